@@ -18,12 +18,17 @@ static const struct rate_limit REGISTRATIONS = { "register", 200, 3600 };
 
 static struct account_form form_of(const struct request *request)
 {
-	const char *next = request->method == METHOD_POST ? request_form(request, "next") : request_query(request, "next");
+	const char *next = request->method == METHOD_POST ? request_form(request, "next")
+													  : request_query(request, "next");
 	return (struct account_form){
-		.name = request_form_or(request, "name", ""), .next = own_path(next),
-		.name_error = form_error(request, "name"), .password_error = form_error(request, "password"),
-		.current_error = form_error(request, "current"), .again_error = form_error(request, "again"),
-		.form_error = form_error(request, ""), .revokes_tokens = request_form_flag(request, "revoke_tokens"),
+		.name = request_form_or(request, "name", ""),
+		.next = own_path(next),
+		.name_error = form_error(request, "name"),
+		.password_error = form_error(request, "password"),
+		.current_error = form_error(request, "current"),
+		.again_error = form_error(request, "again"),
+		.form_error = form_error(request, ""),
+		.revokes_tokens = request_form_flag(request, "revoke_tokens"),
 	};
 }
 
@@ -42,20 +47,25 @@ static int show_login(struct request *request)
 	struct page page = page_make(request, "Log in", "account");
 	struct account_form form = form_of(request);
 	if (!form.form_error && request_query(request, "ended"))
-		form.form_error = "You are not logged in any more, so nothing was sent. Log in, then send the form again.";
+		form.form_error = "You are not logged in any more, so nothing was sent. Log in, then send "
+		                  "the form again.";
 	login_page(&request->body, &page, &form);
 	return 0;
 }
 
 static int show_account(struct request *request)
 {
-	static const struct { const char *changed, *sentence; } notices[] = {
+	static const struct {
+		const char *changed, *sentence;
+	} notices[] = {
 		{ "1", "Your password was changed, and every other session was ended." },
-		{ "tokens", "Your password was changed, every other session was ended, and every API token was revoked." },
+		{ "tokens",
+			"Your password was changed, every other session was ended, and every API token was "
+		    "revoked." },
 	};
 	struct page page = page_make(request, "Account", "account");
 	struct account_form form = form_of(request);
-	struct error own = {0};
+	struct error own = { 0 };
 	const char *changed = request_query(request, "changed");
 	int rc = token_count(request->db, request->arena, request->viewer.id, &form.tokens, &own);
 	if (rc) {
@@ -85,7 +95,8 @@ int page_register(struct request *request)
 
 int action_register(struct request *request)
 {
-	const char *name = request_form_or(request, "name", ""), *password = request_form_or(request, "password", "");
+	const char *name = request_form_or(request, "name", ""),
+			   *password = request_form_or(request, "password", "");
 	int64_t id = 0;
 	int rc = rate_limit_hit(request, &REGISTRATIONS, request->address);
 	if (!rc)
@@ -98,7 +109,8 @@ int action_register(struct request *request)
 
 int page_login(struct request *request)
 {
-	return request->viewer.id ? redirect(request, "%s", own_path(request_query(request, "next"))) : show_login(request);
+	return request->viewer.id ? redirect(request, "%s", own_path(request_query(request, "next")))
+							  : show_login(request);
 }
 
 /* Counts the attempt for the address and for the name before any password is hashed. */
@@ -117,9 +129,11 @@ static int uncount_login(struct request *request, const char *name)
 
 int action_login(struct request *request)
 {
-	const char *name = request_form_or(request, "name", ""), *password = request_form_or(request, "password", "");
+	const char *name = request_form_or(request, "name", ""),
+			   *password = request_form_or(request, "password", "");
 	if (!text_is_user_name(name))
-		name = "?"; /* no account has such a name, and the columns that it is compared with are ASCII */
+		name = "?"; /* no account has such a name, and the columns that it is compared with are
+		               ASCII */
 	int rc = count_login(request, name);
 	if (rc)
 		return show_again(request, rc, show_login);
@@ -137,7 +151,9 @@ int action_login(struct request *request)
 	rc = uncount_login(request, name);
 	if (!rc)
 		rc = session_start(request, user.id, user.password_hash);
-	return rc ? rc : redirect(request, "%s", user.must_change_password ? "/account" : own_path(request_form(request, "next")));
+	return rc ? rc
+			  : redirect(request, "%s",
+				  user.must_change_password ? "/account" : own_path(request_form(request, "next")));
 }
 
 int action_logout(struct request *request)
@@ -153,14 +169,17 @@ int page_account(struct request *request)
 
 static int check_passwords(struct request *request, const struct user *user)
 {
-	const char *password = request_form_or(request, "password", ""), *again = request_form_or(request, "again", "");
+	const char *password = request_form_or(request, "password", ""),
+			   *again = request_form_or(request, "again", "");
 	const char *current = request_form_or(request, "current", "");
 	if (strcmp(password, again) != 0)
 		return fail_field(request->error, "again", "The two new passwords differ.");
 	if (strcasecmp(password, user->name) == 0)
-		return fail_field(request->error, "password", "The password is your name, which everybody can see; choose another.");
+		return fail_field(request->error, "password",
+			"The password is your name, which everybody can see; choose another.");
 	if (strcmp(password, current) == 0)
-		return fail_field(request->error, "password", "The new password is the old one; choose another.");
+		return fail_field(
+			request->error, "password", "The new password is the old one; choose another.");
 	if (!user_password_matches(user, current))
 		return fail_field(request->error, "current", "This is not your current password.");
 	return 0;
@@ -169,8 +188,11 @@ static int check_passwords(struct request *request, const struct user *user)
 static int store_password(struct database *db, void *context, struct error *error)
 {
 	struct request *request = context;
-	int rc = user_set_password(db, request->viewer.id, request_form_or(request, "password", ""), false, error);
-	return rc || !request_form_flag(request, "revoke_tokens") ? rc : token_revoke_all(db, request->viewer.id, error);
+	int rc = user_set_password(
+		db, request->viewer.id, request_form_or(request, "password", ""), false, error);
+	return rc || !request_form_flag(request, "revoke_tokens")
+		? rc
+		: token_revoke_all(db, request->viewer.id, error);
 }
 
 int action_password(struct request *request)
@@ -188,5 +210,7 @@ int action_password(struct request *request)
 	rc = uncount_login(request, request->viewer.name);
 	if (!rc)
 		rc = session_start(request, user.id, NULL);
-	return rc ? rc : redirect(request, "/account?changed=%s", request_form_flag(request, "revoke_tokens") ? "tokens" : "1");
+	return rc ? rc
+			  : redirect(request, "/account?changed=%s",
+				  request_form_flag(request, "revoke_tokens") ? "tokens" : "1");
 }

@@ -36,10 +36,13 @@ int page_export(struct request *request)
 static int show_deletion(struct request *request)
 {
 	struct deletion_view view = {
-		.typed = request_form_or(request, "name", ""), .name_error = form_error(request, "name"),
-		.password_error = form_error(request, "password"), .form_error = form_error(request, ""),
+		.typed = request_form_or(request, "name", ""),
+		.name_error = form_error(request, "name"),
+		.password_error = form_error(request, "password"),
+		.form_error = form_error(request, ""),
 	};
-	int rc = account_extent(request->db, request->arena, request->viewer.id, &view.extent, request->error);
+	int rc = account_extent(
+		request->db, request->arena, request->viewer.id, &view.extent, request->error);
 	if (rc)
 		return rc;
 	struct page page = page_make(request, "Delete your account", "account");
@@ -56,12 +59,14 @@ static int check_deletion(struct request *request)
 {
 	struct user user;
 	if (strcmp(request_form_or(request, "name", ""), request->viewer.name) != 0)
-		return fail_field(request->error, "name", "This is not your name, so nothing was deleted; type %s.", request->viewer.name);
+		return fail_field(request->error, "name",
+			"This is not your name, so nothing was deleted; type %s.", request->viewer.name);
 	int rc = rate_limit_hit(request, &DELETIONS, request->viewer.name);
 	if (!rc)
 		rc = user_by_id(request->db, request->arena, request->viewer.id, &user, request->error);
 	if (!rc && !user_password_matches(&user, request_form_or(request, "password", "")))
-		rc = fail_field(request->error, "password", "This is not your password, so nothing was deleted.");
+		rc = fail_field(
+			request->error, "password", "This is not your password, so nothing was deleted.");
 	return rc;
 }
 

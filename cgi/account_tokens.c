@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Carries the secret of a new token over the redirect to its owner's next page, so that it is stored nowhere here. */
+/* Carries the secret of a new token over the redirect to its owner's next page, so that it is
+ * stored nowhere here. */
 static const char NEW_TOKEN[] = "podium-new-token";
 
 static const struct rate_limit TOKENS_OF_USER = { "make tokens", 60, 3600 };
@@ -20,9 +21,11 @@ static int take_new_secret(struct request *request, struct tokens_view *view)
 	const char *secret = request_cookie(request, NEW_TOKEN);
 	if (!secret)
 		return 0;
-	response_cookie(request, arena_printf(request->arena, "%s=; Path=/account/tokens; HttpOnly; SameSite=Strict; Max-Age=0", NEW_TOKEN));
+	response_cookie(request,
+		arena_printf(request->arena,
+			"%s=; Path=/account/tokens; HttpOnly; SameSite=Strict; Max-Age=0", NEW_TOKEN));
 	struct token_holder holder;
-	struct error ignored = {0};
+	struct error ignored = { 0 };
 	int rc = token_peek(request->db, request->arena, secret, &holder, &ignored);
 	if (!rc && holder.user_id == request->viewer.id)
 		view->secret = secret;
@@ -31,14 +34,16 @@ static int take_new_secret(struct request *request, struct tokens_view *view)
 
 static int show_tokens(struct request *request, struct tokens_view *view)
 {
-	int rc = token_list(request->db, request->arena, request->viewer.id, &view->tokens, &view->count, request->error);
+	int rc = token_list(request->db, request->arena, request->viewer.id, &view->tokens,
+		&view->count, request->error);
 	if (rc)
 		return rc;
 	struct page page = page_make(request, "API tokens", "account");
 	if (request_query(request, "revoked"))
 		page.notice = "The token was revoked. Programs that use it are refused from now on.";
 	if (request_query(request, "signed_in"))
-		page.notice = "The terminal was signed in. Its token is the first of the list; go on in the terminal.";
+		page.notice = "The terminal was signed in. Its token is the first of the list; go on in "
+		              "the terminal.";
 	view->may_administer = request->viewer.role != ROLE_PARTICIPANT;
 	account_tokens_page(&request->body, &page, view);
 	return 0;
@@ -77,9 +82,13 @@ static int show_again(struct request *request, const struct token_order *order, 
 		return rc;
 	request->status = rc == ERROR_LIMIT ? 429 : rc == ERROR_CONFLICT ? 409 : 422;
 	struct tokens_view view = {
-		.name = order->name, .scopes = order->scopes, .days = order->days,
-		.name_error = form_error(request, "name"), .scope_error = form_error(request, "scope"),
-		.days_error = form_error(request, "days"), .form_error = form_error(request, ""),
+		.name = order->name,
+		.scopes = order->scopes,
+		.days = order->days,
+		.name_error = form_error(request, "name"),
+		.scope_error = form_error(request, "scope"),
+		.days_error = form_error(request, "days"),
+		.form_error = form_error(request, ""),
 	};
 	return show_tokens(request, &view);
 }
@@ -87,39 +96,50 @@ static int show_again(struct request *request, const struct token_order *order, 
 int action_token_create(struct request *request)
 {
 	token_secret secret;
-	struct token_order order = { request->viewer.id, request->viewer.role, request_form_or(request, "name", ""), read_scopes(request),
-		read_days(request) };
+	struct token_order order = { request->viewer.id, request->viewer.role,
+		request_form_or(request, "name", ""), read_scopes(request), read_days(request) };
 	int rc = rate_limit_hit(request, &TOKENS_OF_USER, request->viewer.name);
 	if (!rc)
 		rc = token_create(request->db, request->arena, &order, secret, request->error);
 	if (rc)
 		return show_again(request, &order, rc);
-	response_cookie(request, arena_printf(request->arena, "%s=%s; Path=/account/tokens; HttpOnly; SameSite=Strict; Max-Age=60", NEW_TOKEN, secret));
+	response_cookie(request,
+		arena_printf(request->arena,
+			"%s=%s; Path=/account/tokens; HttpOnly; SameSite=Strict; Max-Age=60", NEW_TOKEN,
+			secret));
 	return redirect(request, "/account/tokens");
 }
 
 static struct confirmation question_about(struct request *request, const struct token *token)
 {
 	struct confirmation question = {
-		.title = arena_printf(request->arena, "Revoke the token %s?", token->name), .section = "account", .button = "Revoke it",
+		.title = arena_printf(request->arena, "Revoke the token %s?", token->name),
+		.section = "account",
+		.button = "Revoke it",
 		.back = "/account/tokens",
 	};
 	int64_t now = now_ms();
 	format_text used;
 	format_relative(used, token->used_at_ms == TIME_NULL ? now : token->used_at_ms, now);
-	confirmation_says(request, &question, "Programs that use it (%s…) are refused from then on, for ever; a new token is another one.", token->prefix);
-	confirmation_says(request, &question, token->used_at_ms == TIME_NULL ? "It was never used." : "It was last used %s.", used);
+	confirmation_says(request, &question,
+		"Programs that use it (%s…) are refused from then on, for ever; a new token is another "
+	    "one.",
+		token->prefix);
+	confirmation_says(request, &question,
+		token->used_at_ms == TIME_NULL ? "It was never used." : "It was last used %s.", used);
 	return question;
 }
 
 int action_token_revoke(struct request *request)
 {
 	int64_t id = atoll(request_form_or(request, "token", "0"));
-	const struct confirmation any = {0};
+	const struct confirmation any = { 0 };
 	struct token *tokens;
 	size_t count = 0;
-	int rc = confirmation_given(request, &any) ? 0
-		: token_list(request->db, request->arena, request->viewer.id, &tokens, &count, request->error);
+	int rc = confirmation_given(request, &any)
+		? 0
+		: token_list(
+			request->db, request->arena, request->viewer.id, &tokens, &count, request->error);
 	for (size_t i = 0; i < count && !rc; i++)
 		if (tokens[i].id == id) {
 			struct confirmation question = question_about(request, &tokens[i]);

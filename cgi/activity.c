@@ -23,16 +23,18 @@ static void add_day(struct activity *activity, const struct activity_day *day)
 
 struct activity activity_make(const struct activity_day *days, size_t count, int64_t now_ms)
 {
-	struct activity activity = {0};
+	struct activity activity = { 0 };
 	for (size_t i = 0; i < activity_weeks; i++)
-		activity.weeks[i].monday_ms = monday_of(now_ms) - (int64_t)(activity_weeks - 1 - i) * 7 * day_ms;
+		activity.weeks[i].monday_ms =
+			monday_of(now_ms) - (int64_t)(activity_weeks - 1 - i) * 7 * day_ms;
 	for (size_t i = 0; i < count; i++)
 		if (days[i].day_ms <= now_ms)
 			add_day(&activity, &days[i]);
 	for (size_t i = 0; i < activity_weeks; i++) {
 		struct activity_week *week = &activity.weeks[i];
 		if (week->submissions)
-			week->height = (week->submissions * activity_height + activity.most - 1) / activity.most;
+			week->height =
+				(week->submissions * activity_height + activity.most - 1) / activity.most;
 	}
 	return activity;
 }

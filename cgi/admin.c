@@ -19,62 +19,92 @@ enum { most_looked = 10000 };
 /* ---- the overview ---- */
 
 static const struct column LEADERBOARD_COLUMNS[] = {
-	INTEGER(struct admin_leaderboard, id), TEXT(struct admin_leaderboard, name), TEXT(struct admin_leaderboard, creator),
-	INTEGER(struct admin_leaderboard, creator_id), TIME(struct admin_leaderboard, deadline_ms),
-	INTEGER(struct admin_leaderboard, ended), INTEGER(struct admin_leaderboard, accepting),
-	INTEGER(struct admin_leaderboard, archived), TEXT(struct admin_leaderboard, visibility),
-	INTEGER(struct admin_leaderboard, version), INTEGER(struct admin_leaderboard, submissions),
+	INTEGER(struct admin_leaderboard, id),
+	TEXT(struct admin_leaderboard, name),
+	TEXT(struct admin_leaderboard, creator),
+	INTEGER(struct admin_leaderboard, creator_id),
+	TIME(struct admin_leaderboard, deadline_ms),
+	INTEGER(struct admin_leaderboard, ended),
+	INTEGER(struct admin_leaderboard, accepting),
+	INTEGER(struct admin_leaderboard, archived),
+	TEXT(struct admin_leaderboard, visibility),
+	INTEGER(struct admin_leaderboard, version),
+	INTEGER(struct admin_leaderboard, submissions),
 	TEXT(struct admin_leaderboard, gpus),
 };
 static const struct statement LEADERBOARDS = SELECT(struct admin_leaderboard, LEADERBOARD_COLUMNS,
 	"SELECT l.id, l.name, u.name AS creator, l.creator_id, l.deadline AS deadline_ms, "
-	"COALESCE(l.deadline <= UTC_TIMESTAMP(3), 0) AS ended, l.accepting, l.archived_at IS NOT NULL AS archived, l.visibility, v.number AS version, "
+	"COALESCE(l.deadline <= UTC_TIMESTAMP(3), 0) AS ended, l.accepting, l.archived_at IS NOT NULL "
+    "AS archived, l.visibility, v.number AS version, "
 	"COALESCE(c.submissions, 0) AS submissions, "
 	"(SELECT GROUP_CONCAT(g.gpu ORDER BY g.position SEPARATOR ', ') FROM leaderboard_gpus g "
 	"WHERE g.leaderboard_id = l.id) AS gpus "
-	"FROM leaderboards l JOIN task_versions v ON v.id = l.task_version_id LEFT JOIN users u ON u.id = l.creator_id "
-	"LEFT JOIN leaderboard_counts c ON c.leaderboard_id = l.id WHERE " SQL_MAY_SEE("l") " ORDER BY ended, l.name");
-
+	"FROM leaderboards l JOIN task_versions v ON v.id = l.task_version_id LEFT JOIN users u ON "
+    "u.id = l.creator_id "
+	"LEFT JOIN leaderboard_counts c ON c.leaderboard_id = l.id WHERE " SQL_MAY_SEE(
+		"l") " ORDER BY ended, l.name");
 
 static const struct column WORKER_COLUMNS[] = {
-	INTEGER(struct admin_worker, id), TEXT(struct admin_worker, name), TEXT(struct admin_worker, version),
-	TIME(struct admin_worker, started_at_ms), TIME(struct admin_worker, seen_at_ms), INTEGER(struct admin_worker, online),
-	INTEGER(struct admin_worker, running), INTEGER(struct admin_worker, warnings), INTEGER(struct admin_worker, faults),
+	INTEGER(struct admin_worker, id),
+	TEXT(struct admin_worker, name),
+	TEXT(struct admin_worker, version),
+	TIME(struct admin_worker, started_at_ms),
+	TIME(struct admin_worker, seen_at_ms),
+	INTEGER(struct admin_worker, online),
+	INTEGER(struct admin_worker, running),
+	INTEGER(struct admin_worker, warnings),
+	INTEGER(struct admin_worker, faults),
 	INTEGER(struct admin_worker, pause),
 };
 static const struct statement WORKERS = SELECT(struct admin_worker, WORKER_COLUMNS,
 	"SELECT w.id, w.name, w.version, w.started_at AS started_at_ms, w.seen_at AS seen_at_ms, "
 	"w.seen_at" SQL_IS_ONLINE "AS online, "
-	"(SELECT COUNT(*) FROM jobs j WHERE j.state = 'running' AND j.lease_owner = w.name) AS running, "
+	"(SELECT COUNT(*) FROM jobs j WHERE j.state = 'running' AND j.lease_owner = w.name) AS "
+    "running, "
 	"JSON_LENGTH(JSON_SEARCH(w.checks, 'all', 'warning', NULL, '$[*].state')) AS warnings, "
-	"JSON_LENGTH(JSON_SEARCH(w.checks, 'all', 'fault', NULL, '$[*].state')) AS faults, "
-	SQL_PAUSE("w.name", "''") " AS pause "
-	"FROM workers w ORDER BY online DESC, w.name LIMIT 200");
+	"JSON_LENGTH(JSON_SEARCH(w.checks, 'all', 'fault', NULL, '$[*].state')) AS faults, " SQL_PAUSE(
+		"w.name", "''") " AS pause "
+						"FROM workers w ORDER BY online DESC, w.name LIMIT 200");
 
 static const struct column DEVICE_COLUMNS[] = {
-	INTEGER(struct admin_device, worker_id), TEXT(struct admin_device, model), TEXT(struct admin_device, product),
-	TEXT(struct admin_device, driver), TEXT(struct admin_device, compute_capability),
-	INTEGER(struct admin_device, memory_bytes), INTEGER(struct admin_device, count),
+	INTEGER(struct admin_device, worker_id),
+	TEXT(struct admin_device, model),
+	TEXT(struct admin_device, product),
+	TEXT(struct admin_device, driver),
+	TEXT(struct admin_device, compute_capability),
+	INTEGER(struct admin_device, memory_bytes),
+	INTEGER(struct admin_device, count),
 };
 static const struct statement DEVICES = SELECT(struct admin_device, DEVICE_COLUMNS,
-	"SELECT worker_id, model, product, driver, compute_capability, memory_bytes, COUNT(*) AS count FROM gpus "
-	"GROUP BY worker_id, model, product, driver, compute_capability, memory_bytes ORDER BY worker_id, model");
+	"SELECT worker_id, model, product, driver, compute_capability, memory_bytes, COUNT(*) AS count "
+    "FROM gpus "
+	"GROUP BY worker_id, model, product, driver, compute_capability, memory_bytes ORDER BY "
+    "worker_id, model");
 
 static const struct column AUDIT_COLUMNS[] = {
-	INTEGER(struct audit_row, id), TIME(struct audit_row, at_ms), TEXT(struct audit_row, actor),
-	TEXT(struct audit_row, address), TEXT(struct audit_row, action), TEXT(struct audit_row, subject),
+	INTEGER(struct audit_row, id),
+	TIME(struct audit_row, at_ms),
+	TEXT(struct audit_row, actor),
+	TEXT(struct audit_row, address),
+	TEXT(struct audit_row, action),
+	TEXT(struct audit_row, subject),
 	TEXT(struct audit_row, detail),
 };
 static const struct statement RECENT_CHANGES = SELECT(struct audit_row, AUDIT_COLUMNS,
-	"SELECT id, at AS at_ms, actor, address, action, subject, detail FROM audit_log ORDER BY id DESC LIMIT 10");
+	"SELECT id, at AS at_ms, actor, address, action, subject, detail FROM audit_log ORDER BY id "
+    "DESC LIMIT 10");
 
 /* The last is for admins alone. */
 enum { ANSWER_LEADERBOARDS, ANSWER_WORKERS, ANSWER_DEVICES, ANSWER_QUARANTINE, ANSWER_CHANGES };
 static const struct statement *const OVERVIEW_PARTS[] = {
-	[ANSWER_LEADERBOARDS] = &LEADERBOARDS, [ANSWER_WORKERS] = &WORKERS, [ANSWER_DEVICES] = &DEVICES, [ANSWER_QUARANTINE] = &gpus_quarantine,
+	[ANSWER_LEADERBOARDS] = &LEADERBOARDS,
+	[ANSWER_WORKERS] = &WORKERS,
+	[ANSWER_DEVICES] = &DEVICES,
+	[ANSWER_QUARANTINE] = &gpus_quarantine,
 	[ANSWER_CHANGES] = &RECENT_CHANGES,
 };
-static const struct bundle OVERVIEW = BUNDLE(OVERVIEW_PARTS), OVERVIEW_OF_CREATOR = { OVERVIEW_PARTS, ANSWER_CHANGES };
+static const struct bundle OVERVIEW = BUNDLE(OVERVIEW_PARTS),
+						   OVERVIEW_OF_CREATOR = { OVERVIEW_PARTS, ANSWER_CHANGES };
 
 static int read_stop(struct request *request, struct admin_view *view)
 {
@@ -86,13 +116,18 @@ static int read_stop(struct request *request, struct admin_view *view)
 
 static int read_overview(struct request *request, struct admin_view *view)
 {
-	struct database_answer answers[COUNT(OVERVIEW_PARTS)] = {0};
-	int rc = database_answers(request->db, request->arena, view->is_admin ? &OVERVIEW : &OVERVIEW_OF_CREATOR, answers, request->error, "i",
+	struct database_answer answers[COUNT(OVERVIEW_PARTS)] = { 0 };
+	int rc = database_answers(request->db, request->arena,
+		view->is_admin ? &OVERVIEW : &OVERVIEW_OF_CREATOR, answers, request->error, "i",
 		request->viewer.id);
-	view->leaderboards = answers[ANSWER_LEADERBOARDS].rows, view->leaderboard_count = answers[ANSWER_LEADERBOARDS].count;
-	view->workers = answers[ANSWER_WORKERS].rows, view->worker_count = answers[ANSWER_WORKERS].count;
-	view->devices = answers[ANSWER_DEVICES].rows, view->device_count = answers[ANSWER_DEVICES].count;
-	view->quarantined = answers[ANSWER_QUARANTINE].rows, view->quarantined_count = answers[ANSWER_QUARANTINE].count;
+	view->leaderboards = answers[ANSWER_LEADERBOARDS].rows,
+	view->leaderboard_count = answers[ANSWER_LEADERBOARDS].count;
+	view->workers = answers[ANSWER_WORKERS].rows,
+	view->worker_count = answers[ANSWER_WORKERS].count;
+	view->devices = answers[ANSWER_DEVICES].rows,
+	view->device_count = answers[ANSWER_DEVICES].count;
+	view->quarantined = answers[ANSWER_QUARANTINE].rows,
+	view->quarantined_count = answers[ANSWER_QUARANTINE].count;
 	view->audit = answers[ANSWER_CHANGES].rows, view->audit_count = answers[ANSWER_CHANGES].count;
 	if (!rc)
 		rc = read_stop(request, view);
@@ -101,7 +136,8 @@ static int read_overview(struct request *request, struct admin_view *view)
 
 int page_admin(struct request *request)
 {
-	struct admin_view view = { .is_admin = request->viewer.role == ROLE_ADMIN, .viewer_id = request->viewer.id };
+	struct admin_view view = { .is_admin = request->viewer.role == ROLE_ADMIN,
+		.viewer_id = request->viewer.id };
 	int rc = read_overview(request, &view);
 	if (rc)
 		return rc;
@@ -109,9 +145,11 @@ int page_admin(struct request *request)
 	if (request_query(request, "deleted"))
 		page.notice = "The leaderboard was deleted with everything that belonged to it.";
 	if (request_query(request, "released"))
-		page.notice = "The GPU is released. Its worker looks whether it works, and puts it back if it does not.";
+		page.notice = "The GPU is released. Its worker looks whether it works, and puts it back if "
+		              "it does not.";
 	if (request_query(request, "intake"))
-		page.notice = view.stop ? "No submissions are taken from now on." : "Submissions are taken again.";
+		page.notice =
+			view.stop ? "No submissions are taken from now on." : "Submissions are taken again.";
 	admin_page(&request->body, &page, &view);
 	return 0;
 }
@@ -125,34 +163,55 @@ int action_gpu_release(struct request *request)
 
 /* ---- the audit log ---- */
 
-/* What is "" matters not. Names of users and actions are compared as a whole, so that an index finds them; the last part is
- * looked for anywhere, so only in the most_looked newest that are otherwise like that: whoever wants to goes on behind them. The
- * statement is chosen by what is given, since each has an index of its own; each names it, since where an order and a limit are
+/* What is "" matters not. Names of users and actions are compared as a whole, so that an index
+ * finds them; the last part is looked for anywhere, so only in the most_looked newest that are
+ * otherwise like that: whoever wants to goes on behind them. The statement is chosen by what is
+ * given, since each has an index of its own; each names it, since where an order and a limit are
  * asked for, the server may well guess that another one would do. */
-struct audit_edge { int64_t id; };
+struct audit_edge {
+	int64_t id;
+};
 static const struct column EDGE_COLUMNS[] = { INTEGER(struct audit_edge, id) };
 #define ROWS "SELECT id, at AS at_ms, actor, address, action, subject, detail FROM "
-#define LOOKED(key, condition) "audit_log FORCE INDEX (" key ") WHERE id < ? AND id > ? AND " condition
-#define ON_DAYS " at >= COALESCE(?, '1970-01-01') AND at < COALESCE(? + INTERVAL 1 DAY, '9999-01-01') "
-#define SEARCH(actor, action, key, condition) { actor, action, \
-	SELECT(struct audit_row, AUDIT_COLUMNS, ROWS LOOKED(key, condition) " AND" ON_DAYS "ORDER BY id DESC LIMIT ?"), \
-	SELECT(struct audit_row, AUDIT_COLUMNS, ROWS LOOKED(key, condition) " AND" ON_DAYS \
-		"AND (LOCATE(?, subject) OR LOCATE(?, detail)) ORDER BY id DESC LIMIT ?"), \
-	SELECT(struct audit_edge, EDGE_COLUMNS, "SELECT id FROM " LOOKED(key, condition) " ORDER BY id DESC LIMIT 1 OFFSET ?") }
-static const struct audit_search { bool actor, action; struct statement all, words, edge; } AUDIT_SEARCHES[] = {
-	SEARCH(false, false, "PRIMARY", "'' IN (?) AND '' IN (?)"), SEARCH(true, false, "audit_log_actor", "actor = ? AND '' IN (?)"),
+#define LOOKED(key, condition) \
+	"audit_log FORCE INDEX (" key ") WHERE id < ? AND id > ? AND " condition
+#define ON_DAYS \
+	" at >= COALESCE(?, '1970-01-01') AND at < COALESCE(? + INTERVAL 1 DAY, '9999-01-01') "
+#define SEARCH(actor, action, key, condition) \
+	{ \
+		actor, action, \
+			SELECT(struct audit_row, AUDIT_COLUMNS, \
+				ROWS LOOKED(key, condition) " AND" ON_DAYS "ORDER BY id DESC LIMIT ?"), \
+			SELECT(struct audit_row, AUDIT_COLUMNS, \
+				ROWS LOOKED(key, condition) " AND" ON_DAYS "AND (LOCATE(?, subject) OR LOCATE(?, " \
+		                                                   "detail)) ORDER BY id DESC LIMIT ?"), \
+			SELECT(struct audit_edge, EDGE_COLUMNS, \
+				"SELECT id FROM " LOOKED(key, condition) " ORDER BY id DESC LIMIT 1 OFFSET ?") \
+	}
+static const struct audit_search {
+	bool actor, action;
+	struct statement all, words, edge;
+} AUDIT_SEARCHES[] = {
+	SEARCH(false, false, "PRIMARY", "'' IN (?) AND '' IN (?)"),
+	SEARCH(true, false, "audit_log_actor", "actor = ? AND '' IN (?)"),
 	SEARCH(false, true, "audit_log_action", "'' IN (?) AND action = ?"),
 	SEARCH(true, true, "audit_log_actor_action", "actor = ? AND action = ?"),
 };
-/* Numbers grow with time, but for those who wrote at the same moment; so days are a range of numbers with some slack. */
+/* Numbers grow with time, but for those who wrote at the same moment; so days are a range of
+ * numbers with some slack. */
 enum { slack = 1000 };
-struct audit_range { int64_t first, last; };
-static const struct column RANGE_COLUMNS[] = { INTEGER(struct audit_range, first), INTEGER(struct audit_range, last) };
+struct audit_range {
+	int64_t first, last;
+};
+static const struct column RANGE_COLUMNS[] = { INTEGER(struct audit_range, first),
+	INTEGER(struct audit_range, last) };
 static const struct statement RANGE = SELECT(struct audit_range, RANGE_COLUMNS,
 	"SELECT (SELECT id FROM audit_log WHERE at >= ? ORDER BY at, id LIMIT 1) AS first, "
-	"  (SELECT id FROM audit_log WHERE at < ? + INTERVAL 1 DAY ORDER BY at DESC, id DESC LIMIT 1) AS last");
+	"  (SELECT id FROM audit_log WHERE at < ? + INTERVAL 1 DAY ORDER BY at DESC, id DESC LIMIT 1) "
+    "AS last");
 static const struct column ACTION_COLUMNS[] = { TEXT(struct audit_action, name) };
-static const struct statement ACTIONS = SELECT(struct audit_action, ACTION_COLUMNS,  "SELECT name FROM audit_actions ORDER BY name");
+static const struct statement ACTIONS =
+	SELECT(struct audit_action, ACTION_COLUMNS, "SELECT name FROM audit_actions ORDER BY name");
 
 static int read_day(const char *text, int64_t *day_ms, const char **wrong)
 {
@@ -163,13 +222,17 @@ static int read_day(const char *text, int64_t *day_ms, const char **wrong)
 }
 
 /* What is asked for: the days, and the numbers between which they lie. */
-struct audit_question { int64_t before, after, from_ms, to_ms; };
+struct audit_question {
+	int64_t before, after, from_ms, to_ms;
+};
 
 /* Narrows the numbers to what the days leave. */
 static void narrow(const struct audit_range *range, struct audit_question *question)
 {
 	if (question->from_ms != TIME_NULL)
-		question->after = range->first == SQL_NULL_INTEGER ? INT64_MAX : range->first > slack ? range->first - slack : 0;
+		question->after = range->first == SQL_NULL_INTEGER ? INT64_MAX
+			: range->first > slack                         ? range->first - slack
+														   : 0;
 	if (question->to_ms != TIME_NULL && range->last == SQL_NULL_INTEGER)
 		question->before = 0;
 	else if (question->to_ms != TIME_NULL && question->before > range->last + slack)
@@ -177,42 +240,49 @@ static void narrow(const struct audit_range *range, struct audit_question *quest
 }
 
 enum { ANSWER_RANGE, ANSWER_ACTIONS };
-static const struct statement *const CHOICE_PARTS[] = { [ANSWER_RANGE] = &RANGE, [ANSWER_ACTIONS] = &ACTIONS };
+static const struct statement *const CHOICE_PARTS[] = {
+	[ANSWER_RANGE] = &RANGE, [ANSWER_ACTIONS] = &ACTIONS
+};
 static const struct bundle CHOICES = BUNDLE(CHOICE_PARTS);
 
-static int read_choices(struct request *request, struct audit_view *view, struct audit_question *question)
+static int read_choices(
+	struct request *request, struct audit_view *view, struct audit_question *question)
 {
 	struct database_answer answers[COUNT(CHOICE_PARTS)];
-	int rc = database_answers(request->db, request->arena, &CHOICES, answers, request->error, "tt", question->from_ms, question->to_ms);
+	int rc = database_answers(request->db, request->arena, &CHOICES, answers, request->error, "tt",
+		question->from_ms, question->to_ms);
 	if (rc)
 		return rc;
 	narrow(answers[ANSWER_RANGE].rows, question);
-	view->actions = answers[ANSWER_ACTIONS].rows, view->action_count = answers[ANSWER_ACTIONS].count;
+	view->actions = answers[ANSWER_ACTIONS].rows,
+	view->action_count = answers[ANSWER_ACTIONS].count;
 	return 0;
 }
 
 /* The last of those that are looked at. ERROR_NOT_FOUND: there are fewer. */
-static int find_edge(struct request *request, const struct audit_search *search, const struct audit_view *view,
-	const struct audit_question *question, struct audit_edge *edge)
+static int find_edge(struct request *request, const struct audit_search *search,
+	const struct audit_view *view, const struct audit_question *question, struct audit_edge *edge)
 {
 	struct error none;
-	int rc = database_row(request->db, request->arena, &search->edge, edge, &none, "iissi", question->before, question->after, view->actor,
-		view->action, (int64_t)most_looked - 1);
+	int rc = database_row(request->db, request->arena, &search->edge, edge, &none, "iissi",
+		question->before, question->after, view->actor, view->action, (int64_t)most_looked - 1);
 	if (rc && rc != ERROR_NOT_FOUND)
 		*request->error = none;
 	return rc;
 }
 
-static int find_words(struct request *request, const struct audit_search *search, struct audit_view *view, const struct audit_question *question)
+static int find_words(struct request *request, const struct audit_search *search,
+	struct audit_view *view, const struct audit_question *question)
 {
 	struct audit_edge edge;
 	int rc = find_edge(request, search, view, question, &edge);
 	if (rc && rc != ERROR_NOT_FOUND)
 		return rc;
 	bool is_whole = rc == ERROR_NOT_FOUND;
-	rc = database_rows(request->db, request->arena, &search->words, &view->rows, &view->count, request->error, "iissttssi",
-		question->before, is_whole ? question->after : edge.id - 1, view->actor, view->action, question->from_ms, question->to_ms,
-		view->words, view->words, (int64_t)audit_page_rows + 1);
+	rc = database_rows(request->db, request->arena, &search->words, &view->rows, &view->count,
+		request->error, "iissttssi", question->before, is_whole ? question->after : edge.id - 1,
+		view->actor, view->action, question->from_ms, question->to_ms, view->words, view->words,
+		(int64_t)audit_page_rows + 1);
 	view->looked_at_all = is_whole || view->count > audit_page_rows;
 	view->before = view->looked_at_all ? 0 : edge.id;
 	return rc;
@@ -223,7 +293,8 @@ int audit_find(struct request *request, struct audit_view *view, int64_t before)
 	const struct audit_search *search = AUDIT_SEARCHES;
 	struct audit_question question = { .before = before, .from_ms = TIME_NULL, .to_ms = TIME_NULL };
 	view->looked_at_all = true;
-	bool is_known = text_is_ascii(view->actor) && text_is_ascii(view->action) && !read_day(view->from, &question.from_ms, &view->error)
+	bool is_known = text_is_ascii(view->actor) && text_is_ascii(view->action)
+		&& !read_day(view->from, &question.from_ms, &view->error)
 		&& !read_day(view->to, &question.to_ms, &view->error);
 	int rc = read_choices(request, view, &question);
 	if (rc || !is_known)
@@ -232,8 +303,9 @@ int audit_find(struct request *request, struct audit_view *view, int64_t before)
 		search++;
 	if (*view->words)
 		return find_words(request, search, view, &question);
-	return database_rows(request->db, request->arena, &search->all, &view->rows, &view->count, request->error, "iisstti", question.before,
-		question.after, view->actor, view->action, question.from_ms, question.to_ms, (int64_t)audit_page_rows + 1);
+	return database_rows(request->db, request->arena, &search->all, &view->rows, &view->count,
+		request->error, "iisstti", question.before, question.after, view->actor, view->action,
+		question.from_ms, question.to_ms, (int64_t)audit_page_rows + 1);
 }
 
 static const char *query_or_nothing(const struct request *request, const char *name)
@@ -246,8 +318,12 @@ int page_admin_audit(struct request *request)
 {
 	int64_t before = query_number(request, "before", INT64_MAX);
 	struct audit_view view = {
-		.is_first = before == INT64_MAX, .actor = query_or_nothing(request, "who"), .action = query_or_nothing(request, "what"),
-		.words = query_or_nothing(request, "q"), .from = query_or_nothing(request, "from"), .to = query_or_nothing(request, "to"),
+		.is_first = before == INT64_MAX,
+		.actor = query_or_nothing(request, "who"),
+		.action = query_or_nothing(request, "what"),
+		.words = query_or_nothing(request, "q"),
+		.from = query_or_nothing(request, "from"),
+		.to = query_or_nothing(request, "to"),
 	};
 	int rc = audit_find(request, &view, before);
 	if (rc)

@@ -8,18 +8,18 @@
 
 struct admin_leaderboard {
 	int64_t id;
-	const char *name, *creator;       /* creator NULL: none, or deleted */
+	const char *name, *creator; /* creator NULL: none, or deleted */
 	int64_t creator_id, deadline_ms, ended, accepting, archived, version, submissions;
 	const char *visibility;
-	const char *gpus;                 /* "H200, CPU"; NULL: none chosen */
+	const char *gpus; /* "H200, CPU"; NULL: none chosen */
 };
 
 struct admin_worker {
 	int64_t id;
 	const char *name, *version;
 	int64_t started_at_ms, seen_at_ms, online, running;
-	int64_t warnings, faults;         /* found on its host; SQL_NULL_INTEGER: it has not looked */
-	int64_t pause;                    /* enum pause of lib/fleet.h: of the whole worker */
+	int64_t warnings, faults; /* found on its host; SQL_NULL_INTEGER: it has not looked */
+	int64_t pause;            /* enum pause of lib/fleet.h: of the whole worker */
 };
 
 struct admin_device {
@@ -39,50 +39,62 @@ struct audit_row {
 struct admin_view {
 	bool is_admin;
 	int64_t viewer_id;
-	const struct intake_stop *stop;   /* NULL: submissions are taken */
-	struct admin_leaderboard *leaderboards; size_t leaderboard_count;
-	struct admin_worker *workers;           size_t worker_count;
-	struct admin_device *devices;           size_t device_count;
-	struct quarantined_gpu *quarantined;    size_t quarantined_count;
-	struct audit_row *audit;                size_t audit_count;
+	const struct intake_stop *stop; /* NULL: submissions are taken */
+	struct admin_leaderboard *leaderboards;
+	size_t leaderboard_count;
+	struct admin_worker *workers;
+	size_t worker_count;
+	struct admin_device *devices;
+	size_t device_count;
+	struct quarantined_gpu *quarantined;
+	size_t quarantined_count;
+	struct audit_row *audit;
+	size_t audit_count;
 };
 
 struct admin_user {
 	int64_t id;
 	const char *name, *role;
-	int64_t must_change_password, banned_at_ms, deleted_at_ms, created_at_ms, seen_at_ms, submissions;
+	int64_t must_change_password, banned_at_ms, deleted_at_ms, created_at_ms, seen_at_ms,
+		submissions;
 };
 
 struct users_view {
-	struct admin_user *users; size_t count;
-	const char *search;               /* "" : everybody */
-	int64_t number;                   /* of the page, from 1 */
+	struct admin_user *users;
+	size_t count;
+	const char *search; /* "" : everybody */
+	int64_t number;     /* of the page, from 1 */
 	bool has_next;
 	int64_t viewer_id;
-	const char *error;                /* a sentence, or NULL */
-	bool asks;                        /* the page is a question already */
-	const char *link_name, *link;     /* to choose a password, this once; or NULL */
-	const char *invited_name;         /* as typed, "" at first */
+	const char *error;            /* a sentence, or NULL */
+	bool asks;                    /* the page is a question already */
+	const char *link_name, *link; /* to choose a password, this once; or NULL */
+	const char *invited_name;     /* as typed, "" at first */
 };
 
 struct ban_form {
-	const char *name, *typed, *error; /* error NULL: none */
+	const char *name, *typed, *error;   /* error NULL: none */
 	int64_t sessions, waiting, running; /* running jobs end as they would */
-	int64_t codes;            /* open invite codes */
+	int64_t codes;                      /* open invite codes */
 };
 
 struct audit_view {
-	struct audit_row *rows; size_t count;
-	int64_t before;                   /* rows older than this one follow; 0: no more */
-	bool looked_at_all;               /* else older ones than `before` were not looked at */
+	struct audit_row *rows;
+	size_t count;
+	int64_t before;     /* rows older than this one follow; 0: no more */
+	bool looked_at_all; /* else older ones than `before` were not looked at */
 	bool is_first;
 	const char *actor, *action, *words, *from, *to; /* what is looked for, as typed; "": anything */
-	const char *error;                /* a sentence, or NULL */
-	struct audit_action { const char *name; } *actions; size_t action_count; /* that there are */
+	const char *error;                              /* a sentence, or NULL */
+	struct audit_action {
+		const char *name;
+	} * actions;
+	size_t action_count; /* that there are */
 };
 
-/* Fills rows and count: one more than audit_page_rows where there is more. `before` is the number of the last row of the page
- * before, INT64_MAX: the newest. What is wrong with the days is view->error. */
+/* Fills rows and count: one more than audit_page_rows where there is more. `before` is the number
+ * of the last row of the page before, INT64_MAX: the newest. What is wrong with the days is
+ * view->error. */
 enum { audit_page_rows = 100 };
 struct request;
 int audit_find(struct request *request, struct audit_view *view, int64_t before);

@@ -8,9 +8,14 @@
 #include <jansson.h>
 #include <string.h>
 
-struct checks_row { const char *name, *checks; int64_t started_at_ms; };
+struct checks_row {
+	const char *name, *checks;
+	int64_t started_at_ms;
+};
 static const struct column CHECKS_COLUMNS[] = {
-	TEXT(struct checks_row, name), TEXT(struct checks_row, checks), TIME(struct checks_row, started_at_ms),
+	TEXT(struct checks_row, name),
+	TEXT(struct checks_row, checks),
+	TIME(struct checks_row, started_at_ms),
 };
 static const struct statement CHECKS = SELECT(struct checks_row, CHECKS_COLUMNS,
 	"SELECT name, checks, started_at AS started_at_ms FROM workers WHERE name = ?");
@@ -26,11 +31,15 @@ void host_read(struct arena *arena, const char *json, struct host_view *view)
 	json_t *root = json ? json_loads(json, 0, NULL) : NULL, *check;
 	size_t i;
 	view->rows = arena_array(arena, struct host_row, json_array_size(root) + 1);
-	json_array_foreach(root, i, check) {
+	json_array_foreach(root, i, check)
+	{
 		struct host_row *row = &view->rows[view->count++];
 		*row = (struct host_row){
-			.state = text_of(arena, check, "state"), .name = text_of(arena, check, "name"), .found = text_of(arena, check, "found"),
-			.costs = text_of(arena, check, "costs"), .mend = text_of(arena, check, "mend"),
+			.state = text_of(arena, check, "state"),
+			.name = text_of(arena, check, "name"),
+			.found = text_of(arena, check, "found"),
+			.costs = text_of(arena, check, "costs"),
+			.mend = text_of(arena, check, "mend"),
 		};
 		view->warnings += strcmp(row->state, "warning") == 0;
 		view->faults += strcmp(row->state, "fault") == 0;
@@ -42,14 +51,17 @@ int page_admin_host(struct request *request)
 {
 	struct checks_row row;
 	const char *worker = request->path_parameters[0];
-	int rc = text_is_ascii(worker) ? database_row(request->db, request->arena, &CHECKS, &row, request->error, "s", worker) : ERROR_NOT_FOUND;
+	int rc = text_is_ascii(worker)
+		? database_row(request->db, request->arena, &CHECKS, &row, request->error, "s", worker)
+		: ERROR_NOT_FOUND;
 	if (rc == ERROR_NOT_FOUND)
 		return fail(request->error, rc, "There is no worker of this name.");
 	if (rc)
 		return rc;
 	struct host_view view = { .worker = row.name, .started_at_ms = row.started_at_ms };
 	host_read(request->arena, row.checks, &view);
-	struct page page = page_make(request, arena_printf(request->arena, "Host of %s", row.name), "admin");
+	struct page page =
+		page_make(request, arena_printf(request->arena, "Host of %s", row.name), "admin");
 	admin_host_page(&request->body, &page, &view);
 	return 0;
 }

@@ -9,10 +9,16 @@ int action_admin_intake(struct request *request)
 {
 	bool stops = strcmp(request_form_or(request, "action", ""), "stop") == 0;
 	const struct actor by = { request->viewer.id, request->viewer.name, request->address };
-	struct confirmation question = { .title = "Stop taking submissions?", .section = "admin", .button = "Stop it", .back = "/admin" };
-	confirmation_says(request, &question, "Nobody can submit to any leaderboard from then on, in the browser or from a terminal, until an "
+	struct confirmation question = { .title = "Stop taking submissions?",
+		.section = "admin",
+		.button = "Stop it",
+		.back = "/admin" };
+	confirmation_says(request, &question,
+		"Nobody can submit to any leaderboard from then on, in the browser or from a terminal, "
+	    "until an "
 		"admin starts it again.");
-	confirmation_says(request, &question, "What waits or runs goes on, and its results count. No deadline moves.");
+	confirmation_says(request, &question,
+		"What waits or runs goes on, and its results count. No deadline moves.");
 	if (stops && !confirmation_given(request, &question))
 		return confirmation_ask(request, &question);
 	int rc = intake_set(request->db, !stops, &by, request->error);

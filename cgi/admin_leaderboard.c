@@ -22,18 +22,22 @@ static int check_may_change(struct request *request, const struct leaderboard *l
 {
 	if (request->viewer.role == ROLE_ADMIN || leaderboard->creator_id == request->viewer.id)
 		return 0;
-	return fail(request->error, ERROR_FORBIDDEN, "Only the creator of %s and admins may change it.", leaderboard->name);
+	return fail(request->error, ERROR_FORBIDDEN, "Only the creator of %s and admins may change it.",
+		leaderboard->name);
 }
 
 int leaderboard_of_admin(struct request *request, struct leaderboard *leaderboard)
 {
-	int rc = leaderboard_seen_by(request->db, request->arena, request->viewer.id, request->path_parameters[0], leaderboard, request->error);
+	int rc = leaderboard_seen_by(request->db, request->arena, request->viewer.id,
+		request->path_parameters[0], leaderboard, request->error);
 	return rc ? rc : check_may_change(request, leaderboard);
 }
 
-int leaderboard_of_admin_read(struct request *request, const struct database_answer *answer, struct leaderboard *leaderboard)
+int leaderboard_of_admin_read(
+	struct request *request, const struct database_answer *answer, struct leaderboard *leaderboard)
 {
-	int rc = leaderboard_read(request->arena, answer, request->path_parameters[0], leaderboard, request->error);
+	int rc = leaderboard_read(
+		request->arena, answer, request->path_parameters[0], leaderboard, request->error);
 	return rc ? rc : check_may_change(request, leaderboard);
 }
 
@@ -45,16 +49,20 @@ static const char *quota_name(struct arena *arena, size_t mode, const char *rest
 
 /* ---- reading the form ---- */
 
-static int read_deadline(struct request *request, const struct leaderboard *leaderboard, int64_t *deadline_ms)
+static int read_deadline(
+	struct request *request, const struct leaderboard *leaderboard, int64_t *deadline_ms)
 {
 	const char *text = request_form_or(request, "deadline", "");
 	format_text unchanged;
 	format_datetime_local(unchanged, leaderboard ? leaderboard->deadline_ms : TIME_NULL);
 	*deadline_ms = TIME_NULL;
 	if (leaderboard && strcmp(text, unchanged) == 0)
-		*deadline_ms = leaderboard->deadline_ms; /* with the fraction of a second that the field does not show */
+		*deadline_ms =
+			leaderboard
+				->deadline_ms; /* with the fraction of a second that the field does not show */
 	else if (*text && parse_utc(text, deadline_ms))
-		return fail_field(request->error, "deadline", "This is no date and time; write it as 2026-11-21 06:10, in UTC, or leave the "
+		return fail_field(request->error, "deadline",
+			"This is no date and time; write it as 2026-11-21 06:10, in UTC, or leave the "
 			"field empty.");
 	return 0;
 }
@@ -67,11 +75,14 @@ static int read_number(struct request *request, const char *name, int64_t most, 
 	*number = *text ? strtoll(text, &end, 10) : 0;
 	if (!*text || (!*end && *number >= 1 && *number <= most))
 		return 0;
-	return fail_field(request->error, "quota", "A quota is a whole number of submissions from 1 to %d in 1 to %d hours, or empty; this "
-		"is %s.", quota_most, quota_most_hours, quote(request->arena, text));
+	return fail_field(request->error, "quota",
+		"A quota is a whole number of submissions from 1 to %d in 1 to %d hours, or empty; this "
+		"is %s.",
+		quota_most, quota_most_hours, quote(request->arena, text));
 }
 
-/* A form that does not have the fields, as other programs send it, leaves the quotas as they are. */
+/* A form that does not have the fields, as other programs send it, leaves the quotas as they are.
+ */
 static bool has_quotas(struct request *request)
 {
 	bool any = false;
@@ -86,7 +97,8 @@ static int read_quotas(struct request *request, struct quota quotas[static quota
 	for (size_t i = 0; i < quota_modes && !rc; i++) {
 		rc = read_number(request, quota_name(request->arena, i, ""), quota_most, &quotas[i].most);
 		if (!rc)
-			rc = read_number(request, quota_name(request->arena, i, "_hours"), quota_most_hours, &quotas[i].hours);
+			rc = read_number(request, quota_name(request->arena, i, "_hours"), quota_most_hours,
+				&quotas[i].hours);
 		if (!quotas[i].hours)
 			quotas[i].hours = quota_usual_hours;
 	}
@@ -102,11 +114,13 @@ static void read_gpus(struct request *request, struct leaderboard_settings *sett
 	settings->gpus = arena_array(request->arena, const char *, ticked_count + strlen(typed) + 1);
 	for (size_t i = 0; i < ticked_count; i++)
 		settings->gpus[settings->gpu_count++] = ticked[i];
-	for (char *word = strtok_r(typed, " ,;\t\r\n", &rest); word; word = strtok_r(NULL, " ,;\t\r\n", &rest))
+	for (char *word = strtok_r(typed, " ,;\t\r\n", &rest); word;
+		 word = strtok_r(NULL, " ,;\t\r\n", &rest))
 		settings->gpus[settings->gpu_count++] = word;
 }
 
-int leaderboard_read_zip(struct request *request, const char *field, bool required, struct leaderboard_input *input)
+int leaderboard_read_zip(
+	struct request *request, const char *field, bool required, struct leaderboard_input *input)
 {
 	const struct upload *upload = request_upload(request, field);
 	if (!upload)
@@ -118,19 +132,28 @@ int leaderboard_read_zip(struct request *request, const char *field, bool requir
 		snprintf(request->error->field, sizeof request->error->field, "%s", field);
 		return request->error->code = ERROR_INPUT;
 	}
-	if (!rc && task_check(request->arena, &input->upload, &input->stock, &input->task, &input->faults))
-		rc = fail_field(request->error, field, "The zip was read, but the task in it cannot be used:");
+	if (!rc
+		&& task_check(request->arena, &input->upload, &input->stock, &input->task, &input->faults))
+		rc = fail_field(
+			request->error, field, "The zip was read, but the task in it cannot be used:");
 	return rc;
 }
 
-static int read_input(struct request *request, const struct leaderboard *leaderboard, struct leaderboard_input *input)
+static int read_input(
+	struct request *request, const struct leaderboard *leaderboard, struct leaderboard_input *input)
 {
-	*input = (struct leaderboard_input){ .settings = {
-		.name = request_form_or(request, "name", ""), .accepting = request_form_flag(request, "accepting"),
-		.sources_public_after_deadline = request_form_flag(request, "sources_public"),
-		.hidden = strcmp(request_form_or(request, "visibility", ""), "hidden") == 0,
-		.keeps_version = request_form_flag(request, "keeps_version"),
-	} };
+	*input =
+		(struct leaderboard_input){ .settings = {
+										.name = request_form_or(request, "name", ""),
+										.accepting = request_form_flag(request, "accepting"),
+										.sources_public_after_deadline =
+											request_form_flag(request, "sources_public"),
+										.hidden = strcmp(request_form_or(request, "visibility", ""),
+													  "hidden")
+											== 0,
+										.keeps_version =
+											request_form_flag(request, "keeps_version"),
+									} };
 	read_gpus(request, &input->settings);
 	input->settings.quotas = has_quotas(request) ? input->quotas : NULL;
 	int rc = read_deadline(request, leaderboard, &input->settings.deadline_ms);
@@ -150,7 +173,8 @@ static bool is_in(const char **names, size_t count, const char *name)
 }
 
 /* What workers offer now, and what is chosen though nobody offers it. */
-static int list_devices(struct request *request, struct leaderboard_form *form, const char **chosen, size_t chosen_count)
+static int list_devices(struct request *request, struct leaderboard_form *form, const char **chosen,
+	size_t chosen_count)
 {
 	struct offered_gpu *offered;
 	size_t count;
@@ -161,24 +185,30 @@ static int list_devices(struct request *request, struct leaderboard_form *form, 
 	const char **listed = arena_array(request->arena, const char *, count + 1);
 	for (size_t i = 0; i < count; i++) {
 		listed[i] = offered[i].model;
-		form->devices[form->device_count++] = (struct device_choice){ offered[i].model, offered[i].product, offered[i].workers,
-			is_in(chosen, chosen_count, offered[i].model) };
+		form->devices[form->device_count++] = (struct device_choice){ offered[i].model,
+			offered[i].product, offered[i].workers, is_in(chosen, chosen_count, offered[i].model) };
 	}
 	for (size_t i = 0; i < chosen_count; i++)
 		if (!is_in(listed, count, chosen[i]))
-			form->devices[form->device_count++] = (struct device_choice){ .model = chosen[i], .chosen = true };
+			form->devices[form->device_count++] =
+				(struct device_choice){ .model = chosen[i], .chosen = true };
 	return 0;
 }
 
 /* The fields of the quotas: those that hold, or NULL for what was typed. */
-static void list_quotas(struct request *request, struct leaderboard_form *form, const struct quota *quotas)
+static void list_quotas(
+	struct request *request, struct leaderboard_form *form, const struct quota *quotas)
 {
 	struct arena *arena = request->arena;
 	for (size_t i = 0; i < quota_modes; i++) {
 		struct quota_field *field = &form->quotas[i];
 		struct quota site = quota_of_site(request->config, i);
-		*field = (struct quota_field){ .mode = quota_mode(i), .most_name = quota_name(arena, i, ""),
-			.hours_name = quota_name(arena, i, "_hours"), .site = quota_words(arena, &site), .most = "", .hours = "" };
+		*field = (struct quota_field){ .mode = quota_mode(i),
+			.most_name = quota_name(arena, i, ""),
+			.hours_name = quota_name(arena, i, "_hours"),
+			.site = quota_words(arena, &site),
+			.most = "",
+			.hours = "" };
 		if (!quotas) {
 			field->most = request_form_or(request, field->most_name, "");
 			field->hours = request_form_or(request, field->hours_name, "");
@@ -189,7 +219,8 @@ static void list_quotas(struct request *request, struct leaderboard_form *form, 
 	}
 }
 
-static int show_form(struct request *request, struct leaderboard_form *form, const char **chosen, size_t chosen_count)
+static int show_form(struct request *request, struct leaderboard_form *form, const char **chosen,
+	size_t chosen_count)
 {
 	int rc = list_devices(request, form, chosen, chosen_count);
 	if (rc)
@@ -200,22 +231,29 @@ static int show_form(struct request *request, struct leaderboard_form *form, con
 	form->gpu_error = form_error(request, "gpu");
 	form->quota_error = form_error(request, "quota");
 	form->form_error = form_error(request, "");
-	const char *title = form->leaderboard ? arena_printf(request->arena, "Edit %s", form->leaderboard->name) : "New leaderboard";
+	const char *title = form->leaderboard
+		? arena_printf(request->arena, "Edit %s", form->leaderboard->name)
+		: "New leaderboard";
 	struct page page = page_make(request, title, "admin");
 	admin_leaderboard_page(&request->body, &page, form);
 	return 0;
 }
 
 /* The form again, as it was typed, with its sentence. Other errors are the router's. */
-static int show_again(struct request *request, const struct leaderboard *leaderboard, const struct leaderboard_input *input, int rc)
+static int show_again(struct request *request, const struct leaderboard *leaderboard,
+	const struct leaderboard_input *input, int rc)
 {
 	if (rc != ERROR_INPUT && rc != ERROR_CONFLICT && rc != ERROR_LIMIT)
 		return rc;
 	request->status = rc == ERROR_CONFLICT ? 409 : 422;
 	struct leaderboard_form form = {
-		.leaderboard = leaderboard, .name = input->settings.name, .deadline = request_form_or(request, "deadline", ""),
-		.gpu_other = "", .accepting = input->settings.accepting,
-		.sources_public = input->settings.sources_public_after_deadline, .faults = input->faults,
+		.leaderboard = leaderboard,
+		.name = input->settings.name,
+		.deadline = request_form_or(request, "deadline", ""),
+		.gpu_other = "",
+		.accepting = input->settings.accepting,
+		.sources_public = input->settings.sources_public_after_deadline,
+		.faults = input->faults,
 	};
 	list_quotas(request, &form, NULL);
 	return show_form(request, &form, input->settings.gpus, input->settings.gpu_count);
@@ -225,7 +263,9 @@ static int show_again(struct request *request, const struct leaderboard *leaderb
 
 int page_leaderboard_new(struct request *request)
 {
-	struct leaderboard_form form = { .name = "", .deadline = "", .gpu_other = "", .accepting = true, .sources_public = true };
+	struct leaderboard_form form = {
+		.name = "", .deadline = "", .gpu_other = "", .accepting = true, .sources_public = true
+	};
 	list_quotas(request, &form, NULL);
 	return show_form(request, &form, NULL, 0);
 }
@@ -236,36 +276,44 @@ int action_leaderboard_new(struct request *request)
 	struct actor actor = actor_of(request);
 	int rc = read_input(request, NULL, &input);
 	if (!rc)
-		rc = leaderboard_create(request->db, request->arena, &input.settings, input.task, &input.upload, &input.stock, &actor,
-			NULL, request->error);
-	return rc ? show_again(request, NULL, &input, rc) : redirect(request, "/leaderboard/%s", input.settings.name);
+		rc = leaderboard_create(request->db, request->arena, &input.settings, input.task,
+			&input.upload, &input.stock, &actor, NULL, request->error);
+	return rc ? show_again(request, NULL, &input, rc)
+			  : redirect(request, "/leaderboard/%s", input.settings.name);
 }
 
 /* ---- edit ---- */
 
-struct gpu_row { const char *gpu; };
+struct gpu_row {
+	const char *gpu;
+};
 static const struct column GPU_COLUMNS[] = { TEXT(struct gpu_row, gpu) };
 static const struct statement GPUS = SELECT(struct gpu_row, GPU_COLUMNS,
-	"SELECT g.gpu FROM leaderboards l JOIN leaderboard_gpus g ON g.leaderboard_id = l.id WHERE l.name = ? ORDER BY g.position, g.gpu");
+	"SELECT g.gpu FROM leaderboards l JOIN leaderboard_gpus g ON g.leaderboard_id = l.id WHERE "
+    "l.name = ? ORDER BY g.position, g.gpu");
 enum { ANSWER_LEADERBOARD, ANSWER_QUOTAS, ANSWER_GPUS };
 static const struct statement *const EDIT_PARTS[] = {
-	[ANSWER_LEADERBOARD] = &leaderboard_reading, [ANSWER_QUOTAS] = &quotas_reading, [ANSWER_GPUS] = &GPUS,
+	[ANSWER_LEADERBOARD] = &leaderboard_reading,
+	[ANSWER_QUOTAS] = &quotas_reading,
+	[ANSWER_GPUS] = &GPUS,
 };
 static const struct bundle EDIT = BUNDLE(EDIT_PARTS);
 
 /* The leaderboard with all that may be changed about it. */
-static int read_edited(struct request *request, struct leaderboard *leaderboard, struct database_answer *answers)
+static int read_edited(
+	struct request *request, struct leaderboard *leaderboard, struct database_answer *answers)
 {
 	const char *name = request->path_parameters[0];
-	int rc = text_is_leaderboard_name(name) ? database_answers(request->db, request->arena, &EDIT, answers, request->error, "siss", name,
-		request->viewer.id, name, name) : 0;
+	int rc = text_is_leaderboard_name(name) ? database_answers(request->db, request->arena, &EDIT,
+				 answers, request->error, "siss", name, request->viewer.id, name, name)
+											: 0;
 	return rc ? rc : leaderboard_of_admin_read(request, &answers[ANSWER_LEADERBOARD], leaderboard);
 }
 
 int page_leaderboard_edit(struct request *request)
 {
 	struct leaderboard leaderboard;
-	struct database_answer answers[COUNT(EDIT_PARTS)] = {0};
+	struct database_answer answers[COUNT(EDIT_PARTS)] = { 0 };
 	struct quota quotas[quota_modes];
 	int rc = read_edited(request, &leaderboard, answers);
 	if (rc)
@@ -277,8 +325,12 @@ int page_leaderboard_edit(struct request *request)
 	format_text deadline;
 	format_datetime_local(deadline, leaderboard.deadline_ms);
 	struct leaderboard_form form = {
-		.leaderboard = &leaderboard, .name = leaderboard.name, .deadline = deadline, .gpu_other = "",
-		.accepting = leaderboard.accepting, .sources_public = leaderboard.sources_public_after_deadline,
+		.leaderboard = &leaderboard,
+		.name = leaderboard.name,
+		.deadline = deadline,
+		.gpu_other = "",
+		.accepting = leaderboard.accepting,
+		.sources_public = leaderboard.sources_public_after_deadline,
 	};
 	quotas_read(&answers[ANSWER_QUOTAS], quotas);
 	list_quotas(request, &form, quotas);
@@ -295,41 +347,52 @@ int action_leaderboard_edit(struct request *request)
 		return rc;
 	rc = read_input(request, &leaderboard, &input);
 	if (!rc)
-		rc = leaderboard_update(request->db, request->arena, &leaderboard, &input.settings, input.task, &input.upload,
-			&input.stock, &actor, request->error);
+		rc = leaderboard_update(request->db, request->arena, &leaderboard, &input.settings,
+			input.task, &input.upload, &input.stock, &actor, request->error);
 	if (rc)
 		return show_again(request, &leaderboard, &input, rc);
-	return input.task && input.settings.keeps_version ? redirect(request, "/admin/leaderboard/%s/versions?done=kept", leaderboard.name)
+	return input.task && input.settings.keeps_version
+		? redirect(request, "/admin/leaderboard/%s/versions?done=kept", leaderboard.name)
 		: redirect(request, "/leaderboard/%s", leaderboard.name);
 }
 
 /* ---- delete ---- */
 
-struct extent { int64_t versions, submissions, users, running; };
+struct extent {
+	int64_t versions, submissions, users, running;
+};
 static const struct column EXTENT_COLUMNS[] = {
-	INTEGER(struct extent, versions), INTEGER(struct extent, submissions), INTEGER(struct extent, users),
+	INTEGER(struct extent, versions),
+	INTEGER(struct extent, submissions),
+	INTEGER(struct extent, users),
 	INTEGER(struct extent, running),
 };
 static const struct statement EXTENT = SELECT(struct extent, EXTENT_COLUMNS,
-	"SELECT (SELECT COUNT(*) FROM task_versions WHERE leaderboard_id = ?) AS versions, COUNT(*) AS submissions, "
-	"  COUNT(DISTINCT user_id) AS users, (SELECT COUNT(*) FROM jobs j FORCE INDEX (jobs_lease) STRAIGHT_JOIN submissions s "
-	"    ON s.id = j.submission_id WHERE s.leaderboard_id = ? AND j.state IN ('queued', 'running')) AS running "
-	"FROM submissions FORCE INDEX (submissions_leaderboard) WHERE leaderboard_id = ? AND NOT dry_run");
+	"SELECT (SELECT COUNT(*) FROM task_versions WHERE leaderboard_id = ?) AS versions, COUNT(*) AS "
+    "submissions, "
+	"  COUNT(DISTINCT user_id) AS users, (SELECT COUNT(*) FROM jobs j FORCE INDEX (jobs_lease) "
+    "STRAIGHT_JOIN submissions s "
+	"    ON s.id = j.submission_id WHERE s.leaderboard_id = ? AND j.state IN ('queued', "
+    "'running')) AS running "
+	"FROM submissions FORCE INDEX (submissions_leaderboard) WHERE leaderboard_id = ? AND NOT "
+    "dry_run");
 
 static int show_deletion(struct request *request, const struct leaderboard *leaderboard)
 {
-	struct deletion_form form = { .leaderboard = leaderboard, .typed = request_form_or(request, "name", ""),
+	struct deletion_form form = { .leaderboard = leaderboard,
+		.typed = request_form_or(request, "name", ""),
 		.name_error = form_error(request, "name") };
 	struct extent extent;
-	int rc = database_row(request->db, request->arena, &EXTENT, &extent, request->error, "iii", leaderboard->id, leaderboard->id,
-		leaderboard->id);
+	int rc = database_row(request->db, request->arena, &EXTENT, &extent, request->error, "iii",
+		leaderboard->id, leaderboard->id, leaderboard->id);
 	if (rc)
 		return rc;
 	form.versions = extent.versions;
 	form.submissions = extent.submissions;
 	form.users = extent.users;
 	form.running = extent.running;
-	struct page page = page_make(request, arena_printf(request->arena, "Delete %s", leaderboard->name), "admin");
+	struct page page =
+		page_make(request, arena_printf(request->arena, "Delete %s", leaderboard->name), "admin");
 	admin_leaderboard_delete_page(&request->body, &page, &form);
 	return 0;
 }
@@ -349,7 +412,8 @@ int action_leaderboard_delete(struct request *request)
 	if (rc)
 		return rc;
 	if (strcmp(request_form_or(request, "name", ""), leaderboard.name) != 0) {
-		fail_field(request->error, "name", "This is not its name, so nothing was deleted; type %s.", leaderboard.name);
+		fail_field(request->error, "name", "This is not its name, so nothing was deleted; type %s.",
+			leaderboard.name);
 		request->status = 422;
 		return show_deletion(request, &leaderboard);
 	}

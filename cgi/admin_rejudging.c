@@ -1,4 +1,5 @@
-/* Rejudging: what was rejudged, a form for more, and the preview that an admin applies or discards. */
+/* Rejudging: what was rejudged, a form for more, and the preview that an admin applies or discards.
+ */
 #include "cgi/admin_rejudging.h"
 
 #include "cgi/pages.h"
@@ -18,7 +19,8 @@ bool rejudging_is_wrong(const struct rejudgings_view *view, const char *field)
 }
 
 static const struct column CHOICE_COLUMNS[] = { TEXT(struct rejudging_choice, name) };
-static const struct statement LEADERBOARDS = SELECT(struct rejudging_choice, CHOICE_COLUMNS, "SELECT name FROM leaderboards ORDER BY name");
+static const struct statement LEADERBOARDS =
+	SELECT(struct rejudging_choice, CHOICE_COLUMNS, "SELECT name FROM leaderboards ORDER BY name");
 static const struct statement GPUS = SELECT(struct rejudging_choice, CHOICE_COLUMNS,
 	"SELECT DISTINCT gpu AS name FROM leaderboard_gpus ORDER BY gpu");
 
@@ -28,7 +30,8 @@ static int read_list(struct request *request, struct rejudgings_view *view, stru
 	static const struct bundle choices = BUNDLE(parts);
 	struct database_answer answers[COUNT(parts)];
 	struct rejudging *rejudgings;
-	int rc = rejudgings_list(request->db, request->arena, most_rejudgings, &rejudgings, &view->count, error);
+	int rc = rejudgings_list(
+		request->db, request->arena, most_rejudgings, &rejudgings, &view->count, error);
 	if (!rc)
 		rc = database_answers(request->db, request->arena, &choices, answers, error, "");
 	if (rc)
@@ -41,7 +44,7 @@ static int read_list(struct request *request, struct rejudgings_view *view, stru
 
 static int show_list(struct request *request, struct rejudgings_view *view)
 {
-	struct error error = {0};
+	struct error error = { 0 };
 	int rc = read_list(request, view, &error);
 	if (rc) {
 		*request->error = error;
@@ -62,9 +65,12 @@ static const char *query_or(const struct request *request, const char *name, con
 int page_rejudgings(struct request *request)
 {
 	struct rejudgings_view view = {
-		.scope = query_or(request, "scope", "top"), .leaderboard = query_or(request, "leaderboard", ""),
-		.submission = query_or(request, "submission", ""), .user = query_or(request, "user", ""),
-		.top = query_or(request, "top", "10"), .gpu = query_or(request, "gpu", ""),
+		.scope = query_or(request, "scope", "top"),
+		.leaderboard = query_or(request, "leaderboard", ""),
+		.submission = query_or(request, "submission", ""),
+		.user = query_or(request, "user", ""),
+		.top = query_or(request, "top", "10"),
+		.gpu = query_or(request, "gpu", ""),
 	};
 	return show_list(request, &view);
 }
@@ -73,8 +79,12 @@ static int start(struct request *request, const struct rejudgings_view *view, in
 {
 	const struct actor by = { request->viewer.id, request->viewer.name, request->address };
 	struct rejudging_order order = {
-		.leaderboard = view->leaderboard, .submission_id = strtoll(view->submission, NULL, 10), .user = view->user,
-		.top = strtoll(view->top, NULL, 10), .gpu = view->gpu, .by = &by,
+		.leaderboard = view->leaderboard,
+		.submission_id = strtoll(view->submission, NULL, 10),
+		.user = view->user,
+		.top = strtoll(view->top, NULL, 10),
+		.gpu = view->gpu,
+		.by = &by,
 	};
 	if (rejudging_scope_from_name(view->scope, &order.scope))
 		return fail_field(request->error, "scope", "Choose what is rejudged.");
@@ -84,9 +94,12 @@ static int start(struct request *request, const struct rejudgings_view *view, in
 int action_rejudgings(struct request *request)
 {
 	struct rejudgings_view view = {
-		.scope = request_form_or(request, "scope", ""), .leaderboard = request_form_or(request, "leaderboard", ""),
-		.submission = request_form_or(request, "submission", ""), .user = request_form_or(request, "user", ""),
-		.top = request_form_or(request, "top", ""), .gpu = request_form_or(request, "gpu", ""),
+		.scope = request_form_or(request, "scope", ""),
+		.leaderboard = request_form_or(request, "leaderboard", ""),
+		.submission = request_form_or(request, "submission", ""),
+		.user = request_form_or(request, "user", ""),
+		.top = request_form_or(request, "top", ""),
+		.gpu = request_form_or(request, "gpu", ""),
 	};
 	int64_t id;
 	int rc = start(request, &view, &id);
@@ -107,24 +120,29 @@ static int read_preview(struct request *request, struct rejudging_view *view, st
 	struct rank_change *changes;
 	const struct rejudging *one = view->rejudging;
 	/* It writes as much as applying does, so once is enough. */
-	view->has_preview = strcmp(one->state, "open") == 0 && !one->waiting && !one->frozen && view->paging.page == 1;
+	view->has_preview =
+		strcmp(one->state, "open") == 0 && !one->waiting && !one->frozen && view->paging.page == 1;
 	if (!view->has_preview)
 		return 0;
-	int rc = rejudging_preview(request->db, request->arena, view->rejudging, &changes, &view->change_count, error);
+	int rc = rejudging_preview(
+		request->db, request->arena, view->rejudging, &changes, &view->change_count, error);
 	view->changes = rc ? NULL : changes;
 	return rc;
 }
 
-static int read_one(struct request *request, struct rejudging *rejudging, struct rejudging_view *view, struct error *error)
+static int read_one(struct request *request, struct rejudging *rejudging,
+	struct rejudging_view *view, struct error *error)
 {
 	struct rejudged_result *results;
 	int rc = rejudging_find(request->db, request->arena, path_number(request, 0), rejudging, error);
 	view->rejudging = rejudging;
 	if (!rc)
-		rc = paging_make(&view->paging, rejudging->jobs, results_per_page, query_number(request, "page", 1), error);
+		rc = paging_make(&view->paging, rejudging->jobs, results_per_page,
+			query_number(request, "page", 1), error);
 	if (!rc)
-		rc = rejudging_results(request->db, request->arena, rejudging->id, (view->paging.page - 1) * results_per_page, results_per_page,
-			&results, &view->count, error);
+		rc = rejudging_results(request->db, request->arena, rejudging->id,
+			(view->paging.page - 1) * results_per_page, results_per_page, &results, &view->count,
+			error);
 	view->results = rc ? NULL : results;
 	return rc ? rc : read_preview(request, view, error);
 }
@@ -133,20 +151,22 @@ static const char *notice_of(const struct request *request, const struct rejudgi
 {
 	if (!request_query(request, "done"))
 		return NULL;
-	return strcmp(rejudging->state, "applied") == 0 ? "The new results are in their places, and the rankings follow them."
+	return strcmp(rejudging->state, "applied") == 0
+		? "The new results are in their places, and the rankings follow them."
 		: "The rejudging is discarded; every result is what it was.";
 }
 
 static int show_one(struct request *request, struct rejudging_view *view)
 {
-	struct error error = {0};
+	struct error error = { 0 };
 	struct rejudging rejudging;
 	int rc = read_one(request, &rejudging, view, &error);
 	if (rc) {
 		*request->error = error;
 		return rc;
 	}
-	struct page page = page_make(request, arena_printf(request->arena, "Rejudging %lld", (long long)rejudging.id), "admin");
+	struct page page = page_make(
+		request, arena_printf(request->arena, "Rejudging %lld", (long long)rejudging.id), "admin");
 	page.notice = notice_of(request, &rejudging);
 	page.refresh_s = rejudging.waiting ? reload_s : 0;
 	admin_rejudging_page(&request->body, &page, view);
@@ -168,7 +188,8 @@ static int end(struct request *request, const char *typed)
 	} endings[] = { { "apply", rejudging_apply }, { "discard", rejudging_discard } };
 	const struct actor by = { request->viewer.id, request->viewer.name, request->address };
 	struct rejudging rejudging;
-	int rc = rejudging_find(request->db, request->arena, path_number(request, 0), &rejudging, request->error);
+	int rc = rejudging_find(
+		request->db, request->arena, path_number(request, 0), &rejudging, request->error);
 	if (!rc)
 		rc = rejudging_check_name(&rejudging, typed, request->error);
 	if (rc)
@@ -176,7 +197,8 @@ static int end(struct request *request, const char *typed)
 	for (size_t i = 0; i < COUNT(endings); i++)
 		if (strcmp(endings[i].name, request_form_or(request, "action", "")) == 0)
 			return endings[i].run(request->db, rejudging.id, &by, request->error);
-	return fail(request->error, ERROR_INPUT, "This page has no such action; reload it and try again.");
+	return fail(
+		request->error, ERROR_INPUT, "This page has no such action; reload it and try again.");
 }
 
 int action_rejudging(struct request *request)
@@ -184,7 +206,8 @@ int action_rejudging(struct request *request)
 	struct rejudging_view view = { .typed = request_form_or(request, "name", "") };
 	int rc = end(request, view.typed);
 	if (!rc)
-		return redirect(request, "/admin/rejudgings/%lld?done=1", (long long)path_number(request, 0));
+		return redirect(
+			request, "/admin/rejudgings/%lld?done=1", (long long)path_number(request, 0));
 	if (rc != ERROR_INPUT)
 		return rc;
 	request->status = 422;
@@ -199,20 +222,27 @@ static const char *words_of(const struct rejudging *rejudging, const struct reju
 	if (!result->verdict)
 		return "It has not ended; it comes behind everything that people submit.";
 	if (strcmp(result->state, "done") != 0)
-		return "Nothing came of computing it once more, through no fault of the submission, so the old result stays.";
+		return "Nothing came of computing it once more, through no fault of the submission, so the "
+		       "old result stays.";
 	if (strcmp(rejudging->state, "applied") == 0)
 		return "This is the old result. It was replaced by the one that the submission has now.";
-	return strcmp(rejudging->state, "open") == 0 ? "This is the new result. The submission keeps its old one until the rejudging is applied."
-		: "This was the new result. The rejudging was discarded, so the submission has kept its old one.";
+	return strcmp(rejudging->state, "open") == 0
+		? "This is the new result. The submission keeps its old one until the rejudging is applied."
+		: "This was the new result. The rejudging was discarded, so the submission has kept its "
+	      "old one.";
 }
 
-static int read_rejudged(struct request *request, struct rejudging *rejudging, struct rejudged_result *result, struct submission_row *row,
-	struct rejudged_view *view)
+static int read_rejudged(struct request *request, struct rejudging *rejudging,
+	struct rejudged_result *result, struct submission_row *row, struct rejudged_view *view)
 {
-	int rc = rejudging_find(request->db, request->arena, path_number(request, 0), rejudging, request->error);
+	int rc = rejudging_find(
+		request->db, request->arena, path_number(request, 0), rejudging, request->error);
 	if (!rc)
-		rc = rejudging_result(request->db, request->arena, rejudging->id, path_number(request, 1), result, request->error);
-	return rc ? rc : submission_read_rejudged(request, result->submission_id, result->id, row, &view->submission);
+		rc = rejudging_result(request->db, request->arena, rejudging->id, path_number(request, 1),
+			result, request->error);
+	return rc ? rc
+			  : submission_read_rejudged(
+				  request, result->submission_id, result->id, row, &view->submission);
 }
 
 int page_rejudged(struct request *request)
@@ -230,8 +260,10 @@ int page_rejudged(struct request *request)
 		job.words = words_of(&rejudging, &result);
 		view.job = &job;
 	}
-	struct page page = page_make(request, arena_printf(request->arena, "Submission %lld on %s, computed once more",
-		(long long)result.submission_id, result.gpu), "admin");
+	struct page page = page_make(request,
+		arena_printf(request->arena, "Submission %lld on %s, computed once more",
+			(long long)result.submission_id, result.gpu),
+		"admin");
 	page.refresh_s = result.verdict ? 0 : reload_s;
 	admin_rejudged_page(&request->body, &page, &view, request->arena);
 	return 0;

@@ -12,7 +12,9 @@
 /* What the redirect after the form says came of it. */
 static const char *notice_of(struct request *request)
 {
-	static const struct { const char *outcome, *sentence; } notices[] = {
+	static const struct {
+		const char *outcome, *sentence;
+	} notices[] = {
 		{ "released", "The result is released and stands in the ranking." },
 		{ "rejected", "The result is rejected; its author reads your reason." },
 	};
@@ -26,7 +28,7 @@ static const char *notice_of(struct request *request)
 static int show(struct request *request, struct review_view *view)
 {
 	struct held_result *results;
-	struct error error = {0};
+	struct error error = { 0 };
 	int rc = reviews_waiting(request->db, request->arena, &results, &view->count, &error);
 	if (rc) {
 		*request->error = error;
@@ -41,25 +43,34 @@ static int show(struct request *request, struct review_view *view)
 
 int page_review(struct request *request)
 {
-	struct review_view view = {0};
+	struct review_view view = { 0 };
 	return show(request, &view);
 }
 
 /* It is final, and takes a result away from its author. */
-static struct confirmation question_about(struct request *request, const struct review_view *view, const char *reason)
+static struct confirmation question_about(
+	struct request *request, const struct review_view *view, const char *reason)
 {
 	const char *number = arena_printf(request->arena, "%lld", (long long)view->submission_id);
 	struct confirmation question = {
-		.title = arena_printf(request->arena, "Reject submission %s on %s?", number, view->gpu), .section = "review",
-		.what = "the submission’s number", .typed = number, .button = "Reject it", .back = "/admin/review",
+		.title = arena_printf(request->arena, "Reject submission %s on %s?", number, view->gpu),
+		.section = "review",
+		.what = "the submission’s number",
+		.typed = number,
+		.button = "Reject it",
+		.back = "/admin/review",
 	};
-	confirmation_says(request, &question, "Its result on this GPU becomes a protocol violation and loses its time, so it is never ranked there. "
+	confirmation_says(request, &question,
+		"Its result on this GPU becomes a protocol violation and loses its time, so it is never "
+	    "ranked there. "
 		"That is final: what was rejected has to be submitted again.");
-	confirmation_says(request, &question, "Its author reads: “Rejected by the admin %s: %s”", request->viewer.name, reason);
+	confirmation_says(request, &question, "Its author reads: “Rejected by the admin %s: %s”",
+		request->viewer.name, reason);
 	return question;
 }
 
-/* Whether there is something to ask about; what does not wait is left to the action, which says why it cannot be done. */
+/* Whether there is something to ask about; what does not wait is left to the action, which says why
+ * it cannot be done. */
 static int find_waiting(struct request *request, const struct review *review, bool *waits)
 {
 	struct held_result *results;
@@ -67,11 +78,14 @@ static int find_waiting(struct request *request, const struct review *review, bo
 	int rc = reviews_waiting(request->db, request->arena, &results, &count, request->error);
 	*waits = count == reviews_most;
 	for (size_t i = 0; i < count && !rc; i++)
-		*waits = *waits || (results[i].submission_id == review->submission_id && strcmp(results[i].gpu, review->gpu) == 0);
+		*waits = *waits
+			|| (results[i].submission_id == review->submission_id
+				&& strcmp(results[i].gpu, review->gpu) == 0);
 	return rc;
 }
 
-static int reject(struct request *request, const struct review *review, const struct review_view *view)
+static int reject(
+	struct request *request, const struct review *review, const struct review_view *view)
 {
 	const char *reason;
 	int rc = review_check_reason(request->arena, view->reason, &reason, request->error);
@@ -88,7 +102,8 @@ static int reject(struct request *request, const struct review *review, const st
 	return rc ? rc : redirect(request, "/admin/review?done=rejected");
 }
 
-static int release(struct request *request, const struct review *review, const struct review_view *view)
+static int release(
+	struct request *request, const struct review *review, const struct review_view *view)
 {
 	(void)view;
 	int rc = review_release(request->db, review, request->error);
@@ -101,12 +116,14 @@ int action_review(struct request *request)
 	const char *action = request_form_or(request, "action", "");
 	struct review_view view = {
 		.submission_id = strtoll(request_form_or(request, "submission", ""), NULL, 10),
-		.gpu = request_form_or(request, "gpu", ""), .reason = request_form_or(request, "reason", ""),
+		.gpu = request_form_or(request, "gpu", ""),
+		.reason = request_form_or(request, "reason", ""),
 	};
 	const struct review review = { view.submission_id, view.gpu, &by };
 	bool releases = strcmp(action, "release") == 0;
 	if (!releases && strcmp(action, "reject") != 0)
-		return fail(request->error, ERROR_INPUT, "This page has no such action; reload it and try again.");
+		return fail(
+			request->error, ERROR_INPUT, "This page has no such action; reload it and try again.");
 	int rc = (releases ? release : reject)(request, &review, &view);
 	if (rc != ERROR_INPUT)
 		return rc;

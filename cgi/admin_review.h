@@ -5,9 +5,10 @@
 #include "lib/review.h"
 
 struct review_view {
-	const struct held_result *results; size_t count;
+	const struct held_result *results;
+	size_t count;
 	/* a rejection that was refused */
-	int64_t submission_id;            /* 0: none */
+	int64_t submission_id; /* 0: none */
 	const char *gpu, *reason, *error;
 };
 

@@ -16,28 +16,46 @@
 enum { submissions_per_page = 100 };
 
 static const struct column SUBMISSION_COLUMNS[] = {
-	INTEGER(struct admin_submission, id), TIME(struct admin_submission, submitted_at_ms), TIME(struct admin_submission, hidden_at_ms),
-	TEXT(struct admin_submission, user), TEXT(struct admin_submission, leaderboard), TEXT(struct admin_submission, file_name),
-	TEXT(struct admin_submission, mode), TEXT(struct admin_submission, hidden_reason), TEXT(struct admin_submission, note),
+	INTEGER(struct admin_submission, id),
+	TIME(struct admin_submission, submitted_at_ms),
+	TIME(struct admin_submission, hidden_at_ms),
+	TEXT(struct admin_submission, user),
+	TEXT(struct admin_submission, leaderboard),
+	TEXT(struct admin_submission, file_name),
+	TEXT(struct admin_submission, mode),
+	TEXT(struct admin_submission, hidden_reason),
+	TEXT(struct admin_submission, note),
 	TEXT(struct admin_submission, results),
 };
-/* The page's rows are found by numbers alone, in an index that suits what is asked for; the rest is looked up for these. */
-#define SUBMISSIONS(numbers) SELECT(struct admin_submission, SUBMISSION_COLUMNS, \
-	"SELECT s.id, s.submitted_at AS submitted_at_ms, s.hidden_at AS hidden_at_ms, u.name AS user, l.name AS leaderboard, s.file_name, " \
-	"  IF(s.dry_run, 'dry run', s.mode) AS mode, s.hidden_reason, s.admin_note AS note, " \
-	"  (SELECT GROUP_CONCAT(j.gpu, ' ', COALESCE(j.verdict, j.state) ORDER BY j.gpu SEPARATOR ', ') FROM jobs j WHERE j.submission_id = s.id) AS results " \
-	"FROM (" numbers ") found JOIN submissions s ON s.id = found.id JOIN users u ON u.id = s.user_id " \
-	"JOIN leaderboards l ON l.id = s.leaderboard_id ORDER BY s.id DESC")
-#define LATEST(key, condition) SUBMISSIONS("SELECT s.id FROM submissions s FORCE INDEX (" key ") WHERE s.id < ? AND " condition " ORDER BY s.id DESC LIMIT ?")
+/* The page's rows are found by numbers alone, in an index that suits what is asked for; the rest is
+ * looked up for these. */
+#define SUBMISSIONS(numbers) \
+	SELECT(struct admin_submission, SUBMISSION_COLUMNS, \
+		"SELECT s.id, s.submitted_at AS submitted_at_ms, s.hidden_at AS hidden_at_ms, u.name AS " \
+	    "user, l.name AS leaderboard, s.file_name, " \
+		"  IF(s.dry_run, 'dry run', s.mode) AS mode, s.hidden_reason, s.admin_note AS note, " \
+		"  (SELECT GROUP_CONCAT(j.gpu, ' ', COALESCE(j.verdict, j.state) ORDER BY j.gpu " \
+	    "SEPARATOR ', ') FROM jobs j WHERE j.submission_id = s.id) AS results " \
+		"FROM (" numbers \
+		") found JOIN submissions s ON s.id = found.id JOIN users u ON u.id = s.user_id " \
+		"JOIN leaderboards l ON l.id = s.leaderboard_id ORDER BY s.id DESC")
+#define LATEST(key, condition) \
+	SUBMISSIONS("SELECT s.id FROM submissions s FORCE INDEX (" key \
+				") WHERE s.id < ? AND " condition " ORDER BY s.id DESC LIMIT ?")
 #define OF_USER "s.user_id = ?"
 #define OF_LEADERBOARD "s.leaderboard_id = ?"
 static const struct statement ONE = SUBMISSIONS("SELECT s.id FROM submissions s WHERE s.id = ?");
 
-/* Numbers, because an index is read from the middle for a number that is known beforehand and for nothing else. */
-struct ids { int64_t user, leaderboard; };
-static const struct column ID_COLUMNS[] = { INTEGER(struct ids, user), INTEGER(struct ids, leaderboard) };
+/* Numbers, because an index is read from the middle for a number that is known beforehand and for
+ * nothing else. */
+struct ids {
+	int64_t user, leaderboard;
+};
+static const struct column ID_COLUMNS[] = { INTEGER(struct ids, user),
+	INTEGER(struct ids, leaderboard) };
 static const struct statement IDS = SELECT(struct ids, ID_COLUMNS,
-	"SELECT COALESCE((SELECT id FROM users WHERE name = ?), 0) AS user, COALESCE((SELECT id FROM leaderboards WHERE name = ?), 0) AS leaderboard");
+	"SELECT COALESCE((SELECT id FROM users WHERE name = ?), 0) AS user, COALESCE((SELECT id FROM "
+    "leaderboards WHERE name = ?), 0) AS leaderboard");
 
 /* Each takes the user's number and the leaderboard's, 0 where it does not matter. */
 static const struct search {
@@ -48,10 +66,16 @@ static const struct search {
 	{ true, false, false, LATEST("submissions_user", OF_USER " AND 0 IN (?)") },
 	{ false, true, false, LATEST("submissions_leaderboard", "0 IN (?) AND " OF_LEADERBOARD) },
 	{ true, true, false, LATEST("submissions_history", OF_USER " AND " OF_LEADERBOARD) },
-	{ false, false, true, LATEST("submissions_hidden", "0 IN (?) AND 0 IN (?) AND s.hidden_at IS NOT NULL") },
-	{ true, false, true, LATEST("submissions_user", OF_USER " AND 0 IN (?) AND s.hidden_at IS NOT NULL") },
-	{ false, true, true, LATEST("submissions_leaderboard", "0 IN (?) AND " OF_LEADERBOARD " AND s.hidden_at IS NOT NULL") },
-	{ true, true, true, LATEST("submissions_history", OF_USER " AND " OF_LEADERBOARD " AND s.hidden_at IS NOT NULL") },
+	{ false, false, true,
+		LATEST("submissions_hidden", "0 IN (?) AND 0 IN (?) AND s.hidden_at IS NOT NULL") },
+	{ true, false, true,
+		LATEST("submissions_user", OF_USER " AND 0 IN (?) AND s.hidden_at IS NOT NULL") },
+	{ false, true, true,
+		LATEST("submissions_leaderboard",
+			"0 IN (?) AND " OF_LEADERBOARD " AND s.hidden_at IS NOT NULL") },
+	{ true, true, true,
+		LATEST(
+			"submissions_history", OF_USER " AND " OF_LEADERBOARD " AND s.hidden_at IS NOT NULL") },
 };
 
 /* ---- finding ---- */
@@ -59,7 +83,8 @@ static const struct search {
 /* Columns of names are ASCII; what is no name is nobody's. */
 static bool can_be_found(const struct submissions_view *view)
 {
-	return (!*view->user || text_is_user_name(view->user)) && (!*view->leaderboard || text_is_leaderboard_name(view->leaderboard));
+	return (!*view->user || text_is_user_name(view->user))
+		&& (!*view->leaderboard || text_is_leaderboard_name(view->leaderboard));
 }
 
 static int find(struct request *request, struct submissions_view *view)
@@ -69,13 +94,16 @@ static int find(struct request *request, struct submissions_view *view)
 	const struct search *search = SEARCHES;
 	if (!can_be_found(view))
 		return 0;
-	int rc = database_row(request->db, request->arena, &IDS, &ids, request->error, "ss", view->user, view->leaderboard);
+	int rc = database_row(request->db, request->arena, &IDS, &ids, request->error, "ss", view->user,
+		view->leaderboard);
 	if (rc)
 		return rc;
-	while (search->user != (*view->user != 0) || search->leaderboard != (*view->leaderboard != 0) || search->hidden != view->hidden)
+	while (search->user != (*view->user != 0) || search->leaderboard != (*view->leaderboard != 0)
+		|| search->hidden != view->hidden)
 		search++;
-	rc = database_rows(request->db, request->arena, &search->statement, &rows, &view->count, request->error, "iiii",
-		query_number(request, "before", INT64_MAX), ids.user, ids.leaderboard, (int64_t)submissions_per_page + 1);
+	rc = database_rows(request->db, request->arena, &search->statement, &rows, &view->count,
+		request->error, "iiii", query_number(request, "before", INT64_MAX), ids.user,
+		ids.leaderboard, (int64_t)submissions_per_page + 1);
 	if (rc)
 		return rc;
 	view->rows = rows;
@@ -95,8 +123,10 @@ static const char *query_or_nothing(const struct request *request, const char *n
 int page_admin_submissions(struct request *request)
 {
 	struct submissions_view view = {
-		.user = query_or_nothing(request, "user"), .leaderboard = query_or_nothing(request, "leaderboard"),
-		.number = query_or_nothing(request, "number"), .hidden = request_query(request, "hidden"),
+		.user = query_or_nothing(request, "user"),
+		.leaderboard = query_or_nothing(request, "leaderboard"),
+		.number = query_or_nothing(request, "number"),
+		.hidden = request_query(request, "hidden"),
 	};
 	int64_t number = query_number(request, "number", 0);
 	if (number)
@@ -113,7 +143,9 @@ int page_admin_submissions(struct request *request)
 
 static const char *notice_of(const struct request *request)
 {
-	static const struct { const char *done, *sentence; } notices[] = {
+	static const struct {
+		const char *done, *sentence;
+	} notices[] = {
 		{ "hide", "The submission is hidden and not ranked; its author reads your reason." },
 		{ "show", "The submission is seen and ranked again." },
 		{ "hold", "What has passed of it is held until it is released or rejected." },
@@ -129,8 +161,9 @@ static const char *notice_of(const struct request *request)
 static int show(struct request *request, struct admin_submission_view *view)
 {
 	struct admin_submission row;
-	struct error error = {0};
-	int rc = database_row(request->db, request->arena, &ONE, &row, &error, "i", path_number(request, 0));
+	struct error error = { 0 };
+	int rc =
+		database_row(request->db, request->arena, &ONE, &row, &error, "i", path_number(request, 0));
 	if (rc == ERROR_NOT_FOUND)
 		return fail(request->error, rc, "There is no submission with this number.");
 	if (rc) {
@@ -139,7 +172,8 @@ static int show(struct request *request, struct admin_submission_view *view)
 	}
 	view->row = &row;
 	view->note = view->note ? view->note : row.note ? row.note : "";
-	struct page page = page_make(request, arena_printf(request->arena, "Submission %lld, for admins", (long long)row.id), "admin");
+	struct page page = page_make(request,
+		arena_printf(request->arena, "Submission %lld, for admins", (long long)row.id), "admin");
 	page.notice = notice_of(request);
 	admin_submission_page(&request->body, &page, view);
 	return 0;
@@ -155,24 +189,36 @@ int page_admin_submission(struct request *request)
 static const struct removal {
 	const char *action, *verb, *purpose, *effect, *back;
 } REMOVALS[] = {
-	{ "hide", "Hide", "", "It leaves the ranking, where its author’s next best takes its place, and its page, source and files are there for "
-		"its author and admins alone.", "It can be shown and ranked again." },
-	{ "hold", "Hold", " for review", "What has passed of it leaves the ranking, where its author’s next best takes its place, until an admin "
-		"releases or rejects it.", "Releasing it ranks it again." },
+	{ "hide", "Hide", "",
+		"It leaves the ranking, where its author’s next best takes its place, and its page, source "
+	    "and files are there for "
+		"its author and admins alone.",
+		"It can be shown and ranked again." },
+	{ "hold", "Hold", " for review",
+		"What has passed of it leaves the ranking, where its author’s next best takes its place, "
+	    "until an admin "
+		"releases or rejects it.",
+		"Releasing it ranks it again." },
 };
 
 static int ask_to_remove(struct request *request, const struct removal *removal, const char *reason)
 {
 	struct admin_submission row;
-	int rc = database_row(request->db, request->arena, &ONE, &row, request->error, "i", path_number(request, 0));
+	int rc = database_row(
+		request->db, request->arena, &ONE, &row, request->error, "i", path_number(request, 0));
 	if (rc)
-		return rc == ERROR_NOT_FOUND ? fail(request->error, rc, "There is no submission with this number.") : rc;
+		return rc == ERROR_NOT_FOUND
+			? fail(request->error, rc, "There is no submission with this number.")
+			: rc;
 	struct confirmation question = {
-		.title = arena_printf(request->arena, "%s submission %lld%s?", removal->verb, (long long)row.id, removal->purpose),
-		.section = "admin", .button = arena_printf(request->arena, "%s it", removal->verb),
+		.title = arena_printf(request->arena, "%s submission %lld%s?", removal->verb,
+			(long long)row.id, removal->purpose),
+		.section = "admin",
+		.button = arena_printf(request->arena, "%s it", removal->verb),
 		.back = arena_printf(request->arena, "/admin/submission/%lld", (long long)row.id),
 	};
-	confirmation_says(request, &question, "%s submitted %s to %s.", row.user, row.file_name, row.leaderboard);
+	confirmation_says(
+		request, &question, "%s submitted %s to %s.", row.user, row.file_name, row.leaderboard);
 	confirmation_says(request, &question, "%s", removal->effect);
 	confirmation_says(request, &question, "Its author reads: “%s”", reason);
 	confirmation_says(request, &question, "%s", removal->back);
@@ -183,10 +229,11 @@ static int ask_to_remove(struct request *request, const struct removal *removal,
 static int check_removal(struct request *request, const char *action, bool *asked)
 {
 	const char *reason;
-	const struct confirmation any = {0};
+	const struct confirmation any = { 0 };
 	for (size_t i = 0; i < COUNT(REMOVALS); i++)
 		if (strcmp(REMOVALS[i].action, action) == 0 && !confirmation_given(request, &any)) {
-			int rc = review_check_reason(request->arena, request_form_or(request, "reason", ""), &reason, request->error);
+			int rc = review_check_reason(
+				request->arena, request_form_or(request, "reason", ""), &reason, request->error);
 			*asked = !rc;
 			return rc ? rc : ask_to_remove(request, &REMOVALS[i], reason);
 		}
@@ -205,14 +252,17 @@ static int act(struct request *request, const char *action)
 	if (strcmp(action, "hold") == 0)
 		return submission_hold(request->db, id, reason, &by, request->error);
 	if (strcmp(action, "note") == 0)
-		return submission_admin_note(request->db, id, request_form_or(request, "note", ""), &by, request->error);
-	return fail(request->error, ERROR_INPUT, "This page has no such action; reload it and try again.");
+		return submission_admin_note(
+			request->db, id, request_form_or(request, "note", ""), &by, request->error);
+	return fail(
+		request->error, ERROR_INPUT, "This page has no such action; reload it and try again.");
 }
 
 int action_admin_submission(struct request *request)
 {
 	const char *action = request_form_or(request, "action", "");
-	struct admin_submission_view view = { .reason = request_form_or(request, "reason", ""), .note = request_form(request, "note") };
+	struct admin_submission_view view = { .reason = request_form_or(request, "reason", ""),
+		.note = request_form(request, "note") };
 	bool asked = false;
 	int rc = check_removal(request, action, &asked);
 	if (asked)
@@ -220,7 +270,8 @@ int action_admin_submission(struct request *request)
 	if (!rc)
 		rc = act(request, action);
 	if (!rc)
-		return redirect(request, "/admin/submission/%lld?done=%s", (long long)path_number(request, 0), action);
+		return redirect(
+			request, "/admin/submission/%lld?done=%s", (long long)path_number(request, 0), action);
 	if (rc != ERROR_INPUT)
 		return rc;
 	request->status = 422;

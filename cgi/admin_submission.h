@@ -11,21 +11,22 @@
 struct admin_submission {
 	int64_t id, submitted_at_ms, hidden_at_ms; /* TIME_NULL: not hidden */
 	const char *user, *leaderboard, *file_name, *mode;
-	const char *hidden_reason, *note;          /* NULL: none */
-	const char *results;                       /* "H200 passed, A100 queued"; NULL: no job */
+	const char *hidden_reason, *note; /* NULL: none */
+	const char *results;              /* "H200 passed, A100 queued"; NULL: no job */
 };
 
 struct submissions_view {
-	const struct admin_submission *rows; size_t count;
-	const char *user, *leaderboard, *number;   /* as typed; "": any */
-	bool hidden;                               /* only those that are */
-	int64_t before;                            /* older ones than this follow; 0: none */
+	const struct admin_submission *rows;
+	size_t count;
+	const char *user, *leaderboard, *number; /* as typed; "": any */
+	bool hidden;                             /* only those that are */
+	int64_t before;                          /* older ones than this follow; 0: none */
 };
 
 struct admin_submission_view {
 	const struct admin_submission *row;
-	const char *reason, *note;                 /* as typed, or stored */
-	const char *field, *error;                 /* what was refused, or NULL */
+	const char *reason, *note; /* as typed, or stored */
+	const char *field, *error; /* what was refused, or NULL */
 };
 
 #endif

@@ -1,4 +1,5 @@
-/* Users: their roles, bans, links to choose a password, and accounts that an admin makes for others. */
+/* Users: their roles, bans, links to choose a password, and accounts that an admin makes for
+ * others. */
 #include "cgi/admin.h"
 
 #include "cgi/admin_leaderboard.h"
@@ -18,17 +19,25 @@
 enum { users_per_page = 100 };
 
 static const struct column USER_COLUMNS[] = {
-	INTEGER(struct admin_user, id), TEXT(struct admin_user, name), TEXT(struct admin_user, role),
-	INTEGER(struct admin_user, must_change_password), TIME(struct admin_user, banned_at_ms),
-	TIME(struct admin_user, deleted_at_ms), TIME(struct admin_user, created_at_ms), TIME(struct admin_user, seen_at_ms), INTEGER(struct admin_user, submissions),
+	INTEGER(struct admin_user, id),
+	TEXT(struct admin_user, name),
+	TEXT(struct admin_user, role),
+	INTEGER(struct admin_user, must_change_password),
+	TIME(struct admin_user, banned_at_ms),
+	TIME(struct admin_user, deleted_at_ms),
+	TIME(struct admin_user, created_at_ms),
+	TIME(struct admin_user, seen_at_ms),
+	INTEGER(struct admin_user, submissions),
 };
 /* The page is cut out before its users' submissions are counted. */
 static const struct statement USERS = SELECT(struct admin_user, USER_COLUMNS,
-	"SELECT u.id, u.name, u.role, u.must_change_password, u.banned_at AS banned_at_ms, u.deleted_at AS deleted_at_ms, "
+	"SELECT u.id, u.name, u.role, u.must_change_password, u.banned_at AS banned_at_ms, "
+    "u.deleted_at AS deleted_at_ms, "
 	"u.created_at AS created_at_ms, "
 	"(SELECT MAX(s.seen_at) FROM sessions s WHERE s.user_id = u.id) AS seen_at_ms, "
 	"(SELECT COUNT(*) FROM submissions s WHERE s.user_id = u.id AND NOT s.dry_run) AS submissions "
-	"FROM (SELECT id FROM users WHERE LOCATE(?, name) ORDER BY name LIMIT ? OFFSET ?) page JOIN users u ON u.id = page.id ORDER BY u.name");
+	"FROM (SELECT id FROM users WHERE LOCATE(?, name) ORDER BY name LIMIT ? OFFSET ?) page JOIN "
+    "users u ON u.id = page.id ORDER BY u.name");
 
 static int show_users(struct request *request, struct users_view *view)
 {
@@ -37,9 +46,10 @@ static int show_users(struct request *request, struct users_view *view)
 	view->number = query_number(request, "page", 1);
 	view->viewer_id = request->viewer.id;
 	if (text_is_ascii(view->search)) {
-		struct error error = {0};
-		int rc = database_rows(request->db, request->arena, &USERS, &view->users, &view->count, &error, "sii", view->search,
-			(int64_t)users_per_page + 1, (view->number - 1) * users_per_page);
+		struct error error = { 0 };
+		int rc = database_rows(request->db, request->arena, &USERS, &view->users, &view->count,
+			&error, "sii", view->search, (int64_t)users_per_page + 1,
+			(view->number - 1) * users_per_page);
 		if (rc) {
 			*request->error = error;
 			return rc;
@@ -64,33 +74,41 @@ int page_admin_users(struct request *request)
 struct user_change {
 	struct request *request;
 	const struct user *user;
-	const char *name;         /* of one who is to be made */
+	const char *name; /* of one who is to be made */
 	enum role role;
 	password_link_text link;
 };
 
-static int write_audit(struct database *db, const struct user_change *change, const char *action, const char *detail,
-	struct error *error)
+static int write_audit(struct database *db, const struct user_change *change, const char *action,
+	const char *detail, struct error *error)
 {
 	const struct request *request = change->request;
-	return audit(db, request->viewer.id, request->viewer.name, request->address, action, change->user->name, detail, error);
+	return audit(db, request->viewer.id, request->viewer.name, request->address, action,
+		change->user->name, detail, error);
 }
 
 /* What a user may do afterwards, and what not any more. */
 static struct confirmation question_about_role(const struct user_change *change)
 {
 	static const char *const may[] = {
-		[ROLE_PARTICIPANT] = "Participants submit. They make no leaderboards and cannot change those that they have made, which admins still can. Invite codes that "
-			"they have made let nobody in.",
-		[ROLE_CREATOR] = "Creators make leaderboards, see everything of their own and may delete them.",
-		[ROLE_ADMIN] = "Admins may do everything: read every source, change and delete every leaderboard, ban, and make others admins.",
+		[ROLE_PARTICIPANT] = "Participants submit. They make no leaderboards and cannot change "
+		                     "those that they have made, which admins still can. Invite codes that "
+							 "they have made let nobody in.",
+		[ROLE_CREATOR] =
+			"Creators make leaderboards, see everything of their own and may delete them.",
+		[ROLE_ADMIN] = "Admins may do everything: read every source, change and delete every "
+		               "leaderboard, ban, and make others admins.",
 	};
 	struct request *request = change->request;
 	struct confirmation question = {
-		.title = arena_printf(request->arena, "Give %s the role %s?", change->user->name, role_name(change->role)), .section = "admin",
-		.button = "Set the role", .back = "/admin/users",
+		.title = arena_printf(
+			request->arena, "Give %s the role %s?", change->user->name, role_name(change->role)),
+		.section = "admin",
+		.button = "Set the role",
+		.back = "/admin/users",
 	};
-	confirmation_says(request, &question, "%s has the role %s now. %s", change->user->name, change->user->role, may[change->role]);
+	confirmation_says(request, &question, "%s has the role %s now. %s", change->user->name,
+		change->user->role, may[change->role]);
 	return question;
 }
 
@@ -105,7 +123,8 @@ static int change_role(struct user_change *change, struct users_view *view)
 		return confirmation_ask(request, &question);
 	}
 	struct actor actor = actor_of(request);
-	return user_change_role(request->db, request->arena, change->user, change->role, &actor, request->error);
+	return user_change_role(
+		request->db, request->arena, change->user, change->role, &actor, request->error);
 }
 
 static int unban(struct user_change *change, struct users_view *view)
@@ -121,9 +140,10 @@ static int unban(struct user_change *change, struct users_view *view)
 static int store_link(struct database *db, void *context, struct error *error)
 {
 	struct user_change *change = context;
-	const char *detail = arena_printf(change->request->arena, "a link to choose a password was made; it works once, for %d hours",
-		password_link_hours);
-	int rc = password_link_make(db, change->user->id, change->request->viewer.name, change->link, error);
+	const char *detail = arena_printf(change->request->arena,
+		"a link to choose a password was made; it works once, for %d hours", password_link_hours);
+	int rc =
+		password_link_make(db, change->user->id, change->request->viewer.name, change->link, error);
 	return rc ? rc : write_audit(db, change, "user.link", detail, error);
 }
 
@@ -132,10 +152,12 @@ static int make_link(struct user_change *change, struct users_view *view)
 {
 	struct request *request = change->request;
 	if (change->user->banned_at_ms != TIME_NULL)
-		return fail(request->error, ERROR_INPUT, "%s was banned, so a link would not work; lift the ban first.", change->user->name);
+		return fail(request->error, ERROR_INPUT,
+			"%s was banned, so a link would not work; lift the ban first.", change->user->name);
 	int rc = database_transaction(request->db, store_link, change, request->error);
 	view->link_name = change->user->name;
-	view->link = arena_printf(request->arena, "%s/password/%s", request->config->public_url, change->link);
+	view->link =
+		arena_printf(request->arena, "%s/password/%s", request->config->public_url, change->link);
 	return rc;
 }
 
@@ -143,7 +165,9 @@ static const struct user_action {
 	const char *name;
 	int (*run)(struct user_change *change, struct users_view *view);
 } USER_ACTIONS[] = {
-	{ "role", change_role }, { "unban", unban }, { "link", make_link },
+	{ "role", change_role },
+	{ "unban", unban },
+	{ "link", make_link },
 };
 
 static int find_other(struct request *request, const char *name, struct user *user)
@@ -163,7 +187,8 @@ static int run_user_action(struct request *request, struct users_view *view)
 	for (size_t i = 0; i < COUNT(USER_ACTIONS); i++)
 		if (strcmp(USER_ACTIONS[i].name, action) == 0)
 			return USER_ACTIONS[i].run(&change, view);
-	return fail(request->error, ERROR_INPUT, "This page has no such action; reload it and try again.");
+	return fail(
+		request->error, ERROR_INPUT, "This page has no such action; reload it and try again.");
 }
 
 /* The page again with what came of it: a link that is shown this once, or a sentence. */
@@ -200,10 +225,14 @@ static const char *make_password(struct arena *arena)
 static int store_invitation(struct database *db, void *context, struct error *error)
 {
 	struct user_change *change = context;
-	struct user user = { .name = change->name, .banned_at_ms = TIME_NULL, .deleted_at_ms = TIME_NULL };
-	const char *detail = arena_printf(change->request->arena, "an account with the role %s was made; its link works once, for %d hours",
+	struct user user = {
+		.name = change->name, .banned_at_ms = TIME_NULL, .deleted_at_ms = TIME_NULL
+	};
+	const char *detail = arena_printf(change->request->arena,
+		"an account with the role %s was made; its link works once, for %d hours",
 		role_name(change->role), password_link_hours);
-	int rc = user_create(db, change->name, make_password(change->request->arena), change->role, false, &user.id, error);
+	int rc = user_create(db, change->name, make_password(change->request->arena), change->role,
+		false, &user.id, error);
 	change->user = &user;
 	if (!rc)
 		rc = password_link_make(db, user.id, change->request->viewer.name, change->link, error);
@@ -222,7 +251,8 @@ int action_admin_invite(struct request *request)
 		: database_transaction(request->db, store_invitation, &change, request->error);
 	if (!rc) {
 		view.link_name = view.invited_name;
-		view.link = arena_printf(request->arena, "%s/password/%s", request->config->public_url, change.link);
+		view.link = arena_printf(
+			request->arena, "%s/password/%s", request->config->public_url, change.link);
 		view.invited_name = "";
 	}
 	return answer(request, rc, &view);
@@ -231,14 +261,18 @@ int action_admin_invite(struct request *request)
 /* ---- bans ---- */
 
 static const struct column EXTENT_COLUMNS[] = {
-	INTEGER(struct ban_form, sessions), INTEGER(struct ban_form, waiting), INTEGER(struct ban_form, running),
+	INTEGER(struct ban_form, sessions),
+	INTEGER(struct ban_form, waiting),
+	INTEGER(struct ban_form, running),
 	INTEGER(struct ban_form, codes),
 };
 static const struct statement EXTENT = SELECT(struct ban_form, EXTENT_COLUMNS,
-	"SELECT (SELECT COUNT(*) FROM sessions WHERE user_id = u.id AND expires_at > UTC_TIMESTAMP(3)) AS sessions, "
+	"SELECT (SELECT COUNT(*) FROM sessions WHERE user_id = u.id AND expires_at > UTC_TIMESTAMP(3)) "
+    "AS sessions, "
 	"(SELECT COUNT(*) FROM jobs WHERE user_id = u.id AND state = 'queued') AS waiting, "
 	"(SELECT COUNT(*) FROM jobs WHERE user_id = u.id AND state = 'running') AS running, "
-	"(SELECT COUNT(*) FROM invites WHERE created_by = u.id AND revoked_at IS NULL AND COALESCE(expires_at > UTC_TIMESTAMP(3), TRUE) "
+	"(SELECT COUNT(*) FROM invites WHERE created_by = u.id AND revoked_at IS NULL AND "
+    "COALESCE(expires_at > UTC_TIMESTAMP(3), TRUE) "
 	"  AND COALESCE(uses < most_uses, TRUE)) AS codes FROM users u WHERE u.id = ?");
 
 static int show_ban(struct request *request, const struct user *user)
@@ -246,13 +280,15 @@ static int show_ban(struct request *request, const struct user *user)
 	struct ban_form form;
 	const char *wrong = form_error(request, "name");
 	wrong = wrong ? arena_strdup(request->arena, wrong) : NULL;
-	int rc = database_row(request->db, request->arena, &EXTENT, &form, request->error, "i", user->id);
+	int rc =
+		database_row(request->db, request->arena, &EXTENT, &form, request->error, "i", user->id);
 	if (rc)
 		return rc;
 	form.name = user->name;
 	form.typed = request_form_or(request, "name", "");
 	form.error = wrong;
-	struct page page = page_make(request, arena_printf(request->arena, "Ban %s", user->name), "admin");
+	struct page page =
+		page_make(request, arena_printf(request->arena, "Ban %s", user->name), "admin");
 	admin_ban_page(&request->body, &page, &form);
 	return 0;
 }
@@ -272,7 +308,8 @@ int action_admin_ban(struct request *request)
 	if (rc)
 		return rc;
 	if (strcmp(request_form_or(request, "name", ""), user.name) != 0) {
-		fail_field(request->error, "name", "This is not the user’s name, so nobody was banned; type %s.", user.name);
+		fail_field(request->error, "name",
+			"This is not the user’s name, so nobody was banned; type %s.", user.name);
 		request->status = 422;
 		return show_ban(request, &user);
 	}

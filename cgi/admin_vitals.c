@@ -1,4 +1,5 @@
-/* A device's last day: temperature, clocks and errors as small pictures, with a table behind them. */
+/* A device's last day: temperature, clocks and errors as small pictures, with a table behind them.
+ */
 #include "cgi/admin_vitals.h"
 
 #include "cgi/pages.h"
@@ -7,17 +8,28 @@
 
 #include <string.h>
 
-enum { minute_ms = 60 * 1000, hour_ms = 60 * minute_ms, day_ms = 24 * hour_ms, widest_gap_ms = 5 * minute_ms };
+enum {
+	minute_ms = 60 * 1000,
+	hour_ms = 60 * minute_ms,
+	day_ms = 24 * hour_ms,
+	widest_gap_ms = 5 * minute_ms
+};
 
-static const struct column DEVICE_COLUMNS[] = { TEXT(struct vitals_view, worker), TEXT(struct vitals_view, uuid), TEXT(struct vitals_view, model) };
+static const struct column DEVICE_COLUMNS[] = { TEXT(struct vitals_view, worker),
+	TEXT(struct vitals_view, uuid), TEXT(struct vitals_view, model) };
 static const struct statement DEVICE = SELECT(struct vitals_view, DEVICE_COLUMNS,
-	"SELECT w.name AS worker, g.uuid, g.model FROM workers w JOIN gpus g ON g.worker_id = w.id WHERE w.name = ? AND g.uuid = ?");
+	"SELECT w.name AS worker, g.uuid, g.model FROM workers w JOIN gpus g ON g.worker_id = w.id "
+    "WHERE w.name = ? AND g.uuid = ?");
 static const struct column VITAL_COLUMNS[] = {
-	TIME(struct vital_row, at_ms), INTEGER(struct vital_row, temperature_c), INTEGER(struct vital_row, sm_mhz),
-	INTEGER(struct vital_row, memory_mhz), INTEGER(struct vital_row, errors),
+	TIME(struct vital_row, at_ms),
+	INTEGER(struct vital_row, temperature_c),
+	INTEGER(struct vital_row, sm_mhz),
+	INTEGER(struct vital_row, memory_mhz),
+	INTEGER(struct vital_row, errors),
 };
 static const struct statement VITALS = SELECT(struct vital_row, VITAL_COLUMNS,
-	"SELECT at AS at_ms, temperature_c, sm_mhz, memory_mhz, errors FROM device_vitals WHERE worker = ? AND uuid = ? AND at >= ? ORDER BY at");
+	"SELECT at AS at_ms, temperature_c, sm_mhz, memory_mhz, errors FROM device_vitals WHERE worker "
+    "= ? AND uuid = ? AND at >= ? ORDER BY at");
 
 /* ---- the table ---- */
 
@@ -65,11 +77,12 @@ static void count_row(struct vitals_view *view, const struct vital_row *row)
 
 /* ---- the pictures ---- */
 
-/* The line of one member over the day, from 0 at the bottom to `most`; it is interrupted where nothing was read. */
-static const char *line_of(struct arena *arena, const struct vitals_view *view, const struct vital_row *rows, size_t count, size_t member,
-	int64_t most)
+/* The line of one member over the day, from 0 at the bottom to `most`; it is interrupted where
+ * nothing was read. */
+static const char *line_of(struct arena *arena, const struct vitals_view *view,
+	const struct vital_row *rows, size_t count, size_t member, int64_t most)
 {
-	cleanup_buffer struct buffer path = {0};
+	cleanup_buffer struct buffer path = { 0 };
 	int64_t last_ms = 0;
 	for (size_t i = 0; i < count && most > 0; i++) {
 		int64_t value;
@@ -77,51 +90,61 @@ static const char *line_of(struct arena *arena, const struct vitals_view *view, 
 		if (value == SQL_NULL_INTEGER)
 			continue;
 		bool goes_on = last_ms && rows[i].at_ms - last_ms <= widest_gap_ms;
-		long long x = (rows[i].at_ms - view->from_ms) / minute_ms, y = vital_height - value * vital_height / most;
-		/* A reading between two gaps would be nothing, so each line begins with a minute of its own. */
+		long long x = (rows[i].at_ms - view->from_ms) / minute_ms,
+				  y = vital_height - value * vital_height / most;
+		/* A reading between two gaps would be nothing, so each line begins with a minute of its
+		 * own. */
 		buffer_printf(&path, goes_on ? "L%lld %lld" : "M%lld %lldh1", x, y);
 		last_ms = rows[i].at_ms;
 	}
 	return arena_strdup(arena, buffer_string(&path));
 }
 
-static const char *marks_of(struct arena *arena, const struct vitals_view *view, const struct vital_row *rows, size_t count)
+static const char *marks_of(
+	struct arena *arena, const struct vitals_view *view, const struct vital_row *rows, size_t count)
 {
-	cleanup_buffer struct buffer path = {0};
+	cleanup_buffer struct buffer path = { 0 };
 	for (size_t i = 0; i < count; i++)
 		if (rows[i].errors)
-			buffer_printf(&path, "M%lld 0v%d", (long long)((rows[i].at_ms - view->from_ms) / minute_ms), vital_height);
+			buffer_printf(&path, "M%lld 0v%d",
+				(long long)((rows[i].at_ms - view->from_ms) / minute_ms), vital_height);
 	return arena_strdup(arena, buffer_string(&path));
 }
 
-void vitals_describe(struct arena *arena, struct vitals_view *view, const struct vital_row *rows, size_t count)
+void vitals_describe(
+	struct arena *arena, struct vitals_view *view, const struct vital_row *rows, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		count_row(view, &rows[i]);
-	view->temperature = line_of(arena, view, rows, count, offsetof(struct vital_row, temperature_c), view->most_temperature_c);
-	view->sm_clock = line_of(arena, view, rows, count, offsetof(struct vital_row, sm_mhz), view->most_sm_mhz);
+	view->temperature = line_of(arena, view, rows, count, offsetof(struct vital_row, temperature_c),
+		view->most_temperature_c);
+	view->sm_clock =
+		line_of(arena, view, rows, count, offsetof(struct vital_row, sm_mhz), view->most_sm_mhz);
 	view->error_marks = marks_of(arena, view, rows, count);
 }
 
 int page_admin_vitals(struct request *request)
 {
 	const char *worker = request->path_parameters[0], *uuid = request->path_parameters[1];
-	struct vitals_view view = {0};
+	struct vitals_view view = { 0 };
 	struct vital_row *rows;
 	size_t count;
-	int rc = text_is_ascii(worker) && text_is_ascii(uuid)
-		? database_row(request->db, request->arena, &DEVICE, &view, request->error, "ss", worker, uuid) : ERROR_NOT_FOUND;
+	int rc = text_is_ascii(worker) && text_is_ascii(uuid) ? database_row(
+				 request->db, request->arena, &DEVICE, &view, request->error, "ss", worker, uuid)
+														  : ERROR_NOT_FOUND;
 	if (rc == ERROR_NOT_FOUND)
 		return fail(request->error, rc, "There is no such device.");
 	struct page page = page_make(request, "", "admin");
 	int64_t from_ms = page.now_ms - day_ms;
 	if (!rc)
-		rc = database_rows(request->db, request->arena, &VITALS, &rows, &count, request->error, "sst", worker, uuid, from_ms);
+		rc = database_rows(request->db, request->arena, &VITALS, &rows, &count, request->error,
+			"sst", worker, uuid, from_ms);
 	if (rc)
 		return rc;
 	view.from_ms = from_ms;
 	vitals_describe(request->arena, &view, rows, count);
-	page.title = arena_printf(request->arena, "%s of %s over the last day", view.model, view.worker);
+	page.title =
+		arena_printf(request->arena, "%s of %s over the last day", view.model, view.worker);
 	admin_vitals_page(&request->body, &page, &view);
 	return 0;
 }

@@ -1,4 +1,5 @@
-/* The workers and their devices: what they do, what waits for them, how they are; draining, pausing and resuming them. */
+/* The workers and their devices: what they do, what waits for them, how they are; draining, pausing
+ * and resuming them. */
 #include "cgi/admin_worker.h"
 
 #include "cgi/confirmation.h"
@@ -11,19 +12,24 @@
 
 enum pause workers_pause_of(const struct fleet_device *device)
 {
-	return (enum pause)(device->worker_pause > device->device_pause ? device->worker_pause : device->device_pause);
+	return (enum pause)(
+		device->worker_pause > device->device_pause ? device->worker_pause : device->device_pause);
 }
 
 const char *workers_state_of(const struct fleet_device *device)
 {
-	return device->broken_at_ms != TIME_NULL ? "quarantined"
-		: fleet_state(device->online == 1, workers_pause_of(device), device->submission_id != SQL_NULL_INTEGER);
+	return device->broken_at_ms != TIME_NULL
+		? "quarantined"
+		: fleet_state(device->online == 1, workers_pause_of(device),
+			device->submission_id != SQL_NULL_INTEGER);
 }
 
-const struct worker_vitals *workers_vitals_of(const struct workers_view *view, const struct fleet_device *device)
+const struct worker_vitals *workers_vitals_of(
+	const struct workers_view *view, const struct fleet_device *device)
 {
 	for (size_t i = 0; i < view->vitals_count; i++)
-		if (strcmp(view->vitals[i].worker, device->worker) == 0 && strcmp(view->vitals[i].uuid, device->uuid) == 0)
+		if (strcmp(view->vitals[i].worker, device->worker) == 0
+			&& strcmp(view->vitals[i].uuid, device->uuid) == 0)
 			return &view->vitals[i];
 	return NULL;
 }
@@ -38,7 +44,8 @@ const struct host_view *workers_host_of(const struct workers_view *view, const c
 
 bool workers_run(const struct workers_view *view, size_t first)
 {
-	for (size_t i = first; i < view->count && view->devices[i].worker_id == view->devices[first].worker_id; i++)
+	for (size_t i = first;
+		 i < view->count && view->devices[i].worker_id == view->devices[first].worker_id; i++)
 		if (view->devices[i].submission_id != SQL_NULL_INTEGER)
 			return true;
 	return false;
@@ -46,39 +53,59 @@ bool workers_run(const struct workers_view *view, size_t first)
 
 /* ---- how they are ---- */
 
-/* The newest reading of each device, and what its day had. Each is found in an index of its own; the groups, which have a row
- * each, only keep the devices a table of their own, so that the newest is known before its row is looked for. */
+/* The newest reading of each device, and what its day had. Each is found in an index of its own;
+ * the groups, which have a row each, only keep the devices a table of their own, so that the newest
+ * is known before its row is looked for. */
 #define SQL_OF_DAY "at >= UTC_TIMESTAMP(3) - INTERVAL 1 DAY"
 static const struct column VITALS_COLUMNS[] = {
-	TEXT(struct worker_vitals, worker), TEXT(struct worker_vitals, uuid), TIME(struct worker_vitals, at_ms),
-	INTEGER(struct worker_vitals, temperature_c), INTEGER(struct worker_vitals, sm_mhz), INTEGER(struct worker_vitals, memory_mhz),
-	INTEGER(struct worker_vitals, most_temperature_c), INTEGER(struct worker_vitals, errors),
+	TEXT(struct worker_vitals, worker),
+	TEXT(struct worker_vitals, uuid),
+	TIME(struct worker_vitals, at_ms),
+	INTEGER(struct worker_vitals, temperature_c),
+	INTEGER(struct worker_vitals, sm_mhz),
+	INTEGER(struct worker_vitals, memory_mhz),
+	INTEGER(struct worker_vitals, most_temperature_c),
+	INTEGER(struct worker_vitals, errors),
 };
 const struct statement workers_vitals = SELECT(struct worker_vitals, VITALS_COLUMNS,
-	"SELECT d.worker, d.uuid, d.at AS at_ms, v.temperature_c, v.sm_mhz, v.memory_mhz, d.most_temperature_c, "
+	"SELECT d.worker, d.uuid, d.at AS at_ms, v.temperature_c, v.sm_mhz, v.memory_mhz, "
+    "d.most_temperature_c, "
 	"  CAST(COALESCE(e.errors, 0) AS SIGNED) AS errors "
 	"FROM (SELECT w.name AS worker, g.uuid, "
-	"    (SELECT at FROM device_vitals FORCE INDEX (device_vitals_at) WHERE worker = w.name AND uuid = g.uuid "
+	"    (SELECT at FROM device_vitals FORCE INDEX (device_vitals_at) WHERE worker = w.name AND "
+    "uuid = g.uuid "
 	"      ORDER BY at DESC LIMIT 1) AS at, "
-	"    (SELECT temperature_c FROM device_vitals FORCE INDEX (device_vitals_temperature) WHERE worker = w.name AND uuid = g.uuid "
+	"    (SELECT temperature_c FROM device_vitals FORCE INDEX (device_vitals_temperature) WHERE "
+    "worker = w.name AND uuid = g.uuid "
 	"      AND " SQL_OF_DAY " ORDER BY temperature_c DESC LIMIT 1) AS most_temperature_c "
 	"  FROM workers w JOIN gpus g ON g.worker_id = w.id GROUP BY w.name, g.uuid) d "
-	"JOIN device_vitals v FORCE INDEX (device_vitals_at) ON v.worker = d.worker AND v.uuid = d.uuid AND v.at = d.at AND v." SQL_OF_DAY " "
-	"LEFT JOIN (SELECT worker, uuid, SUM(errors) AS errors FROM device_vitals FORCE INDEX (device_vitals_errors) "
-	"  WHERE errors > 0 AND " SQL_OF_DAY " GROUP BY worker, uuid) e ON e.worker = d.worker AND e.uuid = d.uuid");
+	"JOIN device_vitals v FORCE INDEX (device_vitals_at) ON v.worker = d.worker AND v.uuid = "
+    "d.uuid AND v.at = d.at AND v." SQL_OF_DAY " "
+	"LEFT JOIN (SELECT worker, uuid, SUM(errors) AS errors FROM device_vitals FORCE INDEX "
+    "(device_vitals_errors) "
+	"  WHERE errors > 0 AND " SQL_OF_DAY
+	" GROUP BY worker, uuid) e ON e.worker = d.worker AND e.uuid = d.uuid");
 
-struct checks_row { const char *worker, *checks; };
-static const struct column CHECKS_COLUMNS[] = { TEXT(struct checks_row, worker), TEXT(struct checks_row, checks) };
-static const struct statement CHECKS = SELECT(struct checks_row, CHECKS_COLUMNS, "SELECT name AS worker, checks FROM workers");
+struct checks_row {
+	const char *worker, *checks;
+};
+static const struct column CHECKS_COLUMNS[] = { TEXT(struct checks_row, worker),
+	TEXT(struct checks_row, checks) };
+static const struct statement CHECKS =
+	SELECT(struct checks_row, CHECKS_COLUMNS, "SELECT name AS worker, checks FROM workers");
 
 enum { ANSWER_DEVICES, ANSWER_VITALS, ANSWER_COUNTS, ANSWER_LINES, ANSWER_CHECKS };
 static const struct statement *const PARTS[] = {
-	[ANSWER_DEVICES] = &fleet_devices, [ANSWER_VITALS] = &workers_vitals, [ANSWER_COUNTS] = &wait_counting, [ANSWER_LINES] = &wait_reading,
+	[ANSWER_DEVICES] = &fleet_devices,
+	[ANSWER_VITALS] = &workers_vitals,
+	[ANSWER_COUNTS] = &wait_counting,
+	[ANSWER_LINES] = &wait_reading,
 	[ANSWER_CHECKS] = &CHECKS,
 };
 static const struct bundle PAGE = BUNDLE(PARTS);
 
-static void read_hosts(struct arena *arena, const struct database_answer *answer, struct workers_view *view)
+static void read_hosts(
+	struct arena *arena, const struct database_answer *answer, struct workers_view *view)
 {
 	const struct checks_row *rows = answer->rows;
 	struct host_view *hosts = arena_array(arena, struct host_view, answer->count + 1);
@@ -93,12 +120,14 @@ static int read_all(struct request *request, struct workers_view *view, struct e
 {
 	struct database_answer answers[COUNT(PARTS)];
 	struct wait_line *lines;
-	int rc = database_answers(request->db, request->arena, &PAGE, answers, error, "ii", (int64_t)0, (int64_t)0);
+	int rc = database_answers(
+		request->db, request->arena, &PAGE, answers, error, "ii", (int64_t)0, (int64_t)0);
 	if (rc)
 		return rc;
 	view->devices = answers[ANSWER_DEVICES].rows, view->count = answers[ANSWER_DEVICES].count;
 	view->vitals = answers[ANSWER_VITALS].rows, view->vitals_count = answers[ANSWER_VITALS].count;
-	wait_lines_read(request->arena, &answers[ANSWER_COUNTS], &answers[ANSWER_LINES], &lines, &view->line_count);
+	wait_lines_read(
+		request->arena, &answers[ANSWER_COUNTS], &answers[ANSWER_LINES], &lines, &view->line_count);
 	view->lines = lines;
 	read_hosts(request->arena, &answers[ANSWER_CHECKS], view);
 	return 0;
@@ -106,7 +135,7 @@ static int read_all(struct request *request, struct workers_view *view, struct e
 
 static int show(struct request *request, struct workers_view *view)
 {
-	struct error own = {0};
+	struct error own = { 0 };
 	int rc = read_all(request, view, &own);
 	if (rc) {
 		*request->error = own;
@@ -121,49 +150,71 @@ static int show(struct request *request, struct workers_view *view)
 
 int page_admin_workers(struct request *request)
 {
-	struct workers_view view = {0};
+	struct workers_view view = { 0 };
 	return show(request, &view);
 }
 
 /* ---- what may be done with them ---- */
 
-static const struct pausing { const char *name, *verb; enum pause pause; } PAUSINGS[] = {
-	{ "drain", "Drain", PAUSE_DRAIN }, { "pause", "Pause", PAUSE_PAUSE },
-	{ "quarantine", "Quarantine", PAUSE_QUARANTINE }, { "resume", "Resume", PAUSE_NONE },
+static const struct pausing {
+	const char *name, *verb;
+	enum pause pause;
+} PAUSINGS[] = {
+	{ "drain", "Drain", PAUSE_DRAIN },
+	{ "pause", "Pause", PAUSE_PAUSE },
+	{ "quarantine", "Quarantine", PAUSE_QUARANTINE },
+	{ "resume", "Resume", PAUSE_NONE },
 };
 
-struct target { const char *worker, *uuid; }; /* uuid "": all of the worker */
+struct target {
+	const char *worker, *uuid;
+}; /* uuid "": all of the worker */
 
 static bool is_meant(const struct target *target, const struct fleet_device *device)
 {
-	return strcmp(target->worker, device->worker) == 0 && (!*target->uuid || (device->uuid && strcmp(target->uuid, device->uuid) == 0));
+	return strcmp(target->worker, device->worker) == 0
+		&& (!*target->uuid || (device->uuid && strcmp(target->uuid, device->uuid) == 0));
 }
 
-static void say_what_stops(struct request *request, struct confirmation *question, enum pause pause, long long running)
+static void say_what_stops(
+	struct request *request, struct confirmation *question, enum pause pause, long long running)
 {
-	confirmation_says(request, question, "It takes no jobs until somebody resumes it, also when the worker starts anew. What waits goes to other "
+	confirmation_says(request, question,
+		"It takes no jobs until somebody resumes it, also when the worker starts anew. What waits "
+	    "goes to other "
 		"devices of the same model, or goes on waiting.");
 	if (running && pause == PAUSE_DRAIN)
-		confirmation_says(request, question, "%lld job%s on it will end first.", running, running == 1 ? " that runs" : "s that run");
+		confirmation_says(request, question, "%lld job%s on it will end first.", running,
+			running == 1 ? " that runs" : "s that run");
 	else if (running)
-		confirmation_says(request, question, "%lld job%s on it %s stopped and queued again at once; what %s computed so far is lost, and the attempt "
-			"does not count.", running, running == 1 ? " that runs" : "s that run", running == 1 ? "is" : "are", running == 1 ? "it has" : "they have");
+		confirmation_says(request, question,
+			"%lld job%s on it %s stopped and queued again at once; what %s computed so far is "
+		    "lost, and the attempt "
+			"does not count.",
+			running, running == 1 ? " that runs" : "s that run", running == 1 ? "is" : "are",
+			running == 1 ? "it has" : "they have");
 	else
 		confirmation_says(request, question, "Nothing runs on it now.");
 }
 
-/* What is not there is left to the action, which says so. *asked: the answer is missing, so nothing is done. */
-static int check_pausing(struct request *request, const struct pausing *pausing, const struct target *target, bool *asked)
+/* What is not there is left to the action, which says so. *asked: the answer is missing, so nothing
+ * is done. */
+static int check_pausing(struct request *request, const struct pausing *pausing,
+	const struct target *target, bool *asked)
 {
 	struct fleet_device *devices;
 	size_t count;
 	long long meant = 0, running = 0;
 	struct confirmation question = {
-		.title = arena_printf(request->arena, "%s %s%s%s?", pausing->verb, target->uuid, *target->uuid ? " of " : "", target->worker),
-		.section = "admin", .button = arena_printf(request->arena, "%s it", pausing->verb), .back = "/admin/workers",
+		.title = arena_printf(request->arena, "%s %s%s%s?", pausing->verb, target->uuid,
+			*target->uuid ? " of " : "", target->worker),
+		.section = "admin",
+		.button = arena_printf(request->arena, "%s it", pausing->verb),
+		.back = "/admin/workers",
 	};
 	const char *reason = request_form_or(request, "reason", "");
-	bool is_wrong = pausing->pause == PAUSE_QUARANTINE && !text_is_line(reason, fleet_most_reason_bytes);
+	bool is_wrong =
+		pausing->pause == PAUSE_QUARANTINE && !text_is_line(reason, fleet_most_reason_bytes);
 	if (is_wrong || pausing->pause == PAUSE_NONE || confirmation_given(request, &question))
 		return 0;
 	int rc = fleet_list(request->db, request->arena, &devices, &count, request->error);
@@ -183,7 +234,8 @@ static int check_pausing(struct request *request, const struct pausing *pausing,
 
 static int run_action(struct request *request, bool *asked)
 {
-	const struct target target = { request_form_or(request, "worker", ""), request_form_or(request, "device", "") };
+	const struct target target = { request_form_or(request, "worker", ""),
+		request_form_or(request, "device", "") };
 	const struct actor actor = { request->viewer.id, request->viewer.name, request->address };
 	const char *action = request_form_or(request, "action", "");
 	int64_t given_back;
@@ -196,11 +248,13 @@ static int run_action(struct request *request, bool *asked)
 		if (PAUSINGS[i].pause == PAUSE_NONE)
 			return fleet_resume(request->db, target.worker, target.uuid, &actor, request->error);
 		if (PAUSINGS[i].pause == PAUSE_QUARANTINE)
-			return fleet_quarantine(request->db, target.worker, target.uuid, request_form_or(request, "reason", ""), &actor, &given_back,
-				request->error);
-		return fleet_pause(request->db, target.worker, target.uuid, PAUSINGS[i].pause, &actor, &given_back, request->error);
+			return fleet_quarantine(request->db, target.worker, target.uuid,
+				request_form_or(request, "reason", ""), &actor, &given_back, request->error);
+		return fleet_pause(request->db, target.worker, target.uuid, PAUSINGS[i].pause, &actor,
+			&given_back, request->error);
 	}
-	return fail(request->error, ERROR_INPUT, "This page has no such action; reload it and try again.");
+	return fail(
+		request->error, ERROR_INPUT, "This page has no such action; reload it and try again.");
 }
 
 int action_admin_worker(struct request *request)

@@ -11,14 +11,15 @@
 #include <string.h>
 #include <time.h>
 
-/* When all places of a chain are taken by others in this minute, the one that asked least is forgotten. */
+/* When all places of a chain are taken by others in this minute, the one that asked least is
+ * forgotten. */
 enum { window_s = 60, places = 8192, chain = 8, share_every_ms = 1000 };
 
 struct place {
 	char whom[64];
-	int64_t window;           /* minutes since 1970; 0: nobody's */
-	int64_t hits, shared;     /* of this process; of these, what the database knows */
-	int64_t elsewhere;        /* of others, when it was last asked */
+	int64_t window;       /* minutes since 1970; 0: nobody's */
+	int64_t hits, shared; /* of this process; of these, what the database knows */
+	int64_t elsewhere;    /* of others, when it was last asked */
 };
 
 static struct place table[places];
@@ -43,7 +44,8 @@ static struct place *find_place(const char *whom, int64_t window)
 		struct place *place = &table[(first + i) % places];
 		if (place->window == window && strncmp(place->whom, whom, sizeof place->whom - 1) == 0)
 			return place;
-		if (!found || (found->window == window && (place->window != window || place->hits < found->hits)))
+		if (!found
+			|| (found->window == window && (place->window != window || place->hits < found->hits)))
 			found = place;
 	}
 	*found = (struct place){ .window = window };
@@ -68,18 +70,31 @@ void allowance_take(int64_t most, const char *whom, struct allowance *allowance)
 
 /* ---- sharing ---- */
 
-struct total { int64_t hits; };
+struct total {
+	int64_t hits;
+};
 static const struct column TOTAL_COLUMNS[] = { INTEGER(struct total, hits) };
-static const struct statement ADD = COMMAND(
-	"INSERT INTO api_requests (window_start, subject, hits) VALUES (?, ?, ?) ON DUPLICATE KEY UPDATE hits = hits + VALUES(hits)");
-/* MariaDB 10.11 does not say what an INSERT returns when it prepares one, so the sum is asked for. */
+static const struct statement ADD =
+	COMMAND("INSERT INTO api_requests (window_start, subject, hits) VALUES (?, ?, ?) ON DUPLICATE "
+            "KEY UPDATE hits = hits + VALUES(hits)");
+/* MariaDB 10.11 does not say what an INSERT returns when it prepares one, so the sum is asked for.
+ */
 static const struct statement TOTAL = SELECT(struct total, TOTAL_COLUMNS,
 	"SELECT hits FROM api_requests WHERE window_start = ? AND subject = ?");
-static const struct statement FORGET = COMMAND("DELETE FROM api_requests WHERE window_start < ? LIMIT 1000");
+static const struct statement FORGET =
+	COMMAND("DELETE FROM api_requests WHERE window_start < ? LIMIT 1000");
 
-/* What is told of a place: so many hits more, of which the database says how many there are with those of others. */
-struct share { size_t index; struct place place; int64_t fresh, total; };
-struct shares { struct share *list; size_t count; };
+/* What is told of a place: so many hits more, of which the database says how many there are with
+ * those of others. */
+struct share {
+	size_t index;
+	struct place place;
+	int64_t fresh, total;
+};
+struct shares {
+	struct share *list;
+	size_t count;
+};
 
 static struct database *sharer;
 static pthread_t sharing;
@@ -93,7 +108,8 @@ static void collect(struct shares *shares, int64_t window)
 	pthread_mutex_lock(&lock);
 	for (size_t i = 0; i < places; i++)
 		if (table[i].window >= window - 1 && table[i].hits > table[i].shared)
-			shares->list[shares->count++] = (struct share){ i, table[i], table[i].hits - table[i].shared, 0 };
+			shares->list[shares->count++] =
+				(struct share){ i, table[i], table[i].hits - table[i].shared, 0 };
 	pthread_mutex_unlock(&lock);
 }
 
@@ -104,9 +120,11 @@ static int store(struct database *db, void *context, struct error *error)
 	struct total total;
 	for (size_t i = 0; i < shares->count; i++) {
 		struct share *share = &shares->list[i];
-		int rc = database_execute(db, &ADD, error, "isi", share->place.window, share->place.whom, share->fresh);
+		int rc = database_execute(
+			db, &ADD, error, "isi", share->place.window, share->place.whom, share->fresh);
 		if (!rc)
-			rc = database_row(db, arena, &TOTAL, &total, error, "is", share->place.window, share->place.whom);
+			rc = database_row(
+				db, arena, &TOTAL, &total, error, "is", share->place.window, share->place.whom);
 		if (rc)
 			return rc;
 		share->total = total.hits;
@@ -132,7 +150,7 @@ static void take_totals(const struct shares *shares)
 /* What cannot be stored now is stored later. */
 static void share_once(struct shares *shares, int64_t *forgotten)
 {
-	struct error error = {0};
+	struct error error = { 0 };
 	int64_t window = now_ms() / 1000 / window_s;
 	collect(shares, window);
 	int rc = shares->count ? database_transaction(sharer, store, shares, &error) : 0;
@@ -147,7 +165,8 @@ static void share_once(struct shares *shares, int64_t *forgotten)
 static bool wait_to_share(void)
 {
 	int64_t until_ms = now_ms() + share_every_ms;
-	const struct timespec until = { .tv_sec = until_ms / 1000, .tv_nsec = until_ms % 1000 * 1000000 };
+	const struct timespec until = { .tv_sec = until_ms / 1000,
+		.tv_nsec = until_ms % 1000 * 1000000 };
 	pthread_mutex_lock(&waiting);
 	while (!stopping && pthread_cond_timedwait(&ending, &waiting, &until) == 0)
 		;

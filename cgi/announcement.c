@@ -1,7 +1,7 @@
 #include "cgi/announcement.h"
 
-#include "cgi/keep.h"
 #include "cgi/confirmation.h"
+#include "cgi/keep.h"
 #include "cgi/pages.h"
 #include "lib/clock.h"
 #include "lib/format.h"
@@ -16,28 +16,44 @@
 enum { most_shown = 5, most_listed = 100, most_bytes = 1000 };
 
 static const struct column ANNOUNCEMENT_COLUMNS[] = {
-	INTEGER(struct announcement, id), TIME(struct announcement, from_ms), TIME(struct announcement, until_ms),
-	TEXT(struct announcement, text), TEXT(struct announcement, leaderboard), TEXT(struct announcement, made_by),
+	INTEGER(struct announcement, id),
+	TIME(struct announcement, from_ms),
+	TIME(struct announcement, until_ms),
+	TEXT(struct announcement, text),
+	TEXT(struct announcement, leaderboard),
+	TEXT(struct announcement, made_by),
 };
-#define ANNOUNCEMENTS "SELECT a.id, a.from_at AS from_ms, a.until_at AS until_ms, a.text, l.name AS leaderboard, a.made_by " \
+#define ANNOUNCEMENTS \
+	"SELECT a.id, a.from_at AS from_ms, a.until_at AS until_ms, a.text, l.name AS leaderboard, " \
+	"a.made_by " \
 	"FROM announcements a LEFT JOIN leaderboards l ON l.id = a.leaderboard_id "
 static const struct column SHOWN_COLUMNS[] = {
-	INTEGER(struct announcement, leaderboard_id), TIME(struct announcement, from_ms), TIME(struct announcement, until_ms),
+	INTEGER(struct announcement, leaderboard_id),
+	TIME(struct announcement, from_ms),
+	TIME(struct announcement, until_ms),
 	TEXT(struct announcement, text),
 };
 static const struct statement SHOWN = SELECT(struct announcement, SHOWN_COLUMNS,
 	"SELECT leaderboard_id, from_at AS from_ms, until_at AS until_ms, text FROM announcements "
 	"WHERE COALESCE(until_at > UTC_TIMESTAMP(3), TRUE) ORDER BY from_at DESC, id DESC");
-static const struct statement LISTED = SELECT(struct announcement, ANNOUNCEMENT_COLUMNS, ANNOUNCEMENTS "ORDER BY a.id DESC LIMIT ?");
-static const struct statement ONE = SELECT(struct announcement, ANNOUNCEMENT_COLUMNS, ANNOUNCEMENTS "WHERE a.id = ?");
+static const struct statement LISTED =
+	SELECT(struct announcement, ANNOUNCEMENT_COLUMNS, ANNOUNCEMENTS "ORDER BY a.id DESC LIMIT ?");
+static const struct statement ONE =
+	SELECT(struct announcement, ANNOUNCEMENT_COLUMNS, ANNOUNCEMENTS "WHERE a.id = ?");
 static const struct column NAME_COLUMNS[] = { TEXT(struct announced_leaderboard, name) };
-static const struct statement LEADERBOARDS = SELECT(struct announced_leaderboard, NAME_COLUMNS, "SELECT name FROM leaderboards ORDER BY name");
+static const struct statement LEADERBOARDS = SELECT(
+	struct announced_leaderboard, NAME_COLUMNS, "SELECT name FROM leaderboards ORDER BY name");
 
 /* ---- what a thread keeps ---- */
 
 /* All that are announced or will be, so that a page seldom has to ask. */
 enum { kept_ms = 1000 };
-struct kept { struct arena *arena; struct announcement *rows; size_t count; int64_t read_at_ms; };
+struct kept {
+	struct arena *arena;
+	struct announcement *rows;
+	size_t count;
+	int64_t read_at_ms;
+};
 
 static void free_kept(void *value)
 {
@@ -66,21 +82,26 @@ static int read_again(struct request *request, struct kept *kept)
 
 static bool is_shown(const struct announcement *announcement, int64_t leaderboard_id, int64_t at_ms)
 {
-	bool is_meant = announcement->leaderboard_id == SQL_NULL_INTEGER || announcement->leaderboard_id == leaderboard_id;
-	return is_meant && announcement->from_ms <= at_ms && (announcement->until_ms == TIME_NULL || announcement->until_ms > at_ms);
+	bool is_meant = announcement->leaderboard_id == SQL_NULL_INTEGER
+		|| announcement->leaderboard_id == leaderboard_id;
+	return is_meant && announcement->from_ms <= at_ms
+		&& (announcement->until_ms == TIME_NULL || announcement->until_ms > at_ms);
 }
 
 int announcements_read(struct request *request, int64_t leaderboard_id, struct page *page)
 {
 	struct kept *kept = keep_of_thread(&keep);
-	int rc = kept && (!kept->arena || !keep_is_fresh(kept->read_at_ms, kept_ms)) ? read_again(request, kept) : 0;
+	int rc = kept && (!kept->arena || !keep_is_fresh(kept->read_at_ms, kept_ms))
+		? read_again(request, kept)
+		: 0;
 	if (rc || !kept)
 		return rc;
 	struct announcement *shown = arena_array(request->arena, struct announcement, most_shown);
 	for (size_t i = 0; i < kept->count && page->announcement_count < most_shown; i++)
 		if (is_shown(&kept->rows[i], leaderboard_id, page->now_ms)) {
 			shown[page->announcement_count] = kept->rows[i];
-			shown[page->announcement_count++].text = arena_strdup(request->arena, kept->rows[i].text);
+			shown[page->announcement_count++].text =
+				arena_strdup(request->arena, kept->rows[i].text);
 		}
 	page->announcements = shown;
 	return 0;
@@ -97,10 +118,12 @@ static int show(struct request *request, struct announcements_view *view)
 {
 	struct announcement *rows;
 	struct announced_leaderboard *leaderboards;
-	struct error error = {0};
-	int rc = database_rows(request->db, request->arena, &LISTED, &rows, &view->count, &error, "i", (int64_t)most_listed);
+	struct error error = { 0 };
+	int rc = database_rows(request->db, request->arena, &LISTED, &rows, &view->count, &error, "i",
+		(int64_t)most_listed);
 	if (!rc)
-		rc = database_rows(request->db, request->arena, &LEADERBOARDS, &leaderboards, &view->leaderboard_count, &error, "");
+		rc = database_rows(request->db, request->arena, &LEADERBOARDS, &leaderboards,
+			&view->leaderboard_count, &error, "");
 	if (rc) {
 		*request->error = error;
 		return rc;
@@ -122,27 +145,37 @@ int page_admin_announcements(struct request *request)
 
 /* ---- making one ---- */
 
-static const struct statement PUT = COMMAND(
-	"INSERT INTO announcements (leaderboard_id, text, from_at, until_at, made_by) VALUES (?, ?, COALESCE(?, UTC_TIMESTAMP(3)), ?, ?)");
+static const struct statement PUT =
+	COMMAND("INSERT INTO announcements (leaderboard_id, text, from_at, until_at, made_by) VALUES "
+            "(?, ?, COALESCE(?, UTC_TIMESTAMP(3)), ?, ?)");
 
-struct making { struct request *request; const struct announcements_view *view; int64_t leaderboard_id, from_ms, until_ms, id; };
+struct making {
+	struct request *request;
+	const struct announcements_view *view;
+	int64_t leaderboard_id, from_ms, until_ms, id;
+};
 
 static int store(struct database *db, void *context, struct error *error)
 {
 	struct making *making = context;
 	const struct viewer *viewer = &making->request->viewer;
 	const char *leaderboard = making->view->leaderboard;
-	int rc = database_execute(db, &PUT, error, "istts", making->leaderboard_id, making->view->text, making->from_ms, making->until_ms, viewer->name);
+	int rc = database_execute(db, &PUT, error, "istts", making->leaderboard_id, making->view->text,
+		making->from_ms, making->until_ms, viewer->name);
 	making->id = (int64_t)database_insert_id(db);
-	return rc ? rc : audit(db, viewer->id, viewer->name, making->request->address, "announcement.make",
-		*leaderboard ? leaderboard : "the whole site", making->view->text, error);
+	return rc ? rc
+			  : audit(db, viewer->id, viewer->name, making->request->address, "announcement.make",
+				  *leaderboard ? leaderboard : "the whole site", making->view->text, error);
 }
 
 static int read_time(struct request *request, const char *name, const char *text, int64_t *time_ms)
 {
 	*time_ms = TIME_NULL;
-	return !*text || !parse_utc(text, time_ms) ? 0
-		: fail_field(request->error, name, "This is no date and time; write it as 2026-11-21 06:10, in UTC, or leave the field empty.");
+	return !*text || !parse_utc(text, time_ms)
+		? 0
+		: fail_field(request->error, name,
+			"This is no date and time; write it as 2026-11-21 06:10, in UTC, or leave the field "
+	        "empty.");
 }
 
 static int find_leaderboard(struct request *request, struct making *making)
@@ -152,10 +185,13 @@ static int find_leaderboard(struct request *request, struct making *making)
 	making->leaderboard_id = SQL_NULL_INTEGER;
 	if (!*name)
 		return 0;
-	int rc = text_is_leaderboard_name(name) ? leaderboard_by_name(request->db, request->arena, name, &leaderboard, request->error)
+	int rc = text_is_leaderboard_name(name)
+		? leaderboard_by_name(request->db, request->arena, name, &leaderboard, request->error)
 		: ERROR_NOT_FOUND;
 	making->leaderboard_id = rc ? SQL_NULL_INTEGER : leaderboard.id;
-	return rc == ERROR_NOT_FOUND ? fail_field(request->error, "leaderboard", "There is no such leaderboard.") : rc;
+	return rc == ERROR_NOT_FOUND
+		? fail_field(request->error, "leaderboard", "There is no such leaderboard.")
+		: rc;
 }
 
 static int check(struct request *request, struct making *making)
@@ -165,14 +201,18 @@ static int check(struct request *request, struct making *making)
 	if (!view->text[strspn(view->text, " \t\r\n")])
 		return fail_field(request->error, "text", "Write what is announced.");
 	if (length > most_bytes)
-		return fail_field(request->error, "text", "The text is %zu bytes long; %d are allowed.", length, most_bytes);
+		return fail_field(request->error, "text", "The text is %zu bytes long; %d are allowed.",
+			length, most_bytes);
 	int rc = find_leaderboard(request, making);
 	if (!rc)
 		rc = read_time(request, "from", view->from, &making->from_ms);
 	if (!rc)
 		rc = read_time(request, "until", view->until, &making->until_ms);
-	if (!rc && making->until_ms != TIME_NULL && (making->until_ms <= making->from_ms || making->until_ms <= page_make(request, "", "").now_ms))
-		rc = fail_field(request->error, "until", "It would end before anybody has seen it; choose a later time.");
+	if (!rc && making->until_ms != TIME_NULL
+		&& (making->until_ms <= making->from_ms
+			|| making->until_ms <= page_make(request, "", "").now_ms))
+		rc = fail_field(request->error, "until",
+			"It would end before anybody has seen it; choose a later time.");
 	return rc;
 }
 
@@ -194,15 +234,20 @@ int announcement_find(struct request *request, int64_t id, struct announcement *
 
 int announcements_list(struct request *request, struct announcement **rows, size_t *count)
 {
-	return database_rows(request->db, request->arena, &LISTED, rows, count, request->error, "i", (int64_t)most_listed);
+	return database_rows(request->db, request->arena, &LISTED, rows, count, request->error, "i",
+		(int64_t)most_listed);
 }
 
 /* ---- ending one ---- */
 
-static const struct statement END = COMMAND(
-	"UPDATE announcements SET until_at = UTC_TIMESTAMP(3) WHERE id = ? AND COALESCE(until_at > UTC_TIMESTAMP(3), TRUE)");
+static const struct statement END =
+	COMMAND("UPDATE announcements SET until_at = UTC_TIMESTAMP(3) WHERE id = ? AND "
+            "COALESCE(until_at > UTC_TIMESTAMP(3), TRUE)");
 
-struct ending { struct request *request; int64_t id; };
+struct ending {
+	struct request *request;
+	int64_t id;
+};
 
 static int end_body(struct database *db, void *context, struct error *error)
 {
@@ -217,8 +262,10 @@ static int end_body(struct database *db, void *context, struct error *error)
 		rc = database_execute(db, &END, error, "i", id);
 	if (!rc && !database_affected(db))
 		rc = fail(error, ERROR_CONFLICT, "This announcement has ended already.");
-	return rc ? rc : audit(db, request->viewer.id, request->viewer.name, request->address, "announcement.end",
-		one.leaderboard ? one.leaderboard : "the whole site", one.text, error);
+	return rc
+		? rc
+		: audit(db, request->viewer.id, request->viewer.name, request->address, "announcement.end",
+			one.leaderboard ? one.leaderboard : "the whole site", one.text, error);
 }
 
 int announcement_end(struct request *request, int64_t id)
@@ -231,7 +278,10 @@ int announcement_end(struct request *request, int64_t id)
 static int end_one(struct request *request, bool *asked)
 {
 	struct announcement one;
-	struct confirmation question = { .title = "End this announcement?", .section = "admin", .button = "End it now", .back = "/admin/announcements" };
+	struct confirmation question = { .title = "End this announcement?",
+		.section = "admin",
+		.button = "End it now",
+		.back = "/admin/announcements" };
 	int64_t id = strtoll(request_form_or(request, "id", ""), NULL, 10);
 	if (confirmation_given(request, &question))
 		return announcement_end(request, id);
@@ -240,7 +290,9 @@ static int end_one(struct request *request, bool *asked)
 		return rc;
 	*asked = true;
 	confirmation_says(request, &question, "“%s”", one.text);
-	confirmation_says(request, &question, "Nobody reads it on %s any more. It stays in this list, and cannot be begun again; a new one can be made.",
+	confirmation_says(request, &question,
+		"Nobody reads it on %s any more. It stays in this list, and cannot be begun again; a new "
+	    "one can be made.",
 		one.leaderboard ? one.leaderboard : "the front page and on leaderboards");
 	return confirmation_ask(request, &question);
 }
@@ -248,15 +300,18 @@ static int end_one(struct request *request, bool *asked)
 int action_admin_announcement(struct request *request)
 {
 	struct announcements_view view = {
-		.leaderboard = request_form_or(request, "leaderboard", ""), .text = request_form_or(request, "text", ""),
-		.from = request_form_or(request, "from", ""), .until = request_form_or(request, "until", ""),
+		.leaderboard = request_form_or(request, "leaderboard", ""),
+		.text = request_form_or(request, "text", ""),
+		.from = request_form_or(request, "from", ""),
+		.until = request_form_or(request, "until", ""),
 	};
 	const char *action = request_form_or(request, "action", "");
 	bool asked = false;
 	int64_t id;
 	int rc = strcmp(action, "make") == 0 ? announcement_make(request, &view, &id)
-		: strcmp(action, "end") == 0 ? end_one(request, &asked)
-		: fail(request->error, ERROR_INPUT, "This page has no such action; reload it and try again.");
+		: strcmp(action, "end") == 0     ? end_one(request, &asked)
+										 : fail(request->error, ERROR_INPUT,
+											 "This page has no such action; reload it and try again.");
 	if (asked)
 		return rc;
 	if (!rc)

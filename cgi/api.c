@@ -10,7 +10,8 @@
 #include <string.h>
 #include <strings.h>
 
-int api_fail(struct request *request, int status, int code, const char *problem, const char *format, ...)
+int api_fail(
+	struct request *request, int status, int code, const char *problem, const char *format, ...)
 {
 	va_list arguments;
 	va_start(arguments, format);
@@ -52,7 +53,8 @@ int api_take_token(struct request *request, const char *secret)
 	if (rc)
 		return rc;
 	request->token = holder;
-	request->viewer = (struct viewer){ .id = holder->user_id, .name = holder->user, .role = holder->role };
+	request->viewer =
+		(struct viewer){ .id = holder->user_id, .name = holder->user, .role = holder->role };
 	return 0;
 }
 
@@ -63,27 +65,31 @@ static const char *network_of(struct request *request)
 	const unsigned char *bytes = address.s6_addr;
 	if (inet_pton(AF_INET6, request->address, &address) != 1)
 		return request->address;
-	return arena_printf(request->arena, "%02x%02x:%02x%02x:%02x%02x:%02x%02x::", bytes[0], bytes[1], bytes[2], bytes[3], bytes[4], bytes[5],
-		bytes[6], bytes[7]);
+	return arena_printf(request->arena, "%02x%02x:%02x%02x:%02x%02x:%02x%02x::", bytes[0], bytes[1],
+		bytes[2], bytes[3], bytes[4], bytes[5], bytes[6], bytes[7]);
 }
 
 /* Each request costs one of what its token, or its address without one, has for a minute. */
 static int count_request(struct request *request)
 {
-	const char *whom = request->token ? arena_printf(request->arena, "token %lld", (long long)request->token->token.id)
+	const char *whom = request->token
+		? arena_printf(request->arena, "token %lld", (long long)request->token->token.id)
 		: arena_printf(request->arena, "address %.40s", network_of(request));
 	struct allowance allowance;
 	allowance_take(request->config->api_requests_per_minute, whom, &allowance);
 	if (!allowance.most)
 		return 0;
-	request->limits = arena_printf(request->arena, "RateLimit-Limit: %lld\r\nRateLimit-Remaining: %lld\r\nRateLimit-Reset: %lld\r\n",
+	request->limits = arena_printf(request->arena,
+		"RateLimit-Limit: %lld\r\nRateLimit-Remaining: %lld\r\nRateLimit-Reset: %lld\r\n",
 		(long long)allowance.most, (long long)allowance.left, (long long)allowance.renewed_in_s);
 	if (!allowance.is_used_up)
 		return 0;
-	response_header(request, "Retry-After", arena_printf(request->arena, "%lld", (long long)allowance.renewed_in_s));
-	return api_fail(request, 429, ERROR_LIMIT, "rate_limit", "%s may ask %lld times a minute. Wait %lld second%s and go on.",
-		request->token ? "A token" : "An address without a token", (long long)allowance.most, (long long)allowance.renewed_in_s,
-		allowance.renewed_in_s == 1 ? "" : "s");
+	response_header(request, "Retry-After",
+		arena_printf(request->arena, "%lld", (long long)allowance.renewed_in_s));
+	return api_fail(request, 429, ERROR_LIMIT, "rate_limit",
+		"%s may ask %lld times a minute. Wait %lld second%s and go on.",
+		request->token ? "A token" : "An address without a token", (long long)allowance.most,
+		(long long)allowance.renewed_in_s, allowance.renewed_in_s == 1 ? "" : "s");
 }
 
 int api_recognise(struct request *request)
@@ -110,10 +116,12 @@ bool api_may(const struct request *request, enum token_scope scope)
 
 static int refuse_scope(struct request *request, enum token_scope scope)
 {
-	response_header(request, "WWW-Authenticate", arena_printf(request->arena, "Bearer error=\"insufficient_scope\", scope=\"%s\"",
-		token_scope_name(scope)));
+	response_header(request, "WWW-Authenticate",
+		arena_printf(request->arena, "Bearer error=\"insufficient_scope\", scope=\"%s\"",
+			token_scope_name(scope)));
 	return api_fail(request, 403, ERROR_FORBIDDEN, "insufficient_scope",
-		"This token lacks the scope %s. Make one that has it on your account's page.", token_scope_name(scope));
+		"This token lacks the scope %s. Make one that has it on your account's page.",
+		token_scope_name(scope));
 }
 
 int api_check_rights(struct request *request, const struct call *call)
@@ -122,12 +130,14 @@ int api_check_rights(struct request *request, const struct call *call)
 	if (access != ANYONE && !request->token) {
 		response_header(request, "WWW-Authenticate", "Bearer");
 		return api_fail(request, 401, ERROR_FORBIDDEN, "token_missing",
-			"This needs a token. Make one on your account's page and send it in the header Authorization, behind the word Bearer.");
+			"This needs a token. Make one on your account's page and send it in the header "
+		    "Authorization, behind the word Bearer.");
 	}
 	if (request->token && call->scope && !api_may(request, (enum token_scope)call->scope))
 		return refuse_scope(request, (enum token_scope)call->scope);
 	if (access == CREATORS && request->viewer.role == ROLE_PARTICIPANT)
-		return fail(request->error, ERROR_FORBIDDEN, "This is for creators and admins. Ask an admin for that role.");
+		return fail(request->error, ERROR_FORBIDDEN,
+			"This is for creators and admins. Ask an admin for that role.");
 	if (access == ADMINS && request->viewer.role != ROLE_ADMIN)
 		return fail(request->error, ERROR_FORBIDDEN, "This is for admins.");
 	return 0;
@@ -154,21 +164,22 @@ static bool is_named(const char *names, const char *name)
 	return false;
 }
 
-static int refuse_name(struct request *request, const char *kind, const char *name, const char *names)
+static int refuse_name(
+	struct request *request, const char *kind, const char *name, const char *names)
 {
-	cleanup_buffer struct buffer shown = {0};
+	cleanup_buffer struct buffer shown = { 0 };
 	text_append_printable(&shown, name);
 	request->problem = "unknown_name";
-	fail(request->error, ERROR_INPUT, "There is no %s named %.100s here%s%s.", kind, buffer_string(&shown), *names ? "; it takes " : "",
-		names);
+	fail(request->error, ERROR_INPUT, "There is no %s named %.100s here%s%s.", kind,
+		buffer_string(&shown), *names ? "; it takes " : "", names);
 	snprintf(request->error->field, sizeof request->error->field, "%.40s", buffer_string(&shown));
 	return ERROR_INPUT;
 }
 
 int api_read_query(struct request *request)
 {
-	return form_parse_urlencoded(request->arena, request->query_string, strlen(request->query_string), &request->query,
-		&request->query_count, request->error);
+	return form_parse_urlencoded(request->arena, request->query_string,
+		strlen(request->query_string), &request->query, &request->query_count, request->error);
 }
 
 static int check_query(struct request *request, const char *names)
@@ -179,7 +190,8 @@ static int check_query(struct request *request, const char *names)
 			return refuse_name(request, "parameter", name, names);
 		for (size_t j = 0; j < i; j++)
 			if (strcmp(request->query[j].name, name) == 0)
-				return fail_field(request->error, name, "The parameter %s stands in the address twice.", name);
+				return fail_field(
+					request->error, name, "The parameter %s stands in the address twice.", name);
 	}
 	return 0;
 }
@@ -188,9 +200,8 @@ static int check_members(struct request *request, const char *names)
 {
 	const char *name;
 	json_t *value;
-	json_object_foreach(request->json, name, value)
-		if (!is_named(names, name))
-			return refuse_name(request, "member", name, names);
+	json_object_foreach(request->json, name, value) if (!is_named(names, name)) return refuse_name(
+		request, "member", name, names);
 	for (size_t i = 0; i < request->form_count; i++)
 		if (!is_named(names, request->form[i].name))
 			return refuse_name(request, "field", request->form[i].name, names);
@@ -203,17 +214,19 @@ static int check_members(struct request *request, const char *names)
 /* The reason quotes what was sent. */
 static int refuse_json(struct request *request, const json_error_t *reason)
 {
-	cleanup_buffer struct buffer valid = {0}, shown = {0};
+	cleanup_buffer struct buffer valid = { 0 }, shown = { 0 };
 	text_append_valid(&valid, reason->text, strlen(reason->text));
 	text_append_printable(&shown, buffer_string(&valid));
-	return fail(request->error, ERROR_INPUT, "The body is not valid JSON, in line %d at column %d: %s.", reason->line, reason->column,
+	return fail(request->error, ERROR_INPUT,
+		"The body is not valid JSON, in line %d at column %d: %s.", reason->line, reason->column,
 		buffer_string(&shown));
 }
 
-/* Reading it into members is strict: one object, no name twice, no NUL inside of texts (jansson refuses that by itself). */
+/* Reading it into members is strict: one object, no name twice, no NUL inside of texts (jansson
+ * refuses that by itself). */
 static int read_json(struct request *request, size_t most_bytes)
 {
-	cleanup_buffer struct buffer body = {0};
+	cleanup_buffer struct buffer body = { 0 };
 	int rc = form_read_bytes(request, most_bytes, &body);
 	if (rc || !body.length)
 		return rc;
@@ -222,7 +235,8 @@ static int read_json(struct request *request, size_t most_bytes)
 	if (!request->json)
 		return refuse_json(request, &reason);
 	if (!json_is_object(request->json))
-		return fail(request->error, ERROR_INPUT, "The body must be a JSON object, such as {\"name\": \"value\"}.");
+		return fail(request->error, ERROR_INPUT,
+			"The body must be a JSON object, such as {\"name\": \"value\"}.");
 	return 0;
 }
 
@@ -232,7 +246,8 @@ int api_read_body(struct request *request, size_t most_bytes)
 	if (!*request->body_type && !request->body_length)
 		return 0;
 	if (!is_multipart && !form_is_type(request, "application/json"))
-		return api_fail(request, 415, ERROR_INPUT, "media_type", "Send the body as application/json%s.",
+		return api_fail(request, 415, ERROR_INPUT, "media_type",
+			"Send the body as application/json%s.",
 			most_bytes > api_json_bytes ? " or as multipart/form-data" : "");
 	int rc = is_multipart ? form_read(request, most_bytes) : read_json(request, most_bytes);
 	if (rc == ERROR_LIMIT) {
@@ -261,12 +276,14 @@ static void make_etag(struct request *request)
 {
 	unsigned char hash[16];
 	char text[2 * sizeof hash + 1];
-	crypto_generichash(hash, sizeof hash, (const unsigned char *)buffer_string(&request->body), request->body.length, NULL, 0);
-	request->etag = arena_printf(request->arena, "\"%s\"", sodium_bin2hex(text, sizeof text, hash, sizeof hash));
+	crypto_generichash(hash, sizeof hash, (const unsigned char *)buffer_string(&request->body),
+		request->body.length, NULL, 0);
+	request->etag = arena_printf(
+		request->arena, "\"%s\"", sodium_bin2hex(text, sizeof text, hash, sizeof hash));
 }
 
-/* Whether the header If-None-Match names the tag (RFC 9110, section 13.1.2: a weak comparison, since nginx makes the tag of
- * what it compresses a weak one). */
+/* Whether the header If-None-Match names the tag (RFC 9110, section 13.1.2: a weak comparison,
+ * since nginx makes the tag of what it compresses a weak one). */
 static bool is_known(const struct request *request)
 {
 	const char *known = request_header(request, "If-None-Match");
@@ -279,8 +296,8 @@ static void tell_limits(struct request *request)
 		buffer_text(&request->headers, request->limits);
 }
 
-/* What nobody in particular has asked for, nginx gives to others for a second. It answers with 304 by itself from what it keeps,
- * and must be given the whole for that. */
+/* What nobody in particular has asked for, nginx gives to others for a second. It answers with 304
+ * by itself from what it keeps, and must be given the whole for that. */
 void api_finish(struct request *request)
 {
 	bool is_whole = request->method == METHOD_GET && request->status == 200 && !request->stream;
@@ -298,8 +315,12 @@ void api_finish(struct request *request)
 
 /* ---- errors ---- */
 
-/* What the codes are called by programs, and what RFC 9457 wants as the title of a problem without a type: the words of its status. */
-static const struct { int status; const char *problem, *title; } PROBLEMS[] = {
+/* What the codes are called by programs, and what RFC 9457 wants as the title of a problem without
+ * a type: the words of its status. */
+static const struct {
+	int status;
+	const char *problem, *title;
+} PROBLEMS[] = {
 	{ 400, "invalid", "Bad Request" },
 	{ 401, "invalid_token", "Unauthorized" },
 	{ 403, "forbidden", "Forbidden" },
@@ -324,11 +345,13 @@ void api_refuse(struct request *request, int code, const char *title, const char
 		}
 	if (request->problem)
 		problem = request->problem;
-	json_t *json = json_pack("{s:s, s:s, s:o, s:i, s:o, s:s}", "type", "about:blank", "title", title, "code", json_text(problem),
-		"status", request->status, "detail", json_text(sentence), "instance", request->id);
+	json_t *json = json_pack("{s:s, s:s, s:o, s:i, s:o, s:s}", "type", "about:blank", "title",
+		title, "code", json_text(problem), "status", request->status, "detail", json_text(sentence),
+		"instance", request->id);
 	const char *field = request->error->field;
 	if (*field && code != ERROR_DATABASE && code != ERROR_SYSTEM)
-		json_object_set_new(json, "errors", json_pack("[{s:s, s:s}]", "field", field, "detail", sentence));
+		json_object_set_new(
+			json, "errors", json_pack("[{s:s, s:s}]", "field", field, "detail", sentence));
 	respond_json(request, json);
 	request->content_type = "application/problem+json";
 }

@@ -5,8 +5,9 @@
 
 int api_root(struct request *request)
 {
-	return respond_json(request, json_pack("{s:s, s:s, s:s, s:s}", "name", "Podium", "version", PODIUM_VERSION,
-		"openapi", "/api/v1/openapi.json", "documentation", "/api/v1/reference.md"));
+	return respond_json(request,
+		json_pack("{s:s, s:s, s:s, s:s}", "name", "Podium", "version", PODIUM_VERSION, "openapi",
+			"/api/v1/openapi.json", "documentation", "/api/v1/reference.md"));
 }
 
 static json_t *scope_names(int64_t scopes)
@@ -21,7 +22,8 @@ static json_t *scope_names(int64_t scopes)
 int api_me(struct request *request)
 {
 	const struct token_holder *holder = request->token;
-	return respond_json(request, json_pack("{s:s, s:s, s:o, s:s, s:o}", "user", holder->user, "role", role_name(holder->role),
-		"scopes", scope_names(holder->token.scopes), "token", holder->token.name,
-		"expires_at", json_moment(holder->token.expires_at_ms)));
+	return respond_json(request,
+		json_pack("{s:s, s:s, s:o, s:s, s:o}", "user", holder->user, "role",
+			role_name(holder->role), "scopes", scope_names(holder->token.scopes), "token",
+			holder->token.name, "expires_at", json_moment(holder->token.expires_at_ms)));
 }

@@ -7,7 +7,8 @@
 
 bool api_has(const struct request *request, const char *name)
 {
-	return request->json ? json_object_get(request->json, name) != NULL : request_form(request, name) != NULL;
+	return request->json ? json_object_get(request->json, name) != NULL
+						 : request_form(request, name) != NULL;
 }
 
 int api_text_or_nothing(struct request *request, const char *name, const char **value)
@@ -24,7 +25,8 @@ int api_confirm(struct request *request, const char *what, const char *word)
 	if (rc || strcmp(typed, word) == 0)
 		return rc;
 	request->problem = "confirmation";
-	return fail_field(request->error, "confirm", "This cannot be taken back, so the member confirm must be %s: %s.", what, word);
+	return fail_field(request->error, "confirm",
+		"This cannot be taken back, so the member confirm must be %s: %s.", what, word);
 }
 
 /* "2026-11-22T03:17:26.123Z": as parse_utc reads it, with milliseconds. */
@@ -34,9 +36,13 @@ static int read_moment(struct arena *arena, const char *text, int64_t *ms)
 	size_t digits = dot ? strspn(dot + 1, "0123456789") : 0;
 	if (!dot)
 		return parse_utc(text, ms);
-	if (digits < 1 || digits > 9 || parse_utc(arena_printf(arena, "%.*s%s", (int)(dot - text), text, dot + 1 + digits), ms))
+	if (digits < 1 || digits > 9
+		|| parse_utc(arena_printf(arena, "%.*s%s", (int)(dot - text), text, dot + 1 + digits), ms))
 		return -1;
-	*ms += strtol(arena_printf(arena, "%-3.*s", digits > 3 ? 3 : (int)digits, dot + 1), NULL, 10) * (digits == 1 ? 100 : digits == 2 ? 10 : 1);
+	*ms += strtol(arena_printf(arena, "%-3.*s", digits > 3 ? 3 : (int)digits, dot + 1), NULL, 10)
+		* (digits == 1        ? 100
+				: digits == 2 ? 10
+							  : 1);
 	return 0;
 }
 
@@ -47,5 +53,6 @@ int api_moment(struct request *request, const char *name, int64_t otherwise, int
 	*ms = api_has(request, name) ? TIME_NULL : otherwise;
 	if (rc || !text || !*text || read_moment(request->arena, text, ms) == 0)
 		return rc;
-	return fail_field(request->error, name, "The member %s must be a time such as 2026-11-22T03:17:26Z.", name);
+	return fail_field(
+		request->error, name, "The member %s must be a time such as 2026-11-22T03:17:26Z.", name);
 }

@@ -24,8 +24,9 @@ static json_t *own_quotas(const struct quota quotas[static quota_modes])
 	json_t *list = json_array();
 	for (size_t i = 0; i < quota_modes; i++)
 		if (quotas[i].most)
-			json_array_append_new(list, json_pack("{s:s, s:I, s:I}", "mode", quota_mode(i), "limit", (json_int_t)quotas[i].most, "hours",
-				(json_int_t)quotas[i].hours));
+			json_array_append_new(list,
+				json_pack("{s:s, s:I, s:I}", "mode", quota_mode(i), "limit",
+					(json_int_t)quotas[i].most, "hours", (json_int_t)quotas[i].hours));
 	return list;
 }
 
@@ -37,16 +38,21 @@ static int show(struct request *request, const char *name)
 	size_t gpu_count;
 	int rc = leaderboard_by_name(request->db, request->arena, name, &board, request->error);
 	if (!rc)
-		rc = leaderboard_gpus(request->db, request->arena, board.id, &gpus, &gpu_count, request->error);
+		rc = leaderboard_gpus(
+			request->db, request->arena, board.id, &gpus, &gpu_count, request->error);
 	if (!rc)
 		rc = quotas_of_leaderboard(request->db, request->arena, board.id, quotas, request->error);
 	if (rc)
 		return rc;
-	return respond_json(request, json_pack("{s:s, s:I, s:s, s:s, s:o, s:b, s:b, s:b, s:o, s:o, s:o, s:o, s:o}", "name", board.name, "task_version",
-		(json_int_t)board.version_number, "language", board.language, "visibility", board.visibility, "deadline", json_moment(board.deadline_ms),
-		"accepting", (int)board.accepting, "sources_public", (int)board.sources_public_after_deadline, "practice", (int)board.practice,
-		"frozen_at", json_moment(board.frozen_at_ms), "archived_at", json_moment(board.archived_at_ms), "created_at", json_moment(board.created_at_ms),
-		"gpus", texts(gpus, gpu_count), "quotas", own_quotas(quotas)));
+	return respond_json(request,
+		json_pack("{s:s, s:I, s:s, s:s, s:o, s:b, s:b, s:b, s:o, s:o, s:o, s:o, s:o}", "name",
+			board.name, "task_version", (json_int_t)board.version_number, "language",
+			board.language, "visibility", board.visibility, "deadline",
+			json_moment(board.deadline_ms), "accepting", (int)board.accepting, "sources_public",
+			(int)board.sources_public_after_deadline, "practice", (int)board.practice, "frozen_at",
+			json_moment(board.frozen_at_ms), "archived_at", json_moment(board.archived_at_ms),
+			"created_at", json_moment(board.created_at_ms), "gpus", texts(gpus, gpu_count),
+			"quotas", own_quotas(quotas)));
 }
 
 int api_admin_board(struct request *request)
@@ -61,7 +67,7 @@ int api_admin_board(struct request *request)
 /* Each fault of the task is a sentence of its own. */
 static int refuse_task(struct request *request, const struct leaderboard_input *input, int rc)
 {
-	cleanup_buffer struct buffer sentences = {0};
+	cleanup_buffer struct buffer sentences = { 0 };
 	if (rc != ERROR_INPUT || !input->faults.count)
 		return rc;
 	buffer_text(&sentences, request->error->text);
@@ -77,7 +83,8 @@ static int read_visibility(struct request *request, bool *hidden)
 	*hidden = strcmp(visibility, "hidden") == 0;
 	if (rc || *hidden || !*visibility || strcmp(visibility, "public") == 0)
 		return rc;
-	return fail_field(request->error, "visibility", "A new leaderboard is public or hidden; choose one of them.");
+	return fail_field(
+		request->error, "visibility", "A new leaderboard is public or hidden; choose one of them.");
 }
 
 static int read_new(struct request *request, struct leaderboard_input *input)
@@ -99,17 +106,19 @@ static int read_new(struct request *request, struct leaderboard_input *input)
 
 int api_admin_board_create(struct request *request)
 {
-	struct leaderboard_input input = {0};
+	struct leaderboard_input input = { 0 };
 	struct actor actor = actor_of(request);
 	int rc = read_new(request, &input);
 	if (!rc)
-		rc = leaderboard_create(request->db, request->arena, &input.settings, input.task, &input.upload, &input.stock, &actor, NULL, request->error);
+		rc = leaderboard_create(request->db, request->arena, &input.settings, input.task,
+			&input.upload, &input.stock, &actor, NULL, request->error);
 	if (!rc)
 		rc = show(request, input.settings.name);
 	if (rc)
 		return refuse_task(request, &input, rc);
 	request->status = 201;
-	request->location = arena_printf(request->arena, "/api/v1/leaderboards/%s", input.settings.name);
+	request->location =
+		arena_printf(request->arena, "/api/v1/leaderboards/%s", input.settings.name);
 	return 0;
 }
 
@@ -122,40 +131,51 @@ static int read_quotas(struct request *request, struct quota quotas[static quota
 	size_t at;
 	for (size_t i = 0; i < quota_modes; i++)
 		quotas[i] = (struct quota){ 0, quota_usual_hours };
-	json_array_foreach(list, at, one) {
+	json_array_foreach(list, at, one)
+	{
 		const char *mode = NULL;
 		json_int_t limit = 0, hours = quota_usual_hours;
 		size_t i = 0;
-		int wrong = json_unpack(one, "{s:s, s:I, s?I!}", "mode", &mode, "limit", &limit, "hours", &hours);
+		int wrong =
+			json_unpack(one, "{s:s, s:I, s?I!}", "mode", &mode, "limit", &limit, "hours", &hours);
 		while (!wrong && i < quota_modes && strcmp(quota_mode(i), mode) != 0)
 			i++;
-		if (wrong || i == quota_modes || limit < 1 || limit > quota_most || hours < 1 || hours > quota_most_hours)
-			return fail_field(request->error, "quotas", "A quota is {\"mode\": \"ranked\", \"limit\": 1 to %d, \"hours\": 1 to %d}.", quota_most,
-				quota_most_hours);
+		if (wrong || i == quota_modes || limit < 1 || limit > quota_most || hours < 1
+			|| hours > quota_most_hours)
+			return fail_field(request->error, "quotas",
+				"A quota is {\"mode\": \"ranked\", \"limit\": 1 to %d, \"hours\": 1 to %d}.",
+				quota_most, quota_most_hours);
 		quotas[i] = (struct quota){ limit, hours };
 	}
-	return json_is_array(list) ? 0 : fail_field(request->error, "quotas", "The member quotas must be an array.");
+	return json_is_array(list)
+		? 0
+		: fail_field(request->error, "quotas", "The member quotas must be an array.");
 }
 
 /* What is not named stays as it is. */
-static int read_settings(struct request *request, const struct leaderboard *board, struct leaderboard_input *input)
+static int read_settings(
+	struct request *request, const struct leaderboard *board, struct leaderboard_input *input)
 {
 	struct leaderboard_settings *settings = &input->settings;
 	int rc = api_moment(request, "deadline", board->deadline_ms, &settings->deadline_ms);
 	if (!rc)
 		rc = api_boolean(request, "accepting", board->accepting, &settings->accepting);
 	if (!rc)
-		rc = api_boolean(request, "sources_public", board->sources_public_after_deadline, &settings->sources_public_after_deadline);
+		rc = api_boolean(request, "sources_public", board->sources_public_after_deadline,
+			&settings->sources_public_after_deadline);
 	if (!rc)
-		rc = api_has(request, "gpus") ? api_texts(request, "gpus", &settings->gpus, &settings->gpu_count)
-			: leaderboard_gpus(request->db, request->arena, board->id, &settings->gpus, &settings->gpu_count, request->error);
+		rc = api_has(request, "gpus")
+			? api_texts(request, "gpus", &settings->gpus, &settings->gpu_count)
+			: leaderboard_gpus(request->db, request->arena, board->id, &settings->gpus,
+				&settings->gpu_count, request->error);
 	if (rc || !api_has(request, "quotas"))
 		return rc;
 	settings->quotas = input->quotas;
 	return read_quotas(request, input->quotas);
 }
 
-static int read_publishing(struct request *request, const struct leaderboard *board, struct publishing *after)
+static int read_publishing(
+	struct request *request, const struct leaderboard *board, struct publishing *after)
 {
 	int rc = api_text(request, "visibility", &after->visibility);
 	after->visibility = after->visibility ? after->visibility : board->visibility;
@@ -163,7 +183,9 @@ static int read_publishing(struct request *request, const struct leaderboard *bo
 		rc = api_boolean(request, "practice", board->practice, &after->practice);
 	if (!rc)
 		rc = api_moment(request, "frozen_at", board->frozen_at_ms, &after->frozen_at_ms);
-	return rc ? rc : api_boolean(request, "archived", board->archived_at_ms != TIME_NULL, &after->archived);
+	return rc
+		? rc
+		: api_boolean(request, "archived", board->archived_at_ms != TIME_NULL, &after->archived);
 }
 
 struct changing {
@@ -179,14 +201,17 @@ static int change_body(struct database *db, void *context, struct error *error)
 	const struct changing *changing = context;
 	struct request *request = changing->request;
 	struct actor actor = actor_of(request);
-	int rc = leaderboard_update(db, request->arena, changing->board, &changing->input->settings, NULL, NULL, NULL, &actor, error);
-	return rc ? rc : publishing_change(db, request->arena, changing->board, changing->after, &actor, error);
+	int rc = leaderboard_update(db, request->arena, changing->board, &changing->input->settings,
+		NULL, NULL, NULL, &actor, error);
+	return rc
+		? rc
+		: publishing_change(db, request->arena, changing->board, changing->after, &actor, error);
 }
 
 int api_admin_board_change(struct request *request)
 {
 	struct leaderboard board;
-	struct leaderboard_input input = {0};
+	struct leaderboard_input input = { 0 };
 	struct publishing after;
 	struct changing changing = { request, &board, &input, &after };
 	int rc = leaderboard_of_admin(request, &board);
@@ -206,7 +231,10 @@ int api_admin_board_archive(struct request *request)
 	int rc = leaderboard_of_admin(request, &board);
 	if (rc)
 		return rc;
-	struct publishing after = { .visibility = board.visibility, .practice = board.practice, .frozen_at_ms = board.frozen_at_ms, .archived = true };
+	struct publishing after = { .visibility = board.visibility,
+		.practice = board.practice,
+		.frozen_at_ms = board.frozen_at_ms,
+		.archived = true };
 	rc = publishing_change(request->db, request->arena, &board, &after, &actor, request->error);
 	return rc ? rc : show(request, board.name);
 }
@@ -227,10 +255,15 @@ int api_admin_board_delete(struct request *request)
 
 static json_t *version_json(const struct version_row *version)
 {
-	return json_pack("{s:I, s:s, s:I, s:o, s:o, s:I, s:I, s:I}", "version", (json_int_t)version->number, "state",
-		version->is_current ? "current" : version->draft ? "draft" : "replaced", "revision", (json_int_t)version->revision,
-		"created_by", json_text(version->creator), "created_at", json_moment(version->created_at_ms), "files", (json_int_t)version->files,
-		"submissions", (json_int_t)version->submissions, "ranked_users", (json_int_t)version->ranked);
+	return json_pack("{s:I, s:s, s:I, s:o, s:o, s:I, s:I, s:I}", "version",
+		(json_int_t)version->number, "state",
+		version->is_current  ? "current"
+			: version->draft ? "draft"
+							 : "replaced",
+		"revision", (json_int_t)version->revision, "created_by", json_text(version->creator),
+		"created_at", json_moment(version->created_at_ms), "files", (json_int_t)version->files,
+		"submissions", (json_int_t)version->submissions, "ranked_users",
+		(json_int_t)version->ranked);
 }
 
 int api_admin_versions(struct request *request)
@@ -257,15 +290,17 @@ int api_admin_switch(struct request *request)
 	if (!rc)
 		rc = api_path_id(request, 1, "version", &number);
 	if (!rc)
-		rc = leaderboard_switch(request->db, request->arena, &board, number, &actor, request->error);
+		rc =
+			leaderboard_switch(request->db, request->arena, &board, number, &actor, request->error);
 	return rc ? rc : show(request, board.name);
 }
 
-/* A task that runs differently becomes a version, which submissions run against from then on unless it is a draft. */
+/* A task that runs differently becomes a version, which submissions run against from then on unless
+ * it is a draft. */
 int api_admin_task(struct request *request)
 {
 	struct leaderboard board;
-	struct leaderboard_input input = {0};
+	struct leaderboard_input input = { 0 };
 	struct actor actor = actor_of(request);
 	int rc = leaderboard_of_admin(request, &board);
 	if (!rc)
@@ -275,6 +310,7 @@ int api_admin_task(struct request *request)
 	if (!rc)
 		rc = leaderboard_read_zip(request, "zip", true, &input);
 	if (!rc)
-		rc = leaderboard_update(request->db, request->arena, &board, &input.settings, input.task, &input.upload, &input.stock, &actor, request->error);
+		rc = leaderboard_update(request->db, request->arena, &board, &input.settings, input.task,
+			&input.upload, &input.stock, &actor, request->error);
 	return rc ? refuse_task(request, &input, rc) : show(request, board.name);
 }

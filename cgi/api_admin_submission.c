@@ -10,7 +10,8 @@ enum { most_rejudgings = 100, results_at_once = 100 };
 /* ---- single submissions ---- */
 
 /* With the reason that the author reads. */
-typedef int deed(struct database *db, int64_t id, const char *reason, const struct actor *by, struct error *error);
+typedef int deed(struct database *db, int64_t id, const char *reason, const struct actor *by,
+	struct error *error);
 static int act_with_reason(struct request *request, deed *act)
 {
 	struct actor by = actor_of(request);
@@ -84,9 +85,12 @@ int api_admin_held(struct request *request)
 		return rc;
 	json_t *items = json_array();
 	for (size_t i = 0; i < count; i++)
-		json_array_append_new(items, json_pack("{s:I, s:s, s:s, s:s, s:o, s:o, s:s, s:o}", "submission", (json_int_t)results[i].submission_id,
-			"leaderboard", results[i].leaderboard, "user", results[i].user, "gpu", results[i].gpu, "engine", json_text(results[i].engine),
-			"score_ns", json_number(results[i].score_ns), "reason", results[i].reason, "held_at", json_moment(results[i].held_at_ms)));
+		json_array_append_new(items,
+			json_pack("{s:I, s:s, s:s, s:s, s:o, s:o, s:s, s:o}", "submission",
+				(json_int_t)results[i].submission_id, "leaderboard", results[i].leaderboard, "user",
+				results[i].user, "gpu", results[i].gpu, "engine", json_text(results[i].engine),
+				"score_ns", json_number(results[i].score_ns), "reason", results[i].reason,
+				"held_at", json_moment(results[i].held_at_ms)));
 	return respond_list(request, items, NULL);
 }
 
@@ -94,17 +98,21 @@ int api_admin_held(struct request *request)
 
 static json_t *rejudging_json(const struct rejudging *one)
 {
-	return json_pack("{s:I, s:o, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:I, s:I, s:I, s:o}", "id", (json_int_t)one->id, "leaderboard",
-		json_text(one->leaderboard), "subject", one->subject, "scope", one->scope, "state", one->state, "made_by", one->made_by, "ended_by",
-		json_text(one->ended_by), "made_at", json_moment(one->made_at_ms), "ended_at", json_moment(one->ended_at_ms), "results", (json_int_t)one->jobs,
-		"waiting", (json_int_t)one->waiting, "without_result", (json_int_t)one->useless, "frozen", json_text(one->frozen));
+	return json_pack("{s:I, s:o, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:I, s:I, s:I, s:o}", "id",
+		(json_int_t)one->id, "leaderboard", json_text(one->leaderboard), "subject", one->subject,
+		"scope", one->scope, "state", one->state, "made_by", one->made_by, "ended_by",
+		json_text(one->ended_by), "made_at", json_moment(one->made_at_ms), "ended_at",
+		json_moment(one->ended_at_ms), "results", (json_int_t)one->jobs, "waiting",
+		(json_int_t)one->waiting, "without_result", (json_int_t)one->useless, "frozen",
+		json_text(one->frozen));
 }
 
 int api_admin_rejudgings(struct request *request)
 {
 	struct rejudging *rows;
 	size_t count;
-	int rc = rejudgings_list(request->db, request->arena, most_rejudgings, &rows, &count, request->error);
+	int rc = rejudgings_list(
+		request->db, request->arena, most_rejudgings, &rows, &count, request->error);
 	if (rc)
 		return rc;
 	json_t *items = json_array();
@@ -122,16 +130,19 @@ static int start(struct request *request, struct rejudging_order *order)
 	int rc = rejudging_start(request->db, request->arena, order, &id, request->error);
 	if (!rc)
 		rc = rejudging_find(request->db, request->arena, id, &one, request->error);
-	return rc ? rc : respond_created(request, rejudging_json(&one), "/api/v1/admin/rejudgings/%lld", (long long)id);
+	return rc ? rc
+			  : respond_created(
+				  request, rejudging_json(&one), "/api/v1/admin/rejudgings/%lld", (long long)id);
 }
 
 int api_admin_rejudging_start(struct request *request)
 {
-	struct rejudging_order order = {0};
+	struct rejudging_order order = { 0 };
 	const char *scope;
 	int rc = api_text_or_nothing(request, "scope", &scope);
 	if (!rc && rejudging_scope_from_name(scope, &order.scope))
-		rc = fail_field(request->error, "scope", "The scope is submission, user, everywhere, top or all.");
+		rc = fail_field(
+			request->error, "scope", "The scope is submission, user, everywhere, top or all.");
 	if (!rc)
 		rc = api_text_or_nothing(request, "leaderboard", &order.leaderboard);
 	if (!rc)
@@ -147,7 +158,9 @@ int api_admin_rejudging_start(struct request *request)
 
 int api_admin_rejudge(struct request *request)
 {
-	struct rejudging_order order = { .scope = REJUDGE_SUBMISSION, .leaderboard = "", .user = "", .gpu = "" };
+	struct rejudging_order order = {
+		.scope = REJUDGE_SUBMISSION, .leaderboard = "", .user = "", .gpu = ""
+	};
 	int rc = api_path_id(request, 0, "submission", &order.submission_id);
 	return rc ? rc : start(request, &order);
 }
@@ -161,9 +174,12 @@ static int find(struct request *request, struct rejudging *one)
 
 static json_t *result_json(const struct rejudged_result *one)
 {
-	return json_pack("{s:I, s:s, s:s, s:s, s:o, s:o, s:s, s:o, s:o, s:o, s:b}", "submission", (json_int_t)one->submission_id, "leaderboard", one->leaderboard,
-		"user", one->user, "gpu", one->gpu, "old_verdict", json_text(one->old_verdict), "old_score_ns", json_number(one->old_score_ns),
-		"state", one->state, "verdict", json_text(one->verdict), "reason", json_text(one->reason), "score_ns", json_number(one->score_ns), "differs", (int)one->differs);
+	return json_pack("{s:I, s:s, s:s, s:s, s:o, s:o, s:s, s:o, s:o, s:o, s:b}", "submission",
+		(json_int_t)one->submission_id, "leaderboard", one->leaderboard, "user", one->user, "gpu",
+		one->gpu, "old_verdict", json_text(one->old_verdict), "old_score_ns",
+		json_number(one->old_score_ns), "state", one->state, "verdict", json_text(one->verdict),
+		"reason", json_text(one->reason), "score_ns", json_number(one->score_ns), "differs",
+		(int)one->differs);
 }
 
 /* With its first results, those with another verdict in front. */
@@ -171,7 +187,8 @@ static int show(struct request *request, const struct rejudging *one)
 {
 	struct rejudged_result *results;
 	size_t count;
-	int rc = rejudging_results(request->db, request->arena, one->id, 0, results_at_once, &results, &count, request->error);
+	int rc = rejudging_results(
+		request->db, request->arena, one->id, 0, results_at_once, &results, &count, request->error);
 	if (rc)
 		return rc;
 	json_t *json = rejudging_json(one), *list = json_array();
@@ -188,13 +205,15 @@ int api_admin_rejudging(struct request *request)
 	return rc ? rc : show(request, &one);
 }
 
-static int end(struct request *request, int (*act)(struct database *db, int64_t id, const struct actor *by, struct error *error))
+static int end(struct request *request,
+	int (*act)(struct database *db, int64_t id, const struct actor *by, struct error *error))
 {
 	struct actor by = actor_of(request);
 	struct rejudging one;
 	int rc = find(request, &one);
 	if (!rc)
-		rc = api_confirm(request, one.leaderboard ? "the leaderboard's name" : "the user's name", one.subject);
+		rc = api_confirm(
+			request, one.leaderboard ? "the leaderboard's name" : "the user's name", one.subject);
 	if (!rc)
 		rc = act(request->db, one.id, &by, request->error);
 	if (!rc)

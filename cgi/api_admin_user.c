@@ -12,17 +12,25 @@
 /* ---- users ---- */
 
 static const struct column USER_COLUMNS[] = {
-	INTEGER(struct admin_user, id), TEXT(struct admin_user, name), TEXT(struct admin_user, role), INTEGER(struct admin_user, must_change_password),
-	TIME(struct admin_user, banned_at_ms), TIME(struct admin_user, deleted_at_ms), TIME(struct admin_user, created_at_ms),
+	INTEGER(struct admin_user, id),
+	TEXT(struct admin_user, name),
+	TEXT(struct admin_user, role),
+	INTEGER(struct admin_user, must_change_password),
+	TIME(struct admin_user, banned_at_ms),
+	TIME(struct admin_user, deleted_at_ms),
+	TIME(struct admin_user, created_at_ms),
 };
 static const struct statement USERS = SELECT(struct admin_user, USER_COLUMNS,
-	"SELECT id, name, role, must_change_password, banned_at AS banned_at_ms, deleted_at AS deleted_at_ms, created_at AS created_at_ms "
+	"SELECT id, name, role, must_change_password, banned_at AS banned_at_ms, deleted_at AS "
+    "deleted_at_ms, created_at AS created_at_ms "
 	"FROM users WHERE id > ? AND LOCATE(?, name) ORDER BY id LIMIT ?");
 
-static json_t *user_json(const char *name, const char *role, int64_t banned_at_ms, int64_t deleted_at_ms, int64_t created_at_ms)
+static json_t *user_json(const char *name, const char *role, int64_t banned_at_ms,
+	int64_t deleted_at_ms, int64_t created_at_ms)
 {
-	return json_pack("{s:s, s:s, s:o, s:o, s:o}", "name", name, "role", role, "banned_at", json_moment(banned_at_ms), "deleted_at",
-		json_moment(deleted_at_ms), "created_at", json_moment(created_at_ms));
+	return json_pack("{s:s, s:s, s:o, s:o, s:o}", "name", name, "role", role, "banned_at",
+		json_moment(banned_at_ms), "deleted_at", json_moment(deleted_at_ms), "created_at",
+		json_moment(created_at_ms));
 }
 
 int api_admin_users(struct request *request)
@@ -33,28 +41,36 @@ int api_admin_users(struct request *request)
 	const char *search = request_query(request, "q");
 	int rc = api_list_read(request, &list);
 	if (!rc && text_is_ascii(search ? search : ""))
-		rc = database_rows(request->db, request->arena, &USERS, &rows, &count, request->error, "isi", list.after[0], search ? search : "", list.limit + 1);
+		rc = database_rows(request->db, request->arena, &USERS, &rows, &count, request->error,
+			"isi", list.after[0], search ? search : "", list.limit + 1);
 	if (rc)
 		return rc;
 	json_t *items = json_array();
 	bool has_more = (int64_t)count > list.limit;
 	count -= has_more;
 	for (size_t i = 0; i < count; i++)
-		json_array_append_new(items, user_json(rows[i].name, rows[i].role, rows[i].banned_at_ms, rows[i].deleted_at_ms, rows[i].created_at_ms));
-	return respond_list(request, items, has_more ? api_cursor(request, rows[count - 1].id, 0) : NULL);
+		json_array_append_new(items,
+			user_json(rows[i].name, rows[i].role, rows[i].banned_at_ms, rows[i].deleted_at_ms,
+				rows[i].created_at_ms));
+	return respond_list(
+		request, items, has_more ? api_cursor(request, rows[count - 1].id, 0) : NULL);
 }
 
 /* The user whom the address names, for the actor to change. */
 static int find_user(struct request *request, const struct actor *actor, struct user *user)
 {
-	return user_find_other(request->db, request->arena, request->path_parameters[0], actor, user, request->error);
+	return user_find_other(
+		request->db, request->arena, request->path_parameters[0], actor, user, request->error);
 }
 
 static int show_user(struct request *request, int64_t id)
 {
 	struct user user;
 	int rc = user_by_id(request->db, request->arena, id, &user, request->error);
-	return rc ? rc : respond_json(request, user_json(user.name, user.role, user.banned_at_ms, user.deleted_at_ms, user.created_at_ms));
+	return rc ? rc
+			  : respond_json(request,
+				  user_json(user.name, user.role, user.banned_at_ms, user.deleted_at_ms,
+					  user.created_at_ms));
 }
 
 int api_admin_role(struct request *request)
@@ -67,7 +83,8 @@ int api_admin_role(struct request *request)
 	if (!rc)
 		rc = api_text_or_nothing(request, "role", &name);
 	if (!rc && role_from_name(name, &role))
-		rc = fail_field(request->error, "role", "A role is participant, creator or admin; choose one of them.");
+		rc = fail_field(
+			request->error, "role", "A role is participant, creator or admin; choose one of them.");
 	if (!rc)
 		rc = user_change_role(request->db, request->arena, &user, role, &actor, request->error);
 	return rc ? rc : show_user(request, user.id);
@@ -104,16 +121,19 @@ static int64_t whose(const struct request *request)
 
 static json_t *invite_json(const struct invite *one)
 {
-	return json_pack("{s:s, s:s, s:s, s:o, s:I, s:o, s:o, s:o, s:o}", "code", one->code, "state", invite_state(one), "note", one->note, "leaderboards",
-		json_text(one->leaderboards), "uses", (json_int_t)one->uses, "most_uses", json_count(one->most_uses), "expires_at",
-		json_moment(one->expires_at_ms), "created_by", json_text(one->creator), "created_at", json_moment(one->created_at_ms));
+	return json_pack("{s:s, s:s, s:s, s:o, s:I, s:o, s:o, s:o, s:o}", "code", one->code, "state",
+		invite_state(one), "note", one->note, "leaderboards", json_text(one->leaderboards), "uses",
+		(json_int_t)one->uses, "most_uses", json_count(one->most_uses), "expires_at",
+		json_moment(one->expires_at_ms), "created_by", json_text(one->creator), "created_at",
+		json_moment(one->created_at_ms));
 }
 
 int api_admin_invites(struct request *request)
 {
 	struct invite *rows;
 	size_t count;
-	int rc = invites_list(request->db, request->arena, whose(request), &rows, &count, request->error);
+	int rc =
+		invites_list(request->db, request->arena, whose(request), &rows, &count, request->error);
 	if (rc)
 		return rc;
 	json_t *items = json_array();
@@ -126,7 +146,8 @@ static int find_invite(struct request *request, const char *code, struct invite 
 {
 	struct invite *rows;
 	size_t count;
-	int rc = invites_list(request->db, request->arena, whose(request), &rows, &count, request->error);
+	int rc =
+		invites_list(request->db, request->arena, whose(request), &rows, &count, request->error);
 	for (size_t i = 0; i < count && !rc; i++)
 		if (strcmp(rows[i].code, code) == 0)
 			return *one = rows[i], 0;
@@ -142,14 +163,15 @@ static int read_invite(struct request *request, struct invite_request *wanted)
 	if (!rc)
 		rc = api_integer(request, "most_uses", 0, &wanted->most_uses);
 	if (!rc && (wanted->most_uses < 0 || wanted->most_uses > invite_most_uses))
-		rc = fail_field(request->error, "most_uses", "The member most_uses is a whole number from 1 to %d, or null.", invite_most_uses);
+		rc = fail_field(request->error, "most_uses",
+			"The member most_uses is a whole number from 1 to %d, or null.", invite_most_uses);
 	return rc ? rc : api_moment(request, "expires_at", TIME_NULL, &wanted->expires_at_ms);
 }
 
 int api_admin_invite_make(struct request *request)
 {
 	struct actor actor = actor_of(request);
-	struct invite_request wanted = {0};
+	struct invite_request wanted = { 0 };
 	struct invite one;
 	const char *code;
 	int rc = read_invite(request, &wanted);
@@ -166,7 +188,8 @@ int api_admin_invite_revoke(struct request *request)
 	struct invite one;
 	int rc = find_invite(request, request->path_parameters[0], &one);
 	if (!rc)
-		rc = invite_revoke(request->db, request->arena, one.id, whose(request), &actor, request->error);
+		rc = invite_revoke(
+			request->db, request->arena, one.id, whose(request), &actor, request->error);
 	return rc ? rc : respond_nothing(request);
 }
 
@@ -174,8 +197,9 @@ int api_admin_invite_revoke(struct request *request)
 
 static json_t *announcement_json(const struct announcement *one)
 {
-	return json_pack("{s:I, s:s, s:o, s:o, s:o, s:s}", "id", (json_int_t)one->id, "text", one->text, "leaderboard", json_text(one->leaderboard),
-		"from", json_moment(one->from_ms), "until", json_moment(one->until_ms), "made_by", one->made_by);
+	return json_pack("{s:I, s:s, s:o, s:o, s:o, s:s}", "id", (json_int_t)one->id, "text", one->text,
+		"leaderboard", json_text(one->leaderboard), "from", json_moment(one->from_ms), "until",
+		json_moment(one->until_ms), "made_by", one->made_by);
 }
 
 int api_admin_announcements(struct request *request)
@@ -193,7 +217,7 @@ int api_admin_announcements(struct request *request)
 
 int api_admin_announcement_make(struct request *request)
 {
-	struct announcements_view view = {0};
+	struct announcements_view view = { 0 };
 	struct announcement one;
 	int64_t id;
 	int rc = api_text_or_nothing(request, "text", &view.text);
@@ -207,7 +231,8 @@ int api_admin_announcement_make(struct request *request)
 		rc = announcement_make(request, &view, &id);
 	if (!rc)
 		rc = announcement_find(request, id, &one);
-	return rc ? rc : respond_created(request, announcement_json(&one), "/api/v1/admin/announcements");
+	return rc ? rc
+			  : respond_created(request, announcement_json(&one), "/api/v1/admin/announcements");
 }
 
 int api_admin_announcement_end(struct request *request)
@@ -232,8 +257,11 @@ int api_admin_audit(struct request *request)
 	struct api_list list;
 	int rc = api_list_read(request, &list);
 	struct audit_view view = {
-		.actor = query_or_nothing(request, "actor"), .action = query_or_nothing(request, "action"), .words = query_or_nothing(request, "q"),
-		.from = query_or_nothing(request, "from"), .to = query_or_nothing(request, "to"),
+		.actor = query_or_nothing(request, "actor"),
+		.action = query_or_nothing(request, "action"),
+		.words = query_or_nothing(request, "q"),
+		.from = query_or_nothing(request, "from"),
+		.to = query_or_nothing(request, "to"),
 	};
 	if (!rc)
 		rc = audit_find(request, &view, list.is_first ? INT64_MAX : list.after[0]);
@@ -245,8 +273,10 @@ int api_admin_audit(struct request *request)
 	size_t shown = (int64_t)view.count > list.limit ? (size_t)list.limit : view.count;
 	for (size_t i = 0; i < shown; i++) {
 		const struct audit_row *row = &view.rows[i];
-		json_array_append_new(items, json_pack("{s:I, s:o, s:s, s:s, s:s, s:s, s:s}", "id", (json_int_t)row->id, "at", json_moment(row->at_ms),
-			"actor", row->actor, "address", row->address, "action", row->action, "subject", row->subject, "detail", row->detail));
+		json_array_append_new(items,
+			json_pack("{s:I, s:o, s:s, s:s, s:s, s:s, s:s}", "id", (json_int_t)row->id, "at",
+				json_moment(row->at_ms), "actor", row->actor, "address", row->address, "action",
+				row->action, "subject", row->subject, "detail", row->detail));
 	}
 	/* Where words are looked for, not all of the log was. */
 	int64_t next = shown < view.count ? view.rows[shown - 1].id : view.before;

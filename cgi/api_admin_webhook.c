@@ -16,25 +16,35 @@ static json_t *event_names(int64_t events)
 
 static json_t *webhook_json(struct request *request, const struct webhook *one)
 {
-	return json_pack("{s:I, s:o, s:s, s:s, s:s, s:o, s:s, s:o, s:I, s:o, s:I, s:o, s:o}", "id", (json_int_t)one->id,
-		"leaderboard", json_text(one->leaderboard), "name", one->name, "address", webhook_shown_address(request->arena, one->address), "form", one->form, "events", event_names(one->events),
-		"state", one->state, "reason", json_text(one->reason), "failures", (json_int_t)one->failures, "retry_at", json_moment(one->retry_at_ms),
-		"waiting", (json_int_t)one->waiting, "created_by", json_text(one->creator), "created_at", json_moment(one->created_at_ms));
+	return json_pack("{s:I, s:o, s:s, s:s, s:s, s:o, s:s, s:o, s:I, s:o, s:I, s:o, s:o}", "id",
+		(json_int_t)one->id, "leaderboard", json_text(one->leaderboard), "name", one->name,
+		"address", webhook_shown_address(request->arena, one->address), "form", one->form, "events",
+		event_names(one->events), "state", one->state, "reason", json_text(one->reason), "failures",
+		(json_int_t)one->failures, "retry_at", json_moment(one->retry_at_ms), "waiting",
+		(json_int_t)one->waiting, "created_by", json_text(one->creator), "created_at",
+		json_moment(one->created_at_ms));
 }
 
-/* The leaderboard of this name, for the viewer to change; "" is the whole site, which is for admins. *id SQL_NULL_INTEGER: that. */
-static int find_board(struct request *request, const char *name, struct leaderboard *board, int64_t *id)
+/* The leaderboard of this name, for the viewer to change; "" is the whole site, which is for
+ * admins. *id SQL_NULL_INTEGER: that. */
+static int find_board(
+	struct request *request, const char *name, struct leaderboard *board, int64_t *id)
 {
 	*id = SQL_NULL_INTEGER;
 	if (!*name)
-		return request->viewer.role == ROLE_ADMIN ? 0
-			: fail_field(request->error, "leaderboard", "Name a leaderboard of yours; the webhooks of the whole site are for admins.");
-	int rc = leaderboard_seen_by(request->db, request->arena, request->viewer.id, name, board, request->error);
+		return request->viewer.role == ROLE_ADMIN
+			? 0
+			: fail_field(request->error, "leaderboard",
+				"Name a leaderboard of yours; the webhooks of the whole site are for admins.");
+	int rc = leaderboard_seen_by(
+		request->db, request->arena, request->viewer.id, name, board, request->error);
 	if (rc)
 		return rc;
 	*id = board->id;
-	return request->viewer.role == ROLE_ADMIN || board->creator_id == request->viewer.id ? 0
-		: fail(request->error, ERROR_FORBIDDEN, "Only the creator of %s and admins may change it.", board->name);
+	return request->viewer.role == ROLE_ADMIN || board->creator_id == request->viewer.id
+		? 0
+		: fail(request->error, ERROR_FORBIDDEN, "Only the creator of %s and admins may change it.",
+			board->name);
 }
 
 int api_admin_webhooks(struct request *request)
@@ -65,7 +75,8 @@ static int read_events(struct request *request, int64_t *events)
 		int64_t bit = webhook_event_named(names[i]);
 		*events |= bit;
 		if (!bit)
-			rc = fail_field(request->error, "events", "An event is record, ranked, job, opened or ended.");
+			rc = fail_field(
+				request->error, "events", "An event is record, ranked, job, opened or ended.");
 	}
 	return rc;
 }
@@ -114,9 +125,13 @@ static int find(struct request *request, struct webhook *one)
 	int rc = api_path_id(request, 0, "webhook", &id);
 	if (!rc)
 		rc = webhook_find(request->db, request->arena, id, one, request->error);
-	bool may = !rc && (request->viewer.role == ROLE_ADMIN
-		|| (one->leaderboard_id != SQL_NULL_INTEGER && one->leaderboard_creator_id == request->viewer.id));
-	return rc || may ? rc : fail(request->error, ERROR_NOT_FOUND, "There is no webhook with this number.");
+	bool may = !rc
+		&& (request->viewer.role == ROLE_ADMIN
+			|| (one->leaderboard_id != SQL_NULL_INTEGER
+				&& one->leaderboard_creator_id == request->viewer.id));
+	return rc || may
+		? rc
+		: fail(request->error, ERROR_NOT_FOUND, "There is no webhook with this number.");
 }
 
 static int show(struct request *request, int64_t id)
@@ -134,7 +149,8 @@ int api_admin_webhook(struct request *request)
 }
 
 /* Pausing and resuming, where the state is to be another one. */
-static int change_state(struct request *request, const struct webhook *one, const struct actor *actor)
+static int change_state(
+	struct request *request, const struct webhook *one, const struct actor *actor)
 {
 	const char *state;
 	int rc = api_text(request, "state", &state);
@@ -144,10 +160,12 @@ static int change_state(struct request *request, const struct webhook *one, cons
 		return webhook_pause(request->db, request->arena, one, actor, request->error);
 	if (strcmp(state, "active") == 0)
 		return webhook_resume(request->db, request->arena, one, actor, request->error);
-	return fail_field(request->error, "state", "A webhook is made active or paused; choose one of them.");
+	return fail_field(
+		request->error, "state", "A webhook is made active or paused; choose one of them.");
 }
 
-static int change_words(struct request *request, const struct webhook *one, const struct actor *actor)
+static int change_words(
+	struct request *request, const struct webhook *one, const struct actor *actor)
 {
 	const char *name;
 	int64_t events = one->events;
@@ -156,7 +174,8 @@ static int change_words(struct request *request, const struct webhook *one, cons
 		rc = read_events(request, &events);
 	if (rc || (!name && !api_has(request, "events")))
 		return rc;
-	return webhook_change(request->db, request->arena, one, name ? name : one->name, events, actor, request->error);
+	return webhook_change(
+		request->db, request->arena, one, name ? name : one->name, events, actor, request->error);
 }
 
 int api_admin_webhook_change(struct request *request)
@@ -203,7 +222,8 @@ int api_admin_deliveries(struct request *request)
 	if (!rc)
 		rc = api_list_read(request, &list);
 	if (!rc)
-		rc = webhook_deliveries(request->db, request->arena, one.id, list.is_first ? INT64_MAX : list.after[0], &rows, &count, request->error);
+		rc = webhook_deliveries(request->db, request->arena, one.id,
+			list.is_first ? INT64_MAX : list.after[0], &rows, &count, request->error);
 	if (rc)
 		return rc;
 	json_t *items = json_array();
@@ -211,10 +231,15 @@ int api_admin_deliveries(struct request *request)
 	for (size_t i = 0; i < shown; i++) {
 		const struct webhook_delivery *row = &rows[i];
 		bool waits = strcmp(row->state, "waiting") == 0;
-		json_array_append_new(items, json_pack("{s:I, s:s, s:o, s:s, s:I, s:o, s:s, s:o, s:o}", "event_id", (json_int_t)row->event_id,
-			"event", row->event, "at", json_moment(row->at_ms), "state", row->state, "attempts", (json_int_t)row->attempts, "status", json_count(row->status), "sentence", row->sentence,
-			"tried_at", json_moment(row->tried_at_ms), "next_at", json_moment(waits ? row->next_at_ms : TIME_NULL)));
+		json_array_append_new(items,
+			json_pack("{s:I, s:s, s:o, s:s, s:I, s:o, s:s, s:o, s:o}", "event_id",
+				(json_int_t)row->event_id, "event", row->event, "at", json_moment(row->at_ms),
+				"state", row->state, "attempts", (json_int_t)row->attempts, "status",
+				json_count(row->status), "sentence", row->sentence, "tried_at",
+				json_moment(row->tried_at_ms), "next_at",
+				json_moment(waits ? row->next_at_ms : TIME_NULL)));
 	}
 	bool has_more = shown < count || count == webhook_deliveries_shown;
-	return respond_list(request, items, has_more ? api_cursor(request, rows[shown - 1].event_id, 0) : NULL);
+	return respond_list(
+		request, items, has_more ? api_cursor(request, rows[shown - 1].event_id, 0) : NULL);
 }

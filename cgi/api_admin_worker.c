@@ -8,18 +8,25 @@
 
 static const char *pause_name(int64_t pause)
 {
-	static const char *const names[] = { [PAUSE_NONE] = NULL, [PAUSE_DRAIN] = "drain", [PAUSE_PAUSE] = "pause", [PAUSE_QUARANTINE] = "quarantine" };
+	static const char *const names[] = { [PAUSE_NONE] = NULL,
+		[PAUSE_DRAIN] = "drain",
+		[PAUSE_PAUSE] = "pause",
+		[PAUSE_QUARANTINE] = "quarantine" };
 	return pause >= 0 && pause <= PAUSE_QUARANTINE ? names[pause] : NULL;
 }
 
 static json_t *gpu_json(const struct fleet_device *device)
 {
-	int64_t pause = device->device_pause > device->worker_pause ? device->device_pause : device->worker_pause;
+	int64_t pause =
+		device->device_pause > device->worker_pause ? device->device_pause : device->worker_pause;
 	bool runs = device->submission_id != SQL_NULL_INTEGER;
-	return json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o}", "uuid", device->uuid, "model", device->model, "product", device->product,
-		"state", fleet_state(device->online == 1, (enum pause)pause, runs), "pause", json_text(pause_name(device->device_pause)), "reason", json_text(device->reason),
-		"broken_at", json_moment(device->broken_at_ms), "submission", json_count(device->submission_id),
-		"progress", runs ? json_text(device->progress) : json_null());
+	return json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o}", "uuid", device->uuid, "model",
+		device->model, "product", device->product, "state",
+		fleet_state(device->online == 1, (enum pause)pause, runs), "pause",
+		json_text(pause_name(device->device_pause)), "reason", json_text(device->reason),
+		"broken_at", json_moment(device->broken_at_ms), "submission",
+		json_count(device->submission_id), "progress",
+		runs ? json_text(device->progress) : json_null());
 }
 
 /* A worker's devices stand together, from `first` on. */
@@ -30,9 +37,10 @@ static json_t *worker_json(const struct fleet_device *devices, size_t count, siz
 	for (size_t i = first; i < count && devices[i].worker_id == worker->worker_id; i++)
 		if (devices[i].uuid)
 			json_array_append_new(gpus, gpu_json(&devices[i]));
-	return json_pack("{s:s, s:s, s:b, s:b, s:o, s:o, s:o}", "name", worker->worker, "version", worker->version, "too_old", worker->is_too_old == 1,
-		"online", worker->online == 1, "seen_at", json_moment(worker->seen_at_ms),
-		"pause", json_text(pause_name(worker->worker_pause)), "gpus", gpus);
+	return json_pack("{s:s, s:s, s:b, s:b, s:o, s:o, s:o}", "name", worker->worker, "version",
+		worker->version, "too_old", worker->is_too_old == 1, "online", worker->online == 1,
+		"seen_at", json_moment(worker->seen_at_ms), "pause",
+		json_text(pause_name(worker->worker_pause)), "gpus", gpus);
 }
 
 int api_admin_workers(struct request *request)
@@ -59,14 +67,17 @@ static int stop(struct request *request, enum pause pause)
 {
 	struct actor actor = actor_of(request);
 	int64_t given_back;
-	int rc = fleet_pause(request->db, request->path_parameters[0], device_of(request), pause, &actor, &given_back, request->error);
-	return rc ? rc : respond_json(request, json_pack("{s:I}", "queued_again", (json_int_t)given_back));
+	int rc = fleet_pause(request->db, request->path_parameters[0], device_of(request), pause,
+		&actor, &given_back, request->error);
+	return rc ? rc
+			  : respond_json(request, json_pack("{s:I}", "queued_again", (json_int_t)given_back));
 }
 
 static int resume(struct request *request)
 {
 	struct actor actor = actor_of(request);
-	int rc = fleet_resume(request->db, request->path_parameters[0], device_of(request), &actor, request->error);
+	int rc = fleet_resume(
+		request->db, request->path_parameters[0], device_of(request), &actor, request->error);
 	return rc ? rc : respond_nothing(request);
 }
 
@@ -107,8 +118,10 @@ int api_admin_gpu_quarantine(struct request *request)
 	int64_t given_back;
 	int rc = api_text_or_nothing(request, "reason", &reason);
 	if (!rc)
-		rc = fleet_quarantine(request->db, request->path_parameters[0], device_of(request), reason, &actor, &given_back, request->error);
-	return rc ? rc : respond_json(request, json_pack("{s:I}", "queued_again", (json_int_t)given_back));
+		rc = fleet_quarantine(request->db, request->path_parameters[0], device_of(request), reason,
+			&actor, &given_back, request->error);
+	return rc ? rc
+			  : respond_json(request, json_pack("{s:I}", "queued_again", (json_int_t)given_back));
 }
 
 /* One that has stopped working; an admin's own quarantine is ended by resume. */

@@ -14,7 +14,8 @@ handler api_leaderboards, api_leaderboard, api_rankings, api_task, api_task_file
 handler api_user, api_queue, api_workers;
 /* api_submit.c, api_submission.c, api_participant.c */
 handler api_submit;
-handler api_submissions, api_submission, api_submission_status, api_submission_samples, api_submission_source, api_submission_output;
+handler api_submissions, api_submission, api_submission_status, api_submission_samples,
+	api_submission_source, api_submission_output;
 handler api_submission_cancel, api_submission_withdraw, api_submission_restore, api_submission_note;
 /* api_compare.c */
 handler api_compare;

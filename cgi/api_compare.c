@@ -9,16 +9,23 @@
 
 enum { context_lines = 3, most_diff_rows = 20000 };
 
-/* b as seen from a: a ratio below 1 is faster. The interval is that of the ratio, from the standard errors of both. */
+/* b as seen from a: a ratio below 1 is faster. The interval is that of the ratio, from the standard
+ * errors of both. */
 static json_t *times_json(const struct compare_times *times)
 {
-	double a = times->a_ns, b = times->b_ns, ratio = b / a, a_err = isnan(times->a_err_ns) ? 0 : times->a_err_ns,
-		b_err = isnan(times->b_err_ns) ? 0 : times->b_err_ns, half = interval_half_ns(hypot(a_err / a, b_err / b));
+	double a = times->a_ns, b = times->b_ns, ratio = b / a,
+		   a_err = isnan(times->a_err_ns) ? 0 : times->a_err_ns,
+		   b_err = isnan(times->b_err_ns) ? 0 : times->b_err_ns,
+		   half = interval_half_ns(hypot(a_err / a, b_err / b));
 	bool has_both = compare_has_both(times);
-	const char *verdict = !has_both ? NULL : compare_is_noise(times) ? "tie" : b < a ? "faster" : "slower";
-	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "a_ns", json_number(a), "b_ns", json_number(b),
-		"ratio", json_number(has_both ? ratio : NAN), "lower", json_number(has_both ? ratio * exp(-half) : NAN),
-		"upper", json_number(has_both ? ratio * exp(half) : NAN), "verdict", json_text(verdict));
+	const char *verdict = !has_both ? NULL
+		: compare_is_noise(times)   ? "tie"
+		: b < a                     ? "faster"
+									: "slower";
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "a_ns", json_number(a), "b_ns",
+		json_number(b), "ratio", json_number(has_both ? ratio : NAN), "lower",
+		json_number(has_both ? ratio * exp(-half) : NAN), "upper",
+		json_number(has_both ? ratio * exp(half) : NAN), "verdict", json_text(verdict));
 }
 
 static json_t *gpu_json(const struct compare_gpu *gpu)
@@ -30,16 +37,19 @@ static json_t *gpu_json(const struct compare_gpu *gpu)
 		json_array_append_new(cases, one);
 	}
 	for (size_t i = 0; i < gpu->fact_count; i++)
-		json_array_append_new(differences, json_pack("{s:s, s:o, s:o}", "name", gpu->facts[i].name, "a", json_text(gpu->facts[i].a),
-			"b", json_text(gpu->facts[i].b)));
-	return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o}", "gpu", gpu->gpu, "a_verdict", json_text(gpu->a_verdict), "b_verdict",
-		json_text(gpu->b_verdict), "score", times_json(&gpu->score), "cases", cases, "environment_differences", differences);
+		json_array_append_new(differences,
+			json_pack("{s:s, s:o, s:o}", "name", gpu->facts[i].name, "a",
+				json_text(gpu->facts[i].a), "b", json_text(gpu->facts[i].b)));
+	return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o}", "gpu", gpu->gpu, "a_verdict",
+		json_text(gpu->a_verdict), "b_verdict", json_text(gpu->b_verdict), "score",
+		times_json(&gpu->score), "cases", cases, "environment_differences", differences);
 }
 
 static json_t *side_json(const struct compare_side *side)
 {
-	return json_pack("{s:I, s:s, s:s, s:I, s:s, s:s, s:o}", "id", (json_int_t)side->id, "user", side->user, "leaderboard", side->leaderboard,
-		"task_version", (json_int_t)side->version_number, "mode", side->mode, "file_name", side->file_name,
+	return json_pack("{s:I, s:s, s:s, s:I, s:s, s:s, s:o}", "id", (json_int_t)side->id, "user",
+		side->user, "leaderboard", side->leaderboard, "task_version",
+		(json_int_t)side->version_number, "mode", side->mode, "file_name", side->file_name,
 		"submitted_at", json_moment(side->submitted_at_ms));
 }
 
@@ -66,22 +76,31 @@ static size_t put_hunk(struct buffer *out, const struct diff_row *rows, size_t c
 	if (length)
 		put_hunk_head(out, rows, length);
 	for (size_t i = 0; i < length; i++)
-		buffer_printf(out, "%c%s\n", rows[i].kind == DIFF_SAME ? ' ' : rows[i].kind == DIFF_ADDED ? '+' : '-', rows[i].text);
+		buffer_printf(out, "%c%s\n",
+			rows[i].kind == DIFF_SAME        ? ' '
+				: rows[i].kind == DIFF_ADDED ? '+'
+											 : '-',
+			rows[i].text);
 	return length;
 }
 
 /* Both as a unified diff, where both may be seen. */
-static const char *diff_text(struct request *request, const struct compare_side *a, const struct compare_side *b, bool *is_cut)
+static const char *diff_text(struct request *request, const struct compare_side *a,
+	const struct compare_side *b, bool *is_cut)
 {
 	struct diff_row *rows;
-	cleanup_buffer struct buffer out = {0};
+	cleanup_buffer struct buffer out = { 0 };
 	*is_cut = false;
 	if (!a->source.bytes || !b->source.bytes)
 		return NULL;
-	struct diff diff = diff_of(request->arena, a->source.bytes, a->source.length, b->source.bytes, b->source.length);
-	size_t count = diff.removed + diff.added ? diff_rows(request->arena, &diff, context_lines, most_diff_rows, &rows, is_cut) : 0;
+	struct diff diff = diff_of(
+		request->arena, a->source.bytes, a->source.length, b->source.bytes, b->source.length);
+	size_t count = diff.removed + diff.added
+		? diff_rows(request->arena, &diff, context_lines, most_diff_rows, &rows, is_cut)
+		: 0;
 	if (count)
-		buffer_printf(&out, "--- %lld/%s\n+++ %lld/%s\n", (long long)a->id, a->file_name, (long long)b->id, b->file_name);
+		buffer_printf(&out, "--- %lld/%s\n+++ %lld/%s\n", (long long)a->id, a->file_name,
+			(long long)b->id, b->file_name);
 	for (size_t i = 0; i < count; i++)
 		i += put_hunk(&out, rows + i, count - i);
 	return arena_strdup(request->arena, buffer_string(&out));
@@ -92,12 +111,14 @@ static const char *diff_text(struct request *request, const struct compare_side 
 static int asked_number(struct request *request, const char *name, int64_t *id)
 {
 	int rc = api_query_integer(request, name, 1, INT64_MAX, 0, id);
-	return rc || *id ? rc : fail_field(request->error, name, "Name two submissions: ?a=NUMBER&b=NUMBER.");
+	return rc || *id
+		? rc
+		: fail_field(request->error, name, "Name two submissions: ?a=NUMBER&b=NUMBER.");
 }
 
 int api_compare(struct request *request)
 {
-	struct compare_view view = {0};
+	struct compare_view view = { 0 };
 	int64_t a_id, b_id;
 	bool is_cut;
 	int rc = asked_number(request, "a", &a_id);
@@ -111,6 +132,7 @@ int api_compare(struct request *request)
 	for (size_t i = 0; i < view.gpu_count; i++)
 		json_array_append_new(gpus, gpu_json(&view.gpus[i]));
 	const char *diff = diff_text(request, view.a, view.b, &is_cut);
-	return respond_json(request, json_pack("{s:o, s:o, s:o, s:o, s:b}", "a", side_json(view.a), "b", side_json(view.b), "gpus", gpus,
-		"diff", json_text(diff), "diff_cut", (int)is_cut));
+	return respond_json(request,
+		json_pack("{s:o, s:o, s:o, s:o, s:b}", "a", side_json(view.a), "b", side_json(view.b),
+			"gpus", gpus, "diff", json_text(diff), "diff_cut", (int)is_cut));
 }

@@ -64,17 +64,20 @@ int api_boolean(struct request *request, const char *name, bool otherwise, bool 
 	json_t *json = member(request, name);
 	const char *field = request->json ? NULL : request_form(request, name);
 	*value = json ? json_is_true(json) : field ? strcmp(field, "true") == 0 : otherwise;
-	bool is_wrong = (json && !json_is_boolean(json)) || (field && !*value && strcmp(field, "false") != 0);
+	bool is_wrong =
+		(json && !json_is_boolean(json)) || (field && !*value && strcmp(field, "false") != 0);
 	return is_wrong ? refuse_type(request, name, "true or false") : 0;
 }
 
-int api_query_integer(struct request *request, const char *name, int64_t least, int64_t most, int64_t otherwise, int64_t *value)
+int api_query_integer(struct request *request, const char *name, int64_t least, int64_t most,
+	int64_t otherwise, int64_t *value)
 {
 	const char *text = request_query(request, name);
 	*value = otherwise;
 	if (!text || (parse_integer(text, value) == 0 && *value >= least && *value <= most))
 		return 0;
-	return fail_field(request->error, name, "The parameter %s must be a whole number from %lld to %lld.", name, (long long)least,
+	return fail_field(request->error, name,
+		"The parameter %s must be a whole number from %lld to %lld.", name, (long long)least,
 		(long long)most);
 }
 

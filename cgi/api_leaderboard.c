@@ -18,27 +18,46 @@
 /* ---- the list ---- */
 
 struct board_item {
-	int64_t id, version, deadline_ms, frozen_at_ms, sources_public, participants, submissions, accepting;
+	int64_t id, version, deadline_ms, frozen_at_ms, sources_public, participants, submissions,
+		accepting;
 	const char *name, *state, *visibility, *language, *gpus;
 };
 static const struct column ITEM_COLUMNS[] = {
-	INTEGER(struct board_item, id), INTEGER(struct board_item, version), TIME(struct board_item, deadline_ms),
-	TIME(struct board_item, frozen_at_ms), INTEGER(struct board_item, sources_public), INTEGER(struct board_item, participants),
-	INTEGER(struct board_item, submissions), INTEGER(struct board_item, accepting), TEXT(struct board_item, name),
-	TEXT(struct board_item, state), TEXT(struct board_item, visibility), TEXT(struct board_item, language), TEXT(struct board_item, gpus),
+	INTEGER(struct board_item, id),
+	INTEGER(struct board_item, version),
+	TIME(struct board_item, deadline_ms),
+	TIME(struct board_item, frozen_at_ms),
+	INTEGER(struct board_item, sources_public),
+	INTEGER(struct board_item, participants),
+	INTEGER(struct board_item, submissions),
+	INTEGER(struct board_item, accepting),
+	TEXT(struct board_item, name),
+	TEXT(struct board_item, state),
+	TEXT(struct board_item, visibility),
+	TEXT(struct board_item, language),
+	TEXT(struct board_item, gpus),
 };
 /* What board_condition_of (cgi/board.h) says, so that it can be asked for. */
-#define STATE_OF(l) "CASE WHEN " l ".archived_at IS NOT NULL THEN 'archived' WHEN " l ".deadline <= UTC_TIMESTAMP(3) " \
-	"THEN IF(" l ".practice AND " l ".accepting, 'practice', 'ended') WHEN " l ".accepting THEN 'active' ELSE 'closed' END"
+#define STATE_OF(l) \
+	"CASE WHEN " l ".archived_at IS NOT NULL THEN 'archived' WHEN " l \
+	".deadline <= UTC_TIMESTAMP(3) " \
+	"THEN IF(" l ".practice AND " l ".accepting, 'practice', 'ended') WHEN " l \
+	".accepting THEN 'active' ELSE 'closed' END"
 static const char *const STATES[] = { "active", "practice", "ended", "closed", "archived" };
 static const struct statement ITEMS = SELECT(struct board_item, ITEM_COLUMNS,
 	"SELECT l.id, v.number AS version, l.deadline AS deadline_ms, l.frozen_at AS frozen_at_ms, "
-	"  l.sources_public_after_deadline AS sources_public, COALESCE(c.participants, 0) AS participants, "
-	"  COALESCE(c.submissions, 0) AS submissions, l.accepting, l.name, l.state, l.visibility, v.language, "
-	"  (SELECT GROUP_CONCAT(g.gpu ORDER BY g.position, g.gpu) FROM leaderboard_gpus g WHERE g.leaderboard_id = l.id) AS gpus "
-	"FROM (SELECT o.*, " STATE_OF("o") " AS state FROM leaderboards o WHERE o.id < ?) l "
-	"JOIN task_versions v ON v.id = l.task_version_id LEFT JOIN leaderboard_counts c ON c.leaderboard_id = l.id "
-	"WHERE IF(? = '', l.state <> 'archived', l.state = ?) AND " SQL_MAY_SEE("l") " ORDER BY l.id DESC LIMIT ?");
+	"  l.sources_public_after_deadline AS sources_public, COALESCE(c.participants, 0) AS "
+    "participants, "
+	"  COALESCE(c.submissions, 0) AS submissions, l.accepting, l.name, l.state, l.visibility, "
+    "v.language, "
+	"  (SELECT GROUP_CONCAT(g.gpu ORDER BY g.position, g.gpu) FROM leaderboard_gpus g WHERE "
+    "g.leaderboard_id = l.id) AS gpus "
+	"FROM (SELECT o.*, " STATE_OF(
+		"o") " AS state FROM leaderboards o WHERE o.id < ?) l "
+			 "JOIN task_versions v ON v.id = l.task_version_id LEFT JOIN leaderboard_counts c ON "
+             "c.leaderboard_id = l.id "
+			 "WHERE IF(? = '', l.state <> 'archived', l.state = ?) AND " SQL_MAY_SEE(
+				 "l") " ORDER BY l.id DESC LIMIT ?");
 
 static json_t *names_json(const char *names)
 {
@@ -53,10 +72,11 @@ static json_t *names_json(const char *names)
 
 static json_t *item_json(const struct board_item *item)
 {
-	return json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:I, s:b, s:I, s:I}", "name", item->name, "state", item->state,
-		"visibility", item->visibility, "language", item->language, "deadline", json_moment(item->deadline_ms),
-		"frozen_at", json_moment(item->frozen_at_ms), "gpus", names_json(item->gpus), "task_version", (json_int_t)item->version,
-		"sources_public", (int)(item->sources_public == 1), "participants", (json_int_t)item->participants,
+	return json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:I, s:b, s:I, s:I}", "name", item->name,
+		"state", item->state, "visibility", item->visibility, "language", item->language,
+		"deadline", json_moment(item->deadline_ms), "frozen_at", json_moment(item->frozen_at_ms),
+		"gpus", names_json(item->gpus), "task_version", (json_int_t)item->version, "sources_public",
+		(int)(item->sources_public == 1), "participants", (json_int_t)item->participants,
 		"submissions", (json_int_t)item->submissions);
 }
 
@@ -68,7 +88,8 @@ static int asked_state(struct request *request, const char **state)
 	for (size_t i = 0; i < COUNT(STATES); i++)
 		if (strcmp(STATES[i], *state) == 0)
 			return 0;
-	return fail_field(request->error, "state", "There is no state %s; choose active, practice, ended, closed or archived.",
+	return fail_field(request->error, "state",
+		"There is no state %s; choose active, practice, ended, closed or archived.",
 		quote(request->arena, *state));
 }
 
@@ -82,14 +103,16 @@ int api_leaderboards(struct request *request)
 	if (!rc)
 		rc = asked_state(request, &state);
 	if (!rc)
-		rc = database_rows(request->db, request->arena, &ITEMS, &items, &count, request->error, "issii", list.is_first ? INT64_MAX : list.after[0],
-			state, state, request->viewer.id, list.limit + 1);
+		rc = database_rows(request->db, request->arena, &ITEMS, &items, &count, request->error,
+			"issii", list.is_first ? INT64_MAX : list.after[0], state, state, request->viewer.id,
+			list.limit + 1);
 	if (rc)
 		return rc;
 	json_t *shown = json_array();
 	for (size_t i = 0; i < count && (int64_t)i < list.limit; i++)
 		json_array_append_new(shown, item_json(&items[i]));
-	return respond_list(request, shown, (int64_t)count > list.limit ? api_cursor(request, items[list.limit - 1].id, 0) : NULL);
+	return respond_list(request, shown,
+		(int64_t)count > list.limit ? api_cursor(request, items[list.limit - 1].id, 0) : NULL);
 }
 
 /* ---- one ---- */
@@ -125,8 +148,9 @@ static const char *engine_of(const struct task *task)
 
 static json_t *limits_json(const struct task *task)
 {
-	return json_pack("{s:i, s:I, s:I, s:I, s:I, s:n}", "compile_s", task_compile_timeout_s, "test_s", (json_int_t)task->test_timeout_s,
-		"benchmark_s", (json_int_t)task->benchmark_timeout_s, "ranked_s", (json_int_t)task->ranked_timeout_s,
+	return json_pack("{s:i, s:I, s:I, s:I, s:I, s:n}", "compile_s", task_compile_timeout_s,
+		"test_s", (json_int_t)task->test_timeout_s, "benchmark_s",
+		(json_int_t)task->benchmark_timeout_s, "ranked_s", (json_int_t)task->ranked_timeout_s,
 		"file_bytes", (json_int_t)submission_most_bytes, "memory_bytes");
 }
 
@@ -136,23 +160,30 @@ static json_t *quotas_json(const struct quota_use *uses)
 	for (size_t i = 0; i < quota_modes; i++) {
 		const struct quota *quota = &uses[i].quota;
 		if (quota->most)
-			json_array_append_new(list, json_pack("{s:s, s:I, s:I, s:I, s:I, s:I}", "mode", uses[i].mode, "limit", (json_int_t)quota->most,
-				"window_s", (json_int_t)quota->hours * 3600, "used", (json_int_t)uses[i].used,
-				"remaining", (json_int_t)(uses[i].used < quota->most ? quota->most - uses[i].used : 0), "wait_s", (json_int_t)uses[i].wait_s));
+			json_array_append_new(list,
+				json_pack("{s:s, s:I, s:I, s:I, s:I, s:I}", "mode", uses[i].mode, "limit",
+					(json_int_t)quota->most, "window_s", (json_int_t)quota->hours * 3600, "used",
+					(json_int_t)uses[i].used, "remaining",
+					(json_int_t)(uses[i].used < quota->most ? quota->most - uses[i].used : 0),
+					"wait_s", (json_int_t)uses[i].wait_s));
 	}
 	return list;
 }
 
-static json_t *board_json(const struct board *board, const struct task *task, const struct quota_use *uses)
+static json_t *board_json(
+	const struct board *board, const struct task *task, const struct quota_use *uses)
 {
 	json_t *cases = json_pack("{s:o, s:o}", "tests", lines_json(task->tests, task->test_count),
 		"benchmarks", lines_json(task->benchmarks, task->benchmark_count));
-	return json_pack("{s:s, s:s, s:o, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:I, s:o, s:o, s:o, s:b}", "name", board->name, "title", board->name,
-		"description", json_text(task->description), "state", board_condition(board, now_ms()), "visibility", board->visibility,
-		"engine", engine_of(task), "language", board->language, "deadline", json_moment(board->deadline_ms),
-		"frozen_at", json_moment(board->frozen_at_ms), "gpus", gpus_json(board), "modes", modes_json(),
-		"task_version", (json_int_t)board->version_number, "limits", limits_json(task), "cases", cases,
-		"quotas", uses ? quotas_json(uses) : json_null(), "sources_public", (int)(board->sources_public == 1));
+	return json_pack(
+		"{s:s, s:s, s:o, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:I, s:o, s:o, s:o, s:b}", "name",
+		board->name, "title", board->name, "description", json_text(task->description), "state",
+		board_condition(board, now_ms()), "visibility", board->visibility, "engine",
+		engine_of(task), "language", board->language, "deadline", json_moment(board->deadline_ms),
+		"frozen_at", json_moment(board->frozen_at_ms), "gpus", gpus_json(board), "modes",
+		modes_json(), "task_version", (json_int_t)board->version_number, "limits",
+		limits_json(task), "cases", cases, "quotas", uses ? quotas_json(uses) : json_null(),
+		"sources_public", (int)(board->sources_public == 1));
 }
 
 int api_leaderboard(struct request *request)
@@ -162,28 +193,33 @@ int api_leaderboard(struct request *request)
 	struct quota quotas[quota_modes];
 	struct quota_use uses[quota_modes];
 	bool is_known = request->viewer.id;
-	int rc = is_known ? board_with_quotas(request, &board, quotas) : board_of_request(request, &board);
+	int rc =
+		is_known ? board_with_quotas(request, &board, quotas) : board_of_request(request, &board);
 	if (!rc)
 		rc = task_view_get(request, board.task_version_id, board.version_revision, &view);
 	if (!rc && is_known)
-		rc = quota_uses_of(request->db, request->arena, request->config, quotas, board.id, request->viewer.id, uses, request->error);
+		rc = quota_uses_of(request->db, request->arena, request->config, quotas, board.id,
+			request->viewer.id, uses, request->error);
 	return rc ? rc : respond_json(request, board_json(&board, view->task, is_known ? uses : NULL));
 }
 
 /* ---- its rankings ---- */
 
-static json_t *rank_json(const struct board *board, const struct ranking_row *row, const struct speed_of_light *light)
+static json_t *rank_json(
+	const struct board *board, const struct ranking_row *row, const struct speed_of_light *light)
 {
 	double half_ns = interval_half_ns(row->score_err_ns);
-	return json_pack("{s:I, s:b, s:s, s:I, s:f, s:o, s:o, s:s, s:o, s:o, s:I, s:o}", "rank", (json_int_t)row->place, "tie", (int)row->is_tie,
-		"user", row->user, "submission", (json_int_t)row->submission_id, "score_ns", row->score_ns, "lower_ns", json_number(row->score_ns - half_ns),
-		"upper_ns", json_number(row->score_ns + half_ns), "language", dialect_find(board->language, row->dialect)->name,
-		"engine", json_text(row->engine), "submitted_at", json_moment(row->submitted_at_ms), "attempts", (json_int_t)row->attempts,
-		"peak_share", json_number(light->ns / row->score_ns));
+	return json_pack("{s:I, s:b, s:s, s:I, s:f, s:o, s:o, s:s, s:o, s:o, s:I, s:o}", "rank",
+		(json_int_t)row->place, "tie", (int)row->is_tie, "user", row->user, "submission",
+		(json_int_t)row->submission_id, "score_ns", row->score_ns, "lower_ns",
+		json_number(row->score_ns - half_ns), "upper_ns", json_number(row->score_ns + half_ns),
+		"language", dialect_find(board->language, row->dialect)->name, "engine",
+		json_text(row->engine), "submitted_at", json_moment(row->submitted_at_ms), "attempts",
+		(json_int_t)row->attempts, "peak_share", json_number(light->ns / row->score_ns));
 }
 
-static json_t *ranks_json(struct request *request, const struct board *board, const struct board_gpu *gpu, const struct task *task,
-	const struct ranking_list *ranking)
+static json_t *ranks_json(struct request *request, const struct board *board,
+	const struct board_gpu *gpu, const struct task *task, const struct ranking_list *ranking)
 {
 	struct speed_of_light light = speed_of_light(request->arena, task, gpu->name);
 	json_t *items = json_array();
@@ -194,8 +230,9 @@ static json_t *ranks_json(struct request *request, const struct board *board, co
 
 static json_t *about_ranking(const struct board *board, const struct board_gpu *gpu)
 {
-	return json_pack("{s:s, s:I, s:o, s:I}", "leaderboard", board->name, "task_version", (json_int_t)board->version_number,
-		"gpu", json_text(gpu ? gpu->name : NULL), "entries", (json_int_t)(gpu ? gpu->entries : 0));
+	return json_pack("{s:s, s:I, s:o, s:I}", "leaderboard", board->name, "task_version",
+		(json_int_t)board->version_number, "gpu", json_text(gpu ? gpu->name : NULL), "entries",
+		(json_int_t)(gpu ? gpu->entries : 0));
 }
 
 int api_rankings(struct request *request)
@@ -213,12 +250,14 @@ int api_rankings(struct request *request)
 	if (!rc && !gpu)
 		return respond_list_about(request, about_ranking(&board, NULL), json_array(), NULL);
 	if (!rc)
-		rc = ranking_list_read_behind(request, &board, gpu, list.after[0], list.limit + 1, &ranking);
+		rc =
+			ranking_list_read_behind(request, &board, gpu, list.after[0], list.limit + 1, &ranking);
 	if (rc)
 		return rc;
 	bool has_more = (int64_t)ranking.row_count > list.limit;
 	ranking.row_count -= has_more;
-	return respond_list_about(request, about_ranking(&board, gpu), ranks_json(request, &board, gpu, view->task, &ranking),
+	return respond_list_about(request, about_ranking(&board, gpu),
+		ranks_json(request, &board, gpu, view->task, &ranking),
 		has_more ? api_cursor(request, ranking.rows[ranking.row_count - 1].position, 0) : NULL);
 }
 
@@ -228,14 +267,17 @@ static json_t *file_json(const struct task_view_file *file)
 {
 	char hash[2 * 32 + 1];
 	sodium_bin2hex(hash, sizeof hash, file->sha256.bytes, file->sha256.length);
-	return json_pack("{s:s, s:s, s:I, s:s}", "path", file->path, "role", file->role, "size_bytes", (json_int_t)file->size, "sha256", hash);
+	return json_pack("{s:s, s:s, s:I, s:s}", "path", file->path, "role", file->role, "size_bytes",
+		(json_int_t)file->size, "sha256", hash);
 }
 
 static json_t *templates_json(const struct task *task)
 {
 	json_t *list = json_array();
 	for (size_t i = 0; i < task->template_count; i++)
-		json_array_append_new(list, json_pack("{s:s, s:s}", "language", task->templates[i].language, "file_name", task->templates[i].source));
+		json_array_append_new(list,
+			json_pack("{s:s, s:s}", "language", task->templates[i].language, "file_name",
+				task->templates[i].source));
 	return list;
 }
 
@@ -250,15 +292,19 @@ int api_task(struct request *request)
 	for (size_t i = 0; i < view->file_count; i++)
 		if (strcmp(view->files[i].role, task_file_role_name(ROLE_TEMPLATE)) != 0)
 			json_array_append_new(files, file_json(&view->files[i]));
-	return respond_json(request, json_pack("{s:I, s:o, s:o, s:o}", "version", (json_int_t)board.version_number,
-		"definition", task_to_json(view->task), "files", files, "templates", templates_json(view->task)));
+	return respond_json(request,
+		json_pack("{s:I, s:o, s:o, s:o}", "version", (json_int_t)board.version_number, "definition",
+			task_to_json(view->task), "files", files, "templates", templates_json(view->task)));
 }
 
-static int respond_file(struct request *request, const struct task_view *view, const struct task_view_file *file)
+static int respond_file(
+	struct request *request, const struct task_view *view, const struct task_view_file *file)
 {
 	struct blob_value content;
 	int rc = task_read_file(request, view, file, &content);
-	return rc ? rc : respond_text(request, task_file_name(view->task, file), content.bytes, content.length);
+	return rc
+		? rc
+		: respond_text(request, task_file_name(view->task, file), content.bytes, content.length);
 }
 
 int api_task_file(struct request *request)

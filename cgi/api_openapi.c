@@ -1,5 +1,6 @@
-/* The description of all calls. It is written by hand, a file for each area (docs/openapi), which are put together here: a file has
- * the members of an OpenAPI document, and its paths and schemas become those of the whole. */
+/* The description of all calls. It is written by hand, a file for each area (docs/openapi), which
+ * are put together here: a file has the members of an OpenAPI document, and its paths and schemas
+ * become those of the whole. */
 #include "cgi/api.h"
 #include "cgi/api_calls.h"
 #include "lib/embed.h"
@@ -17,7 +18,9 @@ EMBED(openapi_site, "docs/openapi/site.json");
 EMBED(openapi_submissions, "docs/openapi/submissions.json");
 EMBED(api_reference, "docs/api.md");
 
-static const struct { const char *begin, *end; } PARTS[] = {
+static const struct {
+	const char *begin, *end;
+} PARTS[] = {
 	{ embedded_openapi_base, embedded_openapi_base_end },
 	{ embedded_openapi_device, embedded_openapi_device_end },
 	{ embedded_openapi_admin, embedded_openapi_admin_end },
@@ -51,7 +54,8 @@ int api_openapi(struct request *request)
 {
 	pthread_once(&once, put_together);
 	if (!document)
-		return fail(request->error, ERROR_SYSTEM, "A part of the description of the interface is not JSON.");
+		return fail(request->error, ERROR_SYSTEM,
+			"A part of the description of the interface is not JSON.");
 	request->content_type = "application/json";
 	buffer_text(&request->body, document);
 	return 0;
@@ -60,6 +64,7 @@ int api_openapi(struct request *request)
 int api_reference(struct request *request)
 {
 	request->content_type = "text/markdown; charset=utf-8";
-	buffer_append(&request->body, embedded_api_reference, (size_t)(embedded_api_reference_end - embedded_api_reference));
+	buffer_append(&request->body, embedded_api_reference,
+		(size_t)(embedded_api_reference_end - embedded_api_reference));
 	return 0;
 }

@@ -24,10 +24,11 @@ int api_list_read(struct request *request, struct api_list *list)
 	long long first, second;
 	int behind = 0;
 	size_t length;
-	if (sodium_base642bin((unsigned char *)text, sizeof text - 1, cursor, strlen(cursor), NULL, &length, NULL,
-			sodium_base64_VARIANT_URLSAFE_NO_PADDING) || sscanf(text, "1 %lld %lld%n", &first, &second, &behind) != 2
-			|| (size_t)behind != length)
-		return fail_field(request->error, "cursor", "This is no cursor of this list; take the member next of the answer before.");
+	if (sodium_base642bin((unsigned char *)text, sizeof text - 1, cursor, strlen(cursor), NULL,
+			&length, NULL, sodium_base64_VARIANT_URLSAFE_NO_PADDING)
+		|| sscanf(text, "1 %lld %lld%n", &first, &second, &behind) != 2 || (size_t)behind != length)
+		return fail_field(request->error, "cursor",
+			"This is no cursor of this list; take the member next of the answer before.");
 	list->after[0] = first;
 	list->after[1] = second;
 	return 0;
@@ -35,16 +36,18 @@ int api_list_read(struct request *request, struct api_list *list)
 
 const char *api_cursor(struct request *request, int64_t first, int64_t second)
 {
-	const char *text = arena_printf(request->arena, CURSOR_FORMAT, (long long)first, (long long)second);
-	size_t length = strlen(text), size = sodium_base64_ENCODED_LEN(length, sodium_base64_VARIANT_URLSAFE_NO_PADDING);
-	return sodium_bin2base64(arena_alloc(request->arena, size), size, (const unsigned char *)text, length,
-		sodium_base64_VARIANT_URLSAFE_NO_PADDING);
+	const char *text =
+		arena_printf(request->arena, CURSOR_FORMAT, (long long)first, (long long)second);
+	size_t length = strlen(text),
+		   size = sodium_base64_ENCODED_LEN(length, sodium_base64_VARIANT_URLSAFE_NO_PADDING);
+	return sodium_bin2base64(arena_alloc(request->arena, size), size, (const unsigned char *)text,
+		length, sodium_base64_VARIANT_URLSAFE_NO_PADDING);
 }
 
 /* Where the rest of the list is: this address with another cursor. */
 static void link_next(struct request *request, const char *next)
 {
-	cleanup_buffer struct buffer link = {0};
+	cleanup_buffer struct buffer link = { 0 };
 	buffer_byte(&link, '<');
 	html_url_part(&link, request->path);
 	buffer_byte(&link, '?');

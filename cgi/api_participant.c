@@ -1,4 +1,5 @@
-/* What an author does with a submission that is there: cancelling, withdrawing, restoring, a note. */
+/* What an author does with a submission that is there: cancelling, withdrawing, restoring, a note.
+ */
 #include "cgi/api.h"
 #include "cgi/api_calls.h"
 #include "cgi/api_submission.h"
@@ -51,7 +52,8 @@ int api_submission_note(struct request *request)
 	const char *note;
 	int rc = api_text(request, "note", &note);
 	if (!rc && !note)
-		rc = fail_field(request->error, "note", "The member note is missing; send \"\" to take the note away.");
+		rc = fail_field(
+			request->error, "note", "The member note is missing; send \"\" to take the note away.");
 	if (!rc)
 		rc = submission_of_author(request, "write a note on a submission", &row);
 	if (!rc)

@@ -1,4 +1,5 @@
-/* Reading submissions: one with all that was found, its state while one waits, samples, source, output; and lists of one's own. */
+/* Reading submissions: one with all that was found, its state while one waits, samples, source,
+ * output; and lists of one's own. */
 #include "cgi/api_submission.h"
 
 #include "cgi/api.h"
@@ -65,38 +66,47 @@ static json_t *progress_of(const struct job_row *job)
 
 static json_t *job_state_json(const struct job_row *job)
 {
-	return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "gpu", job->gpu, "state", job->state, "verdict", json_text(job->verdict),
-		"reason", json_text(job->reason), "message", json_text(job->words), "stage", json_text(stage_of(job)), "progress", progress_of(job),
-		"position", position_of(job), "expected_start", expected_start(job), "score_ns", json_number(job->score_ns));
+	return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "gpu", job->gpu, "state",
+		job->state, "verdict", json_text(job->verdict), "reason", json_text(job->reason), "message",
+		json_text(job->words), "stage", json_text(stage_of(job)), "progress", progress_of(job),
+		"position", position_of(job), "expected_start", expected_start(job), "score_ns",
+		json_number(job->score_ns));
 }
 
 /* ---- what a job has found ---- */
 
-static json_t *case_json(const struct submission_row *row, const struct job_row *job, const struct case_row *one)
+static json_t *case_json(
+	const struct submission_row *row, const struct job_row *job, const struct case_row *one)
 {
 	double half_ns = interval_half_of_case_ns(one->err_ns, one->low_ns, one->high_ns);
 	struct rates rates = rates_of_case(row->flops, row->bytes, one->spec, one->mean_ns, job->gpu);
 	double share = fmax(rates.memory_percent, rates.compute_percent) / 100;
-	return json_pack("{s:I, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "index", (json_int_t)one->case_index,
-		"spec", one->spec, "verdict", one->verdict, "message", json_text(one->message && *one->message ? one->message : NULL),
-		"runs", json_count(one->runs), "mean_ns", json_number(one->mean_ns), "err_ns", json_number(one->err_ns),
-		"lower_ns", json_number(one->mean_ns - half_ns), "upper_ns", json_number(one->mean_ns + half_ns),
-		"best_ns", json_number(one->best_ns), "worst_ns", json_number(one->worst_ns), "median_ns", json_number(one->median_ns),
-		"constant_ns", json_number(one->constant_ns), "flops", json_number(peaks_evaluate(row->flops, one->spec)),
-		"bytes", json_number(peaks_evaluate(row->bytes, one->spec)), "peak_share", json_number(share), "report", json_text(one->report));
+	return json_pack(
+		"{s:I, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
+		"index", (json_int_t)one->case_index, "spec", one->spec, "verdict", one->verdict, "message",
+		json_text(one->message && *one->message ? one->message : NULL), "runs",
+		json_count(one->runs), "mean_ns", json_number(one->mean_ns), "err_ns",
+		json_number(one->err_ns), "lower_ns", json_number(one->mean_ns - half_ns), "upper_ns",
+		json_number(one->mean_ns + half_ns), "best_ns", json_number(one->best_ns), "worst_ns",
+		json_number(one->worst_ns), "median_ns", json_number(one->median_ns), "constant_ns",
+		json_number(one->constant_ns), "flops", json_number(peaks_evaluate(row->flops, one->spec)),
+		"bytes", json_number(peaks_evaluate(row->bytes, one->spec)), "peak_share",
+		json_number(share), "report", json_text(one->report));
 }
 
 static json_t *artifacts_json(const struct stage_row *stage)
 {
 	json_t *list = json_array();
 	for (size_t i = 0; i < stage->artifact_count; i++)
-		json_array_append_new(list, json_pack("{s:I, s:s, s:I}", "id", (json_int_t)stage->artifacts[i].id, "name", stage->artifacts[i].name,
-			"size_bytes", (json_int_t)stage->artifacts[i].size));
+		json_array_append_new(list,
+			json_pack("{s:I, s:s, s:I}", "id", (json_int_t)stage->artifacts[i].id, "name",
+				stage->artifacts[i].name, "size_bytes", (json_int_t)stage->artifacts[i].size));
 	return list;
 }
 
 /* What was printed, errors behind the rest; of others' submissions nobody is told. */
-static json_t *output_json(struct arena *arena, const struct submission_view *view, const struct stage_row *stage)
+static json_t *output_json(
+	struct arena *arena, const struct submission_view *view, const struct stage_row *stage)
 {
 	if (!view->may_see_output)
 		return json_null();
@@ -110,16 +120,20 @@ static bool is_cut(const char *output)
 	return gap && strstr(gap, " bytes left out ...]");
 }
 
-static json_t *stage_json(struct request *request, const struct submission_view *view, const struct job_row *job, const struct stage_row *stage)
+static json_t *stage_json(struct request *request, const struct submission_view *view,
+	const struct job_row *job, const struct stage_row *stage)
 {
 	json_t *cases = json_array();
 	for (size_t i = 0; i < stage->case_count; i++)
 		json_array_append_new(cases, case_json(view->row, job, &stage->cases[i]));
-	double duration_ns = stage->duration_ms == SQL_NULL_INTEGER ? NAN : 1e6 * (double)stage->duration_ms;
-	return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:b, s:o, s:o}", "name", stage->name, "verdict", json_text(stage->verdict),
-		"message", json_text(*stage->message ? stage->message : NULL), "exit_code", json_count(stage->exit_code),
-		"duration_ns", json_number(duration_ns), "output", output_json(request->arena, view, stage),
-		"output_cut", (int)(view->may_see_output && (is_cut(stage->out) || is_cut(stage->err))), "cases", cases,
+	double duration_ns =
+		stage->duration_ms == SQL_NULL_INTEGER ? NAN : 1e6 * (double)stage->duration_ms;
+	return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:b, s:o, s:o}", "name", stage->name,
+		"verdict", json_text(stage->verdict), "message",
+		json_text(*stage->message ? stage->message : NULL), "exit_code",
+		json_count(stage->exit_code), "duration_ns", json_number(duration_ns), "output",
+		output_json(request->arena, view, stage), "output_cut",
+		(int)(view->may_see_output && (is_cut(stage->out) || is_cut(stage->err))), "cases", cases,
 		"artifacts", artifacts_json(stage));
 }
 
@@ -140,20 +154,25 @@ static const char *device_of(struct arena *arena, const struct job_row *job)
 	return result_environment(arena, job->environment, &facts) ? facts[0].value : NULL;
 }
 
-static json_t *job_json(struct request *request, const struct submission_view *view, const struct job_row *job)
+static json_t *job_json(
+	struct request *request, const struct submission_view *view, const struct job_row *job)
 {
 	json_t *stages = json_array(), *json = job_state_json(job);
 	bool hides = job->hides_times;
 	for (size_t i = 0; i < job->stage_count; i++)
 		json_array_append_new(stages, stage_json(request, view, job, &job->stages[i]));
 	double half_ns = interval_half_ns(job->score_err_ns);
-	json_object_update_new(json, json_pack("{s:I, s:o, s:o, s:o, s:o, s:b, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "id", (json_int_t)job->id,
-		"lower_ns", json_number(job->score_ns - half_ns), "upper_ns", json_number(job->score_ns + half_ns),
-		"rank", json_count(job->place), "rank_before", hides ? json_null() : json_count(job->place_before),
-		"personal_best", (int)(!hides && job->place_after != SQL_NULL_INTEGER), "held", (int)(job->is_held == 1 && !hides),
-		"engine", json_text(job->engine), "engine_reason", json_text(job->engine_reason), "device", json_text(device_of(request->arena, job)),
-		"environment", environment_json(request->arena, job), "started_at", json_moment(job->started_at_ms),
-		"finished_at", json_moment(job->finished_at_ms), "stages", stages));
+	json_object_update_new(json,
+		json_pack("{s:I, s:o, s:o, s:o, s:o, s:b, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "id",
+			(json_int_t)job->id, "lower_ns", json_number(job->score_ns - half_ns), "upper_ns",
+			json_number(job->score_ns + half_ns), "rank", json_count(job->place), "rank_before",
+			hides ? json_null() : json_count(job->place_before), "personal_best",
+			(int)(!hides && job->place_after != SQL_NULL_INTEGER), "held",
+			(int)(job->is_held == 1 && !hides), "engine", json_text(job->engine), "engine_reason",
+			json_text(job->engine_reason), "device", json_text(device_of(request->arena, job)),
+			"environment", environment_json(request->arena, job), "started_at",
+			json_moment(job->started_at_ms), "finished_at", json_moment(job->finished_at_ms),
+			"stages", stages));
 	return json;
 }
 
@@ -173,12 +192,15 @@ json_t *submission_json(struct request *request, const struct submission_view *v
 	json_t *jobs = json_array();
 	for (size_t i = 0; i < view->job_count; i++)
 		json_array_append_new(jobs, job_json(request, view, &view->jobs[i]));
-	return json_pack("{s:I, s:s, s:I, s:s, s:s, s:s, s:o, s:s, s:o, s:o, s:b, s:b, s:b, s:o, s:o}", "id", (json_int_t)row->id,
-		"leaderboard", row->leaderboard, "task_version", (json_int_t)row->version_number, "user", row->user, "mode", row->mode,
-		"file_name", row->file_name, "submitted_at", json_moment(row->submitted_at_ms),
-		"state", submission_outcome(view->jobs, view->job_count), "verdict", json_text(submission_verdict(view->jobs, view->job_count)),
-		"note", view->may_see_output ? json_text(row->note) : json_null(), "practice", (int)(row->practice == 1),
-		"withdrawn", (int)(row->withdrawn == 1), "hidden", (int)(row->hidden == 1), "held", held_json(view), "jobs", jobs);
+	return json_pack("{s:I, s:s, s:I, s:s, s:s, s:s, s:o, s:s, s:o, s:o, s:b, s:b, s:b, s:o, s:o}",
+		"id", (json_int_t)row->id, "leaderboard", row->leaderboard, "task_version",
+		(json_int_t)row->version_number, "user", row->user, "mode", row->mode, "file_name",
+		row->file_name, "submitted_at", json_moment(row->submitted_at_ms), "state",
+		submission_outcome(view->jobs, view->job_count), "verdict",
+		json_text(submission_verdict(view->jobs, view->job_count)), "note",
+		view->may_see_output ? json_text(row->note) : json_null(), "practice",
+		(int)(row->practice == 1), "withdrawn", (int)(row->withdrawn == 1), "hidden",
+		(int)(row->hidden == 1), "held", held_json(view), "jobs", jobs);
 }
 
 int respond_submission(struct request *request)
@@ -196,7 +218,8 @@ int api_submission(struct request *request)
 	return respond_submission(request);
 }
 
-/* How long a program should wait before it asks again: what runs moves within seconds, what waits behind others does not. */
+/* How long a program should wait before it asks again: what runs moves within seconds, what waits
+ * behind others does not. */
 static int poll_s(const struct submission_view *view)
 {
 	enum { when_running = 1, when_next = 2, when_waiting = 5, when_ended = 30 };
@@ -205,7 +228,9 @@ static int poll_s(const struct submission_view *view)
 		const struct job_row *job = &view->jobs[i];
 		bool queued = strcmp(job->state, "queued") == 0;
 		int own = strcmp(job->state, "running") == 0 || job->stopping == 1 ? when_running
-			: !queued ? when_ended : job->ahead < 3 ? when_next : when_waiting;
+			: !queued                                                      ? when_ended
+			: job->ahead < 3                                               ? when_next
+																		   : when_waiting;
 		wait = own < wait ? own : wait;
 	}
 	return wait;
@@ -223,15 +248,18 @@ int api_submission_status(struct request *request)
 	json_t *jobs = json_array();
 	for (size_t i = 0; i < view.job_count; i++)
 		json_array_append_new(jobs, job_state_json(&view.jobs[i]));
-	return respond_json(request, json_pack("{s:I, s:s, s:o, s:o, s:i}", "id", (json_int_t)row.id,
-		"state", submission_outcome(view.jobs, view.job_count), "verdict", json_text(submission_verdict(view.jobs, view.job_count)),
-		"jobs", jobs, "poll_s", poll_s(&view)));
+	return respond_json(request,
+		json_pack("{s:I, s:s, s:o, s:o, s:i}", "id", (json_int_t)row.id, "state",
+			submission_outcome(view.jobs, view.job_count), "verdict",
+			json_text(submission_verdict(view.jobs, view.job_count)), "jobs", jobs, "poll_s",
+			poll_s(&view)));
 }
 
 /* ---- parts of it ---- */
 
 /* The job that ?gpu= names; the only one without. */
-static int chosen_job(struct request *request, const struct submission_view *view, const struct job_row **job)
+static int chosen_job(
+	struct request *request, const struct submission_view *view, const struct job_row **job)
 {
 	const char *gpu = request_query(request, "gpu");
 	for (size_t i = 0; i < view->job_count; i++) {
@@ -239,9 +267,12 @@ static int chosen_job(struct request *request, const struct submission_view *vie
 		if (gpu ? strcmp(gpu, (*job)->gpu) == 0 : view->job_count == 1)
 			return 0;
 	}
-	return gpu ? fail(request->error, ERROR_NOT_FOUND, "Submission %lld was not sent to a device named %s.", (long long)view->row->id,
-			quote(request->arena, gpu))
-		: fail_field(request->error, "gpu", "Submission %lld has several jobs; say with ?gpu= which one is meant.", (long long)view->row->id);
+	return gpu ? fail(request->error, ERROR_NOT_FOUND,
+			   "Submission %lld was not sent to a device named %s.", (long long)view->row->id,
+			   quote(request->arena, gpu))
+			   : fail_field(request->error, "gpu",
+				   "Submission %lld has several jobs; say with ?gpu= which one is meant.",
+				   (long long)view->row->id);
 }
 
 static json_t *samples_json(const struct case_row *one)
@@ -272,12 +303,15 @@ int api_submission_samples(struct request *request)
 		for (size_t c = 0; c < job->stages[i].case_count; c++) {
 			const struct case_row *one = &job->stages[i].cases[c];
 			if (one->samples.count)
-				json_array_append_new(cases, json_pack("{s:s, s:I, s:s, s:o, s:o}", "stage", job->stages[i].name, "index", (json_int_t)one->case_index,
-					"spec", one->spec, "blocks", json_count(one->blocks), "samples_ns", samples_json(one)));
+				json_array_append_new(cases,
+					json_pack("{s:s, s:I, s:s, s:o, s:o}", "stage", job->stages[i].name, "index",
+						(json_int_t)one->case_index, "spec", one->spec, "blocks",
+						json_count(one->blocks), "samples_ns", samples_json(one)));
 		}
 	}
-	return respond_json(request, json_pack("{s:I, s:s, s:o, s:o}", "id", (json_int_t)row.id, "gpu", job->gpu, "cases", cases, "removed_after_days",
-		json_count(removed_after_days)));
+	return respond_json(request,
+		json_pack("{s:I, s:s, s:o, s:o}", "id", (json_int_t)row.id, "gpu", job->gpu, "cases", cases,
+			"removed_after_days", json_count(removed_after_days)));
 }
 
 int api_submission_source(struct request *request)
@@ -308,9 +342,12 @@ int api_submission_output(struct request *request)
 	const struct stage_row *stage = job->stage_count ? &job->stages[job->stage_count - 1] : NULL;
 	struct printed printed = job_printed(request->arena, job);
 	bool is_live = stage && !stage->verdict;
-	return respond_json(request, json_pack("{s:I, s:s, s:s, s:o, s:b, s:s, s:s, s:o}", "id", (json_int_t)row.id, "gpu", job->gpu, "state", job->state,
-		"stage", json_text(stage ? stage->name : NULL), "live", (int)is_live, "stdout", is_live || !stage ? printed.out : stage->out,
-		"stderr", is_live || !stage ? printed.err : stage->err, "removed_after_days", json_count(stage ? stage->output_days : SQL_NULL_INTEGER)));
+	return respond_json(request,
+		json_pack("{s:I, s:s, s:s, s:o, s:b, s:s, s:s, s:o}", "id", (json_int_t)row.id, "gpu",
+			job->gpu, "state", job->state, "stage", json_text(stage ? stage->name : NULL), "live",
+			(int)is_live, "stdout", is_live || !stage ? printed.out : stage->out, "stderr",
+			is_live || !stage ? printed.err : stage->err, "removed_after_days",
+			json_count(stage ? stage->output_days : SQL_NULL_INTEGER)));
 }
 
 /* ---- one's own ---- */
@@ -319,17 +356,22 @@ int api_submission_output(struct request *request)
 static int asked_result(struct request *request, const char **result)
 {
 	static const char *const states[] = { "queued", "running", "done", "failed", "cancelled" };
-	const char *state = request_query(request, "state"), *verdict = request_query(request, "verdict");
+	const char *state = request_query(request, "state"),
+			   *verdict = request_query(request, "verdict");
 	*result = state ? state : verdict ? verdict : "";
 	if (state && verdict)
-		return fail_field(request->error, "state", "Ask for a state or for a verdict, not for both.");
+		return fail_field(
+			request->error, "state", "Ask for a state or for a verdict, not for both.");
 	if (verdict && verdict_from_name(verdict) == VERDICT_NONE)
-		return fail_field(request->error, "verdict", "There is no verdict %s.", quote(request->arena, verdict));
+		return fail_field(
+			request->error, "verdict", "There is no verdict %s.", quote(request->arena, verdict));
 	for (size_t i = 0; state && i < COUNT(states); i++)
 		if (strcmp(states[i], state) == 0)
 			return 0;
-	return state ? fail_field(request->error, "state", "There is no state %s; choose queued, running, done, failed or cancelled.",
-		quote(request->arena, state)) : 0;
+	return state ? fail_field(request->error, "state",
+			   "There is no state %s; choose queued, running, done, failed or cancelled.",
+			   quote(request->arena, state))
+				 : 0;
 }
 
 static const char *asked(const struct request *request, const char *name)
@@ -340,24 +382,30 @@ static const char *asked(const struct request *request, const char *name)
 
 static int asked_filter(struct request *request, struct history_filter *filter)
 {
-	*filter = (struct history_filter){ .leaderboard = asked(request, "leaderboard"), .gpu = asked(request, "gpu"), .mode = asked(request, "mode") };
+	*filter = (struct history_filter){ .leaderboard = asked(request, "leaderboard"),
+		.gpu = asked(request, "gpu"),
+		.mode = asked(request, "mode") };
 	int rc = asked_result(request, &filter->result);
 	if (rc)
 		return rc;
 	if (*filter->leaderboard && !text_is_leaderboard_name(filter->leaderboard))
-		return fail_field(request->error, "leaderboard", "%s is no name of a leaderboard.", quote(request->arena, filter->leaderboard));
+		return fail_field(request->error, "leaderboard", "%s is no name of a leaderboard.",
+			quote(request->arena, filter->leaderboard));
 	if (*filter->gpu && !gpu_is_name(filter->gpu))
-		return fail_field(request->error, "gpu", "%s is no name of a device.", quote(request->arena, filter->gpu));
+		return fail_field(request->error, "gpu", "%s is no name of a device.",
+			quote(request->arena, filter->gpu));
 	if (*filter->mode && !history_is_mode(filter->mode))
-		return fail_field(request->error, "mode", "There is no mode %s; choose test, benchmark, ranked or profile.",
+		return fail_field(request->error, "mode",
+			"There is no mode %s; choose test, benchmark, ranked or profile.",
 			quote(request->arena, filter->mode));
 	return 0;
 }
 
 static json_t *own_job_json(const struct history_job *job)
 {
-	return json_pack("{s:s, s:s, s:o, s:o, s:o, s:b}", "gpu", job->gpu, "state", job->state, "verdict", json_text(job->verdict),
-		"score_ns", json_number(job->score_ns), "rank", json_count(job->place), "held", (int)(job->is_held == 1));
+	return json_pack("{s:s, s:s, s:o, s:o, s:o, s:b}", "gpu", job->gpu, "state", job->state,
+		"verdict", json_text(job->verdict), "score_ns", json_number(job->score_ns), "rank",
+		json_count(job->place), "held", (int)(job->is_held == 1));
 }
 
 /* By what submission_outcome and submission_verdict look at. */
@@ -368,14 +416,17 @@ static json_t *own_json(struct arena *arena, const struct history_submission *su
 	json_t *list = json_array();
 	size_t count = 0;
 	for (size_t i = 0; i < submission->job_count && first->gpu; i++) {
-		jobs[count++] = (struct job_row){ .state = submission->jobs[i].state, .verdict = submission->jobs[i].verdict };
+		jobs[count++] = (struct job_row){ .state = submission->jobs[i].state,
+			.verdict = submission->jobs[i].verdict };
 		json_array_append_new(list, own_job_json(&submission->jobs[i]));
 	}
-	return json_pack("{s:I, s:s, s:I, s:s, s:s, s:o, s:s, s:o, s:s, s:b, s:o}", "id", (json_int_t)first->submission_id,
-		"leaderboard", first->leaderboard, "task_version", (json_int_t)first->version_number, "mode", first->mode, "file_name", first->file_name,
-		"submitted_at", json_moment(first->submitted_at_ms), "state", submission_outcome(jobs, count),
-		"verdict", json_text(submission_verdict(jobs, count)), "note", first->note ? first->note : "", "withdrawn", (int)(first->withdrawn == 1),
-		"jobs", list);
+	return json_pack("{s:I, s:s, s:I, s:s, s:s, s:o, s:s, s:o, s:s, s:b, s:o}", "id",
+		(json_int_t)first->submission_id, "leaderboard", first->leaderboard, "task_version",
+		(json_int_t)first->version_number, "mode", first->mode, "file_name", first->file_name,
+		"submitted_at", json_moment(first->submitted_at_ms), "state",
+		submission_outcome(jobs, count), "verdict", json_text(submission_verdict(jobs, count)),
+		"note", first->note ? first->note : "", "withdrawn", (int)(first->withdrawn == 1), "jobs",
+		list);
 }
 
 int api_submissions(struct request *request)
@@ -388,12 +439,14 @@ int api_submissions(struct request *request)
 	if (!rc)
 		rc = asked_filter(request, &filter);
 	if (!rc)
-		rc = history_read(request, &filter, list.is_first ? INT64_MAX : list.after[0], list.limit + 1, &submissions, &count);
+		rc = history_read(request, &filter, list.is_first ? INT64_MAX : list.after[0],
+			list.limit + 1, &submissions, &count);
 	if (rc)
 		return rc;
 	bool has_more = (int64_t)count > list.limit;
 	json_t *items = json_array();
 	for (size_t i = 0; i < count - has_more; i++)
 		json_array_append_new(items, own_json(request->arena, &submissions[i]));
-	return respond_list(request, items, has_more ? api_cursor(request, submissions[list.limit - 1].jobs->submission_id, 0) : NULL);
+	return respond_list(request, items,
+		has_more ? api_cursor(request, submissions[list.limit - 1].jobs->submission_id, 0) : NULL);
 }

@@ -4,7 +4,8 @@
 
 #include "cgi/submission.h"
 
-/* "queued", "running", "done", "failed" (by the platform, on all devices), "cancelled" (on all that had not ended). */
+/* "queued", "running", "done", "failed" (by the platform, on all devices), "cancelled" (on all that
+ * had not ended). */
 const char *submission_outcome(const struct job_row *jobs, size_t count);
 
 /* Whole, with all that was found; never NULL. */

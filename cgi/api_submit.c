@@ -13,8 +13,8 @@ struct intake {
 	struct request *request;
 	struct leaderboard leaderboard;
 	struct submission_request submission;
-	const char *note;                 /* NULL: none */
-	const char *key;                  /* Idempotency-Key; NULL: none */
+	const char *note; /* NULL: none */
+	const char *key;  /* Idempotency-Key; NULL: none */
 	struct idempotency_hash hash;
 	int64_t id;
 };
@@ -32,8 +32,12 @@ static int take_source(struct request *request, struct submission_request *submi
 	if (rc)
 		return rc;
 	if (!upload == !code)
-		return fail_field(request->error, upload ? "code" : "file", "Send the source either as the file of a form or as the member code.");
-	submission->file_name = name ? name : upload && *upload->file_name ? upload->file_name : upload ? "file" : NULL;
+		return fail_field(request->error, upload ? "code" : "file",
+			"Send the source either as the file of a form or as the member code.");
+	submission->file_name = name       ? name
+		: upload && *upload->file_name ? upload->file_name
+		: upload                       ? "file"
+									   : NULL;
 	submission->source = upload ? upload->bytes : code;
 	submission->length = upload ? upload->length : strlen(code);
 	return 0;
@@ -43,22 +47,27 @@ static int take_source(struct request *request, struct submission_request *submi
 static int take_gpus(struct request *request, struct submission_request *submission)
 {
 	const char *right = request->json ? "gpus" : "gpu", *wrong = request->json ? "gpu" : "gpus";
-	bool is_wrong = request->json ? json_object_get(request->json, wrong) || json_object_get(request->json, "file")
+	bool is_wrong = request->json
+		? json_object_get(request->json, wrong) || json_object_get(request->json, "file")
 		: request_form(request, wrong) != NULL;
 	if (is_wrong)
-		return fail_field(request->error, wrong, request->json ? "In JSON, name the devices in the array gpus and the source in the member code."
-			: "In a form, name each device in a field gpu.");
+		return fail_field(request->error, wrong,
+			request->json
+				? "In JSON, name the devices in the array gpus and the source in the member code."
+				: "In a form, name each device in a field gpu.");
 	return api_texts(request, right, &submission->gpus, &submission->gpu_count);
 }
 
 static int read_intake(struct request *request, struct intake *intake)
 {
 	struct submission_request *submission = &intake->submission;
-	*submission = (struct submission_request){ .user_id = request->viewer.id, .config = request->config };
+	*submission =
+		(struct submission_request){ .user_id = request->viewer.id, .config = request->config };
 	intake->key = request_header(request, "Idempotency-Key");
 	int rc = intake->key ? idempotency_check(intake->key, request->error) : 0;
 	if (!rc)
-		rc = leaderboard_seen_by(request->db, request->arena, request->viewer.id, request->path_parameters[0], &intake->leaderboard, request->error);
+		rc = leaderboard_seen_by(request->db, request->arena, request->viewer.id,
+			request->path_parameters[0], &intake->leaderboard, request->error);
 	if (!rc)
 		rc = take_source(request, submission);
 	if (!rc)
@@ -93,17 +102,20 @@ static int store(struct database *db, void *context, struct error *error)
 	int64_t user_id = intake->submission.user_id;
 	int rc = intake->key ? idempotency_take(db, user_id, intake->key, &intake->hash, error) : 0;
 	if (!rc)
-		rc = submission_create(db, intake->request->arena, &intake->leaderboard, &intake->submission, &intake->id, error);
+		rc = submission_create(db, intake->request->arena, &intake->leaderboard,
+			&intake->submission, &intake->id, error);
 	if (!rc && intake->note)
 		rc = submission_note(db, intake->id, intake->note, error);
 	return rc || !intake->key ? rc : idempotency_keep(db, user_id, intake->key, intake->id, error);
 }
 
-/* The same request came before: it is answered as it was then, with what has become of the submission since. */
+/* The same request came before: it is answered as it was then, with what has become of the
+ * submission since. */
 static int find_earlier(struct intake *intake)
 {
 	struct request *request = intake->request;
-	int rc = idempotency_find(request->db, request->arena, request->viewer.id, intake->key, &intake->hash, &intake->id, request->error);
+	int rc = idempotency_find(request->db, request->arena, request->viewer.id, intake->key,
+		&intake->hash, &intake->id, request->error);
 	if (rc == ERROR_CONFLICT)
 		request->problem = "idempotency_key";
 	if (!rc)
@@ -118,7 +130,9 @@ static int respond_stored(struct request *request, int64_t id)
 	int rc = submission_by_number(request, id, &row);
 	if (!rc)
 		rc = submission_read_results(request, &row, &view);
-	return rc ? rc : respond_created(request, submission_json(request, &view), "/api/v1/submissions/%lld", (long long)id);
+	return rc ? rc
+			  : respond_created(request, submission_json(request, &view),
+				  "/api/v1/submissions/%lld", (long long)id);
 }
 
 int api_submit(struct request *request)

@@ -5,7 +5,9 @@
 #include "templates/publishing.h"
 
 static const struct column ARCHIVE_COLUMNS[] = {
-	TEXT(struct archive_row, name), TEXT(struct archive_row, language), TIME(struct archive_row, deadline_ms),
+	TEXT(struct archive_row, name),
+	TEXT(struct archive_row, language),
+	TIME(struct archive_row, deadline_ms),
 	TIME(struct archive_row, archived_at_ms),
 };
 static const struct statement ARCHIVE = SELECT(struct archive_row, ARCHIVE_COLUMNS,
@@ -17,7 +19,8 @@ int page_archive(struct request *request)
 {
 	struct archive_row *rows;
 	size_t count;
-	int rc = database_rows(request->db, request->arena, &ARCHIVE, &rows, &count, request->error, "i", request->viewer.id);
+	int rc = database_rows(request->db, request->arena, &ARCHIVE, &rows, &count, request->error,
+		"i", request->viewer.id);
 	if (rc)
 		return rc;
 	struct page page = page_make(request, "Archive", "leaderboards");

@@ -1,4 +1,5 @@
-/* A small picture with the record of a leaderboard, or with the place of ?user=, to be shown elsewhere. */
+/* A small picture with the record of a leaderboard, or with the place of ?user=, to be shown
+ * elsewhere. */
 #include "cgi/badge.h"
 
 #include "cgi/board.h"
@@ -10,27 +11,38 @@
 
 #include <string.h>
 
-struct badge_row { int64_t place, is_tie; const char *user; double score_ns; };
-static const struct column BADGE_COLUMNS[] = {
-	INTEGER(struct badge_row, place), INTEGER(struct badge_row, is_tie), TEXT(struct badge_row, user), REAL(struct badge_row, score_ns),
+struct badge_row {
+	int64_t place, is_tie;
+	const char *user;
+	double score_ns;
 };
-#define BADGE_OF "SELECT r.place, " SQL_IS_TIE("r") " AS is_tie, " \
-	"u.name AS user, r.score_ns FROM ranking r JOIN users u ON u.id = r.user_id " \
-	"WHERE r.leaderboard_id = ? AND r.task_version_id = ? AND r.gpu = ? AND "
-static const struct statement FIRST = SELECT(struct badge_row, BADGE_COLUMNS, BADGE_OF "r.position = 1");
-static const struct statement OF_USER = SELECT(struct badge_row, BADGE_COLUMNS, BADGE_OF "u.name = CONVERT(? USING ascii)");
+static const struct column BADGE_COLUMNS[] = {
+	INTEGER(struct badge_row, place),
+	INTEGER(struct badge_row, is_tie),
+	TEXT(struct badge_row, user),
+	REAL(struct badge_row, score_ns),
+};
+#define BADGE_OF \
+	"SELECT r.place, " SQL_IS_TIE( \
+		"r") " AS is_tie, " \
+			 "u.name AS user, r.score_ns FROM ranking r JOIN users u ON u.id = r.user_id " \
+			 "WHERE r.leaderboard_id = ? AND r.task_version_id = ? AND r.gpu = ? AND "
+static const struct statement FIRST =
+	SELECT(struct badge_row, BADGE_COLUMNS, BADGE_OF "r.position = 1");
+static const struct statement OF_USER =
+	SELECT(struct badge_row, BADGE_COLUMNS, BADGE_OF "u.name = CONVERT(? USING ascii)");
 
-static int read_rows(struct request *request, const struct board *board, const struct board_gpu *gpu, const char *user,
-	struct badge_row **rows, size_t *count)
+static int read_rows(struct request *request, const struct board *board,
+	const struct board_gpu *gpu, const char *user, struct badge_row **rows, size_t *count)
 {
 	*count = 0;
 	if (!gpu)
 		return 0;
 	if (!user)
-		return database_rows(request->db, request->arena, &FIRST, rows, count, request->error, "iis", board->id,
-			board->task_version_id, gpu->name);
-	return database_rows(request->db, request->arena, &OF_USER, rows, count, request->error, "iiss", board->id,
-		board->task_version_id, gpu->name, user);
+		return database_rows(request->db, request->arena, &FIRST, rows, count, request->error,
+			"iis", board->id, board->task_version_id, gpu->name);
+	return database_rows(request->db, request->arena, &OF_USER, rows, count, request->error, "iiss",
+		board->id, board->task_version_id, gpu->name, user);
 }
 
 static const char *words(struct arena *arena, const char *user, const struct badge_row *row)
@@ -41,13 +53,14 @@ static const char *words(struct arena *arena, const char *user, const struct bad
 	format_duration_ns(time, row->score_ns);
 	if (!user)
 		return arena_printf(arena, "%s by %s%s", time, row->user, row->is_tie ? ", tied" : "");
-	cleanup_buffer struct buffer place = {0};
+	cleanup_buffer struct buffer place = { 0 };
 	html_ordinal(&place, row->place);
-	return arena_printf(arena, "%s: %s%s, %s", row->user, row->is_tie ? "tied " : "", buffer_string(&place), time);
+	return arena_printf(
+		arena, "%s: %s%s, %s", row->user, row->is_tie ? "tied " : "", buffer_string(&place), time);
 }
 
-/* A font of the reader's is unknown here; the picture says how long the text is to be, and this is near the widths of
- * Verdana and DejaVu Sans at 11 px. */
+/* A font of the reader's is unknown here; the picture says how long the text is to be, and this is
+ * near the widths of Verdana and DejaVu Sans at 11 px. */
 static int64_t width_of(const char *text)
 {
 	double width = 0;
@@ -73,7 +86,8 @@ int page_badge(struct request *request)
 	if (rc)
 		return rc;
 	struct badge badge = {
-		.subject = gpu ? arena_printf(request->arena, "%s · %s", board.name, gpu->name) : board.name,
+		.subject =
+			gpu ? arena_printf(request->arena, "%s · %s", board.name, gpu->name) : board.name,
 		.words = words(request->arena, user, count ? rows : NULL),
 	};
 	badge.subject_width = width_of(badge.subject);

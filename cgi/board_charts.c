@@ -13,20 +13,32 @@
 /* ---- each shape by itself ---- */
 
 static const struct column SHAPE_COLUMNS[] = {
-	INTEGER(struct shape_entry, position), INTEGER(struct shape_entry, place), INTEGER(struct shape_entry, is_tie), INTEGER(struct shape_entry, case_index),
-	INTEGER(struct shape_entry, submission_id), TEXT(struct shape_entry, user), TEXT(struct shape_entry, role),
-	INTEGER(struct shape_entry, is_own), REAL(struct shape_entry, mean_ns),
+	INTEGER(struct shape_entry, position),
+	INTEGER(struct shape_entry, place),
+	INTEGER(struct shape_entry, is_tie),
+	INTEGER(struct shape_entry, case_index),
+	INTEGER(struct shape_entry, submission_id),
+	TEXT(struct shape_entry, user),
+	TEXT(struct shape_entry, role),
+	INTEGER(struct shape_entry, is_own),
+	REAL(struct shape_entry, mean_ns),
 };
-#define CASES_OF(job) "JOIN stages t ON t.job_id = " job " AND t.name = 'ranked' " \
+#define CASES_OF(job) \
+	"JOIN stages t ON t.job_id = " job " AND t.name = 'ranked' " \
 	"JOIN measurements m ON m.stage_id = t.id AND m.case_index BETWEEN ? AND ? AND m.mean_ns > 0 "
-#define CASES_OF_USER "SELECT r.position, r.place, " SQL_IS_TIE("r") " AS is_tie, m.case_index, r.submission_id, u.name AS user, NULL AS role, r.user_id = ? AS is_own, m.mean_ns " \
-	"FROM ranking r JOIN users u ON u.id = r.user_id " CASES_OF("r.job_id") \
-	"WHERE r.leaderboard_id = ? AND r.task_version_id = ? AND r.gpu = ? "
+#define CASES_OF_USER \
+	"SELECT r.position, r.place, " SQL_IS_TIE( \
+		"r") " AS is_tie, m.case_index, r.submission_id, u.name AS user, NULL AS role, r.user_id " \
+	         "= ? AS is_own, m.mean_ns " \
+			 "FROM ranking r JOIN users u ON u.id = r.user_id " CASES_OF( \
+				 "r.job_id") "WHERE r.leaderboard_id = ? AND r.task_version_id = ? AND r.gpu = ? "
 /* The first ten, the viewer if he is further down, and the baselines. */
 static const struct statement SHAPES = SELECT(struct shape_entry, SHAPE_COLUMNS,
-	CASES_OF_USER "AND r.position <= ? UNION ALL " CASES_OF_USER "AND r.user_id = ? AND r.position > ? "
-	"UNION ALL SELECT 0, 0, FALSE, m.case_index, b.submission_id, b.path, b.role, 0, m.mean_ns FROM baselines b " CASES_OF("b.job_id")
-	"WHERE b.task_version_id = ? AND b.gpu = ? ORDER BY case_index, mean_ns, position");
+	CASES_OF_USER
+	"AND r.position <= ? UNION ALL " CASES_OF_USER "AND r.user_id = ? AND r.position > ? "
+	"UNION ALL SELECT 0, 0, FALSE, m.case_index, b.submission_id, b.path, b.role, 0, m.mean_ns "
+    "FROM baselines b " CASES_OF("b.job_id") "WHERE b.task_version_id = ? AND b.gpu = ? ORDER BY "
+                                             "case_index, mean_ns, position");
 
 static double slowest_of(const struct shape *shape, bool is_user)
 {
@@ -37,7 +49,8 @@ static double slowest_of(const struct shape *shape, bool is_user)
 	return slowest_ns;
 }
 
-/* What a whole bar is: a baseline that is far slower than everybody would leave the others no width. */
+/* What a whole bar is: a baseline that is far slower than everybody would leave the others no
+ * width. */
 static double whole_bar_ns(const struct shape *shape)
 {
 	const double most_times = 2;
@@ -50,15 +63,18 @@ static void finish_shape(const struct shapes_view *view, struct shape *shape)
 	const struct task *task = view->task->task;
 	size_t index = (size_t)shape->number - 1;
 	shape->whole_bar_ns = whole_bar_ns(shape);
-	shape->light_ns = index < task->benchmark_count ? least_time_of_case(task, index, view->gpu->name) : NAN;
+	shape->light_ns =
+		index < task->benchmark_count ? least_time_of_case(task, index, view->gpu->name) : NAN;
 }
 
-static void group_shapes(struct arena *arena, struct shapes_view *view, const struct shape_entry *entries, size_t count)
+static void group_shapes(
+	struct arena *arena, struct shapes_view *view, const struct shape_entry *entries, size_t count)
 {
 	view->shapes = arena_array(arena, struct shape, charted_cases + 1);
 	for (size_t i = 0; i < count; i++) {
 		if (!i || entries[i].case_index != entries[i - 1].case_index)
-			view->shapes[view->count++] = (struct shape){ .number = entries[i].case_index + 1, .entries = &entries[i] };
+			view->shapes[view->count++] =
+				(struct shape){ .number = entries[i].case_index + 1, .entries = &entries[i] };
 		view->shapes[view->count - 1].count++;
 	}
 	for (size_t i = 0; i < view->count; i++)
@@ -71,7 +87,8 @@ static int read_shapes(struct request *request, struct shapes_view *view)
 	struct paging paging;
 	struct shape_entry *entries;
 	size_t count;
-	int rc = paging_make(&paging, (int64_t)view->task->benchmarks.row_count, charted_cases, query_number(request, "page", 1), request->error);
+	int rc = paging_make(&paging, (int64_t)view->task->benchmarks.row_count, charted_cases,
+		query_number(request, "page", 1), request->error);
 	if (rc)
 		return rc;
 	view->page = paging.page;
@@ -80,8 +97,9 @@ static int read_shapes(struct request *request, struct shapes_view *view)
 		return 0;
 	const char *gpu = view->gpu->name;
 	int64_t first = paging.first - 1, last = paging.last - 1, viewer = request->viewer.id;
-	rc = database_rows(request->db, request->arena, &SHAPES, &entries, &count, request->error, "iiiiisiiiiiisiiiiis", viewer, first, last,
-		board->id, board->task_version_id, gpu, (int64_t)charted_users, viewer, first, last, board->id, board->task_version_id, gpu, viewer,
+	rc = database_rows(request->db, request->arena, &SHAPES, &entries, &count, request->error,
+		"iiiiisiiiiiisiiiiis", viewer, first, last, board->id, board->task_version_id, gpu,
+		(int64_t)charted_users, viewer, first, last, board->id, board->task_version_id, gpu, viewer,
 		(int64_t)charted_users, first, last, board->task_version_id, gpu);
 	if (!rc)
 		group_shapes(request->arena, view, entries, count);
@@ -98,14 +116,16 @@ static int view_shapes(struct request *request, const struct board *board)
 		rc = read_shapes(request, &view);
 	if (rc)
 		return rc;
-	struct page page = page_make(request, arena_printf(request->arena, "Shapes of %s", board->name), "leaderboards");
+	struct page page = page_make(
+		request, arena_printf(request->arena, "Shapes of %s", board->name), "leaderboards");
 	shapes_page(&request->body, &page, &view);
 	return 0;
 }
 
 /* ---- all devices side by side ---- */
 
-const char *device_list(struct arena *arena, const struct board *board, const struct board_gpu *only)
+const char *device_list(
+	struct arena *arena, const struct board *board, const struct board_gpu *only)
 {
 	json_t *names = json_array();
 	for (size_t i = 0; i < board->gpu_count; i++)
@@ -117,20 +137,31 @@ const char *device_list(struct arena *arena, const struct board *board, const st
 }
 
 static const struct column SCALING_COLUMNS[] = {
-	TEXT(struct scaling_entry, gpu), TEXT(struct scaling_entry, user), INTEGER(struct scaling_entry, user_id),
-	INTEGER(struct scaling_entry, place), INTEGER(struct scaling_entry, is_tie), INTEGER(struct scaling_entry, submission_id), REAL(struct scaling_entry, score_ns),
+	TEXT(struct scaling_entry, gpu),
+	TEXT(struct scaling_entry, user),
+	INTEGER(struct scaling_entry, user_id),
+	INTEGER(struct scaling_entry, place),
+	INTEGER(struct scaling_entry, is_tie),
+	INTEGER(struct scaling_entry, submission_id),
+	REAL(struct scaling_entry, score_ns),
 };
-/* The ten users that are among the first ten of the most devices, the better ones first, and behind them the viewer, if he is none
- * of them; and where they stand on each. */
+/* The ten users that are among the first ten of the most devices, the better ones first, and behind
+ * them the viewer, if he is none of them; and where they stand on each. */
 static const struct statement SCALING = SELECT(struct scaling_entry, SCALING_COLUMNS,
-	"SELECT r.gpu, u.name AS user, r.user_id, r.place, " SQL_IS_TIE("r") " AS is_tie, r.submission_id, r.score_ns "
-	"FROM (SELECT user_id, MAX(devices) AS devices, MAX(positions) AS positions FROM ((SELECT p.user_id, COUNT(*) AS devices, SUM(p.position) AS positions FROM " SQL_DEVICES " d "
-	"  STRAIGHT_JOIN ranking p FORCE INDEX (ranking_order) ON p.leaderboard_id = ? AND p.task_version_id = ? AND p.gpu = d.gpu AND p.position <= ? "
-	"  GROUP BY p.user_id ORDER BY devices DESC, positions, p.user_id LIMIT ?) "
-	"  UNION ALL SELECT ?, 0, 0) chosen GROUP BY user_id) first "
-	"STRAIGHT_JOIN " SQL_DEVICES " g "
-	"STRAIGHT_JOIN ranking r ON r.leaderboard_id = ? AND r.task_version_id = ? AND r.gpu = g.gpu AND r.user_id = first.user_id "
-	"STRAIGHT_JOIN users u ON u.id = r.user_id ORDER BY first.devices DESC, first.positions, first.user_id");
+	"SELECT r.gpu, u.name AS user, r.user_id, r.place, " SQL_IS_TIE(
+		"r") " AS is_tie, r.submission_id, r.score_ns "
+			 "FROM (SELECT user_id, MAX(devices) AS devices, MAX(positions) AS positions FROM "
+             "((SELECT p.user_id, COUNT(*) AS devices, SUM(p.position) AS positions "
+             "FROM " SQL_DEVICES " d "
+			 "  STRAIGHT_JOIN ranking p FORCE INDEX (ranking_order) ON p.leaderboard_id = ? AND "
+             "p.task_version_id = ? AND p.gpu = d.gpu AND p.position <= ? "
+			 "  GROUP BY p.user_id ORDER BY devices DESC, positions, p.user_id LIMIT ?) "
+			 "  UNION ALL SELECT ?, 0, 0) chosen GROUP BY user_id) first "
+			 "STRAIGHT_JOIN " SQL_DEVICES " g "
+			 "STRAIGHT_JOIN ranking r ON r.leaderboard_id = ? AND r.task_version_id = ? AND r.gpu "
+             "= g.gpu AND r.user_id = first.user_id "
+			 "STRAIGHT_JOIN users u ON u.id = r.user_id ORDER BY first.devices DESC, "
+             "first.positions, first.user_id");
 
 static size_t device_index(const struct board *board, const char *gpu)
 {
@@ -141,10 +172,13 @@ static size_t device_index(const struct board *board, const char *gpu)
 }
 
 /* The user whose rows begin here, with a place for each device. */
-static size_t take_user(struct arena *arena, const struct board *board, const struct scaling_entry *rows, size_t count, struct scaling_user *user)
+static size_t take_user(struct arena *arena, const struct board *board,
+	const struct scaling_entry *rows, size_t count, struct scaling_user *user)
 {
 	size_t taken = 0;
-	*user = (struct scaling_user){ .user = rows->user, .user_id = rows->user_id, .entries = arena_array(arena, const struct scaling_entry *, board->gpu_count + 1) };
+	*user = (struct scaling_user){ .user = rows->user,
+		.user_id = rows->user_id,
+		.entries = arena_array(arena, const struct scaling_entry *, board->gpu_count + 1) };
 	for (; taken < count && strcmp(rows[taken].user, rows->user) == 0; taken++) {
 		size_t device = device_index(board, rows[taken].gpu);
 		if (device == board->gpu_count) /* chosen since */
@@ -155,12 +189,16 @@ static size_t take_user(struct arena *arena, const struct board *board, const st
 	return taken;
 }
 
-static void draw_user(struct arena *arena, const struct board *board, const struct scaling_user *user, struct chart_line *line)
+static void draw_user(struct arena *arena, const struct board *board,
+	const struct scaling_user *user, struct chart_line *line)
 {
 	struct chart_point *points = arena_array(arena, struct chart_point, board->gpu_count);
 	for (size_t i = 0; i < board->gpu_count; i++)
-		points[i] = (struct chart_point){ (double)i, user->entries[i] ? user->entries[i]->score_ns : NAN };
-	*line = (struct chart_line){ .style = user->style, .points = points, .count = board->gpu_count, .is_own = user->is_own };
+		points[i] =
+			(struct chart_point){ (double)i, user->entries[i] ? user->entries[i]->score_ns : NAN };
+	*line = (struct chart_line){
+		.style = user->style, .points = points, .count = board->gpu_count, .is_own = user->is_own
+	};
 }
 
 static const char *const *device_names(struct arena *arena, const struct board *board)
@@ -171,7 +209,8 @@ static const char *const *device_names(struct arena *arena, const struct board *
 	return names;
 }
 
-static void make_scaling(struct arena *arena, struct scaling_view *view, int64_t viewer_id, const struct scaling_entry *rows, size_t count)
+static void make_scaling(struct arena *arena, struct scaling_view *view, int64_t viewer_id,
+	const struct scaling_entry *rows, size_t count)
 {
 	const struct board *board = view->board;
 	enum { users_most = charted_users + 1 }; /* with the viewer */
@@ -184,9 +223,15 @@ static void make_scaling(struct arena *arena, struct scaling_view *view, int64_t
 		user->is_own = user->user_id == viewer_id;
 		draw_user(arena, board, user, &lines[view->user_count]);
 	}
-	view->chart = (struct chart){ .id = "devices", .lines = lines, .line_count = view->user_count, .names = device_names(arena, board),
-		.name_count = board->gpu_count, .alternative = arena_printf(arena, "Best times of %s on %s. The table below has the numbers.",
-			plural(arena, (int64_t)view->user_count, "user"), plural(arena, (int64_t)board->gpu_count, "device")) };
+	view->chart = (struct chart){ .id = "devices",
+		.lines = lines,
+		.line_count = view->user_count,
+		.names = device_names(arena, board),
+		.name_count = board->gpu_count,
+		.alternative =
+			arena_printf(arena, "Best times of %s on %s. The table below has the numbers.",
+				plural(arena, (int64_t)view->user_count, "user"),
+				plural(arena, (int64_t)board->gpu_count, "device")) };
 }
 
 static int view_devices(struct request *request, const struct board *board)
@@ -195,20 +240,27 @@ static int view_devices(struct request *request, const struct board *board)
 	struct scaling_entry *rows;
 	size_t count;
 	const char *devices = device_list(request->arena, board, NULL);
-	int rc = database_rows(request->db, request->arena, &SCALING, &rows, &count, request->error, "siiiiisii", devices, board->id,
-		board->task_version_id, (int64_t)charted_users, (int64_t)charted_users, request->viewer.id, devices, board->id, board->task_version_id);
+	int rc = database_rows(request->db, request->arena, &SCALING, &rows, &count, request->error,
+		"siiiiisii", devices, board->id, board->task_version_id, (int64_t)charted_users,
+		(int64_t)charted_users, request->viewer.id, devices, board->id, board->task_version_id);
 	if (rc)
 		return rc;
 	make_scaling(request->arena, &view, request->viewer.id, rows, count);
-	struct page page = page_make(request, arena_printf(request->arena, "Devices of %s", board->name), "leaderboards");
+	struct page page = page_make(
+		request, arena_printf(request->arena, "Devices of %s", board->name), "leaderboards");
 	scaling_page(&request->body, &page, &view);
 	return 0;
 }
 
 /* ---- views ---- */
 
-static const struct board_view { const char *name; int (*show)(struct request *request, const struct board *board); } VIEWS[] = {
-	{ "shapes", view_shapes }, { "gpus", view_devices }, { "live", board_live },
+static const struct board_view {
+	const char *name;
+	int (*show)(struct request *request, const struct board *board);
+} VIEWS[] = {
+	{ "shapes", view_shapes },
+	{ "gpus", view_devices },
+	{ "live", board_live },
 };
 
 int page_board_view(struct request *request, const char *view)
@@ -220,6 +272,8 @@ int page_board_view(struct request *request, const char *view)
 			request->may_be_cached = true;
 			return VIEWS[i].show(request, &board);
 		}
-	return rc ? rc : fail(request->error, ERROR_NOT_FOUND, "The leaderboard %s has no view named %s. It has: shapes, gpus, live.", board.name,
-		quote(request->arena, view));
+	return rc ? rc
+			  : fail(request->error, ERROR_NOT_FOUND,
+				  "The leaderboard %s has no view named %s. It has: shapes, gpus, live.",
+				  board.name, quote(request->arena, view));
 }

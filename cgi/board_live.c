@@ -9,37 +9,59 @@
 #include <string.h>
 
 static const struct column LIVE_COLUMNS[] = {
-	TEXT(struct live_entry, gpu), TEXT(struct live_entry, user), INTEGER(struct live_entry, position), INTEGER(struct live_entry, place), INTEGER(struct live_entry, is_tie),
-	TIME(struct live_entry, submitted_at_ms), REAL(struct live_entry, score_ns), TEXT(struct live_entry, record_user),
-	TIME(struct live_entry, record_at_ms), REAL(struct live_entry, record_ns), REAL(struct live_entry, record_before_ns),
+	TEXT(struct live_entry, gpu),
+	TEXT(struct live_entry, user),
+	INTEGER(struct live_entry, position),
+	INTEGER(struct live_entry, place),
+	INTEGER(struct live_entry, is_tie),
+	TIME(struct live_entry, submitted_at_ms),
+	REAL(struct live_entry, score_ns),
+	TEXT(struct live_entry, record_user),
+	TIME(struct live_entry, record_at_ms),
+	REAL(struct live_entry, record_ns),
+	REAL(struct live_entry, record_before_ns),
 };
-/* Of the newest record of the row's device, or of one so many before; asked with the first of a device only. */
-#define RECORD(field, before) "IF(r.position = 1, (SELECT " field " FROM records e JOIN users eu ON eu.id = e.user_id " \
-	"WHERE e.leaderboard_id = r.leaderboard_id AND e.task_version_id = r.task_version_id AND e.gpu = r.gpu AND e.line = 0 " \
+/* Of the newest record of the row's device, or of one so many before; asked with the first of a
+ * device only. */
+#define RECORD(field, before) \
+	"IF(r.position = 1, (SELECT " field " FROM records e JOIN users eu ON eu.id = e.user_id " \
+	"WHERE e.leaderboard_id = r.leaderboard_id AND e.task_version_id = r.task_version_id AND " \
+	"e.gpu = r.gpu AND e.line = 0 " \
 	"ORDER BY e.submission_id DESC LIMIT " before ", 1), NULL)"
 static const struct statement LIVE = SELECT(struct live_entry, LIVE_COLUMNS,
-	"SELECT g.gpu, u.name AS user, r.position, r.place, " SQL_IS_TIE("r") " AS is_tie, r.submitted_at AS submitted_at_ms, r.score_ns, " RECORD("eu.name", "0") " AS record_user, "
-	RECORD("e.submitted_at", "0") " AS record_at_ms, " RECORD("e.score_ns", "0") " AS record_ns, " RECORD("e.score_ns", "1") " AS record_before_ns "
-	"FROM " SQL_DEVICES " g STRAIGHT_JOIN ranking r FORCE INDEX (ranking_order) ON r.leaderboard_id = ? AND r.task_version_id = ? AND r.gpu = g.gpu AND r.position <= ? "
-	"STRAIGHT_JOIN users u ON u.id = r.user_id ORDER BY g.number, r.position");
+	"SELECT g.gpu, u.name AS user, r.position, r.place, " SQL_IS_TIE(
+		"r") " AS is_tie, r.submitted_at AS submitted_at_ms, r.score_ns, " RECORD("eu.name",
+		"0") " AS record_user, " RECORD("e.submitted_at",
+		"0") " AS record_at_ms, " RECORD("e.score_ns", "0") " AS record_ns, " RECORD("e.score_ns",
+		"1") " AS record_before_ns "
+			 "FROM " SQL_DEVICES
+			 " g STRAIGHT_JOIN ranking r FORCE INDEX (ranking_order) ON r.leaderboard_id = ? AND "
+             "r.task_version_id = ? AND r.gpu = g.gpu AND r.position <= ? "
+			 "STRAIGHT_JOIN users u ON u.id = r.user_id ORDER BY g.number, r.position");
 
-static int read_live(struct request *request, const struct board *board, struct live_entry **entries, size_t *count)
+static int read_live(
+	struct request *request, const struct board *board, struct live_entry **entries, size_t *count)
 {
 	const struct board_gpu *gpu;
 	const char *wanted = request_query(request, "gpu");
 	int rc = board_chosen_gpu(request, board, &gpu);
-	return rc ? rc : database_rows(request->db, request->arena, &LIVE, entries, count, request->error, "siii",
-		device_list(request->arena, board, wanted && *wanted ? gpu : NULL), board->id, board->task_version_id, (int64_t)live_entries);
+	return rc ? rc
+			  : database_rows(request->db, request->arena, &LIVE, entries, count, request->error,
+				  "siii", device_list(request->arena, board, wanted && *wanted ? gpu : NULL),
+				  board->id, board->task_version_id, (int64_t)live_entries);
 }
 
-static void group_live(struct arena *arena, struct live_view *view, const struct live_entry *entries, size_t count)
+static void group_live(
+	struct arena *arena, struct live_view *view, const struct live_entry *entries, size_t count)
 {
 	view->devices = arena_array(arena, struct live_device, count + 1);
 	for (size_t i = 0; i < count; i++) {
 		if (!i || strcmp(entries[i].gpu, entries[i - 1].gpu) != 0)
-			view->devices[view->device_count++] = (struct live_device){ entries[i].gpu, &entries[i], 0 };
+			view->devices[view->device_count++] =
+				(struct live_device){ entries[i].gpu, &entries[i], 0 };
 		view->devices[view->device_count - 1].count++;
-		if (entries[i].record_user && (!view->newest || entries[i].record_at_ms > view->newest->record_at_ms))
+		if (entries[i].record_user
+			&& (!view->newest || entries[i].record_at_ms > view->newest->record_at_ms))
 			view->newest = &entries[i];
 	}
 }
@@ -68,7 +90,8 @@ int board_live(struct request *request, const struct board *board)
 	int rc = read_live(request, board, &entries, &count);
 	if (rc)
 		return rc;
-	struct page page = page_make(request, arena_printf(request->arena, "%s live", board->name), "leaderboards");
+	struct page page =
+		page_make(request, arena_printf(request->arena, "%s live", board->name), "leaderboards");
 	group_live(request->arena, &view, entries, count);
 	view.state = board_condition(board, page.now_ms);
 	view.is_frozen = is_frozen(board, page.now_ms);
@@ -80,8 +103,8 @@ int board_live(struct request *request, const struct board *board)
 
 static json_t *live_json(const struct live_entry *entry)
 {
-	return json_pack("{s:s, s:I, s:s, s:f}", "gpu", entry->gpu, "rank", (json_int_t)entry->place, "user", entry->user, "score_ns",
-		entry->score_ns);
+	return json_pack("{s:s, s:I, s:s, s:f}", "gpu", entry->gpu, "rank", (json_int_t)entry->place,
+		"user", entry->user, "score_ns", entry->score_ns);
 }
 
 int page_leaderboard_live(struct request *request)
@@ -100,6 +123,8 @@ int page_leaderboard_live(struct request *request)
 	request->may_be_cached = true;
 	int64_t now = now_ms();
 	/* With the minute, because the page says in words how long there is still time. */
-	return respond_json(request, json_pack("{s:s, s:s, s:b, s:b, s:I, s:o}", "leaderboard", board.name, "state",
-		board_condition(&board, now), "settled", 0, "frozen", is_frozen(&board, now), "minute", (json_int_t)(now / 60000), "rows", rows));
+	return respond_json(request,
+		json_pack("{s:s, s:s, s:b, s:b, s:I, s:o}", "leaderboard", board.name, "state",
+			board_condition(&board, now), "settled", 0, "frozen", is_frozen(&board, now), "minute",
+			(json_int_t)(now / 60000), "rows", rows));
 }

@@ -18,24 +18,36 @@ struct trend_row {
 	const char *points;
 };
 static const struct column TREND_COLUMNS[] = {
-	INTEGER(struct trend_row, position), INTEGER(struct trend_row, user_id), INTEGER(struct trend_row, submission_id),
-	TIME(struct trend_row, at_ms), TEXT(struct trend_row, user), TEXT(struct trend_row, role), REAL(struct trend_row, best_ns),
+	INTEGER(struct trend_row, position),
+	INTEGER(struct trend_row, user_id),
+	INTEGER(struct trend_row, submission_id),
+	TIME(struct trend_row, at_ms),
+	TEXT(struct trend_row, user),
+	TEXT(struct trend_row, role),
+	REAL(struct trend_row, best_ns),
 	TEXT(struct trend_row, points),
 };
-/* The newest points of a line, the newest first: "submission at_ms score_ns user;". More than these are not read. */
-#define POINTS(leaderboard, version, gpu, line) "(SELECT GROUP_CONCAT(CONCAT_WS(' ', e.submission_id, " \
-	"  CAST(UNIX_TIMESTAMP(e.submitted_at) * 1000 AS INT), e.score_ns, eu.name) ORDER BY e.submission_id DESC SEPARATOR ';' LIMIT 200) " \
-	"FROM records e JOIN users eu ON eu.id = e.user_id WHERE e.leaderboard_id = " leaderboard " AND e.task_version_id = " version \
-	" AND e.gpu = " gpu " AND e.line = " line ") AS points "
-#define LINE_OF_USER "SELECT r.position, r.user_id, NULL AS submission_id, NULL AS at_ms, u.name AS user, NULL AS role, r.score_ns AS best_ns, " \
-	POINTS("r.leaderboard_id", "r.task_version_id", "r.gpu", "r.user_id") \
-	"FROM ranking r JOIN users u ON u.id = r.user_id WHERE r.leaderboard_id = ? AND r.task_version_id = ? AND r.gpu = ? "
+/* The newest points of a line, the newest first: "submission at_ms score_ns user;". More than these
+ * are not read. */
+#define POINTS(leaderboard, version, gpu, line) \
+	"(SELECT GROUP_CONCAT(CONCAT_WS(' ', e.submission_id, " \
+	"  CAST(UNIX_TIMESTAMP(e.submitted_at) * 1000 AS INT), e.score_ns, eu.name) ORDER BY " \
+	"e.submission_id DESC SEPARATOR ';' LIMIT 200) " \
+	"FROM records e JOIN users eu ON eu.id = e.user_id WHERE e.leaderboard_id = " leaderboard \
+	" AND e.task_version_id = " version " AND e.gpu = " gpu " AND e.line = " line ") AS points "
+#define LINE_OF_USER \
+	"SELECT r.position, r.user_id, NULL AS submission_id, NULL AS at_ms, u.name AS user, NULL AS " \
+	"role, r.score_ns AS best_ns, " POINTS("r.leaderboard_id", "r.task_version_id", "r.gpu", \
+		"r.user_id") "FROM ranking r JOIN users u ON u.id = r.user_id WHERE r.leaderboard_id = ? " \
+	                 "AND r.task_version_id = ? AND r.gpu = ? "
 /* Everybody's line is the last; baselines stand before all, the fastest first. */
 static const struct statement TREND = SELECT(struct trend_row, TREND_COLUMNS,
-	LINE_OF_USER "AND r.position <= ? UNION ALL " LINE_OF_USER "AND r.user_id = ? AND r.position > ? "
-	"UNION ALL SELECT 4294967295, NULL, NULL, NULL, NULL, NULL, NULL, " POINTS("?", "?", "?", "0")
-	"UNION ALL SELECT 0, NULL, b.submission_id, b.measured_at, b.path, b.role, b.score_ns, NULL FROM baselines b "
-	"WHERE b.task_version_id = ? AND b.gpu = ? ORDER BY position, best_ns");
+	LINE_OF_USER
+	"AND r.position <= ? UNION ALL " LINE_OF_USER "AND r.user_id = ? AND r.position > ? "
+	"UNION ALL SELECT 4294967295, NULL, NULL, NULL, NULL, NULL, NULL, " POINTS(
+		"?", "?", "?", "0") "UNION ALL SELECT 0, NULL, b.submission_id, b.measured_at, b.path, "
+                            "b.role, b.score_ns, NULL FROM baselines b "
+							"WHERE b.task_version_id = ? AND b.gpu = ? ORDER BY position, best_ns");
 
 /* One point of POINTS; what is behind it, or NULL at the end. */
 static const char *read_point(struct arena *arena, const char *text, struct trend_point *point)
@@ -59,7 +71,8 @@ static size_t points_in(const char *text)
 }
 
 /* The line's points, the oldest first, and no more than a page should hold. */
-static void read_points(struct arena *arena, const char *text, struct trend_line *line, struct chart_line *drawn)
+static void read_points(
+	struct arena *arena, const char *text, struct trend_line *line, struct chart_line *drawn)
 {
 	size_t count = points_in(text);
 	struct trend_point *points = arena_array(arena, struct trend_point, count + 1);
@@ -81,35 +94,51 @@ static void read_points(struct arena *arena, const char *text, struct trend_line
 
 static const char *trend_words(struct arena *arena, const struct trend *trend)
 {
-	const struct trend_line *record = trend->line_count ? &trend->lines[trend->line_count - 1] : NULL;
+	const struct trend_line *record =
+		trend->line_count ? &trend->lines[trend->line_count - 1] : NULL;
 	format_text first, last;
 	if (!record || !record->count)
 		return "";
 	format_duration_ns(first, record->points[0].score_ns);
 	format_duration_ns(last, record->points[record->count - 1].score_ns);
-	return arena_printf(arena, "Best times on %s since the first submission: the record went from %s of %s to %s of %s. The table below has the numbers.",
-		trend->gpu->name, first, record->points[0].user, last, record->points[record->count - 1].user);
+	return arena_printf(arena,
+		"Best times on %s since the first submission: the record went from %s of %s to %s of %s. "
+	    "The table below has the numbers.",
+		trend->gpu->name, first, record->points[0].user, last,
+		record->points[record->count - 1].user);
 }
 
-static void add_mark(struct trend *trend, struct chart_mark *drawn, const struct trend_mark *mark, double ns)
+static void add_mark(
+	struct trend *trend, struct chart_mark *drawn, const struct trend_mark *mark, double ns)
 {
-	*drawn = (struct chart_mark){ mark->name, ns, mark->submission_id == SQL_NULL_INTEGER && mark->at_ms == TIME_NULL };
+	*drawn = (struct chart_mark){ mark->name, ns,
+		mark->submission_id == SQL_NULL_INTEGER && mark->at_ms == TIME_NULL };
 	trend->marks[trend->mark_count] = *mark;
 	trend->marks[trend->mark_count++].drawn = drawn;
 }
 
-/* The speed of light, where it is known, and the baselines, which are the first `count` of the rows. */
-static const struct chart_mark *make_marks(struct arena *arena, struct trend *trend, const struct trend_row *rows, size_t count)
+/* The speed of light, where it is known, and the baselines, which are the first `count` of the
+ * rows. */
+static const struct chart_mark *make_marks(
+	struct arena *arena, struct trend *trend, const struct trend_row *rows, size_t count)
 {
 	struct chart_mark *drawn = arena_array(arena, struct chart_mark, count + 1);
 	const struct speed_of_light *light = trend->light;
 	trend->marks = arena_array(arena, struct trend_mark, count + 1);
 	if (light->ns > 0)
-		add_mark(trend, drawn, &(struct trend_mark){ .name = "Speed of light", .kind = arena_printf(arena, "%s, %s", light->limit, light->peak),
-			.submission_id = SQL_NULL_INTEGER, .at_ms = TIME_NULL }, light->ns);
+		add_mark(trend, drawn,
+			&(struct trend_mark){ .name = "Speed of light",
+				.kind = arena_printf(arena, "%s, %s", light->limit, light->peak),
+				.submission_id = SQL_NULL_INTEGER,
+				.at_ms = TIME_NULL },
+			light->ns);
 	for (size_t i = 0; i < count; i++)
-		add_mark(trend, &drawn[trend->mark_count], &(struct trend_mark){ .name = rows[i].user, .kind = rows[i].role,
-			.submission_id = rows[i].submission_id, .at_ms = rows[i].at_ms }, rows[i].best_ns);
+		add_mark(trend, &drawn[trend->mark_count],
+			&(struct trend_mark){ .name = rows[i].user,
+				.kind = rows[i].role,
+				.submission_id = rows[i].submission_id,
+				.at_ms = rows[i].at_ms },
+			rows[i].best_ns);
 	return drawn;
 }
 
@@ -121,17 +150,21 @@ bool trend_has_levels(const struct trend *trend)
 	return false;
 }
 
-static void make_line(struct arena *arena, const struct trend_row *row, int64_t own_id, struct trend_line *line, struct chart_line *drawn)
+static void make_line(struct arena *arena, const struct trend_row *row, int64_t own_id,
+	struct trend_line *line, struct chart_line *drawn)
 {
 	*line = (struct trend_line){
-		.user = row->user, .best_ns = row->best_ns, .is_own = row->user && row->user_id == own_id,
+		.user = row->user,
+		.best_ns = row->best_ns,
+		.is_own = row->user && row->user_id == own_id,
 		.style = row->user ? (size_t)(row->position - 1) % chart_styles : chart_record,
 	};
 	read_points(arena, row->points, line, drawn);
 	drawn->is_own = line->is_own;
 }
 
-static void make_trend(struct arena *arena, struct trend *trend, const struct trend_row *rows, size_t count)
+static void make_trend(
+	struct arena *arena, struct trend *trend, const struct trend_row *rows, size_t count)
 {
 	size_t baselines = 0;
 	while (baselines < count && !rows[baselines].position)
@@ -142,8 +175,12 @@ static void make_trend(struct arena *arena, struct trend *trend, const struct tr
 	trend->line_count = count - baselines;
 	for (size_t i = 0; i < trend->line_count; i++)
 		make_line(arena, &rows[baselines + i], trend->own_id, &trend->lines[i], &drawn[i]);
-	trend->chart = (struct chart){ .id = "trend", .lines = drawn, .line_count = trend->line_count, .marks = marks,
-		.mark_count = trend->mark_count, .alternative = trend_words(arena, trend) };
+	trend->chart = (struct chart){ .id = "trend",
+		.lines = drawn,
+		.line_count = trend->line_count,
+		.marks = marks,
+		.mark_count = trend->mark_count,
+		.alternative = trend_words(arena, trend) };
 }
 
 static int read_trend(struct request *request, struct trend *trend)
@@ -152,9 +189,10 @@ static int read_trend(struct request *request, struct trend *trend)
 	const char *gpu = trend->gpu->name;
 	struct trend_row *rows;
 	size_t count;
-	int rc = database_rows(request->db, request->arena, &TREND, &rows, &count, request->error, "iisiiisiiiisis", board->id,
-		board->task_version_id, gpu, (int64_t)charted_users, board->id, board->task_version_id, gpu, trend->own_id, (int64_t)charted_users,
-		board->id, board->task_version_id, gpu, board->task_version_id, gpu);
+	int rc = database_rows(request->db, request->arena, &TREND, &rows, &count, request->error,
+		"iisiiisiiiisis", board->id, board->task_version_id, gpu, (int64_t)charted_users, board->id,
+		board->task_version_id, gpu, trend->own_id, (int64_t)charted_users, board->id,
+		board->task_version_id, gpu, board->task_version_id, gpu);
 	if (!rc)
 		make_trend(request->arena, trend, rows, count);
 	return rc;
@@ -162,9 +200,14 @@ static int read_trend(struct request *request, struct trend *trend)
 
 /* ---- the trends that a thread keeps ---- */
 
-/* The page is asked for far more often than a record falls. Who has a line of his own sees another one than the rest. */
+/* The page is asked for far more often than a record falls. Who has a line of his own sees another
+ * one than the rest. */
 enum { kept_trends = 32, kept_ms = 2000 };
-struct kept { int64_t leaderboard_id, version_id, own_id, read_at_ms; char gpu[64]; struct buffer html; };
+struct kept {
+	int64_t leaderboard_id, version_id, own_id, read_at_ms;
+	char gpu[64];
+	struct buffer html;
+};
 
 static void free_kept(void *value)
 {
@@ -186,8 +229,9 @@ static size_t slot_of(const struct trend *trend)
 
 static bool is_fresh(const struct kept *slot, const struct trend *trend)
 {
-	return slot->html.length && slot->leaderboard_id == trend->board->id && slot->version_id == trend->board->task_version_id
-		&& slot->own_id == trend->own_id && strcmp(slot->gpu, trend->gpu->name) == 0 && keep_is_fresh(slot->read_at_ms, kept_ms);
+	return slot->html.length && slot->leaderboard_id == trend->board->id
+		&& slot->version_id == trend->board->task_version_id && slot->own_id == trend->own_id
+		&& strcmp(slot->gpu, trend->gpu->name) == 0 && keep_is_fresh(slot->read_at_ms, kept_ms);
 }
 
 static int write_trend(struct request *request, struct trend *trend, struct buffer *html)
@@ -213,7 +257,7 @@ int board_trend(struct request *request, struct trend *trend, const char **html)
 {
 	struct kept *kept = keep_of_thread(&keep);
 	if (!kept || strlen(trend->gpu->name) >= sizeof kept->gpu) {
-		cleanup_buffer struct buffer fresh = {0};
+		cleanup_buffer struct buffer fresh = { 0 };
 		int rc = write_trend(request, trend, &fresh);
 		*html = arena_strdup(request->arena, buffer_string(&fresh));
 		return rc;

@@ -11,7 +11,8 @@
 
 /* ---- how lines look ---- */
 
-/* Dashes in pixels; shapes around the origin. Neighbours differ in both, so that two lines that run together stay two. */
+/* Dashes in pixels; shapes around the origin. Neighbours differ in both, so that two lines that run
+ * together stay two. */
 static const struct style {
 	const char *dash, *shape;
 	bool hollow;
@@ -68,7 +69,7 @@ static double round_step(double least)
 static struct chart_scale linear_scale(double low, double high)
 {
 	enum { most_steps = 5 };
-	struct chart_scale scale = {0};
+	struct chart_scale scale = { 0 };
 	if (high - low < low * 1e-6) { /* all are equal: in the middle */
 		low *= .99;
 		high *= 1.01;
@@ -82,11 +83,14 @@ static struct chart_scale linear_scale(double low, double high)
 	return scale;
 }
 
-/* Ticks at these multiples of each power of ten, or of every few of them, as long as they are not too many. */
-static bool logarithmic_ticks(struct chart_scale *scale, const double *multiples, size_t count, int every)
+/* Ticks at these multiples of each power of ten, or of every few of them, as long as they are not
+ * too many. */
+static bool logarithmic_ticks(
+	struct chart_scale *scale, const double *multiples, size_t count, int every)
 {
 	scale->tick_count = 0;
-	for (int power = (int)floor(log10(scale->low) / every) * every; power <= log10(scale->high); power += every)
+	for (int power = (int)floor(log10(scale->low) / every) * every; power <= log10(scale->high);
+		 power += every)
 		for (size_t i = 0; i < count; i++) {
 			double tick = multiples[i] * pow(10, power);
 			if (tick < scale->low || tick > scale->high)
@@ -102,7 +106,9 @@ static struct chart_scale logarithmic_scale(double low, double high)
 {
 	static const double multiples[] = { 1, 2, 5 };
 	double margin = pow(high / low, .04);
-	struct chart_scale scale = { .low = low / margin, .high = high * margin, .is_logarithmic = true };
+	struct chart_scale scale = {
+		.low = low / margin, .high = high * margin, .is_logarithmic = true
+	};
 	if (!logarithmic_ticks(&scale, multiples, COUNT(multiples), 1))
 		for (int every = 1; !logarithmic_ticks(&scale, multiples, 1, every); every++)
 			;
@@ -111,11 +117,18 @@ static struct chart_scale logarithmic_scale(double low, double high)
 
 struct chart_scale chart_scale_durations(double low_ns, double high_ns)
 {
-	return high_ns > 5 * low_ns ? logarithmic_scale(low_ns, high_ns) : linear_scale(low_ns, high_ns);
+	return high_ns > 5 * low_ns ? logarithmic_scale(low_ns, high_ns)
+								: linear_scale(low_ns, high_ns);
 }
 
-static const struct duration_unit { double ns; const char *name; } UNITS[] = {
-	{ 1e9, "s" }, { 1e6, "ms" }, { 1e3, "µs" }, { 1, "ns" },
+static const struct duration_unit {
+	double ns;
+	const char *name;
+} UNITS[] = {
+	{ 1e9, "s" },
+	{ 1e6, "ms" },
+	{ 1e3, "µs" },
+	{ 1, "ns" },
 };
 
 void chart_duration_label(format_text out, const struct chart_scale *scale, double ns)
@@ -130,7 +143,8 @@ void chart_duration_label(format_text out, const struct chart_scale *scale, doub
 	if (scale->is_logarithmic)
 		snprintf(out, sizeof(format_text), "%.4g %s", ns / UNITS[unit].ns, UNITS[unit].name);
 	else
-		snprintf(out, sizeof(format_text), "%.*f %s", digits, ns / UNITS[unit].ns, UNITS[unit].name);
+		snprintf(
+			out, sizeof(format_text), "%.*f %s", digits, ns / UNITS[unit].ns, UNITS[unit].name);
 }
 
 /* ---- moments ---- */
@@ -142,14 +156,37 @@ void chart_duration_label(format_text out, const struct chart_scale *scale, doub
 #define MONTH (30 * DAY)
 #define YEAR (365 * DAY)
 
-/* Up to days they are counted from 1970, weeks from its first Monday, and months and years by the calendar. */
-static const struct moment_step { double ms; int months; double offset; } STEPS[] = {
-	{ SECOND, 0, 0 }, { 5 * SECOND, 0, 0 }, { 15 * SECOND, 0, 0 }, { 30 * SECOND, 0, 0 },
-	{ MINUTE, 0, 0 }, { 5 * MINUTE, 0, 0 }, { 15 * MINUTE, 0, 0 }, { 30 * MINUTE, 0, 0 },
-	{ HOUR, 0, 0 }, { 3 * HOUR, 0, 0 }, { 6 * HOUR, 0, 0 }, { 12 * HOUR, 0, 0 },
-	{ DAY, 0, 0 }, { 2 * DAY, 0, 0 }, { 7 * DAY, 0, 4 * DAY }, { 14 * DAY, 0, 4 * DAY },
-	{ MONTH, 1, 0 }, { 3 * MONTH, 3, 0 }, { 6 * MONTH, 6, 0 }, { YEAR, 12, 0 }, { 2 * YEAR, 24, 0 }, { 5 * YEAR, 60, 0 },
-	{ 10 * YEAR, 120, 0 }, { 50 * YEAR, 600, 0 },
+/* Up to days they are counted from 1970, weeks from its first Monday, and months and years by the
+ * calendar. */
+static const struct moment_step {
+	double ms;
+	int months;
+	double offset;
+} STEPS[] = {
+	{ SECOND, 0, 0 },
+	{ 5 * SECOND, 0, 0 },
+	{ 15 * SECOND, 0, 0 },
+	{ 30 * SECOND, 0, 0 },
+	{ MINUTE, 0, 0 },
+	{ 5 * MINUTE, 0, 0 },
+	{ 15 * MINUTE, 0, 0 },
+	{ 30 * MINUTE, 0, 0 },
+	{ HOUR, 0, 0 },
+	{ 3 * HOUR, 0, 0 },
+	{ 6 * HOUR, 0, 0 },
+	{ 12 * HOUR, 0, 0 },
+	{ DAY, 0, 0 },
+	{ 2 * DAY, 0, 0 },
+	{ 7 * DAY, 0, 4 * DAY },
+	{ 14 * DAY, 0, 4 * DAY },
+	{ MONTH, 1, 0 },
+	{ 3 * MONTH, 3, 0 },
+	{ 6 * MONTH, 6, 0 },
+	{ YEAR, 12, 0 },
+	{ 2 * YEAR, 24, 0 },
+	{ 5 * YEAR, 60, 0 },
+	{ 10 * YEAR, 120, 0 },
+	{ 50 * YEAR, 600, 0 },
 };
 
 static struct tm utc_of(double ms)
@@ -187,7 +224,8 @@ struct chart_scale chart_scale_moments(double first_ms, double last_ms)
 	while (step < STEPS + COUNT(STEPS) - 1 && step->ms * most_steps < scale.high - scale.low)
 		step++;
 	scale.step = step->ms;
-	for (double at = tick_from(step, scale.low); at <= scale.high && scale.tick_count < chart_most_ticks; at = tick_from(step, at + 1))
+	for (double at = tick_from(step, scale.low);
+		 at <= scale.high && scale.tick_count < chart_most_ticks; at = tick_from(step, at + 1))
 		scale.ticks[scale.tick_count++] = at;
 	return scale;
 }
@@ -197,8 +235,13 @@ void chart_moment_label(format_text out, const struct chart_scale *scale, double
 	struct tm utc = utc_of(ms);
 	bool midnight = !utc.tm_hour && !utc.tm_min && !utc.tm_sec;
 	format_text text;
-	strftime(text, sizeof text, scale->step >= YEAR ? "%Y" : scale->step >= MONTH ? "%b %Y" : scale->step >= DAY || midnight ? "%e %b"
-		: scale->step >= MINUTE ? "%H:%M" : "%H:%M:%S", &utc);
+	strftime(text, sizeof text,
+		scale->step >= YEAR                  ? "%Y"
+			: scale->step >= MONTH           ? "%b %Y"
+			: scale->step >= DAY || midnight ? "%e %b"
+			: scale->step >= MINUTE          ? "%H:%M"
+											 : "%H:%M:%S",
+		&utc);
 	strcpy(out, text + (text[0] == ' ')); /* "%e" is two letters wide */
 }
 
@@ -207,7 +250,7 @@ void chart_moment_label(format_text out, const struct chart_scale *scale, double
 double chart_percent(const struct chart_scale *scale, double value)
 {
 	double part = scale->is_logarithmic ? log(value / scale->low) / log(scale->high / scale->low)
-		: (value - scale->low) / (scale->high - scale->low);
+										: (value - scale->low) / (scale->high - scale->low);
 	return 100 * fmin(fmax(part, 0), 1);
 }
 
@@ -243,7 +286,9 @@ struct drawing {
 	struct chart_scale x, y;
 };
 
-struct ends { double first, last, low, high; };
+struct ends {
+	double first, last, low, high;
+};
 
 /* Of all lines; low is above high when there is nothing to show. */
 static struct ends ends_of(const struct chart *chart)
@@ -262,11 +307,13 @@ static struct ends ends_of(const struct chart *chart)
 	return ends;
 }
 
-/* The lines keep a third of the height, seen in logarithms, as long as they are not all but equal. */
+/* The lines keep a third of the height, seen in logarithms, as long as they are not all but equal.
+ */
 static bool is_near(const struct ends *ends, double ns)
 {
 	const double least_times = 1.5, most_times = 30;
-	double range = ends->high / ends->low, times = fmin(fmax(least_times, range * range), most_times);
+	double range = ends->high / ends->low,
+		   times = fmin(fmax(least_times, range * range), most_times);
 	return ns >= ends->low / times && ns <= ends->high * times;
 }
 
@@ -291,7 +338,8 @@ static bool find_scales(struct drawing *drawing)
 		return false;
 	drawing->y = chart_scale_durations(low, high);
 	/* Half a step is left beside the first name and the last. */
-	drawing->x = chart->names ? (struct chart_scale){ .low = -.5, .high = (double)chart->name_count - .5 }
+	drawing->x = chart->names
+		? (struct chart_scale){ .low = -.5, .high = (double)chart->name_count - .5 }
 		: chart_scale_moments(ends.first, ends.last);
 	return true;
 }
@@ -313,8 +361,12 @@ static void draw_y_axis(const struct drawing *drawing)
 		double y = y_of(drawing, drawing->y.ticks[i]);
 		format_text label;
 		chart_duration_label(label, &drawing->y, drawing->y.ticks[i]);
-		buffer_printf(drawing->out, "<line class=\"grid\" x2=\"100%%\" y1=\"%.4g%%\" y2=\"%.4g%%\" stroke=\"#888\" stroke-width=\".5\"/>", y, y);
-		buffer_printf(drawing->out, "<text x=\"-8\" y=\"%.4g%%\" dy=\".32em\" text-anchor=\"end\">%s</text>", y, label);
+		buffer_printf(drawing->out,
+			"<line class=\"grid\" x2=\"100%%\" y1=\"%.4g%%\" y2=\"%.4g%%\" stroke=\"#888\" "
+		    "stroke-width=\".5\"/>",
+			y, y);
+		buffer_printf(drawing->out,
+			"<text x=\"-8\" y=\"%.4g%%\" dy=\".32em\" text-anchor=\"end\">%s</text>", y, label);
 	}
 }
 
@@ -322,8 +374,12 @@ static void draw_y_axis(const struct drawing *drawing)
 static void draw_x_label(const struct drawing *drawing, double x, const char *label)
 {
 	const char *anchor = x < 4 ? "start" : x > 96 ? "end" : "middle";
-	buffer_printf(drawing->out, "<line class=\"tick\" x1=\"%.4g%%\" x2=\"%.4g%%\" y1=\"99%%\" y2=\"100%%\" stroke=\"#888\"/>", x, x);
-	buffer_printf(drawing->out, "<text x=\"%.4g%%\" y=\"100%%\" dy=\"1.5em\" text-anchor=\"%s\">", x, anchor);
+	buffer_printf(drawing->out,
+		"<line class=\"tick\" x1=\"%.4g%%\" x2=\"%.4g%%\" y1=\"99%%\" y2=\"100%%\" "
+	    "stroke=\"#888\"/>",
+		x, x);
+	buffer_printf(
+		drawing->out, "<text x=\"%.4g%%\" y=\"100%%\" dy=\"1.5em\" text-anchor=\"%s\">", x, anchor);
 	html_text(drawing->out, label);
 	buffer_text(drawing->out, "</text>");
 }
@@ -340,8 +396,9 @@ static void draw_x_axis(const struct drawing *drawing)
 	}
 }
 
-/* What is faster stands lower and lines fall to the right: so a bound has its name on the left, the others on the right. One that
- * would cover the name of its neighbour is named in the legend only. */
+/* What is faster stands lower and lines fall to the right: so a bound has its name on the left, the
+ * others on the right. One that would cover the name of its neighbour is named in the legend only.
+ */
 static void draw_marks(const struct drawing *drawing)
 {
 	const double name_height = 7; /* percent */
@@ -351,11 +408,14 @@ static void draw_marks(const struct drawing *drawing)
 		if (!chart_has_room(drawing->chart, mark))
 			continue;
 		double y = y_of(drawing, mark->ns), *last = &last_y[mark->is_bound];
-		buffer_printf(drawing->out, "<g class=\"mark-%s\"><line x2=\"100%%\" y1=\"%.4g%%\" y2=\"%.4g%%\" stroke=\"currentColor\" stroke-dasharray=\"%s\"/>",
+		buffer_printf(drawing->out,
+			"<g class=\"mark-%s\"><line x2=\"100%%\" y1=\"%.4g%%\" y2=\"%.4g%%\" "
+		    "stroke=\"currentColor\" stroke-dasharray=\"%s\"/>",
 			mark->is_bound ? "bound" : "time", y, y, mark_dash(mark));
 		if (fabs(*last - y) >= name_height) {
-			buffer_printf(drawing->out, "<text x=\"%s\" y=\"%.4g%%\" dy=\"-.4em\" text-anchor=\"%s\">", mark->is_bound ? "0" : "100%", y,
-				mark->is_bound ? "start" : "end");
+			buffer_printf(drawing->out,
+				"<text x=\"%s\" y=\"%.4g%%\" dy=\"-.4em\" text-anchor=\"%s\">",
+				mark->is_bound ? "0" : "100%", y, mark->is_bound ? "start" : "end");
 			html_text(drawing->out, mark->name);
 			buffer_text(drawing->out, "</text>");
 			*last = y;
@@ -370,12 +430,15 @@ static void draw_line(const struct drawing *drawing, const struct chart_line *li
 	const char *next = "M";
 	buffer_text(drawing->out, "<path class=\"");
 	class_of(drawing->out, line->style);
-	buffer_printf(drawing->out, "\" fill=\"none\" stroke=\"currentColor\" stroke-width=\"%d\" stroke-dasharray=\"%s\" vector-effect=\"non-scaling-stroke\" d=\"",
+	buffer_printf(drawing->out,
+		"\" fill=\"none\" stroke=\"currentColor\" stroke-width=\"%d\" stroke-dasharray=\"%s\" "
+	    "vector-effect=\"non-scaling-stroke\" d=\"",
 		width_of(line->style, line->is_own), style_of(line->style)->dash);
 	for (size_t i = 0; i < line->count; i++) {
 		if (!is_shown(&line->points[i]))
 			continue;
-		double x = 10 * x_of(drawing, line->points[i].x), y = 10 * y_of(drawing, line->points[i].ns);
+		double x = 10 * x_of(drawing, line->points[i].x),
+			   y = 10 * y_of(drawing, line->points[i].ns);
 		if (drawing->chart->names || *next == 'M')
 			buffer_printf(drawing->out, "%s%.4g %.4g", next, x, y);
 		else
@@ -386,7 +449,8 @@ static void draw_line(const struct drawing *drawing, const struct chart_line *li
 }
 
 /* Above those that were drawn before; the reader's own above all. */
-static void for_each_line(const struct drawing *drawing, void (*draw)(const struct drawing *drawing, const struct chart_line *line))
+static void for_each_line(const struct drawing *drawing,
+	void (*draw)(const struct drawing *drawing, const struct chart_line *line))
 {
 	const struct chart *chart = drawing->chart;
 	for (int own = 0; own <= 1; own++)
@@ -397,20 +461,23 @@ static void for_each_line(const struct drawing *drawing, void (*draw)(const stru
 
 static void draw_lines(const struct drawing *drawing)
 {
-	buffer_text(drawing->out, "<svg class=\"lines\" width=\"100%\" height=\"100%\" viewBox=\"0 0 1000 1000\" preserveAspectRatio=\"none\">");
+	buffer_text(drawing->out,
+		"<svg class=\"lines\" width=\"100%\" height=\"100%\" viewBox=\"0 0 1000 1000\" "
+	    "preserveAspectRatio=\"none\">");
 	for_each_line(drawing, draw_line);
 	buffer_text(drawing->out, "</svg>");
 }
 
 static void draw_shape(struct buffer *out, const struct style *style)
 {
-	buffer_printf(out, "<path class=\"shape\" d=\"%s\" fill=\"%s\" stroke=\"currentColor\" stroke-width=\"%s\"", style->shape,
-		style->hollow ? "none" : "currentColor", style->hollow ? "1.8" : "1");
+	buffer_printf(out,
+		"<path class=\"shape\" d=\"%s\" fill=\"%s\" stroke=\"currentColor\" stroke-width=\"%s\"",
+		style->shape, style->hollow ? "none" : "currentColor", style->hollow ? "1.8" : "1");
 }
 
 static void define_shapes(const struct drawing *drawing)
 {
-	bool defined[chart_styles] = {0};
+	bool defined[chart_styles] = { 0 };
 	buffer_text(drawing->out, "<defs>");
 	for (size_t i = 0; i < drawing->chart->line_count; i++) {
 		size_t style = drawing->chart->lines[i].style;
@@ -433,11 +500,15 @@ static void draw_own(const struct drawing *drawing, const struct chart_line *lin
 		if (!is_shown(&line->points[i]))
 			continue;
 		last = &line->points[i];
-		buffer_printf(drawing->out, "<circle cx=\"%.4g%%\" cy=\"%.4g%%\" r=\"8\" fill=\"none\" stroke=\"currentColor\" stroke-width=\"1.5\"/>",
+		buffer_printf(drawing->out,
+			"<circle cx=\"%.4g%%\" cy=\"%.4g%%\" r=\"8\" fill=\"none\" stroke=\"currentColor\" "
+		    "stroke-width=\"1.5\"/>",
 			x_of(drawing, last->x), y_of(drawing, last->ns));
 	}
 	if (last)
-		buffer_printf(drawing->out, "<text class=\"you\" x=\"%.4g%%\" y=\"%.4g%%\" dy=\"-1em\" text-anchor=\"middle\">you</text>",
+		buffer_printf(drawing->out,
+			"<text class=\"you\" x=\"%.4g%%\" y=\"%.4g%%\" dy=\"-1em\" "
+		    "text-anchor=\"middle\">you</text>",
 			x_of(drawing, last->x), y_of(drawing, last->ns));
 }
 
@@ -451,8 +522,8 @@ static void draw_shapes(const struct drawing *drawing, const struct chart_line *
 			continue;
 		buffer_text(drawing->out, "<use href=\"#");
 		html_attribute(drawing->out, drawing->chart->id);
-		buffer_printf(drawing->out, "-%zu\" x=\"%.4g%%\" y=\"%.4g%%\"/>", line->style + 1, x_of(drawing, line->points[i].x),
-			y_of(drawing, line->points[i].ns));
+		buffer_printf(drawing->out, "-%zu\" x=\"%.4g%%\" y=\"%.4g%%\"/>", line->style + 1,
+			x_of(drawing, line->points[i].x), y_of(drawing, line->points[i].ns));
 	}
 	if (line->is_own)
 		draw_own(drawing, line);
@@ -465,7 +536,9 @@ void html_chart(struct buffer *out, const struct chart *chart)
 	if (!find_scales(&drawing))
 		return;
 	/* The room for what stands beside the axes is style.css's padding. */
-	buffer_text(out, "<svg class=\"chart\" role=\"img\" width=\"100%\" height=\"300\" overflow=\"visible\" aria-label=\"");
+	buffer_text(out,
+		"<svg class=\"chart\" role=\"img\" width=\"100%\" height=\"300\" overflow=\"visible\" "
+	    "aria-label=\"");
 	html_attribute(out, chart->alternative);
 	buffer_text(out, "\">");
 	define_shapes(&drawing);
@@ -482,28 +555,41 @@ void html_chart_key(struct buffer *out, size_t style, bool is_own)
 	const struct style *look = style_of(style);
 	buffer_text(out, "<svg class=\"chart-key ");
 	class_of(out, style);
-	buffer_printf(out, "\" width=\"38\" height=\"14\" aria-hidden=\"true\"><path d=\"M0 7h38\" fill=\"none\" stroke=\"currentColor\" "
-		"stroke-width=\"%d\" stroke-dasharray=\"%s\"/>", width_of(style, is_own), look->dash);
+	buffer_printf(out,
+		"\" width=\"38\" height=\"14\" aria-hidden=\"true\"><path d=\"M0 7h38\" fill=\"none\" "
+	    "stroke=\"currentColor\" "
+		"stroke-width=\"%d\" stroke-dasharray=\"%s\"/>",
+		width_of(style, is_own), look->dash);
 	if (look->shape) {
 		draw_shape(out, look);
 		buffer_text(out, " transform=\"translate(19 7)\"/>");
 	}
 	if (is_own)
-		buffer_text(out, "<circle cx=\"19\" cy=\"7\" r=\"8\" fill=\"none\" stroke=\"currentColor\" stroke-width=\"1.5\"/>");
+		buffer_text(out,
+			"<circle cx=\"19\" cy=\"7\" r=\"8\" fill=\"none\" stroke=\"currentColor\" "
+		    "stroke-width=\"1.5\"/>");
 	buffer_text(out, "</svg>");
 }
 
 void html_chart_mark_key(struct buffer *out, const struct chart_mark *mark)
 {
-	buffer_printf(out, "<svg class=\"chart-key mark-%s\" width=\"38\" height=\"14\" aria-hidden=\"true\"><path d=\"M0 7h38\" fill=\"none\" "
-		"stroke=\"currentColor\" stroke-dasharray=\"%s\"/></svg>", mark->is_bound ? "bound" : "time", mark_dash(mark));
+	buffer_printf(out,
+		"<svg class=\"chart-key mark-%s\" width=\"38\" height=\"14\" aria-hidden=\"true\"><path "
+	    "d=\"M0 7h38\" fill=\"none\" "
+		"stroke=\"currentColor\" stroke-dasharray=\"%s\"/></svg>",
+		mark->is_bound ? "bound" : "time", mark_dash(mark));
 }
 
 void html_chart_bar(struct buffer *out, double part)
 {
-	static const char begin[] = "<svg class=\"chart-bar\" width=\"100%\" height=\"12\" aria-hidden=\"true\">";
+	static const char begin[] =
+		"<svg class=\"chart-bar\" width=\"100%\" height=\"12\" aria-hidden=\"true\">";
 	if (part > 1 + 1e-9)
-		buffer_printf(out, "%s<rect width=\"88%%\" height=\"100%%\"/><rect x=\"91%%\" width=\"9%%\" height=\"100%%\"/></svg>", begin);
+		buffer_printf(out,
+			"%s<rect width=\"88%%\" height=\"100%%\"/><rect x=\"91%%\" width=\"9%%\" "
+		    "height=\"100%%\"/></svg>",
+			begin);
 	else if (isfinite(part))
-		buffer_printf(out, "%s<rect width=\"%.4g%%\" height=\"100%%\"/></svg>", begin, 100 * fmin(fmax(part, 0), 1));
+		buffer_printf(out, "%s<rect width=\"%.4g%%\" height=\"100%%\"/></svg>", begin,
+			100 * fmin(fmax(part, 0), 1));
 }

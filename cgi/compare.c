@@ -1,5 +1,5 @@
-/* /compare: two submissions beside each other. Who may see the pages of both may see their results here; the sources, who may
- * see both sources. */
+/* /compare: two submissions beside each other. Who may see the pages of both may see their results
+ * here; the sources, who may see both sources. */
 #include "cgi/compare.h"
 
 #include "cgi/comparison.h"
@@ -15,45 +15,74 @@
 
 enum { context_lines = 3, most_rows = 3000, most_recent = 20 };
 
-#define SIDE_FIELDS "s.id, s.leaderboard_id, v.number AS version_number, s.submitted_at AS submitted_at_ms, u.name AS user, " \
+#define SIDE_FIELDS \
+	"s.id, s.leaderboard_id, v.number AS version_number, s.submitted_at AS submitted_at_ms, " \
+	"u.name AS user, " \
 	"l.name AS leaderboard, s.file_name, s.mode"
-#define SIDE_TABLES(hint) "submissions s " hint "JOIN users u ON u.id = s.user_id JOIN leaderboards l ON l.id = s.leaderboard_id " \
+#define SIDE_TABLES(hint) \
+	"submissions s " hint \
+	"JOIN users u ON u.id = s.user_id JOIN leaderboards l ON l.id = s.leaderboard_id " \
 	"JOIN task_versions v ON v.id = s.task_version_id"
 static const struct column SIDE_COLUMNS[] = {
-	INTEGER(struct compare_side, id), INTEGER(struct compare_side, leaderboard_id), INTEGER(struct compare_side, version_number),
-	TIME(struct compare_side, submitted_at_ms), TEXT(struct compare_side, user), TEXT(struct compare_side, leaderboard),
-	TEXT(struct compare_side, file_name), TEXT(struct compare_side, mode), BLOB(struct compare_side, source),
+	INTEGER(struct compare_side, id),
+	INTEGER(struct compare_side, leaderboard_id),
+	INTEGER(struct compare_side, version_number),
+	TIME(struct compare_side, submitted_at_ms),
+	TEXT(struct compare_side, user),
+	TEXT(struct compare_side, leaderboard),
+	TEXT(struct compare_side, file_name),
+	TEXT(struct compare_side, mode),
+	BLOB(struct compare_side, source),
 };
 static const struct statement SIDES = SELECT(struct compare_side, SIDE_COLUMNS,
-	"SELECT " SIDE_FIELDS ", IF(" SQL_MAY_SEE_SOURCE("s", "l") ", b.content, NULL) AS source FROM " SIDE_TABLES("") " "
-	"JOIN blobs b ON b.sha256 = s.sha256 WHERE s.id IN (?, ?) AND " SQL_MAY_SEE("l") " AND " SQL_MAY_SEE_TRIAL("s", "l") " AND " SQL_IS_SHOWN("s"));
-/* By an index whose last column is the id; left alone, MariaDB would sort all that the user has sent. */
+	"SELECT " SIDE_FIELDS
+	", IF(" SQL_MAY_SEE_SOURCE("s", "l") ", b.content, NULL) AS source FROM " SIDE_TABLES(
+		"") " "
+			"JOIN blobs b ON b.sha256 = s.sha256 WHERE s.id IN (?, ?) AND " SQL_MAY_SEE(
+				"l") " AND " SQL_MAY_SEE_TRIAL("s", "l") " AND " SQL_IS_SHOWN("s"));
+/* By an index whose last column is the id; left alone, MariaDB would sort all that the user has
+ * sent. */
 static const struct statement RECENT = SELECT(struct compare_side, SIDE_COLUMNS,
-	"SELECT " SIDE_FIELDS ", NULL AS source FROM " SIDE_TABLES("FORCE INDEX (submissions_history) ") " "
-	"WHERE s.user_id = ? AND s.leaderboard_id = (SELECT leaderboard_id FROM submissions WHERE id = ?) AND s.id <> ? AND NOT s.dry_run AND " SQL_MAY_SEE("l") " "
-	"ORDER BY s.id DESC LIMIT ?");
+	"SELECT " SIDE_FIELDS ", NULL AS source FROM " SIDE_TABLES(
+		"FORCE INDEX (submissions_history) ") " "
+											  "WHERE s.user_id = ? AND s.leaderboard_id = (SELECT "
+                                              "leaderboard_id FROM submissions WHERE id = ?) AND "
+                                              "s.id <> ? AND NOT s.dry_run AND " SQL_MAY_SEE(
+												  "l") " "
+													   "ORDER BY s.id DESC LIMIT ?");
 
 static const struct column ROW_COLUMNS[] = {
-	INTEGER(struct compare_row, submission_id), INTEGER(struct compare_row, hidden), TEXT(struct compare_row, gpu),
-	TEXT(struct compare_row, verdict), TEXT(struct compare_row, environment), TEXT(struct compare_row, spec),
-	REAL(struct compare_row, score_ns), REAL(struct compare_row, score_err_ns), REAL(struct compare_row, mean_ns),
+	INTEGER(struct compare_row, submission_id),
+	INTEGER(struct compare_row, hidden),
+	TEXT(struct compare_row, gpu),
+	TEXT(struct compare_row, verdict),
+	TEXT(struct compare_row, environment),
+	TEXT(struct compare_row, spec),
+	REAL(struct compare_row, score_ns),
+	REAL(struct compare_row, score_err_ns),
+	REAL(struct compare_row, mean_ns),
 	REAL(struct compare_row, err_ns),
 };
 static const struct statement ROWS = SELECT(struct compare_row, ROW_COLUMNS,
-	"SELECT j.submission_id, NOT " SQL_MAY_SEE_TIMES("s", "l", "j") " AS hidden, j.gpu, "
-	"  COALESCE(j.verdict, j.state) AS verdict, IF(COALESCE(m.case_index, 0) = 0, j.environment, NULL) AS environment, m.spec, "
-	"  j.score_ns, j.score_err_ns, m.mean_ns, m.err_ns "
-	"FROM jobs j JOIN submissions s ON s.id = j.submission_id JOIN leaderboards l ON l.id = s.leaderboard_id "
-	"LEFT JOIN stages t ON t.job_id = j.id AND t.name IN ('benchmark', 'ranked') "
-	"LEFT JOIN measurements m ON m.stage_id = t.id AND m.verdict = 'passed' "
-	"WHERE j.submission_id IN (?, ?) ORDER BY j.gpu, j.submission_id, t.position, m.case_index");
+	"SELECT j.submission_id, NOT " SQL_MAY_SEE_TIMES("s", "l",
+		"j") " AS hidden, j.gpu, "
+			 "  COALESCE(j.verdict, j.state) AS verdict, IF(COALESCE(m.case_index, 0) = 0, "
+             "j.environment, NULL) AS environment, m.spec, "
+			 "  j.score_ns, j.score_err_ns, m.mean_ns, m.err_ns "
+			 "FROM jobs j JOIN submissions s ON s.id = j.submission_id JOIN leaderboards l ON l.id "
+             "= s.leaderboard_id "
+			 "LEFT JOIN stages t ON t.job_id = j.id AND t.name IN ('benchmark', 'ranked') "
+			 "LEFT JOIN measurements m ON m.stage_id = t.id AND m.verdict = 'passed' "
+			 "WHERE j.submission_id IN (?, ?) ORDER BY j.gpu, j.submission_id, t.position, "
+             "m.case_index");
 
 /* ---- words ---- */
 
 /* Standard errors are of the means, so that of the difference is the root of their squares' sum. */
 bool compare_is_noise(const struct compare_times *times)
 {
-	double a_err = isnan(times->a_err_ns) ? 0 : times->a_err_ns, b_err = isnan(times->b_err_ns) ? 0 : times->b_err_ns;
+	double a_err = isnan(times->a_err_ns) ? 0 : times->a_err_ns,
+		   b_err = isnan(times->b_err_ns) ? 0 : times->b_err_ns;
 	return fabs(times->b_ns - times->a_ns) <= interval_half_ns(hypot(a_err, b_err));
 }
 
@@ -66,7 +95,8 @@ const char *compare_words(struct arena *arena, const struct compare_times *times
 {
 	if (!compare_has_both(times))
 		return "";
-	return compare_is_noise(times) ? "within noise" : comparison_change(arena, times->b_ns / times->a_ns);
+	return compare_is_noise(times) ? "within noise"
+								   : comparison_change(arena, times->b_ns / times->a_ns);
 }
 
 /* ---- joining ---- */
@@ -75,13 +105,14 @@ struct join {
 	struct arena *arena;
 	int64_t a_id;
 	struct compare_gpu *gpu;
-	struct compare_case *cases;      /* of the device, filled as they come */
+	struct compare_case *cases; /* of the device, filled as they come */
 	const char *a_environment, *b_environment;
 };
 
 static const struct compare_times no_times = { NAN, NAN, NAN, NAN };
 
-/* The case of the other side that this one is held against, or a new one. A side's own is never met twice. */
+/* The case of the other side that this one is held against, or a new one. A side's own is never met
+ * twice. */
 static struct compare_case *find_case(struct join *join, const char *spec, bool is_a)
 {
 	for (size_t i = 0; i < join->gpu->case_count; i++) {
@@ -130,7 +161,8 @@ static void compare_environments(struct join *join)
 	struct fact *a, *b;
 	size_t a_count = result_environment(join->arena, join->a_environment, &a);
 	size_t b_count = result_environment(join->arena, join->b_environment, &b);
-	struct compare_fact *facts = arena_array(join->arena, struct compare_fact, a_count + b_count + 1);
+	struct compare_fact *facts =
+		arena_array(join->arena, struct compare_fact, a_count + b_count + 1);
 	struct compare_gpu *gpu = join->gpu;
 	for (size_t i = 0; i < a_count; i++) {
 		const char *other = fact_named(b, b_count, a[i].name);
@@ -145,7 +177,8 @@ static void compare_environments(struct join *join)
 }
 
 /* The rows of one device; returns how many. */
-static size_t join_gpu(struct join *join, int64_t b_id, const struct compare_row *rows, size_t count)
+static size_t join_gpu(
+	struct join *join, int64_t b_id, const struct compare_row *rows, size_t count)
 {
 	size_t taken = 0;
 	*join->gpu = (struct compare_gpu){ .gpu = rows->gpu, .score = no_times };
@@ -166,8 +199,8 @@ static size_t join_gpu(struct join *join, int64_t b_id, const struct compare_row
 	return taken;
 }
 
-size_t compare_join(struct arena *arena, int64_t a_id, int64_t b_id, const struct compare_row *rows, size_t count,
-	struct compare_gpu **gpus)
+size_t compare_join(struct arena *arena, int64_t a_id, int64_t b_id, const struct compare_row *rows,
+	size_t count, struct compare_gpu **gpus)
 {
 	size_t gpu_count = 0;
 	*gpus = arena_array(arena, struct compare_gpu, count + 1);
@@ -188,27 +221,32 @@ static void compare_sources(struct request *request, struct compare_view *view)
 	if (!view->shows_sources)
 		return;
 	view->same_sources = a->length == b->length && memcmp(a->bytes, b->bytes, a->length) == 0;
-	view->is_too_long = html_lines_are_many(a->bytes, a->length) || html_lines_are_many(b->bytes, b->length);
+	view->is_too_long =
+		html_lines_are_many(a->bytes, a->length) || html_lines_are_many(b->bytes, b->length);
 	if (view->same_sources || view->is_too_long)
 		return;
 	view->diff = diff_of(request->arena, a->bytes, a->length, b->bytes, b->length);
-	view->row_count = diff_rows(request->arena, &view->diff, context_lines, most_rows, &rows, &view->is_cut);
+	view->row_count =
+		diff_rows(request->arena, &view->diff, context_lines, most_rows, &rows, &view->is_cut);
 	view->rows = rows;
 }
 
-static int read_sides(struct request *request, struct compare_view *view, int64_t a_id, int64_t b_id)
+static int read_sides(
+	struct request *request, struct compare_view *view, int64_t a_id, int64_t b_id)
 {
 	struct compare_side *sides;
 	size_t count;
-	int rc = database_rows(request->db, request->arena, &SIDES, &sides, &count, request->error, "iiiiii", request->viewer.id, a_id, b_id, request->viewer.id,
-		request->viewer.id, request->viewer.id);
+	int rc = database_rows(request->db, request->arena, &SIDES, &sides, &count, request->error,
+		"iiiiii", request->viewer.id, a_id, b_id, request->viewer.id, request->viewer.id,
+		request->viewer.id);
 	for (size_t i = 0; !rc && i < count; i++) {
 		view->a = sides[i].id == a_id ? &sides[i] : view->a;
 		view->b = sides[i].id == b_id ? &sides[i] : view->b;
 	}
 	if (rc || (view->a && view->b))
 		return rc;
-	return fail(request->error, ERROR_NOT_FOUND, "There is no submission with the number %lld.", (long long)(view->a ? b_id : a_id));
+	return fail(request->error, ERROR_NOT_FOUND, "There is no submission with the number %lld.",
+		(long long)(view->a ? b_id : a_id));
 }
 
 static int read_results(struct request *request, struct compare_view *view)
@@ -216,8 +254,8 @@ static int read_results(struct request *request, struct compare_view *view)
 	struct compare_row *rows;
 	struct compare_gpu *gpus;
 	size_t count;
-	int rc = database_rows(request->db, request->arena, &ROWS, &rows, &count, request->error, "iii", request->viewer.id, view->a->id,
-		view->b->id);
+	int rc = database_rows(request->db, request->arena, &ROWS, &rows, &count, request->error, "iii",
+		request->viewer.id, view->a->id, view->b->id);
 	if (rc)
 		return rc;
 	view->gpu_count = compare_join(request->arena, view->a->id, view->b->id, rows, count, &gpus);
@@ -231,16 +269,21 @@ int compare_read(struct request *request, int64_t a_id, int64_t b_id, struct com
 	return rc ? rc : read_results(request, view);
 }
 
-/* Without two numbers: a form for them, with the viewer's newest of the same leaderboard to choose from. */
+/* Without two numbers: a form for them, with the viewer's newest of the same leaderboard to choose
+ * from. */
 static int choose(struct request *request, struct compare_view *view, int64_t known)
 {
 	struct compare_side *recent;
-	int rc = !known || !request->viewer.id ? 0 : database_rows(request->db, request->arena, &RECENT, &recent, &view->recent_count,
-		request->error, "iiiii", request->viewer.id, known, known, request->viewer.id, (int64_t)most_recent);
+	int rc = !known || !request->viewer.id
+		? 0
+		: database_rows(request->db, request->arena, &RECENT, &recent, &view->recent_count,
+			request->error, "iiiii", request->viewer.id, known, known, request->viewer.id,
+			(int64_t)most_recent);
 	if (rc)
 		return rc;
 	view->recent = view->recent_count ? recent : NULL;
-	if ((*view->a_text && !query_number(request, "a", 0)) || (*view->b_text && !query_number(request, "b", 0)))
+	if ((*view->a_text && !query_number(request, "a", 0))
+		|| (*view->b_text && !query_number(request, "b", 0)))
 		view->problem = "The number of a submission is digits only, as in its address.";
 	struct page page = page_make(request, "Compare two submissions", "leaderboards");
 	compare_choice_page(&request->body, &page, view);
@@ -256,15 +299,18 @@ static const char *query_text(const struct request *request, const char *name)
 int page_compare(struct request *request)
 {
 	int64_t a_id = query_number(request, "a", 0), b_id = query_number(request, "b", 0);
-	struct compare_view view = { .a_text = query_text(request, "a"), .b_text = query_text(request, "b") };
+	struct compare_view view = { .a_text = query_text(request, "a"),
+		.b_text = query_text(request, "b") };
 	if (!a_id || !b_id)
 		return choose(request, &view, a_id ? a_id : b_id);
 	int rc = compare_read(request, a_id, b_id, &view);
 	if (rc)
 		return rc;
 	compare_sources(request, &view);
-	struct page page = page_make(request, arena_printf(request->arena, "Submissions %lld and %lld compared", (long long)a_id,
-		(long long)b_id), "leaderboards");
+	struct page page = page_make(request,
+		arena_printf(
+			request->arena, "Submissions %lld and %lld compared", (long long)a_id, (long long)b_id),
+		"leaderboards");
 	compare_page(&request->body, &page, &view, request->arena);
 	request->may_be_cached = true;
 	return 0;

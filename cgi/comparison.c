@@ -33,20 +33,28 @@ static int decimals_for(double bound)
 static const char *percent(struct arena *arena, double share)
 {
 	double value = 100 * share;
-	return arena_printf(arena, "%.*f", value >= 10 ? 0 : value >= 0.95 ? 1 : value >= 0.095 ? 2 : 3, value);
+	return arena_printf(arena, "%.*f",
+		value >= 10          ? 0
+			: value >= 0.95  ? 1
+			: value >= 0.095 ? 2
+							 : 3,
+		value);
 }
 
 const char *comparison_change(struct arena *arena, double ratio)
 {
 	return ratio < 1 ? arena_printf(arena, "%s %% faster", percent(arena, 1 - ratio))
-		: arena_printf(arena, "%s %% slower", percent(arena, ratio - 1));
+					 : arena_printf(arena, "%s %% slower", percent(arena, ratio - 1));
 }
 
 const char *comparison_words(struct arena *arena, const struct comparison_row *row)
 {
-	bool is_faster = row->ratio_high < 1, is_slower = row->ratio_low > 1;
-	int decimals = is_faster ? decimals_for(row->ratio_high) : is_slower ? decimals_for(row->ratio_low) : decimals_for(0);
-	const char *figures = arena_printf(arena, "%.*f (%.*f to %.*f)", decimals, row->ratio, decimals, row->ratio_low, decimals,
-		row->ratio_high);
-	return arena_printf(arena, "%s: %s", figures, is_faster || is_slower ? comparison_change(arena, row->ratio) : "a tie");
+	bool is_faster = row->ratio_high<1, is_slower = row->ratio_low> 1;
+	int decimals = is_faster ? decimals_for(row->ratio_high)
+		: is_slower          ? decimals_for(row->ratio_low)
+							 : decimals_for(0);
+	const char *figures = arena_printf(arena, "%.*f (%.*f to %.*f)", decimals, row->ratio, decimals,
+		row->ratio_low, decimals, row->ratio_high);
+	return arena_printf(arena, "%s: %s", figures,
+		is_faster || is_slower ? comparison_change(arena, row->ratio) : "a tie");
 }

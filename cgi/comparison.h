@@ -1,4 +1,5 @@
-/* What pages say about comparisons (lib/comparison.h): one of them, as seen from one of its two entries. */
+/* What pages say about comparisons (lib/comparison.h): one of them, as seen from one of its two
+ * entries. */
 #ifndef PODIUM_CGI_COMPARISON_H
 #define PODIUM_CGI_COMPARISON_H
 

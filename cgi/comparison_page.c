@@ -10,68 +10,116 @@
 
 enum { reload_s = 5 };
 
-struct comparison_found { struct compared compared; struct comparison_row outcome; int64_t withheld; };
-#define COMPARED(kind, member) { #member, kind, offsetof(struct comparison_found, compared.member) }
-#define OUTCOME(kind, member) { #member, kind, offsetof(struct comparison_found, outcome.member) }
+struct comparison_found {
+	struct compared compared;
+	struct comparison_row outcome;
+	int64_t withheld;
+};
+#define COMPARED(kind, member) \
+	{ \
+#member, kind, offsetof(struct comparison_found, compared.member) \
+	}
+#define OUTCOME(kind, member) \
+	{ \
+#member, kind, offsetof(struct comparison_found, outcome.member) \
+	}
 static const struct column COMPARISON_COLUMNS[] = {
-	COMPARED(COLUMN_INTEGER, id), COMPARED(COLUMN_INTEGER, version_number), COMPARED(COLUMN_INTEGER, current_version),
-	COMPARED(COLUMN_INTEGER, challenger_id), COMPARED(COLUMN_INTEGER, incumbent_id), COMPARED(COLUMN_TEXT, leaderboard),
-	COMPARED(COLUMN_TEXT, gpu), COMPARED(COLUMN_TEXT, challenger), COMPARED(COLUMN_TEXT, incumbent), COMPARED(COLUMN_TEXT, progress),
-	COMPARED(COLUMN_TEXT, worker), COMPARED(COLUMN_TIME, made_at_ms), COMPARED(COLUMN_TIME, finished_at_ms),
-	OUTCOME(COLUMN_TEXT, state), OUTCOME(COLUMN_TEXT, reason), OUTCOME(COLUMN_REAL, ratio), OUTCOME(COLUMN_REAL, ratio_low),
-	OUTCOME(COLUMN_REAL, ratio_high), OUTCOME(COLUMN_INTEGER, counts), OUTCOME(COLUMN_INTEGER, job_id),
+	COMPARED(COLUMN_INTEGER, id),
+	COMPARED(COLUMN_INTEGER, version_number),
+	COMPARED(COLUMN_INTEGER, current_version),
+	COMPARED(COLUMN_INTEGER, challenger_id),
+	COMPARED(COLUMN_INTEGER, incumbent_id),
+	COMPARED(COLUMN_TEXT, leaderboard),
+	COMPARED(COLUMN_TEXT, gpu),
+	COMPARED(COLUMN_TEXT, challenger),
+	COMPARED(COLUMN_TEXT, incumbent),
+	COMPARED(COLUMN_TEXT, progress),
+	COMPARED(COLUMN_TEXT, worker),
+	COMPARED(COLUMN_TIME, made_at_ms),
+	COMPARED(COLUMN_TIME, finished_at_ms),
+	OUTCOME(COLUMN_TEXT, state),
+	OUTCOME(COLUMN_TEXT, reason),
+	OUTCOME(COLUMN_REAL, ratio),
+	OUTCOME(COLUMN_REAL, ratio_low),
+	OUTCOME(COLUMN_REAL, ratio_high),
+	OUTCOME(COLUMN_INTEGER, counts),
+	OUTCOME(COLUMN_INTEGER, job_id),
 	INTEGER(struct comparison_found, withheld),
 };
 static const struct statement COMPARISON = SELECT(struct comparison_found, COMPARISON_COLUMNS,
-	"SELECT c.id, v.number AS version_number, v.id = l.task_version_id AS current_version, c.challenger_id, c.incumbent_id, "
-	"  l.name AS leaderboard, c.gpu, cu.name AS challenger, iu.name AS incumbent, j.progress, j.lease_owner AS worker, "
-	"  c.made_at AS made_at_ms, j.finished_at AS finished_at_ms, j.state, j.reason, c.ratio, c.ratio_low, c.ratio_high, "
+	"SELECT c.id, v.number AS version_number, v.id = l.task_version_id AS current_version, "
+    "c.challenger_id, c.incumbent_id, "
+	"  l.name AS leaderboard, c.gpu, cu.name AS challenger, iu.name AS incumbent, j.progress, "
+    "j.lease_owner AS worker, "
+	"  c.made_at AS made_at_ms, j.finished_at AS finished_at_ms, j.state, j.reason, c.ratio, "
+    "c.ratio_low, c.ratio_high, "
 	"  EXISTS (SELECT 1 FROM ranking a WHERE a.job_id = c.challenger_job_id) "
-	"  AND EXISTS (SELECT 1 FROM ranking b WHERE b.job_id = c.incumbent_job_id) AS counts, j.id AS job_id, "
-	"  " SQL_IS_WITHHELD("l", "j") " AS withheld "
-	"FROM comparisons c JOIN jobs j ON j.comparison_id = c.id JOIN leaderboards l ON l.id = c.leaderboard_id "
-	"JOIN task_versions v ON v.id = c.task_version_id "
-	"JOIN submissions cs ON cs.id = c.challenger_id JOIN users cu ON cu.id = cs.user_id "
-	"JOIN submissions ics ON ics.id = c.incumbent_id JOIN users iu ON iu.id = ics.user_id WHERE c.id = ? AND " SQL_MAY_SEE("l") " "
-	"AND " SQL_IS_SHOWN("cs") " AND " SQL_IS_SHOWN("ics"));
+	"  AND EXISTS (SELECT 1 FROM ranking b WHERE b.job_id = c.incumbent_job_id) AS counts, j.id AS "
+    "job_id, "
+	"  " SQL_IS_WITHHELD("l",
+		"j") " AS withheld "
+			 "FROM comparisons c JOIN jobs j ON j.comparison_id = c.id JOIN leaderboards l ON l.id "
+             "= c.leaderboard_id "
+			 "JOIN task_versions v ON v.id = c.task_version_id "
+			 "JOIN submissions cs ON cs.id = c.challenger_id JOIN users cu ON cu.id = cs.user_id "
+			 "JOIN submissions ics ON ics.id = c.incumbent_id JOIN users iu ON iu.id = ics.user_id "
+             "WHERE c.id = ? AND " SQL_MAY_SEE("l") " "
+													"AND " SQL_IS_SHOWN("cs") " AND " SQL_IS_SHOWN(
+														"ics"));
 
 static const struct column CASE_COLUMNS[] = {
-	INTEGER(struct compared_case, case_index), TEXT(struct compared_case, spec), TEXT(struct compared_case, message),
-	REAL(struct compared_case, mean_ns), REAL(struct compared_case, rival_ns), REAL(struct compared_case, ratio), REAL(struct compared_case, ratio_low),
+	INTEGER(struct compared_case, case_index),
+	TEXT(struct compared_case, spec),
+	TEXT(struct compared_case, message),
+	REAL(struct compared_case, mean_ns),
+	REAL(struct compared_case, rival_ns),
+	REAL(struct compared_case, ratio),
+	REAL(struct compared_case, ratio_low),
 	REAL(struct compared_case, ratio_high),
 };
 static const struct statement CASES = SELECT(struct compared_case, CASE_COLUMNS,
-	"SELECT m.case_index, m.spec, m.message, m.mean_ns, m.rival_ns, m.ratio, m.ratio_low, m.ratio_high "
-	"FROM stages t JOIN measurements m ON m.stage_id = t.id WHERE t.job_id = ? AND m.ratio IS NOT NULL ORDER BY t.position, m.case_index");
+	"SELECT m.case_index, m.spec, m.message, m.mean_ns, m.rival_ns, m.ratio, m.ratio_low, "
+    "m.ratio_high "
+	"FROM stages t JOIN measurements m ON m.stage_id = t.id WHERE t.job_id = ? AND m.ratio IS NOT "
+    "NULL ORDER BY t.position, m.case_index");
 
 static int find_comparison(struct request *request, struct comparison_found *found)
 {
 	int64_t id = path_number(request, 0);
-	int rc = !id ? ERROR_NOT_FOUND : database_row(request->db, request->arena, &COMPARISON, found, request->error, "iiii", id, request->viewer.id,
-		request->viewer.id, request->viewer.id);
+	int rc = !id ? ERROR_NOT_FOUND
+				 : database_row(request->db, request->arena, &COMPARISON, found, request->error,
+					 "iiii", id, request->viewer.id, request->viewer.id, request->viewer.id);
 	if (rc == ERROR_NOT_FOUND)
 		return fail(request->error, rc, "There is no comparison with this number.");
-	return rc || !found->withheld || request->viewer.role == ROLE_ADMIN ? rc : fail(request->error, ERROR_FORBIDDEN,
-		"The ranking of %s is frozen, and this comparison ended afterwards; it is shown when the freeze is lifted.",
-		found->compared.leaderboard);
+	return rc || !found->withheld || request->viewer.role == ROLE_ADMIN
+		? rc
+		: fail(request->error, ERROR_FORBIDDEN,
+			"The ranking of %s is frozen, and this comparison ended afterwards; it is shown when "
+	        "the freeze is lifted.",
+			found->compared.leaderboard);
 }
 
 int page_comparison(struct request *request)
 {
 	struct comparison_found found;
 	struct compared_case *cases;
-	struct comparison_view view = { .compared = &found.compared, .is_admin = request->viewer.role == ROLE_ADMIN };
+	struct comparison_view view = { .compared = &found.compared,
+		.is_admin = request->viewer.role == ROLE_ADMIN };
 	int rc = find_comparison(request, &found);
 	if (!rc)
-		rc = database_rows(request->db, request->arena, &CASES, &cases, &view.case_count, request->error, "i", found.outcome.job_id);
+		rc = database_rows(request->db, request->arena, &CASES, &cases, &view.case_count,
+			request->error, "i", found.outcome.job_id);
 	if (rc)
 		return rc;
 	view.outcome = found.outcome;
 	view.cases = cases;
-	struct page page = page_make(request, arena_printf(request->arena, "Comparison %lld", (long long)found.compared.id), "leaderboards");
+	struct page page = page_make(request,
+		arena_printf(request->arena, "Comparison %lld", (long long)found.compared.id),
+		"leaderboards");
 	if (comparison_is_open(&view.outcome)) {
 		page.refresh_s = reload_s;
-		page.live_url = arena_printf(request->arena, "/comparison/%lld/status", (long long)found.compared.id);
+		page.live_url =
+			arena_printf(request->arena, "/comparison/%lld/status", (long long)found.compared.id);
 	}
 	comparison_page(&request->body, &page, &view, request->arena);
 	request->may_be_cached = true;
@@ -83,6 +131,8 @@ int page_comparison_status(struct request *request)
 {
 	struct comparison_found found;
 	int rc = find_comparison(request, &found);
-	return rc ? rc : respond_json(request, json_pack("{s:I, s:s, s:s}", "id", (json_int_t)found.compared.id, "state", found.outcome.state,
-		"stage", found.compared.progress));
+	return rc ? rc
+			  : respond_json(request,
+				  json_pack("{s:I, s:s, s:s}", "id", (json_int_t)found.compared.id, "state",
+					  found.outcome.state, "stage", found.compared.progress));
 }

@@ -8,7 +8,8 @@
 
 static const char ANSWER[] = "confirm";
 
-void confirmation_says(struct request *request, struct confirmation *confirmation, const char *format, ...)
+void confirmation_says(
+	struct request *request, struct confirmation *confirmation, const char *format, ...)
 {
 	char sentence[1000];
 	va_list arguments;
@@ -35,8 +36,9 @@ int confirmation_ask(struct request *request, struct confirmation *confirmation)
 	const char *answer = request_form(request, ANSWER);
 	confirmation->answer = answer ? answer : "";
 	if (answer && confirmation->typed)
-		confirmation->error = arena_printf(request->arena, "This is not %s, so nothing was changed; type %s.", confirmation->what,
-			confirmation->typed);
+		confirmation->error =
+			arena_printf(request->arena, "This is not %s, so nothing was changed; type %s.",
+				confirmation->what, confirmation->typed);
 	confirmation->path = request->path;
 	confirmation->fields = request->form;
 	confirmation->field_count = request->form_count;

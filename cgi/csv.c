@@ -17,7 +17,8 @@ static void begin_field(struct buffer *out)
 		buffer_byte(out, ',');
 }
 
-/* Where a line begins, nothing at all would leave the field out, and those behind it would stand one too far left. */
+/* Where a line begins, nothing at all would leave the field out, and those behind it would stand
+ * one too far left. */
 static void empty_field(struct buffer *out)
 {
 	buffer_text(out, begins_line(out) ? "\"\"" : ",");
@@ -36,7 +37,7 @@ static void quoted(struct buffer *out, const char *text)
 
 void csv_text(struct buffer *out, const char *text)
 {
-	cleanup_buffer struct buffer value = {0};
+	cleanup_buffer struct buffer value = { 0 };
 	if (!*text) {
 		empty_field(out);
 		return;

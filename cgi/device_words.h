@@ -4,8 +4,8 @@
 
 #include "lib/arena.h"
 
-/* "Firefox on Linux", "Safari on an iPhone", "curl", "an unknown program", from the User-Agent header. It says what it
- * likes, so this is a help for the memory and no proof. */
+/* "Firefox on Linux", "Safari on an iPhone", "curl", "an unknown program", from the User-Agent
+ * header. It says what it likes, so this is a help for the memory and no proof. */
 const char *device_words(struct arena *arena, const char *user_agent);
 
 #endif

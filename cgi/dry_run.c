@@ -14,7 +14,9 @@ static void count_rows(struct dry_run_view *view)
 {
 	for (size_t i = 0; i < view->count; i++) {
 		const struct dry_run_row *row = &view->rows[i];
-		*(!dry_run_has_ended(row) ? &view->open : dry_run_is_met(row) ? &view->met : &view->unmet) += 1;
+		*(!dry_run_has_ended(row)     ? &view->open
+				: dry_run_is_met(row) ? &view->met
+									  : &view->unmet) += 1;
 		view->silent += dry_run_says_nothing(row);
 		view->has_device_memory |= row->peak_device_bytes != SQL_NULL_INTEGER;
 	}
@@ -35,7 +37,8 @@ static int read_view(struct request *request, struct dry_run_view *view, struct 
 {
 	struct dry_run_row *rows;
 	view->version = query_number(request, "version", view->leaderboard->version_number);
-	int rc = dry_run_read(request->db, request->arena, view->leaderboard->id, view->version, &rows, &view->count, error);
+	int rc = dry_run_read(request->db, request->arena, view->leaderboard->id, view->version, &rows,
+		&view->count, error);
 	if (rc)
 		return rc;
 	view->rows = rows;
@@ -47,17 +50,19 @@ static int read_view(struct request *request, struct dry_run_view *view, struct 
 static int show(struct request *request, const struct leaderboard *leaderboard, const char *problem)
 {
 	struct dry_run_view view = { .leaderboard = leaderboard, .problem = problem };
-	struct error own = {0};
+	struct error own = { 0 };
 	int rc = read_view(request, &view, &own);
 	if (rc) {
 		*request->error = own;
 		return rc;
 	}
-	struct page page = page_make(request, arena_printf(request->arena, "Dry run of version %lld", (long long)view.version), "admin");
+	struct page page = page_make(request,
+		arena_printf(request->arena, "Dry run of version %lld", (long long)view.version), "admin");
 	if (view.open) {
 		page.refresh_s = reload_s;
-		page.live_url = arena_printf(request->arena, "/admin/leaderboard/%s/dryrun/status?version=%lld", leaderboard->name,
-			(long long)view.version);
+		page.live_url =
+			arena_printf(request->arena, "/admin/leaderboard/%s/dryrun/status?version=%lld",
+				leaderboard->name, (long long)view.version);
 	}
 	dry_run_page(&request->body, &page, &view);
 	return 0;
@@ -82,9 +87,12 @@ int page_dry_run_status(struct request *request)
 		return rc;
 	json_t *jobs = json_array();
 	for (size_t i = 0; i < view.count; i++)
-		json_array_append_new(jobs, json_pack("{s:I, s:s, s:s, s:s?}", "submission", (json_int_t)view.rows[i].submission_id, "gpu", view.rows[i].gpu,
-			"state", view.rows[i].state, "verdict", view.rows[i].verdict));
-	return respond_json(request, json_pack("{s:s, s:o}", "state", view.open ? "running" : "done", "jobs", jobs));
+		json_array_append_new(jobs,
+			json_pack("{s:I, s:s, s:s, s:s?}", "submission", (json_int_t)view.rows[i].submission_id,
+				"gpu", view.rows[i].gpu, "state", view.rows[i].state, "verdict",
+				view.rows[i].verdict));
+	return respond_json(
+		request, json_pack("{s:s, s:o}", "state", view.open ? "running" : "done", "jobs", jobs));
 }
 
 int action_dry_run(struct request *request)
@@ -97,7 +105,9 @@ int action_dry_run(struct request *request)
 	int64_t version = query_number(request, "version", leaderboard.version_number);
 	rc = dry_run_start(request->db, request->arena, &leaderboard, version, &actor, request->error);
 	if (rc != ERROR_CONFLICT && rc != ERROR_INPUT)
-		return rc ? rc : redirect(request, "/admin/leaderboard/%s/dryrun?version=%lld", leaderboard.name, (long long)version);
+		return rc ? rc
+				  : redirect(request, "/admin/leaderboard/%s/dryrun?version=%lld", leaderboard.name,
+					  (long long)version);
 	request->status = rc == ERROR_CONFLICT ? 409 : 422;
 	return show(request, &leaderboard, request->error->text);
 }

@@ -17,18 +17,21 @@ enum { submissions_at_once = 50, piece_bytes = 1 << 20 };
 
 static json_t *bytes_to_json(const struct blob_value *blob)
 {
-	cleanup_free char *text = malloc(sodium_base64_ENCODED_LEN(blob->length, sodium_base64_VARIANT_ORIGINAL));
+	cleanup_free char *text =
+		malloc(sodium_base64_ENCODED_LEN(blob->length, sodium_base64_VARIANT_ORIGINAL));
 	if (!text || !blob->bytes)
 		return json_null();
-	sodium_bin2base64(text, sodium_base64_ENCODED_LEN(blob->length, sodium_base64_VARIANT_ORIGINAL), blob->bytes, blob->length,
-		sodium_base64_VARIANT_ORIGINAL);
+	sodium_bin2base64(text, sodium_base64_ENCODED_LEN(blob->length, sodium_base64_VARIANT_ORIGINAL),
+		blob->bytes, blob->length, sodium_base64_VARIANT_ORIGINAL);
 	return json_string(text);
 }
 
 /* Sources are text nearly always; what is not comes as base64. */
 static json_t *blob_to_json(const struct blob_value *blob)
 {
-	return blob->bytes && text_is_utf8(blob->bytes, blob->length) ? json_stringn(blob->bytes, blob->length) : bytes_to_json(blob);
+	return blob->bytes && text_is_utf8(blob->bytes, blob->length)
+		? json_stringn(blob->bytes, blob->length)
+		: bytes_to_json(blob);
 }
 
 static json_t *time_to_json(int64_t ms)
@@ -43,15 +46,14 @@ static json_t *value_to_json(const struct column *column, const char *row)
 	const void *value = row + column->offset;
 	switch (column->type) {
 	case COLUMN_INTEGER:
-		return *(const int64_t *)value == SQL_NULL_INTEGER ? json_null() : json_integer(*(const int64_t *)value);
+		return *(const int64_t *)value == SQL_NULL_INTEGER ? json_null()
+														   : json_integer(*(const int64_t *)value);
 	case COLUMN_REAL:
 		return isfinite(*(const double *)value) ? json_real(*(const double *)value) : json_null();
 	case COLUMN_TEXT:
 		return *(const char *const *)value ? json_string(*(const char *const *)value) : json_null();
-	case COLUMN_TIME:
-		return time_to_json(*(const int64_t *)value);
-	case COLUMN_BLOB:
-		break;
+	case COLUMN_TIME: return time_to_json(*(const int64_t *)value);
+	case COLUMN_BLOB: break;
 	}
 	return blob_to_json(value);
 }
@@ -60,21 +62,25 @@ static json_t *value_to_json(const struct column *column, const char *row)
 static const char *key_of(struct arena *arena, const struct column *column)
 {
 	size_t length = strlen(column->name);
-	return column->type == COLUMN_TIME && text_ends_with(column->name, "_ms") ? arena_strndup(arena, column->name, length - 3) : column->name;
+	return column->type == COLUMN_TIME && text_ends_with(column->name, "_ms")
+		? arena_strndup(arena, column->name, length - 3)
+		: column->name;
 }
 
 /* Without its first columns, if `first` is more than 0. */
-static json_t *row_to_json(struct arena *arena, const struct statement *statement, size_t first, const void *row)
+static json_t *row_to_json(
+	struct arena *arena, const struct statement *statement, size_t first, const void *row)
 {
 	json_t *object = json_object();
 	for (size_t i = first; i < statement->column_count; i++)
-		json_object_set_new(object, key_of(arena, &statement->columns[i]), value_to_json(&statement->columns[i], row));
+		json_object_set_new(object, key_of(arena, &statement->columns[i]),
+			value_to_json(&statement->columns[i], row));
 	return object;
 }
 
 /* All rows that a statement gives for one number. NULL with the error filled when it fails. */
-static json_t *rows_to_json(struct database *db, struct arena *arena, const struct statement *statement, int64_t id,
-	struct error *error)
+static json_t *rows_to_json(struct database *db, struct arena *arena,
+	const struct statement *statement, int64_t id, struct error *error)
 {
 	char *rows;
 	size_t count;
@@ -82,7 +88,8 @@ static json_t *rows_to_json(struct database *db, struct arena *arena, const stru
 		return NULL;
 	json_t *array = json_array();
 	for (size_t i = 0; i < count; i++)
-		json_array_append_new(array, row_to_json(arena, statement, 0, rows + i * statement->row_size));
+		json_array_append_new(
+			array, row_to_json(arena, statement, 0, rows + i * statement->row_size));
 	return array;
 }
 
@@ -90,13 +97,15 @@ static json_t *rows_to_json(struct database *db, struct arena *arena, const stru
 
 struct progress {
 	int64_t leaderboard_id, submission_id; /* the last that was written */
-	struct exported_file *files; size_t file_count, next_file; /* once the submissions are */
+	struct exported_file *files;
+	size_t file_count, next_file; /* once the submissions are */
 	bool any, in_files, ended;
 };
 
 static void write_json(struct buffer *out, json_t *json)
 {
-	cleanup_free char *text = json_dumps(json, JSON_ENSURE_ASCII | JSON_INDENT(1) | JSON_ENCODE_ANY);
+	cleanup_free char *text =
+		json_dumps(json, JSON_ENSURE_ASCII | JSON_INDENT(1) | JSON_ENCODE_ANY);
 	buffer_text(out, text ? text : "null");
 	json_decref(json);
 }
@@ -108,7 +117,8 @@ static int write_head(struct request *request)
 	format_iso(now, now_ms());
 	buffer_printf(out, "{\n\"made_at\": \"%s\"", now);
 	for (const struct export_section *section = EXPORT_SECTIONS; section->key; section++) {
-		json_t *rows = rows_to_json(request->db, request->arena, section->statement, request->viewer.id, request->error);
+		json_t *rows = rows_to_json(
+			request->db, request->arena, section->statement, request->viewer.id, request->error);
 		if (!rows)
 			return request->error->code;
 		buffer_printf(out, ",\n\"%s\": ", section->key);
@@ -118,19 +128,25 @@ static int write_head(struct request *request)
 	return 0;
 }
 
-/* ---- submissions: a piece is asked for at once, and each takes what is its own of every part ---- */
+/* ---- submissions: a piece is asked for at once, and each takes what is its own of every part ----
+ */
 
-struct part { const struct export_section *section; const char *rows; size_t count, next; };
+struct part {
+	const struct export_section *section;
+	const char *rows;
+	size_t count, next;
+};
 
-static int read_parts(struct request *request, struct arena *arena, const struct exported_submission *rows, size_t count,
-	struct part parts[static export_parts])
+static int read_parts(struct request *request, struct arena *arena,
+	const struct exported_submission *rows, size_t count, struct part parts[static export_parts])
 {
 	const struct exported_submission *last = &rows[count - 1];
 	int rc = 0;
 	for (size_t i = 0; i < export_parts && !rc; i++) {
 		parts[i] = (struct part){ .section = &EXPORT_PARTS[i] };
-		rc = database_rows(request->db, arena, parts[i].section->statement, &parts[i].rows, &parts[i].count, request->error, "iiiiiii",
-			request->viewer.id, rows->leaderboard_id, rows->leaderboard_id, rows->id, last->leaderboard_id, last->leaderboard_id, last->id);
+		rc = database_rows(request->db, arena, parts[i].section->statement, &parts[i].rows,
+			&parts[i].count, request->error, "iiiiiii", request->viewer.id, rows->leaderboard_id,
+			rows->leaderboard_id, rows->id, last->leaderboard_id, last->leaderboard_id, last->id);
 	}
 	return rc;
 }
@@ -148,7 +164,8 @@ static json_t *take_rows(struct arena *arena, struct part *part, int64_t submiss
 	return array;
 }
 
-static void write_submission(struct request *request, struct arena *arena, const struct exported_submission *row, struct part *parts)
+static void write_submission(struct request *request, struct arena *arena,
+	const struct exported_submission *row, struct part *parts)
 {
 	json_t *object = row_to_json(arena, &EXPORT_SUBMISSIONS, 0, row);
 	for (size_t i = 0; i < export_parts; i++)
@@ -167,8 +184,8 @@ static int begin_files(struct request *request, struct progress *progress)
 	buffer_text(&request->body, "\n],\n\"files\": [");
 	progress->in_files = true;
 	progress->any = false;
-	return database_rows(request->db, request->arena, &EXPORT_FILES, &progress->files, &progress->file_count, request->error, "i",
-		request->viewer.id);
+	return database_rows(request->db, request->arena, &EXPORT_FILES, &progress->files,
+		&progress->file_count, request->error, "i", request->viewer.id);
 }
 
 /* How many of the first are a piece, which is to have no more sources than so many bytes. */
@@ -186,8 +203,9 @@ static int write_submissions(struct request *request, struct progress *progress)
 	struct exported_submission *rows;
 	struct part parts[export_parts];
 	size_t count;
-	int rc = database_rows(request->db, arena, &EXPORT_SUBMISSIONS, &rows, &count, request->error, "iiiii", request->viewer.id,
-		progress->leaderboard_id, progress->leaderboard_id, progress->submission_id, (int64_t)submissions_at_once);
+	int rc = database_rows(request->db, arena, &EXPORT_SUBMISSIONS, &rows, &count, request->error,
+		"iiiii", request->viewer.id, progress->leaderboard_id, progress->leaderboard_id,
+		progress->submission_id, (int64_t)submissions_at_once);
 	size_t piece = rc ? 0 : piece_of(rows, count);
 	if (piece)
 		rc = read_parts(request, arena, rows, piece, parts);
@@ -197,23 +215,27 @@ static int write_submissions(struct request *request, struct progress *progress)
 		progress->leaderboard_id = rows[i].leaderboard_id;
 		progress->submission_id = rows[i].id;
 	}
-	return rc || piece < count || count == submissions_at_once ? rc : begin_files(request, progress);
+	return rc || piece < count || count == submissions_at_once ? rc
+															   : begin_files(request, progress);
 }
 
 /* One at a time, since each may be large. */
 static int write_file(struct request *request, const struct exported_file *file)
 {
 	cleanup_arena struct arena *arena = arena_new();
-	cleanup_buffer struct buffer packed = {0}, content = {0};
+	cleanup_buffer struct buffer packed = { 0 }, content = { 0 };
 	struct exported_part *parts;
 	size_t count;
-	int rc = database_rows(request->db, arena, &EXPORT_FILE_PARTS, &parts, &count, request->error, "i", file->id);
+	int rc = database_rows(
+		request->db, arena, &EXPORT_FILE_PARTS, &parts, &count, request->error, "i", file->id);
 	if (rc)
 		return rc;
 	for (size_t i = 0; i < count; i++)
 		buffer_append(&packed, parts[i].content.bytes, parts[i].content.length);
 	json_t *object = row_to_json(arena, &EXPORT_FILES, 0, file);
-	bool whole = gzip_unpack(buffer_string(&packed), packed.length, (size_t)file->bytes, &content, NULL) == 0;
+	bool whole =
+		gzip_unpack(buffer_string(&packed), packed.length, (size_t)file->bytes, &content, NULL)
+		== 0;
 	struct blob_value bytes = { buffer_string(&content), content.length };
 	json_object_set_new(object, "content_base64", whole ? bytes_to_json(&bytes) : json_null());
 	write_json(&request->body, object);
@@ -241,7 +263,8 @@ int export_begin(struct request *request)
 	int rc = write_head(request);
 	if (rc)
 		return rc;
-	response_as_text(request, arena_printf(request->arena, "podium-%s.json", request->viewer.name), true);
+	response_as_text(
+		request, arena_printf(request->arena, "podium-%s.json", request->viewer.name), true);
 	request->content_type = "application/json";
 	request->stream = write_more;
 	request->stream_state = arena_alloc(request->arena, sizeof(struct progress));

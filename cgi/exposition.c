@@ -12,7 +12,7 @@ void exposition_family(struct buffer *out, const char *name, const char *type, c
 /* No newline is left once the text is printable. */
 static void append_value(struct buffer *out, const char *value)
 {
-	cleanup_buffer struct buffer shown = {0};
+	cleanup_buffer struct buffer shown = { 0 };
 	text_append_printable(&shown, value);
 	for (const char *c = buffer_string(&shown); *c; c++) {
 		if (*c == '\\' || *c == '"')

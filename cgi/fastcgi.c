@@ -46,8 +46,10 @@ static bool write_batch(struct batch *batch)
 
 static void write_header(unsigned char *header, int type, int id, size_t length)
 {
-	memcpy(header, (unsigned char[header_bytes]){ version, (unsigned char)type, (unsigned char)(id >> 8), (unsigned char)id,
-		(unsigned char)(length >> 8), (unsigned char)length }, header_bytes);
+	memcpy(header,
+		(unsigned char[header_bytes]){ version, (unsigned char)type, (unsigned char)(id >> 8),
+			(unsigned char)id, (unsigned char)(length >> 8), (unsigned char)length },
+		header_bytes);
 }
 
 static void add_record(struct batch *batch, const void *content, size_t length)
@@ -67,14 +69,16 @@ bool fastcgi_send(const FCGX_Request *request, const struct span *spans, size_t 
 			size_t left = spans[i].length - at;
 			if (batch.records == most_records && !write_batch(&batch))
 				return false;
-			add_record(&batch, (const char *)spans[i].bytes + at, left < most_content_bytes ? left : most_content_bytes);
+			add_record(&batch, (const char *)spans[i].bytes + at,
+				left < most_content_bytes ? left : most_content_bytes);
 		}
 	return write_batch(&batch);
 }
 
 /* ---- connections of one's own ---- */
 
-static void append_record(struct buffer *out, int type, int request_id, const void *content, size_t length)
+static void append_record(
+	struct buffer *out, int type, int request_id, const void *content, size_t length)
 {
 	unsigned char header[header_bytes];
 	write_header(header, type, request_id, length);
@@ -86,14 +90,16 @@ void fastcgi_add(struct buffer *out, int request_id, const void *bytes, size_t l
 {
 	for (size_t at = 0; at < length; at += most_content_bytes) {
 		size_t left = length - at;
-		append_record(out, type_stdout, request_id, (const char *)bytes + at, left < most_content_bytes ? left : most_content_bytes);
+		append_record(out, type_stdout, request_id, (const char *)bytes + at,
+			left < most_content_bytes ? left : most_content_bytes);
 	}
 }
 
-/* An empty record ends the output; the other says that the program did what it was asked for (sections 5.3 and 5.5). */
+/* An empty record ends the output; the other says that the program did what it was asked for
+ * (sections 5.3 and 5.5). */
 void fastcgi_add_end(struct buffer *out, int request_id)
 {
-	static const unsigned char complete[8] = {0};
+	static const unsigned char complete[8] = { 0 };
 	append_record(out, type_stdout, request_id, "", 0);
 	append_record(out, type_end, request_id, complete, sizeof complete);
 }

@@ -18,7 +18,8 @@ static int hex(char digit)
 }
 
 /* The decoded text; *decoded_length tells a NUL inside. A % without two digits stays as it is. */
-static char *decode(struct arena *arena, const char *text, size_t length, bool plus_is_space, size_t *decoded_length)
+static char *decode(struct arena *arena, const char *text, size_t length, bool plus_is_space,
+	size_t *decoded_length)
 {
 	char *out = arena_alloc(arena, length + 1);
 	size_t used = 0;
@@ -45,8 +46,8 @@ static int check_value(const char *name, const char *bytes, size_t length, struc
 	return 0;
 }
 
-static int add_field(struct arena *arena, struct field **fields, size_t *count, const char *name, const char *value,
-	struct error *error)
+static int add_field(struct arena *arena, struct field **fields, size_t *count, const char *name,
+	const char *value, struct error *error)
 {
 	if (*count == most_fields)
 		return fail(error, ERROR_INPUT, "The request has more than %d fields.", most_fields);
@@ -56,8 +57,8 @@ static int add_field(struct arena *arena, struct field **fields, size_t *count, 
 	return 0;
 }
 
-int form_parse_urlencoded(struct arena *arena, const char *text, size_t length, struct field **fields, size_t *count,
-	struct error *error)
+int form_parse_urlencoded(struct arena *arena, const char *text, size_t length,
+	struct field **fields, size_t *count, struct error *error)
 {
 	const char *end = text + length;
 	while (text < end) {
@@ -67,7 +68,8 @@ int form_parse_urlencoded(struct arena *arena, const char *text, size_t length, 
 		const char *equals = memchr(text, '=', (size_t)(stop - text));
 		const char *value_begin = equals ? equals + 1 : stop;
 		size_t name_length, value_length;
-		char *name = decode(arena, text, (size_t)((equals ? equals : stop) - text), true, &name_length);
+		char *name =
+			decode(arena, text, (size_t)((equals ? equals : stop) - text), true, &name_length);
 		char *value = decode(arena, value_begin, (size_t)(stop - value_begin), true, &value_length);
 		int rc = check_value("", name, name_length, error);
 		if (!rc)
@@ -103,14 +105,19 @@ static int take_part(void *context, const struct multipart_part *part, struct er
 		return rc;
 	if (!part->file_name) {
 		rc = check_value(part->name, part->bytes, part->length, error);
-		return rc ? rc : add_field(request->arena, &request->form, &request->form_count, part->name, part->bytes, error);
+		return rc ? rc
+				  : add_field(request->arena, &request->form, &request->form_count, part->name,
+					  part->bytes, error);
 	}
 	if (!request->uploads)
 		request->uploads = arena_array(request->arena, struct upload, multipart_most_parts);
-	cleanup_buffer struct buffer name = {0};
+	cleanup_buffer struct buffer name = { 0 };
 	text_append_valid(&name, part->file_name, strlen(part->file_name));
 	request->uploads[request->upload_count++] = (struct upload){
-		part->name, arena_strdup(request->arena, buffer_string(&name)), part->bytes, part->length,
+		part->name,
+		arena_strdup(request->arena, buffer_string(&name)),
+		part->bytes,
+		part->length,
 	};
 	return 0;
 }
@@ -139,20 +146,23 @@ static int pump(struct request *request, size_t most_bytes, feed *feed_to, void 
 			break;
 		total += got;
 		if (total > most_bytes)
-			return fail(request->error, ERROR_LIMIT, "What was sent is larger than the %zu bytes that are taken here.", most_bytes);
+			return fail(request->error, ERROR_LIMIT,
+				"What was sent is larger than the %zu bytes that are taken here.", most_bytes);
 		int rc = feed_to(sink, piece, got, request->error);
 		if (rc)
 			return rc;
 	}
 	if (total < request->body_length)
-		return fail(request->error, ERROR_INPUT, "What was sent did not arrive whole; send it again.");
+		return fail(
+			request->error, ERROR_INPUT, "What was sent did not arrive whole; send it again.");
 	return 0;
 }
 
 static int read_multipart(struct request *request, size_t most_bytes)
 {
 	struct multipart parser;
-	int rc = multipart_begin(&parser, request->arena, request->body_type, take_part, request, request->error);
+	int rc = multipart_begin(
+		&parser, request->arena, request->body_type, take_part, request, request->error);
 	if (!rc)
 		rc = pump(request, most_bytes, feed_multipart, &parser);
 	if (!rc)
@@ -163,23 +173,26 @@ static int read_multipart(struct request *request, size_t most_bytes)
 
 static int read_urlencoded(struct request *request, size_t most_bytes)
 {
-	cleanup_buffer struct buffer body = {0};
+	cleanup_buffer struct buffer body = { 0 };
 	int rc = pump(request, most_bytes, feed_buffer, &body);
-	return rc ? rc : form_parse_urlencoded(request->arena, buffer_string(&body), body.length, &request->form,
-		&request->form_count, request->error);
+	return rc ? rc
+			  : form_parse_urlencoded(request->arena, buffer_string(&body), body.length,
+				  &request->form, &request->form_count, request->error);
 }
 
 bool form_is_type(const struct request *request, const char *type)
 {
 	size_t length = strlen(type);
-	return strncasecmp(request->body_type, type, length) == 0 && strchr("; \t", request->body_type[length]);
+	return strncasecmp(request->body_type, type, length) == 0
+		&& strchr("; \t", request->body_type[length]);
 }
 
 static int check_length(struct request *request, size_t most_bytes)
 {
 	if (request->body_length <= most_bytes)
 		return 0;
-	return fail(request->error, ERROR_LIMIT, "What was sent is larger than the %zu bytes that are taken here.", most_bytes);
+	return fail(request->error, ERROR_LIMIT,
+		"What was sent is larger than the %zu bytes that are taken here.", most_bytes);
 }
 
 int form_read_bytes(struct request *request, size_t most_bytes, struct buffer *body)
@@ -197,5 +210,6 @@ int form_read(struct request *request, size_t most_bytes)
 		return read_multipart(request, most_bytes);
 	if (form_is_type(request, "application/x-www-form-urlencoded"))
 		return read_urlencoded(request, most_bytes);
-	return fail(request->error, ERROR_INPUT, "A form must be sent as multipart/form-data or application/x-www-form-urlencoded.");
+	return fail(request->error, ERROR_INPUT,
+		"A form must be sent as multipart/form-data or application/x-www-form-urlencoded.");
 }

@@ -5,8 +5,8 @@
 #include "cgi/request.h"
 
 /* Decodes `a=b&c=d` into fields; bytes that are not valid UTF-8, or a NUL, are ERROR_INPUT. */
-int form_parse_urlencoded(struct arena *arena, const char *text, size_t length, struct field **fields, size_t *count,
-	struct error *error);
+int form_parse_urlencoded(struct arena *arena, const char *text, size_t length,
+	struct field **fields, size_t *count, struct error *error);
 
 /* Percent-decodes a path. NULL if it is not valid UTF-8 or has a control character. */
 char *form_decode_path(struct arena *arena, const char *text);

@@ -9,9 +9,18 @@
 
 enum source_language source_language_of(const char *file_name)
 {
-	static const struct { const char *ending; enum source_language language; } endings[] = {
-		{ ".py", SOURCE_PYTHON }, { ".cu", SOURCE_CUDA }, { ".cuh", SOURCE_CUDA }, { ".cpp", SOURCE_CUDA }, { ".cc", SOURCE_CUDA },
-		{ ".c", SOURCE_CUDA }, { ".h", SOURCE_CUDA }, { ".hpp", SOURCE_CUDA },
+	static const struct {
+		const char *ending;
+		enum source_language language;
+	} endings[] = {
+		{ ".py", SOURCE_PYTHON },
+		{ ".cu", SOURCE_CUDA },
+		{ ".cuh", SOURCE_CUDA },
+		{ ".cpp", SOURCE_CUDA },
+		{ ".cc", SOURCE_CUDA },
+		{ ".c", SOURCE_CUDA },
+		{ ".h", SOURCE_CUDA },
+		{ ".hpp", SOURCE_CUDA },
 	};
 	for (size_t i = 0; i < COUNT(endings); i++)
 		if (text_ends_with(file_name, endings[i].ending))
@@ -23,22 +32,132 @@ enum source_language source_language_of(const char *file_name)
 
 /* Sorted, for bsearch. */
 static const char *const PYTHON_KEYWORDS[] = {
-	"False", "None", "True", "and", "as", "assert", "async", "await", "break", "case", "class", "continue", "def", "del", "elif",
-	"else", "except", "finally", "for", "from", "global", "if", "import", "in", "is", "lambda", "match", "nonlocal", "not", "or",
-	"pass", "raise", "return", "try", "while", "with", "yield",
+	"False",
+	"None",
+	"True",
+	"and",
+	"as",
+	"assert",
+	"async",
+	"await",
+	"break",
+	"case",
+	"class",
+	"continue",
+	"def",
+	"del",
+	"elif",
+	"else",
+	"except",
+	"finally",
+	"for",
+	"from",
+	"global",
+	"if",
+	"import",
+	"in",
+	"is",
+	"lambda",
+	"match",
+	"nonlocal",
+	"not",
+	"or",
+	"pass",
+	"raise",
+	"return",
+	"try",
+	"while",
+	"with",
+	"yield",
 };
 static const char *const CUDA_KEYWORDS[] = {
-	"__constant__", "__device__", "__forceinline__", "__global__", "__grid_constant__", "__host__", "__launch_bounds__",
-	"__managed__", "__noinline__", "__restrict__", "__shared__", "alignas", "alignof", "asm", "auto", "bool", "break", "case",
-	"catch", "char", "class", "const", "const_cast", "consteval", "constexpr", "constinit", "continue", "decltype", "default",
-	"delete", "do", "double", "dynamic_cast", "else", "enum", "explicit", "extern", "false", "float", "for", "friend", "goto", "if",
-	"inline", "int", "long", "mutable", "namespace", "new", "noexcept", "nullptr", "operator", "private", "protected", "public",
-	"register", "reinterpret_cast", "return", "short", "signed", "sizeof", "static", "static_assert", "static_cast", "struct",
-	"switch", "template", "this", "thread_local", "throw", "true", "try", "typedef", "typename", "union", "unsigned", "using",
-	"virtual", "void", "volatile", "while",
+	"__constant__",
+	"__device__",
+	"__forceinline__",
+	"__global__",
+	"__grid_constant__",
+	"__host__",
+	"__launch_bounds__",
+	"__managed__",
+	"__noinline__",
+	"__restrict__",
+	"__shared__",
+	"alignas",
+	"alignof",
+	"asm",
+	"auto",
+	"bool",
+	"break",
+	"case",
+	"catch",
+	"char",
+	"class",
+	"const",
+	"const_cast",
+	"consteval",
+	"constexpr",
+	"constinit",
+	"continue",
+	"decltype",
+	"default",
+	"delete",
+	"do",
+	"double",
+	"dynamic_cast",
+	"else",
+	"enum",
+	"explicit",
+	"extern",
+	"false",
+	"float",
+	"for",
+	"friend",
+	"goto",
+	"if",
+	"inline",
+	"int",
+	"long",
+	"mutable",
+	"namespace",
+	"new",
+	"noexcept",
+	"nullptr",
+	"operator",
+	"private",
+	"protected",
+	"public",
+	"register",
+	"reinterpret_cast",
+	"return",
+	"short",
+	"signed",
+	"sizeof",
+	"static",
+	"static_assert",
+	"static_cast",
+	"struct",
+	"switch",
+	"template",
+	"this",
+	"thread_local",
+	"throw",
+	"true",
+	"try",
+	"typedef",
+	"typename",
+	"union",
+	"unsigned",
+	"using",
+	"virtual",
+	"void",
+	"volatile",
+	"while",
 };
 
-struct word { const char *text; size_t length; };
+struct word {
+	const char *text;
+	size_t length;
+};
 
 static int compare_word(const void *key, const void *entry)
 {
@@ -52,8 +171,11 @@ static bool is_keyword(enum source_language language, const char *text, size_t l
 {
 	struct word word = { text, length };
 	return language == SOURCE_PYTHON
-		? bsearch(&word, PYTHON_KEYWORDS, COUNT(PYTHON_KEYWORDS), sizeof *PYTHON_KEYWORDS, compare_word) != NULL
-		: bsearch(&word, CUDA_KEYWORDS, COUNT(CUDA_KEYWORDS), sizeof *CUDA_KEYWORDS, compare_word) != NULL;
+		? bsearch(
+			  &word, PYTHON_KEYWORDS, COUNT(PYTHON_KEYWORDS), sizeof *PYTHON_KEYWORDS, compare_word)
+			!= NULL
+		: bsearch(&word, CUDA_KEYWORDS, COUNT(CUDA_KEYWORDS), sizeof *CUDA_KEYWORDS, compare_word)
+			!= NULL;
 }
 
 static bool begins_word(char byte)
@@ -103,7 +225,8 @@ static size_t comment(const struct tokenizer *tokenizer)
 	return end ? (size_t)(end - at) + 2 : strlen(at);
 }
 
-/* From an opening quote to the closing one, which a backslash hides; a string of one line ends with it. */
+/* From an opening quote to the closing one, which a backslash hides; a string of one line ends with
+ * it. */
 static size_t quoted(const char *at, size_t quotes)
 {
 	size_t length = quotes;
@@ -157,7 +280,8 @@ static size_t cuda_string(const char *at)
 
 static size_t string(const struct tokenizer *tokenizer)
 {
-	return tokenizer->language == SOURCE_PYTHON ? python_string(tokenizer->at) : cuda_string(tokenizer->at);
+	return tokenizer->language == SOURCE_PYTHON ? python_string(tokenizer->at)
+												: cuda_string(tokenizer->at);
 }
 
 /* With a point, an exponent, a base and endings; "1'000" in C++, "1_000" in Python. */
@@ -170,8 +294,10 @@ static size_t number(const struct tokenizer *tokenizer)
 		return 0;
 	for (;; length++) {
 		char byte = at[length], before = length ? at[length - 1] : '\0';
-		bool is_sign = (byte == '+' || byte == '-') && before && strchr(is_hex ? "pP" : "eE", before);
-		bool parts = byte == '\'' && tokenizer->language == SOURCE_CUDA && isalnum((unsigned char)at[length + 1]);
+		bool is_sign =
+			(byte == '+' || byte == '-') && before && strchr(is_hex ? "pP" : "eE", before);
+		bool parts = byte == '\'' && tokenizer->language == SOURCE_CUDA
+			&& isalnum((unsigned char)at[length + 1]);
 		if (!isalnum((unsigned char)byte) && byte != '.' && byte != '_' && !is_sign && !parts)
 			return length;
 	}
@@ -201,7 +327,10 @@ static const struct lexeme {
 	enum token_kind kind;
 	size_t (*length)(const struct tokenizer *tokenizer);
 } LEXEMES[] = {
-	{ TOKEN_COMMENT, comment }, { TOKEN_STRING, string }, { TOKEN_NUMBER, number }, { TOKEN_DIRECTIVE, directive },
+	{ TOKEN_COMMENT, comment },
+	{ TOKEN_STRING, string },
+	{ TOKEN_NUMBER, number },
+	{ TOKEN_DIRECTIVE, directive },
 	{ TOKEN_KEYWORD, keyword },
 };
 

@@ -20,67 +20,200 @@
 enum { submissions_per_page = 50, reload_s = 5 };
 
 static const struct column JOB_COLUMNS[] = {
-	INTEGER(struct history_job, submission_id), TEXT(struct history_job, file_name), TEXT(struct history_job, mode),
-	TEXT(struct history_job, leaderboard), TEXT(struct history_job, note), INTEGER(struct history_job, withdrawn),
-	TIME(struct history_job, submitted_at_ms), INTEGER(struct history_job, version_number),
-	INTEGER(struct history_job, current_version), TEXT(struct history_job, gpu),
-	TEXT(struct history_job, state), TEXT(struct history_job, verdict), TEXT(struct history_job, progress),
-	REAL(struct history_job, score_ns), REAL(struct history_job, score_err_ns), INTEGER(struct history_job, is_held),
-	INTEGER(struct history_job, place), INTEGER(struct history_job, is_tie),
+	INTEGER(struct history_job, submission_id),
+	TEXT(struct history_job, file_name),
+	TEXT(struct history_job, mode),
+	TEXT(struct history_job, leaderboard),
+	TEXT(struct history_job, note),
+	INTEGER(struct history_job, withdrawn),
+	TIME(struct history_job, submitted_at_ms),
+	INTEGER(struct history_job, version_number),
+	INTEGER(struct history_job, current_version),
+	TEXT(struct history_job, gpu),
+	TEXT(struct history_job, state),
+	TEXT(struct history_job, verdict),
+	TEXT(struct history_job, progress),
+	REAL(struct history_job, score_ns),
+	REAL(struct history_job, score_err_ns),
+	INTEGER(struct history_job, is_held),
+	INTEGER(struct history_job, place),
+	INTEGER(struct history_job, is_tie),
 };
-/* `where` chooses by an index whose last column is that of the order; the rest is looked at row by row until a page is full. A
- * submission is there with all of its jobs if one of them is what is asked for. The index is named, and subqueries are no EXISTS,
- * because MariaDB would rather sort all that a user has sent, or look at every job first (with 20,000 of a user: 40,000 rows
- * instead of 150). */
-#define JOBS_IN_ORDER(index, where, from_here, order) SELECT(struct history_job, JOB_COLUMNS, \
-	"SELECT s.id AS submission_id, s.file_name, s.mode, l.name AS leaderboard, s.note, s.withdrawn_at IS NOT NULL AS withdrawn, " \
-	"  s.submitted_at AS submitted_at_ms, v.number AS version_number, v.id = l.task_version_id AS current_version, " \
-	"  j.gpu, j.state, j.verdict, j.progress, j.score_ns, j.score_err_ns, " SQL_IS_HELD("j") " AS is_held, r.place, " SQL_IS_TIE("r") " AS is_tie " \
-	"FROM (SELECT o.id, o.leaderboard_id, o.task_version_id, o.user_id, o.file_name, o.mode, o.note, o.withdrawn_at, o.submitted_at " \
-	"  FROM submissions o FORCE INDEX (" index ") WHERE " where " AND " from_here " AND ? IN ('', o.mode) AND NOT o.dry_run " \
-	"  AND (? = '' OR (SELECT 1 FROM jobs w WHERE w.submission_id = o.id AND ? IN ('', w.gpu) " \
-	"    AND ? IN ('', w.state, w.verdict, IF(" SQL_IS_HELD("w") ", 'held', '')) LIMIT 1) = 1) ORDER BY " order("o") " LIMIT ?) s " \
-	"JOIN leaderboards l ON l.id = s.leaderboard_id " \
-	"JOIN task_versions v ON v.id = s.task_version_id " \
-	"LEFT JOIN jobs j ON j.submission_id = s.id " \
-	"LEFT JOIN leaderboard_gpus g ON g.leaderboard_id = s.leaderboard_id AND g.gpu = j.gpu " \
-	"LEFT JOIN ranking r ON r.leaderboard_id = s.leaderboard_id AND r.task_version_id = s.task_version_id AND r.gpu = j.gpu " \
-	"  AND r.user_id = s.user_id AND r.job_id = j.id " \
-	"ORDER BY " order("s") ", COALESCE(g.position, 999), j.gpu")
-#define OF_ALL "o.user_id = ? AND (SELECT 1 FROM leaderboards n WHERE n.id = o.leaderboard_id AND ? IN ('', n.name) AND " SQL_MAY_SEE("n") ") = 1"
+/* `where` chooses by an index whose last column is that of the order; the rest is looked at row by
+ * row until a page is full. A submission is there with all of its jobs if one of them is what is
+ * asked for. The index is named, and subqueries are no EXISTS, because MariaDB would rather sort
+ * all that a user has sent, or look at every job first (with 20,000 of a user: 40,000 rows instead
+ * of 150). */
+#define JOBS_IN_ORDER(index, where, from_here, order) \
+	SELECT(struct history_job, JOB_COLUMNS, \
+		"SELECT s.id AS submission_id, s.file_name, s.mode, l.name AS leaderboard, s.note, " \
+	    "s.withdrawn_at IS NOT NULL AS withdrawn, " \
+		"  s.submitted_at AS submitted_at_ms, v.number AS version_number, v.id = " \
+	    "l.task_version_id AS current_version, " \
+		"  j.gpu, j.state, j.verdict, j.progress, j.score_ns, j.score_err_ns, " SQL_IS_HELD( \
+			"j") " AS is_held, r.place, " SQL_IS_TIE("r") " AS is_tie " \
+														  "FROM (SELECT o.id, o.leaderboard_id, " \
+	                                                      "o.task_version_id, o.user_id, " \
+	                                                      "o.file_name, o.mode, o.note, " \
+	                                                      "o.withdrawn_at, o.submitted_at " \
+														  "  FROM submissions o FORCE INDEX " \
+	                                                      "(" index ") WHERE " where \
+														  " AND " from_here \
+														  " AND ? IN ('', o.mode) AND NOT " \
+	                                                      "o.dry_run " \
+														  "  AND (? = '' OR (SELECT 1 FROM jobs " \
+	                                                      "w WHERE w.submission_id = o.id AND ? " \
+	                                                      "IN ('', w.gpu) " \
+														  "    AND ? IN ('', w.state, w.verdict, " \
+	                                                      "IF(" SQL_IS_HELD( \
+															  "w") ", 'held', '')) LIMIT 1) = 1) " \
+	                                                               "ORDER BY " order("o") " LIMIT" \
+	                                                                                      " ?) s " \
+																						  "JOIN " \
+	                                                                                      "leader" \
+	                                                                                      "boards" \
+	                                                                                      " l ON " \
+	                                                                                      "l.id " \
+	                                                                                      "= " \
+	                                                                                      "s." \
+	                                                                                      "leader" \
+	                                                                                      "board_" \
+	                                                                                      "id " \
+																						  "JOIN " \
+	                                                                                      "task_" \
+	                                                                                      "versio" \
+	                                                                                      "ns v " \
+	                                                                                      "ON " \
+	                                                                                      "v.id " \
+	                                                                                      "= " \
+	                                                                                      "s." \
+	                                                                                      "task_" \
+	                                                                                      "versio" \
+	                                                                                      "n_id " \
+																						  "LEFT " \
+	                                                                                      "JOIN " \
+	                                                                                      "jobs " \
+	                                                                                      "j ON " \
+	                                                                                      "j." \
+	                                                                                      "submis" \
+	                                                                                      "sion_" \
+	                                                                                      "id = " \
+	                                                                                      "s.id " \
+																						  "LEFT " \
+	                                                                                      "JOIN " \
+	                                                                                      "leader" \
+	                                                                                      "board_" \
+	                                                                                      "gpus " \
+	                                                                                      "g ON " \
+	                                                                                      "g." \
+	                                                                                      "leader" \
+	                                                                                      "board_" \
+	                                                                                      "id = " \
+	                                                                                      "s." \
+	                                                                                      "leader" \
+	                                                                                      "board_" \
+	                                                                                      "id " \
+	                                                                                      "AND " \
+	                                                                                      "g.gpu " \
+	                                                                                      "= " \
+	                                                                                      "j.gpu " \
+																						  "LEFT " \
+	                                                                                      "JOIN " \
+	                                                                                      "rankin" \
+	                                                                                      "g r " \
+	                                                                                      "ON " \
+	                                                                                      "r." \
+	                                                                                      "leader" \
+	                                                                                      "board_" \
+	                                                                                      "id = " \
+	                                                                                      "s." \
+	                                                                                      "leader" \
+	                                                                                      "board_" \
+	                                                                                      "id " \
+	                                                                                      "AND " \
+	                                                                                      "r." \
+	                                                                                      "task_" \
+	                                                                                      "versio" \
+	                                                                                      "n_id " \
+	                                                                                      "= " \
+	                                                                                      "s." \
+	                                                                                      "task_" \
+	                                                                                      "versio" \
+	                                                                                      "n_id " \
+	                                                                                      "AND " \
+	                                                                                      "r.gpu " \
+	                                                                                      "= " \
+	                                                                                      "j.gpu " \
+																						  "  AND " \
+	                                                                                      "r." \
+	                                                                                      "user_" \
+	                                                                                      "id = " \
+	                                                                                      "s." \
+	                                                                                      "user_" \
+	                                                                                      "id " \
+	                                                                                      "AND " \
+	                                                                                      "r.job_" \
+	                                                                                      "id = " \
+	                                                                                      "j.id " \
+																						  "ORDER " \
+	                                                                                      "BY" \
+	                                                                                      " " order( \
+																							  "s") ", COALESCE(g.position, 999), j.gpu")
+#define OF_ALL \
+	"o.user_id = ? AND (SELECT 1 FROM leaderboards n WHERE n.id = o.leaderboard_id AND ? IN ('', " \
+	"n.name) AND " SQL_MAY_SEE("n") ") = 1"
 /* By its number, as text: with a subquery in its place no index would be gone along by time. */
-#define OF_ONE "o.user_id = ? AND o.leaderboard_id = CAST(? AS UNSIGNED) AND (SELECT 1 FROM leaderboards n WHERE n.id = o.leaderboard_id AND " \
-	SQL_MAY_SEE("n") ") = 1"
+#define OF_ONE \
+	"o.user_id = ? AND o.leaderboard_id = CAST(? AS UNSIGNED) AND (SELECT 1 FROM leaderboards n " \
+	"WHERE n.id = o.leaderboard_id AND " SQL_MAY_SEE("n") ") = 1"
 
 /* From a number on, or within a period from a moment on, and at that moment from a number on. */
 #define BY_NUMBER(s) s ".id DESC"
 #define BY_TIME(s) s ".submitted_at DESC, " s ".id DESC"
-#define WITHIN "o.submitted_at >= ? AND o.submitted_at < ? AND o.submitted_at <= ? AND (o.submitted_at < ? OR o.id < ?)"
-static const struct statement JOBS = JOBS_IN_ORDER("submissions_user", OF_ALL, "o.id < ?", BY_NUMBER);
-static const struct statement JOBS_OF_LEADERBOARD = JOBS_IN_ORDER("submissions_history", OF_ONE, "o.id < ?", BY_NUMBER);
-static const struct statement JOBS_WITHIN = JOBS_IN_ORDER("submissions_user_time", OF_ALL, WITHIN, BY_TIME);
-static const struct statement JOBS_OF_LEADERBOARD_WITHIN = JOBS_IN_ORDER("submissions_history_time", OF_ONE, WITHIN, BY_TIME);
+#define WITHIN \
+	"o.submitted_at >= ? AND o.submitted_at < ? AND o.submitted_at <= ? AND (o.submitted_at < ? " \
+	"OR o.id < ?)"
+static const struct statement JOBS =
+	JOBS_IN_ORDER("submissions_user", OF_ALL, "o.id < ?", BY_NUMBER);
+static const struct statement JOBS_OF_LEADERBOARD =
+	JOBS_IN_ORDER("submissions_history", OF_ONE, "o.id < ?", BY_NUMBER);
+static const struct statement JOBS_WITHIN =
+	JOBS_IN_ORDER("submissions_user_time", OF_ALL, WITHIN, BY_TIME);
+static const struct statement JOBS_OF_LEADERBOARD_WITHIN =
+	JOBS_IN_ORDER("submissions_history_time", OF_ONE, WITHIN, BY_TIME);
 
-static const struct column CHOICE_COLUMNS[] = { TEXT(struct history_choice, kind), TEXT(struct history_choice, name) };
+static const struct column CHOICE_COLUMNS[] = { TEXT(struct history_choice, kind),
+	TEXT(struct history_choice, name) };
 static const struct statement CHOICES = SELECT(struct history_choice, CHOICE_COLUMNS,
 	"SELECT 'leaderboard' AS kind, l.name FROM leaderboards l "
-	"WHERE EXISTS (SELECT 1 FROM submissions s WHERE s.user_id = ? AND s.leaderboard_id = l.id AND NOT s.dry_run) AND " SQL_MAY_SEE("l") " "
-	"UNION ALL SELECT 'gpu', g.gpu FROM (SELECT DISTINCT gpu FROM leaderboard_gpus) g ORDER BY kind, name");
+	"WHERE EXISTS (SELECT 1 FROM submissions s WHERE s.user_id = ? AND s.leaderboard_id = l.id AND "
+    "NOT s.dry_run) AND " SQL_MAY_SEE("l") " "
+										   "UNION ALL SELECT 'gpu', g.gpu FROM (SELECT DISTINCT "
+                                           "gpu FROM leaderboard_gpus) g ORDER BY kind, name");
 
 static const struct column RANK_COLUMNS[] = {
-	TEXT(struct history_rank, gpu), INTEGER(struct history_rank, place), INTEGER(struct history_rank, is_tie), INTEGER(struct history_rank, entries),
-	REAL(struct history_rank, score_ns), REAL(struct history_rank, score_err_ns), INTEGER(struct history_rank, submission_id),
+	TEXT(struct history_rank, gpu),
+	INTEGER(struct history_rank, place),
+	INTEGER(struct history_rank, is_tie),
+	INTEGER(struct history_rank, entries),
+	REAL(struct history_rank, score_ns),
+	REAL(struct history_rank, score_err_ns),
+	INTEGER(struct history_rank, submission_id),
 };
 static const struct statement RANKS = SELECT(struct history_rank, RANK_COLUMNS,
-	"SELECT g.gpu, r.place, " SQL_IS_TIE("r") " AS is_tie, (SELECT e.position FROM ranking e WHERE e.leaderboard_id = l.id "
-	"    AND e.task_version_id = l.task_version_id AND e.gpu = g.gpu ORDER BY e.position DESC LIMIT 1) AS entries, "
-	"  r.score_ns, r.score_err_ns, r.submission_id "
-	"FROM leaderboards l JOIN leaderboard_gpus g ON g.leaderboard_id = l.id "
-	"LEFT JOIN ranking r ON r.leaderboard_id = l.id AND r.task_version_id = l.task_version_id AND r.gpu = g.gpu "
-	"  AND r.user_id = ? "
-	"WHERE l.id = ? ORDER BY g.position, g.gpu");
+	"SELECT g.gpu, r.place, " SQL_IS_TIE(
+		"r") " AS is_tie, (SELECT e.position FROM ranking e WHERE e.leaderboard_id = l.id "
+			 "    AND e.task_version_id = l.task_version_id AND e.gpu = g.gpu ORDER BY e.position "
+             "DESC LIMIT 1) AS entries, "
+			 "  r.score_ns, r.score_err_ns, r.submission_id "
+			 "FROM leaderboards l JOIN leaderboard_gpus g ON g.leaderboard_id = l.id "
+			 "LEFT JOIN ranking r ON r.leaderboard_id = l.id AND r.task_version_id = "
+             "l.task_version_id AND r.gpu = g.gpu "
+			 "  AND r.user_id = ? "
+			 "WHERE l.id = ? ORDER BY g.position, g.gpu");
 
-size_t history_group(struct arena *arena, const struct history_job *rows, size_t count, struct history_submission **submissions)
+size_t history_group(struct arena *arena, const struct history_job *rows, size_t count,
+	struct history_submission **submissions)
 {
 	*submissions = arena_array(arena, struct history_submission, count + 1);
 	size_t groups = 0;
@@ -98,7 +231,9 @@ size_t history_group(struct arena *arena, const struct history_job *rows, size_t
 const char *history_result(size_t index)
 {
 	static const char *const others[] = { "queued", "running", "held" };
-	return index < COUNT(others) ? others[index] : verdict_name((enum verdict)(index - COUNT(others) + VERDICT_PASSED));
+	return index < COUNT(others)
+		? others[index]
+		: verdict_name((enum verdict)(index - COUNT(others) + VERDICT_PASSED));
 }
 
 static bool is_result(const char *text)
@@ -140,7 +275,8 @@ static const struct filter_field {
 	bool (*is_good)(const char *text);
 	const char *what;
 } FIELDS[] = {
-	{ "leaderboard", offsetof(struct history_filter, leaderboard), is_name, "the name of a leaderboard" },
+	{ "leaderboard", offsetof(struct history_filter, leaderboard), is_name,
+		"the name of a leaderboard" },
 	{ "gpu", offsetof(struct history_filter, gpu), gpu_is_name, "the name of a device" },
 	{ "mode", offsetof(struct history_filter, mode), history_is_mode, "a mode" },
 	{ "result", offsetof(struct history_filter, result), is_result, "a verdict or state" },
@@ -160,12 +296,13 @@ static int read_filter(struct request *request, struct history_filter *filter)
 		const char *text = request_query(request, FIELDS[i].name);
 		*field_of(filter, &FIELDS[i]) = text ? text : "";
 		if (text && *text && !FIELDS[i].is_good(text))
-			return fail(request->error, ERROR_INPUT, "In the address, %s is not %s, but %s is.", quote(request->arena, text),
-				FIELDS[i].what, FIELDS[i].name);
+			return fail(request->error, ERROR_INPUT, "In the address, %s is not %s, but %s is.",
+				quote(request->arena, text), FIELDS[i].what, FIELDS[i].name);
 		filter->is_set = filter->is_set || (text && *text);
 	}
 	filter->from_ms = 0;
-	filter->until_ms = INT64_C(253402300799000); /* the end of the year 9999, the last that the database knows */
+	filter->until_ms =
+		INT64_C(253402300799000); /* the end of the year 9999, the last that the database knows */
 	if (*filter->from)
 		parse_day(filter->from, &filter->from_ms);
 	if (*filter->to && parse_day(filter->to, &filter->until_ms))
@@ -178,10 +315,12 @@ static bool has_period(const struct history_filter *filter)
 	return *filter->from || *filter->to;
 }
 
-/* The page's address with the filters; `last` is the one that it goes on behind, NULL: from the newest on. */
-static const char *address(struct request *request, struct history_view *view, const struct history_job *last)
+/* The page's address with the filters; `last` is the one that it goes on behind, NULL: from the
+ * newest on. */
+static const char *address(
+	struct request *request, struct history_view *view, const struct history_job *last)
 {
-	cleanup_buffer struct buffer out = {0};
+	cleanup_buffer struct buffer out = { 0 };
 	const char *between = "?";
 	buffer_text(&out, view->path);
 	for (size_t i = 0; i < COUNT(FIELDS); i++) {
@@ -202,37 +341,56 @@ static const char *address(struct request *request, struct history_view *view, c
 /* ---- reading ---- */
 
 enum { ANSWER_JOBS, ANSWER_CHOICES, ANSWER_RANKS };
-#define PARTS(jobs) { [ANSWER_JOBS] = &jobs, [ANSWER_CHOICES] = &CHOICES, [ANSWER_RANKS] = &RANKS }
-static const struct statement *const ALL[] = PARTS(JOBS), *const OF_LEADERBOARD[] = PARTS(JOBS_OF_LEADERBOARD), *const WITHIN_ALL[] = PARTS(JOBS_WITHIN),
+#define PARTS(jobs) \
+	{ \
+		[ANSWER_JOBS] = &jobs, [ANSWER_CHOICES] = &CHOICES, [ANSWER_RANKS] = &RANKS \
+	}
+static const struct statement *const
+	ALL[] = PARTS(JOBS),
+	*const OF_LEADERBOARD[] = PARTS(JOBS_OF_LEADERBOARD), *const WITHIN_ALL[] = PARTS(JOBS_WITHIN),
 	*const WITHIN_LEADERBOARD[] = PARTS(JOBS_OF_LEADERBOARD_WITHIN);
-static const struct bundle PAGES[] = { BUNDLE(ALL), BUNDLE(OF_LEADERBOARD) }, PAGES_WITHIN[] = { BUNDLE(WITHIN_ALL), BUNDLE(WITHIN_LEADERBOARD) };
+static const struct bundle PAGES[] = { BUNDLE(ALL), BUNDLE(OF_LEADERBOARD) },
+						   PAGES_WITHIN[] = { BUNDLE(WITHIN_ALL), BUNDLE(WITHIN_LEADERBOARD) };
 
 /* Of all leaderboards there are no ranks: none has the number 0. */
-static int read_answers(struct request *request, const struct history_view *view, int64_t before, struct database_answer *answers)
+static int read_answers(struct request *request, const struct history_view *view, int64_t before,
+	struct database_answer *answers)
 {
 	const struct history_filter *filter = &view->filter;
-	int64_t viewer = request->viewer.id, board = view->board ? view->board->id : 0, most = submissions_per_page + 1;
-	const char *name = view->board ? arena_printf(request->arena, "%lld", (long long)board) : filter->leaderboard;
+	int64_t viewer = request->viewer.id, board = view->board ? view->board->id : 0,
+			most = submissions_per_page + 1;
+	const char *name =
+		view->board ? arena_printf(request->arena, "%lld", (long long)board) : filter->leaderboard;
 	const char *one_job = *filter->gpu ? filter->gpu : filter->result;
 	if (!has_period(filter))
-		return database_answers(request->db, request->arena, &PAGES[view->board != NULL], answers, request->error, "isiissssi" "ii" "ii",
-			viewer, name, viewer, before, filter->mode, one_job, filter->gpu, filter->result, most, viewer, viewer, viewer, board);
+		return database_answers(request->db, request->arena, &PAGES[view->board != NULL], answers,
+			request->error,
+			"isiissssi"
+			"ii"
+			"ii",
+			viewer, name, viewer, before, filter->mode, one_job, filter->gpu, filter->result, most,
+			viewer, viewer, viewer, board);
 	int64_t at_ms = query_number(request, "at", filter->until_ms);
 	at_ms = at_ms < filter->until_ms ? at_ms : filter->until_ms;
-	return database_answers(request->db, request->arena, &PAGES_WITHIN[view->board != NULL], answers, request->error, "isittttissssi" "ii" "ii",
-		viewer, name, viewer, filter->from_ms, filter->until_ms, at_ms, at_ms, before, filter->mode, one_job, filter->gpu, filter->result,
-		most, viewer, viewer, viewer, board);
+	return database_answers(request->db, request->arena, &PAGES_WITHIN[view->board != NULL],
+		answers, request->error,
+		"isittttissssi"
+		"ii"
+		"ii",
+		viewer, name, viewer, filter->from_ms, filter->until_ms, at_ms, at_ms, before, filter->mode,
+		one_job, filter->gpu, filter->result, most, viewer, viewer, viewer, board);
 }
 
-int history_read(struct request *request, const struct history_filter *filter, int64_t before, int64_t most,
-	struct history_submission **submissions, size_t *count)
+int history_read(struct request *request, const struct history_filter *filter, int64_t before,
+	int64_t most, struct history_submission **submissions, size_t *count)
 {
 	struct history_job *rows;
 	size_t row_count;
 	const char *one_job = *filter->gpu ? filter->gpu : filter->result;
 	int64_t viewer = request->viewer.id;
-	int rc = database_rows(request->db, request->arena, &JOBS, &rows, &row_count, request->error, "isiissssi", viewer, filter->leaderboard,
-		viewer, before, filter->mode, one_job, filter->gpu, filter->result, most);
+	int rc = database_rows(request->db, request->arena, &JOBS, &rows, &row_count, request->error,
+		"isiissssi", viewer, filter->leaderboard, viewer, before, filter->mode, one_job,
+		filter->gpu, filter->result, most);
 	*count = rc ? 0 : history_group(request->arena, rows, row_count, submissions);
 	return rc;
 }
@@ -245,13 +403,15 @@ static int read_view(struct request *request, struct history_view *view)
 	if (rc)
 		return rc;
 	view->is_first = before == INT64_MAX;
-	view->count = history_group(request->arena, answers[ANSWER_JOBS].rows, answers[ANSWER_JOBS].count, &view->submissions);
+	view->count = history_group(
+		request->arena, answers[ANSWER_JOBS].rows, answers[ANSWER_JOBS].count, &view->submissions);
 	view->newest = address(request, view, NULL);
 	if (view->count > submissions_per_page) {
 		view->count = submissions_per_page;
 		view->older = address(request, view, view->submissions[view->count - 1].jobs);
 	}
-	view->choices = answers[ANSWER_CHOICES].rows, view->choice_count = answers[ANSWER_CHOICES].count;
+	view->choices = answers[ANSWER_CHOICES].rows,
+	view->choice_count = answers[ANSWER_CHOICES].count;
 	view->ranks = answers[ANSWER_RANKS].rows, view->rank_count = answers[ANSWER_RANKS].count;
 	return 0;
 }

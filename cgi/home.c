@@ -1,8 +1,8 @@
 /* The front page. */
 #include "cgi/home.h"
 
-#include "cgi/board.h"
 #include "cgi/announcement.h"
+#include "cgi/board.h"
 #include "cgi/pages.h"
 #include "lib/visibility.h"
 #include "templates/home.h"
@@ -11,33 +11,50 @@
 #include <string.h>
 
 static const struct column HOME_COLUMNS[] = {
-	TEXT(struct home_row, name), TEXT(struct home_row, language), TIME(struct home_row, deadline_ms),
-	INTEGER(struct home_row, accepting), INTEGER(struct home_row, practice), INTEGER(struct home_row, participants),
-	INTEGER(struct home_row, submissions), TEXT(struct home_row, gpu), INTEGER(struct home_row, entries),
-	INTEGER(struct home_row, place), INTEGER(struct home_row, user_id), TEXT(struct home_row, user),
-	INTEGER(struct home_row, next_place), REAL(struct home_row, score_ns),
+	TEXT(struct home_row, name),
+	TEXT(struct home_row, language),
+	TIME(struct home_row, deadline_ms),
+	INTEGER(struct home_row, accepting),
+	INTEGER(struct home_row, practice),
+	INTEGER(struct home_row, participants),
+	INTEGER(struct home_row, submissions),
+	TEXT(struct home_row, gpu),
+	INTEGER(struct home_row, entries),
+	INTEGER(struct home_row, place),
+	INTEGER(struct home_row, user_id),
+	TEXT(struct home_row, user),
+	INTEGER(struct home_row, next_place),
+	REAL(struct home_row, score_ns),
 };
-/* A row for each of the first three positions on each device, NULL where nobody has it: naming the positions one by
- * one makes each a single look into ranking_order, however long the ranking is; the order of the tables is fixed, because
- * what the server believes about a ranking that has just grown would have it walk through all. The last position is the
- * number of entries; it is looked up once per device. */
+/* A row for each of the first three positions on each device, NULL where nobody has it: naming the
+ * positions one by one makes each a single look into ranking_order, however long the ranking is;
+ * the order of the tables is fixed, because what the server believes about a ranking that has just
+ * grown would have it walk through all. The last position is the number of entries; it is looked up
+ * once per device. */
 static const struct statement HOME = SELECT(struct home_row, HOME_COLUMNS,
 	"SELECT STRAIGHT_JOIN l.name, v.language, l.deadline AS deadline_ms, l.accepting, l.practice, "
-	"  COALESCE(c.participants, 0) AS participants, COALESCE(c.submissions, 0) AS submissions, g.gpu, "
-	"  IF(top.position = 1, (SELECT e.position FROM ranking e FORCE INDEX (ranking_order) WHERE e.leaderboard_id = l.id "
-	"    AND e.task_version_id = l.task_version_id AND e.gpu = g.gpu ORDER BY e.position DESC LIMIT 1), NULL) AS entries, "
+	"  COALESCE(c.participants, 0) AS participants, COALESCE(c.submissions, 0) AS submissions, "
+    "g.gpu, "
+	"  IF(top.position = 1, (SELECT e.position FROM ranking e FORCE INDEX (ranking_order) WHERE "
+    "e.leaderboard_id = l.id "
+	"    AND e.task_version_id = l.task_version_id AND e.gpu = g.gpu ORDER BY e.position DESC "
+    "LIMIT 1), NULL) AS entries, "
 	"  r.place, r.user_id, u.name AS user, "
-	"  IF(top.position = 3, (SELECT n.place FROM ranking n FORCE INDEX (ranking_order) WHERE n.leaderboard_id = l.id "
-	"    AND n.task_version_id = l.task_version_id AND n.gpu = g.gpu AND n.position = 4 LIMIT 1), NULL) AS next_place, r.score_ns "
+	"  IF(top.position = 3, (SELECT n.place FROM ranking n FORCE INDEX (ranking_order) WHERE "
+    "n.leaderboard_id = l.id "
+	"    AND n.task_version_id = l.task_version_id AND n.gpu = g.gpu AND n.position = 4 LIMIT 1), "
+    "NULL) AS next_place, r.score_ns "
 	"FROM leaderboards l JOIN task_versions v ON v.id = l.task_version_id "
 	"LEFT JOIN leaderboard_counts c ON c.leaderboard_id = l.id "
 	"LEFT JOIN leaderboard_gpus g ON g.leaderboard_id = l.id "
 	"JOIN (SELECT 1 AS position UNION ALL SELECT 2 UNION ALL SELECT 3) top "
-	"LEFT JOIN ranking r FORCE INDEX (ranking_order) ON r.leaderboard_id = l.id AND r.task_version_id = l.task_version_id AND r.gpu = g.gpu "
+	"LEFT JOIN ranking r FORCE INDEX (ranking_order) ON r.leaderboard_id = l.id AND "
+    "r.task_version_id = l.task_version_id AND r.gpu = g.gpu "
 	"  AND r.position = top.position "
 	"LEFT JOIN users u ON u.id = r.user_id "
-	"WHERE l.archived_at IS NULL AND " SQL_MAY_SEE("l") " "
-	"ORDER BY l.name, g.position, g.gpu, top.position");
+	"WHERE l.archived_at IS NULL AND " SQL_MAY_SEE(
+		"l") " "
+			 "ORDER BY l.name, g.position, g.gpu, top.position");
 
 /* ---- rows to leaderboards ---- */
 
@@ -48,7 +65,8 @@ static void add_entry(struct home_gpu *gpu, const struct home_row *row)
 	if (!row->user || gpu->top_count == home_top)
 		return;
 	struct home_entry *entry = &gpu->top[gpu->top_count++];
-	*entry = (struct home_entry){ row->place, row->user_id, row->next_place == row->place, row->user, row->score_ns };
+	*entry = (struct home_entry){ row->place, row->user_id, row->next_place == row->place,
+		row->user, row->score_ns };
 	if (entry > gpu->top && entry[-1].place == entry->place)
 		entry->is_tie = entry[-1].is_tie = true;
 }
@@ -71,14 +89,19 @@ static const char *state_of(const struct home_row *row, int64_t now)
 }
 
 /* Takes the rows of one leaderboard; returns how many. */
-static size_t add_board(struct arena *arena, struct home_board *board, const struct home_row *rows, size_t count, int64_t now)
+static size_t add_board(struct arena *arena, struct home_board *board, const struct home_row *rows,
+	size_t count, int64_t now)
 {
 	size_t own = 1;
 	while (own < count && strcmp(rows[own].name, rows->name) == 0)
 		own++;
 	*board = (struct home_board){
-		.name = rows->name, .language = rows->language, .deadline_ms = rows->deadline_ms,
-		.state = state_of(rows, now), .participants = rows->participants, .submissions = rows->submissions,
+		.name = rows->name,
+		.language = rows->language,
+		.deadline_ms = rows->deadline_ms,
+		.state = state_of(rows, now),
+		.participants = rows->participants,
+		.submissions = rows->submissions,
 		.gpus = arena_array(arena, struct home_gpu, own),
 	};
 	for (size_t i = 0; rows->gpu && i < own;)
@@ -109,10 +132,12 @@ static int by_urgency(const void *left, const void *right)
 	return sooner == (part == HOME_ACTIVE) ? -1 : 1;
 }
 
-struct home_view home_view_make(struct arena *arena, const struct home_row *rows, size_t count, int64_t now)
+struct home_view home_view_make(
+	struct arena *arena, const struct home_row *rows, size_t count, int64_t now)
 {
-	struct home_view view = { .sections = { { .title = "Active", .id = "active" }, { .title = "Practice", .id = "practice" },
-		{ .title = "Ended", .id = "ended" } } };
+	struct home_view view = { .sections = { { .title = "Active", .id = "active" },
+								  { .title = "Practice", .id = "practice" },
+								  { .title = "Ended", .id = "ended" } } };
 	struct home_board *boards = arena_array(arena, struct home_board, count + 1);
 	for (size_t i = 0; i < count;)
 		i += add_board(arena, &boards[view.count++], rows + i, count - i, now);
@@ -130,7 +155,8 @@ int page_home(struct request *request)
 {
 	struct home_row *rows;
 	size_t count;
-	int rc = database_rows(request->db, request->arena, &HOME, &rows, &count, request->error, "i", request->viewer.id);
+	int rc = database_rows(
+		request->db, request->arena, &HOME, &rows, &count, request->error, "i", request->viewer.id);
 	if (rc)
 		return rc;
 	struct page page = page_make(request, "Leaderboards", "leaderboards");

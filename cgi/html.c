@@ -47,8 +47,8 @@ void html_url_part(struct buffer *out, const char *text)
 
 void url_own(struct buffer *out, const char *path)
 {
-	/* Anything that could name another host becomes a link to the front page. Browsers take a backslash for
-	 * a slash and drop tabs and line breaks, so those are encoded. */
+	/* Anything that could name another host becomes a link to the front page. Browsers take a
+	 * backslash for a slash and drop tabs and line breaks, so those are encoded. */
 	if (!path || path[0] != '/' || path[1] == '/')
 		path = "/";
 	for (; *path; path++) {
@@ -62,7 +62,7 @@ void url_own(struct buffer *out, const char *path)
 
 void html_url(struct buffer *out, const char *path)
 {
-	cleanup_buffer struct buffer address = {0};
+	cleanup_buffer struct buffer address = { 0 };
 	url_own(&address, path);
 	html_text(out, address.data);
 }

@@ -9,10 +9,10 @@ enum { most_coloured_bytes = 300 * 1000 };
 
 struct code_writer {
 	struct buffer *out;
-	const char *begin;     /* what the lines' names begin with */
-	struct buffer piece;   /* of the line, to be escaped */
+	const char *begin;   /* what the lines' names begin with */
+	struct buffer piece; /* of the line, to be escaped */
 	size_t line;
-	bool is_open;          /* a line is */
+	bool is_open; /* a line is */
 };
 
 static void open_line(struct code_writer *writer)
@@ -20,7 +20,8 @@ static void open_line(struct code_writer *writer)
 	if (writer->is_open)
 		return;
 	size_t line = ++writer->line;
-	buffer_printf(writer->out, "<span class=\"line\" id=\"%sL%zu\"><a class=\"line-number\" href=\"#%sL%zu\">%zu</a>",
+	buffer_printf(writer->out,
+		"<span class=\"line\" id=\"%sL%zu\"><a class=\"line-number\" href=\"#%sL%zu\">%zu</a>",
 		writer->begin, line, writer->begin, line, line);
 	writer->is_open = true;
 }
@@ -32,10 +33,14 @@ static void close_line(struct code_writer *writer)
 	writer->is_open = false;
 }
 
-static void write_piece(struct code_writer *writer, const char *text, size_t length, enum token_kind kind)
+static void write_piece(
+	struct code_writer *writer, const char *text, size_t length, enum token_kind kind)
 {
 	static const char *const names[] = {
-		[TOKEN_COMMENT] = "comment", [TOKEN_STRING] = "string", [TOKEN_NUMBER] = "number", [TOKEN_KEYWORD] = "keyword",
+		[TOKEN_COMMENT] = "comment",
+		[TOKEN_STRING] = "string",
+		[TOKEN_NUMBER] = "number",
+		[TOKEN_KEYWORD] = "keyword",
 		[TOKEN_DIRECTIVE] = "directive",
 	};
 	open_line(writer);
@@ -66,11 +71,13 @@ static void write_token(struct code_writer *writer, const struct token *token)
 	}
 }
 
-static void write_code(struct buffer *out, const char *code, const char *file_name, const char *begin)
+static void write_code(
+	struct buffer *out, const char *code, const char *file_name, const char *begin)
 {
 	struct code_writer writer = { .out = out, .begin = begin };
 	bool is_light = strlen(code) <= most_coloured_bytes;
-	struct tokenizer tokenizer = { is_light ? source_language_of(file_name) : SOURCE_TEXT, code, code };
+	struct tokenizer tokenizer = { is_light ? source_language_of(file_name) : SOURCE_TEXT, code,
+		code };
 	struct token token;
 	while (token_next(&tokenizer, &token))
 		write_token(&writer, &token);
@@ -86,7 +93,7 @@ void html_code(struct buffer *out, const char *code, const char *file_name)
 
 void html_code_of(struct buffer *out, const char *code, const char *file_name, const char *name)
 {
-	cleanup_buffer struct buffer begin = {0};
+	cleanup_buffer struct buffer begin = { 0 };
 	html_url_part(&begin, name); /* the same in an attribute and behind '#' */
 	buffer_byte(&begin, '-');
 	write_code(out, code, file_name, begin.data);

@@ -14,10 +14,14 @@
 /* Nobody guesses a code of 98 bits; this keeps somebody who tries from being a burden. */
 static const struct rate_limit REDEMPTIONS = { "invite code", 30, 600 };
 
-struct board_row { const char *name, *visibility; };
-static const struct column BOARD_COLUMNS[] = { TEXT(struct board_row, name), TEXT(struct board_row, visibility) };
+struct board_row {
+	const char *name, *visibility;
+};
+static const struct column BOARD_COLUMNS[] = { TEXT(struct board_row, name),
+	TEXT(struct board_row, visibility) };
 static const struct statement BOARDS = SELECT(struct board_row, BOARD_COLUMNS,
-	"SELECT name, visibility FROM leaderboards WHERE ? IN (0, creator_id) ORDER BY visibility <> 'closed', name");
+	"SELECT name, visibility FROM leaderboards WHERE ? IN (0, creator_id) ORDER BY visibility <> "
+    "'closed', name");
 
 /* Whose leaderboards and invites the viewer has to do with; 0: everybody's. */
 static int64_t whose(const struct request *request)
@@ -40,12 +44,14 @@ static int list_boards(struct request *request, struct invites_view *view)
 	struct board_row *rows;
 	const char **chosen;
 	size_t chosen_count = request_form_values(request, "leaderboard", &chosen);
-	int rc = database_rows(request->db, request->arena, &BOARDS, &rows, &view->board_count, request->error, "i", whose(request));
+	int rc = database_rows(request->db, request->arena, &BOARDS, &rows, &view->board_count,
+		request->error, "i", whose(request));
 	if (rc)
 		return rc;
 	view->boards = arena_array(request->arena, struct invite_choice, view->board_count + 1);
 	for (size_t i = 0; i < view->board_count; i++)
-		view->boards[i] = (struct invite_choice){ rows[i].name, rows[i].visibility, is_in(chosen, chosen_count, rows[i].name) };
+		view->boards[i] = (struct invite_choice){ rows[i].name, rows[i].visibility,
+			is_in(chosen, chosen_count, rows[i].name) };
 	return 0;
 }
 
@@ -53,12 +59,16 @@ static int show_invites(struct request *request)
 {
 	struct invite *invites;
 	struct invites_view view = {
-		.note = request_form_or(request, "note", ""), .uses = request_form_or(request, "uses", ""),
-		.expires = request_form_or(request, "expires", ""), .note_error = form_error(request, "note"),
-		.uses_error = form_error(request, "uses"), .expires_error = form_error(request, "expires"),
-		.board_error = form_error(request, "leaderboard"), .is_admin = request->viewer.role == ROLE_ADMIN,
+		.note = request_form_or(request, "note", ""),
+		.uses = request_form_or(request, "uses", ""),
+		.expires = request_form_or(request, "expires", ""),
+		.note_error = form_error(request, "note"),
+		.uses_error = form_error(request, "uses"),
+		.expires_error = form_error(request, "expires"),
+		.board_error = form_error(request, "leaderboard"),
+		.is_admin = request->viewer.role == ROLE_ADMIN,
 	};
-	struct error own = {0};
+	struct error own = { 0 };
 	int rc = invites_list(request->db, request->arena, whose(request), &invites, &view.count, &own);
 	if (!rc)
 		rc = list_boards(request, &view);
@@ -71,7 +81,8 @@ static int show_invites(struct request *request)
 	struct page page = page_make(request, "Invites", "admin");
 	const char *done = request_query(request, "done");
 	if (done)
-		page.notice = strcmp(done, "revoked") == 0 ? "The code was revoked. Those who had used it stay members."
+		page.notice = strcmp(done, "revoked") == 0
+			? "The code was revoked. Those who had used it stay members."
 			: "The code was made. It is the first one in the list.";
 	invites_page(&request->body, &page, &view);
 	return 0;
@@ -86,17 +97,21 @@ int page_invites(struct request *request)
 
 static int read_request(struct request *request, struct invite_request *wanted)
 {
-	const char *uses = request_form_or(request, "uses", ""), *expires = request_form_or(request, "expires", "");
+	const char *uses = request_form_or(request, "uses", ""),
+			   *expires = request_form_or(request, "expires", "");
 	char *end = NULL;
-	*wanted = (struct invite_request){ .note = request_form_or(request, "note", ""), .expires_at_ms = TIME_NULL,
+	*wanted = (struct invite_request){ .note = request_form_or(request, "note", ""),
+		.expires_at_ms = TIME_NULL,
 		.may_all = request->viewer.role == ROLE_ADMIN };
 	wanted->leaderboard_count = request_form_values(request, "leaderboard", &wanted->leaderboards);
 	wanted->most_uses = *uses ? strtoll(uses, &end, 10) : 0;
 	if (*uses && (*end || wanted->most_uses < 1 || wanted->most_uses > invite_most_uses))
-		return fail_field(request->error, "uses", "This is a whole number from 1 to %d, or empty; %s is not.", invite_most_uses,
+		return fail_field(request->error, "uses",
+			"This is a whole number from 1 to %d, or empty; %s is not.", invite_most_uses,
 			quote(request->arena, uses));
 	if (*expires && parse_utc(expires, &wanted->expires_at_ms))
-		return fail_field(request->error, "expires", "This is no date and time; write it as 2026-11-21 06:10, in UTC, or leave the "
+		return fail_field(request->error, "expires",
+			"This is no date and time; write it as 2026-11-21 06:10, in UTC, or leave the "
 			"field empty.");
 	return 0;
 }
@@ -107,18 +122,23 @@ static int make(struct request *request)
 	struct actor actor = actor_of(request);
 	const char *code;
 	int rc = read_request(request, &wanted);
-	return rc ? rc : invite_create(request->db, request->arena, &wanted, &actor, &code, request->error);
+	return rc ? rc
+			  : invite_create(request->db, request->arena, &wanted, &actor, &code, request->error);
 }
 
-/* What is not there is left to the action, which says so. *asked: the answer is missing, so nothing is done. */
+/* What is not there is left to the action, which says so. *asked: the answer is missing, so nothing
+ * is done. */
 static int check_revoking(struct request *request, int64_t id, bool *asked)
 {
 	struct invite *invites;
 	size_t count, i = 0;
-	struct confirmation question = { .section = "admin", .button = "Revoke it", .back = "/admin/invites" };
+	struct confirmation question = {
+		.section = "admin", .button = "Revoke it", .back = "/admin/invites"
+	};
 	if (confirmation_given(request, &question))
 		return 0;
-	int rc = invites_list(request->db, request->arena, whose(request), &invites, &count, request->error);
+	int rc =
+		invites_list(request->db, request->arena, whose(request), &invites, &count, request->error);
 	while (!rc && i < count && invites[i].id != id)
 		i++;
 	if (rc || i == count)
@@ -126,9 +146,11 @@ static int check_revoking(struct request *request, int64_t id, bool *asked)
 	const struct invite *one = &invites[i];
 	*asked = true;
 	question.title = arena_printf(request->arena, "Revoke the code %s?", one->code);
-	confirmation_says(request, &question, "Nobody can join %s with it any more. It cannot be opened again; a new code can be made.",
+	confirmation_says(request, &question,
+		"Nobody can join %s with it any more. It cannot be opened again; a new code can be made.",
 		one->leaderboards ? one->leaderboards : "anything");
-	confirmation_says(request, &question, "It was used %lld time%s; those who came with it stay members.", (long long)one->uses,
+	confirmation_says(request, &question,
+		"It was used %lld time%s; those who came with it stay members.", (long long)one->uses,
 		one->uses == 1 ? "" : "s");
 	return confirmation_ask(request, &question);
 }
@@ -138,7 +160,9 @@ static int revoke_one(struct request *request, bool *asked)
 	struct actor actor = actor_of(request);
 	int64_t id = strtoll(request_form_or(request, "invite", "0"), NULL, 10);
 	int rc = check_revoking(request, id, asked);
-	return rc || *asked ? rc : invite_revoke(request->db, request->arena, id, whose(request), &actor, request->error);
+	return rc || *asked
+		? rc
+		: invite_revoke(request->db, request->arena, id, whose(request), &actor, request->error);
 }
 
 int action_invites(struct request *request)
@@ -160,16 +184,17 @@ int action_invites(struct request *request)
 enum { most_memberships = 200 };
 static const struct column MEMBERSHIP_COLUMNS[] = { TEXT(struct membership, leaderboard) };
 static const struct statement MEMBERSHIPS = SELECT(struct membership, MEMBERSHIP_COLUMNS,
-	"SELECT l.name AS leaderboard FROM leaderboard_members m JOIN leaderboards l ON l.id = m.leaderboard_id "
+	"SELECT l.name AS leaderboard FROM leaderboard_members m JOIN leaderboards l ON l.id = "
+    "m.leaderboard_id "
 	"WHERE m.user_id = ? AND l.visibility = 'closed' ORDER BY l.name LIMIT ?");
 
 static int show_join(struct request *request, const char *code)
 {
 	struct join_form form = { .code = code, .code_error = form_error(request, "code") };
 	struct membership *memberships;
-	struct error own = {0};
-	int rc = database_rows(request->db, request->arena, &MEMBERSHIPS, &memberships, &form.membership_count, &own, "ii", request->viewer.id,
-		(int64_t)most_memberships);
+	struct error own = { 0 };
+	int rc = database_rows(request->db, request->arena, &MEMBERSHIPS, &memberships,
+		&form.membership_count, &own, "ii", request->viewer.id, (int64_t)most_memberships);
 	if (rc) {
 		*request->error = own;
 		return rc;
@@ -204,9 +229,11 @@ int action_join(struct request *request)
 	size_t count;
 	int rc = rate_limit_hit(request, &REDEMPTIONS, request->viewer.name);
 	if (!rc)
-		rc = invite_redeem(request->db, request->arena, code, request->viewer.id, &boards, &count, request->error);
+		rc = invite_redeem(
+			request->db, request->arena, code, request->viewer.id, &boards, &count, request->error);
 	if (!rc)
-		return count == 1 ? redirect(request, "/leaderboard/%s", boards->name) : redirect(request, "/join?done=1");
+		return count == 1 ? redirect(request, "/leaderboard/%s", boards->name)
+						  : redirect(request, "/join?done=1");
 	if (rc != ERROR_INPUT)
 		return rc;
 	request->status = 422;

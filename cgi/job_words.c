@@ -26,15 +26,18 @@ static void append_capitalised(struct buffer *out, const char *sentence, size_t 
 /* What became of the attempt before. */
 static void append_trouble(struct buffer *out, const struct job_row *job)
 {
-	const char *reason = job->reason && *job->reason ? job->reason : "the worker" JOB_STOPPED_ANSWERING;
+	const char *reason =
+		job->reason && *job->reason ? job->reason : "the worker" JOB_STOPPED_ANSWERING;
 	if (!job->attempt) {
 		append_capitalised(out, reason, strlen(reason));
 		buffer_byte(out, ' ');
 	} else if (text_ends_with(reason, JOB_STOPPED_ANSWERING)) {
 		append_capitalised(out, reason, strlen(reason) - 1);
-		buffer_printf(out, ", trying again, attempt %lld of %d. ", (long long)job->attempt + 1, job_most_attempts);
+		buffer_printf(out, ", trying again, attempt %lld of %d. ", (long long)job->attempt + 1,
+			job_most_attempts);
 	} else {
-		buffer_printf(out, "Trying again, attempt %lld of %d, because %s ", (long long)job->attempt + 1, job_most_attempts, reason);
+		buffer_printf(out, "Trying again, attempt %lld of %d, because %s ",
+			(long long)job->attempt + 1, job_most_attempts, reason);
 	}
 }
 
@@ -59,14 +62,18 @@ static const char *obstacle(const struct wait *wait)
 		return " No worker with this device is online, so it waits until one is.";
 	if (wait->paused == wait->online)
 		return " The device was paused by an admin, so it waits until it is resumed.";
-	return wait->devices ? "" : " No such device is in service just now: what is not paused has stopped working. It waits until an admin has seen to it.";
+	return wait->devices ? ""
+						 : " No such device is in service just now: what is not paused has stopped "
+	                       "working. It waits until an admin has seen to it.";
 }
 
-static void describe_queued(struct arena *arena, struct job_row *job, const struct wait *wait, struct buffer *out)
+static void describe_queued(
+	struct arena *arena, struct job_row *job, const struct wait *wait, struct buffer *out)
 {
 	job->ahead = wait->position ? wait->position - 1 : 0;
 	job->start_ms = wait->start_ms;
-	job->start = wait->words && wait->at_least ? arena_printf(arena, "%s or later", wait->words) : wait->words;
+	job->start = wait->words && wait->at_least ? arena_printf(arena, "%s or later", wait->words)
+											   : wait->words;
 	if (job->attempt || (job->reason && *job->reason))
 		append_trouble(out, job);
 	append_place(out, job, wait);
@@ -75,7 +82,8 @@ static void describe_queued(struct arena *arena, struct job_row *job, const stru
 
 static void describe_running(const struct job_row *job, struct buffer *out)
 {
-	buffer_printf(out, "Running on %s (worker %s", job->gpu, job->lease_owner ? job->lease_owner : "unknown");
+	buffer_printf(
+		out, "Running on %s (worker %s", job->gpu, job->lease_owner ? job->lease_owner : "unknown");
 	if (job->attempt > 1)
 		buffer_printf(out, ", attempt %lld of %d", (long long)job->attempt, job_most_attempts);
 	buffer_printf(out, "): %s", job->progress);
@@ -83,23 +91,30 @@ static void describe_running(const struct job_row *job, struct buffer *out)
 		buffer_printf(out, ". It was begun before: %s", job->reason);
 	if (job->silent_s <= silent_s || job->lease_left_s == SQL_NULL_INTEGER)
 		return;
-	buffer_printf(out, "%s The worker has not answered for %lld s; if that lasts for another %lld s, the job is given to the next one.",
-		job->reason && *job->reason ? "" : ".", (long long)job->silent_s, (long long)(job->lease_left_s > 0 ? job->lease_left_s : 0));
+	buffer_printf(out,
+		"%s The worker has not answered for %lld s; if that lasts for another %lld s, the job is "
+	    "given to the next one.",
+		job->reason && *job->reason ? "" : ".", (long long)job->silent_s,
+		(long long)(job->lease_left_s > 0 ? job->lease_left_s : 0));
 }
 
 /* By an admin: only results that have passed are held, and it has not passed any more. */
 static bool was_rejected(const struct job_row *job)
 {
-	return job->held_at_ms != TIME_NULL && verdict_from_name(job->verdict) == VERDICT_PROTOCOL_VIOLATION;
+	return job->held_at_ms != TIME_NULL
+		&& verdict_from_name(job->verdict) == VERDICT_PROTOCOL_VIOLATION;
 }
 
-/* "2nd → 1st on H200, 3.1 % faster than ada's best before." Times that a stranger may not see are not told in percent. */
-static void describe_change(const struct submission_row *row, const struct job_row *job, struct arena *arena, struct buffer *out)
+/* "2nd → 1st on H200, 3.1 % faster than ada's best before." Times that a stranger may not see are
+ * not told in percent. */
+static void describe_change(const struct submission_row *row, const struct job_row *job,
+	struct arena *arena, struct buffer *out)
 {
 	bool had_best = !isnan(job->best_before_ns), has_place = job->place_after != SQL_NULL_INTEGER;
 	if (isnan(job->score_ns) || job->is_held == 1 || (!had_best && !has_place))
 		return;
-	const char *change = had_best ? comparison_change(arena, job->score_ns / job->best_before_ns) : NULL;
+	const char *change =
+		had_best ? comparison_change(arena, job->score_ns / job->best_before_ns) : NULL;
 	if (!has_place) {
 		append_capitalised(out, change, strlen(change));
 		buffer_printf(out, " than %s's best on %s was then.", row->user, job->gpu);
@@ -109,7 +124,10 @@ static void describe_change(const struct submission_row *row, const struct job_r
 		html_ordinal(out, job->place_before);
 		buffer_text(out, " → ");
 	}
-	buffer_text(out, !had_best ? "The first result that counts, " : job->place_before == job->place_after ? "Still " : "");
+	buffer_text(out,
+		!had_best                                   ? "The first result that counts, "
+			: job->place_before == job->place_after ? "Still "
+													: "");
 	html_ordinal(out, job->place_after);
 	buffer_printf(out, " on %s", job->gpu);
 	if (had_best)
@@ -181,7 +199,8 @@ static const struct {
 	{ is_frozen, ". The ranking is frozen; this counts when the freeze is lifted." },
 };
 
-static void describe_unranked(const struct submission_row *row, const struct job_row *job, struct buffer *out)
+static void describe_unranked(
+	const struct submission_row *row, const struct job_row *job, struct buffer *out)
 {
 	buffer_printf(out, "Passed on %s", job->gpu);
 	for (size_t i = 0; i < COUNT(UNRANKED); i++)
@@ -198,13 +217,16 @@ static bool could_be_ranked(const struct submission_row *row, const struct job_r
 	return strcmp(row->mode, "ranked") == 0 && verdict_from_name(job->verdict) == VERDICT_PASSED;
 }
 
-static void describe_ended(const struct submission_row *row, const struct job_row *job, struct buffer *out)
+static void describe_ended(
+	const struct submission_row *row, const struct job_row *job, struct buffer *out)
 {
 	bool has_passed = verdict_from_name(job->verdict) == VERDICT_PASSED;
 	if (job->stopping == 1) {
-		buffer_printf(out, "Cancelling: worker %s is stopping it.", job->lease_owner ? job->lease_owner : "unknown");
+		buffer_printf(out, "Cancelling: worker %s is stopping it.",
+			job->lease_owner ? job->lease_owner : "unknown");
 	} else if (was_rejected(job)) {
-		buffer_text(out, "The result was held for review, and an admin has rejected it; it is not ranked.");
+		buffer_text(
+			out, "The result was held for review, and an admin has rejected it; it is not ranked.");
 	} else if (job->place != SQL_NULL_INTEGER) {
 		buffer_text(out, "Ranked ");
 		html_ordinal(out, job->place);
@@ -212,14 +234,17 @@ static void describe_ended(const struct submission_row *row, const struct job_ro
 	} else if (could_be_ranked(row, job)) {
 		describe_unranked(row, job, out);
 	} else if (has_passed && job->is_withheld) {
-		buffer_printf(out, "Passed on %s. The ranking is frozen; the times are shown when the freeze is lifted.", job->gpu);
+		buffer_printf(out,
+			"Passed on %s. The ranking is frozen; the times are shown when the freeze is lifted.",
+			job->gpu);
 	} else {
 		buffer_text(out, verdict_advice(verdict_from_name(job->verdict)));
 		buffer_text(out, has_passed ? " Only the mode ranked counts in the ranking." : "");
 	}
 }
 
-void job_words_fill(struct arena *arena, const struct submission_row *row, struct job_row *jobs, size_t count, const struct database_answer *answer)
+void job_words_fill(struct arena *arena, const struct submission_row *row, struct job_row *jobs,
+	size_t count, const struct database_answer *answer)
 {
 	struct wait *waits = arena_array(arena, struct wait, count + 1);
 	int64_t *ids = arena_array(arena, int64_t, count + 1);
@@ -227,7 +252,7 @@ void job_words_fill(struct arena *arena, const struct submission_row *row, struc
 		ids[i] = jobs[i].id;
 	wait_of_jobs(arena, answer, ids, count, waits);
 	for (size_t i = 0; i < count; i++) {
-		cleanup_buffer struct buffer out = {0}, change = {0};
+		cleanup_buffer struct buffer out = { 0 }, change = { 0 };
 		if (strcmp(jobs[i].state, "queued") == 0)
 			describe_queued(arena, &jobs[i], &waits[i], &out);
 		else if (strcmp(jobs[i].state, "running") == 0)

@@ -7,7 +7,9 @@
 
 #include <string.h>
 
-static const struct { const char *engine, *meaning; } MEANINGS[] = {
+static const struct {
+	const char *engine, *meaning;
+} MEANINGS[] = {
 	{ "isolated", "Clock, inputs and check were in a process apart from the submission." },
 	{ "custom", "The task’s own harness ran beside the submission and took the time." },
 };

@@ -1,4 +1,5 @@
-/* How times are taken, for readers: the badge of an engine, and the page /judge that explains it. */
+/* How times are taken, for readers: the badge of an engine, and the page /judge that explains it.
+ */
 #ifndef PODIUM_CGI_JUDGE_H
 #define PODIUM_CGI_JUDGE_H
 

@@ -1,4 +1,5 @@
-/* The harness that ships with Podium, by language: what runs beside a submission, to be read by whoever submits. */
+/* The harness that ships with Podium, by language: what runs beside a submission, to be read by
+ * whoever submits. */
 #include "cgi/language.h"
 
 #include "cgi/board.h"
@@ -15,25 +16,28 @@ static const struct language LANGUAGES[] = {
 		.example_name = "submission.py",
 		.command = "python3 eval.py MODE CASEFILE",
 		.defines = "custom_kernel(data)",
-		.contract = "Its argument is what generate_input of the task's reference.py made, and what it returns is checked by "
-			"check_implementation there.",
-		.example =
-			"#!POPCORN leaderboard vectoradd_py\n"
-			"#!POPCORN gpus H200\n"
-			"import torch\n"
-			"\n"
-			"\n"
-			"def custom_kernel(data):\n"
-			"    a, b, output = data\n"
-			"    torch.add(a, b, out=output)\n"
-			"    return output\n",
-	}, {
+		.contract = "Its argument is what generate_input of the task's reference.py made, and what "
+	                "it returns is checked by "
+					"check_implementation there.",
+		.example = "#!POPCORN leaderboard vectoradd_py\n"
+				   "#!POPCORN gpus H200\n"
+				   "import torch\n"
+				   "\n"
+				   "\n"
+				   "def custom_kernel(data):\n"
+				   "    a, b, output = data\n"
+				   "    torch.add(a, b, out=output)\n"
+				   "    return output\n",
+	},
+	{
 		.code = "cu",
 		.example_name = "submission.cu",
 		.command = "./eval.out MODE CASEFILE",
 		.defines = "output_t custom_kernel(input_t data)",
-		.contract = "It is compiled by nvcc together with eval.cu. The two types stand in the task's task.h; the argument is what "
-			"generate_input of its reference.cuh made, and what is returned is checked by check_implementation there.",
+		.contract = "It is compiled by nvcc together with eval.cu. The two types stand in the "
+	                "task's task.h; the argument is what "
+					"generate_input of its reference.cuh made, and what is returned is checked by "
+	                "check_implementation there.",
 		.example =
 			"//!POPCORN leaderboard twice_cu\n"
 			"//!POPCORN gpus H200\n"
@@ -61,7 +65,8 @@ static const struct language LANGUAGES[] = {
 static const struct exit_meaning EXITS[] = {
 	{ "0", "ran to its end and wrote check: pass or check: fail", "passed or wrong answer" },
 	{ "0", "ended before it had written check", "runtime error" },
-	{ "1 and any other", "the submission raised an error, or could not be loaded", "runtime error" },
+	{ "1 and any other", "the submission raised an error, or could not be loaded",
+		"runtime error" },
 	{ "110", "a CUDA call failed", "runtime error" },
 	{ "112", "an answer is wrong", "wrong answer" },
 	{ "114", "a limit of the harness's own", "time limit" },
@@ -71,30 +76,30 @@ static const struct exit_meaning EXITS[] = {
 	{ "by a signal", "crashed, or was killed", "runtime error or memory limit" },
 };
 
-static const char RESULT_LINES[] =
-	"test-count: 2\n"
-	"test.0.spec: size: 128; seed: 5236\n"
-	"test.0.status: pass\n"
-	"test.1.spec: size: 1000; seed: 1001\n"
-	"test.1.status: fail\n"
-	"test.1.error: element 17 is 0.25, expected 0.5\n"
-	"check: fail\n"
-	"\n"
-	"benchmark-count: 1\n"
-	"benchmark.0.spec: size: 1048576; seed: 6543\n"
-	"benchmark.0.runs: 100\n"
-	"benchmark.0.mean: 31904.2\n"
-	"benchmark.0.std: 210.5\n"
-	"benchmark.0.err: 21.05\n"
-	"benchmark.0.best: 31530.0\n"
-	"benchmark.0.worst: 32811.0\n"
-	"check: pass\n";
+static const char RESULT_LINES[] = "test-count: 2\n"
+								   "test.0.spec: size: 128; seed: 5236\n"
+								   "test.0.status: pass\n"
+								   "test.1.spec: size: 1000; seed: 1001\n"
+								   "test.1.status: fail\n"
+								   "test.1.error: element 17 is 0.25, expected 0.5\n"
+								   "check: fail\n"
+								   "\n"
+								   "benchmark-count: 1\n"
+								   "benchmark.0.spec: size: 1048576; seed: 6543\n"
+								   "benchmark.0.runs: 100\n"
+								   "benchmark.0.mean: 31904.2\n"
+								   "benchmark.0.std: 210.5\n"
+								   "benchmark.0.err: 21.05\n"
+								   "benchmark.0.best: 31530.0\n"
+								   "benchmark.0.worst: 32811.0\n"
+								   "check: pass\n";
 
 static int no_such_language(struct request *request, const char *code)
 {
-	cleanup_buffer struct buffer names = {0};
+	cleanup_buffer struct buffer names = { 0 };
 	for (size_t i = 0; i < COUNT(LANGUAGES); i++)
-		buffer_printf(&names, "%s%s (%s)", i ? ", " : "", LANGUAGES[i].code, language_title(LANGUAGES[i].code));
+		buffer_printf(&names, "%s%s (%s)", i ? ", " : "", LANGUAGES[i].code,
+			language_title(LANGUAGES[i].code));
 	return fail(request->error, ERROR_NOT_FOUND, "There is no language %s here. There are: %s.",
 		quote(request->arena, code), names.data);
 }
@@ -110,7 +115,8 @@ static int find_language(struct request *request, const struct language **langua
 	return no_such_language(request, code);
 }
 
-static size_t files_of(struct arena *arena, const struct language *language, const struct stock_file ***files)
+static size_t files_of(
+	struct arena *arena, const struct language *language, const struct stock_file ***files)
 {
 	size_t count = 0;
 	*files = arena_array(arena, const struct stock_file *, stock_file_count + 1);
@@ -127,11 +133,15 @@ int page_language(struct request *request)
 	if (rc)
 		return rc;
 	struct language_view view = {
-		.language = language, .title = language_title(language->code), .exits = EXITS, .exit_count = COUNT(EXITS),
+		.language = language,
+		.title = language_title(language->code),
+		.exits = EXITS,
+		.exit_count = COUNT(EXITS),
 		.result_lines = RESULT_LINES,
 	};
 	view.file_count = files_of(request->arena, language, &view.files);
-	struct page page = page_make(request, arena_printf(request->arena, "%s harness", view.title), "");
+	struct page page =
+		page_make(request, arena_printf(request->arena, "%s harness", view.title), "");
 	language_page(&request->body, &page, &view);
 	request->may_be_cached = true;
 	return 0;
@@ -140,11 +150,12 @@ int page_language(struct request *request)
 static int no_such_file(struct request *request, const struct language *language,
 	const struct stock_file **files, size_t count)
 {
-	cleanup_buffer struct buffer names = {0};
+	cleanup_buffer struct buffer names = { 0 };
 	for (size_t i = 0; i < count; i++)
 		buffer_printf(&names, "%s%s", i ? ", " : "", files[i]->name);
-	return fail(request->error, ERROR_NOT_FOUND, "The %s harness has no file %s. It has %s.", language_title(language->code),
-		quote(request->arena, request->path_parameters[1]), buffer_string(&names));
+	return fail(request->error, ERROR_NOT_FOUND, "The %s harness has no file %s. It has %s.",
+		language_title(language->code), quote(request->arena, request->path_parameters[1]),
+		buffer_string(&names));
 }
 
 int page_language_raw(struct request *request)
@@ -158,7 +169,8 @@ int page_language_raw(struct request *request)
 	for (size_t i = 0; i < count; i++)
 		if (strcmp(files[i]->name, request->path_parameters[1]) == 0) {
 			response_as_text(request, files[i]->name, request_query(request, "download"));
-			buffer_append(&request->body, files[i]->bytes, (size_t)(files[i]->end - files[i]->bytes));
+			buffer_append(
+				&request->body, files[i]->bytes, (size_t)(files[i]->end - files[i]->bytes));
 			request->may_be_cached = true;
 			return 0;
 		}

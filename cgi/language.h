@@ -15,13 +15,17 @@ struct language {
 	const char *contract;     /* what becomes of that, in a sentence */
 };
 
-struct exit_meaning { const char *code, *meaning, *verdict; };
+struct exit_meaning {
+	const char *code, *meaning, *verdict;
+};
 
 struct language_view {
 	const struct language *language;
-	const char *title;        /* "Python" */
-	const struct stock_file **files; size_t file_count;
-	const struct exit_meaning *exits; size_t exit_count;
+	const char *title; /* "Python" */
+	const struct stock_file **files;
+	size_t file_count;
+	const struct exit_meaning *exits;
+	size_t exit_count;
 	const char *result_lines; /* an example: a test, a benchmark */
 };
 

@@ -17,7 +17,8 @@ static const char *memory_peak(struct arena *arena, const struct gpu_peaks *peak
 	return arena_printf(arena, "%.3g TB/s", peaks->memory_gb_s / 1e3);
 }
 
-/* Rates that a score of 1 ns would be: as many percent of the peak as the bound has ns, times 100. */
+/* Rates that a score of 1 ns would be: as many percent of the peak as the bound has ns, times 100.
+ */
 struct speed_of_light speed_of_light(struct arena *arena, const struct task *task, const char *gpu)
 {
 	const struct gpu_peaks *peaks = peaks_find(gpu);
@@ -25,20 +26,24 @@ struct speed_of_light speed_of_light(struct arena *arena, const struct task *tas
 	if (!peaks)
 		return light;
 	const struct rates rates = rates_of_score(task, 1, gpu);
-	double gpus = task_most_ranks(task), memory_ns = rates.memory_percent / 100 / gpus, compute_ns = rates.compute_percent / 100 / gpus;
+	double gpus = task_most_ranks(task), memory_ns = rates.memory_percent / 100 / gpus,
+		   compute_ns = rates.compute_percent / 100 / gpus;
 	if (!isfinite(memory_ns) && !isfinite(compute_ns))
 		return light;
 	bool memory = !isfinite(compute_ns) || memory_ns >= compute_ns;
 	light.ns = memory ? memory_ns : compute_ns;
 	light.limit = memory ? "memory" : peaks_number_name(rates.type);
-	light.peak = memory ? memory_peak(arena, peaks) : arena_printf(arena, "%.4g TFLOP/s", peaks->tflop_s[rates.type]);
+	light.peak = memory ? memory_peak(arena, peaks)
+						: arena_printf(arena, "%.4g TFLOP/s", peaks->tflop_s[rates.type]);
 	return light;
 }
 
 double least_time_of_case(const struct task *task, size_t index, const char *gpu)
 {
-	const struct rates rates = rates_of_case(task->flops, task->bytes, task->benchmarks[index], 1, gpu);
-	return fmax(rates.memory_percent, rates.compute_percent) / 100 / task_most_ranks(task); /* what is not known is no bound */
+	const struct rates rates =
+		rates_of_case(task->flops, task->bytes, task->benchmarks[index], 1, gpu);
+	return fmax(rates.memory_percent, rates.compute_percent) / 100
+		/ task_most_ranks(task); /* what is not known is no bound */
 }
 
 const char *share_of_peak(struct arena *arena, const struct speed_of_light *light, double score_ns)
@@ -48,7 +53,11 @@ const char *share_of_peak(struct arena *arena, const struct speed_of_light *ligh
 		return "";
 	if (percent < .005)
 		return "<0.01 %";
-	return arena_printf(arena, percent < 9.95 ? "%.2f %%" : percent < 999.5 ? "%.1f %%" : "%.0f %%", percent);
+	return arena_printf(arena,
+		percent < 9.95        ? "%.2f %%"
+			: percent < 999.5 ? "%.1f %%"
+							  : "%.0f %%",
+		percent);
 }
 
 /* ---- baselines among the rows ---- */
@@ -62,13 +71,17 @@ static double begin_ns(const struct ranking_list *list)
 /* And where it ends. */
 static double end_ns(const struct ranking_list *list)
 {
-	return list->paging.page < list->paging.pages && list->row_count ? list->rows[list->row_count - 1].score_ns : INFINITY;
+	return list->paging.page < list->paging.pages && list->row_count
+		? list->rows[list->row_count - 1].score_ns
+		: INFINITY;
 }
 
 size_t baselines_before(const struct ranking_list *list, size_t index, size_t *first)
 {
-	double from = begin_ns(list), to = index < list->row_count ? list->rows[index].score_ns : end_ns(list);
-	for (size_t i = 0; i < index && list->baseline_count; i++) /* a comparison may have put a slower row before a faster one */
+	double from = begin_ns(list),
+		   to = index < list->row_count ? list->rows[index].score_ns : end_ns(list);
+	for (size_t i = 0; i < index && list->baseline_count;
+		 i++) /* a comparison may have put a slower row before a faster one */
 		from = fmax(from, list->rows[i].score_ns);
 	size_t count = 0;
 	*first = 0;
@@ -101,13 +114,19 @@ static void describe(struct request *request, struct leaderboard_view *view, int
 	view->columns = columns_without_peak + (view->light.ns > 0);
 }
 
-static const struct page_share *share_of(struct request *request, const struct leaderboard_view *view)
+static const struct page_share *share_of(
+	struct request *request, const struct leaderboard_view *view)
 {
 	struct page_share *share = arena_alloc(request->arena, sizeof *share);
 	*share = (struct page_share){
-		.description = view->gpu ? arena_printf(request->arena, "The ranking of %s on %s: kernels timed on this site's own devices.",
-			view->board->name, view->gpu->name) : "A leaderboard for GPU kernels, timed on this site's own devices.",
-		.picture = picture_is_possible() ? ranking_address(request->arena, view->board, view->gpu, NULL, "/share.png", 0) : NULL,
+		.description = view->gpu
+			? arena_printf(request->arena,
+				"The ranking of %s on %s: kernels timed on this site's own devices.",
+				view->board->name, view->gpu->name)
+			: "A leaderboard for GPU kernels, timed on this site's own devices.",
+		.picture = picture_is_possible()
+			? ranking_address(request->arena, view->board, view->gpu, NULL, "/share.png", 0)
+			: NULL,
 		.feed = ranking_address(request->arena, view->board, NULL, NULL, ".atom", 0),
 		.feed_title = arena_printf(request->arena, "Records of %s", view->board->name),
 	};
@@ -116,7 +135,10 @@ static const struct page_share *share_of(struct request *request, const struct l
 
 static int draw_trend(struct request *request, struct leaderboard_view *view)
 {
-	struct trend trend = { .board = view->board, .gpu = view->gpu, .light = &view->light, .own_id = view->list.own ? request->viewer.id : 0 };
+	struct trend trend = { .board = view->board,
+		.gpu = view->gpu,
+		.light = &view->light,
+		.own_id = view->list.own ? request->viewer.id : 0 };
 	return board_trend(request, &trend, &view->charts_html);
 }
 

@@ -31,24 +31,28 @@ static json_t *row_json(const struct board *board, const struct ranking_row *row
 	format_text submitted_at;
 	format_iso(submitted_at, row->submitted_at_ms);
 	double half_ns = interval_half_ns(row->score_err_ns);
-	return json_pack("{s:I, s:s, s:f, s:I, s:s, s:s?, s:o, s:s, s:I, s:o, s:o}", "rank", (json_int_t)row->place, "user", row->user,
-		"score_ns", row->score_ns, "submission", (json_int_t)row->submission_id, "submitted_at", submitted_at, "engine", row->engine,
-		"score_err_ns", json_number(row->score_err_ns), "language", dialect_find(board->language, row->dialect)->name,
-		"attempts", (json_int_t)row->attempts, "interval_95_low_ns", json_number(row->score_ns - half_ns),
-		"interval_95_high_ns", json_number(row->score_ns + half_ns));
+	return json_pack("{s:I, s:s, s:f, s:I, s:s, s:s?, s:o, s:s, s:I, s:o, s:o}", "rank",
+		(json_int_t)row->place, "user", row->user, "score_ns", row->score_ns, "submission",
+		(json_int_t)row->submission_id, "submitted_at", submitted_at, "engine", row->engine,
+		"score_err_ns", json_number(row->score_err_ns), "language",
+		dialect_find(board->language, row->dialect)->name, "attempts", (json_int_t)row->attempts,
+		"interval_95_low_ns", json_number(row->score_ns - half_ns), "interval_95_high_ns",
+		json_number(row->score_ns + half_ns));
 }
 
 int page_leaderboard_json(struct request *request)
 {
-	struct whole_ranking whole = {0};
+	struct whole_ranking whole = { 0 };
 	int rc = read_whole(request, &whole);
 	if (rc)
 		return rc;
 	json_t *rows = json_array();
 	for (size_t i = 0; i < whole.list.row_count; i++)
 		json_array_append_new(rows, row_json(&whole.board, &whole.list.rows[i]));
-	return respond_json(request, json_pack("{s:s, s:s?, s:I, s:o}", "leaderboard", whole.board.name,
-		"gpu", whole.gpu ? whole.gpu->name : NULL, "version", (json_int_t)whole.board.version_number, "rows", rows));
+	return respond_json(request,
+		json_pack("{s:s, s:s?, s:I, s:o}", "leaderboard", whole.board.name, "gpu",
+			whole.gpu ? whole.gpu->name : NULL, "version", (json_int_t)whole.board.version_number,
+			"rows", rows));
 }
 
 /* ---- CSV ---- */
@@ -76,16 +80,18 @@ static void csv_row(struct buffer *out, const struct board *board, const struct 
 static const char *csv_name(struct arena *arena, const struct whole_ranking *whole)
 {
 	const char *version = board_is_old(&whole->board)
-		? arena_printf(arena, "-version-%lld", (long long)whole->board.version_number) : "";
-	return arena_printf(arena, "%s%s-%s%s.csv", whole->board.name, version, whole->gpu ? whole->gpu->name : "none",
-		whole->list.is_filtered ? "-filtered" : "");
+		? arena_printf(arena, "-version-%lld", (long long)whole->board.version_number)
+		: "";
+	return arena_printf(arena, "%s%s-%s%s.csv", whole->board.name, version,
+		whole->gpu ? whole->gpu->name : "none", whole->list.is_filtered ? "-filtered" : "");
 }
 
 int page_leaderboard_csv(struct request *request)
 {
-	static const char *const header[] = { "rank", "user", "score_ns", "submission", "submitted_at", "engine", "score_err_ns",
-		"language", "attempts", "interval_95_low_ns", "interval_95_high_ns" };
-	struct whole_ranking whole = {0};
+	static const char *const header[] = { "rank", "user", "score_ns", "submission", "submitted_at",
+		"engine", "score_err_ns", "language", "attempts", "interval_95_low_ns",
+		"interval_95_high_ns" };
+	struct whole_ranking whole = { 0 };
 	int rc = read_whole(request, &whole);
 	if (rc)
 		return rc;

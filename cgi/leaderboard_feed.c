@@ -10,27 +10,37 @@
 struct record_row {
 	int64_t submission_id, submitted_at_ms;
 	const char *gpu, *user;
-	double score_ns, before_ns;      /* before_ns NAN: it was the first result */
+	double score_ns, before_ns; /* before_ns NAN: it was the first result */
 };
 static const struct column RECORD_COLUMNS[] = {
-	INTEGER(struct record_row, submission_id), TEXT(struct record_row, gpu), TEXT(struct record_row, user),
-	REAL(struct record_row, score_ns), REAL(struct record_row, before_ns), TIME(struct record_row, submitted_at_ms),
+	INTEGER(struct record_row, submission_id),
+	TEXT(struct record_row, gpu),
+	TEXT(struct record_row, user),
+	REAL(struct record_row, score_ns),
+	REAL(struct record_row, before_ns),
+	TIME(struct record_row, submitted_at_ms),
 };
-/* The newest on all devices that anybody is ranked on, or on one. Named one by one, each is a look into the line of records. */
+/* The newest on all devices that anybody is ranked on, or on one. Named one by one, each is a look
+ * into the line of records. */
 static const struct statement RECORDS = SELECT(struct record_row, RECORD_COLUMNS,
-	"SELECT r.submission_id, r.gpu, u.name AS user, r.score_ns, r.before_ns, r.submitted_at AS submitted_at_ms "
+	"SELECT r.submission_id, r.gpu, u.name AS user, r.score_ns, r.before_ns, r.submitted_at AS "
+    "submitted_at_ms "
 	"FROM (SELECT e.submission_id, e.gpu, e.user_id, e.score_ns, e.submitted_at, e.job_id, "
 	"    LAG(e.score_ns) OVER (PARTITION BY e.gpu ORDER BY e.submission_id) AS before_ns "
-	"  FROM (SELECT DISTINCT leaderboard_id, task_version_id, gpu FROM ranking WHERE leaderboard_id = ? AND task_version_id = ?) g "
-	"  STRAIGHT_JOIN records e FORCE INDEX (PRIMARY) ON e.leaderboard_id = g.leaderboard_id AND e.task_version_id = g.task_version_id "
+	"  FROM (SELECT DISTINCT leaderboard_id, task_version_id, gpu FROM ranking WHERE "
+    "leaderboard_id = ? AND task_version_id = ?) g "
+	"  STRAIGHT_JOIN records e FORCE INDEX (PRIMARY) ON e.leaderboard_id = g.leaderboard_id AND "
+    "e.task_version_id = g.task_version_id "
 	"    AND e.gpu = g.gpu AND e.line = 0 WHERE g.gpu = COALESCE(?, g.gpu)) r "
-	"STRAIGHT_JOIN users u ON u.id = r.user_id ORDER BY r.submission_id DESC, r.job_id DESC LIMIT 50");
+	"STRAIGHT_JOIN users u ON u.id = r.user_id ORDER BY r.submission_id DESC, r.job_id DESC LIMIT "
+    "50");
 
 struct feed {
-	const char *site;                /* "https://example.org" */
+	const char *site; /* "https://example.org" */
 	const struct board *board;
-	const struct board_gpu *gpu;     /* NULL: all */
-	struct record_row *records; size_t count; /* newest first */
+	const struct board_gpu *gpu; /* NULL: all */
+	struct record_row *records;
+	size_t count; /* newest first */
 	struct arena *arena;
 };
 
@@ -48,7 +58,8 @@ static void time_element(struct buffer *out, const char *name, int64_t ms)
 	element(out, name, text);
 }
 
-static void link_element(struct buffer *out, const struct feed *feed, const char *kind, const char *path)
+static void link_element(
+	struct buffer *out, const struct feed *feed, const char *kind, const char *path)
 {
 	buffer_printf(out, "<link rel=\"%s\" href=\"", kind);
 	html_attribute(out, feed->site);
@@ -62,14 +73,16 @@ static const char *record_words(struct arena *arena, const struct record_row *re
 	format_text time;
 	format_duration_ns(time, record->score_ns);
 	if (isnan(record->before_ns))
-		return arena_printf(arena, "%s: %s on %s, the first result", record->user, time, record->gpu);
-	return arena_printf(arena, "%s: %s on %s, %.1f %% faster than the record before", record->user, time, record->gpu,
-		(1 - record->score_ns / record->before_ns) * 100);
+		return arena_printf(
+			arena, "%s: %s on %s, the first result", record->user, time, record->gpu);
+	return arena_printf(arena, "%s: %s on %s, %.1f %% faster than the record before", record->user,
+		time, record->gpu, (1 - record->score_ns / record->before_ns) * 100);
 }
 
 static void entry(struct buffer *out, const struct feed *feed, const struct record_row *record)
 {
-	const char *path = arena_printf(feed->arena, "/submission/%lld", (long long)record->submission_id);
+	const char *path =
+		arena_printf(feed->arena, "/submission/%lld", (long long)record->submission_id);
 	const char *words = record_words(feed->arena, record);
 	buffer_text(out, "<entry>\n");
 	element(out, "title", words);
@@ -79,14 +92,15 @@ static void entry(struct buffer *out, const struct feed *feed, const struct reco
 	element(out, "name", record->user);
 	buffer_text(out, "</author>\n");
 	link_element(out, feed, "alternate", path);
-	element(out, "content", arena_printf(feed->arena, "%s. It leads %s.", words, feed->board->name));
+	element(
+		out, "content", arena_printf(feed->arena, "%s. It leads %s.", words, feed->board->name));
 	buffer_text(out, "</entry>\n");
 }
 
 /* The address of the feed or its page. */
 static const char *address(const struct feed *feed, const char *ending)
 {
-	cleanup_buffer struct buffer path = {0};
+	cleanup_buffer struct buffer path = { 0 };
 	buffer_printf(&path, "/leaderboard/%s%s", feed->board->name, ending);
 	if (feed->gpu) {
 		buffer_text(&path, "?gpu=");
@@ -97,11 +111,15 @@ static const char *address(const struct feed *feed, const char *ending)
 
 static void document(struct buffer *out, const struct feed *feed)
 {
-	buffer_text(out, "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<feed xmlns=\"http://www.w3.org/2005/Atom\">\n");
-	element(out, "title", arena_printf(feed->arena, feed->gpu ? "Records of %s on %s" : "Records of %s", feed->board->name,
-		feed->gpu ? feed->gpu->name : ""));
+	buffer_text(out,
+		"<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<feed "
+	    "xmlns=\"http://www.w3.org/2005/Atom\">\n");
+	element(out, "title",
+		arena_printf(feed->arena, feed->gpu ? "Records of %s on %s" : "Records of %s",
+			feed->board->name, feed->gpu ? feed->gpu->name : ""));
 	element(out, "id", arena_printf(feed->arena, "%s%s", feed->site, address(feed, ".atom")));
-	time_element(out, "updated", feed->count ? feed->records->submitted_at_ms : feed->board->version_at_ms);
+	time_element(
+		out, "updated", feed->count ? feed->records->submitted_at_ms : feed->board->version_at_ms);
 	link_element(out, feed, "self", address(feed, ".atom"));
 	link_element(out, feed, "alternate", address(feed, ""));
 	element(out, "generator", "Podium");
@@ -113,14 +131,17 @@ static void document(struct buffer *out, const struct feed *feed)
 int page_leaderboard_feed(struct request *request)
 {
 	struct board board;
-	struct feed feed = { .board = &board, .arena = request->arena, .site = request->config->public_url };
+	struct feed feed = {
+		.board = &board, .arena = request->arena, .site = request->config->public_url
+	};
 	const char *gpu = request_query(request, "gpu");
 	int rc = board_of_request(request, &board);
 	if (!rc && gpu && *gpu)
 		rc = board_chosen_gpu(request, &board, &feed.gpu);
 	if (!rc)
-		rc = database_rows(request->db, request->arena, &RECORDS, &feed.records, &feed.count, request->error, "iis", board.id,
-			board.task_version_id, feed.gpu ? feed.gpu->name : NULL);
+		rc = database_rows(request->db, request->arena, &RECORDS, &feed.records, &feed.count,
+			request->error, "iis", board.id, board.task_version_id,
+			feed.gpu ? feed.gpu->name : NULL);
 	if (rc)
 		return rc;
 	document(&request->body, &feed);

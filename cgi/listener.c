@@ -19,7 +19,7 @@
 enum { backlog = 4096 };
 
 static struct {
-	int fd, stop;                /* stop: an event */
+	int fd, stop; /* stop: an event */
 	bool is_own;
 	atomic_bool stopping;
 	struct sockaddr_un address;
@@ -41,10 +41,12 @@ static int make_way(const struct sockaddr_un *address, struct error *error)
 	if (lstat(address->sun_path, &there))
 		return 0;
 	if (!S_ISSOCK(there.st_mode))
-		return fail(error, ERROR_CONFLICT, "%s is there already and is no socket; move it away or set another fastcgi_socket.",
+		return fail(error, ERROR_CONFLICT,
+			"%s is there already and is no socket; move it away or set another fastcgi_socket.",
 			address->sun_path);
 	if (is_in_use(address))
-		return fail(error, ERROR_CONFLICT, "Another podium-web answers on %s already.", address->sun_path);
+		return fail(
+			error, ERROR_CONFLICT, "Another podium-web answers on %s already.", address->sun_path);
 	unlink(address->sun_path);
 	return 0;
 }
@@ -53,16 +55,21 @@ static int open_own(const char *path, struct error *error)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
 	if (!*path)
-		return fail(error, ERROR_INPUT, "Set PODIUM_FASTCGI_SOCKET to the path of the socket that nginx connects to.");
-	static_assert(sizeof((struct config *)0)->fastcgi_socket <= sizeof address.sun_path, "a longer path would not fit");
+		return fail(error, ERROR_INPUT,
+			"Set PODIUM_FASTCGI_SOCKET to the path of the socket that nginx connects to.");
+	static_assert(sizeof((struct config *)0)->fastcgi_socket <= sizeof address.sun_path,
+		"a longer path would not fit");
 	memcpy(address.sun_path, path, strlen(path));
 	int rc = make_way(&address, error);
 	if (rc)
 		return rc;
 	listener.fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (listener.fd < 0 || bind(listener.fd, (const struct sockaddr *)&address, sizeof address) || listen(listener.fd, backlog))
-		return fail(error, ERROR_SYSTEM, "Cannot listen on %s: %s.", path, errno == ENOENT ? "its folder does not exist" : strerror(errno));
-	/* nginx's workers may run as another user; who may reach the socket is decided by its folder. */
+	if (listener.fd < 0 || bind(listener.fd, (const struct sockaddr *)&address, sizeof address)
+		|| listen(listener.fd, backlog))
+		return fail(error, ERROR_SYSTEM, "Cannot listen on %s: %s.", path,
+			errno == ENOENT ? "its folder does not exist" : strerror(errno));
+	/* nginx's workers may run as another user; who may reach the socket is decided by its folder.
+	 */
 	chmod(path, 0666);
 	listener.is_own = true;
 	return 0;
@@ -85,7 +92,8 @@ int listener_open(const struct config *config, struct error *error)
 	listener.stop = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (listener.stop < 0 || getsockname(listener.fd, (struct sockaddr *)&listener.address, &length)
 		|| fcntl(listener.fd, F_SETFL, fcntl(listener.fd, F_GETFL) | O_NONBLOCK))
-		return fail(error, ERROR_SYSTEM, "The socket for nginx cannot be used: %s.", strerror(errno));
+		return fail(
+			error, ERROR_SYSTEM, "The socket for nginx cannot be used: %s.", strerror(errno));
 	return 0;
 }
 
@@ -112,7 +120,8 @@ int listener_waiter(void)
 	cleanup_fd int waiter = epoll_create1(EPOLL_CLOEXEC);
 	struct epoll_event connection = { .events = EPOLLIN | EPOLLEXCLUSIVE, .data.fd = listener.fd };
 	struct epoll_event end = { .events = EPOLLIN, .data.fd = listener.stop };
-	if (waiter < 0 || epoll_ctl(waiter, EPOLL_CTL_ADD, listener.fd, &connection) || epoll_ctl(waiter, EPOLL_CTL_ADD, listener.stop, &end))
+	if (waiter < 0 || epoll_ctl(waiter, EPOLL_CTL_ADD, listener.fd, &connection)
+		|| epoll_ctl(waiter, EPOLL_CTL_ADD, listener.stop, &end))
 		return -1;
 	return steal_fd(&waiter);
 }

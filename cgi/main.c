@@ -43,7 +43,7 @@ static const struct usage USAGE = {
 };
 
 static struct config config;
-static const char *program;             /* the path that it was started from: by now there may be a newer one */
+static const char *program; /* the path that it was started from: by now there may be a newer one */
 static struct beat beats[most_threads]; /* of the threads that answer */
 
 /* ---- one request ---- */
@@ -75,8 +75,15 @@ static const char *read_header(void *source, const char *name)
 
 static enum method method_of(const char *name)
 {
-	static const struct { const char *name; enum method method; } known[] = {
-		{ "GET", METHOD_GET }, { "HEAD", METHOD_GET }, { "POST", METHOD_POST }, { "PUT", METHOD_PUT }, { "PATCH", METHOD_PATCH },
+	static const struct {
+		const char *name;
+		enum method method;
+	} known[] = {
+		{ "GET", METHOD_GET },
+		{ "HEAD", METHOD_GET },
+		{ "POST", METHOD_POST },
+		{ "PUT", METHOD_PUT },
+		{ "PATCH", METHOD_PATCH },
 		{ "DELETE", METHOD_DELETE },
 	};
 	for (size_t i = 0; i < COUNT(known); i++)
@@ -85,7 +92,8 @@ static enum method method_of(const char *name)
 	return 0;
 }
 
-/* nginx's; a number of our own where whatever stands in front of us gives none, or something else. */
+/* nginx's; a number of our own where whatever stands in front of us gives none, or something else.
+ */
 static const char *request_id(struct arena *arena, const char *given)
 {
 	static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-";
@@ -121,12 +129,14 @@ static void fill_request(struct request *request, FCGX_Request *fcgi)
 	request->is_head = strcmp(method, "HEAD") == 0;
 	request->method = method_of(method);
 	const char *uri = parameter(fcgi, "REQUEST_URI");
-	request->path = form_decode_path(request->arena, arena_strndup(request->arena, uri, strcspn(uri, "?")));
+	request->path =
+		form_decode_path(request->arena, arena_strndup(request->arena, uri, strcspn(uri, "?")));
 	request->query_string = parameter(fcgi, "QUERY_STRING");
 	request->address = parameter(fcgi, "REMOTE_ADDR");
 	request->id = request_id(request->arena, parameter(fcgi, "REQUEST_ID"));
-	cleanup_buffer struct buffer agent = {0};
-	text_append_valid(&agent, parameter(fcgi, "HTTP_USER_AGENT"), strlen(parameter(fcgi, "HTTP_USER_AGENT")));
+	cleanup_buffer struct buffer agent = { 0 };
+	text_append_valid(
+		&agent, parameter(fcgi, "HTTP_USER_AGENT"), strlen(parameter(fcgi, "HTTP_USER_AGENT")));
 	request->user_agent = arena_strdup(request->arena, buffer_string(&agent));
 	request->host = parameter(fcgi, "HTTP_HOST");
 	request->origin = FCGX_GetParam("HTTP_ORIGIN", fcgi->envp);
@@ -134,7 +144,8 @@ static void fill_request(struct request *request, FCGX_Request *fcgi)
 	request->read_header = read_header;
 	request->header_source = fcgi;
 	/* Where another proxy ends TLS in front of nginx, the public address tells. */
-	request->secure = strcmp(parameter(fcgi, "HTTPS"), "on") == 0 || strncmp(config.public_url, "https://", 8) == 0;
+	request->secure = strcmp(parameter(fcgi, "HTTPS"), "on") == 0
+		|| strncmp(config.public_url, "https://", 8) == 0;
 	request->body_type = parameter(fcgi, "CONTENT_TYPE");
 	request->body_length = strtoul(parameter(fcgi, "CONTENT_LENGTH"), NULL, 10);
 	request->read_body = read_body;
@@ -144,12 +155,30 @@ static void fill_request(struct request *request, FCGX_Request *fcgi)
 /* The words behind a status (RFC 9110, section 15). */
 static const char *phrase_of(int status)
 {
-	static const struct { int status; const char *phrase; } known[] = {
-		{ 200, "OK" }, { 201, "Created" }, { 202, "Accepted" }, { 204, "No Content" }, { 301, "Moved Permanently" },
-		{ 303, "See Other" }, { 304, "Not Modified" }, { 400, "Bad Request" }, { 401, "Unauthorized" }, { 403, "Forbidden" },
-		{ 404, "Not Found" }, { 405, "Method Not Allowed" }, { 409, "Conflict" }, { 410, "Gone" }, { 413, "Content Too Large" },
-		{ 415, "Unsupported Media Type" }, { 422, "Unprocessable Content" }, { 429, "Too Many Requests" },
-		{ 500, "Internal Server Error" }, { 503, "Service Unavailable" },
+	static const struct {
+		int status;
+		const char *phrase;
+	} known[] = {
+		{ 200, "OK" },
+		{ 201, "Created" },
+		{ 202, "Accepted" },
+		{ 204, "No Content" },
+		{ 301, "Moved Permanently" },
+		{ 303, "See Other" },
+		{ 304, "Not Modified" },
+		{ 400, "Bad Request" },
+		{ 401, "Unauthorized" },
+		{ 403, "Forbidden" },
+		{ 404, "Not Found" },
+		{ 405, "Method Not Allowed" },
+		{ 409, "Conflict" },
+		{ 410, "Gone" },
+		{ 413, "Content Too Large" },
+		{ 415, "Unsupported Media Type" },
+		{ 422, "Unprocessable Content" },
+		{ 429, "Too Many Requests" },
+		{ 500, "Internal Server Error" },
+		{ 503, "Service Unavailable" },
 	};
 	for (size_t i = 0; i < COUNT(known); i++)
 		if (known[i].status == status)
@@ -163,11 +192,12 @@ static bool has_no_body(int status)
 	return status == 204 || status == 304;
 }
 
-/* nginx keeps what has X-Accel-Expires; browsers ask again each time. It must come first: nginx before 1.23 takes a
- * Cache-Control that it meets earlier for the last word, and keeps nothing. */
+/* nginx keeps what has X-Accel-Expires; browsers ask again each time. It must come first: nginx
+ * before 1.23 takes a Cache-Control that it meets earlier for the last word, and keeps nothing. */
 static const char *caching_of(const struct request *request)
 {
-	if (request->may_be_cached && !request->sets_cookie && !request->viewer.id && request->status == 200)
+	if (request->may_be_cached && !request->sets_cookie && !request->viewer.id
+		&& request->status == 200)
 		return "X-Accel-Expires: 1\r\nCache-Control: no-cache\r\n";
 	if (request->etag)
 		return "X-Accel-Expires: 0\r\nCache-Control: private, no-cache\r\n";
@@ -186,7 +216,8 @@ static void write_head(const struct request *request, struct buffer *head)
 	if (!request->stream && !request->follows && !has_no_body(request->status))
 		buffer_printf(head, "Content-Length: %zu\r\n", request->body.length);
 	if (!has_no_body(request->status))
-		put_header(head, "Content-Type", request->content_type ? request->content_type : "text/html; charset=utf-8");
+		put_header(head, "Content-Type",
+			request->content_type ? request->content_type : "text/html; charset=utf-8");
 	put_header(head, "Location", request->location);
 	put_header(head, "Content-Disposition", request->disposition);
 	put_header(head, "ETag", request->etag);
@@ -203,7 +234,8 @@ static bool send_pieces(struct request *request, const FCGX_Request *fcgi)
 			return true; /* nobody listens any more */
 		buffer_clear(&request->body);
 		if (request->stream(request)) {
-			log_error("%s ended in the middle: %s", router_loggable_path(request), request->error->text);
+			log_error(
+				"%s ended in the middle: %s", router_loggable_path(request), request->error->text);
 			return false;
 		}
 	}
@@ -213,16 +245,17 @@ static bool send_pieces(struct request *request, const FCGX_Request *fcgi)
 /* False: the answer is not whole. */
 static bool send_response(struct request *request, const FCGX_Request *fcgi)
 {
-	cleanup_buffer struct buffer head = {0};
+	cleanup_buffer struct buffer head = { 0 };
 	write_head(request, &head);
 	bool at_once = !request->is_head && !request->stream;
-	const struct span spans[] = { { head.data, head.length }, { request->body.data, request->body.length } };
+	const struct span spans[] = { { head.data, head.length },
+		{ request->body.data, request->body.length } };
 	bool is_heard = fastcgi_send(fcgi, spans, at_once ? 2 : 1);
 	return !is_heard || !request->stream || request->is_head || send_pieces(request, fcgi);
 }
 
-/* What a refused form did not have read: nginx takes it for a failure when its writing ends in a closed
- * socket, and shows its own page instead of ours. It lets at most 10 MB through. */
+/* What a refused form did not have read: nginx takes it for a failure when its writing ends in a
+ * closed socket, and shows its own page instead of ours. It lets at most 10 MB through. */
 static void drain_body(FCGX_Request *fcgi)
 {
 	char unwanted[16384];
@@ -230,24 +263,28 @@ static void drain_body(FCGX_Request *fcgi)
 		;
 }
 
-/* nginx takes the end of a connection for the end of an answer whose length was not told, and the visitor a cut file for a
- * whole one. What is no record of FastCGI is an error to it, after which it breaks the visitor's connection as well. */
+/* nginx takes the end of a connection for the end of an answer whose length was not told, and the
+ * visitor a cut file for a whole one. What is no record of FastCGI is an error to it, after which
+ * it breaks the visitor's connection as well. */
 static void break_off(FCGX_Request *fcgi)
 {
-	static const char no_record[8] = {0};
+	static const char no_record[8] = { 0 };
 	if (write(fcgi->ipcFd, no_record, sizeof no_record) < 0)
 		log_warning("a connection could not be broken off: %s", strerror(errno));
 	shutdown(fcgi->ipcFd, SHUT_RDWR);
 }
 
-/* The page's memory is kept from one request to the next, in `page`, unless it was a very long one: growing into fresh
- * memory each time costs a tenth of making a page. */
-static void answer(FCGX_Request *fcgi, struct arena *arena, struct database *db, struct buffer *page)
+/* The page's memory is kept from one request to the next, in `page`, unless it was a very long one:
+ * growing into fresh memory each time costs a tenth of making a page. */
+static void answer(
+	FCGX_Request *fcgi, struct arena *arena, struct database *db, struct buffer *page)
 {
 	enum { most_kept_bytes = 1 << 20 };
-	struct error error = {0};
+	struct error error = { 0 };
 	uint64_t began_ns = meter_begin();
-	struct request request = { .arena = arena, .config = &config, .db = db, .error = &error, .body = *page };
+	struct request request = {
+		.arena = arena, .config = &config, .db = db, .error = &error, .body = *page
+	};
 	fill_request(&request, fcgi);
 	begin_log(&request);
 	router_answer(&request);
@@ -276,15 +313,19 @@ static void wait_after_failure(void)
 	nanosleep(&(struct timespec){ .tv_nsec = 100000000 }, NULL);
 }
 
-struct server { struct database *db; struct beat *beat; int waiter; };
+struct server {
+	struct database *db;
+	struct beat *beat;
+	int waiter;
+};
 
-/* Each thread has a connection of its own, open from the start, since opening one is what takes longest when the
- * database does not answer. */
+/* Each thread has a connection of its own, open from the start, since opening one is what takes
+ * longest when the database does not answer. */
 static void *serve(void *context)
 {
 	struct server *server = context;
 	cleanup_arena struct arena *arena = arena_new();
-	cleanup_buffer struct buffer page = {0};
+	cleanup_buffer struct buffer page = { 0 };
 	database_ping(server->db, NULL);
 	FCGX_Request fcgi;
 	FCGX_InitRequest(&fcgi, listener_fd(), 0);
@@ -305,11 +346,13 @@ static void *serve(void *context)
 
 /* ---- until the end ---- */
 
-/* The next signal. Meanwhile the service manager hears that we live, as long as not every thread is stuck with one request. */
+/* The next signal. Meanwhile the service manager hears that we live, as long as not every thread is
+ * stuck with one request. */
 static int next_signal(const sigset_t *signals, size_t threads)
 {
 	int64_t watch_ms = service_watch_ms(), pause_ms = watch_ms ? watch_ms : 3600 * 1000;
-	const struct timespec pause = { .tv_sec = pause_ms / 1000, .tv_nsec = pause_ms % 1000 * 1000000 };
+	const struct timespec pause = { .tv_sec = pause_ms / 1000,
+		.tv_nsec = pause_ms % 1000 * 1000000 };
 	int signal;
 	do {
 		if (watch_ms && beats_stuck(beats, threads, 3 * watch_ms) < threads)
@@ -321,9 +364,10 @@ static int next_signal(const sigset_t *signals, size_t threads)
 /* True when a successor serves and this process is to end. */
 static bool hand_over(pid_t *successor)
 {
-	struct error error = {0};
+	struct error error = { 0 };
 	if (!service_is_followed()) {
-		log_warning("SIGHUP: nobody would follow from this process to its successor, so nothing is reloaded; end it and start it again.");
+		log_warning("SIGHUP: nobody would follow from this process to its successor, so nothing is "
+		            "reloaded; end it and start it again.");
 		return false;
 	}
 	service_reloading();
@@ -333,7 +377,8 @@ static bool hand_over(pid_t *successor)
 		return false;
 	}
 	service_hand_over(*successor);
-	log_info("SIGHUP: process %lld serves now; this one finishes what is in flight.", (long long)*successor);
+	log_info("SIGHUP: process %lld serves now; this one finishes what is in flight.",
+		(long long)*successor);
 	return true;
 }
 
@@ -364,17 +409,21 @@ static void say_ready(size_t threads)
 {
 	char status[64];
 	snprintf(status, sizeof status, "Serves with %zu threads", threads);
-	log_info("podium-web %s listens on %s with %zu threads", PODIUM_VERSION, listener_name(), threads);
+	log_info(
+		"podium-web %s listens on %s with %zu threads", PODIUM_VERSION, listener_name(), threads);
 	if (!succession_tell()) /* else the predecessor says it: the manager does not know us yet */
 		service_ready(status);
 }
 
-static size_t start_servers(struct server *servers, struct database *const *databases, pthread_t *threads)
+static size_t start_servers(
+	struct server *servers, struct database *const *databases, pthread_t *threads)
 {
 	size_t started = 0;
 	for (; started < (size_t)config.web_threads; started++) {
-		servers[started] = (struct server){ databases[started], &beats[started], listener_waiter() };
-		if (servers[started].waiter < 0 || pthread_create(&threads[started], NULL, serve, &servers[started]))
+		servers[started] =
+			(struct server){ databases[started], &beats[started], listener_waiter() };
+		if (servers[started].waiter < 0
+			|| pthread_create(&threads[started], NULL, serve, &servers[started]))
 			break;
 	}
 	return started;
@@ -392,13 +441,14 @@ static int run_threads(void)
 	struct server servers[most_threads];
 	struct database *databases[most_threads + 1]; /* the last one is the streams' */
 	size_t database_count = (size_t)config.web_threads + 1;
-	struct error error = {0};
+	struct error error = { 0 };
 	pid_t successor = 0;
 	meter_start(config.web_threads);
 	for (size_t i = 0; i < database_count; i++)
 		databases[i] = database_lazy(&config);
 	if (pulse_start(&config, databases, database_count, &error) || allowance_start(&config, &error)
-		|| stream_start(&config, databases[database_count - 1], &error) || settling_start(&config, &error)) {
+		|| stream_start(&config, databases[database_count - 1], &error)
+		|| settling_start(&config, &error)) {
 		log_error("%s", error.text);
 		return 1;
 	}
@@ -432,10 +482,11 @@ int main(int argc, char **argv)
 	if (status >= 0)
 		return status;
 	log_open_service("podium-web");
-	struct error error = {0};
+	struct error error = { 0 };
 	cleanup_arena struct arena *arena = arena_new();
 	program = program_beside(arena, "podium-web");
-	if (config_load(&config, &error) || log_set_format(config.log_format, &error) || listener_open(&config, &error)) {
+	if (config_load(&config, &error) || log_set_format(config.log_format, &error)
+		|| listener_open(&config, &error)) {
 		log_error("%s", error.text);
 		return 1;
 	}

@@ -18,8 +18,8 @@ static const char *const EXTENSIONS[] = { "table", "strikethrough", "autolink", 
 
 static const char *const SCHEMES[] = { "http:", "https:", "mailto:" };
 
-/* One of the schemes above, or none: an address is relative when no colon stands before its first slash,
- * question mark or number sign (RFC 3986, 4.2). */
+/* One of the schemes above, or none: an address is relative when no colon stands before its first
+ * slash, question mark or number sign (RFC 3986, 4.2). */
 static bool address_is_harmless(const char *address)
 {
 	for (size_t i = 0; i < COUNT(SCHEMES); i++)
@@ -45,11 +45,13 @@ static void leave_children(cmark_node *node)
 		cmark_node_insert_before(node, child);
 }
 
-/* Links do not nest; what stands in a description of an image would be inside the link that it becomes. */
+/* Links do not nest; what stands in a description of an image would be inside the link that it
+ * becomes. */
 static bool is_inside_link(cmark_node *node)
 {
 	while ((node = cmark_node_parent(node)))
-		if (cmark_node_get_type(node) == CMARK_NODE_LINK || cmark_node_get_type(node) == CMARK_NODE_IMAGE)
+		if (cmark_node_get_type(node) == CMARK_NODE_LINK
+			|| cmark_node_get_type(node) == CMARK_NODE_IMAGE)
 			return true;
 	return false;
 }
@@ -86,7 +88,8 @@ static bool is_comment(const char *html)
 
 static bool is_line_break(const char *html)
 {
-	return strcasecmp(html, "<br>") == 0 || strcasecmp(html, "<br/>") == 0 || strcasecmp(html, "<br />") == 0;
+	return strcasecmp(html, "<br>") == 0 || strcasecmp(html, "<br/>") == 0
+		|| strcasecmp(html, "<br />") == 0;
 }
 
 /* NULL for <br>: a cell of a table cannot hold cmark's own line break, so print_tree() makes it. */
@@ -112,7 +115,8 @@ static cmark_node *html_block_instead(cmark_node *node)
 
 /* ---- the tree ---- */
 
-/* What stands in the tree instead of a node of a kind, made when the walk leaves the node. NULL keeps it. */
+/* What stands in the tree instead of a node of a kind, made when the walk leaves the node. NULL
+ * keeps it. */
 static const struct replacement {
 	cmark_node_type type;
 	cmark_node *(*make)(cmark_node *node);
@@ -182,9 +186,11 @@ static cmark_parser *new_parser(void)
 	return parser;
 }
 
-/* What the renderer prints, and what stands there on the page. `<` begins a tag of the renderer's own
- * everywhere, because text and attributes are escaped and raw HTML is gone, all but <br>. */
-static const struct { const char *printed, *wanted; } TAGS[] = {
+/* What the renderer prints, and what stands there on the page. `<` begins a tag of the renderer's
+ * own everywhere, because text and attributes are escaped and raw HTML is gone, all but <br>. */
+static const struct {
+	const char *printed, *wanted;
+} TAGS[] = {
 	{ "<a href=", "<a rel=\"nofollow noopener\" href=" },
 	{ "<!-- raw HTML omitted -->", "<br />" },
 	/* Wide ones scroll, for the keyboard too. */
@@ -192,8 +198,10 @@ static const struct { const char *printed, *wanted; } TAGS[] = {
 	{ "<table>", "<table tabindex=\"0\">" },
 	{ "<th align=\"", "<th class=\"" },
 	{ "<td align=\"", "<td class=\"" },
-	{ "<input type=\"checkbox\" checked=\"\" disabled=\"\" />", "<input type=\"checkbox\" checked disabled aria-label=\"done\" />" },
-	{ "<input type=\"checkbox\" disabled=\"\" />", "<input type=\"checkbox\" disabled aria-label=\"not done\" />" },
+	{ "<input type=\"checkbox\" checked=\"\" disabled=\"\" />",
+		"<input type=\"checkbox\" checked disabled aria-label=\"done\" />" },
+	{ "<input type=\"checkbox\" disabled=\"\" />",
+		"<input type=\"checkbox\" disabled aria-label=\"not done\" />" },
 };
 
 static void print_tree(struct buffer *out, const char *html)
@@ -203,7 +211,8 @@ static void print_tree(struct buffer *out, const char *html)
 		buffer_append(out, html, length);
 		html += length;
 		size_t tag = 0;
-		while (tag < COUNT(TAGS) && strncmp(html, TAGS[tag].printed, strlen(TAGS[tag].printed)) != 0)
+		while (
+			tag < COUNT(TAGS) && strncmp(html, TAGS[tag].printed, strlen(TAGS[tag].printed)) != 0)
 			tag++;
 		if (tag < COUNT(TAGS)) {
 			buffer_text(out, TAGS[tag].wanted);
@@ -216,7 +225,7 @@ static void print_tree(struct buffer *out, const char *html)
 
 static void print_plain(struct buffer *out, const char *text, size_t length)
 {
-	cleanup_buffer struct buffer valid = {0};
+	cleanup_buffer struct buffer valid = { 0 };
 	text_append_valid(&valid, text, length);
 	buffer_text(out, "<pre class=\"log\" tabindex=\"0\">");
 	html_text(out, buffer_string(&valid));
@@ -234,7 +243,8 @@ void markdown_render(struct buffer *out, const char *text, size_t length, int to
 	cmark_node *root = cmark_parser_finish(parser);
 	tame(root, top_heading);
 	/* Without CMARK_OPT_UNSAFE, so that what tame() overlooked would still be left out. */
-	char *html = cmark_render_html(root, CMARK_OPT_DEFAULT, cmark_parser_get_syntax_extensions(parser));
+	char *html =
+		cmark_render_html(root, CMARK_OPT_DEFAULT, cmark_parser_get_syntax_extensions(parser));
 	print_tree(out, html);
 	cmark_get_default_mem_allocator()->free(html);
 	cmark_node_free(root);

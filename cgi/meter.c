@@ -16,12 +16,43 @@
 
 /* The statuses that are told apart (cgi/main.c names them); all others are one. */
 static const int STATUSES[] = {
-	200, 201, 202, 204, 301, 303, 304, 400, 401, 403, 404, 405, 409, 410, 413, 415, 422, 429, 500, 503,
+	200,
+	201,
+	202,
+	204,
+	301,
+	303,
+	304,
+	400,
+	401,
+	403,
+	404,
+	405,
+	409,
+	410,
+	413,
+	415,
+	422,
+	429,
+	500,
+	503,
 };
-/* Upper ends in ns, and as Prometheus writes them. The budget of a page is 20 ms (DESIGN, section 10). */
-static const struct { uint64_t most_ns; const char *le; } BUCKETS[] = {
-	{ 1000000, "0.001" }, { 2500000, "0.0025" }, { 5000000, "0.005" }, { 10000000, "0.01" }, { 20000000, "0.02" }, { 50000000, "0.05" },
-	{ 100000000, "0.1" }, { 250000000, "0.25" }, { 1000000000, "1" }, { 5000000000, "5" },
+/* Upper ends in ns, and as Prometheus writes them. The budget of a page is 20 ms (DESIGN, section
+ * 10). */
+static const struct {
+	uint64_t most_ns;
+	const char *le;
+} BUCKETS[] = {
+	{ 1000000, "0.001" },
+	{ 2500000, "0.0025" },
+	{ 5000000, "0.005" },
+	{ 10000000, "0.01" },
+	{ 20000000, "0.02" },
+	{ 50000000, "0.05" },
+	{ 100000000, "0.1" },
+	{ 250000000, "0.25" },
+	{ 1000000000, "1" },
+	{ 5000000000, "5" },
 };
 enum { most_routes = 512 };
 
@@ -87,8 +118,15 @@ void meter_end(uint64_t began_ns, size_t route, int status)
 
 static const char *method_of(const struct route *route)
 {
-	static const struct { const char *name; int method; } names[] = {
-		{ "GET", METHOD_GET }, { "POST", METHOD_POST }, { "PUT", METHOD_PUT }, { "PATCH", METHOD_PATCH }, { "DELETE", METHOD_DELETE },
+	static const struct {
+		const char *name;
+		int method;
+	} names[] = {
+		{ "GET", METHOD_GET },
+		{ "POST", METHOD_POST },
+		{ "PUT", METHOD_PUT },
+		{ "PATCH", METHOD_PATCH },
+		{ "DELETE", METHOD_DELETE },
 	};
 	for (size_t i = 0; i < COUNT(names) && route; i++)
 		if (route->methods == names[i].method)
@@ -113,7 +151,8 @@ static size_t route_count(void)
 static void write_requests(struct buffer *out, size_t count)
 {
 	static const char name[] = "podium_http_requests_total";
-	exposition_family(out, name, "counter", "Requests by the pattern of their route and the status of their answer.");
+	exposition_family(out, name, "counter",
+		"Requests by the pattern of their route and the status of their answer.");
 	for (size_t i = 0; i < count; i++)
 		for (size_t k = 0; k <= COUNT(STATUSES); k++) {
 			uint64_t requests = value_of(&routes[i].statuses[k]);
@@ -121,8 +160,8 @@ static void write_requests(struct buffer *out, size_t count)
 			if (k < COUNT(STATUSES))
 				snprintf(status, sizeof status, "%d", STATUSES[k]);
 			if (requests)
-				exposition_count(out, name, requests, "route", pattern_of(router_route(i)), "method", method_of(router_route(i)),
-					"status", status, NULL);
+				exposition_count(out, name, requests, "route", pattern_of(router_route(i)),
+					"method", method_of(router_route(i)), "status", status, NULL);
 		}
 }
 
@@ -136,11 +175,12 @@ static void write_duration(struct buffer *out, size_t place)
 	if (!sum)
 		return;
 	for (size_t k = 0; k <= COUNT(BUCKETS); k++)
-		exposition_count(out, "podium_http_request_duration_seconds_bucket", buckets[k], "route", pattern, "method", method, "le",
-			k < COUNT(BUCKETS) ? BUCKETS[k].le : "+Inf", NULL);
-	exposition_real(out, "podium_http_request_duration_seconds_sum", (double)value_of(&routes[place].total_ns) / 1e9, "route", pattern,
+		exposition_count(out, "podium_http_request_duration_seconds_bucket", buckets[k], "route",
+			pattern, "method", method, "le", k < COUNT(BUCKETS) ? BUCKETS[k].le : "+Inf", NULL);
+	exposition_real(out, "podium_http_request_duration_seconds_sum",
+		(double)value_of(&routes[place].total_ns) / 1e9, "route", pattern, "method", method, NULL);
+	exposition_count(out, "podium_http_request_duration_seconds_count", sum, "route", pattern,
 		"method", method, NULL);
-	exposition_count(out, "podium_http_request_duration_seconds_count", sum, "route", pattern, "method", method, NULL);
 }
 
 static void write_durations(struct buffer *out, size_t count)
@@ -151,7 +191,8 @@ static void write_durations(struct buffer *out, size_t count)
 		write_duration(out, i);
 }
 
-static void write_one(struct buffer *out, const char *name, const char *type, const char *help, double value)
+static void write_one(
+	struct buffer *out, const char *name, const char *type, const char *help, double value)
 {
 	exposition_family(out, name, type, help);
 	exposition_real(out, name, value, NULL);
@@ -160,19 +201,24 @@ static void write_one(struct buffer *out, const char *name, const char *type, co
 static void write_database(struct buffer *out)
 {
 	struct database_figures figures = database_figures();
-	write_one(out, "podium_database_connections", "gauge", "Connections that are open; each thread has one of its own.",
-		(double)figures.connections);
-	write_one(out, "podium_database_connections_busy", "gauge", "Connections that wait for an answer now.", (double)figures.asking);
-	exposition_family(out, "podium_database_connects_total", "counter", "Connections that were opened.");
+	write_one(out, "podium_database_connections", "gauge",
+		"Connections that are open; each thread has one of its own.", (double)figures.connections);
+	write_one(out, "podium_database_connections_busy", "gauge",
+		"Connections that wait for an answer now.", (double)figures.asking);
+	exposition_family(
+		out, "podium_database_connects_total", "counter", "Connections that were opened.");
 	exposition_count(out, "podium_database_connects_total", figures.connects, NULL);
-	exposition_family(out, "podium_database_questions_total", "counter", "Round trips: statements, also several in one.");
+	exposition_family(out, "podium_database_questions_total", "counter",
+		"Round trips: statements, also several in one.");
 	exposition_count(out, "podium_database_questions_total", figures.questions, NULL);
-	exposition_family(out, "podium_database_failures_total", "counter", "Round trips that failed, duplicate keys included.");
+	exposition_family(out, "podium_database_failures_total", "counter",
+		"Round trips that failed, duplicate keys included.");
 	exposition_count(out, "podium_database_failures_total", figures.failures, NULL);
-	exposition_family(out, "podium_database_conflicts_total", "counter", "Transactions that were run again: deadlocks and the like.");
+	exposition_family(out, "podium_database_conflicts_total", "counter",
+		"Transactions that were run again: deadlocks and the like.");
 	exposition_count(out, "podium_database_conflicts_total", figures.conflicts, NULL);
-	write_one(out, "podium_database_wait_seconds_total", "counter", "Time that threads have waited for the database.",
-		(double)figures.waited_ns / 1e9);
+	write_one(out, "podium_database_wait_seconds_total", "counter",
+		"Time that threads have waited for the database.", (double)figures.waited_ns / 1e9);
 }
 
 /* Pages of memory that are resident: the second number of statm(5). */
@@ -180,7 +226,9 @@ static double resident_bytes(void)
 {
 	cleanup_file FILE *file = fopen("/proc/self/statm", "re");
 	long pages = 0;
-	return file && fscanf(file, "%*s %ld", &pages) == 1 ? (double)pages * (double)sysconf(_SC_PAGESIZE) : 0;
+	return file && fscanf(file, "%*s %ld", &pages) == 1
+		? (double)pages * (double)sysconf(_SC_PAGESIZE)
+		: 0;
 }
 
 static double open_descriptors(void)
@@ -198,16 +246,20 @@ static double processor_seconds(void)
 {
 	struct rusage usage;
 	getrusage(RUSAGE_SELF, &usage);
-	return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) + (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
+	return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec)
+		+ (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
 }
 
 static void write_process(struct buffer *out)
 {
 	exposition_family(out, "podium_build_info", "gauge", "1; its label is the version.");
 	exposition_count(out, "podium_build_info", 1, "version", PODIUM_VERSION, NULL);
-	write_one(out, "process_start_time_seconds", "gauge", "When this podium-web was started, since 1970.", (double)(started_ms / 1000));
-	write_one(out, "process_cpu_seconds_total", "counter", "Processor time, user and system.", processor_seconds());
-	write_one(out, "process_resident_memory_bytes", "gauge", "Memory that is resident.", resident_bytes());
+	write_one(out, "process_start_time_seconds", "gauge",
+		"When this podium-web was started, since 1970.", (double)(started_ms / 1000));
+	write_one(out, "process_cpu_seconds_total", "counter", "Processor time, user and system.",
+		processor_seconds());
+	write_one(out, "process_resident_memory_bytes", "gauge", "Memory that is resident.",
+		resident_bytes());
 	write_one(out, "process_open_fds", "gauge", "Descriptors that are open.", open_descriptors());
 }
 
@@ -215,8 +267,10 @@ void meter_write(struct buffer *out)
 {
 	size_t count = route_count();
 	write_process(out);
-	write_one(out, "podium_http_threads", "gauge", "Requests that can be answered at once.", (double)threads);
-	write_one(out, "podium_http_requests_in_work", "gauge", "Requests that are being answered, this one included.", (double)value_of(&in_work));
+	write_one(out, "podium_http_threads", "gauge", "Requests that can be answered at once.",
+		(double)threads);
+	write_one(out, "podium_http_requests_in_work", "gauge",
+		"Requests that are being answered, this one included.", (double)value_of(&in_work));
 	write_requests(out, count);
 	write_durations(out, count);
 	write_database(out);

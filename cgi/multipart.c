@@ -8,8 +8,8 @@
 
 /* ---- parameters of a header: `form-data; name="x"; filename="y"` ---- */
 
-/* Copies the quoted or plain value at `at` into the arena. Browsers escape `"` in names as %22 and leave
- * a backslash alone, so a backslash is an ordinary byte here, except before a quote. */
+/* Copies the quoted or plain value at `at` into the arena. Browsers escape `"` in names as %22 and
+ * leave a backslash alone, so a backslash is an ordinary byte here, except before a quote. */
 static const char *parameter_value(struct arena *arena, const char *at, const char **end)
 {
 	if (*at != '"') {
@@ -44,15 +44,18 @@ static const char *find_parameter(struct arena *arena, const char *header, const
 	return NULL;
 }
 
-int multipart_begin(struct multipart *parser, struct arena *arena, const char *content_type, multipart_take *take,
-	void *context, struct error *error)
+int multipart_begin(struct multipart *parser, struct arena *arena, const char *content_type,
+	multipart_take *take, void *context, struct error *error)
 {
 	*parser = (struct multipart){ .arena = arena, .take = take, .context = context };
 	const char *boundary = find_parameter(arena, content_type, "boundary");
 	if (!boundary || !*boundary || strlen(boundary) > multipart_most_boundary_bytes)
-		return fail(error, ERROR_INPUT, "The form was sent without a usable boundary between its fields.");
-	parser->delimiter_length = (size_t)snprintf(parser->delimiter, sizeof parser->delimiter, "\r\n--%s", boundary);
-	/* The first delimiter may stand at the very beginning; a line break before it makes them all alike. */
+		return fail(
+			error, ERROR_INPUT, "The form was sent without a usable boundary between its fields.");
+	parser->delimiter_length =
+		(size_t)snprintf(parser->delimiter, sizeof parser->delimiter, "\r\n--%s", boundary);
+	/* The first delimiter may stand at the very beginning; a line break before it makes them all
+	 * alike. */
 	buffer_text(&parser->pending, "\r\n");
 	return 0;
 }
@@ -63,15 +66,21 @@ void multipart_free(struct multipart *parser)
 	buffer_free(&parser->body);
 }
 
-/* ---- the four states; each returns 1 when it went on, 0 when it needs more bytes, or an error ---- */
+/* ---- the four states; each returns 1 when it went on, 0 when it needs more bytes, or an error
+ * ---- */
 
-/* Everything before the next delimiter goes to `out` (NULL: is dropped), and the delimiter is taken. */
+/* Everything before the next delimiter goes to `out` (NULL: is dropped), and the delimiter is
+ * taken. */
 static int skip_to_delimiter(struct multipart *parser, struct buffer *out)
 {
 	struct buffer *pending = &parser->pending;
-	const char *found = pending->length ? memmem(pending->data, pending->length, parser->delimiter, parser->delimiter_length) : NULL;
+	const char *found = pending->length
+		? memmem(pending->data, pending->length, parser->delimiter, parser->delimiter_length)
+		: NULL;
 	size_t safe = found ? (size_t)(found - pending->data)
-		: pending->length >= parser->delimiter_length ? pending->length - parser->delimiter_length + 1 : 0;
+		: pending->length >= parser->delimiter_length
+		? pending->length - parser->delimiter_length + 1
+		: 0;
 	if (out)
 		buffer_append(out, pending->data, safe);
 	buffer_drop_front(pending, found ? safe + parser->delimiter_length : safe);
@@ -88,7 +97,8 @@ static int behind_delimiter(struct multipart *parser, struct error *error)
 		return fail(error, ERROR_INPUT, "The form is damaged: something stands behind a boundary.");
 	if (!last && ++parser->parts > multipart_most_parts)
 		return fail(error, ERROR_LIMIT, "The form has more than %d fields.", multipart_most_parts);
-	/* The line break stays, so that a part without headers begins with the empty line that ends them. */
+	/* The line break stays, so that a part without headers begins with the empty line that ends
+	 * them. */
 	if (last)
 		buffer_drop_front(pending, 2);
 	parser->state = last ? MULTIPART_DONE : MULTIPART_HEADERS;
@@ -106,9 +116,11 @@ static int take_disposition(struct multipart *parser, const char *headers, struc
 	if (!line)
 		return fail(error, ERROR_INPUT, "A field of the form has no name.");
 	const char *end = strstr(line, "\r\n");
-	const char *value = arena_strndup(parser->arena, line, end ? (size_t)(end - line) : strlen(line));
+	const char *value =
+		arena_strndup(parser->arena, line, end ? (size_t)(end - line) : strlen(line));
 	parser->part = (struct multipart_part){
-		.name = find_parameter(parser->arena, value, "name"), .file_name = find_parameter(parser->arena, value, "filename"),
+		.name = find_parameter(parser->arena, value, "name"),
+		.file_name = find_parameter(parser->arena, value, "filename"),
 	};
 	return parser->part.name ? 0 : fail(error, ERROR_INPUT, "A field of the form has no name.");
 }
@@ -119,7 +131,8 @@ static int read_headers(struct multipart *parser, struct error *error)
 	const char *end = memmem(pending->data, pending->length, "\r\n\r\n", 4);
 	size_t length = end ? (size_t)(end - pending->data) : pending->length;
 	if (length > multipart_most_header_bytes)
-		return fail(error, ERROR_LIMIT, "The headers of a form field are longer than %d bytes.", multipart_most_header_bytes);
+		return fail(error, ERROR_LIMIT, "The headers of a form field are longer than %d bytes.",
+			multipart_most_header_bytes);
 	if (!end)
 		return 0;
 	if (memchr(pending->data, '\0', length))
@@ -142,7 +155,8 @@ static int read_body(struct multipart *parser, struct error *error)
 		return 0;
 	/* The two bytes in front are the line break that ended the headers. */
 	size_t length = parser->body.length >= 2 ? parser->body.length - 2 : 0;
-	parser->part.bytes = arena_copy(parser->arena, parser->body.length >= 2 ? parser->body.data + 2 : "", length);
+	parser->part.bytes =
+		arena_copy(parser->arena, parser->body.length >= 2 ? parser->body.data + 2 : "", length);
 	parser->part.length = length;
 	buffer_free(&parser->body);
 	int rc = parser->take(parser->context, &parser->part, error);
@@ -159,12 +173,9 @@ static int advance(struct multipart *parser, struct error *error)
 		if (found)
 			parser->state = MULTIPART_BEHIND_DELIMITER;
 		return found;
-	case MULTIPART_BEHIND_DELIMITER:
-		return behind_delimiter(parser, error);
-	case MULTIPART_HEADERS:
-		return read_headers(parser, error);
-	case MULTIPART_BODY:
-		return read_body(parser, error);
+	case MULTIPART_BEHIND_DELIMITER: return behind_delimiter(parser, error);
+	case MULTIPART_HEADERS: return read_headers(parser, error);
+	case MULTIPART_BODY: return read_body(parser, error);
 	case MULTIPART_DONE:
 		buffer_clear(&parser->pending); /* an epilogue means nothing */
 		return 0;

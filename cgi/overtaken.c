@@ -9,7 +9,9 @@
 int action_overtaken(struct request *request)
 {
 	const char *gpu = request_form_or(request, "gpu", "");
-	int rc = !text_is_ascii(gpu) ? 0 : overtaking_dismiss(request->db, request->viewer.id,
-		atoll(request_form_or(request, "leaderboard", "0")), gpu, request->error);
+	int rc = !text_is_ascii(gpu)
+		? 0
+		: overtaking_dismiss(request->db, request->viewer.id,
+			atoll(request_form_or(request, "leaderboard", "0")), gpu, request->error);
 	return rc ? rc : redirect(request, "%s", own_path(request_form(request, "next")));
 }

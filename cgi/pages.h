@@ -7,12 +7,13 @@
 /* home.c */
 handler page_home;
 /* leaderboard.c, leaderboard_export.c, leaderboard_feed.c, badge.c, share.c */
-handler page_leaderboard, page_leaderboard_json, page_leaderboard_csv, page_leaderboard_feed, page_badge,
-	page_share_picture;
+handler page_leaderboard, page_leaderboard_json, page_leaderboard_csv, page_leaderboard_feed,
+	page_badge, page_share_picture;
 /* board_live.c */
 handler page_leaderboard_live;
 /* task.c: the files of a task, the harness of a language */
-handler page_task, page_task_file, page_task_raw, page_template_raw, page_language, page_language_raw;
+handler page_task, page_task_file, page_task_raw, page_template_raw, page_language,
+	page_language_raw;
 /* submit.c */
 handler page_submit, action_submit, page_submit_anywhere, action_submit_anywhere;
 /* compare.c: any two submissions */
@@ -20,10 +21,11 @@ handler page_compare;
 /* comparison_page.c */
 handler page_comparison, page_comparison_status;
 /* submission.c */
-handler page_submission, page_submission_status, page_submission_source, page_submission_artifact, page_submission_cancel,
-	action_submission_cancel;
+handler page_submission, page_submission_status, page_submission_source, page_submission_artifact,
+	page_submission_cancel, action_submission_cancel;
 /* participant.c: what an author does with a submission that is there */
-handler page_submission_withdraw, action_submission_withdraw, action_submission_restore, page_submission_note, action_submission_note;
+handler page_submission_withdraw, action_submission_withdraw, action_submission_restore,
+	page_submission_note, action_submission_note;
 /* history.c, user_page.c, queue.c: the viewer's submissions, a user's page, what runs and waits */
 handler page_history, page_history_of_all;
 handler page_user;
@@ -31,13 +33,15 @@ handler page_queue, page_queue_status;
 /* account_sessions.c, account_tokens.c, account_data.c */
 handler page_sessions, action_sessions;
 handler page_tokens, action_token_create, action_token_revoke;
-handler page_account_data, page_export, page_account_delete, action_account_delete, page_account_deleted;
+handler page_account_data, page_export, page_account_delete, action_account_delete,
+	page_account_deleted;
 /* terminal.c: signing a terminal in */
 handler page_device, action_device;
 /* overtaken.c */
 handler action_overtaken;
 /* account.c */
-handler page_register, action_register, page_login, action_login, action_logout, page_account, action_password;
+handler page_register, action_register, page_login, action_login, action_logout, page_account,
+	action_password;
 /* admin.c: overview, audit log */
 handler page_admin, action_gpu_release, page_admin_audit;
 /* admin_user.c: roles, bans, invitations */
@@ -53,8 +57,8 @@ handler page_admin_submissions, page_admin_submission, action_admin_submission;
 /* password.c: choosing a password with a link */
 handler page_password_link, action_password_link;
 /* admin_leaderboard.c */
-handler page_leaderboard_new, action_leaderboard_new, page_leaderboard_edit, action_leaderboard_edit,
-	page_leaderboard_delete, action_leaderboard_delete;
+handler page_leaderboard_new, action_leaderboard_new, page_leaderboard_edit,
+	action_leaderboard_edit, page_leaderboard_delete, action_leaderboard_delete;
 /* admin_host.c: what was found on a worker's host */
 handler page_admin_host;
 /* admin_worker.c: pausing workers and devices */
@@ -76,7 +80,8 @@ handler page_versions, page_version_diff, page_switch, action_switch, page_clone
 /* dry_run.c: trying a version of a task out */
 handler page_dry_run, page_dry_run_status, action_dry_run;
 /* webhooks.c: whom else to tell of what happens */
-handler page_leaderboard_hooks, action_leaderboard_hooks, page_site_hooks, action_site_hooks, page_hook, page_hook_status, action_hook;
+handler page_leaderboard_hooks, action_leaderboard_hooks, page_site_hooks, action_site_hooks,
+	page_hook, page_hook_status, action_hook;
 /* health.c, metrics.c */
 handler page_healthz, page_metrics;
 

@@ -3,13 +3,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { most_digits = 15 }; /* of a number that fits 64 bits for sure, also times the entries of a page */
+enum {
+	most_digits = 15
+}; /* of a number that fits 64 bits for sure, also times the entries of a page */
 
-int paging_make(struct paging *paging, int64_t entries, int64_t per_page, int64_t page, struct error *error)
+int paging_make(
+	struct paging *paging, int64_t entries, int64_t per_page, int64_t page, struct error *error)
 {
 	int64_t pages = entries > 0 ? paging_page_of(entries, per_page) : 1;
 	if (page < 1 || page > pages)
-		return fail(error, ERROR_NOT_FOUND, "This list has %lld page%s, and none with the number %lld.", (long long)pages,
+		return fail(error, ERROR_NOT_FOUND,
+			"This list has %lld page%s, and none with the number %lld.", (long long)pages,
 			pages == 1 ? "" : "s", (long long)page);
 	int64_t first = (page - 1) * per_page + 1, last = page == pages ? entries : page * per_page;
 	*paging = (struct paging){ .page = page, .pages = pages, .first = first, .last = last };
@@ -35,5 +39,6 @@ int64_t path_number(const struct request *request, size_t index)
 {
 	const char *text = request->path_parameters[index];
 	size_t length = strlen(text);
-	return length > most_digits || strspn(text, "0123456789") != length ? 0 : strtoll(text, NULL, 10);
+	return length > most_digits || strspn(text, "0123456789") != length ? 0
+																		: strtoll(text, NULL, 10);
 }

@@ -1,4 +1,5 @@
-/* What an author does with a submission that is there: withdrawing it, letting it count again, a note. */
+/* What an author does with a submission that is there: withdrawing it, letting it count again, a
+ * note. */
 #include "cgi/participant.h"
 
 #include "cgi/pages.h"
@@ -9,28 +10,40 @@
 #include <string.h>
 
 static const struct column RANK_COLUMNS[] = {
-	TEXT(struct withdraw_rank, gpu), INTEGER(struct withdraw_rank, place), INTEGER(struct withdraw_rank, next_id),
+	TEXT(struct withdraw_rank, gpu),
+	INTEGER(struct withdraw_rank, place),
+	INTEGER(struct withdraw_rank, next_id),
 };
 static const struct statement RANKS = SELECT(struct withdraw_rank, RANK_COLUMNS,
-	"SELECT r.gpu, r.place, (SELECT s.id FROM submissions s JOIN jobs j ON j.submission_id = s.id AND j.gpu = r.gpu "
-	"    WHERE s.user_id = r.user_id AND s.leaderboard_id = r.leaderboard_id AND s.task_version_id = r.task_version_id "
-	"    AND s.id <> r.submission_id AND " SQL_IS_RANKED("s", "j") " ORDER BY j.score_ns, s.id LIMIT 1) AS next_id "
-	"FROM jobs own JOIN ranking r ON r.job_id = own.id WHERE own.submission_id = ? ORDER BY r.gpu");
+	"SELECT r.gpu, r.place, (SELECT s.id FROM submissions s JOIN jobs j ON j.submission_id = s.id "
+    "AND j.gpu = r.gpu "
+	"    WHERE s.user_id = r.user_id AND s.leaderboard_id = r.leaderboard_id AND s.task_version_id "
+    "= r.task_version_id "
+	"    AND s.id <> r.submission_id AND " SQL_IS_RANKED(
+		"s", "j") " ORDER BY j.score_ns, s.id LIMIT 1) AS next_id "
+				  "FROM jobs own JOIN ranking r ON r.job_id = own.id WHERE own.submission_id = ? "
+                  "ORDER BY r.gpu");
 
-struct open_jobs { int64_t open; };
+struct open_jobs {
+	int64_t open;
+};
 static const struct column OPEN_COLUMNS[] = { INTEGER(struct open_jobs, open) };
 static const struct statement OPEN = SELECT(struct open_jobs, OPEN_COLUMNS,
 	"SELECT COUNT(*) AS open FROM jobs WHERE submission_id = ? AND state IN ('queued', 'running')");
 
 /* ---- withdrawing ---- */
 
-static int show_withdrawal(struct request *request, const struct submission_row *row, const char *problem)
+static int show_withdrawal(
+	struct request *request, const struct submission_row *row, const char *problem)
 {
-	struct withdraw_form form = { .row = row, .typed = request_form_or(request, "number", ""), .typed_error = problem };
+	struct withdraw_form form = {
+		.row = row, .typed = request_form_or(request, "number", ""), .typed_error = problem
+	};
 	struct withdraw_rank *ranks;
 	struct open_jobs jobs;
-	struct error own = {0};
-	int rc = database_rows(request->db, request->arena, &RANKS, &ranks, &form.rank_count, &own, "i", row->id);
+	struct error own = { 0 };
+	int rc = database_rows(
+		request->db, request->arena, &RANKS, &ranks, &form.rank_count, &own, "i", row->id);
 	if (!rc)
 		rc = database_row(request->db, request->arena, &OPEN, &jobs, &own, "i", row->id);
 	if (rc) {
@@ -39,7 +52,9 @@ static int show_withdrawal(struct request *request, const struct submission_row 
 	}
 	form.ranks = ranks;
 	form.open = jobs.open;
-	struct page page = page_make(request, arena_printf(request->arena, "Withdraw submission %lld", (long long)row->id), "leaderboards");
+	struct page page = page_make(request,
+		arena_printf(request->arena, "Withdraw submission %lld", (long long)row->id),
+		"leaderboards");
 	submission_withdraw_page(&request->body, &page, &form);
 	return 0;
 }
@@ -57,9 +72,12 @@ int action_submission_withdraw(struct request *request)
 	int rc = submission_of_author(request, "withdraw a submission", &row);
 	if (rc)
 		return rc;
-	if (strcmp(request_form_or(request, "number", ""), arena_printf(request->arena, "%lld", (long long)row.id)) != 0) {
+	if (strcmp(request_form_or(request, "number", ""),
+			arena_printf(request->arena, "%lld", (long long)row.id))
+		!= 0) {
 		request->status = 422;
-		return show_withdrawal(request, &row, arena_printf(request->arena, "Type %lld to confirm.", (long long)row.id));
+		return show_withdrawal(request, &row,
+			arena_printf(request->arena, "Type %lld to confirm.", (long long)row.id));
 	}
 	rc = submission_withdraw(request->db, row.id, request->error);
 	if (rc == ERROR_CONFLICT) {
@@ -83,7 +101,9 @@ int action_submission_restore(struct request *request)
 static int show_note(struct request *request, const struct submission_row *row, const char *typed)
 {
 	struct note_form form = { .row = row, .typed = typed, .error = form_error(request, "note") };
-	struct page page = page_make(request, arena_printf(request->arena, "Note on submission %lld", (long long)row->id), "leaderboards");
+	struct page page = page_make(request,
+		arena_printf(request->arena, "Note on submission %lld", (long long)row->id),
+		"leaderboards");
 	submission_note_page(&request->body, &page, &form);
 	return 0;
 }

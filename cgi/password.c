@@ -13,7 +13,7 @@ static const struct rate_limit ATTEMPTS = { "choose a password from", 30, 300 };
 static int show(struct request *request, const struct user *user)
 {
 	int64_t tokens;
-	struct error own = {0};
+	struct error own = { 0 };
 	int rc = token_count(request->db, request->arena, user->id, &tokens, &own);
 	if (rc) {
 		*request->error = own;
@@ -21,8 +21,11 @@ static int show(struct request *request, const struct user *user)
 	}
 	session_offer_token(request);
 	const struct account_form form = {
-		.tokens = tokens, .revokes_tokens = request_form_flag(request, "revoke_tokens"),
-		.name = user->name, .password_error = form_error(request, "password"), .again_error = form_error(request, "again"),
+		.tokens = tokens,
+		.revokes_tokens = request_form_flag(request, "revoke_tokens"),
+		.name = user->name,
+		.password_error = form_error(request, "password"),
+		.again_error = form_error(request, "again"),
 		.form_error = form_error(request, ""),
 	};
 	struct page page = page_make(request, "Choose a password", "account");
@@ -33,13 +36,15 @@ static int show(struct request *request, const struct user *user)
 int page_password_link(struct request *request)
 {
 	struct user user;
-	int rc = password_link_find(request->db, request->arena, request->path_parameters[0], &user, request->error);
+	int rc = password_link_find(
+		request->db, request->arena, request->path_parameters[0], &user, request->error);
 	return rc ? rc : show(request, &user);
 }
 
 int action_password_link(struct request *request)
 {
-	const char *text = request->path_parameters[0], *password = request_form_or(request, "password", "");
+	const char *text = request->path_parameters[0],
+			   *password = request_form_or(request, "password", "");
 	struct user user;
 	int rc = password_link_find(request->db, request->arena, text, &user, request->error);
 	if (rc)
@@ -48,7 +53,8 @@ int action_password_link(struct request *request)
 	if (!rc && strcmp(password, request_form_or(request, "again", "")) != 0)
 		rc = fail_field(request->error, "again", "The two passwords differ.");
 	if (!rc)
-		rc = password_link_use(request->db, request->arena, text, password, request->address, &user, request->error);
+		rc = password_link_use(
+			request->db, request->arena, text, password, request->address, &user, request->error);
 	if (rc == ERROR_INPUT || rc == ERROR_LIMIT) {
 		request->status = rc == ERROR_LIMIT ? 429 : 422;
 		return show(request, &user);

@@ -14,11 +14,17 @@ static const char FONT[] = "/usr/share/fonts/truetype/dejavu/DejaVuSans-Bold.ttf
 
 /* A pixel is an index: each ink has as many as there are shades between it and the ground. */
 enum { shades = 32, colours = INKS * shades };
-struct colour { uint8_t red, green, blue; };
+struct colour {
+	uint8_t red, green, blue;
+};
 static const struct colour GROUND = { 0x10, 0x13, 0x16 };
 static const struct colour INK_COLOURS[INKS] = {
-	[INK_TEXT] = { 0xf2, 0xf4, 0xf6 }, [INK_MUTED] = { 0xa3, 0xac, 0xb6 }, [INK_ACCENT] = { 0x93, 0xb7, 0xff },
-	[INK_GOLD] = { 0xf0, 0xc6, 0x4a }, [INK_SILVER] = { 0xcd, 0xd4, 0xdc }, [INK_BRONZE] = { 0xe0, 0xa7, 0x7c },
+	[INK_TEXT] = { 0xf2, 0xf4, 0xf6 },
+	[INK_MUTED] = { 0xa3, 0xac, 0xb6 },
+	[INK_ACCENT] = { 0x93, 0xb7, 0xff },
+	[INK_GOLD] = { 0xf0, 0xc6, 0x4a },
+	[INK_SILVER] = { 0xcd, 0xd4, 0xdc },
+	[INK_BRONZE] = { 0xe0, 0xa7, 0x7c },
 	[INK_LINE] = { 0x2e, 0x35, 0x3c },
 };
 
@@ -42,7 +48,8 @@ int picture_new(struct picture **picture, int width, int height, struct error *e
 	fresh->width = width;
 	fresh->height = height;
 	if (FT_Init_FreeType(&fresh->library) || FT_New_Face(fresh->library, FONT, 0, &fresh->face))
-		return fail(error, ERROR_NOT_FOUND, "This site makes no pictures: it lacks the font %s.", FONT);
+		return fail(
+			error, ERROR_NOT_FOUND, "This site makes no pictures: it lacks the font %s.", FONT);
 	return 0;
 }
 
@@ -93,7 +100,8 @@ static void draw_glyph(struct picture *picture, int x, int baseline, enum ink in
 }
 
 /* The width of the text; draws it, too, where `place` is given. */
-static int run_of(struct picture *picture, int size, const char *text, const struct picture_text *place)
+static int run_of(
+	struct picture *picture, int size, const char *text, const struct picture_text *place)
 {
 	int x = 0;
 	FT_Set_Pixel_Sizes(picture->face, 0, (FT_UInt)size);
@@ -160,8 +168,8 @@ static void palette_chunk(struct buffer *out)
 	struct colour palette[colours];
 	for (int i = 0; i < colours; i++) {
 		const struct colour *ink = &INK_COLOURS[i / shades];
-		palette[i] = (struct colour){ mix(GROUND.red, ink->red, i % shades), mix(GROUND.green, ink->green, i % shades),
-			mix(GROUND.blue, ink->blue, i % shades) };
+		palette[i] = (struct colour){ mix(GROUND.red, ink->red, i % shades),
+			mix(GROUND.green, ink->green, i % shades), mix(GROUND.blue, ink->blue, i % shades) };
 	}
 	chunk(out, "PLTE", palette, sizeof palette);
 }
@@ -169,14 +177,16 @@ static void palette_chunk(struct buffer *out)
 /* Each row begins with its filter: none. */
 static void pixels_chunk(struct buffer *out, const struct picture *picture)
 {
-	cleanup_buffer struct buffer rows = {0};
+	cleanup_buffer struct buffer rows = { 0 };
 	for (int row = 0; row < picture->height; row++) {
 		buffer_byte(&rows, 0);
-		buffer_append(&rows, picture->pixels + (size_t)row * (size_t)picture->width, (size_t)picture->width);
+		buffer_append(
+			&rows, picture->pixels + (size_t)row * (size_t)picture->width, (size_t)picture->width);
 	}
 	uLongf length = compressBound(rows.length);
 	cleanup_free uint8_t *packed = malloc(length);
-	if (packed && compress2(packed, &length, (const Bytef *)rows.data, rows.length, Z_BEST_SPEED) == Z_OK)
+	if (packed
+		&& compress2(packed, &length, (const Bytef *)rows.data, rows.length, Z_BEST_SPEED) == Z_OK)
 		chunk(out, "IDAT", packed, length);
 }
 

@@ -17,7 +17,8 @@ static const char ID[] = "X-Popcorn-Cli-Id";
 
 /* ---- who asks ---- */
 
-/* An id that nobody knows is sent with every request of a client that has just registered; what anybody may see, it is shown. */
+/* An id that nobody knows is sent with every request of a client that has just registered; what
+ * anybody may see, it is shown. */
 int popcorn_recognise(struct request *request)
 {
 	const char *secret = request_header(request, ID);
@@ -29,35 +30,49 @@ int popcorn_recognise(struct request *request)
 	if (rc)
 		return rc == ERROR_NOT_FOUND ? 0 : rc;
 	request->token = holder;
-	request->viewer = (struct viewer){ .id = holder->user_id, .name = holder->user, .role = holder->role };
+	request->viewer =
+		(struct viewer){ .id = holder->user_id, .name = holder->user, .role = holder->role };
 	return 0;
 }
 
 static int refuse_stranger(struct request *request, const struct call *call)
 {
 	const char *site = request->config->public_url;
-	bool has_id = request_header(request, ID), has_bearer = request_header(request, "Authorization");
+	bool has_id = request_header(request, ID),
+		 has_bearer = request_header(request, "Authorization");
 	request->status = 401;
 	if (call->scope == TOKEN_ADMIN)
-		return fail(request->error, ERROR_FORBIDDEN, "%s an API token of Podium with the scope admin; make one at %s/account/tokens.", has_bearer
-			? "Invalid admin token: POPCORN_ADMIN_TOKEN must be" : "Missing Authorization header: set POPCORN_ADMIN_TOKEN to", site);
+		return fail(request->error, ERROR_FORBIDDEN,
+			"%s an API token of Podium with the scope admin; make one at %s/account/tokens.",
+			has_bearer ? "Invalid admin token: POPCORN_ADMIN_TOKEN must be"
+					   : "Missing Authorization header: set POPCORN_ADMIN_TOKEN to",
+			site);
 	if (has_id || has_bearer)
-		return fail(request->error, ERROR_FORBIDDEN, "Invalid or unauthorized X-Popcorn-Cli-Id: no account is linked to the id in "
-			"~/.popcorn.yaml, or not any more. Log in at %s/device and type the line cli_id of that file to link it.", site);
+		return fail(request->error, ERROR_FORBIDDEN,
+			"Invalid or unauthorized X-Popcorn-Cli-Id: no account is linked to the id in "
+			"~/.popcorn.yaml, or not any more. Log in at %s/device and type the line cli_id of "
+		    "that file to link it.",
+			site);
 	request->status = 400;
-	return fail(request->error, ERROR_INPUT, "Missing X-Popcorn-Cli-Id header: there is no ~/.popcorn.yaml yet. Run popcorn register, or make a "
-		"token at %s/account/tokens and write the line that it shows into that file.", site);
+	return fail(request->error, ERROR_INPUT,
+		"Missing X-Popcorn-Cli-Id header: there is no ~/.popcorn.yaml yet. Run popcorn register, "
+	    "or make a "
+		"token at %s/account/tokens and write the line that it shows into that file.",
+		site);
 }
 
 int popcorn_admit(struct request *request, const struct call *call)
 {
-	return call->route.access != ANYONE && !request->token ? refuse_stranger(request, call) : api_check_rights(request, call);
+	return call->route.access != ANYONE && !request->token ? refuse_stranger(request, call)
+														   : api_check_rights(request, call);
 }
 
 int popcorn_read(struct request *request, const struct call *call)
 {
 	int rc = api_read_query(request);
-	return rc || request->method == METHOD_GET ? rc : api_read_body(request, call->route.most_body_bytes);
+	return rc || request->method == METHOD_GET
+		? rc
+		: api_read_body(request, call->route.most_body_bytes);
 }
 
 /* ---- errors ---- */
@@ -67,8 +82,11 @@ static int64_t polled_submission(const struct request *request)
 {
 	static const char beginning[] = "/popcorn/user/submissions/";
 	const char *number = request->path + sizeof beginning - 1;
-	bool is_poll = request->method == METHOD_GET && strncmp(request->path, beginning, sizeof beginning - 1) == 0;
-	return is_poll && strlen(number) <= 18 && number[strspn(number, "0123456789")] == '\0' ? atoll(number) : 0;
+	bool is_poll = request->method == METHOD_GET
+		&& strncmp(request->path, beginning, sizeof beginning - 1) == 0;
+	return is_poll && strlen(number) <= 18 && number[strspn(number, "0123456789")] == '\0'
+		? atoll(number)
+		: 0;
 }
 
 void popcorn_refuse(struct request *request, int code, const char *title, const char *sentence)
@@ -76,7 +94,8 @@ void popcorn_refuse(struct request *request, int code, const char *title, const 
 	(void)title;
 	int64_t polled = polled_submission(request);
 	const char *secret = request_header(request, ID);
-	if (polled && secret && (code == ERROR_DATABASE || code == ERROR_SYSTEM || code == ERROR_LIMIT)) {
+	if (polled && secret
+		&& (code == ERROR_DATABASE || code == ERROR_SYSTEM || code == ERROR_LIMIT)) {
 		request->status = 200;
 		request->content_type = "application/json";
 		popcorn_state_recall(secret, polled, &request->body);
@@ -95,16 +114,20 @@ int popcorn_health(struct request *request)
 	return rc ? rc : respond_json(request, json_pack("{s:s}", "status", "ok"));
 }
 
-/* The client keeps the answer as its id and opens a page of another server, which cannot lead here. So its owner links the id on
- * our page /device. */
+/* The client keeps the answer as its id and opens a page of another server, which cannot lead here.
+ * So its owner links the id on our page /device. */
 int popcorn_auth_init(struct request *request)
 {
 	const char *provider = request_query(request, "provider");
-	struct terminal_order order = { .kind = TERMINAL_POPCORN, .name = "popcorn-cli", .address = request->address,
-		.user_agent = request->user_agent, .scopes = TOKEN_READ | TOKEN_SUBMIT };
+	struct terminal_order order = { .kind = TERMINAL_POPCORN,
+		.name = "popcorn-cli",
+		.address = request->address,
+		.user_agent = request->user_agent,
+		.scopes = TOKEN_READ | TOKEN_SUBMIT };
 	struct terminal_offer offer;
 	if (!provider || (strcmp(provider, "discord") != 0 && strcmp(provider, "github") != 0))
-		return fail(request->error, ERROR_INPUT, "Invalid provider, must be 'discord' or 'github'.");
+		return fail(
+			request->error, ERROR_INPUT, "Invalid provider, must be 'discord' or 'github'.");
 	int rc = rate_limit_hit(request, &TERMINALS_FROM_ADDRESS, request->address);
 	if (!rc)
 		rc = terminal_ask(request->db, request->arena, &order, &offer, request->error);
@@ -113,15 +136,27 @@ int popcorn_auth_init(struct request *request)
 
 /* ---- what there is ---- */
 
-struct board_row { int64_t id, deadline_ms, created_at_ms; const char *name, *description, *visibility, *language, *gpus; };
+struct board_row {
+	int64_t id, deadline_ms, created_at_ms;
+	const char *name, *description, *visibility, *language, *gpus;
+};
 static const struct column BOARD_COLUMNS[] = {
-	INTEGER(struct board_row, id), TIME(struct board_row, deadline_ms), TIME(struct board_row, created_at_ms), TEXT(struct board_row, name),
-	TEXT(struct board_row, description), TEXT(struct board_row, visibility), TEXT(struct board_row, language), TEXT(struct board_row, gpus),
+	INTEGER(struct board_row, id),
+	TIME(struct board_row, deadline_ms),
+	TIME(struct board_row, created_at_ms),
+	TEXT(struct board_row, name),
+	TEXT(struct board_row, description),
+	TEXT(struct board_row, visibility),
+	TEXT(struct board_row, language),
+	TEXT(struct board_row, gpus),
 };
 static const struct statement BOARDS = SELECT(struct board_row, BOARD_COLUMNS,
-	"SELECT l.id, l.deadline AS deadline_ms, l.created_at AS created_at_ms, l.name, v.description, l.visibility, v.language, "
-	"  (SELECT GROUP_CONCAT(g.gpu ORDER BY g.position) FROM leaderboard_gpus g WHERE g.leaderboard_id = l.id) AS gpus "
-	"FROM leaderboards l JOIN task_versions v ON v.id = l.task_version_id WHERE l.archived_at IS NULL AND " SQL_MAY_SEE("l") " ORDER BY l.name");
+	"SELECT l.id, l.deadline AS deadline_ms, l.created_at AS created_at_ms, l.name, v.description, "
+    "l.visibility, v.language, "
+	"  (SELECT GROUP_CONCAT(g.gpu ORDER BY g.position) FROM leaderboard_gpus g WHERE "
+    "g.leaderboard_id = l.id) AS gpus "
+	"FROM leaderboards l JOIN task_versions v ON v.id = l.task_version_id WHERE l.archived_at IS "
+    "NULL AND " SQL_MAY_SEE("l") " ORDER BY l.name");
 
 static json_t *split_names(const char *list)
 {
@@ -134,19 +169,22 @@ static json_t *split_names(const char *list)
 	return names;
 }
 
-/* The client wants an object as `task` and looks at nothing in it. Files of a task are on its page; a seed is nobody's. */
+/* The client wants an object as `task` and looks at nothing in it. Files of a task are on its page;
+ * a seed is nobody's. */
 static json_t *board_json(const struct board_row *row)
 {
-	return json_pack("{s:I, s:s, s:o, s:{s:s}, s:o, s:s, s:s}", "id", (json_int_t)row->id, "name", row->name,
-		"deadline", popcorn_time(row->deadline_ms), "task", "lang", row->language, "gpu_types", split_names(row->gpus),
-		"description", row->description, "visibility", row->visibility);
+	return json_pack("{s:I, s:s, s:o, s:{s:s}, s:o, s:s, s:s}", "id", (json_int_t)row->id, "name",
+		row->name, "deadline", popcorn_time(row->deadline_ms), "task", "lang", row->language,
+		"gpu_types", split_names(row->gpus), "description", row->description, "visibility",
+		row->visibility);
 }
 
 int popcorn_leaderboards(struct request *request)
 {
 	struct board_row *rows;
 	size_t count;
-	int rc = database_rows(request->db, request->arena, &BOARDS, &rows, &count, request->error, "i", request->viewer.id);
+	int rc = database_rows(request->db, request->arena, &BOARDS, &rows, &count, request->error, "i",
+		request->viewer.id);
 	if (rc)
 		return rc;
 	json_t *list = json_array();
@@ -158,8 +196,11 @@ int popcorn_leaderboards(struct request *request)
 int popcorn_leaderboard(struct request *request, size_t star, struct leaderboard *leaderboard)
 {
 	const char *name = request->path_parameters[star];
-	int rc = leaderboard_seen_by(request->db, request->arena, request->viewer.id, name, leaderboard, request->error);
-	return rc == ERROR_NOT_FOUND ? fail(request->error, rc, "Leaderboard %s does not exist.", quote(request->arena, name)) : rc;
+	int rc = leaderboard_seen_by(
+		request->db, request->arena, request->viewer.id, name, leaderboard, request->error);
+	return rc == ERROR_NOT_FOUND
+		? fail(request->error, rc, "Leaderboard %s does not exist.", quote(request->arena, name))
+		: rc;
 }
 
 int popcorn_gpus(struct request *request)
@@ -169,7 +210,8 @@ int popcorn_gpus(struct request *request)
 	size_t count;
 	int rc = popcorn_leaderboard(request, 0, &leaderboard);
 	if (!rc)
-		rc = leaderboard_gpus(request->db, request->arena, leaderboard.id, &gpus, &count, request->error);
+		rc = leaderboard_gpus(
+			request->db, request->arena, leaderboard.id, &gpus, &count, request->error);
 	if (rc)
 		return rc;
 	json_t *list = json_array();
@@ -187,30 +229,48 @@ int popcorn_runner_queue(struct request *request)
 	int rc = wait_lines(request->db, request->arena, &lines, &count, request->error);
 	for (size_t i = 0; i < count && !rc; i++)
 		if (strcasecmp(lines[i].gpu, request->path_parameters[0]) == 0)
-			return respond_json(request, json_pack("{s:s, s:s, s:I, s:I, s:I, s:s, s:n}", "runner", "Podium", "gpu", lines[i].gpu,
-				"queued_jobs", (json_int_t)lines[i].waiting, "running_jobs", (json_int_t)lines[i].running,
-				"available_runners", (json_int_t)lines[i].devices, "status", lines[i].devices ? "available" : "unavailable", "error"));
-	return rc ? rc : fail(request->error, ERROR_NOT_FOUND, "No worker has a device %s, and no job is for one.",
-		quote(request->arena, request->path_parameters[0]));
+			return respond_json(request,
+				json_pack("{s:s, s:s, s:I, s:I, s:I, s:s, s:n}", "runner", "Podium", "gpu",
+					lines[i].gpu, "queued_jobs", (json_int_t)lines[i].waiting, "running_jobs",
+					(json_int_t)lines[i].running, "available_runners", (json_int_t)lines[i].devices,
+					"status", lines[i].devices ? "available" : "unavailable", "error"));
+	return rc
+		? rc
+		: fail(request->error, ERROR_NOT_FOUND, "No worker has a device %s, and no job is for one.",
+			quote(request->arena, request->path_parameters[0]));
 }
 
 /* ---- rankings ---- */
 
 enum { most_rows = 100 };
 
-struct ranked_row { int64_t submission_id, place, submitted_at_ms, user_id; const char *file_name, *user; double score_ns; };
+struct ranked_row {
+	int64_t submission_id, place, submitted_at_ms, user_id;
+	const char *file_name, *user;
+	double score_ns;
+};
 static const struct column RANKED_COLUMNS[] = {
-	INTEGER(struct ranked_row, submission_id), INTEGER(struct ranked_row, place), TIME(struct ranked_row, submitted_at_ms),
-	INTEGER(struct ranked_row, user_id), TEXT(struct ranked_row, file_name), TEXT(struct ranked_row, user), REAL(struct ranked_row, score_ns),
+	INTEGER(struct ranked_row, submission_id),
+	INTEGER(struct ranked_row, place),
+	TIME(struct ranked_row, submitted_at_ms),
+	INTEGER(struct ranked_row, user_id),
+	TEXT(struct ranked_row, file_name),
+	TEXT(struct ranked_row, user),
+	REAL(struct ranked_row, score_ns),
 };
 static const struct statement RANKED = SELECT(struct ranked_row, RANKED_COLUMNS,
-	"SELECT r.submission_id, r.place, r.submitted_at AS submitted_at_ms, r.user_id, s.file_name, u.name AS user, r.score_ns "
+	"SELECT r.submission_id, r.place, r.submitted_at AS submitted_at_ms, r.user_id, s.file_name, "
+    "u.name AS user, r.score_ns "
 	"FROM ranking r JOIN submissions s ON s.id = r.submission_id JOIN users u ON u.id = r.user_id "
-	"WHERE r.leaderboard_id = ? AND r.task_version_id = ? AND r.gpu = ? AND r.position > ? ORDER BY r.position LIMIT ?");
-struct count_row { int64_t count; };
+	"WHERE r.leaderboard_id = ? AND r.task_version_id = ? AND r.gpu = ? AND r.position > ? ORDER "
+    "BY r.position LIMIT ?");
+struct count_row {
+	int64_t count;
+};
 static const struct column COUNT_COLUMNS[] = { INTEGER(struct count_row, count) };
 static const struct statement COUNT_RANKED = SELECT(struct count_row, COUNT_COLUMNS,
-	"SELECT COUNT(*) AS count FROM ranking r WHERE r.leaderboard_id = ? AND r.task_version_id = ? AND r.gpu = ? AND ? IN (0, r.user_id)");
+	"SELECT COUNT(*) AS count FROM ranking r WHERE r.leaderboard_id = ? AND r.task_version_id = ? "
+    "AND r.gpu = ? AND ? IN (0, r.user_id)");
 
 int popcorn_rankings(struct request *request)
 {
@@ -225,30 +285,33 @@ int popcorn_rankings(struct request *request)
 	if (!rc)
 		rc = api_query_integer(request, "offset", 0, 1000000, 0, &offset);
 	if (!rc)
-		rc = database_rows(request->db, request->arena, &RANKED, &rows, &count, request->error, "iisii", leaderboard.id,
-			leaderboard.task_version_id, gpu, offset, limit);
+		rc = database_rows(request->db, request->arena, &RANKED, &rows, &count, request->error,
+			"iisii", leaderboard.id, leaderboard.task_version_id, gpu, offset, limit);
 	if (rc)
 		return rc;
 	json_t *list = json_array();
 	for (size_t i = 0; i < count; i++)
-		json_array_append_new(list, json_pack("{s:I, s:I, s:s, s:o, s:o, s:s, s:I, s:s, s:s}", "submission_id", (json_int_t)rows[i].submission_id,
-			"rank", (json_int_t)rows[i].place, "submission_name", popcorn_ascii(request->arena, rows[i].file_name),
-			"submission_time", popcorn_time(rows[i].submitted_at_ms), "submission_score", popcorn_seconds(rows[i].score_ns),
-			"leaderboard_name", leaderboard.name, "user_id", (json_int_t)rows[i].user_id, "user_name", rows[i].user, "gpu_type", gpu));
+		json_array_append_new(list,
+			json_pack("{s:I, s:I, s:s, s:o, s:o, s:s, s:I, s:s, s:s}", "submission_id",
+				(json_int_t)rows[i].submission_id, "rank", (json_int_t)rows[i].place,
+				"submission_name", popcorn_ascii(request->arena, rows[i].file_name),
+				"submission_time", popcorn_time(rows[i].submitted_at_ms), "submission_score",
+				popcorn_seconds(rows[i].score_ns), "leaderboard_name", leaderboard.name, "user_id",
+				(json_int_t)rows[i].user_id, "user_name", rows[i].user, "gpu_type", gpu));
 	return respond_json(request, list);
 }
 
 int popcorn_submission_count(struct request *request)
 {
 	struct leaderboard leaderboard;
-	struct count_row row = {0};
+	struct count_row row = { 0 };
 	int64_t user_id;
 	int rc = popcorn_leaderboard(request, 0, &leaderboard);
 	if (!rc)
 		rc = api_query_integer(request, "user_id", 1, INT64_MAX / 2, 0, &user_id);
 	if (!rc)
-		rc = database_row(request->db, request->arena, &COUNT_RANKED, &row, request->error, "iisi", leaderboard.id,
-			leaderboard.task_version_id, request->path_parameters[1], user_id);
+		rc = database_row(request->db, request->arena, &COUNT_RANKED, &row, request->error, "iisi",
+			leaderboard.id, leaderboard.task_version_id, request->path_parameters[1], user_id);
 	return rc ? rc : respond_json(request, json_pack("{s:I}", "count", (json_int_t)row.count));
 }
 
@@ -267,7 +330,8 @@ int popcorn_join(struct request *request)
 	if (!rc)
 		rc = rate_limit_hit(request, &CODES_OF_USER, request->viewer.name);
 	if (!rc)
-		rc = invite_redeem(request->db, request->arena, code, request->viewer.id, &boards, &count, request->error);
+		rc = invite_redeem(
+			request->db, request->arena, code, request->viewer.id, &boards, &count, request->error);
 	if (!rc)
 		rc = rate_limit_return(request, &CODES_OF_USER, request->viewer.name);
 	if (rc)

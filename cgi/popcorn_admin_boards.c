@@ -15,12 +15,15 @@ static int find(struct request *request, struct leaderboard *leaderboard)
 	int rc = popcorn_leaderboard(request, 0, leaderboard);
 	if (rc || request->viewer.role == ROLE_ADMIN || leaderboard->creator_id == request->viewer.id)
 		return rc;
-	return fail(request->error, ERROR_FORBIDDEN, "Only its creator and admins may change %s.", leaderboard->name);
+	return fail(request->error, ERROR_FORBIDDEN, "Only its creator and admins may change %s.",
+		leaderboard->name);
 }
 
 /* ---- deleting ---- */
 
-struct count_row { int64_t submissions; };
+struct count_row {
+	int64_t submissions;
+};
 static const struct column COUNT_COLUMNS[] = { INTEGER(struct count_row, submissions) };
 static const struct statement COUNT_SUBMISSIONS = SELECT(struct count_row, COUNT_COLUMNS,
 	"SELECT COUNT(*) AS submissions FROM submissions WHERE leaderboard_id = ? AND NOT dry_run");
@@ -28,19 +31,24 @@ static const struct statement COUNT_SUBMISSIONS = SELECT(struct count_row, COUNT
 int popcorn_admin_board_delete(struct request *request)
 {
 	struct leaderboard leaderboard;
-	struct count_row row = {0};
+	struct count_row row = { 0 };
 	const char *force = request_query(request, "force");
 	bool forced = force && strcmp(force, "true") == 0;
 	const struct actor actor = popcorn_actor(request);
 	int rc = find(request, &leaderboard);
 	if (!rc)
-		rc = database_row(request->db, request->arena, &COUNT_SUBMISSIONS, &row, request->error, "i", leaderboard.id);
+		rc = database_row(request->db, request->arena, &COUNT_SUBMISSIONS, &row, request->error,
+			"i", leaderboard.id);
 	if (!rc && row.submissions && !forced)
-		return fail(request->error, ERROR_INPUT, "Could not delete leaderboard `%s` with %lld existing submissions; --force deletes "
-			"them as well.", leaderboard.name, (long long)row.submissions);
+		return fail(request->error, ERROR_INPUT,
+			"Could not delete leaderboard `%s` with %lld existing submissions; --force deletes "
+			"them as well.",
+			leaderboard.name, (long long)row.submissions);
 	if (!rc)
 		rc = leaderboard_delete(request->db, &leaderboard, &actor, request->error);
-	return rc ? rc : popcorn_ok(request, json_pack("{s:s, s:b}", "leaderboard", leaderboard.name, "force", forced));
+	return rc ? rc
+			  : popcorn_ok(request,
+				  json_pack("{s:s, s:b}", "leaderboard", leaderboard.name, "force", forced));
 }
 
 /* ---- who sees it ---- */
@@ -57,18 +65,27 @@ int popcorn_admin_visibility(struct request *request)
 		return rc;
 	if (!visibility || (strcmp(visibility, "public") != 0 && strcmp(visibility, "closed") != 0))
 		return fail(request->error, ERROR_INPUT, "visibility must be 'public' or 'closed'");
-	struct publishing after = { .visibility = visibility, .practice = leaderboard.practice, .frozen_at_ms = leaderboard.frozen_at_ms,
+	struct publishing after = { .visibility = visibility,
+		.practice = leaderboard.practice,
+		.frozen_at_ms = leaderboard.frozen_at_ms,
 		.archived = leaderboard.archived_at_ms != TIME_NULL };
-	rc = publishing_change(request->db, request->arena, &leaderboard, &after, &actor, request->error);
-	return rc ? rc : popcorn_ok(request, json_pack("{s:s, s:s}", "leaderboard", leaderboard.name, "visibility", visibility));
+	rc = publishing_change(
+		request->db, request->arena, &leaderboard, &after, &actor, request->error);
+	return rc
+		? rc
+		: popcorn_ok(request,
+			json_pack("{s:s, s:s}", "leaderboard", leaderboard.name, "visibility", visibility));
 }
 
 /* ---- its submissions ---- */
 
-struct id_row { int64_t id; };
+struct id_row {
+	int64_t id;
+};
 static const struct column ID_COLUMNS[] = { INTEGER(struct id_row, id) };
 static const struct statement SUBMISSIONS = SELECT(struct id_row, ID_COLUMNS,
-	"SELECT id FROM submissions FORCE INDEX (submissions_leaderboard) WHERE leaderboard_id = ? AND NOT dry_run "
+	"SELECT id FROM submissions FORCE INDEX (submissions_leaderboard) WHERE leaderboard_id = ? AND "
+    "NOT dry_run "
 	"ORDER BY id DESC LIMIT ? OFFSET ?");
 
 int popcorn_admin_board_submissions(struct request *request)
@@ -83,19 +100,25 @@ int popcorn_admin_board_submissions(struct request *request)
 	if (!rc)
 		rc = api_query_integer(request, "offset", 0, 1000000000, 0, &offset);
 	if (!rc)
-		rc = database_rows(request->db, request->arena, &SUBMISSIONS, &rows, &count, request->error, "iii", leaderboard.id, limit, offset);
+		rc = database_rows(request->db, request->arena, &SUBMISSIONS, &rows, &count, request->error,
+			"iii", leaderboard.id, limit, offset);
 	if (rc)
 		return rc;
 	json_t *ids = json_array();
 	for (size_t i = 0; i < count; i++)
 		json_array_append_new(ids, json_integer(rows[i].id));
-	return popcorn_ok(request, json_pack("{s:s, s:o}", "leaderboard", leaderboard.name, "submission_ids", ids));
+	return popcorn_ok(
+		request, json_pack("{s:s, s:o}", "leaderboard", leaderboard.name, "submission_ids", ids));
 }
 
 /* ---- quotas: its two categories are our four modes ---- */
 
-static const struct category { const char *name; const char *const *modes; } CATEGORIES[] = {
-	{ "test", (const char *const[]){ "test", "benchmark", "profile", NULL } }, { "leaderboard", (const char *const[]){ "ranked", NULL } },
+static const struct category {
+	const char *name;
+	const char *const *modes;
+} CATEGORIES[] = {
+	{ "test", (const char *const[]){ "test", "benchmark", "profile", NULL } },
+	{ "leaderboard", (const char *const[]){ "ranked", NULL } },
 };
 
 static const struct category *category_of(const char *name)
@@ -120,35 +143,44 @@ int popcorn_admin_quotas(struct request *request)
 	struct quota quotas[quota_modes];
 	int rc = find(request, &leaderboard);
 	if (!rc)
-		rc = quotas_of_leaderboard(request->db, request->arena, leaderboard.id, quotas, request->error);
+		rc = quotas_of_leaderboard(
+			request->db, request->arena, leaderboard.id, quotas, request->error);
 	if (rc)
 		return rc;
 	json_t *list = json_array();
 	for (size_t i = 0; i < COUNT(CATEGORIES); i++) {
 		const struct quota *quota = &quotas[mode_index(CATEGORIES[i].modes[0])];
 		if (quota->most)
-			json_array_append_new(list, json_pack("{s:s, s:f}", "mode_category", CATEGORIES[i].name, "max_submissions_per_hour",
-				(double)quota->most / (double)quota->hours));
+			json_array_append_new(list,
+				json_pack("{s:s, s:f}", "mode_category", CATEGORIES[i].name,
+					"max_submissions_per_hour", (double)quota->most / (double)quota->hours));
 	}
 	return popcorn_ok(request, json_pack("{s:o}", "rate_limits", list));
 }
 
-static int set_quotas(struct request *request, const struct leaderboard *leaderboard, const struct category *category, int64_t most)
+static int set_quotas(struct request *request, const struct leaderboard *leaderboard,
+	const struct category *category, int64_t most)
 {
 	const struct actor actor = popcorn_actor(request);
 	int rc = 0;
 	for (const char *const *mode = category->modes; *mode && !rc; mode++) {
-		const struct quota_order order = { .leaderboard_id = leaderboard->id, .leaderboard = leaderboard->name, .mode = mode_index(*mode),
-			.quota = { most, most ? 1 : 0 }, .by = &actor };
+		const struct quota_order order = { .leaderboard_id = leaderboard->id,
+			.leaderboard = leaderboard->name,
+			.mode = mode_index(*mode),
+			.quota = { most, most ? 1 : 0 },
+			.by = &actor };
 		rc = quota_set(request->db, &order, request->error);
 	}
-	return rc ? rc : popcorn_ok(request, json_pack("{s:s, s:s, s:I}", "leaderboard", leaderboard->name, "mode_category", category->name,
-		"max_submissions_per_hour", (json_int_t)most));
+	return rc ? rc
+			  : popcorn_ok(request,
+				  json_pack("{s:s, s:s, s:I}", "leaderboard", leaderboard->name, "mode_category",
+					  category->name, "max_submissions_per_hour", (json_int_t)most));
 }
 
 static int no_category(struct request *request)
 {
-	return fail(request->error, ERROR_INPUT, "mode_category must be 'test' (which is test, benchmark and profile) or 'leaderboard'");
+	return fail(request->error, ERROR_INPUT,
+		"mode_category must be 'test' (which is test, benchmark and profile) or 'leaderboard'");
 }
 
 int popcorn_admin_quota_set(struct request *request)
@@ -168,7 +200,8 @@ int popcorn_admin_quota_set(struct request *request)
 		return no_category(request);
 	/* With us 0 is no limit; to take none, a leaderboard is closed. */
 	if (most < 1)
-		return fail(request->error, ERROR_INPUT, "max_submissions_per_hour must be a whole number from 1 on; to take none, close the "
+		return fail(request->error, ERROR_INPUT,
+			"max_submissions_per_hour must be a whole number from 1 on; to take none, close the "
 			"leaderboard.");
 	return set_quotas(request, &leaderboard, category, most);
 }
@@ -178,5 +211,7 @@ int popcorn_admin_quota_delete(struct request *request)
 	struct leaderboard leaderboard;
 	const struct category *category = category_of(request->path_parameters[1]);
 	int rc = find(request, &leaderboard);
-	return rc ? rc : category ? set_quotas(request, &leaderboard, category, 0) : no_category(request);
+	return rc      ? rc
+		: category ? set_quotas(request, &leaderboard, category, 0)
+				   : no_category(request);
 }

@@ -11,7 +11,12 @@ enum { most_codes = 10000 };
 
 /* ---- making some ---- */
 
-struct making { struct request *request; const struct invite_request *order; int64_t count; json_t *codes; };
+struct making {
+	struct request *request;
+	const struct invite_request *order;
+	int64_t count;
+	json_t *codes;
+};
 
 /* In one transaction, so that there are all of them or none. */
 static int make_codes(struct database *db, void *context, struct error *error)
@@ -41,12 +46,15 @@ static int read_names(struct request *request, struct invite_request *order)
 	}
 	if (rc || order->leaderboard_count)
 		return rc;
-	return fail(request->error, ERROR_INPUT, "Must provide 'leaderboards' list or 'leaderboard' string");
+	return fail(
+		request->error, ERROR_INPUT, "Must provide 'leaderboards' list or 'leaderboard' string");
 }
 
 int popcorn_admin_invites_make(struct request *request)
 {
-	struct invite_request order = { .note = "popcorn-cli", .most_uses = 1, .expires_at_ms = TIME_NULL,
+	struct invite_request order = { .note = "popcorn-cli",
+		.most_uses = 1,
+		.expires_at_ms = TIME_NULL,
 		.may_all = request->viewer.role == ROLE_ADMIN };
 	struct making making = { .request = request, .order = &order };
 	int rc = read_names(request, &order);
@@ -55,7 +63,8 @@ int popcorn_admin_invites_make(struct request *request)
 	if (rc)
 		return rc;
 	if (making.count < 1 || making.count > most_codes)
-		return fail(request->error, ERROR_INPUT, "count must be an integer between 1 and %d", most_codes);
+		return fail(
+			request->error, ERROR_INPUT, "count must be an integer between 1 and %d", most_codes);
 	making.codes = json_array();
 	rc = database_transaction(request->db, make_codes, &making, request->error);
 	json_t *names = json_array();
@@ -70,18 +79,29 @@ int popcorn_admin_invites_make(struct request *request)
 
 /* ---- listing and revoking ---- */
 
-struct code_row { int64_t id, uses, created_at_ms, claimed_at_ms, user_id; const char *code, *users; };
-static const struct column CODE_COLUMNS[] = {
-	INTEGER(struct code_row, id), INTEGER(struct code_row, uses), TIME(struct code_row, created_at_ms), TIME(struct code_row, claimed_at_ms),
-	INTEGER(struct code_row, user_id), TEXT(struct code_row, code), TEXT(struct code_row, users),
+struct code_row {
+	int64_t id, uses, created_at_ms, claimed_at_ms, user_id;
+	const char *code, *users;
 };
-#define CODES "SELECT i.id, i.uses, i.created_at AS created_at_ms, " \
+static const struct column CODE_COLUMNS[] = {
+	INTEGER(struct code_row, id),
+	INTEGER(struct code_row, uses),
+	TIME(struct code_row, created_at_ms),
+	TIME(struct code_row, claimed_at_ms),
+	INTEGER(struct code_row, user_id),
+	TEXT(struct code_row, code),
+	TEXT(struct code_row, users),
+};
+#define CODES \
+	"SELECT i.id, i.uses, i.created_at AS created_at_ms, " \
 	"  (SELECT MIN(a.used_at) FROM invite_uses a WHERE a.invite_id = i.id) AS claimed_at_ms, " \
 	"  (SELECT MIN(a.user_id) FROM invite_uses a WHERE a.invite_id = i.id) AS user_id, i.code, " \
-	"  (SELECT GROUP_CONCAT(u.name ORDER BY a.used_at SEPARATOR ', ') FROM invite_uses a JOIN users u ON u.id = a.user_id " \
+	"  (SELECT GROUP_CONCAT(u.name ORDER BY a.used_at SEPARATOR ', ') FROM invite_uses a JOIN " \
+	"users u ON u.id = a.user_id " \
 	"     WHERE a.invite_id = i.id) AS users "
 static const struct statement OF_BOARD = SELECT(struct code_row, CODE_COLUMNS,
-	CODES "FROM invite_leaderboards b JOIN invites i ON i.id = b.invite_id "
+	CODES
+	"FROM invite_leaderboards b JOIN invites i ON i.id = b.invite_id "
 	"WHERE b.leaderboard_id = ? AND i.revoked_at IS NULL AND ? IN (0, i.created_by) ORDER BY i.id");
 static const struct statement BY_CODE = SELECT(struct code_row, CODE_COLUMNS,
 	CODES "FROM invites i WHERE i.code = ? AND i.revoked_at IS NULL AND ? IN (0, i.created_by)");
@@ -99,16 +119,22 @@ int popcorn_admin_invites(struct request *request)
 	size_t count;
 	int rc = popcorn_leaderboard(request, 0, &leaderboard);
 	if (!rc)
-		rc = database_rows(request->db, request->arena, &OF_BOARD, &rows, &count, request->error, "ii", leaderboard.id, maker(request));
+		rc = database_rows(request->db, request->arena, &OF_BOARD, &rows, &count, request->error,
+			"ii", leaderboard.id, maker(request));
 	if (rc)
 		return rc;
 	json_t *list = json_array();
 	for (size_t i = 0; i < count; i++)
-		json_array_append_new(list, json_pack("{s:s, s:o, s:o, s:o, s:o}", "code", rows[i].code,
-			"user_id", rows[i].user_id == SQL_NULL_INTEGER ? json_null() : json_sprintf("%lld", (long long)rows[i].user_id),
-			"user_name", json_text(rows[i].users), "claimed_at", popcorn_time(rows[i].claimed_at_ms),
-			"created_at", popcorn_time(rows[i].created_at_ms)));
-	return popcorn_ok(request, json_pack("{s:s, s:o}", "leaderboard", leaderboard.name, "invites", list));
+		json_array_append_new(list,
+			json_pack("{s:s, s:o, s:o, s:o, s:o}", "code", rows[i].code, "user_id",
+				rows[i].user_id == SQL_NULL_INTEGER
+					? json_null()
+					: json_sprintf("%lld", (long long)rows[i].user_id),
+				"user_name", json_text(rows[i].users), "claimed_at",
+				popcorn_time(rows[i].claimed_at_ms), "created_at",
+				popcorn_time(rows[i].created_at_ms)));
+	return popcorn_ok(
+		request, json_pack("{s:s, s:o}", "leaderboard", leaderboard.name, "invites", list));
 }
 
 int popcorn_admin_invite_revoke(struct request *request)
@@ -116,10 +142,14 @@ int popcorn_admin_invite_revoke(struct request *request)
 	struct code_row row;
 	const struct actor actor = popcorn_actor(request);
 	const char *code = request->path_parameters[0];
-	int rc = database_row(request->db, request->arena, &BY_CODE, &row, request->error, "si", code, maker(request));
+	int rc = database_row(
+		request->db, request->arena, &BY_CODE, &row, request->error, "si", code, maker(request));
 	if (rc == ERROR_NOT_FOUND)
 		return fail(request->error, rc, "Invite code not found");
 	if (!rc)
-		rc = invite_revoke(request->db, request->arena, row.id, maker(request), &actor, request->error);
-	return rc ? rc : popcorn_ok(request, json_pack("{s:s, s:b}", "code", code, "was_claimed", row.uses > 0));
+		rc = invite_revoke(
+			request->db, request->arena, row.id, maker(request), &actor, request->error);
+	return rc
+		? rc
+		: popcorn_ok(request, json_pack("{s:s, s:b}", "code", code, "was_claimed", row.uses > 0));
 }

@@ -1,5 +1,6 @@
-/* Leaderboards from a folder of problems, for the admin commands of popcorn-cli. Podium fetches nothing from other servers: the folder
- * that the setting `problems` names is a checkout that its operator keeps, of whatever repository and branch. */
+/* Leaderboards from a folder of problems, for the admin commands of popcorn-cli. Podium fetches
+ * nothing from other servers: the folder that the setting `problems` names is a checkout that its
+ * operator keeps, of whatever repository and branch. */
 #include "cgi/popcorn_admin.h"
 
 #include "cgi/api.h"
@@ -19,7 +20,7 @@ struct update {
 	struct fileset files, stock;
 	struct planner planner;
 	bool forced;
-	const char *visibility;   /* of those that are created; NULL: public */
+	const char *visibility; /* of those that are created; NULL: public */
 	json_t *created, *updated, *skipped, *errors;
 };
 
@@ -28,19 +29,26 @@ struct update {
 static int read_folder(struct request *request, struct update *update)
 {
 	const char *folder = request->config->problems;
-	*update = (struct update){ .request = request, .files = fileset_make(request->arena), .stock = stock_fileset(request->arena),
-		.planner = { .actor = popcorn_actor(request), .may_change_all = request->viewer.role == ROLE_ADMIN } };
+	*update = (struct update){ .request = request,
+		.files = fileset_make(request->arena),
+		.stock = stock_fileset(request->arena),
+		.planner = { .actor = popcorn_actor(request),
+			.may_change_all = request->viewer.role == ROLE_ADMIN } };
 	if (!*folder)
-		return fail(request->error, ERROR_INPUT, "This server has no folder of problems: its setting `problems` is empty. Upload the set "
-			"as a zip at %s/admin/sets/new, or a single task at %s/admin/leaderboards/new.", request->config->public_url,
-			request->config->public_url);
+		return fail(request->error, ERROR_INPUT,
+			"This server has no folder of problems: its setting `problems` is empty. Upload the "
+		    "set "
+			"as a zip at %s/admin/sets/new, or a single task at %s/admin/leaderboards/new.",
+			request->config->public_url, request->config->public_url);
 	int rc = api_text(request, "visibility", &update->visibility);
 	if (!rc)
 		rc = fileset_from_folder(&update->files, folder, request->error);
 	if (rc)
 		return rc;
-	bool is_known = !update->visibility || strcmp(update->visibility, "public") == 0 || strcmp(update->visibility, "closed") == 0;
-	return is_known ? 0 : fail(request->error, ERROR_INPUT, "visibility must be 'public' or 'closed'");
+	bool is_known = !update->visibility || strcmp(update->visibility, "public") == 0
+		|| strcmp(update->visibility, "closed") == 0;
+	return is_known ? 0
+					: fail(request->error, ERROR_INPUT, "visibility must be 'public' or 'closed'");
 }
 
 /* ---- what comes of it ---- */
@@ -52,10 +60,11 @@ static void put_reason(json_t *list, const char *name, const char *what, const c
 
 static void put_faults(struct update *update, const char *name, const struct task_faults *faults)
 {
-	cleanup_buffer struct buffer text = {0};
+	cleanup_buffer struct buffer text = { 0 };
 	for (size_t i = 0; i < faults->count; i++)
 		buffer_printf(&text, "%s%s", i ? " " : "", faults->sentences[i]);
-	put_reason(update->errors, name, "error", faults->count ? buffer_string(&text) : "It cannot be used.");
+	put_reason(
+		update->errors, name, "error", faults->count ? buffer_string(&text) : "It cannot be used.");
 }
 
 static bool changes_task(const struct plan_item *item)
@@ -75,17 +84,21 @@ static int publish(struct update *update, const char *name)
 	int rc = leaderboard_by_name(request->db, request->arena, name, &leaderboard, request->error);
 	if (rc)
 		return rc;
-	const struct publishing after = { .visibility = update->visibility, .practice = leaderboard.practice,
-		.frozen_at_ms = leaderboard.frozen_at_ms, .archived = false };
-	return publishing_change(request->db, request->arena, &leaderboard, &after, &update->planner.actor, request->error);
+	const struct publishing after = { .visibility = update->visibility,
+		.practice = leaderboard.practice,
+		.frozen_at_ms = leaderboard.frozen_at_ms,
+		.archived = false };
+	return publishing_change(
+		request->db, request->arena, &leaderboard, &after, &update->planner.actor, request->error);
 }
 
 static int apply(struct update *update, const struct plan_item *item)
 {
 	struct request *request = update->request;
 	const char *name = item->problem->name;
-	struct error error = {0};
-	int rc = problem_plan_apply(request->db, request->arena, item, &update->stock, &update->planner, &error);
+	struct error error = { 0 };
+	int rc = problem_plan_apply(
+		request->db, request->arena, item, &update->stock, &update->planner, &error);
 	if (rc == ERROR_DATABASE || rc == ERROR_SYSTEM) {
 		*request->error = error;
 		return rc;
@@ -93,7 +106,8 @@ static int apply(struct update *update, const struct plan_item *item)
 	if (rc)
 		put_reason(update->errors, name, "error", error.text);
 	else
-		json_array_append_new(item->action == PLAN_CREATE ? update->created : update->updated, json_string(name));
+		json_array_append_new(
+			item->action == PLAN_CREATE ? update->created : update->updated, json_string(name));
 	return rc || item->action != PLAN_CREATE ? 0 : publish(update, name);
 }
 
@@ -116,13 +130,14 @@ static int take_set(struct update *update, const char *path)
 {
 	struct request *request = update->request;
 	struct problem_set *set;
-	struct task_faults faults = {0};
+	struct task_faults faults = { 0 };
 	struct problem_plan plan;
 	if (problem_set_read(request->arena, &update->files, &update->stock, path, &set, &faults)) {
 		put_faults(update, path, &faults);
 		return 0;
 	}
-	int rc = problem_set_plan(request->db, request->arena, set, &update->stock, &update->planner, &plan, request->error);
+	int rc = problem_set_plan(
+		request->db, request->arena, set, &update->stock, &update->planner, &plan, request->error);
 	for (size_t i = 0; !rc && i < plan.item_count; i++)
 		rc = take_item(update, &plan.items[i]);
 	return rc;
@@ -138,8 +153,8 @@ static void begin(struct update *update)
 
 static json_t *outcome(struct update *update)
 {
-	return json_pack("{s:o, s:o, s:o, s:o}", "created", update->created, "updated", update->updated, "skipped", update->skipped,
-		"errors", update->errors);
+	return json_pack("{s:o, s:o, s:o, s:o}", "created", update->created, "updated", update->updated,
+		"skipped", update->skipped, "errors", update->errors);
 }
 
 /* ---- all sets, or one ---- */
@@ -149,7 +164,9 @@ static bool is_wanted(const char *path, const char *set)
 {
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
 	size_t length = set ? strlen(set) : 0;
-	return !set || (strncmp(name, set, length) == 0 && (strcmp(name + length, ".yaml") == 0 || strcmp(name + length, ".yml") == 0));
+	return !set
+		|| (strncmp(name, set, length) == 0
+			&& (strcmp(name + length, ".yaml") == 0 || strcmp(name + length, ".yml") == 0));
 }
 
 int popcorn_admin_update_problems(struct request *request)
@@ -174,24 +191,28 @@ int popcorn_admin_update_problems(struct request *request)
 	if (!rc && taken)
 		return popcorn_ok(request, answer);
 	json_decref(answer);
-	return rc ? rc : fail(request->error, ERROR_NOT_FOUND, "The folder of problems has no set%s%s.", set ? " named " : "",
-		set ? quote(request->arena, set) : "");
+	return rc ? rc
+			  : fail(request->error, ERROR_NOT_FOUND, "The folder of problems has no set%s%s.",
+				  set ? " named " : "", set ? quote(request->arena, set) : "");
 }
 
 /* ---- one task, for trying it out ---- */
 
 static bool is_plain_path(const char *path)
 {
-	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-/";
+	static const char plain[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-/";
 	return *path && !path_fault(path, strlen(path)) && !path[strspn(path, plain)];
 }
 
-/* The folder that has it: the top, or `problems` as in the repositories of the field. NULL: none has. */
+/* The folder that has it: the top, or `problems` as in the repositories of the field. NULL: none
+ * has. */
 static const char *place_of(const struct update *update, const char *directory)
 {
 	static const char *const places[] = { "", "problems/" };
 	for (size_t i = 0; i < COUNT(places); i++) {
-		const char *path = arena_printf(update->request->arena, "%s%s/task.yml", places[i], directory);
+		const char *path =
+			arena_printf(update->request->arena, "%s%s/task.yml", places[i], directory);
 		if (fileset_find(&update->files, path))
 			return places[i];
 	}
@@ -199,13 +220,15 @@ static const char *place_of(const struct update *update, const char *directory)
 }
 
 /* A set of one, made up beside its folder: the leaderboard NAME-dev, which ends in a year. */
-static int add_set(struct update *update, const char *place, const char *directory, const char *name, const char **path)
+static int add_set(struct update *update, const char *place, const char *directory,
+	const char *name, const char **path)
 {
 	struct request *request = update->request;
 	format_text deadline;
 	format_utc(deadline, now_ms() + INT64_C(365) * 86400 * 1000);
 	*path = arena_printf(request->arena, "%s.podium-dev.yaml", place);
-	const char *text = arena_printf(request->arena, "name: dev\nproblems:\n  - {directory: \"%s\", name: \"%s\", deadline: \"%.16s\"}\n",
+	const char *text = arena_printf(request->arena,
+		"name: dev\nproblems:\n  - {directory: \"%s\", name: \"%s\", deadline: \"%.16s\"}\n",
 		directory, name, deadline);
 	return fileset_add(&update->files, *path, text, strlen(text), request->error);
 }
@@ -214,7 +237,8 @@ static int add_set(struct update *update, const char *place, const char *directo
 static int tell(struct update *update, const char *name)
 {
 	struct request *request = update->request;
-	const char *error = json_string_value(json_object_get(json_array_get(update->errors, 0), "error"));
+	const char *error =
+		json_string_value(json_object_get(json_array_get(update->errors, 0), "error"));
 	int rc = error ? fail(request->error, ERROR_INPUT, "%s", error) : 0;
 	json_decref(outcome(update));
 	return rc ? rc : popcorn_ok(request, json_pack("{s:s}", "leaderboard", name));
@@ -233,9 +257,11 @@ int popcorn_admin_board_create(struct request *request)
 		return rc;
 	const char *place = is_plain_path(directory) ? place_of(&update, directory) : NULL;
 	if (!place)
-		return fail(request->error, ERROR_INPUT, "Invalid problem directory: the folder of problems has no task %s.",
+		return fail(request->error, ERROR_INPUT,
+			"Invalid problem directory: the folder of problems has no task %s.",
 			quote(request->arena, directory));
-	const char *slash = strrchr(directory, '/'), *name = arena_printf(request->arena, "%s-dev", slash ? slash + 1 : directory);
+	const char *slash = strrchr(directory, '/'),
+			   *name = arena_printf(request->arena, "%s-dev", slash ? slash + 1 : directory);
 	rc = add_set(&update, place, directory, name, &path);
 	begin(&update);
 	update.forced = true;

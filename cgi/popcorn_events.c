@@ -24,12 +24,17 @@ static int put(struct buffer *out, const char *event, json_t *data, struct error
 void popcorn_event_status(struct buffer *out, double elapsed_s, const char *words)
 {
 	double tenths = (double)(int64_t)(elapsed_s * 10) / 10;
-	put(out, "status", json_pack("{s:s, s:f, s:s}", "status", "processing", "elapsed_time", tenths, "message", words), NULL);
+	put(out, "status",
+		json_pack(
+			"{s:s, s:f, s:s}", "status", "processing", "elapsed_time", tenths, "message", words),
+		NULL);
 }
 
 void popcorn_event_error(struct buffer *out, int status, const char *sentence)
 {
-	put(out, "error", json_pack("{s:s, s:s, s:i}", "status", "error", "detail", sentence, "status_code", status), NULL);
+	put(out, "error",
+		json_pack("{s:s, s:s, s:i}", "status", "error", "detail", sentence, "status_code", status),
+		NULL);
 }
 
 /* Nothing was found out about any of its jobs: they were cancelled, or the platform broke them. */
@@ -41,8 +46,8 @@ static bool came_to_nothing(const struct popcorn_result *result)
 	return true;
 }
 
-int popcorn_event_result(struct buffer *out, const struct config *config, struct database *db, struct arena *arena,
-	int64_t submission_id, struct error *error)
+int popcorn_event_result(struct buffer *out, const struct config *config, struct database *db,
+	struct arena *arena, int64_t submission_id, struct error *error)
 {
 	struct popcorn_result result;
 	json_t *results, *reports;
@@ -53,28 +58,37 @@ int popcorn_event_result(struct buffer *out, const struct config *config, struct
 	}
 	if (!rc)
 		rc = popcorn_results(db, arena, config, &result, &results, &reports, error);
-	return rc ? rc : put(out, "result", json_pack("{s:s, s:I, s:o, s:o}", "status", "success", "submission_id", (json_int_t)submission_id,
-		"results", results, "reports", reports), error);
+	return rc ? rc
+			  : put(out, "result",
+				  json_pack("{s:s, s:I, s:o, s:o}", "status", "success", "submission_id",
+					  (json_int_t)submission_id, "results", results, "reports", reports),
+				  error);
 }
 
 /* ---- how far they are ---- */
 
 static const struct column PROGRESS_COLUMNS[] = {
-	INTEGER(struct popcorn_progress, submission_id), INTEGER(struct popcorn_progress, open), INTEGER(struct popcorn_progress, queued),
-	TEXT(struct popcorn_progress, gpu), TEXT(struct popcorn_progress, progress),
+	INTEGER(struct popcorn_progress, submission_id),
+	INTEGER(struct popcorn_progress, open),
+	INTEGER(struct popcorn_progress, queued),
+	TEXT(struct popcorn_progress, gpu),
+	TEXT(struct popcorn_progress, progress),
 };
 static const struct statement PROGRESS = SELECT(struct popcorn_progress, PROGRESS_COLUMNS,
-	"SELECT j.submission_id, j.state IN ('queued', 'running') OR " SQL_IS_STOPPING("j") " AS `open`, j.state = 'queued' AS queued, "
-	"  j.gpu, j.progress "
-	"FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT UNSIGNED PATH '$')) asked STRAIGHT_JOIN jobs j ON j.submission_id = asked.id");
+	"SELECT j.submission_id, j.state IN ('queued', 'running') OR " SQL_IS_STOPPING(
+		"j") " AS `open`, j.state = 'queued' AS queued, "
+			 "  j.gpu, j.progress "
+			 "FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT UNSIGNED PATH '$')) asked STRAIGHT_JOIN "
+             "jobs j ON j.submission_id = asked.id");
 
-int popcorn_progress_read(struct database *db, struct arena *arena, const char *ids, struct popcorn_progress **rows, size_t *count,
-	struct error *error)
+int popcorn_progress_read(struct database *db, struct arena *arena, const char *ids,
+	struct popcorn_progress **rows, size_t *count, struct error *error)
 {
 	return database_rows(db, arena, &PROGRESS, rows, count, error, "s", ids);
 }
 
-struct popcorn_summary popcorn_progress_sum(struct arena *arena, const struct popcorn_progress *rows, size_t count, int64_t submission_id)
+struct popcorn_summary popcorn_progress_sum(
+	struct arena *arena, const struct popcorn_progress *rows, size_t count, int64_t submission_id)
 {
 	struct popcorn_summary summary = { POPCORN_GONE, "" };
 	for (size_t i = 0; i < count; i++) {
@@ -86,8 +100,9 @@ struct popcorn_summary popcorn_progress_sum(struct arena *arena, const struct po
 		if (!row->open || summary.phase == POPCORN_RUNNING)
 			continue;
 		summary.phase = row->queued ? POPCORN_QUEUED : POPCORN_RUNNING;
-		summary.words = arena_printf(arena, "submission %lld %s %s%s%s", (long long)submission_id, row->queued ? "waits for" : "runs on",
-			row->gpu, *row->progress ? ": " : "", row->progress);
+		summary.words = arena_printf(arena, "submission %lld %s %s%s%s", (long long)submission_id,
+			row->queued ? "waits for" : "runs on", row->gpu, *row->progress ? ": " : "",
+			row->progress);
 	}
 	return summary;
 }

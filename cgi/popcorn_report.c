@@ -13,17 +13,29 @@ enum { most_trace_bytes = 8 << 20 };
 
 /* ---- the files of a profiler ---- */
 
-struct trace_row { const char *name; struct blob_value content; int64_t part, size; };
+struct trace_row {
+	const char *name;
+	struct blob_value content;
+	int64_t part, size;
+};
 static const struct column TRACE_COLUMNS[] = {
-	TEXT(struct trace_row, name), BLOB(struct trace_row, content), INTEGER(struct trace_row, part), INTEGER(struct trace_row, size),
+	TEXT(struct trace_row, name),
+	BLOB(struct trace_row, content),
+	INTEGER(struct trace_row, part),
+	INTEGER(struct trace_row, size),
 };
 static const struct statement TRACES = SELECT(struct trace_row, TRACE_COLUMNS,
-	"SELECT a.name, p.content, p.part, a.size FROM artifacts a JOIN artifact_parts p ON p.artifact_id = a.id WHERE a.stage_id = ? "
+	"SELECT a.name, p.content, p.part, a.size FROM artifacts a JOIN artifact_parts p ON "
+    "p.artifact_id = a.id WHERE a.stage_id = ? "
 	"ORDER BY a.id, p.part");
-struct extent_row { int64_t files, bytes; };
-static const struct column EXTENT_COLUMNS[] = { INTEGER(struct extent_row, files), INTEGER(struct extent_row, bytes) };
+struct extent_row {
+	int64_t files, bytes;
+};
+static const struct column EXTENT_COLUMNS[] = { INTEGER(struct extent_row, files),
+	INTEGER(struct extent_row, bytes) };
 static const struct statement EXTENT = SELECT(struct extent_row, EXTENT_COLUMNS,
-	"SELECT COUNT(DISTINCT a.id) AS files, CAST(COALESCE(SUM(LENGTH(p.content)), 0) AS SIGNED) AS bytes "
+	"SELECT COUNT(DISTINCT a.id) AS files, CAST(COALESCE(SUM(LENGTH(p.content)), 0) AS SIGNED) AS "
+    "bytes "
 	"FROM artifacts a JOIN artifact_parts p ON p.artifact_id = a.id WHERE a.stage_id = ?");
 
 struct telling {
@@ -31,17 +43,19 @@ struct telling {
 	struct arena *arena;
 	const struct config *config;
 	const struct popcorn_result *result;
-	size_t trace_bytes;       /* that were sent along so far */
+	size_t trace_bytes; /* that were sent along so far */
 };
 
 /* The files of a stage as a zip. */
-static int read_trace(struct telling *telling, int64_t stage_id, json_t **trace, struct error *error)
+static int read_trace(
+	struct telling *telling, int64_t stage_id, json_t **trace, struct error *error)
 {
 	struct trace_row *rows;
 	size_t count;
-	cleanup_buffer struct buffer packed = {0}, gzip = {0};
+	cleanup_buffer struct buffer packed = { 0 }, gzip = { 0 };
 	struct zip_pack zip = { .out = &packed };
-	int rc = database_rows(telling->db, telling->arena, &TRACES, &rows, &count, error, "i", stage_id);
+	int rc =
+		database_rows(telling->db, telling->arena, &TRACES, &rows, &count, error, "i", stage_id);
 	for (size_t i = 0; i < count && !rc; i++) {
 		buffer_append(&gzip, rows[i].content.bytes, rows[i].content.length);
 		if (i + 1 < count && strcmp(rows[i + 1].name, rows[i].name) == 0)
@@ -55,20 +69,24 @@ static int read_trace(struct telling *telling, int64_t stage_id, json_t **trace,
 	return rc;
 }
 
-static int profile_json(struct telling *telling, const struct popcorn_stage *stage, json_t **profile, struct error *error)
+static int profile_json(struct telling *telling, const struct popcorn_stage *stage,
+	json_t **profile, struct error *error)
 {
 	struct extent_row extent;
 	json_t *trace = NULL;
 	int rc = database_row(telling->db, telling->arena, &EXTENT, &extent, error, "i", stage->id);
-	bool fits = !rc && extent.files && telling->trace_bytes + (size_t)extent.bytes <= most_trace_bytes;
+	bool fits =
+		!rc && extent.files && telling->trace_bytes + (size_t)extent.bytes <= most_trace_bytes;
 	if (fits)
 		rc = read_trace(telling, stage->id, &trace, error);
 	if (rc)
 		return rc;
 	telling->trace_bytes += fits ? (size_t)extent.bytes : 0;
-	const char *where = arena_printf(telling->arena, "%s/submission/%lld", telling->config->public_url, (long long)telling->result->id);
-	*profile = json_pack("{s:s, s:o, s:s?}", "profiler", extent.files ? "Nsight-Compute" : "torch.profiler",
-		"trace", trace ? trace : json_string(""), "download_url", extent.files && !trace ? where : NULL);
+	const char *where = arena_printf(telling->arena, "%s/submission/%lld",
+		telling->config->public_url, (long long)telling->result->id);
+	*profile = json_pack("{s:s, s:o, s:s?}", "profiler",
+		extent.files ? "Nsight-Compute" : "torch.profiler", "trace",
+		trace ? trace : json_string(""), "download_url", extent.files && !trace ? where : NULL);
 	return 0;
 }
 
@@ -77,22 +95,27 @@ static int profile_json(struct telling *telling, const struct popcorn_stage *sta
 static json_t *compilation_json(const struct popcorn_stage *stage)
 {
 	bool is_nvcc = strstr(stage->command, "nvcc");
-	return json_pack("{s:b, s:s, s:b, s:s, s:s, s:s, s:o}", "nvcc_found", is_nvcc, "nvcc_version", "", "success", popcorn_has_passed(stage->verdict),
-		"command", stage->command, "stdout", stage->out, "stderr", stage->err,
-		"exit_code", stage->exit_code == SQL_NULL_INTEGER ? json_null() : json_integer(stage->exit_code));
+	return json_pack("{s:b, s:s, s:b, s:s, s:s, s:s, s:o}", "nvcc_found", is_nvcc, "nvcc_version",
+		"", "success", popcorn_has_passed(stage->verdict), "command", stage->command, "stdout",
+		stage->out, "stderr", stage->err, "exit_code",
+		stage->exit_code == SQL_NULL_INTEGER ? json_null() : json_integer(stage->exit_code));
 }
 
 static json_t *program_json(const struct popcorn_stage *stage)
 {
 	bool passed = popcorn_has_passed(stage->verdict);
-	return json_pack("{s:b, s:b, s:s, s:s, s:s, s:o, s:f, s:o}", "success", passed || stage->exit_code == 0 || stage->exit_code == 112,
-		"passed", passed, "command", stage->command, "stdout", stage->out, "stderr", stage->err,
-		"exit_code", stage->exit_code == SQL_NULL_INTEGER ? json_null() : json_integer(stage->exit_code),
-		"duration", stage->duration_ms == SQL_NULL_INTEGER ? 0.0 : (double)stage->duration_ms / 1000, "result", popcorn_stage_result(stage));
+	return json_pack("{s:b, s:b, s:s, s:s, s:s, s:o, s:f, s:o}", "success",
+		passed || stage->exit_code == 0 || stage->exit_code == 112, "passed", passed, "command",
+		stage->command, "stdout", stage->out, "stderr", stage->err, "exit_code",
+		stage->exit_code == SQL_NULL_INTEGER ? json_null() : json_integer(stage->exit_code),
+		"duration",
+		stage->duration_ms == SQL_NULL_INTEGER ? 0.0 : (double)stage->duration_ms / 1000, "result",
+		popcorn_stage_result(stage));
 }
 
 /* Each run of kernelbot compiles by itself; ours is compiled once, which the first run tells. */
-static int add_runs(struct telling *telling, const struct popcorn_job *job, json_t *runs, struct error *error)
+static int add_runs(
+	struct telling *telling, const struct popcorn_job *job, json_t *runs, struct error *error)
 {
 	json_t *compilation = NULL;
 	int profiles = 0, rc = 0;
@@ -106,22 +129,34 @@ static int add_runs(struct telling *telling, const struct popcorn_job *job, json
 		}
 		json_t *profile = NULL;
 		rc = is_profile ? profile_json(telling, stage, &profile, error) : 0;
-		json_object_set_new(runs, is_profile ? arena_printf(telling->arena, "profile.%d", profiles++) : mode,
-			json_pack("{s:o, s:o, s:o, s:o, s:o}", "start", popcorn_time(job->started_at_ms), "end", popcorn_time(job->finished_at_ms),
-				"compilation", compilation ? compilation : json_null(), "run", program_json(stage), "profile", profile ? profile : json_null()));
+		json_object_set_new(runs,
+			is_profile ? arena_printf(telling->arena, "profile.%d", profiles++) : mode,
+			json_pack("{s:o, s:o, s:o, s:o, s:o}", "start", popcorn_time(job->started_at_ms), "end",
+				popcorn_time(job->finished_at_ms), "compilation",
+				compilation ? compilation : json_null(), "run", program_json(stage), "profile",
+				profile ? profile : json_null()));
 		compilation = NULL;
 	}
 	if (compilation)
-		json_object_set_new(runs, popcorn_mode(telling->result->mode), json_pack("{s:o, s:o, s:o, s:n, s:n}",
-			"start", popcorn_time(job->started_at_ms), "end", popcorn_time(job->finished_at_ms), "compilation", compilation, "run", "profile"));
+		json_object_set_new(runs, popcorn_mode(telling->result->mode),
+			json_pack("{s:o, s:o, s:o, s:n, s:n}", "start", popcorn_time(job->started_at_ms), "end",
+				popcorn_time(job->finished_at_ms), "compilation", compilation, "run", "profile"));
 	return rc;
 }
 
 static json_t *system_json(const struct popcorn_job *job)
 {
-	json_t *known = job->environment ? json_loads(job->environment, 0, NULL) : NULL, *out = json_object();
-	static const struct { const char *theirs, *ours; } facts[] = {
-		{ "gpu", "product" }, { "cpu", "cpu" }, { "runtime", "cuda" }, { "platform", "kernel" }, { "torch", "torch" }, { "hostname", "host" },
+	json_t *known = job->environment ? json_loads(job->environment, 0, NULL) : NULL,
+		   *out = json_object();
+	static const struct {
+		const char *theirs, *ours;
+	} facts[] = {
+		{ "gpu", "product" },
+		{ "cpu", "cpu" },
+		{ "runtime", "cuda" },
+		{ "platform", "kernel" },
+		{ "torch", "torch" },
+		{ "hostname", "host" },
 	};
 	for (size_t i = 0; i < COUNT(facts); i++) {
 		const char *text = json_string_value(json_object_get(known, facts[i].ours));
@@ -156,33 +191,39 @@ static void report_case(struct buffer *out, struct arena *arena, const struct po
 
 static void report_stage(struct buffer *out, struct arena *arena, const struct popcorn_stage *stage)
 {
-	buffer_printf(out, "%s: %s\n", popcorn_stage_mode(stage) ? popcorn_stage_mode(stage) : stage->name, stage->verdict ? stage->verdict : "not finished");
+	buffer_printf(out, "%s: %s\n",
+		popcorn_stage_mode(stage) ? popcorn_stage_mode(stage) : stage->name,
+		stage->verdict ? stage->verdict : "not finished");
 	if (!popcorn_has_passed(stage->verdict) && *stage->message)
 		buffer_printf(out, "  %s\n", stage->message);
 	for (size_t i = 0; i < stage->case_count; i++)
 		report_case(out, arena, &stage->cases[i]);
 }
 
-static const char *report(struct arena *arena, const struct config *config, const struct popcorn_result *result, const struct popcorn_job *job)
+static const char *report(struct arena *arena, const struct config *config,
+	const struct popcorn_result *result, const struct popcorn_job *job)
 {
-	cleanup_buffer struct buffer out = {0};
+	cleanup_buffer struct buffer out = { 0 };
 	format_text score;
 	buffer_printf(&out, "%s: %s\n", job->gpu, job->verdict ? job->verdict : job->state);
 	if (job->reason && *job->reason && !popcorn_has_passed(job->verdict))
 		buffer_printf(&out, "%s\n", job->reason);
 	if (isfinite(job->score_ns)) {
 		format_duration_ns(score, job->score_ns);
-		buffer_printf(&out, "Score: %s%s\n", score, job->held ? " (an admin looks at it before it is ranked)" : result->practice
-			? " (handed in after the deadline, so it is not ranked)" : "");
+		buffer_printf(&out, "Score: %s%s\n", score,
+			job->held              ? " (an admin looks at it before it is ranked)"
+				: result->practice ? " (handed in after the deadline, so it is not ranked)"
+								   : "");
 	}
 	for (size_t i = 0; i < job->stage_count; i++)
 		report_stage(&out, arena, &job->stages[i]);
-	buffer_printf(&out, "All about it: %s/submission/%lld", config->public_url, (long long)result->id);
+	buffer_printf(
+		&out, "All about it: %s/submission/%lld", config->public_url, (long long)result->id);
 	return arena_strdup(arena, out.data);
 }
 
-int popcorn_results(struct database *db, struct arena *arena, const struct config *config, const struct popcorn_result *result,
-	json_t **results, json_t **reports, struct error *error)
+int popcorn_results(struct database *db, struct arena *arena, const struct config *config,
+	const struct popcorn_result *result, json_t **results, json_t **reports, struct error *error)
 {
 	struct telling telling = { db, arena, config, result, 0 };
 	int rc = 0;
@@ -193,8 +234,9 @@ int popcorn_results(struct database *db, struct arena *arena, const struct confi
 		json_t *runs = json_object();
 		rc = add_runs(&telling, job, runs, error);
 		bool ran = strcmp(job->state, "done") == 0;
-		json_array_append_new(*results, json_pack("{s:b, s:s, s:o, s:o}", "success", ran, "error", ran || !job->reason ? "" : job->reason,
-			"system", system_json(job), "runs", runs));
+		json_array_append_new(*results,
+			json_pack("{s:b, s:s, s:o, s:o}", "success", ran, "error",
+				ran || !job->reason ? "" : job->reason, "system", system_json(job), "runs", runs));
 		json_array_append_new(*reports, json_string(report(arena, config, result, job)));
 	}
 	if (rc) {

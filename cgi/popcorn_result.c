@@ -13,69 +13,120 @@
 /* ---- reading ---- */
 
 static const struct column RESULT_COLUMNS[] = {
-	INTEGER(struct popcorn_result, id), INTEGER(struct popcorn_result, user_id), INTEGER(struct popcorn_result, leaderboard_id),
-	TIME(struct popcorn_result, submitted_at_ms), INTEGER(struct popcorn_result, practice),
+	INTEGER(struct popcorn_result, id),
+	INTEGER(struct popcorn_result, user_id),
+	INTEGER(struct popcorn_result, leaderboard_id),
+	TIME(struct popcorn_result, submitted_at_ms),
+	INTEGER(struct popcorn_result, practice),
 	INTEGER(struct popcorn_result, withdrawn),
-	INTEGER(struct popcorn_result, sees), TEXT(struct popcorn_result, leaderboard), TEXT(struct popcorn_result, file_name),
-	TEXT(struct popcorn_result, mode), BLOB(struct popcorn_result, source),
+	INTEGER(struct popcorn_result, sees),
+	TEXT(struct popcorn_result, leaderboard),
+	TEXT(struct popcorn_result, file_name),
+	TEXT(struct popcorn_result, mode),
+	BLOB(struct popcorn_result, source),
 };
-#define RESULT_WITH(source, sees) SELECT(struct popcorn_result, RESULT_COLUMNS, \
-	"SELECT s.id, s.user_id, s.leaderboard_id, s.submitted_at AS submitted_at_ms, s.practice, s.withdrawn_at IS NOT NULL AS withdrawn, " \
-	"  " sees " AS sees, l.name AS leaderboard, s.file_name, s.mode, " source " AS source " \
-	"FROM submissions s JOIN leaderboards l ON l.id = s.leaderboard_id WHERE s.id = ? AND NOT s.dry_run")
-static const struct statement RESULT = RESULT_WITH("(SELECT b.content FROM blobs b WHERE b.sha256 = s.sha256)", SQL_MAY_SEE("l"));
+#define RESULT_WITH(source, sees) \
+	SELECT(struct popcorn_result, RESULT_COLUMNS, \
+		"SELECT s.id, s.user_id, s.leaderboard_id, s.submitted_at AS submitted_at_ms, " \
+	    "s.practice, s.withdrawn_at IS NOT NULL AS withdrawn, " \
+		"  " sees " AS sees, l.name AS leaderboard, s.file_name, s.mode, " source " AS source " \
+		"FROM submissions s JOIN leaderboards l ON l.id = s.leaderboard_id WHERE s.id = ? AND " \
+	    "NOT s.dry_run")
+static const struct statement RESULT =
+	RESULT_WITH("(SELECT b.content FROM blobs b WHERE b.sha256 = s.sha256)", SQL_MAY_SEE("l"));
 static const struct statement RESULT_ALONE = RESULT_WITH("NULL", "1");
 
-/* One statement says of all jobs what they are: whoever reads that a submission is done reads in it how it ended. */
+/* One statement says of all jobs what they are: whoever reads that a submission is done reads in it
+ * how it ended. */
 static const struct column JOB_COLUMNS[] = {
-	INTEGER(struct popcorn_job, id), TEXT(struct popcorn_job, gpu), TEXT(struct popcorn_job, state), TEXT(struct popcorn_job, verdict),
-	TEXT(struct popcorn_job, reason), TEXT(struct popcorn_job, progress), REAL(struct popcorn_job, score_ns),
-	TEXT(struct popcorn_job, environment), TIME(struct popcorn_job, started_at_ms), TIME(struct popcorn_job, finished_at_ms),
-	TIME(struct popcorn_job, heartbeat_ms), INTEGER(struct popcorn_job, open), INTEGER(struct popcorn_job, queued), INTEGER(struct popcorn_job, before),
+	INTEGER(struct popcorn_job, id),
+	TEXT(struct popcorn_job, gpu),
+	TEXT(struct popcorn_job, state),
+	TEXT(struct popcorn_job, verdict),
+	TEXT(struct popcorn_job, reason),
+	TEXT(struct popcorn_job, progress),
+	REAL(struct popcorn_job, score_ns),
+	TEXT(struct popcorn_job, environment),
+	TIME(struct popcorn_job, started_at_ms),
+	TIME(struct popcorn_job, finished_at_ms),
+	TIME(struct popcorn_job, heartbeat_ms),
+	INTEGER(struct popcorn_job, open),
+	INTEGER(struct popcorn_job, queued),
+	INTEGER(struct popcorn_job, before),
 	INTEGER(struct popcorn_job, held),
 };
 static const struct statement JOBS = SELECT(struct popcorn_job, JOB_COLUMNS,
-	"SELECT j.id, j.gpu, j.state, j.verdict, j.reason, j.progress, j.score_ns, j.environment, j.started_at AS started_at_ms, "
+	"SELECT j.id, j.gpu, j.state, j.verdict, j.reason, j.progress, j.score_ns, j.environment, "
+    "j.started_at AS started_at_ms, "
 	"  j.finished_at AS finished_at_ms, "
-	"  (SELECT w.seen_at FROM workers w WHERE w.name = j.lease_owner AND j.state = 'running') AS heartbeat_ms, "
-	"  j.state IN ('queued', 'running') OR " SQL_IS_STOPPING("j") " AS `open`, j.state = 'queued' AS queued, "
-	"  IF(j.state = 'queued', (SELECT COUNT(*) FROM jobs older WHERE older.gpu = j.gpu AND older.state = 'queued' AND older.id < j.id), "
-	"     NULL) AS `before`, "
-	"  " SQL_IS_HELD("j") " AS held "
-	"FROM jobs j JOIN submissions s ON s.id = j.submission_id "
-	"LEFT JOIN leaderboard_gpus g ON g.leaderboard_id = s.leaderboard_id AND g.gpu = j.gpu "
-	"WHERE j.submission_id = ? ORDER BY COALESCE(g.position, 999), j.gpu");
+	"  (SELECT w.seen_at FROM workers w WHERE w.name = j.lease_owner AND j.state = 'running') AS "
+    "heartbeat_ms, "
+	"  j.state IN ('queued', 'running') OR " SQL_IS_STOPPING(
+		"j") " AS `open`, j.state = 'queued' AS queued, "
+			 "  IF(j.state = 'queued', (SELECT COUNT(*) FROM jobs older WHERE older.gpu = j.gpu "
+             "AND older.state = 'queued' AND older.id < j.id), "
+			 "     NULL) AS `before`, "
+			 "  " SQL_IS_HELD(
+				 "j") " AS held "
+					  "FROM jobs j JOIN submissions s ON s.id = j.submission_id "
+					  "LEFT JOIN leaderboard_gpus g ON g.leaderboard_id = s.leaderboard_id AND "
+                      "g.gpu = j.gpu "
+					  "WHERE j.submission_id = ? ORDER BY COALESCE(g.position, 999), j.gpu");
 
 static const struct column STAGE_COLUMNS[] = {
-	INTEGER(struct popcorn_stage, id), INTEGER(struct popcorn_stage, job_id), INTEGER(struct popcorn_stage, exit_code),
-	INTEGER(struct popcorn_stage, duration_ms), TEXT(struct popcorn_stage, name), TEXT(struct popcorn_stage, verdict),
-	TEXT(struct popcorn_stage, message), TEXT(struct popcorn_stage, command), TEXT(struct popcorn_stage, out),
+	INTEGER(struct popcorn_stage, id),
+	INTEGER(struct popcorn_stage, job_id),
+	INTEGER(struct popcorn_stage, exit_code),
+	INTEGER(struct popcorn_stage, duration_ms),
+	TEXT(struct popcorn_stage, name),
+	TEXT(struct popcorn_stage, verdict),
+	TEXT(struct popcorn_stage, message),
+	TEXT(struct popcorn_stage, command),
+	TEXT(struct popcorn_stage, out),
 	TEXT(struct popcorn_stage, err),
 };
-#define STAGES_WITH(command, out, err) SELECT(struct popcorn_stage, STAGE_COLUMNS, \
-	"SELECT t.id, t.job_id, t.exit_code, t.duration_ms, t.name, t.verdict, t.message, " command " AS command, " out " AS `out`, " \
-	"  " err " AS err " \
-	"FROM stages t JOIN jobs j ON j.id = t.job_id WHERE j.submission_id = ? ORDER BY t.job_id, t.position")
-static const struct statement STAGES = STAGES_WITH("''", "''", "''"), STAGES_WITH_OUTPUT = STAGES_WITH("t.command", "t.stdout", "t.stderr");
+#define STAGES_WITH(command, out, err) \
+	SELECT(struct popcorn_stage, STAGE_COLUMNS, \
+		"SELECT t.id, t.job_id, t.exit_code, t.duration_ms, t.name, t.verdict, " \
+	    "t.message, " command " AS command, " out " AS `out`, " \
+		"  " err " AS err " \
+		"FROM stages t JOIN jobs j ON j.id = t.job_id WHERE j.submission_id = ? ORDER BY " \
+	    "t.job_id, t.position")
+static const struct statement STAGES = STAGES_WITH("''", "''", "''"),
+							  STAGES_WITH_OUTPUT = STAGES_WITH("t.command", "t.stdout", "t.stderr");
 
 static const struct column CASE_COLUMNS[] = {
-	INTEGER(struct popcorn_case, stage_id), INTEGER(struct popcorn_case, case_index), TEXT(struct popcorn_case, spec),
-	TEXT(struct popcorn_case, verdict), TEXT(struct popcorn_case, message), INTEGER(struct popcorn_case, runs),
-	REAL(struct popcorn_case, mean_ns), REAL(struct popcorn_case, std_ns), REAL(struct popcorn_case, err_ns),
-	REAL(struct popcorn_case, best_ns), REAL(struct popcorn_case, worst_ns), TEXT(struct popcorn_case, report),
+	INTEGER(struct popcorn_case, stage_id),
+	INTEGER(struct popcorn_case, case_index),
+	TEXT(struct popcorn_case, spec),
+	TEXT(struct popcorn_case, verdict),
+	TEXT(struct popcorn_case, message),
+	INTEGER(struct popcorn_case, runs),
+	REAL(struct popcorn_case, mean_ns),
+	REAL(struct popcorn_case, std_ns),
+	REAL(struct popcorn_case, err_ns),
+	REAL(struct popcorn_case, best_ns),
+	REAL(struct popcorn_case, worst_ns),
+	TEXT(struct popcorn_case, report),
 };
-#define CASES_WITH(report) SELECT(struct popcorn_case, CASE_COLUMNS, \
-	"SELECT m.stage_id, m.case_index, m.spec, m.verdict, m.message, m.runs, m.mean_ns, m.std_ns, m.err_ns, m.best_ns, m.worst_ns, " \
-	"  " report " AS report FROM measurements m JOIN stages t ON t.id = m.stage_id JOIN jobs j ON j.id = t.job_id " \
-	"WHERE j.submission_id = ? ORDER BY t.job_id, t.position, m.case_index")
-static const struct statement CASES = CASES_WITH("NULL"), CASES_WITH_REPORTS = CASES_WITH("m.report");
+#define CASES_WITH(report) \
+	SELECT(struct popcorn_case, CASE_COLUMNS, \
+		"SELECT m.stage_id, m.case_index, m.spec, m.verdict, m.message, m.runs, m.mean_ns, " \
+	    "m.std_ns, m.err_ns, m.best_ns, m.worst_ns, " \
+		"  " report " AS report FROM measurements m JOIN stages t ON t.id = m.stage_id JOIN jobs " \
+	                "j ON j.id = t.job_id " \
+		"WHERE j.submission_id = ? ORDER BY t.job_id, t.position, m.case_index")
+static const struct statement CASES = CASES_WITH("NULL"),
+							  CASES_WITH_REPORTS = CASES_WITH("m.report");
 
 static const struct statement *const PARTS[] = { &JOBS, &STAGES, &CASES };
 static const struct bundle SHORT = BUNDLE(PARTS);
-static const struct statement *const WHOLE_PARTS[] = { &JOBS, &STAGES_WITH_OUTPUT, &CASES_WITH_REPORTS };
+static const struct statement *const WHOLE_PARTS[] = { &JOBS, &STAGES_WITH_OUTPUT,
+	&CASES_WITH_REPORTS };
 static const struct bundle WHOLE = BUNDLE(WHOLE_PARTS);
 
-static void hang_cases(struct popcorn_stage *stages, size_t stage_count, struct popcorn_case *cases, size_t case_count)
+static void hang_cases(
+	struct popcorn_stage *stages, size_t stage_count, struct popcorn_case *cases, size_t case_count)
 {
 	for (size_t i = 0; i < stage_count; i++)
 		for (size_t c = 0; c < case_count; c++)
@@ -95,8 +146,8 @@ static void hang(struct popcorn_result *result, const struct database_answer *an
 				result->jobs[j].stages = &stages[i];
 }
 
-int popcorn_result_read(struct database *db, struct arena *arena, int64_t id, int64_t viewer_id, struct popcorn_result *result,
-	struct error *error)
+int popcorn_result_read(struct database *db, struct arena *arena, int64_t id, int64_t viewer_id,
+	struct popcorn_result *result, struct error *error)
 {
 	struct database_answer answers[COUNT(PARTS)];
 	int rc = database_row(db, arena, &RESULT, result, error, "ii", viewer_id, id);
@@ -107,7 +158,8 @@ int popcorn_result_read(struct database *db, struct arena *arena, int64_t id, in
 	return rc;
 }
 
-int popcorn_result_read_whole(struct database *db, struct arena *arena, int64_t id, struct popcorn_result *result, struct error *error)
+int popcorn_result_read_whole(struct database *db, struct arena *arena, int64_t id,
+	struct popcorn_result *result, struct error *error)
 {
 	struct database_answer answers[COUNT(WHOLE_PARTS)];
 	int rc = database_row(db, arena, &RESULT_ALONE, result, error, "i", id);
@@ -120,8 +172,14 @@ int popcorn_result_read_whole(struct database *db, struct arena *arena, int64_t 
 
 /* ---- words ---- */
 
-static const struct { const char *ours, *theirs; } MODES[] = {
-	{ "test", "test" }, { "benchmark", "benchmark" }, { "ranked", "leaderboard" }, { "profile", "profile" }, { "ranked", "ranked" },
+static const struct {
+	const char *ours, *theirs;
+} MODES[] = {
+	{ "test", "test" },
+	{ "benchmark", "benchmark" },
+	{ "ranked", "leaderboard" },
+	{ "profile", "profile" },
+	{ "ranked", "ranked" },
 };
 
 const char *popcorn_mode(const char *mode)
@@ -173,18 +231,22 @@ const char *popcorn_status(const struct popcorn_result *result)
 	const struct popcorn_job *failed = first_failed(result);
 	if (!failed && result->job_count)
 		return "succeeded";
-	bool timed_out = failed && failed->verdict && strcmp(failed->verdict, verdict_name(VERDICT_TIME_LIMIT)) == 0;
+	bool timed_out =
+		failed && failed->verdict && strcmp(failed->verdict, verdict_name(VERDICT_TIME_LIMIT)) == 0;
 	return timed_out ? "timed_out" : "failed";
 }
 
-const char *popcorn_failure(struct arena *arena, const struct config *config, const struct popcorn_result *result)
+const char *popcorn_failure(
+	struct arena *arena, const struct config *config, const struct popcorn_result *result)
 {
 	const struct popcorn_job *job = popcorn_is_done(result) ? first_failed(result) : NULL;
 	if (!job)
 		return result->job_count ? NULL : "It has no job, so nothing of it ran.";
-	const char *reason = job->reason && *job->reason ? job->reason : verdict_advice(verdict_from_name(job->verdict));
-	return arena_printf(arena, "%s on %s. %s All about it: %s/submission/%lld", job->verdict ? job->verdict : job->state, job->gpu,
-		reason ? reason : "", config->public_url, (long long)result->id);
+	const char *reason =
+		job->reason && *job->reason ? job->reason : verdict_advice(verdict_from_name(job->verdict));
+	return arena_printf(arena, "%s on %s. %s All about it: %s/submission/%lld",
+		job->verdict ? job->verdict : job->state, job->gpu, reason ? reason : "",
+		config->public_url, (long long)result->id);
 }
 
 json_t *popcorn_time(int64_t ms)
@@ -231,8 +293,15 @@ static void put_real(json_t *out, const char *key, double value)
 
 static void put_times(json_t *out, const char *begin, const struct popcorn_case *one)
 {
-	const struct { const char *name; double ns; } times[] = {
-		{ "mean", one->mean_ns }, { "std", one->std_ns }, { "err", one->err_ns }, { "best", one->best_ns }, { "worst", one->worst_ns },
+	const struct {
+		const char *name;
+		double ns;
+	} times[] = {
+		{ "mean", one->mean_ns },
+		{ "std", one->std_ns },
+		{ "err", one->err_ns },
+		{ "best", one->best_ns },
+		{ "worst", one->worst_ns },
 	};
 	char key[64];
 	for (size_t i = 0; i < COUNT(times); i++) {
@@ -249,7 +318,9 @@ json_t *popcorn_base64(const void *bytes, size_t length)
 {
 	size_t size = sodium_base64_ENCODED_LEN(length, sodium_base64_VARIANT_ORIGINAL);
 	cleanup_free char *text = malloc(size);
-	return text ? json_string(sodium_bin2base64(text, size, bytes, length, sodium_base64_VARIANT_ORIGINAL)) : NULL;
+	return text
+		? json_string(sodium_bin2base64(text, size, bytes, length, sodium_base64_VARIANT_ORIGINAL))
+		: NULL;
 }
 
 static void put_case(json_t *out, const char *kind, size_t index, const struct popcorn_case *one)
@@ -271,12 +342,14 @@ static void put_case(json_t *out, const char *kind, size_t index, const struct p
 		json_object_set_new(out, key, popcorn_base64(one->report, strlen(one->report)));
 }
 
-/* Numbers are texts there, but for the counts: popcorn-cli shows a profile's report only where its count is a number. */
+/* Numbers are texts there, but for the counts: popcorn-cli shows a profile's report only where its
+ * count is a number. */
 json_t *popcorn_stage_result(const struct popcorn_stage *stage)
 {
 	json_t *out = json_object();
 	const char *kind = strcmp(stage->name, "test") == 0 ? "test" : "benchmark";
-	json_object_set_new(out, strcmp(kind, "test") == 0 ? "test-count" : "benchmark-count", json_integer((json_int_t)stage->case_count));
+	json_object_set_new(out, strcmp(kind, "test") == 0 ? "test-count" : "benchmark-count",
+		json_integer((json_int_t)stage->case_count));
 	for (size_t i = 0; i < stage->case_count; i++)
 		put_case(out, kind, i, &stage->cases[i]);
 	put_text(out, "check", popcorn_has_passed(stage->verdict) ? "pass" : "fail");
@@ -289,17 +362,20 @@ json_t *popcorn_queue(const struct popcorn_result *result)
 {
 	for (size_t i = 0; i < result->job_count; i++)
 		if (result->jobs[i].queued)
-			return json_pack("{s:s, s:s, s:I, s:n, s:n, s:s, s:n}", "runner", "Podium", "gpu", result->jobs[i].gpu,
-				"queued_jobs", (json_int_t)result->jobs[i].before, "running_jobs", "available_runners", "status", "available", "error");
+			return json_pack("{s:s, s:s, s:I, s:n, s:n, s:s, s:n}", "runner", "Podium", "gpu",
+				result->jobs[i].gpu, "queued_jobs", (json_int_t)result->jobs[i].before,
+				"running_jobs", "available_runners", "status", "available", "error");
 	return json_null();
 }
 
 static json_t *run_json(const struct popcorn_job *job, const struct popcorn_stage *stage)
 {
-	bool is_ranked = strcmp(stage->name, "ranked") == 0, passed = popcorn_has_passed(stage->verdict);
-	return json_pack("{s:o, s:o, s:s, s:b, s:s, s:o, s:b, s:o}", "start_time", popcorn_time(job->started_at_ms),
-		"end_time", popcorn_time(job->finished_at_ms), "mode", popcorn_stage_mode(stage), "secret", 0, "runner", job->gpu,
-		"score", is_ranked && passed ? popcorn_seconds(job->score_ns) : json_null(), "passed", passed,
+	bool is_ranked = strcmp(stage->name, "ranked") == 0,
+		 passed = popcorn_has_passed(stage->verdict);
+	return json_pack("{s:o, s:o, s:s, s:b, s:s, s:o, s:b, s:o}", "start_time",
+		popcorn_time(job->started_at_ms), "end_time", popcorn_time(job->finished_at_ms), "mode",
+		popcorn_stage_mode(stage), "secret", 0, "runner", job->gpu, "score",
+		is_ranked && passed ? popcorn_seconds(job->score_ns) : json_null(), "passed", passed,
 		"result", stage->verdict ? popcorn_stage_result(stage) : json_null());
 }
 

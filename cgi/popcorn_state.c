@@ -52,12 +52,17 @@ void popcorn_state_recall(const char *secret, int64_t submission_id, struct buff
 	make_key(key, secret, submission_id);
 	struct slot *slot = place_of(key);
 	pthread_mutex_lock(&lock);
-	bool is_known = slot->json.length && memcmp(slot->key, key, sizeof key) == 0 && clock_ms() - slot->kept_at_ms < kept_ms;
+	bool is_known = slot->json.length && memcmp(slot->key, key, sizeof key) == 0
+		&& clock_ms() - slot->kept_at_ms < kept_ms;
 	if (is_known)
 		buffer_append(out, slot->json.data, slot->json.length);
 	pthread_mutex_unlock(&lock);
 	if (!is_known)
-		buffer_printf(out, "{\"id\":%lld,\"leaderboard_id\":0,\"leaderboard_name\":\"\",\"file_name\":\"\",\"user_id\":\"\","
-			"\"submission_time\":\"\",\"done\":false,\"code\":\"\",\"runs\":[],\"job\":{\"status\":\"pending\",\"error\":null,"
-			"\"last_heartbeat\":null},\"runner_queue\":null}", (long long)submission_id);
+		buffer_printf(out,
+			"{\"id\":%lld,\"leaderboard_id\":0,\"leaderboard_name\":\"\",\"file_name\":\"\",\"user_"
+		    "id\":\"\","
+			"\"submission_time\":\"\",\"done\":false,\"code\":\"\",\"runs\":[],\"job\":{\"status\":"
+		    "\"pending\",\"error\":null,"
+			"\"last_heartbeat\":null},\"runner_queue\":null}",
+			(long long)submission_id);
 }

@@ -1,6 +1,7 @@
-/* What who polls was answered last. popcorn-cli gives a submission up at the first answer that is an error, so while the database is
- * away it is told the state of before once more, or that the submission waits where this process does not know any. Kept in this
- * process, and bounded: a few hundred short answers, each for the id that it was given to. */
+/* What who polls was answered last. popcorn-cli gives a submission up at the first answer that is
+ * an error, so while the database is away it is told the state of before once more, or that the
+ * submission waits where this process does not know any. Kept in this process, and bounded: a few
+ * hundred short answers, each for the id that it was given to. */
 #ifndef PODIUM_CGI_POPCORN_STATE_H
 #define PODIUM_CGI_POPCORN_STATE_H
 

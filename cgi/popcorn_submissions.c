@@ -16,28 +16,47 @@ enum { usual_rows = 50, most_rows = 100 };
 
 /* ---- the list ---- */
 
-struct listed { int64_t id, submitted_at_ms; const char *leaderboard, *file_name; };
+struct listed {
+	int64_t id, submitted_at_ms;
+	const char *leaderboard, *file_name;
+};
 static const struct column LISTED_COLUMNS[] = {
-	INTEGER(struct listed, id), TIME(struct listed, submitted_at_ms), TEXT(struct listed, leaderboard), TEXT(struct listed, file_name),
+	INTEGER(struct listed, id),
+	TIME(struct listed, submitted_at_ms),
+	TEXT(struct listed, leaderboard),
+	TEXT(struct listed, file_name),
 };
 static const struct statement OF_USER = SELECT(struct listed, LISTED_COLUMNS,
 	"SELECT s.id, s.submitted_at AS submitted_at_ms, l.name AS leaderboard, s.file_name "
-	"FROM submissions s FORCE INDEX (submissions_user) JOIN leaderboards l ON l.id = s.leaderboard_id "
-	"WHERE s.user_id = ? AND NOT s.dry_run AND s.withdrawn_at IS NULL ORDER BY s.id DESC LIMIT ? OFFSET ?");
+	"FROM submissions s FORCE INDEX (submissions_user) JOIN leaderboards l ON l.id = "
+    "s.leaderboard_id "
+	"WHERE s.user_id = ? AND NOT s.dry_run AND s.withdrawn_at IS NULL ORDER BY s.id DESC LIMIT ? "
+    "OFFSET ?");
 static const struct statement OF_LEADERBOARD = SELECT(struct listed, LISTED_COLUMNS,
 	"SELECT s.id, s.submitted_at AS submitted_at_ms, l.name AS leaderboard, s.file_name "
-	"FROM leaderboards l STRAIGHT_JOIN submissions s FORCE INDEX (submissions_history) ON s.leaderboard_id = l.id AND s.user_id = ? "
-	"WHERE l.name = ? AND NOT s.dry_run AND s.withdrawn_at IS NULL ORDER BY s.id DESC LIMIT ? OFFSET ?");
+	"FROM leaderboards l STRAIGHT_JOIN submissions s FORCE INDEX (submissions_history) ON "
+    "s.leaderboard_id = l.id AND s.user_id = ? "
+	"WHERE l.name = ? AND NOT s.dry_run AND s.withdrawn_at IS NULL ORDER BY s.id DESC LIMIT ? "
+    "OFFSET ?");
 
-struct listed_job { int64_t submission_id, open; const char *gpu, *verdict; double score_ns; };
+struct listed_job {
+	int64_t submission_id, open;
+	const char *gpu, *verdict;
+	double score_ns;
+};
 static const struct column JOB_COLUMNS[] = {
-	INTEGER(struct listed_job, submission_id), INTEGER(struct listed_job, open), TEXT(struct listed_job, gpu),
-	TEXT(struct listed_job, verdict), REAL(struct listed_job, score_ns),
+	INTEGER(struct listed_job, submission_id),
+	INTEGER(struct listed_job, open),
+	TEXT(struct listed_job, gpu),
+	TEXT(struct listed_job, verdict),
+	REAL(struct listed_job, score_ns),
 };
 static const struct statement JOBS = SELECT(struct listed_job, JOB_COLUMNS,
-	"SELECT j.submission_id, j.state IN ('queued', 'running') OR " SQL_IS_STOPPING("j") " AS `open`, j.gpu, j.verdict, "
-	"  IF(j.verdict = 'passed', j.score_ns, NULL) AS score_ns "
-	"FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT UNSIGNED PATH '$')) asked STRAIGHT_JOIN jobs j ON j.submission_id = asked.id ORDER BY j.id");
+	"SELECT j.submission_id, j.state IN ('queued', 'running') OR " SQL_IS_STOPPING(
+		"j") " AS `open`, j.gpu, j.verdict, "
+			 "  IF(j.verdict = 'passed', j.score_ns, NULL) AS score_ns "
+			 "FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT UNSIGNED PATH '$')) asked STRAIGHT_JOIN "
+             "jobs j ON j.submission_id = asked.id ORDER BY j.id");
 
 static int read_list(struct request *request, struct listed **rows, size_t *count)
 {
@@ -48,22 +67,26 @@ static int read_list(struct request *request, struct listed **rows, size_t *coun
 		rc = api_query_integer(request, "offset", 0, 1000000, 0, &offset);
 	if (rc)
 		return rc;
-	return leaderboard ? database_rows(request->db, request->arena, &OF_LEADERBOARD, rows, count, request->error, "isii",
-			request->viewer.id, leaderboard, limit, offset)
-		: database_rows(request->db, request->arena, &OF_USER, rows, count, request->error, "iii", request->viewer.id, limit, offset);
+	return leaderboard ? database_rows(request->db, request->arena, &OF_LEADERBOARD, rows, count,
+			   request->error, "isii", request->viewer.id, leaderboard, limit, offset)
+					   : database_rows(request->db, request->arena, &OF_USER, rows, count,
+						   request->error, "iii", request->viewer.id, limit, offset);
 }
 
-static int read_jobs(struct request *request, const struct listed *rows, size_t count, struct listed_job **jobs, size_t *job_count)
+static int read_jobs(struct request *request, const struct listed *rows, size_t count,
+	struct listed_job **jobs, size_t *job_count)
 {
-	cleanup_buffer struct buffer ids = {0};
+	cleanup_buffer struct buffer ids = { 0 };
 	buffer_byte(&ids, '[');
 	for (size_t i = 0; i < count; i++)
 		buffer_printf(&ids, "%s%lld", i ? "," : "", (long long)rows[i].id);
 	buffer_byte(&ids, ']');
-	return database_rows(request->db, request->arena, &JOBS, jobs, job_count, request->error, "s", buffer_string(&ids));
+	return database_rows(request->db, request->arena, &JOBS, jobs, job_count, request->error, "s",
+		buffer_string(&ids));
 }
 
-static json_t *listed_json(struct arena *arena, const struct listed *row, const struct listed_job *jobs, size_t job_count)
+static json_t *listed_json(
+	struct arena *arena, const struct listed *row, const struct listed_job *jobs, size_t job_count)
 {
 	json_t *runs = json_array();
 	bool done = true;
@@ -71,11 +94,13 @@ static json_t *listed_json(struct arena *arena, const struct listed *row, const 
 		if (jobs[i].submission_id != row->id)
 			continue;
 		done = done && !jobs[i].open;
-		json_array_append_new(runs, json_pack("{s:s, s:o, s:o}", "gpu_type", jobs[i].gpu, "score", popcorn_seconds(jobs[i].score_ns),
-			"verdict", json_text(jobs[i].verdict)));
+		json_array_append_new(runs,
+			json_pack("{s:s, s:o, s:o}", "gpu_type", jobs[i].gpu, "score",
+				popcorn_seconds(jobs[i].score_ns), "verdict", json_text(jobs[i].verdict)));
 	}
-	return json_pack("{s:I, s:s, s:s, s:o, s:b, s:o}", "id", (json_int_t)row->id, "leaderboard_name", row->leaderboard,
-		"file_name", popcorn_ascii(arena, row->file_name), "submission_time", popcorn_time(row->submitted_at_ms), "done", done, "runs", runs);
+	return json_pack("{s:I, s:s, s:s, s:o, s:b, s:o}", "id", (json_int_t)row->id,
+		"leaderboard_name", row->leaderboard, "file_name", popcorn_ascii(arena, row->file_name),
+		"submission_time", popcorn_time(row->submitted_at_ms), "done", done, "runs", runs);
 }
 
 int popcorn_submissions(struct request *request)
@@ -102,7 +127,8 @@ static int read_own(struct request *request, const char *deed, struct popcorn_re
 	int64_t id;
 	int rc = api_path_id(request, 0, "submission", &id);
 	if (!rc)
-		rc = popcorn_result_read(request->db, request->arena, id, request->viewer.id, result, request->error);
+		rc = popcorn_result_read(
+			request->db, request->arena, id, request->viewer.id, result, request->error);
 	bool is_own = !rc && result->user_id == request->viewer.id;
 	if (rc == ERROR_NOT_FOUND || (!rc && !is_own && !result->sees))
 		return fail(request->error, ERROR_NOT_FOUND, "Submission not found");
@@ -118,13 +144,15 @@ static json_t *result_json(struct request *request, const struct popcorn_result 
 	for (size_t i = 0; i < result->job_count; i++)
 		if (result->jobs[i].heartbeat_ms != TIME_NULL)
 			heartbeat_ms = result->jobs[i].heartbeat_ms;
-	return json_pack("{s:I, s:I, s:s, s:s, s:s, s:o, s:b, s:s, s:o, s:{s:s, s:o, s:o}, s:o}", "id", (json_int_t)result->id,
-		"leaderboard_id", (json_int_t)result->leaderboard_id, "leaderboard_name", result->leaderboard,
-		"file_name", popcorn_ascii(arena, result->file_name), "user_id", arena_printf(arena, "%lld", (long long)result->user_id),
-		"submission_time", popcorn_time(result->submitted_at_ms), "done", popcorn_is_done(result), "code", "",
-		"runs", popcorn_runs(result), "job", "status", popcorn_status(result),
-		"error", json_text(popcorn_failure(arena, request->config, result)), "last_heartbeat", popcorn_time(heartbeat_ms),
-		"runner_queue", popcorn_queue(result));
+	return json_pack("{s:I, s:I, s:s, s:s, s:s, s:o, s:b, s:s, s:o, s:{s:s, s:o, s:o}, s:o}", "id",
+		(json_int_t)result->id, "leaderboard_id", (json_int_t)result->leaderboard_id,
+		"leaderboard_name", result->leaderboard, "file_name",
+		popcorn_ascii(arena, result->file_name), "user_id",
+		arena_printf(arena, "%lld", (long long)result->user_id), "submission_time",
+		popcorn_time(result->submitted_at_ms), "done", popcorn_is_done(result), "code", "", "runs",
+		popcorn_runs(result), "job", "status", popcorn_status(result), "error",
+		json_text(popcorn_failure(arena, request->config, result)), "last_heartbeat",
+		popcorn_time(heartbeat_ms), "runner_queue", popcorn_queue(result));
 }
 
 /* Without the source, and where it has found much without that, too. */
@@ -141,18 +169,21 @@ int popcorn_submission(struct request *request)
 	struct popcorn_result result;
 	int rc = read_own(request, "view", &result);
 	if (!rc && result.withdrawn)
-		rc = fail(request->error, ERROR_NOT_FOUND, "Submission not found: you have withdrawn it. It is still at %s/submission/%lld, "
-			"where you can restore it.", request->config->public_url, (long long)result.id);
+		rc = fail(request->error, ERROR_NOT_FOUND,
+			"Submission not found: you have withdrawn it. It is still at %s/submission/%lld, "
+			"where you can restore it.",
+			request->config->public_url, (long long)result.id);
 	if (rc)
 		return rc;
 	json_t *json = result_json(request, &result);
 	keep_state(request, result.id, json);
-	json_object_set_new(json, "code", json_stringn(result.source.bytes ? result.source.bytes : "", result.source.length));
+	json_object_set_new(json, "code",
+		json_stringn(result.source.bytes ? result.source.bytes : "", result.source.length));
 	return respond_json(request, json);
 }
 
-/* Nothing of a submission is ever lost: what waits or runs is cancelled, and all of it withdrawn. It counts towards the quota as
- * before. */
+/* Nothing of a submission is ever lost: what waits or runs is cancelled, and all of it withdrawn.
+ * It counts towards the quota as before. */
 int popcorn_submission_delete(struct request *request)
 {
 	struct popcorn_result result;
@@ -160,8 +191,11 @@ int popcorn_submission_delete(struct request *request)
 	const struct actor actor = { request->viewer.id, request->viewer.name, request->address };
 	int rc = read_own(request, "delete", &result);
 	if (!rc && !popcorn_is_done(&result))
-		rc = submission_cancel(request->db, result.id, result.user_id, &actor, &done, request->error);
+		rc = submission_cancel(
+			request->db, result.id, result.user_id, &actor, &done, request->error);
 	if (!rc)
 		rc = submission_withdraw(request->db, result.id, request->error);
-	return rc ? rc : respond_json(request, json_pack("{s:s, s:I}", "status", "ok", "submission_id", (json_int_t)result.id));
+	return rc ? rc
+			  : respond_json(request,
+				  json_pack("{s:s, s:I}", "status", "ok", "submission_id", (json_int_t)result.id));
 }

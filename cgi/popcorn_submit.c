@@ -15,7 +15,7 @@
 
 struct intake {
 	struct leaderboard leaderboard;
-	const char *gpu;          /* as the leaderboard has it */
+	const char *gpu; /* as the leaderboard has it */
 	struct submission_request submission;
 };
 
@@ -27,18 +27,21 @@ static int take_mode(struct request *request, struct intake *intake)
 	intake->submission.mode = popcorn_mode_of_ours(mode);
 	if (intake->submission.mode)
 		return 0;
-	return fail(request->error, ERROR_INPUT, "Invalid submission mode value: %s. There are test, benchmark, leaderboard and profile.",
+	return fail(request->error, ERROR_INPUT,
+		"Invalid submission mode value: %s. There are test, benchmark, leaderboard and profile.",
 		quote(request->arena, mode));
 }
 
-/* The name in the leaderboard's own letters. What the file's header says of devices does not count then. */
+/* The name in the leaderboard's own letters. What the file's header says of devices does not count
+ * then. */
 static int take_gpu(struct request *request, struct intake *intake)
 {
 	const char *wanted = request->path_parameters[1];
 	const char **gpus, **chosen = arena_array(request->arena, const char *, 1);
 	size_t count;
-	cleanup_buffer struct buffer names = {0};
-	int rc = leaderboard_gpus(request->db, request->arena, intake->leaderboard.id, &gpus, &count, request->error);
+	cleanup_buffer struct buffer names = { 0 };
+	int rc = leaderboard_gpus(
+		request->db, request->arena, intake->leaderboard.id, &gpus, &count, request->error);
 	for (size_t i = 0; i < count && !rc; i++) {
 		if (strcasecmp(gpus[i], wanted) == 0)
 			chosen[0] = intake->gpu = gpus[i];
@@ -49,7 +52,8 @@ static int take_gpu(struct request *request, struct intake *intake)
 	intake->submission.gpus_win = true;
 	if (rc || intake->gpu)
 		return rc;
-	return fail(request->error, ERROR_INPUT, "GPU type %s is not supported for leaderboard '%s'. Supported GPUs: %s",
+	return fail(request->error, ERROR_INPUT,
+		"GPU type %s is not supported for leaderboard '%s'. Supported GPUs: %s",
 		quote(request->arena, wanted), intake->leaderboard.name, buffer_string(&names));
 }
 
@@ -61,13 +65,15 @@ static int take_file(struct request *request, struct intake *intake)
 	if (!upload)
 		return fail(request->error, ERROR_INPUT, "Missing required field: file");
 	if (!upload->length)
-		return fail(request->error, ERROR_INPUT, "Empty file submitted. Please provide a file with code.");
+		return fail(
+			request->error, ERROR_INPUT, "Empty file submitted. Please provide a file with code.");
 	if (upload->length > submission_most_bytes) {
 		request->status = 413;
 		return fail(request->error, ERROR_LIMIT, "Submission file is too large (limit: 1MB).");
 	}
 	if (!text_is_utf8(upload->bytes, upload->length))
-		return fail(request->error, ERROR_INPUT, "Failed to decode submission file content as UTF-8.");
+		return fail(
+			request->error, ERROR_INPUT, "Failed to decode submission file content as UTF-8.");
 	intake->submission.file_name = *upload->file_name ? upload->file_name : "file";
 	intake->submission.source = upload->bytes;
 	intake->submission.length = upload->length;
@@ -77,7 +83,8 @@ static int take_file(struct request *request, struct intake *intake)
 /* Everything that is answered before the submission is looked at. */
 static int take_in(struct request *request, struct intake *intake)
 {
-	*intake = (struct intake){ .submission = { .user_id = request->viewer.id, .config = request->config } };
+	*intake = (struct intake){ .submission = {
+								   .user_id = request->viewer.id, .config = request->config } };
 	int rc = popcorn_leaderboard(request, 0, &intake->leaderboard);
 	if (!rc)
 		rc = take_mode(request, intake);
@@ -88,7 +95,8 @@ static int take_in(struct request *request, struct intake *intake)
 
 static int create(struct request *request, const struct intake *intake, int64_t *id)
 {
-	int rc = submission_create(request->db, request->arena, &intake->leaderboard, &intake->submission, id, request->error);
+	int rc = submission_create(
+		request->db, request->arena, &intake->leaderboard, &intake->submission, id, request->error);
 	request->stored = rc ? 0 : *id;
 	return rc;
 }
@@ -99,8 +107,9 @@ static int create(struct request *request, const struct intake *intake, int64_t 
 static json_t *queue_of(struct request *request, int64_t id)
 {
 	struct popcorn_result result;
-	struct error unwanted = {0};
-	int rc = popcorn_result_read(request->db, request->arena, id, request->viewer.id, &result, &unwanted);
+	struct error unwanted = { 0 };
+	int rc = popcorn_result_read(
+		request->db, request->arena, id, request->viewer.id, &result, &unwanted);
 	return rc ? json_null() : popcorn_queue(&result);
 }
 
@@ -114,8 +123,9 @@ int popcorn_submit(struct request *request)
 	if (rc)
 		return rc;
 	request->status = 202;
-	return respond_json(request, json_pack("{s:{s:I, s:I}, s:o, s:s}", "details", "id", (json_int_t)id, "job_status_id", (json_int_t)id,
-		"runner_queue", queue_of(request, id), "status", "accepted"));
+	return respond_json(request,
+		json_pack("{s:{s:I, s:I}, s:o, s:s}", "details", "id", (json_int_t)id, "job_status_id",
+			(json_int_t)id, "runner_queue", queue_of(request, id), "status", "accepted"));
 }
 
 /* ---- on an open connection ---- */
@@ -129,8 +139,14 @@ static void begin_events(struct request *request)
 /* What is wrong with the submission itself comes as an event. */
 static int refuse_by_event(struct request *request, int rc)
 {
-	static const struct { int code, status; } statuses[] = {
-		{ ERROR_INPUT, 400 }, { ERROR_FORBIDDEN, 403 }, { ERROR_NOT_FOUND, 404 }, { ERROR_CONFLICT, 409 }, { ERROR_LIMIT, 429 },
+	static const struct {
+		int code, status;
+	} statuses[] = {
+		{ ERROR_INPUT, 400 },
+		{ ERROR_FORBIDDEN, 403 },
+		{ ERROR_NOT_FOUND, 404 },
+		{ ERROR_CONFLICT, 409 },
+		{ ERROR_LIMIT, 429 },
 	};
 	for (size_t i = 0; i < COUNT(statuses); i++)
 		if (statuses[i].code == rc) {
@@ -160,7 +176,9 @@ int popcorn_submit_and_wait(struct request *request)
 		return refuse_by_event(request, rc);
 	}
 	begin_events(request);
-	popcorn_event_status(&request->body, 0, arena_printf(request->arena, "submission %lld was taken in for %s", (long long)id, intake.gpu));
+	popcorn_event_status(&request->body, 0,
+		arena_printf(
+			request->arena, "submission %lld was taken in for %s", (long long)id, intake.gpu));
 	request->follows = id;
 	return 0;
 }

@@ -16,12 +16,14 @@ static int show(struct request *request, struct publishing_form *form)
 	struct members members;
 	form->visibility_error = form_error(request, "visibility");
 	form->frozen_error = form_error(request, "frozen");
-	int rc = publishing_members(request->db, request->arena, leaderboard->id, &members, request->error);
+	int rc =
+		publishing_members(request->db, request->arena, leaderboard->id, &members, request->error);
 	if (rc)
 		return rc;
 	form->members = members.members, form->member_count = members.count;
 	form->removed = members.removed, form->removed_count = members.removed_count;
-	struct page page = page_make(request, arena_printf(request->arena, "Publish %s", leaderboard->name), "admin");
+	struct page page =
+		page_make(request, arena_printf(request->arena, "Publish %s", leaderboard->name), "admin");
 	if (request_query(request, "done"))
 		page.notice = "It was saved.";
 	publishing_page(&request->body, &page, form);
@@ -37,42 +39,61 @@ int page_publishing(struct request *request)
 		return rc;
 	format_datetime_local(frozen, leaderboard.frozen_at_ms);
 	struct publishing_form form = {
-		.leaderboard = &leaderboard, .visibility = leaderboard.visibility, .frozen = frozen,
-		.practice = leaderboard.practice, .archived = leaderboard.archived_at_ms != TIME_NULL,
+		.leaderboard = &leaderboard,
+		.visibility = leaderboard.visibility,
+		.frozen = frozen,
+		.practice = leaderboard.practice,
+		.archived = leaderboard.archived_at_ms != TIME_NULL,
 	};
 	return show(request, &form);
 }
 
 /* ---- the form ---- */
 
-static void say_visibility(struct request *request, struct confirmation *question, const struct leaderboard *before, const char *after)
+static void say_visibility(struct request *request, struct confirmation *question,
+	const struct leaderboard *before, const char *after)
 {
 	if (strcmp(after, "hidden") == 0)
-		confirmation_says(request, question, "To all but its creator and admins there is no such leaderboard any more: its authors do not see their "
+		confirmation_says(request, question,
+			"To all but its creator and admins there is no such leaderboard any more: its authors "
+		    "do not see their "
 			"own submissions on it, and members do not see it.");
 	else if (strcmp(after, "closed") == 0 && strcmp(before->visibility, "public") == 0)
-		confirmation_says(request, question, "Only its members see it from now on; those who have submitted become members. Links to it lead nowhere for "
+		confirmation_says(request, question,
+			"Only its members see it from now on; those who have submitted become members. Links "
+		    "to it lead nowhere for "
 			"all others.");
 }
 
 /* A freeze that lies ahead takes nothing away, and neither does the end of one. */
-static void say_freeze(struct request *request, struct confirmation *question, const struct leaderboard *before, int64_t after_ms)
+static void say_freeze(struct request *request, struct confirmation *question,
+	const struct leaderboard *before, int64_t after_ms)
 {
 	format_text since;
 	bool stands = before->frozen_at_ms != TIME_NULL && before->frozen_at_ms <= now_ms();
 	format_utc(since, after_ms != TIME_NULL ? after_ms : before->frozen_at_ms);
 	if (after_ms != TIME_NULL && after_ms <= now_ms() + 1000)
-		confirmation_says(request, question, "The public ranking stands still as it was %s. What ended or ends later is not ranked, and its times are its "
-			"author’s alone, until the freeze is lifted.", since);
+		confirmation_says(request, question,
+			"The public ranking stands still as it was %s. What ended or ends later is not ranked, "
+		    "and its times are its "
+			"author’s alone, until the freeze is lifted.",
+			since);
 	else if (stands)
-		confirmation_says(request, question, "All that ended since %s is ranked and seen by everybody at once, which cannot be unseen.", since);
+		confirmation_says(request, question,
+			"All that ended since %s is ranked and seen by everybody at once, which cannot be "
+		    "unseen.",
+			since);
 }
 
-/* What people lose by a change; without sentences it needs no question. All of it can be set back. */
-static struct confirmation question_about(struct request *request, const struct leaderboard *before, const struct publishing *after)
+/* What people lose by a change; without sentences it needs no question. All of it can be set back.
+ */
+static struct confirmation question_about(
+	struct request *request, const struct leaderboard *before, const struct publishing *after)
 {
 	struct confirmation question = {
-		.title = arena_printf(request->arena, "Change %s for everybody?", before->name), .section = "admin", .button = "Change it",
+		.title = arena_printf(request->arena, "Change %s for everybody?", before->name),
+		.section = "admin",
+		.button = "Change it",
 		.back = arena_printf(request->arena, "/admin/leaderboard/%s/publishing", before->name),
 	};
 	if (strcmp(before->visibility, after->visibility) != 0)
@@ -80,21 +101,26 @@ static struct confirmation question_about(struct request *request, const struct 
 	if (before->frozen_at_ms != after->frozen_at_ms)
 		say_freeze(request, &question, before, after->frozen_at_ms);
 	if (after->archived && before->archived_at_ms == TIME_NULL)
-		confirmation_says(request, &question, "It takes no submissions any more and leaves the front page for the archive. What waits or runs ends as it "
+		confirmation_says(request, &question,
+			"It takes no submissions any more and leaves the front page for the archive. What "
+		    "waits or runs ends as it "
 			"would, and its results stay.");
 	return question;
 }
 
-static int save(struct request *request, const struct leaderboard *leaderboard, struct publishing *after)
+static int save(
+	struct request *request, const struct leaderboard *leaderboard, struct publishing *after)
 {
 	struct actor actor = actor_of(request);
 	struct confirmation question = question_about(request, leaderboard, after);
 	if (question.count && !confirmation_given(request, &question))
 		return confirmation_ask(request, &question);
-	return publishing_change(request->db, request->arena, leaderboard, after, &actor, request->error);
+	return publishing_change(
+		request->db, request->arena, leaderboard, after, &actor, request->error);
 }
 
-static int save_all(struct request *request, const struct leaderboard *leaderboard, struct publishing *after)
+static int save_all(
+	struct request *request, const struct leaderboard *leaderboard, struct publishing *after)
 {
 	const char *frozen = request_form_or(request, "frozen", "");
 	format_text unchanged;
@@ -105,70 +131,91 @@ static int save_all(struct request *request, const struct leaderboard *leaderboa
 	if (!*frozen)
 		after->frozen_at_ms = TIME_NULL;
 	else if (strcmp(frozen, unchanged) != 0 && parse_utc(frozen, &after->frozen_at_ms))
-		return fail_field(request->error, "frozen", "This is no date and time; write it as 2026-11-21 06:10, in UTC, or leave the "
+		return fail_field(request->error, "frozen",
+			"This is no date and time; write it as 2026-11-21 06:10, in UTC, or leave the "
 			"field empty.");
 	return save(request, leaderboard, after);
 }
 
-static int freeze_now(struct request *request, const struct leaderboard *leaderboard, struct publishing *after)
+static int freeze_now(
+	struct request *request, const struct leaderboard *leaderboard, struct publishing *after)
 {
 	after->frozen_at_ms = now_ms();
 	return save(request, leaderboard, after);
 }
 
-static int lift(struct request *request, const struct leaderboard *leaderboard, struct publishing *after)
+static int lift(
+	struct request *request, const struct leaderboard *leaderboard, struct publishing *after)
 {
 	after->frozen_at_ms = TIME_NULL;
 	return save(request, leaderboard, after);
 }
 
-static int publish(struct request *request, const struct leaderboard *leaderboard, struct publishing *after)
+static int publish(
+	struct request *request, const struct leaderboard *leaderboard, struct publishing *after)
 {
 	after->visibility = "public";
 	return save(request, leaderboard, after);
 }
 
-static int remove_member(struct request *request, const struct leaderboard *leaderboard, struct publishing *after)
+static int remove_member(
+	struct request *request, const struct leaderboard *leaderboard, struct publishing *after)
 {
 	(void)after;
 	struct actor actor = actor_of(request);
 	const char *name = request_form_or(request, "member", "");
 	struct confirmation question = {
-		.title = arena_printf(request->arena, "Remove %s from %s?", name, leaderboard->name), .section = "admin", .what = "the member’s name",
-		.typed = name, .button = "Remove the member", .back = arena_printf(request->arena, "/admin/leaderboard/%s/publishing", leaderboard->name),
+		.title = arena_printf(request->arena, "Remove %s from %s?", name, leaderboard->name),
+		.section = "admin",
+		.what = "the member’s name",
+		.typed = name,
+		.button = "Remove the member",
+		.back = arena_printf(request->arena, "/admin/leaderboard/%s/publishing", leaderboard->name),
 	};
-	confirmation_says(request, &question, "While the leaderboard is closed, %s does not see it any more, nor the own submissions there; they stay, and so do "
-		"ranks. No invite code lets %s in again before you do so on this page.", name, name);
+	confirmation_says(request, &question,
+		"While the leaderboard is closed, %s does not see it any more, nor the own submissions "
+	    "there; they stay, and so do "
+		"ranks. No invite code lets %s in again before you do so on this page.",
+		name, name);
 	if (!confirmation_given(request, &question))
 		return confirmation_ask(request, &question);
-	return publishing_remove_member(request->db, request->arena, leaderboard, name, &actor, request->error);
+	return publishing_remove_member(
+		request->db, request->arena, leaderboard, name, &actor, request->error);
 }
 
-static int readmit(struct request *request, const struct leaderboard *leaderboard, struct publishing *after)
+static int readmit(
+	struct request *request, const struct leaderboard *leaderboard, struct publishing *after)
 {
 	(void)after;
 	struct actor actor = actor_of(request);
-	return publishing_readmit(request->db, request->arena, leaderboard, request_form_or(request, "member", ""), &actor, request->error);
+	return publishing_readmit(request->db, request->arena, leaderboard,
+		request_form_or(request, "member", ""), &actor, request->error);
 }
 
 /* Each begins with what holds and changes a part of it. */
 static const struct {
 	const char *name;
-	int (*run)(struct request *request, const struct leaderboard *leaderboard, struct publishing *after);
+	int (*run)(
+		struct request *request, const struct leaderboard *leaderboard, struct publishing *after);
 } ACTIONS[] = {
-	{ "save", save_all }, { "freeze", freeze_now }, { "lift", lift }, { "publish", publish }, { "remove", remove_member },
+	{ "save", save_all },
+	{ "freeze", freeze_now },
+	{ "lift", lift },
+	{ "publish", publish },
+	{ "remove", remove_member },
 	{ "readmit", readmit },
 };
 
 static int run_action(struct request *request, const struct leaderboard *leaderboard)
 {
 	const char *action = request_form_or(request, "action", "save");
-	struct publishing after = { leaderboard->visibility, leaderboard->practice, leaderboard->frozen_at_ms,
-		leaderboard->archived_at_ms != TIME_NULL };
+	struct publishing after = { leaderboard->visibility, leaderboard->practice,
+		leaderboard->frozen_at_ms, leaderboard->archived_at_ms != TIME_NULL };
 	for (size_t i = 0; i < COUNT(ACTIONS); i++)
 		if (strcmp(ACTIONS[i].name, action) == 0)
 			return ACTIONS[i].run(request, leaderboard, &after);
-	return fail_field(request->error, "visibility", "This page has no such action; reload it and try again.");
+	return fail_field(
+		request->error, "visibility", "This page has no such action; reload it and try again.");
 }
 
 int action_publishing(struct request *request)
@@ -180,11 +227,14 @@ int action_publishing(struct request *request)
 	if (!rc && request->body.length) /* a question */
 		return 0;
 	if (rc != ERROR_INPUT)
-		return rc ? rc : redirect(request, "/admin/leaderboard/%s/publishing?done=1", leaderboard.name);
+		return rc ? rc
+				  : redirect(request, "/admin/leaderboard/%s/publishing?done=1", leaderboard.name);
 	request->status = 422;
 	struct publishing_form form = {
-		.leaderboard = &leaderboard, .visibility = request_form_or(request, "visibility", ""),
-		.frozen = request_form_or(request, "frozen", ""), .practice = request_form_flag(request, "practice"),
+		.leaderboard = &leaderboard,
+		.visibility = request_form_or(request, "visibility", ""),
+		.frozen = request_form_or(request, "frozen", ""),
+		.practice = request_form_flag(request, "practice"),
 		.archived = request_form_flag(request, "archived"),
 	};
 	return show(request, &form);

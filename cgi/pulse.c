@@ -16,8 +16,8 @@ static struct database *const *watched;
 static size_t watched_count;
 static pthread_t asking, looking;
 static atomic_bool stopping;
-static atomic_llong asked_at_ms;    /* of the question that is open; 0: none is */
-static atomic_bool last_failed;     /* the last question was answered with an error */
+static atomic_llong asked_at_ms; /* of the question that is open; 0: none is */
+static atomic_bool last_failed;  /* the last question was answered with an error */
 
 static void pause_ms(long ms)
 {
@@ -28,7 +28,7 @@ static void *ask(void *unused)
 {
 	(void)unused;
 	while (!stopping) {
-		struct error error = {0};
+		struct error error = { 0 };
 		asked_at_ms = clock_ms();
 		last_failed = database_ping(asker, &error) != 0;
 		asked_at_ms = 0;
@@ -43,7 +43,8 @@ static void suspend_all(bool suspended)
 		database_suspend(watched[i], suspended);
 }
 
-/* A refusal is known at once and needs nobody here: the pages' own statements fail in the same way. */
+/* A refusal is known at once and needs nobody here: the pages' own statements fail in the same way.
+ */
 static void *look(void *unused)
 {
 	(void)unused;
@@ -53,7 +54,9 @@ static void *look(void *unused)
 		bool late = asked && clock_ms() - asked > late_ms;
 		bool answered = !asked && !last_failed;
 		if (late && !away) {
-			log_warning("The database has not answered for %d ms; the pages answer 503 until it does.", late_ms);
+			log_warning(
+				"The database has not answered for %d ms; the pages answer 503 until it does.",
+				late_ms);
 			away = true;
 			suspend_all(true);
 		} else if (away && answered) {
@@ -66,7 +69,8 @@ static void *look(void *unused)
 	return NULL;
 }
 
-int pulse_start(const struct config *config, struct database *const *databases, size_t count, struct error *error)
+int pulse_start(const struct config *config, struct database *const *databases, size_t count,
+	struct error *error)
 {
 	watched = databases;
 	watched_count = count;

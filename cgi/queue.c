@@ -1,4 +1,5 @@
-/* What is running and waiting, and the devices that do the work: the page, and its state as JSON. */
+/* What is running and waiting, and the devices that do the work: the page, and its state as JSON.
+ */
 #include "cgi/queue.h"
 
 #include "cgi/pages.h"
@@ -10,67 +11,114 @@
 #include <math.h>
 #include <string.h>
 
-/* Of those that wait, as many are looked at as an expectation can rest on, and fewer listed, so that the page stays light. */
+/* Of those that wait, as many are looked at as an expectation can rest on, and fewer listed, so
+ * that the page stays light. */
 enum { most_jobs = 200, most_listed = 100, most_counted = 2000, most_devices = 200, reload_s = 5 };
 
 static const struct column JOB_COLUMNS[] = {
-	INTEGER(struct queue_job, id), INTEGER(struct queue_job, submission_id), TEXT(struct queue_job, leaderboard),
-	INTEGER(struct queue_job, user_id), TEXT(struct queue_job, user), TEXT(struct queue_job, gpu), TEXT(struct queue_job, mode),
-	TEXT(struct queue_job, state), TEXT(struct queue_job, progress), INTEGER(struct queue_job, attempt),
-	TEXT(struct queue_job, lease_owner), TIME(struct queue_job, since_ms),
-	INTEGER(struct queue_job, comparison_id), INTEGER(struct queue_job, rival_id), TEXT(struct queue_job, rival),
+	INTEGER(struct queue_job, id),
+	INTEGER(struct queue_job, submission_id),
+	TEXT(struct queue_job, leaderboard),
+	INTEGER(struct queue_job, user_id),
+	TEXT(struct queue_job, user),
+	TEXT(struct queue_job, gpu),
+	TEXT(struct queue_job, mode),
+	TEXT(struct queue_job, state),
+	TEXT(struct queue_job, progress),
+	INTEGER(struct queue_job, attempt),
+	TEXT(struct queue_job, lease_owner),
+	TIME(struct queue_job, since_ms),
+	INTEGER(struct queue_job, comparison_id),
+	INTEGER(struct queue_job, rival_id),
+	TEXT(struct queue_job, rival),
 	INTEGER(struct queue_job, visible),
-	INTEGER(struct queue_job, priority), REAL(struct queue_job, expected_ms), REAL(struct queue_job, running_ms),
+	INTEGER(struct queue_job, priority),
+	REAL(struct queue_job, expected_ms),
+	REAL(struct queue_job, running_ms),
 };
-/* The order of jobs_lease: waiting jobs have no lease, so among them it is that of their numbers, and the first rows are
- * found without looking at the others. */
+/* The order of jobs_lease: waiting jobs have no lease, so among them it is that of their numbers,
+ * and the first rows are found without looking at the others. */
 #define JOBS_IN(state, since, expected_ms) \
-	"(SELECT j.id, s.id AS submission_id, l.name AS leaderboard, j.user_id, u.name AS user, j.gpu, " \
-	"  CASE WHEN c.id IS NOT NULL THEN 'comparison' WHEN j.rejudged_id IS NOT NULL THEN 'rejudging' WHEN s.dry_run THEN 'dry run' ELSE s.mode END AS mode, " \
+	"(SELECT j.id, s.id AS submission_id, l.name AS leaderboard, j.user_id, u.name AS user, " \
+	"j.gpu, " \
+	"  CASE WHEN c.id IS NOT NULL THEN 'comparison' WHEN j.rejudged_id IS NOT NULL THEN " \
+	"'rejudging' WHEN s.dry_run THEN 'dry run' ELSE s.mode END AS mode, " \
 	"  j.state, j.progress, j.attempt, j.lease_owner, j." since " AS since_ms, " \
-	"  c.id AS comparison_id, r.id AS rival_id, ru.name AS rival, " SQL_MAY_SEE("l") " AND " SQL_MAY_SEE_TRIAL("s", "l") " AS visible, j.priority, " \
-	expected_ms " AS expected_ms, IF(j.state = 'running', TIMESTAMPDIFF(MICROSECOND, j.started_at, UTC_TIMESTAMP(3)) / 1000, NULL) AS running_ms " \
-	"FROM (SELECT id FROM jobs WHERE state = '" state "' ORDER BY lease_expires, id LIMIT ?) first " \
-	"JOIN jobs j ON j.id = first.id LEFT JOIN comparisons c ON c.id = j.comparison_id " \
-	"LEFT JOIN rejudged_jobs a ON a.id = j.rejudged_id " \
-	"JOIN submissions s ON s.id = COALESCE(j.submission_id, c.challenger_id, a.submission_id) " \
-	"JOIN leaderboards l ON l.id = s.leaderboard_id JOIN users u ON u.id = s.user_id " \
-	"LEFT JOIN (submissions r JOIN users ru ON ru.id = r.user_id) ON r.id = c.incumbent_id)"
-#define JOBS_WITH(expected_ms) SELECT(struct queue_job, JOB_COLUMNS, JOBS_IN("running", "started_at", expected_ms) \
-	" UNION ALL " JOBS_IN("queued", "queued_at", expected_ms) " ORDER BY state = 'queued', since_ms, id")
-static const struct statement JOBS = JOBS_WITH(SQL_EXPECTED_MS("s.task_version_id", "j.gpu", "IF(c.id IS NULL, s.mode, 'comparison')"));
+	"  c.id AS comparison_id, r.id AS rival_id, ru.name AS rival, " SQL_MAY_SEE( \
+		"l") " AND " SQL_MAY_SEE_TRIAL("s", \
+		"l") " AS visible, j.priority, " expected_ms \
+			 " AS expected_ms, IF(j.state = 'running', TIMESTAMPDIFF(MICROSECOND, j.started_at, " \
+	         "UTC_TIMESTAMP(3)) / 1000, NULL) AS running_ms " \
+			 "FROM (SELECT id FROM jobs WHERE state = '" state \
+			 "' ORDER BY lease_expires, id LIMIT ?) first " \
+			 "JOIN jobs j ON j.id = first.id LEFT JOIN comparisons c ON c.id = j.comparison_id " \
+			 "LEFT JOIN rejudged_jobs a ON a.id = j.rejudged_id " \
+			 "JOIN submissions s ON s.id = COALESCE(j.submission_id, c.challenger_id, " \
+	         "a.submission_id) " \
+			 "JOIN leaderboards l ON l.id = s.leaderboard_id JOIN users u ON u.id = s.user_id " \
+			 "LEFT JOIN (submissions r JOIN users ru ON ru.id = r.user_id) ON r.id = " \
+	         "c.incumbent_id)"
+#define JOBS_WITH(expected_ms) \
+	SELECT(struct queue_job, JOB_COLUMNS, \
+		JOBS_IN("running", "started_at", expected_ms) " UNION ALL " JOBS_IN( \
+			"queued", "queued_at", expected_ms) " ORDER BY state = 'queued', since_ms, id")
+static const struct statement JOBS = JOBS_WITH(
+	SQL_EXPECTED_MS("s.task_version_id", "j.gpu", "IF(c.id IS NULL, s.mode, 'comparison')"));
 /* The state is asked for again and again, and says nothing of what is expected. */
 static const struct statement JOBS_AS_THEY_ARE = JOBS_WITH("NULL");
 
 /* The rows are there even where no device is: then there is one whose worker is NULL. */
-struct device_row { int64_t jobs; struct queue_device device; };
-#define DEVICE(kind, member) { #member, COLUMN_##kind, offsetof(struct device_row, device.member) }
+struct device_row {
+	int64_t jobs;
+	struct queue_device device;
+};
+#define DEVICE(kind, member) \
+	{ \
+#member, COLUMN_##kind, offsetof(struct device_row, device.member) \
+	}
 static const struct column DEVICE_COLUMNS[] = {
-	INTEGER(struct device_row, jobs), DEVICE(INTEGER, worker_id), DEVICE(TEXT, worker), DEVICE(TEXT, version),
-	DEVICE(TIME, started_at_ms), DEVICE(TIME, seen_at_ms), DEVICE(INTEGER, online), DEVICE(INTEGER, quarantined),
-	DEVICE(TEXT, model), DEVICE(TEXT, product), DEVICE(INTEGER, memory_bytes), DEVICE(INTEGER, pause), DEVICE(INTEGER, runs),
+	INTEGER(struct device_row, jobs),
+	DEVICE(INTEGER, worker_id),
+	DEVICE(TEXT, worker),
+	DEVICE(TEXT, version),
+	DEVICE(TIME, started_at_ms),
+	DEVICE(TIME, seen_at_ms),
+	DEVICE(INTEGER, online),
+	DEVICE(INTEGER, quarantined),
+	DEVICE(TEXT, model),
+	DEVICE(TEXT, product),
+	DEVICE(INTEGER, memory_bytes),
+	DEVICE(INTEGER, pause),
+	DEVICE(INTEGER, runs),
 	DEVICE(INTEGER, takes),
 };
 static const struct statement DEVICES = SELECT(struct device_row, DEVICE_COLUMNS,
 	"SELECT c.jobs, w.id AS worker_id, w.name AS worker, w.version, w.started_at AS started_at_ms, "
 	"  COALESCE(g.seen_at, w.seen_at) AS seen_at_ms, "
-	"  w.seen_at" SQL_IS_ONLINE
-	"    AND COALESCE(g.seen_at, w.seen_at)" SQL_IS_ONLINE "AS online, g.quarantined_at IS NOT NULL AS quarantined, g.model, g.product, g.memory_bytes, " 
-	SQL_PAUSE("w.name", "g.uuid") " AS pause, "
-	"  busy.lease_owner IS NOT NULL AS runs, "
-	"  COALESCE(w.seen_at" SQL_IS_ONLINE "AND " SQL_TAKES_JOBS("g", "w") ", 0) AS takes "
-	"FROM (SELECT IF(?, (SELECT COUNT(*) FROM (SELECT id FROM jobs WHERE state IN ('running', 'queued') LIMIT ?) open), 0) AS jobs) c "
-	"LEFT JOIN workers w ON TRUE LEFT JOIN gpus g ON g.worker_id = w.id "
-	"LEFT JOIN (SELECT DISTINCT lease_owner, lease_device FROM jobs WHERE state = 'running') busy "
-	"  ON busy.lease_owner = w.name AND busy.lease_device = g.uuid "
-	"ORDER BY w.seen_at" SQL_IS_ONLINE "DESC, w.name, g.model, g.uuid LIMIT ?");
+	"  w.seen_at" SQL_IS_ONLINE "    AND COALESCE(g.seen_at, w.seen_at)" SQL_IS_ONLINE
+	"AS online, g.quarantined_at IS NOT NULL AS quarantined, g.model, g.product, "
+    "g.memory_bytes, " SQL_PAUSE("w.name",
+		"g.uuid") " AS pause, "
+				  "  busy.lease_owner IS NOT NULL AS runs, "
+				  "  COALESCE(w.seen_at" SQL_IS_ONLINE "AND " SQL_TAKES_JOBS("g",
+					  "w") ", 0) AS takes "
+						   "FROM (SELECT IF(?, (SELECT COUNT(*) FROM (SELECT id FROM jobs WHERE "
+                           "state IN ('running', 'queued') LIMIT ?) open), 0) AS jobs) c "
+						   "LEFT JOIN workers w ON TRUE LEFT JOIN gpus g ON g.worker_id = w.id "
+						   "LEFT JOIN (SELECT DISTINCT lease_owner, lease_device FROM jobs WHERE "
+                           "state = 'running') busy "
+						   "  ON busy.lease_owner = w.name AND busy.lease_device = g.uuid "
+						   "ORDER BY w.seen_at" SQL_IS_ONLINE
+						   "DESC, w.name, g.model, g.uuid LIMIT ?");
 
-static int read_jobs(struct request *request, const struct statement *statement, struct queue_view *view)
+static int read_jobs(
+	struct request *request, const struct statement *statement, struct queue_view *view)
 {
 	struct queue_job *jobs;
 	size_t count;
-	int rc = database_rows(request->db, request->arena, statement, &jobs, &count, request->error, "iiiiii", request->viewer.id,
-		request->viewer.id, (int64_t)most_jobs, request->viewer.id, request->viewer.id, (int64_t)most_jobs);
+	int rc = database_rows(request->db, request->arena, statement, &jobs, &count, request->error,
+		"iiiiii", request->viewer.id, request->viewer.id, (int64_t)most_jobs, request->viewer.id,
+		request->viewer.id, (int64_t)most_jobs);
 	if (rc)
 		return rc;
 	view->jobs = jobs;
@@ -80,13 +128,15 @@ static int read_jobs(struct request *request, const struct statement *statement,
 	return 0;
 }
 
-/* With the number of all jobs, where the list is full: only then it has a rest that is worth counting. */
+/* With the number of all jobs, where the list is full: only then it has a rest that is worth
+ * counting. */
 int queue_read_devices(struct request *request, struct queue_view *view)
 {
 	struct device_row *rows;
 	size_t count;
-	int rc = database_rows(request->db, request->arena, &DEVICES, &rows, &count, request->error, "iii",
-		(int64_t)(view->job_count == most_jobs), (int64_t)most_counted, (int64_t)most_devices);
+	int rc =
+		database_rows(request->db, request->arena, &DEVICES, &rows, &count, request->error, "iii",
+			(int64_t)(view->job_count == most_jobs), (int64_t)most_counted, (int64_t)most_devices);
 	if (rc)
 		return rc;
 	int64_t jobs = count ? rows[0].jobs : 0;
@@ -100,7 +150,8 @@ int queue_read_devices(struct request *request, struct queue_view *view)
 	return 0;
 }
 
-/* Those of leaderboards that the visitor may not see, and of dry runs, wait like all others, but are nobody else's concern. */
+/* Those of leaderboards that the visitor may not see, and of dry runs, wait like all others, but
+ * are nobody else's concern. */
 static void keep_visible(struct queue_view *view)
 {
 	size_t kept = 0, running = 0;
@@ -140,13 +191,16 @@ static struct queue_line *line_of(struct queue_line *lines, size_t *count, const
 	return &lines[(*count)++];
 }
 
-/* What waits for a model counts in its line, whoever may see it; that a model is waited for shows only what he may. */
+/* What waits for a model counts in its line, whoever may see it; that a model is waited for shows
+ * only what he may. */
 static void count_lines(struct arena *arena, struct queue_view *view)
 {
-	struct queue_line *lines = arena_array(arena, struct queue_line, view->job_count + view->device_count + 1);
+	struct queue_line *lines =
+		arena_array(arena, struct queue_line, view->job_count + view->device_count + 1);
 	for (size_t i = 0; i < view->device_count; i++)
 		if (view->devices[i].model)
-			line_of(lines, &view->line_count, view->devices[i].model)->devices += view->devices[i].takes == 1;
+			line_of(lines, &view->line_count, view->devices[i].model)->devices +=
+				view->devices[i].takes == 1;
 	for (size_t i = 0; i < view->job_count; i++)
 		if (view->jobs[i].visible)
 			line_of(lines, &view->line_count, view->jobs[i].gpu);
@@ -160,17 +214,25 @@ static void count_lines(struct arena *arena, struct queue_view *view)
 
 static struct wait_job wait_job_of(const struct queue_job *job)
 {
-	return (struct wait_job){ .id = job->id, .user_id = job->user_id, .priority = job->priority, .gpu = job->gpu,
-		.expected_ms = job->expected_ms, .running_ms = job->running_ms };
+	return (struct wait_job){ .id = job->id,
+		.user_id = job->user_id,
+		.priority = job->priority,
+		.gpu = job->gpu,
+		.expected_ms = job->expected_ms,
+		.running_ms = job->running_ms };
 }
 
-/* When a job that `user_id` sent now would start, for each model: it is the last of the array, and is the youngest. */
-static void expect_next(struct arena *arena, struct queue_view *view, int64_t user_id, struct wait_job *jobs,
-	const struct wait_devices *devices)
+/* When a job that `user_id` sent now would start, for each model: it is the last of the array, and
+ * is the youngest. */
+static void expect_next(struct arena *arena, struct queue_view *view, int64_t user_id,
+	struct wait_job *jobs, const struct wait_devices *devices)
 {
 	for (size_t i = 0; i < view->line_count; i++) {
 		struct queue_line *line = &view->lines[i];
-		jobs[view->job_count] = (struct wait_job){ .id = INT64_MAX, .user_id = user_id, .gpu = line->gpu, .expected_ms = NAN,
+		jobs[view->job_count] = (struct wait_job){ .id = INT64_MAX,
+			.user_id = user_id,
+			.gpu = line->gpu,
+			.expected_ms = NAN,
 			.running_ms = NAN };
 		wait_estimate(arena, jobs, view->job_count + 1, devices, view->line_count);
 		line->next_ms = jobs[view->job_count].start_ms;
@@ -185,7 +247,8 @@ static void expect_starts(struct request *request, struct queue_view *view)
 	struct wait_job *jobs = arena_array(arena, struct wait_job, view->job_count + 1);
 	struct wait_devices *devices = arena_array(arena, struct wait_devices, view->line_count + 1);
 	for (size_t i = 0; i < view->line_count; i++)
-		devices[i] = (struct wait_devices){ .gpu = view->lines[i].gpu, .count = view->lines[i].devices };
+		devices[i] =
+			(struct wait_devices){ .gpu = view->lines[i].gpu, .count = view->lines[i].devices };
 	for (size_t i = 0; i < view->job_count; i++)
 		jobs[i] = wait_job_of(&view->jobs[i]);
 	wait_estimate(arena, jobs, view->job_count, devices, view->line_count);
@@ -220,7 +283,7 @@ int queue_read(struct request *request, struct queue_view *view)
 
 int page_queue(struct request *request)
 {
-	struct queue_view view = {0};
+	struct queue_view view = { 0 };
 	int rc = queue_read(request, &view);
 	if (rc)
 		return rc;
@@ -236,25 +299,29 @@ int page_queue(struct request *request)
 static json_t *job_json(const struct queue_job *job)
 {
 	json_t *rival = job->rival ? json_integer(job->rival_id) : json_null();
-	return json_pack("{s:I, s:I, s:o, s:s, s:s, s:s, s:I}", "id", (json_int_t)job->id, "submission", (json_int_t)job->submission_id,
-		"compared_with", rival, "gpu", job->gpu, "state", job->state, "stage", job->progress, "attempt", (json_int_t)job->attempt);
+	return json_pack("{s:I, s:I, s:o, s:s, s:s, s:s, s:I}", "id", (json_int_t)job->id, "submission",
+		(json_int_t)job->submission_id, "compared_with", rival, "gpu", job->gpu, "state",
+		job->state, "stage", job->progress, "attempt", (json_int_t)job->attempt);
 }
 
 const char *queue_device_state(const struct queue_device *device)
 {
-	return device->quarantined == 1 ? "quarantined" : fleet_state(device->online == 1, (enum pause)device->pause, device->runs == 1);
+	return device->quarantined == 1
+		? "quarantined"
+		: fleet_state(device->online == 1, (enum pause)device->pause, device->runs == 1);
 }
 
 static json_t *device_json(const struct queue_device *device)
 {
-	return json_pack("{s:s, s:s?, s:b, s:b, s:s}", "worker", device->worker, "gpu", device->model, "online", (int)(device->online == 1),
-		"quarantined", (int)(device->quarantined == 1), "state", queue_device_state(device));
+	return json_pack("{s:s, s:s?, s:b, s:b, s:s}", "worker", device->worker, "gpu", device->model,
+		"online", (int)(device->online == 1), "quarantined", (int)(device->quarantined == 1),
+		"state", queue_device_state(device));
 }
 
 /* The state is that of a queue: it never ends, so live.js goes on asking. */
 int page_queue_status(struct request *request)
 {
-	struct queue_view view = {0};
+	struct queue_view view = { 0 };
 	int rc = read_view(request, &JOBS_AS_THEY_ARE, &view);
 	if (rc)
 		return rc;
@@ -265,6 +332,7 @@ int page_queue_status(struct request *request)
 		json_array_append_new(jobs, job_json(&view.jobs[i]));
 	for (size_t i = 0; i < view.device_count; i++)
 		json_array_append_new(devices, device_json(&view.devices[i]));
-	return respond_json(request, json_pack("{s:s, s:o, s:I, s:o}", "state", view.running ? "running" : "queued", "jobs", jobs,
-		"more", (json_int_t)(view.unlisted + view.more), "devices", devices));
+	return respond_json(request,
+		json_pack("{s:s, s:o, s:I, s:o}", "state", view.running ? "running" : "queued", "jobs",
+			jobs, "more", (json_int_t)(view.unlisted + view.more), "devices", devices));
 }

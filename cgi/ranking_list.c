@@ -12,55 +12,84 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ROW_MEMBERS INTEGER(struct ranking_row, position), INTEGER(struct ranking_row, place), INTEGER(struct ranking_row, user_id), \
-	TEXT(struct ranking_row, user), REAL(struct ranking_row, score_ns), REAL(struct ranking_row, score_err_ns), \
-	INTEGER(struct ranking_row, submission_id), INTEGER(struct ranking_row, job_id), TIME(struct ranking_row, submitted_at_ms), \
-	TEXT(struct ranking_row, engine), TEXT(struct ranking_row, dialect), INTEGER(struct ranking_row, attempts)
+#define ROW_MEMBERS \
+	INTEGER(struct ranking_row, position), INTEGER(struct ranking_row, place), \
+		INTEGER(struct ranking_row, user_id), TEXT(struct ranking_row, user), \
+		REAL(struct ranking_row, score_ns), REAL(struct ranking_row, score_err_ns), \
+		INTEGER(struct ranking_row, submission_id), INTEGER(struct ranking_row, job_id), \
+		TIME(struct ranking_row, submitted_at_ms), TEXT(struct ranking_row, engine), \
+		TEXT(struct ranking_row, dialect), INTEGER(struct ranking_row, attempts)
 static const struct column ROW_COLUMNS[] = { ROW_MEMBERS };
 static const struct column NEIGHBOURED_COLUMNS[] = {
-	ROW_MEMBERS, REAL(struct ranking_row, above_ns), INTEGER(struct ranking_row, below_place), INTEGER(struct ranking_row, found),
+	ROW_MEMBERS,
+	REAL(struct ranking_row, above_ns),
+	INTEGER(struct ranking_row, below_place),
+	INTEGER(struct ranking_row, found),
 };
 
-#define FIELDS "r.position, r.place, r.user_id, u.name AS user, r.score_ns, r.score_err_ns, r.submission_id, r.job_id, " \
+#define FIELDS \
+	"r.position, r.place, r.user_id, u.name AS user, r.score_ns, r.score_err_ns, " \
+	"r.submission_id, r.job_id, " \
 	"r.submitted_at AS submitted_at_ms, r.engine, r.dialect, r.attempts"
 #define OF_KEY(row) row ".leaderboard_id = ? AND " row ".task_version_id = ? AND " row ".gpu = ?"
-/* Each is one step into the index, where a join could be planned as a walk over the whole ranking. */
-#define NEIGHBOUR(field, step) "(SELECT n." field " FROM ranking n WHERE n.leaderboard_id = r.leaderboard_id " \
-	"AND n.task_version_id = r.task_version_id AND n.gpu = r.gpu AND n.position = r.position " step " LIMIT 1)"
-#define NEIGHBOURS NEIGHBOUR("score_ns", "- 1") " AS above_ns, " NEIGHBOUR("place", "+ 1") " AS below_place"
+/* Each is one step into the index, where a join could be planned as a walk over the whole ranking.
+ */
+#define NEIGHBOUR(field, step) \
+	"(SELECT n." field " FROM ranking n WHERE n.leaderboard_id = r.leaderboard_id " \
+	"AND n.task_version_id = r.task_version_id AND n.gpu = r.gpu AND n.position = " \
+	"r.position " step " LIMIT 1)"
+#define NEIGHBOURS \
+	NEIGHBOUR("score_ns", "- 1") " AS above_ns, " NEIGHBOUR("place", "+ 1") " AS below_place"
 
 /* Bound by leaderboard, version, GPU; and user. */
-#define AND_FIRST_ROW " UNION ALL SELECT " FIELDS ", NULL AS above_ns, NULL AS below_place, NULL AS found " \
-	"FROM ranking r FORCE INDEX (ranking_order) JOIN users u ON u.id = r.user_id WHERE " OF_KEY("r") " AND r.position = 1"
-#define AND_OWN_ROW " UNION ALL SELECT " FIELDS ", " NEIGHBOURS ", NULL AS found " \
+#define AND_FIRST_ROW \
+	" UNION ALL SELECT " FIELDS ", NULL AS above_ns, NULL AS below_place, NULL AS found " \
+	"FROM ranking r FORCE INDEX (ranking_order) JOIN users u ON u.id = r.user_id WHERE " OF_KEY( \
+		"r") " AND r.position = 1"
+#define AND_OWN_ROW \
+	" UNION ALL SELECT " FIELDS ", " NEIGHBOURS ", NULL AS found " \
 	"FROM ranking r JOIN users u ON u.id = r.user_id WHERE " OF_KEY("r") " AND r.user_id = ?"
 
 /* A union costs the server as much as half a page, so nobody's page does without. */
-#define FIRST_AND_BETWEEN "FROM ranking r FORCE INDEX (ranking_order) JOIN users u ON u.id = r.user_id WHERE " OF_KEY("r") \
-	" AND (r.position = 1 OR r.position BETWEEN ? AND ?)"
-static const struct statement PAGE = SELECT(struct ranking_row, ROW_COLUMNS, "SELECT " FIELDS " " FIRST_AND_BETWEEN);
+#define FIRST_AND_BETWEEN \
+	"FROM ranking r FORCE INDEX (ranking_order) JOIN users u ON u.id = r.user_id WHERE " OF_KEY( \
+		"r") " AND (r.position = 1 OR r.position BETWEEN ? AND ?)"
+static const struct statement PAGE =
+	SELECT(struct ranking_row, ROW_COLUMNS, "SELECT " FIELDS " " FIRST_AND_BETWEEN);
 static const struct statement PAGE_AND_OWN = SELECT(struct ranking_row, NEIGHBOURED_COLUMNS,
-	"SELECT " FIELDS ", NULL AS above_ns, NULL AS below_place, NULL AS found " FIRST_AND_BETWEEN AND_OWN_ROW);
+	"SELECT " FIELDS
+	", NULL AS above_ns, NULL AS below_place, NULL AS found " FIRST_AND_BETWEEN AND_OWN_ROW);
 
 /* Neighbours are looked up for the rows of the page only, so the others are left out before. */
-#define FILTERED "SELECT r.position, r.place, r.user_id, r.user, r.score_ns, r.score_err_ns, r.submission_id, r.job_id, " \
+#define FILTERED \
+	"SELECT r.position, r.place, r.user_id, r.user, r.score_ns, r.score_err_ns, r.submission_id, " \
+	"r.job_id, " \
 	"r.submitted_at AS submitted_at_ms, r.engine, r.dialect, r.attempts, " NEIGHBOURS ", r.found " \
-	"FROM (SELECT r.*, u.name AS user, COUNT(*) OVER () AS found FROM ranking r JOIN users u ON u.id = r.user_id " \
-	"  WHERE " OF_KEY("r") " AND (? = '' OR INSTR(CONVERT(u.name USING utf8mb4), ?) > 0) AND (? = '' OR COALESCE(r.dialect, ?) = ?) " \
-	"    AND r.submitted_at >= ? AND (? = 0 OR r.user_id = ?) " \
-	"  ORDER BY r.position LIMIT ? OFFSET ?) r"
-static const struct statement FILTERED_PAGE = SELECT(struct ranking_row, NEIGHBOURED_COLUMNS, FILTERED AND_FIRST_ROW AND_OWN_ROW);
-static const struct statement FILTERED_ALL = SELECT(struct ranking_row, NEIGHBOURED_COLUMNS, FILTERED);
+	"FROM (SELECT r.*, u.name AS user, COUNT(*) OVER () AS found FROM ranking r JOIN users u ON " \
+	"u.id = r.user_id " \
+	"  WHERE " OF_KEY("r") " AND (? = '' OR INSTR(CONVERT(u.name USING utf8mb4), ?) > 0) AND (? " \
+	                       "= '' OR COALESCE(r.dialect, ?) = ?) " \
+						   "    AND r.submitted_at >= ? AND (? = 0 OR r.user_id = ?) " \
+						   "  ORDER BY r.position LIMIT ? OFFSET ?) r"
+static const struct statement FILTERED_PAGE =
+	SELECT(struct ranking_row, NEIGHBOURED_COLUMNS, FILTERED AND_FIRST_ROW AND_OWN_ROW);
+static const struct statement FILTERED_ALL =
+	SELECT(struct ranking_row, NEIGHBOURED_COLUMNS, FILTERED);
 static const struct statement BETWEEN = SELECT(struct ranking_row, ROW_COLUMNS,
-	"SELECT " FIELDS " FROM ranking r FORCE INDEX (ranking_order) JOIN users u ON u.id = r.user_id WHERE " OF_KEY("r")
-	" AND r.position BETWEEN ? AND ? ORDER BY r.position");
+	"SELECT " FIELDS
+	" FROM ranking r FORCE INDEX (ranking_order) JOIN users u ON u.id = r.user_id WHERE " OF_KEY(
+		"r") " AND r.position BETWEEN ? AND ? ORDER BY r.position");
 static const struct statement ALL = SELECT(struct ranking_row, ROW_COLUMNS,
-	"SELECT " FIELDS " FROM ranking r JOIN users u ON u.id = r.user_id WHERE " OF_KEY("r") " ORDER BY r.position");
+	"SELECT " FIELDS
+	" FROM ranking r JOIN users u ON u.id = r.user_id WHERE " OF_KEY("r") " ORDER BY r.position");
 
 /* ---- the filter ---- */
 
 const struct ranking_period ranking_periods[] = {
-	{ "day", "the last day", 24 }, { "week", "the last 7 days", 7 * 24 }, { "month", "the last 30 days", 30 * 24 }, { NULL, NULL, 0 },
+	{ "day", "the last day", 24 },
+	{ "week", "the last 7 days", 7 * 24 },
+	{ "month", "the last 30 days", 30 * 24 },
+	{ NULL, NULL, 0 },
 };
 
 static const char *asked(const struct request *request, const char *name)
@@ -72,9 +101,11 @@ static const char *asked(const struct request *request, const char *name)
 static int take_dialect(struct request *request, const struct board *board, const char **dialect)
 {
 	const char *wanted = *dialect = asked(request, "language");
-	return !*wanted || strcmp(dialect_find(board->language, wanted)->name, wanted) == 0 ? 0
-		: fail(request->error, ERROR_INPUT, "Submissions to %s are not written in %s; choose a language from the list.", board->name,
-			quote(request->arena, wanted));
+	return !*wanted || strcmp(dialect_find(board->language, wanted)->name, wanted) == 0
+		? 0
+		: fail(request->error, ERROR_INPUT,
+			"Submissions to %s are not written in %s; choose a language from the list.",
+			board->name, quote(request->arena, wanted));
 }
 
 static int take_period(struct request *request, const struct ranking_period **period)
@@ -84,14 +115,18 @@ static int take_period(struct request *request, const struct ranking_period **pe
 	for (const struct ranking_period *one = ranking_periods; one->name && *wanted; one++)
 		if (strcmp(one->name, wanted) == 0)
 			*period = one;
-	return *period || !*wanted ? 0
-		: fail(request->error, ERROR_INPUT, "There is no period %s; choose day, week or month.", quote(request->arena, wanted));
+	return *period || !*wanted
+		? 0
+		: fail(request->error, ERROR_INPUT, "There is no period %s; choose day, week or month.",
+			quote(request->arena, wanted));
 }
 
-int ranking_filter_of_request(struct request *request, const struct board *board, struct ranking_filter *filter)
+int ranking_filter_of_request(
+	struct request *request, const struct board *board, struct ranking_filter *filter)
 {
 	*filter = (struct ranking_filter){
-		.user = asked(request, "user"), .mine = request->viewer.id && strcmp(asked(request, "mine"), "1") == 0,
+		.user = asked(request, "user"),
+		.mine = request->viewer.id && strcmp(asked(request, "mine"), "1") == 0,
 	};
 	int rc = take_dialect(request, board, &filter->dialect);
 	return rc ? rc : take_period(request, &filter->period);
@@ -113,7 +148,8 @@ static int64_t begin_of(const struct ranking_period *period)
 void ranking_mark_ties(struct ranking_row *rows, size_t count, size_t known)
 {
 	for (size_t i = 0; i < count; i++)
-		rows[i].is_tie = rows[i].place != rows[i].position || (i + 1 < known && rows[i + 1].place == rows[i].place);
+		rows[i].is_tie = rows[i].place != rows[i].position
+			|| (i + 1 < known && rows[i + 1].place == rows[i].place);
 }
 
 static void mark_by_neighbours(struct ranking_row *rows, size_t count)
@@ -128,11 +164,15 @@ static int by_position(const void *left, const void *right)
 {
 	const struct ranking_row *a = left, *b = right;
 	return a->position != b->position ? (a->position > b->position) - (a->position < b->position)
-		: (a->score_ns > b->score_ns) - (a->score_ns < b->score_ns);
+									  : (a->score_ns > b->score_ns) - (a->score_ns < b->score_ns);
 }
 
-/* The first of all and those of the page, some of them twice, and behind them the viewer's, who then is there once more. */
-struct answer { struct ranking_row *rows; size_t count; };
+/* The first of all and those of the page, some of them twice, and behind them the viewer's, who
+ * then is there once more. */
+struct answer {
+	struct ranking_row *rows;
+	size_t count;
+};
 
 static const struct ranking_row *find_own(const struct answer *answer, int64_t user_id)
 {
@@ -148,7 +188,8 @@ static bool has_position(const struct ranking_row *rows, size_t count, int64_t p
 	return false;
 }
 
-static void set_own(struct arena *arena, const struct answer *answer, int64_t user_id, struct ranking_list *list)
+static void set_own(
+	struct arena *arena, const struct answer *answer, int64_t user_id, struct ranking_list *list)
 {
 	const struct ranking_row *own = find_own(answer, user_id);
 	if (!own)
@@ -161,7 +202,8 @@ static void set_own(struct arena *arena, const struct answer *answer, int64_t us
 
 static void look_for_own(struct ranking_list *list)
 {
-	list->own_is_elsewhere = list->own && !has_position(list->rows, list->row_count, list->own->position);
+	list->own_is_elsewhere =
+		list->own && !has_position(list->rows, list->row_count, list->own->position);
 }
 
 /* ---- without a filter: positions count the rows ---- */
@@ -182,7 +224,8 @@ static void keep_page(struct answer *answer, const struct paging *paging)
 	answer->count = kept;
 }
 
-static void set_comparisons(struct ranking_row *rows, size_t count, const struct ranking_notes *notes)
+static void set_comparisons(
+	struct ranking_row *rows, size_t count, const struct ranking_notes *notes)
 {
 	for (size_t i = 0; i < count; i++)
 		rows[i].comparisons = comparisons_of_job(notes, rows[i].job_id, &rows[i].comparison_count);
@@ -208,28 +251,31 @@ static void take_page(struct answer answer, struct ranking_list *list)
 	size_t before = answer.count && answer.rows[0].position < list->paging.first;
 	list->rows = answer.rows + before;
 	list->row_count = 0;
-	while (list->row_count < answer.count - before && list->rows[list->row_count].position <= list->paging.last)
+	while (list->row_count < answer.count - before
+		&& list->rows[list->row_count].position <= list->paging.last)
 		list->row_count++;
 	ranking_mark_ties(list->rows, list->row_count, answer.count - before);
 }
 
-static int ask_for_page(struct request *request, const struct board *board, const struct board_gpu *gpu, const struct paging *paging,
-	struct answer *answer)
+static int ask_for_page(struct request *request, const struct board *board,
+	const struct board_gpu *gpu, const struct paging *paging, struct answer *answer)
 {
 	int64_t first = paging->first - 1, last = paging->last + 1;
 	if (!request->viewer.id)
-		return database_rows(request->db, request->arena, &PAGE, &answer->rows, &answer->count, request->error, "iisii", board->id,
-			board->task_version_id, gpu->name, first, last);
-	return database_rows(request->db, request->arena, &PAGE_AND_OWN, &answer->rows, &answer->count, request->error, "iisiiiisi", board->id,
-		board->task_version_id, gpu->name, first, last, board->id, board->task_version_id, gpu->name, request->viewer.id);
+		return database_rows(request->db, request->arena, &PAGE, &answer->rows, &answer->count,
+			request->error, "iisii", board->id, board->task_version_id, gpu->name, first, last);
+	return database_rows(request->db, request->arena, &PAGE_AND_OWN, &answer->rows, &answer->count,
+		request->error, "iisiiiisi", board->id, board->task_version_id, gpu->name, first, last,
+		board->id, board->task_version_id, gpu->name, request->viewer.id);
 }
 
-static int read_page(struct request *request, const struct board *board, const struct board_gpu *gpu, const struct ranking_notes *notes,
-	struct ranking_list *list)
+static int read_page(struct request *request, const struct board *board,
+	const struct board_gpu *gpu, const struct ranking_notes *notes, struct ranking_list *list)
 {
 	struct answer answer;
 	list->total = gpu->entries;
-	int rc = paging_make(&list->paging, gpu->entries, ranking_rows_per_page, query_number(request, "page", 1), request->error);
+	int rc = paging_make(&list->paging, gpu->entries, ranking_rows_per_page,
+		query_number(request, "page", 1), request->error);
 	if (!rc)
 		rc = ask_for_page(request, board, gpu, &list->paging, &answer);
 	if (rc)
@@ -245,9 +291,11 @@ static int read_page(struct request *request, const struct board *board, const s
 
 /* What FILTERED binds, in its order. */
 #define FILTER_BINDS "iisssssstiiii"
-#define FILTER_VALUES(request, board, gpu, filter, most, offset) (board)->id, (board)->task_version_id, (gpu)->name, \
-	(filter)->user, (filter)->user, (filter)->dialect, dialect_find((board)->language, NULL)->name, (filter)->dialect, \
-	begin_of((filter)->period), (int64_t)(filter)->mine, (request)->viewer.id, (int64_t)(most), (int64_t)(offset)
+#define FILTER_VALUES(request, board, gpu, filter, most, offset) \
+	(board)->id, (board)->task_version_id, (gpu)->name, (filter)->user, (filter)->user, \
+		(filter)->dialect, dialect_find((board)->language, NULL)->name, (filter)->dialect, \
+		begin_of((filter)->period), (int64_t)(filter)->mine, (request)->viewer.id, \
+		(int64_t)(most), (int64_t)(offset)
 
 static void take_filtered(struct answer answer, struct ranking_list *list)
 {
@@ -263,14 +311,17 @@ static void take_filtered(struct answer answer, struct ranking_list *list)
 	mark_by_neighbours(list->rows, kept);
 }
 
-static int read_filtered(struct request *request, const struct board *board, const struct board_gpu *gpu, struct ranking_list *list)
+static int read_filtered(struct request *request, const struct board *board,
+	const struct board_gpu *gpu, struct ranking_list *list)
 {
 	struct answer answer;
 	int64_t page = query_number(request, "page", 1);
 	int64_t offset = page < INT32_MAX ? (page - 1) * ranking_rows_per_page : INT32_MAX;
-	int rc = database_rows(request->db, request->arena, &FILTERED_PAGE, &answer.rows, &answer.count, request->error,
-		FILTER_BINDS "iisiisi", FILTER_VALUES(request, board, gpu, &list->filter, ranking_rows_per_page, offset), board->id,
-		board->task_version_id, gpu->name, board->id, board->task_version_id, gpu->name, request->viewer.id);
+	int rc = database_rows(request->db, request->arena, &FILTERED_PAGE, &answer.rows, &answer.count,
+		request->error, FILTER_BINDS "iisiisi",
+		FILTER_VALUES(request, board, gpu, &list->filter, ranking_rows_per_page, offset), board->id,
+		board->task_version_id, gpu->name, board->id, board->task_version_id, gpu->name,
+		request->viewer.id);
 	if (rc)
 		return rc;
 	set_own(request->arena, &answer, request->viewer.id, list);
@@ -279,10 +330,11 @@ static int read_filtered(struct request *request, const struct board *board, con
 	return paging_make(&list->paging, list->total, ranking_rows_per_page, page, request->error);
 }
 
-int ranking_list_read(struct request *request, const struct board *board, const struct board_gpu *gpu, struct ranking_list *list)
+int ranking_list_read(struct request *request, const struct board *board,
+	const struct board_gpu *gpu, struct ranking_list *list)
 {
 	const struct ranking_notes *notes;
-	*list = (struct ranking_list){0};
+	*list = (struct ranking_list){ 0 };
 	int rc = ranking_filter_of_request(request, board, &list->filter);
 	list->is_filtered = !rc && filters(&list->filter);
 	if (rc || !gpu)
@@ -292,31 +344,35 @@ int ranking_list_read(struct request *request, const struct board *board, const 
 		return rc;
 	list->baselines = notes->baselines;
 	list->baseline_count = notes->baseline_count;
-	return list->is_filtered ? read_filtered(request, board, gpu, list) : read_page(request, board, gpu, notes, list);
+	return list->is_filtered ? read_filtered(request, board, gpu, list)
+							 : read_page(request, board, gpu, notes, list);
 }
 
-int ranking_list_read_all(struct request *request, const struct board *board, const struct board_gpu *gpu, struct ranking_list *list)
+int ranking_list_read_all(struct request *request, const struct board *board,
+	const struct board_gpu *gpu, struct ranking_list *list)
 {
-	*list = (struct ranking_list){0};
+	*list = (struct ranking_list){ 0 };
 	int rc = ranking_filter_of_request(request, board, &list->filter);
 	list->is_filtered = !rc && filters(&list->filter);
 	if (rc || !gpu)
 		return rc;
 	if (list->is_filtered)
-		return database_rows(request->db, request->arena, &FILTERED_ALL, &list->rows, &list->row_count, request->error, FILTER_BINDS,
+		return database_rows(request->db, request->arena, &FILTERED_ALL, &list->rows,
+			&list->row_count, request->error, FILTER_BINDS,
 			FILTER_VALUES(request, board, gpu, &list->filter, UINT32_MAX, 0));
-	return database_rows(request->db, request->arena, &ALL, &list->rows, &list->row_count, request->error, "iis", board->id,
-		board->task_version_id, gpu->name);
+	return database_rows(request->db, request->arena, &ALL, &list->rows, &list->row_count,
+		request->error, "iis", board->id, board->task_version_id, gpu->name);
 }
 
 /* With one row more, by which a tie is known. */
-int ranking_list_read_behind(struct request *request, const struct board *board, const struct board_gpu *gpu, int64_t after, int64_t most,
-	struct ranking_list *list)
+int ranking_list_read_behind(struct request *request, const struct board *board,
+	const struct board_gpu *gpu, int64_t after, int64_t most, struct ranking_list *list)
 {
 	struct answer answer;
 	*list = (struct ranking_list){ .total = gpu->entries };
-	int rc = database_rows(request->db, request->arena, &BETWEEN, &answer.rows, &answer.count, request->error, "iisii", board->id,
-		board->task_version_id, gpu->name, after + 1, after + most + 1);
+	int rc = database_rows(request->db, request->arena, &BETWEEN, &answer.rows, &answer.count,
+		request->error, "iisii", board->id, board->task_version_id, gpu->name, after + 1,
+		after + most + 1);
 	if (rc)
 		return rc;
 	list->rows = answer.rows;
@@ -342,10 +398,11 @@ static void add_number(struct buffer *address, const char *name, int64_t number)
 	add_value(address, name, number ? text : NULL);
 }
 
-const char *ranking_address(struct arena *arena, const struct board *board, const struct board_gpu *gpu,
-	const struct ranking_filter *filter, const char *ending, int64_t page)
+const char *ranking_address(struct arena *arena, const struct board *board,
+	const struct board_gpu *gpu, const struct ranking_filter *filter, const char *ending,
+	int64_t page)
 {
-	cleanup_buffer struct buffer address = {0};
+	cleanup_buffer struct buffer address = { 0 };
 	buffer_printf(&address, "/leaderboard/%s%s", board->name, ending);
 	add_value(&address, "gpu", gpu ? gpu->name : NULL);
 	add_number(&address, "version", board_is_old(board) ? board->version_number : 0);

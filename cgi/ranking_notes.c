@@ -8,43 +8,62 @@
 #include <string.h>
 
 static const struct column BASELINE_COLUMNS[] = {
-	TEXT(struct ranking_row, user), TEXT(struct ranking_row, dialect), REAL(struct ranking_row, score_ns),
-	REAL(struct ranking_row, score_err_ns), INTEGER(struct ranking_row, submission_id), TIME(struct ranking_row, submitted_at_ms),
+	TEXT(struct ranking_row, user),
+	TEXT(struct ranking_row, dialect),
+	REAL(struct ranking_row, score_ns),
+	REAL(struct ranking_row, score_err_ns),
+	INTEGER(struct ranking_row, submission_id),
+	TIME(struct ranking_row, submitted_at_ms),
 };
 static const struct statement BASELINES = SELECT(struct ranking_row, BASELINE_COLUMNS,
-	"SELECT path AS user, role AS dialect, score_ns, score_err_ns, submission_id, measured_at AS submitted_at_ms "
+	"SELECT path AS user, role AS dialect, score_ns, score_err_ns, submission_id, measured_at AS "
+    "submitted_at_ms "
 	"FROM baselines WHERE task_version_id = ? AND gpu = ? ORDER BY score_ns");
 
 static const struct column COMPARISON_COLUMNS[] = {
-	INTEGER(struct comparison_row, id), INTEGER(struct comparison_row, job_id), INTEGER(struct comparison_row, rival_id),
-	TEXT(struct comparison_row, rival), TEXT(struct comparison_row, state), REAL(struct comparison_row, ratio),
-	REAL(struct comparison_row, ratio_low), REAL(struct comparison_row, ratio_high),
+	INTEGER(struct comparison_row, id),
+	INTEGER(struct comparison_row, job_id),
+	INTEGER(struct comparison_row, rival_id),
+	TEXT(struct comparison_row, rival),
+	TEXT(struct comparison_row, state),
+	REAL(struct comparison_row, ratio),
+	REAL(struct comparison_row, ratio_low),
+	REAL(struct comparison_row, ratio_high),
 };
-/* Who stands further down was compared only if he stood among the first before; his submission's page tells of it. */
+/* Who stands further down was compared only if he stood among the first before; his submission's
+ * page tells of it. */
 static const struct statement COMPARISONS = SELECT(struct comparison_row, COMPARISON_COLUMNS,
-	"SELECT c.id, r.job_id, o.submission_id AS rival_id, ou.name AS rival, j.state, c.ratio, c.ratio_low, c.ratio_high "
+	"SELECT c.id, r.job_id, o.submission_id AS rival_id, ou.name AS rival, j.state, c.ratio, "
+    "c.ratio_low, c.ratio_high "
 	"FROM ranking r STRAIGHT_JOIN comparisons c ON c.challenger_job_id = r.job_id "
 	"JOIN ranking o ON o.job_id = c.incumbent_job_id JOIN users ou ON ou.id = o.user_id "
-	"JOIN jobs j ON j.comparison_id = c.id JOIN leaderboards l ON l.id = r.leaderboard_id AND NOT " SQL_IS_WITHHELD("l", "j") " "
-	"WHERE r.leaderboard_id = ? AND r.task_version_id = ? AND r.gpu = ? AND r.position <= ? AND " SQL_COMPARISON_STANDS("c", "j") " "
-	"ORDER BY r.position, c.id");
+	"JOIN jobs j ON j.comparison_id = c.id JOIN leaderboards l ON l.id = r.leaderboard_id AND "
+    "NOT " SQL_IS_WITHHELD("l", "j") " "
+									 "WHERE r.leaderboard_id = ? AND r.task_version_id = ? AND "
+                                     "r.gpu = ? AND r.position <= ? AND " SQL_COMPARISON_STANDS(
+										 "c", "j") " "
+												   "ORDER BY r.position, c.id");
 
-static int read_notes(struct request *request, struct arena *arena, const struct board *board, const struct board_gpu *gpu,
-	struct ranking_notes *notes)
+static int read_notes(struct request *request, struct arena *arena, const struct board *board,
+	const struct board_gpu *gpu, struct ranking_notes *notes)
 {
-	int rc = database_rows(request->db, arena, &BASELINES, &notes->baselines, &notes->baseline_count, request->error, "is",
-		board->task_version_id, gpu->name);
-	return rc ? rc : database_rows(request->db, arena, &COMPARISONS, &notes->comparisons, &notes->comparison_count, request->error, "iisi",
-		board->id, board->task_version_id, gpu->name, (int64_t)ranking_compared_positions);
+	int rc = database_rows(request->db, arena, &BASELINES, &notes->baselines,
+		&notes->baseline_count, request->error, "is", board->task_version_id, gpu->name);
+	return rc ? rc
+			  : database_rows(request->db, arena, &COMPARISONS, &notes->comparisons,
+				  &notes->comparison_count, request->error, "iisi", board->id,
+				  board->task_version_id, gpu->name, (int64_t)ranking_compared_positions);
 }
 
-const struct comparison_row *comparisons_of_job(const struct ranking_notes *notes, int64_t job_id, size_t *count)
+const struct comparison_row *comparisons_of_job(
+	const struct ranking_notes *notes, int64_t job_id, size_t *count)
 {
 	size_t first = 0;
 	while (first < notes->comparison_count && notes->comparisons[first].job_id != job_id)
 		first++;
 	*count = 0;
-	while (first + *count < notes->comparison_count && notes->comparisons[first + *count].job_id == job_id)
+	while (first + *count < notes->comparison_count
+		&& notes->comparisons[first + *count].job_id == job_id)
 		++*count;
 	return *count ? &notes->comparisons[first] : NULL;
 }
@@ -52,7 +71,12 @@ const struct comparison_row *comparisons_of_job(const struct ranking_notes *note
 /* ---- what a thread keeps ---- */
 
 enum { kept_rankings = 32, kept_ms = 1000 };
-struct kept { struct arena *arena; struct ranking_notes notes; const char *gpu; int64_t version_id, read_at_ms; };
+struct kept {
+	struct arena *arena;
+	struct ranking_notes notes;
+	const char *gpu;
+	int64_t version_id, read_at_ms;
+};
 
 static void free_kept(void *value)
 {
@@ -64,7 +88,8 @@ static void free_kept(void *value)
 
 static struct keep keep = KEEP(kept_rankings * sizeof(struct kept), free_kept);
 
-static struct kept *slot_of(struct kept *kept, const struct board *board, const struct board_gpu *gpu)
+static struct kept *slot_of(
+	struct kept *kept, const struct board *board, const struct board_gpu *gpu)
 {
 	size_t hash = (size_t)board->task_version_id;
 	for (const char *letter = gpu->name; *letter; letter++)
@@ -72,15 +97,19 @@ static struct kept *slot_of(struct kept *kept, const struct board *board, const 
 	return &kept[hash % kept_rankings];
 }
 
-static bool is_fresh(const struct kept *slot, const struct board *board, const struct board_gpu *gpu)
+static bool is_fresh(
+	const struct kept *slot, const struct board *board, const struct board_gpu *gpu)
 {
-	return slot->arena && slot->version_id == board->task_version_id && strcmp(slot->gpu, gpu->name) == 0
-		&& keep_is_fresh(slot->read_at_ms, kept_ms);
+	return slot->arena && slot->version_id == board->task_version_id
+		&& strcmp(slot->gpu, gpu->name) == 0 && keep_is_fresh(slot->read_at_ms, kept_ms);
 }
 
-static int read_again(struct request *request, const struct board *board, const struct board_gpu *gpu, struct kept *slot)
+static int read_again(struct request *request, const struct board *board,
+	const struct board_gpu *gpu, struct kept *slot)
 {
-	struct kept fresh = { .arena = arena_new(), .version_id = board->task_version_id, .read_at_ms = clock_ms() };
+	struct kept fresh = {
+		.arena = arena_new(), .version_id = board->task_version_id, .read_at_ms = clock_ms()
+	};
 	fresh.gpu = arena_strdup(fresh.arena, gpu->name);
 	int rc = read_notes(request, fresh.arena, board, gpu, &fresh.notes);
 	if (rc) {
@@ -92,7 +121,8 @@ static int read_again(struct request *request, const struct board *board, const 
 	return 0;
 }
 
-int ranking_notes_read(struct request *request, const struct board *board, const struct board_gpu *gpu, const struct ranking_notes **notes)
+int ranking_notes_read(struct request *request, const struct board *board,
+	const struct board_gpu *gpu, const struct ranking_notes **notes)
 {
 	struct kept *kept = keep_of_thread(&keep);
 	if (!kept) {

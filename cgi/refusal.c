@@ -9,17 +9,22 @@
 
 enum { most_names = 500, prefix_length = 2 };
 
-/* What everybody may find: public leaderboards, and users who are ranked on one. Who misses the first two letters of a
- * user's name has to look for it in a ranking. */
-struct name_row { const char *name; };
+/* What everybody may find: public leaderboards, and users who are ranked on one. Who misses the
+ * first two letters of a user's name has to look for it in a ranking. */
+struct name_row {
+	const char *name;
+};
 static const struct column NAME_COLUMNS[] = { TEXT(struct name_row, name) };
 static const struct statement LEADERBOARDS = SELECT(struct name_row, NAME_COLUMNS,
 	"SELECT name FROM leaderboards WHERE visibility = 'public' ORDER BY id DESC LIMIT ?");
 static const struct statement USERS = SELECT(struct name_row, NAME_COLUMNS,
-	"SELECT u.name FROM users u WHERE u.name LIKE ? AND EXISTS (SELECT 1 FROM ranking r JOIN leaderboards l "
-	"  ON l.id = r.leaderboard_id AND l.visibility = 'public' WHERE r.user_id = u.id) ORDER BY u.name LIMIT ?");
+	"SELECT u.name FROM users u WHERE u.name LIKE ? AND EXISTS (SELECT 1 FROM ranking r JOIN "
+    "leaderboards l "
+	"  ON l.id = r.leaderboard_id AND l.visibility = 'public' WHERE r.user_id = u.id) ORDER BY "
+    "u.name LIMIT ?");
 
-static size_t take_nearest(struct arena *arena, const char *wanted, const struct name_row *rows, size_t count, const char **near)
+static size_t take_nearest(struct arena *arena, const char *wanted, const struct name_row *rows,
+	size_t count, const char **near)
 {
 	const char **names = arena_array(arena, const char *, count + 1);
 	for (size_t i = 0; i < count; i++)
@@ -32,8 +37,11 @@ static void find_leaderboards(struct request *request, const char *wanted, struc
 {
 	struct name_row *rows;
 	size_t count;
-	if (database_rows(request->db, request->arena, &LEADERBOARDS, &rows, &count, NULL, "i", (int64_t)most_names) == 0)
-		refusal->leaderboard_count = take_nearest(request->arena, wanted, rows, count, refusal->leaderboards);
+	if (database_rows(request->db, request->arena, &LEADERBOARDS, &rows, &count, NULL, "i",
+			(int64_t)most_names)
+		== 0)
+		refusal->leaderboard_count =
+			take_nearest(request->arena, wanted, rows, count, refusal->leaderboards);
 }
 
 static void find_users(struct request *request, const char *wanted, struct refusal *refusal)
@@ -41,7 +49,9 @@ static void find_users(struct request *request, const char *wanted, struct refus
 	struct name_row *rows;
 	size_t count;
 	const char *prefix = arena_printf(request->arena, "%.*s%%", prefix_length, wanted);
-	if (database_rows(request->db, request->arena, &USERS, &rows, &count, NULL, "si", prefix, (int64_t)most_names) == 0)
+	if (database_rows(request->db, request->arena, &USERS, &rows, &count, NULL, "si", prefix,
+			(int64_t)most_names)
+		== 0)
 		refusal->user_count = take_nearest(request->arena, wanted, rows, count, refusal->users);
 }
 
@@ -69,7 +79,7 @@ static void find_names(struct request *request, struct refusal *refusal)
 
 static const char *address_of(struct request *request)
 {
-	cleanup_buffer struct buffer address = {0};
+	cleanup_buffer struct buffer address = { 0 };
 	html_url_part(&address, request->path);
 	if (*request->query_string)
 		buffer_printf(&address, "?%s", request->query_string);
@@ -78,7 +88,8 @@ static const char *address_of(struct request *request)
 
 void refusal_show(struct request *request, const char *title, const char *sentence)
 {
-	struct refusal refusal = { .sentence = sentence, .forbidden = request->status == 403 && request->viewer.id };
+	struct refusal refusal = { .sentence = sentence,
+		.forbidden = request->status == 403 && request->viewer.id };
 	bool may_pass = request->status == 503 || request->status == 429;
 	if (may_pass && request->method == METHOD_GET)
 		refusal.again = address_of(request);

@@ -71,7 +71,7 @@ int redirect(struct request *request, const char *format, ...)
 	va_start(arguments, format);
 	int length = vsnprintf(path, sizeof path, format, arguments);
 	va_end(arguments);
-	cleanup_buffer struct buffer location = {0};
+	cleanup_buffer struct buffer location = { 0 };
 	url_own(&location, length < (int)sizeof path ? path : "/");
 	request->status = 303;
 	request->location = arena_strdup(request->arena, location.data);
@@ -100,7 +100,7 @@ void response_header(struct request *request, const char *name, const char *valu
 void response_as_text(struct request *request, const char *file_name, bool download)
 {
 	/* RFC 6266: a plain name for old clients, and the whole one percent-encoded. */
-	cleanup_buffer struct buffer value = {0};
+	cleanup_buffer struct buffer value = { 0 };
 	buffer_printf(&value, "%s; filename=\"", download ? "attachment" : "inline");
 	const char *slash = strrchr(file_name, '/');
 	file_name = slash ? slash + 1 : file_name;
@@ -134,8 +134,13 @@ int respond_json(struct request *request, json_t *json)
 struct page page_make(const struct request *request, const char *title, const char *section)
 {
 	return (struct page){
-		.title = title, .section = section, .viewer = &request->viewer, .csrf = request->csrf ? request->csrf : "",
-		.path = request->path, .site = request->config->public_url, .now_ms = now_ms(),
+		.title = title,
+		.section = section,
+		.viewer = &request->viewer,
+		.csrf = request->csrf ? request->csrf : "",
+		.path = request->path,
+		.site = request->config->public_url,
+		.now_ms = now_ms(),
 	};
 }
 

@@ -158,7 +158,8 @@ static const struct answer {
 enum { most_parameters = 4 };
 
 /* Whether `path` fits `pattern`; what the stars stood for goes into `parameters`. */
-static bool matches(struct arena *arena, const char *pattern, const char *path, const char *parameters[most_parameters + 1])
+static bool matches(struct arena *arena, const char *pattern, const char *path,
+	const char *parameters[most_parameters + 1])
 {
 	size_t count = 0;
 	while (*pattern) {
@@ -210,9 +211,10 @@ static bool route_at(const struct interface *interface, size_t number, struct ca
 	return number < COUNT(ROUTES);
 }
 
-/* Whether there is a route; `*methods` are those that the address takes at all, 0 if it does not exist, and `*place` is which of
- * the interface's it is. */
-static bool find_route(struct request *request, enum method method, struct call *call, int *methods, size_t *place)
+/* Whether there is a route; `*methods` are those that the address takes at all, 0 if it does not
+ * exist, and `*place` is which of the interface's it is. */
+static bool find_route(
+	struct request *request, enum method method, struct call *call, int *methods, size_t *place)
 {
 	const char **parameters = arena_array(request->arena, const char *, most_parameters + 1);
 	*methods = 0;
@@ -239,8 +241,9 @@ static int ask_to_log_in(struct request *request)
 	size_t place;
 	struct call page;
 	bool posted = request->method == METHOD_POST;
-	cleanup_buffer struct buffer next = {0};
-	html_url_part(&next, find_route(request, METHOD_GET, &page, &methods, &place) ? request->path : "/");
+	cleanup_buffer struct buffer next = { 0 };
+	html_url_part(
+		&next, find_route(request, METHOD_GET, &page, &methods, &place) ? request->path : "/");
 	if (!posted && *request->query_string) {
 		html_url_part(&next, "?");
 		html_url_part(&next, request->query_string);
@@ -251,9 +254,9 @@ static int ask_to_log_in(struct request *request)
 /* What someone with a one-time password may do before it is changed. */
 static bool serves_password_change(const struct route *route)
 {
-	return route->run == page_account || route->run == action_password || route->run == action_logout
-		|| route->run == page_password_link || route->run == action_password_link
-		|| route->run == page_healthz;
+	return route->run == page_account || route->run == action_password
+		|| route->run == action_logout || route->run == page_password_link
+		|| route->run == action_password_link || route->run == page_healthz;
 }
 
 static int admit_to_page(struct request *request, const struct call *call)
@@ -267,7 +270,8 @@ static int admit_to_page(struct request *request, const struct call *call)
 	if (!viewer->id)
 		return ask_to_log_in(request);
 	if (route->access == CREATORS && viewer->role == ROLE_PARTICIPANT)
-		return fail(request->error, ERROR_FORBIDDEN, "This page is for creators and admins. Ask an admin for that role.");
+		return fail(request->error, ERROR_FORBIDDEN,
+			"This page is for creators and admins. Ask an admin for that role.");
 	if (route->access == ADMINS && viewer->role != ROLE_ADMIN)
 		return fail(request->error, ERROR_FORBIDDEN, "This page is for admins.");
 	return 0;
@@ -275,8 +279,8 @@ static int admit_to_page(struct request *request, const struct call *call)
 
 static int read_form(struct request *request, const struct call *call)
 {
-	int rc = form_parse_urlencoded(request->arena, request->query_string, strlen(request->query_string), &request->query,
-		&request->query_count, request->error);
+	int rc = form_parse_urlencoded(request->arena, request->query_string,
+		strlen(request->query_string), &request->query, &request->query_count, request->error);
 	if (rc || request->method != METHOD_POST)
 		return rc;
 	rc = form_read(request, call->route.most_body_bytes);
@@ -299,13 +303,16 @@ static void refuse_page(struct request *request, int code, const char *title, co
 
 /* ---- the interfaces ---- */
 
-static const struct call_table *const API_TABLES[] = { &API_ROUTES, &API_ADMIN_ROUTES, &API_DEVICE_ROUTES };
+static const struct call_table *const API_TABLES[] = { &API_ROUTES, &API_ADMIN_ROUTES,
+	&API_DEVICE_ROUTES };
 static const struct call_table *const POPCORN_TABLES[] = { &POPCORN_ROUTES };
 
 /* The last one is that of all other addresses. */
 static const struct interface INTERFACES[] = {
-	{ "/api/v1", API_TABLES, COUNT(API_TABLES), api_recognise, api_admit, api_read, api_finish, api_refuse },
-	{ "/popcorn", POPCORN_TABLES, COUNT(POPCORN_TABLES), popcorn_recognise, popcorn_admit, popcorn_read, NULL, popcorn_refuse },
+	{ "/api/v1", API_TABLES, COUNT(API_TABLES), api_recognise, api_admit, api_read, api_finish,
+		api_refuse },
+	{ "/popcorn", POPCORN_TABLES, COUNT(POPCORN_TABLES), popcorn_recognise, popcorn_admit,
+		popcorn_read, NULL, popcorn_refuse },
 	{ "", NULL, 0, session_recognise, admit_to_page, read_form, finish_page, refuse_page },
 };
 
@@ -368,15 +375,18 @@ static int run_route(struct request *request, const struct call *call)
 
 const char *router_loggable_path(const struct request *request)
 {
-	return strncmp(request->path, "/password/", strlen("/password/")) == 0 ? "/password/..." : request->path;
+	return strncmp(request->path, "/password/", strlen("/password/")) == 0 ? "/password/..."
+																		   : request->path;
 }
 
-/* A form's transaction is whole or not at all; which, is not known when the answer to its end is missing. */
+/* A form's transaction is whole or not at all; which, is not known when the answer to its end is
+ * missing. */
 static const char *while_the_database_is_away(const struct request *request)
 {
 	return request->method != METHOD_GET
-		? "The database does not answer just now. What you sent was not stored, or it was stored whole: look for it before you send "
-		"it again, in a few seconds."
+		? "The database does not answer just now. What you sent was not stored, or it was stored "
+	      "whole: look for it before you send "
+		  "it again, in a few seconds."
 		: "The database does not answer just now. Nothing was lost; try again in a few seconds.";
 }
 
@@ -392,8 +402,12 @@ static void answer_error(struct request *request, int code)
 	const char *sentence = request->error->text;
 	if (code == ERROR_DATABASE || code == ERROR_SYSTEM) {
 		log_error("%s: %s", router_loggable_path(request), sentence);
-		sentence = code == ERROR_DATABASE ? while_the_database_is_away(request) : arena_printf(request->arena, "Podium made a mistake here. "
-			"The log has the reason for the admins, under the number %s.", request->id);
+		sentence = code == ERROR_DATABASE
+			? while_the_database_is_away(request)
+			: arena_printf(request->arena,
+				"Podium made a mistake here. "
+				"The log has the reason for the admins, under the number %s.",
+				request->id);
 	}
 	if (code == ERROR_DATABASE)
 		response_header(request, "Retry-After", "5");
@@ -408,10 +422,17 @@ static void answer_error(struct request *request, int code)
 /* The names of methods, for the header Allow. */
 static const char *method_names(struct request *request, int methods)
 {
-	static const struct { const char *names; enum method method; } known[] = {
-		{ "GET, HEAD", METHOD_GET }, { "POST", METHOD_POST }, { "PUT", METHOD_PUT }, { "PATCH", METHOD_PATCH }, { "DELETE", METHOD_DELETE },
+	static const struct {
+		const char *names;
+		enum method method;
+	} known[] = {
+		{ "GET, HEAD", METHOD_GET },
+		{ "POST", METHOD_POST },
+		{ "PUT", METHOD_PUT },
+		{ "PATCH", METHOD_PATCH },
+		{ "DELETE", METHOD_DELETE },
 	};
-	cleanup_buffer struct buffer names = {0};
+	cleanup_buffer struct buffer names = { 0 };
 	for (size_t i = 0; i < COUNT(known); i++)
 		if (methods & (int)known[i].method)
 			buffer_printf(&names, "%s%s", names.length ? ", " : "", known[i].names);
@@ -421,7 +442,8 @@ static const char *method_names(struct request *request, int methods)
 static int refuse_method(struct request *request, int methods)
 {
 	if (!methods)
-		return fail(request->error, ERROR_NOT_FOUND, "There is no %s at this address.", *request->interface->prefix ? "call" : "page");
+		return fail(request->error, ERROR_NOT_FOUND, "There is no %s at this address.",
+			*request->interface->prefix ? "call" : "page");
 	request->status = 405;
 	response_header(request, "Allow", method_names(request, methods));
 	return fail(request->error, ERROR_INPUT, "This address does not take that kind of request.");
@@ -432,9 +454,10 @@ static int redirect_without_slash(struct request *request)
 	size_t length = strlen(request->path);
 	while (length > 1 && request->path[length - 1] == '/')
 		length--;
-	cleanup_buffer struct buffer path = {0};
+	cleanup_buffer struct buffer path = { 0 };
 	html_url_part(&path, arena_strndup(request->arena, request->path, length));
-	redirect(request, "%s%s%s", path.data, *request->query_string ? "?" : "", request->query_string);
+	redirect(
+		request, "%s%s%s", path.data, *request->query_string ? "?" : "", request->query_string);
 	request->status = 301;
 	return 0;
 }
@@ -444,7 +467,8 @@ static int answer_path(struct request *request)
 	request->interface = interface_of(request->path ? request->path : "/");
 	if (!request->path) {
 		request->path = "/";
-		return fail(request->error, ERROR_INPUT, "The address is not UTF-8 text, or has control characters inside.");
+		return fail(request->error, ERROR_INPUT,
+			"The address is not UTF-8 text, or has control characters inside.");
 	}
 	int rc = request->interface->recognise(request);
 	log_about_number(LOG_USER, request->viewer.id);

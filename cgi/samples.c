@@ -10,7 +10,15 @@
 #include <string.h>
 
 /* Units of the viewBox; style.css stretches it to the width that there is. */
-enum { width = 600, height = 100, margin = 8, few_dots = 50, most_dots = 500, columns_of_many = 240, most_borders = 60 };
+enum {
+	width = 600,
+	height = 100,
+	margin = 8,
+	few_dots = 50,
+	most_dots = 500,
+	columns_of_many = 240,
+	most_borders = 60
+};
 
 const double *samples_read(struct arena *arena, const void *bytes, size_t length, size_t *count)
 {
@@ -52,12 +60,16 @@ static double quantile(const double *numbers, size_t count, double part)
 {
 	double place = part * (double)(count - 1);
 	size_t below = (size_t)place;
-	return below + 1 < count ? numbers[below] + (place - (double)below) * (numbers[below + 1] - numbers[below]) : numbers[below];
+	return below + 1 < count
+		? numbers[below] + (place - (double)below) * (numbers[below + 1] - numbers[below])
+		: numbers[below];
 }
 
-/* The bulk ends three times the distance of the quartiles beyond them (Tukey's outer fences); 1 % at least, because the
- * quartiles of a steady clock may be equal. Its outermost calls are the edges, or the interval, if it fits. */
-static void find_edges(const struct samples *samples, const double *numbers, size_t count, struct samples_range *range)
+/* The bulk ends three times the distance of the quartiles beyond them (Tukey's outer fences); 1 %
+ * at least, because the quartiles of a steady clock may be equal. Its outermost calls are the
+ * edges, or the interval, if it fits. */
+static void find_edges(
+	const struct samples *samples, const double *numbers, size_t count, struct samples_range *range)
 {
 	double lower = quantile(numbers, count, .25), upper = quantile(numbers, count, .75);
 	double reach = fmax(3 * (upper - lower), .01 * fabs(range->median_ns));
@@ -120,23 +132,28 @@ static bool is_shown(const struct samples_range *range, double ns)
 	return ns >= range->bottom_ns && ns <= range->top_ns;
 }
 
-/* A dot for each call: a stroke of next to no length with round ends. Where there are too many calls, a
- * stroke from the least to the most of each column. */
+/* A dot for each call: a stroke of next to no length with round ends. Where there are too many
+ * calls, a stroke from the least to the most of each column. */
 static void draw_calls(const struct drawing *drawing, size_t columns)
 {
 	const struct samples *samples = drawing->samples;
-	const char *size = samples->count > columns ? " many" : samples->count <= few_dots ? " few" : "";
+	const char *size = samples->count > columns ? " many"
+		: samples->count <= few_dots            ? " few"
+												: "";
 	buffer_printf(drawing->out, "<path class=\"calls%s\" d=\"", size);
 	for (size_t column = 0; column < columns; column++) {
 		double least = INFINITY, most = -INFINITY;
-		for (size_t i = column * samples->count / columns; i < (column + 1) * samples->count / columns; i++)
+		for (size_t i = column * samples->count / columns;
+			 i < (column + 1) * samples->count / columns; i++)
 			if (is_shown(drawing->range, samples->ns[i])) {
 				least = fmin(least, samples->ns[i]);
 				most = fmax(most, samples->ns[i]);
 			}
 		if (most >= least)
-			buffer_printf(drawing->out, "M%.4g %.4gv%.4g", x_of(column, columns), y_of(drawing, most),
-				fmax(y_of(drawing, least) - y_of(drawing, most), samples->count > columns ? 2 : .01));
+			buffer_printf(drawing->out, "M%.4g %.4gv%.4g", x_of(column, columns),
+				y_of(drawing, most),
+				fmax(y_of(drawing, least) - y_of(drawing, most),
+					samples->count > columns ? 2 : .01));
 	}
 	buffer_text(drawing->out, "\"/>");
 }
@@ -151,7 +168,8 @@ static void draw_beyond(const struct drawing *drawing, size_t columns)
 	buffer_text(drawing->out, "<path class=\"beyond\" d=\"");
 	for (size_t column = 0; column < columns; column++) {
 		bool above = false, below = false;
-		for (size_t i = column * samples->count / columns; i < (column + 1) * samples->count / columns; i++) {
+		for (size_t i = column * samples->count / columns;
+			 i < (column + 1) * samples->count / columns; i++) {
 			above = above || (isfinite(samples->ns[i]) && samples->ns[i] > range->top_ns);
 			below = below || (isfinite(samples->ns[i]) && samples->ns[i] < range->bottom_ns);
 		}
@@ -177,21 +195,25 @@ static void draw_borders(const struct drawing *drawing)
 static void draw_interval(const struct drawing *drawing)
 {
 	const struct samples *samples = drawing->samples;
-	if (!isfinite(samples->low_ns) || !isfinite(samples->high_ns) || samples->high_ns < samples->low_ns)
+	if (!isfinite(samples->low_ns) || !isfinite(samples->high_ns)
+		|| samples->high_ns < samples->low_ns)
 		return;
 	double top = y_of(drawing, samples->high_ns);
-	buffer_printf(drawing->out, "<rect class=\"interval\" width=\"%d\" y=\"%.4g\" height=\"%.4g\"/>", width, top,
+	buffer_printf(drawing->out,
+		"<rect class=\"interval\" width=\"%d\" y=\"%.4g\" height=\"%.4g\"/>", width, top,
 		fmax(y_of(drawing, samples->low_ns) - top, .5));
 }
 
 static double median_of(const struct drawing *drawing)
 {
-	return isfinite(drawing->samples->median_ns) ? drawing->samples->median_ns : drawing->range->median_ns;
+	return isfinite(drawing->samples->median_ns) ? drawing->samples->median_ns
+												 : drawing->range->median_ns;
 }
 
 static void draw_median(const struct drawing *drawing)
 {
-	buffer_printf(drawing->out, "<path class=\"median\" d=\"M0 %.4gh%d\"/>", y_of(drawing, median_of(drawing)), width);
+	buffer_printf(drawing->out, "<path class=\"median\" d=\"M0 %.4gh%d\"/>",
+		y_of(drawing, median_of(drawing)), width);
 }
 
 /* What the picture says, for those who do not see it. */
@@ -213,7 +235,8 @@ static void describe(const struct drawing *drawing)
 		html_duration_range(drawing->out, samples->low_ns, samples->high_ns);
 	}
 	if (range->above || range->below)
-		buffer_printf(drawing->out, ", %zu beyond the edges of the picture", range->above + range->below);
+		buffer_printf(
+			drawing->out, ", %zu beyond the edges of the picture", range->above + range->below);
 }
 
 void html_samples(struct buffer *out, const struct samples *samples)

@@ -19,12 +19,18 @@ static int64_t lease_ms;
 static pthread_t thread;
 static atomic_bool stopping;
 
-struct time_row { int64_t now_ms; };
+struct time_row {
+	int64_t now_ms;
+};
 static const struct column TIME_COLUMNS[] = { TIME(struct time_row, now_ms) };
-static const struct statement NOW = SELECT(struct time_row, TIME_COLUMNS, "SELECT UTC_TIMESTAMP(3) AS now_ms");
+static const struct statement NOW =
+	SELECT(struct time_row, TIME_COLUMNS, "SELECT UTC_TIMESTAMP(3) AS now_ms");
 
 /* When what is not looked at each time is due, and for how long the database has answered. */
-struct house { struct contact contact; int64_t reclaim_at_ms; };
+struct house {
+	struct contact contact;
+	int64_t reclaim_at_ms;
+};
 
 static int reclaim(struct house *house, struct error *error)
 {
@@ -38,7 +44,9 @@ static int reclaim(struct house *house, struct error *error)
 	if (contact_lasts(&house->contact, lease_ms))
 		rc = endings_reclaim(db, &count, error);
 	if (count && !rc)
-		log_warning("%zu of the running jobs had a worker that stopped answering; each is queued again or given up.", count);
+		log_warning("%zu of the running jobs had a worker that stopped answering; each is queued "
+		            "again or given up.",
+			count);
 	return rc;
 }
 
@@ -55,13 +63,15 @@ static int look(struct house *house, struct error *error)
 static void *settle(void *unused)
 {
 	(void)unused;
-	struct house house = {0};
+	struct house house = { 0 };
 	bool fails = false;
 	while (!stopping) {
-		struct error error = {0};
+		struct error error = { 0 };
 		int rc = look(&house, &error);
 		if (rc && !fails && !stopping)
-			log_warning("Jobs of worker hosts cannot be ended: %s It is tried again until it works.", error.text);
+			log_warning(
+				"Jobs of worker hosts cannot be ended: %s It is tried again until it works.",
+				error.text);
 		else if (!rc && fails)
 			log_info("Jobs of worker hosts are ended again.");
 		fails = rc != 0;

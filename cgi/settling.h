@@ -1,5 +1,6 @@
-/* Ends the jobs whose workers may not end them by themselves (lib/ending.h), and takes back those whose workers have stopped
- * answering: one thread with a connection of its own. On several web hosts each does, and none is needed by the others. */
+/* Ends the jobs whose workers may not end them by themselves (lib/ending.h), and takes back those
+ * whose workers have stopped answering: one thread with a connection of its own. On several web
+ * hosts each does, and none is needed by the others. */
 #ifndef PODIUM_CGI_SETTLING_H
 #define PODIUM_CGI_SETTLING_H
 

@@ -1,36 +1,59 @@
-/* The picture of a leaderboard that other programs show beside a link to it: its first three on one device. */
+/* The picture of a leaderboard that other programs show beside a link to it: its first three on one
+ * device. */
 #include "cgi/board.h"
 #include "cgi/pages.h"
 #include "cgi/picture.h"
 #include "lib/format.h"
 
-enum { width = 1200, height = 630, margin = 80, wide = width - 2 * margin }; /* as the Open Graph's readers want it */
+enum {
+	width = 1200,
+	height = 630,
+	margin = 80,
+	wide = width - 2 * margin
+}; /* as the Open Graph's readers want it */
 
-struct first_row { int64_t place; const char *user; double score_ns; };
+struct first_row {
+	int64_t place;
+	const char *user;
+	double score_ns;
+};
 static const struct column FIRST_COLUMNS[] = {
-	INTEGER(struct first_row, place), TEXT(struct first_row, user), REAL(struct first_row, score_ns),
+	INTEGER(struct first_row, place),
+	TEXT(struct first_row, user),
+	REAL(struct first_row, score_ns),
 };
 static const struct statement FIRST_ROWS = SELECT(struct first_row, FIRST_COLUMNS,
 	"SELECT r.place, u.name AS user, r.score_ns FROM ranking r JOIN users u ON u.id = r.user_id "
-	"WHERE r.leaderboard_id = ? AND r.task_version_id = ? AND r.gpu = ? AND r.position <= 4 ORDER BY r.position");
+	"WHERE r.leaderboard_id = ? AND r.task_version_id = ? AND r.gpu = ? AND r.position <= 4 ORDER "
+    "BY r.position");
 
 /* The first three, and one more, which says whether the third is tied. */
 enum { shown_rows = 3 };
-struct first_rows { struct first_row *rows; size_t count; };
+struct first_rows {
+	struct first_row *rows;
+	size_t count;
+};
 
-static int read_first(struct request *request, const struct board *board, const struct board_gpu *gpu, struct first_rows *first)
+static int read_first(struct request *request, const struct board *board,
+	const struct board_gpu *gpu, struct first_rows *first)
 {
-	*first = (struct first_rows){0};
-	return !gpu ? 0 : database_rows(request->db, request->arena, &FIRST_ROWS, &first->rows, &first->count, request->error, "iis",
-		board->id, board->task_version_id, gpu->name);
+	*first = (struct first_rows){ 0 };
+	return !gpu
+		? 0
+		: database_rows(request->db, request->arena, &FIRST_ROWS, &first->rows, &first->count,
+			request->error, "iis", board->id, board->task_version_id, gpu->name);
 }
 
-static const char *ranked_words(struct arena *arena, const struct board *board, const struct board_gpu *gpu)
+static const char *ranked_words(
+	struct arena *arena, const struct board *board, const struct board_gpu *gpu)
 {
 	if (!gpu)
 		return language_title(board->language);
-	const char *version = board_is_old(board) ? arena_printf(arena, " · version %lld of the task", (long long)board->version_number) : "";
-	return arena_printf(arena, "%s · %s · %lld ranked%s", gpu->name, language_title(board->language), (long long)gpu->entries, version);
+	const char *version = board_is_old(board)
+		? arena_printf(arena, " · version %lld of the task", (long long)board->version_number)
+		: "";
+	return arena_printf(arena, "%s · %s · %lld ranked%s", gpu->name,
+		language_title(board->language), (long long)gpu->entries, version);
 }
 
 static void draw_head(struct picture *picture, const struct board *board, const char *words)
@@ -39,8 +62,10 @@ static void draw_head(struct picture *picture, const struct board *board, const 
 	picture_box(picture, margin, 92, 20, 28, INK_ACCENT);
 	picture_box(picture, margin + 20, 70, 20, 50, INK_ACCENT);
 	picture_box(picture, margin + 40, 101, 20, 19, INK_ACCENT);
-	picture_text(picture, &(struct picture_text){ margin + 80, 116, 44, wide, INK_TEXT, false }, "Podium");
-	picture_text(picture, &(struct picture_text){ margin, 232, 84, wide, INK_TEXT, false }, board->name);
+	picture_text(
+		picture, &(struct picture_text){ margin + 80, 116, 44, wide, INK_TEXT, false }, "Podium");
+	picture_text(
+		picture, &(struct picture_text){ margin, 232, 84, wide, INK_TEXT, false }, board->name);
 	picture_text(picture, &(struct picture_text){ margin, 292, 36, wide, INK_MUTED, false }, words);
 	picture_box(picture, margin, 330, wide, 3, INK_LINE);
 }
@@ -48,10 +73,12 @@ static void draw_head(struct picture *picture, const struct board *board, const 
 static bool is_tie(const struct first_rows *first, size_t i)
 {
 	const struct first_row *row = &first->rows[i];
-	return (i > 0 && row[-1].place == row->place) || (i + 1 < first->count && row[1].place == row->place);
+	return (i > 0 && row[-1].place == row->place)
+		|| (i + 1 < first->count && row[1].place == row->place);
 }
 
-static void draw_row(struct picture *picture, struct arena *arena, const struct first_rows *first, size_t index)
+static void draw_row(
+	struct picture *picture, struct arena *arena, const struct first_rows *first, size_t index)
 {
 	const struct first_row *row = &first->rows[index];
 	const int baseline = 400 + 76 * (int)index;
@@ -59,11 +86,15 @@ static void draw_row(struct picture *picture, struct arena *arena, const struct 
 	enum ink ink = inks[row->place <= 3 ? row->place : 0];
 	format_text time;
 	format_duration_ns(time, row->score_ns);
-	picture_text(picture, &(struct picture_text){ margin, baseline, 46, 60, ink, false }, arena_printf(arena, "%lld", (long long)row->place));
+	picture_text(picture, &(struct picture_text){ margin, baseline, 46, 60, ink, false },
+		arena_printf(arena, "%lld", (long long)row->place));
 	if (is_tie(first, index))
-		picture_text(picture, &(struct picture_text){ margin + 36, baseline, 22, 40, INK_MUTED, false }, "tie");
-	picture_text(picture, &(struct picture_text){ margin + 80, baseline, 46, 640, INK_TEXT, false }, row->user);
-	picture_text(picture, &(struct picture_text){ width - margin, baseline, 46, 300, INK_TEXT, true }, time);
+		picture_text(picture,
+			&(struct picture_text){ margin + 36, baseline, 22, 40, INK_MUTED, false }, "tie");
+	picture_text(picture, &(struct picture_text){ margin + 80, baseline, 46, 640, INK_TEXT, false },
+		row->user);
+	picture_text(
+		picture, &(struct picture_text){ width - margin, baseline, 46, 300, INK_TEXT, true }, time);
 }
 
 static void draw_rows(struct picture *picture, struct arena *arena, const struct first_rows *first)
@@ -71,7 +102,8 @@ static void draw_rows(struct picture *picture, struct arena *arena, const struct
 	for (size_t i = 0; i < first->count && i < shown_rows; i++)
 		draw_row(picture, arena, first, i);
 	if (!first->count)
-		picture_text(picture, &(struct picture_text){ margin, 420, 46, wide, INK_MUTED, false }, "Nobody is ranked yet.");
+		picture_text(picture, &(struct picture_text){ margin, 420, 46, wide, INK_MUTED, false },
+			"Nobody is ranked yet.");
 }
 
 int page_share_picture(struct request *request)

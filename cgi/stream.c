@@ -17,31 +17,41 @@
 
 enum {
 	ask_every_ms = 1000,
-	tell_every_ms = 15000,           /* popcorn-cli prints each; nginx gives a silent answer up after fastcgi_read_timeout */
-	most_silent_ms = 60000,          /* of a reader that takes nothing */
-	most_open_ms = 3600 * 1000,      /* popcorn-cli waits no longer */
-	last_words_ms = 2000,            /* when the server stops */
-	most_waiting_bytes = 64 << 20,   /* of results that nobody has taken yet; the next is not made before there is room */
+	tell_every_ms = 15000,      /* popcorn-cli prints each; nginx gives a silent answer up after
+	                               fastcgi_read_timeout */
+	most_silent_ms = 60000,     /* of a reader that takes nothing */
+	most_open_ms = 3600 * 1000, /* popcorn-cli waits no longer */
+	last_words_ms = 2000,       /* when the server stops */
+	most_waiting_bytes = 64
+		<< 20, /* of results that nobody has taken yet; the next is not made before there is room */
 };
 
 struct stream {
 	int connection, request_id;
 	int64_t submission_id, user_id;
-	int64_t began_ms, told_ms, moved_ms; /* moved: when the reader last took something, or had nothing to take */
-	enum popcorn_phase phase;        /* that was told last */
-	bool has_ended;                  /* all is in `out`; it goes when that is sent */
-	bool is_gone;                    /* nobody listens */
-	struct buffer out; size_t sent;
+	int64_t began_ms, told_ms,
+		moved_ms; /* moved: when the reader last took something, or had nothing to take */
+	enum popcorn_phase phase; /* that was told last */
+	bool has_ended;           /* all is in `out`; it goes when that is sent */
+	bool is_gone;             /* nobody listens */
+	struct buffer out;
+	size_t sent;
 };
 
 static struct {
 	const struct config *config;
 	struct database *db;
 	pthread_t thread;
-	int wake;                        /* an eventfd */
-	pthread_mutex_t lock;            /* of what follows */
-	struct { int64_t *users; size_t count; } reserved; /* one entry for each that is open or may become so */
-	struct { struct stream *streams; size_t count; } arrived;
+	int wake;             /* an eventfd */
+	pthread_mutex_t lock; /* of what follows */
+	struct {
+		int64_t *users;
+		size_t count;
+	} reserved; /* one entry for each that is open or may become so */
+	struct {
+		struct stream *streams;
+		size_t count;
+	} arrived;
 	bool stops;
 } all = { .wake = -1, .lock = PTHREAD_MUTEX_INITIALIZER };
 
@@ -58,11 +68,17 @@ static size_t count_of_user(int64_t user_id)
 static int reserve(int64_t user_id, struct error *error)
 {
 	if (count_of_user(user_id) >= stream_most_of_user)
-		return fail(error, ERROR_LIMIT, "%d of your terminals wait on an open connection already, and no more may. Nothing was "
-			"submitted; wait until one has its result, or submit in a mode that does not stay connected.", stream_most_of_user);
+		return fail(error, ERROR_LIMIT,
+			"%d of your terminals wait on an open connection already, and no more may. Nothing was "
+			"submitted; wait until one has its result, or submit in a mode that does not stay "
+		    "connected.",
+			stream_most_of_user);
 	if (all.reserved.count >= (size_t)all.config->streams_at_once)
-		return fail(error, ERROR_LIMIT, "%lld terminals wait on an open connection already, and the server takes no more. Nothing was "
-			"submitted; try again in a minute, or submit in a mode that does not stay connected.", (long long)all.config->streams_at_once);
+		return fail(error, ERROR_LIMIT,
+			"%lld terminals wait on an open connection already, and the server takes no more. "
+		    "Nothing was "
+			"submitted; try again in a minute, or submit in a mode that does not stay connected.",
+			(long long)all.config->streams_at_once);
 	all.reserved.users[all.reserved.count++] = user_id;
 	return 0;
 }
@@ -96,8 +112,14 @@ void stream_take(FCGX_Request *request, int64_t submission_id, int64_t user_id)
 {
 	int64_t now = clock_ms();
 	int request_id = request->requestId;
-	struct stream stream = { .connection = fastcgi_take(request), .request_id = request_id, .submission_id = submission_id,
-		.user_id = user_id, .began_ms = now, .told_ms = now, .moved_ms = now, .phase = POPCORN_QUEUED };
+	struct stream stream = { .connection = fastcgi_take(request),
+		.request_id = request_id,
+		.submission_id = submission_id,
+		.user_id = user_id,
+		.began_ms = now,
+		.told_ms = now,
+		.moved_ms = now,
+		.phase = POPCORN_QUEUED };
 	pthread_mutex_lock(&all.lock);
 	all.arrived.streams[all.arrived.count++] = stream; /* there is room: it was reserved */
 	pthread_mutex_unlock(&all.lock);
@@ -106,7 +128,10 @@ void stream_take(FCGX_Request *request, int64_t submission_id, int64_t user_id)
 
 /* ---- its own thread: what there is ---- */
 
-struct open_streams { struct stream *streams; size_t count; };
+struct open_streams {
+	struct stream *streams;
+	size_t count;
+};
 
 static bool take_arrived(struct open_streams *open)
 {
@@ -169,7 +194,7 @@ static void end(struct stream *stream, const struct buffer *event)
 
 static void end_with_error(struct stream *stream, int status, const char *sentence)
 {
-	cleanup_buffer struct buffer event = {0};
+	cleanup_buffer struct buffer event = { 0 };
 	popcorn_event_error(&event, status, sentence);
 	end(stream, &event);
 }
@@ -178,7 +203,9 @@ static void end_with_error(struct stream *stream, int status, const char *senten
 static void write_some(struct stream *stream, int64_t now)
 {
 	size_t left = stream->out.length - stream->sent;
-	ssize_t written = left ? send(stream->connection, stream->out.data + stream->sent, left, MSG_DONTWAIT | MSG_NOSIGNAL) : 0;
+	ssize_t written = left ? send(stream->connection, stream->out.data + stream->sent, left,
+						  MSG_DONTWAIT | MSG_NOSIGNAL)
+						   : 0;
 	if (written > 0) {
 		stream->sent += (size_t)written;
 		stream->moved_ms = now;
@@ -203,7 +230,8 @@ static void wait_and_write(struct open_streams *open, struct pollfd *places, int
 	places[0] = (struct pollfd){ .fd = all.wake, .events = POLLIN };
 	for (size_t i = 0; i < open->count; i++) {
 		bool has_more = open->streams[i].out.length > open->streams[i].sent;
-		places[i + 1] = (struct pollfd){ .fd = open->streams[i].connection, .events = (short)(POLLIN | (has_more ? POLLOUT : 0)) };
+		places[i + 1] = (struct pollfd){ .fd = open->streams[i].connection,
+			.events = (short)(POLLIN | (has_more ? POLLOUT : 0)) };
 	}
 	int64_t left = until - clock_ms();
 	if (poll(places, open->count + 1, !open->count ? -1 : left > 0 ? (int)left : 0) < 0)
@@ -221,9 +249,10 @@ static void wait_and_write(struct open_streams *open, struct pollfd *places, int
 /* ---- asking ---- */
 
 /* The numbers of the submissions, as the one parameter of the question. */
-static int ask(struct arena *arena, const struct open_streams *open, struct popcorn_progress **rows, size_t *count, struct error *error)
+static int ask(struct arena *arena, const struct open_streams *open, struct popcorn_progress **rows,
+	size_t *count, struct error *error)
 {
-	cleanup_buffer struct buffer ids = {0};
+	cleanup_buffer struct buffer ids = { 0 };
 	for (size_t i = 0; i < open->count; i++)
 		buffer_printf(&ids, "%s%lld", i ? "," : "[", (long long)open->streams[i].submission_id);
 	buffer_text(&ids, "]");
@@ -232,7 +261,7 @@ static int ask(struct arena *arena, const struct open_streams *open, struct popc
 
 static void tell(struct stream *stream, int64_t now, enum popcorn_phase phase, const char *words)
 {
-	cleanup_buffer struct buffer event = {0};
+	cleanup_buffer struct buffer event = { 0 };
 	bool is_news = phase != stream->phase;
 	if (!is_news && now - stream->told_ms < tell_every_ms)
 		return;
@@ -245,28 +274,34 @@ static void tell(struct stream *stream, int64_t now, enum popcorn_phase phase, c
 /* An error of the database is none of the submission: it is tried again. */
 static void send_result(struct arena *arena, struct stream *stream)
 {
-	cleanup_buffer struct buffer event = {0};
-	struct error error = {0};
+	cleanup_buffer struct buffer event = { 0 };
+	struct error error = { 0 };
 	int rc = popcorn_event_result(&event, all.config, all.db, arena, stream->submission_id, &error);
 	if (!rc)
 		end(stream, &event);
 	if (!rc || rc == ERROR_DATABASE)
 		return;
-	log_error("the result of submission %lld for a terminal: %s", (long long)stream->submission_id, error.text);
-	end_with_error(stream, 500, "The result could not be put together; look at the submission's page.");
+	log_error("the result of submission %lld for a terminal: %s", (long long)stream->submission_id,
+		error.text);
+	end_with_error(
+		stream, 500, "The result could not be put together; look at the submission's page.");
 }
 
-static void look_at(struct arena *arena, const struct open_streams *open, struct stream *stream, const struct popcorn_progress *rows,
-	size_t count, int64_t now)
+static void look_at(struct arena *arena, const struct open_streams *open, struct stream *stream,
+	const struct popcorn_progress *rows, size_t count, int64_t now)
 {
-	struct popcorn_summary summary = popcorn_progress_sum(arena, rows, count, stream->submission_id);
+	struct popcorn_summary summary =
+		popcorn_progress_sum(arena, rows, count, stream->submission_id);
 	if (summary.phase == POPCORN_GONE)
 		end_with_error(stream, 404, "The submission was deleted while it ran.");
 	else if (summary.phase == POPCORN_ENDED && waiting_bytes(open) < most_waiting_bytes)
 		send_result(arena, stream);
 	else if (now - stream->began_ms > most_open_ms)
-		end_with_error(stream, 504, arena_printf(arena, "After an hour the connection is given up; submission %lld goes on. "
-			"popcorn submissions show %lld shows what became of it.", (long long)stream->submission_id, (long long)stream->submission_id));
+		end_with_error(stream, 504,
+			arena_printf(arena,
+				"After an hour the connection is given up; submission %lld goes on. "
+				"popcorn submissions show %lld shows what became of it.",
+				(long long)stream->submission_id, (long long)stream->submission_id));
 	else
 		tell(stream, now, summary.phase, summary.words);
 }
@@ -275,7 +310,7 @@ static void look_at_all(struct arena *arena, struct open_streams *open)
 {
 	struct popcorn_progress *rows;
 	size_t count;
-	struct error error = {0};
+	struct error error = { 0 };
 	int64_t now = clock_ms();
 	int rc = ask(arena, open, &rows, &count, &error);
 	for (size_t i = 0; i < open->count; i++) {
@@ -283,7 +318,8 @@ static void look_at_all(struct arena *arena, struct open_streams *open)
 		if (stream->has_ended)
 			continue;
 		if (rc)
-			tell(stream, now, stream->phase, "the database does not answer just now; the submission goes on");
+			tell(stream, now, stream->phase,
+				"the database does not answer just now; the submission goes on");
 		else
 			look_at(arena, open, stream, rows, count, now);
 	}
@@ -296,12 +332,16 @@ static void say_goodbye(struct open_streams *open, struct pollfd *places)
 	for (size_t i = 0; i < open->count; i++) {
 		char sentence[200];
 		long long id = (long long)open->streams[i].submission_id;
-		snprintf(sentence, sizeof sentence, "The server is being restarted. Submission %lld goes on; popcorn submissions show %lld shows what "
-			"became of it.", id, id);
+		snprintf(sentence, sizeof sentence,
+			"The server is being restarted. Submission %lld goes on; popcorn submissions show %lld "
+		    "shows what "
+			"became of it.",
+			id, id);
 		if (!open->streams[i].has_ended)
 			end_with_error(&open->streams[i], 503, sentence);
 	}
-	for (int64_t until = clock_ms() + last_words_ms; open->count && clock_ms() < until; close_done(open))
+	for (int64_t until = clock_ms() + last_words_ms; open->count && clock_ms() < until;
+		 close_done(open))
 		wait_and_write(open, places, until);
 	for (; open->count; open->count--)
 		close_stream(&open->streams[open->count - 1]);
@@ -311,7 +351,8 @@ static void *watch(void *context)
 {
 	struct open_streams *open = context;
 	cleanup_arena struct arena *arena = arena_new();
-	cleanup_free struct pollfd *places = calloc((size_t)all.config->streams_at_once + 1, sizeof *places);
+	cleanup_free struct pollfd *places =
+		calloc((size_t)all.config->streams_at_once + 1, sizeof *places);
 	int64_t ask_at = clock_ms();
 	while (places && !take_arrived(open)) {
 		if (open->count && clock_ms() >= ask_at) {

@@ -15,13 +15,18 @@
 /* What the redirect after a form says came of it. */
 static const char *outcome_notice(struct request *request)
 {
-	const char *cancelled = request_query(request, "cancelled"), *outcome = cancelled ? cancelled : request_query(request, "done");
-	static const struct { const char *outcome, *sentence; } notices[] = {
+	const char *cancelled = request_query(request, "cancelled"),
+			   *outcome = cancelled ? cancelled : request_query(request, "done");
+	static const struct {
+		const char *outcome, *sentence;
+	} notices[] = {
 		{ "withdrawn", "The submission was withdrawn: it is in no ranking any more." },
 		{ "restored", "The submission counts again." },
 		{ "noted", "The note was stored." },
 		{ "all", "The submission was cancelled." },
-		{ "rest", "What had not ended was cancelled; the jobs that had ended before keep their results." },
+		{ "rest",
+			"What had not ended was cancelled; the jobs that had ended before keep their "
+		    "results." },
 		{ "none", "It had ended before it could be cancelled, so its result stands." },
 	};
 	for (size_t i = 0; outcome && i < COUNT(notices); i++)
@@ -64,7 +69,8 @@ int page_submission(struct request *request)
 		rc = submission_read_view(request, &row, &view);
 	if (rc)
 		return rc;
-	struct page page = page_make(request, arena_printf(request->arena, "Submission %lld", (long long)row.id), "leaderboards");
+	struct page page = page_make(request,
+		arena_printf(request->arena, "Submission %lld", (long long)row.id), "leaderboards");
 	if (!is_settled(view.jobs, view.job_count)) {
 		page.refresh_s = reload_s;
 		page.live_url = arena_printf(request->arena, "/submission/%lld/status", (long long)row.id);
@@ -96,9 +102,11 @@ static json_t *comparisons_json(const struct job_row *job)
 	json_t *list = json_array();
 	for (size_t i = 0; i < job->comparison_count; i++) {
 		const struct comparison_row *one = &job->comparisons[i];
-		json_array_append_new(list, json_pack("{s:I, s:I, s:s, s:o, s:o, s:o}", "id", (json_int_t)one->id, "with", (json_int_t)one->rival_id,
-			"state", one->state, "ratio", json_number(one->ratio), "ratio_low", json_number(one->ratio_low),
-			"ratio_high", json_number(one->ratio_high)));
+		json_array_append_new(list,
+			json_pack("{s:I, s:I, s:s, s:o, s:o, s:o}", "id", (json_int_t)one->id, "with",
+				(json_int_t)one->rival_id, "state", one->state, "ratio", json_number(one->ratio),
+				"ratio_low", json_number(one->ratio_low), "ratio_high",
+				json_number(one->ratio_high)));
 	}
 	return list;
 }
@@ -107,19 +115,21 @@ static json_t *comparisons_json(const struct job_row *job)
 static json_t *printed_json(struct arena *arena, const struct job_row *job)
 {
 	struct printed printed = job_printed(arena, job);
-	return job->tail ? json_pack("{s:s, s:s}", "stdout", printed.out, "stderr", printed.err) : json_null();
+	return job->tail ? json_pack("{s:s, s:s}", "stdout", printed.out, "stderr", printed.err)
+					 : json_null();
 }
 
 static json_t *job_json(struct arena *arena, const struct job_row *job)
 {
 	bool queued = strcmp(job->state, "queued") == 0;
-	return json_pack("{s:s, s:s, s:o, s:o, s:s, s:s, s:I, s:o, s:o, s:o, s:o, s:b, s:o, s:o}", "gpu", job->gpu, "state", job->state,
-		"verdict", json_text(job->verdict), "reason", json_text(job->reason), "stage", job->stopping == 1 ? "cancelling" : job->progress,
-		"message", job->words, "attempt", (json_int_t)job->attempt,
-		"score_ns", json_number(job->score_ns),
-		"position", queued ? json_integer(job->ahead + 1) : json_null(), "expected_start", json_text(job->start), "engine", json_text(job->engine),
-		"held", job->is_held && !job->hides_times, "comparisons", comparisons_json(job),
-		"output", printed_json(arena, job));
+	return json_pack("{s:s, s:s, s:o, s:o, s:s, s:s, s:I, s:o, s:o, s:o, s:o, s:b, s:o, s:o}",
+		"gpu", job->gpu, "state", job->state, "verdict", json_text(job->verdict), "reason",
+		json_text(job->reason), "stage", job->stopping == 1 ? "cancelling" : job->progress,
+		"message", job->words, "attempt", (json_int_t)job->attempt, "score_ns",
+		json_number(job->score_ns), "position", queued ? json_integer(job->ahead + 1) : json_null(),
+		"expected_start", json_text(job->start), "engine", json_text(job->engine), "held",
+		job->is_held && !job->hides_times, "comparisons", comparisons_json(job), "output",
+		printed_json(arena, job));
 }
 
 int page_submission_status(struct request *request)
@@ -134,9 +144,11 @@ int page_submission_status(struct request *request)
 	json_t *list = json_array();
 	for (size_t i = 0; i < view.job_count; i++)
 		json_array_append_new(list, job_json(request->arena, &view.jobs[i]));
-	return respond_json(request, json_pack("{s:I, s:s, s:b, s:o, s:o}", "id", (json_int_t)row.id, "state",
-		submission_state(view.jobs, view.job_count), "settled", is_settled(view.jobs, view.job_count), "verdict",
-		json_text(submission_verdict(view.jobs, view.job_count)), "jobs", list));
+	return respond_json(request,
+		json_pack("{s:I, s:s, s:b, s:o, s:o}", "id", (json_int_t)row.id, "state",
+			submission_state(view.jobs, view.job_count), "settled",
+			is_settled(view.jobs, view.job_count), "verdict",
+			json_text(submission_verdict(view.jobs, view.job_count)), "jobs", list));
 }
 
 /* ---- its files ---- */
@@ -155,14 +167,22 @@ int page_submission_source(struct request *request)
 	return 0;
 }
 
-struct file_row { const char *name, *gpu; int64_t size; };
+struct file_row {
+	const char *name, *gpu;
+	int64_t size;
+};
 static const struct column FILE_COLUMNS[] = {
-	TEXT(struct file_row, name), TEXT(struct file_row, gpu), INTEGER(struct file_row, size),
+	TEXT(struct file_row, name),
+	TEXT(struct file_row, gpu),
+	INTEGER(struct file_row, size),
 };
 static const struct statement FILE_BY_ID = SELECT(struct file_row, FILE_COLUMNS,
-	"SELECT a.name, j.gpu, a.size FROM artifacts a JOIN stages t ON t.id = a.stage_id JOIN jobs j ON j.id = t.job_id "
+	"SELECT a.name, j.gpu, a.size FROM artifacts a JOIN stages t ON t.id = a.stage_id JOIN jobs j "
+    "ON j.id = t.job_id "
 	"WHERE a.id = ? AND j.submission_id = ?");
-struct part_row { struct blob_value content; };
+struct part_row {
+	struct blob_value content;
+};
 static const struct column PART_COLUMNS[] = { BLOB(struct part_row, content) };
 static const struct statement PARTS = SELECT(struct part_row, PART_COLUMNS,
 	"SELECT content FROM artifact_parts WHERE artifact_id = ? ORDER BY part");
@@ -173,27 +193,34 @@ int page_submission_artifact(struct request *request)
 	struct file_row file;
 	struct part_row *parts;
 	size_t count;
-	cleanup_buffer struct buffer packed = {0};
+	cleanup_buffer struct buffer packed = { 0 };
 	int64_t id = path_number(request, 1);
 	int rc = submission_without_task(request, &row);
 	if (rc)
 		return rc;
 	if (!submission_may_see_source(request, &row))
-		return fail(request->error, ERROR_FORBIDDEN, row.sources_public
-			? "The files of a submission are its author's until the leaderboard's deadline has passed."
-			: "The files of a submission are its author's.");
-	rc = database_row(request->db, request->arena, &FILE_BY_ID, &file, request->error, "ii", id, row.id);
+		return fail(request->error, ERROR_FORBIDDEN,
+			row.sources_public ? "The files of a submission are its author's until the "
+		                         "leaderboard's deadline has passed."
+							   : "The files of a submission are its author's.");
+	rc = database_row(
+		request->db, request->arena, &FILE_BY_ID, &file, request->error, "ii", id, row.id);
 	if (rc == ERROR_NOT_FOUND)
 		return fail(request->error, rc, "This submission has no such file.");
 	if (!rc)
-		rc = database_rows(request->db, request->arena, &PARTS, &parts, &count, request->error, "i", id);
+		rc = database_rows(
+			request->db, request->arena, &PARTS, &parts, &count, request->error, "i", id);
 	if (rc)
 		return rc;
 	for (size_t i = 0; i < count; i++)
 		buffer_append(&packed, parts[i].content.bytes, parts[i].content.length);
-	response_as_text(request, arena_printf(request->arena, "submission-%lld-%s-%s", (long long)row.id, file.gpu, file.name), true);
+	response_as_text(request,
+		arena_printf(
+			request->arena, "submission-%lld-%s-%s", (long long)row.id, file.gpu, file.name),
+		true);
 	request->content_type = "application/octet-stream";
-	if (gzip_unpack(packed.data ? packed.data : "", packed.length, (size_t)file.size, &request->body, request->error))
+	if (gzip_unpack(packed.data ? packed.data : "", packed.length, (size_t)file.size,
+			&request->body, request->error))
 		return fail_context(request->error, "%s", file.name), ERROR_SYSTEM;
 	return 0;
 }

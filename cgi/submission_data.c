@@ -1,5 +1,5 @@
-/* What became of a submission, as its pages and programs read it: whose it is, who may see what of it, and its jobs with all that they
- * found. */
+/* What became of a submission, as its pages and programs read it: whose it is, who may see what of
+ * it, and its jobs with all that they found. */
 #include "cgi/submission.h"
 
 #include "cgi/html.h"
@@ -16,107 +16,206 @@
 #include <string.h>
 
 static const struct column SUBMISSION_COLUMNS[] = {
-	INTEGER(struct submission_row, id), INTEGER(struct submission_row, user_id), INTEGER(struct submission_row, leaderboard_id),
-	TEXT(struct submission_row, user), TEXT(struct submission_row, leaderboard), TEXT(struct submission_row, file_name),
-	TEXT(struct submission_row, mode), TIME(struct submission_row, submitted_at_ms),
-	INTEGER(struct submission_row, version_number), INTEGER(struct submission_row, current_version),
-	INTEGER(struct submission_row, ended), INTEGER(struct submission_row, sources_public), INTEGER(struct submission_row, practice), INTEGER(struct submission_row, dry_run),
-	TIME(struct submission_row, frozen_at_ms), INTEGER(struct submission_row, creator_id), BLOB(struct submission_row, sha256),
-	TEXT(struct submission_row, note), INTEGER(struct submission_row, withdrawn),
-	INTEGER(struct submission_row, hidden), TEXT(struct submission_row, hidden_reason),
+	INTEGER(struct submission_row, id),
+	INTEGER(struct submission_row, user_id),
+	INTEGER(struct submission_row, leaderboard_id),
+	TEXT(struct submission_row, user),
+	TEXT(struct submission_row, leaderboard),
+	TEXT(struct submission_row, file_name),
+	TEXT(struct submission_row, mode),
+	TIME(struct submission_row, submitted_at_ms),
+	INTEGER(struct submission_row, version_number),
+	INTEGER(struct submission_row, current_version),
+	INTEGER(struct submission_row, ended),
+	INTEGER(struct submission_row, sources_public),
+	INTEGER(struct submission_row, practice),
+	INTEGER(struct submission_row, dry_run),
+	TIME(struct submission_row, frozen_at_ms),
+	INTEGER(struct submission_row, creator_id),
+	BLOB(struct submission_row, sha256),
+	TEXT(struct submission_row, note),
+	INTEGER(struct submission_row, withdrawn),
+	INTEGER(struct submission_row, hidden),
+	TEXT(struct submission_row, hidden_reason),
 	INTEGER(struct submission_row, waits),
-	TEXT(struct submission_row, flops), TEXT(struct submission_row, bytes), TEXT(struct submission_row, tolerance),
+	TEXT(struct submission_row, flops),
+	TEXT(struct submission_row, bytes),
+	TEXT(struct submission_row, tolerance),
 };
-#define SUBMISSION_WITH(flops, bytes, tolerance) SELECT(struct submission_row, SUBMISSION_COLUMNS, \
-	"SELECT s.id, s.user_id, s.leaderboard_id, u.name AS user, l.name AS leaderboard, s.file_name, s.mode, " \
-	"  s.submitted_at AS submitted_at_ms, v.number AS version_number, v.id = l.task_version_id AS current_version, " \
-	"  COALESCE(l.deadline <= UTC_TIMESTAMP(3), 0) AS ended, l.sources_public_after_deadline AS sources_public, s.practice, s.dry_run, " \
-	"  l.frozen_at AS frozen_at_ms, l.creator_id, s.sha256, s.note, s.withdrawn_at IS NOT NULL AS withdrawn, " \
-	"  s.hidden_at IS NOT NULL AS hidden, s.hidden_reason, " \
-	"  EXISTS (SELECT 1 FROM jobs j WHERE j.submission_id = s.id AND j.state = 'queued') AS waits, " \
-	"  " flops " AS flops, " bytes " AS bytes, " tolerance " AS tolerance " \
-	"FROM submissions s JOIN users u ON u.id = s.user_id JOIN leaderboards l ON l.id = s.leaderboard_id " \
-	"JOIN task_versions v ON v.id = s.task_version_id WHERE s.id = ? AND " SQL_MAY_SEE("l") " AND " SQL_MAY_SEE_TRIAL("s", "l"))
-/* The state is asked for again and again, and needs nothing of the task's definition, which is long. */
+#define SUBMISSION_WITH(flops, bytes, tolerance) \
+	SELECT(struct submission_row, SUBMISSION_COLUMNS, \
+		"SELECT s.id, s.user_id, s.leaderboard_id, u.name AS user, l.name AS leaderboard, " \
+	    "s.file_name, s.mode, " \
+		"  s.submitted_at AS submitted_at_ms, v.number AS version_number, v.id = " \
+	    "l.task_version_id AS current_version, " \
+		"  COALESCE(l.deadline <= UTC_TIMESTAMP(3), 0) AS ended, l.sources_public_after_deadline " \
+	    "AS sources_public, s.practice, s.dry_run, " \
+		"  l.frozen_at AS frozen_at_ms, l.creator_id, s.sha256, s.note, s.withdrawn_at IS NOT " \
+	    "NULL AS withdrawn, " \
+		"  s.hidden_at IS NOT NULL AS hidden, s.hidden_reason, " \
+		"  EXISTS (SELECT 1 FROM jobs j WHERE j.submission_id = s.id AND j.state = 'queued') AS " \
+	    "waits, " \
+		"  " flops " AS flops, " bytes " AS bytes, " tolerance " AS tolerance " \
+		"FROM submissions s JOIN users u ON u.id = s.user_id JOIN leaderboards l ON l.id = " \
+	    "s.leaderboard_id " \
+		"JOIN task_versions v ON v.id = s.task_version_id WHERE s.id = ? AND " SQL_MAY_SEE( \
+			"l") " AND " SQL_MAY_SEE_TRIAL("s", "l"))
+/* The state is asked for again and again, and needs nothing of the task's definition, which is
+ * long. */
 static const struct statement SUBMISSION = SUBMISSION_WITH("NULL", "NULL", "NULL");
-static const struct statement SUBMISSION_AND_TASK = SUBMISSION_WITH("JSON_VALUE(v.definition, '$.flops')",
-	"JSON_VALUE(v.definition, '$.bytes')", "NULLIF(JSON_VALUE(v.definition, '$.tolerance'), 0)");
+static const struct statement SUBMISSION_AND_TASK =
+	SUBMISSION_WITH("JSON_VALUE(v.definition, '$.flops')", "JSON_VALUE(v.definition, '$.bytes')",
+		"NULLIF(JSON_VALUE(v.definition, '$.tolerance'), 0)");
 
 static const struct column JOB_COLUMNS[] = {
-	INTEGER(struct job_row, id), TEXT(struct job_row, gpu), TEXT(struct job_row, state), TEXT(struct job_row, verdict),
-	TEXT(struct job_row, reason), TEXT(struct job_row, progress), REAL(struct job_row, score_ns),
-	REAL(struct job_row, score_err_ns), TEXT(struct job_row, engine), TEXT(struct job_row, engine_reason),
-	TEXT(struct job_row, environment), TIME(struct job_row, held_at_ms), INTEGER(struct job_row, released_by),
-	TEXT(struct job_row, held_reason), INTEGER(struct job_row, is_held),
-	INTEGER(struct job_row, attempt), TEXT(struct job_row, lease_owner), TIME(struct job_row, queued_at_ms),
-	TIME(struct job_row, started_at_ms), TIME(struct job_row, finished_at_ms), INTEGER(struct job_row, place),
-	REAL(struct job_row, best_before_ns), INTEGER(struct job_row, place_before), INTEGER(struct job_row, place_after),
-	INTEGER(struct job_row, priority), INTEGER(struct job_row, stopping), INTEGER(struct job_row, silent_s),
-	INTEGER(struct job_row, lease_left_s), TEXT(struct job_row, tail),
+	INTEGER(struct job_row, id),
+	TEXT(struct job_row, gpu),
+	TEXT(struct job_row, state),
+	TEXT(struct job_row, verdict),
+	TEXT(struct job_row, reason),
+	TEXT(struct job_row, progress),
+	REAL(struct job_row, score_ns),
+	REAL(struct job_row, score_err_ns),
+	TEXT(struct job_row, engine),
+	TEXT(struct job_row, engine_reason),
+	TEXT(struct job_row, environment),
+	TIME(struct job_row, held_at_ms),
+	INTEGER(struct job_row, released_by),
+	TEXT(struct job_row, held_reason),
+	INTEGER(struct job_row, is_held),
+	INTEGER(struct job_row, attempt),
+	TEXT(struct job_row, lease_owner),
+	TIME(struct job_row, queued_at_ms),
+	TIME(struct job_row, started_at_ms),
+	TIME(struct job_row, finished_at_ms),
+	INTEGER(struct job_row, place),
+	REAL(struct job_row, best_before_ns),
+	INTEGER(struct job_row, place_before),
+	INTEGER(struct job_row, place_after),
+	INTEGER(struct job_row, priority),
+	INTEGER(struct job_row, stopping),
+	INTEGER(struct job_row, silent_s),
+	INTEGER(struct job_row, lease_left_s),
+	TEXT(struct job_row, tail),
 };
-#define JOBS_OF(from, whose) SELECT(struct job_row, JOB_COLUMNS, \
-	"SELECT j.id, j.gpu, j.state, j.verdict, j.reason, j.progress, j.score_ns, j.score_err_ns, j.engine, j.engine_reason, " \
-	"  j.environment, j.held_at AS held_at_ms, j.released_by, j.held_reason, " SQL_IS_HELD("j") " AS is_held, " \
-	"  j.attempt, j.lease_owner, j.queued_at AS queued_at_ms, j.started_at AS started_at_ms, j.finished_at AS finished_at_ms, " \
-	"  (SELECT r.place FROM ranking r WHERE r.leaderboard_id = s.leaderboard_id AND r.task_version_id = s.task_version_id " \
-	"     AND r.gpu = j.gpu AND r.user_id = s.user_id AND r.job_id = j.id) AS place, " \
-	"  j.best_before_ns, j.place_before, j.place_after, " \
-	"  j.priority, " SQL_IS_STOPPING("j") " AS stopping, " \
-	"  (SELECT TIMESTAMPDIFF(SECOND, w.seen_at, UTC_TIMESTAMP(3)) FROM workers w WHERE w.name = j.lease_owner AND j.state = 'running') " \
-	"     AS silent_s, TIMESTAMPDIFF(SECOND, UTC_TIMESTAMP(3), j.lease_expires) AS lease_left_s, " \
-	"  IF(j.state = 'running', (SELECT t.tail FROM stages t WHERE t.job_id = j.id AND t.verdict IS NULL ORDER BY t.position DESC LIMIT 1), NULL) " \
-	"     AS tail " \
-	"FROM " from " LEFT JOIN leaderboard_gpus g ON g.leaderboard_id = s.leaderboard_id AND g.gpu = j.gpu " \
-	"WHERE " whose " = ? ORDER BY COALESCE(g.position, 999), j.gpu")
+#define JOBS_OF(from, whose) \
+	SELECT(struct job_row, JOB_COLUMNS, \
+		"SELECT j.id, j.gpu, j.state, j.verdict, j.reason, j.progress, j.score_ns, " \
+	    "j.score_err_ns, j.engine, j.engine_reason, " \
+		"  j.environment, j.held_at AS held_at_ms, j.released_by, j.held_reason, " SQL_IS_HELD( \
+			"j") " AS is_held, " \
+				 "  j.attempt, j.lease_owner, j.queued_at AS queued_at_ms, j.started_at AS " \
+	             "started_at_ms, j.finished_at AS finished_at_ms, " \
+				 "  (SELECT r.place FROM ranking r WHERE r.leaderboard_id = s.leaderboard_id AND " \
+	             "r.task_version_id = s.task_version_id " \
+				 "     AND r.gpu = j.gpu AND r.user_id = s.user_id AND r.job_id = j.id) AS " \
+	             "place, " \
+				 "  j.best_before_ns, j.place_before, j.place_after, " \
+				 "  j.priority, " SQL_IS_STOPPING( \
+					 "j") " AS stopping, " \
+						  "  (SELECT TIMESTAMPDIFF(SECOND, w.seen_at, UTC_TIMESTAMP(3)) FROM " \
+	                      "workers w WHERE w.name = j.lease_owner AND j.state = 'running') " \
+						  "     AS silent_s, TIMESTAMPDIFF(SECOND, UTC_TIMESTAMP(3), " \
+	                      "j.lease_expires) AS lease_left_s, " \
+						  "  IF(j.state = 'running', (SELECT t.tail FROM stages t WHERE t.job_id " \
+	                      "= j.id AND t.verdict IS NULL ORDER BY t.position DESC LIMIT 1), NULL) " \
+						  "     AS tail " \
+						  "FROM " from " LEFT JOIN leaderboard_gpus g ON g.leaderboard_id = " \
+	                                   "s.leaderboard_id AND g.gpu = j.gpu " \
+						  "WHERE " whose " = ? ORDER BY COALESCE(g.position, 999), j.gpu")
 
 static const struct column STAGE_COLUMNS[] = {
-	INTEGER(struct stage_row, id), INTEGER(struct stage_row, job_id), INTEGER(struct stage_row, position),
-	TEXT(struct stage_row, name), TEXT(struct stage_row, verdict), TEXT(struct stage_row, message),
-	INTEGER(struct stage_row, exit_code), INTEGER(struct stage_row, duration_ms), INTEGER(struct stage_row, peak_host_bytes),
-	INTEGER(struct stage_row, peak_device_bytes), TEXT(struct stage_row, command),
-	TEXT(struct stage_row, out), TEXT(struct stage_row, err), TEXT(struct stage_row, kernels), TEXT(struct stage_row, conditions),
-	INTEGER(struct stage_row, output_days), INTEGER(struct stage_row, samples_days), INTEGER(struct stage_row, artifacts_days),
+	INTEGER(struct stage_row, id),
+	INTEGER(struct stage_row, job_id),
+	INTEGER(struct stage_row, position),
+	TEXT(struct stage_row, name),
+	TEXT(struct stage_row, verdict),
+	TEXT(struct stage_row, message),
+	INTEGER(struct stage_row, exit_code),
+	INTEGER(struct stage_row, duration_ms),
+	INTEGER(struct stage_row, peak_host_bytes),
+	INTEGER(struct stage_row, peak_device_bytes),
+	TEXT(struct stage_row, command),
+	TEXT(struct stage_row, out),
+	TEXT(struct stage_row, err),
+	TEXT(struct stage_row, kernels),
+	TEXT(struct stage_row, conditions),
+	INTEGER(struct stage_row, output_days),
+	INTEGER(struct stage_row, samples_days),
+	INTEGER(struct stage_row, artifacts_days),
 };
-#define STAGES_OF(whose) SELECT(struct stage_row, STAGE_COLUMNS, \
-	"SELECT t.id, t.job_id, t.position, t.name, t.verdict, t.message, t.exit_code, t.duration_ms, t.peak_host_bytes, t.peak_device_bytes, t.command, " \
-	"  t.stdout AS `out`, t.stderr AS err, t.kernels, t.conditions, t.output_days, t.samples_days, t.artifacts_days " \
-	"FROM stages t JOIN jobs j ON j.id = t.job_id WHERE " whose " = ? ORDER BY t.job_id, t.position")
+#define STAGES_OF(whose) \
+	SELECT(struct stage_row, STAGE_COLUMNS, \
+		"SELECT t.id, t.job_id, t.position, t.name, t.verdict, t.message, t.exit_code, " \
+	    "t.duration_ms, t.peak_host_bytes, t.peak_device_bytes, t.command, " \
+		"  t.stdout AS `out`, t.stderr AS err, t.kernels, t.conditions, t.output_days, " \
+	    "t.samples_days, t.artifacts_days " \
+		"FROM stages t JOIN jobs j ON j.id = t.job_id WHERE " whose \
+		" = ? ORDER BY t.job_id, t.position")
 
 /* Without what may be long. */
 static const struct statement STAGE_NAMES = SELECT(struct stage_row, STAGE_COLUMNS,
-	"SELECT t.id, t.job_id, t.position, t.name, t.verdict, '' AS message, t.exit_code, t.duration_ms, NULL AS peak_host_bytes, "
-	"  NULL AS peak_device_bytes, '' AS command, '' AS `out`, '' AS err, NULL AS kernels, NULL AS conditions, t.output_days, t.samples_days, t.artifacts_days "
-	"FROM stages t JOIN jobs j ON j.id = t.job_id WHERE j.submission_id = ? ORDER BY t.job_id, t.position");
+	"SELECT t.id, t.job_id, t.position, t.name, t.verdict, '' AS message, t.exit_code, "
+    "t.duration_ms, NULL AS peak_host_bytes, "
+	"  NULL AS peak_device_bytes, '' AS command, '' AS `out`, '' AS err, NULL AS kernels, NULL AS "
+    "conditions, t.output_days, t.samples_days, t.artifacts_days "
+	"FROM stages t JOIN jobs j ON j.id = t.job_id WHERE j.submission_id = ? ORDER BY t.job_id, "
+    "t.position");
 
 static const struct column CASE_COLUMNS[] = {
-	INTEGER(struct case_row, stage_id), INTEGER(struct case_row, case_index), TEXT(struct case_row, spec),
-	TEXT(struct case_row, verdict), TEXT(struct case_row, message), INTEGER(struct case_row, runs),
-	REAL(struct case_row, mean_ns), REAL(struct case_row, std_ns), REAL(struct case_row, err_ns),
-	REAL(struct case_row, best_ns), REAL(struct case_row, worst_ns), REAL(struct case_row, median_ns),
-	REAL(struct case_row, low_ns), REAL(struct case_row, high_ns), REAL(struct case_row, constant_ns),
-	REAL(struct case_row, own_ns), REAL(struct case_row, gap_ns), INTEGER(struct case_row, blocks),
-	INTEGER(struct case_row, repeated), TEXT(struct case_row, device),
+	INTEGER(struct case_row, stage_id),
+	INTEGER(struct case_row, case_index),
+	TEXT(struct case_row, spec),
+	TEXT(struct case_row, verdict),
+	TEXT(struct case_row, message),
+	INTEGER(struct case_row, runs),
+	REAL(struct case_row, mean_ns),
+	REAL(struct case_row, std_ns),
+	REAL(struct case_row, err_ns),
+	REAL(struct case_row, best_ns),
+	REAL(struct case_row, worst_ns),
+	REAL(struct case_row, median_ns),
+	REAL(struct case_row, low_ns),
+	REAL(struct case_row, high_ns),
+	REAL(struct case_row, constant_ns),
+	REAL(struct case_row, own_ns),
+	REAL(struct case_row, gap_ns),
+	INTEGER(struct case_row, blocks),
+	INTEGER(struct case_row, repeated),
+	TEXT(struct case_row, device),
 };
-#define CASES_OF(whose) SELECT(struct case_row, CASE_COLUMNS, \
-	"SELECT m.stage_id, m.case_index, m.spec, m.verdict, m.message, m.runs, m.mean_ns, m.std_ns, m.err_ns, m.best_ns, m.worst_ns, " \
-	"  m.median_ns, m.low_ns, m.high_ns, m.constant_ns, m.own_ns, m.gap_ns, m.blocks, m.repeated, m.device " \
-	"FROM measurements m JOIN stages t ON t.id = m.stage_id JOIN jobs j ON j.id = t.job_id " \
-	"WHERE " whose " = ? ORDER BY t.job_id, t.position, m.case_index")
+#define CASES_OF(whose) \
+	SELECT(struct case_row, CASE_COLUMNS, \
+		"SELECT m.stage_id, m.case_index, m.spec, m.verdict, m.message, m.runs, m.mean_ns, " \
+	    "m.std_ns, m.err_ns, m.best_ns, m.worst_ns, " \
+		"  m.median_ns, m.low_ns, m.high_ns, m.constant_ns, m.own_ns, m.gap_ns, m.blocks, " \
+	    "m.repeated, m.device " \
+		"FROM measurements m JOIN stages t ON t.id = m.stage_id JOIN jobs j ON j.id = t.job_id " \
+		"WHERE " whose " = ? ORDER BY t.job_id, t.position, m.case_index")
 
 /* Many cases would make a heavy page, so only the first of a submission have a picture. */
 enum { most_pictures = 24 };
-struct samples_row { int64_t stage_id, case_index; struct blob_value samples; };
-static const struct column SAMPLES_COLUMNS[] = {
-	INTEGER(struct samples_row, stage_id), INTEGER(struct samples_row, case_index), BLOB(struct samples_row, samples),
+struct samples_row {
+	int64_t stage_id, case_index;
+	struct blob_value samples;
 };
-#define SAMPLES_OF(whose) SELECT(struct samples_row, SAMPLES_COLUMNS, \
-	"SELECT m.stage_id, m.case_index, m.samples " \
-	"FROM measurements m JOIN stages t ON t.id = m.stage_id JOIN jobs j ON j.id = t.job_id " \
-	"WHERE " whose " = ? AND m.samples IS NOT NULL ORDER BY t.job_id, t.position, m.case_index LIMIT ?")
+static const struct column SAMPLES_COLUMNS[] = {
+	INTEGER(struct samples_row, stage_id),
+	INTEGER(struct samples_row, case_index),
+	BLOB(struct samples_row, samples),
+};
+#define SAMPLES_OF(whose) \
+	SELECT(struct samples_row, SAMPLES_COLUMNS, \
+		"SELECT m.stage_id, m.case_index, m.samples " \
+		"FROM measurements m JOIN stages t ON t.id = m.stage_id JOIN jobs j ON j.id = t.job_id " \
+		"WHERE " whose \
+		" = ? AND m.samples IS NOT NULL ORDER BY t.job_id, t.position, m.case_index LIMIT ?")
 
-/* Jobs and all that they found: those of a submission, by its number; and that of a rejudged result which the submission
- * does not have, by the number of the result. */
-static const struct results_of { struct statement jobs, stages, cases, samples; } OF_SUBMISSION = {
+/* Jobs and all that they found: those of a submission, by its number; and that of a rejudged result
+ * which the submission does not have, by the number of the result. */
+static const struct results_of {
+	struct statement jobs, stages, cases, samples;
+} OF_SUBMISSION = {
 	JOBS_OF("jobs j JOIN submissions s ON s.id = j.submission_id", "j.submission_id"), STAGES_OF("j.submission_id"),
 	CASES_OF("j.submission_id"), SAMPLES_OF("j.submission_id"),
 }, OF_REJUDGED = {
@@ -126,25 +225,43 @@ static const struct results_of { struct statement jobs, stages, cases, samples; 
 
 /* Seen from the submission's side, so its time is always the dividend. */
 static const struct column COMPARISON_COLUMNS[] = {
-	INTEGER(struct comparison_row, id), INTEGER(struct comparison_row, job_id), INTEGER(struct comparison_row, rival_id), TEXT(struct comparison_row, rival),
-	TEXT(struct comparison_row, state), TEXT(struct comparison_row, reason), REAL(struct comparison_row, ratio),
-	REAL(struct comparison_row, ratio_low), REAL(struct comparison_row, ratio_high), INTEGER(struct comparison_row, counts),
+	INTEGER(struct comparison_row, id),
+	INTEGER(struct comparison_row, job_id),
+	INTEGER(struct comparison_row, rival_id),
+	TEXT(struct comparison_row, rival),
+	TEXT(struct comparison_row, state),
+	TEXT(struct comparison_row, reason),
+	REAL(struct comparison_row, ratio),
+	REAL(struct comparison_row, ratio_low),
+	REAL(struct comparison_row, ratio_high),
+	INTEGER(struct comparison_row, counts),
 };
 static const struct statement COMPARISONS = SELECT(struct comparison_row, COMPARISON_COLUMNS,
-	"SELECT c.id, c.job_id, c.rival_id, u.name AS rival, j.state, j.reason, c.ratio, c.ratio_low, c.ratio_high, "
-	"  EXISTS (SELECT 1 FROM ranking a WHERE a.job_id = c.job_id) AND EXISTS (SELECT 1 FROM ranking b WHERE b.job_id = c.rival_job_id) AS counts "
-	"FROM (SELECT c.id, o.id AS job_id, c.incumbent_id AS rival_id, c.incumbent_job_id AS rival_job_id, "
+	"SELECT c.id, c.job_id, c.rival_id, u.name AS rival, j.state, j.reason, c.ratio, c.ratio_low, "
+    "c.ratio_high, "
+	"  EXISTS (SELECT 1 FROM ranking a WHERE a.job_id = c.job_id) AND EXISTS (SELECT 1 FROM "
+    "ranking b WHERE b.job_id = c.rival_job_id) AS counts "
+	"FROM (SELECT c.id, o.id AS job_id, c.incumbent_id AS rival_id, c.incumbent_job_id AS "
+    "rival_job_id, "
 	"    c.ratio, c.ratio_low, c.ratio_high "
 	"  FROM jobs o JOIN comparisons c ON c.challenger_job_id = o.id WHERE o.submission_id = ? "
-	"  UNION ALL SELECT c.id, o.id, c.challenger_id, c.challenger_job_id, 1 / c.ratio, 1 / c.ratio_high, 1 / c.ratio_low "
+	"  UNION ALL SELECT c.id, o.id, c.challenger_id, c.challenger_job_id, 1 / c.ratio, 1 / "
+    "c.ratio_high, 1 / c.ratio_low "
 	"  FROM jobs o JOIN comparisons c ON c.incumbent_job_id = o.id WHERE o.submission_id = ?) c "
-	"JOIN jobs j ON j.comparison_id = c.id JOIN submissions s ON s.id = c.rival_id JOIN users u ON u.id = s.user_id "
-	"JOIN leaderboards l ON l.id = s.leaderboard_id AND NOT " SQL_IS_WITHHELD("l", "j") " "
-	"WHERE j.state <> 'cancelled' ORDER BY c.job_id, c.id DESC LIMIT ?");
+	"JOIN jobs j ON j.comparison_id = c.id JOIN submissions s ON s.id = c.rival_id JOIN users u ON "
+    "u.id = s.user_id "
+	"JOIN leaderboards l ON l.id = s.leaderboard_id AND NOT " SQL_IS_WITHHELD(
+		"l", "j") " "
+				  "WHERE j.state <> 'cancelled' ORDER BY c.job_id, c.id DESC LIMIT ?");
 
-struct report_row { int64_t stage_id, case_index; const char *report; };
+struct report_row {
+	int64_t stage_id, case_index;
+	const char *report;
+};
 static const struct column REPORT_COLUMNS[] = {
-	INTEGER(struct report_row, stage_id), INTEGER(struct report_row, case_index), TEXT(struct report_row, report),
+	INTEGER(struct report_row, stage_id),
+	INTEGER(struct report_row, case_index),
+	TEXT(struct report_row, report),
 };
 static const struct statement REPORTS = SELECT(struct report_row, REPORT_COLUMNS,
 	"SELECT m.stage_id, m.case_index, m.report "
@@ -152,61 +269,99 @@ static const struct statement REPORTS = SELECT(struct report_row, REPORT_COLUMNS
 	"WHERE j.submission_id = ? AND m.report IS NOT NULL");
 
 static const struct column ARTIFACT_COLUMNS[] = {
-	INTEGER(struct artifact_row, id), INTEGER(struct artifact_row, stage_id), TEXT(struct artifact_row, name),
+	INTEGER(struct artifact_row, id),
+	INTEGER(struct artifact_row, stage_id),
+	TEXT(struct artifact_row, name),
 	INTEGER(struct artifact_row, size),
 };
 static const struct statement ARTIFACTS = SELECT(struct artifact_row, ARTIFACT_COLUMNS,
-	"SELECT a.id, a.stage_id, a.name, a.size FROM artifacts a JOIN stages t ON t.id = a.stage_id JOIN jobs j ON j.id = t.job_id "
+	"SELECT a.id, a.stage_id, a.name, a.size FROM artifacts a JOIN stages t ON t.id = a.stage_id "
+    "JOIN jobs j ON j.id = t.job_id "
 	"WHERE j.submission_id = ? ORDER BY a.stage_id, a.name");
 
-struct source_row { struct blob_value source; };
+struct source_row {
+	struct blob_value source;
+};
 static const struct column SOURCE_COLUMNS[] = { BLOB(struct source_row, source) };
 static const struct statement SOURCE = SELECT(struct source_row, SOURCE_COLUMNS,
-	"SELECT b.content AS source FROM submissions s JOIN blobs b ON b.sha256 = s.sha256 WHERE s.id = ?");
+	"SELECT b.content AS source FROM submissions s JOIN blobs b ON b.sha256 = s.sha256 WHERE s.id "
+    "= ?");
 
-/* What a page shows of a submission, asked together. Strangers get the first part of it: what profilers left tells as much about
- * the source as the source does. Whoever waits is told how long. */
+/* What a page shows of a submission, asked together. Strangers get the first part of it: what
+ * profilers left tells as much about the source as the source does. Whoever waits is told how long.
+ */
 enum part { JOBS, STAGES, CASES, SAMPLES, COMPARED, PROFILES, FILES, CODE, WAITS, PARTS_OF_PAGE };
 static const struct statement *const PAGE_PARTS[] = {
-	[JOBS] = &OF_SUBMISSION.jobs, [STAGES] = &OF_SUBMISSION.stages, [CASES] = &OF_SUBMISSION.cases, [SAMPLES] = &OF_SUBMISSION.samples,
-	[COMPARED] = &COMPARISONS, [PROFILES] = &REPORTS, [FILES] = &ARTIFACTS, [CODE] = &SOURCE, [WAITS] = &wait_reading,
+	[JOBS] = &OF_SUBMISSION.jobs,
+	[STAGES] = &OF_SUBMISSION.stages,
+	[CASES] = &OF_SUBMISSION.cases,
+	[SAMPLES] = &OF_SUBMISSION.samples,
+	[COMPARED] = &COMPARISONS,
+	[PROFILES] = &REPORTS,
+	[FILES] = &ARTIFACTS,
+	[CODE] = &SOURCE,
+	[WAITS] = &wait_reading,
 };
-static const struct bundle PAGE_FOR_STRANGERS = { PAGE_PARTS, PROFILES }, PAGE = { PAGE_PARTS, WAITS },
-	PAGE_OF_WAITING = { PAGE_PARTS, PARTS_OF_PAGE };
+static const struct bundle PAGE_FOR_STRANGERS = { PAGE_PARTS, PROFILES },
+						   PAGE = { PAGE_PARTS, WAITS },
+						   PAGE_OF_WAITING = { PAGE_PARTS, PARTS_OF_PAGE };
 static const struct statement *const REJUDGED_PARTS[] = {
-	[JOBS] = &OF_REJUDGED.jobs, [STAGES] = &OF_REJUDGED.stages, [CASES] = &OF_REJUDGED.cases, [SAMPLES] = &OF_REJUDGED.samples,
+	[JOBS] = &OF_REJUDGED.jobs,
+	[STAGES] = &OF_REJUDGED.stages,
+	[CASES] = &OF_REJUDGED.cases,
+	[SAMPLES] = &OF_REJUDGED.samples,
 };
 static const struct bundle REJUDGED = BUNDLE(REJUDGED_PARTS);
 /* For programs. */
-enum result_part { RESULT_JOBS, RESULT_STAGES, RESULT_CASES, RESULT_PROFILES, RESULT_FILES, RESULT_WAITS, PARTS_OF_RESULTS };
-static const struct statement *const RESULT_PARTS[] = {
-	[RESULT_JOBS] = &OF_SUBMISSION.jobs, [RESULT_STAGES] = &OF_SUBMISSION.stages, [RESULT_CASES] = &OF_SUBMISSION.cases,
-	[RESULT_PROFILES] = &REPORTS, [RESULT_FILES] = &ARTIFACTS, [RESULT_WAITS] = &wait_reading,
+enum result_part {
+	RESULT_JOBS,
+	RESULT_STAGES,
+	RESULT_CASES,
+	RESULT_PROFILES,
+	RESULT_FILES,
+	RESULT_WAITS,
+	PARTS_OF_RESULTS
 };
-static const struct bundle RESULTS_FOR_STRANGERS = { RESULT_PARTS, RESULT_PROFILES }, RESULTS = { RESULT_PARTS, RESULT_WAITS },
-	RESULTS_OF_WAITING = BUNDLE(RESULT_PARTS);
+static const struct statement *const RESULT_PARTS[] = {
+	[RESULT_JOBS] = &OF_SUBMISSION.jobs,
+	[RESULT_STAGES] = &OF_SUBMISSION.stages,
+	[RESULT_CASES] = &OF_SUBMISSION.cases,
+	[RESULT_PROFILES] = &REPORTS,
+	[RESULT_FILES] = &ARTIFACTS,
+	[RESULT_WAITS] = &wait_reading,
+};
+static const struct bundle RESULTS_FOR_STRANGERS = { RESULT_PARTS, RESULT_PROFILES },
+						   RESULTS = { RESULT_PARTS, RESULT_WAITS },
+						   RESULTS_OF_WAITING = BUNDLE(RESULT_PARTS);
 static const struct statement *const STATE_PARTS[] = { &OF_SUBMISSION.jobs, &wait_reading };
 static const struct bundle STATE = { STATE_PARTS, 1 }, STATE_OF_WAITING = BUNDLE(STATE_PARTS);
-static const struct statement *const SAMPLE_PARTS[] = { &OF_SUBMISSION.jobs, &STAGE_NAMES, &OF_SUBMISSION.cases, &OF_SUBMISSION.samples };
+static const struct statement *const SAMPLE_PARTS[] = { &OF_SUBMISSION.jobs, &STAGE_NAMES,
+	&OF_SUBMISSION.cases, &OF_SUBMISSION.samples };
 static const struct bundle SAMPLES_AND_CASES = BUNDLE(SAMPLE_PARTS);
 /* Of its state. */
-static const struct statement *const STATUS_PARTS[] = { &OF_SUBMISSION.jobs, &COMPARISONS, &wait_reading };
+static const struct statement *const STATUS_PARTS[] = { &OF_SUBMISSION.jobs, &COMPARISONS,
+	&wait_reading };
 static const struct bundle STATUS = { STATUS_PARTS, 2 }, STATUS_OF_WAITING = BUNDLE(STATUS_PARTS);
 
 /* ---- reading ---- */
 
 static bool is_owner(const struct request *request, const struct submission_row *row)
 {
-	return request->viewer.id && (request->viewer.id == row->user_id || request->viewer.role == ROLE_ADMIN);
+	return request->viewer.id
+		&& (request->viewer.id == row->user_id || request->viewer.role == ROLE_ADMIN);
 }
 
-static int find_numbered(struct request *request, const struct statement *statement, int64_t id, struct submission_row *row)
+static int find_numbered(struct request *request, const struct statement *statement, int64_t id,
+	struct submission_row *row)
 {
-	int rc = !id ? ERROR_NOT_FOUND : database_row(request->db, request->arena, statement, row, request->error, "iii", id, request->viewer.id,
-		request->viewer.id);
+	int rc = !id ? ERROR_NOT_FOUND
+				 : database_row(request->db, request->arena, statement, row, request->error, "iii",
+					 id, request->viewer.id, request->viewer.id);
 	if (!rc && row->hidden && !is_owner(request, row))
 		return fail(request->error, ERROR_NOT_FOUND, "This submission was hidden by an admin.");
-	return rc == ERROR_NOT_FOUND ? fail(request->error, rc, "There is no submission with this number.") : rc;
+	return rc == ERROR_NOT_FOUND
+		? fail(request->error, rc, "There is no submission with this number.")
+		: rc;
 }
 
 int submission_by_number(struct request *request, int64_t id, struct submission_row *row)
@@ -229,10 +384,13 @@ bool submission_may_see_source(const struct request *request, const struct submi
 	return is_owner(request, row) || (row->ended && row->sources_public);
 }
 
-/* Times that an admin doubts are no news for strangers, whether they wait for him or he has rejected them. */
-static void hide_held(const struct request *request, const struct submission_row *row, struct job_row *job)
+/* Times that an admin doubts are no news for strangers, whether they wait for him or he has
+ * rejected them. */
+static void hide_held(
+	const struct request *request, const struct submission_row *row, struct job_row *job)
 {
-	if (job->held_at_ms == TIME_NULL || job->released_by != SQL_NULL_INTEGER || is_owner(request, row))
+	if (job->held_at_ms == TIME_NULL || job->released_by != SQL_NULL_INTEGER
+		|| is_owner(request, row))
 		return;
 	job->hides_times = true;
 	job->held_reason = NULL;
@@ -240,35 +398,40 @@ static void hide_held(const struct request *request, const struct submission_row
 }
 
 /* While the public ranking stands still, so does what strangers can know of it. */
-static void hide_withheld(const struct request *request, const struct submission_row *row, struct job_row *job)
+static void hide_withheld(
+	const struct request *request, const struct submission_row *row, struct job_row *job)
 {
 	int64_t at_ms = job->finished_at_ms != TIME_NULL ? job->finished_at_ms : now_ms();
 	bool is_later = row->frozen_at_ms != TIME_NULL && at_ms > row->frozen_at_ms;
-	if (!is_later || is_owner(request, row) || (request->viewer.id && request->viewer.id == row->creator_id))
+	if (!is_later || is_owner(request, row)
+		|| (request->viewer.id && request->viewer.id == row->creator_id))
 		return;
 	job->hides_times = job->is_withheld = true;
 	job->score_ns = job->score_err_ns = NAN;
 }
 
-static void hide_output(const struct request *request, const struct submission_row *row, struct job_row *job)
+static void hide_output(
+	const struct request *request, const struct submission_row *row, struct job_row *job)
 {
 	if (!is_owner(request, row))
 		job->tail = NULL;
 }
 
 /* Of one that began to wait between two questions nobody has asked yet how long. */
-static int ask_for_waits(struct request *request, const struct submission_row *row, const struct job_row *jobs, size_t count,
-	struct database_answer *waits)
+static int ask_for_waits(struct request *request, const struct submission_row *row,
+	const struct job_row *jobs, size_t count, struct database_answer *waits)
 {
 	bool is_waiting = false;
 	for (size_t i = 0; i < count; i++)
 		is_waiting = is_waiting || strcmp(jobs[i].state, "queued") == 0;
-	return !is_waiting || waits->rows ? 0 : database_rows(request->db, request->arena, &wait_reading, &waits->rows, &waits->count,
-		request->error, "ii", (int64_t)0, row->id);
+	return !is_waiting || waits->rows
+		? 0
+		: database_rows(request->db, request->arena, &wait_reading, &waits->rows, &waits->count,
+			request->error, "ii", (int64_t)0, row->id);
 }
 
-static int finish_jobs(struct request *request, const struct submission_row *row, struct job_row *jobs, size_t count,
-	struct database_answer waits)
+static int finish_jobs(struct request *request, const struct submission_row *row,
+	struct job_row *jobs, size_t count, struct database_answer waits)
 {
 	int rc = ask_for_waits(request, row, jobs, count, &waits);
 	if (rc)
@@ -287,9 +450,10 @@ bool job_can_be_cancelled(const struct job_row *job)
 	return strcmp(job->state, "queued") == 0 || strcmp(job->state, "running") == 0;
 }
 
-/* Hangs the cases onto their stages and the stages onto their jobs; both come in the jobs' order. */
-static void join_rows(struct job_row *jobs, size_t job_count, struct stage_row *stages, size_t stage_count,
-	struct case_row *cases, size_t case_count)
+/* Hangs the cases onto their stages and the stages onto their jobs; both come in the jobs' order.
+ */
+static void join_rows(struct job_row *jobs, size_t job_count, struct stage_row *stages,
+	size_t stage_count, struct case_row *cases, size_t case_count)
 {
 	for (size_t i = 0; i < stage_count; i++)
 		for (size_t c = 0; c < case_count; c++)
@@ -316,28 +480,35 @@ static void drop_hidden_times(struct job_row *jobs, size_t count)
 			jobs[j].stages[i].duration_ms = SQL_NULL_INTEGER; /* it would tell roughly */
 }
 
-static void join_samples(struct arena *arena, struct case_row *cases, size_t case_count, const struct samples_row *rows, size_t count)
+static void join_samples(struct arena *arena, struct case_row *cases, size_t case_count,
+	const struct samples_row *rows, size_t count)
 {
 	for (size_t c = 0; c < case_count; c++) {
 		struct case_row *one = &cases[c];
-		one->samples = (struct samples){ .median_ns = one->median_ns, .low_ns = one->low_ns, .high_ns = one->high_ns,
+		one->samples = (struct samples){ .median_ns = one->median_ns,
+			.low_ns = one->low_ns,
+			.high_ns = one->high_ns,
 			.blocks = one->blocks };
 		for (size_t i = 0; i < count; i++)
 			if (rows[i].stage_id == one->stage_id && rows[i].case_index == one->case_index)
-				one->samples.ns = samples_read(arena, rows[i].samples.bytes, rows[i].samples.length, &one->samples.count);
+				one->samples.ns = samples_read(
+					arena, rows[i].samples.bytes, rows[i].samples.length, &one->samples.count);
 	}
 }
 
-static void join_reports(struct stage_row *stages, size_t stage_count, const struct report_row *reports, size_t count)
+static void join_reports(
+	struct stage_row *stages, size_t stage_count, const struct report_row *reports, size_t count)
 {
 	for (size_t i = 0; i < stage_count; i++)
 		for (size_t c = 0; c < stages[i].case_count; c++)
 			for (size_t r = 0; r < count; r++)
-				if (reports[r].stage_id == stages[i].id && reports[r].case_index == stages[i].cases[c].case_index)
+				if (reports[r].stage_id == stages[i].id
+					&& reports[r].case_index == stages[i].cases[c].case_index)
 					stages[i].cases[c].report = reports[r].report;
 }
 
-static void join_artifacts(struct stage_row *stages, size_t stage_count, const struct artifact_row *artifacts, size_t count)
+static void join_artifacts(struct stage_row *stages, size_t stage_count,
+	const struct artifact_row *artifacts, size_t count)
 {
 	for (size_t i = 0; i < stage_count; i++)
 		for (size_t a = 0; a < count; a++)
@@ -345,7 +516,8 @@ static void join_artifacts(struct stage_row *stages, size_t stage_count, const s
 				stages[i].artifacts = &artifacts[a];
 }
 
-static void join_comparisons(struct job_row *jobs, size_t job_count, const struct comparison_row *comparisons, size_t count)
+static void join_comparisons(
+	struct job_row *jobs, size_t job_count, const struct comparison_row *comparisons, size_t count)
 {
 	for (size_t j = 0; j < job_count; j++)
 		for (size_t c = 0; c < count; c++)
@@ -355,25 +527,30 @@ static void join_comparisons(struct job_row *jobs, size_t job_count, const struc
 
 enum { most_comparisons = 100 };
 
-struct stages { struct stage_row *rows; size_t count; };
+struct stages {
+	struct stage_row *rows;
+	size_t count;
+};
 
 /* The stages with their cases, hung onto their jobs. */
 static struct stages join_stages(struct arena *arena, const struct database_answer *answers)
 {
 	struct stages stages = { answers[STAGES].rows, answers[STAGES].count };
-	join_samples(arena, answers[CASES].rows, answers[CASES].count, answers[SAMPLES].rows, answers[SAMPLES].count);
-	join_rows(answers[JOBS].rows, answers[JOBS].count, stages.rows, stages.count, answers[CASES].rows, answers[CASES].count);
+	join_samples(arena, answers[CASES].rows, answers[CASES].count, answers[SAMPLES].rows,
+		answers[SAMPLES].count);
+	join_rows(answers[JOBS].rows, answers[JOBS].count, stages.rows, stages.count,
+		answers[CASES].rows, answers[CASES].count);
 	return stages;
 }
 
-int submission_read_rejudged(struct request *request, int64_t submission_id, int64_t result_id, struct submission_row *row,
-	struct submission_view *view)
+int submission_read_rejudged(struct request *request, int64_t submission_id, int64_t result_id,
+	struct submission_row *row, struct submission_view *view)
 {
 	struct database_answer answers[COUNT(REJUDGED_PARTS)];
 	int rc = find_numbered(request, &SUBMISSION_AND_TASK, submission_id, row);
 	if (!rc)
-		rc = database_answers(request->db, request->arena, &REJUDGED, answers, request->error, "iiiii", result_id, result_id, result_id, result_id,
-			(int64_t)most_pictures);
+		rc = database_answers(request->db, request->arena, &REJUDGED, answers, request->error,
+			"iiiii", result_id, result_id, result_id, result_id, (int64_t)most_pictures);
 	if (rc)
 		return rc;
 	join_stages(request->arena, answers);
@@ -384,28 +561,38 @@ int submission_read_rejudged(struct request *request, int64_t submission_id, int
 	return 0;
 }
 
-static struct submission_view view_of(const struct request *request, const struct submission_row *row, struct database_answer jobs)
+static struct submission_view view_of(
+	const struct request *request, const struct submission_row *row, struct database_answer jobs)
 {
-	return (struct submission_view){ .row = row, .jobs = jobs.rows, .job_count = jobs.count, .may_see_source = submission_may_see_source(request, row),
-		.may_see_output = is_owner(request, row), .is_admin = request->viewer.role == ROLE_ADMIN,
+	return (struct submission_view){ .row = row,
+		.jobs = jobs.rows,
+		.job_count = jobs.count,
+		.may_see_source = submission_may_see_source(request, row),
+		.may_see_output = is_owner(request, row),
+		.is_admin = request->viewer.role == ROLE_ADMIN,
 		.is_author = request->viewer.id && request->viewer.id == row->user_id };
 }
 
-static int ask_for_results(struct request *request, const struct submission_row *row, struct database_answer *answers)
+static int ask_for_results(
+	struct request *request, const struct submission_row *row, struct database_answer *answers)
 {
 	const int64_t id = row->id;
 	if (row->waits)
-		return database_answers(request->db, request->arena, &RESULTS_OF_WAITING, answers, request->error, "iiiiiii", id, id, id, id, id,
-			(int64_t)0, id);
+		return database_answers(request->db, request->arena, &RESULTS_OF_WAITING, answers,
+			request->error, "iiiiiii", id, id, id, id, id, (int64_t)0, id);
 	if (submission_may_see_source(request, row))
-		return database_answers(request->db, request->arena, &RESULTS, answers, request->error, "iiiii", id, id, id, id, id);
-	return database_answers(request->db, request->arena, &RESULTS_FOR_STRANGERS, answers, request->error, "iii", id, id, id);
+		return database_answers(request->db, request->arena, &RESULTS, answers, request->error,
+			"iiiii", id, id, id, id, id);
+	return database_answers(request->db, request->arena, &RESULTS_FOR_STRANGERS, answers,
+		request->error, "iii", id, id, id);
 }
 
-int submission_read_results(struct request *request, const struct submission_row *row, struct submission_view *view)
+int submission_read_results(
+	struct request *request, const struct submission_row *row, struct submission_view *view)
 {
-	struct database_answer answers[PARTS_OF_RESULTS] = {0}, *jobs = &answers[RESULT_JOBS], *stages = &answers[RESULT_STAGES],
-		*cases = &answers[RESULT_CASES], *profiles = &answers[RESULT_PROFILES], *files = &answers[RESULT_FILES];
+	struct database_answer answers[PARTS_OF_RESULTS] = { 0 }, *jobs = &answers[RESULT_JOBS],
+						   *stages = &answers[RESULT_STAGES], *cases = &answers[RESULT_CASES],
+						   *profiles = &answers[RESULT_PROFILES], *files = &answers[RESULT_FILES];
 	int rc = ask_for_results(request, row, answers);
 	if (!rc)
 		rc = finish_jobs(request, row, jobs->rows, jobs->count, answers[RESULT_WAITS]);
@@ -421,11 +608,14 @@ int submission_read_results(struct request *request, const struct submission_row
 	return 0;
 }
 
-int submission_read_state(struct request *request, const struct submission_row *row, struct submission_view *view)
+int submission_read_state(
+	struct request *request, const struct submission_row *row, struct submission_view *view)
 {
-	struct database_answer answers[COUNT(STATE_PARTS)] = {0};
-	int rc = row->waits ? database_answers(request->db, request->arena, &STATE_OF_WAITING, answers, request->error, "iii", row->id, (int64_t)0, row->id)
-		: database_answers(request->db, request->arena, &STATE, answers, request->error, "i", row->id);
+	struct database_answer answers[COUNT(STATE_PARTS)] = { 0 };
+	int rc = row->waits ? database_answers(request->db, request->arena, &STATE_OF_WAITING, answers,
+				 request->error, "iii", row->id, (int64_t)0, row->id)
+						: database_answers(request->db, request->arena, &STATE, answers,
+							request->error, "i", row->id);
 	if (!rc)
 		rc = finish_jobs(request, row, answers[0].rows, answers[0].count, answers[1]);
 	if (!rc)
@@ -433,11 +623,12 @@ int submission_read_state(struct request *request, const struct submission_row *
 	return rc;
 }
 
-int submission_read_samples(struct request *request, const struct submission_row *row, struct submission_view *view)
+int submission_read_samples(
+	struct request *request, const struct submission_row *row, struct submission_view *view)
 {
-	struct database_answer answers[PARTS_OF_PAGE] = {0}, *jobs = &answers[JOBS];
-	int rc = database_answers(request->db, request->arena, &SAMPLES_AND_CASES, answers, request->error, "iiiii", row->id, row->id, row->id,
-		row->id, INT64_MAX);
+	struct database_answer answers[PARTS_OF_PAGE] = { 0 }, *jobs = &answers[JOBS];
+	int rc = database_answers(request->db, request->arena, &SAMPLES_AND_CASES, answers,
+		request->error, "iiiii", row->id, row->id, row->id, row->id, INT64_MAX);
 	if (rc)
 		return rc;
 	struct job_row *rows = jobs->rows;
@@ -452,28 +643,32 @@ int submission_read_samples(struct request *request, const struct submission_row
 }
 
 /* The members of PAGE_PARTS that were not asked for stay empty. */
-static int read_parts(struct request *request, const struct submission_row *row, struct database_answer *answers)
+static int read_parts(
+	struct request *request, const struct submission_row *row, struct database_answer *answers)
 {
 	const int64_t id = row->id, pictures = most_pictures, comparisons = most_comparisons;
 	if (row->waits)
-		return database_answers(request->db, request->arena, &PAGE_OF_WAITING, answers, request->error, "iiiiiiiiiiiii", id, id, id, id, pictures,
-			id, id, comparisons, id, id, id, (int64_t)0, id);
+		return database_answers(request->db, request->arena, &PAGE_OF_WAITING, answers,
+			request->error, "iiiiiiiiiiiii", id, id, id, id, pictures, id, id, comparisons, id, id,
+			id, (int64_t)0, id);
 	if (submission_may_see_source(request, row))
-		return database_answers(request->db, request->arena, &PAGE, answers, request->error, "iiiiiiiiiii", id, id, id, id, pictures, id, id,
-			comparisons, id, id, id);
-	return database_answers(request->db, request->arena, &PAGE_FOR_STRANGERS, answers, request->error, "iiiiiiii", id, id, id, id, pictures,
-		id, id, comparisons);
+		return database_answers(request->db, request->arena, &PAGE, answers, request->error,
+			"iiiiiiiiiii", id, id, id, id, pictures, id, id, comparisons, id, id, id);
+	return database_answers(request->db, request->arena, &PAGE_FOR_STRANGERS, answers,
+		request->error, "iiiiiiii", id, id, id, id, pictures, id, id, comparisons);
 }
 
 static void show_source(const struct database_answer *answer, struct submission_view *view)
 {
 	const struct source_row *row = answer->rows;
-	view->source = html_lines_are_many(row->source.bytes, row->source.length) ? NULL : row->source.bytes;
+	view->source =
+		html_lines_are_many(row->source.bytes, row->source.length) ? NULL : row->source.bytes;
 }
 
-int submission_read_view(struct request *request, const struct submission_row *row, struct submission_view *view)
+int submission_read_view(
+	struct request *request, const struct submission_row *row, struct submission_view *view)
 {
-	struct database_answer answers[PARTS_OF_PAGE] = {0};
+	struct database_answer answers[PARTS_OF_PAGE] = { 0 };
 	int rc = read_parts(request, row, answers);
 	struct job_row *jobs = answers[JOBS].rows;
 	size_t job_count = answers[JOBS].count;
@@ -489,7 +684,8 @@ int submission_read_view(struct request *request, const struct submission_row *r
 	for (size_t i = 0; i < job_count; i++)
 		is_open = is_open || job_can_be_cancelled(&jobs[i]);
 	view->may_cancel = is_open && is_owner(request, row);
-	view->may_withdraw = !is_open && view->is_author && !row->dry_run && strcmp(row->mode, "ranked") == 0;
+	view->may_withdraw =
+		!is_open && view->is_author && !row->dry_run && strcmp(row->mode, "ranked") == 0;
 	if (!view->may_see_source)
 		return 0;
 	if (!answers[CODE].count)
@@ -500,18 +696,21 @@ int submission_read_view(struct request *request, const struct submission_row *r
 	return 0;
 }
 
-static int ask_for_status(struct request *request, const struct submission_row *row, struct database_answer *answers)
+static int ask_for_status(
+	struct request *request, const struct submission_row *row, struct database_answer *answers)
 {
 	if (!row->waits)
-		return database_answers(request->db, request->arena, &STATUS, answers, request->error, "iiii", row->id, row->id, row->id,
-			(int64_t)most_comparisons);
-	return database_answers(request->db, request->arena, &STATUS_OF_WAITING, answers, request->error, "iiiiii", row->id, row->id, row->id,
-		(int64_t)most_comparisons, (int64_t)0, row->id);
+		return database_answers(request->db, request->arena, &STATUS, answers, request->error,
+			"iiii", row->id, row->id, row->id, (int64_t)most_comparisons);
+	return database_answers(request->db, request->arena, &STATUS_OF_WAITING, answers,
+		request->error, "iiiiii", row->id, row->id, row->id, (int64_t)most_comparisons, (int64_t)0,
+		row->id);
 }
 
-int submission_read_status(struct request *request, const struct submission_row *row, struct submission_view *view)
+int submission_read_status(
+	struct request *request, const struct submission_row *row, struct submission_view *view)
 {
-	struct database_answer answers[COUNT(STATUS_PARTS)] = {0}, *jobs = &answers[0];
+	struct database_answer answers[COUNT(STATUS_PARTS)] = { 0 }, *jobs = &answers[0];
 	int rc = ask_for_status(request, row, answers);
 	if (!rc)
 		rc = finish_jobs(request, row, jobs->rows, jobs->count, answers[2]);
@@ -528,24 +727,32 @@ int submission_to_cancel(struct request *request, struct submission_row *row)
 {
 	int rc = submission_without_task(request, row);
 	return rc || is_owner(request, row) ? rc
-		: fail(request->error, ERROR_FORBIDDEN, "Only its author and admins may cancel a submission.");
+										: fail(request->error, ERROR_FORBIDDEN,
+											"Only its author and admins may cancel a submission.");
 }
 
-int submission_jobs(struct request *request, const struct submission_row *row, struct job_row **jobs, size_t *count)
+int submission_jobs(
+	struct request *request, const struct submission_row *row, struct job_row **jobs, size_t *count)
 {
-	return database_rows(request->db, request->arena, &OF_SUBMISSION.jobs, jobs, count, request->error, "i", row->id);
+	return database_rows(request->db, request->arena, &OF_SUBMISSION.jobs, jobs, count,
+		request->error, "i", row->id);
 }
 
 int submission_of_author(struct request *request, const char *deed, struct submission_row *row)
 {
 	int rc = submission_without_task(request, row);
-	return rc || request->viewer.id == row->user_id ? rc : fail(request->error, ERROR_FORBIDDEN, "Only its author may %s.", deed);
+	return rc || request->viewer.id == row->user_id
+		? rc
+		: fail(request->error, ERROR_FORBIDDEN, "Only its author may %s.", deed);
 }
 
-int submission_read_source(struct request *request, const struct submission_row *row, struct blob_value *content)
+int submission_read_source(
+	struct request *request, const struct submission_row *row, struct blob_value *content)
 {
 	if (!submission_may_see_source(request, row))
-		return fail(request->error, ERROR_FORBIDDEN, row->sources_public
-			? "The source is its author's until the leaderboard's deadline has passed." : "The source is its author's.");
+		return fail(request->error, ERROR_FORBIDDEN,
+			row->sources_public
+				? "The source is its author's until the leaderboard's deadline has passed."
+				: "The source is its author's.");
 	return blob_get(request->db, request->arena, row->sha256.bytes, content, request->error);
 }

@@ -9,8 +9,10 @@
 struct printed job_printed(struct arena *arena, const struct job_row *job)
 {
 	json_t *tail = job->tail ? json_loads(job->tail, 0, NULL) : NULL;
-	const char *out = json_string_value(json_object_get(tail, "stdout")), *err = json_string_value(json_object_get(tail, "stderr"));
-	struct printed printed = { arena_strdup(arena, out ? out : ""), arena_strdup(arena, err ? err : "") };
+	const char *out = json_string_value(json_object_get(tail, "stdout")),
+			   *err = json_string_value(json_object_get(tail, "stderr"));
+	struct printed printed = { arena_strdup(arena, out ? out : ""),
+		arena_strdup(arena, err ? err : "") };
 	json_decref(tail);
 	return printed;
 }
@@ -33,7 +35,8 @@ bool stage_has_device(const struct stage_row *stage)
 
 bool case_has_note(const struct case_row *one)
 {
-	return one->blocks != SQL_NULL_INTEGER && strcmp(one->verdict, "passed") == 0 && one->message && *one->message;
+	return one->blocks != SQL_NULL_INTEGER && strcmp(one->verdict, "passed") == 0 && one->message
+		&& *one->message;
 }
 
 bool stage_has_notes(const struct stage_row *stage)
@@ -58,40 +61,45 @@ static const char *formulas(struct arena *arena, const struct submission_row *ro
 {
 	if (row->bytes && row->flops)
 		return arena_printf(arena, "bytes = %s, operations = %s", row->bytes, row->flops);
-	return row->bytes ? arena_printf(arena, "bytes = %s", row->bytes) : arena_printf(arena, "operations = %s", row->flops);
+	return row->bytes ? arena_printf(arena, "bytes = %s", row->bytes)
+					  : arena_printf(arena, "operations = %s", row->flops);
 }
 
 /* "989 TFLOP/s in fp16, 67 TFLOP/s in fp32": of the types that the cases have. */
-static void append_compute_peaks(struct buffer *out, struct arena *arena, const struct gpu_peaks *peaks, const struct stage_row *stage)
+static void append_compute_peaks(struct buffer *out, struct arena *arena,
+	const struct gpu_peaks *peaks, const struct stage_row *stage)
 {
-	bool used[NUMBER_TYPES] = {0};
+	bool used[NUMBER_TYPES] = { 0 };
 	const char *before = ", and without sparsity ";
 	for (size_t i = 0; i < stage->case_count; i++)
 		used[peaks_number_type(stage->cases[i].spec)] = true;
 	for (int type = 0; type < NUMBER_TYPES; type++) {
 		if (!used[type] || !(peaks->tflop_s[type] > 0))
 			continue;
-		buffer_printf(out, "%s%s in %s", before, result_figure(arena, peaks->tflop_s[type], "TFLOP/s"),
+		buffer_printf(out, "%s%s in %s", before,
+			result_figure(arena, peaks->tflop_s[type], "TFLOP/s"),
 			peaks_number_name((enum number_type)type));
 		before = ", ";
 	}
 }
 
-const char *submission_rates_meaning(struct arena *arena, const struct submission_row *row, const struct job_row *job,
-	const struct stage_row *stage)
+const char *submission_rates_meaning(struct arena *arena, const struct submission_row *row,
+	const struct job_row *job, const struct stage_row *stage)
 {
 	const struct gpu_peaks *peaks = peaks_find(job->gpu);
-	cleanup_buffer struct buffer text = {0};
+	cleanup_buffer struct buffer text = { 0 };
 	if (!row->bytes && !row->flops)
 		return NULL;
-	buffer_printf(&text, "Rates count the work that the task states (%s), not what the kernel moves or computes. ", formulas(arena, row));
+	buffer_printf(&text,
+		"Rates count the work that the task states (%s), not what the kernel moves or computes. ",
+		formulas(arena, row));
 	if (!peaks) {
 		buffer_printf(&text, "The peak rates of %s are not known here, so there is no percentage.",
 			strcmp(job->gpu, "CPU") == 0 ? "a CPU" : job->gpu);
 		return arena_strdup(arena, buffer_string(&text));
 	}
-	buffer_printf(&text, "Percentages are of what the maker states for %s: %s of memory bandwidth", peaks->model,
-		result_figure(arena, peaks->memory_gb_s, "GB/s"));
+	buffer_printf(&text, "Percentages are of what the maker states for %s: %s of memory bandwidth",
+		peaks->model, result_figure(arena, peaks->memory_gb_s, "GB/s"));
 	if (row->flops)
 		append_compute_peaks(&text, arena, peaks, stage);
 	buffer_printf(&text, " (%s).", peaks->source);

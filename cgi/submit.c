@@ -28,58 +28,111 @@ static bool is_in(const char **names, size_t count, const char *name)
 /* ---- what the form begins with ---- */
 
 /* What an earlier submission was sent with; `source` only where it is taken over. */
-struct choices { int64_t id; const char *mode, *gpus, *file_name; struct blob_value source; };
+struct choices {
+	int64_t id;
+	const char *mode, *gpus, *file_name;
+	struct blob_value source;
+};
 static const struct column CHOICES_COLUMNS[] = {
-	INTEGER(struct choices, id), TEXT(struct choices, mode), TEXT(struct choices, gpus), TEXT(struct choices, file_name),
+	INTEGER(struct choices, id),
+	TEXT(struct choices, mode),
+	TEXT(struct choices, gpus),
+	TEXT(struct choices, file_name),
 	BLOB(struct choices, source),
 };
 static const struct statement LAST_CHOICES = SELECT(struct choices, CHOICES_COLUMNS,
-	"SELECT s.id, s.mode, (SELECT GROUP_CONCAT(j.gpu) FROM jobs j WHERE j.submission_id = s.id) AS gpus, s.file_name, NULL AS source "
-	"FROM submissions s FORCE INDEX (submissions_history) WHERE s.user_id = ? AND s.leaderboard_id = ? AND NOT s.dry_run ORDER BY s.id DESC LIMIT 1");
+	"SELECT s.id, s.mode, (SELECT GROUP_CONCAT(j.gpu) FROM jobs j WHERE j.submission_id = s.id) AS "
+    "gpus, s.file_name, NULL AS source "
+	"FROM submissions s FORCE INDEX (submissions_history) WHERE s.user_id = ? AND s.leaderboard_id "
+    "= ? AND NOT s.dry_run ORDER BY s.id DESC LIMIT 1");
 /* Its author's, an admin's, or everybody's after the deadline. */
 static const struct statement CHOICES_OF = SELECT(struct choices, CHOICES_COLUMNS,
-	"SELECT s.id, s.mode, (SELECT GROUP_CONCAT(j.gpu) FROM jobs j WHERE j.submission_id = s.id) AS gpus, s.file_name, "
-	"  b.content AS source FROM submissions s JOIN leaderboards l ON l.id = s.leaderboard_id JOIN blobs b ON b.sha256 = s.sha256 "
-	"WHERE s.id = ? AND s.leaderboard_id = ? AND " SQL_IS_SHOWN("s") " AND " SQL_MAY_SEE_SOURCE("s", "l"));
+	"SELECT s.id, s.mode, (SELECT GROUP_CONCAT(j.gpu) FROM jobs j WHERE j.submission_id = s.id) AS "
+    "gpus, s.file_name, "
+	"  b.content AS source FROM submissions s JOIN leaderboards l ON l.id = s.leaderboard_id JOIN "
+    "blobs b ON b.sha256 = s.sha256 "
+	"WHERE s.id = ? AND s.leaderboard_id = ? AND " SQL_IS_SHOWN("s") " AND " SQL_MAY_SEE_SOURCE(
+		"s", "l"));
 
 /* A template by its language, which may be written with other letters than the task has it. */
-struct template_row { const char *language; struct blob_value source; };
-static const struct column TEMPLATE_COLUMNS[] = { TEXT(struct template_row, language), BLOB(struct template_row, source) };
+struct template_row {
+	const char *language;
+	struct blob_value source;
+};
+static const struct column TEMPLATE_COLUMNS[] = { TEXT(struct template_row, language),
+	BLOB(struct template_row, source) };
 static const struct statement TEMPLATE = SELECT(struct template_row, TEMPLATE_COLUMNS,
-	"SELECT f.path AS language, b.content AS source FROM task_files f JOIN blobs b ON b.sha256 = f.sha256 "
+	"SELECT f.path AS language, b.content AS source FROM task_files f JOIN blobs b ON b.sha256 = "
+    "f.sha256 "
 	"WHERE f.task_version_id = ? AND f.role = 'template' AND LOWER(f.path) = LOWER(?)");
 
 /* The leaderboard's devices. */
-struct device_row { const char *name, *product; };
-static const struct column DEVICE_COLUMNS[] = { TEXT(struct device_row, name), TEXT(struct device_row, product) };
+struct device_row {
+	const char *name, *product;
+};
+static const struct column DEVICE_COLUMNS[] = { TEXT(struct device_row, name),
+	TEXT(struct device_row, product) };
 static const struct statement DEVICES = SELECT(struct device_row, DEVICE_COLUMNS,
-	"SELECT g.gpu AS name, (SELECT MIN(o.product) FROM gpus o WHERE o.model = g.gpu AND o.seen_at" SQL_IS_ONLINE
-	"  AND o.quarantined_at IS NULL) AS product FROM leaderboard_gpus g WHERE g.leaderboard_id = ? ORDER BY g.position, g.gpu");
+	"SELECT g.gpu AS name, (SELECT MIN(o.product) FROM gpus o WHERE o.model = g.gpu AND "
+    "o.seen_at" SQL_IS_ONLINE "  AND o.quarantined_at IS NULL) AS product FROM leaderboard_gpus g "
+                              "WHERE g.leaderboard_id = ? ORDER BY g.position, g.gpu");
 
-/* What is asked before anything else, and all that the form shows then; without an account the first of it. */
+/* What is asked before anything else, and all that the form shows then; without an account the
+ * first of it. */
 enum { ANSWER_LEADERBOARD, ANSWER_QUOTAS };
 static const struct statement *const FIRST_PARTS[] = {
-	[ANSWER_LEADERBOARD] = &leaderboard_reading, [ANSWER_QUOTAS] = &quotas_reading,
+	[ANSWER_LEADERBOARD] = &leaderboard_reading,
+	[ANSWER_QUOTAS] = &quotas_reading,
 };
 static const struct bundle FIRST = BUNDLE(FIRST_PARTS);
-enum { ANSWER_TASK, ANSWER_DEVICES, ANSWER_LINE, ANSWER_STOP, ANSWER_LAST, ANSWER_FROM, ANSWER_TEMPLATE, ANSWER_WINDOWS };
+enum {
+	ANSWER_TASK,
+	ANSWER_DEVICES,
+	ANSWER_LINE,
+	ANSWER_STOP,
+	ANSWER_LAST,
+	ANSWER_FROM,
+	ANSWER_TEMPLATE,
+	ANSWER_WINDOWS
+};
 static const struct statement *const FORM_PARTS[] = {
-	[ANSWER_TASK] = &task_reading, [ANSWER_DEVICES] = &DEVICES, [ANSWER_LINE] = &wait_reading, [ANSWER_STOP] = &intake_reading, [ANSWER_LAST] = &LAST_CHOICES,
-	[ANSWER_FROM] = &CHOICES_OF, [ANSWER_TEMPLATE] = &TEMPLATE, [ANSWER_WINDOWS] = &quota_windows[0], &quota_windows[1], &quota_windows[2],
+	[ANSWER_TASK] = &task_reading,
+	[ANSWER_DEVICES] = &DEVICES,
+	[ANSWER_LINE] = &wait_reading,
+	[ANSWER_STOP] = &intake_reading,
+	[ANSWER_LAST] = &LAST_CHOICES,
+	[ANSWER_FROM] = &CHOICES_OF,
+	[ANSWER_TEMPLATE] = &TEMPLATE,
+	[ANSWER_WINDOWS] = &quota_windows[0],
+	&quota_windows[1],
+	&quota_windows[2],
 	&quota_windows[3],
 };
 static const struct bundle FORM = BUNDLE(FORM_PARTS), FORM_OF_NOBODY = { FORM_PARTS, ANSWER_LAST };
 
-static int read_form(struct request *request, const struct leaderboard *leaderboard, const struct quota_use uses[static quota_modes],
-	struct database_answer *answers)
+static int read_form(struct request *request, const struct leaderboard *leaderboard,
+	const struct quota_use uses[static quota_modes], struct database_answer *answers)
 {
-	int64_t user = request->viewer.id, board = leaderboard->id, version = leaderboard->task_version_id, none = 0;
+	int64_t user = request->viewer.id, board = leaderboard->id,
+			version = leaderboard->task_version_id, none = 0;
 	const char *template = request_query(request, "template");
 	if (!user)
-		return database_answers(request->db, request->arena, &FORM_OF_NOBODY, answers, request->error, "iiii", version, board, none, none);
-	return database_answers(request->db, request->arena, &FORM, answers, request->error, "ii" "ii" "ii" "iiii" "is" "iiii" "iiii" "iiii" "iiii",
-		version, board, none, none, user, board, query_number(request, "from", 0), board, user, user, version, template ? template : "",
-		QUOTA_WINDOW(user, board, uses[0]), QUOTA_WINDOW(user, board, uses[1]), QUOTA_WINDOW(user, board, uses[2]), QUOTA_WINDOW(user, board, uses[3]));
+		return database_answers(request->db, request->arena, &FORM_OF_NOBODY, answers,
+			request->error, "iiii", version, board, none, none);
+	return database_answers(request->db, request->arena, &FORM, answers, request->error,
+		"ii"
+		"ii"
+		"ii"
+		"iiii"
+		"is"
+		"iiii"
+		"iiii"
+		"iiii"
+		"iiii",
+		version, board, none, none, user, board, query_number(request, "from", 0), board, user,
+		user, version, template ? template : "", QUOTA_WINDOW(user, board, uses[0]),
+		QUOTA_WINDOW(user, board, uses[1]), QUOTA_WINDOW(user, board, uses[2]),
+		QUOTA_WINDOW(user, board, uses[3]));
 }
 
 static size_t split_names(struct arena *arena, const char *list, const char ***names)
@@ -95,42 +148,52 @@ static size_t split_names(struct arena *arena, const char *list, const char ***n
 /* Puts a file's text into the form, if a form can hold it. */
 static void offer_code(struct submit_form *form, const struct blob_value *file, const char *origin)
 {
-	bool fits = !html_lines_are_many(file->bytes, file->length) && text_is_utf8(file->bytes, file->length)
-		&& !memchr(file->bytes, '\0', file->length);
+	bool fits = !html_lines_are_many(file->bytes, file->length)
+		&& text_is_utf8(file->bytes, file->length) && !memchr(file->bytes, '\0', file->length);
 	form->code = fits ? file->bytes : "";
-	form->origin = fits ? origin : "The file is too long for this form, or no text; download it and choose it here.";
+	form->origin = fits
+		? origin
+		: "The file is too long for this form, or no text; download it and choose it here.";
 }
 
 /* ?from=ID: once more what was submitted before. */
-static int take_over(struct request *request, struct submit_form *form, int64_t id, const struct database_answer *answer)
+static int take_over(struct request *request, struct submit_form *form, int64_t id,
+	const struct database_answer *answer)
 {
 	const struct choices *choices = answer->rows;
 	if (!answer->count)
-		return fail(request->error, ERROR_NOT_FOUND, "There is no submission %lld to %s that you may submit again.", (long long)id,
+		return fail(request->error, ERROR_NOT_FOUND,
+			"There is no submission %lld to %s that you may submit again.", (long long)id,
 			form->leaderboard->name);
-	offer_code(form, &choices->source, arena_printf(request->arena, "The code is that of submission %lld (%s).", (long long)id,
-		choices->file_name));
+	offer_code(form, &choices->source,
+		arena_printf(request->arena, "The code is that of submission %lld (%s).", (long long)id,
+			choices->file_name));
 	return 0;
 }
 
 /* ?template=NAME: one of the task's templates. */
-static int take_template(struct request *request, struct submit_form *form, const char *name, const struct database_answer *answer)
+static int take_template(struct request *request, struct submit_form *form, const char *name,
+	const struct database_answer *answer)
 {
 	const struct template_row *template = answer->rows;
 	if (!answer->count)
-		return fail(request->error, ERROR_NOT_FOUND, "%s has no template %s.", form->leaderboard->name, quote(request->arena, name));
-	offer_code(form, &template->source, arena_printf(request->arena, "The code is the template %s.", template->language));
+		return fail(request->error, ERROR_NOT_FOUND, "%s has no template %s.",
+			form->leaderboard->name, quote(request->arena, name));
+	offer_code(form, &template->source,
+		arena_printf(request->arena, "The code is the template %s.", template->language));
 	return 0;
 }
 
-/* Before anything was typed: the last mode and devices, or those of a submission that is to be sent again. */
-static int begin_form(struct request *request, struct submit_form *form, const struct database_answer *answers, struct choices *choices)
+/* Before anything was typed: the last mode and devices, or those of a submission that is to be sent
+ * again. */
+static int begin_form(struct request *request, struct submit_form *form,
+	const struct database_answer *answers, struct choices *choices)
 {
 	int64_t from = query_number(request, "from", 0);
 	const char *template = request_query(request, "template");
 	const struct database_answer *chosen = &answers[from ? ANSWER_FROM : ANSWER_LAST];
 	int rc = 0;
-	*choices = (struct choices){0};
+	*choices = (struct choices){ 0 };
 	if (request->method == METHOD_POST || !request->viewer.id)
 		return 0;
 	if (from)
@@ -146,37 +209,48 @@ static int begin_form(struct request *request, struct submit_form *form, const s
 
 /* ---- the devices ---- */
 
-static void expect_starts(struct request *request, struct submit_form *form, const struct database_answer *line)
+static void expect_starts(
+	struct request *request, struct submit_form *form, const struct database_answer *line)
 {
 	struct wait *waits = arena_array(request->arena, struct wait, form->gpu_count + 1);
 	const char **gpus = arena_array(request->arena, const char *, form->gpu_count + 1);
 	for (size_t i = 0; i < form->gpu_count; i++)
 		gpus[i] = form->gpus[i].name;
-	wait_of_next(request->arena, line, request->viewer.id ? request->viewer.id : -1, gpus, form->gpu_count, waits);
+	wait_of_next(request->arena, line, request->viewer.id ? request->viewer.id : -1, gpus,
+		form->gpu_count, waits);
 	for (size_t i = 0; i < form->gpu_count; i++) {
 		const char *words = waits[i].words;
-		form->gpus[i].start = words && waits[i].at_least ? arena_printf(request->arena, "%s or later", words) : words;
+		form->gpus[i].start =
+			words && waits[i].at_least ? arena_printf(request->arena, "%s or later", words) : words;
 		form->gpus[i].is_stopped = waits[i].online && !waits[i].devices;
 	}
 }
 
-/* The leaderboard's devices; those that were ticked, now or the last time, stay so, and a single one is ticked from the start. */
-static void list_gpus(struct request *request, struct submit_form *form, const struct database_answer *answers, const struct choices *choices)
+/* The leaderboard's devices; those that were ticked, now or the last time, stay so, and a single
+ * one is ticked from the start. */
+static void list_gpus(struct request *request, struct submit_form *form,
+	const struct database_answer *answers, const struct choices *choices)
 {
 	const struct device_row *devices = answers[ANSWER_DEVICES].rows;
 	const char **ticked;
-	size_t ticked_count = choices->id ? split_names(request->arena, choices->gpus, &ticked) : request_form_values(request, "gpu", &ticked);
+	size_t ticked_count = choices->id ? split_names(request->arena, choices->gpus, &ticked)
+									  : request_form_values(request, "gpu", &ticked);
 	form->gpu_count = answers[ANSWER_DEVICES].count;
 	form->gpus = arena_array(request->arena, struct submit_gpu, form->gpu_count);
 	for (size_t i = 0; i < form->gpu_count; i++)
 		form->gpus[i] = (struct submit_gpu){
-			devices[i].name, devices[i].product, form->gpu_count == 1 || is_in(ticked, ticked_count, devices[i].name), NULL, false,
+			devices[i].name,
+			devices[i].product,
+			form->gpu_count == 1 || is_in(ticked, ticked_count, devices[i].name),
+			NULL,
+			false,
 		};
 	expect_starts(request, form, &answers[ANSWER_LINE]);
 }
 
 /* What is read of the leaderboard, and of what the viewer has sent to it. */
-static int fill_form(struct request *request, struct submit_form *form, const struct quota quotas[static quota_modes])
+static int fill_form(struct request *request, struct submit_form *form,
+	const struct quota quotas[static quota_modes])
 {
 	struct database_answer answers[COUNT(FORM_PARTS)];
 	struct quota_use *uses = arena_array(request->arena, struct quota_use, quota_modes);
@@ -200,13 +274,15 @@ static int fill_form(struct request *request, struct submit_form *form, const st
 }
 
 /* Where no quota says when, jobs have to leave the queue first. */
-int submit_say_when(struct request *request, const struct leaderboard *leaderboard, const char *mode)
+int submit_say_when(
+	struct request *request, const struct leaderboard *leaderboard, const char *mode)
 {
 	enum { queue_wait_s = 30 };
 	struct quota_use uses[quota_modes];
-	struct error own = {0};
+	struct error own = { 0 };
 	int64_t wait_s = queue_wait_s;
-	int rc = quota_uses(request->db, request->arena, request->config, leaderboard->id, request->viewer.id, uses, &own);
+	int rc = quota_uses(request->db, request->arena, request->config, leaderboard->id,
+		request->viewer.id, uses, &own);
 	for (size_t i = 0; i < quota_modes && !rc; i++)
 		if (strcmp(uses[i].mode, mode) == 0 && uses[i].wait_s)
 			wait_s = uses[i].wait_s;
@@ -214,7 +290,8 @@ int submit_say_when(struct request *request, const struct leaderboard *leaderboa
 		*request->error = own;
 		return rc;
 	}
-	response_header(request, "Retry-After", arena_printf(request->arena, "%lld", (long long)wait_s));
+	response_header(
+		request, "Retry-After", arena_printf(request->arena, "%lld", (long long)wait_s));
 	request->status = 429;
 	return 0;
 }
@@ -224,26 +301,34 @@ int submit_say_when(struct request *request, const struct leaderboard *leaderboa
 /* "the 12 test cases", "the test case". */
 static const char *counted(struct arena *arena, size_t count, const char *noun)
 {
-	return count == 1 ? arena_printf(arena, "the %s", noun) : arena_printf(arena, "the %zu %ss", count, noun);
+	return count == 1 ? arena_printf(arena, "the %s", noun)
+					  : arena_printf(arena, "the %zu %ss", count, noun);
 }
 
 /* Of the benchmarks only the last one where only that ranks, as podium-run does. */
 static const char *timed_shapes(struct arena *arena, const struct task *task)
 {
 	return task->ranking_by == RANKING_BY_LAST && task->benchmark_count > 1
-		? arena_printf(arena, "the last of the %zu shapes", task->benchmark_count) : counted(arena, task->benchmark_count, "shape");
+		? arena_printf(arena, "the last of the %zu shapes", task->benchmark_count)
+		: counted(arena, task->benchmark_count, "shape");
 }
 
 static void describe_modes(struct arena *arena, struct submit_form *form)
 {
 	const struct task *task = form->task;
-	const char *tests = counted(arena, task->test_count, "test case"), *shapes = timed_shapes(arena, task);
+	const char *tests = counted(arena, task->test_count, "test case"),
+			   *shapes = timed_shapes(arena, task);
 	form->shapes = shapes;
 	form->meanings[MODE_TEST] = arena_printf(arena, "checks %s and measures nothing", tests);
-	form->meanings[MODE_BENCHMARK] = arena_printf(arena, "checks %s, then times %s; not ranked", tests, shapes);
-	form->meanings[MODE_RANKED] = arena_printf(arena, "checks %s and times %s, with a secret seed; %s", tests, shapes,
-		form->is_practice ? "after the deadline it gets no rank" : "the best one counts in the ranking");
-	form->meanings[MODE_PROFILE] = arena_printf(arena, "checks %s, then runs %s under a profiler; not ranked, and only you see it before the deadline",
+	form->meanings[MODE_BENCHMARK] =
+		arena_printf(arena, "checks %s, then times %s; not ranked", tests, shapes);
+	form->meanings[MODE_RANKED] =
+		arena_printf(arena, "checks %s and times %s, with a secret seed; %s", tests, shapes,
+			form->is_practice ? "after the deadline it gets no rank"
+							  : "the best one counts in the ranking");
+	form->meanings[MODE_PROFILE] = arena_printf(arena,
+		"checks %s, then runs %s under a profiler; not ranked, and only you see it before the "
+	    "deadline",
 		tests, shapes);
 }
 
@@ -252,23 +337,28 @@ static bool has_ended(const struct leaderboard *leaderboard)
 	return leaderboard->deadline_ms != TIME_NULL && leaderboard->deadline_ms <= now_ms();
 }
 
-static const char *why_closed(struct request *request, const struct leaderboard *leaderboard, const struct submit_form *form)
+static const char *why_closed(
+	struct request *request, const struct leaderboard *leaderboard, const struct submit_form *form)
 {
 	if (leaderboard->archived_at_ms != TIME_NULL)
 		return "This leaderboard is in the archive and takes no submissions.";
 	if (has_ended(leaderboard) && !leaderboard->practice) {
 		format_text when;
 		format_utc(when, leaderboard->deadline_ms);
-		return arena_printf(request->arena, "The deadline of this leaderboard has passed: it was %s.", when);
+		return arena_printf(
+			request->arena, "The deadline of this leaderboard has passed: it was %s.", when);
 	}
 	if (!leaderboard->accepting)
 		return "This leaderboard is closed and takes no submissions now.";
 	if (form->is_site_stopped)
 		return INTAKE_STOPPED_SENTENCE;
-	return form->gpu_count ? NULL : "This leaderboard has no device yet, so nothing can run. Its creator or an admin must choose one.";
+	return form->gpu_count ? NULL
+						   : "This leaderboard has no device yet, so nothing can run. Its creator "
+	                         "or an admin must choose one.";
 }
 
-/* What was typed, and the sentence about it, which is taken before a query uses the same place for its own. */
+/* What was typed, and the sentence about it, which is taken before a query uses the same place for
+ * its own. */
 static struct submit_form form_as_typed(struct request *request)
 {
 	return (struct submit_form){
@@ -286,7 +376,8 @@ static struct submit_form form_as_typed(struct request *request)
 	};
 }
 
-static int show(struct request *request, const struct leaderboard *leaderboard, const struct quota quotas[static quota_modes])
+static int show(struct request *request, const struct leaderboard *leaderboard,
+	const struct quota quotas[static quota_modes])
 {
 	bool python = strcmp(leaderboard->language, "py") == 0;
 	struct submit_form form = form_as_typed(request);
@@ -295,7 +386,7 @@ static int show(struct request *request, const struct leaderboard *leaderboard, 
 	form.endings = python ? ".py" : ".cu, .cuh, .cpp";
 	form.comment = python ? "#" : "//";
 	struct error *kept = request->error;
-	struct error own = {0};
+	struct error own = { 0 };
 	request->error = &own;
 	int rc = fill_form(request, &form, quotas);
 	request->error = kept;
@@ -306,9 +397,11 @@ static int show(struct request *request, const struct leaderboard *leaderboard, 
 	if (!form.closed)
 		form.closed = why_closed(request, leaderboard, &form);
 	form.is_practice = !form.closed && has_ended(leaderboard);
-	form.is_frozen = !form.closed && !form.is_practice && leaderboard->frozen_at_ms != TIME_NULL && leaderboard->frozen_at_ms <= now_ms();
+	form.is_frozen = !form.closed && !form.is_practice && leaderboard->frozen_at_ms != TIME_NULL
+		&& leaderboard->frozen_at_ms <= now_ms();
 	describe_modes(request->arena, &form);
-	struct page page = page_make(request, arena_printf(request->arena, "Submit to %s", leaderboard->name), "leaderboards");
+	struct page page = page_make(
+		request, arena_printf(request->arena, "Submit to %s", leaderboard->name), "leaderboards");
 	submit_page(&request->body, &page, &form);
 	return 0;
 }
@@ -316,14 +409,16 @@ static int show(struct request *request, const struct leaderboard *leaderboard, 
 int page_submit(struct request *request)
 {
 	const char *name = request->path_parameters[0];
-	struct database_answer answers[COUNT(FIRST_PARTS)] = {0};
+	struct database_answer answers[COUNT(FIRST_PARTS)] = { 0 };
 	struct leaderboard leaderboard;
 	struct quota quotas[quota_modes];
 	/* The column is ASCII; what is no name is not worth a question. */
-	int rc = text_is_leaderboard_name(name) ? database_answers(request->db, request->arena, &FIRST, answers, request->error, "sis", name,
-		request->viewer.id, name) : 0;
+	int rc = text_is_leaderboard_name(name) ? database_answers(request->db, request->arena, &FIRST,
+				 answers, request->error, "sis", name, request->viewer.id, name)
+											: 0;
 	if (!rc)
-		rc = leaderboard_read(request->arena, &answers[ANSWER_LEADERBOARD], name, &leaderboard, request->error);
+		rc = leaderboard_read(
+			request->arena, &answers[ANSWER_LEADERBOARD], name, &leaderboard, request->error);
 	if (rc)
 		return rc;
 	quotas_read(&answers[ANSWER_QUOTAS], quotas);
@@ -334,7 +429,7 @@ int page_submit(struct request *request)
 static int show_again(struct request *request, const struct leaderboard *leaderboard)
 {
 	struct quota quotas[quota_modes];
-	struct error own = {0};
+	struct error own = { 0 };
 	int rc = quotas_of_leaderboard(request->db, request->arena, leaderboard->id, quotas, &own);
 	if (!rc)
 		return show(request, leaderboard, quotas);
@@ -342,8 +437,9 @@ static int show_again(struct request *request, const struct leaderboard *leaderb
 	return rc;
 }
 
-/* Browsers end each line of a text field with CR LF, whatever was pasted (HTML, "constructing the entry list"). With LF a template
- * that was not changed is the template, byte for byte, and what is sent again is what was sent before. */
+/* Browsers end each line of a text field with CR LF, whatever was pasted (HTML, "constructing the
+ * entry list"). With LF a template that was not changed is the template, byte for byte, and what is
+ * sent again is what was sent before. */
 static const char *with_plain_lines(struct arena *arena, const char *code)
 {
 	char *plain = arena_strdup(arena, code), *end = plain;
@@ -354,13 +450,15 @@ static const char *with_plain_lines(struct arena *arena, const char *code)
 	return plain;
 }
 
-/* A file or pasted code, not both: guessing which one was meant would rank the wrong one some day. */
+/* A file or pasted code, not both: guessing which one was meant would rank the wrong one some day.
+ */
 static int take_source(struct request *request, struct submission_request *submission)
 {
 	const struct upload *upload = request_upload(request, "file");
 	const char *code = with_plain_lines(request->arena, request_form_or(request, "code", ""));
 	if (upload && *code)
-		return fail_field(request->error, "code", "There is a file and pasted code; clear one of them and send the form again.");
+		return fail_field(request->error, "code",
+			"There is a file and pasted code; clear one of them and send the form again.");
 	if (upload) {
 		submission->file_name = *upload->file_name ? upload->file_name : "file";
 		submission->source = upload->bytes;
@@ -376,15 +474,18 @@ int action_submit(struct request *request)
 {
 	struct leaderboard leaderboard;
 	int64_t id = 0;
-	int rc = leaderboard_seen_by(request->db, request->arena, request->viewer.id, request->path_parameters[0], &leaderboard, request->error);
+	int rc = leaderboard_seen_by(request->db, request->arena, request->viewer.id,
+		request->path_parameters[0], &leaderboard, request->error);
 	if (rc)
 		return rc;
-	struct submission_request submission = { .user_id = request->viewer.id, .mode = request_form(request, "mode"),
+	struct submission_request submission = { .user_id = request->viewer.id,
+		.mode = request_form(request, "mode"),
 		.config = request->config };
 	submission.gpu_count = request_form_values(request, "gpu", &submission.gpus);
 	rc = take_source(request, &submission);
 	if (!rc)
-		rc = submission_create(request->db, request->arena, &leaderboard, &submission, &id, request->error);
+		rc = submission_create(
+			request->db, request->arena, &leaderboard, &submission, &id, request->error);
 	request->stored = rc ? 0 : id;
 	if (!rc)
 		return redirect(request, "/submission/%lld", (long long)id);
@@ -397,14 +498,18 @@ int action_submit(struct request *request)
 
 /* ---- /submit: the file says where it belongs ---- */
 
-static const struct column OPEN_COLUMNS[] = { TEXT(struct open_leaderboard, name), TEXT(struct open_leaderboard, last_mode) };
+static const struct column OPEN_COLUMNS[] = { TEXT(struct open_leaderboard, name),
+	TEXT(struct open_leaderboard, last_mode) };
 static const struct statement OPEN = SELECT(struct open_leaderboard, OPEN_COLUMNS,
 	"SELECT l.name, last.mode AS last_mode FROM leaderboards l LEFT JOIN "
-	"  (SELECT s.leaderboard_id, s.mode FROM submissions s FORCE INDEX (submissions_user) WHERE s.user_id = ? ORDER BY s.id DESC LIMIT 1) last ON last.leaderboard_id = l.id "
+	"  (SELECT s.leaderboard_id, s.mode FROM submissions s FORCE INDEX (submissions_user) WHERE "
+    "s.user_id = ? ORDER BY s.id DESC LIMIT 1) last ON last.leaderboard_id = l.id "
 	"WHERE accepting AND archived_at IS NULL "
-	"AND (practice OR deadline IS NULL OR deadline > UTC_TIMESTAMP(3)) AND " SQL_MAY_SEE("l") " ORDER BY name");
+	"AND (practice OR deadline IS NULL OR deadline > UTC_TIMESTAMP(3)) AND " SQL_MAY_SEE(
+		"l") " ORDER BY name");
 
-/* Before anything was typed, the leaderboard and the mode of the viewer's last submission, if that one still takes any. */
+/* Before anything was typed, the leaderboard and the mode of the viewer's last submission, if that
+ * one still takes any. */
 static void choose_last(const struct request *request, struct submit_form *form)
 {
 	for (size_t i = 0; i < form->open_count; i++) {
@@ -421,9 +526,9 @@ static void choose_last(const struct request *request, struct submit_form *form)
 static int show_anywhere(struct request *request)
 {
 	struct submit_form form = form_as_typed(request);
-	struct error own = {0};
-	int rc = database_rows(request->db, request->arena, &OPEN, &form.open, &form.open_count, &own, "ii", request->viewer.id,
-		request->viewer.id);
+	struct error own = { 0 };
+	int rc = database_rows(request->db, request->arena, &OPEN, &form.open, &form.open_count, &own,
+		"ii", request->viewer.id, request->viewer.id);
 	if (rc) {
 		*request->error = own;
 		return rc;
@@ -440,30 +545,42 @@ int page_submit_anywhere(struct request *request)
 	return show_anywhere(request);
 }
 
-/* The leaderboard that was chosen, else the one that the header of the source names. One that the form had chosen by itself counts
- * only where the header names none. */
-static int find_target(struct request *request, const struct submission_request *submission, struct leaderboard *leaderboard)
+/* The leaderboard that was chosen, else the one that the header of the source names. One that the
+ * form had chosen by itself counts only where the header names none. */
+static int find_target(struct request *request, const struct submission_request *submission,
+	struct leaderboard *leaderboard)
 {
-	const char *typed = request_form_or(request, "leaderboard", ""), *last = request_form_or(request, "last", "");
-	const char *chosen = strcmp(typed, last) == 0 ? "" : typed, *field = submission->file_name ? "file" : "code";
-	struct directives header = {0};
-	/* What is no text is refused with its own sentence once the leaderboard is known, or has no header here. */
-	int rc = *chosen ? 0 : directives_parse(request->arena,
-		arena_strndup(request->arena, submission->source, submission->length), &header, request->error);
+	const char *typed = request_form_or(request, "leaderboard", ""),
+			   *last = request_form_or(request, "last", "");
+	const char *chosen = strcmp(typed, last) == 0 ? "" : typed,
+			   *field = submission->file_name ? "file" : "code";
+	struct directives header = { 0 };
+	/* What is no text is refused with its own sentence once the leaderboard is known, or has no
+	 * header here. */
+	int rc = *chosen ? 0
+					 : directives_parse(request->arena,
+						 arena_strndup(request->arena, submission->source, submission->length),
+						 &header, request->error);
 	if (rc)
-		return fail_field(request->error, field, "%s", arena_strdup(request->arena, request->error->text));
+		return fail_field(
+			request->error, field, "%s", arena_strdup(request->arena, request->error->text));
 	const char *name = *chosen ? chosen : header.leaderboard ? header.leaderboard : typed;
 	if (!*name)
-		return fail_field(request->error, "leaderboard", "Choose a leaderboard, or begin the file with a line that names it: "
+		return fail_field(request->error, "leaderboard",
+			"Choose a leaderboard, or begin the file with a line that names it: "
 			"#!POPCORN leaderboard NAME (in CUDA C++, //!POPCORN leaderboard NAME).");
-	rc = leaderboard_seen_by(request->db, request->arena, request->viewer.id, name, leaderboard, request->error);
-	return rc == ERROR_NOT_FOUND ? fail_field(request->error, name == typed || *chosen ? "leaderboard" : field,
-		"There is no leaderboard named %s.", quote(request->arena, name)) : rc;
+	rc = leaderboard_seen_by(
+		request->db, request->arena, request->viewer.id, name, leaderboard, request->error);
+	return rc == ERROR_NOT_FOUND
+		? fail_field(request->error, name == typed || *chosen ? "leaderboard" : field,
+			"There is no leaderboard named %s.", quote(request->arena, name))
+		: rc;
 }
 
 int action_submit_anywhere(struct request *request)
 {
-	struct submission_request submission = { .user_id = request->viewer.id, .mode = request_form(request, "mode"),
+	struct submission_request submission = { .user_id = request->viewer.id,
+		.mode = request_form(request, "mode"),
 		.config = request->config };
 	struct leaderboard leaderboard;
 	int64_t id = 0;
@@ -471,7 +588,8 @@ int action_submit_anywhere(struct request *request)
 	if (!rc)
 		rc = find_target(request, &submission, &leaderboard);
 	if (!rc)
-		rc = submission_create(request->db, request->arena, &leaderboard, &submission, &id, request->error);
+		rc = submission_create(
+			request->db, request->arena, &leaderboard, &submission, &id, request->error);
 	request->stored = rc ? 0 : id;
 	if (!rc)
 		return redirect(request, "/submission/%lld", (long long)id);

@@ -27,7 +27,8 @@ static bool is_named(const char *entry, const char *name)
 /* Our own variables, but for those that speak of this very process. */
 static char **make_environment(char *line)
 {
-	static const char *const DROPPED[] = { "LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES", "WATCHDOG_PID", VARIABLE };
+	static const char *const DROPPED[] = { "LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES",
+		"WATCHDOG_PID", VARIABLE };
 	size_t count = 0, kept = 0;
 	while (environ[count])
 		count++;
@@ -44,8 +45,9 @@ static char **make_environment(char *line)
 	return made;
 }
 
-/* The new process: only what may be called between fork and exec in a process with threads. A descriptor that already had its number
- * would keep FD_CLOEXEC, so both come from numbers that nobody has. */
+/* The new process: only what may be called between fork and exec in a process with threads. A
+ * descriptor that already had its number would keep FD_CLOEXEC, so both come from numbers that
+ * nobody has. */
 static void become(const char *program, int listener, int answer, char **variables)
 {
 	char *const words[] = { (char *)(uintptr_t)program, NULL };
@@ -57,12 +59,14 @@ static void become(const char *program, int listener, int answer, char **variabl
 	_exit(EXIT_FAILURE);
 }
 
-/* It is made by a process that ends at once, so that the service manager becomes its parent before it is told of it: systemd would
- * not wait for the end of a main process that is not its child, and kill it at once when the service is stopped. */
+/* It is made by a process that ends at once, so that the service manager becomes its parent before
+ * it is told of it: systemd would not wait for the end of a main process that is not its child, and
+ * kill it at once when the service is stopped. */
 static int spawn(const char *program, int listener, int answer, char **variables)
 {
 	enum { above_all = 10 };
-	cleanup_fd int high_listener = fcntl(listener, F_DUPFD_CLOEXEC, above_all), high_answer = fcntl(answer, F_DUPFD_CLOEXEC, above_all);
+	cleanup_fd int high_listener = fcntl(listener, F_DUPFD_CLOEXEC, above_all),
+				   high_answer = fcntl(answer, F_DUPFD_CLOEXEC, above_all);
 	pid_t between = high_listener >= 0 && high_answer >= 0 ? fork() : -1;
 	if (between < 0)
 		return -1;
@@ -90,13 +94,18 @@ static int wait_for_answer(int answer, pid_t *child, struct error *error)
 	if (there > 0 && read(answer, &byte, 1) == 1)
 		return 0;
 	if (there > 0)
-		return fail(error, ERROR_SYSTEM, "The successor could not start; its reason is above. This podium-web goes on as it was.");
+		return fail(error, ERROR_SYSTEM,
+			"The successor could not start; its reason is above. This podium-web goes on as it "
+		    "was.");
 	kill(*child, SIGKILL);
-	return fail(error, ERROR_SYSTEM, "The successor did not get ready within %d s, and was ended. This podium-web goes on as it was.",
+	return fail(error, ERROR_SYSTEM,
+		"The successor did not get ready within %d s, and was ended. This podium-web goes on as it "
+	    "was.",
 		patience_ms / 1000);
 }
 
-int succession_start(const char *program, int listener, bool is_own, pid_t *successor, struct error *error)
+int succession_start(
+	const char *program, int listener, bool is_own, pid_t *successor, struct error *error)
 {
 	char line[64];
 	int ends[2];
@@ -107,7 +116,8 @@ int succession_start(const char *program, int listener, bool is_own, pid_t *succ
 	cleanup_fd int answer = ends[0];
 	int rc = spawn(program, listener, ends[1], variables);
 	close(ends[1]);
-	return rc ? fail(error, ERROR_SYSTEM, "%s cannot be started: %s.", program, strerror(errno)) : wait_for_answer(answer, successor, error);
+	return rc ? fail(error, ERROR_SYSTEM, "%s cannot be started: %s.", program, strerror(errno))
+			  : wait_for_answer(answer, successor, error);
 }
 
 /* ---- the successor ---- */
@@ -127,10 +137,12 @@ int succession_take(int *listener, bool *is_own, struct error *error)
 	*is_own = text && strcmp(text, "own") == 0;
 	if (!text)
 		return 0;
-	has_predecessor = is_pipe(answer_at) && fcntl(listener_at, F_SETFD, FD_CLOEXEC) == 0 && fcntl(answer_at, F_SETFD, FD_CLOEXEC) == 0;
+	has_predecessor = is_pipe(answer_at) && fcntl(listener_at, F_SETFD, FD_CLOEXEC) == 0
+		&& fcntl(answer_at, F_SETFD, FD_CLOEXEC) == 0;
 	unsetenv(VARIABLE);
 	if (!has_predecessor)
-		return fail(error, ERROR_INPUT, "%s is what one podium-web tells the next; do not set it.", VARIABLE);
+		return fail(error, ERROR_INPUT, "%s is what one podium-web tells the next; do not set it.",
+			VARIABLE);
 	*listener = listener_at;
 	return 0;
 }

@@ -1,5 +1,6 @@
-/* The files and the settings of a task, all of them: who is ranked by a pipeline may read it. Only the secret seed
- * of ranked runs stays here; it belongs to the leaderboard and is in none of the files. */
+/* The files and the settings of a task, all of them: who is ranked by a pipeline may read it. Only
+ * the secret seed of ranked runs stays here; it belongs to the leaderboard and is in none of the
+ * files. */
 #include "cgi/task_page.h"
 
 #include "cgi/pages.h"
@@ -15,17 +16,22 @@
 enum { listed_most = 8 }; /* names in a sentence, which holds 1023 bytes */
 
 /* In the order of enum task_file_role. */
-static const struct { const char *title, *titles, *meaning; } ROLES[] = {
+static const struct {
+	const char *title, *titles, *meaning;
+} ROLES[] = {
 	[ROLE_FILE] = { "File", "Files", "They lie beside the submission when it runs." },
 	[ROLE_TEMPLATE] = { "Template", "Templates", "What a submission can start from." },
-	[ROLE_SAMPLE] = { "Sample", "Samples", "Submissions of the task's author, with the verdict that each must get." },
-	[ROLE_DEFINITION] = { "Definition", "Definition", "What the author has written; the settings come from it." },
+	[ROLE_SAMPLE] = { "Sample", "Samples",
+		"Submissions of the task's author, with the verdict that each must get." },
+	[ROLE_DEFINITION] = { "Definition", "Definition",
+		"What the author has written; the settings come from it." },
 };
 
 static enum task_file_role role_of(const struct task_view_file *file)
 {
 	size_t role = 0;
-	while (role + 1 < COUNT(ROLES) && strcmp(task_file_role_name((enum task_file_role)role), file->role) != 0)
+	while (role + 1 < COUNT(ROLES)
+		&& strcmp(task_file_role_name((enum task_file_role)role), file->role) != 0)
 		role++;
 	return (enum task_file_role)role;
 }
@@ -49,9 +55,11 @@ static bool is_one_of(const char *const *names, size_t count, const char *name)
 static const char *file_note(struct arena *arena, const struct task *task, const char *path)
 {
 	const char *use = task->main && strcmp(task->main, path) == 0 ? "is run"
-		: is_one_of(task->sources, task->source_count, path) ? "is compiled" : "";
+		: is_one_of(task->sources, task->source_count, path)      ? "is compiled"
+																  : "";
 	for (size_t i = 0; i < task->file_count; i++)
-		if (strcmp(task->files[i].name, path) == 0 && strncmp(task->files[i].source, "@STOCK@", 7) == 0)
+		if (strcmp(task->files[i].name, path) == 0
+			&& strncmp(task->files[i].source, "@STOCK@", 7) == 0)
 			return arena_printf(arena, "%s%scomes from Podium's harness", use, *use ? ", " : "");
 	return use;
 }
@@ -72,18 +80,20 @@ const char *task_file_name(const struct task *task, const struct task_view_file 
 
 static const char *sample_note(struct arena *arena, const struct task *task, const char *path)
 {
-	cleanup_buffer struct buffer note = {0};
+	cleanup_buffer struct buffer note = { 0 };
 	for (size_t i = 0; i < task->expected_count; i++) {
 		const struct task_expected *expected = &task->expected[i];
 		const char *verdict = verdict_name(expected->verdict);
 		if (strcmp(expected->source, path) == 0)
-			buffer_printf(&note, "%s%s in mode %s", note.length ? ", " : "must get: ",
-				verdict ? verdict : "any verdict", expected->mode);
+			buffer_printf(&note, "%s%s in mode %s",
+				note.length ? ", " : "must get: ", verdict ? verdict : "any verdict",
+				expected->mode);
 	}
 	return arena_strdup(arena, buffer_string(&note));
 }
 
-static const char *note_of(struct arena *arena, const struct task *task, const struct task_view_file *file)
+static const char *note_of(
+	struct arena *arena, const struct task *task, const struct task_view_file *file)
 {
 	switch (role_of(file)) {
 	case ROLE_FILE: return file_note(arena, task, file->path);
@@ -94,7 +104,8 @@ static const char *note_of(struct arena *arena, const struct task *task, const s
 	return "";
 }
 
-static size_t make_groups(struct arena *arena, const struct task_view *view, struct task_group groups[static COUNT(ROLES)])
+static size_t make_groups(struct arena *arena, const struct task_view *view,
+	struct task_group groups[static COUNT(ROLES)])
 {
 	size_t count = 0;
 	for (size_t role = 0; role < COUNT(ROLES); role++) {
@@ -102,9 +113,11 @@ static size_t make_groups(struct arena *arena, const struct task_view *view, str
 		size_t file_count = 0;
 		for (size_t i = 0; i < view->file_count; i++)
 			if (role_of(&view->files[i]) == role)
-				files[file_count++] = (struct task_listed){ &view->files[i], note_of(arena, view->task, &view->files[i]) };
+				files[file_count++] = (struct task_listed){ &view->files[i],
+					note_of(arena, view->task, &view->files[i]) };
 		if (file_count)
-			groups[count++] = (struct task_group){ ROLES[role].titles, ROLES[role].meaning, files, file_count };
+			groups[count++] =
+				(struct task_group){ ROLES[role].titles, ROLES[role].meaning, files, file_count };
 	}
 	return count;
 }
@@ -112,7 +125,11 @@ static size_t make_groups(struct arena *arena, const struct task_view *view, str
 /* ---- settings ---- */
 
 enum { most_settings = 20 };
-struct settings { struct arena *arena; struct task_setting list[most_settings]; size_t count; };
+struct settings {
+	struct arena *arena;
+	struct task_setting list[most_settings];
+	size_t count;
+};
 
 static void add(struct settings *settings, const char *name, const char *value)
 {
@@ -130,7 +147,7 @@ static void add_code(struct settings *settings, const char *name, const char *va
 
 static const char *joined(struct arena *arena, const char *const *texts, size_t count)
 {
-	cleanup_buffer struct buffer all = {0};
+	cleanup_buffer struct buffer all = { 0 };
 	for (size_t i = 0; i < count; i++)
 		buffer_printf(&all, "%s%s", i ? " " : "", texts[i]);
 	return arena_strdup(arena, buffer_string(&all));
@@ -146,11 +163,11 @@ static const char *slot_name(const struct task *task)
 
 static const char *defines(struct arena *arena, const struct task *task)
 {
-	cleanup_buffer struct buffer all = {0};
+	cleanup_buffer struct buffer all = { 0 };
 	for (size_t i = 0; i < task->define_count; i++) {
 		const struct task_define *define = &task->defines[i];
-		buffer_printf(&all, "%s-D%s%s%s", i ? " " : "", define->name,
-			define->value ? "=" : "", define->value ? define->value : "");
+		buffer_printf(&all, "%s-D%s%s%s", i ? " " : "", define->name, define->value ? "=" : "",
+			define->value ? define->value : "");
 	}
 	return arena_strdup(arena, buffer_string(&all));
 }
@@ -163,34 +180,45 @@ static void add_start(struct settings *settings, const struct task *task)
 	if (task->main)
 		add_code(settings, "Run as", arena_printf(arena, "python3 %s MODE CASEFILE", task->main));
 	add_code(settings, "Compiled by nvcc", joined(arena, task->sources, task->source_count));
-	add_code(settings, "Include folders", joined(arena, task->include_dirs, task->include_dir_count));
+	add_code(
+		settings, "Include folders", joined(arena, task->include_dirs, task->include_dir_count));
 	add_code(settings, "Defines", defines(arena, task));
-	add_code(settings, "Compile flags", joined(arena, task->compile_flags, task->compile_flag_count));
+	add_code(
+		settings, "Compile flags", joined(arena, task->compile_flags, task->compile_flag_count));
 }
 
 static const char *devices(struct arena *arena, const struct board *board)
 {
-	cleanup_buffer struct buffer all = {0};
+	cleanup_buffer struct buffer all = { 0 };
 	for (size_t i = 0; i < board->gpu_count; i++)
 		buffer_printf(&all, "%s%s", i ? ", " : "", board->gpus[i].name);
 	return arena_strdup(arena, board->gpu_count ? all.data : "none is chosen yet");
 }
 
-static void add_runs(struct settings *settings, const struct board *board, const struct task_view *view)
+static void add_runs(
+	struct settings *settings, const struct board *board, const struct task_view *view)
 {
 	const struct task *task = view->task;
 	struct arena *arena = settings->arena;
 	add(settings, "Devices", devices(arena, board));
-	add(settings, "Several GPUs", task->multi_gpu ? "yes; world_size of a case says how many" : "no, each run has one");
-	add(settings, "Time limits", arena_printf(arena, "compiling %d\u00a0s, tests %lld\u00a0s, "
-		"benchmarks %lld\u00a0s, ranked runs %lld\u00a0s", task_compile_timeout_s, (long long)task->test_timeout_s,
-		(long long)task->benchmark_timeout_s, (long long)task->ranked_timeout_s));
+	add(settings, "Several GPUs",
+		task->multi_gpu ? "yes; world_size of a case says how many" : "no, each run has one");
+	add(settings, "Time limits",
+		arena_printf(arena,
+			"compiling %d\u00a0s, tests %lld\u00a0s, "
+			"benchmarks %lld\u00a0s, ranked runs %lld\u00a0s",
+			task_compile_timeout_s, (long long)task->test_timeout_s,
+			(long long)task->benchmark_timeout_s, (long long)task->ranked_timeout_s));
 	add(settings, "Score", view->ranked_by);
 	add(settings, "Seed of tests and benchmarks",
 		task->has_seed ? arena_printf(arena, "%lld", (long long)task->seed) : "as the cases say");
-	add(settings, "Seed of ranked runs", task->engine == ENGINE_CUSTOM ? "secret, the same for everyone"
-		: "secret, the same for everyone; the engine isolated draws one of its own for each timed call");
-	add(settings, "Engine", task->engine == ENGINE_CHOOSE ? "isolated where the task can be split" : task_engine_name(task->engine));
+	add(settings, "Seed of ranked runs",
+		task->engine == ENGINE_CUSTOM ? "secret, the same for everyone"
+									  : "secret, the same for everyone; the engine isolated draws "
+	                                    "one of its own for each timed call");
+	add(settings, "Engine",
+		task->engine == ENGINE_CHOOSE ? "isolated where the task can be split"
+									  : task_engine_name(task->engine));
 	add_code(settings, "Operations of a run", task->flops);
 	add_code(settings, "Bytes of a run", task->bytes);
 	if (task->tolerance > 0)
@@ -212,10 +240,15 @@ int page_task(struct request *request)
 	add_runs(&settings, &board, view);
 	struct task_group groups[COUNT(ROLES)];
 	struct task_overview overview = {
-		.board = &board, .view = view, .settings = settings.list, .setting_count = settings.count,
-		.groups = groups, .group_count = make_groups(request->arena, view, groups),
+		.board = &board,
+		.view = view,
+		.settings = settings.list,
+		.setting_count = settings.count,
+		.groups = groups,
+		.group_count = make_groups(request->arena, view, groups),
 	};
-	struct page page = page_make(request, arena_printf(request->arena, "Task of %s", board.name), "leaderboards");
+	struct page page =
+		page_make(request, arena_printf(request->arena, "Task of %s", board.name), "leaderboards");
 	task_page(&request->body, &page, &overview);
 	request->may_be_cached = true;
 	return 0;
@@ -226,22 +259,24 @@ int page_task(struct request *request)
 static bool is_at(const struct task_view_file *file, const char *address)
 {
 	size_t length = strlen(file->role);
-	return strncmp(address, file->role, length) == 0 && address[length] == '/' && strcmp(address + length + 1, file->path) == 0;
+	return strncmp(address, file->role, length) == 0 && address[length] == '/'
+		&& strcmp(address + length + 1, file->path) == 0;
 }
 
-static int no_such_file(struct request *request, const struct board *board, const struct task_view *view, const char *wanted)
+static int no_such_file(struct request *request, const struct board *board,
+	const struct task_view *view, const char *wanted)
 {
-	cleanup_buffer struct buffer names = {0};
+	cleanup_buffer struct buffer names = { 0 };
 	for (size_t i = 0; i < view->file_count && i < listed_most; i++)
 		buffer_printf(&names, "%s%s", i ? ", " : "", quote(request->arena, view->files[i].path));
 	if (view->file_count > listed_most)
 		buffer_printf(&names, " and %zu more", view->file_count - listed_most);
-	return fail(request->error, ERROR_NOT_FOUND, "The task of %s has no file %s. It has %s.", board->name,
-		quote(request->arena, wanted), view->file_count ? names.data : "none");
+	return fail(request->error, ERROR_NOT_FOUND, "The task of %s has no file %s. It has %s.",
+		board->name, quote(request->arena, wanted), view->file_count ? names.data : "none");
 }
 
-int task_find_file(struct request *request, const struct board *board, const struct task_view *view, const char *wanted,
-	const struct task_view_file **file)
+int task_find_file(struct request *request, const struct board *board, const struct task_view *view,
+	const char *wanted, const struct task_view_file **file)
 {
 	*file = NULL;
 	for (size_t i = 0; i < view->file_count && !*file; i++)
@@ -253,16 +288,18 @@ int task_find_file(struct request *request, const struct board *board, const str
 	return *file ? 0 : no_such_file(request, board, view, wanted);
 }
 
-int task_read_file(struct request *request, const struct task_view *view, const struct task_view_file *file,
-	struct blob_value *content)
+int task_read_file(struct request *request, const struct task_view *view,
+	const struct task_view_file *file, struct blob_value *content)
 {
-	return leaderboard_file(request->db, request->arena, view->version_id, role_of(file), file->path, content, request->error);
+	return leaderboard_file(request->db, request->arena, view->version_id, role_of(file),
+		file->path, content, request->error);
 }
 
 static bool is_text(const struct blob_value *content)
 {
-	return !content->length || (text_is_utf8(content->bytes, content->length)
-		&& !memchr(content->bytes, '\0', content->length));
+	return !content->length
+		|| (text_is_utf8(content->bytes, content->length)
+			&& !memchr(content->bytes, '\0', content->length));
 }
 
 static const char *obstacle_of(const struct task_file_view *shown, const struct blob_value *content)
@@ -271,7 +308,9 @@ static const char *obstacle_of(const struct task_file_view *shown, const struct 
 		return "This file is not text (UTF-8), so it cannot be shown here. It can be downloaded.";
 	if (!content->length)
 		return "This file is empty.";
-	return html_lines_are_many(content->bytes, content->length) ? "This file is too long for this page. It can be read plainly or downloaded." : NULL;
+	return html_lines_are_many(content->bytes, content->length)
+		? "This file is too long for this page. It can be read plainly or downloaded."
+		: NULL;
 }
 
 int page_task_file(struct request *request)
@@ -311,7 +350,8 @@ static int answer_bytes(struct request *request, const char *name, const struct 
 	return 0;
 }
 
-static int answer_file(struct request *request, const struct task_view *view, const struct task_view_file *file)
+static int answer_file(
+	struct request *request, const struct task_view *view, const struct task_view_file *file)
 {
 	struct blob_value content;
 	int rc = task_read_file(request, view, file, &content);
@@ -331,18 +371,20 @@ int page_task_raw(struct request *request)
 	return rc ? rc : answer_file(request, view, file);
 }
 
-static int no_such_template(struct request *request, const struct board *board, const struct task *task, const char *language)
+static int no_such_template(struct request *request, const struct board *board,
+	const struct task *task, const char *language)
 {
-	cleanup_buffer struct buffer names = {0};
+	cleanup_buffer struct buffer names = { 0 };
 	for (size_t i = 0; i < task->template_count; i++)
 		buffer_printf(&names, "%s%s", i ? ", " : "", task->templates[i].language);
-	return fail(request->error, ERROR_NOT_FOUND, "The task of %s has no template for %s. It has %s%s.", board->name,
+	return fail(request->error, ERROR_NOT_FOUND,
+		"The task of %s has no template for %s. It has %s%s.", board->name,
 		quote(request->arena, language), task->template_count ? "templates for " : "none",
 		buffer_string(&names));
 }
 
-int task_find_template(struct request *request, const struct board *board, const struct task_view *view, const char *language,
-	const struct task_view_file **file)
+int task_find_template(struct request *request, const struct board *board,
+	const struct task_view *view, const char *language, const struct task_view_file **file)
 {
 	for (size_t i = 0; i < view->file_count; i++) {
 		*file = &view->files[i];

@@ -9,15 +9,20 @@
 
 enum { description_heading = 3 }; /* below the page's name and "Description" */
 
-struct version_row { const char *definition, *description; };
+struct version_row {
+	const char *definition, *description;
+};
 static const struct column VERSION_COLUMNS[] = {
-	TEXT(struct version_row, definition), TEXT(struct version_row, description),
+	TEXT(struct version_row, definition),
+	TEXT(struct version_row, description),
 };
 static const struct statement VERSION = SELECT(struct version_row, VERSION_COLUMNS,
 	"SELECT definition, description FROM task_versions WHERE id = ?");
 
 static const struct column FILE_COLUMNS[] = {
-	TEXT(struct task_view_file, role), TEXT(struct task_view_file, path), INTEGER(struct task_view_file, size),
+	TEXT(struct task_view_file, role),
+	TEXT(struct task_view_file, path),
+	INTEGER(struct task_view_file, size),
 	BLOB(struct task_view_file, sha256),
 };
 static const struct statement FILES = SELECT(struct task_view_file, FILE_COLUMNS,
@@ -36,7 +41,8 @@ static char *trimmed(struct arena *arena, const char *text, size_t length)
 }
 
 /* Takes one `name: value;` from the front of `*line`. False at its end. */
-static bool next_argument(struct arena *arena, const char **line, const char **name, const char **value)
+static bool next_argument(
+	struct arena *arena, const char **line, const char **name, const char **value)
 {
 	size_t length = strcspn(*line, ";"), colon = strcspn(*line, ":;");
 	if (!length)
@@ -55,7 +61,8 @@ static size_t column_of(struct case_table *table, const char *name)
 	return column;
 }
 
-static void find_columns(struct arena *arena, struct case_table *table, const char *const *lines, size_t count)
+static void find_columns(
+	struct arena *arena, struct case_table *table, const char *const *lines, size_t count)
 {
 	const char *name, *value;
 	size_t most = 0;
@@ -74,7 +81,7 @@ struct case_table case_table_make(struct arena *arena, const char *const *lines,
 	struct case_table table = { .row_count = count };
 	const char *name, *value;
 	find_columns(arena, &table, lines, count);
-	table.cells = arena_array(arena, const char *, count * table.column_count + 1);
+	table.cells = arena_array(arena, const char *, count *table.column_count + 1);
 	for (size_t i = 0; i < count * table.column_count; i++)
 		table.cells[i] = "";
 	for (size_t i = 0; i < count; i++)
@@ -92,10 +99,12 @@ static const char *ranking_sentence(const struct task *task)
 		[RANKING_BY_MEAN] = "The arithmetic mean of the mean times of all benchmark shapes.",
 		[RANKING_BY_GEOM] = "The geometric mean of the mean times of all benchmark shapes.",
 	};
-	return task->benchmark_count == 1 ? "The mean time of the one benchmark shape." : sentences[task->ranking_by];
+	return task->benchmark_count == 1 ? "The mean time of the one benchmark shape."
+									  : sentences[task->ranking_by];
 }
 
-static int read_definition(struct arena *arena, const char *definition, struct task **task, struct error *error)
+static int read_definition(
+	struct arena *arena, const char *definition, struct task **task, struct error *error)
 {
 	json_t *json = json_loads(definition, 0, NULL);
 	if (!json)
@@ -108,7 +117,7 @@ static int read_definition(struct arena *arena, const char *definition, struct t
 
 static const char *description_html(struct arena *arena, const char *markdown)
 {
-	cleanup_buffer struct buffer html = {0};
+	cleanup_buffer struct buffer html = { 0 };
 	markdown_render(&html, markdown, strlen(markdown), description_heading);
 	return arena_strdup(arena, buffer_string(&html));
 }
@@ -117,11 +126,13 @@ static int read_view(struct request *request, struct arena *arena, struct task_v
 {
 	struct version_row row;
 	struct task *task;
-	int rc = database_row(request->db, arena, &VERSION, &row, request->error, "i", view->version_id);
+	int rc =
+		database_row(request->db, arena, &VERSION, &row, request->error, "i", view->version_id);
 	if (!rc)
 		rc = read_definition(arena, row.definition, &task, request->error);
 	if (!rc)
-		rc = database_rows(request->db, arena, &FILES, &view->files, &view->file_count, request->error, "i", view->version_id);
+		rc = database_rows(request->db, arena, &FILES, &view->files, &view->file_count,
+			request->error, "i", view->version_id);
 	if (rc)
 		return rc;
 	view->task = task;
@@ -135,7 +146,10 @@ static int read_view(struct request *request, struct arena *arena, struct task_v
 /* ---- the versions that a thread keeps ---- */
 
 enum { kept_versions = 16 };
-struct kept { struct arena *arena; struct task_view view; };
+struct kept {
+	struct arena *arena;
+	struct task_view view;
+};
 
 static void free_kept(void *value)
 {
@@ -147,7 +161,8 @@ static void free_kept(void *value)
 
 static struct keep keep = KEEP(kept_versions * sizeof(struct kept), free_kept);
 
-static int read_unkept(struct request *request, int64_t task_version_id, int64_t revision, const struct task_view **view)
+static int read_unkept(struct request *request, int64_t task_version_id, int64_t revision,
+	const struct task_view **view)
 {
 	struct task_view *fresh = arena_alloc(request->arena, sizeof *fresh);
 	fresh->version_id = task_version_id;
@@ -156,7 +171,8 @@ static int read_unkept(struct request *request, int64_t task_version_id, int64_t
 	return read_view(request, request->arena, fresh);
 }
 
-int task_view_get(struct request *request, int64_t task_version_id, int64_t revision, const struct task_view **view)
+int task_view_get(struct request *request, int64_t task_version_id, int64_t revision,
+	const struct task_view **view)
 {
 	struct kept *kept = keep_of_thread(&keep);
 	if (!kept)
@@ -166,7 +182,8 @@ int task_view_get(struct request *request, int64_t task_version_id, int64_t revi
 	if (slot->arena && slot->view.version_id == task_version_id && slot->view.revision == revision)
 		return 0;
 	arena_free(slot->arena);
-	*slot = (struct kept){ .arena = arena_new(), .view = { .version_id = task_version_id, .revision = revision } };
+	*slot = (struct kept){ .arena = arena_new(),
+		.view = { .version_id = task_version_id, .revision = revision } };
 	int rc = read_view(request, slot->arena, &slot->view);
 	if (rc) {
 		arena_free(slot->arena);

@@ -1,30 +1,38 @@
-/* What pages show of one version of a task: its description as HTML, its cases as tables, its files. A
- * revision of a version never changes, so each thread keeps the last few that it has shown. */
+/* What pages show of one version of a task: its description as HTML, its cases as tables, its
+ * files. A revision of a version never changes, so each thread keeps the last few that it has
+ * shown. */
 #ifndef PODIUM_CGI_TASK_VIEW_H
 #define PODIUM_CGI_TASK_VIEW_H
 
 #include "cgi/request.h"
 #include "lib/task.h"
 
-struct case_table {           /* one row per case, one column per argument */
-	const char **columns; size_t column_count;
-	const char **cells;       /* row by row; "" where a case has no such argument */
+struct case_table { /* one row per case, one column per argument */
+	const char **columns;
+	size_t column_count;
+	const char **cells; /* row by row; "" where a case has no such argument */
 	size_t row_count;
 };
 
-struct task_view_file { const char *role, *path; int64_t size; struct blob_value sha256; };
+struct task_view_file {
+	const char *role, *path;
+	int64_t size;
+	struct blob_value sha256;
+};
 
 struct task_view {
 	int64_t version_id, revision;
 	const struct task *task;
 	const char *description_html;
 	struct case_table tests, benchmarks;
-	struct task_view_file *files; size_t file_count; /* in order of role and path */
-	const char *ranked_by;    /* a sentence */
+	struct task_view_file *files;
+	size_t file_count;     /* in order of role and path */
+	const char *ranked_by; /* a sentence */
 };
 
 /* Belongs to the thread; valid until its next request. */
-int task_view_get(struct request *request, int64_t task_version_id, int64_t revision, const struct task_view **view);
+int task_view_get(struct request *request, int64_t task_version_id, int64_t revision,
+	const struct task_view **view);
 
 /* `size: 128; seed: 5` lines as a table, in `arena`. */
 struct case_table case_table_make(struct arena *arena, const char *const *lines, size_t count);

@@ -56,7 +56,8 @@ static int offer_name(struct request *request, const struct terminal *terminal, 
 {
 	struct token *tokens;
 	size_t count;
-	int rc = token_list(request->db, request->arena, request->viewer.id, &tokens, &count, request->error);
+	int rc = token_list(
+		request->db, request->arena, request->viewer.id, &tokens, &count, request->error);
 	*name = terminal->name;
 	for (size_t i = 0, number = 1; !rc && i < count; i++)
 		if (strcasecmp(tokens[i].name, *name) == 0) {
@@ -68,10 +69,12 @@ static int offer_name(struct request *request, const struct terminal *terminal, 
 
 static int64_t scopes_given(const struct request *request, const struct terminal *terminal)
 {
-	return request->viewer.role == ROLE_PARTICIPANT ? terminal->scopes & ~(int64_t)TOKEN_ADMIN : terminal->scopes;
+	return request->viewer.role == ROLE_PARTICIPANT ? terminal->scopes & ~(int64_t)TOKEN_ADMIN
+													: terminal->scopes;
 }
 
-static void describe(const struct request *request, const struct terminal *terminal, struct terminal_view *view)
+static void describe(
+	const struct request *request, const struct terminal *terminal, struct terminal_view *view)
 {
 	view->terminal = terminal;
 	view->address = request->address;
@@ -87,10 +90,11 @@ static int64_t read_days(struct request *request)
 	return *text && strlen(text) < 6 && text[strspn(text, "0123456789")] == '\0' ? atoll(text) : -1;
 }
 
-static int confirm(struct request *request, const struct terminal *terminal, struct terminal_view *view)
+static int confirm(
+	struct request *request, const struct terminal *terminal, struct terminal_view *view)
 {
-	struct token_order order = { request->viewer.id, request->viewer.role, request_form_or(request, "name", ""), view->scopes,
-		read_days(request) };
+	struct token_order order = { request->viewer.id, request->viewer.role,
+		request_form_or(request, "name", ""), view->scopes, read_days(request) };
 	int rc = terminal_confirm(request->db, request->arena, terminal, &order, request->error);
 	if (!rc)
 		return redirect(request, "/account/tokens?signed_in=1");
@@ -101,7 +105,8 @@ static int confirm(struct request *request, const struct terminal *terminal, str
 	view->days = order.days;
 	view->name_error = form_error(request, "name");
 	view->days_error = form_error(request, "days");
-	view->form_error = form_error(request, "") ? form_error(request, "") : form_error(request, "scope");
+	view->form_error =
+		form_error(request, "") ? form_error(request, "") : form_error(request, "scope");
 	return show(request, view);
 }
 
@@ -134,5 +139,6 @@ int action_device(struct request *request)
 	describe(request, &terminal, &view);
 	if (strcmp(answer, "refuse") == 0)
 		return refuse(request, &terminal);
-	return strcmp(answer, "confirm") == 0 ? confirm(request, &terminal, &view) : ask(request, &terminal, &view);
+	return strcmp(answer, "confirm") == 0 ? confirm(request, &terminal, &view)
+										  : ask(request, &terminal, &view);
 }

@@ -20,30 +20,54 @@ struct user_row {
 	const char *name;
 	struct user_place place;
 };
-#define PLACE(kind, member) { #member, kind, offsetof(struct user_row, place.member) }
+#define PLACE(kind, member) \
+	{ \
+#member, kind, offsetof(struct user_row, place.member) \
+	}
 static const struct column USER_COLUMNS[] = {
-	INTEGER(struct user_row, id), TEXT(struct user_row, name), TIME(struct user_row, created_at_ms), TIME(struct user_row, deleted_at_ms),
-	PLACE(COLUMN_TEXT, leaderboard), PLACE(COLUMN_TEXT, gpu), PLACE(COLUMN_TIME, deadline_ms),
-	PLACE(COLUMN_INTEGER, accepting), PLACE(COLUMN_INTEGER, practice), PLACE(COLUMN_TIME, archived_at_ms),
-	PLACE(COLUMN_INTEGER, place), PLACE(COLUMN_INTEGER, is_tie), PLACE(COLUMN_INTEGER, entries),
-	PLACE(COLUMN_REAL, score_ns), PLACE(COLUMN_REAL, score_err_ns), PLACE(COLUMN_INTEGER, submission_id),
+	INTEGER(struct user_row, id),
+	TEXT(struct user_row, name),
+	TIME(struct user_row, created_at_ms),
+	TIME(struct user_row, deleted_at_ms),
+	PLACE(COLUMN_TEXT, leaderboard),
+	PLACE(COLUMN_TEXT, gpu),
+	PLACE(COLUMN_TIME, deadline_ms),
+	PLACE(COLUMN_INTEGER, accepting),
+	PLACE(COLUMN_INTEGER, practice),
+	PLACE(COLUMN_TIME, archived_at_ms),
+	PLACE(COLUMN_INTEGER, place),
+	PLACE(COLUMN_INTEGER, is_tie),
+	PLACE(COLUMN_INTEGER, entries),
+	PLACE(COLUMN_REAL, score_ns),
+	PLACE(COLUMN_REAL, score_err_ns),
+	PLACE(COLUMN_INTEGER, submission_id),
 	PLACE(COLUMN_TIME, submitted_at_ms),
 };
-/* Only places in the ranking of a leaderboard's current task and on the devices it still has: what its page shows. */
+/* Only places in the ranking of a leaderboard's current task and on the devices it still has: what
+ * its page shows. */
 static const struct statement USER = SELECT(struct user_row, USER_COLUMNS,
-	"SELECT u.id, u.name, u.created_at AS created_at_ms, u.deleted_at AS deleted_at_ms, l.name AS leaderboard, r.gpu, "
+	"SELECT u.id, u.name, u.created_at AS created_at_ms, u.deleted_at AS deleted_at_ms, l.name AS "
+    "leaderboard, r.gpu, "
 	"  l.deadline AS deadline_ms, l.accepting, l.practice, l.archived_at AS archived_at_ms, "
-	"  r.place, " SQL_IS_TIE("r") " AS is_tie, (SELECT e.position FROM ranking e WHERE e.leaderboard_id = r.leaderboard_id "
-	"    AND e.task_version_id = r.task_version_id AND e.gpu = r.gpu ORDER BY e.position DESC LIMIT 1) AS entries, "
-	"  r.score_ns, r.score_err_ns, r.submission_id, r.submitted_at AS submitted_at_ms "
-	"FROM users u LEFT JOIN (ranking r JOIN leaderboards l ON l.id = r.leaderboard_id AND l.task_version_id = r.task_version_id "
-	"    AND " SQL_MAY_SEE("l") " "
-	"  JOIN leaderboard_gpus g ON g.leaderboard_id = l.id AND g.gpu = r.gpu) ON r.user_id = u.id "
-	"WHERE u.name = ? ORDER BY r.submitted_at DESC, l.name, g.position LIMIT ?");
+	"  r.place, " SQL_IS_TIE(
+		"r") " AS is_tie, (SELECT e.position FROM ranking e WHERE e.leaderboard_id = "
+             "r.leaderboard_id "
+			 "    AND e.task_version_id = r.task_version_id AND e.gpu = r.gpu ORDER BY e.position "
+             "DESC LIMIT 1) AS entries, "
+			 "  r.score_ns, r.score_err_ns, r.submission_id, r.submitted_at AS submitted_at_ms "
+			 "FROM users u LEFT JOIN (ranking r JOIN leaderboards l ON l.id = r.leaderboard_id AND "
+             "l.task_version_id = r.task_version_id "
+			 "    AND " SQL_MAY_SEE(
+				 "l") " "
+					  "  JOIN leaderboard_gpus g ON g.leaderboard_id = l.id AND g.gpu = r.gpu) ON "
+                      "r.user_id = u.id "
+					  "WHERE u.name = ? ORDER BY r.submitted_at DESC, l.name, g.position LIMIT ?");
 
-static const struct column DAY_COLUMNS[] = { TIME(struct activity_day, day_ms), INTEGER(struct activity_day, submissions) };
+static const struct column DAY_COLUMNS[] = { TIME(struct activity_day, day_ms),
+	INTEGER(struct activity_day, submissions) };
 static const struct statement DAYS = SELECT(struct activity_day, DAY_COLUMNS,
-	"SELECT CAST(d.day AS DATETIME) AS day_ms, d.submissions FROM users u JOIN user_days d ON d.user_id = u.id "
+	"SELECT CAST(d.day AS DATETIME) AS day_ms, d.submissions FROM users u JOIN user_days d ON "
+    "d.user_id = u.id "
 	"WHERE u.name = ? AND d.day > UTC_DATE() - INTERVAL 1 YEAR - INTERVAL 1 WEEK");
 
 static const struct statement *const PAGE_PARTS[] = { &USER, &DAYS };
@@ -60,11 +84,15 @@ static void count_places(struct user_view *view)
 	}
 }
 
-static void take_places(struct arena *arena, const struct user_row *rows, size_t count, struct user_view *view)
+static void take_places(
+	struct arena *arena, const struct user_row *rows, size_t count, struct user_view *view)
 {
 	struct user_place *places = arena_array(arena, struct user_place, count);
-	*view = (struct user_view){ .id = rows->id, .name = rows->name, .created_at_ms = rows->created_at_ms,
-		.deleted_at_ms = rows->deleted_at_ms, .places = places };
+	*view = (struct user_view){ .id = rows->id,
+		.name = rows->name,
+		.created_at_ms = rows->created_at_ms,
+		.deleted_at_ms = rows->deleted_at_ms,
+		.places = places };
 	for (size_t i = 0; i < count; i++)
 		if (rows[i].place.leaderboard)
 			places[view->count++] = rows[i].place;
@@ -73,14 +101,16 @@ static void take_places(struct arena *arena, const struct user_row *rows, size_t
 
 int user_read(struct request *request, const char *name, struct user_view *view)
 {
-	struct database_answer answers[COUNT(PAGE_PARTS)] = {0};
+	struct database_answer answers[COUNT(PAGE_PARTS)] = { 0 };
 	/* The column is ASCII; what is no name is not worth a question. */
-	int rc = text_is_user_name(name) ? database_answers(request->db, request->arena, &PAGE, answers, request->error, "isis",
-		request->viewer.id, name, (int64_t)most_places, name) : 0;
+	int rc = text_is_user_name(name) ? database_answers(request->db, request->arena, &PAGE, answers,
+				 request->error, "isis", request->viewer.id, name, (int64_t)most_places, name)
+									 : 0;
 	if (rc)
 		return rc;
 	if (!answers[0].count)
-		return fail(request->error, ERROR_NOT_FOUND, "There is no user named %s.", quote(request->arena, name));
+		return fail(request->error, ERROR_NOT_FOUND, "There is no user named %s.",
+			quote(request->arena, name));
 	take_places(request->arena, answers[0].rows, answers[0].count, view);
 	view->activity = activity_make(answers[1].rows, answers[1].count, now_ms());
 	return 0;

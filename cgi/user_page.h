@@ -1,5 +1,5 @@
-/* What a user's public page shows: nothing but the name, since when, places in rankings, and how often something was
- * submitted in each week of the last year. */
+/* What a user's public page shows: nothing but the name, since when, places in rankings, and how
+ * often something was submitted in each week of the last year. */
 #ifndef PODIUM_CGI_USER_PAGE_H
 #define PODIUM_CGI_USER_PAGE_H
 
@@ -19,7 +19,8 @@ struct user_view {
 	int64_t id;
 	const char *name;
 	int64_t created_at_ms, deleted_at_ms; /* TIME_NULL: it is not deleted */
-	const struct user_place *places; size_t count;
+	const struct user_place *places;
+	size_t count;
 	size_t leaderboards, first_places; /* among these */
 	struct activity activity;
 };

@@ -1,4 +1,5 @@
-/* The versions of a leaderboard's task: the list, what differs between two, switching; and cloning the leaderboard. */
+/* The versions of a leaderboard's task: the list, what differs between two, switching; and cloning
+ * the leaderboard. */
 #include "cgi/versions.h"
 
 #include "cgi/admin_leaderboard.h"
@@ -13,28 +14,49 @@
 enum { most_rows = 2000, context_lines = 3, most_diff_bytes = 1 << 20 };
 
 static const struct column VERSION_COLUMNS[] = {
-	INTEGER(struct version_row, id), INTEGER(struct version_row, number), INTEGER(struct version_row, revision),
-	TIME(struct version_row, created_at_ms), INTEGER(struct version_row, is_current), INTEGER(struct version_row, draft),
-	TEXT(struct version_row, creator), INTEGER(struct version_row, files), INTEGER(struct version_row, submissions),
-	INTEGER(struct version_row, ranked), INTEGER(struct version_row, waiting),
+	INTEGER(struct version_row, id),
+	INTEGER(struct version_row, number),
+	INTEGER(struct version_row, revision),
+	TIME(struct version_row, created_at_ms),
+	INTEGER(struct version_row, is_current),
+	INTEGER(struct version_row, draft),
+	TEXT(struct version_row, creator),
+	INTEGER(struct version_row, files),
+	INTEGER(struct version_row, submissions),
+	INTEGER(struct version_row, ranked),
+	INTEGER(struct version_row, waiting),
 };
 static const struct statement VERSIONS = SELECT(struct version_row, VERSION_COLUMNS,
-	"SELECT v.id, v.number, v.revision, v.created_at AS created_at_ms, v.id = l.task_version_id AS is_current, v.draft, "
-	"  u.name AS creator, (SELECT COUNT(*) FROM task_files f WHERE f.task_version_id = v.id) AS files, "
-	"  (SELECT COUNT(*) FROM submissions s WHERE s.task_version_id = v.id AND NOT s.dry_run) AS submissions, "
-	"  (SELECT COUNT(DISTINCT r.user_id) FROM ranking r WHERE r.leaderboard_id = l.id AND r.task_version_id = v.id) AS ranked, "
-	"  (SELECT COUNT(*) FROM jobs j FORCE INDEX (jobs_lease) STRAIGHT_JOIN submissions s ON s.id = j.submission_id "
+	"SELECT v.id, v.number, v.revision, v.created_at AS created_at_ms, v.id = l.task_version_id AS "
+    "is_current, v.draft, "
+	"  u.name AS creator, (SELECT COUNT(*) FROM task_files f WHERE f.task_version_id = v.id) AS "
+    "files, "
+	"  (SELECT COUNT(*) FROM submissions s WHERE s.task_version_id = v.id AND NOT s.dry_run) AS "
+    "submissions, "
+	"  (SELECT COUNT(DISTINCT r.user_id) FROM ranking r WHERE r.leaderboard_id = l.id AND "
+    "r.task_version_id = v.id) AS ranked, "
+	"  (SELECT COUNT(*) FROM jobs j FORCE INDEX (jobs_lease) STRAIGHT_JOIN submissions s ON s.id = "
+    "j.submission_id "
 	"     WHERE j.state IN ('queued', 'running') AND s.task_version_id = v.id) AS waiting "
-	"FROM leaderboards l JOIN task_versions v ON v.leaderboard_id = l.id LEFT JOIN users u ON u.id = v.created_by "
+	"FROM leaderboards l JOIN task_versions v ON v.leaderboard_id = l.id LEFT JOIN users u ON u.id "
+    "= v.created_by "
 	"WHERE l.name = ? ORDER BY v.number DESC");
 enum { ANSWER_LEADERBOARD, ANSWER_VERSIONS };
-static const struct statement *const LIST_PARTS[] = { [ANSWER_LEADERBOARD] = &leaderboard_reading, [ANSWER_VERSIONS] = &VERSIONS };
+static const struct statement *const LIST_PARTS[] = {
+	[ANSWER_LEADERBOARD] = &leaderboard_reading, [ANSWER_VERSIONS] = &VERSIONS
+};
 static const struct bundle LIST = BUNDLE(LIST_PARTS);
 
 /* Files that are not the same in both: what they hold, NULL where one of the two has none. */
-struct pair { const char *role, *path; struct blob_value before, after; };
+struct pair {
+	const char *role, *path;
+	struct blob_value before, after;
+};
 static const struct column PAIR_COLUMNS[] = {
-	TEXT(struct pair, role), TEXT(struct pair, path), BLOB(struct pair, before), BLOB(struct pair, after),
+	TEXT(struct pair, role),
+	TEXT(struct pair, path),
+	BLOB(struct pair, before),
+	BLOB(struct pair, after),
 };
 static const struct statement PAIRS = SELECT(struct pair, PAIR_COLUMNS,
 	"SELECT p.role, p.path, old.content AS `before`, new.content AS after FROM ("
@@ -44,39 +66,49 @@ static const struct statement PAIRS = SELECT(struct pair, PAIR_COLUMNS,
 	"UNION ALL SELECT b.role, b.path, NULL, b.sha256 FROM task_files b "
 	"LEFT JOIN task_files a ON a.task_version_id = ? AND a.role = b.role AND a.path = b.path "
 	"WHERE b.task_version_id = ? AND a.sha256 IS NULL) p "
-	"LEFT JOIN blobs old ON old.sha256 = p.`before` LEFT JOIN blobs new ON new.sha256 = p.after ORDER BY p.role, p.path");
+	"LEFT JOIN blobs old ON old.sha256 = p.`before` LEFT JOIN blobs new ON new.sha256 = p.after "
+    "ORDER BY p.role, p.path");
 
-int versions_read(struct request *request, struct leaderboard *leaderboard, struct version_row **versions, size_t *count)
+int versions_read(struct request *request, struct leaderboard *leaderboard,
+	struct version_row **versions, size_t *count)
 {
 	const char *name = request->path_parameters[0];
-	struct database_answer answers[COUNT(LIST_PARTS)] = {0};
+	struct database_answer answers[COUNT(LIST_PARTS)] = { 0 };
 	/* The column is ASCII; what is no name is not worth a question. */
-	int rc = text_is_leaderboard_name(name) ? database_answers(request->db, request->arena, &LIST, answers, request->error, "sis", name,
-		request->viewer.id, name) : 0;
+	int rc = text_is_leaderboard_name(name) ? database_answers(request->db, request->arena, &LIST,
+				 answers, request->error, "sis", name, request->viewer.id, name)
+											: 0;
 	*versions = answers[ANSWER_VERSIONS].rows;
 	*count = answers[ANSWER_VERSIONS].count;
 	return rc ? rc : leaderboard_of_admin_read(request, &answers[ANSWER_LEADERBOARD], leaderboard);
 }
 
-static int find_version(struct request *request, const struct leaderboard *leaderboard, const struct version_row *versions,
-	size_t count, int64_t number, struct version_row *version)
+static int find_version(struct request *request, const struct leaderboard *leaderboard,
+	const struct version_row *versions, size_t count, int64_t number, struct version_row *version)
 {
 	for (size_t i = 0; i < count; i++)
 		if (versions[i].number == number)
 			return *version = versions[i], 0;
-	return fail(request->error, ERROR_NOT_FOUND, "The task of %s has no version with this number.", leaderboard->name);
+	return fail(request->error, ERROR_NOT_FOUND, "The task of %s has no version with this number.",
+		leaderboard->name);
 }
 
 /* After something was done elsewhere; NULL: nothing was. */
-static const char *versions_notice(struct request *request, const struct leaderboard *leaderboard, const struct version_row *newest)
+static const char *versions_notice(struct request *request, const struct leaderboard *leaderboard,
+	const struct version_row *newest)
 {
 	const char *done = request_query(request, "done");
 	if (!done)
 		return NULL;
 	if (strcmp(done, "kept") != 0)
-		return arena_printf(request->arena, "Submissions run against version %lld from now on.", (long long)leaderboard->version_number);
-	return newest->draft ? arena_printf(request->arena, "It was saved. Version %lld is a draft: look at what differs, make a dry run, and switch to it "
-		"when it is ready.", (long long)newest->number) : "It was saved. The task runs as before, so there is no draft of it.";
+		return arena_printf(request->arena, "Submissions run against version %lld from now on.",
+			(long long)leaderboard->version_number);
+	return newest->draft ? arena_printf(request->arena,
+			   "It was saved. Version %lld is a draft: look at what differs, make a dry run, and "
+	           "switch to it "
+			   "when it is ready.",
+			   (long long)newest->number)
+						 : "It was saved. The task runs as before, so there is no draft of it.";
 }
 
 int page_versions(struct request *request)
@@ -88,7 +120,8 @@ int page_versions(struct request *request)
 	if (rc)
 		return rc;
 	view.versions = versions;
-	struct page page = page_make(request, arena_printf(request->arena, "Versions of %s", leaderboard.name), "admin");
+	struct page page = page_make(
+		request, arena_printf(request->arena, "Versions of %s", leaderboard.name), "admin");
 	page.notice = versions_notice(request, &leaderboard, versions);
 	versions_page(&request->body, &page, &view);
 	return 0;
@@ -98,7 +131,9 @@ int page_versions(struct request *request)
 
 static bool is_text(const struct blob_value *content)
 {
-	return !content->length || (text_is_utf8(content->bytes, content->length) && !memchr(content->bytes, '\0', content->length));
+	return !content->length
+		|| (text_is_utf8(content->bytes, content->length)
+			&& !memchr(content->bytes, '\0', content->length));
 }
 
 static struct blob_value side_of(const struct blob_value *content)
@@ -109,21 +144,28 @@ static struct blob_value side_of(const struct blob_value *content)
 static void compare_file(struct arena *arena, const struct pair *pair, struct file_change *change)
 {
 	const struct blob_value before = side_of(&pair->before), after = side_of(&pair->after);
-	*change = (struct file_change){ .role = pair->role, .path = pair->path,
-		.what = !pair->before.bytes ? "added" : !pair->after.bytes ? "removed" : "changed" };
+	*change = (struct file_change){ .role = pair->role,
+		.path = pair->path,
+		.what = !pair->before.bytes ? "added"
+			: !pair->after.bytes    ? "removed"
+									: "changed" };
 	change->obstacle = !is_text(&before) || !is_text(&after) ? "It is not text."
-		: before.length + after.length > most_diff_bytes ? "It is too long to be compared here." : NULL;
+		: before.length + after.length > most_diff_bytes     ? "It is too long to be compared here."
+															 : NULL;
 	if (change->obstacle)
 		return;
 	change->diff = diff_of(arena, before.bytes, before.length, after.bytes, after.length);
-	change->row_count = diff_rows(arena, &change->diff, context_lines, most_rows, &change->rows, &change->is_cut);
+	change->row_count =
+		diff_rows(arena, &change->diff, context_lines, most_rows, &change->rows, &change->is_cut);
 }
 
-static int compare_versions(struct request *request, int64_t from_id, int64_t to_id, struct version_diff_view *view)
+static int compare_versions(
+	struct request *request, int64_t from_id, int64_t to_id, struct version_diff_view *view)
 {
 	struct pair *pairs;
 	size_t count;
-	int rc = database_rows(request->db, request->arena, &PAIRS, &pairs, &count, request->error, "iiii", to_id, from_id, from_id, to_id);
+	int rc = database_rows(request->db, request->arena, &PAIRS, &pairs, &count, request->error,
+		"iiii", to_id, from_id, from_id, to_id);
 	if (rc)
 		return rc;
 	struct file_change *changes = arena_array(request->arena, struct file_change, count + 1);
@@ -153,8 +195,10 @@ int page_version_diff(struct request *request)
 		rc = compare_versions(request, from.id, to.id, &view);
 	if (rc)
 		return rc;
-	struct page page = page_make(request, arena_printf(request->arena, "Versions %lld and %lld of %s", (long long)view.from,
-		(long long)view.to, leaderboard.name), "admin");
+	struct page page = page_make(request,
+		arena_printf(request->arena, "Versions %lld and %lld of %s", (long long)view.from,
+			(long long)view.to, leaderboard.name),
+		"admin");
 	version_diff_page(&request->body, &page, &view);
 	return 0;
 }
@@ -169,13 +213,17 @@ int page_switch(struct request *request)
 	struct switch_form form = { .leaderboard = &leaderboard };
 	int rc = versions_read(request, &leaderboard, &versions, &count);
 	if (!rc)
-		rc = find_version(request, &leaderboard, versions, count, leaderboard.version_number, &form.before);
+		rc = find_version(
+			request, &leaderboard, versions, count, leaderboard.version_number, &form.before);
 	if (!rc)
-		rc = find_version(request, &leaderboard, versions, count, query_number(request, "version", 0), &form.after);
+		rc = find_version(request, &leaderboard, versions, count,
+			query_number(request, "version", 0), &form.after);
 	if (rc)
 		return rc;
-	struct page page = page_make(request, arena_printf(request->arena, "Switch %s to version %lld?", leaderboard.name,
-		(long long)form.after.number), "admin");
+	struct page page = page_make(request,
+		arena_printf(request->arena, "Switch %s to version %lld?", leaderboard.name,
+			(long long)form.after.number),
+		"admin");
 	switch_page(&request->body, &page, &form);
 	return 0;
 }
@@ -186,7 +234,8 @@ int action_switch(struct request *request)
 	struct actor actor = actor_of(request);
 	int rc = leaderboard_of_admin(request, &leaderboard);
 	if (!rc)
-		rc = leaderboard_switch(request->db, request->arena, &leaderboard, query_number(request, "version", 0), &actor, request->error);
+		rc = leaderboard_switch(request->db, request->arena, &leaderboard,
+			query_number(request, "version", 0), &actor, request->error);
 	return rc ? rc : redirect(request, "/admin/leaderboard/%s/versions?done=1", leaderboard.name);
 }
 
@@ -194,8 +243,10 @@ int action_switch(struct request *request)
 
 static int show_clone(struct request *request, const struct leaderboard *leaderboard)
 {
-	struct clone_form form = { leaderboard, request_form_or(request, "name", ""), form_error(request, "name") };
-	struct page page = page_make(request, arena_printf(request->arena, "Clone %s", leaderboard->name), "admin");
+	struct clone_form form = { leaderboard, request_form_or(request, "name", ""),
+		form_error(request, "name") };
+	struct page page =
+		page_make(request, arena_printf(request->arena, "Clone %s", leaderboard->name), "admin");
 	clone_page(&request->body, &page, &form);
 	return 0;
 }

@@ -7,33 +7,40 @@
 
 struct version_row {
 	int64_t id, number, revision, created_at_ms, is_current, draft;
-	const char *creator;          /* NULL: nobody, or the account is gone */
+	const char *creator; /* NULL: nobody, or the account is gone */
 	int64_t files, submissions, ranked, waiting;
 };
 
-/* Of the leaderboard that the address names first, which the viewer may change; the newest version first. */
+/* Of the leaderboard that the address names first, which the viewer may change; the newest version
+ * first. */
 struct request;
-int versions_read(struct request *request, struct leaderboard *leaderboard, struct version_row **versions, size_t *count);
+int versions_read(struct request *request, struct leaderboard *leaderboard,
+	struct version_row **versions, size_t *count);
 
 struct versions_view {
 	const struct leaderboard *leaderboard;
-	const struct version_row *versions; size_t count; /* the newest first */
+	const struct version_row *versions;
+	size_t count; /* the newest first */
 };
 
 /* What became of one file. */
 struct file_change {
 	const char *role, *path;
-	const char *what;             /* "added", "removed", "changed" */
-	const char *obstacle;         /* why there is no diff, or NULL */
+	const char *what;     /* "added", "removed", "changed" */
+	const char *obstacle; /* why there is no diff, or NULL */
 	struct diff diff;
-	struct diff_row *rows; size_t row_count; bool is_cut;
+	struct diff_row *rows;
+	size_t row_count;
+	bool is_cut;
 };
 
 struct version_diff_view {
 	const struct leaderboard *leaderboard;
-	const struct version_row *versions; size_t count;
+	const struct version_row *versions;
+	size_t count;
 	int64_t from, to;
-	const struct file_change *changes; size_t change_count;
+	const struct file_change *changes;
+	size_t change_count;
 };
 
 struct switch_form {
@@ -41,6 +48,9 @@ struct switch_form {
 	struct version_row before, after;
 };
 
-struct clone_form { const struct leaderboard *leaderboard; const char *name, *name_error; };
+struct clone_form {
+	const struct leaderboard *leaderboard;
+	const char *name, *name_error;
+};
 
 #endif

@@ -36,11 +36,15 @@ static int show_list(struct request *request, struct webhooks_view *view)
 {
 	const struct leaderboard *board = view->leaderboard;
 	struct webhook *webhooks;
-	int rc = webhook_list(request->db, request->arena, board ? board->id : SQL_NULL_INTEGER, &webhooks, &view->count, request->error);
+	int rc = webhook_list(request->db, request->arena, board ? board->id : SQL_NULL_INTEGER,
+		&webhooks, &view->count, request->error);
 	if (rc)
 		return rc;
 	view->webhooks = webhooks;
-	struct page page = page_make(request, board ? arena_printf(request->arena, "Webhooks of %s", board->name) : "Webhooks of the whole site", "admin");
+	struct page page = page_make(request,
+		board ? arena_printf(request->arena, "Webhooks of %s", board->name)
+			  : "Webhooks of the whole site",
+		"admin");
 	if (request_query(request, "deleted"))
 		page.notice = "The webhook was deleted.";
 	webhooks_page(&request->body, &page, view);
@@ -53,9 +57,16 @@ static int show_again(struct request *request, const struct webhook_order *order
 		return rc;
 	request->status = rc == ERROR_LIMIT ? 429 : 422;
 	struct webhooks_view view = {
-		.leaderboard = order->leaderboard, .name = order->name, .address = order->address, .form = order->form, .events = order->events,
-		.name_error = form_error(request, "name"), .address_error = form_error(request, "address"), .form_error = form_error(request, "form"),
-		.event_error = form_error(request, "event"), .refusal = form_error(request, ""),
+		.leaderboard = order->leaderboard,
+		.name = order->name,
+		.address = order->address,
+		.form = order->form,
+		.events = order->events,
+		.name_error = form_error(request, "name"),
+		.address_error = form_error(request, "address"),
+		.form_error = form_error(request, "form"),
+		.event_error = form_error(request, "event"),
+		.refusal = form_error(request, ""),
 	};
 	return show_list(request, &view);
 }
@@ -66,23 +77,34 @@ static int create(struct request *request, const struct leaderboard *board)
 	webhook_secret secret;
 	int64_t id;
 	struct webhook_order order = {
-		.leaderboard = board, .name = request_form_or(request, "name", ""), .address = request_form_or(request, "address", ""),
-		.form = request_form_or(request, "form", ""), .events = read_events(request), .allowed = request->config->webhook_allowed,
+		.leaderboard = board,
+		.name = request_form_or(request, "name", ""),
+		.address = request_form_or(request, "address", ""),
+		.form = request_form_or(request, "form", ""),
+		.events = read_events(request),
+		.allowed = request->config->webhook_allowed,
 	};
 	int rc = rate_limit_hit(request, &CHANGES_OF_USER, request->viewer.name);
 	if (!rc)
-		rc = webhook_create(request->db, request->arena, &order, &actor, secret, &id, request->error);
+		rc = webhook_create(
+			request->db, request->arena, &order, &actor, secret, &id, request->error);
 	if (rc)
 		return show_again(request, &order, rc);
-	response_cookie(request, arena_printf(request->arena, "%s=%s; Path=/admin/hooks/%lld; HttpOnly; SameSite=Strict; Max-Age=60", NEW_SECRET, secret,
-		(long long)id));
+	response_cookie(request,
+		arena_printf(request->arena,
+			"%s=%s; Path=/admin/hooks/%lld; HttpOnly; SameSite=Strict; Max-Age=60", NEW_SECRET,
+			secret, (long long)id));
 	return redirect(request, "/admin/hooks/%lld", (long long)id);
 }
 
 int page_leaderboard_hooks(struct request *request)
 {
 	struct leaderboard leaderboard;
-	struct webhooks_view view = { .leaderboard = &leaderboard, .name = "", .address = "", .form = "json", .events = HEARS_AT_FIRST };
+	struct webhooks_view view = { .leaderboard = &leaderboard,
+		.name = "",
+		.address = "",
+		.form = "json",
+		.events = HEARS_AT_FIRST };
 	int rc = leaderboard_of_admin(request, &leaderboard);
 	return rc ? rc : show_list(request, &view);
 }
@@ -96,7 +118,9 @@ int action_leaderboard_hooks(struct request *request)
 
 int page_site_hooks(struct request *request)
 {
-	struct webhooks_view view = { .name = "", .address = "", .form = "json", .events = HEARS_AT_FIRST };
+	struct webhooks_view view = {
+		.name = "", .address = "", .form = "json", .events = HEARS_AT_FIRST
+	};
 	return show_list(request, &view);
 }
 
@@ -110,15 +134,22 @@ int action_site_hooks(struct request *request)
 /* To those who may not change its leaderboard there is no such webhook. */
 static int find(struct request *request, struct webhook *webhook)
 {
-	int rc = webhook_find(request->db, request->arena, path_number(request, 0), webhook, request->error);
-	bool may = !rc && (request->viewer.role == ROLE_ADMIN
-		|| (webhook->leaderboard_id != SQL_NULL_INTEGER && webhook->leaderboard_creator_id == request->viewer.id));
-	return rc || may ? rc : fail(request->error, ERROR_NOT_FOUND, "There is no webhook with this number.");
+	int rc =
+		webhook_find(request->db, request->arena, path_number(request, 0), webhook, request->error);
+	bool may = !rc
+		&& (request->viewer.role == ROLE_ADMIN
+			|| (webhook->leaderboard_id != SQL_NULL_INTEGER
+				&& webhook->leaderboard_creator_id == request->viewer.id));
+	return rc || may
+		? rc
+		: fail(request->error, ERROR_NOT_FOUND, "There is no webhook with this number.");
 }
 
 static const char *list_of(struct request *request, const struct webhook *webhook)
 {
-	return webhook->leaderboard ? arena_printf(request->arena, "/admin/leaderboard/%s/hooks", webhook->leaderboard) : "/admin/hooks";
+	return webhook->leaderboard
+		? arena_printf(request->arena, "/admin/leaderboard/%s/hooks", webhook->leaderboard)
+		: "/admin/hooks";
 }
 
 static int take_new_secret(struct request *request, struct webhook_view *view)
@@ -127,18 +158,25 @@ static int take_new_secret(struct request *request, struct webhook_view *view)
 	bool is_its = false;
 	if (!secret)
 		return 0;
-	response_cookie(request, arena_printf(request->arena, "%s=; Path=/admin/hooks/%lld; HttpOnly; SameSite=Strict; Max-Age=0", NEW_SECRET,
-		(long long)view->webhook->id));
-	int rc = webhook_has_secret(request->db, request->arena, view->webhook->id, secret, &is_its, request->error);
+	response_cookie(request,
+		arena_printf(request->arena,
+			"%s=; Path=/admin/hooks/%lld; HttpOnly; SameSite=Strict; Max-Age=0", NEW_SECRET,
+			(long long)view->webhook->id));
+	int rc = webhook_has_secret(
+		request->db, request->arena, view->webhook->id, secret, &is_its, request->error);
 	view->secret = is_its ? secret : NULL;
 	return rc;
 }
 
 static const char *notice_about(const struct request *request)
 {
-	static const struct { const char *name, *sentence; } notices[] = {
-		{ "tested", "A test is on its way; what came of it stands below." }, { "paused", "The webhook is paused." },
-		{ "resumed", "The webhook is active." }, { "changed", "It was saved." },
+	static const struct {
+		const char *name, *sentence;
+	} notices[] = {
+		{ "tested", "A test is on its way; what came of it stands below." },
+		{ "paused", "The webhook is paused." },
+		{ "resumed", "The webhook is active." },
+		{ "changed", "It was saved." },
 	};
 	for (size_t i = 0; i < COUNT(notices); i++)
 		if (request_query(request, notices[i].name))
@@ -150,13 +188,15 @@ static int read_deliveries(struct request *request, struct webhook_view *view)
 {
 	struct webhook_delivery *deliveries;
 	const struct webhook *webhook = view->webhook;
-	int rc = webhook_deliveries(request->db, request->arena, webhook->id, query_number(request, "before", INT64_MAX), &deliveries, &view->count,
-		request->error);
+	int rc = webhook_deliveries(request->db, request->arena, webhook->id,
+		query_number(request, "before", INT64_MAX), &deliveries, &view->count, request->error);
 	if (rc)
 		return rc;
 	view->deliveries = deliveries;
-	view->older = view->count == webhook_deliveries_shown ? deliveries[view->count - 1].event_id : 0;
-	view->is_waiting = view->count && strcmp(webhook->state, "active") == 0 && strcmp(deliveries[0].state, "waiting") == 0 && !deliveries[0].attempts;
+	view->older =
+		view->count == webhook_deliveries_shown ? deliveries[view->count - 1].event_id : 0;
+	view->is_waiting = view->count && strcmp(webhook->state, "active") == 0
+		&& strcmp(deliveries[0].state, "waiting") == 0 && !deliveries[0].attempts;
 	return 0;
 }
 
@@ -168,11 +208,13 @@ static int show_one(struct request *request, struct webhook_view *view)
 	if (rc)
 		return rc;
 	view->address = webhook_shown_address(request->arena, webhook->address);
-	struct page page = page_make(request, arena_printf(request->arena, "Webhook %s", webhook->name), "admin");
+	struct page page =
+		page_make(request, arena_printf(request->arena, "Webhook %s", webhook->name), "admin");
 	page.notice = notice_about(request);
 	if (view->is_waiting) {
 		page.refresh_s = 2;
-		page.live_url = arena_printf(request->arena, "/admin/hooks/%lld/status", (long long)webhook->id);
+		page.live_url =
+			arena_printf(request->arena, "/admin/hooks/%lld/status", (long long)webhook->id);
 	}
 	webhook_page(&request->body, &page, view);
 	return 0;
@@ -200,27 +242,34 @@ int page_hook_status(struct request *request)
 		rc = read_deliveries(request, &view);
 	if (rc)
 		return rc;
-	return respond_json(request, json_pack("{s:s, s:s, s:I, s:I}", "state", view.is_waiting ? "running" : "done", "webhook", webhook.state, "waiting",
-		(json_int_t)webhook.waiting, "failures", (json_int_t)webhook.failures));
+	return respond_json(request,
+		json_pack("{s:s, s:s, s:I, s:I}", "state", view.is_waiting ? "running" : "done", "webhook",
+			webhook.state, "waiting", (json_int_t)webhook.waiting, "failures",
+			(json_int_t)webhook.failures));
 }
 
 /* ---- what is done with one ---- */
 
-static int test_it(struct request *request, const struct webhook *webhook, const struct actor *actor)
+static int test_it(
+	struct request *request, const struct webhook *webhook, const struct actor *actor)
 {
 	int rc = webhook_test(request->db, request->arena, webhook, actor, request->error);
 	return rc ? rc : redirect(request, "/admin/hooks/%lld?tested=1", (long long)webhook->id);
 }
 
-static int pause_it(struct request *request, const struct webhook *webhook, const struct actor *actor)
+static int pause_it(
+	struct request *request, const struct webhook *webhook, const struct actor *actor)
 {
 	struct confirmation question = {
-		.title = arena_printf(request->arena, "Pause the webhook %s?", webhook->name), .section = "admin", .button = "Pause it",
+		.title = arena_printf(request->arena, "Pause the webhook %s?", webhook->name),
+		.section = "admin",
+		.button = "Pause it",
 		.back = arena_printf(request->arena, "/admin/hooks/%lld", (long long)webhook->id),
 	};
 	confirmation_says(request, &question, "What happens until it is resumed it never hears of.");
 	if (webhook->waiting)
-		confirmation_says(request, &question, "What it has not got yet (%s) waits for that, for a day at most.",
+		confirmation_says(request, &question,
+			"What it has not got yet (%s) waits for that, for a day at most.",
 			plural(request->arena, webhook->waiting, "event"));
 	if (!confirmation_given(request, &question))
 		return confirmation_ask(request, &question);
@@ -228,25 +277,35 @@ static int pause_it(struct request *request, const struct webhook *webhook, cons
 	return rc ? rc : redirect(request, "/admin/hooks/%lld?paused=1", (long long)webhook->id);
 }
 
-static int resume_it(struct request *request, const struct webhook *webhook, const struct actor *actor)
+static int resume_it(
+	struct request *request, const struct webhook *webhook, const struct actor *actor)
 {
 	int rc = webhook_resume(request->db, request->arena, webhook, actor, request->error);
 	return rc ? rc : redirect(request, "/admin/hooks/%lld?resumed=1", (long long)webhook->id);
 }
 
-static int change_it(struct request *request, const struct webhook *webhook, const struct actor *actor)
+static int change_it(
+	struct request *request, const struct webhook *webhook, const struct actor *actor)
 {
-	int rc = webhook_change(request->db, request->arena, webhook, request_form_or(request, "name", ""), read_events(request), actor, request->error);
+	int rc = webhook_change(request->db, request->arena, webhook,
+		request_form_or(request, "name", ""), read_events(request), actor, request->error);
 	return rc ? rc : redirect(request, "/admin/hooks/%lld?changed=1", (long long)webhook->id);
 }
 
-static int delete_it(struct request *request, const struct webhook *webhook, const struct actor *actor)
+static int delete_it(
+	struct request *request, const struct webhook *webhook, const struct actor *actor)
 {
 	struct confirmation question = {
-		.title = arena_printf(request->arena, "Delete the webhook %s?", webhook->name), .section = "admin", .what = "the webhook’s name",
-		.typed = webhook->name, .button = "Delete the webhook", .back = arena_printf(request->arena, "/admin/hooks/%lld", (long long)webhook->id),
+		.title = arena_printf(request->arena, "Delete the webhook %s?", webhook->name),
+		.section = "admin",
+		.what = "the webhook’s name",
+		.typed = webhook->name,
+		.button = "Delete the webhook",
+		.back = arena_printf(request->arena, "/admin/hooks/%lld", (long long)webhook->id),
 	};
-	confirmation_says(request, &question, "%s hears of nothing any more; its secret and the list of its deliveries are gone for good.",
+	confirmation_says(request, &question,
+		"%s hears of nothing any more; its secret and the list of its deliveries are gone for "
+	    "good.",
 		webhook_shown_address(request->arena, webhook->address));
 	if (!confirmation_given(request, &question))
 		return confirmation_ask(request, &question);
@@ -257,7 +316,8 @@ static int delete_it(struct request *request, const struct webhook *webhook, con
 static const struct {
 	const char *name;
 	int (*run)(struct request *request, const struct webhook *webhook, const struct actor *actor);
-} ACTIONS[] = { { "test", test_it }, { "pause", pause_it }, { "resume", resume_it }, { "change", change_it }, { "delete", delete_it } };
+} ACTIONS[] = { { "test", test_it }, { "pause", pause_it }, { "resume", resume_it },
+	{ "change", change_it }, { "delete", delete_it } };
 
 static int run_action(struct request *request, const struct webhook *webhook)
 {
@@ -281,9 +341,12 @@ int action_hook(struct request *request)
 		return rc;
 	request->status = rc == ERROR_CONFLICT ? 409 : 422;
 	struct webhook_view view = {
-		.webhook = &webhook, .name = request_form_or(request, "name", webhook.name),
+		.webhook = &webhook,
+		.name = request_form_or(request, "name", webhook.name),
 		.events = request_form(request, "name") ? read_events(request) : webhook.events,
-		.name_error = form_error(request, "name"), .event_error = form_error(request, "event"), .refusal = form_error(request, ""),
+		.name_error = form_error(request, "name"),
+		.event_error = form_error(request, "event"),
+		.refusal = form_error(request, ""),
 	};
 	return show_one(request, &view);
 }

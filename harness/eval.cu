@@ -5,29 +5,30 @@
  * MODE         test         check every case
  *              benchmark    check and time every case
  *              leaderboard  the same, with fresh inputs and a check for each timed run
- *              profile      check every case, then one more call in an NVTX range named custom_kernel
- * CASEFILE     one case a line: size: 128; seed: 5
- * POPCORN_FD   an open descriptor that takes the results, one `key: value` a line
- * POPCORN_SEED changes every case's seed in a way that the case file does not give away
+ *              profile      check every case, then one more call in an NVTX range named
+ *custom_kernel CASEFILE     one case a line: size: 128; seed: 5 POPCORN_FD   an open descriptor
+ *that takes the results, one `key: value` a line POPCORN_SEED changes every case's seed in a way
+ *that the case file does not give away
  *
- * It is compiled together with the submission, which defines `output_t custom_kernel(input_t data)`, and with
+ * It is compiled together with the submission, which defines `output_t custom_kernel(input_t
+ *data)`, and with
  *
  *	task.h         input_t, output_t, and ArgumentNames: a constexpr std::array<const char *, N>
- *	reference.cuh  input_t generate_input(...), with one parameter for each of ArgumentNames, in that order;
- *	               void check_implementation(TestReporter &, const input_t &, const output_t &)
- *	utils.h        the helpers of both
+ *	reference.cuh  input_t generate_input(...), with one parameter for each of ArgumentNames, in
+ *that order; void check_implementation(TestReporter &, const input_t &, const output_t &) utils.h
+ *the helpers of both
  *
- * If input_t or output_t has a member clone(), that makes the copies for the check; else they are copied as C++
- * copies them, which shares what pointers point to. reference.cuh may also define
+ * If input_t or output_t has a member clone(), that makes the copies for the check; else they are
+ *copied as C++ copies them, which shares what pointers point to. reference.cuh may also define
  *
  *	bool is_output_of(const input_t &data, const output_t &output)
  *
  * where custom_kernel must return the memory that it was given.
  *
  * Exit codes: those of utils.h. */
-#include "utils.h"
-#include "task.h"
 #include "reference.cuh"
+#include "task.h"
+#include "utils.h"
 
 #include <algorithm>
 #include <cctype>
@@ -46,15 +47,19 @@
 
 #include <unistd.h>
 
-#ifndef PODIUM_ISOLATED /* the judge of the isolated engine takes the cases and the copies from here, and runs no kernel */
+#ifndef PODIUM_ISOLATED /* the judge of the isolated engine takes the cases and the copies from \
+                           here, and runs no kernel */
 #include <nvtx3/nvToolsExt.h>
 
 output_t custom_kernel(input_t data);
 #endif
 
-/* A name of its own for what else this file defines, for submissions that stand in the same source. */
-namespace podium_eval {
-namespace {
+/* A name of its own for what else this file defines, for submissions that stand in the same source.
+ */
+namespace podium_eval
+{
+namespace
+{
 
 int results = -1; /* where the results go, once that is known */
 
@@ -78,25 +83,27 @@ std::string trim(std::string_view text)
 	return std::string(text);
 }
 
-template <class Number>
-std::optional<Number> read_number(const std::string &text)
+template <class Number> std::optional<Number> read_number(const std::string &text)
 {
 	Number number;
 	const char *first = text.c_str() + (text[0] == '+'), *last = text.c_str() + text.size();
 	auto [end, error] = std::from_chars(first, last, number);
-	return error == std::errc() && end == last && first != last ? std::optional<Number>(number) : std::nullopt;
+	return error == std::errc() && end == last && first != last ? std::optional<Number>(number)
+																: std::nullopt;
 }
 
 /* ---- the results ---- */
 
-class Report {
-public:
+class Report
+{
+  public:
 	Report()
 	{
 		const char *given = std::getenv("POPCORN_FD");
 		auto number = read_number<int>(given ? given : "");
 		if (!number || (descriptor_ = dup(*number)) < 0)
-			stop(ExitCodes::REPORT, "POPCORN_FD must be the number of an open descriptor that takes the results.");
+			stop(ExitCodes::REPORT,
+				"POPCORN_FD must be the number of an open descriptor that takes the results.");
 		/* What the submission prints must not stand among the results. */
 		if (*number == 1)
 			dup2(2, 1);
@@ -119,12 +126,16 @@ public:
 		for (std::size_t at = 0; at < text.size();) {
 			ssize_t written = write(descriptor_, text.data() + at, text.size() - at);
 			if (written < 0 && errno != EINTR)
-				stop(ExitCodes::REPORT, std::string("the results cannot be written: ") + std::strerror(errno));
+				stop(ExitCodes::REPORT,
+					std::string("the results cannot be written: ") + std::strerror(errno));
 			at += written > 0 ? static_cast<std::size_t>(written) : 0;
 		}
 	}
 
-	void line(const std::string &key, std::size_t value) const { line(key, std::to_string(value)); }
+	void line(const std::string &key, std::size_t value) const
+	{
+		line(key, std::to_string(value));
+	}
 
 	void line(const std::string &key, double value) const
 	{
@@ -133,7 +144,7 @@ public:
 		line(key, std::string(text));
 	}
 
-private:
+  private:
 	int descriptor_ = -1;
 };
 
@@ -147,11 +158,12 @@ struct Argument {
 
 	[[noreturn]] void refuse(const char *wanted) const
 	{
-		stop(ExitCodes::CASES, "the value of " + name + " is \"" + text + "\", but generate_input takes " + wanted + " there.");
+		stop(ExitCodes::CASES,
+			"the value of " + name + " is \"" + text + "\", but generate_input takes " + wanted
+				+ " there.");
 	}
 
-	template <class T>
-	operator T() const
+	template <class T> operator T() const
 	{
 		if constexpr (std::is_same_v<T, std::string>) {
 			return text;
@@ -160,30 +172,30 @@ struct Argument {
 		} else if constexpr (std::is_integral_v<T>) {
 			return is_seed ? fold<T>() : whole<T>();
 		} else {
-			static_assert(std::is_floating_point_v<T>, "generate_input takes numbers, bool and std::string");
+			static_assert(
+				std::is_floating_point_v<T>, "generate_input takes numbers, bool and std::string");
 			auto number = read_number<T>(text);
 			return number ? *number : (refuse("a number"), T());
 		}
 	}
 
-private:
+  private:
 	bool truth() const
 	{
 		if (text == "True" || text == "true" || text == "1")
 			return true;
-		return text == "False" || text == "false" || text == "0" ? false : (refuse("True or False"), false);
+		return text == "False" || text == "false" || text == "0" ? false
+																 : (refuse("True or False"), false);
 	}
 
-	template <class T>
-	T whole() const
+	template <class T> T whole() const
 	{
 		auto number = read_number<T>(text);
 		return number ? *number : (refuse("a whole number within the range of its type"), T());
 	}
 
 	/* A combined seed has 63 bits. Where the parameter is an int, it is mixed down to that. */
-	template <class T>
-	T fold() const
+	template <class T> T fold() const
 	{
 		constexpr auto most = static_cast<std::uint64_t>(std::numeric_limits<T>::max());
 		if (seed >= 0 && static_cast<std::uint64_t>(seed) <= most)
@@ -210,7 +222,8 @@ struct Case {
 /* Cantor's pairing function: no two pairs of seeds give the same. Unsigned, because it may wrap. */
 std::int64_t combine(std::int64_t public_seed, std::int64_t secret)
 {
-	auto a = static_cast<std::uint64_t>(public_seed), b = static_cast<std::uint64_t>(secret), sum = a + b;
+	auto a = static_cast<std::uint64_t>(public_seed), b = static_cast<std::uint64_t>(secret),
+		 sum = a + b;
 	return static_cast<std::int64_t>(a + (sum % 2 ? sum * ((sum + 1) / 2) : sum / 2 * (sum + 1)));
 }
 
@@ -231,7 +244,8 @@ std::map<std::string, std::string> split_case(const std::string &line, const std
 		std::string part = line.substr(at, end - at);
 		std::size_t colon = part.find(':');
 		if (colon == std::string::npos)
-			stop(ExitCodes::CASES, where + "\"" + trim(part) + "\" is not of the form \"name: value\".");
+			stop(ExitCodes::CASES,
+				where + "\"" + trim(part) + "\" is not of the form \"name: value\".");
 		std::string name = trim(part.substr(0, colon));
 		if (!values.emplace(name, trim(part.substr(colon + 1))).second)
 			stop(ExitCodes::CASES, where + name + " is there twice.");
@@ -240,10 +254,11 @@ std::map<std::string, std::string> split_case(const std::string &line, const std
 	return values;
 }
 
-Case read_case(const std::string &line, const std::string &where, std::optional<std::int64_t> secret)
+Case read_case(
+	const std::string &line, const std::string &where, std::optional<std::int64_t> secret)
 {
 	auto values = split_case(line, where);
-	Case made{line, {}};
+	Case made{ line, {} };
 	for (std::size_t i = 0; i < argument_count; i++) {
 		auto found = values.find(ArgumentNames[i]);
 		if (found == values.end())
@@ -258,7 +273,9 @@ Case read_case(const std::string &line, const std::string &where, std::optional<
 		values.erase(found);
 	}
 	if (!values.empty())
-		stop(ExitCodes::CASES, where + values.begin()->first + " is no argument of this task; they are " + known_names() + ".");
+		stop(ExitCodes::CASES,
+			where + values.begin()->first + " is no argument of this task; they are "
+				+ known_names() + ".");
 	return made;
 }
 
@@ -271,7 +288,8 @@ std::vector<Case> read_cases(const std::string &path, std::optional<std::int64_t
 	std::string line;
 	for (int number = 1; std::getline(file, line); number++)
 		if (!trim(line).empty())
-			cases.push_back(read_case(trim(line), path + ", line " + std::to_string(number) + ": ", secret));
+			cases.push_back(
+				read_case(trim(line), path + ", line " + std::to_string(number) + ": ", secret));
 	if (cases.empty())
 		stop(ExitCodes::CASES, "there are no cases in " + path + ".");
 	return cases;
@@ -279,8 +297,7 @@ std::vector<Case> read_cases(const std::string &path, std::optional<std::int64_t
 
 /* ---- copies for the check ---- */
 
-template <class T>
-T copy_of(const T &value)
+template <class T> T copy_of(const T &value)
 {
 	if constexpr (requires { value.clone(); })
 		return value.clone();
@@ -304,7 +321,8 @@ struct CaseFailed {
 	std::string text;
 };
 
-/* Buffers of one run become those of the next without asking the driver, which would wait for the GPU. */
+/* Buffers of one run become those of the next without asking the driver, which would wait for the
+ * GPU. */
 void keep_freed_memory()
 {
 	int device;
@@ -332,14 +350,16 @@ std::optional<std::int64_t> take_secret()
 /* ---- the clock ---- */
 
 /* Between two events, with an idle GPU before and the L2 cache overwritten. */
-class Clock {
-public:
+class Clock
+{
+  public:
 	Clock()
 	{
 		int device, l2_bytes;
 		CUDA_CHECK(cudaGetDevice(&device));
 		CUDA_CHECK(cudaDeviceGetAttribute(&l2_bytes, cudaDevAttrL2CacheSize, device));
-		flush_ = DeviceBuffer<char>(std::max<std::size_t>(4 * static_cast<std::size_t>(l2_bytes), std::size_t(64) << 20));
+		flush_ = DeviceBuffer<char>(
+			std::max<std::size_t>(4 * static_cast<std::size_t>(l2_bytes), std::size_t(64) << 20));
 		CUDA_CHECK(cudaEventCreate(&start_));
 		CUDA_CHECK(cudaEventCreate(&end_));
 	}
@@ -354,7 +374,10 @@ public:
 		CUDA_CHECK(cudaEventRecord(start_));
 	}
 
-	void stop() { CUDA_CHECK(cudaEventRecord(end_)); }
+	void stop()
+	{
+		CUDA_CHECK(cudaEventRecord(end_));
+	}
 
 	double elapsed_ns() const
 	{
@@ -363,12 +386,14 @@ public:
 		return std::max(static_cast<double>(elapsed_ms) * 1e6, 1.0);
 	}
 
-private:
+  private:
 	DeviceBuffer<char> flush_;
 	cudaEvent_t start_ = nullptr, end_ = nullptr;
 };
 
-struct Figures { double mean, std, err, best, worst; };
+struct Figures {
+	double mean, std, err, best, worst;
+};
 
 Figures summarise(const std::vector<double> &durations_ns)
 {
@@ -380,16 +405,17 @@ Figures summarise(const std::vector<double> &durations_ns)
 		squares += (duration - mean) * (duration - mean);
 	double std = runs > 1 ? std::sqrt(squares / (runs - 1)) : 0;
 	auto [best, worst] = std::minmax_element(durations_ns.begin(), durations_ns.end());
-	return {mean, std, std / std::sqrt(runs), *best, *worst};
+	return { mean, std, std / std::sqrt(runs), *best, *worst };
 }
 
-/* When a series of timed runs ends: after `most_runs`; after `most_s` of measured time or `wall_s` of any
- * time; or when the mean is known to 0.1 %, which fewer than ten runs cannot show. */
+/* When a series of timed runs ends: after `most_runs`; after `most_s` of measured time or `wall_s`
+ * of any time; or when the mean is known to 0.1 %, which fewer than ten runs cannot show. */
 struct Limits {
 	std::size_t most_runs;
 	double most_s, wall_s;
 
-	bool reached(const std::vector<double> &durations_ns, std::chrono::steady_clock::time_point began) const
+	bool reached(
+		const std::vector<double> &durations_ns, std::chrono::steady_clock::time_point began) const
 	{
 		constexpr std::size_t least_runs = 3, least_runs_for_precision = 10;
 		constexpr double precision = 0.001;
@@ -398,16 +424,18 @@ struct Limits {
 			return false;
 		Figures figures = summarise(durations_ns);
 		std::chrono::duration<double> wall = std::chrono::steady_clock::now() - began;
-		return runs >= most_runs || figures.mean * static_cast<double>(runs) > most_s * 1e9 || wall.count() > wall_s ||
-			(runs >= least_runs_for_precision && figures.err / figures.mean < precision);
+		return runs >= most_runs || figures.mean * static_cast<double>(runs) > most_s * 1e9
+			|| wall.count() > wall_s
+			|| (runs >= least_runs_for_precision && figures.err / figures.mean < precision);
 	}
 };
 
-constexpr Limits WARM_UP = {50, 0.3, 1}, BENCHMARK = {100, 10, 120}, RANKED = {100, 30, 120};
+constexpr Limits WARM_UP = { 50, 0.3, 1 }, BENCHMARK = { 100, 10, 120 }, RANKED = { 100, 30, 120 };
 
 /* ---- the modes ---- */
 
-/* `fresh`: a new input and a check for each timed run. `profile`: one call for a profiler that looks on. */
+/* `fresh`: a new input and a check for each timed run. `profile`: one call for a profiler that
+ * looks on. */
 struct Mode {
 	const char *name, *noun;
 	const Limits *limits; /* nullptr: nothing is timed */
@@ -415,15 +443,18 @@ struct Mode {
 };
 
 constexpr Mode MODES[] = {
-	{"test", "test", nullptr, false, false},
-	{"benchmark", "benchmark", &BENCHMARK, false, false},
-	{"leaderboard", "benchmark", &RANKED, true, false},
-	{"profile", "benchmark", nullptr, false, true},
+	{ "test", "test", nullptr, false, false },
+	{ "benchmark", "benchmark", &BENCHMARK, false, false },
+	{ "leaderboard", "benchmark", &RANKED, true, false },
+	{ "profile", "benchmark", nullptr, false, true },
 };
 
-class Evaluation {
-public:
-	explicit Evaluation(const Report &report) : report_(report) {}
+class Evaluation
+{
+  public:
+	explicit Evaluation(const Report &report) : report_(report)
+	{
+	}
 
 	/* Runs every case, whatever becomes of the others. Returns the exit code. */
 	int all_cases(const Mode &mode, const std::vector<Case> &cases)
@@ -436,8 +467,11 @@ public:
 				one_case(mode, cases[i], key);
 				report_.line(key + "status", std::string("pass"));
 			} catch (const CaseFailed &failure) {
-				fail(key, mode.noun + (" " + std::to_string(i + 1) + " of " + std::to_string(cases.size()) + " (" +
-					cases[i].spec + ")"), failure);
+				fail(key,
+					mode.noun
+						+ (" " + std::to_string(i + 1) + " of " + std::to_string(cases.size())
+							+ " (" + cases[i].spec + ")"),
+					failure);
 			}
 		}
 		report_.line("check", std::string(code_ ? "fail" : "pass"));
@@ -446,7 +480,7 @@ public:
 		return code_;
 	}
 
-private:
+  private:
 	const Report &report_;
 	Clock clock_;
 	int code_ = 0;      /* of the first case that failed */
@@ -457,7 +491,8 @@ private:
 	static input_t make_input(const Case &one, std::int64_t number)
 	{
 		auto arguments = one.another(number);
-		input_t data = std::apply([](const auto &...argument) { return generate_input(argument...); }, arguments);
+		input_t data = std::apply(
+			[](const auto &...argument) { return generate_input(argument...); }, arguments);
 		CUDA_CHECK(cudaDeviceSynchronize());
 		return data;
 	}
@@ -467,17 +502,20 @@ private:
 		try {
 			return custom_kernel(std::move(data));
 		} catch (const std::exception &error) {
-			throw CaseFailed{ExitCodes::RAISED, std::string("custom_kernel threw: ") + error.what()};
+			throw CaseFailed{ ExitCodes::RAISED,
+				std::string("custom_kernel threw: ") + error.what() };
 		} catch (...) {
-			throw CaseFailed{ExitCodes::RAISED, "custom_kernel threw something that is no std::exception."};
+			throw CaseFailed{ ExitCodes::RAISED,
+				"custom_kernel threw something that is no std::exception." };
 		}
 	}
 
-	/* One run of the kernel; *copy, if wanted, is made as soon as the clock stops, so that work which is
-	 * still to be done then on another stream comes too late. */
+	/* One run of the kernel; *copy, if wanted, is made as soon as the clock stops, so that work
+	 * which is still to be done then on another stream comes too late. */
 	double run(const input_t &data, std::optional<output_t> *copy)
 	{
-		input_t given = data; /* the kernel takes its input by value: a vector is copied here, not on the clock */
+		input_t given = data; /* the kernel takes its input by value: a vector is copied here, not
+		                         on the clock */
 		clock_.start();
 		output_t output = call_kernel(std::move(given));
 		clock_.stop();
@@ -485,7 +523,8 @@ private:
 			copy->emplace(copy_of(output));
 		check_cuda();
 		if (!returned_what_was_given(data, output))
-			throw CaseFailed{ExitCodes::VALIDATION, "custom_kernel did not return the output that it was given to fill."};
+			throw CaseFailed{ ExitCodes::VALIDATION,
+				"custom_kernel did not return the output that it was given to fill." };
 		return clock_.elapsed_ns();
 	}
 
@@ -496,8 +535,9 @@ private:
 		lost_ = ran != cudaSuccess;
 		cudaError_t status = lost_ ? ran : launch;
 		if (status != cudaSuccess)
-			throw CaseFailed{ExitCodes::CUDA_API, std::string("custom_kernel left a CUDA error: ") +
-				cudaGetErrorString(status) + " (" + cudaGetErrorName(status) + ")"};
+			throw CaseFailed{ ExitCodes::CUDA_API,
+				std::string("custom_kernel left a CUDA error: ") + cudaGetErrorString(status) + " ("
+					+ cudaGetErrorName(status) + ")" };
 	}
 
 	/* One run on a fresh input, checked against a copy of it that the kernel has never seen. */
@@ -509,7 +549,7 @@ private:
 		TestReporter reporter;
 		check_implementation(reporter, untouched, *output);
 		if (!reporter.has_passed())
-			throw CaseFailed{ExitCodes::VALIDATION, reporter.message()};
+			throw CaseFailed{ ExitCodes::VALIDATION, reporter.message() };
 		if (message)
 			*message = reporter.message();
 		return duration_ns;
@@ -523,8 +563,9 @@ private:
 		if (!fresh)
 			same.emplace(make_input(one, 0));
 		while (!limits.reached(durations_ns, began))
-			durations_ns.push_back(fresh ? run_checked(one, static_cast<std::int64_t>(durations_ns.size()) + 1, nullptr)
-				: run(*same, nullptr));
+			durations_ns.push_back(fresh
+					? run_checked(one, static_cast<std::int64_t>(durations_ns.size()) + 1, nullptr)
+					: run(*same, nullptr));
 		return durations_ns;
 	}
 
@@ -539,7 +580,8 @@ private:
 	void one_case(const Mode &mode, const Case &one, const std::string &key)
 	{
 		if (lost_)
-			throw CaseFailed{ExitCodes::CUDA_API, "not run, because an earlier case left the GPU unusable."};
+			throw CaseFailed{ ExitCodes::CUDA_API,
+				"not run, because an earlier case left the GPU unusable." };
 		std::string message;
 		run_checked(one, 0, &message);
 		if (!message.empty())

@@ -36,43 +36,46 @@ EXIT_RAISED, EXIT_USAGE, EXIT_CUDA, EXIT_REPORT, EXIT_WRONG, EXIT_CASE = 1, 2, 1
 
 
 def say(text):
-    """To the error output itself: sys.stderr may be anything after a submission was imported."""
-    with contextlib.suppress(OSError):
-        os.write(2, f"{text}\n".encode("utf-8", "backslashreplace"))
+	"""To the error output itself: sys.stderr may be anything after a submission was imported."""
+	with contextlib.suppress(OSError):
+		os.write(2, f"{text}\n".encode("utf-8", "backslashreplace"))
 
 
 def stop(code, sentence):
-    say(f"eval.py: {sentence}")
-    sys.exit(code)
+	say(f"eval.py: {sentence}")
+	sys.exit(code)
 
 
 # ---- the results ----
 
 
 class Report:
-    """Writes `key: value` lines to the descriptor that POPCORN_FD names."""
+	"""Writes `key: value` lines to the descriptor that POPCORN_FD names."""
 
-    def __init__(self):
-        given = os.environ.pop("POPCORN_FD", None)
-        if given is None:
-            stop(EXIT_REPORT, "POPCORN_FD is not set; it must be the number of a descriptor that takes the results.")
-        try:
-            self._fd = os.dup(int(given))
-            if int(given) > 2:
-                os.close(int(given))
-            elif int(given) == 1:
-                os.dup2(2, 1)  # what the submission prints must not stand among the results
-        except (ValueError, OSError) as error:
-            stop(EXIT_REPORT, f"POPCORN_FD is {given!r}, which is no open descriptor: {error}")
+	def __init__(self):
+		given = os.environ.pop("POPCORN_FD", None)
+		if given is None:
+			stop(
+				EXIT_REPORT,
+				"POPCORN_FD is not set; it must be the number of a descriptor that takes the results."
+			)
+		try:
+			self._fd = os.dup(int(given))
+			if int(given) > 2:
+				os.close(int(given))
+			elif int(given) == 1:
+				os.dup2(2, 1)  # what the submission prints must not stand among the results
+		except (ValueError, OSError) as error:
+			stop(EXIT_REPORT, f"POPCORN_FD is {given!r}, which is no open descriptor: {error}")
 
-    def line(self, key, value):
-        value = str(value).replace("\r\n", "\n").replace("\r", "\n").replace("\n", "\\n")
-        rest = f"{key}: {value}\n".encode("utf-8", "backslashreplace")
-        try:
-            while rest:
-                rest = rest[os.write(self._fd, rest):]
-        except OSError as error:
-            stop(EXIT_REPORT, f"the results cannot be written: {error}")
+	def line(self, key, value):
+		value = str(value).replace("\r\n", "\n").replace("\r", "\n").replace("\n", "\\n")
+		rest = f"{key}: {value}\n".encode("utf-8", "backslashreplace")
+		try:
+			while rest:
+				rest = rest[os.write(self._fd, rest):]
+		except OSError as error:
+			stop(EXIT_REPORT, f"the results cannot be written: {error}")
 
 
 # ---- the cases ----
@@ -84,456 +87,481 @@ REAL = re.compile(r"[+-]?((\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|inf|nan)")
 
 
 def parse_value(text):
-    if text in WORDS:
-        return WORDS[text]
-    if INTEGER.fullmatch(text):
-        return int(text)
-    if REAL.fullmatch(text):
-        return float(text)
-    if text.startswith(("[", "(", "{")):
-        return ast.literal_eval(text)  # numbers, strings and containers of them; runs nothing
-    return text
+	if text in WORDS:
+		return WORDS[text]
+	if INTEGER.fullmatch(text):
+		return int(text)
+	if REAL.fullmatch(text):
+		return float(text)
+	if text.startswith(("[", "(", "{")):
+		return ast.literal_eval(text)  # numbers, strings and containers of them; runs nothing
+	return text
 
 
 def parse_case(line):
-    arguments = {}
-    for part in line.split(";"):
-        name, colon, value = (piece.strip() for piece in part.partition(":"))
-        if not colon or not NAME.fullmatch(name):
-            raise ValueError(f"{part.strip()!r} is not of the form \"name: value\"")
-        if name in arguments:
-            raise ValueError(f"{name} is there twice")
-        try:
-            arguments[name] = parse_value(value)
-        except (ValueError, SyntaxError, RecursionError, MemoryError):
-            raise ValueError(f"the value of {name} is not a list or tuple of plain values: {value}") from None
-    return arguments
+	arguments = {}
+	for part in line.split(";"):
+		name, colon, value = (piece.strip() for piece in part.partition(":"))
+		if not colon or not NAME.fullmatch(name):
+			raise ValueError(f"{part.strip()!r} is not of the form \"name: value\"")
+		if name in arguments:
+			raise ValueError(f"{name} is there twice")
+		try:
+			arguments[name] = parse_value(value)
+		except (ValueError, SyntaxError, RecursionError, MemoryError):
+			raise ValueError(
+				f"the value of {name} is not a list or tuple of plain values: {value}") from None
+	return arguments
 
 
 def _combine(a, b):
-    """One seed out of two. Cantor's pairing function: no two pairs give the same."""
-    return a + (a + b) * (a + b + 1) // 2
+	"""One seed out of two. Cantor's pairing function: no two pairs give the same."""
+	return a + (a + b) * (a + b + 1) // 2
 
 
 class Case:
-    def __init__(self, line, secret):
-        self.spec = line
-        self.arguments = parse_case(line)
-        if secret is not None and isinstance(self.arguments.get("seed"), int):
-            self.arguments["seed"] = _combine(self.arguments["seed"], secret)
 
-    def another(self, number):
-        """The arguments for the number-th input of this case."""
-        if isinstance(self.arguments.get("seed"), int):
-            return {**self.arguments, "seed": self.arguments["seed"] + 13 * number}
-        return dict(self.arguments)
+	def __init__(self, line, secret):
+		self.spec = line
+		self.arguments = parse_case(line)
+		if secret is not None and isinstance(self.arguments.get("seed"), int):
+			self.arguments["seed"] = _combine(self.arguments["seed"], secret)
+
+	def another(self, number):
+		"""The arguments for the number-th input of this case."""
+		if isinstance(self.arguments.get("seed"), int):
+			return {**self.arguments, "seed": self.arguments["seed"] + 13 * number}
+		return dict(self.arguments)
 
 
 def read_cases(path, secret):
-    try:
-        with open(path, encoding="utf-8") as file:
-            lines = [line.strip() for line in file]
-    except (OSError, UnicodeDecodeError) as error:
-        stop(EXIT_CASE, f"the case file {path} cannot be read: {error}")
-    cases = []
-    for number, line in enumerate(lines, 1):
-        try:
-            if line:
-                cases.append(Case(line, secret))
-        except ValueError as error:
-            stop(EXIT_CASE, f"{path}, line {number}: {error}.")
-    if not cases:
-        stop(EXIT_CASE, f"there are no cases in {path}.")
-    return cases
+	try:
+		with open(path, encoding="utf-8") as file:
+			lines = [line.strip() for line in file]
+	except (OSError, UnicodeDecodeError) as error:
+		stop(EXIT_CASE, f"the case file {path} cannot be read: {error}")
+	cases = []
+	for number, line in enumerate(lines, 1):
+		try:
+			if line:
+				cases.append(Case(line, secret))
+		except ValueError as error:
+			stop(EXIT_CASE, f"{path}, line {number}: {error}.")
+	if not cases:
+		stop(EXIT_CASE, f"there are no cases in {path}.")
+	return cases
 
 
 # ---- what went wrong in a case ----
 
 
 class CaseFailed(Exception):
-    """A case that did not pass: the sentences for people, and the exit code that this leads to."""
+	"""A case that did not pass: the sentences for people, and the exit code that this leads to."""
 
-    def __init__(self, code, text):
-        super().__init__(text)
-        self.code = code
-        self.text = text
+	def __init__(self, code, text):
+		super().__init__(text)
+		self.code = code
+		self.text = text
 
 
 def explain(error, most_lines=12):
-    """The end of a traceback, without the frames of this file."""
-    frame = error.__traceback__
-    while frame is not None and frame.tb_frame.f_code.co_filename == __file__:
-        frame = frame.tb_next
-    lines = "".join(traceback.format_exception(type(error), error, frame)).rstrip().split("\n")
-    return "\n".join((["..."] if len(lines) > most_lines else []) + lines[-most_lines:])
+	"""The end of a traceback, without the frames of this file."""
+	frame = error.__traceback__
+	while frame is not None and frame.tb_frame.f_code.co_filename == __file__:
+		frame = frame.tb_next
+	lines = "".join(traceback.format_exception(type(error), error, frame)).rstrip().split("\n")
+	return "\n".join((["..."] if len(lines) > most_lines else []) + lines[-most_lines:])
 
 
 @contextlib.contextmanager
 def failing_with(code, what):
-    """Turns what is raised inside into a CaseFailed, also SystemExit: nobody but the harness ends the harness."""
-    try:
-        yield
-    except (CaseFailed, KeyboardInterrupt):
-        raise
-    except BaseException as error:
-        last = traceback.format_exception_only(type(error), error)[-1].strip()
-        raise CaseFailed(code, f"{what} raised {last}\n{explain(error)}") from None
+	"""Turns what is raised inside into a CaseFailed, also SystemExit: nobody but the harness ends the harness."""
+	try:
+		yield
+	except (CaseFailed, KeyboardInterrupt):
+		raise
+	except BaseException as error:
+		last = traceback.format_exception_only(type(error), error)[-1].strip()
+		raise CaseFailed(code, f"{what} raised {last}\n{explain(error)}") from None
 
 
 # ---- everything that a submission could replace in torch, taken before it is imported ----
 
 
 class Tools:
-    """Copies of data, and the clock."""
+	"""Copies of data, and the clock."""
 
-    def __init__(self, torch, utils):
-        self.tensor_types = (torch.Tensor, torch.nn.Parameter)
-        self.any_tensor = torch.Tensor
-        self.clone_tensor = torch.Tensor.clone
-        self.detach = torch.Tensor.detach
-        self.on_cuda = torch.cuda.is_available()
-        self.synchronize = torch.cuda.synchronize if self.on_cuda else lambda: None
-        self.flush = utils.clear_l2_cache
-        self.event = torch.cuda.Event
-        self.record = torch.cuda.Event.record
-        self.elapsed = torch.cuda.Event.elapsed_time
+	def __init__(self, torch, utils):
+		self.tensor_types = (torch.Tensor, torch.nn.Parameter)
+		self.any_tensor = torch.Tensor
+		self.clone_tensor = torch.Tensor.clone
+		self.detach = torch.Tensor.detach
+		self.on_cuda = torch.cuda.is_available()
+		self.synchronize = torch.cuda.synchronize if self.on_cuda else lambda: None
+		self.flush = utils.clear_l2_cache
+		self.event = torch.cuda.Event
+		self.record = torch.cuda.Event.record
+		self.elapsed = torch.cuda.Event.elapsed_time
 
-    def copy(self, data, tensor, memo=None):
-        """The same containers with every tensor replaced by tensor(it)."""
-        memo = {} if memo is None else memo
-        if id(data) in memo:
-            return memo[id(data)]
-        if isinstance(data, self.any_tensor):
-            made = tensor(data)
-        elif type(data) in (list, set, frozenset):
-            made = type(data)([self.copy(item, tensor, memo) for item in data])
-        elif isinstance(data, tuple):
-            items = [self.copy(item, tensor, memo) for item in data]
-            made = type(data)(*items) if hasattr(data, "_fields") else tuple(items)
-        elif type(data) is dict:
-            made = {key: self.copy(value, tensor, memo) for key, value in data.items()}
-        else:
-            made = self.copy_object(data, memo)
-        memo[id(data)] = made
-        return made
+	def copy(self, data, tensor, memo=None):
+		"""The same containers with every tensor replaced by tensor(it)."""
+		memo = {} if memo is None else memo
+		if id(data) in memo:
+			return memo[id(data)]
+		if isinstance(data, self.any_tensor):
+			made = tensor(data)
+		elif type(data) in (list, set, frozenset):
+			made = type(data)([self.copy(item, tensor, memo) for item in data])
+		elif isinstance(data, tuple):
+			items = [self.copy(item, tensor, memo) for item in data]
+			made = type(data)(*items) if hasattr(data, "_fields") else tuple(items)
+		elif type(data) is dict:
+			made = {key: self.copy(value, tensor, memo) for key, value in data.items()}
+		else:
+			made = self.copy_object(data, memo)
+		memo[id(data)] = made
+		return made
 
-    def copy_object(self, data, memo):
-        if isinstance(data, (int, float, complex, str, bytes, type(None), types.FunctionType)):
-            return data
-        try:
-            return copy.deepcopy(data)
-        except Exception:  # a handle of some library that has no copies
-            return data
+	def copy_object(self, data, memo):
+		if isinstance(data, (int, float, complex, str, bytes, type(None), types.FunctionType)):
+			return data
+		try:
+			return copy.deepcopy(data)
+		except Exception:  # a handle of some library that has no copies
+			return data
 
-    def clone_input(self, tensor):
-        return self.clone_tensor(self.detach(tensor)).requires_grad_(tensor.requires_grad)
+	def clone_input(self, tensor):
+		return self.clone_tensor(self.detach(tensor)).requires_grad_(tensor.requires_grad)
 
-    def clone_output(self, tensor):
-        if type(tensor) not in self.tensor_types:
-            raise CaseFailed(EXIT_WRONG, f"custom_kernel returned a {type(tensor).__name__}; return a plain torch.Tensor.")
-        return self.clone_tensor(self.detach(tensor))
+	def clone_output(self, tensor):
+		if type(tensor) not in self.tensor_types:
+			raise CaseFailed(
+				EXIT_WRONG,
+				f"custom_kernel returned a {type(tensor).__name__}; return a plain torch.Tensor.")
+		return self.clone_tensor(self.detach(tensor))
 
-    def clone(self, data):
-        return self.copy(data, self.clone_input)
+	def clone(self, data):
+		return self.copy(data, self.clone_input)
 
-    def take_output(self, output):
-        """What the check gets. Copied as soon as the clock stops, so that work which is still to be done then,
+	def take_output(self, output):
+		"""What the check gets. Copied as soon as the clock stops, so that work which is still to be done then,
         on another stream, in another thread or in a lazy tensor, comes too late."""
-        if not isinstance(output, (self.any_tensor, list, tuple, dict)):
-            return output
-        return self.copy(output, self.clone_output)
+		if not isinstance(output, (self.any_tensor, list, tuple, dict)):
+			return output
+		return self.copy(output, self.clone_output)
 
-    def time(self, kernel, data):
-        """Calls kernel(data). Returns (what it returned, the copy for the check, ns)."""
-        gc.disable()  # Python's collector would stop the call in between, and count as its time
-        try:
-            return self.time_on_cuda(kernel, data) if self.on_cuda else self.time_on_cpu(kernel, data)
-        finally:
-            gc.enable()
+	def time(self, kernel, data):
+		"""Calls kernel(data). Returns (what it returned, the copy for the check, ns)."""
+		gc.disable()  # Python's collector would stop the call in between, and count as its time
+		try:
+			return self.time_on_cuda(kernel, data) if self.on_cuda else self.time_on_cpu(
+				kernel, data)
+		finally:
+			gc.enable()
 
-    def time_on_cuda(self, kernel, data):
-        start, end = self.event(enable_timing=True), self.event(enable_timing=True)
-        self.synchronize()
-        self.flush()  # keeps the GPU busy for some 60 us, in which Python gets round to launching the kernel
-        self.record(start)
-        output = kernel(data)
-        self.record(end)
-        taken = self.take_output(output)
-        self.synchronize()
-        return output, taken, max(self.elapsed(start, end) * 1e6, 1.0)
+	def time_on_cuda(self, kernel, data):
+		start, end = self.event(enable_timing=True), self.event(enable_timing=True)
+		self.synchronize()
+		self.flush(
+		)  # keeps the GPU busy for some 60 us, in which Python gets round to launching the kernel
+		self.record(start)
+		output = kernel(data)
+		self.record(end)
+		taken = self.take_output(output)
+		self.synchronize()
+		return output, taken, max(self.elapsed(start, end) * 1e6, 1.0)
 
-    def time_on_cpu(self, kernel, data):
-        start_ns = perf_counter_ns()
-        output = kernel(data)
-        end_ns = perf_counter_ns()
-        return output, self.take_output(output), max(float(end_ns - start_ns), 1.0)
+	def time_on_cpu(self, kernel, data):
+		start_ns = perf_counter_ns()
+		output = kernel(data)
+		end_ns = perf_counter_ns()
+		return output, self.take_output(output), max(float(end_ns - start_ns), 1.0)
 
 
 class Limits:
-    """When a series of timed runs ends: after `most_runs`; after `most_s` of measured time or `wall_s` of any
+	"""When a series of timed runs ends: after `most_runs`; after `most_s` of measured time or `wall_s` of any
     time; or when the mean is known to 0.1 %, which fewer than ten runs cannot show."""
 
-    least_runs = 3
-    least_runs_for_precision = 10
-    precision = 0.001
+	least_runs = 3
+	least_runs_for_precision = 10
+	precision = 0.001
 
-    def __init__(self, most_runs, most_s, wall_s):
-        self.most_runs, self.most_s, self.wall_s = most_runs, most_s, wall_s
+	def __init__(self, most_runs, most_s, wall_s):
+		self.most_runs, self.most_s, self.wall_s = most_runs, most_s, wall_s
 
-    def reached(self, durations, began_ns):
-        runs = len(durations)
-        if runs < self.least_runs:
-            return False
-        mean, _, err = statistics(durations)
-        return (runs >= self.most_runs or mean * runs > self.most_s * 1e9
-                or perf_counter_ns() - began_ns > self.wall_s * 1e9
-                or (runs >= self.least_runs_for_precision and err / mean < self.precision))
+	def reached(self, durations, began_ns):
+		runs = len(durations)
+		if runs < self.least_runs:
+			return False
+		mean, _, err = statistics(durations)
+		return (runs >= self.most_runs or mean * runs > self.most_s * 1e9
+			or perf_counter_ns() - began_ns > self.wall_s * 1e9
+			or (runs >= self.least_runs_for_precision and err / mean < self.precision))
 
 
 # The CPU serves for trying things out: there a case ends within seconds.
 LIMITS = {
-    "cuda": {"warm-up": Limits(50, 0.3, 1), "benchmark": Limits(100, 10, 120), "leaderboard": Limits(100, 30, 120)},
-    "cpu": {"warm-up": Limits(3, 0.1, 0.5), "benchmark": Limits(20, 1, 3), "leaderboard": Limits(50, 1, 3)},
+	"cuda": {
+	"warm-up": Limits(50, 0.3, 1), "benchmark": Limits(100, 10, 120),
+	"leaderboard": Limits(100, 30, 120)
+	}, "cpu": {
+	"warm-up": Limits(3, 0.1, 0.5), "benchmark": Limits(20, 1, 3), "leaderboard": Limits(50, 1, 3)
+	},
 }
 
 
 def statistics(durations):
-    """(mean, standard deviation of the sample, standard error of the mean)"""
-    runs = len(durations)
-    mean = sum(durations) / runs
-    std = math.sqrt(sum((duration - mean) ** 2 for duration in durations) / (runs - 1)) if runs > 1 else 0.0
-    return mean, std, std / math.sqrt(runs)
+	"""(mean, standard deviation of the sample, standard error of the mean)"""
+	runs = len(durations)
+	mean = sum(durations) / runs
+	std = math.sqrt(sum(
+		(duration - mean)**2 for duration in durations) / (runs - 1)) if runs > 1 else 0.0
+	return mean, std, std / math.sqrt(runs)
 
 
 # ---- one submission at work ----
 
 
 def read_answer(answer):
-    """(good, text) of what check_implementation returned: a truth, that with a text, or a text about what is
+	"""(good, text) of what check_implementation returned: a truth, that with a text, or a text about what is
     wrong, which is empty if nothing is."""
-    if answer is None:
-        raise CaseFailed(EXIT_CASE, "check_implementation returned None, not whether the output is right.")
-    if isinstance(answer, (str, list)):
-        answer = (not answer, answer)
-    good, text = answer if isinstance(answer, tuple) else (answer, "")
-    return bool(good), text if isinstance(text, str) else "\n".join(map(str, text))
+	if answer is None:
+		raise CaseFailed(EXIT_CASE,
+			"check_implementation returned None, not whether the output is right.")
+	if isinstance(answer, (str, list)):
+		answer = (not answer, answer)
+	good, text = answer if isinstance(answer, tuple) else (answer, "")
+	return bool(good), text if isinstance(text, str) else "\n".join(map(str, text))
 
 
 class Evaluation:
-    def __init__(self, report, tools, reference, kernel):
-        self.report, self.tools, self.kernel = report, tools, kernel
-        self.generate_input = reference.generate_input
-        self.check_implementation = reference.check_implementation
-        self.is_output_of = getattr(reference, "is_output_of", lambda data, output: True)
-        self.limits = LIMITS["cuda" if tools.on_cuda else "cpu"]
-        self.code = 0       # of the first case that failed
-        self.lost = False   # whether a CUDA error made the GPU unusable
-        self.warm = False
-        self.last_words = ""
 
-    def make_input(self, case, number=0):
-        with failing_with(EXIT_CASE, "generate_input"):
-            return self.generate_input(**case.another(number))
+	def __init__(self, report, tools, reference, kernel):
+		self.report, self.tools, self.kernel = report, tools, kernel
+		self.generate_input = reference.generate_input
+		self.check_implementation = reference.check_implementation
+		self.is_output_of = getattr(reference, "is_output_of", lambda data, output: True)
+		self.limits = LIMITS["cuda" if tools.on_cuda else "cpu"]
+		self.code = 0  # of the first case that failed
+		self.lost = False  # whether a CUDA error made the GPU unusable
+		self.warm = False
+		self.last_words = ""
 
-    def run(self, data):
-        """Runs the kernel once. Returns (the copy for the check, ns)."""
-        with failing_with(EXIT_RAISED, "custom_kernel"):
-            output, taken, duration_ns = self.tools.time(self.kernel, data)
-        with failing_with(EXIT_RAISED, "is_output_of could not work with what custom_kernel returned; it"):
-            is_given = self.is_output_of(data, output)
-        if not is_given:
-            raise CaseFailed(EXIT_WRONG, "custom_kernel did not return the output that it was given to fill.")
-        return taken, duration_ns
+	def make_input(self, case, number=0):
+		with failing_with(EXIT_CASE, "generate_input"):
+			return self.generate_input(**case.another(number))
 
-    def check(self, data, output):
-        """Raises CaseFailed unless the output is right. Returns what the check says about a right one."""
-        with failing_with(EXIT_RAISED, "check_implementation could not work with what custom_kernel returned; it"):
-            good, text = read_answer(self.check_implementation(data, output))
-        if not good:
-            raise CaseFailed(EXIT_WRONG, text or "the output is wrong; check_implementation does not say where.")
-        return text
+	def run(self, data):
+		"""Runs the kernel once. Returns (the copy for the check, ns)."""
+		with failing_with(EXIT_RAISED, "custom_kernel"):
+			output, taken, duration_ns = self.tools.time(self.kernel, data)
+		with failing_with(EXIT_RAISED,
+			"is_output_of could not work with what custom_kernel returned; it"):
+			is_given = self.is_output_of(data, output)
+		if not is_given:
+			raise CaseFailed(EXIT_WRONG,
+				"custom_kernel did not return the output that it was given to fill.")
+		return taken, duration_ns
 
-    def run_checked(self, case, number=0):
-        """One run on a fresh input, checked against a copy of it that the kernel has never seen."""
-        data = self.make_input(case, number)
-        untouched = self.tools.clone(data)
-        taken, duration_ns = self.run(data)
-        return self.check(untouched, taken), duration_ns
+	def check(self, data, output):
+		"""Raises CaseFailed unless the output is right. Returns what the check says about a right one."""
+		with failing_with(
+			EXIT_RAISED,
+			"check_implementation could not work with what custom_kernel returned; it"):
+			good, text = read_answer(self.check_implementation(data, output))
+		if not good:
+			raise CaseFailed(
+				EXIT_WRONG, text or "the output is wrong; check_implementation does not say where.")
+		return text
 
-    def time_fresh(self, case, limits):
-        """A new input and a check for every run."""
-        durations, began_ns = [], perf_counter_ns()
-        while not limits.reached(durations, began_ns):
-            durations.append(self.run_checked(case, len(durations) + 1)[1])
-        return durations
+	def run_checked(self, case, number=0):
+		"""One run on a fresh input, checked against a copy of it that the kernel has never seen."""
+		data = self.make_input(case, number)
+		untouched = self.tools.clone(data)
+		taken, duration_ns = self.run(data)
+		return self.check(untouched, taken), duration_ns
 
-    def time_same(self, case, limits):
-        """The same input for every run, and no check."""
-        data = self.make_input(case)
-        durations, began_ns = [], perf_counter_ns()
-        while not limits.reached(durations, began_ns):
-            durations.append(self.run(data)[1])
-        return durations
+	def time_fresh(self, case, limits):
+		"""A new input and a check for every run."""
+		durations, began_ns = [], perf_counter_ns()
+		while not limits.reached(durations, began_ns):
+			durations.append(self.run_checked(case, len(durations) + 1)[1])
+		return durations
 
-    # What each mode does with a case: it writes the results of one that passes, and raises CaseFailed.
+	def time_same(self, case, limits):
+		"""The same input for every run, and no check."""
+		data = self.make_input(case)
+		durations, began_ns = [], perf_counter_ns()
+		while not limits.reached(durations, began_ns):
+			durations.append(self.run(data)[1])
+		return durations
 
-    def test(self, case, key):
-        message = self.run_checked(case)[0]
-        if message:
-            self.report.line(f"{key}.message", message)
+	# What each mode does with a case: it writes the results of one that passes, and raises CaseFailed.
 
-    def benchmark(self, case, key):
-        self.measure(case, key, self.time_same, self.limits["benchmark"])
+	def test(self, case, key):
+		message = self.run_checked(case)[0]
+		if message:
+			self.report.line(f"{key}.message", message)
 
-    def leaderboard(self, case, key):
-        self.measure(case, key, self.time_fresh, self.limits["leaderboard"])
+	def benchmark(self, case, key):
+		self.measure(case, key, self.time_same, self.limits["benchmark"])
 
-    def measure(self, case, key, series, limits):
-        self.run_checked(case)  # compiles and tunes for this shape
-        if not self.warm:
-            self.time_fresh(case, self.limits["warm-up"])  # brings up the clocks of the GPU
-            self.warm = True
-        durations = series(case, limits)
-        mean, std, err = statistics(durations)
-        figures = {"runs": len(durations), "mean": mean, "std": std, "err": err, "best": min(durations), "worst": max(durations)}
-        for name, figure in figures.items():
-            self.report.line(f"{key}.{name}", figure)
+	def leaderboard(self, case, key):
+		self.measure(case, key, self.time_fresh, self.limits["leaderboard"])
 
-    def profile(self, case, key):
-        self.run_checked(case)
-        data = self.make_input(case)
-        with failing_with(EXIT_RAISED, "custom_kernel"):
-            if self.tools.on_cuda and os.environ.get("POPCORN_NCU") == "1":
-                return mark_call(self.kernel, data, self.tools)
-            table = profile_table(self.kernel, data, self.tools)
-        # The alphabet that readers of this key expect.
-        self.report.line(f"{key}.report", base64.b64encode(table.encode(), b"+*").decode())
+	def measure(self, case, key, series, limits):
+		self.run_checked(case)  # compiles and tunes for this shape
+		if not self.warm:
+			self.time_fresh(case, self.limits["warm-up"])  # brings up the clocks of the GPU
+			self.warm = True
+		durations = series(case, limits)
+		mean, std, err = statistics(durations)
+		figures = {
+			"runs": len(durations), "mean": mean, "std": std, "err": err, "best": min(durations),
+			"worst": max(durations)
+		}
+		for name, figure in figures.items():
+			self.report.line(f"{key}.{name}", figure)
 
-    # All cases.
+	def profile(self, case, key):
+		self.run_checked(case)
+		data = self.make_input(case)
+		with failing_with(EXIT_RAISED, "custom_kernel"):
+			if self.tools.on_cuda and os.environ.get("POPCORN_NCU") == "1":
+				return mark_call(self.kernel, data, self.tools)
+			table = profile_table(self.kernel, data, self.tools)
+		# The alphabet that readers of this key expect.
+		self.report.line(f"{key}.report", base64.b64encode(table.encode(), b"+*").decode())
 
-    def fail(self, key, where, failure):
-        self.report.line(f"{key}.status", "fail")
-        self.report.line(f"{key}.error", failure.text[:6000])
-        say(f"{where}: {failure.text}")
-        if failure.code == EXIT_RAISED and self.context_is_lost():
-            failure.code, self.lost = EXIT_CUDA, True
-        if not self.code:
-            self.code = failure.code
-            self.last_words = f"{where}: {failure.text.splitlines()[0]}"
+	# All cases.
 
-    def context_is_lost(self):
-        try:
-            self.tools.synchronize()
-            return False
-        except Exception:
-            return True
+	def fail(self, key, where, failure):
+		self.report.line(f"{key}.status", "fail")
+		self.report.line(f"{key}.error", failure.text[:6000])
+		say(f"{where}: {failure.text}")
+		if failure.code == EXIT_RAISED and self.context_is_lost():
+			failure.code, self.lost = EXIT_CUDA, True
+		if not self.code:
+			self.code = failure.code
+			self.last_words = f"{where}: {failure.text.splitlines()[0]}"
 
-    def all_cases(self, mode, cases):
-        """Runs every case, whatever becomes of the others. Returns the exit code."""
-        noun = "test" if mode == "test" else "benchmark"
-        self.report.line(f"{noun}-count", len(cases))
-        for index, case in enumerate(cases):
-            key = f"{noun}.{index}"
-            self.report.line(f"{key}.spec", case.spec)
-            try:
-                if self.lost:
-                    raise CaseFailed(EXIT_CUDA, "not run, because an earlier case left the GPU unusable.")
-                getattr(self, mode)(case, key)
-                self.report.line(f"{key}.status", "pass")
-            except CaseFailed as failure:
-                self.fail(key, f"{noun} {index + 1} of {len(cases)} ({case.spec})", failure)
-        self.report.line("check", "fail" if self.code else "pass")
-        if self.last_words:
-            say(self.last_words)
-        return self.code
+	def context_is_lost(self):
+		try:
+			self.tools.synchronize()
+			return False
+		except Exception:
+			return True
+
+	def all_cases(self, mode, cases):
+		"""Runs every case, whatever becomes of the others. Returns the exit code."""
+		noun = "test" if mode == "test" else "benchmark"
+		self.report.line(f"{noun}-count", len(cases))
+		for index, case in enumerate(cases):
+			key = f"{noun}.{index}"
+			self.report.line(f"{key}.spec", case.spec)
+			try:
+				if self.lost:
+					raise CaseFailed(EXIT_CUDA,
+						"not run, because an earlier case left the GPU unusable.")
+				getattr(self, mode)(case, key)
+				self.report.line(f"{key}.status", "pass")
+			except CaseFailed as failure:
+				self.fail(key, f"{noun} {index + 1} of {len(cases)} ({case.spec})", failure)
+		self.report.line("check", "fail" if self.code else "pass")
+		if self.last_words:
+			say(self.last_words)
+		return self.code
 
 
 def mark_call(kernel, data, tools):
-    """One call in an NVTX range, which tells ncu what to look at. Two profilers at once disturb each other."""
-    import torch
-    tools.synchronize()
-    torch.cuda.nvtx.range_push("custom_kernel")
-    kernel(data)
-    tools.synchronize()
-    torch.cuda.nvtx.range_pop()
+	"""One call in an NVTX range, which tells ncu what to look at. Two profilers at once disturb each other."""
+	import torch
+	tools.synchronize()
+	torch.cuda.nvtx.range_push("custom_kernel")
+	kernel(data)
+	tools.synchronize()
+	torch.cuda.nvtx.range_pop()
 
 
 def profile_table(kernel, data, tools, calls=5):
-    import torch
-    from torch.profiler import ProfilerActivity, profile, record_function
-    activities = [ProfilerActivity.CPU] + ([ProfilerActivity.CUDA] if tools.on_cuda else [])
-    with profile(activities=activities) as profiler:
-        for _ in range(calls):
-            with record_function("custom_kernel"):
-                kernel(data)
-        tools.synchronize()
-    averages = profiler.key_averages()
-    order = "cpu_time_total"
-    if tools.on_cuda:  # torch renamed it
-        order = "device_time_total" if averages and hasattr(averages[0], "device_time_total") else "cuda_time_total"
-    return f"{calls} calls, torch {torch.__version__}\n" + averages.table(sort_by=order, row_limit=30)
+	import torch
+	from torch.profiler import ProfilerActivity, profile, record_function
+	activities = [ProfilerActivity.CPU] + ([ProfilerActivity.CUDA] if tools.on_cuda else [])
+	with profile(activities=activities) as profiler:
+		for _ in range(calls):
+			with record_function("custom_kernel"):
+				kernel(data)
+		tools.synchronize()
+	averages = profiler.key_averages()
+	order = "cpu_time_total"
+	if tools.on_cuda:  # torch renamed it
+		order = "device_time_total" if averages and hasattr(averages[0],
+			"device_time_total") else "cuda_time_total"
+	return f"{calls} calls, torch {torch.__version__}\n" + averages.table(
+		sort_by=order, row_limit=30)
 
 
 # ---- the start ----
 
 
 def import_task():
-    """(torch, reference, utils). They leave the list of modules again: a submission that imports them gets
+	"""(torch, reference, utils). They leave the list of modules again: a submission that imports them gets
     others, and what it changes there changes nothing here."""
-    try:
-        import torch
-        import utils
-        import reference
-        reference.generate_input, reference.check_implementation
-    except Exception as error:
-        say(explain(error))
-        stop(EXIT_USAGE, f"the task's own files cannot be imported: {error}")
-    for name in ("reference", "reference_code", "utils", "task"):
-        sys.modules.pop(name, None)
-    return torch, reference, utils
+	try:
+		import torch
+		import utils
+		import reference
+		reference.generate_input, reference.check_implementation
+	except Exception as error:
+		say(explain(error))
+		stop(EXIT_USAGE, f"the task's own files cannot be imported: {error}")
+	for name in ("reference", "reference_code", "utils", "task"):
+		sys.modules.pop(name, None)
+	return torch, reference, utils
 
 
 def import_kernel():
-    name = "submission" if os.path.exists("submission.py") or not os.path.exists("train.py") else "train"
-    with failing_with(EXIT_RAISED, f"{name}.py"):
-        submission = importlib.import_module(name)
-    kernel = getattr(submission, "custom_kernel", None)
-    if not callable(kernel):
-        raise CaseFailed(EXIT_RAISED, f"{name}.py defines no function custom_kernel(data).")
-    return kernel
+	name = "submission" if os.path.exists(
+		"submission.py") or not os.path.exists("train.py") else "train"
+	with failing_with(EXIT_RAISED, f"{name}.py"):
+		submission = importlib.import_module(name)
+	kernel = getattr(submission, "custom_kernel", None)
+	if not callable(kernel):
+		raise CaseFailed(EXIT_RAISED, f"{name}.py defines no function custom_kernel(data).")
+	return kernel
 
 
 MODES = ("test", "benchmark", "leaderboard", "profile")
 
 
 def main(arguments):
-    if len(arguments) != 2 or arguments[0] not in MODES:
-        stop(EXIT_USAGE, f"usage: python3 eval.py {{{'|'.join(MODES)}}} CASEFILE")
-    mode, path = arguments
-    report = Report()
-    secret = os.environ.pop("POPCORN_SEED", "") or None
-    if secret is not None and not INTEGER.fullmatch(secret):
-        stop(EXIT_CASE, "POPCORN_SEED is not a whole number.")
-    secret = int(secret) if secret else None
-    cases = read_cases(path, secret)
-    torch, reference, utils = import_task()
-    utils.set_seed(42 if secret is None else secret)
-    tools = Tools(torch, utils)
-    # `import __main__` must not lead a submission here.
-    sys.modules["__main__"] = types.ModuleType("__main__")
-    try:
-        kernel = import_kernel()
-    except CaseFailed as failure:
-        report.line("check", "fail")
-        say(failure.text)
-        return failure.code
-    return Evaluation(report, tools, reference, kernel).all_cases(mode, cases)
+	if len(arguments) != 2 or arguments[0] not in MODES:
+		stop(EXIT_USAGE, f"usage: python3 eval.py {{{'|'.join(MODES)}}} CASEFILE")
+	mode, path = arguments
+	report = Report()
+	secret = os.environ.pop("POPCORN_SEED", "") or None
+	if secret is not None and not INTEGER.fullmatch(secret):
+		stop(EXIT_CASE, "POPCORN_SEED is not a whole number.")
+	secret = int(secret) if secret else None
+	cases = read_cases(path, secret)
+	torch, reference, utils = import_task()
+	utils.set_seed(42 if secret is None else secret)
+	tools = Tools(torch, utils)
+	# `import __main__` must not lead a submission here.
+	sys.modules["__main__"] = types.ModuleType("__main__")
+	try:
+		kernel = import_kernel()
+	except CaseFailed as failure:
+		report.line("check", "fail")
+		say(failure.text)
+		return failure.code
+	return Evaluation(report, tools, reference, kernel).all_cases(mode, cases)
 
 
 if __name__ == "__main__":
-    status = main(sys.argv[1:])
-    with contextlib.suppress(Exception):
-        sys.stdout.flush()
-        sys.stderr.flush()
-    # The result stands: threads and exit handlers that a submission left behind cannot hold it up.
-    os._exit(status)
+	status = main(sys.argv[1:])
+	with contextlib.suppress(Exception):
+		sys.stdout.flush()
+		sys.stderr.flush()
+	# The result stands: threads and exit handlers that a submission left behind cannot hold it up.
+	os._exit(status)

@@ -1,18 +1,18 @@
-/* Makes a program out of an evaluation of the oldest form in C++, which knows neither modes nor cases and reports one
- * score, and reports the same as eval.cu would.
+/* Makes a program out of an evaluation of the oldest form in C++, which knows neither modes nor
+ *cases and reports one score, and reports the same as eval.cu would.
  *
  *	POPCORN_FD=N ./eval.out test|benchmark|leaderboard|profile CASEFILE
  *
- * It is compiled beside that evaluation, whose main() it leaves alone: before main() begins, it forks; main() then runs
- * in the child, once for each case of CASEFILE, and says
+ * It is compiled beside that evaluation, whose main() it leaves alone: before main() begins, it
+ *forks; main() then runs in the child, once for each case of CASEFILE, and says
  *
  *	score: 0.00123            seconds for one call, on its output or on the descriptor POPCORN_FD
- *	duration.mean: 1230000    ns, on POPCORN_FD, instead of or beside the score; also std, err, best, worst
- *	check: fail               on POPCORN_FD: the answer is wrong
+ *	duration.mean: 1230000    ns, on POPCORN_FD, instead of or beside the score; also std, err,
+ *best, worst check: fail               on POPCORN_FD: the answer is wrong
  *
- * A wrong answer is also one where it ends with the exit code 112 and where it prints a line that contains
- * "check_implementation failed" or "mismatch found". Two different scores contradict each other and are both handed
- * on. */
+ * A wrong answer is also one where it ends with the exit code 112 and where it prints a line that
+ *contains "check_implementation failed" or "mismatch found". Two different scores contradict each
+ *other and are both handed on. */
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -30,15 +30,22 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-namespace podium_score {
-namespace {
+namespace podium_score
+{
+namespace
+{
 
 enum { RAISED = 1, USAGE = 2, REPORT = 111, WRONG = 112, CASES = 113 };
-constexpr struct { const char *mode, *noun; } MODES[] = {
-	{"test", "test"}, {"benchmark", "benchmark"}, {"leaderboard", "benchmark"}, {"profile", "benchmark"},
+constexpr struct {
+	const char *mode, *noun;
+} MODES[] = {
+	{ "test", "test" },
+	{ "benchmark", "benchmark" },
+	{ "leaderboard", "benchmark" },
+	{ "profile", "benchmark" },
 };
-constexpr const char *SAYS_WRONG[] = {"check_implementation failed", "mismatch found"};
-constexpr const char *FIGURES[] = {"mean", "std", "err", "best", "worst"};
+constexpr const char *SAYS_WRONG[] = { "check_implementation failed", "mismatch found" };
+constexpr const char *FIGURES[] = { "mean", "std", "err", "best", "worst" };
 
 [[noreturn]] void stop(int code, const std::string &sentence)
 {
@@ -70,7 +77,8 @@ std::string read_file(const char *path)
 {
 	std::FILE *file = std::fopen(path, "r");
 	if (!file)
-		stop(CASES, std::string("the case file ") + path + " cannot be read: " + std::strerror(errno));
+		stop(CASES,
+			std::string("the case file ") + path + " cannot be read: " + std::strerror(errno));
 	std::string text;
 	char piece[4096];
 	for (std::size_t got; (got = std::fread(piece, 1, sizeof piece, file)) > 0;)
@@ -99,8 +107,8 @@ struct Outcome {
 /* What arrives until both are closed. The output is also passed on at once. */
 void read_both(int output, int results, Outcome &outcome)
 {
-	std::array<pollfd, 2> open = {pollfd{output, POLLIN, 0}, pollfd{results, POLLIN, 0}};
-	std::string *texts[] = {&outcome.output, &outcome.results};
+	std::array<pollfd, 2> open = { pollfd{ output, POLLIN, 0 }, pollfd{ results, POLLIN, 0 } };
+	std::string *texts[] = { &outcome.output, &outcome.results };
 	while (open[0].fd >= 0 || open[1].fd >= 0) {
 		if (poll(open.data(), open.size(), -1) < 0 && errno != EINTR)
 			stop(REPORT, "poll failed");
@@ -130,7 +138,7 @@ bool run_once(int report, Outcome &outcome)
 		stop(REPORT, "no process can be made");
 	if (child == 0) {
 		dup2(output[1], 1);
-		for (int descriptor : {output[0], output[1], results[0], report})
+		for (int descriptor : { output[0], output[1], results[0], report })
 			close(descriptor);
 		setenv("POPCORN_FD", std::to_string(results[1]).c_str(), 1);
 		return false;
@@ -147,7 +155,7 @@ bool run_once(int report, Outcome &outcome)
 /* ---- what it said ---- */
 
 struct Said {
-	std::vector<std::string> scores; /* seconds, each once */
+	std::vector<std::string> scores;            /* seconds, each once */
 	std::map<std::string, std::string> figures; /* ns */
 	bool wrong = false;
 };
@@ -155,7 +163,7 @@ struct Said {
 std::pair<std::string, std::string> split(const std::string &line)
 {
 	std::size_t colon = std::min(line.find(':'), line.size());
-	return {trim(line.substr(0, colon)), colon < line.size() ? trim(line.substr(colon + 1)) : ""};
+	return { trim(line.substr(0, colon)), colon < line.size() ? trim(line.substr(colon + 1)) : "" };
 }
 
 void add_score(Said &said, const std::string &score)
@@ -179,7 +187,8 @@ Said understand(const Outcome &outcome)
 	bool has_figures = !said.scores.empty() || said.figures.count("mean");
 	for (const std::string &line : lines_of(outcome.output)) {
 		auto [key, value] = split(line);
-		if (!has_figures && key == "score" && !value.empty() && value.find_first_of(" \t") == std::string::npos)
+		if (!has_figures && key == "score" && !value.empty()
+			&& value.find_first_of(" \t") == std::string::npos)
 			add_score(said, value);
 		for (const char *phrase : SAYS_WRONG)
 			said.wrong = said.wrong || line.find(phrase) != std::string::npos;
@@ -202,7 +211,8 @@ long runs_of(const Said &said)
 	auto std = said.figures.find("std"), err = said.figures.find("err");
 	if (std == said.figures.end() || err == said.figures.end())
 		return 1;
-	double ratio = std::strtod(std->second.c_str(), nullptr) / std::strtod(err->second.c_str(), nullptr);
+	double ratio =
+		std::strtod(std->second.c_str(), nullptr) / std::strtod(err->second.c_str(), nullptr);
 	return std::isfinite(ratio) && ratio > 1 && ratio < 1e4 ? std::lround(ratio * ratio) : 1;
 }
 

@@ -14,28 +14,28 @@ from utils import set_seed
 
 
 def generate_input(seed=None):
-    if seed is not None:
-        set_seed(seed)
-    return reference_code.generate_input()
+	if seed is not None:
+		set_seed(seed)
+	return reference_code.generate_input()
 
 
 def _largest_difference(output, expected):
-    """A sentence, or "" where the two cannot be compared element by element."""
-    if not (isinstance(output, torch.Tensor) and isinstance(expected, torch.Tensor)):
-        wanted, got = type(expected).__name__, type(output).__name__
-        return f"; it is a {got}, expected a {wanted}" if wanted != got else ""
-    if output.shape != expected.shape:
-        return f"; its shape is {list(output.shape)}, expected {list(expected.shape)}"
-    if not output.numel():
-        return ""
-    both = [side.detach().to("cpu", torch.float64).flatten() for side in (output, expected)]
-    off = torch.nan_to_num((both[0] - both[1]).abs(), nan=float("inf"))
-    index = int(off.argmax())
-    return f"; the largest difference is at flat index {index}: expected {both[1][index].item():g}, got {both[0][index].item():g}"
+	"""A sentence, or "" where the two cannot be compared element by element."""
+	if not (isinstance(output, torch.Tensor) and isinstance(expected, torch.Tensor)):
+		wanted, got = type(expected).__name__, type(output).__name__
+		return f"; it is a {got}, expected a {wanted}" if wanted != got else ""
+	if output.shape != expected.shape:
+		return f"; its shape is {list(output.shape)}, expected {list(expected.shape)}"
+	if not output.numel():
+		return ""
+	both = [side.detach().to("cpu", torch.float64).flatten() for side in (output, expected)]
+	off = torch.nan_to_num((both[0] - both[1]).abs(), nan=float("inf"))
+	index = int(off.argmax())
+	return f"; the largest difference is at flat index {index}: expected {both[1][index].item():g}, got {both[0][index].item():g}"
 
 
 def check_implementation(data, output):
-    expected = reference_code.ref_kernel(copy.deepcopy(data))
-    if reference_code.check_implementation(output, expected):
-        return True, ""
-    return False, "the output is not that of ref_kernel" + _largest_difference(output, expected)
+	expected = reference_code.ref_kernel(copy.deepcopy(data))
+	if reference_code.check_implementation(output, expected):
+		return True, ""
+	return False, "the output is not that of ref_kernel" + _largest_difference(output, expected)

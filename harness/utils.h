@@ -1,5 +1,5 @@
-/* What eval.cu, a task's reference.cuh and submissions in CUDA C++ share: exit codes, CUDA_CHECK, device
- * buffers, reproducible random inputs, and comparisons that say what differs. */
+/* What eval.cu, a task's reference.cuh and submissions in CUDA C++ share: exit codes, CUDA_CHECK,
+ * device buffers, reproducible random inputs, and comparisons that say what differs. */
 #ifndef PODIUM_UTILS_H
 #define PODIUM_UTILS_H
 
@@ -18,14 +18,15 @@
 #include <type_traits>
 #include <vector>
 
-namespace ExitCodes {
-	constexpr int RAISED = 1;         /* the submission threw an exception */
-	constexpr int USAGE = 2;
-	constexpr int CUDA_API = 110;     /* a CUDA call failed */
-	constexpr int REPORT = 111;       /* the results cannot be written */
-	constexpr int VALIDATION = 112;   /* the answer is wrong */
-	constexpr int CASES = 113;        /* the cases cannot be read */
-}
+namespace ExitCodes
+{
+constexpr int RAISED = 1; /* the submission threw an exception */
+constexpr int USAGE = 2;
+constexpr int CUDA_API = 110;   /* a CUDA call failed */
+constexpr int REPORT = 111;     /* the results cannot be written */
+constexpr int VALIDATION = 112; /* the answer is wrong */
+constexpr int CASES = 113;      /* the cases cannot be read */
+} // namespace ExitCodes
 
 /* Ends the program with a sentence if a CUDA call failed. */
 #define CUDA_CHECK(call) podium_cuda_check((call), #call, __FILE__, __LINE__)
@@ -35,25 +36,25 @@ inline void podium_cuda_check(cudaError_t status, const char *call, const char *
 	if (status == cudaSuccess)
 		return;
 	std::fflush(stdout);
-	std::fprintf(stderr, "%s:%d: %s failed: %s (%s)\n", file, line, call, cudaGetErrorString(status),
-		cudaGetErrorName(status));
+	std::fprintf(stderr, "%s:%d: %s failed: %s (%s)\n", file, line, call,
+		cudaGetErrorString(status), cudaGetErrorName(status));
 	/* No destructors: they would call into a CUDA that may be gone. */
 	std::_Exit(ExitCodes::CUDA_API);
 }
 
 /* ---- device memory ---- */
 
-/* What happens to memory between its allocation and its first use; the isolated engine sets it, so that what lay there
- * before tells nobody anything. */
+/* What happens to memory between its allocation and its first use; the isolated engine sets it, so
+ * that what lay there before tells nobody anything. */
 inline void (*podium_fresh_memory)(void *memory, std::size_t bytes) = nullptr;
 #define PODIUM_FRESH_MEMORY podium_fresh_memory
 
-/* An array on the GPU. Copies of the object share the memory, so that it is passed by value at no cost;
- * clone() copies the memory too. The memory is freed with the last of them. All of it happens in the order of
- * the default stream. */
-template <class T>
-class DeviceBuffer {
-public:
+/* An array on the GPU. Copies of the object share the memory, so that it is passed by value at no
+ * cost; clone() copies the memory too. The memory is freed with the last of them. All of it happens
+ * in the order of the default stream. */
+template <class T> class DeviceBuffer
+{
+  public:
 	using value_type = T;
 
 	DeviceBuffer() = default;
@@ -82,14 +83,24 @@ public:
 		return made;
 	}
 
-	T *data() const { return memory_.get(); }
-	std::size_t size() const { return size_; }
-	std::size_t bytes() const { return size_ * sizeof(T); }
+	T *data() const
+	{
+		return memory_.get();
+	}
+	std::size_t size() const
+	{
+		return size_;
+	}
+	std::size_t bytes() const
+	{
+		return size_ * sizeof(T);
+	}
 
 	DeviceBuffer clone() const
 	{
 		DeviceBuffer made(size_);
-		CUDA_CHECK(cudaMemcpyAsync(made.data(), data(), bytes(), cudaMemcpyDeviceToDevice, nullptr));
+		CUDA_CHECK(
+			cudaMemcpyAsync(made.data(), data(), bytes(), cudaMemcpyDeviceToDevice, nullptr));
 		return made;
 	}
 
@@ -100,17 +111,22 @@ public:
 		return values;
 	}
 
-	/* Every byte 0xff: NaN for floating-point types, -1 for integers. What a kernel forgets to write shows. */
-	void poison() const { CUDA_CHECK(cudaMemset(data(), 0xff, bytes())); }
+	/* Every byte 0xff: NaN for floating-point types, -1 for integers. What a kernel forgets to
+	 * write shows. */
+	void poison() const
+	{
+		CUDA_CHECK(cudaMemset(data(), 0xff, bytes()));
+	}
 
-private:
+  private:
 	std::shared_ptr<T> memory_;
 	std::size_t size_ = 0;
 };
 
 /* ---- reproducible random values, made on the GPU ---- */
 
-/* 64 well mixed bits for each (seed, index): the finaliser of SplitMix64 (Steele, Lea, Flood 2014). */
+/* 64 well mixed bits for each (seed, index): the finaliser of SplitMix64 (Steele, Lea, Flood 2014).
+ */
 __host__ __device__ inline std::uint64_t random_bits(std::uint64_t seed, std::uint64_t index)
 {
 	std::uint64_t z = seed * 0xd1342543de82ef95ull + (index + 1) * 0x9e3779b97f4a7c15ull;
@@ -120,10 +136,12 @@ __host__ __device__ inline std::uint64_t random_bits(std::uint64_t seed, std::ui
 }
 
 template <class T>
-__global__ void podium_fill_uniform(T *values, std::size_t size, std::uint64_t seed, float low, float high)
+__global__ void podium_fill_uniform(
+	T *values, std::size_t size, std::uint64_t seed, float low, float high)
 {
 	std::size_t step = static_cast<std::size_t>(gridDim.x) * blockDim.x;
-	for (std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < size; i += step) {
+	for (std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < size;
+		 i += step) {
 		float unit = static_cast<float>(random_bits(seed, i) >> 40) * 0x1p-24f; /* 0 <= unit < 1 */
 		values[i] = static_cast<T>(low + (high - low) * unit);
 	}
@@ -140,13 +158,17 @@ void fill_uniform(const DeviceBuffer<T> &buffer, std::uint64_t seed, float low, 
 
 /* ---- what a check says ---- */
 
-/* A check calls pass(), or fail() with the reason; or check_equal() and check_close(), of which each adds
- * its own failure. A check that says nothing has not passed.
+/* A check calls pass(), or fail() with the reason; or check_equal() and check_close(), of which
+ *each adds its own failure. A check that says nothing has not passed.
  *
  *	reporter.fail() << "the sum is " << got << ", expected " << expected; */
-class TestReporter {
-public:
-	void pass() { passed_ = true; }
+class TestReporter
+{
+  public:
+	void pass()
+	{
+		passed_ = true;
+	}
 
 	std::ostream &fail()
 	{
@@ -168,52 +190,65 @@ public:
 	}
 
 	template <class T>
-	bool check_close(const DeviceBuffer<T> &got, const DeviceBuffer<T> &expected, double rtol, double atol);
+	bool check_close(
+		const DeviceBuffer<T> &got, const DeviceBuffer<T> &expected, double rtol, double atol);
 
 	/* The same bits would be too much to ask: 0.0 equals -0.0. NaN equals nothing. */
-	template <class T>
-	bool check_equal(const DeviceBuffer<T> &got, const DeviceBuffer<T> &expected) { return check_close(got, expected, 0, 0); }
+	template <class T> bool check_equal(const DeviceBuffer<T> &got, const DeviceBuffer<T> &expected)
+	{
+		return check_close(got, expected, 0, 0);
+	}
 
-	bool has_passed() const { return passed_ && !failed_; }
+	bool has_passed() const
+	{
+		return passed_ && !failed_;
+	}
 
 	std::string message() const
 	{
-		return failed_ || passed_ ? text_.str() : "check_implementation said neither that the output is right nor why it is wrong.";
+		return failed_ || passed_
+			? text_.str()
+			: "check_implementation said neither that the output is right nor why it is wrong.";
 	}
 
-private:
+  private:
 	bool passed_ = false, failed_ = false;
 	std::ostringstream text_;
 };
 
-__host__ __device__ inline bool podium_is_close(double got, double expected, double rtol, double atol)
+__host__ __device__ inline bool podium_is_close(
+	double got, double expected, double rtol, double atol)
 {
 	return got == expected || fabs(got - expected) <= atol + rtol * fabs(expected);
 }
 
 template <class T>
-__global__ void podium_count_wrong(const T *got, const T *expected, std::size_t size, double rtol, double atol,
-	unsigned long long *wrong)
+__global__ void podium_count_wrong(const T *got, const T *expected, std::size_t size, double rtol,
+	double atol, unsigned long long *wrong)
 {
 	std::size_t step = static_cast<std::size_t>(gridDim.x) * blockDim.x;
 	unsigned long long mine = 0;
-	for (std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < size; i += step)
-		mine += !podium_is_close(static_cast<double>(got[i]), static_cast<double>(expected[i]), rtol, atol);
+	for (std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < size;
+		 i += step)
+		mine += !podium_is_close(
+			static_cast<double>(got[i]), static_cast<double>(expected[i]), rtol, atol);
 	if (mine)
 		atomicAdd(wrong, mine);
 }
 
 /* Every element within |got - expected| <= atol + rtol * |expected|; compared on the GPU. */
 template <class T>
-bool TestReporter::check_close(const DeviceBuffer<T> &got, const DeviceBuffer<T> &expected, double rtol, double atol)
+bool TestReporter::check_close(
+	const DeviceBuffer<T> &got, const DeviceBuffer<T> &expected, double rtol, double atol)
 {
 	if (got.size() != expected.size()) {
 		fail() << "the output has " << got.size() << " elements, expected " << expected.size();
 		return false;
 	}
-	DeviceBuffer<unsigned long long> counter(std::vector<unsigned long long>{0});
+	DeviceBuffer<unsigned long long> counter(std::vector<unsigned long long>{ 0 });
 	if (got.size())
-		podium_count_wrong<<<1024, 256>>>(got.data(), expected.data(), got.size(), rtol, atol, counter.data());
+		podium_count_wrong<<<1024, 256>>>(
+			got.data(), expected.data(), got.size(), rtol, atol, counter.data());
 	CUDA_CHECK(cudaGetLastError());
 	unsigned long long wrong = counter.to_host()[0];
 	if (!wrong) {
@@ -232,7 +267,8 @@ bool TestReporter::check_close(const DeviceBuffer<T> &got, const DeviceBuffer<T>
 			continue;
 		out << (shown++ ? "\n" : "") << '[' << i << "]: expected " << b << ", got " << a;
 		if (rtol > 0 || atol > 0)
-			out << " (off by " << std::fabs(a - b) << ", tolerance " << atol + rtol * std::fabs(b) << ')';
+			out << " (off by " << std::fabs(a - b) << ", tolerance " << atol + rtol * std::fabs(b)
+				<< ')';
 	}
 	return false;
 }

@@ -9,36 +9,36 @@ import random
 import torch
 
 try:
-    import numpy
+	import numpy
 except ImportError:
-    numpy = None
+	numpy = None
 
 
 def _name(value):
-    """What a dtype or a device is called in sentences."""
-    return str(value).replace("torch.", "")
+	"""What a dtype or a device is called in sentences."""
+	return str(value).replace("torch.", "")
 
 
 def set_seed(seed=42):
-    """Seeds the generators of random, numpy and torch (on every device)."""
-    random.seed(seed)
-    torch.manual_seed(seed % 2**63)
-    if numpy is not None:
-        numpy.random.seed(seed % 2**32)
+	"""Seeds the generators of random, numpy and torch (on every device)."""
+	random.seed(seed)
+	torch.manual_seed(seed % 2**63)
+	if numpy is not None:
+		numpy.random.seed(seed % 2**32)
 
 
 # ---- inputs ----
 
 
 def _signed(number):
-    """The 64-bit integer with the bits that `number` has there: torch's integers are signed, and wrap."""
-    return (number + 2**63) % 2**64 - 2**63
+	"""The 64-bit integer with the bits that `number` has there: torch's integers are signed, and wrap."""
+	return (number + 2**63) % 2**64 - 2**63
 
 
 def _mix(z, multiplier, shift):
-    """One step of SplitMix64's finaliser, in place."""
-    z ^= (z >> shift).bitwise_and_((1 << (64 - shift)) - 1)
-    return z.mul_(_signed(multiplier))
+	"""One step of SplitMix64's finaliser, in place."""
+	z ^= (z >> shift).bitwise_and_((1 << (64 - shift)) - 1)
+	return z.mul_(_signed(multiplier))
 
 
 # Numbers at a time: what the cache holds of the device.
@@ -48,43 +48,43 @@ _STEP = 0x9e3779b97f4a7c15
 
 @functools.lru_cache(None)
 def _usual_device():
-    return "cuda" if torch.cuda.is_available() else "cpu"
+	return "cuda" if torch.cuda.is_available() else "cpu"
 
 
 @functools.lru_cache(None)
 def _ramp(device):
-    """What SplitMix64 mixes for the first numbers, with the seed 0."""
-    return torch.arange(1, _PIECE.get(device.type, 1 << 15) + 1, device=device).mul_(_signed(_STEP))
+	"""What SplitMix64 mixes for the first numbers, with the seed 0."""
+	return torch.arange(1, _PIECE.get(device.type, 1 << 15) + 1, device=device).mul_(_signed(_STEP))
 
 
 def _upper_bits(ramp, start):
-    """The upper 24 bits of the numbers, as float32."""
-    z = _mix(_mix(ramp + _signed(start), 0xbf58476d1ce4e5b9, 30), 0x94d049bb133111eb, 27)
-    # SplitMix64's last step, z ^= z >> 31, leaves the upper 31 bits as they are.
-    return (z.view(torch.int32)[1::2] >> 8).bitwise_and_(0xffffff).float()
+	"""The upper 24 bits of the numbers, as float32."""
+	z = _mix(_mix(ramp + _signed(start), 0xbf58476d1ce4e5b9, 30), 0x94d049bb133111eb, 27)
+	# SplitMix64's last step, z ^= z >> 31, leaves the upper 31 bits as they are.
+	return (z.view(torch.int32)[1::2] >> 8).bitwise_and_(0xffffff).float()
 
 
 def uniform(shape, seed, low=0.0, high=1.0, dtype=torch.float32, device=None):
-    """Reproducible random numbers, low <= number < high before they are rounded to dtype. They depend on
+	"""Reproducible random numbers, low <= number < high before they are rounded to dtype. They depend on
     nothing but seed and position, so a CPU and a GPU get the same; torch's own generators differ between the
     two. `device` is the GPU if there is one, else the CPU.
 
     The random bits are those of random_bits in utils.h: SplitMix64 (Steele, Lea, Flood 2014)."""
-    made = torch.zeros(shape, dtype=dtype, device=device or _usual_device())
-    flat, ramp = made.view(-1), _ramp(made.device)
-    for first in range(0, len(flat), len(ramp)):
-        piece = flat[first:first + len(ramp)]
-        bits = _upper_bits(ramp[:len(piece)], seed * 0xd1342543de82ef95 + first * _STEP)
-        piece.copy_(bits.mul_((high - low) * 2.0**-24).add_(low))
-    return made
+	made = torch.zeros(shape, dtype=dtype, device=device or _usual_device())
+	flat, ramp = made.view(-1), _ramp(made.device)
+	for first in range(0, len(flat), len(ramp)):
+		piece = flat[first:first + len(ramp)]
+		bits = _upper_bits(ramp[:len(piece)], seed * 0xd1342543de82ef95 + first * _STEP)
+		piece.copy_(bits.mul_((high - low) * 2.0**-24).add_(low))
+	return made
 
 
 def same_memory(output, given):
-    """Whether `output` is the tensor `given` or a view of all of it: for is_output_of, where custom_kernel must
+	"""Whether `output` is the tensor `given` or a view of all of it: for is_output_of, where custom_kernel must
     return the memory that it was given to fill."""
-    return (isinstance(output, torch.Tensor) and output.device == given.device and output.dtype == given.dtype
-            and output.shape == given.shape and output.stride() == given.stride()
-            and output.data_ptr() == given.data_ptr())
+	return (isinstance(output, torch.Tensor) and output.device == given.device
+		and output.dtype == given.dtype and output.shape == given.shape
+		and output.stride() == given.stride() and output.data_ptr() == given.data_ptr())
 
 
 # ---- comparisons ----
@@ -93,81 +93,82 @@ def same_memory(output, given):
 
 
 def _form_fault(received, expected):
-    """What makes comparing elements pointless, or None."""
-    if not isinstance(received, torch.Tensor):
-        return f"expected a tensor, got {'nothing (None)' if received is None else 'a ' + type(received).__name__}"
-    for what in ("shape", "dtype", "device"):
-        got, wanted = getattr(received, what), getattr(expected, what)
-        if got != wanted:
-            got, wanted = (list(got), list(wanted)) if what == "shape" else (_name(got), _name(wanted))
-            return f"the {what} is {got}, expected {wanted}"
-    return None
+	"""What makes comparing elements pointless, or None."""
+	if not isinstance(received, torch.Tensor):
+		return f"expected a tensor, got {'nothing (None)' if received is None else 'a ' + type(received).__name__}"
+	for what in ("shape", "dtype", "device"):
+		got, wanted = getattr(received, what), getattr(expected, what)
+		if got != wanted:
+			got, wanted = (list(got), list(wanted)) if what == "shape" else (_name(got),
+				_name(wanted))
+			return f"the {what} is {got}, expected {wanted}"
+	return None
 
 
 def _show(number):
-    return f"{number:.9g}" if isinstance(number, float) else repr(number)
+	return f"{number:.9g}" if isinstance(number, float) else repr(number)
 
 
 def _difference(expected, got):
-    try:
-        return abs(expected - got)
-    except (OverflowError, TypeError):
-        return float("nan")
+	try:
+		return abs(expected - got)
+	except (OverflowError, TypeError):
+		return float("nan")
 
 
 def _describe(received, expected, wrong, rtol, atol, max_print):
-    """The sentences about the elements where the mask `wrong` is set."""
-    places = torch.nonzero(wrong)
-    lines = []
-    for place in places[:max_print].tolist():
-        got, wanted = received[tuple(place)].item(), expected[tuple(place)].item()
-        line = f"{place}: expected {_show(wanted)}, got {_show(got)}"
-        if rtol or atol:
-            allowed = atol + rtol * abs(wanted)
-            line += f" (off by {_difference(wanted, got):.3g}, tolerance {allowed:.3g})"
-        lines.append(line)
-    lines[0] = f"{len(places)} of {wrong.numel()} elements are wrong, the first at {lines[0]}"
-    return lines
+	"""The sentences about the elements where the mask `wrong` is set."""
+	places = torch.nonzero(wrong)
+	lines = []
+	for place in places[:max_print].tolist():
+		got, wanted = received[tuple(place)].item(), expected[tuple(place)].item()
+		line = f"{place}: expected {_show(wanted)}, got {_show(got)}"
+		if rtol or atol:
+			allowed = atol + rtol * abs(wanted)
+			line += f" (off by {_difference(wanted, got):.3g}, tolerance {allowed:.3g})"
+		lines.append(line)
+	lines[0] = f"{len(places)} of {wrong.numel()} elements are wrong, the first at {lines[0]}"
+	return lines
 
 
 @torch.no_grad()
 def verbose_allclose(received, expected, rtol=1e-5, atol=1e-8, max_print=5):
-    """Whether |received - expected| <= atol + rtol * |expected| for every element; NaN is never close."""
-    fault = _form_fault(received, expected)
-    if fault:
-        return False, [fault]
-    wrong = ~torch.isclose(received, expected, rtol=rtol, atol=atol)
-    if not bool(wrong.any()):
-        return True, []
-    return False, _describe(received, expected, wrong, rtol, atol, max_print)
+	"""Whether |received - expected| <= atol + rtol * |expected| for every element; NaN is never close."""
+	fault = _form_fault(received, expected)
+	if fault:
+		return False, [fault]
+	wrong = ~torch.isclose(received, expected, rtol=rtol, atol=atol)
+	if not bool(wrong.any()):
+		return True, []
+	return False, _describe(received, expected, wrong, rtol, atol, max_print)
 
 
 @torch.no_grad()
 def verbose_allequal(received, expected, max_print=5):
-    """Whether every element is equal; NaN equals nothing."""
-    fault = _form_fault(received, expected)
-    if fault:
-        return False, [fault]
-    wrong = received != expected
-    if not bool(wrong.any()):
-        return True, []
-    return False, _describe(received, expected, wrong, 0, 0, max_print)
+	"""Whether every element is equal; NaN equals nothing."""
+	fault = _form_fault(received, expected)
+	if fault:
+		return False, [fault]
+	wrong = received != expected
+	if not bool(wrong.any()):
+		return True, []
+	return False, _describe(received, expected, wrong, 0, 0, max_print)
 
 
 def match_reference(data, output, reference, rtol=1e-5, atol=1e-8):
-    """A check_implementation for outputs that are one tensor: compares with reference(data)."""
-    good, lines = verbose_allclose(output, reference(data), rtol=rtol, atol=atol)
-    return good, "\n".join(lines)
+	"""A check_implementation for outputs that are one tensor: compares with reference(data)."""
+	good, lines = verbose_allclose(output, reference(data), rtol=rtol, atol=atol)
+	return good, "\n".join(lines)
 
 
 def make_match_reference(reference, **tolerances):
-    """check_implementation = make_match_reference(ref_kernel, rtol=1e-3, atol=1e-3)"""
+	"""check_implementation = make_match_reference(ref_kernel, rtol=1e-3, atol=1e-3)"""
 
-    @functools.wraps(match_reference)
-    def check_implementation(data, output):
-        return match_reference(data, output, reference, **tolerances)
+	@functools.wraps(match_reference)
+	def check_implementation(data, output):
+		return match_reference(data, output, reference, **tolerances)
 
-    return check_implementation
+	return check_implementation
 
 
 # ---- caches ----
@@ -176,66 +177,67 @@ _flush_buffers = {}
 
 
 def _overwrite(size_bytes):
-    """Writes so many bytes on the GPU, always the same ones, so that nothing else stays in its caches."""
-    if not torch.cuda.is_available():
-        return
-    key = (torch.cuda.current_device(), size_bytes)
-    if key not in _flush_buffers:
-        _flush_buffers[key] = torch.empty(size_bytes // 8, dtype=torch.int64, device="cuda")
-    _flush_buffers[key].fill_(42)
+	"""Writes so many bytes on the GPU, always the same ones, so that nothing else stays in its caches."""
+	if not torch.cuda.is_available():
+		return
+	key = (torch.cuda.current_device(), size_bytes)
+	if key not in _flush_buffers:
+		_flush_buffers[key] = torch.empty(size_bytes // 8, dtype=torch.int64, device="cuda")
+	_flush_buffers[key].fill_(42)
 
 
 def clear_l2_cache():
-    """Queues a write of 256 MiB, more than four times the L2 cache of any GPU so far up to 64 MiB."""
-    _overwrite(256 * 1024 * 1024)
+	"""Queues a write of 256 MiB, more than four times the L2 cache of any GPU so far up to 64 MiB."""
+	_overwrite(256 * 1024 * 1024)
 
 
 def clear_l2_cache_large():
-    """The same with 1 GiB, for caches of up to 256 MiB."""
-    _overwrite(1024 * 1024 * 1024)
+	"""The same with 1 GiB, for caches of up to 256 MiB."""
+	_overwrite(1024 * 1024 * 1024)
 
 
 # ---- reference results that do not change from run to run ----
 
 
 def _allows_tf32(backend):
-    try:
-        return backend.allow_tf32
-    except RuntimeError:  # torch 2.9 or later, where somebody has set fp32_precision, which took its place
-        return (backend.conv if backend is torch.backends.cudnn else backend).fp32_precision == "tf32"
+	try:
+		return backend.allow_tf32
+	except RuntimeError:  # torch 2.9 or later, where somebody has set fp32_precision, which took its place
+		return (backend.conv
+			if backend is torch.backends.cudnn else backend).fp32_precision == "tf32"
 
 
 class DisableCuDNNTF32(contextlib.ContextDecorator):
-    """Inside: float32 products are computed in float32, not in TF32, by cuDNN and cuBLAS."""
+	"""Inside: float32 products are computed in float32, not in TF32, by cuDNN and cuBLAS."""
 
-    def __enter__(self):
-        backends = (torch.backends.cudnn, torch.backends.cuda.matmul)
-        self._allowed = [(backend, _allows_tf32(backend)) for backend in backends]
-        for backend in backends:
-            backend.allow_tf32 = False
-        return self
+	def __enter__(self):
+		backends = (torch.backends.cudnn, torch.backends.cuda.matmul)
+		self._allowed = [(backend, _allows_tf32(backend)) for backend in backends]
+		for backend in backends:
+			backend.allow_tf32 = False
+		return self
 
-    def __exit__(self, *exception):
-        for backend, allowed in self._allowed:
-            backend.allow_tf32 = allowed
+	def __exit__(self, *exception):
+		for backend, allowed in self._allowed:
+			backend.allow_tf32 = allowed
 
 
 class DeterministicContext(DisableCuDNNTF32):
-    """Inside: the same, and only algorithms that give the same bits each time; others raise an error."""
+	"""Inside: the same, and only algorithms that give the same bits each time; others raise an error."""
 
-    def __enter__(self):
-        super().__enter__()
-        self._deterministic = torch.are_deterministic_algorithms_enabled()
-        self._benchmark = torch.backends.cudnn.benchmark
-        self._workspace = os.environ.get("CUBLAS_WORKSPACE_CONFIG")
-        os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
-        torch.backends.cudnn.benchmark = False
-        torch.use_deterministic_algorithms(True)
-        return self
+	def __enter__(self):
+		super().__enter__()
+		self._deterministic = torch.are_deterministic_algorithms_enabled()
+		self._benchmark = torch.backends.cudnn.benchmark
+		self._workspace = os.environ.get("CUBLAS_WORKSPACE_CONFIG")
+		os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
+		torch.backends.cudnn.benchmark = False
+		torch.use_deterministic_algorithms(True)
+		return self
 
-    def __exit__(self, *exception):
-        torch.use_deterministic_algorithms(self._deterministic)
-        torch.backends.cudnn.benchmark = self._benchmark
-        if self._workspace is None:
-            os.environ.pop("CUBLAS_WORKSPACE_CONFIG", None)
-        super().__exit__(*exception)
+	def __exit__(self, *exception):
+		torch.use_deterministic_algorithms(self._deterministic)
+		torch.backends.cudnn.benchmark = self._benchmark
+		if self._workspace is None:
+			os.environ.pop("CUBLAS_WORKSPACE_CONFIG", None)
+		super().__exit__(*exception)

@@ -1,5 +1,6 @@
-/* podium-hooks: sends what webhooks are to hear of. It knows the database and the internet, and nobody waits for it: pages and
- * workers write down what there is to tell, and go on. Any number of them may run, on any hosts that reach the database. */
+/* podium-hooks: sends what webhooks are to hear of. It knows the database and the internet, and
+ * nobody waits for it: pages and workers write down what there is to tell, and go on. Any number of
+ * them may run, on any hosts that reach the database. */
 #include "hooks/outbox.h"
 #include "hooks/sending.h"
 #include "lib/clock.h"
@@ -20,14 +21,21 @@
 #include <string.h>
 #include <sys/prctl.h>
 
-enum { most_senders = 64, changes_every_ms = 1000, clean_every_ms = 60 * 1000, prune_every_ms = 60 * 60 * 1000, lease_spare_ms = 5000 };
+enum {
+	most_senders = 64,
+	changes_every_ms = 1000,
+	clean_every_ms = 60 * 1000,
+	prune_every_ms = 60 * 60 * 1000,
+	lease_spare_ms = 5000
+};
 
 static const struct usage USAGE = {
 	.program = "podium-hooks",
 	.purpose = "sends what the webhooks of a Podium are to hear of",
-	.about =
-		"Sends what the webhooks of a Podium are to hear of, and says when leaderboards have opened and ended. It needs the database\n"
-		"and a way to the internet. Besides, it removes what is older than the settings retain_... say. Several may run at once.\n",
+	.about = "Sends what the webhooks of a Podium are to hear of, and says when leaderboards have "
+	         "opened and ended. It needs the database\n"
+			 "and a way to the internet. Besides, it removes what is older than the settings "
+	         "retain_... say. Several may run at once.\n",
 	.signals = { { "SIGTERM, SIGINT", "ends when what is under way has been sent" } },
 };
 
@@ -39,7 +47,7 @@ static struct {
 	pthread_mutex_t lock;
 	pthread_cond_t wake;
 	struct beat beats[most_senders];
-	uint64_t calls;          /* how often they were woken */
+	uint64_t calls; /* how often they were woken */
 	bool stops;
 } hooks = { .lock = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER };
 
@@ -82,9 +90,11 @@ static struct outcome withheld(const char *sentence)
 static struct outcome attempt(const struct delivery *delivery)
 {
 	if (!delivery->creator_may)
-		return withheld("Not sent: whoever made this webhook may not see the leaderboard's panel any more, or has no account.");
+		return withheld("Not sent: whoever made this webhook may not see the leaderboard's panel "
+		                "any more, or has no account.");
 	if (!delivery->may_be_told)
-		return withheld("Not sent: what it tells was hidden, withdrawn, deleted or taken out of the ranking meanwhile.");
+		return withheld("Not sent: what it tells was hidden, withdrawn, deleted or taken out of "
+		                "the ranking meanwhile.");
 	return send_delivery(&hooks.config, delivery);
 }
 
@@ -92,22 +102,27 @@ static struct outcome attempt(const struct delivery *delivery)
 static bool make_one(struct database *db, struct arena *arena)
 {
 	struct delivery delivery;
-	struct error error = {0};
-	int rc = outbox_claim(db, arena, hooks.config.webhook_timeout_ms + lease_spare_ms, &delivery, &error);
+	struct error error = { 0 };
+	int rc = outbox_claim(
+		db, arena, hooks.config.webhook_timeout_ms + lease_spare_ms, &delivery, &error);
 	if (rc)
 		return false; /* the main thread tells what is wrong with the database */
 	log_about_number(LOG_WEBHOOK, delivery.webhook_id);
 	struct outcome outcome = attempt(&delivery);
 	if (outcome.kind == FAILED || outcome.kind == REFUSED_FOR_EVER)
-		log_info("Webhook %lld, event %lld, attempt %lld: %s", (long long)delivery.webhook_id, (long long)delivery.event_id,
-			(long long)delivery.attempts, outcome.sentence);
+		log_info("Webhook %lld, event %lld, attempt %lld: %s", (long long)delivery.webhook_id,
+			(long long)delivery.event_id, (long long)delivery.attempts, outcome.sentence);
 	rc = outbox_note(db, &hooks.config, &delivery, &outcome, &error);
 	if (rc)
-		log_warning("Webhook %lld, event %lld: %s It is sent again.", (long long)delivery.webhook_id, (long long)delivery.event_id, error.text);
+		log_warning("Webhook %lld, event %lld: %s It is sent again.",
+			(long long)delivery.webhook_id, (long long)delivery.event_id, error.text);
 	return !rc;
 }
 
-struct sender { struct database *db; struct beat *beat; };
+struct sender {
+	struct database *db;
+	struct beat *beat;
+};
 
 static void *serve(void *context)
 {
@@ -148,10 +163,12 @@ static int prune(struct house *house, struct error *error)
 {
 	bool is_done = false;
 	if (!house->prunes && is_time(&house->prune_at_ms, prune_every_ms)) {
-		house->retention = (struct retention){0};
+		house->retention = (struct retention){ 0 };
 		house->prunes = true;
 	}
-	int rc = house->prunes ? retention_step(house->db, &hooks.config, &house->retention, &is_done, error) : 0;
+	int rc = house->prunes
+		? retention_step(house->db, &hooks.config, &house->retention, &is_done, error)
+		: 0;
 	house->prunes = house->prunes && !rc && !is_done;
 	return rc;
 }
@@ -159,7 +176,9 @@ static int prune(struct house *house, struct error *error)
 static int look(struct house *house, struct error *error)
 {
 	bool is_due = false;
-	int rc = is_time(&house->changes_at_ms, changes_every_ms) ? webhook_tell_changes(house->db, error) : 0;
+	int rc = is_time(&house->changes_at_ms, changes_every_ms)
+		? webhook_tell_changes(house->db, error)
+		: 0;
 	if (!rc && is_time(&house->clean_at_ms, clean_every_ms))
 		rc = outbox_clean(house->db, hooks.config.webhook_most_s, error);
 	if (!rc)
@@ -177,11 +196,12 @@ static int look_once(struct house *house, struct error *error)
 	return rc ? rc : look(house, error);
 }
 
-/* The service manager hears that we live as long as no sender is stuck. This is called between two questions to the database, so
- * it is not reached while one of those gets no answer either. */
+/* The service manager hears that we live as long as no sender is stuck. This is called between two
+ * questions to the database, so it is not reached while one of those gets no answer either. */
 static void say_alive(int64_t watch_ms, int64_t *said_ms)
 {
-	if (!watch_ms || clock_ms() - *said_ms < watch_ms || beats_stuck(hooks.beats, COUNT(hooks.beats), 3 * watch_ms))
+	if (!watch_ms || clock_ms() - *said_ms < watch_ms
+		|| beats_stuck(hooks.beats, COUNT(hooks.beats), 3 * watch_ms))
 		return;
 	*said_ms = clock_ms();
 	service_alive();
@@ -190,14 +210,15 @@ static void say_alive(int64_t watch_ms, int64_t *said_ms)
 /* Until a signal comes. */
 static int keep_house(const sigset_t *signals)
 {
-	const struct timespec pause = { .tv_sec = hooks.config.poll_ms / 1000, .tv_nsec = hooks.config.poll_ms % 1000 * 1000000 };
+	const struct timespec pause = { .tv_sec = hooks.config.poll_ms / 1000,
+		.tv_nsec = hooks.config.poll_ms % 1000 * 1000000 };
 	cleanup_database struct database *db = database_lazy(&hooks.config);
 	struct house house = { .db = db };
 	bool is_away = false;
 	int64_t said_ms = 0;
 	int signal_number, rc;
 	do {
-		struct error error = {0};
+		struct error error = { 0 };
 		rc = look_once(&house, &error);
 		if (rc == ERROR_CONFLICT && !house.is_checked) {
 			log_error("%s", error.text);
@@ -253,7 +274,7 @@ static int start(struct error *error)
 
 int main(int count, char **words)
 {
-	struct error error = {0};
+	struct error error = { 0 };
 	sigset_t signals;
 	log_open_service("podium-hooks");
 	int code = usage_read(&USAGE, count, words);

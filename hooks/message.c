@@ -42,23 +42,27 @@ static void link_leaderboard(struct buffer *out, const char *site, const json_t 
 static void link_submission(struct buffer *out, const char *site, const json_t *data)
 {
 	if (has(data, "submission"))
-		buffer_printf(out, "%s/submission/%lld", site, (long long)json_integer_value(json_object_get(data, "submission")));
+		buffer_printf(out, "%s/submission/%lld", site,
+			(long long)json_integer_value(json_object_get(data, "submission")));
 	else
 		link_leaderboard(out, site, data);
 }
 
 /* ---- plain JSON ---- */
 
-static void make_json(struct buffer *body, const struct delivery *delivery, json_t *data, const char *site)
+static void make_json(
+	struct buffer *body, const struct delivery *delivery, json_t *data, const char *site)
 {
-	cleanup_buffer struct buffer board = {0}, submission = {0};
+	cleanup_buffer struct buffer board = { 0 }, submission = { 0 };
 	format_text at;
 	format_iso(at, delivery->at_ms);
 	link_leaderboard(&board, site, data);
 	link_submission(&submission, site, data);
-	json_object_set_new(data, "url", json_string(has(data, "submission") ? buffer_string(&submission) : buffer_string(&board)));
-	json_t *root = json_pack("{s:i, s:I, s:s, s:s, s:s, s:s, s:O}", "version", message_version, "id", (json_int_t)delivery->event_id, "event",
-		delivery->event, "at", at, "webhook", delivery->webhook, "site", site, "data", data);
+	json_object_set_new(data, "url",
+		json_string(has(data, "submission") ? buffer_string(&submission) : buffer_string(&board)));
+	json_t *root = json_pack("{s:i, s:I, s:s, s:s, s:s, s:s, s:O}", "version", message_version,
+		"id", (json_int_t)delivery->event_id, "event", delivery->event, "at", at, "webhook",
+		delivery->webhook, "site", site, "data", data);
 	cleanup_free char *text = root ? json_dumps(root, JSON_COMPACT) : NULL;
 	buffer_text(body, text ? text : "{}");
 	json_decref(root);
@@ -149,7 +153,8 @@ static void say_ranked(struct buffer *out, const json_t *data)
 	if (json_is_true(json_object_get(data, "is_personal_best")))
 		buffer_printf(out, ", place %.0f", number_of(data, "rank"));
 	else
-		buffer_printf(out, "; an earlier result of the same author stays on place %.0f", number_of(data, "rank"));
+		buffer_printf(out, "; an earlier result of the same author stays on place %.0f",
+			number_of(data, "rank"));
 	if (has(data, "rank_before") && number_of(data, "rank_before") != number_of(data, "rank"))
 		buffer_printf(out, " (was %.0f)", number_of(data, "rank_before"));
 }
@@ -198,8 +203,10 @@ static void title_ended(struct buffer *out, const json_t *data)
 
 static void say_ended(struct buffer *out, const json_t *data)
 {
-	buffer_text(out, strcmp(text_of(data, "because"), "deadline") == 0 ? "Its deadline has passed; what waits or runs is still ranked."
-		: "It was closed; it takes no submissions now.");
+	buffer_text(out,
+		strcmp(text_of(data, "because"), "deadline") == 0
+			? "Its deadline has passed; what waits or runs is still ranked."
+			: "It was closed; it takes no submissions now.");
 }
 
 static void title_test(struct buffer *out, const json_t *data)
@@ -217,11 +224,16 @@ static void say_test(struct buffer *out, const json_t *data)
 
 static const struct wording {
 	const char *event;
-	int color;                    /* of the bar beside it: 0xRRGGBB */
-	void (*title)(struct buffer *out, const json_t *data), (*say)(struct buffer *out, const json_t *data);
+	int color; /* of the bar beside it: 0xRRGGBB */
+	void (*title)(struct buffer *out, const json_t *data),
+		(*say)(struct buffer *out, const json_t *data);
 } WORDINGS[] = {
-	{ "record", 0xd4a017, title_record, say_record }, { "ranked", 0x2f7d4f, title_ranked, say_ranked }, { "job", 0x6b7280, title_job, say_job },
-	{ "opened", 0x2563eb, title_opened, say_opened }, { "ended", 0x7c3aed, title_ended, say_ended }, { "test", 0x6b7280, title_test, say_test },
+	{ "record", 0xd4a017, title_record, say_record },
+	{ "ranked", 0x2f7d4f, title_ranked, say_ranked },
+	{ "job", 0x6b7280, title_job, say_job },
+	{ "opened", 0x2563eb, title_opened, say_opened },
+	{ "ended", 0x7c3aed, title_ended, say_ended },
+	{ "test", 0x6b7280, title_test, say_test },
 };
 
 static const struct wording *wording_of(const char *event)
@@ -245,10 +257,11 @@ static void cut(struct buffer *text, size_t most)
 	}
 }
 
-static void make_discord(struct buffer *body, const struct delivery *delivery, json_t *data, const char *site)
+static void make_discord(
+	struct buffer *body, const struct delivery *delivery, json_t *data, const char *site)
 {
 	const struct wording *wording = wording_of(delivery->event);
-	cleanup_buffer struct buffer title = {0}, says = {0}, link = {0};
+	cleanup_buffer struct buffer title = { 0 }, says = { 0 }, link = { 0 };
 	format_text at;
 	format_iso(at, delivery->at_ms);
 	wording->title(&title, data);
@@ -257,8 +270,10 @@ static void make_discord(struct buffer *body, const struct delivery *delivery, j
 	cut(&says, discord_most_description);
 	link_submission(&link, site, data);
 	/* Names may look like mentions; nobody is to be called by one. */
-	json_t *root = json_pack("{s:s, s:{s:[]}, s:[{s:s, s:s, s:s, s:i, s:s}]}", "content", "", "allowed_mentions", "parse", "embeds", "title",
-		buffer_string(&title), "description", buffer_string(&says), "url", buffer_string(&link), "color", wording->color, "timestamp", at);
+	json_t *root = json_pack("{s:s, s:{s:[]}, s:[{s:s, s:s, s:s, s:i, s:s}]}", "content", "",
+		"allowed_mentions", "parse", "embeds", "title", buffer_string(&title), "description",
+		buffer_string(&says), "url", buffer_string(&link), "color", wording->color, "timestamp",
+		at);
 	cleanup_free char *text = root ? json_dumps(root, JSON_COMPACT) : NULL;
 	buffer_text(body, text ? text : "{}");
 	json_decref(root);
@@ -277,7 +292,8 @@ void message_body(struct buffer *body, const struct delivery *delivery, const ch
 
 /* ---- signing ---- */
 
-void message_sign(message_signature signature, const char *secret, int64_t time_s, const struct buffer *body)
+void message_sign(
+	message_signature signature, const char *secret, int64_t time_s, const struct buffer *body)
 {
 	unsigned char mac[crypto_auth_hmacsha256_BYTES];
 	char hex[2 * sizeof mac + 1], time[24];

@@ -13,41 +13,86 @@ enum { longest_pause_ms = 3600 * 1000 };
 /* ---- claiming ---- */
 
 /* A lease that is longer than any may be was given before the clock was set back. */
-#define SQL_IS_DUE(hook) hook ".state = 'active' AND (" hook ".retry_at IS NULL OR " hook ".retry_at <= UTC_TIMESTAMP(3)) " \
-	"AND (" hook ".lease_expires IS NULL OR " hook ".lease_expires <= UTC_TIMESTAMP(3) " \
-	"  OR " hook ".lease_expires > UTC_TIMESTAMP(3) + INTERVAL 601 SECOND) " \
-	"AND EXISTS (SELECT 1 FROM webhook_deliveries d " \
-	"  WHERE d.webhook_id = " hook ".id AND d.state = 'waiting' AND d.next_at <= UTC_TIMESTAMP(3)) "
+#define SQL_IS_DUE(hook) \
+	hook ".state = 'active' AND (" hook ".retry_at IS NULL OR " hook \
+		 ".retry_at <= UTC_TIMESTAMP(3)) " \
+		 "AND (" hook ".lease_expires IS NULL OR " hook ".lease_expires <= UTC_TIMESTAMP(3) " \
+		 "  OR " hook ".lease_expires > UTC_TIMESTAMP(3) + INTERVAL 601 SECOND) " \
+		 "AND EXISTS (SELECT 1 FROM webhook_deliveries d " \
+		 "  WHERE d.webhook_id = " hook \
+		 ".id AND d.state = 'waiting' AND d.next_at <= UTC_TIMESTAMP(3)) "
 
-struct found { int64_t id; };
+struct found {
+	int64_t id;
+};
 static const struct column FOUND_COLUMNS[] = { INTEGER(struct found, id) };
-static const struct statement LOOK = SELECT(struct found, FOUND_COLUMNS, "SELECT h.id FROM webhooks h WHERE " SQL_IS_DUE("h") "LIMIT 1");
+static const struct statement LOOK = SELECT(
+	struct found, FOUND_COLUMNS, "SELECT h.id FROM webhooks h WHERE " SQL_IS_DUE("h") "LIMIT 1");
 /* Whoever was served longest ago comes first. */
 static const struct statement LOCK_WEBHOOK = SELECT(struct found, FOUND_COLUMNS,
-	"SELECT h.id FROM webhooks h WHERE " SQL_IS_DUE("h") "ORDER BY h.lease_expires, h.id LIMIT 1 FOR UPDATE SKIP LOCKED");
-static const struct statement TAKE = COMMAND(
-	"UPDATE webhooks SET fence = fence + 1, lease_expires = UTC_TIMESTAMP(3) + INTERVAL ? * 1000 MICROSECOND WHERE id = ?");
-static const struct statement COUNT_ATTEMPT = COMMAND(
-	"UPDATE webhook_deliveries SET attempts = attempts + 1, tried_at = UTC_TIMESTAMP(3) WHERE id = ?");
+	"SELECT h.id FROM webhooks h WHERE " SQL_IS_DUE(
+		"h") "ORDER BY h.lease_expires, h.id LIMIT 1 FOR UPDATE SKIP LOCKED");
+static const struct statement TAKE =
+	COMMAND("UPDATE webhooks SET fence = fence + 1, lease_expires = UTC_TIMESTAMP(3) + INTERVAL ? "
+            "* 1000 MICROSECOND WHERE id = ?");
+static const struct statement COUNT_ATTEMPT =
+	COMMAND("UPDATE webhook_deliveries SET attempts = attempts + 1, tried_at = UTC_TIMESTAMP(3) "
+            "WHERE id = ?");
 
 static const struct column DELIVERY_COLUMNS[] = {
-	INTEGER(struct delivery, id), INTEGER(struct delivery, webhook_id), INTEGER(struct delivery, fence), INTEGER(struct delivery, attempts),
-	INTEGER(struct delivery, failures), INTEGER(struct delivery, event_id), TIME(struct delivery, at_ms), INTEGER(struct delivery, age_s),
-	TEXT(struct delivery, event), TEXT(struct delivery, data), TEXT(struct delivery, webhook), TEXT(struct delivery, form),
-	TEXT(struct delivery, address), TEXT(struct delivery, secret), INTEGER(struct delivery, creator_may), INTEGER(struct delivery, may_be_told),
+	INTEGER(struct delivery, id),
+	INTEGER(struct delivery, webhook_id),
+	INTEGER(struct delivery, fence),
+	INTEGER(struct delivery, attempts),
+	INTEGER(struct delivery, failures),
+	INTEGER(struct delivery, event_id),
+	TIME(struct delivery, at_ms),
+	INTEGER(struct delivery, age_s),
+	TEXT(struct delivery, event),
+	TEXT(struct delivery, data),
+	TEXT(struct delivery, webhook),
+	TEXT(struct delivery, form),
+	TEXT(struct delivery, address),
+	TEXT(struct delivery, secret),
+	INTEGER(struct delivery, creator_may),
+	INTEGER(struct delivery, may_be_told),
 };
-/* Between the event and its delivery what it tells may have been hidden, and who wanted to hear it may have lost the right. */
+/* Between the event and its delivery what it tells may have been hidden, and who wanted to hear it
+ * may have lost the right. */
 static const struct statement NEXT = SELECT(struct delivery, DELIVERY_COLUMNS,
-	"SELECT d.id, h.id AS webhook_id, h.fence, d.attempts + 1 AS attempts, h.failures, e.id AS event_id, e.at AS at_ms, "
-	"  TIMESTAMPDIFF(SECOND, e.at, UTC_TIMESTAMP(3)) AS age_s, e.event, e.data, h.name AS webhook, h.form, h.address, h.secret, "
+	"SELECT d.id, h.id AS webhook_id, h.fence, d.attempts + 1 AS attempts, h.failures, e.id AS "
+    "event_id, e.at AS at_ms, "
+	"  TIMESTAMPDIFF(SECOND, e.at, UTC_TIMESTAMP(3)) AS age_s, e.event, e.data, h.name AS webhook, "
+    "h.form, h.address, h.secret, "
 	"  COALESCE(m.banned_at IS NULL AND m.deleted_at IS NULL AND (m.role = 'admin' "
 	"    OR (m.role = 'creator' AND o.creator_id = m.id)), FALSE) AS creator_may, "
-	"  e.event = 'test' OR COALESCE(" SQL_MAY_HEAR("h", "l") " AND (e.job_id IS NULL OR (" SQL_MAY_BE_TOLD("s")
-	"    AND (e.event = 'job' OR " SQL_IS_RANKED("s", "j") "))), FALSE) AS may_be_told "
-	"FROM webhook_deliveries d JOIN webhook_events e ON e.id = d.event_id JOIN webhooks h ON h.id = d.webhook_id "
-	"LEFT JOIN users m ON m.id = h.created_by LEFT JOIN leaderboards o ON o.id = h.leaderboard_id LEFT JOIN leaderboards l ON l.id = e.leaderboard_id "
-	"LEFT JOIN jobs j ON j.id = e.job_id LEFT JOIN submissions s ON s.id = j.submission_id "
-	"WHERE d.webhook_id = ? AND d.state = 'waiting' AND d.next_at <= UTC_TIMESTAMP(3) ORDER BY d.next_at, d.id LIMIT 1");
+	"  e.event = 'test' OR COALESCE(" SQL_MAY_HEAR("h",
+		"l") " AND (e.job_id IS NULL OR (" SQL_MAY_BE_TOLD("s") "    AND (e.event = 'job' "
+                                                                "OR " SQL_IS_RANKED("s",
+																	"j") "))), FALSE) AS "
+                                                                         "may_be_told "
+																		 "FROM webhook_deliveries "
+                                                                         "d JOIN webhook_events e "
+                                                                         "ON e.id = d.event_id "
+                                                                         "JOIN webhooks h ON h.id "
+                                                                         "= d.webhook_id "
+																		 "LEFT JOIN users m ON "
+                                                                         "m.id = h.created_by LEFT "
+                                                                         "JOIN leaderboards o ON "
+                                                                         "o.id = h.leaderboard_id "
+                                                                         "LEFT JOIN leaderboards l "
+                                                                         "ON l.id = "
+                                                                         "e.leaderboard_id "
+																		 "LEFT JOIN jobs j ON j.id "
+                                                                         "= e.job_id LEFT JOIN "
+                                                                         "submissions s ON s.id = "
+                                                                         "j.submission_id "
+																		 "WHERE d.webhook_id = ? "
+                                                                         "AND d.state = 'waiting' "
+                                                                         "AND d.next_at <= "
+                                                                         "UTC_TIMESTAMP(3) ORDER "
+                                                                         "BY d.next_at, d.id LIMIT "
+                                                                         "1");
 
 int outbox_is_due(struct database *db, bool *answer, struct error *error)
 {
@@ -58,7 +103,11 @@ int outbox_is_due(struct database *db, bool *answer, struct error *error)
 	return rc == ERROR_NOT_FOUND ? 0 : rc;
 }
 
-struct claiming { struct arena *arena; int64_t lease_ms; struct delivery *delivery; };
+struct claiming {
+	struct arena *arena;
+	int64_t lease_ms;
+	struct delivery *delivery;
+};
 
 static int claim_body(struct database *db, void *context, struct error *error)
 {
@@ -72,7 +121,8 @@ static int claim_body(struct database *db, void *context, struct error *error)
 	return rc ? rc : database_execute(db, &COUNT_ATTEMPT, error, "i", claiming->delivery->id);
 }
 
-int outbox_claim(struct database *db, struct arena *arena, int64_t lease_ms, struct delivery *delivery, struct error *error)
+int outbox_claim(struct database *db, struct arena *arena, int64_t lease_ms,
+	struct delivery *delivery, struct error *error)
 {
 	struct claiming claiming = { arena, lease_ms, delivery };
 	return database_transaction(db, claim_body, &claiming, error);
@@ -80,12 +130,15 @@ int outbox_claim(struct database *db, struct arena *arena, int64_t lease_ms, str
 
 /* ---- what came of it ---- */
 
-static const struct statement LET_GO = COMMAND(
-	"UPDATE webhooks SET lease_expires = UTC_TIMESTAMP(3), failures = ?, retry_at = UTC_TIMESTAMP(3) + INTERVAL ? * 1000 MICROSECOND "
-	"WHERE id = ? AND fence = ?");
-static const struct statement SWITCH_OFF = COMMAND("UPDATE webhooks SET state = 'off', reason = ? WHERE id = ? AND state = 'active'");
-static const struct statement END = COMMAND(
-	"UPDATE webhook_deliveries SET state = ?, status = ?, sentence = ?, next_at = UTC_TIMESTAMP(3) + INTERVAL ? * 1000 MICROSECOND WHERE id = ?");
+static const struct statement LET_GO =
+	COMMAND("UPDATE webhooks SET lease_expires = UTC_TIMESTAMP(3), failures = ?, retry_at = "
+            "UTC_TIMESTAMP(3) + INTERVAL ? * 1000 MICROSECOND "
+			"WHERE id = ? AND fence = ?");
+static const struct statement SWITCH_OFF =
+	COMMAND("UPDATE webhooks SET state = 'off', reason = ? WHERE id = ? AND state = 'active'");
+static const struct statement END =
+	COMMAND("UPDATE webhook_deliveries SET state = ?, status = ?, sentence = ?, next_at = "
+            "UTC_TIMESTAMP(3) + INTERVAL ? * 1000 MICROSECOND WHERE id = ?");
 
 int64_t outbox_pause_ms(int64_t first_ms, int64_t failures)
 {
@@ -107,7 +160,8 @@ static bool has_failed(const struct outcome *outcome)
 
 static int64_t pause_of(const struct noting *noting, int64_t failures)
 {
-	int64_t pause_ms = outbox_pause_ms(noting->config->webhook_retry_ms, failures), asked_ms = noting->outcome->wait_ms;
+	int64_t pause_ms = outbox_pause_ms(noting->config->webhook_retry_ms, failures),
+			asked_ms = noting->outcome->wait_ms;
 	asked_ms = asked_ms < longest_pause_ms ? asked_ms : longest_pause_ms;
 	return pause_ms > asked_ms ? pause_ms : asked_ms;
 }
@@ -116,34 +170,45 @@ static int note_webhook(struct database *db, const struct noting *noting, struct
 {
 	const struct delivery *delivery = noting->delivery;
 	const struct outcome *outcome = noting->outcome;
-	int64_t failures = has_failed(outcome) ? delivery->failures + 1 : outcome->kind == WITHHELD ? delivery->failures : 0;
+	int64_t failures = has_failed(outcome) ? delivery->failures + 1
+		: outcome->kind == WITHHELD        ? delivery->failures
+										   : 0;
 	int64_t pause_ms = has_failed(outcome) ? pause_of(noting, failures) : SQL_NULL_INTEGER;
 	char reason[500];
-	int rc = database_execute(db, &LET_GO, error, "iiii", failures, pause_ms, delivery->webhook_id, delivery->fence);
+	int rc = database_execute(
+		db, &LET_GO, error, "iiii", failures, pause_ms, delivery->webhook_id, delivery->fence);
 	if (!rc && !database_affected(db))
-		return fail(error, ERROR_CONFLICT, "The claim on webhook %lld is over.", (long long)delivery->webhook_id);
+		return fail(error, ERROR_CONFLICT, "The claim on webhook %lld is over.",
+			(long long)delivery->webhook_id);
 	if (rc || (outcome->kind != REFUSED_FOR_EVER && failures < webhook_most_failures))
 		return rc;
 	if (outcome->kind == REFUSED_FOR_EVER)
 		snprintf(reason, sizeof reason, "%s", outcome->sentence);
 	else
-		snprintf(reason, sizeof reason, "The last %lld attempts failed. The last time: %s", (long long)failures, outcome->sentence);
+		snprintf(reason, sizeof reason, "The last %lld attempts failed. The last time: %s",
+			(long long)failures, outcome->sentence);
 	return database_execute(db, &SWITCH_OFF, error, "si", reason, delivery->webhook_id);
 }
 
 static int note_delivery(struct database *db, const struct noting *noting, struct error *error)
 {
-	static const char *const states[] = { [ARRIVED] = "delivered", [FAILED] = "waiting", [REFUSED_FOR_EVER] = "failed", [WITHHELD] = "withheld" };
+	static const char *const states[] = { [ARRIVED] = "delivered",
+		[FAILED] = "waiting",
+		[REFUSED_FOR_EVER] = "failed",
+		[WITHHELD] = "withheld" };
 	const struct delivery *delivery = noting->delivery;
 	const struct outcome *outcome = noting->outcome;
 	int64_t pause_ms = outcome->kind == FAILED ? pause_of(noting, delivery->attempts) : 0;
-	bool is_last = outcome->kind == FAILED && delivery->age_s + pause_ms / 1000 >= noting->config->webhook_most_s;
+	bool is_last = outcome->kind == FAILED
+		&& delivery->age_s + pause_ms / 1000 >= noting->config->webhook_most_s;
 	char sentence[500];
 	if (is_last)
-		snprintf(sentence, sizeof sentence, "Given up after %lld attempts. The last time: %s", (long long)delivery->attempts, outcome->sentence);
+		snprintf(sentence, sizeof sentence, "Given up after %lld attempts. The last time: %s",
+			(long long)delivery->attempts, outcome->sentence);
 	else
 		snprintf(sentence, sizeof sentence, "%s", outcome->sentence);
-	return database_execute(db, &END, error, "sisii", is_last ? "failed" : states[outcome->kind], outcome->status, sentence, pause_ms, delivery->id);
+	return database_execute(db, &END, error, "sisii", is_last ? "failed" : states[outcome->kind],
+		outcome->status, sentence, pause_ms, delivery->id);
 }
 
 static int note_body(struct database *db, void *context, struct error *error)
@@ -152,8 +217,8 @@ static int note_body(struct database *db, void *context, struct error *error)
 	return rc ? rc : note_delivery(db, context, error);
 }
 
-int outbox_note(struct database *db, const struct config *config, const struct delivery *delivery, const struct outcome *outcome,
-	struct error *error)
+int outbox_note(struct database *db, const struct config *config, const struct delivery *delivery,
+	const struct outcome *outcome, struct error *error)
 {
 	struct noting noting = { config, delivery, outcome };
 	return database_transaction(db, note_body, &noting, error);
@@ -161,15 +226,19 @@ int outbox_note(struct database *db, const struct config *config, const struct d
 
 /* ---- cleaning ---- */
 
-/* By the webhooks, of which there are few, and what waits for them: not by all that was ever delivered. */
+/* By the webhooks, of which there are few, and what waits for them: not by all that was ever
+ * delivered. */
 static const struct statement GIVE_UP = COMMAND(
-	"UPDATE webhooks h STRAIGHT_JOIN webhook_deliveries d FORCE INDEX (webhook_deliveries_due) ON d.webhook_id = h.id AND d.state = 'waiting' "
+	"UPDATE webhooks h STRAIGHT_JOIN webhook_deliveries d FORCE INDEX (webhook_deliveries_due) ON "
+    "d.webhook_id = h.id AND d.state = 'waiting' "
 	"STRAIGHT_JOIN webhook_events e ON e.id = d.event_id SET d.state = 'failed', d.sentence = "
 	"  CONCAT('Given up after ', d.attempts, IF(d.attempts = 1, ' attempt', ' attempts'), "
 	"    ', because the webhook was paused or off, or nothing could be sent. ', d.sentence) "
-	"WHERE e.at < UTC_TIMESTAMP(3) - INTERVAL ? SECOND AND (h.lease_expires IS NULL OR h.lease_expires < UTC_TIMESTAMP(3))");
-static const struct statement FORGET_TOLD = COMMAND(
-	"DELETE t FROM webhook_told t LEFT JOIN leaderboards l ON l.id = t.leaderboard_id WHERE l.id IS NULL");
+	"WHERE e.at < UTC_TIMESTAMP(3) - INTERVAL ? SECOND AND (h.lease_expires IS NULL OR "
+    "h.lease_expires < UTC_TIMESTAMP(3))");
+static const struct statement FORGET_TOLD =
+	COMMAND("DELETE t FROM webhook_told t LEFT JOIN leaderboards l ON l.id = t.leaderboard_id "
+            "WHERE l.id IS NULL");
 
 int outbox_clean(struct database *db, int64_t most_s, struct error *error)
 {

@@ -15,15 +15,21 @@
 
 enum { most_answer_bytes = 64 * 1024 };
 
-static inline void scope_curl(CURL **curl) { curl_easy_cleanup(*curl); }
-static inline void scope_headers(struct curl_slist **headers) { curl_slist_free_all(*headers); }
+static inline void scope_curl(CURL **curl)
+{
+	curl_easy_cleanup(*curl);
+}
+static inline void scope_headers(struct curl_slist **headers)
+{
+	curl_slist_free_all(*headers);
+}
 #define cleanup_curl __attribute__((cleanup(scope_curl)))
 #define cleanup_headers __attribute__((cleanup(scope_headers)))
 
 struct exchange {
 	const struct config *config;
 	struct webhook_address address;
-	const char *refusal;          /* what was reached that may not be; NULL: nothing */
+	const char *refusal; /* what was reached that may not be; NULL: nothing */
 	size_t answer_bytes;
 	bool is_cut;
 };
@@ -34,8 +40,9 @@ struct exchange {
 static curl_socket_t open_socket(void *context, curlsocktype purpose, struct curl_sockaddr *address)
 {
 	struct exchange *exchange = context;
-	const char *refusal = purpose == CURLSOCKTYPE_IPCXN ? webhook_address_refusal(&exchange->address, exchange->config->webhook_allowed, &address->addr)
-		: "no connection of ours";
+	const char *refusal = purpose == CURLSOCKTYPE_IPCXN ? webhook_address_refusal(
+							  &exchange->address, exchange->config->webhook_allowed, &address->addr)
+														: "no connection of ours";
 	if (refusal) {
 		exchange->refusal = refusal;
 		return CURL_SOCKET_BAD;
@@ -87,7 +94,8 @@ static struct curl_slist *make_headers(const struct delivery *delivery, const st
 static void set_limits(CURL *curl, struct exchange *exchange)
 {
 	const struct config *config = exchange->config;
-	curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https"); /* http: where webhook_address_read has let it pass */
+	curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR,
+		"http,https"); /* http: where webhook_address_read has let it pass */
 	curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 0L);
 	curl_easy_setopt(curl, CURLOPT_PROXY, "");
 	curl_easy_setopt(curl, CURLOPT_NOPROXY, "*");
@@ -111,7 +119,10 @@ static void set_limits(CURL *curl, struct exchange *exchange)
 /* ---- what it means ---- */
 
 /* What people know of HTTP's refusals, with what to do. */
-static const struct { long status; const char *advice; } ADVICE[] = {
+static const struct {
+	long status;
+	const char *advice;
+} ADVICE[] = {
 	{ 400, "it did not understand the message. Is the form the right one?" },
 	{ 401, "it wants to know who sends. Is the address complete?" },
 	{ 403, "it does not let Podium in. Is the address complete?" },
@@ -130,7 +141,8 @@ static const char *advice_about(long status)
 
 static void judge_status(struct outcome *outcome, long status)
 {
-	int length = snprintf(outcome->sentence, sizeof outcome->sentence, "The receiver answered %ld", status);
+	int length =
+		snprintf(outcome->sentence, sizeof outcome->sentence, "The receiver answered %ld", status);
 	char *rest = outcome->sentence + length;
 	size_t room = sizeof outcome->sentence - (size_t)length;
 	outcome->status = status;
@@ -141,7 +153,9 @@ static void judge_status(struct outcome *outcome, long status)
 		outcome->kind = REFUSED_FOR_EVER;
 		snprintf(rest, room, ": it is gone for good.");
 	} else if (status >= 300 && status < 400)
-		snprintf(rest, room, ", a redirect, and Podium follows none; make a webhook with the address that it leads to.");
+		snprintf(rest, room,
+			", a redirect, and Podium follows none; make a webhook with the address that it leads "
+		    "to.");
 	else
 		snprintf(rest, room, ": %s", advice_about(status));
 }
@@ -150,19 +164,25 @@ static void judge_failure(struct outcome *outcome, const struct exchange *exchan
 {
 	const char *host = exchange->address.host;
 	if (exchange->refusal)
-		snprintf(outcome->sentence, sizeof outcome->sentence, "%.100s leads to %s, where webhooks do not reach.", host, exchange->refusal);
+		snprintf(outcome->sentence, sizeof outcome->sentence,
+			"%.100s leads to %s, where webhooks do not reach.", host, exchange->refusal);
 	else if (exchange->is_cut)
 		snprintf(outcome->sentence, sizeof outcome->sentence, "The receiver's answer did not end.");
 	else if (code == CURLE_OPERATION_TIMEDOUT)
-		snprintf(outcome->sentence, sizeof outcome->sentence, "The receiver did not answer within %.1f s.", (double)exchange->config->webhook_timeout_ms / 1000);
+		snprintf(outcome->sentence, sizeof outcome->sentence,
+			"The receiver did not answer within %.1f s.",
+			(double)exchange->config->webhook_timeout_ms / 1000);
 	else if (code == CURLE_COULDNT_RESOLVE_HOST)
-		snprintf(outcome->sentence, sizeof outcome->sentence, "There is no host named %.100s.", host);
+		snprintf(
+			outcome->sentence, sizeof outcome->sentence, "There is no host named %.100s.", host);
 	else
-		snprintf(outcome->sentence, sizeof outcome->sentence, "The receiver could not be asked: %s.", curl_easy_strerror(code));
+		snprintf(outcome->sentence, sizeof outcome->sentence,
+			"The receiver could not be asked: %s.", curl_easy_strerror(code));
 }
 
 /* A status that came is an answer, whatever came behind it. */
-static void judge(struct outcome *outcome, const struct exchange *exchange, CURL *curl, CURLcode code)
+static void judge(
+	struct outcome *outcome, const struct exchange *exchange, CURL *curl, CURLcode code)
 {
 	long status = 0;
 	curl_off_t wait_s = 0;
@@ -175,10 +195,11 @@ static void judge(struct outcome *outcome, const struct exchange *exchange, CURL
 		judge_failure(outcome, exchange, code);
 }
 
-static void exchange_with(struct exchange *exchange, const struct delivery *delivery, struct outcome *outcome)
+static void exchange_with(
+	struct exchange *exchange, const struct delivery *delivery, struct outcome *outcome)
 {
 	cleanup_curl CURL *curl = curl_easy_init();
-	cleanup_buffer struct buffer body = {0};
+	cleanup_buffer struct buffer body = { 0 };
 	message_body(&body, delivery, exchange->config->public_url);
 	cleanup_headers struct curl_slist *headers = make_headers(delivery, &body);
 	if (!curl)
@@ -198,10 +219,12 @@ struct outcome send_delivery(const struct config *config, const struct delivery 
 	cleanup_arena struct arena *arena = arena_new();
 	struct exchange exchange = { .config = config };
 	struct outcome outcome = { .kind = FAILED, .status = SQL_NULL_INTEGER };
-	struct error error = {0};
+	struct error error = { 0 };
 	/* What the operator allows may have changed since it was made. */
-	if (webhook_address_read(arena, delivery->address, config->webhook_allowed, &exchange.address, &error))
-		snprintf(outcome.sentence, sizeof outcome.sentence, "%.*s", (int)text_utf8_prefix(error.text, strnlen(error.text, sizeof outcome.sentence - 1)),
+	if (webhook_address_read(
+			arena, delivery->address, config->webhook_allowed, &exchange.address, &error))
+		snprintf(outcome.sentence, sizeof outcome.sentence, "%.*s",
+			(int)text_utf8_prefix(error.text, strnlen(error.text, sizeof outcome.sentence - 1)),
 			error.text);
 	else
 		exchange_with(&exchange, delivery, &outcome);

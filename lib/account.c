@@ -10,19 +10,28 @@
 
 #include <string.h>
 
-static const char INSTEAD_OF_SOURCE[] = "This source was deleted together with its author's account.\n";
+static const char INSTEAD_OF_SOURCE[] =
+	"This source was deleted together with its author's account.\n";
 
 /* ---- what there is ---- */
 
 static const struct column EXTENT_COLUMNS[] = {
-	INTEGER(struct account_extent, places), INTEGER(struct account_extent, kept), INTEGER(struct account_extent, deleted),
-	INTEGER(struct account_extent, unfinished), INTEGER(struct account_extent, tokens), INTEGER(struct account_extent, seats),
-	INTEGER(struct account_extent, leaderboards), INTEGER(struct account_extent, invites), INTEGER(struct account_extent, webhooks),
+	INTEGER(struct account_extent, places),
+	INTEGER(struct account_extent, kept),
+	INTEGER(struct account_extent, deleted),
+	INTEGER(struct account_extent, unfinished),
+	INTEGER(struct account_extent, tokens),
+	INTEGER(struct account_extent, seats),
+	INTEGER(struct account_extent, leaderboards),
+	INTEGER(struct account_extent, invites),
+	INTEGER(struct account_extent, webhooks),
 };
 static const struct statement EXTENT = SELECT(struct account_extent, EXTENT_COLUMNS,
 	"SELECT COUNT(r.submission_id) AS places, COUNT(DISTINCT r.submission_id) AS kept, "
-	"(SELECT COUNT(*) FROM submissions s WHERE s.user_id = u.id AND NOT s.dry_run) - COUNT(DISTINCT r.submission_id) AS deleted, "
-	"(SELECT COUNT(*) FROM jobs j WHERE j.user_id = u.id AND j.state IN ('queued', 'running')) AS unfinished, "
+	"(SELECT COUNT(*) FROM submissions s WHERE s.user_id = u.id AND NOT s.dry_run) - "
+    "COUNT(DISTINCT r.submission_id) AS deleted, "
+	"(SELECT COUNT(*) FROM jobs j WHERE j.user_id = u.id AND j.state IN ('queued', 'running')) AS "
+    "unfinished, "
 	"(SELECT COUNT(*) FROM api_tokens t WHERE t.user_id = u.id) AS tokens, "
 	"(SELECT COUNT(*) FROM leaderboard_members m WHERE m.user_id = u.id) AS seats, "
 	"(SELECT COUNT(*) FROM leaderboards l WHERE l.creator_id = u.id) AS leaderboards, "
@@ -30,60 +39,84 @@ static const struct statement EXTENT = SELECT(struct account_extent, EXTENT_COLU
 	"(SELECT COUNT(*) FROM webhooks h WHERE h.created_by = u.id) AS webhooks "
 	"FROM users u LEFT JOIN ranking r ON r.user_id = u.id WHERE u.id = ? GROUP BY u.id");
 
-int account_extent(struct database *db, struct arena *arena, int64_t user_id, struct account_extent *extent,
-	struct error *error)
+int account_extent(struct database *db, struct arena *arena, int64_t user_id,
+	struct account_extent *extent, struct error *error)
 {
 	return database_row(db, arena, &EXTENT, extent, error, "i", user_id);
 }
 
 /* ---- steps of the deletion ---- */
 
-struct owner { int64_t id; const char *name, *role; int64_t deleted_at_ms; };
+struct owner {
+	int64_t id;
+	const char *name, *role;
+	int64_t deleted_at_ms;
+};
 static const struct column OWNER_COLUMNS[] = {
-	INTEGER(struct owner, id), TEXT(struct owner, name), TEXT(struct owner, role), TIME(struct owner, deleted_at_ms),
+	INTEGER(struct owner, id),
+	TEXT(struct owner, name),
+	TEXT(struct owner, role),
+	TIME(struct owner, deleted_at_ms),
 };
 static const struct statement LOCK_OWNER = SELECT(struct owner, OWNER_COLUMNS,
 	"SELECT id, name, role, deleted_at AS deleted_at_ms FROM users WHERE id = ? FOR UPDATE");
 
-struct id_row { int64_t id; };
+struct id_row {
+	int64_t id;
+};
 static const struct column ID_COLUMNS[] = { INTEGER(struct id_row, id) };
 /* All of them, so that the last two do not delete themselves at the same moment. */
 static const struct statement LOCK_ADMINS = SELECT(struct id_row, ID_COLUMNS,
-	"SELECT id FROM users WHERE role = 'admin' AND banned_at IS NULL AND deleted_at IS NULL FOR UPDATE");
+	"SELECT id FROM users WHERE role = 'admin' AND banned_at IS NULL AND deleted_at IS NULL FOR "
+    "UPDATE");
 static const struct statement UNFINISHED = SELECT(struct id_row, ID_COLUMNS,
-	"SELECT DISTINCT s.id FROM submissions s JOIN jobs j ON j.submission_id = s.id WHERE s.user_id = ? AND j.state IN ('queued', 'running') "
+	"SELECT DISTINCT s.id FROM submissions s JOIN jobs j ON j.submission_id = s.id WHERE s.user_id "
+    "= ? AND j.state IN ('queued', 'running') "
 	"ORDER BY s.id");
 
-/* As when a leaderboard is deleted: whoever wants to refer to one of these waits, and stores it again if it is gone. */
-struct used_blob { struct blob_value sha256; };
+/* As when a leaderboard is deleted: whoever wants to refer to one of these waits, and stores it
+ * again if it is gone. */
+struct used_blob {
+	struct blob_value sha256;
+};
 static const struct column USED_COLUMNS[] = { BLOB(struct used_blob, sha256) };
 static const struct statement LOCK_BLOBS = SELECT(struct used_blob, USED_COLUMNS,
 	"SELECT b.sha256 FROM (SELECT DISTINCT sha256 FROM submissions WHERE user_id = ?) u "
 	"STRAIGHT_JOIN blobs b ON b.sha256 = u.sha256 FOR UPDATE");
-static const struct statement DELETE_BLOB = COMMAND(
-	"DELETE FROM blobs WHERE sha256 = ? AND NOT EXISTS (SELECT 1 FROM submissions s WHERE s.sha256 = blobs.sha256) "
-	"AND NOT EXISTS (SELECT 1 FROM task_files f WHERE f.sha256 = blobs.sha256)");
+static const struct statement DELETE_BLOB =
+	COMMAND("DELETE FROM blobs WHERE sha256 = ? AND NOT EXISTS (SELECT 1 FROM submissions s WHERE "
+            "s.sha256 = blobs.sha256) "
+			"AND NOT EXISTS (SELECT 1 FROM task_files f WHERE f.sha256 = blobs.sha256)");
 
 /* What a task's own samples took in a dry run is the task's. */
-static const struct statement KEEP_BASELINES = COMMAND(
-	"UPDATE baselines b JOIN jobs j ON j.id = b.job_id JOIN submissions s ON s.id = j.submission_id AND s.dry_run "
-	"SET b.job_id = NULL, b.submission_id = NULL WHERE j.user_id = ?");
-static const struct statement DELETE_SUBMISSIONS = COMMAND(
-	"DELETE FROM submissions WHERE user_id = ? AND id NOT IN (SELECT r.submission_id FROM ranking r WHERE r.user_id = submissions.user_id)");
-static const struct statement EMPTY_SUBMISSIONS = COMMAND(
-	"UPDATE submissions SET file_name = 'deleted.txt', sha256 = ?, note = '', admin_note = NULL WHERE user_id = ?");
+static const struct statement KEEP_BASELINES =
+	COMMAND("UPDATE baselines b JOIN jobs j ON j.id = b.job_id JOIN submissions s ON s.id = "
+            "j.submission_id AND s.dry_run "
+			"SET b.job_id = NULL, b.submission_id = NULL WHERE j.user_id = ?");
+static const struct statement DELETE_SUBMISSIONS =
+	COMMAND("DELETE FROM submissions WHERE user_id = ? AND id NOT IN (SELECT r.submission_id FROM "
+            "ranking r WHERE r.user_id = submissions.user_id)");
+static const struct statement EMPTY_SUBMISSIONS =
+	COMMAND("UPDATE submissions SET file_name = 'deleted.txt', sha256 = ?, note = '', admin_note = "
+            "NULL WHERE user_id = ?");
 
-/* What is emptied and deleted besides, each by the user's number. What came of a rejudging or a comparison has no user of
- * its own; the submissions that it is about have. */
-#define EMPTY_STAGES(from) COMMAND("UPDATE " from " SET t.command = '', t.stdout = '', t.stderr = '', t.kernels = NULL WHERE own.user_id = ?")
+/* What is emptied and deleted besides, each by the user's number. What came of a rejudging or a
+ * comparison has no user of its own; the submissions that it is about have. */
+#define EMPTY_STAGES(from) \
+	COMMAND("UPDATE " from " SET t.command = '', t.stdout = '', t.stderr = '', t.kernels = NULL " \
+	                       "WHERE own.user_id = ?")
 #define OF_STAGES_OF_USER "JOIN stages t ON t.id = x.stage_id JOIN jobs own ON own.id = t.job_id "
 static const struct statement LEFTOVERS[] = {
 	EMPTY_STAGES("stages t JOIN jobs own ON own.id = t.job_id"),
-	EMPTY_STAGES("stages t JOIN jobs j ON j.id = t.job_id JOIN rejudged_jobs r ON r.id = j.rejudged_id JOIN submissions own ON own.id = r.submission_id"),
-	EMPTY_STAGES("stages t JOIN jobs j ON j.id = t.job_id JOIN comparisons c ON c.id = j.comparison_id JOIN jobs own ON own.id = c.challenger_job_id"),
-	EMPTY_STAGES("stages t JOIN jobs j ON j.id = t.job_id JOIN comparisons c ON c.id = j.comparison_id JOIN jobs own ON own.id = c.incumbent_job_id"),
+	EMPTY_STAGES("stages t JOIN jobs j ON j.id = t.job_id JOIN rejudged_jobs r ON r.id = "
+	             "j.rejudged_id JOIN submissions own ON own.id = r.submission_id"),
+	EMPTY_STAGES("stages t JOIN jobs j ON j.id = t.job_id JOIN comparisons c ON c.id = "
+	             "j.comparison_id JOIN jobs own ON own.id = c.challenger_job_id"),
+	EMPTY_STAGES("stages t JOIN jobs j ON j.id = t.job_id JOIN comparisons c ON c.id = "
+	             "j.comparison_id JOIN jobs own ON own.id = c.incumbent_job_id"),
 	COMMAND("DELETE x FROM artifacts x " OF_STAGES_OF_USER "WHERE own.user_id = ?"),
-	COMMAND("UPDATE measurements x " OF_STAGES_OF_USER "SET x.report = NULL WHERE own.user_id = ? AND x.report IS NOT NULL"),
+	COMMAND("UPDATE measurements x " OF_STAGES_OF_USER
+			"SET x.report = NULL WHERE own.user_id = ? AND x.report IS NOT NULL"),
 	COMMAND("DELETE FROM sessions WHERE user_id = ?"),
 	COMMAND("DELETE FROM api_tokens WHERE user_id = ?"),
 	COMMAND("DELETE FROM idempotency_keys WHERE user_id = ?"),
@@ -96,42 +129,62 @@ static const struct statement LEFTOVERS[] = {
 	COMMAND("DELETE FROM leaderboard_removals WHERE user_id = ?"),
 	COMMAND("DELETE FROM user_days WHERE user_id = ?"),
 	COMMAND("UPDATE invites SET note = '' WHERE created_by = ?"),
-	COMMAND("DELETE d FROM webhooks h JOIN webhook_deliveries d ON d.webhook_id = h.id WHERE h.created_by = ?"),
+	COMMAND("DELETE d FROM webhooks h JOIN webhook_deliveries d ON d.webhook_id = h.id WHERE "
+	        "h.created_by = ?"),
 	COMMAND("DELETE FROM webhooks WHERE created_by = ?"),
-	COMMAND("DELETE e, d FROM users u JOIN webhook_events e ON CONVERT(u.name USING utf8mb4) COLLATE utf8mb4_bin IN "
-		"(JSON_VALUE(e.data, '$.user'), JSON_VALUE(e.data, '$.user_before')) LEFT JOIN webhook_deliveries d ON d.event_id = e.id WHERE u.id = ?"),
+	COMMAND("DELETE e, d FROM users u JOIN webhook_events e ON CONVERT(u.name USING utf8mb4) "
+	        "COLLATE utf8mb4_bin IN "
+			"(JSON_VALUE(e.data, '$.user'), JSON_VALUE(e.data, '$.user_before')) LEFT JOIN "
+	        "webhook_deliveries d ON d.event_id = e.id WHERE u.id = ?"),
 	/* What the pages count by name (struct rate_limit in cgi/). */
-	COMMAND("DELETE r FROM users u STRAIGHT_JOIN rate_limits r ON r.subject IN (CONCAT('login as ', u.name), CONCAT('make tokens ', u.name), "
-		"CONCAT('export ', u.name), CONCAT('terminal code ', u.name), CONCAT('delete account ', u.name), CONCAT('invite code ', u.name), CONCAT('change webhooks ', u.name)) WHERE u.id = ?"),
+	COMMAND("DELETE r FROM users u STRAIGHT_JOIN rate_limits r ON r.subject IN (CONCAT('login as "
+	        "', u.name), CONCAT('make tokens ', u.name), "
+			"CONCAT('export ', u.name), CONCAT('terminal code ', u.name), CONCAT('delete account "
+	        "', u.name), CONCAT('invite code ', u.name), CONCAT('change webhooks ', u.name)) WHERE "
+	        "u.id = ?"),
 };
 
 /* Where the name stands beside what the user did; by number and name. */
-#define FORGET_NAME(table, column) COMMAND("UPDATE " table " SET " column " = CONCAT('" DELETED_USER_PREFIX "', ?) WHERE " column " = ?")
+#define FORGET_NAME(table, column) \
+	COMMAND("UPDATE " table " SET " column " = CONCAT('" DELETED_USER_PREFIX "', ?) WHERE " column \
+			" = ?")
 static const struct statement NAMES[] = {
-	FORGET_NAME("announcements", "made_by"), FORGET_NAME("rejudgings", "made_by"), FORGET_NAME("rejudgings", "ended_by"),
-	FORGET_NAME("dry_runs", "started_by"), FORGET_NAME("pauses", "paused_by"), FORGET_NAME("intake_stops", "stopped_by"), FORGET_NAME("password_links", "made_by"),
+	FORGET_NAME("announcements", "made_by"),
+	FORGET_NAME("rejudgings", "made_by"),
+	FORGET_NAME("rejudgings", "ended_by"),
+	FORGET_NAME("dry_runs", "started_by"),
+	FORGET_NAME("pauses", "paused_by"),
+	FORGET_NAME("intake_stops", "stopped_by"),
+	FORGET_NAME("password_links", "made_by"),
 };
 
-static const struct statement FORGET_USER = COMMAND(
-	"UPDATE users SET name = CONCAT('" DELETED_USER_PREFIX "', id), password_hash = '', role = 'participant', must_change_password = FALSE, "
-	"deleted_at = UTC_TIMESTAMP(3) WHERE id = ?");
+static const struct statement FORGET_USER =
+	COMMAND("UPDATE users SET name = CONCAT('" DELETED_USER_PREFIX
+			"', id), password_hash = '', role = 'participant', must_change_password = FALSE, "
+			"deleted_at = UTC_TIMESTAMP(3) WHERE id = ?");
 
-static int lock_owner(struct database *db, struct arena *arena, int64_t user_id, struct owner *owner, struct error *error)
+static int lock_owner(struct database *db, struct arena *arena, int64_t user_id,
+	struct owner *owner, struct error *error)
 {
 	struct id_row *admins;
 	size_t count;
 	int rc = database_row(db, arena, &LOCK_OWNER, owner, error, "i", user_id);
 	if (rc || strcmp(owner->role, role_name(ROLE_ADMIN)) != 0)
-		return rc || owner->deleted_at_ms == TIME_NULL ? rc : fail(error, ERROR_CONFLICT, "This account was deleted already.");
+		return rc || owner->deleted_at_ms == TIME_NULL
+			? rc
+			: fail(error, ERROR_CONFLICT, "This account was deleted already.");
 	rc = database_rows(db, arena, &LOCK_ADMINS, &admins, &count, error, "");
 	if (rc || count > 1)
 		return rc;
-	return fail(error, ERROR_CONFLICT, "You are the only admin, so nothing was deleted: nobody could run this site any more. "
+	return fail(error, ERROR_CONFLICT,
+		"You are the only admin, so nothing was deleted: nobody could run this site any more. "
 		"Make somebody else an admin first.");
 }
 
-/* Whoever finishes one of them at this moment is waited for, so that its result is in the ranking or comes to nothing. */
-static int cancel_unfinished(struct database *db, struct arena *arena, const struct owner *owner, struct error *error)
+/* Whoever finishes one of them at this moment is waited for, so that its result is in the ranking
+ * or comes to nothing. */
+static int cancel_unfinished(
+	struct database *db, struct arena *arena, const struct owner *owner, struct error *error)
 {
 	struct id_row *submissions;
 	size_t count;
@@ -144,7 +197,8 @@ static int cancel_unfinished(struct database *db, struct arena *arena, const str
 }
 
 /* Sources that nobody else has stored as well are gone with the last submission that had them. */
-static int delete_submissions(struct database *db, struct arena *arena, int64_t user_id, struct error *error)
+static int delete_submissions(
+	struct database *db, struct arena *arena, int64_t user_id, struct error *error)
 {
 	unsigned char sha256[sha256_bytes];
 	struct used_blob *blobs;
@@ -159,11 +213,13 @@ static int delete_submissions(struct database *db, struct arena *arena, int64_t 
 	if (!rc)
 		rc = database_execute(db, &EMPTY_SUBMISSIONS, error, "bi", sha256, sizeof sha256, user_id);
 	for (size_t i = 0; i < count && !rc; i++)
-		rc = database_execute(db, &DELETE_BLOB, error, "b", blobs[i].sha256.bytes, blobs[i].sha256.length);
+		rc = database_execute(
+			db, &DELETE_BLOB, error, "b", blobs[i].sha256.bytes, blobs[i].sha256.length);
 	return rc;
 }
 
-static int mend_rankings(struct database *db, const struct ranking_key *keys, size_t count, int64_t user_id, struct error *error)
+static int mend_rankings(struct database *db, const struct ranking_key *keys, size_t count,
+	int64_t user_id, struct error *error)
 {
 	int rc = 0;
 	for (size_t i = 0; i < count && !rc; i++)
@@ -171,13 +227,16 @@ static int mend_rankings(struct database *db, const struct ranking_key *keys, si
 	return rc;
 }
 
-static int write_audit(struct database *db, struct arena *arena, int64_t user_id, const struct account_extent *extent,
-	struct error *error)
+static int write_audit(struct database *db, struct arena *arena, int64_t user_id,
+	const struct account_extent *extent, struct error *error)
 {
 	const char *name = arena_printf(arena, DELETED_USER_PREFIX "%lld", (long long)user_id);
-	return audit(db, user_id, name, "", "account.delete", name, arena_printf(arena,
-		"Deleted by its owner, with %s and %s; kept in rankings, without sources: %s.",
-		plural(arena, extent->deleted, "submission"), plural(arena, extent->tokens, "API token"), plural(arena, extent->kept, "submission")), error);
+	return audit(db, user_id, name, "", "account.delete", name,
+		arena_printf(arena,
+			"Deleted by its owner, with %s and %s; kept in rankings, without sources: %s.",
+			plural(arena, extent->deleted, "submission"),
+			plural(arena, extent->tokens, "API token"), plural(arena, extent->kept, "submission")),
+		error);
 }
 
 static int forget(struct database *db, const struct owner *owner, struct error *error)

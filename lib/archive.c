@@ -1,5 +1,5 @@
-/* Zips from anyone. Nothing in them is believed: names and types of all entries are checked before the
- * first byte is unpacked, and bytes are counted while they are. The archive stays in memory. */
+/* Zips from anyone. Nothing in them is believed: names and types of all entries are checked before
+ * the first byte is unpacked, and bytes are counted while they are. The archive stays in memory. */
 #include "lib/fileset.h"
 
 #include "lib/buffer.h"
@@ -22,10 +22,10 @@ struct archive {
 	const unsigned char *bytes;
 	size_t length;
 	zip_t *zip;
-	size_t count;        /* entries */
-	const char **names;  /* by entry, as stored */
-	size_t top_bytes;    /* length of the one top folder with its slash, 0 without */
-	size_t total_bytes;  /* unpacked so far */
+	size_t count;       /* entries */
+	const char **names; /* by entry, as stored */
+	size_t top_bytes;   /* length of the one top folder with its slash, 0 without */
+	size_t total_bytes; /* unpacked so far */
 	struct error *error;
 };
 
@@ -46,11 +46,13 @@ static void scope_zip_fclose(zip_file_t **file)
 
 static int refuse_directory(struct error *error)
 {
-	return fail(error, ERROR_INPUT, "The zip's table of contents is damaged. Make it again and upload it once more.");
+	return fail(error, ERROR_INPUT,
+		"The zip's table of contents is damaged. Make it again and upload it once more.");
 }
 
-/* libzip ends a name at its first NUL and hides its length, and it prefers the name in an extra field that some
- * programs write: so the names come from the layout, and must be those that libzip has. */
+/* libzip ends a name at its first NUL and hides its length, and it prefers the name in an extra
+ * field that some programs write: so the names come from the layout, and must be those that libzip
+ * has. */
 static int take_name(struct archive *archive, size_t index, const struct zip_place *place)
 {
 	struct arena *arena = archive->set->arena;
@@ -60,13 +62,16 @@ static int take_name(struct archive *archive, size_t index, const struct zip_pla
 	size_t path_length = length > 1 && place->name[length - 1] == '/' ? length - 1 : length;
 	const char *fault = path_fault(arena_copy(arena, place->name, path_length), path_length);
 	if (fault)
-		return fail(archive->error, ERROR_INPUT, "The name of the zip's entry %s %s.", shown, fault);
+		return fail(
+			archive->error, ERROR_INPUT, "The name of the zip's entry %s %s.", shown, fault);
 	archive->names[index] = place->name;
 	const char *seen = zip_get_name(archive->zip, index, ZIP_FL_ENC_RAW);
 	if (seen && strcmp(seen, place->name) == 0)
 		return 0;
-	return fail(archive->error, ERROR_INPUT, "The zip's entry %s has a second name in an extra field; pack it with another "
-		"program, or name it in plain letters.", shown);
+	return fail(archive->error, ERROR_INPUT,
+		"The zip's entry %s has a second name in an extra field; pack it with another "
+		"program, or name it in plain letters.",
+		shown);
 }
 
 static int read_names(struct archive *archive, const struct zip_layout *layout)
@@ -84,7 +89,8 @@ static bool is_folder(const char *name)
 	return length && name[length - 1] == '/';
 }
 
-/* The upper half of the external attributes is the Unix mode, where the packing program knew one. */
+/* The upper half of the external attributes is the Unix mode, where the packing program knew one.
+ */
 static int check_type(struct archive *archive, size_t index, const char *shown)
 {
 	zip_uint8_t system;
@@ -93,9 +99,11 @@ static int check_type(struct archive *archive, size_t index, const char *shown)
 		return refuse_directory(archive->error);
 	mode_t type = (mode_t)(attributes >> 16) & S_IFMT;
 	if (type == S_IFLNK)
-		return fail(archive->error, ERROR_INPUT, "The zip's entry %s is a link; put the file itself in its place.", shown);
+		return fail(archive->error, ERROR_INPUT,
+			"The zip's entry %s is a link; put the file itself in its place.", shown);
 	if (type && type != S_IFREG && type != S_IFDIR)
-		return fail(archive->error, ERROR_INPUT, "The zip's entry %s is neither a file nor a folder; remove it.", shown);
+		return fail(archive->error, ERROR_INPUT,
+			"The zip's entry %s is neither a file nor a folder; remove it.", shown);
 	return 0;
 }
 
@@ -109,12 +117,14 @@ static int check_entry(struct archive *archive, size_t index)
 	if (rc)
 		return rc;
 	if ((about.valid & ZIP_STAT_ENCRYPTION_METHOD) && about.encryption_method != ZIP_EM_NONE)
-		return fail(archive->error, ERROR_INPUT, "The zip's entry %s is encrypted; pack it without a password.", shown);
+		return fail(archive->error, ERROR_INPUT,
+			"The zip's entry %s is encrypted; pack it without a password.", shown);
 	/* Other methods bring decoders whose memory an entry's header chooses. */
 	if (about.comp_method != ZIP_CM_STORE && about.comp_method != ZIP_CM_DEFLATE)
-		return fail(archive->error, ERROR_INPUT, "The zip's entry %s uses compression method %u; only stored and "
-			"deflated entries are read, which is what every zip program makes by default.", shown,
-			(unsigned int)about.comp_method);
+		return fail(archive->error, ERROR_INPUT,
+			"The zip's entry %s uses compression method %u; only stored and "
+			"deflated entries are read, which is what every zip program makes by default.",
+			shown, (unsigned int)about.comp_method);
 	return 0;
 }
 
@@ -155,7 +165,8 @@ static int check_entries(struct archive *archive, const struct zip_layout *layou
 		files += is_wanted(archive->names[i]);
 	}
 	if (!rc && files > fileset_most_files)
-		rc = fail(archive->error, ERROR_LIMIT, "The zip holds %zu files; a task may have 512.", files);
+		rc = fail(
+			archive->error, ERROR_LIMIT, "The zip holds %zu files; a task may have 512.", files);
 	if (!rc && !files)
 		rc = fail(archive->error, ERROR_INPUT, "The zip holds no files.");
 	return rc;
@@ -164,21 +175,29 @@ static int check_entries(struct archive *archive, const struct zip_layout *layou
 static int refuse_contents(struct archive *archive, const char *shown, zip_error_t *why)
 {
 	if (zip_error_code_zip(why) == ZIP_ER_CRC)
-		return fail(archive->error, ERROR_INPUT, "The zip's entry %s is damaged: its checksum does not fit. Make the zip "
-			"again and upload it once more.", shown);
-	return fail(archive->error, ERROR_INPUT, "The zip's entry %s is damaged and cannot be unpacked (%s). Make the zip again "
-		"and upload it once more.", shown, zip_error_strerror(why));
+		return fail(archive->error, ERROR_INPUT,
+			"The zip's entry %s is damaged: its checksum does not fit. Make the zip "
+			"again and upload it once more.",
+			shown);
+	return fail(archive->error, ERROR_INPUT,
+		"The zip's entry %s is damaged and cannot be unpacked (%s). Make the zip again "
+		"and upload it once more.",
+		shown, zip_error_strerror(why));
 }
 
 static int check_growth(struct archive *archive, const char *shown, size_t unpacked, size_t packed)
 {
 	if (unpacked > fileset_most_file_bytes)
-		return fail(archive->error, ERROR_LIMIT, "The zip's entry %s unpacks to more than 4 MiB.", shown);
+		return fail(
+			archive->error, ERROR_LIMIT, "The zip's entry %s unpacks to more than 4 MiB.", shown);
 	if (unpacked > ratio_matters_from_bytes && unpacked / most_ratio > packed)
-		return fail(archive->error, ERROR_LIMIT, "The zip's entry %s unpacks to more than 200 times its packed size; that is "
-			"how zip bombs are made, so it is refused.", shown);
+		return fail(archive->error, ERROR_LIMIT,
+			"The zip's entry %s unpacks to more than 200 times its packed size; that is "
+			"how zip bombs are made, so it is refused.",
+			shown);
 	if (unpacked > fileset_most_total_bytes - archive->total_bytes)
-		return fail(archive->error, ERROR_LIMIT, "The zip unpacks to more than 16 MiB (counted up to its entry %s).", shown);
+		return fail(archive->error, ERROR_LIMIT,
+			"The zip unpacks to more than 16 MiB (counted up to its entry %s).", shown);
 	return 0;
 }
 
@@ -192,7 +211,7 @@ static int unpack(struct archive *archive, size_t index)
 	cleanup_zip_file zip_file_t *file = zip_fopen_index(archive->zip, index, 0);
 	if (!file)
 		return refuse_contents(archive, shown, zip_get_error(archive->zip));
-	cleanup_buffer struct buffer bytes = {0};
+	cleanup_buffer struct buffer bytes = { 0 };
 	char piece[16384];
 	for (zip_int64_t got; (got = zip_fread(file, piece, sizeof piece)) != 0;) {
 		if (got < 0)
@@ -203,10 +222,13 @@ static int unpack(struct archive *archive, size_t index)
 			return rc;
 	}
 	if (!(about.valid & ZIP_STAT_SIZE) || about.size != bytes.length)
-		return fail(archive->error, ERROR_INPUT, "The zip's entry %s is damaged: it unpacks to %zu bytes, which is not what the "
-			"zip says. Make the zip again and upload it once more.", shown, bytes.length);
+		return fail(archive->error, ERROR_INPUT,
+			"The zip's entry %s is damaged: it unpacks to %zu bytes, which is not what the "
+			"zip says. Make the zip again and upload it once more.",
+			shown, bytes.length);
 	archive->total_bytes += bytes.length;
-	return fileset_add(archive->set, name + archive->top_bytes, buffer_string(&bytes), bytes.length, archive->error);
+	return fileset_add(archive->set, name + archive->top_bytes, buffer_string(&bytes), bytes.length,
+		archive->error);
 }
 
 static zip_t *open_bytes(const void *bytes, size_t length)
@@ -234,7 +256,9 @@ int fileset_from_zip(struct fileset *set, const void *bytes, size_t length, stru
 	cleanup_zip zip_t *zip = open_bytes(bytes, length);
 	if (!zip)
 		return refuse_directory(error);
-	struct archive archive = { .set = set, .bytes = bytes, .length = length, .zip = zip, .error = error };
+	struct archive archive = {
+		.set = set, .bytes = bytes, .length = length, .zip = zip, .error = error
+	};
 	archive.count = (size_t)zip_get_num_entries(zip, 0);
 	rc = check_entries(&archive, &layout);
 	archive.top_bytes = rc ? 0 : top_folder(&archive);

@@ -58,7 +58,8 @@ void *arena_alloc(struct arena *arena, size_t bytes)
 		size_t size = bytes > chunk_bytes ? bytes : chunk_bytes;
 		struct chunk *fresh = must(calloc(1, sizeof *fresh + size));
 		fresh->size = size;
-		/* A large block goes behind the current chunk, so that the space left there is still used. */
+		/* A large block goes behind the current chunk, so that the space left there is still used.
+		 */
 		if (chunk && bytes > chunk_bytes / 4) {
 			fresh->next = chunk->next;
 			chunk->next = fresh;

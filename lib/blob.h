@@ -9,11 +9,11 @@
 enum { sha256_bytes = 32 };
 
 /* Stores `bytes` (once) and fills `sha256`. */
-int blob_put(struct database *db, const void *bytes, size_t length, unsigned char sha256[static sha256_bytes],
-	struct error *error);
+int blob_put(struct database *db, const void *bytes, size_t length,
+	unsigned char sha256[static sha256_bytes], struct error *error);
 
 /* The content, in the arena. */
-int blob_get(struct database *db, struct arena *arena, const void *sha256, struct blob_value *content,
-	struct error *error);
+int blob_get(struct database *db, struct arena *arena, const void *sha256,
+	struct blob_value *content, struct error *error);
 
 #endif

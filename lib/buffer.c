@@ -85,7 +85,7 @@ void buffer_clear(struct buffer *buffer)
 void buffer_free(struct buffer *buffer)
 {
 	free(buffer->data);
-	*buffer = (struct buffer){0};
+	*buffer = (struct buffer){ 0 };
 }
 
 const char *buffer_string(const struct buffer *buffer)

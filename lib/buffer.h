@@ -1,22 +1,23 @@
-/* A growing run of bytes, always with a NUL behind the last one. Start with `struct buffer b = {0}`;
- * free with buffer_free or declare it with cleanup_buffer. Out of memory ends the program. */
+/* A growing run of bytes, always with a NUL behind the last one. Start with `struct buffer b =
+ * {0}`; free with buffer_free or declare it with cleanup_buffer. Out of memory ends the program. */
 #ifndef PODIUM_LIB_BUFFER_H
 #define PODIUM_LIB_BUFFER_H
 
 #include <stddef.h>
 
 struct buffer {
-	char *data;      /* NULL while nothing was ever appended */
-	size_t length;   /* bytes, without the NUL */
+	char *data;    /* NULL while nothing was ever appended */
+	size_t length; /* bytes, without the NUL */
 	size_t capacity;
 };
 
 void buffer_append(struct buffer *buffer, const void *bytes, size_t length);
 void buffer_text(struct buffer *buffer, const char *text);
 void buffer_byte(struct buffer *buffer, char byte);
-void buffer_printf(struct buffer *buffer, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void buffer_printf(struct buffer *buffer, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
 void buffer_drop_front(struct buffer *buffer, size_t length); /* removes the first bytes */
-void buffer_clear(struct buffer *buffer); /* empties it, keeps its memory */
+void buffer_clear(struct buffer *buffer);                     /* empties it, keeps its memory */
 void buffer_free(struct buffer *buffer);
 const char *buffer_string(const struct buffer *buffer); /* never NULL */
 

@@ -7,17 +7,21 @@
 
 #include <string.h>
 
-struct job { int64_t id; const char *state; };
+struct job {
+	int64_t id;
+	const char *state;
+};
 static const struct column JOB_COLUMNS[] = { INTEGER(struct job, id), TEXT(struct job, state) };
 /* Whoever finishes or claims one of them waits for us, or we for them: the first wins. */
 static const struct statement LOCK_JOBS = SELECT(struct job, JOB_COLUMNS,
 	"SELECT id, state FROM jobs WHERE submission_id = ? ORDER BY id FOR UPDATE");
 /* Owner, device and end of the lease stay: they say who has to let go of it. */
-static const struct statement CANCEL = COMMAND(
-	"UPDATE jobs SET state = 'cancelled', verdict = 'cancelled', reason = ?, cancelled_by = ?, progress = '', "
-	"finished_at = UTC_TIMESTAMP(3) WHERE id = ?");
-static const struct statement END_STAGES = COMMAND(
-	"UPDATE stages SET verdict = 'cancelled' WHERE job_id = ? AND verdict IS NULL");
+static const struct statement CANCEL =
+	COMMAND("UPDATE jobs SET state = 'cancelled', verdict = 'cancelled', reason = ?, cancelled_by "
+            "= ?, progress = '', "
+			"finished_at = UTC_TIMESTAMP(3) WHERE id = ?");
+static const struct statement END_STAGES =
+	COMMAND("UPDATE stages SET verdict = 'cancelled' WHERE job_id = ? AND verdict IS NULL");
 
 struct order {
 	int64_t submission_id, owner_id;
@@ -33,8 +37,8 @@ static const char *reason_for(struct arena *arena, const struct order *order, bo
 	return arena_printf(arena, "Cancelled by the admin %s %s.", order->actor->name, when);
 }
 
-static int cancel_job(struct database *db, struct arena *arena, const struct order *order, const struct job *job,
-	struct error *error)
+static int cancel_job(struct database *db, struct arena *arena, const struct order *order,
+	const struct job *job, struct error *error)
 {
 	struct cancellation *cancellation = order->cancellation;
 	bool running = strcmp(job->state, "running") == 0;
@@ -43,13 +47,15 @@ static int cancel_job(struct database *db, struct arena *arena, const struct ord
 		return 0;
 	}
 	*(running ? &cancellation->running : &cancellation->waiting) += 1;
-	int rc = database_execute(db, &CANCEL, error, "sii", reason_for(arena, order, running), order->actor->id, job->id);
+	int rc = database_execute(
+		db, &CANCEL, error, "sii", reason_for(arena, order, running), order->actor->id, job->id);
 	if (!rc)
 		rc = database_execute(db, &END_STAGES, error, "i", job->id);
 	return rc ? rc : job_count_end(db, job->id, error);
 }
 
-static int write_audit(struct database *db, struct arena *arena, const struct order *order, struct error *error)
+static int write_audit(
+	struct database *db, struct arena *arena, const struct order *order, struct error *error)
 {
 	const struct cancellation *cancellation = order->cancellation;
 	const struct actor *actor = order->actor;
@@ -57,8 +63,10 @@ static int write_audit(struct database *db, struct arena *arena, const struct or
 		return 0;
 	return audit(db, actor->id, actor->name, actor->address, "submission.cancel",
 		arena_printf(arena, "submission %lld", (long long)order->submission_id),
-		arena_printf(arena, "%lld waiting and %s cancelled; %lld had ended before", (long long)cancellation->waiting,
-			plural(arena, cancellation->running, "running job"), (long long)cancellation->ended), error);
+		arena_printf(arena, "%lld waiting and %s cancelled; %lld had ended before",
+			(long long)cancellation->waiting, plural(arena, cancellation->running, "running job"),
+			(long long)cancellation->ended),
+		error);
 }
 
 static int cancel_body(struct database *db, void *context, struct error *error)
@@ -67,15 +75,15 @@ static int cancel_body(struct database *db, void *context, struct error *error)
 	const struct order *order = context;
 	struct job *jobs;
 	size_t count;
-	*order->cancellation = (struct cancellation){0};
+	*order->cancellation = (struct cancellation){ 0 };
 	int rc = database_rows(db, arena, &LOCK_JOBS, &jobs, &count, error, "i", order->submission_id);
 	for (size_t i = 0; i < count && !rc; i++)
 		rc = cancel_job(db, arena, order, &jobs[i], error);
 	return rc ? rc : write_audit(db, arena, order, error);
 }
 
-int submission_cancel(struct database *db, int64_t submission_id, int64_t owner_id, const struct actor *actor,
-	struct cancellation *cancellation, struct error *error)
+int submission_cancel(struct database *db, int64_t submission_id, int64_t owner_id,
+	const struct actor *actor, struct cancellation *cancellation, struct error *error)
 {
 	struct order order = { submission_id, owner_id, actor, cancellation };
 	return database_transaction(db, cancel_body, &order, error);

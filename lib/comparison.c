@@ -7,83 +7,117 @@
 enum { priority = 1 };
 
 static const struct column COMPARISON_COLUMNS[] = {
-	INTEGER(struct ranking_comparison, id), INTEGER(struct ranking_comparison, challenger_id),
-	INTEGER(struct ranking_comparison, incumbent_id), REAL(struct ranking_comparison, ratio_low),
+	INTEGER(struct ranking_comparison, id),
+	INTEGER(struct ranking_comparison, challenger_id),
+	INTEGER(struct ranking_comparison, incumbent_id),
+	REAL(struct ranking_comparison, ratio_low),
 	REAL(struct ranking_comparison, ratio_high),
 };
 static const struct statement RESULTS = SELECT(struct ranking_comparison, COMPARISON_COLUMNS,
 	"SELECT c.id, c.challenger_id, c.incumbent_id, c.ratio_low, c.ratio_high FROM comparisons c "
-	"JOIN jobs j ON j.comparison_id = c.id JOIN leaderboards l ON l.id = c.leaderboard_id AND NOT " SQL_IS_WITHHELD("l", "j") " "
-	"JOIN ranking a ON a.job_id = c.challenger_job_id JOIN ranking b ON b.job_id = c.incumbent_job_id "
-	"WHERE c.leaderboard_id = ? AND c.task_version_id = ? AND c.gpu = ? AND c.ratio IS NOT NULL");
+	"JOIN jobs j ON j.comparison_id = c.id JOIN leaderboards l ON l.id = c.leaderboard_id AND "
+    "NOT " SQL_IS_WITHHELD("l", "j") " "
+									 "JOIN ranking a ON a.job_id = c.challenger_job_id JOIN "
+                                     "ranking b ON b.job_id = c.incumbent_job_id "
+									 "WHERE c.leaderboard_id = ? AND c.task_version_id = ? AND "
+                                     "c.gpu = ? AND c.ratio IS NOT NULL");
 
-static const struct statement PUT = COMMAND(
-	"INSERT INTO comparisons (leaderboard_id, task_version_id, gpu, challenger_id, challenger_job_id, incumbent_id, incumbent_job_id) "
-	"SELECT a.leaderboard_id, a.task_version_id, a.gpu, a.submission_id, a.job_id, b.submission_id, b.job_id FROM ranking a "
-	"JOIN ranking b ON b.leaderboard_id = a.leaderboard_id AND b.task_version_id = a.task_version_id AND b.gpu = a.gpu "
-	"WHERE a.leaderboard_id = ? AND a.task_version_id = ? AND a.gpu = ? AND a.user_id = ? AND b.user_id = ? "
-	"AND a.engine = 'isolated' AND b.engine = 'isolated' "
-	"AND NOT EXISTS (SELECT 1 FROM users u WHERE u.id IN (a.user_id, b.user_id) AND u.deleted_at IS NOT NULL) "
-	"AND NOT EXISTS (SELECT 1 FROM comparisons c JOIN jobs j ON j.comparison_id = c.id "
-	"  WHERE c.challenger_job_id IN (a.job_id, b.job_id) AND c.incumbent_job_id IN (a.job_id, b.job_id) "
-	"  AND " SQL_COMPARISON_STANDS("c", "j") ")");
-static const struct statement PUT_JOB = COMMAND(
-	"INSERT INTO jobs (comparison_id, user_id, gpu, priority) VALUES (?, 0, ?, ?)");
+static const struct statement PUT =
+	COMMAND("INSERT INTO comparisons (leaderboard_id, task_version_id, gpu, challenger_id, "
+            "challenger_job_id, incumbent_id, incumbent_job_id) "
+			"SELECT a.leaderboard_id, a.task_version_id, a.gpu, a.submission_id, a.job_id, "
+            "b.submission_id, b.job_id FROM ranking a "
+			"JOIN ranking b ON b.leaderboard_id = a.leaderboard_id AND b.task_version_id = "
+            "a.task_version_id AND b.gpu = a.gpu "
+			"WHERE a.leaderboard_id = ? AND a.task_version_id = ? AND a.gpu = ? AND a.user_id = ? "
+            "AND b.user_id = ? "
+			"AND a.engine = 'isolated' AND b.engine = 'isolated' "
+			"AND NOT EXISTS (SELECT 1 FROM users u WHERE u.id IN (a.user_id, b.user_id) AND "
+            "u.deleted_at IS NOT NULL) "
+			"AND NOT EXISTS (SELECT 1 FROM comparisons c JOIN jobs j ON j.comparison_id = c.id "
+			"  WHERE c.challenger_job_id IN (a.job_id, b.job_id) AND c.incumbent_job_id IN "
+            "(a.job_id, b.job_id) "
+			"  AND " SQL_COMPARISON_STANDS("c", "j") ")");
+static const struct statement PUT_JOB =
+	COMMAND("INSERT INTO jobs (comparison_id, user_id, gpu, priority) VALUES (?, 0, ?, ?)");
 
-struct id_row { int64_t id; };
+struct id_row {
+	int64_t id;
+};
 static const struct column ID_COLUMNS[] = { INTEGER(struct id_row, id) };
 static const struct statement OUTDATED = SELECT(struct id_row, ID_COLUMNS,
 	"SELECT j.id FROM comparisons c JOIN jobs j ON j.comparison_id = c.id "
-	"LEFT JOIN ranking a ON a.job_id = c.challenger_job_id LEFT JOIN ranking b ON b.job_id = c.incumbent_job_id "
+	"LEFT JOIN ranking a ON a.job_id = c.challenger_job_id LEFT JOIN ranking b ON b.job_id = "
+    "c.incumbent_job_id "
 	"WHERE c.leaderboard_id = ? AND c.task_version_id = ? AND c.gpu = ? AND j.state = 'queued' "
 	"AND (a.job_id IS NULL OR b.job_id IS NULL)");
-#define CANCEL(reason) "j.state = 'cancelled', j.verdict = 'cancelled', j.reason = '" reason "', j.finished_at = UTC_TIMESTAMP(3) "
+#define CANCEL(reason) \
+	"j.state = 'cancelled', j.verdict = 'cancelled', j.reason = '" reason \
+	"', j.finished_at = UTC_TIMESTAMP(3) "
 static const struct statement CANCEL_OUTDATED = COMMAND(
-	"UPDATE jobs j SET " CANCEL("One of the two entries was replaced by a better one before they were compared.")
-	"WHERE j.id = ? AND j.state = 'queued'");
-#define COMPARED "jobs j JOIN comparisons c ON c.id = j.comparison_id JOIN submissions s ON s.id IN (c.challenger_id, c.incumbent_id) "
+	"UPDATE jobs j SET " CANCEL("One of the two entries was replaced by a better one before they "
+                                "were compared.") "WHERE j.id = ? AND j.state = 'queued'");
+#define COMPARED \
+	"jobs j JOIN comparisons c ON c.id = j.comparison_id JOIN submissions s ON s.id IN " \
+	"(c.challenger_id, c.incumbent_id) "
 #define QUEUED_OF_USER "WHERE j.user_id = 0 AND j.state = 'queued' AND s.user_id = ?"
 static const struct statement COUNT_OF_USER = COMMAND(SQL_COUNT_CANCELLED(COMPARED QUEUED_OF_USER));
-static const struct statement CANCEL_OF_USER = COMMAND(
-	"UPDATE " COMPARED "SET " CANCEL("The account of one of the two was banned or deleted before they were compared.") QUEUED_OF_USER);
+static const struct statement CANCEL_OF_USER = COMMAND("UPDATE " COMPARED "SET " CANCEL(
+	"The account of one of the two was banned or deleted before they were compared.")
+		QUEUED_OF_USER);
 
-struct found { struct ranking_key key; struct comparison_pair pair; };
-#define FOUND(kind, path, member) { #member, kind, offsetof(struct found, path.member) }
+struct found {
+	struct ranking_key key;
+	struct comparison_pair pair;
+};
+#define FOUND(kind, path, member) \
+	{ \
+#member, kind, offsetof(struct found, path.member) \
+	}
 static const struct column FOUND_COLUMNS[] = {
-	FOUND(COLUMN_INTEGER, key, leaderboard_id), FOUND(COLUMN_INTEGER, key, task_version_id), FOUND(COLUMN_TEXT, key, gpu),
-	FOUND(COLUMN_INTEGER, pair, challenger_user_id), FOUND(COLUMN_INTEGER, pair, incumbent_user_id),
+	FOUND(COLUMN_INTEGER, key, leaderboard_id),
+	FOUND(COLUMN_INTEGER, key, task_version_id),
+	FOUND(COLUMN_TEXT, key, gpu),
+	FOUND(COLUMN_INTEGER, pair, challenger_user_id),
+	FOUND(COLUMN_INTEGER, pair, incumbent_user_id),
 };
 static const struct statement FIND = SELECT(struct found, FOUND_COLUMNS,
-	"SELECT c.leaderboard_id, c.task_version_id, c.gpu, a.user_id AS challenger_user_id, b.user_id AS incumbent_user_id "
-	"FROM jobs j JOIN comparisons c ON c.id = j.comparison_id JOIN submissions a ON a.id = c.challenger_id "
+	"SELECT c.leaderboard_id, c.task_version_id, c.gpu, a.user_id AS challenger_user_id, b.user_id "
+    "AS incumbent_user_id "
+	"FROM jobs j JOIN comparisons c ON c.id = j.comparison_id JOIN submissions a ON a.id = "
+    "c.challenger_id "
 	"JOIN submissions b ON b.id = c.incumbent_id WHERE j.id = ?");
-static const struct statement STORE = COMMAND(
-	"UPDATE comparisons c JOIN jobs j ON j.comparison_id = c.id SET c.ratio = ?, c.ratio_low = ?, c.ratio_high = ? WHERE j.id = ?");
+static const struct statement STORE =
+	COMMAND("UPDATE comparisons c JOIN jobs j ON j.comparison_id = c.id SET c.ratio = ?, "
+            "c.ratio_low = ?, c.ratio_high = ? WHERE j.id = ?");
 
-int comparison_open(struct database *db, const struct ranking_key *key, int64_t challenger_user_id, int64_t incumbent_user_id,
-	struct error *error)
+int comparison_open(struct database *db, const struct ranking_key *key, int64_t challenger_user_id,
+	int64_t incumbent_user_id, struct error *error)
 {
-	int rc = database_execute(db, &PUT, error, "iisii", key->leaderboard_id, key->task_version_id, key->gpu, challenger_user_id,
-		incumbent_user_id);
+	int rc = database_execute(db, &PUT, error, "iisii", key->leaderboard_id, key->task_version_id,
+		key->gpu, challenger_user_id, incumbent_user_id);
 	if (rc || !database_affected(db))
 		return rc;
-	return database_execute(db, &PUT_JOB, error, "isi", (int64_t)database_insert_id(db), key->gpu, (int64_t)priority);
+	return database_execute(
+		db, &PUT_JOB, error, "isi", (int64_t)database_insert_id(db), key->gpu, (int64_t)priority);
 }
 
 int comparison_read(struct database *db, struct arena *arena, const struct ranking_key *key,
 	struct ranking_comparison **comparisons, size_t *count, struct error *error)
 {
-	return database_rows(db, arena, &RESULTS, comparisons, count, error, "iis", key->leaderboard_id, key->task_version_id,
-		key->gpu);
+	return database_rows(db, arena, &RESULTS, comparisons, count, error, "iis", key->leaderboard_id,
+		key->task_version_id, key->gpu);
 }
 
-/* They are looked for without a lock and cancelled one by one, so that one which is just being claimed is left alone. */
-int comparison_withdraw(struct database *db, struct arena *arena, const struct ranking_key *key, struct error *error)
+/* They are looked for without a lock and cancelled one by one, so that one which is just being
+ * claimed is left alone. */
+int comparison_withdraw(
+	struct database *db, struct arena *arena, const struct ranking_key *key, struct error *error)
 {
 	struct id_row *outdated;
 	size_t count;
-	int rc = database_rows(db, arena, &OUTDATED, &outdated, &count, error, "iis", key->leaderboard_id, key->task_version_id,
-		key->gpu);
+	int rc = database_rows(db, arena, &OUTDATED, &outdated, &count, error, "iis",
+		key->leaderboard_id, key->task_version_id, key->gpu);
 	for (size_t i = 0; !rc && i < count; i++) {
 		rc = database_execute(db, &CANCEL_OUTDATED, error, "i", outdated[i].id);
 		if (!rc && database_affected(db))
@@ -98,8 +132,8 @@ int comparison_withdraw_user(struct database *db, int64_t user_id, struct error 
 	return rc ? rc : database_execute(db, &CANCEL_OF_USER, error, "i", user_id);
 }
 
-int comparison_find(struct database *db, struct arena *arena, int64_t job_id, struct ranking_key *key, struct comparison_pair *pair,
-	struct error *error)
+int comparison_find(struct database *db, struct arena *arena, int64_t job_id,
+	struct ranking_key *key, struct comparison_pair *pair, struct error *error)
 {
 	struct found found;
 	int rc = database_row(db, arena, &FIND, &found, error, "i", job_id);
@@ -112,7 +146,9 @@ int comparison_find(struct database *db, struct arena *arena, int64_t job_id, st
 	return 0;
 }
 
-int comparison_store(struct database *db, int64_t job_id, const struct ranking_ratio *ratio, struct error *error)
+int comparison_store(
+	struct database *db, int64_t job_id, const struct ranking_ratio *ratio, struct error *error)
 {
-	return database_execute(db, &STORE, error, "dddi", ratio->ratio, ratio->low, ratio->high, job_id);
+	return database_execute(
+		db, &STORE, error, "dddi", ratio->ratio, ratio->low, ratio->high, job_id);
 }

@@ -23,64 +23,99 @@ static const struct key {
 	const char *meaning;
 } KEYS[] = {
 #define STRING_KEY(member, fallback, meaning) \
-	{ #member, STRING, offsetof(struct config, member), sizeof(((struct config *)0)->member), fallback, 0, 0, meaning }
+	{ \
+#member, STRING, offsetof(struct config, member), sizeof(((struct config *)0)->member), \
+			fallback, 0, 0, meaning \
+	}
 #define SECRET_KEY(member, meaning) \
-	{ #member, SECRET, offsetof(struct config, member), sizeof(((struct config *)0)->member), "", 0, 0, meaning }
+	{ \
+#member, SECRET, offsetof(struct config, member), sizeof(((struct config *)0)->member), \
+			"", 0, 0, meaning \
+	}
 #define WHOLE_KEY(member, fallback, least, most, meaning) \
-	{ #member, WHOLE, offsetof(struct config, member), 0, fallback, least, most, meaning }
+	{ \
+#member, WHOLE, offsetof(struct config, member), 0, fallback, least, most, meaning \
+	}
 #define OTHER_KEY(kind, member, fallback, meaning) \
-	{ #member, kind, offsetof(struct config, member), sizeof(((struct config *)0)->member), fallback, 0, 0, meaning }
+	{ \
+#member, kind, offsetof(struct config, member), sizeof(((struct config *)0)->member), \
+			fallback, 0, 0, meaning \
+	}
 	STRING_KEY(database_socket, "", "MariaDB's Unix socket; empty: use database_host"),
-	STRING_KEY(database_host, "127.0.0.1", "MariaDB's host, where no socket is set; a cluster's nodes with commas between them"),
+	STRING_KEY(database_host, "127.0.0.1",
+		"MariaDB's host, where no socket is set; a cluster's nodes with commas between them"),
 	WHOLE_KEY(database_port, "3306", 1, 65535, "MariaDB's port there"),
 	STRING_KEY(database_name, "podium", "database"),
 	STRING_KEY(database_user, "podium", "database user"),
 	SECRET_KEY(database_password, "its password; empty where the socket knows the user"),
-	WHOLE_KEY(database_timeout_s, "60", 0, 86400, "how long the database may take for an answer; 0: any time"),
-	STRING_KEY(database_tls, "", "verify, unverified or off; empty: verify, but off to this host itself; a socket needs none"),
-	STRING_KEY(database_tls_ca, "", "file with the certificates that the database's own must be signed by"),
+	WHOLE_KEY(database_timeout_s, "60", 0, 86400,
+		"how long the database may take for an answer; 0: any time"),
+	STRING_KEY(database_tls, "",
+		"verify, unverified or off; empty: verify, but off to this host itself; a socket needs "
+	    "none"),
+	STRING_KEY(database_tls_ca, "",
+		"file with the certificates that the database's own must be signed by"),
 	STRING_KEY(database_tls_cert, "", "file with our certificate, where the database asks for one"),
 	STRING_KEY(database_tls_key, "", "file with its key"),
 	STRING_KEY(fastcgi_socket, "", "Unix socket that podium-web listens on"),
 	WHOLE_KEY(web_threads, "8", 1, 256, "requests that podium-web answers at once"),
-	WHOLE_KEY(streams_at_once, "64", 0, 1000, "terminals that wait for a result on an open connection; 0: none may"),
-	STRING_KEY(problems, "", "folder with problem sets that popcorn-cli's admin commands load; empty: none"),
+	WHOLE_KEY(streams_at_once, "64", 0, 1000,
+		"terminals that wait for a result on an open connection; 0: none may"),
+	STRING_KEY(problems, "",
+		"folder with problem sets that popcorn-cli's admin commands load; empty: none"),
 	STRING_KEY(public_url, "http://127.0.0.1:8080", "how browsers reach Podium"),
-	WHOLE_KEY(quota_test, "0", 0, 100000, "tests of a user on one leaderboard in quota_hours; 0: any number"),
+	WHOLE_KEY(quota_test, "0", 0, 100000,
+		"tests of a user on one leaderboard in quota_hours; 0: any number"),
 	WHOLE_KEY(quota_benchmark, "0", 0, 100000, "benchmarks, likewise"),
 	WHOLE_KEY(quota_ranked, "0", 0, 100000, "ranked submissions, likewise"),
 	WHOLE_KEY(quota_profile, "0", 0, 100000, "profiles, likewise"),
-	WHOLE_KEY(quota_hours, "24", 1, 8784, "the window of these quotas; a leaderboard may have its own"),
-	WHOLE_KEY(queued_jobs_per_user, "100", 0, 1000000, "jobs of a user that may wait at once; 0: any number"),
+	WHOLE_KEY(
+		quota_hours, "24", 1, 8784, "the window of these quotas; a leaderboard may have its own"),
+	WHOLE_KEY(queued_jobs_per_user, "100", 0, 1000000,
+		"jobs of a user that may wait at once; 0: any number"),
 	WHOLE_KEY(password_hashes_at_once, "2", 1, 64, "passwords hashed at once; each takes 64 MiB"),
-	WHOLE_KEY(api_requests_per_minute, "600", 0, 1000000, "requests to /api/v1 of a token, or of an address without one; 0: any number"),
+	WHOLE_KEY(api_requests_per_minute, "600", 0, 1000000,
+		"requests to /api/v1 of a token, or of an address without one; 0: any number"),
 	STRING_KEY(worker_name, "", "name of this worker; empty: the host's name"),
-	STRING_KEY(worker_runner, "", "podium-run; empty: the one beside the program, else on the PATH"),
+	STRING_KEY(
+		worker_runner, "", "podium-run; empty: the one beside the program, else on the PATH"),
 	STRING_KEY(worker_directory, "/tmp", "where jobs are unpacked"),
-	STRING_KEY(worker_cache, "", "folder for files that jobs need; empty: podium-cache-UID in worker_directory"),
+	STRING_KEY(worker_cache, "",
+		"folder for files that jobs need; empty: podium-cache-UID in worker_directory"),
 	WHOLE_KEY(worker_cache_mib, "256", 0, 1048576, "how much is kept there, in MiB; 0: nothing"),
 	STRING_KEY(device_locks, "", "folder for the devices' lock files; empty: /run/lock, else /tmp"),
 	WHOLE_KEY(worker_cpu, "0", 0, 1, "1: offer the CPU even where there is a GPU"),
 	WHOLE_KEY(lease_ms, "30000", 1000, 600000, "how long a silent worker keeps its job"),
-	WHOLE_KEY(worker_drain_s, "0", 0, 86400, "how long what runs may go on when the worker is told to stop; then it is queued again"),
-	WHOLE_KEY(poll_ms, "200", 20, 60000, "how often an idle worker looks for jobs, and podium-hooks for news"),
+	WHOLE_KEY(worker_drain_s, "0", 0, 86400,
+		"how long what runs may go on when the worker is told to stop; then it is queued again"),
+	WHOLE_KEY(poll_ms, "200", 20, 60000,
+		"how often an idle worker looks for jobs, and podium-hooks for news"),
 	STRING_KEY(python, "", "interpreter of Python tasks; empty: the first that can import torch"),
 	STRING_KEY(nvcc, "", "CUDA compiler; empty: the one on the PATH or in /usr/local/cuda"),
-	OTHER_KEY(LAUNCHER, launcher, "local", "where jobs run: local, on this machine's devices, or slurm, in a cluster"),
-	OTHER_KEY(OPTIONS, slurm_options, "", "options of srun for every model; the file may have slurm.MODEL = ... beside it"),
+	OTHER_KEY(LAUNCHER, launcher, "local",
+		"where jobs run: local, on this machine's devices, or slurm, in a cluster"),
+	OTHER_KEY(OPTIONS, slurm_options, "",
+		"options of srun for every model; the file may have slurm.MODEL = ... beside it"),
 	WHOLE_KEY(slurm_jobs, "1", 1, slurm_most_jobs, "jobs of a model that Slurm may run at once"),
 	WHOLE_KEY(slurm_idle_s, "10", 0, 3600, "how long a GPU that Slurm gave is kept without a job"),
 	WHOLE_KEY(webhook_senders, "4", 0, 64, "deliveries that podium-hooks makes at once; 0: none"),
-	STRING_KEY(webhook_allowed, "", "hosts and networks that webhooks may reach besides the internet"),
-	WHOLE_KEY(webhook_timeout_ms, "10000", 100, 60000, "how long the receiver of a webhook may take"),
-	WHOLE_KEY(webhook_retry_ms, "30000", 10, 3600000, "when it is tried again the first time; then twice as late each time"),
-	WHOLE_KEY(webhook_most_s, "86400", 1, 604800, "how long a delivery is tried before it is given up"),
-	WHOLE_KEY(retain_samples_days, "365", 0, 36500, "how long the times of single calls are kept; 0: for ever"),
-	WHOLE_KEY(retain_logs_days, "365", 0, 36500, "what submissions and compilers printed, likewise"),
+	STRING_KEY(
+		webhook_allowed, "", "hosts and networks that webhooks may reach besides the internet"),
+	WHOLE_KEY(
+		webhook_timeout_ms, "10000", 100, 60000, "how long the receiver of a webhook may take"),
+	WHOLE_KEY(webhook_retry_ms, "30000", 10, 3600000,
+		"when it is tried again the first time; then twice as late each time"),
+	WHOLE_KEY(
+		webhook_most_s, "86400", 1, 604800, "how long a delivery is tried before it is given up"),
+	WHOLE_KEY(retain_samples_days, "365", 0, 36500,
+		"how long the times of single calls are kept; 0: for ever"),
+	WHOLE_KEY(
+		retain_logs_days, "365", 0, 36500, "what submissions and compilers printed, likewise"),
 	WHOLE_KEY(retain_artifacts_days, "180", 0, 36500, "reports and files of profilers, likewise"),
 	WHOLE_KEY(retain_deliveries_days, "30", 0, 36500, "what webhooks were told, likewise"),
 	WHOLE_KEY(retain_audit_days, "0", 0, 36500, "the audit log, likewise"),
-	STRING_KEY(log_format, "auto", "lines of the log: text, logfmt, json; auto: text on a terminal, else logfmt"),
+	STRING_KEY(log_format, "auto",
+		"lines of the log: text, logfmt, json; auto: text on a terminal, else logfmt"),
 };
 
 static int at(const char *where, int rc, struct error *error)
@@ -88,16 +123,20 @@ static int at(const char *where, int rc, struct error *error)
 	return rc ? fail_context(error, "%s", where) : 0;
 }
 
-static int set(struct config *config, const struct key *key, const char *value, const char *where, struct error *error)
+static int set(struct config *config, const struct key *key, const char *value, const char *where,
+	struct error *error)
 {
 	char *place = (char *)config + key->offset;
 	if (key->kind == OPTIONS)
-		return at(where, slurm_options_read((struct slurm_options *)(void *)place, "", value, error), error);
+		return at(where,
+			slurm_options_read((struct slurm_options *)(void *)place, "", value, error), error);
 	if (key->kind == LAUNCHER && strcmp(value, "local") != 0 && strcmp(value, "slurm") != 0)
-		return fail(error, ERROR_INPUT, "%s: %s must be local or slurm, not \"%.40s\".", where, key->name, value);
+		return fail(error, ERROR_INPUT, "%s: %s must be local or slurm, not \"%.40s\".", where,
+			key->name, value);
 	if (key->kind != WHOLE) {
 		if (strlen(value) >= key->size)
-			return fail(error, ERROR_INPUT, "%s: %s is longer than %zu bytes.", where, key->name, key->size - 1);
+			return fail(error, ERROR_INPUT, "%s: %s is longer than %zu bytes.", where, key->name,
+				key->size - 1);
 		memset(place, 0, key->size);
 		memcpy(place, value, strlen(value));
 		return 0;
@@ -106,24 +145,29 @@ static int set(struct config *config, const struct key *key, const char *value, 
 	errno = 0;
 	long long number = strtoll(value, &end, 10);
 	if (errno || end == value || *end || number < key->least || number > key->most)
-		return fail(error, ERROR_INPUT, "%s: %s must be a whole number from %lld to %lld, not \"%.40s\".", where,
-			key->name, (long long)key->least, (long long)key->most, value);
+		return fail(error, ERROR_INPUT,
+			"%s: %s must be a whole number from %lld to %lld, not \"%.40s\".", where, key->name,
+			(long long)key->least, (long long)key->most, value);
 	*(int64_t *)(void *)place = number;
 	return 0;
 }
 
 /* slurm.MODEL; what is said last of a model counts. */
-static int set_model(struct config *config, const char *model, const char *value, const char *where, struct error *error)
+static int set_model(struct config *config, const char *model, const char *value, const char *where,
+	struct error *error)
 {
 	struct slurm_options options;
 	size_t i = 0;
 	if (!*model)
-		return fail(error, ERROR_INPUT, "%s: the name of a GPU model must stand behind \"slurm.\".", where);
+		return fail(
+			error, ERROR_INPUT, "%s: the name of a GPU model must stand behind \"slurm.\".", where);
 	int rc = slurm_options_read(&options, model, value, error);
-	while (!rc && i < config->slurm_model_count && strcmp(config->slurm_models[i].model, model) != 0)
+	while (
+		!rc && i < config->slurm_model_count && strcmp(config->slurm_models[i].model, model) != 0)
 		i++;
 	if (!rc && i == slurm_most_models)
-		rc = fail(error, ERROR_INPUT, "more than %d models have settings of their own.", slurm_most_models);
+		rc = fail(error, ERROR_INPUT, "more than %d models have settings of their own.",
+			slurm_most_models);
 	if (rc)
 		return at(where, rc, error);
 	config->slurm_models[i] = options;
@@ -155,10 +199,13 @@ static int check_secrecy(FILE *file, const char *where, const char *path, struct
 	struct stat about;
 	if (fstat(fileno(file), &about) || !(S_ISREG(about.st_mode) && about.st_mode & S_IRWXO))
 		return 0;
-	return fail(error, ERROR_FORBIDDEN, "%s holds a password, and everybody on this host may read the file: chmod o= %s", where, path);
+	return fail(error, ERROR_FORBIDDEN,
+		"%s holds a password, and everybody on this host may read the file: chmod o= %s", where,
+		path);
 }
 
-static int read_line(struct config *config, FILE *file, const char *path, char *text, const char *where, struct error *error)
+static int read_line(struct config *config, FILE *file, const char *path, char *text,
+	const char *where, struct error *error)
 {
 	char *equals = strchr(text, '=');
 	if (!equals)
@@ -199,11 +246,12 @@ const char *config_file(void)
 
 bool config_is_withheld(void)
 {
-	return !getenv("PODIUM_CONFIG") && access(config_default_file, F_OK) == 0 && access(config_default_file, R_OK) != 0;
+	return !getenv("PODIUM_CONFIG") && access(config_default_file, F_OK) == 0
+		&& access(config_default_file, R_OK) != 0;
 }
 
-/* A file that was named must be there. The default one need not be, and is for those who may read it: `podium check` of an
- * ordinary user has no business with the site's settings. */
+/* A file that was named must be there. The default one need not be, and is for those who may read
+ * it: `podium check` of an ordinary user has no business with the site's settings. */
 static int read_file(struct config *config, struct error *error)
 {
 	const char *path = config_file();
@@ -212,7 +260,8 @@ static int read_file(struct config *config, struct error *error)
 	cleanup_file FILE *file = fopen(path, "re");
 	if (file)
 		return read_lines(config, file, path, error);
-	return path == config_default_file && (errno == ENOENT || errno == ENOTDIR || errno == EACCES) ? 0
+	return path == config_default_file && (errno == ENOENT || errno == ENOTDIR || errno == EACCES)
+		? 0
 		: fail(error, ERROR_SYSTEM, "Cannot read the settings in %s: %s.", path, strerror(errno));
 }
 
@@ -247,8 +296,8 @@ void config_describe(struct buffer *out)
 	for (size_t i = 0; i < COUNT(KEYS); i++) {
 		char name[80];
 		environment_name(KEYS[i].name, name, sizeof name);
-		buffer_printf(out, "  %-32s %s%s%s%s\n", name, KEYS[i].meaning, *KEYS[i].fallback ? " [" : "",
-			KEYS[i].fallback, *KEYS[i].fallback ? "]" : "");
+		buffer_printf(out, "  %-32s %s%s%s%s\n", name, KEYS[i].meaning,
+			*KEYS[i].fallback ? " [" : "", KEYS[i].fallback, *KEYS[i].fallback ? "]" : "");
 	}
 }
 
@@ -257,19 +306,25 @@ void config_describe(struct buffer *out)
 static void describe_key(const struct key *key, char *out, size_t size)
 {
 	if (key->kind == WHOLE)
-		snprintf(out, size, "%s. From %lld to %lld; default: %s.", key->meaning, (long long)key->least, (long long)key->most, key->fallback);
+		snprintf(out, size, "%s. From %lld to %lld; default: %s.", key->meaning,
+			(long long)key->least, (long long)key->most, key->fallback);
 	else
-		snprintf(out, size, "%s. Default: %s.", key->meaning, *key->fallback ? key->fallback : "empty");
+		snprintf(
+			out, size, "%s. Default: %s.", key->meaning, *key->fallback ? key->fallback : "empty");
 }
 
 void config_manual(struct buffer *out)
 {
 	manual_begin(out, "podium.conf", 5, "File formats", "the settings of all programs of Podium");
 	manual_section(out, "DESCRIPTION");
-	manual_text(out, "podium-web, podium-worker, podium-hooks and podium-admin read the same file. Its lines are \"key = value\"; empty lines and\n"
-		"those that begin with # say nothing. A key that is not listed here is refused, and so is a value out of its range; the\n"
+	manual_text(out,
+		"podium-web, podium-worker, podium-hooks and podium-admin read the same file. Its lines "
+	    "are \"key = value\"; empty lines and\n"
+		"those that begin with # say nothing. A key that is not listed here is refused, and so is "
+	    "a value out of its range; the\n"
 		"sentence names the line.\n\n"
-		"Each setting may also be given in the environment, where its name is in capitals behind PODIUM_: database_host is\n"
+		"Each setting may also be given in the environment, where its name is in capitals behind "
+	    "PODIUM_: database_host is\n"
 		"PODIUM_DATABASE_HOST there. The environment wins.\n\n"
 		"A file with a password in it is refused where everybody on the host may read it.\n");
 	manual_section(out, "SETTINGS");
@@ -279,17 +334,22 @@ void config_manual(struct buffer *out)
 		manual_item(out, KEYS[i].name, "", meaning);
 	}
 	manual_section(out, "ENVIRONMENT");
-	manual_item(out, "PODIUM_CONFIG", "", "the file to read instead; where it is set to nothing, none is read");
+	manual_item(out, "PODIUM_CONFIG", "",
+		"the file to read instead; where it is set to nothing, none is read");
 	manual_section(out, "FILES");
-	manual_item(out, config_default_file, "", "read where PODIUM_CONFIG is not set and the file may be read");
+	manual_item(out, config_default_file, "",
+		"read where PODIUM_CONFIG is not set and the file may be read");
 	manual_section(out, "SEE ALSO");
 	manual_text(out, "podium-admin(8), podium-web(8), podium-worker(8), podium-hooks(8)");
 }
 
 void config_template(struct buffer *out)
 {
-	buffer_text(out, "# The settings of all programs of Podium; podium.conf(5) explains them. A line that begins with # says nothing: what\n"
+	buffer_text(out,
+		"# The settings of all programs of Podium; podium.conf(5) explains them. A line that "
+	    "begins with # says nothing: what\n"
 		"# stands in it is what holds without it.\n");
 	for (size_t i = 0; i < COUNT(KEYS); i++)
-		buffer_printf(out, "\n# %s\n#%s =%s%s\n", KEYS[i].meaning, KEYS[i].name, *KEYS[i].fallback ? " " : "", KEYS[i].fallback);
+		buffer_printf(out, "\n# %s\n#%s =%s%s\n", KEYS[i].meaning, KEYS[i].name,
+			*KEYS[i].fallback ? " " : "", KEYS[i].fallback);
 }

@@ -17,7 +17,8 @@ enum { transaction_tries = 5 };
 
 /* ---- errors ---- */
 
-static int database_failed(struct database *db, unsigned int number, const char *text, struct error *error)
+static int database_failed(
+	struct database *db, unsigned int number, const char *text, struct error *error)
 {
 	db->last_error = number;
 	db->is_taken_back |= db->in_transaction && number == ER_LOCK_DEADLOCK;
@@ -32,8 +33,8 @@ static int check_columns(MYSQL_STMT *handle, const struct statement *statement, 
 {
 	unsigned int count = mysql_stmt_field_count(handle);
 	if (count != statement->column_count || count > database_most_columns)
-		return fail(error, ERROR_SYSTEM, "A statement gives %u columns and its row has %zu: %.200s", count,
-			statement->column_count, statement->sql);
+		return fail(error, ERROR_SYSTEM, "A statement gives %u columns and its row has %zu: %.200s",
+			count, statement->column_count, statement->sql);
 	if (!count)
 		return 0;
 	MYSQL_RES *result = mysql_stmt_result_metadata(handle);
@@ -43,15 +44,21 @@ static int check_columns(MYSQL_STMT *handle, const struct statement *statement, 
 	for (unsigned int i = 0; i < count && !rc; i++) {
 		const char *name = mysql_fetch_field_direct(result, i)->name;
 		if (strcmp(name, statement->columns[i].name) != 0)
-			rc = fail(error, ERROR_SYSTEM, "Column %u is %s in the statement and %s in its row: %.200s", i, name,
+			rc = fail(error, ERROR_SYSTEM,
+				"Column %u is %s in the statement and %s in its row: %.200s", i, name,
 				statement->columns[i].name, statement->sql);
 	}
 	mysql_free_result(result);
 	return rc;
 }
 
-/* What is asked: one statement, or several, which become one as a block of MariaDB's stored programs. */
-struct question { const struct statement *const *statements; size_t count; const void *definition; };
+/* What is asked: one statement, or several, which become one as a block of MariaDB's stored
+ * programs. */
+struct question {
+	const struct statement *const *statements;
+	size_t count;
+	const void *definition;
+};
 
 /* What a block or a procedure answers is seen when it does. */
 static bool is_bundle(const struct question *question)
@@ -71,12 +78,14 @@ static void write_sql(struct buffer *sql, const struct question *question)
 	buffer_text(sql, "END");
 }
 
-static int prepare_fresh(struct database *db, const struct question *question, struct prepared *fresh, struct error *error)
+static int prepare_fresh(struct database *db, const struct question *question,
+	struct prepared *fresh, struct error *error)
 {
-	cleanup_buffer struct buffer sql = {0};
+	cleanup_buffer struct buffer sql = { 0 };
 	write_sql(&sql, question);
 	if (mysql_stmt_prepare(fresh->handle, sql.data, sql.length))
-		return database_failed(db, mysql_stmt_errno(fresh->handle), mysql_stmt_error(fresh->handle), error);
+		return database_failed(
+			db, mysql_stmt_errno(fresh->handle), mysql_stmt_error(fresh->handle), error);
 	fresh->is_checked = !is_bundle(question);
 	return fresh->is_checked ? check_columns(fresh->handle, question->statements[0], error) : 0;
 }
@@ -86,7 +95,8 @@ static struct prepared **slot_of(struct database *db, const void *definition)
 	return &db->prepared[((uintptr_t)definition >> 4) % prepared_slots];
 }
 
-static int prepare(struct database *db, const struct question *question, struct prepared **prepared, struct error *error)
+static int prepare(struct database *db, const struct question *question, struct prepared **prepared,
+	struct error *error)
 {
 	struct prepared **slot = slot_of(db, question->definition);
 	for (*prepared = *slot; *prepared; *prepared = (*prepared)->next)
@@ -99,7 +109,8 @@ static int prepare(struct database *db, const struct question *question, struct 
 			mysql_stmt_close(handle);
 		return fail(error, ERROR_SYSTEM, "There is no memory for a statement.");
 	}
-	*fresh = (struct prepared){ .next = *slot, .definition = question->definition, .handle = handle };
+	*fresh =
+		(struct prepared){ .next = *slot, .definition = question->definition, .handle = handle };
 	int rc = prepare_fresh(db, question, fresh, error);
 	if (rc) {
 		mysql_stmt_close(handle);
@@ -110,9 +121,10 @@ static int prepare(struct database *db, const struct question *question, struct 
 	return 0;
 }
 
-/* A statement whose rows ended in an error, such as a deadlock, is of no use any more: the client library takes its rows for
- * not read yet, and would wait for them before the next execution (libmariadb 3.3: mysql_stmt_execute, where mysql_stmt_store_result
- * has failed). Closing it waits for nothing. */
+/* A statement whose rows ended in an error, such as a deadlock, is of no use any more: the client
+ * library takes its rows for not read yet, and would wait for them before the next execution
+ * (libmariadb 3.3: mysql_stmt_execute, where mysql_stmt_store_result has failed). Closing it waits
+ * for nothing. */
 static void forget_statement(struct database *db, struct prepared *gone)
 {
 	struct prepared **link = slot_of(db, gone->definition);
@@ -123,16 +135,16 @@ static void forget_statement(struct database *db, struct prepared *gone)
 	free(gone);
 }
 
-static int execute_once(struct database *db, const struct question *question, struct database_parameters *p, struct prepared **prepared,
-	struct error *error)
+static int execute_once(struct database *db, const struct question *question,
+	struct database_parameters *p, struct prepared **prepared, struct error *error)
 {
 	int rc = prepare(db, question, prepared, error);
 	if (rc)
 		return rc;
 	MYSQL_STMT *handle = (*prepared)->handle;
 	if (mysql_stmt_param_count(handle) != p->count)
-		return fail(error, ERROR_SYSTEM, "A statement wants %lu values and was given %zu: %.200s", mysql_stmt_param_count(handle), p->count,
-			question->statements[0]->sql);
+		return fail(error, ERROR_SYSTEM, "A statement wants %lu values and was given %zu: %.200s",
+			mysql_stmt_param_count(handle), p->count, question->statements[0]->sql);
 	if ((p->count && mysql_stmt_bind_param(handle, p->binds)) || mysql_stmt_execute(handle))
 		return database_failed(db, mysql_stmt_errno(handle), mysql_stmt_error(handle), error);
 	return 0;
@@ -155,10 +167,12 @@ static int taken_back(struct database *db, struct error *error)
 	return database_failed(db, ER_LOCK_DEADLOCK, "the transaction was taken back", error);
 }
 
-/* Behind a statement that went well: whether it was a part of the transaction that it should be in. Where a cluster takes a transaction
- * back for another node's while a SELECT of it runs, MariaDB answers that as ever and says nothing (10.11 with Galera 26.4; tests/scale/writers.c
- * finds about one in a thousand), and what is asked next would stand by itself. */
-static int check_transaction(struct database *db, const struct statement *statement, struct error *error)
+/* Behind a statement that went well: whether it was a part of the transaction that it should be in.
+ * Where a cluster takes a transaction back for another node's while a SELECT of it runs, MariaDB
+ * answers that as ever and says nothing (10.11 with Galera 26.4; tests/scale/writers.c finds about
+ * one in a thousand), and what is asked next would stand by itself. */
+static int check_transaction(
+	struct database *db, const struct statement *statement, struct error *error)
 {
 	if (!db->in_transaction || db->mysql->server_status & SERVER_STATUS_IN_TRANS)
 		return 0;
@@ -166,9 +180,10 @@ static int check_transaction(struct database *db, const struct statement *statem
 	return taken_back(db, error);
 }
 
-/* Executes, and once more on a fresh connection when the old one was found dead outside a transaction. */
-static int execute(struct database *db, const struct question *question, struct database_parameters *p, struct prepared **prepared,
-	struct error *error)
+/* Executes, and once more on a fresh connection when the old one was found dead outside a
+ * transaction. */
+static int execute(struct database *db, const struct question *question,
+	struct database_parameters *p, struct prepared **prepared, struct error *error)
 {
 	db->last_error = 0;
 	if (db->is_taken_back)
@@ -191,8 +206,8 @@ static int execute(struct database *db, const struct question *question, struct 
 /* ---- rows ---- */
 
 /* Fetches rows into `*rows`; at most `most` of them. */
-static int fetch_rows(struct database *db, MYSQL_STMT *handle, const struct statement *statement, struct arena *arena, size_t most,
-	char **rows, size_t *count, struct error *error)
+static int fetch_rows(struct database *db, MYSQL_STMT *handle, const struct statement *statement,
+	struct arena *arena, size_t most, char **rows, size_t *count, struct error *error)
 {
 	struct database_results results;
 	database_results_bind(&results, statement);
@@ -220,14 +235,16 @@ static int fetch_rows(struct database *db, MYSQL_STMT *handle, const struct stat
 	return rc;
 }
 
-static int select_rows(struct database *db, struct arena *arena, const struct statement *statement, size_t most,
-	char **rows, size_t *count, struct error *error, const char *letters, va_list *arguments)
+static int select_rows(struct database *db, struct arena *arena, const struct statement *statement,
+	size_t most, char **rows, size_t *count, struct error *error, const char *letters,
+	va_list *arguments)
 {
 	struct database_parameters parameters;
 	database_parameters_collect(&parameters, letters, arguments);
 	struct prepared *prepared;
 	uint64_t began_ns = database_begin_asking();
-	int rc = execute(db, &(struct question){ &statement, 1, statement }, &parameters, &prepared, error);
+	int rc =
+		execute(db, &(struct question){ &statement, 1, statement }, &parameters, &prepared, error);
 	if (!rc) {
 		rc = fetch_rows(db, prepared->handle, statement, arena, most, rows, count, error);
 		if (rc)
@@ -240,8 +257,8 @@ static int select_rows(struct database *db, struct arena *arena, const struct st
 	return database_end_asking(began_ns, rc);
 }
 
-int database_rows(struct database *db, struct arena *arena, const struct statement *statement, void *rows,
-	size_t *count, struct error *error, const char *bind, ...)
+int database_rows(struct database *db, struct arena *arena, const struct statement *statement,
+	void *rows, size_t *count, struct error *error, const char *bind, ...)
 {
 	va_list arguments;
 	va_start(arguments, bind);
@@ -253,8 +270,8 @@ int database_rows(struct database *db, struct arena *arena, const struct stateme
 	return rc;
 }
 
-int database_row(struct database *db, struct arena *arena, const struct statement *statement, void *row,
-	struct error *error, const char *bind, ...)
+int database_row(struct database *db, struct arena *arena, const struct statement *statement,
+	void *row, struct error *error, const char *bind, ...)
 {
 	va_list arguments;
 	va_start(arguments, bind);
@@ -272,13 +289,15 @@ int database_row(struct database *db, struct arena *arena, const struct statemen
 
 /* ---- several answers ---- */
 
-static int fetch_answer(struct database *db, struct prepared *prepared, const struct statement *statement, struct arena *arena,
-	struct database_answer *answer, struct error *error)
+static int fetch_answer(struct database *db, struct prepared *prepared,
+	const struct statement *statement, struct arena *arena, struct database_answer *answer,
+	struct error *error)
 {
 	char *rows = NULL;
 	int rc = prepared->is_checked ? 0 : check_columns(prepared->handle, statement, error);
 	if (!rc)
-		rc = fetch_rows(db, prepared->handle, statement, arena, SIZE_MAX, &rows, &answer->count, error);
+		rc = fetch_rows(
+			db, prepared->handle, statement, arena, SIZE_MAX, &rows, &answer->count, error);
 	answer->rows = rows;
 	return rc;
 }
@@ -286,11 +305,14 @@ static int fetch_answer(struct database *db, struct prepared *prepared, const st
 /* To the answer behind; at the last, to the end of the block. */
 static int go_on(struct database *db, MYSQL_STMT *handle, struct error *error)
 {
-	return mysql_stmt_next_result(handle) > 0 ? database_failed(db, mysql_stmt_errno(handle), mysql_stmt_error(handle), error) : 0;
+	return mysql_stmt_next_result(handle) > 0
+		? database_failed(db, mysql_stmt_errno(handle), mysql_stmt_error(handle), error)
+		: 0;
 }
 
-static int fetch_answers(struct database *db, struct prepared *prepared, const struct bundle *bundle, struct arena *arena,
-	struct database_answer *answers, struct error *error)
+static int fetch_answers(struct database *db, struct prepared *prepared,
+	const struct bundle *bundle, struct arena *arena, struct database_answer *answers,
+	struct error *error)
 {
 	int rc = 0;
 	for (size_t i = 0; i < bundle->count && !rc; i++) {
@@ -302,8 +324,8 @@ static int fetch_answers(struct database *db, struct prepared *prepared, const s
 	return rc;
 }
 
-int database_answers(struct database *db, struct arena *arena, const struct bundle *bundle, struct database_answer *answers,
-	struct error *error, const char *bind, ...)
+int database_answers(struct database *db, struct arena *arena, const struct bundle *bundle,
+	struct database_answer *answers, struct error *error, const char *bind, ...)
 {
 	struct database_parameters parameters;
 	struct prepared *prepared;
@@ -313,7 +335,8 @@ int database_answers(struct database *db, struct arena *arena, const struct bund
 	va_end(arguments);
 	memset(answers, 0, bundle->count * sizeof *answers);
 	uint64_t began_ns = database_begin_asking();
-	int rc = execute(db, &(struct question){ bundle->statements, bundle->count, bundle }, &parameters, &prepared, error);
+	int rc = execute(db, &(struct question){ bundle->statements, bundle->count, bundle },
+		&parameters, &prepared, error);
 	if (rc)
 		return database_end_asking(began_ns, rc);
 	rc = fetch_answers(db, prepared, bundle, arena, answers, error);
@@ -328,7 +351,8 @@ int database_answers(struct database *db, struct arena *arena, const struct bund
 
 static bool is_conflict(const struct database *db, int rc)
 {
-	return rc == ERROR_DATABASE && (db->last_error == ER_LOCK_DEADLOCK || db->last_error == ER_LOCK_WAIT_TIMEOUT);
+	return rc == ERROR_DATABASE
+		&& (db->last_error == ER_LOCK_DEADLOCK || db->last_error == ER_LOCK_WAIT_TIMEOUT);
 }
 
 static void pause_before_retry(int attempt)
@@ -337,13 +361,15 @@ static void pause_before_retry(int attempt)
 	nanosleep(&pause, NULL);
 }
 
-/* A statement that is a transaction of its own is tried again as those are; not after it has waited for a lock in vain, which takes
- * long enough once. */
-static int execute_by_itself(struct database *db, const struct question *question, struct database_parameters *p, struct prepared **prepared,
-	struct error *error)
+/* A statement that is a transaction of its own is tried again as those are; not after it has waited
+ * for a lock in vain, which takes long enough once. */
+static int execute_by_itself(struct database *db, const struct question *question,
+	struct database_parameters *p, struct prepared **prepared, struct error *error)
 {
 	int rc = execute(db, question, p, prepared, error);
-	for (int attempt = 1; rc && !db->in_transaction && db->last_error == ER_LOCK_DEADLOCK && attempt < transaction_tries; attempt++) {
+	for (int attempt = 1; rc && !db->in_transaction && db->last_error == ER_LOCK_DEADLOCK
+		 && attempt < transaction_tries;
+		 attempt++) {
 		database_count_conflict();
 		pause_before_retry(attempt);
 		database_forget_error(error);
@@ -362,7 +388,9 @@ int database_execute(struct database *db, const struct statement *statement, str
 	va_end(arguments);
 	struct prepared *prepared;
 	uint64_t began_ns = database_begin_asking();
-	int rc = database_end_asking(began_ns, execute_by_itself(db, &(struct question){ &statement, 1, statement }, &parameters, &prepared, error));
+	int rc = database_end_asking(began_ns,
+		execute_by_itself(
+			db, &(struct question){ &statement, 1, statement }, &parameters, &prepared, error));
 	if (rc)
 		return rc;
 	db->affected = mysql_stmt_affected_rows(prepared->handle);
@@ -384,8 +412,9 @@ uint64_t database_insert_id(const struct database *db)
 
 static const struct statement BEGIN = COMMAND("START TRANSACTION");
 
-/* How often a transaction is tried that ended like this. Where the connection was lost before the commit was asked for, nothing can
- * have come of it; but it may have taken as long as an answer may. */
+/* How often a transaction is tried that ended like this. Where the connection was lost before the
+ * commit was asked for, nothing can have come of it; but it may have taken as long as an answer
+ * may. */
 static int tries_after(const struct database *db, int rc, bool asked_to_commit)
 {
 	if (is_conflict(db, rc))
@@ -394,7 +423,8 @@ static int tries_after(const struct database *db, int rc, bool asked_to_commit)
 }
 
 /* Begun already. */
-static int try_transaction(struct database *db, database_body *body, void *context, int *tries, struct error *error)
+static int try_transaction(
+	struct database *db, database_body *body, void *context, int *tries, struct error *error)
 {
 	int rc = body(db, context, error);
 	if (db->is_taken_back && !is_conflict(db, rc)) /* whatever the body made of it */
@@ -408,9 +438,10 @@ static int try_transaction(struct database *db, database_body *body, void *conte
 	return rc;
 }
 
-int database_transaction(struct database *db, database_body *body, void *context, struct error *error)
+int database_transaction(
+	struct database *db, database_body *body, void *context, struct error *error)
 {
-	struct error local = {0};
+	struct error local = { 0 };
 	struct error *e = error ? error : &local;
 	int rc = 0, tries = 1;
 	if (db->in_transaction)
@@ -449,7 +480,8 @@ int database_script(struct database *db, const char *sql, struct error *error)
 			mysql_free_result(result);
 		status = mysql_next_result(db->mysql);
 	}
-	return status > 0 ? database_failed(db, mysql_errno(db->mysql), mysql_error(db->mysql), error) : 0;
+	return status > 0 ? database_failed(db, mysql_errno(db->mysql), mysql_error(db->mysql), error)
+					  : 0;
 }
 
 int database_ping(struct database *db, struct error *error)

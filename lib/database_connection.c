@@ -15,7 +15,9 @@
 
 /* ---- figures ---- */
 
-static struct { atomic_ullong connections, asking, connects, questions, failures, conflicts, waited_ns; } figures;
+static struct {
+	atomic_ullong connections, asking, connects, questions, failures, conflicts, waited_ns;
+} figures;
 
 static void add(atomic_ullong *figure, unsigned long long more)
 {
@@ -30,9 +32,13 @@ static unsigned long long value_of(atomic_ullong *figure)
 struct database_figures database_figures(void)
 {
 	return (struct database_figures){
-		.connections = value_of(&figures.connections), .asking = value_of(&figures.asking), .connects = value_of(&figures.connects),
-		.questions = value_of(&figures.questions), .failures = value_of(&figures.failures),
-		.conflicts = value_of(&figures.conflicts), .waited_ns = value_of(&figures.waited_ns),
+		.connections = value_of(&figures.connections),
+		.asking = value_of(&figures.asking),
+		.connects = value_of(&figures.connects),
+		.questions = value_of(&figures.questions),
+		.failures = value_of(&figures.failures),
+		.conflicts = value_of(&figures.conflicts),
+		.waited_ns = value_of(&figures.waited_ns),
 	};
 }
 
@@ -77,7 +83,8 @@ static bool is_suspended(struct database *db)
 	return suspended;
 }
 
-/* Before the descriptor is closed it is taken from here, so that nobody shuts down a later one of its number. */
+/* Before the descriptor is closed it is taken from here, so that nobody shuts down a later one of
+ * its number. */
 static void set_socket(struct database *db, int socket)
 {
 	pthread_mutex_lock(&db->guard);
@@ -108,32 +115,43 @@ void database_disconnect(struct database *db)
 	db->mysql = NULL;
 }
 
-/* A server does not notice for hours that a host is gone, and keeps the locks of its transactions for as long; no transaction of ours
- * stands still for seconds. Nor does one wait for a row for seconds, but where a cluster's node gives another one its data: that needs all
- * statements to end first, and lets none of a transaction begin, so that one which waits for a row that this transaction has would hold
- * up all three until it gives up (MariaDB's default: 50 s). */
-#define SESSION "SET idle_transaction_timeout = 10, innodb_lock_wait_timeout = 5, time_zone = '+00:00', " \
+/* A server does not notice for hours that a host is gone, and keeps the locks of its transactions
+ * for as long; no transaction of ours stands still for seconds. Nor does one wait for a row for
+ * seconds, but where a cluster's node gives another one its data: that needs all statements to end
+ * first, and lets none of a transaction begin, so that one which waits for a row that this
+ * transaction has would hold up all three until it gives up (MariaDB's default: 50 s). */
+#define SESSION \
+	"SET idle_transaction_timeout = 10, innodb_lock_wait_timeout = 5, time_zone = '+00:00', " \
 	"sql_mode = 'TRADITIONAL', tx_isolation = 'READ-COMMITTED'"
-/* A node first catches up with what the others had committed when it was asked, so that whoever is sent from one web host to another
- * finds what he has just done; outside of transactions, for reading and writing. */
+/* A node first catches up with what the others had committed when it was asked, so that whoever is
+ * sent from one web host to another finds what he has just done; outside of transactions, for
+ * reading and writing. */
 #define SESSION_OF_NODE "SET wsrep_sync_wait = 7"
 
-/* Whether the server takes statements. A node that has lost sight of most of its cluster, or does not have all data yet, lets one log
- * in and then refuses everything (1047): as little as this as well. */
+/* Whether the server takes statements. A node that has lost sight of most of its cluster, or does
+ * not have all data yet, lets one log in and then refuses everything (1047): as little as this as
+ * well. */
 static bool is_ready(MYSQL *mysql)
 {
 	return mysql_query(mysql, "DO 1") == 0;
 }
 
-/* A host that is gone without a word is found out after ten seconds, however long an answer may take. */
+/* A host that is gone without a word is found out after ten seconds, however long an answer may
+ * take. */
 static void watch_for_silence(int socket)
 {
-	const struct { int level, name, value; } options[] = {
-		{ SOL_SOCKET, SO_KEEPALIVE, 1 }, { IPPROTO_TCP, TCP_KEEPIDLE, 4 }, { IPPROTO_TCP, TCP_KEEPINTVL, 2 }, { IPPROTO_TCP, TCP_KEEPCNT, 3 },
+	const struct {
+		int level, name, value;
+	} options[] = {
+		{ SOL_SOCKET, SO_KEEPALIVE, 1 },
+		{ IPPROTO_TCP, TCP_KEEPIDLE, 4 },
+		{ IPPROTO_TCP, TCP_KEEPINTVL, 2 },
+		{ IPPROTO_TCP, TCP_KEEPCNT, 3 },
 		{ IPPROTO_TCP, TCP_USER_TIMEOUT, 10000 },
 	};
 	for (size_t i = 0; i < COUNT(options); i++)
-		setsockopt(socket, options[i].level, options[i].name, &options[i].value, sizeof options[i].value);
+		setsockopt(
+			socket, options[i].level, options[i].name, &options[i].value, sizeof options[i].value);
 }
 
 /* `host` NULL: over the socket. */
@@ -141,7 +159,8 @@ static int connect_to(struct database *db, const char *host, bool is_node, struc
 {
 	const struct config *c = &db->config;
 	if (is_suspended(db))
-		return fail(error, ERROR_DATABASE, "The database at %s does not answer.", host ? host : c->database_socket);
+		return fail(error, ERROR_DATABASE, "The database at %s does not answer.",
+			host ? host : c->database_socket);
 	db->mysql = mysql_init(NULL);
 	if (!db->mysql)
 		return fail(error, ERROR_SYSTEM, "There is no memory for a database connection.");
@@ -154,10 +173,13 @@ static int connect_to(struct database *db, const char *host, bool is_node, struc
 	mysql_options(db->mysql, MYSQL_INIT_COMMAND, SESSION);
 	if (is_node)
 		mysql_options(db->mysql, MYSQL_INIT_COMMAND, SESSION_OF_NODE);
-	if (!mysql_real_connect(db->mysql, host, c->database_user, c->database_password[0] ? c->database_password : NULL, c->database_name,
-			host ? (unsigned int)c->database_port : 0, host ? NULL : c->database_socket, CLIENT_MULTI_STATEMENTS | CLIENT_FOUND_ROWS)
-			|| (is_node && !is_ready(db->mysql))) {
-		fail(error, ERROR_DATABASE, "The database at %s does not answer: %s.", host ? host : c->database_socket, mysql_error(db->mysql));
+	if (!mysql_real_connect(db->mysql, host, c->database_user,
+			c->database_password[0] ? c->database_password : NULL, c->database_name,
+			host ? (unsigned int)c->database_port : 0, host ? NULL : c->database_socket,
+			CLIENT_MULTI_STATEMENTS | CLIENT_FOUND_ROWS)
+		|| (is_node && !is_ready(db->mysql))) {
+		fail(error, ERROR_DATABASE, "The database at %s does not answer: %s.",
+			host ? host : c->database_socket, mysql_error(db->mysql));
 		database_disconnect(db);
 		return ERROR_DATABASE;
 	}
@@ -173,7 +195,7 @@ static int connect_to(struct database *db, const char *host, bool is_node, struc
 void database_forget_error(struct error *error)
 {
 	if (error)
-		*error = (struct error){0};
+		*error = (struct error){ 0 };
 }
 
 /* The nodes of a cluster one after the other. */
@@ -193,7 +215,9 @@ static int connect_to_one_of(struct database *db, struct error *error)
 			return 0;
 		}
 	}
-	return hosts.count > 1 && error ? fail_context(error, "None of the databases at %s can be used", db->config.database_host) : rc;
+	return hosts.count > 1 && error
+		? fail_context(error, "None of the databases at %s can be used", db->config.database_host)
+		: rc;
 }
 
 int database_connect(struct database *db, struct error *error)
@@ -240,9 +264,11 @@ void database_close(struct database *db)
 
 bool database_is_lost(unsigned int number)
 {
-	return number == CR_SERVER_GONE_ERROR || number == CR_SERVER_LOST || number == CR_CONNECTION_ERROR
-		|| number == ER_CONNECTION_KILLED || number == ER_SERVER_SHUTDOWN
-		|| number == ER_UNKNOWN_COM_ERROR; /* a cluster's node that is not ready, or not any more: another one may be */
+	return number == CR_SERVER_GONE_ERROR || number == CR_SERVER_LOST
+		|| number == CR_CONNECTION_ERROR || number == ER_CONNECTION_KILLED
+		|| number == ER_SERVER_SHUTDOWN
+		|| number == ER_UNKNOWN_COM_ERROR; /* a cluster's node that is not ready, or not any more:
+	                                          another one may be */
 }
 
 bool database_is_connected(const struct database *db)

@@ -1,5 +1,5 @@
-/* One connection to MariaDB: how it begins and ends, what it must not be used for any more, and what all of them have done. Of
- * database.c only, which asks and answers over it. */
+/* One connection to MariaDB: how it begins and ends, what it must not be used for any more, and
+ * what all of them have done. Of database.c only, which asks and answers over it. */
 #ifndef PODIUM_LIB_DATABASE_CONNECTION_H
 #define PODIUM_LIB_DATABASE_CONNECTION_H
 
@@ -12,7 +12,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A statement, or a bundle of them, as this connection has prepared it. Found by the address of its definition. */
+/* A statement, or a bundle of them, as this connection has prepared it. Found by the address of its
+ * definition. */
 struct prepared {
 	struct prepared *next;
 	const void *definition;
@@ -27,15 +28,17 @@ struct database {
 	struct config config;
 	struct prepared *prepared[prepared_slots];
 	bool in_transaction, is_counted; /* is_counted: as an open connection */
-	bool is_taken_back;      /* the transaction that runs, by the server: what is asked now would stand by itself */
+	bool is_taken_back; /* the transaction that runs, by the server: what is asked now would stand
+	                       by itself */
 	unsigned int last_error; /* MariaDB's number of what failed last */
 	uint64_t affected, insert_id;
-	pthread_mutex_t guard;   /* of the two below, which another thread may use */
-	int socket;              /* of the open connection, or -1 */
+	pthread_mutex_t guard; /* of the two below, which another thread may use */
+	int socket;            /* of the open connection, or -1 */
 	bool suspended;
 };
 
-/* By the settings, to one of the hosts. ERROR_DATABASE where none answers; ERROR_INPUT or ERROR_SYSTEM as database_check_tls. */
+/* By the settings, to one of the hosts. ERROR_DATABASE where none answers; ERROR_INPUT or
+ * ERROR_SYSTEM as database_check_tls. */
 int database_connect(struct database *db, struct error *error);
 
 /* Its statements are gone with it. A connection that is not open stays so. */

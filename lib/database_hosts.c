@@ -13,7 +13,8 @@
 
 static atomic_size_t in_use;
 
-int database_hosts_read(const struct config *config, struct database_hosts *hosts, struct error *error)
+int database_hosts_read(
+	const struct config *config, struct database_hosts *hosts, struct error *error)
 {
 	hosts->count = 0;
 	for (const char *rest = config->database_host;;) {
@@ -22,9 +23,13 @@ int database_hosts_read(const struct config *config, struct database_hosts *host
 		while (end > name && (end[-1] == ' ' || end[-1] == '\t'))
 			end--;
 		if (end == name)
-			return fail(error, ERROR_INPUT, "The setting database_host names hosts with commas between them; in \"%s\" one is empty.", config->database_host);
+			return fail(error, ERROR_INPUT,
+				"The setting database_host names hosts with commas between them; in \"%s\" one is "
+			    "empty.",
+				config->database_host);
 		if (hosts->count == database_most_hosts)
-			return fail(error, ERROR_INPUT, "The setting database_host may name %d hosts.", database_most_hosts);
+			return fail(error, ERROR_INPUT, "The setting database_host may name %d hosts.",
+				database_most_hosts);
 		char *copy = hosts->names[hosts->count++];
 		memcpy(copy, name, (size_t)(end - name));
 		copy[end - name] = '\0';
@@ -52,7 +57,8 @@ static bool is_this_host(const char *name)
 		return true;
 	if (inet_pton(AF_INET, name, address) == 1)
 		return address[0] == 127;
-	return inet_pton(AF_INET6, name, address) == 1 && memcmp(address, &in6addr_loopback, sizeof in6addr_loopback) == 0;
+	return inet_pton(AF_INET6, name, address) == 1
+		&& memcmp(address, &in6addr_loopback, sizeof in6addr_loopback) == 0;
 }
 
 static bool is_here(const struct config *c)
@@ -79,13 +85,19 @@ int database_check_tls(const struct config *c, struct error *error)
 	if (strcmp(tls, "off") == 0 || strcmp(tls, "unverified") == 0)
 		return 0;
 	if (strcmp(tls, "verify") != 0)
-		return fail(error, ERROR_INPUT, "The setting database_tls is verify, unverified or off, not \"%s\".", tls);
+		return fail(error, ERROR_INPUT,
+			"The setting database_tls is verify, unverified or off, not \"%s\".", tls);
 	if (c->database_tls_ca[0] && access(c->database_tls_ca, R_OK))
-		return fail(error, ERROR_SYSTEM, "Cannot read the certificates in %s (database_tls_ca): %s.", c->database_tls_ca, strerror(errno));
+		return fail(error, ERROR_SYSTEM,
+			"Cannot read the certificates in %s (database_tls_ca): %s.", c->database_tls_ca,
+			strerror(errno));
 	return c->database_tls_ca[0] ? 0
-		: fail(error, ERROR_INPUT, "The database on %s is reached over TLS, and nothing says whose certificates to trust: set database_tls_ca to "
-			"the file with the certificate that signs the database's, or database_tls to off where the network itself is safe.",
-			c->database_host);
+								 : fail(error, ERROR_INPUT,
+									 "The database on %s is reached over TLS, and nothing says "
+	                                 "whose certificates to trust: set database_tls_ca to "
+									 "the file with the certificate that signs the database's, or "
+	                                 "database_tls to off where the network itself is safe.",
+									 c->database_host);
 }
 
 bool database_wants_tls(const struct config *config)

@@ -1,4 +1,5 @@
-/* What libmariadb is given for the values of a statement, and what the columns of its rows become. Of database.c only. */
+/* What libmariadb is given for the values of a statement, and what the columns of its rows become.
+ * Of database.c only. */
 #ifndef PODIUM_LIB_DATABASE_VALUES_H
 #define PODIUM_LIB_DATABASE_VALUES_H
 
@@ -9,8 +10,10 @@
 #include <stdarg.h>
 
 enum {
-	database_most_parameters = 32, database_most_columns = 48,
-	database_inline_bytes = 256 /* a text of so many is fetched with its row, a longer one by a call of its own */
+	database_most_parameters = 32,
+	database_most_columns = 48,
+	database_inline_bytes =
+		256 /* a text of so many is fetched with its row, a longer one by a call of its own */
 };
 
 union database_value {
@@ -26,7 +29,8 @@ struct database_parameters {
 };
 
 /* `letters` as lib/database.h says. Texts and bytes stay the caller's. */
-void database_parameters_collect(struct database_parameters *p, const char *letters, va_list *arguments);
+void database_parameters_collect(
+	struct database_parameters *p, const char *letters, va_list *arguments);
 
 struct database_results {
 	MYSQL_BIND binds[database_most_columns];
@@ -41,6 +45,7 @@ struct database_results {
 void database_results_bind(struct database_results *r, const struct statement *statement);
 
 /* The row that `handle` has fetched, as the struct of `statement`; texts and bytes in `arena`. */
-void database_results_store(struct database_results *r, MYSQL_STMT *handle, const struct statement *statement, struct arena *arena, char *row);
+void database_results_store(struct database_results *r, MYSQL_STMT *handle,
+	const struct statement *statement, struct arena *arena, char *row);
 
 #endif

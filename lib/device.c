@@ -31,15 +31,17 @@ static bool is_memory_size(const char *word)
 
 static bool says_nothing(const char *word)
 {
-	static const char *const empty_words[] = { "NVIDIA", "Tesla", "GeForce", "Quadro", "Graphics", "Device", "Generation" };
-	return is_one_of(word, empty_words, COUNT(empty_words)) || is_memory_size(word) || strncasecmp(word, "SXM", 3) == 0
-		|| strncasecmp(word, "HBM", 3) == 0;
+	static const char *const empty_words[] = { "NVIDIA", "Tesla", "GeForce", "Quadro", "Graphics",
+		"Device", "Generation" };
+	return is_one_of(word, empty_words, COUNT(empty_words)) || is_memory_size(word)
+		|| strncasecmp(word, "SXM", 3) == 0 || strncasecmp(word, "HBM", 3) == 0;
 }
 
 static void append_word(struct buffer *model, const char *word)
 {
 	/* RTX 4090 is one name; H100 PCIe is a name and what sets it apart. */
-	bool continues = model->length && isalpha((unsigned char)model->data[model->length - 1]) && isdigit((unsigned char)*word);
+	bool continues = model->length && isalpha((unsigned char)model->data[model->length - 1])
+		&& isdigit((unsigned char)*word);
 	if (model->length && !continues)
 		buffer_byte(model, '-');
 	for (; *word; word++)
@@ -50,12 +52,14 @@ static void append_word(struct buffer *model, const char *word)
 const char *device_model(struct arena *arena, const char *product)
 {
 	enum { most_bytes = 48 }; /* gpus.model */
-	cleanup_buffer struct buffer model = {0};
+	cleanup_buffer struct buffer model = { 0 };
 	char *rest = arena_strdup(arena, product), *word;
 	while ((word = strtok_r(rest, " -/()", &rest)))
 		if (!says_nothing(word))
 			append_word(&model, word);
-	return model.length ? arena_strndup(arena, model.data, model.length < most_bytes ? model.length : most_bytes) : "GPU";
+	return model.length
+		? arena_strndup(arena, model.data, model.length < most_bytes ? model.length : most_bytes)
+		: "GPU";
 }
 
 /* ---- the CPU ---- */
@@ -89,8 +93,13 @@ bool gpu_runs_language(const char *model, enum task_language language)
 
 static struct device cpu_device(struct arena *arena)
 {
-	return (struct device){ .model = "CPU", .product = machine_processor(arena), .uuid = "CPU", .driver = "",
-		.compute_capability = "", .memory_bytes = machine_memory_bytes(), .node = -1 };
+	return (struct device){ .model = "CPU",
+		.product = machine_processor(arena),
+		.uuid = "CPU",
+		.driver = "",
+		.compute_capability = "",
+		.memory_bytes = machine_memory_bytes(),
+		.node = -1 };
 }
 
 /* ---- GPUs ---- */
@@ -107,11 +116,13 @@ static bool bind_nvml(struct nvml *nvml)
 	NVML_CALLS(NVML_BIND)
 #undef NVML_BIND
 	if (!complete)
-		log_warning("The NVIDIA driver's libnvidia-ml.so.1 is too old: it lacks calls that Podium needs. No GPU is offered.");
+		log_warning("The NVIDIA driver's libnvidia-ml.so.1 is too old: it lacks calls that Podium "
+		            "needs. No GPU is offered.");
 	return complete;
 }
 
-static bool read_gpu(struct arena *arena, const struct nvml *nvml, unsigned int index, const char *driver, struct device *device)
+static bool read_gpu(struct arena *arena, const struct nvml *nvml, unsigned int index,
+	const char *driver, struct device *device)
 {
 	struct nvmlDevice_st *handle;
 	struct nvml_memory memory;
@@ -123,8 +134,12 @@ static bool read_gpu(struct arena *arena, const struct nvml *nvml, unsigned int 
 		|| nvml->device_compute_capability(handle, &major, &minor))
 		return false;
 	*device = (struct device){
-		.model = device_model(arena, product), .product = arena_strdup(arena, product), .uuid = arena_strdup(arena, uuid),
-		.driver = driver, .compute_capability = arena_printf(arena, "%d.%d", major, minor), .memory_bytes = (int64_t)memory.total,
+		.model = device_model(arena, product),
+		.product = arena_strdup(arena, product),
+		.uuid = arena_strdup(arena, uuid),
+		.driver = driver,
+		.compute_capability = arena_printf(arena, "%d.%d", major, minor),
+		.memory_bytes = (int64_t)memory.total,
 		.node = nvml->device_minor(handle, &node) ? -1 : (int)node,
 	};
 	return true;
@@ -150,7 +165,7 @@ static size_t read_gpus(struct arena *arena, const struct nvml *nvml, struct dev
 
 void devices_find(struct arena *arena, bool with_cpu, struct device **devices, size_t *count)
 {
-	struct nvml nvml = {0};
+	struct nvml nvml = { 0 };
 	*count = 0;
 	*devices = arena_array(arena, struct device, 1);
 	if (bind_nvml(&nvml)) {
@@ -159,7 +174,8 @@ void devices_find(struct arena *arena, bool with_cpu, struct device **devices, s
 			*count = read_gpus(arena, &nvml, devices);
 			nvml.stop();
 		} else {
-			log_warning("The NVIDIA driver does not start (NVML status %u). No GPU is offered.", status);
+			log_warning(
+				"The NVIDIA driver does not start (NVML status %u). No GPU is offered.", status);
 		}
 	}
 	if (nvml.library)
@@ -170,25 +186,31 @@ void devices_find(struct arena *arena, bool with_cpu, struct device **devices, s
 
 /* ---- locks ---- */
 
-static int open_lock_file(const char *directory, const char *uuid, const char *what, struct error *error)
+static int open_lock_file(
+	const char *directory, const char *uuid, const char *what, struct error *error)
 {
-	cleanup_buffer struct buffer path = {0};
+	cleanup_buffer struct buffer path = { 0 };
 	buffer_printf(&path, "%s/podium-%s.%s", directory, uuid, what);
-	/* The folder may be everybody's and the file another user's: then the kernel refuses O_CREAT. */
+	/* The folder may be everybody's and the file another user's: then the kernel refuses O_CREAT.
+	 */
 	int lock = open(path.data, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 	if (lock < 0 && errno == ENOENT)
 		lock = open(path.data, O_RDONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
 	if (lock < 0)
-		return fail(error, ERROR_SYSTEM, "Cannot open the device's lock file %s: %s. Remove it, or choose another folder with "
-			"PODIUM_DEVICE_LOCKS.", path.data, strerror(errno));
+		return fail(error, ERROR_SYSTEM,
+			"Cannot open the device's lock file %s: %s. Remove it, or choose another folder with "
+			"PODIUM_DEVICE_LOCKS.",
+			path.data, strerror(errno));
 	return lock;
 }
 
-int device_lock_open(struct device_lock *lock, const struct device *device, const char *directory, struct error *error)
+int device_lock_open(struct device_lock *lock, const struct device *device, const char *directory,
+	struct error *error)
 {
 	if (!*directory)
 		directory = access("/run/lock", W_OK) == 0 ? "/run/lock" : "/tmp";
-	*lock = (struct device_lock){ .turn = open_lock_file(directory, device->uuid, "turn", error), .use = -1 };
+	*lock = (struct device_lock){ .turn = open_lock_file(directory, device->uuid, "turn", error),
+		.use = -1 };
 	if (lock->turn >= 0)
 		lock->use = open_lock_file(directory, device->uuid, "lock", error);
 	if (lock->use >= 0)

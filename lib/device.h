@@ -17,7 +17,7 @@ struct device {
 	const char *driver;             /* "580.95.05"; empty for the CPU */
 	const char *compute_capability; /* "9.0"; empty for the CPU */
 	int64_t memory_bytes;
-	int node;                       /* N of /dev/nvidiaN; -1: not known, or none */
+	int node; /* N of /dev/nvidiaN; -1: not known, or none */
 };
 
 bool device_is_cpu(const struct device *device);
@@ -25,19 +25,24 @@ bool device_is_cpu(const struct device *device);
 /* Whether tasks in this language can be run on devices of this model. */
 bool gpu_runs_language(const char *model, enum task_language language);
 
-/* All GPUs that the driver shows, in its order, and the CPU where there is none or `with_cpu` says so. A GPU that
- * does not answer is left out with a warning in the log. */
+/* All GPUs that the driver shows, in its order, and the CPU where there is none or `with_cpu` says
+ * so. A GPU that does not answer is left out with a warning in the log. */
 void devices_find(struct arena *arena, bool with_cpu, struct device **devices, size_t *count);
 
-/* The short name of a product: the maker's words, memory sizes and SXM sockets go, the rest stays, since
- * boards of one name but another socket are not equally fast. "NVIDIA H100 80GB HBM3" is H100,
- * "NVIDIA H100 PCIe" is H100-PCIe, "NVIDIA GeForce RTX 4090" is RTX4090. */
+/* The short name of a product: the maker's words, memory sizes and SXM sockets go, the rest stays,
+ * since boards of one name but another socket are not equally fast. "NVIDIA H100 80GB HBM3" is
+ * H100, "NVIDIA H100 PCIe" is H100-PCIe, "NVIDIA GeForce RTX 4090" is RTX4090. */
 const char *device_model(struct arena *arena, const char *product);
 
-/* The lock of a device, so that two workers of one machine never measure on it at the same time. The files lie in
- * `directory` (empty: /run/lock, else /tmp). Who waits has the turn, so that a busy worker cannot keep others out. */
-struct device_lock { int turn, use; bool has_turn; };
-int device_lock_open(struct device_lock *lock, const struct device *device, const char *directory, struct error *error);
+/* The lock of a device, so that two workers of one machine never measure on it at the same time.
+ * The files lie in `directory` (empty: /run/lock, else /tmp). Who waits has the turn, so that a
+ * busy worker cannot keep others out. */
+struct device_lock {
+	int turn, use;
+	bool has_turn;
+};
+int device_lock_open(struct device_lock *lock, const struct device *device, const char *directory,
+	struct error *error);
 bool device_lock_try(struct device_lock *lock); /* false: somebody else has it; ask again soon */
 void device_lock_release(struct device_lock *lock);
 void device_lock_close(struct device_lock *lock); /* closes what is open (>= 0) and forgets it */

@@ -24,33 +24,50 @@ const struct dialect dialects[] = {
 	{ NULL, NULL, NULL },
 };
 
-/* A module and all below it. Of several that a source imports the first of this table says most: what is built on another
- * one stands before it. */
-static const struct module { const char *name; int dialect; } MODULES[] = {
-	{ "helion", HELION }, { "tilelang", TILELANG }, { "cutlass.cute", CUTE }, { "cutlass", CUTE }, { "cuda.tile", CUTILE },
-	{ "triton", TRITON }, { "numba", NUMBA }, { "cupy", CUPY }, { "torch.utils.cpp_extension", CUDA }, { "cuda", CUDA },
-	{ "jax", JAX }, { "torch", PYTORCH },
+/* A module and all below it. Of several that a source imports the first of this table says most:
+ * what is built on another one stands before it. */
+static const struct module {
+	const char *name;
+	int dialect;
+} MODULES[] = {
+	{ "helion", HELION },
+	{ "tilelang", TILELANG },
+	{ "cutlass.cute", CUTE },
+	{ "cutlass", CUTE },
+	{ "cuda.tile", CUTILE },
+	{ "triton", TRITON },
+	{ "numba", NUMBA },
+	{ "cupy", CUPY },
+	{ "torch.utils.cpp_extension", CUDA },
+	{ "cuda", CUDA },
+	{ "jax", JAX },
+	{ "torch", PYTORCH },
 };
 
 static bool is_word(const char *text, size_t length, const char *word)
 {
 	size_t wanted = strlen(word);
-	return length > wanted && memcmp(text, word, wanted) == 0 && isspace((unsigned char)text[wanted]);
+	return length > wanted && memcmp(text, word, wanted) == 0
+		&& isspace((unsigned char)text[wanted]);
 }
 
-/* Where the list of modules begins that a line imports, `*length` bytes long; NULL when it imports none. */
+/* Where the list of modules begins that a line imports, `*length` bytes long; NULL when it imports
+ * none. */
 static const char *imported(const char *line, size_t *length)
 {
 	while (*length && (*line == ' ' || *line == '\t'))
 		line++, --*length;
-	const char *word = is_word(line, *length, "import") ? "import" : is_word(line, *length, "from") ? "from" : NULL;
+	const char *word = is_word(line, *length, "import") ? "import"
+		: is_word(line, *length, "from")                ? "from"
+														: NULL;
 	if (!word)
 		return NULL;
 	*length -= strlen(word);
 	return line + strlen(word);
 }
 
-/* The number of the module in MODULES that stands at the beginning of `text`; COUNT(MODULES) when there is none. */
+/* The number of the module in MODULES that stands at the beginning of `text`; COUNT(MODULES) when
+ * there is none. */
 static size_t module_at(const char *text, size_t length)
 {
 	for (size_t i = 0; i < COUNT(MODULES); i++) {

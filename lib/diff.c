@@ -29,7 +29,8 @@ static struct diff_text split(struct arena *arena, const char *text, size_t leng
 		size_t next = end ? (size_t)(end - text) : length, stop = next;
 		if (stop > at && text[stop - 1] == '\r')
 			stop--;
-		split.lines[i] = (struct diff_line){ text + at, stop - at, hash_of(text + at, stop - at), false };
+		split.lines[i] =
+			(struct diff_line){ text + at, stop - at, hash_of(text + at, stop - at), false };
 		at = next + 1;
 	}
 	return split;
@@ -40,19 +41,28 @@ static bool same(const struct diff_line *a, const struct diff_line *b)
 	return a->hash == b->hash && a->length == b->length && memcmp(a->text, b->text, a->length) == 0;
 }
 
-/* ---- the fewest changes: E. W. Myers, "An O(ND) difference algorithm and its variations", 1986 ---- */
+/* ---- the fewest changes: E. W. Myers, "An O(ND) difference algorithm and its variations", 1986
+ * ---- */
 
-/* Memory grows with the square of the changes (4 MB), time with comparisons; a pair that needs more is shown coarse. */
-enum { most_changes = 1000, most_lines = 1000 * 1000, most_work = 30 * 1000 * 1000, bytes_per_step = 64 };
+/* Memory grows with the square of the changes (4 MB), time with comparisons; a pair that needs more
+ * is shown coarse. */
+enum {
+	most_changes = 1000,
+	most_lines = 1000 * 1000,
+	most_work = 30 * 1000 * 1000,
+	bytes_per_step = 64
+};
 
 struct search {
-	struct diff_line *a, *b;         /* what lies between the common beginning and the common end */
+	struct diff_line *a, *b; /* what lies between the common beginning and the common end */
 	int32_t a_count, b_count;
-	int32_t *reach[most_changes + 1];/* after d changes, how far into `a` each diagonal k = a - b comes: reach[d][k + d] */
+	int32_t *reach[most_changes
+		+ 1]; /* after d changes, how far into `a` each diagonal k = a - b comes: reach[d][k + d] */
 	int64_t work;
 };
 
-/* Whether the path on diagonal k comes down from k + 1, by an added line, rather than over from k - 1. */
+/* Whether the path on diagonal k comes down from k + 1, by an added line, rather than over from k
+ * - 1. */
 static bool comes_down(const int32_t *before, int32_t d, int32_t k)
 {
 	return k == -d || (k != d && before[k - 1 + d - 1] < before[k + 1 + d - 1]);
@@ -60,7 +70,8 @@ static bool comes_down(const int32_t *before, int32_t d, int32_t k)
 
 static int32_t follow(struct search *search, int32_t x, int32_t k)
 {
-	while (x < search->a_count && x - k < search->b_count && same(&search->a[x], &search->b[x - k])) {
+	while (
+		x < search->a_count && x - k < search->b_count && same(&search->a[x], &search->b[x - k])) {
 		search->work += 1 + (int64_t)(search->a[x].length / bytes_per_step);
 		x++;
 	}
@@ -72,7 +83,9 @@ static bool advance(struct search *search, int32_t d)
 {
 	const int32_t *before = d ? search->reach[d - 1] : NULL;
 	for (int32_t k = -d; k <= d; k += 2) {
-		int32_t x = !d ? 0 : comes_down(before, d, k) ? before[k + 1 + d - 1] : before[k - 1 + d - 1] + 1;
+		int32_t x = !d                 ? 0
+			: comes_down(before, d, k) ? before[k + 1 + d - 1]
+									   : before[k - 1 + d - 1] + 1;
 		x = follow(search, x, k);
 		search->reach[d][k + d] = x;
 		if (x == search->a_count && x - k == search->b_count)
@@ -127,19 +140,24 @@ static size_t count_changed(const struct diff_text *text)
 	return changed;
 }
 
-struct diff diff_of(struct arena *arena, const char *a, size_t a_length, const char *b, size_t b_length)
+struct diff diff_of(
+	struct arena *arena, const char *a, size_t a_length, const char *b, size_t b_length)
 {
 	struct diff diff = { .a = split(arena, a, a_length), .b = split(arena, b, b_length) };
 	size_t begin = 0, a_end = diff.a.count, b_end = diff.b.count;
 	while (begin < a_end && begin < b_end && same(&diff.a.lines[begin], &diff.b.lines[begin]))
 		begin++;
-	while (a_end > begin && b_end > begin && same(&diff.a.lines[a_end - 1], &diff.b.lines[b_end - 1]))
+	while (
+		a_end > begin && b_end > begin && same(&diff.a.lines[a_end - 1], &diff.b.lines[b_end - 1]))
 		a_end--, b_end--;
 	struct search *search = arena_alloc(arena, sizeof *search);
-	*search = (struct search){ .a = diff.a.lines + begin, .b = diff.b.lines + begin,
-		.a_count = (int32_t)(a_end - begin), .b_count = (int32_t)(b_end - begin) };
+	*search = (struct search){ .a = diff.a.lines + begin,
+		.b = diff.b.lines + begin,
+		.a_count = (int32_t)(a_end - begin),
+		.b_count = (int32_t)(b_end - begin) };
 	bool one_side = !search->a_count || !search->b_count;
-	diff.is_coarse = !one_side && (a_end > most_lines || b_end > most_lines || !find_path(arena, search));
+	diff.is_coarse =
+		!one_side && (a_end > most_lines || b_end > most_lines || !find_path(arena, search));
 	if (one_side || diff.is_coarse)
 		mark_all(search);
 	diff.removed = count_changed(&diff.a);
@@ -152,26 +170,36 @@ struct diff diff_of(struct arena *arena, const char *a, size_t a_length, const c
 struct writer {
 	struct arena *arena;
 	const struct diff *diff;
-	struct diff_row *rows; size_t count, most;
+	struct diff_row *rows;
+	size_t count, most;
 	bool is_cut;
 };
 
-static void write_row(struct writer *writer, enum diff_kind kind, size_t a, size_t b, size_t skipped)
+static void write_row(
+	struct writer *writer, enum diff_kind kind, size_t a, size_t b, size_t skipped)
 {
 	if (writer->count == writer->most) {
 		writer->is_cut = true;
 		return;
 	}
-	const struct diff_line *line = kind == DIFF_GAP ? NULL : kind == DIFF_ADDED ? &writer->diff->b.lines[b - 1] : &writer->diff->a.lines[a - 1];
+	const struct diff_line *line = kind == DIFF_GAP ? NULL
+		: kind == DIFF_ADDED                        ? &writer->diff->b.lines[b - 1]
+													: &writer->diff->a.lines[a - 1];
 	writer->rows[writer->count++] = (struct diff_row){
-		.kind = kind, .a = a, .b = b, .text = line ? arena_strndup(writer->arena, line->text, line->length) : "", .skipped = skipped,
+		.kind = kind,
+		.a = a,
+		.b = b,
+		.text = line ? arena_strndup(writer->arena, line->text, line->length) : "",
+		.skipped = skipped,
 	};
 }
 
-/* `count` lines that are the same, from a and b on. At the ends of the texts only the side towards the change is shown. */
+/* `count` lines that are the same, from a and b on. At the ends of the texts only the side towards
+ * the change is shown. */
 static void write_same(struct writer *writer, size_t a, size_t b, size_t count, size_t context)
 {
-	bool first = !a && !b, last = a + count == writer->diff->a.count && b + count == writer->diff->b.count;
+	bool first = !a && !b,
+		 last = a + count == writer->diff->a.count && b + count == writer->diff->b.count;
 	size_t head = first ? 0 : context, tail = last ? 0 : context;
 	size_t shown = head + tail, skipped = count > shown ? count - shown : 0;
 	for (size_t i = 0; i < count; i++) {
@@ -185,10 +213,14 @@ static void write_same(struct writer *writer, size_t a, size_t b, size_t count, 
 	}
 }
 
-size_t diff_rows(struct arena *arena, const struct diff *diff, size_t context, size_t most, struct diff_row **rows, bool *is_cut)
+size_t diff_rows(struct arena *arena, const struct diff *diff, size_t context, size_t most,
+	struct diff_row **rows, bool *is_cut)
 {
 	const struct diff_text *a = &diff->a, *b = &diff->b;
-	struct writer writer = { .arena = arena, .diff = diff, .rows = arena_array(arena, struct diff_row, most + 1), .most = most };
+	struct writer writer = { .arena = arena,
+		.diff = diff,
+		.rows = arena_array(arena, struct diff_row, most + 1),
+		.most = most };
 	for (size_t i = 0, j = 0; (i < a->count || j < b->count) && !writer.is_cut;) {
 		size_t begin = i;
 		while (i < a->count && j < b->count && !a->lines[i].changed && !b->lines[j].changed)

@@ -10,7 +10,7 @@
 enum { most_words = 32 };
 
 struct line {
-	int number;             /* from 1 */
+	int number; /* from 1 */
 	const char *words[most_words];
 	size_t count;
 };
@@ -25,7 +25,8 @@ struct parsing {
 static int take_leaderboard(struct parsing *parsing)
 {
 	if (parsing->directives->leaderboard)
-		return fail(parsing->error, ERROR_INPUT, "Line %d: the leaderboard is named twice; keep one of the two lines.",
+		return fail(parsing->error, ERROR_INPUT,
+			"Line %d: the leaderboard is named twice; keep one of the two lines.",
 			parsing->line.number);
 	parsing->directives->leaderboard = parsing->line.words[2];
 	return 0;
@@ -44,11 +45,13 @@ static int take_gpus(struct parsing *parsing)
 	struct directives *directives = parsing->directives;
 	const struct line *line = &parsing->line;
 	if (directives->gpu_count)
-		return fail(parsing->error, ERROR_INPUT, "Line %d: the GPUs are named twice; put them all on one line.", line->number);
+		return fail(parsing->error, ERROR_INPUT,
+			"Line %d: the GPUs are named twice; put them all on one line.", line->number);
 	directives->gpus = arena_array(parsing->arena, const char *, line->count);
 	for (size_t i = 2; i < line->count; i++) {
 		if (strchr(line->words[i], ','))
-			return fail(parsing->error, ERROR_INPUT, "Line %d: %s contains a comma; separate the GPUs by spaces.", line->number,
+			return fail(parsing->error, ERROR_INPUT,
+				"Line %d: %s contains a comma; separate the GPUs by spaces.", line->number,
 				quote(parsing->arena, line->words[i]));
 		if (!has_gpu(directives, line->words[i]))
 			directives->gpus[directives->gpu_count++] = line->words[i];
@@ -74,7 +77,8 @@ static int split(struct parsing *parsing, const char *text, size_t length)
 	line->count = 0;
 	for (char *word = strtok_r(copy, blank, &rest); word; word = strtok_r(NULL, blank, &rest)) {
 		if (line->count == most_words)
-			return fail(parsing->error, ERROR_INPUT, "Line %d: the directive has more than %d words.", line->number, most_words);
+			return fail(parsing->error, ERROR_INPUT,
+				"Line %d: the directive has more than %d words.", line->number, most_words);
 		line->words[line->count++] = word;
 	}
 	return 0;
@@ -85,7 +89,8 @@ static bool is_directive(const char *text, size_t length)
 	static const char *const marks[] = { "#!POPCORN", "//!POPCORN" };
 	for (size_t i = 0; i < COUNT(marks); i++) {
 		size_t mark = strlen(marks[i]);
-		if (length >= mark && memcmp(text, marks[i], mark) == 0 && (length == mark || strchr(" \t\v\f", text[mark])))
+		if (length >= mark && memcmp(text, marks[i], mark) == 0
+			&& (length == mark || strchr(" \t\v\f", text[mark])))
 			return true;
 	}
 	return false;
@@ -100,18 +105,21 @@ static int parse_line(struct parsing *parsing, const char *text, size_t length)
 		return rc;
 	const struct line *line = &parsing->line;
 	if (line->count < 2)
-		return fail(parsing->error, ERROR_INPUT, "Line %d: !POPCORN says nothing; write `%s leaderboard NAME` or `%s gpus A B`.",
+		return fail(parsing->error, ERROR_INPUT,
+			"Line %d: !POPCORN says nothing; write `%s leaderboard NAME` or `%s gpus A B`.",
 			line->number, line->words[0], line->words[0]);
 	for (size_t i = 0; i < COUNT(DIRECTIVES); i++) {
 		if (strcasecmp(line->words[1], DIRECTIVES[i].name) != 0)
 			continue;
 		if (line->count < 3)
-			return fail(parsing->error, ERROR_INPUT, "Line %d: !POPCORN %s names nothing; write `%s %s`.", line->number,
+			return fail(parsing->error, ERROR_INPUT,
+				"Line %d: !POPCORN %s names nothing; write `%s %s`.", line->number,
 				DIRECTIVES[i].name, line->words[0], DIRECTIVES[i].example);
 		return DIRECTIVES[i].take(parsing);
 	}
-	return fail(parsing->error, ERROR_INPUT, "Line %d: there is no directive !POPCORN %s; known are leaderboard and gpus.",
-		line->number, quote(parsing->arena, line->words[1]));
+	return fail(parsing->error, ERROR_INPUT,
+		"Line %d: there is no directive !POPCORN %s; known are leaderboard and gpus.", line->number,
+		quote(parsing->arena, line->words[1]));
 }
 
 static bool is_comment(const char *text)
@@ -119,11 +127,13 @@ static bool is_comment(const char *text)
 	return text[0] == '#' || (text[0] == '/' && text[1] == '/');
 }
 
-int directives_parse(struct arena *arena, const char *source, struct directives *directives, struct error *error)
+int directives_parse(
+	struct arena *arena, const char *source, struct directives *directives, struct error *error)
 {
-	*directives = (struct directives){0};
+	*directives = (struct directives){ 0 };
 	struct parsing parsing = { .arena = arena, .directives = directives, .error = error };
-	if (strncmp(source, "\xef\xbb\xbf", 3) == 0) /* some editors begin a file with a byte order mark */
+	if (strncmp(source, "\xef\xbb\xbf", 3)
+		== 0) /* some editors begin a file with a byte order mark */
 		source += 3;
 	for (parsing.line.number = 1; is_comment(source); parsing.line.number++) {
 		size_t length = strcspn(source, "\r\n");

@@ -4,9 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
-static int fill(struct error *error, int code, const char *field, const char *format, va_list arguments)
-	__attribute__((format(printf, 4, 0)));
-static int fill(struct error *error, int code, const char *field, const char *format, va_list arguments)
+static int fill(struct error *error, int code, const char *field, const char *format,
+	va_list arguments) __attribute__((format(printf, 4, 0)));
+static int fill(
+	struct error *error, int code, const char *field, const char *format, va_list arguments)
 {
 	if (!error)
 		return code;

@@ -18,19 +18,21 @@ enum error_code {
 
 struct error {
 	int code;
-	char field[48];   /* name of the form field or key that is meant, or "" */
-	char text[1024];  /* one sentence, UTF-8, no trailing newline */
+	char field[48];  /* name of the form field or key that is meant, or "" */
+	char text[1024]; /* one sentence, UTF-8, no trailing newline */
 };
 
 /* Fills `error` and returns `code`, so that callers write `return fail(error, ERROR_INPUT, ...)`.
  * `error` may be NULL. */
-int fail(struct error *error, int code, const char *format, ...) __attribute__((format(printf, 3, 4)));
+int fail(struct error *error, int code, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
 
 /* The same, and says which form field the sentence belongs to. */
 int fail_field(struct error *error, const char *field, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
 /* Puts "PREFIX: " before the sentence that is there and returns the code that is there. */
-int fail_context(struct error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
+int fail_context(struct error *error, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
 
 #endif

@@ -26,7 +26,8 @@ const struct file *fileset_find(const struct fileset *set, const char *path)
 	return NULL;
 }
 
-int fileset_add(struct fileset *set, const char *path, const void *bytes, size_t length, struct error *error)
+int fileset_add(
+	struct fileset *set, const char *path, const void *bytes, size_t length, struct error *error)
 {
 	if (fileset_find(set, path))
 		return fail(error, ERROR_CONFLICT, "The file %s is there twice.", quote(set->arena, path));
@@ -75,15 +76,42 @@ static bool has_control(const char *path)
 	return false;
 }
 
-static bool is_empty(const char *path) { return !*path; }
-static bool is_absolute(const char *path) { return path[0] == '/'; }
-static bool has_drive(const char *path) { return path[0] && path[1] == ':'; }
-static bool has_backslash(const char *path) { return strchr(path, '\\'); }
-static bool has_parent(const char *path) { return has_part(path, ".."); }
-static bool has_here(const char *path) { return has_part(path, "."); }
-static bool has_empty_part(const char *path) { return has_part(path, ""); }
-static bool is_long(const char *path) { return strlen(path) > fileset_most_path_bytes; }
-static bool is_deep(const char *path) { return depth(path) > fileset_most_path_depth; }
+static bool is_empty(const char *path)
+{
+	return !*path;
+}
+static bool is_absolute(const char *path)
+{
+	return path[0] == '/';
+}
+static bool has_drive(const char *path)
+{
+	return path[0] && path[1] == ':';
+}
+static bool has_backslash(const char *path)
+{
+	return strchr(path, '\\');
+}
+static bool has_parent(const char *path)
+{
+	return has_part(path, "..");
+}
+static bool has_here(const char *path)
+{
+	return has_part(path, ".");
+}
+static bool has_empty_part(const char *path)
+{
+	return has_part(path, "");
+}
+static bool is_long(const char *path)
+{
+	return strlen(path) > fileset_most_path_bytes;
+}
+static bool is_deep(const char *path)
+{
+	return depth(path) > fileset_most_path_depth;
+}
 
 static const struct {
 	bool (*broken)(const char *path);
@@ -122,8 +150,8 @@ bool path_is_debris(const char *path)
 	return false;
 }
 
-/* Orders paths without ASCII case and with '/' before every other byte, so that what collides with a
- * path, or lies in it as if it were a folder, comes right behind it. */
+/* Orders paths without ASCII case and with '/' before every other byte, so that what collides with
+ * a path, or lies in it as if it were a folder, comes right behind it. */
 static int rank_of(unsigned char c)
 {
 	if (c == '/')
@@ -133,7 +161,8 @@ static int rank_of(unsigned char c)
 
 static int compare_paths(const void *left, const void *right)
 {
-	const unsigned char *a = *(const unsigned char *const *)left, *b = *(const unsigned char *const *)right;
+	const unsigned char *a = *(const unsigned char *const *)left,
+						*b = *(const unsigned char *const *)right;
 	while (*a && rank_of(*a) == rank_of(*b)) {
 		a++;
 		b++;
@@ -141,19 +170,23 @@ static int compare_paths(const void *left, const void *right)
 	return rank_of(*a) - rank_of(*b);
 }
 
-static int check_pair(struct arena *arena, const char *first, const char *second, struct error *error)
+static int check_pair(
+	struct arena *arena, const char *first, const char *second, struct error *error)
 {
 	size_t length = strlen(first);
 	if (length && first[length - 1] == '/')
 		return 0;
 	if (strcmp(first, second) == 0)
-		return fail(error, ERROR_CONFLICT, "The file %s is there twice; keep one of them.", quote(arena, first));
+		return fail(error, ERROR_CONFLICT, "The file %s is there twice; keep one of them.",
+			quote(arena, first));
 	if (strcasecmp(first, second) == 0)
-		return fail(error, ERROR_CONFLICT, "The files %s and %s differ only in upper and lower case; rename one of them.",
+		return fail(error, ERROR_CONFLICT,
+			"The files %s and %s differ only in upper and lower case; rename one of them.",
 			quote(arena, first), quote(arena, second));
 	if (strncasecmp(first, second, length) == 0 && second[length] == '/')
-		return fail(error, ERROR_CONFLICT, "%s is a file and also a folder (of %s); rename one of them.",
-			quote(arena, first), quote(arena, second));
+		return fail(error, ERROR_CONFLICT,
+			"%s is a file and also a folder (of %s); rename one of them.", quote(arena, first),
+			quote(arena, second));
 	return 0;
 }
 
@@ -187,16 +220,18 @@ static int read_file(struct walk *walk, int descriptor, const char *path, size_t
 	size_t room = fileset_most_total_bytes - walk->total_bytes;
 	if (expected > fileset_most_file_bytes)
 		return fail(walk->error, ERROR_LIMIT, "The file %s is larger than 4 MiB.", shown);
-	cleanup_buffer struct buffer bytes = {0};
+	cleanup_buffer struct buffer bytes = { 0 };
 	char piece[16384];
 	for (ssize_t got; (got = read(descriptor, piece, sizeof piece)) != 0;) {
 		if (got < 0)
-			return fail(walk->error, ERROR_SYSTEM, "Cannot read the file %s: %s.", shown, strerror(errno));
+			return fail(
+				walk->error, ERROR_SYSTEM, "Cannot read the file %s: %s.", shown, strerror(errno));
 		buffer_append(&bytes, piece, (size_t)got);
 		if (bytes.length > fileset_most_file_bytes)
 			return fail(walk->error, ERROR_LIMIT, "The file %s is larger than 4 MiB.", shown);
 		if (bytes.length > room)
-			return fail(walk->error, ERROR_LIMIT, "The folder holds more than 16 MiB (counted up to %s).", shown);
+			return fail(walk->error, ERROR_LIMIT,
+				"The folder holds more than 16 MiB (counted up to %s).", shown);
 	}
 	walk->total_bytes += bytes.length;
 	return fileset_add(walk->set, path, buffer_string(&bytes), bytes.length, walk->error);
@@ -212,15 +247,18 @@ static int take_entry(struct walk *walk, int directory, const char *name, const 
 	cleanup_fd int entry = openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	struct stat about;
 	if (entry < 0 && errno == ELOOP)
-		return fail(walk->error, ERROR_INPUT, "%s is a link; put the file itself in its place.", shown);
+		return fail(
+			walk->error, ERROR_INPUT, "%s is a link; put the file itself in its place.", shown);
 	if (entry < 0 && errno == ENXIO)
-		return fail(walk->error, ERROR_INPUT, "%s is neither a file nor a folder; remove it.", shown);
+		return fail(
+			walk->error, ERROR_INPUT, "%s is neither a file nor a folder; remove it.", shown);
 	if (entry < 0 || fstat(entry, &about) < 0)
 		return fail(walk->error, ERROR_SYSTEM, "Cannot open %s: %s.", shown, strerror(errno));
 	if (S_ISDIR(about.st_mode))
 		return walk_folder(walk, entry, path);
 	if (!S_ISREG(about.st_mode))
-		return fail(walk->error, ERROR_INPUT, "%s is neither a file nor a folder; remove it.", shown);
+		return fail(
+			walk->error, ERROR_INPUT, "%s is neither a file nor a folder; remove it.", shown);
 	if (walk->set->count == fileset_most_files)
 		return fail(walk->error, ERROR_LIMIT, "The folder holds more than 512 files.");
 	return read_file(walk, entry, path, (size_t)about.st_size);
@@ -237,14 +275,15 @@ static int walk_folder(struct walk *walk, int directory, const char *prefix)
 	cleanup_fd int copy = fcntl(directory, F_DUPFD_CLOEXEC, 0);
 	__attribute__((cleanup(scope_closedir))) DIR *folder = copy < 0 ? NULL : fdopendir(copy);
 	if (!folder)
-		return fail(walk->error, ERROR_SYSTEM, "Cannot read the folder %s: %s.", quote(walk->set->arena, prefix),
-			strerror(errno));
+		return fail(walk->error, ERROR_SYSTEM, "Cannot read the folder %s: %s.",
+			quote(walk->set->arena, prefix), strerror(errno));
 	steal_fd(&copy);
 	int rc = 0;
 	for (struct dirent *entry; !rc && (entry = readdir(folder));) {
 		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
 			continue;
-		const char *path = arena_printf(walk->set->arena, "%s%s%s", prefix, *prefix ? "/" : "", entry->d_name);
+		const char *path =
+			arena_printf(walk->set->arena, "%s%s%s", prefix, *prefix ? "/" : "", entry->d_name);
 		if (!path_is_debris(path))
 			rc = take_entry(walk, directory, entry->d_name, path);
 	}
@@ -261,8 +300,8 @@ int fileset_from_folder(struct fileset *set, const char *path, struct error *err
 	const char *shown = quote(set->arena, path);
 	cleanup_fd int directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (directory < 0)
-		return fail(error, errno == ENOENT ? ERROR_NOT_FOUND : ERROR_SYSTEM, "Cannot open the folder %s: %s.", shown,
-			strerror(errno));
+		return fail(error, errno == ENOENT ? ERROR_NOT_FOUND : ERROR_SYSTEM,
+			"Cannot open the folder %s: %s.", shown, strerror(errno));
 	struct walk walk = { .set = set, .error = error };
 	int rc = walk_folder(&walk, directory, "");
 	if (rc)

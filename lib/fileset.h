@@ -10,9 +10,9 @@
 #include <stddef.h>
 
 struct file {
-	const char *path;   /* relative, '/'-separated, no empty, "." or ".." part */
-	const char *bytes;  /* a NUL stands behind the last byte */
-	size_t length;      /* bytes */
+	const char *path;  /* relative, '/'-separated, no empty, "." or ".." part */
+	const char *bytes; /* a NUL stands behind the last byte */
+	size_t length;     /* bytes */
 };
 
 struct fileset {
@@ -23,18 +23,20 @@ struct fileset {
 
 struct fileset fileset_make(struct arena *arena);
 
-/* Adds a file; path and bytes are copied into the arena. ERROR_CONFLICT if the path is there already. */
-int fileset_add(struct fileset *set, const char *path, const void *bytes, size_t length, struct error *error);
+/* Adds a file; path and bytes are copied into the arena. ERROR_CONFLICT if the path is there
+ * already. */
+int fileset_add(
+	struct fileset *set, const char *path, const void *bytes, size_t length, struct error *error);
 
 /* The file at exactly this path, or NULL. */
 const struct file *fileset_find(const struct fileset *set, const char *path);
 
-/* What is wrong with a path that comes from outside, as the end of a sentence ("contains a backslash"),
- * or NULL when it is a plain relative path within the limits. */
+/* What is wrong with a path that comes from outside, as the end of a sentence ("contains a
+ * backslash"), or NULL when it is a plain relative path within the limits. */
 const char *path_fault(const char *path, size_t length);
 
-/* ERROR_CONFLICT, naming both, if two of the paths are the same or differ in ASCII case only, or one is a
- * folder of the other. A path that ends in '/' is a folder. */
+/* ERROR_CONFLICT, naming both, if two of the paths are the same or differ in ASCII case only, or
+ * one is a folder of the other. A path that ends in '/' is a folder. */
 int paths_check(struct arena *arena, const char *const *paths, size_t count, struct error *error);
 
 /* What is not part of an upload: __MACOSX/, .DS_Store, __pycache__/ and .git/, at any depth. */
@@ -53,12 +55,13 @@ enum {
 
 /* Reads a zip that may come from anyone. Refuses, each with its own sentence that names the entry:
  * not a zip, truncated or damaged, too large packed, unpacked, too many entries or one too large
- * (bytes are counted while they are unpacked, the header is not believed), a ratio over 200:1 above 1 MiB,
- * absolute paths, "..", backslashes, NUL or control characters, not UTF-8, too long or too deep,
- * links, devices and other special entries, encrypted entries, the same path twice (also when they
- * differ in ASCII case only, or when one is a folder of the other), a compression other than deflate, and
- * what lib/zip_layout.h refuses. Folder entries and debris are skipped; a zip inside is a file. If everything
- * lies in one top folder, that folder is stripped. After an error the set holds part of the files. */
+ * (bytes are counted while they are unpacked, the header is not believed), a ratio over 200:1 above
+ * 1 MiB, absolute paths, "..", backslashes, NUL or control characters, not UTF-8, too long or too
+ * deep, links, devices and other special entries, encrypted entries, the same path twice (also when
+ * they differ in ASCII case only, or when one is a folder of the other), a compression other than
+ * deflate, and what lib/zip_layout.h refuses. Folder entries and debris are skipped; a zip inside
+ * is a file. If everything lies in one top folder, that folder is stripped. After an error the set
+ * holds part of the files. */
 int fileset_from_zip(struct fileset *set, const void *bytes, size_t length, struct error *error);
 
 /* Reads a folder with the same limits; links and special files are refused. */

@@ -11,9 +11,10 @@
 
 static int read_zip(struct fileset *set, const char *path, int descriptor, struct error *error)
 {
-	cleanup_buffer struct buffer bytes = {0};
+	cleanup_buffer struct buffer bytes = { 0 };
 	char piece[65536];
-	for (ssize_t got; bytes.length <= fileset_most_zip_bytes && (got = read(descriptor, piece, sizeof piece)) != 0;) {
+	for (ssize_t got; bytes.length <= fileset_most_zip_bytes
+		 && (got = read(descriptor, piece, sizeof piece)) != 0;) {
 		if (got < 0)
 			return fail(error, ERROR_SYSTEM, "Cannot read %s: %s.", path, strerror(errno));
 		buffer_append(&bytes, piece, (size_t)got);

@@ -10,22 +10,24 @@
 
 /* What one case demands, and what it is held against. */
 struct demand {
-	const struct gpu_peaks *peaks;   /* NULL: not known */
-	double bytes, flops;             /* NAN: not known */
+	const struct gpu_peaks *peaks; /* NULL: not known */
+	double bytes, flops;           /* NAN: not known */
 	double gpus;
-	double cached_bytes;             /* that need not pass between the GPU and its memory while the kernel runs */
+	double
+		cached_bytes; /* that need not pass between the GPU and its memory while the kernel runs */
 };
 
 /* ---- the rules ---- */
 
-/* Bytes per GB/s are nanoseconds. Outputs may stay in the cache; what they displace there are lines of others. */
+/* Bytes per GB/s are nanoseconds. Outputs may stay in the cache; what they displace there are lines
+ * of others. */
 static double memory_ns(const struct demand *demand)
 {
 	return (demand->bytes - demand->cached_bytes) / (demand->peaks->memory_gb_s * demand->gpus);
 }
 
-/* How much faster than memory a cache can be: published measurements of L2 caches of the boards in lib/peaks.c are between
- * 2.4 times (V100) and about 6 times (L4) the memory's rate. */
+/* How much faster than memory a cache can be: published measurements of L2 caches of the boards in
+ * lib/peaks.c are between 2.4 times (V100) and about 6 times (L4) the memory's rate. */
 static const double cache_times_memory = 8;
 
 static double cache_ns(const struct demand *demand)
@@ -61,43 +63,54 @@ static const char *bytes_words(struct arena *arena, double bytes)
 	return arena_strdup(arena, text);
 }
 
-static const char *memory_words(struct arena *arena, const struct demand *demand, const char *time, double ns)
+static const char *memory_words(
+	struct arena *arena, const struct demand *demand, const char *time, double ns)
 {
-	return arena_printf(arena, "%s for %s would be %s; the memory of %s moves %s, and its cache can spare it %s at most.", time,
-		bytes_words(arena, demand->bytes), figure(arena, demand->bytes / ns, "B/s"), demand->peaks->model,
-		figure(arena, demand->peaks->memory_gb_s * demand->gpus, "B/s"), bytes_words(arena, demand->cached_bytes));
+	return arena_printf(arena,
+		"%s for %s would be %s; the memory of %s moves %s, and its cache can spare it %s at most.",
+		time, bytes_words(arena, demand->bytes), figure(arena, demand->bytes / ns, "B/s"),
+		demand->peaks->model, figure(arena, demand->peaks->memory_gb_s * demand->gpus, "B/s"),
+		bytes_words(arena, demand->cached_bytes));
 }
 
-static const char *cache_words(struct arena *arena, const struct demand *demand, const char *time, double ns)
+static const char *cache_words(
+	struct arena *arena, const struct demand *demand, const char *time, double ns)
 {
-	return arena_printf(arena, "%s for %s would be %s; the memory of %s moves %s, and even its cache moves less than %s.", time,
-		bytes_words(arena, demand->bytes), figure(arena, demand->bytes / ns, "B/s"), demand->peaks->model,
-		figure(arena, demand->peaks->memory_gb_s * demand->gpus, "B/s"),
+	return arena_printf(arena,
+		"%s for %s would be %s; the memory of %s moves %s, and even its cache moves less than %s.",
+		time, bytes_words(arena, demand->bytes), figure(arena, demand->bytes / ns, "B/s"),
+		demand->peaks->model, figure(arena, demand->peaks->memory_gb_s * demand->gpus, "B/s"),
 		figure(arena, cache_times_memory * demand->peaks->memory_gb_s * demand->gpus, "B/s"));
 }
 
-static const char *compute_words(struct arena *arena, const struct demand *demand, const char *time, double ns)
+static const char *compute_words(
+	struct arena *arena, const struct demand *demand, const char *time, double ns)
 {
 	return arena_printf(arena, "%s for %s would be %s; the fastest units of %s make %s.", time,
-		figure(arena, demand->flops / 1e9, "FLOP"), figure(arena, demand->flops / ns, "FLOP/s"), demand->peaks->model,
+		figure(arena, demand->flops / 1e9, "FLOP"), figure(arena, demand->flops / ns, "FLOP/s"),
+		demand->peaks->model,
 		figure(arena, demand->peaks->most_tflop_s * 1e3 * demand->gpus, "FLOP/s"));
 }
 
-static const char *launch_words(struct arena *arena, const struct demand *demand, const char *time, double ns)
+static const char *launch_words(
+	struct arena *arena, const struct demand *demand, const char *time, double ns)
 {
 	(void)demand, (void)ns;
 	format_text least;
 	format_duration_ns(least, floor_launch_ns);
-	return arena_printf(arena, "%s is less than any kernel takes: from its launch to its end at least %s pass.", time, least);
+	return arena_printf(arena,
+		"%s is less than any kernel takes: from its launch to its end at least %s pass.", time,
+		least);
 }
 
-/* The first one that is broken speaks. Datasheets round, H200's memory is 2.4 % faster than it says; and they state
- * compute for a clock that a GPU may exceed for a while, H200 by 8 %. */
+/* The first one that is broken speaks. Datasheets round, H200's memory is 2.4 % faster than it
+ * says; and they state compute for a clock that a GPU may exceed for a while, H200 by 8 %. */
 static const struct rule {
 	double (*least_ns)(const struct demand *demand);
 	double grace;
 	bool needs_peaks;
-	const char *(*words)(struct arena *arena, const struct demand *demand, const char *time, double ns);
+	const char *(*words)(
+		struct arena *arena, const struct demand *demand, const char *time, double ns);
 } RULES[] = {
 	{ memory_ns, 1.05, true, memory_words },
 	{ cache_ns, 1.05, true, cache_words },
@@ -120,18 +133,22 @@ static double number_of_gpus(const char *case_line)
 	return formula_evaluate("world_size", case_line, &gpus, NULL) == 0 && gpus > 1 ? gpus : 1;
 }
 
-/* What is written while a kernel runs may stay in the cache at its end. Where inputs lay there at its beginning, they made
- * room for that one by one, so each line of the cache may have served twice. */
+/* What is written while a kernel runs may stay in the cache at its end. Where inputs lay there at
+ * its beginning, they made room for that one by one, so each line of the cache may have served
+ * twice. */
 static double cached_bytes(const struct floor_case *one, const struct demand *demand)
 {
-	return demand->peaks ? demand->peaks->l2_mib * 1024 * 1024 * demand->gpus * (one->warm ? 2 : 1) : 0;
+	return demand->peaks ? demand->peaks->l2_mib * 1024 * 1024 * demand->gpus * (one->warm ? 2 : 1)
+						 : 0;
 }
 
 static struct demand demand_of(const struct floor_case *one)
 {
 	struct demand demand = {
-		.peaks = peaks_find(one->gpu), .bytes = peaks_evaluate(one->bytes, one->case_line),
-		.flops = peaks_evaluate(one->flops, one->case_line), .gpus = number_of_gpus(one->case_line),
+		.peaks = peaks_find(one->gpu),
+		.bytes = peaks_evaluate(one->bytes, one->case_line),
+		.flops = peaks_evaluate(one->flops, one->case_line),
+		.gpus = number_of_gpus(one->case_line),
 	};
 	demand.cached_bytes = cached_bytes(one, &demand);
 	return demand;

@@ -61,8 +61,9 @@ void format_integer(format_text out, int64_t number)
 	*put_integer(out, number) = '\0';
 }
 
-/* What printf's "%.*f" gives, 24 bytes of it at most. printf itself is asked where the value lies so close to the middle between
- * two texts that only exact arithmetic knows the nearer one, and for numbers that are too large or negative. */
+/* What printf's "%.*f" gives, 24 bytes of it at most. printf itself is asked where the value lies
+ * so close to the middle between two texts that only exact arithmetic knows the nearer one, and for
+ * numbers that are too large or negative. */
 static char *put_decimal(char *at, double value, int digits)
 {
 	static const double scales[] = { 1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6 };
@@ -110,8 +111,8 @@ void format_stopwatch(format_text out, int64_t ms)
 		snprintf(out, sizeof(format_text), "%d ms", (int)ms);
 }
 
-/* "± 0.0" would claim more than was measured: up to three more digits are taken until the error shows. -1 when
- * it is smaller still. */
+/* "± 0.0" would claim more than was measured: up to three more digits are taken until the error
+ * shows. -1 when it is smaller still. */
 static int digits_for_error(int digits, double err)
 {
 	static const double halves[] = { .5, .5e-1, .5e-2, .5e-3, .5e-4, .5e-5, .5e-6 };
@@ -155,7 +156,8 @@ void format_duration_range(format_text out, double low_ns, double high_ns)
 	if (digits < 0)
 		format_duration_ns(out, high_ns);
 	else
-		snprintf(out, sizeof(format_text), "%.*f to %.*f %s", digits, low, digits, high, unit->name);
+		snprintf(
+			out, sizeof(format_text), "%.*f to %.*f %s", digits, low, digits, high, unit->name);
 }
 
 void format_gap(format_text out, double ns, double best_ns)
@@ -182,18 +184,22 @@ void format_bytes(format_text out, uint64_t bytes)
 		value /= 1000;
 		unit++;
 	}
-	snprintf(out, sizeof(format_text), unit && value < 99.95 ? "%.1f %s" : "%.0f %s", value, names[unit]);
+	snprintf(out, sizeof(format_text), unit && value < 99.95 ? "%.1f %s" : "%.0f %s", value,
+		names[unit]);
 }
 
-/* The date of the Gregorian calendar, with years that begin in March, so that a leap day is the last of its year; the months
- * from there have 31, 30, 31, 30, 31 days, twice and a half. (gmtime_r takes a lock that all threads share, and its time.) */
+/* The date of the Gregorian calendar, with years that begin in March, so that a leap day is the
+ * last of its year; the months from there have 31, 30, 31, 30, 31 days, twice and a half. (gmtime_r
+ * takes a lock that all threads share, and its time.) */
 static void set_date(struct tm *utc, int64_t days_since_1970)
 {
 	enum { days_until_1970 = 719468, days_of_400_years = 146097 };
 	int64_t days = days_since_1970 + days_until_1970;
-	int64_t era = (days >= 0 ? days : days - days_of_400_years + 1) / days_of_400_years, of_era = days - era * days_of_400_years;
+	int64_t era = (days >= 0 ? days : days - days_of_400_years + 1) / days_of_400_years,
+			of_era = days - era * days_of_400_years;
 	int64_t year = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
-	int64_t of_year = of_era - (365 * year + year / 4 - year / 100), since_march = (5 * of_year + 2) / 153;
+	int64_t of_year = of_era - (365 * year + year / 4 - year / 100),
+			since_march = (5 * of_year + 2) / 153;
 	utc->tm_mday = (int)(of_year - (153 * since_march + 2) / 5 + 1);
 	utc->tm_mon = (int)(since_march < 10 ? since_march + 2 : since_march - 10);
 	utc->tm_year = (int)(year + era * 400 + (since_march >= 10) - 1900);
@@ -202,8 +208,11 @@ static void set_date(struct tm *utc, int64_t days_since_1970)
 static void in_utc(int64_t ms, struct tm *utc)
 {
 	int64_t seconds = ms >= 0 ? ms / 1000 : (ms - 999) / 1000;
-	int64_t days = seconds >= 0 ? seconds / 86400 : (seconds - 86399) / 86400, of_day = seconds - days * 86400;
-	*utc = (struct tm){ .tm_hour = (int)(of_day / 3600), .tm_min = (int)(of_day / 60 % 60), .tm_sec = (int)(of_day % 60) };
+	int64_t days = seconds >= 0 ? seconds / 86400 : (seconds - 86399) / 86400,
+			of_day = seconds - days * 86400;
+	*utc = (struct tm){ .tm_hour = (int)(of_day / 3600),
+		.tm_min = (int)(of_day / 60 % 60),
+		.tm_sec = (int)(of_day % 60) };
 	set_date(utc, days);
 }
 
@@ -269,7 +278,8 @@ static char *put_span(char *at, int64_t seconds)
 	static const struct {
 		int64_t seconds;
 		const char *name;
-	} spans[] = { { 365 * 86400L, "year" }, { 86400, "day" }, { 3600, "hour" }, { 60, "minute" }, { 1, "second" } };
+	} spans[] = { { 365 * 86400L, "year" }, { 86400, "day" }, { 3600, "hour" }, { 60, "minute" },
+		{ 1, "second" } };
 	size_t i = 0;
 	while (i < 4 && seconds < spans[i].seconds)
 		i++;
@@ -304,13 +314,15 @@ int64_t now_ms(void)
 
 int parse_utc(const char *text, int64_t *ms)
 {
-	static const char *const forms[] = { "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M", "%Y-%m-%d" };
+	static const char *const forms[] = { "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M",
+		"%Y-%m-%dT%H:%M", "%Y-%m-%d" };
 	for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
-		struct tm utc = {0};
+		struct tm utc = { 0 };
 		const char *end = strptime(text, forms[i], &utc);
 		if (!end || (*end && strcmp(end, "Z") != 0 && strcmp(end, " UTC") != 0))
 			continue;
-		/* timegm would carry 31 February into March; a date that does not exist is refused instead. */
+		/* timegm would carry 31 February into March; a date that does not exist is refused instead.
+		 */
 		struct tm again = utc;
 		time_t seconds = timegm(&again);
 		if (again.tm_mday != utc.tm_mday || utc.tm_year < 70 || utc.tm_year > 8099)

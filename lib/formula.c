@@ -11,7 +11,7 @@
 enum { deepest_nesting = 32 };
 
 struct evaluation {
-	const char *at;        /* what is left of the formula */
+	const char *at; /* what is left of the formula */
 	const char *case_line;
 	int depth;
 	bool failed;
@@ -24,8 +24,9 @@ static double factor(struct evaluation *evaluation);
 static double stop(struct evaluation *evaluation, const char *what)
 {
 	enum { shown_bytes = 20 };
-	cleanup_buffer struct buffer rest = {0}, shown = {0};
-	buffer_append(&rest, evaluation->at, text_utf8_prefix(evaluation->at, strnlen(evaluation->at, shown_bytes)));
+	cleanup_buffer struct buffer rest = { 0 }, shown = { 0 };
+	buffer_append(&rest, evaluation->at,
+		text_utf8_prefix(evaluation->at, strnlen(evaluation->at, shown_bytes)));
 	text_append_printable(&shown, rest.data);
 	if (!evaluation->failed)
 		fail(evaluation->error, ERROR_INPUT, "%s at \"%s\"", what, buffer_string(&shown));
@@ -73,7 +74,8 @@ static double name(struct evaluation *evaluation)
 	size_t length = word_length(word);
 	double value = NAN;
 	if (!argument(evaluation->case_line, word, length, &value) && !evaluation->failed) {
-		fail(evaluation->error, ERROR_INPUT, "uses %.*s, which is not a number of this case", (int)length, word);
+		fail(evaluation->error, ERROR_INPUT, "uses %.*s, which is not a number of this case",
+			(int)length, word);
 		evaluation->failed = true;
 	}
 	evaluation->at += length;
@@ -92,7 +94,8 @@ static double atom(struct evaluation *evaluation)
 {
 	if (take(evaluation, "(")) {
 		double value = sum(evaluation);
-		return take(evaluation, ")") || evaluation->failed ? value : stop(evaluation, "expected \")\"");
+		return take(evaluation, ")") || evaluation->failed ? value
+														   : stop(evaluation, "expected \")\"");
 	}
 	if (isalpha((unsigned char)*evaluation->at) || *evaluation->at == '_')
 		return name(evaluation);
@@ -112,8 +115,9 @@ static double factor(struct evaluation *evaluation)
 {
 	if (++evaluation->depth > deepest_nesting)
 		return stop(evaluation, "is nested too deep");
-	double value = take(evaluation, "-") ? -factor(evaluation) : take(evaluation, "+") ? factor(evaluation)
-		: power(evaluation);
+	double value = take(evaluation, "-") ? -factor(evaluation)
+		: take(evaluation, "+")          ? factor(evaluation)
+										 : power(evaluation);
 	evaluation->depth--;
 	return value;
 }

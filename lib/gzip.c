@@ -4,10 +4,15 @@
 #include <stdint.h>
 #include <zlib.h>
 
-enum { window_bits = 15 + 16, memory_level = 8, piece_bytes = 64 * 1024 }; /* + 16: gzip, not zlib (zlib.h) */
+enum {
+	window_bits = 15 + 16,
+	memory_level = 8,
+	piece_bytes = 64 * 1024
+}; /* + 16: gzip, not zlib (zlib.h) */
 
 /* deflate or inflate until the end of what came in. Returns zlib's last answer. */
-static int run(z_stream *stream, int (*step)(z_stream *stream, int flush), size_t most, struct buffer *out)
+static int run(
+	z_stream *stream, int (*step)(z_stream *stream, int flush), size_t most, struct buffer *out)
 {
 	unsigned char piece[piece_bytes];
 	int status;
@@ -16,27 +21,35 @@ static int run(z_stream *stream, int (*step)(z_stream *stream, int flush), size_
 		stream->avail_out = sizeof piece;
 		status = step(stream, Z_FINISH);
 		buffer_append(out, piece, sizeof piece - stream->avail_out);
-	} while ((status == Z_OK || (status == Z_BUF_ERROR && !stream->avail_out)) && stream->total_out <= most);
+	} while ((status == Z_OK || (status == Z_BUF_ERROR && !stream->avail_out))
+		&& stream->total_out <= most);
 	return status;
 }
 
 int gzip_pack(const void *bytes, size_t length, struct buffer *out, struct error *error)
 {
-	z_stream stream = { .next_in = (unsigned char *)(uintptr_t)bytes, .avail_in = (unsigned)length };
+	z_stream stream = { .next_in = (unsigned char *)(uintptr_t)bytes,
+		.avail_in = (unsigned)length };
 	if (length > UINT32_MAX)
 		return fail(error, ERROR_LIMIT, "A file of %zu bytes is too large to be packed.", length);
-	if (deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, window_bits, memory_level, Z_DEFAULT_STRATEGY) != Z_OK)
+	if (deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, window_bits, memory_level,
+			Z_DEFAULT_STRATEGY)
+		!= Z_OK)
 		return fail(error, ERROR_SYSTEM, "There is not enough memory to pack a file.");
 	int status = run(&stream, deflate, SIZE_MAX, out);
 	deflateEnd(&stream);
-	return status == Z_STREAM_END ? 0 : fail(error, ERROR_SYSTEM, "A file could not be packed (zlib says %d).", status);
+	return status == Z_STREAM_END
+		? 0
+		: fail(error, ERROR_SYSTEM, "A file could not be packed (zlib says %d).", status);
 }
 
-int gzip_unpack(const void *gzip, size_t length, size_t most, struct buffer *out, struct error *error)
+int gzip_unpack(
+	const void *gzip, size_t length, size_t most, struct buffer *out, struct error *error)
 {
 	z_stream stream = { .next_in = (unsigned char *)(uintptr_t)gzip, .avail_in = (unsigned)length };
 	if (length > UINT32_MAX)
-		return fail(error, ERROR_LIMIT, "A packed file of %zu bytes is too large to be unpacked.", length);
+		return fail(
+			error, ERROR_LIMIT, "A packed file of %zu bytes is too large to be unpacked.", length);
 	if (inflateInit2(&stream, window_bits) != Z_OK)
 		return fail(error, ERROR_SYSTEM, "There is not enough memory to unpack a file.");
 	int status = run(&stream, inflate, most, out);

@@ -10,60 +10,96 @@
 #include <string.h>
 
 static const struct column INVITE_COLUMNS[] = {
-	INTEGER(struct invite, id), TEXT(struct invite, code), TEXT(struct invite, note),
-	INTEGER(struct invite, most_uses), INTEGER(struct invite, uses), TIME(struct invite, expires_at_ms),
-	TIME(struct invite, revoked_at_ms), INTEGER(struct invite, expired), INTEGER(struct invite, suspended), TEXT(struct invite, creator),
-	TIME(struct invite, created_at_ms), TEXT(struct invite, leaderboards),
+	INTEGER(struct invite, id),
+	TEXT(struct invite, code),
+	TEXT(struct invite, note),
+	INTEGER(struct invite, most_uses),
+	INTEGER(struct invite, uses),
+	TIME(struct invite, expires_at_ms),
+	TIME(struct invite, revoked_at_ms),
+	INTEGER(struct invite, expired),
+	INTEGER(struct invite, suspended),
+	TEXT(struct invite, creator),
+	TIME(struct invite, created_at_ms),
+	TEXT(struct invite, leaderboards),
 };
-/* A part of a statement: whoever made a code may invite to this leaderboard. `maker` are columns of users, NULL for codes of
- * the command. */
-#define SQL_MAY_INVITE(maker, leaderboard) "(" maker ".id IS NULL OR " maker ".deleted_at IS NOT NULL OR (" maker ".banned_at IS NULL AND (" maker \
-	".role = 'admin' OR (" maker ".role = 'creator' AND " leaderboard ".creator_id = " maker ".id))))"
+/* A part of a statement: whoever made a code may invite to this leaderboard. `maker` are columns of
+ * users, NULL for codes of the command. */
+#define SQL_MAY_INVITE(maker, leaderboard) \
+	"(" maker ".id IS NULL OR " maker ".deleted_at IS NOT NULL OR (" maker \
+	".banned_at IS NULL AND (" maker ".role = 'admin' OR (" maker \
+	".role = 'creator' AND " leaderboard ".creator_id = " maker ".id))))"
 /* The leaderboards of a code, with its maker. */
-#define OF_CODE "invites c JOIN invite_leaderboards b ON b.invite_id = c.id JOIN leaderboards l ON l.id = b.leaderboard_id " \
+#define OF_CODE \
+	"invites c JOIN invite_leaderboards b ON b.invite_id = c.id JOIN leaderboards l ON l.id = " \
+	"b.leaderboard_id " \
 	"LEFT JOIN users maker ON maker.id = c.created_by"
-#define INVITES_WHERE(condition) SELECT(struct invite, INVITE_COLUMNS, \
-	"SELECT i.id, i.code, i.note, i.most_uses, i.uses, i.expires_at AS expires_at_ms, i.revoked_at AS revoked_at_ms, " \
-	"  COALESCE(i.expires_at <= UTC_TIMESTAMP(3), 0) AS expired, " \
-	"  (SELECT COUNT(*) > 0 AND NOT SUM(" SQL_MAY_INVITE("maker", "l") ") FROM " OF_CODE " WHERE c.id = i.id) AS suspended, " \
-	"  u.name AS creator, i.created_at AS created_at_ms, " \
-	"  (SELECT GROUP_CONCAT(l.name ORDER BY l.name SEPARATOR ', ') FROM invite_leaderboards b " \
-	"     JOIN leaderboards l ON l.id = b.leaderboard_id WHERE b.invite_id = i.id) AS leaderboards " \
-	"FROM invites i LEFT JOIN users u ON u.id = i.created_by WHERE " condition)
-static const struct statement INVITES = INVITES_WHERE("? IN (0, i.created_by) ORDER BY i.id DESC LIMIT 500");
+#define INVITES_WHERE(condition) \
+	SELECT(struct invite, INVITE_COLUMNS, \
+		"SELECT i.id, i.code, i.note, i.most_uses, i.uses, i.expires_at AS expires_at_ms, " \
+	    "i.revoked_at AS revoked_at_ms, " \
+		"  COALESCE(i.expires_at <= UTC_TIMESTAMP(3), 0) AS expired, " \
+		"  (SELECT COUNT(*) > 0 AND NOT SUM(" SQL_MAY_INVITE("maker", \
+			"l") ") FROM " OF_CODE " WHERE c.id = i.id) AS suspended, " \
+				 "  u.name AS creator, i.created_at AS created_at_ms, " \
+				 "  (SELECT GROUP_CONCAT(l.name ORDER BY l.name SEPARATOR ', ') FROM " \
+	             "invite_leaderboards b " \
+				 "     JOIN leaderboards l ON l.id = b.leaderboard_id WHERE b.invite_id = i.id) " \
+	             "AS leaderboards " \
+				 "FROM invites i LEFT JOIN users u ON u.id = i.created_by WHERE " condition)
+static const struct statement INVITES =
+	INVITES_WHERE("? IN (0, i.created_by) ORDER BY i.id DESC LIMIT 500");
 /* Locked, so that the last use is one person's. */
 static const struct statement LOCK_CODE = INVITES_WHERE("i.code = ? FOR UPDATE");
-static const struct statement LOCK_ID = INVITES_WHERE("i.id = ? AND ? IN (0, i.created_by) FOR UPDATE");
+static const struct statement LOCK_ID =
+	INVITES_WHERE("i.id = ? AND ? IN (0, i.created_by) FOR UPDATE");
 
 /* One `?`, the user. */
-#define GIVES_SEAT SQL_MAY_INVITE("maker", "l") " AND NOT EXISTS " \
-	"(SELECT 1 FROM leaderboard_removals gone WHERE gone.leaderboard_id = l.id AND gone.user_id = ?)"
+#define GIVES_SEAT \
+	SQL_MAY_INVITE("maker", "l") \
+	" AND NOT EXISTS " \
+	"(SELECT 1 FROM leaderboard_removals gone WHERE gone.leaderboard_id = l.id AND gone.user_id " \
+	"= ?)"
 
 static const struct statement INSERT = COMMAND(
 	"INSERT INTO invites (code, note, most_uses, expires_at, created_by) VALUES (?, ?, ?, ?, ?)");
-static const struct statement INSERT_BOARD = COMMAND(
-	"INSERT INTO invite_leaderboards (invite_id, leaderboard_id) SELECT ?, id FROM leaderboards WHERE name = ? AND (? OR creator_id = ?)");
-static const struct statement REVOKE = COMMAND("UPDATE invites SET revoked_at = UTC_TIMESTAMP(3) WHERE id = ?");
-/* Only seats that are free: one that is being taken away at this moment would be waited for, and given back. */
-static const struct statement SEAT = COMMAND(
-	"INSERT IGNORE INTO leaderboard_members (leaderboard_id, user_id) SELECT l.id, u.id FROM " OF_CODE " JOIN users u ON u.id = ? "
-	"WHERE c.id = ? AND " GIVES_SEAT " AND NOT EXISTS (SELECT 1 FROM leaderboard_members m WHERE m.leaderboard_id = l.id AND m.user_id = u.id)");
-static const struct statement NOTE_USE = COMMAND("INSERT IGNORE INTO invite_uses (invite_id, user_id) VALUES (?, ?)");
-static const struct statement COUNT_USE = COMMAND("UPDATE invites SET uses = uses + 1 WHERE id = ?");
+static const struct statement INSERT_BOARD =
+	COMMAND("INSERT INTO invite_leaderboards (invite_id, leaderboard_id) SELECT ?, id FROM "
+            "leaderboards WHERE name = ? AND (? OR creator_id = ?)");
+static const struct statement REVOKE =
+	COMMAND("UPDATE invites SET revoked_at = UTC_TIMESTAMP(3) WHERE id = ?");
+/* Only seats that are free: one that is being taken away at this moment would be waited for, and
+ * given back. */
+static const struct statement SEAT =
+	COMMAND("INSERT IGNORE INTO leaderboard_members (leaderboard_id, user_id) SELECT l.id, u.id "
+            "FROM " OF_CODE " JOIN users u ON u.id = ? "
+			"WHERE c.id = ? AND " GIVES_SEAT " AND NOT EXISTS (SELECT 1 FROM leaderboard_members m "
+                                             "WHERE m.leaderboard_id = l.id AND m.user_id = u.id)");
+static const struct statement NOTE_USE =
+	COMMAND("INSERT IGNORE INTO invite_uses (invite_id, user_id) VALUES (?, ?)");
+static const struct statement COUNT_USE =
+	COMMAND("UPDATE invites SET uses = uses + 1 WHERE id = ?");
 
 static const struct column BOARD_COLUMNS[] = { TEXT(struct invite_board, name) };
 static const struct statement BOARDS = SELECT(struct invite_board, BOARD_COLUMNS,
 	"SELECT l.name FROM invite_leaderboards b JOIN leaderboards l ON l.id = b.leaderboard_id "
-	"JOIN leaderboard_members m ON m.leaderboard_id = l.id AND m.user_id = ? WHERE b.invite_id = ? ORDER BY l.name");
+	"JOIN leaderboard_members m ON m.leaderboard_id = l.id AND m.user_id = ? WHERE b.invite_id = ? "
+    "ORDER BY l.name");
 
-/* Leaderboards of a code that the user is no member of yet: all, those that it gives a seat in, those that the user was removed from. */
-struct missing { int64_t count, seats, removed; };
+/* Leaderboards of a code that the user is no member of yet: all, those that it gives a seat in,
+ * those that the user was removed from. */
+struct missing {
+	int64_t count, seats, removed;
+};
 static const struct column MISSING_COLUMNS[] = {
-	INTEGER(struct missing, count), INTEGER(struct missing, seats), INTEGER(struct missing, removed),
+	INTEGER(struct missing, count),
+	INTEGER(struct missing, seats),
+	INTEGER(struct missing, removed),
 };
 static const struct statement MISSING = SELECT(struct missing, MISSING_COLUMNS,
 	"SELECT COUNT(*) AS count, COALESCE(SUM(" GIVES_SEAT "), 0) AS seats, "
-	"  COALESCE(SUM(EXISTS (SELECT 1 FROM leaderboard_removals r WHERE r.leaderboard_id = l.id AND r.user_id = ?)), 0) AS removed "
+	"  COALESCE(SUM(EXISTS (SELECT 1 FROM leaderboard_removals r WHERE r.leaderboard_id = l.id AND "
+    "r.user_id = ?)), 0) AS removed "
 	"FROM " OF_CODE " WHERE c.id = ? AND NOT EXISTS "
 	"(SELECT 1 FROM leaderboard_members m WHERE m.leaderboard_id = l.id AND m.user_id = ?)");
 
@@ -75,7 +111,8 @@ const char *invite_state(const struct invite *invite)
 		return "expired";
 	if (invite->suspended)
 		return "suspended";
-	return invite->most_uses != SQL_NULL_INTEGER && invite->uses >= invite->most_uses ? "used up" : "open";
+	return invite->most_uses != SQL_NULL_INTEGER && invite->uses >= invite->most_uses ? "used up"
+																					  : "open";
 }
 
 /* ---- making one ---- */
@@ -98,17 +135,22 @@ static const char *make_code(struct arena *arena)
 	return code;
 }
 
-static int check_request(struct arena *arena, const struct invite_request *request, struct error *error)
+static int check_request(
+	struct arena *arena, const struct invite_request *request, struct error *error)
 {
 	if (!request->leaderboard_count)
-		return fail_field(error, "leaderboard", "Choose at least one leaderboard that the code is for.");
+		return fail_field(
+			error, "leaderboard", "Choose at least one leaderboard that the code is for.");
 	for (size_t i = 0; i < request->leaderboard_count; i++)
 		if (!text_is_leaderboard_name(request->leaderboards[i]))
-			return fail_field(error, "leaderboard", "There is no leaderboard named %s.", quote(arena, request->leaderboards[i]));
+			return fail_field(error, "leaderboard", "There is no leaderboard named %s.",
+				quote(arena, request->leaderboards[i]));
 	if (strlen(request->note) > invite_most_note_bytes)
-		return fail_field(error, "note", "The note is too long: it may have %d bytes.", invite_most_note_bytes);
+		return fail_field(
+			error, "note", "The note is too long: it may have %d bytes.", invite_most_note_bytes);
 	if (request->expires_at_ms != TIME_NULL && request->expires_at_ms <= now_ms())
-		return fail_field(error, "expires", "This time has passed already; choose a later one, or none.");
+		return fail_field(
+			error, "expires", "This time has passed already; choose a later one, or none.");
 	return 0;
 }
 
@@ -118,7 +160,8 @@ static const char *words_of(struct arena *arena, const char *leaderboards, const
 	return arena_printf(arena, "for %s%s%s", leaderboards, *note ? ": " : "", note);
 }
 
-static int write_making(struct database *db, const struct making *making, int64_t id, struct error *error)
+static int write_making(
+	struct database *db, const struct making *making, int64_t id, struct error *error)
 {
 	struct arena *arena = making->arena;
 	const struct invite_request *request = making->request;
@@ -126,8 +169,9 @@ static int write_making(struct database *db, const struct making *making, int64_
 	const char *names = request->leaderboards[0];
 	for (size_t i = 1; i < request->leaderboard_count; i++)
 		names = arena_printf(arena, "%s, %s", names, request->leaderboards[i]);
-	return audit(db, actor->id, actor->name, actor->address, "invite.create", arena_printf(arena, "invite %lld", (long long)id),
-		words_of(arena, names, request->note), error);
+	return audit(db, actor->id, actor->name, actor->address, "invite.create",
+		arena_printf(arena, "invite %lld", (long long)id), words_of(arena, names, request->note),
+		error);
 }
 
 static int make(struct database *db, void *context, struct error *error)
@@ -136,21 +180,24 @@ static int make(struct database *db, void *context, struct error *error)
 	const struct invite_request *request = making->request;
 	const struct actor *actor = making->actor;
 	int rc = database_execute(db, &INSERT, error, "ssiti", making->code, request->note,
-		request->most_uses ? request->most_uses : SQL_NULL_INTEGER, request->expires_at_ms, actor->id ? actor->id : SQL_NULL_INTEGER);
+		request->most_uses ? request->most_uses : SQL_NULL_INTEGER, request->expires_at_ms,
+		actor->id ? actor->id : SQL_NULL_INTEGER);
 	int64_t id = (int64_t)database_insert_id(db);
 	for (size_t i = 0; i < request->leaderboard_count && !rc; i++) {
 		const char *name = request->leaderboards[i];
-		rc = database_execute(db, &INSERT_BOARD, error, "isii", id, name, (int64_t)request->may_all, actor->id);
+		rc = database_execute(
+			db, &INSERT_BOARD, error, "isii", id, name, (int64_t)request->may_all, actor->id);
 		if (rc == ERROR_CONFLICT)
 			rc = 0; /* it was named twice */
 		else if (!rc && !database_affected(db))
-			rc = fail_field(error, "leaderboard", "There is no leaderboard named %s that you may invite to.", name);
+			rc = fail_field(error, "leaderboard",
+				"There is no leaderboard named %s that you may invite to.", name);
 	}
 	return rc ? rc : write_making(db, making, id, error);
 }
 
-int invite_create(struct database *db, struct arena *arena, const struct invite_request *request, const struct actor *actor,
-	const char **code, struct error *error)
+int invite_create(struct database *db, struct arena *arena, const struct invite_request *request,
+	const struct actor *actor, const char **code, struct error *error)
 {
 	struct making making = { arena, request, actor, make_code(arena) };
 	int rc = check_request(arena, request, error);
@@ -160,33 +207,43 @@ int invite_create(struct database *db, struct arena *arena, const struct invite_
 	return rc;
 }
 
-int invites_list(struct database *db, struct arena *arena, int64_t creator_id, struct invite **invites, size_t *count,
-	struct error *error)
+int invites_list(struct database *db, struct arena *arena, int64_t creator_id,
+	struct invite **invites, size_t *count, struct error *error)
 {
 	return database_rows(db, arena, &INVITES, invites, count, error, "i", creator_id);
 }
 
 /* ---- revoking ---- */
 
-struct revoking { struct arena *arena; int64_t id, creator_id; const struct actor *actor; };
+struct revoking {
+	struct arena *arena;
+	int64_t id, creator_id;
+	const struct actor *actor;
+};
 
 static int revoke_one(struct database *db, void *context, struct error *error)
 {
 	const struct revoking *revoking = context;
 	const struct actor *actor = revoking->actor;
 	struct invite invite;
-	int rc = database_row(db, revoking->arena, &LOCK_ID, &invite, error, "ii", revoking->id, revoking->creator_id);
+	int rc = database_row(
+		db, revoking->arena, &LOCK_ID, &invite, error, "ii", revoking->id, revoking->creator_id);
 	if (rc == ERROR_NOT_FOUND)
 		return fail(error, rc, "There is no invite with this number that you may revoke.");
 	if (rc || invite.revoked_at_ms != TIME_NULL)
 		return rc;
 	rc = database_execute(db, &REVOKE, error, "i", revoking->id);
-	return rc ? rc : audit(db, actor->id, actor->name, actor->address, "invite.revoke", arena_printf(revoking->arena, "invite %lld",
-		(long long)revoking->id), words_of(revoking->arena, invite.leaderboards ? invite.leaderboards : "leaderboards that were deleted", invite.note), error);
+	return rc ? rc
+			  : audit(db, actor->id, actor->name, actor->address, "invite.revoke",
+				  arena_printf(revoking->arena, "invite %lld", (long long)revoking->id),
+				  words_of(revoking->arena,
+					  invite.leaderboards ? invite.leaderboards : "leaderboards that were deleted",
+					  invite.note),
+				  error);
 }
 
-int invite_revoke(struct database *db, struct arena *arena, int64_t id, int64_t creator_id, const struct actor *actor,
-	struct error *error)
+int invite_revoke(struct database *db, struct arena *arena, int64_t id, int64_t creator_id,
+	const struct actor *actor, struct error *error)
 {
 	struct revoking revoking = { arena, id, creator_id, actor };
 	return database_transaction(db, revoke_one, &revoking, error);
@@ -198,16 +255,21 @@ struct redeeming {
 	struct arena *arena;
 	const char *code;
 	int64_t user_id;
-	struct invite_board *boards; size_t count;
+	struct invite_board *boards;
+	size_t count;
 };
 
 static int refuse(const struct invite *invite, struct error *error)
 {
-	static const struct { const char *state, *sentence; } refusals[] = {
+	static const struct {
+		const char *state, *sentence;
+	} refusals[] = {
 		{ "revoked", "This code was revoked; ask whoever gave it to you for another." },
 		{ "expired", "This code has expired; ask whoever gave it to you for another." },
-		{ "suspended", "Whoever made this code may not invite any more; ask an admin for another." },
-		{ "used up", "This code was used as often as it may be; ask whoever gave it to you for another." },
+		{ "suspended",
+			"Whoever made this code may not invite any more; ask an admin for another." },
+		{ "used up",
+			"This code was used as often as it may be; ask whoever gave it to you for another." },
 	};
 	for (size_t i = 0; i < COUNT(refusals); i++)
 		if (strcmp(refusals[i].state, invite_state(invite)) == 0)
@@ -220,20 +282,26 @@ static int refuse_seat(const struct missing *missing, struct error *error)
 {
 	if (missing->seats)
 		return 0;
-	return missing->removed ? fail_field(error, "code", "You were removed from the leaderboard that this code is for, so it does not let you in; "
-		"ask the leaderboard’s creator.") : fail_field(error, "code", "Whoever made this code may not invite to what is left of its leaderboards any more; "
-		"ask an admin for another.");
+	return missing->removed
+		? fail_field(error, "code",
+			"You were removed from the leaderboard that this code is for, so it does not let you "
+	        "in; "
+			"ask the leaderboard’s creator.")
+		: fail_field(error, "code",
+			"Whoever made this code may not invite to what is left of its leaderboards any more; "
+			"ask an admin for another.");
 }
 
 /* The user is a member of some of its leaderboards at most. */
-static int take_seats(struct database *db, const struct redeeming *redeeming, const struct invite *invite, const struct missing *missing,
-	struct error *error)
+static int take_seats(struct database *db, const struct redeeming *redeeming,
+	const struct invite *invite, const struct missing *missing, struct error *error)
 {
 	int rc = refuse(invite, error);
 	if (!rc)
 		rc = refuse_seat(missing, error);
 	if (!rc)
-		rc = database_execute(db, &SEAT, error, "iii", redeeming->user_id, invite->id, redeeming->user_id);
+		rc = database_execute(
+			db, &SEAT, error, "iii", redeeming->user_id, invite->id, redeeming->user_id);
 	if (!rc)
 		rc = database_execute(db, &NOTE_USE, error, "ii", invite->id, redeeming->user_id);
 	return rc ? rc : database_execute(db, &COUNT_USE, error, "i", invite->id);
@@ -247,21 +315,27 @@ static int redeem(struct database *db, void *context, struct error *error)
 	int64_t user = redeeming->user_id;
 	int rc = database_row(db, redeeming->arena, &LOCK_CODE, &invite, error, "s", redeeming->code);
 	if (rc == ERROR_NOT_FOUND)
-		return fail_field(error, "code", "There is no such code; look whether all of it was copied.");
+		return fail_field(
+			error, "code", "There is no such code; look whether all of it was copied.");
 	if (!rc)
-		rc = database_row(db, redeeming->arena, &MISSING, &missing, error, "iiii", user, user, invite.id, user);
+		rc = database_row(
+			db, redeeming->arena, &MISSING, &missing, error, "iiii", user, user, invite.id, user);
 	if (!rc && missing.count)
 		rc = take_seats(db, redeeming, &invite, &missing, error);
-	return rc ? rc : database_rows(db, redeeming->arena, &BOARDS, &redeeming->boards, &redeeming->count, error, "ii", user, invite.id);
+	return rc ? rc
+			  : database_rows(db, redeeming->arena, &BOARDS, &redeeming->boards, &redeeming->count,
+				  error, "ii", user, invite.id);
 }
 
-int invite_redeem(struct database *db, struct arena *arena, const char *code, int64_t user_id, struct invite_board **boards,
-	size_t *count, struct error *error)
+int invite_redeem(struct database *db, struct arena *arena, const char *code, int64_t user_id,
+	struct invite_board **boards, size_t *count, struct error *error)
 {
 	struct redeeming redeeming = { .arena = arena, .code = code, .user_id = user_id };
 	/* The column is ASCII; what is no code is not worth a question. */
-	bool is_code = strlen(code) == invite_code_length && strspn(code, "abcdefghijklmnopqrstuvwxyz0123456789") == invite_code_length;
-	int rc = is_code ? database_transaction(db, redeem, &redeeming, error)
+	bool is_code = strlen(code) == invite_code_length
+		&& strspn(code, "abcdefghijklmnopqrstuvwxyz0123456789") == invite_code_length;
+	int rc = is_code
+		? database_transaction(db, redeem, &redeeming, error)
 		: fail_field(error, "code", "There is no such code; look whether all of it was copied.");
 	*boards = redeeming.boards;
 	*count = redeeming.count;

@@ -15,7 +15,8 @@ static json_t *base64(const struct file *file)
 	char *text = malloc(size);
 	if (!text)
 		return NULL;
-	sodium_bin2base64(text, size, (const unsigned char *)file->bytes, file->length, sodium_base64_VARIANT_ORIGINAL);
+	sodium_bin2base64(text, size, (const unsigned char *)file->bytes, file->length,
+		sodium_base64_VARIANT_ORIGINAL);
 	json_t *value = json_string(text);
 	free(text);
 	return value;
@@ -41,13 +42,14 @@ static json_t *device_json(const struct device *device)
 {
 	if (device_is_cpu(device))
 		return json_pack("{s:s}", "model", device->model);
-	return json_pack("{s:s, s:s, s:s}", "model", device->model, "uuid", device->uuid, "compute_capability",
-		device->compute_capability);
+	return json_pack("{s:s, s:s, s:s}", "model", device->model, "uuid", device->uuid,
+		"compute_capability", device->compute_capability);
 }
 
 static json_t *submission_json(const struct file *file)
 {
-	return json_pack("{s:s, s:s%}", "name", file->path, "text", file->length ? file->bytes : "", file->length);
+	return json_pack(
+		"{s:s, s:s%}", "name", file->path, "text", file->length ? file->bytes : "", file->length);
 }
 
 static bool is_timed_secretly(const char *mode)
@@ -58,14 +60,17 @@ static bool is_timed_secretly(const char *mode)
 json_t *job_message_make(const struct job_message *job, struct error *error)
 {
 	/* "id" comes first, so that podium-run can name the job even when the rest is damaged. */
-	json_t *message = json_pack("{s:{s:I, s:s, s:o, s:O, s:o, s:o, s:o*, s:s, s:s}}", "job",
-		"id", (json_int_t)job->id, "mode", job->mode, "device", device_json(job->device), "task", job->task,
-		"files", files_json(job->files, job->file_count), "submission", submission_json(&job->submission),
-		"rival", job->rival.path ? submission_json(&job->rival) : NULL, "python", job->tools->python, "nvcc", job->tools->nvcc);
+	json_t *message = json_pack("{s:{s:I, s:s, s:o, s:O, s:o, s:o, s:o*, s:s, s:s}}", "job", "id",
+		(json_int_t)job->id, "mode", job->mode, "device", device_json(job->device), "task",
+		job->task, "files", files_json(job->files, job->file_count), "submission",
+		submission_json(&job->submission), "rival",
+		job->rival.path ? submission_json(&job->rival) : NULL, "python", job->tools->python, "nvcc",
+		job->tools->nvcc);
 	if (!message)
 		fail(error, ERROR_SYSTEM, "Job %lld could not be written as JSON.", (long long)job->id);
 	else if (is_timed_secretly(job->mode))
-		json_object_set_new(json_object_get(message, "job"), "secret_seed", json_integer(job->secret_seed));
+		json_object_set_new(
+			json_object_get(message, "job"), "secret_seed", json_integer(job->secret_seed));
 	if (message && job->is_followed)
 		json_object_set_new(json_object_get(message, "job"), "follow", json_true());
 	return message;
@@ -82,12 +87,14 @@ int64_t job_gpu_count(const struct task *task, const struct device *device)
 	return device_is_cpu(device) ? 1 : task_most_ranks(task);
 }
 
-/* A profiler looks at one benchmark after the other: each may run twice, the second time without it, and then what the
- * profiler has found is put into words. A comparison compiles two submissions and times them in turns. */
+/* A profiler looks at one benchmark after the other: each may run twice, the second time without
+ * it, and then what the profiler has found is put into words. A comparison compiles two submissions
+ * and times them in turns. */
 int64_t job_limit_ms(const struct task *task, const char *mode)
 {
 	enum { words_s = 120 };
-	int64_t all_s = task_compile_timeout_s + task->test_timeout_s + task->benchmark_timeout_s + task->ranked_timeout_s;
+	int64_t all_s = task_compile_timeout_s + task->test_timeout_s + task->benchmark_timeout_s
+		+ task->ranked_timeout_s;
 	if (strcmp(mode, "compare") == 0)
 		all_s += task_compile_timeout_s + task->ranked_timeout_s;
 	if (strcmp(mode, "profile") == 0)

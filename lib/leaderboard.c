@@ -9,76 +9,107 @@
 #include <string.h>
 
 static const struct column LEADERBOARD_COLUMNS[] = {
-	INTEGER(struct leaderboard, id), TEXT(struct leaderboard, name), INTEGER(struct leaderboard, creator_id),
-	INTEGER(struct leaderboard, task_version_id), INTEGER(struct leaderboard, version_number),
-	TEXT(struct leaderboard, language), TIME(struct leaderboard, deadline_ms), INTEGER(struct leaderboard, accepting),
-	INTEGER(struct leaderboard, sources_public_after_deadline), TIME(struct leaderboard, created_at_ms),
-	TEXT(struct leaderboard, visibility), INTEGER(struct leaderboard, practice), TIME(struct leaderboard, frozen_at_ms),
+	INTEGER(struct leaderboard, id),
+	TEXT(struct leaderboard, name),
+	INTEGER(struct leaderboard, creator_id),
+	INTEGER(struct leaderboard, task_version_id),
+	INTEGER(struct leaderboard, version_number),
+	TEXT(struct leaderboard, language),
+	TIME(struct leaderboard, deadline_ms),
+	INTEGER(struct leaderboard, accepting),
+	INTEGER(struct leaderboard, sources_public_after_deadline),
+	TIME(struct leaderboard, created_at_ms),
+	TEXT(struct leaderboard, visibility),
+	INTEGER(struct leaderboard, practice),
+	TIME(struct leaderboard, frozen_at_ms),
 	TIME(struct leaderboard, archived_at_ms),
 };
-#define LEADERBOARD_WHERE(condition) SELECT(struct leaderboard, LEADERBOARD_COLUMNS, \
-	"SELECT l.id, l.name, l.creator_id, l.task_version_id, v.number AS version_number, v.language, " \
-	"l.deadline AS deadline_ms, l.accepting, l.sources_public_after_deadline, l.created_at AS created_at_ms, " \
-	"l.visibility, l.practice, l.frozen_at AS frozen_at_ms, l.archived_at AS archived_at_ms " \
-	"FROM leaderboards l JOIN task_versions v ON v.id = l.task_version_id WHERE " condition)
+#define LEADERBOARD_WHERE(condition) \
+	SELECT(struct leaderboard, LEADERBOARD_COLUMNS, \
+		"SELECT l.id, l.name, l.creator_id, l.task_version_id, v.number AS version_number, " \
+	    "v.language, " \
+		"l.deadline AS deadline_ms, l.accepting, l.sources_public_after_deadline, l.created_at " \
+	    "AS created_at_ms, " \
+		"l.visibility, l.practice, l.frozen_at AS frozen_at_ms, l.archived_at AS archived_at_ms " \
+		"FROM leaderboards l JOIN task_versions v ON v.id = l.task_version_id WHERE " condition)
 static const struct statement LEADERBOARD_BY_NAME = LEADERBOARD_WHERE("l.name = ?");
 const struct statement leaderboard_reading = LEADERBOARD_WHERE("l.name = ? AND " SQL_MAY_SEE("l"));
 
-struct gpu_row { const char *gpu; };
+struct gpu_row {
+	const char *gpu;
+};
 static const struct column GPU_COLUMNS[] = { TEXT(struct gpu_row, gpu) };
 static const struct statement GPUS_OF_LEADERBOARD = SELECT(struct gpu_row, GPU_COLUMNS,
 	"SELECT gpu FROM leaderboard_gpus WHERE leaderboard_id = ? ORDER BY position, gpu");
 
-struct definition_row { int64_t id; const char *definition; };
-static const struct column DEFINITION_COLUMNS[] = { INTEGER(struct definition_row, id), TEXT(struct definition_row, definition) };
+struct definition_row {
+	int64_t id;
+	const char *definition;
+};
+static const struct column DEFINITION_COLUMNS[] = { INTEGER(struct definition_row, id),
+	TEXT(struct definition_row, definition) };
 const struct statement task_reading = SELECT(struct definition_row, DEFINITION_COLUMNS,
 	"SELECT id, definition FROM task_versions WHERE id = ?");
 
-struct file_row { struct blob_value content; };
+struct file_row {
+	struct blob_value content;
+};
 static const struct column FILE_COLUMNS[] = { BLOB(struct file_row, content) };
 static const struct statement TASK_FILE = SELECT(struct file_row, FILE_COLUMNS,
 	"SELECT b.content FROM task_files f JOIN blobs b ON b.sha256 = f.sha256 "
 	"WHERE f.task_version_id = ? AND f.role = ? AND f.path = ?");
 
 static const struct column OFFERED_COLUMNS[] = {
-	TEXT(struct offered_gpu, model), TEXT(struct offered_gpu, product), INTEGER(struct offered_gpu, workers),
+	TEXT(struct offered_gpu, model),
+	TEXT(struct offered_gpu, product),
+	INTEGER(struct offered_gpu, workers),
 	TIME(struct offered_gpu, seen_at_ms),
 };
 static const struct statement GPUS_OFFERED = SELECT(struct offered_gpu, OFFERED_COLUMNS,
-	"SELECT model, MIN(product) AS product, COUNT(DISTINCT worker_id) AS workers, MAX(seen_at) AS seen_at_ms "
-	"FROM gpus WHERE seen_at" SQL_IS_ONLINE "AND quarantined_at IS NULL GROUP BY model ORDER BY model");
+	"SELECT model, MIN(product) AS product, COUNT(DISTINCT worker_id) AS workers, MAX(seen_at) AS "
+    "seen_at_ms "
+	"FROM gpus WHERE seen_at" SQL_IS_ONLINE
+	"AND quarantined_at IS NULL GROUP BY model ORDER BY model");
 
-int leaderboard_by_name(struct database *db, struct arena *arena, const char *name, struct leaderboard *leaderboard,
-	struct error *error)
+int leaderboard_by_name(struct database *db, struct arena *arena, const char *name,
+	struct leaderboard *leaderboard, struct error *error)
 {
 	/* The column is ASCII; anything that is no name is not worth a question. */
 	int rc = text_is_leaderboard_name(name)
-		? database_row(db, arena, &LEADERBOARD_BY_NAME, leaderboard, error, "s", name) : ERROR_NOT_FOUND;
-	return rc == ERROR_NOT_FOUND ? fail(error, rc, "There is no leaderboard named %s.", quote(arena, name)) : rc;
+		? database_row(db, arena, &LEADERBOARD_BY_NAME, leaderboard, error, "s", name)
+		: ERROR_NOT_FOUND;
+	return rc == ERROR_NOT_FOUND
+		? fail(error, rc, "There is no leaderboard named %s.", quote(arena, name))
+		: rc;
 }
 
-int leaderboard_seen_by(struct database *db, struct arena *arena, int64_t viewer_id, const char *name,
-	struct leaderboard *leaderboard, struct error *error)
+int leaderboard_seen_by(struct database *db, struct arena *arena, int64_t viewer_id,
+	const char *name, struct leaderboard *leaderboard, struct error *error)
 {
 	int rc = text_is_leaderboard_name(name)
-		? database_row(db, arena, &leaderboard_reading, leaderboard, error, "si", name, viewer_id) : ERROR_NOT_FOUND;
-	return rc == ERROR_NOT_FOUND ? fail(error, rc, "There is no leaderboard named %s.", quote(arena, name)) : rc;
+		? database_row(db, arena, &leaderboard_reading, leaderboard, error, "si", name, viewer_id)
+		: ERROR_NOT_FOUND;
+	return rc == ERROR_NOT_FOUND
+		? fail(error, rc, "There is no leaderboard named %s.", quote(arena, name))
+		: rc;
 }
 
-int leaderboard_read(struct arena *arena, const struct database_answer *answer, const char *name, struct leaderboard *leaderboard,
-	struct error *error)
+int leaderboard_read(struct arena *arena, const struct database_answer *answer, const char *name,
+	struct leaderboard *leaderboard, struct error *error)
 {
 	if (!answer->count)
-		return fail(error, ERROR_NOT_FOUND, "There is no leaderboard named %s.", quote(arena, name));
+		return fail(
+			error, ERROR_NOT_FOUND, "There is no leaderboard named %s.", quote(arena, name));
 	*leaderboard = *(const struct leaderboard *)answer->rows;
 	return 0;
 }
 
-int leaderboard_gpus(struct database *db, struct arena *arena, int64_t leaderboard_id, const char ***gpus,
-	size_t *count, struct error *error)
+int leaderboard_gpus(struct database *db, struct arena *arena, int64_t leaderboard_id,
+	const char ***gpus, size_t *count, struct error *error)
 {
 	struct gpu_row *rows;
-	int rc = database_rows(db, arena, &GPUS_OF_LEADERBOARD, &rows, count, error, "i", leaderboard_id);
+	int rc =
+		database_rows(db, arena, &GPUS_OF_LEADERBOARD, &rows, count, error, "i", leaderboard_id);
 	if (rc)
 		return rc;
 	*gpus = arena_array(arena, const char *, *count + 1);
@@ -87,32 +118,36 @@ int leaderboard_gpus(struct database *db, struct arena *arena, int64_t leaderboa
 	return 0;
 }
 
-int leaderboard_task(struct database *db, struct arena *arena, int64_t task_version_id, struct task **task,
-	struct error *error)
+int leaderboard_task(struct database *db, struct arena *arena, int64_t task_version_id,
+	struct task **task, struct error *error)
 {
-	struct database_answer answer = {0};
-	int rc = database_rows(db, arena, &task_reading, &answer.rows, &answer.count, error, "i", task_version_id);
+	struct database_answer answer = { 0 };
+	int rc = database_rows(
+		db, arena, &task_reading, &answer.rows, &answer.count, error, "i", task_version_id);
 	return rc ? rc : task_read(arena, &answer, task, error);
 }
 
-int task_read(struct arena *arena, const struct database_answer *answer, struct task **task, struct error *error)
+int task_read(struct arena *arena, const struct database_answer *answer, struct task **task,
+	struct error *error)
 {
 	const struct definition_row *row = answer->rows;
 	if (!answer->count)
 		return fail(error, ERROR_NOT_FOUND, "There is no such version of the task.");
 	json_t *json = json_loads(row->definition, 0, NULL);
 	if (!json)
-		return fail(error, ERROR_SYSTEM, "The definition of task version %lld is not JSON.", (long long)row->id);
+		return fail(error, ERROR_SYSTEM, "The definition of task version %lld is not JSON.",
+			(long long)row->id);
 	int rc = task_from_json(arena, json, task, error);
 	json_decref(json);
 	return rc;
 }
 
-int leaderboard_file(struct database *db, struct arena *arena, int64_t task_version_id, enum task_file_role role,
-	const char *path, struct blob_value *content, struct error *error)
+int leaderboard_file(struct database *db, struct arena *arena, int64_t task_version_id,
+	enum task_file_role role, const char *path, struct blob_value *content, struct error *error)
 {
 	struct file_row row;
-	int rc = database_row(db, arena, &TASK_FILE, &row, error, "iss", task_version_id, task_file_role_name(role), path);
+	int rc = database_row(db, arena, &TASK_FILE, &row, error, "iss", task_version_id,
+		task_file_role_name(role), path);
 	if (rc)
 		return rc == ERROR_NOT_FOUND ? fail(error, rc, "The task has no such file.") : rc;
 	*content = row.content;

@@ -23,10 +23,11 @@ struct change {
 	const struct leaderboard *leaderboard;
 	const struct leaderboard_settings *settings;
 	const struct actor *actor;
-	const struct task *task;              /* NULL: the task stays */
-	struct task_draft draft;              /* of the task, if there is one */
-	const char **gpus; size_t gpu_count;  /* the settings' without repetitions */
-	int64_t id;                           /* of the leaderboard */
+	const struct task *task; /* NULL: the task stays */
+	struct task_draft draft; /* of the task, if there is one */
+	const char **gpus;
+	size_t gpu_count; /* the settings' without repetitions */
+	int64_t id;       /* of the leaderboard */
 };
 
 /* ---- what a change may not be ---- */
@@ -35,12 +36,15 @@ int leaderboard_check_name(const char *name, struct error *error)
 {
 	static const char *const endings[] = { ".json", ".csv", ".atom" };
 	if (!text_is_leaderboard_name(name))
-		return fail_field(error, "name", "A leaderboard's name has 1 to 64 letters, digits, dots, dashes or underscores, "
+		return fail_field(error, "name",
+			"A leaderboard's name has 1 to 64 letters, digits, dots, dashes or underscores, "
 			"and begins with a letter or digit.");
 	for (size_t i = 0; i < COUNT(endings); i++)
 		if (text_ends_with(name, endings[i]))
-			return fail_field(error, "name", "A leaderboard's name may not end with %s, because its address would then "
-				"be the address of a file.", endings[i]);
+			return fail_field(error, "name",
+				"A leaderboard's name may not end with %s, because its address would then "
+				"be the address of a file.",
+				endings[i]);
 	return 0;
 }
 
@@ -48,7 +52,8 @@ bool gpu_is_name(const char *gpu)
 {
 	size_t length = strlen(gpu);
 	return length >= 1 && length <= most_gpu_name_bytes
-		&& strspn(gpu, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") == length;
+		&& strspn(gpu, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")
+		== length;
 }
 
 static int check_gpus(struct change *change, enum task_language language, struct error *error)
@@ -63,10 +68,13 @@ static int check_gpus(struct change *change, enum task_language language, struct
 		if (again)
 			continue;
 		if (!gpu_is_name(gpu))
-			return fail_field(error, "gpu", "%s is no name of a GPU model: it has 1 to %d letters, digits, dots, dashes or "
-				"underscores, as H200 or CPU.", quote(change->arena, gpu), most_gpu_name_bytes);
+			return fail_field(error, "gpu",
+				"%s is no name of a GPU model: it has 1 to %d letters, digits, dots, dashes or "
+				"underscores, as H200 or CPU.",
+				quote(change->arena, gpu), most_gpu_name_bytes);
 		if (!gpu_runs_language(gpu, language))
-			return fail_field(error, "gpu", "The task is in CUDA C++ (lang: cu), which %s cannot run; remove %s.", gpu, gpu);
+			return fail_field(error, "gpu",
+				"The task is in CUDA C++ (lang: cu), which %s cannot run; remove %s.", gpu, gpu);
 		change->gpus[change->gpu_count++] = gpu;
 	}
 	if (change->gpu_count > most_gpus)
@@ -81,12 +89,14 @@ static const char *deadline_text(struct arena *arena, int64_t deadline_ms)
 	return deadline_ms == TIME_NULL ? "none" : arena_strdup(arena, text);
 }
 
-static int check_settings(struct change *change, enum task_language language, bool is_new, struct error *error)
+static int check_settings(
+	struct change *change, enum task_language language, bool is_new, struct error *error)
 {
 	int64_t deadline_ms = change->settings->deadline_ms;
 	int rc = is_new ? leaderboard_check_name(change->settings->name, error) : 0;
 	if (!rc && is_new && deadline_ms != TIME_NULL && deadline_ms <= now_ms())
-		rc = fail_field(error, "deadline", "The deadline %s has passed already; choose a later one, or none.",
+		rc = fail_field(error, "deadline",
+			"The deadline %s has passed already; choose a later one, or none.",
 			deadline_text(change->arena, deadline_ms));
 	return rc ? rc : check_gpus(change, language, error);
 }
@@ -100,22 +110,33 @@ int leaderboard_check_settings(struct arena *arena, const struct leaderboard_set
 
 /* ---- versions of the task ---- */
 
-struct current { int64_t task_version_id, number; const char *language; };
-static const struct column CURRENT_COLUMNS[] = {
-	INTEGER(struct current, task_version_id), INTEGER(struct current, number), TEXT(struct current, language),
+struct current {
+	int64_t task_version_id, number;
+	const char *language;
 };
-/* Locks the leaderboard: edits wait for each other, and for the submissions that are just being stored. */
+static const struct column CURRENT_COLUMNS[] = {
+	INTEGER(struct current, task_version_id),
+	INTEGER(struct current, number),
+	TEXT(struct current, language),
+};
+/* Locks the leaderboard: edits wait for each other, and for the submissions that are just being
+ * stored. */
 static const struct statement CURRENT = SELECT(struct current, CURRENT_COLUMNS,
 	"SELECT l.task_version_id, v.number, v.language "
-	"FROM leaderboards l JOIN task_versions v ON v.id = l.task_version_id WHERE l.id = ? FOR UPDATE");
-static const struct statement SWITCH_VERSION = COMMAND("UPDATE leaderboards SET task_version_id = ? WHERE id = ?");
+	"FROM leaderboards l JOIN task_versions v ON v.id = l.task_version_id WHERE l.id = ? FOR "
+    "UPDATE");
+static const struct statement SWITCH_VERSION =
+	COMMAND("UPDATE leaderboards SET task_version_id = ? WHERE id = ?");
 
-struct number { int64_t number; };
+struct number {
+	int64_t number;
+};
 static const struct column NUMBER_COLUMNS[] = { INTEGER(struct number, number) };
 /* Above the present one, if there are drafts, or if an older version is in use again. */
 static const struct statement NEWEST = SELECT(struct number, NUMBER_COLUMNS,
 	"SELECT MAX(number) AS number FROM task_versions WHERE leaderboard_id = ?");
-static const struct statement MAKE_DRAFT = COMMAND("UPDATE task_versions SET draft = TRUE WHERE id = ?");
+static const struct statement MAKE_DRAFT =
+	COMMAND("UPDATE task_versions SET draft = TRUE WHERE id = ?");
 
 static int64_t actor_id(const struct change *change)
 {
@@ -125,7 +146,8 @@ static int64_t actor_id(const struct change *change)
 static int insert_version(struct database *db, const struct change *change, struct error *error)
 {
 	int64_t version_id;
-	int rc = task_draft_insert(db, &change->draft, change->id, actor_id(change), &version_id, error);
+	int rc =
+		task_draft_insert(db, &change->draft, change->id, actor_id(change), &version_id, error);
 	if (!rc && change->leaderboard && change->settings->keeps_version)
 		return database_execute(db, &MAKE_DRAFT, error, "i", version_id);
 	return rc ? rc : database_execute(db, &SWITCH_VERSION, error, "ii", version_id, change->id);
@@ -133,28 +155,30 @@ static int insert_version(struct database *db, const struct change *change, stru
 
 /* ---- devices ---- */
 
-static const struct statement DELETE_GPUS = COMMAND("DELETE FROM leaderboard_gpus WHERE leaderboard_id = ?");
-static const struct statement INSERT_GPU = COMMAND(
-	"INSERT INTO leaderboard_gpus (leaderboard_id, gpu, position) VALUES (?, ?, ?)");
+static const struct statement DELETE_GPUS =
+	COMMAND("DELETE FROM leaderboard_gpus WHERE leaderboard_id = ?");
+static const struct statement INSERT_GPU =
+	COMMAND("INSERT INTO leaderboard_gpus (leaderboard_id, gpu, position) VALUES (?, ?, ?)");
 
 static int store_gpus(struct database *db, const struct change *change, struct error *error)
 {
 	int rc = database_execute(db, &DELETE_GPUS, error, "i", change->id);
 	for (size_t i = 0; i < change->gpu_count && !rc; i++)
-		rc = database_execute(db, &INSERT_GPU, error, "isi", change->id, change->gpus[i], (int64_t)i);
+		rc = database_execute(
+			db, &INSERT_GPU, error, "isi", change->id, change->gpus[i], (int64_t)i);
 	return rc;
 }
 
 static const char *join(struct arena *arena, const char *const *words, size_t count)
 {
-	cleanup_buffer struct buffer text = {0};
+	cleanup_buffer struct buffer text = { 0 };
 	for (size_t i = 0; i < count; i++)
 		buffer_printf(&text, "%s%s", i ? ", " : "", words[i]);
 	return count ? arena_strdup(arena, text.data) : "none";
 }
 
-static int write_audit(struct database *db, const struct change *change, const char *action, const char *name,
-	const char *detail, struct error *error)
+static int write_audit(struct database *db, const struct change *change, const char *action,
+	const char *name, const char *detail, struct error *error)
 {
 	const struct actor *actor = change->actor;
 	return audit(db, actor->id, actor->name, actor->address, action, name, detail, error);
@@ -162,19 +186,21 @@ static int write_audit(struct database *db, const struct change *change, const c
 
 /* ---- creating ---- */
 
-static const struct statement INSERT_LEADERBOARD = COMMAND(
-	"INSERT INTO leaderboards (name, creator_id, deadline, accepting, sources_public_after_deadline, secret_seed, visibility) "
-	"VALUES (?, ?, ?, ?, ?, ?, IF(?, 'hidden', 'public'))");
+static const struct statement INSERT_LEADERBOARD =
+	COMMAND("INSERT INTO leaderboards (name, creator_id, deadline, accepting, "
+            "sources_public_after_deadline, secret_seed, visibility) "
+			"VALUES (?, ?, ?, ?, ?, ?, IF(?, 'hidden', 'public'))");
 
 static int insert_leaderboard(struct database *db, struct change *change, struct error *error)
 {
 	const struct leaderboard_settings *settings = change->settings;
 	int rc = database_execute(db, &INSERT_LEADERBOARD, error, "sitiiii", settings->name,
 		actor_id(change), settings->deadline_ms, (int64_t)settings->accepting,
-		(int64_t)settings->sources_public_after_deadline, (int64_t)randombytes_uniform(UINT32_C(1) << 31),
-		(int64_t)settings->hidden);
+		(int64_t)settings->sources_public_after_deadline,
+		(int64_t)randombytes_uniform(UINT32_C(1) << 31), (int64_t)settings->hidden);
 	if (rc == ERROR_CONFLICT) {
-		fail_field(error, "name", "There is a leaderboard named %s already; choose another name.", settings->name);
+		fail_field(error, "name", "There is a leaderboard named %s already; choose another name.",
+			settings->name);
 		error->code = rc;
 	}
 	change->id = (int64_t)database_insert_id(db);
@@ -195,16 +221,18 @@ static int create_all(struct database *db, void *context, struct error *error)
 		return rc;
 	const char *detail = arena_printf(change->arena, "Created%s for %s; deadline: %s; %s.",
 		change->settings->hidden ? ", hidden," : "",
-		join(change->arena, change->gpus, change->gpu_count), deadline_text(change->arena, change->settings->deadline_ms),
+		join(change->arena, change->gpus, change->gpu_count),
+		deadline_text(change->arena, change->settings->deadline_ms),
 		plural(change->arena, (int64_t)change->draft.content_count, "file"));
 	return write_audit(db, change, "leaderboard.create", change->settings->name, detail, error);
 }
 
-int leaderboard_create(struct database *db, struct arena *arena, const struct leaderboard_settings *settings,
-	const struct task *task, const struct fileset *upload, const struct fileset *stock, const struct actor *actor,
+int leaderboard_create(struct database *db, struct arena *arena,
+	const struct leaderboard_settings *settings, const struct task *task,
+	const struct fileset *upload, const struct fileset *stock, const struct actor *actor,
 	int64_t *id, struct error *error)
 {
-	struct error unwanted = {0};
+	struct error unwanted = { 0 };
 	error = error ? error : &unwanted;
 	struct change change = { .arena = arena, .settings = settings, .actor = actor, .task = task };
 	int rc = check_settings(&change, task->language, true, error);
@@ -219,19 +247,25 @@ int leaderboard_create(struct database *db, struct arena *arena, const struct le
 
 /* ---- editing ---- */
 
-static const struct statement UPDATE_LEADERBOARD = COMMAND(
-	"UPDATE leaderboards SET deadline = ?, accepting = ?, sources_public_after_deadline = ?, updated_at = UTC_TIMESTAMP(3) "
-	"WHERE id = ?");
+static const struct statement UPDATE_LEADERBOARD =
+	COMMAND("UPDATE leaderboards SET deadline = ?, accepting = ?, sources_public_after_deadline = "
+            "?, updated_at = UTC_TIMESTAMP(3) "
+			"WHERE id = ?");
 
-struct settings_row { int64_t deadline_ms, accepting, sources_public_after_deadline; };
+struct settings_row {
+	int64_t deadline_ms, accepting, sources_public_after_deadline;
+};
 static const struct column SETTINGS_COLUMNS[] = {
-	TIME(struct settings_row, deadline_ms), INTEGER(struct settings_row, accepting),
+	TIME(struct settings_row, deadline_ms),
+	INTEGER(struct settings_row, accepting),
 	INTEGER(struct settings_row, sources_public_after_deadline),
 };
 static const struct statement SETTINGS = SELECT(struct settings_row, SETTINGS_COLUMNS,
-	"SELECT deadline AS deadline_ms, accepting, sources_public_after_deadline FROM leaderboards WHERE id = ?");
+	"SELECT deadline AS deadline_ms, accepting, sources_public_after_deadline FROM leaderboards "
+    "WHERE id = ?");
 
-static void note(struct buffer *notes, bool differs, const char *what, const char *before, const char *after)
+static void note(
+	struct buffer *notes, bool differs, const char *what, const char *before, const char *after)
 {
 	if (differs)
 		buffer_printf(notes, "%s%s: %s, was %s", notes->length ? "; " : "", what, after, before);
@@ -242,20 +276,24 @@ static const char *yes_or_no(bool truth)
 	return truth ? "yes" : "no";
 }
 
-static int note_quotas(struct database *db, const struct change *change, struct buffer *notes, struct error *error)
+static int note_quotas(
+	struct database *db, const struct change *change, struct buffer *notes, struct error *error)
 {
 	struct arena *arena = change->arena;
 	const struct quota *after = change->settings->quotas;
 	struct quota before[quota_modes];
 	int rc = after ? quotas_of_leaderboard(db, arena, change->id, before, error) : 0;
 	for (size_t i = 0; after && i < quota_modes && !rc; i++)
-		note(notes, before[i].most != after[i].most || (after[i].most && before[i].hours != after[i].hours),
-			arena_printf(arena, "%s quota", quota_mode(i)), quota_own_words(arena, &before[i]), quota_own_words(arena, &after[i]));
+		note(notes,
+			before[i].most != after[i].most || (after[i].most && before[i].hours != after[i].hours),
+			arena_printf(arena, "%s quota", quota_mode(i)), quota_own_words(arena, &before[i]),
+			quota_own_words(arena, &after[i]));
 	return rc;
 }
 
 /* Appends what the new settings change, in words; nothing when they are the old ones. */
-static int note_settings(struct database *db, const struct change *change, struct buffer *notes, struct error *error)
+static int note_settings(
+	struct database *db, const struct change *change, struct buffer *notes, struct error *error)
 {
 	struct arena *arena = change->arena;
 	const struct leaderboard_settings *after = change->settings;
@@ -267,11 +305,12 @@ static int note_settings(struct database *db, const struct change *change, struc
 		rc = leaderboard_gpus(db, arena, change->id, &gpus, &gpu_count, error);
 	if (rc)
 		return rc;
-	const char *devices_before = join(arena, gpus, gpu_count), *devices = join(arena, change->gpus, change->gpu_count);
-	note(notes, before.deadline_ms != after->deadline_ms, "deadline", deadline_text(arena, before.deadline_ms),
-		deadline_text(arena, after->deadline_ms));
-	note(notes, before.accepting != after->accepting, "takes submissions", yes_or_no(before.accepting),
-		yes_or_no(after->accepting));
+	const char *devices_before = join(arena, gpus, gpu_count),
+			   *devices = join(arena, change->gpus, change->gpu_count);
+	note(notes, before.deadline_ms != after->deadline_ms, "deadline",
+		deadline_text(arena, before.deadline_ms), deadline_text(arena, after->deadline_ms));
+	note(notes, before.accepting != after->accepting, "takes submissions",
+		yes_or_no(before.accepting), yes_or_no(after->accepting));
 	note(notes, before.sources_public_after_deadline != after->sources_public_after_deadline,
 		"sources public after the deadline", yes_or_no(before.sources_public_after_deadline),
 		yes_or_no(after->sources_public_after_deadline));
@@ -279,25 +318,27 @@ static int note_settings(struct database *db, const struct change *change, struc
 	return note_quotas(db, change, notes, error);
 }
 
-static int update_settings(struct database *db, struct change *change, struct buffer *notes, struct error *error)
+static int update_settings(
+	struct database *db, struct change *change, struct buffer *notes, struct error *error)
 {
 	const struct leaderboard_settings *settings = change->settings;
 	int rc = note_settings(db, change, notes, error);
 	if (rc || !notes->length)
 		return rc;
-	rc = database_execute(db, &UPDATE_LEADERBOARD, error, "tiii", settings->deadline_ms, (int64_t)settings->accepting,
-		(int64_t)settings->sources_public_after_deadline, change->id);
+	rc = database_execute(db, &UPDATE_LEADERBOARD, error, "tiii", settings->deadline_ms,
+		(int64_t)settings->accepting, (int64_t)settings->sources_public_after_deadline, change->id);
 	if (!rc && settings->quotas)
 		rc = quotas_store(db, change->id, settings->quotas, error);
 	return rc ? rc : store_gpus(db, change, error);
 }
 
-static int update_task(struct database *db, struct change *change, const struct current *current, struct buffer *notes,
-	struct error *error)
+static int update_task(struct database *db, struct change *change, const struct current *current,
+	struct buffer *notes, struct error *error)
 {
-	struct task_comparison comparison = {0};
-	int rc = change->task
-		? task_draft_compare(db, change->arena, &change->draft, current->task_version_id, &comparison, error) : 0;
+	struct task_comparison comparison = { 0 };
+	int rc = change->task ? task_draft_compare(
+				 db, change->arena, &change->draft, current->task_version_id, &comparison, error)
+						  : 0;
 	if (rc || comparison.difference == TASK_IS_THE_SAME)
 		return rc;
 	const char *separator = notes->length ? "; " : "";
@@ -305,15 +346,19 @@ static int update_task(struct database *db, struct change *change, const struct 
 	if (comparison.difference == TASK_READS_DIFFERENTLY) {
 		buffer_printf(notes, "%stask: still version %lld, with another %s", separator, number,
 			task_comparison_words(change->arena, &comparison));
-		return task_draft_rewrite(db, change->arena, &change->draft, current->task_version_id, actor_id(change), error);
+		return task_draft_rewrite(
+			db, change->arena, &change->draft, current->task_version_id, actor_id(change), error);
 	}
 	struct number newest;
 	rc = insert_version(db, change, error);
 	if (!rc)
 		rc = database_row(db, change->arena, &NEWEST, &newest, error, "i", change->id);
 	if (!rc)
-		buffer_printf(notes, change->settings->keeps_version ? "%stask: a draft of version %lld with %s, still version %lld"
-			: "%stask: version %lld with %s, was version %lld", separator, (long long)newest.number,
+		buffer_printf(notes,
+			change->settings->keeps_version
+				? "%stask: a draft of version %lld with %s, still version %lld"
+				: "%stask: version %lld with %s, was version %lld",
+			separator, (long long)newest.number,
 			plural(change->arena, (int64_t)change->draft.content_count, "file"), number);
 	return rc;
 }
@@ -321,15 +366,18 @@ static int update_task(struct database *db, struct change *change, const struct 
 static int update_all(struct database *db, void *context, struct error *error)
 {
 	struct change *change = context;
-	cleanup_buffer struct buffer notes = {0};
+	cleanup_buffer struct buffer notes = { 0 };
 	struct current current;
 	change->gpu_count = 0; /* of an earlier try */
 	int rc = database_row(db, change->arena, &CURRENT, &current, error, "i", change->id);
 	if (rc == ERROR_NOT_FOUND)
-		return fail(error, rc, "The leaderboard %s was deleted meanwhile.", change->leaderboard->name);
+		return fail(
+			error, rc, "The leaderboard %s was deleted meanwhile.", change->leaderboard->name);
 	if (rc)
 		return rc;
-	enum task_language language = change->task ? change->task->language : strcmp(current.language, "cu") == 0 ? TASK_CU : TASK_PY;
+	enum task_language language = change->task ? change->task->language
+		: strcmp(current.language, "cu") == 0  ? TASK_CU
+											   : TASK_PY;
 	rc = check_gpus(change, language, error);
 	if (!rc)
 		rc = update_settings(db, change, &notes, error);
@@ -337,14 +385,20 @@ static int update_all(struct database *db, void *context, struct error *error)
 		rc = update_task(db, change, &current, &notes, error);
 	if (rc || !notes.length)
 		return rc;
-	return write_audit(db, change, "leaderboard.update", change->leaderboard->name, notes.data, error);
+	return write_audit(
+		db, change, "leaderboard.update", change->leaderboard->name, notes.data, error);
 }
 
-int leaderboard_update(struct database *db, struct arena *arena, const struct leaderboard *leaderboard,
-	const struct leaderboard_settings *settings, const struct task *task, const struct fileset *upload,
-	const struct fileset *stock, const struct actor *actor, struct error *error)
+int leaderboard_update(struct database *db, struct arena *arena,
+	const struct leaderboard *leaderboard, const struct leaderboard_settings *settings,
+	const struct task *task, const struct fileset *upload, const struct fileset *stock,
+	const struct actor *actor, struct error *error)
 {
-	struct change change = { .arena = arena, .leaderboard = leaderboard, .settings = settings, .actor = actor, .task = task,
+	struct change change = { .arena = arena,
+		.leaderboard = leaderboard,
+		.settings = settings,
+		.actor = actor,
+		.task = task,
 		.id = leaderboard->id };
 	int rc = task ? task_draft_make(arena, task, upload, stock, &change.draft, error) : 0;
 	return rc ? rc : database_transaction(db, update_all, &change, error);

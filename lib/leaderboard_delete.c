@@ -6,60 +6,77 @@
 #include "lib/scope.h"
 #include "lib/user.h"
 
-struct counted { int64_t versions, submissions, users, jobs, running; };
+struct counted {
+	int64_t versions, submissions, users, jobs, running;
+};
 static const struct column COUNTED_COLUMNS[] = {
-	INTEGER(struct counted, versions), INTEGER(struct counted, submissions), INTEGER(struct counted, users),
-	INTEGER(struct counted, jobs), INTEGER(struct counted, running),
+	INTEGER(struct counted, versions),
+	INTEGER(struct counted, submissions),
+	INTEGER(struct counted, users),
+	INTEGER(struct counted, jobs),
+	INTEGER(struct counted, running),
 };
 static const struct statement COUNT_ALL = SELECT(struct counted, COUNTED_COLUMNS,
 	"SELECT (SELECT COUNT(*) FROM task_versions WHERE leaderboard_id = l.id) AS versions, "
 	"COUNT(DISTINCT s.id) AS submissions, COUNT(DISTINCT s.user_id) AS users, COUNT(j.id) AS jobs, "
 	"COUNT(IF(j.state = 'running', 1, NULL)) AS running "
-	"FROM leaderboards l LEFT JOIN submissions s ON s.leaderboard_id = l.id LEFT JOIN jobs j ON j.submission_id = s.id "
+	"FROM leaderboards l LEFT JOIN submissions s ON s.leaderboard_id = l.id LEFT JOIN jobs j ON "
+    "j.submission_id = s.id "
 	"WHERE l.id = ? GROUP BY l.id");
 
-struct locked { int64_t id; };
+struct locked {
+	int64_t id;
+};
 static const struct column LOCKED_COLUMNS[] = { INTEGER(struct locked, id) };
-static const struct statement LOCK_LEADERBOARD = SELECT(struct locked, LOCKED_COLUMNS,
-	"SELECT id FROM leaderboards WHERE id = ? FOR UPDATE");
+static const struct statement LOCK_LEADERBOARD =
+	SELECT(struct locked, LOCKED_COLUMNS, "SELECT id FROM leaderboards WHERE id = ? FOR UPDATE");
 
-/* The blobs that the leaderboard uses, locked: whoever wants to refer to one of them from elsewhere waits
- * until this transaction has ended, and stores it again if it is gone. */
-struct used_blob { struct blob_value sha256; };
+/* The blobs that the leaderboard uses, locked: whoever wants to refer to one of them from elsewhere
+ * waits until this transaction has ended, and stores it again if it is gone. */
+struct used_blob {
+	struct blob_value sha256;
+};
 static const struct column USED_COLUMNS[] = { BLOB(struct used_blob, sha256) };
 static const struct statement LOCK_BLOBS = SELECT(struct used_blob, USED_COLUMNS,
 	"SELECT b.sha256 FROM (SELECT sha256 FROM submissions WHERE leaderboard_id = ? UNION "
-	"SELECT f.sha256 FROM task_files f JOIN task_versions v ON v.id = f.task_version_id WHERE v.leaderboard_id = ?) u "
+	"SELECT f.sha256 FROM task_files f JOIN task_versions v ON v.id = f.task_version_id WHERE "
+    "v.leaderboard_id = ?) u "
 	"STRAIGHT_JOIN blobs b ON b.sha256 = u.sha256 FOR UPDATE");
 
-static const struct statement DELETE_RANKING = COMMAND("DELETE FROM ranking WHERE leaderboard_id = ?");
-static const struct statement DELETE_SUBMISSIONS = COMMAND("DELETE FROM submissions WHERE leaderboard_id = ?");
+static const struct statement DELETE_RANKING =
+	COMMAND("DELETE FROM ranking WHERE leaderboard_id = ?");
+static const struct statement DELETE_SUBMISSIONS =
+	COMMAND("DELETE FROM submissions WHERE leaderboard_id = ?");
 static const struct statement DELETE_LEADERBOARD = COMMAND("DELETE FROM leaderboards WHERE id = ?");
-static const struct statement DELETE_BLOB = COMMAND(
-	"DELETE FROM blobs WHERE sha256 = ? AND NOT EXISTS (SELECT 1 FROM submissions s WHERE s.sha256 = blobs.sha256) "
-	"AND NOT EXISTS (SELECT 1 FROM task_files f WHERE f.sha256 = blobs.sha256)");
+static const struct statement DELETE_BLOB =
+	COMMAND("DELETE FROM blobs WHERE sha256 = ? AND NOT EXISTS (SELECT 1 FROM submissions s WHERE "
+            "s.sha256 = blobs.sha256) "
+			"AND NOT EXISTS (SELECT 1 FROM task_files f WHERE f.sha256 = blobs.sha256)");
 
 struct deletion {
 	const struct leaderboard *leaderboard;
 	const struct actor *actor;
 };
 
-/* submissions.task_version_id does not cascade, so submissions go before the leaderboard with its versions. */
+/* submissions.task_version_id does not cascade, so submissions go before the leaderboard with its
+ * versions. */
 static int delete_rows(struct database *db, int64_t id, struct error *error)
 {
-	static const struct statement *const steps[] = { &DELETE_RANKING, &DELETE_SUBMISSIONS, &DELETE_LEADERBOARD };
+	static const struct statement *const steps[] = { &DELETE_RANKING, &DELETE_SUBMISSIONS,
+		&DELETE_LEADERBOARD };
 	int rc = 0;
 	for (size_t i = 0; i < COUNT(steps) && !rc; i++)
 		rc = database_execute(db, steps[i], error, "i", id);
 	return rc;
 }
 
-static int delete_blobs(struct database *db, const struct used_blob *blobs, size_t count, int64_t *deleted,
-	struct error *error)
+static int delete_blobs(struct database *db, const struct used_blob *blobs, size_t count,
+	int64_t *deleted, struct error *error)
 {
 	int rc = 0;
 	for (size_t i = 0; i < count && !rc; i++) {
-		rc = database_execute(db, &DELETE_BLOB, error, "b", blobs[i].sha256.bytes, blobs[i].sha256.length);
+		rc = database_execute(
+			db, &DELETE_BLOB, error, "b", blobs[i].sha256.bytes, blobs[i].sha256.length);
 		*deleted += rc ? 0 : (int64_t)database_affected(db);
 	}
 	return rc;
@@ -68,13 +85,15 @@ static int delete_blobs(struct database *db, const struct used_blob *blobs, size
 static int write_audit(struct database *db, struct arena *arena, const struct deletion *deletion,
 	const struct counted *counted, int64_t blobs, struct error *error)
 {
-	const char *detail = arena_printf(arena,
-		"Deleted with %s, %s of %s, %s (%lld of them running) and %s.",
-		plural(arena, counted->versions, "task version"), plural(arena, counted->submissions, "submission"), plural(arena, counted->users, "user"),
-		plural(arena, counted->jobs, "job"), (long long)counted->running, plural(arena, blobs, "stored file"));
+	const char *detail =
+		arena_printf(arena, "Deleted with %s, %s of %s, %s (%lld of them running) and %s.",
+			plural(arena, counted->versions, "task version"),
+			plural(arena, counted->submissions, "submission"),
+			plural(arena, counted->users, "user"), plural(arena, counted->jobs, "job"),
+			(long long)counted->running, plural(arena, blobs, "stored file"));
 	const struct actor *actor = deletion->actor;
-	return audit(db, actor->id, actor->name, actor->address, "leaderboard.delete", deletion->leaderboard->name, detail,
-		error);
+	return audit(db, actor->id, actor->name, actor->address, "leaderboard.delete",
+		deletion->leaderboard->name, detail, error);
 }
 
 static int delete_all(struct database *db, void *context, struct error *error)
@@ -88,7 +107,8 @@ static int delete_all(struct database *db, void *context, struct error *error)
 	size_t blob_count;
 	int rc = database_row(db, arena, &LOCK_LEADERBOARD, &locked, error, "i", id);
 	if (rc == ERROR_NOT_FOUND)
-		return fail(error, rc, "The leaderboard %s was deleted already.", deletion->leaderboard->name);
+		return fail(
+			error, rc, "The leaderboard %s was deleted already.", deletion->leaderboard->name);
 	if (!rc)
 		rc = database_row(db, arena, &COUNT_ALL, &counted, error, "i", id);
 	if (!rc)
@@ -100,8 +120,8 @@ static int delete_all(struct database *db, void *context, struct error *error)
 	return rc ? rc : write_audit(db, arena, deletion, &counted, deleted, error);
 }
 
-int leaderboard_delete(struct database *db, const struct leaderboard *leaderboard, const struct actor *actor,
-	struct error *error)
+int leaderboard_delete(struct database *db, const struct leaderboard *leaderboard,
+	const struct actor *actor, struct error *error)
 {
 	struct deletion deletion = { leaderboard, actor };
 	return database_transaction(db, delete_all, &deletion, error);

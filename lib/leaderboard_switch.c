@@ -3,19 +3,25 @@
 
 #include "lib/user.h"
 
-struct target { int64_t id, number, is_current, current_number; };
+struct target {
+	int64_t id, number, is_current, current_number;
+};
 static const struct column TARGET_COLUMNS[] = {
-	INTEGER(struct target, id), INTEGER(struct target, number), INTEGER(struct target, is_current),
+	INTEGER(struct target, id),
+	INTEGER(struct target, number),
+	INTEGER(struct target, is_current),
 	INTEGER(struct target, current_number),
 };
 /* Locks the leaderboard, as edits do, and submissions that are being stored. */
 static const struct statement TARGET = SELECT(struct target, TARGET_COLUMNS,
 	"SELECT v.id, v.number, v.id = l.task_version_id AS is_current, c.number AS current_number "
-	"FROM leaderboards l JOIN task_versions c ON c.id = l.task_version_id JOIN task_versions v ON v.leaderboard_id = l.id "
+	"FROM leaderboards l JOIN task_versions c ON c.id = l.task_version_id JOIN task_versions v ON "
+    "v.leaderboard_id = l.id "
 	"WHERE l.id = ? AND v.number = ? FOR UPDATE");
 static const struct statement SWITCH = COMMAND(
 	"UPDATE leaderboards SET task_version_id = ?, updated_at = UTC_TIMESTAMP(3) WHERE id = ?");
-static const struct statement PUBLISH_VERSION = COMMAND("UPDATE task_versions SET draft = FALSE WHERE id = ?");
+static const struct statement PUBLISH_VERSION =
+	COMMAND("UPDATE task_versions SET draft = FALSE WHERE id = ?");
 
 struct switching {
 	struct arena *arena;
@@ -30,21 +36,27 @@ static int switch_all(struct database *db, void *context, struct error *error)
 	const struct leaderboard *leaderboard = switching->leaderboard;
 	const struct actor *actor = switching->actor;
 	struct target target;
-	int rc = database_row(db, switching->arena, &TARGET, &target, error, "ii", leaderboard->id, switching->number);
+	int rc = database_row(
+		db, switching->arena, &TARGET, &target, error, "ii", leaderboard->id, switching->number);
 	if (rc == ERROR_NOT_FOUND)
-		return fail(error, rc, "The task of %s has no version %lld.", leaderboard->name, (long long)switching->number);
+		return fail(error, rc, "The task of %s has no version %lld.", leaderboard->name,
+			(long long)switching->number);
 	if (rc || target.is_current)
 		return rc;
 	rc = database_execute(db, &SWITCH, error, "ii", target.id, leaderboard->id);
 	if (!rc)
 		rc = database_execute(db, &PUBLISH_VERSION, error, "i", target.id);
-	return rc ? rc : audit(db, actor->id, actor->name, actor->address, "leaderboard.switch", leaderboard->name,
-		arena_printf(switching->arena, "task: version %lld, was version %lld", (long long)target.number,
-			(long long)target.current_number), error);
+	return rc
+		? rc
+		: audit(db, actor->id, actor->name, actor->address, "leaderboard.switch", leaderboard->name,
+			arena_printf(switching->arena, "task: version %lld, was version %lld",
+				(long long)target.number, (long long)target.current_number),
+			error);
 }
 
-int leaderboard_switch(struct database *db, struct arena *arena, const struct leaderboard *leaderboard, int64_t number,
-	const struct actor *actor, struct error *error)
+int leaderboard_switch(struct database *db, struct arena *arena,
+	const struct leaderboard *leaderboard, int64_t number, const struct actor *actor,
+	struct error *error)
 {
 	struct switching switching = { arena, leaderboard, number, actor };
 	return database_transaction(db, switch_all, &switching, error);

@@ -16,12 +16,24 @@
 enum form { TEXT_LINE, LOGFMT, JSON };
 enum { most_line_bytes = PIPE_BUF, most_value_bytes = 96 };
 
-static const char *const FORM_NAMES[] = { [TEXT_LINE] = "text", [LOGFMT] = "logfmt", [JSON] = "json" };
+static const char *const FORM_NAMES[] = {
+	[TEXT_LINE] = "text", [LOGFMT] = "logfmt", [JSON] = "json"
+};
 
-static const struct { const char *name; bool is_number; } FIELDS[] = {
-	[LOG_REQUEST] = { "request", false }, [LOG_ROUTE] = { "route", false }, [LOG_USER] = { "user", true },
-	[LOG_WORKER] = { "worker", false }, [LOG_DEVICE] = { "device", false }, [LOG_SUBMISSION] = { "submission", true },
-	[LOG_JOB] = { "job", true }, [LOG_FENCE] = { "fence", true }, [LOG_STAGE] = { "stage", false }, [LOG_WEBHOOK] = { "webhook", true },
+static const struct {
+	const char *name;
+	bool is_number;
+} FIELDS[] = {
+	[LOG_REQUEST] = { "request", false },
+	[LOG_ROUTE] = { "route", false },
+	[LOG_USER] = { "user", true },
+	[LOG_WORKER] = { "worker", false },
+	[LOG_DEVICE] = { "device", false },
+	[LOG_SUBMISSION] = { "submission", true },
+	[LOG_JOB] = { "job", true },
+	[LOG_FENCE] = { "fence", true },
+	[LOG_STAGE] = { "stage", false },
+	[LOG_WEBHOOK] = { "webhook", true },
 };
 
 static const char *program_name = "podium";
@@ -59,7 +71,8 @@ int log_set_format(const char *name, struct error *error)
 			form = (enum form)i;
 			return 0;
 		}
-	return fail(error, ERROR_INPUT, "log_format must be auto, text, logfmt or json, not \"%.40s\".", name);
+	return fail(
+		error, ERROR_INPUT, "log_format must be auto, text, logfmt or json, not \"%.40s\".", name);
 }
 
 const char *log_format(void)
@@ -89,7 +102,7 @@ void log_about_number(enum log_field field, int64_t value)
 /* Within quotes of logfmt or JSON, which know the same two escapes. */
 static void append_escaped(struct buffer *out, const char *value)
 {
-	cleanup_buffer struct buffer shown = {0};
+	cleanup_buffer struct buffer shown = { 0 };
 	text_append_printable(&shown, value);
 	for (const char *c = buffer_string(&shown); *c; c++) {
 		if (*c == '"' || *c == '\\')
@@ -100,7 +113,9 @@ static void append_escaped(struct buffer *out, const char *value)
 
 static bool is_plain(const char *value)
 {
-	return *value && strspn(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._:/*@+-") == strlen(value);
+	return *value
+		&& strspn(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._:/*@+-")
+		== strlen(value);
 }
 
 static void append_member(struct buffer *line, const char *name, const char *value, bool is_bare)
@@ -116,7 +131,8 @@ static void append_context(struct buffer *line)
 {
 	for (size_t i = 0; i < COUNT(FIELDS); i++)
 		if (about[i][0])
-			append_member(line, FIELDS[i].name, about[i], form == JSON ? FIELDS[i].is_number : is_plain(about[i]));
+			append_member(line, FIELDS[i].name, about[i],
+				form == JSON ? FIELDS[i].is_number : is_plain(about[i]));
 }
 
 /* As much as there is room for: whole characters, and no escape without what it escapes. */
@@ -136,7 +152,7 @@ static void append_cut(struct buffer *line, struct buffer *message, size_t room)
 
 static void make_text(struct buffer *line, const char *stamp, const char *level, const char *text)
 {
-	cleanup_buffer struct buffer message = {0}, context = {0};
+	cleanup_buffer struct buffer message = { 0 }, context = { 0 };
 	text_append_printable(&message, text);
 	append_context(&context);
 	buffer_printf(line, "%s %s %s: ", stamp, level, program_name);
@@ -145,9 +161,10 @@ static void make_text(struct buffer *line, const char *stamp, const char *level,
 		buffer_printf(line, " [%s]", context.data);
 }
 
-static void make_members(struct buffer *line, const char *stamp, const char *level, const char *text)
+static void make_members(
+	struct buffer *line, const char *stamp, const char *level, const char *text)
 {
-	cleanup_buffer struct buffer message = {0};
+	cleanup_buffer struct buffer message = { 0 };
 	append_escaped(&message, text);
 	if (form == JSON)
 		buffer_byte(line, '{');
@@ -160,7 +177,8 @@ static void make_members(struct buffer *line, const char *stamp, const char *lev
 	buffer_text(line, form == JSON ? "\"}" : "\"");
 }
 
-static void write_line(const char *level, const char *format, va_list arguments) __attribute__((format(printf, 2, 0)));
+static void write_line(const char *level, const char *format, va_list arguments)
+	__attribute__((format(printf, 2, 0)));
 static void write_line(const char *level, const char *format, va_list arguments)
 {
 	char text[most_line_bytes + 1], seconds[32], stamp[48];
@@ -171,10 +189,11 @@ static void write_line(const char *level, const char *format, va_list arguments)
 	gmtime_r(&now.tv_sec, &utc);
 	strftime(seconds, sizeof seconds, "%Y-%m-%dT%H:%M:%S", &utc);
 	snprintf(stamp, sizeof stamp, "%s.%03ldZ", seconds, now.tv_nsec / 1000000);
-	cleanup_buffer struct buffer line = {0};
+	cleanup_buffer struct buffer line = { 0 };
 	(form == TEXT_LINE ? make_text : make_members)(&line, stamp, level, text);
 	buffer_byte(&line, '\n');
-	/* One write, so that lines of several threads do not mix. A full disk must not stop the program. */
+	/* One write, so that lines of several threads do not mix. A full disk must not stop the
+	 * program. */
 	ssize_t ignored = write(STDERR_FILENO, line.data, line.length);
 	(void)ignored;
 }

@@ -53,12 +53,14 @@ static void add_words(struct buffer *out, const char *bold, const char *italic)
 	buffer_byte(out, '\n');
 }
 
-void manual_begin(struct buffer *out, const char *name, int section, const char *volume, const char *purpose)
+void manual_begin(
+	struct buffer *out, const char *name, int section, const char *volume, const char *purpose)
 {
 	buffer_text(out, ".TH ");
 	for (const char *c = name; *c; c++)
 		buffer_byte(out, (char)toupper((unsigned char)*c));
-	buffer_printf(out, " %d \"\" \"podium " PODIUM_VERSION "\" \"%s\"\n.SH NAME\n", section, volume);
+	buffer_printf(
+		out, " %d \"\" \"podium " PODIUM_VERSION "\" \"%s\"\n.SH NAME\n", section, volume);
 	add(out, name);
 	buffer_text(out, " \\- ");
 	add(out, purpose);

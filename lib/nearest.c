@@ -7,7 +7,10 @@
 
 enum { most_letters = 64, least_contained = 3 };
 
-struct candidate { const char *name; size_t distance; };
+struct candidate {
+	const char *name;
+	size_t distance;
+};
 
 static size_t least_of(size_t a, size_t b, size_t c)
 {
@@ -23,7 +26,8 @@ static bool is_same(char a, char b)
 /* The distance of optimal string alignment, row by row; a swap looks two rows back. */
 size_t nearest_distance(const char *a, const char *b)
 {
-	size_t rows[3][most_letters + 1], a_length = strnlen(a, most_letters), b_length = strnlen(b, most_letters);
+	size_t rows[3][most_letters + 1], a_length = strnlen(a, most_letters),
+									  b_length = strnlen(b, most_letters);
 	for (size_t k = 0; k <= b_length; k++)
 		rows[0][k] = k;
 	for (size_t i = 1; i <= a_length; i++) {
@@ -31,8 +35,10 @@ size_t nearest_distance(const char *a, const char *b)
 		const size_t *above = rows[(i - 1) % 3];
 		row[0] = i;
 		for (size_t k = 1; k <= b_length; k++) {
-			row[k] = least_of(above[k] + 1, row[k - 1] + 1, above[k - 1] + !is_same(a[i - 1], b[k - 1]));
-			bool swapped = i > 1 && k > 1 && is_same(a[i - 1], b[k - 2]) && is_same(a[i - 2], b[k - 1]);
+			row[k] =
+				least_of(above[k] + 1, row[k - 1] + 1, above[k - 1] + !is_same(a[i - 1], b[k - 1]));
+			bool swapped =
+				i > 1 && k > 1 && is_same(a[i - 1], b[k - 2]) && is_same(a[i - 2], b[k - 1]);
 			if (swapped && rows[(i - 2) % 3][k - 2] + 1 < row[k])
 				row[k] = rows[(i - 2) % 3][k - 2] + 1;
 		}
@@ -42,7 +48,8 @@ size_t nearest_distance(const char *a, const char *b)
 
 static bool contains_other(const char *a, const char *b)
 {
-	return (strlen(b) >= least_contained && strcasestr(a, b)) || (strlen(a) >= least_contained && strcasestr(b, a));
+	return (strlen(b) >= least_contained && strcasestr(a, b))
+		|| (strlen(a) >= least_contained && strcasestr(b, a));
 }
 
 static int by_distance(const void *left, const void *right)
@@ -53,7 +60,8 @@ static int by_distance(const void *left, const void *right)
 	return strcasecmp(a->name, b->name);
 }
 
-size_t nearest_names(struct arena *arena, const char *wanted, const char *const *names, size_t count, const char **near, size_t most)
+size_t nearest_names(struct arena *arena, const char *wanted, const char *const *names,
+	size_t count, const char **near, size_t most)
 {
 	struct candidate *found = arena_array(arena, struct candidate, count + 1);
 	size_t found_count = 0, length = strnlen(wanted, most_letters);

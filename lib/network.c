@@ -13,8 +13,11 @@
 enum { address_bytes = 16, address_bits = 128, mapped_bits = 96, most_entry_bytes = 255 };
 static const unsigned char MAPPED[12] = { [10] = 0xff, 0xff };
 
-/* From IANA's registries of special-purpose addresses (RFC 6890 and what came later), of multicast and of what is reserved. */
-static const struct { const char *network, *what; } INTERNAL[] = {
+/* From IANA's registries of special-purpose addresses (RFC 6890 and what came later), of multicast
+ * and of what is reserved. */
+static const struct {
+	const char *network, *what;
+} INTERNAL[] = {
 	{ "0.0.0.0/8", "this machine itself" },
 	{ "10.0.0.0/8", "a private network" },
 	{ "100.64.0.0/10", "a provider's own network" },
@@ -89,7 +92,8 @@ bool network_holds(const struct network *network, const unsigned char address[st
 {
 	int whole = network->bits / 8, rest = network->bits % 8;
 	unsigned mask = 0xff00u >> rest & 0xff;
-	return memcmp(network->bytes, address, (size_t)whole) == 0 && (!rest || (address[whole] & mask) == network->bytes[whole]);
+	return memcmp(network->bytes, address, (size_t)whole) == 0
+		&& (!rest || (address[whole] & mask) == network->bytes[whole]);
 }
 
 static bool holds(const char *text, const unsigned char *address)
@@ -103,13 +107,15 @@ static bool holds(const char *text, const unsigned char *address)
 bool network_of_socket(const struct sockaddr *socket, unsigned char address[static 16])
 {
 	if (socket->sa_family == AF_INET6) {
-		memcpy(address, &((const struct sockaddr_in6 *)(const void *)socket)->sin6_addr, address_bytes);
+		memcpy(address, &((const struct sockaddr_in6 *)(const void *)socket)->sin6_addr,
+			address_bytes);
 		return true;
 	}
 	if (socket->sa_family != AF_INET)
 		return false;
 	memcpy(address, MAPPED, sizeof MAPPED);
-	memcpy(address + sizeof MAPPED, &((const struct sockaddr_in *)(const void *)socket)->sin_addr, address_bytes - sizeof MAPPED);
+	memcpy(address + sizeof MAPPED, &((const struct sockaddr_in *)(const void *)socket)->sin_addr,
+		address_bytes - sizeof MAPPED);
 	return true;
 }
 
@@ -122,7 +128,9 @@ const char *network_internal(const unsigned char address[static 16])
 	for (size_t i = 0; i < COUNT(INTERNAL); i++)
 		if (holds(INTERNAL[i].network, inside))
 			return INTERNAL[i].what;
-	return memcmp(inside, MAPPED, sizeof MAPPED) == 0 || holds(GLOBAL, inside) ? NULL : "a reserved network";
+	return memcmp(inside, MAPPED, sizeof MAPPED) == 0 || holds(GLOBAL, inside)
+		? NULL
+		: "a reserved network";
 }
 
 /* ---- lists ---- */
@@ -143,8 +151,10 @@ static bool next_entry(const char **list, char entry[static most_entry_bytes + 1
 static bool is_host_name(const char *text)
 {
 	return *text && *text != '-' && *text != '.'
-		&& text[strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-.")] == '\0'
-		&& text[strcspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")] != '\0'; /* else it is meant as an address */
+		&& text[strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-.")]
+		== '\0'
+		&& text[strcspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")]
+		!= '\0'; /* else it is meant as an address */
 }
 
 int network_list_check(const char *list, struct error *error)
@@ -154,10 +164,13 @@ int network_list_check(const char *list, struct error *error)
 	while (next_entry(&list, entry)) {
 		if (network_parse(entry, &network) == 0 || is_host_name(entry))
 			continue;
-		cleanup_buffer struct buffer shown = {0};
+		cleanup_buffer struct buffer shown = { 0 };
 		text_append_printable(&shown, entry);
-		int length = (int)text_utf8_prefix(buffer_string(&shown), shown.length < 80 ? shown.length : 80);
-		return fail(error, ERROR_INPUT, "\"%.*s\" is neither the name of a host nor a network such as 10.1.0.0/16.", length, buffer_string(&shown));
+		int length =
+			(int)text_utf8_prefix(buffer_string(&shown), shown.length < 80 ? shown.length : 80);
+		return fail(error, ERROR_INPUT,
+			"\"%.*s\" is neither the name of a host nor a network such as 10.1.0.0/16.", length,
+			buffer_string(&shown));
 	}
 	return 0;
 }

@@ -1,6 +1,7 @@
-/* The few calls of NVIDIA's management library that we make, declared by ourselves, because the library is
- * bound at run time and Podium is built where no toolkit is. tests/unit/test_nvml.c holds these declarations
- * against nvml.h where there is one. Source: NVML API reference, "Device Queries". */
+/* The few calls of NVIDIA's management library that we make, declared by ourselves, because the
+ * library is bound at run time and Podium is built where no toolkit is. tests/unit/test_nvml.c
+ * holds these declarations against nvml.h where there is one. Source: NVML API reference, "Device
+ * Queries". */
 #ifndef PODIUM_LIB_NVML_H
 #define PODIUM_LIB_NVML_H
 
@@ -14,7 +15,9 @@ enum {
 };
 
 struct nvmlDevice_st; /* opaque; the tag is the library's */
-struct nvml_memory { unsigned long long total, free, used; }; /* bytes; nvmlMemory_t */
+struct nvml_memory {
+	unsigned long long total, free, used;
+}; /* bytes; nvmlMemory_t */
 
 /* X(name in the library, our member, parameters); all return a status. */
 #define NVML_CALLS(X) \
@@ -22,103 +25,139 @@ struct nvml_memory { unsigned long long total, free, used; }; /* bytes; nvmlMemo
 	X(nvmlShutdown, stop, (void)) \
 	X(nvmlSystemGetDriverVersion, driver_version, (char *version, unsigned int bytes)) \
 	X(nvmlDeviceGetCount_v2, device_count, (unsigned int *count)) \
-	X(nvmlDeviceGetHandleByIndex_v2, device_by_index, (unsigned int index, struct nvmlDevice_st **device)) \
-	X(nvmlDeviceGetName, device_name, (struct nvmlDevice_st *device, char *name, unsigned int bytes)) \
-	X(nvmlDeviceGetUUID, device_uuid, (struct nvmlDevice_st *device, char *uuid, unsigned int bytes)) \
-	X(nvmlDeviceGetMemoryInfo, device_memory, (struct nvmlDevice_st *device, struct nvml_memory *memory)) \
-	X(nvmlDeviceGetMinorNumber, device_minor, (struct nvmlDevice_st *device, unsigned int *minor)) \
+	X(nvmlDeviceGetHandleByIndex_v2, device_by_index, \
+		(unsigned int index, struct nvmlDevice_st **device)) \
+	X(nvmlDeviceGetName, device_name, \
+		(struct nvmlDevice_st * device, char *name, unsigned int bytes)) \
+	X(nvmlDeviceGetUUID, device_uuid, \
+		(struct nvmlDevice_st * device, char *uuid, unsigned int bytes)) \
+	X(nvmlDeviceGetMemoryInfo, device_memory, \
+		(struct nvmlDevice_st * device, struct nvml_memory * memory)) \
+	X(nvmlDeviceGetMinorNumber, device_minor, \
+		(struct nvmlDevice_st * device, unsigned int *minor)) \
 	X(nvmlDeviceGetCudaComputeCapability, device_compute_capability, \
-		(struct nvmlDevice_st *device, int *major, int *minor))
+		(struct nvmlDevice_st * device, int *major, int *minor))
 
 /* What says whether a GPU still works. Events may be missing, as they are in some containers. */
 struct nvmlEventSet_st;
 struct nvml_event { /* nvmlEventData_t */
 	struct nvmlDevice_st *device;
-	unsigned long long kind, number;   /* of an error: its Xid */
+	unsigned long long kind, number; /* of an error: its Xid */
 	unsigned int gpu_instance, compute_instance;
 };
-enum { NVML_EVENT_XID = 8 };           /* nvmlEventTypeXidCriticalError */
+enum { NVML_EVENT_XID = 8 }; /* nvmlEventTypeXidCriticalError */
 
 #define NVML_HEALTH_CALLS(X) \
 	X(nvmlInit_v2, start, (void)) \
 	X(nvmlShutdown, stop, (void)) \
-	X(nvmlDeviceGetHandleByUUID, device_by_uuid, (const char *uuid, struct nvmlDevice_st **device)) \
-	X(nvmlDeviceGetMemoryInfo, device_memory, (struct nvmlDevice_st *device, struct nvml_memory *memory)) \
-	X(nvmlEventSetCreate, event_set_make, (struct nvmlEventSet_st **set)) \
-	X(nvmlEventSetFree, event_set_free, (struct nvmlEventSet_st *set)) \
+	X(nvmlDeviceGetHandleByUUID, device_by_uuid, \
+		(const char *uuid, struct nvmlDevice_st **device)) \
+	X(nvmlDeviceGetMemoryInfo, device_memory, \
+		(struct nvmlDevice_st * device, struct nvml_memory * memory)) \
+	X(nvmlEventSetCreate, event_set_make, (struct nvmlEventSet_st * *set)) \
+	X(nvmlEventSetFree, event_set_free, (struct nvmlEventSet_st * set)) \
 	X(nvmlDeviceRegisterEvents, event_register, \
-		(struct nvmlDevice_st *device, unsigned long long kinds, struct nvmlEventSet_st *set)) \
-	X(nvmlEventSetWait_v2, event_wait, (struct nvmlEventSet_st *set, struct nvml_event *event, unsigned int timeout_ms)) \
-	X(nvmlDeviceGetClockInfo, clock, (struct nvmlDevice_st *device, unsigned int kind, unsigned int *mhz)) \
-	X(nvmlDeviceGetTemperature, temperature, (struct nvmlDevice_st *device, unsigned int sensor, unsigned int *celsius))
+		(struct nvmlDevice_st * device, unsigned long long kinds, struct nvmlEventSet_st *set)) \
+	X(nvmlEventSetWait_v2, event_wait, \
+		(struct nvmlEventSet_st * set, struct nvml_event * event, unsigned int timeout_ms)) \
+	X(nvmlDeviceGetClockInfo, clock, \
+		(struct nvmlDevice_st * device, unsigned int kind, unsigned int *mhz)) \
+	X(nvmlDeviceGetTemperature, temperature, \
+		(struct nvmlDevice_st * device, unsigned int sensor, unsigned int *celsius))
 
-/* What podium-run reads beside a measurement. Each may be missing in an old driver, or answer that the GPU does not
- * say. The last one was renamed in driver 535; both names are there ever since. */
+/* What podium-run reads beside a measurement. Each may be missing in an old driver, or answer that
+ * the GPU does not say. The last one was renamed in driver 535; both names are there ever since. */
 #define NVML_GAUGE_CALLS(X) \
 	X(nvmlInit_v2, start, (void)) \
 	X(nvmlShutdown, stop, (void)) \
 	X(nvmlSystemGetDriverVersion, driver_version, (char *version, unsigned int bytes)) \
 	X(nvmlSystemGetCudaDriverVersion_v2, cuda_version, (int *version)) \
-	X(nvmlDeviceGetHandleByUUID, device_by_uuid, (const char *uuid, struct nvmlDevice_st **device)) \
-	X(nvmlDeviceGetName, device_name, (struct nvmlDevice_st *device, char *name, unsigned int bytes)) \
-	X(nvmlDeviceGetClockInfo, clock, (struct nvmlDevice_st *device, unsigned int kind, unsigned int *mhz)) \
-	X(nvmlDeviceGetTemperature, temperature, (struct nvmlDevice_st *device, unsigned int sensor, unsigned int *celsius)) \
-	X(nvmlDeviceGetPowerUsage, power, (struct nvmlDevice_st *device, unsigned int *milliwatts)) \
-	X(nvmlDeviceGetMemoryInfo, device_memory, (struct nvmlDevice_st *device, struct nvml_memory *memory)) \
-	X(nvmlDeviceGetCurrentClocksThrottleReasons, slowed, (struct nvmlDevice_st *device, unsigned long long *reasons))
+	X(nvmlDeviceGetHandleByUUID, device_by_uuid, \
+		(const char *uuid, struct nvmlDevice_st **device)) \
+	X(nvmlDeviceGetName, device_name, \
+		(struct nvmlDevice_st * device, char *name, unsigned int bytes)) \
+	X(nvmlDeviceGetClockInfo, clock, \
+		(struct nvmlDevice_st * device, unsigned int kind, unsigned int *mhz)) \
+	X(nvmlDeviceGetTemperature, temperature, \
+		(struct nvmlDevice_st * device, unsigned int sensor, unsigned int *celsius)) \
+	X(nvmlDeviceGetPowerUsage, power, (struct nvmlDevice_st * device, unsigned int *milliwatts)) \
+	X(nvmlDeviceGetMemoryInfo, device_memory, \
+		(struct nvmlDevice_st * device, struct nvml_memory * memory)) \
+	X(nvmlDeviceGetCurrentClocksThrottleReasons, slowed, \
+		(struct nvmlDevice_st * device, unsigned long long *reasons))
 
-enum { NVML_SM_CLOCK = 1, NVML_MEMORY_CLOCK = 2, NVML_GPU_SENSOR = 0 }; /* nvmlClockType_t, nvmlTemperatureSensors_t */
-
-/* Bits of nvmlClocksThrottleReasons. Idle and the clocks that an operator has chosen slow nothing down. */
 enum {
-	NVML_SLOWED_BY_POWER_CAP = 0x4, NVML_SLOWED_BY_HARDWARE = 0x8, NVML_SLOWED_BY_SYNC_BOOST = 0x10,
-	NVML_SLOWED_BY_HEAT = 0x20, NVML_SLOWED_BY_HEAT_IN_HARDWARE = 0x40, NVML_SLOWED_BY_POWER_BRAKE = 0x80,
+	NVML_SM_CLOCK = 1,
+	NVML_MEMORY_CLOCK = 2,
+	NVML_GPU_SENSOR = 0
+}; /* nvmlClockType_t, nvmlTemperatureSensors_t */
+
+/* Bits of nvmlClocksThrottleReasons. Idle and the clocks that an operator has chosen slow nothing
+ * down. */
+enum {
+	NVML_SLOWED_BY_POWER_CAP = 0x4,
+	NVML_SLOWED_BY_HARDWARE = 0x8,
+	NVML_SLOWED_BY_SYNC_BOOST = 0x10,
+	NVML_SLOWED_BY_HEAT = 0x20,
+	NVML_SLOWED_BY_HEAT_IN_HARDWARE = 0x40,
+	NVML_SLOWED_BY_POWER_BRAKE = 0x80,
 };
 
 struct nvml_health {
 	void *library;
-#define NVML_MEMBER(name, member, parameters) unsigned int (*member) parameters;
+#define NVML_MEMBER(name, member, parameters) unsigned int(*member) parameters;
 	NVML_HEALTH_CALLS(NVML_MEMBER)
 #undef NVML_MEMBER
 };
 
 struct nvml_gauge {
 	void *library;
-#define NVML_MEMBER(name, member, parameters) unsigned int (*member) parameters;
+#define NVML_MEMBER(name, member, parameters) unsigned int(*member) parameters;
 	NVML_GAUGE_CALLS(NVML_MEMBER)
 #undef NVML_MEMBER
 };
 
-/* What podium-run asks about its host. The counts of processes and the modes are kept in enums by the library, which are
- * unsigned int to the compiler. */
+/* What podium-run asks about its host. The counts of processes and the modes are kept in enums by
+ * the library, which are unsigned int to the compiler. */
 #define NVML_HOST_CALLS(X) \
 	X(nvmlInit_v2, start, (void)) \
 	X(nvmlShutdown, stop, (void)) \
 	X(nvmlSystemGetDriverVersion, driver_version, (char *version, unsigned int bytes)) \
 	X(nvmlDeviceGetCount_v2, device_count, (unsigned int *count)) \
-	X(nvmlDeviceGetHandleByIndex_v2, device_by_index, (unsigned int index, struct nvmlDevice_st **device)) \
-	X(nvmlDeviceGetName, device_name, (struct nvmlDevice_st *device, char *name, unsigned int bytes)) \
-	X(nvmlDeviceGetMinorNumber, device_minor, (struct nvmlDevice_st *device, unsigned int *minor)) \
-	X(nvmlDeviceGetPersistenceMode, persistence, (struct nvmlDevice_st *device, unsigned int *on)) \
-	X(nvmlDeviceGetComputeMode, compute_mode, (struct nvmlDevice_st *device, unsigned int *mode)) \
-	X(nvmlDeviceGetComputeRunningProcesses_v3, processes, (struct nvmlDevice_st *device, unsigned int *count, void *list)) \
-	X(nvmlDeviceGetClockInfo, clock, (struct nvmlDevice_st *device, unsigned int kind, unsigned int *mhz)) \
-	X(nvmlDeviceGetMaxClockInfo, most_clock, (struct nvmlDevice_st *device, unsigned int kind, unsigned int *mhz)) \
-	X(nvmlDeviceGetCurrentClocksThrottleReasons, slowed, (struct nvmlDevice_st *device, unsigned long long *reasons))
+	X(nvmlDeviceGetHandleByIndex_v2, device_by_index, \
+		(unsigned int index, struct nvmlDevice_st **device)) \
+	X(nvmlDeviceGetName, device_name, \
+		(struct nvmlDevice_st * device, char *name, unsigned int bytes)) \
+	X(nvmlDeviceGetMinorNumber, device_minor, \
+		(struct nvmlDevice_st * device, unsigned int *minor)) \
+	X(nvmlDeviceGetPersistenceMode, persistence, \
+		(struct nvmlDevice_st * device, unsigned int *on)) \
+	X(nvmlDeviceGetComputeMode, compute_mode, (struct nvmlDevice_st * device, unsigned int *mode)) \
+	X(nvmlDeviceGetComputeRunningProcesses_v3, processes, \
+		(struct nvmlDevice_st * device, unsigned int *count, void *list)) \
+	X(nvmlDeviceGetClockInfo, clock, \
+		(struct nvmlDevice_st * device, unsigned int kind, unsigned int *mhz)) \
+	X(nvmlDeviceGetMaxClockInfo, most_clock, \
+		(struct nvmlDevice_st * device, unsigned int kind, unsigned int *mhz)) \
+	X(nvmlDeviceGetCurrentClocksThrottleReasons, slowed, \
+		(struct nvmlDevice_st * device, unsigned long long *reasons))
 
-enum { NVML_CALL_WANTS_ROOM = 7, NVML_CALL_MIXED_VERSIONS = 18 }; /* NVML_ERROR_INSUFFICIENT_SIZE, _LIB_RM_VERSION_MISMATCH */
-enum { NVML_COMPUTE_DEFAULT = 0, NVML_COMPUTE_PROHIBITED = 2 };    /* nvmlComputeMode_t */
+enum {
+	NVML_CALL_WANTS_ROOM = 7,
+	NVML_CALL_MIXED_VERSIONS = 18
+}; /* NVML_ERROR_INSUFFICIENT_SIZE, _LIB_RM_VERSION_MISMATCH */
+enum { NVML_COMPUTE_DEFAULT = 0, NVML_COMPUTE_PROHIBITED = 2 }; /* nvmlComputeMode_t */
 
 struct nvml_host {
 	void *library;
-#define NVML_MEMBER(name, member, parameters) unsigned int (*member) parameters;
+#define NVML_MEMBER(name, member, parameters) unsigned int(*member) parameters;
 	NVML_HOST_CALLS(NVML_MEMBER)
 #undef NVML_MEMBER
 };
 
 struct nvml {
 	void *library;
-#define NVML_MEMBER(name, member, parameters) unsigned int (*member) parameters;
+#define NVML_MEMBER(name, member, parameters) unsigned int(*member) parameters;
 	NVML_CALLS(NVML_MEMBER)
 #undef NVML_MEMBER
 };

@@ -5,21 +5,28 @@
 #include <sodium.h>
 #include <string.h>
 
-struct owner { int64_t user_id; };
+struct owner {
+	int64_t user_id;
+};
 static const struct column OWNER_COLUMNS[] = { INTEGER(struct owner, user_id) };
-#define FIND "SELECT p.user_id FROM password_links p JOIN users u ON u.id = p.user_id " \
-	"WHERE p.token_hash = ? AND p.expires_at > UTC_TIMESTAMP(3) AND u.banned_at IS NULL AND u.deleted_at IS NULL"
+#define FIND \
+	"SELECT p.user_id FROM password_links p JOIN users u ON u.id = p.user_id " \
+	"WHERE p.token_hash = ? AND p.expires_at > UTC_TIMESTAMP(3) AND u.banned_at IS NULL AND " \
+	"u.deleted_at IS NULL"
 static const struct statement OWNER = SELECT(struct owner, OWNER_COLUMNS, FIND);
 static const struct statement LOCK_OWNER = SELECT(struct owner, OWNER_COLUMNS, FIND " FOR UPDATE");
-static const struct statement FORGET = COMMAND("DELETE FROM password_links WHERE user_id = ? OR expires_at < UTC_TIMESTAMP(3)");
-static const struct statement PUT = COMMAND(
-	"INSERT INTO password_links (token_hash, user_id, made_by, expires_at) VALUES (?, ?, ?, UTC_TIMESTAMP(3) + INTERVAL ? HOUR)");
+static const struct statement FORGET =
+	COMMAND("DELETE FROM password_links WHERE user_id = ? OR expires_at < UTC_TIMESTAMP(3)");
+static const struct statement PUT =
+	COMMAND("INSERT INTO password_links (token_hash, user_id, made_by, expires_at) VALUES (?, ?, "
+            "?, UTC_TIMESTAMP(3) + INTERVAL ? HOUR)");
 
 typedef unsigned char link_hash[crypto_hash_sha256_BYTES];
 
 /* ---- making ---- */
 
-int password_link_make(struct database *db, int64_t user_id, const char *made_by, password_link_text text, struct error *error)
+int password_link_make(struct database *db, int64_t user_id, const char *made_by,
+	password_link_text text, struct error *error)
 {
 	unsigned char secret[password_link_bytes];
 	link_hash hash;
@@ -27,14 +34,18 @@ int password_link_make(struct database *db, int64_t user_id, const char *made_by
 	crypto_hash_sha256(hash, secret, sizeof secret);
 	sodium_bin2hex(text, sizeof(password_link_text), secret, sizeof secret);
 	int rc = database_execute(db, &FORGET, error, "i", user_id);
-	return rc ? rc : database_execute(db, &PUT, error, "bisi", hash, sizeof hash, user_id, made_by, (int64_t)password_link_hours);
+	return rc ? rc
+			  : database_execute(db, &PUT, error, "bisi", hash, sizeof hash, user_id, made_by,
+				  (int64_t)password_link_hours);
 }
 
 /* ---- using ---- */
 
 static int refuse(struct error *error)
 {
-	return fail(error, ERROR_NOT_FOUND, "This link does not work any more: it was used, has expired, or was replaced by a newer one. "
+	return fail(error, ERROR_NOT_FOUND,
+		"This link does not work any more: it was used, has expired, or was replaced by a newer "
+	    "one. "
 		"Ask an admin for another.");
 }
 
@@ -43,30 +54,38 @@ static bool hash_of(const char *text, link_hash hash)
 {
 	unsigned char secret[password_link_bytes];
 	size_t length;
-	if (strlen(text) != 2 * sizeof secret || sodium_hex2bin(secret, sizeof secret, text, 2 * sizeof secret, NULL, &length, NULL)
+	if (strlen(text) != 2 * sizeof secret
+		|| sodium_hex2bin(secret, sizeof secret, text, 2 * sizeof secret, NULL, &length, NULL)
 		|| length != sizeof secret)
 		return false;
 	crypto_hash_sha256(hash, secret, sizeof secret);
 	return true;
 }
 
-static int find(struct database *db, struct arena *arena, const struct statement *statement, const char *text, struct user *user,
-	struct error *error)
+static int find(struct database *db, struct arena *arena, const struct statement *statement,
+	const char *text, struct user *user, struct error *error)
 {
 	link_hash hash;
 	struct owner owner;
-	int rc = hash_of(text, hash) ? database_row(db, arena, statement, &owner, error, "b", hash, sizeof hash) : ERROR_NOT_FOUND;
+	int rc = hash_of(text, hash)
+		? database_row(db, arena, statement, &owner, error, "b", hash, sizeof hash)
+		: ERROR_NOT_FOUND;
 	if (rc)
 		return rc == ERROR_NOT_FOUND ? refuse(error) : rc;
 	return user_by_id(db, arena, owner.user_id, user, error);
 }
 
-int password_link_find(struct database *db, struct arena *arena, const char *text, struct user *user, struct error *error)
+int password_link_find(struct database *db, struct arena *arena, const char *text,
+	struct user *user, struct error *error)
 {
 	return find(db, arena, &OWNER, text, user, error);
 }
 
-struct choice { struct arena *arena; const char *text, *password, *address; struct user *user; };
+struct choice {
+	struct arena *arena;
+	const char *text, *password, *address;
+	struct user *user;
+};
 
 static int use_body(struct database *db, void *context, struct error *error)
 {
@@ -76,12 +95,13 @@ static int use_body(struct database *db, void *context, struct error *error)
 		rc = user_set_password(db, choice->user->id, choice->password, false, error);
 	if (!rc)
 		rc = database_execute(db, &FORGET, error, "i", choice->user->id);
-	return rc ? rc : audit(db, choice->user->id, choice->user->name, choice->address, "user.password", choice->user->name,
-		"chosen with a link; every session was ended", error);
+	return rc ? rc
+			  : audit(db, choice->user->id, choice->user->name, choice->address, "user.password",
+				  choice->user->name, "chosen with a link; every session was ended", error);
 }
 
-int password_link_use(struct database *db, struct arena *arena, const char *text, const char *password, const char *address,
-	struct user *user, struct error *error)
+int password_link_use(struct database *db, struct arena *arena, const char *text,
+	const char *password, const char *address, struct user *user, struct error *error)
 {
 	struct choice choice = { arena, text, password, address, user };
 	return database_transaction(db, use_body, &choice, error);

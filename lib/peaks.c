@@ -7,45 +7,68 @@
 #include <string.h>
 #include <strings.h>
 
-/* Rates of matrix units where a type has them; FP32 never has, and FP64 only on A100 and later. FP16 stands for BF16 too.
- * A100 is the board with 80 GB: both sizes have the same model name, and the one with 40 GB has 1555 GB/s. The
- * GeForce boards' FP16 is with sums in FP32.
+/* Rates of matrix units where a type has them; FP32 never has, and FP64 only on A100 and later.
+ * FP16 stands for BF16 too. A100 is the board with 80 GB: both sizes have the same model name, and
+ * the one with 40 GB has 1555 GB/s. The GeForce boards' FP16 is with sums in FP32.
  *
- * `Most` is the fastest type that the matrix units know, whatever its precision: FP4 of Blackwell, INT4 of Ampere, Ada and
- * Turing (the architecture whitepapers; twice the rate of 8 bits where a datasheet leaves it out), else FP8.
+ * `Most` is the fastest type that the matrix units know, whatever its precision: FP4 of Blackwell,
+ * INT4 of Ampere, Ada and Turing (the architecture whitepapers; twice the rate of 8 bits where a
+ * datasheet leaves it out), else FP8.
  *
- * L2 in MiB is of the same sources. Of boards with GH100 and all six stacks of memory it is that of the whole chip (Hopper
- * whitepaper: 60 MB; H100 with five stacks: 50 MB), because the maker does not state it for them. */
+ * L2 in MiB is of the same sources. Of boards with GH100 and all six stacks of memory it is that of
+ * the whole chip (Hopper whitepaper: 60 MB; H100 with five stacks: 50 MB), because the maker does
+ * not state it for them. */
 static const struct gpu_peaks PEAKS[] = {
 	/* model            GB/s     FP64   FP32   TF32   FP16   FP8     Most    L2 */
-	{ "B200",          8000, { 37,    75,    1125,  2250,  4500 }, 9000,   126, "NVIDIA HGX B200 datasheet" },
-	{ "GB200",         8000, { 40,    80,    1250,  2500,  5000 }, 10000,  126, "NVIDIA GB200 NVL72 datasheet" },
-	{ "H200",          4800, { 67,    67,    494.7, 989.4, 1979 }, 1979,   60,  "NVIDIA H200 datasheet" },
-	{ "H200-NVL",      4800, { 60,    60,    417.5, 835.5, 1671 }, 1671,   60,  "NVIDIA H200 datasheet" },
-	{ "GH200",         4000, { 67,    67,    494.7, 989.4, 1979 }, 1979,   60,  "NVIDIA GH200 datasheet, HBM3 version" },
-	{ "H100",          3350, { 67,    67,    494.7, 989.4, 1979 }, 1979,   50,  "NVIDIA H100 datasheet, SXM" },
-	{ "H100-NVL",      3900, { 60,    60,    417.5, 835.5, 1671 }, 1671,   60,  "NVIDIA H100 NVL datasheet" },
-	{ "H100-PCIe",     2000, { 51,    51,    378,   756,   1513 }, 1513,   50,  "NVIDIA H100 datasheet, PCIe" },
-	{ "A100",          2039, { 19.5,  19.5,  156,   312,   0    }, 1248,   40,  "NVIDIA A100 datasheet, 80 GB SXM" },
-	{ "A100-PCIe",     1935, { 19.5,  19.5,  156,   312,   0    }, 1248,   40,  "NVIDIA A100 datasheet, 80 GB PCIe" },
-	{ "L40S",          864,  { 1.43,  91.6,  183,   362,   733  }, 1466,   96,  "NVIDIA L40S datasheet" },
-	{ "L40",           864,  { 1.41,  90.5,  90.5,  181,   362  }, 724,    96,  "NVIDIA L40 datasheet" },
-	{ "L4",            300,  { 0.49,  30.3,  60,    121,   242  }, 485,    48,  "NVIDIA L4 datasheet" },
-	{ "A10",           600,  { 0.98,  31.2,  62.5,  125,   0    }, 500,    6,   "NVIDIA A10 datasheet" },
-	{ "T4",            320,  { 0.25,  8.1,   0,     65,    0    }, 260,    4,   "NVIDIA T4 datasheet" },
-	{ "V100",          900,  { 7.8,   15.7,  0,     125,   0    }, 125,    6,   "NVIDIA V100 datasheet, SXM2" },
-	{ "RTX4090",       1008, { 1.29,  82.6,  82.6,  165.2, 330.3 }, 1321.2, 72, "NVIDIA Ada GPU architecture whitepaper" },
-	{ "RTX3090",       936,  { 0.56,  35.6,  35.6,  71,    0    }, 568,    6,   "NVIDIA Ampere GA102 whitepaper" },
+	{ "B200", 8000, { 37, 75, 1125, 2250, 4500 }, 9000, 126, "NVIDIA HGX B200 datasheet" },
+	{ "GB200", 8000, { 40, 80, 1250, 2500, 5000 }, 10000, 126, "NVIDIA GB200 NVL72 datasheet" },
+	{ "H200", 4800, { 67, 67, 494.7, 989.4, 1979 }, 1979, 60, "NVIDIA H200 datasheet" },
+	{ "H200-NVL", 4800, { 60, 60, 417.5, 835.5, 1671 }, 1671, 60, "NVIDIA H200 datasheet" },
+	{ "GH200", 4000, { 67, 67, 494.7, 989.4, 1979 }, 1979, 60,
+		"NVIDIA GH200 datasheet, HBM3 version" },
+	{ "H100", 3350, { 67, 67, 494.7, 989.4, 1979 }, 1979, 50, "NVIDIA H100 datasheet, SXM" },
+	{ "H100-NVL", 3900, { 60, 60, 417.5, 835.5, 1671 }, 1671, 60, "NVIDIA H100 NVL datasheet" },
+	{ "H100-PCIe", 2000, { 51, 51, 378, 756, 1513 }, 1513, 50, "NVIDIA H100 datasheet, PCIe" },
+	{ "A100", 2039, { 19.5, 19.5, 156, 312, 0 }, 1248, 40, "NVIDIA A100 datasheet, 80 GB SXM" },
+	{ "A100-PCIe", 1935, { 19.5, 19.5, 156, 312, 0 }, 1248, 40,
+		"NVIDIA A100 datasheet, 80 GB PCIe" },
+	{ "L40S", 864, { 1.43, 91.6, 183, 362, 733 }, 1466, 96, "NVIDIA L40S datasheet" },
+	{ "L40", 864, { 1.41, 90.5, 90.5, 181, 362 }, 724, 96, "NVIDIA L40 datasheet" },
+	{ "L4", 300, { 0.49, 30.3, 60, 121, 242 }, 485, 48, "NVIDIA L4 datasheet" },
+	{ "A10", 600, { 0.98, 31.2, 62.5, 125, 0 }, 500, 6, "NVIDIA A10 datasheet" },
+	{ "T4", 320, { 0.25, 8.1, 0, 65, 0 }, 260, 4, "NVIDIA T4 datasheet" },
+	{ "V100", 900, { 7.8, 15.7, 0, 125, 0 }, 125, 6, "NVIDIA V100 datasheet, SXM2" },
+	{ "RTX4090", 1008, { 1.29, 82.6, 82.6, 165.2, 330.3 }, 1321.2, 72,
+		"NVIDIA Ada GPU architecture whitepaper" },
+	{ "RTX3090", 936, { 0.56, 35.6, 35.6, 71, 0 }, 568, 6, "NVIDIA Ampere GA102 whitepaper" },
 };
 
-/* How the type of a case is called there, without what stands before a dot. The first that begins the word counts. */
-static const struct { const char *beginning; enum number_type type; const char *name; } TYPES[] = {
-	{ "float64", NUMBER_FP64, "fp64" }, { "fp64", NUMBER_FP64, "fp64" }, { "double", NUMBER_FP64, "fp64" },
-	{ "f64", NUMBER_FP64, "fp64" }, { "tf32", NUMBER_TF32, "tf32" }, { "float32", NUMBER_FP32, "fp32" },
-	{ "fp32", NUMBER_FP32, "fp32" }, { "f32", NUMBER_FP32, "fp32" }, { "float16", NUMBER_FP16, "fp16" },
-	{ "fp16", NUMBER_FP16, "fp16" }, { "f16", NUMBER_FP16, "fp16" }, { "half", NUMBER_FP16, "fp16" },
-	{ "bfloat16", NUMBER_FP16, "fp16" }, { "bf16", NUMBER_FP16, "fp16" }, { "float8", NUMBER_FP8, "fp8" },
-	{ "fp8", NUMBER_FP8, "fp8" }, { "f8", NUMBER_FP8, "fp8" }, { "e4m3", NUMBER_FP8, "fp8" }, { "e5m2", NUMBER_FP8, "fp8" },
+/* How the type of a case is called there, without what stands before a dot. The first that begins
+ * the word counts. */
+static const struct {
+	const char *beginning;
+	enum number_type type;
+	const char *name;
+} TYPES[] = {
+	{ "float64", NUMBER_FP64, "fp64" },
+	{ "fp64", NUMBER_FP64, "fp64" },
+	{ "double", NUMBER_FP64, "fp64" },
+	{ "f64", NUMBER_FP64, "fp64" },
+	{ "tf32", NUMBER_TF32, "tf32" },
+	{ "float32", NUMBER_FP32, "fp32" },
+	{ "fp32", NUMBER_FP32, "fp32" },
+	{ "f32", NUMBER_FP32, "fp32" },
+	{ "float16", NUMBER_FP16, "fp16" },
+	{ "fp16", NUMBER_FP16, "fp16" },
+	{ "f16", NUMBER_FP16, "fp16" },
+	{ "half", NUMBER_FP16, "fp16" },
+	{ "bfloat16", NUMBER_FP16, "fp16" },
+	{ "bf16", NUMBER_FP16, "fp16" },
+	{ "float8", NUMBER_FP8, "fp8" },
+	{ "fp8", NUMBER_FP8, "fp8" },
+	{ "f8", NUMBER_FP8, "fp8" },
+	{ "e4m3", NUMBER_FP8, "fp8" },
+	{ "e5m2", NUMBER_FP8, "fp8" },
 	{ "float", NUMBER_FP32, "fp32" },
 };
 
@@ -99,16 +122,18 @@ enum number_type peaks_number_type(const char *case_line)
 double peaks_evaluate(const char *formula, const char *case_line)
 {
 	double value;
-	return formula && formula_evaluate(formula, case_line, &value, NULL) == 0 && value > 0 ? value : NAN;
+	return formula && formula_evaluate(formula, case_line, &value, NULL) == 0 && value > 0 ? value
+																						   : NAN;
 }
 
-static struct rates rates_of(double flops, double bytes, double ns, enum number_type type, const char *model)
+static struct rates rates_of(
+	double flops, double bytes, double ns, enum number_type type, const char *model)
 {
 	const struct gpu_peaks *peaks = peaks_find(model);
 	struct rates rates = { NAN, NAN, NAN, NAN, type };
 	if (!isfinite(ns) || ns <= 0)
 		return rates;
-	rates.gb_s = bytes / ns;          /* bytes per ns */
+	rates.gb_s = bytes / ns; /* bytes per ns */
 	rates.tflop_s = flops / ns / 1e3;
 	if (peaks)
 		rates.memory_percent = 100 * rates.gb_s / peaks->memory_gb_s;
@@ -117,13 +142,15 @@ static struct rates rates_of(double flops, double bytes, double ns, enum number_
 	return rates;
 }
 
-struct rates rates_of_case(const char *flops, const char *bytes, const char *case_line, double ns, const char *model)
+struct rates rates_of_case(
+	const char *flops, const char *bytes, const char *case_line, double ns, const char *model)
 {
-	return rates_of(peaks_evaluate(flops, case_line), peaks_evaluate(bytes, case_line), ns, peaks_number_type(case_line), model);
+	return rates_of(peaks_evaluate(flops, case_line), peaks_evaluate(bytes, case_line), ns,
+		peaks_number_type(case_line), model);
 }
 
-/* A formula over the benchmarks as `ranking_by` takes their times together: mean work over mean time, and so on. NAN
- * as soon as it does not fit one of them. */
+/* A formula over the benchmarks as `ranking_by` takes their times together: mean work over mean
+ * time, and so on. NAN as soon as it does not fit one of them. */
 static double together(const struct task *task, const char *formula)
 {
 	double sum = 0, logarithms = 0;

@@ -50,19 +50,22 @@ static bool is_yaml(const struct file *file)
 		&& strcmp(name, "task.yml") != 0 && strcmp(name, "task.yaml") != 0;
 }
 
-/* A line that begins with the key, so that a set whose YAML is broken elsewhere is found as well. */
+/* A line that begins with the key, so that a set whose YAML is broken elsewhere is found as well.
+ */
 static bool has_problems(const struct file *file)
 {
 	static const char key[] = "problems";
 	for (const char *at = file->bytes; at; at = strchr(at, '\n')) {
 		at += *at == '\n';
-		if (strncmp(at, key, sizeof key - 1) == 0 && at[sizeof key - 1 + strspn(at + sizeof key - 1, " ")] == ':')
+		if (strncmp(at, key, sizeof key - 1) == 0
+			&& at[sizeof key - 1 + strspn(at + sizeof key - 1, " ")] == ':')
 			return true;
 	}
 	return false;
 }
 
-static size_t yaml_paths(struct arena *arena, const struct fileset *upload, bool any, const char ***paths)
+static size_t yaml_paths(
+	struct arena *arena, const struct fileset *upload, bool any, const char ***paths)
 {
 	size_t count = 0;
 	*paths = arena_array(arena, const char *, upload->count + 1);
@@ -90,18 +93,21 @@ static const struct file *find_set(struct task_reader *reader, const char *path)
 		const struct file *file = fileset_find(reader->upload, path);
 		reader->name = "the upload";
 		if (!file)
-			task_fault(reader, NULL, NULL, "there is no file %s in it.", quote(reader->arena, path));
+			task_fault(
+				reader, NULL, NULL, "there is no file %s in it.", quote(reader->arena, path));
 		return file;
 	}
 	if (count == 1)
 		return fileset_find(reader->upload, paths[0]);
 	reader->name = "the upload";
 	if (!count)
-		task_fault(reader, NULL, NULL, "there is no problem set in it: a YAML file with the key problems, beside the task.yml "
+		task_fault(reader, NULL, NULL,
+			"there is no problem set in it: a YAML file with the key problems, beside the task.yml "
 			"files.");
 	else
-		task_fault(reader, NULL, NULL, "there are %zu problem sets in it (%s, %s%s); choose one.", count,
-			quote(reader->arena, paths[0]), quote(reader->arena, paths[1]), count > 2 ? ", ..." : "");
+		task_fault(reader, NULL, NULL, "there are %zu problem sets in it (%s, %s%s); choose one.",
+			count, quote(reader->arena, paths[0]), quote(reader->arena, paths[1]),
+			count > 2 ? ", ..." : "");
 	return NULL;
 }
 
@@ -111,7 +117,8 @@ static const struct file *find_set(struct task_reader *reader, const char *path)
 struct entry {
 	const char *directory, *name;
 	int64_t deadline_ms;
-	const char **gpus; size_t gpu_count;
+	const char **gpus;
+	size_t gpu_count;
 };
 
 struct head {
@@ -122,8 +129,8 @@ struct head {
 
 static bool leads_out(const char *path)
 {
-	return path[0] == '/' || strcmp(path, "..") == 0 || strncmp(path, "../", 3) == 0 || strstr(path, "/../")
-		|| text_ends_with(path, "/..");
+	return path[0] == '/' || strcmp(path, "..") == 0 || strncmp(path, "../", 3) == 0
+		|| strstr(path, "/../") || text_ends_with(path, "/..");
 }
 
 static const char *directory_fault(const char *text)
@@ -140,20 +147,25 @@ static const char *directory_fault(const char *text)
 static const char *name_fault(const char *text)
 {
 	if (!text_is_leaderboard_name(text))
-		return "is no name of a leaderboard (1 to 64 letters, digits, dots, dashes and underscores, the first a letter or a "
-			"digit)";
-	return leaderboard_check_name(text, NULL) ? "ends as the name of a file does, which would be its address; choose another"
+		return "is no name of a leaderboard (1 to 64 letters, digits, dots, dashes and "
+		       "underscores, the first a letter or a "
+			   "digit)";
+	return leaderboard_check_name(text, NULL)
+		? "ends as the name of a file does, which would be its address; choose another"
 		: NULL;
 }
 
 static const char *gpu_fault(const char *text)
 {
-	return gpu_is_name(text) ? NULL : "is no name of a GPU model (1 to 48 letters, digits, dots, dashes and underscores, as "
-		"in H200 or CPU)";
+	return gpu_is_name(text)
+		? NULL
+		: "is no name of a GPU model (1 to 48 letters, digits, dots, dashes and underscores, as "
+		  "in H200 or CPU)";
 }
 
 /* As `2026-11-21 06:10` or `2026-11-21`; YAML takes some of these for dates and some for text. */
-static void read_deadline(struct task_reader *reader, const struct yaml_node *value, const struct task_key *key, void *base)
+static void read_deadline(struct task_reader *reader, const struct yaml_node *value,
+	const struct task_key *key, void *base)
 {
 	int64_t *deadline_ms = (int64_t *)(void *)((char *)base + key->offset);
 	bool is_text = value->kind == YAML_TEXT || value->kind == YAML_DATE;
@@ -161,21 +173,25 @@ static void read_deadline(struct task_reader *reader, const struct yaml_node *va
 	if (value->kind == YAML_NULL || (is_text && !*value->text))
 		return;
 	if (!is_text || parse_utc(value->text, deadline_ms))
-		task_fault(reader, value, key->name, "%s is no date and time; write it as 2026-11-21 06:10 or 2026-11-21, in UTC, or "
-			"leave it empty for none.", *value->text ? quote(reader->arena, value->text) : yaml_kind_name(value->kind));
+		task_fault(reader, value, key->name,
+			"%s is no date and time; write it as 2026-11-21 06:10 or 2026-11-21, in UTC, or "
+			"leave it empty for none.",
+			*value->text ? quote(reader->arena, value->text) : yaml_kind_name(value->kind));
 }
 
-static void read_problems(struct task_reader *reader, const struct yaml_node *value, const struct task_key *key, void *base)
+static void read_problems(struct task_reader *reader, const struct yaml_node *value,
+	const struct task_key *key, void *base)
 {
 	struct head *head = base;
 	if (value->kind != YAML_LIST)
-		task_fault(reader, value, key->name, "expected a list of problems (lines that begin with \"- \"), not %s.",
+		task_fault(reader, value, key->name,
+			"expected a list of problems (lines that begin with \"- \"), not %s.",
 			yaml_kind_name(value->kind));
 	else if (!value->count)
 		task_fault(reader, value, key->name, "the list is empty; name at least one problem.");
 	else if (value->count > problem_set_most_problems)
-		task_fault(reader, value, key->name, "there are %zu problems; at most %d are allowed.", value->count,
-			problem_set_most_problems);
+		task_fault(reader, value, key->name, "there are %zu problems; at most %d are allowed.",
+			value->count, problem_set_most_problems);
 	else
 		head->problems = value;
 }
@@ -188,27 +204,38 @@ static const struct task_key HEAD_KEYS[] = {
 };
 
 static const struct task_key ENTRY_KEYS[] = {
-	{ .name = "directory", .read = task_read_text, .offset = offsetof(struct entry, directory), .rule = directory_fault,
-	  .required = true },
-	{ .name = "name", .read = task_read_text, .offset = offsetof(struct entry, name), .rule = name_fault, .required = true },
+	{ .name = "directory",
+		.read = task_read_text,
+		.offset = offsetof(struct entry, directory),
+		.rule = directory_fault,
+		.required = true },
+	{ .name = "name",
+		.read = task_read_text,
+		.offset = offsetof(struct entry, name),
+		.rule = name_fault,
+		.required = true },
 	{ .name = "deadline", .read = read_deadline, .offset = offsetof(struct entry, deadline_ms) },
-	{ .name = "gpus", .read = task_read_texts, .offset = offsetof(struct entry, gpus),
-	  .count_offset = offsetof(struct entry, gpu_count), .rule = gpu_fault },
+	{ .name = "gpus",
+		.read = task_read_texts,
+		.offset = offsetof(struct entry, gpus),
+		.count_offset = offsetof(struct entry, gpu_count),
+		.rule = gpu_fault },
 };
 
 /* Names of leaderboards are the same in upper and lower case. */
-static void check_repetition(struct task_reader *reader, const struct yaml_node *at, const struct problem_set *set,
-	const char *name)
+static void check_repetition(struct task_reader *reader, const struct yaml_node *at,
+	const struct problem_set *set, const char *name)
 {
 	for (size_t i = 0; i < set->problem_count; i++)
 		if (strcasecmp(set->problems[i].name, name) == 0) {
-			task_fault(reader, at, "name", "%s is there twice, the first time in line %d.", quote(reader->arena, name),
-				set->problems[i].line);
+			task_fault(reader, at, "name", "%s is there twice, the first time in line %d.",
+				quote(reader->arena, name), set->problems[i].line);
 			return;
 		}
 }
 
-static void read_entries(struct task_reader *reader, const struct head *head, struct problem_set *set)
+static void read_entries(
+	struct task_reader *reader, const struct head *head, struct problem_set *set)
 {
 	const char *folder = folder_of(reader->arena, set->path);
 	set->problems = arena_array(reader->arena, struct problem, head->problems->count);
@@ -216,8 +243,8 @@ static void read_entries(struct task_reader *reader, const struct head *head, st
 	for (const struct yaml_node *node = head->problems->first; node; node = node->next) {
 		struct entry entry = { .deadline_ms = head->deadline_ms };
 		reader->prefix = "problems.";
-		task_read_map(reader, node, arena_printf(reader->arena, "entry %zu of problems", ++number), ENTRY_KEYS,
-			COUNT(ENTRY_KEYS), &entry);
+		task_read_map(reader, node, arena_printf(reader->arena, "entry %zu of problems", ++number),
+			ENTRY_KEYS, COUNT(ENTRY_KEYS), &entry);
 		if (entry.name)
 			check_repetition(reader, node, set, entry.name);
 		reader->prefix = "";
@@ -226,8 +253,12 @@ static void read_entries(struct task_reader *reader, const struct head *head, st
 		const char *inner = plain_directory(reader->arena, entry.directory);
 		const char *path = arena_printf(reader->arena, "%s%s", folder, inner);
 		set->problems[set->problem_count++] = (struct problem){
-			.directory = plain_directory(reader->arena, path), .name = entry.name, .deadline_ms = entry.deadline_ms,
-			.gpus = entry.gpus, .gpu_count = entry.gpu_count, .line = node->line,
+			.directory = plain_directory(reader->arena, path),
+			.name = entry.name,
+			.deadline_ms = entry.deadline_ms,
+			.gpus = entry.gpus,
+			.gpu_count = entry.gpu_count,
+			.line = node->line,
 		};
 	}
 }
@@ -238,7 +269,8 @@ static void read_yaml(struct task_reader *reader, const struct file *file, struc
 	struct error error;
 	struct head head = { .deadline_ms = TIME_NULL };
 	if (yaml_parse(reader->arena, file->path, file->bytes, file->length, &root, &error)) {
-		reader->faults->sentences[reader->faults->count++] = arena_strdup(reader->arena, error.text);
+		reader->faults->sentences[reader->faults->count++] =
+			arena_strdup(reader->arena, error.text);
 		return;
 	}
 	task_read_map(reader, root, "the problem set", HEAD_KEYS, COUNT(HEAD_KEYS), &head);
@@ -250,21 +282,25 @@ static void read_yaml(struct task_reader *reader, const struct file *file, struc
 
 /* ---- the folders ---- */
 
-static void refuse(struct arena *arena, struct problem *problem, const struct problem_set *set, const char *sentence)
+static void refuse(struct arena *arena, struct problem *problem, const struct problem_set *set,
+	const char *sentence)
 {
-	problem->faults.sentences[problem->faults.count++] = arena_printf(arena, "%s line %d, problems.directory: %s", set->path,
-		problem->line, sentence);
+	problem->faults.sentences[problem->faults.count++] = arena_printf(
+		arena, "%s line %d, problems.directory: %s", set->path, problem->line, sentence);
 }
 
 /* Another folder of that name is what was meant, more often than not. */
-static const char *folder_elsewhere(struct arena *arena, const struct fileset *upload, const char *directory)
+static const char *folder_elsewhere(
+	struct arena *arena, const struct fileset *upload, const char *directory)
 {
 	const char *name = base_name(directory);
 	size_t length = strlen(name);
 	for (size_t i = 0; i < upload->count; i++)
-		for (const char *part = upload->files[i].path, *slash; (slash = strchr(part, '/')); part = slash + 1)
+		for (const char *part = upload->files[i].path, *slash; (slash = strchr(part, '/'));
+			 part = slash + 1)
 			if ((size_t)(slash - part) == length && strncmp(part, name, length) == 0)
-				return arena_strndup(arena, upload->files[i].path, (size_t)(slash - upload->files[i].path));
+				return arena_strndup(
+					arena, upload->files[i].path, (size_t)(slash - upload->files[i].path));
 	return NULL;
 }
 
@@ -276,8 +312,10 @@ static bool has_folder(const struct fileset *upload, const char *folder)
 	return false;
 }
 
-/* What lies below `root`, with paths from there, but without the definitions of other tasks. The bytes are shared. */
-static struct fileset view_below(struct arena *arena, const struct fileset *upload, const char *root, const char *folder)
+/* What lies below `root`, with paths from there, but without the definitions of other tasks. The
+ * bytes are shared. */
+static struct fileset view_below(
+	struct arena *arena, const struct fileset *upload, const char *root, const char *folder)
 {
 	struct fileset view = fileset_make(arena);
 	const char *own = arena_printf(arena, "%stask.yml", folder);
@@ -294,25 +332,27 @@ static struct fileset view_below(struct arena *arena, const struct fileset *uplo
 	return view;
 }
 
-static void check_below(struct arena *arena, const struct fileset *upload, const struct fileset *stock,
-	struct problem *problem, const char *root, const char *folder)
+static void check_below(struct arena *arena, const struct fileset *upload,
+	const struct fileset *stock, struct problem *problem, const char *root, const char *folder)
 {
 	struct task *task;
 	problem->upload = view_below(arena, upload, root, folder);
-	problem->task = task_check(arena, &problem->upload, stock, &task, &problem->faults) ? NULL : task;
+	problem->task =
+		task_check(arena, &problem->upload, stock, &task, &problem->faults) ? NULL : task;
 }
 
 /* The sentences begin with the name of a file in the task's folder. */
 static void name_folder(struct arena *arena, struct problem *problem, const char *folder)
 {
 	for (size_t i = 0; i < problem->faults.count; i++)
-		problem->faults.sentences[i] = arena_printf(arena, "%s%s", folder, problem->faults.sentences[i]);
+		problem->faults.sentences[i] =
+			arena_printf(arena, "%s%s", folder, problem->faults.sentences[i]);
 }
 
-/* The lowest folder that has all that the task uses is its upload. So a task is the same whether its folder was
- * uploaded alone, with the one above it, or deep in a tree. */
-static void read_folder(struct arena *arena, const struct fileset *upload, const struct fileset *stock,
-	struct problem *problem, const char *folder)
+/* The lowest folder that has all that the task uses is its upload. So a task is the same whether
+ * its folder was uploaded alone, with the one above it, or deep in a tree. */
+static void read_folder(struct arena *arena, const struct fileset *upload,
+	const struct fileset *stock, struct problem *problem, const char *folder)
 {
 	check_below(arena, upload, stock, problem, folder, folder);
 	if (!fileset_find(upload, arena_printf(arena, "%stask.yml", folder))) {
@@ -325,26 +365,33 @@ static void read_folder(struct arena *arena, const struct fileset *upload, const
 	}
 }
 
-static void read_problem(struct arena *arena, const struct fileset *upload, const struct fileset *stock,
-	const struct problem_set *set, struct problem *problem)
+static void read_problem(struct arena *arena, const struct fileset *upload,
+	const struct fileset *stock, const struct problem_set *set, struct problem *problem)
 {
 	const char *folder = *problem->directory ? arena_printf(arena, "%s/", problem->directory) : "";
 	if (has_folder(upload, folder)) {
 		read_folder(arena, upload, stock, problem, folder);
 		return;
 	}
-	const char *shown = quote(arena, problem->directory), *other = folder_elsewhere(arena, upload, problem->directory);
-	refuse(arena, problem, set, other
-		? arena_printf(arena, "there is no folder %s in the upload; there is %s.", shown, quote(arena, other))
-		: arena_printf(arena, "there is no folder %s in the upload.", shown));
+	const char *shown = quote(arena, problem->directory),
+			   *other = folder_elsewhere(arena, upload, problem->directory);
+	refuse(arena, problem, set,
+		other ? arena_printf(
+			arena, "there is no folder %s in the upload; there is %s.", shown, quote(arena, other))
+			  : arena_printf(arena, "there is no folder %s in the upload.", shown));
 }
 
-int problem_set_read(struct arena *arena, const struct fileset *upload, const struct fileset *stock, const char *path,
-	struct problem_set **set, struct task_faults *faults)
+int problem_set_read(struct arena *arena, const struct fileset *upload, const struct fileset *stock,
+	const char *path, struct problem_set **set, struct task_faults *faults)
 {
-	*faults = (struct task_faults){0};
+	*faults = (struct task_faults){ 0 };
 	*set = arena_array(arena, struct problem_set, 1);
-	struct task_reader reader = { .arena = arena, .upload = upload, .stock = stock, .name = "", .folder = "", .prefix = "",
+	struct task_reader reader = { .arena = arena,
+		.upload = upload,
+		.stock = stock,
+		.name = "",
+		.folder = "",
+		.prefix = "",
 		.faults = faults };
 	const struct file *file = find_set(&reader, path);
 	if (!file)

@@ -13,7 +13,10 @@
 const char *plan_action_name(enum plan_action action)
 {
 	static const char *const names[] = {
-		[PLAN_CREATE] = "created", [PLAN_CHANGE] = "changed", [PLAN_KEEP] = "unchanged", [PLAN_REFUSE] = "refused",
+		[PLAN_CREATE] = "created",
+		[PLAN_CHANGE] = "changed",
+		[PLAN_KEEP] = "unchanged",
+		[PLAN_REFUSE] = "refused",
 	};
 	return (unsigned int)action < COUNT(names) ? names[action] : NULL;
 }
@@ -24,7 +27,8 @@ struct planning {
 	struct arena *arena;
 	const struct fileset *stock;
 	const struct planner *planner;
-	struct offered_gpu *offered; size_t offered_count;
+	struct offered_gpu *offered;
+	size_t offered_count;
 	struct error *error;
 };
 
@@ -36,7 +40,8 @@ static void refuse(struct plan_item *item, const char *sentence)
 		item->reasons.sentences[item->reasons.count++] = sentence;
 }
 
-static void add_change(struct plan_item *item, const char *what, const char *before, const char *after)
+static void add_change(
+	struct plan_item *item, const char *what, const char *before, const char *after)
 {
 	if (item->change_count < COUNT(item->changes))
 		item->changes[item->change_count++] = (struct plan_change){ what, before, after };
@@ -51,13 +56,14 @@ static const char *deadline_words(struct arena *arena, int64_t deadline_ms)
 
 static const char *gpu_words(struct arena *arena, const char *const *gpus, size_t count)
 {
-	cleanup_buffer struct buffer words = {0};
+	cleanup_buffer struct buffer words = { 0 };
 	for (size_t i = 0; i < count; i++)
 		buffer_printf(&words, "%s%s", i ? ", " : "", gpus[i]);
 	return count ? arena_strdup(arena, words.data) : "none";
 }
 
-static void offered_gpus(const struct planning *planning, enum task_language language, struct leaderboard_settings *settings)
+static void offered_gpus(const struct planning *planning, enum task_language language,
+	struct leaderboard_settings *settings)
 {
 	settings->gpus = arena_array(planning->arena, const char *, planning->offered_count + 1);
 	for (size_t i = 0; i < planning->offered_count; i++)
@@ -66,13 +72,18 @@ static void offered_gpus(const struct planning *planning, enum task_language lan
 }
 
 /* The set's, else the task's, else those that the leaderboard has, else what workers offer. */
-static void choose_gpus(const struct planning *planning, struct plan_item *item, const char **present, size_t present_count)
+static void choose_gpus(const struct planning *planning, struct plan_item *item,
+	const char **present, size_t present_count)
 {
 	const struct problem *problem = item->problem;
 	const struct task *task = problem->task;
 	struct leaderboard_settings *settings = &item->settings;
-	const struct { const char **gpus; size_t count; } choices[] = {
-		{ problem->gpus, problem->gpu_count }, { task ? task->gpus : NULL, task ? task->gpu_count : 0 },
+	const struct {
+		const char **gpus;
+		size_t count;
+	} choices[] = {
+		{ problem->gpus, problem->gpu_count },
+		{ task ? task->gpus : NULL, task ? task->gpu_count : 0 },
 		{ present, present_count },
 	};
 	for (size_t i = 0; i < COUNT(choices); i++)
@@ -88,14 +99,17 @@ static void check_item(const struct planning *planning, struct plan_item *item)
 {
 	const struct problem *problem = item->problem;
 	const struct planner *planner = planning->planner;
-	struct error error = {0};
+	struct error error = { 0 };
 	if (item->before.id && !planner->may_change_all && item->before.creator_id != planner->actor.id)
-		refuse(item, arena_printf(planning->arena, "The leaderboard %s is somebody else's; only its creator and admins may "
-			"change it.", item->before.name));
+		refuse(item,
+			arena_printf(planning->arena,
+				"The leaderboard %s is somebody else's; only its creator and admins may "
+				"change it.",
+				item->before.name));
 	for (size_t i = 0; i < problem->faults.count; i++)
 		refuse(item, problem->faults.sentences[i]);
-	if (leaderboard_check_settings(planning->arena, &item->settings, problem->task ? problem->task->language : TASK_PY,
-		!item->before.id, &error))
+	if (leaderboard_check_settings(planning->arena, &item->settings,
+			problem->task ? problem->task->language : TASK_PY, !item->before.id, &error))
 		refuse(item, arena_strdup(planning->arena, error.text));
 	if (item->reasons.count)
 		item->action = PLAN_REFUSE;
@@ -106,20 +120,24 @@ static void plan_creation(const struct planning *planning, struct plan_item *ite
 	struct arena *arena = planning->arena;
 	const struct leaderboard_settings *settings = &item->settings;
 	item->action = PLAN_CREATE;
-	add_change(item, "task", "", arena_printf(arena, "version 1, %s, %s",
-		item->problem->task->language == TASK_CU ? "CUDA C++" : "Python", plural(arena, (int64_t)item->draft.content_count, "file")));
+	add_change(item, "task", "",
+		arena_printf(arena, "version 1, %s, %s",
+			item->problem->task->language == TASK_CU ? "CUDA C++" : "Python",
+			plural(arena, (int64_t)item->draft.content_count, "file")));
 	add_change(item, "deadline", "", deadline_words(arena, settings->deadline_ms));
 	add_change(item, "devices", "", gpu_words(arena, settings->gpus, settings->gpu_count));
 }
 
-static void compare_settings(const struct planning *planning, struct plan_item *item, const char **gpus, size_t gpu_count)
+static void compare_settings(
+	const struct planning *planning, struct plan_item *item, const char **gpus, size_t gpu_count)
 {
 	struct arena *arena = planning->arena;
 	const struct leaderboard_settings *after = &item->settings;
 	const char *devices_before = gpu_words(arena, gpus, gpu_count);
 	const char *devices = gpu_words(arena, after->gpus, after->gpu_count);
 	if (item->before.deadline_ms != after->deadline_ms)
-		add_change(item, "deadline", deadline_words(arena, item->before.deadline_ms), deadline_words(arena, after->deadline_ms));
+		add_change(item, "deadline", deadline_words(arena, item->before.deadline_ms),
+			deadline_words(arena, after->deadline_ms));
 	if (strcmp(devices_before, devices) != 0)
 		add_change(item, "devices", devices_before, devices);
 }
@@ -128,14 +146,18 @@ static int compare_task(const struct planning *planning, struct plan_item *item)
 {
 	struct arena *arena = planning->arena;
 	struct task_comparison comparison;
-	int rc = task_draft_compare(planning->db, arena, &item->draft, item->before.task_version_id, &comparison, planning->error);
+	int rc = task_draft_compare(planning->db, arena, &item->draft, item->before.task_version_id,
+		&comparison, planning->error);
 	if (rc || comparison.difference == TASK_IS_THE_SAME)
 		return rc;
 	long long number = (long long)item->before.version_number;
-	const char *before = arena_printf(arena, "version %lld", number), *words = task_comparison_words(arena, &comparison);
-	add_change(item, "task", before, comparison.difference == TASK_RUNS_DIFFERENTLY
-		? arena_printf(arena, "version %lld, whose ranking begins anew; changed: %s", number + 1, words)
-		: arena_printf(arena, "still version %lld; changed: %s", number, words));
+	const char *before = arena_printf(arena, "version %lld", number),
+			   *words = task_comparison_words(arena, &comparison);
+	add_change(item, "task", before,
+		comparison.difference == TASK_RUNS_DIFFERENTLY
+			? arena_printf(
+				arena, "version %lld, whose ranking begins anew; changed: %s", number + 1, words)
+			: arena_printf(arena, "still version %lld; changed: %s", number, words));
 	return 0;
 }
 
@@ -144,8 +166,9 @@ static void warn(struct plan_item *item)
 	if (item->action == PLAN_REFUSE)
 		return;
 	if (!item->settings.gpu_count)
-		item->warning = "It has no device: neither the set nor the task names one, and no worker offers one that can run it. "
-			"Nothing can be submitted until one is chosen.";
+		item->warning = "It has no device: neither the set nor the task names one, and no worker "
+		                "offers one that can run it. "
+						"Nothing can be submitted until one is chosen.";
 	else if (item->settings.deadline_ms != TIME_NULL && item->settings.deadline_ms <= now_ms()
 		&& item->before.deadline_ms != item->settings.deadline_ms)
 		item->warning = "The new deadline has passed already, so it takes no submissions any more.";
@@ -169,12 +192,13 @@ static void digest_text(struct buffer *words, const char *text)
 
 static const char *item_digest(struct arena *arena, const struct plan_item *item)
 {
-	cleanup_buffer struct buffer words = {0};
+	cleanup_buffer struct buffer words = { 0 };
 	const struct leaderboard *before = &item->before;
 	const struct leaderboard_settings *after = &item->settings;
-	buffer_printf(&words, "%d %lld %lld %lld %lld %lld %lld", (int)item->action, (long long)before->id,
-		(long long)before->task_version_id, (long long)before->deadline_ms, (long long)before->accepting,
-		(long long)before->sources_public_after_deadline, (long long)after->deadline_ms);
+	buffer_printf(&words, "%d %lld %lld %lld %lld %lld %lld", (int)item->action,
+		(long long)before->id, (long long)before->task_version_id, (long long)before->deadline_ms,
+		(long long)before->accepting, (long long)before->sources_public_after_deadline,
+		(long long)after->deadline_ms);
 	digest_text(&words, "");
 	digest_text(&words, item->problem->name);
 	digest_text(&words, item->draft.definition ? task_draft_digest(arena, &item->draft) : "");
@@ -192,28 +216,35 @@ static const char *item_digest(struct arena *arena, const struct plan_item *item
 
 /* ---- the plan ---- */
 
-static int find_before(const struct planning *planning, struct plan_item *item, const char ***gpus, size_t *gpu_count)
+static int find_before(
+	const struct planning *planning, struct plan_item *item, const char ***gpus, size_t *gpu_count)
 {
 	const char *name = item->problem->name;
-	int rc = leaderboard_by_name(planning->db, planning->arena, name, &item->before, planning->error);
+	int rc =
+		leaderboard_by_name(planning->db, planning->arena, name, &item->before, planning->error);
 	*gpu_count = 0;
 	if (rc == ERROR_NOT_FOUND) {
 		item->before = (struct leaderboard){ .deadline_ms = TIME_NULL };
 		return 0;
 	}
-	return rc ? rc : leaderboard_gpus(planning->db, planning->arena, item->before.id, gpus, gpu_count, planning->error);
+	return rc ? rc
+			  : leaderboard_gpus(
+				  planning->db, planning->arena, item->before.id, gpus, gpu_count, planning->error);
 }
 
 static struct leaderboard_settings settings_of(const struct plan_item *item)
 {
 	const struct leaderboard *before = &item->before;
 	return (struct leaderboard_settings){
-		.name = item->problem->name, .deadline_ms = item->problem->deadline_ms, .accepting = !before->id || before->accepting,
+		.name = item->problem->name,
+		.deadline_ms = item->problem->deadline_ms,
+		.accepting = !before->id || before->accepting,
 		.sources_public_after_deadline = !before->id || before->sources_public_after_deadline,
 	};
 }
 
-static int compare_item(const struct planning *planning, struct plan_item *item, const char **gpus, size_t gpu_count)
+static int compare_item(
+	const struct planning *planning, struct plan_item *item, const char **gpus, size_t gpu_count)
 {
 	if (!item->before.id) {
 		plan_creation(planning, item);
@@ -225,7 +256,8 @@ static int compare_item(const struct planning *planning, struct plan_item *item,
 	return rc;
 }
 
-static int plan_item(const struct planning *planning, const struct problem *problem, struct plan_item *item)
+static int plan_item(
+	const struct planning *planning, const struct problem *problem, struct plan_item *item)
 {
 	const char **gpus = NULL;
 	size_t gpu_count;
@@ -237,7 +269,8 @@ static int plan_item(const struct planning *planning, const struct problem *prob
 	choose_gpus(planning, item, gpus, gpu_count);
 	check_item(planning, item);
 	if (item->action != PLAN_REFUSE)
-		rc = task_draft_make(planning->arena, problem->task, &problem->upload, planning->stock, &item->draft, planning->error);
+		rc = task_draft_make(planning->arena, problem->task, &problem->upload, planning->stock,
+			&item->draft, planning->error);
 	if (!rc && item->action != PLAN_REFUSE)
 		rc = compare_item(planning, item, gpus, gpu_count);
 	warn(item);
@@ -246,11 +279,15 @@ static int plan_item(const struct planning *planning, const struct problem *prob
 }
 
 int problem_set_plan(struct database *db, struct arena *arena, const struct problem_set *set,
-	const struct fileset *stock, const struct planner *planner, struct problem_plan *plan, struct error *error)
+	const struct fileset *stock, const struct planner *planner, struct problem_plan *plan,
+	struct error *error)
 {
-	struct planning planning = { .db = db, .arena = arena, .stock = stock, .planner = planner, .error = error };
-	cleanup_buffer struct buffer digests = {0};
-	*plan = (struct problem_plan){ .set = set, .item_count = set->problem_count,
+	struct planning planning = {
+		.db = db, .arena = arena, .stock = stock, .planner = planner, .error = error
+	};
+	cleanup_buffer struct buffer digests = { 0 };
+	*plan = (struct problem_plan){ .set = set,
+		.item_count = set->problem_count,
 		.items = arena_array(arena, struct plan_item, set->problem_count + 1) };
 	int rc = gpus_offered(db, arena, &planning.offered, &planning.offered_count, error);
 	for (size_t i = 0; i < set->problem_count && !rc; i++) {
@@ -265,22 +302,27 @@ int problem_set_plan(struct database *db, struct arena *arena, const struct prob
 
 /* ---- applying ---- */
 
-struct locked { int64_t id; };
+struct locked {
+	int64_t id;
+};
 static const struct column LOCKED_COLUMNS[] = { INTEGER(struct locked, id) };
-static const struct statement LOCK_LEADERBOARD = SELECT(struct locked, LOCKED_COLUMNS,
-	"SELECT id FROM leaderboards WHERE name = ? FOR UPDATE");
+static const struct statement LOCK_LEADERBOARD =
+	SELECT(struct locked, LOCKED_COLUMNS, "SELECT id FROM leaderboards WHERE name = ? FOR UPDATE");
 
-struct application { struct planning planning; const struct plan_item *item; };
+struct application {
+	struct planning planning;
+	const struct plan_item *item;
+};
 
 static int apply_locked(const struct planning *planning, const struct plan_item *item)
 {
 	const struct problem *problem = item->problem;
 	const struct actor *actor = &planning->planner->actor;
 	if (item->action == PLAN_CREATE)
-		return leaderboard_create(planning->db, planning->arena, &item->settings, problem->task, &problem->upload,
-			planning->stock, actor, NULL, planning->error);
-	return leaderboard_update(planning->db, planning->arena, &item->before, &item->settings, problem->task, &problem->upload,
-		planning->stock, actor, planning->error);
+		return leaderboard_create(planning->db, planning->arena, &item->settings, problem->task,
+			&problem->upload, planning->stock, actor, NULL, planning->error);
+	return leaderboard_update(planning->db, planning->arena, &item->before, &item->settings,
+		problem->task, &problem->upload, planning->stock, actor, planning->error);
 }
 
 /* Computes the item once more from what is locked now; only if it comes out the same is it done. */
@@ -292,15 +334,18 @@ static int apply_item(struct database *db, void *context, struct error *error)
 	struct locked locked;
 	struct plan_item again;
 	planning->error = error;
-	int rc = database_row(db, planning->arena, &LOCK_LEADERBOARD, &locked, error, "s", item->problem->name);
+	int rc = database_row(
+		db, planning->arena, &LOCK_LEADERBOARD, &locked, error, "s", item->problem->name);
 	if (rc && rc != ERROR_NOT_FOUND)
 		return rc;
 	rc = gpus_offered(db, planning->arena, &planning->offered, &planning->offered_count, error);
 	if (!rc)
 		rc = plan_item(planning, item->problem, &again);
 	if (!rc && strcmp(again.digest, item->digest) != 0)
-		rc = fail(error, ERROR_CONFLICT, "%s was changed by somebody in the meantime, so nothing was done to it; look at the "
-			"plan again.", item->problem->name);
+		rc = fail(error, ERROR_CONFLICT,
+			"%s was changed by somebody in the meantime, so nothing was done to it; look at the "
+			"plan again.",
+			item->problem->name);
 	return rc ? rc : apply_locked(planning, &again);
 }
 

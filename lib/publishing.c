@@ -11,46 +11,69 @@
 #include <string.h>
 
 /* What is there, locked: edits wait for each other. */
-struct state { int64_t practice, frozen_at_ms, archived; const char *visibility; };
+struct state {
+	int64_t practice, frozen_at_ms, archived;
+	const char *visibility;
+};
 static const struct column STATE_COLUMNS[] = {
-	TEXT(struct state, visibility), INTEGER(struct state, practice), TIME(struct state, frozen_at_ms), INTEGER(struct state, archived),
+	TEXT(struct state, visibility),
+	INTEGER(struct state, practice),
+	TIME(struct state, frozen_at_ms),
+	INTEGER(struct state, archived),
 };
 static const struct statement STATE = SELECT(struct state, STATE_COLUMNS,
-	"SELECT visibility, practice, frozen_at AS frozen_at_ms, archived_at IS NOT NULL AS archived FROM leaderboards "
+	"SELECT visibility, practice, frozen_at AS frozen_at_ms, archived_at IS NOT NULL AS archived "
+    "FROM leaderboards "
 	"WHERE id = ? FOR UPDATE");
-static const struct statement STORE = COMMAND(
-	"UPDATE leaderboards SET visibility = ?, practice = ?, frozen_at = ?, "
-	"archived_at = IF(?, COALESCE(archived_at, UTC_TIMESTAMP(3)), NULL), updated_at = UTC_TIMESTAMP(3) WHERE id = ?");
-static const struct statement SEAT_AUTHORS = COMMAND(
-	"INSERT IGNORE INTO leaderboard_members (leaderboard_id, user_id) "
-	"SELECT DISTINCT s.leaderboard_id, s.user_id FROM submissions s WHERE s.leaderboard_id = ? AND NOT s.dry_run AND NOT EXISTS "
-	"(SELECT 1 FROM leaderboard_removals r WHERE r.leaderboard_id = s.leaderboard_id AND r.user_id = s.user_id)");
+static const struct statement STORE =
+	COMMAND("UPDATE leaderboards SET visibility = ?, practice = ?, frozen_at = ?, "
+			"archived_at = IF(?, COALESCE(archived_at, UTC_TIMESTAMP(3)), NULL), updated_at = "
+            "UTC_TIMESTAMP(3) WHERE id = ?");
+static const struct statement SEAT_AUTHORS =
+	COMMAND("INSERT IGNORE INTO leaderboard_members (leaderboard_id, user_id) "
+			"SELECT DISTINCT s.leaderboard_id, s.user_id FROM submissions s WHERE s.leaderboard_id "
+            "= ? AND NOT s.dry_run AND NOT EXISTS "
+			"(SELECT 1 FROM leaderboard_removals r WHERE r.leaderboard_id = s.leaderboard_id AND "
+            "r.user_id = s.user_id)");
 
 enum { members_most = 1000 };
 static const struct column MEMBER_COLUMNS[] = {
-	TEXT(struct member, name), TIME(struct member, joined_at_ms), INTEGER(struct member, submissions),
+	TEXT(struct member, name),
+	TIME(struct member, joined_at_ms),
+	INTEGER(struct member, submissions),
 };
 static const struct statement MEMBERS = SELECT(struct member, MEMBER_COLUMNS,
-	"SELECT u.name, m.joined_at AS joined_at_ms, (SELECT COUNT(*) FROM submissions s WHERE s.user_id = m.user_id "
+	"SELECT u.name, m.joined_at AS joined_at_ms, (SELECT COUNT(*) FROM submissions s WHERE "
+    "s.user_id = m.user_id "
 	"  AND s.leaderboard_id = m.leaderboard_id AND NOT s.dry_run) AS submissions "
-	"FROM leaderboard_members m JOIN users u ON u.id = m.user_id WHERE m.leaderboard_id = ? ORDER BY u.name LIMIT ?");
-static const struct column REMOVED_COLUMNS[] = { TEXT(struct removed_member, name), TIME(struct removed_member, removed_at_ms) };
+	"FROM leaderboard_members m JOIN users u ON u.id = m.user_id WHERE m.leaderboard_id = ? ORDER "
+    "BY u.name LIMIT ?");
+static const struct column REMOVED_COLUMNS[] = { TEXT(struct removed_member, name),
+	TIME(struct removed_member, removed_at_ms) };
 static const struct statement REMOVED = SELECT(struct removed_member, REMOVED_COLUMNS,
-	"SELECT u.name, r.removed_at AS removed_at_ms FROM leaderboard_removals r JOIN users u ON u.id = r.user_id "
+	"SELECT u.name, r.removed_at AS removed_at_ms FROM leaderboard_removals r JOIN users u ON u.id "
+    "= r.user_id "
 	"WHERE r.leaderboard_id = ? ORDER BY u.name LIMIT ?");
 
-/* A member is moved from one table to the other. What forbids a seat is there before the seat goes: who enters a code at the
- * same moment reads it first. */
-#define MOVE(into, from) COMMAND("INSERT IGNORE INTO " into " (leaderboard_id, user_id) SELECT f.leaderboard_id, f.user_id FROM " from " f " \
-	"JOIN users u ON u.id = f.user_id WHERE f.leaderboard_id = ? AND u.name = ?")
-#define TAKE(from) COMMAND("DELETE f FROM " from " f JOIN users u ON u.id = f.user_id WHERE f.leaderboard_id = ? AND u.name = ?")
-static const struct statement ADD_REMOVAL = MOVE("leaderboard_removals", "leaderboard_members"), TAKE_SEAT = TAKE("leaderboard_members"),
-	ADD_SEAT = MOVE("leaderboard_members", "leaderboard_removals"), TAKE_REMOVAL = TAKE("leaderboard_removals");
+/* A member is moved from one table to the other. What forbids a seat is there before the seat goes:
+ * who enters a code at the same moment reads it first. */
+#define MOVE(into, from) \
+	COMMAND("INSERT IGNORE INTO " into \
+			" (leaderboard_id, user_id) SELECT f.leaderboard_id, f.user_id FROM " from " f " \
+			"JOIN users u ON u.id = f.user_id WHERE f.leaderboard_id = ? AND u.name = ?")
+#define TAKE(from) \
+	COMMAND("DELETE f FROM " from \
+			" f JOIN users u ON u.id = f.user_id WHERE f.leaderboard_id = ? AND u.name = ?")
+static const struct statement ADD_REMOVAL = MOVE("leaderboard_removals", "leaderboard_members"),
+							  TAKE_SEAT = TAKE("leaderboard_members"),
+							  ADD_SEAT = MOVE("leaderboard_members", "leaderboard_removals"),
+							  TAKE_REMOVAL = TAKE("leaderboard_removals");
 static const struct move {
 	const struct statement *into, *from;
 	const char *whom, *action, *what_became;
 } REMOVE = { &ADD_REMOVAL, &TAKE_SEAT, "member", "leaderboard.remove", "is no member any more" },
-	READMIT = { &ADD_SEAT, &TAKE_REMOVAL, "removed member", "leaderboard.readmit", "is a member again" };
+  READMIT = { &ADD_SEAT, &TAKE_REMOVAL, "removed member", "leaderboard.readmit",
+	  "is a member again" };
 
 struct change {
 	struct arena *arena;
@@ -66,7 +89,8 @@ static const char *time_text(struct arena *arena, int64_t ms)
 	return ms == TIME_NULL ? "never" : arena_strdup(arena, text);
 }
 
-static void note(struct buffer *notes, bool differs, const char *what, const char *before, const char *after)
+static void note(
+	struct buffer *notes, bool differs, const char *what, const char *before, const char *after)
 {
 	if (differs)
 		buffer_printf(notes, "%s%s: %s, was %s", notes->length ? "; " : "", what, after, before);
@@ -80,21 +104,26 @@ static const char *yes_or_no(bool truth)
 static void note_all(const struct change *change, const struct state *before, struct buffer *notes)
 {
 	const struct publishing *after = change->after;
-	note(notes, strcmp(before->visibility, after->visibility) != 0, "visibility", before->visibility, after->visibility);
-	note(notes, before->practice != after->practice, "practice after the deadline", yes_or_no(before->practice),
-		yes_or_no(after->practice));
-	note(notes, before->frozen_at_ms != after->frozen_at_ms, "ranking frozen from", time_text(change->arena, before->frozen_at_ms),
+	note(notes, strcmp(before->visibility, after->visibility) != 0, "visibility",
+		before->visibility, after->visibility);
+	note(notes, before->practice != after->practice, "practice after the deadline",
+		yes_or_no(before->practice), yes_or_no(after->practice));
+	note(notes, before->frozen_at_ms != after->frozen_at_ms, "ranking frozen from",
+		time_text(change->arena, before->frozen_at_ms),
 		time_text(change->arena, after->frozen_at_ms));
-	note(notes, before->archived != after->archived, "in the archive", yes_or_no(before->archived), yes_or_no(after->archived));
+	note(notes, before->archived != after->archived, "in the archive", yes_or_no(before->archived),
+		yes_or_no(after->archived));
 }
 
-static int apply(struct database *db, const struct change *change, const struct state *before, struct error *error)
+static int apply(struct database *db, const struct change *change, const struct state *before,
+	struct error *error)
 {
 	const struct publishing *after = change->after;
 	int64_t id = change->leaderboard->id;
-	int rc = database_execute(db, &STORE, error, "sitii", after->visibility, (int64_t)after->practice, after->frozen_at_ms,
-		(int64_t)after->archived, id);
-	if (!rc && strcmp(after->visibility, "closed") == 0 && strcmp(before->visibility, "closed") != 0)
+	int rc = database_execute(db, &STORE, error, "sitii", after->visibility,
+		(int64_t)after->practice, after->frozen_at_ms, (int64_t)after->archived, id);
+	if (!rc && strcmp(after->visibility, "closed") == 0
+		&& strcmp(before->visibility, "closed") != 0)
 		rc = database_execute(db, &SEAT_AUTHORS, error, "i", id);
 	if (!rc && before->frozen_at_ms != after->frozen_at_ms)
 		rc = ranking_rebuild(db, id, error);
@@ -106,7 +135,7 @@ static int change_all(struct database *db, void *context, struct error *error)
 	const struct change *change = context;
 	const struct leaderboard *leaderboard = change->leaderboard;
 	struct state before;
-	cleanup_buffer struct buffer notes = {0};
+	cleanup_buffer struct buffer notes = { 0 };
 	int rc = database_row(db, change->arena, &STATE, &before, error, "i", leaderboard->id);
 	if (rc == ERROR_NOT_FOUND)
 		return fail(error, rc, "The leaderboard %s was deleted meanwhile.", leaderboard->name);
@@ -116,33 +145,43 @@ static int change_all(struct database *db, void *context, struct error *error)
 	if (!notes.length)
 		return 0;
 	rc = apply(db, change, &before, error);
-	return rc ? rc : audit(db, change->actor->id, change->actor->name, change->actor->address, "leaderboard.publish",
-		leaderboard->name, notes.data, error);
+	return rc ? rc
+			  : audit(db, change->actor->id, change->actor->name, change->actor->address,
+				  "leaderboard.publish", leaderboard->name, notes.data, error);
 }
 
-int publishing_change(struct database *db, struct arena *arena, const struct leaderboard *leaderboard,
-	const struct publishing *after, const struct actor *actor, struct error *error)
+int publishing_change(struct database *db, struct arena *arena,
+	const struct leaderboard *leaderboard, const struct publishing *after,
+	const struct actor *actor, struct error *error)
 {
 	static const char *const known[] = { "public", "closed", "hidden" };
 	struct change change = { arena, leaderboard, after, actor };
 	for (size_t i = 0; i < COUNT(known); i++)
 		if (strcmp(known[i], after->visibility) == 0)
 			return database_transaction(db, change_all, &change, error);
-	return fail_field(error, "visibility", "A leaderboard is public, closed or hidden; choose one of them.");
+	return fail_field(
+		error, "visibility", "A leaderboard is public, closed or hidden; choose one of them.");
 }
 
-int publishing_members(struct database *db, struct arena *arena, int64_t leaderboard_id, struct members *members, struct error *error)
+int publishing_members(struct database *db, struct arena *arena, int64_t leaderboard_id,
+	struct members *members, struct error *error)
 {
 	static const struct statement *const parts[] = { &MEMBERS, &REMOVED };
 	static const struct bundle both = BUNDLE(parts);
 	struct database_answer answers[COUNT(parts)];
 	int64_t most = members_most;
-	int rc = database_answers(db, arena, &both, answers, error, "iiii", leaderboard_id, most, leaderboard_id, most);
-	*members = (struct members){ answers[0].rows, answers[0].count, answers[1].rows, answers[1].count };
+	int rc = database_answers(
+		db, arena, &both, answers, error, "iiii", leaderboard_id, most, leaderboard_id, most);
+	*members =
+		(struct members){ answers[0].rows, answers[0].count, answers[1].rows, answers[1].count };
 	return rc;
 }
 
-struct moving { const struct change *change; const struct move *move; const char *name; };
+struct moving {
+	const struct change *change;
+	const struct move *move;
+	const char *name;
+};
 
 static int move_one(struct database *db, void *context, struct error *error)
 {
@@ -154,28 +193,36 @@ static int move_one(struct database *db, void *context, struct error *error)
 	if (!rc)
 		rc = database_execute(db, move->from, error, "is", change->leaderboard->id, moving->name);
 	if (!rc && !database_affected(db))
-		return fail(error, ERROR_NOT_FOUND, "%s has no %s named %s.", board, move->whom, moving->name);
-	return rc ? rc : audit(db, change->actor->id, change->actor->name, change->actor->address, move->action, board,
-		arena_printf(change->arena, "%s %s", moving->name, move->what_became), error);
+		return fail(
+			error, ERROR_NOT_FOUND, "%s has no %s named %s.", board, move->whom, moving->name);
+	return rc
+		? rc
+		: audit(db, change->actor->id, change->actor->name, change->actor->address, move->action,
+			board, arena_printf(change->arena, "%s %s", moving->name, move->what_became), error);
 }
 
-static int move_member(struct database *db, const struct change *change, const struct move *move, const char *name, struct error *error)
+static int move_member(struct database *db, const struct change *change, const struct move *move,
+	const char *name, struct error *error)
 {
 	struct moving moving = { change, move, name };
 	/* The column is ASCII; what is no name is not worth a question. */
-	return text_is_user_name(name) ? database_transaction(db, move_one, &moving, error)
-		: fail(error, ERROR_NOT_FOUND, "%s has no %s named %s.", change->leaderboard->name, move->whom, quote(change->arena, name));
+	return text_is_user_name(name)
+		? database_transaction(db, move_one, &moving, error)
+		: fail(error, ERROR_NOT_FOUND, "%s has no %s named %s.", change->leaderboard->name,
+			move->whom, quote(change->arena, name));
 }
 
-int publishing_remove_member(struct database *db, struct arena *arena, const struct leaderboard *leaderboard, const char *name,
-	const struct actor *actor, struct error *error)
+int publishing_remove_member(struct database *db, struct arena *arena,
+	const struct leaderboard *leaderboard, const char *name, const struct actor *actor,
+	struct error *error)
 {
 	struct change change = { .arena = arena, .leaderboard = leaderboard, .actor = actor };
 	return move_member(db, &change, &REMOVE, name, error);
 }
 
-int publishing_readmit(struct database *db, struct arena *arena, const struct leaderboard *leaderboard, const char *name,
-	const struct actor *actor, struct error *error)
+int publishing_readmit(struct database *db, struct arena *arena,
+	const struct leaderboard *leaderboard, const char *name, const struct actor *actor,
+	struct error *error)
 {
 	struct change change = { .arena = arena, .leaderboard = leaderboard, .actor = actor };
 	return move_member(db, &change, &READMIT, name, error);

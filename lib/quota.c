@@ -17,8 +17,9 @@ const char *quota_mode(size_t index)
 struct quota quota_of_site(const struct config *config, size_t mode)
 {
 	if (!config)
-		return (struct quota){0};
-	const int64_t most[quota_modes] = { config->quota_test, config->quota_benchmark, config->quota_ranked, config->quota_profile };
+		return (struct quota){ 0 };
+	const int64_t most[quota_modes] = { config->quota_test, config->quota_benchmark,
+		config->quota_ranked, config->quota_profile };
 	return (struct quota){ most[mode], config->quota_hours };
 }
 
@@ -26,20 +27,28 @@ const char *quota_words(struct arena *arena, const struct quota *quota)
 {
 	if (!quota->most)
 		return "no limit";
-	return arena_printf(arena, "%lld in %lld hour%s", (long long)quota->most, (long long)quota->hours, quota->hours == 1 ? "" : "s");
+	return arena_printf(arena, "%lld in %lld hour%s", (long long)quota->most,
+		(long long)quota->hours, quota->hours == 1 ? "" : "s");
 }
 
 /* ---- of a leaderboard ---- */
 
-struct quota_row { const char *mode; int64_t most, hours; };
+struct quota_row {
+	const char *mode;
+	int64_t most, hours;
+};
 static const struct column QUOTA_COLUMNS[] = {
-	TEXT(struct quota_row, mode), INTEGER(struct quota_row, most), INTEGER(struct quota_row, hours),
+	TEXT(struct quota_row, mode),
+	INTEGER(struct quota_row, most),
+	INTEGER(struct quota_row, hours),
 };
 static const struct statement QUOTAS = SELECT(struct quota_row, QUOTA_COLUMNS,
 	"SELECT mode, most, hours FROM leaderboard_quotas WHERE leaderboard_id = ?");
 const struct statement quotas_reading = SELECT(struct quota_row, QUOTA_COLUMNS,
-	"SELECT q.mode, q.most, q.hours FROM leaderboards l JOIN leaderboard_quotas q ON q.leaderboard_id = l.id WHERE l.name = ?");
-static const struct statement DELETE_QUOTAS = COMMAND("DELETE FROM leaderboard_quotas WHERE leaderboard_id = ?");
+	"SELECT q.mode, q.most, q.hours FROM leaderboards l JOIN leaderboard_quotas q ON "
+    "q.leaderboard_id = l.id WHERE l.name = ?");
+static const struct statement DELETE_QUOTAS =
+	COMMAND("DELETE FROM leaderboard_quotas WHERE leaderboard_id = ?");
 static const struct statement PUT_QUOTA = COMMAND(
 	"INSERT INTO leaderboard_quotas (leaderboard_id, mode, most, hours) VALUES (?, ?, ?, ?)");
 
@@ -53,21 +62,24 @@ void quotas_read(const struct database_answer *answer, struct quota quotas[stati
 				quotas[mode] = (struct quota){ rows[i].most, rows[i].hours };
 }
 
-int quotas_of_leaderboard(struct database *db, struct arena *arena, int64_t leaderboard_id, struct quota quotas[static quota_modes],
-	struct error *error)
+int quotas_of_leaderboard(struct database *db, struct arena *arena, int64_t leaderboard_id,
+	struct quota quotas[static quota_modes], struct error *error)
 {
-	struct database_answer answer = {0};
-	int rc = database_rows(db, arena, &QUOTAS, &answer.rows, &answer.count, error, "i", leaderboard_id);
+	struct database_answer answer = { 0 };
+	int rc =
+		database_rows(db, arena, &QUOTAS, &answer.rows, &answer.count, error, "i", leaderboard_id);
 	quotas_read(&answer, quotas);
 	return rc;
 }
 
-int quotas_store(struct database *db, int64_t leaderboard_id, const struct quota quotas[static quota_modes], struct error *error)
+int quotas_store(struct database *db, int64_t leaderboard_id,
+	const struct quota quotas[static quota_modes], struct error *error)
 {
 	int rc = database_execute(db, &DELETE_QUOTAS, error, "i", leaderboard_id);
 	for (size_t mode = 0; mode < quota_modes && !rc; mode++)
 		if (quotas[mode].most)
-			rc = database_execute(db, &PUT_QUOTA, error, "isii", leaderboard_id, MODES[mode], quotas[mode].most, quotas[mode].hours);
+			rc = database_execute(db, &PUT_QUOTA, error, "isii", leaderboard_id, MODES[mode],
+				quotas[mode].most, quotas[mode].hours);
 	return rc;
 }
 
@@ -76,9 +88,12 @@ const char *quota_own_words(struct arena *arena, const struct quota *quota)
 	return quota->most ? quota_words(arena, quota) : "the site's";
 }
 
-struct locked { int64_t id; };
+struct locked {
+	int64_t id;
+};
 static const struct column LOCKED_COLUMNS[] = { INTEGER(struct locked, id) };
-static const struct statement LOCK_LEADERBOARD = SELECT(struct locked, LOCKED_COLUMNS, "SELECT id FROM leaderboards WHERE id = ? FOR UPDATE");
+static const struct statement LOCK_LEADERBOARD =
+	SELECT(struct locked, LOCKED_COLUMNS, "SELECT id FROM leaderboards WHERE id = ? FOR UPDATE");
 
 static int set_body(struct database *db, void *context, struct error *error)
 {
@@ -99,36 +114,51 @@ static int set_body(struct database *db, void *context, struct error *error)
 		return 0;
 	quotas[order->mode] = order->quota;
 	rc = quotas_store(db, order->leaderboard_id, quotas, error);
-	return rc ? rc : audit(db, by->id, by->name, by->address, "leaderboard.update", order->leaderboard, arena_printf(arena,
-		"%s quota: %s, was %s", MODES[order->mode], quota_own_words(arena, &order->quota), quota_own_words(arena, &before)), error);
+	return rc ? rc
+			  : audit(db, by->id, by->name, by->address, "leaderboard.update", order->leaderboard,
+				  arena_printf(arena, "%s quota: %s, was %s", MODES[order->mode],
+					  quota_own_words(arena, &order->quota), quota_own_words(arena, &before)),
+				  error);
 }
 
 int quota_set(struct database *db, const struct quota_order *order, struct error *error)
 {
 	struct quota_order copy = *order;
 	const struct quota *quota = &order->quota;
-	if (quota->most < 0 || quota->most > quota_most || (quota->most && (quota->hours < 1 || quota->hours > quota_most_hours)))
-		return fail_field(error, "quota", "A quota is a whole number of submissions from 1 to %d in 1 to %d hours.", quota_most, quota_most_hours);
+	if (quota->most < 0 || quota->most > quota_most
+		|| (quota->most && (quota->hours < 1 || quota->hours > quota_most_hours)))
+		return fail_field(error, "quota",
+			"A quota is a whole number of submissions from 1 to %d in 1 to %d hours.", quota_most,
+			quota_most_hours);
 	return database_transaction(db, set_body, &copy, error);
 }
 
 /* ---- of a user ---- */
 
-/* Of the newest that count, as many as may be in the window: when that many are there, the oldest of them has to leave
- * it before one more is possible. */
-struct window { int64_t used, oldest_us; }; /* oldest_us: how long ago that one was sent; SQL_NULL_INTEGER: there is none */
-static const struct column WINDOW_COLUMNS[] = { INTEGER(struct window, used), INTEGER(struct window, oldest_us) };
-#define WINDOW(mode) SELECT(struct window, WINDOW_COLUMNS, \
-	"SELECT COUNT(*) AS used, TIMESTAMPDIFF(MICROSECOND, MIN(submitted_at), UTC_TIMESTAMP(3)) AS oldest_us " \
-	"FROM (SELECT s.submitted_at FROM submissions s FORCE INDEX (submissions_quota) " \
-	"  WHERE s.user_id = ? AND s.leaderboard_id = ? AND s.mode = '" mode "' AND s.submitted_at > UTC_TIMESTAMP(3) - INTERVAL ? HOUR AND NOT s.dry_run " \
-	"  AND EXISTS (SELECT 1 FROM jobs j WHERE j.submission_id = s.id " \
-	"    AND (j.verdict IS NULL OR j.verdict NOT IN ('internal error', 'cancelled') " \
-	"      OR (j.verdict = 'cancelled' AND j.started_at IS NOT NULL AND j.cancelled_by = s.user_id))) " \
-	"  ORDER BY s.submitted_at DESC LIMIT ?) counted")
-const struct statement quota_windows[quota_modes] = { WINDOW("test"), WINDOW("benchmark"), WINDOW("ranked"), WINDOW("profile") };
+/* Of the newest that count, as many as may be in the window: when that many are there, the oldest
+ * of them has to leave it before one more is possible. */
+struct window {
+	int64_t used, oldest_us;
+}; /* oldest_us: how long ago that one was sent; SQL_NULL_INTEGER: there is none */
+static const struct column WINDOW_COLUMNS[] = { INTEGER(struct window, used),
+	INTEGER(struct window, oldest_us) };
+#define WINDOW(mode) \
+	SELECT(struct window, WINDOW_COLUMNS, \
+		"SELECT COUNT(*) AS used, TIMESTAMPDIFF(MICROSECOND, MIN(submitted_at), " \
+	    "UTC_TIMESTAMP(3)) AS oldest_us " \
+		"FROM (SELECT s.submitted_at FROM submissions s FORCE INDEX (submissions_quota) " \
+		"  WHERE s.user_id = ? AND s.leaderboard_id = ? AND s.mode = '" mode \
+		"' AND s.submitted_at > UTC_TIMESTAMP(3) - INTERVAL ? HOUR AND NOT s.dry_run " \
+		"  AND EXISTS (SELECT 1 FROM jobs j WHERE j.submission_id = s.id " \
+		"    AND (j.verdict IS NULL OR j.verdict NOT IN ('internal error', 'cancelled') " \
+		"      OR (j.verdict = 'cancelled' AND j.started_at IS NOT NULL AND j.cancelled_by = " \
+	    "s.user_id))) " \
+		"  ORDER BY s.submitted_at DESC LIMIT ?) counted")
+const struct statement quota_windows[quota_modes] = { WINDOW("test"), WINDOW("benchmark"),
+	WINDOW("ranked"), WINDOW("profile") };
 
-static const struct statement *const WINDOW_PARTS[quota_modes] = { &quota_windows[0], &quota_windows[1], &quota_windows[2], &quota_windows[3] };
+static const struct statement *const WINDOW_PARTS[quota_modes] = { &quota_windows[0],
+	&quota_windows[1], &quota_windows[2], &quota_windows[3] };
 static const struct bundle WINDOWS = BUNDLE(WINDOW_PARTS);
 
 /* Also one that leaves the window at this moment is waited for, for a second. */
@@ -139,11 +169,14 @@ static int64_t seconds_left(const struct quota *quota, const struct window *wind
 	return left_us > second_us ? (left_us + second_us - 1) / second_us : 1;
 }
 
-void quotas_hold(const struct config *config, const struct quota quotas[static quota_modes], struct quota_use uses[static quota_modes])
+void quotas_hold(const struct config *config, const struct quota quotas[static quota_modes],
+	struct quota_use uses[static quota_modes])
 {
 	for (size_t mode = 0; mode < quota_modes; mode++) {
 		bool of_site = !quotas[mode].most;
-		uses[mode] = (struct quota_use){ .mode = MODES[mode], .quota = of_site ? quota_of_site(config, mode) : quotas[mode], .of_site = of_site };
+		uses[mode] = (struct quota_use){ .mode = MODES[mode],
+			.quota = of_site ? quota_of_site(config, mode) : quotas[mode],
+			.of_site = of_site };
 	}
 }
 
@@ -151,11 +184,13 @@ void quota_window_read(const struct database_answer *answer, struct quota_use *u
 {
 	const struct window *window = answer->rows;
 	use->used = window->used;
-	use->wait_s = !use->quota.most || window->used < use->quota.most ? 0 : seconds_left(&use->quota, window);
+	use->wait_s =
+		!use->quota.most || window->used < use->quota.most ? 0 : seconds_left(&use->quota, window);
 }
 
-int quota_uses_of(struct database *db, struct arena *arena, const struct config *config, const struct quota quotas[static quota_modes],
-	int64_t leaderboard_id, int64_t user_id, struct quota_use uses[static quota_modes], struct error *error)
+int quota_uses_of(struct database *db, struct arena *arena, const struct config *config,
+	const struct quota quotas[static quota_modes], int64_t leaderboard_id, int64_t user_id,
+	struct quota_use uses[static quota_modes], struct error *error)
 {
 	struct database_answer windows[quota_modes];
 	bool is_limited = false;
@@ -164,51 +199,68 @@ int quota_uses_of(struct database *db, struct arena *arena, const struct config 
 		is_limited = is_limited || uses[mode].quota.most;
 	if (!is_limited)
 		return 0;
-	int rc = database_answers(db, arena, &WINDOWS, windows, error, "iiii" "iiii" "iiii" "iiii", QUOTA_WINDOW(user_id, leaderboard_id, uses[0]),
-		QUOTA_WINDOW(user_id, leaderboard_id, uses[1]), QUOTA_WINDOW(user_id, leaderboard_id, uses[2]), QUOTA_WINDOW(user_id, leaderboard_id, uses[3]));
+	int rc = database_answers(db, arena, &WINDOWS, windows, error,
+		"iiii"
+		"iiii"
+		"iiii"
+		"iiii",
+		QUOTA_WINDOW(user_id, leaderboard_id, uses[0]),
+		QUOTA_WINDOW(user_id, leaderboard_id, uses[1]),
+		QUOTA_WINDOW(user_id, leaderboard_id, uses[2]),
+		QUOTA_WINDOW(user_id, leaderboard_id, uses[3]));
 	for (size_t mode = 0; mode < quota_modes && !rc; mode++)
 		quota_window_read(&windows[mode], &uses[mode]);
 	return rc;
 }
 
-int quota_uses(struct database *db, struct arena *arena, const struct config *config, int64_t leaderboard_id, int64_t user_id,
-	struct quota_use uses[static quota_modes], struct error *error)
+int quota_uses(struct database *db, struct arena *arena, const struct config *config,
+	int64_t leaderboard_id, int64_t user_id, struct quota_use uses[static quota_modes],
+	struct error *error)
 {
 	struct quota quotas[quota_modes];
 	int rc = quotas_of_leaderboard(db, arena, leaderboard_id, quotas, error);
 	return rc ? rc : quota_uses_of(db, arena, config, quotas, leaderboard_id, user_id, uses, error);
 }
 
-struct queued { int64_t jobs; };
+struct queued {
+	int64_t jobs;
+};
 static const struct column QUEUED_COLUMNS[] = { INTEGER(struct queued, jobs) };
 static const struct statement QUEUED = SELECT(struct queued, QUEUED_COLUMNS,
 	"SELECT COUNT(*) AS jobs FROM jobs WHERE user_id = ? AND state = 'queued'");
 
-static int check_queue(struct database *db, struct arena *arena, const struct config *config, const struct quota_request *request,
-	struct error *error)
+static int check_queue(struct database *db, struct arena *arena, const struct config *config,
+	const struct quota_request *request, struct error *error)
 {
 	struct queued queued;
 	int64_t most = config ? config->queued_jobs_per_user : 0;
 	int rc = !most ? 0 : database_row(db, arena, &QUEUED, &queued, error, "i", request->user_id);
 	if (rc || !most || queued.jobs + (int64_t)request->jobs <= most)
 		return rc;
-	return fail(error, ERROR_LIMIT, "%lld of your jobs are waiting, and at most %lld may, so that everybody gets a turn. Send this "
-		"again when some of them have begun, or cancel one.", (long long)queued.jobs, (long long)most);
+	return fail(error, ERROR_LIMIT,
+		"%lld of your jobs are waiting, and at most %lld may, so that everybody gets a turn. Send "
+	    "this "
+		"again when some of them have begun, or cancel one.",
+		(long long)queued.jobs, (long long)most);
 }
 
-static int refuse(const struct quota_request *request, const struct quota_use *use, struct arena *arena, struct error *error)
+static int refuse(const struct quota_request *request, const struct quota_use *use,
+	struct arena *arena, struct error *error)
 {
 	format_text when, in;
 	int64_t now = now_ms(), at = now + use->wait_s * 1000;
 	format_utc(when, at);
 	format_relative(in, at, now);
-	return fail(error, ERROR_LIMIT, "Your quota of %s submissions to %s is used up: %s allows %s, and %lld of yours count. The next is "
-		"possible %s, at %s.", use->mode, request->leaderboard, use->of_site ? "this site" : "this leaderboard",
+	return fail(error, ERROR_LIMIT,
+		"Your quota of %s submissions to %s is used up: %s allows %s, and %lld of yours count. The "
+	    "next is "
+		"possible %s, at %s.",
+		use->mode, request->leaderboard, use->of_site ? "this site" : "this leaderboard",
 		quota_words(arena, &use->quota), (long long)use->used, in, when);
 }
 
-int quota_check(struct database *db, struct arena *arena, const struct config *config, const struct quota_request *request,
-	struct error *error)
+int quota_check(struct database *db, struct arena *arena, const struct config *config,
+	const struct quota_request *request, struct error *error)
 {
 	struct quota_use uses[quota_modes];
 	int rc = quota_uses(db, arena, config, request->leaderboard_id, request->user_id, uses, error);

@@ -9,7 +9,7 @@
 static void append_pieces(struct buffer *out, const char *bytes, size_t length)
 {
 	for (size_t at = 0; at <= length;) {
-		cleanup_buffer struct buffer piece = {0};
+		cleanup_buffer struct buffer piece = { 0 };
 		const char *nul = memchr(bytes + at, '\0', length - at);
 		size_t end = nul ? (size_t)(nul - bytes) : length;
 		buffer_append(&piece, bytes + at, end - at);
@@ -22,7 +22,7 @@ static void append_pieces(struct buffer *out, const char *bytes, size_t length)
 
 const char *quote_bytes(struct arena *arena, const void *bytes, size_t length)
 {
-	cleanup_buffer struct buffer out = {0};
+	cleanup_buffer struct buffer out = { 0 };
 	size_t shown = length;
 	if (length > quote_most_bytes) {
 		shown = text_utf8_prefix(bytes, quote_most_bytes);

@@ -8,8 +8,8 @@
 
 enum { quote_most_bytes = 80 };
 
-/* The text in double quotes, in the arena: control characters, NUL and bytes that are not UTF-8 as \xNN,
- * cut with "..." after about quote_most_bytes. */
+/* The text in double quotes, in the arena: control characters, NUL and bytes that are not UTF-8 as
+ * \xNN, cut with "..." after about quote_most_bytes. */
 const char *quote_bytes(struct arena *arena, const void *bytes, size_t length);
 const char *quote(struct arena *arena, const char *text);
 

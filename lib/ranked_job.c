@@ -2,37 +2,55 @@
 
 #include "lib/job.h"
 
-struct id_row { int64_t id; };
+struct id_row {
+	int64_t id;
+};
 static const struct column ID_COLUMNS[] = { INTEGER(struct id_row, id) };
 static const struct column RANKED_JOB_COLUMNS[] = {
-	INTEGER(struct ranked_job, leaderboard_id), INTEGER(struct ranked_job, task_version_id),
-	TEXT(struct ranked_job, gpu), INTEGER(struct ranked_job, user_id), INTEGER(struct ranked_job, submission_id),
-	INTEGER(struct ranked_job, job_id), REAL(struct ranked_job, score_ns), REAL(struct ranked_job, score_err_ns),
-	TIME(struct ranked_job, submitted_at_ms), TEXT(struct ranked_job, engine), TEXT(struct ranked_job, dialect),
+	INTEGER(struct ranked_job, leaderboard_id),
+	INTEGER(struct ranked_job, task_version_id),
+	TEXT(struct ranked_job, gpu),
+	INTEGER(struct ranked_job, user_id),
+	INTEGER(struct ranked_job, submission_id),
+	INTEGER(struct ranked_job, job_id),
+	REAL(struct ranked_job, score_ns),
+	REAL(struct ranked_job, score_err_ns),
+	TIME(struct ranked_job, submitted_at_ms),
+	TEXT(struct ranked_job, engine),
+	TEXT(struct ranked_job, dialect),
 	INTEGER(struct ranked_job, attempts),
 };
 
-#define RANKED_JOB_FIELDS "s.leaderboard_id, s.task_version_id, j.gpu, s.user_id, s.id AS submission_id, j.id AS job_id, " \
+#define RANKED_JOB_FIELDS \
+	"s.leaderboard_id, s.task_version_id, j.gpu, s.user_id, s.id AS submission_id, j.id AS " \
+	"job_id, " \
 	"j.score_ns, j.score_err_ns, s.submitted_at AS submitted_at_ms, j.engine, s.dialect"
 #define IS_RANKED SQL_IS_RANKED("s", "j")
 
 static const struct statement JOB = SELECT(struct ranked_job, RANKED_JOB_COLUMNS,
-	"SELECT " RANKED_JOB_FIELDS ", 0 AS attempts FROM jobs j JOIN submissions s ON s.id = j.submission_id WHERE j.id = ?");
+	"SELECT " RANKED_JOB_FIELDS
+	", 0 AS attempts FROM jobs j JOIN submissions s ON s.id = j.submission_id WHERE j.id = ?");
 static const struct statement HAS_SCORE = SELECT(struct id_row, ID_COLUMNS,
-	"SELECT j.id FROM jobs j JOIN submissions s ON s.id = j.submission_id WHERE j.id = ? AND " SQL_HAS_SCORE("s", "j"));
+	"SELECT j.id FROM jobs j JOIN submissions s ON s.id = j.submission_id WHERE j.id = ? "
+    "AND " SQL_HAS_SCORE("s", "j"));
 static const struct statement COUNTS = SELECT(struct id_row, ID_COLUMNS,
-	"SELECT j.id FROM jobs j JOIN submissions s ON s.id = j.submission_id WHERE j.id = ? AND " IS_RANKED);
+	"SELECT j.id FROM jobs j JOIN submissions s ON s.id = j.submission_id WHERE j.id = ? "
+    "AND " IS_RANKED);
 static const struct statement BEST_OF_USER = SELECT(struct ranked_job, RANKED_JOB_COLUMNS,
-	"SELECT " RANKED_JOB_FIELDS ", 0 AS attempts FROM submissions s JOIN jobs j ON j.submission_id = s.id AND j.gpu = ? "
+	"SELECT " RANKED_JOB_FIELDS
+	", 0 AS attempts FROM submissions s JOIN jobs j ON j.submission_id = s.id AND j.gpu = ? "
 	"WHERE s.user_id = ? AND s.leaderboard_id = ? AND s.task_version_id = ? AND " IS_RANKED " "
 	"ORDER BY j.score_ns, s.id LIMIT 1");
 /* Written, and not just locked, because of clusters (sql/0029_clusters.sql). */
-static const struct statement TAKE_TURN = COMMAND("UPDATE leaderboard_gpus SET turn = turn + 1 WHERE leaderboard_id = ? AND gpu = ?");
-static const struct statement LOCK_LEADERBOARD = SELECT(struct id_row, ID_COLUMNS,
-	"SELECT id FROM leaderboards WHERE id = ? FOR UPDATE");
+static const struct statement TAKE_TURN =
+	COMMAND("UPDATE leaderboard_gpus SET turn = turn + 1 WHERE leaderboard_id = ? AND gpu = ?");
+static const struct statement LOCK_LEADERBOARD =
+	SELECT(struct id_row, ID_COLUMNS, "SELECT id FROM leaderboards WHERE id = ? FOR UPDATE");
 
 static const struct column CURRENT_COLUMNS[] = {
-	INTEGER(struct ranked_job, submission_id), INTEGER(struct ranked_job, job_id), REAL(struct ranked_job, score_ns),
+	INTEGER(struct ranked_job, submission_id),
+	INTEGER(struct ranked_job, job_id),
+	REAL(struct ranked_job, score_ns),
 	INTEGER(struct ranked_job, place),
 };
 static const struct statement CURRENT = SELECT(struct ranked_job, CURRENT_COLUMNS,
@@ -41,47 +59,62 @@ static const struct statement CURRENT = SELECT(struct ranked_job, CURRENT_COLUMN
 
 /* Position and place stay as they are, or 0 for a new entry, until the new order is known. */
 static const struct statement PUT_ENTRY = COMMAND(
-	"INSERT INTO ranking (leaderboard_id, task_version_id, gpu, user_id, submission_id, job_id, score_ns, score_err_ns, "
-	"submitted_at, engine, dialect, attempts, position, place) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0) ON DUPLICATE KEY UPDATE "
+	"INSERT INTO ranking (leaderboard_id, task_version_id, gpu, user_id, submission_id, job_id, "
+    "score_ns, score_err_ns, "
+	"submitted_at, engine, dialect, attempts, position, place) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, "
+    "?, ?, ?, 0, 0) ON DUPLICATE KEY UPDATE "
 	"submission_id = VALUES(submission_id), job_id = VALUES(job_id), score_ns = VALUES(score_ns), "
-	"score_err_ns = VALUES(score_err_ns), submitted_at = VALUES(submitted_at), engine = VALUES(engine), "
+	"score_err_ns = VALUES(score_err_ns), submitted_at = VALUES(submitted_at), engine = "
+    "VALUES(engine), "
 	"dialect = VALUES(dialect)");
-static const struct statement PUT_BEST_OF_ALL = COMMAND(
-	"INSERT INTO ranking (leaderboard_id, task_version_id, gpu, user_id, submission_id, job_id, score_ns, score_err_ns, "
-	"submitted_at, engine, dialect, attempts, position, place) "
-	"SELECT leaderboard_id, task_version_id, gpu, user_id, submission_id, job_id, score_ns, score_err_ns, submitted_at_ms, "
-	"  engine, dialect, attempts, 0, 0 "
-	"FROM (SELECT " RANKED_JOB_FIELDS ", COUNT(*) OVER (PARTITION BY s.task_version_id, j.gpu, s.user_id) AS attempts, "
-	"  ROW_NUMBER() OVER (PARTITION BY s.task_version_id, j.gpu, s.user_id "
-	"  ORDER BY j.score_ns, s.id) AS number "
-	"  FROM submissions s JOIN jobs j ON j.submission_id = s.id WHERE s.leaderboard_id = ? AND " IS_RANKED ") numbered "
-	"WHERE number = 1");
+static const struct statement PUT_BEST_OF_ALL =
+	COMMAND("INSERT INTO ranking (leaderboard_id, task_version_id, gpu, user_id, submission_id, "
+            "job_id, score_ns, score_err_ns, "
+			"submitted_at, engine, dialect, attempts, position, place) "
+			"SELECT leaderboard_id, task_version_id, gpu, user_id, submission_id, job_id, "
+            "score_ns, score_err_ns, submitted_at_ms, "
+			"  engine, dialect, attempts, 0, 0 "
+			"FROM (SELECT " RANKED_JOB_FIELDS
+			", COUNT(*) OVER (PARTITION BY s.task_version_id, j.gpu, s.user_id) AS attempts, "
+			"  ROW_NUMBER() OVER (PARTITION BY s.task_version_id, j.gpu, s.user_id "
+			"  ORDER BY j.score_ns, s.id) AS number "
+			"  FROM submissions s JOIN jobs j ON j.submission_id = s.id WHERE s.leaderboard_id = ? "
+            "AND " IS_RANKED ") numbered "
+			"WHERE number = 1");
 static const struct statement COUNT_ATTEMPTS = COMMAND(
-	"UPDATE ranking SET attempts = (SELECT COUNT(*) FROM submissions s JOIN jobs j ON j.submission_id = s.id AND j.gpu = ? "
+	"UPDATE ranking SET attempts = (SELECT COUNT(*) FROM submissions s JOIN jobs j ON "
+    "j.submission_id = s.id AND j.gpu = ? "
 	"  WHERE s.user_id = ? AND s.leaderboard_id = ? AND s.task_version_id = ? AND " IS_RANKED ") "
 	"WHERE leaderboard_id = ? AND task_version_id = ? AND gpu = ? AND user_id = ?");
-static const struct statement DROP_ENTRY = COMMAND(
-	"DELETE FROM ranking WHERE leaderboard_id = ? AND task_version_id = ? AND gpu = ? AND user_id = ?");
+static const struct statement DROP_ENTRY =
+	COMMAND("DELETE FROM ranking WHERE leaderboard_id = ? AND task_version_id = ? AND gpu = ? AND "
+            "user_id = ?");
 
 struct ranking_key ranked_job_key(const struct ranked_job *job)
 {
 	return (struct ranking_key){ job->leaderboard_id, job->task_version_id, job->gpu };
 }
 
-/* A GPU that the leaderboard has no more has no row to lock; the leaderboard's own stands in for it. */
-int ranked_job_lock(struct database *db, struct arena *arena, const struct ranking_key *key, struct error *error)
+/* A GPU that the leaderboard has no more has no row to lock; the leaderboard's own stands in for
+ * it. */
+int ranked_job_lock(
+	struct database *db, struct arena *arena, const struct ranking_key *key, struct error *error)
 {
 	struct id_row row;
 	int rc = database_execute(db, &TAKE_TURN, error, "is", key->leaderboard_id, key->gpu);
-	return rc || database_affected(db) ? rc : database_row(db, arena, &LOCK_LEADERBOARD, &row, error, "i", key->leaderboard_id);
+	return rc || database_affected(db)
+		? rc
+		: database_row(db, arena, &LOCK_LEADERBOARD, &row, error, "i", key->leaderboard_id);
 }
 
-int ranked_job_find(struct database *db, struct arena *arena, int64_t job_id, struct ranked_job *job, struct error *error)
+int ranked_job_find(struct database *db, struct arena *arena, int64_t job_id,
+	struct ranked_job *job, struct error *error)
 {
 	return database_row(db, arena, &JOB, job, error, "i", job_id);
 }
 
-static int asks(struct database *db, struct arena *arena, const struct statement *question, int64_t job_id, bool *answer, struct error *error)
+static int asks(struct database *db, struct arena *arena, const struct statement *question,
+	int64_t job_id, bool *answer, struct error *error)
 {
 	struct id_row row;
 	int rc = database_row(db, arena, question, &row, error, "i", job_id);
@@ -89,32 +122,38 @@ static int asks(struct database *db, struct arena *arena, const struct statement
 	return rc == ERROR_NOT_FOUND ? 0 : rc;
 }
 
-int ranked_job_has_score(struct database *db, struct arena *arena, int64_t job_id, bool *answer, struct error *error)
+int ranked_job_has_score(
+	struct database *db, struct arena *arena, int64_t job_id, bool *answer, struct error *error)
 {
 	return asks(db, arena, &HAS_SCORE, job_id, answer, error);
 }
 
-int ranked_job_counts(struct database *db, struct arena *arena, int64_t job_id, bool *answer, struct error *error)
+int ranked_job_counts(
+	struct database *db, struct arena *arena, int64_t job_id, bool *answer, struct error *error)
 {
 	return asks(db, arena, &COUNTS, job_id, answer, error);
 }
 
-int ranked_job_best(struct database *db, struct arena *arena, const struct ranked_job *job, struct ranked_job *best, struct error *error)
+int ranked_job_best(struct database *db, struct arena *arena, const struct ranked_job *job,
+	struct ranked_job *best, struct error *error)
 {
-	return database_row(db, arena, &BEST_OF_USER, best, error, "siii", job->gpu, job->user_id, job->leaderboard_id, job->task_version_id);
+	return database_row(db, arena, &BEST_OF_USER, best, error, "siii", job->gpu, job->user_id,
+		job->leaderboard_id, job->task_version_id);
 }
 
-int ranked_job_current(struct database *db, struct arena *arena, const struct ranked_job *job, struct ranked_job *current,
-	struct error *error)
+int ranked_job_current(struct database *db, struct arena *arena, const struct ranked_job *job,
+	struct ranked_job *current, struct error *error)
 {
-	return database_row(db, arena, &CURRENT, current, error, "iisi", job->leaderboard_id, job->task_version_id, job->gpu, job->user_id);
+	return database_row(db, arena, &CURRENT, current, error, "iisi", job->leaderboard_id,
+		job->task_version_id, job->gpu, job->user_id);
 }
 
 int ranked_job_put(struct database *db, const struct ranked_job *job, struct error *error)
 {
-	return database_execute(db, &PUT_ENTRY, error, "iisiiiddtssi", job->leaderboard_id, job->task_version_id, job->gpu,
-		job->user_id, job->submission_id, job->job_id, job->score_ns, job->score_err_ns, job->submitted_at_ms, job->engine,
-		job->dialect, job->attempts);
+	return database_execute(db, &PUT_ENTRY, error, "iisiiiddtssi", job->leaderboard_id,
+		job->task_version_id, job->gpu, job->user_id, job->submission_id, job->job_id,
+		job->score_ns, job->score_err_ns, job->submitted_at_ms, job->engine, job->dialect,
+		job->attempts);
 }
 
 int ranked_job_put_best_of_all(struct database *db, int64_t leaderboard_id, struct error *error)
@@ -124,11 +163,14 @@ int ranked_job_put_best_of_all(struct database *db, int64_t leaderboard_id, stru
 
 int ranked_job_drop(struct database *db, const struct ranked_job *job, struct error *error)
 {
-	return database_execute(db, &DROP_ENTRY, error, "iisi", job->leaderboard_id, job->task_version_id, job->gpu, job->user_id);
+	return database_execute(db, &DROP_ENTRY, error, "iisi", job->leaderboard_id,
+		job->task_version_id, job->gpu, job->user_id);
 }
 
-int ranked_job_count_attempts(struct database *db, const struct ranking_key *key, int64_t user_id, struct error *error)
+int ranked_job_count_attempts(
+	struct database *db, const struct ranking_key *key, int64_t user_id, struct error *error)
 {
-	return database_execute(db, &COUNT_ATTEMPTS, error, "siiiiisi", key->gpu, user_id, key->leaderboard_id, key->task_version_id,
-		key->leaderboard_id, key->task_version_id, key->gpu, user_id);
+	return database_execute(db, &COUNT_ATTEMPTS, error, "siiiiisi", key->gpu, user_id,
+		key->leaderboard_id, key->task_version_id, key->leaderboard_id, key->task_version_id,
+		key->gpu, user_id);
 }

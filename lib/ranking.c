@@ -13,19 +13,20 @@
 /* ---- telling who was overtaken ---- */
 
 /* Those that now stand between where the entry is and where it was. */
-static int tell_overtaken(struct database *db, const struct ranking_key *key, const struct standing *standing, int64_t user_id,
-	struct error *error)
+static int tell_overtaken(struct database *db, const struct ranking_key *key,
+	const struct standing *standing, int64_t user_id, struct error *error)
 {
 	const struct standing_move *move = standing_move_of(standing, user_id);
 	if (!move)
 		return 0;
 	int64_t last = move->before.position ? move->before.position : (int64_t)standing->count;
-	return overtaking_note(db, key, user_id, move->after.place, move->after.position + 1, last, error);
+	return overtaking_note(
+		db, key, user_id, move->after.place, move->after.position + 1, last, error);
 }
 
 /* A comparison is about two: one may have come before the other. */
-static int tell_compared(struct database *db, const struct ranking_key *key, const struct standing *standing,
-	const struct comparison_pair *pair, struct error *error)
+static int tell_compared(struct database *db, const struct ranking_key *key,
+	const struct standing *standing, const struct comparison_pair *pair, struct error *error)
 {
 	const struct standing_move *first = standing_move_of(standing, pair->challenger_user_id);
 	const struct standing_move *second = standing_move_of(standing, pair->incumbent_user_id);
@@ -38,7 +39,8 @@ static int tell_compared(struct database *db, const struct ranking_key *key, con
 	}
 	if (first->before.place < second->before.place)
 		return 0;
-	return overtaking_note(db, key, first->after.user_id, first->after.place, second->after.position, second->after.position, error);
+	return overtaking_note(db, key, first->after.user_id, first->after.place,
+		second->after.position, second->after.position, error);
 }
 
 /* ---- inserting ---- */
@@ -50,15 +52,15 @@ static bool is_better(const struct ranked_job *job, const struct ranked_job *cur
 	return job->submission_id < current->submission_id;
 }
 
-/* Puts the user's entry in its place; a job that was there already and ran again may have become slower, so
- * that another one is the best. *changed tells whether the order may be a new one, *current what stood there before: its
- * job_id is 0 if nothing did. */
-static int take_in(struct database *db, struct arena *arena, const struct ranked_job *job, struct ranked_job *current, bool *changed,
-	struct error *error)
+/* Puts the user's entry in its place; a job that was there already and ran again may have become
+ * slower, so that another one is the best. *changed tells whether the order may be a new one,
+ * *current what stood there before: its job_id is 0 if nothing did. */
+static int take_in(struct database *db, struct arena *arena, const struct ranked_job *job,
+	struct ranked_job *current, bool *changed, struct error *error)
 {
 	struct ranked_job best = *job;
 	*changed = true;
-	*current = (struct ranked_job){0};
+	*current = (struct ranked_job){ 0 };
 	int rc = ranked_job_current(db, arena, job, current, error);
 	if (rc == ERROR_NOT_FOUND)
 		return ranked_job_put(db, job, error);
@@ -71,23 +73,26 @@ static int take_in(struct database *db, struct arena *arena, const struct ranked
 	return rc || !*changed ? rc : ranked_job_put(db, &best, error);
 }
 
-/* What is kept beside the entry: the user's attempts, the records of the ranking and its baselines. */
+/* What is kept beside the entry: the user's attempts, the records of the ranking and its baselines.
+ */
 static int keep_figures(struct database *db, const struct ranked_job *job, struct error *error)
 {
 	struct ranking_key key = ranked_job_key(job);
-	const struct record record = { &key, job->user_id, job->submission_id, job->job_id, job->score_ns };
+	const struct record record = { &key, job->user_id, job->submission_id, job->job_id,
+		job->score_ns };
 	int rc = ranked_job_count_attempts(db, &key, job->user_id, error);
 	if (!rc)
 		rc = records_insert(db, &record, error);
 	return rc ? rc : baseline_take(db, job->job_id, error);
 }
 
-static const struct statement PUT_CHANGE = COMMAND(
-	"UPDATE jobs SET best_before_ns = ?, place_before = ?, place_after = ? WHERE id = ?");
+static const struct statement PUT_CHANGE =
+	COMMAND("UPDATE jobs SET best_before_ns = ?, place_before = ?, place_after = ? WHERE id = ?");
 
-/* What the job changed for its user, for its page. One that ran again is held against what it changed at first. */
-static int note_change(struct database *db, const struct ranked_job *job, const struct ranked_job *current,
-	const struct standing *standing, struct error *error)
+/* What the job changed for its user, for its page. One that ran again is held against what it
+ * changed at first. */
+static int note_change(struct database *db, const struct ranked_job *job,
+	const struct ranked_job *current, const struct standing *standing, struct error *error)
 {
 	int64_t place = SQL_NULL_INTEGER;
 	bool was_ranked = current->job_id;
@@ -101,7 +106,8 @@ static int note_change(struct database *db, const struct ranked_job *job, const 
 }
 
 /* Positions, places and comparisons after a user's entry has become another. */
-static int settle(struct database *db, struct arena *arena, const struct ranked_job *job, struct standing *standing, struct error *error)
+static int settle(struct database *db, struct arena *arena, const struct ranked_job *job,
+	struct standing *standing, struct error *error)
 {
 	struct ranking_key key = ranked_job_key(job);
 	int rc = standing_update(db, arena, &key, standing, error);
@@ -110,11 +116,12 @@ static int settle(struct database *db, struct arena *arena, const struct ranked_
 	return rc ? rc : standing_compare(db, &key, standing, job->user_id, error);
 }
 
-static int insert(struct database *db, struct arena *arena, const struct ranked_job *job, struct error *error)
+static int insert(
+	struct database *db, struct arena *arena, const struct ranked_job *job, struct error *error)
 {
 	struct ranking_key key = ranked_job_key(job);
 	struct ranked_job current;
-	struct standing standing = {0};
+	struct standing standing = { 0 };
 	bool changed;
 	int rc = take_in(db, arena, job, &current, &changed, error);
 	if (!rc)
@@ -136,21 +143,25 @@ int ranking_insert(struct database *db, struct arena *arena, int64_t job_id, str
 	bool has_score = false, counts = false;
 	int rc = ranked_job_has_score(db, arena, job_id, &has_score, error);
 	if (!rc && !has_score)
-		return fail(error, ERROR_NOT_FOUND, "Job %lld is not a ranked job that passed.", (long long)job_id);
+		return fail(
+			error, ERROR_NOT_FOUND, "Job %lld is not a ranked job that passed.", (long long)job_id);
 	if (!rc)
 		rc = ranked_job_find(db, arena, job_id, &job, error);
 	if (rc)
 		return rc;
 	key = ranked_job_key(&job);
 	rc = ranked_job_lock(db, arena, &key, error);
-	if (!rc) /* behind the lock, so that a freeze either sees this job in the ranking or is seen here */
+	if (!rc) /* behind the lock, so that a freeze either sees this job in the ranking or is seen
+	            here */
 		rc = ranked_job_counts(db, arena, job_id, &counts, error);
 	if (rc)
 		return rc;
-	return counts ? insert(db, arena, &job, error) : baseline_take(db, job_id, error); /* a sample that a dry run has timed */
+	return counts ? insert(db, arena, &job, error)
+				  : baseline_take(db, job_id, error); /* a sample that a dry run has timed */
 }
 
-static int put_best(struct database *db, struct arena *arena, const struct ranked_job *job, struct error *error)
+static int put_best(
+	struct database *db, struct arena *arena, const struct ranked_job *job, struct error *error)
 {
 	struct ranked_job best;
 	int rc = ranked_job_best(db, arena, job, &best, error);
@@ -166,7 +177,9 @@ int ranking_refresh(struct database *db, struct arena *arena, int64_t job_id, st
 	struct standing standing;
 	int rc = ranked_job_find(db, arena, job_id, &job, error);
 	if (rc)
-		return rc == ERROR_NOT_FOUND ? fail(error, rc, "There is no job %lld of a submission.", (long long)job_id) : rc;
+		return rc == ERROR_NOT_FOUND
+			? fail(error, rc, "There is no job %lld of a submission.", (long long)job_id)
+			: rc;
 	key = ranked_job_key(&job);
 	rc = ranked_job_lock(db, arena, &key, error);
 	if (!rc)
@@ -180,8 +193,8 @@ int ranking_refresh(struct database *db, struct arena *arena, int64_t job_id, st
 	return rc ? rc : settle(db, arena, &job, &standing, error);
 }
 
-int ranking_compare(struct database *db, struct arena *arena, int64_t job_id, const struct ranking_ratio *ratio,
-	struct error *error)
+int ranking_compare(struct database *db, struct arena *arena, int64_t job_id,
+	const struct ranking_ratio *ratio, struct error *error)
 {
 	struct ranking_key key;
 	struct comparison_pair pair;

@@ -6,14 +6,18 @@
 #include "lib/records.h"
 
 static const struct column KEY_COLUMNS[] = {
-	INTEGER(struct ranking_key, leaderboard_id), INTEGER(struct ranking_key, task_version_id), TEXT(struct ranking_key, gpu),
+	INTEGER(struct ranking_key, leaderboard_id),
+	INTEGER(struct ranking_key, task_version_id),
+	TEXT(struct ranking_key, gpu),
 };
-/* Whoever has a ranked job that has passed has a record: the first. In one order, so that two of them do not wait for each other. */
+/* Whoever has a ranked job that has passed has a record: the first. In one order, so that two of
+ * them do not wait for each other. */
 static const struct statement KEYS = SELECT(struct ranking_key, KEY_COLUMNS,
-	"SELECT DISTINCT leaderboard_id, task_version_id, gpu FROM records WHERE user_id = ? ORDER BY leaderboard_id, task_version_id, gpu");
+	"SELECT DISTINCT leaderboard_id, task_version_id, gpu FROM records WHERE user_id = ? ORDER BY "
+    "leaderboard_id, task_version_id, gpu");
 
-int ranking_lock_of_user(struct database *db, struct arena *arena, int64_t user_id, struct ranking_key **keys, size_t *count,
-	struct error *error)
+int ranking_lock_of_user(struct database *db, struct arena *arena, int64_t user_id,
+	struct ranking_key **keys, size_t *count, struct error *error)
 {
 	int rc = database_rows(db, arena, &KEYS, keys, count, error, "i", user_id);
 	for (size_t i = 0; i < *count && !rc; i++)
@@ -21,7 +25,8 @@ int ranking_lock_of_user(struct database *db, struct arena *arena, int64_t user_
 	return rc;
 }
 
-int ranking_after_deletion(struct database *db, const struct ranking_key *key, int64_t user_id, struct error *error)
+int ranking_after_deletion(
+	struct database *db, const struct ranking_key *key, int64_t user_id, struct error *error)
 {
 	int rc = ranked_job_count_attempts(db, key, user_id, error);
 	if (!rc)

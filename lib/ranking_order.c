@@ -18,7 +18,8 @@ static double noise_ns(const struct ranking_entry *a, const struct ranking_entry
 bool ranking_is_close(const struct ranking_entry *a, const struct ranking_entry *b)
 {
 	double difference_ns = fabs(a->score_ns - b->score_ns);
-	return difference_ns <= close_share * fmin(a->score_ns, b->score_ns) || difference_ns <= noise_ns(a, b);
+	return difference_ns <= close_share * fmin(a->score_ns, b->score_ns)
+		|| difference_ns <= noise_ns(a, b);
 }
 
 static int by_submission(const void *left, const void *right)
@@ -38,25 +39,32 @@ static int by_score(const void *left, const void *right)
 /* ---- what comparisons say ---- */
 
 struct order {
-	struct ranking_entry *entries; size_t count;
-	const struct ranking_comparison *comparisons; size_t comparison_count;
+	struct ranking_entry *entries;
+	size_t count;
+	const struct ranking_comparison *comparisons;
+	size_t comparison_count;
 };
 
 enum outcome { NOT_COMPARED, TIE = 1, FASTER = 2, SLOWER = 4 };
 
-static bool is_about(const struct ranking_comparison *comparison, int64_t submission_id, int64_t other_id)
+static bool is_about(
+	const struct ranking_comparison *comparison, int64_t submission_id, int64_t other_id)
 {
-	return submission_id != other_id && ((comparison->challenger_id == submission_id && comparison->incumbent_id == other_id)
-		|| (comparison->challenger_id == other_id && comparison->incumbent_id == submission_id));
+	return submission_id != other_id
+		&& ((comparison->challenger_id == submission_id && comparison->incumbent_id == other_id)
+			|| (comparison->challenger_id == other_id
+				&& comparison->incumbent_id == submission_id));
 }
 
 /* What became of `entry` against `other`. */
-static enum outcome outcome_of(const struct order *order, const struct ranking_entry *entry, const struct ranking_entry *other)
+static enum outcome outcome_of(
+	const struct order *order, const struct ranking_entry *entry, const struct ranking_entry *other)
 {
 	const struct ranking_comparison *newest = NULL;
 	for (size_t i = 0; i < order->comparison_count; i++) {
 		const struct ranking_comparison *one = &order->comparisons[i];
-		if (is_about(one, entry->submission_id, other->submission_id) && (!newest || one->id > newest->id))
+		if (is_about(one, entry->submission_id, other->submission_id)
+			&& (!newest || one->id > newest->id))
 			newest = one;
 	}
 	if (!newest || !ranking_is_close(entry, other))
@@ -64,12 +72,15 @@ static enum outcome outcome_of(const struct order *order, const struct ranking_e
 	if (newest->ratio_low <= 1 && newest->ratio_high >= 1)
 		return TIE;
 	bool challenger_is_faster = newest->ratio_high < 1;
-	return (newest->challenger_id == entry->submission_id) == challenger_is_faster ? FASTER : SLOWER;
+	return (newest->challenger_id == entry->submission_id) == challenger_is_faster ? FASTER
+																				   : SLOWER;
 }
 
-/* The first of the entries from `first` to before `end` against which one of the `outcomes` became of `entry`; `end` if
- * there is none. Most entries were never compared, so the comparisons are gone through first. */
-static size_t find_compared(const struct order *order, size_t first, size_t end, const struct ranking_entry *entry, int outcomes)
+/* The first of the entries from `first` to before `end` against which one of the `outcomes` became
+ * of `entry`; `end` if there is none. Most entries were never compared, so the comparisons are gone
+ * through first. */
+static size_t find_compared(const struct order *order, size_t first, size_t end,
+	const struct ranking_entry *entry, int outcomes)
 {
 	size_t found = end;
 	for (size_t c = 0; c < order->comparison_count; c++) {
@@ -93,8 +104,9 @@ static void move_up(const struct order *order, size_t from, size_t to)
 
 /* ---- the order ---- */
 
-/* How many of the entries from `first` on have to stand before this one, directly or through others. In a circle that
- * is the whole circle, for each of its members. Nobody has a place yet, so `place` serves as a mark. */
+/* How many of the entries from `first` on have to stand before this one, directly or through
+ * others. In a circle that is the whole circle, for each of its members. Nobody has a place yet, so
+ * `place` serves as a mark. */
 static size_t count_before(const struct order *order, size_t first, size_t index)
 {
 	struct ranking_entry *entries = order->entries;
@@ -105,14 +117,16 @@ static size_t count_before(const struct order *order, size_t first, size_t index
 		before = known;
 		for (size_t i = first; i < order->count; i++)
 			for (size_t other = first; other < order->count && !entries[i].place; other++)
-				if (entries[other].place && outcome_of(order, &entries[other], &entries[i]) == SLOWER)
+				if (entries[other].place
+					&& outcome_of(order, &entries[other], &entries[i]) == SLOWER)
 					known += (size_t)(entries[i].place = 1);
 	}
 	return before;
 }
 
-/* Of the entries from `first` on, which stand by score, the first that none of the others has to stand before. If there
- * is none, comparisons go round in a circle; who has the fewest before him is of a circle that waits for no other one. */
+/* Of the entries from `first` on, which stand by score, the first that none of the others has to
+ * stand before. If there is none, comparisons go round in a circle; who has the fewest before him
+ * is of a circle that waits for no other one. */
 static size_t find_next(const struct order *order, size_t first)
 {
 	size_t next = first, fewest = SIZE_MAX;
@@ -135,7 +149,8 @@ static void hear_comparisons(const struct order *order)
 
 /* ---- ties ---- */
 
-static bool is_tie(const struct order *order, const struct ranking_entry *a, const struct ranking_entry *b)
+static bool is_tie(
+	const struct order *order, const struct ranking_entry *a, const struct ranking_entry *b)
 {
 	enum outcome outcome = outcome_of(order, a, b);
 	if (outcome != NOT_COMPARED)
@@ -143,8 +158,8 @@ static bool is_tie(const struct order *order, const struct ranking_entry *a, con
 	return a->score_ns == b->score_ns || fabs(a->score_ns - b->score_ns) <= noise_ns(a, b);
 }
 
-/* Whether an entry can be one of the group from `first` to before `end`, behind which it stands: no comparison has told it
- * from any of them, and it does not pass anybody who was faster. */
+/* Whether an entry can be one of the group from `first` to before `end`, behind which it stands: no
+ * comparison has told it from any of them, and it does not pass anybody who was faster. */
 static bool fits(const struct order *order, size_t first, size_t end, size_t index)
 {
 	const struct ranking_entry *entry = &order->entries[index];
@@ -157,16 +172,18 @@ static size_t form_group(const struct order *order, size_t first)
 {
 	const struct ranking_entry *opener = &order->entries[first];
 	size_t end = first + 1;
-	while (end < order->count && is_tie(order, opener, &order->entries[end]) && fits(order, first, end, end))
+	while (end < order->count && is_tie(order, opener, &order->entries[end])
+		&& fits(order, first, end, end))
 		end++;
-	for (size_t i = end; (i = find_compared(order, i, order->count, opener, TIE)) < order->count; i++)
+	for (size_t i = end; (i = find_compared(order, i, order->count, opener, TIE)) < order->count;
+		 i++)
 		if (fits(order, first, end, i))
 			move_up(order, i, end++);
 	return end;
 }
 
-void ranking_order(struct ranking_entry *entries, size_t count, const struct ranking_comparison *comparisons,
-	size_t comparison_count)
+void ranking_order(struct ranking_entry *entries, size_t count,
+	const struct ranking_comparison *comparisons, size_t comparison_count)
 {
 	struct order order = { entries, count, comparisons, comparison_count };
 	if (count)
@@ -184,7 +201,8 @@ void ranking_order(struct ranking_entry *entries, size_t count, const struct ran
 
 /* ---- rivals ---- */
 
-static const struct ranking_entry *find_user(const struct ranking_entry *entries, size_t count, int64_t user_id)
+static const struct ranking_entry *find_user(
+	const struct ranking_entry *entries, size_t count, int64_t user_id)
 {
 	for (size_t i = 0; i < count; i++)
 		if (entries[i].user_id == user_id)
@@ -193,8 +211,8 @@ static const struct ranking_entry *find_user(const struct ranking_entry *entries
 }
 
 /* The nearest entry by score, on the side of those that are faster (sign -1) or slower (1). */
-static const struct ranking_entry *find_nearest(const struct ranking_entry *entries, size_t count,
-	const struct ranking_entry *entry, int sign)
+static const struct ranking_entry *find_nearest(
+	const struct ranking_entry *entries, size_t count, const struct ranking_entry *entry, int sign)
 {
 	const struct ranking_entry *nearest = NULL;
 	for (size_t i = 0; i < count; i++) {
@@ -208,7 +226,8 @@ static const struct ranking_entry *find_nearest(const struct ranking_entry *entr
 size_t ranking_rivals(const struct ranking_entry *entries, size_t count, int64_t user_id,
 	const struct ranking_entry *rivals[static 2])
 {
-	size_t looked_at = count < ranking_compared_positions ? count : ranking_compared_positions, found = 0;
+	size_t looked_at = count < ranking_compared_positions ? count : ranking_compared_positions,
+		   found = 0;
 	const struct ranking_entry *entry = find_user(entries, looked_at, user_id);
 	for (int sign = -1; entry && sign <= 1; sign += 2) {
 		const struct ranking_entry *nearest = find_nearest(entries, looked_at, entry, sign);

@@ -7,26 +7,35 @@
 #include "lib/records.h"
 #include "lib/standing.h"
 
-struct id_row { int64_t id; };
+struct id_row {
+	int64_t id;
+};
 static const struct column ID_COLUMNS[] = { INTEGER(struct id_row, id) };
 /* As in lib/ranked_job.c. */
-static const struct statement TAKE_TURNS = COMMAND("UPDATE leaderboard_gpus SET turn = turn + 1 WHERE leaderboard_id = ?");
-static const struct statement LOCK_LEADERBOARD = SELECT(struct id_row, ID_COLUMNS,
-	"SELECT id FROM leaderboards WHERE id = ? FOR UPDATE");
-static const struct statement LEADERBOARDS = SELECT(struct id_row, ID_COLUMNS,
-	"SELECT id FROM leaderboards WHERE ? IN (0, id) ORDER BY id");
+static const struct statement TAKE_TURNS =
+	COMMAND("UPDATE leaderboard_gpus SET turn = turn + 1 WHERE leaderboard_id = ?");
+static const struct statement LOCK_LEADERBOARD =
+	SELECT(struct id_row, ID_COLUMNS, "SELECT id FROM leaderboards WHERE id = ? FOR UPDATE");
+static const struct statement LEADERBOARDS =
+	SELECT(struct id_row, ID_COLUMNS, "SELECT id FROM leaderboards WHERE ? IN (0, id) ORDER BY id");
 static const struct statement CLEAR = COMMAND("DELETE FROM ranking WHERE leaderboard_id = ?");
 static const struct column KEY_COLUMNS[] = {
-	INTEGER(struct ranking_key, leaderboard_id), INTEGER(struct ranking_key, task_version_id), TEXT(struct ranking_key, gpu),
+	INTEGER(struct ranking_key, leaderboard_id),
+	INTEGER(struct ranking_key, task_version_id),
+	TEXT(struct ranking_key, gpu),
 };
 static const struct statement RANKINGS = SELECT(struct ranking_key, KEY_COLUMNS,
-	"SELECT DISTINCT leaderboard_id, task_version_id, gpu FROM ranking WHERE leaderboard_id = ? ORDER BY task_version_id, gpu");
+	"SELECT DISTINCT leaderboard_id, task_version_id, gpu FROM ranking WHERE leaderboard_id = ? "
+    "ORDER BY task_version_id, gpu");
 
 /* A leaderboard whose rankings are made anew, and whether comparisons follow from it. */
-struct rebuild { int64_t leaderboard_id; bool compares; };
+struct rebuild {
+	int64_t leaderboard_id;
+	bool compares;
+};
 
-static int ask_for_comparisons(struct database *db, struct arena *arena, const struct ranking_key *key, const struct standing *standing,
-	struct error *error)
+static int ask_for_comparisons(struct database *db, struct arena *arena,
+	const struct ranking_key *key, const struct standing *standing, struct error *error)
 {
 	int rc = comparison_withdraw(db, arena, key, error);
 	for (size_t i = 0; i < standing->count && i < ranking_compared_positions && !rc; i++)
@@ -34,12 +43,14 @@ static int ask_for_comparisons(struct database *db, struct arena *arena, const s
 	return rc;
 }
 
-static int put_in_order(struct database *db, struct arena *arena, const struct rebuild *rebuild, struct error *error)
+static int put_in_order(
+	struct database *db, struct arena *arena, const struct rebuild *rebuild, struct error *error)
 {
 	struct ranking_key *keys;
 	struct standing standing;
 	size_t count;
-	int rc = database_rows(db, arena, &RANKINGS, &keys, &count, error, "i", rebuild->leaderboard_id);
+	int rc =
+		database_rows(db, arena, &RANKINGS, &keys, &count, error, "i", rebuild->leaderboard_id);
 	for (size_t i = 0; !rc && i < count; i++) {
 		rc = standing_update(db, arena, &keys[i], &standing, error);
 		if (!rc && rebuild->compares)
@@ -78,7 +89,8 @@ int ranking_rebuild(struct database *db, int64_t leaderboard_id, struct error *e
 	cleanup_arena struct arena *arena = arena_new();
 	struct id_row *leaderboards;
 	size_t count;
-	int rc = database_rows(db, arena, &LEADERBOARDS, &leaderboards, &count, error, "i", leaderboard_id);
+	int rc =
+		database_rows(db, arena, &LEADERBOARDS, &leaderboards, &count, error, "i", leaderboard_id);
 	for (size_t i = 0; i < count && !rc; i++) {
 		struct rebuild rebuild = { leaderboards[i].id, false };
 		rc = database_transaction(db, rebuild_leaderboard, &rebuild, error);

@@ -7,50 +7,76 @@
 #include <math.h>
 #include <string.h>
 
-#define FIELDS "leaderboard_id, task_version_id, gpu, line, submission_id, job_id, user_id, score_ns, submitted_at"
+#define FIELDS \
+	"leaderboard_id, task_version_id, gpu, line, submission_id, job_id, user_id, score_ns, " \
+	"submitted_at"
 
 static const struct statement PUT = COMMAND(
 	"INSERT INTO records (" FIELDS ") "
-	"SELECT s.leaderboard_id, s.task_version_id, j.gpu, ?, s.id, j.id, s.user_id, j.score_ns, s.submitted_at "
+	"SELECT s.leaderboard_id, s.task_version_id, j.gpu, ?, s.id, j.id, s.user_id, j.score_ns, "
+    "s.submitted_at "
 	"FROM jobs j JOIN submissions s ON s.id = j.submission_id WHERE j.id = ? "
-	"AND NOT EXISTS (SELECT 1 FROM records r WHERE r.leaderboard_id = s.leaderboard_id AND r.task_version_id = s.task_version_id "
+	"AND NOT EXISTS (SELECT 1 FROM records r WHERE r.leaderboard_id = s.leaderboard_id AND "
+    "r.task_version_id = s.task_version_id "
 	"  AND r.gpu = j.gpu AND r.line = ? AND r.submission_id < s.id AND r.score_ns <= j.score_ns)");
 static const struct statement DROP_BEATEN = COMMAND(
 	"DELETE FROM records WHERE leaderboard_id = ? AND task_version_id = ? AND gpu = ? AND line = ? "
 	"AND submission_id > ? AND score_ns >= ?");
 static const struct statement DROP_JOB = COMMAND("DELETE FROM records WHERE job_id = ?");
-static const struct statement DROP_LINE = COMMAND(
-	"DELETE FROM records WHERE leaderboard_id = ? AND task_version_id = ? AND gpu = ? AND line = ?");
+static const struct statement DROP_LINE =
+	COMMAND("DELETE FROM records WHERE leaderboard_id = ? AND task_version_id = ? AND gpu = ? AND "
+            "line = ?");
 static const struct statement CLEAR = COMMAND("DELETE FROM records WHERE leaderboard_id = ?");
 
 /* Users' lines from their jobs. */
-#define FILL_USERS(which) COMMAND( \
-	"INSERT INTO records (" FIELDS ") " \
-	"SELECT leaderboard_id, task_version_id, gpu, user_id, submission_id, job_id, user_id, score_ns, submitted_at " \
-	"FROM (SELECT s.leaderboard_id, s.task_version_id, j.gpu, s.user_id, s.id AS submission_id, j.id AS job_id, j.score_ns, s.submitted_at, " \
-	"  MIN(j.score_ns) OVER (PARTITION BY s.task_version_id, j.gpu, s.user_id ORDER BY s.id " \
-	"    ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before_ns " /* the fastest of those that were submitted before */ \
-	"  FROM submissions s JOIN jobs j ON j.submission_id = s.id WHERE s.leaderboard_id = ? " which "AND " SQL_IS_RANKED("s", "j") ") ranked " \
-	"WHERE before_ns IS NULL OR score_ns < before_ns")
+#define FILL_USERS(which) \
+	COMMAND( \
+		"INSERT INTO records (" FIELDS ") " \
+		"SELECT leaderboard_id, task_version_id, gpu, user_id, submission_id, job_id, user_id, " \
+	    "score_ns, submitted_at " \
+		"FROM (SELECT s.leaderboard_id, s.task_version_id, j.gpu, s.user_id, s.id AS " \
+	    "submission_id, j.id AS job_id, j.score_ns, s.submitted_at, " \
+		"  MIN(j.score_ns) OVER (PARTITION BY s.task_version_id, j.gpu, s.user_id ORDER BY s.id " \
+		"    ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before_ns " /* the fastest of \
+	                                                                             those that were \
+	                                                                             submitted before \
+	                                                                           */ \
+		"  FROM submissions s JOIN jobs j ON j.submission_id = s.id WHERE s.leaderboard_id = " \
+	    "? " which \
+		"AND " SQL_IS_RANKED("s", "j") ") ranked " \
+									   "WHERE before_ns IS NULL OR score_ns < before_ns")
 static const struct statement FILL_ALL_USERS = FILL_USERS("");
-static const struct statement FILL_USER = FILL_USERS("AND s.task_version_id = ? AND j.gpu = ? AND s.user_id = ? ");
+static const struct statement FILL_USER =
+	FILL_USERS("AND s.task_version_id = ? AND j.gpu = ? AND s.user_id = ? ");
 
-/* Everybody's from those. For each row of a window the server looks at all before it again, which is little in one user's line and
- * millions in everybody's; so that is walked here. */
-struct best_row { int64_t job_id, task_version_id; const char *gpu; double score_ns; };
-static const struct column BEST_COLUMNS[] = {
-	INTEGER(struct best_row, job_id), INTEGER(struct best_row, task_version_id), TEXT(struct best_row, gpu), REAL(struct best_row, score_ns),
+/* Everybody's from those. For each row of a window the server looks at all before it again, which
+ * is little in one user's line and millions in everybody's; so that is walked here. */
+struct best_row {
+	int64_t job_id, task_version_id;
+	const char *gpu;
+	double score_ns;
 };
-#define USERS_LINES(which) SELECT(struct best_row, BEST_COLUMNS, \
-	"SELECT job_id, task_version_id, gpu, score_ns FROM records WHERE leaderboard_id = ? " which "AND line <> 0 " \
-	"ORDER BY task_version_id, gpu, submission_id")
+static const struct column BEST_COLUMNS[] = {
+	INTEGER(struct best_row, job_id),
+	INTEGER(struct best_row, task_version_id),
+	TEXT(struct best_row, gpu),
+	REAL(struct best_row, score_ns),
+};
+#define USERS_LINES(which) \
+	SELECT(struct best_row, BEST_COLUMNS, \
+		"SELECT job_id, task_version_id, gpu, score_ns FROM records WHERE leaderboard_id = " \
+	    "? " which "AND line <> 0 " \
+		"ORDER BY task_version_id, gpu, submission_id")
 static const struct statement LINES_OF_ALL = USERS_LINES("");
-static const struct statement LINES_OF_RANKING = USERS_LINES("AND task_version_id = ? AND gpu = ? ");
-static const struct statement FILL_EVERYBODY = COMMAND(
-	"INSERT INTO records (" FIELDS ") "
-	"SELECT r.leaderboard_id, r.task_version_id, r.gpu, 0, r.submission_id, r.job_id, r.user_id, r.score_ns, r.submitted_at "
-	"FROM JSON_TABLE(?, '$[*]' COLUMNS (job_id BIGINT UNSIGNED PATH '$')) fastest STRAIGHT_JOIN records r ON r.job_id = fastest.job_id "
-	"WHERE r.line <> 0");
+static const struct statement LINES_OF_RANKING =
+	USERS_LINES("AND task_version_id = ? AND gpu = ? ");
+static const struct statement FILL_EVERYBODY =
+	COMMAND("INSERT INTO records (" FIELDS ") "
+			"SELECT r.leaderboard_id, r.task_version_id, r.gpu, 0, r.submission_id, r.job_id, "
+            "r.user_id, r.score_ns, r.submitted_at "
+			"FROM JSON_TABLE(?, '$[*]' COLUMNS (job_id BIGINT UNSIGNED PATH '$')) fastest "
+            "STRAIGHT_JOIN records r ON r.job_id = fastest.job_id "
+			"WHERE r.line <> 0");
 
 static int put(struct database *db, const struct record *record, int64_t line, struct error *error)
 {
@@ -59,22 +85,26 @@ static int put(struct database *db, const struct record *record, int64_t line, s
 	if (rc || !database_affected(db))
 		return rc;
 	/* One that was submitted earlier and ended later may have beaten what came behind it. */
-	return database_execute(db, &DROP_BEATEN, error, "iisiid", key->leaderboard_id, key->task_version_id, key->gpu, line,
-		record->submission_id, record->score_ns);
+	return database_execute(db, &DROP_BEATEN, error, "iisiid", key->leaderboard_id,
+		key->task_version_id, key->gpu, line, record->submission_id, record->score_ns);
 }
 
-static int drop_line(struct database *db, const struct ranking_key *key, int64_t line, struct error *error)
+static int drop_line(
+	struct database *db, const struct ranking_key *key, int64_t line, struct error *error)
 {
-	return database_execute(db, &DROP_LINE, error, "iisi", key->leaderboard_id, key->task_version_id, key->gpu, line);
+	return database_execute(
+		db, &DROP_LINE, error, "iisi", key->leaderboard_id, key->task_version_id, key->gpu, line);
 }
 
 /* From the rows of every user's line, ranking by ranking. */
-static int fill_everybody(struct database *db, const struct best_row *rows, size_t count, struct error *error)
+static int fill_everybody(
+	struct database *db, const struct best_row *rows, size_t count, struct error *error)
 {
-	cleanup_buffer struct buffer fastest = {0};
+	cleanup_buffer struct buffer fastest = { 0 };
 	double best_ns = INFINITY;
 	for (size_t i = 0; i < count; i++) {
-		bool is_first = i == 0 || rows[i].task_version_id != rows[i - 1].task_version_id || strcmp(rows[i].gpu, rows[i - 1].gpu) != 0;
+		bool is_first = i == 0 || rows[i].task_version_id != rows[i - 1].task_version_id
+			|| strcmp(rows[i].gpu, rows[i - 1].gpu) != 0;
 		if (!is_first && rows[i].score_ns >= best_ns)
 			continue;
 		best_ns = rows[i].score_ns;
@@ -86,18 +116,21 @@ static int fill_everybody(struct database *db, const struct best_row *rows, size
 	return database_execute(db, &FILL_EVERYBODY, error, "s", buffer_string(&fastest));
 }
 
-int records_renew(struct database *db, const struct ranking_key *key, int64_t user_id, struct error *error)
+int records_renew(
+	struct database *db, const struct ranking_key *key, int64_t user_id, struct error *error)
 {
 	cleanup_arena struct arena *arena = arena_new();
 	struct best_row *rows;
 	size_t count;
 	int rc = drop_line(db, key, user_id, error);
 	if (!rc)
-		rc = database_execute(db, &FILL_USER, error, "iisi", key->leaderboard_id, key->task_version_id, key->gpu, user_id);
+		rc = database_execute(db, &FILL_USER, error, "iisi", key->leaderboard_id,
+			key->task_version_id, key->gpu, user_id);
 	if (!rc)
 		rc = drop_line(db, key, records_everybody, error);
 	if (!rc)
-		rc = database_rows(db, arena, &LINES_OF_RANKING, &rows, &count, error, "iis", key->leaderboard_id, key->task_version_id, key->gpu);
+		rc = database_rows(db, arena, &LINES_OF_RANKING, &rows, &count, error, "iis",
+			key->leaderboard_id, key->task_version_id, key->gpu);
 	return rc ? rc : fill_everybody(db, rows, count, error);
 }
 
@@ -105,7 +138,9 @@ int records_insert(struct database *db, const struct record *record, struct erro
 {
 	int rc = database_execute(db, &DROP_JOB, error, "i", record->job_id);
 	if (rc || database_affected(db))
-		return rc ? rc : records_renew(db, record->key, record->user_id, error); /* what its former time had beaten may be back */
+		return rc ? rc
+				  : records_renew(db, record->key, record->user_id,
+					  error); /* what its former time had beaten may be back */
 	rc = put(db, record, record->user_id, error);
 	return rc ? rc : put(db, record, records_everybody, error);
 }

@@ -15,65 +15,87 @@
 /* Behind what people have submitted and behind comparisons, see jobs.priority. */
 enum { priority = 2 };
 
-struct id_row { int64_t id; };
+struct id_row {
+	int64_t id;
+};
 static const struct column ID_COLUMNS[] = { INTEGER(struct id_row, id) };
 
 /* ---- starting ---- */
 
 /* So that two who ask for the same results at once do not both get them. */
-static const struct statement LOCK_LEADERBOARD = SELECT(struct id_row, ID_COLUMNS,
-	"SELECT id FROM leaderboards WHERE id = ? FOR UPDATE");
+static const struct statement LOCK_LEADERBOARD =
+	SELECT(struct id_row, ID_COLUMNS, "SELECT id FROM leaderboards WHERE id = ? FOR UPDATE");
 static const struct statement LOCK_LEADERBOARDS_OF = SELECT(struct id_row, ID_COLUMNS,
-	"SELECT id FROM leaderboards WHERE id IN (SELECT leaderboard_id FROM submissions WHERE user_id = ?) ORDER BY id FOR UPDATE");
+	"SELECT id FROM leaderboards WHERE id IN (SELECT leaderboard_id FROM submissions WHERE user_id "
+    "= ?) ORDER BY id FOR UPDATE");
 static const struct column NAME_COLUMNS[] = { TEXT(struct leaderboard, name) };
 static const struct statement LEADERBOARD_OF = SELECT(struct leaderboard, NAME_COLUMNS,
-	"SELECT l.name FROM submissions s JOIN leaderboards l ON l.id = s.leaderboard_id WHERE s.id = ?");
-static const struct statement PUT = COMMAND("INSERT INTO rejudgings (leaderboard_id, user_id, scope, made_by) VALUES (?, ?, ?, ?)");
+	"SELECT l.name FROM submissions s JOIN leaderboards l ON l.id = s.leaderboard_id WHERE s.id = "
+    "?");
+static const struct statement PUT =
+	COMMAND("INSERT INTO rejudgings (leaderboard_id, user_id, scope, made_by) VALUES (?, ?, ?, ?)");
 
 /* One more than are allowed, so that too many are known as such. */
 #define TAKE(from, place, where) \
-	"INSERT INTO rejudged_jobs (rejudging_id, submission_id, gpu, old_job_id) SELECT ?, s.id, j.gpu, j.id FROM " from \
-	" WHERE " place " AND ? IN ('', j.gpu) AND " where " AND j.state IN ('done', 'failed') AND NOT s.dry_run " \
+	"INSERT INTO rejudged_jobs (rejudging_id, submission_id, gpu, old_job_id) SELECT ?, s.id, " \
+	"j.gpu, j.id FROM " from " WHERE " place " AND ? IN ('', j.gpu) AND " where \
+	" AND j.state IN ('done', 'failed') AND NOT s.dry_run " \
 	"AND NOT EXISTS (SELECT 1 FROM users u WHERE u.id = s.user_id AND u.deleted_at IS NOT NULL) " \
 	"AND NOT EXISTS (SELECT 1 FROM rejudged_jobs r JOIN rejudgings g ON g.id = r.rejudging_id " \
-	"  WHERE r.submission_id = s.id AND r.gpu = j.gpu AND g.state = 'open') ORDER BY s.id, j.id LIMIT ?"
-#define OF_SUBMISSIONS "submissions s JOIN leaderboards l ON l.id = s.leaderboard_id JOIN jobs j ON j.submission_id = s.id"
+	"  WHERE r.submission_id = s.id AND r.gpu = j.gpu AND g.state = 'open') ORDER BY s.id, j.id " \
+	"LIMIT ?"
+#define OF_SUBMISSIONS \
+	"submissions s JOIN leaderboards l ON l.id = s.leaderboard_id JOIN jobs j ON j.submission_id " \
+	"= s.id"
 #define ON_ONE "s.leaderboard_id = ?"
 #define ON_EVERY "0 = ?"
 #define IS_CURRENT "s.task_version_id = l.task_version_id AND s.mode = 'ranked'"
 static const struct statement TAKE_SUBMISSION = COMMAND(TAKE(OF_SUBMISSIONS, ON_ONE, "s.id = ?"));
-static const struct statement TAKE_USER = COMMAND(TAKE(OF_SUBMISSIONS, ON_ONE, IS_CURRENT " AND s.user_id = ?"));
-static const struct statement TAKE_EVERYWHERE = COMMAND(TAKE(OF_SUBMISSIONS, ON_EVERY, IS_CURRENT " AND s.user_id = ?"));
-static const struct statement TAKE_ALL = COMMAND(TAKE(OF_SUBMISSIONS, ON_ONE, IS_CURRENT " AND ? = 0"));
-static const struct statement TAKE_TOP = COMMAND(TAKE(
-	"ranking k JOIN leaderboards l ON l.id = k.leaderboard_id AND l.task_version_id = k.task_version_id "
-	"JOIN submissions s ON s.id = k.submission_id JOIN jobs j ON j.id = k.job_id AND j.submission_id = s.id", ON_ONE, "k.position <= ?"));
+static const struct statement TAKE_USER =
+	COMMAND(TAKE(OF_SUBMISSIONS, ON_ONE, IS_CURRENT " AND s.user_id = ?"));
+static const struct statement TAKE_EVERYWHERE =
+	COMMAND(TAKE(OF_SUBMISSIONS, ON_EVERY, IS_CURRENT " AND s.user_id = ?"));
+static const struct statement TAKE_ALL =
+	COMMAND(TAKE(OF_SUBMISSIONS, ON_ONE, IS_CURRENT " AND ? = 0"));
+static const struct statement TAKE_TOP =
+	COMMAND(TAKE("ranking k JOIN leaderboards l ON l.id = k.leaderboard_id AND l.task_version_id = "
+                 "k.task_version_id "
+				 "JOIN submissions s ON s.id = k.submission_id JOIN jobs j ON j.id = k.job_id AND "
+                 "j.submission_id = s.id",
+		ON_ONE, "k.position <= ?"));
 
-static const struct statement PUT_JOBS = COMMAND(
-	"INSERT INTO jobs (rejudged_id, user_id, gpu, priority) SELECT id, 0, gpu, ? FROM rejudged_jobs WHERE rejudging_id = ? ORDER BY id");
+static const struct statement PUT_JOBS =
+	COMMAND("INSERT INTO jobs (rejudged_id, user_id, gpu, priority) SELECT id, 0, gpu, ? FROM "
+            "rejudged_jobs WHERE rejudging_id = ? ORDER BY id");
 static const struct statement COUNT_JOBS = COMMAND("UPDATE rejudgings SET jobs = ? WHERE id = ?");
-static const struct statement KNOW_JOBS = COMMAND(
-	"UPDATE rejudged_jobs r JOIN jobs j ON j.rejudged_id = r.id SET r.new_job_id = j.id WHERE r.rejudging_id = ?");
+static const struct statement KNOW_JOBS =
+	COMMAND("UPDATE rejudged_jobs r JOIN jobs j ON j.rejudged_id = r.id SET r.new_job_id = j.id "
+            "WHERE r.rejudging_id = ?");
 
-/* What an order means: the statement that takes its results with the number that it needs, and its scope in words. */
+/* What an order means: the statement that takes its results with the number that it needs, and its
+ * scope in words. */
 struct taking {
 	const struct rejudging_order *order;
 	const struct statement *take;
 	int64_t number;
-	const char *leaderboard;     /* NULL: every one */
-	int64_t leaderboard_id;      /* 0: every one that user_id has submitted to */
+	const char *leaderboard; /* NULL: every one */
+	int64_t leaderboard_id;  /* 0: every one that user_id has submitted to */
 	int64_t user_id;
 	const char *subject, *words; /* subject: of the entry in the audit log */
 	int64_t id;                  /* of the rejudging, when it is stored */
 };
 
-static int plan_submission(struct database *db, struct arena *arena, struct taking *taking, struct error *error)
+static int plan_submission(
+	struct database *db, struct arena *arena, struct taking *taking, struct error *error)
 {
 	int64_t id = taking->order->submission_id;
-	struct leaderboard of = {0};
-	int rc = id > 0 ? database_row(db, arena, &LEADERBOARD_OF, &of, error, "i", id) : ERROR_NOT_FOUND;
+	struct leaderboard of = { 0 };
+	int rc =
+		id > 0 ? database_row(db, arena, &LEADERBOARD_OF, &of, error, "i", id) : ERROR_NOT_FOUND;
 	if (rc)
-		return rc == ERROR_NOT_FOUND ? fail_field(error, "submission", "There is no submission with this number.") : rc;
+		return rc == ERROR_NOT_FOUND
+			? fail_field(error, "submission", "There is no submission with this number.")
+			: rc;
 	taking->leaderboard = of.name;
 	taking->take = &TAKE_SUBMISSION;
 	taking->number = id;
@@ -81,13 +103,17 @@ static int plan_submission(struct database *db, struct arena *arena, struct taki
 	return 0;
 }
 
-static int plan_user(struct database *db, struct arena *arena, struct taking *taking, struct error *error)
+static int plan_user(
+	struct database *db, struct arena *arena, struct taking *taking, struct error *error)
 {
 	const char *name = taking->order->user;
 	struct user user;
-	int rc = text_is_user_name(name) ? user_by_name(db, arena, name, &user, error) : ERROR_NOT_FOUND;
+	int rc =
+		text_is_user_name(name) ? user_by_name(db, arena, name, &user, error) : ERROR_NOT_FOUND;
 	if (rc)
-		return rc == ERROR_NOT_FOUND ? fail_field(error, "user", "There is no user named %s.", quote(arena, name)) : rc;
+		return rc == ERROR_NOT_FOUND
+			? fail_field(error, "user", "There is no user named %s.", quote(arena, name))
+			: rc;
 	taking->take = &TAKE_USER;
 	taking->number = user.id;
 	taking->subject = user.name;
@@ -95,7 +121,8 @@ static int plan_user(struct database *db, struct arena *arena, struct taking *ta
 	return 0;
 }
 
-static int plan_everywhere(struct database *db, struct arena *arena, struct taking *taking, struct error *error)
+static int plan_everywhere(
+	struct database *db, struct arena *arena, struct taking *taking, struct error *error)
 {
 	int rc = plan_user(db, arena, taking, error);
 	if (rc)
@@ -107,20 +134,24 @@ static int plan_everywhere(struct database *db, struct arena *arena, struct taki
 	return 0;
 }
 
-static int plan_top(struct database *db, struct arena *arena, struct taking *taking, struct error *error)
+static int plan_top(
+	struct database *db, struct arena *arena, struct taking *taking, struct error *error)
 {
 	(void)db;
 	if (taking->order->top < 1 || taking->order->top > rejudging_most_jobs)
-		return fail_field(error, "top", "Say how many of the first entries, from 1 to %d.", rejudging_most_jobs);
+		return fail_field(
+			error, "top", "Say how many of the first entries, from 1 to %d.", rejudging_most_jobs);
 	if (!*taking->order->gpu)
-		return fail_field(error, "gpu", "Choose the GPU of whose ranking the first entries are meant.");
+		return fail_field(
+			error, "gpu", "Choose the GPU of whose ranking the first entries are meant.");
 	taking->take = &TAKE_TOP;
 	taking->number = taking->order->top;
 	taking->words = arena_printf(arena, "the top %lld", (long long)taking->number);
 	return 0;
 }
 
-static int plan_all(struct database *db, struct arena *arena, struct taking *taking, struct error *error)
+static int plan_all(
+	struct database *db, struct arena *arena, struct taking *taking, struct error *error)
 {
 	(void)db, (void)arena, (void)error;
 	taking->take = &TAKE_ALL;
@@ -130,10 +161,13 @@ static int plan_all(struct database *db, struct arena *arena, struct taking *tak
 
 static const struct scope {
 	const char *name;
-	int (*plan)(struct database *db, struct arena *arena, struct taking *taking, struct error *error);
+	int (*plan)(
+		struct database *db, struct arena *arena, struct taking *taking, struct error *error);
 } SCOPES[] = {
-	[REJUDGE_SUBMISSION] = { "submission", plan_submission }, [REJUDGE_USER] = { "user", plan_user },
-	[REJUDGE_EVERYWHERE] = { "everywhere", plan_everywhere }, [REJUDGE_TOP] = { "top", plan_top },
+	[REJUDGE_SUBMISSION] = { "submission", plan_submission },
+	[REJUDGE_USER] = { "user", plan_user },
+	[REJUDGE_EVERYWHERE] = { "everywhere", plan_everywhere },
+	[REJUDGE_TOP] = { "top", plan_top },
 	[REJUDGE_ALL] = { "all", plan_all },
 };
 
@@ -147,28 +181,35 @@ int rejudging_scope_from_name(const char *name, enum rejudging_scope *scope)
 	return -1;
 }
 
-static int take_results(struct database *db, const struct taking *taking, int64_t *count, struct error *error)
+static int take_results(
+	struct database *db, const struct taking *taking, int64_t *count, struct error *error)
 {
-	int rc = database_execute(db, taking->take, error, "iisii", taking->id, taking->leaderboard_id, taking->order->gpu, taking->number,
-		(int64_t)rejudging_most_jobs + 1);
+	int rc = database_execute(db, taking->take, error, "iisii", taking->id, taking->leaderboard_id,
+		taking->order->gpu, taking->number, (int64_t)rejudging_most_jobs + 1);
 	*count = (int64_t)database_affected(db);
 	if (rc)
 		return rc;
 	if (!*count)
-		return fail(error, ERROR_INPUT, "There is no result to compute once more: none of %s has ended that is not being rejudged already.",
+		return fail(error, ERROR_INPUT,
+			"There is no result to compute once more: none of %s has ended that is not being "
+		    "rejudged already.",
 			taking->words);
 	if (*count > rejudging_most_jobs)
-		return fail(error, ERROR_INPUT, "These are more than %d results, as many as are rejudged at once; choose a GPU, a user or the first "
-			"entries of a ranking.", rejudging_most_jobs);
+		return fail(error, ERROR_INPUT,
+			"These are more than %d results, as many as are rejudged at once; choose a GPU, a user "
+		    "or the first "
+			"entries of a ranking.",
+			rejudging_most_jobs);
 	return 0;
 }
 
-static int lock_places(struct database *db, struct arena *arena, const struct taking *taking, struct error *error)
+static int lock_places(
+	struct database *db, struct arena *arena, const struct taking *taking, struct error *error)
 {
 	struct id_row *locked;
 	size_t count;
-	return database_rows(db, arena, taking->user_id ? &LOCK_LEADERBOARDS_OF : &LOCK_LEADERBOARD, &locked, &count, error, "i",
-		taking->user_id ? taking->user_id : taking->leaderboard_id);
+	return database_rows(db, arena, taking->user_id ? &LOCK_LEADERBOARDS_OF : &LOCK_LEADERBOARD,
+		&locked, &count, error, "i", taking->user_id ? taking->user_id : taking->leaderboard_id);
 }
 
 static int start_body(struct database *db, void *context, struct error *error)
@@ -179,7 +220,8 @@ static int start_body(struct database *db, void *context, struct error *error)
 	int64_t count = 0;
 	int rc = lock_places(db, arena, taking, error);
 	if (!rc)
-		rc = database_execute(db, &PUT, error, "iiss", taking->user_id ? SQL_NULL_INTEGER : taking->leaderboard_id,
+		rc = database_execute(db, &PUT, error, "iiss",
+			taking->user_id ? SQL_NULL_INTEGER : taking->leaderboard_id,
 			taking->user_id ? taking->user_id : SQL_NULL_INTEGER, taking->words, by->name);
 	taking->id = (int64_t)database_insert_id(db);
 	if (!rc)
@@ -190,24 +232,32 @@ static int start_body(struct database *db, void *context, struct error *error)
 		rc = database_execute(db, &PUT_JOBS, error, "ii", (int64_t)priority, taking->id);
 	if (!rc)
 		rc = database_execute(db, &KNOW_JOBS, error, "i", taking->id);
-	return rc ? rc : audit(db, by->id, by->name, by->address, "rejudging.start", taking->subject,
-		arena_printf(arena, "rejudging %lld: %s, %s", (long long)taking->id, taking->words, plural(arena, count, "result")), error);
+	return rc ? rc
+			  : audit(db, by->id, by->name, by->address, "rejudging.start", taking->subject,
+				  arena_printf(arena, "rejudging %lld: %s, %s", (long long)taking->id,
+					  taking->words, plural(arena, count, "result")),
+				  error);
 }
 
-static int find_leaderboard(struct database *db, struct arena *arena, struct taking *taking, struct error *error)
+static int find_leaderboard(
+	struct database *db, struct arena *arena, struct taking *taking, struct error *error)
 {
 	struct leaderboard leaderboard;
 	if (taking->user_id)
 		return 0;
-	int rc = text_is_leaderboard_name(taking->leaderboard) ? leaderboard_by_name(db, arena, taking->leaderboard, &leaderboard, error) : ERROR_NOT_FOUND;
+	int rc = text_is_leaderboard_name(taking->leaderboard)
+		? leaderboard_by_name(db, arena, taking->leaderboard, &leaderboard, error)
+		: ERROR_NOT_FOUND;
 	if (rc)
-		return rc == ERROR_NOT_FOUND ? fail_field(error, "leaderboard", "Choose a leaderboard.") : rc;
+		return rc == ERROR_NOT_FOUND ? fail_field(error, "leaderboard", "Choose a leaderboard.")
+									 : rc;
 	taking->subject = leaderboard.name;
 	taking->leaderboard_id = leaderboard.id;
 	return 0;
 }
 
-int rejudging_start(struct database *db, struct arena *arena, const struct rejudging_order *order, int64_t *id, struct error *error)
+int rejudging_start(struct database *db, struct arena *arena, const struct rejudging_order *order,
+	int64_t *id, struct error *error)
 {
 	struct taking taking = { .order = order, .leaderboard = order->leaderboard };
 	if (*order->gpu && !gpu_is_name(order->gpu))
@@ -226,65 +276,98 @@ int rejudging_start(struct database *db, struct arena *arena, const struct rejud
 /* ---- reading ---- */
 
 static const struct column REJUDGING_COLUMNS[] = {
-	INTEGER(struct rejudging, id), TEXT(struct rejudging, leaderboard), TEXT(struct rejudging, subject), TEXT(struct rejudging, scope),
-	TEXT(struct rejudging, state), TEXT(struct rejudging, made_by), TEXT(struct rejudging, ended_by), TIME(struct rejudging, made_at_ms),
-	TIME(struct rejudging, ended_at_ms), INTEGER(struct rejudging, jobs), INTEGER(struct rejudging, waiting),
-	INTEGER(struct rejudging, useless), TEXT(struct rejudging, frozen),
+	INTEGER(struct rejudging, id),
+	TEXT(struct rejudging, leaderboard),
+	TEXT(struct rejudging, subject),
+	TEXT(struct rejudging, scope),
+	TEXT(struct rejudging, state),
+	TEXT(struct rejudging, made_by),
+	TEXT(struct rejudging, ended_by),
+	TIME(struct rejudging, made_at_ms),
+	TIME(struct rejudging, ended_at_ms),
+	INTEGER(struct rejudging, jobs),
+	INTEGER(struct rejudging, waiting),
+	INTEGER(struct rejudging, useless),
+	TEXT(struct rejudging, frozen),
 };
 #define IS_FROZEN(leaderboard) leaderboard ".frozen_at <= UTC_TIMESTAMP(3)"
-/* Before it is applied the new jobs own what is waiting; afterwards none is, so a list counts nothing of those that have ended. */
+/* Before it is applied the new jobs own what is waiting; afterwards none is, so a list counts
+ * nothing of those that have ended. */
 #define REJUDGING(from, jobs, counted) \
-	"SELECT g.id, l.name AS leaderboard, COALESCE(l.name, u.name) AS subject, g.scope, g.state, g.made_by, g.ended_by, g.made_at AS made_at_ms, " \
-	"  g.ended_at AS ended_at_ms, " jobs " AS jobs, COUNT(IF(j.state IN ('queued', 'running'), 1, NULL)) AS waiting, " \
+	"SELECT g.id, l.name AS leaderboard, COALESCE(l.name, u.name) AS subject, g.scope, g.state, " \
+	"g.made_by, g.ended_by, g.made_at AS made_at_ms, " \
+	"  g.ended_at AS ended_at_ms, " jobs \
+	" AS jobs, COUNT(IF(j.state IN ('queued', 'running'), 1, NULL)) AS waiting, " \
 	"  COUNT(IF(j.state IN ('failed', 'cancelled'), 1, NULL)) AS useless, " \
-	"  MIN(IF(g.state = 'open' AND " IS_FROZEN("b") ", b.name, NULL)) AS frozen " \
-	"FROM " from " LEFT JOIN leaderboards l ON l.id = g.leaderboard_id LEFT JOIN users u ON u.id = g.user_id LEFT JOIN rejudged_jobs r ON r.rejudging_id = g.id AND " counted " " \
-	"LEFT JOIN jobs j ON j.id = r.new_job_id LEFT JOIN submissions s ON s.id = r.submission_id AND g.state = 'open' " \
-	"LEFT JOIN leaderboards b ON b.id = s.leaderboard_id "
+	"  MIN(IF(g.state = 'open' AND " IS_FROZEN( \
+		"b") ", b.name, NULL)) AS frozen " \
+			 "FROM " from \
+			 " LEFT JOIN leaderboards l ON l.id = g.leaderboard_id LEFT JOIN users u ON u.id = " \
+	         "g.user_id LEFT JOIN rejudged_jobs r ON r.rejudging_id = g.id AND " counted " " \
+			 "LEFT JOIN jobs j ON j.id = r.new_job_id LEFT JOIN submissions s ON s.id = " \
+	         "r.submission_id AND g.state = 'open' " \
+			 "LEFT JOIN leaderboards b ON b.id = s.leaderboard_id "
 static const struct statement LIST = SELECT(struct rejudging, REJUDGING_COLUMNS,
-	REJUDGING("(SELECT * FROM rejudgings ORDER BY id DESC LIMIT ?) g", "g.jobs", "g.state = 'open'") "GROUP BY g.id ORDER BY g.id DESC");
+	REJUDGING("(SELECT * FROM rejudgings ORDER BY id DESC LIMIT ?) g", "g.jobs",
+		"g.state = 'open'") "GROUP BY g.id ORDER BY g.id DESC");
 static const struct statement FIND = SELECT(struct rejudging, REJUDGING_COLUMNS,
 	REJUDGING("rejudgings g", "COUNT(r.id)", "TRUE") "WHERE g.id = ? GROUP BY g.id");
 
-int rejudgings_list(struct database *db, struct arena *arena, int64_t most, struct rejudging **rejudgings, size_t *count,
-	struct error *error)
+int rejudgings_list(struct database *db, struct arena *arena, int64_t most,
+	struct rejudging **rejudgings, size_t *count, struct error *error)
 {
 	return database_rows(db, arena, &LIST, rejudgings, count, error, "i", most);
 }
 
-int rejudging_find(struct database *db, struct arena *arena, int64_t id, struct rejudging *rejudging, struct error *error)
+int rejudging_find(struct database *db, struct arena *arena, int64_t id,
+	struct rejudging *rejudging, struct error *error)
 {
 	int rc = database_row(db, arena, &FIND, rejudging, error, "i", id);
 	return rc == ERROR_NOT_FOUND ? fail(error, rc, "There is no rejudging with this number.") : rc;
 }
 
 static const struct column RESULT_COLUMNS[] = {
-	INTEGER(struct rejudged_result, id), INTEGER(struct rejudged_result, submission_id), TEXT(struct rejudged_result, leaderboard),
-	TEXT(struct rejudged_result, user), TEXT(struct rejudged_result, gpu),
-	TEXT(struct rejudged_result, old_verdict), REAL(struct rejudged_result, old_score_ns), REAL(struct rejudged_result, old_score_err_ns),
-	TEXT(struct rejudged_result, state), TEXT(struct rejudged_result, verdict), TEXT(struct rejudged_result, reason),
-	TEXT(struct rejudged_result, progress), REAL(struct rejudged_result, score_ns), REAL(struct rejudged_result, score_err_ns),
+	INTEGER(struct rejudged_result, id),
+	INTEGER(struct rejudged_result, submission_id),
+	TEXT(struct rejudged_result, leaderboard),
+	TEXT(struct rejudged_result, user),
+	TEXT(struct rejudged_result, gpu),
+	TEXT(struct rejudged_result, old_verdict),
+	REAL(struct rejudged_result, old_score_ns),
+	REAL(struct rejudged_result, old_score_err_ns),
+	TEXT(struct rejudged_result, state),
+	TEXT(struct rejudged_result, verdict),
+	TEXT(struct rejudged_result, reason),
+	TEXT(struct rejudged_result, progress),
+	REAL(struct rejudged_result, score_ns),
+	REAL(struct rejudged_result, score_err_ns),
 	INTEGER(struct rejudged_result, differs),
 };
 /* Which of them are shown is found out before the rest is looked up for these. */
-#define RESULTS_OF(which) SELECT(struct rejudged_result, RESULT_COLUMNS, \
-	"SELECT r.id, r.submission_id, l.name AS leaderboard, u.name AS user, r.gpu, o.verdict AS old_verdict, o.score_ns AS old_score_ns, o.score_err_ns AS old_score_err_ns, " \
-	"  n.state, n.verdict, n.reason, n.progress, n.score_ns, n.score_err_ns, " \
-	"  shown.differs FROM (SELECT r.id, n.state = 'done' AND NOT (n.verdict <=> o.verdict) AS differs FROM rejudged_jobs r " \
-	"  JOIN jobs n ON n.id = r.new_job_id LEFT JOIN jobs o ON o.id = r.old_job_id WHERE r.rejudging_id = ? " which ") shown " \
-	"JOIN rejudged_jobs r ON r.id = shown.id JOIN jobs n ON n.id = r.new_job_id JOIN submissions s ON s.id = r.submission_id JOIN users u ON u.id = s.user_id " \
-	"JOIN leaderboards l ON l.id = s.leaderboard_id LEFT JOIN jobs o ON o.id = r.old_job_id ORDER BY shown.differs DESC, r.id")
+#define RESULTS_OF(which) \
+	SELECT(struct rejudged_result, RESULT_COLUMNS, \
+		"SELECT r.id, r.submission_id, l.name AS leaderboard, u.name AS user, r.gpu, o.verdict " \
+	    "AS old_verdict, o.score_ns AS old_score_ns, o.score_err_ns AS old_score_err_ns, " \
+		"  n.state, n.verdict, n.reason, n.progress, n.score_ns, n.score_err_ns, " \
+		"  shown.differs FROM (SELECT r.id, n.state = 'done' AND NOT (n.verdict <=> o.verdict) " \
+	    "AS differs FROM rejudged_jobs r " \
+		"  JOIN jobs n ON n.id = r.new_job_id LEFT JOIN jobs o ON o.id = r.old_job_id WHERE " \
+	    "r.rejudging_id = ? " which ") shown " \
+		"JOIN rejudged_jobs r ON r.id = shown.id JOIN jobs n ON n.id = r.new_job_id JOIN " \
+	    "submissions s ON s.id = r.submission_id JOIN users u ON u.id = s.user_id " \
+		"JOIN leaderboards l ON l.id = s.leaderboard_id LEFT JOIN jobs o ON o.id = r.old_job_id " \
+	    "ORDER BY shown.differs DESC, r.id")
 static const struct statement RESULTS = RESULTS_OF("ORDER BY differs DESC, r.id LIMIT ? OFFSET ?");
 static const struct statement RESULT = RESULTS_OF("AND r.id = ?");
 
-int rejudging_results(struct database *db, struct arena *arena, int64_t id, int64_t first, int64_t most,
-	struct rejudged_result **results, size_t *count, struct error *error)
+int rejudging_results(struct database *db, struct arena *arena, int64_t id, int64_t first,
+	int64_t most, struct rejudged_result **results, size_t *count, struct error *error)
 {
 	return database_rows(db, arena, &RESULTS, results, count, error, "iii", id, most, first);
 }
 
-int rejudging_result(struct database *db, struct arena *arena, int64_t id, int64_t result_id, struct rejudged_result *result,
-	struct error *error)
+int rejudging_result(struct database *db, struct arena *arena, int64_t id, int64_t result_id,
+	struct rejudged_result *result, struct error *error)
 {
 	int rc = database_row(db, arena, &RESULT, result, error, "ii", id, result_id);
 	return rc == ERROR_NOT_FOUND ? fail(error, rc, "This rejudging has no such result.") : rc;
@@ -293,50 +376,72 @@ int rejudging_result(struct database *db, struct arena *arena, int64_t id, int64
 /* ---- applying ---- */
 
 static const struct column STATE_COLUMNS[] = {
-	INTEGER(struct rejudging, id), TEXT(struct rejudging, subject), TEXT(struct rejudging, scope), TEXT(struct rejudging, state),
+	INTEGER(struct rejudging, id),
+	TEXT(struct rejudging, subject),
+	TEXT(struct rejudging, scope),
+	TEXT(struct rejudging, state),
 };
 /* Of two admins the first wins. */
 static const struct statement LOCK = SELECT(struct rejudging, STATE_COLUMNS,
-	"SELECT g.id, COALESCE(l.name, u.name) AS subject, g.scope, g.state FROM rejudgings g LEFT JOIN leaderboards l ON l.id = g.leaderboard_id "
+	"SELECT g.id, COALESCE(l.name, u.name) AS subject, g.scope, g.state FROM rejudgings g LEFT "
+    "JOIN leaderboards l ON l.id = g.leaderboard_id "
 	"LEFT JOIN users u ON u.id = g.user_id WHERE g.id = ? FOR UPDATE");
 /* Of what it has results of; locked, so that none is frozen before this is over. */
-struct place { int64_t id, is_frozen, frozen_at_ms; const char *name; };
+struct place {
+	int64_t id, is_frozen, frozen_at_ms;
+	const char *name;
+};
 static const struct column PLACE_COLUMNS[] = {
-	INTEGER(struct place, id), INTEGER(struct place, is_frozen), TIME(struct place, frozen_at_ms), TEXT(struct place, name),
+	INTEGER(struct place, id),
+	INTEGER(struct place, is_frozen),
+	TIME(struct place, frozen_at_ms),
+	TEXT(struct place, name),
 };
 static const struct statement LOCK_PLACES = SELECT(struct place, PLACE_COLUMNS,
-	"SELECT l.id, COALESCE(" IS_FROZEN("l") ", FALSE) AS is_frozen, l.frozen_at AS frozen_at_ms, l.name FROM leaderboards l "
-	"WHERE l.id IN (SELECT s.leaderboard_id FROM rejudged_jobs r JOIN submissions s ON s.id = r.submission_id WHERE r.rejudging_id = ?) "
-	"ORDER BY l.id FOR UPDATE");
+	"SELECT l.id, COALESCE(" IS_FROZEN(
+		"l") ", FALSE) AS is_frozen, l.frozen_at AS frozen_at_ms, l.name FROM leaderboards l "
+			 "WHERE l.id IN (SELECT s.leaderboard_id FROM rejudged_jobs r JOIN submissions s ON "
+             "s.id = r.submission_id WHERE r.rejudging_id = ?) "
+			 "ORDER BY l.id FOR UPDATE");
 static const struct statement WAITING = SELECT(struct id_row, ID_COLUMNS,
 	"SELECT COUNT(*) AS id FROM rejudged_jobs r JOIN jobs j ON j.id = r.new_job_id "
 	"WHERE r.rejudging_id = ? AND j.state IN ('queued', 'running')");
-static const struct statement END = COMMAND("UPDATE rejudgings SET state = ?, ended_by = ?, ended_at = UTC_TIMESTAMP(3) WHERE id = ?");
+static const struct statement END = COMMAND(
+	"UPDATE rejudgings SET state = ?, ended_by = ?, ended_at = UTC_TIMESTAMP(3) WHERE id = ?");
 
 /* A submission has one job for a GPU, so the old one goes before the new one comes. */
-static const struct statement TAKE_OLD_OUT = COMMAND(
-	"UPDATE rejudged_jobs r JOIN jobs n ON n.id = r.new_job_id JOIN jobs o ON o.id = r.old_job_id AND o.submission_id = r.submission_id "
-	"SET o.submission_id = NULL, o.rejudged_id = r.id, o.user_id = 0 WHERE r.rejudging_id = ? AND n.state = 'done'");
-static const struct statement PUT_NEW_IN = COMMAND(
-	"UPDATE rejudged_jobs r JOIN jobs n ON n.id = r.new_job_id JOIN submissions s ON s.id = r.submission_id "
-	"SET n.submission_id = s.id, n.rejudged_id = NULL, n.user_id = s.user_id, n.priority = 0 WHERE r.rejudging_id = ? AND n.state = 'done'");
+static const struct statement TAKE_OLD_OUT =
+	COMMAND("UPDATE rejudged_jobs r JOIN jobs n ON n.id = r.new_job_id JOIN jobs o ON o.id = "
+            "r.old_job_id AND o.submission_id = r.submission_id "
+			"SET o.submission_id = NULL, o.rejudged_id = r.id, o.user_id = 0 WHERE r.rejudging_id "
+            "= ? AND n.state = 'done'");
+static const struct statement PUT_NEW_IN =
+	COMMAND("UPDATE rejudged_jobs r JOIN jobs n ON n.id = r.new_job_id JOIN submissions s ON s.id "
+            "= r.submission_id "
+			"SET n.submission_id = s.id, n.rejudged_id = NULL, n.user_id = s.user_id, n.priority = "
+            "0 WHERE r.rejudging_id = ? AND n.state = 'done'");
 
-static int lock(struct database *db, struct arena *arena, int64_t id, struct rejudging *rejudging, struct error *error)
+static int lock(struct database *db, struct arena *arena, int64_t id, struct rejudging *rejudging,
+	struct error *error)
 {
 	int rc = database_row(db, arena, &LOCK, rejudging, error, "i", id);
 	if (rc == ERROR_NOT_FOUND)
 		return fail(error, rc, "There is no rejudging with this number.");
-	return rc || strcmp(rejudging->state, "open") == 0 ? rc
-		: fail(error, ERROR_CONFLICT, "Rejudging %lld was %s already.", (long long)id, rejudging->state);
+	return rc || strcmp(rejudging->state, "open") == 0
+		? rc
+		: fail(error, ERROR_CONFLICT, "Rejudging %lld was %s already.", (long long)id,
+			rejudging->state);
 }
 
 static int check_ended(struct database *db, struct arena *arena, int64_t id, struct error *error)
 {
 	struct id_row waiting;
 	int rc = database_row(db, arena, &WAITING, &waiting, error, "i", id);
-	return rc || !waiting.id ? rc
-		: fail(error, ERROR_CONFLICT, "%lld of its jobs %s not ended yet; apply it when all have, or discard it.", (long long)waiting.id,
-			waiting.id == 1 ? "has" : "have");
+	return rc || !waiting.id
+		? rc
+		: fail(error, ERROR_CONFLICT,
+			"%lld of its jobs %s not ended yet; apply it when all have, or discard it.",
+			(long long)waiting.id, waiting.id == 1 ? "has" : "have");
 }
 
 static int check_thawed(const struct place *places, size_t count, struct error *error)
@@ -345,14 +450,19 @@ static int check_thawed(const struct place *places, size_t count, struct error *
 	for (size_t i = 0; i < count; i++)
 		if (places[i].is_frozen == 1) {
 			format_utc(since, places[i].frozen_at_ms);
-			return fail(error, ERROR_CONFLICT, "The ranking of %s is frozen since %s, and the new results ended after that, so applying them "
-				"would only take entries out of it. Lift the freeze first, or discard the rejudging.", places[i].name, since);
+			return fail(error, ERROR_CONFLICT,
+				"The ranking of %s is frozen since %s, and the new results ended after that, so "
+			    "applying them "
+				"would only take entries out of it. Lift the freeze first, or discard the "
+			    "rejudging.",
+				places[i].name, since);
 		}
 	return 0;
 }
 
 /* The new results take the places of the old ones, and the rankings follow. */
-static int exchange(struct database *db, struct arena *arena, int64_t id, int64_t *exchanged, struct error *error)
+static int exchange(
+	struct database *db, struct arena *arena, int64_t id, int64_t *exchanged, struct error *error)
 {
 	struct place *places;
 	size_t count;
@@ -371,14 +481,19 @@ static int exchange(struct database *db, struct arena *arena, int64_t id, int64_
 
 int rejudging_check_name(const struct rejudging *rejudging, const char *typed, struct error *error)
 {
-	return strcmp(typed, rejudging->subject) == 0 ? 0 : fail_field(error, "name", "This is not the %s’s name, so nothing was changed; type %s.",
-		rejudging->leaderboard ? "leaderboard" : "user", rejudging->subject);
+	return strcmp(typed, rejudging->subject) == 0
+		? 0
+		: fail_field(error, "name", "This is not the %s’s name, so nothing was changed; type %s.",
+			rejudging->leaderboard ? "leaderboard" : "user", rejudging->subject);
 }
 
-struct ending { int64_t id; const struct actor *by; };
+struct ending {
+	int64_t id;
+	const struct actor *by;
+};
 
-static int write_audit(struct database *db, const struct ending *ending, const struct rejudging *rejudging, const char *action,
-	const char *detail, struct error *error)
+static int write_audit(struct database *db, const struct ending *ending,
+	const struct rejudging *rejudging, const char *action, const char *detail, struct error *error)
 {
 	const struct actor *by = ending->by;
 	return audit(db, by->id, by->name, by->address, action, rejudging->subject, detail, error);
@@ -397,8 +512,11 @@ static int apply_body(struct database *db, void *context, struct error *error)
 		rc = exchange(db, arena, ending->id, &exchanged, error);
 	if (!rc)
 		rc = database_execute(db, &END, error, "ssi", "applied", ending->by->name, ending->id);
-	return rc ? rc : write_audit(db, ending, &rejudging, "rejudging.apply", arena_printf(arena, "rejudging %lld: %s, %s replaced",
-		(long long)ending->id, rejudging.scope, plural(arena, exchanged, "result")), error);
+	return rc ? rc
+			  : write_audit(db, ending, &rejudging, "rejudging.apply",
+				  arena_printf(arena, "rejudging %lld: %s, %s replaced", (long long)ending->id,
+					  rejudging.scope, plural(arena, exchanged, "result")),
+				  error);
 }
 
 int rejudging_apply(struct database *db, int64_t id, const struct actor *by, struct error *error)
@@ -413,9 +531,10 @@ int rejudging_apply(struct database *db, int64_t id, const struct actor *by, str
 #define ITS_JOBS "rejudged_jobs r JOIN jobs j ON j.id = r.new_job_id "
 #define NOT_ENDED "WHERE r.rejudging_id = ? AND j.state IN ('queued', 'running')"
 static const struct statement COUNT_CANCELLED = COMMAND(SQL_COUNT_CANCELLED(ITS_JOBS NOT_ENDED));
-static const struct statement CANCEL = COMMAND(
-	"UPDATE " ITS_JOBS "SET j.state = 'cancelled', j.verdict = 'cancelled', "
-	"j.reason = 'The rejudging was discarded.', j.cancelled_by = ?, j.progress = '', j.finished_at = UTC_TIMESTAMP(3) " NOT_ENDED);
+static const struct statement CANCEL =
+	COMMAND("UPDATE " ITS_JOBS "SET j.state = 'cancelled', j.verdict = 'cancelled', "
+			"j.reason = 'The rejudging was discarded.', j.cancelled_by = ?, j.progress = '', "
+            "j.finished_at = UTC_TIMESTAMP(3) " NOT_ENDED);
 
 static int discard_body(struct database *db, void *context, struct error *error)
 {
@@ -427,7 +546,8 @@ static int discard_body(struct database *db, void *context, struct error *error)
 		rc = database_execute(db, &COUNT_CANCELLED, error, "i", ending->id);
 	if (!rc)
 		rc = database_execute(db, &CANCEL, error, "ii", ending->by->id, ending->id);
-	const char *detail = arena_printf(arena, "rejudging %lld: %s, %s cancelled, every old result stays", (long long)ending->id,
+	const char *detail = arena_printf(arena,
+		"rejudging %lld: %s, %s cancelled, every old result stays", (long long)ending->id,
 		rc ? "" : rejudging.scope, plural(arena, (int64_t)database_affected(db), "job"));
 	if (!rc)
 		rc = database_execute(db, &END, error, "ssi", "discarded", ending->by->name, ending->id);
@@ -442,23 +562,47 @@ int rejudging_discard(struct database *db, int64_t id, const struct actor *by, s
 
 /* ---- the preview ---- */
 
-struct rank { int64_t leaderboard_id, version; const char *leaderboard, *gpu, *user; int64_t user_id, place; double score_ns; };
+struct rank {
+	int64_t leaderboard_id, version;
+	const char *leaderboard, *gpu, *user;
+	int64_t user_id, place;
+	double score_ns;
+};
 static const struct column RANK_COLUMNS[] = {
-	INTEGER(struct rank, leaderboard_id), TEXT(struct rank, leaderboard), INTEGER(struct rank, version), TEXT(struct rank, gpu),
-	TEXT(struct rank, user), INTEGER(struct rank, user_id), INTEGER(struct rank, place), REAL(struct rank, score_ns),
+	INTEGER(struct rank, leaderboard_id),
+	TEXT(struct rank, leaderboard),
+	INTEGER(struct rank, version),
+	TEXT(struct rank, gpu),
+	TEXT(struct rank, user),
+	INTEGER(struct rank, user_id),
+	INTEGER(struct rank, place),
+	REAL(struct rank, score_ns),
 };
 static const struct statement RANKS = SELECT(struct rank, RANK_COLUMNS,
-	"SELECT k.leaderboard_id, l.name AS leaderboard, v.number AS version, k.gpu, u.name AS user, k.user_id, k.place, k.score_ns FROM ranking k "
-	"JOIN leaderboards l ON l.id = k.leaderboard_id JOIN task_versions v ON v.id = k.task_version_id JOIN users u ON u.id = k.user_id "
-	"WHERE k.leaderboard_id IN (SELECT s.leaderboard_id FROM rejudged_jobs r JOIN submissions s ON s.id = r.submission_id WHERE r.rejudging_id = ?) "
+	"SELECT k.leaderboard_id, l.name AS leaderboard, v.number AS version, k.gpu, u.name AS user, "
+    "k.user_id, k.place, k.score_ns FROM ranking k "
+	"JOIN leaderboards l ON l.id = k.leaderboard_id JOIN task_versions v ON v.id = "
+    "k.task_version_id JOIN users u ON u.id = k.user_id "
+	"WHERE k.leaderboard_id IN (SELECT s.leaderboard_id FROM rejudged_jobs r JOIN submissions s ON "
+    "s.id = r.submission_id WHERE r.rejudging_id = ?) "
 	"ORDER BY k.leaderboard_id, v.number DESC, k.gpu, k.user_id");
 
-struct ranks { struct rank *rows; size_t count; };
-struct rehearsal { const struct rejudging *rejudging; struct arena *arena; struct ranks before, after; bool is_over; };
+struct ranks {
+	struct rank *rows;
+	size_t count;
+};
+struct rehearsal {
+	const struct rejudging *rejudging;
+	struct arena *arena;
+	struct ranks before, after;
+	bool is_over;
+};
 
-static int read_ranks(struct database *db, const struct rehearsal *rehearsal, struct ranks *ranks, struct error *error)
+static int read_ranks(struct database *db, const struct rehearsal *rehearsal, struct ranks *ranks,
+	struct error *error)
 {
-	return database_rows(db, rehearsal->arena, &RANKS, &ranks->rows, &ranks->count, error, "i", rehearsal->rejudging->id);
+	return database_rows(db, rehearsal->arena, &RANKS, &ranks->rows, &ranks->count, error, "i",
+		rehearsal->rejudging->id);
 }
 
 /* Ends with a code in any case, so that nothing of it stays. */
@@ -490,41 +634,52 @@ static struct rank_change change_of(const struct rank *before, const struct rank
 {
 	const struct rank *any = before ? before : after;
 	return (struct rank_change){
-		.leaderboard = any->leaderboard, .version = any->version, .gpu = any->gpu, .user = any->user, .old_place = before ? before->place : SQL_NULL_INTEGER,
-		.new_place = after ? after->place : SQL_NULL_INTEGER, .old_score_ns = before ? before->score_ns : NAN,
+		.leaderboard = any->leaderboard,
+		.version = any->version,
+		.gpu = any->gpu,
+		.user = any->user,
+		.old_place = before ? before->place : SQL_NULL_INTEGER,
+		.new_place = after ? after->place : SQL_NULL_INTEGER,
+		.old_score_ns = before ? before->score_ns : NAN,
 		.new_score_ns = after ? after->score_ns : NAN,
 	};
 }
 
 static bool is_change(const struct rank *before, const struct rank *after)
 {
-	return !before || !after || before->place != after->place || before->score_ns != after->score_ns;
+	return !before || !after || before->place != after->place
+		|| before->score_ns != after->score_ns;
 }
 
 /* Both sides are sorted alike, so one walk finds who is on both. */
-static size_t find_changes(const struct ranks *before, const struct ranks *after, struct rank_change *changes)
+static size_t find_changes(
+	const struct ranks *before, const struct ranks *after, struct rank_change *changes)
 {
 	size_t b = 0, a = 0, count = 0;
 	while (b < before->count || a < after->count) {
-		int order = b == before->count ? 1 : a == after->count ? -1 : compare_ranks(&before->rows[b], &after->rows[a]);
-		const struct rank *old = order <= 0 ? &before->rows[b++] : NULL, *new = order >= 0 ? &after->rows[a++] : NULL;
+		int order = b == before->count ? 1
+			: a == after->count        ? -1
+									   : compare_ranks(&before->rows[b], &after->rows[a]);
+		const struct rank *old = order <= 0 ? &before->rows[b++] : NULL,
+						  *new = order >= 0 ? &after->rows[a++] : NULL;
 		if (is_change(old, new))
 			changes[count++] = change_of(old, new);
 	}
 	return count;
 }
 
-int rejudging_preview(struct database *db, struct arena *arena, const struct rejudging *rejudging, struct rank_change **changes,
-	size_t *count, struct error *error)
+int rejudging_preview(struct database *db, struct arena *arena, const struct rejudging *rejudging,
+	struct rank_change **changes, size_t *count, struct error *error)
 {
 	struct rehearsal rehearsal = { .rejudging = rejudging, .arena = arena };
-	struct error over = {0};
+	struct error over = { 0 };
 	int rc = database_transaction(db, rehearse_body, &rehearsal, &over);
 	if (!rehearsal.is_over) {
 		*error = over;
 		return rc;
 	}
-	*changes = arena_array(arena, struct rank_change, rehearsal.before.count + rehearsal.after.count + 1);
+	*changes =
+		arena_array(arena, struct rank_change, rehearsal.before.count + rehearsal.after.count + 1);
 	*count = find_changes(&rehearsal.before, &rehearsal.after, *changes);
 	return 0;
 }

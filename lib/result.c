@@ -38,8 +38,10 @@ size_t result_arguments(struct arena *arena, const char *spec, struct argument *
 	return count;
 }
 
-/* What stands in `text` between `before` and the first of `ends`, which is not taken; NULL if there is no `before`. */
-static const char *between(struct arena *arena, const char *text, const char *before, const char *ends)
+/* What stands in `text` between `before` and the first of `ends`, which is not taken; NULL if there
+ * is no `before`. */
+static const char *between(
+	struct arena *arena, const char *text, const char *before, const char *ends)
 {
 	const char *found = strstr(text, before);
 	if (!found)
@@ -49,17 +51,22 @@ static const char *between(struct arena *arena, const char *text, const char *be
 	return length ? trimmed(arena, found, length) : NULL;
 }
 
-/* "5 of 1024 elements are wrong, the first at [3, 0]: expected 1, got 2 (off by 1, tolerance 0.001)" */
+/* "5 of 1024 elements are wrong, the first at [3, 0]: expected 1, got 2 (off by 1, tolerance
+ * 0.001)" */
 static bool read_stock(struct arena *arena, const char *line, struct mismatch *mismatch)
 {
 	static const char first[] = ", the first at ";
 	const char *place = strstr(line, first);
-	const char *expected = between(arena, line, ": expected ", ","), *got = between(arena, line, ", got ", "(\n");
+	const char *expected = between(arena, line, ": expected ", ","),
+			   *got = between(arena, line, ", got ", "(\n");
 	if (!place || !expected || !got)
 		return false;
 	*mismatch = (struct mismatch){
-		.summary = arena_strndup(arena, line, (size_t)(place - line)), .place = between(arena, line, first, ":"),
-		.expected = expected, .got = got, .off = between(arena, line, "(off by ", ",)"),
+		.summary = arena_strndup(arena, line, (size_t)(place - line)),
+		.place = between(arena, line, first, ":"),
+		.expected = expected,
+		.got = got,
+		.off = between(arena, line, "(off by ", ",)"),
 		.tolerance = between(arena, line, ", tolerance ", ")"),
 	};
 	return true;
@@ -73,13 +80,15 @@ static bool read_of_the_field(struct arena *arena, const char *message, struct m
 	if (!colon || memchr(found, '\n', (size_t)(colon - found)))
 		return false;
 	const char *values = trimmed(arena, colon + 1, strcspn(colon + 1, "\n"));
-	size_t got = strcspn(values, " "), expected = strcspn(values + got + strspn(values + got, " "), " ");
+	size_t got = strcspn(values, " "),
+		   expected = strcspn(values + got + strspn(values + got, " "), " ");
 	if (!got || !expected)
 		return false;
 	const char *count = between(arena, message, "mismatched elements: ", " \n");
 	*mismatch = (struct mismatch){
 		.summary = count ? arena_printf(arena, "%s elements are wrong", count) : NULL,
-		.place = trimmed(arena, found + strlen("ERROR AT "), (size_t)(colon - found) - strlen("ERROR AT ")),
+		.place = trimmed(
+			arena, found + strlen("ERROR AT "), (size_t)(colon - found) - strlen("ERROR AT ")),
 		.got = arena_strndup(arena, values, got),
 		.expected = arena_strndup(arena, values + got + strspn(values + got, " "), expected),
 	};
@@ -88,7 +97,7 @@ static bool read_of_the_field(struct arena *arena, const char *message, struct m
 
 struct mismatch result_mismatch(struct arena *arena, const char *message)
 {
-	struct mismatch mismatch = {0};
+	struct mismatch mismatch = { 0 };
 	message += strspn(message, " \t\r\n");
 	const char *line = trimmed(arena, message, strcspn(message, "\n"));
 	bool is_stock = read_stock(arena, line, &mismatch);
@@ -111,9 +120,21 @@ static const char *text_of(struct arena *arena, const json_t *value)
 
 /* The order and the words of the facts; keys that are not here come last, as they are. */
 static const struct fact FACTS[] = {
-	{ "device", "Device" }, { "product", "Product" }, { "driver", "Driver" }, { "cuda", "CUDA of the driver" }, { "nvcc", "CUDA toolkit" },
-	{ "python", "Python" }, { "torch", "torch" }, { "triton", "triton" }, { "numpy", "numpy" }, { "host", "Host" }, { "cpu", "CPU" },
-	{ "kernel", "System" }, { "compute_capability", "Compute capability" }, { "device_uuid", "Device's id" }, { "podium", "Podium" },
+	{ "device", "Device" },
+	{ "product", "Product" },
+	{ "driver", "Driver" },
+	{ "cuda", "CUDA of the driver" },
+	{ "nvcc", "CUDA toolkit" },
+	{ "python", "Python" },
+	{ "torch", "torch" },
+	{ "triton", "triton" },
+	{ "numpy", "numpy" },
+	{ "host", "Host" },
+	{ "cpu", "CPU" },
+	{ "kernel", "System" },
+	{ "compute_capability", "Compute capability" },
+	{ "device_uuid", "Device's id" },
+	{ "podium", "Podium" },
 };
 
 static const struct fact *known_fact(const char *key)
@@ -133,7 +154,8 @@ size_t result_environment(struct arena *arena, const char *json, struct fact **f
 	for (size_t i = 0; i < COUNT(FACTS); i++)
 		if ((value = json_object_get(root, FACTS[i].name)))
 			(*facts)[count++] = (struct fact){ FACTS[i].value, text_of(arena, value) };
-	json_object_foreach(root, key, value) {
+	json_object_foreach(root, key, value)
+	{
 		if (!known_fact(key))
 			(*facts)[count++] = (struct fact){ arena_strdup(arena, key), text_of(arena, value) };
 	}
@@ -155,10 +177,13 @@ size_t result_kernels(struct arena *arena, const char *json, struct kernel **ker
 	for (i = 0; i < count; i++) {
 		one = json_array_get(root, i);
 		(*kernels)[i] = (struct kernel){
-			.name = text_of(arena, json_object_get(one, "name")), .registers = integer_of(one, "registers"),
+			.name = text_of(arena, json_object_get(one, "name")),
+			.registers = integer_of(one, "registers"),
 			/* ptxas says nothing of shared memory where there is none. */
-			.shared_bytes = json_object_get(one, "shared_bytes") ? integer_of(one, "shared_bytes") : 0,
-			.stack_bytes = integer_of(one, "stack_bytes"), .spill_store_bytes = integer_of(one, "spill_store_bytes"),
+			.shared_bytes =
+				json_object_get(one, "shared_bytes") ? integer_of(one, "shared_bytes") : 0,
+			.stack_bytes = integer_of(one, "stack_bytes"),
+			.spill_store_bytes = integer_of(one, "spill_store_bytes"),
 			.spill_load_bytes = integer_of(one, "spill_load_bytes"),
 		};
 	}
@@ -171,18 +196,21 @@ const char *result_figure(struct arena *arena, double value, const char *unit)
 	if (!isfinite(value))
 		return NULL;
 	int digits = value >= 99.95 ? 0 : value >= 9.995 ? 1 : value >= 0.9995 ? 2 : 3;
-	return value > 0 && value < 0.0005 ? arena_printf(arena, "< 0.001 %s", unit) : arena_printf(arena, "%.*f %s", digits, value, unit);
+	return value > 0 && value < 0.0005 ? arena_printf(arena, "< 0.001 %s", unit)
+									   : arena_printf(arena, "%.*f %s", digits, value, unit);
 }
 
-static const char *quantity(struct arena *arena, const json_t *object, const char *key, const char *unit)
+static const char *quantity(
+	struct arena *arena, const json_t *object, const char *key, const char *unit)
 {
 	const json_t *value = json_object_get(object, key);
-	return json_is_number(value) ? arena_printf(arena, "%.0f %s", json_number_value(value), unit) : "";
+	return json_is_number(value) ? arena_printf(arena, "%.0f %s", json_number_value(value), unit)
+								 : "";
 }
 
 static const char *joined(struct arena *arena, const json_t *list)
 {
-	cleanup_buffer struct buffer text = {0};
+	cleanup_buffer struct buffer text = { 0 };
 	for (size_t i = 0; i < json_array_size(list); i++)
 		buffer_printf(&text, "%s%s", i ? ", " : "", text_of(arena, json_array_get(list, i)));
 	return arena_strdup(arena, text.length ? buffer_string(&text) : "nothing");
@@ -190,7 +218,8 @@ static const char *joined(struct arena *arena, const json_t *list)
 
 size_t result_conditions(struct arena *arena, const char *json, struct condition **conditions)
 {
-	static const struct fact times[] = { { "before", "before" }, { "busy", "while timed" }, { "after", "after" } };
+	static const struct fact times[] = { { "before", "before" }, { "busy", "while timed" },
+		{ "after", "after" } };
 	json_t *root = json ? json_loads(json, 0, NULL) : NULL;
 	size_t count = 0;
 	*conditions = arena_array(arena, struct condition, COUNT(times));
@@ -198,9 +227,12 @@ size_t result_conditions(struct arena *arena, const char *json, struct condition
 		const json_t *one = json_object_get(root, times[i].name);
 		if (one)
 			(*conditions)[count++] = (struct condition){
-				.when = times[i].value, .sm_clock = quantity(arena, one, "sm_clock_mhz", "MHz"),
-				.memory_clock = quantity(arena, one, "memory_clock_mhz", "MHz"), .temperature = quantity(arena, one, "temperature_c", "°C"),
-				.power = quantity(arena, one, "power_w", "W"), .slowed_by = joined(arena, json_object_get(one, "slowed_by")),
+				.when = times[i].value,
+				.sm_clock = quantity(arena, one, "sm_clock_mhz", "MHz"),
+				.memory_clock = quantity(arena, one, "memory_clock_mhz", "MHz"),
+				.temperature = quantity(arena, one, "temperature_c", "°C"),
+				.power = quantity(arena, one, "power_w", "W"),
+				.slowed_by = joined(arena, json_object_get(one, "slowed_by")),
 			};
 	}
 	json_decref(root);
@@ -208,14 +240,17 @@ size_t result_conditions(struct arena *arena, const char *json, struct condition
 }
 
 /* "1755–1980 MHz", "1980 MHz" where both ends look alike. */
-static const char *span(struct arena *arena, const json_t *object, const char *key, const char *unit)
+static const char *span(
+	struct arena *arena, const json_t *object, const char *key, const char *unit)
 {
 	const json_t *list = json_object_get(object, key);
 	const json_t *least = json_array_get(list, 0), *most = json_array_get(list, 1);
 	if (!json_is_number(least) || !json_is_number(most))
 		return "";
-	const char *from = arena_printf(arena, "%.0f", json_number_value(least)), *to = arena_printf(arena, "%.0f", json_number_value(most));
-	return strcmp(from, to) == 0 ? arena_printf(arena, "%s %s", to, unit) : arena_printf(arena, "%s–%s %s", from, to, unit);
+	const char *from = arena_printf(arena, "%.0f", json_number_value(least)),
+			   *to = arena_printf(arena, "%.0f", json_number_value(most));
+	return strcmp(from, to) == 0 ? arena_printf(arena, "%s %s", to, unit)
+								 : arena_printf(arena, "%s–%s %s", from, to, unit);
 }
 
 struct device_state result_device(struct arena *arena, const char *json)
@@ -223,8 +258,10 @@ struct device_state result_device(struct arena *arena, const char *json)
 	json_t *root = json ? json_loads(json, 0, NULL) : NULL;
 	const json_t *slowed_by = json_object_get(root, "slowed_by");
 	struct device_state state = {
-		.sm_clock = span(arena, root, "sm_clock_mhz", "MHz"), .memory_clock = span(arena, root, "memory_clock_mhz", "MHz"),
-		.temperature = span(arena, root, "temperature_c", "°C"), .power = span(arena, root, "power_w", "W"),
+		.sm_clock = span(arena, root, "sm_clock_mhz", "MHz"),
+		.memory_clock = span(arena, root, "memory_clock_mhz", "MHz"),
+		.temperature = span(arena, root, "temperature_c", "°C"),
+		.power = span(arena, root, "power_w", "W"),
 		.slowed_by = json_is_array(slowed_by) ? joined(arena, slowed_by) : "",
 	};
 	json_decref(root);

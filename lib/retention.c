@@ -8,31 +8,49 @@
 
 enum { jobs_at_once = 20, blobs_at_once = 500 };
 
-struct mark { int64_t finished_at_ms, job_id; };
-static const struct column MARK_COLUMNS[] = { TIME(struct mark, finished_at_ms), INTEGER(struct mark, job_id) };
+struct mark {
+	int64_t finished_at_ms, job_id;
+};
+static const struct column MARK_COLUMNS[] = { TIME(struct mark, finished_at_ms),
+	INTEGER(struct mark, job_id) };
 /* Whoever finds it locked leaves that kind to the other. */
 static const struct statement LOCK_MARK = SELECT(struct mark, MARK_COLUMNS,
-	"SELECT finished_at AS finished_at_ms, job_id FROM prunings WHERE kind = ? FOR UPDATE SKIP LOCKED");
+	"SELECT finished_at AS finished_at_ms, job_id FROM prunings WHERE kind = ? FOR UPDATE SKIP "
+    "LOCKED");
 static const struct statement NEXT_JOBS = SELECT(struct mark, MARK_COLUMNS,
 	"SELECT finished_at AS finished_at_ms, id AS job_id FROM jobs FORCE INDEX (jobs_finished) "
-	"WHERE finished_at >= ? AND (finished_at > ? OR id > ?) AND finished_at < UTC_TIMESTAMP(3) - INTERVAL ? DAY ORDER BY finished_at, id LIMIT ?");
-static const struct statement MOVE_MARK = COMMAND("UPDATE prunings SET finished_at = ?, job_id = ? WHERE kind = ?");
+	"WHERE finished_at >= ? AND (finished_at > ? OR id > ?) AND finished_at < UTC_TIMESTAMP(3) - "
+    "INTERVAL ? DAY ORDER BY finished_at, id LIMIT ?");
+static const struct statement MOVE_MARK =
+	COMMAND("UPDATE prunings SET finished_at = ?, job_id = ? WHERE kind = ?");
 
 /* The first of each says for the pages what the others remove: days, job. */
 static const struct statement
 	NOTE_SAMPLES = COMMAND("UPDATE stages t SET t.samples_days = ? WHERE t.job_id = ? "
-		"AND EXISTS (SELECT 1 FROM measurements m WHERE m.stage_id = t.id AND m.samples IS NOT NULL)"),
-	REMOVE_SAMPLES = COMMAND("UPDATE measurements m JOIN stages t ON t.id = m.stage_id SET m.samples = NULL WHERE t.job_id = ? AND m.samples IS NOT NULL"),
-	NOTE_OUTPUT = COMMAND("UPDATE stages SET output_days = ? WHERE job_id = ? AND (stdout <> '' OR stderr <> '')"),
-	REMOVE_OUTPUT = COMMAND("UPDATE stages SET stdout = '', stderr = '' WHERE job_id = ? AND (stdout <> '' OR stderr <> '')"),
-	NOTE_ARTIFACTS = COMMAND("UPDATE stages t SET t.artifacts_days = ? WHERE t.job_id = ? AND (EXISTS (SELECT 1 FROM artifacts a WHERE a.stage_id = t.id) "
-		"OR EXISTS (SELECT 1 FROM measurements m WHERE m.stage_id = t.id AND m.report IS NOT NULL))"),
-	REMOVE_REPORTS = COMMAND("UPDATE measurements m JOIN stages t ON t.id = m.stage_id SET m.report = NULL WHERE t.job_id = ? AND m.report IS NOT NULL"),
-	REMOVE_ARTIFACTS = COMMAND("DELETE a FROM artifacts a JOIN stages t ON t.id = a.stage_id WHERE t.job_id = ?");
+						   "AND EXISTS (SELECT 1 FROM measurements m WHERE m.stage_id = t.id AND "
+                           "m.samples IS NOT NULL)"),
+	REMOVE_SAMPLES = COMMAND("UPDATE measurements m JOIN stages t ON t.id = m.stage_id SET "
+                             "m.samples = NULL WHERE t.job_id = ? AND m.samples IS NOT NULL"),
+	NOTE_OUTPUT = COMMAND(
+		"UPDATE stages SET output_days = ? WHERE job_id = ? AND (stdout <> '' OR stderr <> '')"),
+	REMOVE_OUTPUT = COMMAND("UPDATE stages SET stdout = '', stderr = '' WHERE job_id = ? AND "
+                            "(stdout <> '' OR stderr <> '')"),
+	NOTE_ARTIFACTS = COMMAND("UPDATE stages t SET t.artifacts_days = ? WHERE t.job_id = ? AND "
+                             "(EXISTS (SELECT 1 FROM artifacts a WHERE a.stage_id = t.id) "
+							 "OR EXISTS (SELECT 1 FROM measurements m WHERE m.stage_id = t.id AND "
+                             "m.report IS NOT NULL))"),
+	REMOVE_REPORTS = COMMAND("UPDATE measurements m JOIN stages t ON t.id = m.stage_id SET "
+                             "m.report = NULL WHERE t.job_id = ? AND m.report IS NOT NULL"),
+	REMOVE_ARTIFACTS =
+		COMMAND("DELETE a FROM artifacts a JOIN stages t ON t.id = a.stage_id WHERE t.job_id = ?");
 
-struct number { int64_t count; };
+struct number {
+	int64_t count;
+};
 static const struct column NUMBER_COLUMNS[] = { INTEGER(struct number, count) };
-#define OF_OLD_JOBS "FROM prunings p JOIN jobs j ON j.finished_at >= p.finished_at AND (j.finished_at > p.finished_at OR j.id > p.job_id) " \
+#define OF_OLD_JOBS \
+	"FROM prunings p JOIN jobs j ON j.finished_at >= p.finished_at AND (j.finished_at > " \
+	"p.finished_at OR j.id > p.job_id) " \
 	"AND j.finished_at < UTC_TIMESTAMP(3) - INTERVAL ? DAY JOIN stages t ON t.job_id = j.id "
 #define OF_KIND(kind) "WHERE p.kind = '" kind "' "
 
@@ -41,29 +59,49 @@ static const struct column NUMBER_COLUMNS[] = { INTEGER(struct number, count) };
 #define COUNT_OF(what) SELECT(struct number, NUMBER_COLUMNS, "SELECT COUNT(*) AS count " what)
 #define OLDER_THAN "< UTC_TIMESTAMP(3) - INTERVAL ? DAY "
 /* How many days is the one value of each. */
-#define ROWS(what, setting, table, condition) { .name = what, .days = setting, .count = COUNT_OF("FROM " table " WHERE " condition), \
-	.remove = COMMAND("DELETE FROM " table " WHERE " condition " LIMIT 1000") }
+#define ROWS(what, setting, table, condition) \
+	{ \
+		.name = what, .days = setting, .count = COUNT_OF("FROM " table " WHERE " condition), \
+		.remove = COMMAND("DELETE FROM " table " WHERE " condition " LIMIT 1000") \
+	}
 #define NO_SETTING SIZE_MAX
 #define SETTING(member) offsetof(struct config, member)
 
 static const struct kind {
 	const char *name;
-	size_t days;                       /* where the setting stands, or NO_SETTING */
+	size_t days; /* where the setting stands, or NO_SETTING */
 	struct statement count, remove;
-	const char *mark;                  /* prunings.kind of what belongs to jobs */
+	const char *mark;                           /* prunings.kind of what belongs to jobs */
 	const struct statement *note, *removals[2]; /* of these the last is counted */
 } KINDS[] = {
-	{ .name = "samples of cases", .days = SETTING(retain_samples_days), .mark = "samples", .note = &NOTE_SAMPLES, .removals = { &REMOVE_SAMPLES },
-		.count = COUNT_OF(OF_OLD_JOBS "JOIN measurements m ON m.stage_id = t.id " OF_KIND("samples") "AND m.samples IS NOT NULL") },
-	{ .name = "logs of stages", .days = SETTING(retain_logs_days), .mark = "output", .note = &NOTE_OUTPUT, .removals = { &REMOVE_OUTPUT },
+	{ .name = "samples of cases",
+		.days = SETTING(retain_samples_days),
+		.mark = "samples",
+		.note = &NOTE_SAMPLES,
+		.removals = { &REMOVE_SAMPLES },
+		.count = COUNT_OF(OF_OLD_JOBS "JOIN measurements m ON m.stage_id = t.id " OF_KIND(
+			"samples") "AND m.samples IS NOT NULL") },
+	{ .name = "logs of stages",
+		.days = SETTING(retain_logs_days),
+		.mark = "output",
+		.note = &NOTE_OUTPUT,
+		.removals = { &REMOVE_OUTPUT },
 		.count = COUNT_OF(OF_OLD_JOBS OF_KIND("output") "AND (t.stdout <> '' OR t.stderr <> '')") },
-	{ .name = "artifacts", .days = SETTING(retain_artifacts_days), .mark = "artifacts", .note = &NOTE_ARTIFACTS,
+	{ .name = "artifacts",
+		.days = SETTING(retain_artifacts_days),
+		.mark = "artifacts",
+		.note = &NOTE_ARTIFACTS,
 		.removals = { &REMOVE_REPORTS, &REMOVE_ARTIFACTS },
-		.count = COUNT_OF(OF_OLD_JOBS "JOIN artifacts a ON a.stage_id = t.id " OF_KIND("artifacts")) },
-	{ .name = "events of webhooks", .days = SETTING(retain_deliveries_days), .count = COUNT_OF("FROM webhook_events WHERE at " OLDER_THAN),
+		.count =
+			COUNT_OF(OF_OLD_JOBS "JOIN artifacts a ON a.stage_id = t.id " OF_KIND("artifacts")) },
+	{ .name = "events of webhooks",
+		.days = SETTING(retain_deliveries_days),
+		.count = COUNT_OF("FROM webhook_events WHERE at " OLDER_THAN),
 		/* With what was delivered of them, also to webhooks that are gone. */
-		.remove = COMMAND("DELETE e, d FROM (SELECT id FROM webhook_events WHERE at " OLDER_THAN "ORDER BY at LIMIT 50) o "
-			"JOIN webhook_events e ON e.id = o.id LEFT JOIN webhook_deliveries d ON d.event_id = e.id") },
+		.remove = COMMAND("DELETE e, d FROM (SELECT id FROM webhook_events WHERE at " OLDER_THAN
+						  "ORDER BY at LIMIT 50) o "
+						  "JOIN webhook_events e ON e.id = o.id LEFT JOIN webhook_deliveries d ON "
+	                      "d.event_id = e.id") },
 	ROWS("entries of the audit log", SETTING(retain_audit_days), "audit_log", "at " OLDER_THAN),
 	ROWS("sessions", NO_SETTING, "sessions", "expires_at " OLDER_THAN),
 	ROWS("links for passwords", NO_SETTING, "password_links", "expires_at " OLDER_THAN),
@@ -71,11 +109,16 @@ static const struct kind {
 	ROWS("uploads", NO_SETTING, "uploads", "expires_at " OLDER_THAN),
 	ROWS("idempotency keys", NO_SETTING, "idempotency_keys", "created_at " OLDER_THAN),
 	ROWS("counts of tries", NO_SETTING, "rate_limits", "window_start " OLDER_THAN),
-	ROWS("counts of requests", NO_SETTING, "api_requests", "window_start < UNIX_TIMESTAMP() DIV 60 - 1440 * ?"),
-	ROWS("minutes of devices that are gone", NO_SETTING, "device_vitals", "at " OLDER_THAN "- INTERVAL 1 DAY"),
+	ROWS("counts of requests", NO_SETTING, "api_requests",
+		"window_start < UNIX_TIMESTAMP() DIV 60 - 1440 * ?"),
+	ROWS("minutes of devices that are gone", NO_SETTING, "device_vitals",
+		"at " OLDER_THAN "- INTERVAL 1 DAY"),
 	/* The last, and by itself: remove_blobs(). */
-	{ .name = "contents that nothing refers to", .days = NO_SETTING, .count = COUNT_OF("FROM blobs b WHERE NOT EXISTS (SELECT 1 FROM submissions s "
-		"WHERE s.sha256 = b.sha256) AND NOT EXISTS (SELECT 1 FROM task_files f WHERE f.sha256 = b.sha256) AND ? > 0") },
+	{ .name = "contents that nothing refers to",
+		.days = NO_SETTING,
+		.count = COUNT_OF("FROM blobs b WHERE NOT EXISTS (SELECT 1 FROM submissions s "
+						  "WHERE s.sha256 = b.sha256) AND NOT EXISTS (SELECT 1 FROM task_files f "
+	                      "WHERE f.sha256 = b.sha256) AND ? > 0") },
 };
 _Static_assert(COUNT(KINDS) <= retention_most_kinds, "struct retention counts all kinds");
 
@@ -91,14 +134,17 @@ const char *retention_kind(size_t kind)
 
 int64_t retention_days(const struct config *config, size_t kind)
 {
-	return KINDS[kind].days == NO_SETTING ? 1 : *(const int64_t *)(const void *)((const char *)config + KINDS[kind].days);
+	return KINDS[kind].days == NO_SETTING
+		? 1
+		: *(const int64_t *)(const void *)((const char *)config + KINDS[kind].days);
 }
 
-int retention_count(struct database *db, const struct config *config, size_t kind, int64_t *count, struct error *error)
+int retention_count(struct database *db, const struct config *config, size_t kind, int64_t *count,
+	struct error *error)
 {
 	cleanup_arena struct arena *arena = arena_new();
 	int64_t days = retention_days(config, kind);
-	struct number found = {0};
+	struct number found = { 0 };
 	int rc = days ? database_row(db, arena, &KINDS[kind].count, &found, error, "i", days) : 0;
 	*count = found.count;
 	return rc;
@@ -112,7 +158,8 @@ struct step {
 	bool is_done;
 };
 
-static int remove_of_job(struct database *db, struct step *step, int64_t job_id, struct error *error)
+static int remove_of_job(
+	struct database *db, struct step *step, int64_t job_id, struct error *error)
 {
 	int rc = database_execute(db, step->kind->note, error, "ii", step->days, job_id);
 	for (size_t i = 0; i < COUNT(step->kind->removals) && step->kind->removals[i] && !rc; i++) {
@@ -134,12 +181,13 @@ static int remove_of_jobs(struct database *db, void *context, struct error *erro
 	int rc = database_row(db, arena, &LOCK_MARK, &mark, error, "s", step->kind->mark);
 	if (rc)
 		return rc == ERROR_NOT_FOUND ? 0 : rc;
-	rc = database_rows(db, arena, &NEXT_JOBS, &jobs, &count, error, "ttiii", mark.finished_at_ms, mark.finished_at_ms, mark.job_id, step->days,
-		(int64_t)jobs_at_once);
+	rc = database_rows(db, arena, &NEXT_JOBS, &jobs, &count, error, "ttiii", mark.finished_at_ms,
+		mark.finished_at_ms, mark.job_id, step->days, (int64_t)jobs_at_once);
 	for (size_t i = 0; i < count && !rc; i++)
 		rc = remove_of_job(db, step, jobs[i].job_id, error);
 	if (!rc && count)
-		rc = database_execute(db, &MOVE_MARK, error, "tis", jobs[count - 1].finished_at_ms, jobs[count - 1].job_id, step->kind->mark);
+		rc = database_execute(db, &MOVE_MARK, error, "tis", jobs[count - 1].finished_at_ms,
+			jobs[count - 1].job_id, step->kind->mark);
 	step->is_done = count < jobs_at_once;
 	return rc;
 }
@@ -154,20 +202,29 @@ static int remove_rows(struct database *db, struct step *step, struct error *err
 
 /* ---- contents ---- */
 
-struct content { struct blob_value sha256; int64_t is_used; };
-static const struct column CONTENT_COLUMNS[] = { BLOB(struct content, sha256), INTEGER(struct content, is_used) };
+struct content {
+	struct blob_value sha256;
+	int64_t is_used;
+};
+static const struct column CONTENT_COLUMNS[] = { BLOB(struct content, sha256),
+	INTEGER(struct content, is_used) };
 static const struct statement CONTENTS = SELECT(struct content, CONTENT_COLUMNS,
-	"SELECT b.sha256, EXISTS (SELECT 1 FROM submissions s WHERE s.sha256 = b.sha256) OR EXISTS (SELECT 1 FROM task_files f WHERE f.sha256 = b.sha256) "
+	"SELECT b.sha256, EXISTS (SELECT 1 FROM submissions s WHERE s.sha256 = b.sha256) OR EXISTS "
+    "(SELECT 1 FROM task_files f WHERE f.sha256 = b.sha256) "
 	"AS is_used FROM blobs b WHERE b.sha256 > ? ORDER BY b.sha256 LIMIT ?");
-/* As when a leaderboard is deleted: whoever wants to refer to it waits, and stores it again if it is gone. What somebody is just
- * storing or referring to is left for another time. */
+/* As when a leaderboard is deleted: whoever wants to refer to it waits, and stores it again if it
+ * is gone. What somebody is just storing or referring to is left for another time. */
 static const struct statement LOCK_CONTENT = SELECT(struct content, CONTENT_COLUMNS,
 	"SELECT sha256, 0 AS is_used FROM blobs WHERE sha256 = ? FOR UPDATE SKIP LOCKED");
-static const struct statement REMOVE_CONTENT = COMMAND(
-	"DELETE FROM blobs WHERE sha256 = ? AND NOT EXISTS (SELECT 1 FROM submissions s WHERE s.sha256 = blobs.sha256) "
-	"AND NOT EXISTS (SELECT 1 FROM task_files f WHERE f.sha256 = blobs.sha256)");
+static const struct statement REMOVE_CONTENT =
+	COMMAND("DELETE FROM blobs WHERE sha256 = ? AND NOT EXISTS (SELECT 1 FROM submissions s WHERE "
+            "s.sha256 = blobs.sha256) "
+			"AND NOT EXISTS (SELECT 1 FROM task_files f WHERE f.sha256 = blobs.sha256)");
 
-struct removing { const struct content *content; int64_t removed; };
+struct removing {
+	const struct content *content;
+	int64_t removed;
+};
 
 static int remove_blob(struct database *db, void *context, struct error *error)
 {
@@ -175,19 +232,22 @@ static int remove_blob(struct database *db, void *context, struct error *error)
 	cleanup_arena struct arena *arena = arena_new();
 	const struct blob_value *sha256 = &removing->content->sha256;
 	struct content locked;
-	int rc = database_row(db, arena, &LOCK_CONTENT, &locked, error, "b", sha256->bytes, sha256->length);
+	int rc =
+		database_row(db, arena, &LOCK_CONTENT, &locked, error, "b", sha256->bytes, sha256->length);
 	if (!rc)
 		rc = database_execute(db, &REMOVE_CONTENT, error, "b", sha256->bytes, sha256->length);
 	removing->removed = rc ? 0 : (int64_t)database_affected(db);
 	return rc == ERROR_NOT_FOUND ? 0 : rc;
 }
 
-static int remove_blobs(struct database *db, struct retention *retention, struct step *step, struct error *error)
+static int remove_blobs(
+	struct database *db, struct retention *retention, struct step *step, struct error *error)
 {
 	cleanup_arena struct arena *arena = arena_new();
 	struct content *contents;
 	size_t count = 0;
-	int rc = database_rows(db, arena, &CONTENTS, &contents, &count, error, "bi", retention->blob, sizeof retention->blob, (int64_t)blobs_at_once);
+	int rc = database_rows(db, arena, &CONTENTS, &contents, &count, error, "bi", retention->blob,
+		sizeof retention->blob, (int64_t)blobs_at_once);
 	for (size_t i = 0; i < count && !rc; i++) {
 		struct removing removing = { &contents[i], 0 };
 		if (!contents[i].is_used)
@@ -200,9 +260,12 @@ static int remove_blobs(struct database *db, struct retention *retention, struct
 	return rc;
 }
 
-int retention_step(struct database *db, const struct config *config, struct retention *retention, bool *is_done, struct error *error)
+int retention_step(struct database *db, const struct config *config, struct retention *retention,
+	bool *is_done, struct error *error)
 {
-	struct step step = { .kind = &KINDS[retention->kind], .days = retention_days(config, retention->kind), .is_done = true };
+	struct step step = { .kind = &KINDS[retention->kind],
+		.days = retention_days(config, retention->kind),
+		.is_done = true };
 	int rc = 0;
 	if (step.kind->mark && step.days)
 		rc = database_transaction(db, remove_of_jobs, &step, error);

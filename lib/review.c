@@ -11,25 +11,38 @@
 
 /* ---- what speaks against a time ---- */
 
-struct judged_task { const char *gpu, *flops, *bytes; };
+struct judged_task {
+	const char *gpu, *flops, *bytes;
+};
 static const struct column JUDGED_TASK_COLUMNS[] = {
-	TEXT(struct judged_task, gpu), TEXT(struct judged_task, flops), TEXT(struct judged_task, bytes),
+	TEXT(struct judged_task, gpu),
+	TEXT(struct judged_task, flops),
+	TEXT(struct judged_task, bytes),
 };
 static const struct statement JUDGED_TASK = SELECT(struct judged_task, JUDGED_TASK_COLUMNS,
-	"SELECT j.gpu, JSON_VALUE(v.definition, '$.flops') AS flops, JSON_VALUE(v.definition, '$.bytes') AS bytes "
-	"FROM jobs j LEFT JOIN rejudged_jobs r ON r.id = j.rejudged_id JOIN submissions s ON s.id = COALESCE(j.submission_id, r.submission_id) "
+	"SELECT j.gpu, JSON_VALUE(v.definition, '$.flops') AS flops, JSON_VALUE(v.definition, "
+    "'$.bytes') AS bytes "
+	"FROM jobs j LEFT JOIN rejudged_jobs r ON r.id = j.rejudged_id JOIN submissions s ON s.id = "
+    "COALESCE(j.submission_id, r.submission_id) "
 	"JOIN task_versions v ON v.id = s.task_version_id WHERE j.id = ?");
 
-struct timed_case { int64_t number; const char *spec; double mean_ns; };
+struct timed_case {
+	int64_t number;
+	const char *spec;
+	double mean_ns;
+};
 static const struct column TIMED_CASE_COLUMNS[] = {
-	INTEGER(struct timed_case, number), TEXT(struct timed_case, spec), REAL(struct timed_case, mean_ns),
+	INTEGER(struct timed_case, number),
+	TEXT(struct timed_case, spec),
+	REAL(struct timed_case, mean_ns),
 };
 static const struct statement TIMED_CASES = SELECT(struct timed_case, TIMED_CASE_COLUMNS,
-	"SELECT m.case_index + 1 AS number, m.spec, m.mean_ns FROM measurements m JOIN stages t ON t.id = m.stage_id "
+	"SELECT m.case_index + 1 AS number, m.spec, m.mean_ns FROM measurements m JOIN stages t ON "
+    "t.id = m.stage_id "
 	"WHERE t.job_id = ? AND t.name = 'ranked' AND m.mean_ns IS NOT NULL ORDER BY m.case_index");
 
-int review_objection(struct database *db, struct arena *arena, int64_t job_id, const char *engine, const char **sentence,
-	struct error *error)
+int review_objection(struct database *db, struct arena *arena, int64_t job_id, const char *engine,
+	const char **sentence, struct error *error)
 {
 	struct judged_task task;
 	struct timed_case *cases;
@@ -39,11 +52,15 @@ int review_objection(struct database *db, struct arena *arena, int64_t job_id, c
 	if (!rc)
 		rc = database_rows(db, arena, &TIMED_CASES, &cases, &count, error, "i", job_id);
 	for (size_t i = 0; i < count && !rc && !*sentence; i++) {
-		const struct floor_case one = { .flops = task.flops, .bytes = task.bytes, .case_line = cases[i].spec, .gpu = task.gpu,
+		const struct floor_case one = { .flops = task.flops,
+			.bytes = task.bytes,
+			.case_line = cases[i].spec,
+			.gpu = task.gpu,
 			.warm = !engine || strcmp(engine, "isolated") != 0 };
 		const char *objection = floor_objection(arena, &one, cases[i].mean_ns);
 		if (objection)
-			*sentence = arena_printf(arena, "Benchmark %lld: %s", (long long)cases[i].number, objection);
+			*sentence =
+				arena_printf(arena, "Benchmark %lld: %s", (long long)cases[i].number, objection);
 	}
 	return rc;
 }
@@ -51,60 +68,82 @@ int review_objection(struct database *db, struct arena *arena, int64_t job_id, c
 /* ---- what waits ---- */
 
 static const struct column HELD_COLUMNS[] = {
-	INTEGER(struct held_result, submission_id), TEXT(struct held_result, leaderboard), TEXT(struct held_result, user),
-	TEXT(struct held_result, gpu), TEXT(struct held_result, engine), REAL(struct held_result, score_ns),
-	REAL(struct held_result, score_err_ns), TEXT(struct held_result, reason), TIME(struct held_result, held_at_ms),
+	INTEGER(struct held_result, submission_id),
+	TEXT(struct held_result, leaderboard),
+	TEXT(struct held_result, user),
+	TEXT(struct held_result, gpu),
+	TEXT(struct held_result, engine),
+	REAL(struct held_result, score_ns),
+	REAL(struct held_result, score_err_ns),
+	TEXT(struct held_result, reason),
+	TIME(struct held_result, held_at_ms),
 };
 static const struct statement WAITING = SELECT(struct held_result, HELD_COLUMNS,
-	"SELECT s.id AS submission_id, l.name AS leaderboard, u.name AS user, j.gpu, j.engine, j.score_ns, j.score_err_ns, "
+	"SELECT s.id AS submission_id, l.name AS leaderboard, u.name AS user, j.gpu, j.engine, "
+    "j.score_ns, j.score_err_ns, "
 	"COALESCE(j.held_reason, '') AS reason, j.held_at AS held_at_ms "
-	"FROM jobs j JOIN submissions s ON s.id = j.submission_id JOIN leaderboards l ON l.id = s.leaderboard_id "
+	"FROM jobs j JOIN submissions s ON s.id = j.submission_id JOIN leaderboards l ON l.id = "
+    "s.leaderboard_id "
 	"JOIN users u ON u.id = s.user_id WHERE " SQL_IS_HELD("j") " ORDER BY j.held_at, j.id LIMIT ?");
 
-int reviews_waiting(struct database *db, struct arena *arena, struct held_result **results, size_t *count, struct error *error)
+int reviews_waiting(struct database *db, struct arena *arena, struct held_result **results,
+	size_t *count, struct error *error)
 {
 	return database_rows(db, arena, &WAITING, results, count, error, "i", (int64_t)reviews_most);
 }
 
 /* ---- deciding ---- */
 
-struct held_job { int64_t id, is_held; };
-static const struct column HELD_JOB_COLUMNS[] = { INTEGER(struct held_job, id), INTEGER(struct held_job, is_held) };
+struct held_job {
+	int64_t id, is_held;
+};
+static const struct column HELD_JOB_COLUMNS[] = { INTEGER(struct held_job, id),
+	INTEGER(struct held_job, is_held) };
 /* Of two admins the first wins. */
 static const struct statement LOCK_JOB = SELECT(struct held_job, HELD_JOB_COLUMNS,
-	"SELECT j.id, " SQL_IS_HELD("j") " AS is_held FROM jobs j WHERE j.submission_id = ? AND j.gpu = ? FOR UPDATE");
+	"SELECT j.id, " SQL_IS_HELD(
+		"j") " AS is_held FROM jobs j WHERE j.submission_id = ? AND j.gpu = ? FOR UPDATE");
 static const struct statement RELEASE = COMMAND("UPDATE jobs SET released_by = ? WHERE id = ?");
-static const struct statement REJECT = COMMAND(
-	"UPDATE jobs SET verdict = 'protocol violation', reason = ?, score_ns = NULL, score_err_ns = NULL WHERE id = ?");
-static const struct statement REJECT_STAGE = COMMAND(
-	"UPDATE stages SET verdict = 'protocol violation', message = ? WHERE job_id = ? AND name = 'ranked'");
+static const struct statement REJECT =
+	COMMAND("UPDATE jobs SET verdict = 'protocol violation', reason = ?, score_ns = NULL, "
+            "score_err_ns = NULL WHERE id = ?");
+static const struct statement REJECT_STAGE =
+	COMMAND("UPDATE stages SET verdict = 'protocol violation', message = ? WHERE job_id = ? AND "
+            "name = 'ranked'");
 
-struct decision { const struct review *review; const char *reason; }; /* reason NULL: released */
+struct decision {
+	const struct review *review;
+	const char *reason;
+}; /* reason NULL: released */
 
-static int lock_held(struct database *db, struct arena *arena, const struct review *review, struct held_job *job, struct error *error)
+static int lock_held(struct database *db, struct arena *arena, const struct review *review,
+	struct held_job *job, struct error *error)
 {
 	/* The column is ASCII; what is no name is not worth a question. */
 	int rc = gpu_is_name(review->gpu)
-		? database_row(db, arena, &LOCK_JOB, job, error, "is", review->submission_id, review->gpu) : ERROR_NOT_FOUND;
+		? database_row(db, arena, &LOCK_JOB, job, error, "is", review->submission_id, review->gpu)
+		: ERROR_NOT_FOUND;
 	if (rc == ERROR_NOT_FOUND)
 		return fail(error, rc, "There is no submission of this number that ran on this GPU.");
 	return rc || job->is_held ? rc
-		: fail(error, ERROR_CONFLICT, "The result of submission %lld on %s does not wait for a review.",
-			(long long)review->submission_id, review->gpu);
+							  : fail(error, ERROR_CONFLICT,
+								  "The result of submission %lld on %s does not wait for a review.",
+								  (long long)review->submission_id, review->gpu);
 }
 
-static int release(struct database *db, struct arena *arena, const struct held_job *job, const struct decision *decision,
-	struct error *error)
+static int release(struct database *db, struct arena *arena, const struct held_job *job,
+	const struct decision *decision, struct error *error)
 {
 	int rc = database_execute(db, &RELEASE, error, "ii", decision->review->by->id, job->id);
 	return rc ? rc : ranking_insert(db, arena, job->id, error);
 }
 
-static int reject(struct database *db, struct arena *arena, const struct held_job *job, const struct decision *decision,
-	struct error *error)
+static int reject(struct database *db, struct arena *arena, const struct held_job *job,
+	const struct decision *decision, struct error *error)
 {
 	const struct actor *by = decision->review->by;
-	const char *reason = by->id ? arena_printf(arena, "Rejected by the admin %s: %s", by->name, decision->reason)
+	const char *reason = by->id
+		? arena_printf(arena, "Rejected by the admin %s: %s", by->name, decision->reason)
 		: arena_printf(arena, "Rejected by an admin: %s", decision->reason);
 	int rc = database_execute(db, &REJECT, error, "si", reason, job->id);
 	return rc ? rc : database_execute(db, &REJECT_STAGE, error, "si", reason, job->id);
@@ -119,13 +158,16 @@ static int decide_body(struct database *db, void *context, struct error *error)
 	int rc = lock_held(db, arena, review, &job, error);
 	if (!rc)
 		rc = (decision->reason ? reject : release)(db, arena, &job, decision, error);
-	return rc ? rc : audit(db, review->by->id, review->by->name, review->by->address,
-		decision->reason ? "review.reject" : "review.release",
-		arena_printf(arena, "submission %lld on %s", (long long)review->submission_id, review->gpu),
-		decision->reason ? decision->reason : "it was ranked", error);
+	return rc ? rc
+			  : audit(db, review->by->id, review->by->name, review->by->address,
+				  decision->reason ? "review.reject" : "review.release",
+				  arena_printf(arena, "submission %lld on %s", (long long)review->submission_id,
+					  review->gpu),
+				  decision->reason ? decision->reason : "it was ranked", error);
 }
 
-static int decide(struct database *db, const struct review *review, const char *reason, struct error *error)
+static int decide(
+	struct database *db, const struct review *review, const char *reason, struct error *error)
 {
 	struct decision decision = { review, reason };
 	return database_transaction(db, decide_body, &decision, error);
@@ -144,7 +186,8 @@ static bool has_control(const char *text)
 	return false;
 }
 
-int review_check_reason(struct arena *arena, const char *reason, const char **checked, struct error *error)
+int review_check_reason(
+	struct arena *arena, const char *reason, const char **checked, struct error *error)
 {
 	reason += strspn(reason, " ");
 	size_t length = strlen(reason);
@@ -153,14 +196,17 @@ int review_check_reason(struct arena *arena, const char *reason, const char **ch
 	if (!length)
 		return fail_field(error, "reason", "Say why; the author reads it.");
 	if (length > review_most_reason_bytes)
-		return fail_field(error, "reason", "The reason is %zu bytes long; %d are allowed.", length, review_most_reason_bytes);
+		return fail_field(error, "reason", "The reason is %zu bytes long; %d are allowed.", length,
+			review_most_reason_bytes);
 	if (has_control(reason) || !text_is_utf8(reason, length))
-		return fail_field(error, "reason", "The reason must be one line of text without control characters.");
+		return fail_field(
+			error, "reason", "The reason must be one line of text without control characters.");
 	*checked = arena_strndup(arena, reason, length);
 	return 0;
 }
 
-int review_reject(struct database *db, const struct review *review, const char *reason, struct error *error)
+int review_reject(
+	struct database *db, const struct review *review, const char *reason, struct error *error)
 {
 	cleanup_arena struct arena *arena = arena_new();
 	int rc = review_check_reason(arena, reason, &reason, error);

@@ -16,14 +16,19 @@
 extern char **environ;
 
 enum {
-	most_event_bytes = 2 * 1024 * 1024, most_said_bytes = 4096, most_answer_bytes = 4 * 1024 * 1024,
-	ready_ms = 20 * 1000, idle_end_ms = 1000, end_ms = 10 * 1000,
+	most_event_bytes = 2 * 1024 * 1024,
+	most_said_bytes = 4096,
+	most_answer_bytes = 4 * 1024 * 1024,
+	ready_ms = 20 * 1000,
+	idle_end_ms = 1000,
+	end_ms = 10 * 1000,
 };
 
 /* ---- starting ---- */
 
 /* In a process group of its own, so that Ctrl-C reaches the worker alone, which then decides. */
-static int spawn(const char *const *words, char *const *environment, int input, int output, int errors, pid_t *pid)
+static int spawn(const char *const *words, char *const *environment, int input, int output,
+	int errors, pid_t *pid)
 {
 	posix_spawn_file_actions_t files;
 	posix_spawnattr_t attributes;
@@ -38,7 +43,8 @@ static int spawn(const char *const *words, char *const *environment, int input, 
 	posix_spawnattr_setpgroup(&attributes, 0);
 	posix_spawnattr_setsigmask(&attributes, &none);
 	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
-	int rc = posix_spawn(pid, words[0], &files, &attributes, (char *const *)(uintptr_t)words, environment);
+	int rc = posix_spawn(
+		pid, words[0], &files, &attributes, (char *const *)(uintptr_t)words, environment);
 	posix_spawnattr_destroy(&attributes);
 	posix_spawn_file_actions_destroy(&files);
 	return rc;
@@ -58,7 +64,8 @@ static int wait_until_ready(struct runner *runner, int wake, struct error *error
 }
 
 /* `errors`: where its error output goes; -1: where ours goes. */
-static int start(struct runner *runner, const char *const *words, char *const *environment, int errors, struct error *error)
+static int start(struct runner *runner, const char *const *words, char *const *environment,
+	int errors, struct error *error)
 {
 	cleanup_fd int job_read = -1, job_write = -1, event_read = -1, event_write = -1;
 	int jobs[2], events[2];
@@ -79,16 +86,17 @@ static int start(struct runner *runner, const char *const *words, char *const *e
 	return 0;
 }
 
-int runner_start(struct runner *runner, const char *program, const char *directory, const char *python, int wake,
-	struct error *error)
+int runner_start(struct runner *runner, const char *program, const char *directory,
+	const char *python, int wake, struct error *error)
 {
-	const char *words[] = { program, "--directory", directory, *python ? "--python" : NULL, python, NULL };
+	const char *words[] = { program, "--directory", directory, *python ? "--python" : NULL, python,
+		NULL };
 	int rc = start(runner, words, environ, -1, error);
 	return rc ? rc : wait_until_ready(runner, wake, error);
 }
 
-int runner_launch(struct runner *runner, const char *const *words, char *const *environment, struct runner_errors *errors,
-	struct error *error)
+int runner_launch(struct runner *runner, const char *const *words, char *const *environment,
+	struct runner_errors *errors, struct error *error)
 {
 	cleanup_fd int theirs = -1;
 	int both[2];
@@ -115,8 +123,10 @@ static void keep_said(struct runner_errors *errors, const char *bytes, size_t le
 	while (from && errors->said.data[from - 1] != '\n')
 		from--;
 	buffer_append(&errors->said, bytes, length);
-	for (char *end; (end = strchr(errors->said.data + from, '\n')); from = (size_t)(end - errors->said.data) + 1)
-		log_info("%s: %.*s", errors->name, (int)(end - errors->said.data - (ptrdiff_t)from), errors->said.data + from);
+	for (char *end; (end = strchr(errors->said.data + from, '\n'));
+		 from = (size_t)(end - errors->said.data) + 1)
+		log_info("%s: %.*s", errors->name, (int)(end - errors->said.data - (ptrdiff_t)from),
+			errors->said.data + from);
 	if (errors->said.length > most_said_bytes)
 		buffer_drop_front(&errors->said, errors->said.length - most_said_bytes);
 }
@@ -125,7 +135,8 @@ static void listen_to_errors(struct runner_errors *errors)
 {
 	char bytes[4096];
 	ssize_t length = -1;
-	while (errors && errors->descriptor >= 0 && (length = read(errors->descriptor, bytes, sizeof bytes)) > 0) {
+	while (errors && errors->descriptor >= 0
+		&& (length = read(errors->descriptor, bytes, sizeof bytes)) > 0) {
 		for (ssize_t i = 0; i < length; i++)
 			bytes[i] = bytes[i] ? bytes[i] : ' '; /* so that it is text */
 		keep_said(errors, bytes, (size_t)length);
@@ -166,7 +177,8 @@ int runner_send(struct runner *runner, const json_t *message, struct error *erro
 		return fail(error, ERROR_SYSTEM, "A message to podium-run could not be written as JSON.");
 	if (write_all(runner->input, text, strlen(text)) == 0 && write_all(runner->input, "\n", 1) == 0)
 		return 0;
-	int rc = fail(error, ERROR_SYSTEM, "podium-run does not take the message: %s.", strerror(errno));
+	int rc =
+		fail(error, ERROR_SYSTEM, "podium-run does not take the message: %s.", strerror(errno));
 	runner_stop(runner);
 	return rc;
 }
@@ -187,28 +199,35 @@ static int ended(struct runner *runner, struct error *error)
 {
 	int status = end_process(runner);
 	if (WIFSIGNALED(status))
-		return fail(error, ERROR_SYSTEM, "podium-run was ended by signal %d (%s).", WTERMSIG(status), strsignal(WTERMSIG(status)));
-	return fail(error, ERROR_SYSTEM, "podium-run has ended with exit code %d; its own message says more.", WEXITSTATUS(status));
+		return fail(error, ERROR_SYSTEM, "podium-run was ended by signal %d (%s).",
+			WTERMSIG(status), strsignal(WTERMSIG(status)));
+	return fail(error, ERROR_SYSTEM,
+		"podium-run has ended with exit code %d; its own message says more.", WEXITSTATUS(status));
 }
 
 /* Takes one line out of what was read: 1 with the event, 0 if no line is complete. */
 static int take_line(struct runner *runner, json_t **event, struct error *error)
 {
-	char *end = runner->unread.length ? memchr(runner->unread.data, '\n', runner->unread.length) : NULL;
+	char *end =
+		runner->unread.length ? memchr(runner->unread.data, '\n', runner->unread.length) : NULL;
 	if (!end)
-		return runner->unread.length < most_event_bytes ? 0
-			: fail(error, ERROR_SYSTEM, "podium-run sent an event of more than %d bytes.", most_event_bytes);
+		return runner->unread.length < most_event_bytes
+			? 0
+			: fail(error, ERROR_SYSTEM, "podium-run sent an event of more than %d bytes.",
+				most_event_bytes);
 	size_t length = (size_t)(end - runner->unread.data);
 	*event = json_loadb(runner->unread.data, length, 0, NULL);
 	buffer_drop_front(&runner->unread, length + 1);
 	return *event ? 1 : fail(error, ERROR_SYSTEM, "podium-run sent a line that is not JSON.");
 }
 
-/* 1 when something was read, also of its errors, 0 at the end of the time or when woken, ERROR_SYSTEM at the end of the output. */
+/* 1 when something was read, also of its errors, 0 at the end of the time or when woken,
+ * ERROR_SYSTEM at the end of the output. */
 static int read_more(struct runner *runner, int wake, int timeout_ms, struct error *error)
 {
 	struct pollfd waiting[] = {
-		{ .fd = runner->output, .events = POLLIN }, { .fd = wake, .events = POLLIN },
+		{ .fd = runner->output, .events = POLLIN },
+		{ .fd = wake, .events = POLLIN },
 		{ .fd = runner->errors ? runner->errors->descriptor : -1, .events = POLLIN },
 	};
 	char bytes[65536];
@@ -221,14 +240,17 @@ static int read_more(struct runner *runner, int wake, int timeout_ms, struct err
 		return 0;
 	ssize_t length = read(runner->output, bytes, sizeof bytes);
 	if (length < 0)
-		return errno == EINTR ? 0 : fail(error, ERROR_SYSTEM, "Cannot read from podium-run: %s.", strerror(errno));
+		return errno == EINTR
+			? 0
+			: fail(error, ERROR_SYSTEM, "Cannot read from podium-run: %s.", strerror(errno));
 	if (length == 0)
 		return ended(runner, error);
 	buffer_append(&runner->unread, bytes, (size_t)length);
 	return 1;
 }
 
-int runner_next(struct runner *runner, int wake, int timeout_ms, json_t **event, struct error *error)
+int runner_next(
+	struct runner *runner, int wake, int timeout_ms, json_t **event, struct error *error)
 {
 	int64_t end = clock_ms() + timeout_ms;
 	*event = NULL;
@@ -286,7 +308,8 @@ void runner_stop(struct runner *runner)
 /* Until its end, or `wake`: then false. */
 static bool read_answer(int output, int wake, struct buffer *answer)
 {
-	struct pollfd waiting[] = { { .fd = output, .events = POLLIN }, { .fd = wake, .events = POLLIN } };
+	struct pollfd waiting[] = { { .fd = output, .events = POLLIN },
+		{ .fd = wake, .events = POLLIN } };
 	char bytes[4096];
 	for (;;) {
 		if (poll(waiting, COUNT(waiting), -1) < 0)
@@ -319,7 +342,8 @@ static int read_until(const struct pollfd *wanted, int64_t until_ms, struct buff
 	return -1;
 }
 
-int runner_question(const char *const *words, char *const *environment, int wake, int limit_ms, struct buffer *answer)
+int runner_question(const char *const *words, char *const *environment, int wake, int limit_ms,
+	struct buffer *answer)
 {
 	cleanup_fd int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC), output = -1;
 	int answers[2], status;
@@ -333,7 +357,8 @@ int runner_question(const char *const *words, char *const *environment, int wake
 		buffer_printf(answer, "Cannot start %s: %s.", words[0], strerror(rc));
 		return -1;
 	}
-	const struct pollfd wanted[] = { { .fd = output, .events = POLLIN }, { .fd = wake, .events = POLLIN } };
+	const struct pollfd wanted[] = { { .fd = output, .events = POLLIN },
+		{ .fd = wake, .events = POLLIN } };
 	bool is_whole = !read_until(wanted, clock_ms() + limit_ms, answer);
 	if (!is_whole)
 		kill(-pid, SIGKILL);
@@ -344,7 +369,7 @@ int runner_question(const char *const *words, char *const *environment, int wake
 char *runner_ask(const char *const *words, int wake)
 {
 	cleanup_fd int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC), output = -1;
-	cleanup_buffer struct buffer answer = {0};
+	cleanup_buffer struct buffer answer = { 0 };
 	int answers[2], status;
 	pid_t pid;
 	if (nothing < 0 || pipe2(answers, O_CLOEXEC))

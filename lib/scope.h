@@ -7,9 +7,20 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static inline void scope_free(void *pointer) { free(*(void **)pointer); }
-static inline void scope_close(int *descriptor) { if (*descriptor >= 0) close(*descriptor); }
-static inline void scope_fclose(FILE **file) { if (*file) fclose(*file); }
+static inline void scope_free(void *pointer)
+{
+	free(*(void **)pointer);
+}
+static inline void scope_close(int *descriptor)
+{
+	if (*descriptor >= 0)
+		close(*descriptor);
+}
+static inline void scope_fclose(FILE **file)
+{
+	if (*file)
+		fclose(*file);
+}
 
 #define cleanup_free __attribute__((cleanup(scope_free)))
 #define cleanup_fd __attribute__((cleanup(scope_close)))
@@ -22,7 +33,12 @@ static inline int steal_fd(int *descriptor)
 	return stolen;
 }
 
-#define steal_pointer(place) ({ __typeof__(*(place)) stolen_ = *(place); *(place) = NULL; stolen_; })
+#define steal_pointer(place) \
+	({ \
+		__typeof__(*(place)) stolen_ = *(place); \
+		*(place) = NULL; \
+		stolen_; \
+	})
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 

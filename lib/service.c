@@ -33,7 +33,8 @@ static void notify(const struct buffer *message)
 	if (address.sun_path[0] == '@') /* an abstract one */
 		address.sun_path[0] = '\0';
 	cleanup_fd int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	ssize_t ignored = sendto(fd, message->data, message->length, MSG_NOSIGNAL | MSG_DONTWAIT, (const struct sockaddr *)&address,
+	ssize_t ignored = sendto(fd, message->data, message->length, MSG_NOSIGNAL | MSG_DONTWAIT,
+		(const struct sockaddr *)&address,
 		(socklen_t)(offsetof(struct sockaddr_un, sun_path) + length));
 	(void)ignored;
 }
@@ -47,7 +48,7 @@ static void add_status(struct buffer *message, const char *status)
 
 void service_ready(const char *status)
 {
-	cleanup_buffer struct buffer message = {0};
+	cleanup_buffer struct buffer message = { 0 };
 	buffer_text(&message, "READY=1");
 	add_status(&message, status);
 	notify(&message);
@@ -55,17 +56,18 @@ void service_ready(const char *status)
 
 void service_reloading(void)
 {
-	cleanup_buffer struct buffer message = {0};
+	cleanup_buffer struct buffer message = { 0 };
 	struct timespec now;
 	clock_gettime(CLOCK_MONOTONIC, &now);
-	buffer_printf(&message, "RELOADING=1\nMONOTONIC_USEC=%lld\nSTATUS=A successor with the new settings starts",
+	buffer_printf(&message,
+		"RELOADING=1\nMONOTONIC_USEC=%lld\nSTATUS=A successor with the new settings starts",
 		(long long)now.tv_sec * 1000000 + now.tv_nsec / 1000);
 	notify(&message);
 }
 
 void service_stopping(const char *status)
 {
-	cleanup_buffer struct buffer message = {0};
+	cleanup_buffer struct buffer message = { 0 };
 	buffer_text(&message, "STOPPING=1");
 	add_status(&message, status);
 	notify(&message);
@@ -73,15 +75,16 @@ void service_stopping(const char *status)
 
 void service_extend(int64_t ms)
 {
-	cleanup_buffer struct buffer message = {0};
+	cleanup_buffer struct buffer message = { 0 };
 	buffer_printf(&message, "EXTEND_TIMEOUT_USEC=%lld", (long long)ms * 1000);
 	notify(&message);
 }
 
 void service_hand_over(pid_t successor)
 {
-	cleanup_buffer struct buffer message = {0};
-	buffer_printf(&message, "READY=1\nMAINPID=%lld\nSTATUS=Serves with the new settings", (long long)successor);
+	cleanup_buffer struct buffer message = { 0 };
+	buffer_printf(&message, "READY=1\nMAINPID=%lld\nSTATUS=Serves with the new settings",
+		(long long)successor);
 	notify(&message);
 }
 
@@ -102,7 +105,7 @@ int64_t service_watch_ms(void)
 
 void service_alive(void)
 {
-	cleanup_buffer struct buffer message = {0};
+	cleanup_buffer struct buffer message = { 0 };
 	buffer_text(&message, "WATCHDOG=1");
 	notify(&message);
 }
@@ -115,7 +118,8 @@ static bool is_listening(int fd)
 	socklen_t length = sizeof address;
 	int listens = 0;
 	socklen_t size = sizeof listens;
-	return getsockname(fd, (struct sockaddr *)&address, &length) == 0 && address.sun_family == AF_UNIX
+	return getsockname(fd, (struct sockaddr *)&address, &length) == 0
+		&& address.sun_family == AF_UNIX
 		&& getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) == 0 && listens;
 }
 
@@ -123,7 +127,8 @@ int service_take_listener(int *listener, struct error *error)
 {
 	enum { first = 3 };
 	const char *process = getenv("LISTEN_PID"), *count = getenv("LISTEN_FDS");
-	bool given = process && count && strtoll(process, NULL, 10) == getpid() && strcmp(count, "0") != 0;
+	bool given =
+		process && count && strtoll(process, NULL, 10) == getpid() && strcmp(count, "0") != 0;
 	long long number = given ? strtoll(count, NULL, 10) : 0;
 	unsetenv("LISTEN_PID");
 	unsetenv("LISTEN_FDS");
@@ -132,7 +137,9 @@ int service_take_listener(int *listener, struct error *error)
 	if (!given)
 		return 0;
 	if (number != 1 || !is_listening(first))
-		return fail(error, ERROR_INPUT, "What the service manager has handed over is not one listening Unix socket; look at podium-web.socket.");
+		return fail(error, ERROR_INPUT,
+			"What the service manager has handed over is not one listening Unix socket; look at "
+		    "podium-web.socket.");
 	fcntl(first, F_SETFD, FD_CLOEXEC);
 	*listener = first;
 	return 0;

@@ -7,17 +7,37 @@
 
 static const char LETTERS[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 
-/* What may stand behind each option. Those that Podium sets by itself are missing, and so is what makes srun read or write
- * files, start other programs, or hide what it says. A slash would make a list of nodes the name of a file. Source: srun(1). */
+/* What may stand behind each option. Those that Podium sets by itself are missing, and so is what
+ * makes srun read or write files, start other programs, or hide what it says. A slash would make a
+ * list of nodes the name of a file. Source: srun(1). */
 enum value { NAME_VALUE, NUMBER_VALUE, SIZE_VALUE, NO_VALUE };
 static const char SIGNS[] = "._-,:&|[]()*+@="; /* of names, beside letters and digits */
-static const struct { const char *name; enum value value; } KNOWN[] = {
-	{ "partition", NAME_VALUE }, { "account", NAME_VALUE }, { "constraint", NAME_VALUE }, { "prefer", NAME_VALUE },
-	{ "qos", NAME_VALUE }, { "reservation", NAME_VALUE }, { "nodelist", NAME_VALUE }, { "exclude", NAME_VALUE },
-	{ "licenses", NAME_VALUE }, { "wckey", NAME_VALUE }, { "comment", NAME_VALUE }, { "gpu-freq", NAME_VALUE },
-	{ "gres-flags", NAME_VALUE }, { "cpus-per-task", NUMBER_VALUE }, { "cpus-per-gpu", NUMBER_VALUE }, { "nice", NUMBER_VALUE },
-	{ "mem", SIZE_VALUE }, { "mem-per-cpu", SIZE_VALUE }, { "mem-per-gpu", SIZE_VALUE }, { "tmp", SIZE_VALUE },
-	{ "time", NUMBER_VALUE }, { "exclusive", NO_VALUE },
+static const struct {
+	const char *name;
+	enum value value;
+} KNOWN[] = {
+	{ "partition", NAME_VALUE },
+	{ "account", NAME_VALUE },
+	{ "constraint", NAME_VALUE },
+	{ "prefer", NAME_VALUE },
+	{ "qos", NAME_VALUE },
+	{ "reservation", NAME_VALUE },
+	{ "nodelist", NAME_VALUE },
+	{ "exclude", NAME_VALUE },
+	{ "licenses", NAME_VALUE },
+	{ "wckey", NAME_VALUE },
+	{ "comment", NAME_VALUE },
+	{ "gpu-freq", NAME_VALUE },
+	{ "gres-flags", NAME_VALUE },
+	{ "cpus-per-task", NUMBER_VALUE },
+	{ "cpus-per-gpu", NUMBER_VALUE },
+	{ "nice", NUMBER_VALUE },
+	{ "mem", SIZE_VALUE },
+	{ "mem-per-cpu", SIZE_VALUE },
+	{ "mem-per-gpu", SIZE_VALUE },
+	{ "tmp", SIZE_VALUE },
+	{ "time", NUMBER_VALUE },
+	{ "exclusive", NO_VALUE },
 };
 
 bool slurm_is_name(const char *text, size_t length, size_t most)
@@ -45,21 +65,26 @@ static bool is_number(const char *text)
 static bool is_size(const char *text)
 {
 	size_t digits = strspn(text, "0123456789");
-	return digits && digits <= 12 && (!text[digits] || (strchr("KMGT", text[digits]) && !text[digits + 1]));
+	return digits && digits <= 12
+		&& (!text[digits] || (strchr("KMGT", text[digits]) && !text[digits + 1]));
 }
 
-static int check_value(const char *word, const char *name, enum value kind, const char *value, struct error *error)
+static int check_value(
+	const char *word, const char *name, enum value kind, const char *value, struct error *error)
 {
 	if (kind == NO_VALUE)
 		return value ? fail(error, ERROR_INPUT, "--%s stands alone, without \"=\".", name) : 0;
 	if (!value || !*value)
-		return fail(error, ERROR_INPUT, "--%s needs a value, in the same word: --%s=VALUE.", name, name);
+		return fail(
+			error, ERROR_INPUT, "--%s needs a value, in the same word: --%s=VALUE.", name, name);
 	if (kind == NUMBER_VALUE && !is_number(value))
 		return fail(error, ERROR_INPUT, "--%s must be a whole number, not \"%.40s\".", name, value);
 	if (kind == SIZE_VALUE && !is_size(value))
-		return fail(error, ERROR_INPUT, "--%s must be a number, with K, M, G or T behind it, not \"%.40s\".", name, value);
+		return fail(error, ERROR_INPUT,
+			"--%s must be a number, with K, M, G or T behind it, not \"%.40s\".", name, value);
 	if (kind == NAME_VALUE && !is_made_of(value, SIGNS))
-		return fail(error, ERROR_INPUT, "\"%.60s\" has a character that --%s does not take.", word, name);
+		return fail(
+			error, ERROR_INPUT, "\"%.60s\" has a character that --%s does not take.", word, name);
 	return 0;
 }
 
@@ -69,8 +94,11 @@ static int check_option(const char *word, struct error *error)
 	size_t length = equals ? (size_t)(equals - name) : strlen(name);
 	for (size_t i = 0; i < COUNT(KNOWN); i++)
 		if (strlen(KNOWN[i].name) == length && strncmp(KNOWN[i].name, name, length) == 0)
-			return check_value(word, KNOWN[i].name, KNOWN[i].value, equals ? equals + 1 : NULL, error);
-	return fail(error, ERROR_INPUT, "\"%.60s\" is not an option of srun that may be chosen here; docs/slurm.md lists those that may.",
+			return check_value(
+				word, KNOWN[i].name, KNOWN[i].value, equals ? equals + 1 : NULL, error);
+	return fail(error, ERROR_INPUT,
+		"\"%.60s\" is not an option of srun that may be chosen here; docs/slurm.md lists those "
+	    "that may.",
 		word);
 }
 
@@ -80,7 +108,8 @@ static int keep(struct slurm_options *options, const char *word, struct error *e
 	for (size_t i = 0; i < options->count; i++)
 		used += strlen(options->text + used) + 1;
 	if (options->count == slurm_most_words || used + strlen(word) + 1 > sizeof options->text)
-		return fail(error, ERROR_INPUT, "There are too many options; %d with %zu bytes may be given.", slurm_most_words,
+		return fail(error, ERROR_INPUT,
+			"There are too many options; %d with %zu bytes may be given.", slurm_most_words,
 			sizeof options->text);
 	memcpy(options->text + used, word, strlen(word) + 1);
 	options->count++;
@@ -90,11 +119,13 @@ static int keep(struct slurm_options *options, const char *word, struct error *e
 static int read_gres(struct slurm_options *options, const char *value, struct error *error)
 {
 	const char *type = strchr(value, ':');
-	bool good = strlen(value) < sizeof options->gres && (type
-		? slurm_is_name(value, (size_t)(type - value), 32) && slurm_is_name(type + 1, strlen(type + 1), slurm_model_bytes - 1)
-		: slurm_is_name(value, strlen(value), 32));
+	bool good = strlen(value) < sizeof options->gres
+		&& (type ? slurm_is_name(value, (size_t)(type - value), 32)
+					&& slurm_is_name(type + 1, strlen(type + 1), slurm_model_bytes - 1)
+				 : slurm_is_name(value, strlen(value), 32));
 	if (!good)
-		return fail(error, ERROR_INPUT, "gres must be what sinfo calls the GPUs, such as gpu:h200, not \"%.60s\".", value);
+		return fail(error, ERROR_INPUT,
+			"gres must be what sinfo calls the GPUs, such as gpu:h200, not \"%.60s\".", value);
 	memcpy(options->gres, value, strlen(value) + 1);
 	return 0;
 }
@@ -103,7 +134,8 @@ static int read_jobs(struct slurm_options *options, const char *value, struct er
 {
 	long number = is_number(value) ? strtol(value, NULL, 10) : 0;
 	if (number < 1 || number > slurm_most_jobs)
-		return fail(error, ERROR_INPUT, "jobs must be a whole number from 1 to %d, not \"%.40s\".", slurm_most_jobs, value);
+		return fail(error, ERROR_INPUT, "jobs must be a whole number from 1 to %d, not \"%.40s\".",
+			slurm_most_jobs, value);
 	options->jobs = number;
 	return 0;
 }
@@ -116,8 +148,10 @@ static int read_word(struct slurm_options *options, const char *word, struct err
 	if (is_of_model && strncmp(word, "gres=", 5) == 0)
 		return read_gres(options, word + 5, error);
 	if (strncmp(word, "--", 2) != 0)
-		return fail(error, ERROR_INPUT, "\"%.60s\" is neither %san option such as --partition=gpu.", word,
-			is_of_model ? "jobs=N nor gres=NAME:TYPE nor " : "a model's setting (those stand under slurm.MODEL) nor ");
+		return fail(error, ERROR_INPUT, "\"%.60s\" is neither %san option such as --partition=gpu.",
+			word,
+			is_of_model ? "jobs=N nor gres=NAME:TYPE nor "
+						: "a model's setting (those stand under slurm.MODEL) nor ");
 	int rc = check_option(word, error);
 	return rc ? rc : keep(options, word, error);
 }
@@ -131,17 +165,21 @@ static bool is_printable(const char *text)
 	return true;
 }
 
-int slurm_options_read(struct slurm_options *options, const char *model, const char *text, struct error *error)
+int slurm_options_read(
+	struct slurm_options *options, const char *model, const char *text, struct error *error)
 {
 	char copy[1024], *rest = copy, *word;
-	*options = (struct slurm_options){0};
+	*options = (struct slurm_options){ 0 };
 	if (!is_printable(model) || !is_printable(text))
-		return fail(error, ERROR_INPUT, "Models and options of srun are written in letters, digits and signs of ASCII; there is something else.");
+		return fail(error, ERROR_INPUT,
+			"Models and options of srun are written in letters, digits and signs of ASCII; there "
+		    "is something else.");
 	if (*model && !slurm_is_name(model, strlen(model), slurm_model_bytes - 1))
 		return fail(error, ERROR_INPUT, "\"%.60s\" cannot be the name of a GPU model.", model);
 	memcpy(options->model, model, strlen(model) + 1);
 	if (strlen(text) >= sizeof copy)
-		return fail(error, ERROR_INPUT, "The options of srun are longer than %zu bytes.", sizeof copy - 1);
+		return fail(
+			error, ERROR_INPUT, "The options of srun are longer than %zu bytes.", sizeof copy - 1);
 	memcpy(copy, text, strlen(text) + 1);
 	int rc = 0;
 	while (!rc && (word = strtok_r(rest, " \t", &rest)))
@@ -149,7 +187,8 @@ int slurm_options_read(struct slurm_options *options, const char *model, const c
 	return rc;
 }
 
-size_t slurm_options_words(const struct slurm_options *options, const char *words[static slurm_most_words])
+size_t slurm_options_words(
+	const struct slurm_options *options, const char *words[static slurm_most_words])
 {
 	const char *at = options->text;
 	for (size_t i = 0; i < options->count; i++, at += strlen(at) + 1)

@@ -6,17 +6,22 @@
 #include <stdlib.h>
 
 static const struct column ENTRY_COLUMNS[] = {
-	INTEGER(struct ranking_entry, user_id), INTEGER(struct ranking_entry, submission_id),
-	REAL(struct ranking_entry, score_ns), REAL(struct ranking_entry, score_err_ns),
-	INTEGER(struct ranking_entry, position), INTEGER(struct ranking_entry, place),
+	INTEGER(struct ranking_entry, user_id),
+	INTEGER(struct ranking_entry, submission_id),
+	REAL(struct ranking_entry, score_ns),
+	REAL(struct ranking_entry, score_err_ns),
+	INTEGER(struct ranking_entry, position),
+	INTEGER(struct ranking_entry, place),
 };
 static const struct statement RANKING = SELECT(struct ranking_entry, ENTRY_COLUMNS,
 	"SELECT user_id, submission_id, score_ns, score_err_ns, position, place FROM ranking "
 	"WHERE leaderboard_id = ? AND task_version_id = ? AND gpu = ?");
 /* Any number of entries: [[user, position, place], ...]. */
 static const struct statement MOVE_ENTRIES = COMMAND(
-	"UPDATE JSON_TABLE(?, '$[*]' COLUMNS (user_id BIGINT UNSIGNED PATH '$[0]', position INT UNSIGNED PATH '$[1]', "
-	"  place INT UNSIGNED PATH '$[2]')) moved STRAIGHT_JOIN ranking r ON r.leaderboard_id = ? AND r.task_version_id = ? AND r.gpu = ? "
+	"UPDATE JSON_TABLE(?, '$[*]' COLUMNS (user_id BIGINT UNSIGNED PATH '$[0]', position INT "
+    "UNSIGNED PATH '$[1]', "
+	"  place INT UNSIGNED PATH '$[2]')) moved STRAIGHT_JOIN ranking r ON r.leaderboard_id = ? AND "
+    "r.task_version_id = ? AND r.gpu = ? "
 	"  AND r.user_id = moved.user_id SET r.position = moved.position, r.place = moved.place");
 static const struct statement SHIFT_ENTRIES = COMMAND(
 	"UPDATE ranking SET position = position + 1, place = place + ? "
@@ -36,13 +41,16 @@ static int by_position_before(const void *left, const void *right)
 	return (a->before.position > b->before.position) - (a->before.position < b->before.position);
 }
 
-/* Each entry as it stands in the table beside what it should be, from the first position to the last. */
-static struct standing_move *plan_moves(struct arena *arena, struct ranking_entry *entries, const struct ranking_entry *ordered, size_t count)
+/* Each entry as it stands in the table beside what it should be, from the first position to the
+ * last. */
+static struct standing_move *plan_moves(struct arena *arena, struct ranking_entry *entries,
+	const struct ranking_entry *ordered, size_t count)
 {
 	struct standing_move *moves = arena_array(arena, struct standing_move, count);
 	qsort(entries, count, sizeof *entries, by_user);
 	for (size_t i = 0; i < count; i++) {
-		struct ranking_entry *before = bsearch(&ordered[i], entries, count, sizeof *entries, by_user);
+		struct ranking_entry *before =
+			bsearch(&ordered[i], entries, count, sizeof *entries, by_user);
 		moves[i] = (struct standing_move){ *before, ordered[i] };
 	}
 	qsort(moves, count, sizeof *moves, by_position_before);
@@ -59,56 +67,62 @@ static int64_t place_shift(const struct standing_move *move)
 	return move->after.place - move->before.place;
 }
 
-/* An entry that comes in pushes all below it down by one: each run of neighbours that move alike is one
- * statement. From the last to the first, so that no entry that has moved is found a second time. */
-static int shift_runs(struct database *db, const struct ranking_key *key, const struct standing_move *moves, size_t count,
-	struct error *error)
+/* An entry that comes in pushes all below it down by one: each run of neighbours that move alike is
+ * one statement. From the last to the first, so that no entry that has moved is found a second
+ * time. */
+static int shift_runs(struct database *db, const struct ranking_key *key,
+	const struct standing_move *moves, size_t count, struct error *error)
 {
 	int rc = 0;
 	for (size_t last = count; last-- > 0 && !rc;) {
 		if (!is_shift(&moves[last]))
 			continue;
 		size_t first = last;
-		while (first > 0 && is_shift(&moves[first - 1]) && place_shift(&moves[first - 1]) == place_shift(&moves[last])
+		while (first > 0 && is_shift(&moves[first - 1])
+			&& place_shift(&moves[first - 1]) == place_shift(&moves[last])
 			&& moves[first - 1].before.position + 1 == moves[first].before.position)
 			first--;
-		rc = database_execute(db, &SHIFT_ENTRIES, error, "iiisii", place_shift(&moves[last]), key->leaderboard_id,
-			key->task_version_id, key->gpu, moves[first].before.position, moves[last].before.position);
+		rc = database_execute(db, &SHIFT_ENTRIES, error, "iiisii", place_shift(&moves[last]),
+			key->leaderboard_id, key->task_version_id, key->gpu, moves[first].before.position,
+			moves[last].before.position);
 		last = first;
 	}
 	return rc;
 }
 
-static int move_others(struct database *db, const struct ranking_key *key, const struct standing_move *moves, size_t count,
-	struct error *error)
+static int move_others(struct database *db, const struct ranking_key *key,
+	const struct standing_move *moves, size_t count, struct error *error)
 {
-	cleanup_buffer struct buffer moved = {0};
+	cleanup_buffer struct buffer moved = { 0 };
 	for (size_t i = 0; i < count; i++) {
 		const struct ranking_entry *before = &moves[i].before, *after = &moves[i].after;
-		if (!is_shift(&moves[i]) && (before->position != after->position || before->place != after->place))
-			buffer_printf(&moved, "%c[%lld,%lld,%lld]", moved.length ? ',' : '[', (long long)after->user_id, (long long)after->position,
-				(long long)after->place);
+		if (!is_shift(&moves[i])
+			&& (before->position != after->position || before->place != after->place))
+			buffer_printf(&moved, "%c[%lld,%lld,%lld]", moved.length ? ',' : '[',
+				(long long)after->user_id, (long long)after->position, (long long)after->place);
 	}
 	if (!moved.length)
 		return 0;
 	buffer_byte(&moved, ']');
-	return database_execute(db, &MOVE_ENTRIES, error, "siis", buffer_string(&moved), key->leaderboard_id, key->task_version_id, key->gpu);
+	return database_execute(db, &MOVE_ENTRIES, error, "siis", buffer_string(&moved),
+		key->leaderboard_id, key->task_version_id, key->gpu);
 }
 
-int standing_update(struct database *db, struct arena *arena, const struct ranking_key *key, struct standing *standing,
-	struct error *error)
+int standing_update(struct database *db, struct arena *arena, const struct ranking_key *key,
+	struct standing *standing, struct error *error)
 {
 	struct ranking_entry *entries;
 	struct ranking_comparison *comparisons;
 	size_t count, comparison_count;
-	int rc = database_rows(db, arena, &RANKING, &entries, &count, error, "iis", key->leaderboard_id, key->task_version_id,
-		key->gpu);
+	int rc = database_rows(db, arena, &RANKING, &entries, &count, error, "iis", key->leaderboard_id,
+		key->task_version_id, key->gpu);
 	if (!rc)
 		rc = comparison_read(db, arena, key, &comparisons, &comparison_count, error);
-	*standing = (struct standing){0};
+	*standing = (struct standing){ 0 };
 	if (rc || !count)
 		return rc;
-	*standing = (struct standing){ .entries = arena_copy(arena, entries, count * sizeof *entries), .count = count };
+	*standing = (struct standing){ .entries = arena_copy(arena, entries, count * sizeof *entries),
+		.count = count };
 	ranking_order(standing->entries, count, comparisons, comparison_count);
 	standing->moves = plan_moves(arena, entries, standing->entries, count);
 	rc = shift_runs(db, key, standing->moves, count, error);
@@ -125,8 +139,8 @@ const struct standing_move *standing_move_of(const struct standing *standing, in
 
 /* ---- asking for comparisons ---- */
 
-int standing_compare(struct database *db, const struct ranking_key *key, const struct standing *standing, int64_t user_id,
-	struct error *error)
+int standing_compare(struct database *db, const struct ranking_key *key,
+	const struct standing *standing, int64_t user_id, struct error *error)
 {
 	const struct ranking_entry *rivals[2];
 	size_t count = ranking_rivals(standing->entries, standing->count, user_id, rivals);

@@ -14,21 +14,32 @@ EMBED(single_main_cu, "harness/single_main.cu");
 EMBED(score_eval_cu, "harness/score_eval.cu");
 
 #define STOCK(file_name, symbol, file_language, file_meaning) \
-	{ .name = file_name, .language = file_language, .meaning = file_meaning, .bytes = embedded_##symbol, .end = embedded_##symbol##_end }
+	{ \
+		.name = file_name, .language = file_language, .meaning = file_meaning, \
+		.bytes = embedded_##symbol, .end = embedded_##symbol##_end \
+	}
 
 const struct stock_file stock_files[] = {
-	STOCK("eval.py", eval_py, "py", "runs a submission on every case, checks what it returns and times it"),
-	STOCK("utils.py", utils_py, "py", "helpers for reference.py: seeds, comparisons, deterministic reference results"),
+	STOCK("eval.py", eval_py, "py",
+		"runs a submission on every case, checks what it returns and times it"),
+	STOCK("utils.py", utils_py, "py",
+		"helpers for reference.py: seeds, comparisons, deterministic reference results"),
 	STOCK("single_reference.py", single_reference_py, "py",
 		"stands as reference.py before a task that is a single reference_code.py"),
-	STOCK("score_eval.py", score_eval_py, "py", "runs an evaluation of the oldest form, which reports one score, and reports for it"),
-	STOCK("eval.cu", eval_cu, "cu", "runs a submission on every case, checks what it returns and times it"),
-	STOCK("utils.h", utils_h, "cu", "device buffers, random inputs and comparisons for reference.cuh and submissions"),
-	STOCK("wrapped_kernel.cu", wrapped_kernel_cu, "cu", "compiles eval.cu with a submission that is a __global__ function alone"),
+	STOCK("score_eval.py", score_eval_py, "py",
+		"runs an evaluation of the oldest form, which reports one score, and reports for it"),
+	STOCK("eval.cu", eval_cu, "cu",
+		"runs a submission on every case, checks what it returns and times it"),
+	STOCK("utils.h", utils_h, "cu",
+		"device buffers, random inputs and comparisons for reference.cuh and submissions"),
+	STOCK("wrapped_kernel.cu", wrapped_kernel_cu, "cu",
+		"compiles eval.cu with a submission that is a __global__ function alone"),
 	STOCK("single_reference.cuh", single_reference_cuh, "cu",
 		"stands as task.h and reference.cuh before a task that is a single reference_code.cuh"),
-	STOCK("single_main.cu", single_main_cu, "cu", "compiles eval.cu with a submission that such a task includes as train.cuh"),
-	STOCK("score_eval.cu", score_eval_cu, "cu", "runs an evaluation of the oldest form, which reports one score, and reports for it"),
+	STOCK("single_main.cu", single_main_cu, "cu",
+		"compiles eval.cu with a submission that such a task includes as train.cuh"),
+	STOCK("score_eval.cu", score_eval_cu, "cu",
+		"runs an evaluation of the oldest form, which reports one score, and reports for it"),
 };
 
 const size_t stock_file_count = sizeof stock_files / sizeof stock_files[0];
@@ -37,6 +48,7 @@ struct fileset stock_fileset(struct arena *arena)
 {
 	struct fileset set = fileset_make(arena);
 	for (size_t i = 0; i < stock_file_count; i++) /* cannot fail: the names differ */
-		fileset_add(&set, stock_files[i].name, stock_files[i].bytes, (size_t)(stock_files[i].end - stock_files[i].bytes), NULL);
+		fileset_add(&set, stock_files[i].name, stock_files[i].bytes,
+			(size_t)(stock_files[i].end - stock_files[i].bytes), NULL);
 	return set;
 }

@@ -19,26 +19,39 @@ struct intake {
 	const struct leaderboard *leaderboard;
 	const struct submission_request *request;
 	struct submission_file file;
-	const char **gpus; size_t gpu_count;   /* chosen, in the leaderboard's order */
+	const char **gpus;
+	size_t gpu_count; /* chosen, in the leaderboard's order */
 	int64_t id;
 };
 
 /* ---- is the leaderboard open? ---- */
 
-struct state { int64_t task_version_id, accepting, ended, practice, archived, stopped, deadline_ms; const char *language; };
+struct state {
+	int64_t task_version_id, accepting, ended, practice, archived, stopped, deadline_ms;
+	const char *language;
+};
 static const struct column STATE_COLUMNS[] = {
-	INTEGER(struct state, task_version_id), INTEGER(struct state, accepting), INTEGER(struct state, ended),
-	INTEGER(struct state, practice), INTEGER(struct state, archived), INTEGER(struct state, stopped),
-	TIME(struct state, deadline_ms), TEXT(struct state, language),
+	INTEGER(struct state, task_version_id),
+	INTEGER(struct state, accepting),
+	INTEGER(struct state, ended),
+	INTEGER(struct state, practice),
+	INTEGER(struct state, archived),
+	INTEGER(struct state, stopped),
+	TIME(struct state, deadline_ms),
+	TEXT(struct state, language),
 };
 /* The shared lock keeps an edit or a deletion waiting until the submission is stored or refused. */
 static const struct statement STATE = SELECT(struct state, STATE_COLUMNS,
-	"SELECT l.task_version_id, l.accepting, COALESCE(l.deadline <= UTC_TIMESTAMP(3), 0) AS ended, l.practice, "
-	"l.archived_at IS NOT NULL AS archived, " SQL_INTAKE_IS_STOPPED " AS stopped, l.deadline AS deadline_ms, v.language "
-	"FROM leaderboards l JOIN task_versions v ON v.id = l.task_version_id WHERE l.id = ? LOCK IN SHARE MODE");
+	"SELECT l.task_version_id, l.accepting, COALESCE(l.deadline <= UTC_TIMESTAMP(3), 0) AS ended, "
+    "l.practice, "
+	"l.archived_at IS NOT NULL AS archived, " SQL_INTAKE_IS_STOPPED
+	" AS stopped, l.deadline AS deadline_ms, v.language "
+	"FROM leaderboards l JOIN task_versions v ON v.id = l.task_version_id WHERE l.id = ? LOCK IN "
+    "SHARE MODE");
 
 /* By the database's clock, and without exception for anybody. */
-static int check_open(struct database *db, const struct intake *intake, struct state *state, struct error *error)
+static int check_open(
+	struct database *db, const struct intake *intake, struct state *state, struct error *error)
 {
 	const struct leaderboard *leaderboard = intake->leaderboard;
 	int rc = database_row(db, intake->arena, &STATE, state, error, "i", leaderboard->id);
@@ -51,15 +64,18 @@ static int check_open(struct database *db, const struct intake *intake, struct s
 	if (state->stopped)
 		return fail_field(error, "leaderboard", INTAKE_STOPPED_SENTENCE);
 	if (state->archived)
-		return fail_field(error, "leaderboard", "%s is in the archive, so it takes no more submissions.", leaderboard->name);
+		return fail_field(error, "leaderboard",
+			"%s is in the archive, so it takes no more submissions.", leaderboard->name);
 	if (state->ended && !state->practice)
-		return fail_field(error, "leaderboard", "The deadline of %s has passed (%s), so it takes no more submissions.",
+		return fail_field(error, "leaderboard",
+			"The deadline of %s has passed (%s), so it takes no more submissions.",
 			leaderboard->name, deadline);
 	if (!state->accepting)
-		return fail_field(error, "leaderboard", "%s is closed: its admins have stopped it from taking submissions.",
-			leaderboard->name);
+		return fail_field(error, "leaderboard",
+			"%s is closed: its admins have stopped it from taking submissions.", leaderboard->name);
 	if (strcmp(state->language, leaderboard->language) != 0)
-		return fail_field(error, "leaderboard", "The task of %s was replaced just now; look at the new one before you submit.",
+		return fail_field(error, "leaderboard",
+			"The task of %s was replaced just now; look at the new one before you submit.",
 			leaderboard->name);
 	return 0;
 }
@@ -75,7 +91,9 @@ static int check_mode(const struct intake *intake, struct error *error)
 	for (size_t i = 0; i < COUNT(modes); i++)
 		if (strcmp(mode, modes[i]) == 0)
 			return 0;
-	return fail_field(error, "mode", "There is no mode %s; choose test, benchmark, ranked or profile.", quote(intake->arena, mode));
+	return fail_field(error, "mode",
+		"There is no mode %s; choose test, benchmark, ranked or profile.",
+		quote(intake->arena, mode));
 }
 
 /* ---- the header and the GPUs ---- */
@@ -91,7 +109,7 @@ static bool contains(const char *const *names, size_t count, const char *name)
 /* "A100, H200 and CPU"; names from a header may be anything that fits on a line. */
 static const char *join(struct arena *arena, const char *const *names, size_t count)
 {
-	cleanup_buffer struct buffer text = {0};
+	cleanup_buffer struct buffer text = { 0 };
 	for (size_t i = 0; i < count; i++) {
 		buffer_text(&text, !i ? "" : i + 1 == count ? " and " : ", ");
 		text_append_printable(&text, arena_printf(arena, "%.48s", names[i]));
@@ -99,10 +117,12 @@ static const char *join(struct arena *arena, const char *const *names, size_t co
 	return arena_strdup(arena, buffer_string(&text));
 }
 
-static int read_header(const struct intake *intake, struct directives *directives, struct error *error)
+static int read_header(
+	const struct intake *intake, struct directives *directives, struct error *error)
 {
 	/* A NUL ends it for sure; the caller's bytes may have none behind the last one. */
-	const char *source = arena_strndup(intake->arena, intake->request->source, intake->request->length);
+	const char *source =
+		arena_strndup(intake->arena, intake->request->source, intake->request->length);
 	int rc = directives_parse(intake->arena, source, directives, error);
 	if (rc == ERROR_INPUT)
 		snprintf(error->field, sizeof error->field, "%s", intake->file.field);
@@ -110,8 +130,10 @@ static int read_header(const struct intake *intake, struct directives *directive
 		return rc;
 	const char *named = directives->leaderboard, *here = intake->leaderboard->name;
 	if (named && strcasecmp(named, here) != 0)
-		return fail_field(error, intake->file.field, "The header of the %s says that it is for the leaderboard %s, but it was sent to "
-			"%s; submit it there, or change the header.", intake->file.field, quote(intake->arena, named), here);
+		return fail_field(error, intake->file.field,
+			"The header of the %s says that it is for the leaderboard %s, but it was sent to "
+			"%s; submit it there, or change the header.",
+			intake->file.field, quote(intake->arena, named), here);
 	return 0;
 }
 
@@ -126,14 +148,16 @@ static bool same_gpus(const char *const *a, size_t a_count, const char *const *b
 	return true;
 }
 
-/* Takes those of the leaderboard's GPUs that are wanted, in its order; one it has not is an error. */
-static int take_gpus(struct intake *intake, const char *const *board, size_t board_count, const char *const *wanted,
-	size_t wanted_count, struct error *error)
+/* Takes those of the leaderboard's GPUs that are wanted, in its order; one it has not is an error.
+ */
+static int take_gpus(struct intake *intake, const char *const *board, size_t board_count,
+	const char *const *wanted, size_t wanted_count, struct error *error)
 {
 	for (size_t i = 0; i < wanted_count; i++)
 		if (!contains(board, board_count, wanted[i]))
-			return fail_field(error, "gpu", "%s has no %s; choose from %s.", intake->leaderboard->name,
-				quote(intake->arena, wanted[i]), join(intake->arena, board, board_count));
+			return fail_field(error, "gpu", "%s has no %s; choose from %s.",
+				intake->leaderboard->name, quote(intake->arena, wanted[i]),
+				join(intake->arena, board, board_count));
 	intake->gpus = arena_array(intake->arena, const char *, board_count);
 	for (size_t i = 0; i < board_count; i++)
 		if (contains(wanted, wanted_count, board[i]))
@@ -141,7 +165,8 @@ static int take_gpus(struct intake *intake, const char *const *board, size_t boa
 	return 0;
 }
 
-static int choose_gpus(struct database *db, struct intake *intake, const struct directives *header, struct error *error)
+static int choose_gpus(struct database *db, struct intake *intake, const struct directives *header,
+	struct error *error)
 {
 	const struct submission_request *request = intake->request;
 	struct arena *arena = intake->arena;
@@ -151,67 +176,82 @@ static int choose_gpus(struct database *db, struct intake *intake, const struct 
 	if (rc)
 		return rc;
 	if (!board_count)
-		return fail_field(error, "gpu", "No device is chosen for %s yet, so nothing can run; ask its creator.",
+		return fail_field(error, "gpu",
+			"No device is chosen for %s yet, so nothing can run; ask its creator.",
 			intake->leaderboard->name);
 	if (header->gpu_count && request->gpu_count && !request->gpus_win
 		&& !same_gpus(header->gpus, header->gpu_count, request->gpus, request->gpu_count))
-		return fail_field(error, "gpu", "The header of the %s names %s, but the form names %s; make them the same, or clear one "
-			"of them.", intake->file.field, join(arena, header->gpus, header->gpu_count),
+		return fail_field(error, "gpu",
+			"The header of the %s names %s, but the form names %s; make them the same, or clear "
+		    "one "
+			"of them.",
+			intake->file.field, join(arena, header->gpus, header->gpu_count),
 			join(arena, request->gpus, request->gpu_count));
 	if (request->gpu_count)
 		return take_gpus(intake, board, board_count, request->gpus, request->gpu_count, error);
 	if (header->gpu_count)
 		return take_gpus(intake, board, board_count, header->gpus, header->gpu_count, error);
 	if (board_count > 1)
-		return fail_field(error, "gpu", "Choose at least one of %s, here or in the header of the file.",
+		return fail_field(error, "gpu",
+			"Choose at least one of %s, here or in the header of the file.",
 			join(arena, board, board_count));
 	return take_gpus(intake, board, board_count, board, board_count, error);
 }
 
 /* ---- storing ---- */
 
-struct author { int64_t banned; };
+struct author {
+	int64_t banned;
+};
 static const struct column AUTHOR_COLUMNS[] = { INTEGER(struct author, banned) };
 static const struct statement AUTHOR = SELECT(struct author, AUTHOR_COLUMNS,
 	"SELECT banned_at IS NOT NULL OR deleted_at IS NOT NULL AS banned FROM users WHERE id = ?");
 /* One submission of a user after the other, so that each counts those before it. */
 static const struct statement LOCK_AUTHOR = SELECT(struct author, AUTHOR_COLUMNS,
-	"SELECT banned_at IS NOT NULL OR deleted_at IS NOT NULL AS banned FROM users WHERE id = ? FOR UPDATE");
-static const struct statement INSERT_SUBMISSION = COMMAND(
-	"INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, mode, practice, dialect) "
-	"VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
-static const struct statement INSERT_JOB = COMMAND(
-	"INSERT INTO jobs (submission_id, user_id, gpu) SELECT ?, ?, gpu FROM leaderboard_gpus WHERE leaderboard_id = ? AND gpu = ?");
+	"SELECT banned_at IS NOT NULL OR deleted_at IS NOT NULL AS banned FROM users WHERE id = ? FOR "
+    "UPDATE");
+static const struct statement INSERT_SUBMISSION =
+	COMMAND("INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, "
+            "mode, practice, dialect) "
+			"VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
+static const struct statement INSERT_JOB =
+	COMMAND("INSERT INTO jobs (submission_id, user_id, gpu) SELECT ?, ?, gpu FROM leaderboard_gpus "
+            "WHERE leaderboard_id = ? AND gpu = ?");
 
-/* The first of its author is one more participant. The author's row is locked, and this is the last statement, since all
- * who submit to the leaderboard wait for this row. */
+/* The first of its author is one more participant. The author's row is locked, and this is the last
+ * statement, since all who submit to the leaderboard wait for this row. */
 static const struct statement COUNT_SUBMISSION = COMMAND(
 	"INSERT INTO leaderboard_counts (leaderboard_id, submissions, participants) VALUES (?, 1, 1) "
-	"ON DUPLICATE KEY UPDATE submissions = submissions + 1, participants = participants + IF(EXISTS "
-	"  (SELECT 1 FROM submissions s WHERE s.user_id = ? AND s.leaderboard_id = ? AND s.id < ? AND NOT s.dry_run), 0, 1)");
+	"ON DUPLICATE KEY UPDATE submissions = submissions + 1, participants = participants + "
+    "IF(EXISTS "
+	"  (SELECT 1 FROM submissions s WHERE s.user_id = ? AND s.leaderboard_id = ? AND s.id < ? AND "
+    "NOT s.dry_run), 0, 1)");
 
-static const struct statement COUNT_DAY = COMMAND(
-	"INSERT INTO user_days (user_id, day, submissions) VALUES (?, UTC_DATE(), 1) ON DUPLICATE KEY UPDATE submissions = submissions + 1");
+static const struct statement COUNT_DAY =
+	COMMAND("INSERT INTO user_days (user_id, day, submissions) VALUES (?, UTC_DATE(), 1) ON "
+            "DUPLICATE KEY UPDATE submissions = submissions + 1");
 
-static int check_author(struct database *db, const struct intake *intake, const struct statement *read, struct error *error)
+static int check_author(struct database *db, const struct intake *intake,
+	const struct statement *read, struct error *error)
 {
 	struct author author;
 	int rc = database_row(db, intake->arena, read, &author, error, "i", intake->request->user_id);
 	if (!rc && author.banned)
-		rc = fail(error, ERROR_FORBIDDEN, "This account was banned from submitting. Ask an admin why.");
+		rc = fail(
+			error, ERROR_FORBIDDEN, "This account was banned from submitting. Ask an admin why.");
 	return rc;
 }
 
 static int insert_jobs(struct database *db, const struct intake *intake, struct error *error)
 {
 	for (size_t i = 0; i < intake->gpu_count; i++) {
-		int rc = database_execute(db, &INSERT_JOB, error, "iiis", intake->id, intake->request->user_id, intake->leaderboard->id,
-			intake->gpus[i]);
+		int rc = database_execute(db, &INSERT_JOB, error, "iiis", intake->id,
+			intake->request->user_id, intake->leaderboard->id, intake->gpus[i]);
 		if (rc)
 			return rc;
 		if (database_affected(db) != 1)
-			return fail_field(error, "gpu", "%s was removed from %s just now; choose again.", intake->gpus[i],
-				intake->leaderboard->name);
+			return fail_field(error, "gpu", "%s was removed from %s just now; choose again.",
+				intake->gpus[i], intake->leaderboard->name);
 	}
 	return 0;
 }
@@ -220,15 +260,17 @@ static int count_submission(struct database *db, const struct intake *intake, st
 {
 	int64_t user_id = intake->request->user_id, leaderboard_id = intake->leaderboard->id;
 	int rc = database_execute(db, &COUNT_DAY, error, "i", user_id);
-	return rc ? rc : database_execute(db, &COUNT_SUBMISSION, error, "iiii", leaderboard_id, user_id, leaderboard_id, intake->id);
+	return rc ? rc
+			  : database_execute(db, &COUNT_SUBMISSION, error, "iiii", leaderboard_id, user_id,
+				  leaderboard_id, intake->id);
 }
 
 static int store(struct database *db, void *context, struct error *error)
 {
 	struct intake *intake = context;
 	const struct submission_request *request = intake->request;
-	const struct quota_request attempt = { intake->leaderboard->id, request->user_id, intake->leaderboard->name, request->mode,
-		intake->gpu_count };
+	const struct quota_request attempt = { intake->leaderboard->id, request->user_id,
+		intake->leaderboard->name, request->mode, intake->gpu_count };
 	struct state state;
 	unsigned char hash[sha256_bytes];
 	int rc = check_open(db, intake, &state, error);
@@ -239,19 +281,22 @@ static int store(struct database *db, void *context, struct error *error)
 	if (!rc)
 		rc = blob_put(db, request->source, request->length, hash, error);
 	if (!rc)
-		rc = database_execute(db, &INSERT_SUBMISSION, error, "iiisbsis", intake->leaderboard->id, state.task_version_id,
-			request->user_id, intake->file.name, hash, sizeof hash, request->mode, state.ended,
-			dialect_of_source(intake->leaderboard->language, request->source, request->length)->name);
+		rc = database_execute(db, &INSERT_SUBMISSION, error, "iiisbsis", intake->leaderboard->id,
+			state.task_version_id, request->user_id, intake->file.name, hash, sizeof hash,
+			request->mode, state.ended,
+			dialect_of_source(intake->leaderboard->language, request->source, request->length)
+				->name);
 	intake->id = (int64_t)database_insert_id(db);
 	if (!rc)
 		rc = insert_jobs(db, intake, error);
 	return rc ? rc : count_submission(db, intake, error);
 }
 
-int submission_create(struct database *db, struct arena *arena, const struct leaderboard *leaderboard,
-	const struct submission_request *request, int64_t *id, struct error *error)
+int submission_create(struct database *db, struct arena *arena,
+	const struct leaderboard *leaderboard, const struct submission_request *request, int64_t *id,
+	struct error *error)
 {
-	struct error unwanted = {0};
+	struct error unwanted = { 0 };
 	error = error ? error : &unwanted;
 	struct intake intake = { .arena = arena, .leaderboard = leaderboard, .request = request };
 	struct state state;
@@ -260,8 +305,8 @@ int submission_create(struct database *db, struct arena *arena, const struct lea
 	if (!rc)
 		rc = check_author(db, &intake, &AUTHOR, error);
 	if (!rc)
-		rc = submission_file_take(arena, leaderboard->language, request->file_name, request->source, request->length, &intake.file,
-			error);
+		rc = submission_file_take(arena, leaderboard->language, request->file_name, request->source,
+			request->length, &intake.file, error);
 	if (!rc)
 		rc = check_mode(&intake, error);
 	if (!rc)

@@ -16,26 +16,33 @@ const char *task_language_name(enum task_language language)
 
 const char *task_ranking_by_name(enum task_ranking_by ranking_by)
 {
-	static const char *const names[] = { [RANKING_BY_LAST] = "last", [RANKING_BY_MEAN] = "mean", [RANKING_BY_GEOM] = "geom" };
+	static const char *const names[] = {
+		[RANKING_BY_LAST] = "last", [RANKING_BY_MEAN] = "mean", [RANKING_BY_GEOM] = "geom"
+	};
 	return (unsigned int)ranking_by < COUNT(names) ? names[ranking_by] : NULL;
 }
 
 const char *task_engine_name(enum task_engine engine)
 {
-	static const char *const names[] = { [ENGINE_CUSTOM] = "custom", [ENGINE_ISOLATED] = "isolated", [ENGINE_CHOOSE] = "" };
+	static const char *const names[] = {
+		[ENGINE_CUSTOM] = "custom", [ENGINE_ISOLATED] = "isolated", [ENGINE_CHOOSE] = ""
+	};
 	return (unsigned int)engine < COUNT(names) ? names[engine] : NULL;
 }
 
 const char *task_file_role_name(enum task_file_role role)
 {
 	static const char *const names[] = {
-		[ROLE_FILE] = "file", [ROLE_TEMPLATE] = "template", [ROLE_SAMPLE] = "sample", [ROLE_DEFINITION] = "definition",
+		[ROLE_FILE] = "file",
+		[ROLE_TEMPLATE] = "template",
+		[ROLE_SAMPLE] = "sample",
+		[ROLE_DEFINITION] = "definition",
 	};
 	return (unsigned int)role < COUNT(names) ? names[role] : NULL;
 }
 
-/* The task.yml at the top, else the only one there is: with files that tasks share, an upload is the
- * folder above the task's. NULL with a fault for several. */
+/* The task.yml at the top, else the only one there is: with files that tasks share, an upload is
+ * the folder above the task's. NULL with a fault for several. */
 static const struct file *find_definition(const struct fileset *upload, struct task_reader *reader)
 {
 	const struct file *found = fileset_find(upload, "task.yml");
@@ -43,7 +50,8 @@ static const struct file *find_definition(const struct fileset *upload, struct t
 		if (!text_ends_with(upload->files[i].path, "/task.yml"))
 			continue;
 		if (found) {
-			task_fault(reader, NULL, NULL, "there are several (%s and %s); upload one task at a time.",
+			task_fault(reader, NULL, NULL,
+				"there are several (%s and %s); upload one task at a time.",
 				quote(reader->arena, found->path), quote(reader->arena, upload->files[i].path));
 			return NULL;
 		}
@@ -57,7 +65,8 @@ static void refuse_form(struct task_reader *reader)
 	if (fileset_find(reader->upload, "task.yaml"))
 		task_fault(reader, NULL, NULL, "there is a task.yaml; rename it to task.yml.");
 	else
-		task_fault(reader, NULL, NULL, "there is none in the upload, and no reference_code.py (or .cuh, .cu, .cpp) either; "
+		task_fault(reader, NULL, NULL,
+			"there is none in the upload, and no reference_code.py (or .cuh, .cu, .cpp) either; "
 			"every task needs one of the two.");
 }
 
@@ -68,9 +77,11 @@ static void check_slots(struct task_reader *reader)
 	for (size_t i = 0; i < task->file_count; i++)
 		slots += task->files[i].is_submission;
 	if (!slots)
-		task_fault(reader, reader->files_at, "files", "no file has the source \"@SUBMISSION@\", so the participant's file has no place.");
+		task_fault(reader, reader->files_at, "files",
+			"no file has the source \"@SUBMISSION@\", so the participant's file has no place.");
 	if (slots > 1)
-		task_fault(reader, reader->files_at, "files", "%zu files have the source \"@SUBMISSION@\"; exactly one must.", slots);
+		task_fault(reader, reader->files_at, "files",
+			"%zu files have the source \"@SUBMISSION@\"; exactly one must.", slots);
 }
 
 static void check_names(struct task_reader *reader)
@@ -96,12 +107,21 @@ static void check_sizes(struct task_reader *reader)
 }
 
 /* What a stock file imports or includes. Two names: either will do. */
-static const struct { const char *stock, *needed, *instead; } STOCK_NEEDS[] = {
-	{ "eval.py", "submission.py", "train.py" }, { "eval.py", "reference.py", NULL }, { "eval.py", "utils.py", NULL },
-	{ "eval.cu", "task.h", NULL }, { "eval.cu", "reference.cuh", NULL }, { "eval.cu", "utils.h", NULL },
-	{ "wrapped_kernel.cu", "eval.cu", NULL }, { "wrapped_kernel.cu", "submission.cuh", NULL },
-	{ "single_main.cu", "eval.cu", NULL }, { "single_main.cu", "train.cuh", NULL },
-	{ "single_reference.py", "reference_code.py", NULL }, { "single_reference.cuh", "reference_code.cuh", NULL },
+static const struct {
+	const char *stock, *needed, *instead;
+} STOCK_NEEDS[] = {
+	{ "eval.py", "submission.py", "train.py" },
+	{ "eval.py", "reference.py", NULL },
+	{ "eval.py", "utils.py", NULL },
+	{ "eval.cu", "task.h", NULL },
+	{ "eval.cu", "reference.cuh", NULL },
+	{ "eval.cu", "utils.h", NULL },
+	{ "wrapped_kernel.cu", "eval.cu", NULL },
+	{ "wrapped_kernel.cu", "submission.cuh", NULL },
+	{ "single_main.cu", "eval.cu", NULL },
+	{ "single_main.cu", "train.cuh", NULL },
+	{ "single_reference.py", "reference_code.py", NULL },
+	{ "single_reference.cuh", "reference_code.cuh", NULL },
 	{ "score_eval.py", "eval.py", NULL },
 };
 
@@ -131,11 +151,14 @@ static void check_stock_needs(struct task_reader *reader)
 	const struct task *task = reader->task;
 	for (size_t i = 0; i < COUNT(STOCK_NEEDS); i++) {
 		const char *needed = STOCK_NEEDS[i].needed, *instead = STOCK_NEEDS[i].instead;
-		if (!has_stock(task, STOCK_NEEDS[i].stock) || has_named(task, needed) || has_named(task, instead))
+		if (!has_stock(task, STOCK_NEEDS[i].stock) || has_named(task, needed)
+			|| has_named(task, instead))
 			continue;
-		const char *or = instead ? arena_printf(reader->arena, " or %s", instead) : "";
-		task_fault(reader, reader->files_at, "files", "the stock file %s needs a file named %s%s, which is not there%s.",
-			STOCK_NEEDS[i].stock, needed, or, fileset_find(reader->stock, needed) ? "; it is a stock file, too" : "");
+		const char * or = instead ? arena_printf(reader->arena, " or %s", instead) : "";
+		task_fault(reader, reader->files_at, "files",
+			"the stock file %s needs a file named %s%s, which is not there%s.",
+			STOCK_NEEDS[i].stock, needed, or,
+			fileset_find(reader->stock, needed) ? "; it is a stock file, too" : "");
 	}
 }
 
@@ -149,7 +172,8 @@ void task_check_files(struct task_reader *reader)
 	check_stock_needs(reader);
 }
 
-void task_check_text(struct task_reader *reader, const struct yaml_node *at, const char *key, const struct file *file)
+void task_check_text(struct task_reader *reader, const struct yaml_node *at, const char *key,
+	const struct file *file)
 {
 	const char *fault = NULL;
 	if (!file->length)
@@ -165,25 +189,33 @@ void task_check_text(struct task_reader *reader, const struct yaml_node *at, con
 static struct task *empty_task(struct arena *arena)
 {
 	struct task *task = arena_array(arena, struct task, 1);
-	task->test_timeout_s = task->benchmark_timeout_s = task->ranked_timeout_s = task_default_timeout_s;
+	task->test_timeout_s = task->benchmark_timeout_s = task->ranked_timeout_s =
+		task_default_timeout_s;
 	task->engine = ENGINE_CHOOSE;
 	task->description = "";
 	return task;
 }
 
-int task_check(struct arena *arena, const struct fileset *upload, const struct fileset *stock, struct task **task,
-	struct task_faults *faults)
+int task_check(struct arena *arena, const struct fileset *upload, const struct fileset *stock,
+	struct task **task, struct task_faults *faults)
 {
-	*faults = (struct task_faults){0};
+	*faults = (struct task_faults){ 0 };
 	struct task_reader reader = {
-		.arena = arena, .upload = upload, .stock = stock, .name = "task.yml", .folder = "", .prefix = "",
-		.task = *task = empty_task(arena), .faults = faults,
+		.arena = arena,
+		.upload = upload,
+		.stock = stock,
+		.name = "task.yml",
+		.folder = "",
+		.prefix = "",
+		.task = *task = empty_task(arena),
+		.faults = faults,
 	};
 	const struct file *definition = find_definition(upload, &reader);
 	const struct file *single = definition || faults->count ? NULL : task_find_single(&reader);
 	if (definition) {
 		reader.name = definition->path;
-		reader.folder = arena_strndup(arena, definition->path, strlen(definition->path) - strlen("task.yml"));
+		reader.folder =
+			arena_strndup(arena, definition->path, strlen(definition->path) - strlen("task.yml"));
 		task_read_yaml(&reader, definition);
 	} else if (single && !faults->count) {
 		task_read_single(&reader, single);
@@ -194,8 +226,8 @@ int task_check(struct arena *arena, const struct fileset *upload, const struct f
 	return faults->count ? ERROR_INPUT : 0;
 }
 
-int task_parse(struct arena *arena, const struct fileset *upload, const struct fileset *stock, struct task **task,
-	struct error *error)
+int task_parse(struct arena *arena, const struct fileset *upload, const struct fileset *stock,
+	struct task **task, struct error *error)
 {
 	struct task_faults *faults = arena_array(arena, struct task_faults, 1);
 	int rc = task_check(arena, upload, stock, task, faults);
@@ -210,21 +242,23 @@ struct collection {
 	struct error *error;
 };
 
-static int collect(struct collection *collection, enum task_file_role role, const char *path, const struct fileset *from,
-	const char *source)
+static int collect(struct collection *collection, enum task_file_role role, const char *path,
+	const struct fileset *from, const char *source)
 {
 	const struct file *file = fileset_find(from, source);
 	if (!file)
-		return fail(collection->error, ERROR_NOT_FOUND, "The task's file %.200s is not in the upload.", source);
+		return fail(collection->error, ERROR_NOT_FOUND,
+			"The task's file %.200s is not in the upload.", source);
 	for (size_t i = 0; i < collection->count; i++) /* one sample may be expected in several modes */
 		if (collection->contents[i].role == role && strcmp(collection->contents[i].path, path) == 0)
 			return 0;
-	collection->contents[collection->count++] = (struct task_content){ role, path, file->bytes, file->length };
+	collection->contents[collection->count++] =
+		(struct task_content){ role, path, file->bytes, file->length };
 	return 0;
 }
 
-static int collect_files(struct collection *collection, const struct task *task, const struct fileset *upload,
-	const struct fileset *stock)
+static int collect_files(struct collection *collection, const struct task *task,
+	const struct fileset *upload, const struct fileset *stock)
 {
 	int rc = 0;
 	for (size_t i = 0; i < task->file_count && !rc; i++) {
@@ -241,14 +275,19 @@ int task_contents(struct arena *arena, const struct task *task, const struct fil
 	const struct fileset *stock, struct task_content **contents, size_t *count, struct error *error)
 {
 	size_t most = task->file_count + task->template_count + task->expected_count + 1;
-	struct collection collection = { .contents = arena_array(arena, struct task_content, most), .error = error };
+	struct collection collection = { .contents = arena_array(arena, struct task_content, most),
+		.error = error };
 	int rc = collect_files(&collection, task, upload, stock);
 	for (size_t i = 0; i < task->template_count && !rc; i++)
-		rc = collect(&collection, ROLE_TEMPLATE, task->templates[i].language, upload, task->templates[i].source);
+		rc = collect(&collection, ROLE_TEMPLATE, task->templates[i].language, upload,
+			task->templates[i].source);
 	for (size_t i = 0; i < task->expected_count && !rc; i++)
-		rc = collect(&collection, ROLE_SAMPLE, task->expected[i].source, upload, task->expected[i].source);
-	struct task_faults faults = {0};
-	struct task_reader reader = { .arena = arena, .upload = upload, .prefix = "", .name = "task.yml", .faults = &faults };
+		rc = collect(
+			&collection, ROLE_SAMPLE, task->expected[i].source, upload, task->expected[i].source);
+	struct task_faults faults = { 0 };
+	struct task_reader reader = {
+		.arena = arena, .upload = upload, .prefix = "", .name = "task.yml", .faults = &faults
+	};
 	const struct file *definition = find_definition(upload, &reader);
 	if (definition && !rc)
 		rc = collect(&collection, ROLE_DEFINITION, "task.yml", upload, definition->path);

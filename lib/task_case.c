@@ -1,6 +1,6 @@
-/* Case lines: `size: 128; seed: 5`. The evaluation splits them at ';' and ':', and an existing eval.py
- * expects the values as Python's str() writes them, so that is how they are written here; except for truth
- * values, which some evaluations take for words or read in lower case only. */
+/* Case lines: `size: 128; seed: 5`. The evaluation splits them at ';' and ':', and an existing
+ * eval.py expects the values as Python's str() writes them, so that is how they are written here;
+ * except for truth values, which some evaluations take for words or read in lower case only. */
 #include "lib/task_reader.h"
 
 #include "lib/buffer.h"
@@ -12,7 +12,8 @@
 #include <math.h>
 #include <string.h>
 
-/* repr() of a float: the fewest digits that read back the same, with an exponent below 1e-4 and from 1e16 on. */
+/* repr() of a float: the fewest digits that read back the same, with an exponent below 1e-4 and
+ * from 1e16 on. */
 static void append_real(struct buffer *out, double value)
 {
 	if (isnan(value) || isinf(value)) {
@@ -51,7 +52,9 @@ static void append_quoted(struct buffer *out, const char *text)
 static const char *truth_text(enum task_truth form, bool truth)
 {
 	static const char *const texts[][2] = {
-		[TRUTH_PYTHON] = { "False", "True" }, [TRUTH_LOWERCASE] = { "false", "true" }, [TRUTH_NUMBERS] = { "0", "1" },
+		[TRUTH_PYTHON] = { "False", "True" },
+		[TRUTH_LOWERCASE] = { "false", "true" },
+		[TRUTH_NUMBERS] = { "0", "1" },
 	};
 	return texts[form][truth];
 }
@@ -59,22 +62,12 @@ static const char *truth_text(enum task_truth form, bool truth)
 static void append_python(struct buffer *out, const struct yaml_node *node, enum task_truth truth)
 {
 	switch (node->kind) {
-	case YAML_NULL:
-		buffer_text(out, "None");
-		break;
-	case YAML_BOOL:
-		buffer_text(out, truth_text(truth, node->truth));
-		break;
-	case YAML_INTEGER:
-		buffer_printf(out, "%lld", (long long)node->integer);
-		break;
-	case YAML_REAL:
-		append_real(out, node->real);
-		break;
+	case YAML_NULL: buffer_text(out, "None"); break;
+	case YAML_BOOL: buffer_text(out, truth_text(truth, node->truth)); break;
+	case YAML_INTEGER: buffer_printf(out, "%lld", (long long)node->integer); break;
+	case YAML_REAL: append_real(out, node->real); break;
 	case YAML_DATE:
-	case YAML_TEXT:
-		append_quoted(out, node->text);
-		break;
+	case YAML_TEXT: append_quoted(out, node->text); break;
 	case YAML_LIST:
 	case YAML_MAP:
 		buffer_byte(out, node->kind == YAML_LIST ? '[' : '{');
@@ -110,14 +103,16 @@ static const char *line_fault(const char *text)
 	return NULL;
 }
 
-const char *task_python_text(struct arena *arena, const struct yaml_node *node, enum task_truth truth, const char **fault)
+const char *task_python_text(
+	struct arena *arena, const struct yaml_node *node, enum task_truth truth, const char **fault)
 {
-	cleanup_buffer struct buffer out = {0};
+	cleanup_buffer struct buffer out = { 0 };
 	if (node->kind == YAML_TEXT)
 		buffer_text(&out, node->text);
 	else
 		append_python(&out, node, truth);
-	*fault = has_date(node) ? "is a date to YAML; put it in quotes if it is meant as text" : line_fault(buffer_string(&out));
+	*fault = has_date(node) ? "is a date to YAML; put it in quotes if it is meant as text"
+							: line_fault(buffer_string(&out));
 	return *fault ? NULL : arena_strdup(arena, buffer_string(&out));
 }
 
@@ -130,24 +125,28 @@ static bool is_identifier(const char *text)
 	return !*text;
 }
 
-static bool check_name(struct task_reader *reader, const struct yaml_node *name, const struct task_key *key, size_t number)
+static bool check_name(struct task_reader *reader, const struct yaml_node *name,
+	const struct task_key *key, size_t number)
 {
 	const char *shown = quote(reader->arena, name->text);
 	if (name->kind != YAML_TEXT)
-		task_fault(reader, name, key->name, "the argument name %s of case %zu is %s to YAML; put it in quotes.", shown,
-			number, yaml_kind_name(name->kind));
+		task_fault(reader, name, key->name,
+			"the argument name %s of case %zu is %s to YAML; put it in quotes.", shown, number,
+			yaml_kind_name(name->kind));
 	else if (!is_identifier(name->text))
-		task_fault(reader, name, key->name, "the argument name %s of case %zu is not an identifier (letters, digits and _, "
-			"not beginning with a digit).", shown, number);
+		task_fault(reader, name, key->name,
+			"the argument name %s of case %zu is not an identifier (letters, digits and _, "
+			"not beginning with a digit).",
+			shown, number);
 	else
 		return true;
 	return false;
 }
 
-static const char *case_line(struct task_reader *reader, const struct yaml_node *node, const struct task_key *key,
-	size_t number)
+static const char *case_line(struct task_reader *reader, const struct yaml_node *node,
+	const struct task_key *key, size_t number)
 {
-	cleanup_buffer struct buffer line = {0};
+	cleanup_buffer struct buffer line = { 0 };
 	bool good = true;
 	for (const struct yaml_node *child = node->first; child; child = child->next) {
 		const char *fault, *text = task_python_text(reader->arena, child, reader->truth, &fault);
@@ -158,37 +157,44 @@ static const char *case_line(struct task_reader *reader, const struct yaml_node 
 		if (!check_name(reader, child->key, key, number))
 			good = false;
 		else if (!text)
-			task_fault(reader, child, key->name, "the value of %s in case %zu %s.", child->key->text, number, fault);
+			task_fault(reader, child, key->name, "the value of %s in case %zu %s.",
+				child->key->text, number, fault);
 		good = good && text;
-		buffer_printf(&line, "%s%s: %s", line.length ? "; " : "", child->key->text, text ? text : "");
+		buffer_printf(
+			&line, "%s%s: %s", line.length ? "; " : "", child->key->text, text ? text : "");
 	}
 	if (good && line.length > task_most_case_bytes) {
-		task_fault(reader, node, key->name, "case %zu is longer than %d bytes.", number, task_most_case_bytes);
+		task_fault(reader, node, key->name, "case %zu is longer than %d bytes.", number,
+			task_most_case_bytes);
 		good = false;
 	}
 	return good ? arena_strdup(reader->arena, buffer_string(&line)) : NULL;
 }
 
-static const char *read_case(struct task_reader *reader, const struct yaml_node *node, const struct task_key *key,
-	size_t number)
+static const char *read_case(struct task_reader *reader, const struct yaml_node *node,
+	const struct task_key *key, size_t number)
 {
 	if (node->kind != YAML_MAP)
-		task_fault(reader, node, key->name, "case %zu must be a map of arguments like {size: 128, seed: 5}, not %s.", number,
+		task_fault(reader, node, key->name,
+			"case %zu must be a map of arguments like {size: 128, seed: 5}, not %s.", number,
 			yaml_kind_name(node->kind));
 	else if (!node->count)
-		task_fault(reader, node, key->name, "case %zu has no arguments; give it at least one.", number);
+		task_fault(
+			reader, node, key->name, "case %zu has no arguments; give it at least one.", number);
 	else if (reader->task->multi_gpu && !yaml_find(node, "world_size"))
-		task_fault(reader, node, key->name, "case %zu has no world_size, which every case needs with multi_gpu: true.",
-			number);
+		task_fault(reader, node, key->name,
+			"case %zu has no world_size, which every case needs with multi_gpu: true.", number);
 	else
 		return case_line(reader, node, key, number);
 	return NULL;
 }
 
-void task_read_cases(struct task_reader *reader, const struct yaml_node *value, const struct task_key *key, void *base)
+void task_read_cases(struct task_reader *reader, const struct yaml_node *value,
+	const struct task_key *key, void *base)
 {
 	if (value->kind == YAML_LIST && value->count > task_most_cases) {
-		task_fault(reader, value, key->name, "there are %zu cases; at most %d are allowed.", value->count, task_most_cases);
+		task_fault(reader, value, key->name, "there are %zu cases; at most %d are allowed.",
+			value->count, task_most_cases);
 		return;
 	}
 	const char **lines = task_read_array(reader, value, key, base, sizeof *lines);

@@ -34,7 +34,8 @@ static const char *trimmed(struct arena *arena, struct buffer *text)
 	return arena_strdup(arena, buffer_string(text) + strspn(buffer_string(text), "\r\n"));
 }
 
-/* Lines after the first lose the indentation that they have in common, as Python's help() does it. */
+/* Lines after the first lose the indentation that they have in common, as Python's help() does it.
+ */
 static const char *dedent(struct arena *arena, const char *text, size_t length)
 {
 	const char *copy = arena_strndup(arena, text, length);
@@ -44,9 +45,11 @@ static const char *dedent(struct arena *arena, const char *text, size_t length)
 		if (line[1 + spaces] && !strchr("\r\n", line[1 + spaces]) && spaces < least)
 			least = spaces;
 	}
-	cleanup_buffer struct buffer out = {0};
+	cleanup_buffer struct buffer out = { 0 };
 	for (const char *line = copy; *line;) {
-		size_t skip = line == copy ? indentation(line) : indentation(line) < least ? indentation(line) : least;
+		size_t skip = line == copy      ? indentation(line)
+			: indentation(line) < least ? indentation(line)
+										: least;
 		size_t end = strcspn(line, "\n");
 		buffer_append(&out, line + skip, end - skip);
 		line += end;
@@ -72,7 +75,7 @@ static const char *python_docstring(struct arena *arena, const char *code)
 /* Lines without what marks them as a comment: the slashes or the star in front, and one blank. */
 static const char *unmarked(struct arena *arena, const char *text, size_t length, const char *mark)
 {
-	cleanup_buffer struct buffer out = {0};
+	cleanup_buffer struct buffer out = { 0 };
 	const char *copy = arena_strndup(arena, text, length);
 	for (const char *line = copy; *line;) {
 		const char *at = line + indentation(line);
@@ -87,7 +90,8 @@ static const char *unmarked(struct arena *arena, const char *text, size_t length
 	return trimmed(arena, &out);
 }
 
-/* The comment at the very top: one between slashes and stars, or lines that begin with two slashes. */
+/* The comment at the very top: one between slashes and stars, or lines that begin with two slashes.
+ */
 static const char *c_comment(struct arena *arena, const char *code)
 {
 	code += strspn(code, " \t\r\n\f");

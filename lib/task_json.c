@@ -7,7 +7,16 @@
 #include <string.h>
 
 /* A LATER member may be missing: definitions were stored before it was thought of. */
-enum member_type { TEXT_MEMBER, OPTIONAL_TEXT_MEMBER, LATER_TEXT_MEMBER, WHOLE_MEMBER, REAL_MEMBER, TRUTH_MEMBER, ENUM_MEMBER, VERDICT_MEMBER };
+enum member_type {
+	TEXT_MEMBER,
+	OPTIONAL_TEXT_MEMBER,
+	LATER_TEXT_MEMBER,
+	WHOLE_MEMBER,
+	REAL_MEMBER,
+	TRUTH_MEMBER,
+	ENUM_MEMBER,
+	VERDICT_MEMBER
+};
 
 struct member {
 	const char *name;
@@ -28,8 +37,14 @@ static const char *const LANGUAGES[] = { "py", "cu", NULL };
 static const char *const RANKINGS[] = { "last", "mean", "geom", NULL };
 static const char *const ENGINES[] = { "custom", "isolated", "", NULL };
 
-#define MEMBER(type, record, member) { #member, type, offsetof(struct record, member), NULL }
-#define ENUM(record, member, names) { #member, ENUM_MEMBER, offsetof(struct record, member), names }
+#define MEMBER(type, record, member) \
+	{ \
+#member, type, offsetof(struct record, member), NULL \
+	}
+#define ENUM(record, member, names) \
+	{ \
+#member, ENUM_MEMBER, offsetof(struct record, member), names \
+	}
 
 static const struct member TASK_MEMBERS[] = {
 	ENUM(task, language, LANGUAGES),
@@ -50,23 +65,33 @@ static const struct member TASK_MEMBERS[] = {
 };
 
 static const struct member FILE_MEMBERS[] = {
-	MEMBER(TEXT_MEMBER, task_file, name), MEMBER(TEXT_MEMBER, task_file, source),
+	MEMBER(TEXT_MEMBER, task_file, name),
+	MEMBER(TEXT_MEMBER, task_file, source),
 	MEMBER(TRUTH_MEMBER, task_file, is_submission),
 };
 static const struct member TEMPLATE_MEMBERS[] = {
-	MEMBER(TEXT_MEMBER, task_template, language), MEMBER(TEXT_MEMBER, task_template, source),
+	MEMBER(TEXT_MEMBER, task_template, language),
+	MEMBER(TEXT_MEMBER, task_template, source),
 };
 static const struct member EXPECTED_MEMBERS[] = {
-	MEMBER(TEXT_MEMBER, task_expected, source), MEMBER(VERDICT_MEMBER, task_expected, verdict),
+	MEMBER(TEXT_MEMBER, task_expected, source),
+	MEMBER(VERDICT_MEMBER, task_expected, verdict),
 	MEMBER(TEXT_MEMBER, task_expected, mode),
 };
 static const struct member DEFINE_MEMBERS[] = {
-	MEMBER(TEXT_MEMBER, task_define, name), MEMBER(OPTIONAL_TEXT_MEMBER, task_define, value),
+	MEMBER(TEXT_MEMBER, task_define, name),
+	MEMBER(OPTIONAL_TEXT_MEMBER, task_define, value),
 };
 
 #define LIST(list, count, element, members) \
-	{ #list, offsetof(struct task, list), offsetof(struct task, count), sizeof(element), members, COUNT(members) }
-#define TEXTS(list, count) { #list, offsetof(struct task, list), offsetof(struct task, count), sizeof(char *), NULL, 0 }
+	{ \
+#list, offsetof(struct task, list), offsetof(struct task, count), sizeof(element), \
+			members, COUNT(members) \
+	}
+#define TEXTS(list, count) \
+	{ \
+#list, offsetof(struct task, list), offsetof(struct task, count), sizeof(char *), NULL, 0 \
+	}
 
 static const struct list TASK_LISTS[] = {
 	LIST(files, file_count, struct task_file, FILE_MEMBERS),
@@ -90,26 +115,18 @@ static json_t *member_to_json(const struct member *member, const void *base)
 	switch (member->type) {
 	case TEXT_MEMBER:
 	case OPTIONAL_TEXT_MEMBER:
-	case LATER_TEXT_MEMBER:
-		text = *(const char *const *)place;
-		break;
-	case WHOLE_MEMBER:
-		return json_integer(*(const int64_t *)place);
-	case REAL_MEMBER:
-		return json_real(*(const double *)place);
-	case TRUTH_MEMBER:
-		return json_boolean(*(const bool *)place);
-	case ENUM_MEMBER:
-		text = member->names[*(const unsigned int *)place];
-		break;
-	case VERDICT_MEMBER:
-		text = verdict_name(*(const enum verdict *)place);
-		break;
+	case LATER_TEXT_MEMBER: text = *(const char *const *)place; break;
+	case WHOLE_MEMBER: return json_integer(*(const int64_t *)place);
+	case REAL_MEMBER: return json_real(*(const double *)place);
+	case TRUTH_MEMBER: return json_boolean(*(const bool *)place);
+	case ENUM_MEMBER: text = member->names[*(const unsigned int *)place]; break;
+	case VERDICT_MEMBER: text = verdict_name(*(const enum verdict *)place); break;
 	}
 	return text ? json_string(text) : json_null();
 }
 
-static void members_to_json(json_t *object, const struct member *members, size_t count, const void *base)
+static void members_to_json(
+	json_t *object, const struct member *members, size_t count, const void *base)
 {
 	for (size_t i = 0; i < count; i++)
 		json_object_set_new(object, members[i].name, member_to_json(&members[i], base));
@@ -124,7 +141,8 @@ static json_t *list_to_json(const struct list *list, const struct task *task)
 	json_t *array = json_array();
 	for (size_t i = 0; i < count; i++) {
 		const char *element = elements + i * list->element_bytes;
-		json_t *value = list->members ? json_object() : json_string(*(const char *const *)(const void *)element);
+		json_t *value = list->members ? json_object()
+									  : json_string(*(const char *const *)(const void *)element);
 		if (list->members)
 			members_to_json(value, list->members, list->member_count, element);
 		json_array_append_new(array, value);
@@ -153,7 +171,8 @@ static bool read_enum(const struct member *member, const char *name, unsigned in
 	return false;
 }
 
-static bool member_from_json(struct arena *arena, const struct member *member, const json_t *value, void *base)
+static bool member_from_json(
+	struct arena *arena, const struct member *member, const json_t *value, void *base)
 {
 	void *place = (char *)base + member->offset;
 	const char *text = json_string_value(value);
@@ -165,17 +184,10 @@ static bool member_from_json(struct arena *arena, const struct member *member, c
 	case LATER_TEXT_MEMBER:
 		*(const char **)place = arena_strdup(arena, text);
 		return text || !value || json_is_null(value);
-	case WHOLE_MEMBER:
-		*(int64_t *)place = json_integer_value(value);
-		return json_is_integer(value);
-	case REAL_MEMBER:
-		*(double *)place = json_number_value(value);
-		return json_is_number(value);
-	case TRUTH_MEMBER:
-		*(bool *)place = json_is_true(value);
-		return json_is_boolean(value);
-	case ENUM_MEMBER:
-		return read_enum(member, text, place);
+	case WHOLE_MEMBER: *(int64_t *)place = json_integer_value(value); return json_is_integer(value);
+	case REAL_MEMBER: *(double *)place = json_number_value(value); return json_is_number(value);
+	case TRUTH_MEMBER: *(bool *)place = json_is_true(value); return json_is_boolean(value);
+	case ENUM_MEMBER: return read_enum(member, text, place);
 	case VERDICT_MEMBER:
 		*(enum verdict *)place = verdict_from_name(text);
 		return verdict_from_name(text) != VERDICT_NONE;
@@ -183,21 +195,23 @@ static bool member_from_json(struct arena *arena, const struct member *member, c
 	return false;
 }
 
-static int members_from_json(struct arena *arena, const struct member *members, size_t count, const json_t *object,
-	void *base, struct error *error)
+static int members_from_json(struct arena *arena, const struct member *members, size_t count,
+	const json_t *object, void *base, struct error *error)
 {
 	for (size_t i = 0; i < count; i++)
 		if (!member_from_json(arena, &members[i], json_object_get(object, members[i].name), base))
-			return fail(error, ERROR_INPUT, "The task's definition is damaged: %s is missing or of the wrong type.",
+			return fail(error, ERROR_INPUT,
+				"The task's definition is damaged: %s is missing or of the wrong type.",
 				members[i].name);
 	return 0;
 }
 
-static int list_from_json(struct arena *arena, const struct list *list, const json_t *array, struct task *task,
-	struct error *error)
+static int list_from_json(struct arena *arena, const struct list *list, const json_t *array,
+	struct task *task, struct error *error)
 {
 	if (!json_is_array(array))
-		return fail(error, ERROR_INPUT, "The task's definition is damaged: %s is missing or no list.", list->name);
+		return fail(error, ERROR_INPUT,
+			"The task's definition is damaged: %s is missing or no list.", list->name);
 	static const struct member text = { "entry", TEXT_MEMBER, 0, NULL };
 	size_t count = json_array_size(array);
 	char *elements = arena_alloc(arena, (count + 1) * list->element_bytes);
@@ -205,7 +219,8 @@ static int list_from_json(struct arena *arena, const struct list *list, const js
 		void *element = elements + i * list->element_bytes;
 		const json_t *value = json_array_get(array, i);
 		if (!list->members && !member_from_json(arena, &text, value, element))
-			return fail(error, ERROR_INPUT, "The task's definition is damaged: %s holds something that is no text.",
+			return fail(error, ERROR_INPUT,
+				"The task's definition is damaged: %s holds something that is no text.",
 				list->name);
 		if (members_from_json(arena, list->members, list->member_count, value, element, error))
 			return ERROR_INPUT;
@@ -220,6 +235,7 @@ int task_from_json(struct arena *arena, const json_t *json, struct task **task, 
 	*task = arena_array(arena, struct task, 1);
 	int rc = members_from_json(arena, TASK_MEMBERS, COUNT(TASK_MEMBERS), json, *task, error);
 	for (size_t i = 0; i < COUNT(TASK_LISTS) && !rc; i++)
-		rc = list_from_json(arena, &TASK_LISTS[i], json_object_get(json, TASK_LISTS[i].name), *task, error);
+		rc = list_from_json(
+			arena, &TASK_LISTS[i], json_object_get(json, TASK_LISTS[i].name), *task, error);
 	return rc;
 }

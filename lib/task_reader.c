@@ -8,7 +8,8 @@
 #include <stdarg.h>
 #include <string.h>
 
-void task_fault(struct task_reader *reader, const struct yaml_node *at, const char *key, const char *format, ...)
+void task_fault(struct task_reader *reader, const struct yaml_node *at, const char *key,
+	const char *format, ...)
 {
 	if (reader->faults->count == task_most_faults)
 		return;
@@ -17,7 +18,7 @@ void task_fault(struct task_reader *reader, const struct yaml_node *at, const ch
 	va_start(arguments, format);
 	vsnprintf(sentence, sizeof sentence, format, arguments);
 	va_end(arguments);
-	cleanup_buffer struct buffer out = {0};
+	cleanup_buffer struct buffer out = { 0 };
 	buffer_text(&out, reader->name);
 	if (at)
 		buffer_printf(&out, " line %d", at->line);
@@ -82,23 +83,26 @@ static const struct task_key *find_key(const struct task_key *keys, size_t count
 static void refuse_key(struct task_reader *reader, const struct yaml_node *key, const char *what,
 	const struct task_key *keys, size_t count)
 {
-	const char *shown = quote(reader->arena, key->text), *near = nearest_key(key->text, keys, count);
+	const char *shown = quote(reader->arena, key->text),
+			   *near = nearest_key(key->text, keys, count);
 	if (near) {
 		task_fault(reader, key, NULL, "%s has no key %s; did you mean %s?", what, shown, near);
 		return;
 	}
-	cleanup_buffer struct buffer known = {0};
+	cleanup_buffer struct buffer known = { 0 };
 	for (size_t i = 0; i < count; i++)
 		buffer_printf(&known, "%s%s", i ? ", " : "", keys[i].name);
 	task_fault(reader, key, NULL, "%s has no key %s%s; known are %s.", what, shown,
-		strcmp(key->text, "name") == 0 ? " (a leaderboard gets its name when it is created)" : "", buffer_string(&known));
+		strcmp(key->text, "name") == 0 ? " (a leaderboard gets its name when it is created)" : "",
+		buffer_string(&known));
 }
 
 void task_read_map(struct task_reader *reader, const struct yaml_node *map, const char *what,
 	const struct task_key *keys, size_t count, void *base)
 {
 	if (map->kind != YAML_MAP) {
-		task_fault(reader, map, NULL, "%s must be a map (`key: value` lines), not %s.", what, yaml_kind_name(map->kind));
+		task_fault(reader, map, NULL, "%s must be a map (`key: value` lines), not %s.", what,
+			yaml_kind_name(map->kind));
 		return;
 	}
 	for (const struct yaml_node *child = map->first; child; child = child->next)
@@ -120,11 +124,14 @@ static void *member(void *base, size_t offset)
 	return (char *)base + offset;
 }
 
-static const char *take_text(struct task_reader *reader, const struct yaml_node *value, const struct task_key *key)
+static const char *take_text(
+	struct task_reader *reader, const struct yaml_node *value, const struct task_key *key)
 {
 	if (value->kind != YAML_TEXT) {
-		task_fault(reader, value, key->name, "expected text, not %s%s%s; put it in quotes if it is meant as text.",
-			yaml_kind_name(value->kind), *value->text ? " " : "", *value->text ? quote(reader->arena, value->text) : "");
+		task_fault(reader, value, key->name,
+			"expected text, not %s%s%s; put it in quotes if it is meant as text.",
+			yaml_kind_name(value->kind), *value->text ? " " : "",
+			*value->text ? quote(reader->arena, value->text) : "");
 		return NULL;
 	}
 	const char *fault = key->rule ? key->rule(value->text) : NULL;
@@ -133,28 +140,32 @@ static const char *take_text(struct task_reader *reader, const struct yaml_node 
 	return fault ? NULL : value->text;
 }
 
-void task_read_text(struct task_reader *reader, const struct yaml_node *value, const struct task_key *key, void *base)
+void task_read_text(struct task_reader *reader, const struct yaml_node *value,
+	const struct task_key *key, void *base)
 {
 	*(const char **)member(base, key->offset) = take_text(reader, value, key);
 }
 
-void *task_read_array(struct task_reader *reader, const struct yaml_node *node, const struct task_key *key, void *base,
-	size_t element_bytes)
+void *task_read_array(struct task_reader *reader, const struct yaml_node *node,
+	const struct task_key *key, void *base, size_t element_bytes)
 {
 	if (node->kind != YAML_LIST) {
-		task_fault(reader, node, key->name, "expected a list (lines that begin with \"- \"), not %s.",
-			yaml_kind_name(node->kind));
+		task_fault(reader, node, key->name,
+			"expected a list (lines that begin with \"- \"), not %s.", yaml_kind_name(node->kind));
 		return NULL;
 	}
 	void *array = arena_alloc(reader->arena, element_bytes * (node->count + 1));
-	memcpy(member(base, key->offset), &array, sizeof array); /* every object pointer has one size here */
+	memcpy(member(base, key->offset), &array,
+		sizeof array); /* every object pointer has one size here */
 	return array;
 }
 
-void task_read_texts(struct task_reader *reader, const struct yaml_node *value, const struct task_key *key, void *base)
+void task_read_texts(struct task_reader *reader, const struct yaml_node *value,
+	const struct task_key *key, void *base)
 {
 	if (value->kind == YAML_LIST && value->count > most_texts) {
-		task_fault(reader, value, key->name, "the list has %zu entries; at most %d are allowed.", value->count, most_texts);
+		task_fault(reader, value, key->name, "the list has %zu entries; at most %d are allowed.",
+			value->count, most_texts);
 		return;
 	}
 	const char **texts = task_read_array(reader, value, key, base, sizeof *texts);
@@ -163,7 +174,8 @@ void task_read_texts(struct task_reader *reader, const struct yaml_node *value, 
 		const char *text = take_text(reader, child, key);
 		for (size_t i = 0; i < count && text && !key->may_repeat; i++)
 			if (strcmp(texts[i], text) == 0) {
-				task_fault(reader, child, key->name, "%s is there twice.", quote(reader->arena, text));
+				task_fault(
+					reader, child, key->name, "%s is there twice.", quote(reader->arena, text));
 				text = NULL;
 			}
 		if (text)
@@ -172,16 +184,19 @@ void task_read_texts(struct task_reader *reader, const struct yaml_node *value, 
 	*(size_t *)member(base, key->count_offset) = count;
 }
 
-void task_read_whole(struct task_reader *reader, const struct yaml_node *value, const struct task_key *key, void *base)
+void task_read_whole(struct task_reader *reader, const struct yaml_node *value,
+	const struct task_key *key, void *base)
 {
 	if (value->kind != YAML_INTEGER || value->integer < key->least || value->integer > key->most)
-		task_fault(reader, value, key->name, "expected a whole number from %lld to %lld, not %s.", (long long)key->least,
-			(long long)key->most, *value->text ? quote(reader->arena, value->text) : yaml_kind_name(value->kind));
+		task_fault(reader, value, key->name, "expected a whole number from %lld to %lld, not %s.",
+			(long long)key->least, (long long)key->most,
+			*value->text ? quote(reader->arena, value->text) : yaml_kind_name(value->kind));
 	else
 		*(int64_t *)member(base, key->offset) = value->integer;
 }
 
-void task_read_truth(struct task_reader *reader, const struct yaml_node *value, const struct task_key *key, void *base)
+void task_read_truth(struct task_reader *reader, const struct yaml_node *value,
+	const struct task_key *key, void *base)
 {
 	if (value->kind != YAML_BOOL)
 		task_fault(reader, value, key->name, "expected true or false, not %s.",
@@ -190,15 +205,17 @@ void task_read_truth(struct task_reader *reader, const struct yaml_node *value, 
 		*(bool *)member(base, key->offset) = value->truth;
 }
 
-void task_read_choice(struct task_reader *reader, const struct yaml_node *value, const struct task_key *key, void *base)
+void task_read_choice(struct task_reader *reader, const struct yaml_node *value,
+	const struct task_key *key, void *base)
 {
-	cleanup_buffer struct buffer known = {0};
+	cleanup_buffer struct buffer known = { 0 };
 	for (int i = 0; key->choices[i]; i++) {
 		if (value->kind == YAML_TEXT && strcmp(value->text, key->choices[i]) == 0) {
 			*(int *)member(base, key->offset) = i;
 			return;
 		}
-		buffer_printf(&known, "%s%s", i ? (key->choices[i + 1] ? ", " : " or ") : "", key->choices[i]);
+		buffer_printf(
+			&known, "%s%s", i ? (key->choices[i + 1] ? ", " : " or ") : "", key->choices[i]);
 	}
 	task_fault(reader, value, key->name, "expected %s, not %s.", buffer_string(&known),
 		*value->text ? quote(reader->arena, value->text) : yaml_kind_name(value->kind));
@@ -270,19 +287,22 @@ static const struct file *same_name_elsewhere(const struct fileset *upload, cons
 	return NULL;
 }
 
-const struct file *task_source(struct task_reader *reader, const struct yaml_node *at, const char *key,
-	const char *source)
+const struct file *task_source(
+	struct task_reader *reader, const struct yaml_node *at, const char *key, const char *source)
 {
 	const char *shown = quote(reader->arena, source);
 	if (!*source || source[0] == '/' || strchr(source, '\\')) {
-		task_fault(reader, at, key, "the source %s must be a path relative to %s, with \"/\" between folders.", shown,
+		task_fault(reader, at, key,
+			"the source %s must be a path relative to %s, with \"/\" between folders.", shown,
 			reader->name);
 		return NULL;
 	}
 	const char *path = resolve(reader->arena, reader->folder, source);
 	if (!path) {
-		task_fault(reader, at, key, "the source %s leads out of the upload; put the file into the task's folder, or pack "
-			"the folder above it.", shown);
+		task_fault(reader, at, key,
+			"the source %s leads out of the upload; put the file into the task's folder, or pack "
+			"the folder above it.",
+			shown);
 		return NULL;
 	}
 	const struct file *file = fileset_find(reader->upload, path);

@@ -2,7 +2,9 @@
 
 #include <math.h>
 
-struct score { double value, err; }; /* ns */
+struct score {
+	double value, err;
+}; /* ns */
 
 static struct score last_of(const double *means, const double *errs, size_t count)
 {
@@ -20,8 +22,8 @@ static struct score mean_of(const double *means, const double *errs, size_t coun
 	return (struct score){ sum, sqrt(squares) };
 }
 
-/* In logarithms: a product of a thousand times of 1e-9 is no double. Relative to the first time, so that
- * equal times give exactly that time. d(geom) = geom / n * sum of d(t) / t. */
+/* In logarithms: a product of a thousand times of 1e-9 is no double. Relative to the first time, so
+ * that equal times give exactly that time. d(geom) = geom / n * sum of d(t) / t. */
 static struct score geom_of(const double *means, const double *errs, size_t count)
 {
 	double sum = 0, squares = 0, n = (double)count;
@@ -34,27 +36,22 @@ static struct score geom_of(const double *means, const double *errs, size_t coun
 	return (struct score){ value, value * sqrt(squares) / n };
 }
 
-int task_score(enum task_ranking_by ranking_by, const double *means, const double *errs, size_t count,
-	double *score_ns, double *err_ns, struct error *error)
+int task_score(enum task_ranking_by ranking_by, const double *means, const double *errs,
+	size_t count, double *score_ns, double *err_ns, struct error *error)
 {
 	if (!count)
 		return fail(error, ERROR_INPUT, "There is no benchmark to compute a score from.");
 	for (size_t i = 0; i < count; i++)
 		if (!(means[i] > 0) || isinf(means[i]))
-			return fail(error, ERROR_INPUT, "The mean time of benchmark %zu is %g ns, which is not a positive number.", i + 1,
+			return fail(error, ERROR_INPUT,
+				"The mean time of benchmark %zu is %g ns, which is not a positive number.", i + 1,
 				means[i]);
 	struct score score;
 	switch (ranking_by) {
-	case RANKING_BY_MEAN:
-		score = mean_of(means, errs, count);
-		break;
-	case RANKING_BY_GEOM:
-		score = geom_of(means, errs, count);
-		break;
+	case RANKING_BY_MEAN: score = mean_of(means, errs, count); break;
+	case RANKING_BY_GEOM: score = geom_of(means, errs, count); break;
 	case RANKING_BY_LAST:
-	default:
-		score = last_of(means, errs, count);
-		break;
+	default: score = last_of(means, errs, count); break;
 	}
 	*score_ns = score.value;
 	*err_ns = score.err >= 0 && !isinf(score.err) ? score.err : NAN;
@@ -67,7 +64,8 @@ static double half_width(const struct task_ratio *one)
 	return fmax(log(one->high / one->ratio), log(one->ratio / one->low));
 }
 
-struct task_ratio task_ratio(enum task_ranking_by ranking_by, const struct task_ratio *cases, size_t count)
+struct task_ratio task_ratio(
+	enum task_ranking_by ranking_by, const struct task_ratio *cases, size_t count)
 {
 	double logarithm = 0, squares = 0, own_ns = 0, other_ns = 0;
 	if (ranking_by == RANKING_BY_LAST)
@@ -77,11 +75,13 @@ struct task_ratio task_ratio(enum task_ranking_by ranking_by, const struct task_
 		other_ns += cases[i].other_ns;
 	}
 	for (size_t i = 0; i < count; i++) {
-		double weight = ranking_by == RANKING_BY_MEAN ? cases[i].ratio * cases[i].other_ns / own_ns : 1.0 / (double)count;
+		double weight = ranking_by == RANKING_BY_MEAN ? cases[i].ratio * cases[i].other_ns / own_ns
+													  : 1.0 / (double)count;
 		double part = weight * half_width(&cases[i]);
 		logarithm += log(cases[i].ratio) / (double)count;
 		squares += part * part;
 	}
 	double ratio = ranking_by == RANKING_BY_MEAN ? own_ns / other_ns : exp(logarithm);
-	return (struct task_ratio){ ratio, ratio * exp(-sqrt(squares)), ratio * exp(sqrt(squares)), other_ns };
+	return (struct task_ratio){ ratio, ratio * exp(-sqrt(squares)), ratio * exp(sqrt(squares)),
+		other_ns };
 }

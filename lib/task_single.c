@@ -1,7 +1,8 @@
-/* The older form: no task.yml, but one reference_code.py (or .cuh, .cu, .cpp) with generate_input(), ref_kernel and
- * check_implementation(custom_output, ref_output) -> bool. Stock files give it the interface that the stock
- * evaluation expects. With an evaluation of its own, which reports one score, the stock file that runs it reports
- * for it. Either way an ordinary task comes out. */
+/* The older form: no task.yml, but one reference_code.py (or .cuh, .cu, .cpp) with
+ * generate_input(), ref_kernel and check_implementation(custom_output, ref_output) -> bool. Stock
+ * files give it the interface that the stock evaluation expects. With an evaluation of its own,
+ * which reports one score, the stock file that runs it reports for it. Either way an ordinary task
+ * comes out. */
 #include "lib/task_reader.h"
 
 #include "lib/quote.h"
@@ -19,15 +20,17 @@ enum { most_words = 6, most_files = 8 };
 
 /* Texts and files end with NULL. */
 static const struct form {
-	const char *codes[most_words];      /* names that the reference may have */
-	const char *needs[most_words];      /* words in it, without which the stock evaluation cannot use it */
-	const char *evaluation;             /* name of the task's own, if it has one */
-	const char *stock_slot, *train_slot; /* of the submission with the stock evaluation; where the reference names it */
+	const char *codes[most_words]; /* names that the reference may have */
+	const char
+		*needs[most_words]; /* words in it, without which the stock evaluation cannot use it */
+	const char *evaluation; /* name of the task's own, if it has one */
+	const char *stock_slot,
+		*train_slot; /* of the submission with the stock evaluation; where the reference names it */
 	struct task_file stock_files[most_files], own_files[most_files]; /* beside the submission */
-	const char *main, *own_main;        /* py */
-	const char *sources[most_words], *own_sources[most_words]; /* cu */
+	const char *main, *own_main;                                     /* py */
+	const char *sources[most_words], *own_sources[most_words];       /* cu */
 	const char *template_language;
-	const char *endings[most_words];    /* of templates and samples */
+	const char *endings[most_words]; /* of templates and samples */
 } FORMS[] = {
 	[TASK_PY] = {
 		.codes = { "reference_code.py" },
@@ -84,7 +87,8 @@ static bool mentions(const char *code, const char *word)
 	size_t length = strlen(word);
 	for (const char *at = strstr(code, word); at; at = strstr(at + 1, word)) {
 		char before = at == code ? ' ' : at[-1], after = at[length];
-		if (!isalnum((unsigned char)before) && before != '_' && !isalnum((unsigned char)after) && after != '_')
+		if (!isalnum((unsigned char)before) && before != '_' && !isalnum((unsigned char)after)
+			&& after != '_')
 			return true;
 	}
 	return false;
@@ -99,17 +103,23 @@ static const char *find_group(struct arena *arena, const char *code, const char 
 		return NULL;
 	bool found = regexec(&compiled, code, COUNT(groups), groups, 0) == 0;
 	regfree(&compiled);
-	return found ? arena_strndup(arena, code + groups[1].rm_so, (size_t)(groups[1].rm_eo - groups[1].rm_so)) : NULL;
+	return found
+		? arena_strndup(arena, code + groups[1].rm_so, (size_t)(groups[1].rm_eo - groups[1].rm_so))
+		: NULL;
 }
 
-/* The file by which `code` imports or includes the submission: train.py, train.cuh, submission.py; or NULL. */
+/* The file by which `code` imports or includes the submission: train.py, train.cuh, submission.py;
+ * or NULL. */
 static const char *imported_slot(struct arena *arena, enum task_language language, const char *code)
 {
 	static const char *const names[] = { "train", "submission" };
 	for (size_t i = 0; i < COUNT(names); i++) {
-		const char *pattern = language == TASK_PY ?
-			arena_printf(arena, "^[ \t]*(from[ \t]+%s[ \t]+import|import[ \t]+%s)([^A-Za-z0-9_.]|$)", names[i], names[i]) :
-			arena_printf(arena, "^[ \t]*#[ \t]*include[ \t]*\"(%s\\.(cuh|cu|cpp|h|hpp))\"", names[i]);
+		const char *pattern = language == TASK_PY
+			? arena_printf(arena,
+				"^[ \t]*(from[ \t]+%s[ \t]+import|import[ \t]+%s)([^A-Za-z0-9_.]|$)", names[i],
+				names[i])
+			: arena_printf(
+				arena, "^[ \t]*#[ \t]*include[ \t]*\"(%s\\.(cuh|cu|cpp|h|hpp))\"", names[i]);
 		const char *found = find_group(arena, code, pattern);
 		if (found)
 			return language == TASK_PY ? arena_printf(arena, "%s.py", names[i]) : found;
@@ -131,12 +141,15 @@ static void check_code(struct single *single)
 	}
 	for (const char *const *word = single->form->needs; !single->evaluation && *word; word++)
 		if (!mentions(single->code->bytes, *word))
-			task_fault(reader, NULL, NULL, "it has no %s; the form with a single file needs generate_input(), ref_kernel and "
-				"check_implementation(custom_output, ref_output)%s.", *word,
+			task_fault(reader, NULL, NULL,
+				"it has no %s; the form with a single file needs generate_input(), ref_kernel and "
+				"check_implementation(custom_output, ref_output)%s.",
+				*word,
 				single->form == &FORMS[TASK_CU] ? ", and the types input_t and output_t" : "");
 }
 
-/* An evaluation of the task's own must name the submission, or there is no place for it, and give a score. */
+/* An evaluation of the task's own must name the submission, or there is no place for it, and give a
+ * score. */
 static void check_evaluation(struct single *single)
 {
 	struct task_reader *reader = single->reader;
@@ -145,19 +158,23 @@ static void check_evaluation(struct single *single)
 		return;
 	}
 	if (!task_is_score_evaluation(single->evaluation))
-		task_fault(reader, NULL, NULL, "it is none that reports one score; an evaluation beside %s must print "
-			"\"score: SECONDS\", and one with tests and benchmarks needs a task.yml.", single->code->path);
+		task_fault(reader, NULL, NULL,
+			"it is none that reports one score; an evaluation beside %s must print "
+			"\"score: SECONDS\", and one with tests and benchmarks needs a task.yml.",
+			single->code->path);
 	single->slot = imported_slot(reader->arena, reader->task->language, single->evaluation->bytes);
 	if (!single->slot)
 		task_fault(reader, NULL, NULL, "it %s, so the participant's file has no place.",
-			reader->task->language == TASK_PY ? "imports neither train nor submission" : "includes neither \"train.cuh\" nor "
-			"\"submission.cuh\"");
+			reader->task->language == TASK_PY ? "imports neither train nor submission"
+											  : "includes neither \"train.cuh\" nor "
+												"\"submission.cuh\"");
 }
 
 static void choose_slot(struct single *single)
 {
 	const struct form *form = single->form;
-	bool named = imported_slot(single->reader->arena, single->reader->task->language, single->code->bytes);
+	bool named =
+		imported_slot(single->reader->arena, single->reader->task->language, single->code->bytes);
 	single->slot = named ? form->train_slot : form->stock_slot;
 }
 
@@ -188,8 +205,9 @@ static bool is_template(const struct form *form, const char *path)
 static bool is_helper(const struct single *single, const struct file *file)
 {
 	const char *path = file->path;
-	return file != single->code && file != single->evaluation && !is_template(single->form, path) &&
-		strncmp(path, SAMPLES, sizeof SAMPLES - 1) != 0 && !text_ends_with(path, ".md") && strncmp(path, "LICENSE", 7) != 0;
+	return file != single->code && file != single->evaluation && !is_template(single->form, path)
+		&& strncmp(path, SAMPLES, sizeof SAMPLES - 1) != 0 && !text_ends_with(path, ".md")
+		&& strncmp(path, "LICENSE", 7) != 0;
 }
 
 static void add_helpers(struct single *single)
@@ -200,8 +218,10 @@ static void add_helpers(struct single *single)
 		if (!is_helper(single, file))
 			continue;
 		if (is_named(single->reader->task, file->path))
-			task_fault(single->reader, NULL, NULL, "the file %s has the name of one that the form with a single file needs for "
-				"itself; rename it.", quote(single->reader->arena, file->path));
+			task_fault(single->reader, NULL, NULL,
+				"the file %s has the name of one that the form with a single file needs for "
+				"itself; rename it.",
+				quote(single->reader->arena, file->path));
 		else
 			add_file(single->reader->task, file->path, file->path);
 	}
@@ -211,13 +231,17 @@ static void add_files(struct single *single)
 {
 	struct task_reader *reader = single->reader;
 	const struct form *form = single->form;
-	reader->task->files = arena_array(reader->arena, struct task_file, most_files + reader->upload->count + 1);
+	reader->task->files =
+		arena_array(reader->arena, struct task_file, most_files + reader->upload->count + 1);
 	add_file(reader->task, single->slot, SLOT);
-	for (const struct task_file *file = single->evaluation ? form->own_files : form->stock_files; file->name; file++) {
-		add_file(reader->task, file->name, strcmp(file->source, CODE) == 0 ? single->code->path : file->source);
+	for (const struct task_file *file = single->evaluation ? form->own_files : form->stock_files;
+		 file->name; file++) {
+		add_file(reader->task, file->name,
+			strcmp(file->source, CODE) == 0 ? single->code->path : file->source);
 		const char *stock = task_stock_name(file);
 		if (stock && !fileset_find(reader->stock, stock))
-			task_fault(reader, NULL, NULL, "there is no stock file %s.", quote(reader->arena, stock));
+			task_fault(
+				reader, NULL, NULL, "there is no stock file %s.", quote(reader->arena, stock));
 	}
 	add_helpers(single);
 }
@@ -254,7 +278,8 @@ static void add_cases(struct single *single)
 	task->test_count = single->evaluation ? 1 : COUNT(SEED_TESTS);
 	task->tests = copy_texts(arena, single->evaluation ? &only : SEED_TESTS, task->test_count);
 	task->benchmark_count = COUNT(SEED_BENCHMARKS);
-	task->benchmarks = copy_texts(arena, single->evaluation ? &only : SEED_BENCHMARKS, task->benchmark_count);
+	task->benchmarks =
+		copy_texts(arena, single->evaluation ? &only : SEED_BENCHMARKS, task->benchmark_count);
 	task->ranking_by = RANKING_BY_LAST;
 }
 
@@ -310,7 +335,8 @@ static void read_template(struct single *single)
 		if (!is_template(single->form, file->path))
 			continue;
 		task_check_text(single->reader, NULL, NULL, file);
-		task->templates[task->template_count++] = (struct task_template){ single->form->template_language, file->path };
+		task->templates[task->template_count++] =
+			(struct task_template){ single->form->template_language, file->path };
 	}
 }
 
@@ -323,7 +349,9 @@ const struct file *task_find_single(struct task_reader *reader)
 		for (const char *const *name = FORMS[i].codes; *name; name++) {
 			const struct file *file = fileset_find(reader->upload, *name);
 			if (file && found)
-				task_fault(reader, NULL, NULL, "there is none, but both %s and %s; keep one of them.", found->path, file->path);
+				task_fault(reader, NULL, NULL,
+					"there is none, but both %s and %s; keep one of them.", found->path,
+					file->path);
 			if (!file || found)
 				continue;
 			found = file;
@@ -335,7 +363,9 @@ const struct file *task_find_single(struct task_reader *reader)
 void task_read_single(struct task_reader *reader, const struct file *code)
 {
 	const struct form *form = &FORMS[reader->task->language];
-	struct single single = { .reader = reader, .form = form, .code = code,
+	struct single single = { .reader = reader,
+		.form = form,
+		.code = code,
 		.evaluation = fileset_find(reader->upload, form->evaluation) };
 	reader->name = code->path;
 	check_code(&single);

@@ -7,11 +7,17 @@
 #include <ctype.h>
 #include <string.h>
 
-/* In the order in which they decide. An evaluation that compares with "true" in any form gets it in lower case:
- * one that lowers the word first is content with that as well. */
-static const struct { const char *sign; enum task_truth truth; } TRUTH_SIGNS[] = {
-	{ "\"true\"", TRUTH_LOWERCASE }, { "'true'", TRUTH_LOWERCASE },
-	{ "\"True\"", TRUTH_PYTHON }, { "'True'", TRUTH_PYTHON }, { "literal_eval", TRUTH_PYTHON },
+/* In the order in which they decide. An evaluation that compares with "true" in any form gets it in
+ * lower case: one that lowers the word first is content with that as well. */
+static const struct {
+	const char *sign;
+	enum task_truth truth;
+} TRUTH_SIGNS[] = {
+	{ "\"true\"", TRUTH_LOWERCASE },
+	{ "'true'", TRUTH_LOWERCASE },
+	{ "\"True\"", TRUTH_PYTHON },
+	{ "'True'", TRUTH_PYTHON },
+	{ "literal_eval", TRUTH_PYTHON },
 };
 
 static bool has(const struct file *file, const char *text)
@@ -58,7 +64,8 @@ enum task_truth task_detect_truth(const struct task_reader *reader)
 	return TRUTH_NUMBERS;
 }
 
-/* What it would write, as it stands in a program: `print(f"score: {mean}")`, `log("score", mean)`. */
+/* What it would write, as it stands in a program: `print(f"score: {mean}")`, `log("score", mean)`.
+ */
 bool task_is_score_evaluation(const struct file *file)
 {
 	static const char *const signs[] = { "score:", "\"score\"", "'score'", "duration.mean" };
@@ -85,8 +92,9 @@ void task_wrap_score_evaluation(struct task_reader *reader)
 	const char *program = task->language == TASK_PY ? "eval.py" : "eval.cu";
 	const char *wrapper = task->language == TASK_PY ? "score_eval.py" : "score_eval.cu";
 	const struct task_file *file = own_program(reader, program);
-	if (!file || !is_program(task, program) || own_program(reader, wrapper) || is_program(task, wrapper) ||
-		!task_is_score_evaluation(task_file_content(reader, file)) || !fileset_find(reader->stock, wrapper))
+	if (!file || !is_program(task, program) || own_program(reader, wrapper)
+		|| is_program(task, wrapper) || !task_is_score_evaluation(task_file_content(reader, file))
+		|| !fileset_find(reader->stock, wrapper))
 		return;
 	task->files[task->file_count++] = (struct task_file){ wrapper, "@STOCK@", false };
 	if (task->language == TASK_PY)
@@ -104,7 +112,7 @@ static void append_solid(struct buffer *out, const char *text, size_t length)
 
 bool task_declares(const struct task_reader *reader, const char *signature)
 {
-	cleanup_buffer struct buffer wanted = {0};
+	cleanup_buffer struct buffer wanted = { 0 };
 	append_solid(&wanted, signature, strlen(signature));
 	buffer_byte(&wanted, ';');
 	bool found = false;
@@ -112,7 +120,7 @@ bool task_declares(const struct task_reader *reader, const char *signature)
 		const struct file *content = task_file_content(reader, &reader->task->files[i]);
 		if (!content || task_stock_name(&reader->task->files[i]))
 			continue;
-		cleanup_buffer struct buffer solid = {0};
+		cleanup_buffer struct buffer solid = { 0 };
 		append_solid(&solid, content->bytes, content->length);
 		found = memmem(buffer_string(&solid), solid.length, wanted.data, wanted.length) != NULL;
 	}

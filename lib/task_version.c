@@ -21,12 +21,14 @@ int task_draft_make(struct arena *arena, const struct task *task, const struct f
 		return fail_field(error, "task", "The task has text that cannot be written as JSON.");
 	draft->definition = arena_strdup(arena, text);
 	free(text);
-	int rc = task_contents(arena, task, upload, stock, &draft->contents, &draft->content_count, error);
+	int rc =
+		task_contents(arena, task, upload, stock, &draft->contents, &draft->content_count, error);
 	if (rc)
 		return rc;
 	draft->hashes = arena_alloc(arena, draft->content_count * sizeof *draft->hashes + 1);
 	for (size_t i = 0; i < draft->content_count; i++)
-		crypto_hash_sha256(draft->hashes[i], (const unsigned char *)draft->contents[i].bytes, draft->contents[i].length);
+		crypto_hash_sha256(draft->hashes[i], (const unsigned char *)draft->contents[i].bytes,
+			draft->contents[i].length);
 	return 0;
 }
 
@@ -53,22 +55,30 @@ const char *task_draft_digest(struct arena *arena, const struct task_draft *draf
 
 /* ---- comparing ---- */
 
-struct stored_file { const char *path, *role; struct blob_value sha256; };
+struct stored_file {
+	const char *path, *role;
+	struct blob_value sha256;
+};
 static const struct column STORED_FILE_COLUMNS[] = {
-	TEXT(struct stored_file, path), TEXT(struct stored_file, role), BLOB(struct stored_file, sha256),
+	TEXT(struct stored_file, path),
+	TEXT(struct stored_file, role),
+	BLOB(struct stored_file, sha256),
 };
 static const struct statement STORED_FILES = SELECT(struct stored_file, STORED_FILE_COLUMNS,
 	"SELECT path, role, sha256 FROM task_files WHERE task_version_id = ? ORDER BY role, path");
 
-struct stored_definition { const char *definition; };
+struct stored_definition {
+	const char *definition;
+};
 static const struct column DEFINITION_COLUMNS[] = { TEXT(struct stored_definition, definition) };
 static const struct statement DEFINITION = SELECT(struct stored_definition, DEFINITION_COLUMNS,
 	"SELECT definition FROM task_versions WHERE id = ?");
 
-/* Members of the definition that no run depends on. Every other one, also one that comes to be known later, makes
- * another version. `files` is here without its sources, which are paths of the upload. */
-static const char *const ONLY_READ[] = { "description", "templates", "gpus", "flops", "bytes", "tolerance", "expected",
-	"kernel_signature" };
+/* Members of the definition that no run depends on. Every other one, also one that comes to be
+ * known later, makes another version. `files` is here without its sources, which are paths of the
+ * upload. */
+static const char *const ONLY_READ[] = { "description", "templates", "gpus", "flops", "bytes",
+	"tolerance", "expected", "kernel_signature" };
 
 static bool is_only_read(const char *member)
 {
@@ -95,22 +105,24 @@ static void add_part(struct difference *found, enum task_difference difference, 
 
 static bool is_empty(const json_t *value)
 {
-	return !value || json_is_null(value) || json_is_false(value) || (json_is_array(value) && !json_array_size(value));
+	return !value || json_is_null(value) || json_is_false(value)
+		|| (json_is_array(value) && !json_array_size(value));
 }
 
-/* A definition that an older Podium stored lacks the members that were unknown then: they were empty. */
+/* A definition that an older Podium stored lacks the members that were unknown then: they were
+ * empty. */
 static bool differs(const json_t *a, const json_t *b)
 {
 	return !(is_empty(a) && is_empty(b)) && !(a && b && json_equal(a, b));
 }
 
-/* The files without where in the upload they came from; what is in them is compared by their hashes. */
+/* The files without where in the upload they came from; what is in them is compared by their
+ * hashes. */
 static json_t *without_sources(const json_t *files)
 {
 	json_t *copy = json_deep_copy(files), *file;
 	size_t i;
-	json_array_foreach(copy, i, file)
-		json_object_del(file, "source");
+	json_array_foreach(copy, i, file) json_object_del(file, "source");
 	return copy;
 }
 
@@ -126,27 +138,32 @@ static bool files_run_differently(const json_t *before, const json_t *after)
 /* As task.yml has it: without the unit. */
 static const char *member_name(struct arena *arena, const char *member)
 {
-	return arena_strndup(arena, member, strlen(member) - (text_ends_with(member, "_timeout_s") ? 2 : 0));
+	return arena_strndup(
+		arena, member, strlen(member) - (text_ends_with(member, "_timeout_s") ? 2 : 0));
 }
 
-static void compare_member(struct difference *found, const char *member, const json_t *before, const json_t *after)
+static void compare_member(
+	struct difference *found, const char *member, const json_t *before, const json_t *after)
 {
 	if (!differs(before, after))
 		return;
-	bool runs = strcmp(member, "files") == 0 ? files_run_differently(before, after) : !is_only_read(member);
-	add_part(found, runs ? TASK_RUNS_DIFFERENTLY : TASK_READS_DIFFERENTLY, member_name(found->arena, member));
+	bool runs =
+		strcmp(member, "files") == 0 ? files_run_differently(before, after) : !is_only_read(member);
+	add_part(found, runs ? TASK_RUNS_DIFFERENTLY : TASK_READS_DIFFERENTLY,
+		member_name(found->arena, member));
 }
 
-static int compare_definitions(struct difference *found, const char *before, const char *after, struct error *error)
+static int compare_definitions(
+	struct difference *found, const char *before, const char *after, struct error *error)
 {
 	json_t *a = json_loads(before, 0, NULL), *b = json_loads(after, 0, NULL), *value;
 	const char *member;
-	int rc = a && b ? 0 : fail(error, ERROR_SYSTEM, "The definition of a task version is not JSON.");
+	int rc =
+		a && b ? 0 : fail(error, ERROR_SYSTEM, "The definition of a task version is not JSON.");
 	json_object_foreach(b, member, value)
 		compare_member(found, member, json_object_get(a, member), value);
-	json_object_foreach(a, member, value)
-		if (!json_object_get(b, member))
-			compare_member(found, member, value, NULL);
+	json_object_foreach(a, member, value) if (!json_object_get(b, member))
+		compare_member(found, member, value, NULL);
 	json_decref(a);
 	json_decref(b);
 	return rc;
@@ -156,29 +173,34 @@ static int compare_definitions(struct difference *found, const char *before, con
 static size_t find_content(const struct task_draft *draft, const struct stored_file *file)
 {
 	size_t i = 0;
-	while (i < draft->content_count && !(strcmp(draft->contents[i].path, file->path) == 0
-		&& strcmp(task_file_role_name(draft->contents[i].role), file->role) == 0))
+	while (i < draft->content_count
+		&& !(strcmp(draft->contents[i].path, file->path) == 0
+			&& strcmp(task_file_role_name(draft->contents[i].role), file->role) == 0))
 		i++;
 	return i;
 }
 
-static const char *part_name(struct arena *arena, const char *role, const char *path, const char *note)
+static const char *part_name(
+	struct arena *arena, const char *role, const char *path, const char *note)
 {
-	bool plain = strcmp(role, task_file_role_name(ROLE_FILE)) == 0 || strcmp(role, task_file_role_name(ROLE_DEFINITION)) == 0;
+	bool plain = strcmp(role, task_file_role_name(ROLE_FILE)) == 0
+		|| strcmp(role, task_file_role_name(ROLE_DEFINITION)) == 0;
 	return arena_printf(arena, "%s%s%s%s", plain ? "" : role, plain ? "" : " ", path, note);
 }
 
 static void add_file(struct difference *found, const char *role, const char *path, const char *note)
 {
 	bool runs = strcmp(role, task_file_role_name(ROLE_FILE)) == 0;
-	/* The text of task.yml differs with every member; it is worth a word only where nothing else does. */
+	/* The text of task.yml differs with every member; it is worth a word only where nothing else
+	 * does. */
 	if (strcmp(role, task_file_role_name(ROLE_DEFINITION)) == 0 && found->comparison->part_count)
 		return;
-	add_part(found, runs ? TASK_RUNS_DIFFERENTLY : TASK_READS_DIFFERENTLY, part_name(found->arena, role, path, note));
+	add_part(found, runs ? TASK_RUNS_DIFFERENTLY : TASK_READS_DIFFERENTLY,
+		part_name(found->arena, role, path, note));
 }
 
-static void compare_files(struct difference *found, const struct task_draft *draft, const struct stored_file *files,
-	size_t count)
+static void compare_files(struct difference *found, const struct task_draft *draft,
+	const struct stored_file *files, size_t count)
 {
 	bool *seen = arena_array(found->arena, bool, draft->content_count + 1);
 	for (size_t i = 0; i < count; i++) {
@@ -191,17 +213,18 @@ static void compare_files(struct difference *found, const struct task_draft *dra
 	}
 	for (size_t i = 0; i < draft->content_count; i++)
 		if (!seen[i])
-			add_file(found, task_file_role_name(draft->contents[i].role), draft->contents[i].path, " (new)");
+			add_file(found, task_file_role_name(draft->contents[i].role), draft->contents[i].path,
+				" (new)");
 }
 
-int task_draft_compare(struct database *db, struct arena *arena, const struct task_draft *draft, int64_t version_id,
-	struct task_comparison *comparison, struct error *error)
+int task_draft_compare(struct database *db, struct arena *arena, const struct task_draft *draft,
+	int64_t version_id, struct task_comparison *comparison, struct error *error)
 {
 	enum { most_members = 64 };
 	struct stored_definition stored;
 	struct stored_file *files;
 	size_t count;
-	*comparison = (struct task_comparison){0};
+	*comparison = (struct task_comparison){ 0 };
 	int rc = database_row(db, arena, &DEFINITION, &stored, error, "i", version_id);
 	if (!rc)
 		rc = database_rows(db, arena, &STORED_FILES, &files, &count, error, "i", version_id);
@@ -218,7 +241,7 @@ int task_draft_compare(struct database *db, struct arena *arena, const struct ta
 const char *task_comparison_words(struct arena *arena, const struct task_comparison *comparison)
 {
 	enum { listed_most = 8 };
-	cleanup_buffer struct buffer words = {0};
+	cleanup_buffer struct buffer words = { 0 };
 	for (size_t i = 0; i < comparison->part_count && i < listed_most; i++)
 		buffer_printf(&words, "%s%s", i ? ", " : "", comparison->parts[i]);
 	if (comparison->part_count > listed_most)
@@ -228,20 +251,25 @@ const char *task_comparison_words(struct arena *arena, const struct task_compari
 
 /* ---- storing ---- */
 
-static const struct statement INSERT_VERSION = COMMAND(
-	"INSERT INTO task_versions (leaderboard_id, number, language, description, definition, created_by) "
-	"SELECT ?, COALESCE(MAX(number), 0) + 1, ?, ?, ?, ? FROM task_versions WHERE leaderboard_id = ?");
-static const struct statement INSERT_FILE = COMMAND(
-	"INSERT INTO task_files (task_version_id, path, role, sha256) VALUES (?, ?, ?, ?)");
-static const struct statement REWRITE_VERSION = COMMAND(
-	"UPDATE task_versions SET description = ?, definition = ?, created_by = COALESCE(?, created_by), "
-	"revision = revision + 1 WHERE id = ?");
-static const struct statement DELETE_READ_FILES = COMMAND("DELETE FROM task_files WHERE task_version_id = ? AND role <> 'file'");
+static const struct statement INSERT_VERSION =
+	COMMAND("INSERT INTO task_versions (leaderboard_id, number, language, description, definition, "
+            "created_by) "
+			"SELECT ?, COALESCE(MAX(number), 0) + 1, ?, ?, ?, ? FROM task_versions WHERE "
+            "leaderboard_id = ?");
+static const struct statement INSERT_FILE =
+	COMMAND("INSERT INTO task_files (task_version_id, path, role, sha256) VALUES (?, ?, ?, ?)");
+static const struct statement REWRITE_VERSION =
+	COMMAND("UPDATE task_versions SET description = ?, definition = ?, created_by = COALESCE(?, "
+            "created_by), "
+			"revision = revision + 1 WHERE id = ?");
+static const struct statement DELETE_READ_FILES =
+	COMMAND("DELETE FROM task_files WHERE task_version_id = ? AND role <> 'file'");
 /* What anything refers to stays, because a foreign key holds it; IGNORE makes that no error. */
-static const struct statement DELETE_UNUSED_BLOB = COMMAND("DELETE IGNORE FROM blobs WHERE sha256 = ?");
+static const struct statement DELETE_UNUSED_BLOB =
+	COMMAND("DELETE IGNORE FROM blobs WHERE sha256 = ?");
 
-static int insert_files(struct database *db, const struct task_draft *draft, int64_t version_id, bool with_run_files,
-	struct error *error)
+static int insert_files(struct database *db, const struct task_draft *draft, int64_t version_id,
+	bool with_run_files, struct error *error)
 {
 	int rc = 0;
 	for (size_t i = 0; i < draft->content_count && !rc; i++) {
@@ -257,31 +285,33 @@ static int insert_files(struct database *db, const struct task_draft *draft, int
 	return rc;
 }
 
-int task_draft_insert(struct database *db, const struct task_draft *draft, int64_t leaderboard_id, int64_t created_by,
-	int64_t *version_id, struct error *error)
+int task_draft_insert(struct database *db, const struct task_draft *draft, int64_t leaderboard_id,
+	int64_t created_by, int64_t *version_id, struct error *error)
 {
 	const struct task *task = draft->task;
-	int rc = database_execute(db, &INSERT_VERSION, error, "isssii", leaderboard_id, task_language_name(task->language),
-		task->description, draft->definition, created_by, leaderboard_id);
+	int rc = database_execute(db, &INSERT_VERSION, error, "isssii", leaderboard_id,
+		task_language_name(task->language), task->description, draft->definition, created_by,
+		leaderboard_id);
 	*version_id = (int64_t)database_insert_id(db);
 	return rc ? rc : insert_files(db, draft, *version_id, true, error);
 }
 
-int task_draft_rewrite(struct database *db, struct arena *arena, const struct task_draft *draft, int64_t version_id,
-	int64_t by, struct error *error)
+int task_draft_rewrite(struct database *db, struct arena *arena, const struct task_draft *draft,
+	int64_t version_id, int64_t by, struct error *error)
 {
 	struct stored_file *files;
 	size_t count;
 	int rc = database_rows(db, arena, &STORED_FILES, &files, &count, error, "i", version_id);
 	if (!rc)
-		rc = database_execute(db, &REWRITE_VERSION, error, "ssii", draft->task->description, draft->definition, by,
-			version_id);
+		rc = database_execute(db, &REWRITE_VERSION, error, "ssii", draft->task->description,
+			draft->definition, by, version_id);
 	if (!rc)
 		rc = database_execute(db, &DELETE_READ_FILES, error, "i", version_id);
 	if (!rc)
 		rc = insert_files(db, draft, version_id, false, error);
 	for (size_t i = 0; i < count && !rc; i++)
 		if (strcmp(files[i].role, task_file_role_name(ROLE_FILE)) != 0)
-			rc = database_execute(db, &DELETE_UNUSED_BLOB, error, "b", files[i].sha256.bytes, files[i].sha256.length);
+			rc = database_execute(
+				db, &DELETE_UNUSED_BLOB, error, "b", files[i].sha256.bytes, files[i].sha256.length);
 	return rc;
 }

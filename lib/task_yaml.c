@@ -11,7 +11,8 @@
 static const char *const LANGUAGES[] = { "py", "cu", NULL };
 static const char *const RANKINGS[] = { "last", "mean", "geom", NULL };
 static const char *const ENGINES[] = { "custom", "isolated", NULL };
-static const char *const TEMPLATE_LANGUAGES[] = { "CUDA", "Python", "Triton", "HIP", "CuteDSL", NULL };
+static const char *const TEMPLATE_LANGUAGES[] = { "CUDA", "Python", "Triton", "HIP", "CuteDSL",
+	NULL };
 static const char *const TRUTHS[] = { "python", "lowercase", "numbers", NULL };
 static const char *const MODES[] = { "test", "benchmark", "ranked", NULL };
 
@@ -20,8 +21,10 @@ static const char *const MODES[] = { "test", "benchmark", "ranked", NULL };
 static const char *gpu_fault(const char *text)
 {
 	size_t length = strlen(text);
-	size_t plain = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._+-");
-	return length && length <= 48 && plain == length ? NULL
+	size_t plain =
+		strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._+-");
+	return length && length <= 48 && plain == length
+		? NULL
 		: "is not the name of a GPU (1 to 48 letters, digits and . _ + -, as in H200 or CPU)";
 }
 
@@ -35,10 +38,13 @@ static const char *flag_fault(const char *text)
 	return NULL;
 }
 
-/* An absolute folder is one of the machine that runs the task, such as that of an installed library. */
+/* An absolute folder is one of the machine that runs the task, such as that of an installed
+ * library. */
 static const char *include_fault(const char *text)
 {
-	return strcmp(text, ".") == 0 ? NULL : path_fault(text[0] == '/' ? text + 1 : text, strlen(text) - (text[0] == '/'));
+	return strcmp(text, ".") == 0
+		? NULL
+		: path_fault(text[0] == '/' ? text + 1 : text, strlen(text) - (text[0] == '/'));
 }
 
 static const char *library_fault(const char *text)
@@ -49,19 +55,29 @@ static const char *library_fault(const char *text)
 static const char *signature_fault(const char *text)
 {
 	size_t length = strlen(text);
-	return strncmp(text, "__global__ ", 11) == 0 && strchr(text, '(') && text[length - 1] == ')' && !strpbrk(text, ";{}\n") ? NULL
-		: "is not the signature of a kernel, as in __global__ void add(const float *a, float *b, int n)";
+	return strncmp(text, "__global__ ", 11) == 0 && strchr(text, '(') && text[length - 1] == ')'
+			&& !strpbrk(text, ";{}\n")
+		? NULL
+		: "is not the signature of a kernel, as in __global__ void add(const float *a, float *b, "
+	      "int n)";
 }
 
 /* files */
 
 static const struct task_key FILE_KEYS[] = {
-	{ .name = "name", .read = task_read_text, .offset = offsetof(struct task_file, name), .rule = task_file_name_fault,
-	  .required = true },
-	{ .name = "source", .read = task_read_text, .offset = offsetof(struct task_file, source), .required = true },
+	{ .name = "name",
+		.read = task_read_text,
+		.offset = offsetof(struct task_file, name),
+		.rule = task_file_name_fault,
+		.required = true },
+	{ .name = "source",
+		.read = task_read_text,
+		.offset = offsetof(struct task_file, source),
+		.required = true },
 };
 
-static void read_source(struct task_reader *reader, const struct yaml_node *at, struct task_file *file)
+static void read_source(
+	struct task_reader *reader, const struct yaml_node *at, struct task_file *file)
 {
 	const char *stock = task_stock_name(file);
 	file->is_submission = strcmp(file->source, "@SUBMISSION@") == 0;
@@ -71,24 +87,26 @@ static void read_source(struct task_reader *reader, const struct yaml_node *at, 
 		const struct file *found = task_source(reader, at, "files", file->source);
 		file->source = found ? found->path : file->source;
 	} else if (!fileset_find(reader->stock, stock)) {
-		task_fault(reader, at, "files", "there is no stock file %s; give its content as a source of your own.",
+		task_fault(reader, at, "files",
+			"there is no stock file %s; give its content as a source of your own.",
 			quote(reader->arena, stock));
 	}
 }
 
-static void read_files(struct task_reader *reader, const struct yaml_node *value, const struct task_key *key, void *base)
+static void read_files(struct task_reader *reader, const struct yaml_node *value,
+	const struct task_key *key, void *base)
 {
 	reader->files_at = value;
 	if (value->kind == YAML_LIST && value->count > fileset_most_files) {
-		task_fault(reader, value, key->name, "there are %zu files; at most %d are allowed.", value->count,
-			fileset_most_files);
+		task_fault(reader, value, key->name, "there are %zu files; at most %d are allowed.",
+			value->count, fileset_most_files);
 		return;
 	}
 	struct task_file *files = task_read_array(reader, value, key, base, sizeof *files);
 	size_t count = 0, number = 0;
 	for (const struct yaml_node *child = files ? value->first : NULL; child; child = child->next) {
 		struct task_file *file = &files[count];
-		*file = (struct task_file){0};
+		*file = (struct task_file){ 0 };
 		const char *what = arena_printf(reader->arena, "entry %zu of files", ++number);
 		reader->prefix = "files.";
 		task_read_map(reader, child, what, FILE_KEYS, COUNT(FILE_KEYS), file);
@@ -112,7 +130,8 @@ static bool is_define_name(const char *text)
 	return !*text;
 }
 
-static void read_define(struct task_reader *reader, const struct yaml_node *node, const struct task_key *key)
+static void read_define(
+	struct task_reader *reader, const struct yaml_node *node, const struct task_key *key)
 {
 	struct task *task = reader->task;
 	const char *shown = quote(reader->arena, node->key->text), *fault = NULL, *value = NULL;
@@ -127,14 +146,17 @@ static void read_define(struct task_reader *reader, const struct yaml_node *node
 	if (fault)
 		task_fault(reader, node, key->name, "the value of %s %s.", shown, fault);
 	else
-		task->defines[task->define_count++] = (struct task_define){ arena_strdup(reader->arena, node->key->text), value };
+		task->defines[task->define_count++] =
+			(struct task_define){ arena_strdup(reader->arena, node->key->text), value };
 }
 
-static void read_defines(struct task_reader *reader, const struct yaml_node *value, const struct task_key *key, void *base)
+static void read_defines(struct task_reader *reader, const struct yaml_node *value,
+	const struct task_key *key, void *base)
 {
 	(void)base;
 	if (value->kind != YAML_MAP) {
-		task_fault(reader, value, key->name, "expected a map of names and values, not %s.", yaml_kind_name(value->kind));
+		task_fault(reader, value, key->name, "expected a map of names and values, not %s.",
+			yaml_kind_name(value->kind));
 		return;
 	}
 	reader->task->defines = arena_array(reader->arena, struct task_define, value->count + 1);
@@ -150,7 +172,8 @@ static const struct task_file *file_named(const struct task *task, const char *n
 	return NULL;
 }
 
-static void read_main(struct task_reader *reader, const struct yaml_node *value, const struct task_key *key, void *base)
+static void read_main(struct task_reader *reader, const struct yaml_node *value,
+	const struct task_key *key, void *base)
 {
 	task_read_text(reader, value, key, base);
 	if (!reader->task->main)
@@ -160,15 +183,19 @@ static void read_main(struct task_reader *reader, const struct yaml_node *value,
 		task_fault(reader, value, key->name, "%s is not the name of one of the files.",
 			quote(reader->arena, reader->task->main));
 	else if (file->is_submission)
-		task_fault(reader, value, key->name, "%s is the submission, which would then judge itself; name the file that "
-			"evaluates it.", quote(reader->arena, reader->task->main));
+		task_fault(reader, value, key->name,
+			"%s is the submission, which would then judge itself; name the file that "
+			"evaluates it.",
+			quote(reader->arena, reader->task->main));
 }
 
-static void read_sources(struct task_reader *reader, const struct yaml_node *value, const struct task_key *key, void *base)
+static void read_sources(struct task_reader *reader, const struct yaml_node *value,
+	const struct task_key *key, void *base)
 {
 	task_read_texts(reader, value, key, base);
 	if (value->kind == YAML_LIST && !value->count)
-		task_fault(reader, value, key->name, "the list is empty; name the files that nvcc compiles.");
+		task_fault(
+			reader, value, key->name, "the list is empty; name the files that nvcc compiles.");
 	for (size_t i = 0; i < reader->task->source_count; i++)
 		if (!file_named(reader->task, reader->task->sources[i]))
 			task_fault(reader, value, key->name, "%s is not the name of one of the files.",
@@ -183,15 +210,25 @@ static const struct task_key PY_CONFIG_KEYS[] = {
 };
 
 static const struct task_key CU_CONFIG_KEYS[] = {
-	{ .name = "sources", .read = read_sources, TASK_LIST(sources, source_count), .rule = task_file_name_fault,
-	  .required = true },
-	{ .name = "include_dirs", .read = task_read_texts, TASK_LIST(include_dirs, include_dir_count), .rule = include_fault },
+	{ .name = "sources",
+		.read = read_sources,
+		TASK_LIST(sources, source_count),
+		.rule = task_file_name_fault,
+		.required = true },
+	{ .name = "include_dirs",
+		.read = task_read_texts,
+		TASK_LIST(include_dirs, include_dir_count),
+		.rule = include_fault },
 	{ .name = "defines", .read = read_defines },
-	{ .name = "compile_flags", .read = task_read_texts, TASK_LIST(compile_flags, compile_flag_count), .rule = flag_fault,
-	  .may_repeat = true },
+	{ .name = "compile_flags",
+		.read = task_read_texts,
+		TASK_LIST(compile_flags, compile_flag_count),
+		.rule = flag_fault,
+		.may_repeat = true },
 };
 
-static void read_config(struct task_reader *reader, const struct yaml_node *value, const struct task_key *key, void *base)
+static void read_config(struct task_reader *reader, const struct yaml_node *value,
+	const struct task_key *key, void *base)
 {
 	if (!reader->language_known)
 		return;
@@ -204,7 +241,8 @@ static void read_config(struct task_reader *reader, const struct yaml_node *valu
 	reader->truth = task_detect_truth(reader);
 }
 
-static void read_language(struct task_reader *reader, const struct yaml_node *value, const struct task_key *key, void *base)
+static void read_language(struct task_reader *reader, const struct yaml_node *value,
+	const struct task_key *key, void *base)
 {
 	size_t faults = reader->faults->count;
 	task_read_choice(reader, value, key, base);
@@ -221,31 +259,37 @@ static bool is_template_language(const char *name)
 	return false;
 }
 
-static void read_template(struct task_reader *reader, const struct yaml_node *node, const struct task_key *key)
+static void read_template(
+	struct task_reader *reader, const struct yaml_node *node, const struct task_key *key)
 {
 	struct task *task = reader->task;
 	if (!is_template_language(node->key->text)) {
-		task_fault(reader, node->key, key->name, "%s is not a language of templates; they are CUDA, Python, Triton, HIP and "
-			"CuteDSL.", quote(reader->arena, node->key->text));
+		task_fault(reader, node->key, key->name,
+			"%s is not a language of templates; they are CUDA, Python, Triton, HIP and "
+			"CuteDSL.",
+			quote(reader->arena, node->key->text));
 		return;
 	}
 	if (node->kind != YAML_TEXT) {
-		task_fault(reader, node, key->name, "the template for %s must name a file, not be %s.", node->key->text,
-			yaml_kind_name(node->kind));
+		task_fault(reader, node, key->name, "the template for %s must name a file, not be %s.",
+			node->key->text, yaml_kind_name(node->kind));
 		return;
 	}
 	const struct file *file = task_source(reader, node, key->name, node->text);
 	if (file)
 		task_check_text(reader, node, key->name, file);
 	if (file)
-		task->templates[task->template_count++] = (struct task_template){ node->key->text, file->path };
+		task->templates[task->template_count++] =
+			(struct task_template){ node->key->text, file->path };
 }
 
-static void read_templates(struct task_reader *reader, const struct yaml_node *value, const struct task_key *key, void *base)
+static void read_templates(struct task_reader *reader, const struct yaml_node *value,
+	const struct task_key *key, void *base)
 {
 	(void)base;
 	if (value->kind != YAML_MAP) {
-		task_fault(reader, value, key->name, "expected a map of languages and files like {Python: template.py}, not %s.",
+		task_fault(reader, value, key->name,
+			"expected a map of languages and files like {Python: template.py}, not %s.",
 			yaml_kind_name(value->kind));
 		return;
 	}
@@ -256,15 +300,28 @@ static void read_templates(struct task_reader *reader, const struct yaml_node *v
 
 /* podium */
 
-struct expected_text { const char *source, *verdict; int mode; };
-
-static const struct task_key EXPECTED_KEYS[] = {
-	{ .name = "source", .read = task_read_text, .offset = offsetof(struct expected_text, source), .required = true },
-	{ .name = "verdict", .read = task_read_text, .offset = offsetof(struct expected_text, verdict), .required = true },
-	{ .name = "mode", .read = task_read_choice, .offset = offsetof(struct expected_text, mode), .choices = MODES },
+struct expected_text {
+	const char *source, *verdict;
+	int mode;
 };
 
-static void read_expectation(struct task_reader *reader, const struct yaml_node *node, const char *what)
+static const struct task_key EXPECTED_KEYS[] = {
+	{ .name = "source",
+		.read = task_read_text,
+		.offset = offsetof(struct expected_text, source),
+		.required = true },
+	{ .name = "verdict",
+		.read = task_read_text,
+		.offset = offsetof(struct expected_text, verdict),
+		.required = true },
+	{ .name = "mode",
+		.read = task_read_choice,
+		.offset = offsetof(struct expected_text, mode),
+		.choices = MODES },
+};
+
+static void read_expectation(
+	struct task_reader *reader, const struct yaml_node *node, const char *what)
 {
 	struct task *task = reader->task;
 	struct expected_text text = { .mode = 2 /* ranked */ };
@@ -275,36 +332,47 @@ static void read_expectation(struct task_reader *reader, const struct yaml_node 
 		return;
 	enum verdict verdict = verdict_from_name(text.verdict);
 	const struct file *file = task_source(reader, node, "expected", text.source);
-	if (verdict == VERDICT_NONE || verdict == VERDICT_INTERNAL_ERROR || verdict == VERDICT_CANCELLED)
-		task_fault(reader, node, "expected", "%s is not a verdict that a sample can get; those are passed, wrong answer, "
-			"compile error, runtime error, time limit, memory limit, output limit and protocol violation.",
+	if (verdict == VERDICT_NONE || verdict == VERDICT_INTERNAL_ERROR
+		|| verdict == VERDICT_CANCELLED)
+		task_fault(reader, node, "expected",
+			"%s is not a verdict that a sample can get; those are passed, wrong answer, "
+			"compile error, runtime error, time limit, memory limit, output limit and protocol "
+		    "violation.",
 			quote(reader->arena, text.verdict));
 	else if (file)
-		task->expected[task->expected_count++] = (struct task_expected){ file->path, verdict, MODES[text.mode] };
+		task->expected[task->expected_count++] =
+			(struct task_expected){ file->path, verdict, MODES[text.mode] };
 	if (file)
 		task_check_text(reader, node, "expected", file);
 }
 
-static void read_expected(struct task_reader *reader, const struct yaml_node *value, const struct task_key *key, void *base)
+static void read_expected(struct task_reader *reader, const struct yaml_node *value,
+	const struct task_key *key, void *base)
 {
 	struct task_expected *expected = task_read_array(reader, value, key, base, sizeof *expected);
 	size_t number = 0;
 	for (const struct yaml_node *child = expected ? value->first : NULL; child; child = child->next)
-		read_expectation(reader, child, arena_printf(reader->arena, "entry %zu of podium.expected", ++number));
+		read_expectation(
+			reader, child, arena_printf(reader->arena, "entry %zu of podium.expected", ++number));
 }
 
-static void read_formula(struct task_reader *reader, const struct yaml_node *value, const struct task_key *key, void *base)
+static void read_formula(struct task_reader *reader, const struct yaml_node *value,
+	const struct task_key *key, void *base)
 {
 	if (value->kind != YAML_TEXT && value->kind != YAML_INTEGER && value->kind != YAML_REAL)
-		task_fault(reader, value, key->name, "expected a formula over the case arguments such as 2 * n * n, not %s.",
+		task_fault(reader, value, key->name,
+			"expected a formula over the case arguments such as 2 * n * n, not %s.",
 			yaml_kind_name(value->kind));
 	else
 		*(const char **)(void *)((char *)base + key->offset) = value->text;
 }
 
-static void read_tolerance(struct task_reader *reader, const struct yaml_node *value, const struct task_key *key, void *base)
+static void read_tolerance(struct task_reader *reader, const struct yaml_node *value,
+	const struct task_key *key, void *base)
 {
-	double number = value->kind == YAML_INTEGER ? (double)value->integer : value->kind == YAML_REAL ? value->real : 0;
+	double number = value->kind == YAML_INTEGER ? (double)value->integer
+		: value->kind == YAML_REAL              ? value->real
+												: 0;
 	if (number > 0 && number < 1e300)
 		*(double *)(void *)((char *)base + key->offset) = number;
 	else
@@ -314,18 +382,22 @@ static void read_tolerance(struct task_reader *reader, const struct yaml_node *v
 }
 
 /* For the page; what holds participants to it is its declaration in the task's own files. */
-static void read_signature(struct task_reader *reader, const struct yaml_node *value, const struct task_key *key, void *base)
+static void read_signature(struct task_reader *reader, const struct yaml_node *value,
+	const struct task_key *key, void *base)
 {
 	task_read_text(reader, value, key, base);
 	const char *text = reader->task->kernel_signature;
 	if (text && reader->language_known && reader->task->language != TASK_CU)
 		task_fault(reader, value, key->name, "only a task with lang: cu can take a kernel alone.");
 	else if (text && !task_declares(reader, text))
-		task_fault(reader, value, key->name, "none of the files declares %s; without that declaration (ending in \";\") a "
-			"submission with other parameters would not be found out.", quote(reader->arena, text));
+		task_fault(reader, value, key->name,
+			"none of the files declares %s; without that declaration (ending in \";\") a "
+			"submission with other parameters would not be found out.",
+			quote(reader->arena, text));
 }
 
-static void read_truth_form(struct task_reader *reader, const struct yaml_node *value, const struct task_key *key, void *base)
+static void read_truth_form(struct task_reader *reader, const struct yaml_node *value,
+	const struct task_key *key, void *base)
 {
 	(void)base;
 	task_read_choice(reader, value, key, &reader->truth);
@@ -335,13 +407,17 @@ static const struct task_key PODIUM_KEYS[] = {
 	{ .name = "flops", .read = read_formula, TASK(flops) },
 	{ .name = "bytes", .read = read_formula, TASK(bytes) },
 	{ .name = "tolerance", .read = read_tolerance, TASK(tolerance) },
-	{ .name = "kernel_signature", .read = read_signature, TASK(kernel_signature), .rule = signature_fault },
+	{ .name = "kernel_signature",
+		.read = read_signature,
+		TASK(kernel_signature),
+		.rule = signature_fault },
 	{ .name = "booleans", .read = read_truth_form, .offset = 0, .choices = TRUTHS },
 	{ .name = "engine", .read = task_read_choice, TASK(engine), .choices = ENGINES },
 	{ .name = "expected", .read = read_expected, TASK_LIST(expected, expected_count) },
 };
 
-static void read_podium(struct task_reader *reader, const struct yaml_node *value, const struct task_key *key, void *base)
+static void read_podium(struct task_reader *reader, const struct yaml_node *value,
+	const struct task_key *key, void *base)
 {
 	reader->prefix = "podium.";
 	task_read_map(reader, value, key->name, PODIUM_KEYS, COUNT(PODIUM_KEYS), base);
@@ -350,7 +426,8 @@ static void read_podium(struct task_reader *reader, const struct yaml_node *valu
 
 /* The whole file. */
 
-static void read_seed(struct task_reader *reader, const struct yaml_node *value, const struct task_key *key, void *base)
+static void read_seed(struct task_reader *reader, const struct yaml_node *value,
+	const struct task_key *key, void *base)
 {
 	if (value->kind == YAML_NULL)
 		return;
@@ -359,17 +436,28 @@ static void read_seed(struct task_reader *reader, const struct yaml_node *value,
 }
 
 /* Accepted because existing tasks have it; nothing is installed while a task runs. */
-static void read_libraries(struct task_reader *reader, const struct yaml_node *value, const struct task_key *key, void *base)
+static void read_libraries(struct task_reader *reader, const struct yaml_node *value,
+	const struct task_key *key, void *base)
 {
 	(void)base;
-	struct { const char **names; size_t count; } ignored;
-	const struct task_key into = { .name = key->name, .rule = key->rule, .offset = 0, .count_offset = sizeof(const char **) };
+	struct {
+		const char **names;
+		size_t count;
+	} ignored;
+	const struct task_key into = {
+		.name = key->name, .rule = key->rule, .offset = 0, .count_offset = sizeof(const char **)
+	};
 	task_read_texts(reader, value, &into, &ignored);
 }
 
-/* In reading order: files, podium.booleans and multi_gpu before what is read or checked with them. */
+/* In reading order: files, podium.booleans and multi_gpu before what is read or checked with them.
+ */
 static const struct task_key TASK_KEYS[] = {
-	{ .name = "lang", .read = read_language, TASK(language), .choices = LANGUAGES, .required = true },
+	{ .name = "lang",
+		.read = read_language,
+		TASK(language),
+		.choices = LANGUAGES,
+		.required = true },
 	{ .name = "description", .read = task_read_text, TASK(description), .required = true },
 	{ .name = "files", .read = read_files, TASK_LIST(files, file_count), .required = true },
 	{ .name = "config", .read = read_config, .required = true },
@@ -380,10 +468,21 @@ static const struct task_key TASK_KEYS[] = {
 	{ .name = "multi_gpu", .read = task_read_truth, TASK(multi_gpu) },
 	{ .name = "tests", .read = task_read_cases, TASK_LIST(tests, test_count) },
 	{ .name = "benchmarks", .read = task_read_cases, TASK_LIST(benchmarks, benchmark_count) },
-	{ .name = "test_timeout", .read = task_read_whole, TASK(test_timeout_s), .least = 1, .most = task_most_timeout_s },
-	{ .name = "benchmark_timeout", .read = task_read_whole, TASK(benchmark_timeout_s), .least = 1,
-	  .most = task_most_timeout_s },
-	{ .name = "ranked_timeout", .read = task_read_whole, TASK(ranked_timeout_s), .least = 1, .most = task_most_timeout_s },
+	{ .name = "test_timeout",
+		.read = task_read_whole,
+		TASK(test_timeout_s),
+		.least = 1,
+		.most = task_most_timeout_s },
+	{ .name = "benchmark_timeout",
+		.read = task_read_whole,
+		TASK(benchmark_timeout_s),
+		.least = 1,
+		.most = task_most_timeout_s },
+	{ .name = "ranked_timeout",
+		.read = task_read_whole,
+		TASK(ranked_timeout_s),
+		.least = 1,
+		.most = task_most_timeout_s },
 	{ .name = "ranking_by", .read = task_read_choice, TASK(ranking_by), .choices = RANKINGS },
 	{ .name = "seed", .read = read_seed, TASK(seed), .least = 0, .most = INT32_MAX },
 };
@@ -391,11 +490,14 @@ static const struct task_key TASK_KEYS[] = {
 static bool has_cases(const struct yaml_node *root, const char *key)
 {
 	const struct yaml_node *list = yaml_find(root, key);
-	return list && (list->count || list->kind != YAML_LIST); /* what is no list has its own fault already */
+	return list
+		&& (list->count || list->kind != YAML_LIST); /* what is no list has its own fault already */
 }
 
-/* A formula must have a value for every benchmark, since each is shown with its share of the peak. */
-static void check_formula(struct task_reader *reader, const struct yaml_node *root, const char *key, const char *formula)
+/* A formula must have a value for every benchmark, since each is shown with its share of the peak.
+ */
+static void check_formula(
+	struct task_reader *reader, const struct yaml_node *root, const char *key, const char *formula)
 {
 	const struct yaml_node *podium = yaml_find(root, "podium");
 	const struct task *task = reader->task;
@@ -414,18 +516,23 @@ static void check_cases(struct task_reader *reader, const struct yaml_node *root
 {
 	const struct yaml_node *place = yaml_find(root, "benchmarks");
 	if (!has_cases(root, "tests") && !has_cases(root, "benchmarks"))
-		task_fault(reader, place, NULL, "there are neither tests nor benchmarks; give at least one benchmark.");
+		task_fault(reader, place, NULL,
+			"there are neither tests nor benchmarks; give at least one benchmark.");
 	else if (!has_cases(root, "benchmarks"))
-		task_fault(reader, place, NULL, "there are no benchmarks, so nothing can be ranked; ranking_by %s needs at least "
-			"one.", task_ranking_by_name(reader->task->ranking_by));
+		task_fault(reader, place, NULL,
+			"there are no benchmarks, so nothing can be ranked; ranking_by %s needs at least "
+			"one.",
+			task_ranking_by_name(reader->task->ranking_by));
 }
 
 void task_read_yaml(struct task_reader *reader, const struct file *definition)
 {
 	struct yaml_node *root;
 	struct error error;
-	if (yaml_parse(reader->arena, reader->name, definition->bytes, definition->length, &root, &error)) {
-		reader->faults->sentences[reader->faults->count++] = arena_strdup(reader->arena, error.text);
+	if (yaml_parse(
+			reader->arena, reader->name, definition->bytes, definition->length, &root, &error)) {
+		reader->faults->sentences[reader->faults->count++] =
+			arena_strdup(reader->arena, error.text);
 		return;
 	}
 	task_read_map(reader, root, "the task", TASK_KEYS, COUNT(TASK_KEYS), reader->task);

@@ -8,14 +8,21 @@ static size_t sequence(const unsigned char *s, size_t length)
 {
 	if (s[0] < 0x80)
 		return 1;
-	size_t need = s[0] >= 0xc2 && s[0] <= 0xdf ? 2 : (s[0] & 0xf0) == 0xe0 ? 3 : s[0] >= 0xf0 && s[0] <= 0xf4 ? 4 : 0;
+	size_t need = s[0] >= 0xc2 && s[0] <= 0xdf ? 2
+		: (s[0] & 0xf0) == 0xe0                ? 3
+		: s[0] >= 0xf0 && s[0] <= 0xf4         ? 4
+											   : 0;
 	if (!need || need > length)
 		return 0;
 	unsigned char low = 0x80, high = 0xbf;
-	if (s[0] == 0xe0) low = 0xa0;
-	if (s[0] == 0xed) high = 0x9f;
-	if (s[0] == 0xf0) low = 0x90;
-	if (s[0] == 0xf4) high = 0x8f;
+	if (s[0] == 0xe0)
+		low = 0xa0;
+	if (s[0] == 0xed)
+		high = 0x9f;
+	if (s[0] == 0xf0)
+		low = 0x90;
+	if (s[0] == 0xf4)
+		high = 0x8f;
 	if (s[1] < low || s[1] > high)
 		return 0;
 	for (size_t i = 2; i < need; i++)
@@ -46,7 +53,8 @@ static bool is_name(const char *name, size_t least, size_t most)
 	size_t length = strlen(name);
 	if (length < least || length > most || !isalnum((unsigned char)name[0]))
 		return false;
-	return strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") == length;
+	return strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")
+		== length;
 }
 
 bool text_is_ascii(const char *text)
@@ -75,8 +83,9 @@ size_t text_control_length(const char *text)
 		return 1;
 	if ((at[0] == 0xc2 && at[1] >= 0x80 && at[1] < 0xa0) || (at[0] == 0xd8 && at[1] == 0x9c))
 		return 2;
-	bool turns = at[0] == 0xe2 && ((at[1] == 0x80 && (at[2] == 0x8e || at[2] == 0x8f || (at[2] >= 0xa8 && at[2] <= 0xae)))
-		|| (at[1] == 0x81 && at[2] >= 0xa6 && at[2] <= 0xa9));
+	bool turns = at[0] == 0xe2
+		&& ((at[1] == 0x80 && (at[2] == 0x8e || at[2] == 0x8f || (at[2] >= 0xa8 && at[2] <= 0xae)))
+			|| (at[1] == 0x81 && at[2] >= 0xa6 && at[2] <= 0xa9));
 	return turns ? 3 : 0;
 }
 
@@ -98,7 +107,8 @@ void text_append_printable(struct buffer *out, const char *text)
 
 void text_append_valid(struct buffer *out, const char *bytes, size_t length)
 {
-	size_t begin = 0; /* of what is good and not yet appended: each byte is looked at once, whatever stands around it */
+	size_t begin = 0; /* of what is good and not yet appended: each byte is looked at once, whatever
+	                     stands around it */
 	for (size_t at = 0; at < length;) {
 		size_t step = bytes[at] ? sequence((const unsigned char *)bytes + at, length - at) : 0;
 		at += step;

@@ -10,8 +10,13 @@
 enum { secret_bytes = 32, prefix_length = 13, noted_again_after_ms = 60000 };
 static const char BEGINNING[] = "podium_";
 
-static const struct { enum token_scope scope; const char *name; } SCOPES[] = {
-	{ TOKEN_READ, "read" }, { TOKEN_SUBMIT, "submit" }, { TOKEN_ADMIN, "admin" },
+static const struct {
+	enum token_scope scope;
+	const char *name;
+} SCOPES[] = {
+	{ TOKEN_READ, "read" },
+	{ TOKEN_SUBMIT, "submit" },
+	{ TOKEN_ADMIN, "admin" },
 };
 
 const char *token_scope_name(enum token_scope scope)
@@ -44,37 +49,55 @@ const char *token_prefix(struct arena *arena, const char *secret)
 
 /* ---- rows ---- */
 
-#define TOKEN_FIELDS "t.id, t.name, t.prefix, CAST(t.scopes AS UNSIGNED) AS scopes, t.created_at AS created_at_ms, " \
+#define TOKEN_FIELDS \
+	"t.id, t.name, t.prefix, CAST(t.scopes AS UNSIGNED) AS scopes, t.created_at AS " \
+	"created_at_ms, " \
 	"t.expires_at AS expires_at_ms, t.used_at AS used_at_ms"
-#define OF(row, path, kind, member) { #member, kind, offsetof(row, path member) }
+#define OF(row, path, kind, member) \
+	{ \
+#member, kind, offsetof(row, path member) \
+	}
 #define TOKEN_MEMBERS(row, path) \
-	OF(row, path, COLUMN_INTEGER, id), OF(row, path, COLUMN_TEXT, name), OF(row, path, COLUMN_TEXT, prefix), \
-	OF(row, path, COLUMN_INTEGER, scopes), OF(row, path, COLUMN_TIME, created_at_ms), \
-	OF(row, path, COLUMN_TIME, expires_at_ms), OF(row, path, COLUMN_TIME, used_at_ms)
+	OF(row, path, COLUMN_INTEGER, id), OF(row, path, COLUMN_TEXT, name), \
+		OF(row, path, COLUMN_TEXT, prefix), OF(row, path, COLUMN_INTEGER, scopes), \
+		OF(row, path, COLUMN_TIME, created_at_ms), OF(row, path, COLUMN_TIME, expires_at_ms), \
+		OF(row, path, COLUMN_TIME, used_at_ms)
 
 static const struct column TOKEN_COLUMNS[] = { TOKEN_MEMBERS(struct token, ) };
 static const struct statement TOKENS = SELECT(struct token, TOKEN_COLUMNS,
 	"SELECT " TOKEN_FIELDS " FROM api_tokens t WHERE t.user_id = ? ORDER BY t.id DESC");
 
-struct found { struct token token; int64_t user_id; const char *user, *role; };
+struct found {
+	struct token token;
+	int64_t user_id;
+	const char *user, *role;
+};
 static const struct column FOUND_COLUMNS[] = {
-	TOKEN_MEMBERS(struct found, token.), INTEGER(struct found, user_id), TEXT(struct found, user), TEXT(struct found, role),
+	TOKEN_MEMBERS(struct found, token.),
+	INTEGER(struct found, user_id),
+	TEXT(struct found, user),
+	TEXT(struct found, role),
 };
 static const struct statement FIND = SELECT(struct found, FOUND_COLUMNS,
-	"SELECT " TOKEN_FIELDS ", t.user_id, u.name AS user, u.role FROM api_tokens t JOIN users u ON u.id = t.user_id "
+	"SELECT " TOKEN_FIELDS
+	", t.user_id, u.name AS user, u.role FROM api_tokens t JOIN users u ON u.id = t.user_id "
 	"WHERE t.token_hash = ? AND (t.expires_at IS NULL OR t.expires_at > UTC_TIMESTAMP(3)) "
 	"AND u.banned_at IS NULL AND u.deleted_at IS NULL");
-static const struct statement NOTE_USE = COMMAND("UPDATE api_tokens SET used_at = UTC_TIMESTAMP(3) WHERE id = ?");
+static const struct statement NOTE_USE =
+	COMMAND("UPDATE api_tokens SET used_at = UTC_TIMESTAMP(3) WHERE id = ?");
 
-struct counted { int64_t tokens; };
+struct counted {
+	int64_t tokens;
+};
 static const struct column COUNTED_COLUMNS[] = { INTEGER(struct counted, tokens) };
-static const struct statement COUNT_TOKENS = SELECT(struct counted, COUNTED_COLUMNS,
-	"SELECT COUNT(*) AS tokens FROM api_tokens WHERE user_id = ?");
-static const struct statement INSERT_TOKEN = COMMAND(
-	"INSERT INTO api_tokens (user_id, name, prefix, token_hash, scopes, expires_at) "
-	"VALUES (?, ?, ?, ?, ?, UTC_TIMESTAMP(3) + INTERVAL ? DAY)");
+static const struct statement COUNT_TOKENS = SELECT(
+	struct counted, COUNTED_COLUMNS, "SELECT COUNT(*) AS tokens FROM api_tokens WHERE user_id = ?");
+static const struct statement INSERT_TOKEN =
+	COMMAND("INSERT INTO api_tokens (user_id, name, prefix, token_hash, scopes, expires_at) "
+			"VALUES (?, ?, ?, ?, ?, UTC_TIMESTAMP(3) + INTERVAL ? DAY)");
 static const struct statement DELETE_TOKENS = COMMAND("DELETE FROM api_tokens WHERE user_id = ?");
-static const struct statement DELETE_TOKEN = COMMAND("DELETE FROM api_tokens WHERE user_id = ? AND id = ?");
+static const struct statement DELETE_TOKEN =
+	COMMAND("DELETE FROM api_tokens WHERE user_id = ? AND id = ?");
 
 /* ---- making one ---- */
 
@@ -98,9 +121,12 @@ static size_t count_characters(const char *text)
 static int check_name(const char *name, struct error *error)
 {
 	if (!name[strspn(name, " ")])
-		return fail_field(error, "name", "Give the token a name by which you will know it, such as laptop or nightly run.");
-	if (!text_is_utf8(name, strlen(name)) || has_control_character(name) || count_characters(name) > token_name_most_characters)
-		return fail_field(error, "name", "A name has at most %d characters, and none that controls the text around it.",
+		return fail_field(error, "name",
+			"Give the token a name by which you will know it, such as laptop or nightly run.");
+	if (!text_is_utf8(name, strlen(name)) || has_control_character(name)
+		|| count_characters(name) > token_name_most_characters)
+		return fail_field(error, "name",
+			"A name has at most %d characters, and none that controls the text around it.",
 			token_name_most_characters);
 	return 0;
 }
@@ -113,27 +139,33 @@ static int check_order(const struct token_order *order, struct error *error)
 	if (!order->scopes || order->scopes & ~(int64_t)(TOKEN_READ | TOKEN_SUBMIT | TOKEN_ADMIN))
 		return fail_field(error, "scope", "Choose at least one thing that the token may do.");
 	if (order->scopes & TOKEN_ADMIN && order->role == ROLE_PARTICIPANT)
-		return fail_field(error, "scope", "Only creators and admins can make a token for administering.");
+		return fail_field(
+			error, "scope", "Only creators and admins can make a token for administering.");
 	if (order->days < 0 || order->days > token_most_days)
-		return fail_field(error, "days", "A token expires after 1 to %d days, or never.", token_most_days);
+		return fail_field(
+			error, "days", "A token expires after 1 to %d days, or never.", token_most_days);
 	return 0;
 }
 
-int token_count(struct database *db, struct arena *arena, int64_t user_id, int64_t *count, struct error *error)
+int token_count(
+	struct database *db, struct arena *arena, int64_t user_id, int64_t *count, struct error *error)
 {
-	struct counted counted = {0};
+	struct counted counted = { 0 };
 	int rc = database_row(db, arena, &COUNT_TOKENS, &counted, error, "i", user_id);
 	*count = counted.tokens;
 	return rc;
 }
 
-static int check_count(struct database *db, struct arena *arena, int64_t user_id, struct error *error)
+static int check_count(
+	struct database *db, struct arena *arena, int64_t user_id, struct error *error)
 {
 	int64_t count;
 	int rc = token_count(db, arena, user_id, &count, error);
 	if (rc || count < tokens_most)
 		return rc;
-	return fail(error, ERROR_LIMIT, "You have %d tokens, and nobody may have more. Revoke one that you do not use.", tokens_most);
+	return fail(error, ERROR_LIMIT,
+		"You have %d tokens, and nobody may have more. Revoke one that you do not use.",
+		tokens_most);
 }
 
 int token_draw(token_secret secret, struct error *error)
@@ -143,28 +175,31 @@ int token_draw(token_secret secret, struct error *error)
 		return fail(error, ERROR_SYSTEM, "libsodium could not be started.");
 	randombytes_buf(random, sizeof random);
 	memcpy(secret, BEGINNING, sizeof BEGINNING);
-	sodium_bin2base64(secret + sizeof BEGINNING - 1, sizeof(token_secret) - sizeof BEGINNING + 1, random, sizeof random,
-		sodium_base64_VARIANT_URLSAFE_NO_PADDING);
+	sodium_bin2base64(secret + sizeof BEGINNING - 1, sizeof(token_secret) - sizeof BEGINNING + 1,
+		random, sizeof random, sodium_base64_VARIANT_URLSAFE_NO_PADDING);
 	return 0;
 }
 
-int token_adopt(struct database *db, struct arena *arena, const struct token_order *order, const token_hash hash, const char *prefix,
-	struct error *error)
+int token_adopt(struct database *db, struct arena *arena, const struct token_order *order,
+	const token_hash hash, const char *prefix, struct error *error)
 {
 	int rc = check_order(order, error);
 	if (!rc)
 		rc = check_count(db, arena, order->user_id, error);
 	if (!rc)
-		rc = database_execute(db, &INSERT_TOKEN, error, "issbii", order->user_id, order->name, prefix, hash, sizeof(token_hash),
-			order->scopes, order->days ? order->days : SQL_NULL_INTEGER);
+		rc = database_execute(db, &INSERT_TOKEN, error, "issbii", order->user_id, order->name,
+			prefix, hash, sizeof(token_hash), order->scopes,
+			order->days ? order->days : SQL_NULL_INTEGER);
 	if (rc == ERROR_CONFLICT) {
-		fail_field(error, "name", "You have a token of this name; choose another, or revoke that one first.");
+		fail_field(error, "name",
+			"You have a token of this name; choose another, or revoke that one first.");
 		return error->code = ERROR_CONFLICT;
 	}
 	return rc;
 }
 
-int token_create(struct database *db, struct arena *arena, const struct token_order *order, token_secret secret, struct error *error)
+int token_create(struct database *db, struct arena *arena, const struct token_order *order,
+	token_secret secret, struct error *error)
 {
 	token_hash hash;
 	int rc = token_draw(secret, error);
@@ -176,7 +211,8 @@ int token_create(struct database *db, struct arena *arena, const struct token_or
 
 /* ---- using, listing, ending ---- */
 
-int token_peek(struct database *db, struct arena *arena, const char *secret, struct token_holder *holder, struct error *error)
+int token_peek(struct database *db, struct arena *arena, const char *secret,
+	struct token_holder *holder, struct error *error)
 {
 	token_hash hash;
 	struct found found;
@@ -186,15 +222,18 @@ int token_peek(struct database *db, struct arena *arena, const char *secret, str
 		rc = database_row(db, arena, &FIND, &found, error, "b", hash, sizeof hash);
 	}
 	if (rc == ERROR_NOT_FOUND)
-		return fail(error, rc, "This token is not valid, or not any more. Make another one on your account's page.");
+		return fail(error, rc,
+			"This token is not valid, or not any more. Make another one on your account's page.");
 	if (rc)
 		return rc;
-	*holder = (struct token_holder){ .token = found.token, .user_id = found.user_id, .user = found.user };
+	*holder =
+		(struct token_holder){ .token = found.token, .user_id = found.user_id, .user = found.user };
 	role_from_name(found.role, &holder->role);
 	return 0;
 }
 
-int token_find(struct database *db, struct arena *arena, const char *secret, struct token_holder *holder, struct error *error)
+int token_find(struct database *db, struct arena *arena, const char *secret,
+	struct token_holder *holder, struct error *error)
 {
 	int rc = token_peek(db, arena, secret, holder, error);
 	if (rc)
@@ -205,7 +244,8 @@ int token_find(struct database *db, struct arena *arena, const char *secret, str
 	return database_execute(db, &NOTE_USE, error, "i", holder->token.id);
 }
 
-int token_list(struct database *db, struct arena *arena, int64_t user_id, struct token **tokens, size_t *count, struct error *error)
+int token_list(struct database *db, struct arena *arena, int64_t user_id, struct token **tokens,
+	size_t *count, struct error *error)
 {
 	return database_rows(db, arena, &TOKENS, tokens, count, error, "i", user_id);
 }

@@ -24,7 +24,8 @@ const char *tools_find_runner(struct arena *arena, const struct config *config)
 	static const char name[] = "podium-run";
 	if (config->worker_runner[0])
 		return config->worker_runner;
-	const char *beside = program_beside(arena, name), *runner = access(beside, X_OK) == 0 ? beside : tools_find(arena, name);
+	const char *beside = program_beside(arena, name),
+			   *runner = access(beside, X_OK) == 0 ? beside : tools_find(arena, name);
 	return runner ? runner : beside;
 }
 
@@ -35,10 +36,12 @@ const char *tools_find_nvcc(struct arena *arena, const struct config *config)
 	return nvcc ? nvcc : access(fallback, X_OK) == 0 ? fallback : "";
 }
 
-const char *tools_find_python(struct arena *arena, const struct config *config, const char *runner, int wake)
+const char *tools_find_python(
+	struct arena *arena, const struct config *config, const char *runner, int wake)
 {
 	struct pollfd end = { .fd = wake, .events = POLLIN };
-	const char *option = config->python[0] ? arena_printf(arena, "--find-python=%s", config->python) : "--find-python";
+	const char *option = config->python[0] ? arena_printf(arena, "--find-python=%s", config->python)
+										   : "--find-python";
 	const char *words[] = { runner, option, NULL };
 	cleanup_free char *python = runner_ask(words, wake);
 	if (poll(&end, 1, 0) > 0)

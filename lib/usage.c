@@ -23,18 +23,19 @@ static void print_signal(const struct usage_signal *signal)
 
 static void print_help(const struct usage *usage)
 {
-	cleanup_buffer struct buffer settings = {0};
+	cleanup_buffer struct buffer settings = { 0 };
 	config_describe(&settings);
-	printf("Usage: %s [--help | --version | --manual]\n\n%s\nSignals:\n\n", usage->program, usage->about);
+	printf("Usage: %s [--help | --version | --manual]\n\n%s\nSignals:\n\n", usage->program,
+		usage->about);
 	for (size_t i = 0; i < COUNT(usage->signals) && usage->signals[i].name; i++)
 		print_signal(&usage->signals[i]);
-	printf("\nSettings, from the environment or else the file that PODIUM_CONFIG names [%s]:\n\n%s", config_default_file,
-		buffer_string(&settings));
+	printf("\nSettings, from the environment or else the file that PODIUM_CONFIG names [%s]:\n\n%s",
+		config_default_file, buffer_string(&settings));
 }
 
 static void print_manual(const struct usage *usage)
 {
-	cleanup_buffer struct buffer page = {0};
+	cleanup_buffer struct buffer page = { 0 };
 	manual_begin(&page, usage->program, 8, "System administration", usage->purpose);
 	manual_section(&page, "SYNOPSIS");
 	manual_synopsis(&page, usage->program, "[--help | --version | --manual]");
@@ -65,6 +66,8 @@ int usage_read(const struct usage *usage, int count, char **words)
 	else if (strcmp(words[1], "--manual") == 0)
 		print_manual(usage);
 	else
-		return fprintf(stderr, "%s: \"%s\" is no option. Try %s --help.\n", usage->program, words[1], usage->program), wrong_usage;
+		return fprintf(stderr, "%s: \"%s\" is no option. Try %s --help.\n", usage->program,
+				   words[1], usage->program),
+			   wrong_usage;
 	return EXIT_SUCCESS;
 }

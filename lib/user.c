@@ -9,7 +9,9 @@
 #include <strings.h>
 
 static const char *const ROLES[] = {
-	[ROLE_PARTICIPANT] = "participant", [ROLE_CREATOR] = "creator", [ROLE_ADMIN] = "admin",
+	[ROLE_PARTICIPANT] = "participant",
+	[ROLE_CREATOR] = "creator",
+	[ROLE_ADMIN] = "admin",
 };
 
 const char *role_name(enum role role)
@@ -57,19 +59,25 @@ static void hashing_leave(void)
 	pthread_mutex_unlock(&hashing_lock);
 }
 
-static int hash_password(const char *password, char hash[static crypto_pwhash_STRBYTES], struct error *error)
+static int hash_password(
+	const char *password, char hash[static crypto_pwhash_STRBYTES], struct error *error)
 {
 	size_t length = strlen(password);
 	if (length < password_least_bytes)
-		return fail_field(error, "password", "A password needs at least %d characters.", password_least_bytes);
+		return fail_field(
+			error, "password", "A password needs at least %d characters.", password_least_bytes);
 	if (length > password_most_bytes)
-		return fail_field(error, "password", "A password may have at most %d bytes.", password_most_bytes);
+		return fail_field(
+			error, "password", "A password may have at most %d bytes.", password_most_bytes);
 	if (sodium_init() < 0)
 		return fail(error, ERROR_SYSTEM, "libsodium could not be started.");
 	hashing_enter();
-	int rc = crypto_pwhash_str(hash, password, length, crypto_pwhash_OPSLIMIT_INTERACTIVE, crypto_pwhash_MEMLIMIT_INTERACTIVE);
+	int rc = crypto_pwhash_str(hash, password, length, crypto_pwhash_OPSLIMIT_INTERACTIVE,
+		crypto_pwhash_MEMLIMIT_INTERACTIVE);
 	hashing_leave();
-	return rc ? fail(error, ERROR_SYSTEM, "There is not enough memory to hash a password; try again.") : 0;
+	return rc
+		? fail(error, ERROR_SYSTEM, "There is not enough memory to hash a password; try again.")
+		: 0;
 }
 
 /* A hash of random bytes, with the same cost as a real one. */
@@ -79,8 +87,8 @@ static void make_dummy_hash(void)
 {
 	unsigned char secret[32];
 	randombytes_buf(secret, sizeof secret);
-	if (crypto_pwhash_str(dummy_hash, (const char *)secret, sizeof secret, crypto_pwhash_OPSLIMIT_INTERACTIVE,
-			crypto_pwhash_MEMLIMIT_INTERACTIVE))
+	if (crypto_pwhash_str(dummy_hash, (const char *)secret, sizeof secret,
+			crypto_pwhash_OPSLIMIT_INTERACTIVE, crypto_pwhash_MEMLIMIT_INTERACTIVE))
 		dummy_hash[0] = '\0';
 }
 
@@ -100,38 +108,54 @@ bool user_password_matches(const struct user *user, const char *password)
 /* ---- rows ---- */
 
 static const struct column USER_COLUMNS[] = {
-	INTEGER(struct user, id), TEXT(struct user, name), TEXT(struct user, password_hash), TEXT(struct user, role),
-	INTEGER(struct user, must_change_password), TIME(struct user, banned_at_ms), TIME(struct user, deleted_at_ms),
+	INTEGER(struct user, id),
+	TEXT(struct user, name),
+	TEXT(struct user, password_hash),
+	TEXT(struct user, role),
+	INTEGER(struct user, must_change_password),
+	TIME(struct user, banned_at_ms),
+	TIME(struct user, deleted_at_ms),
 	TIME(struct user, created_at_ms),
 };
-#define USER_FIELDS "id, name, password_hash, role, must_change_password, banned_at AS banned_at_ms, deleted_at AS deleted_at_ms, " \
+#define USER_FIELDS \
+	"id, name, password_hash, role, must_change_password, banned_at AS banned_at_ms, deleted_at " \
+	"AS deleted_at_ms, " \
 	"created_at AS created_at_ms"
 
-static const struct statement USER_BY_NAME = SELECT(struct user, USER_COLUMNS,
-	"SELECT " USER_FIELDS " FROM users WHERE name = ?");
-static const struct statement USER_BY_ID = SELECT(struct user, USER_COLUMNS,
-	"SELECT " USER_FIELDS " FROM users WHERE id = ?");
+static const struct statement USER_BY_NAME =
+	SELECT(struct user, USER_COLUMNS, "SELECT " USER_FIELDS " FROM users WHERE name = ?");
+static const struct statement USER_BY_ID =
+	SELECT(struct user, USER_COLUMNS, "SELECT " USER_FIELDS " FROM users WHERE id = ?");
 static const struct statement INSERT_USER = COMMAND(
 	"INSERT INTO users (name, password_hash, role, must_change_password) VALUES (?, ?, ?, ?)");
-static const struct statement SET_PASSWORD = COMMAND(
-	"UPDATE users SET password_hash = ?, must_change_password = ? WHERE id = ? AND deleted_at IS NULL");
+static const struct statement SET_PASSWORD =
+	COMMAND("UPDATE users SET password_hash = ?, must_change_password = ? WHERE id = ? AND "
+            "deleted_at IS NULL");
 static const struct statement END_SESSIONS = COMMAND("DELETE FROM sessions WHERE user_id = ?");
-static const struct statement SET_ROLE = COMMAND("UPDATE users SET role = ? WHERE id = ? AND deleted_at IS NULL");
-struct id_row { int64_t id; };
+static const struct statement SET_ROLE =
+	COMMAND("UPDATE users SET role = ? WHERE id = ? AND deleted_at IS NULL");
+struct id_row {
+	int64_t id;
+};
 static const struct column ID_COLUMNS[] = { INTEGER(struct id_row, id) };
 static const struct statement LOCK_ADMIN = SELECT(struct id_row, ID_COLUMNS,
-	"SELECT id FROM users WHERE id = ? AND role = 'admin' AND banned_at IS NULL AND deleted_at IS NULL FOR UPDATE");
-static const struct statement INSERT_AUDIT = COMMAND(
-	"INSERT INTO audit_log (actor_id, actor, address, action, subject, detail) VALUES (?, ?, ?, ?, ?, ?)");
-static const struct statement KNOW_ACTION = COMMAND("INSERT IGNORE INTO audit_actions (name) VALUES (?)");
+	"SELECT id FROM users WHERE id = ? AND role = 'admin' AND banned_at IS NULL AND deleted_at IS "
+    "NULL FOR UPDATE");
+static const struct statement INSERT_AUDIT =
+	COMMAND("INSERT INTO audit_log (actor_id, actor, address, action, subject, detail) VALUES (?, "
+            "?, ?, ?, ?, ?)");
+static const struct statement KNOW_ACTION =
+	COMMAND("INSERT IGNORE INTO audit_actions (name) VALUES (?)");
 
-int user_by_name(struct database *db, struct arena *arena, const char *name, struct user *user, struct error *error)
+int user_by_name(struct database *db, struct arena *arena, const char *name, struct user *user,
+	struct error *error)
 {
 	int rc = database_row(db, arena, &USER_BY_NAME, user, error, "s", name);
 	return rc == ERROR_NOT_FOUND ? fail(error, rc, "There is no user named %.40s.", name) : rc;
 }
 
-int user_by_id(struct database *db, struct arena *arena, int64_t id, struct user *user, struct error *error)
+int user_by_id(
+	struct database *db, struct arena *arena, int64_t id, struct user *user, struct error *error)
 {
 	int rc = database_row(db, arena, &USER_BY_ID, user, error, "i", id);
 	return rc == ERROR_NOT_FOUND ? fail(error, rc, "There is no such user.") : rc;
@@ -141,9 +165,12 @@ static int check_name(const char *name, struct error *error)
 {
 	if (!text_is_user_name(name))
 		return fail_field(error, "name",
-			"A name has 2 to 32 letters, digits, dots, dashes or underscores, and begins with a letter or digit.");
+			"A name has 2 to 32 letters, digits, dots, dashes or underscores, and begins with a "
+		    "letter or digit.");
 	if (strncasecmp(name, DELETED_USER_PREFIX, sizeof DELETED_USER_PREFIX - 1) == 0)
-		return fail_field(error, "name", "Names that begin with " DELETED_USER_PREFIX " stand for deleted accounts; choose another.");
+		return fail_field(error, "name",
+			"Names that begin with " DELETED_USER_PREFIX
+			" stand for deleted accounts; choose another.");
 	return 0;
 }
 
@@ -153,12 +180,14 @@ int user_create(struct database *db, const char *name, const char *password, enu
 	char hash[crypto_pwhash_STRBYTES];
 	int rc = check_name(name, error);
 	if (!rc && strcasecmp(password, name) == 0)
-		rc = fail_field(error, "password", "The password is the name, which everybody can see; choose another.");
+		rc = fail_field(error, "password",
+			"The password is the name, which everybody can see; choose another.");
 	if (!rc)
 		rc = hash_password(password, hash, error);
 	if (rc)
 		return rc;
-	rc = database_execute(db, &INSERT_USER, error, "sssi", name, hash, role_name(role), (int64_t)must_change_password);
+	rc = database_execute(db, &INSERT_USER, error, "sssi", name, hash, role_name(role),
+		(int64_t)must_change_password);
 	if (rc == ERROR_CONFLICT) {
 		fail_field(error, "name", "The name %s is taken; choose another.", name);
 		return error->code = ERROR_CONFLICT;
@@ -177,14 +206,16 @@ struct new_password {
 static int store_password(struct database *db, void *context, struct error *error)
 {
 	const struct new_password *p = context;
-	int rc = database_execute(db, &SET_PASSWORD, error, "sii", p->hash, (int64_t)p->must_change, p->user_id);
+	int rc = database_execute(
+		db, &SET_PASSWORD, error, "sii", p->hash, (int64_t)p->must_change, p->user_id);
 	if (!rc && !database_affected(db))
-		rc = fail(error, ERROR_CONFLICT, "This account was deleted by its owner, so it gets no password any more.");
+		rc = fail(error, ERROR_CONFLICT,
+			"This account was deleted by its owner, so it gets no password any more.");
 	return rc ? rc : database_execute(db, &END_SESSIONS, error, "i", p->user_id);
 }
 
-int user_set_password(struct database *db, int64_t id, const char *password, bool must_change_password,
-	struct error *error)
+int user_set_password(struct database *db, int64_t id, const char *password,
+	bool must_change_password, struct error *error)
 {
 	char hash[crypto_pwhash_STRBYTES];
 	int rc = hash_password(password, hash, error);
@@ -202,13 +233,15 @@ int user_lock_admin(struct database *db, int64_t id, struct error *error)
 	cleanup_arena struct arena *arena = arena_new();
 	struct id_row row;
 	int rc = database_row(db, arena, &LOCK_ADMIN, &row, error, "i", id);
-	return rc == ERROR_NOT_FOUND ? fail(error, ERROR_FORBIDDEN, "You are no admin any more, so nothing was changed.") : rc;
+	return rc == ERROR_NOT_FOUND
+		? fail(error, ERROR_FORBIDDEN, "You are no admin any more, so nothing was changed.")
+		: rc;
 }
 
-int audit(struct database *db, int64_t actor_id, const char *actor, const char *address, const char *action,
-	const char *subject, const char *detail, struct error *error)
+int audit(struct database *db, int64_t actor_id, const char *actor, const char *address,
+	const char *action, const char *subject, const char *detail, struct error *error)
 {
-	int rc = database_execute(db, &INSERT_AUDIT, error, "isssss", actor_id ? actor_id : SQL_NULL_INTEGER, actor, address,
-		action, subject, detail);
+	int rc = database_execute(db, &INSERT_AUDIT, error, "isssss",
+		actor_id ? actor_id : SQL_NULL_INTEGER, actor, address, action, subject, detail);
 	return rc ? rc : database_execute(db, &KNOW_ACTION, error, "s", action);
 }

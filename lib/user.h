@@ -29,30 +29,35 @@ struct user {
 	int64_t created_at_ms;
 };
 
-int user_by_name(struct database *db, struct arena *arena, const char *name, struct user *user, struct error *error);
-int user_by_id(struct database *db, struct arena *arena, int64_t id, struct user *user, struct error *error);
+int user_by_name(struct database *db, struct arena *arena, const char *name, struct user *user,
+	struct error *error);
+int user_by_id(
+	struct database *db, struct arena *arena, int64_t id, struct user *user, struct error *error);
 
 /* Checks name and password, hashes, stores. The sentence's field is `name` or `password`. */
 int user_create(struct database *db, const char *name, const char *password, enum role role,
 	bool must_change_password, int64_t *id, struct error *error);
 
-/* Stores a new password and ends the user's sessions. ERROR_CONFLICT for an account that was deleted. */
-int user_set_password(struct database *db, int64_t id, const char *password, bool must_change_password,
-	struct error *error);
+/* Stores a new password and ends the user's sessions. ERROR_CONFLICT for an account that was
+ * deleted. */
+int user_set_password(struct database *db, int64_t id, const char *password,
+	bool must_change_password, struct error *error);
 int user_set_role(struct database *db, int64_t id, enum role role, struct error *error);
 
-/* Inside a transaction: ERROR_FORBIDDEN unless the user is an admin, who then stays one until it ends. Of two admins who take
- * the role from each other at the same moment one is refused, so that there is always one. */
+/* Inside a transaction: ERROR_FORBIDDEN unless the user is an admin, who then stays one until it
+ * ends. Of two admins who take the role from each other at the same moment one is refused, so that
+ * there is always one. */
 int user_lock_admin(struct database *db, int64_t id, struct error *error);
 
-/* Argon2id (libsodium, interactive limits: 64 MiB, 2 passes). At most password_hashes_at_once run at the
- * same time in one process; others wait. `user` NULL hashes against a dummy, so that a missing name takes
- * as long as a wrong password. */
+/* Argon2id (libsodium, interactive limits: 64 MiB, 2 passes). At most password_hashes_at_once run
+ * at the same time in one process; others wait. `user` NULL hashes against a dummy, so that a
+ * missing name takes as long as a wrong password. */
 void password_limit(int64_t at_once);
 bool user_password_matches(const struct user *user, const char *password);
 
-/* Writes who did what; `address` "" for commands. Part of the caller's transaction, if one is open. */
-int audit(struct database *db, int64_t actor_id, const char *actor, const char *address, const char *action,
-	const char *subject, const char *detail, struct error *error);
+/* Writes who did what; `address` "" for commands. Part of the caller's transaction, if one is open.
+ */
+int audit(struct database *db, int64_t actor_id, const char *actor, const char *address,
+	const char *action, const char *subject, const char *detail, struct error *error);
 
 #endif

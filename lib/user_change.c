@@ -5,14 +5,18 @@
 #include "lib/plural.h"
 #include "lib/text.h"
 
-int user_find_other(struct database *db, struct arena *arena, const char *name, const struct actor *actor, struct user *user, struct error *error)
+int user_find_other(struct database *db, struct arena *arena, const char *name,
+	const struct actor *actor, struct user *user, struct error *error)
 {
-	int rc = text_is_user_name(name) ? user_by_name(db, arena, name, user, error) : fail(error, ERROR_NOT_FOUND, "There is no such user.");
+	int rc = text_is_user_name(name) ? user_by_name(db, arena, name, user, error)
+									 : fail(error, ERROR_NOT_FOUND, "There is no such user.");
 	if (!rc && user->id == actor->id)
-		rc = fail(error, ERROR_INPUT, "You cannot change your own account here; ask another admin, "
+		rc = fail(error, ERROR_INPUT,
+			"You cannot change your own account here; ask another admin, "
 			"and change your password on your account's page.");
 	if (!rc && user->deleted_at_ms != TIME_NULL)
-		rc = fail(error, ERROR_CONFLICT, "The user has deleted this account, so there is nothing to change.");
+		rc = fail(error, ERROR_CONFLICT,
+			"The user has deleted this account, so there is nothing to change.");
 	return rc;
 }
 
@@ -24,32 +28,37 @@ struct change {
 	enum role role;
 };
 
-static int write_audit(struct database *db, const struct change *change, const char *action, const char *detail, struct error *error)
+static int write_audit(struct database *db, const struct change *change, const char *action,
+	const char *detail, struct error *error)
 {
 	const struct actor *actor = change->actor;
-	return audit(db, actor->id, actor->name, actor->address, action, change->user->name, detail, error);
+	return audit(
+		db, actor->id, actor->name, actor->address, action, change->user->name, detail, error);
 }
 
 static int store_role(struct database *db, void *context, struct error *error)
 {
 	const struct change *change = context;
-	const char *detail = arena_printf(change->arena, "role: %s, was %s", role_name(change->role), change->user->role);
+	const char *detail = arena_printf(
+		change->arena, "role: %s, was %s", role_name(change->role), change->user->role);
 	int rc = user_lock_admin(db, change->actor->id, error);
 	if (!rc)
 		rc = user_set_role(db, change->user->id, change->role, error);
 	return rc ? rc : write_audit(db, change, "user.role", detail, error);
 }
 
-static const struct statement BAN = COMMAND("UPDATE users SET banned_at = COALESCE(banned_at, UTC_TIMESTAMP(3)) WHERE id = ?");
+static const struct statement BAN =
+	COMMAND("UPDATE users SET banned_at = COALESCE(banned_at, UTC_TIMESTAMP(3)) WHERE id = ?");
 static const struct statement UNBAN = COMMAND("UPDATE users SET banned_at = NULL WHERE id = ?");
 static const struct statement END_SESSIONS = COMMAND("DELETE FROM sessions WHERE user_id = ?");
 static const struct statement END_LINKS = COMMAND("DELETE FROM password_links WHERE user_id = ?");
 #define QUEUED_JOBS "jobs j JOIN submissions s ON s.id = j.submission_id "
 #define OF_USER "WHERE s.user_id = ? AND j.state = 'queued'"
 static const struct statement COUNT_JOBS = COMMAND(SQL_COUNT_CANCELLED(QUEUED_JOBS OF_USER));
-static const struct statement CANCEL_JOBS = COMMAND(
-	"UPDATE " QUEUED_JOBS "SET j.state = 'cancelled', j.verdict = 'cancelled', "
-	"j.reason = 'The account was banned before the job began.', j.finished_at = UTC_TIMESTAMP(3) " OF_USER);
+static const struct statement CANCEL_JOBS =
+	COMMAND("UPDATE " QUEUED_JOBS "SET j.state = 'cancelled', j.verdict = 'cancelled', "
+			"j.reason = 'The account was banned before the job began.', j.finished_at = "
+            "UTC_TIMESTAMP(3) " OF_USER);
 
 static int store_ban(struct database *db, void *context, struct error *error)
 {
@@ -80,19 +89,22 @@ static int store_unban(struct database *db, void *context, struct error *error)
 	return rc ? rc : write_audit(db, change, "user.unban", "may log in and submit again", error);
 }
 
-int user_change_role(struct database *db, struct arena *arena, const struct user *user, enum role role, const struct actor *actor, struct error *error)
+int user_change_role(struct database *db, struct arena *arena, const struct user *user,
+	enum role role, const struct actor *actor, struct error *error)
 {
 	struct change change = { arena, user, actor, role };
 	return database_transaction(db, store_role, &change, error);
 }
 
-int user_ban(struct database *db, struct arena *arena, const struct user *user, const struct actor *actor, struct error *error)
+int user_ban(struct database *db, struct arena *arena, const struct user *user,
+	const struct actor *actor, struct error *error)
 {
 	struct change change = { .arena = arena, .user = user, .actor = actor };
 	return database_transaction(db, store_ban, &change, error);
 }
 
-int user_unban(struct database *db, struct arena *arena, const struct user *user, const struct actor *actor, struct error *error)
+int user_unban(struct database *db, struct arena *arena, const struct user *user,
+	const struct actor *actor, struct error *error)
 {
 	struct change change = { .arena = arena, .user = user, .actor = actor };
 	return database_transaction(db, store_unban, &change, error);

@@ -16,13 +16,16 @@ static const struct {
 	[VERDICT_RUNTIME_ERROR] = { "runtime error",
 		"The program stopped with an error; what is known of it is below." },
 	[VERDICT_TIME_LIMIT] = { "time limit",
-		"The stage took longer than its limit and was stopped; make the kernel faster or look for an endless loop." },
-	[VERDICT_MEMORY_LIMIT] = { "memory limit", "The program used more memory than the task allows." },
+		"The stage took longer than its limit and was stopped; make the kernel faster or look for "
+	    "an endless loop." },
+	[VERDICT_MEMORY_LIMIT] = { "memory limit",
+		"The program used more memory than the task allows." },
 	[VERDICT_OUTPUT_LIMIT] = { "output limit", "The program wrote more than is kept; print less." },
 	[VERDICT_PROTOCOL_VIOLATION] = { "protocol violation",
 		"What came back from the evaluation is not what an honest run sends; nothing was ranked." },
 	[VERDICT_INTERNAL_ERROR] = { "internal error",
-		"This was not your fault: Podium or its machine failed. The attempt does not count; submit again or tell an admin." },
+		"This was not your fault: Podium or its machine failed. The attempt does not count; submit "
+	    "again or tell an admin." },
 	[VERDICT_CANCELLED] = { "cancelled", "The job was cancelled before it ended." },
 };
 

@@ -16,8 +16,8 @@ enum verdict {
 	VERDICT_CANCELLED,
 };
 
-const char *verdict_name(enum verdict verdict);         /* "wrong answer"; NULL for VERDICT_NONE */
-enum verdict verdict_from_name(const char *name);       /* VERDICT_NONE for NULL or an unknown name */
-const char *verdict_advice(enum verdict verdict);       /* one sentence that says what to do next */
+const char *verdict_name(enum verdict verdict);   /* "wrong answer"; NULL for VERDICT_NONE */
+enum verdict verdict_from_name(const char *name); /* VERDICT_NONE for NULL or an unknown name */
+const char *verdict_advice(enum verdict verdict); /* one sentence that says what to do next */
 
 #endif

@@ -9,12 +9,16 @@
 
 /* ---- the order of a line ---- */
 
-struct user { int64_t id, running; };   /* how many of the user's jobs run, or stand before */
+struct user {
+	int64_t id, running;
+}; /* how many of the user's jobs run, or stand before */
 
 struct line {
-	struct wait_job **waiting; size_t count;     /* in the order in which they will start, once it is laid down */
-	struct user **users;                         /* of each of them */
-	double *free_ms; size_t devices;             /* when each device has ended what it has */
+	struct wait_job **waiting;
+	size_t count;        /* in the order in which they will start, once it is laid down */
+	struct user **users; /* of each of them */
+	double *free_ms;
+	size_t devices; /* when each device has ended what it has */
 };
 
 static struct user *find_user(struct user *users, size_t *count, int64_t id)
@@ -26,7 +30,8 @@ static struct user *find_user(struct user *users, size_t *count, int64_t id)
 	return &users[(*count)++];
 }
 
-static bool comes_before(const struct wait_job *a, const struct user *a_user, const struct wait_job *b, const struct user *b_user)
+static bool comes_before(const struct wait_job *a, const struct user *a_user,
+	const struct wait_job *b, const struct user *b_user)
 {
 	if (a->priority != b->priority)
 		return a->priority < b->priority;
@@ -41,7 +46,8 @@ static void lay_down_order(struct line *line)
 	for (size_t next = 0; next < line->count; next++) {
 		size_t first = next;
 		for (size_t i = next + 1; i < line->count; i++)
-			if (comes_before(line->waiting[i], line->users[i], line->waiting[first], line->users[first]))
+			if (comes_before(
+					line->waiting[i], line->users[i], line->waiting[first], line->users[first]))
 				first = i;
 		struct wait_job *job = line->waiting[first];
 		struct user *user = line->users[first];
@@ -62,15 +68,18 @@ static int by_size(const void *left, const void *right)
 	return (a > b) - (a < b);
 }
 
-/* A job that is late, compared with the others of its kind, is taken to be late by as much again. */
+/* A job that is late, compared with the others of its kind, is taken to be late by as much again.
+ */
 static double rest_of(const struct wait_job *job)
 {
 	return isnan(job->expected_ms) ? INFINITY : fabs(job->expected_ms - job->running_ms);
 }
 
-/* Devices without a job are free now. Where more run than devices take jobs, some run on devices that are being drained;
- * which, is not known here, and those that end first are taken to be the others. */
-static void occupy_devices(struct arena *arena, struct line *line, const struct wait_job *jobs, size_t count, const char *gpu)
+/* Devices without a job are free now. Where more run than devices take jobs, some run on devices
+ * that are being drained; which, is not known here, and those that end first are taken to be the
+ * others. */
+static void occupy_devices(struct arena *arena, struct line *line, const struct wait_job *jobs,
+	size_t count, const char *gpu)
 {
 	double *rests = arena_array(arena, double, count + 1);
 	size_t running = 0;
@@ -79,7 +88,8 @@ static void occupy_devices(struct arena *arena, struct line *line, const struct 
 			rests[running++] = rest_of(&jobs[i]);
 	qsort(rests, running, sizeof *rests, by_size);
 	line->free_ms = arena_array(arena, double, line->devices + 1);
-	memcpy(line->free_ms, rests, sizeof *rests * (running < line->devices ? running : line->devices));
+	memcpy(
+		line->free_ms, rests, sizeof *rests * (running < line->devices ? running : line->devices));
 }
 
 static void work_off(struct line *line)
@@ -100,7 +110,8 @@ static void work_off(struct line *line)
 /* ---- all lines ---- */
 
 /* Without any members where none is online. */
-static struct wait_devices devices_of(const struct wait_devices *devices, size_t count, const char *gpu)
+static struct wait_devices devices_of(
+	const struct wait_devices *devices, size_t count, const char *gpu)
 {
 	for (size_t i = 0; i < count; i++)
 		if (strcmp(devices[i].gpu, gpu) == 0)
@@ -109,9 +120,11 @@ static struct wait_devices devices_of(const struct wait_devices *devices, size_t
 }
 
 /* The line for one model. What runs anywhere counts, so each line begins with all of that. */
-static struct line gather_line(struct arena *arena, struct wait_job *jobs, size_t count, const char *gpu)
+static struct line gather_line(
+	struct arena *arena, struct wait_job *jobs, size_t count, const char *gpu)
 {
-	struct line line = { .waiting = arena_array(arena, struct wait_job *, count), .users = arena_array(arena, struct user *, count) };
+	struct line line = { .waiting = arena_array(arena, struct wait_job *, count),
+		.users = arena_array(arena, struct user *, count) };
 	struct user *users = arena_array(arena, struct user, count);
 	size_t user_count = 0;
 	for (size_t i = 0; i < count; i++) {
@@ -125,8 +138,8 @@ static struct line gather_line(struct arena *arena, struct wait_job *jobs, size_
 	return line;
 }
 
-void wait_estimate(struct arena *arena, struct wait_job *jobs, size_t count, const struct wait_devices *devices,
-	size_t device_count)
+void wait_estimate(struct arena *arena, struct wait_job *jobs, size_t count,
+	const struct wait_devices *devices, size_t device_count)
 {
 	for (size_t i = 0; i < count; i++) {
 		jobs[i].position = 0;
@@ -150,35 +163,60 @@ void wait_estimate(struct arena *arena, struct wait_job *jobs, size_t count, con
 enum { most_waiting = 200 };
 #define MOST_LISTED "200"
 
-/* A job that runs or waits, or with `devices` a model, of whose devices so many take jobs, are online, were paused. */
-struct read_row { int64_t id, user_id, priority, devices, online, paused; const char *gpu; double expected_ms, running_ms; };
+/* A job that runs or waits, or with `devices` a model, of whose devices so many take jobs, are
+ * online, were paused. */
+struct read_row {
+	int64_t id, user_id, priority, devices, online, paused;
+	const char *gpu;
+	double expected_ms, running_ms;
+};
 static const struct column READ_COLUMNS[] = {
-	INTEGER(struct read_row, id), INTEGER(struct read_row, user_id), INTEGER(struct read_row, priority),
-	INTEGER(struct read_row, devices), INTEGER(struct read_row, online), INTEGER(struct read_row, paused), TEXT(struct read_row, gpu), REAL(struct read_row, expected_ms),
+	INTEGER(struct read_row, id),
+	INTEGER(struct read_row, user_id),
+	INTEGER(struct read_row, priority),
+	INTEGER(struct read_row, devices),
+	INTEGER(struct read_row, online),
+	INTEGER(struct read_row, paused),
+	TEXT(struct read_row, gpu),
+	REAL(struct read_row, expected_ms),
 	REAL(struct read_row, running_ms),
 };
-#define JOBS_OF(first, running) "SELECT j.id, j.user_id, j.priority, NULL AS devices, NULL AS online, NULL AS paused, j.gpu, " \
-	"  " SQL_EXPECTED_MS("COALESCE(s.task_version_id, c.task_version_id)", "j.gpu", "IF(c.id IS NULL, s.mode, 'comparison')") " AS expected_ms, " \
-	running " AS running_ms FROM (" first ") first JOIN jobs j ON j.id = first.id " \
-	"LEFT JOIN rejudged_jobs a ON a.id = j.rejudged_id LEFT JOIN submissions s ON s.id = COALESCE(j.submission_id, a.submission_id) " \
-	"LEFT JOIN comparisons c ON c.id = j.comparison_id "
-/* Among those that wait is the job, and are those of the submission, however many stand before; 0: none. */
+#define JOBS_OF(first, running) \
+	"SELECT j.id, j.user_id, j.priority, NULL AS devices, NULL AS online, NULL AS paused, j.gpu, " \
+	"  " SQL_EXPECTED_MS("COALESCE(s.task_version_id, c.task_version_id)", "j.gpu", \
+		"IF(c.id IS NULL, s.mode, 'comparison')") " AS expected_ms, " running \
+												  " AS running_ms FROM (" first \
+												  ") first JOIN jobs j ON j.id = first.id " \
+												  "LEFT JOIN rejudged_jobs a ON a.id = " \
+	                                              "j.rejudged_id LEFT JOIN submissions s ON s.id " \
+	                                              "= COALESCE(j.submission_id, a.submission_id) " \
+												  "LEFT JOIN comparisons c ON c.id = " \
+	                                              "j.comparison_id "
+/* Among those that wait is the job, and are those of the submission, however many stand before; 0:
+ * none. */
 const struct statement wait_reading = SELECT(struct read_row, READ_COLUMNS,
-	JOBS_OF("SELECT id FROM jobs FORCE INDEX (jobs_lease) WHERE state = 'running' LIMIT " MOST_LISTED,
-		"TIMESTAMPDIFF(MICROSECOND, j.started_at, UTC_TIMESTAMP(3)) / 1000")
-	"UNION ALL " JOBS_OF("(SELECT id FROM jobs WHERE state = 'queued' ORDER BY lease_expires, id LIMIT " MOST_LISTED ") "
-		"UNION SELECT id FROM jobs WHERE id = ? AND state = 'queued' UNION SELECT id FROM jobs WHERE submission_id = ? AND state = 'queued'", "NULL")
-	"UNION ALL SELECT NULL, NULL, NULL, CAST(SUM(" SQL_TAKES_JOBS("g", "w") ") AS SIGNED), COUNT(*), CAST(SUM(EXISTS "
-	"  (SELECT 1 FROM pauses p WHERE p.worker = w.name AND p.uuid IN ('', g.uuid))) AS SIGNED), g.model, NULL, NULL "
-	"FROM gpus g JOIN workers w ON w.id = g.worker_id WHERE g.seen_at" SQL_IS_ONLINE "GROUP BY g.model");
+	JOBS_OF(
+		"SELECT id FROM jobs FORCE INDEX (jobs_lease) WHERE state = 'running' LIMIT " MOST_LISTED,
+		"TIMESTAMPDIFF(MICROSECOND, j.started_at, UTC_TIMESTAMP(3)) / 1000") "UNION ALL " JOBS_OF("(SELECT id FROM jobs WHERE state = 'queued' ORDER BY lease_expires, id LIMIT " MOST_LISTED
+																								  ") "
+																								  "UNION SELECT id FROM jobs WHERE id = ? AND state = 'queued' UNION SELECT id FROM jobs WHERE submission_id = ? AND state = 'queued'",
+		"NULL") "UNION ALL SELECT NULL, NULL, NULL, CAST(SUM(" SQL_TAKES_JOBS("g",
+		"w") ") AS SIGNED), COUNT(*), CAST(SUM(EXISTS "
+			 "  (SELECT 1 FROM pauses p WHERE p.worker = w.name AND p.uuid IN ('', g.uuid))) AS "
+             "SIGNED), g.model, NULL, NULL "
+			 "FROM gpus g JOIN workers w ON w.id = g.worker_id WHERE g.seen_at" SQL_IS_ONLINE
+			 "GROUP BY g.model");
 
 struct reading {
-	struct wait_job *jobs; size_t count;         /* there is room for `room` more */
-	struct wait_devices *devices; size_t device_count;
+	struct wait_job *jobs;
+	size_t count; /* there is room for `room` more */
+	struct wait_devices *devices;
+	size_t device_count;
 	bool is_cut;
 };
 
-static void take_rows(struct arena *arena, const struct read_row *rows, size_t count, size_t room, struct reading *reading)
+static void take_rows(struct arena *arena, const struct read_row *rows, size_t count, size_t room,
+	struct reading *reading)
 {
 	size_t waiting = 0;
 	*reading = (struct reading){ .jobs = arena_array(arena, struct wait_job, count + room + 1),
@@ -186,25 +224,36 @@ static void take_rows(struct arena *arena, const struct read_row *rows, size_t c
 	for (size_t i = 0; i < count; i++) {
 		const struct read_row *row = &rows[i];
 		if (row->devices != SQL_NULL_INTEGER) {
-			reading->devices[reading->device_count++] = (struct wait_devices){ row->gpu, row->devices, row->online, row->paused };
+			reading->devices[reading->device_count++] =
+				(struct wait_devices){ row->gpu, row->devices, row->online, row->paused };
 			continue;
 		}
 		waiting += isnan(row->running_ms);
-		reading->jobs[reading->count++] = (struct wait_job){ .id = row->id, .user_id = row->user_id, .priority = row->priority,
-			.gpu = row->gpu, .expected_ms = row->expected_ms, .running_ms = row->running_ms };
+		reading->jobs[reading->count++] = (struct wait_job){ .id = row->id,
+			.user_id = row->user_id,
+			.priority = row->priority,
+			.gpu = row->gpu,
+			.expected_ms = row->expected_ms,
+			.running_ms = row->running_ms };
 	}
 	reading->is_cut = waiting >= most_waiting;
 }
 
-static struct wait wait_in(struct arena *arena, const struct reading *reading, const struct wait_job *job)
+static struct wait wait_in(
+	struct arena *arena, const struct reading *reading, const struct wait_job *job)
 {
 	struct wait_devices devices = devices_of(reading->devices, reading->device_count, job->gpu);
-	return (struct wait){ .position = job->position, .start_ms = job->start_ms, .at_least = reading->is_cut,
-		.devices = devices.count, .online = devices.online, .paused = devices.paused,
+	return (struct wait){ .position = job->position,
+		.start_ms = job->start_ms,
+		.at_least = reading->is_cut,
+		.devices = devices.count,
+		.online = devices.online,
+		.paused = devices.paused,
 		.words = wait_words(arena, job->start_ms) };
 }
 
-static void find_wait(struct arena *arena, const struct reading *reading, int64_t job_id, struct wait *wait)
+static void find_wait(
+	struct arena *arena, const struct reading *reading, int64_t job_id, struct wait *wait)
 {
 	*wait = (struct wait){ .start_ms = NAN };
 	for (size_t i = 0; i < reading->count; i++)
@@ -212,16 +261,19 @@ static void find_wait(struct arena *arena, const struct reading *reading, int64_
 			*wait = wait_in(arena, reading, &reading->jobs[i]);
 }
 
-int wait_of_job(struct database *db, struct arena *arena, int64_t job_id, struct wait *wait, struct error *error)
+int wait_of_job(struct database *db, struct arena *arena, int64_t job_id, struct wait *wait,
+	struct error *error)
 {
 	struct database_answer answer;
-	int rc = database_rows(db, arena, &wait_reading, &answer.rows, &answer.count, error, "ii", job_id, (int64_t)0);
+	int rc = database_rows(
+		db, arena, &wait_reading, &answer.rows, &answer.count, error, "ii", job_id, (int64_t)0);
 	if (!rc)
 		wait_of_jobs(arena, &answer, &job_id, 1, wait);
 	return rc;
 }
 
-void wait_of_jobs(struct arena *arena, const struct database_answer *answer, const int64_t *job_ids, size_t count, struct wait *waits)
+void wait_of_jobs(struct arena *arena, const struct database_answer *answer, const int64_t *job_ids,
+	size_t count, struct wait *waits)
 {
 	struct reading reading;
 	take_rows(arena, answer->rows, answer->count, 0, &reading);
@@ -230,50 +282,66 @@ void wait_of_jobs(struct arena *arena, const struct database_answer *answer, con
 		find_wait(arena, &reading, job_ids[i], &waits[i]);
 }
 
-/* It is younger than all others; how long it will take itself does not matter. Those for several models are one
- * submission, and nobody knows yet which of them run first, so each is looked at alone. */
-void wait_of_next(struct arena *arena, const struct database_answer *answer, int64_t user_id, const char *const *gpus, size_t count,
-	struct wait *waits)
+/* It is younger than all others; how long it will take itself does not matter. Those for several
+ * models are one submission, and nobody knows yet which of them run first, so each is looked at
+ * alone. */
+void wait_of_next(struct arena *arena, const struct database_answer *answer, int64_t user_id,
+	const char *const *gpus, size_t count, struct wait *waits)
 {
 	struct reading reading;
 	take_rows(arena, answer->rows, answer->count, 1, &reading);
 	struct wait_job *next = &reading.jobs[reading.count];
 	for (size_t i = 0; i < count; i++) {
-		*next = (struct wait_job){ .id = INT64_MAX, .user_id = user_id, .gpu = gpus[i], .expected_ms = NAN, .running_ms = NAN };
-		wait_estimate(arena, reading.jobs, reading.count + 1, reading.devices, reading.device_count);
+		*next = (struct wait_job){ .id = INT64_MAX,
+			.user_id = user_id,
+			.gpu = gpus[i],
+			.expected_ms = NAN,
+			.running_ms = NAN };
+		wait_estimate(
+			arena, reading.jobs, reading.count + 1, reading.devices, reading.device_count);
 		waits[i] = wait_in(arena, &reading, next);
 	}
 }
 
 /* ---- all lines, for admins ---- */
 
-struct line_row { const char *gpu; int64_t devices, running, waiting, oldest_ms; };
+struct line_row {
+	const char *gpu;
+	int64_t devices, running, waiting, oldest_ms;
+};
 static const struct column LINE_COLUMNS[] = {
-	TEXT(struct line_row, gpu), INTEGER(struct line_row, devices), INTEGER(struct line_row, running), INTEGER(struct line_row, waiting),
+	TEXT(struct line_row, gpu),
+	INTEGER(struct line_row, devices),
+	INTEGER(struct line_row, running),
+	INTEGER(struct line_row, waiting),
 	TIME(struct line_row, oldest_ms),
 };
 const struct statement wait_counting = SELECT(struct line_row, LINE_COLUMNS,
 	"SELECT gpu, CAST(SUM(devices) AS SIGNED) AS devices, CAST(SUM(running) AS SIGNED) AS running, "
 	"  CAST(SUM(waiting) AS SIGNED) AS waiting, MIN(oldest) AS oldest_ms FROM ("
-	"  SELECT gpu, 0 AS devices, COUNT(*) AS running, 0 AS waiting, NULL AS oldest FROM jobs WHERE state = 'running' GROUP BY gpu "
-	"  UNION ALL SELECT gpu, 0, 0, COUNT(*), MIN(queued_at) FROM jobs WHERE state = 'queued' GROUP BY gpu "
-	"  UNION ALL SELECT g.model, CAST(SUM(" SQL_TAKES_JOBS("g", "w") ") AS SIGNED), 0, 0, NULL FROM gpus g JOIN workers w ON w.id = g.worker_id "
-	"  GROUP BY g.model) parts GROUP BY gpu ORDER BY gpu");
+	"  SELECT gpu, 0 AS devices, COUNT(*) AS running, 0 AS waiting, NULL AS oldest FROM jobs WHERE "
+    "state = 'running' GROUP BY gpu "
+	"  UNION ALL SELECT gpu, 0, 0, COUNT(*), MIN(queued_at) FROM jobs WHERE state = 'queued' GROUP "
+    "BY gpu "
+	"  UNION ALL SELECT g.model, CAST(SUM(" SQL_TAKES_JOBS(
+		"g", "w") ") AS SIGNED), 0, 0, NULL FROM gpus g JOIN workers w ON w.id = g.worker_id "
+				  "  GROUP BY g.model) parts GROUP BY gpu ORDER BY gpu");
 
 static void find_last(struct arena *arena, const struct reading *reading, struct wait_line *line)
 {
 	const struct wait_job *last = NULL;
 	for (size_t i = 0; i < reading->count; i++) {
 		const struct wait_job *job = &reading->jobs[i];
-		if (job->position && strcmp(job->gpu, line->gpu) == 0 && (!last || job->position > last->position))
+		if (job->position && strcmp(job->gpu, line->gpu) == 0
+			&& (!last || job->position > last->position))
 			last = job;
 	}
 	line->last = last ? wait_words(arena, last->start_ms) : NULL;
 	line->at_least = last && last->position < line->waiting;
 }
 
-void wait_lines_read(struct arena *arena, const struct database_answer *counts, const struct database_answer *reading_answer,
-	struct wait_line **lines, size_t *count)
+void wait_lines_read(struct arena *arena, const struct database_answer *counts,
+	const struct database_answer *reading_answer, struct wait_line **lines, size_t *count)
 {
 	const struct line_row *rows = counts->rows;
 	struct reading reading;
@@ -282,13 +350,17 @@ void wait_lines_read(struct arena *arena, const struct database_answer *counts, 
 	*count = counts->count;
 	*lines = arena_array(arena, struct wait_line, *count + 1);
 	for (size_t i = 0; i < *count; i++) {
-		(*lines)[i] = (struct wait_line){ .gpu = rows[i].gpu, .devices = rows[i].devices, .running = rows[i].running,
-			.waiting = rows[i].waiting, .oldest_ms = rows[i].oldest_ms };
+		(*lines)[i] = (struct wait_line){ .gpu = rows[i].gpu,
+			.devices = rows[i].devices,
+			.running = rows[i].running,
+			.waiting = rows[i].waiting,
+			.oldest_ms = rows[i].oldest_ms };
 		find_last(arena, &reading, &(*lines)[i]);
 	}
 }
 
-int wait_lines(struct database *db, struct arena *arena, struct wait_line **lines, size_t *count, struct error *error)
+int wait_lines(struct database *db, struct arena *arena, struct wait_line **lines, size_t *count,
+	struct error *error)
 {
 	static const struct statement *const parts[] = { &wait_counting, &wait_reading };
 	static const struct bundle both = BUNDLE(parts);
@@ -303,23 +375,37 @@ int wait_lines(struct database *db, struct arena *arena, struct wait_line **line
 
 enum { most_recent = 31 };
 
-/* A clock that was set back makes no time negative. What a dry run tries fails on purpose, so its times say nothing about others'. */
-static const struct statement KEEP = COMMAND(
-	"INSERT INTO job_times (task_version_id, gpu, mode, recent, updated_at) "
-	"SELECT COALESCE(s.task_version_id, c.task_version_id), j.gpu, IF(c.id IS NULL, s.mode, 'comparison'), "
-	"  GREATEST(TIMESTAMPDIFF(MICROSECOND, j.started_at, j.finished_at) DIV 1000, 0), j.finished_at "
-	"FROM jobs j LEFT JOIN submissions s ON s.id = j.submission_id LEFT JOIN comparisons c ON c.id = j.comparison_id "
-	"WHERE j.id = ? AND j.started_at IS NOT NULL AND j.finished_at IS NOT NULL AND COALESCE(s.id, c.id) IS NOT NULL "
-	"  AND NOT COALESCE(s.dry_run, FALSE) "
-	"ON DUPLICATE KEY UPDATE recent = SUBSTRING_INDEX(CONCAT(VALUES(recent), ',', job_times.recent), ',', ?), "
-	"  updated_at = VALUES(updated_at)");
-struct kept { int64_t task_version_id; const char *gpu, *mode, *recent; };
+/* A clock that was set back makes no time negative. What a dry run tries fails on purpose, so its
+ * times say nothing about others'. */
+static const struct statement KEEP =
+	COMMAND("INSERT INTO job_times (task_version_id, gpu, mode, recent, updated_at) "
+			"SELECT COALESCE(s.task_version_id, c.task_version_id), j.gpu, IF(c.id IS NULL, "
+            "s.mode, 'comparison'), "
+			"  GREATEST(TIMESTAMPDIFF(MICROSECOND, j.started_at, j.finished_at) DIV 1000, 0), "
+            "j.finished_at "
+			"FROM jobs j LEFT JOIN submissions s ON s.id = j.submission_id LEFT JOIN comparisons c "
+            "ON c.id = j.comparison_id "
+			"WHERE j.id = ? AND j.started_at IS NOT NULL AND j.finished_at IS NOT NULL AND "
+            "COALESCE(s.id, c.id) IS NOT NULL "
+			"  AND NOT COALESCE(s.dry_run, FALSE) "
+			"ON DUPLICATE KEY UPDATE recent = SUBSTRING_INDEX(CONCAT(VALUES(recent), ',', "
+            "job_times.recent), ',', ?), "
+			"  updated_at = VALUES(updated_at)");
+struct kept {
+	int64_t task_version_id;
+	const char *gpu, *mode, *recent;
+};
 static const struct column KEPT_COLUMNS[] = {
-	INTEGER(struct kept, task_version_id), TEXT(struct kept, gpu), TEXT(struct kept, mode), TEXT(struct kept, recent),
+	INTEGER(struct kept, task_version_id),
+	TEXT(struct kept, gpu),
+	TEXT(struct kept, mode),
+	TEXT(struct kept, recent),
 };
 static const struct statement KEPT = SELECT(struct kept, KEPT_COLUMNS,
-	"SELECT t.task_version_id, t.gpu, t.mode, t.recent FROM jobs j LEFT JOIN submissions s ON s.id = j.submission_id "
-	"LEFT JOIN comparisons c ON c.id = j.comparison_id JOIN job_times t ON t.task_version_id = COALESCE(s.task_version_id, c.task_version_id) "
+	"SELECT t.task_version_id, t.gpu, t.mode, t.recent FROM jobs j LEFT JOIN submissions s ON s.id "
+    "= j.submission_id "
+	"LEFT JOIN comparisons c ON c.id = j.comparison_id JOIN job_times t ON t.task_version_id = "
+    "COALESCE(s.task_version_id, c.task_version_id) "
 	"  AND t.gpu = j.gpu AND t.mode = IF(c.id IS NULL, s.mode, 'comparison') WHERE j.id = ?");
 static const struct statement PUT_MEDIAN = COMMAND(
 	"UPDATE job_times SET median_ms = ? WHERE task_version_id = ? AND gpu = ? AND mode = ?");
@@ -344,6 +430,9 @@ int wait_keep(struct database *db, struct arena *arena, int64_t job_id, struct e
 	if (!rc)
 		rc = database_row(db, arena, &KEPT, &kept, error, "i", job_id);
 	if (rc)
-		return rc == ERROR_NOT_FOUND ? 0 : rc; /* it was never started, or is of a kind that nobody waits for */
-	return database_execute(db, &PUT_MEDIAN, error, "iiss", wait_median_ms(kept.recent), kept.task_version_id, kept.gpu, kept.mode);
+		return rc == ERROR_NOT_FOUND
+			? 0
+			: rc; /* it was never started, or is of a kind that nobody waits for */
+	return database_execute(db, &PUT_MEDIAN, error, "iiss", wait_median_ms(kept.recent),
+		kept.task_version_id, kept.gpu, kept.mode);
 }

@@ -11,12 +11,14 @@ const char *wait_words(struct arena *arena, double start_ms)
 	if (start_ms <= soon)
 		return "at any moment";
 	if (start_ms <= 50 * second)
-		return arena_printf(arena, "in about %lld s", (long long)ceil(start_ms / (step * second)) * step);
+		return arena_printf(
+			arena, "in about %lld s", (long long)ceil(start_ms / (step * second)) * step);
 	if (start_ms <= 59 * minute)
 		return arena_printf(arena, "in about %lld min", (long long)ceil(start_ms / minute));
 	if (start_ms > 24.0 * hour)
 		return "in more than a day";
 	long long minutes = (long long)ceil(start_ms / (step * minute)) * step;
-	return minutes % 60 ? arena_printf(arena, "in about %lld h %lld min", minutes / 60, minutes % 60)
+	return minutes % 60
+		? arena_printf(arena, "in about %lld h %lld min", minutes / 60, minutes % 60)
 		: arena_printf(arena, "in about %lld h", minutes / 60);
 }

@@ -29,77 +29,119 @@ int64_t webhook_event_named(const char *name)
 /* ---- rows ---- */
 
 static const struct column WEBHOOK_COLUMNS[] = {
-	INTEGER(struct webhook, id), INTEGER(struct webhook, leaderboard_id), TEXT(struct webhook, leaderboard),
-	INTEGER(struct webhook, leaderboard_creator_id), TEXT(struct webhook, name), TEXT(struct webhook, address),
-	TEXT(struct webhook, form), INTEGER(struct webhook, events), TEXT(struct webhook, state), TEXT(struct webhook, reason),
-	INTEGER(struct webhook, failures), TIME(struct webhook, retry_at_ms), INTEGER(struct webhook, waiting),
-	TEXT(struct webhook, creator), TIME(struct webhook, created_at_ms),
+	INTEGER(struct webhook, id),
+	INTEGER(struct webhook, leaderboard_id),
+	TEXT(struct webhook, leaderboard),
+	INTEGER(struct webhook, leaderboard_creator_id),
+	TEXT(struct webhook, name),
+	TEXT(struct webhook, address),
+	TEXT(struct webhook, form),
+	INTEGER(struct webhook, events),
+	TEXT(struct webhook, state),
+	TEXT(struct webhook, reason),
+	INTEGER(struct webhook, failures),
+	TIME(struct webhook, retry_at_ms),
+	INTEGER(struct webhook, waiting),
+	TEXT(struct webhook, creator),
+	TIME(struct webhook, created_at_ms),
 };
-#define WEBHOOKS "SELECT h.id, h.leaderboard_id, l.name AS leaderboard, l.creator_id AS leaderboard_creator_id, h.name, h.address, h.form, " \
-	"CAST(h.events AS UNSIGNED) AS events, h.state, h.reason, h.failures, h.retry_at AS retry_at_ms, " \
-	"(SELECT COUNT(*) FROM webhook_deliveries d WHERE d.webhook_id = h.id AND d.state = 'waiting') AS waiting, " \
+#define WEBHOOKS \
+	"SELECT h.id, h.leaderboard_id, l.name AS leaderboard, l.creator_id AS " \
+	"leaderboard_creator_id, h.name, h.address, h.form, " \
+	"CAST(h.events AS UNSIGNED) AS events, h.state, h.reason, h.failures, h.retry_at AS " \
+	"retry_at_ms, " \
+	"(SELECT COUNT(*) FROM webhook_deliveries d WHERE d.webhook_id = h.id AND d.state = " \
+	"'waiting') AS waiting, " \
 	"u.name AS creator, h.created_at AS created_at_ms " \
-	"FROM webhooks h LEFT JOIN leaderboards l ON l.id = h.leaderboard_id LEFT JOIN users u ON u.id = h.created_by "
-static const struct statement LIST = SELECT(struct webhook, WEBHOOK_COLUMNS, WEBHOOKS "WHERE h.leaderboard_id <=> ? ORDER BY h.id");
-static const struct statement FIND = SELECT(struct webhook, WEBHOOK_COLUMNS, WEBHOOKS "WHERE h.id = ?");
+	"FROM webhooks h LEFT JOIN leaderboards l ON l.id = h.leaderboard_id LEFT JOIN users u ON " \
+	"u.id = h.created_by "
+static const struct statement LIST =
+	SELECT(struct webhook, WEBHOOK_COLUMNS, WEBHOOKS "WHERE h.leaderboard_id <=> ? ORDER BY h.id");
+static const struct statement FIND =
+	SELECT(struct webhook, WEBHOOK_COLUMNS, WEBHOOKS "WHERE h.id = ?");
 
-struct counted { int64_t webhooks; };
+struct counted {
+	int64_t webhooks;
+};
 static const struct column COUNTED_COLUMNS[] = { INTEGER(struct counted, webhooks) };
 static const struct statement COUNT_ALL = SELECT(struct counted, COUNTED_COLUMNS,
 	"SELECT COUNT(*) AS webhooks FROM webhooks WHERE leaderboard_id <=> ?");
-static const struct statement INSERT = COMMAND(
-	"INSERT INTO webhooks (leaderboard_id, name, address, form, events, secret, created_by) VALUES (?, ?, ?, ?, ?, ?, ?)");
-static const struct statement PAUSE = COMMAND("UPDATE webhooks SET state = 'paused' WHERE id = ? AND state = 'active'");
-static const struct statement RESUME = COMMAND(
-	"UPDATE webhooks SET state = 'active', reason = NULL, failures = 0, retry_at = NULL WHERE id = ? AND state <> 'active'");
-static const struct statement CHANGE = COMMAND("UPDATE webhooks SET name = ?, events = ? WHERE id = ?");
+static const struct statement INSERT =
+	COMMAND("INSERT INTO webhooks (leaderboard_id, name, address, form, events, secret, "
+            "created_by) VALUES (?, ?, ?, ?, ?, ?, ?)");
+static const struct statement PAUSE =
+	COMMAND("UPDATE webhooks SET state = 'paused' WHERE id = ? AND state = 'active'");
+static const struct statement RESUME =
+	COMMAND("UPDATE webhooks SET state = 'active', reason = NULL, failures = 0, retry_at = NULL "
+            "WHERE id = ? AND state <> 'active'");
+static const struct statement CHANGE =
+	COMMAND("UPDATE webhooks SET name = ?, events = ? WHERE id = ?");
 static const struct statement DELETE = COMMAND("DELETE FROM webhooks WHERE id = ?");
-static const struct statement DELETE_DELIVERIES = COMMAND("DELETE FROM webhook_deliveries WHERE webhook_id = ?");
+static const struct statement DELETE_DELIVERIES =
+	COMMAND("DELETE FROM webhook_deliveries WHERE webhook_id = ?");
 
-struct secret { const char *secret; };
+struct secret {
+	const char *secret;
+};
 static const struct column SECRET_COLUMNS[] = { TEXT(struct secret, secret) };
-static const struct statement SECRET = SELECT(struct secret, SECRET_COLUMNS, "SELECT secret FROM webhooks WHERE id = ?");
+static const struct statement SECRET =
+	SELECT(struct secret, SECRET_COLUMNS, "SELECT secret FROM webhooks WHERE id = ?");
 
-static const struct statement HURRY = COMMAND("UPDATE webhooks SET retry_at = NULL WHERE id = ? AND state = 'active'");
-static const struct statement TELL_TEST = COMMAND(
-	"INSERT INTO webhook_events (event, leaderboard_id, data) SELECT 'test', h.leaderboard_id, JSON_OBJECT('leaderboard', l.name, 'webhook', h.name) "
-	"FROM webhooks h LEFT JOIN leaderboards l ON l.id = h.leaderboard_id WHERE h.id = ?");
-static const struct statement DELIVER_TEST = COMMAND(
-	"INSERT INTO webhook_deliveries (webhook_id, event_id, next_at) VALUES (?, ?, UTC_TIMESTAMP(3) - INTERVAL 1 DAY)"); /* before all others */
+static const struct statement HURRY =
+	COMMAND("UPDATE webhooks SET retry_at = NULL WHERE id = ? AND state = 'active'");
+static const struct statement TELL_TEST =
+	COMMAND("INSERT INTO webhook_events (event, leaderboard_id, data) SELECT 'test', "
+            "h.leaderboard_id, JSON_OBJECT('leaderboard', l.name, 'webhook', h.name) "
+			"FROM webhooks h LEFT JOIN leaderboards l ON l.id = h.leaderboard_id WHERE h.id = ?");
+static const struct statement DELIVER_TEST =
+	COMMAND("INSERT INTO webhook_deliveries (webhook_id, event_id, next_at) VALUES (?, ?, "
+            "UTC_TIMESTAMP(3) - INTERVAL 1 DAY)"); /* before all others */
 
 static const struct column DELIVERY_COLUMNS[] = {
-	INTEGER(struct webhook_delivery, id), INTEGER(struct webhook_delivery, event_id), TIME(struct webhook_delivery, at_ms),
-	TEXT(struct webhook_delivery, event), TEXT(struct webhook_delivery, state), INTEGER(struct webhook_delivery, attempts),
-	INTEGER(struct webhook_delivery, status), TEXT(struct webhook_delivery, sentence), TIME(struct webhook_delivery, tried_at_ms),
+	INTEGER(struct webhook_delivery, id),
+	INTEGER(struct webhook_delivery, event_id),
+	TIME(struct webhook_delivery, at_ms),
+	TEXT(struct webhook_delivery, event),
+	TEXT(struct webhook_delivery, state),
+	INTEGER(struct webhook_delivery, attempts),
+	INTEGER(struct webhook_delivery, status),
+	TEXT(struct webhook_delivery, sentence),
+	TIME(struct webhook_delivery, tried_at_ms),
 	TIME(struct webhook_delivery, next_at_ms),
 };
 static const struct statement DELIVERIES = SELECT(struct webhook_delivery, DELIVERY_COLUMNS,
-	"SELECT d.id, d.event_id, e.at AS at_ms, e.event, d.state, d.attempts, d.status, d.sentence, d.tried_at AS tried_at_ms, d.next_at AS next_at_ms "
-	"FROM webhook_deliveries d JOIN webhook_events e ON e.id = d.event_id WHERE d.webhook_id = ? AND d.event_id < ? ORDER BY d.event_id DESC LIMIT ?");
+	"SELECT d.id, d.event_id, e.at AS at_ms, e.event, d.state, d.attempts, d.status, d.sentence, "
+    "d.tried_at AS tried_at_ms, d.next_at AS next_at_ms "
+	"FROM webhook_deliveries d JOIN webhook_events e ON e.id = d.event_id WHERE d.webhook_id = ? "
+    "AND d.event_id < ? ORDER BY d.event_id DESC LIMIT ?");
 
-int webhook_list(struct database *db, struct arena *arena, int64_t leaderboard_id, struct webhook **webhooks, size_t *count,
-	struct error *error)
+int webhook_list(struct database *db, struct arena *arena, int64_t leaderboard_id,
+	struct webhook **webhooks, size_t *count, struct error *error)
 {
 	return database_rows(db, arena, &LIST, webhooks, count, error, "i", leaderboard_id);
 }
 
-int webhook_find(struct database *db, struct arena *arena, int64_t id, struct webhook *webhook, struct error *error)
+int webhook_find(struct database *db, struct arena *arena, int64_t id, struct webhook *webhook,
+	struct error *error)
 {
 	int rc = database_row(db, arena, &FIND, webhook, error, "i", id);
 	return rc == ERROR_NOT_FOUND ? fail(error, rc, "There is no webhook with this number.") : rc;
 }
 
-int webhook_deliveries(struct database *db, struct arena *arena, int64_t webhook_id, int64_t before, struct webhook_delivery **deliveries,
-	size_t *count, struct error *error)
+int webhook_deliveries(struct database *db, struct arena *arena, int64_t webhook_id, int64_t before,
+	struct webhook_delivery **deliveries, size_t *count, struct error *error)
 {
-	return database_rows(db, arena, &DELIVERIES, deliveries, count, error, "iii", webhook_id, before, (int64_t)webhook_deliveries_shown);
+	return database_rows(db, arena, &DELIVERIES, deliveries, count, error, "iii", webhook_id,
+		before, (int64_t)webhook_deliveries_shown);
 }
 
-int webhook_has_secret(struct database *db, struct arena *arena, int64_t id, const char *secret, bool *answer, struct error *error)
+int webhook_has_secret(struct database *db, struct arena *arena, int64_t id, const char *secret,
+	bool *answer, struct error *error)
 {
 	struct secret row;
 	int rc = database_row(db, arena, &SECRET, &row, error, "i", id);
-	*answer = !rc && strlen(row.secret) == strlen(secret) && sodium_memcmp(row.secret, secret, strlen(secret)) == 0;
+	*answer = !rc && strlen(row.secret) == strlen(secret)
+		&& sodium_memcmp(row.secret, secret, strlen(secret)) == 0;
 	return rc == ERROR_NOT_FOUND ? 0 : rc;
 }
 
@@ -107,7 +149,8 @@ const char *webhook_shown_address(struct arena *arena, const char *address)
 {
 	const char *host = strstr(address, "://");
 	size_t length = host ? (size_t)(host + 3 - address) + strcspn(host + 3, "/?") : strlen(address);
-	return arena_printf(arena, "%.*s%s", (int)length, address, address[length] && strcmp(address + length, "/") != 0 ? "/…" : "");
+	return arena_printf(arena, "%.*s%s", (int)length, address,
+		address[length] && strcmp(address + length, "/") != 0 ? "/…" : "");
 }
 
 /* ---- what one may be ---- */
@@ -123,16 +166,21 @@ static size_t count_characters(const char *text)
 static int check_name(const char *name, struct error *error)
 {
 	if (!name[strspn(name, " ")])
-		return fail_field(error, "name", "Give the webhook a name by which you will know it, such as our channel.");
-	if (!text_is_line(name, webhook_name_most_characters * 4) || count_characters(name) > webhook_name_most_characters)
-		return fail_field(error, "name", "A name has at most %d characters, and none that controls the text around it.",
+		return fail_field(error, "name",
+			"Give the webhook a name by which you will know it, such as our channel.");
+	if (!text_is_line(name, webhook_name_most_characters * 4)
+		|| count_characters(name) > webhook_name_most_characters)
+		return fail_field(error, "name",
+			"A name has at most %d characters, and none that controls the text around it.",
 			webhook_name_most_characters);
 	return 0;
 }
 
 static int check_events(int64_t events, struct error *error)
 {
-	return events && !(events & ~(int64_t)HEARS_ALL) ? 0 : fail_field(error, "event", "Choose at least one thing that it shall hear of.");
+	return events && !(events & ~(int64_t)HEARS_ALL)
+		? 0
+		: fail_field(error, "event", "Choose at least one thing that it shall hear of.");
 }
 
 static int check_order(struct arena *arena, const struct webhook_order *order, struct error *error)
@@ -148,7 +196,7 @@ static int check_order(struct arena *arena, const struct webhook_order *order, s
 
 static const char *event_names(struct arena *arena, int64_t events)
 {
-	cleanup_buffer struct buffer names = {0};
+	cleanup_buffer struct buffer names = { 0 };
 	for (size_t i = 0; i < webhook_event_kind_count; i++)
 		if (events & webhook_event_kinds[i].bit)
 			buffer_printf(&names, "%s%s", names.length ? ", " : "", webhook_event_kinds[i].name);
@@ -161,12 +209,12 @@ struct deed {
 	struct arena *arena;
 	const char *action, *board, *detail; /* board NULL: the whole site */
 	const struct actor *actor;
-	const struct webhook *webhook;       /* NULL: it is being made */
-	const struct webhook_order *order;   /* NULL: it is not */
-	const struct statement *change;      /* of one that is there, by its id; or NULL */
-	const char *unchanged;               /* the sentence where it was so already; or NULL */
-	const char *name;                    /* the new ones, */
-	int64_t events;                      /* 0: as they are */
+	const struct webhook *webhook;     /* NULL: it is being made */
+	const struct webhook_order *order; /* NULL: it is not */
+	const struct statement *change;    /* of one that is there, by its id; or NULL */
+	const char *unchanged;             /* the sentence where it was so already; or NULL */
+	const char *name;                  /* the new ones, */
+	int64_t events;                    /* 0: as they are */
 	const char *secret;
 	int64_t id;
 };
@@ -174,7 +222,8 @@ struct deed {
 static int write_audit(struct database *db, const struct deed *deed, struct error *error)
 {
 	const struct actor *actor = deed->actor;
-	return audit(db, actor->id, actor->name, actor->address, deed->action, deed->board ? deed->board : "the whole site", deed->detail, error);
+	return audit(db, actor->id, actor->name, actor->address, deed->action,
+		deed->board ? deed->board : "the whole site", deed->detail, error);
 }
 
 static int insert(struct database *db, void *context, struct error *error)
@@ -185,9 +234,13 @@ static int insert(struct database *db, void *context, struct error *error)
 	struct counted counted;
 	int rc = database_row(db, deed->arena, &COUNT_ALL, &counted, error, "i", board);
 	if (!rc && counted.webhooks >= webhooks_most)
-		return fail(error, ERROR_LIMIT, "There are %d webhooks here already, which is as many as there may be; delete one first.", webhooks_most);
+		return fail(error, ERROR_LIMIT,
+			"There are %d webhooks here already, which is as many as there may be; delete one "
+		    "first.",
+			webhooks_most);
 	if (!rc)
-		rc = database_execute(db, &INSERT, error, "isssisi", board, order->name, order->address, order->form, order->events, deed->secret,
+		rc = database_execute(db, &INSERT, error, "isssisi", board, order->name, order->address,
+			order->form, order->events, deed->secret,
 			deed->actor->id ? deed->actor->id : SQL_NULL_INTEGER);
 	deed->id = (int64_t)database_insert_id(db);
 	return rc ? rc : write_audit(db, deed, error);
@@ -196,53 +249,69 @@ static int insert(struct database *db, void *context, struct error *error)
 static int apply(struct database *db, void *context, struct error *error)
 {
 	const struct deed *deed = context;
-	int rc = deed->events ? database_execute(db, &CHANGE, error, "sii", deed->name, deed->events, deed->webhook->id)
+	int rc = deed->events
+		? database_execute(db, &CHANGE, error, "sii", deed->name, deed->events, deed->webhook->id)
 		: database_execute(db, deed->change, error, "i", deed->webhook->id);
 	if (!rc && !database_affected(db))
 		return deed->unchanged ? fail(error, ERROR_CONFLICT, "%s", deed->unchanged)
-			: fail(error, ERROR_NOT_FOUND, "The webhook was deleted meanwhile.");
+							   : fail(error, ERROR_NOT_FOUND, "The webhook was deleted meanwhile.");
 	if (!rc && deed->change == &DELETE)
 		rc = database_execute(db, &DELETE_DELIVERIES, error, "i", deed->webhook->id);
 	return rc ? rc : write_audit(db, deed, error);
 }
 
-static struct deed deed_about(struct arena *arena, const char *action, const struct webhook *webhook, const struct actor *actor, const char *what)
+static struct deed deed_about(struct arena *arena, const char *action,
+	const struct webhook *webhook, const struct actor *actor, const char *what)
 {
 	return (struct deed){
-		.arena = arena, .action = action, .board = webhook->leaderboard, .actor = actor, .webhook = webhook,
-		.detail = arena_printf(arena, "%s (%s) %s", webhook->name, webhook_shown_address(arena, webhook->address), what),
+		.arena = arena,
+		.action = action,
+		.board = webhook->leaderboard,
+		.actor = actor,
+		.webhook = webhook,
+		.detail = arena_printf(arena, "%s (%s) %s", webhook->name,
+			webhook_shown_address(arena, webhook->address), what),
 	};
 }
 
-int webhook_create(struct database *db, struct arena *arena, const struct webhook_order *order, const struct actor *actor,
-	webhook_secret secret, int64_t *id, struct error *error)
+int webhook_create(struct database *db, struct arena *arena, const struct webhook_order *order,
+	const struct actor *actor, webhook_secret secret, int64_t *id, struct error *error)
 {
 	unsigned char random[32];
-	struct deed deed = { .arena = arena, .action = "webhook.create", .board = order->leaderboard ? order->leaderboard->name : NULL, .actor = actor,
-		.order = order, .secret = secret };
+	struct deed deed = { .arena = arena,
+		.action = "webhook.create",
+		.board = order->leaderboard ? order->leaderboard->name : NULL,
+		.actor = actor,
+		.order = order,
+		.secret = secret };
 	int rc = check_order(arena, order, error);
 	if (rc)
 		return rc;
 	randombytes_buf(random, sizeof random);
 	memcpy(secret, "whsec_", 6);
-	sodium_bin2base64(secret + 6, sizeof(webhook_secret) - 6, random, sizeof random, sodium_base64_VARIANT_URLSAFE_NO_PADDING);
+	sodium_bin2base64(secret + 6, sizeof(webhook_secret) - 6, random, sizeof random,
+		sodium_base64_VARIANT_URLSAFE_NO_PADDING);
 	sodium_memzero(random, sizeof random);
-	deed.detail = arena_printf(arena, "%s: %s to %s, as %s", order->name, event_names(arena, order->events),
-		webhook_shown_address(arena, order->address), order->form);
+	deed.detail =
+		arena_printf(arena, "%s: %s to %s, as %s", order->name, event_names(arena, order->events),
+			webhook_shown_address(arena, order->address), order->form);
 	rc = database_transaction(db, insert, &deed, error);
 	*id = deed.id;
 	return rc;
 }
 
-int webhook_pause(struct database *db, struct arena *arena, const struct webhook *webhook, const struct actor *actor, struct error *error)
+int webhook_pause(struct database *db, struct arena *arena, const struct webhook *webhook,
+	const struct actor *actor, struct error *error)
 {
-	struct deed deed = deed_about(arena, "webhook.pause", webhook, actor, "hears of nothing until it is resumed");
+	struct deed deed =
+		deed_about(arena, "webhook.pause", webhook, actor, "hears of nothing until it is resumed");
 	deed.change = &PAUSE;
 	deed.unchanged = "This webhook does not send now, so it cannot be paused.";
 	return database_transaction(db, apply, &deed, error);
 }
 
-int webhook_resume(struct database *db, struct arena *arena, const struct webhook *webhook, const struct actor *actor, struct error *error)
+int webhook_resume(struct database *db, struct arena *arena, const struct webhook *webhook,
+	const struct actor *actor, struct error *error)
 {
 	struct deed deed = deed_about(arena, "webhook.resume", webhook, actor, "hears again");
 	deed.change = &RESUME;
@@ -250,15 +319,16 @@ int webhook_resume(struct database *db, struct arena *arena, const struct webhoo
 	return database_transaction(db, apply, &deed, error);
 }
 
-int webhook_delete(struct database *db, struct arena *arena, const struct webhook *webhook, const struct actor *actor, struct error *error)
+int webhook_delete(struct database *db, struct arena *arena, const struct webhook *webhook,
+	const struct actor *actor, struct error *error)
 {
 	struct deed deed = deed_about(arena, "webhook.delete", webhook, actor, "is gone");
 	deed.change = &DELETE;
 	return database_transaction(db, apply, &deed, error);
 }
 
-int webhook_change(struct database *db, struct arena *arena, const struct webhook *webhook, const char *name, int64_t events,
-	const struct actor *actor, struct error *error)
+int webhook_change(struct database *db, struct arena *arena, const struct webhook *webhook,
+	const char *name, int64_t events, const struct actor *actor, struct error *error)
 {
 	struct deed deed = deed_about(arena, "webhook.change", webhook, actor,
 		arena_printf(arena, "is named %s and hears of %s", name, event_names(arena, events)));
@@ -279,11 +349,13 @@ static int tell_test(struct database *db, void *context, struct error *error)
 	if (!rc)
 		rc = database_execute(db, &TELL_TEST, error, "i", deed->webhook->id);
 	if (!rc)
-		rc = database_execute(db, &DELIVER_TEST, error, "ii", deed->webhook->id, (int64_t)database_insert_id(db));
+		rc = database_execute(
+			db, &DELIVER_TEST, error, "ii", deed->webhook->id, (int64_t)database_insert_id(db));
 	return rc ? rc : write_audit(db, deed, error);
 }
 
-int webhook_test(struct database *db, struct arena *arena, const struct webhook *webhook, const struct actor *actor, struct error *error)
+int webhook_test(struct database *db, struct arena *arena, const struct webhook *webhook,
+	const struct actor *actor, struct error *error)
 {
 	struct deed deed = deed_about(arena, "webhook.test", webhook, actor, "gets a test delivery");
 	return database_transaction(db, tell_test, &deed, error);

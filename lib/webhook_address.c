@@ -11,7 +11,10 @@
 static const char FIELD[] = "address";
 static const char *const PORTS[] = { "443", "8443" };
 
-static inline void scope_curlu(CURLU **url) { curl_url_cleanup(*url); }
+static inline void scope_curlu(CURLU **url)
+{
+	curl_url_cleanup(*url);
+}
 #define cleanup_url __attribute__((cleanup(scope_curlu)))
 
 static const char *part(struct arena *arena, CURLU *url, CURLUPart which)
@@ -27,19 +30,25 @@ static const char *part(struct arena *arena, CURLU *url, CURLUPart which)
 static const char *without_brackets(struct arena *arena, const char *host)
 {
 	size_t length = strlen(host);
-	return length > 2 && host[0] == '[' && host[length - 1] == ']' ? arena_strndup(arena, host + 1, length - 2) : host;
+	return length > 2 && host[0] == '[' && host[length - 1] == ']'
+		? arena_strndup(arena, host + 1, length - 2)
+		: host;
 }
 
 static int check_text(const char *text, struct error *error)
 {
 	size_t length = strlen(text);
 	if (!length)
-		return fail_field(error, FIELD, "Give the address that Podium shall send to; it begins with https://.");
+		return fail_field(
+			error, FIELD, "Give the address that Podium shall send to; it begins with https://.");
 	if (length > webhook_address_most_bytes)
-		return fail_field(error, FIELD, "The address is %zu bytes long; %d are allowed.", length, webhook_address_most_bytes);
+		return fail_field(error, FIELD, "The address is %zu bytes long; %d are allowed.", length,
+			webhook_address_most_bytes);
 	for (; *text; text++)
 		if (*text <= ' ' || *text > '~')
-			return fail_field(error, FIELD, "An address has no spaces, and only letters, digits and marks of ASCII; write others as %%xx, "
+			return fail_field(error, FIELD,
+				"An address has no spaces, and only letters, digits and marks of ASCII; write "
+			    "others as %%xx, "
 				"and a host's name as xn--....");
 	return 0;
 }
@@ -53,23 +62,35 @@ static bool is_usual_port(const char *port)
 }
 
 /* What only hosts that the operator allows may have. */
-static int check_strangers(const char *scheme, const char *port, const struct network *literal, const char *host, struct error *error)
+static int check_strangers(const char *scheme, const char *port, const struct network *literal,
+	const char *host, struct error *error)
 {
 	const char *what = literal ? network_internal(literal->bytes) : NULL;
 	if (strcmp(scheme, "https") != 0)
-		return fail_field(error, FIELD, "The address must begin with https://, so that nobody on the way reads or changes what is told.");
+		return fail_field(error, FIELD,
+			"The address must begin with https://, so that nobody on the way reads or changes what "
+		    "is told.");
 	if (what)
-		return fail_field(error, FIELD, "%s is %s, and webhooks reach hosts on the internet alone. Whoever runs this Podium can allow it by "
-			"the setting webhook_allowed.", host, what);
-	return is_usual_port(port) ? 0 : fail_field(error, FIELD, "Webhooks reach the ports 443 and 8443; this is %s.", port);
+		return fail_field(error, FIELD,
+			"%s is %s, and webhooks reach hosts on the internet alone. Whoever runs this Podium "
+		    "can allow it by "
+			"the setting webhook_allowed.",
+			host, what);
+	return is_usual_port(port)
+		? 0
+		: fail_field(error, FIELD, "Webhooks reach the ports 443 and 8443; this is %s.", port);
 }
 
-static int check_parts(struct arena *arena, CURLU *url, const char *allowed, struct webhook_address *address, struct error *error)
+static int check_parts(struct arena *arena, CURLU *url, const char *allowed,
+	struct webhook_address *address, struct error *error)
 {
-	const char *scheme = part(arena, url, CURLUPART_SCHEME), *host = part(arena, url, CURLUPART_HOST), *port = part(arena, url, CURLUPART_PORT);
+	const char *scheme = part(arena, url, CURLUPART_SCHEME),
+			   *host = part(arena, url, CURLUPART_HOST), *port = part(arena, url, CURLUPART_PORT);
 	struct network literal;
-	if (!scheme || !host || !*host || !port || (strcmp(scheme, "https") != 0 && strcmp(scheme, "http") != 0))
-		return fail_field(error, FIELD, "This is no address of the web; it must begin with https:// and a host's name.");
+	if (!scheme || !host || !*host || !port
+		|| (strcmp(scheme, "https") != 0 && strcmp(scheme, "http") != 0))
+		return fail_field(error, FIELD,
+			"This is no address of the web; it must begin with https:// and a host's name.");
 	if (part(arena, url, CURLUPART_FRAGMENT))
 		return fail_field(error, FIELD, "The part behind # is never sent; leave it out.");
 	*address = (struct webhook_address){ .host = without_brackets(arena, host) };
@@ -80,23 +101,29 @@ static int check_parts(struct arena *arena, CURLU *url, const char *allowed, str
 	return check_strangers(scheme, port, is_literal ? &literal : NULL, address->host, error);
 }
 
-int webhook_address_read(struct arena *arena, const char *text, const char *allowed, struct webhook_address *address, struct error *error)
+int webhook_address_read(struct arena *arena, const char *text, const char *allowed,
+	struct webhook_address *address, struct error *error)
 {
 	cleanup_url CURLU *url = curl_url();
 	int rc = check_text(text, error);
 	if (rc)
 		return rc;
-	CURLUcode code = url ? curl_url_set(url, CURLUPART_URL, text, CURLU_DISALLOW_USER) : CURLUE_OUT_OF_MEMORY;
+	CURLUcode code =
+		url ? curl_url_set(url, CURLUPART_URL, text, CURLU_DISALLOW_USER) : CURLUE_OUT_OF_MEMORY;
 	if (code == CURLUE_OUT_OF_MEMORY)
 		abort();
 	if (code == CURLUE_USER_NOT_ALLOWED)
-		return fail_field(error, FIELD, "Leave name and password out of the address; Podium does not send them.");
+		return fail_field(
+			error, FIELD, "Leave name and password out of the address; Podium does not send them.");
 	if (code)
-		return fail_field(error, FIELD, "%s is no address of the web; it must begin with https:// and a host's name.", quote(arena, text));
+		return fail_field(error, FIELD,
+			"%s is no address of the web; it must begin with https:// and a host's name.",
+			quote(arena, text));
 	return check_parts(arena, url, allowed, address, error);
 }
 
-const char *webhook_address_refusal(const struct webhook_address *address, const char *allowed, const struct sockaddr *socket)
+const char *webhook_address_refusal(
+	const struct webhook_address *address, const char *allowed, const struct sockaddr *socket)
 {
 	unsigned char bytes[16];
 	if (!network_of_socket(socket, bytes))

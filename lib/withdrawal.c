@@ -5,20 +5,29 @@
 
 #include <string.h>
 
-struct job { int64_t id, is_open; };
-static const struct column JOB_COLUMNS[] = { INTEGER(struct job, id), INTEGER(struct job, is_open) };
-/* The rows of the jobs first, as whoever finishes one of them has them: so a result is ranked before we look, or after we
- * have said that it is not to be. */
+struct job {
+	int64_t id, is_open;
+};
+static const struct column JOB_COLUMNS[] = { INTEGER(struct job, id),
+	INTEGER(struct job, is_open) };
+/* The rows of the jobs first, as whoever finishes one of them has them: so a result is ranked
+ * before we look, or after we have said that it is not to be. */
 static const struct statement LOCK_JOBS = SELECT(struct job, JOB_COLUMNS,
-	"SELECT id, state IN ('queued', 'running') AS is_open FROM jobs WHERE submission_id = ? ORDER BY id FOR UPDATE");
+	"SELECT id, state IN ('queued', 'running') AS is_open FROM jobs WHERE submission_id = ? ORDER "
+    "BY id FOR UPDATE");
 static const struct statement WITHDRAW = COMMAND(
 	"UPDATE submissions SET withdrawn_at = UTC_TIMESTAMP(3) WHERE id = ? AND withdrawn_at IS NULL");
-static const struct statement RESTORE = COMMAND("UPDATE submissions SET withdrawn_at = NULL WHERE id = ? AND withdrawn_at IS NOT NULL");
+static const struct statement RESTORE =
+	COMMAND("UPDATE submissions SET withdrawn_at = NULL WHERE id = ? AND withdrawn_at IS NOT NULL");
 static const struct statement PUT_NOTE = COMMAND("UPDATE submissions SET note = ? WHERE id = ?");
 
-struct change { int64_t submission_id; bool withdraws; };
+struct change {
+	int64_t submission_id;
+	bool withdraws;
+};
 
-static int refresh_jobs(struct database *db, struct arena *arena, const struct job *jobs, size_t count, struct error *error)
+static int refresh_jobs(struct database *db, struct arena *arena, const struct job *jobs,
+	size_t count, struct error *error)
 {
 	int rc = 0;
 	for (size_t i = 0; i < count && !rc; i++)
@@ -35,10 +44,12 @@ static int change_body(struct database *db, void *context, struct error *error)
 	int rc = database_rows(db, arena, &LOCK_JOBS, &jobs, &count, error, "i", change->submission_id);
 	for (size_t i = 0; i < count && !rc; i++)
 		if (jobs[i].is_open && change->withdraws)
-			rc = fail(error, ERROR_CONFLICT, "Submission %lld has not ended yet; cancel it, or withdraw it when it has.",
+			rc = fail(error, ERROR_CONFLICT,
+				"Submission %lld has not ended yet; cancel it, or withdraw it when it has.",
 				(long long)change->submission_id);
 	if (!rc)
-		rc = database_execute(db, change->withdraws ? &WITHDRAW : &RESTORE, error, "i", change->submission_id);
+		rc = database_execute(
+			db, change->withdraws ? &WITHDRAW : &RESTORE, error, "i", change->submission_id);
 	return rc || !database_affected(db) ? rc : refresh_jobs(db, arena, jobs, count, error);
 }
 
@@ -54,13 +65,16 @@ int submission_restore(struct database *db, int64_t submission_id, struct error 
 	return database_transaction(db, change_body, &change, error);
 }
 
-int submission_note(struct database *db, int64_t submission_id, const char *note, struct error *error)
+int submission_note(
+	struct database *db, int64_t submission_id, const char *note, struct error *error)
 {
 	size_t length = strlen(note);
 	if (length > note_most_bytes)
-		return fail_field(error, "note", "The note is %zu bytes long; %d are allowed.", length, note_most_bytes);
+		return fail_field(
+			error, "note", "The note is %zu bytes long; %d are allowed.", length, note_most_bytes);
 	for (const char *at = note; *at; at++)
 		if (text_control_length(at))
-			return fail_field(error, "note", "The note must be one paragraph without control characters.");
+			return fail_field(
+				error, "note", "The note must be one paragraph without control characters.");
 	return database_execute(db, &PUT_NOTE, error, "si", note, submission_id);
 }

@@ -23,23 +23,30 @@ bool worker_name_is_fine(const char *name)
 {
 	size_t length = strlen(name);
 	return length && length < 64
-		&& strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") == length;
+		&& strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")
+		== length;
 }
 
 /* The digest in front tells a word that was not copied whole from one that is wrong. */
-char *worker_invitation_write(struct arena *arena, const struct worker_invitation *invitation, struct error *error)
+char *worker_invitation_write(
+	struct arena *arena, const struct worker_invitation *invitation, struct error *error)
 {
-	json_t *parts = json_pack("{s:s, s:s, s:I, s:s, s:s, s:s, s:s, s:s}", "name", invitation->name, "host", invitation->host, "port",
-		(json_int_t)invitation->port, "database", invitation->database, "user", invitation->user, "secret", invitation->secret, "tls",
+	json_t *parts = json_pack("{s:s, s:s, s:I, s:s, s:s, s:s, s:s, s:s}", "name", invitation->name,
+		"host", invitation->host, "port", (json_int_t)invitation->port, "database",
+		invitation->database, "user", invitation->user, "secret", invitation->secret, "tls",
 		invitation->tls, "certificates", invitation->certificates);
 	cleanup_free char *text = parts ? json_dumps(parts, JSON_COMPACT) : NULL;
 	json_decref(parts);
-	size_t length = text ? strlen(text) : 0, size = sodium_base64_encoded_len(check_bytes + length, variant);
+	size_t length = text ? strlen(text) : 0,
+		   size = sodium_base64_encoded_len(check_bytes + length, variant);
 	if (!length || sizeof BEGINNING + size > most_bytes) {
-		fail(error, ERROR_LIMIT, "The invitation is too long to be copied: leave in the file of certificates only the one that signs the database's.");
+		fail(error, ERROR_LIMIT,
+			"The invitation is too long to be copied: leave in the file of certificates only the "
+		    "one that signs the database's.");
 		return NULL;
 	}
-	unsigned char digest[crypto_hash_sha256_BYTES], *bytes = arena_alloc(arena, check_bytes + length);
+	unsigned char digest[crypto_hash_sha256_BYTES],
+		*bytes = arena_alloc(arena, check_bytes + length);
 	crypto_hash_sha256(digest, (const unsigned char *)text, length);
 	memcpy(bytes, digest, check_bytes);
 	memcpy(bytes + check_bytes, text, length);
@@ -51,19 +58,24 @@ char *worker_invitation_write(struct arena *arena, const struct worker_invitatio
 
 static int is_none(struct error *error)
 {
-	return fail(error, ERROR_INPUT, "That is no invitation of `podium-admin worker invite`, or not the whole of it: copy the whole line that "
-		"begins with %s.", BEGINNING);
+	return fail(error, ERROR_INPUT,
+		"That is no invitation of `podium-admin worker invite`, or not the whole of it: copy the "
+	    "whole line that "
+		"begins with %s.",
+		BEGINNING);
 }
 
-static int unpack(struct arena *arena, const char *text, size_t length, struct worker_invitation *invitation)
+static int unpack(
+	struct arena *arena, const char *text, size_t length, struct worker_invitation *invitation)
 {
 	json_t *parts = json_loadb(text, length, 0, NULL);
 	json_int_t port;
-	int rc = json_unpack(parts, "{s:s, s:s, s:I, s:s, s:s, s:s, s:s, s:s}", "name", &invitation->name, "host", &invitation->host, "port",
-		&port, "database", &invitation->database, "user", &invitation->user, "secret", &invitation->secret, "tls", &invitation->tls,
-		"certificates", &invitation->certificates);
-	const char **texts[] = { &invitation->name, &invitation->host, &invitation->database, &invitation->user, &invitation->secret,
-		&invitation->tls, &invitation->certificates };
+	int rc = json_unpack(parts, "{s:s, s:s, s:I, s:s, s:s, s:s, s:s, s:s}", "name",
+		&invitation->name, "host", &invitation->host, "port", &port, "database",
+		&invitation->database, "user", &invitation->user, "secret", &invitation->secret, "tls",
+		&invitation->tls, "certificates", &invitation->certificates);
+	const char **texts[] = { &invitation->name, &invitation->host, &invitation->database,
+		&invitation->user, &invitation->secret, &invitation->tls, &invitation->certificates };
 	for (size_t i = 0; !rc && i < COUNT(texts); i++)
 		*texts[i] = arena_strdup(arena, *texts[i]);
 	if (!rc)
@@ -72,7 +84,8 @@ static int unpack(struct arena *arena, const char *text, size_t length, struct w
 	return rc;
 }
 
-int worker_invitation_read(struct arena *arena, const char *text, struct worker_invitation *invitation, struct error *error)
+int worker_invitation_read(struct arena *arena, const char *text,
+	struct worker_invitation *invitation, struct error *error)
 {
 	unsigned char bytes[most_bytes], digest[crypto_hash_sha256_BYTES];
 	size_t length = 0;
@@ -80,10 +93,13 @@ int worker_invitation_read(struct arena *arena, const char *text, struct worker_
 	if (strncmp(text, BEGINNING, strlen(BEGINNING)) != 0)
 		return is_none(error);
 	text += strlen(BEGINNING);
-	if (sodium_base642bin(bytes, sizeof bytes, text, strcspn(text, " \t\r\n"), NULL, &length, NULL, variant) || length <= check_bytes)
+	if (sodium_base642bin(
+			bytes, sizeof bytes, text, strcspn(text, " \t\r\n"), NULL, &length, NULL, variant)
+		|| length <= check_bytes)
 		return is_none(error);
 	crypto_hash_sha256(digest, bytes + check_bytes, length - check_bytes);
-	if (memcmp(digest, bytes, check_bytes) != 0 || unpack(arena, (char *)bytes + check_bytes, length - check_bytes, invitation))
+	if (memcmp(digest, bytes, check_bytes) != 0
+		|| unpack(arena, (char *)bytes + check_bytes, length - check_bytes, invitation))
 		return is_none(error);
 	return 0;
 }

@@ -9,7 +9,7 @@
 
 struct reader {
 	yaml_parser_t parser;
-	yaml_event_t event;     /* the current one */
+	yaml_event_t event; /* the current one */
 	struct yaml_scalar_rules *rules;
 	struct arena *arena;
 	const char *name;
@@ -22,7 +22,8 @@ static int line_of(const struct reader *reader)
 	return (int)reader->event.start_mark.line + 1;
 }
 
-/* "expected", "found" and the like are libyaml's own words; its sentence says where it was and what it met. */
+/* "expected", "found" and the like are libyaml's own words; its sentence says where it was and what
+ * it met. */
 static int refuse_syntax(struct reader *reader)
 {
 	const yaml_parser_t *parser = &reader->parser;
@@ -30,11 +31,11 @@ static int refuse_syntax(struct reader *reader)
 	if (parser->error == YAML_MEMORY_ERROR)
 		return fail(reader->error, ERROR_SYSTEM, "%s: out of memory.", reader->name);
 	if (parser->error == YAML_READER_ERROR)
-		return fail(reader->error, ERROR_INPUT, "%s is not YAML: %s at byte %zu.", reader->name, problem,
-			parser->problem_offset);
-	return fail(reader->error, ERROR_INPUT, "%s line %zu, column %zu is not YAML: %s%s%s.", reader->name,
-		parser->problem_mark.line + 1, parser->problem_mark.column + 1, problem, parser->context ? " " : "",
-		parser->context ? parser->context : "");
+		return fail(reader->error, ERROR_INPUT, "%s is not YAML: %s at byte %zu.", reader->name,
+			problem, parser->problem_offset);
+	return fail(reader->error, ERROR_INPUT, "%s line %zu, column %zu is not YAML: %s%s%s.",
+		reader->name, parser->problem_mark.line + 1, parser->problem_mark.column + 1, problem,
+		parser->context ? " " : "", parser->context ? parser->context : "");
 }
 
 static int advance(struct reader *reader)
@@ -68,11 +69,11 @@ static int check_event(struct reader *reader)
 		anchor = event->data.mapping_start.anchor;
 		tag = event->data.mapping_start.tag;
 		break;
-	default:
-		break;
+	default: break;
 	}
 	if (anchor)
-		return refuse(reader, "anchors (&name) are not allowed; write the value out where it is used.");
+		return refuse(
+			reader, "anchors (&name) are not allowed; write the value out where it is used.");
 	return tag ? refuse(reader, "tags (!name) are not allowed; leave it out.") : 0;
 }
 
@@ -83,8 +84,8 @@ static int read_scalar(struct reader *reader, struct yaml_node *node)
 	if (memchr(bytes, '\0', length))
 		return refuse(reader, "there is a NUL character in the text; remove it.");
 	node->text = arena_strndup(reader->arena, bytes, length);
-	const char *fault = yaml_scalar_resolve(reader->rules, node,
-		reader->event.data.scalar.style == YAML_PLAIN_SCALAR_STYLE);
+	const char *fault = yaml_scalar_resolve(
+		reader->rules, node, reader->event.data.scalar.style == YAML_PLAIN_SCALAR_STYLE);
 	if (fault)
 		return fail(reader->error, ERROR_INPUT, "%s line %d: %s %s.", reader->name, line_of(reader),
 			quote(reader->arena, node->text), fault);
@@ -104,13 +105,15 @@ static int read_key(struct reader *reader, size_t depth, struct yaml_node **key)
 	else if ((*key)->kind == YAML_TEXT && strcmp((*key)->text, "<<") == 0)
 		fault = "merge keys (<<) are not allowed; write the values out.";
 	if (fault)
-		return fail(reader->error, ERROR_INPUT, "%s line %d: %s", reader->name, (*key)->line, fault);
+		return fail(
+			reader->error, ERROR_INPUT, "%s line %d: %s", reader->name, (*key)->line, fault);
 	return advance(reader);
 }
 
 static int by_key(const void *left, const void *right)
 {
-	const struct yaml_node *a = *(struct yaml_node *const *)left, *b = *(struct yaml_node *const *)right;
+	const struct yaml_node *a = *(struct yaml_node *const *)left,
+						   *b = *(struct yaml_node *const *)right;
 	int order = strcmp(a->key->text, b->key->text);
 	return order ? order : a->key->line - b->key->line;
 }
@@ -124,14 +127,17 @@ static int check_duplicates(struct reader *reader, const struct yaml_node *map)
 	qsort(sorted, count, sizeof *sorted, by_key);
 	for (size_t i = 1; i < count; i++)
 		if (strcmp(sorted[i - 1]->key->text, sorted[i]->key->text) == 0)
-			return fail(reader->error, ERROR_INPUT, "%s line %d: the key %s is there twice (first in line %d); keep one of "
-				"them.", reader->name, sorted[i]->key->line, quote(reader->arena, sorted[i]->key->text),
+			return fail(reader->error, ERROR_INPUT,
+				"%s line %d: the key %s is there twice (first in line %d); keep one of "
+				"them.",
+				reader->name, sorted[i]->key->line, quote(reader->arena, sorted[i]->key->text),
 				sorted[i - 1]->key->line);
 	return 0;
 }
 
 /* Children of a list, or with `end` a mapping's end, of a map. */
-static int read_children(struct reader *reader, struct yaml_node *parent, yaml_event_type_t end, size_t depth)
+static int read_children(
+	struct reader *reader, struct yaml_node *parent, yaml_event_type_t end, size_t depth)
 {
 	struct yaml_node **place = &parent->first;
 	int rc = advance(reader);
@@ -166,8 +172,7 @@ static int read_node(struct reader *reader, size_t depth, struct yaml_node **out
 	node->line = line_of(reader);
 	node->text = "";
 	switch (reader->event.type) {
-	case YAML_SCALAR_EVENT:
-		return read_scalar(reader, node);
+	case YAML_SCALAR_EVENT: return read_scalar(reader, node);
 	case YAML_SEQUENCE_START_EVENT:
 		node->kind = YAML_LIST;
 		return read_children(reader, node, YAML_SEQUENCE_END_EVENT, depth);
@@ -175,8 +180,7 @@ static int read_node(struct reader *reader, size_t depth, struct yaml_node **out
 		node->kind = YAML_MAP;
 		rc = read_children(reader, node, YAML_MAPPING_END_EVENT, depth);
 		return rc ? rc : check_duplicates(reader, node);
-	default:
-		return refuse(reader, "there is no value where one belongs.");
+	default: return refuse(reader, "there is no value where one belongs.");
 	}
 }
 
@@ -200,14 +204,15 @@ static int read_document(struct reader *reader, struct yaml_node **root)
 	return rc;
 }
 
-int yaml_parse(struct arena *arena, const char *name, const char *bytes, size_t length, struct yaml_node **root,
-	struct error *error)
+int yaml_parse(struct arena *arena, const char *name, const char *bytes, size_t length,
+	struct yaml_node **root, struct error *error)
 {
 	if (length > yaml_most_bytes)
 		return fail(error, ERROR_LIMIT, "%s is larger than 256 KiB.", name);
 	size_t good = text_utf8_prefix(bytes, length);
 	if (good < length)
-		return fail(error, ERROR_INPUT, "%s is not UTF-8 from byte %zu on; save it as UTF-8.", name, good);
+		return fail(
+			error, ERROR_INPUT, "%s is not UTF-8 from byte %zu on; save it as UTF-8.", name, good);
 	struct reader reader = { .arena = arena, .name = name, .error = error };
 	if (!yaml_parser_initialize(&reader.parser))
 		return fail(error, ERROR_SYSTEM, "%s: out of memory.", name);
@@ -223,7 +228,8 @@ int yaml_parse(struct arena *arena, const char *name, const char *bytes, size_t 
 
 struct yaml_node *yaml_find(const struct yaml_node *map, const char *key)
 {
-	for (struct yaml_node *child = map->kind == YAML_MAP ? map->first : NULL; child; child = child->next)
+	for (struct yaml_node *child = map->kind == YAML_MAP ? map->first : NULL; child;
+		 child = child->next)
 		if (strcmp(child->key->text, key) == 0)
 			return child;
 	return NULL;
@@ -232,8 +238,13 @@ struct yaml_node *yaml_find(const struct yaml_node *map, const char *key)
 const char *yaml_kind_name(enum yaml_kind kind)
 {
 	static const char *const names[] = {
-		[YAML_NULL] = "nothing", [YAML_BOOL] = "a truth value", [YAML_INTEGER] = "a whole number",
-		[YAML_REAL] = "a decimal number", [YAML_DATE] = "a date", [YAML_TEXT] = "text", [YAML_LIST] = "a list",
+		[YAML_NULL] = "nothing",
+		[YAML_BOOL] = "a truth value",
+		[YAML_INTEGER] = "a whole number",
+		[YAML_REAL] = "a decimal number",
+		[YAML_DATE] = "a date",
+		[YAML_TEXT] = "text",
+		[YAML_LIST] = "a list",
 		[YAML_MAP] = "a map",
 	};
 	return names[kind];

@@ -1,5 +1,5 @@
-/* What a plain scalar means. The patterns are facts of PyYAML 6 (yaml/resolver.py), written as POSIX
- * extended regular expressions; the conversions follow its yaml/constructor.py. */
+/* What a plain scalar means. The patterns are facts of PyYAML 6 (yaml/resolver.py), written as
+ * POSIX extended regular expressions; the conversions follow its yaml/constructor.py. */
 #include "lib/yaml.h"
 
 #include "lib/scope.h"
@@ -15,11 +15,15 @@ static const struct {
 } PATTERNS[] = {
 	{ YAML_NULL, "^(~|null|Null|NULL)?$" },
 	{ YAML_BOOL, "^(yes|Yes|YES|no|No|NO|true|True|TRUE|false|False|FALSE|on|On|ON|off|Off|OFF)$" },
-	{ YAML_REAL, "^([-+]?[0-9][0-9_]*\\.[0-9_]*([eE][-+][0-9]+)?|\\.[0-9][0-9_]*([eE][-+][0-9]+)?"
+	{ YAML_REAL,
+		"^([-+]?[0-9][0-9_]*\\.[0-9_]*([eE][-+][0-9]+)?|\\.[0-9][0-9_]*([eE][-+][0-9]+)?"
 		"|[-+]?[0-9][0-9_]*(:[0-5]?[0-9])+\\.[0-9_]*|[-+]?\\.(inf|Inf|INF)|\\.(nan|NaN|NAN))$" },
-	{ YAML_INTEGER, "^([-+]?0b[01_]+|[-+]?0[0-7_]+|[-+]?(0|[1-9][0-9_]*)|[-+]?0x[0-9a-fA-F_]+"
+	{ YAML_INTEGER,
+		"^([-+]?0b[01_]+|[-+]?0[0-7_]+|[-+]?(0|[1-9][0-9_]*)|[-+]?0x[0-9a-fA-F_]+"
 		"|[-+]?[1-9][0-9_]*(:[0-5]?[0-9])+)$" },
-	{ YAML_DATE, "^[0-9]{4}-([0-9]{2}-[0-9]{2}|[0-9][0-9]?-[0-9][0-9]?([Tt]|[ \t]+)[0-9][0-9]?:[0-9]{2}:[0-9]{2}"
+	{ YAML_DATE,
+		"^[0-9]{4}-([0-9]{2}-[0-9]{2}|[0-9][0-9]?-[0-9][0-9]?([Tt]|[ "
+	    "\t]+)[0-9][0-9]?:[0-9]{2}:[0-9]{2}"
 		"(\\.[0-9]*)?([ \t]*(Z|[-+][0-9][0-9]?(:[0-9]{2})?))?)$" },
 };
 
@@ -77,7 +81,8 @@ static bool sexagesimal(const char *digits, int64_t *value)
 		char *end;
 		errno = 0;
 		long long part = strtoll(at, &end, 10);
-		if (errno || __builtin_mul_overflow(*value, 60, value) || __builtin_add_overflow(*value, part, value))
+		if (errno || __builtin_mul_overflow(*value, 60, value)
+			|| __builtin_add_overflow(*value, part, value))
 			return false;
 		at = end;
 		if (*at != ':')
@@ -137,12 +142,13 @@ static void resolve_real(struct yaml_node *node)
 	node->real = negative ? -value : value;
 }
 
-const char *yaml_scalar_resolve(const struct yaml_scalar_rules *rules, struct yaml_node *node, bool plain)
+const char *yaml_scalar_resolve(
+	const struct yaml_scalar_rules *rules, struct yaml_node *node, bool plain)
 {
 	node->kind = plain ? kind_of(rules, node->text) : YAML_TEXT;
 	if (node->kind == YAML_BOOL)
-		node->truth = strchr("yYtT", node->text[0]) || strcmp(node->text, "on") == 0 || strcmp(node->text, "On") == 0 ||
-			strcmp(node->text, "ON") == 0;
+		node->truth = strchr("yYtT", node->text[0]) || strcmp(node->text, "on") == 0
+			|| strcmp(node->text, "On") == 0 || strcmp(node->text, "ON") == 0;
 	if (node->kind == YAML_REAL)
 		resolve_real(node);
 	return node->kind == YAML_INTEGER ? resolve_integer(node) : NULL;

@@ -2,10 +2,16 @@
 
 #include <string.h>
 
-/* RFC 1952: what gzip_pack writes has a head without optional fields, and ends with the checksum and the size. */
+/* RFC 1952: what gzip_pack writes has a head without optional fields, and ends with the checksum
+ * and the size. */
 enum { gzip_head_bytes = 10, gzip_tail_bytes = 8, deflated = 8, version_needed = 20 };
 
-struct entry { const char *name; const unsigned char *data; size_t length; uint32_t checksum, size, place; };
+struct entry {
+	const char *name;
+	const unsigned char *data;
+	size_t length;
+	uint32_t checksum, size, place;
+};
 
 static void put(struct buffer *out, uint32_t value, int bytes)
 {
@@ -15,10 +21,12 @@ static void put(struct buffer *out, uint32_t value, int bytes)
 
 static uint32_t little_endian(const unsigned char *bytes)
 {
-	return (uint32_t)bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 24;
+	return (uint32_t)bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16
+		| (uint32_t)bytes[3] << 24;
 }
 
-/* What the head of a file and its line in the table have in common. The time is the format's first. */
+/* What the head of a file and its line in the table have in common. The time is the format's first.
+ */
 static void put_common(struct buffer *out, const struct entry *entry)
 {
 	put(out, version_needed, 2);
@@ -49,7 +57,8 @@ static void put_file(struct zip_pack *zip, const struct entry *entry)
 	zip->count++;
 }
 
-int zip_pack_gzip(struct zip_pack *zip, const char *name, const void *gzip, size_t length, struct error *error)
+int zip_pack_gzip(
+	struct zip_pack *zip, const char *name, const void *gzip, size_t length, struct error *error)
 {
 	static const unsigned char head[] = { 0x1f, 0x8b, deflated, 0 };
 	const unsigned char *bytes = gzip;
@@ -58,8 +67,12 @@ int zip_pack_gzip(struct zip_pack *zip, const char *name, const void *gzip, size
 	if (!zip->count)
 		zip->began = zip->out->length;
 	const unsigned char *tail = bytes + length - gzip_tail_bytes;
-	const struct entry entry = { .name = name, .data = bytes + gzip_head_bytes, .length = length - gzip_head_bytes - gzip_tail_bytes,
-		.checksum = little_endian(tail), .size = little_endian(tail + 4), .place = (uint32_t)(zip->out->length - zip->began) };
+	const struct entry entry = { .name = name,
+		.data = bytes + gzip_head_bytes,
+		.length = length - gzip_head_bytes - gzip_tail_bytes,
+		.checksum = little_endian(tail),
+		.size = little_endian(tail + 4),
+		.place = (uint32_t)(zip->out->length - zip->began) };
 	put_file(zip, &entry);
 	return 0;
 }

@@ -3,7 +3,8 @@
 #include "lib/embed.h"
 #include "lib/scope.h"
 
-/* The build lists sql/[0-9]*.sql in order as MIGRATION(NAME) lines; programs are built from the root. */
+/* The build lists sql/[0-9]*.sql in order as MIGRATION(NAME) lines; programs are built from the
+ * root. */
 #define MIGRATION(name) EMBED(migration_##name, "sql/" #name ".sql");
 #include "sql/migrations.list"
 #undef MIGRATION

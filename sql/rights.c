@@ -14,9 +14,14 @@ int rights_name_of(const char *main, rights_name name, struct error *error)
 	static const char ending[] = "_worker";
 	enum { most_bytes = 64 };
 	size_t length = strlen(main);
-	if (!length || strspn(main, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") != length || length + strlen(ending) > most_bytes)
-		return fail(error, ERROR_INPUT, "Worker accounts need a database whose name has letters, digits and _ alone, %zu at most; "
-			"it is called \"%s\".", most_bytes - strlen(ending), main);
+	if (!length
+		|| strspn(main, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") != length
+		|| length + strlen(ending) > most_bytes)
+		return fail(error, ERROR_INPUT,
+			"Worker accounts need a database whose name has letters, digits and _ alone, %zu at "
+		    "most; "
+			"it is called \"%s\".",
+			most_bytes - strlen(ending), main);
 	snprintf(name, sizeof(rights_name), "%s%s", main, ending);
 	return 0;
 }
@@ -24,7 +29,10 @@ int rights_name_of(const char *main, rights_name name, struct error *error)
 /* Names of databases cannot be bound to a statement; these are checked above. */
 static void write_script(struct buffer *script, const char *main, const char *worker)
 {
-	static const struct { const char *word; size_t length; } words[] = { { "@main@", 6 }, { "@worker@", 8 } };
+	static const struct {
+		const char *word;
+		size_t length;
+	} words[] = { { "@main@", 6 }, { "@worker@", 8 } };
 	const char *names[] = { main, worker }, *text = embedded_worker_rights;
 	while (*text) {
 		const char *at = strchr(text, '@');
@@ -43,21 +51,27 @@ static void write_script(struct buffer *script, const char *main, const char *wo
 
 int rights_install(struct database *db, const char *main, struct error *error)
 {
-	cleanup_buffer struct buffer script = {0};
+	cleanup_buffer struct buffer script = { 0 };
 	rights_name worker;
 	int rc = rights_name_of(main, worker, error);
 	if (rc)
 		return rc;
 	write_script(&script, main, worker);
 	rc = database_script(db, buffer_string(&script), error);
-	return rc ? fail_context(error, "The rights of worker accounts could not be set up; podium-admin needs a user of MariaDB that may make "
-		"databases, users and roles for that") : 0;
+	return rc ? fail_context(error,
+			   "The rights of worker accounts could not be set up; podium-admin needs a user of "
+	           "MariaDB that may make "
+			   "databases, users and roles for that")
+			  : 0;
 }
 
-struct found { int64_t count; };
+struct found {
+	int64_t count;
+};
 static const struct column FOUND_COLUMNS[] = { INTEGER(struct found, count) };
 static const struct statement IS_THERE = SELECT(struct found, FOUND_COLUMNS,
-	"SELECT COUNT(*) AS count FROM information_schema.schemata WHERE schema_name = CONCAT(DATABASE(), '_worker')");
+	"SELECT COUNT(*) AS count FROM information_schema.schemata WHERE schema_name = "
+    "CONCAT(DATABASE(), '_worker')");
 
 int rights_renew(struct database *db, const char *main, struct error *error)
 {

@@ -5,7 +5,9 @@
 
 #include <stdlib.h>
 
-struct number { int64_t number; };
+struct number {
+	int64_t number;
+};
 static const struct column NUMBER_COLUMNS[] = { INTEGER(struct number, number) };
 static const struct statement HAS_TABLES = SELECT(struct number, NUMBER_COLUMNS,
 	"SELECT COUNT(*) AS number FROM information_schema.tables "
@@ -24,7 +26,8 @@ static int read_version(struct database *db, int64_t *version, struct error *err
 	return rc;
 }
 
-static const struct statement OLDEST = SELECT(struct number, NUMBER_COLUMNS, "SELECT oldest_program AS number FROM compatibility");
+static const struct statement OLDEST =
+	SELECT(struct number, NUMBER_COLUMNS, "SELECT oldest_program AS number FROM compatibility");
 
 /* A database that is newer than we know. */
 static int check_newer(struct database *db, int64_t version, struct error *error)
@@ -34,8 +37,11 @@ static int check_newer(struct database *db, int64_t version, struct error *error
 	int rc = database_row(db, arena, &OLDEST, &oldest, error, "");
 	if (rc || oldest.number <= schema_known())
 		return rc;
-	return fail(error, ERROR_CONFLICT, "The database is at version %lld and takes programs from version %lld on, and this one (Podium %s) is of "
-		"version %lld: bring it up to date.", (long long)version, (long long)oldest.number, PODIUM_VERSION, (long long)schema_known());
+	return fail(error, ERROR_CONFLICT,
+		"The database is at version %lld and takes programs from version %lld on, and this one "
+	    "(Podium %s) is of "
+		"version %lld: bring it up to date.",
+		(long long)version, (long long)oldest.number, PODIUM_VERSION, (long long)schema_known());
 }
 
 int64_t schema_known(void)
@@ -51,6 +57,8 @@ int schema_check(struct database *db, struct error *error)
 		return rc;
 	if (version > schema_known())
 		return check_newer(db, version, error);
-	return fail(error, ERROR_NOT_FOUND, "The database is at version %lld, and this program needs version %lld: "
-		"run `podium-admin migrate`.", (long long)version, (long long)schema_known());
+	return fail(error, ERROR_NOT_FOUND,
+		"The database is at version %lld, and this program needs version %lld: "
+		"run `podium-admin migrate`.",
+		(long long)version, (long long)schema_known());
 }

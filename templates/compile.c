@@ -1,9 +1,10 @@
-/* Turns a template into a C function per {{template}} block; templates/README.md describes the language.
+/* Turns a template into a C function per {{template}} block; templates/README.md describes the
+ *language.
  *
  *	template-compile IN.html OUT.c OUT.h
  *
- * It follows the HTML from byte to byte, as far as is needed to know where an expression stands, because
- * the place decides how it is escaped. What it cannot place safely it refuses. */
+ * It follows the HTML from byte to byte, as far as is needed to know where an expression stands,
+ *because the place decides how it is escaped. What it cannot place safely it refuses. */
 #include <ctype.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -13,23 +14,23 @@
 
 enum place {
 	IN_TEXT,
-	IN_TAG_NAME,        /* behind "<": no expression here */
-	IN_TAG,             /* between attributes */
+	IN_TAG_NAME, /* behind "<": no expression here */
+	IN_TAG,      /* between attributes */
 	IN_ATTRIBUTE_NAME,
-	BEFORE_VALUE,       /* behind "=": only a quote may follow */
+	BEFORE_VALUE, /* behind "=": only a quote may follow */
 	IN_VALUE,
 	IN_COMMENT,
-	IN_RAW_TEXT,        /* inside <script> or <style>, which must be empty */
+	IN_RAW_TEXT, /* inside <script> or <style>, which must be empty */
 };
 
 struct html {
 	enum place place;
 	char quote;
-	char tag[32];       /* of the element whose start tag is being read */
+	char tag[32]; /* of the element whose start tag is being read */
 	char attribute[32];
-	bool value_begun;   /* bytes of the attribute's value were seen */
-	bool closing;       /* reading an end tag */
-	int verbatim;       /* depth inside <pre> and <textarea>, whose white space counts */
+	bool value_begun; /* bytes of the attribute's value were seen */
+	bool closing;     /* reading an end tag */
+	int verbatim;     /* depth inside <pre> and <textarea>, whose white space counts */
 };
 
 enum { most_depth = 32 };
@@ -37,7 +38,8 @@ enum { most_depth = 32 };
 
 struct compiler {
 	const char *path;
-	const char *outputs[2]; /* removed when the template is refused, so that make does not take them for good */
+	const char *outputs[2]; /* removed when the template is refused, so that make does not take them
+	                           for good */
 	char *text;
 	size_t at;
 	int line;
@@ -49,10 +51,11 @@ struct compiler {
 	char *literal;
 	size_t literal_length;
 	int literal_line;
-	char last;          /* last byte of literal text that was kept */
+	char last; /* last byte of literal text that was kept */
 };
 
-static void refuse(const struct compiler *c, const char *format, ...) __attribute__((noreturn, format(printf, 2, 3)));
+static void refuse(const struct compiler *c, const char *format, ...)
+	__attribute__((noreturn, format(printf, 2, 3)));
 static void refuse(const struct compiler *c, const char *format, ...)
 {
 	va_list arguments;
@@ -149,9 +152,7 @@ static void step(struct compiler *c, const char *at)
 		}
 		break;
 	case IN_TAG:
-	case IN_ATTRIBUTE_NAME:
-		step_in_tag(c, byte);
-		break;
+	case IN_ATTRIBUTE_NAME: step_in_tag(c, byte); break;
 	case BEFORE_VALUE:
 		if (byte != '"' && byte != '\'')
 			refuse(c, "the value of %s must stand in quotes", h->attribute);
@@ -236,7 +237,8 @@ static char *trimmed(char *text)
 	return text;
 }
 
-static void statement(struct compiler *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void statement(struct compiler *c, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
 static void statement(struct compiler *c, const char *format, ...)
 {
 	flush_literal(c);
@@ -248,7 +250,8 @@ static void statement(struct compiler *c, const char *format, ...)
 	fputc('\n', c->source);
 }
 
-/* `<input{{if x}} checked{{end}}>` ends behind an attribute's name, which is as good as between attributes. */
+/* `<input{{if x}} checked{{end}}>` ends behind an attribute's name, which is as good as between
+ * attributes. */
 static enum place block_place(const struct html *h)
 {
 	return h->place == IN_ATTRIBUTE_NAME ? IN_TAG : h->place;
@@ -262,7 +265,8 @@ static bool same_place(const struct html *a, const struct html *b)
 	bool in_tag = a->place != IN_TEXT && a->place != IN_COMMENT;
 	if (in_tag && (strcmp(a->tag, b->tag) != 0 || a->closing != b->closing))
 		return false;
-	return a->place != IN_VALUE || (a->quote == b->quote && strcmp(a->attribute, b->attribute) == 0);
+	return a->place != IN_VALUE
+		|| (a->quote == b->quote && strcmp(a->attribute, b->attribute) == 0);
 }
 
 static void open_block(struct compiler *c, const char *keyword, const char *condition)
@@ -311,9 +315,10 @@ static void begin_template(struct compiler *c, char *signature)
 	*parenthesis = '\0';
 	char *parameters = trimmed(parenthesis + 1);
 	bool none = *parameters == ')';
-	fprintf(c->header, "void %s(struct buffer *out%s%s;\n", trimmed(signature), none ? "" : ", ", parameters);
-	fprintf(c->source, "#line %d \"%s\"\nvoid %s(struct buffer *out%s%s\n{\n", c->line, c->path, trimmed(signature),
-		none ? "" : ", ", parameters);
+	fprintf(c->header, "void %s(struct buffer *out%s%s;\n", trimmed(signature), none ? "" : ", ",
+		parameters);
+	fprintf(c->source, "#line %d \"%s\"\nvoid %s(struct buffer *out%s%s\n{\n", c->line, c->path,
+		trimmed(signature), none ? "" : ", ", parameters);
 	memset(&c->html, 0, sizeof c->html);
 	c->in_template = true;
 	c->last = '\0';
@@ -334,10 +339,22 @@ enum attribute_kind { ORDINARY, ADDRESS, REFUSED };
 /* What may stand in an attribute: text unless it is listed here. */
 static enum attribute_kind kind_of(const char *name)
 {
-	static const struct { const char *name; enum attribute_kind kind; } listed[] = {
-		{ "href", ADDRESS }, { "xlink:href", ADDRESS }, { "src", ADDRESS }, { "action", ADDRESS },
-		{ "formaction", ADDRESS }, { "poster", ADDRESS }, { "cite", ADDRESS }, { "data", ADDRESS },
-		{ "style", REFUSED }, { "srcdoc", REFUSED }, { "srcset", REFUSED }, { "ping", REFUSED },
+	static const struct {
+		const char *name;
+		enum attribute_kind kind;
+	} listed[] = {
+		{ "href", ADDRESS },
+		{ "xlink:href", ADDRESS },
+		{ "src", ADDRESS },
+		{ "action", ADDRESS },
+		{ "formaction", ADDRESS },
+		{ "poster", ADDRESS },
+		{ "cite", ADDRESS },
+		{ "data", ADDRESS },
+		{ "style", REFUSED },
+		{ "srcdoc", REFUSED },
+		{ "srcset", REFUSED },
+		{ "ping", REFUSED },
 		{ "http-equiv", REFUSED },
 	};
 	if (strncmp(name, "on", 2) == 0)
@@ -348,21 +365,24 @@ static enum attribute_kind kind_of(const char *name)
 	return ORDINARY;
 }
 
-/* The part of cgi/html.h's function names that says how this place escapes; refuses places without one. */
+/* The part of cgi/html.h's function names that says how this place escapes; refuses places without
+ * one. */
 static const char *escape_for(const struct compiler *c, bool whole_url)
 {
 	const struct html *h = &c->html;
 	if (h->place == IN_TEXT && !whole_url)
 		return "text";
 	if (h->place != IN_VALUE)
-		refuse(c, "an expression may stand in text or in a quoted attribute only%s", whole_url ? ", and {{url}} in the latter" : "");
+		refuse(c, "an expression may stand in text or in a quoted attribute only%s",
+			whole_url ? ", and {{url}} in the latter" : "");
 	enum attribute_kind kind = kind_of(h->attribute);
 	if (kind == REFUSED)
 		refuse(c, "no expression may stand in the attribute %s", h->attribute);
 	if (whole_url && (kind != ADDRESS || h->value_begun))
 		refuse(c, "{{url}} gives a whole address: it must begin the value of href, src or action");
 	if (kind == ADDRESS && !whole_url && !h->value_begun)
-		refuse(c, "%s begins with an expression: write {{url x}} for an address of our own", h->attribute);
+		refuse(c, "%s begins with an expression: write {{url x}} for an address of our own",
+			h->attribute);
 	return whole_url ? "url" : kind == ADDRESS ? "url_part" : "attribute";
 }
 
@@ -376,7 +396,8 @@ static bool prints_elements(const char *filter)
 	return false;
 }
 
-/* A single '|' outside quotes and parentheses, with a filter's name behind it; NULL if there is none. */
+/* A single '|' outside quotes and parentheses, with a filter's name behind it; NULL if there is
+ * none. */
 static char *find_filter(char *expression)
 {
 	char *bar = strrchr(expression, '|');
@@ -419,7 +440,8 @@ static void output_raw(struct compiler *c, const char *expression)
 static char *after_word(char *command, const char *word)
 {
 	size_t length = strlen(word);
-	if (strncmp(command, word, length) != 0 || (command[length] && !isspace((unsigned char)command[length])))
+	if (strncmp(command, word, length) != 0
+		|| (command[length] && !isspace((unsigned char)command[length])))
 		return NULL;
 	return trimmed(command + length);
 }
@@ -521,7 +543,9 @@ int main(int argc, char **argv)
 		fputs("usage: template-compile IN.html OUT.c OUT.h\n", stderr);
 		return 2;
 	}
-	struct compiler c = { .path = argv[1], .text = read_whole(argv[1]), .outputs = { argv[2], argv[3] } };
+	struct compiler c = {
+		.path = argv[1], .text = read_whole(argv[1]), .outputs = { argv[2], argv[3] }
+	};
 	c.source = fopen(argv[2], "w");
 	c.header = fopen(argv[3], "w");
 	if (!c.source || !c.header) {
@@ -530,7 +554,8 @@ int main(int argc, char **argv)
 	}
 	const char *slash = strrchr(argv[3], '/');
 	fprintf(c.header, "/* Made from %s. */\n#pragma once\n#include \"cgi/html.h\"\n", c.path);
-	fprintf(c.source, "/* Made from %s. */\n#include \"templates/%s\"\n", c.path, slash ? slash + 1 : argv[3]);
+	fprintf(c.source, "/* Made from %s. */\n#include \"templates/%s\"\n", c.path,
+		slash ? slash + 1 : argv[3]);
 	compile(&c);
 	free(c.text);
 	return fclose(c.source) || fclose(c.header) ? 1 : 0;

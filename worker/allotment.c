@@ -11,10 +11,11 @@
 
 enum {
 	moment_ms = 250,
-	ask_every_ms = 1000,       /* squeue, while a job waits in the cluster */
-	squeue_ms = 2000,          /* longer it is not waited for: the lease must be renewed */
-	know_end_ms = 3000,        /* how long Slurm may take to know why a job has ended */
-	start_ms = 5 * 60 * 1000,  /* for a prolog, importing torch, and a second job in the same Slurm job */
+	ask_every_ms = 1000, /* squeue, while a job waits in the cluster */
+	squeue_ms = 2000,    /* longer it is not waited for: the lease must be renewed */
+	know_end_ms = 3000,  /* how long Slurm may take to know why a job has ended */
+	start_ms =
+		5 * 60 * 1000, /* for a prolog, importing torch, and a second job in the same Slurm job */
 	spare_ms = 60 * 1000,
 	most_words = 24 + 2 * slurm_most_words,
 };
@@ -22,12 +23,16 @@ enum {
 void allotment_begin(struct allotment *allotment)
 {
 	allotment->errors = (struct runner_errors){ .name = "srun", .descriptor = -1 };
-	snprintf(allotment->name, sizeof allotment->name, "%s%zu", cluster_prefix(allotment->cluster), allotment->number);
+	snprintf(allotment->name, sizeof allotment->name, "%s%zu", cluster_prefix(allotment->cluster),
+		allotment->number);
 }
 
 /* ---- asking ---- */
 
-struct words { const char *list[most_words + 1]; size_t count; };
+struct words {
+	const char *list[most_words + 1];
+	size_t count;
+};
 
 static void add(struct words *words, const char *word)
 {
@@ -50,7 +55,8 @@ static const char *option(const struct allotment *allotment, const char *name)
 	return value ? value : slurm_options_value(&allotment->config->slurm_options, name);
 }
 
-/* A job has a judge, a contestant and a third program that all wait actively; on one core they would wait for each other. */
+/* A job has a judge, a contestant and a third program that all wait actively; on one core they
+ * would wait for each other. */
 static void add_cores(struct words *words, const struct allotment *allotment)
 {
 	if (!option(allotment, "cpus-per-task") && !option(allotment, "cpus-per-gpu"))
@@ -70,10 +76,12 @@ static int launch(struct allotment *allotment, struct error *error)
 	const struct config *config = allotment->config;
 	const char *setpriv = tools_find(arena, "setpriv"), *srun = tools_find(arena, "srun");
 	const char *gres = cluster_gres(allotment->cluster, arena, allotment->place->model);
-	struct words words = {0};
+	struct words words = { 0 };
 	if (!srun)
-		return fail(error, ERROR_SYSTEM, "There is no srun on the PATH; install Slurm's programs (Debian: slurm-client).");
-	if (setpriv) { /* so that a worker that is killed takes it along, even while it waits in the queue */
+		return fail(error, ERROR_SYSTEM,
+			"There is no srun on the PATH; install Slurm's programs (Debian: slurm-client).");
+	if (setpriv) { /* so that a worker that is killed takes it along, even while it waits in the
+		              queue */
 		add(&words, setpriv);
 		add(&words, "--pdeathsig=TERM");
 		add(&words, "--");
@@ -92,22 +100,28 @@ static int launch(struct allotment *allotment, struct error *error)
 	add_options(&words, &config->slurm_options);
 	add_options(&words, cluster_options(allotment->cluster, allotment->place->model));
 	add(&words, allotment->runner_program);
-	add(&words, *config->device_locks ? arena_printf(arena, "--allotted=%s", config->device_locks) : "--allotted");
+	add(&words,
+		*config->device_locks ? arena_printf(arena, "--allotted=%s", config->device_locks)
+							  : "--allotted");
 	add(&words, "--directory");
 	add(&words, config->worker_directory);
 	if (*allotment->tools->python) {
 		add(&words, "--python");
 		add(&words, allotment->tools->python);
 	}
-	return runner_launch(allotment->runner, words.list, cluster_environment(allotment->cluster), &allotment->errors, error);
+	return runner_launch(allotment->runner, words.list, cluster_environment(allotment->cluster),
+		&allotment->errors, error);
 }
 
-/* A job may begin in what is there if Slurm will not end it before the job is over. A limit that an admin has chosen is taken as it
- * is. */
+/* A job may begin in what is there if Slurm will not end it before the job is over. A limit that an
+ * admin has chosen is taken as it is. */
 static bool is_enough(const struct allotment *allotment, int64_t gpu_count, int64_t limit_ms)
 {
-	bool in_time = option(allotment, "time") ? clock_ms() + spare_ms < allotment->ends_at_ms : clock_ms() + limit_ms + spare_ms < allotment->ends_at_ms;
-	return allotment->is_ready && allotment->gpu_count == gpu_count && in_time && runner_is_there(allotment->runner);
+	bool in_time = option(allotment, "time")
+		? clock_ms() + spare_ms < allotment->ends_at_ms
+		: clock_ms() + limit_ms + spare_ms < allotment->ends_at_ms;
+	return allotment->is_ready && allotment->gpu_count == gpu_count && in_time
+		&& runner_is_there(allotment->runner);
 }
 
 /* Also what srun has ended. Where the controller does not answer, cluster_look does it later. */
@@ -119,7 +133,8 @@ static void cancel(struct allotment *allotment)
 	cluster_tell(allotment->cluster, words, squeue_ms);
 }
 
-int allotment_ask(struct allotment *allotment, int64_t gpu_count, int64_t limit_ms, struct error *error)
+int allotment_ask(
+	struct allotment *allotment, int64_t gpu_count, int64_t limit_ms, struct error *error)
 {
 	cluster_set_warm(allotment->cluster, allotment->place, false);
 	allotment->idle_since_ms = 0;
@@ -138,12 +153,14 @@ int allotment_ask(struct allotment *allotment, int64_t gpu_count, int64_t limit_
 
 static bool ask_squeue(struct allotment *allotment)
 {
-	cleanup_buffer struct buffer answer = {0};
+	cleanup_buffer struct buffer answer = { 0 };
 	char name[sizeof allotment->name + 8];
 	snprintf(name, sizeof name, "--name=%s", allotment->name);
-	const char *words[] = { "squeue", "--noheader", "--me", "--states=all", name, "--format=" SLURM_JOB_FORMAT, NULL };
+	const char *words[] = { "squeue", "--noheader", "--me", "--states=all", name,
+		"--format=" SLURM_JOB_FORMAT, NULL };
 	struct slurm_job job;
-	bool told = cluster_ask(allotment->cluster, words, squeue_ms, &answer) == 0 && slurm_read_job(buffer_string(&answer), &job);
+	bool told = cluster_ask(allotment->cluster, words, squeue_ms, &answer) == 0
+		&& slurm_read_job(buffer_string(&answer), &job);
 	if (told)
 		allotment->job = job;
 	return told;
@@ -157,7 +174,8 @@ static void say_progress(struct allotment *allotment, char progress[static 65])
 	bool told = ask_squeue(allotment) && !slurm_is_over(job);
 	allotment->asked_at_ms = clock_ms();
 	if (told && strcmp(job->state, "PENDING") == 0)
-		snprintf(progress, 65, "waiting in Slurm's queue: %.38s", strcmp(job->reason, "None") == 0 ? "just asked" : job->reason);
+		snprintf(progress, 65, "waiting in Slurm's queue: %.38s",
+			strcmp(job->reason, "None") == 0 ? "just asked" : job->reason);
 	else if (told)
 		snprintf(progress, 65, "starting on the node %.43s", job->node);
 }
@@ -174,10 +192,15 @@ static int take_ready(struct allotment *allotment, json_t *event, struct error *
 	json_t *given = json_object_get(event, "device");
 	const char *model = text_of(given, "model");
 	if (!given)
-		return fail(error, ERROR_SYSTEM, "The podium-run on the node is older than this worker: it does not say which device it has.");
+		return fail(error, ERROR_SYSTEM,
+			"The podium-run on the node is older than this worker: it does not say which device it "
+		    "has.");
 	if (strcmp(model, allotment->place->model) != 0)
-		return fail(error, ERROR_SYSTEM, "Slurm gave a %.48s (%.96s, node %.64s) where Podium wanted a %s; say with slurm.%s = gres=... what "
-			"the cluster calls these GPUs.", model, text_of(given, "product"), text_of(given, "host"), allotment->place->model,
+		return fail(error, ERROR_SYSTEM,
+			"Slurm gave a %.48s (%.96s, node %.64s) where Podium wanted a %s; say with slurm.%s = "
+		    "gres=... what "
+			"the cluster calls these GPUs.",
+			model, text_of(given, "product"), text_of(given, "host"), allotment->place->model,
 			allotment->place->model);
 	allotment->given = json_incref(given);
 	allotment->is_ready = true;
@@ -188,15 +211,18 @@ static int take_ready(struct allotment *allotment, json_t *event, struct error *
 /* Nothing was run, so this is nobody's attempt. */
 static int say_refusal(struct allotment *allotment, struct error *error)
 {
-	cleanup_buffer struct buffer why = {0};
+	cleanup_buffer struct buffer why = { 0 };
 	slurm_say_error(&why, buffer_string(&allotment->errors.said));
-	return why.length ? fail(error, ERROR_SYSTEM, "Slurm gives no %s: %s.", allotment->place->model, why.data)
-		: fail(error, ERROR_SYSTEM, "Slurm gives no %s, and srun does not say why.", allotment->place->model);
+	return why.length
+		? fail(error, ERROR_SYSTEM, "Slurm gives no %s: %s.", allotment->place->model, why.data)
+		: fail(error, ERROR_SYSTEM, "Slurm gives no %s, and srun does not say why.",
+			allotment->place->model);
 }
 
-int allotment_wait(struct allotment *allotment, int wake, char progress[static 65], struct error *error)
+int allotment_wait(
+	struct allotment *allotment, int wake, char progress[static 65], struct error *error)
 {
-	struct error ended = {0};
+	struct error ended = { 0 };
 	json_t *event = NULL;
 	if (allotment->is_ready)
 		return 1;
@@ -224,7 +250,8 @@ void allotment_address(const struct allotment *allotment, json_t *message)
 	if (device_is_cpu(allotment->place))
 		return;
 	json_object_set(device, "uuid", json_object_get(allotment->given, "uuid"));
-	json_object_set(device, "compute_capability", json_object_get(allotment->given, "compute_capability"));
+	json_object_set(
+		device, "compute_capability", json_object_get(allotment->given, "compute_capability"));
 }
 
 struct device allotment_device(const struct allotment *allotment)
@@ -239,18 +266,20 @@ struct device allotment_device(const struct allotment *allotment)
 
 void allotment_explain(struct allotment *allotment, struct error *error)
 {
-	cleanup_buffer struct buffer sentence = {0};
+	cleanup_buffer struct buffer sentence = { 0 };
 	int64_t end_ms = clock_ms() + know_end_ms;
 	while (ask_squeue(allotment) && !slurm_is_over(&allotment->job) && clock_ms() < end_ms)
 		poll(NULL, 0, moment_ms);
-	slurm_say_end(&sentence, &allotment->job, buffer_string(&allotment->errors.said), allotment->limit_min);
+	slurm_say_end(
+		&sentence, &allotment->job, buffer_string(&allotment->errors.said), allotment->limit_min);
 	fail(error, ERROR_SYSTEM, "%s", buffer_string(&sentence));
 }
 
 void allotment_rest(struct allotment *allotment)
 {
 	allotment->idle_since_ms = clock_ms();
-	cluster_set_warm(allotment->cluster, allotment->place, allotment->is_ready && allotment->config->slurm_idle_s > 0);
+	cluster_set_warm(allotment->cluster, allotment->place,
+		allotment->is_ready && allotment->config->slurm_idle_s > 0);
 }
 
 void allotment_look(struct allotment *allotment)
@@ -282,5 +311,5 @@ void allotment_end(struct allotment *allotment)
 	json_decref(allotment->given);
 	allotment->given = NULL;
 	allotment->is_ready = false;
-	allotment->job = (struct slurm_job){0};
+	allotment->job = (struct slurm_job){ 0 };
 }

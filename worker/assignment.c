@@ -10,21 +10,33 @@ struct work {
 	struct blob_value rival_sha256;
 };
 static const struct column WORK_COLUMNS[] = {
-	INTEGER(struct work, task_version_id), INTEGER(struct work, secret_seed), TEXT(struct work, mode),
-	TEXT(struct work, file_name), TEXT(struct work, definition), BLOB(struct work, sha256),
-	TEXT(struct work, rival_name), BLOB(struct work, rival_sha256),
+	INTEGER(struct work, task_version_id),
+	INTEGER(struct work, secret_seed),
+	TEXT(struct work, mode),
+	TEXT(struct work, file_name),
+	TEXT(struct work, definition),
+	BLOB(struct work, sha256),
+	TEXT(struct work, rival_name),
+	BLOB(struct work, rival_sha256),
 };
 static const struct statement WORK = SELECT(struct work, WORK_COLUMNS,
-	"SELECT task_version_id, secret_seed, mode, file_name, definition, sha256, rival_name, rival_sha256 FROM assignments WHERE job_id = ?");
+	"SELECT task_version_id, secret_seed, mode, file_name, definition, sha256, rival_name, "
+    "rival_sha256 FROM assignments WHERE job_id = ?");
 
-struct task_file_row { const char *path; struct blob_value sha256; };
-static const struct column FILE_COLUMNS[] = { TEXT(struct task_file_row, path), BLOB(struct task_file_row, sha256) };
+struct task_file_row {
+	const char *path;
+	struct blob_value sha256;
+};
+static const struct column FILE_COLUMNS[] = { TEXT(struct task_file_row, path),
+	BLOB(struct task_file_row, sha256) };
 static const struct statement FILES = SELECT(struct task_file_row, FILE_COLUMNS,
 	"SELECT path, sha256 FROM assignment_files WHERE job_id = ? ORDER BY path");
 
 /* ---- contents ---- */
 
-struct content_row { struct blob_value content; };
+struct content_row {
+	struct blob_value content;
+};
 static const struct column CONTENT_COLUMNS[] = { BLOB(struct content_row, content) };
 static const struct statement SOURCE = SELECT(struct content_row, CONTENT_COLUMNS,
 	"SELECT source AS content FROM assignments WHERE job_id = ? AND sha256 = ?");
@@ -33,13 +45,19 @@ static const struct statement RIVAL_SOURCE = SELECT(struct content_row, CONTENT_
 static const struct statement FILE_CONTENT = SELECT(struct content_row, CONTENT_COLUMNS,
 	"SELECT content FROM assignment_files WHERE job_id = ? AND sha256 = ?");
 
-struct reading { struct database *db; struct arena *arena; struct cache *cache; int64_t job_id; };
+struct reading {
+	struct database *db;
+	struct arena *arena;
+	struct cache *cache;
+	int64_t job_id;
+};
 
-static int fetch(const struct reading *reading, const struct statement *statement, const struct blob_value *sha256,
-	struct blob_value *content, struct error *error)
+static int fetch(const struct reading *reading, const struct statement *statement,
+	const struct blob_value *sha256, struct blob_value *content, struct error *error)
 {
 	struct content_row row;
-	int rc = database_row(reading->db, reading->arena, statement, &row, error, "ib", reading->job_id, sha256->bytes, sha256->length);
+	int rc = database_row(reading->db, reading->arena, statement, &row, error, "ib",
+		reading->job_id, sha256->bytes, sha256->length);
 	if (rc == ERROR_NOT_FOUND || (!rc && !row.content.bytes))
 		return fail(error, ERROR_SYSTEM, "A file's content is missing in the database.");
 	if (!rc)
@@ -47,10 +65,11 @@ static int fetch(const struct reading *reading, const struct statement *statemen
 	return rc;
 }
 
-static int read_content(const struct reading *reading, const struct statement *statement, const struct blob_value *sha256,
-	struct blob_value *content, struct error *error)
+static int read_content(const struct reading *reading, const struct statement *statement,
+	const struct blob_value *sha256, struct blob_value *content, struct error *error)
 {
-	if (sha256->length == sha256_bytes && cache_read(reading->cache, reading->arena, sha256->bytes, content))
+	if (sha256->length == sha256_bytes
+		&& cache_read(reading->cache, reading->arena, sha256->bytes, content))
 		return 0;
 	int rc = fetch(reading, statement, sha256, content, error);
 	if (!rc)
@@ -58,10 +77,12 @@ static int read_content(const struct reading *reading, const struct statement *s
 	return rc;
 }
 
-static int read_files(const struct reading *reading, struct file **files, size_t *count, struct error *error)
+static int read_files(
+	const struct reading *reading, struct file **files, size_t *count, struct error *error)
 {
 	struct task_file_row *rows;
-	int rc = database_rows(reading->db, reading->arena, &FILES, &rows, count, error, "i", reading->job_id);
+	int rc = database_rows(
+		reading->db, reading->arena, &FILES, &rows, count, error, "i", reading->job_id);
 	*files = rc ? NULL : arena_array(reading->arena, struct file, *count);
 	for (size_t i = 0; !rc && i < *count; i++) {
 		struct blob_value content;
@@ -72,14 +93,15 @@ static int read_files(const struct reading *reading, struct file **files, size_t
 	return rc;
 }
 
-int assignment_read(struct database *db, struct arena *arena, struct cache *cache, const struct claim *claim, const struct device *device,
-	const struct tools *tools, struct assignment *assignment, struct error *error)
+int assignment_read(struct database *db, struct arena *arena, struct cache *cache,
+	const struct claim *claim, const struct device *device, const struct tools *tools,
+	struct assignment *assignment, struct error *error)
 {
 	const struct reading reading = { db, arena, cache, claim->job_id };
 	struct work work;
 	struct file *files;
 	struct task *task;
-	struct blob_value source, rival = {0};
+	struct blob_value source, rival = { 0 };
 	size_t count;
 	int rc = database_row(db, arena, &WORK, &work, error, "i", claim->job_id);
 	if (!rc)
@@ -95,13 +117,22 @@ int assignment_read(struct database *db, struct arena *arena, struct cache *cach
 		return rc;
 	assignment->limit_ms = job_limit_ms(task, work.mode);
 	assignment->gpu_count = job_gpu_count(task, device);
-	assignment->message = job_message_make(&(struct job_message){
-		.id = claim->job_id, .mode = work.mode, .device = device, .task = definition, .files = files,
-		.file_count = count, .submission = { work.file_name, source.bytes, source.length },
-		.rival = { work.rival_name, rival.bytes, rival.length }, .tools = tools,
-		.is_followed = claim->submission_id != SQL_NULL_INTEGER, /* a page of its author shows it */
-		.secret_seed = work.secret_seed,
-	}, error);
+	assignment->message = job_message_make(
+		&(struct job_message){
+			.id = claim->job_id,
+			.mode = work.mode,
+			.device = device,
+			.task = definition,
+			.files = files,
+			.file_count = count,
+			.submission = { work.file_name, source.bytes, source.length },
+			.rival = { work.rival_name, rival.bytes, rival.length },
+			.tools = tools,
+			.is_followed =
+				claim->submission_id != SQL_NULL_INTEGER, /* a page of its author shows it */
+			.secret_seed = work.secret_seed,
+		},
+		error);
 	json_decref(definition);
 	return assignment->message ? 0 : ERROR_SYSTEM;
 }

@@ -27,7 +27,8 @@ void cache_open(struct cache *cache, const struct config *config)
 	if (config->worker_cache[0])
 		snprintf(cache->path, sizeof cache->path, "%s", config->worker_cache);
 	else
-		snprintf(cache->path, sizeof cache->path, "%s/podium-cache-%u", config->worker_directory, (unsigned int)geteuid());
+		snprintf(cache->path, sizeof cache->path, "%s/podium-cache-%u", config->worker_directory,
+			(unsigned int)geteuid());
 	/* So that the folder is looked through with the first file that is kept. */
 	cache->added_bytes = cache->most_bytes;
 	pthread_mutex_init(&cache->lock, NULL);
@@ -70,7 +71,8 @@ static int folder_of(struct cache *cache)
 	if (cache->folder < 0) {
 		cache->folder = open_folder(cache->path, &why);
 		if (cache->folder < 0 && !cache->has_failed)
-			log_warning("Files cannot be kept in %s, so they are fetched for each job: %s. PODIUM_WORKER_CACHE names another folder.",
+			log_warning("Files cannot be kept in %s, so they are fetched for each job: %s. "
+			            "PODIUM_WORKER_CACHE names another folder.",
 				cache->path, why);
 		cache->has_failed = cache->folder < 0;
 	}
@@ -92,26 +94,31 @@ static bool read_all(int file, char *bytes, size_t length)
 	return true;
 }
 
-static bool is_what_it_is_called(const char *bytes, size_t length, const unsigned char sha256[static sha256_bytes])
+static bool is_what_it_is_called(
+	const char *bytes, size_t length, const unsigned char sha256[static sha256_bytes])
 {
 	unsigned char digest[crypto_hash_sha256_BYTES];
 	crypto_hash_sha256(digest, (const unsigned char *)bytes, length);
 	return memcmp(digest, sha256, sizeof digest) == 0;
 }
 
-bool cache_read(struct cache *cache, struct arena *arena, const unsigned char sha256[static sha256_bytes], struct blob_value *content)
+bool cache_read(struct cache *cache, struct arena *arena,
+	const unsigned char sha256[static sha256_bytes], struct blob_value *content)
 {
 	char name[name_bytes];
 	struct stat there;
 	int folder = folder_of(cache);
 	name_of(sha256, name);
-	cleanup_fd int file = folder < 0 ? -1 : openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	if (file < 0 || fstat(file, &there) || !S_ISREG(there.st_mode) || there.st_size > most_file_bytes)
+	cleanup_fd int file =
+		folder < 0 ? -1 : openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (file < 0 || fstat(file, &there) || !S_ISREG(there.st_mode)
+		|| there.st_size > most_file_bytes)
 		return false;
 	size_t length = (size_t)there.st_size;
 	char *bytes = arena_alloc(arena, length + 1);
 	if (!read_all(file, bytes, length) || !is_what_it_is_called(bytes, length, sha256)) {
-		log_warning("%s/%s is not what it was when it was kept; it is fetched anew.", cache->path, name);
+		log_warning(
+			"%s/%s is not what it was when it was kept; it is fetched anew.", cache->path, name);
 		unlinkat(folder, name, 0);
 		return false;
 	}
@@ -122,11 +129,16 @@ bool cache_read(struct cache *cache, struct arena *arena, const unsigned char sh
 
 /* ---- keeping ---- */
 
-struct kept { char name[name_bytes]; off_t bytes; struct timespec used; };
+struct kept {
+	char name[name_bytes];
+	off_t bytes;
+	struct timespec used;
+};
 
 static int by_use(const void *left, const void *right)
 {
-	const struct timespec *a = &((const struct kept *)left)->used, *b = &((const struct kept *)right)->used;
+	const struct timespec *a = &((const struct kept *)left)->used,
+						  *b = &((const struct kept *)right)->used;
 	if (a->tv_sec != b->tv_sec)
 		return a->tv_sec < b->tv_sec ? -1 : 1;
 	return (a->tv_nsec > b->tv_nsec) - (a->tv_nsec < b->tv_nsec);
@@ -144,7 +156,8 @@ static size_t list_kept(DIR *listing, struct kept **kept)
 	size_t count = 0, room = 0;
 	for (struct dirent *entry; (entry = readdir(listing));) {
 		struct stat there;
-		if (fstatat(dirfd(listing), entry->d_name, &there, AT_SYMLINK_NOFOLLOW) || !S_ISREG(there.st_mode))
+		if (fstatat(dirfd(listing), entry->d_name, &there, AT_SYMLINK_NOFOLLOW)
+			|| !S_ISREG(there.st_mode))
 			continue;
 		if (is_left_over(entry->d_name, &there))
 			unlinkat(dirfd(listing), entry->d_name, 0);
@@ -185,7 +198,8 @@ static void make_room(int folder, int64_t most_bytes)
 	closedir(listing);
 }
 
-/* Whether so much has come in that the folder is to be looked through: it grows beyond its limit by an eighth at most. */
+/* Whether so much has come in that the folder is to be looked through: it grows beyond its limit by
+ * an eighth at most. */
 static bool is_time(struct cache *cache, size_t length)
 {
 	pthread_mutex_lock(&cache->lock);
@@ -202,7 +216,8 @@ static bool write_file(int folder, const char *name, const struct blob_value *co
 {
 	char fresh[32];
 	snprintf(fresh, sizeof fresh, "new-%08x%08x", randombytes_random(), randombytes_random());
-	cleanup_fd int file = openat(folder, fresh, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	cleanup_fd int file =
+		openat(folder, fresh, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (file < 0)
 		return false;
 	const char *bytes = content->bytes;
@@ -215,11 +230,13 @@ static bool write_file(int folder, const char *name, const struct blob_value *co
 	return false;
 }
 
-void cache_keep(struct cache *cache, const unsigned char sha256[static sha256_bytes], const struct blob_value *content)
+void cache_keep(struct cache *cache, const unsigned char sha256[static sha256_bytes],
+	const struct blob_value *content)
 {
 	char name[name_bytes];
 	int folder = folder_of(cache);
-	if (folder < 0 || content->length > (size_t)cache->most_bytes || content->length > most_file_bytes)
+	if (folder < 0 || content->length > (size_t)cache->most_bytes
+		|| content->length > most_file_bytes)
 		return;
 	name_of(sha256, name);
 	if (write_file(folder, name, content) && is_time(cache, content->length))

@@ -13,38 +13,59 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { look_every_ms = 5000, look_ms = 30 * 1000, most_places = 256, most_variables = 32, most_leftovers = 256 };
+enum {
+	look_every_ms = 5000,
+	look_ms = 30 * 1000,
+	most_places = 256,
+	most_variables = 32,
+	most_leftovers = 256
+};
 
 extern char **environ;
 
 struct cluster {
 	const struct config *config;
-	struct arena *arena;                    /* what never changes */
+	struct arena *arena; /* what never changes */
 	const char *prefix;
 	char *environment[most_variables + 1];
 	int stop;
 
 	pthread_t thread;
 	bool runs;
-	pthread_mutex_t mutex;                  /* for all below */
-	struct arena *found;                    /* holds `offers` */
+	pthread_mutex_t mutex; /* for all below */
+	struct arena *found;   /* holds `offers` */
 	struct slurm_offer *offers;
 	size_t offer_count;
-	struct error trouble;                   /* text: Slurm does not answer, or has not been asked */
-	bool used[most_places + 1];             /* by number, from 1 */
-	const struct device *warm[most_places]; size_t warm_count;
+	struct error trouble;       /* text: Slurm does not answer, or has not been asked */
+	bool used[most_places + 1]; /* by number, from 1 */
+	const struct device *warm[most_places];
+	size_t warm_count;
 };
 
 /* ---- the environment ---- */
 
-/* What a program needs to find others, and Slurm its settings. Other SLURM_ variables would be options of srun: a worker that
- * itself runs in a Slurm job has many. */
+/* What a program needs to find others, and Slurm its settings. Other SLURM_ variables would be
+ * options of srun: a worker that itself runs in a Slurm job has many. */
 static bool is_passed_on(const char *variable)
 {
 	static const char *const names[] = {
-		"PATH=", "HOME=", "USER=", "LOGNAME=", "LANG=", "LC_ALL=", "TZ=", "TMPDIR=", "LD_LIBRARY_PATH=", "CUDA_HOME=", "SLURM_CONF=",
-		"PODIUM_SANDBOX_MEMORY_MIB=", "PODIUM_SANDBOX_DISK_MIB=", "PODIUM_SANDBOX_PROCESSES=", "PODIUM_SANDBOX_SHOW=",
-		"ASAN_OPTIONS=", "UBSAN_OPTIONS=",
+		"PATH=",
+		"HOME=",
+		"USER=",
+		"LOGNAME=",
+		"LANG=",
+		"LC_ALL=",
+		"TZ=",
+		"TMPDIR=",
+		"LD_LIBRARY_PATH=",
+		"CUDA_HOME=",
+		"SLURM_CONF=",
+		"PODIUM_SANDBOX_MEMORY_MIB=",
+		"PODIUM_SANDBOX_DISK_MIB=",
+		"PODIUM_SANDBOX_PROCESSES=",
+		"PODIUM_SANDBOX_SHOW=",
+		"ASAN_OPTIONS=",
+		"UBSAN_OPTIONS=",
 	};
 	for (size_t i = 0; i < COUNT(names); i++)
 		if (strncmp(variable, names[i], strlen(names[i])) == 0)
@@ -72,8 +93,9 @@ static const char *make_prefix(struct arena *arena, const struct config *config)
 {
 	unsigned char digest[crypto_generichash_BYTES_MIN];
 	char hex[9]; /* of the first four bytes */
-	const char *whole = arena_printf(arena, "%s\n%s\n%lld\n%s\n%s", config->database_socket, config->database_host,
-		(long long)config->database_port, config->database_name, config->worker_name);
+	const char *whole =
+		arena_printf(arena, "%s\n%s\n%lld\n%s\n%s", config->database_socket, config->database_host,
+			(long long)config->database_port, config->database_name, config->worker_name);
 	crypto_generichash(digest, sizeof digest, (const unsigned char *)whole, strlen(whole), NULL, 0);
 	sodium_bin2hex(hex, sizeof hex, digest, 4);
 	char *name = arena_strdup(arena, config->worker_name);
@@ -94,7 +116,8 @@ struct cluster *cluster_new(const struct config *config, int stop)
 {
 	struct arena *arena = arena_new();
 	struct cluster *cluster = arena_array(arena, struct cluster, 1);
-	*cluster = (struct cluster){ .config = config, .arena = arena, .stop = stop, .found = arena_new() };
+	*cluster =
+		(struct cluster){ .config = config, .arena = arena, .stop = stop, .found = arena_new() };
 	cluster->prefix = make_prefix(arena, config);
 	choose_environment(cluster);
 	pthread_mutex_init(&cluster->mutex, NULL);
@@ -119,10 +142,11 @@ static void *cluster_main(void *context)
 	struct pollfd stop = { .fd = cluster->stop, .events = POLLIN };
 	bool was_told = false;
 	while (poll(&stop, 1, look_every_ms) <= 0) {
-		struct error error = {0};
+		struct error error = { 0 };
 		int rc = cluster_look(cluster, &error);
 		if (rc && !was_told && poll(&stop, 1, 0) <= 0)
-			log_warning("%s It is tried again until it works; no jobs are taken meanwhile.", error.text);
+			log_warning(
+				"%s It is tried again until it works; no jobs are taken meanwhile.", error.text);
 		else if (!rc && was_told)
 			log_info("Slurm answers again.");
 		was_told = rc != 0;
@@ -139,7 +163,8 @@ int cluster_start(struct cluster *cluster, struct error *error)
 
 /* ---- asking ---- */
 
-static int run(struct cluster *cluster, const char *const *words, int wake, int limit_ms, struct buffer *answer)
+static int run(struct cluster *cluster, const char *const *words, int wake, int limit_ms,
+	struct buffer *answer)
 {
 	enum { most_words = 16 + most_leftovers };
 	cleanup_arena struct arena *arena = arena_new();
@@ -148,18 +173,20 @@ static int run(struct cluster *cluster, const char *const *words, int wake, int 
 		command[i] = words[i];
 	if (command[0])
 		return runner_question(command, cluster->environment, wake, limit_ms, answer);
-	buffer_printf(answer, "There is no %s on the PATH; install Slurm's programs (Debian: slurm-client)\n", words[0]);
+	buffer_printf(answer,
+		"There is no %s on the PATH; install Slurm's programs (Debian: slurm-client)\n", words[0]);
 	return -1;
 }
 
-int cluster_ask(struct cluster *cluster, const char *const *words, int limit_ms, struct buffer *answer)
+int cluster_ask(
+	struct cluster *cluster, const char *const *words, int limit_ms, struct buffer *answer)
 {
 	return run(cluster, words, cluster->stop, limit_ms, answer);
 }
 
 int cluster_tell(struct cluster *cluster, const char *const *words, int limit_ms)
 {
-	cleanup_buffer struct buffer ignored = {0};
+	cleanup_buffer struct buffer ignored = { 0 };
 	return run(cluster, words, -1, limit_ms, &ignored);
 }
 
@@ -175,17 +202,20 @@ static bool is_used(struct cluster *cluster, int64_t number)
 static void cancel_leftovers(struct cluster *cluster)
 {
 	static const char *const list[] = { "squeue", "--noheader", "--me", "--format=%i|%j", NULL };
-	cleanup_buffer struct buffer answer = {0};
+	cleanup_buffer struct buffer answer = { 0 };
 	struct slurm_leftover left[most_leftovers];
 	const char *words[most_leftovers + 3] = { "scancel", "--quiet" };
 	size_t count = cluster_ask(cluster, list, look_ms, &answer) == 0
-		? slurm_read_leftovers(buffer_string(&answer), cluster->prefix, left, most_leftovers) : 0, cancelled = 0;
+		? slurm_read_leftovers(buffer_string(&answer), cluster->prefix, left, most_leftovers)
+		: 0,
+		   cancelled = 0;
 	for (size_t i = 0; i < count; i++)
 		if (!is_used(cluster, left[i].place))
 			words[2 + cancelled++] = left[i].number;
 	if (!cancelled)
 		return;
-	log_warning("%zu Slurm jobs of this worker that no job needs any more are cancelled.", cancelled);
+	log_warning(
+		"%zu Slurm jobs of this worker that no job needs any more are cancelled.", cancelled);
 	cluster_tell(cluster, words, look_ms);
 }
 
@@ -209,7 +239,8 @@ static void read_answer(struct cluster *cluster, const char *text)
 		const struct slurm_options *options = &config->slurm_models[i];
 		slurm_read_nodes(arena, text, partitions_of(cluster, options->model), &some, &more);
 		for (size_t k = 0; k < more; k++) {
-			bool fits = *options->gres ? strcmp(options->gres, some[k].gres) == 0 : strcmp(options->model, some[k].model) == 0;
+			bool fits = *options->gres ? strcmp(options->gres, some[k].gres) == 0
+									   : strcmp(options->model, some[k].model) == 0;
 			if (!fits)
 				continue;
 			some[k].model = options->model;
@@ -231,15 +262,17 @@ static void read_answer(struct cluster *cluster, const char *text)
 
 int cluster_look(struct cluster *cluster, struct error *error)
 {
-	static const char *const words[] = { "sinfo", "--noheader", "--Node", "--format=" SLURM_NODES_FORMAT, NULL };
-	cleanup_buffer struct buffer answer = {0}, why = {0};
+	static const char *const words[] = { "sinfo", "--noheader", "--Node",
+		"--format=" SLURM_NODES_FORMAT, NULL };
+	cleanup_buffer struct buffer answer = { 0 }, why = { 0 };
 	if (cluster_ask(cluster, words, look_ms, &answer) == 0) {
 		cancel_leftovers(cluster);
 		read_answer(cluster, buffer_string(&answer));
 		return 0;
 	}
 	slurm_say_error(&why, buffer_string(&answer));
-	int rc = fail(error, ERROR_SYSTEM, "Slurm does not answer: %s.", why.length ? buffer_string(&why) : "sinfo says nothing in time");
+	int rc = fail(error, ERROR_SYSTEM, "Slurm does not answer: %s.",
+		why.length ? buffer_string(&why) : "sinfo says nothing in time");
 	pthread_mutex_lock(&cluster->mutex);
 	cluster->trouble = *error;
 	pthread_mutex_unlock(&cluster->mutex);
@@ -256,12 +289,17 @@ const struct slurm_options *cluster_options(const struct cluster *cluster, const
 	return NULL;
 }
 
-static void add_places(struct arena *arena, struct device *places, size_t *count, const char *model, int64_t jobs)
+static void add_places(
+	struct arena *arena, struct device *places, size_t *count, const char *model, int64_t jobs)
 {
 	for (int64_t i = 1; i <= jobs && *count < most_places; i++)
 		places[(*count)++] = (struct device){
-			.model = arena_strdup(arena, model), .uuid = arena_printf(arena, "slurm-%s-%lld", model, (long long)i),
-			.product = arena_printf(arena, "%s in the cluster", model), .driver = "", .compute_capability = "", .node = -1,
+			.model = arena_strdup(arena, model),
+			.uuid = arena_printf(arena, "slurm-%s-%lld", model, (long long)i),
+			.product = arena_printf(arena, "%s in the cluster", model),
+			.driver = "",
+			.compute_capability = "",
+			.node = -1,
 		};
 }
 
@@ -280,26 +318,32 @@ static bool is_offered_before(const struct cluster *cluster, size_t index)
 }
 
 /* The CPU comes last, and is one only where there is nothing else or the settings say so. */
-static void add_found(struct cluster *cluster, struct arena *arena, struct device *places, size_t *count)
+static void add_found(
+	struct cluster *cluster, struct arena *arena, struct device *places, size_t *count)
 {
 	for (size_t i = 0; i < cluster->offer_count; i++) {
 		const struct slurm_offer *offer = &cluster->offers[i];
 		bool is_cpu = !*offer->gres;
 		if (!*offer->model)
-			log_warning("The cluster has GPUs without a type, which Podium cannot name; slurm.MODEL = gres=gpu would offer them.");
-		else if (!is_offered_before(cluster, i) && offer->devices && (!is_cpu || cluster->config->worker_cpu || !*count))
-			add_places(arena, places, count, offer->model, least(cluster->config->slurm_jobs, offer->devices));
+			log_warning("The cluster has GPUs without a type, which Podium cannot name; "
+			            "slurm.MODEL = gres=gpu would offer them.");
+		else if (!is_offered_before(cluster, i) && offer->devices
+			&& (!is_cpu || cluster->config->worker_cpu || !*count))
+			add_places(arena, places, count, offer->model,
+				least(cluster->config->slurm_jobs, offer->devices));
 	}
 }
 
-void cluster_places(struct cluster *cluster, struct arena *arena, struct device **places, size_t *count)
+void cluster_places(
+	struct cluster *cluster, struct arena *arena, struct device **places, size_t *count)
 {
 	const struct config *config = cluster->config;
 	*places = arena_array(arena, struct device, most_places);
 	*count = 0;
 	for (size_t i = 0; i < config->slurm_model_count; i++) {
 		const struct slurm_options *options = &config->slurm_models[i];
-		add_places(arena, *places, count, options->model, options->jobs ? options->jobs : config->slurm_jobs);
+		add_places(arena, *places, count, options->model,
+			options->jobs ? options->jobs : config->slurm_jobs);
 	}
 	pthread_mutex_lock(&cluster->mutex);
 	if (!config->slurm_model_count)
@@ -326,10 +370,14 @@ int cluster_standing(struct cluster *cluster, const char *model, struct error *e
 	if (cluster->trouble.text[0])
 		rc = fail(error, ERROR_SYSTEM, "%s", cluster->trouble.text);
 	else if (!offer || !offer->devices)
-		rc = fail(error, ERROR_SYSTEM, "sinfo shows no %s in %s; look at the settings slurm.%s and slurm_options.", model,
-			partitions_of(cluster, model) ? partitions_of(cluster, model) : "the default partition", model);
+		rc = fail(error, ERROR_SYSTEM,
+			"sinfo shows no %s in %s; look at the settings slurm.%s and slurm_options.", model,
+			partitions_of(cluster, model) ? partitions_of(cluster, model) : "the default partition",
+			model);
 	else if (!offer->usable)
-		rc = fail(error, ERROR_SYSTEM, "None of the %lld nodes or GPUs for %s takes jobs: they are down or drained, says sinfo.",
+		rc = fail(error, ERROR_SYSTEM,
+			"None of the %lld nodes or GPUs for %s takes jobs: they are down or drained, says "
+		    "sinfo.",
 			(long long)offer->devices, model);
 	pthread_mutex_unlock(&cluster->mutex);
 	return rc;
@@ -367,7 +415,8 @@ void cluster_set_warm(struct cluster *cluster, const struct device *place, bool 
 	if (was_warm && !is_warm)
 		cluster->warm[i] = cluster->warm[--cluster->warm_count];
 	else if (!was_warm && is_warm)
-		cluster->warm[cluster->warm_count++] = place; /* each of most_places stands here once at most */
+		cluster->warm[cluster->warm_count++] =
+			place; /* each of most_places stands here once at most */
 	pthread_mutex_unlock(&cluster->mutex);
 }
 

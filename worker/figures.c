@@ -7,13 +7,19 @@
 #include <string.h>
 
 static const char *const NAMES[] = {
-	[FIGURE_CLAIMS] = "claims", [FIGURE_RUNNERS] = "runners", [FIGURE_ZYGOTES] = "zygotes", [FIGURE_FAILURES] = "failures",
+	[FIGURE_CLAIMS] = "claims",
+	[FIGURE_RUNNERS] = "runners",
+	[FIGURE_ZYGOTES] = "zygotes",
+	[FIGURE_FAILURES] = "failures",
 	[FIGURE_LOST_CLAIMS] = "lost_claims",
 };
-static const char *const STAGES[] = { "compile", "test", "benchmark", "ranked", "profile", "compare" };
+static const char *const STAGES[] = { "compile", "test", "benchmark", "ranked", "profile",
+	"compare" };
 
 static atomic_llong figures[figure_count];
-static struct { atomic_llong count, total_ms; } stages[COUNT(STAGES)];
+static struct {
+	atomic_llong count, total_ms;
+} stages[COUNT(STAGES)];
 
 void figures_add(enum figure figure, int64_t more)
 {
@@ -33,11 +39,13 @@ char *figures_json(void)
 {
 	json_t *root = json_object(), *members = json_object();
 	for (size_t i = 0; i < COUNT(NAMES); i++)
-		json_object_set_new(root, NAMES[i], json_integer(atomic_load_explicit(&figures[i], memory_order_relaxed)));
+		json_object_set_new(
+			root, NAMES[i], json_integer(atomic_load_explicit(&figures[i], memory_order_relaxed)));
 	for (size_t i = 0; i < COUNT(STAGES); i++)
-		json_object_set_new(members, STAGES[i], json_pack("[I, I]",
-			(json_int_t)atomic_load_explicit(&stages[i].count, memory_order_relaxed),
-			(json_int_t)atomic_load_explicit(&stages[i].total_ms, memory_order_relaxed)));
+		json_object_set_new(members, STAGES[i],
+			json_pack("[I, I]",
+				(json_int_t)atomic_load_explicit(&stages[i].count, memory_order_relaxed),
+				(json_int_t)atomic_load_explicit(&stages[i].total_ms, memory_order_relaxed)));
 	json_object_set_new(root, "stages", members);
 	char *text = json_dumps(root, JSON_COMPACT);
 	json_decref(root);

@@ -5,14 +5,23 @@
 #include <dlfcn.h>
 #include <string.h>
 
-/* Errors after which a GPU has to be reset or replaced. Source: NVIDIA, "XID Errors", the rows whose causes are hardware
- * or driver and not the application. */
-static const struct { unsigned long long number; const char *meaning; } BROKEN[] = {
-	{ 48, "a double-bit error in its memory" }, { 61, "a breakpoint of its internal controller" },
-	{ 62, "a halt of its internal controller" }, { 64, "a failure to replace broken memory" }, { 74, "an error on NVLink" },
-	{ 79, "the GPU has fallen off the bus" }, { 95, "an uncontained memory error" },
-	{ 119, "its system processor does not answer" }, { 120, "an error of its system processor" },
-	{ 140, "a memory error that could not be recovered" }, { 143, "the GPU could not be initialized" },
+/* Errors after which a GPU has to be reset or replaced. Source: NVIDIA, "XID Errors", the rows
+ * whose causes are hardware or driver and not the application. */
+static const struct {
+	unsigned long long number;
+	const char *meaning;
+} BROKEN[] = {
+	{ 48, "a double-bit error in its memory" },
+	{ 61, "a breakpoint of its internal controller" },
+	{ 62, "a halt of its internal controller" },
+	{ 64, "a failure to replace broken memory" },
+	{ 74, "an error on NVLink" },
+	{ 79, "the GPU has fallen off the bus" },
+	{ 95, "an uncontained memory error" },
+	{ 119, "its system processor does not answer" },
+	{ 120, "an error of its system processor" },
+	{ 140, "a memory error that could not be recovered" },
+	{ 143, "the GPU could not be initialized" },
 };
 
 static bool bind(struct nvml_health *nvml)
@@ -37,9 +46,11 @@ static void listen_to_errors(struct health *health)
 	}
 }
 
-static int does_not_answer(const struct device *device, const char *call, unsigned int status, struct error *error)
+static int does_not_answer(
+	const struct device *device, const char *call, unsigned int status, struct error *error)
 {
-	return fail(error, ERROR_SYSTEM, "The %s %s has stopped working: the driver answers %s with status %u%s.", device->model,
+	return fail(error, ERROR_SYSTEM,
+		"The %s %s has stopped working: the driver answers %s with status %u%s.", device->model,
 		device->uuid, call, status, status == NVML_GPU_IS_LOST ? " (the GPU is lost)" : "");
 }
 
@@ -84,11 +95,14 @@ static int read_errors(struct health *health, const struct device *device, struc
 	enum { most_errors = 1000 };
 	struct nvml_event event;
 	int rc = 0;
-	for (int i = 0; health->errors && i < most_errors && !health->nvml.event_wait(health->errors, &event, 0); i++) {
+	for (int i = 0;
+		 health->errors && i < most_errors && !health->nvml.event_wait(health->errors, &event, 0);
+		 i++) {
 		health->reported += event.kind == NVML_EVENT_XID;
 		const char *meaning = event.kind == NVML_EVENT_XID ? meaning_of(event.number) : NULL;
 		if (meaning && !rc)
-			rc = fail(error, ERROR_SYSTEM, "The %s %s has stopped working: the driver reports Xid %llu, %s.", device->model,
+			rc = fail(error, ERROR_SYSTEM,
+				"The %s %s has stopped working: the driver reports Xid %llu, %s.", device->model,
 				device->uuid, event.number, meaning);
 	}
 	return rc;

@@ -16,13 +16,15 @@
 #include <string.h>
 
 enum {
-	write_every_ms = 250,     /* what is seen of a running job is at most this old */
+	write_every_ms = 250, /* what is seen of a running job is at most this old */
 	try_again_ms = 1000,
 	most_pause_ms = 10 * 1000,
-	refused_ms = 30 * 1000,   /* how long the database may refuse what is to be written of a job that has ended */
-	check_every_ms = 1000,    /* whether the device works */
-	refused_again_ms = 60 * 1000, /* how long a place that Slurm gave nothing is out of service without another try */
-	cancel_ms = 15 * 1000,    /* how long podium-run may take to end a job that it was told to end */
+	refused_ms = 30
+		* 1000, /* how long the database may refuse what is to be written of a job that has ended */
+	check_every_ms = 1000, /* whether the device works */
+	refused_again_ms = 60
+		* 1000, /* how long a place that Slurm gave nothing is out of service without another try */
+	cancel_ms = 15 * 1000, /* how long podium-run may take to end a job that it was told to end */
 };
 
 static bool is_stopping(const struct slot *slot)
@@ -49,7 +51,8 @@ static void pause_ms(const struct slot *slot, int64_t ms)
 /* The same between jobs, where there is nothing to finish. */
 static void rest_ms(const struct slot *slot, int64_t ms)
 {
-	struct pollfd ends[] = { { .fd = slot->stop, .events = POLLIN }, { .fd = slot->drain, .events = POLLIN } };
+	struct pollfd ends[] = { { .fd = slot->stop, .events = POLLIN },
+		{ .fd = slot->drain, .events = POLLIN } };
 	poll(ends, COUNT(ends), (int)ms);
 	beat_busy(slot->beat);
 }
@@ -81,24 +84,28 @@ static void note_success(struct slot *slot)
 enum { most_devices = 16 };
 
 /* The locks of a job that runs on several devices. */
-struct devices { struct device_lock locks[most_devices]; const struct device *used[most_devices]; size_t count; };
+struct devices {
+	struct device_lock locks[most_devices];
+	const struct device *used[most_devices];
+	size_t count;
+};
 
 struct run {
 	struct slot *slot;
 	struct result result;
 	struct devices devices;
 	int64_t limit_at_ms, written_at_ms;
-	bool is_cancelled;          /* podium-run was told so */
-	bool is_lost;               /* somebody else's by now: nothing more is written */
-	bool is_released;           /* the worker stops: queued again */
-	struct error fault;         /* text: podium-run failed, or this machine */
-	struct error loss;          /* text: a GPU has stopped working */
-	struct error refusal;       /* text: the cluster gave nothing to run it on */
+	bool is_cancelled;    /* podium-run was told so */
+	bool is_lost;         /* somebody else's by now: nothing more is written */
+	bool is_released;     /* the worker stops: queued again */
+	struct error fault;   /* text: podium-run failed, or this machine */
+	struct error loss;    /* text: a GPU has stopped working */
+	struct error refusal; /* text: the cluster gave nothing to run it on */
 };
 
 static void cancel(struct run *run)
 {
-	struct error error = {0};
+	struct error error = { 0 };
 	json_t *message = json_pack("{s:I}", "cancel", (json_int_t)run->result.claim.job_id);
 	if (!run->is_cancelled && runner_send(&run->slot->runner, message, &error))
 		log_warning("%s: %s", run->slot->device->model, error.text);
@@ -110,9 +117,10 @@ static void cancel(struct run *run)
 
 static void write_progress(struct run *run)
 {
-	struct error error = {0};
+	struct error error = { 0 };
 	int64_t age = clock_ms() - run->written_at_ms;
-	int64_t pause = result_is_pending(&run->result) ? write_every_ms : contact_pause_ms(run->slot->config->lease_ms);
+	int64_t pause = result_is_pending(&run->result) ? write_every_ms
+													: contact_pause_ms(run->slot->config->lease_ms);
 	if (run->is_lost || age < pause)
 		return;
 	run->written_at_ms = clock_ms();
@@ -173,17 +181,20 @@ static void follow(struct run *run)
 	}
 	if (run->result.machine_failed)
 		fail(&run->fault, ERROR_SYSTEM, "%s", run->result.reason);
-	else if (run->slot->cluster && !run->is_cancelled && strcmp(run->result.verdict, "cancelled") == 0)
-		allotment_explain(&run->slot->allotment, &run->fault); /* Slurm told podium-run to end, not we */
+	else if (run->slot->cluster && !run->is_cancelled
+		&& strcmp(run->result.verdict, "cancelled") == 0)
+		allotment_explain(
+			&run->slot->allotment, &run->fault); /* Slurm told podium-run to end, not we */
 }
 
-/* Tries until it is done, the claim is lost, or the worker is to stop; then the lease runs out. While the database is
- * away that takes as long as it takes: nobody else can have the job either. */
+/* Tries until it is done, the claim is lost, or the worker is to stop; then the lease runs out.
+ * While the database is away that takes as long as it takes: nobody else can have the job either.
+ */
 static int insist(struct run *run, int (*write)(struct run *run, struct error *error))
 {
 	struct slot *slot = run->slot;
 	long long job = run->result.claim.job_id;
-	struct error error = {0};
+	struct error error = { 0 };
 	int64_t refused_since_ms = clock_ms();
 	bool told = false;
 	int rc;
@@ -193,7 +204,8 @@ static int insist(struct run *run, int (*write)(struct run *run, struct error *e
 		else if (clock_ms() - refused_since_ms > refused_ms)
 			break;
 		if (!told)
-			log_warning("%s: %s How job %lld has ended is kept until it can be written.", slot->device->model, error.text, job);
+			log_warning("%s: %s How job %lld has ended is kept until it can be written.",
+				slot->device->model, error.text, job);
 		told = true;
 		pause_ms(slot, try_again_ms);
 	}
@@ -233,7 +245,8 @@ static void finish_run(struct run *run)
 	} else if (run->is_released || run->refusal.text[0]) {
 		insist(run, write_release);
 	} else if (run->fault.text[0]) {
-		log_error("%s: job %lld: %s", run->slot->device->model, (long long)run->result.claim.job_id, run->fault.text);
+		log_error("%s: job %lld: %s", run->slot->device->model, (long long)run->result.claim.job_id,
+			run->fault.text);
 		insist(run, write_fault);
 	} else {
 		int rc = insist(run, write_result);
@@ -249,17 +262,19 @@ static void finish_run(struct run *run)
 
 static int by_uuid(const void *left, const void *right)
 {
-	return strcmp((*(const struct device *const *)left)->uuid, (*(const struct device *const *)right)->uuid);
+	return strcmp(
+		(*(const struct device *const *)left)->uuid, (*(const struct device *const *)right)->uuid);
 }
 
-/* Our own and as many others of its model as are wanted, in the order in which everybody locks them. ERROR_LIMIT when
- * there would be enough if none were paused. */
-static int choose_devices(const struct slot *slot, size_t wanted, const struct device *chosen[static most_devices],
-	struct error *error)
+/* Our own and as many others of its model as are wanted, in the order in which everybody locks
+ * them. ERROR_LIMIT when there would be enough if none were paused. */
+static int choose_devices(const struct slot *slot, size_t wanted,
+	const struct device *chosen[static most_devices], struct error *error)
 {
 	size_t count = 0, there = 0;
 	if (wanted > most_devices)
-		return fail(error, ERROR_SYSTEM, "The task wants %zu GPUs in one host; a job gets %d at most.", wanted, most_devices);
+		return fail(error, ERROR_SYSTEM,
+			"The task wants %zu GPUs in one host; a job gets %d at most.", wanted, most_devices);
 	chosen[count++] = slot->device;
 	for (size_t i = 0; i < slot->all_count; i++) {
 		bool fits = strcmp(slot->all[i].model, slot->device->model) == 0;
@@ -270,19 +285,23 @@ static int choose_devices(const struct slot *slot, size_t wanted, const struct d
 			chosen[count++] = &slot->all[i];
 	}
 	if (count < wanted && there >= wanted)
-		return fail(error, ERROR_LIMIT, "Too few of the %zu GPUs of %s are in service.", there, slot->config->worker_name);
+		return fail(error, ERROR_LIMIT, "Too few of the %zu GPUs of %s are in service.", there,
+			slot->config->worker_name);
 	if (count < wanted)
-		return fail(error, ERROR_SYSTEM, "The task wants %zu GPUs of the model %s in one host, and the worker %s has %zu.", wanted,
-			slot->device->model, slot->config->worker_name, there);
+		return fail(error, ERROR_SYSTEM,
+			"The task wants %zu GPUs of the model %s in one host, and the worker %s has %zu.",
+			wanted, slot->device->model, slot->config->worker_name, there);
 	qsort(chosen, count, sizeof *chosen, by_uuid);
 	return 0;
 }
 
 /* Waits until enough of them are in service. ERROR_LIMIT when the job is not to be run any more. */
-static int choose_in_time(struct run *run, size_t wanted, const struct device *chosen[static most_devices], struct error *error)
+static int choose_in_time(struct run *run, size_t wanted,
+	const struct device *chosen[static most_devices], struct error *error)
 {
 	int rc;
-	while ((rc = choose_devices(run->slot, wanted, chosen, error)) == ERROR_LIMIT && !see_stop(run) && !run->is_lost) {
+	while ((rc = choose_devices(run->slot, wanted, chosen, error)) == ERROR_LIMIT && !see_stop(run)
+		&& !run->is_lost) {
 		write_progress(run);
 		pause_ms(run->slot, run->slot->config->poll_ms);
 		memset(error, 0, sizeof *error); /* waiting is no fault */
@@ -290,8 +309,8 @@ static int choose_in_time(struct run *run, size_t wanted, const struct device *c
 	return rc;
 }
 
-/* Waits for one more. Every worker takes the locks in the same order and waits for none below one that it holds, so
- * nobody waits for ever. False when the job is not to be run any more. */
+/* Waits for one more. Every worker takes the locks in the same order and waits for none below one
+ * that it holds, so nobody waits for ever. False when the job is not to be run any more. */
 static bool lock_device(struct run *run, struct device_lock *lock)
 {
 	enum { look_again_ms = 50 };
@@ -315,7 +334,7 @@ static int take_devices(struct run *run, struct assignment *assignment, struct e
 {
 	struct slot *slot = run->slot;
 	const struct device *chosen[most_devices];
-	cleanup_buffer struct buffer uuids = {0};
+	cleanup_buffer struct buffer uuids = { 0 };
 	size_t wanted = (size_t)assignment->gpu_count;
 	snprintf(run->result.progress, sizeof run->result.progress, "waiting for %zu GPUs", wanted);
 	device_lock_release(&slot->lock); /* it is taken again in its turn */
@@ -340,8 +359,9 @@ static int take_devices(struct run *run, struct assignment *assignment, struct e
 
 /* ---- in a cluster ---- */
 
-/* Slurm may take hours. ERROR_SYSTEM: it gives nothing; that is nobody's fault and no attempt, but where the job wants several GPUs, the
- * cluster may have no such node, and it would be tried for ever. */
+/* Slurm may take hours. ERROR_SYSTEM: it gives nothing; that is nobody's fault and no attempt, but
+ * where the job wants several GPUs, the cluster may have no such node, and it would be tried for
+ * ever. */
 static int take_allotment(struct run *run, struct assignment *assignment, struct error *error)
 {
 	struct slot *slot = run->slot;
@@ -349,11 +369,13 @@ static int take_allotment(struct run *run, struct assignment *assignment, struct
 	bool was_ready = allotment->is_ready;
 	int rc = allotment_ask(allotment, assignment->gpu_count, assignment->limit_ms, error);
 	was_ready = was_ready && allotment->is_ready;
-	while (!rc && !(rc = allotment_wait(allotment, slot->stop, run->result.progress, error)) && !see_stop(run) && !run->is_lost)
+	while (!rc && !(rc = allotment_wait(allotment, slot->stop, run->result.progress, error))
+		&& !see_stop(run) && !run->is_lost)
 		write_progress(run);
 	if (rc == 1 && !was_ready) {
 		struct device device = allotment_device(allotment);
-		registration_describe(slot->db, slot->config->worker_name, &device, NULL); /* for the pages alone */
+		registration_describe(
+			slot->db, slot->config->worker_name, &device, NULL); /* for the pages alone */
 	}
 	if (rc == 1)
 		allotment_address(allotment, assignment->message);
@@ -367,8 +389,8 @@ static int take_allotment(struct run *run, struct assignment *assignment, struct
 	return rc < 0 ? rc : 0;
 }
 
-/* A GPU that fails takes whatever runs on it along, so nothing but a verdict that the submission has earned on its own
- * is believed without asking the GPU. */
+/* A GPU that fails takes whatever runs on it along, so nothing but a verdict that the submission
+ * has earned on its own is believed without asking the GPU. */
 static bool is_beyond_doubt(const struct result *result)
 {
 	static const char *const verdicts[] = { "passed", "compile error", "cancelled" };
@@ -382,12 +404,13 @@ static bool is_beyond_doubt(const struct result *result)
 static void ask_devices(struct run *run)
 {
 	struct slot *slot = run->slot;
-	if (run->is_lost || slot->cluster || is_beyond_doubt(&run->result)) /* a cluster looks after its GPUs by itself */
+	if (run->is_lost || slot->cluster
+		|| is_beyond_doubt(&run->result)) /* a cluster looks after its GPUs by itself */
 		return;
 	if (health_check(&slot->health, slot->device, &run->loss))
 		quarantine_begin(&slot->quarantine, slot->db, &run->loss);
 	for (size_t i = 0; i < run->devices.count && !run->loss.text[0]; i++) {
-		struct health health = {0};
+		struct health health = { 0 };
 		health_check(&health, run->devices.used[i], &run->loss);
 		health_close(&health);
 	}
@@ -397,7 +420,8 @@ static void begin_log(const struct claim *claim)
 {
 	log_about_number(LOG_JOB, claim->job_id);
 	log_about_number(LOG_FENCE, claim->fence);
-	log_about_number(LOG_SUBMISSION, claim->submission_id == SQL_NULL_INTEGER ? 0 : claim->submission_id);
+	log_about_number(
+		LOG_SUBMISSION, claim->submission_id == SQL_NULL_INTEGER ? 0 : claim->submission_id);
 }
 
 static void end_log(void)
@@ -439,8 +463,9 @@ static bool run_claimed(struct slot *slot, struct arena *arena, const struct cla
 	begin_log(claim);
 	figures_add(FIGURE_CLAIMS, 1);
 	log_info("The job is claimed, attempt %lld.", (long long)claim->attempt);
-	struct assignment assignment = {0};
-	int rc = assignment_read(slot->db, arena, slot->cache, claim, slot->device, slot->tools, &assignment, &run.fault);
+	struct assignment assignment = { 0 };
+	int rc = assignment_read(
+		slot->db, arena, slot->cache, claim, slot->device, slot->tools, &assignment, &run.fault);
 	if (!rc && slot->cluster)
 		rc = take_allotment(&run, &assignment, &run.fault);
 	else if (!rc && assignment.gpu_count > 1)
@@ -468,12 +493,14 @@ static bool run_claimed(struct slot *slot, struct arena *arena, const struct cla
 
 /* ---- the loop ---- */
 
-/* Whether the device may work. One that has stopped working is put into quarantine, and what was released is looked at
- * again. */
+/* Whether the device may work. One that has stopped working is put into quarantine, and what was
+ * released is looked at again. */
 static int check_device(struct slot *slot, struct error *error)
 {
 	bool is_due = !slot->checked_at_ms || clock_ms() - slot->checked_at_ms >= check_every_ms;
-	if (!is_due || (quarantine_has_begun(&slot->quarantine) && !quarantine_is_over(&slot->quarantine, slot->db)))
+	if (!is_due
+		|| (quarantine_has_begun(&slot->quarantine)
+			&& !quarantine_is_over(&slot->quarantine, slot->db)))
 		return quarantine_error(&slot->quarantine, error);
 	slot->checked_at_ms = clock_ms();
 	int rc = health_check(&slot->health, slot->device, error);
@@ -483,13 +510,15 @@ static int check_device(struct slot *slot, struct error *error)
 		return quarantine_error(&slot->quarantine, error);
 	}
 	if (quarantine_has_begun(&slot->quarantine))
-		log_info("The %s %s is released from quarantine, and works.", slot->device->model, slot->device->uuid);
+		log_info("The %s %s is released from quarantine, and works.", slot->device->model,
+			slot->device->uuid);
 	quarantine_end(&slot->quarantine);
 	return 0;
 }
 
-/* The same of a place in a cluster. Whether Slurm still refuses what it refused before, only a job can show, and jobs may stay away from
- * what is out of service: so that is forgotten after a while. */
+/* The same of a place in a cluster. Whether Slurm still refuses what it refused before, only a job
+ * can show, and jobs may stay away from what is out of service: so that is forgotten after a while.
+ */
 static int check_place(struct slot *slot, struct error *error)
 {
 	int rc = cluster_standing(slot->cluster, slot->device->model, error);
@@ -504,7 +533,8 @@ static int check_place(struct slot *slot, struct error *error)
 /* Another place holds a GPU that waits for a job. */
 static bool leaves_it_to_others(const struct slot *slot)
 {
-	return slot->cluster && !slot->allotment.is_ready && cluster_has_warm(slot->cluster, slot->device->model);
+	return slot->cluster && !slot->allotment.is_ready
+		&& cluster_has_warm(slot->cluster, slot->device->model);
 }
 
 static bool take_turn(struct slot *slot)
@@ -524,7 +554,8 @@ static int make_ready(struct slot *slot, struct error *error)
 		rc = device_lock_open(&slot->lock, slot->device, slot->config->device_locks, error);
 	if (rc || runner_is_there(&slot->runner))
 		return rc;
-	rc = runner_start(&slot->runner, slot->runner_program, slot->config->worker_directory, slot->tools->python, slot->stop, error);
+	rc = runner_start(&slot->runner, slot->runner_program, slot->config->worker_directory,
+		slot->tools->python, slot->stop, error);
 	figures_add(FIGURE_RUNNERS, !rc);
 	slot->zygotes = 0;
 	return rc;
@@ -533,10 +564,10 @@ static int make_ready(struct slot *slot, struct error *error)
 static void claim_and_run(struct slot *slot)
 {
 	cleanup_arena struct arena *arena = arena_new();
-	struct error error = {0};
+	struct error error = { 0 };
 	struct claim claim;
-	const struct claimant claimant = { slot->config->worker_name, slot->device->model, slot->device->uuid, slot->config->lease_ms,
-		slot->hands_in };
+	const struct claimant claimant = { slot->config->worker_name, slot->device->model,
+		slot->device->uuid, slot->config->lease_ms, slot->hands_in };
 	int rc = queue_claim(slot->db, arena, &claimant, &claim, &error);
 	if (!rc || rc == ERROR_NOT_FOUND)
 		note_success(slot);
@@ -556,7 +587,7 @@ static void *slot_main(void *context)
 	log_about(LOG_WORKER, slot->config->worker_name);
 	log_about(LOG_DEVICE, slot->device->uuid);
 	while (!is_ending(slot)) {
-		struct error error = {0};
+		struct error error = { 0 };
 		beat_busy(slot->beat);
 		if (make_ready(slot, &error)) {
 			back_off(slot, &error);
@@ -582,11 +613,17 @@ int slot_start(struct slot *slot, struct error *error)
 {
 	slot->db = database_lazy(slot->config);
 	slot->runner = (struct runner){ .input = -1, .output = -1 };
-	slot->quarantine = (struct quarantine){ .worker = slot->config->worker_name, .device = slot->device };
+	slot->quarantine =
+		(struct quarantine){ .worker = slot->config->worker_name, .device = slot->device };
 	slot->lock = (struct device_lock){ .turn = -1, .use = -1 };
 	slot->allotment = (struct allotment){
-		.cluster = slot->cluster, .config = slot->config, .place = slot->device, .tools = slot->tools,
-		.runner_program = slot->runner_program, .runner = &slot->runner, .number = slot->number,
+		.cluster = slot->cluster,
+		.config = slot->config,
+		.place = slot->device,
+		.tools = slot->tools,
+		.runner_program = slot->runner_program,
+		.runner = &slot->runner,
+		.number = slot->number,
 	};
 	if (slot->cluster)
 		allotment_begin(&slot->allotment);

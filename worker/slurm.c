@@ -13,7 +13,10 @@
 enum { most_offers = 64, most_devices = 100000, most_error_bytes = 300 };
 
 /* A part of the text; nothing is copied before it is known to be good. */
-struct piece { const char *bytes; size_t length; };
+struct piece {
+	const char *bytes;
+	size_t length;
+};
 
 static bool equals(struct piece piece, const char *text)
 {
@@ -50,7 +53,8 @@ static struct piece all_of(const char *text)
 
 /* ---- names ---- */
 
-/* How the words that stand behind a number are written in the names of products; all others are in capitals. */
+/* How the words that stand behind a number are written in the names of products; all others are in
+ * capitals. */
 static const char *spelled(const char *word)
 {
 	static const char *const words[] = { "PCIe", "Ti", "Ada", "Laptop" };
@@ -65,21 +69,25 @@ const char *slurm_model(struct arena *arena, const char *type)
 	char *product = arena_strdup(arena, type), *word, *rest;
 	for (char *at = product; *at; at++)
 		*at = *at == '_' || *at == '-' || *at == '.' ? ' ' : (char)toupper((unsigned char)*at);
-	cleanup_buffer struct buffer words = {0};
+	cleanup_buffer struct buffer words = { 0 };
 	for (rest = product; (word = strtok_r(rest, " ", &rest));)
-		buffer_printf(&words, "%s%s", words.length ? " " : "", spelled(word) ? spelled(word) : word);
+		buffer_printf(
+			&words, "%s%s", words.length ? " " : "", spelled(word) ? spelled(word) : word);
 	return device_model(arena, buffer_string(&words));
 }
 
 /* ---- sinfo ---- */
 
-/* Whether a node of this state, in sinfo's short form, takes jobs now or later without anybody's help. A mark behind it says
- * more: one that does not answer ("*") takes none. Source: sinfo(1), NODE STATE CODES. */
+/* Whether a node of this state, in sinfo's short form, takes jobs now or later without anybody's
+ * help. A mark behind it says more: one that does not answer ("*") takes none. Source: sinfo(1),
+ * NODE STATE CODES. */
 static bool takes_jobs(struct piece state)
 {
-	static const char *const good[] = { "idle", "mix", "alloc", "comp", "plnd", "boot", "resv", "pow_up", "pow_dn" };
+	static const char *const good[] = { "idle", "mix", "alloc", "comp", "plnd", "boot", "resv",
+		"pow_up", "pow_dn" };
 	struct piece word = { state.bytes, 0 };
-	while (word.length < state.length && (isalpha((unsigned char)word.bytes[word.length]) || word.bytes[word.length] == '_'))
+	while (word.length < state.length
+		&& (isalpha((unsigned char)word.bytes[word.length]) || word.bytes[word.length] == '_'))
 		word.length++;
 	if (memchr(state.bytes + word.length, '*', state.length - word.length))
 		return false;
@@ -104,14 +112,17 @@ static bool is_listed(struct piece partition, const char *partitions)
 	return false;
 }
 
-struct node { struct piece name, state, partition, gres; };
+struct node {
+	struct piece name, state, partition, gres;
+};
 
 static bool take_node(struct piece *rest, struct node *node)
 {
 	struct piece line;
 	while (take(rest, '\n', &line)) {
-		if (take(&line, '|', &node->name) && take(&line, '|', &node->state) && take(&line, '|', &node->partition)
-			&& take(&line, '|', &node->gres) && !line.bytes && slurm_is_name(node->name.bytes, node->name.length, 255))
+		if (take(&line, '|', &node->name) && take(&line, '|', &node->state)
+			&& take(&line, '|', &node->partition) && take(&line, '|', &node->gres) && !line.bytes
+			&& slurm_is_name(node->name.bytes, node->name.length, 255))
 			return true;
 	}
 	return false;
@@ -127,9 +138,14 @@ static bool has_default(const char *text)
 	return false;
 }
 
-struct offers { struct arena *arena; struct slurm_offer *list; size_t count; };
+struct offers {
+	struct arena *arena;
+	struct slurm_offer *list;
+	size_t count;
+};
 
-static void add(struct offers *offers, const char *model, const char *gres, int64_t devices, bool usable)
+static void add(
+	struct offers *offers, const char *model, const char *gres, int64_t devices, bool usable)
 {
 	size_t i = 0;
 	while (i < offers->count && strcmp(offers->list[i].gres, gres) != 0)
@@ -159,11 +175,14 @@ static void add_gres(struct offers *offers, struct piece gres, bool usable)
 	struct piece name, second, third;
 	if (!take(&gres, ':', &name) || !equals(name, "gpu") || !take(&gres, ':', &second))
 		return;
-	if (count_of(second) && isdigit((unsigned char)second.bytes[0]) && (!gres.bytes || memchr(second.bytes, '(', second.length))) {
+	if (count_of(second) && isdigit((unsigned char)second.bytes[0])
+		&& (!gres.bytes || memchr(second.bytes, '(', second.length))) {
 		add(offers, "", "gpu", count_of(second), usable);
-	} else if (slurm_is_name(second.bytes, second.length, slurm_model_bytes - 1) && take(&gres, ':', &third) && count_of(third)) {
+	} else if (slurm_is_name(second.bytes, second.length, slurm_model_bytes - 1)
+		&& take(&gres, ':', &third) && count_of(third)) {
 		const char *type = arena_strndup(offers->arena, second.bytes, second.length);
-		add(offers, slurm_model(offers->arena, type), arena_printf(offers->arena, "gpu:%s", type), count_of(third), usable);
+		add(offers, slurm_model(offers->arena, type), arena_printf(offers->arena, "gpu:%s", type),
+			count_of(third), usable);
 	}
 }
 
@@ -178,7 +197,8 @@ static bool take_gres(struct piece *rest, struct piece *gres)
 		depth += (rest->bytes[length] == '(') - (rest->bytes[length] == ')');
 	*gres = (struct piece){ rest->bytes, length };
 	bool is_last = length == rest->length;
-	*rest = is_last ? (struct piece){0} : (struct piece){ rest->bytes + length + 1, rest->length - length - 1 };
+	*rest = is_last ? (struct piece){ 0 }
+					: (struct piece){ rest->bytes + length + 1, rest->length - length - 1 };
 	return true;
 }
 
@@ -186,7 +206,8 @@ static bool take_gres(struct piece *rest, struct piece *gres)
 static bool is_new(const struct node *node, struct piece *seen, size_t *count, size_t most)
 {
 	for (size_t i = 0; i < *count; i++)
-		if (seen[i].length == node->name.length && memcmp(seen[i].bytes, node->name.bytes, seen[i].length) == 0)
+		if (seen[i].length == node->name.length
+			&& memcmp(seen[i].bytes, node->name.bytes, seen[i].length) == 0)
 			return false;
 	if (*count == most)
 		return false;
@@ -194,7 +215,8 @@ static bool is_new(const struct node *node, struct piece *seen, size_t *count, s
 	return true;
 }
 
-void slurm_read_nodes(struct arena *arena, const char *text, const char *partitions, struct slurm_offer **list, size_t *count)
+void slurm_read_nodes(struct arena *arena, const char *text, const char *partitions,
+	struct slurm_offer **list, size_t *count)
 {
 	enum { most_nodes = 4096 };
 	struct offers offers = { arena, arena_array(arena, struct slurm_offer, most_offers + 1), 0 };
@@ -204,7 +226,8 @@ void slurm_read_nodes(struct arena *arena, const char *text, const char *partiti
 	size_t nodes = 0;
 	bool by_default = !partitions && has_default(text);
 	while (take_node(&rest, &node)) {
-		bool is_ours = partitions ? is_listed(node.partition, partitions) : !by_default || is_default(node.partition);
+		bool is_ours = partitions ? is_listed(node.partition, partitions)
+								  : !by_default || is_default(node.partition);
 		if (!is_ours || !is_new(&node, seen, &nodes, most_nodes))
 			continue;
 		bool usable = takes_jobs(node.state);
@@ -242,10 +265,11 @@ bool slurm_read_job(const char *text, struct slurm_job *job)
 {
 	struct piece rest = all_of(text), line, number, state, reason, node;
 	long long newest = -1;
-	*job = (struct slurm_job){0};
+	*job = (struct slurm_job){ 0 };
 	while (take(&rest, '\n', &line)) {
-		if (!take(&line, '|', &number) || !take(&line, '|', &state) || !take(&line, '|', &reason) || !take(&line, '|', &node)
-			|| line.bytes || !is_number(number) || atoll(number.bytes) <= newest)
+		if (!take(&line, '|', &number) || !take(&line, '|', &state) || !take(&line, '|', &reason)
+			|| !take(&line, '|', &node) || line.bytes || !is_number(number)
+			|| atoll(number.bytes) <= newest)
 			continue;
 		newest = atoll(number.bytes);
 		keep(number, job->number, sizeof job->number);
@@ -260,7 +284,16 @@ bool slurm_read_job(const char *text, struct slurm_job *job)
 bool slurm_is_over(const struct slurm_job *job)
 {
 	static const char *const over[] = {
-		"BOOT_FAIL", "CANCELLED", "COMPLETED", "DEADLINE", "FAILED", "NODE_FAIL", "OUT_OF_MEMORY", "PREEMPTED", "TIMEOUT", "REVOKED",
+		"BOOT_FAIL",
+		"CANCELLED",
+		"COMPLETED",
+		"DEADLINE",
+		"FAILED",
+		"NODE_FAIL",
+		"OUT_OF_MEMORY",
+		"PREEMPTED",
+		"TIMEOUT",
+		"REVOKED",
 	};
 	for (size_t i = 0; i < COUNT(over); i++)
 		if (strcmp(job->state, over[i]) == 0)
@@ -268,12 +301,14 @@ bool slurm_is_over(const struct slurm_job *job)
 	return false;
 }
 
-size_t slurm_read_leftovers(const char *text, const char *prefix, struct slurm_leftover *leftovers, size_t most)
+size_t slurm_read_leftovers(
+	const char *text, const char *prefix, struct slurm_leftover *leftovers, size_t most)
 {
 	struct piece rest = all_of(text), line, number;
 	size_t count = 0;
 	while (count < most && take(&rest, '\n', &line)) {
-		if (!take(&line, '|', &number) || !is_number(number) || !line.bytes || !begins(line, prefix))
+		if (!take(&line, '|', &number) || !is_number(number) || !line.bytes
+			|| !begins(line, prefix))
 			continue;
 		drop(&line, strlen(prefix));
 		if (!is_number(line))
@@ -289,18 +324,20 @@ size_t slurm_read_leftovers(const char *text, const char *prefix, struct slurm_l
 /* "srun: error: node2: task 0: Exited with exit code 2" and the like. */
 static bool says_little(struct piece line)
 {
-	static const char *const parts[] = { ": task ", "Job step aborted", "forcing job termination", "Force Terminated" };
+	static const char *const parts[] = { ": task ", "Job step aborted", "forcing job termination",
+		"Force Terminated" };
 	for (size_t i = 0; i < COUNT(parts); i++)
 		if (memmem(line.bytes, line.length, parts[i], strlen(parts[i])))
 			return true;
 	return false;
 }
 
-/* What the line says behind "srun: error: ", "slurmstepd-node2: error: ", "slurm_load_partitions: ", or the front of a line
- * of podium-run's log. */
+/* What the line says behind "srun: error: ", "slurmstepd-node2: error: ", "slurm_load_partitions:
+ * ", or the front of a line of podium-run's log. */
 static struct piece strip(struct piece line)
 {
-	static const char *const marks[] = { " error podium-run: ", "error: ", "slurm_load_partitions: ", "slurm_load_jobs error: ", "srun: " };
+	static const char *const marks[] = { " error podium-run: ", "error: ",
+		"slurm_load_partitions: ", "slurm_load_jobs error: ", "srun: " };
 	for (size_t i = 0; i < COUNT(marks); i++) {
 		const char *found = memmem(line.bytes, line.length, marks[i], strlen(marks[i]));
 		if (!found)
@@ -313,17 +350,18 @@ static struct piece strip(struct piece line)
 
 void slurm_say_error(struct buffer *out, const char *said)
 {
-	struct piece rest = all_of(said), line, last = {0};
+	struct piece rest = all_of(said), line, last = { 0 };
 	while (take(&rest, '\n', &line))
 		if (line.length && !says_little(line))
 			last = strip(line);
 	if (!last.length)
 		return;
 	cleanup_free char *copy = strndup(last.bytes, last.length);
-	cleanup_buffer struct buffer printable = {0}, valid = {0};
+	cleanup_buffer struct buffer printable = { 0 }, valid = { 0 };
 	text_append_valid(&valid, copy, strlen(copy));
 	text_append_printable(&printable, buffer_string(&valid));
-	size_t kept = printable.length <= most_error_bytes ? printable.length
+	size_t kept = printable.length <= most_error_bytes
+		? printable.length
 		: text_utf8_prefix(buffer_string(&printable), most_error_bytes);
 	while (kept && printable.data[kept - 1] == '.')
 		kept--;
@@ -331,8 +369,11 @@ void slurm_say_error(struct buffer *out, const char *said)
 }
 
 /* By the state, else by what stands in srun's words while the state is not known yet. */
-static const struct end { const char *state, *words, *sentence; } ENDS[] = {
-	{ "PREEMPTED", "DUE TO PREEMPTION", "Slurm took the node away for a job of higher priority (preempted)" },
+static const struct end {
+	const char *state, *words, *sentence;
+} ENDS[] = {
+	{ "PREEMPTED", "DUE TO PREEMPTION",
+		"Slurm took the node away for a job of higher priority (preempted)" },
 	{ "NODE_FAIL", "ode failure", "the node failed (Slurm: NODE_FAIL)" },
 	{ "NODE_FAIL", "DUE TO NODE FAILURE", "the node failed (Slurm: NODE_FAIL)" },
 	{ "BOOT_FAIL", NULL, "the node did not start (Slurm: BOOT_FAIL)" },
@@ -353,7 +394,8 @@ static const struct end *find_end(const struct slurm_job *job, const char *said)
 	return NULL;
 }
 
-void slurm_say_end(struct buffer *out, const struct slurm_job *job, const char *said, int64_t limit_min)
+void slurm_say_end(
+	struct buffer *out, const struct slurm_job *job, const char *said, int64_t limit_min)
 {
 	const struct end *end = find_end(job, said);
 	if (*job->number && *job->node)
@@ -361,8 +403,9 @@ void slurm_say_end(struct buffer *out, const struct slurm_job *job, const char *
 	else
 		buffer_text(out, "While it ran in the cluster, ");
 	if (end && strcmp(end->state, "TIMEOUT") == 0) {
-		buffer_printf(out, "%s; it had asked for %lld min, and Podium's own limits end a job before that.", end->sentence,
-			(long long)limit_min);
+		buffer_printf(out,
+			"%s; it had asked for %lld min, and Podium's own limits end a job before that.",
+			end->sentence, (long long)limit_min);
 		return;
 	}
 	buffer_text(out, end ? end->sentence : "podium-run ended by itself: ");

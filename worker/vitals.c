@@ -4,14 +4,18 @@
 
 enum { keep_every_ms = 60 * 1000 };
 
-/* Several in the same minute become one row. Of a key that is there nothing is changed, as in worker/registration.c. */
+/* Several in the same minute become one row. Of a key that is there nothing is changed, as in
+ * worker/registration.c. */
 #define MINUTE "HOUR(UTC_TIMESTAMP()) * 60 + MINUTE(UTC_TIMESTAMP())"
-static const struct statement CHANGE = COMMAND(
-	"UPDATE device_vitals SET errors = IF(at > UTC_TIMESTAMP(3) - INTERVAL 1 HOUR, errors, 0) + ?, at = UTC_TIMESTAMP(3), "
-	"temperature_c = ?, sm_mhz = ?, memory_mhz = ? WHERE worker = ? AND uuid = ? AND minute = " MINUTE);
-static const struct statement ADD = COMMAND(
-	"INSERT INTO device_vitals (errors, at, temperature_c, sm_mhz, memory_mhz, worker, uuid, minute) "
-	"VALUES (?, UTC_TIMESTAMP(3), ?, ?, ?, ?, ?, " MINUTE ")");
+static const struct statement CHANGE =
+	COMMAND("UPDATE device_vitals SET errors = IF(at > UTC_TIMESTAMP(3) - INTERVAL 1 HOUR, errors, "
+            "0) + ?, at = UTC_TIMESTAMP(3), "
+			"temperature_c = ?, sm_mhz = ?, memory_mhz = ? WHERE worker = ? AND uuid = ? AND "
+            "minute = " MINUTE);
+static const struct statement ADD =
+	COMMAND("INSERT INTO device_vitals (errors, at, temperature_c, sm_mhz, memory_mhz, worker, "
+            "uuid, minute) "
+			"VALUES (?, UTC_TIMESTAMP(3), ?, ?, ?, ?, ?, " MINUTE ")");
 
 static int64_t temperature_of(const struct health *health)
 {
@@ -24,19 +28,23 @@ static int64_t temperature_of(const struct health *health)
 static int64_t clock_of(const struct health *health, unsigned int kind)
 {
 	unsigned int value;
-	bool is_known = health->is_open && health->nvml.clock && !health->nvml.clock(health->device, kind, &value);
+	bool is_known =
+		health->is_open && health->nvml.clock && !health->nvml.clock(health->device, kind, &value);
 	return is_known ? value : SQL_NULL_INTEGER;
 }
 
-static int put(const struct statement *statement, struct database *db, const char *worker, const struct device *device, const struct health *health)
+static int put(const struct statement *statement, struct database *db, const char *worker,
+	const struct device *device, const struct health *health)
 {
-	return database_execute(db, statement, NULL, "iiiiss", health->reported, temperature_of(health), clock_of(health, NVML_SM_CLOCK),
-		clock_of(health, NVML_MEMORY_CLOCK), worker, device->uuid);
+	return database_execute(db, statement, NULL, "iiiiss", health->reported, temperature_of(health),
+		clock_of(health, NVML_SM_CLOCK), clock_of(health, NVML_MEMORY_CLOCK), worker, device->uuid);
 }
 
-void vitals_keep(struct vitals *vitals, struct database *db, const char *worker, const struct device *device, struct health *health)
+void vitals_keep(struct vitals *vitals, struct database *db, const char *worker,
+	const struct device *device, struct health *health)
 {
-	bool is_due = !vitals->kept_at_ms || clock_ms() - vitals->kept_at_ms >= keep_every_ms || health->reported;
+	bool is_due =
+		!vitals->kept_at_ms || clock_ms() - vitals->kept_at_ms >= keep_every_ms || health->reported;
 	if (device_is_cpu(device) || !is_due)
 		return;
 	int rc = put(&CHANGE, db, worker, device, health);

@@ -1,6 +1,6 @@
-/* What the commands of podium-admin share. A command gets its own words as argv[0] and its arguments after
- * it, says what it did on stdout, and returns the exit code: 0 done, 1 failed (one sentence on stderr),
- * 2 called wrongly. */
+/* What the commands of podium-admin share. A command gets its own words as argv[0] and its
+ * arguments after it, says what it did on stdout, and returns the exit code: 0 done, 1 failed (one
+ * sentence on stderr), 2 called wrongly. */
 #ifndef PODIUM_CLI_ADMIN_ADMIN_H
 #define PODIUM_CLI_ADMIN_ADMIN_H
 
@@ -12,25 +12,27 @@ enum { admin_done = 0, admin_failed = 1, admin_misused = 2 };
 
 typedef int admin_command(int argc, char **argv);
 
-admin_command init_command;                            /* init.c */
-admin_command manual_command;                          /* main.c */
-admin_command migrate_command;                         /* migrate.c */
-admin_command backup_command, backup_check_command;    /* backup.c */
-admin_command restore_command, restored_command;       /* restore.c */
-admin_command prune_command;                           /* prune.c */
+admin_command init_command;                         /* init.c */
+admin_command manual_command;                       /* main.c */
+admin_command migrate_command;                      /* migrate.c */
+admin_command backup_command, backup_check_command; /* backup.c */
+admin_command restore_command, restored_command;    /* restore.c */
+admin_command prune_command;                        /* prune.c */
 admin_command user_add_command, user_role_command, user_password_command, user_list_command,
-	user_first_admin_command;                          /* user.c */
-admin_command task_load_command;                       /* task_load.c */
-admin_command ranking_rebuild_command;                 /* ranking.c */
+	user_first_admin_command;                                                     /* user.c */
+admin_command task_load_command;                                                  /* task_load.c */
+admin_command ranking_rebuild_command;                                            /* ranking.c */
 admin_command review_list_command, review_release_command, review_reject_command; /* review.c */
-admin_command rejudge_start_command, rejudge_list_command, rejudge_show_command, rejudge_apply_command,
-	rejudge_discard_command;                           /* rejudge.c */
-admin_command quota_show_command, quota_set_command;    /* quota.c */
-admin_command doctor_command;                          /* doctor.c */
+admin_command rejudge_start_command, rejudge_list_command, rejudge_show_command,
+	rejudge_apply_command, rejudge_discard_command;  /* rejudge.c */
+admin_command quota_show_command, quota_set_command; /* quota.c */
+admin_command doctor_command;                        /* doctor.c */
 admin_command worker_list_command, worker_drain_command, worker_pause_command,
-	worker_quarantine_command, worker_resume_command;  /* worker.c */
-admin_command worker_invite_command, worker_revoke_command, worker_accounts_command; /* worker_account.c */
-admin_command gpu_list_command, gpu_release_command, port_free_command, healthy_command; /* host.c */
+	worker_quarantine_command, worker_resume_command; /* worker.c */
+admin_command worker_invite_command, worker_revoke_command,
+	worker_accounts_command; /* worker_account.c */
+admin_command gpu_list_command, gpu_release_command, port_free_command,
+	healthy_command; /* host.c */
 
 /* Prints the error's sentence on stderr and returns admin_failed. */
 int admin_complain(const struct error *error);
@@ -38,7 +40,8 @@ int admin_complain(const struct error *error);
 /* Prints how the command is called on stderr and returns admin_misused. */
 int admin_usage(const char *command);
 
-/* Like database_open. Where MariaDB knows users by their names on this host, root is let in as the database's user. */
+/* Like database_open. Where MariaDB knows users by their names on this host, root is let in as the
+ * database's user. */
 struct database *admin_open(const struct config *config, struct error *error);
 
 /* The database of the settings, or NULL after a complaint. */

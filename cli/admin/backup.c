@@ -12,7 +12,9 @@
 #include <sys/stat.h>
 #include <time.h>
 
-struct version_row { int64_t version; };
+struct version_row {
+	int64_t version;
+};
 static const struct column VERSION_COLUMNS[] = { INTEGER(struct version_row, version) };
 static const struct statement VERSION = SELECT(struct version_row, VERSION_COLUMNS,
 	"SELECT COALESCE(MAX(version), 0) AS version FROM schema_migrations");
@@ -23,11 +25,15 @@ static void say_contents(struct arena *arena, const char *path, const struct man
 {
 	const struct ledger *ledger = &manifest->ledger;
 	struct stat found;
-	admin_say("%s: %s with %s at schema %lld, made at %s by Podium %s%s.", path, plural(arena, (int64_t)ledger->count, "table"),
-		plural(arena, ledger->rows, "row"), (long long)manifest->schema, manifest->made_at, manifest->podium,
-		stat(path, &found) ? "" : arena_printf(arena, "; %s", plural(arena, (int64_t)found.st_size, "byte")));
+	admin_say("%s: %s with %s at schema %lld, made at %s by Podium %s%s.", path,
+		plural(arena, (int64_t)ledger->count, "table"), plural(arena, ledger->rows, "row"),
+		(long long)manifest->schema, manifest->made_at, manifest->podium,
+		stat(path, &found)
+			? ""
+			: arena_printf(arena, "; %s", plural(arena, (int64_t)found.st_size, "byte")));
 	if (ledger->binary_log[0])
-		admin_say("The binary log goes on in %s at position %lld.", ledger->binary_log, (long long)ledger->binary_log_position);
+		admin_say("The binary log goes on in %s at position %lld.", ledger->binary_log,
+			(long long)ledger->binary_log_position);
 }
 
 /* ---- backup ---- */
@@ -37,7 +43,8 @@ static void describe(struct manifest *manifest, int64_t schema)
 	time_t now = time(NULL);
 	struct tm utc;
 	snprintf(manifest->podium, sizeof manifest->podium, "%s", PODIUM_VERSION);
-	strftime(manifest->made_at, sizeof manifest->made_at, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
+	strftime(
+		manifest->made_at, sizeof manifest->made_at, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
 	manifest->schema = schema;
 }
 
@@ -46,7 +53,8 @@ static int write_piece(void *writer, const char *bytes, size_t length, struct er
 	return backup_write(writer, bytes, length, error);
 }
 
-static int read_version(struct database *db, struct arena *arena, int64_t *version, struct error *error)
+static int read_version(
+	struct database *db, struct arena *arena, int64_t *version, struct error *error)
 {
 	struct version_row row;
 	int64_t tables;
@@ -58,17 +66,21 @@ static int read_version(struct database *db, struct arena *arena, int64_t *versi
 	if (!rc)
 		rc = database_row(db, arena, &VERSION, &row, error, "");
 	if (rc == ERROR_DATABASE && database_is_connected(db))
-		return fail(error, ERROR_INPUT, "The database has no table schema_migrations: it is not Podium's, or was not restored to its end.");
+		return fail(error, ERROR_INPUT,
+			"The database has no table schema_migrations: it is not Podium's, or was not restored "
+		    "to its end.");
 	*version = rc ? 0 : row.version;
 	return rc;
 }
 
-static int back_up(struct database *db, const struct config *config, const char *path, struct manifest *manifest, struct error *error)
+static int back_up(struct database *db, const struct config *config, const char *path,
+	struct manifest *manifest, struct error *error)
 {
 	cleanup_arena struct arena *arena = arena_new();
 	cleanup_free struct backup_writer *writer = calloc(1, sizeof *writer);
 	int64_t version = 0;
-	int rc = writer ? schema_lock(db, error) : fail(error, ERROR_SYSTEM, "There is no memory for a backup.");
+	int rc = writer ? schema_lock(db, error)
+					: fail(error, ERROR_SYSTEM, "There is no memory for a backup.");
 	if (!rc)
 		rc = read_version(db, arena, &version, error);
 	if (rc)
@@ -91,7 +103,7 @@ int backup_command(int argc, char **argv)
 	cleanup_database struct database *db = admin_connect();
 	cleanup_free struct manifest *manifest = calloc(1, sizeof *manifest);
 	struct config config;
-	struct error error = {0};
+	struct error error = { 0 };
 	if (!db || !manifest)
 		return admin_failed;
 	interruption_catch();
@@ -112,7 +124,7 @@ int backup_check_command(int argc, char **argv)
 		return admin_usage("backup check");
 	cleanup_arena struct arena *arena = arena_new();
 	cleanup_free struct manifest *manifest = calloc(1, sizeof *manifest);
-	struct error error = {0};
+	struct error error = { 0 };
 	if (!manifest)
 		return admin_failed;
 	interruption_catch();

@@ -20,18 +20,21 @@ static json_t *tables_json(const struct ledger *ledger)
 {
 	json_t *tables = json_array();
 	for (size_t i = 0; i < ledger->count; i++)
-		json_array_append_new(tables, json_pack("{s:s, s:I, s:s}", "name", ledger->tables[i].name, "rows", (json_int_t)ledger->tables[i].rows,
-			"sha256", ledger->tables[i].sha256));
+		json_array_append_new(tables,
+			json_pack("{s:s, s:I, s:s}", "name", ledger->tables[i].name, "rows",
+				(json_int_t)ledger->tables[i].rows, "sha256", ledger->tables[i].sha256));
 	return tables;
 }
 
 static char *manifest_text(const struct manifest *manifest, const char *sha256)
 {
 	const struct ledger *ledger = &manifest->ledger;
-	json_t *root = json_pack("{s:i, s:s, s:I, s:s, s:s, s:I, s:s, s:I, s:o}", "format", (int)format, "podium", manifest->podium,
-		"schema", (json_int_t)manifest->schema, "made_at", manifest->made_at, "sha256", sha256,
-		"longest_statement_bytes", (json_int_t)ledger->longest_statement_bytes, "binary_log", ledger->binary_log,
-		"binary_log_position", (json_int_t)ledger->binary_log_position, "tables", tables_json(ledger));
+	json_t *root = json_pack("{s:i, s:s, s:I, s:s, s:s, s:I, s:s, s:I, s:o}", "format", (int)format,
+		"podium", manifest->podium, "schema", (json_int_t)manifest->schema, "made_at",
+		manifest->made_at, "sha256", sha256, "longest_statement_bytes",
+		(json_int_t)ledger->longest_statement_bytes, "binary_log", ledger->binary_log,
+		"binary_log_position", (json_int_t)ledger->binary_log_position, "tables",
+		tables_json(ledger));
 	char *text = json_dumps(root, JSON_COMPACT | JSON_ENSURE_ASCII);
 	json_decref(root);
 	return text;
@@ -46,10 +49,13 @@ static int read_tables(const json_t *tables, struct ledger *ledger)
 {
 	size_t i;
 	json_t *table;
-	json_array_foreach(tables, i, table) {
+	json_array_foreach(tables, i, table)
+	{
 		const char *name, *sha256;
 		json_int_t rows;
-		if (i >= ledger_most_tables || json_unpack(table, "{s:s, s:I, s:s}", "name", &name, "rows", &rows, "sha256", &sha256))
+		if (i >= ledger_most_tables
+			|| json_unpack(
+				table, "{s:s, s:I, s:s}", "name", &name, "rows", &rows, "sha256", &sha256))
 			return ERROR_INPUT;
 		struct ledger_table *place = &ledger->tables[ledger->count++];
 		snprintf(place->name, sizeof place->name, "%s", name);
@@ -60,17 +66,24 @@ static int read_tables(const json_t *tables, struct ledger *ledger)
 }
 
 /* Fills `manifest` from the JSON. */
-static int read_manifest(const char *path, const char *text, struct manifest *manifest, char *sha256, size_t sha256_size, struct error *error)
+static int read_manifest(const char *path, const char *text, struct manifest *manifest,
+	char *sha256, size_t sha256_size, struct error *error)
 {
 	json_int_t form = 0, schema = 0, longest = 0, position = 0;
 	const char *podium = "", *made_at = "", *whole = "", *binary_log = "";
 	json_t *tables = NULL, *root = json_loads(text, JSON_DISABLE_EOF_CHECK, NULL);
-	int rc = !root || json_unpack(root, "{s:I, s:s, s:I, s:s, s:s, s:I, s:s, s:I, s:o}", "format", &form, "podium", &podium, "schema", &schema,
-		"made_at", &made_at, "sha256", &whole, "longest_statement_bytes", &longest, "binary_log", &binary_log, "binary_log_position", &position,
-		"tables", &tables) ? damaged(path, "damaged in its last line", error) : 0;
+	int rc = !root
+			|| json_unpack(root, "{s:I, s:s, s:I, s:s, s:s, s:I, s:s, s:I, s:o}", "format", &form,
+				"podium", &podium, "schema", &schema, "made_at", &made_at, "sha256", &whole,
+				"longest_statement_bytes", &longest, "binary_log", &binary_log,
+				"binary_log_position", &position, "tables", &tables)
+		? damaged(path, "damaged in its last line", error)
+		: 0;
 	if (!rc && form != format)
-		rc = fail(error, ERROR_INPUT, "%.300s has the form %lld, and podium-admin %s reads the form %d: use the Podium that made it.", path,
-			(long long)form, PODIUM_VERSION, format);
+		rc = fail(error, ERROR_INPUT,
+			"%.300s has the form %lld, and podium-admin %s reads the form %d: use the Podium that "
+		    "made it.",
+			path, (long long)form, PODIUM_VERSION, format);
 	memset(manifest, 0, sizeof *manifest);
 	if (!rc && read_tables(tables, &manifest->ledger))
 		rc = damaged(path, "damaged in its last line", error);
@@ -105,10 +118,12 @@ static int cannot_write(const struct backup_writer *writer, int number, struct e
 {
 	if (interruption_check(error))
 		return error->code;
-	return fail(error, ERROR_SYSTEM, "Cannot write the backup %.300s: %s.", writer->path, strerror(number));
+	return fail(
+		error, ERROR_SYSTEM, "Cannot write the backup %.300s: %s.", writer->path, strerror(number));
 }
 
-int backup_create(struct backup_writer *writer, const char *path, struct manifest *manifest, struct error *error)
+int backup_create(
+	struct backup_writer *writer, const char *path, struct manifest *manifest, struct error *error)
 {
 	*writer = (struct backup_writer){ .file = -1, .manifest = manifest };
 	if (snprintf(writer->path, sizeof writer->path, "%s", path) + 8 >= (int)sizeof writer->path)
@@ -116,13 +131,16 @@ int backup_create(struct backup_writer *writer, const char *path, struct manifes
 	ledger_begin(&manifest->ledger);
 	crypto_hash_sha256_init(&writer->hash);
 	if (!is_standard_output(writer))
-		snprintf(writer->fresh, sizeof writer->fresh, "%.*s.XXXXXX", (int)strlen(writer->path), writer->path);
-	writer->file = is_standard_output(writer) ? dup(STDOUT_FILENO) : mkostemp(writer->fresh, O_CLOEXEC); /* mode 0600 */
+		snprintf(writer->fresh, sizeof writer->fresh, "%.*s.XXXXXX", (int)strlen(writer->path),
+			writer->path);
+	writer->file = is_standard_output(writer) ? dup(STDOUT_FILENO)
+											  : mkostemp(writer->fresh, O_CLOEXEC); /* mode 0600 */
 	if (writer->file < 0) {
 		writer->fresh[0] = '\0';
 		return cannot_write(writer, errno, error);
 	}
-	int copy = fcntl(writer->file, F_DUPFD_CLOEXEC, 3); /* gzclose() closes its own, and the other is for fsync() */
+	int copy = fcntl(writer->file, F_DUPFD_CLOEXEC,
+		3); /* gzclose() closes its own, and the other is for fsync() */
 	writer->gzip = copy < 0 ? NULL : gzdopen(copy, "wb");
 	if (!writer->gzip)
 		return cannot_write(writer, errno, error);
@@ -131,7 +149,8 @@ int backup_create(struct backup_writer *writer, const char *path, struct manifes
 	return 0;
 }
 
-static int write_bytes(struct backup_writer *writer, const char *bytes, size_t length, struct error *error)
+static int write_bytes(
+	struct backup_writer *writer, const char *bytes, size_t length, struct error *error)
 {
 	errno = 0;
 	if (gzwrite(writer->gzip, bytes, (unsigned)length) == (int)length)
@@ -139,7 +158,8 @@ static int write_bytes(struct backup_writer *writer, const char *bytes, size_t l
 	return cannot_write(writer, errno ? errno : EIO, error);
 }
 
-int backup_write(struct backup_writer *writer, const char *bytes, size_t length, struct error *error)
+int backup_write(
+	struct backup_writer *writer, const char *bytes, size_t length, struct error *error)
 {
 	ledger_add(&writer->manifest->ledger, bytes, length);
 	crypto_hash_sha256_update(&writer->hash, (const unsigned char *)bytes, length);
@@ -149,7 +169,7 @@ int backup_write(struct backup_writer *writer, const char *bytes, size_t length,
 static int write_manifest(struct backup_writer *writer, struct error *error)
 {
 	char sha256[2 * crypto_hash_sha256_BYTES + 1];
-	cleanup_buffer struct buffer line = {0};
+	cleanup_buffer struct buffer line = { 0 };
 	ledger_end(&writer->manifest->ledger);
 	hash_text(&writer->hash, sha256, sizeof sha256);
 	cleanup_free char *text = manifest_text(writer->manifest, sha256);
@@ -163,7 +183,8 @@ static int sync_folder(const struct backup_writer *writer, struct error *error)
 	char path[PATH_MAX];
 	memcpy(path, writer->path, sizeof path);
 	cleanup_fd int folder = open(dirname(path), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	return folder < 0 || (fsync(folder) && errno != EINVAL) ? cannot_write(writer, errno, error) : 0;
+	return folder < 0 || (fsync(folder) && errno != EINVAL) ? cannot_write(writer, errno, error)
+															: 0;
 }
 
 int backup_complete(struct backup_writer *writer, struct error *error)
@@ -238,7 +259,8 @@ static size_t find_mark(const struct buffer *held)
 {
 	size_t at = held->length;
 	for (size_t i = 0; i + strlen(MARK) < held->length; i++)
-		if ((i == 0 || held->data[i - 1] == '\n') && memcmp(held->data + i, MARK, strlen(MARK)) == 0)
+		if ((i == 0 || held->data[i - 1] == '\n')
+			&& memcmp(held->data + i, MARK, strlen(MARK)) == 0)
 			at = i;
 	return at;
 }
@@ -249,7 +271,8 @@ static int read_end(struct reading *reading, struct manifest *manifest, struct e
 	size_t mark = find_mark(&reading->held);
 	if (mark == reading->held.length)
 		return damaged(reading->path, "no backup of Podium, or it was cut", error);
-	int rc = read_manifest(reading->path, reading->held.data + mark + strlen(MARK), manifest, expected, sizeof expected, error);
+	int rc = read_manifest(reading->path, reading->held.data + mark + strlen(MARK), manifest,
+		expected, sizeof expected, error);
 	if (!rc)
 		rc = pass_on(reading, mark, error);
 	if (rc)
@@ -257,16 +280,21 @@ static int read_end(struct reading *reading, struct manifest *manifest, struct e
 	hash_text(&reading->hash, found, sizeof found);
 	ledger_end(reading->ledger);
 	if (strcmp(expected, found) != 0)
-		return damaged(reading->path, "damaged: its SHA-256 is another than it had when it was made", error);
-	return ledger_compare(&manifest->ledger, reading->ledger, error) ? fail_context(error, "%.300s is damaged", reading->path) : 0;
+		return damaged(
+			reading->path, "damaged: its SHA-256 is another than it had when it was made", error);
+	return ledger_compare(&manifest->ledger, reading->ledger, error)
+		? fail_context(error, "%.300s is damaged", reading->path)
+		: 0;
 }
 
-int backup_read(const char *path, struct manifest *manifest, backup_sink *sink, void *context, struct error *error)
+int backup_read(const char *path, struct manifest *manifest, backup_sink *sink, void *context,
+	struct error *error)
 {
 	errno = 0;
 	gzFile gzip = gzopen(path, "rbe");
 	if (!gzip)
-		return fail(error, ERROR_INPUT, "Cannot read the backup %.300s: %s.", path, errno ? strerror(errno) : "there is no memory");
+		return fail(error, ERROR_INPUT, "Cannot read the backup %.300s: %s.", path,
+			errno ? strerror(errno) : "there is no memory");
 	cleanup_free struct ledger *ledger = malloc(sizeof *ledger);
 	struct reading reading = { .path = path, .sink = sink, .context = context, .ledger = ledger };
 	if (!ledger) {

@@ -11,14 +11,18 @@ int doctor_command(int argc, char **argv)
 {
 	cleanup_arena struct arena *arena = arena_new();
 	struct config config;
-	struct error error = {0};
+	struct error error = { 0 };
 	if (argc != 1)
 		return admin_usage(argv[0]);
 	if (config_load(&config, &error))
 		return admin_complain(&error);
-	const char *runner = config.worker_runner[0] ? config.worker_runner : program_beside(arena, "podium-run");
+	const char *runner =
+		config.worker_runner[0] ? config.worker_runner : program_beside(arena, "podium-run");
 	execl(runner, runner, "--check-host", "--directory", config.worker_directory, (char *)NULL);
-	fail(&error, ERROR_SYSTEM, "%s cannot be started: %s. Install the worker's programs on this host, or name podium-run with "
-		"PODIUM_WORKER_RUNNER.", runner, strerror(errno));
+	fail(&error, ERROR_SYSTEM,
+		"%s cannot be started: %s. Install the worker's programs on this host, or name podium-run "
+	    "with "
+		"PODIUM_WORKER_RUNNER.",
+		runner, strerror(errno));
 	return admin_complain(&error);
 }

@@ -7,46 +7,66 @@
 #include <errno.h>
 #include <string.h>
 
-struct lock { int64_t held; };
+struct lock {
+	int64_t held;
+};
 static const struct column LOCK_COLUMNS[] = { INTEGER(struct lock, held) };
-static const struct statement LOCK = SELECT(struct lock, LOCK_COLUMNS, "SELECT GET_LOCK('podium migrate', 60) AS held");
+static const struct statement LOCK =
+	SELECT(struct lock, LOCK_COLUMNS, "SELECT GET_LOCK('podium migrate', 60) AS held");
 
 int schema_lock(struct database *db, struct error *error)
 {
 	cleanup_arena struct arena *arena = arena_new();
 	struct lock lock;
 	int rc = database_row(db, arena, &LOCK, &lock, error, "");
-	return rc || lock.held == 1 ? rc : fail(error, ERROR_CONFLICT, "Another podium-admin has been changing, backing up or restoring this "
-		"database for a minute; try again.");
+	return rc || lock.held == 1
+		? rc
+		: fail(error, ERROR_CONFLICT,
+			"Another podium-admin has been changing, backing up or restoring this "
+			"database for a minute; try again.");
 }
 
-struct table { const char *name, *engine; };
-static const struct column TABLE_COLUMNS[] = { TEXT(struct table, name), TEXT(struct table, engine) };
+struct table {
+	const char *name, *engine;
+};
+static const struct column TABLE_COLUMNS[] = { TEXT(struct table, name),
+	TEXT(struct table, engine) };
 static const struct statement TABLES = SELECT(struct table, TABLE_COLUMNS,
-	"SELECT table_name AS name, engine FROM information_schema.tables WHERE table_schema = DATABASE() AND table_type = 'BASE TABLE' "
-	"AND table_name <> '" RESTORING_TABLE "' ORDER BY table_name = 'schema_migrations', table_name");
+	"SELECT table_name AS name, engine FROM information_schema.tables WHERE table_schema = "
+    "DATABASE() AND table_type = 'BASE TABLE' "
+	"AND table_name <> '" RESTORING_TABLE
+	"' ORDER BY table_name = 'schema_migrations', table_name");
 
-/* As they would be written in the database itself: without its name, and without whoever made them, whose account another server
- * need not have. */
-struct view { const char *name, *security, *definition; };
-static const struct column VIEW_COLUMNS[] = { TEXT(struct view, name), TEXT(struct view, security), TEXT(struct view, definition) };
+/* As they would be written in the database itself: without its name, and without whoever made them,
+ * whose account another server need not have. */
+struct view {
+	const char *name, *security, *definition;
+};
+static const struct column VIEW_COLUMNS[] = { TEXT(struct view, name), TEXT(struct view, security),
+	TEXT(struct view, definition) };
 static const struct statement VIEWS = SELECT(struct view, VIEW_COLUMNS,
-	"SELECT table_name AS name, security_type AS security, REPLACE(view_definition, CONCAT('`', DATABASE(), '`.'), '') AS definition "
+	"SELECT table_name AS name, security_type AS security, REPLACE(view_definition, CONCAT('`', "
+    "DATABASE(), '`.'), '') AS definition "
 	"FROM information_schema.views WHERE table_schema = DATABASE() ORDER BY table_name");
 
-struct number { int64_t count, binary_log; };
+struct number {
+	int64_t count, binary_log;
+};
 static const struct column COUNT_COLUMNS[] = { INTEGER(struct number, count) };
 static const struct statement COUNT_TABLES = SELECT(struct number, COUNT_COLUMNS,
-	"SELECT COUNT(*) AS count FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name <> '" RESTORING_TABLE "'");
+	"SELECT COUNT(*) AS count FROM information_schema.tables WHERE table_schema = DATABASE() AND "
+    "table_name <> '" RESTORING_TABLE "'");
 static const struct statement COUNT_RESTORING = SELECT(struct number, COUNT_COLUMNS,
-	"SELECT COUNT(*) AS count FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = '" RESTORING_TABLE "'");
+	"SELECT COUNT(*) AS count FROM information_schema.tables WHERE table_schema = DATABASE() AND "
+    "table_name = '" RESTORING_TABLE "'");
 static const struct column BINARY_LOG_COLUMNS[] = { INTEGER(struct number, binary_log) };
-static const struct statement BINARY_LOG = SELECT(struct number, BINARY_LOG_COLUMNS, "SELECT @@log_bin AS binary_log");
+static const struct statement BINARY_LOG =
+	SELECT(struct number, BINARY_LOG_COLUMNS, "SELECT @@log_bin AS binary_log");
 
 int dump_count_tables(struct database *db, int64_t *count, struct error *error)
 {
 	cleanup_arena struct arena *arena = arena_new();
-	struct number found = {0};
+	struct number found = { 0 };
 	int rc = database_row(db, arena, &COUNT_TABLES, &found, error, "");
 	*count = found.count;
 	return rc;
@@ -55,26 +75,45 @@ int dump_count_tables(struct database *db, int64_t *count, struct error *error)
 int restoring_check(struct database *db, struct error *error)
 {
 	cleanup_arena struct arena *arena = arena_new();
-	struct number found = {0};
+	struct number found = { 0 };
 	int rc = database_row(db, arena, &COUNT_RESTORING, &found, error, "");
-	return rc || !found.count ? rc : fail(error, ERROR_CONFLICT, "The database is incomplete: a `podium-admin restore` is under way, or was broken "
-		"off. Wait for it, or restore again with --replace.");
+	return rc || !found.count
+		? rc
+		: fail(error, ERROR_CONFLICT,
+			"The database is incomplete: a `podium-admin restore` is under way, or was broken "
+			"off. Wait for it, or restore again with --replace.");
 }
 
-/* One snapshot without locks (--single-transaction), row by row (--quick), in the order of the primary keys, so that the same rows
- * are the same text. No LOCK TABLES, which an account may lack and Galera does not want. */
+/* One snapshot without locks (--single-transaction), row by row (--quick), in the order of the
+ * primary keys, so that the same rows are the same text. No LOCK TABLES, which an account may lack
+ * and Galera does not want. */
 static const char *const WORDS[] = {
-	"mariadb-dump", "--single-transaction", "--quick", "--order-by-primary", "--skip-lock-tables", "--skip-add-locks", "--skip-disable-keys",
-	"--skip-triggers", "--no-tablespaces", "--default-character-set=utf8mb4", "--max-allowed-packet=1G",
+	"mariadb-dump",
+	"--single-transaction",
+	"--quick",
+	"--order-by-primary",
+	"--skip-lock-tables",
+	"--skip-add-locks",
+	"--skip-disable-keys",
+	"--skip-triggers",
+	"--no-tablespaces",
+	"--default-character-set=utf8mb4",
+	"--max-allowed-packet=1G",
 };
 
 static int check_tables(const struct table *tables, size_t count, struct error *error)
 {
 	for (size_t i = 0; i < count; i++)
 		if (!tables[i].engine || strcmp(tables[i].engine, "InnoDB") != 0)
-			return fail(error, ERROR_INPUT, "The table %s has the engine %s, of which no copy of one moment can be made while it is written: change it with "
-				"`ALTER TABLE %s ENGINE = InnoDB`.", tables[i].name, tables[i].engine ? tables[i].engine : "(none)", tables[i].name);
-	return count < ledger_most_tables ? 0 : fail(error, ERROR_INPUT, "The database has %zu tables, which are more than Podium's.", count);
+			return fail(error, ERROR_INPUT,
+				"The table %s has the engine %s, of which no copy of one moment can be made while "
+			    "it is written: change it with "
+				"`ALTER TABLE %s ENGINE = InnoDB`.",
+				tables[i].name, tables[i].engine ? tables[i].engine : "(none)", tables[i].name);
+	return count < ledger_most_tables
+		? 0
+		: fail(error, ERROR_INPUT, "The database has %zu tables, which are more than Podium's.",
+			count);
 }
 
 static int read_all(struct tool *tool, dump_sink *sink, void *context, struct error *error)
@@ -86,31 +125,38 @@ static int read_all(struct tool *tool, dump_sink *sink, void *context, struct er
 	while (!rc && (got = read(tool->pipe, piece, piece_bytes)) != 0) {
 		rc = interruption_check(error);
 		if (!rc && got < 0 && errno != EINTR)
-			rc = fail(error, ERROR_SYSTEM, "Cannot read what %s says: %s.", tool->name, strerror(errno));
+			rc = fail(
+				error, ERROR_SYSTEM, "Cannot read what %s says: %s.", tool->name, strerror(errno));
 		if (!rc && got > 0)
 			rc = sink(context, piece, (size_t)got, error);
 	}
 	return rc ? rc : interruption_check(error);
 }
 
-/* mariadb-dump would write who made them, and restoring that takes rights that few accounts have. */
+/* mariadb-dump would write who made them, and restoring that takes rights that few accounts have.
+ */
 static int write_views(struct database *db, dump_sink *sink, void *context, struct error *error)
 {
 	cleanup_arena struct arena *arena = arena_new();
-	cleanup_buffer struct buffer sql = {0};
+	cleanup_buffer struct buffer sql = { 0 };
 	struct view *views;
 	size_t count = 0;
 	int rc = database_rows(db, arena, &VIEWS, &views, &count, error, "");
 	for (size_t i = 0; i < count && !rc; i++) {
 		if (!views[i].definition || !*views[i].definition)
-			rc = fail(error, ERROR_INPUT, "The database account may not see how the view %s is made: give it the right SHOW VIEW.", views[i].name);
+			rc = fail(error, ERROR_INPUT,
+				"The database account may not see how the view %s is made: give it the right SHOW "
+			    "VIEW.",
+				views[i].name);
 		else
-			buffer_printf(&sql, LEDGER_VIEW "SQL SECURITY %s VIEW `%s` AS %s;\n", views[i].security, views[i].name, views[i].definition);
+			buffer_printf(&sql, LEDGER_VIEW "SQL SECURITY %s VIEW `%s` AS %s;\n", views[i].security,
+				views[i].name, views[i].definition);
 	}
 	return rc || !sql.length ? rc : sink(context, sql.data, sql.length, error);
 }
 
-int dump_database(struct database *db, const struct config *config, dump_sink *sink, void *context, struct error *error)
+int dump_database(struct database *db, const struct config *config, dump_sink *sink, void *context,
+	struct error *error)
 {
 	cleanup_arena struct arena *arena = arena_new();
 	struct table *tables;
@@ -126,12 +172,13 @@ int dump_database(struct database *db, const struct config *config, dump_sink *s
 	const char **all = arena_array(arena, const char *, COUNT(WORDS) + count + 4);
 	memcpy(all, WORDS, sizeof WORDS);
 	if (number.binary_log)
-		all[words++] = "--master-data=2"; /* a comment that says where the log goes on after this moment */
+		all[words++] =
+			"--master-data=2"; /* a comment that says where the log goes on after this moment */
 	all[words++] = "--";
 	all[words++] = config->database_name;
 	for (size_t i = 0; i < count; i++)
 		all[words++] = tables[i].name;
-	struct tool tool = {0};
+	struct tool tool = { 0 };
 	rc = tool_start(&tool, config, TOOL_READ, all, error);
 	if (!rc)
 		rc = read_all(&tool, sink, context, error);

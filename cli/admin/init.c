@@ -1,5 +1,6 @@
-/* From a fresh installation to a Podium that works: asks what nobody can guess, writes the settings, looks at the host, brings the
- * database up to date and makes the first admin. It may be run again at any time: what is there is offered as the answer. */
+/* From a fresh installation to a Podium that works: asks what nobody can guess, writes the
+ * settings, looks at the host, brings the database up to date and makes the first admin. It may be
+ * run again at any time: what is there is offered as the answer. */
 #include "cli/admin/admin.h"
 #include "cli/admin/question.h"
 #include "cli/admin/settings_file.h"
@@ -19,19 +20,22 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-struct admins { int64_t total; };
+struct admins {
+	int64_t total;
+};
 static const struct column ADMINS_COLUMNS[] = { INTEGER(struct admins, total) };
-static const struct statement ADMINS = SELECT(struct admins, ADMINS_COLUMNS, "SELECT COUNT(*) AS total FROM users WHERE role = 'admin'");
+static const struct statement ADMINS = SELECT(
+	struct admins, ADMINS_COLUMNS, "SELECT COUNT(*) AS total FROM users WHERE role = 'admin'");
 
-static const char *const KEYS[] = { "database", "database_port", "database_name", "database_user", "database_password", "make_database",
-	"public_url", "admin", "admin_password", NULL };
+static const char *const KEYS[] = { "database", "database_port", "database_name", "database_user",
+	"database_password", "make_database", "public_url", "admin", "admin_password", NULL };
 
 static const char DEBIAN_SOCKET[] = "/run/mysqld/mysqld.sock";
 
 struct init {
 	struct questions questions;
 	struct config config;
-	char path[PATH_MAX];                 /* of the file of settings */
+	char path[PATH_MAX]; /* of the file of settings */
 };
 
 /* ---- what answers must be ---- */
@@ -41,13 +45,17 @@ static int check_place(answer_text answer, struct error *error)
 {
 	struct stat there;
 	if (*answer == '/' && strlen(answer) >= sizeof((struct config *)0)->database_socket)
-		return fail(error, ERROR_INPUT, "A socket's path may have %zu bytes.", sizeof((struct config *)0)->database_socket - 1);
+		return fail(error, ERROR_INPUT, "A socket's path may have %zu bytes.",
+			sizeof((struct config *)0)->database_socket - 1);
 	if (*answer == '/' && stat(answer, &there))
-		return fail(error, ERROR_INPUT, "There is no %s: is MariaDB running on this host? Its host's name would do as well.", answer);
+		return fail(error, ERROR_INPUT,
+			"There is no %s: is MariaDB running on this host? Its host's name would do as well.",
+			answer);
 	if (*answer == '/' && !S_ISSOCK(there.st_mode))
 		return fail(error, ERROR_INPUT, "%s is no socket.", answer);
 	if (strpbrk(answer, " \t:") || strlen(answer) >= sizeof((struct config *)0)->database_host)
-		return fail(error, ERROR_INPUT, "\"%.80s\" is neither the path of a socket nor a host's name.", answer);
+		return fail(error, ERROR_INPUT,
+			"\"%.80s\" is neither the path of a socket nor a host's name.", answer);
 	return 0;
 }
 
@@ -55,8 +63,9 @@ static int check_port(answer_text answer, struct error *error)
 {
 	char *end;
 	long port = strtol(answer, &end, 10);
-	return *end || end == answer || port < 1 || port > 65535
-		? fail(error, ERROR_INPUT, "A port is a whole number from 1 to 65535, not \"%.40s\".", answer) : 0;
+	return *end || end == answer || port < 1 || port > 65535 ? fail(error, ERROR_INPUT,
+			   "A port is a whole number from 1 to 65535, not \"%.40s\".", answer)
+															 : 0;
 }
 
 /* They become part of a statement's text, so nothing but these letters will do. */
@@ -64,19 +73,29 @@ static int check_identifier(answer_text answer, struct error *error)
 {
 	for (const char *c = answer; *c; c++)
 		if (!isascii((unsigned char)*c) || !(isalnum((unsigned char)*c) || *c == '_'))
-			return fail(error, ERROR_INPUT, "\"%.80s\" will not do: letters from a to z, digits and _ make such a name.", answer);
-	return strlen(answer) > 60 ? fail(error, ERROR_INPUT, "Such a name has at most 60 letters.") : 0;
+			return fail(error, ERROR_INPUT,
+				"\"%.80s\" will not do: letters from a to z, digits and _ make such a name.",
+				answer);
+	return strlen(answer) > 60 ? fail(error, ERROR_INPUT, "Such a name has at most 60 letters.")
+							   : 0;
 }
 
 static int check_url(answer_text answer, struct error *error)
 {
-	size_t length = strlen(answer), scheme = strncmp(answer, "http://", 7) == 0 ? 7 : strncmp(answer, "https://", 8) == 0 ? 8 : 0;
+	size_t length = strlen(answer),
+		   scheme = strncmp(answer, "http://", 7) == 0 ? 7
+		: strncmp(answer, "https://", 8) == 0          ? 8
+													   : 0;
 	while (length > scheme && answer[length - 1] == '/')
 		answer[--length] = '\0';
 	if (!scheme || length == scheme || length >= sizeof((struct config *)0)->public_url)
-		return fail(error, ERROR_INPUT, "\"%.80s\" is no address: it begins with http:// or https://, and a host's name follows.", answer);
+		return fail(error, ERROR_INPUT,
+			"\"%.80s\" is no address: it begins with http:// or https://, and a host's name "
+		    "follows.",
+			answer);
 	if (strpbrk(answer, " \t\"'<>\\") || strpbrk(answer + scheme, "/?#@"))
-		return fail(error, ERROR_INPUT, "\"%.80s\" will not do: scheme, host and port make the address, and no path.", answer);
+		return fail(error, ERROR_INPUT,
+			"\"%.80s\" will not do: scheme, host and port make the address, and no path.", answer);
 	return 0;
 }
 
@@ -97,7 +116,8 @@ static const char *usual_place(const struct config *config)
 	struct stat there;
 	if (config->database_socket[0])
 		return config->database_socket;
-	return stat(DEBIAN_SOCKET, &there) == 0 && S_ISSOCK(there.st_mode) ? DEBIAN_SOCKET : config->database_host;
+	return stat(DEBIAN_SOCKET, &there) == 0 && S_ISSOCK(there.st_mode) ? DEBIAN_SOCKET
+																	   : config->database_host;
 }
 
 static int ask_into(struct init *init, const char *key, const char *text, char *place, size_t size,
@@ -106,7 +126,8 @@ static int ask_into(struct init *init, const char *key, const char *text, char *
 	answer_text answer, before;
 	bool is_secret = strcmp(key, "database_password") == 0;
 	snprintf(before, sizeof before, "%s", place);
-	int rc = question_ask(&init->questions, &(struct question){ key, text, before, is_secret, check }, answer, error);
+	int rc = question_ask(
+		&init->questions, &(struct question){ key, text, before, is_secret, check }, answer, error);
 	if (!rc && strlen(answer) >= size)
 		rc = fail(error, ERROR_INPUT, "%s may have %zu bytes.", key, size - 1);
 	if (!rc)
@@ -120,7 +141,8 @@ static int ask_port(struct init *init, struct error *error)
 {
 	char port[16];
 	snprintf(port, sizeof port, "%lld", (long long)init->config.database_port);
-	int rc = ask_into(init, "database_port", "MariaDB's port there", port, sizeof port, check_port, error);
+	int rc = ask_into(
+		init, "database_port", "MariaDB's port there", port, sizeof port, check_port, error);
 	init->config.database_port = strtoll(port, NULL, 10);
 	return rc;
 }
@@ -130,21 +152,27 @@ static int ask_for_database(struct init *init, struct error *error)
 	struct config *config = &init->config;
 	char place[sizeof config->database_host];
 	snprintf(place, sizeof place, "%s", usual_place(config));
-	int rc = ask_into(init, "database", "MariaDB's socket, or its host", place, sizeof place, check_place, error);
+	int rc = ask_into(
+		init, "database", "MariaDB's socket, or its host", place, sizeof place, check_place, error);
 	bool is_local = *place == '/';
 	if (!rc)
-		snprintf(config->database_socket, sizeof config->database_socket, "%.107s", is_local ? place : "");
+		snprintf(config->database_socket, sizeof config->database_socket, "%.107s",
+			is_local ? place : "");
 	if (!rc && !is_local) {
 		snprintf(config->database_host, sizeof config->database_host, "%s", place);
 		rc = ask_port(init, error);
 	}
 	if (!rc)
-		rc = ask_into(init, "database_name", "Database", config->database_name, sizeof config->database_name, check_identifier, error);
+		rc = ask_into(init, "database_name", "Database", config->database_name,
+			sizeof config->database_name, check_identifier, error);
 	if (!rc)
-		rc = ask_into(init, "database_user", "MariaDB's user for it", config->database_user, sizeof config->database_user, check_identifier, error);
+		rc = ask_into(init, "database_user", "MariaDB's user for it", config->database_user,
+			sizeof config->database_user, check_identifier, error);
 	if (!rc)
-		rc = ask_into(init, "database_password", config->database_password[0] ? "Its password (empty: the one that is set)"
-			: is_local ? "Its password (empty: MariaDB knows the user of this host by its name)" : "Its password",
+		rc = ask_into(init, "database_password",
+			config->database_password[0] ? "Its password (empty: the one that is set)"
+				: is_local ? "Its password (empty: MariaDB knows the user of this host by its name)"
+						   : "Its password",
 			config->database_password, sizeof config->database_password, NULL, error);
 	return rc;
 }
@@ -155,12 +183,15 @@ static int try_database(const struct init *init, struct error *error)
 	return db ? database_ping(db, error) : error->code;
 }
 
-/* Statements that make things take no parameters; check_identifier has seen the names. In a GRANT _ stands for any letter. */
+/* Statements that make things take no parameters; check_identifier has seen the names. In a GRANT _
+ * stands for any letter. */
 static void write_statements(const struct config *config, struct buffer *sql)
 {
-	buffer_printf(sql, "CREATE DATABASE IF NOT EXISTS `%s` CHARACTER SET utf8mb4 COLLATE utf8mb4_unicode_ci;\n"
-		"CREATE USER IF NOT EXISTS '%s'@'localhost' IDENTIFIED VIA unix_socket;\nGRANT ALL PRIVILEGES ON `", config->database_name,
-		config->database_user);
+	buffer_printf(sql,
+		"CREATE DATABASE IF NOT EXISTS `%s` CHARACTER SET utf8mb4 COLLATE utf8mb4_unicode_ci;\n"
+		"CREATE USER IF NOT EXISTS '%s'@'localhost' IDENTIFIED VIA unix_socket;\nGRANT ALL "
+	    "PRIVILEGES ON `",
+		config->database_name, config->database_user);
 	for (const char *c = config->database_name; *c; c++)
 		buffer_printf(sql, "%s%c", *c == '_' ? "\\" : "", *c);
 	buffer_printf(sql, "`.* TO '%s'@'localhost'", config->database_user);
@@ -170,10 +201,13 @@ static void write_statements(const struct config *config, struct buffer *sql)
 static int make_database(const struct config *config, struct error *error)
 {
 	struct config root = *config;
-	cleanup_buffer struct buffer sql = {0};
+	cleanup_buffer struct buffer sql = { 0 };
 	if (!getpwnam(config->database_user))
-		return fail(error, ERROR_INPUT, "There is no user %s on this host whom MariaDB could know by its name; make one, or give MariaDB's user "
-			"a password.", config->database_user);
+		return fail(error, ERROR_INPUT,
+			"There is no user %s on this host whom MariaDB could know by its name; make one, or "
+		    "give MariaDB's user "
+			"a password.",
+			config->database_user);
 	snprintf(root.database_user, sizeof root.database_user, "root");
 	root.database_name[0] = '\0';
 	write_statements(config, &sql);
@@ -190,10 +224,14 @@ static int offer_to_make(struct init *init, struct error *error)
 		return error->code;
 	admin_say("%s", error->text);
 	char text[400];
-	snprintf(text, sizeof text, "Make the database %s, and a user %s of it whom MariaDB lets in by its name on this host, without a password? "
-		"(yes or no)", config->database_name, config->database_user);
-	struct error answering = {0};
-	int rc = question_ask(&init->questions, &(struct question){ "make_database", text, "yes", false, check_yes }, answer, &answering);
+	snprintf(text, sizeof text,
+		"Make the database %s, and a user %s of it whom MariaDB lets in by its name on this host, "
+	    "without a password? "
+		"(yes or no)",
+		config->database_name, config->database_user);
+	struct error answering = { 0 };
+	int rc = question_ask(&init->questions,
+		&(struct question){ "make_database", text, "yes", false, check_yes }, answer, &answering);
 	if (rc || *answer == 'n')
 		return error->code;
 	memset(error, 0, sizeof *error);
@@ -203,10 +241,13 @@ static int offer_to_make(struct init *init, struct error *error)
 
 static void explain_database(const struct init *init)
 {
-	admin_say("MariaDB needs a database and a user who may do everything in it. As its administrator:");
-	admin_say("  CREATE DATABASE %s CHARACTER SET utf8mb4 COLLATE utf8mb4_unicode_ci;", init->config.database_name);
+	admin_say(
+		"MariaDB needs a database and a user who may do everything in it. As its administrator:");
+	admin_say("  CREATE DATABASE %s CHARACTER SET utf8mb4 COLLATE utf8mb4_unicode_ci;",
+		init->config.database_name);
 	admin_say("  CREATE USER %s@'%%' IDENTIFIED BY '...';", init->config.database_user);
-	admin_say("  GRANT ALL PRIVILEGES ON %s.* TO %s@'%%';", init->config.database_name, init->config.database_user);
+	admin_say("  GRANT ALL PRIVILEGES ON %s.* TO %s@'%%';", init->config.database_name,
+		init->config.database_user);
 }
 
 static int settle_database(struct init *init, struct error *error)
@@ -233,7 +274,8 @@ static int ask_for_url(struct init *init, struct error *error)
 	bool is_set = strcmp(url, "http://127.0.0.1:8080") != 0; /* that is ./run's */
 	if (!is_set && gethostname(host, sizeof host - 1) == 0)
 		snprintf(url, sizeof init->config.public_url, "http://%s", host);
-	return ask_into(init, "public_url", "The address that people use for it", url, sizeof init->config.public_url, check_url, error);
+	return ask_into(init, "public_url", "The address that people use for it", url,
+		sizeof init->config.public_url, check_url, error);
 }
 
 static int write_settings(struct init *init, struct error *error)
@@ -242,9 +284,13 @@ static int write_settings(struct init *init, struct error *error)
 	char port[24];
 	snprintf(port, sizeof port, "%lld", (long long)config->database_port);
 	const struct setting settings[] = {
-		{ "database_socket", config->database_socket }, { "database_host", config->database_host }, { "database_port", port },
-		{ "database_name", config->database_name }, { "database_user", config->database_user },
-		{ "database_password", config->database_password }, { "public_url", config->public_url },
+		{ "database_socket", config->database_socket },
+		{ "database_host", config->database_host },
+		{ "database_port", port },
+		{ "database_name", config->database_name },
+		{ "database_user", config->database_user },
+		{ "database_password", config->database_password },
+		{ "public_url", config->public_url },
 	};
 	int rc = settings_write(init->path, settings, COUNT(settings), error);
 	if (!rc)
@@ -266,7 +312,7 @@ static void ask_doctor(void)
 {
 	cleanup_arena struct arena *arena = arena_new();
 	const char *program = program_beside(arena, "podium-admin");
-	char *const words[] = { (char *)(uintptr_t)program, (char *)(uintptr_t)"doctor", NULL };
+	char *const words[] = { (char *)(uintptr_t)program, (char *)(uintptr_t) "doctor", NULL };
 	pid_t child;
 	int status = 0;
 	puts("");
@@ -275,7 +321,8 @@ static void ask_doctor(void)
 	if (posix_spawn(&child, program, NULL, NULL, words, environ) || waitpid(child, &status, 0) < 0)
 		admin_say("The doctor could not be asked: %s.", strerror(errno));
 	else if (status)
-		admin_say("What the doctor found matters where a worker runs; the rest of Podium works without.");
+		admin_say(
+			"What the doctor found matters where a worker runs; the rest of Podium works without.");
 	puts("");
 }
 
@@ -285,9 +332,12 @@ static int ask_for_password(struct init *init, answer_text password, struct erro
 {
 	answer_text again;
 	bool twice = isatty(STDIN_FILENO) && question_may_repeat(&init->questions, "admin_password");
-	int rc = question_ask(&init->questions, &(struct question){ "admin_password", "Password", NULL, true, NULL }, password, error);
+	int rc = question_ask(&init->questions,
+		&(struct question){ "admin_password", "Password", NULL, true, NULL }, password, error);
 	if (!rc && twice)
-		rc = question_ask(&init->questions, &(struct question){ "admin_password", "The same again", NULL, true, NULL }, again, error);
+		rc = question_ask(&init->questions,
+			&(struct question){ "admin_password", "The same again", NULL, true, NULL }, again,
+			error);
 	if (!rc && twice && strcmp(password, again) != 0)
 		rc = fail(error, ERROR_INPUT, "The two passwords differ.");
 	sodium_memzero(again, sizeof again);
@@ -297,7 +347,9 @@ static int ask_for_password(struct init *init, answer_text password, struct erro
 static int make_admin(struct init *init, struct database *db, struct error *error)
 {
 	answer_text name, password;
-	int rc = question_ask(&init->questions, &(struct question){ "admin", "Name of the first admin", "admin", false, NULL }, name, error);
+	int rc = question_ask(&init->questions,
+		&(struct question){ "admin", "Name of the first admin", "admin", false, NULL }, name,
+		error);
 	if (!rc)
 		rc = ask_for_password(init, password, error);
 	if (!rc)
@@ -317,7 +369,8 @@ static int settle_admin(struct init *init, struct database *db, struct error *er
 	int rc = database_row(db, arena, &ADMINS, &admins, error, "");
 	if (rc || admins.total)
 		return rc;
-	while ((rc = make_admin(init, db, error)) && rc != ERROR_DATABASE && question_may_repeat(&init->questions, "admin_password")) {
+	while ((rc = make_admin(init, db, error)) && rc != ERROR_DATABASE
+		&& question_may_repeat(&init->questions, "admin_password")) {
 		admin_complain(error);
 		memset(error, 0, sizeof *error);
 	}
@@ -332,13 +385,17 @@ static void say_what_is_next(const struct init *init)
 	puts("");
 	admin_say("Podium is set up. What is next:");
 	if (has_units)
-		admin_say("  systemctl enable --now podium-web.socket podium-web podium-hooks   # and, where the GPUs are: podium-worker");
+		admin_say("  systemctl enable --now podium-web.socket podium-web podium-hooks   # and, "
+		          "where the GPUs are: podium-worker");
 	else
-		admin_say("  start podium-web, podium-hooks and, where the GPUs are, podium-worker; docs: install.md");
+		admin_say("  start podium-web, podium-hooks and, where the GPUs are, podium-worker; docs: "
+		          "install.md");
 	if (access("/etc/nginx/sites-available/podium", F_OK) == 0)
-		admin_say("  ln -s ../sites-available/podium /etc/nginx/sites-enabled/ && nginx -t && systemctl reload nginx");
+		admin_say("  ln -s ../sites-available/podium /etc/nginx/sites-enabled/ && nginx -t && "
+		          "systemctl reload nginx");
 	if (access("/usr/share/podium/tasks", F_OK) == 0)
-		admin_say("  podium-admin task load /usr/share/podium/tasks   # leaderboards to begin with, once a worker offers a device");
+		admin_say("  podium-admin task load /usr/share/podium/tasks   # leaderboards to begin "
+		          "with, once a worker offers a device");
 	admin_say("Then open %s and sign in.", init->config.public_url);
 }
 
@@ -364,7 +421,8 @@ static int settle(struct init *init, struct error *error)
 
 static int read_arguments(int argc, char **argv, struct init *init, const char **answers)
 {
-	static const struct option OPTIONS[] = { { "answers-from", required_argument, NULL, 'a' }, { "yes", no_argument, NULL, 'y' }, {0} };
+	static const struct option OPTIONS[] = { { "answers-from", required_argument, NULL, 'a' },
+		{ "yes", no_argument, NULL, 'y' }, { 0 } };
 	opterr = 0; /* the usage line says enough */
 	for (int option; (option = getopt_long(argc, argv, "", OPTIONS, NULL)) != -1;) {
 		if (option == 'a')
@@ -379,14 +437,17 @@ static int read_arguments(int argc, char **argv, struct init *init, const char *
 
 int init_command(int argc, char **argv)
 {
-	struct init init = {0};
-	struct error error = {0};
+	struct init init = { 0 };
+	struct error error = { 0 };
 	const char *answers = NULL;
 	if (read_arguments(argc, argv, &init, &answers))
 		return admin_usage("init");
-	snprintf(init.path, sizeof init.path, "%s", *config_file() ? config_file() : config_default_file);
-	setenv("PODIUM_CONFIG", access(init.path, F_OK) == 0 ? init.path : "", 1); /* none until it is written */
-	if (sodium_init() < 0 || config_load(&init.config, &error) || (answers && question_read_file(&init.questions, answers, KEYS, &error))
+	snprintf(
+		init.path, sizeof init.path, "%s", *config_file() ? config_file() : config_default_file);
+	setenv("PODIUM_CONFIG", access(init.path, F_OK) == 0 ? init.path : "",
+		1); /* none until it is written */
+	if (sodium_init() < 0 || config_load(&init.config, &error)
+		|| (answers && question_read_file(&init.questions, answers, KEYS, &error))
 		|| settle(&init, &error)) {
 		sodium_memzero(&init, sizeof init);
 		return admin_complain(&error);

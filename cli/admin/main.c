@@ -21,21 +21,31 @@ static const struct command {
 	const char *meaning;
 } COMMANDS[] = {
 	{ "init", "[--answers-from FILE] [--yes]", init_command,
-		"set a Podium up: ask for the database, the address and the first admin, write the settings, look at the host, bring the\n"
-		"      tables up to date. Answers may stand in FILE, as `key = value`: database (a socket or a host), database_port,\n"
-		"      database_name, database_user, database_password, make_database, public_url, admin, admin_password; --yes takes\n"
+		"set a Podium up: ask for the database, the address and the first admin, write the "
+	    "settings, look at the host, bring the\n"
+		"      tables up to date. Answers may stand in FILE, as `key = value`: database (a socket "
+	    "or a host), database_port,\n"
+		"      database_name, database_user, database_password, make_database, public_url, admin, "
+	    "admin_password; --yes takes\n"
 		"      what is usual for the rest, and asks nothing. May be run again" },
 	{ "migrate", "", migrate_command, "bring the database's tables up to date" },
-	{ "backup check", "FILE", backup_check_command, "say what is in a backup, and whether it is whole; it needs no database" },
-	{ "backup", "FILE", backup_command, "write all of the database to FILE (-: standard output), while Podium runs" },
+	{ "backup check", "FILE", backup_check_command,
+		"say what is in a backup, and whether it is whole; it needs no database" },
+	{ "backup", "FILE", backup_command,
+		"write all of the database to FILE (-: standard output), while Podium runs" },
 	{ "restore", "[--replace DATABASE] [--keep-sessions] FILE", restore_command,
-		"fill an empty database from a backup and bring it up to date; --replace: what DATABASE holds is deleted first" },
+		"fill an empty database from a backup and bring it up to date; --replace: what DATABASE "
+	    "holds is deleted first" },
 	{ "restored", "[--keep-sessions]", restored_command,
-		"the same last steps after the database was put back by other means: nothing from before is believed any more" },
-	{ "prune", "[--dry-run]", prune_command, "delete what is older than the settings retain_... say; --dry-run only says how much that is" },
+		"the same last steps after the database was put back by other means: nothing from before "
+	    "is believed any more" },
+	{ "prune", "[--dry-run]", prune_command,
+		"delete what is older than the settings retain_... say; --dry-run only says how much that "
+	    "is" },
 	{ "user add", "NAME [--role ROLE] [--password-file FILE]", user_add_command,
 		"make an account; the password is read from FILE, the terminal or standard input" },
-	{ "user role", "NAME ROLE", user_role_command, "make somebody a participant, creator or admin" },
+	{ "user role", "NAME ROLE", user_role_command,
+		"make somebody a participant, creator or admin" },
 	{ "user password", "NAME [--password-file FILE]", user_password_command,
 		"set a new password; it ends the user's sessions" },
 	{ "user list", "", user_list_command, "list the accounts" },
@@ -43,49 +53,74 @@ static const struct command {
 		"where there is no admin: make `admin`, with a one-time password in FILE" },
 	{ "task check", "FOLDER|ZIP...", task_check_command, "say what is wrong with a task" },
 	{ "task load", "[--dry-run] [--set PATH] FOLDER|SET.yaml|ZIP...", task_load_command,
-		"make a leaderboard of each task folder, or of each problem of a set, or bring it up to date;\n"
-		"      --dry-run only says what would be done, --set names the YAML of a set in a zip or a folder" },
-	{ "ranking rebuild", "[LEADERBOARD]", ranking_rebuild_command, "recompute the ranking from the jobs" },
-	{ "review list", "", review_list_command, "list the results that are faster than their GPU can be, and wait for an admin" },
+		"make a leaderboard of each task folder, or of each problem of a set, or bring it up to "
+	    "date;\n"
+		"      --dry-run only says what would be done, --set names the YAML of a set in a zip or a "
+	    "folder" },
+	{ "ranking rebuild", "[LEADERBOARD]", ranking_rebuild_command,
+		"recompute the ranking from the jobs" },
+	{ "review list", "", review_list_command,
+		"list the results that are faster than their GPU can be, and wait for an admin" },
 	{ "review release", "SUBMISSION GPU", review_release_command, "rank such a result after all" },
-	{ "review reject", "SUBMISSION GPU REASON", review_reject_command, "reject it; its author reads the reason, one sentence" },
-	{ "rejudge start", "submission NUMBER [GPU] | user NAME LEADERBOARD [GPU] | everywhere NAME [GPU] |\n"
-		"      top COUNT LEADERBOARD GPU | all LEADERBOARD [GPU]", rejudge_start_command,
-		"compute results once more, beside the old ones: of one submission, of a user on one or every leaderboard, of the\n"
+	{ "review reject", "SUBMISSION GPU REASON", review_reject_command,
+		"reject it; its author reads the reason, one sentence" },
+	{ "rejudge start",
+		"submission NUMBER [GPU] | user NAME LEADERBOARD [GPU] | everywhere NAME [GPU] |\n"
+		"      top COUNT LEADERBOARD GPU | all LEADERBOARD [GPU]",
+		rejudge_start_command,
+		"compute results once more, beside the old ones: of one submission, of a user on one or "
+	    "every leaderboard, of the\n"
 		"      first of a ranking, or of a leaderboard" },
 	{ "rejudge list", "", rejudge_list_command, "list the last rejudgings" },
-	{ "rejudge show", "NUMBER", rejudge_show_command, "show old and new results, and what applying them does to the rankings" },
+	{ "rejudge show", "NUMBER", rejudge_show_command,
+		"show old and new results, and what applying them does to the rankings" },
 	{ "rejudge apply", "NUMBER NAME", rejudge_apply_command,
-		"put the new results in the places of the old; NAME is the leaderboard's, or the user's of one over all leaderboards" },
-	{ "rejudge discard", "NUMBER NAME", rejudge_discard_command, "keep every old result, and cancel what has not ended" },
-	{ "quota show", "LEADERBOARD", quota_show_command, "show how many submissions of each mode a user may send to a leaderboard" },
+		"put the new results in the places of the old; NAME is the leaderboard's, or the user's of "
+	    "one over all leaderboards" },
+	{ "rejudge discard", "NUMBER NAME", rejudge_discard_command,
+		"keep every old result, and cancel what has not ended" },
+	{ "quota show", "LEADERBOARD", quota_show_command,
+		"show how many submissions of each mode a user may send to a leaderboard" },
 	{ "quota set", "LEADERBOARD MODE MOST [HOURS]", quota_set_command,
-		"set it for test, benchmark, ranked or profile: MOST in any HOURS [24]; MOST `site`: the site's quota from now on" },
-	{ "doctor", "", doctor_command, "say what this host offers to a worker and lacks, what that costs and how to mend it" },
-	{ "worker list", "", worker_list_command, "list the workers with their devices and what runs on them" },
+		"set it for test, benchmark, ranked or profile: MOST in any HOURS [24]; MOST `site`: the "
+	    "site's quota from now on" },
+	{ "doctor", "", doctor_command,
+		"say what this host offers to a worker and lacks, what that costs and how to mend it" },
+	{ "worker list", "", worker_list_command,
+		"list the workers with their devices and what runs on them" },
 	{ "worker drain", "WORKER [DEVICE]", worker_drain_command,
 		"let a worker, or one device of it (its UUID), end what it runs and take no new job" },
-	{ "worker pause", "WORKER [DEVICE]", worker_pause_command, "the same, and queue again what it runs" },
-	{ "worker quarantine", "WORKER DEVICE REASON", worker_quarantine_command, "pause a device that is not to be trusted, and say why, in one line" },
+	{ "worker pause", "WORKER [DEVICE]", worker_pause_command,
+		"the same, and queue again what it runs" },
+	{ "worker quarantine", "WORKER DEVICE REASON", worker_quarantine_command,
+		"pause a device that is not to be trusted, and say why, in one line" },
 	{ "worker resume", "WORKER [DEVICE]", worker_resume_command, "let it take jobs again" },
 	{ "worker invite", "NAME [--at HOST[:PORT]] [--ca FILE] [--hours HOURS]", worker_invite_command,
-		"print what makes another host the worker NAME: it is used once, with `podium-worker register`, and within HOURS [24];\n"
-		"      HOST is the database's as that host reaches it, FILE has the certificate that signs the database's" },
-	{ "worker accounts", "", worker_accounts_command, "list the hosts that were invited and have registered" },
-	{ "worker revoke", "NAME", worker_revoke_command, "take all rights away from such a host, at once; what it runs is queued again" },
-	{ "gpu list", "", gpu_list_command, "list the devices that workers offer now, and those in quarantine; fails when none is offered" },
-	{ "gpu release", "UUID", gpu_release_command, "end the quarantine of a device that had stopped working" },
+		"print what makes another host the worker NAME: it is used once, with `podium-worker "
+	    "register`, and within HOURS [24];\n"
+		"      HOST is the database's as that host reaches it, FILE has the certificate that signs "
+	    "the database's" },
+	{ "worker accounts", "", worker_accounts_command,
+		"list the hosts that were invited and have registered" },
+	{ "worker revoke", "NAME", worker_revoke_command,
+		"take all rights away from such a host, at once; what it runs is queued again" },
+	{ "gpu list", "", gpu_list_command,
+		"list the devices that workers offer now, and those in quarantine; fails when none is "
+	    "offered" },
+	{ "gpu release", "UUID", gpu_release_command,
+		"end the quarantine of a device that had stopped working" },
 	{ "port-free", "PORT", port_free_command, "succeed if a server may listen on 127.0.0.1:PORT" },
 	{ "healthy", "PORT", healthy_command, "succeed if the Podium on 127.0.0.1:PORT is healthy" },
 	{ "manual", "[podium.conf|template]", manual_command,
-		"print the manual page of this program or of the file of settings, or a file of settings to begin with" },
+		"print the manual page of this program or of the file of settings, or a file of settings "
+	    "to begin with" },
 };
 
 const struct actor admin_actor = { .id = 0, .name = "podium-admin", .address = "" };
 
 int admin_complain(const struct error *error)
 {
-	cleanup_buffer struct buffer line = {0};
+	cleanup_buffer struct buffer line = { 0 };
 	text_append_printable(&line, error->text);
 	fprintf(stderr, "podium-admin: %s\n", buffer_string(&line));
 	return admin_failed;
@@ -98,7 +133,7 @@ void admin_say(const char *format, ...)
 	va_start(arguments, format);
 	vsnprintf(text, sizeof text, format, arguments);
 	va_end(arguments);
-	cleanup_buffer struct buffer line = {0};
+	cleanup_buffer struct buffer line = { 0 };
 	text_append_printable(&line, text);
 	puts(buffer_string(&line));
 }
@@ -108,7 +143,8 @@ struct database *admin_open(const struct config *config, struct error *error)
 	bool by_name = geteuid() == 0 && config->database_socket[0] && !config->database_password[0];
 	const struct passwd *user = by_name ? getpwnam(config->database_user) : NULL;
 	if (user && seteuid(user->pw_uid)) {
-		fail(error, ERROR_SYSTEM, "Cannot connect as %s: %s.", config->database_user, strerror(errno));
+		fail(error, ERROR_SYSTEM, "Cannot connect as %s: %s.", config->database_user,
+			strerror(errno));
 		return NULL;
 	}
 	struct database *db = database_open(config, error);
@@ -119,14 +155,17 @@ struct database *admin_open(const struct config *config, struct error *error)
 
 struct database *admin_connect_to(struct config *config)
 {
-	struct error error = {0};
+	struct error error = { 0 };
 	int rc = config_load(config, &error);
 	config->database_timeout_s = 0; /* a migration takes as long as its tables are large */
 	struct database *db = rc ? NULL : admin_open(config, &error);
 	if (!db)
 		admin_complain(&error);
 	if (!db && config_is_withheld())
-		fprintf(stderr, "podium-admin: %s is not for you to read, so what stands in it is not known here; try sudo.\n", config_default_file);
+		fprintf(stderr,
+			"podium-admin: %s is not for you to read, so what stands in it is not known here; try "
+		    "sudo.\n",
+			config_default_file);
 	return db;
 }
 
@@ -148,19 +187,21 @@ static int help(void)
 {
 	puts("Usage: podium-admin COMMAND [ARGUMENTS]\n");
 	for (size_t i = 0; i < COUNT(COMMANDS); i++)
-		printf("  %s%s%s\n      %s\n", COMMANDS[i].name, *COMMANDS[i].arguments ? " " : "", COMMANDS[i].arguments,
-			COMMANDS[i].meaning);
-	cleanup_buffer struct buffer keys = {0};
+		printf("  %s%s%s\n      %s\n", COMMANDS[i].name, *COMMANDS[i].arguments ? " " : "",
+			COMMANDS[i].arguments, COMMANDS[i].meaning);
+	cleanup_buffer struct buffer keys = { 0 };
 	config_describe(&keys);
 	printf("\nExit codes: 0 done, 1 failed (the reason is on standard error), 2 called wrongly.\n"
-		"\nSettings, from the environment or else the file that PODIUM_CONFIG names [%s] (there in\nlower case and without PODIUM_):\n%s",
+		   "\nSettings, from the environment or else the file that PODIUM_CONFIG names [%s] (there "
+	       "in\nlower case and without PODIUM_):\n%s",
 		config_default_file, buffer_string(&keys));
 	return admin_done;
 }
 
 static void write_manual(struct buffer *out)
 {
-	manual_begin(out, "podium-admin", 8, "System administration", "what an operator does with a Podium from its host");
+	manual_begin(out, "podium-admin", 8, "System administration",
+		"what an operator does with a Podium from its host");
 	manual_section(out, "SYNOPSIS");
 	manual_synopsis(out, "podium-admin", "COMMAND [ARGUMENTS]");
 	manual_section(out, "COMMANDS");
@@ -180,7 +221,7 @@ static void write_manual(struct buffer *out)
 
 int manual_command(int argc, char **argv)
 {
-	cleanup_buffer struct buffer page = {0};
+	cleanup_buffer struct buffer page = { 0 };
 	const char *what = argc == 2 ? argv[1] : "";
 	if (strcmp(what, "podium.conf") == 0)
 		config_manual(&page);
@@ -224,7 +265,9 @@ int main(int argc, char **argv)
 {
 	log_open("podium-admin");
 	if (argc < 2) {
-		fputs("Usage: podium-admin COMMAND [ARGUMENTS]; `podium-admin --help` lists the commands.\n", stderr);
+		fputs(
+			"Usage: podium-admin COMMAND [ARGUMENTS]; `podium-admin --help` lists the commands.\n",
+			stderr);
 		return admin_misused;
 	}
 	if (strcmp(argv[1], "--help") == 0)

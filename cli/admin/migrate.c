@@ -17,29 +17,32 @@ struct applied {
 };
 
 static const struct column APPLIED_COLUMNS[] = {
-	INTEGER(struct applied, version), TEXT(struct applied, name), BLOB(struct applied, sha256),
+	INTEGER(struct applied, version),
+	TEXT(struct applied, name),
+	BLOB(struct applied, sha256),
 };
 static const struct statement APPLIED = SELECT(struct applied, APPLIED_COLUMNS,
 	"SELECT version, name, sha256 FROM schema_migrations ORDER BY version");
-static const struct statement RECORD = COMMAND(
-	"INSERT INTO schema_migrations (version, name, sha256) VALUES (?, ?, ?)");
+static const struct statement RECORD =
+	COMMAND("INSERT INTO schema_migrations (version, name, sha256) VALUES (?, ?, ?)");
 
-static const char BOOK[] =
-	"CREATE TABLE IF NOT EXISTS schema_migrations ("
-	"  version    INT UNSIGNED NOT NULL PRIMARY KEY,"
-	"  name       VARCHAR(64) CHARACTER SET ascii NOT NULL,"
-	"  sha256     BINARY(32) NOT NULL,"
-	"  applied_at DATETIME(3) NOT NULL DEFAULT UTC_TIMESTAMP(3)"
-	") ENGINE = InnoDB";
+static const char BOOK[] = "CREATE TABLE IF NOT EXISTS schema_migrations ("
+						   "  version    INT UNSIGNED NOT NULL PRIMARY KEY,"
+						   "  name       VARCHAR(64) CHARACTER SET ascii NOT NULL,"
+						   "  sha256     BINARY(32) NOT NULL,"
+						   "  applied_at DATETIME(3) NOT NULL DEFAULT UTC_TIMESTAMP(3)"
+						   ") ENGINE = InnoDB";
 
 static int64_t version_of(const struct migration *migration)
 {
 	return strtoll(migration->name, NULL, 10);
 }
 
-static void digest_of(const struct migration *migration, unsigned char digest[static crypto_hash_sha256_BYTES])
+static void digest_of(
+	const struct migration *migration, unsigned char digest[static crypto_hash_sha256_BYTES])
 {
-	crypto_hash_sha256(digest, (const unsigned char *)migration->sql, (unsigned long long)(migration->end - migration->sql));
+	crypto_hash_sha256(digest, (const unsigned char *)migration->sql,
+		(unsigned long long)(migration->end - migration->sql));
 }
 
 /* What was applied must be the beginning of what this program knows. */
@@ -47,36 +50,47 @@ static int check_applied(const struct applied *applied, size_t count, struct err
 {
 	for (size_t i = 0; i < count; i++) {
 		if (i >= migration_count)
-			return fail(error, ERROR_INPUT, "The database is newer than this program: it is at version %lld (%s), and "
-				"podium-admin %s knows versions up to %lld. Use a newer Podium with it; nothing was changed.",
+			return fail(error, ERROR_INPUT,
+				"The database is newer than this program: it is at version %lld (%s), and "
+				"podium-admin %s knows versions up to %lld. Use a newer Podium with it; nothing "
+			    "was changed.",
 				(long long)applied[count - 1].version, applied[count - 1].name, PODIUM_VERSION,
 				(long long)version_of(&migrations[migration_count - 1]));
 		if (applied[i].version != version_of(&migrations[i]))
-			return fail(error, ERROR_INPUT, "The database has version %lld (%s) but not %s, which comes before it. "
-				"It was made by another Podium; nothing was changed.", (long long)applied[i].version, applied[i].name,
-				migrations[i].name);
+			return fail(error, ERROR_INPUT,
+				"The database has version %lld (%s) but not %s, which comes before it. "
+				"It was made by another Podium; nothing was changed.",
+				(long long)applied[i].version, applied[i].name, migrations[i].name);
 		unsigned char digest[crypto_hash_sha256_BYTES];
 		digest_of(&migrations[i], digest);
-		if (applied[i].sha256.length != sizeof digest || memcmp(applied[i].sha256.bytes, digest, sizeof digest) != 0)
-			return fail(error, ERROR_INPUT, "The database was made with another %s than this program has. Use the "
-				"Podium that made it; nothing was changed.", migrations[i].name);
+		if (applied[i].sha256.length != sizeof digest
+			|| memcmp(applied[i].sha256.bytes, digest, sizeof digest) != 0)
+			return fail(error, ERROR_INPUT,
+				"The database was made with another %s than this program has. Use the "
+				"Podium that made it; nothing was changed.",
+				migrations[i].name);
 	}
 	return 0;
 }
 
-/* MariaDB commits after each statement that changes a table, so a migration that was interrupted is run
- * again as a whole: its statements must bear that (IF NOT EXISTS). */
+/* MariaDB commits after each statement that changes a table, so a migration that was interrupted is
+ * run again as a whole: its statements must bear that (IF NOT EXISTS). */
 static int apply(struct database *db, const struct migration *migration, struct error *error)
 {
 	int rc = database_script(db, migration->sql, error);
 	if (rc) {
 		struct error why = *error;
-		return fail(error, rc, "%s was not finished: %.600s What it did before that stays, and the versions before it work on. Mend the reason and "
-			"run podium-admin migrate again: it runs all of this file once more, which harms nothing.", migration->name, why.text);
+		return fail(error, rc,
+			"%s was not finished: %.600s What it did before that stays, and the versions before it "
+		    "work on. Mend the reason and "
+			"run podium-admin migrate again: it runs all of this file once more, which harms "
+		    "nothing.",
+			migration->name, why.text);
 	}
 	unsigned char digest[crypto_hash_sha256_BYTES];
 	digest_of(migration, digest);
-	rc = database_execute(db, &RECORD, error, "isb", version_of(migration), migration->name, digest, sizeof digest);
+	rc = database_execute(
+		db, &RECORD, error, "isb", version_of(migration), migration->name, digest, sizeof digest);
 	if (!rc)
 		admin_say("Applied %s.", migration->name);
 	return rc;
@@ -115,8 +129,10 @@ int migrate_command(int argc, char **argv)
 		return admin_usage("migrate");
 	struct config config;
 	cleanup_database struct database *db = admin_connect_to(&config);
-	struct error error = {0};
+	struct error error = { 0 };
 	if (!db)
 		return admin_failed;
-	return restoring_check(db, &error) || migrate(db, config.database_name, &error) ? admin_complain(&error) : admin_done;
+	return restoring_check(db, &error) || migrate(db, config.database_name, &error)
+		? admin_complain(&error)
+		: admin_done;
 }

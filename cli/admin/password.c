@@ -14,7 +14,8 @@
 static int read_line(FILE *in, const char *name, password_text password, struct error *error)
 {
 	if (!fgets(password, sizeof(password_text), in))
-		return fail(error, ERROR_INPUT, "There is no password in %s: its first line must be the password.", name);
+		return fail(error, ERROR_INPUT,
+			"There is no password in %s: its first line must be the password.", name);
 	size_t length = strcspn(password, "\r\n");
 	if (!password[length] && !feof(in))
 		return fail(error, ERROR_INPUT, "The first line of %s is too long for a password.", name);
@@ -52,10 +53,12 @@ static int ask_twice(password_text password, struct error *error)
 int password_read(const char *file, password_text password, struct error *error)
 {
 	if (!file)
-		return isatty(STDIN_FILENO) ? ask_twice(password, error) : read_line(stdin, "standard input", password, error);
+		return isatty(STDIN_FILENO) ? ask_twice(password, error)
+									: read_line(stdin, "standard input", password, error);
 	cleanup_file FILE *in = fopen(file, "re");
 	if (!in)
-		return fail(error, ERROR_INPUT, "Cannot read the password file %s: %s.", file, strerror(errno));
+		return fail(
+			error, ERROR_INPUT, "Cannot read the password file %s: %s.", file, strerror(errno));
 	return read_line(in, file, password, error);
 }
 
@@ -71,18 +74,22 @@ void password_make(password_text password)
 static int write_whole(int out, const char *password)
 {
 	size_t length = strlen(password);
-	return write(out, password, length) != (ssize_t)length || write(out, "\n", 1) != 1 || fsync(out);
+	return write(out, password, length) != (ssize_t)length || write(out, "\n", 1) != 1
+		|| fsync(out);
 }
 
-/* A new file takes the old one's place, so that nobody who had opened the old one reads the new password. */
+/* A new file takes the old one's place, so that nobody who had opened the old one reads the new
+ * password. */
 int password_write(const char *file, const char *password, struct error *error)
 {
 	char fresh[PATH_MAX];
 	if (snprintf(fresh, sizeof fresh, "%s.XXXXXX", file) >= (int)sizeof fresh)
-		return fail(error, ERROR_INPUT, "The path of the password file is too long: %.200s...", file);
+		return fail(
+			error, ERROR_INPUT, "The path of the password file is too long: %.200s...", file);
 	cleanup_fd int out = mkostemp(fresh, O_CLOEXEC); /* mode 0600 */
 	if (out < 0)
-		return fail(error, ERROR_SYSTEM, "Cannot write the password file %s: %s.", file, strerror(errno));
+		return fail(
+			error, ERROR_SYSTEM, "Cannot write the password file %s: %s.", file, strerror(errno));
 	if (write_whole(out, password) || rename(fresh, file)) {
 		fail(error, ERROR_SYSTEM, "Cannot write the password file %s: %s.", file, strerror(errno));
 		unlink(fresh);

@@ -25,14 +25,15 @@ static int preview(struct database *db, const struct config *config, struct erro
 
 static int prune(struct database *db, const struct config *config, struct error *error)
 {
-	struct retention retention = {0};
+	struct retention retention = { 0 };
 	bool is_done = false;
 	int rc = 0;
 	while (!is_done && !rc)
 		rc = retention_step(db, config, &retention, &is_done, error);
 	for (size_t kind = 0; kind < retention_kinds(); kind++)
 		if (retention.removed[kind])
-			admin_say("%10lld %s removed", (long long)retention.removed[kind], retention_kind(kind));
+			admin_say(
+				"%10lld %s removed", (long long)retention.removed[kind], retention_kind(kind));
 	if (!rc)
 		admin_say("Nothing is left that is older than the settings say.");
 	return rc;
@@ -45,7 +46,7 @@ int prune_command(int argc, char **argv)
 		return admin_usage("prune");
 	cleanup_database struct database *db = admin_connect();
 	struct config config;
-	struct error error = {0};
+	struct error error = { 0 };
 	if (!db)
 		return admin_failed;
 	if (config_load(&config, &error) || (only_says ? preview : prune)(db, &config, &error))

@@ -28,31 +28,36 @@ static bool is_known(const char *key, const char *const *keys)
 	return false;
 }
 
-static int take_line(struct questions *questions, char *line, const char *where, const char *const *keys, struct error *error)
+static int take_line(struct questions *questions, char *line, const char *where,
+	const char *const *keys, struct error *error)
 {
 	char *equals = strchr(line, '=');
 	struct given_answer *given = &questions->given[questions->given_count];
 	if (!equals || questions->given_count == (int)COUNT(questions->given))
-		return fail(error, ERROR_INPUT, "%s: expected `key = value`, and %zu of them at most.", where, COUNT(questions->given));
+		return fail(error, ERROR_INPUT, "%s: expected `key = value`, and %zu of them at most.",
+			where, COUNT(questions->given));
 	*equals = '\0';
 	const char *key = trim(line), *value = trim(equals + 1);
 	if (!is_known(key, keys))
 		return fail(error, ERROR_INPUT, "%s: nobody asks for %.60s.", where, key);
 	if (strlen(value) >= sizeof given->value)
-		return fail(error, ERROR_INPUT, "%s: the value is longer than %zu bytes.", where, sizeof given->value - 1);
+		return fail(error, ERROR_INPUT, "%s: the value is longer than %zu bytes.", where,
+			sizeof given->value - 1);
 	snprintf(given->key, sizeof given->key, "%s", key);
 	snprintf(given->value, sizeof given->value, "%s", value);
 	questions->given_count++;
 	return 0;
 }
 
-int question_read_file(struct questions *questions, const char *path, const char *const *keys, struct error *error)
+int question_read_file(
+	struct questions *questions, const char *path, const char *const *keys, struct error *error)
 {
 	cleanup_file FILE *file = fopen(path, "re");
 	char line[1024], where[320];
 	int rc = 0;
 	if (!file)
-		return fail(error, ERROR_INPUT, "Cannot read the answers in %s: %s.", path, strerror(errno));
+		return fail(
+			error, ERROR_INPUT, "Cannot read the answers in %s: %s.", path, strerror(errno));
 	for (int number = 1; !rc && fgets(line, sizeof line, file); number++) {
 		snprintf(where, sizeof where, "%.256s line %d", path, number);
 		char *text = trim(line);
@@ -94,8 +99,11 @@ static int read_line(const struct question *question, answer_text answer, struct
 		puts("");
 	}
 	if (!line)
-		return fail(error, ERROR_INPUT, "There is no answer to the question for %s; nobody can be asked. Give it with --answers-from, or "
-			"take what is usual with --yes.", question->key);
+		return fail(error, ERROR_INPUT,
+			"There is no answer to the question for %s; nobody can be asked. Give it with "
+		    "--answers-from, or "
+			"take what is usual with --yes.",
+			question->key);
 	char *end = strchr(answer, '\n');
 	if (!end && !feof(stdin)) {
 		for (int c; (c = getchar()) != EOF && c != '\n';)
@@ -109,7 +117,8 @@ static int read_line(const struct question *question, answer_text answer, struct
 }
 
 /* One answer, however it comes; an empty one is the fallback. */
-static int get(struct questions *questions, const struct question *question, answer_text answer, struct error *error)
+static int get(struct questions *questions, const struct question *question, answer_text answer,
+	struct error *error)
 {
 	struct given_answer *given = find_given(questions, question->key);
 	int rc = 0;
@@ -119,7 +128,8 @@ static int get(struct questions *questions, const struct question *question, ans
 		given->is_used = true;
 	} else if (!questions->takes_fallbacks) {
 		bool shows = question->fallback && *question->fallback && !question->is_secret;
-		printf("%s%s%s%s: ", question->text, shows ? " [" : "", shows ? question->fallback : "", shows ? "]" : "");
+		printf("%s%s%s%s: ", question->text, shows ? " [" : "", shows ? question->fallback : "",
+			shows ? "]" : "");
 		fflush(stdout);
 		rc = read_line(question, answer, error);
 	}
@@ -135,10 +145,12 @@ bool question_may_repeat(const struct questions *questions, const char *key)
 	return !questions->takes_fallbacks && !find_given(questions, key) && !feof(stdin);
 }
 
-int question_ask(struct questions *questions, const struct question *question, answer_text answer, struct error *error)
+int question_ask(struct questions *questions, const struct question *question, answer_text answer,
+	struct error *error)
 {
 	int rc;
-	while ((rc = get(questions, question, answer, error)) && question_may_repeat(questions, question->key)) {
+	while ((rc = get(questions, question, answer, error))
+		&& question_may_repeat(questions, question->key)) {
 		admin_complain(error);
 		memset(error, 0, sizeof *error);
 	}

@@ -10,21 +10,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int find_leaderboard(struct database *db, struct arena *arena, const char *name, struct leaderboard *leaderboard, struct error *error)
+static int find_leaderboard(struct database *db, struct arena *arena, const char *name,
+	struct leaderboard *leaderboard, struct error *error)
 {
-	int rc = text_is_leaderboard_name(name) ? leaderboard_by_name(db, arena, name, leaderboard, error) : ERROR_NOT_FOUND;
-	return rc == ERROR_NOT_FOUND ? fail(error, rc, "There is no leaderboard named %s.", quote(arena, name)) : rc;
+	int rc = text_is_leaderboard_name(name)
+		? leaderboard_by_name(db, arena, name, leaderboard, error)
+		: ERROR_NOT_FOUND;
+	return rc == ERROR_NOT_FOUND
+		? fail(error, rc, "There is no leaderboard named %s.", quote(arena, name))
+		: rc;
 }
 
 /* ---- quota show ---- */
 
-/* The site's are podium-web's settings, which are read here as well, since they may be in the same file. */
+/* The site's are podium-web's settings, which are read here as well, since they may be in the same
+ * file. */
 static void say_quotas(struct arena *arena, const struct config *config, const struct quota *quotas)
 {
 	for (size_t mode = 0; quota_mode(mode); mode++) {
 		struct quota site = quota_of_site(config, mode);
 		bool own = quotas[mode].most > 0;
-		admin_say("%-10s %s%s", quota_mode(mode), quota_words(arena, own ? &quotas[mode] : &site), own ? "" : ", the site's");
+		admin_say("%-10s %s%s", quota_mode(mode), quota_words(arena, own ? &quotas[mode] : &site),
+			own ? "" : ", the site's");
 	}
 }
 
@@ -34,7 +41,7 @@ int quota_show_command(int argc, char **argv)
 		return admin_usage("quota show");
 	cleanup_arena struct arena *arena = arena_new();
 	cleanup_database struct database *db = admin_connect();
-	struct error error = {0};
+	struct error error = { 0 };
 	struct config config;
 	struct leaderboard leaderboard;
 	struct quota quotas[quota_modes];
@@ -57,16 +64,22 @@ static int64_t number_of(const char *text)
 	return end == text || *end ? -1 : number;
 }
 
-static int read_order(struct arena *arena, int argc, char **argv, struct quota_order *order, struct error *error)
+static int read_order(
+	struct arena *arena, int argc, char **argv, struct quota_order *order, struct error *error)
 {
 	bool of_site = strcmp(argv[3], "site") == 0;
 	while (quota_mode(order->mode) && strcmp(quota_mode(order->mode), argv[2]) != 0)
 		order->mode++;
 	if (!quota_mode(order->mode))
-		return fail(error, ERROR_INPUT, "There is no mode %s; the modes are test, benchmark, ranked and profile.", quote(arena, argv[2]));
-	order->quota = (struct quota){ of_site ? 0 : number_of(argv[3]), argc == 5 ? number_of(argv[4]) : quota_usual_hours };
-	return of_site || order->quota.most ? 0
-		: fail(error, ERROR_INPUT, "A quota of 0 is none; write `site` where the site's is to hold, or the least, 1.");
+		return fail(error, ERROR_INPUT,
+			"There is no mode %s; the modes are test, benchmark, ranked and profile.",
+			quote(arena, argv[2]));
+	order->quota = (struct quota){ of_site ? 0 : number_of(argv[3]),
+		argc == 5 ? number_of(argv[4]) : quota_usual_hours };
+	return of_site || order->quota.most
+		? 0
+		: fail(error, ERROR_INPUT,
+			"A quota of 0 is none; write `site` where the site's is to hold, or the least, 1.");
 }
 
 int quota_set_command(int argc, char **argv)
@@ -77,7 +90,7 @@ int quota_set_command(int argc, char **argv)
 	cleanup_database struct database *db = admin_connect();
 	struct quota_order order = { .by = &admin_actor };
 	struct leaderboard leaderboard;
-	struct error error = {0};
+	struct error error = { 0 };
 	if (!db)
 		return admin_failed;
 	int rc = read_order(arena, argc, argv, &order, &error);
@@ -89,6 +102,7 @@ int quota_set_command(int argc, char **argv)
 	order.leaderboard = leaderboard.name;
 	if (quota_set(db, &order, &error))
 		return admin_complain(&error);
-	admin_say("The %s quota of %s is %s now.", quota_mode(order.mode), leaderboard.name, quota_own_words(arena, &order.quota));
+	admin_say("The %s quota of %s is %s now.", quota_mode(order.mode), leaderboard.name,
+		quota_own_words(arena, &order.quota));
 	return admin_done;
 }

@@ -5,7 +5,7 @@
 static int rebuild(struct database *db, const char *name, struct error *error)
 {
 	cleanup_arena struct arena *arena = arena_new();
-	struct leaderboard leaderboard = {0};
+	struct leaderboard leaderboard = { 0 };
 	int rc = name ? leaderboard_by_name(db, arena, name, &leaderboard, error) : 0;
 	return rc ? rc : ranking_rebuild(db, leaderboard.id, error);
 }
@@ -14,7 +14,7 @@ int ranking_rebuild_command(int argc, char **argv)
 {
 	if (argc > 2)
 		return admin_usage("ranking rebuild");
-	struct error error = {0};
+	struct error error = { 0 };
 	cleanup_database struct database *db = admin_connect();
 	if (!db)
 		return admin_failed;

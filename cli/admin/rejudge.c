@@ -24,7 +24,11 @@ static int64_t number_of(const char *text)
 enum word { NO_WORD, SUBMISSION, USER, LEADERBOARD, TOP, GPU };
 
 /* What the words behind each scope are; the GPU may be missing where it is not needed. */
-static const struct form { const char *scope; enum word words[3]; int least; } FORMS[] = {
+static const struct form {
+	const char *scope;
+	enum word words[3];
+	int least;
+} FORMS[] = {
 	{ "submission", { SUBMISSION, GPU }, 1 },
 	{ "user", { USER, LEADERBOARD, GPU }, 2 },
 	{ "everywhere", { USER, GPU }, 1 },
@@ -70,15 +74,17 @@ int rejudge_start_command(int argc, char **argv)
 		return admin_usage("rejudge start");
 	cleanup_arena struct arena *arena = arena_new();
 	cleanup_database struct database *db = admin_connect();
-	struct error error = {0};
+	struct error error = { 0 };
 	struct rejudging rejudging;
 	int64_t id;
 	if (!db)
 		return admin_failed;
-	if (rejudging_start(db, arena, &order, &id, &error) || rejudging_find(db, arena, id, &rejudging, &error))
+	if (rejudging_start(db, arena, &order, &id, &error)
+		|| rejudging_find(db, arena, id, &rejudging, &error))
 		return admin_complain(&error);
-	admin_say("Rejudging %lld: %s; %lld job%s wait%s behind everything that people submit.", (long long)id, rejudging.scope,
-		(long long)rejudging.jobs, rejudging.jobs == 1 ? "" : "s", rejudging.jobs == 1 ? "s" : "");
+	admin_say("Rejudging %lld: %s; %lld job%s wait%s behind everything that people submit.",
+		(long long)id, rejudging.scope, (long long)rejudging.jobs, rejudging.jobs == 1 ? "" : "s",
+		rejudging.jobs == 1 ? "s" : "");
 	return admin_done;
 }
 
@@ -89,14 +95,15 @@ static const char *state_of(struct arena *arena, const struct rejudging *one)
 	if (one->ended_by)
 		return arena_printf(arena, "%s by %s", one->state, one->ended_by);
 	if (one->waiting)
-		return arena_printf(arena, "%lld of %lld ended", (long long)(one->jobs - one->waiting), (long long)one->jobs);
+		return arena_printf(arena, "%lld of %lld ended", (long long)(one->jobs - one->waiting),
+			(long long)one->jobs);
 	return one->frozen ? "ended, but a ranking is frozen" : "ended, to be applied or discarded";
 }
 
 static void say_rejudging(struct arena *arena, const struct rejudging *one)
 {
-	admin_say("%-6lld %s: %s; %lld result%s; %s", (long long)one->id, one->subject, one->scope, (long long)one->jobs,
-		one->jobs == 1 ? "" : "s", state_of(arena, one));
+	admin_say("%-6lld %s: %s; %lld result%s; %s", (long long)one->id, one->subject, one->scope,
+		(long long)one->jobs, one->jobs == 1 ? "" : "s", state_of(arena, one));
 }
 
 int rejudge_list_command(int argc, char **argv)
@@ -106,7 +113,7 @@ int rejudge_list_command(int argc, char **argv)
 		return admin_usage("rejudge list");
 	cleanup_arena struct arena *arena = arena_new();
 	cleanup_database struct database *db = admin_connect();
-	struct error error = {0};
+	struct error error = { 0 };
 	struct rejudging *rejudgings;
 	size_t count;
 	if (!db)
@@ -127,9 +134,11 @@ static const char *time_of(struct arena *arena, double ns)
 
 static void say_result(struct arena *arena, const struct rejudged_result *one)
 {
-	admin_say("  %-8lld %-12s %s of %s: %s %s -> %s %s%s%s", (long long)one->submission_id, one->gpu, one->leaderboard, one->user,
-		one->old_verdict ? one->old_verdict : "-", time_of(arena, one->old_score_ns), one->verdict ? one->verdict : one->state,
-		time_of(arena, one->score_ns), one->differs == 1 ? "; another verdict: " : "", one->differs == 1 && one->reason ? one->reason : "");
+	admin_say("  %-8lld %-12s %s of %s: %s %s -> %s %s%s%s", (long long)one->submission_id,
+		one->gpu, one->leaderboard, one->user, one->old_verdict ? one->old_verdict : "-",
+		time_of(arena, one->old_score_ns), one->verdict ? one->verdict : one->state,
+		time_of(arena, one->score_ns), one->differs == 1 ? "; another verdict: " : "",
+		one->differs == 1 && one->reason ? one->reason : "");
 }
 
 static const char *place_of(struct arena *arena, int64_t place)
@@ -137,17 +146,20 @@ static const char *place_of(struct arena *arena, int64_t place)
 	return place == SQL_NULL_INTEGER ? "not ranked" : arena_printf(arena, "%lld", (long long)place);
 }
 
-static int say_changes(struct database *db, struct arena *arena, const struct rejudging *rejudging, struct error *error)
+static int say_changes(struct database *db, struct arena *arena, const struct rejudging *rejudging,
+	struct error *error)
 {
 	struct rank_change *changes;
 	size_t count;
 	int rc = rejudging_preview(db, arena, rejudging, &changes, &count, error);
 	if (rc)
 		return rc;
-	admin_say(count ? "Ranks and ranked times that applying it changes:" : "Applying it changes no rank and no ranked time.");
+	admin_say(count ? "Ranks and ranked times that applying it changes:"
+					: "Applying it changes no rank and no ranked time.");
 	for (size_t i = 0; i < count; i++)
-		admin_say("  %s %s, version %lld, %s: %s %s -> %s %s", changes[i].leaderboard, changes[i].gpu, (long long)changes[i].version,
-			changes[i].user, place_of(arena, changes[i].old_place), time_of(arena, changes[i].old_score_ns),
+		admin_say("  %s %s, version %lld, %s: %s %s -> %s %s", changes[i].leaderboard,
+			changes[i].gpu, (long long)changes[i].version, changes[i].user,
+			place_of(arena, changes[i].old_place), time_of(arena, changes[i].old_score_ns),
 			place_of(arena, changes[i].new_place), time_of(arena, changes[i].new_score_ns));
 	return 0;
 }
@@ -169,7 +181,8 @@ static int show(struct database *db, struct arena *arena, int64_t id, struct err
 		return 0;
 	if (!rejudging.frozen)
 		return say_changes(db, arena, &rejudging, error);
-	admin_say("The ranking of %s is frozen, so this cannot be applied before the freeze is lifted.", rejudging.frozen);
+	admin_say("The ranking of %s is frozen, so this cannot be applied before the freeze is lifted.",
+		rejudging.frozen);
 	return 0;
 }
 
@@ -179,7 +192,7 @@ int rejudge_show_command(int argc, char **argv)
 		return admin_usage("rejudge show");
 	cleanup_arena struct arena *arena = arena_new();
 	cleanup_database struct database *db = admin_connect();
-	struct error error = {0};
+	struct error error = { 0 };
 	if (!db)
 		return admin_failed;
 	return show(db, arena, number_of(argv[1]), &error) ? admin_complain(&error) : admin_done;
@@ -187,7 +200,8 @@ int rejudge_show_command(int argc, char **argv)
 
 /* ---- rejudge apply, rejudge discard ---- */
 
-typedef int rejudging_end(struct database *db, int64_t id, const struct actor *by, struct error *error);
+typedef int rejudging_end(
+	struct database *db, int64_t id, const struct actor *by, struct error *error);
 
 /* NUMBER NAME */
 static int end(const char *command, int argc, char **argv, rejudging_end *run, const char *outcome)
@@ -196,7 +210,7 @@ static int end(const char *command, int argc, char **argv, rejudging_end *run, c
 		return admin_usage(command);
 	cleanup_arena struct arena *arena = arena_new();
 	cleanup_database struct database *db = admin_connect();
-	struct error error = {0};
+	struct error error = { 0 };
 	struct rejudging rejudging;
 	if (!db)
 		return admin_failed;
@@ -213,10 +227,12 @@ static int end(const char *command, int argc, char **argv, rejudging_end *run, c
 
 int rejudge_apply_command(int argc, char **argv)
 {
-	return end("rejudge apply", argc, argv, rejudging_apply, "applied: the new results are in their places, and the rankings follow them.");
+	return end("rejudge apply", argc, argv, rejudging_apply,
+		"applied: the new results are in their places, and the rankings follow them.");
 }
 
 int rejudge_discard_command(int argc, char **argv)
 {
-	return end("rejudge discard", argc, argv, rejudging_discard, "discarded: every result is what it was.");
+	return end("rejudge discard", argc, argv, rejudging_discard,
+		"discarded: every result is what it was.");
 }

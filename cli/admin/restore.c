@@ -13,18 +13,20 @@
 #include <string.h>
 #include <time.h>
 
-/* Numbers that were given out after the backup are known to workers, receivers of webhooks and people, so they are not given out
- * again: fences and the numbers of new rows go on that much higher. */
+/* Numbers that were given out after the backup are known to workers, receivers of webhooks and
+ * people, so they are not given out again: fences and the numbers of new rows go on that much
+ * higher. */
 #define GAP "1000000"
 
 struct wanted {
-	const char *file, *replace;  /* the name of the database whose tables are deleted first, or NULL */
+	const char *file,
+		*replace; /* the name of the database whose tables are deleted first, or NULL */
 	bool keeps_sessions;
 };
 
 static int read_words(int argc, char **argv, struct wanted *wanted)
 {
-	*wanted = (struct wanted){0};
+	*wanted = (struct wanted){ 0 };
 	for (int i = 1; i < argc; i++) {
 		if (strcmp(argv[i], "--keep-sessions") == 0)
 			wanted->keeps_sessions = true;
@@ -40,29 +42,41 @@ static int read_words(int argc, char **argv, struct wanted *wanted)
 
 /* ---- statements ---- */
 
-struct number { int64_t count; };
+struct number {
+	int64_t count;
+};
 static const struct column NUMBER_COLUMNS[] = { INTEGER(struct number, count) };
 /* Without the right to see all of them, the account sees its own, which the others have too. */
 static const struct statement OTHERS = SELECT(struct number, NUMBER_COLUMNS,
-	"SELECT COUNT(*) AS count FROM information_schema.processlist WHERE db = DATABASE() AND id <> CONNECTION_ID()");
-static const struct statement MOST_PACKET = SELECT(struct number, NUMBER_COLUMNS, "SELECT @@max_allowed_packet AS count");
+	"SELECT COUNT(*) AS count FROM information_schema.processlist WHERE db = DATABASE() AND id <> "
+    "CONNECTION_ID()");
+static const struct statement MOST_PACKET =
+	SELECT(struct number, NUMBER_COLUMNS, "SELECT @@max_allowed_packet AS count");
 
-struct name_row { const char *name; int64_t next; };
-static const struct column NAME_COLUMNS[] = { TEXT(struct name_row, name), INTEGER(struct name_row, next) };
+struct name_row {
+	const char *name;
+	int64_t next;
+};
+static const struct column NAME_COLUMNS[] = { TEXT(struct name_row, name),
+	INTEGER(struct name_row, next) };
 static const struct statement ALL_TABLES = SELECT(struct name_row, NAME_COLUMNS,
-	"SELECT table_name AS name, table_type = 'VIEW' AS next FROM information_schema.tables WHERE table_schema = DATABASE()");
+	"SELECT table_name AS name, table_type = 'VIEW' AS next FROM information_schema.tables WHERE "
+    "table_schema = DATABASE()");
 static const struct statement NUMBERED_TABLES = SELECT(struct name_row, NAME_COLUMNS,
 	"SELECT table_name AS name, auto_increment AS next FROM information_schema.tables "
 	"WHERE table_schema = DATABASE() AND table_type = 'BASE TABLE' AND auto_increment IS NOT NULL");
 
-/* What a worker or podium-hooks of before still has to say carries a fence that nothing has any more. */
+/* What a worker or podium-hooks of before still has to say carries a fence that nothing has any
+ * more. */
 static const struct statement RAISE_FENCES[] = {
 	COMMAND("UPDATE jobs SET fence = fence + " GAP),
 	COMMAND("UPDATE webhooks SET fence = fence + " GAP ", lease_expires = NULL"),
 };
 /* What was ended after the backup would be open again. */
 static const struct statement END_SESSIONS[] = {
-	COMMAND("DELETE FROM sessions"), COMMAND("DELETE FROM password_links"), COMMAND("DELETE FROM terminals"),
+	COMMAND("DELETE FROM sessions"),
+	COMMAND("DELETE FROM password_links"),
+	COMMAND("DELETE FROM terminals"),
 };
 
 /* ---- tables ---- */
@@ -79,7 +93,7 @@ static void append_name(struct buffer *sql, const char *name)
 static int drop_all(struct database *db, struct error *error)
 {
 	cleanup_arena struct arena *arena = arena_new();
-	cleanup_buffer struct buffer sql = {0};
+	cleanup_buffer struct buffer sql = { 0 };
 	struct name_row *tables;
 	size_t count;
 	int rc = database_rows(db, arena, &ALL_TABLES, &tables, &count, error, "");
@@ -104,7 +118,7 @@ static int leave_gaps(struct database *db, struct error *error)
 	size_t count;
 	int rc = database_rows(db, arena, &NUMBERED_TABLES, &tables, &count, error, "");
 	for (size_t i = 0; i < count && !rc; i++) {
-		cleanup_buffer struct buffer sql = {0};
+		cleanup_buffer struct buffer sql = { 0 };
 		buffer_text(&sql, "ALTER TABLE ");
 		append_name(&sql, tables[i].name);
 		buffer_printf(&sql, " AUTO_INCREMENT = %lld", (long long)tables[i].next + atoll(GAP));
@@ -124,7 +138,9 @@ static int settle(struct database *db, bool keeps_sessions, const char *detail, 
 		rc = database_execute(db, &END_SESSIONS[i], error, "");
 	if (!rc)
 		rc = leave_gaps(db, error);
-	return rc ? rc : audit(db, admin_actor.id, admin_actor.name, admin_actor.address, "database.restore", "", detail, error);
+	return rc ? rc
+			  : audit(db, admin_actor.id, admin_actor.name, admin_actor.address, "database.restore",
+				  "", detail, error);
 }
 
 /* ---- before ---- */
@@ -136,11 +152,14 @@ static int check_alone(struct database *db, struct error *error)
 	int rc = database_row(db, arena, &OTHERS, &others, error, "");
 	if (rc || !others.count)
 		return rc;
-	return fail(error, ERROR_CONFLICT, "The database is in use by %s: stop podium-web, podium-hooks and every podium-worker first. Nothing was changed.",
+	return fail(error, ERROR_CONFLICT,
+		"The database is in use by %s: stop podium-web, podium-hooks and every podium-worker "
+	    "first. Nothing was changed.",
 		plural(arena, others.count, "other connection"));
 }
 
-static int check_target(struct database *db, const struct config *config, const struct wanted *wanted, struct error *error)
+static int check_target(struct database *db, const struct config *config,
+	const struct wanted *wanted, struct error *error)
 {
 	int64_t tables;
 	int rc = dump_count_tables(db, &tables, error);
@@ -148,10 +167,17 @@ static int check_target(struct database *db, const struct config *config, const 
 	if (rc || (!tables && !is_incomplete))
 		return rc;
 	if (!wanted->replace)
-		return fail(error, ERROR_CONFLICT, "The database %s is not empty%s. To delete all of it first: --replace %s. Nothing was changed.",
-			config->database_name, is_incomplete ? " (a restore was broken off there)" : "", config->database_name);
-	return strcmp(wanted->replace, config->database_name) == 0 ? 0 : fail(error, ERROR_INPUT, "--replace names %.64s, and the settings name the database %s. "
-		"Nothing was changed.", wanted->replace, config->database_name);
+		return fail(error, ERROR_CONFLICT,
+			"The database %s is not empty%s. To delete all of it first: --replace %s. Nothing was "
+		    "changed.",
+			config->database_name, is_incomplete ? " (a restore was broken off there)" : "",
+			config->database_name);
+	return strcmp(wanted->replace, config->database_name) == 0
+		? 0
+		: fail(error, ERROR_INPUT,
+			"--replace names %.64s, and the settings name the database %s. "
+			"Nothing was changed.",
+			wanted->replace, config->database_name);
 }
 
 static int check_manifest(struct database *db, const struct manifest *manifest, struct error *error)
@@ -159,19 +185,33 @@ static int check_manifest(struct database *db, const struct manifest *manifest, 
 	cleanup_arena struct arena *arena = arena_new();
 	struct number packet;
 	if (manifest->schema > migrate_newest())
-		return fail(error, ERROR_INPUT, "The backup has schema %lld and was made by Podium %s; podium-admin %s knows schemas up to %lld. Use a newer "
-			"Podium; nothing was changed.", (long long)manifest->schema, manifest->podium, PODIUM_VERSION, (long long)migrate_newest());
+		return fail(error, ERROR_INPUT,
+			"The backup has schema %lld and was made by Podium %s; podium-admin %s knows schemas "
+		    "up to %lld. Use a newer "
+			"Podium; nothing was changed.",
+			(long long)manifest->schema, manifest->podium, PODIUM_VERSION,
+			(long long)migrate_newest());
 	int rc = database_row(db, arena, &MOST_PACKET, &packet, error, "");
 	if (rc || (int64_t)manifest->ledger.longest_statement_bytes < packet.count)
 		return rc;
-	return fail(error, ERROR_INPUT, "The backup has a statement of %zu bytes, and this MariaDB takes %lld: set its max_allowed_packet higher. "
-		"Nothing was changed.", manifest->ledger.longest_statement_bytes, (long long)packet.count);
+	return fail(error, ERROR_INPUT,
+		"The backup has a statement of %zu bytes, and this MariaDB takes %lld: set its "
+	    "max_allowed_packet higher. "
+		"Nothing was changed.",
+		manifest->ledger.longest_statement_bytes, (long long)packet.count);
 }
 
 /* ---- filling ---- */
 
 static const char *const CLIENT[] = {
-	"mariadb", "--batch", "--binary-mode", "--default-character-set=utf8mb4", "--max-allowed-packet=1G", "--", NULL, NULL,
+	"mariadb",
+	"--batch",
+	"--binary-mode",
+	"--default-character-set=utf8mb4",
+	"--max-allowed-packet=1G",
+	"--",
+	NULL,
+	NULL,
 };
 
 /* Where the client has ended, it says why when it is asked (tool_finish). */
@@ -184,7 +224,8 @@ static int feed(void *context, const char *bytes, size_t length, struct error *e
 		if (rc)
 			return rc;
 		if (put < 0 && errno != EINTR)
-			return fail(error, ERROR_SYSTEM, "Cannot write to %s: %s.", tool->name, strerror(errno));
+			return fail(
+				error, ERROR_SYSTEM, "Cannot write to %s: %s.", tool->name, strerror(errno));
 		if (put > 0) {
 			bytes += put;
 			length -= (size_t)put;
@@ -193,11 +234,12 @@ static int feed(void *context, const char *bytes, size_t length, struct error *e
 	return 0;
 }
 
-static int fill(const struct config *config, const char *file, struct manifest *manifest, struct error *error)
+static int fill(
+	const struct config *config, const char *file, struct manifest *manifest, struct error *error)
 {
 	const char *words[COUNT(CLIENT)];
-	struct tool tool = {0};
-	struct error ending = {0};
+	struct tool tool = { 0 };
+	struct error ending = { 0 };
 	memcpy(words, CLIENT, sizeof words);
 	words[COUNT(CLIENT) - 2] = config->database_name;
 	int rc = tool_start(&tool, config, TOOL_WRITE, words, error);
@@ -224,11 +266,13 @@ static int add_piece(void *ledger, const char *bytes, size_t length, struct erro
 }
 
 /* What is in the database now, read again as it was for the backup. */
-static int compare(struct database *db, const struct config *config, const struct manifest *manifest, struct error *error)
+static int compare(struct database *db, const struct config *config,
+	const struct manifest *manifest, struct error *error)
 {
 	cleanup_free struct ledger *found = malloc(sizeof *found);
 	if (!found)
-		return fail(error, ERROR_SYSTEM, "There is no memory to compare the database with the backup.");
+		return fail(
+			error, ERROR_SYSTEM, "There is no memory to compare the database with the backup.");
 	ledger_begin(found);
 	int rc = dump_database(db, config, add_piece, found, error);
 	ledger_end(found);
@@ -239,7 +283,8 @@ static int compare(struct database *db, const struct config *config, const struc
 
 /* ---- restore ---- */
 
-static int load(struct database *db, const struct config *config, const struct wanted *wanted, struct manifest *manifest, struct error *error)
+static int load(struct database *db, const struct config *config, const struct wanted *wanted,
+	struct manifest *manifest, struct error *error)
 {
 	int rc = fill(config, wanted->file, manifest, error);
 	if (!rc)
@@ -259,18 +304,23 @@ static void await_alone(struct database *db)
 		nanosleep(&pause, NULL);
 }
 
-/* An empty database is better than a part of one; where not even that works, the table that is left says it. */
+/* An empty database is better than a part of one; where not even that works, the table that is left
+ * says it. */
 static void empty_again(struct database *db, struct error *error)
 {
-	struct error ignored = {0}, why = *error;
+	struct error ignored = { 0 }, why = *error;
 	await_alone(db);
 	if (drop_all(db, &ignored))
-		fail(error, why.code, "%.500s The database is incomplete now, and no program uses it: restore again with --replace.", why.text);
+		fail(error, why.code,
+			"%.500s The database is incomplete now, and no program uses it: restore again with "
+		    "--replace.",
+			why.text);
 	else
 		fail(error, why.code, "%.500s The database was emptied again.", why.text);
 }
 
-static int restore(struct database *db, const struct config *config, const struct wanted *wanted, struct manifest *manifest, struct error *error)
+static int restore(struct database *db, const struct config *config, const struct wanted *wanted,
+	struct manifest *manifest, struct error *error)
 {
 	cleanup_arena struct arena *arena = arena_new();
 	int rc = schema_lock(db, error);
@@ -283,12 +333,18 @@ static int restore(struct database *db, const struct config *config, const struc
 	if (!rc)
 		rc = drop_all(db, error);
 	if (!rc)
-		rc = database_script(db, "CREATE TABLE " RESTORING_TABLE " (since DATETIME NOT NULL DEFAULT UTC_TIMESTAMP()) ENGINE = InnoDB", error);
+		rc = database_script(db,
+			"CREATE TABLE " RESTORING_TABLE
+			" (since DATETIME NOT NULL DEFAULT UTC_TIMESTAMP()) ENGINE = InnoDB",
+			error);
 	if (rc)
 		return rc;
 	rc = load(db, config, wanted, manifest, error);
 	if (!rc)
-		rc = settle(db, wanted->keeps_sessions, arena_printf(arena, "From a backup of %s by Podium %s.", manifest->made_at, manifest->podium), error);
+		rc = settle(db, wanted->keeps_sessions,
+			arena_printf(
+				arena, "From a backup of %s by Podium %s.", manifest->made_at, manifest->podium),
+			error);
 	if (!rc)
 		rc = database_script(db, "DROP TABLE " RESTORING_TABLE, error);
 	if (rc)
@@ -298,13 +354,14 @@ static int restore(struct database *db, const struct config *config, const struc
 
 static void say_next(const struct manifest *manifest, bool keeps_sessions)
 {
-	admin_say("Restored %zu tables with %lld rows as they were at %s; each row was compared with the backup.", manifest->ledger.count,
-		(long long)manifest->ledger.rows, manifest->made_at);
+	admin_say("Restored %zu tables with %lld rows as they were at %s; each row was compared with "
+	          "the backup.",
+		manifest->ledger.count, (long long)manifest->ledger.rows, manifest->made_at);
 	if (!keeps_sessions)
 		admin_say("Everybody has to log in again. API tokens and passwords are those of then.");
 	if (manifest->ledger.binary_log[0])
-		admin_say("What came later is in the old server's binary log from %s, position %lld.", manifest->ledger.binary_log,
-			(long long)manifest->ledger.binary_log_position);
+		admin_say("What came later is in the old server's binary log from %s, position %lld.",
+			manifest->ledger.binary_log, (long long)manifest->ledger.binary_log_position);
 }
 
 int restore_command(int argc, char **argv)
@@ -314,7 +371,7 @@ int restore_command(int argc, char **argv)
 		return admin_usage("restore");
 	cleanup_free struct manifest *manifest = calloc(1, sizeof *manifest);
 	struct config config;
-	struct error error = {0};
+	struct error error = { 0 };
 	if (!manifest)
 		return admin_failed;
 	interruption_catch();
@@ -332,7 +389,8 @@ int restore_command(int argc, char **argv)
 
 /* ---- restored ---- */
 
-static int finish(struct database *db, const struct config *config, bool keeps_sessions, struct error *error)
+static int finish(
+	struct database *db, const struct config *config, bool keeps_sessions, struct error *error)
 {
 	int rc = schema_lock(db, error);
 	if (!rc)
@@ -347,7 +405,7 @@ static int finish(struct database *db, const struct config *config, bool keeps_s
 int restored_command(int argc, char **argv)
 {
 	struct wanted wanted;
-	struct error error = {0};
+	struct error error = { 0 };
 	if (read_words(argc, argv, &wanted) || wanted.file || wanted.replace)
 		return admin_usage("restored");
 	struct config config;
@@ -356,7 +414,8 @@ int restored_command(int argc, char **argv)
 		return admin_failed;
 	if (finish(db, &config, wanted.keeps_sessions, &error))
 		return admin_complain(&error);
-	admin_say("No worker of before is believed any more, and new numbers are higher than any that it knows.%s",
+	admin_say("No worker of before is believed any more, and new numbers are higher than any that "
+	          "it knows.%s",
 		wanted.keeps_sessions ? "" : " Everybody has to log in again.");
 	return admin_done;
 }

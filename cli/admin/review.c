@@ -13,7 +13,7 @@ int review_list_command(int argc, char **argv)
 		return admin_usage("review list");
 	cleanup_arena struct arena *arena = arena_new();
 	cleanup_database struct database *db = admin_connect();
-	struct error error = {0};
+	struct error error = { 0 };
 	struct held_result *results;
 	size_t count;
 	if (!db)
@@ -23,8 +23,9 @@ int review_list_command(int argc, char **argv)
 	for (size_t i = 0; i < count; i++) {
 		format_text time;
 		format_duration_ns(time, results[i].score_ns);
-		admin_say("%-8lld %-12s %s of %s, %s, engine %s: %s", (long long)results[i].submission_id, results[i].gpu,
-			results[i].leaderboard, results[i].user, time, results[i].engine ? results[i].engine : "unknown", results[i].reason);
+		admin_say("%-8lld %-12s %s of %s, %s, engine %s: %s", (long long)results[i].submission_id,
+			results[i].gpu, results[i].leaderboard, results[i].user, time,
+			results[i].engine ? results[i].engine : "unknown", results[i].reason);
 	}
 	return admin_done;
 }
@@ -42,12 +43,13 @@ int review_release_command(int argc, char **argv)
 		return admin_usage("review release");
 	const struct review review = { number_of(argv[1]), argv[2], &admin_actor };
 	cleanup_database struct database *db = admin_connect();
-	struct error error = {0};
+	struct error error = { 0 };
 	if (!db)
 		return admin_failed;
 	if (review_release(db, &review, &error))
 		return admin_complain(&error);
-	admin_say("The result of submission %s on %s is released and stands in the ranking.", argv[1], argv[2]);
+	admin_say("The result of submission %s on %s is released and stands in the ranking.", argv[1],
+		argv[2]);
 	return admin_done;
 }
 
@@ -57,11 +59,12 @@ int review_reject_command(int argc, char **argv)
 		return admin_usage("review reject");
 	const struct review review = { number_of(argv[1]), argv[2], &admin_actor };
 	cleanup_database struct database *db = admin_connect();
-	struct error error = {0};
+	struct error error = { 0 };
 	if (!db)
 		return admin_failed;
 	if (review_reject(db, &review, argv[3], &error))
 		return admin_complain(&error);
-	admin_say("The result of submission %s on %s is rejected; its author reads the reason.", argv[1], argv[2]);
+	admin_say("The result of submission %s on %s is rejected; its author reads the reason.",
+		argv[1], argv[2]);
 	return admin_done;
 }

@@ -27,7 +27,8 @@ static void describe_item(const struct plan_item *item)
 	admin_say("  %-9s  %s", plan_action_name(item->action), item->problem->name);
 	for (size_t i = 0; i < item->change_count; i++) {
 		const struct plan_change *change = &item->changes[i];
-		admin_say("             %s: %s%s%s", change->what, change->after, *change->before ? ", was " : "", change->before);
+		admin_say("             %s: %s%s%s", change->what, change->after,
+			*change->before ? ", was " : "", change->before);
 	}
 	for (size_t i = 0; i < item->reasons.count; i++)
 		admin_say("             %s", item->reasons.sentences[i]);
@@ -37,9 +38,9 @@ static void describe_item(const struct plan_item *item)
 
 static void describe_plan(const struct problem_plan *plan, bool dry_run)
 {
-	admin_say("%s: %zu created, %zu changed, %zu unchanged, %zu refused%s", plan->set->path, plan->counts[PLAN_CREATE],
-		plan->counts[PLAN_CHANGE], plan->counts[PLAN_KEEP], plan->counts[PLAN_REFUSE],
-		dry_run ? " (only looked at: nothing is changed)" : "");
+	admin_say("%s: %zu created, %zu changed, %zu unchanged, %zu refused%s", plan->set->path,
+		plan->counts[PLAN_CREATE], plan->counts[PLAN_CHANGE], plan->counts[PLAN_KEEP],
+		plan->counts[PLAN_REFUSE], dry_run ? " (only looked at: nothing is changed)" : "");
 	for (size_t i = 0; i < plan->item_count; i++)
 		describe_item(&plan->items[i]);
 }
@@ -48,7 +49,7 @@ static void describe_plan(const struct problem_plan *plan, bool dry_run)
 
 struct load {
 	struct fileset upload, stock;
-	const char *yaml;         /* of the set in the upload; NULL: the only one */
+	const char *yaml; /* of the set in the upload; NULL: the only one */
 	struct problem_set *set;
 	struct problem_plan plan;
 };
@@ -58,24 +59,27 @@ static struct planner planner(void)
 	return (struct planner){ .actor = admin_actor, .may_change_all = true };
 }
 
-static int read_upload(struct arena *arena, const char *path, struct load *load, struct error *error)
+static int read_upload(
+	struct arena *arena, const char *path, struct load *load, struct error *error)
 {
 	load->upload = fileset_make(arena);
 	load->stock = stock_fileset(arena);
 	if (!is_yaml(path) || !is_set_path(path))
 		return fileset_from_path(&load->upload, path, error);
 	if (load->yaml)
-		return fail(error, ERROR_INPUT, "%s is a YAML file itself; --set names one in a zip or a folder.", path);
+		return fail(error, ERROR_INPUT,
+			"%s is a YAML file itself; --set names one in a zip or a folder.", path);
 	const char *slash = strrchr(path, '/');
 	load->yaml = slash ? slash + 1 : path;
 	if (strcmp(load->yaml, "task.yml") == 0)
 		return fail(error, ERROR_INPUT, "%s is the definition of one task; name its folder.", path);
-	return fileset_from_path(&load->upload, slash ? arena_strndup(arena, path, (size_t)(slash - path) + 1) : ".", error);
+	return fileset_from_path(
+		&load->upload, slash ? arena_strndup(arena, path, (size_t)(slash - path) + 1) : ".", error);
 }
 
 static int complain_of_faults(const char *path, const struct task_faults *faults)
 {
-	struct error error = {0};
+	struct error error = { 0 };
 	for (size_t i = 0; i < faults->count; i++) {
 		fail(&error, ERROR_INPUT, "%s: %s", path, faults->sentences[i]);
 		admin_complain(&error);
@@ -86,7 +90,7 @@ static int complain_of_faults(const char *path, const struct task_faults *faults
 static int apply_plan(struct database *db, struct arena *arena, const struct load *load)
 {
 	struct planner who = planner();
-	struct error error = {0};
+	struct error error = { 0 };
 	int failed = 0;
 	for (size_t i = 0; i < load->plan.item_count; i++)
 		if (problem_plan_apply(db, arena, &load->plan.items[i], &load->stock, &who, &error))
@@ -99,7 +103,7 @@ int load_set(struct database *db, const char *path, const char *chosen, bool dry
 	cleanup_arena struct arena *arena = arena_new();
 	struct load load = { .yaml = chosen };
 	struct planner who = planner();
-	struct error error = {0};
+	struct error error = { 0 };
 	struct task_faults faults;
 	if (read_upload(arena, path, &load, &error))
 		return admin_complain(&error);

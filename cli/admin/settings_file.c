@@ -25,10 +25,13 @@ static int read_old(const char *path, struct buffer *text, struct error *error)
 		return 0;
 	}
 	if (!file)
-		return fail(error, ERROR_SYSTEM, "Cannot read the settings in %s: %s.", path, strerror(errno));
+		return fail(
+			error, ERROR_SYSTEM, "Cannot read the settings in %s: %s.", path, strerror(errno));
 	for (size_t length; (length = fread(some, 1, sizeof some, file)) > 0;)
 		buffer_append(text, some, length);
-	return ferror(file) ? fail(error, ERROR_SYSTEM, "Cannot read the settings in %s: %s.", path, strerror(errno)) : 0;
+	return ferror(file)
+		? fail(error, ERROR_SYSTEM, "Cannot read the settings in %s: %s.", path, strerror(errno))
+		: 0;
 }
 
 /* Whether the line is about the key: "key = ..." or, commented out, "#key = ...". */
@@ -48,7 +51,8 @@ static const char *next_line(const char *line)
 	return end ? end + 1 : line + strlen(line);
 }
 
-/* Whose line is replaced: that of the key, of which the last one counts, else the one that is commented out. */
+/* Whose line is replaced: that of the key, of which the last one counts, else the one that is
+ * commented out. */
 static const char *find_line(const char *text, const char *key)
 {
 	const char *set = NULL, *commented = NULL;
@@ -61,7 +65,7 @@ static const char *find_line(const char *text, const char *key)
 
 static void put(struct buffer *text, const struct setting *setting)
 {
-	cleanup_buffer struct buffer made = {0};
+	cleanup_buffer struct buffer made = { 0 };
 	const char *old = buffer_string(text), *line = find_line(old, setting->key);
 	size_t before = line ? (size_t)(line - old) : text->length;
 	buffer_append(&made, old, before);
@@ -111,7 +115,8 @@ static int replace(const char *path, const struct buffer *text, struct error *er
 		return fail(error, ERROR_INPUT, "The path of the settings is too long: %.200s...", path);
 	cleanup_fd int file = mkostemp(fresh, O_CLOEXEC);
 	if (file < 0)
-		return fail(error, ERROR_SYSTEM, "Cannot write %s: %s.%s", path, strerror(errno), errno == EACCES ? " Run this as root." : "");
+		return fail(error, ERROR_SYSTEM, "Cannot write %s: %s.%s", path, strerror(errno),
+			errno == EACCES ? " Run this as root." : "");
 	if (write_all(file, text) || give_to_group(file) || rename(fresh, path)) {
 		fail(error, ERROR_SYSTEM, "Cannot write %s: %s.", path, strerror(errno));
 		unlink(fresh);
@@ -128,9 +133,10 @@ static void make_folder(const char *path)
 	mkdir(dirname(copy), 0755); /* if it cannot be made, the file cannot either, which is told */
 }
 
-int settings_write(const char *path, const struct setting *settings, size_t count, struct error *error)
+int settings_write(
+	const char *path, const struct setting *settings, size_t count, struct error *error)
 {
-	cleanup_buffer struct buffer text = {0};
+	cleanup_buffer struct buffer text = { 0 };
 	int rc = read_old(path, &text, error);
 	if (rc)
 		return rc;

@@ -48,10 +48,11 @@ static void describe_files(const struct check *check)
 	for (size_t i = 0; i < task->file_count; i++)
 		describe_file(&task->files[i]);
 	for (size_t i = 0; i < task->template_count; i++)
-		admin_say("  template   %s from %s", task->templates[i].language, task->templates[i].source);
+		admin_say(
+			"  template   %s from %s", task->templates[i].language, task->templates[i].source);
 	for (size_t i = 0; i < task->expected_count; i++)
-		admin_say("  expected   %s: %s (%s)", task->expected[i].source, verdict_name(task->expected[i].verdict),
-			task->expected[i].mode);
+		admin_say("  expected   %s: %s (%s)", task->expected[i].source,
+			verdict_name(task->expected[i].verdict), task->expected[i].mode);
 	for (size_t i = 0; i < check->upload.count; i++)
 		if (!is_used(task, check->upload.files[i].path))
 			admin_say("  not used   %s", check->upload.files[i].path);
@@ -68,16 +69,19 @@ static void describe(const struct check *check)
 	for (size_t i = 0; i < task->benchmark_count; i++)
 		admin_say("  benchmark  %s", task->benchmarks[i]);
 	admin_say("  ranking    by %s", task_ranking_by_name(task->ranking_by));
-	admin_say("  limits     test %lld s, benchmark %lld s, ranked %lld s", (long long)task->test_timeout_s,
-		(long long)task->benchmark_timeout_s, (long long)task->ranked_timeout_s);
+	admin_say("  limits     test %lld s, benchmark %lld s, ranked %lld s",
+		(long long)task->test_timeout_s, (long long)task->benchmark_timeout_s,
+		(long long)task->ranked_timeout_s);
 }
 
 static int check_one(const char *path)
 {
 	cleanup_arena struct arena *arena = arena_new();
 	struct check *check = arena_array(arena, struct check, 1);
-	*check = (struct check){ .arena = arena, .path = path, .upload = fileset_make(arena), .stock = stock_fileset(arena) };
-	struct error error = {0};
+	*check = (struct check){
+		.arena = arena, .path = path, .upload = fileset_make(arena), .stock = stock_fileset(arena)
+	};
+	struct error error = { 0 };
 	if (fileset_from_path(&check->upload, path, &error)) {
 		admin_say("%s: not good", path);
 		admin_say("  %s", error.text);

@@ -1,7 +1,7 @@
-/* `task load`: task folders become leaderboards named after them, and follow their folders from then on; problem
- * sets are set_load.c's.
- * What somebody did in the web panel wins: a task that was uploaded there is not replaced, and a leaderboard
- * that was deleted there comes back only when its folder is named. */
+/* `task load`: task folders become leaderboards named after them, and follow their folders from
+ * then on; problem sets are set_load.c's. What somebody did in the web panel wins: a task that was
+ * uploaded there is not replaced, and a leaderboard that was deleted there comes back only when its
+ * folder is named. */
 #include "cli/admin/admin.h"
 #include "cli/admin/set_load.h"
 #include "lib/device.h"
@@ -17,17 +17,20 @@
 #include <sys/stat.h>
 
 struct source {
-	const char *name;             /* of the folder and the leaderboard */
-	bool named;                   /* the folder was named on the command line, not found in one */
+	const char *name; /* of the folder and the leaderboard */
+	bool named;       /* the folder was named on the command line, not found in one */
 	bool dry_run;
 	struct fileset upload, stock;
 	struct task *task;
 };
 
-struct found { int64_t id; };
+struct found {
+	int64_t id;
+};
 static const struct column FOUND_COLUMNS[] = { INTEGER(struct found, id) };
 static const struct statement DELETED_IN_PANEL = SELECT(struct found, FOUND_COLUMNS,
-	"SELECT id FROM audit_log WHERE action = 'leaderboard.delete' AND subject = ? AND actor_id IS NOT NULL LIMIT 1");
+	"SELECT id FROM audit_log WHERE action = 'leaderboard.delete' AND subject = ? AND actor_id IS "
+    "NOT NULL LIMIT 1");
 static const struct statement UPLOADED_IN_PANEL = SELECT(struct found, FOUND_COLUMNS,
 	"SELECT id FROM task_versions WHERE id = ? AND created_by IS NOT NULL");
 
@@ -40,7 +43,8 @@ static int answer(int rc, bool *answer)
 
 /* ---- reading a folder ---- */
 
-static int read_source(struct arena *arena, const char *path, struct source *source, struct error *error)
+static int read_source(
+	struct arena *arena, const char *path, struct source *source, struct error *error)
 {
 	source->upload = fileset_make(arena);
 	source->stock = stock_fileset(arena);
@@ -71,26 +75,32 @@ static int choose_gpus(struct database *db, struct arena *arena, const struct ta
 	return 0;
 }
 
-static int create(struct database *db, struct arena *arena, const struct source *source, struct error *error)
+static int create(
+	struct database *db, struct arena *arena, const struct source *source, struct error *error)
 {
 	bool deleted = false;
 	struct found found;
-	int rc = source->named ? 0
-		: answer(database_row(db, arena, &DELETED_IN_PANEL, &found, error, "s", source->name), &deleted);
+	int rc = source->named
+		? 0
+		: answer(
+			database_row(db, arena, &DELETED_IN_PANEL, &found, error, "s", source->name), &deleted);
 	if (rc)
 		return rc;
 	if (deleted) {
-		admin_say("%s: stays deleted, as an admin wished; to bring it back, name its folder.", source->name);
+		admin_say("%s: stays deleted, as an admin wished; to bring it back, name its folder.",
+			source->name);
 		return 0;
 	}
-	struct leaderboard_settings settings = { .name = source->name, .deadline_ms = TIME_NULL, .accepting = true,
+	struct leaderboard_settings settings = { .name = source->name,
+		.deadline_ms = TIME_NULL,
+		.accepting = true,
 		.sources_public_after_deadline = true };
 	rc = choose_gpus(db, arena, source->task, &settings, error);
 	if (!rc && source->dry_run)
 		rc = leaderboard_check_settings(arena, &settings, source->task->language, true, error);
 	else if (!rc)
-		rc = leaderboard_create(db, arena, &settings, source->task, &source->upload, &source->stock, &admin_actor, NULL,
-			error);
+		rc = leaderboard_create(db, arena, &settings, source->task, &source->upload, &source->stock,
+			&admin_actor, NULL, error);
 	if (!rc)
 		admin_say("%s: %s%s", source->name, source->dry_run ? "would be created" : "created",
 			settings.gpu_count ? "." : "; no worker offers a device that can run it yet.");
@@ -102,26 +112,33 @@ static int compare(struct database *db, struct arena *arena, const struct source
 {
 	struct task_draft draft;
 	int rc = task_draft_make(arena, source->task, &source->upload, &source->stock, &draft, error);
-	return rc ? rc : task_draft_compare(db, arena, &draft, before->task_version_id, comparison, error);
+	return rc ? rc
+			  : task_draft_compare(db, arena, &draft, before->task_version_id, comparison, error);
 }
 
-static void say_difference(struct arena *arena, const struct source *source, const struct leaderboard *before,
-	const struct task_comparison *comparison, const char *devices)
+static void say_difference(struct arena *arena, const struct source *source,
+	const struct leaderboard *before, const struct task_comparison *comparison, const char *devices)
 {
 	long long number = (long long)before->version_number;
 	bool runs = comparison->difference == TASK_RUNS_DIFFERENTLY;
 	if (comparison->difference == TASK_IS_THE_SAME)
 		admin_say("%s: unchanged.%s", source->name, devices);
 	else
-		admin_say("%s: the folder changed (%s); %s version %lld.%s", source->name, task_comparison_words(arena, comparison),
-			source->dry_run ? runs ? "would become" : "would stay" : runs ? "now" : "still", number + runs, devices);
+		admin_say("%s: the folder changed (%s); %s version %lld.%s", source->name,
+			task_comparison_words(arena, comparison),
+			source->dry_run ? runs ? "would become" : "would stay"
+				: runs      ? "now"
+							: "still",
+			number + runs, devices);
 }
 
 /* Devices are chosen only for a leaderboard that has none. */
 static int settings_of(struct database *db, struct arena *arena, const struct source *source,
-	const struct leaderboard *before, struct leaderboard_settings *settings, const char **devices, struct error *error)
+	const struct leaderboard *before, struct leaderboard_settings *settings, const char **devices,
+	struct error *error)
 {
-	*settings = (struct leaderboard_settings){ .deadline_ms = before->deadline_ms, .accepting = before->accepting,
+	*settings = (struct leaderboard_settings){ .deadline_ms = before->deadline_ms,
+		.accepting = before->accepting,
 		.sources_public_after_deadline = before->sources_public_after_deadline };
 	*devices = "";
 	int rc = leaderboard_gpus(db, arena, before->id, &settings->gpus, &settings->gpu_count, error);
@@ -141,25 +158,28 @@ static int update(struct database *db, struct arena *arena, const struct source 
 	struct found found;
 	const char *devices;
 	bool uploaded;
-	int rc = answer(database_row(db, arena, &UPLOADED_IN_PANEL, &found, error, "i", before->task_version_id), &uploaded);
+	int rc = answer(
+		database_row(db, arena, &UPLOADED_IN_PANEL, &found, error, "i", before->task_version_id),
+		&uploaded);
 	if (!rc)
 		rc = settings_of(db, arena, source, before, &settings, &devices, error);
 	if (!rc)
 		rc = compare(db, arena, source, before, &comparison, error);
 	if (!rc && !source->dry_run)
-		rc = leaderboard_update(db, arena, before, &settings, uploaded ? NULL : source->task, &source->upload,
-			&source->stock, &admin_actor, error);
+		rc = leaderboard_update(db, arena, before, &settings, uploaded ? NULL : source->task,
+			&source->upload, &source->stock, &admin_actor, error);
 	if (rc)
 		return rc;
 	if (uploaded)
-		admin_say("%s: keeps the task that was uploaded in the web panel.%s", source->name, devices);
+		admin_say(
+			"%s: keeps the task that was uploaded in the web panel.%s", source->name, devices);
 	else
 		say_difference(arena, source, before, &comparison, devices);
 	return 0;
 }
 
-static int load_folder(struct database *db, const char *path, const char *name, bool named, bool dry_run,
-	struct error *error)
+static int load_folder(struct database *db, const char *path, const char *name, bool named,
+	bool dry_run, struct error *error)
 {
 	cleanup_arena struct arena *arena = arena_new();
 	struct source source = { .name = name, .named = named, .dry_run = dry_run };
@@ -168,7 +188,8 @@ static int load_folder(struct database *db, const char *path, const char *name, 
 	if (!rc) {
 		rc = leaderboard_by_name(db, arena, name, &leaderboard, error);
 		rc = rc == ERROR_NOT_FOUND ? create(db, arena, &source, error)
-			: rc ? rc : update(db, arena, &source, &leaderboard, error);
+			: rc                   ? rc
+								   : update(db, arena, &source, &leaderboard, error);
 	}
 	return rc ? fail_context(error, "%s", path) : 0;
 }
@@ -178,7 +199,11 @@ static int load_folder(struct database *db, const char *path, const char *name, 
 static bool is_task(const char *path)
 {
 	static const char *const DEFINITIONS[] = {
-		"task.yml", "reference_code.py", "reference_code.cu", "reference_code.cuh", "reference_code.cpp",
+		"task.yml",
+		"reference_code.py",
+		"reference_code.cu",
+		"reference_code.cuh",
+		"reference_code.cpp",
 	};
 	for (size_t i = 0; i < COUNT(DEFINITIONS); i++) {
 		char definition[PATH_MAX];
@@ -194,7 +219,7 @@ static int load_inside(struct database *db, const char *path, bool dry_run)
 {
 	struct dirent **entries;
 	int count = scandir(path, &entries, NULL, alphasort), refused = 0, tasks = 0;
-	struct error error = {0};
+	struct error error = { 0 };
 	if (count < 0) {
 		fail(&error, ERROR_INPUT, "Cannot read the folder %s: %s.", path, strerror(errno));
 		return admin_complain(&error);
@@ -211,17 +236,22 @@ static int load_inside(struct database *db, const char *path, bool dry_run)
 	}
 	free(entries);
 	if (!tasks) {
-		fail(&error, ERROR_INPUT, "%s: there is no task here; a task's folder holds task.yml or reference_code.py.", path);
+		fail(&error, ERROR_INPUT,
+			"%s: there is no task here; a task's folder holds task.yml or reference_code.py.",
+			path);
 		refused += admin_complain(&error);
 	}
 	return refused;
 }
 
-struct options { bool dry_run; const char *set; };
+struct options {
+	bool dry_run;
+	const char *set;
+};
 
 static int load_path(struct database *db, const char *given, const struct options *options)
 {
-	struct error error = {0};
+	struct error error = { 0 };
 	cleanup_free char *path = realpath(given, NULL);
 	if (!path) {
 		fail(&error, ERROR_INPUT, "Cannot read %s: %s.", given, strerror(errno));
@@ -231,7 +261,9 @@ static int load_path(struct database *db, const char *given, const struct option
 		return load_set(db, path, options->set, options->dry_run);
 	if (!is_task(path))
 		return load_inside(db, path, options->dry_run);
-	return load_folder(db, path, strrchr(path, '/') + 1, true, options->dry_run, &error) ? admin_complain(&error) : 0;
+	return load_folder(db, path, strrchr(path, '/') + 1, true, options->dry_run, &error)
+		? admin_complain(&error)
+		: 0;
 }
 
 /* Takes the options from the front; returns the number of arguments that they took, or -1. */
@@ -250,7 +282,7 @@ static int read_options(int argc, char **argv, struct options *options)
 
 int task_load_command(int argc, char **argv)
 {
-	struct options options = {0};
+	struct options options = { 0 };
 	int first = read_options(argc, argv, &options);
 	if (first < 0 || first >= argc)
 		return admin_usage("task load");

@@ -58,12 +58,15 @@ static void hold_interruptions(sigset_t *before)
 
 int interruption_check(struct error *error)
 {
-	return interrupted ? fail(error, ERROR_CONFLICT, "It was interrupted (%s).", strsignal(interrupted)) : 0;
+	return interrupted
+		? fail(error, ERROR_CONFLICT, "It was interrupted (%s).", strsignal(interrupted))
+		: 0;
 }
 
 /* ---- the file of options ---- */
 
-/* In quotes, as MariaDB's option files want it: what begins with a backslash there means something else. */
+/* In quotes, as MariaDB's option files want it: what begins with a backslash there means something
+ * else. */
 static void write_option(struct buffer *out, const char *name, const char *value)
 {
 	buffer_printf(out, "%s=\"", name);
@@ -72,7 +75,8 @@ static void write_option(struct buffer *out, const char *name, const char *value
 		case '\n': buffer_text(out, "\\n"); break;
 		case '\r': buffer_text(out, "\\r"); break;
 		case '\t': buffer_text(out, "\\t"); break;
-		case '"': case '\\': buffer_byte(out, '\\'); /* fall through */
+		case '"':
+		case '\\': buffer_byte(out, '\\'); /* fall through */
 		default: buffer_byte(out, *value);
 		}
 	buffer_text(out, "\"\n");
@@ -81,14 +85,20 @@ static void write_option(struct buffer *out, const char *name, const char *value
 /* As our own connections do it (lib/database.h). */
 static void write_tls(struct buffer *out, const struct config *config)
 {
-	const struct { const char *name, *path; } files[] = {
-		{ "ssl-ca", config->database_tls_ca }, { "ssl-cert", config->database_tls_cert }, { "ssl-key", config->database_tls_key },
+	const struct {
+		const char *name, *path;
+	} files[] = {
+		{ "ssl-ca", config->database_tls_ca },
+		{ "ssl-cert", config->database_tls_cert },
+		{ "ssl-key", config->database_tls_key },
 	};
 	if (!database_wants_tls(config)) {
 		buffer_text(out, "skip-ssl\n");
 		return;
 	}
-	buffer_text(out, strcmp(config->database_tls, "unverified") == 0 ? "ssl\nskip-ssl-verify-server-cert\n" : "ssl\nssl-verify-server-cert\n");
+	buffer_text(out,
+		strcmp(config->database_tls, "unverified") == 0 ? "ssl\nskip-ssl-verify-server-cert\n"
+														: "ssl\nssl-verify-server-cert\n");
 	for (size_t i = 0; i < COUNT(files); i++)
 		if (files[i].path[0])
 			write_option(out, files[i].name, files[i].path);
@@ -106,7 +116,8 @@ static void write_options(struct buffer *out, const struct config *config)
 	}
 	struct database_hosts hosts;
 	if (database_hosts_read(config, &hosts, NULL) == 0)
-		write_option(out, "host", hosts.names[database_hosts_first(&hosts)]); /* the node that we use ourselves */
+		write_option(out, "host",
+			hosts.names[database_hosts_first(&hosts)]); /* the node that we use ourselves */
 	buffer_printf(out, "port=%lld\nprotocol=tcp\n", (long long)config->database_port);
 	write_tls(out, config);
 }
@@ -114,11 +125,13 @@ static void write_options(struct buffer *out, const struct config *config)
 /* A memfd is born writable for all, and MariaDB leaves such a file unread. */
 static int options_file(const struct config *config, struct error *error)
 {
-	cleanup_buffer struct buffer text = {0};
+	cleanup_buffer struct buffer text = { 0 };
 	write_options(&text, config);
 	cleanup_fd int file = memfd_create("options", 0);
-	if (file < 0 || fchmod(file, 0600) || write(file, text.data, text.length) != (ssize_t)text.length)
-		return fail(error, ERROR_SYSTEM, "Cannot hold the options of a program in memory: %s.", strerror(errno));
+	if (file < 0 || fchmod(file, 0600)
+		|| write(file, text.data, text.length) != (ssize_t)text.length)
+		return fail(error, ERROR_SYSTEM, "Cannot hold the options of a program in memory: %s.",
+			strerror(errno));
 	explicit_bzero(text.data, text.length);
 	return steal_fd(&file);
 }
@@ -126,7 +139,8 @@ static int options_file(const struct config *config, struct error *error)
 /* ---- running ---- */
 
 /* With interruptions held: those that came since the fork end the program. */
-static void become(const char *const *words, const sigset_t *signals, int options, int theirs, int standard, int complaints)
+static void become(const char *const *words, const sigset_t *signals, int options, int theirs,
+	int standard, int complaints)
 {
 	char defaults[48];
 	const char *argv[most_words + 2] = { words[0], defaults };
@@ -143,13 +157,16 @@ static void become(const char *const *words, const sigset_t *signals, int option
 	_exit(not_found);
 }
 
-int tool_start(struct tool *tool, const struct config *config, enum tool_direction direction, const char *const *words, struct error *error)
+int tool_start(struct tool *tool, const struct config *config, enum tool_direction direction,
+	const char *const *words, struct error *error)
 {
 	int ends[2];
 	cleanup_fd int options = options_file(config, error);
 	if (options < 0)
 		return options;
-	*tool = (struct tool){ .name = words[0], .pipe = -1, .complaints = memfd_create("complaints", MFD_CLOEXEC) };
+	*tool = (struct tool){
+		.name = words[0], .pipe = -1, .complaints = memfd_create("complaints", MFD_CLOEXEC)
+	};
 	if (tool->complaints < 0 || pipe2(ends, O_CLOEXEC))
 		return fail(error, ERROR_SYSTEM, "Cannot start %s: %s.", words[0], strerror(errno));
 	cleanup_fd int theirs = ends[direction == TOOL_READ];
@@ -160,19 +177,23 @@ int tool_start(struct tool *tool, const struct config *config, enum tool_directi
 	hold_interruptions(&signals);
 	tool->pid = fork();
 	if (tool->pid == 0)
-		become(words, &signals, options, theirs, direction == TOOL_READ ? STDOUT_FILENO : STDIN_FILENO, tool->complaints);
+		become(words, &signals, options, theirs,
+			direction == TOOL_READ ? STDOUT_FILENO : STDIN_FILENO, tool->complaints);
 	running = tool->pid;
 	sigprocmask(SIG_SETMASK, &signals, NULL);
 	if (interrupted)
 		end_running();
-	return tool->pid > 0 ? 0 : fail(error, ERROR_SYSTEM, "Cannot start %s: %s.", words[0], strerror(errno));
+	return tool->pid > 0
+		? 0
+		: fail(error, ERROR_SYSTEM, "Cannot start %s: %s.", words[0], strerror(errno));
 }
 
 /* The last line that says something, without the program's name in front. */
 static void last_complaint(const struct tool *tool, struct buffer *out)
 {
 	char text[4096] = "";
-	off_t size = lseek(tool->complaints, 0, SEEK_END), from = size > (off_t)sizeof text - 1 ? size - (off_t)sizeof text + 1 : 0;
+	off_t size = lseek(tool->complaints, 0, SEEK_END),
+		  from = size > (off_t)sizeof text - 1 ? size - (off_t)sizeof text + 1 : 0;
 	ssize_t length = pread(tool->complaints, text, sizeof text - 1, from);
 	while (length > 0 && strchr("\n\r .", text[length - 1]))
 		text[--length] = '\0';
@@ -186,15 +207,18 @@ static void last_complaint(const struct tool *tool, struct buffer *out)
 
 static int say_how_it_ended(const struct tool *tool, int status, struct error *error)
 {
-	cleanup_buffer struct buffer said = {0};
+	cleanup_buffer struct buffer said = { 0 };
 	if (WIFEXITED(status) && WEXITSTATUS(status) == not_found)
-		return fail(error, ERROR_SYSTEM, "%s is not installed here; it belongs to the package mariadb-client.", tool->name);
+		return fail(error, ERROR_SYSTEM,
+			"%s is not installed here; it belongs to the package mariadb-client.", tool->name);
 	last_complaint(tool, &said);
 	if (said.length)
 		return fail(error, ERROR_DATABASE, "%s has failed: %.800s.", tool->name, said.data);
 	if (WIFSIGNALED(status))
-		return fail(error, ERROR_SYSTEM, "%s was ended by a signal (%s).", tool->name, strsignal(WTERMSIG(status)));
-	return fail(error, ERROR_SYSTEM, "%s has failed with the exit status %d.", tool->name, WEXITSTATUS(status));
+		return fail(error, ERROR_SYSTEM, "%s was ended by a signal (%s).", tool->name,
+			strsignal(WTERMSIG(status)));
+	return fail(error, ERROR_SYSTEM, "%s has failed with the exit status %d.", tool->name,
+		WEXITSTATUS(status));
 }
 
 static int end(struct tool *tool, struct error *error)
@@ -215,7 +239,8 @@ static int end(struct tool *tool, struct error *error)
 int tool_finish(struct tool *tool, struct error *error)
 {
 	int rc = end(tool, error);
-	return rc && interruption_check(NULL) ? interruption_check(error) : rc; /* Ctrl-C reaches it as well */
+	return rc && interruption_check(NULL) ? interruption_check(error)
+										  : rc; /* Ctrl-C reaches it as well */
 }
 
 void tool_stop(struct tool *tool)

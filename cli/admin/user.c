@@ -1,8 +1,8 @@
+#include "lib/user.h"
 #include "cli/admin/admin.h"
 #include "cli/admin/password.h"
 #include "lib/format.h"
 #include "lib/scope.h"
-#include "lib/user.h"
 
 #include <getopt.h>
 #include <sodium.h>
@@ -11,7 +11,9 @@
 
 /* ---- arguments ---- */
 
-struct arguments { const char *name, *role, *password_file; };
+struct arguments {
+	const char *name, *role, *password_file;
+};
 
 enum { takes_name = 1, takes_role = 2, takes_password_file = 4 };
 
@@ -21,7 +23,7 @@ static int read_arguments(int argc, char **argv, int takes, struct arguments *ar
 	static const struct option OPTIONS[] = {
 		{ "role", required_argument, NULL, takes_role },
 		{ "password-file", required_argument, NULL, takes_password_file },
-		{0},
+		{ 0 },
 	};
 	opterr = 0; /* the usage line says enough */
 	for (int option; (option = getopt_long(argc, argv, "", OPTIONS, NULL)) != -1;) {
@@ -36,8 +38,9 @@ static int read_arguments(int argc, char **argv, int takes, struct arguments *ar
 
 static int read_role(const char *name, enum role *role, struct error *error)
 {
-	return role_from_name(name, role)
-		? fail(error, ERROR_INPUT, "There is no role %.40s; the roles are participant, creator and admin.", name) : 0;
+	return role_from_name(name, role) ? fail(error, ERROR_INPUT,
+			   "There is no role %.40s; the roles are participant, creator and admin.", name)
+									  : 0;
 }
 
 /* ---- user add ---- */
@@ -52,7 +55,8 @@ static int add_user(struct database *db, const struct arguments *arguments, stru
 	if (!rc)
 		rc = user_create(db, arguments->name, password, role, false, NULL, error);
 	if (!rc)
-		rc = audit(db, 0, admin_actor.name, "", "user.add", arguments->name, role_name(role), error);
+		rc =
+			audit(db, 0, admin_actor.name, "", "user.add", arguments->name, role_name(role), error);
 	sodium_memzero(password, sizeof password);
 	return rc;
 }
@@ -62,7 +66,7 @@ int user_add_command(int argc, char **argv)
 	struct arguments arguments = { .role = "participant" };
 	if (read_arguments(argc, argv, takes_name | takes_role | takes_password_file, &arguments))
 		return admin_usage("user add");
-	struct error error = {0};
+	struct error error = { 0 };
 	cleanup_database struct database *db = admin_connect();
 	if (!db)
 		return admin_failed;
@@ -74,7 +78,8 @@ int user_add_command(int argc, char **argv)
 
 /* ---- user role ---- */
 
-static int change_role(struct database *db, const char *name, const char *role_text, struct error *error)
+static int change_role(
+	struct database *db, const char *name, const char *role_text, struct error *error)
 {
 	cleanup_arena struct arena *arena = arena_new();
 	enum role role;
@@ -91,7 +96,7 @@ int user_role_command(int argc, char **argv)
 {
 	if (argc != 3)
 		return admin_usage("user role");
-	struct error error = {0};
+	struct error error = { 0 };
 	cleanup_database struct database *db = admin_connect();
 	if (!db)
 		return admin_failed;
@@ -103,7 +108,8 @@ int user_role_command(int argc, char **argv)
 
 /* ---- user password ---- */
 
-static int change_password(struct database *db, const struct arguments *arguments, struct error *error)
+static int change_password(
+	struct database *db, const struct arguments *arguments, struct error *error)
 {
 	cleanup_arena struct arena *arena = arena_new();
 	struct user user;
@@ -119,10 +125,10 @@ static int change_password(struct database *db, const struct arguments *argument
 
 int user_password_command(int argc, char **argv)
 {
-	struct arguments arguments = {0};
+	struct arguments arguments = { 0 };
 	if (read_arguments(argc, argv, takes_name | takes_password_file, &arguments))
 		return admin_usage("user password");
-	struct error error = {0};
+	struct error error = { 0 };
 	cleanup_database struct database *db = admin_connect();
 	if (!db)
 		return admin_failed;
@@ -134,13 +140,20 @@ int user_password_command(int argc, char **argv)
 
 /* ---- user list ---- */
 
-struct listed { const char *name, *role; int64_t banned, must_change_password, created_at_ms; };
+struct listed {
+	const char *name, *role;
+	int64_t banned, must_change_password, created_at_ms;
+};
 static const struct column LISTED_COLUMNS[] = {
-	TEXT(struct listed, name), TEXT(struct listed, role), INTEGER(struct listed, banned),
-	INTEGER(struct listed, must_change_password), TIME(struct listed, created_at_ms),
+	TEXT(struct listed, name),
+	TEXT(struct listed, role),
+	INTEGER(struct listed, banned),
+	INTEGER(struct listed, must_change_password),
+	TIME(struct listed, created_at_ms),
 };
 static const struct statement LISTED = SELECT(struct listed, LISTED_COLUMNS,
-	"SELECT name, role, banned_at IS NOT NULL AS banned, must_change_password, created_at AS created_at_ms "
+	"SELECT name, role, banned_at IS NOT NULL AS banned, must_change_password, created_at AS "
+    "created_at_ms "
 	"FROM users ORDER BY name");
 
 int user_list_command(int argc, char **argv)
@@ -150,7 +163,7 @@ int user_list_command(int argc, char **argv)
 		return admin_usage("user list");
 	cleanup_arena struct arena *arena = arena_new();
 	cleanup_database struct database *db = admin_connect();
-	struct error error = {0};
+	struct error error = { 0 };
 	struct listed *users;
 	size_t count;
 	if (!db)
@@ -160,7 +173,8 @@ int user_list_command(int argc, char **argv)
 	for (size_t i = 0; i < count; i++) {
 		format_text created;
 		format_utc(created, users[i].created_at_ms);
-		admin_say("%-32s %-11s %s%s%s", users[i].name, users[i].role, created, users[i].banned ? "  banned" : "",
+		admin_say("%-32s %-11s %s%s%s", users[i].name, users[i].role, created,
+			users[i].banned ? "  banned" : "",
 			users[i].must_change_password ? "  must change the password" : "");
 	}
 	return admin_done;
@@ -168,8 +182,11 @@ int user_list_command(int argc, char **argv)
 
 /* ---- user first-admin ---- */
 
-struct admins { int64_t total, waiting; };
-static const struct column ADMINS_COLUMNS[] = { INTEGER(struct admins, total), INTEGER(struct admins, waiting) };
+struct admins {
+	int64_t total, waiting;
+};
+static const struct column ADMINS_COLUMNS[] = { INTEGER(struct admins, total),
+	INTEGER(struct admins, waiting) };
 static const struct statement ADMINS = SELECT(struct admins, ADMINS_COLUMNS,
 	"SELECT COUNT(*) AS total, CAST(COALESCE(SUM(must_change_password), 0) AS SIGNED) AS waiting "
 	"FROM users WHERE role = 'admin'");
@@ -186,12 +203,15 @@ static int make_first_admin(struct database *db, const char *file, struct error 
 		rc = user_create(db, FIRST_ADMIN, password, ROLE_ADMIN, true, NULL, error);
 	sodium_memzero(password, sizeof password);
 	if (rc == ERROR_CONFLICT)
-		return fail(error, rc, "There is no admin, and the name %s is a participant's; choose somebody with "
-			"`podium-admin user role NAME admin`.", FIRST_ADMIN);
+		return fail(error, rc,
+			"There is no admin, and the name %s is a participant's; choose somebody with "
+			"`podium-admin user role NAME admin`.",
+			FIRST_ADMIN);
 	return rc ? rc : audit(db, 0, admin_actor.name, "", "user.add", FIRST_ADMIN, "admin", error);
 }
 
-/* Says where the password stands while it is still to be changed; removes the file once it is of no use. */
+/* Says where the password stands while it is still to be changed; removes the file once it is of no
+ * use. */
 static int first_admin(struct database *db, const char *file, struct error *error)
 {
 	cleanup_arena struct arena *arena = arena_new();
@@ -212,12 +232,14 @@ static int first_admin(struct database *db, const char *file, struct error *erro
 
 int user_first_admin_command(int argc, char **argv)
 {
-	struct arguments arguments = {0};
+	struct arguments arguments = { 0 };
 	if (read_arguments(argc, argv, takes_password_file, &arguments) || !arguments.password_file)
 		return admin_usage("user first-admin");
-	struct error error = {0};
+	struct error error = { 0 };
 	cleanup_database struct database *db = admin_connect();
 	if (!db)
 		return admin_failed;
-	return sodium_init() < 0 || first_admin(db, arguments.password_file, &error) ? admin_complain(&error) : admin_done;
+	return sodium_init() < 0 || first_admin(db, arguments.password_file, &error)
+		? admin_complain(&error)
+		: admin_done;
 }

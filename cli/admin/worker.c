@@ -7,17 +7,21 @@
 
 static void say_device(const struct fleet_device *device)
 {
-	enum pause pause = (enum pause)(device->worker_pause > device->device_pause ? device->worker_pause : device->device_pause);
+	enum pause pause = (enum pause)(
+		device->worker_pause > device->device_pause ? device->worker_pause : device->device_pause);
 	bool runs = device->submission_id != SQL_NULL_INTEGER;
-	const char *state = device->online == 1 && device->is_too_old == 1 ? "too old" : fleet_state(device->online == 1, pause, runs);
+	const char *state = device->online == 1 && device->is_too_old == 1
+		? "too old"
+		: fleet_state(device->online == 1, pause, runs);
 	if (!device->uuid)
 		admin_say("%-24s %-9s no device", device->worker, state);
 	else if (device->rival_id != SQL_NULL_INTEGER)
-		admin_say("%-24s %-9s %-12s %s  submissions %lld and %lld compared: %s", device->worker, state, device->model, device->uuid,
-			(long long)device->submission_id, (long long)device->rival_id, device->progress);
+		admin_say("%-24s %-9s %-12s %s  submissions %lld and %lld compared: %s", device->worker,
+			state, device->model, device->uuid, (long long)device->submission_id,
+			(long long)device->rival_id, device->progress);
 	else if (runs)
-		admin_say("%-24s %-9s %-12s %s  submission %lld: %s", device->worker, state, device->model, device->uuid,
-			(long long)device->submission_id, device->progress);
+		admin_say("%-24s %-9s %-12s %s  submission %lld: %s", device->worker, state, device->model,
+			device->uuid, (long long)device->submission_id, device->progress);
 	else
 		admin_say("%-24s %-9s %-12s %s", device->worker, state, device->model, device->uuid);
 }
@@ -29,7 +33,7 @@ int worker_list_command(int argc, char **argv)
 		return admin_usage("worker list");
 	cleanup_arena struct arena *arena = arena_new();
 	cleanup_database struct database *db = admin_connect();
-	struct error error = {0};
+	struct error error = { 0 };
 	struct fleet_device *devices;
 	size_t count;
 	if (!db)
@@ -49,8 +53,8 @@ static void say_done(enum pause pause, const char *worker, const char *uuid, int
 	else if (pause == PAUSE_DRAIN)
 		admin_say("%s%s%s ends what it runs and takes no new job.", uuid, of, worker);
 	else
-		admin_say("%s%s%s takes no job; %lld running %s queued again.", uuid, of, worker, (long long)given_back,
-			given_back == 1 ? "one is" : "ones are");
+		admin_say("%s%s%s takes no job; %lld running %s queued again.", uuid, of, worker,
+			(long long)given_back, given_back == 1 ? "one is" : "ones are");
 }
 
 /* WORKER [DEVICE] */
@@ -60,11 +64,12 @@ static int change(const char *name, int argc, char **argv, enum pause pause)
 		return admin_usage(name);
 	const char *worker = argv[1], *uuid = argc == 3 ? argv[2] : "";
 	int64_t given_back = 0;
-	struct error error = {0};
+	struct error error = { 0 };
 	cleanup_database struct database *db = admin_connect();
 	if (!db)
 		return admin_failed;
-	int rc = pause == PAUSE_NONE ? fleet_resume(db, worker, uuid, &admin_actor, &error)
+	int rc = pause == PAUSE_NONE
+		? fleet_resume(db, worker, uuid, &admin_actor, &error)
 		: fleet_pause(db, worker, uuid, pause, &admin_actor, &given_back, &error);
 	if (rc)
 		return admin_complain(&error);
@@ -87,7 +92,7 @@ int worker_quarantine_command(int argc, char **argv)
 	if (argc != 4)
 		return admin_usage("worker quarantine");
 	int64_t given_back = 0;
-	struct error error = {0};
+	struct error error = { 0 };
 	cleanup_database struct database *db = admin_connect();
 	if (!db)
 		return admin_failed;

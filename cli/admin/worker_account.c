@@ -1,4 +1,5 @@
-/* `worker invite`, `worker revoke`, `worker accounts`: hosts with a user of the database of their own (docs/worker-hosts.md). */
+/* `worker invite`, `worker revoke`, `worker accounts`: hosts with a user of the database of their
+ * own (docs/worker-hosts.md). */
 #include "cli/admin/admin.h"
 #include "lib/fleet.h"
 #include "lib/format.h"
@@ -14,27 +15,46 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct account { int64_t id; const char *name, *user, *registered_from; int64_t registered_at_ms, expires_at_ms, is_over; };
-static const struct column ACCOUNT_COLUMNS[] = {
-	INTEGER(struct account, id), TEXT(struct account, name), TEXT(struct account, user), TEXT(struct account, registered_from),
-	TIME(struct account, registered_at_ms), TIME(struct account, expires_at_ms), INTEGER(struct account, is_over),
+struct account {
+	int64_t id;
+	const char *name, *user, *registered_from;
+	int64_t registered_at_ms, expires_at_ms, is_over;
 };
-#define ACCOUNTS "SELECT id, name, user, registered_from, registered_at AS registered_at_ms, expires_at AS expires_at_ms, " \
+static const struct column ACCOUNT_COLUMNS[] = {
+	INTEGER(struct account, id),
+	TEXT(struct account, name),
+	TEXT(struct account, user),
+	TEXT(struct account, registered_from),
+	TIME(struct account, registered_at_ms),
+	TIME(struct account, expires_at_ms),
+	INTEGER(struct account, is_over),
+};
+#define ACCOUNTS \
+	"SELECT id, name, user, registered_from, registered_at AS registered_at_ms, expires_at AS " \
+	"expires_at_ms, " \
 	"expires_at < UTC_TIMESTAMP(3) AS is_over FROM worker_accounts "
-static const struct statement ALL = SELECT(struct account, ACCOUNT_COLUMNS, ACCOUNTS "ORDER BY name");
-static const struct statement ONE = SELECT(struct account, ACCOUNT_COLUMNS, ACCOUNTS "WHERE name = ?");
-static const struct statement ADD = COMMAND(
-	"INSERT INTO worker_accounts (name, invited_by, expires_at) VALUES (?, ?, UTC_TIMESTAMP(3) + INTERVAL ? HOUR)");
-static const struct statement SET_USER = COMMAND("UPDATE worker_accounts SET user = ? WHERE id = ?");
+static const struct statement ALL =
+	SELECT(struct account, ACCOUNT_COLUMNS, ACCOUNTS "ORDER BY name");
+static const struct statement ONE =
+	SELECT(struct account, ACCOUNT_COLUMNS, ACCOUNTS "WHERE name = ?");
+static const struct statement ADD =
+	COMMAND("INSERT INTO worker_accounts (name, invited_by, expires_at) VALUES (?, ?, "
+            "UTC_TIMESTAMP(3) + INTERVAL ? HOUR)");
+static const struct statement SET_USER =
+	COMMAND("UPDATE worker_accounts SET user = ? WHERE id = ?");
 static const struct statement FORGET = COMMAND("DELETE FROM worker_accounts WHERE id = ?");
 
 /* ---- the database's users; names and passwords of these have characters of our choice ---- */
 
-static int make_user(struct database *db, const struct worker_invitation *invitation, bool needs_tls, struct error *error)
+static int make_user(struct database *db, const struct worker_invitation *invitation,
+	bool needs_tls, struct error *error)
 {
-	cleanup_buffer struct buffer script = {0};
-	buffer_printf(&script, "CREATE USER '%s'@'%%' IDENTIFIED BY '%s'%s WITH MAX_USER_CONNECTIONS 200; GRANT `%s` TO '%s'@'%%'; "
-		"SET DEFAULT ROLE `%s` FOR '%s'@'%%'", invitation->user, invitation->secret, needs_tls ? " REQUIRE SSL" : "", invitation->database,
+	cleanup_buffer struct buffer script = { 0 };
+	buffer_printf(&script,
+		"CREATE USER '%s'@'%%' IDENTIFIED BY '%s'%s WITH MAX_USER_CONNECTIONS 200; GRANT `%s` TO "
+	    "'%s'@'%%'; "
+		"SET DEFAULT ROLE `%s` FOR '%s'@'%%'",
+		invitation->user, invitation->secret, needs_tls ? " REQUIRE SSL" : "", invitation->database,
 		invitation->user, invitation->database, invitation->user);
 	int rc = database_script(db, buffer_string(&script), error);
 	return rc ? fail_context(error, "The database's user could not be made") : 0;
@@ -43,7 +63,7 @@ static int make_user(struct database *db, const struct worker_invitation *invita
 /* Its row is gone, so it sees nothing any more; this ends its connections as well. */
 static int drop_user(struct database *db, const char *user, struct error *error)
 {
-	cleanup_buffer struct buffer drop = {0}, end = {0};
+	cleanup_buffer struct buffer drop = { 0 }, end = { 0 };
 	if (!user)
 		return 0;
 	buffer_printf(&drop, "DROP USER IF EXISTS '%s'@'%%'", user);
@@ -56,13 +76,19 @@ static int drop_user(struct database *db, const char *user, struct error *error)
 
 /* ---- inviting ---- */
 
-struct order { const char *name, *at, *ca; int64_t hours; };
+struct order {
+	const char *name, *at, *ca;
+	int64_t hours;
+};
 
 /* -1 when the words are wrong. */
 static int read_order(int argc, char **argv, struct order *order)
 {
 	static const struct option options[] = {
-		{ "at", required_argument, NULL, 'a' }, { "ca", required_argument, NULL, 'c' }, { "hours", required_argument, NULL, 'h' }, {0},
+		{ "at", required_argument, NULL, 'a' },
+		{ "ca", required_argument, NULL, 'c' },
+		{ "hours", required_argument, NULL, 'h' },
+		{ 0 },
 	};
 	*order = (struct order){ .hours = 24 };
 	opterr = 0;
@@ -90,7 +116,8 @@ static int read_place(const char *at, struct config *config, struct error *error
 	const char *rest = host + length + has_brackets;
 	char *end = "";
 	long port = *rest == ':' ? strtol(rest + 1, &end, 10) : (long)config->database_port;
-	if (!length || length >= sizeof config->database_host || (has_brackets && !last) || (*rest && *rest != ':') || *end || port < 1 || port > 65535)
+	if (!length || length >= sizeof config->database_host || (has_brackets && !last)
+		|| (*rest && *rest != ':') || *end || port < 1 || port > 65535)
 		return fail(error, ERROR_INPUT, "%.80s is no HOST or HOST:PORT.", at);
 	snprintf(config->database_host, sizeof config->database_host, "%.*s", (int)length, host);
 	config->database_port = port;
@@ -102,7 +129,9 @@ static int as_from_there(const struct order *order, struct config *config, struc
 {
 	int rc = 0;
 	if (config->database_socket[0] && !order->at)
-		return fail(error, ERROR_INPUT, "This host reaches the database over a socket; say with --at HOST:PORT how the other one reaches it.");
+		return fail(error, ERROR_INPUT,
+			"This host reaches the database over a socket; say with --at HOST:PORT how the other "
+		    "one reaches it.");
 	if (order->at)
 		rc = read_place(order->at, config, error);
 	config->database_socket[0] = config->database_tls_cert[0] = config->database_tls_key[0] = '\0';
@@ -111,7 +140,8 @@ static int as_from_there(const struct order *order, struct config *config, struc
 	return rc ? rc : database_check_tls(config, error);
 }
 
-static int read_certificates(struct arena *arena, const char *path, const char **text, struct error *error)
+static int read_certificates(
+	struct arena *arena, const char *path, const char **text, struct error *error)
 {
 	enum { most_bytes = 16384 };
 	char *bytes = arena_alloc(arena, most_bytes);
@@ -122,7 +152,9 @@ static int read_certificates(struct arena *arena, const char *path, const char *
 	size_t length = file ? fread(bytes, 1, most_bytes - 1, file) : 0;
 	bytes[length] = '\0';
 	*text = bytes;
-	return length ? 0 : fail(error, ERROR_INPUT, "Cannot read the certificates in %s: %s.", path, file ? "there are none" : strerror(errno));
+	return length ? 0
+				  : fail(error, ERROR_INPUT, "Cannot read the certificates in %s: %s.", path,
+					  file ? "there are none" : strerror(errno));
 }
 
 /* An invitation that nobody has used makes way. */
@@ -133,14 +165,18 @@ static int make_way(struct database *db, struct arena *arena, const char *name, 
 	if (rc)
 		return rc == ERROR_NOT_FOUND ? 0 : rc;
 	if (there.registered_at_ms != TIME_NULL)
-		return fail(error, ERROR_CONFLICT, "A host is registered as %s already; `podium-admin worker revoke %s` takes its rights away.", name, name);
+		return fail(error, ERROR_CONFLICT,
+			"A host is registered as %s already; `podium-admin worker revoke %s` takes its rights "
+		    "away.",
+			name, name);
 	rc = database_execute(db, &FORGET, error, "i", there.id);
 	return rc ? rc : drop_user(db, there.user, error);
 }
 
-/* The row is without a user until that is made, since MariaDB makes users outside of transactions. */
-static int add_account(struct database *db, struct arena *arena, const struct order *order, struct worker_invitation *invitation, bool needs_tls,
-	struct error *error)
+/* The row is without a user until that is made, since MariaDB makes users outside of transactions.
+ */
+static int add_account(struct database *db, struct arena *arena, const struct order *order,
+	struct worker_invitation *invitation, bool needs_tls, struct error *error)
 {
 	int rc = database_execute(db, &ADD, error, "ssi", order->name, admin_actor.name, order->hours);
 	int64_t id = (int64_t)database_insert_id(db);
@@ -150,17 +186,23 @@ static int add_account(struct database *db, struct arena *arena, const struct or
 	rc = make_user(db, invitation, needs_tls, error);
 	if (!rc)
 		rc = database_execute(db, &SET_USER, error, "si", invitation->user, id);
-	return rc ? rc : audit(db, 0, admin_actor.name, "", "worker.invite", order->name,
-		arena_printf(arena, "for %lld hours, as the database's user %s", (long long)order->hours, invitation->user), error);
+	return rc ? rc
+			  : audit(db, 0, admin_actor.name, "", "worker.invite", order->name,
+				  arena_printf(arena, "for %lld hours, as the database's user %s",
+					  (long long)order->hours, invitation->user),
+				  error);
 }
 
-static int invite(struct database *db, struct arena *arena, const struct order *order, struct config *config, const char **word, struct error *error)
+static int invite(struct database *db, struct arena *arena, const struct order *order,
+	struct config *config, const char **word, struct error *error)
 {
 	rights_name rights;
 	char secret[worker_secret_size];
 	struct worker_invitation invitation = { .name = order->name, .secret = secret };
 	if (!worker_name_is_fine(order->name))
-		return fail(error, ERROR_INPUT, "%s cannot be a worker host's name: take at most 63 letters, digits, dots, hyphens and underscores.",
+		return fail(error, ERROR_INPUT,
+			"%s cannot be a worker host's name: take at most 63 letters, digits, dots, hyphens and "
+		    "underscores.",
 			quote(arena, order->name));
 	int rc = as_from_there(order, config, error);
 	if (!rc)
@@ -187,7 +229,7 @@ int worker_invite_command(int argc, char **argv)
 {
 	struct order order;
 	struct config config;
-	struct error error = {0};
+	struct error error = { 0 };
 	const char *word;
 	if (read_order(argc, argv, &order))
 		return admin_usage("worker invite");
@@ -199,15 +241,19 @@ int worker_invite_command(int argc, char **argv)
 		return admin_failed;
 	if (invite(db, arena, &order, &config, &word, &error))
 		return admin_complain(&error);
-	admin_say("On the host that becomes the worker %s, once and within %lld %s:", order.name, (long long)order.hours,
-		order.hours == 1 ? "hour" : "hours");
+	admin_say("On the host that becomes the worker %s, once and within %lld %s:", order.name,
+		(long long)order.hours, order.hours == 1 ? "hour" : "hours");
 	admin_say("podium-worker register %s", word);
 	return admin_done;
 }
 
 /* ---- revoking ---- */
 
-struct revoking { struct arena *arena; const char *name, *user; int64_t given_back; };
+struct revoking {
+	struct arena *arena;
+	const char *name, *user;
+	int64_t given_back;
+};
 
 static int revoke_body(struct database *db, void *context, struct error *error)
 {
@@ -215,31 +261,39 @@ static int revoke_body(struct database *db, void *context, struct error *error)
 	struct account account;
 	int rc = database_row(db, revoking->arena, &ONE, &account, error, "s", revoking->name);
 	if (rc)
-		return rc == ERROR_NOT_FOUND ? fail(error, rc, "No host is registered or invited as %s; `podium-admin worker accounts` lists them.",
-			quote(revoking->arena, revoking->name)) : rc;
+		return rc == ERROR_NOT_FOUND ? fail(error, rc,
+				   "No host is registered or invited as %s; `podium-admin worker accounts` lists "
+		           "them.",
+				   quote(revoking->arena, revoking->name))
+									 : rc;
 	revoking->user = account.user;
 	rc = database_execute(db, &FORGET, error, "i", account.id);
 	if (!rc)
-		rc = fleet_take_back(db, revoking->arena, account.name, arena_printf(revoking->arena, "worker %s was removed by an admin.", account.name),
+		rc = fleet_take_back(db, revoking->arena, account.name,
+			arena_printf(revoking->arena, "worker %s was removed by an admin.", account.name),
 			&revoking->given_back, error);
-	return rc ? rc : audit(db, 0, admin_actor.name, "", "worker.revoke", account.name,
-		arena_printf(revoking->arena, "%lld running given back", (long long)revoking->given_back), error);
+	return rc ? rc
+			  : audit(db, 0, admin_actor.name, "", "worker.revoke", account.name,
+				  arena_printf(
+					  revoking->arena, "%lld running given back", (long long)revoking->given_back),
+				  error);
 }
 
 int worker_revoke_command(int argc, char **argv)
 {
 	if (argc != 2)
 		return admin_usage("worker revoke");
-	struct error error = {0};
+	struct error error = { 0 };
 	cleanup_arena struct arena *arena = arena_new();
 	cleanup_database struct database *db = admin_connect();
 	struct revoking revoking = { .arena = arena, .name = argv[1] };
 	if (!db)
 		return admin_failed;
-	if (database_transaction(db, revoke_body, &revoking, &error) || drop_user(db, revoking.user, &error))
+	if (database_transaction(db, revoke_body, &revoking, &error)
+		|| drop_user(db, revoking.user, &error))
 		return admin_complain(&error);
-	admin_say("%s has no rights any more; %lld running %s queued again.", argv[1], (long long)revoking.given_back,
-		revoking.given_back == 1 ? "job is" : "jobs are");
+	admin_say("%s has no rights any more; %lld running %s queued again.", argv[1],
+		(long long)revoking.given_back, revoking.given_back == 1 ? "job is" : "jobs are");
 	return admin_done;
 }
 
@@ -253,7 +307,8 @@ static void say_account(const struct account *account)
 	if (is_registered)
 		admin_say("%-24s registered %s from %s", account->name, at, account->registered_from);
 	else
-		admin_say("%-24s %s %s", account->name, account->is_over ? "invitation expired" : "invited until", at);
+		admin_say("%-24s %s %s", account->name,
+			account->is_over ? "invitation expired" : "invited until", at);
 }
 
 int worker_accounts_command(int argc, char **argv)
@@ -261,7 +316,7 @@ int worker_accounts_command(int argc, char **argv)
 	(void)argv;
 	if (argc != 1)
 		return admin_usage("worker accounts");
-	struct error error = {0};
+	struct error error = { 0 };
 	struct account *accounts;
 	size_t count = 0;
 	cleanup_arena struct arena *arena = arena_new();

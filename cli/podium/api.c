@@ -38,7 +38,8 @@ static void add_fields(struct buffer *out, const json_t *problem)
 {
 	size_t i;
 	json_t *fault;
-	json_array_foreach(json_object_get(problem, "errors"), i, fault) {
+	json_array_foreach(json_object_get(problem, "errors"), i, fault)
+	{
 		const char *detail = member_text(fault, "detail");
 		if (*detail && !strstr(buffer_string(out), detail))
 			buffer_printf(out, " %s: %s", member_text(fault, "field"), detail);
@@ -46,26 +47,41 @@ static void add_fields(struct buffer *out, const json_t *problem)
 }
 
 /* Where to look, and what to do. */
-static void add_advice(struct buffer *out, const struct session *session, const struct http_answer *answer, const json_t *problem)
+static void add_advice(struct buffer *out, const struct session *session,
+	const struct http_answer *answer, const json_t *problem)
 {
 	const char *server = *session->server.name ? session->server.name : session->address.url;
 	if (answer->status == 401)
-		buffer_printf(out, session->address.token ? " Your token for %s is not valid any more; sign in again: podium login %s"
-			: " Nobody is signed in to %s; do so with: podium login %s", server, session->address.url);
-	else if (answer->status == 403 && strcmp(member_text(problem, "code"), "insufficient_scope") == 0)
-		buffer_printf(out, " That is %s/account/tokens; podium login %s makes one, too.", session->address.url, session->address.url);
+		buffer_printf(out,
+			session->address.token
+				? " Your token for %s is not valid any more; sign in again: podium login %s"
+				: " Nobody is signed in to %s; do so with: podium login %s",
+			server, session->address.url);
+	else if (answer->status == 403
+		&& strcmp(member_text(problem, "code"), "insufficient_scope") == 0)
+		buffer_printf(out, " That is %s/account/tokens; podium login %s makes one, too.",
+			session->address.url, session->address.url);
 	else if (answer->status == 429 && answer->retry_after_s > 0)
 		buffer_printf(out, " Try again in %lld s.", (long long)answer->retry_after_s);
 	else if (answer->status >= 500 && *member_text(problem, "instance"))
-		buffer_printf(out, " Its administrator finds more by the request's number: %s", member_text(problem, "instance"));
+		buffer_printf(out, " Its administrator finds more by the request's number: %s",
+			member_text(problem, "instance"));
 }
 
-static int tell_problem(struct session *session, const struct http_answer *answer, struct error *error)
+static int tell_problem(
+	struct session *session, const struct http_answer *answer, struct error *error)
 {
-	static const struct { long status; int code; } CODES[] = {
-		{ 401, ERROR_FORBIDDEN }, { 403, ERROR_FORBIDDEN }, { 404, ERROR_NOT_FOUND }, { 409, ERROR_CONFLICT }, { 429, ERROR_LIMIT },
+	static const struct {
+		long status;
+		int code;
+	} CODES[] = {
+		{ 401, ERROR_FORBIDDEN },
+		{ 403, ERROR_FORBIDDEN },
+		{ 404, ERROR_NOT_FOUND },
+		{ 409, ERROR_CONFLICT },
+		{ 429, ERROR_LIMIT },
 	};
-	cleanup_buffer struct buffer text = {0};
+	cleanup_buffer struct buffer text = { 0 };
 	cleanup_json json_t *problem = json_loadb(answer->body, answer->length, 0, NULL);
 	int code = answer->status < 500 ? ERROR_INPUT : ERROR_SYSTEM;
 	for (size_t i = 0; i < COUNT(CODES); i++)
@@ -75,7 +91,9 @@ static int tell_problem(struct session *session, const struct http_answer *answe
 	if (*detail || *title)
 		buffer_text(&text, *detail ? detail : title);
 	else
-		buffer_printf(&text, "%s answered %ld without a reason that podium understands; is it the address of a Podium?",
+		buffer_printf(&text,
+			"%s answered %ld without a reason that podium understands; is it the address of a "
+		    "Podium?",
 			session->address.url, answer->status);
 	add_fields(&text, problem);
 	add_advice(&text, session, answer, problem);
@@ -84,7 +102,8 @@ static int tell_problem(struct session *session, const struct http_answer *answe
 
 /* ---- asking ---- */
 
-static int send_request(struct session *session, const struct http_request *request, struct http_answer *answer, struct error *error)
+static int send_request(struct session *session, const struct http_request *request,
+	struct http_answer *answer, struct error *error)
 {
 	struct http_request whole = *request;
 	whole.path = arena_printf(session->arena, "/api/v1%s", request->path);
@@ -104,19 +123,24 @@ static bool is_json(const char *type)
 		|| (length > 5 && strncasecmp(type + length - 5, "+json", 5) == 0);
 }
 
-int api_ask(struct session *session, const struct http_request *request, struct http_answer *answer, json_t **json,
-	struct error *error)
+int api_ask(struct session *session, const struct http_request *request, struct http_answer *answer,
+	json_t **json, struct error *error)
 {
 	*json = NULL;
 	int rc = send_request(session, request, answer, error);
 	if (rc || answer->status == 304)
 		return rc;
-	*json = is_json(answer->content_type) ? json_loadb(answer->body, answer->length, JSON_REJECT_DUPLICATES, NULL) : NULL;
+	*json = is_json(answer->content_type)
+		? json_loadb(answer->body, answer->length, JSON_REJECT_DUPLICATES, NULL)
+		: NULL;
 	if (!json_is_object(*json)) {
 		json_decref(*json);
 		*json = NULL;
-		return fail(error, ERROR_SYSTEM, "%s answered %ld with something that is not the JSON of a Podium's interface; is the address "
-			"right?", session->address.url, answer->status);
+		return fail(error, ERROR_SYSTEM,
+			"%s answered %ld with something that is not the JSON of a Podium's interface; is the "
+		    "address "
+			"right?",
+			session->address.url, answer->status);
 	}
 	return 0;
 }
@@ -127,21 +151,29 @@ int api_get(struct session *session, const char *path, json_t **json, struct err
 	return api_ask(session, &(struct http_request){ .path = path }, &answer, json, error);
 }
 
-int api_send(struct session *session, const char *method, const char *path, const json_t *body, const char *key, json_t **json,
-	struct error *error)
+int api_send(struct session *session, const char *method, const char *path, const json_t *body,
+	const char *key, json_t **json, struct error *error)
 {
 	struct http_answer answer;
 	cleanup_free char *text = body ? json_dumps(body, JSON_COMPACT) : NULL;
-	return api_ask(session, &(struct http_request){ .method = method, .path = path, .body = text, .length = text ? strlen(text) : 0,
-		.content_type = text ? "application/json" : NULL, .idempotency_key = key }, &answer, json, error);
+	return api_ask(session,
+		&(struct http_request){ .method = method,
+			.path = path,
+			.body = text,
+			.length = text ? strlen(text) : 0,
+			.content_type = text ? "application/json" : NULL,
+			.idempotency_key = key },
+		&answer, json, error);
 }
 
-int api_text(struct session *session, const char *path, struct http_answer *answer, struct error *error)
+int api_text(
+	struct session *session, const char *path, struct http_answer *answer, struct error *error)
 {
 	return send_request(session, &(struct http_request){ .path = path }, answer, error);
 }
 
-int api_list(struct session *session, const char *path, size_t most, json_t **items, struct error *error)
+int api_list(
+	struct session *session, const char *path, size_t most, json_t **items, struct error *error)
 {
 	const char *next = "";
 	*items = json_array();
@@ -150,13 +182,13 @@ int api_list(struct session *session, const char *path, size_t most, json_t **it
 		json_t *item;
 		cleanup_json json_t *answer = NULL;
 		size_t wanted = most - json_array_size(*items);
-		const char *address = arena_printf(session->arena, "%s%climit=%zu%s%s", path, strchr(path, '?') ? '&' : '?',
-			wanted > 100 ? 100 : wanted, *next ? "&cursor=" : "", http_escape(session->arena, next));
+		const char *address = arena_printf(session->arena, "%s%climit=%zu%s%s", path,
+			strchr(path, '?') ? '&' : '?', wanted > 100 ? 100 : wanted, *next ? "&cursor=" : "",
+			http_escape(session->arena, next));
 		if (api_get(session, address, &answer, error))
 			return error->code;
-		json_array_foreach(json_object_get(answer, "items"), i, item)
-			if (json_array_size(*items) < most)
-				json_array_append(*items, item);
+		json_array_foreach(json_object_get(answer, "items"), i,
+			item) if (json_array_size(*items) < most) json_array_append(*items, item);
 		const char *cursor = member_text(answer, "next");
 		next = *cursor ? arena_strdup(session->arena, cursor) : NULL;
 	}

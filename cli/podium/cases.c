@@ -31,7 +31,11 @@ int64_t case_number(const json_t *one)
 
 /* ---- what stands in a cell ---- */
 
-struct cell { struct arena *arena; const struct report *report; const json_t *one; };
+struct cell {
+	struct arena *arena;
+	const struct report *report;
+	const json_t *one;
+};
 
 static const char *number(const struct cell *cell)
 {
@@ -60,22 +64,36 @@ static const char *time_of(const struct cell *cell)
 	format_text text;
 	if (case_has_failed(cell->one))
 		return result(cell);
-	format_duration_within(text, outcome_number(cell->one, "mean_ns"), interval_half_of_case_ns(outcome_number(cell->one, "err_ns"),
-		outcome_number(cell->one, "low_ns"), outcome_number(cell->one, "high_ns")));
+	format_duration_within(text, outcome_number(cell->one, "mean_ns"),
+		interval_half_of_case_ns(outcome_number(cell->one, "err_ns"),
+			outcome_number(cell->one, "low_ns"), outcome_number(cell->one, "high_ns")));
 	return arena_strdup(cell->arena, text);
 }
 
 static const char *interval(const struct cell *cell)
 {
 	format_text text;
-	format_duration_range(text, outcome_number(cell->one, "low_ns"), outcome_number(cell->one, "high_ns"));
+	format_duration_range(
+		text, outcome_number(cell->one, "low_ns"), outcome_number(cell->one, "high_ns"));
 	return arena_strdup(cell->arena, text);
 }
 
-static const char *best(const struct cell *cell) { return duration(cell, "best_ns"); }
-static const char *worst(const struct cell *cell) { return duration(cell, "worst_ns"); }
-static const char *constant(const struct cell *cell) { return duration(cell, "constant_ns"); }
-static const char *own(const struct cell *cell) { return duration(cell, "own_ns"); }
+static const char *best(const struct cell *cell)
+{
+	return duration(cell, "best_ns");
+}
+static const char *worst(const struct cell *cell)
+{
+	return duration(cell, "worst_ns");
+}
+static const char *constant(const struct cell *cell)
+{
+	return duration(cell, "constant_ns");
+}
+static const char *own(const struct cell *cell)
+{
+	return duration(cell, "own_ns");
+}
 
 static const char *overrun(const struct cell *cell)
 {
@@ -88,19 +106,31 @@ static const char *count_of(const struct cell *cell, const char *key)
 	return isnan(count) ? NULL : arena_printf(cell->arena, "%.0f", count);
 }
 
-static const char *runs(const struct cell *cell) { return count_of(cell, "runs"); }
-static const char *blocks(const struct cell *cell) { return count_of(cell, "blocks"); }
-static const char *repeated(const struct cell *cell) { return count_of(cell, "repeated"); }
+static const char *runs(const struct cell *cell)
+{
+	return count_of(cell, "runs");
+}
+static const char *blocks(const struct cell *cell)
+{
+	return count_of(cell, "blocks");
+}
+static const char *repeated(const struct cell *cell)
+{
+	return count_of(cell, "repeated");
+}
 
 static struct rates rates_of(const struct cell *cell)
 {
 	const struct task *task = cell->report->task;
-	return rates_of_case(task->flops, task->bytes, spec(cell), outcome_number(cell->one, "mean_ns"), cell->report->device->model);
+	return rates_of_case(task->flops, task->bytes, spec(cell), outcome_number(cell->one, "mean_ns"),
+		cell->report->device->model);
 }
 
-static const char *rate(struct arena *arena, double value, const char *unit, double percent, const char *of)
+static const char *rate(
+	struct arena *arena, double value, const char *unit, double percent, const char *of)
 {
-	const char *figure = result_figure(arena, value, unit), *share = result_figure(arena, percent, "%");
+	const char *figure = result_figure(arena, value, unit),
+			   *share = result_figure(arena, percent, "%");
 	return figure && share ? arena_printf(arena, "%s, %s of %s", figure, share, of) : figure;
 }
 
@@ -113,7 +143,8 @@ static const char *bandwidth(const struct cell *cell)
 static const char *compute(const struct cell *cell)
 {
 	const struct rates rates = rates_of(cell);
-	return rate(cell->arena, rates.tflop_s, "TFLOP/s", rates.compute_percent, peaks_number_name(rates.type));
+	return rate(cell->arena, rates.tflop_s, "TFLOP/s", rates.compute_percent,
+		peaks_number_name(rates.type));
 }
 
 static struct device_state device_of(const struct cell *cell)
@@ -122,11 +153,26 @@ static struct device_state device_of(const struct cell *cell)
 	return result_device(cell->arena, json);
 }
 
-static const char *sm_clock(const struct cell *cell) { return device_of(cell).sm_clock; }
-static const char *memory_clock(const struct cell *cell) { return device_of(cell).memory_clock; }
-static const char *temperature(const struct cell *cell) { return device_of(cell).temperature; }
-static const char *power(const struct cell *cell) { return device_of(cell).power; }
-static const char *slowed_by(const struct cell *cell) { return device_of(cell).slowed_by; }
+static const char *sm_clock(const struct cell *cell)
+{
+	return device_of(cell).sm_clock;
+}
+static const char *memory_clock(const struct cell *cell)
+{
+	return device_of(cell).memory_clock;
+}
+static const char *temperature(const struct cell *cell)
+{
+	return device_of(cell).temperature;
+}
+static const char *power(const struct cell *cell)
+{
+	return device_of(cell).power;
+}
+static const char *slowed_by(const struct cell *cell)
+{
+	return device_of(cell).slowed_by;
+}
 
 static bool is_measured(const json_t *one)
 {
@@ -135,29 +181,32 @@ static bool is_measured(const json_t *one)
 
 /* ---- the tables ---- */
 
-/* A table of cases: which of them, its columns, and what is in these. Columns that hold nothing are left out. */
+/* A table of cases: which of them, its columns, and what is in these. Columns that hold nothing are
+ * left out. */
 struct layout {
-	bool (*takes)(const json_t *one);     /* NULL: all */
+	bool (*takes)(const json_t *one); /* NULL: all */
 	struct table_column columns[table_most_columns];
 	const char *(*cells[table_most_columns])(const struct cell *cell);
 };
 static const struct layout TESTS = { NULL,
-	{ { "#", true }, { "Case", false }, { "Result", false } },
-	{ number, spec, result } };
+	{ { "#", true }, { "Case", false }, { "Result", false } }, { number, spec, result } };
 static const struct layout TIMES = { NULL,
-	{ { "#", true }, { "Shape", false }, { "Time", true }, { "Best", true }, { "Worst", true }, { "Runs", true },
-		{ "Bandwidth", true }, { "Compute", true } },
+	{ { "#", true }, { "Shape", false }, { "Time", true }, { "Best", true }, { "Worst", true },
+		{ "Runs", true }, { "Bandwidth", true }, { "Compute", true } },
 	{ number, spec, time_of, best, worst, runs, bandwidth, compute } };
 /* The isolated engine's, whose best and worst are those of blocks of calls. */
 static const struct layout JUDGED_TIMES = { NULL,
-	{ { "#", true }, { "Shape", false }, { "Time", true }, { "95 % interval", true }, { "Best block", true }, { "Worst block", true },
-		{ "Runs", true }, { "Bandwidth", true }, { "Compute", true } },
+	{ { "#", true }, { "Shape", false }, { "Time", true }, { "95 % interval", true },
+		{ "Best block", true }, { "Worst block", true }, { "Runs", true }, { "Bandwidth", true },
+		{ "Compute", true } },
 	{ number, spec, time_of, interval, best, worst, runs, bandwidth, compute } };
 static const struct layout MEASUREMENT = { is_measured,
-	{ { "#", true }, { "Constant, subtracted", true }, { "Overrun, added", true }, { "Blocks", true }, { "Repeated", true },
-		{ "Own clock, never ranked", true }, { "SM clock", true }, { "Memory clock", true }, { "Temperature", true },
-		{ "Power", true }, { "Slowed down by", false } },
-	{ number, constant, overrun, blocks, repeated, own, sm_clock, memory_clock, temperature, power, slowed_by } };
+	{ { "#", true }, { "Constant, subtracted", true }, { "Overrun, added", true },
+		{ "Blocks", true }, { "Repeated", true }, { "Own clock, never ranked", true },
+		{ "SM clock", true }, { "Memory clock", true }, { "Temperature", true }, { "Power", true },
+		{ "Slowed down by", false } },
+	{ number, constant, overrun, blocks, repeated, own, sm_clock, memory_clock, temperature, power,
+		slowed_by } };
 
 static size_t column_count(const struct layout *layout)
 {
@@ -168,14 +217,15 @@ static size_t column_count(const struct layout *layout)
 }
 
 /* False where it has no case for such a table. */
-static bool write_cases(struct buffer *out, struct arena *arena, const struct report *report, const json_t *stage,
-	const struct layout *layout, const char *title)
+static bool write_cases(struct buffer *out, struct arena *arena, const struct report *report,
+	const json_t *stage, const struct layout *layout, const char *title)
 {
 	const json_t *cases = json_object_get(stage, "cases");
 	size_t columns = column_count(layout), i;
 	json_t *one;
 	struct table table = table_make(arena, layout->columns, columns, json_array_size(cases));
-	json_array_foreach(cases, i, one) {
+	json_array_foreach(cases, i, one)
+	{
 		const struct cell cell = { arena, report, one };
 		const char *cells[table_most_columns];
 		if (layout->takes && !layout->takes(one))
@@ -195,9 +245,7 @@ static bool is_judged(const json_t *stage)
 {
 	size_t i;
 	json_t *one;
-	json_array_foreach(json_object_get(stage, "cases"), i, one)
-		if (is_measured(one))
-			return true;
+	json_array_foreach(json_object_get(stage, "cases"), i, one) if (is_measured(one)) return true;
 	return false;
 }
 
@@ -206,7 +254,8 @@ static void write_notes(struct buffer *out, const json_t *stage)
 {
 	size_t i;
 	json_t *one;
-	json_array_foreach(json_object_get(stage, "cases"), i, one) {
+	json_array_foreach(json_object_get(stage, "cases"), i, one)
+	{
 		if (!is_measured(one) || case_has_failed(one) || !*outcome_text(one, "message"))
 			continue;
 		buffer_printf(out, "  Benchmark %" PRId64 ": ", case_number(one));
@@ -215,7 +264,8 @@ static void write_notes(struct buffer *out, const json_t *stage)
 	}
 }
 
-void cases_write(struct buffer *out, struct arena *arena, const struct report *report, const json_t *stage)
+void cases_write(
+	struct buffer *out, struct arena *arena, const struct report *report, const json_t *stage)
 {
 	if (stage_is_test(stage)) {
 		write_cases(out, arena, report, stage, &TESTS, "");
@@ -225,7 +275,10 @@ void cases_write(struct buffer *out, struct arena *arena, const struct report *r
 	if (!write_cases(out, arena, report, stage, &MEASUREMENT, "  How it was measured:\n"))
 		return;
 	write_notes(out, stage);
-	buffer_text(out, "  The constant is what the same call took with an empty kernel, measured in turns with the submission's.\n"
+	buffer_text(out,
+		"  The constant is what the same call took with an empty kernel, measured in turns with "
+	    "the submission's.\n"
 		"  An overrun is work of the submission on the device before and after its calls.\n"
-		"  The own clock is what the submission measured in its own process, which it could make say anything.\n");
+		"  The own clock is what the submission measured in its own process, which it could make "
+	    "say anything.\n");
 }

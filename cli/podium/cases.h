@@ -8,8 +8,9 @@
 
 bool stage_is_test(const json_t *stage);
 bool case_has_failed(const json_t *one);
-int64_t case_number(const json_t *one);   /* as people count, from 1 */
+int64_t case_number(const json_t *one); /* as people count, from 1 */
 
-void cases_write(struct buffer *out, struct arena *arena, const struct report *report, const json_t *stage);
+void cases_write(
+	struct buffer *out, struct arena *arena, const struct report *report, const json_t *stage);
 
 #endif

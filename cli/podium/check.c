@@ -1,5 +1,5 @@
-/* `podium check`: runs a submission here as the server would. What is given and what this machine has become the message
- * that a worker would send, and podium-run does the rest. */
+/* `podium check`: runs a submission here as the server would. What is given and what this machine
+ * has become the message that a worker would send, and podium-run does the rest. */
 #include "cli/podium/commands.h"
 
 #include "cli/podium/display.h"
@@ -21,7 +21,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct options { const char *file, *task, *mode, *gpu, *python, *engine, *seed; bool as_json; };
+struct options {
+	const char *file, *task, *mode, *gpu, *python, *engine, *seed;
+	bool as_json;
+};
 
 struct check {
 	struct arena *arena;
@@ -39,13 +42,19 @@ struct check {
 static int read_options(const struct call *call, struct options *options, struct error *error)
 {
 	const char *mode = call_value(call, "mode");
-	*options = (struct options){ .file = call->arguments[0], .task = call_value(call, "task"), .mode = mode ? mode : "test",
-		.gpu = call_value(call, "gpu"), .python = call_value(call, "python"), .engine = call_value(call, "engine"),
-		.seed = call_value(call, "seed"), .as_json = call_has(call, "json") };
+	*options = (struct options){ .file = call->arguments[0],
+		.task = call_value(call, "task"),
+		.mode = mode ? mode : "test",
+		.gpu = call_value(call, "gpu"),
+		.python = call_value(call, "python"),
+		.engine = call_value(call, "engine"),
+		.seed = call_value(call, "seed"),
+		.as_json = call_has(call, "json") };
 	if (!options->task)
 		return fail(error, ERROR_INPUT, "Name the task's folder or zip with --task.");
 	if (options->seed && strcmp(options->mode, "ranked") != 0)
-		return fail(error, ERROR_INPUT, "--seed belongs to --mode ranked; other modes take their seeds from the task.");
+		return fail(error, ERROR_INPUT,
+			"--seed belongs to --mode ranked; other modes take their seeds from the task.");
 	return 0;
 }
 
@@ -59,24 +68,30 @@ static int choose_seed(const char *text, int64_t *seed, struct error *error)
 	errno = 0;
 	*seed = strtoll(text, &end, 10);
 	if (errno || end == text || *end || *seed < 0 || *seed >= INT64_C(1) << 31)
-		return fail(error, ERROR_INPUT, "The seed must be a whole number from 0 to 2147483647, not \"%.40s\".", text);
+		return fail(error, ERROR_INPUT,
+			"The seed must be a whole number from 0 to 2147483647, not \"%.40s\".", text);
 	return 0;
 }
 
-/* What a shell would start; podium-run starts it in another folder. Links stay: a virtual environment is one. */
+/* What a shell would start; podium-run starts it in another folder. Links stay: a virtual
+ * environment is one. */
 static const char *whole_path(struct arena *arena, const char *program)
 {
 	cleanup_free char *here = getcwd(NULL, 0);
 	const char *found = strchr(program, '/') ? NULL : tools_find(arena, program);
-	return found ? found : *program == '/' || !here ? program : arena_printf(arena, "%s/%s", here, program);
+	return found                   ? found
+		: *program == '/' || !here ? program
+								   : arena_printf(arena, "%s/%s", here, program);
 }
 
 static int load_config(struct check *check, struct error *error)
 {
-	const char *python = check->options->python ? whole_path(check->arena, check->options->python) : NULL;
+	const char *python =
+		check->options->python ? whole_path(check->arena, check->options->python) : NULL;
 	int rc = config_load(&check->config, error);
 	if (!rc && python && strlen(python) >= sizeof check->config.python)
-		return fail(error, ERROR_INPUT, "The path of the interpreter is longer than %zu bytes.", sizeof check->config.python - 1);
+		return fail(error, ERROR_INPUT, "The path of the interpreter is longer than %zu bytes.",
+			sizeof check->config.python - 1);
 	if (!rc && python)
 		snprintf(check->config.python, sizeof check->config.python, "%s", python);
 	return rc;
@@ -90,11 +105,20 @@ static json_t *make_message(const struct check *check, struct error *error)
 	json_t *definition = task_to_json(given->task);
 	if (check->options->engine)
 		json_object_set_new(definition, "engine", json_string(check->options->engine));
-	json_t *message = job_message_make(&(struct job_message){
-		.id = outcome_job_id, .mode = check->options->mode, .device = check->here.devices[0], .task = definition,
-		.files = given->files, .file_count = given->file_count, .tools = &check->here.tools, .secret_seed = check->secret_seed,
-		.submission = { given->submission.name, given->submission.source, given->submission.length },
-	}, error);
+	json_t *message = job_message_make(
+		&(struct job_message){
+			.id = outcome_job_id,
+			.mode = check->options->mode,
+			.device = check->here.devices[0],
+			.task = definition,
+			.files = given->files,
+			.file_count = given->file_count,
+			.tools = &check->here.tools,
+			.secret_seed = check->secret_seed,
+			.submission = { given->submission.name, given->submission.source,
+				given->submission.length },
+		},
+		error);
 	json_decref(definition);
 	if (message && check->here.device_count > 1)
 		job_message_set_uuids(message, here_uuids(check->arena, &check->here));
@@ -105,10 +129,10 @@ static json_t *make_message(const struct check *check, struct error *error)
 static json_t *describe(const struct check *check)
 {
 	const struct device *device = check->here.devices[0];
-	json_t *about = json_pack("{s:s, s:s, s:s, s:s, s:{s:s, s:s, s:s, s:s}}", "podium", PODIUM_VERSION,
-		"task", check->options->task, "file", check->given.submission.name, "mode", check->options->mode,
-		"device", "model", device->model, "product", device->product, "uuid", here_uuids(check->arena, &check->here),
-		"compute_capability", device->compute_capability);
+	json_t *about = json_pack("{s:s, s:s, s:s, s:s, s:{s:s, s:s, s:s, s:s}}", "podium",
+		PODIUM_VERSION, "task", check->options->task, "file", check->given.submission.name, "mode",
+		check->options->mode, "device", "model", device->model, "product", device->product, "uuid",
+		here_uuids(check->arena, &check->here), "compute_capability", device->compute_capability);
 	if (strcmp(check->options->mode, "ranked") == 0)
 		json_object_set_new(about, "secret_seed", json_integer(check->secret_seed));
 	return about;
@@ -117,26 +141,32 @@ static json_t *describe(const struct check *check)
 static int tell(const struct check *check, json_t *outcome)
 {
 	int code = verdict_exit_code(verdict_from_name(outcome_text(outcome, "verdict")));
-	cleanup_buffer struct buffer text = {0};
+	cleanup_buffer struct buffer text = { 0 };
 	if (check->options->as_json) {
 		json_object_set_new(outcome, "exit_code", json_integer(code));
 		json_dumpf(outcome, stdout, JSON_INDENT(1));
 		putchar('\n');
 		return code;
 	}
-	report_write(&text, check->arena, &(struct report){
-		.outcome = outcome, .task = check->given.task, .device = check->here.devices[0], .in_colour = display_wants_colour(STDOUT_FILENO) });
+	report_write(&text, check->arena,
+		&(struct report){ .outcome = outcome,
+			.task = check->given.task,
+			.device = check->here.devices[0],
+			.in_colour = display_wants_colour(STDOUT_FILENO) });
 	fputs(buffer_string(&text), stdout);
 	return code;
 }
 
-static int run_job(struct check *check, struct progress *progress, json_t *outcome, struct error *error)
+static int run_job(
+	struct check *check, struct progress *progress, json_t *outcome, struct error *error)
 {
 	json_t *message = make_message(check, error);
 	int64_t limit_ms = job_limit_ms(check->given.task, check->options->mode);
-	int rc = message ? here_lock(&check->here, &check->config, &check->interrupt, progress, error) : ERROR_SYSTEM;
+	int rc = message ? here_lock(&check->here, &check->config, &check->interrupt, progress, error)
+					 : ERROR_SYSTEM;
 	if (!rc && !check->interrupt.signal)
-		rc = follow_job(&check->here, message, limit_ms, &check->interrupt, progress, outcome, error);
+		rc = follow_job(
+			&check->here, message, limit_ms, &check->interrupt, progress, outcome, error);
 	here_unlock(&check->here);
 	json_decref(message);
 	return rc;
@@ -144,7 +174,7 @@ static int run_job(struct check *check, struct progress *progress, json_t *outco
 
 static int tell_interrupt(const struct interrupt *interrupt)
 {
-	struct error error = {0};
+	struct error error = { 0 };
 	fail(&error, ERROR_SYSTEM, "Stopped by %s; nothing of the job is left running.",
 		interrupt->signal == SIGINT ? "Ctrl-C" : strsignal(interrupt->signal));
 	return podium_complain(&error, 128 + interrupt->signal);
@@ -154,15 +184,16 @@ static int perform(struct check *check, struct error *error)
 {
 	struct progress progress = progress_begin(check->options->as_json);
 	progress_say(&progress, "looking for what the task needs");
-	int rc = here_find(check->arena, &check->config, check->given.task, check->options->gpu, &check->interrupt, &check->here,
-		error);
+	int rc = here_find(check->arena, &check->config, check->given.task, check->options->gpu,
+		&check->interrupt, &check->here, error);
 	json_t *outcome = rc ? NULL : outcome_begin(describe(check));
 	interrupt_wait(&check->interrupt, 0);
 	if (!rc && !check->interrupt.signal)
 		rc = run_job(check, &progress, outcome, error);
 	progress_end(&progress);
 	int code = check->interrupt.signal ? tell_interrupt(&check->interrupt)
-		: rc ? podium_complain(error, podium_cannot) : tell(check, outcome);
+		: rc                           ? podium_complain(error, podium_cannot)
+									   : tell(check, outcome);
 	json_decref(outcome);
 	return code;
 }
@@ -173,12 +204,13 @@ static int refuse(const struct check *check, const struct error *error)
 {
 	podium_complain(error, podium_misused);
 	for (size_t i = 0; i < check->faults.count; i++) {
-		cleanup_buffer struct buffer line = {0};
+		cleanup_buffer struct buffer line = { 0 };
 		text_append_printable(&line, check->faults.sentences[i]);
 		fprintf(stderr, "  %s\n", buffer_string(&line));
 	}
 	if (check->faults.count == task_most_faults)
-		fprintf(stderr, "  There may be more faults; these are the first %d.\n", (int)task_most_faults);
+		fprintf(
+			stderr, "  There may be more faults; these are the first %d.\n", (int)task_most_faults);
 	return podium_misused;
 }
 
@@ -186,9 +218,10 @@ int check_command(const struct call *call)
 {
 	struct arena *arena = call->arena;
 	struct options options;
-	struct error error = {0};
+	struct error error = { 0 };
 	struct check *check = arena_array(arena, struct check, 1);
-	*check = (struct check){ .arena = arena, .options = &options, .interrupt = { .descriptor = -1 } };
+	*check =
+		(struct check){ .arena = arena, .options = &options, .interrupt = { .descriptor = -1 } };
 	if (read_options(call, &options, &error)
 		|| given_read_task(arena, options.task, &check->given, &check->faults, &error)
 		|| given_read_submission(arena, options.file, &check->given, &error)

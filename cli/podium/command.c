@@ -15,12 +15,14 @@ const struct command *command_find(const char *name)
 	return NULL;
 }
 
-size_t command_options(const struct command *command, const struct command_option *all[command_most_options])
+size_t command_options(
+	const struct command *command, const struct command_option *all[command_most_options])
 {
 	size_t count = 0;
 	for (const struct command_option *option = command->options; option->name; option++)
 		all[count++] = option;
-	for (const struct command_option *option = SERVER_OPTIONS; command->talks && option->name; option++)
+	for (const struct command_option *option = SERVER_OPTIONS; command->talks && option->name;
+		 option++)
 		all[count++] = option;
 	return count;
 }
@@ -29,21 +31,28 @@ size_t command_options(const struct command *command, const struct command_optio
 
 static int check_choice(const struct command_option *option, const char *value, struct error *error)
 {
-	cleanup_buffer struct buffer words = {0};
+	cleanup_buffer struct buffer words = { 0 };
 	if (option->kind != WORD_CHOICE)
 		return 0;
 	for (const char *const *choice = option->choices; *choice; choice++) {
 		if (strcmp(*choice, value) == 0)
 			return 0;
-		buffer_printf(&words, "%s%s", choice == option->choices ? "" : choice[1] ? ", " : " or ", *choice);
+		buffer_printf(&words, "%s%s",
+			choice == option->choices ? ""
+				: choice[1]           ? ", "
+									  : " or ",
+			*choice);
 	}
-	return fail(error, ERROR_INPUT, "There is no %s \"%.80s\" here; choose %s.", option->name, value, buffer_string(&words));
+	return fail(error, ERROR_INPUT, "There is no %s \"%.80s\" here; choose %s.", option->name,
+		value, buffer_string(&words));
 }
 
-static int take_option(struct call *call, const struct command_option *option, const char *value, struct error *error)
+static int take_option(
+	struct call *call, const struct command_option *option, const char *value, struct error *error)
 {
 	if (call->given_count == command_most_values)
-		return fail(error, ERROR_INPUT, "More than %d options are given.", (int)command_most_values);
+		return fail(
+			error, ERROR_INPUT, "More than %d options are given.", (int)command_most_values);
 	call->given[call->given_count].name = option->name;
 	call->given[call->given_count++].value = value;
 	return value ? check_choice(option, value, error) : 0;
@@ -55,24 +64,31 @@ static int check_count(const struct call *call, struct error *error)
 	if (call->count < command->least)
 		return fail(error, ERROR_INPUT, "%s", command->lacking);
 	if (call->count > command->most)
-		return fail(error, ERROR_INPUT, "%s; \"%.80s\" is one too many.", command->surplus, call->arguments[command->most]);
+		return fail(error, ERROR_INPUT, "%s; \"%.80s\" is one too many.", command->surplus,
+			call->arguments[command->most]);
 	return 0;
 }
 
-int call_read(struct arena *arena, const struct command *command, int argc, char **argv, struct call *call, struct error *error)
+int call_read(struct arena *arena, const struct command *command, int argc, char **argv,
+	struct call *call, struct error *error)
 {
 	const struct command_option *options[command_most_options];
-	struct option known[command_most_options + 1] = {0};
+	struct option known[command_most_options + 1] = { 0 };
 	size_t count = command_options(command, options);
 	*call = (struct call){ .arena = arena, .command = command };
 	for (size_t i = 0; i < count; i++)
-		known[i] = (struct option){ options[i]->name, options[i]->value ? required_argument : no_argument, NULL, 0 };
+		known[i] = (struct option){ options[i]->name,
+			options[i]->value ? required_argument : no_argument, NULL, 0 };
 	optind = 1;
 	for (int which = 0, option; (option = getopt_long(argc, argv, ":", known, &which)) != -1;) {
 		if (option == ':')
-			return fail(error, ERROR_INPUT, "%.80s wants a value; podium %s --help lists the options.", argv[optind - 1], command->name);
+			return fail(error, ERROR_INPUT,
+				"%.80s wants a value; podium %s --help lists the options.", argv[optind - 1],
+				command->name);
 		if (option != 0)
-			return fail(error, ERROR_INPUT, "There is no option %.80s; podium %s --help lists them.", argv[optind - 1], command->name);
+			return fail(error, ERROR_INPUT,
+				"There is no option %.80s; podium %s --help lists them.", argv[optind - 1],
+				command->name);
 		if (take_option(call, options[which], optarg, error))
 			return error->code;
 	}
@@ -115,12 +131,13 @@ int call_id(const struct call *call, size_t argument, long long *id, struct erro
 	errno = 0;
 	*id = strtoll(digits, &end, 10);
 	if (errno || end == digits || *end || *id <= 0 || *digits == '+')
-		return fail(error, ERROR_INPUT, "\"%.80s\" is no submission's number; podium history lists yours.", text);
+		return fail(error, ERROR_INPUT,
+			"\"%.80s\" is no submission's number; podium history lists yours.", text);
 	return 0;
 }
 
-int call_number(const struct call *call, const char *option, long long least, long long most, long long fallback, long long *number,
-	struct error *error)
+int call_number(const struct call *call, const char *option, long long least, long long most,
+	long long fallback, long long *number, struct error *error)
 {
 	const char *text = call_value(call, option);
 	char *end;
@@ -130,7 +147,9 @@ int call_number(const struct call *call, const char *option, long long least, lo
 	errno = 0;
 	*number = strtoll(text, &end, 10);
 	if (errno || end == text || *end || *number < least || *number > most)
-		return fail(error, ERROR_INPUT, "--%s wants a whole number from %lld to %lld, not \"%.40s\".", option, least, most, text);
+		return fail(error, ERROR_INPUT,
+			"--%s wants a whole number from %lld to %lld, not \"%.40s\".", option, least, most,
+			text);
 	return 0;
 }
 
@@ -147,8 +166,9 @@ static void write_synopsis(struct buffer *out, const struct command *command)
 
 static void write_option(struct buffer *out, const struct command_option *option)
 {
-	cleanup_buffer struct buffer left = {0};
-	buffer_printf(&left, "--%s%s%s", option->name, option->value ? " " : "", option->value ? option->value : "");
+	cleanup_buffer struct buffer left = { 0 };
+	buffer_printf(&left, "--%s%s%s", option->name, option->value ? " " : "",
+		option->value ? option->value : "");
 	buffer_printf(out, "  %-19s %s\n", buffer_string(&left), option->meaning);
 }
 

@@ -1,22 +1,32 @@
-/* Every command of podium, and what it takes. Help, completion and the manual are made from this table. */
+/* Every command of podium, and what it takes. Help, completion and the manual are made from this
+ * table. */
 #include "cli/podium/commands.h"
 
 static const char *const SUBMISSION_MODES[] = { "test", "benchmark", "ranked", "profile", NULL };
 static const char *const CHECK_MODES[] = { "test", "benchmark", "ranked", NULL };
 static const char *const ENGINES[] = { "isolated", "custom", NULL };
 static const char *const STATES[] = { "active", "practice", "ended", NULL };
-static const char *const JOB_STATES[] = { "queued", "running", "done", "failed", "cancelled", NULL };
+static const char *const JOB_STATES[] = { "queued", "running", "done", "failed", "cancelled",
+	NULL };
 static const char *const SCOPES[] = { "read", "submit", "admin", NULL };
 static const char *const SHELLS[] = { "bash", "zsh", "fish", NULL };
 
 const struct command_option SERVER_OPTIONS[] = {
-	{ .name = "server", .value = "SERVER", .meaning = "a server's name in the settings, or its address" },
+	{ .name = "server",
+		.value = "SERVER",
+		.meaning = "a server's name in the settings, or its address" },
 	{ .name = "insecure-http", .meaning = "let the token go over plain http to another machine" },
-	{0},
+	{ 0 },
 };
 
-#define JSON_OPTION { .name = "json", .meaning = "print the server's answer as JSON" }
-#define LIMIT_OPTION { .name = "limit", .value = "COUNT", .meaning = "how many at most; default: 20" }
+#define JSON_OPTION \
+	{ \
+		.name = "json", .meaning = "print the server's answer as JSON" \
+	}
+#define LIMIT_OPTION \
+	{ \
+		.name = "limit", .value = "COUNT", .meaning = "how many at most; default: 20" \
+	}
 
 static const char VERDICT_CODES[] =
 	"Exit codes:\n"

@@ -15,26 +15,33 @@
 
 static const char *ratio_of(struct arena *arena, const json_t *row)
 {
-	double ratio = member_real(row, "ratio"), low = member_real(row, "lower"), high = member_real(row, "upper");
+	double ratio = member_real(row, "ratio"), low = member_real(row, "lower"),
+		   high = member_real(row, "upper");
 	if (isnan(ratio))
 		return NULL;
 	return isnan(low) || isnan(high) ? arena_printf(arena, "%.3f", ratio)
-		: arena_printf(arena, "%.3f (%.3f to %.3f)", ratio, low, high);
+									 : arena_printf(arena, "%.3f (%.3f to %.3f)", ratio, low, high);
 }
 
 static void write_cases(struct buffer *out, struct arena *arena, const json_t *gpu)
 {
 	static const struct table_column columns[] = {
-		{ "#", true }, { "Shape", false }, { "A", true }, { "B", true }, { "B / A", true }, { "B is", false },
+		{ "#", true },
+		{ "Shape", false },
+		{ "A", true },
+		{ "B", true },
+		{ "B / A", true },
+		{ "B is", false },
 	};
 	const json_t *cases = json_object_get(gpu, "cases");
 	struct table table = table_make(arena, columns, COUNT(columns), json_array_size(cases));
 	size_t i;
 	json_t *row;
-	json_array_foreach(cases, i, row)
-		table_add(&table, (const char *[]){ arena_printf(arena, "%lld", member_whole(row, "index", (long long)i) + 1),
-			member_text(row, "spec"),
-			words_duration(arena, row, "a_ns"), words_duration(arena, row, "b_ns"), ratio_of(arena, row), member_text(row, "verdict") });
+	json_array_foreach(cases, i, row) table_add(&table,
+		(const char *[]){ arena_printf(arena, "%lld", member_whole(row, "index", (long long)i) + 1),
+			member_text(row, "spec"), words_duration(arena, row, "a_ns"),
+			words_duration(arena, row, "b_ns"), ratio_of(arena, row),
+			member_text(row, "verdict") });
 	print_table(out, &table);
 }
 
@@ -42,7 +49,8 @@ static void write_comparison(struct buffer *out, struct arena *arena, const json
 {
 	size_t i;
 	json_t *gpu;
-	json_array_foreach(json_object_get(comparison, "gpus"), i, gpu) {
+	json_array_foreach(json_object_get(comparison, "gpus"), i, gpu)
+	{
 		buffer_text(out, i ? "\n" : "");
 		print_fact(out, "GPU", member_text(gpu, "gpu"));
 		write_cases(out, arena, gpu);
@@ -62,15 +70,17 @@ static void write_diff(struct buffer *out, const json_t *comparison)
 
 int compare_command(const struct call *call)
 {
-	cleanup_session struct session session = {0};
-	cleanup_buffer struct buffer out = {0};
-	struct error error = {0};
+	cleanup_session struct session session = { 0 };
+	cleanup_buffer struct buffer out = { 0 };
+	struct error error = { 0 };
 	cleanup_json json_t *comparison = NULL;
 	long long a, b;
 	if (call_id(call, 0, &a, &error) || call_id(call, 1, &b, &error))
 		return podium_complain(&error, podium_misused);
 	int rc = session_open(&session, call, &error);
-	rc = rc ? rc : api_get(&session, arena_printf(call->arena, "/compare?a=%lld&b=%lld", a, b), &comparison, &error);
+	rc = rc ? rc
+			: api_get(&session, arena_printf(call->arena, "/compare?a=%lld&b=%lld", a, b),
+				&comparison, &error);
 	if (rc)
 		return session_end(&session, rc, &error);
 	if (session.as_json)

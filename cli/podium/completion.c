@@ -24,13 +24,17 @@ static void join_commands(struct buffer *out)
 
 static void bash_words(struct buffer *out, enum word_kind kind, const char *const *choices)
 {
-	static const char *const BUILTIN[] = { [WORD_FILE] = "compgen -f", [WORD_FOLDER] = "compgen -d" };
+	static const char *const BUILTIN[] = {
+		[WORD_FILE] = "compgen -f", [WORD_FOLDER] = "compgen -d"
+	};
 	if (kind == WORD_CHOICE) {
 		buffer_text(out, "words='");
 		join_choices(out, choices);
 		buffer_text(out, "'");
 	} else if (kind != WORD_ANY) {
-		buffer_printf(out, "mapfile -t COMPREPLY < <(%s -- \"$word\"); compopt -o filenames; return", BUILTIN[kind]);
+		buffer_printf(out,
+			"mapfile -t COMPREPLY < <(%s -- \"$word\"); compopt -o filenames; return",
+			BUILTIN[kind]);
 	} else {
 		buffer_text(out, "return");
 	}
@@ -57,14 +61,19 @@ static void bash_command(struct buffer *out, const struct command *command)
 
 static void write_bash(struct buffer *out)
 {
-	buffer_text(out, "# bash completion for podium; made by: podium completion bash\n_podium() {\n"
+	buffer_text(out,
+		"# bash completion for podium; made by: podium completion bash\n_podium() {\n"
 		"\tlocal word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} words=''\n"
-		"\tCOMPREPLY=()\n\tif [ \"$COMP_CWORD\" -eq 1 ]; then\n\t\tmapfile -t COMPREPLY < <(compgen -W '");
+		"\tCOMPREPLY=()\n\tif [ \"$COMP_CWORD\" -eq 1 ]; then\n\t\tmapfile -t COMPREPLY < "
+	    "<(compgen -W '");
 	join_commands(out);
-	buffer_text(out, " --help --version' -- \"$word\")\n\t\treturn\n\tfi\n\tcase ${COMP_WORDS[1]} in\n");
+	buffer_text(
+		out, " --help --version' -- \"$word\")\n\t\treturn\n\tfi\n\tcase ${COMP_WORDS[1]} in\n");
 	for (const struct command *command = COMMANDS; command->name; command++)
 		bash_command(out, command);
-	buffer_text(out, "\tesac\n\tmapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$word\")\n}\ncomplete -F _podium podium\n");
+	buffer_text(out,
+		"\tesac\n\tmapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$word\")\n}\ncomplete -F "
+	    "_podium podium\n");
 }
 
 /* ---- zsh ---- */
@@ -81,7 +90,9 @@ static void zsh_text(struct buffer *out, const char *text)
 
 static void zsh_action(struct buffer *out, enum word_kind kind, const char *const *choices)
 {
-	static const char *const ACTIONS[] = { [WORD_ANY] = " ", [WORD_FILE] = "_files", [WORD_FOLDER] = "_files -/" };
+	static const char *const ACTIONS[] = {
+		[WORD_ANY] = " ", [WORD_FILE] = "_files", [WORD_FOLDER] = "_files -/"
+	};
 	if (kind != WORD_CHOICE) {
 		buffer_text(out, ACTIONS[kind]);
 		return;
@@ -115,14 +126,17 @@ static void zsh_command(struct buffer *out, const struct command *command)
 
 static void write_zsh(struct buffer *out)
 {
-	buffer_text(out, "#compdef podium\n# zsh completion for podium; made by: podium completion zsh\n_podium() {\n"
+	buffer_text(out,
+		"#compdef podium\n# zsh completion for podium; made by: podium completion zsh\n_podium() "
+	    "{\n"
 		"\tif (( CURRENT == 2 )); then\n\t\tlocal -a commands=(\n");
 	for (const struct command *command = COMMANDS; command->name; command++) {
 		buffer_printf(out, "\t\t\t'%s:", command->name);
 		zsh_text(out, command->meaning);
 		buffer_text(out, "'\n");
 	}
-	buffer_text(out, "\t\t)\n\t\t_describe command commands\n\t\treturn\n\tfi\n\tlocal command=$words[2]\n"
+	buffer_text(out,
+		"\t\t)\n\t\t_describe command commands\n\t\treturn\n\tfi\n\tlocal command=$words[2]\n"
 		"\tshift words; (( CURRENT-- ))\n\tcase $command in\n");
 	for (const struct command *command = COMMANDS; command->name; command++)
 		zsh_command(out, command);
@@ -141,7 +155,9 @@ static void fish_text(struct buffer *out, const char *text)
 
 static void fish_words(struct buffer *out, enum word_kind kind, const char *const *choices)
 {
-	static const char *const RULES[] = { [WORD_ANY] = " -f", [WORD_FILE] = " -F", [WORD_FOLDER] = " -f -a '(__fish_complete_directories)'" };
+	static const char *const RULES[] = { [WORD_ANY] = " -f",
+		[WORD_FILE] = " -F",
+		[WORD_FOLDER] = " -f -a '(__fish_complete_directories)'" };
 	if (kind != WORD_CHOICE) {
 		buffer_text(out, RULES[kind]);
 		return;
@@ -161,7 +177,8 @@ static void fish_command(struct buffer *out, const struct command *command)
 	fish_words(out, command->kind, command->choices);
 	buffer_byte(out, '\n');
 	for (size_t i = 0; i < count; i++) {
-		buffer_printf(out, "complete -c podium -n '__fish_seen_subcommand_from %s' -l %s", command->name, options[i]->name);
+		buffer_printf(out, "complete -c podium -n '__fish_seen_subcommand_from %s' -l %s",
+			command->name, options[i]->name);
 		if (options[i]->value) {
 			buffer_text(out, " -r");
 			fish_words(out, options[i]->kind, options[i]->choices);
@@ -181,16 +198,22 @@ static void write_fish(struct buffer *out)
 
 int completion_command(const struct call *call)
 {
-	static const struct { const char *shell; void (*write)(struct buffer *out); } SHELLS[] = {
-		{ "bash", write_bash }, { "zsh", write_zsh }, { "fish", write_fish },
+	static const struct {
+		const char *shell;
+		void (*write)(struct buffer *out);
+	} SHELLS[] = {
+		{ "bash", write_bash },
+		{ "zsh", write_zsh },
+		{ "fish", write_fish },
 	};
-	cleanup_buffer struct buffer out = {0};
-	struct error error = {0};
+	cleanup_buffer struct buffer out = { 0 };
+	struct error error = { 0 };
 	for (size_t i = 0; i < COUNT(SHELLS); i++)
 		if (strcmp(SHELLS[i].shell, call->arguments[0]) == 0)
 			SHELLS[i].write(&out);
 	if (!out.length) {
-		fail(&error, ERROR_INPUT, "There is no completion for \"%.40s\"; choose bash, zsh or fish.", call->arguments[0]);
+		fail(&error, ERROR_INPUT, "There is no completion for \"%.40s\"; choose bash, zsh or fish.",
+			call->arguments[0]);
 		return podium_complain(&error, podium_misused);
 	}
 	fputs(out.data, stdout);

@@ -18,11 +18,12 @@ static void know_unicode(void)
 		uselocale(unicode);
 }
 
-/* The character that begins here; its bytes are the return value. What is no UTF-8 counts as a character per byte. */
+/* The character that begins here; its bytes are the return value. What is no UTF-8 counts as a
+ * character per byte. */
 static size_t take_character(const char *text, size_t *columns)
 {
 	wchar_t wide;
-	mbstate_t state = {0};
+	mbstate_t state = { 0 };
 	size_t bytes = mbrtowc(&wide, text, strnlen(text, MB_LEN_MAX), &state);
 	*columns = 1;
 	if (bytes == 0 || bytes > MB_LEN_MAX)

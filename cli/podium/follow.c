@@ -24,7 +24,8 @@ static void say_progress(struct following *following, const json_t *event)
 		progress_say(following->progress, "%s", outcome_text(event, "text"));
 }
 
-/* The first interrupt asks for the job's end, which podium-run tells; the second does not wait for that. */
+/* The first interrupt asks for the job's end, which podium-run tells; the second does not wait for
+ * that. */
 static int see_interrupt(struct following *following, struct error *error)
 {
 	if (!interrupt_wait(following->interrupt, 0))
@@ -45,7 +46,8 @@ static int collect(struct following *following, struct error *error)
 {
 	while (!outcome_is_over(following->outcome) && !following->is_killed) {
 		json_t *event;
-		int rc = runner_next(&following->runner, following->interrupt->descriptor, look_again_ms, &event, error);
+		int rc = runner_next(
+			&following->runner, following->interrupt->descriptor, look_again_ms, &event, error);
 		if (rc == 1) {
 			outcome_take(following->outcome, event);
 			say_progress(following, event);
@@ -68,15 +70,19 @@ static const char *jobs_folder(void)
 	return folder && *folder ? folder : "/tmp";
 }
 
-int follow_job(const struct here *here, const json_t *message, int64_t limit_ms, struct interrupt *interrupt,
-	struct progress *progress, json_t *outcome, struct error *error)
+int follow_job(const struct here *here, const json_t *message, int64_t limit_ms,
+	struct interrupt *interrupt, struct progress *progress, json_t *outcome, struct error *error)
 {
 	struct following following = {
-		.runner = { .input = -1, .output = -1 }, .interrupt = interrupt, .progress = progress, .outcome = outcome,
+		.runner = { .input = -1, .output = -1 },
+		.interrupt = interrupt,
+		.progress = progress,
+		.outcome = outcome,
 		.limit_at_ms = clock_ms() + limit_ms,
 	};
 	progress_say(progress, "starting podium-run");
-	int rc = runner_start(&following.runner, here->runner, jobs_folder(), here->tools.python, interrupt->descriptor, error);
+	int rc = runner_start(&following.runner, here->runner, jobs_folder(), here->tools.python,
+		interrupt->descriptor, error);
 	if (!rc)
 		rc = runner_send(&following.runner, message, error);
 	if (!rc)

@@ -15,36 +15,40 @@ static int take_files(struct arena *arena, struct given *given, struct error *er
 {
 	struct task_content *contents;
 	size_t count;
-	int rc = task_contents(arena, given->task, &given->upload, &given->stock, &contents, &count, error);
+	int rc =
+		task_contents(arena, given->task, &given->upload, &given->stock, &contents, &count, error);
 	if (rc)
 		return rc;
 	given->files = arena_array(arena, struct file, count);
 	for (size_t i = 0; i < count; i++)
 		if (contents[i].role == ROLE_FILE)
-			given->files[given->file_count++] = (struct file){ contents[i].path, contents[i].bytes, contents[i].length };
+			given->files[given->file_count++] =
+				(struct file){ contents[i].path, contents[i].bytes, contents[i].length };
 	return 0;
 }
 
-int given_read_task(struct arena *arena, const char *path, struct given *given, struct task_faults *faults,
-	struct error *error)
+int given_read_task(struct arena *arena, const char *path, struct given *given,
+	struct task_faults *faults, struct error *error)
 {
 	given->upload = fileset_make(arena);
 	given->stock = stock_fileset(arena);
 	int rc = fileset_from_path(&given->upload, path, error);
 	if (rc) /* what is wrong inside of a zip does not name the zip */
-		return rc == ERROR_INPUT && !strstr(error->text, path) ? fail_context(error, "%s", path) : rc;
+		return rc == ERROR_INPUT && !strstr(error->text, path) ? fail_context(error, "%s", path)
+															   : rc;
 	if (task_check(arena, &given->upload, &given->stock, &given->task, faults))
 		return fail(error, ERROR_INPUT, "%s is no task that could be run:", path);
 	return take_files(arena, given, error);
 }
 
 /* One byte more than is taken is enough to refuse it. */
-static int read_bytes(struct arena *arena, int descriptor, const char *path, const char **bytes, size_t *length,
-	struct error *error)
+static int read_bytes(struct arena *arena, int descriptor, const char *path, const char **bytes,
+	size_t *length, struct error *error)
 {
-	cleanup_buffer struct buffer read_so_far = {0};
+	cleanup_buffer struct buffer read_so_far = { 0 };
 	char piece[65536];
-	for (ssize_t got; read_so_far.length <= submission_most_bytes && (got = read(descriptor, piece, sizeof piece)) != 0;) {
+	for (ssize_t got; read_so_far.length <= submission_most_bytes
+		 && (got = read(descriptor, piece, sizeof piece)) != 0;) {
 		if (got < 0)
 			return fail(error, ERROR_SYSTEM, "Cannot read %s: %s.", path, strerror(errno));
 		buffer_append(&read_so_far, piece, (size_t)got);
@@ -56,8 +60,8 @@ static int read_bytes(struct arena *arena, int descriptor, const char *path, con
 	return 0;
 }
 
-int given_read_file(struct arena *arena, const char *language, const char *path, struct submission_file *file,
-	struct directives *directives, struct error *error)
+int given_read_file(struct arena *arena, const char *language, const char *path,
+	struct submission_file *file, struct directives *directives, struct error *error)
 {
 	cleanup_fd int descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	struct stat about;
@@ -78,22 +82,30 @@ int given_read_file(struct arena *arena, const char *language, const char *path,
 	return rc ? fail_context(error, "%s", path) : 0;
 }
 
-int given_read_submission(struct arena *arena, const char *path, struct given *given, struct error *error)
+int given_read_submission(
+	struct arena *arena, const char *path, struct given *given, struct error *error)
 {
 	struct directives directives;
-	return given_read_file(arena, task_language_name(given->task->language), path, &given->submission, &directives, error);
+	return given_read_file(arena, task_language_name(given->task->language), path,
+		&given->submission, &directives, error);
 }
 
 /* As the endings of submission_file.h are. */
 int given_language(const char *path, const char **language, struct error *error)
 {
-	static const struct { const char *ending, *language; } ENDINGS[] = {
-		{ ".py", "py" }, { ".cu", "cu" }, { ".cuh", "cu" }, { ".cpp", "cu" },
+	static const struct {
+		const char *ending, *language;
+	} ENDINGS[] = {
+		{ ".py", "py" },
+		{ ".cu", "cu" },
+		{ ".cuh", "cu" },
+		{ ".cpp", "cu" },
 	};
 	for (size_t i = 0; i < COUNT(ENDINGS); i++)
 		if (text_ends_with(path, ENDINGS[i].ending)) {
 			*language = ENDINGS[i].language;
 			return 0;
 		}
-	return fail(error, ERROR_INPUT, "%s: the name of a submission ends with .py, .cu, .cuh or .cpp.", path);
+	return fail(
+		error, ERROR_INPUT, "%s: the name of a submission ends with .py, .cu, .cuh or .cpp.", path);
 }

@@ -10,33 +10,41 @@
 
 /* ---- devices ---- */
 
-struct machine { struct device *devices; size_t count; };
+struct machine {
+	struct device *devices;
+	size_t count;
+};
 
 static const char *list_of(struct arena *arena, const struct machine *machine)
 {
-	cleanup_buffer struct buffer list = {0};
+	cleanup_buffer struct buffer list = { 0 };
 	for (size_t i = 0; i < machine->count; i++)
-		buffer_printf(&list, "%s%s (%s)", i ? ", " : "", device_is_cpu(&machine->devices[i]) ? "cpu" : machine->devices[i].uuid,
+		buffer_printf(&list, "%s%s (%s)", i ? ", " : "",
+			device_is_cpu(&machine->devices[i]) ? "cpu" : machine->devices[i].uuid,
 			machine->devices[i].product);
 	return arena_strdup(arena, buffer_string(&list));
 }
 
 /* The one that is named, else the first that can run the language; the CPU is the last. */
-static const struct device *choose_device(const struct machine *machine, const struct task *task, const char *gpu)
+static const struct device *choose_device(
+	const struct machine *machine, const struct task *task, const char *gpu)
 {
 	for (size_t i = 0; i < machine->count; i++)
-		if (gpu ? strcasecmp(machine->devices[i].uuid, gpu) == 0 : gpu_runs_language(machine->devices[i].model, task->language))
+		if (gpu ? strcasecmp(machine->devices[i].uuid, gpu) == 0
+				: gpu_runs_language(machine->devices[i].model, task->language))
 			return &machine->devices[i];
 	return NULL;
 }
 
 static int by_uuid(const void *left, const void *right)
 {
-	return strcmp((*(const struct device *const *)left)->uuid, (*(const struct device *const *)right)->uuid);
+	return strcmp(
+		(*(const struct device *const *)left)->uuid, (*(const struct device *const *)right)->uuid);
 }
 
 /* Those of the first one's model, in the order in which everybody locks them. */
-static int add_others(struct here *here, const struct machine *machine, size_t wanted, struct error *error)
+static int add_others(
+	struct here *here, const struct machine *machine, size_t wanted, struct error *error)
 {
 	const struct device *first = here->devices[0];
 	size_t there = 0;
@@ -44,26 +52,31 @@ static int add_others(struct here *here, const struct machine *machine, size_t w
 		const struct device *device = &machine->devices[i];
 		bool fits = strcmp(device->model, first->model) == 0;
 		there += fits;
-		if (fits && device != first && here->device_count < wanted && here->device_count < here_most_devices)
+		if (fits && device != first && here->device_count < wanted
+			&& here->device_count < here_most_devices)
 			here->devices[here->device_count++] = device;
 	}
 	if (here->device_count < wanted)
-		return fail(error, ERROR_NOT_FOUND, "The task wants %zu GPUs of one model, and this machine has %zu of the model %s.",
+		return fail(error, ERROR_NOT_FOUND,
+			"The task wants %zu GPUs of one model, and this machine has %zu of the model %s.",
 			wanted, there, first->model);
 	qsort(here->devices, here->device_count, sizeof *here->devices, by_uuid);
 	return 0;
 }
 
-static int find_devices(struct arena *arena, const struct task *task, const char *gpu, struct here *here, struct error *error)
+static int find_devices(struct arena *arena, const struct task *task, const char *gpu,
+	struct here *here, struct error *error)
 {
 	struct machine machine;
 	devices_find(arena, true, &machine.devices, &machine.count);
 	const struct device *device = choose_device(&machine, task, gpu);
 	if (!device && gpu)
-		return fail(error, ERROR_NOT_FOUND, "This machine has no device %.80s; it has %s.", gpu, list_of(arena, &machine));
+		return fail(error, ERROR_NOT_FOUND, "This machine has no device %.80s; it has %s.", gpu,
+			list_of(arena, &machine));
 	if (!device || !gpu_runs_language(device->model, task->language))
 		return fail(error, ERROR_NOT_FOUND, "The task is in CUDA C++, which needs an NVIDIA GPU%s.",
-			device ? "; name one with --gpu, or leave --gpu out" : ", and this machine shows none (does nvidia-smi list one?)");
+			device ? "; name one with --gpu, or leave --gpu out"
+				   : ", and this machine shows none (does nvidia-smi list one?)");
 	here->devices[0] = device;
 	here->device_count = 1;
 	return add_others(here, &machine, (size_t)job_gpu_count(task, device), error);
@@ -71,7 +84,7 @@ static int find_devices(struct arena *arena, const struct task *task, const char
 
 const char *here_uuids(struct arena *arena, const struct here *here)
 {
-	cleanup_buffer struct buffer uuids = {0};
+	cleanup_buffer struct buffer uuids = { 0 };
 	for (size_t i = 0; i < here->device_count; i++)
 		buffer_printf(&uuids, "%s%s", i ? "," : "", here->devices[i]->uuid);
 	return arena_strdup(arena, buffer_string(&uuids));
@@ -79,48 +92,57 @@ const char *here_uuids(struct arena *arena, const struct here *here)
 
 /* ---- programs ---- */
 
-static int find_runner(struct arena *arena, const struct config *config, struct here *here, struct error *error)
+static int find_runner(
+	struct arena *arena, const struct config *config, struct here *here, struct error *error)
 {
 	here->runner = tools_find_runner(arena, config);
 	if (access(here->runner, X_OK) == 0)
 		return 0;
-	return fail(error, ERROR_NOT_FOUND, "There is no podium-run at %s%s, and without it nothing can be run.", here->runner,
+	return fail(error, ERROR_NOT_FOUND,
+		"There is no podium-run at %s%s, and without it nothing can be run.", here->runner,
 		config->worker_runner[0] ? " (the setting worker_runner)" : " or on the PATH");
 }
 
-static int find_python(struct arena *arena, const struct config *config, struct interrupt *interrupt, struct here *here,
-	struct error *error)
+static int find_python(struct arena *arena, const struct config *config,
+	struct interrupt *interrupt, struct here *here, struct error *error)
 {
 	const char *python = tools_find_python(arena, config, here->runner, interrupt->descriptor);
 	here->tools.python = python ? python : "";
 	if (!python || *python)
 		return 0;
 	if (config->python[0])
-		return fail(error, ERROR_NOT_FOUND, "%s is no Python that can import torch; install torch for it, or name another one "
-			"with --python.", config->python);
-	return fail(error, ERROR_NOT_FOUND, "The task is in Python, and no python3 on the PATH or in /usr/bin can import torch. "
+		return fail(error, ERROR_NOT_FOUND,
+			"%s is no Python that can import torch; install torch for it, or name another one "
+			"with --python.",
+			config->python);
+	return fail(error, ERROR_NOT_FOUND,
+		"The task is in Python, and no python3 on the PATH or in /usr/bin can import torch. "
 		"Install it (Debian: python3-torch), or name an interpreter that has it with --python.");
 }
 
-static int find_nvcc(struct arena *arena, const struct config *config, struct here *here, struct error *error)
+static int find_nvcc(
+	struct arena *arena, const struct config *config, struct here *here, struct error *error)
 {
 	here->tools.nvcc = tools_find_nvcc(arena, config);
 	if (access(here->tools.nvcc, X_OK) == 0)
 		return 0;
-	return fail(error, ERROR_NOT_FOUND, "The task is in CUDA C++, and there is no nvcc%s%s. Install the CUDA toolkit, or name "
-		"its nvcc with PODIUM_NVCC.", config->nvcc[0] ? " at " : " on the PATH or in /usr/local/cuda/bin", config->nvcc);
+	return fail(error, ERROR_NOT_FOUND,
+		"The task is in CUDA C++, and there is no nvcc%s%s. Install the CUDA toolkit, or name "
+		"its nvcc with PODIUM_NVCC.",
+		config->nvcc[0] ? " at " : " on the PATH or in /usr/local/cuda/bin", config->nvcc);
 }
 
 /* The other language's tool is told if it is there, since a harness may call it. */
-static int find_tools(struct arena *arena, const struct config *config, const struct task *task, struct interrupt *interrupt,
-	struct here *here, struct error *error)
+static int find_tools(struct arena *arena, const struct config *config, const struct task *task,
+	struct interrupt *interrupt, struct here *here, struct error *error)
 {
 	here->tools = (struct tools){ .python = "", .nvcc = tools_find_nvcc(arena, config) };
-	return task->language == TASK_CU ? find_nvcc(arena, config, here, error) : find_python(arena, config, interrupt, here, error);
+	return task->language == TASK_CU ? find_nvcc(arena, config, here, error)
+									 : find_python(arena, config, interrupt, here, error);
 }
 
-int here_find(struct arena *arena, const struct config *config, const struct task *task, const char *gpu,
-	struct interrupt *interrupt, struct here *here, struct error *error)
+int here_find(struct arena *arena, const struct config *config, const struct task *task,
+	const char *gpu, struct interrupt *interrupt, struct here *here, struct error *error)
 {
 	int rc = find_runner(arena, config, here, error);
 	if (!rc)
@@ -130,8 +152,8 @@ int here_find(struct arena *arena, const struct config *config, const struct tas
 
 /* ---- locks ---- */
 
-static void lock_one(struct device_lock *lock, const struct device *device, struct interrupt *interrupt,
-	struct progress *progress)
+static void lock_one(struct device_lock *lock, const struct device *device,
+	struct interrupt *interrupt, struct progress *progress)
 {
 	enum { look_again_ms = 50 };
 	while (!device_lock_try(lock)) {
@@ -141,8 +163,8 @@ static void lock_one(struct device_lock *lock, const struct device *device, stru
 	}
 }
 
-int here_lock(struct here *here, const struct config *config, struct interrupt *interrupt, struct progress *progress,
-	struct error *error)
+int here_lock(struct here *here, const struct config *config, struct interrupt *interrupt,
+	struct progress *progress, struct error *error)
 {
 	for (size_t i = 0; i < here->device_count && !interrupt->signal; i++) {
 		int rc = device_lock_open(&here->locks[i], here->devices[i], config->device_locks, error);

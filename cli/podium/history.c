@@ -19,19 +19,21 @@ static const char *question(const struct call *call)
 	for (size_t i = 0, count = 0; i < COUNT(PARTS); i++) {
 		const char *value = call_value(call, PARTS[i]);
 		if (value)
-			path = arena_printf(call->arena, "%s%c%s=%s", path, count++ ? '&' : '?', PARTS[i], http_escape(call->arena, value));
+			path = arena_printf(call->arena, "%s%c%s=%s", path, count++ ? '&' : '?', PARTS[i],
+				http_escape(call->arena, value));
 	}
 	return path;
 }
 
 /* What all its jobs have, with commas between where they differ. */
-static const char *of_jobs(struct arena *arena, const json_t *submission, const char *(*words)(struct arena *, const json_t *, const char *),
-	const char *key)
+static const char *of_jobs(struct arena *arena, const json_t *submission,
+	const char *(*words)(struct arena *, const json_t *, const char *), const char *key)
 {
 	const char *all = NULL;
 	size_t i;
 	json_t *job;
-	json_array_foreach(json_object_get(submission, "jobs"), i, job) {
+	json_array_foreach(json_object_get(submission, "jobs"), i, job)
+	{
 		const char *one = words(arena, job, key);
 		if (one)
 			all = all ? arena_printf(arena, "%s, %s", all, one) : one;
@@ -42,26 +44,35 @@ static const char *of_jobs(struct arena *arena, const json_t *submission, const 
 static void write_rows(struct buffer *out, struct arena *arena, const json_t *items)
 {
 	static const struct table_column columns[] = {
-		{ "ID", true }, { "Leaderboard", false }, { "Mode", false }, { "GPU", false }, { "Result", false }, { "Score", true },
-		{ "Submitted", true }, { "File", false }, { "Note", false },
+		{ "ID", true },
+		{ "Leaderboard", false },
+		{ "Mode", false },
+		{ "GPU", false },
+		{ "Result", false },
+		{ "Score", true },
+		{ "Submitted", true },
+		{ "File", false },
+		{ "Note", false },
 	};
 	struct table table = table_make(arena, columns, COUNT(columns), json_array_size(items));
 	size_t i;
 	json_t *item;
-	json_array_foreach(items, i, item)
-		table_add(&table, (const char *[]){ words_count(arena, item, "id"), member_text(item, "leaderboard"), member_text(item, "mode"),
-			of_jobs(arena, item, words_text, "gpu"),
-				*member_text(item, "verdict") ? member_text(item, "verdict") : member_text(item, "state"),
-			of_jobs(arena, item, words_duration, "score_ns"), words_time(arena, item, "submitted_at"), member_text(item, "file_name"),
+	json_array_foreach(items, i, item) table_add(&table,
+		(const char *[]){ words_count(arena, item, "id"), member_text(item, "leaderboard"),
+			member_text(item, "mode"), of_jobs(arena, item, words_text, "gpu"),
+			*member_text(item, "verdict") ? member_text(item, "verdict")
+										  : member_text(item, "state"),
+			of_jobs(arena, item, words_duration, "score_ns"),
+			words_time(arena, item, "submitted_at"), member_text(item, "file_name"),
 			member_true(item, "withdrawn") ? "(withdrawn)" : member_text(item, "note") });
 	print_table(out, &table);
 }
 
 int history_command(const struct call *call)
 {
-	cleanup_session struct session session = {0};
-	cleanup_buffer struct buffer out = {0};
-	struct error error = {0};
+	cleanup_session struct session session = { 0 };
+	cleanup_buffer struct buffer out = { 0 };
+	struct error error = { 0 };
 	cleanup_json json_t *items = NULL;
 	long long most;
 	if (call_number(call, "limit", 1, 10000, 20, &most, &error))

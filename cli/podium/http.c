@@ -12,7 +12,13 @@
 #include <string.h>
 #include <strings.h>
 
-enum { connect_ms = 15 * 1000, first_pause_ms = 500, look_again_ms = 1000, stalled_s = 30, usual_timeout_s = 60 };
+enum {
+	connect_ms = 15 * 1000,
+	first_pause_ms = 500,
+	look_again_ms = 1000,
+	stalled_s = 30,
+	usual_timeout_s = 60
+};
 
 struct http {
 	const struct http_server *server;
@@ -30,8 +36,14 @@ struct http {
 
 /* ---- addresses ---- */
 
-static void free_url(CURLU **url) { curl_url_cleanup(*url); }
-static void free_part(char **part) { curl_free(*part); }
+static void free_url(CURLU **url)
+{
+	curl_url_cleanup(*url);
+}
+static void free_part(char **part)
+{
+	curl_free(*part);
+}
 #define cleanup_url __attribute__((cleanup(free_url)))
 #define cleanup_part __attribute__((cleanup(free_part)))
 
@@ -67,8 +79,13 @@ const char *http_host(struct arena *arena, const char *text)
 
 static const char *refuse_parts(CURLU *url)
 {
-	static const struct { CURLUPart part; const char *words; } UNWANTED[] = {
-		{ CURLUPART_USER, "a user's name" }, { CURLUPART_PASSWORD, "a password" }, { CURLUPART_QUERY, "a query" },
+	static const struct {
+		CURLUPart part;
+		const char *words;
+	} UNWANTED[] = {
+		{ CURLUPART_USER, "a user's name" },
+		{ CURLUPART_PASSWORD, "a password" },
+		{ CURLUPART_QUERY, "a query" },
 		{ CURLUPART_FRAGMENT, "a fragment" },
 	};
 	for (size_t i = 0; i < COUNT(UNWANTED); i++) {
@@ -84,13 +101,18 @@ int http_address(struct arena *arena, const char *text, const char **address, st
 	cleanup_url CURLU *url = curl_url();
 	const char *whole = strstr(text, "://") ? text : arena_printf(arena, "https://%s", text);
 	if (!*text || curl_url_set(url, CURLUPART_URL, whole, 0) != CURLUE_OK)
-		return fail(error, ERROR_INPUT, "%s is no address of a server; one looks like https://podium.example.org.", quote(arena, text));
-	cleanup_part char *scheme = part_of(url, CURLUPART_SCHEME), *host = part_of(url, CURLUPART_HOST);
+		return fail(error, ERROR_INPUT,
+			"%s is no address of a server; one looks like https://podium.example.org.",
+			quote(arena, text));
+	cleanup_part char *scheme = part_of(url, CURLUPART_SCHEME),
+					  *host = part_of(url, CURLUPART_HOST);
 	if (strcmp(scheme, "https") != 0 && strcmp(scheme, "http") != 0)
-		return fail(error, ERROR_INPUT, "%s does not begin with https:// or http://.", quote(arena, text));
+		return fail(
+			error, ERROR_INPUT, "%s does not begin with https:// or http://.", quote(arena, text));
 	const char *unwanted = refuse_parts(url);
 	if (unwanted)
-		return fail(error, ERROR_INPUT, "The server's address has %s in it; leave that out.", unwanted);
+		return fail(
+			error, ERROR_INPUT, "The server's address has %s in it; leave that out.", unwanted);
 	if (whole != text && is_loopback_host(host))
 		whole = arena_printf(arena, "http://%s", text), curl_url_set(url, CURLUPART_URL, whole, 0);
 	cleanup_part char *normal = part_of(url, CURLUPART_URL);
@@ -119,10 +141,14 @@ static long setting(const char *name, long least, long most, long usual)
 
 static int refuse_plain(const struct http_server *server, const char *host, struct error *error)
 {
-	if (!server->token || server->allows_plain || strncmp(server->url, "http://", 7) != 0 || http_is_loopback(server->url))
+	if (!server->token || server->allows_plain || strncmp(server->url, "http://", 7) != 0
+		|| http_is_loopback(server->url))
 		return 0;
-	return fail(error, ERROR_INPUT, "%s is reached over plain http, so whoever listens on the way would have your token. Use its "
-		"https address; where the network is your own, --insecure-http sends it all the same.", host);
+	return fail(error, ERROR_INPUT,
+		"%s is reached over plain http, so whoever listens on the way would have your token. Use "
+	    "its "
+		"https address; where the network is your own, --insecure-http sends it all the same.",
+		host);
 }
 
 static size_t take_body(char *bytes, size_t size, size_t count, void *context)
@@ -143,7 +169,8 @@ static void set_up(struct http *http)
 	curl_easy_setopt(http->easy, CURLOPT_PROTOCOLS_STR, "http,https");
 	curl_easy_setopt(http->easy, CURLOPT_FOLLOWLOCATION, 0L);
 	curl_easy_setopt(http->easy, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
-	curl_easy_setopt(http->easy, CURLOPT_HEADEROPT, (long)CURLHEADER_SEPARATE); /* none of ours to a proxy */
+	curl_easy_setopt(
+		http->easy, CURLOPT_HEADEROPT, (long)CURLHEADER_SEPARATE); /* none of ours to a proxy */
 	curl_easy_setopt(http->easy, CURLOPT_USERAGENT, "podium/" PODIUM_VERSION);
 	curl_easy_setopt(http->easy, CURLOPT_NOSIGNAL, 1L);
 	curl_easy_setopt(http->easy, CURLOPT_CONNECTTIMEOUT_MS, (long)connect_ms);
@@ -159,17 +186,21 @@ static void set_up(struct http *http)
 		curl_easy_setopt(http->easy, CURLOPT_CAINFO, server->ca_file);
 }
 
-int http_open(const struct http_server *server, struct interrupt *interrupt, struct progress *progress, struct http **opened,
-	struct error *error)
+int http_open(const struct http_server *server, struct interrupt *interrupt,
+	struct progress *progress, struct http **opened, struct error *error)
 {
 	struct arena *arena = arena_new();
 	struct http *http = arena_array(arena, struct http, 1);
-	*http = (struct http){ .server = server, .arena = arena, .interrupt = interrupt, .progress = progress,
+	*http = (struct http){ .server = server,
+		.arena = arena,
+		.interrupt = interrupt,
+		.progress = progress,
 		.host = http_host(arena, server->url) };
 	*opened = http;
 	if (refuse_plain(server, http->host, error))
 		return error->code;
-	if (curl_global_init(CURL_GLOBAL_DEFAULT) || !(http->multi = curl_multi_init()) || !(http->easy = curl_easy_init()))
+	if (curl_global_init(CURL_GLOBAL_DEFAULT) || !(http->multi = curl_multi_init())
+		|| !(http->easy = curl_easy_init()))
 		return fail(error, ERROR_SYSTEM, "libcurl does not start.");
 	set_up(http);
 	return 0;
@@ -192,7 +223,7 @@ void http_close(struct http **opened)
 
 static void add_header(struct http *http, const char *name, const char *value)
 {
-	cleanup_buffer struct buffer line = {0};
+	cleanup_buffer struct buffer line = { 0 };
 	if (!value)
 		return;
 	buffer_printf(&line, "%s: %s", name, value);
@@ -201,14 +232,16 @@ static void add_header(struct http *http, const char *name, const char *value)
 
 static void set_request(struct http *http, const struct http_request *request)
 {
-	cleanup_buffer struct buffer url = {0}, bearer = {0};
+	cleanup_buffer struct buffer url = { 0 }, bearer = { 0 };
 	buffer_printf(&url, "%s%s", http->server->url, request->path);
 	buffer_printf(&bearer, "Bearer %s", http->server->token ? http->server->token : "");
 	curl_slist_free_all(http->headers);
 	http->headers = NULL;
 	add_header(http, "Authorization", http->server->token ? bearer.data : NULL);
 	add_header(http, "Accept", "application/json, application/problem+json, text/plain");
-	add_header(http, "Content-Type", request->content_type ? request->content_type : ""); /* else libcurl would say that it is a form */
+	add_header(http, "Content-Type",
+		request->content_type ? request->content_type
+							  : ""); /* else libcurl would say that it is a form */
 	add_header(http, "Idempotency-Key", request->idempotency_key);
 	add_header(http, "If-None-Match", request->if_none_match);
 	add_header(http, "Expect", ""); /* a server that does not answer it costs a second */
@@ -233,7 +266,8 @@ static CURLcode perform(struct http *http)
 	http->is_too_large = false;
 	*http->reason = '\0';
 	curl_multi_add_handle(http->multi, http->easy);
-	while (running && !http->interrupt->signal && curl_multi_perform(http->multi, &running) == CURLM_OK) {
+	while (running && !http->interrupt->signal
+		&& curl_multi_perform(http->multi, &running) == CURLM_OK) {
 		if (running)
 			curl_multi_poll(http->multi, &waiting, waiting.fd >= 0, look_again_ms, NULL);
 		interrupt_wait(http->interrupt, 0);
@@ -303,16 +337,19 @@ static bool is_safe(const struct http_request *request)
 	return !request->method || request->idempotency_key || request->is_safe_to_repeat;
 }
 
-static bool is_worth_repeating(const struct http_request *request, CURLcode code, const struct http_answer *answer)
+static bool is_worth_repeating(
+	const struct http_request *request, CURLcode code, const struct http_answer *answer)
 {
 	const struct failure *failure = failure_of(code);
 	if (code != CURLE_OK)
 		return failure->kind == UNSENT || (failure->kind == PASSING && is_safe(request));
 	bool passes = answer->status == 502 || answer->status == 503 || answer->status == 504;
-	return (answer->status == 429 || (passes && is_safe(request))) && answer->retry_after_s <= http_most_retry_after_s;
+	return (answer->status == 429 || (passes && is_safe(request)))
+		&& answer->retry_after_s <= http_most_retry_after_s;
 }
 
-/* Twice as long each time, and never for all clients the same; what the server asks for, where it does. */
+/* Twice as long each time, and never for all clients the same; what the server asks for, where it
+ * does. */
 static int64_t pause_ms(int attempt, const struct http_answer *answer)
 {
 	int64_t pause = setting("PODIUM_RETRY_MS", 1, http_most_pause_ms, first_pause_ms);
@@ -323,14 +360,16 @@ static int64_t pause_ms(int attempt, const struct http_answer *answer)
 	return asked > 0 ? asked : pause - (int64_t)randombytes_uniform((uint32_t)(pause / 4 + 1));
 }
 
-static void say_again(struct http *http, CURLcode code, const struct http_answer *answer, int64_t pause)
+static void say_again(
+	struct http *http, CURLcode code, const struct http_answer *answer, int64_t pause)
 {
-	cleanup_buffer struct buffer what = {0};
+	cleanup_buffer struct buffer what = { 0 };
 	if (code == CURLE_OK)
 		buffer_printf(&what, "%s answered %ld", http->host, answer->status);
 	else
 		buffer_printf(&what, "%s cannot be reached, %s", http->host, failure_of(code)->words);
-	progress_say(http->progress, "%s; trying again in %.1f s", buffer_string(&what), (double)pause / 1000);
+	progress_say(
+		http->progress, "%s; trying again in %.1f s", buffer_string(&what), (double)pause / 1000);
 }
 
 static int tell_failure(struct http *http, CURLcode code, struct error *error)
@@ -339,9 +378,10 @@ static int tell_failure(struct http *http, CURLcode code, struct error *error)
 	if (http->interrupt->signal)
 		return fail(error, ERROR_SYSTEM, "Stopped by a signal.");
 	if (http->is_too_large)
-		return fail(error, ERROR_LIMIT, "%s answered with more than %d MiB, which is not read.", http->host, http_most_bytes >> 20);
-	return fail(error, ERROR_SYSTEM, "%s cannot be reached: %s (%s).", http->server->url, failure->words,
-		*http->reason ? http->reason : curl_easy_strerror(code));
+		return fail(error, ERROR_LIMIT, "%s answered with more than %d MiB, which is not read.",
+			http->host, http_most_bytes >> 20);
+	return fail(error, ERROR_SYSTEM, "%s cannot be reached: %s (%s).", http->server->url,
+		failure->words, *http->reason ? http->reason : curl_easy_strerror(code));
 }
 
 /* Nothing is followed: whoever can make a server answer so would get the token, and the file. */
@@ -351,12 +391,15 @@ static int refuse_redirect(struct http *http, const struct http_answer *answer, 
 	if (answer->status < 300 || answer->status > 399 || answer->status == 304)
 		return 0;
 	curl_easy_getinfo(http->easy, CURLINFO_REDIRECT_URL, &to);
-	return fail(error, ERROR_FORBIDDEN, "%s sends this on to %.300s, which is not followed: nothing of yours goes to an address that "
-		"you did not name. If that is the server, sign in there with podium login.", http->server->url, to ? to : "nowhere");
+	return fail(error, ERROR_FORBIDDEN,
+		"%s sends this on to %.300s, which is not followed: nothing of yours goes to an address "
+	    "that "
+		"you did not name. If that is the server, sign in there with podium login.",
+		http->server->url, to ? to : "nowhere");
 }
 
-int http_send(struct http *http, struct arena *arena, const struct http_request *request, struct http_answer *answer,
-	struct error *error)
+int http_send(struct http *http, struct arena *arena, const struct http_request *request,
+	struct http_answer *answer, struct error *error)
 {
 	int64_t end_ms = clock_ms() + request->patience_ms;
 	set_request(http, request);
@@ -366,9 +409,12 @@ int http_send(struct http *http, struct arena *arena, const struct http_request 
 		if (code == CURLE_OK)
 			take_answer(http, arena, answer);
 		int64_t pause = pause_ms(attempt, answer);
-		bool has_patience = request->patience_ms ? clock_ms() + pause < end_ms : attempt + 1 < http_attempts;
-		if (http->is_too_large || http->interrupt->signal || !is_worth_repeating(request, code, answer) || !has_patience)
-			return code == CURLE_OK ? refuse_redirect(http, answer, error) : tell_failure(http, code, error);
+		bool has_patience =
+			request->patience_ms ? clock_ms() + pause < end_ms : attempt + 1 < http_attempts;
+		if (http->is_too_large || http->interrupt->signal
+			|| !is_worth_repeating(request, code, answer) || !has_patience)
+			return code == CURLE_OK ? refuse_redirect(http, answer, error)
+									: tell_failure(http, code, error);
 		say_again(http, code, answer, pause);
 		interrupt_wait(http->interrupt, (int)pause);
 	}

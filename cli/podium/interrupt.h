@@ -1,4 +1,5 @@
-/* Ctrl-C and its like, as something that can be waited for, so that a job is ended before this program is. */
+/* Ctrl-C and its like, as something that can be waited for, so that a job is ended before this
+ * program is. */
 #ifndef PODIUM_CLI_PODIUM_INTERRUPT_H
 #define PODIUM_CLI_PODIUM_INTERRUPT_H
 
@@ -7,8 +8,8 @@
 #include <stdbool.h>
 
 struct interrupt {
-	int descriptor;  /* readable as long as a signal has come that nobody has taken */
-	int signal;      /* the first that was taken; 0: none */
+	int descriptor; /* readable as long as a signal has come that nobody has taken */
+	int signal;     /* the first that was taken; 0: none */
 };
 
 /* From now on SIGINT, SIGTERM and SIGHUP end nothing by themselves. */

@@ -20,27 +20,36 @@ enum { most_leaderboards = 1000 };
 static void write_leaderboards(struct buffer *out, struct arena *arena, const json_t *items)
 {
 	static const struct table_column columns[] = {
-		{ "Leaderboard", false }, { "State", false }, { "Language", false }, { "GPUs", false }, { "Deadline", true }, { "Title", false },
+		{ "Leaderboard", false },
+		{ "State", false },
+		{ "Language", false },
+		{ "GPUs", false },
+		{ "Deadline", true },
+		{ "Title", false },
 	};
 	struct table table = table_make(arena, columns, COUNT(columns), json_array_size(items));
 	size_t i;
 	json_t *item;
-	json_array_foreach(items, i, item) {
+	json_array_foreach(items, i, item)
+	{
 		const char *title = member_text(item, "title"), *name = member_text(item, "name");
-		table_add(&table, (const char *[]){ name, member_text(item, "state"), member_text(item, "language"), words_list(arena, item, "gpus"),
-			words_time(arena, item, "deadline"), strcmp(title, name) == 0 ? NULL : title });
+		table_add(&table,
+			(const char *[]){ name, member_text(item, "state"), member_text(item, "language"),
+				words_list(arena, item, "gpus"), words_time(arena, item, "deadline"),
+				strcmp(title, name) == 0 ? NULL : title });
 	}
 	print_table(out, &table);
 }
 
 int list_command(const struct call *call)
 {
-	cleanup_session struct session session = {0};
-	cleanup_buffer struct buffer out = {0};
-	struct error error = {0};
+	cleanup_session struct session session = { 0 };
+	cleanup_buffer struct buffer out = { 0 };
+	struct error error = { 0 };
 	cleanup_json json_t *items = NULL;
 	const char *state = call_value(call, "state");
-	const char *path = state ? arena_printf(call->arena, "/leaderboards?state=%s", state) : "/leaderboards";
+	const char *path =
+		state ? arena_printf(call->arena, "/leaderboards?state=%s", state) : "/leaderboards";
 	int rc = session_open(&session, call, &error);
 	rc = rc ? rc : api_list(&session, path, most_leaderboards, &items, &error);
 	if (rc)
@@ -61,7 +70,8 @@ static const char *score_of(struct arena *arena, const json_t *row)
 {
 	format_text text;
 	double low = member_real(row, "lower_ns"), high = member_real(row, "upper_ns");
-	format_duration_within(text, member_real(row, "score_ns"), isnan(low) || isnan(high) ? NAN : (high - low) / 2);
+	format_duration_within(
+		text, member_real(row, "score_ns"), isnan(low) || isnan(high) ? NAN : (high - low) / 2);
 	return arena_strdup(arena, text);
 }
 
@@ -74,21 +84,29 @@ static const char *rank_of(struct arena *arena, const json_t *row)
 static void write_ranking(struct buffer *out, struct arena *arena, const json_t *items)
 {
 	static const struct table_column columns[] = {
-		{ "Rank", true }, { "User", false }, { "Score", true }, { "Of peak", true }, { "Language", false }, { "Submitted", true },
-		{ "Attempts", true }, { "Submission", true },
+		{ "Rank", true },
+		{ "User", false },
+		{ "Score", true },
+		{ "Of peak", true },
+		{ "Language", false },
+		{ "Submitted", true },
+		{ "Attempts", true },
+		{ "Submission", true },
 	};
 	struct table table = table_make(arena, columns, COUNT(columns), json_array_size(items));
 	size_t i;
 	json_t *row;
-	json_array_foreach(items, i, row)
-		table_add(&table, (const char *[]){ rank_of(arena, row), member_text(row, "user"), score_of(arena, row),
-			words_share(arena, row, "peak_share"), member_text(row, "language"), words_time(arena, row, "submitted_at"),
-			words_count(arena, row, "attempts"), words_count(arena, row, "submission") });
+	json_array_foreach(items, i, row) table_add(&table,
+		(const char *[]){ rank_of(arena, row), member_text(row, "user"), score_of(arena, row),
+			words_share(arena, row, "peak_share"), member_text(row, "language"),
+			words_time(arena, row, "submitted_at"), words_count(arena, row, "attempts"),
+			words_count(arena, row, "submission") });
 	print_table(out, &table);
 }
 
 /* The GPUs that were asked for, else all that the leaderboard has. */
-static int choose_gpus(struct session *session, const char *board, json_t **gpus, struct error *error)
+static int choose_gpus(
+	struct session *session, const char *board, json_t **gpus, struct error *error)
 {
 	const char *gpu = call_value(session->call, "gpu");
 	cleanup_json json_t *about = NULL;
@@ -96,16 +114,19 @@ static int choose_gpus(struct session *session, const char *board, json_t **gpus
 		*gpus = json_pack("[s]", gpu);
 		return *gpus ? 0 : fail(error, ERROR_INPUT, "The name of the GPU is not UTF-8.");
 	}
-	int rc = api_get(session, arena_printf(session->arena, "/leaderboards/%s", board), &about, error);
+	int rc =
+		api_get(session, arena_printf(session->arena, "/leaderboards/%s", board), &about, error);
 	*gpus = rc ? NULL : json_incref(json_object_get(about, "gpus"));
 	return rc;
 }
 
-static int tell_ranking(struct session *session, const char *board, const char *gpu, size_t most, json_t *all, struct buffer *out,
-	struct error *error)
+static int tell_ranking(struct session *session, const char *board, const char *gpu, size_t most,
+	json_t *all, struct buffer *out, struct error *error)
 {
 	cleanup_json json_t *items = NULL;
-	int rc = api_list(session, arena_printf(session->arena, "/leaderboards/%s/rankings?gpu=%s", board, http_escape(session->arena, gpu)),
+	int rc = api_list(session,
+		arena_printf(session->arena, "/leaderboards/%s/rankings?gpu=%s", board,
+			http_escape(session->arena, gpu)),
 		most, &items, error);
 	if (rc)
 		return rc;
@@ -121,9 +142,9 @@ static int tell_ranking(struct session *session, const char *board, const char *
 
 int ranking_command(const struct call *call)
 {
-	cleanup_session struct session session = {0};
-	cleanup_buffer struct buffer out = {0};
-	struct error error = {0};
+	cleanup_session struct session session = { 0 };
+	cleanup_buffer struct buffer out = { 0 };
+	struct error error = { 0 };
 	cleanup_json json_t *gpus = NULL, *all = json_object();
 	const char *board = http_escape(call->arena, call->arguments[0]);
 	long long most;
@@ -132,7 +153,8 @@ int ranking_command(const struct call *call)
 	int rc = session_open(&session, call, &error);
 	rc = rc ? rc : choose_gpus(&session, board, &gpus, &error);
 	for (size_t i = 0; !rc && i < json_array_size(gpus); i++)
-		rc = tell_ranking(&session, board, json_string_value(json_array_get(gpus, i)), (size_t)most, all, &out, &error);
+		rc = tell_ranking(&session, board, json_string_value(json_array_get(gpus, i)), (size_t)most,
+			all, &out, &error);
 	if (rc)
 		return session_end(&session, rc, &error);
 	if (session.as_json)

@@ -1,4 +1,5 @@
-/* `podium login` and `podium logout`: a token for a server, confirmed in a browser (RFC 8628) or pasted, kept in the settings. */
+/* `podium login` and `podium logout`: a token for a server, confirmed in a browser (RFC 8628) or
+ * pasted, kept in the settings. */
 #include "cli/podium/commands.h"
 
 #include "cli/podium/api.h"
@@ -15,10 +16,18 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { usual_interval_s = 5, slower_s = 5, most_interval_s = 60, usual_expiry_s = 600, most_expiry_s = 3600 };
+enum {
+	usual_interval_s = 5,
+	slower_s = 5,
+	most_interval_s = 60,
+	usual_expiry_s = 600,
+	most_expiry_s = 3600
+};
 
 /* What is kept of a token that the server gave. */
-struct grant { const char *token, *user, *scopes, *expires; };
+struct grant {
+	const char *token, *user, *scopes, *expires;
+};
 
 /* ---- which server ---- */
 
@@ -32,16 +41,21 @@ static const char *name_of(struct arena *arena, const char *url)
 	return arena_strndup(arena, name + strspn(name, "-."), 64);
 }
 
-/* By its address, or by the name of one that is known; without either the one that is the default. */
-static int choose_server(struct session *session, struct settings_server *server, struct error *error)
+/* By its address, or by the name of one that is known; without either the one that is the default.
+ */
+static int choose_server(
+	struct session *session, struct settings_server *server, struct error *error)
 {
 	const struct call *call = session->call;
-	const char *wish = call->count ? call->arguments[0] : call_value(call, "server"), *name = call_value(call, "name");
+	const char *wish = call->count ? call->arguments[0] : call_value(call, "server"),
+			   *name = call_value(call, "name");
 	int rc = settings_choose(&session->settings, wish, server, error);
 	if (rc)
 		return rc;
 	if (name && !settings_is_name(name))
-		return fail(error, ERROR_INPUT, "A server's name has letters, digits, \"-\", \"_\" and \".\"; %s is none.", quote(call->arena, name));
+		return fail(error, ERROR_INPUT,
+			"A server's name has letters, digits, \"-\", \"_\" and \".\"; %s is none.",
+			quote(call->arena, name));
 	server->name = name ? name : *server->name ? server->name : name_of(call->arena, server->url);
 	server->token = NULL;
 	if (!call_value(call, "ca-file"))
@@ -54,7 +68,8 @@ static int choose_server(struct session *session, struct settings_server *server
 }
 
 /* Whether a token may come and go over this address is asked before it exists. */
-static int connect_for_token(struct session *session, const struct settings_server *server, struct error *error)
+static int connect_for_token(
+	struct session *session, const struct settings_server *server, struct error *error)
 {
 	struct settings_server later = *server;
 	later.token = "none yet";
@@ -82,19 +97,23 @@ static int ask_for_code(struct session *session, json_t **code, struct error *er
 {
 	char host[256] = "";
 	gethostname(host, sizeof host - 1);
-	cleanup_json json_t *body = json_pack("{s:s, s:o}", "name", *host ? host : "a terminal", "scopes", wanted_scopes(session->call));
+	cleanup_json json_t *body = json_pack(
+		"{s:s, s:o}", "name", *host ? host : "a terminal", "scopes", wanted_scopes(session->call));
 	if (!body)
 		return fail(error, ERROR_SYSTEM, "This machine's name is not UTF-8.");
 	int rc = api_send(session, "POST", "/device/code", body, NULL, code, error);
 	if (rc == ERROR_NOT_FOUND)
-		return fail(error, rc, "%s cannot confirm a sign-in in the browser. Make a token at %s/account/tokens and give it to: "
-			"podium login --with-token %s", session->address.url, session->address.url, session->address.url);
+		return fail(error, rc,
+			"%s cannot confirm a sign-in in the browser. Make a token at %s/account/tokens and "
+		    "give it to: "
+			"podium login --with-token %s",
+			session->address.url, session->address.url, session->address.url);
 	return rc;
 }
 
 static void print_line(const char *before, const char *text, const char *after)
 {
-	cleanup_buffer struct buffer line = {0};
+	cleanup_buffer struct buffer line = { 0 };
 	text_append_printable(&line, text);
 	fprintf(stderr, "%s%s%s", before, buffer_string(&line), after);
 }
@@ -102,7 +121,8 @@ static void print_line(const char *before, const char *text, const char *after)
 static void say_code(struct session *session, const json_t *code)
 {
 	progress_end(&session->progress);
-	print_line("Open this page in a browser and confirm the code ", member_text(code, "user_code"), ":\n\n");
+	print_line("Open this page in a browser and confirm the code ", member_text(code, "user_code"),
+		":\n\n");
 	const char *complete = member_text(code, "verification_uri_complete");
 	print_line("  ", *complete ? complete : member_text(code, "verification_uri"), "\n\n");
 }
@@ -111,40 +131,58 @@ static void say_code(struct session *session, const json_t *code)
 enum waiting { GRANTED, PENDING, SLOW_DOWN, REFUSED };
 static enum waiting state_of(const json_t *problem)
 {
-	const char *word = *member_text(problem, "error") ? member_text(problem, "error") : member_text(problem, "code");
-	return strcmp(word, "authorization_pending") == 0 ? PENDING : strcmp(word, "slow_down") == 0 ? SLOW_DOWN : REFUSED;
+	const char *word = *member_text(problem, "error") ? member_text(problem, "error")
+													  : member_text(problem, "code");
+	return strcmp(word, "authorization_pending") == 0 ? PENDING
+		: strcmp(word, "slow_down") == 0              ? SLOW_DOWN
+													  : REFUSED;
 }
 
 /* 0 with *grant, or the server's answer while there is none. */
-static int ask_for_token(struct session *session, const char *device_code, enum waiting *state, json_t **grant, struct error *error)
+static int ask_for_token(struct session *session, const char *device_code, enum waiting *state,
+	json_t **grant, struct error *error)
 {
-	struct http_answer answer = {0};
+	struct http_answer answer = { 0 };
 	cleanup_json json_t *body = json_pack("{s:s}", "device_code", device_code), *problem = NULL;
 	cleanup_free char *text = json_dumps(body, JSON_COMPACT);
-	int rc = api_ask(session, &(struct http_request){ .method = "POST", .path = "/device/token", .body = text, .length = strlen(text),
-		.content_type = "application/json", .is_safe_to_repeat = true }, &answer, grant, error);
+	int rc = api_ask(session,
+		&(struct http_request){ .method = "POST",
+			.path = "/device/token",
+			.body = text,
+			.length = strlen(text),
+			.content_type = "application/json",
+			.is_safe_to_repeat = true },
+		&answer, grant, error);
 	*state = GRANTED;
 	if (!rc || !answer.length)
 		return rc;
 	problem = json_loadb(answer.body, answer.length, 0, NULL);
 	*state = state_of(problem);
-	session->status = *state == REFUSED ? 403 : session->status; /* whatever it says, nobody is signed in */
+	session->status =
+		*state == REFUSED ? 403 : session->status; /* whatever it says, nobody is signed in */
 	return *state == REFUSED ? rc : 0;
 }
 
-static int wait_for_token(struct session *session, const json_t *code, json_t **grant, struct error *error)
+static int wait_for_token(
+	struct session *session, const json_t *code, json_t **grant, struct error *error)
 {
-	long long interval_s = member_whole(code, "interval", usual_interval_s), expiry_s = member_whole(code, "expires_in", usual_expiry_s);
-	int64_t end_ms = clock_ms() + 1000 * (expiry_s > 0 && expiry_s < most_expiry_s ? expiry_s : most_expiry_s);
+	long long interval_s = member_whole(code, "interval", usual_interval_s),
+			  expiry_s = member_whole(code, "expires_in", usual_expiry_s);
+	int64_t end_ms =
+		clock_ms() + 1000 * (expiry_s > 0 && expiry_s < most_expiry_s ? expiry_s : most_expiry_s);
 	enum waiting state = PENDING;
 	while (state != GRANTED) {
-		interval_s = interval_s < 1 ? 1 : interval_s > most_interval_s ? most_interval_s : interval_s;
+		interval_s = interval_s < 1        ? 1
+			: interval_s > most_interval_s ? most_interval_s
+										   : interval_s;
 		progress_say(&session->progress, "waiting until it is confirmed; Ctrl-C gives up");
 		interrupt_wait(&session->interrupt, (int)interval_s * 1000);
 		if (session->interrupt.signal)
 			return fail(error, ERROR_SYSTEM, "Stopped; nobody is signed in.");
 		if (clock_ms() > end_ms)
-			return fail(error, ERROR_SYSTEM, "Nobody has confirmed the code in time. Start again: podium login %s", session->address.url);
+			return fail(error, ERROR_SYSTEM,
+				"Nobody has confirmed the code in time. Start again: podium login %s",
+				session->address.url);
 		if (ask_for_token(session, member_text(code, "device_code"), &state, grant, error))
 			return error->code;
 		interval_s += state == SLOW_DOWN ? slower_s : 0;
@@ -166,7 +204,8 @@ static int grant_by_browser(struct session *session, struct grant *grant, struct
 
 static int grant_by_hand(struct session *session, struct grant *grant, struct error *error)
 {
-	const char *prompt = arena_printf(session->arena, "Token of %s (it is not shown; %s/account/tokens makes one): ", session->address.url,
+	const char *prompt = arena_printf(session->arena,
+		"Token of %s (it is not shown; %s/account/tokens makes one): ", session->address.url,
 		session->address.url);
 	return secret_read(session->arena, &session->interrupt, prompt, &grant->token, error);
 }
@@ -176,11 +215,13 @@ static int grant_by_hand(struct session *session, struct grant *grant, struct er
 static bool is_token(const char *text)
 {
 	return strncmp(text, "podium_", 7) == 0 && strlen(text) < 200
-		&& text[strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_")] == '\0';
+		&& text[strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_")]
+		== '\0';
 }
 
 /* Asks the server whose token it is. */
-static int check_token(struct session *session, struct settings_server *server, struct grant *grant, struct error *error)
+static int check_token(struct session *session, struct settings_server *server, struct grant *grant,
+	struct error *error)
 {
 	cleanup_json json_t *me = NULL;
 	if (!is_token(grant->token))
@@ -194,7 +235,8 @@ static int check_token(struct session *session, struct settings_server *server, 
 	grant->scopes = words_list(session->arena, me, "scopes");
 	grant->expires = words_time(session->arena, me, "expires_at");
 	if (!grant->user || !text_is_user_name(grant->user))
-		return fail(error, ERROR_SYSTEM, "%s does not say whose token it is.", session->address.url);
+		return fail(
+			error, ERROR_SYSTEM, "%s does not say whose token it is.", session->address.url);
 	server->user = grant->user;
 	server->insecure_http = session->server.insecure_http;
 	return 0;
@@ -202,21 +244,24 @@ static int check_token(struct session *session, struct settings_server *server, 
 
 static void say_signed_in(const struct session *session, const struct grant *grant)
 {
-	cleanup_buffer struct buffer line = {0};
-	text_append_printable(&line, arena_printf(session->arena, "Signed in to %s as %s. The token may: %s. It %s%s.", session->address.url,
-		grant->user, grant->scopes ? grant->scopes : "nothing", grant->expires ? "expires on " : "does not expire",
-		grant->expires ? grant->expires : ""));
+	cleanup_buffer struct buffer line = { 0 };
+	text_append_printable(&line,
+		arena_printf(session->arena, "Signed in to %s as %s. The token may: %s. It %s%s.",
+			session->address.url, grant->user, grant->scopes ? grant->scopes : "nothing",
+			grant->expires ? "expires on " : "does not expire",
+			grant->expires ? grant->expires : ""));
 	printf("%s\n", buffer_string(&line));
 }
 
 static int sign_in(struct session *session, struct error *error)
 {
 	struct settings_server server;
-	struct grant grant = {0};
+	struct grant grant = { 0 };
 	int rc = choose_server(session, &server, error);
 	rc = rc ? rc : connect_for_token(session, &server, error);
 	if (!rc)
-		rc = (call_has(session->call, "with-token") ? grant_by_hand : grant_by_browser)(session, &grant, error);
+		rc = (call_has(session->call, "with-token") ? grant_by_hand : grant_by_browser)(
+			session, &grant, error);
 	rc = rc ? rc : check_token(session, &server, &grant, error);
 	rc = rc ? rc : settings_put(&session->settings, &server, error);
 	if (!rc && call_has(session->call, "default"))
@@ -230,8 +275,8 @@ static int sign_in(struct session *session, struct error *error)
 
 int login_command(const struct call *call)
 {
-	cleanup_session struct session session = {0};
-	struct error error = {0};
+	cleanup_session struct session session = { 0 };
+	struct error error = { 0 };
 	int rc = session_begin(&session, call, &error);
 	rc = rc ? rc : sign_in(&session, &error);
 	return session_end(&session, rc, &error);
@@ -246,20 +291,23 @@ static int sign_out(struct session *session, struct error *error)
 	const char *wish = call->count ? call->arguments[0] : call_value(call, "server");
 	int rc = settings_choose(&session->settings, wish, &server, error);
 	if (!rc && !*server.name)
-		return fail(error, ERROR_NOT_FOUND, "%s is not in %s, so nobody is signed in there.", server.url, session->settings.path);
+		return fail(error, ERROR_NOT_FOUND, "%s is not in %s, so nobody is signed in there.",
+			server.url, session->settings.path);
 	if (rc)
 		return rc;
 	settings_remove(&session->settings, server.name);
 	rc = settings_save(&session->settings, error);
 	if (!rc)
-		printf("Signed out of %s: its token is gone from here. It stays valid until %s/account/tokens revokes it.\n", server.url, server.url);
+		printf("Signed out of %s: its token is gone from here. It stays valid until "
+		       "%s/account/tokens revokes it.\n",
+			server.url, server.url);
 	return rc;
 }
 
 int logout_command(const struct call *call)
 {
-	cleanup_session struct session session = {0};
-	struct error error = {0};
+	cleanup_session struct session session = { 0 };
+	struct error error = { 0 };
 	int rc = session_begin(&session, call, &error);
 	rc = rc ? rc : sign_out(&session, &error);
 	return session_end(&session, rc, &error);

@@ -1,5 +1,5 @@
-/* podium: what a participant does with leaderboards from a terminal. docs/podium.md is its manual; commands.c has the table
- * of commands. */
+/* podium: what a participant does with leaderboards from a terminal. docs/podium.md is its manual;
+ * commands.c has the table of commands. */
 #include "cli/podium/command.h"
 #include "cli/podium/podium.h"
 
@@ -30,7 +30,7 @@ static bool asks_for_help(int argc, char **argv)
 
 static int explain(const struct command *command)
 {
-	cleanup_buffer struct buffer text = {0};
+	cleanup_buffer struct buffer text = { 0 };
 	command_help(&text, command);
 	fputs(text.data, stdout);
 	return podium_done;
@@ -39,13 +39,13 @@ static int explain(const struct command *command)
 static int refuse_command(struct arena *arena, const char *name)
 {
 	const char *names[64], *near = NULL;
-	struct error error = {0};
+	struct error error = { 0 };
 	size_t count = 0;
 	for (const struct command *command = COMMANDS; command->name; command++)
 		names[count++] = command->name;
 	size_t found = nearest_names(arena, name, names, count, &near, 1);
-	fail(&error, ERROR_INPUT, "There is no command \"%.80s\"%s%s%s; podium --help lists them.", name, found ? "; \"" : "",
-		found ? near : "", found ? "\" is one" : "");
+	fail(&error, ERROR_INPUT, "There is no command \"%.80s\"%s%s%s; podium --help lists them.",
+		name, found ? "; \"" : "", found ? near : "", found ? "\" is one" : "");
 	return podium_complain(&error, podium_misused);
 }
 
@@ -53,7 +53,7 @@ static int run_command(int argc, char **argv)
 {
 	cleanup_arena struct arena *arena = arena_new();
 	const struct command *command = command_find(argv[0]);
-	struct error error = {0};
+	struct error error = { 0 };
 	struct call call;
 	if (!command)
 		return refuse_command(arena, argv[0]);
@@ -66,7 +66,7 @@ static int run_command(int argc, char **argv)
 
 static int run(int argc, char **argv)
 {
-	struct error error = {0};
+	struct error error = { 0 };
 	if (argc < 2) {
 		fputs("Usage: podium COMMAND [ARGUMENTS]; podium --help lists the commands.\n", stderr);
 		return podium_misused;

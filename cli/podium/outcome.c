@@ -73,7 +73,7 @@ static void take_case(json_t *stage, const json_t *event)
 static void take_log(json_t *stage, const json_t *event)
 {
 	const char *stream = strcmp(outcome_text(event, "stream"), "stderr") == 0 ? "stderr" : "stdout";
-	cleanup_buffer struct buffer text = {0};
+	cleanup_buffer struct buffer text = { 0 };
 	buffer_printf(&text, "%s%s", outcome_text(stage, stream), outcome_text(event, "text"));
 	json_object_set_new(stage, stream, json_string(buffer_string(&text)));
 }
@@ -83,15 +83,21 @@ static const struct kind {
 	bool is_of_a_stage;
 	void (*take)(json_t *to, const json_t *event);
 } KINDS[] = {
-	{ "environment", false, take_members }, { "stage", false, take_stage }, { "case", true, take_case },
-	{ "log", true, take_log }, { "kernels", true, take_members }, { "conditions", true, take_members },
-	{ "stage_end", true, take_members }, { "verdict", false, take_members },
+	{ "environment", false, take_members },
+	{ "stage", false, take_stage },
+	{ "case", true, take_case },
+	{ "log", true, take_log },
+	{ "kernels", true, take_members },
+	{ "conditions", true, take_members },
+	{ "stage_end", true, take_members },
+	{ "verdict", false, take_members },
 };
 
 void outcome_take(json_t *outcome, const json_t *event)
 {
 	const char *name = outcome_text(event, "event");
-	if (outcome_is_over(outcome) || json_integer_value(json_object_get(event, "job")) != outcome_job_id)
+	if (outcome_is_over(outcome)
+		|| json_integer_value(json_object_get(event, "job")) != outcome_job_id)
 		return;
 	for (size_t i = 0; i < COUNT(KINDS); i++) {
 		json_t *to = KINDS[i].is_of_a_stage ? stage_of(outcome, event) : outcome;

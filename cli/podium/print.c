@@ -16,12 +16,13 @@ static void print_line(struct buffer *out, const char *indent, const char *line,
 	buffer_text(out, indent);
 	while (length && line[length - 1] == '\r')
 		length--;
-	size_t left_out = length > most_line_bytes ? length - text_utf8_prefix(line, most_line_bytes) : 0;
+	size_t left_out =
+		length > most_line_bytes ? length - text_utf8_prefix(line, most_line_bytes) : 0;
 	length -= left_out;
 	for (size_t at = 0, step; at < length; at += step) {
 		const char *tab = memchr(line + at, '\t', length - at);
 		step = tab ? (size_t)(tab - line) - at : length - at;
-		cleanup_buffer struct buffer piece = {0};
+		cleanup_buffer struct buffer piece = { 0 };
 		buffer_append(&piece, line + at, step);
 		text_append_printable(out, buffer_string(&piece));
 		buffer_text(out, tab ? "    " : "");
@@ -42,9 +43,11 @@ static size_t count_lines(const char *text)
 
 void print_tail(struct buffer *out, const char *indent, const char *text)
 {
-	size_t lines = count_lines(text), skipped = lines > print_tail_lines ? lines - print_tail_lines : 0;
+	size_t lines = count_lines(text),
+		   skipped = lines > print_tail_lines ? lines - print_tail_lines : 0;
 	if (skipped)
-		buffer_printf(out, "%s(%zu lines before these are left out; --json has them)\n", indent, skipped);
+		buffer_printf(
+			out, "%s(%zu lines before these are left out; --json has them)\n", indent, skipped);
 	for (; *text; text += *text == '\n') {
 		size_t length = strcspn(text, "\n");
 		if (skipped)
@@ -59,7 +62,7 @@ void print_fact(struct buffer *out, const char *name, const char *value)
 {
 	if (!value || !*value)
 		return;
-	cleanup_buffer struct buffer heading = {0};
+	cleanup_buffer struct buffer heading = { 0 };
 	text_append_printable(&heading, name);
 	buffer_printf(out, "  %-10s ", buffer_string(&heading));
 	text_append_printable(out, value);
@@ -90,7 +93,7 @@ int print_json(const json_t *json)
 
 int print_file(const char *bytes, size_t length)
 {
-	cleanup_buffer struct buffer text = {0};
+	cleanup_buffer struct buffer text = { 0 };
 	if (!isatty(STDOUT_FILENO)) {
 		fwrite(bytes, 1, length, stdout);
 		return podium_done;

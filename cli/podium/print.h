@@ -23,7 +23,8 @@ void print_table(struct buffer *out, struct table *table);
 
 /* ---- to stdout at once; the return value is podium_done ---- */
 
-int print_json(const json_t *json);                  /* escaped where it goes to a terminal */
-int print_file(const char *bytes, size_t length);    /* as it is, but escaped where it goes to a terminal */
+int print_json(const json_t *json); /* escaped where it goes to a terminal */
+int print_file(
+	const char *bytes, size_t length); /* as it is, but escaped where it goes to a terminal */
 
 #endif

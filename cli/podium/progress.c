@@ -38,7 +38,7 @@ void progress_say(struct progress *progress, const char *format, ...)
 	if (progress->is_silent || strcmp(text, progress->shown) == 0)
 		return;
 	snprintf(progress->shown, sizeof progress->shown, "%s", text);
-	cleanup_buffer struct buffer line = {0};
+	cleanup_buffer struct buffer line = { 0 };
 	text_append_printable(&line, text);
 	if (!progress->rewrites) {
 		fprintf(stderr, "%s\n", buffer_string(&line));
@@ -69,7 +69,7 @@ void progress_show(struct progress *progress, const char *const *lines, size_t c
 
 void progress_keep(struct progress *progress, const char *format, ...)
 {
-	cleanup_buffer struct buffer line = {0};
+	cleanup_buffer struct buffer line = { 0 };
 	char text[1024];
 	va_list arguments;
 	va_start(arguments, format);

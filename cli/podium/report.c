@@ -17,14 +17,16 @@
 
 /* ---- the verdict ---- */
 
-static void write_verdict_name(struct buffer *out, const struct report *report, const char *name, enum verdict verdict)
+static void write_verdict_name(
+	struct buffer *out, const struct report *report, const char *name, enum verdict verdict)
 {
-	cleanup_buffer struct buffer word = {0};
+	cleanup_buffer struct buffer word = { 0 };
 	text_append_printable(&word, name);
 	if (word.length)
 		word.data[0] = (char)toupper((unsigned char)word.data[0]);
 	if (report->in_colour)
-		buffer_printf(out, "\x1b[1;%dm%s.\x1b[0m", verdict == VERDICT_PASSED ? 32 : 31, buffer_string(&word));
+		buffer_printf(
+			out, "\x1b[1;%dm%s.\x1b[0m", verdict == VERDICT_PASSED ? 32 : 31, buffer_string(&word));
 	else
 		buffer_printf(out, "%s.", buffer_string(&word));
 }
@@ -32,14 +34,16 @@ static void write_verdict_name(struct buffer *out, const struct report *report, 
 static void write_score(struct buffer *out, const struct report *report)
 {
 	format_text score;
-	format_duration_err(score, outcome_number(report->outcome, "score_ns"), outcome_number(report->outcome, "score_err_ns"));
+	format_duration_err(score, outcome_number(report->outcome, "score_ns"),
+		outcome_number(report->outcome, "score_err_ns"));
 	if (*score)
 		buffer_printf(out, "Score: %s\n", score);
 }
 
 static void write_verdict(struct buffer *out, const struct report *report)
 {
-	const char *name = outcome_text(report->outcome, "verdict"), *reason = outcome_text(report->outcome, "reason");
+	const char *name = outcome_text(report->outcome, "verdict"),
+			   *reason = outcome_text(report->outcome, "reason");
 	enum verdict verdict = verdict_from_name(name);
 	write_verdict_name(out, report, name, verdict);
 	buffer_printf(out, " %s\n", verdict_advice_at_home(verdict));
@@ -50,7 +54,8 @@ static void write_verdict(struct buffer *out, const struct report *report)
 
 /* ---- the first failing case ---- */
 
-static void write_failure(struct buffer *out, struct arena *arena, const struct report *report, const json_t *one)
+static void write_failure(
+	struct buffer *out, struct arena *arena, const struct report *report, const json_t *one)
 {
 	const char *message = outcome_text(one, "message");
 	const struct mismatch mismatch = result_mismatch(arena, message);
@@ -73,20 +78,22 @@ static bool is_told(const struct report *report, const json_t *one)
 	return strcmp(outcome_text(one, "message"), outcome_text(report->outcome, "reason")) == 0;
 }
 
-static void write_first_failure(struct buffer *out, struct arena *arena, const struct report *report)
+static void write_first_failure(
+	struct buffer *out, struct arena *arena, const struct report *report)
 {
 	size_t i, j;
 	json_t *stage, *one;
 	json_array_foreach(json_object_get(report->outcome, "stages"), i, stage)
-		json_array_foreach(json_object_get(stage, "cases"), j, one)
-			if (case_has_failed(one) && *outcome_text(one, "message") && !is_told(report, one)) {
-				buffer_printf(out, "\nFirst failing case, %s %" PRId64 ": ",
-					stage_is_test(stage) ? "test" : "benchmark", case_number(one));
-				text_append_printable(out, outcome_text(one, "spec"));
-				buffer_byte(out, '\n');
-				write_failure(out, arena, report, one);
-				return;
-			}
+		json_array_foreach(json_object_get(stage, "cases"), j,
+			one) if (case_has_failed(one) && *outcome_text(one, "message") && !is_told(report, one))
+	{
+		buffer_printf(out, "\nFirst failing case, %s %" PRId64 ": ",
+			stage_is_test(stage) ? "test" : "benchmark", case_number(one));
+		text_append_printable(out, outcome_text(one, "spec"));
+		buffer_byte(out, '\n');
+		write_failure(out, arena, report, one);
+		return;
+	}
 }
 
 /* ---- the kernels of CUDA C++ ---- */
@@ -99,7 +106,11 @@ static const char *amount(struct arena *arena, int64_t value)
 static void write_kernels(struct buffer *out, struct arena *arena, const json_t *stage)
 {
 	static const struct table_column columns[] = {
-		{ "Kernel", false }, { "Registers", true }, { "Shared memory", true }, { "Stack", true }, { "Spill stores", true },
+		{ "Kernel", false },
+		{ "Registers", true },
+		{ "Shared memory", true },
+		{ "Stack", true },
+		{ "Spill stores", true },
 		{ "Spill loads", true },
 	};
 	cleanup_free char *json = json_dumps(json_object_get(stage, "kernels"), JSON_COMPACT);
@@ -108,8 +119,9 @@ static void write_kernels(struct buffer *out, struct arena *arena, const json_t 
 	struct table table = table_make(arena, columns, COUNT(columns), count);
 	for (size_t i = 0; i < count; i++) {
 		const struct kernel *one = &kernels[i];
-		const char *cells[] = { one->name, amount(arena, one->registers), amount(arena, one->shared_bytes),
-			amount(arena, one->stack_bytes), amount(arena, one->spill_store_bytes), amount(arena, one->spill_load_bytes) };
+		const char *cells[] = { one->name, amount(arena, one->registers),
+			amount(arena, one->shared_bytes), amount(arena, one->stack_bytes),
+			amount(arena, one->spill_store_bytes), amount(arena, one->spill_load_bytes) };
 		table_add(&table, cells);
 	}
 	if (count)
@@ -122,14 +134,16 @@ static void write_slowed(struct buffer *out, struct arena *arena, const json_t *
 	struct condition *conditions;
 	size_t count = result_conditions(arena, json, &conditions);
 	for (size_t i = 0; i < count; i++)
-		if (strcmp(conditions[i].when, "while timed") == 0 && strcmp(conditions[i].slowed_by, "nothing") != 0) {
+		if (strcmp(conditions[i].when, "while timed") == 0
+			&& strcmp(conditions[i].slowed_by, "nothing") != 0) {
 			buffer_text(out, "  While it was timed the GPU was slowed down by: ");
 			text_append_printable(out, conditions[i].slowed_by);
 			buffer_byte(out, '\n');
 		}
 }
 
-static void write_stage(struct buffer *out, struct arena *arena, const struct report *report, const json_t *stage)
+static void write_stage(
+	struct buffer *out, struct arena *arena, const struct report *report, const json_t *stage)
 {
 	const char *verdict = outcome_text(stage, "verdict"), *message = outcome_text(stage, "message");
 	double duration_ms = outcome_number(stage, "duration_ms");
@@ -141,7 +155,8 @@ static void write_stage(struct buffer *out, struct arena *arena, const struct re
 	buffer_text(out, ": ");
 	text_append_printable(out, *verdict ? verdict : "not ended");
 	buffer_printf(out, "%s%s\n", *took ? ", " : "", took);
-	if (*message && strcmp(verdict, "passed") != 0 && strcmp(message, outcome_text(report->outcome, "reason")) != 0)
+	if (*message && strcmp(verdict, "passed") != 0
+		&& strcmp(message, outcome_text(report->outcome, "reason")) != 0)
 		print_tail(out, "  ", message);
 	write_kernels(out, arena, stage);
 	cases_write(out, arena, report, stage);
@@ -152,18 +167,20 @@ static void write_stage(struct buffer *out, struct arena *arena, const struct re
 
 static void write_engine(struct buffer *out, const struct report *report)
 {
-	const char *engine = outcome_text(report->outcome, "engine"), *reason = outcome_text(report->outcome, "engine_reason");
+	const char *engine = outcome_text(report->outcome, "engine"),
+			   *reason = outcome_text(report->outcome, "engine_reason");
 	if (!*engine)
 		return;
-	cleanup_buffer struct buffer words = {0};
-	buffer_printf(&words, "%s%s%s", engine, *reason ? ". The task's own harness ran the submission. " : "", reason);
+	cleanup_buffer struct buffer words = { 0 };
+	buffer_printf(&words, "%s%s%s", engine,
+		*reason ? ". The task's own harness ran the submission. " : "", reason);
 	print_fact(out, "Engine", buffer_string(&words));
 }
 
 static void write_device(struct buffer *out, const struct report *report)
 {
 	const struct device *device = report->device;
-	cleanup_buffer struct buffer words = {0};
+	cleanup_buffer struct buffer words = { 0 };
 	buffer_printf(&words, "%s, %s", device->model, device->product);
 	if (!device_is_cpu(device))
 		buffer_printf(&words, ", %s", device->uuid);
@@ -176,10 +193,11 @@ static void write_environment(struct buffer *out, struct arena *arena, const str
 	json_t *chosen = json_object();
 	struct fact *facts;
 	for (size_t i = 0; i < COUNT(keys); i++)
-		json_object_set(chosen, keys[i], json_object_get(json_object_get(report->outcome, "environment"), keys[i]));
+		json_object_set(chosen, keys[i],
+			json_object_get(json_object_get(report->outcome, "environment"), keys[i]));
 	cleanup_free char *json = json_dumps(chosen, JSON_COMPACT);
 	json_decref(chosen);
-	cleanup_buffer struct buffer words = {0};
+	cleanup_buffer struct buffer words = { 0 };
 	size_t count = result_environment(arena, json, &facts);
 	for (size_t i = 0; i < count; i++)
 		buffer_printf(&words, "%s%s %s", i ? ", " : "", facts[i].name, facts[i].value);
@@ -193,16 +211,19 @@ static void write_objection(struct buffer *out, struct arena *arena, const struc
 	size_t i, j;
 	json_t *stage, *one;
 	json_array_foreach(json_object_get(report->outcome, "stages"), i, stage)
-		json_array_foreach(json_object_get(stage, "cases"), j, one) {
-			const struct floor_case floor = { report->task->flops, report->task->bytes, outcome_text(one, "spec"),
-				report->device->model, warm };
-			const char *objection = strcmp(outcome_text(stage, "stage"), "ranked") == 0
-				? floor_objection(arena, &floor, outcome_number(one, "mean_ns")) : NULL;
-			if (objection) {
-				buffer_printf(out, "The server would hold this for review. Benchmark %" PRId64 ": %s\n", case_number(one), objection);
-				return;
-			}
+		json_array_foreach(json_object_get(stage, "cases"), j, one)
+	{
+		const struct floor_case floor = { report->task->flops, report->task->bytes,
+			outcome_text(one, "spec"), report->device->model, warm };
+		const char *objection = strcmp(outcome_text(stage, "stage"), "ranked") == 0
+			? floor_objection(arena, &floor, outcome_number(one, "mean_ns"))
+			: NULL;
+		if (objection) {
+			buffer_printf(out, "The server would hold this for review. Benchmark %" PRId64 ": %s\n",
+				case_number(one), objection);
+			return;
 		}
+	}
 }
 
 static bool is_asked_for(const struct report *report)
@@ -219,7 +240,9 @@ static void write_differences(struct buffer *out, const struct report *report)
 	const json_t *seed = json_object_get(report->outcome, "secret_seed");
 	bool draws_anew = strcmp(outcome_text(report->outcome, "engine"), "isolated") == 0;
 	if (json_is_integer(seed))
-		buffer_printf(out, "The seeds differ from the server's, whose are secret; --seed %lld repeats %s.\n", json_integer_value(seed),
+		buffer_printf(out,
+			"The seeds differ from the server's, whose are secret; --seed %lld repeats %s.\n",
+			json_integer_value(seed),
 			draws_anew ? "the tests of this run, but each timed call has a new input" : "this run");
 	if (!is_asked_for(report)) {
 		buffer_text(out, "The task is for ");
@@ -235,8 +258,11 @@ static void write_differences(struct buffer *out, const struct report *report)
 
 static void write_output(struct buffer *out, const json_t *stage)
 {
-	static const struct { const char *key, *words; } STREAMS[] = {
-		{ "stdout", "Standard output" }, { "stderr", "Standard error" },
+	static const struct {
+		const char *key, *words;
+	} STREAMS[] = {
+		{ "stdout", "Standard output" },
+		{ "stderr", "Standard error" },
 	};
 	bool compiles = strcmp(outcome_text(stage, "stage"), "compile") == 0;
 	for (size_t i = 0; i < COUNT(STREAMS); i++) {
@@ -257,14 +283,12 @@ void report_write(struct buffer *out, struct arena *arena, const struct report *
 	json_t *stage;
 	write_verdict(out, report);
 	write_first_failure(out, arena, report);
-	json_array_foreach(stages, i, stage)
-		write_stage(out, arena, report, stage);
+	json_array_foreach(stages, i, stage) write_stage(out, arena, report, stage);
 	buffer_byte(out, '\n');
 	write_engine(out, report);
 	write_device(out, report);
 	write_environment(out, arena, report);
 	write_objection(out, arena, report);
 	write_differences(out, report);
-	json_array_foreach(stages, i, stage)
-		write_output(out, stage);
+	json_array_foreach(stages, i, stage) write_output(out, stage);
 }

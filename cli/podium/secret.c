@@ -25,7 +25,8 @@ static bool hide(struct termios *before)
 /* Up to the end of the line, or of all. */
 static int read_line(struct interrupt *interrupt, struct buffer *line, struct error *error)
 {
-	struct pollfd waiting[] = { { .fd = STDIN_FILENO, .events = POLLIN }, { .fd = interrupt->descriptor, .events = POLLIN } };
+	struct pollfd waiting[] = { { .fd = STDIN_FILENO, .events = POLLIN },
+		{ .fd = interrupt->descriptor, .events = POLLIN } };
 	char byte = '\0';
 	for (ssize_t got; byte != '\n';) {
 		poll(waiting, 2, -1);
@@ -45,9 +46,10 @@ static int read_line(struct interrupt *interrupt, struct buffer *line, struct er
 	return 0;
 }
 
-int secret_read(struct arena *arena, struct interrupt *interrupt, const char *prompt, const char **secret, struct error *error)
+int secret_read(struct arena *arena, struct interrupt *interrupt, const char *prompt,
+	const char **secret, struct error *error)
 {
-	cleanup_buffer struct buffer line = {0};
+	cleanup_buffer struct buffer line = { 0 };
 	struct termios before;
 	bool hidden = hide(&before);
 	if (hidden)

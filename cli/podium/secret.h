@@ -7,6 +7,7 @@
 #include "lib/error.h"
 
 /* Reads one line from stdin; on a terminal after `prompt`, without showing what is typed. */
-int secret_read(struct arena *arena, struct interrupt *interrupt, const char *prompt, const char **secret, struct error *error);
+int secret_read(struct arena *arena, struct interrupt *interrupt, const char *prompt,
+	const char **secret, struct error *error);
 
 #endif

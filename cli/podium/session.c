@@ -8,7 +8,9 @@
 
 int session_begin(struct session *session, const struct call *call, struct error *error)
 {
-	*session = (struct session){ .arena = call->arena, .call = call, .as_json = call_has(call, "json"),
+	*session = (struct session){ .arena = call->arena,
+		.call = call,
+		.as_json = call_has(call, "json"),
 		.interrupt = { .descriptor = -1 } };
 	session->progress = progress_begin(false);
 	signal(SIGPIPE, SIG_IGN);
@@ -17,14 +19,19 @@ int session_begin(struct session *session, const struct call *call, struct error
 	return settings_load(session->arena, &session->settings, error);
 }
 
-int session_connect(struct session *session, const struct settings_server *server, struct error *error)
+int session_connect(
+	struct session *session, const struct settings_server *server, struct error *error)
 {
 	session->server = *server;
-	session->server.insecure_http = server->insecure_http || call_has(session->call, "insecure-http");
-	session->address = (struct http_server){ .url = server->url, .token = server->token, .ca_file = server->ca_file,
+	session->server.insecure_http =
+		server->insecure_http || call_has(session->call, "insecure-http");
+	session->address = (struct http_server){ .url = server->url,
+		.token = server->token,
+		.ca_file = server->ca_file,
 		.allows_plain = session->server.insecure_http };
 	http_close(&session->http);
-	return http_open(&session->address, &session->interrupt, &session->progress, &session->http, error);
+	return http_open(
+		&session->address, &session->interrupt, &session->progress, &session->http, error);
 }
 
 int session_open(struct session *session, const struct call *call, struct error *error)
@@ -44,16 +51,26 @@ void session_close(struct session *session)
 /* docs/podium.md has these codes; they do not change. */
 static int exit_code(const struct session *session, int rc)
 {
-	static const struct { long status; int code; } CODES[] = {
-		{ 401, podium_denied }, { 403, podium_denied }, { 408, podium_unreachable }, { 429, podium_unreachable },
+	static const struct {
+		long status;
+		int code;
+	} CODES[] = {
+		{ 401, podium_denied },
+		{ 403, podium_denied },
+		{ 408, podium_unreachable },
+		{ 429, podium_unreachable },
 	};
 	for (size_t i = 0; i < COUNT(CODES); i++)
 		if (CODES[i].status == session->status)
 			return CODES[i].code;
 	if (session->status >= 400)
 		return session->status < 500 ? podium_misused : podium_unreachable;
-	static const struct { int rc, code; } OTHERS[] = {
-		{ ERROR_INPUT, podium_misused }, { ERROR_NOT_FOUND, podium_misused }, { ERROR_CONFLICT, podium_misused },
+	static const struct {
+		int rc, code;
+	} OTHERS[] = {
+		{ ERROR_INPUT, podium_misused },
+		{ ERROR_NOT_FOUND, podium_misused },
+		{ ERROR_CONFLICT, podium_misused },
 		{ ERROR_FORBIDDEN, podium_denied },
 	};
 	for (size_t i = 0; i < COUNT(OTHERS); i++)

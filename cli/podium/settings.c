@@ -19,14 +19,15 @@ bool settings_is_name(const char *name)
 {
 	size_t length = strlen(name);
 	return length >= 1 && length <= 64 && isalnum((unsigned char)name[0])
-		&& strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.") == length;
+		&& strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.")
+		== length;
 }
 
 /* ---- reading ---- */
 
 struct reading {
 	struct settings *settings;
-	struct settings_server *server;  /* whose section this is; NULL: before the first */
+	struct settings_server *server; /* whose section this is; NULL: before the first */
 	int line;
 	struct error *error;
 };
@@ -40,12 +41,22 @@ static int take_text(struct reading *reading, const char **place, const char *va
 static int take_url(struct reading *reading, const char *value)
 {
 	int rc = http_address(reading->settings->arena, value, &reading->server->url, reading->error);
-	return rc ? fail_context(reading->error, "%s line %d", reading->settings->path, reading->line) : 0;
+	return rc ? fail_context(reading->error, "%s line %d", reading->settings->path, reading->line)
+			  : 0;
 }
 
-static int take_token(struct reading *reading, const char *value) { return take_text(reading, &reading->server->token, value); }
-static int take_user(struct reading *reading, const char *value) { return take_text(reading, &reading->server->user, value); }
-static int take_ca_file(struct reading *reading, const char *value) { return take_text(reading, &reading->server->ca_file, value); }
+static int take_token(struct reading *reading, const char *value)
+{
+	return take_text(reading, &reading->server->token, value);
+}
+static int take_user(struct reading *reading, const char *value)
+{
+	return take_text(reading, &reading->server->user, value);
+}
+static int take_ca_file(struct reading *reading, const char *value)
+{
+	return take_text(reading, &reading->server->ca_file, value);
+}
 
 static int take_insecure_http(struct reading *reading, const char *value)
 {
@@ -57,7 +68,10 @@ static const struct key {
 	const char *name;
 	int (*take)(struct reading *reading, const char *value);
 } KEYS[] = {
-	{ "url", take_url }, { "token", take_token }, { "user", take_user }, { "ca_file", take_ca_file },
+	{ "url", take_url },
+	{ "token", take_token },
+	{ "user", take_user },
+	{ "ca_file", take_ca_file },
 	{ "insecure_http", take_insecure_http },
 };
 
@@ -69,8 +83,9 @@ static int take_setting(struct reading *reading, const char *name, const char *v
 	for (size_t i = 0; reading->server && i < COUNT(KEYS); i++)
 		if (strcmp(KEYS[i].name, name) == 0)
 			return KEYS[i].take(reading, value);
-	return fail(reading->error, ERROR_INPUT, "%s line %d: there is no setting named %s%s.", settings->path, reading->line,
-		quote(settings->arena, name), reading->server ? "" : " before the first [server]");
+	return fail(reading->error, ERROR_INPUT, "%s line %d: there is no setting named %s%s.",
+		settings->path, reading->line, quote(settings->arena, name),
+		reading->server ? "" : " before the first [server]");
 }
 
 static int take_section(struct reading *reading, char *text)
@@ -80,14 +95,18 @@ static int take_section(struct reading *reading, char *text)
 	bool closes = text[length - 1] == ']';
 	text[length - 1] = '\0';
 	if (!closes || !settings_is_name(text + 1))
-		return fail(reading->error, ERROR_INPUT, "%s line %d: a server's name in brackets is expected, as [lab].", settings->path,
+		return fail(reading->error, ERROR_INPUT,
+			"%s line %d: a server's name in brackets is expected, as [lab].", settings->path,
 			reading->line);
 	if (settings_find(settings, text + 1))
-		return fail(reading->error, ERROR_INPUT, "%s line %d: [%s] is there twice.", settings->path, reading->line, text + 1);
+		return fail(reading->error, ERROR_INPUT, "%s line %d: [%s] is there twice.", settings->path,
+			reading->line, text + 1);
 	if (settings->count == settings_most_servers)
-		return fail(reading->error, ERROR_LIMIT, "%s has more than %d servers.", settings->path, (int)settings_most_servers);
+		return fail(reading->error, ERROR_LIMIT, "%s has more than %d servers.", settings->path,
+			(int)settings_most_servers);
 	reading->server = &settings->servers[settings->count++];
-	*reading->server = (struct settings_server){ .name = arena_strdup(settings->arena, text + 1), .url = "" };
+	*reading->server =
+		(struct settings_server){ .name = arena_strdup(settings->arena, text + 1), .url = "" };
 	return 0;
 }
 
@@ -108,7 +127,8 @@ static int take_line(struct reading *reading, char *line)
 	if (*text == '[')
 		return take_section(reading, text);
 	if (!equals)
-		return fail(reading->error, ERROR_INPUT, "%s line %d: expected `name = value`.", reading->settings->path, reading->line);
+		return fail(reading->error, ERROR_INPUT, "%s line %d: expected `name = value`.",
+			reading->settings->path, reading->line);
 	*equals = '\0';
 	return take_setting(reading, trim(text), trim(equals + 1));
 }
@@ -117,7 +137,8 @@ static int check_servers(const struct settings *settings, struct error *error)
 {
 	for (size_t i = 0; i < settings->count; i++)
 		if (!*settings->servers[i].url)
-			return fail(error, ERROR_INPUT, "%s: [%s] has no url.", settings->path, settings->servers[i].name);
+			return fail(error, ERROR_INPUT, "%s: [%s] has no url.", settings->path,
+				settings->servers[i].name);
 	return 0;
 }
 
@@ -143,16 +164,20 @@ static int check_privacy(const char *path, int descriptor, struct error *error)
 	if (!S_ISREG(about.st_mode))
 		return fail(error, ERROR_INPUT, "%s is not a file.", path);
 	if (about.st_uid != geteuid())
-		return fail(error, ERROR_FORBIDDEN, "%s belongs to somebody else, so it is not read.", path);
+		return fail(
+			error, ERROR_FORBIDDEN, "%s belongs to somebody else, so it is not read.", path);
 	if (about.st_mode & 077)
-		return fail(error, ERROR_FORBIDDEN, "Others can read %s, and the tokens in it. Make new tokens if they may have, and then: "
-			"chmod 600 %s", path, path);
+		return fail(error, ERROR_FORBIDDEN,
+			"Others can read %s, and the tokens in it. Make new tokens if they may have, and then: "
+			"chmod 600 %s",
+			path, path);
 	return 0;
 }
 
 static const char *find_path(struct arena *arena)
 {
-	const char *path = getenv("PODIUM_SERVERS"), *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
+	const char *path = getenv("PODIUM_SERVERS"), *config = getenv("XDG_CONFIG_HOME"),
+			   *home = getenv("HOME");
 	if (path && *path)
 		return arena_strdup(arena, path);
 	if (config && *config == '/')
@@ -162,7 +187,7 @@ static const char *find_path(struct arena *arena)
 
 static int read_file(struct settings *settings, int descriptor, struct error *error)
 {
-	cleanup_buffer struct buffer text = {0};
+	cleanup_buffer struct buffer text = { 0 };
 	struct reading reading = { .settings = settings, .error = error };
 	int rc = check_privacy(settings->path, descriptor, error);
 	rc = rc ? rc : read_all(settings->path, descriptor, &text, error);
@@ -206,12 +231,15 @@ static const struct settings_server *find_by_url(const struct settings *settings
 }
 
 /* A name of the file, or an address, which need not be in it. */
-static int find_wish(const struct settings *settings, const char *wish, struct settings_server *server, struct error *error)
+static int find_wish(const struct settings *settings, const char *wish,
+	struct settings_server *server, struct error *error)
 {
-	const struct settings_server *found = settings_find((struct settings *)(uintptr_t)settings, wish);
+	const struct settings_server *found =
+		settings_find((struct settings *)(uintptr_t)settings, wish);
 	bool is_address = strchr(wish, '.') || strchr(wish, ':') || strcmp(wish, "localhost") == 0;
 	if (!found && !is_address)
-		return fail(error, ERROR_NOT_FOUND, "There is no server named %s in %s; podium login ADDRESS --name %s signs in to one.",
+		return fail(error, ERROR_NOT_FOUND,
+			"There is no server named %s in %s; podium login ADDRESS --name %s signs in to one.",
 			quote(settings->arena, wish), settings->path, settings_is_name(wish) ? wish : "NAME");
 	*server = (struct settings_server){ .name = "" };
 	if (!found && http_address(settings->arena, wish, &server->url, error))
@@ -227,31 +255,42 @@ static const char *environment(const char *name)
 	return value && *value ? value : NULL;
 }
 
-int settings_choose(const struct settings *settings, const char *wish, struct settings_server *server, struct error *error)
+int settings_choose(const struct settings *settings, const char *wish,
+	struct settings_server *server, struct error *error)
 {
 	const char *usual = environment("PODIUM_SERVER"), *token = environment("PODIUM_TOKEN");
-	const char *fallback = settings->standard ? settings->standard : settings->count == 1 ? settings->servers[0].name : NULL;
+	const char *fallback = settings->standard ? settings->standard
+		: settings->count == 1                ? settings->servers[0].name
+											  : NULL;
 	const char *chosen = wish ? wish : usual ? usual : fallback;
 	struct settings_server meant;
 	if (token && !usual)
-		return fail(error, ERROR_INPUT, "PODIUM_TOKEN is set without PODIUM_SERVER, so nobody knows which server it is for. Set both.");
+		return fail(error, ERROR_INPUT,
+			"PODIUM_TOKEN is set without PODIUM_SERVER, so nobody knows which server it is for. "
+		    "Set both.");
 	if (!chosen && settings->count)
-		return fail(error, ERROR_NOT_FOUND, "%s has several servers and no default; name one with --server.", settings->path);
+		return fail(error, ERROR_NOT_FOUND,
+			"%s has several servers and no default; name one with --server.", settings->path);
 	if (!chosen)
-		return fail(error, ERROR_NOT_FOUND, "No server is known yet. Sign in first: podium login ADDRESS, or name one with --server.");
+		return fail(error, ERROR_NOT_FOUND,
+			"No server is known yet. Sign in first: podium login ADDRESS, or name one with "
+		    "--server.");
 	int rc = find_wish(settings, chosen, server, error);
-	if (!rc && token && !(rc = find_wish(settings, usual, &meant, error)) && strcmp(meant.url, server->url) == 0)
+	if (!rc && token && !(rc = find_wish(settings, usual, &meant, error))
+		&& strcmp(meant.url, server->url) == 0)
 		server->token = token;
 	return rc;
 }
 
 /* ---- writing ---- */
 
-int settings_put(struct settings *settings, const struct settings_server *server, struct error *error)
+int settings_put(
+	struct settings *settings, const struct settings_server *server, struct error *error)
 {
 	struct settings_server *place = settings_find(settings, server->name);
 	if (!place && settings->count == settings_most_servers)
-		return fail(error, ERROR_LIMIT, "%s has %d servers already; podium logout removes one.", settings->path, (int)settings_most_servers);
+		return fail(error, ERROR_LIMIT, "%s has %d servers already; podium logout removes one.",
+			settings->path, (int)settings_most_servers);
 	place = place ? place : &settings->servers[settings->count++];
 	*place = *server;
 	settings->standard = settings->standard ? settings->standard : place->name;
@@ -279,7 +318,9 @@ static void write_setting(struct buffer *out, const char *name, const char *valu
 
 static void write_all(struct buffer *out, const struct settings *settings)
 {
-	buffer_text(out, "# The servers of the command podium. Whoever has a token acts for its owner, so nobody else may read this.\n");
+	buffer_text(out,
+		"# The servers of the command podium. Whoever has a token acts for its owner, so nobody "
+	    "else may read this.\n");
 	write_setting(out, "default", settings->standard);
 	for (size_t i = 0; i < settings->count; i++) {
 		const struct settings_server *server = &settings->servers[i];
@@ -312,15 +353,17 @@ static const char *real_path(struct arena *arena, const char *path)
 
 static int write_file(const char *path, const struct buffer *text)
 {
-	cleanup_fd int descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (descriptor < 0 || fchmod(descriptor, 0600) || write(descriptor, text->data, text->length) != (ssize_t)text->length)
+	cleanup_fd int descriptor =
+		open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (descriptor < 0 || fchmod(descriptor, 0600)
+		|| write(descriptor, text->data, text->length) != (ssize_t)text->length)
 		return -1;
 	return fsync(descriptor);
 }
 
 int settings_save(const struct settings *settings, struct error *error)
 {
-	cleanup_buffer struct buffer text = {0};
+	cleanup_buffer struct buffer text = { 0 };
 	make_folders(settings->arena, settings->path);
 	const char *path = real_path(settings->arena, settings->path);
 	const char *fresh = arena_printf(settings->arena, "%s.new", path);

@@ -6,15 +6,17 @@
 #include "cli/podium/print.h"
 #include "cli/podium/waiting.h"
 
-static int read_submission(struct session *session, long long id, json_t **submission, struct error *error)
+static int read_submission(
+	struct session *session, long long id, json_t **submission, struct error *error)
 {
-	return api_get(session, arena_printf(session->arena, "/submissions/%lld", id), submission, error);
+	return api_get(
+		session, arena_printf(session->arena, "/submissions/%lld", id), submission, error);
 }
 
 static int tell(const struct call *call, bool is_whole)
 {
-	cleanup_session struct session session = {0};
-	struct error error = {0};
+	cleanup_session struct session session = { 0 };
+	struct error error = { 0 };
 	cleanup_json json_t *submission = NULL;
 	long long id;
 	if (call_id(call, 0, &id, &error))
@@ -22,7 +24,7 @@ static int tell(const struct call *call, bool is_whole)
 	int rc = session_open(&session, call, &error);
 	if (!rc)
 		rc = call_has(call, "follow") ? waiting_for(&session, id, &submission, &error)
-			: read_submission(&session, id, &submission, &error);
+									  : read_submission(&session, id, &submission, &error);
 	return rc ? session_end(&session, rc, &error) : waiting_tell(&session, submission, is_whole);
 }
 
@@ -33,14 +35,16 @@ int status_command(const struct call *call)
 
 static int print_source(const struct call *call)
 {
-	cleanup_session struct session session = {0};
-	struct error error = {0};
+	cleanup_session struct session session = { 0 };
+	struct error error = { 0 };
 	struct http_answer answer;
 	long long id;
 	if (call_id(call, 0, &id, &error))
 		return podium_complain(&error, podium_misused);
 	int rc = session_open(&session, call, &error);
-	rc = rc ? rc : api_text(&session, arena_printf(call->arena, "/submissions/%lld/source", id), &answer, &error);
+	rc = rc ? rc
+			: api_text(&session, arena_printf(call->arena, "/submissions/%lld/source", id), &answer,
+				&error);
 	if (rc)
 		return session_end(&session, rc, &error);
 	return print_file(answer.body, answer.length);

@@ -31,7 +31,8 @@ static bool is_acted_upon(const char *path)
 	static const char *const NAMES[] = { ".git", ".hg", ".svn", ".envrc", MANIFEST };
 	for (const char *part = path; *part; part += strcspn(part, "/"), part += *part == '/')
 		for (size_t i = 0; i < COUNT(NAMES); i++)
-			if (strncasecmp(part, NAMES[i], strlen(NAMES[i])) == 0 && strchr("/", part[strlen(NAMES[i])]))
+			if (strncasecmp(part, NAMES[i], strlen(NAMES[i])) == 0
+				&& strchr("/", part[strlen(NAMES[i])]))
 				return true;
 	return false;
 }
@@ -39,10 +40,13 @@ static bool is_acted_upon(const char *path)
 const char *store_path_fault(const char *path)
 {
 	const char *fault = path_fault(path, strlen(path));
-	return fault ? fault : path_is_debris(path) || is_acted_upon(path) ? "is a name that other programs act upon" : NULL;
+	return fault                                      ? fault
+		: path_is_debris(path) || is_acted_upon(path) ? "is a name that other programs act upon"
+													  : NULL;
 }
 
-/* The folder of a path below the store's, made where it is not there; *name is what is left. -1: errno says why not. */
+/* The folder of a path below the store's, made where it is not there; *name is what is left. -1:
+ * errno says why not. */
 static int open_parent(const struct store *store, const char *path, const char **name)
 {
 	int folder = dup(store->folder);
@@ -62,7 +66,8 @@ static bool read_file(int folder, const char *name, size_t most, struct buffer *
 {
 	char piece[16384];
 	struct stat about;
-	cleanup_fd int descriptor = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	cleanup_fd int descriptor =
+		openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (descriptor < 0 || fstat(descriptor, &about) || !S_ISREG(about.st_mode))
 		return false;
 	for (ssize_t got; (got = read(descriptor, piece, sizeof piece)) != 0;) {
@@ -76,7 +81,7 @@ static bool read_file(int folder, const char *name, size_t most, struct buffer *
 /* "" where there is no file whose bytes can be read. */
 static void digest_of_file(int folder, const char *name, store_digest digest)
 {
-	cleanup_buffer struct buffer bytes = {0};
+	cleanup_buffer struct buffer bytes = { 0 };
 	*digest = '\0';
 	if (read_file(folder, name, fileset_most_file_bytes, &bytes))
 		store_digest_of(digest, buffer_string(&bytes), bytes.length);
@@ -97,7 +102,7 @@ bool store_has(const struct store *store, const char *path, const char *digest)
 
 static json_t *read_manifest(const struct store *store)
 {
-	cleanup_buffer struct buffer text = {0};
+	cleanup_buffer struct buffer text = { 0 };
 	json_t *known = NULL;
 	if (read_file(store->folder, MANIFEST, most_manifest_bytes, &text))
 		known = json_loadb(buffer_string(&text), text.length, 0, NULL);
@@ -106,22 +111,28 @@ static json_t *read_manifest(const struct store *store)
 
 static bool is_of(const json_t *known, const char *server, const char *leaderboard)
 {
-	return strcmp(member_text(known, "server"), server) == 0 && strcmp(member_text(known, "leaderboard"), leaderboard) == 0;
+	return strcmp(member_text(known, "server"), server) == 0
+		&& strcmp(member_text(known, "leaderboard"), leaderboard) == 0;
 }
 
-int store_open(struct arena *arena, const char *path, const char *server, const char *leaderboard, struct store *store,
-	struct error *error)
+int store_open(struct arena *arena, const char *path, const char *server, const char *leaderboard,
+	struct store *store, struct error *error)
 {
 	mkdir(path, 0777);
-	*store = (struct store){ .arena = arena, .path = path, .folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) };
+	*store = (struct store){
+		.arena = arena, .path = path, .folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+	};
 	if (store->folder < 0)
 		return fail(error, ERROR_SYSTEM, "Cannot open the folder %s: %s.", path, strerror(errno));
 	store->known = read_manifest(store);
 	if (store->known && !is_of(store->known, server, leaderboard))
-		return fail(error, ERROR_CONFLICT, "%s has the task of %s of %s in it; choose another folder with --to.", path,
-			quote(arena, member_text(store->known, "leaderboard")), quote(arena, member_text(store->known, "server")));
+		return fail(error, ERROR_CONFLICT,
+			"%s has the task of %s of %s in it; choose another folder with --to.", path,
+			quote(arena, member_text(store->known, "leaderboard")),
+			quote(arena, member_text(store->known, "server")));
 	if (!store->known)
-		store->known = json_pack("{s:s, s:s, s:{}}", "server", server, "leaderboard", leaderboard, "files");
+		store->known =
+			json_pack("{s:s, s:s, s:{}}", "server", server, "leaderboard", leaderboard, "files");
 	return store->known ? 0 : fail(error, ERROR_INPUT, "The leaderboard's name is not UTF-8.");
 }
 
@@ -131,7 +142,8 @@ int store_open(struct arena *arena, const char *path, const char *server, const 
 static int write_beside(int folder, const char *temporary, const void *bytes, size_t length)
 {
 	unlinkat(folder, temporary, 0);
-	cleanup_fd int descriptor = openat(folder, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+	cleanup_fd int descriptor =
+		openat(folder, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
 	if (descriptor < 0)
 		return -1;
 	for (size_t at = 0; at < length;) {
@@ -148,14 +160,16 @@ static int put_in_place(int folder, const char *name, bool over, const void *byt
 	static const char temporary[] = ".podium-new";
 	int rc = write_beside(folder, temporary, bytes, length);
 	if (!rc)
-		rc = over ? renameat(folder, temporary, folder, name) : linkat(folder, temporary, folder, name, 0);
+		rc = over ? renameat(folder, temporary, folder, name)
+				  : linkat(folder, temporary, folder, name, 0);
 	int reason = errno;
 	unlinkat(folder, temporary, 0);
 	errno = reason;
 	return rc;
 }
 
-static enum store_outcome outcome_of(const struct store *store, int folder, const char *path, const char *name, const char *fresh)
+static enum store_outcome outcome_of(
+	const struct store *store, int folder, const char *path, const char *name, const char *fresh)
 {
 	struct stat about;
 	store_digest there;
@@ -168,21 +182,25 @@ static enum store_outcome outcome_of(const struct store *store, int folder, cons
 	return *there && strcmp(there, known) == 0 ? STORE_UPDATED : STORE_KEPT;
 }
 
-int store_put(struct store *store, const char *path, const void *bytes, size_t length, enum store_outcome *outcome,
-	struct error *error)
+int store_put(struct store *store, const char *path, const void *bytes, size_t length,
+	enum store_outcome *outcome, struct error *error)
 {
 	const char *name, *fault = store_path_fault(path);
 	store_digest fresh;
 	if (fault)
-		return fail(error, ERROR_INPUT, "The server names a file %s, whose path %s; nothing is written there.",
+		return fail(error, ERROR_INPUT,
+			"The server names a file %s, whose path %s; nothing is written there.",
 			quote(store->arena, path), fault);
 	cleanup_fd int folder = open_parent(store, path, &name);
 	if (folder < 0)
-		return fail(error, ERROR_SYSTEM, "Cannot make the folder of %s/%s: %s.", store->path, path, strerror(errno));
+		return fail(error, ERROR_SYSTEM, "Cannot make the folder of %s/%s: %s.", store->path, path,
+			strerror(errno));
 	store_digest_of(fresh, bytes, length);
 	*outcome = outcome_of(store, folder, path, name, fresh);
-	if ((*outcome == STORE_NEW || *outcome == STORE_UPDATED) && put_in_place(folder, name, *outcome == STORE_UPDATED, bytes, length))
-		return fail(error, ERROR_SYSTEM, "Cannot write %s/%s: %s.", store->path, path, strerror(errno));
+	if ((*outcome == STORE_NEW || *outcome == STORE_UPDATED)
+		&& put_in_place(folder, name, *outcome == STORE_UPDATED, bytes, length))
+		return fail(
+			error, ERROR_SYSTEM, "Cannot write %s/%s: %s.", store->path, path, strerror(errno));
 	if (*outcome != STORE_KEPT)
 		json_object_set_new(json_object_get(store->known, "files"), path, json_string(fresh));
 	return 0;
@@ -192,7 +210,8 @@ int store_save(const struct store *store, struct error *error)
 {
 	cleanup_free char *text = json_dumps(store->known, JSON_INDENT(1));
 	if (put_in_place(store->folder, MANIFEST, true, text, strlen(text)))
-		return fail(error, ERROR_SYSTEM, "Cannot write %s/%s: %s.", store->path, MANIFEST, strerror(errno));
+		return fail(
+			error, ERROR_SYSTEM, "Cannot write %s/%s: %s.", store->path, MANIFEST, strerror(errno));
 	return 0;
 }
 

@@ -1,7 +1,9 @@
-/* A folder into which files of a server are written, without trusting their paths and without writing over anybody's work.
+/* A folder into which files of a server are written, without trusting their paths and without
+ * writing over anybody's work.
  *
- * A file of its own in the folder, .podium-task.json, keeps which files came from where, with their SHA-256: what still is as
- * it came is replaced by a newer one, anything else is left alone. Links are not followed below the folder. */
+ * A file of its own in the folder, .podium-task.json, keeps which files came from where, with their
+ * SHA-256: what still is as it came is replaced by a newer one, anything else is left alone. Links
+ * are not followed below the folder. */
 #ifndef PODIUM_CLI_PODIUM_STORE_H
 #define PODIUM_CLI_PODIUM_STORE_H
 
@@ -18,18 +20,24 @@ struct store {
 	struct arena *arena;
 	const char *path;
 	int folder;
-	json_t *known;   /* {"server", "leaderboard", "files": {PATH: SHA-256}} */
+	json_t *known; /* {"server", "leaderboard", "files": {PATH: SHA-256}} */
 };
 
-/* Makes the folder where there is none. ERROR_CONFLICT where another leaderboard's task is in it. */
-int store_open(struct arena *arena, const char *path, const char *server, const char *leaderboard, struct store *store,
-	struct error *error);
+/* Makes the folder where there is none. ERROR_CONFLICT where another leaderboard's task is in it.
+ */
+int store_open(struct arena *arena, const char *path, const char *server, const char *leaderboard,
+	struct store *store, struct error *error);
 
-enum store_outcome { STORE_NEW, STORE_SAME, STORE_UPDATED, STORE_KEPT /* it was changed here, so it stays */ };
+enum store_outcome {
+	STORE_NEW,
+	STORE_SAME,
+	STORE_UPDATED,
+	STORE_KEPT /* it was changed here, so it stays */
+};
 
 /* ERROR_INPUT where the path is none that a server may name. */
-int store_put(struct store *store, const char *path, const void *bytes, size_t length, enum store_outcome *outcome,
-	struct error *error);
+int store_put(struct store *store, const char *path, const void *bytes, size_t length,
+	enum store_outcome *outcome, struct error *error);
 
 /* What is wrong with such a path, as the end of a sentence; NULL: nothing. */
 const char *store_path_fault(const char *path);

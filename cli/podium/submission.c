@@ -19,7 +19,9 @@ int submission_exit_code(const json_t *submission)
 	const char *verdict = member_text(submission, "verdict");
 	if (*verdict)
 		return verdict_exit_code(verdict_from_name(verdict));
-	return strcmp(member_text(submission, "state"), "cancelled") == 0 ? verdict_exit_code(VERDICT_CANCELLED) : podium_done;
+	return strcmp(member_text(submission, "state"), "cancelled") == 0
+		? verdict_exit_code(VERDICT_CANCELLED)
+		: podium_done;
 }
 
 /* ---- the head ---- */
@@ -29,8 +31,12 @@ static void write_about(struct buffer *out, const struct submission_view *view)
 	const json_t *submission = view->submission;
 	buffer_printf(out, "Submission %lld to ", member_whole(submission, "id", 0));
 	text_append_printable(out, member_text(submission, "leaderboard"));
-	static const struct { const char *before, *key; } PARTS[] = {
-		{ ": ", "mode" }, { ", ", "file_name" }, { ", by ", "user" },
+	static const struct {
+		const char *before, *key;
+	} PARTS[] = {
+		{ ": ", "mode" },
+		{ ", ", "file_name" },
+		{ ", by ", "user" },
 	};
 	for (size_t i = 0; i < COUNT(PARTS); i++)
 		if (*member_text(submission, PARTS[i].key)) {
@@ -47,9 +53,10 @@ static void write_about(struct buffer *out, const struct submission_view *view)
 
 static void write_verdict(struct buffer *out, const struct submission_view *view)
 {
-	const char *name = member_text(view->submission, "verdict"), *state = member_text(view->submission, "state");
+	const char *name = member_text(view->submission, "verdict"),
+			   *state = member_text(view->submission, "state");
 	enum verdict verdict = verdict_from_name(name);
-	cleanup_buffer struct buffer word = {0};
+	cleanup_buffer struct buffer word = { 0 };
 	text_append_printable(&word, *name ? name : state);
 	if (!word.length)
 		return;
@@ -66,7 +73,8 @@ static void write_standing(struct buffer *out, const struct submission_view *vie
 {
 	const json_t *held = json_object_get(view->submission, "held");
 	if (member_true(view->submission, "withdrawn"))
-		buffer_text(out, "It is withdrawn, so it does not count; podium withdraw --undo brings it back.\n");
+		buffer_text(
+			out, "It is withdrawn, so it does not count; podium withdraw --undo brings it back.\n");
 	if (member_true(view->submission, "hidden"))
 		buffer_text(out, "It is hidden by an administrator, so it does not count.\n");
 	if (json_is_object(held)) {
@@ -80,7 +88,8 @@ static void write_standing(struct buffer *out, const struct submission_view *vie
 
 static const char *job_result(struct arena *arena, const json_t *job)
 {
-	const char *verdict = words_text(arena, job, "verdict"), *stage = words_text(arena, job, "stage");
+	const char *verdict = words_text(arena, job, "verdict"),
+			   *stage = words_text(arena, job, "stage");
 	long long position = member_whole(job, "position", 0);
 	if (verdict)
 		return verdict;
@@ -94,23 +103,30 @@ static const char *job_rank(struct arena *arena, const json_t *job)
 	long long rank = member_whole(job, "rank", 0), before = member_whole(job, "rank_before", 0);
 	if (!rank)
 		return NULL;
-	return before && before != rank ? arena_printf(arena, "%lld (was %lld)", rank, before) : arena_printf(arena, "%lld", rank);
+	return before && before != rank ? arena_printf(arena, "%lld (was %lld)", rank, before)
+									: arena_printf(arena, "%lld", rank);
 }
 
 static void write_jobs(struct buffer *out, const struct submission_view *view)
 {
 	static const struct table_column columns[] = {
-		{ "GPU", false }, { "Result", false }, { "Score", true }, { "Rank", true }, { "", false }, { "Starts", false },
+		{ "GPU", false },
+		{ "Result", false },
+		{ "Score", true },
+		{ "Rank", true },
+		{ "", false },
+		{ "Starts", false },
 	};
 	const json_t *jobs = json_object_get(view->submission, "jobs");
 	struct table table = table_make(view->arena, columns, COUNT(columns), json_array_size(jobs));
 	size_t i;
 	json_t *job;
-	json_array_foreach(jobs, i, job)
-		table_add(&table, (const char *[]){ member_text(job, "gpu"), job_result(view->arena, job),
+	json_array_foreach(jobs, i, job) table_add(&table,
+		(const char *[]){ member_text(job, "gpu"), job_result(view->arena, job),
 			words_duration(view->arena, job, "score_ns"), job_rank(view->arena, job),
 			member_true(job, "personal_best") ? "personal best" : NULL,
-			member_whole(job, "position", 0) > 0 ? words_until(view->arena, job, "expected_start") : NULL });
+			member_whole(job, "position", 0) > 0 ? words_until(view->arena, job, "expected_start")
+												 : NULL });
 	table.most_width = view->columns;
 	if (table.row_count) {
 		buffer_byte(out, '\n');
@@ -129,7 +145,8 @@ static bool has_failed(const json_t *one)
 static const char *case_time(struct arena *arena, const json_t *one)
 {
 	format_text text;
-	double low = member_real(one, "lower_ns"), high = member_real(one, "upper_ns"), mean = member_real(one, "mean_ns");
+	double low = member_real(one, "lower_ns"), high = member_real(one, "upper_ns"),
+		   mean = member_real(one, "mean_ns");
 	if (has_failed(one) || isnan(mean))
 		return member_text(one, "verdict");
 	format_duration_within(text, mean, isnan(low) || isnan(high) ? NAN : (high - low) / 2);
@@ -139,29 +156,40 @@ static const char *case_time(struct arena *arena, const json_t *one)
 static void write_times(struct buffer *out, const struct submission_view *view, const json_t *cases)
 {
 	static const struct table_column columns[] = {
-		{ "#", true }, { "Shape", false }, { "Time", true }, { "Best", true }, { "Worst", true }, { "Runs", true },
-		{ "Constant", true }, { "Of peak", true },
+		{ "#", true },
+		{ "Shape", false },
+		{ "Time", true },
+		{ "Best", true },
+		{ "Worst", true },
+		{ "Runs", true },
+		{ "Constant", true },
+		{ "Of peak", true },
 	};
 	struct table table = table_make(view->arena, columns, COUNT(columns), json_array_size(cases));
 	size_t i;
 	json_t *one;
-	json_array_foreach(cases, i, one)
-		table_add(&table, (const char *[]){ arena_printf(view->arena, "%lld", member_whole(one, "index", (long long)i) + 1),
-			member_text(one, "spec"), case_time(view->arena, one), words_duration(view->arena, one, "best_ns"),
+	json_array_foreach(cases, i, one) table_add(&table,
+		(const char *[]){
+			arena_printf(view->arena, "%lld", member_whole(one, "index", (long long)i) + 1),
+			member_text(one, "spec"), case_time(view->arena, one),
+			words_duration(view->arena, one, "best_ns"),
 			words_duration(view->arena, one, "worst_ns"), words_count(view->arena, one, "runs"),
-			words_duration(view->arena, one, "constant_ns"), words_share(view->arena, one, "peak_share") });
+			words_duration(view->arena, one, "constant_ns"),
+			words_share(view->arena, one, "peak_share") });
 	table.most_width = view->columns;
 	table_write(out, &table, "  ");
 }
 
 static void write_tests(struct buffer *out, const struct submission_view *view, const json_t *cases)
 {
-	static const struct table_column columns[] = { { "#", true }, { "Case", false }, { "Result", false } };
+	static const struct table_column columns[] = { { "#", true }, { "Case", false },
+		{ "Result", false } };
 	struct table table = table_make(view->arena, columns, COUNT(columns), json_array_size(cases));
 	size_t i;
 	json_t *one;
-	json_array_foreach(cases, i, one)
-		table_add(&table, (const char *[]){ arena_printf(view->arena, "%lld", member_whole(one, "index", (long long)i) + 1),
+	json_array_foreach(cases, i, one) table_add(&table,
+		(const char *[]){
+			arena_printf(view->arena, "%lld", member_whole(one, "index", (long long)i) + 1),
 			member_text(one, "spec"), member_text(one, "verdict") });
 	table.most_width = view->columns;
 	table_write(out, &table, "  ");
@@ -171,9 +199,7 @@ static bool is_timed(const json_t *cases)
 {
 	size_t i;
 	json_t *one;
-	json_array_foreach(cases, i, one)
-		if (!isnan(member_real(one, "mean_ns")))
-			return true;
+	json_array_foreach(cases, i, one) if (!isnan(member_real(one, "mean_ns"))) return true;
 	return false;
 }
 
@@ -182,18 +208,20 @@ static void write_first_failure(struct buffer *out, const json_t *job, const jso
 {
 	size_t i;
 	json_t *one;
-	json_array_foreach(cases, i, one)
-		if (has_failed(one) && *member_text(one, "message")) {
-			if (strstr(member_text(job, "reason"), member_text(one, "message"))
-				|| strstr(member_text(job, "message"), member_text(one, "message")))
-				return;
-			buffer_printf(out, "  First failing case, number %lld:\n", member_whole(one, "index", (long long)i) + 1);
-			print_tail(out, "    ", member_text(one, "message"));
+	json_array_foreach(cases, i, one) if (has_failed(one) && *member_text(one, "message"))
+	{
+		if (strstr(member_text(job, "reason"), member_text(one, "message"))
+			|| strstr(member_text(job, "message"), member_text(one, "message")))
 			return;
-		}
+		buffer_printf(out, "  First failing case, number %lld:\n",
+			member_whole(one, "index", (long long)i) + 1);
+		print_tail(out, "    ", member_text(one, "message"));
+		return;
+	}
 }
 
-static void write_stage(struct buffer *out, const struct submission_view *view, const json_t *job, const json_t *stage)
+static void write_stage(
+	struct buffer *out, const struct submission_view *view, const json_t *job, const json_t *stage)
 {
 	const json_t *cases = json_object_get(stage, "cases");
 	const char *output = member_text(stage, "output");
@@ -209,13 +237,15 @@ static void write_stage(struct buffer *out, const struct submission_view *view, 
 	buffer_text(out, ", ");
 	text_append_printable(out, member_text(stage, "name"));
 	buffer_text(out, ": ");
-	text_append_printable(out, *member_text(stage, "verdict") ? member_text(stage, "verdict") : "running");
+	text_append_printable(
+		out, *member_text(stage, "verdict") ? member_text(stage, "verdict") : "running");
 	buffer_printf(out, "%s%s\n", *duration ? " after " : "", duration);
 	if (json_array_size(cases))
 		(is_timed(cases) ? write_times : write_tests)(out, view, cases);
 	write_first_failure(out, job, cases);
 	if (*output && (view->is_whole || has_failed(stage))) {
-		buffer_text(out, member_true(stage, "output_cut") ? "  It printed (shortened):\n" : "  It printed:\n");
+		buffer_text(out,
+			member_true(stage, "output_cut") ? "  It printed (shortened):\n" : "  It printed:\n");
 		print_tail(out, "  | ", output);
 	}
 }
@@ -223,7 +253,9 @@ static void write_stage(struct buffer *out, const struct submission_view *view, 
 static void write_reason(struct buffer *out, const struct submission_view *view, const json_t *job)
 {
 	static const char *const KEYS[] = { "reason", "message" };
-	const char *advice = verdict_advice(verdict_from_name(member_text(view->submission, "verdict"))), *said = "";
+	const char *advice =
+				   verdict_advice(verdict_from_name(member_text(view->submission, "verdict"))),
+			   *said = "";
 	for (size_t i = 0; i < COUNT(KEYS); i++) {
 		const char *text = member_text(job, KEYS[i]);
 		if (!*text || strcmp(text, said) == 0 || (advice && strcmp(text, advice) == 0))
@@ -238,7 +270,7 @@ static void write_reason(struct buffer *out, const struct submission_view *view,
 
 static void write_fact(struct buffer *out, const char *name, const char *value)
 {
-	cleanup_buffer struct buffer heading = {0};
+	cleanup_buffer struct buffer heading = { 0 };
 	if (!value || !*value)
 		return;
 	text_append_printable(&heading, name);
@@ -247,7 +279,8 @@ static void write_fact(struct buffer *out, const char *name, const char *value)
 	buffer_byte(out, '\n');
 }
 
-static void write_circumstances(struct buffer *out, const struct submission_view *view, const json_t *job)
+static void write_circumstances(
+	struct buffer *out, const struct submission_view *view, const json_t *job)
 {
 	const char *key;
 	json_t *value;
@@ -267,8 +300,7 @@ static void write_job(struct buffer *out, const struct submission_view *view, co
 	size_t i;
 	json_t *stage;
 	write_reason(out, view, job);
-	json_array_foreach(json_object_get(job, "stages"), i, stage)
-		write_stage(out, view, job, stage);
+	json_array_foreach(json_object_get(job, "stages"), i, stage) write_stage(out, view, job, stage);
 	write_circumstances(out, view, job);
 }
 
@@ -285,8 +317,7 @@ void submission_write(struct buffer *out, const struct submission_view *view)
 		buffer_byte(out, '\n');
 	}
 	write_jobs(out, view);
-	json_array_foreach(json_object_get(view->submission, "jobs"), i, job)
-		write_job(out, view, job);
+	json_array_foreach(json_object_get(view->submission, "jobs"), i, job) write_job(out, view, job);
 	if (view->page)
 		buffer_printf(out, "\n%s\n", view->page);
 }

@@ -1,4 +1,5 @@
-/* `podium submit`: sends a file. What it does not say itself, its directives say, and then the leaderboard. */
+/* `podium submit`: sends a file. What it does not say itself, its directives say, and then the
+ * leaderboard. */
 #include "cli/podium/commands.h"
 
 #include "cli/podium/api.h"
@@ -19,7 +20,8 @@ struct order {
 	struct submission_file file;
 	struct directives directives;
 	const char *leaderboard, *mode, *note;
-	const char *gpus[most_gpus]; size_t gpu_count;
+	const char *gpus[most_gpus];
+	size_t gpu_count;
 };
 
 static int add_gpu(struct order *order, const char *gpu, struct error *error)
@@ -62,8 +64,11 @@ static int read_order(const struct call *call, struct order *order, struct error
 	order->leaderboard = call_value(call, "leaderboard");
 	order->leaderboard = order->leaderboard ? order->leaderboard : order->directives.leaderboard;
 	if (!order->leaderboard)
-		return fail(error, ERROR_INPUT, "Name the leaderboard: --leaderboard NAME, or as the first line of %s: %s!POPCORN leaderboard NAME. "
-			"podium list shows them.", path, text_ends_with(path, ".py") ? "#" : "//");
+		return fail(error, ERROR_INPUT,
+			"Name the leaderboard: --leaderboard NAME, or as the first line of %s: %s!POPCORN "
+		    "leaderboard NAME. "
+			"podium list shows them.",
+			path, text_ends_with(path, ".py") ? "#" : "//");
 	return take_gpus(call, order, error);
 }
 
@@ -73,14 +78,17 @@ static int choose_gpus(struct session *session, struct order *order, struct erro
 	cleanup_json json_t *board = NULL;
 	if (order->gpu_count)
 		return 0;
-	int rc = api_get(session, arena_printf(session->arena, "/leaderboards/%s",
-		http_escape(session->arena, order->leaderboard)), &board, error);
+	int rc = api_get(session,
+		arena_printf(
+			session->arena, "/leaderboards/%s", http_escape(session->arena, order->leaderboard)),
+		&board, error);
 	if (rc)
 		return rc;
 	const json_t *gpus = json_object_get(board, "gpus");
 	const char *all = words_list(session->arena, board, "gpus");
 	if (json_array_size(gpus) != 1)
-		return fail(error, ERROR_INPUT, "Name the GPUs with --gpu; %s has %s.", order->leaderboard, all ? all : "none");
+		return fail(error, ERROR_INPUT, "Name the GPUs with --gpu; %s has %s.", order->leaderboard,
+			all ? all : "none");
 	order->gpus[order->gpu_count++] = all;
 	return 0;
 }
@@ -90,8 +98,8 @@ static json_t *make_body(const struct order *order)
 	json_t *gpus = json_array();
 	for (size_t i = 0; i < order->gpu_count; i++)
 		json_array_append_new(gpus, json_string(order->gpus[i]));
-	json_t *body = json_pack("{s:s, s:s%, s:s, s:o}", "file_name", order->file.name, "code", order->file.source,
-		order->file.length, "mode", order->mode, "gpus", gpus);
+	json_t *body = json_pack("{s:s, s:s%, s:s, s:o}", "file_name", order->file.name, "code",
+		order->file.source, order->file.length, "mode", order->mode, "gpus", gpus);
 	if (order->note)
 		json_object_set_new(body, "note", json_string(order->note));
 	return body;
@@ -110,26 +118,31 @@ static const char *make_key(struct arena *arena)
 static int add_doubt(struct error *error)
 {
 	struct error reason = *error;
-	return fail(error, reason.code, "%.800s Whether the submission arrived, podium history shows.", reason.text);
+	return fail(error, reason.code, "%.800s Whether the submission arrived, podium history shows.",
+		reason.text);
 }
 
-static int send(struct session *session, const struct order *order, json_t **submission, struct error *error)
+static int send(
+	struct session *session, const struct order *order, json_t **submission, struct error *error)
 {
 	cleanup_json json_t *body = make_body(order);
 	if (!body)
 		return fail(error, ERROR_INPUT, "The note, the leaderboard or a GPU is not UTF-8.");
 	progress_say(&session->progress, "sending %s", order->file.name);
-	int rc = api_send(session, "POST", arena_printf(session->arena, "/leaderboards/%s/submissions",
-		http_escape(session->arena, order->leaderboard)), body, make_key(session->arena), submission, error);
+	int rc = api_send(session, "POST",
+		arena_printf(session->arena, "/leaderboards/%s/submissions",
+			http_escape(session->arena, order->leaderboard)),
+		body, make_key(session->arena), submission, error);
 	return rc && !session->status ? add_doubt(error) : rc;
 }
 
 static void say_sent(struct session *session, const struct order *order, long long id)
 {
-	struct buffer gpus = {0};
+	struct buffer gpus = { 0 };
 	for (size_t i = 0; i < order->gpu_count; i++)
 		buffer_printf(&gpus, "%s%s", i ? ", " : "", order->gpus[i]);
-	progress_keep(&session->progress, "Submission %lld to %s: %s on %s, %s", id, order->leaderboard, order->mode, buffer_string(&gpus),
+	progress_keep(&session->progress, "Submission %lld to %s: %s on %s, %s", id, order->leaderboard,
+		order->mode, buffer_string(&gpus),
 		session_page(session, arena_printf(session->arena, "/submission/%lld", id)));
 	buffer_free(&gpus);
 }
@@ -143,14 +156,15 @@ static int tell_sent(struct session *session, const json_t *submission, long lon
 	progress_end(&session->progress);
 	printf("%lld\n", id);
 	if (session->progress.rewrites)
-		progress_keep(&session->progress, "To wait for its result: podium status %lld --follow", id);
+		progress_keep(
+			&session->progress, "To wait for its result: podium status %lld --follow", id);
 	return podium_done;
 }
 
 int submit_command(const struct call *call)
 {
-	cleanup_session struct session session = {0};
-	struct error error = {0};
+	cleanup_session struct session session = { 0 };
+	struct error error = { 0 };
 	struct order order;
 	cleanup_json json_t *submission = NULL, *result = NULL;
 	int rc = read_order(call, &order, &error);

@@ -5,10 +5,14 @@
 
 #include <string.h>
 
-struct table table_make(struct arena *arena, const struct table_column *columns, size_t count, size_t most_rows)
+struct table table_make(
+	struct arena *arena, const struct table_column *columns, size_t count, size_t most_rows)
 {
 	return (struct table){
-		.arena = arena, .columns = columns, .column_count = count, .most_rows = most_rows,
+		.arena = arena,
+		.columns = columns,
+		.column_count = count,
+		.most_rows = most_rows,
 		.rows = arena_alloc(arena, sizeof(const char *[table_most_columns]) * (most_rows + 1)),
 	};
 }
@@ -19,7 +23,7 @@ void table_add(struct table *table, const char *const *cells)
 		return;
 	const char **row = table->rows[table->row_count++];
 	for (size_t i = 0; i < table->column_count; i++) {
-		cleanup_buffer struct buffer cell = {0};
+		cleanup_buffer struct buffer cell = { 0 };
 		text_append_printable(&cell, cells[i] ? cells[i] : "");
 		row[i] = arena_strdup(table->arena, buffer_string(&cell));
 	}
@@ -53,7 +57,8 @@ static void make_fit(const struct table *table, size_t *widths, size_t indent)
 	while (table->most_width && whole_width(table, widths, indent) > table->most_width) {
 		size_t widest = table->column_count;
 		for (size_t i = 0; i < table->column_count; i++)
-			if (!table->columns[i].is_number && widths[i] > least_width && (widest == table->column_count || widths[i] > widths[widest]))
+			if (!table->columns[i].is_number && widths[i] > least_width
+				&& (widest == table->column_count || widths[i] > widths[widest]))
 				widest = i;
 		if (widest == table->column_count)
 			return;
@@ -61,15 +66,15 @@ static void make_fit(const struct table *table, size_t *widths, size_t indent)
 	}
 }
 
-static void write_row(struct buffer *out, const struct table *table, const size_t *widths, const char *const *cells,
-	const char *indent)
+static void write_row(struct buffer *out, const struct table *table, const size_t *widths,
+	const char *const *cells, const char *indent)
 {
 	size_t owed = 0; /* spaces that are written when something follows */
 	buffer_text(out, indent);
 	for (size_t i = 0; i < table->column_count; i++) {
 		if (!widths[i])
 			continue;
-		cleanup_buffer struct buffer cell = {0};
+		cleanup_buffer struct buffer cell = { 0 };
 		display_append(&cell, cells[i], widths[i]);
 		size_t blank = widths[i] - display_width(buffer_string(&cell));
 		bool is_number = table->columns[i].is_number;

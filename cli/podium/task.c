@@ -1,4 +1,5 @@
-/* `podium task NAME`: a leaderboard's task as a folder, which `podium check --task` takes, with a template to begin from. */
+/* `podium task NAME`: a leaderboard's task as a folder, which `podium check --task` takes, with a
+ * template to begin from. */
 #include "cli/podium/commands.h"
 
 #include "cli/podium/api.h"
@@ -16,15 +17,16 @@
 
 /* One file to fetch. */
 struct fetch {
-	const char *path;      /* in the folder */
-	const char *address;   /* behind /api/v1 */
-	const char *digest;    /* what it must have; "": not told */
+	const char *path;    /* in the folder */
+	const char *address; /* behind /api/v1 */
+	const char *digest;  /* what it must have; "": not told */
 };
 
 struct plan {
 	struct session *session;
 	const char *leaderboard, *folder;
-	struct fetch *fetches; size_t count;
+	struct fetch *fetches;
+	size_t count;
 	size_t outcomes[STORE_KEPT + 1];
 };
 
@@ -35,7 +37,8 @@ static const char *escape_path(struct arena *arena, const char *path)
 	const char *escaped = "";
 	for (const char *part = path; *part;) {
 		size_t length = strcspn(part, "/");
-		escaped = arena_printf(arena, "%s%s%s", escaped, *escaped ? "/" : "", http_escape(arena, arena_strndup(arena, part, length)));
+		escaped = arena_printf(arena, "%s%s%s", escaped, *escaped ? "/" : "",
+			http_escape(arena, arena_strndup(arena, part, length)));
 		part += length + (part[length] == '/');
 	}
 	return escaped;
@@ -47,12 +50,15 @@ static void plan_files(struct plan *plan, const json_t *task)
 	const char *board = http_escape(arena, plan->leaderboard);
 	size_t i;
 	json_t *file;
-	json_array_foreach(json_object_get(task, "files"), i, file) {
+	json_array_foreach(json_object_get(task, "files"), i, file)
+	{
 		const char *path = member_text(file, "path");
 		if (strcmp(member_text(file, "role"), "template") == 0)
 			continue;
-		plan->fetches[plan->count++] = (struct fetch){ .path = path, .digest = member_text(file, "sha256"),
-			.address = arena_printf(arena, "/leaderboards/%s/files/%s", board, escape_path(arena, path)) };
+		plan->fetches[plan->count++] = (struct fetch){ .path = path,
+			.digest = member_text(file, "sha256"),
+			.address =
+				arena_printf(arena, "/leaderboards/%s/files/%s", board, escape_path(arena, path)) };
 	}
 }
 
@@ -73,30 +79,35 @@ static int plan_templates(struct plan *plan, const json_t *task, struct error *e
 	bool found = !wish;
 	size_t i;
 	json_t *template;
-	json_array_foreach(json_object_get(task, "templates"), i, template) {
+	json_array_foreach(json_object_get(task, "templates"), i, template)
+	{
 		const char *language = member_text(template, "language");
 		if (wish && strcmp(wish, language) != 0)
 			continue;
 		found = true;
 		if (is_planned(plan, member_text(template, "file_name")))
 			continue;
-		plan->fetches[plan->count++] = (struct fetch){ .path = member_text(template, "file_name"), .digest = "",
+		plan->fetches[plan->count++] = (struct fetch){ .path = member_text(template, "file_name"),
+			.digest = "",
 			.address = arena_printf(arena, "/leaderboards/%s/templates/%s",
 				http_escape(arena, plan->leaderboard), http_escape(arena, language)) };
 	}
 	if (!found)
-		return fail(error, ERROR_NOT_FOUND, "%s has no template for %s.", plan->leaderboard, quote(arena, wish));
+		return fail(error, ERROR_NOT_FOUND, "%s has no template for %s.", plan->leaderboard,
+			quote(arena, wish));
 	return 0;
 }
 
-/* Before anything is fetched: a server that names one path of that kind is not trusted with the others. */
+/* Before anything is fetched: a server that names one path of that kind is not trusted with the
+ * others. */
 static int check_paths(const struct plan *plan, struct error *error)
 {
 	const char **paths = arena_array(plan->session->arena, const char *, plan->count + 1);
 	for (size_t i = 0; i < plan->count; i++) {
 		const char *fault = store_path_fault(paths[i] = plan->fetches[i].path);
 		if (fault)
-			return fail(error, ERROR_INPUT, "The server names a file %s, whose path %s; nothing was written.",
+			return fail(error, ERROR_INPUT,
+				"The server names a file %s, whose path %s; nothing was written.",
 				quote(plan->session->arena, paths[i]), fault);
 	}
 	return paths_check(plan->session->arena, paths, plan->count, error);
@@ -105,13 +116,17 @@ static int check_paths(const struct plan *plan, struct error *error)
 static int make_plan(struct plan *plan, json_t **task, struct error *error)
 {
 	struct session *session = plan->session;
-	int rc = api_get(session, arena_printf(session->arena, "/leaderboards/%s/task",
-		http_escape(session->arena, plan->leaderboard)), task, error);
+	int rc = api_get(session,
+		arena_printf(session->arena, "/leaderboards/%s/task",
+			http_escape(session->arena, plan->leaderboard)),
+		task, error);
 	if (rc)
 		return rc;
-	size_t most = json_array_size(json_object_get(*task, "files")) + json_array_size(json_object_get(*task, "templates"));
+	size_t most = json_array_size(json_object_get(*task, "files"))
+		+ json_array_size(json_object_get(*task, "templates"));
 	if (most > fileset_most_files)
-		return fail(error, ERROR_LIMIT, "The server names %zu files; a task has %d at most.", most, (int)fileset_most_files);
+		return fail(error, ERROR_LIMIT, "The server names %zu files; a task has %d at most.", most,
+			(int)fileset_most_files);
 	plan->fetches = arena_array(session->arena, struct fetch, most + 1);
 	plan_files(plan, *task);
 	rc = plan_templates(plan, *task, error);
@@ -120,21 +135,29 @@ static int make_plan(struct plan *plan, json_t **task, struct error *error)
 
 /* ---- fetching it ---- */
 
-static int check_text(const struct fetch *fetch, const struct http_answer *answer, struct error *error)
+static int check_text(
+	const struct fetch *fetch, const struct http_answer *answer, struct error *error)
 {
 	store_digest digest;
 	store_digest_of(digest, answer->body, answer->length);
 	if (answer->length > fileset_most_file_bytes)
-		return fail(error, ERROR_LIMIT, "%s has %zu bytes, which is more than a task's file may have.", fetch->path, answer->length);
+		return fail(error, ERROR_LIMIT,
+			"%s has %zu bytes, which is more than a task's file may have.", fetch->path,
+			answer->length);
 	if (*fetch->digest && strcmp(fetch->digest, digest) != 0)
-		return fail(error, ERROR_SYSTEM, "%s did not arrive as the server described it; it may have been replaced meanwhile. Try again.",
+		return fail(error, ERROR_SYSTEM,
+			"%s did not arrive as the server described it; it may have been replaced meanwhile. "
+		    "Try again.",
 			fetch->path);
 	return 0;
 }
 
-static int fetch_one(struct plan *plan, struct store *store, const struct fetch *fetch, struct error *error)
+static int fetch_one(
+	struct plan *plan, struct store *store, const struct fetch *fetch, struct error *error)
 {
-	static const char *const WORDS[] = { [STORE_NEW] = "new", [STORE_SAME] = NULL, [STORE_UPDATED] = "updated",
+	static const char *const WORDS[] = { [STORE_NEW] = "new",
+		[STORE_SAME] = NULL,
+		[STORE_UPDATED] = "updated",
 		[STORE_KEPT] = "kept, because it was changed here" };
 	struct http_answer answer = { .status = 304 };
 	enum store_outcome outcome = STORE_SAME;
@@ -149,7 +172,7 @@ static int fetch_one(struct plan *plan, struct store *store, const struct fetch 
 	if (rc || !WORDS[outcome])
 		return rc;
 	progress_end(&plan->session->progress);
-	cleanup_buffer struct buffer line = {0};
+	cleanup_buffer struct buffer line = { 0 };
 	text_append_printable(&line, fetch->path);
 	printf("%s/%s: %s\n", plan->folder, buffer_string(&line), WORDS[outcome]);
 	return 0;
@@ -158,20 +181,22 @@ static int fetch_one(struct plan *plan, struct store *store, const struct fetch 
 static int fetch_all(struct plan *plan, struct error *error)
 {
 	cleanup_store struct store store = { .folder = -1 };
-	int rc = store_open(plan->session->arena, plan->folder, plan->session->address.url, plan->leaderboard, &store, error);
+	int rc = store_open(plan->session->arena, plan->folder, plan->session->address.url,
+		plan->leaderboard, &store, error);
 	if (rc)
 		return rc;
 	for (size_t i = 0; i < plan->count && !rc; i++)
 		rc = fetch_one(plan, &store, &plan->fetches[i], error);
-	struct error other = {0};
+	struct error other = { 0 };
 	return store_save(&store, rc ? &other : error) ? error->code : rc;
 }
 
 static void tell(const struct plan *plan, const json_t *task)
 {
 	struct arena *arena = plan->session->arena;
-	printf("%s, version %lld: %s in %s, %zu as before.\n", plan->leaderboard, member_whole(task, "version", 0),
-		plural(arena, (int64_t)plan->count, "file"), plan->folder, plan->outcomes[STORE_SAME]);
+	printf("%s, version %lld: %s in %s, %zu as before.\n", plan->leaderboard,
+		member_whole(task, "version", 0), plural(arena, (int64_t)plan->count, "file"), plan->folder,
+		plan->outcomes[STORE_SAME]);
 	if (plan->outcomes[STORE_KEPT])
 		printf("%s stayed as you changed it; move it away to get the server's.\n",
 			plural(arena, (int64_t)plan->outcomes[STORE_KEPT], "file"));
@@ -179,13 +204,17 @@ static void tell(const struct plan *plan, const json_t *task)
 
 int task_command(const struct call *call)
 {
-	cleanup_session struct session session = {0};
-	struct error error = {0};
+	cleanup_session struct session session = { 0 };
+	struct error error = { 0 };
 	cleanup_json json_t *task = NULL;
-	struct plan plan = { .session = &session, .leaderboard = call->arguments[0], .folder = call_value(call, "to") };
+	struct plan plan = {
+		.session = &session, .leaderboard = call->arguments[0], .folder = call_value(call, "to")
+	};
 	plan.folder = plan.folder ? plan.folder : plan.leaderboard;
-	int rc = text_is_leaderboard_name(plan.leaderboard) ? 0
-		: fail(&error, ERROR_INPUT, "%s is no name of a leaderboard; podium list shows them.", quote(call->arena, plan.leaderboard));
+	int rc = text_is_leaderboard_name(plan.leaderboard)
+		? 0
+		: fail(&error, ERROR_INPUT, "%s is no name of a leaderboard; podium list shows them.",
+			quote(call->arena, plan.leaderboard));
 	if (rc)
 		return podium_complain(&error, podium_misused);
 	rc = session_open(&session, call, &error);

@@ -8,7 +8,7 @@
 /* The codes are documented in check_help and docs/podium.md, and do not change. */
 static const struct meaning {
 	int exit_code;
-	const char *advice;  /* NULL: what the server says */
+	const char *advice; /* NULL: what the server says */
 } MEANINGS[] = {
 	[VERDICT_NONE] = { podium_failed, "podium-run says no verdict that this program knows." },
 	[VERDICT_PASSED] = { podium_done, NULL },
@@ -19,7 +19,8 @@ static const struct meaning {
 	[VERDICT_MEMORY_LIMIT] = { 14, NULL },
 	[VERDICT_OUTPUT_LIMIT] = { 15, NULL },
 	[VERDICT_PROTOCOL_VIOLATION] = { 16,
-		"What came back from the evaluation is not what an honest run sends; the server ranks nothing then." },
+		"What came back from the evaluation is not what an honest run sends; the server ranks "
+	    "nothing then." },
 	[VERDICT_INTERNAL_ERROR] = { podium_cannot,
 		"The submission is not at fault: the task's own files, podium-run or this machine are." },
 	[VERDICT_CANCELLED] = { podium_cannot, NULL },

@@ -21,7 +21,8 @@ static const char *ordinal(struct arena *arena, long long number)
 {
 	static const char *const endings[] = { "th", "st", "nd", "rd" };
 	bool is_teen = number % 100 >= 11 && number % 100 <= 13;
-	return arena_printf(arena, "%lld%s", number, endings[is_teen || number % 10 > 3 ? 0 : number % 10]);
+	return arena_printf(
+		arena, "%lld%s", number, endings[is_teen || number % 10 > 3 ? 0 : number % 10]);
 }
 
 static const char *state_of(struct arena *arena, const json_t *job, bool with_start)
@@ -33,7 +34,8 @@ static const char *state_of(struct arena *arena, const json_t *job, bool with_st
 		return score ? arena_printf(arena, "%s, %s", verdict, score) : verdict;
 	if (position > 0) {
 		const char *start = with_start ? words_until(arena, job, "expected_start") : NULL;
-		return arena_printf(arena, "%s, %s in line%s%s", state, ordinal(arena, position), start ? ", starts " : "", start ? start : "");
+		return arena_printf(arena, "%s, %s in line%s%s", state, ordinal(arena, position),
+			start ? ", starts " : "", start ? start : "");
 	}
 	return *stage ? stage : state;
 }
@@ -47,12 +49,13 @@ void waiting_step(struct buffer *out, struct arena *arena, const json_t *job)
 
 void waiting_line(struct buffer *out, struct arena *arena, const json_t *job, size_t name_width)
 {
-	cleanup_buffer struct buffer name = {0};
+	cleanup_buffer struct buffer name = { 0 };
 	const json_t *progress = json_object_get(job, "progress");
 	long long done = member_whole(progress, "done", 0), all = member_whole(progress, "of", 0);
 	text_append_printable(&name, member_text(job, "gpu"));
 	size_t width = display_width(buffer_string(&name));
-	buffer_printf(out, "%s%*s  ", buffer_string(&name), (int)(name_width > width ? name_width - width : 0), "");
+	buffer_printf(out, "%s%*s  ", buffer_string(&name),
+		(int)(name_width > width ? name_width - width : 0), "");
 	if (*member_text(job, "verdict"))
 		done = all = 1;
 	progress_bar(out, done, all);
@@ -66,8 +69,9 @@ static size_t widest_name(const json_t *jobs)
 {
 	size_t widest = 0, i;
 	json_t *job;
-	json_array_foreach(jobs, i, job) {
-		cleanup_buffer struct buffer name = {0};
+	json_array_foreach(jobs, i, job)
+	{
+		cleanup_buffer struct buffer name = { 0 };
 		text_append_printable(&name, member_text(job, "gpu"));
 		size_t width = display_width(buffer_string(&name));
 		widest = width > widest ? width : widest;
@@ -80,8 +84,9 @@ static void show_on_terminal(struct session *session, struct arena *arena, const
 	const char *lines[progress_most_lines];
 	size_t count = 0, width = widest_name(jobs), i;
 	json_t *job;
-	json_array_foreach(jobs, i, job) {
-		cleanup_buffer struct buffer line = {0};
+	json_array_foreach(jobs, i, job)
+	{
+		cleanup_buffer struct buffer line = { 0 };
 		waiting_line(&line, arena, job, width);
 		if (count < progress_most_lines)
 			lines[count++] = arena_strdup(arena, buffer_string(&line));
@@ -90,12 +95,14 @@ static void show_on_terminal(struct session *session, struct arena *arena, const
 }
 
 /* In a pipe, what is as it was is not said again. */
-static void say_changes(struct session *session, struct arena *arena, const json_t *jobs, const json_t *before)
+static void say_changes(
+	struct session *session, struct arena *arena, const json_t *jobs, const json_t *before)
 {
 	size_t i;
 	json_t *job;
-	json_array_foreach(jobs, i, job) {
-		cleanup_buffer struct buffer now = {0}, then = {0};
+	json_array_foreach(jobs, i, job)
+	{
+		cleanup_buffer struct buffer now = { 0 }, then = { 0 };
 		waiting_step(&now, arena, job);
 		if (json_array_get(before, i))
 			waiting_step(&then, arena, json_array_get(before, i));
@@ -127,12 +134,13 @@ static int add_how_to_go_on(struct session *session, long long id, struct error 
 {
 	const char *server = call_value(session->call, "server");
 	int code = error->code;
-	cleanup_buffer struct buffer text = {0};
+	cleanup_buffer struct buffer text = { 0 };
 	if (session->interrupt.signal)
 		buffer_printf(&text, "Stopped waiting; submission %lld goes on.", id);
 	else
 		buffer_printf(&text, "%.700s Submission %lld goes on all the same.", error->text, id);
-	buffer_printf(&text, " To go on waiting: podium status %lld --follow%s%s", id, server ? " --server " : "", server ? server : "");
+	buffer_printf(&text, " To go on waiting: podium status %lld --follow%s%s", id,
+		server ? " --server " : "", server ? server : "");
 	return fail(error, code, "%s", buffer_string(&text));
 }
 
@@ -144,14 +152,18 @@ static int64_t patience_ms(void)
 }
 
 /* The next state, in place of the one before where it changed. */
-static int ask_status(struct session *session, struct arena *arena, long long id, char **etag, json_t **status, struct error *error)
+static int ask_status(struct session *session, struct arena *arena, long long id, char **etag,
+	json_t **status, struct error *error)
 {
 	struct http_answer answer;
 	struct arena *kept = session->arena;
 	json_t *fresh = NULL;
 	session->arena = arena;
-	int rc = api_ask(session, &(struct http_request){ .path = arena_printf(arena, "/submissions/%lld/status", id),
-		.if_none_match = *etag && **etag ? *etag : NULL, .patience_ms = patience_ms() }, &answer, &fresh, error);
+	int rc = api_ask(session,
+		&(struct http_request){ .path = arena_printf(arena, "/submissions/%lld/status", id),
+			.if_none_match = *etag && **etag ? *etag : NULL,
+			.patience_ms = patience_ms() },
+		&answer, &fresh, error);
 	session->arena = kept;
 	if (!rc && !fresh && *status)
 		show(session, *status, *status); /* in place of what was said of the network */
@@ -194,23 +206,31 @@ int waiting_for(struct session *session, long long id, json_t **submission, stru
 	struct http_answer answer;
 	int rc = wait_until_over(session, id, error);
 	if (!rc)
-		rc = api_ask(session, &(struct http_request){ .path = arena_printf(session->arena, "/submissions/%lld", id),
-			.patience_ms = patience_ms() }, &answer, submission, error);
+		rc = api_ask(session,
+			&(struct http_request){ .path = arena_printf(session->arena, "/submissions/%lld", id),
+				.patience_ms = patience_ms() },
+			&answer, submission, error);
 	progress_end(&session->progress);
 	return rc && rc != ERROR_NOT_FOUND ? add_how_to_go_on(session, id, error) : rc;
 }
 
 int waiting_tell(struct session *session, const json_t *submission, bool is_whole)
 {
-	cleanup_buffer struct buffer text = {0};
+	cleanup_buffer struct buffer text = { 0 };
 	progress_end(&session->progress);
 	if (session->as_json) {
 		print_json(submission);
 		return submission_exit_code(submission);
 	}
-	submission_write(&text, &(struct submission_view){ .arena = session->arena, .submission = submission,
-		.page = session_page(session, arena_printf(session->arena, "/submission/%lld", member_whole(submission, "id", 0))),
-		.columns = display_columns(STDOUT_FILENO), .in_colour = display_wants_colour(STDOUT_FILENO), .is_whole = is_whole });
+	submission_write(&text,
+		&(struct submission_view){ .arena = session->arena,
+			.submission = submission,
+			.page = session_page(session,
+				arena_printf(
+					session->arena, "/submission/%lld", member_whole(submission, "id", 0))),
+			.columns = display_columns(STDOUT_FILENO),
+			.in_colour = display_wants_colour(STDOUT_FILENO),
+			.is_whole = is_whole });
 	fputs(buffer_string(&text), stdout);
 	return submission_exit_code(submission);
 }

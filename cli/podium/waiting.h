@@ -1,5 +1,5 @@
-/* Waiting for a submission to end, and saying meanwhile how far it is. What goes wrong on the way leaves the submission alone:
- * the sentence says how to go on waiting. */
+/* Waiting for a submission to end, and saying meanwhile how far it is. What goes wrong on the way
+ * leaves the submission alone: the sentence says how to go on waiting. */
 #ifndef PODIUM_CLI_PODIUM_WAITING_H
 #define PODIUM_CLI_PODIUM_WAITING_H
 
@@ -7,8 +7,8 @@
 
 #include <jansson.h>
 
-/* Returns once the submission has ended, with the whole of it, or with an error; after an interrupt with the session's
- * interrupt taken. */
+/* Returns once the submission has ended, with the whole of it, or with an error; after an interrupt
+ * with the session's interrupt taken. */
 int waiting_for(struct session *session, long long id, json_t **submission, struct error *error);
 
 /* Prints a submission, as JSON with --json; the return value is the exit code of its verdict. */

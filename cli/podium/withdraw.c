@@ -10,16 +10,20 @@
 /* Doing any of these twice is the same as once, so a cut connection is no reason to give up. */
 static int change(const struct call *call, const char *what, const char *words)
 {
-	cleanup_session struct session session = {0};
-	struct error error = {0};
+	cleanup_session struct session session = { 0 };
+	struct error error = { 0 };
 	struct http_answer answer;
 	cleanup_json json_t *result = NULL;
 	long long id;
 	if (call_id(call, 0, &id, &error))
 		return podium_complain(&error, podium_misused);
 	int rc = session_open(&session, call, &error);
-	rc = rc ? rc : api_ask(&session, &(struct http_request){ .method = "POST", .path = arena_printf(call->arena, "/submissions/%lld/%s", id,
-		what), .is_safe_to_repeat = true }, &answer, &result, &error);
+	rc = rc ? rc
+			: api_ask(&session,
+				&(struct http_request){ .method = "POST",
+					.path = arena_printf(call->arena, "/submissions/%lld/%s", id, what),
+					.is_safe_to_repeat = true },
+				&answer, &result, &error);
 	if (rc)
 		return session_end(&session, rc, &error);
 	if (session.as_json) {
@@ -37,6 +41,8 @@ int cancel_command(const struct call *call)
 
 int withdraw_command(const struct call *call)
 {
-	return call_has(call, "undo") ? change(call, "restore", "counts again.")
-		: change(call, "withdraw", "does not count any more; podium withdraw --undo brings it back.");
+	return call_has(call, "undo")
+		? change(call, "restore", "counts again.")
+		: change(
+			call, "withdraw", "does not count any more; podium withdraw --undo brings it back.");
 }

@@ -59,12 +59,11 @@ const char *words_share(struct arena *arena, const json_t *object, const char *k
 
 const char *words_list(struct arena *arena, const json_t *object, const char *key)
 {
-	struct buffer text = {0};
+	struct buffer text = { 0 };
 	size_t i;
 	json_t *item;
-	json_array_foreach(json_object_get(object, key), i, item)
-		if (json_is_string(item))
-			buffer_printf(&text, "%s%s", text.length ? ", " : "", json_string_value(item));
+	json_array_foreach(json_object_get(object, key), i, item) if (json_is_string(item))
+		buffer_printf(&text, "%s%s", text.length ? ", " : "", json_string_value(item));
 	const char *words = text.length ? arena_strdup(arena, text.data) : NULL;
 	buffer_free(&text);
 	return words;

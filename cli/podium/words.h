@@ -1,4 +1,5 @@
-/* Values of the server's JSON as people read them. Everything lives in the arena; nothing is escaped yet. */
+/* Values of the server's JSON as people read them. Everything lives in the arena; nothing is
+ * escaped yet. */
 #ifndef PODIUM_CLI_PODIUM_WORDS_H
 #define PODIUM_CLI_PODIUM_WORDS_H
 
@@ -6,7 +7,8 @@
 
 #include <jansson.h>
 
-/* "2026-11-22 03:17 UTC" of "2026-11-22T03:17:26.123Z"; any other text as it is; NULL: not there. */
+/* "2026-11-22 03:17 UTC" of "2026-11-22T03:17:26.123Z"; any other text as it is; NULL: not there.
+ */
 const char *words_time(struct arena *arena, const json_t *object, const char *key);
 
 /* "in about 4 min", "now"; NULL where the time is not there or no time. */

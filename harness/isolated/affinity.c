@@ -6,7 +6,8 @@
 #include <string.h>
 #include <sys/random.h>
 
-_Static_assert(sizeof(cpu_set_t) == sizeof((struct isolated_affinity *)0)->cpus, "cpu_set_t has another size.");
+_Static_assert(sizeof(cpu_set_t) == sizeof((struct isolated_affinity *)0)->cpus,
+	"cpu_set_t has another size.");
 
 /* The lowest CPU of the core: the same for all of its threads. */
 static int core_of(int cpu)
@@ -57,7 +58,7 @@ int isolated_choose_cpus(int32_t *judge, int32_t *contestants)
 int isolated_pin(int32_t cpu, struct isolated_affinity *saved)
 {
 	cpu_set_t set;
-	*saved = (struct isolated_affinity){0};
+	*saved = (struct isolated_affinity){ 0 };
 	if (cpu < 0)
 		return 0;
 	if (cpu >= CPU_SETSIZE || sched_getaffinity(0, sizeof set, &set))

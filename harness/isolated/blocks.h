@@ -1,6 +1,6 @@
-/* The statistics of a case: blocks of calls, the constant that is subtracted, intervals, and when to stop. What
- * podium_statistics.py is to the judge in Python; a test holds the two against each other, and docs/judge.md gives the
- * reasons. All times are ns. */
+/* The statistics of a case: blocks of calls, the constant that is subtracted, intervals, and when
+ * to stop. What podium_statistics.py is to the judge in Python; a test holds the two against each
+ * other, and docs/judge.md gives the reasons. All times are ns. */
 #ifndef PODIUM_ISOLATED_BLOCKS_H
 #define PODIUM_ISOLATED_BLOCKS_H
 
@@ -15,12 +15,13 @@
 #include <utility>
 #include <vector>
 
-namespace podium {
+namespace podium
+{
 
 using Values = std::vector<double>;
 
-/* For whose mean a relative half-width is too much to ask: 0.4 us are enough, since from job to job the constant is off by 0.1
- * to 0.2 us, which no number of blocks shows. */
+/* For whose mean a relative half-width is too much to ask: 0.4 us are enough, since from job to job
+ * the constant is off by 0.1 to 0.2 us, which no number of blocks shows. */
 constexpr double short_ns = 40'000, enough_ns = 400, enough = 0.01;
 constexpr int most_repeats = 6;  /* of blocks */
 constexpr int most_attempts = 3; /* at a case */
@@ -29,25 +30,31 @@ constexpr double enough_ratio = 0.0025; /* half-width of the logarithm of a rati
 
 /* How a case is measured on a kind of device. */
 struct Rule {
-	std::size_t calls;                   /* of a block */
-	std::vector<std::size_t> looks;      /* numbers of blocks after which it may end; the last one always ends it */
+	std::size_t calls; /* of a block */
+	std::vector<std::size_t>
+		looks; /* numbers of blocks after which it may end; the last one always ends it */
 	std::vector<std::size_t> pair_looks; /* the same for pairs of blocks in a comparison */
 	double most_s;                       /* for the blocks of a case */
 	std::size_t least_warm_calls, most_warm_calls; /* verified, not counted; */
-	double warm_s;                       /* between the two: for so long */
-	std::size_t bells;                   /* of a block: calls that show what the bell alone costs */
-	double wait_ns;                      /* most for which the judge waits behind a null's call, which is done sooner */
-	double overrun_ns, overrun;          /* noise of the judge's own work: ns, a share; infinite: not looked at */
-	double empty_ns;                     /* what the empty kernel of the constant takes itself: no part of it */
-	std::size_t calibrations;            /* blocks of empty kernels before a submission is loaded */
-	double process_ns, process;          /* standard deviation of what a process adds to its calls: ns, a share */
-	double open_before_ns;               /* so long before a call usually ends its gate opens: when its GPU begins */
-	std::size_t controls;                /* of a block: the null's empty kernel among the calls */
-	double disturbance_ns, steady_disturbance_ns; /* by which that may be longer than in the beginning: in a block, and on
-	                                        average over the blocks of a case */
-	double moved_ns, moved;              /* by which the constant may move between the halves of a block: ns, a share */
-	double (*usual)(Values);             /* of the null's calls: what of them is the constant */
-	double (*center)(Values);            /* of the calls: what of them is the value of a block */
+	double warm_s;                                 /* between the two: for so long */
+	std::size_t bells; /* of a block: calls that show what the bell alone costs */
+	double wait_ns; /* most for which the judge waits behind a null's call, which is done sooner */
+	double overrun_ns,
+		overrun;     /* noise of the judge's own work: ns, a share; infinite: not looked at */
+	double empty_ns; /* what the empty kernel of the constant takes itself: no part of it */
+	std::size_t calibrations; /* blocks of empty kernels before a submission is loaded */
+	double process_ns,
+		process; /* standard deviation of what a process adds to its calls: ns, a share */
+	double
+		open_before_ns; /* so long before a call usually ends its gate opens: when its GPU begins */
+	std::size_t controls; /* of a block: the null's empty kernel among the calls */
+	double disturbance_ns,
+		steady_disturbance_ns; /* by which that may be longer than in the beginning: in a block, and
+	                     on average over the blocks of a case */
+	double moved_ns,
+		moved; /* by which the constant may move between the halves of a block: ns, a share */
+	double (*usual)(Values);  /* of the null's calls: what of them is the constant */
+	double (*center)(Values); /* of the calls: what of them is the value of a block */
 };
 
 inline double median(Values values)
@@ -57,8 +64,9 @@ inline double median(Values values)
 	return values.size() % 2 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
 }
 
-/* Hodges and Lehmann's: the median of the means of all pairs, each value with itself as well. Of normal noise it leaves two
- * thirds of what the median leaves, and of even noise a third; a quarter of the values may be anything. */
+/* Hodges and Lehmann's: the median of the means of all pairs, each value with itself as well. Of
+ * normal noise it leaves two thirds of what the median leaves, and of even noise a third; a quarter
+ * of the values may be anything. */
 inline double center(Values values)
 {
 	Values means;
@@ -69,21 +77,23 @@ inline double center(Values values)
 	return median(std::move(means));
 }
 
-/* Nothing makes a call shorter than it is, but on a machine whose processors others use as well much makes it longer, and a
- * constant that is too large is a charge that is too small. */
+/* Nothing makes a call shorter than it is, but on a machine whose processors others use as well
+ * much makes it longer, and a constant that is too large is a charge that is too small. */
 inline double least(Values values)
 {
 	return *std::min_element(values.begin(), values.end());
 }
 
 constexpr double no_limit = std::numeric_limits<double>::infinity(), not_looked_at = no_limit;
-inline const Rule cuda_rule = {13, {6, 7, 8, 10, 12, 16, 20, 26, 34, 46, 60, 76}, {12, 16, 20, 26, 32, 38}, 60, 8, 100, 0.05, 2, 50e6, 20'000, 0.15, 600, 40,
-	200, 0.0008, 20'000, 3,
-	3000, 2000, 500, 0.03, center, center};
-/* For trying things out: a case ends within seconds. Who works on after its call does so on another core, unseen. */
-inline const Rule cpu_rule = {5, {4}, {2, 4}, 2, 1, 1, 0, 0, 0, not_looked_at, not_looked_at, 0, 0, 0, 0, 0, 0,
-	0, 0, 5000, 0.5, least, median};
-constexpr std::size_t least_calls = 3, least_blocks = 4, least_controls = 3; /* with fewer blocks, the page says so */
+inline const Rule cuda_rule = { 13, { 6, 7, 8, 10, 12, 16, 20, 26, 34, 46, 60, 76 },
+	{ 12, 16, 20, 26, 32, 38 }, 60, 8, 100, 0.05, 2, 50e6, 20'000, 0.15, 600, 40, 200, 0.0008,
+	20'000, 3, 3000, 2000, 500, 0.03, center, center };
+/* For trying things out: a case ends within seconds. Who works on after its call does so on another
+ * core, unseen. */
+inline const Rule cpu_rule = { 5, { 4 }, { 2, 4 }, 2, 1, 1, 0, 0, 0, not_looked_at, not_looked_at,
+	0, 0, 0, 0, 0, 0, 0, 0, 5000, 0.5, least, median };
+constexpr std::size_t least_calls = 3, least_blocks = 4,
+					  least_controls = 3; /* with fewer blocks, the page says so */
 
 inline double mean(const Values &values)
 {
@@ -105,7 +115,8 @@ inline double deviation(const Values &values)
 inline double within(double t, std::size_t freedom)
 {
 	bool odd = freedom % 2;
-	double angle = std::atan(t / std::sqrt(static_cast<double>(freedom))), cosine = std::cos(angle), sine = std::sin(angle);
+	double angle = std::atan(t / std::sqrt(static_cast<double>(freedom))), cosine = std::cos(angle),
+		   sine = std::sin(angle);
 	double term = odd ? cosine : 1, total = term;
 	for (std::size_t k = odd ? 3 : 2; k + 1 < freedom; k += 2) {
 		term *= cosine * cosine * static_cast<double>(k - 1) / static_cast<double>(k);
@@ -143,13 +154,14 @@ inline double half_width(const Values &values, double level = 0.95)
 
 /* ---- blocks ---- */
 
-/* One call: from the end of the judge's own work to "done"; then until the GPU had done the least that there is for the
- * judge; then until the output was copied. */
+/* One call: from the end of the judge's own work to "done"; then until the GPU had done the least
+ * that there is for the judge; then until the output was copied. */
 struct Timed {
 	double elapsed_ns, touch_ns = 0, take_ns = 0;
-	double head_ns = 0; /* how long the GPU was at the judge's own work before */
-	double rest_ns = 0; /* until nobody else wanted a turn on the GPU any more */
-	bool is_after = false; /* one of the null: it came right behind the submission's with the same input, not before */
+	double head_ns = 0;    /* how long the GPU was at the judge's own work before */
+	double rest_ns = 0;    /* until nobody else wanted a turn on the GPU any more */
+	bool is_after = false; /* one of the null: it came right behind the submission's with the same
+	                          input, not before */
 };
 
 using Calls = std::vector<Timed>;
@@ -162,16 +174,20 @@ inline Values figures_of(const Calls &calls, double Timed::*figure)
 	return made;
 }
 
-inline Values elapsed_of(const Calls &calls) { return figures_of(calls, &Timed::elapsed_ns); }
+inline Values elapsed_of(const Calls &calls)
+{
+	return figures_of(calls, &Timed::elapsed_ns);
+}
 
 /* Calls of one case in a row, the null contestant's between them. */
 struct Block {
-	Calls calls, null;           /* those that count, and the null's */
-	Values heads, null_heads;    /* how long the judge's own work before the next call took, after each */
-	Values bells;                /* what the bell alone costs */
-	Values controls;             /* what the null's empty kernel costs now, */
-	double quiet_ns = 0;         /* and what it cost before any submission was loaded */
-	double delta_ns = 0;         /* what a call of this contestant costs more than one of the null */
+	Calls calls, null; /* those that count, and the null's */
+	Values heads,
+		null_heads;      /* how long the judge's own work before the next call took, after each */
+	Values bells;        /* what the bell alone costs */
+	Values controls;     /* what the null's empty kernel costs now, */
+	double quiet_ns = 0; /* and what it cost before any submission was loaded */
+	double delta_ns = 0; /* what a call of this contestant costs more than one of the null */
 	std::uint64_t slowed_by = 0; /* NVML's bits at its end */
 
 	/* What is subtracted from a call. `most`: by most_constant. */
@@ -181,24 +197,38 @@ struct Block {
 	}
 
 	/* The same where nobody disturbs. */
-	double plain_constant(const Rule &rule) const { return usual_null(rule) + delta_ns - rule.empty_ns; }
+	double plain_constant(const Rule &rule) const
+	{
+		return usual_null(rule) + delta_ns - rule.empty_ns;
+	}
 
 	/* By how much what the null takes may differ where nobody disturbs. */
-	double noise(const Rule &rule) const { return std::max(rule.disturbance_ns, rule.moved * quiet_ns); }
+	double noise(const Rule &rule) const
+	{
+		return std::max(rule.disturbance_ns, rule.moved * quiet_ns);
+	}
 
-	/* By how much the null's calls are longer because somebody keeps the device busy meanwhile, who would like them to be; 0
-	 * within noise. */
-	double disturbance(const Rule &rule) const { return std::max(beyond(control_over(), rule), beyond(order_over(), rule)); }
+	/* By how much the null's calls are longer because somebody keeps the device busy meanwhile, who
+	 * would like them to be; 0 within noise. */
+	double disturbance(const Rule &rule) const
+	{
+		return std::max(beyond(control_over(), rule), beyond(order_over(), rule));
+	}
 
-	/* By how much the empty kernels took longer than in the beginning; 0 where there are too few to say. */
-	double control_over() const { return controls.size() >= least_controls ? median(controls) - quiet_ns : 0; }
+	/* By how much the empty kernels took longer than in the beginning; 0 where there are too few to
+	 * say. */
+	double control_over() const
+	{
+		return controls.size() >= least_controls ? median(controls) - quiet_ns : 0;
+	}
 
-	/* By how much the null's calls are longer behind one of the submission's than before one; 0 where there are too few to
-	 * say, or where empty kernels are not looked at either. */
+	/* By how much the null's calls are longer behind one of the submission's than before one; 0
+	 * where there are too few to say, or where empty kernels are not looked at either. */
 	double order_over() const
 	{
 		Values after = null_by_order(true), before = null_by_order(false);
-		bool can_say = controls.size() >= least_controls && std::min(after.size(), before.size()) >= least_controls;
+		bool can_say = controls.size() >= least_controls
+			&& std::min(after.size(), before.size()) >= least_controls;
 		return can_say ? median(after) - median(before) : 0;
 	}
 
@@ -209,19 +239,24 @@ struct Block {
 		if (half < 2)
 			return false;
 		Values all = elapsed_of(null);
-		double before = median({all.begin(), all.begin() + half}), after = median({all.end() - half, all.end()});
+		double before = median({ all.begin(), all.begin() + half }),
+			   after = median({ all.end() - half, all.end() });
 		return std::abs(before - after) > std::max(rule.moved_ns, rule.moved * usual_null(rule));
 	}
 
-	/* What the contestant kept the device busy with before and after its calls, per call; 0 within noise. */
+	/* What the contestant kept the device busy with before and after its calls, per call; 0 within
+	 * noise. */
 	double overrun(const Rule &rule) const
 	{
-		return excess(takes_of(calls), takes_of(null), rule) + excess(figures_of(calls, &Timed::rest_ns), figures_of(null, &Timed::rest_ns), rule) +
-			std::max(excess(figures_of(calls, &Timed::head_ns), figures_of(null, &Timed::head_ns), rule), excess(heads, null_heads, rule));
+		return excess(takes_of(calls), takes_of(null), rule)
+			+ excess(figures_of(calls, &Timed::rest_ns), figures_of(null, &Timed::rest_ns), rule)
+			+ std::max(
+				excess(figures_of(calls, &Timed::head_ns), figures_of(null, &Timed::head_ns), rule),
+				excess(heads, null_heads, rule));
 	}
 
-	/* Whether the device was still the judge's when this call had ended: the contestant has not computed on it, and what
-	 * its call cost is not what a call costs that does. */
+	/* Whether the device was still the judge's when this call had ended: the contestant has not
+	 * computed on it, and what its call cost is not what a call costs that does. */
 	bool is_idle(const Timed &call) const
 	{
 		return !bells.empty() && call.touch_ns < median(figures_of(null, &Timed::touch_ns)) / 2;
@@ -230,17 +265,24 @@ struct Block {
 	/* What each call is charged. */
 	Values samples(const Rule &rule, double most = no_limit) const
 	{
-		double usual = constant(rule, most), over = overrun(rule), bell = bells.empty() ? 0 : median(bells);
+		double usual = constant(rule, most), over = overrun(rule),
+			   bell = bells.empty() ? 0 : median(bells);
 		Values made;
 		for (const Timed &call : calls)
 			made.push_back(std::max(1.0, call.elapsed_ns - (is_idle(call) ? bell : usual) + over));
 		return made;
 	}
 
-	double value(const Rule &rule, double most = no_limit) const { return rule.center(samples(rule, most)); }
+	double value(const Rule &rule, double most = no_limit) const
+	{
+		return rule.center(samples(rule, most));
+	}
 
-private:
-	double beyond(double over, const Rule &rule) const { return over > noise(rule) ? over : 0; }
+  private:
+	double beyond(double over, const Rule &rule) const
+	{
+		return over > noise(rule) ? over : 0;
+	}
 
 	Values null_by_order(bool is_after) const
 	{
@@ -251,7 +293,8 @@ private:
 		return made;
 	}
 
-	/* Somebody who makes the null's calls longer knows that one follows when he was called first, and not when none does. */
+	/* Somebody who makes the null's calls longer knows that one follows when he was called first,
+	 * and not when none does. */
 	double usual_null(const Rule &rule) const
 	{
 		return rule.usual(beyond(order_over(), rule) > 0 ? null_by_order(false) : elapsed_of(null));
@@ -274,14 +317,16 @@ private:
 		Values off;
 		for (double one : usual)
 			off.push_back(std::abs(one - expected));
-		return over > std::max({rule.overrun_ns, rule.overrun * expected, 5 * median(off)}) ? over : 0;
+		return over > std::max({ rule.overrun_ns, rule.overrun * expected, 5 * median(off) }) ? over
+																							  : 0;
 	}
 };
 
 using Blocks = std::vector<Block>;
 
-/* What may be subtracted in any block of a case. Somebody who keeps the null's calls from the GPU in some blocks, and empty
- * kernels by chance in others, would have blocks in which he takes no time. */
+/* What may be subtracted in any block of a case. Somebody who keeps the null's calls from the GPU
+ * in some blocks, and empty kernels by chance in others, would have blocks in which he takes no
+ * time. */
 inline double most_constant(const Blocks &blocks, const Rule &rule)
 {
 	double most = no_limit;
@@ -337,7 +382,8 @@ inline double steady_disturbance(const Blocks &blocks, const Rule &rule)
 	return steady > rule.steady_disturbance_ns ? steady : 0;
 }
 
-/* The standard deviation of what the process adds to a time, from job to job: no number of blocks shows it. */
+/* The standard deviation of what the process adds to a time, from job to job: no number of blocks
+ * shows it. */
 inline double process_error(double time_ns, const Rule &rule)
 {
 	return std::hypot(rule.process_ns, rule.process * time_ns);
@@ -346,7 +392,8 @@ inline double process_error(double time_ns, const Rule &rule)
 /* The figures of a case. */
 struct Summary {
 	Values samples;
-	double mean_ns, std_ns, err_ns, low_ns, high_ns, median_ns, best_ns, worst_ns, constant_ns, overrun_ns, disturbance_ns;
+	double mean_ns, std_ns, err_ns, low_ns, high_ns, median_ns, best_ns, worst_ns, constant_ns,
+		overrun_ns, disturbance_ns;
 	std::optional<double> own_ns;
 	std::size_t runs, blocks;
 
@@ -408,8 +455,8 @@ inline Values logs_of(const Values &ours, const Values &theirs)
 	return logs;
 }
 
-/* By how much two processes with the same submission differ, as a logarithm, with 95 %: no number of blocks shows it. `rival_ns`: what
- * the other one takes. */
+/* By how much two processes with the same submission differ, as a logarithm, with 95 %: no number
+ * of blocks shows it. `rival_ns`: what the other one takes. */
 inline double unseen(double rival_ns, const Rule &rule)
 {
 	return 2 * process_error(rival_ns, rule) / rival_ns;
@@ -420,8 +467,10 @@ struct Comparison {
 	double ratio, low, high, err, rival_ns;
 	bool is_apart = false; /* each by itself */
 
-	/* `log`: the logarithm of the ratio; `half`: half of its 95 % interval; `standard_error`: its own */
-	Comparison(double log, double half, double standard_error, double rival) : ratio(std::exp(log)), err(standard_error), rival_ns(rival)
+	/* `log`: the logarithm of the ratio; `half`: half of its 95 % interval; `standard_error`: its
+	 * own */
+	Comparison(double log, double half, double standard_error, double rival)
+		: ratio(std::exp(log)), err(standard_error), rival_ns(rival)
 	{
 		half = std::isfinite(half) ? half : std::numbers::ln2;
 		low = std::exp(log - half);
@@ -429,7 +478,10 @@ struct Comparison {
 	}
 
 	/* Whether one ratio can be meant. */
-	bool agrees_with(const Comparison &other) const { return low <= other.high && other.low <= high; }
+	bool agrees_with(const Comparison &other) const
+	{
+		return low <= other.high && other.low <= high;
+	}
 };
 
 /* Of pairs of blocks with the same inputs. */
@@ -437,29 +489,34 @@ inline Comparison in_turns(const Values &ours, const Values &theirs, const Rule 
 {
 	Values logs = logs_of(ours, theirs);
 	double rival = mean(theirs);
-	return {mean(logs), std::hypot(half_width(logs), unseen(rival, rule)), standard_error(logs), rival};
+	return { mean(logs), std::hypot(half_width(logs), unseen(rival, rule)), standard_error(logs),
+		rival };
 }
 
 /* Of blocks of each by itself, as many as it took. */
 inline Comparison apart(const Values &ours, const Values &theirs, const Rule &rule)
 {
 	double our = mean(ours), their = mean(theirs);
-	return {std::log(our / their), std::hypot(half_width(ours) / our, half_width(theirs) / their, unseen(their, rule)),
-		std::hypot(standard_error(ours) / our, standard_error(theirs) / their), their};
+	return { std::log(our / their),
+		std::hypot(half_width(ours) / our, half_width(theirs) / their, unseen(their, rule)),
+		std::hypot(standard_error(ours) / our, standard_error(theirs) / their), their };
 }
 
-/* What drifts meets both alike in turns; but then each can slow the other down, who is not called, and by itself it cannot. So the ratio is
- * the one nearer to 1, and its interval holds both: neither a drift nor a trick makes one faster. */
+/* What drifts meets both alike in turns; but then each can slow the other down, who is not called,
+ * and by itself it cannot. So the ratio is the one nearer to 1, and its interval holds both:
+ * neither a drift nor a trick makes one faster. */
 inline Comparison compared(const Comparison &in_turns, Comparison apart)
 {
 	apart.is_apart = true;
-	Comparison found = std::abs(std::log(apart.ratio)) < std::abs(std::log(in_turns.ratio)) ? apart : in_turns;
+	Comparison found =
+		std::abs(std::log(apart.ratio)) < std::abs(std::log(in_turns.ratio)) ? apart : in_turns;
 	found.low = std::min(in_turns.low, apart.low);
 	found.high = std::max(in_turns.high, apart.high);
 	return found;
 }
 
-/* Whether a comparison may end after these pairs of blocks: one is faster for sure, or they are the same within 0.25 %. */
+/* Whether a comparison may end after these pairs of blocks: one is faster for sure, or they are the
+ * same within 0.25 %. */
 inline bool is_decided(const Values &ours, const Values &theirs, const Rule &rule)
 {
 	if (ours.size() >= rule.pair_looks.back())
@@ -469,7 +526,8 @@ inline bool is_decided(const Values &ours, const Values &theirs, const Rule &rul
 		return false;
 	Values logs = logs_of(ours, theirs);
 	double half = half_width(logs, *level);
-	return half <= enough_ratio || std::abs(mean(logs)) > std::hypot(half, unseen(mean(theirs), rule));
+	return half <= enough_ratio
+		|| std::abs(mean(logs)) > std::hypot(half, unseen(mean(theirs), rule));
 }
 
 } // namespace podium

@@ -12,29 +12,38 @@ static uint32_t look(const uint32_t *word)
 	return __atomic_load_n(word, __ATOMIC_ACQUIRE);
 }
 
-/* Waiting looks at the word without a pause as long as precision matters, and gives the processor back afterwards. The
- * clock and the socket are asked for seldom: to ask costs more than to look. */
+/* Waiting looks at the word without a pause as long as precision matters, and gives the processor
+ * back afterwards. The clock and the socket are asked for seldom: to ask costs more than to look.
+ */
 struct waiting {
 	const struct isolated_call *call;
 	int64_t begin_ns, awake_ns, looked_ns;
 	unsigned int looks;
 };
 
-static struct waiting begin_waiting(const struct isolated_call *call, int64_t begin_ns, int64_t awake_ns)
+static struct waiting begin_waiting(
+	const struct isolated_call *call, int64_t begin_ns, int64_t awake_ns)
 {
-	return (struct waiting){ .call = call, .begin_ns = begin_ns, .awake_ns = awake_ns, .looked_ns = begin_ns };
+	return (struct waiting){
+		.call = call, .begin_ns = begin_ns, .awake_ns = awake_ns, .looked_ns = begin_ns
+	};
 }
 
 static int keep_waiting(struct waiting *waiting)
 {
-	enum { looks = 64, look_at_socket_ns = 2 * isolated_ns_per_ms, nap_ns = 50 * isolated_ns_per_us };
+	enum {
+		looks = 64,
+		look_at_socket_ns = 2 * isolated_ns_per_ms,
+		nap_ns = 50 * isolated_ns_per_us
+	};
 	isolated_pause();
 	if (++waiting->looks % looks && waiting->awake_ns)
 		return 0;
 	isolated_make_way();
 	const int64_t now_ns = isolated_clock_ns(), waited_ns = now_ns - waiting->begin_ns;
 	if (waited_ns >= waiting->call->limit_ns)
-		return isolated_fail(ISOLATED_TIMEOUT, "The submission's process did not answer within %.3g s.",
+		return isolated_fail(ISOLATED_TIMEOUT,
+			"The submission's process did not answer within %.3g s.",
 			(double)waiting->call->limit_ns / 1e9);
 	if (now_ns - waiting->looked_ns >= look_at_socket_ns) {
 		waiting->looked_ns = now_ns;
@@ -52,8 +61,10 @@ static int keep_waiting(struct waiting *waiting)
 
 static int wrote_over(const char *field, uint32_t found)
 {
-	return isolated_fail(ISOLATED_VIOLATION, "The submission's process wrote over the page that it shares with the judge: "
-		"\"%s\" says %u, which is no number of a call.", field, found);
+	return isolated_fail(ISOLATED_VIOLATION,
+		"The submission's process wrote over the page that it shares with the judge: "
+		"\"%s\" says %u, which is no number of a call.",
+		field, found);
 }
 
 static int announce(const struct isolated_call *call)
@@ -84,7 +95,8 @@ static int wait_until_ready(const struct isolated_call *call)
 int isolated_announce(struct isolated_call *call)
 {
 	if (!call->command || call->command == ISOLATED_LEAVE || call->command >= ISOLATED_COMMANDS)
-		return isolated_fail(ISOLATED_FAILED, "A call cannot be armed with command %u.", call->command);
+		return isolated_fail(
+			ISOLATED_FAILED, "A call cannot be armed with command %u.", call->command);
 	call->number++;
 	call->is_announced = 1;
 	return announce(call);
@@ -93,7 +105,8 @@ int isolated_announce(struct isolated_call *call)
 int isolated_arm(struct isolated_call *call)
 {
 	if (call->withheld.count > isolated_most_lines)
-		return isolated_fail(ISOLATED_FAILED, "A call cannot withhold %llu lines.", (unsigned long long)call->withheld.count);
+		return isolated_fail(ISOLATED_FAILED, "A call cannot withhold %llu lines.",
+			(unsigned long long)call->withheld.count);
 	int rc = isolated_probes_prepare(call);
 	if (!rc && !call->is_announced)
 		rc = isolated_announce(call);
@@ -107,7 +120,8 @@ int isolated_arm(struct isolated_call *call)
 
 enum { awake_in_calls_ns = 100 * isolated_ns_per_ms };
 
-/* The clock starts when the head has ended, whatever the contestant does meanwhile: it may be gone, or be done already. */
+/* The clock starts when the head has ended, whatever the contestant does meanwhile: it may be gone,
+ * or be done already. */
 static int wait_for_head(struct isolated_call *call, int64_t rung_ns)
 {
 	struct waiting waiting = begin_waiting(call, rung_ns, awake_in_calls_ns);
@@ -136,8 +150,11 @@ static int take_result(struct isolated_call *call)
 	memcpy(&call->own_ns, &own, sizeof call->own_ns);
 	if (!isfinite(call->own_ns) || call->own_ns <= 0)
 		call->own_ns = NAN;
-	return call->status < ISOLATED_STATUSES ? 0 : isolated_fail(ISOLATED_VIOLATION,
-		"The submission's process ended a call with status %u, which there is not.", call->status);
+	return call->status < ISOLATED_STATUSES
+		? 0
+		: isolated_fail(ISOLATED_VIOLATION,
+			"The submission's process ended a call with status %u, which there is not.",
+			call->status);
 }
 
 static int ring_and_wait(struct isolated_call *call)
@@ -169,7 +186,8 @@ int isolated_ring(struct isolated_call *call)
 	const uint32_t done = look(&call->page->done);
 	if (done != call->number - 1)
 		return done == call->number ? isolated_fail(ISOLATED_VIOLATION,
-			"The submission's process said that it was done before it was called.") : wrote_over("done", done);
+				   "The submission's process said that it was done before it was called.")
+									: wrote_over("done", done);
 	int rc = ring_and_wait(call);
 	return rc ? rc : take_result(call);
 }

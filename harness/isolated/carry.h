@@ -1,19 +1,21 @@
 /* Which types of a C++ task can go from one process to another, and how.
  *
  *	numbers, enums, std::string, std::vector, std::array, C arrays, std::tuple, std::pair,
- *	DeviceBuffer of utils.h, and structs of such: without base classes, constructors or private members, with at most
- *	16 members
+ *	DeviceBuffer of utils.h, and structs of such: without base classes, constructors or private
+ *members, with at most 16 members
  *
- * A value becomes a stream of bytes for the host's memory, in the order of its members, each item padded to 16 bytes; a
- * sequence has its count before it. What lies on the device does not go through the stream: it says where the bytes are,
- * and the DeviceBuffer that is read is a view of them.
+ * A value becomes a stream of bytes for the host's memory, in the order of its members, each item
+ *padded to 16 bytes; a sequence has its count before it. What lies on the device does not go
+ *through the stream: it says where the bytes are, and the DeviceBuffer that is read is a view of
+ *them.
  *
- * carried<T> says at compile time whether T can be carried, not_carried<T>() which type in it cannot. A pointer cannot,
- * and neither can a class whose members nobody sees: only one that is too small to hold a pointer is taken as it is, as
+ * carried<T> says at compile time whether T can be carried, not_carried<T>() which type in it
+ *cannot. A pointer cannot, and neither can a class whose members nobody sees: only one that is too
+ *small to hold a pointer is taken as it is, as
  * __half and its relatives are.
  *
- * The judge reads streams that a submission may have written. A Reader believes none of it: a count that the stream is too
- * short for, a place outside of the memory and the like throw Malformed. */
+ * The judge reads streams that a submission may have written. A Reader believes none of it: a count
+ *that the stream is too short for, a place outside of the memory and the like throw Malformed. */
 #ifndef PODIUM_ISOLATED_CARRY_H
 #define PODIUM_ISOLATED_CARRY_H
 
@@ -36,7 +38,8 @@
 
 #include <cxxabi.h>
 
-namespace podium {
+namespace podium
+{
 
 struct Malformed : std::runtime_error {
 	using std::runtime_error::runtime_error;
@@ -61,11 +64,14 @@ constexpr std::size_t round_up(std::size_t bytes, std::size_t to)
 }
 
 /* Writes as much as there is room for, and goes on counting. */
-class Writer {
-public:
+class Writer
+{
+  public:
 	/* `given`: the pieces that this value may return instead of memory of its own. */
 	Writer(void *first, std::size_t capacity, const std::vector<Piece> *given = nullptr)
-		: first_(static_cast<std::byte *>(first)), capacity_(capacity), given_(given) {}
+		: first_(static_cast<std::byte *>(first)), capacity_(capacity), given_(given)
+	{
+	}
 
 	void bytes(const void *data, std::size_t count)
 	{
@@ -75,11 +81,15 @@ public:
 		length_ += round_up(count, stream_alignment);
 	}
 
-	void number(std::uint64_t value) { bytes(&value, sizeof value); }
+	void number(std::uint64_t value)
+	{
+		bytes(&value, sizeof value);
+	}
 
 	void device(const void *data, std::size_t count, bool is_floating)
 	{
-		Piece piece{static_cast<std::byte *>(const_cast<void *>(data)), count, 0, find(given_, data, count), is_floating};
+		Piece piece{ static_cast<std::byte *>(const_cast<void *>(data)), count, 0,
+			find(given_, data, count), is_floating };
 		if (piece.given < 0)
 			piece.place = place_of(piece);
 		pieces_.push_back(piece);
@@ -88,14 +98,30 @@ public:
 		number(count);
 	}
 
-	std::size_t length() const { return length_; }             /* of the whole stream, */
-	bool fits() const { return length_ <= capacity_; }         /* which may be more than there is room for */
-	std::size_t most() const { return most_; }                 /* bytes in one item of it */
-	std::size_t device_bytes() const { return device_bytes_; } /* of the pieces with a place of their own */
-	const std::vector<Piece> &pieces() const { return pieces_; }
+	std::size_t length() const
+	{
+		return length_;
+	} /* of the whole stream, */
+	bool fits() const
+	{
+		return length_ <= capacity_;
+	} /* which may be more than there is room for */
+	std::size_t most() const
+	{
+		return most_;
+	} /* bytes in one item of it */
+	std::size_t device_bytes() const
+	{
+		return device_bytes_;
+	} /* of the pieces with a place of their own */
+	const std::vector<Piece> &pieces() const
+	{
+		return pieces_;
+	}
 
-private:
-	static std::ptrdiff_t find(const std::vector<Piece> *pieces, const void *data, std::size_t count)
+  private:
+	static std::ptrdiff_t find(
+		const std::vector<Piece> *pieces, const void *data, std::size_t count)
 	{
 		for (std::size_t i = 0; count && pieces && i < pieces->size(); i++)
 			if ((*pieces)[i].data == data && count <= (*pieces)[i].bytes)
@@ -120,13 +146,17 @@ private:
 	std::vector<Piece> pieces_;
 };
 
-/* `memory`: what places of the device's pieces count from; `given`: where the pieces of the input are now. */
-class Reader {
-public:
+/* `memory`: what places of the device's pieces count from; `given`: where the pieces of the input
+ * are now. */
+class Reader
+{
+  public:
 	Reader(const void *first, std::size_t capacity, std::byte *memory, std::size_t memory_bytes,
 		const std::vector<Piece> *given = nullptr)
-		: first_(static_cast<const std::byte *>(first)), begin_(first_), left_(capacity), memory_(memory), memory_bytes_(memory_bytes),
-		given_(given) {}
+		: first_(static_cast<const std::byte *>(first)), begin_(first_), left_(capacity),
+		  memory_(memory), memory_bytes_(memory_bytes), given_(given)
+	{
+	}
 
 	/* The next `count` bytes, which stay where they are. */
 	const std::byte *bytes(std::size_t count)
@@ -140,8 +170,7 @@ public:
 		return data;
 	}
 
-	template <class Plain>
-	Plain plain()
+	template <class Plain> Plain plain()
 	{
 		Plain value;
 		std::memcpy(&value, bytes(sizeof value), sizeof value);
@@ -153,27 +182,37 @@ public:
 	{
 		auto wanted = plain<std::uint64_t>();
 		if (wanted > left_ / least_bytes)
-			throw Malformed("it counts " + std::to_string(wanted) + " elements, which is more than there are");
+			throw Malformed(
+				"it counts " + std::to_string(wanted) + " elements, which is more than there are");
 		return static_cast<std::size_t>(wanted);
 	}
 
 	Piece device(std::size_t element_bytes, bool is_floating)
 	{
-		auto given = plain<std::uint64_t>(), place = plain<std::uint64_t>(), count = plain<std::uint64_t>();
+		auto given = plain<std::uint64_t>(), place = plain<std::uint64_t>(),
+			 count = plain<std::uint64_t>();
 		std::size_t room = given ? given_room(given) : memory_bytes_;
 		if (given && place)
 			throw Malformed("a part of it begins in the middle of a part of the input");
-		if (place > room || count > room - place || place % piece_alignment || count % element_bytes)
+		if (place > room || count > room - place || place % piece_alignment
+			|| count % element_bytes)
 			throw Malformed("a part of it lies outside of the memory that is there for it");
 		std::byte *data = given ? (*given_)[given - 1].data : memory_ + place;
-		pieces_.push_back({data, count, place, static_cast<std::ptrdiff_t>(given) - 1, is_floating});
+		pieces_.push_back(
+			{ data, count, place, static_cast<std::ptrdiff_t>(given) - 1, is_floating });
 		return pieces_.back();
 	}
 
-	std::size_t used() const { return static_cast<std::size_t>(first_ - begin_); } /* bytes of the stream */
-	const std::vector<Piece> &pieces() const { return pieces_; }
+	std::size_t used() const
+	{
+		return static_cast<std::size_t>(first_ - begin_);
+	} /* bytes of the stream */
+	const std::vector<Piece> &pieces() const
+	{
+		return pieces_;
+	}
 
-private:
+  private:
 	std::size_t given_room(std::uint64_t given) const
 	{
 		if (!given_ || given > given_->size())
@@ -194,29 +233,34 @@ private:
 constexpr std::size_t most_members = 16, most_flat_members = 40;
 
 struct AnyValue {
-	template <class T>
-	constexpr operator T() const noexcept;
+	template <class T> constexpr operator T() const noexcept;
 };
 
-template <std::size_t>
-using any_value = AnyValue;
+template <std::size_t> using any_value = AnyValue;
 
-template <class T, std::size_t... I>
-constexpr bool can_begin_with(std::index_sequence<I...>)
+template <class T, std::size_t... I> constexpr bool can_begin_with(std::index_sequence<I...>)
 {
-	return requires { T{any_value<I>()...}; };
+	return requires
+	{
+		T{ any_value<I>()... };
+	};
 }
 
-/* The same where the members after the first P and before the last R stand in braces of their own. */
+/* The same where the members after the first P and before the last R stand in braces of their own.
+ */
 template <class T, std::size_t... P, std::size_t... I, std::size_t... R>
-constexpr bool can_nest(std::index_sequence<P...>, std::index_sequence<I...>, std::index_sequence<R...>)
+constexpr bool can_nest(
+	std::index_sequence<P...>, std::index_sequence<I...>, std::index_sequence<R...>)
 {
-	return requires { T{any_value<P>()..., {any_value<I>()...}, any_value<R>()...}; };
+	return requires
+	{
+		T{ any_value<P>()..., { any_value<I>()... }, any_value<R>()... };
+	};
 }
 
-/* The number of values that T takes in braces, with the elements of its C arrays counted one by one. */
-template <class T, std::size_t N = most_flat_members>
-constexpr std::size_t flat_members()
+/* The number of values that T takes in braces, with the elements of its C arrays counted one by
+ * one. */
+template <class T, std::size_t N = most_flat_members> constexpr std::size_t flat_members()
 {
 	if constexpr (can_begin_with<T>(std::make_index_sequence<N>()))
 		return N;
@@ -226,23 +270,24 @@ constexpr std::size_t flat_members()
 		return flat_members<T, N - 1>();
 }
 
-/* How many of those belong to the member that begins at P: more than one only for a C array, which alone leaves no room
- * for one value more behind its braces. */
+/* How many of those belong to the member that begins at P: more than one only for a C array, which
+ * alone leaves no room for one value more behind its braces. */
 template <class T, std::size_t flat, std::size_t P, std::size_t N>
 constexpr std::size_t member_extent()
 {
 	using std::make_index_sequence;
 	if constexpr (N <= 1)
 		return 1;
-	else if constexpr (can_nest<T>(make_index_sequence<P>(), make_index_sequence<N>(), make_index_sequence<flat - P - N>()) &&
-		!can_nest<T>(make_index_sequence<P>(), make_index_sequence<N>(), make_index_sequence<flat - P - N + 1>()))
+	else if constexpr (can_nest<T>(make_index_sequence<P>(), make_index_sequence<N>(),
+						   make_index_sequence<flat - P - N>())
+		&& !can_nest<T>(make_index_sequence<P>(), make_index_sequence<N>(),
+			make_index_sequence<flat - P - N + 1>()))
 		return N;
 	else
 		return member_extent<T, flat, P, N - 1>();
 }
 
-template <class T, std::size_t flat, std::size_t P = 0>
-constexpr std::size_t member_count_from()
+template <class T, std::size_t flat, std::size_t P = 0> constexpr std::size_t member_count_from()
 {
 	if constexpr (P >= flat)
 		return 0;
@@ -250,12 +295,10 @@ constexpr std::size_t member_count_from()
 		return 1 + member_count_from<T, flat, P + member_extent<T, flat, P, flat - P>()>();
 }
 
-template <class T>
-constexpr std::size_t member_count = member_count_from<T, flat_members<T>()>();
+template <class T> constexpr std::size_t member_count = member_count_from<T, flat_members<T>()>();
 
 /* use(first, second, ...) with the members of `value`. */
-template <class T, class Use>
-decltype(auto) with_members(T &value, Use &&use)
+template <class T, class Use> decltype(auto) with_members(T &value, Use &&use)
 {
 	constexpr std::size_t count = member_count<std::remove_const_t<T>>;
 	if constexpr (count == 1) {
@@ -310,42 +353,51 @@ decltype(auto) with_members(T &value, Use &&use)
 	}
 }
 
-template <class... T>
-struct Types {};
-
-struct ToTypes {
-	template <class... M>
-	Types<M...> operator()(M &...) const { return {}; }
+template <class... T> struct Types {
 };
 
-template <class T>
-using members_of = decltype(with_members(std::declval<T &>(), ToTypes()));
+struct ToTypes {
+	template <class... M> Types<M...> operator()(M &...) const
+	{
+		return {};
+	}
+};
+
+template <class T> using members_of = decltype(with_members(std::declval<T &>(), ToTypes()));
 
 /* ---- kinds of types ---- */
 
 template <class T>
 concept Number = std::is_arithmetic_v<T> || std::is_enum_v<T>;
 
-/* A class that is copied byte by byte and cannot hold a pointer. (__half2 assigns in a function of its own, so it is not
- * std::is_trivially_copyable.) */
+/* A class that is copied byte by byte and cannot hold a pointer. (__half2 assigns in a function of
+ * its own, so it is not std::is_trivially_copyable.) */
 template <class T>
-concept Opaque = std::is_class_v<T> && std::is_trivially_destructible_v<T> && !std::is_aggregate_v<T> && !std::is_empty_v<T> &&
-	(alignof(T) < alignof(void *) || std::is_same_v<T, std::complex<double>>);
+concept Opaque =
+	std::is_class_v<T> && std::is_trivially_destructible_v<T> && !std::is_aggregate_v<
+		T> && !std::is_empty_v<T> && (alignof(T) < alignof(void *) || std::is_same_v<T, std::complex<double>>);
 
 /* DeviceBuffer of utils.h, or what a task has in its place. */
 template <class T>
-concept DeviceMemory = requires(const T &buffer, typename T::value_type *data) {
-	{ T::view(data, std::size_t()) } -> std::same_as<T>;
-	{ buffer.data() } -> std::same_as<typename T::value_type *>;
-	{ buffer.size() } -> std::same_as<std::size_t>;
+concept DeviceMemory = requires(const T &buffer, typename T::value_type *data)
+{
+	{
+		T::view(data, std::size_t())
+		} -> std::same_as<T>;
+	{
+		buffer.data()
+		} -> std::same_as<typename T::value_type *>;
+	{
+		buffer.size()
+		} -> std::same_as<std::size_t>;
 };
 
 template <class T>
-concept Record = std::is_class_v<T> && std::is_aggregate_v<T> && !std::is_empty_v<T> && std::is_default_constructible_v<T> &&
-	flat_members<T>() > 0 && flat_members<T>() < most_flat_members && member_count<T> <= most_members;
+concept Record = std::is_class_v<T> && std::is_aggregate_v<T> && !std::is_empty_v<
+					 T> && std::is_default_constructible_v<T> && flat_members<T>() > 0
+	&& flat_members<T>() < most_flat_members &&member_count<T> <= most_members;
 
-template <class T>
-std::string name_of()
+template <class T> std::string name_of()
 {
 	int status;
 	char *text = abi::__cxa_demangle(typeid(T).name(), nullptr, nullptr, &status);
@@ -361,31 +413,36 @@ std::string name_of()
  *	blame()      the type in it that cannot be carried; "" if there is none
  *
  * This one is for those that cannot. */
-template <class T>
-struct Carrier {
+template <class T> struct Carrier {
 	static constexpr bool is_flat = false;
 	static constexpr std::size_t least_bytes = stream_alignment;
-	static std::string blame() { return name_of<T>(); }
+	static std::string blame()
+	{
+		return name_of<T>();
+	}
 	static constexpr bool possible = false;
 };
 
-template <class T>
-constexpr bool carried = Carrier<T>::possible;
+template <class T> constexpr bool carried = Carrier<T>::possible;
 
-template <class T>
-std::string not_carried()
+template <class T> std::string not_carried()
 {
 	return Carrier<T>::blame();
 }
 
 template <class T>
-	requires (Number<T> || Opaque<T>)
-struct Carrier<T> {
+requires(Number<T> || Opaque<T>) struct Carrier<T> {
 	static constexpr bool is_bool = std::is_same_v<T, bool>; /* whose bytes can be wrong */
 	static constexpr bool is_flat = !is_bool, possible = true;
 	static constexpr std::size_t least_bytes = stream_alignment;
-	static std::string blame() { return ""; }
-	static void write(Writer &to, const T &value) { to.bytes(&value, sizeof value); }
+	static std::string blame()
+	{
+		return "";
+	}
+	static void write(Writer &to, const T &value)
+	{
+		to.bytes(&value, sizeof value);
+	}
 
 	static void read(Reader &from, T &value)
 	{
@@ -397,8 +454,7 @@ struct Carrier<T> {
 };
 
 /* Elements that stand one behind another, with no count. */
-template <class T>
-void write_elements(Writer &to, const T *first, std::size_t count)
+template <class T> void write_elements(Writer &to, const T *first, std::size_t count)
 {
 	if constexpr (Carrier<T>::is_flat)
 		return to.bytes(first, count * sizeof(T));
@@ -407,8 +463,7 @@ void write_elements(Writer &to, const T *first, std::size_t count)
 			Carrier<T>::write(to, first[i]);
 }
 
-template <class T>
-void read_elements(Reader &from, T *first, std::size_t count)
+template <class T> void read_elements(Reader &from, T *first, std::size_t count)
 {
 	if constexpr (Carrier<T>::is_flat)
 		std::memcpy(static_cast<void *>(first), from.bytes(count * sizeof(T)), count * sizeof(T));
@@ -418,31 +473,45 @@ void read_elements(Reader &from, T *first, std::size_t count)
 }
 
 /* What std::array and C arrays have in common. */
-template <class T, std::size_t N>
-struct ArrayCarrier {
+template <class T, std::size_t N> struct ArrayCarrier {
 	static constexpr bool is_flat = Carrier<T>::is_flat, possible = N > 0 && carried<T>;
 	static constexpr std::size_t least_bytes = stream_alignment;
-	static std::string blame() { return N > 0 ? Carrier<T>::blame() : "an array without elements"; }
+	static std::string blame()
+	{
+		return N > 0 ? Carrier<T>::blame() : "an array without elements";
+	}
 };
 
-template <class T, std::size_t N>
-struct Carrier<std::array<T, N>> : ArrayCarrier<T, N> {
-	static void write(Writer &to, const std::array<T, N> &value) { write_elements(to, value.data(), N); }
-	static void read(Reader &from, std::array<T, N> &value) { read_elements(from, value.data(), N); }
+template <class T, std::size_t N> struct Carrier<std::array<T, N>> : ArrayCarrier<T, N> {
+	static void write(Writer &to, const std::array<T, N> &value)
+	{
+		write_elements(to, value.data(), N);
+	}
+	static void read(Reader &from, std::array<T, N> &value)
+	{
+		read_elements(from, value.data(), N);
+	}
 };
 
-template <class T, std::size_t N>
-struct Carrier<T[N]> : ArrayCarrier<T, N> {
-	static void write(Writer &to, const T (&value)[N]) { write_elements(to, value, N); }
-	static void read(Reader &from, T (&value)[N]) { read_elements(from, value, N); }
+template <class T, std::size_t N> struct Carrier<T[N]> : ArrayCarrier<T, N> {
+	static void write(Writer &to, const T (&value)[N])
+	{
+		write_elements(to, value, N);
+	}
+	static void read(Reader &from, T (&value)[N])
+	{
+		read_elements(from, value, N);
+	}
 };
 
 template <class T>
-	requires (!std::is_same_v<T, bool>)
-struct Carrier<std::vector<T>> {
+requires(!std::is_same_v<T, bool>) struct Carrier<std::vector<T>> {
 	static constexpr bool is_flat = false, possible = carried<T>;
 	static constexpr std::size_t least_bytes = stream_alignment;
-	static std::string blame() { return Carrier<T>::blame(); }
+	static std::string blame()
+	{
+		return Carrier<T>::blame();
+	}
 
 	static void write(Writer &to, const std::vector<T> &value)
 	{
@@ -464,11 +533,13 @@ struct Carrier<std::vector<T>> {
 	}
 };
 
-template <>
-struct Carrier<std::vector<bool>> {
+template <> struct Carrier<std::vector<bool>> {
 	static constexpr bool is_flat = false, possible = true;
 	static constexpr std::size_t least_bytes = stream_alignment;
-	static std::string blame() { return ""; }
+	static std::string blame()
+	{
+		return "";
+	}
 
 	static void write(Writer &to, const std::vector<bool> &value)
 	{
@@ -484,11 +555,13 @@ struct Carrier<std::vector<bool>> {
 	}
 };
 
-template <>
-struct Carrier<std::string> {
+template <> struct Carrier<std::string> {
 	static constexpr bool is_flat = false, possible = true;
 	static constexpr std::size_t least_bytes = stream_alignment;
-	static std::string blame() { return ""; }
+	static std::string blame()
+	{
+		return "";
+	}
 
 	static void write(Writer &to, const std::string &value)
 	{
@@ -504,20 +577,21 @@ struct Carrier<std::string> {
 };
 
 /* The first of several types that cannot be carried. */
-template <class... T>
-std::string first_blame()
+template <class... T> std::string first_blame()
 {
-	for (const std::string &one : std::initializer_list<std::string>{Carrier<T>::blame()...})
+	for (const std::string &one : std::initializer_list<std::string>{ Carrier<T>::blame()... })
 		if (!one.empty())
 			return one;
 	return "";
 }
 
-template <class... T>
-struct Carrier<std::tuple<T...>> {
+template <class... T> struct Carrier<std::tuple<T...>> {
 	static constexpr bool is_flat = false, possible = sizeof...(T) > 0 && (carried<T> && ...);
 	static constexpr std::size_t least_bytes = stream_alignment;
-	static std::string blame() { return sizeof...(T) ? first_blame<T...>() : "an empty std::tuple"; }
+	static std::string blame()
+	{
+		return sizeof...(T) ? first_blame<T...>() : "an empty std::tuple";
+	}
 
 	static void write(Writer &to, const std::tuple<T...> &value)
 	{
@@ -530,11 +604,13 @@ struct Carrier<std::tuple<T...>> {
 	}
 };
 
-template <class A, class B>
-struct Carrier<std::pair<A, B>> {
+template <class A, class B> struct Carrier<std::pair<A, B>> {
 	static constexpr bool is_flat = false, possible = carried<A> && carried<B>;
 	static constexpr std::size_t least_bytes = stream_alignment;
-	static std::string blame() { return first_blame<A, B>(); }
+	static std::string blame()
+	{
+		return first_blame<A, B>();
+	}
 
 	static void write(Writer &to, const std::pair<A, B> &value)
 	{
@@ -549,19 +625,23 @@ struct Carrier<std::pair<A, B>> {
 	}
 };
 
-template <class T>
-constexpr bool is_floating = std::is_floating_point_v<T> || Opaque<T>;
+template <class T> constexpr bool is_floating = std::is_floating_point_v<T> || Opaque<T>;
 
 template <DeviceMemory T>
-	requires (!std::is_aggregate_v<T>)
-struct Carrier<T> {
+requires(!std::is_aggregate_v<T>) struct Carrier<T> {
 	using Element = typename T::value_type;
 	static constexpr bool is_flat = false;
 	/* bool, whose bytes can be wrong, is the task's affair on the device. */
 	static constexpr bool possible = Carrier<Element>::is_flat || std::is_same_v<Element, bool>;
 	static constexpr std::size_t least_bytes = 3 * stream_alignment;
-	static std::string blame() { return possible ? "" : name_of<T>(); }
-	static void write(Writer &to, const T &value) { to.device(value.data(), value.size() * sizeof(Element), is_floating<Element>); }
+	static std::string blame()
+	{
+		return possible ? "" : name_of<T>();
+	}
+	static void write(Writer &to, const T &value)
+	{
+		to.device(value.data(), value.size() * sizeof(Element), is_floating<Element>);
+	}
 
 	static void read(Reader &from, T &value)
 	{
@@ -570,32 +650,36 @@ struct Carrier<T> {
 	}
 };
 
-template <class... M>
-struct MembersCarrier {
+template <class... M> struct MembersCarrier {
 	static constexpr bool possible = (carried<M> && ...);
 	static constexpr bool is_flat = (Carrier<M>::is_flat && ...);
-	static std::string blame() { return first_blame<M...>(); }
+	static std::string blame()
+	{
+		return first_blame<M...>();
+	}
 };
 
-template <class T>
-struct MembersCarrierOf;
-template <class... M>
-struct MembersCarrierOf<Types<M...>> : MembersCarrier<M...> {};
+template <class T> struct MembersCarrierOf;
+template <class... M> struct MembersCarrierOf<Types<M...>> : MembersCarrier<M...> {
+};
 
-template <Record T>
-struct Carrier<T> {
+template <Record T> struct Carrier<T> {
 	using Members = MembersCarrierOf<members_of<T>>;
 	static constexpr bool possible = Members::possible;
 	static constexpr bool is_flat = Members::is_flat && std::is_trivially_copyable_v<T>;
 	static constexpr std::size_t least_bytes = stream_alignment;
-	static std::string blame() { return Members::blame(); }
+	static std::string blame()
+	{
+		return Members::blame();
+	}
 
 	static void write(Writer &to, const T &value)
 	{
 		if constexpr (is_flat)
 			to.bytes(&value, sizeof value);
 		else
-			with_members(value, [&]<class... M>(const M &...one) { (Carrier<M>::write(to, one), ...); });
+			with_members(
+				value, [&]<class... M>(const M &...one) { (Carrier<M>::write(to, one), ...); });
 	}
 
 	static void read(Reader &from, T &value)
@@ -610,28 +694,26 @@ struct Carrier<T> {
 /* ---- what the engine uses ---- */
 
 /* Whether a part of T lies on the device. */
-template <class T>
-struct HasDevice : std::bool_constant<DeviceMemory<T>> {};
-template <class T>
-constexpr bool has_device = HasDevice<T>::value;
-template <class... T>
-struct HasDevice<Types<T...>> : std::bool_constant<(has_device<T> || ...)> {};
-template <class T>
-struct HasDevice<std::vector<T>> : HasDevice<T> {};
-template <class T, std::size_t N>
-struct HasDevice<std::array<T, N>> : HasDevice<T> {};
-template <class T, std::size_t N>
-struct HasDevice<T[N]> : HasDevice<T> {};
-template <class... T>
-struct HasDevice<std::tuple<T...>> : HasDevice<Types<T...>> {};
-template <class A, class B>
-struct HasDevice<std::pair<A, B>> : HasDevice<Types<A, B>> {};
+template <class T> struct HasDevice : std::bool_constant<DeviceMemory<T>> {
+};
+template <class T> constexpr bool has_device = HasDevice<T>::value;
+template <class... T> struct HasDevice<Types<T...>> : std::bool_constant<(has_device<T> || ...)> {
+};
+template <class T> struct HasDevice<std::vector<T>> : HasDevice<T> {
+};
+template <class T, std::size_t N> struct HasDevice<std::array<T, N>> : HasDevice<T> {
+};
+template <class T, std::size_t N> struct HasDevice<T[N]> : HasDevice<T> {
+};
+template <class... T> struct HasDevice<std::tuple<T...>> : HasDevice<Types<T...>> {
+};
+template <class A, class B> struct HasDevice<std::pair<A, B>> : HasDevice<Types<A, B>> {
+};
 template <Record T>
-	requires (!DeviceMemory<T>)
-struct HasDevice<T> : HasDevice<members_of<T>> {};
+requires(!DeviceMemory<T>) struct HasDevice<T> : HasDevice<members_of<T>> {
+};
 
-template <class T>
-T read_value(Reader &from)
+template <class T> T read_value(Reader &from)
 {
 	if constexpr (carried<T>) {
 		T value{};
@@ -642,8 +724,7 @@ T read_value(Reader &from)
 	}
 }
 
-template <class T>
-void write_value(Writer &to, const T &value)
+template <class T> void write_value(Writer &to, const T &value)
 {
 	if constexpr (carried<T>)
 		Carrier<T>::write(to, value);

@@ -8,9 +8,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-_Static_assert(sizeof(struct isolated_frame) == isolated_frame_bytes, "A frame has not the size of a frame.");
+_Static_assert(
+	sizeof(struct isolated_frame) == isolated_frame_bytes, "A frame has not the size of a frame.");
 
-/* Room for one control message with as many descriptors as a frame may bring, aligned as one must be. */
+/* Room for one control message with as many descriptors as a frame may bring, aligned as one must
+ * be. */
 union control {
 	struct cmsghdr alignment;
 	char bytes[CMSG_SPACE(sizeof(int) * isolated_most_descriptors)];
@@ -29,7 +31,9 @@ static int wait_for(int socket, short events, int64_t begin_ns, int64_t limit_ns
 		struct pollfd waited = { .fd = socket, .events = events };
 		struct timespec left = { .tv_sec = left_ns / 1000000000, .tv_nsec = left_ns % 1000000000 };
 		if (limit_ns >= 0 && left_ns <= 0)
-			return isolated_fail(ISOLATED_TIMEOUT, "Nothing came from the other side of the channel within %.3g s.", (double)limit_ns / 1e9);
+			return isolated_fail(ISOLATED_TIMEOUT,
+				"Nothing came from the other side of the channel within %.3g s.",
+				(double)limit_ns / 1e9);
 		int count = ppoll(&waited, 1, limit_ns < 0 ? NULL : &left, NULL);
 		if (count > 0)
 			return 0;
@@ -40,19 +44,23 @@ static int wait_for(int socket, short events, int64_t begin_ns, int64_t limit_ns
 
 /* ---- send ---- */
 
-static void add_descriptors(struct msghdr *message, union control *control, const int *descriptors, uint32_t count)
+static void add_descriptors(
+	struct msghdr *message, union control *control, const int *descriptors, uint32_t count)
 {
 	const size_t bytes = sizeof(int) * count;
 	message->msg_control = control->bytes;
 	message->msg_controllen = CMSG_SPACE(bytes);
 	struct cmsghdr *head = CMSG_FIRSTHDR(message);
-	*head = (struct cmsghdr){ .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(bytes) };
+	*head = (struct cmsghdr){
+		.cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(bytes)
+	};
 	memcpy(CMSG_DATA(head), descriptors, bytes);
 }
 
 static int send_message(int socket, const struct msghdr *message)
 {
-	const int64_t begin_ns = isolated_clock_ns(), limit_ns = INT64_C(10) * 1000 * isolated_ns_per_ms;
+	const int64_t begin_ns = isolated_clock_ns(),
+				  limit_ns = INT64_C(10) * 1000 * isolated_ns_per_ms;
 	for (;;) {
 		ssize_t sent = sendmsg(socket, message, MSG_NOSIGNAL | MSG_DONTWAIT);
 		if (sent == isolated_frame_bytes)
@@ -65,7 +73,9 @@ static int send_message(int socket, const struct msghdr *message)
 			return isolated_fail_errno("A frame cannot be sent");
 		int rc = errno == EINTR ? 0 : wait_for(socket, POLLOUT, begin_ns, limit_ns);
 		if (rc)
-			return rc == ISOLATED_TIMEOUT ? isolated_fail(rc, "The other side of the channel does not take what is sent.") : rc;
+			return rc == ISOLATED_TIMEOUT
+				? isolated_fail(rc, "The other side of the channel does not take what is sent.")
+				: rc;
 	}
 }
 
@@ -74,8 +84,10 @@ int isolated_send(int socket, const struct isolated_frame *frame, const int *des
 	union control control;
 	struct iovec bytes = { .iov_base = (void *)(uintptr_t)frame, .iov_len = sizeof *frame };
 	struct msghdr message = { .msg_iov = &bytes, .msg_iovlen = 1 };
-	if (frame->length > isolated_most_content_bytes || frame->descriptor_count > isolated_most_descriptors)
-		return isolated_fail(ISOLATED_FAILED, "A frame with %u bytes and %u descriptors is larger than any may be.", frame->length,
+	if (frame->length > isolated_most_content_bytes
+		|| frame->descriptor_count > isolated_most_descriptors)
+		return isolated_fail(ISOLATED_FAILED,
+			"A frame with %u bytes and %u descriptors is larger than any may be.", frame->length,
 			frame->descriptor_count);
 	memset(&control, 0, sizeof control);
 	if (frame->descriptor_count)
@@ -99,12 +111,14 @@ static void take_descriptors(struct received *received, struct msghdr *message)
 			continue;
 		const size_t count = (head->cmsg_len - CMSG_LEN(0)) / sizeof(int);
 		for (size_t i = 0; i < count && received->descriptor_count < isolated_most_descriptors; i++)
-			memcpy(&received->descriptors[received->descriptor_count++], CMSG_DATA(head) + i * sizeof(int), sizeof(int));
+			memcpy(&received->descriptors[received->descriptor_count++],
+				CMSG_DATA(head) + i * sizeof(int), sizeof(int));
 	}
 }
 
 /* Without room for descriptors the kernel installs none and says that something was cut off. */
-static ssize_t receive_message(int socket, struct isolated_frame *frame, bool with_descriptors, struct received *received)
+static ssize_t receive_message(
+	int socket, struct isolated_frame *frame, bool with_descriptors, struct received *received)
 {
 	union control control;
 	struct iovec bytes = { .iov_base = frame, .iov_len = sizeof *frame };
@@ -113,7 +127,7 @@ static ssize_t receive_message(int socket, struct isolated_frame *frame, bool wi
 		message.msg_control = control.bytes;
 		message.msg_controllen = sizeof control.bytes;
 	}
-	*received = (struct received){0};
+	*received = (struct received){ 0 };
 	received->bytes = recvmsg(socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
 	received->flags = message.msg_flags;
 	if (received->bytes >= 0 && with_descriptors)
@@ -121,8 +135,10 @@ static ssize_t receive_message(int socket, struct isolated_frame *frame, bool wi
 	return received->bytes;
 }
 
-/* An end of which the other side left something unread is told once as an error; what it had sent comes after that. */
-static int receive_within(int socket, struct isolated_frame *frame, bool with_descriptors, struct received *received, int64_t limit_ns)
+/* An end of which the other side left something unread is told once as an error; what it had sent
+ * comes after that. */
+static int receive_within(int socket, struct isolated_frame *frame, bool with_descriptors,
+	struct received *received, int64_t limit_ns)
 {
 	const int64_t begin_ns = isolated_clock_ns();
 	while (receive_message(socket, frame, with_descriptors, received) < 0) {
@@ -143,19 +159,23 @@ static int check(int socket, const struct isolated_frame *frame, const struct re
 	if (received->bytes == 0 && isolated_hung_up(socket))
 		return peer_is_gone();
 	if (received->flags & MSG_CTRUNC)
-		return isolated_fail(ISOLATED_VIOLATION, "A frame brought descriptors that nobody asked for.");
+		return isolated_fail(
+			ISOLATED_VIOLATION, "A frame brought descriptors that nobody asked for.");
 	if (received->bytes != isolated_frame_bytes || received->flags & MSG_TRUNC)
 		return isolated_fail(ISOLATED_VIOLATION, "A frame has the wrong size.");
 	if (frame->kind < ISOLATED_HELLO || frame->kind >= ISOLATED_FRAMES)
-		return isolated_fail(ISOLATED_VIOLATION, "A frame is of kind %u, which there is not.", frame->kind);
+		return isolated_fail(
+			ISOLATED_VIOLATION, "A frame is of kind %u, which there is not.", frame->kind);
 	if (frame->length > isolated_most_content_bytes)
-		return isolated_fail(ISOLATED_VIOLATION, "A frame says that it has %u bytes, which is more than it can have.", frame->length);
+		return isolated_fail(ISOLATED_VIOLATION,
+			"A frame says that it has %u bytes, which is more than it can have.", frame->length);
 	if (frame->descriptor_count != received->descriptor_count || frame->unused)
 		return isolated_fail(ISOLATED_VIOLATION, "A frame has not the descriptors that it says.");
 	return 0;
 }
 
-int isolated_receive(int socket, struct isolated_frame *frame, int descriptors[isolated_most_descriptors], int64_t limit_ns)
+int isolated_receive(int socket, struct isolated_frame *frame,
+	int descriptors[isolated_most_descriptors], int64_t limit_ns)
 {
 	struct received received;
 	for (size_t i = 0; descriptors && i < isolated_most_descriptors; i++)

@@ -1,15 +1,16 @@
 /* The contestant of a CUDA C++ task: the process with a submission in it.
  *
  *	./contestant.out           with ./submission.so
- *	./contestant.out --null    an empty kernel in its place, whose time is what a call costs that does nothing
+ *	./contestant.out --null    an empty kernel in its place, whose time is what a call costs that
+ *does nothing
  *
- * Descriptor 3 is the socket to the judge, who decides about everything: what is here is in reach of the submission, so
- * nothing here is secret and nothing that is said from here is believed. docs/judge.md explains the engine, native.h a
- * call, carry.h how input and output travel.
+ * Descriptor 3 is the socket to the judge, who decides about everything: what is here is in reach
+ *of the submission, so nothing here is secret and nothing that is said from here is believed.
+ *docs/judge.md explains the engine, native.h a call, carry.h how input and output travel.
  *
- * What happens between ring and "done" costs the same here with a submission and with the empty kernel. On a GPU all of it
- * is enqueued while the judge's own work keeps the GPU busy, so that none of it shows; at the end there is one wait for the
- * GPU, and "done" follows at once. */
+ * What happens between ring and "done" costs the same here with a submission and with the empty
+ *kernel. On a GPU all of it is enqueued while the judge's own work keeps the GPU busy, so that none
+ *of it shows; at the end there is one wait for the GPU, and "done" follows at once. */
 #include "entry.h"
 
 #include "carry.h"
@@ -26,12 +27,16 @@
 #include <poll.h>
 #include <unistd.h>
 
-namespace podium {
-namespace {
+namespace podium
+{
+namespace
+{
 
 constexpr int channel = 3;
-constexpr std::int64_t wait_ns = INT64_C(3600) * 1000000000; /* for the judge, who makes inputs meanwhile */
-constexpr int own_calls = 25; /* of a case are measured by CUDA events: such that do not count, because events cost time */
+constexpr std::int64_t wait_ns =
+	INT64_C(3600) * 1000000000; /* for the judge, who makes inputs meanwhile */
+constexpr int own_calls = 25;   /* of a case are measured by CUDA events: such that do not count,
+                                   because events cost time */
 
 [[noreturn]] void end(int code)
 {
@@ -47,7 +52,9 @@ struct Kernel {
 	Settle *settle;
 };
 
-__global__ void nothing() {}
+__global__ void nothing()
+{
+}
 
 /* What the null contestant's kernel returns; made ready before the bell rings. */
 std::optional<output_t> null_output;
@@ -64,7 +71,7 @@ void call_null(input_t &&data, std::optional<output_t> &output, Ending &)
 void settle_null(Ending &ending)
 {
 	if (cudaDeviceSynchronize() != cudaSuccess)
-		ending = {false, LOST_GPU, "the GPU is unusable"};
+		ending = { false, LOST_GPU, "the GPU is unusable" };
 }
 
 Kernel load_submission(Mail &mail)
@@ -77,13 +84,16 @@ Kernel load_submission(Mail &mail)
 	}
 	if (!kernel.call || !kernel.settle) {
 		const char *why = dlerror();
-		mail.complain(IS_NO_SUBMISSION, std::string("The submission cannot be loaded: ") + (why ? why : "it has no custom_kernel."));
+		mail.complain(IS_NO_SUBMISSION,
+			std::string("The submission cannot be loaded: ")
+				+ (why ? why : "it has no custom_kernel."));
 		end(1);
 	}
 	return kernel;
 }
 
-/* Buffers of one call become those of the next without asking the driver, which would wait for the GPU. */
+/* Buffers of one call become those of the next without asking the driver, which would wait for the
+ * GPU. */
 void keep_freed_memory()
 {
 	cudaMemPool_t pool;
@@ -92,7 +102,8 @@ void keep_freed_memory()
 		cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &all);
 }
 
-/* The same on the host: large vectors of one call are those of the next, and not new pages that the system has to clear. */
+/* The same on the host: large vectors of one call are those of the next, and not new pages that the
+ * system has to clear. */
 void keep_freed_host_memory()
 {
 	mallopt(M_MMAP_THRESHOLD, 1 << 30);
@@ -101,11 +112,13 @@ void keep_freed_host_memory()
 
 /* ---- own measurements ---- */
 
-class Stopwatch {
-public:
+class Stopwatch
+{
+  public:
 	explicit Stopwatch(bool is_cuda) : is_cuda_(is_cuda)
 	{
-		if (is_cuda_ && (cudaEventCreate(&start_) != cudaSuccess || cudaEventCreate(&end_) != cudaSuccess))
+		if (is_cuda_
+			&& (cudaEventCreate(&start_) != cudaSuccess || cudaEventCreate(&end_) != cudaSuccess))
 			is_cuda_ = false;
 	}
 
@@ -134,7 +147,7 @@ public:
 		return elapsed_ms * 1e6;
 	}
 
-private:
+  private:
 	bool is_cuda_;
 	cudaEvent_t start_ = nullptr, end_ = nullptr;
 	std::chrono::steady_clock::time_point began_, ended_;
@@ -142,8 +155,9 @@ private:
 
 /* ---- the process ---- */
 
-class Contestant {
-public:
+class Contestant
+{
+  public:
 	/* Nothing of the submission is loaded yet. */
 	Contestant(Mail &mail, isolated_page *page, isolated_gate *gate, bool is_null)
 		: mail_(mail), page_(page), gate_(gate), is_cuda_(gate), is_null_(is_null), watch_(is_cuda_)
@@ -164,12 +178,12 @@ public:
 		}
 	}
 
-private:
+  private:
 	/* ---- frames ---- */
 
 	void read_frames()
 	{
-		pollfd socket = {channel, POLLIN, 0};
+		pollfd socket = { channel, POLLIN, 0 };
 		while (poll(&socket, 1, 0) > 0) {
 			int descriptors[isolated_most_descriptors];
 			std::uint32_t kind = mail_.receive(wait_ns, descriptors);
@@ -192,7 +206,7 @@ private:
 
 	void load()
 	{
-		kernel_ = is_null_ ? Kernel{call_null, settle_null} : load_submission(mail_);
+		kernel_ = is_null_ ? Kernel{ call_null, settle_null } : load_submission(mail_);
 		mail_.send(ISOLATED_READY);
 	}
 
@@ -208,7 +222,8 @@ private:
 
 	/* ---- calls ---- */
 
-	/* An output such as the entry returns: parts of the input, or memory of its own to be copied. */
+	/* An output such as the entry returns: parts of the input, or memory of its own to be copied.
+	 */
 	void make_null_output(std::uint32_t slot)
 	{
 		null_output.reset();
@@ -217,8 +232,8 @@ private:
 		std::vector<Piece> given = given_;
 		for (Piece &piece : given)
 			piece.data = inputs_.device_at(slot) + piece.place;
-		Reader reader(outputs_.host_at(outputs_.layout.slots), outputs_.layout.host_stride, scratch_.data(), outputs_.layout.device_stride,
-			&given);
+		Reader reader(outputs_.host_at(outputs_.layout.slots), outputs_.layout.host_stride,
+			scratch_.data(), outputs_.layout.device_stride, &given);
 		null_output = read_value<output_t>(reader);
 	}
 
@@ -248,7 +263,8 @@ private:
 
 	std::uint32_t run(std::uint32_t slot, bool is_ahead, double &own_ns)
 	{
-		Reader reader(inputs_.host_at(slot), inputs_.layout.host_stride, inputs_.device_at(slot), inputs_.layout.device_stride);
+		Reader reader(inputs_.host_at(slot), inputs_.layout.host_stride, inputs_.device_at(slot),
+			inputs_.layout.device_stride);
 		input_t data = read_value<input_t>(reader);
 		given_ = reader.pieces();
 		if (is_null_ && !knows_parts_)
@@ -274,8 +290,12 @@ private:
 		return ISOLATED_NEW_SPEC;
 	}
 
-	/* Has the GPU wait for the gate, where the last of the input comes from: what the kernel enqueues comes after it. */
-	void begin(std::byte *slot) { succeed(isolated_gate_wait(gate_, number_, reinterpret_cast<std::uint64_t>(slot))); }
+	/* Has the GPU wait for the gate, where the last of the input comes from: what the kernel
+	 * enqueues comes after it. */
+	void begin(std::byte *slot)
+	{
+		succeed(isolated_gate_wait(gate_, number_, reinterpret_cast<std::uint64_t>(slot)));
+	}
 
 	void run_empty()
 	{
@@ -298,31 +318,33 @@ private:
 	bool put(std::uint32_t slot)
 	{
 		bool has_room = outputs_.host.data();
-		Writer writer(has_room ? outputs_.host_at(slot) : nullptr, outputs_.layout.host_stride, &given_);
+		Writer writer(
+			has_room ? outputs_.host_at(slot) : nullptr, outputs_.layout.host_stride, &given_);
 		write_value(writer, *output_);
-		needs_ = {writer.length(), writer.device_bytes()};
+		needs_ = { writer.length(), writer.device_bytes() };
 		if (!has_room || !writer.fits() || writer.device_bytes() > outputs_.layout.device_stride)
 			return false;
 		for (const Piece &piece : writer.pieces())
 			if (piece.given < 0 && piece.bytes)
-				cudaMemcpyAsync(outputs_.device_at(slot) + piece.place, piece.data, piece.bytes, cudaMemcpyDeviceToDevice);
+				cudaMemcpyAsync(outputs_.device_at(slot) + piece.place, piece.data, piece.bytes,
+					cudaMemcpyDeviceToDevice);
 		return true;
 	}
 
 	Mail &mail_;
 	isolated_page *page_;
 	isolated_gate *gate_;
-	std::uint32_t number_ = 0;   /* of the call */
+	std::uint32_t number_ = 0; /* of the call */
 	bool is_cuda_, is_null_, with_events_ = false;
 	Kernel kernel_ = {};
 	Stopwatch watch_;
 	Slots inputs_, outputs_;
-	Memory scratch_;             /* the null contestant's: what it returns lies here */
-	std::vector<Piece> given_;   /* where the parts of the last input lay, */
-	bool knows_parts_ = false;   /* once there was one */
+	Memory scratch_;           /* the null contestant's: what it returns lies here */
+	std::vector<Piece> given_; /* where the parts of the last input lay, */
+	bool knows_parts_ = false; /* once there was one */
 	std::optional<output_t> output_;
 	Ending ending_;
-	Needs needs_ = {};           /* of the output */
+	Needs needs_ = {}; /* of the output */
 	int calls_ = 0;
 };
 
@@ -332,10 +354,10 @@ isolated_page *greet(Mail &mail, isolated_gate *&gate)
 	int descriptors[isolated_most_descriptors];
 	isolated_page *page;
 	if (mail.receive(wait_ns, descriptors) != ISOLATED_HELLO)
-		throw Broken{ISOLATED_FAILED, "the judge does not begin with HELLO"};
+		throw Broken{ ISOLATED_FAILED, "the judge does not begin with HELLO" };
 	auto hello = mail.content<isolated_hello>();
 	if (hello.version != isolated_version)
-		throw Broken{ISOLATED_FAILED, "the judge speaks another version of the protocol"};
+		throw Broken{ ISOLATED_FAILED, "the judge speaks another version of the protocol" };
 	succeed(isolated_page_map(descriptors[0], &page));
 	if (hello.is_cuda)
 		succeed(isolated_gate_map(descriptors[1], &gate));

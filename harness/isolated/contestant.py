@@ -26,11 +26,11 @@ import podium_wire as wire
 from podium_words import accuse
 
 SOCKET = 3
-WAIT_S = 3600.0          # for the judge, who makes inputs meanwhile; it ends us when it ends
+WAIT_S = 3600.0  # for the judge, who makes inputs meanwhile; it ends us when it ends
 # As long as both a call and a frame may come: between two looks, for so long after a call, and later.
 LOOK_S, QUICK_S, LATER_LOOK_S = 0.00005, 0.05, 0.005
 MOST_TEXT_BYTES = 32768
-OWN_CALLS = 8            # of a case are measured by CUDA events: calls that do not count, because events cost time themselves
+OWN_CALLS = 8  # of a case are measured by CUDA events: calls that do not count, because events cost time themselves
 KEPT_BY_JUDGE = ("reference", "reference_code")
 
 
@@ -81,21 +81,24 @@ class Input:
 		root, area = self._roots[slot], self.area
 		leaves = root.leaves()
 		made = {id(node): area.view(node, slot) for node in leaves if node.kind == tree.TENSOR}
-		made.update((id(node), tree.constant(node, area.tensors)) for node in leaves if not node.holds_memory())
+		made.update((id(node), tree.constant(node, area.tensors)) for node in leaves
+			if not node.holds_memory())
 		if len(made) == len(leaves):
 			data = tree.build(root, lambda node: made[id(node)], self._classes)
 			return lambda: data
 		host, base, classes = area.host, area.host_offset(slot), self._classes
 
 		def leaf(node):
-			return made[id(node)] if id(node) in made else tree.read_scalar(node.kind, host, base + node.offset)
+			return made[id(node)] if id(node) in made else tree.read_scalar(
+				node.kind, host, base + node.offset)
 
 		return lambda: tree.build(root, leaf, classes)
 
 	def bounds(self, slot):
 		"""For the device and the host: the first address of the slot, and the one behind its last."""
 		begins = [self.area.address(slot, place) for place in (0, 1)]
-		return [(begin, begin + self.area.strides[place] if begin else 0) for place, begin in enumerate(begins)]
+		return [(begin, begin + self.area.strides[place] if begin else 0)
+			for place, begin in enumerate(begins)]
 
 
 def find_class(text, found):
@@ -119,7 +122,8 @@ class Spec:
 	def __init__(self, number, area, root):
 		self.number, self.area = number, area
 		leaves = list(enumerate(root.leaves()))
-		self.tensors = [(index, node) for index, node in leaves if node.kind == tree.TENSOR and node.memory >= tree.OUT_DEVICE]
+		self.tensors = [(index, node) for index, node in leaves
+			if node.kind == tree.TENSOR and node.memory >= tree.OUT_DEVICE]
 		self.scalars = [(index, node) for index, node in leaves if node.kind in tree.SCALAR_BYTES]
 		self.has_host_tensors = any(node.memory == tree.OUT_HOST for _, node in self.tensors)
 		self._views = {}
@@ -127,7 +131,8 @@ class Spec:
 	def views(self, slot):
 		if slot not in self._views:
 			tensors = self.area.tensors
-			self._views[slot] = [(index, tensors.bits(self.area.view(node, slot))) for index, node in self.tensors]
+			self._views[slot] = [(index, tensors.bits(self.area.view(node, slot)))
+				for index, node in self.tensors]
 		return self._views[slot]
 
 
@@ -144,9 +149,12 @@ class Outputs:
 		if self.tensors and isinstance(value, self.tensors.plain):
 			return self.tensor_key(value, leaves, bounds)
 		if depth > tree.MOST_DEPTH or len(leaves) > tree.MOST_NODES:
-			raise NoOutput(f"custom_kernel returned more than {tree.MOST_NODES} parts, or nested them more than {tree.MOST_DEPTH} deep.")
+			raise NoOutput(
+				f"custom_kernel returned more than {tree.MOST_NODES} parts, or nested them more than {tree.MOST_DEPTH} deep."
+			)
 		if kind is dict:
-			return (kind, *value, *[self.key(item, leaves, bounds, depth + 1) for item in value.values()])
+			return (kind, *value,
+				*[self.key(item, leaves, bounds, depth + 1) for item in value.values()])
 		if kind is list or isinstance(value, tuple):
 			return (kind, *[self.key(item, leaves, bounds, depth + 1) for item in value])
 		leaves.append(value)
@@ -154,15 +162,19 @@ class Outputs:
 
 	def tensor_key(self, value, leaves, bounds):
 		if type(value) not in self.tensors.plain_types:
-			raise NoOutput(f"custom_kernel returned a {type(value).__name__}; return a plain torch.Tensor.")
+			raise NoOutput(
+				f"custom_kernel returned a {type(value).__name__}; return a plain torch.Tensor.")
 		fault = self.tensors.fault(value)
 		if fault:
-			raise NoOutput(f"custom_kernel returned {fault}; return tensors as they lie in memory, on the device of the input or on the CPU.")
+			raise NoOutput(
+				f"custom_kernel returned {fault}; return tensors as they lie in memory, on the device of the input or on the CPU."
+			)
 		value = self.tensors.detach(value)
 		if value.is_conj() or value.is_neg():
 			value = value.resolve_conj().resolve_neg()
 		leaves.append(value)
-		return value.dtype, value.shape, value.stride(), value.is_cuda, self.place_in_input(value, bounds)
+		return value.dtype, value.shape, value.stride(), value.is_cuda, self.place_in_input(
+			value, bounds)
 
 	def place_in_input(self, value, bounds):
 		"""The offset in the slot of a view of the input; -1 for other memory."""
@@ -172,11 +184,13 @@ class Outputs:
 
 	def describe(self, value, leaves, bounds):
 		"""The bytes of the spec. `leaves`: as key() collected them. Raises NoOutput."""
+
 		def other(value, place):
 			return tree.Node(tree.OTHER, text=type(value).__name__)
 
 		def named(value, place):
-			return tree.Node(tree.NAMED if hasattr(value, "_fields") else tree.TUPLE, text=tree.class_name(value))
+			return tree.Node(tree.NAMED if hasattr(value, "_fields") else tree.TUPLE,
+				text=tree.class_name(value))
 
 		try:
 			description = tree.Description(value, self.tensors, other, named)
@@ -190,7 +204,8 @@ class Outputs:
 	def place(self, node, value, bounds):
 		node.flags, node.strides = 0, tuple(value.stride())
 		offset, (begin, end) = self.place_in_input(value, bounds), bounds[0 if value.is_cuda else 1]
-		if offset >= 0 and offset + node.extent_bytes() <= end - begin and offset % node.item_bytes() == 0:
+		if offset >= 0 and offset + node.extent_bytes(
+		) <= end - begin and offset % node.item_bytes() == 0:
 			node.offset = offset
 			return
 		node.memory = tree.OUT_DEVICE if value.is_cuda else tree.OUT_HOST
@@ -201,7 +216,8 @@ class Outputs:
 		for index, view in spec.views(slot):
 			self.tensors.copy_bits(view, leaves[index])
 		for index, node in spec.scalars:
-			tree.write_scalar(node.kind, leaves[index], spec.area.host, spec.area.host_offset(slot) + node.offset)
+			tree.write_scalar(node.kind, leaves[index], spec.area.host,
+				spec.area.host_offset(slot) + node.offset)
 
 
 class NullKernel:
@@ -232,8 +248,11 @@ class NullKernel:
 		return tree.constant(node, tensors)
 
 	def prepare(self, slot, area, classes):
+
 		def leaf(node):
-			return area.view(node, slot) if node.kind == tree.TENSOR and node.memory < tree.OUT_DEVICE else self._made[id(node)]
+			return area.view(node,
+				slot) if node.kind == tree.TENSOR and node.memory < tree.OUT_DEVICE else self._made[
+				id(node)]
 
 		self._output = tree.build(self._root, leaf, classes) if self._root else None
 		return self._output
@@ -253,6 +272,7 @@ class NullKernel:
 
 
 class Contestant:
+
 	def __init__(self, page, gate, null):
 		"""`gate`: None where there is no GPU."""
 		self.page, self.gate, self.is_cuda, self.null = page, gate, gate is not None, null
@@ -272,7 +292,8 @@ class Contestant:
 			torch.zeros(1, device=self.tensors.device)
 			wire.cuda_open()
 			# What torch.cuda.synchronize calls in the end.
-			self.synchronize, self.event = getattr(torch._C, "_cuda_synchronize", torch.cuda.synchronize), torch.cuda.Event
+			self.synchronize, self.event = getattr(torch._C, "_cuda_synchronize",
+				torch.cuda.synchronize), torch.cuda.Event
 		return torch
 
 	# Frames.
@@ -281,7 +302,10 @@ class Contestant:
 		"""All that have come."""
 		while select.select([SOCKET], [], [], 0)[0]:
 			kind, content, descriptors = wire.receive(SOCKET, WAIT_S, True)
-			{wire.INPUTS: self.take_inputs, wire.OUTPUTS: self.take_outputs, wire.INPUT: self.take_input}[kind](content, descriptors)
+			{
+				wire.INPUTS: self.take_inputs, wire.OUTPUTS: self.take_outputs,
+				wire.INPUT: self.take_input
+			}[kind](content, descriptors)
 			wire.send(SOCKET, wire.MAPPED)
 
 	def understand(self, content):
@@ -291,19 +315,22 @@ class Contestant:
 		return root
 
 	def find_classes(self, node):
-		if node.kind == tree.NAMED and not self.null and node.text not in self.classes and not node.text.startswith("submission:"):
+		if node.kind == tree.NAMED and not self.null and node.text not in self.classes and not node.text.startswith(
+			"submission:"):
 			find_class(node.text, self.classes)
 		for child in node.children:
 			self.find_classes(child)
 
 	def take_inputs(self, content, descriptors):
 		root = self.understand(content[podium_area.HEAD.size:])
-		if not self.tensors and ("torch" in sys.modules or any(leaf.kind in (tree.TENSOR, tree.DTYPE, tree.DEVICE) for leaf in root.leaves())):
+		if not self.tensors and ("torch" in sys.modules
+			or any(leaf.kind in (tree.TENSOR, tree.DTYPE, tree.DEVICE) for leaf in root.leaves())):
 			self.take_torch()
 		if self.input:
 			self.forget_case()
 		_, area, _ = podium_area.Area.take(content, descriptors, self.tensors)
-		self.input, self.outputs, self.calls = Input(area, root, self.classes), Outputs(self.tensors), 0
+		self.input, self.outputs, self.calls = Input(area, root,
+			self.classes), Outputs(self.tensors), 0
 
 	def forget_case(self):
 		areas = [self.input.area] + [spec.area for spec in self.outputs.specs.values()]
@@ -314,10 +341,13 @@ class Contestant:
 			area.release()
 
 	def take_input(self, content, descriptors):
-		self.input.reform(podium_area.HEAD.unpack_from(content)[0], self.understand(content[podium_area.HEAD.size:]))
+		self.input.reform(
+			podium_area.HEAD.unpack_from(content)[0],
+			self.understand(content[podium_area.HEAD.size:]))
 
 	def take_outputs(self, content, descriptors):
-		if self.null and not descriptors and self.null.return_to(podium_area.HEAD.unpack_from(content)[0]):
+		if self.null and not descriptors and self.null.return_to(
+			podium_area.HEAD.unpack_from(content)[0]):
 			return
 		number, area, rest = podium_area.Area.take(content, descriptors, self.tensors)
 		root = tree.decode(rest)
@@ -343,7 +373,8 @@ class Contestant:
 	def await_load(self):
 		"""Until the submission may be loaded, the judge finds out what a call costs in this very process."""
 		seen, latest = wire.armed(self.page), 0.0
-		while not select.select([SOCKET], [], [], LOOK_S if monotonic() < latest + QUICK_S else LATER_LOOK_S)[0]:
+		while not select.select([SOCKET], [], [],
+			LOOK_S if monotonic() < latest + QUICK_S else LATER_LOOK_S)[0]:
 			if wire.armed(self.page) != seen:
 				seen, latest = wire.armed(self.page), monotonic()
 				self.calibrate(wire.wait_for_call(self.page, SOCKET))
@@ -369,7 +400,8 @@ class Contestant:
 		if self.null:
 			self.null.prepare(slot, self.input.area, {})
 		data, bounds = self.input.prepare(slot), self.input.bounds(slot)
-		self.number, self.slot, self.is_ahead = order.number, bounds[0][0], order.command == wire.CALL_AHEAD
+		self.number, self.slot, self.is_ahead = order.number, bounds[0][
+			0], order.command == wire.CALL_AHEAD
 		with_events = self.is_cuda and self.calls < OWN_CALLS
 		self.calls += 1
 		run = self.run_with_events if with_events else self.run_on_cuda if self.is_cuda else self.run_on_cpu

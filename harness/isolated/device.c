@@ -1,4 +1,5 @@
-/* What NVML says about the GPU. It is bound at the first question and kept as long as the process. */
+/* What NVML says about the GPU. It is bound at the first question and kept as long as the process.
+ */
 #include "inside.h"
 
 #include "driver.h"
@@ -12,32 +13,38 @@ static int bind_library(struct nvml_state *nvml)
 		return 0;
 	void *library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
 	if (!library)
-		return isolated_fail(ISOLATED_FAILED, "NVIDIA's libnvidia-ml.so.1 cannot be loaded: %s.", dlerror());
+		return isolated_fail(
+			ISOLATED_FAILED, "NVIDIA's libnvidia-ml.so.1 cannot be loaded: %s.", dlerror());
 #define NVML_BIND(name, member, parameters) *(void **)&nvml->member = dlsym(library, #name);
 	NVML_STATE_CALLS(NVML_BIND)
 #undef NVML_BIND
 	if (!nvml->start || !nvml->device_by_uuid)
-		return isolated_fail(ISOLATED_FAILED, "NVIDIA's libnvidia-ml.so.1 lacks nvmlInit_v2 or nvmlDeviceGetHandleByUUID.");
+		return isolated_fail(ISOLATED_FAILED,
+			"NVIDIA's libnvidia-ml.so.1 lacks nvmlInit_v2 or nvmlDeviceGetHandleByUUID.");
 	unsigned int status = nvml->start();
 	if (status != NVML_STATE_SUCCEEDED)
-		return isolated_fail(ISOLATED_FAILED, "NVIDIA's libnvidia-ml.so.1 does not start (status %u).", status);
+		return isolated_fail(
+			ISOLATED_FAILED, "NVIDIA's libnvidia-ml.so.1 does not start (status %u).", status);
 	nvml->library = library;
 	return 0;
 }
 
-static double clock_mhz(const struct nvml_state *nvml, struct nvmlDevice_st *device, unsigned int kind)
+static double clock_mhz(
+	const struct nvml_state *nvml, struct nvmlDevice_st *device, unsigned int kind)
 {
 	unsigned int mhz;
 	return nvml->clock && nvml->clock(device, kind, &mhz) == NVML_STATE_SUCCEEDED ? mhz : NAN;
 }
 
-static void look(const struct nvml_state *nvml, struct nvmlDevice_st *device, struct isolated_device_state *state)
+static void look(const struct nvml_state *nvml, struct nvmlDevice_st *device,
+	struct isolated_device_state *state)
 {
 	unsigned int celsius, milliwatts;
 	unsigned long long reasons;
 	state->sm_mhz = clock_mhz(nvml, device, NVML_STATE_SM_CLOCK);
 	state->memory_mhz = clock_mhz(nvml, device, NVML_STATE_MEMORY_CLOCK);
-	if (nvml->temperature && nvml->temperature(device, NVML_STATE_GPU_SENSOR, &celsius) == NVML_STATE_SUCCEEDED)
+	if (nvml->temperature
+		&& nvml->temperature(device, NVML_STATE_GPU_SENSOR, &celsius) == NVML_STATE_SUCCEEDED)
 		state->temperature_c = celsius;
 	if (nvml->power && nvml->power(device, &milliwatts) == NVML_STATE_SUCCEEDED)
 		state->power_w = milliwatts / 1e3;

@@ -8,7 +8,10 @@
 
 struct cuda_driver isolated_cuda;
 
-static const struct { const char *name; size_t member; } CALLS[] = {
+static const struct {
+	const char *name;
+	size_t member;
+} CALLS[] = {
 #define CUDA_CALL(name, member, parameters) { #name, offsetof(struct cuda_driver, member) },
 	CUDA_CALLS(CUDA_CALL)
 #undef CUDA_CALL
@@ -20,11 +23,13 @@ static int bind_library(void)
 		return 0;
 	void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
 	if (!library)
-		return isolated_fail(ISOLATED_FAILED, "The CUDA driver's libcuda.so.1 cannot be loaded: %s.", dlerror());
+		return isolated_fail(
+			ISOLATED_FAILED, "The CUDA driver's libcuda.so.1 cannot be loaded: %s.", dlerror());
 	for (size_t i = 0; i < sizeof CALLS / sizeof CALLS[0]; i++) {
 		void *found = dlsym(library, CALLS[i].name);
 		if (!found)
-			return isolated_fail(ISOLATED_FAILED, "The CUDA driver is too old: it lacks %s.", CALLS[i].name);
+			return isolated_fail(
+				ISOLATED_FAILED, "The CUDA driver is too old: it lacks %s.", CALLS[i].name);
 		*(void **)(void *)((char *)&isolated_cuda + CALLS[i].member) = found;
 	}
 	isolated_cuda.library = library;
@@ -46,7 +51,8 @@ int isolated_cuda_check(unsigned int status, size_t member)
 		return 0;
 	if (isolated_cuda.error_name(status, &meaning) || !meaning)
 		meaning = "an error without a name";
-	return isolated_fail(ISOLATED_FAILED, "The CUDA driver refused %s: %s (%u).", name_of(member), meaning, status);
+	return isolated_fail(
+		ISOLATED_FAILED, "The CUDA driver refused %s: %s (%u).", name_of(member), meaning, status);
 }
 
 int isolated_cuda_open(void)

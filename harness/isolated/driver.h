@@ -1,8 +1,9 @@
-/* The few calls of the CUDA driver and of NVIDIA's management library that the engine makes, declared by ourselves, because
- * both are bound at run time and neither judge nor contestant is built where the toolkit must be. tests/unit/test_driver.c
- * holds these declarations against cuda.h, tests/gpu/declarations.h against nvml.h.
- * Sources: CUDA Driver API, "Virtual Memory Management", "Stream Memory Operations",
- * "Memory Management", "Module Management", "Execution Control"; NVML API, "Device Queries". */
+/* The few calls of the CUDA driver and of NVIDIA's management library that the engine makes,
+ * declared by ourselves, because both are bound at run time and neither judge nor contestant is
+ * built where the toolkit must be. tests/unit/test_driver.c holds these declarations against
+ * cuda.h, tests/gpu/declarations.h against nvml.h. Sources: CUDA Driver API, "Virtual Memory
+ * Management", "Stream Memory Operations", "Memory Management", "Module Management", "Execution
+ * Control"; NVML API, "Device Queries". */
 #ifndef PODIUM_ISOLATED_DRIVER_H
 #define PODIUM_ISOLATED_DRIVER_H
 
@@ -11,77 +12,97 @@
 
 enum {
 	CUDA_CALL_SUCCEEDED = 0,
-	CUDA_CALL_NOT_READY = 600,     /* CUDA_ERROR_NOT_READY: what was asked about is still under way */
-	CUDA_MEMORY_PINNED = 1,        /* CU_MEM_ALLOCATION_TYPE_PINNED */
-	CUDA_HANDLE_DESCRIPTOR = 1,    /* CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR */
-	CUDA_PLACE_DEVICE = 1,         /* CU_MEM_LOCATION_TYPE_DEVICE */
-	CUDA_ACCESS_READ_WRITE = 3,    /* CU_MEM_ACCESS_FLAGS_PROT_READWRITE */
-	CUDA_LEAST_GRANULARITY = 0,    /* CU_MEM_ALLOC_GRANULARITY_MINIMUM */
-	CUDA_STREAM_ON_ITS_OWN = 1,    /* CU_STREAM_NON_BLOCKING */
-	CUDA_HOST_FOR_ALL_CONTEXTS = 1, CUDA_HOST_FOR_DEVICE = 2, /* CU_MEMHOSTALLOC_ and CU_MEMHOSTREGISTER_PORTABLE, _DEVICEMAP */
-	CUDA_DEVICE_SMS = 16, CUDA_DEVICE_SM_THREADS = 39, /* CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, _MAX_THREADS_PER_MULTIPROCESSOR */
-	CUDA_WRITE_AFTER_ALL = 0,      /* CU_STREAM_WRITE_VALUE_DEFAULT: what was written before is seen before */
+	CUDA_CALL_NOT_READY = 600,  /* CUDA_ERROR_NOT_READY: what was asked about is still under way */
+	CUDA_MEMORY_PINNED = 1,     /* CU_MEM_ALLOCATION_TYPE_PINNED */
+	CUDA_HANDLE_DESCRIPTOR = 1, /* CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR */
+	CUDA_PLACE_DEVICE = 1,      /* CU_MEM_LOCATION_TYPE_DEVICE */
+	CUDA_ACCESS_READ_WRITE = 3, /* CU_MEM_ACCESS_FLAGS_PROT_READWRITE */
+	CUDA_LEAST_GRANULARITY = 0, /* CU_MEM_ALLOC_GRANULARITY_MINIMUM */
+	CUDA_STREAM_ON_ITS_OWN = 1, /* CU_STREAM_NON_BLOCKING */
+	CUDA_HOST_FOR_ALL_CONTEXTS = 1,
+	CUDA_HOST_FOR_DEVICE = 2, /* CU_MEMHOSTALLOC_ and CU_MEMHOSTREGISTER_PORTABLE, _DEVICEMAP */
+	CUDA_DEVICE_SMS = 16,
+	CUDA_DEVICE_SM_THREADS =
+		39, /* CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, _MAX_THREADS_PER_MULTIPROCESSOR */
+	CUDA_WRITE_AFTER_ALL =
+		0, /* CU_STREAM_WRITE_VALUE_DEFAULT: what was written before is seen before */
 };
 
-struct CUctx_st;    /* opaque; the tags are the library's */
+struct CUctx_st; /* opaque; the tags are the library's */
 struct CUstream_st;
 struct CUmod_st;
 struct CUfunc_st;
 
-struct cuda_place { unsigned int kind; int device; };                      /* CUmemLocation */
-struct cuda_access { struct cuda_place place; unsigned int access; };      /* CUmemAccessDesc */
-struct cuda_memory_kind {                                                  /* CUmemAllocationProp */
+struct cuda_place {
+	unsigned int kind;
+	int device;
+}; /* CUmemLocation */
+struct cuda_access {
+	struct cuda_place place;
+	unsigned int access;
+};                        /* CUmemAccessDesc */
+struct cuda_memory_kind { /* CUmemAllocationProp */
 	unsigned int kind, handle;
 	struct cuda_place place;
 	void *unused;
 	uint8_t flags[8];
 };
 
-/* X(name in the library, our member, parameters); all return a status. Its enums are unsigned int to the compiler, its
- * addresses and handles unsigned long long. */
+/* X(name in the library, our member, parameters); all return a status. Its enums are unsigned int
+ * to the compiler, its addresses and handles unsigned long long. */
 #define CUDA_CALLS(X) \
 	X(cuInit, start, (unsigned int flags)) \
 	X(cuGetErrorName, error_name, (unsigned int status, const char **name)) \
 	X(cuDeviceGet, device_get, (int *device, int number)) \
 	X(cuDeviceGetAttribute, device_attribute, (int *value, unsigned int attribute, int device)) \
-	X(cuDevicePrimaryCtxRetain, primary_context, (struct CUctx_st **context, int device)) \
-	X(cuCtxSetCurrent, context_use, (struct CUctx_st *context)) \
+	X(cuDevicePrimaryCtxRetain, primary_context, (struct CUctx_st * *context, int device)) \
+	X(cuCtxSetCurrent, context_use, (struct CUctx_st * context)) \
 	X(cuCtxSynchronize, context_wait, (void)) \
 	X(cuMemGetAllocationGranularity, granularity, \
-		(size_t *bytes, const struct cuda_memory_kind *kind, unsigned int which)) \
+		(size_t * bytes, const struct cuda_memory_kind *kind, unsigned int which)) \
 	X(cuMemCreate, memory_create, \
-		(unsigned long long *handle, size_t bytes, const struct cuda_memory_kind *kind, unsigned long long flags)) \
+		(unsigned long long *handle, size_t bytes, const struct cuda_memory_kind *kind, \
+			unsigned long long flags)) \
 	X(cuMemRelease, memory_release, (unsigned long long handle)) \
 	X(cuMemExportToShareableHandle, memory_export, \
-		(void *descriptor, unsigned long long handle, unsigned int kind, unsigned long long flags)) \
-	X(cuMemImportFromShareableHandle, memory_import, (unsigned long long *handle, void *descriptor, unsigned int kind)) \
+		(void *descriptor, unsigned long long handle, unsigned int kind, \
+			unsigned long long flags)) \
+	X(cuMemImportFromShareableHandle, memory_import, \
+		(unsigned long long *handle, void *descriptor, unsigned int kind)) \
 	X(cuMemAddressReserve, address_reserve, \
-		(unsigned long long *address, size_t bytes, size_t alignment, unsigned long long wish, unsigned long long flags)) \
+		(unsigned long long *address, size_t bytes, size_t alignment, unsigned long long wish, \
+			unsigned long long flags)) \
 	X(cuMemAddressFree, address_free, (unsigned long long address, size_t bytes)) \
 	X(cuMemMap, memory_map, \
-		(unsigned long long address, size_t bytes, size_t offset, unsigned long long handle, unsigned long long flags)) \
+		(unsigned long long address, size_t bytes, size_t offset, unsigned long long handle, \
+			unsigned long long flags)) \
 	X(cuMemUnmap, memory_unmap, (unsigned long long address, size_t bytes)) \
 	X(cuMemSetAccess, memory_access, \
-		(unsigned long long address, size_t bytes, const struct cuda_access *access, size_t count)) \
+		(unsigned long long address, size_t bytes, const struct cuda_access *access, \
+			size_t count)) \
 	X(cuMemHostAlloc, host_make, (void **address, size_t bytes, unsigned int flags)) \
 	X(cuMemHostRegister_v2, host_register, (void *address, size_t bytes, unsigned int flags)) \
-	X(cuMemHostGetDevicePointer_v2, host_on_device, (unsigned long long *address, void *host, unsigned int flags)) \
-	X(cuStreamCreate, stream_make, (struct CUstream_st **stream, unsigned int flags)) \
-	X(cuStreamQuery, stream_query, (struct CUstream_st *stream)) \
+	X(cuMemHostGetDevicePointer_v2, host_on_device, \
+		(unsigned long long *address, void *host, unsigned int flags)) \
+	X(cuStreamCreate, stream_make, (struct CUstream_st * *stream, unsigned int flags)) \
+	X(cuStreamQuery, stream_query, (struct CUstream_st * stream)) \
 	X(cuStreamWriteValue32_v2, stream_write, \
-		(struct CUstream_st *stream, unsigned long long address, uint32_t value, unsigned int flags)) \
+		(struct CUstream_st * stream, unsigned long long address, uint32_t value, \
+			unsigned int flags)) \
 	X(cuMemcpyDtoHAsync_v2, copy_to_host, \
 		(void *host, unsigned long long device, size_t bytes, struct CUstream_st *stream)) \
-	X(cuModuleLoadData, module_load, (struct CUmod_st **module, const void *image)) \
-	X(cuModuleGetFunction, module_function, (struct CUfunc_st **function, struct CUmod_st *module, const char *name)) \
+	X(cuModuleLoadData, module_load, (struct CUmod_st * *module, const void *image)) \
+	X(cuModuleGetFunction, module_function, \
+		(struct CUfunc_st * *function, struct CUmod_st * module, const char *name)) \
 	X(cuLaunchKernel, launch, \
-		(struct CUfunc_st *function, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z, unsigned int block_x, \
-		unsigned int block_y, unsigned int block_z, unsigned int shared_bytes, struct CUstream_st *stream, void **parameters, \
-		void **extra))
+		(struct CUfunc_st * function, unsigned int grid_x, unsigned int grid_y, \
+			unsigned int grid_z, unsigned int block_x, unsigned int block_y, unsigned int block_z, \
+			unsigned int shared_bytes, struct CUstream_st *stream, void **parameters, \
+			void **extra))
 
 struct cuda_driver {
 	void *library;
-#define CUDA_MEMBER(name, member, parameters) unsigned int (*member) parameters;
+#define CUDA_MEMBER(name, member, parameters) unsigned int(*member) parameters;
 	CUDA_CALLS(CUDA_MEMBER)
 #undef CUDA_MEMBER
 };
@@ -90,27 +111,38 @@ struct cuda_driver {
 extern struct cuda_driver isolated_cuda;
 
 /* Makes a call by the name of its member: 0, or ISOLATED_FAILED with a sentence. */
-#define CUDA_DO(member, ...) isolated_cuda_check(isolated_cuda.member(__VA_ARGS__), offsetof(struct cuda_driver, member))
+#define CUDA_DO(member, ...) \
+	isolated_cuda_check(isolated_cuda.member(__VA_ARGS__), offsetof(struct cuda_driver, member))
 int isolated_cuda_check(unsigned int status, size_t member);
 
 /* ---- NVML ---- */
 
 struct nvmlDevice_st; /* opaque; the tag is the library's */
 
-enum { NVML_STATE_SUCCEEDED = 0, NVML_STATE_SM_CLOCK = 1, NVML_STATE_MEMORY_CLOCK = 2, NVML_STATE_GPU_SENSOR = 0 };
+enum {
+	NVML_STATE_SUCCEEDED = 0,
+	NVML_STATE_SM_CLOCK = 1,
+	NVML_STATE_MEMORY_CLOCK = 2,
+	NVML_STATE_GPU_SENSOR = 0
+};
 
-/* All but the first two may be missing in a driver of another year, or answer that the GPU does not say. */
+/* All but the first two may be missing in a driver of another year, or answer that the GPU does not
+ * say. */
 #define NVML_STATE_CALLS(X) \
 	X(nvmlInit_v2, start, (void)) \
-	X(nvmlDeviceGetHandleByUUID, device_by_uuid, (const char *uuid, struct nvmlDevice_st **device)) \
-	X(nvmlDeviceGetClockInfo, clock, (struct nvmlDevice_st *device, unsigned int kind, unsigned int *mhz)) \
-	X(nvmlDeviceGetTemperature, temperature, (struct nvmlDevice_st *device, unsigned int sensor, unsigned int *celsius)) \
-	X(nvmlDeviceGetPowerUsage, power, (struct nvmlDevice_st *device, unsigned int *milliwatts)) \
-	X(nvmlDeviceGetCurrentClocksThrottleReasons, slowed, (struct nvmlDevice_st *device, unsigned long long *reasons))
+	X(nvmlDeviceGetHandleByUUID, device_by_uuid, \
+		(const char *uuid, struct nvmlDevice_st **device)) \
+	X(nvmlDeviceGetClockInfo, clock, \
+		(struct nvmlDevice_st * device, unsigned int kind, unsigned int *mhz)) \
+	X(nvmlDeviceGetTemperature, temperature, \
+		(struct nvmlDevice_st * device, unsigned int sensor, unsigned int *celsius)) \
+	X(nvmlDeviceGetPowerUsage, power, (struct nvmlDevice_st * device, unsigned int *milliwatts)) \
+	X(nvmlDeviceGetCurrentClocksThrottleReasons, slowed, \
+		(struct nvmlDevice_st * device, unsigned long long *reasons))
 
 struct nvml_state {
 	void *library;
-#define NVML_MEMBER(name, member, parameters) unsigned int (*member) parameters;
+#define NVML_MEMBER(name, member, parameters) unsigned int(*member) parameters;
 	NVML_STATE_CALLS(NVML_MEMBER)
 #undef NVML_MEMBER
 };

@@ -1,12 +1,13 @@
-/* What a submission's shared object gives the contestant: the kernel behind a name that is always the same, and an end of
- * a call by the CUDA runtime that the kernel was launched with, as errors of a launch stay with that.
+/* What a submission's shared object gives the contestant: the kernel behind a name that is always
+ * the same, and an end of a call by the CUDA runtime that the kernel was launched with, as errors
+ * of a launch stay with that.
  *
  * It is compiled beside the submission, or together with it (entry_wrapped.cu, entry_single.cu). */
 #ifndef PODIUM_ISOLATED_ENTRY_H
 #define PODIUM_ISOLATED_ENTRY_H
 
-#include "utils.h"
 #include "task.h"
+#include "utils.h"
 
 #include "wire.h"
 
@@ -15,7 +16,8 @@
 #include <string>
 #include <utility>
 
-namespace podium {
+namespace podium
+{
 
 /* How a call of the kernel ended; `text` says what is wrong. */
 struct Ending {
@@ -30,26 +32,30 @@ constexpr const char *call_name = "podium_call", *settle_name = "podium_settle";
 
 } // namespace podium
 
-/* The two functions; behind the declaration of custom_kernel. An error of a launch is over once it is read; one of a
- * kernel that ran stays for good. */
+/* The two functions; behind the declaration of custom_kernel. An error of a launch is over once it
+ * is read; one of a kernel that ran stays for good. */
 #define PODIUM_ENTRY \
-	extern "C" __attribute__((visibility("default"))) void podium_call(input_t &&data, std::optional<output_t> &output, \
-		podium::Ending &ending) \
+	extern "C" __attribute__((visibility("default"))) void podium_call( \
+		input_t &&data, std::optional<output_t> &output, podium::Ending &ending) \
 	{ \
 		try { \
 			output.emplace(custom_kernel(std::move(data))); \
 		} catch (const std::exception &error) { \
-			ending = {false, podium::THREW, std::string("custom_kernel threw: ") + error.what()}; \
+			ending = { false, podium::THREW, \
+				std::string("custom_kernel threw: ") + error.what() }; \
 		} catch (...) { \
-			ending = {false, podium::THREW, "custom_kernel threw something that is no std::exception."}; \
+			ending = { false, podium::THREW, \
+				"custom_kernel threw something that is no std::exception." }; \
 		} \
 	} \
 	extern "C" __attribute__((visibility("default"))) void podium_settle(podium::Ending &ending) \
 	{ \
-		cudaError_t launch = cudaGetLastError(), ran = cudaDeviceSynchronize(), status = ran != cudaSuccess ? ran : launch; \
+		cudaError_t launch = cudaGetLastError(), ran = cudaDeviceSynchronize(), \
+					status = ran != cudaSuccess ? ran : launch; \
 		if (status != cudaSuccess) \
-			ending = {false, ran != cudaSuccess ? podium::LOST_GPU : podium::LEFT_ERROR, \
-				std::string("custom_kernel left a CUDA error: ") + cudaGetErrorString(status) + " (" + cudaGetErrorName(status) + ")"}; \
+			ending = { false, ran != cudaSuccess ? podium::LOST_GPU : podium::LEFT_ERROR, \
+				std::string("custom_kernel left a CUDA error: ") + cudaGetErrorString(status) \
+					+ " (" + cudaGetErrorName(status) + ")" }; \
 	}
 
 #endif

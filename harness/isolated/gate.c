@@ -1,5 +1,6 @@
-/* The two words by which judge and contestant come one after the other on a GPU: the head, which the GPU writes once the
- * judge's own work has ended, and the gate, for which the contestant's work waits. */
+/* The two words by which judge and contestant come one after the other on a GPU: the head, which
+ * the GPU writes once the judge's own work has ended, and the gate, for which the contestant's work
+ * waits. */
 #include "inside.h"
 
 #include "driver.h"
@@ -7,13 +8,15 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Pinned memory has one address for the host and all contexts, as everywhere that addresses have 64 bits. */
+/* Pinned memory has one address for the host and all contexts, as everywhere that addresses have 64
+ * bits. */
 static int has_one_address(void *address)
 {
 	unsigned long long on_device = 0;
 	int rc = CUDA_DO(host_on_device, &on_device, address, 0);
 	if (!rc && on_device != (uintptr_t)address)
-		rc = isolated_fail(ISOLATED_FAILED, "The GPU and the host have not the same address for pinned memory.");
+		rc = isolated_fail(
+			ISOLATED_FAILED, "The GPU and the host have not the same address for pinned memory.");
 	return rc;
 }
 
@@ -42,22 +45,27 @@ int isolated_head_make(uint32_t **word)
 
 int isolated_head_mark(uint64_t stream, uint32_t *word, uint32_t value)
 {
-	return CUDA_DO(stream_write, (struct CUstream_st *)(uintptr_t)stream, (uintptr_t)word, value, CUDA_WRITE_AFTER_ALL);
+	return CUDA_DO(stream_write, (struct CUstream_st *)(uintptr_t)stream, (uintptr_t)word, value,
+		CUDA_WRITE_AFTER_ALL);
 }
 
 /* ---- the gate ---- */
 
 /* The kernel below knows where everything lies. */
 struct isolated_gate {
-	uint64_t number_and_count; /* of the call in the lower half, of lines in the upper one: they come together */
+	uint64_t number_and_count; /* of the call in the lower half, of lines in the upper one: they
+	                              come together */
 	uint64_t unused[7];
 	uint64_t places[isolated_most_lines];
 	uint8_t lines[isolated_most_lines][isolated_line_bytes];
 };
 
 enum { places_at = 64, lines_at = 2112, wait_threads = 512, line_blocks = 4 };
-_Static_assert(offsetof(struct isolated_gate, places) == places_at && offsetof(struct isolated_gate, lines) == lines_at, "the gate has moved");
-_Static_assert(line_blocks * wait_threads * 16 == isolated_most_lines * isolated_line_bytes, "a thread has 16 bytes to put");
+_Static_assert(offsetof(struct isolated_gate, places) == places_at
+		&& offsetof(struct isolated_gate, lines) == lines_at,
+	"the gate has moved");
+_Static_assert(line_blocks *wait_threads * 16 == isolated_most_lines * isolated_line_bytes,
+	"a thread has 16 bytes to put");
 
 int isolated_gate_make(struct isolated_gate **gate, int *descriptor)
 {
@@ -76,21 +84,26 @@ void isolated_gate_open(const struct isolated_call *call, int64_t at_ns)
 		memcpy(gate->places, withheld->places, withheld->count * sizeof *gate->places);
 		memcpy(gate->lines, withheld->lines, withheld->count * sizeof *gate->lines);
 	}
-	__atomic_store_n(&gate->number_and_count, call->number | withheld->count << 32, __ATOMIC_RELEASE);
+	__atomic_store_n(
+		&gate->number_and_count, call->number | withheld->count << 32, __ATOMIC_RELEASE);
 }
 
-/* In the driver's own language, because there is no compiler where the engine runs. There are as many blocks as the GPU
- * holds, so that nothing of this process can run beside them, on whatever stream it is. The first one looks at the gate and
- * tells the others by `opened`, a word on the device; then each thread of the first blocks puts 16 bytes, if its line is one of
- * those that there are. What it reads it asks for at once, because each answer of the host takes about a microsecond. */
+/* In the driver's own language, because there is no compiler where the engine runs. There are as
+ * many blocks as the GPU holds, so that nothing of this process can run beside them, on whatever
+ * stream it is. The first one looks at the gate and tells the others by `opened`, a word on the
+ * device; then each thread of the first blocks puts 16 bytes, if its line is one of those that
+ * there are. What it reads it asks for at once, because each answer of the host takes about a
+ * microsecond. */
 static const char WAIT[] =
 	".version 6.3\n"
 	".target sm_70\n"
 	".address_size 64\n"
-	".visible .entry wait_for_gate(.param .u64 gate, .param .u32 number, .param .u64 slot, .param .u64 opened)\n"
+	".visible .entry wait_for_gate(.param .u64 gate, .param .u32 number, .param .u64 slot, .param "
+    ".u64 opened)\n"
 	"{\n"
 	"	.reg .u64 %gate, %slot, %opened, %from, %place_at, %place, %to, %in_line, %both;\n"
-	"	.reg .u32 %wanted, %found, %thread, %block, %threads, %piece, %piece_in_line, %line, %count, %a, %b, %c, %d;\n"
+	"	.reg .u32 %wanted, %found, %thread, %block, %threads, %piece, %piece_in_line, %line, "
+    "%count, %a, %b, %c, %d;\n"
 	"	.reg .pred %is_other, %is_later, %differs, %is_none;\n"
 	"	.shared .u32 shared_count;\n"
 	"	ld.param.u64 %gate, [gate];\n"
@@ -194,14 +207,16 @@ int isolated_gate_map(int descriptor, struct isolated_gate **gate)
 	close(descriptor);
 	if (!*gate)
 		return ISOLATED_FAILED;
-	rc = CUDA_DO(host_register, *gate, sizeof **gate, CUDA_HOST_FOR_ALL_CONTEXTS | CUDA_HOST_FOR_DEVICE);
+	rc = CUDA_DO(
+		host_register, *gate, sizeof **gate, CUDA_HOST_FOR_ALL_CONTEXTS | CUDA_HOST_FOR_DEVICE);
 	return rc ? rc : has_one_address(*gate);
 }
 
 int isolated_gate_wait(struct isolated_gate *gate, uint32_t number, uint64_t slot)
 {
 	void *parameters[] = { &gate, &number, &slot, &kernel.opened.address };
-	return CUDA_DO(launch, kernel.wait, kernel.blocks, 1, 1, wait_threads, 1, 1, 0, NULL, parameters, NULL);
+	return CUDA_DO(
+		launch, kernel.wait, kernel.blocks, 1, 1, wait_threads, 1, 1, 0, NULL, parameters, NULL);
 }
 
 int isolated_empty_launch(void)

@@ -1,5 +1,5 @@
-/* What the judge does with memory of the GPU: it lays out an input without waiting for it, looks at what came back, and
- * says how long the GPU was at either. Without a GPU none of this is used. */
+/* What the judge does with memory of the GPU: it lays out an input without waiting for it, looks at
+ * what came back, and says how long the GPU was at either. Without a GPU none of this is used. */
 #ifndef PODIUM_ISOLATED_GPU_H
 #define PODIUM_ISOLATED_GPU_H
 
@@ -16,11 +16,13 @@
 #include <stdexcept>
 #include <string>
 
-namespace podium {
+namespace podium
+{
 
 inline double ns_since(std::chrono::steady_clock::time_point began)
 {
-	return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - began).count();
+	return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - began)
+		.count();
 }
 
 /* The judge's own GPU work fails: the GPU is lost. */
@@ -31,7 +33,8 @@ struct GpuLost : std::runtime_error {
 inline void cuda(cudaError_t status, const char *what)
 {
 	if (status != cudaSuccess)
-		throw GpuLost(std::string(what) + ": " + cudaGetErrorString(status) + " (" + cudaGetErrorName(status) + ")");
+		throw GpuLost(std::string(what) + ": " + cudaGetErrorString(status) + " ("
+			+ cudaGetErrorName(status) + ")");
 }
 
 /* 64 mixed bits for each (seed, index), as SplitMix64 ends (Steele, Lea, Flood 2014). */
@@ -43,17 +46,21 @@ __host__ __device__ inline std::uint64_t mixed(std::uint64_t seed, std::uint64_t
 	return z ^ (z >> 31);
 }
 
-/* Random bits; for floating point such that each word is NaN, be it 16, 32 or 64 bits long, with a random payload. */
-__host__ __device__ inline std::uint64_t poison_word(std::uint64_t seed, std::uint64_t index, bool is_floating)
+/* Random bits; for floating point such that each word is NaN, be it 16, 32 or 64 bits long, with a
+ * random payload. */
+__host__ __device__ inline std::uint64_t poison_word(
+	std::uint64_t seed, std::uint64_t index, bool is_floating)
 {
 	std::uint64_t bits = mixed(seed, index);
 	return is_floating ? (bits & 0x8007800780078007ull) | 0x7ff87ff87ff87ff8ull : bits;
 }
 
-static __global__ void write_poison(std::uint64_t *words, std::size_t count, std::uint64_t seed, bool is_floating)
+static __global__ void write_poison(
+	std::uint64_t *words, std::size_t count, std::uint64_t seed, bool is_floating)
 {
 	std::size_t step = static_cast<std::size_t>(gridDim.x) * blockDim.x;
-	for (std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < count; i += step)
+	for (std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < count;
+		 i += step)
 		words[i] = poison_word(seed, i, is_floating);
 }
 
@@ -68,15 +75,17 @@ __global__ void find_difference(const Word *a, const Word *b, std::size_t count,
 {
 	std::size_t step = static_cast<std::size_t>(gridDim.x) * blockDim.x;
 	bool mine = false;
-	for (std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < count; i += step)
+	for (std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < count;
+		 i += step)
 		mine |= a[i] != b[i];
 	if (mine)
 		*differs = 1;
 }
 
 /* Two events of the judge's own, and the time between them. */
-class Span {
-public:
+class Span
+{
+  public:
 	Span()
 	{
 		cuda(cudaEventCreate(&begin_), "an event");
@@ -84,8 +93,14 @@ public:
 	}
 	Span(const Span &) = delete;
 
-	void begin(cudaStream_t stream) { cuda(cudaEventRecord(begin_, stream), "an event"); }
-	void end(cudaStream_t stream) { cuda(cudaEventRecord(end_, stream), "an event"); }
+	void begin(cudaStream_t stream)
+	{
+		cuda(cudaEventRecord(begin_, stream), "an event");
+	}
+	void end(cudaStream_t stream)
+	{
+		cuda(cudaEventRecord(end_, stream), "an event");
+	}
 
 	double elapsed_ns() const
 	{
@@ -94,17 +109,19 @@ public:
 		return static_cast<double>(elapsed_ms) * 1e6;
 	}
 
-private:
+  private:
 	cudaEvent_t begin_ = nullptr, end_ = nullptr;
 };
 
-class Device {
-public:
+class Device
+{
+  public:
 	Device()
 	{
 		int l2_bytes;
 		cuda(cudaSetDevice(0), "GPU 0");
-		cuda(cudaDeviceGetAttribute(&l2_bytes, cudaDevAttrL2CacheSize, 0), "the size of the L2 cache");
+		cuda(cudaDeviceGetAttribute(&l2_bytes, cudaDevAttrL2CacheSize, 0),
+			"the size of the L2 cache");
 		keep_freed_memory();
 		l2_bytes_ = static_cast<std::size_t>(l2_bytes);
 		cuda(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "a stream");
@@ -113,8 +130,14 @@ public:
 	}
 	Device(const Device &) = delete;
 
-	cudaStream_t stream() const { return stream_; }
-	std::size_t l2_bytes() const { return l2_bytes_; }
+	cudaStream_t stream() const
+	{
+		return stream_;
+	}
+	std::size_t l2_bytes() const
+	{
+		return l2_bytes_;
+	}
 
 	std::size_t free_bytes() const
 	{
@@ -127,7 +150,8 @@ public:
 	void poison(std::byte *at, std::size_t bytes, bool is_floating, std::uint64_t seed)
 	{
 		if (bytes >= sizeof(std::uint64_t))
-			write_poison<<<blocks, threads, 0, stream_>>>(reinterpret_cast<std::uint64_t *>(at), bytes / sizeof(std::uint64_t), seed, is_floating);
+			write_poison<<<blocks, threads, 0, stream_>>>(reinterpret_cast<std::uint64_t *>(at),
+				bytes / sizeof(std::uint64_t), seed, is_floating);
 		cuda(cudaGetLastError(), "poison");
 	}
 
@@ -137,10 +161,14 @@ public:
 			cuda(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream_), "a copy");
 	}
 
-	/* Lines of so many bytes, one behind the other in each pitch. Of `to` and `from` either may lie on the host. */
-	void copy_lines(std::byte *to, std::size_t to_pitch, const std::byte *from, std::size_t from_pitch, std::size_t bytes, std::size_t lines)
+	/* Lines of so many bytes, one behind the other in each pitch. Of `to` and `from` either may lie
+	 * on the host. */
+	void copy_lines(std::byte *to, std::size_t to_pitch, const std::byte *from,
+		std::size_t from_pitch, std::size_t bytes, std::size_t lines)
 	{
-		cuda(cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, bytes, lines, cudaMemcpyDefault, stream_), "a copy of lines");
+		cuda(cudaMemcpy2DAsync(
+				 to, to_pitch, from, from_pitch, bytes, lines, cudaMemcpyDefault, stream_),
+			"a copy of lines");
 	}
 
 	void read(void *to, const std::byte *from, std::size_t bytes)
@@ -149,8 +177,9 @@ public:
 		wait();
 	}
 
-	/* What keeps the GPU from what comes next until all of it is enqueued and the bell has rung: else it might end before the
-	 * contestant has launched anything, and what launching costs would show in the call. */
+	/* What keeps the GPU from what comes next until all of it is enqueued and the bell has rung:
+	 * else it might end before the contestant has launched anything, and what launching costs would
+	 * show in the call. */
 	void keep_busy()
 	{
 		spin<<<1, 1, 0, stream_>>>(busy_cycles);
@@ -172,8 +201,9 @@ public:
 			switches_.erase(switches_.begin());
 	}
 
-	/* Leaves the GPU alone for a moment, as often as somebody else has a turn meanwhile: what is left over of a call's work, because it was
-	 * interrupted, is done by then. How long that took, ns; 0 as long as it is not known what a switch takes. */
+	/* Leaves the GPU alone for a moment, as often as somebody else has a turn meanwhile: what is
+	 * left over of a call's work, because it was interrupted, is done by then. How long that took,
+	 * ns; 0 as long as it is not known what a switch takes. */
 	double rest()
 	{
 		if (switches_.size() < known_switches / 2)
@@ -187,13 +217,21 @@ public:
 			double touch_ns = ns_since(touching);
 			quickest_ns_ = std::min(quickest_ns_, touch_ns);
 			/* Where a switch costs next to nothing it cannot be told from none. */
-			if (touch_ns < std::max(switched_ns, 3 * quickest_ns_) || ns_since(began) > most_rest_ns)
+			if (touch_ns < std::max(switched_ns, 3 * quickest_ns_)
+				|| ns_since(began) > most_rest_ns)
 				return ns_since(began);
 		}
 	}
 
-	void overwrite_l2() { cuda(cudaMemsetAsync(cache_, ++filling_, 2 * l2_bytes_, stream_), "overwriting the L2 cache"); }
-	void wait() { cuda(cudaStreamSynchronize(stream_), "waiting for the GPU"); }
+	void overwrite_l2()
+	{
+		cuda(cudaMemsetAsync(cache_, ++filling_, 2 * l2_bytes_, stream_),
+			"overwriting the L2 cache");
+	}
+	void wait()
+	{
+		cuda(cudaStreamSynchronize(stream_), "waiting for the GPU");
+	}
 
 	/* Both are aligned to 16 bytes. */
 	bool differ(const std::byte *a, const std::byte *b, std::size_t bytes)
@@ -202,7 +240,8 @@ public:
 		unsigned found;
 		cuda(cudaMemsetAsync(differs_, 0, sizeof *differs_, stream_), "a comparison");
 		if (whole)
-			find_difference<<<blocks, threads, 0, stream_>>>(reinterpret_cast<const std::uint64_t *>(a),
+			find_difference<<<blocks, threads, 0, stream_>>>(
+				reinterpret_cast<const std::uint64_t *>(a),
 				reinterpret_cast<const std::uint64_t *>(b), whole, differs_);
 		std::size_t at = whole * sizeof(std::uint64_t);
 		if (at < bytes)
@@ -215,7 +254,7 @@ public:
 
 	Span head; /* the judge's own work before a call */
 
-private:
+  private:
 	static constexpr int blocks = 1024, threads = 256;
 	static constexpr long long busy_cycles = 500'000; /* some 250 us */
 
@@ -224,7 +263,8 @@ private:
 		cudaMemPool_t pool;
 		std::uint64_t all = UINT64_MAX;
 		cuda(cudaDeviceGetDefaultMemPool(&pool, 0), "the memory pool");
-		cuda(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &all), "the memory pool");
+		cuda(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &all),
+			"the memory pool");
 	}
 
 	using Clock = std::chrono::steady_clock;
@@ -243,11 +283,15 @@ private:
 };
 
 /* Memory of the GPU that only the judge sees. */
-class PrivateMemory {
-public:
+class PrivateMemory
+{
+  public:
 	PrivateMemory() = default;
 	PrivateMemory(const PrivateMemory &) = delete;
-	~PrivateMemory() { release(); }
+	~PrivateMemory()
+	{
+		release();
+	}
 
 	void need(std::size_t bytes)
 	{
@@ -260,9 +304,12 @@ public:
 		bytes_ = bytes;
 	}
 
-	std::byte *data() const { return memory_; }
+	std::byte *data() const
+	{
+		return memory_;
+	}
 
-private:
+  private:
 	void release()
 	{
 		if (memory_)
@@ -273,12 +320,14 @@ private:
 	std::size_t bytes_ = 0;
 };
 
-/* For podium_fresh_memory of utils.h: what an earlier call left in memory is not there any more in a new input. */
+/* For podium_fresh_memory of utils.h: what an earlier call left in memory is not there any more in
+ * a new input. */
 inline void poison_fresh_memory(void *memory, std::size_t bytes)
 {
 	static std::uint64_t seed = 0;
 	if (bytes >= sizeof(std::uint64_t))
-		write_poison<<<1024, 256>>>(static_cast<std::uint64_t *>(memory), bytes / sizeof(std::uint64_t), ++seed, true);
+		write_poison<<<1024, 256>>>(
+			static_cast<std::uint64_t *>(memory), bytes / sizeof(std::uint64_t), ++seed, true);
 }
 
 } // namespace podium

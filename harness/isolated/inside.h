@@ -1,5 +1,5 @@
-/* What the files of the native part share. Included first by each of them, since nvcc hands them to the host's compiler
- * without asking for more than the C standard. */
+/* What the files of the native part share. Included first by each of them, since nvcc hands them to
+ * the host's compiler without asking for more than the C standard. */
 #ifndef PODIUM_ISOLATED_INSIDE_H
 #define PODIUM_ISOLATED_INSIDE_H
 
@@ -40,16 +40,18 @@ static inline void isolated_pause(void)
 void isolated_spin_until(int64_t at_ns);
 void isolated_sleep(int64_t ns);
 
-/* Where there are fewer processors than programs that look and wait, whoever looks stands in the way of what he waits
- * for: lets somebody else run. Else returns at once. */
+/* Where there are fewer processors than programs that look and wait, whoever looks stands in the
+ * way of what he waits for: lets somebody else run. Else returns at once. */
 void isolated_make_way(void);
 
 /* The other side has closed its socket, or has ended. -1: nobody can. */
 bool isolated_hung_up(int socket);
 
-/* A mapping of the first bytes of a file in memory, all of them there at once. NULL: see isolated_why. */
+/* A mapping of the first bytes of a file in memory, all of them there at once. NULL: see
+ * isolated_why. */
 void *isolated_memfd_map(int descriptor, uint64_t bytes);
-/* The same of a new one whose size is sealed, and its descriptor for the other side; else NULL and -1. */
+/* The same of a new one whose size is sealed, and its descriptor for the other side; else NULL and
+ * -1. */
 void *isolated_memfd_share(uint64_t bytes, int *descriptor);
 
 /* gate.c: what is withheld, and the number of the call, at this time; without a gate nothing. */

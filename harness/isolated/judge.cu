@@ -1,27 +1,34 @@
-/* The judge of a CUDA C++ task: seeds, inputs, reference, clock, verdict. No byte of a submission runs here.
+/* The judge of a CUDA C++ task: seeds, inputs, reference, clock, verdict. No byte of a submission
+ *runs here.
  *
  *	POPCORN_FD=3 ./judge.out MODE CASEFILE [MODE CASEFILE]
- *	./judge.out --can-split    only says on the standard output why the task cannot be split; 0 if it can, else 115
+ *	./judge.out --can-split    only says on the standard output why the task cannot be split; 0 if
+ *it can, else 115
  *
- * MODE             test, benchmark, leaderboard, or compare; a second one begins when all cases of the first have passed
- * POPCORN_FD       an open descriptor that takes the results, one `key: value` a line
- * descriptors 4..  sockets to the contestants: the entry, where something is timed the null contestant, for `compare` the rival
+ * MODE             test, benchmark, leaderboard, or compare; a second one begins when all cases of
+ *the first have passed POPCORN_FD       an open descriptor that takes the results, one `key: value`
+ *a line descriptors 4..  sockets to the contestants: the entry, where something is timed the null
+ *contestant, for `compare` the rival
  *
- * It is compiled with the task's task.h, reference.cuh and utils.h, as eval.cu describes them; the case file and the
- * results are read and written by what eval.cu has for that. docs/judge.md explains what the engine does and why.
+ * It is compiled with the task's task.h, reference.cuh and utils.h, as eval.cu describes them; the
+ *case file and the results are read and written by what eval.cu has for that. docs/judge.md
+ *explains what the engine does and why.
  *
- * Exit codes: 0; 112 wrong answer; 1 the submission cannot be loaded or threw; 110 CUDA failed; 2, 111, 113 as eval.cu;
- * 114 the contestant did not answer in time; 115 the task cannot be split; 116 protocol violation; 117 the contestant is
- * gone. With 113 to 117 the last result line is `error:`. */
+ * Exit codes: 0; 112 wrong answer; 1 the submission cannot be loaded or threw; 110 CUDA failed; 2,
+ *111, 113 as eval.cu; 114 the contestant did not answer in time; 115 the task cannot be split; 116
+ *protocol violation; 117 the contestant is gone. With 113 to 117 the last result line is `error:`.
+*/
 #include <cstdint>
 
 #include "utils.h"
 
 /* What eval.cu takes from utils.h, for tasks that bring one of their own. */
-namespace podium_eval {
-namespace ExitCodes {
-constexpr int RAISED = 1, USAGE = 2, CUDA_API = 110, REPORT = 111, VALIDATION = 112, CASES = 113, SLOW = 114, NOT_SPLIT = 115,
-	VIOLATION = 116, GONE = 117;
+namespace podium_eval
+{
+namespace ExitCodes
+{
+constexpr int RAISED = 1, USAGE = 2, CUDA_API = 110, REPORT = 111, VALIDATION = 112, CASES = 113,
+			  SLOW = 114, NOT_SPLIT = 115, VIOLATION = 116, GONE = 117;
 }
 inline std::uint64_t random_bits(std::uint64_t seed, std::uint64_t index);
 } // namespace podium_eval
@@ -50,8 +57,10 @@ inline std::uint64_t podium_eval::random_bits(std::uint64_t seed, std::uint64_t 
 	return podium::mixed(seed, index);
 }
 
-namespace podium {
-namespace {
+namespace podium
+{
+namespace
+{
 
 namespace Code = podium_eval::ExitCodes;
 using podium_eval::Case;
@@ -59,13 +68,18 @@ using podium_eval::CaseFailed;
 using podium_eval::Report;
 using podium_eval::stop;
 
-constexpr double usual_limit_s = 120; /* of a mode, where PODIUM_TIME_LIMIT_S, which has a number for each, does not say */
-constexpr double share_for_cases = 0.85; /* of the time limit; the rest is for starting, and for what takes longer than expected */
-/* Of one call. The first one of a case may load and tune, so that it may take half of the time that is left. */
+constexpr double usual_limit_s =
+	120; /* of a mode, where PODIUM_TIME_LIMIT_S, which has a number for each, does not say */
+constexpr double share_for_cases =
+	0.85; /* of the time limit; the rest is for starting, and for what takes longer than expected */
+/* Of one call. The first one of a case may load and tune, so that it may take half of the time that
+ * is left. */
 constexpr double first_call_s = 30, call_s = 10, call_factor = 3;
 constexpr std::size_t most_host_bytes = std::size_t(2) << 30; /* of an output */
-constexpr int most_specs = 8;     /* how often a case's outputs may turn out larger than what there is memory for */
-constexpr int unpinned_calls = 2; /* of a case, so that threads of libraries are not all born on one core */
+constexpr int most_specs =
+	8; /* how often a case's outputs may turn out larger than what there is memory for */
+constexpr int unpinned_calls =
+	2; /* of a case, so that threads of libraries are not all born on one core */
 
 struct Mode {
 	const char *name, *noun;
@@ -73,22 +87,27 @@ struct Mode {
 };
 
 constexpr Mode MODES[] = {
-	{"test", "test", false, false, false},
-	{"benchmark", "benchmark", true, false, false},
-	{"leaderboard", "benchmark", true, true, false},
-	{"compare", "benchmark", true, true, true},
+	{ "test", "test", false, false, false },
+	{ "benchmark", "benchmark", true, false, false },
+	{ "leaderboard", "benchmark", true, true, false },
+	{ "compare", "benchmark", true, true, true },
 };
 
 using Input = Drawn<input_t>;
 
 template <class Given, class Output>
-constexpr bool wants_given_memory = requires(const Given &data, const Output &output) { is_output_of(data, output); };
+constexpr bool wants_given_memory = requires(const Given &data, const Output &output)
+{
+	is_output_of(data, output);
+};
 
 /* ---- inputs ---- */
 
-class Inputs {
-public:
-	Inputs(std::optional<std::int64_t> secret, bool has_nonce, bool is_cuda) : seeds_(secret, has_nonce), is_cuda_(is_cuda)
+class Inputs
+{
+  public:
+	Inputs(std::optional<std::int64_t> secret, bool has_nonce, bool is_cuda)
+		: seeds_(secret, has_nonce), is_cuda_(is_cuda)
 	{
 #ifdef PODIUM_FRESH_MEMORY
 		if (is_cuda)
@@ -96,10 +115,16 @@ public:
 #endif
 	}
 
-	std::string nonce() const { return seeds_.nonce(); }
+	std::string nonce() const
+	{
+		return seeds_.nonce();
+	}
 
 	/* As the case has it, with the secret in it. */
-	Input as_written(const Case &one) const { return make(one.another(0), seeds_.draw(one.spec, "test", 0)); }
+	Input as_written(const Case &one) const
+	{
+		return make(one.another(0), seeds_.draw(one.spec, "test", 0));
+	}
 
 	/* One that nobody has seen. */
 	Input fresh(const Case &one, const std::string &purpose, std::uint64_t number) const
@@ -111,12 +136,12 @@ public:
 		return make(arguments, seed);
 	}
 
-private:
-	template <class Arguments>
-	Input make(const Arguments &arguments, unsigned seed) const
+  private:
+	template <class Arguments> Input make(const Arguments &arguments, unsigned seed) const
 	{
 		std::srand(seed);
-		input_t data = std::apply([](const auto &...argument) { return generate_input(argument...); }, arguments);
+		input_t data = std::apply(
+			[](const auto &...argument) { return generate_input(argument...); }, arguments);
 		if (is_cuda_)
 			cuda(cudaDeviceSynchronize(), "generate_input");
 		return Input(std::move(data));
@@ -128,10 +153,14 @@ private:
 
 /* ---- the time ---- */
 
-/* The time limit, divided among the cases, and among the calls of one. `cases_left`: or so many times what the next one may take. */
-class Budget {
-public:
-	explicit Budget(double limit_s) : began_(Clock::now()), limit_s_(limit_s) {}
+/* The time limit, divided among the cases, and among the calls of one. `cases_left`: or so many
+ * times what the next one may take. */
+class Budget
+{
+  public:
+	explicit Budget(double limit_s) : began_(Clock::now()), limit_s_(limit_s)
+	{
+	}
 
 	void begin_case(double cases_left, double most_s)
 	{
@@ -140,19 +169,30 @@ public:
 		longest_s_ = 0;
 	}
 
-	bool is_case_over() const { return passed_s() >= end_of_case_s_; }
+	bool is_case_over() const
+	{
+		return passed_s() >= end_of_case_s_;
+	}
 
 	/* For the contestant's next call. */
 	double call_limit_s() const
 	{
 		double left_s = std::max(1.0, limit_s_ * 0.97 - passed_s());
-		return std::min(left_s, longest_s_ > 0 ? std::max(call_s, call_factor * longest_s_) : std::max(first_call_s, left_s / 2));
+		return std::min(left_s,
+			longest_s_ > 0 ? std::max(call_s, call_factor * longest_s_)
+						   : std::max(first_call_s, left_s / 2));
 	}
 
-	void note_call(double took_s) { longest_s_ = std::max(longest_s_, took_s); }
-	double passed_s() const { return std::chrono::duration<double>(Clock::now() - began_).count(); }
+	void note_call(double took_s)
+	{
+		longest_s_ = std::max(longest_s_, took_s);
+	}
+	double passed_s() const
+	{
+		return std::chrono::duration<double>(Clock::now() - began_).count();
+	}
 
-private:
+  private:
 	using Clock = std::chrono::steady_clock;
 	Clock::time_point began_;
 	double limit_s_, end_of_case_s_ = 0, longest_s_ = 0;
@@ -168,27 +208,30 @@ struct Part {
 
 using Parts = std::vector<Part>;
 
-template <class Has>
-bool any_of(const Parts &parts, Has has)
+template <class Has> bool any_of(const Parts &parts, Has has)
 {
-	return std::any_of(parts.begin(), parts.end(), [&](const Part &part) { return part.mode.*has; });
+	return std::any_of(
+		parts.begin(), parts.end(), [&](const Part &part) { return part.mode.*has; });
 }
 
 /* What was measured of a contestant in a case. */
 struct Measurement {
 	Blocks blocks;
-	Values own;                           /* what it measured itself */
-	std::map<std::string, int> disturbed; /* blocks that count although they should not, by reason */
-	int repeated = 0;                     /* blocks that do not count */
+	Values own; /* what it measured itself */
+	std::map<std::string, int>
+		disturbed;    /* blocks that count although they should not, by reason */
+	int repeated = 0; /* blocks that do not count */
 	Watch watch;
 };
 
 /* ---- calls ---- */
 
-class Judge {
-public:
+class Judge
+{
+  public:
 	Judge(const Report &report, const Parts &parts, bool is_cuda)
-		: report_(report), parts_(parts), part_(&parts.front()), rule_(is_cuda ? cuda_rule : cpu_rule), budget_(part_->limit_s)
+		: report_(report), parts_(parts), part_(&parts.front()),
+		  rule_(is_cuda ? cuda_rule : cpu_rule), budget_(part_->limit_s)
 	{
 		std::int32_t own_cpu;
 		isolated_affinity before;
@@ -203,10 +246,11 @@ public:
 	/* The order of the sockets. */
 	void meet()
 	{
-		const char *names[] = {"submission", "null contestant", "rival"};
+		const char *names[] = { "submission", "null contestant", "rival" };
 		int count = any_of(parts_, &Mode::has_rival) ? 3 : any_of(parts_, &Mode::is_timed) ? 2 : 1;
 		for (int i = 0; i < count; i++)
-			sides_.push_back(std::make_unique<Side>(names[i], first_socket + i, i == 1, device_.get()));
+			sides_.push_back(
+				std::make_unique<Side>(names[i], first_socket + i, i == 1, device_.get()));
 		for (auto &side : sides_)
 			ready(*side, &Side::greet);
 		if (count > 1)
@@ -232,27 +276,50 @@ public:
 		return code_;
 	}
 
-private:
+  private:
 	static constexpr int first_socket = 4;
 
-	/* Until what was written has been read: what contestants print from then on belongs to what is reported next. */
+	/* Until what was written has been read: what contestants print from then on belongs to what is
+	 * reported next. */
 	static void settle()
 	{
 		constexpr int most_looks = 10'000;
 		int unread = 1;
-		for (int i = 0; i < most_looks && ioctl(podium_eval::results, FIONREAD, &unread) == 0 && unread; i++)
+		for (int i = 0;
+			 i < most_looks && ioctl(podium_eval::results, FIONREAD, &unread) == 0 && unread; i++)
 			usleep(200);
 	}
 
-	const Mode &mode() const { return part_->mode; }
-	const Inputs &inputs() const { return part_->inputs; }
-	Side &entry() { return *sides_[0]; }
-	Side &null() { return *sides_[1]; }
-	Side &rival() { return *sides_[2]; }
+	const Mode &mode() const
+	{
+		return part_->mode;
+	}
+	const Inputs &inputs() const
+	{
+		return part_->inputs;
+	}
+	Side &entry()
+	{
+		return *sides_[0];
+	}
+	Side &null()
+	{
+		return *sides_[1];
+	}
+	Side &rival()
+	{
+		return *sides_[2];
+	}
 
 	/* Whom the null contestant stands beside. */
-	Side &leader() { return *players_[0]; }
-	const Side &leader() const { return *players_[0]; }
+	Side &leader()
+	{
+		return *players_[0];
+	}
+	const Side &leader() const
+	{
+		return *players_[0];
+	}
 
 	/* Runs every case, whatever becomes of the others. */
 	void all_cases(const std::vector<Case> &cases)
@@ -267,11 +334,14 @@ private:
 		report_.line("check", std::string(code_ ? "fail" : "pass"));
 	}
 
-	std::string key_of(std::size_t number) const { return mode().noun + ("." + std::to_string(number) + "."); }
+	std::string key_of(std::size_t number) const
+	{
+		return mode().noun + ("." + std::to_string(number) + ".");
+	}
 
 	void judge_alone(const std::vector<Case> &cases)
 	{
-		players_ = {&entry()};
+		players_ = { &entry() };
 		for (std::size_t i = 0; i < cases.size(); i++) {
 			std::string key = key_of(i);
 			report_.line(key + "spec", cases[i].spec);
@@ -288,8 +358,7 @@ private:
 	}
 
 	/* Reports what goes wrong. Whether nothing did. */
-	template <class Do>
-	bool try_case(const std::string &key, Do &&act)
+	template <class Do> bool try_case(const std::string &key, Do &&act)
 	{
 		try {
 			act();
@@ -313,20 +382,22 @@ private:
 
 	using Duels = std::vector<Duel>;
 
-	/* Each by itself, and both in turns: the rival before the submission is loaded, the submission when the rival has gone. What
-	 * the one does while the other is called shows in turns alone. A case that has failed is left out from then on. */
+	/* Each by itself, and both in turns: the rival before the submission is loaded, the submission
+	 * when the rival has gone. What the one does while the other is called shows in turns alone. A
+	 * case that has failed is left out from then on. */
 	void compare(const std::vector<Case> &cases)
 	{
 		Duels duels;
 		for (const Case &one : cases) {
-			duels.push_back({one, key_of(duels.size())});
+			duels.push_back({ one, key_of(duels.size()) });
 			report_.line(duels.back().key + "spec", one.spec);
 		}
-		each_duel(duels, {&rival()}, 3, [&](Duel &duel) { duel.theirs_alone = measure(duel.one); });
+		each_duel(
+			duels, { &rival() }, 3, [&](Duel &duel) { duel.theirs_alone = measure(duel.one); });
 		ready(entry(), &Side::load);
-		each_duel(duels, {&entry(), &rival()}, 1, [&](Duel &duel) { measure_both(duel); });
+		each_duel(duels, { &entry(), &rival() }, 1, [&](Duel &duel) { measure_both(duel); });
 		see_off_rival();
-		each_duel(duels, {&entry()}, 0, [&](Duel &duel) {
+		each_duel(duels, { &entry() }, 0, [&](Duel &duel) {
 			duel.ours_alone = measure(duel.one);
 			write_comparison(duel);
 			report_.line(duel.key + "status", std::string("pass"));
@@ -340,7 +411,8 @@ private:
 		players_ = std::move(players);
 		series_ = players_.size() > 1 ? "" : " alone";
 		for (std::size_t i = 0; i < duels.size(); i++) {
-			double calls_left = static_cast<double>(later * duels.size() + players_.size() * (duels.size() - i));
+			double calls_left =
+				static_cast<double>(later * duels.size() + players_.size() * (duels.size() - i));
 			budget_.begin_case(calls_left / static_cast<double>(players_.size()), rule_.most_s);
 			duels[i].has_failed = duels[i].has_failed || !try_case(duels[i].key, [&] {
 				begin_case(duels[i].one);
@@ -353,7 +425,9 @@ private:
 	{
 		constexpr std::int64_t most_s = 10;
 		if (!rival().leave(most_s * second_ns))
-			stop(Code::USAGE, "The rival's process did not end within " + std::to_string(most_s) + " s of being dismissed.");
+			stop(Code::USAGE,
+				"The rival's process did not end within " + std::to_string(most_s)
+					+ " s of being dismissed.");
 	}
 
 	/* Does `act`, at the end of which a contestant is ready or says why not. */
@@ -367,8 +441,9 @@ private:
 			stop(Code::RAISED, said->text);
 	}
 
-	/* By how much the same empty kernel takes longer in the process of each contestant than in the null's, before there is
-	 * anything of a submission in it. The first block only shows when the gates are to open. */
+	/* By how much the same empty kernel takes longer in the process of each contestant than in the
+	 * null's, before there is anything of a submission in it. The first block only shows when the
+	 * gates are to open. */
 	void calibrate()
 	{
 		for (auto &side : sides_) {
@@ -376,7 +451,7 @@ private:
 			if (side->is_null() || !rule_.calibrations)
 				continue;
 			double expected_ns = calibration(*side).null_ns;
-			for (Side *one : {side.get(), &null()})
+			for (Side *one : { side.get(), &null() })
 				one->open_at(expected_ns - rule_.open_before_ns);
 			for (std::size_t i = 0; i < rule_.calibrations; i++) {
 				Calibration block = calibration(*side);
@@ -388,7 +463,9 @@ private:
 		}
 	}
 
-	struct Calibration { double delta_ns, null_ns; };
+	struct Calibration {
+		double delta_ns, null_ns;
+	};
 
 	/* A block of empty kernels, the side's and the null's. */
 	Calibration calibration(Side &side)
@@ -402,28 +479,32 @@ private:
 			if (!is_first)
 				ours.push_back(run_empty(side));
 		}
-		return {center(ours) - center(theirs), median(theirs)};
+		return { center(ours) - center(theirs), median(theirs) };
 	}
 
 	double run_empty(Side &side)
 	{
 		double elapsed_ns = 0;
-		attempt(side, [&] { elapsed_ns = side.call_without_data(ISOLATED_EMPTY, limit_ns(), contestants_cpu_); });
+		attempt(side, [&] {
+			elapsed_ns = side.call_without_data(ISOLATED_EMPTY, limit_ns(), contestants_cpu_);
+		});
 		return elapsed_ns;
 	}
 
 	/* ---- what goes wrong on a side ---- */
 
 	/* A contestant that does not keep to the protocol, or is gone, ends the whole run. */
-	template <class Do>
-	void attempt(Side &side, Do &&act)
+	template <class Do> void attempt(Side &side, Do &&act)
 	{
 		try {
 			act();
 		} catch (const Broken &broken) {
 			give_up(side, broken);
 		} catch (const Malformed &fault) {
-			give_up(side, {ISOLATED_VIOLATION, std::string("The contestant left no output that can be read: ") + fault.what() + "."});
+			give_up(side,
+				{ ISOLATED_VIOLATION,
+					std::string("The contestant left no output that can be read: ") + fault.what()
+						+ "." });
 		}
 	}
 
@@ -433,28 +514,26 @@ private:
 		if (&side != &entry())
 			stop(Code::USAGE, "The " + side.name() + " failed: " + broken.why);
 		switch (broken.code) {
-		case ISOLATED_GONE:
-			stop(Code::GONE, "The submission's process ended.");
+		case ISOLATED_GONE: stop(Code::GONE, "The submission's process ended.");
 		case ISOLATED_TIMEOUT:
-			std::snprintf(late, sizeof late, "The submission did not answer within %.3g s.", limit_s_);
+			std::snprintf(
+				late, sizeof late, "The submission did not answer within %.3g s.", limit_s_);
 			stop(Code::SLOW, late);
-		case ISOLATED_VIOLATION:
-			stop(Code::VIOLATION, broken.why);
-		default:
-			stop(Code::CASES, broken.why);
+		case ISOLATED_VIOLATION: stop(Code::VIOLATION, broken.why);
+		default: stop(Code::CASES, broken.why);
 		}
 	}
 
 	/* What a contestant says went wrong in a call. */
 	[[noreturn]] void fail(Side &side)
 	{
-		Said said{THREW, ""};
+		Said said{ THREW, "" };
 		attempt(side, [&] { said = side.complaint(); });
 		if (&side != &entry())
 			stop(Code::USAGE, "The " + side.name() + " failed: " + said.text);
 		lost_ = lost_ || said.complaint == LOST_GPU;
 		bool is_cuda = said.complaint == LEFT_ERROR || said.complaint == LOST_GPU;
-		throw CaseFailed{is_cuda ? Code::CUDA_API : Code::RAISED, said.text};
+		throw CaseFailed{ is_cuda ? Code::CUDA_API : Code::RAISED, said.text };
 	}
 
 	/* ---- one call ---- */
@@ -471,12 +550,16 @@ private:
 		Needs needs = side.needs();
 		std::size_t most_device_bytes = device_ ? device_->free_bytes() / 4 / slots_ : 0;
 		if (side.specs() > most_specs)
-			throw Broken{ISOLATED_VIOLATION, "The outputs of a case become larger again and again."};
+			throw Broken{ ISOLATED_VIOLATION,
+				"The outputs of a case become larger again and again." };
 		if (needs.device_bytes && !device_)
-			throw Broken{ISOLATED_VIOLATION, "The contestant speaks of a GPU where there is none."};
+			throw Broken{ ISOLATED_VIOLATION,
+				"The contestant speaks of a GPU where there is none." };
 		if (needs.host_bytes > most_host_bytes || needs.device_bytes > most_device_bytes)
-			throw CaseFailed{Code::RAISED, "custom_kernel returned " + std::to_string((needs.host_bytes + needs.device_bytes) >> 20) +
-				" MiB, for which there is no memory."};
+			throw CaseFailed{ Code::RAISED,
+				"custom_kernel returned "
+					+ std::to_string((needs.host_bytes + needs.device_bytes) >> 20)
+					+ " MiB, for which there is no memory." };
 		if (side.specs() > 1) {
 			needs.host_bytes += needs.host_bytes / 4;
 			needs.device_bytes += needs.device_bytes / 4;
@@ -487,24 +570,29 @@ private:
 	void check(Side &side, const Input &input, const output_t &output, std::string *message)
 	{
 		if (!side.probes_agree())
-			throw Broken{ISOLATED_VIOLATION, "The output was not yet there when the submission said that it was done."};
+			throw Broken{ ISOLATED_VIOLATION,
+				"The output was not yet there when the submission said that it was done." };
 		if constexpr (wants_given_memory<input_t, output_t>) {
 			auto [given, returned] = side.in_place<output_t>(input);
 			if (!podium_eval::returned_what_was_given(given, returned))
-				throw CaseFailed{Code::VALIDATION, "custom_kernel did not return the output that it was given to fill."};
+				throw CaseFailed{ Code::VALIDATION,
+					"custom_kernel did not return the output that it was given to fill." };
 		}
 		TestReporter reporter;
 		check_implementation(reporter, input.data, output);
 		if (!reporter.has_passed())
-			throw CaseFailed{Code::VALIDATION, reporter.message()};
+			throw CaseFailed{ Code::VALIDATION, reporter.message() };
 		if (!side.is_unchanged())
-			throw Broken{ISOLATED_VIOLATION, "The output changed after the submission had said that it was done."};
+			throw Broken{ ISOLATED_VIOLATION,
+				"The output changed after the submission had said that it was done." };
 		if (message)
 			*message = reporter.message();
 	}
 
-	/* Nothing where the contestant needed other memory first: then its next call is one with another input. */
-	std::optional<Called> call(Side &side, const Input &input, int cpu, std::string *message = nullptr)
+	/* Nothing where the contestant needed other memory first: then its next call is one with
+	 * another input. */
+	std::optional<Called> call(
+		Side &side, const Input &input, int cpu, std::string *message = nullptr)
 	{
 		std::optional<Called> called;
 		attempt(side, [&] {
@@ -536,15 +624,20 @@ private:
 		return device_->rest();
 	}
 
-	/* Behind a call of the null as long as behind one of the submission's: what follows shows what that left on the device, and
-	 * the judge itself is the slower the longer it has waited. */
-	double wait_ns(const Side &side) const { return side.is_null() ? std::min(rule_.wait_ns, leader().latest_ns()) : 0; }
+	/* Behind a call of the null as long as behind one of the submission's: what follows shows what
+	 * that left on the device, and the judge itself is the slower the longer it has waited. */
+	double wait_ns(const Side &side) const
+	{
+		return side.is_null() ? std::min(rule_.wait_ns, leader().latest_ns()) : 0;
+	}
 
 	/* The same for a call that is measured, which finds its memory there. */
 	Called measured(Side &side, const Input &input)
 	{
 		auto called = call(side, input, contestants_cpu_);
-		return called ? *called : throw Broken{ISOLATED_VIOLATION, "The outputs of a case become larger while it is measured."};
+		return called ? *called
+					  : throw Broken{ ISOLATED_VIOLATION,
+							"The outputs of a case become larger while it is measured." };
 	}
 
 	/* ---- a case ---- */
@@ -562,7 +655,10 @@ private:
 		return static_cast<std::uint32_t>(std::max<std::size_t>(1, std::min(wanted, room)));
 	}
 
-	static void add_line(std::string &text, const std::string &line) { text += (text.empty() || line.empty() ? "" : "\n") + line; }
+	static void add_line(std::string &text, const std::string &line)
+	{
+		text += (text.empty() || line.empty() ? "" : "\n") + line;
+	}
 
 	/* Behind what the check says. */
 	void write_message(const std::string &key, const std::string &remarks)
@@ -580,28 +676,36 @@ private:
 		auto add = [&](const std::string &line) { add_line(text, line); };
 		char sentence[160];
 		if (summary.blocks < least_blocks && !mode().has_rival)
-			add("The time limit left room for " + std::to_string(summary.runs) + " calls in " + std::to_string(summary.blocks) +
-				(summary.blocks > 1 ? " blocks." : " block."));
+			add("The time limit left room for " + std::to_string(summary.runs) + " calls in "
+				+ std::to_string(summary.blocks) + (summary.blocks > 1 ? " blocks." : " block."));
 		for (const auto &[why, count] : made.disturbed)
-			add("In " + std::to_string(count) + " of " + std::to_string(summary.blocks) + " blocks " + why +
-				(made.repeated ? "; " + std::to_string(made.repeated) + (made.repeated > 1 ? " more were" : " more was") + " measured again." : "."));
-		std::snprintf(sentence, sizeof sentence, "Work of the submission on the GPU before and after its calls was added: %.1f us a call.",
+			add("In " + std::to_string(count) + " of " + std::to_string(summary.blocks) + " blocks "
+				+ why
+				+ (made.repeated ? "; " + std::to_string(made.repeated)
+							+ (made.repeated > 1 ? " more were" : " more was") + " measured again."
+								 : "."));
+		std::snprintf(sentence, sizeof sentence,
+			"Work of the submission on the GPU before and after its calls was added: %.1f us a "
+		    "call.",
 			summary.overrun_ns / 1000);
 		if (summary.overrun_ns > 0)
 			add(sentence);
-		std::snprintf(sentence, sizeof sentence, "Empty kernels among its calls took %.1f us longer than before it was loaded; that is not subtracted.",
+		std::snprintf(sentence, sizeof sentence,
+			"Empty kernels among its calls took %.1f us longer than before it was loaded; that is "
+		    "not subtracted.",
 			summary.disturbance_ns / 1000);
 		if (summary.disturbance_ns > 0)
 			add(sentence);
 		return text;
 	}
 
-	/* The first right answer of everyone who gives one. Memory is given when it is needed: frames that nobody takes yet would
-	 * pile up. */
+	/* The first right answer of everyone who gives one. Memory is given when it is needed: frames
+	 * that nobody takes yet would pile up. */
 	void begin_case(const Case &one)
 	{
 		if (lost_)
-			throw CaseFailed{Code::CUDA_API, "not run, because an earlier case left the GPU unusable."};
+			throw CaseFailed{ Code::CUDA_API,
+				"not run, because an earlier case left the GPU unusable." };
 		message_.clear();
 		after_ = nullptr;
 		number_ = 0;
@@ -614,7 +718,8 @@ private:
 	{
 		bool is_first = true;
 		for (std::optional<Called> called; !called; is_first = false) {
-			Input input = mode().is_timed ? inputs().fresh(one, "warm" + series_, number_++) : inputs().as_written(one);
+			Input input = mode().is_timed ? inputs().fresh(one, "warm" + series_, number_++)
+										  : inputs().as_written(one);
 			if (is_first)
 				give_inputs(side, input);
 			called = call(side, input, -1, &side == &entry() ? &message_ : nullptr);
@@ -667,13 +772,18 @@ private:
 		calls.push_back(called.timed);
 	}
 
-	void note(Side &side, const Input &input, Block &block) { note(side, input, block.calls, block.heads); }
+	void note(Side &side, const Input &input, Block &block)
+	{
+		note(side, input, block.calls, block.heads);
+	}
 
-	/* `theirs`: for a comparison. In random order, so that nobody who keeps the GPU busy after his call knows for whom. */
+	/* `theirs`: for a comparison. In random order, so that nobody who keeps the GPU busy after his
+	 * call knows for whom. */
 	void run_block(const Case &one, Watch &watch, Block &ours, Block *theirs)
 	{
 		after_ = nullptr;
-		for (std::size_t i = 0; i < rule_.calls && !(i >= least_calls && budget_.is_case_over()); i++) {
+		for (std::size_t i = 0; i < rule_.calls && !(i >= least_calls && budget_.is_case_over());
+			 i++) {
 			Input input = inputs().fresh(one, "timed" + series_, number_++);
 			call_all(input, ours, theirs);
 			/* Of those places that are left as many as are wanted still. */
@@ -699,7 +809,8 @@ private:
 	/* Behind whom it is called can be seen by who has been called with this input. */
 	void note_null(const Input &input, Block &ours, Block *theirs)
 	{
-		bool is_after_ours = ours.calls.size() > ours.null.size(), is_after_theirs = theirs && theirs->calls.size() > theirs->null.size();
+		bool is_after_ours = ours.calls.size() > ours.null.size(),
+			 is_after_theirs = theirs && theirs->calls.size() > theirs->null.size();
 		note(null(), input, ours.null, ours.null_heads);
 		if (theirs) {
 			theirs->null.push_back(ours.null.back());
@@ -719,7 +830,8 @@ private:
 	{
 		for (std::size_t i = 0; i < rule_.bells; i++)
 			attempt(null(), [&] {
-				ours.bells.push_back(null().call_without_data(ISOLATED_NOTHING, limit_ns(), contestants_cpu_));
+				ours.bells.push_back(
+					null().call_without_data(ISOLATED_NOTHING, limit_ns(), contestants_cpu_));
 			});
 		ours.delta_ns = leader().delta_ns;
 		ours.quiet_ns = quiet_ns_;
@@ -733,13 +845,15 @@ private:
 		theirs->delta_ns = rival().delta_ns;
 	}
 
-	/* Whether a block does not count, because the constant moved or the GPU was slowed down. When enough of them have been
-	 * repeated they count all the same, and it is said. */
+	/* Whether a block does not count, because the constant moved or the GPU was slowed down. When
+	 * enough of them have been repeated they count all the same, and it is said. */
 	bool is_disturbed(Measurement &made, const Block &block)
 	{
-		std::string why = block.slowed_by ? "the GPU was slowed down (" + Watch::reasons(block.slowed_by) + ")" :
-			block.disturbance(rule_) > 0 ? "empty kernels took longer than before" :
-			block.constant_moved(rule_) ? "the constant moved" : "";
+		std::string why = block.slowed_by
+			? "the GPU was slowed down (" + Watch::reasons(block.slowed_by) + ")"
+			: block.disturbance(rule_) > 0 ? "empty kernels took longer than before"
+			: block.constant_moved(rule_)  ? "the constant moved"
+										   : "";
 		if (why.empty())
 			return false;
 		if (made.repeated < most_repeats && !budget_.is_case_over()) {
@@ -750,12 +864,15 @@ private:
 		return false;
 	}
 
-	/* Again where empty kernels took longer in all blocks: the machine may have drifted, and be back. An attempt that cannot end,
-	 * for want of time, does not take the place of one that has. */
+	/* Again where empty kernels took longer in all blocks: the machine may have drifted, and be
+	 * back. An attempt that cannot end, for want of time, does not take the place of one that has.
+	 */
 	Measurement measure(const Case &one)
 	{
 		Measurement kept = attempt_at(one);
-		for (int i = 1; i < most_attempts && steady_disturbance(kept.blocks, rule_) > 0 && !budget_.is_case_over(); i++) {
+		for (int i = 1; i < most_attempts && steady_disturbance(kept.blocks, rule_) > 0
+			 && !budget_.is_case_over();
+			 i++) {
 			Measurement other = attempt_at(one);
 			if (is_enough(values_of(other.blocks, rule_), rule_))
 				std::swap(kept, other);
@@ -769,7 +886,8 @@ private:
 	{
 		Measurement made;
 		warm_up(made, one);
-		while (made.blocks.empty() || !(is_enough(values_of(made.blocks, rule_), rule_) || budget_.is_case_over())) {
+		while (made.blocks.empty()
+			|| !(is_enough(values_of(made.blocks, rule_), rule_) || budget_.is_case_over())) {
 			Block block;
 			run_block(one, made.watch, block, nullptr);
 			if (!is_disturbed(made, block))
@@ -781,7 +899,9 @@ private:
 	void measure_both(Duel &duel)
 	{
 		auto is_over = [&] {
-			return is_decided(values_of(duel.ours.blocks, rule_), values_of(duel.theirs, rule_), rule_) || budget_.is_case_over();
+			return is_decided(
+					   values_of(duel.ours.blocks, rule_), values_of(duel.theirs, rule_), rule_)
+				|| budget_.is_case_over();
 		};
 		warm_up(duel.ours, duel.one);
 		while (duel.theirs.empty() || !is_over()) {
@@ -800,29 +920,41 @@ private:
 	static std::string base64(const Values &samples)
 	{
 		static_assert(std::endian::native == std::endian::little);
-		static constexpr char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+		static constexpr char digits[] =
+			"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 		std::vector<float> floats(samples.begin(), samples.end());
 		auto bytes = reinterpret_cast<const unsigned char *>(floats.data());
 		std::size_t count = floats.size() * sizeof(float);
 		std::string text;
 		for (std::size_t i = 0; i < count; i += 3) {
-			unsigned group = static_cast<unsigned>(bytes[i] << 16 | (i + 1 < count ? bytes[i + 1] << 8 : 0) | (i + 2 < count ? bytes[i + 2] : 0));
+			unsigned group = static_cast<unsigned>(bytes[i] << 16
+				| (i + 1 < count ? bytes[i + 1] << 8 : 0) | (i + 2 < count ? bytes[i + 2] : 0));
 			for (std::size_t k = 0; k < 4; k++)
 				text += i + k > count ? '=' : digits[group >> (18 - 6 * k) & 63];
 		}
 		return text;
 	}
 
-	void write_figures(const std::string &key, const Measurement &made, const std::string &remark = "")
+	void write_figures(
+		const std::string &key, const Measurement &made, const std::string &remark = "")
 	{
 		Summary summary(made.blocks, made.own, rule_);
 		std::string remarks = remarks_about(made, summary);
 		add_line(remarks, remark);
 		write_message(key, remarks);
-		const struct { const char *name; double value; } figures[] = {
-			{"mean", summary.mean_ns}, {"std", summary.std_ns}, {"err", summary.err_ns}, {"best", summary.best_ns},
-			{"worst", summary.worst_ns}, {"median", summary.median_ns}, {"low", summary.low_ns}, {"high", summary.high_ns},
-			{"constant", summary.constant_ns},
+		const struct {
+			const char *name;
+			double value;
+		} figures[] = {
+			{ "mean", summary.mean_ns },
+			{ "std", summary.std_ns },
+			{ "err", summary.err_ns },
+			{ "best", summary.best_ns },
+			{ "worst", summary.worst_ns },
+			{ "median", summary.median_ns },
+			{ "low", summary.low_ns },
+			{ "high", summary.high_ns },
+			{ "constant", summary.constant_ns },
 		};
 		report_.line(key + "runs", summary.runs);
 		for (const auto &figure : figures)
@@ -842,12 +974,18 @@ private:
 	void write_comparison(const Duel &duel)
 	{
 		Values ours = values_of(duel.ours.blocks, rule_), theirs = values_of(duel.theirs, rule_);
-		Values ours_alone = values_of(duel.ours_alone.blocks, rule_), theirs_alone = values_of(duel.theirs_alone.blocks, rule_);
-		Comparison turns = in_turns(ours, theirs, rule_), alone = apart(ours_alone, theirs_alone, rule_), found = compared(turns, alone);
+		Values ours_alone = values_of(duel.ours_alone.blocks, rule_),
+			   theirs_alone = values_of(duel.theirs_alone.blocks, rule_);
+		Comparison turns = in_turns(ours, theirs, rule_),
+				   alone = apart(ours_alone, theirs_alone, rule_), found = compared(turns, alone);
 		char remark[200];
-		std::snprintf(remark, sizeof remark, "In turns the first of the two took %.3f times as long as by itself, the second %.3f times: "
-			"one slows the other down, or the machine has changed.", mean(ours) / mean(ours_alone), mean(theirs) / mean(theirs_alone));
-		write_figures(duel.key, found.is_apart ? duel.ours_alone : duel.ours, turns.agrees_with(alone) ? "" : remark);
+		std::snprintf(remark, sizeof remark,
+			"In turns the first of the two took %.3f times as long as by itself, the second %.3f "
+		    "times: "
+			"one slows the other down, or the machine has changed.",
+			mean(ours) / mean(ours_alone), mean(theirs) / mean(theirs_alone));
+		write_figures(duel.key, found.is_apart ? duel.ours_alone : duel.ours,
+			turns.agrees_with(alone) ? "" : remark);
 		report_.line(duel.key + "rival", found.rival_ns);
 		report_.line(duel.key + "ratio", found.ratio);
 		report_.line(duel.key + "ratio_low", found.low);
@@ -862,26 +1000,29 @@ private:
 	std::unique_ptr<Device> device_;
 	std::vector<std::unique_ptr<Side>> sides_; /* the entry, the null contestant, the rival */
 	Budget budget_;
-	double limit_s_ = 0;                       /* of the last call */
-	double quiet_ns_ = 0;                      /* what the null's empty kernel cost before any submission was loaded */
+	double limit_s_ = 0;  /* of the last call */
+	double quiet_ns_ = 0; /* what the null's empty kernel cost before any submission was loaded */
 	std::int32_t contestants_cpu_ = -1;
 	std::uint32_t slots_ = 1;
-	std::vector<Side *> players_;              /* who is called now, beside the null contestant */
-	std::string series_;                       /* what tells their inputs from those of others */
-	std::uint64_t number_ = 0;                 /* of inputs in this case */
-	std::string message_;                      /* what the check says of the first output */
-	Values *after_ = nullptr; /* the list that the next head's duration goes to */
-	int code_ = 0;      /* of the first case that failed */
-	bool lost_ = false; /* a CUDA error made the GPU unusable for the contestant */
+	std::vector<Side *> players_; /* who is called now, beside the null contestant */
+	std::string series_;          /* what tells their inputs from those of others */
+	std::uint64_t number_ = 0;    /* of inputs in this case */
+	std::string message_;         /* what the check says of the first output */
+	Values *after_ = nullptr;     /* the list that the next head's duration goes to */
+	int code_ = 0;                /* of the first case that failed */
+	bool lost_ = false;           /* a CUDA error made the GPU unusable for the contestant */
 };
 
 /* Why this task cannot be split; "" if it can. */
 std::string cannot_split()
 {
-	const struct { std::string blame, name; } types[] = {{not_carried<input_t>(), "input_t"}, {not_carried<output_t>(), "output_t"}};
+	const struct {
+		std::string blame, name;
+	} types[] = { { not_carried<input_t>(), "input_t" }, { not_carried<output_t>(), "output_t" } };
 	for (const auto &type : types)
 		if (!type.blame.empty())
-			return "The type " + type.blame + " in " + type.name + " cannot be carried to another process.";
+			return "The type " + type.blame + " in " + type.name
+				+ " cannot be carried to another process.";
 	return "";
 }
 
@@ -920,7 +1061,8 @@ Parts read_parts(char **words, int count, bool is_cuda)
 		double limit_s = 0;
 		if (!(limits >> limit_s) || !(limit_s > 0))
 			limit_s = usual_limit_s;
-		parts.push_back({mode, Inputs(secret, mode.has_nonce, is_cuda), podium_eval::read_cases(words[i + 1], secret), limit_s});
+		parts.push_back({ mode, Inputs(secret, mode.has_nonce, is_cuda),
+			podium_eval::read_cases(words[i + 1], secret), limit_s });
 	}
 	return parts;
 }
@@ -950,7 +1092,8 @@ int main(int argc, char **argv)
 	if (argc == 2 && std::strcmp(argv[1], "--can-split") == 0)
 		return say_whether_split();
 	if ((argc != 3 && argc != 5) || !find_mode(argv[1]) || (argc == 5 && !find_mode(argv[3])))
-		stop(Code::USAGE, "usage: judge.out test|benchmark|leaderboard|compare CASEFILE [MODE CASEFILE]");
+		stop(Code::USAGE,
+			"usage: judge.out test|benchmark|leaderboard|compare CASEFILE [MODE CASEFILE]");
 	Report report;
 	int code = Code::CASES;
 	try {

@@ -38,24 +38,26 @@ import podium_statistics as statistics
 import podium_tensors
 import podium_tree as tree
 import podium_wire as wire
-from podium_side import (EXIT_CASE, EXIT_CUDA, EXIT_GONE, EXIT_RAISED, EXIT_REPORT, EXIT_UNSPLITTABLE, EXIT_USAGE, EXIT_WRONG, MOST_TEXT,
-	CaseFailed, Side, Stop)
+from podium_side import (EXIT_CASE, EXIT_CUDA, EXIT_GONE, EXIT_RAISED, EXIT_REPORT,
+	EXIT_UNSPLITTABLE, EXIT_USAGE, EXIT_WRONG, MOST_TEXT, CaseFailed, Side, Stop)
 from podium_words import accuse, explain
 
 ENTRY, NULL, RIVAL = 4, 5, 6
-MODES = {"test": "test", "benchmark": "benchmark", "leaderboard": "benchmark", "compare": "benchmark"}
+MODES = {
+	"test": "test", "benchmark": "benchmark", "leaderboard": "benchmark", "compare": "benchmark"
+}
 WITH_NONCE = ("leaderboard", "compare")
-KEPT = ("reference", "reference_code")   # modules that contestants do not get
+KEPT = ("reference", "reference_code")  # modules that contestants do not get
 LIMIT_S = 120.0
 # Of one call. The first one of a case compiles and tunes, so that it may take half of the time that is left.
 FIRST_CALL_S, CALL_S, CALL_FACTOR = 30.0, 10.0, 3.0
-SHARE_FOR_CASES = 0.85                   # of the time limit; the rest is for starting, and for what takes longer than expected
-MOST_TEST_SLOTS = 2                      # where nothing is timed
-SETTLE_S = 2.0                           # for whoever reads the results
-LOOK_S = 2.0                             # for looking at the inputs of all cases beforehand
-LEAVE_S = 10.0                           # for a process to end when it is dismissed
-SLOWED_BY = ((0x4, "power cap"), (0x20, "temperature"), (0x40, "temperature (hardware)"), (0x80, "power brake"), (0x8, "hardware slowdown"),
-	(0x10, "sync boost"))
+SHARE_FOR_CASES = 0.85  # of the time limit; the rest is for starting, and for what takes longer than expected
+MOST_TEST_SLOTS = 2  # where nothing is timed
+SETTLE_S = 2.0  # for whoever reads the results
+LOOK_S = 2.0  # for looking at the inputs of all cases beforehand
+LEAVE_S = 10.0  # for a process to end when it is dismissed
+SLOWED_BY = ((0x4, "power cap"), (0x20, "temperature"), (0x40, "temperature (hardware)"), (0x80,
+	"power brake"), (0x8, "hardware slowdown"), (0x10, "sync boost"))
 IS_SLOW = 0x4 | 0x8 | 0x20 | 0x40 | 0x80
 
 
@@ -77,7 +79,8 @@ class Report:
 			if int(given) > 2:
 				os.close(int(given))
 		except (TypeError, ValueError, OSError):
-			say(f"judge.py: POPCORN_FD must be the number of an open descriptor that takes the results; it is {given!r}.")
+			say(f"judge.py: POPCORN_FD must be the number of an open descriptor that takes the results; it is {given!r}."
+				)
 			os._exit(EXIT_REPORT)
 
 	def line(self, key, value):
@@ -116,7 +119,9 @@ def failing_with(code, what):
 def need_memory(error):
 	"""A GPU whose memory is full is the doing of who shares it: a task that needs too much of it is refused before."""
 	if type(error).__name__ == "OutOfMemoryError":
-		raise CaseFailed(EXIT_RAISED, "The GPU's memory is full: the judge could not take what it needs for inputs and outputs. A submission "
+		raise CaseFailed(
+			EXIT_RAISED,
+			"The GPU's memory is full: the judge could not take what it needs for inputs and outputs. A submission "
 			"must leave room for them.") from None
 
 
@@ -124,7 +129,8 @@ def read_answer(answer):
 	"""(good, text) of what check_implementation returned: a truth, that with a text, or a text about what is
 	wrong, which is empty if nothing is."""
 	if answer is None:
-		raise CaseFailed(EXIT_CASE, "check_implementation returned None, not whether the output is right.")
+		raise CaseFailed(EXIT_CASE,
+			"check_implementation returned None, not whether the output is right.")
 	if isinstance(answer, (str, list)):
 		answer = (not answer, answer)
 	good, text = answer if isinstance(answer, tuple) else (answer, "")
@@ -141,7 +147,9 @@ class Task:
 			reference = importlib.import_module("reference")
 		except BaseException as error:
 			say(explain(error))
-			raise Stop(EXIT_USAGE, f"The task's own files cannot be imported: {type(error).__name__}: {error}") from None
+			raise Stop(EXIT_USAGE,
+				f"The task's own files cannot be imported: {type(error).__name__}: {error}"
+						) from None
 		for name in ("generate_input", "check_implementation"):
 			if not callable(getattr(reference, name, None)):
 				raise Stop(EXIT_UNSPLITTABLE, f"The task's reference.py has no function {name}.")
@@ -154,8 +162,12 @@ class Task:
 		here = os.getcwd() + os.sep
 		for name, module in list(sys.modules.items()):
 			if name not in KEPT and (getattr(module, "__file__", None) or "").startswith(here):
-				found = [value for value in vars(module).values() if isinstance(value, type) and issubclass(value, tuple) and hasattr(value, "_fields")]
-				self.classes.update((f"{value.__module__}:{value.__qualname__}", value) for value in found if value.__module__ == name)
+				found = [
+					value for value in vars(module).values() if isinstance(value, type)
+					and issubclass(value, tuple) and hasattr(value, "_fields")
+				]
+				self.classes.update((f"{value.__module__}:{value.__qualname__}", value)
+					for value in found if value.__module__ == name)
 		if torch:
 			self.classes["torch:Size"] = torch.Size
 
@@ -170,14 +182,20 @@ class Task:
 			raise CaseFailed(EXIT_WRONG, fault)
 		if self._is_output_of:
 			given, tensors = snapshot.input_tree(image, self.classes)
-			with failing_with(EXIT_RAISED, "is_output_of could not work with what custom_kernel returned; it"):
+			with failing_with(EXIT_RAISED,
+				"is_output_of could not work with what custom_kernel returned; it"):
 				is_given = self._is_output_of(given, snapshot.output_tree(self.classes, tensors))
 			if not is_given:
-				raise CaseFailed(EXIT_WRONG, "custom_kernel did not return the output that it was given to fill.")
-		with failing_with(EXIT_RAISED, "check_implementation could not work with what custom_kernel returned; it"):
+				raise CaseFailed(
+					EXIT_WRONG,
+					"custom_kernel did not return the output that it was given to fill.")
+		with failing_with(
+			EXIT_RAISED,
+			"check_implementation could not work with what custom_kernel returned; it"):
 			good, text = read_answer(self._check(data, output))
 		if not good:
-			raise CaseFailed(EXIT_WRONG, text or "the output is wrong; check_implementation does not say where.")
+			raise CaseFailed(
+				EXIT_WRONG, text or "the output is wrong; check_implementation does not say where.")
 		return text
 
 
@@ -278,10 +296,11 @@ class Trial:
 		self.patience = {}
 		self.begun, self.slots = [], 0
 		self.numbers = itertools.count()  # of inputs, none of which is made twice
-		self._after = None                # the list that the next head's duration goes to
+		self._after = None  # the list that the next head's duration goes to
 
 	def fresh(self, purpose, number=None):
-		return self.judge.make(*self.case.fresh(purpose + self.series, next(self.numbers) if number is None else number))
+		return self.judge.make(*self.case.fresh(purpose + self.series,
+			next(self.numbers) if number is None else number))
 
 	def need_slots(self, side, image):
 		"""Gives a side its memory when it is first called: frames for one that is never called would pile up."""
@@ -289,7 +308,8 @@ class Trial:
 			return
 		if not self.slots:
 			sides = len(self.patience) + bool(self.null)
-			self.slots = min(self.device.slots_for(sum(image.slot_bytes()), sides), MOST_TEST_SLOTS if not self.null else staging.MOST_SLOTS)
+			self.slots = min(self.device.slots_for(sum(image.slot_bytes()), sides),
+				MOST_TEST_SLOTS if not self.null else staging.MOST_SLOTS)
 		side.begin(image, self.device, self.slots)
 		self.begun.append(side)
 
@@ -324,7 +344,8 @@ class Trial:
 		self.null.follow(side, self.task.classes)
 		# As long after its start as behind one of the submission's: what follows shows what that left on the device, and the judge
 		# itself is the slower the longer it has waited.
-		taken = self.null.play(image, FIRST_CALL_S, least_ns=min(self.rule.wait_ns, side.latest_ns()))
+		taken = self.null.play(image, FIRST_CALL_S, least_ns=min(self.rule.wait_ns,
+			side.latest_ns()))
 		if taken is None:
 			raise Stop(EXIT_USAGE, "The null contestant does not know what to return.")
 		self._note_head(taken, heads)
@@ -414,7 +435,8 @@ class Trial:
 		for want of time, does not take the place of one that has."""
 		kept = self.attempt(side)
 		for _ in range(1, statistics.MOST_ATTEMPTS):
-			if not statistics.steady_disturbance(kept.blocks, self.rule) or monotonic() >= self.until:
+			if not statistics.steady_disturbance(kept.blocks,
+				self.rule) or monotonic() >= self.until:
 				break
 			other = self.attempt(side)
 			if other.is_enough(self.rule):
@@ -459,7 +481,8 @@ class Trial:
 
 	def is_decided(self, both):
 		"""Values are asked for only where it may end."""
-		return len(both[0].blocks) in self.rule.pair_looks and statistics.is_decided(*(one.values(self.rule) for one in both), self.rule)
+		return len(both[0].blocks) in self.rule.pair_looks and statistics.is_decided(
+			*(one.values(self.rule) for one in both), self.rule)
 
 	def accept(self, both, blocks):
 		"""A pair of blocks, unless one of them is to be repeated."""
@@ -467,7 +490,8 @@ class Trial:
 		if whys and both[0].repeated < statistics.MOST_REPEATS and monotonic() < self.until:
 			both[0].repeated += 1
 			return
-		if min(len(block.calls) for block in blocks.values()) < statistics.LEAST_CALLS and both[0].blocks:
+		if min(len(block.calls)
+			for block in blocks.values()) < statistics.LEAST_CALLS and both[0].blocks:
 			return
 		both[0].notes.extend(whys)
 		for measurement in both:
@@ -492,6 +516,7 @@ class Part:
 
 
 class Judge:
+
 	def __init__(self, report, parts):
 		self.report, self.parts = report, parts
 		self.begin(parts[0])
@@ -529,16 +554,24 @@ class Judge:
 		for case in itertools.chain.from_iterable(part.cases for part in self.parts):
 			mismatch = self.inputs.mismatch(case.arguments)
 			if mismatch:
-				raise Stop(EXIT_UNSPLITTABLE, f"generate_input does not take the arguments of the case {case.spec}: {mismatch}.")
+				raise Stop(
+					EXIT_UNSPLITTABLE,
+					f"generate_input does not take the arguments of the case {case.spec}: {mismatch}."
+				)
 			image = self.make(*case.fresh("look", 0))[1]
 			self.need_room(image)
 			if monotonic() < end and self.make(*case.fresh("look", 1))[1].form != image.form:
-				raise Stop(EXIT_UNSPLITTABLE, f"Two inputs of the case {case.spec} have different forms: shapes, types, or views of each other.")
+				raise Stop(
+					EXIT_UNSPLITTABLE,
+					f"Two inputs of the case {case.spec} have different forms: shapes, types, or views of each other."
+				)
 
 	def need_room(self, image):
 		slot_bytes, free = sum(image.slot_bytes()), self.device.free_bytes()
 		if 6 * slot_bytes > free:
-			raise Stop(EXIT_UNSPLITTABLE, f"An input takes {slot_bytes / 2**20:,.0f} MiB, of which there must be several at a time, "
+			raise Stop(
+				EXIT_UNSPLITTABLE,
+				f"An input takes {slot_bytes / 2**20:,.0f} MiB, of which there must be several at a time, "
 				f"and {free / 2**20:,.0f} MiB are free.")
 
 	def calibrate(self, side, null):
@@ -584,7 +617,8 @@ class Judge:
 			for index, case in enumerate(part.cases):
 				with self.reporting(index, case):
 					trial = Trial(self, case, null, self.budget.share_s(len(part.cases) - index))
-					self.tell(index, case, [*self.lines_of(self.try_case(trial, entry)), ("status", "pass")])
+					self.tell(index, case,
+						[*self.lines_of(self.try_case(trial, entry)), ("status", "pass")])
 		self.report.line("check", "fail" if self.code else "pass")
 
 	@contextlib.contextmanager
@@ -596,7 +630,9 @@ class Judge:
 		except CaseFailed as failure:
 			self.fail(index, where, case, failure)
 		except Stop as end:
-			raise Stop(end.code, end.sentence if end.code == EXIT_UNSPLITTABLE else f"{where[0].upper()}{where[1:]}: {end.sentence}") from None
+			raise Stop(
+				end.code, end.sentence if end.code == EXIT_UNSPLITTABLE else
+				f"{where[0].upper()}{where[1:]}: {end.sentence}") from None
 
 	def try_case(self, trial, *sides):
 		"""What a trial shows of a case that passes: what the check says, one Measurement, or two."""
@@ -624,7 +660,7 @@ class Judge:
 	def compare(self, entry, null):
 		"""Each by itself, and both in turns: the rival before the submission is loaded, the submission when the rival has gone. What
 		the one does while the other is called shows in turns alone. A case that has failed is left out from then on."""
-		steps = [(self.rival,), (entry, self.rival), (entry,)]
+		steps = [(self.rival, ), (entry, self.rival), (entry, )]
 		found = {case: [] for case in self.part.cases}
 		for step, sides in enumerate(steps):
 			if step == 1:
@@ -634,16 +670,20 @@ class Judge:
 			for index, case in enumerate(self.part.cases):
 				if len(found[case]) < step:
 					continue
-				parts_left = sum(map(len, steps[step + 1:])) * len(self.part.cases) + len(sides) * (len(self.part.cases) - index)
+				parts_left = sum(map(len, steps[step + 1:])) * len(
+					self.part.cases) + len(sides) * (len(self.part.cases) - index)
 				with self.reporting(index, case):
-					trial = Trial(self, case, null, self.budget.share_s(parts_left / len(sides)), "" if len(sides) > 1 else " alone")
+					trial = Trial(self, case, null, self.budget.share_s(parts_left / len(sides)),
+						"" if len(sides) > 1 else " alone")
 					found[case].append(self.try_case(trial, *sides))
 					if step == len(steps) - 1:
 						self.tell(index, case, [*self.comparison(*found[case]), ("status", "pass")])
 
 	def see_off_rival(self):
 		if not self.rival.leave(LEAVE_S):
-			raise of_rival(f"{self.rival.noun}'s process did not end within {LEAVE_S:.0f} s of being dismissed.")
+			raise of_rival(
+				f"{self.rival.noun}'s process did not end within {LEAVE_S:.0f} s of being dismissed."
+			)
 
 	def load(self, entry):
 		entry.load()
@@ -665,10 +705,13 @@ class Judge:
 		summary = statistics.Summary(measurement.blocks, measurement.own, self.rule)
 		samples = statistics.thinned(summary.samples)
 		message = " ".join(filter(None, (self.message(measurement, summary), remark)))
-		optional = [("message", message), ("own", summary.own), ("gap", summary.overrun or None), ("device", measurement.conditions.as_json())]
-		return [("runs", summary.runs), ("mean", summary.mean), ("std", summary.std), ("err", summary.err), ("best", summary.best),
-			("worst", summary.worst), ("median", summary.median), ("low", summary.low), ("high", summary.high),
-			("constant", summary.constant), ("blocks", summary.blocks), ("repeated", measurement.repeated),
+		optional = [("message", message), ("own", summary.own), ("gap", summary.overrun or None),
+			("device", measurement.conditions.as_json())]
+		return [("runs", summary.runs), ("mean", summary.mean), ("std", summary.std),
+			("err", summary.err), ("best", summary.best), ("worst", summary.worst),
+			("median", summary.median), ("low", summary.low), ("high", summary.high),
+			("constant", summary.constant), ("blocks", summary.blocks),
+			("repeated", measurement.repeated),
 			("samples", base64.b64encode(struct.pack(f"<{len(samples)}f", *samples)).decode()),
 			*((name, value) for name, value in optional if value)]
 
@@ -676,25 +719,40 @@ class Judge:
 		"""What one should know about the figures, in sentences."""
 		said = []
 		if summary.blocks < statistics.LEAST_BLOCKS and self.part.mode != "compare":
-			said.append(f"The time limit left room for {summary.runs} calls in {summary.blocks} block{'s' if summary.blocks > 1 else ''}.")
+			said.append(
+				f"The time limit left room for {summary.runs} calls in {summary.blocks} block{'s' if summary.blocks > 1 else ''}."
+			)
 		for why in dict.fromkeys(measurement.notes):
 			again = f"; {measurement.repeated} more {'was' if measurement.repeated == 1 else 'were'} measured again" if measurement.repeated else ""
-			said.append(f"In {measurement.notes.count(why)} of {summary.blocks} blocks {why}{again}.")
+			said.append(
+				f"In {measurement.notes.count(why)} of {summary.blocks} blocks {why}{again}.")
 		if summary.overrun:
-			said.append(f"Work of the submission on the GPU before and after its calls was added: {summary.overrun / 1000:.1f} us a call.")
+			said.append(
+				f"Work of the submission on the GPU before and after its calls was added: {summary.overrun / 1000:.1f} us a call."
+			)
 		if summary.disturbance:
-			said.append(f"Empty kernels among its calls took {summary.disturbance / 1000:.1f} us longer than before it was loaded; that is not subtracted.")
+			said.append(
+				f"Empty kernels among its calls took {summary.disturbance / 1000:.1f} us longer than before it was loaded; that is not subtracted."
+			)
 		return " ".join(said)
 
 	def comparison(self, theirs_alone, both, ours_alone):
-		turns, alone = ([measurement.values(self.rule) for measurement in pair] for pair in (both, (ours_alone, theirs_alone)))
-		in_turns, apart = statistics.in_turns(*turns, self.rule), statistics.apart(*alone, self.rule)
+		turns, alone = ([measurement.values(self.rule) for measurement in pair]
+			for pair in (both, (ours_alone, theirs_alone)))
+		in_turns, apart = statistics.in_turns(*turns,
+			self.rule), statistics.apart(*alone, self.rule)
 		found = statistics.compared(in_turns, apart)
-		ours, theirs = (statistics.mean(beside) / statistics.mean(by_itself) for beside, by_itself in zip(turns, alone))
-		remark = (f"In turns the first of the two took {ours:.3f} times as long as by itself, the second {theirs:.3f} times: "
+		ours, theirs = (statistics.mean(beside) / statistics.mean(by_itself)
+			for beside, by_itself in zip(turns, alone))
+		remark = (
+			f"In turns the first of the two took {ours:.3f} times as long as by itself, the second {theirs:.3f} times: "
 			"one slows the other down, or the machine has changed.")
-		return [*self.figures(ours_alone if found.is_apart else both[0], "" if in_turns.agrees_with(apart) else remark),
-			("rival", found.rival), ("ratio", found.ratio), ("ratio_low", found.low), ("ratio_high", found.high), ("ratio_err", found.err)]
+		return [
+			*self.figures(ours_alone if found.is_apart else both[0],
+			"" if in_turns.agrees_with(apart) else remark), ("rival", found.rival),
+			("ratio", found.ratio), ("ratio_low", found.low), ("ratio_high", found.high),
+			("ratio_err", found.err)
+		]
 
 
 # ---- the start ----
@@ -736,7 +794,10 @@ def open_sides(parts):
 	if missing:
 		raise Stop(EXIT_USAGE, f"{missing[0]} has no socket.")
 	cpus = wire.choose_cpus()
-	sides = {descriptor: Side(descriptor, noun, descriptor == NULL, cpus) for descriptor, noun in wanted.items()}
+	sides = {
+		descriptor: Side(descriptor, noun, descriptor == NULL, cpus)
+		for descriptor, noun in wanted.items()
+	}
 	return sides[ENTRY], sides.get(NULL), sides.get(RIVAL)
 
 
@@ -771,7 +832,10 @@ def read_parts(arguments):
 	"""`arguments`: mode and case file of each."""
 	secret, limits = read_secret(), os.environ.get("PODIUM_TIME_LIMIT_S", "").split()
 	limits_s = itertools.chain(map(float, limits), itertools.repeat(LIMIT_S))
-	return [Part(mode, path, secret, limit_s) for mode, path, limit_s in zip(arguments[::2], arguments[1::2], limits_s)]
+	return [
+		Part(mode, path, secret, limit_s)
+		for mode, path, limit_s in zip(arguments[::2], arguments[1::2], limits_s)
+	]
 
 
 def judge(arguments, report, sides):

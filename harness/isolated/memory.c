@@ -11,13 +11,17 @@
 static bool is_within_limit(uint64_t bytes)
 {
 	struct rlimit limit;
-	return bytes <= INT64_MAX && (getrlimit(RLIMIT_FSIZE, &limit) || limit.rlim_cur == RLIM_INFINITY || bytes <= limit.rlim_cur);
+	return bytes <= INT64_MAX
+		&& (getrlimit(RLIMIT_FSIZE, &limit) || limit.rlim_cur == RLIM_INFINITY
+			|| bytes <= limit.rlim_cur);
 }
 
 static int make_file(uint64_t bytes)
 {
 	if (!is_within_limit(bytes)) {
-		isolated_fail(ISOLATED_FAILED, "%llu bytes of memory are more than the limit on files allows.", (unsigned long long)bytes);
+		isolated_fail(ISOLATED_FAILED,
+			"%llu bytes of memory are more than the limit on files allows.",
+			(unsigned long long)bytes);
 		return -1;
 	}
 	int descriptor = memfd_create("podium", MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -39,11 +43,13 @@ void *isolated_memfd_map(int descriptor, uint64_t bytes)
 		return NULL;
 	}
 	if (status.st_size < 0 || (uint64_t)status.st_size < bytes) {
-		isolated_fail(ISOLATED_FAILED, "A descriptor of shared memory has fewer than the %llu bytes that it should have.",
+		isolated_fail(ISOLATED_FAILED,
+			"A descriptor of shared memory has fewer than the %llu bytes that it should have.",
 			(unsigned long long)bytes);
 		return NULL;
 	}
-	void *address = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, descriptor, 0);
+	void *address =
+		mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, descriptor, 0);
 	if (address != MAP_FAILED)
 		return address;
 	isolated_fail_errno("%llu bytes of shared memory cannot be mapped", (unsigned long long)bytes);
@@ -65,7 +71,9 @@ static int take_host(struct isolated_memory *memory, void *address, uint64_t byt
 {
 	if (!address)
 		return ISOLATED_FAILED;
-	*memory = (struct isolated_memory){ .address = (uintptr_t)address, .bytes = bytes, .descriptor = descriptor };
+	*memory = (struct isolated_memory){
+		.address = (uintptr_t)address, .bytes = bytes, .descriptor = descriptor
+	};
 	return 0;
 }
 
@@ -85,7 +93,10 @@ static uint64_t whole_pages(uint64_t bytes)
 static int is_no_size(struct isolated_memory *memory, uint64_t bytes)
 {
 	*memory = (struct isolated_memory){ .descriptor = -1 };
-	return bytes && bytes <= INT64_MAX ? 0 : isolated_fail(ISOLATED_FAILED, "Memory cannot have %llu bytes.", (unsigned long long)bytes);
+	return bytes && bytes <= INT64_MAX
+		? 0
+		: isolated_fail(
+			ISOLATED_FAILED, "Memory cannot have %llu bytes.", (unsigned long long)bytes);
 }
 
 int isolated_memory_make(struct isolated_memory *memory, uint32_t is_cuda, uint64_t bytes)
@@ -95,11 +106,13 @@ int isolated_memory_make(struct isolated_memory *memory, uint32_t is_cuda, uint6
 	return is_cuda ? isolated_cuda_make(memory, bytes) : make_host(memory, whole_pages(bytes));
 }
 
-int isolated_memory_import(struct isolated_memory *memory, uint32_t is_cuda, uint64_t bytes, int descriptor)
+int isolated_memory_import(
+	struct isolated_memory *memory, uint32_t is_cuda, uint64_t bytes, int descriptor)
 {
 	int rc = is_no_size(memory, bytes);
 	if (!rc)
-		rc = is_cuda ? isolated_cuda_import(memory, bytes, descriptor) : take_host(memory, isolated_memfd_map(descriptor, bytes), bytes, -1);
+		rc = is_cuda ? isolated_cuda_import(memory, bytes, descriptor)
+					 : take_host(memory, isolated_memfd_map(descriptor, bytes), bytes, -1);
 	close(descriptor);
 	return rc;
 }

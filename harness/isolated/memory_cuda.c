@@ -1,5 +1,6 @@
-/* Memory on the GPU that another process maps by a descriptor: the driver's virtual memory management. The older handles
- * (cuIpcGetMemHandle) name a process and do not reach into another namespace of processes. */
+/* Memory on the GPU that another process maps by a descriptor: the driver's virtual memory
+ * management. The older handles (cuIpcGetMemHandle) name a process and do not reach into another
+ * namespace of processes. */
 #include "inside.h"
 
 #include "driver.h"
@@ -7,7 +8,9 @@
 #include <fcntl.h>
 
 static const struct cuda_memory_kind KIND = {
-	.kind = CUDA_MEMORY_PINNED, .handle = CUDA_HANDLE_DESCRIPTOR, .place = { CUDA_PLACE_DEVICE, 0 },
+	.kind = CUDA_MEMORY_PINNED,
+	.handle = CUDA_HANDLE_DESCRIPTOR,
+	.place = { CUDA_PLACE_DEVICE, 0 },
 };
 
 /* What is there of it so far is in `memory`, so that a failure can be undone. */
@@ -34,7 +37,9 @@ static int export(struct isolated_memory *memory)
 	if (rc)
 		return rc;
 	memory->descriptor = descriptor;
-	return fcntl(descriptor, F_SETFD, FD_CLOEXEC) ? isolated_fail_errno("GPU memory's descriptor cannot be used") : 0;
+	return fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+		? isolated_fail_errno("GPU memory's descriptor cannot be used")
+		: 0;
 }
 
 static int undo(struct isolated_memory *memory, int rc)
@@ -56,7 +61,9 @@ int isolated_cuda_make(struct isolated_memory *memory, uint64_t bytes)
 	rc = CUDA_DO(memory_create, &handle, bytes, &KIND, 0);
 	if (rc)
 		return rc;
-	*memory = (struct isolated_memory){ .bytes = bytes, .handle = handle, .descriptor = -1, .is_cuda = 1 };
+	*memory = (struct isolated_memory){
+		.bytes = bytes, .handle = handle, .descriptor = -1, .is_cuda = 1
+	};
 	rc = map(memory, bytes);
 	if (!rc)
 		rc = export(memory);
@@ -71,7 +78,9 @@ int isolated_cuda_import(struct isolated_memory *memory, uint64_t bytes, int des
 		rc = CUDA_DO(memory_import, &handle, (void *)(intptr_t)descriptor, CUDA_HANDLE_DESCRIPTOR);
 	if (rc)
 		return rc;
-	*memory = (struct isolated_memory){ .bytes = bytes, .handle = handle, .descriptor = -1, .is_cuda = 1 };
+	*memory = (struct isolated_memory){
+		.bytes = bytes, .handle = handle, .descriptor = -1, .is_cuda = 1
+	};
 	rc = map(memory, bytes);
 	return rc ? undo(memory, rc) : 0;
 }

@@ -10,7 +10,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-_Static_assert(sizeof(struct isolated_page) <= isolated_page_bytes, "The page is larger than the page.");
+_Static_assert(
+	sizeof(struct isolated_page) <= isolated_page_bytes, "The page is larger than the page.");
 
 int isolated_page_make(struct isolated_page **page, int *descriptor)
 {
@@ -34,7 +35,8 @@ void isolated_dismiss(struct isolated_page *page)
 {
 	page->command = ISOLATED_LEAVE;
 	/* Whatever number the contestant has left there, this one is another. */
-	__atomic_store_n(&page->armed, __atomic_load_n(&page->armed, __ATOMIC_RELAXED) + 1, __ATOMIC_RELEASE);
+	__atomic_store_n(
+		&page->armed, __atomic_load_n(&page->armed, __ATOMIC_RELAXED) + 1, __ATOMIC_RELEASE);
 	syscall(SYS_futex, &page->armed, FUTEX_WAKE, 1, NULL, NULL, 0);
 }
 
@@ -43,8 +45,8 @@ static int judge_is_gone(void)
 	return isolated_fail(ISOLATED_GONE, "The judge has ended.");
 }
 
-/* The judge's end shows at the socket and not at the page, so nobody sleeps for long. The futex is not a private one:
- * two processes share it. */
+/* The judge's end shows at the socket and not at the page, so nobody sleeps for long. The futex is
+ * not a private one: two processes share it. */
 int isolated_await(struct isolated_page *page, int socket, struct isolated_order *order)
 {
 	static const struct timespec nap = { .tv_nsec = 50 * isolated_ns_per_ms };
@@ -56,20 +58,29 @@ int isolated_await(struct isolated_page *page, int socket, struct isolated_order
 		if (syscall(SYS_futex, &page->armed, FUTEX_WAIT, last, &nap, NULL, 0) && errno == ENOSYS)
 			return isolated_fail_errno("The page cannot be waited for");
 	}
-	*order = (struct isolated_order){ .command = page->command, .slot = page->slot, .cpu = page->cpu,
+	*order = (struct isolated_order){ .command = page->command,
+		.slot = page->slot,
+		.cpu = page->cpu,
 		.number = __atomic_load_n(&page->armed, __ATOMIC_RELAXED) };
 	return 0;
 }
 
-/* The bell rings soon: the input is on its way. Where there are few cores the judge may need this one to get there. */
+/* The bell rings soon: the input is on its way. Where there are few cores the judge may need this
+ * one to get there. */
 int isolated_stand_by(struct isolated_page *page, int socket)
 {
-	enum { looks = 64, look_at_socket_ns = 2 * isolated_ns_per_ms, alone_ns = 5 * isolated_ns_per_ms, awake_ms = 1000 };
+	enum {
+		looks = 64,
+		look_at_socket_ns = 2 * isolated_ns_per_ms,
+		alone_ns = 5 * isolated_ns_per_ms,
+		awake_ms = 1000
+	};
 	const uint32_t number = __atomic_load_n(&page->armed, __ATOMIC_RELAXED);
 	const int64_t begin_ns = isolated_clock_ns();
 	int64_t looked_ns = begin_ns;
 	__atomic_store_n(&page->ready, number, __ATOMIC_RELEASE);
-	for (unsigned int look = 1; __atomic_load_n(&page->called, __ATOMIC_ACQUIRE) != number; look++) {
+	for (unsigned int look = 1; __atomic_load_n(&page->called, __ATOMIC_ACQUIRE) != number;
+		 look++) {
 		isolated_pause();
 		if (look % looks)
 			continue;
@@ -93,7 +104,8 @@ void isolated_done(struct isolated_page *page, uint32_t status, uint32_t spec, d
 	page->status = status;
 	page->spec = spec;
 	page->own_ns = own_ns;
-	__atomic_store_n(&page->done, __atomic_load_n(&page->ready, __ATOMIC_RELAXED), __ATOMIC_RELEASE);
+	__atomic_store_n(
+		&page->done, __atomic_load_n(&page->ready, __ATOMIC_RELAXED), __ATOMIC_RELEASE);
 }
 
 int isolated_finish(struct isolated_page *page, uint32_t status, uint32_t spec, double own_ns)

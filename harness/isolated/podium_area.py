@@ -30,20 +30,26 @@ class Area:
 	def make(cls, used, slots, tensors):
 		"""The judge's. `used`: bytes of a slot on the device and on the host."""
 		strides = [(count + PAGE_BYTES - 1) // PAGE_BYTES * PAGE_BYTES for count in used]
-		return cls([wire.memory_make(is_cuda, stride * slots) if stride else None for is_cuda, stride in zip((True, False), strides)],
-			strides, slots, tensors)
+		return cls([
+			wire.memory_make(is_cuda, stride * slots) if stride else None
+			for is_cuda, stride in zip((True, False), strides)
+		], strides, slots, tensors)
 
 	def offer(self, number):
 		"""(the head of the frame that brings this area, the descriptors)"""
 		sizes = [memory.bytes if memory else 0 for memory in self.memories]
-		return HEAD.pack(number, self.slots, *self.strides, *sizes), [memory.descriptor for memory in self.memories if memory]
+		return HEAD.pack(number, self.slots, *self.strides,
+			*sizes), [memory.descriptor for memory in self.memories if memory]
 
 	@classmethod
 	def take(cls, content, descriptors, tensors):
 		"""The contestant's. Closes the descriptors. Returns (number, area, the rest of the content)."""
 		number, slots, *numbers = HEAD.unpack_from(content)
 		strides, sizes, left = numbers[:2], numbers[2:], list(descriptors)
-		memories = [wire.memory_import(is_cuda, size, left.pop(0)) if size else None for is_cuda, size in zip((True, False), sizes)]
+		memories = [
+			wire.memory_import(is_cuda, size, left.pop(0)) if size else None
+			for is_cuda, size in zip((True, False), sizes)
+		]
 		return number, cls(memories, strides, slots, tensors), content[HEAD.size:]
 
 	def release(self):
@@ -57,7 +63,8 @@ class Area:
 		"""All bytes of a memory as a tensor of uint8. `place`: 0 on the device, 1 on the host."""
 		if self._flats[place] is None:
 			memory = self.memories[place]
-			self._flats[place] = self.tensors.bytes_at(memory.address, memory.bytes, place == 0, self._host_array)
+			self._flats[place] = self.tensors.bytes_at(memory.address, memory.bytes, place == 0,
+				self._host_array)
 		return self._flats[place]
 
 	def bytes_of(self, slot, place, first, last):

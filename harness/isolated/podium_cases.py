@@ -47,7 +47,8 @@ def parse_case(line):
 		try:
 			arguments[name] = parse_value(value)
 		except (ValueError, SyntaxError, RecursionError, MemoryError):
-			raise ValueError(f"the value of {name} is not a list or tuple of plain values: {value}") from None
+			raise ValueError(
+				f"the value of {name} is not a list or tuple of plain values: {value}") from None
 	return arguments
 
 
@@ -87,11 +88,14 @@ class Seeds:
 	def draw(self, line, purpose, number):
 		"""31 bits for one input of a case."""
 		key = hashlib.blake2b(str(self.secret or 0).encode()).digest()
-		drawn = hashlib.blake2b(b"\0".join((self.nonce, purpose.encode(), line.encode(), str(number).encode())), key=key, digest_size=8)
+		drawn = hashlib.blake2b(
+			b"\0".join((self.nonce, purpose.encode(), line.encode(), str(number).encode())),
+			key=key, digest_size=8)
 		return int.from_bytes(drawn.digest(), "little") & 0x7fffffff
 
 
 class Case:
+
 	def __init__(self, line, seeds):
 		self.spec, self._seeds = line, seeds
 		self.arguments = parse_case(line)
@@ -132,11 +136,14 @@ def poisoned_empty(torch, poison):
 	earlier call. `poison(tensor)` does that."""
 	places = [(torch, name) for name in ("empty", "empty_like", "empty_strided", "empty_permuted")]
 	places += [(torch.Tensor, name) for name in ("new_empty", "new_empty_strided")]
-	real = [(place, name, getattr(place, name), name in vars(place)) for place, name in places if hasattr(place, name)]
+	real = [(place, name, getattr(place, name), name in vars(place)) for place, name in places
+		if hasattr(place, name)]
 
 	def poisoning(function):
+
 		def made(*arguments, **named):
 			return poison(function(*arguments, **named))
+
 		return made
 
 	try:
@@ -182,14 +189,19 @@ class Inputs:
 def describe(data, tensors, given):
 	"""The form of an input, with its values. `given(value)`: whether contestants can import the class of this named tuple.
 	Raises Unsplittable."""
+
 	def other(value, place):
-		raise tree.Unsplittable(place, f"is {article(type(value).__name__)} {type(value).__name__}, which cannot be given to another process")
+		raise tree.Unsplittable(
+			place,
+			f"is {article(type(value).__name__)} {type(value).__name__}, which cannot be given to another process"
+		)
 
 	def named(value, place):
 		if tensors and type(value) is tensors.torch.Size:
 			return tree.Node(tree.NAMED, text="torch:Size")
 		if not hasattr(value, "_fields") or not given(value):
-			raise tree.Unsplittable(place, f"is of the class {type(value).__name__}, which submissions cannot import")
+			raise tree.Unsplittable(
+				place, f"is of the class {type(value).__name__}, which submissions cannot import")
 		return tree.Node(tree.NAMED, text=tree.class_name(value))
 
 	return tree.Description(data, tensors, other, named)

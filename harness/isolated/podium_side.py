@@ -13,13 +13,13 @@ import podium_wire as wire
 
 EXIT_RAISED, EXIT_USAGE, EXIT_CUDA, EXIT_REPORT, EXIT_WRONG, EXIT_CASE = 1, 2, 110, 111, 112, 113
 EXIT_TIME, EXIT_UNSPLITTABLE, EXIT_VIOLATION, EXIT_GONE = 114, 115, 116, 117
-MOST_SPECS = 16        # forms of outputs in a case, and calls in which the form is another than in the one before
+MOST_SPECS = 16  # forms of outputs in a case, and calls in which the form is another than in the one before
 MOST_TEXT = 6000
 WIRE_ERRORS = (wire.Failed, wire.Gone, wire.TimedOut, wire.Violation)
-FRAME_LIMIT_S = 5.0    # for a frame that was sent before "done"
+FRAME_LIMIT_S = 5.0  # for a frame that was sent before "done"
 MAP_LIMIT_S = 30.0
 MOST_OWN_NS = 3600e9
-AHEAD_NS = 400_000     # in which a GPU certainly goes from the judge to a contestant
+AHEAD_NS = 400_000  # in which a GPU certainly goes from the judge to a contestant
 MOST_OUTPUT_SHARE = 0.25  # of the memory that is free
 
 
@@ -42,7 +42,8 @@ class CaseFailed(Exception):
 def clean(raw):
 	"""Text from a contestant, for people: valid, without control characters, and not long."""
 	text = raw[:4 * MOST_TEXT].decode("utf-8", "replace").replace("\r\n", "\n")
-	return "".join(letter for letter in text if letter in "\n\t" or letter.isprintable())[:MOST_TEXT]
+	return "".join(letter for letter in text
+		if letter in "\n\t" or letter.isprintable())[:MOST_TEXT]
 
 
 class Taken:
@@ -85,10 +86,13 @@ class Side:
 			words = self._last_words()
 			return Stop(EXIT_GONE, f"{self.noun}'s process ended{': ' + words if words else '.'}")
 		if isinstance(error, wire.TimedOut):
-			return Stop(EXIT_TIME, f"{self.noun} did not answer within {limit_s or self._call.limit_ns / 1e9:.3g} s.")
+			return Stop(
+				EXIT_TIME,
+				f"{self.noun} did not answer within {limit_s or self._call.limit_ns / 1e9:.3g} s.")
 		if isinstance(error, wire.Violation):
 			said, usual = str(error), "The submission's process"
-			said = said if said.startswith((usual, self.noun)) else f"{usual} broke the protocol: {said}"
+			said = said if said.startswith(
+				(usual, self.noun)) else f"{usual} broke the protocol: {said}"
 			return Stop(EXIT_VIOLATION, said.replace(usual, f"{self.noun}'s process"))
 		return Stop(EXIT_RAISED, f"The judge could not get what it needs: {error}")
 
@@ -121,7 +125,8 @@ class Side:
 		if is_cuda:
 			self._gate, descriptor = wire.gate_make()
 			descriptors.append(descriptor)
-		self._try(wire.send, self._socket, wire.HELLO, bytes(wire.Hello(wire.VERSION, int(is_cuda))), descriptors)
+		self._try(wire.send, self._socket, wire.HELLO, bytes(wire.Hello(wire.VERSION,
+			int(is_cuda))), descriptors)
 		for descriptor in descriptors:
 			os.close(descriptor)
 
@@ -131,7 +136,8 @@ class Side:
 		if kind == wire.TEXT and not self.is_null:
 			raise CaseFailed(EXIT_RAISED, clean(content))
 		if kind != wire.READY:
-			raise self.violation(f"sent what was not asked for{': ' + clean(content) if kind == wire.TEXT else ''}")
+			raise self.violation(
+				f"sent what was not asked for{': ' + clean(content) if kind == wire.TEXT else ''}")
 
 	def load(self):
 		"""Lets it load the submission; await_ready() waits for that."""
@@ -185,7 +191,8 @@ class Side:
 		slot = self._bag.pop()
 		if self._forms[slot] != image.form:
 			self._forms[slot] = image.form
-			self._send(wire.INPUT, podium_area.HEAD.pack(slot, self.area.slots, 0, 0, 0, 0) + image.form)
+			self._send(wire.INPUT,
+				podium_area.HEAD.pack(slot, self.area.slots, 0, 0, 0, 0) + image.form)
 		return slot
 
 	# ---- specs ----
@@ -200,13 +207,16 @@ class Side:
 			most = int(self.device.free_bytes() * MOST_OUTPUT_SHARE / 2)
 			spec = staging.Spec(len(self.specs), content, self.area, classes, self.device, most)
 		except tree.Malformed as fault:
-			raise self.violation(f"described its output in a form that there is not: {fault}") from None
+			raise self.violation(
+				f"described its output in a form that there is not: {fault}") from None
 		except staging.TooLarge as fault:
 			raise CaseFailed(EXIT_WRONG, str(fault)) from None
 		except wire.Failed as error:
 			raise self._because(error) from None
-		except (RuntimeError, ValueError, OverflowError) as error:  # torch's word on shapes that only it refuses
-			raise self.violation(f"described an output that cannot be made: {clean(str(error).encode())}") from None
+		except (RuntimeError, ValueError,
+			OverflowError) as error:  # torch's word on shapes that only it refuses
+			raise self.violation(
+				f"described an output that cannot be made: {clean(str(error).encode())}") from None
 		self.specs.append(spec)
 		self._offer(spec)
 		return spec
@@ -233,8 +243,11 @@ class Side:
 	def _note_change(self):
 		self._changes += 1
 		if self._changes > MOST_SPECS:
-			raise CaseFailed(EXIT_WRONG, "custom_kernel keeps returning something of another form (shapes, strides, types, or whether it is "
-				f"memory of the input); the judge follows {MOST_SPECS} changes in a case. Return the same form each time.")
+			raise CaseFailed(
+				EXIT_WRONG,
+				"custom_kernel keeps returning something of another form (shapes, strides, types, or whether it is "
+				f"memory of the input); the judge follows {MOST_SPECS} changes in a case. Return the same form each time."
+			)
 
 	# ---- a call ----
 
@@ -275,7 +288,8 @@ class Side:
 
 	def _command(self, command, device):
 		call = self._call
-		call.command, call.probe_count, call.head, call.cpu, call.least_ns = command, 0, None, self._cpus[1], 0
+		call.command, call.probe_count, call.head, call.cpu, call.least_ns = command, 0, None, self._cpus[
+			1], 0
 		self._withhold(is_gated=command == wire.EMPTY)
 		call.limit_ns = int(MAP_LIMIT_S * 1e9)
 		self._arm()
@@ -364,9 +378,11 @@ class Side:
 			raise self.violation("announced a reason and sent something else")
 		text = clean(content)
 		if status == wire.NO_OUTPUT:
-			raise CaseFailed(EXIT_WRONG, text or "custom_kernel returned nothing that can be checked.")
+			raise CaseFailed(EXIT_WRONG, text
+				or "custom_kernel returned nothing that can be checked.")
 		lost = text.endswith("The GPU is unusable after this error.")
-		raise CaseFailed(EXIT_CUDA if lost else EXIT_RAISED, text or "custom_kernel raised an error.")
+		raise CaseFailed(EXIT_CUDA if lost else EXIT_RAISED, text
+			or "custom_kernel raised an error.")
 
 	def _take(self, slot, chosen, events):
 		"""Takes the outputs away, and looks whether they were there."""
@@ -389,11 +405,15 @@ class Side:
 			taken.is_steady = False
 			self._note_change()
 		elif not self.is_null and snapshot.contradicts(chosen, self._seen):
-			raise self.violation("said that its output was complete, and went on writing it: the judge read parts of it at once, and they were "
-				"others later. Wait for the streams and threads that write an output before custom_kernel returns")
+			raise self.violation(
+				"said that its output was complete, and went on writing it: the judge read parts of it at once, and they were "
+				"others later. Wait for the streams and threads that write an output before custom_kernel returns"
+			)
 		return taken
 
 	def examine_late(self, taken):
 		"""Whether somebody still wrote the outputs while they were checked."""
 		if taken.snapshot.changed_since():
-			raise self.violation("still wrote its output after custom_kernel had returned. Wait for the streams and threads that write an output")
+			raise self.violation(
+				"still wrote its output after custom_kernel had returned. Wait for the streams and threads that write an output"
+			)

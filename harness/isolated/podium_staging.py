@@ -21,12 +21,12 @@ import podium_wire as wire
 from podium_area import Area
 
 LINE_BYTES = wire.LINE_BYTES  # of a cache: what is copied, compared and poisoned is whole lines
-SOME_LINES = 64            # of an input are withheld that has more than can be: each one costs time
+SOME_LINES = 64  # of an input are withheld that has more than can be: each one costs time
 MOST_SLOTS, CPU_SLOTS = 64, 4
-LARGE_BYTES = 64 << 20     # a slot on the CPU device of which there are fewer
+LARGE_BYTES = 64 << 20  # a slot on the CPU device of which there are fewer
 ALIGNMENT = 256
 RANDOM_PROBES = 3
-BUSY_CYCLES = 500_000      # some 250 us, in which Python enqueues a dozen operations
+BUSY_CYCLES = 500_000  # some 250 us, in which Python enqueues a dozen operations
 REST_NS, MOST_REST_NS = 120_000, 20_000_000  # for which the GPU is left alone behind a call: at a time, and until it is the judge's
 KNOWN_SWITCHES = 25
 
@@ -50,7 +50,8 @@ class Device:
 		self.random = random.Random(os.urandom(32))
 		self._generators, self._noise, self._flush, self._is_poisoning = {}, {}, None, False
 		# What torch.cuda.synchronize calls in the end.
-		self._synchronize = getattr(tensors.torch._C, "_cuda_synchronize", tensors.torch.cuda.synchronize) if self.is_cuda else None
+		self._synchronize = getattr(tensors.torch._C, "_cuda_synchronize",
+			tensors.torch.cuda.synchronize) if self.is_cuda else None
 		self.cache_bytes = self._find_cache() if self.is_cuda else 0
 		self.head, self.head_value = wire.head_make() if self.is_cuda else None, 0
 		self._touched = tensors.torch.zeros(1, device=tensors.device) if self.is_cuda else None
@@ -81,7 +82,8 @@ class Device:
 		if not self.is_cuda:
 			return
 		if self._flush is None:
-			self._flush = self.tensors.torch.empty(2 * self.cache_bytes // 8, dtype=self.tensors.torch.int64, device=self.tensors.device)
+			self._flush = self.tensors.torch.empty(2 * self.cache_bytes // 8,
+				dtype=self.tensors.torch.int64, device=self.tensors.device)
 		self._flush.fill_(self.random.getrandbits(62))
 
 	def keep_busy(self):
@@ -93,7 +95,8 @@ class Device:
 	def mark_head(self):
 		"""Enqueues the mark with which the clock of the next call starts: what was enqueued before has ended then."""
 		self.head_value = self.head_value % 0x7fffffff + 1
-		wire.head_mark(self.tensors.torch.cuda.current_stream().cuda_stream, self.head, self.head_value)
+		wire.head_mark(self.tensors.torch.cuda.current_stream().cuda_stream, self.head,
+			self.head_value)
 
 	def event(self):
 		"""One that has been recorded."""
@@ -125,12 +128,14 @@ class Device:
 			ended = perf_counter_ns()
 			self._quickest_ns = min(self._quickest_ns, ended - touching)
 			# Where a switch costs next to nothing it cannot be told from none.
-			if ended - touching < max(switched_ns, 3 * self._quickest_ns) or ended - began > MOST_REST_NS:
+			if ended - touching < max(switched_ns,
+				3 * self._quickest_ns) or ended - began > MOST_REST_NS:
 				return float(ended - began)
 
 	def _generator(self, device):
 		if device.type not in self._generators:
-			self._generators[device.type] = self.tensors.generator(device, int.from_bytes(os.urandom(7), "little"))
+			self._generators[device.type] = self.tensors.generator(
+				device, int.from_bytes(os.urandom(7), "little"))
 		return self._generators[device.type]
 
 	def noise(self, shape, device):
@@ -142,7 +147,7 @@ class Device:
 		"""Random 64-bit numbers that are made once: `count` of them, to be changed by a new one each time."""
 		known = self._noise.get(device.type)
 		if known is None or len(known) < count:
-			known = self._noise[device.type] = self.noise((count,), device)
+			known = self._noise[device.type] = self.noise((count, ), device)
 		return known[:count]
 
 	def word(self):
@@ -151,8 +156,10 @@ class Device:
 	def poison(self, tensor):
 		"""Makes a tensor, which somebody has just allocated, one that nobody wrote. Returns it."""
 		tensors = self.tensors
-		known = tensor.layout is tensors.torch.strided and tensor.dtype in tensors.names and tensor.numel()
-		if known and tensor.device in (tensors.device, tensors.torch.device("cpu")) and not self._is_poisoning:
+		known = tensor.layout is tensors.torch.strided and tensor.dtype in tensors.names and tensor.numel(
+		)
+		if known and tensor.device in (tensors.device,
+			tensors.torch.device("cpu")) and not self._is_poisoning:
 			self._is_poisoning = True  # parts of torch that are used here call torch.empty themselves
 			try:
 				self._poison_storage(tensors.storage_bytes(tensor)[1], tensors.names[tensor.dtype])
@@ -162,7 +169,8 @@ class Device:
 
 	def _poison_storage(self, whole, dtype):
 		self._scatter(whole)
-		self.tensors.set_poison(whole[:whole.numel() // tree.DTYPES[dtype] * tree.DTYPES[dtype]], dtype)
+		self.tensors.set_poison(whole[:whole.numel() // tree.DTYPES[dtype] * tree.DTYPES[dtype]],
+			dtype)
 
 	def _scatter(self, flat):
 		"""Random bits over bytes."""
@@ -171,7 +179,7 @@ class Device:
 		torch.bitwise_xor(self.old_noise(len(words), flat.device), self.word(), out=words)
 		rest = flat[words.numel() * 8:]
 		if rest.numel():
-			rest.copy_(self.noise((1,), flat.device).view(torch.uint8)[:rest.numel()])
+			rest.copy_(self.noise((1, ), flat.device).view(torch.uint8)[:rest.numel()])
 
 
 # ---- an input ----
@@ -200,7 +208,8 @@ class Image:
 
 	def _flat(self, place, pieces):
 		"""The tensors' part of a slot, in whole lines; None where there is none."""
-		begin, count = self._begin(place), tree.align(self.used[place] - self._begin(place), LINE_BYTES)
+		begin, count = self._begin(place), tree.align(self.used[place] - self._begin(place),
+			LINE_BYTES)
 		if count <= 0:
 			return None
 		tensors = self.device.tensors
@@ -213,7 +222,10 @@ class Image:
 
 	def slot_bytes(self):
 		"""What a slot needs on the device and on the host."""
-		return [self._begin(place) + flat.numel() if flat is not None else self._begin(place) for place, flat in enumerate(self.flats)]
+		return [
+			self._begin(place) + flat.numel() if flat is not None else self._begin(place)
+			for place, flat in enumerate(self.flats)
+		]
 
 	def has_host_tensors(self):
 		return self.flats[1] is not None
@@ -221,7 +233,9 @@ class Image:
 	def prepare(self):
 		"""What comes last, anew for each input: those that get it cannot tell each other."""
 		if not self._last:
-			self._last = [Last(flat, self.device) if flat is not None else None for flat in self.flats]
+			self._last = [
+				Last(flat, self.device) if flat is not None else None for flat in self.flats
+			]
 
 	def withheld(self):
 		"""What comes last on the device, for the native part: as long as this image is there."""
@@ -282,7 +296,8 @@ class Last:
 	def native(self):
 		"""For the native part: as long as this is there."""
 		first, step = self._first * LINE_BYTES, self._pitch * LINE_BYTES
-		self._places = (ctypes.c_uint64 * self._count)(*range(first, first + self._count * step, step))
+		self._places = (ctypes.c_uint64 * self._count)(*range(first, first +
+			self._count * step, step))
 		return wire.Withheld(ctypes.addressof(self._places), self._right.data_ptr(), self._count)
 
 
@@ -306,9 +321,11 @@ class Spec:
 				self._examine(node)
 		self._lay_out(most_bytes)
 		# What is probed and compared: (whose memory, place, first byte, the one behind the last).
-		self.ranges = [(node.memory < tree.OUT_DEVICE, node.memory & 1, node.offset, node.offset + node.extent_bytes())
+		self.ranges = [(node.memory
+			< tree.OUT_DEVICE, node.memory & 1, node.offset, node.offset + node.extent_bytes())
 			for node in self.leaves if node.kind == tree.TENSOR and node.extent_bytes()]
-		self.area = Area.make(self.used, min(inputs.slots, device.slots_for(sum(self.used), 2)), device.tensors)
+		self.area = Area.make(self.used, min(inputs.slots, device.slots_for(sum(self.used), 2)),
+			device.tensors)
 		self._patterns = [self._pattern(place) for place in (0, 1)]
 		self._private = {}
 		self.check_changes_outputs = False
@@ -316,7 +333,8 @@ class Spec:
 	def _without_tensors(self):
 		for node in self.leaves:
 			if node.kind in (tree.TENSOR, tree.DTYPE, tree.DEVICE):
-				node.kind, node.text = tree.OTHER, "Tensor" if node.kind == tree.TENSOR else tree.KINDS[node.kind - 1]
+				node.kind, node.text = tree.OTHER, "Tensor" if node.kind == tree.TENSOR else tree.KINDS[
+					node.kind - 1]
 
 	def _examine(self, node):
 		if node.dtype not in self.device.tensors.dtypes or node.flags:
@@ -340,7 +358,9 @@ class Spec:
 				ends[place] = node.offset + node.extent_bytes()
 		self.used = [tree.align(end, LINE_BYTES) for end in ends]
 		if sum(self.used) > most_bytes:
-			raise TooLarge(f"custom_kernel returned {sum(ends) / 2**20:,.0f} MiB; there is memory for {most_bytes / 2**20:,.0f} MiB.")
+			raise TooLarge(
+				f"custom_kernel returned {sum(ends) / 2**20:,.0f} MiB; there is memory for {most_bytes / 2**20:,.0f} MiB."
+			)
 
 	def _begin(self, place):
 		return self.host_begins if place else 0
@@ -359,7 +379,8 @@ class Spec:
 				for row in pattern:
 					tensors.set_poison(row[first:first + node.extent_bytes()], node.dtype)
 		clears = bool((pattern[1] != 255).any())
-		return pattern[0].view(tensors.torch.int64), pattern[1].view(tensors.torch.int64) if clears else None
+		return pattern[0].view(
+			tensors.torch.int64), pattern[1].view(tensors.torch.int64) if clears else None
 
 	def poison(self, slot):
 		if self.scalar_bytes:
@@ -368,8 +389,10 @@ class Spec:
 		for place, pattern in enumerate(self._patterns):
 			if pattern:
 				torch = self.device.tensors.torch
-				there = self.area.bytes_of(slot, place, self._begin(place), self.used[place]).view(torch.int64)
-				torch.bitwise_xor(self.device.old_noise(len(there), there.device), self.device.word(), out=there)
+				there = self.area.bytes_of(slot, place, self._begin(place),
+					self.used[place]).view(torch.int64)
+				torch.bitwise_xor(self.device.old_noise(len(there), there.device),
+					self.device.word(), out=there)
 				there.bitwise_or_(pattern[0])
 				if pattern[1] is not None:
 					there.bitwise_and_(pattern[1])
@@ -381,13 +404,17 @@ class Spec:
 
 	def choose_probes(self, slot):
 		"""[(of_input, place, first, last)]: the last piece of outputs, and random pieces."""
-		chance, scalars = self.device.random, [(False, 1, 0, self.scalar_bytes)] if self.scalar_bytes else []
+		chance, scalars = self.device.random, [(False, 1, 0,
+			self.scalar_bytes)] if self.scalar_bytes else []
 		ranges = self.ranges + scalars
 		if not ranges:
 			return []
-		last = ranges if len(ranges) <= wire.MOST_PROBES - RANDOM_PROBES else chance.sample(ranges, wire.MOST_PROBES - RANDOM_PROBES)
-		chosen = [(*found[:2], max(found[2], found[3] - wire.PROBE_BYTES), found[3]) for found in last]
-		for found in chance.choices(ranges, [found[3] - found[2] for found in ranges], k=RANDOM_PROBES):
+		last = ranges if len(ranges) <= wire.MOST_PROBES - RANDOM_PROBES else chance.sample(
+			ranges, wire.MOST_PROBES - RANDOM_PROBES)
+		chosen = [(*found[:2], max(found[2], found[3] - wire.PROBE_BYTES), found[3])
+			for found in last]
+		for found in chance.choices(ranges, [found[3] - found[2] for found in ranges],
+			k=RANDOM_PROBES):
 			first = chance.randrange(found[2], max(found[2], found[3] - wire.PROBE_BYTES) + 1)
 			chosen.append((*found[:2], first, min(found[3], first + wire.PROBE_BYTES)))
 		return chosen
@@ -395,8 +422,9 @@ class Spec:
 	def probe(self, slot, chosen):
 		"""The same for the native part."""
 		return (wire.Probe * max(len(chosen), 1))(*[
-			wire.Probe((self.inputs if of_input else self.area).address(slot, place) + first, last - first, int(place == 0))
-			for of_input, place, first, last in chosen])
+			wire.Probe((self.inputs if of_input else self.area).address(slot, place) + first, last -
+			first, int(place == 0)) for of_input, place, first, last in chosen
+		])
 
 	# What the judge keeps.
 
@@ -405,7 +433,8 @@ class Spec:
 		spec takes the place of the one before."""
 		if (of_input, place) not in self._private:
 			area, torch = self.inputs if of_input else self.area, self.device.tensors.torch
-			self._private[of_input, place] = torch.zeros(area.strides[place], dtype=torch.uint8, device=area.flat(place).device)
+			self._private[of_input, place] = torch.zeros(area.strides[place], dtype=torch.uint8,
+				device=area.flat(place).device)
 		return self._private[of_input, place]
 
 	def take(self, slot):
@@ -421,12 +450,15 @@ class Snapshot:
 	def __init__(self, spec, slot):
 		self.spec, self.slot = spec, slot
 		begin = spec.area.host_offset(slot)
-		self.scalars = bytes(spec.area.host[begin:begin + spec.scalar_bytes]) if spec.scalar_bytes else b""
+		self.scalars = bytes(spec.area.host[begin:begin +
+			spec.scalar_bytes]) if spec.scalar_bytes else b""
 		self._versions = []
 		for of_input, place, first, last in spec.ranges:
-			self._flat(of_input, place)[first:last].copy_(spec.range_bytes(slot, of_input, place, first, last))
+			self._flat(of_input,
+				place)[first:last].copy_(spec.range_bytes(slot, of_input, place, first, last))
 		keys = {(of_input, place) for of_input, place, _, _ in spec.ranges}
-		self._kept = {key: self._flat(*key).clone() for key in keys} if spec.check_changes_outputs else None
+		self._kept = {key: self._flat(*key).clone()
+			for key in keys} if spec.check_changes_outputs else None
 
 	def _flat(self, of_input, place):
 		return self.spec.private(of_input, place)
@@ -454,13 +486,16 @@ class Snapshot:
 		"""Whether the slot is another now: somebody was still writing."""
 		spec = self.spec
 		begin = spec.area.host_offset(self.slot)
-		if spec.scalar_bytes and bytes(spec.area.host[begin:begin + spec.scalar_bytes]) != self.scalars:
+		if spec.scalar_bytes and bytes(
+			spec.area.host[begin:begin + spec.scalar_bytes]) != self.scalars:
 			return True
-		if self._kept is None and any(tensor._version != version for tensor, version in self._versions):
+		if self._kept is None and any(tensor._version != version
+			for tensor, version in self._versions):
 			spec.check_changes_outputs = True  # from the next call on there is a copy to compare with
 			return False
-		return any(not spec.device.tensors.torch.equal(spec.range_bytes(self.slot, of_input, place, first, last),
-			(self._kept[of_input, place] if self._kept else self._flat(of_input, place))[first:last])
+		return any(not spec.device.tensors.torch.equal(
+			spec.range_bytes(self.slot, of_input, place, first, last), (self._kept[of_input,
+			place] if self._kept else self._flat(of_input, place))[first:last])
 			for of_input, place, first, last in spec.ranges)
 
 	# Trees over it.
@@ -471,7 +506,9 @@ class Snapshot:
 
 		def leaf(node):
 			if node.kind != tree.TENSOR:
-				return tree.read_scalar(node.kind, image.scalars, node.offset) if node.kind in tree.SCALAR_BYTES else tree.constant(node, self.spec.device.tensors)
+				return tree.read_scalar(node.kind, image.scalars,
+					node.offset) if node.kind in tree.SCALAR_BYTES else tree.constant(
+					node, self.spec.device.tensors)
 			made = self._view(node, True)
 			found.setdefault((node.memory, node.offset, node.sizes, node.strides, node.dtype), made)
 			return made
@@ -480,12 +517,14 @@ class Snapshot:
 
 	def output_tree(self, classes, found=None):
 		"""What custom_kernel returned. `found`: tensors of the input, of which a view of all is the same object."""
+
 		def leaf(node):
 			if node.kind in tree.SCALAR_BYTES:
 				return tree.read_scalar(node.kind, self.scalars, node.offset)
 			if node.kind != tree.TENSOR:
 				return tree.constant(node, self.spec.device.tensors)
-			same = (found or {}).get((node.memory, node.offset, node.sizes, node.strides, node.dtype))
+			same = (found or {}).get(
+				(node.memory, node.offset, node.sizes, node.strides, node.dtype))
 			made = same if same is not None else self._view(node, node.memory < tree.OUT_DEVICE)
 			self._versions.append((made, made._version))
 			return made
@@ -494,13 +533,16 @@ class Snapshot:
 
 	def _view(self, node, of_input):
 		tensors = self.spec.device.tensors
-		return tensors.view(node, self._flat(of_input, node.memory & 1), 0) if node.extent_bytes() else tensors.empty(node)
+		return tensors.view(node, self._flat(of_input, node.memory
+			& 1), 0) if node.extent_bytes() else tensors.empty(node)
 
 	def bool_fault(self):
 		"""Whether a tensor of bool holds bytes that are none: elements that nobody wrote."""
 		for node in self.spec.leaves:
-			if node.kind == tree.TENSOR and node.dtype == "bool" and node.extent_bytes() and node.is_dense():
-				raw = self._flat(node.memory < tree.OUT_DEVICE, node.memory & 1)[node.offset:node.offset + node.extent_bytes()]
+			if node.kind == tree.TENSOR and node.dtype == "bool" and node.extent_bytes(
+			) and node.is_dense():
+				raw = self._flat(node.memory < tree.OUT_DEVICE,
+					node.memory & 1)[node.offset:node.offset + node.extent_bytes()]
 				wrong = int((raw > 1).sum())
 				if wrong:
 					return f"{wrong} of {node.elements()} elements of an output of type bool are neither True nor False; were they written?"

@@ -21,25 +21,33 @@ class Rule:
 	"""How a case is measured on a kind of device."""
 
 	def __init__(self, **rule):
-		self.calls = rule["calls"]              # of a block
-		self.looks = rule["looks"]              # numbers of blocks after which it may end; the last one always ends it
-		self.pair_looks = rule["pair_looks"]    # the same for pairs of blocks in a comparison
-		self.most_s = rule["most_s"]            # for the blocks of a case
-		self.warm_calls = rule["warm_calls"]    # verified, not counted: at least, and at most
-		self.warm_s = rule["warm_s"]            # between the two: for so long
-		self.bells = rule["bells"]              # of a block: calls that show what the bell alone costs
-		self.usual = rule["usual"]              # of the null's calls: what of them is the constant
-		self.center = rule["center"]            # of the calls: what of them is the value of a block
-		self.empty_ns = rule["empty_ns"]        # what the empty kernel of the constant takes itself: no part of it
-		self.calibrations = rule["calibrations"]  # blocks of empty kernels before a submission is loaded
-		self.process_ns, self.process = rule["process"]  # standard deviation of what a process adds to its calls: ns, a share
-		self.open_before_ns = rule["open_before_ns"]  # so long before a call usually ends its gate opens: when its GPU begins
-		self.controls = rule["controls"]        # of a block: the null's empty kernel among the calls
+		self.calls = rule["calls"]  # of a block
+		self.looks = rule[
+			"looks"]  # numbers of blocks after which it may end; the last one always ends it
+		self.pair_looks = rule["pair_looks"]  # the same for pairs of blocks in a comparison
+		self.most_s = rule["most_s"]  # for the blocks of a case
+		self.warm_calls = rule["warm_calls"]  # verified, not counted: at least, and at most
+		self.warm_s = rule["warm_s"]  # between the two: for so long
+		self.bells = rule["bells"]  # of a block: calls that show what the bell alone costs
+		self.usual = rule["usual"]  # of the null's calls: what of them is the constant
+		self.center = rule["center"]  # of the calls: what of them is the value of a block
+		self.empty_ns = rule[
+			"empty_ns"]  # what the empty kernel of the constant takes itself: no part of it
+		self.calibrations = rule[
+			"calibrations"]  # blocks of empty kernels before a submission is loaded
+		self.process_ns, self.process = rule[
+			"process"]  # standard deviation of what a process adds to its calls: ns, a share
+		self.open_before_ns = rule[
+			"open_before_ns"]  # so long before a call usually ends its gate opens: when its GPU begins
+		self.controls = rule["controls"]  # of a block: the null's empty kernel among the calls
 		# By which that may be longer than in the beginning: in a block, and on average over the blocks of a case.
 		self.disturbance_ns, self.steady_disturbance_ns = rule["disturbance_ns"]
-		self.moved_ns, self.moved = rule["moved"]  # by which the constant may move between the halves of a block: ns, a share
-		self.wait_ns = rule["wait_ns"]          # most for which the judge waits behind a null's call, which is done sooner
-		self.overrun_ns, self.overrun = rule["overrun"]  # noise of the judge's own work: ns, a share; None: not looked at
+		self.moved_ns, self.moved = rule[
+			"moved"]  # by which the constant may move between the halves of a block: ns, a share
+		self.wait_ns = rule[
+			"wait_ns"]  # most for which the judge waits behind a null's call, which is done sooner
+		self.overrun_ns, self.overrun = rule[
+			"overrun"]  # noise of the judge's own work: ns, a share; None: not looked at
 
 
 def least(values):
@@ -57,17 +65,21 @@ def median(values):
 def center(values):
 	"""Hodges and Lehmann's: the median of the means of all pairs, each value with itself as well. Of normal noise it leaves two
 	thirds of what the median leaves, and of even noise a third; a quarter of the values may be anything."""
-	return median([(one + other) / 2 for index, one in enumerate(values) for other in values[index:]])
+	return median([(one + other) / 2 for index, one in enumerate(values)
+		for other in values[index:]])
 
 
 RULES = {
-	"cuda": Rule(calls=13, looks=(6, 7, 8, 10, 12, 16, 20, 26, 34, 46, 60, 76), pair_looks=(12, 16, 20, 26, 32, 38), most_s=60.0,
-		warm_calls=(8, 100), warm_s=0.05, bells=2, controls=3, disturbance_ns=(3000.0, 2000.0), moved=(500.0, 0.03), overrun=(20_000.0, 0.15),
-		wait_ns=50e6, empty_ns=600.0, calibrations=40, process=(200.0, 0.0008), open_before_ns=20_000.0, usual=center, center=center),
+	"cuda": Rule(calls=13, looks=(6, 7, 8, 10, 12, 16, 20, 26, 34, 46, 60, 76),
+	pair_looks=(12, 16, 20, 26, 32, 38), most_s=60.0, warm_calls=(8, 100), warm_s=0.05, bells=2,
+	controls=3, disturbance_ns=(3000.0, 2000.0), moved=(500.0, 0.03), overrun=(20_000.0, 0.15),
+	wait_ns=50e6, empty_ns=600.0, calibrations=40, process=(200.0, 0.0008), open_before_ns=20_000.0,
+	usual=center, center=center),
 	# For trying things out: a case ends within seconds. Who works on after its call does so on another core, unseen.
-	"cpu": Rule(calls=5, looks=(4,), pair_looks=(2, 4), most_s=2.0, warm_calls=(1, 1), warm_s=0.0, bells=0, controls=0,
-		disturbance_ns=(0.0, 0.0), moved=(5000.0, 0.5), overrun=(None, None), wait_ns=0.0, empty_ns=0.0, calibrations=0, process=(0.0, 0.0),
-		open_before_ns=0.0, usual=least, center=median),
+	"cpu": Rule(calls=5, looks=(4, ), pair_looks=(2, 4), most_s=2.0, warm_calls=(1, 1), warm_s=0.0,
+	bells=0, controls=0, disturbance_ns=(0.0, 0.0), moved=(5000.0, 0.5), overrun=(None, None),
+	wait_ns=0.0, empty_ns=0.0, calibrations=0, process=(0.0, 0.0), open_before_ns=0.0, usual=least,
+	center=median),
 }
 LEAST_BLOCKS = 4  # with fewer, the page says so
 LEAST_CONTROLS = 3
@@ -80,7 +92,8 @@ def mean(values):
 def deviation(values):
 	"""The standard deviation of the sample."""
 	middle = mean(values)
-	return math.sqrt(math.fsum((value - middle) ** 2 for value in values) / (len(values) - 1)) if len(values) > 1 else 0.0
+	return math.sqrt(math.fsum(
+		(value - middle)**2 for value in values) / (len(values) - 1)) if len(values) > 1 else 0.0
 
 
 # ---- Student's t ----
@@ -130,13 +143,14 @@ class Block:
 	null's have is_after: whether they came right behind the submission's with the same input, or before."""
 
 	def __init__(self, delta_ns=0.0, quiet_ns=0.0):
-		self.delta_ns = delta_ns            # what a call of this contestant costs more than one of the null
-		self.quiet_ns = quiet_ns            # what the null's empty kernel cost before any submission was loaded
-		self.calls, self.null = [], []      # those that count, and the null's
-		self.heads, self.null_heads = [], []  # how long the judge's own work before the next call took, after each
-		self.bells = []                     # what the bell alone costs
-		self.controls = []                  # what the null's empty kernel costs now
-		self.slowed_by = 0                  # NVML's bits at its end
+		self.delta_ns = delta_ns  # what a call of this contestant costs more than one of the null
+		self.quiet_ns = quiet_ns  # what the null's empty kernel cost before any submission was loaded
+		self.calls, self.null = [], []  # those that count, and the null's
+		self.heads, self.null_heads = [], [
+		]  # how long the judge's own work before the next call took, after each
+		self.bells = []  # what the bell alone costs
+		self.controls = []  # what the null's empty kernel costs now
+		self.slowed_by = 0  # NVML's bits at its end
 
 	def constant(self, rule, most=math.inf):
 		"""What is subtracted from a call. `most`: by most_constant()."""
@@ -153,7 +167,8 @@ class Block:
 		return rule.usual(before if is_worse_after else after + before)
 
 	def _null_by_order(self):
-		return [[call.elapsed_ns for call in self.null if call.is_after is is_after] for is_after in (True, False)]
+		return [[call.elapsed_ns for call in self.null if call.is_after is is_after]
+			for is_after in (True, False)]
 
 	def _beyond(self, over, rule):
 		return over if over > self.noise(rule) else 0.0
@@ -169,13 +184,15 @@ class Block:
 
 	def control_over(self):
 		"""By how much the empty kernels took longer than in the beginning; 0 where there are too few to say."""
-		return median(self.controls) - self.quiet_ns if len(self.controls) >= LEAST_CONTROLS else 0.0
+		return median(self.controls) - self.quiet_ns if len(
+			self.controls) >= LEAST_CONTROLS else 0.0
 
 	def order_over(self):
 		"""By how much the null's calls are longer behind one of the submission's than before one; 0 where there are too few
 		to say, or where empty kernels are not looked at either."""
 		after, before = self._null_by_order()
-		can_say = len(self.controls) >= LEAST_CONTROLS and min(len(after), len(before)) >= LEAST_CONTROLS
+		can_say = len(self.controls) >= LEAST_CONTROLS and min(len(after),
+			len(before)) >= LEAST_CONTROLS
 		return median(after) - median(before) if can_say else 0.0
 
 	def constant_moved(self, rule):
@@ -183,27 +200,35 @@ class Block:
 		half = len(self.null) // 2
 		if half < 2:
 			return False
-		before, after = (median([call.elapsed_ns for call in part]) for part in (self.null[:half], self.null[-half:]))
+		before, after = (median([call.elapsed_ns for call in part])
+			for part in (self.null[:half], self.null[-half:]))
 		return abs(before - after) > max(rule.moved_ns, rule.moved * self._null(rule))
 
 	def overrun(self, rule):
 		"""What the contestant kept the device busy with before and after its calls, per call; 0 within noise."""
 		if rule.overrun_ns is None:
 			return 0.0
-		takes = [call.touch_ns + call.take_ns for call in self.calls], [call.touch_ns + call.take_ns for call in self.null]
-		rests, before = ([[getattr(call, name) for call in calls] for calls in (self.calls, self.null)] for name in ("rest_ns", "head_ns"))
-		return _excess(*takes, rule) + _excess(*rests, rule) + max(_excess(*before, rule), _excess(self.heads, self.null_heads, rule))
+		takes = [call.touch_ns + call.take_ns
+			for call in self.calls], [call.touch_ns + call.take_ns for call in self.null]
+		rests, before = ([[getattr(call, name) for call in calls]
+			for calls in (self.calls, self.null)] for name in ("rest_ns", "head_ns"))
+		return _excess(*takes, rule) + _excess(*rests, rule) + max(
+			_excess(*before, rule), _excess(self.heads, self.null_heads, rule))
 
 	def is_idle(self, call):
 		"""Whether the device was still the judge's when this call had ended: the contestant has not computed on it, and
 		what its call cost is not what a call costs that does."""
-		return bool(self.bells) and call.touch_ns < median([null.touch_ns for null in self.null]) / 2
+		return bool(self.bells) and call.touch_ns < median([null.touch_ns
+			for null in self.null]) / 2
 
 	def samples(self, rule, most=math.inf):
 		"""What each call is charged."""
 		constant, overrun = self.constant(rule, most), self.overrun(rule)
 		bell = median(self.bells) if self.bells else 0.0
-		return [max(1.0, call.elapsed_ns - (bell if self.is_idle(call) else constant) + overrun) for call in self.calls]
+		return [
+			max(1.0, call.elapsed_ns - (bell if self.is_idle(call) else constant) + overrun)
+			for call in self.calls
+		]
 
 	def value(self, rule, most=math.inf):
 		return rule.center(self.samples(rule, most))
@@ -212,7 +237,8 @@ class Block:
 def most_constant(blocks, rule):
 	"""What may be subtracted in any block of a case. Somebody who keeps the null's calls from the GPU in some blocks, and empty
 	kernels by chance in others, would have blocks in which he takes no time."""
-	return min((block.plain_constant(rule) + block.noise(rule) for block in blocks if rule.controls), default=math.inf)
+	return min((block.plain_constant(rule) + block.noise(rule)
+		for block in blocks if rule.controls), default=math.inf)
 
 
 def values_of(blocks, rule):
@@ -252,10 +278,14 @@ def is_enough(values, rule):
 
 def steady_disturbance(blocks, rule):
 	"""What is too little to show in one block, and shows in all of them together; 0 within noise."""
-	calm = [block for block in blocks if not block.disturbance(rule) and len(block.controls) >= LEAST_CONTROLS]
+	calm = [
+		block for block in blocks
+		if not block.disturbance(rule) and len(block.controls) >= LEAST_CONTROLS
+	]
 	if len(calm) < LEAST_BLOCKS:
 		return 0.0
-	over = max(mean([block.control_over() for block in calm]), mean([block.order_over() for block in calm]))
+	over = max(mean([block.control_over() for block in calm]),
+		mean([block.order_over() for block in calm]))
 	return over if over > rule.steady_disturbance_ns else 0.0
 
 
@@ -280,7 +310,8 @@ class Summary:
 		self.std = deviation(self.samples)
 		self.err = math.hypot(standard_error(units), process_error(self.mean, rule))
 		half = half_width(units)
-		half = math.hypot(half if math.isfinite(half) else self.std, 2 * process_error(self.mean, rule))
+		half = math.hypot(half if math.isfinite(half) else self.std,
+			2 * process_error(self.mean, rule))
 		self.low, self.high = max(1.0, self.mean - half), self.mean + half
 		self.median = median(self.samples)
 		self.best, self.worst = min(values), max(values)
@@ -327,14 +358,17 @@ def logs_of(ours, theirs):
 def in_turns(ours, theirs, rule):
 	"""The Comparison of pairs of blocks with the same inputs."""
 	logs, rival = logs_of(ours, theirs), mean(theirs)
-	return Comparison(mean(logs), math.hypot(half_width(logs), unseen(rival, rule)), standard_error(logs), rival)
+	return Comparison(mean(logs), math.hypot(half_width(logs), unseen(rival, rule)),
+		standard_error(logs), rival)
 
 
 def apart(ours, theirs, rule):
 	"""The Comparison of blocks of each by itself, as many as it took."""
 	rival = mean(theirs)
-	halves, errs = ([of(values) / mean(values) for values in (ours, theirs)] for of in (half_width, standard_error))
-	return Comparison(math.log(mean(ours) / rival), math.hypot(*halves, unseen(rival, rule)), math.hypot(*errs), rival)
+	halves, errs = ([of(values) / mean(values) for values in (ours, theirs)]
+		for of in (half_width, standard_error))
+	return Comparison(math.log(mean(ours) / rival), math.hypot(*halves, unseen(rival, rule)),
+		math.hypot(*errs), rival)
 
 
 def compared(in_turns, apart):
@@ -342,7 +376,8 @@ def compared(in_turns, apart):
 	ratio is the one nearer to 1, and its interval holds both: neither a drift nor a trick makes one faster."""
 	nearer = min((in_turns, apart), key=lambda one: abs(math.log(one.ratio)))
 	found = copy.copy(nearer)
-	found.low, found.high, found.is_apart = min(in_turns.low, apart.low), max(in_turns.high, apart.high), nearer is apart
+	found.low, found.high, found.is_apart = min(in_turns.low,
+		apart.low), max(in_turns.high, apart.high), nearer is apart
 	return found
 
 

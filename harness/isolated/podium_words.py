@@ -9,7 +9,8 @@ MOST_LINES = 12
 def explain(error):
 	"""The end of a traceback, without the frames of the engine."""
 	frame = error.__traceback__
-	while frame is not None and os.path.dirname(os.path.abspath(frame.tb_frame.f_code.co_filename)) == OURS:
+	while frame is not None and os.path.dirname(os.path.abspath(
+		frame.tb_frame.f_code.co_filename)) == OURS:
 		frame = frame.tb_next
 	lines = "".join(traceback.format_exception(type(error), error, frame)).rstrip().split("\n")
 	return "\n".join((["..."] if len(lines) > MOST_LINES else []) + lines[-MOST_LINES:])

@@ -1,7 +1,8 @@
 /* Probes of an output.
  *
- * The copy engine reads beside what runs on the SMs, also of another process: this is what shows an output that is not
- * finished. Nothing may come between "done" and the reading, so the stream and a place to land are there before. */
+ * The copy engine reads beside what runs on the SMs, also of another process: this is what shows an
+ * output that is not finished. Nothing may come between "done" and the reading, so the stream and a
+ * place to land are there before. */
 #include "inside.h"
 
 #include "driver.h"
@@ -10,7 +11,7 @@
 
 static struct {
 	struct CUstream_st *stream;
-	uint8_t *landing;   /* pinned; a place for each probe */
+	uint8_t *landing; /* pinned; a place for each probe */
 } probes;
 
 static bool any_on_gpu(const struct isolated_call *call)
@@ -31,7 +32,8 @@ static int prepare_gpu(void)
 	void *landing = probes.landing;
 	int rc = isolated_cuda_open();
 	if (!rc && !landing)
-		rc = isolated_pinned_make(&landing, (size_t)isolated_most_probes * isolated_most_probe_bytes);
+		rc = isolated_pinned_make(
+			&landing, (size_t)isolated_most_probes * isolated_most_probe_bytes);
 	if (!rc && !probes.stream)
 		rc = CUDA_DO(stream_make, &probes.stream, CUDA_STREAM_ON_ITS_OWN);
 	probes.landing = landing;
@@ -44,7 +46,8 @@ int isolated_probes_prepare(const struct isolated_call *call)
 		return isolated_fail(ISOLATED_FAILED, "A call cannot have %u probes.", call->probe_count);
 	for (uint32_t i = 0; i < call->probe_count; i++)
 		if (!call->probes[i].bytes || call->probes[i].bytes > isolated_most_probe_bytes)
-			return isolated_fail(ISOLATED_FAILED, "A probe cannot have %u bytes.", call->probes[i].bytes);
+			return isolated_fail(
+				ISOLATED_FAILED, "A probe cannot have %u bytes.", call->probes[i].bytes);
 	return any_on_gpu(call) ? prepare_gpu() : 0;
 }
 
@@ -53,7 +56,8 @@ static int enqueue(const struct isolated_call *call)
 	int rc = 0;
 	for (uint32_t i = 0; i < call->probe_count && !rc; i++)
 		if (call->probes[i].is_cuda)
-			rc = CUDA_DO(copy_to_host, place(probes.landing, i), call->probes[i].address, call->probes[i].bytes, probes.stream);
+			rc = CUDA_DO(copy_to_host, place(probes.landing, i), call->probes[i].address,
+				call->probes[i].bytes, probes.stream);
 	return rc;
 }
 
@@ -76,7 +80,8 @@ int isolated_probes_read(const struct isolated_call *call)
 	int rc = enqueue(call);
 	for (uint32_t i = 0; i < call->probe_count; i++)
 		if (!call->probes[i].is_cuda)
-			memcpy(place(call->seen, i), (const void *)(uintptr_t)call->probes[i].address, call->probes[i].bytes);
+			memcpy(place(call->seen, i), (const void *)(uintptr_t)call->probes[i].address,
+				call->probes[i].bytes);
 	if (!rc && on_gpu)
 		rc = isolated_cuda_check(wait_for_gpu(), offsetof(struct cuda_driver, stream_query));
 	for (uint32_t i = 0; i < call->probe_count && !rc; i++)

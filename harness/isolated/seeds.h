@@ -1,7 +1,8 @@
-/* Seeds that nobody can know before a call: 31 bits of SipHash-2-4 (Aumasson and Bernstein, 2012) over a number that the
- * system draws once per run, the purpose, the case's line and the number of the call, under the secret of the leaderboard.
- * So everybody gets other inputs each time, of which nothing follows from the case file, and whoever knows the secret and
- * the number can make them again. */
+/* Seeds that nobody can know before a call: 31 bits of SipHash-2-4 (Aumasson and Bernstein, 2012)
+ * over a number that the system draws once per run, the purpose, the case's line and the number of
+ * the call, under the secret of the leaderboard. So everybody gets other inputs each time, of which
+ * nothing follows from the case file, and whoever knows the secret and the number can make them
+ * again. */
 #ifndef PODIUM_ISOLATED_SEEDS_H
 #define PODIUM_ISOLATED_SEEDS_H
 
@@ -15,26 +16,32 @@
 
 #include <sys/random.h>
 
-namespace podium {
+namespace podium
+{
 
-class SipHash {
-public:
+class SipHash
+{
+  public:
 	SipHash(std::uint64_t key0, std::uint64_t key1)
-		: v_{key0 ^ 0x736f6d6570736575ull, key1 ^ 0x646f72616e646f6dull, key0 ^ 0x6c7967656e657261ull, key1 ^ 0x7465646279746573ull} {}
+		: v_{ key0 ^ 0x736f6d6570736575ull, key1 ^ 0x646f72616e646f6dull,
+			  key0 ^ 0x6c7967656e657261ull, key1 ^ 0x7465646279746573ull }
+	{
+	}
 
 	std::uint64_t hash(const std::string &text)
 	{
 		std::size_t at = 0;
 		for (; at + 8 <= text.size(); at += 8)
 			take(word(text.data() + at, 8));
-		take(word(text.data() + at, text.size() - at) | static_cast<std::uint64_t>(text.size()) << 56);
+		take(word(text.data() + at, text.size() - at)
+			| static_cast<std::uint64_t>(text.size()) << 56);
 		v_[2] ^= 0xff;
 		for (int i = 0; i < 4; i++)
 			round();
 		return v_[0] ^ v_[1] ^ v_[2] ^ v_[3];
 	}
 
-private:
+  private:
 	static std::uint64_t word(const char *bytes, std::size_t count)
 	{
 		std::uint64_t made = 0;
@@ -71,10 +78,12 @@ inline std::uint64_t unforeseen()
 	return drawn;
 }
 
-class Seeds {
-public:
+class Seeds
+{
+  public:
 	/* `has_nonce`: whether runs differ from each other. */
-	Seeds(std::optional<std::int64_t> secret, bool has_nonce) : secret_(static_cast<std::uint64_t>(secret.value_or(0)))
+	Seeds(std::optional<std::int64_t> secret, bool has_nonce)
+		: secret_(static_cast<std::uint64_t>(secret.value_or(0)))
 	{
 		for (int i = 0; has_nonce && i < 2; i++) {
 			std::uint64_t part = unforeseen();
@@ -82,7 +91,8 @@ public:
 		}
 	}
 
-	std::uint32_t draw(const std::string &line, const std::string &purpose, std::uint64_t number) const
+	std::uint32_t draw(
+		const std::string &line, const std::string &purpose, std::uint64_t number) const
 	{
 		std::string text = nonce_ + '\0' + purpose + '\0' + line + '\0' + std::to_string(number);
 		return static_cast<std::uint32_t>(SipHash(secret_, 0).hash(text) & 0x7fffffff);
@@ -98,7 +108,7 @@ public:
 		return hex;
 	}
 
-private:
+  private:
 	std::uint64_t secret_;
 	std::string nonce_;
 };

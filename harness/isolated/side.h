@@ -1,5 +1,5 @@
-/* A contestant as the judge sees it: its process behind a socket and a page, its memories, and one call after another.
- * Every byte that comes from it is hostile. */
+/* A contestant as the judge sees it: its process behind a socket and a page, its memories, and one
+ * call after another. Every byte that comes from it is hostile. */
 #ifndef PODIUM_ISOLATED_SIDE_H
 #define PODIUM_ISOLATED_SIDE_H
 
@@ -16,17 +16,18 @@
 #include <string>
 #include <vector>
 
-namespace podium {
+namespace podium
+{
 
 constexpr std::int64_t second_ns = 1000000000;
 constexpr std::int64_t load_limit_ns = 120 * second_ns; /* until the submission is loaded */
 constexpr std::size_t probe_bytes = isolated_most_probe_bytes, page_bytes = 4096;
 
-constexpr std::size_t few_bytes = 256; /* what is computed from so few on the host is not worth hiding */
+constexpr std::size_t few_bytes =
+	256; /* what is computed from so few on the host is not worth hiding */
 
 /* An input as the judge keeps it: whatever a contestant does, this stays. */
-template <class Input>
-struct Drawn {
+template <class Input> struct Drawn {
 	Input data;
 	std::vector<std::byte> stream;
 	std::vector<Piece> pieces;
@@ -46,7 +47,8 @@ struct Drawn {
 	}
 };
 
-/* What a contestant could not do, in words of its own; or null where it needs other memory first. */
+/* What a contestant could not do, in words of its own; or null where it needs other memory first.
+ */
 struct Said {
 	Complaint complaint;
 	std::string text;
@@ -55,13 +57,21 @@ struct Said {
 /* How many bytes of `text` from `at` are one character of UTF-8; 0: they are none. */
 inline std::size_t utf8_length(const std::string &text, std::size_t at)
 {
-	auto byte = [&](std::size_t i) { return at + i < text.size() ? static_cast<unsigned char>(text[at + i]) : 0; };
-	std::size_t length = byte(0) < 0x80 ? 1 : byte(0) < 0xc2 ? 0 : byte(0) < 0xe0 ? 2 : byte(0) < 0xf0 ? 3 : byte(0) < 0xf5 ? 4 : 0;
+	auto byte = [&](std::size_t i) {
+		return at + i < text.size() ? static_cast<unsigned char>(text[at + i]) : 0;
+	};
+	std::size_t length = byte(0) < 0x80 ? 1
+		: byte(0) < 0xc2                ? 0
+		: byte(0) < 0xe0                ? 2
+		: byte(0) < 0xf0                ? 3
+		: byte(0) < 0xf5                ? 4
+										: 0;
 	for (std::size_t i = 1; i < length; i++)
 		if ((byte(i) & 0xc0) != 0x80)
 			return 0;
 	bool is_overlong = (byte(0) == 0xe0 && byte(1) < 0xa0) || (byte(0) == 0xf0 && byte(1) < 0x90);
-	bool is_no_character = (byte(0) == 0xed && byte(1) >= 0xa0) || (byte(0) == 0xf4 && byte(1) >= 0x90);
+	bool is_no_character =
+		(byte(0) == 0xed && byte(1) >= 0xa0) || (byte(0) == 0xf4 && byte(1) >= 0x90);
 	return is_overlong || is_no_character ? 0 : length;
 }
 
@@ -71,7 +81,8 @@ inline std::string cleaned(const std::string &text)
 	std::string made;
 	for (std::size_t at = 0; at < text.size();) {
 		std::size_t length = utf8_length(text, at);
-		bool is_control = length == 1 && text[at] != '\n' && text[at] != '\t' && (text[at] < ' ' || text[at] == 0x7f);
+		bool is_control = length == 1 && text[at] != '\n' && text[at] != '\t'
+			&& (text[at] < ' ' || text[at] == 0x7f);
 		if (!length)
 			made += "\xef\xbf\xbd";
 		else if (!is_control)
@@ -88,38 +99,58 @@ struct Called {
 	double own_ns;
 };
 
-class Side {
-public:
+class Side
+{
+  public:
 	Side(std::string name, int socket, bool is_null, Device *device)
-		: name_(std::move(name)), mail_(std::make_unique<Mail>(socket)), is_null_(is_null), device_(device)
+		: name_(std::move(name)), mail_(std::make_unique<Mail>(socket)), is_null_(is_null),
+		  device_(device)
 	{
 		int descriptor;
 		succeed(isolated_page_make(&call_.page, &descriptor));
 		call_.socket = socket;
-		int descriptors[] = {descriptor, -1};
+		int descriptors[] = { descriptor, -1 };
 		if (device) {
 			succeed(isolated_gate_make(&gate_, &descriptors[1]));
 			succeed(isolated_head_make(&head_));
 		}
-		isolated_hello hello = {isolated_version, device != nullptr};
+		isolated_hello hello = { isolated_version, device != nullptr };
 		mail_->send(ISOLATED_HELLO, hello, descriptors, device ? 2 : 1);
 		call_.probes = probes_.data();
 		call_.seen = seen_.data();
 	}
 
 	Side(const Side &) = delete;
-	~Side() { isolated_dismiss(call_.page); }
+	~Side()
+	{
+		isolated_dismiss(call_.page);
+	}
 
-	const std::string &name() const { return name_; }
-	bool is_null() const { return is_null_; }
+	const std::string &name() const
+	{
+		return name_;
+	}
+	bool is_null() const
+	{
+		return is_null_;
+	}
 
-	double delta_ns = 0; /* how much longer an empty kernel takes in this process than in the null contestant's */
+	double delta_ns =
+		0; /* how much longer an empty kernel takes in this process than in the null contestant's */
 
-	/* How long after the judge's own work the contestant's input is complete, from the next call on. */
-	void open_at(double after_ns) { call_.open_ns = static_cast<std::int64_t>(std::max(0.0, after_ns)); }
+	/* How long after the judge's own work the contestant's input is complete, from the next call
+	 * on. */
+	void open_at(double after_ns)
+	{
+		call_.open_ns = static_cast<std::int64_t>(std::max(0.0, after_ns));
+	}
 
-	/* Waits until the process is there, with nothing of the submission in it. What it says if it cannot be ready. */
-	std::optional<Said> greet() { return wait_until_ready(); }
+	/* Waits until the process is there, with nothing of the submission in it. What it says if it
+	 * cannot be ready. */
+	std::optional<Said> greet()
+	{
+		return wait_until_ready();
+	}
 
 	/* Has it load the submission, which it does before a call without data. */
 	std::optional<Said> load()
@@ -149,11 +180,13 @@ public:
 		return std::nullopt;
 	}
 
-	/* Dismisses it. Whether its channel has ended in time: under podium-run that is when nothing of it is left. */
+	/* Dismisses it. Whether its channel has ended in time: under podium-run that is when nothing of
+	 * it is left. */
 	bool leave(std::int64_t limit_ns)
 	{
 		isolated_dismiss(call_.page);
-		for (auto began = std::chrono::steady_clock::now(); ns_since(began) < static_cast<double>(limit_ns);) {
+		for (auto began = std::chrono::steady_clock::now();
+			 ns_since(began) < static_cast<double>(limit_ns);) {
 			try {
 				mail_->receive(limit_ns - static_cast<std::int64_t>(ns_since(began)));
 			} catch (const Broken &broken) {
@@ -176,26 +209,34 @@ public:
 		offer(ISOLATED_INPUTS, inputs_, host_bytes, device_bytes, slots, nullptr);
 	}
 
-	bool has_outputs() const { return outputs_.host.data(); }
+	bool has_outputs() const
+	{
+		return outputs_.host.data();
+	}
 
 	bool has_room(std::size_t host_bytes, std::size_t device_bytes) const
 	{
-		return inputs_.host.data() && host_bytes <= inputs_.layout.host_stride && device_bytes <= inputs_.layout.device_stride;
+		return inputs_.host.data() && host_bytes <= inputs_.layout.host_stride
+			&& device_bytes <= inputs_.layout.device_stride;
 	}
 
 	/* `form`: for the null contestant, an output of the entry. */
 	void give_outputs(const Needs &needs, const std::vector<std::byte> *form)
 	{
-		offer(ISOLATED_OUTPUTS, outputs_, needs.host_bytes, needs.device_bytes, inputs_.layout.slots, form);
+		offer(ISOLATED_OUTPUTS, outputs_, needs.host_bytes, needs.device_bytes,
+			inputs_.layout.slots, form);
 	}
 
 	/* ---- a call ---- */
 
 	/* What the last one took. */
-	double latest_ns() const { return static_cast<double>(call_.elapsed_ns); }
+	double latest_ns() const
+	{
+		return static_cast<double>(call_.elapsed_ns);
+	}
 
-	/* `limit_ns`: for the contestant; `cpu`: for its main thread, or -1; `least_ns`: how long after its start the judge goes on
-	 * at least. */
+	/* `limit_ns`: for the contestant; `cpu`: for its main thread, or -1; `least_ns`: how long after
+	 * its start the judge goes on at least. */
 	template <class Input>
 	Called call(const Drawn<Input> &drawn, std::int64_t limit_ns, int cpu, double least_ns)
 	{
@@ -207,7 +248,7 @@ public:
 			ring_behind(drawn, limit_ns, cpu);
 		else
 			ring_after(drawn, limit_ns, cpu);
-		Called called = {call_.status, {static_cast<double>(call_.elapsed_ns)}, call_.own_ns};
+		Called called = { call_.status, { static_cast<double>(call_.elapsed_ns) }, call_.own_ns };
 		if (device_) {
 			auto began = std::chrono::steady_clock::now();
 			device_->touch();
@@ -242,7 +283,10 @@ public:
 		return mail_->content<Needs>();
 	}
 
-	int specs() const { return specs_; }
+	int specs() const
+	{
+		return specs_;
+	}
 
 	/* After RAISED and NO_OUTPUT. */
 	Said complaint()
@@ -254,19 +298,21 @@ public:
 	/* ---- the output of the last call, out of a private copy ---- */
 
 	/* *take_ns: how long the copy took. */
-	template <class Output, class Input>
-	Output output(const Drawn<Input> &drawn, double *take_ns)
+	template <class Output, class Input> Output output(const Drawn<Input> &drawn, double *take_ns)
 	{
 		auto began = std::chrono::steady_clock::now();
 		if constexpr (has_device<Output>) {
 			std::vector<Piece> given = drawn.pieces;
-			Reader looking(host_.data(), host_.size(), nullptr, outputs_.layout.device_stride, &given);
+			Reader looking(
+				host_.data(), host_.size(), nullptr, outputs_.layout.device_stride, &given);
 			read_value<Output>(looking);
 			snap(looking.pieces(), drawn.pieces);
 		}
 		*take_ns = ns_since(began);
-		std::vector<Piece> given = placed(drawn.pieces, snapshot_.data() + outputs_.layout.device_stride);
-		Reader reader(host_.data(), host_.size(), snapshot_.data(), outputs_.layout.device_stride, &given);
+		std::vector<Piece> given =
+			placed(drawn.pieces, snapshot_.data() + outputs_.layout.device_stride);
+		Reader reader(
+			host_.data(), host_.size(), snapshot_.data(), outputs_.layout.device_stride, &given);
 		Output made = read_value<Output>(reader);
 		host_bytes_ = reader.used();
 		return made;
@@ -277,14 +323,22 @@ public:
 	std::pair<Input, Output> in_place(const Drawn<Input> &drawn) const
 	{
 		std::vector<Piece> given = placed(drawn.pieces, inputs_.device_at(slot_));
-		Reader input(drawn.stream.data(), drawn.stream.size(), inputs_.device_at(slot_), inputs_.layout.device_stride);
-		Reader output(host_.data(), host_.size(), outputs_.device_at(slot_), outputs_.layout.device_stride, &given);
-		return {read_value<Input>(input), read_value<Output>(output)};
+		Reader input(drawn.stream.data(), drawn.stream.size(), inputs_.device_at(slot_),
+			inputs_.layout.device_stride);
+		Reader output(host_.data(), host_.size(), outputs_.device_at(slot_),
+			outputs_.layout.device_stride, &given);
+		return { read_value<Input>(input), read_value<Output>(output) };
 	}
 
 	/* Its bytes, for the null contestant. */
-	const std::vector<std::byte> &form() const { return host_; }
-	Needs form_needs() const { return {host_bytes_, outputs_.layout.device_stride}; }
+	const std::vector<std::byte> &form() const
+	{
+		return host_;
+	}
+	Needs form_needs() const
+	{
+		return { host_bytes_, outputs_.layout.device_stride };
+	}
 
 	/* What was read at once after "done" against the private copy, which was made later. */
 	bool probes_agree()
@@ -305,7 +359,8 @@ public:
 		return true;
 	}
 
-	/* The output where the contestant put it against the private copy: whether it was written after "done". */
+	/* The output where the contestant put it against the private copy: whether it was written after
+	 * "done". */
 	bool is_unchanged()
 	{
 		if (std::memcmp(host_.data(), outputs_.host_at(slot_), host_.size()) != 0)
@@ -316,23 +371,38 @@ public:
 		return true;
 	}
 
-private:
+  private:
 	static constexpr std::size_t most_words = 6000; /* bytes of what a contestant says */
-	static constexpr std::int64_t answer_limit_ns = 10 * second_ns; /* for what was sent before "done" */
+	static constexpr std::int64_t answer_limit_ns =
+		10 * second_ns; /* for what was sent before "done" */
 
-	/* A part of the output in the private copy: outputs, and behind them the parts of the input that were returned. */
-	struct Copied { const std::byte *from; std::size_t place, bytes; };
-	struct Probed { std::size_t place; std::uint32_t bytes; bool is_cuda; };
+	/* A part of the output in the private copy: outputs, and behind them the parts of the input
+	 * that were returned. */
+	struct Copied {
+		const std::byte *from;
+		std::size_t place, bytes;
+	};
+	struct Probed {
+		std::size_t place;
+		std::uint32_t bytes;
+		bool is_cuda;
+	};
 
 	/* Some of so many lines, at other places each time: one in each pitch, from `first` on. */
 	struct Spread {
 		std::size_t count, pitch, first;
 
 		Spread(std::size_t lines, std::size_t wanted)
-			: count(wanted), pitch(wanted ? lines / wanted : 0), first(wanted ? unforeseen() % (lines - (wanted - 1) * pitch) : 0) {}
+			: count(wanted), pitch(wanted ? lines / wanted : 0),
+			  first(wanted ? unforeseen() % (lines - (wanted - 1) * pitch) : 0)
+		{
+		}
 
 		/* Where others are that do not show that they are wrong; only if there are any. */
-		std::size_t other() const { return (first + 1 + unforeseen() % (pitch - 1)) % pitch; }
+		std::size_t other() const
+		{
+			return (first + 1 + unforeseen() % (pitch - 1)) % pitch;
+		}
 	};
 
 	struct Hidden {
@@ -340,14 +410,17 @@ private:
 		Spread lines;
 	};
 
-	static constexpr double ahead_ns = 400'000; /* in which a GPU certainly goes from the judge to a contestant */
+	static constexpr double ahead_ns =
+		400'000; /* in which a GPU certainly goes from the judge to a contestant */
 	static constexpr std::size_t line_bytes = isolated_line_bytes;
-	static constexpr std::size_t some_lines = 64; /* of an input are withheld that has more than can be: each one costs time */
+	static constexpr std::size_t some_lines =
+		64; /* of an input are withheld that has more than can be: each one costs time */
 
 	static void expect(std::uint32_t kind, std::uint32_t wanted)
 	{
 		if (kind != wanted)
-			throw Broken{ISOLATED_VIOLATION, "The contestant sent a frame of a kind that has no place there."};
+			throw Broken{ ISOLATED_VIOLATION,
+				"The contestant sent a frame of a kind that has no place there." };
 	}
 
 	std::optional<Said> wait_until_ready()
@@ -363,16 +436,18 @@ private:
 	{
 		std::string text = mail_->text();
 		if (text.empty())
-			throw Broken{ISOLATED_VIOLATION, "The contestant said that something is wrong, and not what."};
-		return {static_cast<Complaint>(text[0]), cleaned(text.substr(1, most_words))};
+			throw Broken{ ISOLATED_VIOLATION,
+				"The contestant said that something is wrong, and not what." };
+		return { static_cast<Complaint>(text[0]), cleaned(text.substr(1, most_words)) };
 	}
 
 	/* ---- memories ---- */
 
-	void offer(std::uint32_t kind, Slots &slots, std::size_t host_bytes, std::size_t device_bytes, std::uint32_t count,
-		const std::vector<std::byte> *form)
+	void offer(std::uint32_t kind, Slots &slots, std::size_t host_bytes, std::size_t device_bytes,
+		std::uint32_t count, const std::vector<std::byte> *form)
 	{
-		Layout layout = {count, form != nullptr, round_up(host_bytes + 1, page_bytes), 0, round_up(device_bytes, piece_alignment), 0};
+		Layout layout = { count, form != nullptr, round_up(host_bytes + 1, page_bytes), 0,
+			round_up(device_bytes, piece_alignment), 0 };
 		slots = {};
 		slots.host = Memory(false, layout.host_stride * (count + (form != nullptr)));
 		if (device_bytes)
@@ -381,8 +456,9 @@ private:
 		layout.device_bytes = slots.device.bytes();
 		slots.layout = layout;
 		if (form)
-			std::memcpy(slots.host_at(count), form->data(), std::min<std::size_t>(form->size(), layout.host_stride));
-		int descriptors[] = {slots.host.descriptor(), slots.device.descriptor()};
+			std::memcpy(slots.host_at(count), form->data(),
+				std::min<std::size_t>(form->size(), layout.host_stride));
+		int descriptors[] = { slots.host.descriptor(), slots.device.descriptor() };
 		mail_->send(kind, layout, descriptors, device_bytes ? 2 : 1);
 		unanswered_++;
 	}
@@ -403,7 +479,8 @@ private:
 
 	/* Both put everything into the slot, ring, and wait until it is done.
 	 *
-	 * On a GPU nothing is waited for, and the clock starts when the GPU has ended it: the contestant launches meanwhile. */
+	 * On a GPU nothing is waited for, and the clock starts when the GPU has ended it: the
+	 * contestant launches meanwhile. */
 	template <class Input>
 	void ring_behind(const Drawn<Input> &drawn, std::int64_t limit_ns, int cpu)
 	{
@@ -418,8 +495,8 @@ private:
 		succeed(isolated_ring(&call_));
 	}
 
-	/* What lies on the host the CPU could begin with: so all is waited for, and the clock starts with the bell. By then the
-	 * contestant has its turn on the GPU. */
+	/* What lies on the host the CPU could begin with: so all is waited for, and the clock starts
+	 * with the bell. By then the contestant has its turn on the GPU. */
 	template <class Input>
 	void ring_after(const Drawn<Input> &drawn, std::int64_t limit_ns, int cpu)
 	{
@@ -438,7 +515,8 @@ private:
 		Spread last(lines, lines <= isolated_most_lines ? lines : some_lines);
 		auto put_last = [&](std::size_t from) {
 			for (std::size_t i = 0; i < last.count; i++)
-				std::memcpy(there + (last.first + i * last.pitch) * line_bytes, right + (from + i * last.pitch) * line_bytes, line_bytes);
+				std::memcpy(there + (last.first + i * last.pitch) * line_bytes,
+					right + (from + i * last.pitch) * line_bytes, line_bytes);
 		};
 		std::memcpy(there, right, length);
 		if (last.pitch > 1)
@@ -475,8 +553,9 @@ private:
 		call_.gate = is_gated ? gate_ : nullptr;
 	}
 
-	/* Some lines of each part of the input, anew for each call: copy engines work while another process has the processors of
-	 * a GPU, so that a contestant could read its input before the clock runs. All of them, where there are no more. */
+	/* Some lines of each part of the input, anew for each call: copy engines work while another
+	 * process has the processors of a GPU, so that a contestant could read its input before the
+	 * clock runs. All of them, where there are no more. */
 	void choose_withheld(const std::vector<Piece> &pieces)
 	{
 		std::size_t all = 0;
@@ -484,42 +563,51 @@ private:
 			all += lines_of(piece);
 		lines_.resize(isolated_most_lines * line_bytes);
 		for (const Piece &piece : pieces) {
-			std::size_t lines = lines_of(piece), share = std::max<std::size_t>(1, all <= isolated_most_lines ? lines : some_lines * lines / all);
+			std::size_t lines = lines_of(piece),
+						share = std::max<std::size_t>(
+							1, all <= isolated_most_lines ? lines : some_lines * lines / all);
 			std::size_t count = std::min(share, isolated_most_lines - places_.size());
 			if (!piece.bytes || !count)
 				continue;
 			Spread last(lines, count);
-			device_->copy_lines(lines_.data() + places_.size() * line_bytes, line_bytes, piece.data + last.first * line_bytes,
-				last.pitch * line_bytes, std::min(line_bytes, piece.bytes), count);
+			device_->copy_lines(lines_.data() + places_.size() * line_bytes, line_bytes,
+				piece.data + last.first * line_bytes, last.pitch * line_bytes,
+				std::min(line_bytes, piece.bytes), count);
 			for (std::size_t i = 0; i < count; i++)
 				places_.push_back(piece.place + (last.first + i * last.pitch) * line_bytes);
-			hidden_.push_back({&piece, last});
+			hidden_.push_back({ &piece, last });
 		}
-		call_.withheld = {places_.data(), reinterpret_cast<const std::uint8_t *>(lines_.data()), places_.size()};
+		call_.withheld = { places_.data(), reinterpret_cast<const std::uint8_t *>(lines_.data()),
+			places_.size() };
 	}
 
-	/* What stands in their place meanwhile: noise, where nothing else is to be seen either; else other lines of the input, which
-	 * do not show that they are wrong. */
+	/* What stands in their place meanwhile: noise, where nothing else is to be seen either; else
+	 * other lines of the input, which do not show that they are wrong. */
 	void spoil_withheld(std::uint64_t seed)
 	{
 		for (const auto &[piece, last] : hidden_) {
 			std::byte *there = inputs_.device_at(slot_) + piece->place + last.first * line_bytes;
 			std::size_t bytes = std::min(line_bytes, piece->bytes), pitch = last.pitch * line_bytes;
 			if (last.pitch > 1)
-				device_->copy_lines(there, pitch, piece->data + last.other() * line_bytes, pitch, bytes, last.count);
+				device_->copy_lines(there, pitch, piece->data + last.other() * line_bytes, pitch,
+					bytes, last.count);
 			else
 				device_->poison(there, last.count * bytes, false, seed + last.first);
 		}
 	}
 
-	static std::size_t lines_of(const Piece &piece) { return std::max<std::size_t>(1, piece.bytes / line_bytes); }
+	static std::size_t lines_of(const Piece &piece)
+	{
+		return std::max<std::size_t>(1, piece.bytes / line_bytes);
+	}
 
 	/* The clock starts when the GPU comes to this. */
 	void mark_head()
 	{
 		call_.head = head_;
 		call_.head_value++;
-		succeed(isolated_head_mark(reinterpret_cast<std::uint64_t>(device_->stream()), head_, call_.head_value));
+		succeed(isolated_head_mark(
+			reinterpret_cast<std::uint64_t>(device_->stream()), head_, call_.head_value));
 	}
 
 	static void poison_host(std::byte *at, std::size_t bytes, std::uint64_t seed)
@@ -529,14 +617,16 @@ private:
 			words[i] = poison_word(seed, i, false);
 	}
 
-	/* Each part of the output as fits its type, where it lay in the last one; random bits where there was none. */
+	/* Each part of the output as fits its type, where it lay in the last one; random bits where
+	 * there was none. */
 	void poison_device(std::uint64_t seed)
 	{
 		std::byte *slot = outputs_.device_at(slot_);
 		device_->poison(slot, outputs_.layout.device_stride, probed_.empty(), seed);
 		for (const Piece &piece : probed_)
 			if (piece.given < 0)
-				device_->poison(slot + piece.place, piece.bytes, piece.is_floating, seed + piece.place);
+				device_->poison(
+					slot + piece.place, piece.bytes, piece.is_floating, seed + piece.place);
 	}
 
 	/* The last bytes of each part of the output, as it lay last time, and others anywhere in it. */
@@ -548,7 +638,8 @@ private:
 			add_probe(false, 0, host_bytes_, unforeseen() % host_bytes_);
 		}
 		for (const Piece &piece : probed_)
-			add_probe(true, region_of(piece), piece.bytes, piece.bytes - std::min(piece.bytes, probe_bytes));
+			add_probe(true, region_of(piece), piece.bytes,
+				piece.bytes - std::min(piece.bytes, probe_bytes));
 		for (const Piece &piece : probed_)
 			if (piece.bytes)
 				add_probe(true, region_of(piece), piece.bytes, unforeseen() % piece.bytes);
@@ -568,10 +659,11 @@ private:
 			return;
 		auto length = static_cast<std::uint32_t>(std::min(bytes - at, probe_bytes));
 		std::size_t place = region + at, stride = outputs_.layout.device_stride;
-		const std::byte *address = !is_cuda ? outputs_.host_at(slot_) + place : place < stride ? outputs_.device_at(slot_) + place :
-			inputs_.device_at(slot_) + (place - stride);
-		probes_[looked_.size()] = {reinterpret_cast<std::uint64_t>(address), length, is_cuda};
-		looked_.push_back({place, length, is_cuda});
+		const std::byte *address = !is_cuda ? outputs_.host_at(slot_) + place
+			: place < stride                ? outputs_.device_at(slot_) + place
+											: inputs_.device_at(slot_) + (place - stride);
+		probes_[looked_.size()] = { reinterpret_cast<std::uint64_t>(address), length, is_cuda };
+		looked_.push_back({ place, length, is_cuda });
 	}
 
 	/* ---- after a call ---- */
@@ -601,9 +693,10 @@ private:
 				piece.place = given[static_cast<std::size_t>(piece.given)].place;
 		snapshot_.need(outputs_.layout.device_stride + inputs_.layout.device_stride);
 		for (const Piece &piece : probed_) {
-			const std::byte *from = (piece.given < 0 ? outputs_ : inputs_).device_at(slot_) + piece.place;
+			const std::byte *from =
+				(piece.given < 0 ? outputs_ : inputs_).device_at(slot_) + piece.place;
 			device_->copy(snapshot_.data() + region_of(piece), from, piece.bytes);
-			copied_.push_back({from, region_of(piece), piece.bytes});
+			copied_.push_back({ from, region_of(piece), piece.bytes });
 		}
 		device_->wait();
 	}
@@ -623,18 +716,18 @@ private:
 	isolated_call call_ = {};
 	std::uint32_t *head_ = nullptr;
 	isolated_gate *gate_ = nullptr;
-	std::vector<Hidden> hidden_;          /* what is withheld, */
-	std::vector<std::uint64_t> places_;   /* line by line, */
-	std::vector<std::byte> lines_;        /* and what is right there */
+	std::vector<Hidden> hidden_;        /* what is withheld, */
+	std::vector<std::uint64_t> places_; /* line by line, */
+	std::vector<std::byte> lines_;      /* and what is right there */
 	Slots inputs_, outputs_;
 	std::uint32_t slot_ = 0;
 	int unanswered_ = 0, specs_ = 0;
 	std::array<isolated_probe, isolated_most_probes> probes_ = {};
-	std::array<std::uint8_t, isolated_most_probes * probe_bytes> seen_ = {};
+	std::array<std::uint8_t, isolated_most_probes *probe_bytes> seen_ = {};
 	std::vector<Probed> looked_;
-	std::vector<Piece> probed_;      /* the parts of the last output */
-	std::size_t host_bytes_ = 0;     /* of its stream */
-	std::vector<std::byte> host_;    /* the private copies */
+	std::vector<Piece> probed_;   /* the parts of the last output */
+	std::size_t host_bytes_ = 0;  /* of its stream */
+	std::vector<std::byte> host_; /* the private copies */
 	PrivateMemory snapshot_;
 	std::vector<Copied> copied_;
 };

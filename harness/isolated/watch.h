@@ -1,4 +1,5 @@
-/* The state of the GPU at the borders of blocks, by NVML: the least and the most of each figure, and what slowed it. */
+/* The state of the GPU at the borders of blocks, by NVML: the least and the most of each figure,
+ * and what slowed it. */
 #ifndef PODIUM_ISOLATED_WATCH_H
 #define PODIUM_ISOLATED_WATCH_H
 
@@ -12,10 +13,12 @@
 #include <limits>
 #include <string>
 
-namespace podium {
+namespace podium
+{
 
-class Watch {
-public:
+class Watch
+{
+  public:
 	/* Returns NVML's bits. A block with one of these was slowed down. */
 	std::uint64_t look()
 	{
@@ -23,7 +26,8 @@ public:
 		isolated_device_state state;
 		if (!uuid || !*uuid || isolated_device_look(uuid, &state))
 			return 0;
-		const double figures[] = {state.sm_mhz, state.memory_mhz, state.temperature_c, state.power_w};
+		const double figures[] = { state.sm_mhz, state.memory_mhz, state.temperature_c,
+			state.power_w };
 		for (std::size_t i = 0; i < figure_count; i++)
 			ranges_[i].take(figures[i]);
 		seen_ |= state.slowed_by;
@@ -36,8 +40,8 @@ public:
 		std::string text;
 		for (std::size_t i = 0; i < figure_count; i++)
 			if (ranges_[i].least <= ranges_[i].most)
-				text += (text.empty() ? "" : ", ") + ("\"" + std::string(NAMES[i])) + "\": [" + number(ranges_[i].least) + ", " +
-					number(ranges_[i].most) + "]";
+				text += (text.empty() ? "" : ", ") + ("\"" + std::string(NAMES[i])) + "\": ["
+					+ number(ranges_[i].least) + ", " + number(ranges_[i].most) + "]";
 		return text.empty() ? "" : "{" + text + ", \"slowed_by\": [" + quoted_reasons() + "]}";
 	}
 
@@ -51,17 +55,26 @@ public:
 		return text;
 	}
 
-private:
+  private:
 	static constexpr std::size_t figure_count = 4;
-	static constexpr const char *NAMES[figure_count] = {"sm_clock_mhz", "memory_clock_mhz", "temperature_c", "power_w"};
-	static constexpr struct { std::uint64_t bit; const char *name; } REASONS[] = {
-		{0x4, "power cap"}, {0x20, "temperature"}, {0x40, "temperature (hardware)"}, {0x80, "power brake"},
-		{0x8, "hardware slowdown"}, {0x10, "sync boost"},
+	static constexpr const char *NAMES[figure_count] = { "sm_clock_mhz", "memory_clock_mhz",
+		"temperature_c", "power_w" };
+	static constexpr struct {
+		std::uint64_t bit;
+		const char *name;
+	} REASONS[] = {
+		{ 0x4, "power cap" },
+		{ 0x20, "temperature" },
+		{ 0x40, "temperature (hardware)" },
+		{ 0x80, "power brake" },
+		{ 0x8, "hardware slowdown" },
+		{ 0x10, "sync boost" },
 	};
 	static constexpr std::uint64_t slowing = 0x4 | 0x8 | 0x20 | 0x40 | 0x80;
 
 	struct Range {
-		double least = std::numeric_limits<double>::infinity(), most = -std::numeric_limits<double>::infinity();
+		double least = std::numeric_limits<double>::infinity(),
+			   most = -std::numeric_limits<double>::infinity();
 
 		void take(double value)
 		{

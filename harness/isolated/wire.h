@@ -1,5 +1,5 @@
-/* What judge.cu and contestant.cu say to each other beyond native.h, and native.h for C++: failures are exceptions, and
- * what was made is released by its owner. */
+/* What judge.cu and contestant.cu say to each other beyond native.h, and native.h for C++: failures
+ * are exceptions, and what was made is released by its owner. */
 #ifndef PODIUM_ISOLATED_WIRE_H
 #define PODIUM_ISOLATED_WIRE_H
 
@@ -11,7 +11,8 @@
 #include <string>
 #include <utility>
 
-namespace podium {
+namespace podium
+{
 
 /* A function of native.h failed, with one of enum isolated_error. */
 struct Broken {
@@ -22,14 +23,15 @@ struct Broken {
 inline void succeed(int code)
 {
 	if (code)
-		throw Broken{code, isolated_why()};
+		throw Broken{ code, isolated_why() };
 }
 
 /* ---- frames ---- */
 
-/* The content of INPUTS and OUTPUTS: `slots` slots, in host memory and, unless its size is 0, in memory of the device,
- * whose descriptors come in this order. OUTPUTS for the null contestant: behind the last slot of the host's memory stands
- * an output of the entry, so that it returns one of the same form. */
+/* The content of INPUTS and OUTPUTS: `slots` slots, in host memory and, unless its size is 0, in
+ * memory of the device, whose descriptors come in this order. OUTPUTS for the null contestant:
+ * behind the last slot of the host's memory stands an output of the entry, so that it returns one
+ * of the same form. */
 struct Layout {
 	std::uint32_t slots, has_form;
 	std::uint64_t host_stride, host_bytes, device_stride, device_bytes;
@@ -44,17 +46,24 @@ struct Needs {
 enum Complaint : char { IS_NO_SUBMISSION = 'l', THREW = 't', LEFT_ERROR = 'e', LOST_GPU = 'g' };
 
 /* A frame is 64 KiB, so it lives for longer than one use. */
-class Mail {
-public:
-	explicit Mail(int socket) : socket_(socket) {}
+class Mail
+{
+  public:
+	explicit Mail(int socket) : socket_(socket)
+	{
+	}
 
 	template <class Content>
-	void send(std::uint32_t kind, const Content &content, const int *descriptors = nullptr, std::uint32_t count = 0)
+	void send(std::uint32_t kind, const Content &content, const int *descriptors = nullptr,
+		std::uint32_t count = 0)
 	{
 		send_bytes(kind, &content, sizeof content, descriptors, count);
 	}
 
-	void send(std::uint32_t kind) { send_bytes(kind, nullptr, 0, nullptr, 0); }
+	void send(std::uint32_t kind)
+	{
+		send_bytes(kind, nullptr, 0, nullptr, 0);
+	}
 
 	/* Longer ones are cut. */
 	void complain(Complaint complaint, const std::string &text)
@@ -63,30 +72,38 @@ public:
 		send_bytes(ISOLATED_TEXT, content.data(), content.size(), nullptr, 0);
 	}
 
-	/* Without `descriptors` a frame that brings some is a violation; those that come are the caller's. */
+	/* Without `descriptors` a frame that brings some is a violation; those that come are the
+	 * caller's. */
 	std::uint32_t receive(std::int64_t limit_ns, int *descriptors = nullptr)
 	{
 		succeed(isolated_receive(socket_, &frame_, descriptors, limit_ns));
 		return frame_.kind;
 	}
 
-	std::uint32_t descriptor_count() const { return frame_.descriptor_count; }
-	std::string text() const { return {reinterpret_cast<const char *>(frame_.content), frame_.length}; }
+	std::uint32_t descriptor_count() const
+	{
+		return frame_.descriptor_count;
+	}
+	std::string text() const
+	{
+		return { reinterpret_cast<const char *>(frame_.content), frame_.length };
+	}
 
-	template <class Content>
-	Content content() const
+	template <class Content> Content content() const
 	{
 		if (frame_.length != sizeof(Content))
-			throw Broken{ISOLATED_VIOLATION, "A frame from the contestant has another length than frames of its kind have."};
+			throw Broken{ ISOLATED_VIOLATION,
+				"A frame from the contestant has another length than frames of its kind have." };
 		Content made;
 		std::memcpy(&made, frame_.content, sizeof made);
 		return made;
 	}
 
-private:
+  private:
 	static constexpr std::size_t most_text_bytes = 32768;
 
-	void send_bytes(std::uint32_t kind, const void *content, std::size_t length, const int *descriptors, std::uint32_t count)
+	void send_bytes(std::uint32_t kind, const void *content, std::size_t length,
+		const int *descriptors, std::uint32_t count)
 	{
 		frame_.kind = kind;
 		frame_.length = static_cast<std::uint32_t>(length);
@@ -104,13 +121,25 @@ private:
 
 /* ---- memories ---- */
 
-class Memory {
-public:
+class Memory
+{
+  public:
 	Memory() = default;
-	Memory(bool is_cuda, std::uint64_t bytes) { succeed(isolated_memory_make(&memory_, is_cuda, bytes)); }
-	Memory(bool is_cuda, std::uint64_t bytes, int descriptor) { succeed(isolated_memory_import(&memory_, is_cuda, bytes, descriptor)); }
-	Memory(Memory &&other) noexcept : memory_(std::exchange(other.memory_, isolated_memory{})) {}
-	~Memory() { release(); }
+	Memory(bool is_cuda, std::uint64_t bytes)
+	{
+		succeed(isolated_memory_make(&memory_, is_cuda, bytes));
+	}
+	Memory(bool is_cuda, std::uint64_t bytes, int descriptor)
+	{
+		succeed(isolated_memory_import(&memory_, is_cuda, bytes, descriptor));
+	}
+	Memory(Memory &&other) noexcept : memory_(std::exchange(other.memory_, isolated_memory{}))
+	{
+	}
+	~Memory()
+	{
+		release();
+	}
 
 	Memory &operator=(Memory &&other) noexcept
 	{
@@ -121,11 +150,20 @@ public:
 		return *this;
 	}
 
-	std::byte *data() const { return reinterpret_cast<std::byte *>(memory_.address); }
-	std::uint64_t bytes() const { return memory_.bytes; }
-	int descriptor() const { return memory_.descriptor; }
+	std::byte *data() const
+	{
+		return reinterpret_cast<std::byte *>(memory_.address);
+	}
+	std::uint64_t bytes() const
+	{
+		return memory_.bytes;
+	}
+	int descriptor() const
+	{
+		return memory_.descriptor;
+	}
 
-private:
+  private:
 	void release()
 	{
 		if (memory_.address)
@@ -140,8 +178,14 @@ struct Slots {
 	Layout layout = {};
 	Memory host, device;
 
-	std::byte *host_at(std::uint32_t slot) const { return host.data() + slot * layout.host_stride; }
-	std::byte *device_at(std::uint32_t slot) const { return device.data() ? device.data() + slot * layout.device_stride : nullptr; }
+	std::byte *host_at(std::uint32_t slot) const
+	{
+		return host.data() + slot * layout.host_stride;
+	}
+	std::byte *device_at(std::uint32_t slot) const
+	{
+		return device.data() ? device.data() + slot * layout.device_stride : nullptr;
+	}
 };
 
 } // namespace podium

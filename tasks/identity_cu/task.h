@@ -8,9 +8,12 @@
 struct input_t {
 	DeviceBuffer<float> source, output; /* `size` elements each */
 
-	input_t clone() const { return {source.clone(), output.clone()}; }
+	input_t clone() const
+	{
+		return { source.clone(), output.clone() };
+	}
 };
 
 using output_t = DeviceBuffer<float>;
 
-constexpr std::array<const char *, 2> ArgumentNames = {"size", "seed"};
+constexpr std::array<const char *, 2> ArgumentNames = { "size", "seed" };

@@ -13,17 +13,17 @@ DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 
 
 def generate_input():
-    return (torch.rand(65536) - 0.5).to(DEVICE)
+	return (torch.rand(65536) - 0.5).to(DEVICE)
 
 
 def ref_kernel(data):
-    return torch.cumsum(data.double(), dim=0).float()
+	return torch.cumsum(data.double(), dim=0).float()
 
 
 def check_implementation(custom_output, ref_output):
-    if not isinstance(custom_output, torch.Tensor):
-        return False
-    if custom_output.shape != ref_output.shape or custom_output.dtype != ref_output.dtype:
-        return False
-    off = (custom_output - ref_output).abs()
-    return bool((off <= 1e-3 * ref_output.abs().max()).all())
+	if not isinstance(custom_output, torch.Tensor):
+		return False
+	if custom_output.shape != ref_output.shape or custom_output.dtype != ref_output.dtype:
+		return False
+	off = (custom_output - ref_output).abs()
+	return bool((off <= 1e-3 * ref_output.abs().max()).all())

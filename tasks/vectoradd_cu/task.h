@@ -10,9 +10,12 @@
 struct input_t {
 	DeviceBuffer<__half> a, b, output; /* `size * size` elements each */
 
-	input_t clone() const { return {a.clone(), b.clone(), output.clone()}; }
+	input_t clone() const
+	{
+		return { a.clone(), b.clone(), output.clone() };
+	}
 };
 
 using output_t = DeviceBuffer<__half>;
 
-constexpr std::array<const char *, 2> ArgumentNames = {"size", "seed"};
+constexpr std::array<const char *, 2> ArgumentNames = { "size", "seed" };

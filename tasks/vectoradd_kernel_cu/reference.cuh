@@ -9,7 +9,8 @@ __global__ void vector_add(const float *a, const float *b, float *sum, int size)
 inline input_t generate_input(int size, std::uint64_t seed)
 {
 	std::size_t count = static_cast<std::size_t>(size);
-	input_t data{DeviceBuffer<float>(count), DeviceBuffer<float>(count), DeviceBuffer<float>(count)};
+	input_t data{ DeviceBuffer<float>(count), DeviceBuffer<float>(count),
+		DeviceBuffer<float>(count) };
 	fill_uniform(data.a, random_bits(seed, 0), -2, 2);
 	fill_uniform(data.b, random_bits(seed, 1), -2, 2);
 	data.sum.poison();
@@ -32,7 +33,8 @@ __global__ void reference_add(const float *a, const float *b, float *sum, int si
 		sum[i] = a[i] + b[i];
 }
 
-inline void check_implementation(TestReporter &reporter, const input_t &data, const output_t &output)
+inline void check_implementation(
+	TestReporter &reporter, const input_t &data, const output_t &output)
 {
 	int size = static_cast<int>(data.a.size());
 	DeviceBuffer<float> expected(data.a.size());

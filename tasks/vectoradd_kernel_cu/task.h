@@ -8,9 +8,12 @@
 struct input_t {
 	DeviceBuffer<float> a, b, sum;
 
-	input_t clone() const { return {a.clone(), b.clone(), sum.clone()}; }
+	input_t clone() const
+	{
+		return { a.clone(), b.clone(), sum.clone() };
+	}
 };
 
 using output_t = DeviceBuffer<float>;
 
-constexpr std::array<const char *, 2> ArgumentNames = {"size", "seed"};
+constexpr std::array<const char *, 2> ArgumentNames = { "size", "seed" };

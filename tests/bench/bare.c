@@ -1,5 +1,6 @@
-/* The yardstick of `make bench`: the least that a FastCGI program can do to answer with a board of 100
- * rows: one prepared query, its rows fetched, the bytes of a page written. No routing, no templates.
+/* The yardstick of `make bench`: the least that a FastCGI program can do to answer with a board of
+ *100 rows: one prepared query, its rows fetched, the bytes of a page written. No routing, no
+ *templates.
  *
  *	bare SOCKET PAGE_FILE       with the database of PODIUM_DATABASE_SOCKET */
 #include "lib/database.h"
@@ -21,14 +22,21 @@ struct row {
 };
 
 static const struct column ROW_COLUMNS[] = {
-	INTEGER(struct row, place), TEXT(struct row, name), REAL(struct row, score_ns), REAL(struct row, score_err_ns),
-	INTEGER(struct row, submission_id), TIME(struct row, submitted_at_ms),
+	INTEGER(struct row, place),
+	TEXT(struct row, name),
+	REAL(struct row, score_ns),
+	REAL(struct row, score_err_ns),
+	INTEGER(struct row, submission_id),
+	TIME(struct row, submitted_at_ms),
 };
-/* With the number of rows as a position, MariaDB walks the index; with LIMIT it sorts the whole ranking, which takes it three times as long. */
+/* With the number of rows as a position, MariaDB walks the index; with LIMIT it sorts the whole
+ * ranking, which takes it three times as long. */
 static const struct statement BOARD = SELECT(struct row, ROW_COLUMNS,
-	"SELECT r.place, u.name, r.score_ns, r.score_err_ns, r.submission_id, r.submitted_at AS submitted_at_ms "
+	"SELECT r.place, u.name, r.score_ns, r.score_err_ns, r.submission_id, r.submitted_at AS "
+    "submitted_at_ms "
 	"FROM leaderboards l "
-	"JOIN ranking r ON r.leaderboard_id = l.id AND r.task_version_id = l.task_version_id AND r.gpu = 'H200' "
+	"JOIN ranking r ON r.leaderboard_id = l.id AND r.task_version_id = l.task_version_id AND r.gpu "
+    "= 'H200' "
 	"JOIN users u ON u.id = r.user_id "
 	"WHERE l.name = 'bench' AND r.position <= 100 ORDER BY r.position");
 
@@ -40,7 +48,7 @@ static void *serve(void *unused)
 {
 	(void)unused;
 	struct config config;
-	struct error error = {0};
+	struct error error = { 0 };
 	if (config_load(&config, &error))
 		exit(1);
 	cleanup_database struct database *db = database_open(&config, &error);

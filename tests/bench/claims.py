@@ -27,16 +27,20 @@ def fill(flooded):
 		"SET @l = (SELECT id FROM leaderboards LIMIT 1), @v = (SELECT task_version_id FROM leaderboards LIMIT 1), @b = (SELECT sha256 FROM blobs LIMIT 1);"
 		"INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, mode) "
 		f"SELECT @l, @v, IF({int(flooded)} AND seq <= 6464, 1001 + seq % 64, 1001 + seq % 1000), 'a.py', @b, 'ranked' FROM seq_1_to_100000;"
-		"INSERT INTO jobs (submission_id, user_id, gpu) SELECT id, user_id, 'CPU' FROM submissions ORDER BY id; ANALYZE TABLE jobs")
+		"INSERT INTO jobs (submission_id, user_id, gpu) SELECT id, user_id, 'CPU' FROM submissions ORDER BY id; ANALYZE TABLE jobs"
+		)
 	if flooded:
 		claims("fair", 1, 64)
 
 
 def claims(how, threads, count, pause_ms=0):
 	"""Milliseconds of each claim."""
-	answer = subprocess.run([PROGRAM, "time", str(threads), str(count), "one", "CPU", how, str(pause_ms)], env=database.environment, capture_output=True,
-		text=True, check=True)
-	return sorted(int(line.split()[1]) / 1000 for line in answer.stdout.splitlines() if line != "none")
+	answer = subprocess.run(
+		[PROGRAM, "time",
+		str(threads), str(count), "one", "CPU", how,
+		str(pause_ms)], env=database.environment, capture_output=True, text=True, check=True)
+	return sorted(
+		int(line.split()[1]) / 1000 for line in answer.stdout.splitlines() if line != "none")
 
 
 def end_all():
@@ -52,7 +56,8 @@ def compare(title, threads, count, pause_ms=0):
 		end_all()
 		middle = [statistics.median(times) for times in (fair, plain)]
 		late = [times[int(len(times) * 0.99)] for times in (fair, plain)]
-		print(f"{title}: in turn {middle[0]:.2f} ms (p99 {late[0]:.2f}), oldest first {middle[1]:.2f} ms (p99 {late[1]:.2f}): "
+		print(
+			f"{title}: in turn {middle[0]:.2f} ms (p99 {late[0]:.2f}), oldest first {middle[1]:.2f} ms (p99 {late[1]:.2f}): "
 			f"{middle[0] / middle[1]:.2f}", flush=True)
 
 
@@ -60,7 +65,8 @@ def main(threads=64, count=4):
 	admin("migrate")
 	load_task()
 	submit()
-	sql("INSERT INTO workers (name, version, host, started_at, seen_at) VALUES ('one', '0', '{}', UTC_TIMESTAMP(3), UTC_TIMESTAMP(3))")
+	sql("INSERT INTO workers (name, version, host, started_at, seen_at) VALUES ('one', '0', '{}', UTC_TIMESTAMP(3), UTC_TIMESTAMP(3))"
+		)
 	fill(False)
 	compare("one claimer", 1, 100)
 	fill(False)

@@ -26,7 +26,8 @@ SIZE = int(os.environ.get("SIZE") or 100000)
 
 def open_site(build):
 	"""(the site, its crowd); the data are loaded if they are not those."""
-	kind = hashlib.sha256(f"{SIZE} {(ROOT / 'tests/bench/data.sql').read_text()}".encode()).hexdigest()
+	kind = hashlib.sha256(
+		f"{SIZE} {(ROOT / 'tests/bench/data.sql').read_text()}".encode()).hexdigest()
 	known = FOLDER / "loaded"
 	is_there = known.exists() and json.loads(known.read_text())["kind"] == kind
 	if not is_there:
@@ -49,9 +50,11 @@ def open_site(build):
 def main():
 	site, crowd = open_site(ROOT / os.environ.get("B", "build/release"))
 	try:
-		print(f"Podium with {SIZE} submissions is at {site.url}/, the leaderboard with half of them at {site.url}/leaderboard/bench.\n"
+		print(
+			f"Podium with {SIZE} submissions is at {site.url}/, the leaderboard with half of them at {site.url}/leaderboard/bench.\n"
 			f"The password of admin is in {site.var / 'admin-password'}; a cookie that makes you user1:\n\n"
-			f"    {crowd.cookie('user1')}\n\nCtrl-C stops it; the data stay in {FOLDER.relative_to(ROOT)}.")
+			f"    {crowd.cookie('user1')}\n\nCtrl-C stops it; the data stay in {FOLDER.relative_to(ROOT)}."
+		)
 		signal.pause()
 	except KeyboardInterrupt:
 		pass

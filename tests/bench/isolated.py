@@ -59,7 +59,8 @@ def check_implementation(data, output):
 
 def build_kernel(folder):
 	library = folder / "spin.so"
-	subprocess.run(["gcc", "-O2", "-shared", "-fPIC", "-x", "c", "-o", library, "-"], input=SPIN, text=True, check=True)
+	subprocess.run(["gcc", "-O2", "-shared", "-fPIC", "-x", "c", "-o", library, "-"], input=SPIN,
+		text=True, check=True)
 	return KERNEL.format(library=str(library))
 
 
@@ -71,7 +72,10 @@ def measure(folder, kernel, lengths_us=LENGTHS_US):
 		sys.exit(f"{result.text}\n{result.complaints}")
 	measured = [tuple(map(int, line.split())) for line in result.noted]
 	for index, us in enumerate(lengths_us):
-		figure = {name: float(result.lines[f"benchmark.{index}.{name}"]) for name in ("mean", "low", "high", "constant")}
+		figure = {
+			name: float(result.lines[f"benchmark.{index}.{name}"])
+			for name in ("mean", "low", "high", "constant")
+		}
 		own = statistics.median(output for wanted, output in measured if wanted == us * 1000)
 		yield own, figure["mean"], (figure["high"] - figure["low"]) / 2, figure["constant"]
 
@@ -92,7 +96,9 @@ def print_table(rounds):
 	for found in rounds:
 		own, charged, half, constant = (statistics.median(column) / 1000 for column in zip(*found))
 		spread = (max(one[1] for one in found) - min(one[1] for one in found)) / 1000
-		print(f"#{own:14.2f} {charged:9.2f} {charged - own:12.2f} {half:13.2f} {constant:10.2f} {spread:19.2f}")
+		print(
+			f"#{own:14.2f} {charged:9.2f} {charged - own:12.2f} {half:13.2f} {constant:10.2f} {spread:19.2f}"
+		)
 
 
 if __name__ == "__main__":

@@ -2,10 +2,12 @@
  *
  *	open PORT PATH CONNECTIONS RATE SECONDS [COOKIE]
  *
- * So many a second arrive at random (a Poisson process), whether those before them have been answered or not; each asks for the page
- * on a connection of 127.0.0.1 that is free, or waits for one. Their times count from the arrival, so waiting is a part of them. In a
- * closed loop, as wrk has it, nobody asks before the answer before is there: then the load is always as much as can be answered, and a
- * slow moment keeps those away who would have met it. Prints a line of JSON; times in milliseconds. */
+ * So many a second arrive at random (a Poisson process), whether those before them have been
+ *answered or not; each asks for the page on a connection of 127.0.0.1 that is free, or waits for
+ *one. Their times count from the arrival, so waiting is a part of them. In a closed loop, as wrk
+ *has it, nobody asks before the answer before is there: then the load is always as much as can be
+ *answered, and a slow moment keeps those away who would have met it. Prints a line of JSON; times
+ *in milliseconds. */
 #include "lib/scope.h"
 
 #include <arpa/inet.h>
@@ -33,18 +35,22 @@ struct connection {
 	bool is_busy, closes, is_chunked;
 	enum part part;
 	int status;
-	size_t left;                  /* of the body or the chunk */
-	char line[most_line_bytes]; size_t length;
+	size_t left; /* of the body or the chunk */
+	char line[most_line_bytes];
+	size_t length;
 	double arrived_ms;
 };
 
 struct load {
 	int port, connection_count;
 	const char *request;
-	struct connection *connections, **free; size_t free_count;
-	double *waiting; size_t first, count;   /* who has arrived and not asked yet: [first, count) of all that arrive */
-	double *times; size_t answered;
-	size_t late;                            /* who had to wait for a connection */
+	struct connection *connections, **free;
+	size_t free_count;
+	double *waiting;
+	size_t first, count; /* who has arrived and not asked yet: [first, count) of all that arrive */
+	double *times;
+	size_t answered;
+	size_t late; /* who had to wait for a connection */
 	int epoll;
 };
 
@@ -66,7 +72,8 @@ static void give_up(const char *why)
 static bool has_value(const char *line, const char *name, const char *value)
 {
 	size_t length = strlen(name);
-	return strncasecmp(line, name, length) == 0 && strncasecmp(line + length + strspn(line + length, " "), value, strlen(value)) == 0;
+	return strncasecmp(line, name, length) == 0
+		&& strncasecmp(line + length + strspn(line + length, " "), value, strlen(value)) == 0;
 }
 
 /* A line of the head; the empty one ends it. */
@@ -87,18 +94,13 @@ static void take_head_line(struct connection *c)
 static void take_line(struct connection *c)
 {
 	switch (c->part) {
-	case PART_HEAD:
-		take_head_line(c);
-		break;
+	case PART_HEAD: take_head_line(c); break;
 	case PART_SIZE:
 		c->left = strtoul(c->line, NULL, 16);
 		c->part = c->left ? PART_CHUNK : PART_TRAILER;
 		break;
-	case PART_CHUNK_END:
-		c->part = PART_SIZE;
-		break;
-	default:
-		c->part = *c->line ? PART_TRAILER : PART_ALL;
+	case PART_CHUNK_END: c->part = PART_SIZE; break;
+	default: c->part = *c->line ? PART_TRAILER : PART_ALL;
 	}
 }
 
@@ -137,7 +139,9 @@ static void take_bytes(struct connection *c, const char *bytes, size_t count)
 
 static void open_connection(const struct load *load, struct connection *c)
 {
-	struct sockaddr_in address = { .sin_family = AF_INET, .sin_port = htons((uint16_t)load->port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	struct sockaddr_in address = { .sin_family = AF_INET,
+		.sin_port = htons((uint16_t)load->port),
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
 	int one = 1;
 	c->fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (c->fd < 0 || connect(c->fd, (struct sockaddr *)&address, sizeof address))
@@ -205,8 +209,10 @@ static void wait_and_hear(struct load *load, double until_ms)
 {
 	struct epoll_event events[64];
 	double left_ms = until_ms - now_ms();
-	struct timespec left = { .tv_sec = (time_t)(left_ms / 1e3), .tv_nsec = (long)(fmod(left_ms, 1e3) * 1e6) };
-	int count = left_ms <= 0 ? epoll_wait(load->epoll, events, 64, 0) : epoll_pwait2(load->epoll, events, 64, &left, NULL);
+	struct timespec left = { .tv_sec = (time_t)(left_ms / 1e3),
+		.tv_nsec = (long)(fmod(left_ms, 1e3) * 1e6) };
+	int count = left_ms <= 0 ? epoll_wait(load->epoll, events, 64, 0)
+							 : epoll_pwait2(load->epoll, events, 64, &left, NULL);
 	for (int i = 0; i < count; i++)
 		hear(load, events[i].data.ptr);
 }
@@ -230,10 +236,12 @@ static void run(struct load *load, double rate, double seconds, size_t most)
 	while (next_ms < end_ms && load->count < most) {
 		wait_and_hear(load, next_ms);
 		ask_those_who_wait(load);
-		for (; next_ms <= now_ms() && next_ms < end_ms && load->count < most; next_ms += random_gap_ms(rate))
+		for (; next_ms <= now_ms() && next_ms < end_ms && load->count < most;
+			 next_ms += random_gap_ms(rate))
 			arrive(load, next_ms);
 	}
-	for (double until_ms = now_ms() + hang_ms; load->answered < load->count; ask_those_who_wait(load)) {
+	for (double until_ms = now_ms() + hang_ms; load->answered < load->count;
+		 ask_those_who_wait(load)) {
 		wait_and_hear(load, until_ms);
 		if (now_ms() > until_ms)
 			give_up("no answer came for a minute.");
@@ -253,8 +261,9 @@ static double share(const struct load *load, double part)
 
 static const char *make_request(char *text, size_t size, char **arguments, int count)
 {
-	int length = snprintf(text, size, "GET %s HTTP/1.1\r\nHost: 127.0.0.1:%s\r\n%s%s%s\r\n", arguments[2], arguments[1], count > 6 ? "Cookie: " : "",
-		count > 6 ? arguments[6] : "", count > 6 ? "\r\n" : "");
+	int length = snprintf(text, size, "GET %s HTTP/1.1\r\nHost: 127.0.0.1:%s\r\n%s%s%s\r\n",
+		arguments[2], arguments[1], count > 6 ? "Cookie: " : "", count > 6 ? arguments[6] : "",
+		count > 6 ? "\r\n" : "");
 	if (length < 0 || (size_t)length >= size)
 		give_up("the address or the cookie is too long.");
 	return text;
@@ -263,18 +272,23 @@ static const char *make_request(char *text, size_t size, char **arguments, int c
 int main(int argc, char **argv)
 {
 	char request[4096];
-	struct load load = { .port = argc > 1 ? atoi(argv[1]) : 0, .connection_count = argc > 3 ? atoi(argv[3]) : 0 };
+	struct load load = { .port = argc > 1 ? atoi(argv[1]) : 0,
+		.connection_count = argc > 3 ? atoi(argv[3]) : 0 };
 	double rate = argc > 4 ? atof(argv[4]) : 0, seconds = argc > 5 ? atof(argv[5]) : 0;
-	if (load.connection_count < 1 || load.connection_count > most_connections || rate <= 0 || seconds <= 0) {
+	if (load.connection_count < 1 || load.connection_count > most_connections || rate <= 0
+		|| seconds <= 0) {
 		fputs("usage: open PORT PATH CONNECTIONS RATE SECONDS [COOKIE]\n", stderr);
 		return 2;
 	}
 	size_t most = (size_t)(2 * rate * seconds) + 1000;
 	load.request = make_request(request, sizeof request, argv, argc);
 	load.epoll = epoll_create1(EPOLL_CLOEXEC);
-	cleanup_free double *waiting = load.waiting = calloc(most, sizeof *waiting), *times = load.times = calloc(most, sizeof *times);
-	cleanup_free struct connection *connections = load.connections = calloc((size_t)load.connection_count, sizeof *connections);
-	cleanup_free struct connection **idle = load.free = calloc((size_t)load.connection_count, sizeof *idle);
+	cleanup_free double *waiting = load.waiting = calloc(most, sizeof *waiting),
+						*times = load.times = calloc(most, sizeof *times);
+	cleanup_free struct connection *connections = load.connections =
+		calloc((size_t)load.connection_count, sizeof *connections);
+	cleanup_free struct connection **idle = load.free =
+		calloc((size_t)load.connection_count, sizeof *idle);
 	if (!waiting || !times || !connections || !idle)
 		give_up("there is no memory.");
 	for (int i = 0; i < load.connection_count; i++) {
@@ -285,7 +299,9 @@ int main(int argc, char **argv)
 	if (!load.answered)
 		give_up("nobody arrived in so short a time.");
 	qsort(times, load.answered, sizeof *times, by_size);
-	printf("{\"arrived\": %zu, \"waited\": %zu, \"p50\": %.2f, \"p90\": %.2f, \"p99\": %.2f, \"most\": %.2f}\n", load.count, load.late,
-		share(&load, 0.5), share(&load, 0.9), share(&load, 0.99), share(&load, 1));
+	printf("{\"arrived\": %zu, \"waited\": %zu, \"p50\": %.2f, \"p90\": %.2f, \"p99\": %.2f, "
+	       "\"most\": %.2f}\n",
+		load.count, load.late, share(&load, 0.5), share(&load, 0.9), share(&load, 0.99),
+		share(&load, 1));
 	return 0;
 }

@@ -29,7 +29,9 @@ def timed(runner):
 
 def forks(runner):
 	"""Whether the harness comes from the zygote by now."""
-	return runner.run(harness="import os, sys\nos.write(3, b'test.0.message: %d\\n' % ('numpy' in sys.modules))\n" + HARNESS).cases[0]["message"] == "1"
+	return runner.run(
+		harness="import os, sys\nos.write(3, b'test.0.message: %d\\n' % ('numpy' in sys.modules))\n"
+		+ HARNESS).cases[0]["message"] == "1"
 
 
 def compare(what, *options):
@@ -40,8 +42,10 @@ def compare(what, *options):
 				time.sleep(0.1)
 			timed(runner)
 		times = [(timed(walled), timed(bare)) for _ in range(jobs)]
-	with_walls, without = (statistics.quantiles(column, n=10)[0] for column in zip(*times))  # a quiet tenth: what others do is not ours
-	print(f"{what}: {with_walls:.2f} ms with walls, {without:.2f} ms without, {with_walls / without:.2f} times; "
+	with_walls, without = (statistics.quantiles(column, n=10)[0]
+		for column in zip(*times))  # a quiet tenth: what others do is not ours
+	print(
+		f"{what}: {with_walls:.2f} ms with walls, {without:.2f} ms without, {with_walls / without:.2f} times; "
 		f"{(with_walls - without) / PROGRAMS:.2f} ms for each program")
 
 

@@ -25,15 +25,18 @@ from pretend import pretend_driver, pretend_runner  # noqa: E402
 from small_task import case, source_of  # noqa: E402
 from wrk import need_wrk, wrk  # noqa: E402
 
-SECONDS, CONNECTIONS, WORKERS = (int(os.environ.get(name, usual)) for name, usual in (("SECONDS_PER_TURN", 10), ("CONNECTIONS", 64), ("WORKERS", 4)))
+SECONDS, CONNECTIONS, WORKERS = (int(os.environ.get(name, usual))
+	for name, usual in (("SECONDS_PER_TURN", 10), ("CONNECTIONS", 64), ("WORKERS", 4)))
 BUILD = ROOT / os.environ.get("B", "build/release")
 CLAIMS = BUILD / "tests" / "integration" / "worker" / "test_claims"
 BOARD = "/leaderboard/bench?gpu=H200"
 # Can be said again where it was interrupted: what comes last comes once.
-CLEAR = ("DELETE c FROM comparisons c JOIN leaderboards l ON l.id = c.leaderboard_id WHERE l.name = 'scale'; "
+CLEAR = (
+	"DELETE c FROM comparisons c JOIN leaderboards l ON l.id = c.leaderboard_id WHERE l.name = 'scale'; "
 	"DELETE s FROM submissions s JOIN leaderboards l ON l.id = s.leaderboard_id WHERE l.name = 'scale'; UPDATE leaderboards SET task_version_id = NULL WHERE name = 'scale'; "
 	"DELETE FROM leaderboards WHERE name = 'scale'; DELETE FROM workers WHERE name LIKE 'scale%'; DELETE FROM job_counts WHERE worker LIKE 'scale%'; "
-	"DELETE FROM device_vitals WHERE worker LIKE 'scale%'; UPDATE jobs SET priority = priority - 100 WHERE priority >= 100")
+	"DELETE FROM device_vitals WHERE worker LIKE 'scale%'; UPDATE jobs SET priority = priority - 100 WHERE priority >= 100"
+)
 TICK = os.sysconf("SC_CLK_TCK")
 
 
@@ -65,14 +68,20 @@ class Load:
 
 	def each(self, count):
 		"""Of one of so many, in ms."""
-		return "processor, ms each: " + ", ".join(f"{name} {1000 * used / max(1, count):.2f}" for name, used in self.used.items() if used > 0.05)
+		return "processor, ms each: " + ", ".join(f"{name} {1000 * used / max(1, count):.2f}"
+			for name, used in self.used.items() if used > 0.05)
 
 
 class Scale:
+
 	def __init__(self, site, crowd):
 		self.site, self.crowd, self.sql = site, crowd, site.sql
-		user = subprocess.run(["id", "-un"], capture_output=True, text=True, check=True).stdout.strip()
-		self.environment = {**site.environment, "PODIUM_DATABASE_SOCKET": str(site.var / "run" / "mariadb.sock"), "PODIUM_DATABASE_USER": user}
+		user = subprocess.run(["id", "-un"], capture_output=True, text=True,
+			check=True).stdout.strip()
+		self.environment = {
+			**site.environment, "PODIUM_DATABASE_SOCKET": str(site.var / "run" / "mariadb.sock"),
+			"PODIUM_DATABASE_USER": user
+		}
 		self.folder = pathlib.Path(tempfile.mkdtemp(prefix="podium-scale."))
 		self.folder.chmod(0o755)
 		self.workers = []
@@ -80,15 +89,20 @@ class Scale:
 	# ---- what is there ----
 
 	def sizes(self):
-		rows = self.sql("SELECT table_name, table_rows, data_length + index_length FROM information_schema.tables WHERE table_schema = 'podium' "
+		rows = self.sql(
+			"SELECT table_name, table_rows, data_length + index_length FROM information_schema.tables WHERE table_schema = 'podium' "
 			"ORDER BY 3 DESC LIMIT 8")
 		total = sum(int(size) for _, _, size in rows)
-		print(f"{SIZE} submissions; the largest tables, GB: " + ", ".join(f"{name} {int(size) / 1e9:.2f}" for name, _, size in rows)
-			+ f"; {total / SIZE / 1024:.1f} KiB for a submission", flush=True)
+		print(
+			f"{SIZE} submissions; the largest tables, GB: " +
+			", ".join(f"{name} {int(size) / 1e9:.2f}"
+			for name, _, size in rows) + f"; {total / SIZE / 1024:.1f} KiB for a submission",
+			flush=True)
 
 	def count_jobs(self):
 		"""As migration 0027 does."""
-		statement = re.search(r"INSERT IGNORE INTO job_counts.*?;", (ROOT / "sql" / "0027_figures.sql").read_text(), re.S)[0]
+		statement = re.search(r"INSERT IGNORE INTO job_counts.*?;",
+			(ROOT / "sql" / "0027_figures.sql").read_text(), re.S)[0]
 		self.sql("DELETE FROM job_counts")
 		began = time.time()
 		self.sql(statement)
@@ -101,34 +115,44 @@ class Scale:
 			answer = client.get("/metrics")
 			times.append((time.time() - began) * 1000)
 		Exposition(answer.text)
-		print(f"/metrics {what}: {statistics.median(times):.1f} ms, {len(answer.bytes) / 1024:.0f} KB", flush=True)
+		print(
+			f"/metrics {what}: {statistics.median(times):.1f} ms, {len(answer.bytes) / 1024:.0f} KB",
+			flush=True)
 
 	# ---- claims ----
 
 	def make_board(self):
 		"""A leaderboard of its own, with all of the users."""
-		self.sql("INSERT INTO leaderboards (name, creator_id, secret_seed) SELECT 'scale', creator_id, 1 FROM leaderboards WHERE name = 'bench'; SET @l = LAST_INSERT_ID(); "
+		self.sql(
+			"INSERT INTO leaderboards (name, creator_id, secret_seed) SELECT 'scale', creator_id, 1 FROM leaderboards WHERE name = 'bench'; SET @l = LAST_INSERT_ID(); "
 			"INSERT INTO leaderboard_gpus (leaderboard_id, gpu, position) VALUES (@l, 'H200', 0); INSERT INTO task_versions (leaderboard_id, number, language, description, definition) "
 			"SELECT @l, 1, 'py', '', definition FROM task_versions WHERE leaderboard_id = (SELECT id FROM leaderboards WHERE name = 'bench') AND number = 1; "
 			"UPDATE leaderboards SET task_version_id = LAST_INSERT_ID() WHERE id = @l; "
 			"UPDATE jobs SET priority = priority + 100 WHERE state = 'queued'; "  # what waits already has sources that the pretended podium-run cannot read
-			"INSERT INTO workers (name, version, host, started_at, seen_at) VALUES ('scale', '0', '{}', UTC_TIMESTAMP(3), UTC_TIMESTAMP(3))")
+			"INSERT INTO workers (name, version, host, started_at, seen_at) VALUES ('scale', '0', '{}', UTC_TIMESTAMP(3), UTC_TIMESTAMP(3))"
+		)
 
 	def queue(self, count, model="H200"):
 		sources = [source_of(*[case(1e6 + 1e4 * i, err_ns=100.0)] * 3) for i in range(64)]
 		for source in sources:
 			packed = source.encode().hex()
-			self.sql(f"INSERT IGNORE INTO blobs VALUES (UNHEX(SHA2(UNHEX('{packed}'), 256)), {len(source)}, UNHEX('{packed}'))")
+			self.sql(
+				f"INSERT IGNORE INTO blobs VALUES (UNHEX(SHA2(UNHEX('{packed}'), 256)), {len(source)}, UNHEX('{packed}'))"
+			)
 		hashes = ", ".join(f"'{hashlib.sha256(source.encode()).hexdigest()}'" for source in sources)
-		self.sql(f"""SET @l = (SELECT id FROM leaderboards WHERE name = 'scale'), @v = (SELECT task_version_id FROM leaderboards WHERE name = 'scale'),
+		self.sql(
+			f"""SET @l = (SELECT id FROM leaderboards WHERE name = 'scale'), @v = (SELECT task_version_id FROM leaderboards WHERE name = 'scale'),
 				@u = (SELECT id FROM users WHERE name = 'user1'), @first = (SELECT MAX(id) FROM submissions);
 			INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, mode)
 				SELECT @l, @v, @u + seq % 1000, 'a.py', UNHEX(ELT(1 + seq % 64, {hashes})), 'ranked' FROM seq_1_to_{count};
-			INSERT INTO jobs (submission_id, user_id, gpu) SELECT id, user_id, '{model}' FROM submissions WHERE id > @first ORDER BY id""")
+			INSERT INTO jobs (submission_id, user_id, gpu) SELECT id, user_id, '{model}' FROM submissions WHERE id > @first ORDER BY id"""
+		)
 
 	def claimers(self, model, threads, count):
 		began = time.time()
-		answer = subprocess.run([CLAIMS, "time", str(threads), str(count), "scale", model, "fair"], env=self.environment, capture_output=True, text=True, check=True)
+		answer = subprocess.run([CLAIMS, "time",
+			str(threads), str(count), "scale", model, "fair"], env=self.environment,
+			capture_output=True, text=True, check=True)
 		took, lines = time.time() - began, answer.stdout.splitlines()
 		times = sorted(int(line.split()[1]) / 1000 for line in lines if line != "none")
 		return len(lines) / took, times
@@ -138,7 +162,8 @@ class Scale:
 			count = max(8, 4000 // threads)
 			with Load() as load:
 				rate, _ = self.claimers("NONE", threads, count)
-			print(f"looks of {threads} idle devices: {rate:.0f}/s ({load.each(threads * count)})", flush=True)
+			print(f"looks of {threads} idle devices: {rate:.0f}/s ({load.each(threads * count)})",
+				flush=True)
 
 	def claims(self):
 		"""As many run at once as there are devices; then they are over."""
@@ -148,30 +173,48 @@ class Scale:
 			count = 4 if threads > 8 else 32
 			with Load() as load:
 				rate, times = self.claimers("MANY", threads, count)
-			self.sql("UPDATE jobs SET state = 'done', verdict = 'passed' WHERE state = 'running' AND gpu = 'MANY'")
-			print(f"claims of {threads} devices at once, 20,000 waiting: {rate:.0f}/s, median {statistics.median(times):.1f} ms, "
-				f"99 % {times[int(len(times) * 0.99)]:.1f} ms ({load.each(threads * count)})", flush=True)
+			self.sql(
+				"UPDATE jobs SET state = 'done', verdict = 'passed' WHERE state = 'running' AND gpu = 'MANY'"
+			)
+			print(
+				f"claims of {threads} devices at once, 20,000 waiting: {rate:.0f}/s, median {statistics.median(times):.1f} ms, "
+				f"99 % {times[int(len(times) * 0.99)]:.1f} ms ({load.each(threads * count)})",
+				flush=True)
 		self.scrape("with 20,000 waiting")
-		self.sql("DELETE s FROM submissions s JOIN jobs j ON j.submission_id = s.id WHERE j.gpu = 'MANY'")
+		self.sql(
+			"DELETE s FROM submissions s JOIN jobs j ON j.submission_id = s.id WHERE j.gpu = 'MANY'"
+		)
 
 	# ---- whole jobs ----
 
 	def start_workers(self):
-		environment = {**self.environment, **pretend_driver(self.folder / "driver"), **pretend_runner(self.folder / "runner", BUILD / "podium-run"),
-			"PODIUM_PYTHON": "/nonexistent"}
+		environment = {
+			**self.environment, **pretend_driver(self.folder / "driver"), **pretend_runner(
+			self.folder / "runner", BUILD / "podium-run"), "PODIUM_PYTHON": "/nonexistent"
+		}
 		for number in range(WORKERS):
 			jobs = self.folder / f"jobs-{number}"
 			jobs.mkdir(mode=0o755)
-			self.workers.append(subprocess.Popen([BUILD / "podium-worker"], stdin=subprocess.DEVNULL, stderr=open(self.folder / f"{number}.log", "wb"),
-				env={**environment, "PODIUM_WORKER_NAME": f"scale-{number}", "PODIUM_WORKER_DIRECTORY": str(jobs), "PODIUM_DEVICE_LOCKS": str(jobs), "PODIUM_POLL_MS": "50"}))
+			self.workers.append(
+				subprocess.Popen(
+				[BUILD / "podium-worker"], stdin=subprocess.DEVNULL,
+				stderr=open(self.folder / f"{number}.log", "wb"), env={
+				**environment, "PODIUM_WORKER_NAME": f"scale-{number}",
+				"PODIUM_WORKER_DIRECTORY": str(jobs), "PODIUM_DEVICE_LOCKS": str(jobs),
+				"PODIUM_POLL_MS": "50"
+				}))
 		end = time.time() + 60
-		while self.sql("SELECT COUNT(*) FROM gpus g JOIN workers w ON w.id = g.worker_id WHERE w.name LIKE 'scale-%'") != [[str(2 * WORKERS)]]:
+		while self.sql(
+			"SELECT COUNT(*) FROM gpus g JOIN workers w ON w.id = g.worker_id WHERE w.name LIKE 'scale-%'"
+		) != [[str(2 * WORKERS)]]:
 			if time.time() > end:
 				sys.exit("bench: the workers do not start; see " + str(self.folder))
 			time.sleep(0.1)
 
 	def ended(self):
-		return int(self.sql("SELECT COALESCE(SUM(jobs), 0) FROM job_counts WHERE worker LIKE 'scale-%'")[0][0])
+		return int(
+			self.sql("SELECT COALESCE(SUM(jobs), 0) FROM job_counts WHERE worker LIKE 'scale-%'")[0]
+			[0])
 
 	def jobs_during(self, what, then=lambda: None):
 		before = self.ended()
@@ -181,19 +224,23 @@ class Scale:
 			time.sleep(max(0.0, SECONDS - (time.time() - began)))
 			ended = self.ended() - before
 		cost = "" if said else f" ({load.each(ended)})"
-		print(f"whole jobs, {2 * WORKERS} devices that take no time{what}: {ended / load.took:.0f}/s{cost}{said or ''}", flush=True)
+		print(
+			f"whole jobs, {2 * WORKERS} devices that take no time{what}: {ended / load.took:.0f}/s{cost}{said or ''}",
+			flush=True)
 
 	# ---- viewers ----
 
 	def view(self, title, address, cookie=""):
 		answers = wrk(self.site.url + address, CONNECTIONS, SECONDS, cookie, bears_errors=True)
 		self.seen = answers.count
-		return f"; {title}: {answers.rate:.0f}/s, 99 % {answers.p99_ms:.1f} ms" + (f", {answers.wrong} ERRORS" if answers.wrong else "")
+		return f"; {title}: {answers.rate:.0f}/s, 99 % {answers.p99_ms:.1f} ms" + (
+			f", {answers.wrong} ERRORS" if answers.wrong else "")
 
 	def viewers(self):
 		mine = self.crowd.cookie("user7")
-		for title, *asked in (("a leaderboard, cached", BOARD), ("a leaderboard, each its own", BOARD, mine),
-				("a submission's state, each its own", self.crowd.filled("/submission/{submission}/status"), mine)):
+		for title, *asked in (("a leaderboard, cached", BOARD), ("a leaderboard, each its own",
+			BOARD, mine), ("a submission's state, each its own",
+			self.crowd.filled("/submission/{submission}/status"), mine)):
 			with Load() as load:
 				said = self.view(title, *asked)
 			print(f"{CONNECTIONS} viewers{said} ({load.each(self.seen)})", flush=True)
@@ -222,7 +269,9 @@ def main():
 	site, crowd = open_site(BUILD)
 	scale = Scale(site, crowd)
 	try:
-		print(f"load of the machine when it began: {os.getloadavg()[0]:.0f}, {os.cpu_count()} processors")
+		print(
+			f"load of the machine when it began: {os.getloadavg()[0]:.0f}, {os.cpu_count()} processors"
+		)
 		scale.sizes()
 		scale.count_jobs()
 		scale.scrape("at rest")
@@ -234,7 +283,8 @@ def main():
 		scale.start_workers()
 		time.sleep(2)
 		scale.jobs_during("")
-		scale.jobs_during(f", beside {CONNECTIONS} viewers", lambda: scale.view("a leaderboard, each its own", BOARD, mine))
+		scale.jobs_during(f", beside {CONNECTIONS} viewers",
+			lambda: scale.view("a leaderboard, each its own", BOARD, mine))
 	finally:
 		scale.end()
 		site.stop()

@@ -9,11 +9,11 @@ UNIT_MS = {"us": 1e-3, "ms": 1, "s": 1e3, "m": 6e4}
 
 
 class Answers(NamedTuple):
-	rate: float     # a second
-	p50_ms: float   # half of them came within
+	rate: float  # a second
+	p50_ms: float  # half of them came within
 	p99_ms: float
 	count: int
-	wrong: int      # of these no page, but an error
+	wrong: int  # of these no page, but an error
 
 
 def need_wrk():
@@ -22,12 +22,18 @@ def need_wrk():
 
 
 def wrk(url, connections, seconds, cookie="", bears_errors=False):
-	command = ["wrk", f"-t{min(2, connections)}", f"-c{connections}", f"-d{seconds}s", "--timeout", "30s", "--latency",
-		*(["-H", f"Cookie: {cookie}"] if cookie else []), url]
+	command = [
+		"wrk", f"-t{min(2, connections)}", f"-c{connections}", f"-d{seconds}s", "--timeout", "30s",
+		"--latency", *(["-H", f"Cookie: {cookie}"] if cookie else []), url
+	]
 	text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-	late = {share: float(number) * UNIT_MS[unit] for share, number, unit in re.findall(r"^ +(50|99)% +([\d.]+)(us|ms|s|m) *$", text, re.M)}
+	late = {
+		share: float(number) * UNIT_MS[unit]
+		for share, number, unit in re.findall(r"^ +(50|99)% +([\d.]+)(us|ms|s|m) *$", text, re.M)
+	}
 	wrong = re.search(r"Non-2xx or 3xx responses: (\d+)", text)
 	if len(late) < 2 or (wrong and not bears_errors):
 		sys.exit(f"bench: {url} does not answer with a page:\n{text}")
-	return Answers(float(re.search(r"Requests/sec: +([\d.]+)", text)[1]), late["50"], late["99"], int(re.search(r"(\d+) requests in", text)[1]),
+	return Answers(float(re.search(r"Requests/sec: +([\d.]+)", text)[1]), late["50"], late["99"],
+		int(re.search(r"(\d+) requests in", text)[1]),
 		int(wrong[1]) if wrong else 0)

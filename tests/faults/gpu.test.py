@@ -17,7 +17,8 @@ faults = scratch / "faults"
 
 def gpus(count=2, name="gpus"):
 	faults.touch()
-	return worker(name, **pretend_driver(scratch / "driver"), PODIUM_WORKER_CPU="0", FAKE_GPUS=str(count), FAKE_FAULTS=str(faults))
+	return worker(name, **pretend_driver(scratch / "driver"), PODIUM_WORKER_CPU="0",
+		FAKE_GPUS=str(count), FAKE_FAULTS=str(faults))
 
 
 def happens(*lines):
@@ -31,7 +32,10 @@ def all_is_well():
 
 
 def quarantined():
-	return [row[0] for row in sql("SELECT uuid FROM gpus WHERE quarantined_at IS NOT NULL ORDER BY uuid")]
+	return [
+		row[0]
+		for row in sql("SELECT uuid FROM gpus WHERE quarantined_at IS NOT NULL ORDER BY uuid")
+	]
 
 
 def ended(number):
@@ -39,7 +43,8 @@ def ended(number):
 
 
 def device_of(number):
-	return sql(f"SELECT JSON_VALUE(environment, '$.device_uuid') FROM jobs WHERE id = {number}")[0][0]
+	return sql(
+		f"SELECT JSON_VALUE(environment, '$.device_uuid') FROM jobs WHERE id = {number}")[0][0]
 
 
 # Fails for as long as the job's device is the named one, after the driver was told why. A program cannot reach the driver,
@@ -60,7 +65,8 @@ def fails_on(*indexes):
 
 
 def runs_on(number):
-	return until(lambda: job(number) == "running" and sql(f"SELECT 1 FROM stages WHERE job_id = {number} AND name = 'test'") and device_of(number))
+	return until(lambda: job(number) == "running" and sql(
+		f"SELECT 1 FROM stages WHERE job_id = {number} AND name = 'test'") and device_of(number))
 
 
 @test
@@ -68,12 +74,15 @@ def an_idle_gpu_that_is_lost_gets_no_jobs_any_more():
 	one = gpus()
 	happens("0 lost")
 	until(lambda: quarantined() == UUIDS[:1])
-	contains(sql("SELECT quarantine_reason FROM gpus WHERE uuid = 'GPU-00000000'")[0][0], "status 15 (the GPU is lost)")
+	contains(
+		sql("SELECT quarantine_reason FROM gpus WHERE uuid = 'GPU-00000000'")[0][0],
+		"status 15 (the GPU is lost)")
 	one.says("gets no jobs until it is released")
 	numbers = [submit(RIGHT, "test", gpu="H200", board="gpu") for _ in range(4)]
 	for number in numbers:
 		ended(number)
-	equal([(job(number, "verdict"), device_of(number)) for number in numbers], [("passed", UUIDS[1])] * 4)
+	equal([(job(number, "verdict"), device_of(number)) for number in numbers],
+		[("passed", UUIDS[1])] * 4)
 	equal(one.end(), 0)
 
 
@@ -95,7 +104,8 @@ def a_gpu_that_is_gone_when_its_worker_starts_stays_in_quarantine():
 	one = gpus()
 	equal(quarantined(), UUIDS[1:2])
 	listed = admin("gpu", "list")
-	contains(listed, "GPU-00000001 of gpus is in quarantine: The H200 GPU-00000001 has stopped working")
+	contains(listed,
+		"GPU-00000001 of gpus is in quarantine: The H200 GPU-00000001 has stopped working")
 	all_is_well()
 	equal(one.end(), 0)
 	one = gpus()
@@ -110,7 +120,9 @@ def a_job_whose_gpu_breaks_under_it_runs_on_another_and_loses_no_attempt():
 	broken = runs_on(number)
 	happens(f"{UUIDS.index(broken)} xid 79")
 	until(lambda: quarantined() == [broken])
-	contains(sql("SELECT quarantine_reason FROM gpus WHERE quarantined_at IS NOT NULL")[0][0], "Xid 79, the GPU has fallen off the bus")
+	contains(
+		sql("SELECT quarantine_reason FROM gpus WHERE quarantined_at IS NOT NULL")[0][0],
+		"Xid 79, the GPU has fallen off the bus")
 	until(lambda: is_over(number) or device_of(number) != broken)
 	ended(number)
 	assert device_of(number) in UUIDS and device_of(number) != broken
@@ -119,11 +131,15 @@ def a_job_whose_gpu_breaks_under_it_runs_on_another_and_loses_no_attempt():
 	# While it is broken, releasing it does not help; afterwards it does.
 	happens(f"{UUIDS.index(broken)} lost")
 	contains(admin("gpu", "release", broken), "is released")
-	until(lambda: sql("SELECT quarantine_reason FROM gpus WHERE quarantined_at IS NOT NULL AND quarantine_reason LIKE '%lost%'"), 60)
+	until(
+		lambda: sql(
+		"SELECT quarantine_reason FROM gpus WHERE quarantined_at IS NOT NULL AND quarantine_reason LIKE '%lost%'"
+		), 60)
 	all_is_well()
 	admin("gpu", "release", broken)
 	one.says("is released from quarantine, and works", 60)
-	equal(sql("SELECT COUNT(*), MIN(actor) FROM audit_log WHERE action = 'gpu.release'"), [["2", "podium-admin"]])
+	equal(sql("SELECT COUNT(*), MIN(actor) FROM audit_log WHERE action = 'gpu.release'"),
+		[["2", "podium-admin"]])
 	equal(one.end(), 0)
 
 
@@ -145,7 +161,8 @@ def a_job_under_which_gpu_after_gpu_breaks_does_not_take_all_of_them_along():
 	one = gpus(3)
 	number = submit(fails_on(0, 1, 2), "test", gpu="H200", board="gpu")
 	for count in (1, 2, 3):
-		broken = until(lambda: job(number) == "running" and device_of(number) not in quarantined() + ["NULL"] and device_of(number))
+		broken = until(lambda: job(number) == "running" and device_of(number) not in quarantined() +
+			["NULL"] and device_of(number))
 		happens(f"{UUIDS.index(broken)} xid 48")
 		until(lambda: len(quarantined()) == count)
 	ended(number)
@@ -156,7 +173,8 @@ def a_job_under_which_gpu_after_gpu_breaks_does_not_take_all_of_them_along():
 
 @test
 def a_gpu_that_is_not_in_quarantine_cannot_be_released():
-	answer = subprocess.run([BUILD / "podium-admin", "gpu", "release", "GPU-nobody"], capture_output=True, text=True, env=database.environment)
+	answer = subprocess.run([BUILD / "podium-admin", "gpu", "release", "GPU-nobody"],
+		capture_output=True, text=True, env=database.environment)
 	equal(answer.returncode, 1)
 	contains(answer.stderr, "No GPU with this UUID is in quarantine")
 

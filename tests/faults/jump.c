@@ -1,5 +1,5 @@
-/* Preloaded into a program: its wall clock is wrong by the number of seconds in the file that JUMP_FILE names. Clocks that
- * nobody can set stay as they are. */
+/* Preloaded into a program: its wall clock is wrong by the number of seconds in the file that
+ * JUMP_FILE names. Clocks that nobody can set stay as they are. */
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ static long jump_s(void)
 
 int clock_gettime(clockid_t clock, struct timespec *now)
 {
-	static int (*real)(clockid_t clock, struct timespec *now);
+	static int (*real)(clockid_t clock, struct timespec * now);
 	if (!real)
 		real = (int (*)(clockid_t, struct timespec *))dlsym(RTLD_NEXT, "clock_gettime");
 	int rc = real(clock, now);

@@ -11,7 +11,8 @@ PROGRAM = pathlib.Path(__file__).resolve().parent / "kill_lane.py"
 
 
 def run(lane):
-	result = subprocess.run([sys.executable, PROGRAM, *lane], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+	result = subprocess.run([sys.executable, PROGRAM, *lane], stdout=subprocess.PIPE,
+		stderr=subprocess.STDOUT, text=True)
 	print(result.stdout, end="", flush=True)
 	return result.returncode
 

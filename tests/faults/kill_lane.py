@@ -6,16 +6,25 @@ import signal
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from stages import (STAGES, check_database, check_job, check_nothing_is_left, contestant_of, is_over, leftovers, runner_of, worker,  # noqa: E402
+from stages import (
+	STAGES,
+	check_database,
+	check_job,
+	check_nothing_is_left,
+	contestant_of,
+	is_over,
+	leftovers,
+	runner_of,
+	worker,  # noqa: E402
 	zygote_of)
 from tap import equal, run, test  # noqa: E402
 from workers import admin, close, database, load_task, submit, until  # noqa: E402
 
 ROUNDS = int(os.environ.get("FAULT_ROUNDS", "2"))
-now = None   # the worker that is there
-
+now = None  # the worker that is there
 
 # ---- what is killed ----
+
 
 def kill_worker():
 	now.end(signal.SIGKILL)
@@ -27,19 +36,20 @@ def kill_database():
 
 
 def kill(find):
+
 	def kill_it():
 		until(lambda: find(now))
 		os.kill(find(now), signal.SIGKILL)
+
 	return kill_it
 
 
 # The process, how it is killed, and the verdict of a job that it is killed under, where that is not `passed`.
 PROCESSES = {
-	"the worker": (kill_worker, {}),
-	"podium-run": (kill(runner_of), {}),
+	"the worker": (kill_worker, {}), "podium-run": (kill(runner_of), {}),
 	"the zygote": (kill(zygote_of), {}),
-	"the contestant": (kill(contestant_of), {"test": "runtime error", "ranked": "runtime error"}),
-	"the database": (kill_database, {}),
+	"the contestant": (kill(contestant_of), {"test": "runtime error",
+	"ranked": "runtime error"}), "the database": (kill_database, {}),
 }
 CONTESTANT_IS_THERE = ("test", "ranked")
 
@@ -71,13 +81,16 @@ def one_round(stage, kill_it, verdict):
 	check_job(held.number, verdict)
 	check_nothing_is_left(now)
 	if before is not now:
-		until(lambda: not [line for line in leftovers() if str(before.jobs) in line], 15, lambda: str(leftovers()))
+		until(lambda: not [line for line in leftovers() if str(before.jobs) in line], 15,
+			lambda: str(leftovers()))
 
 
 def add(stage, process, kill_it, verdict):
+
 	def cell():
 		for _ in range(ROUNDS):
 			one_round(stage, kill_it, verdict)
+
 	cell.__name__ = f"{process} is killed in the stage {stage.name}: {verdict}"
 	test(cell)
 

@@ -12,8 +12,19 @@ import threading
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from stages import (LEASE_MS, ROOT, Starting, Testing, Timing, check_database, check_job, check_nothing_is_left, contestant_of,  # noqa: E402
-	is_over, leftovers, worker)
+from stages import (
+	LEASE_MS,
+	ROOT,
+	Starting,
+	Testing,
+	Timing,
+	check_database,
+	check_job,
+	check_nothing_is_left,
+	contestant_of,  # noqa: E402
+	is_over,
+	leftovers,
+	worker)
 from pretend import pretend_driver  # noqa: E402
 from processes import descendants  # noqa: E402
 from tap import Skip, contains, equal, lacks, run, test  # noqa: E402
@@ -44,6 +55,7 @@ def bystander():
 
 
 # ---- the database is away ----
+
 
 @test
 def a_result_outlives_a_database_that_is_away_for_longer_than_the_lease():
@@ -96,7 +108,7 @@ class Lossy:
 				client = self.listener.accept()[0]
 			except OSError:
 				return
-			threading.Thread(target=self.relay, args=(client,), daemon=True).start()
+			threading.Thread(target=self.relay, args=(client, ), daemon=True).start()
 
 	def relay(self, client):
 		server = socket.socket(socket.AF_UNIX)
@@ -173,15 +185,22 @@ def a_claim_whose_answer_is_lost_waits_for_its_lease_and_is_made_again():
 
 # ---- clocks ----
 
+
 def jumping(name):
 	"""The environment in which a program's wall clock is wrong, and the file that says by how much."""
 	library = scratch / "jump.so"
 	if not library.exists():
-		subprocess.run([os.environ.get("CC", "cc"), "-shared", "-fPIC", "-O1", "-o", library, ROOT / "tests" / "faults" / "jump.c", "-ldl"], check=True)
+		subprocess.run([
+			os.environ.get("CC", "cc"), "-shared", "-fPIC", "-O1", "-o", library,
+			ROOT / "tests" / "faults" / "jump.c", "-ldl"
+		], check=True)
 	file = scratch / f"jump-{name}"
 	file.write_text("0")
 	asan = os.environ.get("ASAN_OPTIONS", "")
-	return {"LD_PRELOAD": str(library), "JUMP_FILE": str(file), "ASAN_OPTIONS": f"{asan}:verify_asan_link_order=0".lstrip(":")}, file
+	return {
+		"LD_PRELOAD": str(library), "JUMP_FILE": str(file),
+		"ASAN_OPTIONS": f"{asan}:verify_asan_link_order=0".lstrip(":")
+	}, file
 
 
 @test
@@ -237,9 +256,11 @@ def the_database_s_clock_may_be_set_back_and_the_job_of_a_dead_worker_does_not_w
 
 # ---- the schema ----
 
+
 @test
 def a_worker_waits_for_a_database_that_is_older_than_it():
-	newest = sql("SELECT version, name, HEX(sha256) FROM schema_migrations ORDER BY version DESC LIMIT 1")[0]
+	newest = sql(
+		"SELECT version, name, HEX(sha256) FROM schema_migrations ORDER BY version DESC LIMIT 1")[0]
 	sql(f"DELETE FROM schema_migrations WHERE version = {newest[0]}")
 	one = Worker()
 	one.says("run `podium-admin migrate`")
@@ -253,7 +274,8 @@ def a_worker_waits_for_a_database_that_is_older_than_it():
 def a_worker_that_has_become_too_old_ends_its_job_and_takes_no_other():
 	one = worker()
 	held = Testing(one)
-	sql("INSERT INTO schema_migrations (version, name, sha256) VALUES (9999, '9999_later', REPEAT('x', 32)); UPDATE compatibility SET oldest_program = 9999")
+	sql("INSERT INTO schema_migrations (version, name, sha256) VALUES (9999, '9999_later', REPEAT('x', 32)); UPDATE compatibility SET oldest_program = 9999"
+		)
 	one.says("The database is at version 9999 and takes programs from version 9999 on")
 	held.let_go()
 	ends(held.number, one)
@@ -264,13 +286,15 @@ def a_worker_that_has_become_too_old_ends_its_job_and_takes_no_other():
 	late.says("is ready")
 	time.sleep(1)
 	equal(job(left, "state, attempt"), ["queued", "0"])
-	sql("DELETE FROM schema_migrations WHERE version = 9999; UPDATE compatibility SET oldest_program = 21")
+	sql("DELETE FROM schema_migrations WHERE version = 9999; UPDATE compatibility SET oldest_program = 21"
+		)
 	ends(left, one, late)
 	check_job(left)
 	end(one, late)
 
 
 # ---- two of one name ----
+
 
 @test
 def a_job_of_a_worker_whose_name_is_taken_over_runs_once_more_and_counts_once():
@@ -295,7 +319,8 @@ MOUNT = 'mount -t tmpfs -o size=48m,mode=755 jobs "$PODIUM_WORKER_DIRECTORY" && 
 
 
 def on_small_disk():
-	if os.geteuid() != 0 or subprocess.run(["unshare", "--mount", "true"], capture_output=True).returncode:
+	if os.geteuid() != 0 or subprocess.run(["unshare", "--mount", "true"],
+		capture_output=True).returncode:
 		raise Skip("needs a mount namespace")
 	one = worker(before=["unshare", "--mount", "sh", "-c", MOUNT, "sh"])
 	return one, pathlib.Path(f"/proc/{one.process.pid}/root{one.jobs}") / "filler"
@@ -327,7 +352,9 @@ def no_job_is_taken_while_the_disk_is_full():
 
 def jobs_live_in_memory():
 	"""Whether the sandbox gives each job a file system of its own."""
-	walls = json.loads(subprocess.run([ROOT / os.environ.get("B", "build/release") / "podium-run", "--walls"], capture_output=True, text=True, check=True).stdout)
+	walls = json.loads(
+		subprocess.run([ROOT / os.environ.get("B", "build/release") / "podium-run", "--walls"],
+		capture_output=True, text=True, check=True).stdout)
 	return next(wall["stands"] for wall in walls if wall["name"] == "disk")
 
 
@@ -356,12 +383,14 @@ def a_job_that_the_disk_has_no_room_for_runs_again_when_there_is():
 @test
 def of_much_output_the_beginning_and_the_end_are_stored():
 	noise = "import os\n\ndef custom_kernel(data):\n\tfor stream in (1, 2):\n\t\tos.write(stream, b'first line\\n')\n" \
-		"\t\tfor _ in range(300): os.write(stream, bytes(range(128, 256)) * 64 + b'\\0')\n\t\tos.write(stream, b'last line\\n')\n\treturn data\n"
+     "\t\tfor _ in range(300): os.write(stream, bytes(range(128, 256)) * 64 + b'\\0')\n\t\tos.write(stream, b'last line\\n')\n\treturn data\n"
 	one = worker()
 	number = submit(noise, "test")
 	ends(number, one)
 	equal(job(number, "verdict"), "passed")
-	length, out, err = sql(f"SELECT GREATEST(LENGTH(stdout), LENGTH(stderr)), stdout, stderr FROM stages WHERE job_id = {number} AND name = 'test'")[0]
+	length, out, err = sql(
+		f"SELECT GREATEST(LENGTH(stdout), LENGTH(stderr)), stdout, stderr FROM stages WHERE job_id = {number} AND name = 'test'"
+	)[0]
 	assert int(length) < 4 * 64 * 1024, length
 	for text in (out, err):
 		contains(text[:100], "first line")
@@ -370,6 +399,7 @@ def of_much_output_the_beginning_and_the_end_are_stored():
 
 
 # ---- stopping ----
+
 
 @test
 def a_worker_can_be_stopped_while_it_looks_for_a_python():

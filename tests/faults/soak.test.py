@@ -19,18 +19,18 @@ from workers import BUILD, RIGHT, WRONG, admin, close, database, load_task, sql,
 JOBS = int(os.environ.get("SOAK_JOBS", "100"))
 SEED = int(os.environ.get("SOAK_SEED", "0")) or random.randrange(1, 1 << 31)
 IS_SANITIZED = b"__asan_init" in (BUILD / "podium-worker").read_bytes()
-WAITING = 8                      # jobs in the queue at any time
+WAITING = 8  # jobs in the queue at any time
 dice = random.Random(SEED)
 now, site = None, None
-samples = {}                     # (program, pid): [(jobs that were over, KiB, descriptors)]
-done = {}                        # fault: how often
+samples = {}  # (program, pid): [(jobs that were over, KiB, descriptors)]
+done = {}  # fault: how often
 
 CRASHES = "import os\n\ndef custom_kernel(data):\n\tos.abort()\n"
 SLEEPS = "import time\n\ndef custom_kernel(data):\n\ttime.sleep(0.2)\n\treturn data\n"
 SOURCES = ((RIGHT, 10), (SLEEPS, 3), (WRONG, 2), (CRASHES, 1))
 
-
 # ---- faults ----
+
 
 def kill(pid, number=signal.SIGKILL):
 	try:
@@ -68,8 +68,10 @@ def restart_database():
 
 def cancel():
 	"""As podium-web does it, which is in the worker's way now and then (1213)."""
-	statement = ("UPDATE jobs SET state = 'cancelled', verdict = 'cancelled', reason = 'It was cancelled.', finished_at = UTC_TIMESTAMP(3), "
-		"lease_expires = NULL, progress = '' WHERE state IN ('queued', 'running') ORDER BY state = 'queued', id LIMIT 1")
+	statement = (
+		"UPDATE jobs SET state = 'cancelled', verdict = 'cancelled', reason = 'It was cancelled.', finished_at = UTC_TIMESTAMP(3), "
+		"lease_expires = NULL, progress = '' WHERE state IN ('queued', 'running') ORDER BY state = 'queued', id LIMIT 1"
+	)
 	answer = database.client("podium", statement)
 	if answer.returncode and "ERROR 1213" not in answer.stderr:
 		raise AssertionError(answer.stderr)
@@ -78,17 +80,14 @@ def cancel():
 
 # What happens, how often in proportion, and whether the programs that are measured outlive it: only those faults happen in
 # the part of the time in which they are.
-FAULTS = (
-	("the contestant is killed", lambda: kill(contestant()), 6, True),
-	("the zygote is killed", lambda: kill(zygote_of(now)), 4, True),
-	("a job is cancelled", cancel, 6, True),
-	("the database is killed or stopped, and started", restart_database, 1, True),
-	("podium-run is killed", lambda: kill(runner_of(now)), 4, False),
-	("the worker is killed", kill_worker, 1, False),
-	("the worker is stopped and started", restart_worker, 1, False),
-)
-CALM_FROM = 0.3                  # of the jobs: from there on the measured programs live
-EVERY, SOON = 5, 3               # jobs between two faults, about; and as long as one of them has not happened
+FAULTS = (("the contestant is killed", lambda: kill(contestant()), 6,
+	True), ("the zygote is killed", lambda: kill(zygote_of(now)), 4, True), ("a job is cancelled",
+	cancel, 6, True), ("the database is killed or stopped, and started", restart_database, 1, True),
+	("podium-run is killed", lambda: kill(runner_of(now)), 4, False), ("the worker is killed",
+	kill_worker, 1, False), ("the worker is stopped and started", restart_worker, 1, False),
+			)
+CALM_FROM = 0.3  # of the jobs: from there on the measured programs live
+EVERY, SOON = 5, 3  # jobs between two faults, about; and as long as one of them has not happened
 
 
 def choose(over):
@@ -108,6 +107,7 @@ def strike(over):
 
 # ---- measuring ----
 
+
 def size_of(pid):
 	status = pathlib.Path(f"/proc/{pid}/status").read_text()
 	rss = next(line for line in status.splitlines() if line.startswith("VmRSS:"))
@@ -115,7 +115,8 @@ def size_of(pid):
 
 
 def measure(over):
-	for program, pid in (("podium-worker", now.process.pid), ("podium-run", runner_of(now)), ("podium-web", site.web.pid)):
+	for program, pid in (("podium-worker", now.process.pid), ("podium-run", runner_of(now)),
+		("podium-web", site.web.pid)):
 		try:
 			samples.setdefault((program, pid), []).append((over, *size_of(pid)))
 		except (OSError, StopIteration):
@@ -128,7 +129,8 @@ def halves(program):
 	series = max((rows for (name, _), rows in samples.items() if name == program), key=len)
 	rows = series[len(series) // 5:]
 	middle = len(rows) // 2
-	return [statistics.median(row[1] for row in part) for part in (rows[:middle], rows[middle:])], len(series)
+	return [statistics.median(row[1] for row in part)
+		for part in (rows[:middle], rows[middle:])], len(series)
 
 
 def descriptors_at_rest():
@@ -137,7 +139,9 @@ def descriptors_at_rest():
 	until(lambda: sql("SELECT COUNT(*) FROM jobs WHERE state IN ('queued', 'running')") == [["0"]])
 	counts, since = None, time.monotonic()
 	while time.monotonic() - since < 1:
-		found = {"podium-worker": size_of(now.process.pid)[1], "podium-run": size_of(runner_of(now))[1]}
+		found = {
+			"podium-worker": size_of(now.process.pid)[1], "podium-run": size_of(runner_of(now))[1]
+		}
 		if found != counts:
 			counts, since = found, time.monotonic()
 		time.sleep(0.05)
@@ -146,13 +150,15 @@ def descriptors_at_rest():
 
 # ---- the tests ----
 
+
 def count_over():
 	return int(sql("SELECT COUNT(*) FROM jobs WHERE state NOT IN ('queued', 'running')")[0][0])
 
 
 def look_at_pages():
 	"""What visitors do meanwhile; a page may be refused while the database is away, but never broken."""
-	for path in ("/queue", "/leaderboard/small", "/submission/1/status", f"/submission/{dice.randrange(1, JOBS + 1)}"):
+	for path in ("/queue", "/leaderboard/small", "/submission/1/status",
+		f"/submission/{dice.randrange(1, JOBS + 1)}"):
 		status = site.visitor.get(path).status
 		assert status in (200, 404, 503), (path, status)
 
@@ -177,7 +183,9 @@ def all_jobs_end_whatever_happens():
 		time.sleep(0.05)
 		over = count_over()
 	took = time.monotonic() - began
-	print(f"# {took:.0f} s, {JOBS / took:.1f} jobs a second; " + "; ".join(f"{name}: {count}" for name, count in sorted(done.items())), flush=True)
+	print(
+		f"# {took:.0f} s, {JOBS / took:.1f} jobs a second; " + "; ".join(f"{name}: {count}"
+		for name, count in sorted(done.items())), flush=True)
 	equal(len(done), len(FAULTS))
 
 
@@ -185,15 +193,28 @@ def all_jobs_end_whatever_happens():
 def each_has_one_result_and_the_ranking_is_that_of_the_results():
 	check_database()
 	equal(sql("SELECT COUNT(*) FROM jobs"), [[str(JOBS)]])
-	equal(sql("SELECT j.id FROM jobs j JOIN stages t ON t.job_id = j.id GROUP BY j.id, t.name HAVING COUNT(*) > 1"), [])
-	equal(sql("SELECT j.id, t.name FROM jobs j JOIN stages t ON t.job_id = j.id WHERE j.state = 'done' AND t.name <> 'compile' "
+	equal(
+		sql(
+		"SELECT j.id FROM jobs j JOIN stages t ON t.job_id = j.id GROUP BY j.id, t.name HAVING COUNT(*) > 1"
+		), [])
+	equal(
+		sql(
+		"SELECT j.id, t.name FROM jobs j JOIN stages t ON t.job_id = j.id WHERE j.state = 'done' AND t.name <> 'compile' "
 		"AND t.stdout <> 'printed by the harness\\n' AND t.verdict = 'passed'"), [])
-	equal(sql("SELECT j.id FROM jobs j WHERE j.verdict = 'passed' AND (SELECT COUNT(*) FROM stages t WHERE t.job_id = j.id) <> "
+	equal(
+		sql(
+		"SELECT j.id FROM jobs j WHERE j.verdict = 'passed' AND (SELECT COUNT(*) FROM stages t WHERE t.job_id = j.id) <> "
 		"(SELECT IF(s.mode = 'test', 2, 3) FROM submissions s WHERE s.id = j.submission_id)"), [])
 	# Where it was the compiler that was killed, that is what the verdict says.
-	equal(sql("SELECT verdict FROM jobs WHERE verdict NOT IN ('passed', 'wrong answer', 'compile error', 'runtime error', 'cancelled', 'internal error')"), [])
+	equal(
+		sql(
+		"SELECT verdict FROM jobs WHERE verdict NOT IN ('passed', 'wrong answer', 'compile error', 'runtime error', 'cancelled', 'internal error')"
+		), [])
 	# Only what was killed three times may have failed through no fault of its own.
-	equal(sql("SELECT id, attempt, reason FROM jobs WHERE verdict = 'internal error' AND attempt < 3"), [])
+	equal(
+		sql(
+		"SELECT id, attempt, reason FROM jobs WHERE verdict = 'internal error' AND attempt < 3"),
+		[])
 
 
 @test
@@ -204,7 +225,8 @@ def memory_stays_as_it_is():
 		print(f"# {program:15} {count:8} {kib:12.0f} {kib_after:10.0f}", flush=True)
 		# A leak of a kilobyte a job would be seen in a long run; allocators settle within a few hundred. AddressSanitizer keeps
 		# what was freed for a while, so its memory grows at first; it looks for leaks by itself when a program ends.
-		assert IS_SANITIZED or kib_after <= kib * 1.10 + max(512, 0.25 * JOBS), (program, kib, kib_after)
+		assert IS_SANITIZED or kib_after <= kib * 1.10 + max(512, 0.25 * JOBS), (program, kib,
+			kib_after)
 
 
 @test

@@ -18,12 +18,14 @@ LEASE_MS = 1500
 
 def worker(name="first", lease_ms=LEASE_MS, **settings):
 	"""It keeps no files, so that what Stage.heal puts into their place is read."""
-	one = Worker(name, **{"PODIUM_LEASE_MS": str(lease_ms), "PODIUM_WORKER_CACHE_MIB": "0", **settings})
+	one = Worker(name,
+		**{"PODIUM_LEASE_MS": str(lease_ms), "PODIUM_WORKER_CACHE_MIB": "0", **settings})
 	one.says("is ready")
 	return one
 
 
 # ---- processes ----
+
 
 def is_held(pid):
 	"""Whether it waits as HOLD does: SIGUSR2 stays blocked meanwhile, which can be seen from outside."""
@@ -31,12 +33,14 @@ def is_held(pid):
 		status = pathlib.Path(f"/proc/{pid}/status").read_text()
 	except OSError:
 		return False
-	mask = int(next(line for line in status.splitlines() if line.startswith("SigBlk:")).split()[1], 16)
+	mask = int(
+		next(line for line in status.splitlines() if line.startswith("SigBlk:")).split()[1], 16)
 	return bool(mask >> (signal.SIGUSR2 - 1) & 1)
 
 
 def runner_of(one):
-	return next((pid for pid in descendants(one.process.pid) if command_of(pid).split(" ")[0].endswith("podium-run")), None)
+	return next((pid for pid in descendants(one.process.pid)
+		if command_of(pid).split(" ")[0].endswith("podium-run")), None)
 
 
 def contestant_of(one):
@@ -45,8 +49,8 @@ def contestant_of(one):
 
 def zygote_of(one):
 	runner = runner_of(one)
-	return next((pid for pid in descendants(runner or 0) if parent_of(pid) == runner and " -c " in command_of(pid)
-		and not is_held(pid)), None)
+	return next((pid for pid in descendants(runner or 0)
+		if parent_of(pid) == runner and " -c " in command_of(pid) and not is_held(pid)), None)
 
 
 def leftovers():
@@ -79,8 +83,9 @@ class Locker:
 	"""A connection that holds a lock until it is told to let go, or the database dies."""
 
 	def __init__(self, statement):
-		self.client = subprocess.Popen(["mariadb", "--no-defaults", "-S", database.socket, "-N", "-B", "-n", "podium"], stdin=subprocess.PIPE,
-			stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+		self.client = subprocess.Popen(
+			["mariadb", "--no-defaults", "-S", database.socket, "-N", "-B", "-n", "podium"],
+			stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
 		self.client.stdin.write(statement + "; SELECT 'held';\n")
 		self.client.stdin.flush()
 		while self.client.stdout.readline().strip() != "held":
@@ -96,8 +101,10 @@ class Locker:
 
 def somebody_waits():
 	"""For a lock, of a table or of a row."""
-	return sql("SELECT 1 FROM information_schema.processlist WHERE state LIKE 'Waiting for table%' UNION ALL "
-		"SELECT 1 FROM information_schema.global_status WHERE variable_name = 'INNODB_ROW_LOCK_CURRENT_WAITS' AND variable_value > 0")
+	return sql(
+		"SELECT 1 FROM information_schema.processlist WHERE state LIKE 'Waiting for table%' UNION ALL "
+		"SELECT 1 FROM information_schema.global_status WHERE variable_name = 'INNODB_ROW_LOCK_CURRENT_WAITS' AND variable_value > 0"
+	)
 
 
 class Stage:
@@ -105,7 +112,8 @@ class Stage:
 	name = None
 
 	def __init__(self, one):
-		self.worker, self.locker, self.source = one, None, f"# {self.name} {os.urandom(8).hex()}\n" + self.program()
+		self.worker, self.locker, self.source = one, None, f"# {self.name} {os.urandom(8).hex()}\n" + self.program(
+		)
 		self.number = self.enter()
 
 	def program(self):
@@ -117,7 +125,8 @@ class Stage:
 	def heal(self):
 		"""The next attempt is not held. The database must be there."""
 		if self.program() != RIGHT:
-			sql(f"UPDATE blobs SET content = {quoted(RIGHT)} WHERE sha256 = UNHEX(SHA2({quoted(self.source)}, 256))")
+			sql(f"UPDATE blobs SET content = {quoted(RIGHT)} WHERE sha256 = UNHEX(SHA2({quoted(self.source)}, 256))"
+				)
 
 	def let_go(self):
 		self.heal()
@@ -147,7 +156,8 @@ class Claiming(Locked):
 	name = "claiming"
 
 	def lock(self, number):
-		sql(f"INSERT INTO stages (job_id, position, name, message, command, stdout, stderr) VALUES ({number}, 0, 'compile', '', '', 'old', '')")
+		sql(f"INSERT INTO stages (job_id, position, name, message, command, stdout, stderr) VALUES ({number}, 0, 'compile', '', '', 'old', '')"
+			)
 		return f"BEGIN; SELECT id FROM stages WHERE job_id = {number} FOR UPDATE"
 
 
@@ -206,8 +216,8 @@ class Storing(Timing):
 
 STAGES = (Claiming, Starting, Compiling, Testing, Timing, Storing)
 
-
 # ---- what must hold ----
+
 
 def is_over(number):
 	return job(number) in ("done", "failed", "cancelled")
@@ -220,19 +230,32 @@ def check_job(number, verdict="passed"):
 	assert 1 <= int(attempt) <= 3, attempt
 	if verdict != "passed":
 		return
-	equal(sql(f"SELECT position, name, verdict, stdout FROM stages WHERE job_id = {number} ORDER BY position"), [["0", "compile", "passed", ""],
-		["1", "test", "passed", "printed by the harness\\n"], ["2", "ranked", "passed", "printed by the harness\\n"]])
-	equal(sql(f"SELECT t.position, m.case_index, m.verdict FROM measurements m JOIN stages t ON t.id = m.stage_id WHERE t.job_id = {number} "
-		"ORDER BY t.position, m.case_index"), [["1", "0", "passed"], ["1", "1", "passed"], ["2", "0", "passed"]])
+	equal(
+		sql(
+		f"SELECT position, name, verdict, stdout FROM stages WHERE job_id = {number} ORDER BY position"
+		), [["0", "compile", "passed", ""], ["1", "test", "passed", "printed by the harness\\n"],
+		["2", "ranked", "passed", "printed by the harness\\n"]])
+	equal(
+		sql(
+		f"SELECT t.position, m.case_index, m.verdict FROM measurements m JOIN stages t ON t.id = m.stage_id WHERE t.job_id = {number} "
+		"ORDER BY t.position, m.case_index"),
+		[["1", "0", "passed"], ["1", "1", "passed"], ["2", "0", "passed"]])
 
 
 def check_database():
 	"""Of everything that is stored, once all jobs have ended."""
 	equal(sql("SELECT id, state FROM jobs WHERE state IN ('queued', 'running')"), [])
-	equal(sql("SELECT id FROM jobs WHERE verdict IS NULL OR attempt > 3 OR finished_at IS NULL"), [])
+	equal(sql("SELECT id FROM jobs WHERE verdict IS NULL OR attempt > 3 OR finished_at IS NULL"),
+		[])
 	equal(sql("SELECT id FROM jobs WHERE (state = 'failed') <> (verdict = 'internal error')"), [])
-	equal(sql("SELECT j.id FROM jobs j JOIN stages t ON t.job_id = j.id WHERE j.verdict <> 'cancelled' AND t.verdict IS NULL"), [])
-	equal(sql("SELECT id FROM submissions WHERE id NOT IN (SELECT submission_id FROM jobs WHERE submission_id IS NOT NULL)"), [])
+	equal(
+		sql(
+		"SELECT j.id FROM jobs j JOIN stages t ON t.job_id = j.id WHERE j.verdict <> 'cancelled' AND t.verdict IS NULL"
+		), [])
+	equal(
+		sql(
+		"SELECT id FROM submissions WHERE id NOT IN (SELECT submission_id FROM jobs WHERE submission_id IS NOT NULL)"
+		), [])
 	rows = "SELECT leaderboard_id, gpu, user_id, job_id, score_ns, position, place FROM ranking ORDER BY 1, 2, 6"
 	before = sql(rows)
 	admin("ranking", "rebuild")
@@ -242,4 +265,5 @@ def check_database():
 def check_nothing_is_left(*workers):
 	"""Of jobs that have ended, in the folders of these workers."""
 	for one in workers:
-		until(lambda: not list(one.jobs.glob("podium-job-*")), 15, lambda: str(list(one.jobs.iterdir())))
+		until(lambda: not list(one.jobs.glob("podium-job-*")), 15,
+			lambda: str(list(one.jobs.iterdir())))

@@ -28,7 +28,10 @@ def restart_nginx():
 	site.start_nginx()
 
 
-PROGRAMS = {"podium-web": (lambda: site.kill_web(), restart_web), "nginx": (lambda: site.kill_nginx(), restart_nginx)}
+PROGRAMS = {
+	"podium-web": (lambda: site.kill_web(), restart_web),
+	"nginx": (lambda: site.kill_nginx(), restart_nginx)
+}
 
 
 def stored():
@@ -36,7 +39,8 @@ def stored():
 
 
 def post(source):
-	return author.post("/leaderboard/small/submit", [("mode", "ranked"), ("gpu", "CPU"), ("code", source)])
+	return author.post("/leaderboard/small/submit", [("mode", "ranked"), ("gpu", "CPU"),
+		("code", source)])
 
 
 def comes_back():
@@ -48,13 +52,15 @@ def somebody_registers_and_submits():
 	global site, author, one
 	site, one = Site(), worker()
 	author = Client(site.url)
-	answer = author.post("/register", [("name", "author"), ("password", PASSWORD), ("password2", PASSWORD)])
+	answer = author.post("/register", [("name", "author"), ("password", PASSWORD),
+		("password2", PASSWORD)])
 	assert answer.status in (302, 303), answer.words()[:500]
 	equal(post(RIGHT).status, 303)
 	until(lambda: sql("SELECT 1 FROM jobs WHERE state = 'done'"))
 
 
 def submitting(name, kill, restart):
+
 	def cell():
 		for number in range(ROUNDS):
 			before, source = stored(), RIGHT + f"# {name} {number}\n"
@@ -80,6 +86,7 @@ def submitting(name, kill, restart):
 			status = lambda: author.get(f"/submission/{number}/status").json
 			until(lambda: status()["state"] == "done")
 			equal([each["verdict"] for each in status()["jobs"]], ["passed"])
+
 	cell.__name__ = f"{name} is killed while it stores a submission: all of it is there or nothing"
 	test(cell)
 
@@ -87,27 +94,33 @@ def submitting(name, kill, restart):
 def attempt(source, token):
 	"""The status of the answer; None: there was none."""
 	try:
-		return author.post("/leaderboard/small/submit", [("mode", "ranked"), ("gpu", "CPU"), ("code", source)], csrf=token).status
+		return author.post("/leaderboard/small/submit", [("mode", "ranked"), ("gpu", "CPU"),
+			("code", source)], csrf=token).status
 	except (OSError, http.client.HTTPException):
 		return None
 
 
 def uploading(name, kill, restart):
+
 	def cell():
 		for _ in range(ROUNDS):
 			before = stored()
 			with socket.create_connection(("127.0.0.1", site.port)) as half:
-				half.sendall(b"POST /leaderboard/small/submit HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: multipart/form-data; boundary=x\r\n"
-					b"Content-Length: 5000\r\n\r\n--x\r\nContent-Disposition: form-data; name=\"code\"\r\n\r\n")
+				half.sendall(
+					b"POST /leaderboard/small/submit HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: multipart/form-data; boundary=x\r\n"
+					b"Content-Length: 5000\r\n\r\n--x\r\nContent-Disposition: form-data; name=\"code\"\r\n\r\n"
+				)
 				kill()
 			restart()
 			comes_back()
 			equal(stored(), before)
+
 	cell.__name__ = f"{name} is killed in the middle of an upload: nothing of it is there"
 	test(cell)
 
 
 def running(name, kill, restart):
+
 	def cell():
 		for stage in STAGES:
 			held = stage(one)
@@ -119,7 +132,9 @@ def running(name, kill, restart):
 			check_job(held.number)
 			equal(job(held.number, "attempt"), "1")
 			submission = job(held.number, "submission_id")
-			until(lambda: site.visitor.get(f"/submission/{submission}/status").json["state"] == "done")
+			until(lambda: site.visitor.get(f"/submission/{submission}/status").json["state"] ==
+				"done")
+
 	cell.__name__ = f"{name} is killed at every stage of a job: the job does not notice, and its page comes back"
 	test(cell)
 

@@ -1,5 +1,6 @@
-/* What the command podium makes of a server's JSON: a submission and the line of a job that is waited for, whose every line is
- * plain text, whatever a server or a submission has put into them. */
+/* What the command podium makes of a server's JSON: a submission and the line of a job that is
+ * waited for, whose every line is plain text, whatever a server or a submission has put into them.
+ */
 #include "cli/podium/display.h"
 #include "cli/podium/submission.h"
 #include "cli/podium/waiting.h"
@@ -18,8 +19,9 @@ static void write_jobs(struct arena *arena, const json_t *submission)
 {
 	size_t i;
 	json_t *job;
-	json_array_foreach(json_object_get(submission, "jobs"), i, job) {
-		cleanup_buffer struct buffer line = {0}, step = {0}, cut = {0};
+	json_array_foreach(json_object_get(submission, "jobs"), i, job)
+	{
+		cleanup_buffer struct buffer line = { 0 }, step = { 0 }, cut = { 0 };
 		waiting_line(&line, arena, job, 8);
 		waiting_step(&step, arena, job);
 		display_append(&cut, buffer_string(&line), 40);
@@ -27,7 +29,8 @@ static void write_jobs(struct arena *arena, const json_t *submission)
 		require_plain(&line);
 		require_plain(&step);
 		require_plain(&cut);
-		require(!memchr(buffer_string(&line), '\n', line.length) && !memchr(buffer_string(&step), '\n', step.length));
+		require(!memchr(buffer_string(&line), '\n', line.length)
+			&& !memchr(buffer_string(&step), '\n', step.length));
 	}
 }
 
@@ -36,9 +39,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 	cleanup_arena struct arena *arena = arena_new();
 	json_t *submission = json_loadb((const char *)bytes, length, 0, NULL);
 	for (size_t columns = 0; submission && columns <= 80; columns += 40) {
-		cleanup_buffer struct buffer text = {0};
-		submission_write(&text, &(struct submission_view){ .arena = arena, .submission = submission, .columns = columns,
-			.is_whole = columns != 40 });
+		cleanup_buffer struct buffer text = { 0 };
+		submission_write(&text,
+			&(struct submission_view){ .arena = arena,
+				.submission = submission,
+				.columns = columns,
+				.is_whole = columns != 40 });
 		require_plain(&text);
 		submission_exit_code(submission);
 	}

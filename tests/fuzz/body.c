@@ -1,12 +1,16 @@
-/* The body of a POST, whose headers may lie about it. Input: the Content-Type, then what Content-Length says and the
- * most that the page takes, then the body. */
+/* The body of a POST, whose headers may lie about it. Input: the Content-Type, then what
+ * Content-Length says and the most that the page takes, then the body. */
 #include "cgi/api.h"
 #include "cgi/form.h"
 #include "cgi/multipart.h"
 
 #include "tests/fuzz/fuzz.h"
 
-struct source { const char *bytes; size_t left; uint64_t random; };
+struct source {
+	const char *bytes;
+	size_t left;
+	uint64_t random;
+};
 
 static size_t read_piece(void *context, char *bytes, size_t size)
 {
@@ -42,11 +46,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 	cleanup_free char *most = fuzz_line(&input);
 	cleanup_free char *body = fuzz_string(input.bytes, input.length);
 	cleanup_arena struct arena *arena = arena_new();
-	struct error error = {0};
+	struct error error = { 0 };
 	struct source source = { body, input.length, length + 1 };
 	struct request request = {
-		.arena = arena, .error = &error, .method = METHOD_POST, .body_type = type, .body_length = strtoul(claimed, NULL, 10),
-		.read_body = read_piece, .body_source = &source,
+		.arena = arena,
+		.error = &error,
+		.method = METHOD_POST,
+		.body_type = type,
+		.body_length = strtoul(claimed, NULL, 10),
+		.read_body = read_piece,
+		.body_source = &source,
 	};
 	size_t most_bytes = strtoul(most, NULL, 10);
 	bool is_json = form_is_type(&request, "application/json");

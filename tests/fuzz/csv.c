@@ -1,5 +1,5 @@
-/* Tables as CSV: read by the rules of RFC 4180 they give back what went in. Input: a field per line, an empty line ends
- * a row; NUL stands for a line break inside a field. */
+/* Tables as CSV: read by the rules of RFC 4180 they give back what went in. Input: a field per
+ * line, an empty line ends a row; NUL stands for a line break inside a field. */
 #include "cgi/csv.h"
 
 #include "tests/fuzz/fuzz.h"
@@ -38,7 +38,7 @@ static void check_field(const char *wanted, const char *got)
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 {
 	struct fuzz_input input = { bytes, length };
-	cleanup_buffer struct buffer table = {0}, field = {0};
+	cleanup_buffer struct buffer table = { 0 }, field = { 0 };
 	cleanup_arena struct arena *arena = arena_new();
 	const char **wanted = arena_array(arena, const char *, length + 2);
 	size_t count = 0;

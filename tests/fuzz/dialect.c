@@ -1,5 +1,6 @@
-/* What a source is written with: always one of its language, found within the bytes that are there, line by line, so that two
- * sources one behind the other are written with what one of them is. Input: two texts, with a NUL between them. */
+/* What a source is written with: always one of its language, found within the bytes that are there,
+ * line by line, so that two sources one behind the other are written with what one of them is.
+ * Input: two texts, with a NUL between them. */
 #include "lib/dialect.h"
 
 #include "tests/fuzz/fuzz.h"
@@ -18,9 +19,10 @@ static const struct dialect *dialect_of(const char *language, const struct buffe
 	return dialect;
 }
 
-static const struct dialect *dialect_of_both(const struct buffer *a, const char *between, const struct buffer *b)
+static const struct dialect *dialect_of_both(
+	const struct buffer *a, const char *between, const struct buffer *b)
 {
-	cleanup_buffer struct buffer both = {0};
+	cleanup_buffer struct buffer both = { 0 };
 	buffer_append(&both, a->data, a->length);
 	buffer_text(&both, between);
 	buffer_append(&both, b->data, b->length);
@@ -37,12 +39,14 @@ static bool imports_nothing(const char *text, size_t length)
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 {
-	cleanup_buffer struct buffer a = {0}, b = {0};
+	cleanup_buffer struct buffer a = { 0 }, b = { 0 };
 	const uint8_t *end = length ? memchr(bytes, 0, length) : NULL;
-	size_t a_length = end ? (size_t)(end - bytes) : length, b_length = end ? length - a_length - 1 : 0;
+	size_t a_length = end ? (size_t)(end - bytes) : length,
+		   b_length = end ? length - a_length - 1 : 0;
 	buffer_append(&a, bytes, a_length);
 	buffer_append(&b, bytes + length - b_length, b_length);
-	const struct dialect *first = dialect_of("py", &a), *second = dialect_of("py", &b), *both = dialect_of_both(&a, "\n", &b);
+	const struct dialect *first = dialect_of("py", &a), *second = dialect_of("py", &b),
+						 *both = dialect_of_both(&a, "\n", &b);
 	require(both == first || both == second);
 	require(both == dialect_of_both(&b, "\n", &a));
 	require(first == dialect_of_both(&a, "\n", &a));

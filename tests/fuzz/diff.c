@@ -1,5 +1,6 @@
-/* Differences: taking the added lines away from the second text leaves the first without its removed ones, rows tell the
- * same as the marks, and nothing is changed where nothing differs. Input: two texts, with a NUL between them. */
+/* Differences: taking the added lines away from the second text leaves the first without its
+ * removed ones, rows tell the same as the marks, and nothing is changed where nothing differs.
+ * Input: two texts, with a NUL between them. */
 #include "lib/diff.h"
 
 #include "tests/fuzz/fuzz.h"
@@ -46,8 +47,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 {
 	cleanup_arena struct arena *arena = arena_new();
 	const uint8_t *end = length ? memchr(bytes, 0, length) : NULL;
-	size_t a_length = end ? (size_t)(end - bytes) : length, b_length = end ? length - a_length - 1 : 0;
-	cleanup_free char *a = fuzz_string(bytes, a_length), *b = fuzz_string(bytes + length - b_length, b_length);
+	size_t a_length = end ? (size_t)(end - bytes) : length,
+		   b_length = end ? length - a_length - 1 : 0;
+	cleanup_free char *a = fuzz_string(bytes, a_length),
+					  *b = fuzz_string(bytes + length - b_length, b_length);
 	struct diff diff = diff_of(arena, a, a_length, b, b_length);
 	check_rest(&diff);
 	check_rows(arena, &diff, length + 4);

@@ -1,4 +1,5 @@
-/* Directives at the head of a submission: names are single words, and line ends of any kind mean the same. */
+/* Directives at the head of a submission: names are single words, and line ends of any kind mean
+ * the same. */
 #include "lib/directive.h"
 
 #include "tests/fuzz/fuzz.h"
@@ -32,7 +33,7 @@ static void require_same(const struct directives *a, const struct directives *b)
 /* With every line end as Windows writes it. */
 static char *with_carriage_returns(struct arena *arena, const char *source)
 {
-	cleanup_buffer struct buffer text = {0};
+	cleanup_buffer struct buffer text = { 0 };
 	for (; *source; source++) {
 		if (*source == '\n')
 			buffer_byte(&text, '\r');
@@ -46,7 +47,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 	cleanup_free char *source = fuzz_string(bytes, length);
 	cleanup_arena struct arena *arena = arena_new();
 	struct directives directives, again;
-	struct error error = {0};
+	struct error error = { 0 };
 	int rc = directives_parse(arena, source, &directives, &error);
 	if (rc) {
 		require_error(rc, &error);

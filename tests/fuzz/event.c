@@ -1,4 +1,5 @@
-/* What the worker reads from podium-run: lines of JSON, of which those about its job are kept until they are written. */
+/* What the worker reads from podium-run: lines of JSON, of which those about its job are kept until
+ * they are written. */
 #include "lib/runner.h"
 #include "worker/result.h"
 
@@ -9,7 +10,16 @@
 enum { JOB = 7 };
 
 static const char *const KINDS[] = {
-	"environment", "stage", "case", "log", "kernels", "conditions", "report", "artifact", "stage_end", "verdict",
+	"environment",
+	"stage",
+	"case",
+	"log",
+	"kernels",
+	"conditions",
+	"report",
+	"artifact",
+	"stage_end",
+	"verdict",
 };
 
 static bool is_known(const char *name)
@@ -25,7 +35,8 @@ static void check(const struct result *result)
 	size_t index, verdicts = 0;
 	json_t *event;
 	require_text(result->progress, strlen(result->progress));
-	json_array_foreach(result->pending, index, event) {
+	json_array_foreach(result->pending, index, event)
+	{
 		const char *name = json_string_value(json_object_get(event, "event"));
 		require(is_known(name) && verdicts == 0); /* nothing counts behind the verdict */
 		require(json_integer_value(json_object_get(event, "job")) == JOB);
@@ -38,9 +49,12 @@ static void check(const struct result *result)
 /* A process that has said all it has to say. */
 static struct runner make_runner(const uint8_t *bytes, size_t length)
 {
-	struct runner runner = { .pid = FUZZ_NO_PROCESS, .input = -1, .output = memfd_create("events", MFD_CLOEXEC) };
+	struct runner runner = {
+		.pid = FUZZ_NO_PROCESS, .input = -1, .output = memfd_create("events", MFD_CLOEXEC)
+	};
 	require(runner.output >= 0);
-	require(write(runner.output, bytes, length) == (ssize_t)length && lseek(runner.output, 0, SEEK_SET) == 0);
+	require(write(runner.output, bytes, length) == (ssize_t)length
+		&& lseek(runner.output, 0, SEEK_SET) == 0);
 	return runner;
 }
 
@@ -48,7 +62,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 {
 	struct runner runner = make_runner(bytes, length);
 	struct result result = result_begin(&(struct claim){ .job_id = JOB });
-	struct error error = {0};
+	struct error error = { 0 };
 	json_t *event;
 	int rc;
 	while ((rc = runner_next(&runner, -1, 0, &event, &error)) == 1) {

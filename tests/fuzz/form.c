@@ -1,4 +1,5 @@
-/* Queries, paths and the addresses that we make of them. Input: a query in the first line, then a path. */
+/* Queries, paths and the addresses that we make of them. Input: a query in the first line, then a
+ * path. */
 #include "cgi/form.h"
 #include "cgi/html.h"
 
@@ -16,7 +17,7 @@ static void check_fields(const struct field *fields, size_t count)
 /* Written as a query again, the fields are the same. */
 static void check_round_trip(struct arena *arena, const struct field *fields, size_t count)
 {
-	cleanup_buffer struct buffer query = {0};
+	cleanup_buffer struct buffer query = { 0 };
 	struct field *again = NULL;
 	size_t again_count = 0;
 	for (size_t i = 0; i < count; i++) {
@@ -25,17 +26,20 @@ static void check_round_trip(struct arena *arena, const struct field *fields, si
 		buffer_text(&query, "=");
 		html_url_part(&query, fields[i].value);
 	}
-	require(form_parse_urlencoded(arena, buffer_string(&query), query.length, &again, &again_count, NULL) == 0);
+	require(form_parse_urlencoded(
+				arena, buffer_string(&query), query.length, &again, &again_count, NULL)
+		== 0);
 	require(again_count == count);
 	for (size_t i = 0; i < count; i++)
-		require(strcmp(fields[i].name, again[i].name) == 0 && strcmp(fields[i].value, again[i].value) == 0);
+		require(strcmp(fields[i].name, again[i].name) == 0
+			&& strcmp(fields[i].value, again[i].value) == 0);
 }
 
 static void check_query(struct arena *arena, const char *query)
 {
 	struct field *fields = NULL;
 	size_t count = 0;
-	struct error error = {0};
+	struct error error = { 0 };
 	int rc = form_parse_urlencoded(arena, query, strlen(query), &fields, &count, &error);
 	check_fields(fields, count);
 	if (rc)
@@ -47,7 +51,7 @@ static void check_query(struct arena *arena, const char *query)
 /* An address in a header stays on this host and on its line, whatever it was made of. */
 static void check_own_address(const char *text)
 {
-	cleanup_buffer struct buffer address = {0};
+	cleanup_buffer struct buffer address = { 0 };
 	url_own(&address, text);
 	require(address.data[0] == '/' && address.data[1] != '/');
 	for (const char *at = address.data; *at; at++)
@@ -64,7 +68,7 @@ static void check_path(struct arena *arena, const char *text)
 	for (const char *at = path; *at; at++)
 		require((unsigned char)*at >= 0x20 && *at != 0x7f);
 	check_own_address(path);
-	cleanup_buffer struct buffer encoded = {0};
+	cleanup_buffer struct buffer encoded = { 0 };
 	html_url_part(&encoded, path);
 	const char *again = form_decode_path(arena, buffer_string(&encoded));
 	require(again && strcmp(again, path) == 0);

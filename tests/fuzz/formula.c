@@ -11,7 +11,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 	cleanup_free char *formula = fuzz_line(&input);
 	cleanup_free char *arguments = fuzz_line(&input);
 	cleanup_arena struct arena *arena = arena_new();
-	struct error error = {0};
+	struct error error = { 0 };
 	double value = NAN, again = NAN;
 	int rc = formula_evaluate(formula, arguments, &value, &error);
 	if (rc) {
@@ -21,6 +21,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 	require(isfinite(value) && value >= 0 && strlen(formula) <= formula_most_bytes);
 	/* In parentheses, and twice, it is the same; unless that is too long or too deep. */
 	rc = formula_evaluate(arena_printf(arena, "(%s) * 1 + 0", formula), arguments, &again, &error);
-	require(rc ? strlen(formula) + 12 > formula_most_bytes || strstr(error.text, "nested too deep") : value == again);
+	require(rc ? strlen(formula) + 12 > formula_most_bytes || strstr(error.text, "nested too deep")
+			   : value == again);
 	return 0;
 }

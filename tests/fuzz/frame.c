@@ -1,5 +1,6 @@
-/* What a contestant may send over its channel. Input: one byte that says whether the receiver takes descriptors and how many
- * come, one that says whether the rest is filled up to a frame's size, the message. */
+/* What a contestant may send over its channel. Input: one byte that says whether the receiver takes
+ * descriptors and how many come, one that says whether the rest is filled up to a frame's size, the
+ * message. */
 #include "harness/isolated/native.h"
 
 #include "tests/fuzz/fuzz.h"
@@ -15,7 +16,9 @@ static void send_message(int socket, const uint8_t *bytes, size_t length, size_t
 		message.msg_control = control;
 		message.msg_controllen = CMSG_SPACE(sizeof(int) * descriptor_count);
 		struct cmsghdr *head = CMSG_FIRSTHDR(&message);
-		*head = (struct cmsghdr){ .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(sizeof(int) * descriptor_count) };
+		*head = (struct cmsghdr){ .cmsg_level = SOL_SOCKET,
+			.cmsg_type = SCM_RIGHTS,
+			.cmsg_len = CMSG_LEN(sizeof(int) * descriptor_count) };
 		memset(CMSG_DATA(head), 0, sizeof(int) * descriptor_count);
 	}
 	require(sendmsg(socket, &message, 0) == (ssize_t)length);
@@ -28,15 +31,18 @@ static int next_descriptor(void)
 	return next;
 }
 
-static void check(int rc, const struct isolated_frame *frame, const int *descriptors, const uint8_t *sent, size_t length, size_t brought)
+static void check(int rc, const struct isolated_frame *frame, const int *descriptors,
+	const uint8_t *sent, size_t length, size_t brought)
 {
 	if (rc) {
 		require(rc == ISOLATED_VIOLATION);
 		require_sentence(isolated_why());
 	} else {
 		require(length == isolated_frame_bytes && memcmp(frame, sent, length) == 0);
-		require(frame->kind >= ISOLATED_HELLO && frame->kind < ISOLATED_FRAMES && frame->length <= isolated_most_content_bytes);
-		require(frame->descriptor_count == brought && brought <= isolated_most_descriptors && (descriptors || !brought));
+		require(frame->kind >= ISOLATED_HELLO && frame->kind < ISOLATED_FRAMES
+			&& frame->length <= isolated_most_content_bytes);
+		require(frame->descriptor_count == brought && brought <= isolated_most_descriptors
+			&& (descriptors || !brought));
 	}
 	for (size_t i = 0; descriptors && i < isolated_most_descriptors; i++) {
 		require((descriptors[i] >= 0) == (!rc && i < brought));
@@ -53,7 +59,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 	if (length < 2 || length - 2 > sizeof message)
 		return 0;
 	const bool takes = bytes[0] & 1, is_filled = bytes[1] & 1;
-	const size_t brought = (bytes[0] >> 1) % 9, size = is_filled && length - 2 < isolated_frame_bytes ? isolated_frame_bytes : length - 2;
+	const size_t brought = (bytes[0] >> 1) % 9,
+				 size = is_filled && length - 2 < isolated_frame_bytes ? isolated_frame_bytes
+																	   : length - 2;
 	memset(message, 0, sizeof message);
 	memcpy(message, bytes + 2, length - 2);
 	require(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends) == 0);

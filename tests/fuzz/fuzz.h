@@ -1,6 +1,7 @@
-/* What the fuzz targets share. Each target is one file with LLVMFuzzerTestOneInput, which libFuzzer calls with bytes
- * that it makes up, again and again; whatever they are, what is required here must hold. tests/fuzz/run starts them,
- * tests/fuzz/corpus/TARGET/ is where they begin, TARGET.dict has words that are worth trying. */
+/* What the fuzz targets share. Each target is one file with LLVMFuzzerTestOneInput, which libFuzzer
+ * calls with bytes that it makes up, again and again; whatever they are, what is required here must
+ * hold. tests/fuzz/run starts them, tests/fuzz/corpus/TARGET/ is where they begin, TARGET.dict has
+ * words that are worth trying. */
 #ifndef PODIUM_TESTS_FUZZ_H
 #define PODIUM_TESTS_FUZZ_H
 
@@ -27,7 +28,8 @@ static inline _Noreturn void fuzz_fail(const char *condition, const char *file, 
 	abort();
 }
 
-/* A copy with a NUL behind it and nothing more, so that ASan sees whoever reads further. The caller frees it. */
+/* A copy with a NUL behind it and nothing more, so that ASan sees whoever reads further. The caller
+ * frees it. */
 static inline char *fuzz_string(const uint8_t *bytes, size_t length)
 {
 	char *copy = malloc(length + 1);
@@ -63,7 +65,10 @@ static inline void require_error(int rc, const struct error *error)
 }
 
 /* The first line, without its end, and what stands behind it. A missing line is an empty one. */
-struct fuzz_input { const uint8_t *bytes; size_t length; };
+struct fuzz_input {
+	const uint8_t *bytes;
+	size_t length;
+};
 
 static inline char *fuzz_line(struct fuzz_input *input)
 {

@@ -1,5 +1,6 @@
-/* Source code in colours: the stretches are the text, none is empty or cuts a character, and of the page's elements nothing is
- * left but the text with its lines ended alike. Input: a byte for the language, then the code. */
+/* Source code in colours: the stretches are the text, none is empty or cuts a character, and of the
+ * page's elements nothing is left but the text with its lines ended alike. Input: a byte for the
+ * language, then the code. */
 #include "cgi/highlight.h"
 
 #include "tests/fuzz/fuzz.h"
@@ -24,14 +25,22 @@ static const char *skip_element(const char *at, int *depth)
 	if (strncmp(at, number, strlen(number)) == 0)
 		return strstr(at, "</a>") + strlen("</a>");
 	*depth += strncmp(at, "<span class=\"", strlen("<span class=\"")) == 0 ? 1 : -1;
-	require(*depth >= 0 && *depth <= 2 && (strncmp(at, "<span ", 6) == 0 || strncmp(at, "</span>", 7) == 0));
+	require(*depth >= 0 && *depth <= 2
+		&& (strncmp(at, "<span ", 6) == 0 || strncmp(at, "</span>", 7) == 0));
 	return strchr(at, '>') + 1;
 }
 
 static char unescape(const char **at)
 {
-	static const struct { const char *entity; char byte; } entities[] = {
-		{ "&amp;", '&' }, { "&lt;", '<' }, { "&gt;", '>' }, { "&quot;", '"' }, { "&#39;", '\'' },
+	static const struct {
+		const char *entity;
+		char byte;
+	} entities[] = {
+		{ "&amp;", '&' },
+		{ "&lt;", '<' },
+		{ "&gt;", '>' },
+		{ "&quot;", '"' },
+		{ "&#39;", '\'' },
 	};
 	for (size_t i = 0; i < COUNT(entities); i++)
 		if (strncmp(*at, entities[i].entity, strlen(entities[i].entity)) == 0) {
@@ -44,7 +53,7 @@ static char unescape(const char **at)
 
 static void check_html(const char *code, const char *file_name)
 {
-	cleanup_buffer struct buffer out = {0}, text = {0}, wanted = {0};
+	cleanup_buffer struct buffer out = { 0 }, text = { 0 }, wanted = { 0 };
 	int depth = 0;
 	html_code(&out, code, file_name);
 	for (const char *at = buffer_string(&out); *at;)

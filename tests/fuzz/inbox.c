@@ -1,5 +1,6 @@
-/* The stream of messages into podium-run: jobs and cancellations, a line of JSON each. Whatever comes, each job that is
- * taken has an id, no more wait than there is room for, and what is refused ends with a verdict of its own. */
+/* The stream of messages into podium-run: jobs and cancellations, a line of JSON each. Whatever
+ * comes, each job that is taken has an id, no more wait than there is room for, and what is refused
+ * ends with a verdict of its own. */
 #include "worker/run/inbox.h"
 #include "worker/run/job.h"
 
@@ -10,7 +11,8 @@
 static int make_file(const char *name, const uint8_t *bytes, size_t length)
 {
 	int file = memfd_create(name, MFD_CLOEXEC);
-	require(file >= 0 && write(file, bytes, length) == (ssize_t)length && lseek(file, 0, SEEK_SET) == 0);
+	require(file >= 0 && write(file, bytes, length) == (ssize_t)length
+		&& lseek(file, 0, SEEK_SET) == 0);
 	return file;
 }
 
@@ -29,16 +31,20 @@ static void check_output(int output)
 	char text[65536];
 	ssize_t length = pread(output, text, sizeof text, 0);
 	const char *end;
-	for (const char *at = text; length > 0 && (end = memchr(at, '\n', (size_t)(text + length - at))); at = end + 1)
+	for (const char *at = text;
+		 length > 0 && (end = memchr(at, '\n', (size_t)(text + length - at))); at = end + 1)
 		check_verdict(at, (size_t)(end - at));
 }
 
 /* The inbox as inbox_open leaves it, but for the signals, which are libFuzzer's. */
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 {
-	cleanup_fd int input = make_file("messages", bytes, length), output = make_file("events", NULL, 0);
+	cleanup_fd int input = make_file("messages", bytes, length),
+				   output = make_file("events", NULL, 0);
 	struct events events = { .descriptor = output };
-	struct inbox inbox = { .input = input, .signals = -1, .once = true, .events = &events, .running = -1 };
+	struct inbox inbox = {
+		.input = input, .signals = -1, .once = true, .events = &events, .running = -1
+	};
 	for (json_t *message; (message = inbox_next(&inbox)); json_decref(message)) {
 		require(job_id(message) >= 0 && inbox.running == job_id(message));
 		require(inbox.waiting_count <= inbox_most_waiting);

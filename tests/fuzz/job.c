@@ -1,13 +1,14 @@
 /* Messages to podium-run: one line of JSON. */
-#include "worker/run/folder.h"
 #include "worker/run/job.h"
+#include "worker/run/folder.h"
 
 #include "tests/fuzz/fuzz.h"
 
 static void check_plain(const char *path)
 {
 	require(*path && path[0] != '/' && strlen(path) <= 200);
-	require(strcmp(path, "..") != 0 && strncmp(path, "../", 3) != 0 && !strstr(path, "/../") && !text_ends_with(path, "/.."));
+	require(strcmp(path, "..") != 0 && strncmp(path, "../", 3) != 0 && !strstr(path, "/../")
+		&& !text_ends_with(path, "/.."));
 }
 
 static void check_word(const char *word)
@@ -41,7 +42,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 	cleanup_free char *line = fuzz_string(bytes, length);
 	cleanup_arena struct arena *arena = arena_new();
 	struct job job;
-	struct error error = {0};
+	struct error error = { 0 };
 	require(job_id_of_line(line) >= -1);
 	json_t *message = json_loadb(line, length, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, NULL);
 	if (!message)

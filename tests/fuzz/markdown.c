@@ -1,5 +1,6 @@
-/* Markdown: the HTML is read again by rules of its own. Only the elements and attributes below, each closed where it
- * was opened, every & an entity, and links that go to http, https, mailto or stay here. */
+/* Markdown: the HTML is read again by rules of its own. Only the elements and attributes below,
+ * each closed where it was opened, every & an entity, and links that go to http, https, mailto or
+ * stay here. */
 #include "cgi/markdown.h"
 
 #include "tests/fuzz/fuzz.h"
@@ -9,16 +10,51 @@
 
 enum { deepest = 4096 };
 
-static const struct { const char *name; bool is_void; } ELEMENTS[] = {
-	{ "p", false }, { "h2", false }, { "h3", false }, { "h4", false }, { "h5", false }, { "h6", false }, { "em", false },
-	{ "strong", false }, { "del", false }, { "code", false }, { "pre", false }, { "a", false }, { "ul", false }, { "ol", false },
-	{ "li", false }, { "blockquote", false }, { "table", false }, { "thead", false }, { "tbody", false }, { "tr", false },
-	{ "th", false }, { "td", false }, { "hr", true }, { "br", true }, { "input", true },
+static const struct {
+	const char *name;
+	bool is_void;
+} ELEMENTS[] = {
+	{ "p", false },
+	{ "h2", false },
+	{ "h3", false },
+	{ "h4", false },
+	{ "h5", false },
+	{ "h6", false },
+	{ "em", false },
+	{ "strong", false },
+	{ "del", false },
+	{ "code", false },
+	{ "pre", false },
+	{ "a", false },
+	{ "ul", false },
+	{ "ol", false },
+	{ "li", false },
+	{ "blockquote", false },
+	{ "table", false },
+	{ "thead", false },
+	{ "tbody", false },
+	{ "tr", false },
+	{ "th", false },
+	{ "td", false },
+	{ "hr", true },
+	{ "br", true },
+	{ "input", true },
 };
 
-static const struct { const char *name; bool is_boolean; } ATTRIBUTES[] = {
-	{ "href", false }, { "title", false }, { "rel", false }, { "class", false }, { "start", false }, { "type", false },
-	{ "checked", true }, { "disabled", true }, { "aria-label", false }, { "tabindex", false },
+static const struct {
+	const char *name;
+	bool is_boolean;
+} ATTRIBUTES[] = {
+	{ "href", false },
+	{ "title", false },
+	{ "rel", false },
+	{ "class", false },
+	{ "start", false },
+	{ "type", false },
+	{ "checked", true },
+	{ "disabled", true },
+	{ "aria-label", false },
+	{ "tabindex", false },
 };
 
 struct page {
@@ -31,7 +67,8 @@ static size_t read_element(struct page *page)
 {
 	size_t length = strcspn(page->at, " />");
 	for (size_t i = 0; i < COUNT(ELEMENTS); i++)
-		if (strlen(ELEMENTS[i].name) == length && strncmp(ELEMENTS[i].name, page->at, length) == 0) {
+		if (strlen(ELEMENTS[i].name) == length
+			&& strncmp(ELEMENTS[i].name, page->at, length) == 0) {
 			page->at += length;
 			return i;
 		}
@@ -66,7 +103,9 @@ static void check_address(const char *address, size_t length)
 static void read_attribute(struct page *page)
 {
 	size_t name = strcspn(page->at, "=\" >/"), known = 0;
-	while (known < COUNT(ATTRIBUTES) && (strlen(ATTRIBUTES[known].name) != name || strncmp(ATTRIBUTES[known].name, page->at, name) != 0))
+	while (known < COUNT(ATTRIBUTES)
+		&& (strlen(ATTRIBUTES[known].name) != name
+			|| strncmp(ATTRIBUTES[known].name, page->at, name) != 0))
 		known++;
 	require(known < COUNT(ATTRIBUTES));
 	bool is_address = strncmp(page->at, "href", name) == 0;
@@ -123,7 +162,7 @@ static void check_page(const char *html)
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 {
 	cleanup_free char *text = fuzz_string(bytes, length);
-	cleanup_buffer struct buffer html = {0};
+	cleanup_buffer struct buffer html = { 0 };
 	markdown_render(&html, text, length, 2);
 	require_text(buffer_string(&html), html.length);
 	check_page(buffer_string(&html));

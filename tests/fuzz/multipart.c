@@ -23,9 +23,12 @@ static int take(void *context, const struct multipart_part *part, struct error *
 	require(part->bytes[part->length] == '\0');
 	require(part->length <= reading->length);
 	require(!part->length || memmem(reading->body, reading->length, part->bytes, part->length));
-	require(!part->length || !memmem(part->bytes, part->length, reading->parser.delimiter, reading->parser.delimiter_length));
+	require(!part->length
+		|| !memmem(part->bytes, part->length, reading->parser.delimiter,
+			reading->parser.delimiter_length));
 	buffer_append(&reading->record, part->name, strlen(part->name) + 1);
-	buffer_printf(&reading->record, "%s%c%zu:", part->file_name ? part->file_name : "", part->file_name ? '\1' : '\2', part->length);
+	buffer_printf(&reading->record, "%s%c%zu:", part->file_name ? part->file_name : "",
+		part->file_name ? '\1' : '\2', part->length);
 	buffer_append(&reading->record, part->bytes, part->length);
 	return 0;
 }
@@ -39,7 +42,9 @@ static void read_form(struct reading *reading, const char *type, uint64_t seed)
 		piece = seed ? fuzz_piece(&seed, reading->length - at) : reading->length;
 		rc = multipart_feed(parser, reading->body + at, piece, &reading->error);
 		/* What waits to be understood is a part's headers at most. */
-		require(rc || parser->pending.length <= multipart_most_header_bytes + parser->delimiter_length + 4);
+		require(rc
+			|| parser->pending.length
+				<= multipart_most_header_bytes + parser->delimiter_length + 4);
 	}
 	if (!rc)
 		rc = multipart_end(parser, &reading->error);
@@ -61,7 +66,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 	read_form(&pieces, type, length + 1);
 	require(whole.rc == pieces.rc && whole.parts == pieces.parts);
 	require(whole.record.length == pieces.record.length);
-	require(!whole.record.length || memcmp(whole.record.data, pieces.record.data, whole.record.length) == 0);
+	require(!whole.record.length
+		|| memcmp(whole.record.data, pieces.record.data, whole.record.length) == 0);
 	buffer_free(&whole.record);
 	buffer_free(&pieces.record);
 	return 0;

@@ -1,5 +1,5 @@
-/* What a submission prints on its way out of podium-run and into the worker: valid text in events of a bounded size,
- * all of it, and never the secret seed. */
+/* What a submission prints on its way out of podium-run and into the worker: valid text in events
+ * of a bounded size, all of it, and never the secret seed. */
 #include "lib/runner.h"
 #include "worker/run/capture.h"
 #include "worker/run/event.h"
@@ -14,7 +14,7 @@ static const char SECRET[] = "8123456789";
 /* As it must arrive: valid, with the secret replaced. */
 static void expect(struct buffer *out, const char *text, size_t length)
 {
-	cleanup_buffer struct buffer valid = {0};
+	cleanup_buffer struct buffer valid = { 0 };
 	text_append_valid(&valid, text, length);
 	const char *from = buffer_string(&valid), *found;
 	for (; (found = strstr(from, SECRET)); from = found + strlen(SECRET)) {
@@ -29,12 +29,22 @@ static void say(struct events *events, const char *text, size_t length)
 	event_log(events, 0, "stdout", text, length);
 	event_report(events, 0, 0, text, length);
 	event_progress(events, "%s", text);
-	event_case(events, &(struct case_event){
-		.spec = text, .message = text, .verdict = VERDICT_WRONG_ANSWER, .runs = NAN, .mean_ns = INFINITY, .median_ns = 1, .samples = "AACAPw==",
-		.device = "{\"power_w\": [1, 2]}",
-	});
-	event_stage_end(events, &(struct stage_end_event){ .verdict = VERDICT_RUNTIME_ERROR, .message = text });
-	event_verdict(events, &(struct verdict_event){ VERDICT_RUNTIME_ERROR, text, "custom", text, NAN, NAN, NAN, INFINITY, NAN, false });
+	event_case(events,
+		&(struct case_event){
+			.spec = text,
+			.message = text,
+			.verdict = VERDICT_WRONG_ANSWER,
+			.runs = NAN,
+			.mean_ns = INFINITY,
+			.median_ns = 1,
+			.samples = "AACAPw==",
+			.device = "{\"power_w\": [1, 2]}",
+		});
+	event_stage_end(
+		events, &(struct stage_end_event){ .verdict = VERDICT_RUNTIME_ERROR, .message = text });
+	event_verdict(events,
+		&(struct verdict_event){
+			VERDICT_RUNTIME_ERROR, text, "custom", text, NAN, NAN, NAN, INFINITY, NAN, false });
 }
 
 static void collect(struct buffer *log, const json_t *event)
@@ -65,7 +75,7 @@ static size_t listen_to(int file, struct buffer *log)
 static void check_capture(const char *text, size_t length)
 {
 	static struct capture capture;
-	cleanup_buffer struct buffer kept = {0};
+	cleanup_buffer struct buffer kept = { 0 };
 	uint64_t random = length;
 	memset(&capture, 0, sizeof capture);
 	/* Now and then as often as it takes to leave something out. */
@@ -82,7 +92,7 @@ static void check_capture(const char *text, size_t length)
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 {
 	cleanup_free char *text = fuzz_string(bytes, length);
-	cleanup_buffer struct buffer wanted = {0}, log = {0};
+	cleanup_buffer struct buffer wanted = { 0 }, log = { 0 };
 	int file = memfd_create("events", MFD_CLOEXEC); /* runner_next closes it at its end */
 	struct events events = { .descriptor = file, .job = 7 };
 	require(file >= 0);

@@ -11,14 +11,16 @@ static void check_problem(const struct problem *problem, const struct fileset *u
 	const char *directory = problem->directory;
 	require(text_is_leaderboard_name(problem->name));
 	require(directory[0] != '/' && !strchr(directory, '\\'));
-	for (const char *part = directory; part; part = strchr(part, '/') ? strchr(part, '/') + 1 : NULL)
+	for (const char *part = directory; part;
+		 part = strchr(part, '/') ? strchr(part, '/') + 1 : NULL)
 		require(strncmp(part, "..", 2) != 0 || (part[2] && part[2] != '/'));
 	require((problem->task != NULL) == (problem->faults.count == 0));
 	if (!problem->task)
 		require_faults(&problem->faults);
 	require(problem->upload.count <= upload->count);
 	for (size_t i = 0; i < problem->upload.count; i++)
-		require(path_fault(problem->upload.files[i].path, strlen(problem->upload.files[i].path)) == NULL);
+		require(path_fault(problem->upload.files[i].path, strlen(problem->upload.files[i].path))
+			== NULL);
 	for (size_t i = 0; i < problem->gpu_count; i++)
 		require(gpu_is_name(problem->gpus[i]));
 }

@@ -1,6 +1,6 @@
 /* What profilers leave: a report in base64 in a harness's line, and files that are kept as gzip. */
-#include "lib/gzip.h"
 #include "worker/run/profile.h"
+#include "lib/gzip.h"
 
 #include "tests/fuzz/fuzz.h"
 
@@ -8,9 +8,10 @@
 
 static void check_report(const char *base64)
 {
-	struct profile profile = {0};
+	struct profile profile = { 0 };
 	profile_decode(&profile, base64);
-	require(profile.text.length <= profile_most_text_bytes && profile.text.length <= strlen(base64));
+	require(
+		profile.text.length <= profile_most_text_bytes && profile.text.length <= strlen(base64));
 	profile_free(&profile);
 }
 
@@ -23,17 +24,18 @@ static void check_encoding(const uint8_t *bytes, size_t length)
 	sodium_bin2base64(text, size, bytes, length, sodium_base64_VARIANT_ORIGINAL);
 	for (char *at = text; (at = strchr(at, '/'));)
 		*at = '*';
-	struct profile profile = {0};
+	struct profile profile = { 0 };
 	profile_decode(&profile, text);
-	require(profile.text.length == length && (!length || memcmp(profile.text.data, bytes, length) == 0));
+	require(profile.text.length == length
+		&& (!length || memcmp(profile.text.data, bytes, length) == 0));
 	profile_free(&profile);
 }
 
 static void check_gzip(const uint8_t *bytes, size_t length)
 {
 	enum { most = 100000 };
-	cleanup_buffer struct buffer packed = {0}, unpacked = {0}, hostile = {0};
-	struct error error = {0};
+	cleanup_buffer struct buffer packed = { 0 }, unpacked = { 0 }, hostile = { 0 };
+	struct error error = { 0 };
 	require(gzip_pack(bytes, length, &packed, &error) == 0);
 	require(gzip_unpack(packed.data, packed.length, most, &unpacked, &error) == 0);
 	require(unpacked.length == length && (!length || memcmp(unpacked.data, bytes, length) == 0));

@@ -5,7 +5,8 @@
 
 static bool is_figure(const char *key)
 {
-	static const char *const keys[] = { "registers", "shared_bytes", "stack_bytes", "spill_store_bytes", "spill_load_bytes" };
+	static const char *const keys[] = { "registers", "shared_bytes", "stack_bytes",
+		"spill_store_bytes", "spill_load_bytes" };
 	for (size_t i = 0; i < COUNT(keys); i++)
 		if (strcmp(keys[i], key) == 0)
 			return true;
@@ -23,9 +24,11 @@ static void check_kernel(json_t *kernel)
 	const char *key;
 	json_t *value;
 	check_name(json_string_value(json_object_get(kernel, "name")));
-	json_object_foreach(kernel, key, value) {
+	json_object_foreach(kernel, key, value)
+	{
 		require(strcmp(key, "name") == 0 || (is_figure(key) && json_is_integer(value)));
-		require(!json_is_integer(value) || (json_integer_value(value) >= 0 && json_integer_value(value) < 1 << 30));
+		require(!json_is_integer(value)
+			|| (json_integer_value(value) >= 0 && json_integer_value(value) < 1 << 30));
 	}
 }
 

@@ -1,7 +1,7 @@
-/* What podium check makes of podium-run's events: a report whose every line is plain text, whatever a submission or a task has
- * put into them, and JSON that can be read again. */
-#include "cli/podium/outcome.h"
+/* What podium check makes of podium-run's events: a report whose every line is plain text, whatever
+ * a submission or a task has put into them, and JSON that can be read again. */
 #include "cli/podium/report.h"
+#include "cli/podium/outcome.h"
 #include "lib/runner.h"
 
 #include "tests/fuzz/fuzz.h"
@@ -11,11 +11,14 @@
 /* As runner_next hands them on: complete lines of JSON. */
 static void take_events(json_t *outcome, const uint8_t *bytes, size_t length)
 {
-	struct runner runner = { .pid = FUZZ_NO_PROCESS, .input = -1, .output = memfd_create("events", MFD_CLOEXEC) };
-	struct error error = {0};
+	struct runner runner = {
+		.pid = FUZZ_NO_PROCESS, .input = -1, .output = memfd_create("events", MFD_CLOEXEC)
+	};
+	struct error error = { 0 };
 	json_t *event;
 	require(runner.output >= 0);
-	require(write(runner.output, bytes, length) == (ssize_t)length && lseek(runner.output, 0, SEEK_SET) == 0);
+	require(write(runner.output, bytes, length) == (ssize_t)length
+		&& lseek(runner.output, 0, SEEK_SET) == 0);
 	while (runner_next(&runner, -1, 0, &event, &error) == 1) {
 		bool was_over = outcome_is_over(outcome);
 		outcome_take(outcome, event);
@@ -47,13 +50,20 @@ static void require_json(const json_t *outcome)
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 {
 	static const char *gpus[] = { "A100", "H\x1b[200" };
-	static const struct task task = { .flops = "2 * size", .bytes = "8 * size", .tolerance = 0.5, .gpus = gpus, .gpu_count = COUNT(gpus) };
-	static const struct device device = { .model = "H200", .product = "NVIDIA H200", .uuid = "GPU-1", .compute_capability = "9.0" };
+	static const struct task task = { .flops = "2 * size",
+		.bytes = "8 * size",
+		.tolerance = 0.5,
+		.gpus = gpus,
+		.gpu_count = COUNT(gpus) };
+	static const struct device device = {
+		.model = "H200", .product = "NVIDIA H200", .uuid = "GPU-1", .compute_capability = "9.0"
+	};
 	cleanup_arena struct arena *arena = arena_new();
-	cleanup_buffer struct buffer text = {0};
+	cleanup_buffer struct buffer text = { 0 };
 	json_t *outcome = outcome_begin(json_pack("{s:i}", "secret_seed", 5));
 	take_events(outcome, bytes, length);
-	report_write(&text, arena, &(struct report){ .outcome = outcome, .task = &task, .device = &device });
+	report_write(
+		&text, arena, &(struct report){ .outcome = outcome, .task = &task, .device = &device });
 	require_plain(buffer_string(&text));
 	require_json(outcome);
 	json_decref(outcome);

@@ -1,5 +1,5 @@
-/* A whole request through the router, while the database is away. Input, a line each: the method, the address with its
- * query, the cookies, Host and Origin, the Content-Type; then the body. */
+/* A whole request through the router, while the database is away. Input, a line each: the method,
+ * the address with its query, the cookies, Host and Origin, the Content-Type; then the body. */
 #include "cgi/form.h"
 #include "cgi/router.h"
 #include "lib/log.h"
@@ -10,12 +10,30 @@
 static const char HOSTILE[] = "<zz";
 
 /* In the place of lib/log.c: the log would only hide what libFuzzer says. */
-void log_open(const char *program) { (void)program; }
-void log_info(const char *format, ...) { (void)format; }
-void log_warning(const char *format, ...) { (void)format; }
-void log_error(const char *format, ...) { (void)format; }
-void log_about(enum log_field field, const char *value) { (void)field, (void)value; }
-void log_about_number(enum log_field field, int64_t value) { (void)field, (void)value; }
+void log_open(const char *program)
+{
+	(void)program;
+}
+void log_info(const char *format, ...)
+{
+	(void)format;
+}
+void log_warning(const char *format, ...)
+{
+	(void)format;
+}
+void log_error(const char *format, ...)
+{
+	(void)format;
+}
+void log_about(enum log_field field, const char *value)
+{
+	(void)field, (void)value;
+}
+void log_about_number(enum log_field field, int64_t value)
+{
+	(void)field, (void)value;
+}
 
 static size_t read_body(void *context, char *bytes, size_t size)
 {
@@ -29,7 +47,8 @@ static size_t read_body(void *context, char *bytes, size_t size)
 
 static void check_status(int status)
 {
-	static const int known[] = { 200, 201, 204, 301, 303, 304, 400, 401, 403, 404, 405, 409, 413, 415, 422, 429, 500, 503 };
+	static const int known[] = { 200, 201, 204, 301, 303, 304, 400, 401, 403, 404, 405, 409, 413,
+		415, 422, 429, 500, 503 };
 	for (size_t i = 0; i < COUNT(known); i++)
 		if (known[i] == status)
 			return;
@@ -65,18 +84,27 @@ static void check_answer(const struct request *request)
 		check_header(request->content_type);
 	if (request->disposition)
 		check_header(request->disposition);
-	require((request->location != NULL) == (request->status == 201 || request->status == 301 || request->status == 303));
+	require((request->location != NULL)
+		== (request->status == 201 || request->status == 301 || request->status == 303));
 	if (request->location) {
 		check_header(request->location);
-		require(request->location[0] == '/' && request->location[1] != '/' && request->location[1] != '\\');
+		require(request->location[0] == '/' && request->location[1] != '/'
+			&& request->location[1] != '\\');
 	}
 	require(request->viewer.id == 0 && !(request->sets_cookie && request->may_be_cached));
 }
 
 static enum method method_of(const char *name)
 {
-	static const struct { const char *name; enum method method; } known[] = {
-		{ "GET", METHOD_GET }, { "POST", METHOD_POST }, { "PUT", METHOD_PUT }, { "PATCH", METHOD_PATCH }, { "DELETE", METHOD_DELETE },
+	static const struct {
+		const char *name;
+		enum method method;
+	} known[] = {
+		{ "GET", METHOD_GET },
+		{ "POST", METHOD_POST },
+		{ "PUT", METHOD_PUT },
+		{ "PATCH", METHOD_PATCH },
+		{ "DELETE", METHOD_DELETE },
 	};
 	for (size_t i = 0; i < COUNT(known); i++)
 		if (strcmp(name, known[i].name) == 0)
@@ -86,19 +114,34 @@ static enum method method_of(const char *name)
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 {
-	static const struct config config = { .database_socket = "/nonexistent/socket", .public_url = "http://podium.example" };
+	static const struct config config = { .database_socket = "/nonexistent/socket",
+		.public_url = "http://podium.example" };
 	struct fuzz_input input = { bytes, length };
-	cleanup_free char *method = fuzz_line(&input), *address = fuzz_line(&input), *cookies = fuzz_line(&input),
-		*host = fuzz_line(&input), *origin = fuzz_line(&input), *type = fuzz_line(&input);
+	cleanup_free char *method = fuzz_line(&input), *address = fuzz_line(&input),
+					  *cookies = fuzz_line(&input), *host = fuzz_line(&input),
+					  *origin = fuzz_line(&input), *type = fuzz_line(&input);
 	cleanup_arena struct arena *arena = arena_new();
 	cleanup_database struct database *db = database_lazy(&config);
-	struct error error = {0};
+	struct error error = { 0 };
 	const char *query = strchr(address, '?');
 	struct request request = {
-		.arena = arena, .config = &config, .db = db, .error = &error, .method = method_of(method), .cookies = cookies,
-		.path = form_decode_path(arena, arena_strndup(arena, address, strcspn(address, "?"))), .query_string = query ? query + 1 : "",
-		.address = "127.0.0.1", .user_agent = "", .id = "0", .host = host, .origin = *origin ? origin : NULL, .body_type = type,
-		.body_length = input.length, .read_body = read_body, .body_source = &input,
+		.arena = arena,
+		.config = &config,
+		.db = db,
+		.error = &error,
+		.method = method_of(method),
+		.cookies = cookies,
+		.path = form_decode_path(arena, arena_strndup(arena, address, strcspn(address, "?"))),
+		.query_string = query ? query + 1 : "",
+		.address = "127.0.0.1",
+		.user_agent = "",
+		.id = "0",
+		.host = host,
+		.origin = *origin ? origin : NULL,
+		.body_type = type,
+		.body_length = input.length,
+		.read_body = read_body,
+		.body_source = &input,
 	};
 	router_answer(&request);
 	check_answer(&request);

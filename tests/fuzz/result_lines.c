@@ -1,15 +1,19 @@
-/* The lines of a harness. Input: one byte that says what the harness was given, then what it writes. */
+/* The lines of a harness. Input: one byte that says what the harness was given, then what it
+ * writes. */
 #include "worker/run/result_lines.h"
 
 #include "tests/fuzz/fuzz.h"
 
 #include <math.h>
 
-static const char *const SPECS[] = { "size: 128; seed: 5", "size: 256; seed: 6", "size: 512; seed: 7" };
+static const char *const SPECS[] = { "size: 128; seed: 5", "size: 256; seed: 6",
+	"size: 512; seed: 7" };
 
-static void read_lines(struct results *results, struct arena *arena, uint8_t given, const char *bytes, size_t length, uint64_t seed)
+static void read_lines(struct results *results, struct arena *arena, uint8_t given,
+	const char *bytes, size_t length, uint64_t seed)
 {
-	results_open(results, arena, given & 1 ? RESULT_BENCHMARKS : RESULT_TESTS, SPECS, (given >> 1) % (COUNT(SPECS) + 1));
+	results_open(results, arena, given & 1 ? RESULT_BENCHMARKS : RESULT_TESTS, SPECS,
+		(given >> 1) % (COUNT(SPECS) + 1));
 	results->untimed = given & 16;
 	results->is_judge = given & 32;
 	bool good = true;
@@ -25,15 +29,18 @@ static void read_lines(struct results *results, struct arena *arena, uint8_t giv
 
 static void check_case(const struct result_case *one)
 {
-	static const enum result_value times[] = { RESULT_MEAN, RESULT_BEST, RESULT_WORST, RESULT_MEDIAN, RESULT_HIGH, RESULT_RATIO };
+	static const enum result_value times[] = { RESULT_MEAN, RESULT_BEST, RESULT_WORST,
+		RESULT_MEDIAN, RESULT_HIGH, RESULT_RATIO };
 	for (size_t i = 0; i < RESULT_VALUES; i++)
 		if (one->values[i])
 			require_text(one->values[i], strlen(one->values[i]));
 	for (size_t i = 0; i < COUNT(times); i++)
 		require(!one->values[times[i]] || results_number(one, times[i]) > 0);
 	require(!one->values[RESULT_RUNS] || results_number(one, RESULT_RUNS) >= 1);
-	require(!one->values[RESULT_ERROR] || strlen(one->values[RESULT_ERROR]) <= result_most_text_bytes);
-	require(!one->values[RESULT_MESSAGE] || strlen(one->values[RESULT_MESSAGE]) <= result_most_text_bytes);
+	require(
+		!one->values[RESULT_ERROR] || strlen(one->values[RESULT_ERROR]) <= result_most_text_bytes);
+	require(!one->values[RESULT_MESSAGE]
+		|| strlen(one->values[RESULT_MESSAGE]) <= result_most_text_bytes);
 }
 
 static void check(const struct results *results)
@@ -50,7 +57,8 @@ static void check(const struct results *results)
 
 static void require_same(const struct results *a, const struct results *b)
 {
-	require(a->verdict == b->verdict && strcmp(a->reason, b->reason) == 0 && a->finished == b->finished && a->count == b->count);
+	require(a->verdict == b->verdict && strcmp(a->reason, b->reason) == 0
+		&& a->finished == b->finished && a->count == b->count);
 	require(!a->check == !b->check && (!a->check || strcmp(a->check, b->check) == 0));
 	for (size_t i = 0; i < a->count; i++)
 		for (size_t k = 0; k < RESULT_VALUES; k++) {

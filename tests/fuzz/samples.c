@@ -1,5 +1,6 @@
-/* The picture of a case's calls, whatever numbers a database holds: it has few bytes, its paths stay inside of the picture,
- * and nothing in it is no number. Input: how many blocks (1 byte), then float32: median, low and high end, the calls. */
+/* The picture of a case's calls, whatever numbers a database holds: it has few bytes, its paths
+ * stay inside of the picture, and nothing in it is no number. Input: how many blocks (1 byte), then
+ * float32: median, low and high end, the calls. */
 #include "cgi/samples.h"
 
 #include "tests/fuzz/fuzz.h"
@@ -26,7 +27,8 @@ static void check_path(const char *data, const char *end)
 
 static void check_picture(const char *picture, size_t length)
 {
-	static const char begin[] = "<svg class=\"samples\" role=\"img\" aria-label=\"", end[] = "</svg>";
+	static const char begin[] = "<svg class=\"samples\" role=\"img\" aria-label=\"",
+					  end[] = "</svg>";
 	require(length < most_picture_bytes && strncmp(picture, begin, strlen(begin)) == 0);
 	require(strcmp(picture + length - strlen(end), end) == 0);
 	require_text(picture, length);
@@ -44,7 +46,7 @@ static void check_picture(const char *picture, size_t length)
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 {
 	cleanup_arena struct arena *arena = arena_new();
-	cleanup_buffer struct buffer picture = {0};
+	cleanup_buffer struct buffer picture = { 0 };
 	struct samples_range range;
 	size_t count;
 	if (length < 1)
@@ -52,8 +54,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 	const double *numbers = samples_read(arena, bytes + 1, length - 1, &count);
 	if (count < numbers_before)
 		return 0;
-	const struct samples samples = { .ns = numbers + numbers_before, .count = count - numbers_before, .median_ns = numbers[0],
-		.low_ns = numbers[1], .high_ns = numbers[2], .blocks = (int8_t)bytes[0] };
+	const struct samples samples = { .ns = numbers + numbers_before,
+		.count = count - numbers_before,
+		.median_ns = numbers[0],
+		.low_ns = numbers[1],
+		.high_ns = numbers[2],
+		.blocks = (int8_t)bytes[0] };
 	html_samples(&picture, &samples);
 	require(samples_range(&samples, &range) == (picture.length > 0));
 	if (!picture.length)

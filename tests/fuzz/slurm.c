@@ -1,4 +1,5 @@
-/* What Slurm's programs print: names in it are chosen by whoever runs the cluster, or has a job there. */
+/* What Slurm's programs print: names in it are chosen by whoever runs the cluster, or has a job
+ * there. */
 #include "worker/slurm.h"
 
 #include "tests/fuzz/fuzz.h"
@@ -11,7 +12,8 @@ static void check_offers(struct arena *arena, const char *text, const char *part
 	require(count >= 1 && strcmp(offers[count - 1].model, "CPU") == 0);
 	for (size_t i = 0; i < count; i++) {
 		require(offers[i].usable >= 0 && offers[i].usable <= offers[i].devices);
-		require(!*offers[i].model || slurm_is_name(offers[i].model, strlen(offers[i].model), slurm_model_bytes - 1));
+		require(!*offers[i].model
+			|| slurm_is_name(offers[i].model, strlen(offers[i].model), slurm_model_bytes - 1));
 		require(i == count - 1 || strncmp(offers[i].gres, "gpu", 3) == 0);
 	}
 }
@@ -27,7 +29,7 @@ static void check_options(const char *text)
 {
 	const char *words[slurm_most_words];
 	struct slurm_options options;
-	struct error error = {0};
+	struct error error = { 0 };
 	int rc = slurm_options_read(&options, "H200", text, &error);
 	if (rc) {
 		require_error(rc, &error);
@@ -42,7 +44,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 {
 	cleanup_free char *text = fuzz_string(bytes, length);
 	cleanup_arena struct arena *arena = arena_new();
-	cleanup_buffer struct buffer end = {0}, error = {0};
+	cleanup_buffer struct buffer end = { 0 }, error = { 0 };
 	struct slurm_job job;
 	struct slurm_leftover left[4];
 	check_offers(arena, text, NULL);

@@ -1,4 +1,5 @@
-/* Tasks of every form: what is accepted keeps the limits, has all its files, and survives being kept as JSON. */
+/* Tasks of every form: what is accepted keeps the limits, has all its files, and survives being
+ * kept as JSON. */
 #include "lib/task.h"
 
 #include "lib/formula.h"
@@ -28,7 +29,8 @@ static void check_files(const struct task *task)
 
 static void check_limits(const struct task *task)
 {
-	const int64_t timeouts_s[] = { task->test_timeout_s, task->benchmark_timeout_s, task->ranked_timeout_s };
+	const int64_t timeouts_s[] = { task->test_timeout_s, task->benchmark_timeout_s,
+		task->ranked_timeout_s };
 	for (size_t i = 0; i < COUNT(timeouts_s); i++)
 		require(timeouts_s[i] >= 1 && timeouts_s[i] <= task_most_timeout_s);
 	check_cases(task->tests, task->test_count);
@@ -37,12 +39,15 @@ static void check_limits(const struct task *task)
 	require(task->language == TASK_CU ? task->source_count > 0 : task->main != NULL);
 	for (size_t i = 0; i < task->benchmark_count; i++) {
 		double value;
-		require(!task->flops || formula_evaluate(task->flops, task->benchmarks[i], &value, NULL) == 0);
-		require(!task->bytes || formula_evaluate(task->bytes, task->benchmarks[i], &value, NULL) == 0);
+		require(
+			!task->flops || formula_evaluate(task->flops, task->benchmarks[i], &value, NULL) == 0);
+		require(
+			!task->bytes || formula_evaluate(task->bytes, task->benchmarks[i], &value, NULL) == 0);
 	}
 }
 
-static void check_contents(struct arena *arena, const struct task *task, const struct fileset *upload)
+static void check_contents(
+	struct arena *arena, const struct task *task, const struct fileset *upload)
 {
 	struct task_content *contents;
 	size_t count, files = 0;
@@ -74,7 +79,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 	struct fileset upload = fuzz_upload(arena, text, length);
 	struct task *task = NULL;
 	struct task_faults faults;
-	struct error error = {0};
+	struct error error = { 0 };
 	int rc = task_check(arena, &upload, fuzz_stock(), &task, &faults);
 	int first = task_parse(arena, &upload, fuzz_stock(), &task, &error);
 	require((rc == 0) == (first == 0));

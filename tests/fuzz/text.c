@@ -7,7 +7,7 @@
 
 static void check_printable(const char *text)
 {
-	cleanup_buffer struct buffer out = {0}, again = {0};
+	cleanup_buffer struct buffer out = { 0 }, again = { 0 };
 	text_append_printable(&out, text);
 	if (out.length)
 		require_sentence(out.data);
@@ -17,7 +17,7 @@ static void check_printable(const char *text)
 
 static void check_valid(const char *bytes, size_t length)
 {
-	cleanup_buffer struct buffer out = {0};
+	cleanup_buffer struct buffer out = { 0 };
 	text_append_valid(&out, bytes, length);
 	require_text(buffer_string(&out), out.length);
 	require(out.length <= 3 * length);
@@ -30,21 +30,30 @@ static void check_quote(const char *bytes, size_t length)
 	cleanup_arena struct arena *arena = arena_new();
 	const char *quoted = quote_bytes(arena, bytes, length);
 	require_sentence(quoted);
-	require(quoted[0] == '"' && text_ends_with(quoted, "\"") && strlen(quoted) <= 4 * quote_most_bytes + 5);
+	require(quoted[0] == '"' && text_ends_with(quoted, "\"")
+		&& strlen(quoted) <= 4 * quote_most_bytes + 5);
 }
 
 /* Escaped text holds no sign that means something, and a browser reads the same text again. */
 static void check_html(const char *text)
 {
-	static const struct { const char *entity; char byte; } entities[] = {
-		{ "&amp;", '&' }, { "&lt;", '<' }, { "&gt;", '>' }, { "&quot;", '"' }, { "&#39;", '\'' },
+	static const struct {
+		const char *entity;
+		char byte;
+	} entities[] = {
+		{ "&amp;", '&' },
+		{ "&lt;", '<' },
+		{ "&gt;", '>' },
+		{ "&quot;", '"' },
+		{ "&#39;", '\'' },
 	};
-	cleanup_buffer struct buffer out = {0};
+	cleanup_buffer struct buffer out = { 0 };
 	html_attribute(&out, text);
 	for (const char *at = buffer_string(&out); *at; text++) {
 		require(!strchr("<>\"'", *at));
 		size_t i = 0;
-		while (*at == '&' && i < COUNT(entities) && strncmp(at, entities[i].entity, strlen(entities[i].entity)) != 0)
+		while (*at == '&' && i < COUNT(entities)
+			&& strncmp(at, entities[i].entity, strlen(entities[i].entity)) != 0)
 			i++;
 		require(*at != '&' || (i < COUNT(entities) && entities[i].byte == *text));
 		require(*at == '&' || *at == *text);

@@ -1,4 +1,5 @@
-/* An upload as one text, so that all its files can be changed by libFuzzer: a line `=== PATH` begins a file. */
+/* An upload as one text, so that all its files can be changed by libFuzzer: a line `=== PATH`
+ * begins a file. */
 #ifndef PODIUM_TESTS_FUZZ_UPLOAD_H
 #define PODIUM_TESTS_FUZZ_UPLOAD_H
 
@@ -8,7 +9,8 @@
 #include "tests/fuzz/fuzz.h"
 
 /* Only what a zip can hold is added. */
-static inline void fuzz_add_file(struct fileset *set, const char *path, const char *bytes, size_t length)
+static inline void fuzz_add_file(
+	struct fileset *set, const char *path, const char *bytes, size_t length)
 {
 	if (!path_fault(path, strlen(path)) && set->count < fileset_most_files)
 		fileset_add(set, path, bytes, length, NULL);
@@ -25,7 +27,8 @@ static inline struct fileset fuzz_upload(struct arena *arena, const char *text, 
 		if ((size_t)(line_end - at) > sizeof mark - 1 && memcmp(at, mark, sizeof mark - 1) == 0) {
 			if (path)
 				fuzz_add_file(&set, path, begin, (size_t)(at - begin));
-			path = arena_strndup(arena, at + sizeof mark - 1, (size_t)(line_end - at) - (sizeof mark - 1));
+			path = arena_strndup(
+				arena, at + sizeof mark - 1, (size_t)(line_end - at) - (sizeof mark - 1));
 			begin = stop ? stop + 1 : end;
 		}
 		at = stop ? stop + 1 : end;

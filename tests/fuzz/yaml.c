@@ -29,7 +29,13 @@ static void print_text(struct buffer *out, const char *text)
 	for (size_t length = strlen(text), at = 0, step; at < length; at += step) {
 		uint32_t point = (unsigned char)text[at];
 		for (step = 1; step < 4 && ((unsigned char)text[at + step] & 0xc0) == 0x80; step++)
-			point = (step == 1 ? point & (point >= 0xf0 ? 0x07 : point >= 0xe0 ? 0x0f : 0x1f) : point) << 6 | (text[at + step] & 0x3f);
+			point = (step == 1 ? point
+								& (point >= 0xf0        ? 0x07
+										: point >= 0xe0 ? 0x0f
+														: 0x1f)
+							   : point)
+					<< 6
+				| (text[at + step] & 0x3f);
 		buffer_printf(out, "\\U%08X", point);
 	}
 	buffer_byte(out, '"');
@@ -57,11 +63,13 @@ static void print(struct buffer *out, const struct yaml_node *node)
 
 static void require_same(const struct yaml_node *a, const struct yaml_node *b)
 {
-	require(a->kind == b->kind && a->count == b->count && a->truth == b->truth && a->integer == b->integer);
+	require(a->kind == b->kind && a->count == b->count && a->truth == b->truth
+		&& a->integer == b->integer);
 	require(memcmp(&a->real, &b->real, sizeof a->real) == 0);
 	require(a->kind == YAML_NULL || strcmp(a->text, b->text) == 0);
 	const struct yaml_node *other = b->first;
-	for (const struct yaml_node *child = a->first; child; child = child->next, other = other->next) {
+	for (const struct yaml_node *child = a->first; child;
+		 child = child->next, other = other->next) {
 		if (child->key)
 			require_same(child->key, other->key);
 		require_same(child, other);
@@ -70,12 +78,13 @@ static void require_same(const struct yaml_node *a, const struct yaml_node *b)
 
 static void check_round_trip(struct arena *arena, const struct yaml_node *root)
 {
-	cleanup_buffer struct buffer text = {0};
+	cleanup_buffer struct buffer text = { 0 };
 	struct yaml_node *again;
-	struct error error = {0};
+	struct error error = { 0 };
 	print(&text, root);
 	/* Two empty keys, one written "" and one ~, are two keys, but not once both are written out. */
-	if (text.length <= yaml_most_bytes && yaml_parse(arena, "again", text.data, text.length, &again, &error) == 0)
+	if (text.length <= yaml_most_bytes
+		&& yaml_parse(arena, "again", text.data, text.length, &again, &error) == 0)
 		require_same(root, again);
 	else
 		require(text.length > yaml_most_bytes || strstr(error.text, "is there twice"));
@@ -86,10 +95,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 	cleanup_free char *text = fuzz_string(bytes, length);
 	cleanup_arena struct arena *arena = arena_new();
 	struct yaml_node *root = NULL;
-	struct error error = {0};
-	int lines = 2 /* what is missing at the end stands on the line behind it */, rc = yaml_parse(arena, "task.yml", text, length, &root, &error);
-	for (size_t i = 0; i < length; i++) /* YAML 1.1 has five line ends; each of them has one byte that is counted here */
-		lines += text[i] == '\n' || text[i] == '\r' || text[i] == '\x85' || text[i] == '\xa8' || text[i] == '\xa9';
+	struct error error = { 0 };
+	int lines = 2 /* what is missing at the end stands on the line behind it */,
+		rc = yaml_parse(arena, "task.yml", text, length, &root, &error);
+	for (size_t i = 0; i < length;
+		 i++) /* YAML 1.1 has five line ends; each of them has one byte that is counted here */
+		lines += text[i] == '\n' || text[i] == '\r' || text[i] == '\x85' || text[i] == '\xa8'
+			|| text[i] == '\xa9';
 	if (rc) {
 		require_error(rc, &error);
 		require(strncmp(error.text, "task.yml", 8) == 0);

@@ -1,4 +1,5 @@
-/* Zips. Half of what libFuzzer changes gets its checksums and sizes mended, so that it is read to the end. */
+/* Zips. Half of what libFuzzer changes gets its checksums and sizes mended, so that it is read to
+ * the end. */
 #include "lib/fileset.h"
 
 #include "tests/fuzz/fuzz.h"
@@ -11,11 +12,13 @@
 static void check_path(const char *path)
 {
 	require(path_fault(path, strlen(path)) == NULL);
-	require(*path && *path != '/' && strlen(path) <= fileset_most_path_bytes && !strpbrk(path, "\\\n\r\t"));
+	require(*path && *path != '/' && strlen(path) <= fileset_most_path_bytes
+		&& !strpbrk(path, "\\\n\r\t"));
 	size_t depth = 0;
 	for (const char *part = path; part; depth++) {
 		size_t length = strcspn(part, "/");
-		require(length > 0 && strncmp(part, "..", length > 2 ? length : 2) != 0 && strncmp(part, ".", length) != 0);
+		require(length > 0 && strncmp(part, "..", length > 2 ? length : 2) != 0
+			&& strncmp(part, ".", length) != 0);
 		part = part[length] ? part + length + 1 : NULL;
 	}
 	require(depth <= fileset_most_path_depth);
@@ -37,26 +40,33 @@ static void check_set(const struct fileset *set)
 	require(total <= fileset_most_total_bytes);
 }
 
-/* Packed again, it gives the same files. The second file keeps one top folder from being stripped. */
+/* Packed again, it gives the same files. The second file keeps one top folder from being stripped.
+ */
 static void check_round_trip(struct arena *arena, const struct fileset *set)
 {
-	cleanup_buffer struct buffer zip = {0};
+	cleanup_buffer struct buffer zip = { 0 };
 	struct zip_entry *entries = arena_array(arena, struct zip_entry, set->count + 1);
 	for (size_t i = 0; i < set->count; i++)
-		entries[i] = (struct zip_entry){ .name = set->files[i].path, .bytes = set->files[i].bytes, .length = set->files[i].length };
+		entries[i] = (struct zip_entry){
+			.name = set->files[i].path, .bytes = set->files[i].bytes, .length = set->files[i].length
+		};
 	entries[set->count] = (struct zip_entry){ .name = "~top", .bytes = "" };
 	if (set->count == fileset_most_files || fileset_find(set, "~top"))
 		return;
 	make_zip(&zip, entries, set->count + 1);
 	struct fileset again = fileset_make(arena);
-	struct error error = {0};
-	int rc = zip.length > fileset_most_zip_bytes ? ERROR_LIMIT : fileset_from_zip(&again, zip.data, zip.length, &error);
+	struct error error = { 0 };
+	int rc = zip.length > fileset_most_zip_bytes
+		? ERROR_LIMIT
+		: fileset_from_zip(&again, zip.data, zip.length, &error);
 	if (rc == ERROR_LIMIT || (rc == ERROR_CONFLICT && strstr(error.text, "~top")))
 		return;
 	require(rc == 0 && again.count == set->count + 1);
 	for (size_t i = 0; i < set->count; i++) {
-		require(strcmp(again.files[i].path, set->files[i].path) == 0 && again.files[i].length == set->files[i].length);
-		require(!again.files[i].length || memcmp(again.files[i].bytes, set->files[i].bytes, again.files[i].length) == 0);
+		require(strcmp(again.files[i].path, set->files[i].path) == 0
+			&& again.files[i].length == set->files[i].length);
+		require(!again.files[i].length
+			|| memcmp(again.files[i].bytes, set->files[i].bytes, again.files[i].length) == 0);
 	}
 }
 
@@ -65,7 +75,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 	cleanup_free char *zip = fuzz_string(bytes, length);
 	cleanup_arena struct arena *arena = arena_new();
 	struct fileset set = fileset_make(arena);
-	struct error error = {0};
+	struct error error = { 0 };
 	int rc = fileset_from_zip(&set, zip, length, &error);
 	if (rc) {
 		require_error(rc, &error);
@@ -100,7 +110,10 @@ static void put_little(uint8_t *at, uint32_t value)
 static uint32_t unpacked_crc(const uint8_t *packed, uint32_t length, uint32_t *size)
 {
 	static uint8_t out[64 * 1024];
-	z_stream stream = { .next_in = (Bytef *)(uintptr_t)packed, .avail_in = length, .next_out = out, .avail_out = sizeof out };
+	z_stream stream = { .next_in = (Bytef *)(uintptr_t)packed,
+		.avail_in = length,
+		.next_out = out,
+		.avail_out = sizeof out };
 	if (inflateInit2(&stream, -MAX_WBITS) == Z_OK) {
 		inflate(&stream, Z_FINISH);
 		inflateEnd(&stream);
@@ -120,7 +133,8 @@ static void mend(uint8_t *bytes, size_t length, uint8_t *entry)
 	if (start > length || packed > length - start)
 		return;
 	uint32_t size = (uint32_t)packed;
-	uint32_t crc = little(entry + 10, 2) == 8 ? unpacked_crc(bytes + start, size, &size) : (uint32_t)crc32(0, bytes + start, size);
+	uint32_t crc = little(entry + 10, 2) == 8 ? unpacked_crc(bytes + start, size, &size)
+											  : (uint32_t)crc32(0, bytes + start, size);
 	uint8_t *places[] = { entry + 16, local + 14 };
 	for (size_t i = 0; i < COUNT(places); i++) {
 		put_little(places[i], crc);

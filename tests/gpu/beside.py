@@ -34,27 +34,35 @@ WRAPPER = '#include "kernels.cuh"\n__global__ void nothing() {}\nextern "C" void
 
 
 def python_call():
-	spec = importlib.util.spec_from_file_location("right", HERE / "tasks" / "accuracy_py" / "samples" / "right.py")
+	spec = importlib.util.spec_from_file_location(
+		"right", HERE / "tasks" / "accuracy_py" / "samples" / "right.py")
 	module = importlib.util.module_from_spec(spec)
 	spec.loader.exec_module(module)
-	return lambda row, source, output: module.WORKS[row.work](source, output, row.amount), lambda: torch.cuda._sleep(1)
+	return lambda row, source, output: module.WORKS[row.work](source, output, row.amount
+																), lambda: torch.cuda._sleep(1)
 
 
 def cuda_call():
 	"""The kernels of the sample, in a library."""
 	folder = pathlib.Path(tempfile.mkdtemp(prefix="podium-beside."))
 	(folder / "wrapper.cu").write_text(WRAPPER)
-	subprocess.run(["nvcc", "-O3", "-std=c++20", "-arch=native", "-shared", "-Xcompiler", "-fPIC", "-I", HERE / "tasks" / "accuracy_cu", "-o",
-		folder / "wrapper.so", folder / "wrapper.cu"], check=True)
+	subprocess.run([
+		"nvcc", "-O3", "-std=c++20", "-arch=native", "-shared", "-Xcompiler", "-fPIC", "-I",
+		HERE / "tasks" / "accuracy_cu", "-o", folder / "wrapper.so", folder / "wrapper.cu"
+	], check=True)
 	library = ctypes.CDLL(folder / "wrapper.so")
 	work = library.work
 	work.argtypes = [ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_long]
-	return lambda row, source, output: work(row.work, source.data_ptr(), output.data_ptr(), row.size, row.amount), library.run_nothing
+	return lambda row, source, output: work(row.work, source.data_ptr(), output.data_ptr(), row.
+		size, row.amount), library.run_nothing
 
 
 def kernels_of(recorded):
 	"""But those of the flush."""
-	return [event for event in recorded.events() if event.device_type.name == "CUDA" and "Fill" not in event.name and event.device_time > 0]
+	return [
+		event for event in recorded.events()
+		if event.device_type.name == "CUDA" and "Fill" not in event.name and event.device_time > 0
+	]
 
 
 def print_empty(language, run_empty):
@@ -69,14 +77,18 @@ def print_empty(language, run_empty):
 				run_empty()
 				torch.cuda.synchronize()
 		times = [event.device_time for event in kernels_of(recorded)][CALLS:]
-		print(f"# {language}: the empty kernel takes {statistics.median(times):.3f} us{' behind a flush' if is_cold else ''}", file=sys.stderr)
+		print(
+			f"# {language}: the empty kernel takes {statistics.median(times):.3f} us{' behind a flush' if is_cold else ''}",
+			file=sys.stderr)
 
 
 class Bench:
+
 	def __init__(self, row, call):
 		count = max(2, min(64, ROTATED_BYTES // (8 * row.size)))
 		self.row, self.call = row, call
-		self.sets = [(torch.rand(row.size, device="cuda"), torch.empty(row.size, device="cuda")) for _ in range(count)]
+		self.sets = [(torch.rand(row.size, device="cuda"), torch.empty(row.size, device="cuda"))
+			for _ in range(count)]
 		self.flush = torch.empty(FLUSH_BYTES // 4, dtype=torch.int32, device="cuda")
 		for index in range(len(self.sets)):
 			self.once(index)
@@ -121,9 +133,11 @@ class Bench:
 			for index in range(CALLS):
 				self.cold(index)
 				torch.cuda.synchronize()
-		kernels = sorted((event.time_range.start, event.time_range.end, event.device_time) for event in kernels_of(recorded))
+		kernels = sorted((event.time_range.start, event.time_range.end, event.device_time)
+			for event in kernels_of(recorded))
 		each = len(kernels) // CALLS
-		calls = [kernels[first:first + each] for first in range(0, each * CALLS, each)] if each else []
+		calls = [kernels[first:first + each]
+			for first in range(0, each * CALLS, each)] if each else []
 		if not calls:
 			return float("nan"), float("nan")
 		return (statistics.median(sum(kernel[2] for kernel in one) for one in calls),
@@ -136,7 +150,10 @@ def main(language, *numbers):
 	for row in [ROWS[int(number)] for number in numbers]:
 		bench = Bench(row, call)
 		own, span = bench.profiled()
-		figures = {"own": own, "span": span, "events": bench.events(bench.once), "pair": bench.events(lambda index: None), "window": bench.window()}
+		figures = {
+			"own": own, "span": span, "events": bench.events(bench.once),
+			"pair": bench.events(lambda index: None), "window": bench.window()
+		}
 		print(json.dumps({"row": ROWS.index(row), **figures}), flush=True)
 		del bench
 		torch.cuda.empty_cache()

@@ -1,5 +1,3 @@
-
-
 # ---- tests/gpu/steadiness puts this behind the reference of accuracy_py, which is imported by the judge ----
 # In the place of each call's time the judge then reports what tests/gpu/steadiness names in FIGURES, for each block that counts; each
 # plus 2^20 ns, because a time is not negative.
@@ -23,6 +21,7 @@ def figures_of(block):
 
 
 class ToldSummary(Summary):
+
 	def __init__(self, blocks, *of_what):
 		super().__init__(blocks, *of_what)
 		self.samples = [(1 << 20) + figure for block in blocks for figure in figures_of(block)]

@@ -23,7 +23,8 @@ def open_bundle(folder):
 
 
 def find_python():
-	return subprocess.run([pathlib.Path(os.environ["B"]) / "podium-run", "--find-python"], capture_output=True, text=True, check=True).stdout.strip()
+	return subprocess.run([pathlib.Path(os.environ["B"]) / "podium-run", "--find-python"],
+		capture_output=True, text=True, check=True).stdout.strip()
 
 
 def find_device(index=0):
@@ -31,12 +32,18 @@ def find_device(index=0):
 	query = ["nvidia-smi", "--query-gpu=name,uuid,compute_cap", "--format=csv,noheader"]
 	answer = subprocess.run(query, capture_output=True, text=True, check=True)
 	name, uuid, capability = answer.stdout.splitlines()[index].split(", ")
-	return {"model": name.removeprefix("NVIDIA "), "uuid": uuid, "index": index, "compute_capability": capability}
+	return {
+		"model": name.removeprefix("NVIDIA "), "uuid": uuid, "index": index,
+		"compute_capability": capability
+	}
 
 
 def behind_reference(job, addition):
 	"""The job with this behind the reference, which the judge imports."""
-	return {**job, "files": [{**file, "text": file["text"] + addition} if file["path"] == "reference.py" else file for file in job["files"]]}
+	return {
+		**job, "files": [{**file, "text": file["text"] +
+		addition} if file["path"] == "reference.py" else file for file in job["files"]]
+	}
 
 
 def groups_of(event, count):
@@ -58,10 +65,17 @@ class Engine:
 	def run(self, job, mode, task, **members):
 		"""The result; ends the program if the job does not pass."""
 		self.count += 1
-		self.runner.send({"job": {**job, **self.tools, "id": self.count, "mode": mode, "task": {**job["task"], **task}, **members}})
+		self.runner.send({
+			"job": {
+			**job, **self.tools, "id": self.count, "mode": mode, "task": {**job["task"], **task},
+			**members
+			}
+		})
 		result = self.runner.result(self.count)
 		if result.verdict != "passed":
-			raise SystemExit(f"a job got {result.verdict} on the engine {result.engine}: {result.reason}\n{result.log('stderr')}")
+			raise SystemExit(
+				f"a job got {result.verdict} on the engine {result.engine}: {result.reason}\n{result.log('stderr')}"
+			)
 		return result
 
 	def close(self):

@@ -26,7 +26,8 @@ def custom_kernel(data):
 
 
 def submit(source):
-	answer = author.post("/leaderboard/vectoradd_py/submit", [("mode", "test"), ("gpu", MODEL), ("code", source)])
+	answer = author.post("/leaderboard/vectoradd_py/submit", [("mode", "test"), ("gpu", MODEL),
+		("code", source)])
 	return int(answer.location.rsplit("/", 1)[1])
 
 
@@ -35,11 +36,14 @@ def job(submission):
 
 
 def ends(submission):
-	return until(lambda: job(submission)["state"] in ("done", "failed") and job(submission)) or job(submission)
+	return until(lambda: job(submission)["state"] in
+		("done", "failed") and job(submission)) or job(submission)
 
 
 def stored(submission):
-	return sql(f"SELECT attempt, lost_gpus, COALESCE(reason, '') FROM jobs WHERE submission_id = {submission}")[0]
+	return sql(
+		f"SELECT attempt, lost_gpus, COALESCE(reason, '') FROM jobs WHERE submission_id = {submission}"
+	)[0]
 
 
 def quarantined():
@@ -49,7 +53,8 @@ def quarantined():
 def release_all():
 	lose.unlink(missing_ok=True)
 	for uuid_of_gpu, _ in quarantined():
-		subprocess.run([os.environ["ADMIN"], "gpu", "release", uuid_of_gpu], check=True, stdout=subprocess.DEVNULL)
+		subprocess.run([os.environ["ADMIN"], "gpu", "release", uuid_of_gpu], check=True,
+			stdout=subprocess.DEVNULL)
 
 
 name = "drill-" + uuid.uuid4().hex[:8]
@@ -57,12 +62,14 @@ author.post("/register", [("name", name), ("password", uuid.uuid4().hex)])
 step("a right kernel passes", ends(submit(RIGHT))["verdict"] == "passed")
 
 result = ends(submit(ILLEGAL))
-step("an illegal address is the submission's runtime error", result["verdict"] == "runtime error", result["reason"])
+step("an illegal address is the submission's runtime error", result["verdict"] == "runtime error",
+	result["reason"])
 step("and puts no GPU into quarantine", not quarantined(), str(quarantined() or ""))
 step("the next job passes", ends(submit(RIGHT))["verdict"] == "passed")
 
 lose.write_text("lost\n")
-step("a GPU that is lost while idle goes into quarantine", bool(until(quarantined, 30)), str(quarantined()))
+step("a GPU that is lost while idle goes into quarantine", bool(until(quarantined, 30)),
+	str(quarantined()))
 waiting = submit(RIGHT)
 time.sleep(3)
 if len(quarantined()) == len(sql(f"SELECT uuid FROM gpus WHERE model = '{MODEL}'")):
@@ -70,10 +77,13 @@ if len(quarantined()) == len(sql(f"SELECT uuid FROM gpus WHERE model = '{MODEL}'
 release_all()
 step("after its release the GPU works", ends(waiting)["verdict"] == "passed")
 
-broken = submit(SLOW.replace("return torch.add(A, B, out=output)", "raise RuntimeError('CUDA error: device lost')"))
+broken = submit(
+	SLOW.replace("return torch.add(A, B, out=output)",
+	"raise RuntimeError('CUDA error: device lost')"))
 until(lambda: job(broken)["state"] == "running" and job(broken)["stage"].startswith("test"))
 lose.write_text("xid 79\n")
-step("Xid 79 under a job puts its GPU into quarantine", bool(until(quarantined)), str(quarantined()))
+step("Xid 79 under a job puts its GPU into quarantine", bool(until(quarantined)),
+	str(quarantined()))
 seen = until(lambda: stored(broken)[1] != "0" and stored(broken))
 step("the job is not charged for it", bool(seen) and int(seen[0]) <= 1, str(seen))
 release_all()

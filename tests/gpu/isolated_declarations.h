@@ -1,6 +1,6 @@
-/* The isolated engine's declarations of the CUDA driver and of NVML against the toolkit's own headers, those of them that
- * are here. What differs does not compile.
- * `cc -fsyntax-only -Werror -I. -x c tests/gpu/isolated_declarations.h` is the whole test. */
+/* The isolated engine's declarations of the CUDA driver and of NVML against the toolkit's own
+ * headers, those of them that are here. What differs does not compile. `cc -fsyntax-only -Werror
+ * -I. -x c tests/gpu/isolated_declarations.h` is the whole test. */
 #ifndef PODIUM_TESTS_GPU_ISOLATED_DECLARATIONS_H
 #define PODIUM_TESTS_GPU_ISOLATED_DECLARATIONS_H
 
@@ -23,10 +23,13 @@
 
 #define SAME_VALUE(ours, theirs) _Static_assert((long long)(ours) == (long long)(theirs), #theirs);
 #define SAME_TYPE(name, member, parameters) \
-	_Static_assert(__builtin_types_compatible_p(__typeof__(&name), unsigned int (*) parameters), #name);
+	_Static_assert( \
+		__builtin_types_compatible_p(__typeof__(&name), unsigned int(*) parameters), #name);
 #define SAME_PLACE(ours, our_member, theirs, their_member) \
-	_Static_assert(offsetof(ours, our_member) == offsetof(theirs, their_member), #theirs "." #their_member); \
-	_Static_assert(sizeof(((ours *)0)->our_member) == sizeof(((theirs *)0)->their_member), #theirs "." #their_member);
+	_Static_assert( \
+		offsetof(ours, our_member) == offsetof(theirs, their_member), #theirs "." #their_member); \
+	_Static_assert(sizeof(((ours *)0)->our_member) == sizeof(((theirs *)0)->their_member), \
+		#theirs "." #their_member);
 
 #ifdef CUDA_VERSION
 SAME_VALUE(CUDA_CALL_SUCCEEDED, CUDA_SUCCESS)

@@ -1,6 +1,7 @@
-/* The isolated engine's native part on a real GPU: a judge, and a contestant in namespaces of its own that maps the judge's
- * memory. Shows that memory goes from one to the other, that a probe sees what a running kernel has not written yet, and what
- * calls and probes cost. tests/gpu/isolated_native builds and starts it: isolated_native KERNELS.ptx, as root.
+/* The isolated engine's native part on a real GPU: a judge, and a contestant in namespaces of its
+ * own that maps the judge's memory. Shows that memory goes from one to the other, that a probe sees
+ * what a running kernel has not written yet, and what calls and probes cost.
+ * tests/gpu/isolated_native builds and starts it: isolated_native KERNELS.ptx, as root.
  *
  * Exit code 0: everything held that must; the times are there to be read. */
 #include "harness/isolated/native.h"
@@ -19,8 +20,13 @@
 #include <unistd.h>
 
 enum {
-	output_words = 1 << 14, output_bytes = output_words * 4, cache_bytes = 256 << 20, rounds = 300, probe_rounds = 60,
-	POISON = 0x7fc0dead, FINISHED = 0x3f800000,
+	output_words = 1 << 14,
+	output_bytes = output_words * 4,
+	cache_bytes = 256 << 20,
+	rounds = 300,
+	probe_rounds = 60,
+	POISON = 0x7fc0dead,
+	FINISHED = 0x3f800000,
 };
 
 /* What the contestant does in a call: the low bits of the slot; the rest is the duration in us. */
@@ -87,7 +93,8 @@ static void enter_namespaces(char *names, size_t bytes)
 	write_file("/proc/self/setgroups", "deny");
 	write_file("/proc/self/uid_map", "0 0 1");
 	write_file("/proc/self/gid_map", "0 0 1");
-	pid_t inside = fork(); /* the first process there; only now the namespace of processes has a name */
+	pid_t inside =
+		fork(); /* the first process there; only now the namespace of processes has a name */
 	if (inside < 0)
 		give_up("no process can be started: %m");
 	name_namespaces(names, bytes);
@@ -95,12 +102,16 @@ static void enter_namespaces(char *names, size_t bytes)
 		waitpid(inside, &status, 0);
 		exit(WIFEXITED(status) ? WEXITSTATUS(status) : 1);
 	}
-	/* The driver looks at itself there. A container with masked files refuses a new one; the old one then does. */
-	if (mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) || mount("proc", "/proc", "proc", 0, NULL))
+	/* The driver looks at itself there. A container with masked files refuses a new one; the old
+	 * one then does. */
+	if (mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL)
+		|| mount("proc", "/proc", "proc", 0, NULL))
 		fprintf(stderr, "isolated_native: the contestant keeps the judge's /proc\n");
 }
 
-struct kernels { CUfunction nothing, hold; };
+struct kernels {
+	CUfunction nothing, hold;
+};
 
 static struct kernels load_kernels(const char *path)
 {
@@ -126,9 +137,10 @@ static uint64_t read_clock(const uint64_t *clock)
 	return __atomic_load_n(clock, __ATOMIC_ACQUIRE);
 }
 
-/* "Done" for EARLY is when the kernel runs for certain and has hardly begun. The time that it had then goes to the judge as
- * own_ns, of which a double holds that many bits. */
-static double do_work(const struct kernels *kernels, uint32_t slot, uint64_t output, uint64_t *clock)
+/* "Done" for EARLY is when the kernel runs for certain and has hardly begun. The time that it had
+ * then goes to the judge as own_ns, of which a double holds that many bits. */
+static double do_work(
+	const struct kernels *kernels, uint32_t slot, uint64_t output, uint64_t *clock)
 {
 	const uint64_t before = read_clock(clock);
 	uint64_t duration_ns = (uint64_t)(slot >> 8) * 1000;
@@ -148,9 +160,11 @@ static void launch_nothing(const struct kernels *kernels)
 	CUDA(cuCtxSynchronize());
 }
 
-/* What needs no SM: the input to the host, the output back, by the copy engines, which do not wait for the judge's head.
- * `by_way` is pinned. A kernel afterwards makes it look like any other call. */
-static void work_beside_the_sms(const struct kernels *kernels, bool with_kernel, uint64_t output, void *by_way)
+/* What needs no SM: the input to the host, the output back, by the copy engines, which do not wait
+ * for the judge's head. `by_way` is pinned. A kernel afterwards makes it look like any other call.
+ */
+static void work_beside_the_sms(
+	const struct kernels *kernels, bool with_kernel, uint64_t output, void *by_way)
 {
 	CUDA(cuMemcpyDtoHAsync(by_way, output + output_bytes / 2, 4096, CU_STREAM_LEGACY));
 	CUDA(cuStreamSynchronize(CU_STREAM_LEGACY));
@@ -160,12 +174,14 @@ static void work_beside_the_sms(const struct kernels *kernels, bool with_kernel,
 		launch_nothing(kernels);
 }
 
-static void serve(struct isolated_page *page, int socket, const struct kernels *kernels, uint64_t output, struct isolated_gate *gate)
+static void serve(struct isolated_page *page, int socket, const struct kernels *kernels,
+	uint64_t output, struct isolated_gate *gate)
 {
 	struct isolated_order order;
 	struct isolated_affinity affinity;
 	void *clock, *by_way;
-	CUDA(cuMemHostAlloc(&clock, sizeof(uint64_t), CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP));
+	CUDA(cuMemHostAlloc(
+		&clock, sizeof(uint64_t), CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP));
 	CUDA(cuMemHostAlloc(&by_way, 4096, CU_MEMHOSTALLOC_PORTABLE));
 	memset(clock, 0, sizeof(uint64_t));
 	for (;;) {
@@ -227,10 +243,13 @@ struct judge {
 	bool held; /* what must */
 };
 
-static void send_descriptors(int socket, uint32_t kind, const int *descriptors, uint32_t count, const void *content, size_t length)
+static void send_descriptors(int socket, uint32_t kind, const int *descriptors, uint32_t count,
+	const void *content, size_t length)
 {
 	static struct isolated_frame frame;
-	frame = (struct isolated_frame){ .kind = kind, .length = (uint32_t)length, .descriptor_count = count };
+	frame = (struct isolated_frame){
+		.kind = kind, .length = (uint32_t)length, .descriptor_count = count
+	};
 	memcpy(frame.content, content, length);
 	MUST(isolated_send(socket, &frame, descriptors));
 }
@@ -239,7 +258,8 @@ static void expect(int socket, uint32_t kind, struct isolated_frame *frame)
 {
 	MUST(isolated_receive(socket, frame, NULL, INT64_C(60000000000)));
 	if (frame->kind != kind)
-		give_up("frame %u came in the place of %u: %.*s", frame->kind, kind, (int)frame->length, (const char *)frame->content);
+		give_up("frame %u came in the place of %u: %.*s", frame->kind, kind, (int)frame->length,
+			(const char *)frame->content);
 }
 
 static void check_namespaces(const struct isolated_frame *frame)
@@ -252,7 +272,8 @@ static void check_namespaces(const struct isolated_frame *frame)
 	printf("the contestant has its own user, pid, mount, ipc and net namespaces\n");
 }
 
-/* Seeing what the other one wrote, both ways: the judge poisons, the contestant's kernel reads nothing but writes all. */
+/* Seeing what the other one wrote, both ways: the judge poisons, the contestant's kernel reads
+ * nothing but writes all. */
 static bool output_is(const struct judge *judge, uint32_t expected)
 {
 	static uint32_t words[output_words];
@@ -270,15 +291,22 @@ static void open_judge(struct judge *judge, int socket)
 	struct isolated_affinity affinity;
 	*judge = (struct judge){ .held = true };
 	MUST(isolated_choose_cpus(&own_cpu, &cpu));
-	judge->call = (struct isolated_call){ .socket = socket, .command = ISOLATED_CALL, .cpu = cpu, .limit_ns = INT64_C(5000000000),
-		.probes = judge->probes, .seen = judge->seen };
+	judge->call = (struct isolated_call){ .socket = socket,
+		.command = ISOLATED_CALL,
+		.cpu = cpu,
+		.limit_ns = INT64_C(5000000000),
+		.probes = judge->probes,
+		.seen = judge->seen };
 	MUST(isolated_page_make(&judge->call.page, &page));
 	MUST(isolated_cuda_open());
 	MUST(isolated_memory_make(&judge->output, 1, output_bytes));
 	MUST(isolated_head_make(&judge->head));
 	CUDA(cuMemAlloc(&judge->cache, cache_bytes));
-	judge->probes[0] = (struct isolated_probe){ .address = judge->output.address, .bytes = 8, .is_cuda = 1 };
-	judge->probes[1] = (struct isolated_probe){ .address = judge->output.address + output_bytes - 4096, .bytes = 4096, .is_cuda = 1 };
+	judge->probes[0] =
+		(struct isolated_probe){ .address = judge->output.address, .bytes = 8, .is_cuda = 1 };
+	judge->probes[1] = (struct isolated_probe){
+		.address = judge->output.address + output_bytes - 4096, .bytes = 4096, .is_cuda = 1
+	};
 	for (uint64_t i = 0; i < isolated_most_lines; i++)
 		judge->places[i] = i * (output_bytes / isolated_most_lines);
 	MUST(isolated_gate_make(&judge->gate, &gate));
@@ -286,11 +314,13 @@ static void open_judge(struct judge *judge, int socket)
 	send_descriptors(socket, ISOLATED_HELLO, (const int[]){ page, gate }, 2, &hello, sizeof hello);
 	expect(socket, ISOLATED_READY, &frame);
 	check_namespaces(&frame);
-	send_descriptors(socket, ISOLATED_OUTPUTS, &judge->output.descriptor, 1, &judge->output.bytes, sizeof judge->output.bytes);
+	send_descriptors(socket, ISOLATED_OUTPUTS, &judge->output.descriptor, 1, &judge->output.bytes,
+		sizeof judge->output.bytes);
 	expect(socket, ISOLATED_MAPPED, &frame);
 	close(judge->output.descriptor);
 	judge->output.descriptor = -1;
-	MUST(isolated_pin(own_cpu, &affinity)); /* not before: the driver's threads would be born there */
+	MUST(isolated_pin(
+		own_cpu, &affinity)); /* not before: the driver's threads would be born there */
 	printf("judge on CPU %d, contestants on CPU %d; %llu KiB of GPU memory in both\n", own_cpu, cpu,
 		(unsigned long long)judge->output.bytes >> 10);
 }
@@ -304,7 +334,8 @@ struct way {
 	uint32_t open_us; /* when the gate opens, from the end of the head */
 };
 
-/* Poison, then everything out of the cache, then the mark; without a head all of it is waited for. */
+/* Poison, then everything out of the cache, then the mark; without a head all of it is waited for.
+ */
 static void one_call(struct judge *judge, const struct way *way)
 {
 	struct isolated_call *call = &judge->call;
@@ -312,7 +343,8 @@ static void one_call(struct judge *judge, const struct way *way)
 	call->slot = (uint32_t)way->work | (way->is_gated ? GATED : 0) | way->us << 8;
 	call->gate = way->is_gated ? judge->gate : NULL;
 	call->open_ns = way->open_us * INT64_C(1000);
-	call->withheld = (struct isolated_withheld){ judge->places, judge->lines[0], isolated_most_lines };
+	call->withheld =
+		(struct isolated_withheld){ judge->places, judge->lines[0], isolated_most_lines };
 	call->probe_count = way->has_probes ? 2 : 0;
 	call->head = way->has_head ? judge->head : NULL;
 	memset(judge->seen, 0, sizeof judge->seen);
@@ -339,7 +371,8 @@ static int compare(const void *a, const void *b)
 static double print_times(const char *name, double *us, size_t count)
 {
 	qsort(us, count, sizeof *us, compare);
-	printf("  %-58s %9.2f %9.2f %9.2f\n", name, us[count / 20], us[count / 2], us[count - 1 - count / 20]);
+	printf("  %-58s %9.2f %9.2f %9.2f\n", name, us[count / 20], us[count / 2],
+		us[count - 1 - count / 20]);
 	return us[count / 2];
 }
 
@@ -375,15 +408,18 @@ static void print_costs(struct judge *judge)
 		{ "null call, staging waited for", ISOLATED_EMPTY, 0, 0, false, false, false, 0 },
 		{ "null call behind a head", ISOLATED_EMPTY, 0, 0, true, false, false, 0 },
 		{ "null call behind a head, with 2 probes", ISOLATED_EMPTY, 0, 0, true, true, false, 0 },
-		{ "null call, its gate opens with the end of the head", ISOLATED_EMPTY, 0, 0, true, false, true, 0 },
+		{ "null call, its gate opens with the end of the head", ISOLATED_EMPTY, 0, 0, true, false,
+			true, 0 },
 		{ "null call, its gate opens 100 us later", ISOLATED_EMPTY, 0, 0, true, false, true, 100 },
 		{ "null call, its gate opens 135 us later", ISOLATED_EMPTY, 0, 0, true, false, true, 135 },
 		{ "null call, its gate opens 145 us later", ISOLATED_EMPTY, 0, 0, true, false, true, 145 },
 		{ "null call, its gate opens 160 us later", ISOLATED_EMPTY, 0, 0, true, false, true, 160 },
 	};
 	static const struct way beside[] = {
-		{ "no kernel: 4 KiB to the host and back, behind a head", ISOLATED_CALL, COPY, 0, true, false, false, 0 },
-		{ "the same and then an empty kernel, behind a head", ISOLATED_CALL, COPY_AND_KERNEL, 0, true, false, false, 0 },
+		{ "no kernel: 4 KiB to the host and back, behind a head", ISOLATED_CALL, COPY, 0, true,
+			false, false, 0 },
+		{ "the same and then an empty kernel, behind a head", ISOLATED_CALL, COPY_AND_KERNEL, 0,
+			true, false, false, 0 },
 	};
 	double medians[COUNT(ways)];
 	printf("\n  %-58s %9s %9s %9s\n", "microseconds", "5 %", "median", "95 %");
@@ -403,15 +439,16 @@ static void print_costs(struct judge *judge)
 
 static bool is_unfinished(const struct judge *judge)
 {
-	const uint32_t *words = (const uint32_t *)(const void *)(judge->seen + isolated_most_probe_bytes);
+	const uint32_t *words =
+		(const uint32_t *)(const void *)(judge->seen + isolated_most_probe_bytes);
 	for (size_t i = 0; i < isolated_most_probe_bytes / 4; i++)
 		if (words[i] != FINISHED)
 			return true;
 	return false;
 }
 
-/* Of the contestant's clock when it said "done" and of the one that the copy engine read, 8 bytes which a kernel writes
- * all the time. */
+/* Of the contestant's clock when it said "done" and of the one that the copy engine read, 8 bytes
+ * which a kernel writes all the time. */
 static double copy_engine_delay_us(const struct judge *judge)
 {
 	uint64_t read;
@@ -438,7 +475,8 @@ static void probe_kernels(struct judge *judge)
 		int early = 0, honest = 0, wrong = 0;
 		for (int i = 0; i < 2 * probe_rounds; i++) {
 			const bool is_early = i % 2;
-			struct way way = { "", ISOLATED_CALL, is_early ? EARLY : HONEST, durations_us[d], true, true, false, 0 };
+			struct way way = { "", ISOLATED_CALL, is_early ? EARLY : HONEST, durations_us[d], true,
+				true, false, 0 };
 			one_call(judge, &way);
 			*(is_early ? &early : &honest) += is_unfinished(judge);
 			if (is_early && is_unfinished(judge))
@@ -447,7 +485,8 @@ static void probe_kernels(struct judge *judge)
 				wait_for_kernel(judge);
 			wrong += !output_is(judge, FINISHED);
 		}
-		printf("  %5u us kernel: unfinished output seen after early \"done\" %d/%d, after honest \"done\" %d/%d; wrong in the end %d\n",
+		printf("  %5u us kernel: unfinished output seen after early \"done\" %d/%d, after honest "
+		       "\"done\" %d/%d; wrong in the end %d\n",
 			durations_us[d], early, probe_rounds, honest, probe_rounds, wrong);
 		judge->held = judge->held && early == probe_rounds && honest == 0 && wrong == 0;
 	}

@@ -11,10 +11,10 @@ extern "C" __global__ void nothing()
 {
 }
 
-/* Runs for a while and writes the GPU's time again and again to the first 8 bytes of the output and to the host; the rest
- * of the output comes last. One block. */
-extern "C" __global__ void hold(unsigned int *output, unsigned int words, unsigned long long duration_ns, unsigned long long *host_clock,
-	unsigned int finished)
+/* Runs for a while and writes the GPU's time again and again to the first 8 bytes of the output and
+ * to the host; the rest of the output comes last. One block. */
+extern "C" __global__ void hold(unsigned int *output, unsigned int words,
+	unsigned long long duration_ns, unsigned long long *host_clock, unsigned int finished)
 {
 	volatile unsigned long long *output_clock = (unsigned long long *)output, *clock = host_clock;
 	if (threadIdx.x == 0) {

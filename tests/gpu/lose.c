@@ -1,6 +1,7 @@
-/* Preloaded into podium-worker on a host with a real GPU: lets the driver say what it says when a GPU falls off the bus, for
- * as long as the file LOSE_FILE is there: "lost", or "xid 79" once. All else goes to the real library. A drill can do no more:
- * a GPU cannot be unplugged from within a machine that one only rents. */
+/* Preloaded into podium-worker on a host with a real GPU: lets the driver say what it says when a
+ * GPU falls off the bus, for as long as the file LOSE_FILE is there: "lost", or "xid 79" once. All
+ * else goes to the real library. A drill can do no more: a GPU cannot be unplugged from within a
+ * machine that one only rents. */
 #include "lib/nvml.h"
 
 #include <dlfcn.h>
@@ -10,7 +11,8 @@
 #include <string.h>
 
 static unsigned int (*real_memory)(struct nvmlDevice_st *device, struct nvml_memory *memory);
-static unsigned int (*real_wait)(struct nvmlEventSet_st *set, struct nvml_event *event, unsigned int timeout_ms);
+static unsigned int (*real_wait)(
+	struct nvmlEventSet_st *set, struct nvml_event *event, unsigned int timeout_ms);
 
 static int says(const char *wanted)
 {
@@ -29,7 +31,8 @@ static unsigned int memory_or_lost(struct nvmlDevice_st *device, struct nvml_mem
 	return says("lost") ? NVML_GPU_IS_LOST : real_memory(device, memory);
 }
 
-static unsigned int wait_or_xid(struct nvmlEventSet_st *set, struct nvml_event *event, unsigned int timeout_ms)
+static unsigned int wait_or_xid(
+	struct nvmlEventSet_st *set, struct nvml_event *event, unsigned int timeout_ms)
 {
 	static atomic_int told;
 	int is_xid = says("xid 79");

@@ -1,9 +1,10 @@
 
-/* ---- tests/gpu/accuracy puts this behind the reference of accuracy_cu, which is compiled into the judge ----
- * What order.py does, in judge.cu. */
+/* ---- tests/gpu/accuracy puts this behind the reference of accuracy_cu, which is compiled into the
+ * judge ---- What order.py does, in judge.cu. */
 #include "isolated/blocks.h"
 
-namespace podium {
+namespace podium
+{
 
 inline Values orders;
 
@@ -18,7 +19,7 @@ struct ToldBlock : Block {
 struct ToldSummary : Summary {
 	ToldSummary(const Blocks &all, const Values &own, const Rule &rule) : Summary(all, own, rule)
 	{
-		samples = orders.empty() ? Values{0} : orders;
+		samples = orders.empty() ? Values{ 0 } : orders;
 		orders.clear();
 	}
 };

@@ -1,5 +1,3 @@
-
-
 # ---- tests/gpu/accuracy puts this behind the reference of accuracy_py, which is imported by the judge ----
 # In the place of each call's time the judge then reports, for each block, those that are measured again included, by how much the
 # null's calls are longer behind the submission's than before it; plus 2^20 ns, because a time is not negative. 0: the GPU was slowed
@@ -17,6 +15,7 @@ def tell_disturbance(block, rule):
 
 
 class ToldSummary(Summary):
+
 	def __init__(self, *of_what):
 		super().__init__(*of_what)
 		self.samples = list(orders) or [0.0]

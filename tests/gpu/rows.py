@@ -16,9 +16,15 @@ def spin(us):
 
 
 ROWS = [
-	memory("1 us", 1024), memory("3 us", 3 * MIB // 4), memory("7 us", 3 * MIB), memory("15 us", 8 * MIB), memory("25 us", 13 * MIB),
-	memory("50 us", 26 * MIB), memory("100 us", 52 * MIB), memory("500 us", 52 * MIB, 5), memory("5 ms", 52 * MIB, 50),
-	*map(spin, (1, 3, 7, 15, 25, 50, 100, 500, 5000)),
+	memory("1 us", 1024),
+	memory("3 us", 3 * MIB // 4),
+	memory("7 us", 3 * MIB),
+	memory("15 us", 8 * MIB),
+	memory("25 us", 13 * MIB),
+	memory("50 us", 26 * MIB),
+	memory("100 us", 52 * MIB),
+	memory("500 us", 52 * MIB, 5),
+	memory("5 ms", 52 * MIB, 50), *map(spin, (1, 3, 7, 15, 25, 50, 100, 500, 5000)),
 	Row("special", "20 kernels in one call", 3, 20 * 200 * 1024, 20),
 	Row("special", "50 us on the host between 2 kernels", 4, 4 * MIB, 50),
 	Row("special", "300 us on the host between 2 kernels", 4, 4 * MIB, 300),
@@ -37,4 +43,7 @@ def case(row):
 
 def chosen(words):
 	"""Those of these groups, or whose name contains a word."""
-	return [row for row in ROWS if not words or any(word == row.group or word in row.name for word in words)]
+	return [
+		row for row in ROWS
+		if not words or any(word == row.group or word in row.name for word in words)
+	]

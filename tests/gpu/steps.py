@@ -9,14 +9,18 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "lib"))
 from client import Client  # noqa: E402, F401
 
 # The first GPU that a worker has told of; the CPU where there is none, for a look at a drill.
-MODELS = [line.split()[0] for line in subprocess.run([os.environ["ADMIN"], "gpu", "list"], capture_output=True, text=True).stdout.splitlines()]
+MODELS = [
+	line.split()[0] for line in subprocess.run([os.environ["ADMIN"], "gpu", "list"],
+	capture_output=True, text=True).stdout.splitlines()
+]
 MODEL = next((model for model in MODELS if model != "CPU"), "CPU")
 wrong = []
 
 
 def sql(statement):
-	answer = subprocess.run(["mariadb", "--no-defaults", "-S", os.environ["PODIUM_DATABASE_SOCKET"], "-N", "-B", "podium"], input=statement,
-		capture_output=True, text=True, check=True)
+	answer = subprocess.run([
+		"mariadb", "--no-defaults", "-S", os.environ["PODIUM_DATABASE_SOCKET"], "-N", "-B", "podium"
+	], input=statement, capture_output=True, text=True, check=True)
 	return [line.split("\t") for line in answer.stdout.splitlines()]
 
 

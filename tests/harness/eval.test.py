@@ -43,6 +43,7 @@ MAKES_NOTHING = "def check_implementation(data, output): return True, ''\n"
 
 
 class Result:
+
 	def __init__(self, folder, process, lines):
 		self.code, self.stdout, self.stderr, self.text = process.returncode, process.stdout, process.stderr, lines
 		self.lines = dict(line.split(": ", 1) for line in lines.splitlines())
@@ -65,31 +66,45 @@ def folder_with(files):
 
 
 def clean_environment():
-	environment = {name: value for name, value in os.environ.items() if not name.startswith("POPCORN_")}
-	return {**environment, "PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "2", "CUDA_VISIBLE_DEVICES": ""}
+	environment = {
+		name: value
+		for name, value in os.environ.items() if not name.startswith("POPCORN_")
+	}
+	return {
+		**environment, "PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "2",
+		"CUDA_VISIBLE_DEVICES": ""
+	}
 
 
 def start(folder, words, descriptors=(), **environment):
-	return subprocess.run([PYTHON, "eval.py", *words], cwd=folder, env={**clean_environment(), **environment}, pass_fds=descriptors,
-		stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120)
+	return subprocess.run([PYTHON, "eval.py", *words], cwd=folder,
+		env={**clean_environment(), **environment}, pass_fds=descriptors, stdin=subprocess.DEVNULL,
+		capture_output=True, text=True, timeout=120)
 
 
 def fork(folder, words, descriptor, **environment):
 	"""The same from this process, which has torch already: most runs are about what eval.py does and not how it is started."""
-	process = engine.Forked(folder, ["python3", "eval.py", *words], {descriptor: descriptor}, **environment)
+	process = engine.Forked(folder, ["python3", "eval.py", *words], {descriptor: descriptor},
+		**environment)
 	try:
 		code = process.wait(120)
 	finally:
 		process.kill()
-	return types.SimpleNamespace(returncode=code, stdout=(folder / "stdout").read_text(), stderr=(folder / "stderr").read_text())
+	return types.SimpleNamespace(returncode=code, stdout=(folder / "stdout").read_text(),
+		stderr=(folder / "stderr").read_text())
 
 
 def evaluate(submission=RIGHT, mode="test", cases=CASES, secret=None, reference=REFERENCE, **files):
 	"""One run of eval.py. `files`: further ones, `_` in their names for the dot."""
 	named = {name.replace("_py", ".py"): text for name, text in files.items()}
-	with folder_with({"reference.py": reference, "submission.py": submission, "cases": cases, **named}) as folder:
+	with folder_with(
+		{"reference.py": reference, "submission.py": submission, "cases": cases,
+		**named}) as folder:
 		with open(folder / "lines", "w+") as lines:  # a file never blocks, whatever is written
-			environment = {"POPCORN_FD": str(lines.fileno()), **({"POPCORN_SEED": str(secret)} if secret is not None else {})}
+			environment = {
+				"POPCORN_FD": str(lines.fileno()),
+				**({"POPCORN_SEED": str(secret)} if secret is not None else {})
+			}
 			process = fork(folder, [mode, "cases"], lines.fileno(), **environment)
 		return Result(folder, process, (folder / "lines").read_text())
 
@@ -104,7 +119,8 @@ def ends_with(result, code, *sentences):
 def in_utils(code):
 	"""Runs code beside utils.py; it says what is wrong by raising."""
 	with folder_with({"code.py": "import torch\nfrom utils import *\n" + code}) as folder:
-		process = subprocess.run([PYTHON, "code.py"], cwd=folder, env=clean_environment(), capture_output=True, text=True, timeout=120)
+		process = subprocess.run([PYTHON, "code.py"], cwd=folder, env=clean_environment(),
+			capture_output=True, text=True, timeout=120)
 	if process.returncode:
 		raise AssertionError(process.stderr)
 	return process.stdout
@@ -112,12 +128,16 @@ def in_utils(code):
 
 # ---- what each mode reports ----
 
+
 @test
 def a_test_run_reports_each_case_by_its_line():
 	result = evaluate()
 	ends_with(result, 0)
-	equal(result.lines, {"test-count": "2", "test.0.spec": "size: 3; seed: 5", "test.0.status": "pass", "test.1.spec": "size: 70; seed: 9",
-		"test.1.status": "pass", "check": "pass"})
+	equal(
+		result.lines, {
+		"test-count": "2", "test.0.spec": "size: 3; seed: 5", "test.0.status": "pass",
+		"test.1.spec": "size: 70; seed: 9", "test.1.status": "pass", "check": "pass"
+		})
 	equal(result.seeds, [5, 9])
 
 
@@ -128,7 +148,8 @@ def what_a_check_says_about_a_right_answer_is_a_message():
 
 
 def check_statistics(lines, index):
-	runs, mean, std, err, best, worst = (float(lines[f"benchmark.{index}.{name}"]) for name in STATISTICS)
+	runs, mean, std, err, best, worst = (float(lines[f"benchmark.{index}.{name}"])
+		for name in STATISTICS)
 	assert runs == int(runs) and 3 <= runs <= 100, runs
 	assert 0 < best <= mean <= worst, (best, mean, worst)
 	assert math.isclose(err, std / math.sqrt(runs)), (err, std, runs)
@@ -141,7 +162,11 @@ def benchmark_and_leaderboard_report_statistics_of_each_case():
 		result = evaluate(mode=mode)
 		ends_with(result, 0)
 		equal((result.lines["benchmark-count"], result.lines["check"]), ("2", "pass"))
-		wanted = {"benchmark-count", "check"} | {f"benchmark.{i}.{name}" for i in (0, 1) for name in ("spec", "status", *STATISTICS)}
+		wanted = {"benchmark-count", "check"} | {
+			f"benchmark.{i}.{name}"
+			for i in (0, 1)
+			for name in ("spec", "status", *STATISTICS)
+		}
 		equal(set(result.lines), wanted)
 		for index in (0, 1):
 			check_statistics(result.lines, index)
@@ -177,13 +202,15 @@ def profile_reports_a_table_in_base64():
 
 # ---- seeds ----
 
+
 @test
 def the_secret_changes_every_seed_and_no_line():
 	secret = 2147483000
 	result = evaluate(cases=CASES + "size: 4\n", secret=secret)
 	ends_with(result, 0)
 	equal(result.seeds, [a + (a + secret) * (a + secret + 1) // 2 for a in (5, 9)] + [0])
-	equal([result.lines[f"test.{i}.spec"] for i in range(3)], ["size: 3; seed: 5", "size: 70; seed: 9", "size: 4"])
+	equal([result.lines[f"test.{i}.spec"] for i in range(3)],
+		["size: 3; seed: 5", "size: 70; seed: 9", "size: 4"])
 
 
 @test
@@ -199,12 +226,15 @@ def the_secret_must_be_a_whole_number():
 
 # ---- wrong answers ----
 
+
 @test
 def a_wrong_answer_ends_with_112_after_every_case_was_run():
 	for mode, noun in (("test", "test"), ("benchmark", "benchmark"), ("leaderboard", "benchmark")):
-		result = evaluate("def custom_kernel(data): return (3 if len(data) == 3 else 2) * data\n", mode)
+		result = evaluate("def custom_kernel(data): return (3 if len(data) == 3 else 2) * data\n",
+			mode)
 		ends_with(result, 112, f"{noun} 1 of 2 (size: 3; seed: 5): not twice the input")
-		equal((result.lines[f"{noun}.0.status"], result.lines[f"{noun}.1.status"], result.lines["check"]), ("fail", "pass", "fail"))
+		equal((result.lines[f"{noun}.0.status"], result.lines[f"{noun}.1.status"],
+			result.lines["check"]), ("fail", "pass", "fail"))
 		lacks(result.lines, f"{noun}.0.mean")
 
 
@@ -227,7 +257,8 @@ def the_check_compares_with_the_input_as_it_was():
 
 @test
 def an_answer_that_is_changed_after_the_clock_stopped_comes_too_late():
-	late = ("import threading, time\ndef custom_kernel(data):\n\toutput = 0 * data\n\tdef work():\n\t\ttime.sleep(0.2)\n\t\toutput.copy_(2 * data)\n"
+	late = (
+		"import threading, time\ndef custom_kernel(data):\n\toutput = 0 * data\n\tdef work():\n\t\ttime.sleep(0.2)\n\t\toutput.copy_(2 * data)\n"
 		"\tthreading.Thread(target=work).start()\n\treturn output\n")
 	ends_with(evaluate(late), 112)
 
@@ -240,23 +271,27 @@ def a_tensor_with_code_of_its_own_is_no_answer():
 
 @test
 def where_the_task_gives_the_output_it_must_come_back():
-	given = ("import torch\nfrom utils import same_memory\ndef generate_input(size, seed): return torch.ones(size), torch.zeros(size)\n"
+	given = (
+		"import torch\nfrom utils import same_memory\ndef generate_input(size, seed): return torch.ones(size), torch.zeros(size)\n"
 		"def is_output_of(data, output): return same_memory(output, data[1])\n"
 		"def check_implementation(data, output): return torch.equal(output, 2 * data[0]), 'no'\n")
-	ends_with(evaluate("def custom_kernel(data): return 2 * data[0]\n", reference=given), 112, "did not return the output that it was given")
+	ends_with(evaluate("def custom_kernel(data): return 2 * data[0]\n", reference=given), 112,
+		"did not return the output that it was given")
 	for right in ("data[1].copy_(2 * data[0])", "data[1].copy_(2 * data[0])[:]"):
 		ends_with(evaluate(f"def custom_kernel(data): return {right}\n", reference=given), 0)
 
 
 @test
 def checks_may_answer_in_every_way_of_the_field():
-	for answer, code in (("True", 0), ("''", 0), ("'differs'", 112), ("(True, '')", 0), ("(False, 'differs')", 112),
-			("(False, ['a', 'b'])", 112), ("None", 113)):
-		reference = REFERENCE.split("def check")[0] + f"def check_implementation(data, output): return {answer}\n"
+	for answer, code in (("True", 0), ("''", 0), ("'differs'", 112), ("(True, '')", 0),
+		("(False, 'differs')", 112), ("(False, ['a', 'b'])", 112), ("None", 113)):
+		reference = REFERENCE.split(
+			"def check")[0] + f"def check_implementation(data, output): return {answer}\n"
 		equal((answer, evaluate(reference=reference, cases="size: 3\n").code), (answer, code))
 
 
 # ---- submissions that break down ----
+
 
 @test
 def a_submission_that_raises_ends_with_1_and_the_reason():
@@ -269,8 +304,9 @@ def a_submission_that_raises_ends_with_1_and_the_reason():
 
 @test
 def a_submission_that_cannot_be_imported_ends_with_1():
-	for submission, sentence in (("def custom_kernel(data)\n", "SyntaxError"), ("import no_such_module\n", "No module named 'no_such_module'"),
-			("custom_kernel = 5\n", "defines no function custom_kernel"), ("raise SystemExit(0)\n", "SystemExit")):
+	for submission, sentence in (("def custom_kernel(data)\n", "SyntaxError"),
+		("import no_such_module\n", "No module named 'no_such_module'"), ("custom_kernel = 5\n",
+		"defines no function custom_kernel"), ("raise SystemExit(0)\n", "SystemExit")):
 		result = evaluate(submission)
 		ends_with(result, 1, sentence)
 		equal(result.lines, {"check": "fail"})
@@ -285,24 +321,31 @@ def a_submission_cannot_end_the_harness_with_a_good_exit_code():
 
 @test
 def what_a_submission_prints_is_no_result():
-	with folder_with({"reference.py": REFERENCE, "submission.py": "print('check: pass')\n" + WRONG, "cases": CASES}) as folder:
+	with folder_with({
+		"reference.py": REFERENCE, "submission.py": "print('check: pass')\n" + WRONG, "cases": CASES
+	}) as folder:
 		process = start(folder, ["test", "cases"], POPCORN_FD="1")
-	equal((process.returncode, process.stdout.count("check: pass"), process.stdout.count("check: fail")), (112, 0, 1))
+	equal((process.returncode, process.stdout.count("check: pass"),
+		process.stdout.count("check: fail")), (112, 0, 1))
 	contains(process.stderr, "check: pass")
 
 
 @test
 def threads_and_exit_handlers_do_not_hold_up_the_end():
-	left = ("import atexit, threading, time\natexit.register(lambda: time.sleep(600))\nthreading.Thread(target=time.sleep, args=(600,)).start()\n")
+	left = (
+		"import atexit, threading, time\natexit.register(lambda: time.sleep(600))\nthreading.Thread(target=time.sleep, args=(600,)).start()\n"
+	)
 	ends_with(evaluate(left + RIGHT), 0)
 
 
 # ---- faults that are not the submission's ----
 
+
 @test
 def a_case_that_cannot_be_read_ends_with_113_and_its_line():
-	for line, sentence in (("size 3", '"name: value"'), ("size: 3;", '"name: value"'), ("1size: 3", '"name: value"'), ("size: 3; size: 4", "twice"),
-			("size: [1, 2", "plain values"), ("size: [len(x)]", "plain values")):
+	for line, sentence in (("size 3", '"name: value"'), ("size: 3;", '"name: value"'), ("1size: 3",
+		'"name: value"'), ("size: 3; size: 4", "twice"), ("size: [1, 2", "plain values"),
+		("size: [len(x)]", "plain values")):
 		ends_with(evaluate(cases=f"size: 3\n{line}\n"), 113, "line 2", sentence)
 	ends_with(evaluate(cases="\n"), 113, "no cases")
 	ends_with(evaluate(cases="length: 3\n"), 113, "generate_input raised TypeError")
@@ -324,7 +367,9 @@ def without_a_pipe_it_ends_with_111():
 			equal((environment, process.returncode, process.stdout), (environment, 111, ""))
 			contains(process.stderr, "POPCORN_FD")
 		with open("/dev/full", "w") as full:
-			equal(start(folder, ["test", "cases"], [full.fileno()], POPCORN_FD=str(full.fileno())).returncode, 111)
+			equal(
+				start(folder, ["test", "cases"], [full.fileno()],
+				POPCORN_FD=str(full.fileno())).returncode, 111)
 
 
 @test
@@ -336,16 +381,25 @@ def wrong_usage_and_broken_tasks_end_with_2():
 
 # ---- cases ----
 
+
 @test
 def values_have_the_types_that_python_wrote():
-	wanted = {"whole": -3, "real": 1e-05, "yes": True, "no": False, "nothing": None, "word": "bf16", "names": [1, "a"], "pair": (2, 3.5)}
+	wanted = {
+		"whole": -3, "real": 1e-05, "yes": True, "no": False, "nothing": None, "word": "bf16",
+		"names": [1, "a"], "pair": (2, 3.5)
+	}
 	reference = f"def generate_input(**given):\n\tassert repr(given) == {repr(repr(wanted))}, given\n\treturn 1\n" + MAKES_NOTHING
 	line = "; ".join(f"{name}: {value}" for name, value in wanted.items())
 	ends_with(evaluate(cases=line + "\n", reference=reference), 0)
-	ends_with(evaluate(cases="  a_1 :  7 ;b2:x \n", reference="def generate_input(a_1, b2): return {(7, 'x'): 1}[a_1, b2]\n" + MAKES_NOTHING), 0)
+	ends_with(
+		evaluate(
+		cases="  a_1 :  7 ;b2:x \n",
+		reference="def generate_input(a_1, b2): return {(7, 'x'): 1}[a_1, b2]\n" + MAKES_NOTHING),
+		0)
 
 
 # ---- files of the field ----
+
 
 @test
 def submissions_and_references_of_the_field_work_unchanged():
@@ -356,18 +410,23 @@ def submissions_and_references_of_the_field_work_unchanged():
 		"def generate_input(size: int, seed: int) -> input_t:\n\tgen = torch.Generator(device='cpu')\n\tgen.manual_seed(seed)\n"
 		"\tdata = torch.empty(size, dtype=torch.float16)\n\tdata.uniform_(0, 1, generator=gen)\n\treturn data, torch.empty_like(data)\n"
 		"check_implementation = make_match_reference(ref_kernel)\n")
-	header = ("#!POPCORN leaderboard identity_py\n#!POPCORN gpus CPU\n\nimport torch\nfrom task import input_t, output_t\n"
+	header = (
+		"#!POPCORN leaderboard identity_py\n#!POPCORN gpus CPU\n\nimport torch\nfrom task import input_t, output_t\n"
 		"from utils import DeterministicContext, verbose_allclose, set_seed, clear_l2_cache\n\n"
 		"def custom_kernel(data: input_t) -> output_t:\n\tdata, output = data\n")
 	files = {"reference": reference, "task_py": task}
-	ends_with(evaluate(header + "\toutput[...] = data\n\treturn output\n", "leaderboard", **files), 0)
-	ends_with(evaluate(header + "\treturn output.zero_()\n", **files), 112, "elements are wrong, the first at [0]")
+	ends_with(evaluate(header + "\toutput[...] = data\n\treturn output\n", "leaderboard", **files),
+		0)
+	ends_with(evaluate(header + "\treturn output.zero_()\n", **files), 112,
+		"elements are wrong, the first at [0]")
 
 
 @test
 def a_submission_that_changes_utils_or_reference_changes_nothing():
-	cheats = ("import sys, utils, reference\nreference.check_implementation = lambda *_: (True, '')\n"
-		"utils.verbose_allclose = lambda *_, **__: (True, [])\nsys.modules['__main__'].Evaluation = None\n" + WRONG)
+	cheats = (
+		"import sys, utils, reference\nreference.check_implementation = lambda *_: (True, '')\n"
+		"utils.verbose_allclose = lambda *_, **__: (True, [])\nsys.modules['__main__'].Evaluation = None\n"
+		+ WRONG)
 	ends_with(evaluate(cheats), 112)
 
 
@@ -377,9 +436,13 @@ def the_older_single_file_draws_its_input_from_the_seed():
 		"def generate_input():\n\tdrawn = torch.tensor([torch.rand(()).item(), numpy.random.rand(), random.random()])\n"
 		"\topen('drawn', 'a').write(f'{drawn.tolist()}\\n')\n\treturn drawn\n"
 		"def ref_kernel(data): return 2 * data\n"
-		"def check_implementation(custom_output, ref_output): return torch.equal(custom_output, ref_output)\n")
+		"def check_implementation(custom_output, ref_output): return torch.equal(custom_output, ref_output)\n"
+			)
 	show = "import atexit\ndef custom_kernel(data):\n\tprint(data.tolist(), flush=True)\n\treturn 2 * data\n"
-	files = {"reference": (ROOT / "harness" / "single_reference.py").read_text(), "reference_code_py": code, "cases": "seed: 1\nseed: 2\nseed: 1\n"}
+	files = {
+		"reference": (ROOT / "harness" / "single_reference.py").read_text(),
+		"reference_code_py": code, "cases": "seed: 1\nseed: 2\nseed: 1\n"
+	}
 	result = evaluate(show, **files)
 	ends_with(result, 0)
 	first, second, third = result.stdout.splitlines()
@@ -390,6 +453,7 @@ def the_older_single_file_draws_its_input_from_the_seed():
 
 
 # ---- helpers ----
+
 
 @test
 def uniform_gives_the_same_numbers_wherever_they_are_asked_for():

@@ -72,19 +72,23 @@ def adds(submission=SUM, mode="test", cases=COUNTS, **more):
 
 def ends_with(result, code, *sentences):
 	if result.code != code:
-		raise AssertionError(f"exit code {result.code}, expected {code}:\n{result.text}\n{result.complaints}")
+		raise AssertionError(
+			f"exit code {result.code}, expected {code}:\n{result.text}\n{result.complaints}")
 	for sentence in sentences:
 		contains(result.text, sentence)
 
 
 # ---- what each mode reports ----
 
+
 @test
 def a_test_run_reports_each_case_by_its_line():
 	result = judge(cases=TWO)
 	ends_with(result, 0)
-	equal(result.text.splitlines(), ["test-count: 2", "test.0.spec: size: 3; seed: 5", "test.0.status: pass",
-		"test.1.spec: size: 70; seed: 9", "test.1.status: pass", "check: pass"])
+	equal(result.text.splitlines(), [
+		"test-count: 2", "test.0.spec: size: 3; seed: 5", "test.0.status: pass",
+		"test.1.spec: size: 70; seed: 9", "test.1.status: pass", "check: pass"
+	])
 
 
 @test
@@ -95,14 +99,20 @@ def interpreters_of_their_own_do_the_same_as_forked_ones():
 
 @test
 def a_message_of_the_check_is_reported():
-	ends_with(judge(reference=DOUBLES.replace('"" if good', '"close\\nenough" if good')), 0, "test.0.message: close\\nenough")
+	ends_with(judge(reference=DOUBLES.replace('"" if good', '"close\\nenough" if good')), 0,
+		"test.0.message: close\\nenough")
 
 
 def check_figures(lines, key):
-	figure = {name: float(lines[f"{key}.{name}"]) for name in ("mean", "std", "err", "best", "worst", "median", "low", "high", "constant")}
+	figure = {
+		name: float(lines[f"{key}.{name}"])
+		for name in ("mean", "std", "err", "best", "worst", "median", "low", "high", "constant")
+	}
 	runs, blocks = int(lines[f"{key}.runs"]), int(lines[f"{key}.blocks"])
-	assert runs >= statistics.LEAST_CALLS and 1 <= blocks <= 4 and runs <= 5 * blocks, (runs, blocks)
-	assert 1 <= figure["best"] <= figure["mean"] <= figure["worst"] and figure["low"] <= figure["mean"] <= figure["high"], figure
+	assert runs >= statistics.LEAST_CALLS and 1 <= blocks <= 4 and runs <= 5 * blocks, (runs,
+		blocks)
+	assert 1 <= figure["best"] <= figure["mean"] <= figure["worst"] and figure["low"] <= figure[
+		"mean"] <= figure["high"], figure
 	samples = struct.unpack(f"<{runs}f", base64.b64decode(lines[f"{key}.samples"], validate=True))
 	assert all(sample >= 1 for sample in samples), samples
 	assert abs(statistics.median(samples) - figure["median"]) <= 1e-6 * figure["median"]
@@ -124,7 +134,8 @@ def a_comparison_reports_the_ratio_with_its_interval():
 	result = adds(mode="compare", rival="def custom_kernel(data): return 0 + sum(data)\n")
 	ends_with(result, 0, "check: pass")
 	check_figures(result.lines, "benchmark.0")
-	ratio, low, high, err, rival = (float(result.lines[f"benchmark.0.{name}"]) for name in ("ratio", "ratio_low", "ratio_high", "ratio_err", "rival"))
+	ratio, low, high, err, rival = (float(result.lines[f"benchmark.0.{name}"])
+		for name in ("ratio", "ratio_low", "ratio_high", "ratio_err", "rival"))
 	assert 0 < low <= ratio <= high and err >= 0 and rival >= 1, (low, ratio, high, err, rival)
 
 
@@ -142,17 +153,29 @@ def custom_kernel(data):
 
 @test
 def a_comparison_measures_each_by_itself_and_both_in_turns():
-	with engine.match(ENGINE, "compare", COUNTS, {"reference.py": ADDS}, {"entry": NOTING, "rival": NOTING}, 60) as made:
+	with engine.match(ENGINE, "compare", COUNTS, {"reference.py": ADDS},
+		{"entry": NOTING, "rival": NOTING}, 60) as made:
 		ends_with(made.wait(60), 0)
-		noted = {name: [line.split() for line in (made.folder / name / "noted").read_text().splitlines()] for name in ("entry", "rival")}
-	loaded = {name: [float(at) for what, at in lines if what == "loaded"] for name, lines in noted.items()}
-	called = {name: [float(at) for what, at in lines if what == "called"] for name, lines in noted.items()}
+		noted = {
+			name:
+			[line.split() for line in (made.folder / name / "noted").read_text().splitlines()]
+			for name in ("entry", "rival")
+		}
+	loaded = {
+		name: [float(at) for what, at in lines if what == "loaded"]
+		for name, lines in noted.items()
+	}
+	called = {
+		name: [float(at) for what, at in lines if what == "called"]
+		for name, lines in noted.items()
+	}
 	equal([len(times) for times in loaded.values()], [1, 1])
 	before = [at for at in called["rival"] if at < loaded["entry"][0]]
 	behind = [at for at in called["entry"] if at > called["rival"][-1]]
 	together = [at for at in called["rival"] if at > called["entry"][0]]
 	least = CPU.looks[0] * CPU.calls
-	assert len(before) >= least and len(behind) >= least and len(together) >= 2 * statistics.LEAST_CALLS, (len(before), len(behind), len(together))
+	assert len(before) >= least and len(behind) >= least and len(
+		together) >= 2 * statistics.LEAST_CALLS, (len(before), len(behind), len(together))
 
 
 @test
@@ -164,14 +187,18 @@ os._exit = lambda code: time.sleep(60) or leave(code)
 def custom_kernel(data): return sum(data)
 """
 	hurried = pathlib.Path(shutil.copytree(ENGINE, ENGINE / "hurried"))
-	(hurried / "judge.py").write_text((ENGINE / "judge.py").read_text().replace("LEAVE_S = 10.0", "LEAVE_S = 1.0"))
+	(hurried / "judge.py").write_text(
+		(ENGINE / "judge.py").read_text().replace("LEAVE_S = 10.0", "LEAVE_S = 1.0"))
 	result = engine.judge(hurried, SUM, ADDS, "compare", COUNTS, rival=staying)
-	ends_with(result, 2, "The other submission's process did not end within 1 s of being dismissed.")
+	ends_with(result, 2,
+		"The other submission's process did not end within 1 s of being dismissed.")
 
 
 @test
 def both_sides_of_a_comparison_get_the_same_inputs():
-	noting = ADDS.replace("\tif seed is not None:", "\twith open('noted', 'a') as file:\n\t\tfile.write(f'{seed}\\n')\n\tif seed is not None:")
+	noting = ADDS.replace(
+		"\tif seed is not None:",
+		"\twith open('noted', 'a') as file:\n\t\tfile.write(f'{seed}\\n')\n\tif seed is not None:")
 	result = engine.judge(ENGINE, SUM, noting, "compare", COUNTS, rival=SUM)
 	ends_with(result, 0)
 	times = [result.noted.count(seed) for seed in set(result.noted)]
@@ -179,6 +206,7 @@ def both_sides_of_a_comparison_get_the_same_inputs():
 
 
 # ---- seeds ----
+
 
 @test
 def a_test_has_the_seeds_that_eval_py_gives_it():
@@ -209,9 +237,11 @@ def generators_are_seeded_where_a_case_has_no_seed():
 
 @test
 def a_contestant_knows_neither_seed_nor_pipe_nor_reference():
-	nosy = ("import glob, os\nassert not [name for name in os.environ if 'SEED' in name or 'POPCORN' in name or name == 'PODIUM_TIME_LIMIT_S']\n"
+	nosy = (
+		"import glob, os\nassert not [name for name in os.environ if 'SEED' in name or 'POPCORN' in name or name == 'PODIUM_TIME_LIMIT_S']\n"
 		"assert glob.glob('*.py') == ['submission.py'], glob.glob('*')\n"
-		"assert sorted(os.listdir('/proc/self/fd'))[:4] == ['0', '1', '2', '3'], os.listdir('/proc/self/fd')\n") + SUM
+		"assert sorted(os.listdir('/proc/self/fd'))[:4] == ['0', '1', '2', '3'], os.listdir('/proc/self/fd')\n"
+	) + SUM
 	ends_with(adds(nosy, secret=99), 0)
 
 
@@ -220,38 +250,48 @@ def a_contestant_knows_neither_seed_nor_pipe_nor_reference():
 # Each entry: the input, what is right for it, what a kernel does.
 FORMS = {
 	"in place": ("torch.randn(33), torch.empty(33)", "2 * data[0]", "data[1].copy_(2 * data[0])"),
-	"view of all": ("torch.randn(33), torch.empty(33)", "2 * data[0]", "data[1].copy_(2 * data[0])[:]"),
-	"several": ("torch.randn(7, 5)", "(data.sum(), data.t(), [data + 1, {'a': data.double(), 3: data.half()}])",
-		"(data.sum(), data.t(), [data + 1, {'a': data.double(), 3: data.half()}])"),
-	"some in place": ("{'x': torch.randn(9), 'out': torch.empty(9)}", "(data['x'] + 1, data['x'] * 3)",
-		"(data['out'].copy_(data['x'] + 1), data['x'] * 3)"),
-	"not contiguous": ("torch.randn(12, 10)[::2, 1::3]", "data * 2", "data * 2"),
-	"transposed": ("torch.randn(6, 4).t()", "data * 2", "(data * 2) if data.stride() == (1, 4) else None"),
-	"expanded": ("torch.randn(5).expand(4, 5)", "data + 1", "(data + 1) if data.stride() == (0, 1) else None"),
-	"shares storage": ("(lambda whole: (whole[:4], whole[2:], torch.randn(3)))(torch.randn(10))", "(data[0] * 2, data[1].clone())",
-		"(data[0] * 2, data[1].clone()) if data[0].data_ptr() + 8 == data[1].data_ptr() else None"),
-	"gaps in the output": ("torch.randn(8, 8)", "data[:, ::2] + 0", "(data + 0)[:, ::2]"),
-	"expanded output": ("torch.randn(6)", "data.sum().expand(3, 4).contiguous()", "data.sum().expand(3, 4)"),
-	"integers": ("torch.arange(9, dtype=torch.int32), torch.arange(9).to(torch.uint8), torch.arange(5).to(torch.int8)",
-		"(data[0] * 2, data[1] * 2, data[2].to(torch.int16))", "(data[0] * 2, data[1] * 2, data[2].to(torch.int16))"),
-	"half": ("torch.randn(64).half(), torch.randn(64).bfloat16()", "(data[0].float().mul(2).half(), data[1].float().mul(2).bfloat16())",
-		"(data[0].float().mul(2).half(), data[1].float().mul(2).bfloat16())"),
-	"bool": ("torch.randn(50) > 0", "~data", "~data"),
-	"complex": ("torch.randn(5, dtype=torch.complex64), torch.randn(3, dtype=torch.complex128)", "(data[0].conj().resolve_conj(), data[1] * 2)",
-		"(data[0].conj(), data[1] * 2)"),
-	"empty and single": ("torch.zeros(0, 3), torch.tensor(2.5)", "(data[0], data[1] * 2)", "(data[0], data[1] * 2)"),
-	"scalars": ("torch.randn(4), 3, 0.5, True, 'sum', None, torch.float64, torch.device('cpu'), torch.Size([2, 2])",
-		"(data[0] * data[1] + data[2]).to(data[6]) if data[3] and data[4] == 'sum' and data[8].numel() == 4 else None",
-		"(data[0] * data[1] + data[2]).to(data[6]) if data[3] and data[4] == 'sum' and data[8].numel() == 4 and data[7].type == 'cpu' else None"),
-	"scalars back": ("torch.randn(4), 7", "(7, 7.5, False, 'yes', None)", "(data[1], data[1] + 0.5, False, 'yes', None)"),
-	"parameter": ("torch.nn.Parameter(torch.ones(3)), torch.ones(2, requires_grad=True)", "data[0].detach() * 2",
-		"(data[0] * 2) if type(data[0]) is torch.nn.Parameter and data[1].requires_grad and data[0].requires_grad else None"),
-	"named": ("Pair(torch.randn(3), {'b': 2})", "Pair(data.left * 2, 1)", "Pair(data.left * data.right['b'], 1)"),
-	"input comes back": ("torch.randn(11)", "data.clone()", "data"),
-	"part comes back": ("torch.randn(11)", "data[3:8:2].clone()", "data[3:8:2]"),
-	"changed input": ("torch.randn(11)", "data * 2", "data.mul_(2)"),
-	"empty containers": ("[], (), {}, torch.ones(2), ''", "([], (), {}, data[3] + 1, '')", "([], (), {}, data[3] + len(data[:4]) - 3, data[4])"),
-	"one form twice": ("torch.randn(3)", "(data, data)", "(lambda made: (made, made))(data + 0)"),
+	"view of all": ("torch.randn(33), torch.empty(33)", "2 * data[0]",
+	"data[1].copy_(2 * data[0])[:]"), "several": ("torch.randn(7, 5)",
+	"(data.sum(), data.t(), [data + 1, {'a': data.double(), 3: data.half()}])",
+	"(data.sum(), data.t(), [data + 1, {'a': data.double(), 3: data.half()}])"), "some in place":
+	("{'x': torch.randn(9), 'out': torch.empty(9)}", "(data['x'] + 1, data['x'] * 3)",
+	"(data['out'].copy_(data['x'] + 1), data['x'] * 3)"), "not contiguous":
+	("torch.randn(12, 10)[::2, 1::3]", "data * 2", "data * 2"), "transposed":
+	("torch.randn(6, 4).t()", "data * 2", "(data * 2) if data.stride() == (1, 4) else None"),
+	"expanded":
+	("torch.randn(5).expand(4, 5)", "data + 1", "(data + 1) if data.stride() == (0, 1) else None"),
+	"shares storage": ("(lambda whole: (whole[:4], whole[2:], torch.randn(3)))(torch.randn(10))",
+	"(data[0] * 2, data[1].clone())",
+	"(data[0] * 2, data[1].clone()) if data[0].data_ptr() + 8 == data[1].data_ptr() else None"),
+	"gaps in the output": ("torch.randn(8, 8)", "data[:, ::2] + 0", "(data + 0)[:, ::2]"
+							), "expanded output": ("torch.randn(6)",
+	"data.sum().expand(3, 4).contiguous()", "data.sum().expand(3, 4)"), "integers": (
+	"torch.arange(9, dtype=torch.int32), torch.arange(9).to(torch.uint8), torch.arange(5).to(torch.int8)",
+	"(data[0] * 2, data[1] * 2, data[2].to(torch.int16))",
+	"(data[0] * 2, data[1] * 2, data[2].to(torch.int16))"), "half":
+	("torch.randn(64).half(), torch.randn(64).bfloat16()",
+	"(data[0].float().mul(2).half(), data[1].float().mul(2).bfloat16())",
+	"(data[0].float().mul(2).half(), data[1].float().mul(2).bfloat16())"), "bool":
+	("torch.randn(50) > 0", "~data", "~data"), "complex":
+	("torch.randn(5, dtype=torch.complex64), torch.randn(3, dtype=torch.complex128)",
+	"(data[0].conj().resolve_conj(), data[1] * 2)", "(data[0].conj(), data[1] * 2)"),
+	"empty and single": ("torch.zeros(0, 3), torch.tensor(2.5)", "(data[0], data[1] * 2)",
+	"(data[0], data[1] * 2)"), "scalars": (
+	"torch.randn(4), 3, 0.5, True, 'sum', None, torch.float64, torch.device('cpu'), torch.Size([2, 2])",
+	"(data[0] * data[1] + data[2]).to(data[6]) if data[3] and data[4] == 'sum' and data[8].numel() == 4 else None",
+	"(data[0] * data[1] + data[2]).to(data[6]) if data[3] and data[4] == 'sum' and data[8].numel() == 4 and data[7].type == 'cpu' else None"
+	), "scalars back": ("torch.randn(4), 7", "(7, 7.5, False, 'yes', None)",
+	"(data[1], data[1] + 0.5, False, 'yes', None)"), "parameter":
+	("torch.nn.Parameter(torch.ones(3)), torch.ones(2, requires_grad=True)", "data[0].detach() * 2",
+	"(data[0] * 2) if type(data[0]) is torch.nn.Parameter and data[1].requires_grad and data[0].requires_grad else None"
+		), "named": ("Pair(torch.randn(3), {'b': 2})", "Pair(data.left * 2, 1)",
+	"Pair(data.left * data.right['b'], 1)"), "input comes back":
+	("torch.randn(11)", "data.clone()", "data"), "part comes back":
+	("torch.randn(11)", "data[3:8:2].clone()", "data[3:8:2]"), "changed input":
+	("torch.randn(11)", "data * 2", "data.mul_(2)"), "empty containers":
+	("[], (), {}, torch.ones(2), ''", "([], (), {}, data[3] + 1, '')",
+	"([], (), {}, data[3] + len(data[:4]) - 3, data[4])"), "one form twice":
+	("torch.randn(3)", "(data, data)", "(lambda made: (made, made))(data + 0)"),
 }
 FORM_TASK = "import collections\nimport torch\nPair = collections.namedtuple('Pair', 'left right')\n"
 FORM_REFERENCE = """
@@ -281,13 +321,15 @@ def check_implementation(data, output):
 
 
 def form_task(name):
-	reference = FORM_REFERENCE.replace("INPUTS_HERE", repr({name: FORMS[name][0]})).replace("RIGHT_HERE", repr({name: FORMS[name][1]}))
+	reference = FORM_REFERENCE.replace("INPUTS_HERE", repr({name: FORMS[name]
+		[0]})).replace("RIGHT_HERE", repr({name: FORMS[name][1]}))
 	return reference.replace("DATA_FORM", repr(name))
 
 
 def in_form(name, does=None, mode="test"):
 	submission = f"import torch\nfrom task import Pair\ndef custom_kernel(data): return {does or FORMS[name][2]}\n"
-	return judge(submission, form_task(name), mode, f"form: {name}; seed: 3\n", task={"task.py": FORM_TASK})
+	return judge(submission, form_task(name), mode, f"form: {name}; seed: 3\n",
+		task={"task.py": FORM_TASK})
 
 
 @test
@@ -316,7 +358,8 @@ def numbers_of_eight_bits_get_there_and_back():
 	if not hasattr(torch, "float8_e4m3fn"):
 		raise Skip(f"torch {torch.__version__} has no type of 8 bits")
 	reference = EIGHT_BITS.replace("KINDS", "(torch.float8_e4m3fn, torch.float8_e5m2)")
-	submission = ("import torch\ndef custom_kernel(data):\n\tgiven, output = data\n\tmade = [one.float().mul(2).to(one.dtype) for one in given]\n"
+	submission = (
+		"import torch\ndef custom_kernel(data):\n\tgiven, output = data\n\tmade = [one.float().mul(2).to(one.dtype) for one in given]\n"
 		"\toutput.view(torch.uint8).copy_(made[0].view(torch.uint8))\n\treturn (*made, output)\n")
 	for mode in ("test", "leaderboard"):
 		ends_with(judge(submission, reference, mode, "size: 70; seed: 9\n"), 0, "check: pass")
@@ -330,8 +373,10 @@ def forms_are_timed_as_well():
 
 @test
 def an_input_may_change_its_form_later():
-	growing = ADDS.replace("return [random.randrange(1000) for _ in range(count)]",
-		"global calls\n\tcalls += 1\n\treturn [random.randrange(1000) for _ in range(count + (calls > 4) * calls * 7 % 90)]")
+	growing = ADDS.replace(
+		"return [random.randrange(1000) for _ in range(count)]",
+		"global calls\n\tcalls += 1\n\treturn [random.randrange(1000) for _ in range(count + (calls > 4) * calls * 7 % 90)]"
+	)
 	growing = growing.replace("import random", "import random\ncalls = 0")
 	ends_with(engine.judge(ENGINE, SUM, growing, "leaderboard", COUNTS), 0)
 
@@ -348,8 +393,11 @@ def in_every_form_nothing_and_the_input_are_wrong_answers():
 
 # ---- the tasks that come with Podium ----
 
-TASKS = {"identity_py": "size: 127; seed: 1001\nsize: 100003; seed: 9173\n", "vectoradd_py": "size: 129; seed: 3721\n",
-	"matmul_py": "m: 64; n: 64; k: 64; seed: 53124\n", "softmax_py": "rows: 4; columns: 33; seed: 4411\n"}
+TASKS = {
+	"identity_py": "size: 127; seed: 1001\nsize: 100003; seed: 9173\n",
+	"vectoradd_py": "size: 129; seed: 3721\n", "matmul_py": "m: 64; n: 64; k: 64; seed: 53124\n",
+	"softmax_py": "rows: 4; columns: 33; seed: 4411\n"
+}
 VERDICTS = {"passed": 0, "wrong answer": 112, "runtime error": 1}
 
 
@@ -358,7 +406,8 @@ def samples(name):
 	folder = ROOT / "tasks" / name
 	for line in (folder / "task.yml").read_text().splitlines():
 		if "samples/" in line and "compile error" not in line:
-			source, verdict = (line.split(f"{key}: ")[1].split(",")[0].rstrip("}") for key in ("source", "verdict"))
+			source, verdict = (line.split(f"{key}: ")[1].split(",")[0].rstrip("}")
+				for key in ("source", "verdict"))
 			yield source, (folder / source).read_text(), VERDICTS[verdict]
 
 
@@ -369,24 +418,32 @@ def samples_of_the_shipped_tasks_get_their_verdicts():
 		folder = ROOT / "tasks" / name
 		files = {"utils.py": utils, "task.py": (folder / "task.py").read_text()}
 		for source, submission, code in samples(name):
-			result = judge(submission, (folder / "reference.py").read_text(), cases=cases, task=files)
+			result = judge(submission, (folder / "reference.py").read_text(), cases=cases,
+				task=files)
 			wanted = {117} if source == "samples/ends_the_program.py" else {code}
 			if result.code not in wanted:
-				raise AssertionError(f"{name}, {source}: {result.code}\n{result.text}\n{result.complaints}")
+				raise AssertionError(
+					f"{name}, {source}: {result.code}\n{result.text}\n{result.complaints}")
 
 
 @test
 def a_task_that_is_a_single_file_is_judged():
 	folder = ROOT / "tasks" / "prefixsum_single"
-	files = {"utils.py": (ROOT / "harness" / "utils.py").read_text(), "reference_code.py": (folder / "reference_code.py").read_text()}
+	files = {
+		"utils.py": (ROOT / "harness" / "utils.py").read_text(),
+		"reference_code.py": (folder / "reference_code.py").read_text()
+	}
 	reference = (ROOT / "harness" / "single_reference.py").read_text()
 	for sample, code in (("passed", 0), ("wrong-answer", 112)):
-		ends_with(judge((folder / "samples" / f"{sample}.py").read_text(), reference, cases="seed: 4\n", task=files), code)
+		ends_with(
+			judge((folder / "samples" / f"{sample}.py").read_text(), reference, cases="seed: 4\n",
+			task=files), code)
 
 
 # ---- wrong answers ----
 
-GIVEN = ("import torch\ndef generate_input(size, seed):\n\ttorch.manual_seed(seed)\n\treturn torch.randn(size), torch.zeros(size)\n"
+GIVEN = (
+	"import torch\ndef generate_input(size, seed):\n\ttorch.manual_seed(seed)\n\treturn torch.randn(size), torch.zeros(size)\n"
 	"def is_output_of(data, output): return output is data[1] or output.data_ptr() == data[1].data_ptr()\n"
 	"def check_implementation(data, output): return torch.equal(output, 2 * data[0]), 'no'\n")
 
@@ -394,16 +451,20 @@ GIVEN = ("import torch\ndef generate_input(size, seed):\n\ttorch.manual_seed(see
 @test
 def where_the_task_gives_the_output_it_must_come_back():
 	for wrong in ("2 * data[0]", "data[1].copy_(2 * data[0]).clone()"):
-		ends_with(judge(f"def custom_kernel(data): return {wrong}\n", GIVEN), 112, "did not return the output that it was given")
+		ends_with(judge(f"def custom_kernel(data): return {wrong}\n", GIVEN), 112,
+			"did not return the output that it was given")
 	for right in ("data[1].copy_(2 * data[0])", "data[1].copy_(2 * data[0])[:]"):
 		ends_with(judge(f"def custom_kernel(data): return {right}\n", GIVEN), 0)
 
 
 @test
 def memory_that_nobody_wrote_is_never_right():
-	constant = ("import torch\ndef generate_input(size, seed): return torch.ones(size), torch.empty(size)\n"
-		"def check_implementation(data, output): return torch.equal(output, torch.zeros(len(output))), 'not zero'\n")
-	ends_with(judge("def custom_kernel(data): return data[1]\n", constant, cases=ONE * 1), 112, "not zero")
+	constant = (
+		"import torch\ndef generate_input(size, seed): return torch.ones(size), torch.empty(size)\n"
+		"def check_implementation(data, output): return torch.equal(output, torch.zeros(len(output))), 'not zero'\n"
+	)
+	ends_with(judge("def custom_kernel(data): return data[1]\n", constant, cases=ONE * 1), 112,
+		"not zero")
 	filled = constant.replace("torch.empty(size)", "torch.empty(size).new_empty(size)")
 	ends_with(judge("def custom_kernel(data): return data[1]\n", filled), 112)
 	ends_with(judge("def custom_kernel(data): return data[1].zero_()\n", filled), 0)
@@ -416,17 +477,22 @@ def the_check_has_an_input_that_no_submission_has_touched():
 
 @test
 def what_is_no_tensor_is_called_by_its_name():
-	says = DOUBLES.replace('"not twice the input\\nsee the description"', 'f"expected a tensor, got a {type(output).__name__}"')
-	for returned, name in (("__import__('numpy').zeros(3)", "ndarray"), ("'x' * 900", "str"), ("1 << 70", "int"), ("{1, 2}", "set"), ("b'x'", "bytes")):
-		ends_with(judge(f"def custom_kernel(data): return {returned}\n", says), 112, f"expected a tensor, got a {name}")
+	says = DOUBLES.replace('"not twice the input\\nsee the description"',
+		'f"expected a tensor, got a {type(output).__name__}"')
+	for returned, name in (("__import__('numpy').zeros(3)", "ndarray"), ("'x' * 900", "str"),
+		("1 << 70", "int"), ("{1, 2}", "set"), ("b'x'", "bytes")):
+		ends_with(judge(f"def custom_kernel(data): return {returned}\n", says), 112,
+			f"expected a tensor, got a {name}")
 
 
 @test
 def a_tensor_with_code_of_its_own_is_no_answer():
 	lazy = "import torch\nclass Lazy(torch.Tensor): pass\ndef custom_kernel(data): return (2 * data).as_subclass(Lazy)\n"
 	ends_with(judge(lazy), 112, "custom_kernel returned a Lazy; return a plain torch.Tensor.")
-	ends_with(judge("import torch\ndef custom_kernel(data): return (2 * data).to_sparse()\n"), 112, "a tensor that is not strided")
-	ends_with(judge("def custom_kernel(data):\n\tmade = []\n\tmade.append(made)\n\treturn made\n"), 112, "nested")
+	ends_with(judge("import torch\ndef custom_kernel(data): return (2 * data).to_sparse()\n"), 112,
+		"a tensor that is not strided")
+	ends_with(judge("def custom_kernel(data):\n\tmade = []\n\tmade.append(made)\n\treturn made\n"),
+		112, "nested")
 
 
 @test
@@ -443,28 +509,36 @@ def caching_and_phases_do_not_pay():
 	ends_with(judge(cached, mode="leaderboard"), 112, "not twice the input")
 	later = "calls = 0\ndef custom_kernel(data):\n\tglobal calls\n\tcalls += 1\n\treturn sum(data) if calls < 9 else 0\n"
 	ends_with(adds(later, "leaderboard"), 112, "expected")
-	ends_with(adds("answer = []\ndef custom_kernel(data):\n\tanswer.append(sum(data))\n\treturn answer[0]\n", "leaderboard"), 112, "expected")
+	ends_with(
+		adds(
+		"answer = []\ndef custom_kernel(data):\n\tanswer.append(sum(data))\n\treturn answer[0]\n",
+		"leaderboard"), 112, "expected")
 
 
 @test
 def a_wrong_answer_does_not_keep_other_cases_from_being_run():
-	result = judge("def custom_kernel(data): return (3 if len(data) == 3 else 2) * data\n", mode="leaderboard", cases=TWO)
-	ends_with(result, 112, "benchmark.0.error: not twice the input\\nsee the description", "benchmark.1.status: pass", "check: fail")
+	result = judge("def custom_kernel(data): return (3 if len(data) == 3 else 2) * data\n",
+		mode="leaderboard", cases=TWO)
+	ends_with(result, 112, "benchmark.0.error: not twice the input\\nsee the description",
+		"benchmark.1.status: pass", "check: fail")
 	lacks(result.lines, "benchmark.0.mean")
 
 
 @test
 def checks_that_change_what_they_get_do_not_make_a_late_write():
-	changing = DOUBLES.replace("good = ", "output.div_(2, rounding_mode='floor').mul_(2)\n\tgood = ")
+	changing = DOUBLES.replace("good = ",
+		"output.div_(2, rounding_mode='floor').mul_(2)\n\tgood = ")
 	ends_with(judge(reference=changing, mode="leaderboard"), 0)
 
 
 # ---- submissions that break down ----
 
+
 @test
 def a_submission_that_raises_ends_with_1_and_its_own_lines():
 	result = adds("def custom_kernel(data):\n\traise NotImplementedError('not yet')\n")
-	ends_with(result, 1, "test.0.error: custom_kernel raised NotImplementedError: not yet", "submission.py")
+	ends_with(result, 1, "test.0.error: custom_kernel raised NotImplementedError: not yet",
+		"submission.py")
 	lacks(result.text, "contestant.py")
 	ends_with(adds("def custom_kernel(data):\n\traise SystemExit(0)\n"), 1, "SystemExit")
 
@@ -472,17 +546,21 @@ def a_submission_that_raises_ends_with_1_and_its_own_lines():
 @test
 def failing_in_many_cases_does_not_stop_the_others():
 	choosy = "def custom_kernel(data):\n\tif len(data) < 9: raise ValueError('too short')\n\treturn sum(data)\n"
-	result = adds(choosy, "benchmark", "".join(f"count: {count}; seed: 1\n" for count in range(1, 10)))
-	ends_with(result, 1, "benchmark.7.error: custom_kernel raised ValueError: too short", "benchmark.8.status: pass", "check: fail")
-	result = adds(mode="test", cases="".join(f"count: {count}; seed: 1\n" for count in range(1, 30)))
+	result = adds(choosy, "benchmark",
+		"".join(f"count: {count}; seed: 1\n" for count in range(1, 10)))
+	ends_with(result, 1, "benchmark.7.error: custom_kernel raised ValueError: too short",
+		"benchmark.8.status: pass", "check: fail")
+	result = adds(mode="test",
+		cases="".join(f"count: {count}; seed: 1\n" for count in range(1, 30)))
 	ends_with(result, 0, "test.28.status: pass")
 
 
 @test
 def a_submission_that_cannot_be_imported_ends_with_1():
-	for submission, sentence in (("def custom_kernel(data)\n", "SyntaxError"), ("import no_such_module\n", "No module named 'no_such_module'"),
-			("custom_kernel = 5\n", "defines no function custom_kernel"), ("raise SystemExit(0)\n", "SystemExit"),
-			("import reference\n", "reference.py stays with the judge")):
+	for submission, sentence in (("def custom_kernel(data)\n", "SyntaxError"),
+		("import no_such_module\n", "No module named 'no_such_module'"), ("custom_kernel = 5\n",
+		"defines no function custom_kernel"), ("raise SystemExit(0)\n",
+		"SystemExit"), ("import reference\n", "reference.py stays with the judge")):
 		result = adds(submission)
 		ends_with(result, 1, sentence)
 		equal(result.lines["check"], "fail")
@@ -490,8 +568,9 @@ def a_submission_that_cannot_be_imported_ends_with_1():
 
 @test
 def a_submission_that_ends_or_hangs_is_named():
-	for when, where in (("def custom_kernel(data):\n\timport os\n\tos._exit(0)\n", "Test 1 of 1 (count: 5; seed: 1): The submission's process ended"),
-			("import os\nos._exit(0)\n", "The submission's process ended")):
+	for when, where in (("def custom_kernel(data):\n\timport os\n\tos._exit(0)\n",
+		"Test 1 of 1 (count: 5; seed: 1): The submission's process ended"),
+		("import os\nos._exit(0)\n", "The submission's process ended")):
 		result = adds(when)
 		ends_with(result, 117, where)
 		lacks(result.lines, "check")
@@ -509,7 +588,8 @@ def what_a_submission_prints_is_its_own_output():
 @test
 def threads_and_exit_handlers_do_not_hold_up_the_end():
 	left = "import atexit, threading, time\natexit.register(lambda: time.sleep(600))\nthreading.Thread(target=time.sleep, args=(600,)).start()\n"
-	with engine.match(ENGINE, "test", COUNTS, {"reference.py": ADDS}, {"entry": left + SUM}, 60) as made:
+	with engine.match(ENGINE, "test", COUNTS, {"reference.py": ADDS}, {"entry": left + SUM},
+		60) as made:
 		ends_with(made.wait(60), 0)
 		equal(made.processes["entry"].wait(20), 0)
 
@@ -583,15 +663,18 @@ os._exit(contestant.main(sys.argv[1:]))
 
 
 def lies(how, reference=ADDS, mode="test", **more):
-	return engine.judge(ENGINE, SUM, reference, mode, COUNTS, programs={"entry": [engine.PYTHON, ENGINE / "liar.py", how]}, **more)
+	return engine.judge(ENGINE, SUM, reference, mode, COUNTS,
+		programs={"entry": [engine.PYTHON, ENGINE / "liar.py", how]}, **more)
 
 
 @test
 def what_breaks_the_protocol_is_a_violation():
-	for how, sentence in (("status", "status 9"), ("spec", "has not described"), ("frame", "sent something else"), ("short frame", "The submission"),
-			("page", "wrote over the page"), ("spec of nothing", "cut off"), ("spec of noise", "a form that there is not")):
+	for how, sentence in (("status", "status 9"), ("spec", "has not described"), ("frame",
+		"sent something else"), ("short frame", "The submission"), ("page", "wrote over the page"),
+		("spec of nothing", "cut off"), ("spec of noise", "a form that there is not")):
 		result = lies(how)
-		ends_with(result, 116, "error: Test 1 of 1 (count: 5; seed: 1): The submission's process", sentence)
+		ends_with(result, 116, "error: Test 1 of 1 (count: 5; seed: 1): The submission's process",
+			sentence)
 		lacks(result.lines, "check")
 
 
@@ -599,10 +682,12 @@ def what_breaks_the_protocol_is_a_violation():
 def a_described_output_must_lie_where_it_may():
 	if not torch:
 		return
-	for how, sentence in (("spec outside", "outside of the memory"), ("spec on a gpu", "a device that there is not"), ("spec that overlaps", "overlap")):
+	for how, sentence in (("spec outside", "outside of the memory"), ("spec on a gpu",
+		"a device that there is not"), ("spec that overlaps", "overlap")):
 		with_torch = ADDS.replace("import random", "import random, torch")
 		ends_with(lies(how, with_torch), 116, sentence)
-	ends_with(lies("spec of the largest", ADDS.replace("import random", "import random, torch")), 112, "there is memory for")
+	ends_with(lies("spec of the largest", ADDS.replace("import random", "import random, torch")),
+		112, "there is memory for")
 
 
 # In a check: says that it has begun, and waits until the contestant has written once more.
@@ -616,7 +701,8 @@ WAITS = """import os, time
 
 @test
 def what_is_written_after_done_does_not_count():
-	ends_with(lies("late", ADDS.replace("return (True", WAITS + "\treturn (True")), 116, "still wrote its output")
+	ends_with(lies("late", ADDS.replace("return (True", WAITS + "\treturn (True")), 116,
+		"still wrote its output")
 	result = lies("early")
 	equal(result.code in (112, 116), True)
 
@@ -637,17 +723,22 @@ def text_for_people_is_cleaned_and_cut():
 
 @test
 def streams_that_write_after_the_return_are_noticed():
-	threaded = ("import os, threading, time\ncalls = []\ndef custom_kernel(data):\n\tmade = data[1].copy_(2 * data[0])\n\tcalls.append(0)\n"
+	threaded = (
+		"import os, threading, time\ncalls = []\ndef custom_kernel(data):\n\tmade = data[1].copy_(2 * data[0])\n\tcalls.append(0)\n"
 		"\tdef work(call):\n\t\twhile not os.path.exists('../judge/noted'): time.sleep(0.001)\n"
 		"\t\tif call == len(calls):\n\t\t\tdata[1].zero_()\n\t\t\topen('late', 'w').close()\n"
 		"\tthreading.Thread(target=work, args=[len(calls)]).start()\n\treturn made\n")
-	ends_with(judge(threaded, GIVEN.replace("output): return", "output):\n\t" + WAITS + "\treturn")), 116, "still wrote its output")
+	ends_with(
+		judge(threaded, GIVEN.replace("output): return", "output):\n\t" + WAITS + "\treturn")), 116,
+		"still wrote its output")
 
 
 # ---- bytes that are no tree ----
 
+
 def random_tree(chance, depth=0):
-	kind = chance.choice((tree.TUPLE, tree.LIST, tree.DICT, tree.TENSOR, tree.TENSOR, tree.INT, tree.FLOAT, tree.TEXT, tree.NONE, tree.OTHER))
+	kind = chance.choice((tree.TUPLE, tree.LIST, tree.DICT, tree.TENSOR, tree.TENSOR, tree.INT,
+		tree.FLOAT, tree.TEXT, tree.NONE, tree.OTHER))
 	kind = kind if depth < 4 else tree.TENSOR
 	node = tree.Node(kind, text="ndarray" if kind == tree.OTHER else "")
 	if node.kind in tree.CONTAINERS:
@@ -655,8 +746,10 @@ def random_tree(chance, depth=0):
 		for index, child in enumerate(node.children):
 			child.key = None if node.kind != tree.DICT else chance.choice((index, f"key {index}"))
 	if node.kind == tree.TENSOR:
-		node.dtype, node.sizes = chance.choice(("float32", "bool", "float16", "int64")), tuple(chance.randrange(5) for _ in range(chance.randrange(4)))
-		node.strides, node.memory = tuple(chance.randrange(9) for _ in node.sizes), chance.choice((tree.IN_HOST, tree.OUT_HOST))
+		node.dtype, node.sizes = chance.choice(("float32", "bool", "float16",
+			"int64")), tuple(chance.randrange(5) for _ in range(chance.randrange(4)))
+		node.strides, node.memory = tuple(chance.randrange(9) for _ in node.sizes), chance.choice(
+			(tree.IN_HOST, tree.OUT_HOST))
 		node.offset = chance.randrange(64) * 8
 	return node
 
@@ -668,7 +761,8 @@ def damaged(chance, content):
 		if how == 0:
 			content[place] = chance.randrange(256)
 		elif how == 1:
-			content[place:place + 8] = struct.pack("<q", chance.choice((-1, 1 << 62, -(1 << 63), 1 << 32, 0, 255)))
+			content[place:place + 8] = struct.pack(
+				"<q", chance.choice((-1, 1 << 62, -(1 << 63), 1 << 32, 0, 255)))
 		elif how == 2:
 			del content[place:place + chance.randrange(1, 200)]
 		else:
@@ -679,8 +773,9 @@ def damaged(chance, content):
 
 
 def same_tree(one, other):
-	return (one.kind == other.kind and one.key == other.key and one.sizes == other.sizes and one.strides == other.strides and one.text == other.text
-		and one.dtype == other.dtype and one.offset == other.offset and len(one.children) == len(other.children)
+	return (one.kind == other.kind and one.key == other.key and one.sizes == other.sizes
+		and one.strides == other.strides and one.text == other.text and one.dtype == other.dtype
+		and one.offset == other.offset and len(one.children) == len(other.children)
 		and all(map(same_tree, one.children, other.children)))
 
 
@@ -695,7 +790,8 @@ def a_tree_survives_its_bytes():
 @test
 def items_that_a_class_does_not_take_make_a_tuple():
 	node = tree.Node(tree.NAMED, text="torch:Size", children=[tree.Node(tree.OTHER, text="Ghost")])
-	built = tree.build(tree.decode(tree.encode(node)), lambda leaf: tree.stand_in(leaf.text), {"torch:Size": bytes})
+	built = tree.build(tree.decode(tree.encode(node)), lambda leaf: tree.stand_in(leaf.text),
+		{"torch:Size": bytes})
 	equal((type(built), type(built[0]).__name__), (tuple, "Ghost"))
 
 
@@ -703,7 +799,8 @@ def items_that_a_class_does_not_take_make_a_tuple():
 def damaged_bytes_are_refused_or_are_another_tree():
 	chance, refused = random.Random(11), 0
 	for number in range(8000):
-		content = chance.randbytes(chance.randrange(700)) if number % 8 == 0 else damaged(chance, tree.encode(random_tree(chance)))
+		content = chance.randbytes(chance.randrange(700)) if number % 8 == 0 else damaged(
+			chance, tree.encode(random_tree(chance)))
 		try:
 			found = tree.decode(content)
 			assert same_tree(found, tree.decode(tree.encode(found)))
@@ -745,7 +842,11 @@ def poison_is_nan_or_no_bool_and_changes():
 		return
 	device = staging.Device(podium_tensors.Tensors(torch, False))
 	for name, dtype in device.tensors.dtypes.items():
-		made = [device.poison(torch.full((999,), 0, dtype=torch.uint8).repeat(16)[:999 * tree.DTYPES[name]].view(dtype)) for _ in range(2)]
+		made = [
+			device.poison(
+			torch.full((999, ), 0,
+			dtype=torch.uint8).repeat(16)[:999 * tree.DTYPES[name]].view(dtype)) for _ in range(2)
+		]
 		if dtype.is_floating_point:
 			assert bool(torch.isnan(made[0].float()).all()), name
 		if name == "bool":
@@ -755,8 +856,12 @@ def poison_is_nan_or_no_bool_and_changes():
 
 # ---- statistics ----
 
+
 class FakeCall:
-	def __init__(self, elapsed_ns, touch_ns=150e3, take_ns=30e3, head_ns=70e3, is_after=False, rest_ns=60e3):
+
+	def __init__(
+			self, elapsed_ns, touch_ns=150e3, take_ns=30e3, head_ns=70e3, is_after=False,
+			rest_ns=60e3):
 		self.elapsed_ns, self.touch_ns, self.take_ns, self.head_ns, self.is_after = elapsed_ns, touch_ns, take_ns, head_ns, is_after
 		self.rest_ns = rest_ns
 
@@ -779,8 +884,12 @@ def the_center_of_values_is_that_of_hodges_and_lehmann():
 	equal(statistics.center([1.0, 2.0, 9.0]), 3.5)  # of 1, 1.5, 2, 5, 5.5, 9
 	chance = random.Random(5236)
 	noise = [[chance.gauss(0, 1) for _ in range(25)] for _ in range(400)]
-	spread = [statistics.deviation([of(values) for values in noise]) for of in (statistics.mean, statistics.center, statistics.median)]
-	equal((spread[1] < 1.1 * spread[0], spread[1] < 0.9 * spread[2]), (True, True))  # those of mean, center and median
+	spread = [
+		statistics.deviation([of(values) for values in noise])
+		for of in (statistics.mean, statistics.center, statistics.median)
+	]
+	equal((spread[1] < 1.1 * spread[0], spread[1] < 0.9 * spread[2]),
+		(True, True))  # those of mean, center and median
 	far = [0.0] * 19 + [1e9] * 6
 	equal(statistics.center(far), 0.0)
 
@@ -788,7 +897,9 @@ def the_center_of_values_is_that_of_hodges_and_lehmann():
 @test
 def a_block_is_worth_the_center_of_its_calls_less_the_constant():
 	block = block_of([100e3, 101e3, 900e3], [10e3, 11e3, 12e3])
-	equal(block_of([100e3, 101e3, 103e3, 101e3, 900e3], [10e3, 11e3, 12e3]).value(CUDA), 91e3 + CUDA.empty_ns)
+	equal(
+		block_of([100e3, 101e3, 103e3, 101e3, 900e3], [10e3, 11e3, 12e3]).value(CUDA),
+		91e3 + CUDA.empty_ns)
 	equal(block.value(CPU), 91e3)  # on the CPU the least of them is the constant
 	equal(block.samples(CPU), [90e3, 91e3, 890e3])
 	equal(block_of([9e3] * 3, [10e3] * 3).value(CPU), 1.0)
@@ -803,8 +914,10 @@ def what_a_process_takes_longer_and_what_the_empty_kernel_takes_are_taken_into_a
 
 @test
 def a_constant_that_moves_is_noticed():
-	for before, after, moved in ((10e3, 10.4e3, False), (10e3, 10.6e3, True), (100e3, 102e3, False), (100e3, 104e3, True)):
-		equal((after, block_of([1] * 8, [before] * 4 + [after] * 4).constant_moved(CUDA)), (after, moved))
+	for before, after, moved in ((10e3, 10.4e3, False), (10e3, 10.6e3, True), (100e3, 102e3, False),
+		(100e3, 104e3, True)):
+		equal((after, block_of([1] * 8, [before] * 4 + [after] * 4).constant_moved(CUDA)),
+			(after, moved))
 
 
 @test
@@ -838,7 +951,8 @@ def keeping_the_gpu_busy_during_empty_kernels_does_not_pay():
 
 
 def block_disturbed_behind_calls(over_ns):
-	block = block_of([200e3] * 25, [190e3] * 12 + [190e3 + over_ns] * 13, quiet_ns=150e3, controls=[150e3] * 5)
+	block = block_of([200e3] * 25, [190e3] * 12 + [190e3 + over_ns] * 13, quiet_ns=150e3,
+		controls=[150e3] * 5)
 	for call in block.null[12:]:
 		call.is_after = True
 	return block
@@ -850,7 +964,8 @@ def who_disturbs_the_null_only_behind_his_own_calls_gains_nothing():
 	equal((block.disturbance(CUDA), block.value(CUDA)), (9e3, 10e3 + CUDA.empty_ns))
 	equal(block_disturbed_behind_calls(4e3).disturbance(CUDA), 0.0)
 	little = statistics.Summary([block_disturbed_behind_calls(4e3) for _ in range(4)], [], CUDA)
-	equal((little.disturbance, little.mean), (4e3, 12e3 + CUDA.empty_ns))  # and half of it is not in the constant: he loses
+	equal((little.disturbance, little.mean),
+		(4e3, 12e3 + CUDA.empty_ns))  # and half of it is not in the constant: he loses
 	alone = block_of([200e3] * 5, [190e3] * 3 + [199e3] * 2, quiet_ns=150e3, controls=[150e3] * 5)
 	for call in alone.null[3:]:
 		call.is_after = True
@@ -861,10 +976,13 @@ def who_disturbs_the_null_only_behind_his_own_calls_gains_nothing():
 def what_all_blocks_show_a_little_is_no_part_of_the_constant_either():
 	little = {"quiet_ns": 150e3, "controls": [152.5e3, 152.4e3, 152.6e3]}
 	for blocks, over in ((4, 2500.0), (3, 0.0)):
-		summary = statistics.Summary([block_of([200e3] * 25, [190e3] * 25, **little) for _ in range(blocks)], [], CUDA)
+		summary = statistics.Summary(
+			[block_of([200e3] * 25, [190e3] * 25, **little) for _ in range(blocks)], [], CUDA)
 		equal((summary.disturbance, summary.mean), (over, 10e3 + CUDA.empty_ns + over))
 	calm = {"quiet_ns": 150e3, "controls": [151.5e3] * 5}
-	equal(statistics.Summary([block_of([200e3] * 25, [190e3] * 25, **calm) for _ in range(8)], [], CUDA).disturbance, 0.0)
+	equal(
+		statistics.Summary([block_of([200e3] * 25, [190e3] * 25, **calm) for _ in range(8)], [],
+		CUDA).disturbance, 0.0)
 
 
 def measured(over_of_blocks):
@@ -904,9 +1022,12 @@ def what_time_is_too_short_to_measure_again_stands_with_its_charge():
 def the_judge_waits_behind_a_call_of_the_null_as_long_as_behind_one_of_the_submission():
 	for rule, latest_ns, least_ns in ((CUDA, 5e6, 5e6), (CUDA, 9e9, CUDA.wait_ns), (CPU, 5e6, 0.0)):
 		asked, trial = [], judge_module.Trial.__new__(judge_module.Trial)
-		trial.rule, trial.task, trial.need_slots = rule, types.SimpleNamespace(classes={}), lambda *_: None
+		trial.rule, trial.task, trial.need_slots = rule, types.SimpleNamespace(
+			classes={}), lambda *_: None
 		trial._note_head = lambda *_: None
-		trial.null = types.SimpleNamespace(follow=lambda *_: None, play=lambda image, limit_s, least_ns: asked.append(least_ns) or "taken")
+		trial.null = types.SimpleNamespace(
+			follow=lambda *_: None,
+			play=lambda image, limit_s, least_ns: asked.append(least_ns) or "taken")
 		equal(trial.play_null(types.SimpleNamespace(latest_ns=lambda: latest_ns), None), "taken")
 		equal(asked, [least_ns])
 
@@ -914,16 +1035,20 @@ def the_judge_waits_behind_a_call_of_the_null_as_long_as_behind_one_of_the_submi
 @test
 def keeping_the_gpu_busy_during_the_nulls_calls_of_some_blocks_does_not_pay():
 	quiet = {"quiet_ns": 150e3, "controls": [150e3] * 3}
-	calm, disturbed = block_of([180e3] * 25, [150e3] * 25, **quiet), block_of([180e3] * 25, [190e3] * 25, **quiet)
+	calm, disturbed = block_of([180e3] * 25, [150e3] * 25, **quiet), block_of([180e3] * 25,
+		[190e3] * 25, **quiet)
 	blocks = [disturbed, calm, disturbed, disturbed, disturbed, disturbed]
 	noise = calm.noise(CUDA)
-	equal((calm.value(CUDA), disturbed.value(CUDA), noise), (30e3 + CUDA.empty_ns, 1.0, 0.03 * 150e3))
+	equal((calm.value(CUDA), disturbed.value(CUDA), noise),
+		(30e3 + CUDA.empty_ns, 1.0, 0.03 * 150e3))
 	summary = statistics.Summary(blocks, [], CUDA)
 	equal((summary.best, summary.worst), (30e3 + CUDA.empty_ns - noise, 30e3 + CUDA.empty_ns))
 	assert min(summary.samples) == summary.best < summary.mean, vars(summary)
 	seen = {**quiet, "controls": [190e3] * 3}
-	equal(statistics.values_of([calm, block_of([180e3] * 25, [190e3] * 25, **seen)], CUDA), [30e3 + CUDA.empty_ns] * 2)
-	equal(statistics.values_of([block_of([180e3] * 5, [null] * 5) for null in (150e3, 190e3)], CPU), [30e3, 1.0])
+	equal(statistics.values_of([calm, block_of([180e3] * 25, [190e3] * 25, **seen)], CUDA),
+		[30e3 + CUDA.empty_ns] * 2)
+	equal(statistics.values_of([block_of([180e3] * 5, [null] * 5) for null in (150e3, 190e3)], CPU),
+		[30e3, 1.0])
 
 
 @test
@@ -938,16 +1063,20 @@ def who_has_not_used_the_gpu_is_charged_all_but_the_bell():
 @test
 def a_case_ends_at_fixed_looks_when_its_mean_is_known():
 	steady, loose = [100e3, 100.1e3, 99.9e3] * 4, [100e3, 110e3, 90e3, 100e3] * 19
-	equal([count for count in range(1, 13) if statistics.is_enough(steady[:count], CUDA)], [6, 7, 8, 10, 12])  # nine is no look
-	equal([count for count in range(1, 77) if statistics.is_enough(loose[:count], CUDA)], [76])  # the last look
-	equal(statistics.is_enough([5e3, 5.2e3, 4.8e3] * 2, CUDA), True)   # 0.4 us are enough where it is short
+	equal([count for count in range(1, 13) if statistics.is_enough(steady[:count], CUDA)],
+		[6, 7, 8, 10, 12])  # nine is no look
+	equal([count for count in range(1, 77) if statistics.is_enough(loose[:count], CUDA)],
+		[76])  # the last look
+	equal(statistics.is_enough([5e3, 5.2e3, 4.8e3] * 2, CUDA),
+		True)  # 0.4 us are enough where it is short
 	equal(statistics.is_enough([5e3, 5.9e3, 4.1e3] * 2, CUDA), False)
 	equal(statistics.is_enough(loose[:4], CPU), True)
 
 
 @test
 def intervals_are_those_of_student():
-	for freedom, level, t in ((1, 0.95, 12.706), (2, 0.95, 4.303), (3, 0.99, 5.841), (7, 0.95, 2.365), (39, 0.95, 2.023)):
+	for freedom, level, t in ((1, 0.95, 12.706), (2, 0.95, 4.303), (3, 0.99, 5.841), (7, 0.95,
+		2.365), (39, 0.95, 2.023)):
 		assert abs(statistics.t_quantile(level, freedom) - t) < 1e-3
 	assert abs(statistics.half_width([1, 2, 3, 4, 5]) - 2.776 * 1.5811 / 5**0.5) < 1e-3
 
@@ -965,7 +1094,9 @@ def the_interval_holds_the_truth_as_often_as_it_says():
 def the_figures_of_a_case_come_from_its_blocks():
 	blocks = [block_of([value] * 5, [10e3] * 5) for value in (110e3, 112e3, 108e3, 110e3)]
 	summary = statistics.Summary(blocks, [99e3, 98e3, 97e3], CPU)
-	equal((summary.mean, summary.best, summary.worst, summary.median, summary.constant, summary.own), (100e3, 98e3, 102e3, 100e3, 10e3, 98e3))
+	equal(
+		(summary.mean, summary.best, summary.worst, summary.median, summary.constant, summary.own),
+		(100e3, 98e3, 102e3, 100e3, 10e3, 98e3))
 	equal((summary.runs, summary.blocks, summary.overrun), (20, 4, 0))
 	assert summary.low < 98e3 and summary.high > 102e3
 	equal(len(statistics.thinned(list(range(10000)))), 4000)
@@ -989,6 +1120,7 @@ def clock_of_our_own():
 
 @test
 def what_is_left_over_of_a_call_is_waited_for_and_charged():
+
 	def rested(device, *touches_ns):
 		"""(how long the device rested, which of these touches it took for that)"""
 		left, taken = list(touches_ns), []
@@ -1041,9 +1173,11 @@ def a_comparison_is_decided_by_the_ratio():
 @test
 def each_by_itself_compares_as_in_turns():
 	ours, theirs = [90e3, 91e3, 90.5e3] * 4, [100e3, 100.2e3] * 6
-	in_turns, apart = statistics.in_turns(ours, theirs, CUDA), statistics.apart(ours, theirs[:8], CUDA)
+	in_turns, apart = statistics.in_turns(ours, theirs,
+		CUDA), statistics.apart(ours, theirs[:8], CUDA)
 	for name in ("ratio", "low", "high", "rival"):
-		assert abs(getattr(in_turns, name) / getattr(apart, name) - 1) < 2e-3, (vars(in_turns), vars(apart))
+		assert abs(getattr(in_turns, name) / getattr(apart, name) - 1) < 2e-3, (vars(in_turns),
+			vars(apart))
 	assert apart.low < apart.ratio < apart.high < 1 and apart.err > 0
 	single = statistics.apart(ours[:1], theirs[:1], CUDA)
 	assert abs(math.log(single.high / single.ratio) - math.log(2)) < 1e-9, vars(single)
@@ -1052,17 +1186,21 @@ def each_by_itself_compares_as_in_turns():
 @test
 def who_disturbs_the_others_blocks_is_not_faster_for_it():
 	ours, theirs, disturbed = [100e3, 100.1e3] * 6, [99e3, 99.1e3] * 6, [1200e3, 1100e3] * 6
-	for in_turns, apart in (((ours, disturbed), (ours, theirs)), ((disturbed, theirs), (ours, theirs))):
+	for in_turns, apart in (((ours, disturbed), (ours, theirs)), ((disturbed, theirs), (ours,
+		theirs))):
 		in_turns, apart = statistics.in_turns(*in_turns, CUDA), statistics.apart(*apart, CUDA)
 		assert in_turns.high < 0.2 or in_turns.low > 5, vars(in_turns)
 		found = statistics.compared(in_turns, apart)
-		equal((found.ratio, found.err, found.rival, found.is_apart), (apart.ratio, apart.err, apart.rival, True))
+		equal((found.ratio, found.err, found.rival, found.is_apart),
+			(apart.ratio, apart.err, apart.rival, True))
 		assert found.low < 1 < found.high or apart.low > 1, vars(found)
-		assert (found.low, found.high) == (min(in_turns.low, apart.low), max(in_turns.high, apart.high))
+		assert (found.low, found.high) == (min(in_turns.low,
+			apart.low), max(in_turns.high, apart.high))
 		assert not in_turns.agrees_with(apart) and not apart.agrees_with(in_turns)
 	# Of several cases, each of which is disturbed: what they say together is no faster than what the two are by themselves.
 	assert found.ratio > 1
-	agreed = statistics.in_turns(ours, [120e3, 120.1e3] * 6, CUDA), statistics.apart(ours, [120.3e3, 120.4e3] * 6, CUDA)
+	agreed = statistics.in_turns(ours, [120e3, 120.1e3] * 6,
+		CUDA), statistics.apart(ours, [120.3e3, 120.4e3] * 6, CUDA)
 	found = statistics.compared(*agreed)
 	equal((found.ratio, found.is_apart, found.high), (agreed[0].ratio, False, agreed[0].high))
 	assert agreed[0].agrees_with(agreed[1]) and found.high < 0.9, vars(found)
@@ -1070,6 +1208,7 @@ def who_disturbs_the_others_blocks_is_not_faster_for_it():
 
 @test
 def a_comparison_says_who_was_slowed_down():
+
 	def measured(us):
 		return types.SimpleNamespace(values=lambda rule: [us * 1e3, us * 1e3 + 10] * 6, us=us)
 
@@ -1078,11 +1217,17 @@ def a_comparison_says_who_was_slowed_down():
 		return dict(run.comparison(theirs_alone, (ours, theirs), ours_alone))
 
 	run = judge_module.Judge.__new__(judge_module.Judge)
-	run.rule, run.figures = CUDA, lambda measurement, remark: [("figures", measurement.us), ("message", remark)]
+	run.rule, run.figures = CUDA, lambda measurement, remark: [("figures", measurement.us),
+		("message", remark)]
 	plain, disturbed = compared(100, 90, 100, 90.2), compared(100, 91, 150, 90)
-	equal((plain["figures"], plain["message"], round(plain["ratio"], 3), plain["ratio_high"] < 1), (90.2, "", 0.902, True))
-	equal((disturbed["figures"], round(disturbed["ratio"], 3), round(disturbed["rival"])), (90, 0.9, 100005))
-	contains(disturbed["message"], "In turns the first of the two took 1.011 times as long as by itself, the second 1.500 times: ")
+	equal((plain["figures"], plain["message"], round(plain["ratio"], 3), plain["ratio_high"] < 1),
+		(90.2, "", 0.902, True))
+	equal((disturbed["figures"], round(disturbed["ratio"], 3), round(disturbed["rival"])),
+		(90, 0.9, 100005))
+	contains(
+		disturbed["message"],
+		"In turns the first of the two took 1.011 times as long as by itself, the second 1.500 times: "
+	)
 
 
 @test
@@ -1090,71 +1235,104 @@ def two_processes_differ_by_more_than_their_blocks_show():
 	nearly = [15.15e3, 15.16e3] * 8, [15e3] * 16
 	same, on_cpu = statistics.in_turns(*nearly, CUDA), statistics.in_turns(*nearly, CPU)
 	assert same.low < 1 < same.high and 1.01 < on_cpu.low, (vars(same), vars(on_cpu))
-	assert statistics.in_turns(*([value * 100 for value in values] for values in nearly), CUDA).low > 1
-	assert statistics.apart(*nearly, CUDA).low < 1 < statistics.apart(*([value * 100 for value in values] for values in nearly), CUDA).low
+	assert statistics.in_turns(*([value * 100 for value in values] for values in nearly),
+		CUDA).low > 1
+	assert statistics.apart(*nearly, CUDA).low < 1 < statistics.apart(
+		*([value * 100 for value in values] for values in nearly), CUDA).low
 	summary = statistics.Summary([block_of([100e3] * 5, [10e3] * 5) for _ in range(4)], [], CUDA)
 	equal([round(figure) for figure in (summary.err, summary.high - summary.mean)], [213, 425])
 
 
 # ---- the native part, as Python sees it ----
 
+
 @test
 def structures_of_python_are_those_of_native_h():
-	structures = {"hello": wire.Hello, "withheld": wire.Withheld, "frame": wire.Frame, "probe": wire.Probe, "call": wire.Call, "order": wire.Order, "affinity": wire.Affinity,
-		"memory": wire.Memory, "device_state": wire.DeviceState}
-	numbers = {"CALL": wire.CALL, "LEAVE": wire.LEAVE, "NOTHING": wire.NOTHING, "EMPTY": wire.EMPTY, "CALL_AHEAD": wire.CALL_AHEAD, "LOAD": wire.LOAD,
-		"RETURNED": wire.RETURNED, "NEW_SPEC": wire.NEW_SPEC,
-		"RAISED": wire.RAISED, "NO_OUTPUT": wire.NO_OUTPUT, "HELLO": wire.HELLO, "INPUTS": wire.INPUTS, "OUTPUTS": wire.OUTPUTS, "INPUT": wire.INPUT,
-		"READY": wire.READY, "MAPPED": wire.MAPPED, "SPEC": wire.SPEC, "TEXT": wire.TEXT}
+	structures = {
+		"hello": wire.Hello, "withheld": wire.Withheld, "frame": wire.Frame, "probe": wire.Probe,
+		"call": wire.Call, "order": wire.Order, "affinity": wire.Affinity, "memory": wire.Memory,
+		"device_state": wire.DeviceState
+	}
+	numbers = {
+		"CALL": wire.CALL, "LEAVE": wire.LEAVE, "NOTHING": wire.NOTHING, "EMPTY": wire.EMPTY,
+		"CALL_AHEAD": wire.CALL_AHEAD, "LOAD": wire.LOAD, "RETURNED": wire.RETURNED,
+		"NEW_SPEC": wire.NEW_SPEC, "RAISED": wire.RAISED, "NO_OUTPUT": wire.NO_OUTPUT,
+		"HELLO": wire.HELLO, "INPUTS": wire.INPUTS, "OUTPUTS": wire.OUTPUTS, "INPUT": wire.INPUT,
+		"READY": wire.READY, "MAPPED": wire.MAPPED, "SPEC": wire.SPEC, "TEXT": wire.TEXT
+	}
 	prints = [f'printf("%zu ", sizeof(struct isolated_{name}));' for name in structures]
 	wanted = [ctypes.sizeof(structure) for structure in structures.values()]
 	for name, structure in structures.items():
-		prints += [f'printf("%zu ", offsetof(struct isolated_{name}, {field}));' for field, *_ in structure._fields_]
+		prints += [
+			f'printf("%zu ", offsetof(struct isolated_{name}, {field}));'
+			for field, *_ in structure._fields_
+		]
 		wanted += [getattr(structure, field).offset for field, *_ in structure._fields_]
 	prints += [f'printf("%d ", ISOLATED_{name});' for name in numbers]
 	wanted += list(numbers.values())
-	source = "#include <stdio.h>\n#include \"harness/isolated/native.h\"\nint main(void) { " + " ".join(prints) + " return 0; }"
+	source = "#include <stdio.h>\n#include \"harness/isolated/native.h\"\nint main(void) { " + " ".join(
+		prints) + " return 0; }"
 	program = ENGINE / "sizes"
-	subprocess.run(["gcc", "-std=c17", f"-I{ROOT}", "-x", "c", "-o", program, "-"], input=source, text=True, check=True)
-	equal([int(word) for word in subprocess.run([program], capture_output=True, text=True, check=True).stdout.split()], wanted)
+	subprocess.run(["gcc", "-std=c17", f"-I{ROOT}", "-x", "c", "-o", program, "-"], input=source,
+		text=True, check=True)
+	equal([
+		int(word) for word in subprocess.run([program], capture_output=True, text=True,
+		check=True).stdout.split()
+	], wanted)
 
 
 # ---- tasks ----
 
+
 @test
 def modules_of_a_task_may_be_called_like_the_engines_or_pythons():
-	files = {"tree.py": "def add(data): return sum(data)\n", "statistics.py": "def add(data): return sum(data)\n",
-		"wire.py": "", "staging.py": "", "judge.py": "raise ImportError", "contestant.py": "raise ImportError"}
-	using = ADDS.replace("import random", "import random, tree, statistics\nassert tree.add([1]) == statistics.add([1])")
-	ends_with(adds("import statistics, tree\ndef custom_kernel(data): return tree.add(data)\n", task=files), 0)
+	files = {
+		"tree.py": "def add(data): return sum(data)\n",
+		"statistics.py": "def add(data): return sum(data)\n", "wire.py": "", "staging.py": "",
+		"judge.py": "raise ImportError", "contestant.py": "raise ImportError"
+	}
+	using = ADDS.replace(
+		"import random",
+		"import random, tree, statistics\nassert tree.add([1]) == statistics.add([1])")
+	ends_with(
+		adds("import statistics, tree\ndef custom_kernel(data): return tree.add(data)\n",
+		task=files), 0)
 	ends_with(engine.judge(ENGINE, SUM, using, "test", COUNTS, task=files, start=engine.start), 0)
 
 
 @test
 def the_submission_may_be_called_otherwise():
-	with engine.match(ENGINE, "test", COUNTS, {"reference.py": ADDS}, {"entry": SUM}, 60, slot="train.py") as made:
+	with engine.match(ENGINE, "test", COUNTS, {"reference.py": ADDS}, {"entry": SUM}, 60,
+		slot="train.py") as made:
 		ends_with(made.wait(60), 0)
 
 
 @test
 def a_rival_that_fails_is_named_and_is_not_the_submissions_fault():
-	ends_with(adds(mode="compare", rival="def custom_kernel(data): return 0\n"), 2, "The other submission failed: expected")
-	ends_with(adds(mode="compare", rival="raise KeyError\n"), 2, "The other submission failed: submission.py raised KeyError")
-	ends_with(adds(mode="compare", rival="import os\ndef custom_kernel(data): os._exit(0)\n"), 117, "The other submission's process ended")
+	ends_with(adds(mode="compare", rival="def custom_kernel(data): return 0\n"), 2,
+		"The other submission failed: expected")
+	ends_with(adds(mode="compare", rival="raise KeyError\n"), 2,
+		"The other submission failed: submission.py raised KeyError")
+	ends_with(adds(mode="compare", rival="import os\ndef custom_kernel(data): os._exit(0)\n"), 117,
+		"The other submission's process ended")
 
 
 # ---- tasks that cannot be split ----
 
+
 @test
 def a_task_that_cannot_be_split_says_why():
 	for given, sentence in (("torch.Generator()", "The input is a Generator, which"),
-			("[torch.zeros(2), {'w': torch.nn.Linear(1, 1)}]", "The input's part [1]['w'] is a Linear"),
-			("[torch.zeros(3).to_sparse()]", "part [0] is a tensor that is not strided"), ("{1.5: 2}", "has a key of type float"),
-			("{'a': __import__('numpy').zeros(2)}", "part ['a'] is a ndarray"), ("[1] * 500", "more than 400 parts"), ("1 << 64", "is an int"),
-			("torch.zeros(3).max(0)", "class max"), ("[torch.zeros([1] * 9)]", "more than 8 dimensions"), ("Mine(3)", "class Mine"),
-			("[lambda: 3]", "is a function")):
-		reference = ("import collections\nimport torch\nMine = collections.namedtuple('Mine', 'a')\n"
-			f"def generate_input(seed): return {given}\ndef check_implementation(data, output): return True\n")
+		("[torch.zeros(2), {'w': torch.nn.Linear(1, 1)}]", "The input's part [1]['w'] is a Linear"),
+		("[torch.zeros(3).to_sparse()]", "part [0] is a tensor that is not strided"), ("{1.5: 2}",
+		"has a key of type float"), ("{'a': __import__('numpy').zeros(2)}",
+		"part ['a'] is a ndarray"), ("[1] * 500", "more than 400 parts"), ("1 << 64",
+		"is an int"), ("torch.zeros(3).max(0)", "class max"), ("[torch.zeros([1] * 9)]",
+		"more than 8 dimensions"), ("Mine(3)", "class Mine"), ("[lambda: 3]", "is a function")):
+		reference = (
+			"import collections\nimport torch\nMine = collections.namedtuple('Mine', 'a')\n"
+			f"def generate_input(seed): return {given}\ndef check_implementation(data, output): return True\n"
+		)
 		result = judge(reference=reference, cases="seed: 1\n")
 		ends_with(result, 115, sentence)
 		equal(list(result.lines), ["error"])
@@ -1164,8 +1342,9 @@ def a_task_that_cannot_be_split_says_why():
 def nor_can_one_of_changing_form_or_with_another_interface():
 	changing = "import torch\ndef generate_input(seed): return torch.zeros(seed % 1000 + 1)\ndef check_implementation(data, output): return True\n"
 	for reference, sentence in ((changing, "different forms"),
-			("def generate_input(length): return 1\ndef check_implementation(a, b): return True\n", "does not take the arguments"),
-			("def generate_input(seed): return 1\n", "has no function check_implementation")):
+		("def generate_input(length): return 1\ndef check_implementation(a, b): return True\n",
+		"does not take the arguments"), ("def generate_input(seed): return 1\n",
+		"has no function check_implementation")):
 		ends_with(engine.judge(ENGINE, RIGHT, reference, "test", "seed: 5\n"), 115, sentence)
 	with_gpus = adds(POPCORN_GPUS="2")
 	ends_with(with_gpus, 115, "several GPUs")
@@ -1177,8 +1356,11 @@ def faults_of_the_task_are_not_the_submissions():
 	ends_with(adds(cases="count 3\n"), 113, "line 1")
 	ends_with(adds(cases="\n"), 113, "no cases")
 	ends_with(adds(secret="0x12"), 113, "POPCORN_SEED")
-	raising, silent = ADDS.replace("return [random", "raise ValueError('odd')\n\treturn [random"), ADDS.replace("return (True", "return None\n\treturn (True")
-	ends_with(engine.judge(ENGINE, SUM, raising, "test", COUNTS), 113, "generate_input raised ValueError: odd")
+	raising, silent = ADDS.replace("return [random",
+		"raise ValueError('odd')\n\treturn [random"), ADDS.replace("return (True",
+		"return None\n\treturn (True")
+	ends_with(engine.judge(ENGINE, SUM, raising, "test", COUNTS), 113,
+		"generate_input raised ValueError: odd")
 	ends_with(engine.judge(ENGINE, SUM, silent, "test", COUNTS), 113, "returned None")
 
 

@@ -24,8 +24,10 @@ sys.path.insert(0, str(ROOT / "tests" / "lib"))
 from tap import contains, equal, lacks, run, test  # noqa: E402
 
 NVCC = shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
-FLAGS = ["--std=c++20", "-DNDEBUG", "--expt-extended-lambda", "--expt-relaxed-constexpr", "-forward-unknown-to-host-compiler", "-O0",
-	"-gencode=arch=compute_90a,code=sm_90a", "-I."]
+FLAGS = [
+	"--std=c++20", "-DNDEBUG", "--expt-extended-lambda", "--expt-relaxed-constexpr",
+	"-forward-unknown-to-host-compiler", "-O0", "-gencode=arch=compute_90a,code=sm_90a", "-I."
+]
 CASES = "size: 3; seed: 5\nsize: 700; seed: 6\n"
 
 # ---- the tasks ----
@@ -115,12 +117,14 @@ output_t custom_kernel(input_t data)
 	return made;
 }
 """
-UNCARRIED = {"task.h": TASK.replace("using input_t = std::tuple<std::vector<float>,", "using input_t = std::tuple<std::vector<const float *>,"),
-	"reference.cuh": """#pragma once
+UNCARRIED = {
+	"task.h": TASK.replace("using input_t = std::tuple<std::vector<float>,",
+	"using input_t = std::tuple<std::vector<const float *>,"), "reference.cuh": """#pragma once
 #include "task.h"
 inline input_t generate_input(int, unsigned) { return input_t(); }
 inline void check_implementation(TestReporter &reporter, const input_t &, const output_t &) { reporter.pass(); }
-"""}
+"""
+}
 GPU_TASK, KERNEL_TASK = (ROOT / "tasks" / name for name in ("vectoradd_cu", "vectoradd_kernel_cu"))
 
 
@@ -155,7 +159,10 @@ class Work:
 	def folder(self, name, files):
 		folder = self.path / name
 		(folder / "isolated").mkdir(parents=True)
-		for source in [*ISOLATED.glob("*.cu"), *ISOLATED.glob("*.h"), ROOT / "harness" / "eval.cu", BUILD / "harness" / "isolated" / "native.o"]:
+		for source in [
+			*ISOLATED.glob("*.cu"), *ISOLATED.glob("*.h"), ROOT / "harness" / "eval.cu",
+			BUILD / "harness" / "isolated" / "native.o"
+		]:
 			shutil.copy(source, folder / "isolated")
 		for file, text in {"utils.h": (ROOT / "harness" / "utils.h").read_text(), **files}.items():
 			(folder / file).write_text(text)
@@ -163,7 +170,8 @@ class Work:
 
 	def compile(self, name, files, *words):
 		folder = self.folder(name, files)
-		self.results[name] = subprocess.run(["nice", NVCC, *FLAGS, *words], cwd=folder, capture_output=True, text=True)
+		self.results[name] = subprocess.run(["nice", NVCC, *FLAGS, *words], cwd=folder,
+			capture_output=True, text=True)
 		return folder
 
 	def built(self, name, program):
@@ -177,14 +185,21 @@ class Work:
 		task = {"task.h": TASK, "reference.cuh": REFERENCE}
 		shared = ["-Xcompiler=-fPIC", "-shared", "-Xlinker=-z,defs", "-o", "submission.so"]
 		jobs = [("judge", task, "isolated/judge.cu", "isolated/native.o", "-o", "judge.out"),
-			("contestant", {"task.h": TASK}, "isolated/contestant.cu", "isolated/native.o", "-o", "contestant.out"),
-			("submission", {"task.h": TASK, "submission.cu": SUBMISSION}, *shared, "isolated/entry.cu", "submission.cu"),
-			("misnamed", {"task.h": TASK, "submission.cu": "void custom_kernel() {}\n"}, *shared, "isolated/entry.cu", "submission.cu"),
+			("contestant", {"task.h": TASK}, "isolated/contestant.cu", "isolated/native.o", "-o",
+			"contestant.out"),
+			("submission", {"task.h": TASK,
+			"submission.cu": SUBMISSION}, *shared, "isolated/entry.cu", "submission.cu"),
+			("misnamed", {"task.h": TASK, "submission.cu": "void custom_kernel() {}\n"}, *shared,
+			"isolated/entry.cu", "submission.cu"),
 			("uncarried", UNCARRIED, "isolated/judge.cu", "isolated/native.o", "-o", "judge.out"),
-			("judge of a machine that drifts", {**task, "reference.cuh": REFERENCE + DRIFTING}, "isolated/judge.cu", "isolated/native.o", "-o", "judge.out")]
-		jobs.append(("judge on a GPU", headers(GPU_TASK), "isolated/judge.cu", "isolated/native.o", "-o", "judge.out"))
-		jobs += [(f"wrapped {sample}", {**headers(KERNEL_TASK), "submission.cuh": (KERNEL_TASK / "samples" / f"{sample}.cu").read_text()}, *shared,
-			"isolated/entry_wrapped.cu") for sample in ("right", "other_parameters")]
+			("judge of a machine that drifts", {**task, "reference.cuh": REFERENCE + DRIFTING},
+			"isolated/judge.cu", "isolated/native.o", "-o", "judge.out")]
+		jobs.append(("judge on a GPU", headers(GPU_TASK), "isolated/judge.cu", "isolated/native.o",
+			"-o", "judge.out"))
+		jobs += [(f"wrapped {sample}", {
+			**headers(KERNEL_TASK), "submission.cuh":
+			(KERNEL_TASK / "samples" / f"{sample}.cu").read_text()
+		}, *shared, "isolated/entry_wrapped.cu") for sample in ("right", "other_parameters")]
 		with concurrent.futures.ThreadPoolExecutor(2) as pool:
 			for done in [pool.submit(self.compile, *job) for job in jobs]:
 				done.result()
@@ -192,7 +207,8 @@ class Work:
 
 WORK = Work()
 # As podium-run puts them: the modules beside the native part.
-for module in (ISOLATED / "podium_statistics.py", ISOLATED / "podium_wire.py", BUILD / "harness" / "isolated" / "native.so"):
+for module in (ISOLATED / "podium_statistics.py", ISOLATED / "podium_wire.py",
+	BUILD / "harness" / "isolated" / "native.so"):
 	shutil.copy(module, WORK.path)
 sys.path.insert(0, str(WORK.path))
 import podium_statistics as statistics  # noqa: E402
@@ -202,7 +218,9 @@ import podium_wire as wire  # noqa: E402
 @contextlib.contextmanager
 def contestant(command, folder, end, **environment):
 	"""A process with this end of a channel as descriptor 3."""
-	process = subprocess.Popen([sys.executable, "-c", BECOME, json.dumps([end.fileno()]), *map(str, command)], cwd=folder, pass_fds=[end.fileno()],
+	process = subprocess.Popen(
+		[sys.executable, "-c", BECOME,
+		json.dumps([end.fileno()]), *map(str, command)], cwd=folder, pass_fds=[end.fileno()],
 		env={"PATH": os.environ["PATH"], **environment}, stdin=subprocess.DEVNULL)
 	try:
 		yield process
@@ -212,6 +230,7 @@ def contestant(command, folder, end, **environment):
 
 
 class Judged:
+
 	def __init__(self, code, text):
 		self.code, self.text = code, text
 		pairs = [line.split(": ", 1) for line in text.splitlines()]
@@ -227,12 +246,17 @@ def run_folder(mode):
 	return folder, {"MODE": mode}
 
 
-def judge(mode="test", submission="", cases=CASES, rival=None, liar=None, program="judge", **environment):
+def judge(
+		mode="test", submission="", cases=CASES, rival=None, liar=None, program="judge",
+		**environment):
 	"""One run of a judge. `submission`: what the entry does; `liar`: a function that takes its place, with the socket."""
 	folder = pathlib.Path(tempfile.mkdtemp(prefix="judge.", dir=WORK.path))
 	(folder / "cases.txt").write_text(cases)
 	reading, writing = os.pipe()
-	pairs = [socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET) for _ in range(3 if rival is not None else 1 if mode == "test" else 2)]
+	pairs = [
+		socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+		for _ in range(3 if rival is not None else 1 if mode == "test" else 2)
+	]
 	with contextlib.ExitStack() as stack:
 		over = threading.Event()
 		stack.callback(over.set)
@@ -241,13 +265,22 @@ def judge(mode="test", submission="", cases=CASES, rival=None, liar=None, progra
 				threading.Thread(target=tell_lies, args=[liar, end, over], daemon=True).start()
 				continue
 			where, variables = run_folder([submission, "", rival][index])
-			stack.enter_context(contestant(["./contestant.out", *(["--null"] if index == 1 else [])], where, end, **variables))
+			stack.enter_context(
+				contestant(["./contestant.out", *(["--null"] if index == 1 else [])], where, end,
+				**variables))
 			end.close()
 		descriptors = [writing] + [ours.fileno() for ours, _ in pairs]
-		process = stack.enter_context(subprocess.Popen(
-			[sys.executable, "-c", BECOME, json.dumps(descriptors), str(WORK.built(program, "judge.out")), mode, "cases.txt"], cwd=folder,
-			pass_fds=descriptors, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-			env={"PATH": os.environ["PATH"], "POPCORN_FD": "3", "POPCORN_SEED": "77", "CUDA_VISIBLE_DEVICES": "", **environment}))
+		process = stack.enter_context(
+			subprocess.Popen(
+			[
+			sys.executable, "-c", BECOME,
+			json.dumps(descriptors),
+			str(WORK.built(program, "judge.out")), mode, "cases.txt"
+			], cwd=folder, pass_fds=descriptors, stdin=subprocess.DEVNULL,
+			stderr=subprocess.DEVNULL, env={
+			"PATH": os.environ["PATH"], "POPCORN_FD": "3", "POPCORN_SEED": "77",
+			"CUDA_VISIBLE_DEVICES": "", **environment
+			}))
 		os.close(writing)
 		for ours, _ in pairs:
 			ours.close()
@@ -281,23 +314,29 @@ def ends_with(result, code, *parts):
 def a_right_answer_passes_with_every_type_that_can_be_carried():
 	result = judge()
 	ends_with(result, 0)
-	equal(result.lines, {"test-count": "2", "test.0.spec": "size: 3; seed: 5", "test.0.status": "pass", "test.1.spec": "size: 700; seed: 6",
-		"test.1.status": "pass", "check": "pass"})
+	equal(
+		result.lines, {
+		"test-count": "2", "test.0.spec": "size: 3; seed: 5", "test.0.status": "pass",
+		"test.1.spec": "size: 700; seed: 6", "test.1.status": "pass", "check": "pass"
+		})
 
 
 @test
 def a_case_is_measured_again_while_the_machine_drifts():
 	for drifts, repeated in ((0, 0), (1, 4), (9, 8)):
-		result = judge("benchmark", cases="size: 3; seed: 5\n", program="judge of a machine that drifts", DRIFTS=str(drifts))
+		result = judge("benchmark", cases="size: 3; seed: 5\n",
+			program="judge of a machine that drifts", DRIFTS=str(drifts))
 		ends_with(result, 0)
-		equal((result.lines["benchmark.0.blocks"], result.lines["benchmark.0.repeated"]), ("4", str(repeated)))
+		equal((result.lines["benchmark.0.blocks"], result.lines["benchmark.0.repeated"]),
+			("4", str(repeated)))
 
 
 @test
 def a_benchmark_has_all_figures():
 	result = judge("benchmark")
 	ends_with(result, 0)
-	for name in ("runs", "mean", "std", "err", "best", "worst", "median", "low", "high", "constant", "own", "blocks", "repeated", "samples"):
+	for name in ("runs", "mean", "std", "err", "best", "worst", "median", "low", "high", "constant",
+		"own", "blocks", "repeated", "samples"):
 		contains(result.lines, f"benchmark.1.{name}")
 	equal(result.lines["check"], "pass")
 	runs, blocks = int(result.lines["benchmark.1.runs"]), int(result.lines["benchmark.1.blocks"])
@@ -316,22 +355,36 @@ def a_ranked_run_names_its_nonce_and_two_runs_have_different_ones():
 def a_comparison_says_how_the_two_compare():
 	result = judge("compare", cases="size: 3; seed: 5\n", rival="")
 	ends_with(result, 0)
-	low, ratio, high = (float(result.lines[f"benchmark.0.{name}"]) for name in ("ratio_low", "ratio", "ratio_high"))
+	low, ratio, high = (float(result.lines[f"benchmark.0.{name}"])
+		for name in ("ratio_low", "ratio", "ratio_high"))
 	assert low <= ratio <= high and float(result.lines["benchmark.0.rival"]) > 0, result.text
 	contains(result.lines, "benchmark.0.ratio_err")
 
 
 @test
 def a_comparison_measures_each_by_itself_and_both_in_turns():
-	files = {name: pathlib.Path(tempfile.mkdtemp(prefix="noted.", dir=WORK.path)) / name for name in ("entry", "rival")}
-	ends_with(judge("compare", submission=f"notes in {files['entry']}", rival=f"notes in {files['rival']}"), 0)
-	noted = {name: [line.split() for line in file.read_text().splitlines()] for name, file in files.items()}
-	loaded, called = ({name: [float(at) for what, at in lines if what == kind] for name, lines in noted.items()} for kind in ("loaded", "called"))
+	files = {
+		name: pathlib.Path(tempfile.mkdtemp(prefix="noted.", dir=WORK.path)) / name
+		for name in ("entry", "rival")
+	}
+	ends_with(
+		judge("compare", submission=f"notes in {files['entry']}",
+		rival=f"notes in {files['rival']}"), 0)
+	noted = {
+		name: [line.split() for line in file.read_text().splitlines()]
+		for name, file in files.items()
+	}
+	loaded, called = ({
+		name: [float(at) for what, at in lines if what == kind]
+		for name, lines in noted.items()
+	} for kind in ("loaded", "called"))
 	equal([len(times) for times in loaded.values()], [1, 1])
-	before, behind = [at for at in called["rival"] if at < loaded["entry"][0]], [at for at in called["entry"] if at > called["rival"][-1]]
+	before, behind = [at for at in called["rival"]
+		if at < loaded["entry"][0]], [at for at in called["entry"] if at > called["rival"][-1]]
 	together = [at for at in called["rival"] if at > called["entry"][0]]
 	least = 2 * 4 * 5  # calls of two cases
-	assert len(before) >= least and len(behind) >= least and len(together) >= least / 2, (len(before), len(behind), len(together))
+	assert len(before) >= least and len(behind) >= least and len(together) >= least / 2, (
+		len(before), len(behind), len(together))
 
 
 @test
@@ -361,7 +414,8 @@ def an_answer_that_is_wrong_only_when_it_counts_is_wrong():
 
 @test
 def an_exception_is_told_and_other_cases_run():
-	ends_with(judge(submission="raises"), 1, "test.0.error: custom_kernel threw: no such luck", "test.1.error: custom_kernel threw")
+	ends_with(judge(submission="raises"), 1, "test.0.error: custom_kernel threw: no such luck",
+		"test.1.error: custom_kernel threw")
 
 
 @test
@@ -372,7 +426,8 @@ def a_submission_that_ends_is_gone():
 
 @test
 def a_submission_that_hangs_is_too_late():
-	ends_with(judge(submission="hangs", PODIUM_TIME_LIMIT_S="4"), 114, "error: The submission did not answer within ")
+	ends_with(judge(submission="hangs", PODIUM_TIME_LIMIT_S="4"), 114,
+		"error: The submission did not answer within ")
 
 
 @test
@@ -396,14 +451,19 @@ def a_kernel_of_another_signature_does_not_link():
 def a_type_that_cannot_be_carried_is_named():
 	program = WORK.built("uncarried", "judge.out")
 	said = subprocess.run([program, "--can-split"], capture_output=True, text=True)
-	equal((said.returncode, said.stdout), (115, "The type float const* in input_t cannot be carried to another process.\n"))
+	equal((said.returncode, said.stdout),
+		(115, "The type float const* in input_t cannot be carried to another process.\n"))
 	ends_with(judge(program="uncarried"), 115, "error: The type float const* in input_t")
-	equal(subprocess.run([WORK.built("judge", "judge.out"), "--can-split"], stdout=subprocess.DEVNULL).returncode, 0)
+	equal(
+		subprocess.run([WORK.built("judge", "judge.out"), "--can-split"],
+		stdout=subprocess.DEVNULL).returncode, 0)
 
 
 @test
 def tasks_on_a_GPU_can_be_split_and_need_one():
-	equal(subprocess.run([WORK.built("judge on a GPU", "judge.out"), "--can-split"], stdout=subprocess.DEVNULL).returncode, 0)
+	equal(
+		subprocess.run([WORK.built("judge on a GPU", "judge.out"), "--can-split"],
+		stdout=subprocess.DEVNULL).returncode, 0)
 	ends_with(judge(program="judge on a GPU"), 115, "there is none")
 
 
@@ -472,59 +532,71 @@ def is_violation(lie, *parts, **more):
 
 @test
 def an_output_that_was_never_written_is_a_violation():
+
 	def lie(liar):
 		liar.begin()
 		liar.ask_for(1 << 20)
 		liar.done()
+
 	is_violation(lie, "left no output that can be read")
 
 
 @test
 def an_output_that_comes_after_done_is_a_violation():
+
 	def lie(liar):
 		liar.begin()
 		liar.ask_for(1 << 20)
 		liar.done()
 		time.sleep(0.02)
 		liar.outputs[:4096] = bytes(4096)
+
 	is_violation(lie)
 
 
 @test
 def counts_that_lead_out_of_the_memory_are_a_violation():
 	for count in (1 << 62, 1 << 40, (1 << 64) - 1, 1 << 20):
+
 		def lie(liar):
 			liar.begin()
 			liar.ask_for(4096)
 			for at in range(0, len(liar.outputs), 16):
 				liar.outputs[at:at + 8] = count.to_bytes(8, "little")
 			liar.done()
+
 		is_violation(lie, "left no output that can be read")
 
 
 @test
 def random_streams_are_a_violation_or_a_wrong_answer():
 	for seed in range(5):
+
 		def lie(liar):
 			chance = random.Random(seed)
 			liar.begin()
 			liar.ask_for(4096)
-			liar.outputs[:] = bytes(chance.choice([0, 0, 0, 1, 2, 255]) for _ in range(len(liar.outputs)))
+			liar.outputs[:] = bytes(
+				chance.choice([0, 0, 0, 1, 2, 255]) for _ in range(len(liar.outputs)))
 			liar.done()
+
 		code = judge(liar=lie, cases="size: 3; seed: 5\n").code
 		assert code in (112, 114, 116), code
 
 
 @test
 def a_demand_for_all_the_memory_is_refused():
+
 	def lie(liar):
 		liar.begin()
 		liar.ask_for(1 << 60)
+
 	ends_with(judge(liar=lie, cases="size: 3; seed: 5\n"), 1, "for which there is no memory")
 
 
 @test
 def frames_and_words_that_have_no_place_there_are_violations():
+
 	def wrong_frame(liar):
 		liar.begin()
 		wire.send(liar.socket, wire.READY)
@@ -543,16 +615,19 @@ def frames_and_words_that_have_no_place_there_are_violations():
 		liar.begin()
 		wire.send(liar.socket, wire.SPEC, (4096).to_bytes(8, "little") * 2)
 		liar.done(wire.NEW_SPEC)
+
 	for lie in (wrong_frame, wrong_status, wrong_length, device_memory):
 		is_violation(lie)
 
 
 @test
 def words_of_a_contestant_stay_words():
+
 	def lie(liar):
 		liar.begin()
 		wire.send(liar.socket, wire.TEXT, b"tcheck: pass\ntest.0.status: pass\xff\n")
 		liar.done(wire.RAISED)
+
 	result = judge(liar=lie, cases="size: 3; seed: 5\n")
 	ends_with(result, 1)
 	equal(result.lines["check"], "fail")
@@ -593,35 +668,57 @@ int main()
 
 
 class Call:
+
 	def __init__(self, elapsed_ns, touch_ns, take_ns, head_ns, rest_ns, is_after=False):
 		self.elapsed_ns, self.touch_ns, self.take_ns, self.head_ns, self.rest_ns, self.is_after = elapsed_ns, touch_ns, take_ns, head_ns, rest_ns, is_after
 
 
 def made_up_block(chance, calls, has_gpu, is_idle, over):
-	block, switch = statistics.Block(*((chance.gauss(0, 800), 19_000.0) if has_gpu else ())), 150_000 if has_gpu else 0
+	block, switch = statistics.Block(*((chance.gauss(0, 800),
+		19_000.0) if has_gpu else ())), 150_000 if has_gpu else 0
 	for index in range(calls):
 		touch = (0.2 if is_idle and index % 2 else 1) * switch + chance.random() * 100
-		block.calls.append(Call(chance.gauss(60_000, 5_000), touch, chance.gauss(20_000, 500) + over, chance.gauss(70_000, 300) + 2 * over,
+		block.calls.append(
+			Call(chance.gauss(60_000, 5_000), touch,
+			chance.gauss(20_000, 500) + over,
+			chance.gauss(70_000, 300) + 2 * over,
 			chance.gauss(60_000, 300) + over * (index % 3)))
 		is_after = chance.random() < 0.5
-		block.null.append(Call(chance.gauss(20_000, 900) + is_after * min(over, 4_000), switch + chance.random() * 100, chance.gauss(20_000, 500),
-			chance.gauss(70_000, 300), chance.gauss(60_000, 300), is_after))
+		block.null.append(
+			Call(
+			chance.gauss(20_000, 900) + is_after * min(over, 4_000), switch + chance.random() * 100,
+			chance.gauss(20_000, 500), chance.gauss(70_000, 300), chance.gauss(60_000, 300),
+			is_after))
 		block.heads.append(chance.gauss(70_000, 300) + 3 * over)
 		block.null_heads.append(chance.gauss(70_000, 300))
-	block.controls = [chance.gauss(19_000, 100) + min(over, 8_000) for _ in range(5 if has_gpu else 0)]
+	block.controls = [
+		chance.gauss(19_000, 100) + min(over, 8_000) for _ in range(5 if has_gpu else 0)
+	]
 	block.bells = [chance.gauss(5_000, 50) for _ in range(3 if has_gpu else 0)]
 	return block
 
 
 def as_input(kind, blocks, own):
+
 	def listed(values):
 		return " ".join([str(len(values)), *(repr(value + 0) for value in values)])
 
 	def calls(these):
-		return "\n".join(listed([getattr(call, name) for call in these]) for name in ("elapsed_ns", "touch_ns", "take_ns", "head_ns", "rest_ns", "is_after"))
+		return "\n".join(
+			listed([getattr(call, name) for call in these])
+			for name in ("elapsed_ns", "touch_ns", "take_ns", "head_ns", "rest_ns", "is_after"))
+
 	parts = [f"{kind} {len(blocks)}"]
 	for block in blocks:
-		parts += [f"{block.delta_ns!r} {block.quiet_ns!r}", listed(block.controls), calls(block.calls), calls(block.null), listed(block.heads), listed(block.null_heads), listed(block.bells)]
+		parts += [
+			f"{block.delta_ns!r} {block.quiet_ns!r}",
+			listed(block.controls),
+			calls(block.calls),
+			calls(block.null),
+			listed(block.heads),
+			listed(block.null_heads),
+			listed(block.bells)
+		]
 	return "\n".join([*parts, listed(own)]) + "\n"
 
 
@@ -632,38 +729,58 @@ def expected_figures(kind, blocks, own):
 	others = [copy.copy(block) for block in blocks[::-1]]
 	others[-1].controls = [40_000.0] * len(others[-1].controls)
 	theirs = statistics.values_of(others, rule)
-	turns, alone = statistics.in_turns(values, theirs, rule), statistics.apart(values, theirs[:(len(theirs) + 1) // 2], rule)
+	turns, alone = statistics.in_turns(values, theirs,
+		rule), statistics.apart(values, theirs[:(len(theirs) + 1) // 2], rule)
 	compared = statistics.compared(turns, alone)
-	return [summary.mean, summary.std, summary.err, summary.low, summary.high, summary.median, summary.best, summary.worst, summary.constant,
-		summary.overrun, -1 if summary.own is None else summary.own, summary.runs, statistics.is_enough(values, rule), statistics.is_decided(values, theirs, rule),
-		blocks[0].constant_moved(rule), summary.disturbance, compared.ratio, compared.low, compared.high, compared.err, compared.rival,
-		turns.low, turns.high, turns.err, alone.low, alone.high, alone.err, compared.is_apart, turns.agrees_with(alone),
-		statistics.mean(statistics.thinned(summary.samples, 7)), statistics.t_quantile(0.99, len(blocks)), statistics.t_quantile(0.95, 3)]
+	return [
+		summary.mean, summary.std, summary.err, summary.low, summary.high, summary.median,
+		summary.best, summary.worst, summary.constant, summary.overrun,
+		-1 if summary.own is None else summary.own, summary.runs,
+		statistics.is_enough(values, rule),
+		statistics.is_decided(values, theirs,
+		rule), blocks[0].constant_moved(rule), summary.disturbance, compared.ratio, compared.low,
+		compared.high, compared.err, compared.rival, turns.low, turns.high, turns.err, alone.low,
+		alone.high, alone.err, compared.is_apart,
+		turns.agrees_with(alone),
+		statistics.mean(statistics.thinned(summary.samples, 7)),
+		statistics.t_quantile(0.99, len(blocks)),
+		statistics.t_quantile(0.95, 3)
+	]
 
 
 @test
 def the_statistics_are_those_of_the_judge_in_Python():
 	program = WORK.path / "calculate"
 	(WORK.path / "calculate.cpp").write_text(CALCULATE)
-	subprocess.run(["g++", "-std=c++20", "-Wall", "-Wextra", "-Werror", f"-I{ISOLATED}", "-o", program, WORK.path / "calculate.cpp"], check=True)
+	subprocess.run([
+		"g++", "-std=c++20", "-Wall", "-Wextra", "-Werror", f"-I{ISOLATED}", "-o", program,
+		WORK.path / "calculate.cpp"
+	], check=True)
 	chance = random.Random(7)
-	for kind, count, is_idle, over, over_last in (("cuda", 1, False, 0, 0), ("cuda", 4, False, 0, 0), ("cuda", 8, True, 0, 0), ("cuda", 12, False, 50_000, 0),
-			("cpu", 4, False, 9e9, 0), ("cuda", 5, True, 1e6, 0), ("cuda", 6, False, 0, 45_000)):
-		blocks = [made_up_block(chance, statistics.RULES[kind].calls, kind == "cuda", is_idle, over) for _ in range(count)]
+	for kind, count, is_idle, over, over_last in (("cuda", 1, False, 0, 0), ("cuda", 4, False, 0,
+		0), ("cuda", 8, True, 0, 0), ("cuda", 12, False, 50_000, 0), ("cpu", 4, False, 9e9, 0),
+		("cuda", 5, True, 1e6, 0), ("cuda", 6, False, 0, 45_000)):
+		blocks = [
+			made_up_block(chance, statistics.RULES[kind].calls, kind == "cuda", is_idle, over)
+			for _ in range(count)
+		]
 		for call in blocks[-1].null:
 			call.elapsed_ns += over_last
 		own = [chance.random() * 1e4 for _ in range(count - 1)]
-		answer = subprocess.run([program], input=as_input(kind, blocks, own), capture_output=True, text=True, check=True).stdout.split()
+		answer = subprocess.run([program], input=as_input(kind, blocks, own), capture_output=True,
+			text=True, check=True).stdout.split()
 		expected = expected_figures(kind, blocks, own)
 		equal(len(answer), len(expected))
 		for index, (got, wanted) in enumerate(zip(map(float, answer), map(float, expected))):
-			assert abs(got - wanted) <= 1e-9 * max(1, abs(wanted)), (kind, count, index, got, wanted)
+			assert abs(got - wanted) <= 1e-9 * max(1, abs(wanted)), (kind, count, index, got,
+				wanted)
 
 
 def lack():
 	if not os.access(NVCC, os.X_OK):
 		return "nvcc is not installed"
-	return None if (BUILD / "harness" / "isolated" / "native.o").exists() else "the programs are not built"
+	return None if (BUILD / "harness" / "isolated" /
+		"native.o").exists() else "the programs are not built"
 
 
 def main():

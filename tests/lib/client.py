@@ -9,6 +9,7 @@ from tap import equal
 
 
 class Answer:
+
 	def __init__(self, response):
 		self.status = response.status
 		self.headers = response.headers
@@ -35,8 +36,13 @@ class Answer:
 
 class Page(html.parser.HTMLParser):
 	"""The text of a page, its forms' hidden token, its links, and whether its elements nest."""
-	VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
-	SEAMLESS = {"deadline", "nowrap"}  # classes of elements that say how words are set: none ends where they begin or end
+	VOID = {
+		"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source",
+		"track", "wbr"
+	}
+	SEAMLESS = {
+		"deadline", "nowrap"
+	}  # classes of elements that say how words are set: none ends where they begin or end
 
 	def __init__(self):
 		super().__init__()
@@ -102,7 +108,8 @@ class Client:
 		self.host = host
 
 	def request(self, method, path, body=None, headers=None):
-		connection = http.client.HTTPConnection(self.url.hostname, self.url.port, timeout=self.limit_s)
+		connection = http.client.HTTPConnection(self.url.hostname, self.url.port,
+			timeout=self.limit_s)
 		headers = dict(headers or {})
 		if self.cookies:
 			headers["Cookie"] = "; ".join(f"{name}={value}" for name, value in self.cookies.items())
@@ -132,11 +139,14 @@ class Client:
 		boundary = uuid.uuid4().hex
 		body = b""
 		for name, value in ([("csrf", token)] if token else []) + list(fields):
-			body += f'--{boundary}\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n'.encode()
+			body += f'--{boundary}\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n'.encode(
+			)
 			body += (value if isinstance(value, bytes) else str(value).encode()) + b"\r\n"
 		for name, filename, content in files:
 			filename = filename.replace('"', "%22")  # as browsers send it
-			body += (f'--{boundary}\r\nContent-Disposition: form-data; name="{name}"; filename="{filename}"\r\n'
+			body += (
+				f'--{boundary}\r\nContent-Disposition: form-data; name="{name}"; filename="{filename}"\r\n'
 				"Content-Type: application/octet-stream\r\n\r\n").encode() + content + b"\r\n"
 		body += f"--{boundary}--\r\n".encode()
-		return self.request("POST", path, body, {"Content-Type": f"multipart/form-data; boundary={boundary}", **(headers or {})})
+		return self.request("POST", path, body,
+			{"Content-Type": f"multipart/form-data; boundary={boundary}", **(headers or {})})

@@ -22,7 +22,10 @@ def validator(text):
 
 
 def check(schema, value, what):
-	errors = [f"{error.json_path}: {error.message[:300]}" for error in validator(json.dumps(schema)).iter_errors(value)]
+	errors = [
+		f"{error.json_path}: {error.message[:300]}"
+		for error in validator(json.dumps(schema)).iter_errors(value)
+	]
 	if errors:
 		raise AssertionError(f"{what}: " + "; ".join(errors[:5]))
 
@@ -34,7 +37,8 @@ def pattern_of(path):
 
 @functools.cache
 def matcher(path):
-	return re.compile("^" + re.sub(r"\\\{(\w+)\\\}", lambda part: ".+" if part[1] == "path" else "[^/]+", re.escape(path)) + "$")
+	return re.compile("^" + re.sub(r"\\\{(\w+)\\\}", lambda part: ".+"
+		if part[1] == "path" else "[^/]+", re.escape(path)) + "$")
 
 
 def operation(method, path):
@@ -69,6 +73,7 @@ def check_answer(method, path, answer):
 	if answer.headers["Content-Type"].split(";")[0] != content_type:
 		raise AssertionError(f"{what} is {answer.headers['Content-Type']}")
 	if content_type != "application/octet-stream":
-		check(content["schema"], answer.json if content_type.endswith("json") else answer.text, what)
+		check(content["schema"], answer.json if content_type.endswith("json") else answer.text,
+			what)
 	if answer.status < 300 and "ETag" in response["headers"] and not answer.headers["ETag"]:
 		raise AssertionError(f"{what} has no ETag")

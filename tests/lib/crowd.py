@@ -14,11 +14,10 @@ from small_task import zip_of
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 
 # (who looks, the route in cgi/router.c, an address of it). What stands in braces is filled in from the data.
-ADDRESSES = [
-	("anyone", "/", "/"),
-	("anyone", "/leaderboard/*", "/leaderboard/bench?gpu=H200"),
+ADDRESSES = [("anyone", "/", "/"), ("anyone", "/leaderboard/*", "/leaderboard/bench?gpu=H200"),
 	("anyone", "/leaderboard/*", "/leaderboard/bench?gpu=H200&page=9"),
-	("anyone", "/leaderboard/*", "/leaderboard/bench?gpu=H200&user=ser7&period=month&language=triton"),
+	("anyone", "/leaderboard/*",
+	"/leaderboard/bench?gpu=H200&user=ser7&period=month&language=triton"),
 	("anyone", "/leaderboard/*", "/leaderboard/bench?view=shapes&gpu=H200"),
 	("anyone", "/leaderboard/*", "/leaderboard/bench?view=gpus"),
 	("anyone", "/leaderboard/*", "/leaderboard/bench?view=live"),
@@ -39,29 +38,21 @@ ADDRESSES = [
 	("anyone", "/compare", "/compare?a={submission}&b={other}"),
 	("anyone", "/comparison/*", "/comparison/{comparison}"),
 	("anyone", "/comparison/*/status", "/comparison/{comparison}/status"),
-	("anyone", "/user/*", "/user/user1"),
-	("anyone", "/queue", "/queue"),
-	("anyone", "/queue/status", "/queue/status"),
-	("anyone", "/archive", "/archive"),
-	("anyone", "/judge", "/judge"),
-	("anyone", "/language/*", "/language/py"),
-	("anyone", "/language/*/*", "/language/py/eval.py"),
-	("anyone", "/join", "/join"),
-	("anyone", "/register", "/register"),
-	("anyone", "/login", "/login"),
+	("anyone", "/user/*", "/user/user1"), ("anyone", "/queue", "/queue"),
+	("anyone", "/queue/status", "/queue/status"), ("anyone", "/archive", "/archive"),
+	("anyone", "/judge", "/judge"), ("anyone", "/language/*", "/language/py"),
+	("anyone", "/language/*/*", "/language/py/eval.py"), ("anyone", "/join", "/join"),
+	("anyone", "/register", "/register"), ("anyone", "/login", "/login"),
 	("anyone", "/password/*", "/password/{link}"),
-	("anyone", "/account/deleted", "/account/deleted"),
-	("anyone", "/healthz", "/healthz"),
-	("anyone", "/metrics", "/metrics"),
-	("user1", "/", "/"),
+	("anyone", "/account/deleted", "/account/deleted"), ("anyone", "/healthz", "/healthz"),
+	("anyone", "/metrics", "/metrics"), ("user1", "/", "/"),
 	("user1", "/leaderboard/*", "/leaderboard/bench?gpu=H200"),
 	("user1", "/leaderboard/*", "/leaderboard/bench?gpu=H200&mine=1"),
 	("user1", "/submit", "/submit"),
 	("user1", "/leaderboard/*/submit", "/leaderboard/bench/submit"),
 	("user1", "/leaderboard/*/submit", "/leaderboard/bench/submit?from={own}"),
 	("user1", "/leaderboard/*/submit", "/leaderboard/vectoradd_py/submit?template=python"),
-	("user1", "/mine", "/mine"),
-	("user1", "/mine", "/mine?result=passed&mode=ranked&page=20"),
+	("user1", "/mine", "/mine"), ("user1", "/mine", "/mine?result=passed&mode=ranked&page=20"),
 	("user1", "/leaderboard/*/mine", "/leaderboard/bench/mine"),
 	("user1", "/leaderboard/*/mine", "/leaderboard/bench/mine?from=2020-01-01&mode=ranked"),
 	("user1", "/submission/*", "/submission/{own}"),
@@ -72,17 +63,12 @@ ADDRESSES = [
 	("user1", "/submission/*/cancel", "/submission/{waiting}/cancel"),
 	("user1", "/submission/*/withdraw", "/submission/{own}/withdraw"),
 	("user1", "/submission/*/note", "/submission/{own}/note"),
-	("user1", "/compare", "/compare?a={own}&b={own_other}"),
-	("user1", "/user/*", "/user/user1"),
-	("user1", "/queue", "/queue"),
-	("user1", "/account", "/account"),
+	("user1", "/compare", "/compare?a={own}&b={own_other}"), ("user1", "/user/*", "/user/user1"),
+	("user1", "/queue", "/queue"), ("user1", "/account", "/account"),
 	("user1", "/account/sessions", "/account/sessions"),
-	("user1", "/account/tokens", "/account/tokens"),
-	("user1", "/device", "/device"),
-	("user1", "/account/data", "/account/data"),
-	("user1", "/account/export", "/account/export"),
-	("user1", "/account/delete", "/account/delete"),
-	("admin", "/admin", "/admin"),
+	("user1", "/account/tokens", "/account/tokens"), ("user1", "/device", "/device"),
+	("user1", "/account/data", "/account/data"), ("user1", "/account/export", "/account/export"),
+	("user1", "/account/delete", "/account/delete"), ("admin", "/admin", "/admin"),
 	("admin", "/admin/leaderboards/new", "/admin/leaderboards/new"),
 	("admin", "/admin/leaderboard/*/edit", "/admin/leaderboard/bench/edit"),
 	("admin", "/admin/leaderboard/*/delete", "/admin/leaderboard/bench/delete"),
@@ -94,11 +80,9 @@ ADDRESSES = [
 	("admin", "/admin/leaderboard/*/dryrun", "/admin/leaderboard/bench/dryrun"),
 	("admin", "/admin/leaderboard/*/dryrun/status", "/admin/leaderboard/bench/dryrun/status"),
 	("admin", "/admin/leaderboard/*/hooks", "/admin/leaderboard/bench/hooks"),
-	("admin", "/admin/hooks", "/admin/hooks"),
-	("admin", "/admin/hooks/*", "/admin/hooks/{hook}"),
+	("admin", "/admin/hooks", "/admin/hooks"), ("admin", "/admin/hooks/*", "/admin/hooks/{hook}"),
 	("admin", "/admin/hooks/*/status", "/admin/hooks/{hook}/status"),
-	("admin", "/admin/invites", "/admin/invites"),
-	("admin", "/admin/sets/new", "/admin/sets/new"),
+	("admin", "/admin/invites", "/admin/invites"), ("admin", "/admin/sets/new", "/admin/sets/new"),
 	("admin", "/admin/sets/*", "/admin/sets/{upload}"),
 	("admin", "/admin/host/*", "/admin/host/{worker}"),
 	("admin", "/admin/workers", "/admin/workers"),
@@ -111,27 +95,29 @@ ADDRESSES = [
 	("admin", "/admin/rejudgings", "/admin/rejudgings"),
 	("admin", "/admin/rejudgings/*", "/admin/rejudgings/{rejudging}"),
 	("admin", "/admin/rejudgings/*/*", "/admin/rejudgings/{rejudging}/{rejudged}"),
-	("admin", "/admin/users", "/admin/users"),
-	("admin", "/admin/users", "/admin/users?q=ser7"),
+	("admin", "/admin/users", "/admin/users"), ("admin", "/admin/users", "/admin/users?q=ser7"),
 	("admin", "/admin/users/*/ban", "/admin/users/user1/ban"),
 	("admin", "/admin/audit", "/admin/audit"),
 	("admin", "/admin/audit", "/admin/audit?who=admin&what=user.ban"),
 	("admin", "/admin/audit", "/admin/audit?q=user7"),
-	("admin", "/admin/audit", "/admin/audit?who=admin&from=2020-01-01&to=2100-01-01"),
-]
+	("admin", "/admin/audit", "/admin/audit?who=admin&from=2020-01-01&to=2100-01-01"), ]
 
 # The same of /api/v1, where user1 has a token with all scopes.
-CALLS = [("anyone", call) for call in (
-	"/leaderboards?limit=100", "/leaderboards/bench", "/leaderboards/bench/rankings?gpu=H200&limit=100",
-	"/leaderboards/bench/rankings?gpu=H200&cursor=MSAxOTAwIDA", "/leaderboards/bench/task", "/leaderboards/vectoradd_py/files/reference.py",
-	"/leaderboards/bench/templates/py", "/users/user1", "/queue", "/workers", "/submissions/{submission}", "/submissions/{submission}/status",
-	"/submissions/{submission}/samples?gpu=H200", "/compare?a={submission}&b={other}",
-)] + [("user1", call) for call in (
-	"/me", "/leaderboards?state=active", "/leaderboards/bench", "/leaderboards/bench/rankings?gpu=H200", "/submissions?limit=100",
-	"/submissions?mode=ranked&leaderboard=bench", "/submissions?gpu=H200&limit=10", "/submissions?verdict=passed", "/submissions/{own}",
-	"/submissions/{own}/status", "/submissions/{waiting}", "/submissions/{waiting}/status", "/submissions/{own}/samples?gpu=H200",
-	"/submissions/{own}/source", "/submissions/{own}/output?gpu=H200", "/compare?a={own}&b={own_other}", "/queue",
-)]
+CALLS = [("anyone", call) for call in ("/leaderboards?limit=100", "/leaderboards/bench",
+	"/leaderboards/bench/rankings?gpu=H200&limit=100",
+	"/leaderboards/bench/rankings?gpu=H200&cursor=MSAxOTAwIDA", "/leaderboards/bench/task",
+	"/leaderboards/vectoradd_py/files/reference.py", "/leaderboards/bench/templates/py",
+	"/users/user1", "/queue", "/workers", "/submissions/{submission}",
+	"/submissions/{submission}/status", "/submissions/{submission}/samples?gpu=H200",
+	"/compare?a={submission}&b={other}",
+										)] + [("user1", call) for call in ("/me",
+	"/leaderboards?state=active", "/leaderboards/bench", "/leaderboards/bench/rankings?gpu=H200",
+	"/submissions?limit=100", "/submissions?mode=ranked&leaderboard=bench",
+	"/submissions?gpu=H200&limit=10", "/submissions?verdict=passed", "/submissions/{own}",
+	"/submissions/{own}/status", "/submissions/{waiting}", "/submissions/{waiting}/status",
+	"/submissions/{own}/samples?gpu=H200", "/submissions/{own}/source",
+	"/submissions/{own}/output?gpu=H200", "/compare?a={own}&b={own_other}", "/queue",
+																			)]
 
 # No pages that one looks at again and again: a download of all one has, and a preview that does everything and takes it back.
 MEASURED_ONCE = {"/account/export", "/admin/rejudgings/*"}
@@ -148,6 +134,7 @@ benchmarks: [{size: 1}]
 
 class Crowd:
 	"""What `site` has after the data were loaded into it."""
+
 	def __init__(self, site, submissions=100000, known=None):
 		"""`known`: what known() of one said that has loaded them before."""
 		self.site = site
@@ -165,12 +152,19 @@ class Crowd:
 		# Each statement writes all of a table at once. More than usual have no room for that in the server's memory, and would take
 		# hours to be held against each other; until the server starts anew it has more of it.
 		large = "SET GLOBAL innodb_buffer_pool_size = 4 << 30, GLOBAL innodb_flush_log_at_trx_commit = 2, SESSION foreign_key_checks = 0, " \
-			"SESSION unique_checks = 0; " if submissions > 200000 else ""
-		site.sql(f"SET SESSION tx_isolation = 'READ-COMMITTED'; {large}SET @submissions = {submissions}, @secret = '{self.secret}';" + (ROOT / "tests" / "bench" / "data.sql").read_text())
-		user = subprocess.run(["id", "-un"], capture_output=True, text=True, check=True).stdout.strip()
-		subprocess.run([site.admin_program, "ranking", "rebuild"], check=True, stdout=subprocess.DEVNULL,
-			env={**site.environment, "PODIUM_DATABASE_SOCKET": str(site.var / "run" / "mariadb.sock"), "PODIUM_DATABASE_USER": user})
-		site.sql("ANALYZE TABLE ranking, records, baselines")  # by what the server knows of them it chooses how it looks
+         "SESSION unique_checks = 0; " if submissions > 200000 else ""
+		site.sql(
+			f"SET SESSION tx_isolation = 'READ-COMMITTED'; {large}SET @submissions = {submissions}, @secret = '{self.secret}';"
+			+ (ROOT / "tests" / "bench" / "data.sql").read_text())
+		user = subprocess.run(["id", "-un"], capture_output=True, text=True,
+			check=True).stdout.strip()
+		subprocess.run(
+			[site.admin_program, "ranking", "rebuild"], check=True, stdout=subprocess.DEVNULL, env={
+			**site.environment, "PODIUM_DATABASE_SOCKET": str(site.var / "run" / "mariadb.sock"),
+			"PODIUM_DATABASE_USER": user
+			})
+		site.sql("ANALYZE TABLE ranking, records, baselines"
+					)  # by what the server knows of them it chooses how it looks
 		self.numbers = self.find()
 
 	def token(self, subject):
@@ -184,13 +178,17 @@ class Crowd:
 		return client
 
 	def cookie(self, who):
-		return "" if who == "anyone" else "podium=" + base64.urlsafe_b64encode(self.token(who)).rstrip(b"=").decode()
+		return "" if who == "anyone" else "podium=" + base64.urlsafe_b64encode(
+			self.token(who)).rstrip(b"=").decode()
 
 	def bearer(self, who):
 		"""A token of the user, made when it is first asked for."""
-		secret = "podium_" + base64.urlsafe_b64encode(self.token(f"bearer {who}")).rstrip(b"=").decode()
-		self.site.sql(f"""INSERT IGNORE INTO api_tokens (user_id, name, prefix, token_hash, scopes, used_at) SELECT id, 'bearer', 'podium_bearer',
-			UNHEX('{hashlib.sha256(secret.encode()).hexdigest()}'), 'read,submit,admin', UTC_TIMESTAMP(3) FROM users WHERE name = '{who}'""")
+		secret = "podium_" + base64.urlsafe_b64encode(
+			self.token(f"bearer {who}")).rstrip(b"=").decode()
+		self.site.sql(
+			f"""INSERT IGNORE INTO api_tokens (user_id, name, prefix, token_hash, scopes, used_at) SELECT id, 'bearer', 'podium_bearer',
+			UNHEX('{hashlib.sha256(secret.encode()).hexdigest()}'), 'read,submit,admin', UTC_TIMESTAMP(3) FROM users WHERE name = '{who}'"""
+		)
 		return secret
 
 	def upload(self):
@@ -203,18 +201,22 @@ class Crowd:
 		"""The numbers that stand in addresses."""
 		one = lambda question: self.site.sql(question)[0]
 		ranked = "SELECT r.submission_id FROM ranking r JOIN users u ON u.id = r.user_id JOIN leaderboards l ON l.id = r.leaderboard_id " \
-			"WHERE l.name = 'bench' AND r.gpu = 'H200' AND "
+         "WHERE l.name = 'bench' AND r.gpu = 'H200' AND "
 		passed = "SELECT s.id FROM submissions s JOIN users u ON u.id = s.user_id JOIN leaderboards l ON l.id = s.leaderboard_id " \
-			"JOIN jobs j ON j.submission_id = s.id AND j.gpu = 'H200' WHERE l.name = 'bench' AND u.name = 'user1' AND "
+         "JOIN jobs j ON j.submission_id = s.id AND j.gpu = 'H200' WHERE l.name = 'bench' AND u.name = 'user1' AND "
 		finding = {
 			"submission": ranked + "r.position = 5", "other": ranked + "r.position = 6",
-			"own": ranked + "u.name = 'user1'", "own_other": passed + "j.score_ns IS NOT NULL ORDER BY s.id DESC LIMIT 1",
-			"waiting": passed + "j.state = 'queued' LIMIT 1", "comparison": "SELECT MIN(id) FROM comparisons",
-			"hook": "SELECT MAX(id) FROM webhooks", "worker": "SELECT name FROM workers ORDER BY id LIMIT 1", "rejudging": "SELECT MAX(id) FROM rejudgings",
+			"own": ranked + "u.name = 'user1'",
+			"own_other": passed + "j.score_ns IS NOT NULL ORDER BY s.id DESC LIMIT 1",
+			"waiting": passed + "j.state = 'queued' LIMIT 1",
+			"comparison": "SELECT MIN(id) FROM comparisons", "hook": "SELECT MAX(id) FROM webhooks",
+			"worker": "SELECT name FROM workers ORDER BY id LIMIT 1",
+			"rejudging": "SELECT MAX(id) FROM rejudgings",
 			"rejudged": "SELECT MIN(id) FROM rejudged_jobs WHERE rejudging_id = (SELECT MAX(id) FROM rejudgings)",
 		}
 		numbers = {name: one(question)[0] for name, question in finding.items()}
-		numbers["with_artifact"], numbers["artifact"] = one("SELECT j.submission_id, a.id FROM artifacts a "
+		numbers["with_artifact"], numbers["artifact"] = one(
+			"SELECT j.submission_id, a.id FROM artifacts a "
 			"JOIN stages t ON t.id = a.stage_id JOIN jobs j ON j.id = t.job_id")
 		return {**numbers, "link": self.token("link user9").hex(), "upload": self.upload()}
 

@@ -26,7 +26,10 @@ def build_engine():
 	for source in (ROOT / "harness" / "isolated").glob("*.py"):
 		shutil.copy(source, folder)
 	sources = sorted(str(path) for path in (ROOT / "harness" / "isolated").glob("*.c"))
-	command = ["gcc", "-O2", "-std=c17", "-D_GNU_SOURCE", f"-I{ROOT}", "-fPIC", "-shared", "-o", str(folder / "native.so"), *sources, "-ldl"]
+	command = [
+		"gcc", "-O2", "-std=c17", "-D_GNU_SOURCE", f"-I{ROOT}", "-fPIC", "-shared", "-o",
+		str(folder / "native.so"), *sources, "-ldl"
+	]
 	subprocess.run(command, check=True)
 	return folder
 
@@ -38,16 +41,23 @@ def high(descriptor):
 
 
 def environment_of(**more):
-	environment = {name: value for name, value in os.environ.items() if not name.startswith(("POPCORN_", "PODIUM_"))}
-	return {**environment, "PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "2", "CUDA_VISIBLE_DEVICES": "", **more}
+	environment = {
+		name: value
+		for name, value in os.environ.items() if not name.startswith(("POPCORN_", "PODIUM_"))
+	}
+	return {
+		**environment, "PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "2",
+		"CUDA_VISIBLE_DEVICES": "", **more
+	}
 
 
 def start(folder, words, descriptors, **environment):
 	"""A program in a folder. `descriptors`: number there -> number here."""
 	moves = " ".join(f"{there}<&{here} {here}<&-" for there, here in descriptors.items())
 	with open(folder / "stdout", "w") as output, open(folder / "stderr", "w") as errors:
-		return subprocess.Popen(["bash", "-c", f'exec "$0" "$@" {moves}', *map(str, words)], cwd=folder, env=environment_of(**environment),
-			pass_fds=tuple(descriptors.values()), stdin=subprocess.DEVNULL, stdout=output, stderr=errors)
+		return subprocess.Popen(["bash", "-c", f'exec "$0" "$@" {moves}', *map(str, words)],
+			cwd=folder, env=environment_of(**environment), pass_fds=tuple(descriptors.values()),
+			stdin=subprocess.DEVNULL, stdout=output, stderr=errors)
 
 
 def become(folder, words, descriptors, environment):
@@ -119,6 +129,7 @@ def write_files(folder, files):
 
 
 class Result:
+
 	def __init__(self, code, folder):
 		self.code = code
 		self.text = (folder / "lines").read_text()
@@ -135,31 +146,41 @@ class Result:
 class Match:
 	"""One run of a judge with its contestants."""
 
-	def __init__(self, engine, mode, cases, task, submissions, limit_s, secret=None, programs=None, start=Forked, slot="submission.py",
-			**environment):
+	def __init__(self, engine, mode, cases, task, submissions, limit_s, secret=None, programs=None,
+		start=Forked, slot="submission.py", **environment):
 		"""`task`: files. `submissions`: name -> text. `programs`: name -> words that are run in the place of
 		contestant.py. `start`: Forked, or start for interpreters of their own. `slot`: what the submission's file is called."""
 		self.folder = pathlib.Path(tempfile.mkdtemp(prefix="podium-match."))
 		self.processes, self.start, self.slot = {}, start, slot
-		given = {name: text for name, text in task.items() if name not in ("reference.py", "reference_code.py", "eval.py")}
+		given = {
+			name: text
+			for name, text in task.items()
+			if name not in ("reference.py", "reference_code.py", "eval.py")
+		}
 		write_files(self.folder / "judge", task)
 		(self.folder / "cases.txt").write_text(cases)
 		ends = {}
 		for name, number in (("entry", ENTRY), ("null", NULL), ("rival", RIVAL)):
 			if mode != "test" if name == "null" else name in submissions:
-				ends[number] = self.start_contestant(engine, name, given, submissions.get(name), (programs or {}).get(name))
+				ends[number] = self.start_contestant(engine, name, given, submissions.get(name),
+					(programs or {}).get(name))
 		with open(self.folder / "lines", "w") as lines:
 			results = high(os.dup(lines.fileno()))
 		seed = {} if secret is None else {"POPCORN_SEED": str(secret)}
-		self.processes["judge"] = start(self.folder / "judge", [PYTHON, engine / "judge.py", mode, "../cases.txt"], {3: results, **ends},
+		self.processes["judge"] = start(self.folder / "judge",
+			[PYTHON, engine / "judge.py", mode, "../cases.txt"], {3: results, **ends},
 			POPCORN_FD="3", PODIUM_TIME_LIMIT_S=str(limit_s), **seed, **environment)
 		for descriptor in (results, *ends.values()):
 			os.close(descriptor)
 
 	def start_contestant(self, engine, name, given, submission, program):
-		ours, theirs = (high(end.detach()) for end in socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET))
-		write_files(self.folder / name, {**given, **({self.slot: submission} if submission is not None else {})})
-		words = program or [PYTHON, engine / "contestant.py", "--null" if name == "null" else self.slot]
+		ours, theirs = (high(end.detach())
+			for end in socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET))
+		write_files(self.folder / name,
+			{**given, **({self.slot: submission} if submission is not None else {})})
+		words = program or [
+			PYTHON, engine / "contestant.py", "--null" if name == "null" else self.slot
+		]
 		self.processes[name] = self.start(self.folder / name, words, {3: theirs})
 		os.close(theirs)
 		return ours
@@ -184,10 +205,12 @@ def match(engine, *arguments, **named):
 		made.end()
 
 
-def judge(engine, submission, reference, mode="test", cases="size: 3; seed: 5\nsize: 70; seed: 9\n", limit_s=60, rival=None, task=None, **more):
+def judge(engine, submission, reference, mode="test", cases="size: 3; seed: 5\nsize: 70; seed: 9\n",
+	limit_s=60, rival=None, task=None, **more):
 	"""One run to its end."""
 	submissions = {"entry": submission, **({"rival": rival} if rival is not None else {})}
-	with match(engine, mode, cases, {"reference.py": reference, **(task or {})}, submissions, limit_s, **more) as made:
+	with match(engine, mode, cases, {"reference.py": reference, **(task or {})}, submissions,
+		limit_s, **more) as made:
 		return made.wait(limit_s + 60)
 
 

@@ -9,6 +9,7 @@ import urllib.parse
 
 
 class Request:
+
 	def __init__(self, method, path, headers, body):
 		self.method, self.path, self.headers, self.body = method, path, headers, body
 
@@ -26,16 +27,21 @@ def head(status, content_type="application/json", length=None, **headers):
 
 # ---- what it can do with a request ----
 
+
 def answers(document, status=200, content_type="application/json", **headers):
 	body = document if isinstance(document, bytes) else json.dumps(document).encode()
-	return lambda connection, request: connection.sendall(head(status, content_type, len(body), **headers) + body)
+	return lambda connection, request: connection.sendall(
+		head(status, content_type, len(body), **headers) + body)
 
 
 def objects(status, detail, **more):
 	"""A problem, as RFC 9457 has it."""
 	headers = more.pop("headers", {})
-	return answers({"type": "about:blank", "title": "No", "status": status, "detail": detail, "instance": "r-17", **more}, status,
-		"application/problem+json", **headers)
+	return answers(
+		{
+		"type": "about:blank", "title": "No", "status": status, "detail": detail,
+		"instance": "r-17", **more
+		}, status, "application/problem+json", **headers)
 
 
 def cuts(connection, request):
@@ -64,30 +70,41 @@ def redirects(to, status=302):
 
 def passes_on(url, share=1.0):
 	"""To a server that is well, whose answer comes back up to this share of it."""
+
 	def ask(connection, request):
 		host = urllib.parse.urlsplit(url).netloc
 		other = http.client.HTTPConnection(host, timeout=60)
 		other.request(request.method, request.path, request.body, {**request.headers, "host": host})
 		answer = other.getresponse()
 		body = answer.read()
-		kept = {name: value for name, value in answer.getheaders() if name.lower() in ("etag", "location", "retry-after")}
-		whole = head(answer.status, answer.headers.get("Content-Type", ""), len(body), **kept) + body
+		kept = {
+			name: value
+			for name, value in answer.getheaders()
+			if name.lower() in ("etag", "location", "retry-after")
+		}
+		whole = head(answer.status, answer.headers.get("Content-Type", ""), len(body), **
+			kept) + body
 		connection.sendall(whole[:int(share * len(whole))])
 		other.close()
+
 	return ask
 
 
 def routes(**by_word):
 	"""By the first word that the path contains; `other` for the rest."""
+
 	def choose(connection, request):
 		for word, does in by_word.items():
 			if word in request.path:
-				return (does.pop(0) if isinstance(does, list) and len(does) > 1 else does[0] if isinstance(does, list) else does)(connection, request)
+				return (does.pop(0) if isinstance(does, list) and len(does) > 1 else
+					does[0] if isinstance(does, list) else does)(connection, request)
 		return by_word["other"](connection, request)
+
 	return choose
 
 
 class Faulty:
+
 	def __init__(self, *does, certificate=None):
 		self.does, self.requests, self.context = list(does), [], None
 		if certificate:
@@ -102,7 +119,7 @@ class Faulty:
 	def listen(self, port):
 		self.socket = socket.create_server(("127.0.0.1", port), reuse_port=False, backlog=64)
 		self.port = self.socket.getsockname()[1]
-		threading.Thread(target=self.accept, args=(self.socket,), daemon=True).start()
+		threading.Thread(target=self.accept, args=(self.socket, ), daemon=True).start()
 
 	def close(self):
 		"""From now on nothing answers there. A thread in accept would keep the socket open, so it is shut down first."""
@@ -124,7 +141,7 @@ class Faulty:
 				connection, _ = listening.accept()
 			except OSError:
 				return
-			threading.Thread(target=self.serve, args=(connection,), daemon=True).start()
+			threading.Thread(target=self.serve, args=(connection, ), daemon=True).start()
 
 	def serve(self, connection):
 		try:
@@ -150,7 +167,10 @@ class Faulty:
 			raw += piece
 		top, _, body = raw.partition(b"\r\n\r\n")
 		first, *lines = top.decode("latin-1").split("\r\n")
-		headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
+		headers = {
+			name.lower(): value.strip()
+			for name, _, value in (line.partition(":") for line in lines)
+		}
 		while len(body) < int(headers.get("content-length", 0)):
 			body += connection.recv(65536)
 		method, path, _ = first.split(" ", 2)

@@ -6,25 +6,37 @@ import re
 HOSTILE = "'\"`\\; -- \n\r\t\x1a/* */ \\! id ☃😀‮ä</script>{{x}}%s\x00end"
 ASCII = "a'\"`\\;--%s<b>&"
 BYTES = bytes(range(256)) + b"\\'\"\n\x00\x1a" * 3
-DOUBLES = ["0", "0.1", "1e308", "-1.7976931348623157e308", "4.9e-324", "1234567.000000001", "3.3333333333333335"]
+DOUBLES = [
+	"0", "0.1", "1e308", "-1.7976931348623157e308", "4.9e-324", "1234567.000000001",
+	"3.3333333333333335"
+]
 # What constraints want: a job has one owner, a rejudging one subject.
 ALWAYS_NULL = {("jobs", "comparison_id"), ("jobs", "rejudged_id"), ("rejudgings", "user_id")}
 NOT_OURS = {"schema_migrations"}
 
 
 def one_row(sql, database):
-	return {row[0] for row in sql(f"SELECT table_name FROM information_schema.check_constraints WHERE constraint_schema = '{database}' AND check_clause = '`id` = 1'")}
+	return {
+		row[0]
+		for row in sql(
+		f"SELECT table_name FROM information_schema.check_constraints WHERE constraint_schema = '{database}' AND check_clause = '`id` = 1'"
+		)
+	}
 
 
 def columns(sql, database):
 	"""{table: [column, ...]} with what a value of each needs."""
 	found, single = {}, one_row(sql, database)
-	rows = sql("SELECT table_name, column_name, data_type, COALESCE(character_maximum_length, 0), COALESCE(character_set_name, ''), is_nullable, "
+	rows = sql(
+		"SELECT table_name, column_name, data_type, COALESCE(character_maximum_length, 0), COALESCE(character_set_name, ''), is_nullable, "
 		"column_key, REPLACE(column_type, '\\n', ' ') FROM information_schema.columns JOIN information_schema.tables t USING (table_schema, table_name) "
-		f"WHERE table_schema = '{database}' AND t.table_type = 'BASE TABLE' ORDER BY table_name, ordinal_position")
+		f"WHERE table_schema = '{database}' AND t.table_type = 'BASE TABLE' ORDER BY table_name, ordinal_position"
+	)
 	for table, name, kind, length, charset, nullable, key, full in rows:
 		if table not in NOT_OURS:
-			found.setdefault(table, []).append((name, kind, int(length), charset, nullable == "YES", bool(key), full, table in single))
+			found.setdefault(table, []).append(
+				(name, kind, int(length), charset, nullable == "YES", bool(key), full, table
+				in single))
 	return found
 
 
@@ -70,14 +82,17 @@ def insert(table, table_columns, first, count):
 	single = table_columns[0][-1]  # its constraint says that there is one row at most
 	if single:
 		first, count = 1, 1
-	rows = ",".join("(" + ",".join(value(table, column, i, n) for n, column in enumerate(table_columns)) + ")" for i in range(first, first + count))
+	rows = ",".join("(" +
+		",".join(value(table, column, i, n) for n, column in enumerate(table_columns)) + ")"
+		for i in range(first, first + count))
 	names = ",".join(f"`{column[0]}`" for column in table_columns)
 	return f"INSERT {'IGNORE ' if single else ''}INTO `{table}` ({names}) VALUES {rows};\n"
 
 
 def fill(run, tables, first, count):
 	"""Rows `first` to `first + count - 1` of each table, with the columns that `tables` (of columns()) knows."""
-	run("SET sql_mode = 'TRADITIONAL', foreign_key_checks = 0; " + "".join(insert(table, known, first, count) for table, known in tables.items()))
+	run("SET sql_mode = 'TRADITIONAL', foreign_key_checks = 0; " +
+		"".join(insert(table, known, first, count) for table, known in tables.items()))
 
 
 def contents(sql, tables):

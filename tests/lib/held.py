@@ -3,17 +3,19 @@ import subprocess
 import threading
 import time
 
-
 # InnoDB gives its former answer, about those who waited then, to who asks again within a tenth of a second.
 QUIET_S = 0.15
 
 
 class Held:
 	"""A transaction that has done something to rows of a site and has not ended: others wait for them."""
+
 	def __init__(self, site, statement):
 		self.site = site
-		self.program = subprocess.Popen(["mariadb", "--no-defaults", "-S", site.var / "run" / "mariadb.sock", "-N", "-B", "-n", "podium"],
-			stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+		self.program = subprocess.Popen([
+			"mariadb", "--no-defaults", "-S", site.var / "run" / "mariadb.sock", "-N", "-B", "-n",
+			"podium"
+		], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 		self.program.stdin.write(f"BEGIN; {statement}; SELECT 'held';\n")
 		self.program.stdin.flush()
 		answer = ""
@@ -24,7 +26,10 @@ class Held:
 	def wait_for_others(self, count=1, unless=lambda: False):
 		end = time.time() + 60
 		time.sleep(QUIET_S)
-		while not unless() and int(self.site.sql("SELECT COUNT(*) FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'")[0][0]) < count:
+		while not unless() and int(
+			self.site.sql(
+			"SELECT COUNT(*) FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'")[0]
+			[0]) < count:
 			assert time.time() < end, "nobody waits"
 			time.sleep(QUIET_S)
 
@@ -45,7 +50,8 @@ def beside(*calls):
 
 	def run_one(index):
 		results[index] = calls[index]()
-	threads = [threading.Thread(target=run_one, args=(index,)) for index in range(len(calls))]
+
+	threads = [threading.Thread(target=run_one, args=(index, )) for index in range(len(calls))]
 	for thread in threads:
 		thread.start()
 
@@ -53,4 +59,5 @@ def beside(*calls):
 		for thread in threads:
 			thread.join()
 		return results
+
 	return join

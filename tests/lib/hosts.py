@@ -19,19 +19,29 @@ class NetworkedMariaDB(mariadb.MariaDB):
 
 	def start(self):
 		if not hasattr(self, "port"):
-			self.port, self.certificates = free_port(), make_certificates(self.folder / "certificates", FAR)
+			self.port, self.certificates = free_port(), make_certificates(
+				self.folder / "certificates", FAR)
 			self.command = [word for word in self.command if word != "--skip-networking"]
-			self.command += [f"--port={self.port}", "--bind-address=127.0.0.1", "--skip-name-resolve", *self.tls_options()]
+			self.command += [
+				f"--port={self.port}", "--bind-address=127.0.0.1", "--skip-name-resolve",
+				*self.tls_options()
+			]
 		super().start()
 
 	def tls_options(self):
-		return [f"--ssl-ca={self.certificates}/ca.pem", f"--ssl-cert={self.certificates}/server.pem", f"--ssl-key={self.certificates}/server.key"]
+		return [
+			f"--ssl-ca={self.certificates}/ca.pem", f"--ssl-cert={self.certificates}/server.pem",
+			f"--ssl-key={self.certificates}/server.key"
+		]
 
 	def client_as(self, settings, statements, force=False):
 		"""As a worker host's own account, over TLS; stdout and stderr."""
-		answer = subprocess.run(["mariadb", "--no-defaults", "-N", "-B", *(["--force"] if force else []), "-h", settings["database_host"],
-			"-P", settings["database_port"], "-u", settings["database_user"], f"-p{settings['database_password']}",
-			f"--ssl-ca={self.certificates}/ca.pem", settings["database_name"]], input=statements, capture_output=True, text=True)
+		answer = subprocess.run([
+			"mariadb", "--no-defaults", "-N", "-B", *(["--force"] if force else []), "-h",
+			settings["database_host"], "-P", settings["database_port"], "-u",
+			settings["database_user"], f"-p{settings['database_password']}",
+			f"--ssl-ca={self.certificates}/ca.pem", settings["database_name"]
+		], input=statements, capture_output=True, text=True)
 		return answer.stdout, answer.stderr
 
 
@@ -43,7 +53,10 @@ from workers import BUILD, Worker, admin, database, scratch  # noqa: E402
 
 def environment(**settings):
 	"""Of a host that has no settings of its own."""
-	return {**{name: value for name, value in os.environ.items() if not name.startswith("PODIUM_")}, **settings}
+	return {
+		**{name: value
+		for name, value in os.environ.items() if not name.startswith("PODIUM_")}, **settings
+	}
 
 
 def at(host=FAR):
@@ -52,16 +65,20 @@ def at(host=FAR):
 
 def invite(name, place=None, ca=True):
 	"""The word to be copied."""
-	said = admin("worker", "invite", name, "--at", place or at(), *(["--ca", str(database.certificates / "ca.pem")] if ca else []))
-	return re.search(r"^podium-worker register (podium-worker-[A-Za-z0-9_-]+)$", said, re.MULTILINE)[1]
+	said = admin("worker", "invite", name, "--at", place or at(),
+		*(["--ca", str(database.certificates / "ca.pem")] if ca else []))
+	return re.search(r"^podium-worker register (podium-worker-[A-Za-z0-9_-]+)$", said,
+		re.MULTILINE)[1]
 
 
 def register(word, path):
-	return subprocess.run([BUILD / "podium-worker", "register", "--config", path, "-"], input=word, capture_output=True, text=True, env=environment())
+	return subprocess.run([BUILD / "podium-worker", "register", "--config", path, "-"], input=word,
+		capture_output=True, text=True, env=environment())
 
 
 def settings_of(path):
-	lines = (line.split(" = ", 1) for line in pathlib.Path(path).read_text().splitlines() if not line.startswith("#"))
+	lines = (line.split(" = ", 1) for line in pathlib.Path(path).read_text().splitlines()
+		if not line.startswith("#"))
 	return {key: value for key, value in lines}
 
 
@@ -77,7 +94,10 @@ def make_host(name, **options):
 def start_host(name, path, **options):
 	"""A worker with nothing but the settings that it was registered with, and `options` as of workers.Worker."""
 	whole = database.environment
-	database.environment = {key: value for key, value in whole.items() if not key.startswith("PODIUM_DATABASE")}
+	database.environment = {
+		key: value
+		for key, value in whole.items() if not key.startswith("PODIUM_DATABASE")
+	}
 	try:
 		return Worker(name, PODIUM_CONFIG=str(path), **options)
 	finally:

@@ -33,6 +33,7 @@ def free_port():
 
 
 class Instance:
+
 	def __init__(self, base=None, var=None, before=(), pretends=False, **settings):
 		"""`base`: the environment to start from, os.environ if None; `settings`: variables beside it; `var`: a
 		folder that is there already; `before`: a command that starts ./run; `pretends`: its worker has two H200 and a
@@ -43,26 +44,35 @@ class Instance:
 		self.port = free_port()
 		self.url = f"http://127.0.0.1:{self.port}"
 		build = base.get("B", "build/release")
-		self.environment = {**base, "B": build, "PODIUM_VAR": str(self.var), "PODIUM_PORT": str(self.port),
-			"PODIUM_DEVICE_LOCKS": str(self.var), **settings}
+		self.environment = {
+			**base, "B": build, "PODIUM_VAR": str(self.var), "PODIUM_PORT": str(self.port),
+			"PODIUM_DEVICE_LOCKS": str(self.var), **settings
+		}
 		self.admin_program = ROOT / build / "podium-admin"
 		if pretends:
-			self.environment |= {**pretend_driver(self.var / "driver"), **pretend_runner(self.var / "runner", ROOT / build / "podium-run")}
+			self.environment |= {
+				**pretend_driver(self.var / "driver"),
+				**pretend_runner(self.var / "runner", ROOT / build / "podium-run")
+			}
 		self.start()
 
 	def start(self):
 		self.log = open(self.var / "run.log", "ab")
-		self.process = subprocess.Popen([*self.before, ROOT / "run"], cwd=ROOT, env=self.environment, stdin=subprocess.DEVNULL,
-			stdout=self.log, stderr=self.log, start_new_session=True)
+		self.process = subprocess.Popen([*self.before, ROOT / "run"], cwd=ROOT,
+			env=self.environment, stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log,
+			start_new_session=True)
 		end = time.time() + 120
 		while "Podium is ready" not in (self.var / "run.log").read_text(errors="replace"):
 			if self.process.poll() is not None or time.time() > end:
-				raise SystemExit("Bail out! Podium did not start:\n" + (self.var / "run.log").read_text(errors="replace"))
+				raise SystemExit("Bail out! Podium did not start:\n" +
+					(self.var / "run.log").read_text(errors="replace"))
 			time.sleep(0.1)
 
 	def addresses(self):
 		"""The variables that tell another program where it is."""
-		return {"PODIUM_URL": self.url, "PODIUM_ADMIN_PASSWORD_FILE": str(self.var / "admin-password")}
+		return {
+			"PODIUM_URL": self.url, "PODIUM_ADMIN_PASSWORD_FILE": str(self.var / "admin-password")
+		}
 
 	def sql(self, statements):
 		"""Rows of the last statement, as lists of strings."""

@@ -15,36 +15,50 @@ def ask(socket, database, statements):
 	"""What the program mariadb answers; without a database where its name is empty. A single statement may meet a deadlock with the
 	programs that run, and is asked again."""
 	for _ in range(DEADLOCKS):
-		answer = subprocess.run(["mariadb", "--no-defaults", "-S", socket, "-N", "-B", *([database] if database else [])],
-			input=statements, capture_output=True, text=True)
+		answer = subprocess.run([
+			"mariadb", "--no-defaults", "-S", socket, "-N", "-B", *([database] if database else [])
+		], input=statements, capture_output=True, text=True)
 		if "ERROR 1213" not in answer.stderr or ";" in statements.strip().rstrip(";"):
 			break
 	return answer
 
 
 class MariaDB:
+
 	def __init__(self):
 		self.folder = pathlib.Path(tempfile.mkdtemp(prefix="podium-db."))
 		self.socket, data, user = self.folder / "socket", self.folder / "data", getpass.getuser()
 		self.log = open(self.folder / "log", "wb")
 		# Each server that starts clears its folder for temporary tables, so that is nobody else's.
-		search = {**os.environ, "PATH": os.environ["PATH"] + ":/usr/sbin:/sbin", "TMPDIR": str(self.folder)}
-		subprocess.run(["mariadb-install-db", "--no-defaults", "--force", f"--datadir={data}", "--auth-root-authentication-method=socket",
-			f"--auth-root-socket-user={user}", "--skip-test-db", "--skip-name-resolve"], check=True, stdout=self.log, stderr=self.log, env=search)
-		self.command = ["mariadbd", "--no-defaults", f"--datadir={data}", f"--socket={self.socket}", f"--user={user}",
-			"--skip-networking", "--innodb-flush-log-at-trx-commit=2"]
+		search = {
+			**os.environ, "PATH": os.environ["PATH"] + ":/usr/sbin:/sbin",
+			"TMPDIR": str(self.folder)
+		}
+		subprocess.run([
+			"mariadb-install-db", "--no-defaults", "--force", f"--datadir={data}",
+			"--auth-root-authentication-method=socket", f"--auth-root-socket-user={user}",
+			"--skip-test-db", "--skip-name-resolve"
+		], check=True, stdout=self.log, stderr=self.log, env=search)
+		self.command = [
+			"mariadbd", "--no-defaults", f"--datadir={data}", f"--socket={self.socket}",
+			f"--user={user}", "--skip-networking", "--innodb-flush-log-at-trx-commit=2"
+		]
 		self.search = search
-		self.environment = {**os.environ, "PODIUM_DATABASE_SOCKET": str(self.socket), "PODIUM_DATABASE_USER": user}
+		self.environment = {
+			**os.environ, "PODIUM_DATABASE_SOCKET": str(self.socket), "PODIUM_DATABASE_USER": user
+		}
 		self.start()
 		self.client("", "CREATE DATABASE podium")
 
 	def start(self):
-		self.process = subprocess.Popen(self.command, stdout=self.log, stderr=self.log, env=self.search)
+		self.process = subprocess.Popen(self.command, stdout=self.log, stderr=self.log,
+			env=self.search)
 		for _ in range(300):
 			if self.client("", "SELECT 1").returncode == 0:
 				return
 			time.sleep(0.1)
-		raise SystemExit("Bail out! MariaDB did not start: " + (self.folder / "log").read_text(errors="replace")[-3000:])
+		raise SystemExit("Bail out! MariaDB did not start: " +
+			(self.folder / "log").read_text(errors="replace")[-3000:])
 
 	def stop(self, number=signal.SIGTERM):
 		self.process.send_signal(number)

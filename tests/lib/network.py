@@ -25,7 +25,10 @@ def lack():
 def enter():
 	if os.environ.get(BELIEVED) != "inside":
 		os.environ[BELIEVED] = "inside"
-		os.execvp("unshare", ["unshare", "--mount", "--net", "--pid", "--fork", "--kill-child", "--mount-proc", "--", sys.executable, *sys.argv])
+		os.execvp("unshare", [
+			"unshare", "--mount", "--net", "--pid", "--fork", "--kill-child", "--mount-proc", "--",
+			sys.executable, *sys.argv
+		])
 	ip("link", "set", "lo", "up")
 	subprocess.run(["mount", "-t", "tmpfs", "tmpfs", "/run"], check=True)
 	pathlib.Path("/run/netns").mkdir()
@@ -35,7 +38,8 @@ def enter():
 
 
 def ip(*words):
-	subprocess.run(["ip", *words], check=True, capture_output=True, env={**os.environ, "PATH": os.environ["PATH"] + ":/usr/sbin:/sbin"})
+	subprocess.run(["ip", *words], check=True, capture_output=True,
+		env={**os.environ, "PATH": os.environ["PATH"] + ":/usr/sbin:/sbin"})
 
 
 class Host:
@@ -59,7 +63,8 @@ class Host:
 
 	def kill(self):
 		"""As when its power fails: everything that runs there, at once."""
-		for pid in subprocess.run(["ip", "netns", "pids", self.name], capture_output=True, text=True, check=True).stdout.split():
+		for pid in subprocess.run(["ip", "netns", "pids", self.name], capture_output=True,
+			text=True, check=True).stdout.split():
 			try:
 				os.kill(int(pid), signal.SIGKILL)
 			except ProcessLookupError:

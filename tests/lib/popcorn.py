@@ -9,6 +9,7 @@ import uuid
 
 class Refused(Exception):
 	"""What the client prints before it ends with 1."""
+
 	def __init__(self, status, detail):
 		super().__init__(f"{status}: {detail}")
 		self.status, self.detail = status, detail
@@ -25,6 +26,7 @@ def required(value, kind, what):
 
 
 class Popcorn:
+
 	def __init__(self, url, cli_id=None, admin_token=None):
 		self.url = url  # POPCORN_API_URL
 		self.cli_id, self.admin_token = cli_id, admin_token
@@ -76,14 +78,16 @@ class Popcorn:
 			detail = json.loads(content)["detail"]
 		except (ValueError, KeyError, TypeError):
 			detail = None
-		raise Refused(response.status, detail if isinstance(detail, str) else content.decode(errors="replace"))
+		raise Refused(response.status,
+			detail if isinstance(detail, str) else content.decode(errors="replace"))
 
 	# ---- registering ----
 
 	def register(self, provider="discord"):
 		"""Writes the state into ~/.popcorn.yaml and ends; without the header."""
 		self.cli_id = None
-		self.cli_id = required(self.ask("GET", f"/auth/init?provider={provider}").get("state"), str, "state")
+		self.cli_id = required(
+			self.ask("GET", f"/auth/init?provider={provider}").get("state"), str, "state")
 		return f"cli_id: {self.cli_id}\n"
 
 	# ---- what there is ----
@@ -97,7 +101,10 @@ class Popcorn:
 		return boards
 
 	def gpus(self, leaderboard):
-		return [required(gpu, str, "a GPU") for gpu in required(self.ask("GET", f"/gpus/{leaderboard}"), list, "the list of GPUs")]
+		return [
+			required(gpu, str, "a GPU")
+			for gpu in required(self.ask("GET", f"/gpus/{leaderboard}"), list, "the list of GPUs")
+		]
 
 	def join(self, code):
 		return self.ask("POST", "/user/join", {"code": code})
@@ -108,13 +115,15 @@ class Popcorn:
 	def multipart(file_name, source):
 		"""One part, without a type."""
 		boundary = uuid.uuid4().hex
-		body = (f'--{boundary}\r\nContent-Disposition: form-data; name="file"; filename="{file_name}"\r\n\r\n'.encode()
-			+ source + f"\r\n--{boundary}--\r\n".encode())
+		body = (
+			f'--{boundary}\r\nContent-Disposition: form-data; name="file"; filename="{file_name}"\r\n\r\n'
+			.encode() + source + f"\r\n--{boundary}--\r\n".encode())
 		return body, {"Content-Type": f"multipart/form-data; boundary={boundary}"}
 
 	def submit(self, leaderboard, gpu, mode, source, file_name="submission.py"):
 		body, headers = self.multipart(file_name, source)
-		answer = self.ask("POST", f"/submission/{leaderboard.lower()}/{gpu}/{mode.lower()}", body, headers)
+		answer = self.ask("POST", f"/submission/{leaderboard.lower()}/{gpu}/{mode.lower()}", body,
+			headers)
 		required(answer.get("details", {}).get("id"), int, "details.id")
 		queue = answer.get("runner_queue")
 		if queue is not None:
@@ -138,8 +147,9 @@ class Popcorn:
 
 	@staticmethod
 	def read_submission(answer):
-		for name, kind in (("id", int), ("leaderboard_id", int), ("leaderboard_name", str), ("file_name", str), ("user_id", str),
-				("submission_time", str), ("done", bool), ("code", str), ("runs", list)):
+		for name, kind in (("id", int), ("leaderboard_id", int), ("leaderboard_name", str),
+			("file_name", str), ("user_id", str), ("submission_time", str), ("done", bool), ("code",
+			str), ("runs", list)):
 			required(answer.get(name), kind, name)
 		for run in answer["runs"]:
 			for name, kind in (("mode", str), ("secret", bool), ("runner", str), ("passed", bool)):
@@ -160,9 +170,13 @@ class Popcorn:
 			answer = self.poll(number)
 			status, queue = self.status_of(answer), answer.get("runner_queue")
 			summary = self.summary_of(queue) if queue is not None else None
-			lines.append(f"Submission {number} status: {status}" + (f" - {summary}" if summary else ""))
+			lines.append(f"Submission {number} status: {status}" +
+				(f" - {summary}" if summary else ""))
 			if status in ("failed", "timed_out", "hacked"):
-				raise Refused(0, f"Submission {number} {status}: {answer['job'].get('error') or 'No error details were provided'}")
+				raise Refused(
+					0,
+					f"Submission {number} {status}: {answer['job'].get('error') or 'No error details were provided'}"
+				)
 			if answer["done"]:
 				return lines, answer
 			time.sleep(pause_s)
@@ -170,15 +184,21 @@ class Popcorn:
 
 	@staticmethod
 	def score_lines(answer):
-		return [f"Geomean score ({'secret' if run['secret'] else 'public'}) on {run['runner']}: {run['score']} s"
-			for run in answer["runs"] if run["mode"] == "leaderboard" and run.get("score") is not None]
+		return [
+			f"Geomean score ({'secret' if run['secret'] else 'public'}) on {run['runner']}: {run['score']} s"
+			for run in answer["runs"]
+			if run["mode"] == "leaderboard" and run.get("score") is not None
+		]
 
 	# ---- one's own ----
 
 	def submissions(self, leaderboard, limit=50):
-		rows = required(self.ask("GET", f"/user/submissions?leaderboard={leaderboard}&limit={limit}"), list, "the list of submissions")
+		rows = required(
+			self.ask("GET", f"/user/submissions?leaderboard={leaderboard}&limit={limit}"), list,
+			"the list of submissions")
 		for row in rows:
-			for name, kind in (("id", int), ("leaderboard_name", str), ("file_name", str), ("submission_time", str), ("done", bool)):
+			for name, kind in (("id", int), ("leaderboard_name", str), ("file_name", str),
+				("submission_time", str), ("done", bool)):
 				required(row.get(name), kind, name)
 			for run in row.get("runs", []):
 				required(run.get("gpu_type"), str, "gpu_type")
@@ -197,7 +217,8 @@ class Popcorn:
 	def stream(self, leaderboard, gpu, mode, source, file_name="submission.py", timeout=60):
 		"""An Events that goes on; what comes before it is an ordinary answer."""
 		body, headers = self.multipart(file_name, source)
-		connection, response = self.open("POST", f"/{leaderboard.lower()}/{gpu}/{mode.lower()}", body, headers, timeout=timeout)
+		connection, response = self.open("POST", f"/{leaderboard.lower()}/{gpu}/{mode.lower()}",
+			body, headers, timeout=timeout)
 		kind = response.headers.get("Content-Type") or ""
 		if not 200 <= response.status < 300 or not kind.startswith("text/event-stream"):
 			content = response.read()
@@ -209,6 +230,7 @@ class Popcorn:
 
 class Events:
 	"""Bytes are appended piece by piece, each decoded by itself; events end at two line feeds."""
+
 	def __init__(self, connection, response):
 		self.connection, self.response, self.text, self.seen = connection, response, "", []
 

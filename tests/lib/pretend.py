@@ -13,8 +13,10 @@ def pretend_driver(folder):
 	folder.chmod(0o755)
 	library = folder / "libnvidia-ml.so.1"
 	if not library.exists():
-		subprocess.run([os.environ.get("CC", "cc"), "-shared", "-fPIC", "-I", ROOT, "-o", library,
-			ROOT / "tests" / "integration" / "worker" / "fake_nvml.c"], check=True)
+		subprocess.run([
+			os.environ.get("CC", "cc"), "-shared", "-fPIC", "-I", ROOT, "-o", library,
+			ROOT / "tests" / "integration" / "worker" / "fake_nvml.c"
+		], check=True)
 	return {"LD_LIBRARY_PATH": str(folder)}
 
 
@@ -60,11 +62,13 @@ sleep 600
 
 class Calls:
 	"""What the pretended ncu was called with. A pipe, because programs in the sandbox cannot write to files out here."""
+
 	def __init__(self, path):
 		path.unlink(missing_ok=True)
 		os.mkfifo(path)
 		path.chmod(0o666)
-		self.pipe = os.open(path, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)  # so that nobody who writes waits for a reader
+		self.pipe = os.open(path, os.O_RDWR | os.O_NONBLOCK
+			| os.O_CLOEXEC)  # so that nobody who writes waits for a reader
 
 	def read_text(self):
 		text = b""
@@ -88,7 +92,8 @@ def pretend_ncu(folder, does=PROFILES, size=1000):
 	calls = Calls(folder / "calls")
 	kept.append(calls)
 	program = folder / "ncu"
-	program.write_text(NCU.replace("{calls}", str(folder / "calls")) + does.replace("{size}", str(size)))
+	program.write_text(
+		NCU.replace("{calls}", str(folder / "calls")) + does.replace("{size}", str(size)))
 	program.chmod(0o755)
 	return {"PATH": f"{folder}:{os.environ['PATH']}"}, calls
 
@@ -232,6 +237,7 @@ for line in sys.stdin:
 
 class PretendedRun:
 	"""A podium-run that says what it is told to; `environment` is what a worker needs to start it."""
+
 	def __init__(self, folder, program):
 		self.folder = folder
 		folder.mkdir(exist_ok=True)

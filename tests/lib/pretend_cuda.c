@@ -1,8 +1,9 @@
-/* A libcuda.so.1 for tests on a machine without a GPU: what the isolated engine asks of the driver, done with the host's
- * memory. A stream is a thread that does one thing after the other, so that nothing has happened already. It counts what is
- * there, so that a test sees what was not given back, and refuses a call by its name when a test wants that. */
-#include "harness/isolated/driver.h"
+/* A libcuda.so.1 for tests on a machine without a GPU: what the isolated engine asks of the driver,
+ * done with the host's memory. A stream is a thread that does one thing after the other, so that
+ * nothing has happened already. It counts what is there, so that a test sees what was not given
+ * back, and refuses a call by its name when a test wants that. */
 #include "tests/lib/pretend_cuda.h"
+#include "harness/isolated/driver.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -65,21 +66,24 @@ unsigned int cuCtxSetCurrent(struct CUctx_st *context)
 
 static bool is_right_kind(const struct cuda_memory_kind *kind)
 {
-	return kind->kind == CUDA_MEMORY_PINNED && kind->handle == CUDA_HANDLE_DESCRIPTOR && kind->place.kind == CUDA_PLACE_DEVICE
-		&& kind->place.device == 0;
+	return kind->kind == CUDA_MEMORY_PINNED && kind->handle == CUDA_HANDLE_DESCRIPTOR
+		&& kind->place.kind == CUDA_PLACE_DEVICE && kind->place.device == 0;
 }
 
-unsigned int cuMemGetAllocationGranularity(size_t *bytes, const struct cuda_memory_kind *kind, unsigned int which)
+unsigned int cuMemGetAllocationGranularity(
+	size_t *bytes, const struct cuda_memory_kind *kind, unsigned int which)
 {
 	*bytes = granularity;
 	return !is_right_kind(kind) || which != CUDA_LEAST_GRANULARITY;
 }
 
-unsigned int cuMemCreate(unsigned long long *handle, size_t bytes, const struct cuda_memory_kind *kind, unsigned long long flags)
+unsigned int cuMemCreate(unsigned long long *handle, size_t bytes,
+	const struct cuda_memory_kind *kind, unsigned long long flags)
 {
 	REFUSE("cuMemCreate");
 	int file = memfd_create("pretend", MFD_CLOEXEC);
-	if (!is_right_kind(kind) || flags || bytes % granularity || file < 0 || ftruncate(file, (off_t)bytes))
+	if (!is_right_kind(kind) || flags || bytes % granularity || file < 0
+		|| ftruncate(file, (off_t)bytes))
 		return 1;
 	*handle = (unsigned long long)file + 1;
 	pretend_cuda.handles++;
@@ -92,14 +96,16 @@ unsigned int cuMemRelease(unsigned long long handle)
 	return close((int)handle - 1) != 0;
 }
 
-unsigned int cuMemExportToShareableHandle(void *descriptor, unsigned long long handle, unsigned int kind, unsigned long long flags)
+unsigned int cuMemExportToShareableHandle(
+	void *descriptor, unsigned long long handle, unsigned int kind, unsigned long long flags)
 {
 	REFUSE("cuMemExportToShareableHandle");
 	*(int *)descriptor = dup((int)handle - 1);
 	return kind != CUDA_HANDLE_DESCRIPTOR || flags;
 }
 
-unsigned int cuMemImportFromShareableHandle(unsigned long long *handle, void *descriptor, unsigned int kind)
+unsigned int cuMemImportFromShareableHandle(
+	unsigned long long *handle, void *descriptor, unsigned int kind)
 {
 	REFUSE("cuMemImportFromShareableHandle");
 	int file = dup((int)(intptr_t)descriptor);
@@ -110,8 +116,8 @@ unsigned int cuMemImportFromShareableHandle(unsigned long long *handle, void *de
 	return 0;
 }
 
-unsigned int cuMemAddressReserve(unsigned long long *address, size_t bytes, size_t alignment, unsigned long long wish,
-	unsigned long long flags)
+unsigned int cuMemAddressReserve(unsigned long long *address, size_t bytes, size_t alignment,
+	unsigned long long wish, unsigned long long flags)
 {
 	REFUSE("cuMemAddressReserve");
 	void *reserved = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -128,10 +134,14 @@ unsigned int cuMemAddressFree(unsigned long long address, size_t bytes)
 	return munmap((void *)(uintptr_t)address, bytes) != 0;
 }
 
-unsigned int cuMemMap(unsigned long long address, size_t bytes, size_t offset, unsigned long long handle, unsigned long long flags)
+unsigned int cuMemMap(unsigned long long address, size_t bytes, size_t offset,
+	unsigned long long handle, unsigned long long flags)
 {
 	REFUSE("cuMemMap");
-	if (mmap((void *)(uintptr_t)address, bytes, PROT_NONE, MAP_SHARED | MAP_FIXED, (int)handle - 1, (off_t)offset) == MAP_FAILED || flags)
+	if (mmap((void *)(uintptr_t)address, bytes, PROT_NONE, MAP_SHARED | MAP_FIXED, (int)handle - 1,
+			(off_t)offset)
+			== MAP_FAILED
+		|| flags)
 		return 1;
 	pretend_cuda.mappings++;
 	return 0;
@@ -140,13 +150,17 @@ unsigned int cuMemMap(unsigned long long address, size_t bytes, size_t offset, u
 unsigned int cuMemUnmap(unsigned long long address, size_t bytes)
 {
 	pretend_cuda.mappings--;
-	return mmap((void *)(uintptr_t)address, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED;
+	return mmap((void *)(uintptr_t)address, bytes, PROT_NONE,
+			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0)
+		== MAP_FAILED;
 }
 
-unsigned int cuMemSetAccess(unsigned long long address, size_t bytes, const struct cuda_access *access, size_t count)
+unsigned int cuMemSetAccess(
+	unsigned long long address, size_t bytes, const struct cuda_access *access, size_t count)
 {
 	REFUSE("cuMemSetAccess");
-	return count != 1 || access->access != CUDA_ACCESS_READ_WRITE || access->place.kind != CUDA_PLACE_DEVICE
+	return count != 1 || access->access != CUDA_ACCESS_READ_WRITE
+		|| access->place.kind != CUDA_PLACE_DEVICE
 		|| mprotect((void *)(uintptr_t)address, bytes, PROT_READ | PROT_WRITE) != 0;
 }
 
@@ -163,7 +177,8 @@ unsigned int cuMemHostRegister_v2(void *address, size_t bytes, unsigned int flag
 	return !address || !bytes || flags != (CUDA_HOST_FOR_ALL_CONTEXTS | CUDA_HOST_FOR_DEVICE);
 }
 
-unsigned int cuMemHostGetDevicePointer_v2(unsigned long long *address, void *host, unsigned int flags)
+unsigned int cuMemHostGetDevicePointer_v2(
+	unsigned long long *address, void *host, unsigned int flags)
 {
 	*address = (uintptr_t)host;
 	return flags;
@@ -257,20 +272,26 @@ unsigned int cuCtxSynchronize(void)
 unsigned int cuStreamQuery(struct CUstream_st *stream)
 {
 	REFUSE("cuStreamQuery");
-	return stream->added == __atomic_load_n(&stream->did, __ATOMIC_ACQUIRE) ? 0 : CUDA_CALL_NOT_READY;
+	return stream->added == __atomic_load_n(&stream->did, __ATOMIC_ACQUIRE) ? 0
+																			: CUDA_CALL_NOT_READY;
 }
 
-unsigned int cuStreamWriteValue32_v2(struct CUstream_st *stream, unsigned long long address, uint32_t value, unsigned int flags)
+unsigned int cuStreamWriteValue32_v2(
+	struct CUstream_st *stream, unsigned long long address, uint32_t value, unsigned int flags)
 {
 	REFUSE("cuStreamWriteValue32_v2");
-	return flags != CUDA_WRITE_AFTER_ALL || add_work(stream, (struct work){ .what = WRITE, .to = (void *)(uintptr_t)address, .value = value });
+	return flags != CUDA_WRITE_AFTER_ALL
+		|| add_work(stream,
+			(struct work){ .what = WRITE, .to = (void *)(uintptr_t)address, .value = value });
 }
 
-unsigned int cuMemcpyDtoHAsync_v2(void *host, unsigned long long device, size_t bytes, struct CUstream_st *stream)
+unsigned int cuMemcpyDtoHAsync_v2(
+	void *host, unsigned long long device, size_t bytes, struct CUstream_st *stream)
 {
 	REFUSE("cuMemcpyDtoHAsync_v2");
 	pretend_cuda.copies++;
-	return add_work(stream, (struct work){ .what = COPY, .from = device, .to = host, .bytes = bytes });
+	return add_work(
+		stream, (struct work){ .what = COPY, .from = device, .to = host, .bytes = bytes });
 }
 
 /* ---- kernels: there is one ---- */
@@ -284,23 +305,32 @@ unsigned int cuModuleLoadData(struct CUmod_st **module, const void *image)
 
 static char nothing; /* whose address is the kernel "empty" */
 
-unsigned int cuModuleGetFunction(struct CUfunc_st **function, struct CUmod_st *module, const char *name)
+unsigned int cuModuleGetFunction(
+	struct CUfunc_st **function, struct CUmod_st *module, const char *name)
 {
 	const bool is_empty = strcmp(name, "empty") == 0;
 	*function = (struct CUfunc_st *)(is_empty ? (void *)&nothing : &pretend_cuda);
-	return module != (struct CUmod_st *)&pretend_cuda || (!is_empty && strcmp(name, "wait_for_gate") != 0);
+	return module != (struct CUmod_st *)&pretend_cuda
+		|| (!is_empty && strcmp(name, "wait_for_gate") != 0);
 }
 
-unsigned int cuLaunchKernel(struct CUfunc_st *function, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z, unsigned int block_x,
-	unsigned int block_y, unsigned int block_z, unsigned int shared_bytes, struct CUstream_st *stream, void **parameters, void **extra)
+unsigned int cuLaunchKernel(struct CUfunc_st *function, unsigned int grid_x, unsigned int grid_y,
+	unsigned int grid_z, unsigned int block_x, unsigned int block_y, unsigned int block_z,
+	unsigned int shared_bytes, struct CUstream_st *stream, void **parameters, void **extra)
 {
 	static struct CUstream_st *legacy;
 	REFUSE("cuLaunchKernel");
 	if (!legacy && cuStreamCreate(&legacy, CUDA_STREAM_ON_ITS_OWN))
 		return 1;
 	if (function == (struct CUfunc_st *)&nothing)
-		return grid_x * grid_y * grid_z * block_x * block_y * block_z != 1 || shared_bytes || stream || parameters || extra;
-	return function != (struct CUfunc_st *)&pretend_cuda || grid_x * grid_y * grid_z * block_x * block_y * block_z != 2048 || shared_bytes || stream
-		|| extra || add_work(legacy, (struct work){ .what = WAIT, .to = *(void **)parameters[0],
-		.value = *(uint32_t *)parameters[1], .from = *(uint64_t *)parameters[2] });
+		return grid_x * grid_y * grid_z * block_x * block_y * block_z != 1 || shared_bytes || stream
+			|| parameters || extra;
+	return function != (struct CUfunc_st *)&pretend_cuda
+		|| grid_x * grid_y * grid_z * block_x * block_y * block_z != 2048 || shared_bytes || stream
+		|| extra
+		|| add_work(legacy,
+			(struct work){ .what = WAIT,
+				.to = *(void **)parameters[0],
+				.value = *(uint32_t *)parameters[1],
+				.from = *(uint64_t *)parameters[2] });
 }

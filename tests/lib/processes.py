@@ -14,7 +14,8 @@ def stat_of(pid):
 	"""(state, parent, when it started in ticks), or None where there is no such process."""
 	try:
 		fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
-	except (FileNotFoundError, ProcessLookupError):  # the second where it went between opening and reading
+	except (FileNotFoundError,
+		ProcessLookupError):  # the second where it went between opening and reading
 		return None
 	return fields[0], int(fields[1]), int(fields[19])
 
@@ -33,7 +34,8 @@ def is_gone(pid):
 def command_of(pid):
 	"""Its words with spaces between, or nothing."""
 	try:
-		return pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+		return pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0",
+			b" ").decode(errors="replace")
 	except (FileNotFoundError, ProcessLookupError):
 		return ""
 
@@ -73,7 +75,9 @@ def most_memory_kib(pid):
 def as_only_bomb():
 	"""For a test that has as many processes as it can get: where there is no control group for them, they count together with those of
 	another such test whose submissions run as the same user."""
-	descriptor = os.open(pathlib.Path(tempfile.gettempdir()) / "podium-test-bomb.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+	descriptor = os.open(
+		pathlib.Path(tempfile.gettempdir()) / "podium-test-bomb.lock",
+		os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
 	try:
 		fcntl.flock(descriptor, fcntl.LOCK_EX)
 		yield

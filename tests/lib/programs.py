@@ -8,6 +8,7 @@ from client import Client
 
 
 class Program(Client):
+
 	def __init__(self, url, token=None):
 		super().__init__(url)
 		self.token = token
@@ -25,12 +26,17 @@ class Program(Client):
 			contract.check_answer(method, path, answer)
 		return answer
 
-	def hand_in(self, board, file_name="answer.py", source=b"pass\n", fields=(("mode", "test"),), headers=None):
+	def hand_in(self, board, file_name="answer.py", source=b"pass\n", fields=(("mode", "test"), ),
+		headers=None):
 		"""Sends a file as a form does."""
 		boundary = "podium-test-boundary"
-		parts = [f'--{boundary}\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{value}\r\n'.encode() for name, value in fields]
-		parts.append(f'--{boundary}\r\nContent-Disposition: form-data; name="file"; filename="{file_name}"\r\n\r\n'.encode() + source
-			+ f"\r\n--{boundary}--\r\n".encode())
+		parts = [
+			f'--{boundary}\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{value}\r\n'.
+			encode() for name, value in fields
+		]
+		parts.append(
+			f'--{boundary}\r\nContent-Disposition: form-data; name="file"; filename="{file_name}"\r\n\r\n'
+			.encode() + source + f"\r\n--{boundary}--\r\n".encode())
 		return self.ask("POST", f"/api/v1/leaderboards/{board}/submissions", b"".join(parts),
 			{"Content-Type": f"multipart/form-data; boundary={boundary}", **(headers or {})})
 
@@ -55,7 +61,8 @@ class Program(Client):
 
 def make_token(client, name, *scopes, days="0"):
 	"""A token of the user whose session the client has, as its page shows it once."""
-	answer = client.post("/account/tokens", [("name", name), ("days", days), *(("scope", scope) for scope in scopes)])
+	answer = client.post("/account/tokens", [("name", name),
+		("days", days), *(("scope", scope) for scope in scopes)])
 	answer = client.get(answer.location) if answer.status == 303 else answer
 	shown = re.search(r"podium_[A-Za-z0-9_-]{43}", answer.text)
 	if not shown:

@@ -14,6 +14,7 @@ class Receiver:
 		receiver = self
 
 		class Handler(http.server.BaseHTTPRequestHandler):
+
 			def do_POST(self):
 				body = self.rfile.read(int(self.headers["Content-Length"]))
 				with receiver.changed:
@@ -24,7 +25,7 @@ class Receiver:
 					receiver.changed.notify_all()
 				try:
 					act(self)
-				except OSError: # who asked has gone
+				except OSError:  # who asked has gone
 					self.close_connection = True
 
 			def do_GET(self):
@@ -63,12 +64,14 @@ class Receiver:
 
 
 def answer(status, **headers):
+
 	def act(handler):
 		handler.send_response(status)
 		for name, value in headers.items():
 			handler.send_header(name.replace("_", "-"), value)
 		handler.send_header("Content-Length", "0")
 		handler.end_headers()
+
 	return act
 
 
@@ -87,7 +90,9 @@ def endless_headers(handler):
 
 def until(event):
 	"""Answers nothing before the event is set."""
+
 	def act(handler):
 		event.wait(120)
 		answer(204)(handler)
+
 	return act

@@ -13,7 +13,8 @@ import time
 from instance import free_port
 from processes import parent_of
 
-PROGRAMS = ("munged", "slurmctld", "slurmd", "srun", "sinfo", "squeue", "scancel", "scontrol", "setpriv")
+PROGRAMS = ("munged", "slurmctld", "slurmd", "srun", "sinfo", "squeue", "scancel", "scontrol",
+	"setpriv")
 SETTINGS = """
 ClusterName=podium
 SlurmctldHost={host}(127.0.0.1)
@@ -66,10 +67,14 @@ def kill(pid):
 
 
 class Cluster:
+
 	def __init__(self, nodes=("one", "two"), gpus=0, cores=2):
 		self.folder = pathlib.Path(tempfile.mkdtemp(prefix="podium-slurm."))
 		self.folder.chmod(0o755)
-		self.environment = {**os.environ, "PATH": os.environ["PATH"] + ":/usr/sbin:/sbin", "SLURM_CONF": str(self.folder / "slurm.conf")}
+		self.environment = {
+			**os.environ, "PATH": os.environ["PATH"] + ":/usr/sbin:/sbin",
+			"SLURM_CONF": str(self.folder / "slurm.conf")
+		}
 		self.names, self.processes = list(nodes), {}
 		for name in ("munge", "state", "dev"):
 			(self.folder / name).mkdir(mode=0o755)
@@ -104,21 +109,27 @@ class Cluster:
 		(self.folder / "slurm.conf").write_text(lines)
 		(self.folder / "cgroup.conf").write_text("CgroupPlugin=cgroup/v1\n")
 		for number in range(gpus):
-			os.mknod(self.folder / "dev" / f"nvidia{number}", stat.S_IFCHR | 0o666, os.makedev(1, 3))
+			os.mknod(self.folder / "dev" / f"nvidia{number}", stat.S_IFCHR | 0o666,
+				os.makedev(1, 3))
 		files = f"{self.folder}/dev/nvidia[0-{gpus - 1}]" if gpus > 1 else f"{self.folder}/dev/nvidia0"
-		(self.folder / "gres.conf").write_text(f"NodeName={','.join(self.names)} Name=gpu Type=h200 File={files}\n" if gpus else "")
+		(self.folder / "gres.conf").write_text(
+			f"NodeName={','.join(self.names)} Name=gpu Type=h200 File={files}\n" if gpus else "")
 
 	def command(self, name):
 		if name == "munged":
-			return ["munged", "--foreground", "--force", f"--key-file={self.folder}/key", f"--socket={self.folder}/munge/socket",
-				f"--pid-file={self.folder}/munged.pid", f"--log-file={self.folder}/munged.log", f"--seed-file={self.folder}/seed", "--num-threads=2"]
+			return [
+				"munged", "--foreground", "--force", f"--key-file={self.folder}/key",
+				f"--socket={self.folder}/munge/socket", f"--pid-file={self.folder}/munged.pid",
+				f"--log-file={self.folder}/munged.log", f"--seed-file={self.folder}/seed",
+				"--num-threads=2"
+			]
 		return ["slurmctld", "-D"] if name == "slurmctld" else ["slurmd", "-D", "-N", name]
 
 	def start(self, name):
 		"""munged, slurmctld, or the slurmd of a node."""
 		log = open(self.folder / f"{name}.out", "ab")
-		self.processes[name] = subprocess.Popen(self.command(name), env=self.environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-			start_new_session=True)
+		self.processes[name] = subprocess.Popen(self.command(name), env=self.environment,
+			stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
 		log.close()
 
 	def kill(self, name, number=signal.SIGKILL):
@@ -130,13 +141,16 @@ class Cluster:
 		"""As when its power fails, and the cluster has noticed: whatever runs there is gone without a word."""
 		self.kill(node)
 		for pid in self.processes_with(f"SLURMD_NODENAME={node}"):
-			kill(parent_of(pid)) # slurmstepd
+			kill(parent_of(pid))  # slurmstepd
 			kill(pid)
 		self.ask("scontrol", "update", f"nodename={node}", "state=down", "reason=test")
 
 	def processes_with(self, *variables):
 		"""Those of this cluster in whose environment all of these stand."""
-		wanted = {variable.encode() for variable in (f"SLURM_CONF={self.environment['SLURM_CONF']}", *variables)}
+		wanted = {
+			variable.encode()
+			for variable in (f"SLURM_CONF={self.environment['SLURM_CONF']}", *variables)
+		}
 		found = []
 		for environ in pathlib.Path("/proc").glob("[0-9]*/environ"):
 			try:
@@ -152,43 +166,59 @@ class Cluster:
 		self.until(lambda: self.states() == ["idle"] * len(self.names), 60)
 
 	def ask(self, *words):
-		return subprocess.run(words, env=self.environment, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=60)
+		return subprocess.run(words, env=self.environment, capture_output=True, text=True,
+			stdin=subprocess.DEVNULL, timeout=60)
 
 	def states(self):
-		return self.ask("sinfo", "--noheader", "--Node", "--partition=main", "--format=%t").stdout.split()
+		return self.ask("sinfo", "--noheader", "--Node", "--partition=main",
+			"--format=%t").stdout.split()
 
 	def jobs(self, *options):
 		"""(number, name, state, node) of all that are not over."""
-		lines = self.ask("squeue", "--noheader", "--format=%i|%j|%T|%N", *options).stdout.splitlines()
+		lines = self.ask("squeue", "--noheader", "--format=%i|%j|%T|%N",
+			*options).stdout.splitlines()
 		return [tuple(line.split("|")) for line in lines]
 
 	def ours(self):
-		return [job for job in self.jobs() if job[1].startswith("podium-") and job[2] != "COMPLETING"]
+		return [
+			job for job in self.jobs() if job[1].startswith("podium-") and job[2] != "COMPLETING"
+		]
 
 	def occupy(self, partition="main", seconds=600):
 		"""Another user's jobs take all nodes. Returns what ends them."""
-		jobs = [subprocess.Popen(["srun", "--quiet", f"--partition={partition}", "--exclusive", "--nodes=1", "--chdir=/", "sleep", str(seconds)],
-			env=self.environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) for _ in self.names]
+		jobs = [
+			subprocess.Popen([
+			"srun", "--quiet", f"--partition={partition}", "--exclusive", "--nodes=1", "--chdir=/",
+			"sleep",
+			str(seconds)
+			], env=self.environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+			stderr=subprocess.DEVNULL) for _ in self.names
+		]
 
 		def end():
 			for job in jobs:
 				job.terminate()
 				job.wait(60)
+
 		return end
 
 	def until(self, condition, limit_s=30):
 		end = time.time() + limit_s
 		while not condition():
 			if time.time() > end:
-				logs = "\n".join(f"{path.name}: {path.read_text(errors='replace')[-1500:]}" for path in sorted(self.folder.glob("*.out")))
-				raise AssertionError(f"the cluster did not do it within {limit_s} s: {self.ask('sinfo').stdout}\n{logs}")
+				logs = "\n".join(f"{path.name}: {path.read_text(errors='replace')[-1500:]}"
+					for path in sorted(self.folder.glob("*.out")))
+				raise AssertionError(
+					f"the cluster did not do it within {limit_s} s: {self.ask('sinfo').stdout}\n{logs}"
+				)
 			time.sleep(0.1)
 
 	def clear(self):
 		"""No jobs, and everything that should be there is."""
 		for name in ["munged", "slurmctld", *self.names]:
 			if name not in self.processes:
-				(self.folder / "munge" / "socket").unlink(missing_ok=True) if name == "munged" else None
+				(self.folder / "munge" /
+					"socket").unlink(missing_ok=True) if name == "munged" else None
 				self.start(name)
 		self.until(lambda: self.ask("scontrol", "ping").returncode == 0)
 		if set(self.states()) - {"idle", "mix", "alloc", "comp"}:

@@ -44,13 +44,17 @@ def done(answer):
 
 def make_board(client, name, task=TASK, **fields):
 	"""A leaderboard of this task for the device H200, made by this client, with these fields of the form beside the usual ones."""
-	return done(client.post("/admin/leaderboards/new", [("name", name), ("gpu", "H200"), ("accepting", "1"), *fields.items()],
-		[("task", "task.zip", task_zip(task))]))
+	return done(
+		client.post("/admin/leaderboards/new", [("name", name), ("gpu", "H200"),
+		("accepting", "1"), *fields.items()], [("task", "task.zip", task_zip(task))]))
 
 
 def case(mean_ns, err_ns=10.0, spread_ns=0, std_ns=5.0):
 	"""What is measured of a shape."""
-	return {"runs": 101, "mean_ns": mean_ns, "std_ns": std_ns, "err_ns": err_ns, "best_ns": mean_ns - spread_ns, "worst_ns": mean_ns + spread_ns}
+	return {
+		"runs": 101, "mean_ns": mean_ns, "std_ns": std_ns, "err_ns": err_ns,
+		"best_ns": mean_ns - spread_ns, "worst_ns": mean_ns + spread_ns
+	}
 
 
 def source_of(*cases, **told):
@@ -60,15 +64,19 @@ def source_of(*cases, **told):
 
 def send_source(client, source, board="small", mode="ranked", file_name=None, csrf=None):
 	"""Pasted, or with a name as a file; the number of the submission."""
-	code, files = ([("code", source)], []) if file_name is None else ([], [("file", file_name, source.encode())])
-	answer = done(client.post(f"/leaderboard/{board}/submit", [("mode", mode), *code, ("gpu", "H200")], files, csrf=csrf))
+	code, files = ([("code", source)], []) if file_name is None else ([], [("file", file_name,
+		source.encode())])
+	answer = done(
+		client.post(f"/leaderboard/{board}/submit", [("mode", mode), *code, ("gpu", "H200")], files,
+		csrf=csrf))
 	return int(answer.location.rsplit("/", 1)[1])
 
 
 def submit_source(client, source, **how):
 	"""The same once all of it has ended."""
 	number, end = send_source(client, source, **how), time.time() + 120
-	while (status := client.get(f"/submission/{number}/status?{time.time()}").json)["state"] != "done":
+	while (status :=
+		client.get(f"/submission/{number}/status?{time.time()}").json)["state"] != "done":
 		assert time.time() < end, status
 		time.sleep(0.05)
 	return number

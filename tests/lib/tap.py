@@ -4,7 +4,8 @@ import os
 import sys
 import traceback
 
-os.environ.setdefault("PODIUM_CONFIG", "")  # a Podium that is installed here is not the one that is tested
+os.environ.setdefault("PODIUM_CONFIG",
+	"")  # a Podium that is installed here is not the one that is tested
 
 TESTS = []
 
@@ -21,7 +22,10 @@ class Skip(Exception):
 def run(before=lambda: None):
 	"""`before` is called before each test."""
 	failed = 0
-	chosen = [function for function in TESTS if not sys.argv[1:] or any(word in function.__name__ for word in sys.argv[1:])]
+	chosen = [
+		function for function in TESTS
+		if not sys.argv[1:] or any(word in function.__name__ for word in sys.argv[1:])
+	]
 	for number, function in enumerate(chosen, 1):
 		name = function.__name__.replace("_", " ")
 		try:

@@ -17,7 +17,7 @@ database = MariaDB()
 scratch = pathlib.Path(tempfile.mkdtemp(prefix="podium-worker-test."))
 scratch.chmod(0o755)
 sql = database.sql
-LEASE_MS = 5000 # longer than any hiccup of a busy machine
+LEASE_MS = 5000  # longer than any hiccup of a busy machine
 
 RIGHT = "def custom_kernel(data):\n    return data\n"
 WRONG = "def custom_kernel(data):\n    return 'wrong'\n"
@@ -75,7 +75,8 @@ podium: {engine: custom}
 
 
 def admin(*arguments):
-	answer = subprocess.run([BUILD / "podium-admin", *arguments], capture_output=True, text=True, env=database.environment)
+	answer = subprocess.run([BUILD / "podium-admin", *arguments], capture_output=True, text=True,
+		env=database.environment)
 	equal((answer.returncode, answer.stderr), (0, ""))
 	return answer.stdout
 
@@ -99,11 +100,14 @@ class Worker:
 		self.name, self.log = name, scratch / f"worker-{len(Worker.all)}.log"
 		self.jobs = jobs = scratch / f"jobs-{len(Worker.all)}"
 		jobs.mkdir(mode=0o755)
-		environment = {**database.environment, "PODIUM_WORKER_NAME": name, "PODIUM_LEASE_MS": str(LEASE_MS), "PODIUM_POLL_MS": "20",
-			"PODIUM_WORKER_DIRECTORY": str(jobs), "PODIUM_DEVICE_LOCKS": str(jobs), "PODIUM_WORKER_CPU": "1",
-			"PODIUM_PYTHON": quick_python(scratch), **settings}
-		self.process = subprocess.Popen([*before, program], env=environment, stdin=subprocess.DEVNULL,
-			stderr=open(self.log, "wb"), start_new_session=True)
+		environment = {
+			**database.environment, "PODIUM_WORKER_NAME": name, "PODIUM_LEASE_MS": str(LEASE_MS),
+			"PODIUM_POLL_MS": "20", "PODIUM_WORKER_DIRECTORY": str(jobs),
+			"PODIUM_DEVICE_LOCKS": str(jobs), "PODIUM_WORKER_CPU": "1",
+			"PODIUM_PYTHON": quick_python(scratch), **settings
+		}
+		self.process = subprocess.Popen([*before, program], env=environment,
+			stdin=subprocess.DEVNULL, stderr=open(self.log, "wb"), start_new_session=True)
 
 	def send(self, number):
 		os.kill(self.process.pid, number)
@@ -114,7 +118,8 @@ class Worker:
 		return self.process.wait(60)
 
 	def says(self, words, limit_s=30):
-		until(lambda: words in self.log.read_text(errors="replace"), limit_s, lambda: self.log.read_text(errors="replace"))
+		until(lambda: words in self.log.read_text(errors="replace"), limit_s,
+			lambda: self.log.read_text(errors="replace"))
 
 	def __enter__(self):
 		self.says("is ready")
@@ -138,7 +143,8 @@ def until(condition, limit_s=30, explain=lambda: ""):
 
 def submit(source=RIGHT, mode="ranked", user=1, board="small", gpu="CPU"):
 	"""As podium-web writes it. Returns the job's number."""
-	return int(sql(f"""
+	return int(
+		sql(f"""
 		INSERT IGNORE INTO users (id, name, password_hash) VALUES ({user}, 'user-{user}', '');
 		INSERT IGNORE INTO blobs VALUES (UNHEX(SHA2({quoted(source)}, 256)), LENGTH({quoted(source)}), {quoted(source)});
 		INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, mode)
@@ -157,12 +163,14 @@ def job(number, columns="state"):
 
 
 def wait_for(number, state="done", limit_s=30):
-	until(lambda: job(number) == state, limit_s, lambda: job(number, "state, verdict, reason, progress, attempt"))
+	until(lambda: job(number) == state, limit_s,
+		lambda: job(number, "state, verdict, reason, progress, attempt"))
 
 
 def running(number):
 	"""Waits until the submission itself runs."""
-	until(lambda: job(number, "state, progress")[0] == "running" and sql(f"SELECT 1 FROM stages WHERE job_id = {number} AND name = 'test'"))
+	until(lambda: job(number, "state, progress")[0] == "running" and sql(
+		f"SELECT 1 FROM stages WHERE job_id = {number} AND name = 'test'"))
 
 
 def processes_of(worker):

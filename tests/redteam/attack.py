@@ -16,105 +16,108 @@ MOST_SHOWN = 60  # denials, so that the log keeps every success
 
 
 def say(line):
-    os.write(1, (line.replace("\n", " ")[:300] + "\n").encode("utf-8", "backslashreplace"))
+	os.write(1, (line.replace("\n", " ")[:300] + "\n").encode("utf-8", "backslashreplace"))
 
 
 def could(what, result=""):
-    global attempts
-    attempts += 1
-    say(f"could: {what} {result}")
+	global attempts
+	attempts += 1
+	say(f"could: {what} {result}")
 
 
 def denied(what, reason=""):
-    global attempts, shown
-    attempts += 1
-    shown += 1
-    if shown <= MOST_SHOWN:
-        say(f"denied: {what}: {reason}")
+	global attempts, shown
+	attempts += 1
+	shown += 1
+	if shown <= MOST_SHOWN:
+		say(f"denied: {what}: {reason}")
 
 
 def attempt(what, function, *arguments):
-    """It succeeded when the function returns something other than None or False."""
-    try:
-        result = function(*arguments)
-    except Exception as reason:
-        return denied(what, f"{type(reason).__name__}: {reason}")
-    if result is None or result is False:
-        return denied(what, "nothing there")
-    return could(what, repr(result)[:120])
+	"""It succeeded when the function returns something other than None or False."""
+	try:
+		result = function(*arguments)
+	except Exception as reason:
+		return denied(what, f"{type(reason).__name__}: {reason}")
+	if result is None or result is False:
+		return denied(what, "nothing there")
+	return could(what, repr(result)[:120])
 
 
 def syscall(number, *arguments):
-    """What the kernel returns; an OSError if it refuses."""
-    words = [argument if isinstance(argument, (bytes, ctypes.Array, ctypes._Pointer, ctypes.Structure)) or argument is None
-             else ctypes.c_long(argument) for argument in arguments]
-    words = [ctypes.byref(word) if isinstance(word, ctypes.Structure) else word for word in words]
-    result = libc.syscall(ctypes.c_long(number), *words)
-    if result < 0:
-        raise OSError(ctypes.get_errno(), errno.errorcode.get(ctypes.get_errno(), "?"))
-    return result
+	"""What the kernel returns; an OSError if it refuses."""
+	words = [
+		argument if isinstance(argument, (bytes, ctypes.Array, ctypes._Pointer, ctypes.Structure))
+		or argument is None else ctypes.c_long(argument) for argument in arguments
+	]
+	words = [ctypes.byref(word) if isinstance(word, ctypes.Structure) else word for word in words]
+	result = libc.syscall(ctypes.c_long(number), *words)
+	if result < 0:
+		raise OSError(ctypes.get_errno(), errno.errorcode.get(ctypes.get_errno(), "?"))
+	return result
 
 
 def in_child(function, *arguments):
-    """The same in a process of its own, for what would change this one. True if it returned something."""
-    child = os.fork()
-    if child == 0:
-        try:
-            result = function(*arguments)
-            os._exit(0 if result is None or result is False else 42)
-        except OSError as reason:
-            os._exit(min(reason.errno or 1, 41))
-        except BaseException:
-            os._exit(1)
-    status = os.waitpid(child, 0)[1]
-    if os.WIFSIGNALED(status):
-        raise PermissionError(f"ended by signal {os.WTERMSIG(status)}")
-    if os.WEXITSTATUS(status) == 42:
-        return True
-    raise OSError(os.WEXITSTATUS(status), os.strerror(os.WEXITSTATUS(status)))
+	"""The same in a process of its own, for what would change this one. True if it returned something."""
+	child = os.fork()
+	if child == 0:
+		try:
+			result = function(*arguments)
+			os._exit(0 if result is None or result is False else 42)
+		except OSError as reason:
+			os._exit(min(reason.errno or 1, 41))
+		except BaseException:
+			os._exit(1)
+	status = os.waitpid(child, 0)[1]
+	if os.WIFSIGNALED(status):
+		raise PermissionError(f"ended by signal {os.WTERMSIG(status)}")
+	if os.WEXITSTATUS(status) == 42:
+		return True
+	raise OSError(os.WEXITSTATUS(status), os.strerror(os.WEXITSTATUS(status)))
 
 
 def pids():
-    return [int(name) for name in os.listdir("/proc") if name.isdigit()]
+	return [int(name) for name in os.listdir("/proc") if name.isdigit()]
 
 
 def forgery(mode=None, path="../cases.txt"):
-    """Result lines that agree with each other and with the cases: everything passed, in 7.25 ns."""
-    mode = mode or (sys.argv[1:] or ["leaderboard"])[0]  # a contestant is not told the mode, and has no cases
-    cases = [CASE]
-    if os.path.exists(path):
-        cases = [line for line in open(path).read().splitlines() if line.strip()]
-    family = "test" if mode == "test" else "benchmark"
-    lines = [f"{family}-count: {len(cases)}"]
-    for index, case in enumerate(cases):
-        lines.append(f"{family}.{index}.spec: {case}")
-        if family == "benchmark":
-            lines += [f"{family}.{index}.{key}: {value}" for key, value in FORGED.items()]
-        lines.append(f"{family}.{index}.status: pass")
-    return "\n".join(lines + ["check: pass", ""]).encode()
+	"""Result lines that agree with each other and with the cases: everything passed, in 7.25 ns."""
+	mode = mode or (sys.argv[1:]
+		or ["leaderboard"])[0]  # a contestant is not told the mode, and has no cases
+	cases = [CASE]
+	if os.path.exists(path):
+		cases = [line for line in open(path).read().splitlines() if line.strip()]
+	family = "test" if mode == "test" else "benchmark"
+	lines = [f"{family}-count: {len(cases)}"]
+	for index, case in enumerate(cases):
+		lines.append(f"{family}.{index}.spec: {case}")
+		if family == "benchmark":
+			lines += [f"{family}.{index}.{key}: {value}" for key, value in FORGED.items()]
+		lines.append(f"{family}.{index}.status: pass")
+	return "\n".join(lines + ["check: pass", ""]).encode()
 
 
 def result_pipes():
-    """Every descriptor above the standard ones that is a pipe, or the isolated engine's channel."""
-    import stat
-    found = []
-    for number in range(3, 256):
-        try:
-            mode = os.fstat(number).st_mode
-            if stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode):
-                found.append(number)
-        except OSError:
-            pass
-    return found
+	"""Every descriptor above the standard ones that is a pipe, or the isolated engine's channel."""
+	import stat
+	found = []
+	for number in range(3, 256):
+		try:
+			mode = os.fstat(number).st_mode
+			if stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode):
+				found.append(number)
+		except OSError:
+			pass
+	return found
 
 
 def custom_kernel(data):
-    """The right answer, for attacks that are not about the answer."""
-    global told
-    if not told:
-        told = True
-        say(f"attempts: {attempts}")
-    return data + data
+	"""The right answer, for attacks that are not about the answer."""
+	global told
+	if not told:
+		told = True
+		say(f"attempts: {attempts}")
+	return data + data
 
 
 told = False

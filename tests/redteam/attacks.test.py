@@ -40,7 +40,10 @@ CATALOGUE = [*range(1, 35), *range(36, 51), 52, 53, 55, 56, 57, 58, 59, 62, 63, 
 # With sanitizers only what goes through code of ours in C by a way of its own: result lines, logs and artifacts, how programs end,
 # limits, messages, compilers, folders to be removed; and submissions that pass, timed and not. Most attacks are on Python, the
 # kernel, or the parts that an interpreter loads, which have no sanitizers.
-IN_C = {"6", "8b", "9", "9c", "9d", "12", "14", "16", "25", "28", "33", "37", *map(str, range(101, 108))}
+IN_C = {
+	"6", "8b", "9", "9c", "9d", "12", "14", "16", "25", "28", "33", "37",
+	*map(str, range(101, 108))
+}
 BOMBS = {"14"}
 GPU_CATALOGUE = [29, 35, 38, *range(41, 45), 47, 48, 51, 52, *range(54, 71)]
 
@@ -67,7 +70,8 @@ def gpu():
 	"""As podium-run wants to be told of it."""
 	if not shutil.which("nvidia-smi"):
 		raise Skip("there is no GPU here")
-	answer = subprocess.run(["nvidia-smi", "--query-gpu=uuid,compute_cap", "--format=csv,noheader"], capture_output=True, text=True)
+	answer = subprocess.run(["nvidia-smi", "--query-gpu=uuid,compute_cap", "--format=csv,noheader"],
+		capture_output=True, text=True)
 	uuid, capability = answer.stdout.splitlines()[GPU_INDEX].split(", ")
 	return {**GPU, "index": GPU_INDEX, "uuid": uuid, "compute_capability": capability}
 
@@ -80,6 +84,7 @@ def host():
 
 
 # ---- one attack ----
+
 
 def lacks_here(one):
 	"""Why it cannot be run here, or None."""
@@ -97,7 +102,10 @@ def device_of(one):
 
 
 def figures(result):
-	return [event[key] for event in result.events for key in ("score_ns", "mean_ns", "best_ns", "worst_ns") if key in event]
+	return [
+		event[key] for event in result.events
+		for key in ("score_ns", "mean_ns", "best_ns", "worst_ns") if key in event
+	]
 
 
 def is_time_defended(one):
@@ -110,7 +118,10 @@ def is_forged(one, figure):
 
 
 def lines_of(result):
-	return [line for position in range(len(result.stages)) for line in result.log("stdout", position).splitlines()]
+	return [
+		line for position in range(len(result.stages))
+		for line in result.log("stdout", position).splitlines()
+	]
 
 
 def texts_of(result):
@@ -118,14 +129,17 @@ def texts_of(result):
 	packed = {}
 	for event in result.events:
 		if event["event"] == "artifact":
-			packed[event["position"]] = packed.get(event["position"], b"") + base64.b64decode(event["base64"])
-	return str(result.events) + "".join(gzip.decompress(piece).decode(errors="replace") for piece in packed.values())
+			packed[event["position"]] = packed.get(event["position"], b"") + base64.b64decode(
+				event["base64"])
+	return str(result.events) + "".join(
+		gzip.decompress(piece).decode(errors="replace") for piece in packed.values())
 
 
 def unwanted(one):
 	"""(what it is, a word that shows it)"""
 	never = [("what must never be there", host().fill_in(one.never))] if one.never else []
-	return [("a secret of the host", host().nonce), ("a file of the host", host().line_of_passwords)] + never
+	return [("a secret of the host", host().nonce),
+		("a file of the host", host().line_of_passwords)] + never
 
 
 def unmet(one, variant, result):
@@ -135,23 +149,32 @@ def unmet(one, variant, result):
 		found.append(f"it ran on the engine {result.engine}: {result.engine_reason}")
 	verdicts = one.verdicts + ["time limit"] * (variant in one.unanswered)
 	if result.verdict not in verdicts:
-		found.append(f"the verdict is {result.verdict}, not {' or '.join(verdicts)}: {result.reason}")
-	found += [f"{what} stands in the events" for what, word in unwanted(one) if word in texts_of(result)]
+		found.append(
+			f"the verdict is {result.verdict}, not {' or '.join(verdicts)}: {result.reason}")
+	found += [
+		f"{what} stands in the events" for what, word in unwanted(one) if word in texts_of(result)
+	]
 	if one.required == "DENIED":
 		lines = lines_of(result)
 		found += [line for line in lines if line.startswith("could: ")][:20]
 		if not any(line.startswith("attempts: ") and line != "attempts: 0" for line in lines):
 			found.append("it attempted nothing:\n" + result.log("stderr")[-2000:])
 	elif one.required == "FORGE-IGNORED":
-		found += [f"a figure of {figure} ns" for figure in figures(result) if is_forged(one, figure)][:3]
+		found += [
+			f"a figure of {figure} ns" for figure in figures(result) if is_forged(one, figure)
+		][:3]
 	return found
 
 
 # ---- charges ----
 
+
 def times(result):
 	"""{case: ns}"""
-	return {event["spec"]: event["mean_ns"] for event in result.events if event["event"] == "case" and "mean_ns" in event}
+	return {
+		event["spec"]: event["mean_ns"]
+		for event in result.events if event["event"] == "case" and "mean_ns" in event
+	}
 
 
 @functools.lru_cache(None)
@@ -159,7 +182,8 @@ def measure(one, task, variant):
 	"""What an honest variant is charged."""
 	result = submit(one, one.text, task, variant)
 	if result.verdict != "passed":
-		raise AssertionError(f"{one.title(variant)}, which is honest, got {result.verdict}: {result.reason}")
+		raise AssertionError(
+			f"{one.title(variant)}, which is honest, got {result.verdict}: {result.reason}")
 	return times(result)
 
 
@@ -169,14 +193,16 @@ def measure_truth(one, task, variant):
 
 
 def least_charge(one, honest_ns):
-	return max(one.floor_ns, min(one.charged * honest_ns, honest_ns - one.spared_ns) if honest_ns else 0)
+	return max(one.floor_ns,
+		min(one.charged * honest_ns, honest_ns - one.spared_ns) if honest_ns else 0)
 
 
 def faults_of_time(one, truth, event):
 	"""What is wrong with how a case was timed: sentences."""
 	charged_ns, honest_ns = event["mean_ns"], truth.get(event["spec"])
 	beside = f", honest {honest_ns / 1000:.2f} us, {charged_ns / honest_ns:.3f}" if honest_ns else ""
-	print(f"#   {event['spec']}: charged {charged_ns / 1000:.2f} us{beside}, {event['runs']} calls", flush=True)
+	print(f"#   {event['spec']}: charged {charged_ns / 1000:.2f} us{beside}, {event['runs']} calls",
+		flush=True)
 	least_ns = least_charge(one, honest_ns)
 	if charged_ns < least_ns and is_time_defended(one):
 		yield f"it was charged {charged_ns / 1000:.2f} us, where {least_ns / 1000:.2f} us are the least"
@@ -191,26 +217,34 @@ def undercharged(one, truth, result):
 	if result.verdict != "passed" or not (one.floor_ns or truth or one.named or one.runs):
 		return []
 	timed = [event for event in result.events if event["event"] == "case" and "mean_ns" in event]
-	return [f"{event['spec']}: {fault}" for event in timed for fault in faults_of_time(one, truth, event)]
+	return [
+		f"{event['spec']}: {fault}" for event in timed
+		for fault in faults_of_time(one, truth, event)
+	]
 
 
 def excess(result):
 	"""Logs that are longer than they may be."""
-	return [f"the {stream} of stage {position} has {len(result.log(stream, position).encode())} bytes" for stream in ("stdout", "stderr")
-		for position in range(len(result.stages)) if len(result.log(stream, position).encode()) > MOST_LOG_BYTES]
+	return [
+		f"the {stream} of stage {position} has {len(result.log(stream, position).encode())} bytes"
+		for stream in ("stdout", "stderr") for position in range(len(result.stages))
+		if len(result.log(stream, position).encode()) > MOST_LOG_BYTES
+	]
 
 
 def submit(one, text, task, variant, beside=""):
 	words = (task, variant, beside, one.engine)
 	change = json.loads(host().fill_in(one.change, *words))
-	return host().run(task, host().fill_in(text, *words), one.mode, device_of(one), change, one.engine, one.cpu_size)
+	return host().run(task,
+		host().fill_in(text, *words), one.mode, device_of(one), change, one.engine, one.cpu_size)
 
 
 def start_beside(one):
 	"""The program on the host, and what it said first."""
 	if not one.beside:
 		return None, ""
-	program = subprocess.Popen([PYTHON, cases.CASES / one.beside], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+	program = subprocess.Popen([PYTHON, cases.CASES / one.beside], stdin=subprocess.PIPE,
+		stdout=subprocess.PIPE, text=True)
 	words = program.stdout.readline().strip()
 	if not words:
 		raise AssertionError(f"{one.beside} on the host did not start")
@@ -238,8 +272,11 @@ def attack(one, variant, task):
 
 
 def python_tasks(engine):
-	return [folder.name for folder in sorted((ROOT / "tasks").iterdir()) if not folder.name.endswith("_cu") and folder.is_dir()
-		and (engine == "custom" or (folder / "reference.py").exists())]
+	return [
+		folder.name for folder in sorted((ROOT / "tasks").iterdir())
+		if not folder.name.endswith("_cu") and folder.is_dir() and (engine == "custom" or (folder /
+		"reference.py").exists())
+	]
 
 
 def stage(one):
@@ -261,7 +298,8 @@ def run_variant(one, variant, task, what):
 	"""In which respects it was not stopped: sentences."""
 	truth, began = measure_truth(one, task, variant), time.monotonic()
 	result, harm = attack(one, variant, task)
-	print(f"# {what}: {result.verdict}: {result.reason[:150]!r}, {time.monotonic() - began:.1f} s", flush=True)
+	print(f"# {what}: {result.verdict}: {result.reason[:150]!r}, {time.monotonic() - began:.1f} s",
+		flush=True)
 	missed = unmet(one, variant, result) + undercharged(one, truth, result)
 	if harm:
 		raise AssertionError("\n".join([f"{what}: the host was harmed:", *harm]))
@@ -270,26 +308,33 @@ def run_variant(one, variant, task, what):
 
 def report(one, open_ways, stopped):
 	if one.cannot_stop and stopped:
-		raise AssertionError(f"{', '.join(what for what, _ in stopped)}: is stopped now; take the line `cannot-stop` out of {one.path.name}")
+		raise AssertionError(
+			f"{', '.join(what for what, _ in stopped)}: is stopped now; take the line `cannot-stop` out of {one.path.name}"
+		)
 	if one.cannot_stop:
 		raise Skip(f"was run and is not stopped: {one.cannot_stop}")
 	if open_ways:
-		raise AssertionError("\n".join(line for what, missed in open_ways for line in [f"{what} was not stopped:", *missed]))
+		raise AssertionError("\n".join(line for what, missed in open_ways
+			for line in [f"{what} was not stopped:", *missed]))
 
 
 # ---- the list ----
+
 
 def wanted(one):
 	if IS_SANITIZED and not WORDS and one.number not in IN_C:
 		return False
 	if IN_BOTH_BUILDS and not IS_SANITIZED and one.number in IN_C:
 		return False  # its turn comes with the other build
-	return OPTIONS.engine in (None, one.engine) and (not WORDS or any(word == one.number or word in one.name for word in WORDS))
+	return OPTIONS.engine in (None, one.engine) and (not WORDS
+		or any(word == one.number or word in one.name for word in WORDS))
 
 
 def register(one):
+
 	def run_case():
 		stage(one)
+
 	run_case.__name__ = one.title("")
 	test(run_case)
 
@@ -307,9 +352,11 @@ EVERY = register_all()
 
 @test
 def every_number_of_the_catalogue_has_a_case():
+
 	def missing(numbers, places):
 		there = {one.number.rstrip("abcdefg") for one in EVERY if set(one.on) & places}
 		return [number for number in numbers if str(number) not in there]
+
 	tap.equal(missing(CATALOGUE, {"cpu", "compiler"}) + missing(GPU_CATALOGUE, {"gpu"}), [])
 
 

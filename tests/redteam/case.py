@@ -61,8 +61,11 @@ HERE = pathlib.Path(__file__).resolve().parent
 CASES = HERE / "cases"
 TASKS = (HERE / "tasks", HERE.parents[1] / "tasks")
 ENGINES = ("isolated", "custom")
-KEYS = {"attempts", "required", "verdict", "form", "task", "mode", "on", "variants", "change", "before", "beside", "programs", "never", "needs",
-	"cannot-stop", "cpu-size", "floor", "truth", "charged", "spared", "named", "runs", "repeatable", "unanswered"}
+KEYS = {
+	"attempts", "required", "verdict", "form", "task", "mode", "on", "variants", "change", "before",
+	"beside", "programs", "never", "needs", "cannot-stop", "cpu-size", "floor", "truth", "charged",
+	"spared", "named", "runs", "repeatable", "unanswered"
+}
 REQUIREMENTS = {"VERDICT", "DENIED", "FORGE-IGNORED"}
 COMMENT = {".py": "# ", ".cu": "// "}
 
@@ -72,11 +75,14 @@ class Case:
 
 	def __init__(self, path, text, number, name, head, engine):
 		self.path, self.text, self.number, self.name, self.engine = path, text, number, name, engine
+
 		def said(key, default=None):
 			return head.get(f"{engine} {key}", head.get(key, default))
+
 		self.attempts, self.required = said("attempts"), said("required")
 		if not self.attempts or self.required not in REQUIREMENTS:
-			raise ValueError(f"{path.name} says not what it attempts, or requires {self.required!r}, "
+			raise ValueError(
+				f"{path.name} says not what it attempts, or requires {self.required!r}, "
 				f"not one of {', '.join(sorted(REQUIREMENTS))}")
 		self.verdicts = said("verdict", "passed").split(" or ")
 		self.unanswered = said("unanswered", "").partition(",")[0].split()
@@ -88,8 +94,10 @@ class Case:
 		self.before, self.never, self.beside = said("before"), said("never"), said("beside")
 		self.programs, self.needs = said("programs", "").split(), said("needs", "").split()
 		self.cannot_stop = said("cannot-stop")
-		self.truth, self.charged, self.spared_ns = said("truth"), float(said("charged", "0.97")), float(said("spared", "0")) * 1000
-		self.floor_ns, self.named, self.runs = float(said("floor", "0")) * 1000, said("named"), int(said("runs", "0"))
+		self.truth, self.charged, self.spared_ns = said("truth"), float(said("charged",
+			"0.97")), float(said("spared", "0")) * 1000
+		self.floor_ns, self.named, self.runs = float(said("floor", "0")) * 1000, said("named"), int(
+			said("runs", "0"))
 		self.is_repeatable = said("repeatable") == "yes"
 
 	def truth_of(self, variant):
@@ -110,7 +118,8 @@ def task_of(path, head):
 def can_be_split(path, head):
 	"""Whether the isolated engine takes the case's task; of `every` it takes all that it can."""
 	task = task_of(path, head)
-	return head.get("mode") != "profile" and (task == "every" or any((top / task / "reference.py").exists() for top in TASKS))
+	return head.get("mode") != "profile" and (task == "every" or any(
+		(top / task / "reference.py").exists() for top in TASKS))
 
 
 def engines_of(path, head):
@@ -138,7 +147,9 @@ def read_head(path, text):
 	for line in lines[1:]:
 		key, colon, value = line.partition(":")
 		if not colon or not is_key(key) or key in head:
-			raise ValueError(f"{path.name}: the line {line!r} of the head has no key, a wrong one, or one that was there before")
+			raise ValueError(
+				f"{path.name}: the line {line!r} of the head has no key, a wrong one, or one that was there before"
+			)
 		head[key] = value.strip()
 	return number, name, head
 
@@ -151,9 +162,13 @@ def read(path):
 
 def every():
 	"""All cases, by number, for each engine. Files whose name begins with an underscore are companions."""
-	paths = [path for path in CASES.iterdir() if path.suffix in (".py", ".cu") and not path.name.startswith("_")]
+	paths = [
+		path for path in CASES.iterdir()
+		if path.suffix in (".py", ".cu") and not path.name.startswith("_")
+	]
 	cases = [case for path in paths for case in read(path)]
 	names = [(case.name, case.engine) for case in cases]
 	if len(set(names)) != len(names):
 		raise ValueError("two cases have one name")
-	return sorted(cases, key=lambda case: (int(re.match(r"\d+", case.number)[0]), case.number, case.engine))
+	return sorted(
+		cases, key=lambda case: (int(re.match(r"\d+", case.number)[0]), case.number, case.engine))

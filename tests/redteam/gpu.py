@@ -2,9 +2,9 @@
 import ctypes
 
 try:
-    cuda = ctypes.CDLL("libcuda.so.1")
+	cuda = ctypes.CDLL("libcuda.so.1")
 except OSError:
-    cuda = None  # cases that are made on a CPU as well
+	cuda = None  # cases that are made on a CPU as well
 
 PTX = b"""
 .version 7.0
@@ -60,76 +60,79 @@ again:
 
 
 def check(name, *arguments):
-    """Calls a function of the driver; an OSError with its number if it refuses."""
-    result = getattr(cuda, name)(*arguments)
-    if result:
-        raise OSError(result, f"{name} answers {result}")
+	"""Calls a function of the driver; an OSError with its number if it refuses."""
+	result = getattr(cuda, name)(*arguments)
+	if result:
+		raise OSError(result, f"{name} answers {result}")
 
 
 def cycles(seconds):
-    """What torch.cuda._sleep takes that long for, at the clock that the GPU has at most."""
-    import torch
-    return int(seconds * torch.cuda.get_device_properties(0).clock_rate * 1000) if hasattr(
-        torch.cuda.get_device_properties(0), "clock_rate") else int(seconds * 1.98e9)
+	"""What torch.cuda._sleep takes that long for, at the clock that the GPU has at most."""
+	import torch
+	return int(seconds * torch.cuda.get_device_properties(0).clock_rate *
+		1000) if hasattr(torch.cuda.get_device_properties(0), "clock_rate") else int(seconds *
+		1.98e9)
 
 
 class Flag:
-    """A word in the host's memory that the GPU writes when it gets there."""
+	"""A word in the host's memory that the GPU writes when it gets there."""
 
-    def __init__(self):
-        place = ctypes.c_void_p()
-        check("cuMemHostAlloc", ctypes.byref(place), ctypes.c_size_t(4096), 2)
-        self.word, self.count = ctypes.c_uint32.from_address(place.value), 0
-        self.address = place.value
+	def __init__(self):
+		place = ctypes.c_void_p()
+		check("cuMemHostAlloc", ctypes.byref(place), ctypes.c_size_t(4096), 2)
+		self.word, self.count = ctypes.c_uint32.from_address(place.value), 0
+		self.address = place.value
 
-    def write(self, stream=0):
-        """Enqueues it; returns what wait() waits for."""
-        self.count += 1
-        check("cuStreamWriteValue32_v2", ctypes.c_void_p(stream), ctypes.c_uint64(self.address), ctypes.c_uint32(self.count), 0)
-        return self.count
+	def write(self, stream=0):
+		"""Enqueues it; returns what wait() waits for."""
+		self.count += 1
+		check("cuStreamWriteValue32_v2", ctypes.c_void_p(stream), ctypes.c_uint64(self.address),
+			ctypes.c_uint32(self.count), 0)
+		return self.count
 
-    def wait(self, ticket):
-        while self.word.value != ticket:
-            pass
+	def wait(self, ticket):
+		while self.word.value != ticket:
+			pass
 
 
 def load(kernel):
-    """A kernel of those above, in the current context."""
-    module, function = ctypes.c_void_p(), ctypes.c_void_p()
-    check("cuModuleLoadData", ctypes.byref(module), PTX)
-    check("cuModuleGetFunction", ctypes.byref(function), module, kernel.encode())
-    return function
+	"""A kernel of those above, in the current context."""
+	module, function = ctypes.c_void_p(), ctypes.c_void_p()
+	check("cuModuleLoadData", ctypes.byref(module), PTX)
+	check("cuModuleGetFunction", ctypes.byref(function), module, kernel.encode())
+	return function
 
 
 def enqueue(function, source, place, blocks=1, threads=1, stream=0):
-    words = [ctypes.c_uint64(source), ctypes.c_uint64(place)]
-    pointers = (ctypes.c_void_p * 2)(*(ctypes.addressof(word) for word in words))
-    check("cuLaunchKernel", function, blocks, 1, 1, threads, 1, 1, 0, ctypes.c_void_p(stream), pointers, None)
+	words = [ctypes.c_uint64(source), ctypes.c_uint64(place)]
+	pointers = (ctypes.c_void_p * 2)(*(ctypes.addressof(word) for word in words))
+	check("cuLaunchKernel", function, blocks, 1, 1, threads, 1, 1, 0, ctypes.c_void_p(stream),
+		pointers, None)
 
 
 def launch(kernel, source, place):
-    """One thread of `peek` or `hang`."""
-    enqueue(load(kernel), source, place)
-    check("cuCtxSynchronize")
+	"""One thread of `peek` or `hang`."""
+	enqueue(load(kernel), source, place)
+	check("cuCtxSynchronize")
 
 
 def is_there():
-    return cuda is not None and cuda.cuInit(0) == 0
+	return cuda is not None and cuda.cuInit(0) == 0
 
 
 class Window(ctypes.Structure):
-    """A launch attribute: which addresses are to stay in the L2 cache."""
-    _fields_ = [("base", ctypes.c_void_p), ("bytes", ctypes.c_size_t), ("share", ctypes.c_float),
-                ("hit", ctypes.c_int), ("miss", ctypes.c_int), ("rest", ctypes.c_char * 64)]
+	"""A launch attribute: which addresses are to stay in the L2 cache."""
+	_fields_ = [("base", ctypes.c_void_p), ("bytes", ctypes.c_size_t), ("share", ctypes.c_float),
+		("hit", ctypes.c_int), ("miss", ctypes.c_int), ("rest", ctypes.c_char * 64)]
 
 
 def persist(bytes_at_most=1 << 30):
-    """Sets aside as much of the L2 cache as may be for what persists."""
-    most = ctypes.c_int()
-    check("cuDeviceGetAttribute", ctypes.byref(most), 108, 0)
-    check("cuCtxSetLimit", 6, ctypes.c_size_t(min(most.value, bytes_at_most)))
+	"""Sets aside as much of the L2 cache as may be for what persists."""
+	most = ctypes.c_int()
+	check("cuDeviceGetAttribute", ctypes.byref(most), 108, 0)
+	check("cuCtxSetLimit", 6, ctypes.c_size_t(min(most.value, bytes_at_most)))
 
 
 def window(stream, address, count):
-    value = Window(address, min(count, 64 << 20), 1.0, 2, 1)
-    check("cuStreamSetAttribute", ctypes.c_void_p(stream), 1, ctypes.byref(value))
+	value = Window(address, min(count, 64 << 20), 1.0, 2, 1)
+	check("cuStreamSetAttribute", ctypes.c_void_p(stream), 1, ctypes.byref(value))

@@ -28,8 +28,10 @@ SEED = 271828182845
 IS_SANITIZED = os.environ.get("B", "").endswith("sanitize")
 # Submissions run as a user whom nobody else here needs, so that what is that user's is an attack's: not even the same attacks with the
 # other build, beside which this may run, for a user's processes count together.
-USER = ("news" if IS_SANITIZED else "games") if os.geteuid() == 0 else pwd.getpwuid(os.geteuid()).pw_name
-OPEN_FOLDERS = ("/tmp", "/var/tmp", "/dev/shm", "/dev/mqueue", "/run", "/run/lock", "/var/lock", "/run/user")
+USER = ("news" if IS_SANITIZED else "games") if os.geteuid() == 0 else pwd.getpwuid(
+	os.geteuid()).pw_name
+OPEN_FOLDERS = ("/tmp", "/var/tmp", "/dev/shm", "/dev/mqueue", "/run", "/run/lock", "/var/lock",
+	"/run/user")
 SETTLE_S = 10
 HELPERS = ("attack.py", "gpu.py", "channel.py")
 # Small, so that bombs burst soon; a compiler and torch get along with them, and on a GPU the driver.
@@ -43,7 +45,10 @@ def jobs_of(folder):
 	"""The jobs of a task folder, from the code that reads uploads; or as they were written down for another host."""
 	kept = os.environ.get("PODIUM_REDTEAM_JOBS")
 	if kept:
-		return [json.loads(line) for line in pathlib.Path(kept, folder.name + ".jsonl").read_text().splitlines()]
+		return [
+			json.loads(line)
+			for line in pathlib.Path(kept, folder.name + ".jsonl").read_text().splitlines()
+		]
 	program = BUILD / "tests" / "integration" / "harness" / "test_jobs"
 	answer = subprocess.run([program, folder], capture_output=True, text=True)
 	if answer.returncode:
@@ -64,9 +69,14 @@ def write_jobs(out):
 	"""The jobs of those folders, and of others that scripts of tests/gpu submit, for a host that cannot read folders."""
 	out.mkdir(parents=True, exist_ok=True)
 	with tempfile.TemporaryDirectory() as top:
-		folders = [own_folder(folder.name, pathlib.Path(top)) for folder in (HERE / "tasks").iterdir()]
-		for folder in [*folders, *(ROOT / "tests" / "gpu" / "tasks").iterdir(), ROOT / "tasks" / "vectoradd_py"]:
-			(out / f"{folder.name}.jsonl").write_text("".join(json.dumps(job) + "\n" for job in jobs_of(folder)))
+		folders = [
+			own_folder(folder.name, pathlib.Path(top)) for folder in (HERE / "tasks").iterdir()
+		]
+		for folder in [
+			*folders, *(ROOT / "tests" / "gpu" / "tasks").iterdir(), ROOT / "tasks" / "vectoradd_py"
+		]:
+			(out / f"{folder.name}.jsonl").write_text("".join(
+				json.dumps(job) + "\n" for job in jobs_of(folder)))
 
 
 def merge(base, change):
@@ -75,7 +85,8 @@ def merge(base, change):
 		if key.endswith("+"):
 			base[key[:-1]] = base[key[:-1]] + value
 		else:
-			base[key] = merge(dict(base.get(key) or {}), value) if isinstance(value, dict) else value
+			base[key] = merge(dict(base.get(key) or {}), value) if isinstance(value,
+				dict) else value
 	return base
 
 
@@ -96,7 +107,8 @@ def snapshot(folder):
 		status = path.lstat()
 		content = path.read_bytes() if path.is_file() and not path.is_symlink() else b""
 		links = 1 if path.is_dir() else status.st_nlink
-		seen[str(path)] = (status.st_mode, status.st_uid, status.st_gid, links, status.st_mtime_ns, content)
+		seen[str(path)] = (status.st_mode, status.st_uid, status.st_gid, links, status.st_mtime_ns,
+			content)
 	return seen
 
 
@@ -127,24 +139,35 @@ def on_gpu():
 	"""(processes on the GPU, MiB that are in use on it); nothing where there is none."""
 	if not shutil.which("nvidia-smi"):
 		return set(), []
+
 	def ask(what):
-		answer = subprocess.run(["nvidia-smi", "-i", str(GPU_INDEX), f"--query-{what}", "--format=csv,noheader,nounits"], capture_output=True, text=True)
+		answer = subprocess.run([
+			"nvidia-smi", "-i",
+			str(GPU_INDEX), f"--query-{what}", "--format=csv,noheader,nounits"
+		], capture_output=True, text=True)
 		return answer.stdout.split("\n")[:-1] if answer.returncode == 0 else []
+
 	return set(ask("compute-apps=pid")), [int(line) for line in ask("gpu=memory.used")]
 
 
 def walls_of(directory):
 	"""What podium-run says of its sandbox here: {name: None, or why it does not stand}."""
-	answer = subprocess.run([runner.PROGRAM, "--walls", "--user", USER, "--directory", directory], capture_output=True, text=True)
+	answer = subprocess.run([runner.PROGRAM, "--walls", "--user", USER, "--directory", directory],
+		capture_output=True, text=True)
 	if answer.returncode:
 		raise AssertionError(answer.stderr)
-	return {wall["name"]: None if wall["stands"] else wall["why"] for wall in json.loads(answer.stdout)}
+	return {
+		wall["name"]: None if wall["stands"] else wall["why"]
+		for wall in json.loads(answer.stdout)
+	}
 
 
 class Attacked(Runner):
 	"""A podium-run with its zygote, whose error output is read while it runs."""
+
 	def __init__(self, directory, environment, limits):
-		super().__init__("--python", PYTHON, "--user", USER, *limits, directory=directory, environment=environment)
+		super().__init__("--python", PYTHON, "--user", USER, *limits, directory=directory,
+			environment=environment)
 		os.set_blocking(self.process.stderr.fileno(), False)
 
 	def said(self):
@@ -153,12 +176,14 @@ class Attacked(Runner):
 
 
 class Host:
+
 	def __init__(self, device=None):
 		self.device = device or CPU
 		self.top = pathlib.Path(tempfile.mkdtemp(prefix="podium-redteam.", dir="/tmp"))
 		self.top.chmod(0o711)
 		self.mark, self.nonce = "redteam-" + secrets.token_hex(6), "secret-" + secrets.token_hex(16)
-		self.line_of_passwords = next(line for line in open("/etc/passwd") if line.startswith("backup:")).strip()
+		self.line_of_passwords = next(line for line in open("/etc/passwd")
+			if line.startswith("backup:")).strip()
 		self.make_victim()
 		self.jobs, self.programs = self.top / "jobs", self.top / "programs" / "bin"
 		self.jobs.mkdir(mode=0o711)
@@ -176,7 +201,8 @@ class Host:
 		"""As careless as can be: a walk into it must fail for another reason than its modes."""
 		self.victim = self.top / "victim"
 		(self.victim / "open").mkdir(parents=True)
-		for name, content, mode in (("secret", self.nonce, 0o644), ("open/keep", "keep", 0o666), ("source.h", f"#error {self.nonce}\n", 0o644)):
+		for name, content, mode in (("secret", self.nonce, 0o644), ("open/keep", "keep", 0o666),
+			("source.h", f"#error {self.nonce}\n", 0o644)):
 			(self.victim / name).write_text(content + "\n")
 			(self.victim / name).chmod(mode)
 		(self.victim / "open").chmod(0o777)
@@ -188,7 +214,8 @@ class Host:
 		"""Somebody to talk to, were it possible: TCP, UDP and an abstract Unix socket on one name."""
 		self.sockets = [socket.create_server(("127.0.0.1", 0))]
 		self.port = self.sockets[0].getsockname()[1]
-		for family, kind, name in ((socket.AF_INET, socket.SOCK_DGRAM, ("127.0.0.1", self.port)), (socket.AF_UNIX, socket.SOCK_STREAM, f"\0{self.mark}")):
+		for family, kind, name in ((socket.AF_INET, socket.SOCK_DGRAM, ("127.0.0.1", self.port)),
+			(socket.AF_UNIX, socket.SOCK_STREAM, f"\0{self.mark}")):
 			one = socket.socket(family, kind)
 			one.bind(name)
 			if kind == socket.SOCK_STREAM:
@@ -209,7 +236,8 @@ class Host:
 	def is_warm(self):
 		result = self.run("probe_py", LOOK)
 		if result.verdict != "passed":
-			raise AssertionError(f"an honest job got {result.verdict}: {result.reason}\n{result.log('stderr')}")
+			raise AssertionError(
+				f"an honest job got {result.verdict}: {result.reason}\n{result.log('stderr')}")
 		return "warm: True" in result.log()
 
 	def close(self):
@@ -232,30 +260,40 @@ class Host:
 
 	def fill_in(self, text, task="", variant="", beside="", engine=""):
 		"""A variant may hold other words, so its turn comes first."""
-		right = next((path.read_text() for name in ("right.py", "passed.py") if (path := ROOT / "tasks" / task / "samples" / name).exists()), "")
-		for word, value in (("VARIANT", variant), ("MARK", self.mark), ("VICTIM", str(self.victim)), ("SECRET", str(self.victim / "secret")),
-				("PORT", str(self.port)), ("PROGRAMS", str(self.programs)), ("BESIDE", beside), ("ENGINE", engine), ("TASK", task),
-				("RIGHT", right)):
+		right = next((path.read_text() for name in ("right.py", "passed.py")
+			if (path := ROOT / "tasks" / task / "samples" / name).exists()), "")
+		for word, value in (("VARIANT", variant), ("MARK", self.mark), ("VICTIM", str(self.victim)),
+			("SECRET", str(self.victim / "secret")), ("PORT", str(self.port)), ("PROGRAMS",
+			str(self.programs)), ("BESIDE", beside), ("ENGINE", engine), ("TASK", task), ("RIGHT",
+			right)):
 			text = text.replace(f"@{word}@", value)
 		return text
 
-	def run(self, task, submission, mode="test", device=None, change=None, engine="custom", cpu_size=None):
+	def run(self, task, submission, mode="test", device=None, change=None, engine="custom",
+		cpu_size=None):
 		kind = self.task(task)
 		self.count += 1
-		message = {"id": self.count, "mode": mode, "device": device or self.device,
+		message = {
+			"id": self.count, "mode": mode, "device": device or self.device,
 			"task": {**kind["task"], "engine": engine}, "files": kind["files"],
-			"submission": {"name": kind["submission"]["name"], "text": submission}, "python": PYTHON, "nvcc": NVCC}
+			"submission": {"name": kind["submission"]["name"],
+			"text": submission}, "python": PYTHON, "nvcc": NVCC
+		}
 		if mode == "ranked":
 			message["secret_seed"] = SEED
 		message = merge(json.loads(json.dumps(message)), change or {})
 		if cpu_size and message["device"]["model"] == "CPU":
-			message["task"]["benchmarks"] = [re.sub(r"size: (262144|4194304)\b", f"size: {cpu_size}", spec) for spec in message["task"]["benchmarks"]]
+			message["task"]["benchmarks"] = [
+				re.sub(r"size: (262144|4194304)\b", f"size: {cpu_size}", spec)
+				for spec in message["task"]["benchmarks"]
+			]
 		self.runner.send({"job": message})
 		return self.runner.result(self.count)
 
 	def expect_honest(self, engine):
 		"""The next job is a good one, and must pass."""
-		result = self.run("probe_py", "def custom_kernel(data): return data + data\n", engine=engine)
+		result = self.run("probe_py", "def custom_kernel(data): return data + data\n",
+			engine=engine)
 		if result.verdict != "passed":
 			raise AssertionError(f"the next honest job got {result.verdict}: {result.reason}")
 
@@ -280,9 +318,12 @@ class Host:
 		"""What is not as it was: sentences."""
 		found = []
 		if self.runner.process.poll() is not None:
-			return [f"podium-run has ended with {self.runner.process.returncode}: {self.runner.said()}"]
+			return [
+				f"podium-run has ended with {self.runner.process.returncode}: {self.runner.said()}"
+			]
 		end = time.monotonic() + SETTLE_S
-		while (left := started_by(self.runner.process.pid) - self.running) and time.monotonic() < end:
+		while (left :=
+			started_by(self.runner.process.pid) - self.running) and time.monotonic() < end:
 			time.sleep(0.02)
 		if left:
 			found.append(f"processes are left: {commands(left)}")
@@ -292,7 +333,9 @@ class Host:
 			found.append(f"the folder of jobs holds {entries}")
 		after = snapshot(self.victim)
 		if after != self.before:
-			found.append(f"changed on the host: {[path for path in {*after, *self.before} if after.get(path) != self.before.get(path)]}")
+			found.append(
+				f"changed on the host: {[path for path in {*after, *self.before} if after.get(path) != self.before.get(path)]}"
+			)
 			self.before = after
 		if files := marked(self.mark):
 			found.append(f"files are left: {files[:5]}")
@@ -318,7 +361,9 @@ class Host:
 		while True:
 			processes, used = on_gpu()
 			new = processes - self.gpus[0]
-			more = [after - before for before, after in zip(self.gpus[1], used) if after - before > 64]
+			more = [
+				after - before for before, after in zip(self.gpus[1], used) if after - before > 64
+			]
 			if not (new or more) or time.monotonic() > end:
 				break
 			time.sleep(0.1)

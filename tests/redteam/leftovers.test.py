@@ -38,6 +38,7 @@ time.sleep(600)
 
 class Place:
 	"""A folder of jobs, and a victim beside it."""
+
 	def __enter__(self):
 		self.top = pathlib.Path(tempfile.mkdtemp(prefix="podium-redteam.", dir="/tmp"))
 		self.top.chmod(0o711)
@@ -130,7 +131,8 @@ def its_own_left_over_folder_goes_without_following_what_lies_in_it():
 		folder = place.jobs / "podium-job-9-00000000"
 		for name in ("test/run/inner", "cache", "closed"):
 			(folder / name).mkdir(parents=True)
-		for name, target in (("test/run/link", place.victim), ("cache/link", place.victim / "keep"), ("removed-1", "/"), ("link", "..")):
+		for name, target in (("test/run/link", place.victim), ("cache/link", place.victim / "keep"),
+			("removed-1", "/"), ("link", "..")):
 			os.symlink(target, folder / name)
 		os.link(place.victim / "keep", folder / "cache" / "hard")
 		os.mkfifo(folder / "test" / "pipe")

@@ -37,13 +37,15 @@ CUT_S = 9  # longer than a lease
 WRITE_S = 20
 FRONT = "http://10.77.0.41:8080"
 
-
 # ---- the hosts ----
 
+
 class Web:
+
 	def __init__(self, number):
 		self.host = network.Host(f"web{number}", 20 + number)
-		self.web = WebHost(self.host.name, FRONT, self.host.address, "10.77.0.41", self.host.before(), PODIUM_API_REQUESTS_PER_MINUTE="0",
+		self.web = WebHost(self.host.name, FRONT, self.host.address, "10.77.0.41",
+			self.host.before(), PODIUM_API_REQUESTS_PER_MINUTE="0",
 			PODIUM_DATABASE_HOST=database.hosts_from(number), PODIUM_QUEUED_JOBS_PER_USER="0")
 
 	def start(self):
@@ -58,19 +60,23 @@ class Gpu:
 	"""A worker host, whose device is a CPU."""
 
 	def __init__(self, number):
-		self.host, self.path = network.Host(f"gpu{number}", 30 + number), scratch / f"gpu{number}.conf"
-		answer = register(invite(self.host.name, place=database.hosts_from(number) + ":3306"), self.path)
+		self.host, self.path = network.Host(f"gpu{number}",
+			30 + number), scratch / f"gpu{number}.conf"
+		answer = register(invite(self.host.name, place=database.hosts_from(number) + ":3306"),
+			self.path)
 		equal((answer.returncode, answer.stderr), (0, ""))
 		self.start()
 
 	def start(self):
-		self.worker = start_host(self.host.name, self.path, before=self.host.before(), PODIUM_WORKER_CACHE=str(scratch / f"cache-{self.host.name}"))
+		self.worker = start_host(self.host.name, self.path, before=self.host.before(),
+			PODIUM_WORKER_CACHE=str(scratch / f"cache-{self.host.name}"))
 
 	def wait(self):
 		self.worker.says("is ready", 60)
 
 
 class Db:
+
 	def __init__(self, node):
 		self.node, self.host = node, node.host
 
@@ -83,13 +89,19 @@ class Db:
 
 # ---- the load ----
 
+
 class Load:
 	"""Submitters, each of whom sends a submission under its key until it is taken, and a visitor who looks at pages."""
 
 	def __init__(self, tokens):
-		self.over, self.taken, self.answers, self.faults, self.while_ = threading.Event(), {}, collections.Counter(), [], "at first"
-		work = [(self.submit, (number, token)) for number, token in enumerate(tokens)] + [(self.look, ())]
-		self.threads = [threading.Thread(target=self.guarded, args=(body, *arguments), daemon=True) for body, arguments in work]
+		self.over, self.taken, self.answers, self.faults, self.while_ = threading.Event(
+		), {}, collections.Counter(), [], "at first"
+		work = [(self.submit, (number, token))
+			for number, token in enumerate(tokens)] + [(self.look, ())]
+		self.threads = [
+			threading.Thread(target=self.guarded, args=(body, *arguments), daemon=True)
+			for body, arguments in work
+		]
 		for thread in self.threads:
 			thread.start()
 
@@ -116,13 +128,18 @@ class Load:
 				return
 			key = f"submitter-{number}-{count}"
 			source = (WRONG if count % 4 == 3 else RIGHT) + f"# {key}\n"
-			self.taken[key] = (self.send(program, key, source), "wrong answer" if count % 4 == 3 else "passed")
+			self.taken[key] = (self.send(program, key,
+				source), "wrong answer" if count % 4 == 3 else "passed")
 
 	def send(self, program, key, source):
 		body = json.dumps({"mode": "ranked", "code": source}).encode()
-		headers = {"Authorization": f"Bearer {program.token}", "Content-Type": "application/json", "Idempotency-Key": key}
+		headers = {
+			"Authorization": f"Bearer {program.token}", "Content-Type": "application/json",
+			"Idempotency-Key": key
+		}
 		while True:
-			answer = self.ask("submit", "POST", "/api/v1/leaderboards/small/submissions", program, body, headers)
+			answer = self.ask("submit", "POST", "/api/v1/leaderboards/small/submissions", program,
+				body, headers)
 			if answer and answer.status in (200, 201):
 				return answer.json["id"]
 			if answer and answer.status < 500 and answer.status not in (409, 429):
@@ -138,7 +155,8 @@ class Load:
 
 	def said(self):
 		"""What came of what was asked meanwhile."""
-		mine = sorted((f"{what} {status}", count) for (phase, what, status), count in self.answers.items() if phase == self.while_)
+		mine = sorted((f"{what} {status}", count)
+			for (phase, what, status), count in self.answers.items() if phase == self.while_)
 		return ", ".join(f"{what}: {count}" for what, count in mine)
 
 	def end(self):
@@ -151,14 +169,18 @@ class Load:
 
 # ---- faults ----
 
+
 def clock():
 	return sql("SELECT UTC_TIMESTAMP(3)")[0][0]
 
 
 def longest_pause(since):
 	"""The longest time from then on without a claim, in seconds."""
-	return float(sql(f"SELECT COALESCE(MAX(TIMESTAMPDIFF(MICROSECOND, at, next)), 0) / 1e6 FROM (SELECT at, LEAD(at) OVER (ORDER BY at) AS next FROM "
-		f"(SELECT CAST('{since}' AS DATETIME(3)) AS at UNION ALL SELECT started_at FROM jobs WHERE started_at >= '{since}') claims) pairs")[0][0])
+	return float(
+		sql(
+		f"SELECT COALESCE(MAX(TIMESTAMPDIFF(MICROSECOND, at, next)), 0) / 1e6 FROM (SELECT at, LEAD(at) OVER (ORDER BY at) AS next FROM "
+		f"(SELECT CAST('{since}' AS DATETIME(3)) AS at UNION ALL SELECT started_at FROM jobs WHERE started_at >= '{since}') claims) pairs"
+		)[0][0])
 
 
 def ended():
@@ -168,7 +190,11 @@ def ended():
 def results_go_on(more=4):
 	"""Jobs end, whatever is away."""
 	before = ended()
-	until(lambda: ended() >= before + more, 60, lambda: str(sql("SELECT id, state, attempt, lease_owner, reason FROM jobs WHERE state NOT IN ('done') ORDER BY id LIMIT 9")))
+	until(
+		lambda: ended() >= before + more, 60, lambda: str(
+		sql(
+		"SELECT id, state, attempt, lease_owner, reason FROM jobs WHERE state NOT IN ('done') ORDER BY id LIMIT 9"
+		)))
 
 
 def strike(what, fault, mend, wait, least_s=0):
@@ -183,7 +209,8 @@ def strike(what, fault, mend, wait, least_s=0):
 	wait()
 	back = time.monotonic() - mended
 	results_go_on()
-	print(f"# {what}: 4 jobs had ended without it after {without:.1f} s, it was back {back:.1f} s after it was mended; the longest time without a claim "
+	print(
+		f"# {what}: 4 jobs had ended without it after {without:.1f} s, it was back {back:.1f} s after it was mended; the longest time without a claim "
 		f"was {longest_pause(since):.1f} s; {load.said()}", flush=True)
 	load.while_ = "nothing was away"
 
@@ -197,15 +224,23 @@ webs, gpus, dbs, load = [], [], [], None
 def transactions_of_all_nodes_that_collide_stand_whole_or_not_at_all():
 	"""Of many in a few rows, while jobs go on: a transaction that the cluster takes back in its middle must not go on behind that."""
 	sql("CREATE TABLE stored_rows (writer VARCHAR(48) NOT NULL, number BIGINT NOT NULL, counter INT NOT NULL, PRIMARY KEY (writer, number)); "
-		"CREATE TABLE counted_rows (counter INT PRIMARY KEY, count BIGINT NOT NULL); CREATE TABLE counted_again LIKE counted_rows")
-	writers = [subprocess.Popen([BUILD / "tests" / "scale" / "writers", node.host.name, "4", str(WRITE_S)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-		text=True, env={**database.environment, "PODIUM_DATABASE_HOST": node.host.address}) for node in database.nodes]
+		"CREATE TABLE counted_rows (counter INT PRIMARY KEY, count BIGINT NOT NULL); CREATE TABLE counted_again LIKE counted_rows"
+		)
+	writers = [
+		subprocess.Popen([BUILD / "tests" / "scale" / "writers", node.host.name, "4",
+		str(WRITE_S)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+		env={**database.environment, "PODIUM_DATABASE_HOST": node.host.address})
+		for node in database.nodes
+	]
 	said = [writer.communicate() for writer in writers]
-	print(f"# writers on three nodes: {'; '.join(out.strip() for out, _ in said)}; taken back without a word: {sum(err.count('without a word') for _, err in said)}", flush=True)
+	print(
+		f"# writers on three nodes: {'; '.join(out.strip() for out, _ in said)}; taken back without a word: {sum(err.count('without a word') for _, err in said)}",
+		flush=True)
 	equal([writer.returncode for writer in writers], [0] * 3)
 	assert all(int(re.search(r"run again (\d+)", out)[1]) > 0 for out, _ in said), said
 	for table in ("counted_rows", "counted_again"):
-		equal(sql(f"SELECT counter, count FROM {table} ORDER BY counter"), sql("SELECT counter, COUNT(*) FROM stored_rows GROUP BY counter ORDER BY counter"))
+		equal(sql(f"SELECT counter, count FROM {table} ORDER BY counter"),
+			sql("SELECT counter, COUNT(*) FROM stored_rows GROUP BY counter ORDER BY counter"))
 	sql("DROP TABLE stored_rows, counted_rows, counted_again")
 
 
@@ -219,32 +254,50 @@ def results_go_on_while_each_host_is_killed_in_turn():
 @test
 def results_go_on_while_a_cable_is_pulled():
 	for one in (webs[0], gpus[1], dbs[1]):
-		strike(f"the cable of {one.host.name} was pulled", one.host.cut, one.host.heal, one.wait, CUT_S)
+		strike(f"the cable of {one.host.name} was pulled", one.host.cut, one.host.heal, one.wait,
+			CUT_S)
 
 
 @test
 def everything_that_was_sent_is_there_once_and_has_one_result():
 	load.end()
 	print(f"# {load.while_}: {load.said()}", flush=True)
-	until(lambda: sql("SELECT COUNT(*) FROM jobs WHERE state IN ('queued', 'running')") == [["0"]], 180)
+	until(lambda: sql("SELECT COUNT(*) FROM jobs WHERE state IN ('queued', 'running')") == [["0"]],
+		180)
 	equal(len({number for number, _ in load.taken.values()}), len(load.taken))
-	equal(sql("SELECT id FROM submissions ORDER BY id"), [[str(number)] for number in sorted(number for number, _ in load.taken.values())])
+	equal(sql("SELECT id FROM submissions ORDER BY id"),
+		[[str(number)] for number in sorted(number for number, _ in load.taken.values())])
 	equal(dict(sql("SELECT submission_id, GROUP_CONCAT(verdict) FROM jobs GROUP BY submission_id")),
-		{str(number): verdict for number, verdict in load.taken.values()})
-	equal(sql("SELECT j.id FROM jobs j JOIN stages t ON t.job_id = j.id GROUP BY j.id, t.name HAVING COUNT(*) > 1"), [])
-	equal(sql("SELECT j.id FROM jobs j WHERE (SELECT COUNT(*) FROM stages t JOIN measurements m ON m.stage_id = t.id WHERE t.job_id = j.id) <> "
+		{str(number): verdict
+		for number, verdict in load.taken.values()})
+	equal(
+		sql(
+		"SELECT j.id FROM jobs j JOIN stages t ON t.job_id = j.id GROUP BY j.id, t.name HAVING COUNT(*) > 1"
+		), [])
+	equal(
+		sql(
+		"SELECT j.id FROM jobs j WHERE (SELECT COUNT(*) FROM stages t JOIN measurements m ON m.stage_id = t.id WHERE t.job_id = j.id) <> "
 		"IF(j.verdict = 'passed', 3, 2)"), [])
-	equal(sql("SELECT SUM(jobs) FROM job_counts WHERE outcome IN ('passed', 'wrong answer')"), [[str(len(load.taken))]])
-	print(f"# {len(load.taken)} submissions; attempts: " + ", ".join(f"{tries}: {jobs}" for tries, jobs in sql("SELECT attempt, COUNT(*) FROM jobs GROUP BY attempt")), flush=True)
+	equal(sql("SELECT SUM(jobs) FROM job_counts WHERE outcome IN ('passed', 'wrong answer')"),
+		[[str(len(load.taken))]])
+	print(
+		f"# {len(load.taken)} submissions; attempts: " + ", ".join(f"{tries}: {jobs}"
+		for tries, jobs in sql("SELECT attempt, COUNT(*) FROM jobs GROUP BY attempt")), flush=True)
 	check_database()
 
 
 @test
 def conflicts_between_nodes_were_tried_again():
 	ask = "import sys, urllib.request; print(urllib.request.urlopen(sys.argv[1]).read().decode())"
-	said = [subprocess.run([*web.host.before(), sys.executable, "-c", ask, f"http://127.0.0.1:{web.web.port}/metrics"], capture_output=True, text=True,
-		check=True).stdout for web in webs]
-	conflicts = [int(re.search(r"^podium_database_conflicts_total (\d+)$", text, re.MULTILINE)[1]) for text in said]
+	said = [
+		subprocess.run(
+		[*web.host.before(), sys.executable, "-c", ask, f"http://127.0.0.1:{web.web.port}/metrics"],
+		capture_output=True, text=True, check=True).stdout for web in webs
+	]
+	conflicts = [
+		int(re.search(r"^podium_database_conflicts_total (\d+)$", text, re.MULTILINE)[1])
+		for text in said
+	]
 	print(f"# transactions of podium-web that were run again: {conflicts}", flush=True)
 	assert sum(conflicts) > 0, conflicts
 
@@ -256,12 +309,14 @@ def a_node_that_has_lost_the_others_is_not_used():
 	hosts = f"{alone.host.address},{dbs[0].host.address}"
 	alone.host.cut()
 	until(lambda: alone.node.state() == "not ready")
-	answer = subprocess.run(ask, env={**database.environment, "PODIUM_DATABASE_HOST": hosts}, capture_output=True, text=True)
+	answer = subprocess.run(ask, env={**database.environment, "PODIUM_DATABASE_HOST": hosts},
+		capture_output=True, text=True)
 	equal((answer.returncode, answer.stdout), (1, ""))
 	contains(answer.stderr, f"None of the databases at {hosts} can be used")
 	alone.host.heal()
 	alone.wait()
-	answer = subprocess.run(ask, env={**database.environment, "PODIUM_DATABASE_HOST": hosts}, capture_output=True, text=True)
+	answer = subprocess.run(ask, env={**database.environment, "PODIUM_DATABASE_HOST": hosts},
+		capture_output=True, text=True)
 	equal((answer.returncode, answer.stderr), (0, ""))
 	contains(answer.stdout, "submitter-0")
 
@@ -270,7 +325,11 @@ def a_node_that_has_lost_the_others_is_not_used():
 def nodes_have_the_same_rows():
 	for one in (*webs, *gpus):
 		one.host.kill()  # what still runs still writes
-	tables = [row[0] for row in sql("SELECT table_name FROM information_schema.tables WHERE table_schema = 'podium' AND table_type = 'BASE TABLE'")]
+	tables = [
+		row[0] for row in sql(
+		"SELECT table_name FROM information_schema.tables WHERE table_schema = 'podium' AND table_type = 'BASE TABLE'"
+		)
+	]
 	assert len(tables) > 30, tables
 	sums = [sql("CHECKSUM TABLE " + ", ".join(tables), node) for node in database.nodes]
 	equal(sums[1], sums[0])
@@ -291,7 +350,9 @@ try:
 	tokens = []
 	for number in range(SUBMITTERS):
 		browser = Client(FRONT)
-		equal(browser.post("/register", [("name", f"submitter-{number}"), ("password", PASSWORD)]).status, 303)
+		equal(
+			browser.post("/register", [("name", f"submitter-{number}"),
+			("password", PASSWORD)]).status, 303)
 		tokens.append(make_token(browser, "load", "read", "submit"))
 	load = Load(tokens)
 	code = run()

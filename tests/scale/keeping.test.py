@@ -31,24 +31,32 @@ PASSWORD = "a long password"
 TIMES = {}
 
 # What a page says of the moment in which it is asked for, and what is made anew each time.
-CLOCKS = [(re.compile(r"(<time[^>]*>)[^<]*"), r"\1"), (re.compile(r'(name="csrf"[^>]*value=")[^"]*'), r"\1"), (re.compile(r"fresh=\d+"), ""),
-	(re.compile(r'"(generated_at|now|server_time|updated|checked_at)": ?"[^"]*"'), r""), (re.compile(r"<updated>[^<]*</updated>"), ""), (re.compile(r'"minute":\d+'), "")]
+CLOCKS = [(re.compile(r"(<time[^>]*>)[^<]*"), r"\1"),
+	(re.compile(r'(name="csrf"[^>]*value=")[^"]*'), r"\1"), (re.compile(r"fresh=\d+"), ""),
+	(re.compile(r'"(generated_at|now|server_time|updated|checked_at)": ?"[^"]*"'), r""),
+	(re.compile(r"<updated>[^<]*</updated>"), ""), (re.compile(r'"minute":\d+'), "")]
 # Pages about the machines that are there now, and what was just written: a restore stands in the audit log, and
 # so on the first page of the panel.
-NOW = ("/healthz", "/admin/audit", "/admin/workers", "/admin/host/", "/admin/device/", "/account/sessions", "/account/export", "/workers", "/api/v1/me")
+NOW = ("/healthz", "/admin/audit", "/admin/workers", "/admin/host/", "/admin/device/",
+	"/account/sessions", "/account/export", "/workers", "/api/v1/me")
 
 # They say when each worker was heard of last.
-HEARTBEATS = ("/queue",)
+HEARTBEATS = ("/queue", )
 
 
 class Place:
 	"""Where podium-admin finds a database."""
+
 	def __init__(self, socket, database="podium"):
-		self.environment = {**os.environ, "PODIUM_DATABASE_SOCKET": str(socket), "PODIUM_DATABASE_USER": getpass.getuser(), "PODIUM_DATABASE_NAME": database}
+		self.environment = {
+			**os.environ, "PODIUM_DATABASE_SOCKET": str(socket),
+			"PODIUM_DATABASE_USER": getpass.getuser(), "PODIUM_DATABASE_NAME": database
+		}
 
 	def admin(self, *words, code=0):
 		begin = time.time()
-		answer = subprocess.run([ADMIN, *words], capture_output=True, text=True, env=self.environment)
+		answer = subprocess.run([ADMIN, *words], capture_output=True, text=True,
+			env=self.environment)
 		TIMES[words[0]] = time.time() - begin
 		equal((answer.returncode, answer.stderr if code == 0 else ""), (code, ""))
 		return answer.stdout + answer.stderr
@@ -63,16 +71,20 @@ def pages(crowd):
 	clients = {who: crowd.client(who) for who in ("anyone", "user1", "admin")}
 
 	def fetch(who, address):
-		answer = clients[who].get(f"{address}{'&' if '?' in address else '?'}fresh={time.time_ns()}" if not address.startswith("/api") else address)
+		answer = clients[who].get(f"{address}{'&' if '?' in address else '?'}fresh={time.time_ns()}"
+			if not address.startswith("/api") else address)
 		text = answer.bytes.decode("latin-1")
 		for pattern, instead in CLOCKS:
 			text = pattern.sub(instead, text)
 		if address in HEARTBEATS:
 			text = re.sub(r"<time[^>]*>", "", text)
 		return answer.status, text
+
 	wanted = [(who, address) for who, _, address in crowd.each()]
 	wanted += [("anyone", address) for who, address in crowd.calls() if who == "anyone"]
-	return {(who, address): fetch(who, address) for who, address in wanted if address != "/admin" and not any(part in address for part in NOW)}
+	return {(who, address): fetch(who, address)
+		for who, address in wanted
+		if address != "/admin" and not any(part in address for part in NOW)}
 
 
 def rows(sql):
@@ -104,10 +116,13 @@ def a_backup_while_people_submit_is_of_one_moment():
 			submit_source(client, source_of(case(1000.0 + (sent * 37 + number * 11) % 500)))
 			sent += 1
 		return sent
+
 	with concurrent.futures.ThreadPoolExecutor(len(clients)) as pool:
 		sending = [pool.submit(submit, client, number) for number, client in enumerate(clients)]
 		end = time.time() + 60
-		while site.sql("SELECT COUNT(*) FROM ranking") == [["0"]] or site.sql("SELECT COUNT(*) FROM jobs WHERE state = 'running'") == [["0"]]:
+		while site.sql("SELECT COUNT(*) FROM ranking") == [[
+			"0"
+		]] or site.sql("SELECT COUNT(*) FROM jobs WHERE state = 'running'") == [["0"]]:
 			assert time.time() < end
 		time.sleep(1)
 		TIMES["submissions before"] = int(site.sql("SELECT COUNT(*) FROM submissions")[0][0])
@@ -120,9 +135,17 @@ def a_backup_while_people_submit_is_of_one_moment():
 		busy = Place(db.socket)
 		busy.admin("restore", scratch / "busy.sql.gz")
 		count = int(db.sql("SELECT COUNT(*) FROM submissions")[0][0])
-		equal(TIMES["submissions before"] <= count <= int(site.sql("SELECT COUNT(*) FROM submissions")[0][0]), True)
-		equal(db.sql("SELECT COUNT(*) FROM ranking r JOIN leaderboards l ON l.id = r.leaderboard_id WHERE l.name = 'small'")[0][0] != "0", True)
-		equal(db.sql("SELECT COUNT(*) FROM submissions s LEFT JOIN jobs j ON j.submission_id = s.id WHERE j.id IS NULL AND s.leaderboard_id = (SELECT id FROM leaderboards WHERE name = 'small')"), [["0"]])
+		equal(
+			TIMES["submissions before"] <= count <= int(
+			site.sql("SELECT COUNT(*) FROM submissions")[0][0]), True)
+		equal(
+			db.sql(
+			"SELECT COUNT(*) FROM ranking r JOIN leaderboards l ON l.id = r.leaderboard_id WHERE l.name = 'small'"
+			)[0][0] != "0", True)
+		equal(
+			db.sql(
+			"SELECT COUNT(*) FROM submissions s LEFT JOIN jobs j ON j.submission_id = s.id WHERE j.id IS NULL AND s.leaderboard_id = (SELECT id FROM leaderboards WHERE name = 'small')"
+			), [["0"]])
 		kept = "SELECT * FROM ranking ORDER BY leaderboard_id, task_version_id, gpu, position; SELECT * FROM records ORDER BY leaderboard_id, task_version_id, gpu, line, submission_id"
 		before = db.sql(kept)
 		busy.admin("ranking", "rebuild")
@@ -137,8 +160,9 @@ def a_backup_while_people_submit_is_of_one_moment():
 def every_table_and_every_page_is_what_it_was():
 	global restored, crowd
 	end = time.time() + 180
-	while site.sql("SELECT COUNT(*) FROM jobs j JOIN submissions s ON s.id = j.submission_id JOIN leaderboards l ON l.id = s.leaderboard_id "
-			"WHERE l.name = 'small' AND j.state IN ('queued', 'running')") != [["0"]]:
+	while site.sql(
+		"SELECT COUNT(*) FROM jobs j JOIN submissions s ON s.id = j.submission_id JOIN leaderboards l ON l.id = s.leaderboard_id "
+		"WHERE l.name = 'small' AND j.state IN ('queued', 'running')") != [["0"]]:
 		assert time.time() < end
 		time.sleep(0.2)
 	site.sql("DELETE FROM comparisons")  # the crowd brings its own
@@ -149,7 +173,8 @@ def every_table_and_every_page_is_what_it_was():
 	again = pages(crowd)
 	steady = {key for key in before if before[key] == again[key]}
 	TIMES["pages"], TIMES["unsteady"] = len(steady), sorted(set(before) - steady)
-	equal((len(steady) > 100, {before[key][0] for key in steady} <= {200, 303, 304, 404, 403, 429}), (True, True))
+	equal((len(steady) > 100, {before[key][0]
+		for key in steady} <= {200, 303, 304, 404, 403, 429}), (True, True))
 	old.admin("backup", FILE)
 	known, kept, defined = rows(site.sql)
 	site.stop()
@@ -160,7 +185,11 @@ def every_table_and_every_page_is_what_it_was():
 	equal((now, redefined), (known, defined))
 	changed = {table for table in known if found[table] != kept[table]}
 	# What goes on by itself until the last program has stopped, and what a restore is to change.
-	equal(changed <= {"jobs", "webhooks", "audit_log", "audit_actions", "workers", "gpus", "api_requests", "device_vitals", "sessions"}, True)
+	equal(
+		changed <= {
+		"jobs", "webhooks", "audit_log", "audit_actions", "workers", "gpus", "api_requests",
+		"device_vitals", "sessions"
+		}, True)
 	equal(changed >= {"jobs", "webhooks", "audit_log"}, True)
 	# An empty host: its folder has nothing but the database's data.
 	db.stop()
@@ -171,8 +200,12 @@ def every_table_and_every_page_is_what_it_was():
 	restored = Instance(base=site.environment, var=var, pretends=True, PODIUM_PUBLIC_URL=site.url)
 	crowd.site = restored
 	after = pages(crowd)
-	different = {key: [(a, b) for a, b in zip(before[key][1].splitlines(), after[key][1].splitlines()) if a != b][:2] or (before[key][0], after[key][0])
-		for key in steady if before[key] != after[key]}
+	different = {
+		key: [(a, b)
+		for a, b in zip(before[key][1].splitlines(), after[key][1].splitlines()) if a != b][:2] or
+		(before[key][0], after[key][0])
+		for key in steady if before[key] != after[key]
+	}
 	equal(different, {})
 
 
@@ -188,7 +221,8 @@ def the_restored_site_takes_submissions_and_judges_them():
 		assert time.time() < end
 		time.sleep(0.1)
 	rows = client.get(f"/leaderboard/small.json?gpu=H200&fresh={time.time_ns()}").json["rows"]
-	equal([(row["user"], row["submission"], row["score_ns"]) for row in rows if row["user"] == "swimmer1"], [("swimmer1", int(number), 900)])
+	equal([(row["user"], row["submission"], row["score_ns"])
+		for row in rows if row["user"] == "swimmer1"], [("swimmer1", int(number), 900)])
 
 
 @test
@@ -199,7 +233,10 @@ def what_came_after_the_backup_comes_back_from_the_binary_log():
 	source, target = MariaDB(), MariaDB()
 	try:
 		source.stop()
-		source.command += ["--log-bin=binlog", "--server-id=1", "--binlog-format=ROW", "--sync-binlog=1", "--expire-logs-days=10"]
+		source.command += [
+			"--log-bin=binlog", "--server-id=1", "--binlog-format=ROW", "--sync-binlog=1",
+			"--expire-logs-days=10"
+		]
 		source.start()
 		keeper, new = Place(source.socket), Place(target.socket)
 		keeper.admin("migrate")
@@ -208,14 +245,17 @@ def what_came_after_the_backup_comes_back_from_the_binary_log():
 		add("before")
 		contains(keeper.admin("backup", FILE), "The binary log goes on in binlog.")
 		add("after")
-		sql("INSERT INTO blobs (sha256, size, content) VALUES (REPEAT('x', 32), 3, X'00FF27'); FLUSH BINARY LOGS")
+		sql("INSERT INTO blobs (sha256, size, content) VALUES (REPEAT('x', 32), 3, X'00FF27'); FLUSH BINARY LOGS"
+			)
 		add("later")
 		time.sleep(1.1)
 		stopped = sql("SELECT NOW()")[0][0]
 		time.sleep(1.1)
 		sql("DELETE FROM users")  # the accident
-		log, position = re.search(r"goes on in (\S+) at position (\d+)", keeper.admin("backup", "check", FILE)).groups()
-		logs = sorted(path for path in (source.folder / "data").glob("binlog.0*") if path.name >= log)
+		log, position = re.search(r"goes on in (\S+) at position (\d+)",
+			keeper.admin("backup", "check", FILE)).groups()
+		logs = sorted(path for path in (source.folder / "data").glob("binlog.0*")
+			if path.name >= log)
 		equal(len(logs), 2)
 		script = f"""set -e -o pipefail
 			zcat {FILE} | mariadb --no-defaults -S {target.socket} podium
@@ -233,7 +273,8 @@ def what_came_after_the_backup_comes_back_from_the_binary_log():
 @test
 def every_earlier_schema_with_data_is_brought_up_to_date():
 	suite = ROOT / "tests" / "integration" / "admin" / "migrations.test.py"
-	done = subprocess.run([suite, "fresh", "same_moment", "every_earlier_schema"], capture_output=True, text=True, env={**os.environ, "EVERY_SCHEMA": "1"})
+	done = subprocess.run([suite, "fresh", "same_moment", "every_earlier_schema"],
+		capture_output=True, text=True, env={**os.environ, "EVERY_SCHEMA": "1"})
 	equal((done.returncode, "not ok" in done.stdout), (0, False))
 
 

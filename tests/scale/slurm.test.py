@@ -22,7 +22,7 @@ from pretend import pretend_driver  # noqa: E402
 from workers import BUILD, HARNESS, RIGHT, TASK, WRONG, Worker, admin, close, database, job, load_task, scratch, sql, submit, until  # noqa: E402
 
 cluster = slurm.Cluster()
-LEASE_MS = 20000 # a client of Slurm may take seconds to find that nobody answers
+LEASE_MS = 20000  # a client of Slurm may take seconds to find that nobody answers
 WAITS = """
 import pathlib, time
 
@@ -35,13 +35,18 @@ def custom_kernel(data):
 
 
 def settings(**more):
-	return {"PODIUM_LAUNCHER": "slurm", "PODIUM_SLURM_OPTIONS": "--cpus-per-task=1", "PODIUM_SLURM_IDLE_S": "0", "PODIUM_SLURM_JOBS": "2",
-		"SLURM_CONF": str(cluster.folder / "slurm.conf"), "PODIUM_LEASE_MS": str(LEASE_MS), "PODIUM_DATABASE_PASSWORD": "not-for-nodes", **more}
+	return {
+		"PODIUM_LAUNCHER": "slurm", "PODIUM_SLURM_OPTIONS": "--cpus-per-task=1",
+		"PODIUM_SLURM_IDLE_S": "0", "PODIUM_SLURM_JOBS": "2",
+		"SLURM_CONF": str(cluster.folder / "slurm.conf"), "PODIUM_LEASE_MS": str(LEASE_MS),
+		"PODIUM_DATABASE_PASSWORD": "not-for-nodes", **more
+	}
 
 
 def forget(number):
 	"""As an admin cancels it."""
-	sql(f"UPDATE jobs SET state = 'cancelled', verdict = 'cancelled', finished_at = UTC_TIMESTAMP(3) WHERE id = {number}")
+	sql(f"UPDATE jobs SET state = 'cancelled', verdict = 'cancelled', finished_at = UTC_TIMESTAMP(3) WHERE id = {number}"
+		)
 
 
 def clear():
@@ -49,7 +54,8 @@ def clear():
 	for left in Worker.all:
 		if left.process.poll() is None:
 			left.end(signal.SIGKILL)
-	sql("UPDATE jobs SET state = 'cancelled', verdict = 'cancelled', finished_at = UTC_TIMESTAMP(3) WHERE state IN ('queued', 'running')")
+	sql("UPDATE jobs SET state = 'cancelled', verdict = 'cancelled', finished_at = UTC_TIMESTAMP(3) WHERE state IN ('queued', 'running')"
+		)
 	cluster.clear()
 
 
@@ -72,13 +78,16 @@ def log_of(one):
 
 def runs_on(number, one, limit_s=60):
 	"""Waits until the submission runs on a node, and names it."""
-	until(lambda: job(number) == "running" and sql(f"SELECT 1 FROM stages WHERE job_id = {number} AND name = 'test'"), limit_s,
+	until(
+		lambda: job(number) == "running" and sql(
+		f"SELECT 1 FROM stages WHERE job_id = {number} AND name = 'test'"), limit_s,
 		lambda: str(job(number, "state, reason, progress")) + log_of(one))
 	return next(entry[3] for entry in cluster.ours())
 
 
 def ends(number, one, state="done", limit_s=90):
-	until(lambda: job(number) == state, limit_s, lambda: str(job(number, "state, verdict, reason, progress, attempt")) + log_of(one))
+	until(lambda: job(number) == state, limit_s,
+		lambda: str(job(number, "state, verdict, reason, progress, attempt")) + log_of(one))
 
 
 def nothing_is_left():
@@ -92,11 +101,13 @@ def end(one):
 
 
 def places(worker_name="clustered"):
-	return sql(f"SELECT g.uuid, g.model, g.quarantined_at IS NOT NULL, COALESCE(g.quarantine_reason, '') FROM gpus g JOIN workers w ON w.id = g.worker_id "
+	return sql(
+		f"SELECT g.uuid, g.model, g.quarantined_at IS NOT NULL, COALESCE(g.quarantine_reason, '') FROM gpus g JOIN workers w ON w.id = g.worker_id "
 		f"WHERE w.name = '{worker_name}' ORDER BY g.uuid")
 
 
 # ---- from the claim to the result ----
+
 
 @test
 def a_ranked_job_runs_on_a_node_and_is_ranked():
@@ -105,20 +116,29 @@ def a_ranked_job_runs_on_a_node_and_is_ranked():
 	number = submit(RIGHT)
 	ends(number, one)
 	equal(job(number, "verdict, attempt, lease_owner"), ["passed", "1", "clustered"])
-	equal(sql(f"SELECT position, job_id FROM ranking WHERE job_id = {number}"), [["1", str(number)]])
-	equal(sql(f"SELECT name, verdict FROM stages WHERE job_id = {number} ORDER BY position"), [["compile", "passed"], ["test", "passed"], ["ranked", "passed"]])
+	equal(sql(f"SELECT position, job_id FROM ranking WHERE job_id = {number}"),
+		[["1", str(number)]])
+	equal(sql(f"SELECT name, verdict FROM stages WHERE job_id = {number} ORDER BY position"),
+		[["compile", "passed"], ["test", "passed"], ["ranked", "passed"]])
 	contains(job(number, "lease_device"), "slurm-CPU-")
 	nothing_is_left()
-	equal(sql("SELECT COUNT(*) FROM gpus WHERE product <> 'CPU in the cluster' AND memory_bytes > 0"), [["1"]])
+	equal(
+		sql("SELECT COUNT(*) FROM gpus WHERE product <> 'CPU in the cluster' AND memory_bytes > 0"),
+		[["1"]])
 	end(one)
 
 
 @test
 def a_worker_host_with_an_account_of_its_own_has_a_cluster_as_well():
-	web = subprocess.Popen([BUILD / "podium-web"], env={**database.environment, "PODIUM_FASTCGI_SOCKET": str(scratch / "web.sock")}, stdin=subprocess.DEVNULL,
-		stderr=subprocess.DEVNULL)  # it ends the jobs of such hosts
+	web = subprocess.Popen([BUILD / "podium-web"],
+		env={**database.environment, "PODIUM_FASTCGI_SOCKET": str(scratch / "web.sock")},
+		stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # it ends the jobs of such hosts
 	try:
-		one = start_host("login-node", make_host("login-node"), **{key: value for key, value in settings().items() if not key.startswith("PODIUM_DATABASE")})
+		one = start_host(
+			"login-node", make_host("login-node"), **{
+			key: value
+			for key, value in settings().items() if not key.startswith("PODIUM_DATABASE")
+			})
 		one.says("is ready")
 		number = submit(RIGHT, user=3)
 		ends(number, one)
@@ -144,7 +164,9 @@ def two_jobs_on_the_cpu_of_one_host_are_measured_one_after_the_other():
 	"""Both nodes are this machine, so the second one finds its lock taken."""
 	one = worker()
 	numbers = [submit(WAITS.replace("{seconds}", "3"), "test", user=user) for user in (1, 2)]
-	until(lambda: "waiting for the device on the node" in [job(number, "progress") for number in numbers], 60, lambda: log_of(one))
+	until(
+		lambda: "waiting for the device on the node" in
+		[job(number, "progress") for number in numbers], 60, lambda: log_of(one))
 	equal(len({entry[1] for entry in cluster.ours()}), 2)
 	for number in numbers:
 		ends(number, one)
@@ -179,7 +201,8 @@ def what_runs_on_a_node_does_not_get_the_worker_s_settings():
 			text = environ.read_bytes()
 		except OSError:
 			continue
-		if cluster.folder.name.encode() in text and (b"--allotted" in command or command.startswith(b"srun")):
+		if cluster.folder.name.encode() in text and (b"--allotted" in command
+			or command.startswith(b"srun")):
 			found += 1
 			lacks(text.decode(errors="replace"), "not-for-nodes")
 			lacks(command.decode(errors="replace"), "not-for-nodes")
@@ -190,13 +213,17 @@ def what_runs_on_a_node_does_not_get_the_worker_s_settings():
 
 # ---- waiting ----
 
+
 @test
 def a_job_that_waits_in_slurm_s_queue_says_so_and_keeps_its_lease():
 	one = worker(PODIUM_LEASE_MS="5000")
 	free = cluster.occupy()
 	until(lambda: cluster.states() == ["alloc", "alloc"])
 	number = submit(RIGHT)
-	until(lambda: job(number, "state, progress") == ["running", "waiting in Slurm's queue: Resources"], 30, lambda: str(job(number, "state, progress")) + log_of(one))
+	until(
+		lambda: job(number, "state, progress"
+					) == ["running", "waiting in Slurm's queue: Resources"], 30,
+		lambda: str(job(number, "state, progress")) + log_of(one))
 	time.sleep(8)
 	equal(job(number, "state, attempt"), ["running", "1"])
 	free()
@@ -210,7 +237,8 @@ def a_job_that_is_cancelled_while_it_waits_leaves_the_queue():
 	one = worker()
 	free = cluster.occupy()
 	number = submit(RIGHT)
-	until(lambda: job(number, "progress").startswith("waiting in Slurm's queue"), 30, lambda: log_of(one))
+	until(lambda: job(number, "progress").startswith("waiting in Slurm's queue"), 30,
+		lambda: log_of(one))
 	forget(number)
 	nothing_is_left()
 	free()
@@ -223,7 +251,8 @@ def a_worker_that_is_stopped_while_a_job_waits_gives_it_back():
 	one = worker()
 	free = cluster.occupy()
 	number = submit(RIGHT)
-	until(lambda: job(number, "progress").startswith("waiting in Slurm's queue"), 30, lambda: log_of(one))
+	until(lambda: job(number, "progress").startswith("waiting in Slurm's queue"), 30,
+		lambda: log_of(one))
 	end(one)
 	equal(job(number, "state, attempt"), ["queued", "0"])
 	free()
@@ -233,6 +262,7 @@ def a_worker_that_is_stopped_while_a_job_waits_gives_it_back():
 
 
 # ---- what ends a job ----
+
 
 @test
 def a_job_that_is_cancelled_while_it_runs_ends_and_leaves_no_slurm_job():
@@ -251,7 +281,8 @@ def a_job_whose_node_fails_runs_again_elsewhere_and_is_recorded_once():
 	number = submit(WAITS.replace("{seconds}", "6"), user=7)
 	node = runs_on(number, one)
 	cluster.fail_node(node)
-	until(lambda: job(number, "attempt") == "2", 60, lambda: str(job(number, "state, attempt, reason")) + log_of(one))
+	until(lambda: job(number, "attempt") == "2", 60,
+		lambda: str(job(number, "state, attempt, reason")) + log_of(one))
 	other = runs_on(number, one)
 	assert other != node, (other, node)
 	contains(job(number, "reason"), f"While it ran on the node {node} (Slurm job ")
@@ -259,7 +290,8 @@ def a_job_whose_node_fails_runs_again_elsewhere_and_is_recorded_once():
 	ends(number, one)
 	equal(job(number, "verdict, attempt"), ["passed", "2"])
 	equal(sql("SELECT job_id FROM ranking WHERE user_id = 7"), [[str(number)]])
-	equal(sql(f"SELECT name FROM stages WHERE job_id = {number} ORDER BY position"), [["compile"], ["test"], ["ranked"]])
+	equal(sql(f"SELECT name FROM stages WHERE job_id = {number} ORDER BY position"),
+		[["compile"], ["test"], ["ranked"]])
 	end(one)
 	cluster.heal_node(node)
 
@@ -270,8 +302,10 @@ def a_job_that_slurm_preempts_is_run_again():
 	number = submit(WAITS.replace("{seconds}", "8"), "test")
 	runs_on(number, one)
 	free = cluster.occupy("urgent")
-	until(lambda: "(preempted)" in job(number, "reason"), 60, lambda: str(job(number, "state, attempt, reason")) + log_of(one))
-	until(lambda: job(number, "progress").startswith("waiting in Slurm's queue"), 30, lambda: log_of(one))
+	until(lambda: "(preempted)" in job(number, "reason"), 60,
+		lambda: str(job(number, "state, attempt, reason")) + log_of(one))
+	until(lambda: job(number, "progress").startswith("waiting in Slurm's queue"), 30,
+		lambda: log_of(one))
 	free()
 	ends(number, one)
 	equal(job(number, "verdict, attempt"), ["passed", "2"])
@@ -284,7 +318,8 @@ def a_slurm_job_that_somebody_cancels_in_the_cluster_is_run_again():
 	number = submit(WAITS.replace("{seconds}", "6"), "test")
 	runs_on(number, one)
 	cluster.ask("scancel", cluster.ours()[0][0])
-	until(lambda: "was cancelled in the cluster" in job(number, "reason"), 60, lambda: str(job(number, "state, attempt, reason")) + log_of(one))
+	until(lambda: "was cancelled in the cluster" in job(number, "reason"), 60,
+		lambda: str(job(number, "state, attempt, reason")) + log_of(one))
 	ends(number, one)
 	equal(job(number, "verdict, attempt"), ["passed", "2"])
 	end(one)
@@ -296,7 +331,8 @@ def slurm_s_time_limit_is_named():
 	number = submit(WAITS.replace("{seconds}", "100"), "test")
 	runs_on(number, one)
 	cluster.ask("scontrol", "update", f"jobid={cluster.ours()[0][0]}", "TimeLimit=0:01")
-	until(lambda: job(number, "attempt") == "2", 150, lambda: str(job(number, "state, attempt, reason")) + log_of(one))
+	until(lambda: job(number, "attempt") == "2", 150,
+		lambda: str(job(number, "state, attempt, reason")) + log_of(one))
 	contains(job(number, "reason"), "Slurm's time limit was reached; it had asked for 1 min")
 	forget(number)
 	end(one)
@@ -304,8 +340,10 @@ def slurm_s_time_limit_is_named():
 
 # ---- what is not there ----
 
+
 def out_of_service(words):
-	until(lambda: all(row[2] == "1" and words in row[3] for row in places()), 60, lambda: str(places()))
+	until(lambda: all(row[2] == "1" and words in row[3] for row in places()), 60,
+		lambda: str(places()))
 
 
 def in_service(one):
@@ -368,9 +406,13 @@ def without_slurm_s_programs_a_worker_that_knows_its_models_stays_alive_and_says
 
 @test
 def what_slurm_refuses_is_no_attempt_and_is_said_in_the_panel():
-	one = worker(**config("slurm.CPU = jobs=1 --partition=main --cpus-per-task=1 --account=a,b --constraint=nowhere\n"), PODIUM_SLURM_OPTIONS="")
+	one = worker(
+		**config(
+		"slurm.CPU = jobs=1 --partition=main --cpus-per-task=1 --account=a,b --constraint=nowhere\n"
+		), PODIUM_SLURM_OPTIONS="")
 	number = submit(RIGHT, "test")
-	out_of_service("Slurm gives no CPU: Unable to allocate resources: Invalid feature specification")
+	out_of_service(
+		"Slurm gives no CPU: Unable to allocate resources: Invalid feature specification")
 	until(lambda: job(number, "state, attempt") == ["queued", "0"])
 	equal(one.process.poll(), None)
 	end(one)
@@ -384,7 +426,8 @@ def what_slurm_refuses_is_no_attempt_and_is_said_in_the_panel():
 def a_podium_run_that_is_not_on_the_node_is_no_attempt():
 	one = worker(PODIUM_WORKER_RUNNER="/nowhere/podium-run", PODIUM_PYTHON="/usr/bin/python3")
 	number = submit(RIGHT, "test")
-	until(lambda: any("/nowhere/podium-run" in row[3] for row in places()), 60, lambda: str(places()) + log_of(one))
+	until(lambda: any("/nowhere/podium-run" in row[3] for row in places()), 60,
+		lambda: str(places()) + log_of(one))
 	until(lambda: job(number, "state, attempt") == ["queued", "0"])
 	forget(number)
 	end(one)
@@ -411,19 +454,22 @@ def custom_kernel(data):
 	return data
 """
 
-
-DOUBLE = re.sub(r"(seed: \d)", r"\1, world_size: 2", TASK.replace("[CPU]", "[H200]").replace("tests:", "multi_gpu: true\ntests:"))
+DOUBLE = re.sub(r"(seed: \d)", r"\1, world_size: 2",
+	TASK.replace("[CPU]", "[H200]").replace("tests:", "multi_gpu: true\ntests:"))
 
 
 class WithGpus:
 	"""A second cluster, of one node with two H200 that a pretended driver shows."""
 
 	def __enter__(self):
-		self.cluster = slurm.Cluster(nodes=("many",), gpus=2, cores=4)
+		self.cluster = slurm.Cluster(nodes=("many", ), gpus=2, cores=4)
 		return self
 
 	def worker(self, **more):
-		one = Worker("gpus", PODIUM_WORKER_CPU="0", **settings(SLURM_CONF=str(self.cluster.folder / "slurm.conf"), **pretend_driver(scratch / "driver"), **more))
+		one = Worker(
+			"gpus", PODIUM_WORKER_CPU="0",
+			**settings(SLURM_CONF=str(self.cluster.folder / "slurm.conf"),
+			**pretend_driver(scratch / "driver"), **more))
 		one.says("is ready")
 		return one
 
@@ -432,21 +478,30 @@ class WithGpus:
 
 
 def device_of(number):
-	return sql(f"SELECT JSON_VALUE(environment, '$.device_uuid') FROM jobs WHERE id = {number}")[0][0]
+	return sql(
+		f"SELECT JSON_VALUE(environment, '$.device_uuid') FROM jobs WHERE id = {number}")[0][0]
 
 
 @test
 def gpus_come_from_sinfo_and_each_job_runs_on_those_that_slurm_gave_it():
 	with WithGpus() as here:
 		one = here.worker(PODIUM_SLURM_IDLE_S="2")
-		equal([row[:2] for row in places("gpus")], [["slurm-H200-1", "H200"], ["slurm-H200-2", "H200"]])
-		numbers = [submit(NAMES.replace("{seconds}", "3"), "test", user=user, gpu="H200", board="gpu") for user in (1, 2)]
-		until(lambda: len([entry for entry in here.cluster.ours() if entry[2] == "RUNNING"]) == 2, 60, lambda: log_of(one))
+		equal([row[:2] for row in places("gpus")],
+			[["slurm-H200-1", "H200"], ["slurm-H200-2", "H200"]])
+		numbers = [
+			submit(NAMES.replace("{seconds}", "3"), "test", user=user, gpu="H200", board="gpu")
+			for user in (1, 2)
+		]
+		until(lambda: len([entry for entry in here.cluster.ours() if entry[2] == "RUNNING"]) == 2,
+			60, lambda: log_of(one))
 		for number in numbers:
 			ends(number, one)
 			equal(job(number, "verdict, attempt"), ["passed", "1"])
 		equal(sorted(map(device_of, numbers)), ["GPU-00000000", "GPU-00000001"])
-		equal(sql("SELECT DISTINCT product, compute_capability FROM gpus WHERE uuid LIKE 'slurm-H200-%'"), [["NVIDIA H200", "9.0"]])
+		equal(
+			sql(
+			"SELECT DISTINCT product, compute_capability FROM gpus WHERE uuid LIKE 'slurm-H200-%'"),
+			[["NVIDIA H200", "9.0"]])
 		until(lambda: not here.cluster.ours())
 		equal(one.end(), 0)
 
@@ -467,9 +522,12 @@ def a_job_for_two_gpus_gets_both_in_one_node():
 @test
 def a_gpu_of_another_model_than_was_asked_for_is_not_used():
 	with WithGpus() as here:
-		one = here.worker(**config("slurm.A100 = jobs=1 gres=gpu:h200 --cpus-per-task=1\n"), PODIUM_SLURM_OPTIONS="")
+		one = here.worker(**config("slurm.A100 = jobs=1 gres=gpu:h200 --cpus-per-task=1\n"),
+			PODIUM_SLURM_OPTIONS="")
 		number = submit(RIGHT, "test", gpu="A100", board="gpu")
-		until(lambda: any("Slurm gave a H200 (NVIDIA H200, node many) where Podium wanted a A100" in row[3] for row in places("gpus")), 60, lambda: log_of(one))
+		until(
+			lambda: any("Slurm gave a H200 (NVIDIA H200, node many) where Podium wanted a A100" in
+			row[3] for row in places("gpus")), 60, lambda: log_of(one))
 		until(lambda: job(number, "state, attempt") == ["queued", "0"])
 		equal(one.end(), 0)
 
@@ -477,23 +535,28 @@ def a_gpu_of_another_model_than_was_asked_for_is_not_used():
 @test
 def the_settings_in_the_handbook_are_taken():
 	text = (pathlib.Path(__file__).resolve().parent.parent.parent / "docs" / "slurm.md").read_text()
-	block = "\n".join(line[4:] for line in text.split("## Settings\n\n")[1].split("\n\n|")[0].splitlines())
+	block = "\n".join(line[4:]
+		for line in text.split("## Settings\n\n")[1].split("\n\n|")[0].splitlines())
 	contains(block, "launcher = slurm")
 	one = worker(PODIUM_SLURM_OPTIONS=re.search(r"slurm_options = (.*)", block)[1], **config(block))
 	until(lambda: len(places()) == 7, 30, lambda: str(places()))
-	equal([row[:2] for row in places()][4:], [["slurm-CPU-1", "CPU"], ["slurm-H200-1", "H200"], ["slurm-H200-2", "H200"]])
+	equal([row[:2] for row in places()][4:],
+		[["slurm-CPU-1", "CPU"], ["slurm-H200-1", "H200"], ["slurm-H200-2", "H200"]])
 	out_of_service("sinfo shows no ")
 	end(one)
 
 
 @test
 def an_allotted_podium_run_says_which_device_it_has():
-	answer = cluster.ask("srun", "--quiet", "--chdir=/", str(BUILD / "podium-run"), f"--allotted={scratch}")
+	answer = cluster.ask("srun", "--quiet", "--chdir=/", str(BUILD / "podium-run"),
+		f"--allotted={scratch}")
 	ready = json.loads(answer.stdout)
-	equal((ready["event"], ready["device"]["model"], ready["device"]["uuid"], ready["device"]["host"]), ("ready", "CPU", "CPU", "one"))
+	equal((ready["event"], ready["device"]["model"], ready["device"]["uuid"],
+		ready["device"]["host"]), ("ready", "CPU", "CPU", "one"))
 
 
 # ---- the worker ends ----
+
 
 @test
 def a_worker_that_is_stopped_gives_its_job_back_and_its_slurm_job():
@@ -523,7 +586,8 @@ def a_worker_that_is_killed_while_it_waits_leaves_no_slurm_job():
 	one = worker(PODIUM_LEASE_MS="4000")
 	free = cluster.occupy()
 	number = submit(RIGHT, "test")
-	until(lambda: job(number, "progress").startswith("waiting in Slurm's queue"), 30, lambda: log_of(one))
+	until(lambda: job(number, "progress").startswith("waiting in Slurm's queue"), 30,
+		lambda: log_of(one))
 	equal(one.end(signal.SIGKILL), -signal.SIGKILL)
 	nothing_is_left()
 	free()
@@ -531,15 +595,20 @@ def a_worker_that_is_killed_while_it_waits_leaves_no_slurm_job():
 
 
 @test
-def what_a_killed_worker_has_left_all_the_same_is_cancelled_when_it_starts_again_and_nothing_else_is():
+def what_a_killed_worker_has_left_all_the_same_is_cancelled_when_it_starts_again_and_nothing_else_is(
+):
 	one = worker()
 	number = submit(WAITS.replace("{seconds}", "4"), "test")
 	runs_on(number, one)
 	name = cluster.ours()[0][1]
 	ends(number, one)
 	end(one)
-	left = [subprocess.Popen(["srun", "--quiet", "--cpus-per-task=1", f"--job-name={other}", "--chdir=/", "sleep", "100"], env=cluster.environment,
-		stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) for other in (name, name[:-1] + "x", "podium-other-00000000-1")]
+	left = [
+		subprocess.Popen([
+		"srun", "--quiet", "--cpus-per-task=1", f"--job-name={other}", "--chdir=/", "sleep", "100"
+		], env=cluster.environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+		stderr=subprocess.DEVNULL) for other in (name, name[:-1] + "x", "podium-other-00000000-1")
+	]
 	until(lambda: len(cluster.ours()) == 3)
 	two = worker()
 	until(lambda: left[0].poll() is not None)
@@ -552,13 +621,15 @@ def what_a_killed_worker_has_left_all_the_same_is_cancelled_when_it_starts_again
 
 
 if __name__ == "__main__":
-	signal.signal(signal.SIGTERM, lambda *_: sys.exit("Bail out! told to end"))  # so that nothing stays behind
+	signal.signal(signal.SIGTERM,
+		lambda *_: sys.exit("Bail out! told to end"))  # so that nothing stays behind
 	code = 1
 	try:
 		admin("migrate")
 		load_task()
 		load_task("gpu", TASK.replace("[CPU]", "[H200, A100]"))
-		load_task("double", DOUBLE, HARNESS.replace('case.split(":")[1]', 'case.split(":")[1].split(";")[0]'))
+		load_task("double", DOUBLE,
+			HARNESS.replace('case.split(":")[1]', 'case.split(":")[1].split(";")[0]'))
 		code = run(before=clear)
 	finally:
 		close()

@@ -1,10 +1,10 @@
-/* Writes by transactions that collide, for tests/scale/cluster.test.py: each stores a row, and counts it in one of a few rows of each of
- * two other tables.
+/* Writes by transactions that collide, for tests/scale/cluster.test.py: each stores a row, and
+ * counts it in one of a few rows of each of two other tables.
  *
  *     writers NAME THREADS SECONDS       on the database of the settings
  *
- * Prints a line `committed N, failed N, run again N`. Each row that is there must have been counted once in each, whatever became of the
- * connection. */
+ * Prints a line `committed N, failed N, run again N`. Each row that is there must have been counted
+ * once in each, whatever became of the connection. */
 #include "lib/clock.h"
 #include "lib/config.h"
 #include "lib/database.h"
@@ -17,14 +17,25 @@
 
 enum { most_threads = 16, counters = 3, connection_ms = 500 };
 
-struct writer { pthread_t thread; char name[48]; int64_t number, committed, failed; };
-struct number { int64_t value; };
+struct writer {
+	pthread_t thread;
+	char name[48];
+	int64_t number, committed, failed;
+};
+struct number {
+	int64_t value;
+};
 
 static const struct column NUMBER_COLUMNS[] = { INTEGER(struct number, value) };
-static const struct statement STORE = COMMAND("INSERT INTO stored_rows (writer, number, counter) VALUES (?, ?, ?)");
-static const struct statement LOOK = SELECT(struct number, NUMBER_COLUMNS, "SELECT COUNT(*) AS value FROM stored_rows WHERE writer = ? AND number = ?");
-#define COUNT_IN(table) COMMAND("INSERT INTO " table " (counter, count) VALUES (?, 1) ON DUPLICATE KEY UPDATE count = count + 1")
-static const struct statement COUNT_FIRST = COUNT_IN("counted_rows"), COUNT_AGAIN = COUNT_IN("counted_again");
+static const struct statement STORE =
+	COMMAND("INSERT INTO stored_rows (writer, number, counter) VALUES (?, ?, ?)");
+static const struct statement LOOK = SELECT(struct number, NUMBER_COLUMNS,
+	"SELECT COUNT(*) AS value FROM stored_rows WHERE writer = ? AND number = ?");
+#define COUNT_IN(table) \
+	COMMAND("INSERT INTO " table \
+			" (counter, count) VALUES (?, 1) ON DUPLICATE KEY UPDATE count = count + 1")
+static const struct statement COUNT_FIRST = COUNT_IN("counted_rows"),
+							  COUNT_AGAIN = COUNT_IN("counted_again");
 
 static struct config config;
 static int64_t end_ms;
@@ -54,9 +65,10 @@ static int write_one(struct database *db, void *context, struct error *error)
 /* Each connection for a while: a new one has to prepare its statements inside of a transaction. */
 static void write_for_a_while(struct writer *writer)
 {
-	struct error error = {0};
+	struct error error = { 0 };
 	cleanup_database struct database *db = database_open(&config, &error);
-	for (int64_t until_ms = clock_ms() + connection_ms; db && clock_ms() < until_ms; writer->number++) {
+	for (int64_t until_ms = clock_ms() + connection_ms; db && clock_ms() < until_ms;
+		 writer->number++) {
 		int rc = database_transaction(db, write_one, writer, &error);
 		writer->committed += !rc;
 		writer->failed += rc != 0;
@@ -72,13 +84,13 @@ static void *write_all(void *context)
 
 int main(int count, char **words)
 {
-	struct error error = {0};
+	struct error error = { 0 };
 	int threads = count == 4 ? atoi(words[2]) : 0;
 	if (threads < 1 || threads > most_threads || config_load(&config, &error)) {
 		fprintf(stderr, "usage: writers NAME THREADS SECONDS\n%s\n", error.text);
 		return 2;
 	}
-	struct writer writers[most_threads] = {0}, all = {0};
+	struct writer writers[most_threads] = { 0 }, all = { 0 };
 	end_ms = clock_ms() + atoi(words[3]) * INT64_C(1000);
 	for (int i = 0; i < threads; i++) {
 		snprintf(writers[i].name, sizeof writers[i].name, "%.32s-%d", words[1], i);
@@ -90,7 +102,7 @@ int main(int count, char **words)
 		all.committed += writers[i].committed;
 		all.failed += writers[i].failed;
 	}
-	printf("committed %lld, failed %lld, run again %llu\n", (long long)all.committed, (long long)all.failed,
-		(unsigned long long)database_figures().conflicts);
+	printf("committed %lld, failed %lld, run again %llu\n", (long long)all.committed,
+		(long long)all.failed, (unsigned long long)database_figures().conflicts);
 	return 0;
 }

@@ -11,12 +11,12 @@
 
 struct zip_entry {
 	const char *name;
-	const char *bytes;       /* NULL: empty */
-	size_t name_length;      /* 0: up to the NUL */
-	size_t length;           /* 0: up to the NUL */
-	uint32_t attributes;     /* external; the mode is in the upper half */
+	const char *bytes;   /* NULL: empty */
+	size_t name_length;  /* 0: up to the NUL */
+	size_t length;       /* 0: up to the NUL */
+	uint32_t attributes; /* external; the mode is in the upper half */
 	uint16_t flags, method;
-	uint32_t crc_error;      /* added to the right checksum */
+	uint32_t crc_error; /* added to the right checksum */
 };
 
 static inline uint32_t crc32_of(const char *bytes, size_t length)
@@ -60,14 +60,15 @@ static inline void put_name(struct buffer *out, const struct zip_entry *entry)
 /* Stored entries, exactly as asked. */
 static inline void make_zip(struct buffer *out, const struct zip_entry *entries, size_t count)
 {
-	cleanup_buffer struct buffer directory = {0};
+	cleanup_buffer struct buffer directory = { 0 };
 	for (size_t i = 0; i < count; i++) {
 		size_t offset = out->length;
 		buffer_text(out, "PK\3\4");
 		put_common(out, &entries[i]);
 		put_name(out, &entries[i]);
 		if (entries[i].bytes)
-			buffer_append(out, entries[i].bytes, entries[i].length ? entries[i].length : strlen(entries[i].bytes));
+			buffer_append(out, entries[i].bytes,
+				entries[i].length ? entries[i].length : strlen(entries[i].bytes));
 		buffer_text(&directory, "PK\1\2");
 		put(&directory, 3 << 8 | 20, 2); /* made on Unix */
 		put_common(&directory, &entries[i]);
@@ -90,7 +91,8 @@ static inline void make_zip(struct buffer *out, const struct zip_entry *entries,
 }
 
 /* Deflated, as zip programs do it. False when libzip refuses. */
-static inline bool make_deflated_zip(struct buffer *out, const struct zip_entry *entries, size_t count)
+static inline bool make_deflated_zip(
+	struct buffer *out, const struct zip_entry *entries, size_t count)
 {
 	zip_error_t why;
 	zip_error_init(&why);
@@ -133,12 +135,8 @@ static inline void mutate(struct buffer *out, const char *bytes, size_t length, 
 	for (uint64_t left = next_random(state) % 8 + 1; left && out->length > 1; left--) {
 		size_t at = next_random(state) % out->length, span = next_random(state) % 16 + 1;
 		switch (next_random(state) % 4) {
-		case 0:
-			out->data[at] = (char)next_random(state);
-			break;
-		case 1:
-			out->data[at] ^= (char)(1 << next_random(state) % 8);
-			break;
+		case 0: out->data[at] = (char)next_random(state); break;
+		case 1: out->data[at] ^= (char)(1 << next_random(state) % 8); break;
 		case 2: /* cut something out */
 			span = span < out->length - at ? span : out->length - at;
 			memmove(out->data + at, out->data + at + span, out->length - at - span);

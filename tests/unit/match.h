@@ -1,4 +1,5 @@
-/* A judge, which is the test, and a contestant, which is its child: the native part of the isolated engine on the CPU. */
+/* A judge, which is the test, and a contestant, which is its child: the native part of the isolated
+ * engine on the CPU. */
 #ifndef PODIUM_TESTS_MATCH_H
 #define PODIUM_TESTS_MATCH_H
 
@@ -27,7 +28,7 @@ struct match {
 	struct isolated_call call;
 	int page_descriptor;
 	pid_t contestant;
-	uint32_t *shared;           /* words that both see and that are no part of the protocol */
+	uint32_t *shared; /* words that both see and that are no part of the protocol */
 };
 
 /* What a contestant has in its hands. */
@@ -46,7 +47,9 @@ static inline void sleep_ms(long ms)
 static inline void begin(struct match *match, int (*contestant)(struct hands *))
 {
 	int ends[2];
-	*match = (struct match){ .call = { .command = ISOLATED_CALL, .cpu = -1, .limit_ns = plenty_ms * INT64_C(1000000) } };
+	*match = (struct match){
+		.call = { .command = ISOLATED_CALL, .cpu = -1, .limit_ns = plenty_ms * INT64_C(1000000) }
+	};
 	assert_int_equal(isolated_page_make(&match->call.page, &match->page_descriptor), 0);
 	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
 	match->shared = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -55,7 +58,9 @@ static inline void begin(struct match *match, int (*contestant)(struct hands *))
 	assert_true(match->contestant >= 0);
 	if (match->contestant == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		struct hands hands = { .page_descriptor = match->page_descriptor, .socket = ends[1], .shared = match->shared };
+		struct hands hands = {
+			.page_descriptor = match->page_descriptor, .socket = ends[1], .shared = match->shared
+		};
 		close(ends[0]);
 		isolated_page_unmap(match->call.page);
 		_exit(isolated_page_map(hands.page_descriptor, &hands.page) ? 99 : contestant(&hands));
@@ -64,7 +69,8 @@ static inline void begin(struct match *match, int (*contestant)(struct hands *))
 	match->call.socket = ends[0];
 }
 
-/* The contestant's exit code once the judge is gone; it is not killed, so one that does not notice is a test that hangs. */
+/* The contestant's exit code once the judge is gone; it is not killed, so one that does not notice
+ * is a test that hangs. */
 static inline int end(struct match *match)
 {
 	int status = 0;

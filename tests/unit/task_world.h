@@ -1,4 +1,5 @@
-/* What tests of task definitions share: a good task.yml in parts, the stock files, and uploads that are parsed with them. */
+/* What tests of task definitions share: a good task.yml in parts, the stock files, and uploads that
+ * are parsed with them. */
 #ifndef PODIUM_TESTS_TASK_WORLD_H
 #define PODIUM_TESTS_TASK_WORLD_H
 
@@ -15,10 +16,14 @@
 #include <cmocka.h>
 
 #define HEAD "lang: py\ndescription: |\n  # Add two vectors\n  Fill `output`.\n"
-#define FILES "files:\n  - {name: submission.py, source: \"@SUBMISSION@\"}\n  - {name: reference.py, source: reference.py}\n" \
+#define FILES \
+	"files:\n  - {name: submission.py, source: \"@SUBMISSION@\"}\n  - {name: reference.py, " \
+	"source: reference.py}\n" \
 	"  - {name: eval.py, source: \"@STOCK@\"}\n  - {name: utils.py, source: \"@STOCK@\"}\n"
 #define CONFIG "config: {main: eval.py}\n"
-#define CASES "tests:\n  - {size: 128, seed: 5}\nbenchmarks:\n  - {size: 256, seed: 6}\n  - {size: 512, seed: 7}\n"
+#define CASES \
+	"tests:\n  - {size: 128, seed: 5}\nbenchmarks:\n  - {size: 256, seed: 6}\n  - {size: 512, " \
+	"seed: 7}\n"
 #define GOOD HEAD FILES CONFIG CASES
 
 struct world {
@@ -36,10 +41,20 @@ static inline void add(struct fileset *set, const char *path, const char *text)
 
 static inline struct world make_world(struct arena *arena)
 {
-	struct world world = { .arena = arena, .upload = fileset_make(arena), .stock = fileset_make(arena) };
+	struct world world = {
+		.arena = arena, .upload = fileset_make(arena), .stock = fileset_make(arena)
+	};
 	static const char *const names[] = {
-		"eval.py", "utils.py", "single_reference.py", "score_eval.py", "eval.cu", "utils.h", "wrapped_kernel.cu",
-		"single_reference.cuh", "single_main.cu", "score_eval.cu",
+		"eval.py",
+		"utils.py",
+		"single_reference.py",
+		"score_eval.py",
+		"eval.cu",
+		"utils.h",
+		"wrapped_kernel.cu",
+		"single_reference.cuh",
+		"single_main.cu",
+		"score_eval.cu",
 	};
 	for (size_t i = 0; i < COUNT(names); i++)
 		add(&world.stock, names[i], arena_printf(arena, "stock %s\n", names[i]));
@@ -74,8 +89,8 @@ static inline struct world parse_good(struct arena *arena, const char *yaml)
 	return world;
 }
 
-static inline const struct task_content *content(const struct task_content *contents, size_t count, enum task_file_role role,
-	const char *path)
+static inline const struct task_content *content(
+	const struct task_content *contents, size_t count, enum task_file_role role, const char *path)
 {
 	for (size_t i = 0; i < count; i++)
 		if (contents[i].role == role && strcmp(contents[i].path, path) == 0)

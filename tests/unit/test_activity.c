@@ -29,7 +29,10 @@ static void the_days_of_a_week_are_added_up(void **state)
 {
 	(void)state;
 	const struct activity_day days[] = {
-		{ monday - 1 * day, 5 }, { monday, 1 }, { monday + 2 * day, 2 }, { monday - last * 7 * day, 4 },
+		{ monday - 1 * day, 5 },
+		{ monday, 1 },
+		{ monday + 2 * day, 2 },
+		{ monday - last * 7 * day, 4 },
 	};
 	struct activity activity = activity_make(days, COUNT(days), monday + 3 * day);
 	assert_int_equal(activity.weeks[last].submissions, 3);
@@ -42,7 +45,8 @@ static void the_days_of_a_week_are_added_up(void **state)
 static void days_of_another_time_are_left_out(void **state)
 {
 	(void)state;
-	const struct activity_day days[] = { { monday - last * 7 * day - day, 7 }, { monday + day, 7 }, { monday + 9 * day, 7 } };
+	const struct activity_day days[] = { { monday - last * 7 * day - day, 7 }, { monday + day, 7 },
+		{ monday + 9 * day, 7 } };
 	struct activity activity = activity_make(days, COUNT(days), monday + hour);
 	assert_int_equal(activity.submissions, 0);
 	assert_int_equal(activity.most, 0);
@@ -51,7 +55,8 @@ static void days_of_another_time_are_left_out(void **state)
 static void bars_are_as_high_as_weeks_are_busy_and_a_single_submission_is_seen(void **state)
 {
 	(void)state;
-	const struct activity_day days[] = { { monday, 1000 }, { monday - 7 * day, 500 }, { monday - 14 * day, 1 } };
+	const struct activity_day days[] = { { monday, 1000 }, { monday - 7 * day, 500 },
+		{ monday - 14 * day, 1 } };
 	struct activity activity = activity_make(days, COUNT(days), monday);
 	assert_int_equal(activity.weeks[last].height, activity_height);
 	assert_int_equal(activity.weeks[last - 1].height, activity_height / 2);

@@ -12,13 +12,14 @@
 #include <cmocka.h>
 
 /* In the driver's order, which is not that of their nodes. */
-static const struct allotted_gpu GPUS[] = { { "GPU-a", 3 }, { "GPU-b", 0 }, { "GPU-c", 1 }, { "GPU-d", 2 } };
+static const struct allotted_gpu GPUS[] = { { "GPU-a", 3 }, { "GPU-b", 0 }, { "GPU-c", 1 },
+	{ "GPU-d", 2 } };
 
 static void gives(const char *visible, const char *nodes, size_t there, const char *expected)
 {
 	const struct allotted_words words = { visible, nodes };
 	size_t chosen[allotted_most], count;
-	struct error error = {0};
+	struct error error = { 0 };
 	char got[64] = "";
 	assert_int_equal(allotted_choose(&words, GPUS, there, chosen, &count, &error), 0);
 	for (size_t i = 0; i < count; i++)
@@ -30,7 +31,7 @@ static void refuses(const char *visible, const char *nodes, size_t there, const 
 {
 	const struct allotted_words words = { visible, nodes };
 	size_t chosen[allotted_most], count;
-	struct error error = {0};
+	struct error error = { 0 };
 	assert_int_equal(allotted_choose(&words, GPUS, there, chosen, &count, &error), ERROR_SYSTEM);
 	assert_non_null(strstr(error.text, part));
 }
@@ -57,7 +58,8 @@ static void numbers_are_those_of_the_nodes_where_all_gpus_can_be_seen(void **sta
 	(void)state;
 	gives("0", "0", 4, "b");
 	gives("3", "3", 4, "a");
-	gives("0,1", "1,2", 4, "cd"); /* the cluster counts from 0 for each job, and the nodes are known beside it */
+	gives("0,1", "1,2", 4,
+		"cd"); /* the cluster counts from 0 for each job, and the nodes are known beside it */
 	gives("1,2", NULL, 4, "cd");
 	refuses("7", "7", 4, "\"7\"");
 }
@@ -81,9 +83,11 @@ static void more_than_there_are_cannot_be_used(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(without_gpus_it_is_the_cpu), cmocka_unit_test(uuids_name_gpus),
+		cmocka_unit_test(without_gpus_it_is_the_cpu),
+		cmocka_unit_test(uuids_name_gpus),
 		cmocka_unit_test(numbers_are_those_of_the_nodes_where_all_gpus_can_be_seen),
-		cmocka_unit_test(where_the_others_are_hidden_those_that_are_seen_are_ours), cmocka_unit_test(more_than_there_are_cannot_be_used),
+		cmocka_unit_test(where_the_others_are_hidden_those_that_are_seen_are_ours),
+		cmocka_unit_test(more_than_there_are_cannot_be_used),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,7 +10,8 @@
 
 enum { most = 5 };
 
-/* Takes one for each of `count`, over and over until no minute has ended meanwhile; what was taken last. */
+/* Takes one for each of `count`, over and over until no minute has ended meanwhile; what was taken
+ * last. */
 static struct allowance take_within_a_minute(const char *prefix, int count, struct allowance *first)
 {
 	static int round;

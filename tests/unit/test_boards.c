@@ -13,7 +13,13 @@
 
 #include <cmocka.h>
 
-enum { now = 1000000, later = 2000000, much_later = 3000000, earlier = 500000, much_earlier = 100000 };
+enum {
+	now = 1000000,
+	later = 2000000,
+	much_later = 3000000,
+	earlier = 500000,
+	much_earlier = 100000
+};
 
 /* ---- ties ---- */
 
@@ -21,8 +27,12 @@ static void neighbours_with_one_place_are_ties(void **state)
 {
 	(void)state;
 	struct ranking_row rows[] = {
-		{ .position = 1, .place = 1 }, { .position = 2, .place = 2 }, { .position = 3, .place = 2 }, { .position = 4, .place = 4 },
-		{ .position = 5, .place = 5 }, { .position = 6, .place = 5 },
+		{ .position = 1, .place = 1 },
+		{ .position = 2, .place = 2 },
+		{ .position = 3, .place = 2 },
+		{ .position = 4, .place = 4 },
+		{ .position = 5, .place = 5 },
+		{ .position = 6, .place = 5 },
 	};
 	ranking_mark_ties(rows, 6, 6);
 	static const bool expected[] = { false, true, true, false, true, true };
@@ -33,7 +43,8 @@ static void neighbours_with_one_place_are_ties(void **state)
 static void a_tie_across_the_edge_of_a_page_is_seen_on_both(void **state)
 {
 	(void)state;
-	struct ranking_row rows[] = { { .position = 99, .place = 99 }, { .position = 100, .place = 100 }, { .position = 101, .place = 100 } };
+	struct ranking_row rows[] = { { .position = 99, .place = 99 },
+		{ .position = 100, .place = 100 }, { .position = 101, .place = 100 } };
 	ranking_mark_ties(rows, 2, 3);
 	assert_false(rows[0].is_tie);
 	assert_true(rows[1].is_tie);
@@ -51,7 +62,9 @@ static void the_jobs_of_a_submission_stand_together(void **state)
 	(void)state;
 	cleanup_arena struct arena *arena = arena_new();
 	const struct history_job rows[] = {
-		{ .submission_id = 9, .gpu = "A100" }, { .submission_id = 9, .gpu = "H200" }, { .submission_id = 7 },
+		{ .submission_id = 9, .gpu = "A100" },
+		{ .submission_id = 9, .gpu = "H200" },
+		{ .submission_id = 7 },
 		{ .submission_id = 3, .gpu = "CPU" },
 	};
 	struct history_submission *submissions;
@@ -67,7 +80,10 @@ static void the_jobs_of_a_submission_stand_together(void **state)
 
 static struct home_row board(const char *name, int64_t deadline_ms, bool accepting)
 {
-	return (struct home_row){ .name = name, .language = "py", .deadline_ms = deadline_ms, .accepting = accepting,
+	return (struct home_row){ .name = name,
+		.language = "py",
+		.deadline_ms = deadline_ms,
+		.accepting = accepting,
 		.entries = SQL_NULL_INTEGER };
 }
 
@@ -91,7 +107,7 @@ static struct home_row practised(const char *name, int64_t deadline_ms, bool acc
 
 static void expect_section(const struct home_section *section, const char *names)
 {
-	cleanup_buffer struct buffer found = {0};
+	cleanup_buffer struct buffer found = { 0 };
 	for (size_t i = 0; i < section->count; i++)
 		buffer_printf(&found, "%s ", section->boards[i].name);
 	assert_string_equal(buffer_string(&found), names);
@@ -102,13 +118,22 @@ static void active_leaderboards_come_first_by_urgency_and_the_others_by_their_en
 	(void)state;
 	cleanup_arena struct arena *arena = arena_new();
 	const struct home_row rows[] = {
-		board("closed", TIME_NULL, false), board("endless", TIME_NULL, true), board("Endless2", TIME_NULL, true),
-		board("long-ago", much_earlier, true), board("much-later", much_later, true), board("past", earlier, false),
-		board("paused", later, false), practised("practice", earlier, true), practised("practice-closed", earlier, false),
-		practised("practice-long-ago", much_earlier, true), practised("practice-yet-to-come", much_later, true), board("soon", later, true),
+		board("closed", TIME_NULL, false),
+		board("endless", TIME_NULL, true),
+		board("Endless2", TIME_NULL, true),
+		board("long-ago", much_earlier, true),
+		board("much-later", much_later, true),
+		board("past", earlier, false),
+		board("paused", later, false),
+		practised("practice", earlier, true),
+		practised("practice-closed", earlier, false),
+		practised("practice-long-ago", much_earlier, true),
+		practised("practice-yet-to-come", much_later, true),
+		board("soon", later, true),
 	};
 	struct home_view view = home_view_make(arena, rows, COUNT(rows), now);
-	expect_section(&view.sections[HOME_ACTIVE], "soon much-later practice-yet-to-come endless Endless2 ");
+	expect_section(
+		&view.sections[HOME_ACTIVE], "soon much-later practice-yet-to-come endless Endless2 ");
 	expect_section(&view.sections[HOME_PRACTICE], "practice practice-long-ago ");
 	expect_section(&view.sections[HOME_ENDED], "paused past practice-closed long-ago closed ");
 	assert_int_equal(view.count, COUNT(rows));
@@ -123,9 +148,16 @@ static void devices_keep_their_order_and_their_first_places(void **state)
 	(void)state;
 	cleanup_arena struct arena *arena = arena_new();
 	const struct home_row rows[] = {
-		place("a", "H200", 1, "ada"), place("a", "H200", 1, "bob"), place("a", "H200", 3, "cyd"),
-		place("a", "CPU", 1, "bob"), place("a", "CPU", 0, NULL), place("a", "CPU", 0, NULL),
-		place("b", "H200", 0, NULL), place("b", "H200", 0, NULL), place("b", "H200", 0, NULL), board("c", TIME_NULL, true),
+		place("a", "H200", 1, "ada"),
+		place("a", "H200", 1, "bob"),
+		place("a", "H200", 3, "cyd"),
+		place("a", "CPU", 1, "bob"),
+		place("a", "CPU", 0, NULL),
+		place("a", "CPU", 0, NULL),
+		place("b", "H200", 0, NULL),
+		place("b", "H200", 0, NULL),
+		place("b", "H200", 0, NULL),
+		board("c", TIME_NULL, true),
 	};
 	struct home_view view = home_view_make(arena, rows, COUNT(rows), now);
 	assert_int_equal(view.sections[HOME_ACTIVE].count, 3);

@@ -14,7 +14,7 @@ static void text_of_every_length_is_appended_whole(void **state)
 	char expected[1201];
 	memset(expected, 'x', sizeof expected);
 	for (int length = 0; length < 1200; length++) {
-		cleanup_buffer struct buffer buffer = {0};
+		cleanup_buffer struct buffer buffer = { 0 };
 		buffer_printf(&buffer, "%.*s", length, expected);
 		buffer_printf(&buffer, "%s", "");
 		assert_int_equal(buffer.length, length);
@@ -26,7 +26,7 @@ static void text_of_every_length_is_appended_whole(void **state)
 static void what_is_appended_stands_behind_what_was_there(void **state)
 {
 	(void)state;
-	cleanup_buffer struct buffer buffer = {0};
+	cleanup_buffer struct buffer buffer = { 0 };
 	for (int i = 0; i < 400; i++)
 		buffer_printf(&buffer, "%03d,", i);
 	assert_int_equal(buffer.length, 1600);
@@ -37,7 +37,7 @@ static void what_is_appended_stands_behind_what_was_there(void **state)
 static void a_buffer_that_was_emptied_begins_anew(void **state)
 {
 	(void)state;
-	cleanup_buffer struct buffer buffer = {0};
+	cleanup_buffer struct buffer buffer = { 0 };
 	buffer_text(&buffer, "something long enough");
 	buffer_clear(&buffer);
 	assert_string_equal(buffer_string(&buffer), "");

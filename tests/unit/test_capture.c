@@ -22,7 +22,7 @@ static char *captured(size_t length, size_t piece, struct buffer *source)
 		buffer_printf(source, "line %d µ\n", i);
 	for (size_t at = 0; at < length; at += piece)
 		capture_add(&capture, source->data + at, piece < length - at ? piece : length - at);
-	struct buffer text = {0};
+	struct buffer text = { 0 };
 	capture_text(&capture, &text);
 	assert_true(text_is_utf8(buffer_string(&text), text.length) || length <= most);
 	return text.data ? text.data : strdup("");
@@ -31,9 +31,10 @@ static char *captured(size_t length, size_t piece, struct buffer *source)
 static void what_fits_is_kept_whole(void **state)
 {
 	(void)state;
-	static const size_t lengths[] = { 0, 11, capture_half_bytes - 4, capture_half_bytes + 3000, most - 3000 };
+	static const size_t lengths[] = { 0, 11, capture_half_bytes - 4, capture_half_bytes + 3000,
+		most - 3000 };
 	for (size_t i = 0; i < COUNT(lengths); i++) {
-		cleanup_buffer struct buffer source = {0};
+		cleanup_buffer struct buffer source = { 0 };
 		cleanup_free char *text = captured(lengths[i], 1000, &source);
 		size_t whole = text_utf8_prefix(buffer_string(&source), lengths[i]);
 		assert_memory_equal(text, buffer_string(&source), whole);
@@ -45,7 +46,7 @@ static void what_does_not_keeps_both_ends_at_whole_lines(void **state)
 	(void)state;
 	static const size_t pieces[] = { 1, 7, 4096, 65536, 1 << 20 };
 	for (size_t i = 0; i < COUNT(pieces); i++) {
-		cleanup_buffer struct buffer source = {0};
+		cleanup_buffer struct buffer source = { 0 };
 		cleanup_free char *text = captured(300000, pieces[i], &source);
 		char *gap = strstr(text, "[... ");
 		size_t left_out = 0;

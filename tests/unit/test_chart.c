@@ -11,8 +11,9 @@
 
 #include <cmocka.h>
 
-#define POINTS(...) .points = (const struct chart_point[]){ __VA_ARGS__ }, \
-	.count = sizeof (const struct chart_point[]){ __VA_ARGS__ } / sizeof(struct chart_point)
+#define POINTS(...) \
+	.points = (const struct chart_point[]){ __VA_ARGS__ }, \
+	.count = sizeof(const struct chart_point[]){ __VA_ARGS__ } / sizeof(struct chart_point)
 #define AT(text) moment(text)
 
 static double moment(const char *text)
@@ -24,7 +25,7 @@ static double moment(const char *text)
 
 static char *drawn(const struct chart *chart)
 {
-	struct buffer out = {0};
+	struct buffer out = { 0 };
 	html_chart(&out, chart);
 	return out.data ? out.data : strdup("");
 }
@@ -44,9 +45,10 @@ static size_t times(const char *text, const char *part)
 }
 
 /* The labels of a scale's ticks, as "20 µs, 40 µs". The caller frees them. */
-static char *labels(const struct chart_scale *scale, void (*label)(format_text, const struct chart_scale *, double))
+static char *labels(
+	const struct chart_scale *scale, void (*label)(format_text, const struct chart_scale *, double))
 {
-	struct buffer out = {0};
+	struct buffer out = { 0 };
 	for (size_t i = 0; i < scale->tick_count; i++) {
 		format_text text;
 		label(text, scale, scale->ticks[i]);
@@ -60,7 +62,10 @@ static char *labels(const struct chart_scale *scale, void (*label)(format_text, 
 static void durations_have_ticks_at_round_numbers(void **state)
 {
 	(void)state;
-	static const struct { double low, high; const char *labels; } cases[] = {
+	static const struct {
+		double low, high;
+		const char *labels;
+	} cases[] = {
 		{ 21e3, 58e3, "20 µs, 30 µs, 40 µs, 50 µs, 60 µs" },
 		{ 31.912e3, 31.948e3, "31.91 µs, 31.92 µs, 31.93 µs, 31.94 µs, 31.95 µs" },
 		{ 900e3, 1.2e6, "0.9 ms, 1.0 ms, 1.1 ms, 1.2 ms" },
@@ -82,9 +87,11 @@ static void any_two_durations_have_a_scale_that_holds_both_and_has_ticks(void **
 	(void)state;
 	srandom(5);
 	for (int i = 0; i < 20000; i++) {
-		double low = pow(10, (double)(random() % 1100) / 100), high = low * (1 + pow(10, (double)(random() % 1200) / 100 - 8));
+		double low = pow(10, (double)(random() % 1100) / 100),
+			   high = low * (1 + pow(10, (double)(random() % 1200) / 100 - 8));
 		struct chart_scale scale = chart_scale_durations(low, high);
-		assert_true(scale.low < scale.high && scale.low <= low * (1 + 1e-9) && scale.high >= high * (1 - 1e-9));
+		assert_true(scale.low < scale.high && scale.low <= low * (1 + 1e-9)
+			&& scale.high >= high * (1 - 1e-9));
 		assert_true(scale.tick_count >= 2 && scale.tick_count <= chart_most_ticks);
 		for (size_t t = 1; t < scale.tick_count; t++)
 			assert_true(scale.ticks[t] > scale.ticks[t - 1]);
@@ -95,8 +102,11 @@ static void any_two_durations_have_a_scale_that_holds_both_and_has_ticks(void **
 static void moments_have_ticks_at_round_times(void **state)
 {
 	(void)state;
-	static const struct { const char *first, *last, *labels; } cases[] = {
-		{ "2026-11-21 06:10", "2026-11-21 06:12", "06:10:00, 06:10:30, 06:11:00, 06:11:30, 06:12:00" },
+	static const struct {
+		const char *first, *last, *labels;
+	} cases[] = {
+		{ "2026-11-21 06:10", "2026-11-21 06:12",
+			"06:10:00, 06:10:30, 06:11:00, 06:11:30, 06:12:00" },
 		{ "2026-11-21 06:10", "2026-11-21 10:10", "07:00, 08:00, 09:00, 10:00" },
 		{ "2026-11-20 22:00", "2026-11-21 09:00", "21 Nov, 03:00, 06:00, 09:00" },
 		{ "2026-11-30 12:00", "2026-12-04 12:00", "1 Dec, 2 Dec, 3 Dec, 4 Dec" },
@@ -126,20 +136,25 @@ static void any_two_moments_have_few_ticks_between_them(void **state)
 	(void)state;
 	srandom(6);
 	for (int i = 0; i < 20000; i++) {
-		double first = (double)(random() % 4000000000) * 1000, last = first + floor(pow(10, 3 + (double)(random() % 950) / 100));
+		double first = (double)(random() % 4000000000) * 1000,
+			   last = first + floor(pow(10, 3 + (double)(random() % 950) / 100));
 		struct chart_scale scale = chart_scale_moments(first, last);
 		assert_true(scale.tick_count >= 1 && scale.tick_count <= 6);
 		for (size_t t = 0; t < scale.tick_count; t++)
-			assert_true(scale.ticks[t] >= first && scale.ticks[t] <= last && (!t || scale.ticks[t] > scale.ticks[t - 1]));
+			assert_true(scale.ticks[t] >= first && scale.ticks[t] <= last
+				&& (!t || scale.ticks[t] > scale.ticks[t - 1]));
 	}
 }
 
 static void a_value_beyond_the_ends_stays_within_the_chart(void **state)
 {
 	(void)state;
-	const struct chart_scale linear = { .low = 10, .high = 20 }, logarithmic = { .low = 1, .high = 100, .is_logarithmic = true };
-	assert_true(chart_percent(&linear, 5) == 0 && chart_percent(&linear, 25) == 100 && chart_percent(&linear, 15) == 50);
-	assert_true(fabs(chart_percent(&logarithmic, 10) - 50) < 1e-9 && chart_percent(&logarithmic, 1000) == 100);
+	const struct chart_scale linear = { .low = 10, .high = 20 },
+							 logarithmic = { .low = 1, .high = 100, .is_logarithmic = true };
+	assert_true(chart_percent(&linear, 5) == 0 && chart_percent(&linear, 25) == 100
+		&& chart_percent(&linear, 15) == 50);
+	assert_true(fabs(chart_percent(&logarithmic, 10) - 50) < 1e-9
+		&& chart_percent(&logarithmic, 1000) == 100);
 }
 
 /* ---- thinning ---- */
@@ -147,7 +162,8 @@ static void a_value_beyond_the_ends_stays_within_the_chart(void **state)
 static void thinning_leaves_the_ends_and_the_greatest_falls(void **state)
 {
 	(void)state;
-	struct chart_point points[] = { { 1, 100 }, { 2, 99 }, { 3, 50 }, { 4, 49.9 }, { 5, 20 }, { 6, 19.9 } };
+	struct chart_point points[] = { { 1, 100 }, { 2, 99 }, { 3, 50 }, { 4, 49.9 }, { 5, 20 },
+		{ 6, 19.9 } };
 	assert_int_equal(chart_thin(points, 6, 4), 4);
 	assert_true(points[0].x == 1 && points[1].x == 3 && points[2].x == 5 && points[3].x == 6);
 	assert_int_equal(chart_thin(points, 4, 2), 2);
@@ -164,7 +180,9 @@ static void a_best_time_holds_until_it_is_beaten(void **state)
 	(void)state;
 	double day = 24 * 3600e3;
 	const struct chart_line line = { .style = 0, POINTS({ 0, 40 }, { day, 30 }, { 4 * day, 20 }) };
-	const struct chart chart = { .id = "trend", .alternative = "Best times", .lines = &line, .line_count = 1 };
+	const struct chart chart = {
+		.id = "trend", .alternative = "Best times", .lines = &line, .line_count = 1
+	};
 	cleanup_free char *svg = drawn(&chart);
 	assert_contains(svg, "d=\"M0 0H250V500H1000V1000H1000\"");
 	assert_int_equal(times(svg, "<use href=\"#trend-1\""), 3);
@@ -178,7 +196,12 @@ static void names_are_an_axis_with_room_at_both_ends(void **state)
 	(void)state;
 	const char *names[] = { "A100", "H200" };
 	const struct chart_line line = { .style = 3, POINTS({ 0, 40 }, { 1, 20 }) };
-	const struct chart chart = { .id = "gpus", .alternative = "", .lines = &line, .line_count = 1, .names = names, .name_count = 2 };
+	const struct chart chart = { .id = "gpus",
+		.alternative = "",
+		.lines = &line,
+		.line_count = 1,
+		.names = names,
+		.name_count = 2 };
 	cleanup_free char *svg = drawn(&chart);
 	assert_contains(svg, "d=\"M250 0L750 1000\"");
 	assert_contains(svg, "text-anchor=\"middle\">A100</text>");
@@ -193,7 +216,12 @@ static void what_is_no_time_is_left_out(void **state)
 		{ .style = 0, POINTS({ 0, 40 }, { 1, NAN }, { 2, 0 }, { 3, -1 }, { 4, 20 }) },
 		{ .style = 1, POINTS({ 0, NAN }) },
 	};
-	const struct chart chart = { .id = "x", .alternative = "", .lines = lines, .line_count = 2, .names = names, .name_count = 5 };
+	const struct chart chart = { .id = "x",
+		.alternative = "",
+		.lines = lines,
+		.line_count = 2,
+		.names = names,
+		.name_count = 5 };
 	cleanup_free char *svg = drawn(&chart);
 	assert_contains(svg, "d=\"M100 0L900 1000\"");
 	assert_int_equal(times(svg, "<use "), 2);
@@ -203,9 +231,11 @@ static void what_is_no_time_is_left_out(void **state)
 static void nothing_to_show_is_no_chart(void **state)
 {
 	(void)state;
-	const struct chart_line none = { .style = 0 }, useless = { .style = 0, POINTS({ NAN, 1 }, { 1, NAN }) };
+	const struct chart_line none = { .style = 0 },
+							useless = { .style = 0, POINTS({ NAN, 1 }, { 1, NAN }) };
 	const struct chart charts[] = {
-		{ .id = "x", .alternative = "" }, { .id = "x", .alternative = "", .lines = &none, .line_count = 1 },
+		{ .id = "x", .alternative = "" },
+		{ .id = "x", .alternative = "", .lines = &none, .line_count = 1 },
 		{ .id = "x", .alternative = "", .lines = &useless, .line_count = 1 },
 	};
 	for (size_t i = 0; i < COUNT(charts); i++) {
@@ -220,7 +250,7 @@ static void every_line_is_told_apart_without_colour(void **state)
 	(void)state;
 	char *keys[chart_styles + 1];
 	for (size_t i = 0; i <= chart_styles; i++) {
-		struct buffer out = {0};
+		struct buffer out = { 0 };
 		html_chart_key(&out, i, false);
 		const char *after_class = strstr(out.data, "width=");
 		keys[i] = strdup(after_class);
@@ -237,10 +267,12 @@ static void every_line_is_told_apart_without_colour(void **state)
 static void the_record_is_thicker_and_below_the_users(void **state)
 {
 	(void)state;
-	const struct chart_line lines[] = { { .style = 0, POINTS({ 0, 1 }) }, { .style = chart_record, POINTS({ 0, 1 }) } };
+	const struct chart_line lines[] = { { .style = 0, POINTS({ 0, 1 }) },
+		{ .style = chart_record, POINTS({ 0, 1 }) } };
 	const struct chart chart = { .id = "x", .alternative = "", .lines = lines, .line_count = 2 };
 	cleanup_free char *svg = drawn(&chart);
-	assert_contains(svg, "<path class=\"record\" fill=\"none\" stroke=\"currentColor\" stroke-width=\"4\"");
+	assert_contains(
+		svg, "<path class=\"record\" fill=\"none\" stroke=\"currentColor\" stroke-width=\"4\"");
 	assert_true(strstr(svg, "class=\"record\"") < strstr(svg, "class=\"line-1\""));
 	assert_int_equal(times(svg, "<use "), 1);
 }
@@ -248,15 +280,19 @@ static void the_record_is_thicker_and_below_the_users(void **state)
 static void ones_own_line_is_told_apart_by_more_than_its_colour(void **state)
 {
 	(void)state;
-	const struct chart_line lines[] = { { .style = 0, POINTS({ 0, 2 }, { 1e7, 1 }) }, { .style = 1, .is_own = true, POINTS({ 0, 3 }, { 1e7, 2 }, { 2e7, 1.5 }) } };
+	const struct chart_line lines[] = { { .style = 0, POINTS({ 0, 2 }, { 1e7, 1 }) },
+		{ .style = 1, .is_own = true, POINTS({ 0, 3 }, { 1e7, 2 }, { 2e7, 1.5 }) } };
 	const struct chart chart = { .id = "x", .alternative = "", .lines = lines, .line_count = 2 };
 	cleanup_free char *svg = drawn(&chart);
-	assert_contains(svg, "<path class=\"line-1\" fill=\"none\" stroke=\"currentColor\" stroke-width=\"2\"");
-	assert_contains(svg, "<path class=\"line-2\" fill=\"none\" stroke=\"currentColor\" stroke-width=\"4\"");
-	assert_true(strstr(svg, "<path class=\"line-1\"") < strstr(svg, "<path class=\"line-2\"")); /* above the first */
+	assert_contains(
+		svg, "<path class=\"line-1\" fill=\"none\" stroke=\"currentColor\" stroke-width=\"2\"");
+	assert_contains(
+		svg, "<path class=\"line-2\" fill=\"none\" stroke=\"currentColor\" stroke-width=\"4\"");
+	assert_true(strstr(svg, "<path class=\"line-1\"")
+		< strstr(svg, "<path class=\"line-2\"")); /* above the first */
 	assert_int_equal(times(svg, "<circle"), 3);
 	assert_int_equal(times(svg, ">you</text>"), 1);
-	cleanup_buffer struct buffer own = {0}, other = {0};
+	cleanup_buffer struct buffer own = { 0 }, other = { 0 };
 	html_chart_key(&own, 1, true);
 	html_chart_key(&other, 1, false);
 	assert_int_equal(times(own.data, "<circle"), 1);
@@ -267,8 +303,14 @@ static void marks_are_level_and_named_where_there_is_room(void **state)
 {
 	(void)state;
 	const struct chart_line line = { .style = 0, POINTS({ 0, 100 }, { 1e7, 50 }) };
-	const struct chart_mark marks[] = { { "far <below>", 1, true }, { "a bound", 25, true }, { "a <time>", 120, false }, { "another", 121, false } };
-	const struct chart chart = { .id = "x", .alternative = "", .lines = &line, .line_count = 1, .marks = marks, .mark_count = COUNT(marks) };
+	const struct chart_mark marks[] = { { "far <below>", 1, true }, { "a bound", 25, true },
+		{ "a <time>", 120, false }, { "another", 121, false } };
+	const struct chart chart = { .id = "x",
+		.alternative = "",
+		.lines = &line,
+		.line_count = 1,
+		.marks = marks,
+		.mark_count = COUNT(marks) };
 	static const bool room[] = { false, true, true, true };
 	cleanup_free char *svg = drawn(&chart);
 	for (size_t i = 0; i < COUNT(marks); i++)
@@ -278,10 +320,15 @@ static void marks_are_level_and_named_where_there_is_room(void **state)
 	assert_contains(svg, ">a bound</text>");
 	assert_contains(svg, ">a &lt;time&gt;</text>");
 	assert_int_equal(times(svg, ">another</text>"), 0); /* it would cover the one before */
-	const struct chart equal = { .id = "x", .alternative = "", .lines = &(struct chart_line){ .style = 0, POINTS({ 0, 100 }) }, .line_count = 1 };
+	const struct chart equal = { .id = "x",
+		.alternative = "",
+		.lines = &(struct chart_line){ .style = 0, POINTS({ 0, 100 }) },
+		.line_count = 1 };
 	assert_true(chart_has_room(&equal, &(struct chart_mark){ "", 149, false }));
 	assert_false(chart_has_room(&equal, &(struct chart_mark){ "", 151, false }));
-	const struct chart none = { .id = "x", .alternative = "", .marks = marks, .mark_count = COUNT(marks) };
+	const struct chart none = {
+		.id = "x", .alternative = "", .marks = marks, .mark_count = COUNT(marks)
+	};
 	cleanup_free char *nothing = drawn(&none);
 	assert_string_equal(nothing, "");
 }
@@ -291,7 +338,12 @@ static void names_and_the_alternative_are_escaped(void **state)
 	(void)state;
 	const char *names[] = { "<b>\"&" };
 	const struct chart_line line = { .style = 0, POINTS({ 0, 1 }) };
-	const struct chart chart = { .id = "x", .alternative = "\"><script>", .lines = &line, .line_count = 1, .names = names, .name_count = 1 };
+	const struct chart chart = { .id = "x",
+		.alternative = "\"><script>",
+		.lines = &line,
+		.line_count = 1,
+		.names = names,
+		.name_count = 1 };
 	cleanup_free char *svg = drawn(&chart);
 	assert_contains(svg, "&lt;b&gt;&quot;&amp;</text>");
 	assert_contains(svg, "aria-label=\"&quot;&gt;&lt;script&gt;\"");
@@ -301,13 +353,17 @@ static void names_and_the_alternative_are_escaped(void **state)
 static void a_bar_is_as_long_as_its_part(void **state)
 {
 	(void)state;
-	static const struct { double part; const char *width; } cases[] = { { .25, "width=\"25%\"" }, { 1, "width=\"100%\"" }, { 2, "width=\"88%\"" }, { -1, "width=\"0%\"" } };
+	static const struct {
+		double part;
+		const char *width;
+	} cases[] = { { .25, "width=\"25%\"" }, { 1, "width=\"100%\"" }, { 2, "width=\"88%\"" },
+		{ -1, "width=\"0%\"" } };
 	for (size_t i = 0; i < COUNT(cases); i++) {
-		cleanup_buffer struct buffer out = {0};
+		cleanup_buffer struct buffer out = { 0 };
 		html_chart_bar(&out, cases[i].part);
 		assert_contains(strstr(out.data, "<rect"), cases[i].width);
 	}
-	cleanup_buffer struct buffer none = {0};
+	cleanup_buffer struct buffer none = { 0 };
 	html_chart_bar(&none, NAN);
 	assert_int_equal(none.length, 0);
 }

@@ -22,23 +22,27 @@ static char folder[] = "/tmp/podium-command-test.XXXXXX";
 
 /* ---- the table of commands ---- */
 
-static int read_words(struct arena *arena, const char *name, struct call *call, struct error *error, char **words)
+static int read_words(
+	struct arena *arena, const char *name, struct call *call, struct error *error, char **words)
 {
 	int count = 0;
 	while (words[count])
 		count++;
 	return call_read(arena, command_find(name), count, words, call, error);
 }
-#define READ(arena, call, error, name, ...) read_words(arena, name, call, error, (char *[]){ name, __VA_ARGS__, NULL })
+#define READ(arena, call, error, name, ...) \
+	read_words(arena, name, call, error, (char *[]){ name, __VA_ARGS__, NULL })
 
 static void options_stand_anywhere_and_repeat(void **state)
 {
 	(void)state;
 	cleanup_arena struct arena *arena = arena_new();
-	struct error error = {0};
+	struct error error = { 0 };
 	struct call call;
 	const char *gpus[4];
-	assert_int_equal(READ(arena, &call, &error, "submit", "--gpu", "H200", "mine.py", "--gpu=B200", "--wait"), 0);
+	assert_int_equal(
+		READ(arena, &call, &error, "submit", "--gpu", "H200", "mine.py", "--gpu=B200", "--wait"),
+		0);
 	assert_int_equal(call.count, 1);
 	assert_string_equal(call.arguments[0], "mine.py");
 	assert_int_equal(call_values(&call, "gpu", gpus, 4), 2);
@@ -53,20 +57,29 @@ static void wrong_arguments_are_told_in_a_sentence(void **state)
 {
 	(void)state;
 	static char submit[] = "submit", status[] = "status", history[] = "history";
-	static const struct { char *words[5]; const char *sentence; } CASES[] = {
+	static const struct {
+		char *words[5];
+		const char *sentence;
+	} CASES[] = {
 		{ { submit }, "Name the file to submit" },
-		{ { submit, "a.py", "b.py" }, "One file is submitted at a time; \"b.py\" is one too many." },
-		{ { submit, "a.py", "--fast" }, "There is no option --fast; podium submit --help lists them." },
+		{ { submit, "a.py", "b.py" },
+			"One file is submitted at a time; \"b.py\" is one too many." },
+		{ { submit, "a.py", "--fast" },
+			"There is no option --fast; podium submit --help lists them." },
 		{ { submit, "a.py", "--mode" }, "--mode wants a value" },
-		{ { submit, "a.py", "--mode", "quick" }, "There is no mode \"quick\" here; choose test, benchmark, ranked or profile." },
+		{ { submit, "a.py", "--mode", "quick" },
+			"There is no mode \"quick\" here; choose test, benchmark, ranked or profile." },
 		{ { status }, "Name the submission by its number" },
-		{ { history, "vectoradd" }, "podium history takes options only; \"vectoradd\" is one too many." },
+		{ { history, "vectoradd" },
+			"podium history takes options only; \"vectoradd\" is one too many." },
 	};
 	cleanup_arena struct arena *arena = arena_new();
 	for (size_t i = 0; i < COUNT(CASES); i++) {
-		struct error error = {0};
+		struct error error = { 0 };
 		struct call call;
-		assert_int_equal(read_words(arena, CASES[i].words[0], &call, &error, (char **)(uintptr_t)CASES[i].words), ERROR_INPUT);
+		assert_int_equal(
+			read_words(arena, CASES[i].words[0], &call, &error, (char **)(uintptr_t)CASES[i].words),
+			ERROR_INPUT);
 		assert_non_null(strstr(error.text, CASES[i].sentence));
 	}
 }
@@ -75,12 +88,23 @@ static void a_submission_is_a_number_or_the_address_of_its_page(void **state)
 {
 	(void)state;
 	cleanup_arena struct arena *arena = arena_new();
-	static const struct { char *text; long long id; } CASES[] = {
-		{ "12", 12 }, { "#12", 12 }, { "https://podium.example.org/submission/12", 12 }, { "0", 0 }, { "-1", 0 }, { "12x", 0 }, { "", 0 },
-		{ "99999999999999999999", 0 }, { "https://podium.example.org/submission/", 0 }, { "+3", 0 },
+	static const struct {
+		char *text;
+		long long id;
+	} CASES[] = {
+		{ "12", 12 },
+		{ "#12", 12 },
+		{ "https://podium.example.org/submission/12", 12 },
+		{ "0", 0 },
+		{ "-1", 0 },
+		{ "12x", 0 },
+		{ "", 0 },
+		{ "99999999999999999999", 0 },
+		{ "https://podium.example.org/submission/", 0 },
+		{ "+3", 0 },
 	};
 	for (size_t i = 0; i < COUNT(CASES); i++) {
-		struct error error = {0};
+		struct error error = { 0 };
 		struct call call;
 		long long id;
 		assert_int_equal(READ(arena, &call, &error, "status", "--", CASES[i].text), 0);
@@ -95,10 +119,11 @@ static void every_command_explains_itself(void **state)
 	(void)state;
 	for (const struct command *command = COMMANDS; command->name; command++) {
 		const struct command_option *options[command_most_options];
-		cleanup_buffer struct buffer help = {0};
+		cleanup_buffer struct buffer help = { 0 };
 		size_t count = command_options(command, options);
 		command_help(&help, command);
-		assert_true(*command->meaning && *command->surplus && (!command->least || *command->lacking));
+		assert_true(
+			*command->meaning && *command->surplus && (!command->least || *command->lacking));
 		assert_true(command->most >= command->least);
 		for (size_t i = 0; i < count; i++) {
 			assert_non_null(strstr(help.data, options[i]->name));
@@ -106,7 +131,8 @@ static void every_command_explains_itself(void **state)
 			for (size_t j = 0; j < i; j++)
 				assert_string_not_equal(options[i]->name, options[j]->name);
 		}
-		for (const char *line = help.data; *line; line += strcspn(line, "\n"), line += *line == '\n')
+		for (const char *line = help.data; *line;
+			 line += strcspn(line, "\n"), line += *line == '\n')
 			assert_true(strcspn(line, "\n") <= 120);
 	}
 }
@@ -116,13 +142,24 @@ static void every_command_explains_itself(void **state)
 static void width_is_that_of_a_terminal(void **state)
 {
 	(void)state;
-	static const struct { const char *text; size_t width; } CASES[] = {
-		{ "", 0 }, { "abc", 3 }, { "µs", 2 }, { "日本", 4 }, { "e\u0301", 1 }, { "\xff" "a", 2 }, { "🥇", 2 },
+	static const struct {
+		const char *text;
+		size_t width;
+	} CASES[] = {
+		{ "", 0 },
+		{ "abc", 3 },
+		{ "µs", 2 },
+		{ "日本", 4 },
+		{ "e\u0301", 1 },
+		{ "\xff"
+		  "a",
+			2 },
+		{ "🥇", 2 },
 	};
 	for (size_t i = 0; i < COUNT(CASES); i++)
 		assert_int_equal(display_width(CASES[i].text), CASES[i].width);
 	assert_int_equal(display_prefix("日本", 3), 3);
-	cleanup_buffer struct buffer out = {0};
+	cleanup_buffer struct buffer out = { 0 };
 	display_append(&out, "日本語", 5);
 	assert_string_equal(out.data, "日本…");
 	assert_int_equal(display_width(out.data), 5);
@@ -131,22 +168,25 @@ static void width_is_that_of_a_terminal(void **state)
 static void a_table_gives_way_where_it_has_words(void **state)
 {
 	(void)state;
-	static const struct table_column columns[] = { { "ID", true }, { "Leaderboard", false }, { "Score", true } };
+	static const struct table_column columns[] = { { "ID", true }, { "Leaderboard", false },
+		{ "Score", true } };
 	cleanup_arena struct arena *arena = arena_new();
 	struct table table = table_make(arena, columns, COUNT(columns), 2);
-	table_add(&table, (const char *[]){ "1234567", "a-very-long-name-of-a-leaderboard", "31.9 µs" });
+	table_add(
+		&table, (const char *[]){ "1234567", "a-very-long-name-of-a-leaderboard", "31.9 µs" });
 	table_add(&table, (const char *[]){ "1", "日本語日本語日本語", "1.2 ms" });
 	for (size_t width = 30; width < 60; width++) {
-		cleanup_buffer struct buffer out = {0};
+		cleanup_buffer struct buffer out = { 0 };
 		table.most_width = width;
 		table_write(&out, &table, "  ");
 		for (char *rest = out.data, *line; (line = strsep(&rest, "\n"));)
 			assert_true(display_width(line) <= width);
 	}
-	cleanup_buffer struct buffer out = {0};
+	cleanup_buffer struct buffer out = { 0 };
 	table.most_width = 35;
 	table_write(&out, &table, "  ");
-	assert_string_equal(out.data, "       ID  Leaderboard        Score\n"
+	assert_string_equal(out.data,
+		"       ID  Leaderboard        Score\n"
 		"  1234567  a-very-long-na…  31.9 µs\n"
 		"        1  日本語日本語日…   1.2 ms\n");
 }
@@ -154,12 +194,18 @@ static void a_table_gives_way_where_it_has_words(void **state)
 static void a_bar_is_full_when_all_is_done(void **state)
 {
 	(void)state;
-	static const struct { long done, all; const char *bar; } CASES[] = {
-		{ 0, 0, "[--------------------]" }, { 1, 2, "[##########----------]" }, { 5, 5, "[####################]" },
-		{ 9, 5, "[####################]" }, { -1, 5, "[--------------------]" },
+	static const struct {
+		long done, all;
+		const char *bar;
+	} CASES[] = {
+		{ 0, 0, "[--------------------]" },
+		{ 1, 2, "[##########----------]" },
+		{ 5, 5, "[####################]" },
+		{ 9, 5, "[####################]" },
+		{ -1, 5, "[--------------------]" },
 	};
 	for (size_t i = 0; i < COUNT(CASES); i++) {
-		cleanup_buffer struct buffer out = {0};
+		cleanup_buffer struct buffer out = { 0 };
 		progress_bar(&out, CASES[i].done, CASES[i].all);
 		assert_string_equal(out.data, CASES[i].bar);
 	}
@@ -168,21 +214,25 @@ static void a_bar_is_full_when_all_is_done(void **state)
 static void a_jobs_line_says_how_far_it_is(void **state)
 {
 	(void)state;
-	static const struct { const char *job, *line, *step; } CASES[] = {
-		{ "{\"gpu\":\"H200\",\"state\":\"queued\",\"position\":3}", "H200  [--------------------]  queued, 3rd in line",
-			"H200: queued, 3rd in line" },
-		{ "{\"gpu\":\"H200\",\"state\":\"queued\",\"position\":11}", "H200  [--------------------]  queued, 11th in line",
-			"H200: queued, 11th in line" },
-		{ "{\"gpu\":\"H200\",\"state\":\"running\",\"stage\":\"test 3/12\",\"progress\":{\"done\":3,\"of\":12}}", "H200  [#####---------------]  test 3/12", "H200: test 3/12" },
+	static const struct {
+		const char *job, *line, *step;
+	} CASES[] = {
+		{ "{\"gpu\":\"H200\",\"state\":\"queued\",\"position\":3}",
+			"H200  [--------------------]  queued, 3rd in line", "H200: queued, 3rd in line" },
+		{ "{\"gpu\":\"H200\",\"state\":\"queued\",\"position\":11}",
+			"H200  [--------------------]  queued, 11th in line", "H200: queued, 11th in line" },
+		{ "{\"gpu\":\"H200\",\"state\":\"running\",\"stage\":\"test "
+		  "3/12\",\"progress\":{\"done\":3,\"of\":12}}",
+			"H200  [#####---------------]  test 3/12", "H200: test 3/12" },
 		{ "{\"gpu\":\"H\\u001b[2J\",\"state\":\"running\",\"progress\":null,\"stage\":\"compile\"}",
 			"H\\x1b[2J  [--------------------]  compile", "H\\x1b[2J: compile" },
-		{ "{\"gpu\":\"H200\",\"state\":\"done\",\"verdict\":\"passed\",\"score_ns\":31900}", "H200  [####################]  passed, 31.90 µs",
-			"H200: passed, 31.90 µs" },
+		{ "{\"gpu\":\"H200\",\"state\":\"done\",\"verdict\":\"passed\",\"score_ns\":31900}",
+			"H200  [####################]  passed, 31.90 µs", "H200: passed, 31.90 µs" },
 	};
 	cleanup_arena struct arena *arena = arena_new();
 	for (size_t i = 0; i < COUNT(CASES); i++) {
 		json_t *job = json_loads(CASES[i].job, 0, NULL);
-		cleanup_buffer struct buffer line = {0}, step = {0};
+		cleanup_buffer struct buffer line = { 0 }, step = { 0 };
 		waiting_line(&line, arena, job, 4);
 		waiting_step(&step, arena, job);
 		assert_string_equal(line.data, CASES[i].line);
@@ -196,19 +246,31 @@ static void a_jobs_line_says_how_far_it_is(void **state)
 static void an_address_gets_its_scheme_and_no_more(void **state)
 {
 	(void)state;
-	static const struct { const char *text, *url; } CASES[] = {
-		{ "podium.example.org", "https://podium.example.org" }, { "https://podium.example.org/", "https://podium.example.org" },
-		{ "http://podium.example.org", "http://podium.example.org" }, { "localhost:8080", "http://localhost:8080" },
-		{ "127.0.0.1:8080/", "http://127.0.0.1:8080" }, { "https://example.org/podium/", "https://example.org/podium" },
-		{ "", NULL }, { "https://", NULL }, { "ftp://example.org", NULL }, { "file:///etc/passwd", NULL },
-		{ "https://user@example.org", NULL }, { "https://user:secret@example.org", NULL }, { "https://example.org/?a=b", NULL },
-		{ "https://example.org/#a", NULL }, { "https://exa mple.org", NULL },
+	static const struct {
+		const char *text, *url;
+	} CASES[] = {
+		{ "podium.example.org", "https://podium.example.org" },
+		{ "https://podium.example.org/", "https://podium.example.org" },
+		{ "http://podium.example.org", "http://podium.example.org" },
+		{ "localhost:8080", "http://localhost:8080" },
+		{ "127.0.0.1:8080/", "http://127.0.0.1:8080" },
+		{ "https://example.org/podium/", "https://example.org/podium" },
+		{ "", NULL },
+		{ "https://", NULL },
+		{ "ftp://example.org", NULL },
+		{ "file:///etc/passwd", NULL },
+		{ "https://user@example.org", NULL },
+		{ "https://user:secret@example.org", NULL },
+		{ "https://example.org/?a=b", NULL },
+		{ "https://example.org/#a", NULL },
+		{ "https://exa mple.org", NULL },
 	};
 	cleanup_arena struct arena *arena = arena_new();
 	for (size_t i = 0; i < COUNT(CASES); i++) {
-		struct error error = {0};
+		struct error error = { 0 };
 		const char *url = NULL;
-		assert_int_equal(http_address(arena, CASES[i].text, &url, &error), CASES[i].url ? 0 : ERROR_INPUT);
+		assert_int_equal(
+			http_address(arena, CASES[i].text, &url, &error), CASES[i].url ? 0 : ERROR_INPUT);
 		if (CASES[i].url)
 			assert_string_equal(url, CASES[i].url);
 	}
@@ -217,17 +279,28 @@ static void an_address_gets_its_scheme_and_no_more(void **state)
 static void a_token_goes_over_http_to_this_machine_only(void **state)
 {
 	(void)state;
-	static const struct { const char *url; bool allowed; int rc; } CASES[] = {
-		{ "http://127.0.0.1:1", false, 0 }, { "http://localhost:1", false, 0 }, { "http://[::1]:1", false, 0 },
-		{ "http://127.0.0.1.example.org", false, ERROR_INPUT }, { "http://localhost.example.org", false, ERROR_INPUT },
-		{ "http://10.0.0.1", false, ERROR_INPUT }, { "http://10.0.0.1", true, 0 }, { "https://10.0.0.1", false, 0 },
+	static const struct {
+		const char *url;
+		bool allowed;
+		int rc;
+	} CASES[] = {
+		{ "http://127.0.0.1:1", false, 0 },
+		{ "http://localhost:1", false, 0 },
+		{ "http://[::1]:1", false, 0 },
+		{ "http://127.0.0.1.example.org", false, ERROR_INPUT },
+		{ "http://localhost.example.org", false, ERROR_INPUT },
+		{ "http://10.0.0.1", false, ERROR_INPUT },
+		{ "http://10.0.0.1", true, 0 },
+		{ "https://10.0.0.1", false, 0 },
 	};
 	struct interrupt interrupt = { .descriptor = -1 };
 	struct progress progress = { .is_silent = true };
 	for (size_t i = 0; i < COUNT(CASES); i++) {
-		struct error error = {0};
+		struct error error = { 0 };
 		cleanup_http struct http *http = NULL;
-		struct http_server server = { .url = CASES[i].url, .token = "podium_x", .allows_plain = CASES[i].allowed };
+		struct http_server server = {
+			.url = CASES[i].url, .token = "podium_x", .allows_plain = CASES[i].allowed
+		};
 		assert_int_equal(http_open(&server, &interrupt, &progress, &http, &error), CASES[i].rc);
 	}
 }
@@ -242,14 +315,15 @@ static void write_file(const char *path, const char *text, mode_t mode)
 	fchmod(fileno(file), mode);
 }
 
-static int load(struct arena *arena, struct settings *settings, struct error *error, const char *text, mode_t mode)
+static int load(struct arena *arena, struct settings *settings, struct error *error,
+	const char *text, mode_t mode)
 {
 	char path[128];
 	snprintf(path, sizeof path, "%s/config", folder);
 	unlink(path);
 	write_file(path, text, mode);
 	setenv("PODIUM_SERVERS", path, 1);
-	*error = (struct error){0};
+	*error = (struct error){ 0 };
 	return settings_load(arena, settings, error);
 }
 
@@ -258,16 +332,26 @@ static void settings_survive_being_written_and_read(void **state)
 	(void)state;
 	cleanup_arena struct arena *arena = arena_new();
 	struct settings settings;
-	struct error error = {0};
+	struct error error = { 0 };
 	char path[128];
 	struct stat about;
 	snprintf(path, sizeof path, "%s/a/b/config", folder);
 	setenv("PODIUM_SERVERS", path, 1);
 	assert_int_equal(settings_load(arena, &settings, &error), 0);
-	assert_int_equal(settings_put(&settings, &(struct settings_server){ .name = "lab", .url = "https://lab.example.org", .token = "podium_a",
-		.user = "ada" }, &error), 0);
-	assert_int_equal(settings_put(&settings, &(struct settings_server){ .name = "here", .url = "http://127.0.0.1:8080",
-		.ca_file = "/tmp/x.pem", .insecure_http = true }, &error), 0);
+	assert_int_equal(settings_put(&settings,
+						 &(struct settings_server){ .name = "lab",
+							 .url = "https://lab.example.org",
+							 .token = "podium_a",
+							 .user = "ada" },
+						 &error),
+		0);
+	assert_int_equal(settings_put(&settings,
+						 &(struct settings_server){ .name = "here",
+							 .url = "http://127.0.0.1:8080",
+							 .ca_file = "/tmp/x.pem",
+							 .insecure_http = true },
+						 &error),
+		0);
 	assert_int_equal(settings_save(&settings, &error), 0);
 	assert_int_equal(stat(path, &about), 0);
 	assert_int_equal(about.st_mode & 0777, 0600);
@@ -297,11 +381,17 @@ static void settings_that_others_can_read_are_not_read(void **state)
 static void a_wrong_line_of_the_settings_is_named(void **state)
 {
 	(void)state;
-	static const struct { const char *text, *sentence; } CASES[] = {
-		{ "[lab]\nurl https\n", "line 2: expected `name = value`" }, { "[lab]\ncolour = red\n", "line 2: there is no setting named \"colour\"" },
-		{ "token = x\n", "line 1: there is no setting named \"token\" before the first [server]" }, { "[lab\n", "line 1: a server's name" },
-		{ "[lab]\n[lab]\n", "line 2: [lab] is there twice" }, { "[lab]\nuser = ada\n", "[lab] has no url" },
-		{ "[lab]\nurl = ftp://x\n", "line 2: \"ftp://x\" does not begin with https://" }, { "[]\n", "line 1: a server's name" },
+	static const struct {
+		const char *text, *sentence;
+	} CASES[] = {
+		{ "[lab]\nurl https\n", "line 2: expected `name = value`" },
+		{ "[lab]\ncolour = red\n", "line 2: there is no setting named \"colour\"" },
+		{ "token = x\n", "line 1: there is no setting named \"token\" before the first [server]" },
+		{ "[lab\n", "line 1: a server's name" },
+		{ "[lab]\n[lab]\n", "line 2: [lab] is there twice" },
+		{ "[lab]\nuser = ada\n", "[lab] has no url" },
+		{ "[lab]\nurl = ftp://x\n", "line 2: \"ftp://x\" does not begin with https://" },
+		{ "[]\n", "line 1: a server's name" },
 		{ "[\n", "line 1: a server's name" },
 	};
 	cleanup_arena struct arena *arena = arena_new();
@@ -314,10 +404,11 @@ static void a_wrong_line_of_the_settings_is_named(void **state)
 	}
 }
 
-static void choose(const struct settings *settings, const char *wish, int rc, const char *url, const char *token)
+static void choose(
+	const struct settings *settings, const char *wish, int rc, const char *url, const char *token)
 {
 	struct settings_server server;
-	struct error error = {0};
+	struct error error = { 0 };
 	assert_int_equal(settings_choose(settings, wish, &server, &error), rc);
 	if (rc)
 		return;
@@ -331,8 +422,11 @@ static void a_token_of_the_environment_is_for_its_server_alone(void **state)
 	cleanup_arena struct arena *arena = arena_new();
 	struct settings settings;
 	struct error error;
-	assert_int_equal(load(arena, &settings, &error, "default = b\n[a]\nurl = https://a.example.org\ntoken = podium_a\n"
-		"[b]\nurl = https://b.example.org\ntoken = podium_b\n", 0600), 0);
+	assert_int_equal(load(arena, &settings, &error,
+						 "default = b\n[a]\nurl = https://a.example.org\ntoken = podium_a\n"
+						 "[b]\nurl = https://b.example.org\ntoken = podium_b\n",
+						 0600),
+		0);
 	choose(&settings, NULL, 0, "https://b.example.org", "podium_b");
 	choose(&settings, "a", 0, "https://a.example.org", "podium_a");
 	choose(&settings, "https://a.example.org/", 0, "https://a.example.org", "podium_a");
@@ -354,7 +448,7 @@ static void a_token_of_the_environment_is_for_its_server_alone(void **state)
 
 static enum store_outcome put(struct store *store, const char *path, const char *text)
 {
-	struct error error = {0};
+	struct error error = { 0 };
 	enum store_outcome outcome = STORE_KEPT;
 	assert_int_equal(store_put(store, path, text, strlen(text), &outcome, &error), 0);
 	return outcome;
@@ -364,9 +458,11 @@ static void what_was_changed_is_never_written_over(void **state)
 {
 	(void)state;
 	cleanup_arena struct arena *arena = arena_new();
-	cleanup_store struct store store = { .folder = -1 }, again = { .folder = -1 }, other = { .folder = -1 };
-	struct error error = {0};
-	const char *path = arena_printf(arena, "%s/task", folder), *outside = arena_printf(arena, "%s/outside", folder);
+	cleanup_store struct store store = { .folder = -1 }, again = { .folder = -1 },
+							   other = { .folder = -1 };
+	struct error error = { 0 };
+	const char *path = arena_printf(arena, "%s/task", folder),
+			   *outside = arena_printf(arena, "%s/outside", folder);
 	assert_int_equal(store_open(arena, path, "https://a", "board", &store, &error), 0);
 	assert_int_equal(put(&store, "task.yml", "one"), STORE_NEW);
 	assert_int_equal(put(&store, "deep/er/x.py", "one"), STORE_NEW);
@@ -390,8 +486,9 @@ static void what_was_changed_is_never_written_over(void **state)
 static void paths_of_a_server_stay_in_the_folder(void **state)
 {
 	(void)state;
-	static const char *const BAD[] = { "", "/etc/passwd", "../x", "a/../../x", "a//b", "./a", "a\\b", "a\nb", "\xff", ".git/hooks/pre-commit",
-		".GIT/config", "a/.git", ".podium-task.json", ".envrc", "a/" };
+	static const char *const BAD[] = { "", "/etc/passwd", "../x", "a/../../x", "a//b", "./a",
+		"a\\b", "a\nb", "\xff", ".git/hooks/pre-commit", ".GIT/config", "a/.git",
+		".podium-task.json", ".envrc", "a/" };
 	static const char *const GOOD[] = { "a", "a/b.py", ".gitignore", "gitt/x" };
 	for (size_t i = 0; i < COUNT(BAD); i++)
 		assert_non_null(store_path_fault(BAD[i]));

@@ -1,4 +1,5 @@
-/* Two submissions beside each other: which case stands beside which, and what is said of two times. */
+/* Two submissions beside each other: which case stands beside which, and what is said of two times.
+ */
 #include "cgi/compare.h"
 #include "lib/scope.h"
 
@@ -13,10 +14,14 @@
 
 enum { a_id = 5, b_id = 7 };
 
-#define CASE(id, spec_text, ns) { .submission_id = (id), .gpu = "H200", .verdict = "passed", .spec = (spec_text), \
-	.score_ns = NAN, .score_err_ns = NAN, .mean_ns = (ns), .err_ns = 1 }
+#define CASE(id, spec_text, ns) \
+	{ \
+		.submission_id = (id), .gpu = "H200", .verdict = "passed", .spec = (spec_text), \
+		.score_ns = NAN, .score_err_ns = NAN, .mean_ns = (ns), .err_ns = 1 \
+	}
 
-static void assert_words(double a_ns, double a_err_ns, double b_ns, double b_err_ns, const char *expected)
+static void assert_words(
+	double a_ns, double a_err_ns, double b_ns, double b_err_ns, const char *expected)
 {
 	cleanup_arena struct arena *arena = arena_new();
 	struct compare_times times = { a_ns, a_err_ns, b_ns, b_err_ns };
@@ -41,11 +46,21 @@ static void cases_that_say_the_same_stand_beside_each_other(void **state)
 	(void)state;
 	cleanup_arena struct arena *arena = arena_new();
 	const struct compare_row rows[] = {
-		CASE(a_id, "size: 1", 10), CASE(a_id, "size: 2", 20), CASE(a_id, "size: 1", 30),
-		CASE(b_id, "size: 1", 11), CASE(b_id, "size: 3", 33), CASE(b_id, "size: 1", 31),
+		CASE(a_id, "size: 1", 10),
+		CASE(a_id, "size: 2", 20),
+		CASE(a_id, "size: 1", 30),
+		CASE(b_id, "size: 1", 11),
+		CASE(b_id, "size: 3", 33),
+		CASE(b_id, "size: 1", 31),
 	};
-	static const struct { const char *spec; double a_ns, b_ns; } expected[] = {
-		{ "size: 1", 10, 11 }, { "size: 2", 20, 0 }, { "size: 1", 30, 31 }, { "size: 3", 0, 33 },
+	static const struct {
+		const char *spec;
+		double a_ns, b_ns;
+	} expected[] = {
+		{ "size: 1", 10, 11 },
+		{ "size: 2", 20, 0 },
+		{ "size: 1", 30, 31 },
+		{ "size: 3", 0, 33 },
 	};
 	struct compare_gpu *gpus;
 	assert_int_equal(compare_join(arena, a_id, b_id, rows, COUNT(rows), &gpus), 1);
@@ -64,7 +79,8 @@ static void each_device_is_told_for_itself_and_hidden_times_are_not(void **state
 {
 	(void)state;
 	cleanup_arena struct arena *arena = arena_new();
-	struct compare_row rows[] = { CASE(a_id, "size: 1", 10), CASE(b_id, "size: 1", 11), CASE(b_id, "size: 1", 12) };
+	struct compare_row rows[] = { CASE(a_id, "size: 1", 10), CASE(b_id, "size: 1", 11),
+		CASE(b_id, "size: 1", 12) };
 	struct compare_gpu *gpus;
 	rows[0].gpu = "A100";
 	rows[0].score_ns = 10;
@@ -94,7 +110,8 @@ static void what_differs_of_the_environments_is_told(void **state)
 	bool found = false;
 	for (size_t i = 0; i < gpus->fact_count; i++) {
 		const struct compare_fact *fact = &gpus->facts[i];
-		found = found || (fact->a && fact->b && strcmp(fact->a, "2") == 0 && strcmp(fact->b, "3") == 0);
+		found =
+			found || (fact->a && fact->b && strcmp(fact->a, "2") == 0 && strcmp(fact->b, "3") == 0);
 		assert_true(!fact->a || !fact->b || strcmp(fact->a, fact->b) != 0);
 	}
 	assert_true(found);

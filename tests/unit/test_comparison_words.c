@@ -40,13 +40,15 @@ static void no_decided_interval_is_rounded_to_1(void **state)
 	(void)state;
 	assert_words(0.9990, 0.9992, 0.9996, "0.9992 (0.9990 to 0.9996): 0.080 % faster");
 	assert_words(1.00001, 1.0002, 1.0004, "1.00020 (1.00001 to 1.00040): 0.020 % slower");
-	assert_words(0.9999990, 0.9999992, 0.9999994, "0.999999 (0.999999 to 0.999999): 0.000 % faster");
+	assert_words(
+		0.9999990, 0.9999992, 0.9999994, "0.999999 (0.999999 to 0.999999): 0.000 % faster");
 }
 
 static void an_entry_has_the_comparisons_that_it_has_asked_for(void **state)
 {
 	(void)state;
-	struct comparison_row rows[] = { { .id = 4, .job_id = 12 }, { .id = 7, .job_id = 12 }, { .id = 5, .job_id = 13 } };
+	struct comparison_row rows[] = { { .id = 4, .job_id = 12 }, { .id = 7, .job_id = 12 },
+		{ .id = 5, .job_id = 13 } };
 	const struct ranking_notes notes = { .comparisons = rows, .comparison_count = 3 };
 	size_t count;
 	assert_ptr_equal(comparisons_of_job(&notes, 12, &count), &rows[0]);

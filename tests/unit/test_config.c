@@ -42,9 +42,10 @@ static void the_environment_wins_over_the_file_and_the_file_over_the_default(voi
 {
 	(void)state;
 	struct config config;
-	struct error error = {0};
+	struct error error = { 0 };
 	setenv("PODIUM_WEB_THREADS", "5", 1);
-	assert_int_equal(load("# a comment\n\nweb_threads = 3\ndatabase_name =  other  \n", &config, &error), 0);
+	assert_int_equal(
+		load("# a comment\n\nweb_threads = 3\ndatabase_name =  other  \n", &config, &error), 0);
 	unsetenv("PODIUM_WEB_THREADS");
 	assert_int_equal(config.web_threads, 5);
 	assert_string_equal(config.database_name, "other");
@@ -55,7 +56,7 @@ static void the_environment_wins_over_the_file_and_the_file_over_the_default(voi
 static void refused(const char *text, const char *part)
 {
 	struct config config;
-	struct error error = {0};
+	struct error error = { 0 };
 	assert_int_equal(load(text, &config, &error), ERROR_INPUT);
 	assert_non_null(strstr(error.text, part));
 }
@@ -73,7 +74,7 @@ static void the_environment_alone_counts_where_the_file_is_set_to_nothing(void *
 {
 	(void)state;
 	struct config config;
-	struct error error = {0};
+	struct error error = { 0 };
 	setenv("PODIUM_CONFIG", "", 1);
 	assert_string_equal(config_file(), "");
 	assert_int_equal(config_load(&config, &error), 0);
@@ -85,9 +86,10 @@ static void a_password_that_everybody_may_read_is_refused_and_said_where(void **
 {
 	(void)state;
 	struct config config;
-	struct error error = {0};
+	struct error error = { 0 };
 	assert_int_equal(chmod(path, 0644), 0);
-	assert_int_equal(load("web_threads = 3\ndatabase_password = secret\n", &config, &error), ERROR_FORBIDDEN);
+	assert_int_equal(
+		load("web_threads = 3\ndatabase_password = secret\n", &config, &error), ERROR_FORBIDDEN);
 	assert_non_null(strstr(error.text, "line 2 holds a password"));
 	assert_null(strstr(error.text, "secret"));
 	assert_int_equal(load("database_password =\n", &config, &error), 0); /* none is in it */
@@ -101,7 +103,7 @@ static void a_line_that_is_too_long_is_refused_rather_than_cut(void **state)
 	(void)state;
 	char text[3000];
 	struct config config;
-	struct error error = {0};
+	struct error error = { 0 };
 	memset(text, 'x', sizeof text - 1);
 	memcpy(text, "database_name = ", strlen("database_name = "));
 	text[sizeof text - 1] = '\0';
@@ -113,11 +115,14 @@ static void a_cluster_s_options_are_split_into_words(void **state)
 {
 	(void)state;
 	struct config config;
-	struct error error = {0};
+	struct error error = { 0 };
 	const char *words[slurm_most_words];
 	assert_int_equal(load("launcher = slurm\nslurm_options = --account=podium --qos=low\n"
-		"slurm.H200 = jobs=2 gres=gpu:nvidia_h200  --partition=gpu,big --constraint=a&(b|c) --mem=64G --exclusive\n"
-		"slurm.A100 = jobs=9\nslurm.A100 = jobs=4\n", &config, &error), 0);
+						  "slurm.H200 = jobs=2 gres=gpu:nvidia_h200  --partition=gpu,big "
+	                      "--constraint=a&(b|c) --mem=64G --exclusive\n"
+						  "slurm.A100 = jobs=9\nslurm.A100 = jobs=4\n",
+						 &config, &error),
+		0);
 	assert_string_equal(config.launcher, "slurm");
 	assert_int_equal(slurm_options_words(&config.slurm_options, words), 2);
 	assert_string_equal(words[1], "--qos=low");
@@ -135,10 +140,13 @@ static void what_srun_must_not_be_told_is_refused_with_its_line(void **state)
 {
 	(void)state;
 	refused("launcher = ssh\n", "line 1: launcher must be local or slurm, not \"ssh\"");
-	refused("\nslurm_options = --output=/etc/passwd\n", "line 2: \"--output=/etc/passwd\" is not an option of srun that may be chosen here");
-	refused("slurm_options = --partition=a;b\n", "line 1: \"--partition=a;b\" has a character that --partition does not take");
+	refused("\nslurm_options = --output=/etc/passwd\n",
+		"line 2: \"--output=/etc/passwd\" is not an option of srun that may be chosen here");
+	refused("slurm_options = --partition=a;b\n",
+		"line 1: \"--partition=a;b\" has a character that --partition does not take");
 	refused("slurm_options = --partition=$(id)\n", "has a character");
-	refused("slurm_options = --nodelist=/etc/passwd\n", "has a character that --nodelist does not take");
+	refused("slurm_options = --nodelist=/etc/passwd\n",
+		"has a character that --nodelist does not take");
 	refused("slurm_options = --partition=g\303\244u\n", "letters, digits and signs of ASCII");
 	refused("slurm_options = --partition gpu\n", "--partition needs a value, in the same word");
 	refused("slurm_options = -p gpu\n", "\"-p\" is neither");

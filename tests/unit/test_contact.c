@@ -1,4 +1,5 @@
-/* When leases that have run out may be taken away: only when the database has answered for a whole lease. */
+/* When leases that have run out may be taken away: only when the database has answered for a whole
+ * lease. */
 #include "lib/contact.h"
 
 #include <setjmp.h>
@@ -20,7 +21,7 @@ static void answers(struct contact *contact, int64_t here, int64_t end, int64_t 
 static void leases_count_from_the_first_answer(void **state)
 {
 	(void)state;
-	struct contact contact = {0};
+	struct contact contact = { 0 };
 	assert_false(contact_lasts(&contact, lease_ms));
 	answers(&contact, 500 * second, 530 * second, day);
 	assert_false(contact_lasts(&contact, lease_ms));
@@ -31,7 +32,7 @@ static void leases_count_from_the_first_answer(void **state)
 static void a_silence_begins_them_anew(void **state)
 {
 	(void)state;
-	struct contact contact = {0};
+	struct contact contact = { 0 };
 	answers(&contact, 0, 100 * second, day);
 	answers(&contact, 114 * second, 115 * second, day); /* half a lease is still there */
 	assert_true(contact_lasts(&contact, lease_ms));
@@ -45,7 +46,7 @@ static void a_clock_of_the_database_that_is_set_begins_them_anew(void **state)
 {
 	(void)state;
 	for (int64_t jump = -day; jump <= day; jump += 2 * day) {
-		struct contact contact = {0};
+		struct contact contact = { 0 };
 		answers(&contact, 0, 100 * second, 0);
 		answers(&contact, 100 * second, 101 * second, jump);
 		assert_false(contact_lasts(&contact, lease_ms));
@@ -65,7 +66,8 @@ static void a_lease_is_renewed_several_times_before_it_runs_out(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(leases_count_from_the_first_answer), cmocka_unit_test(a_silence_begins_them_anew),
+		cmocka_unit_test(leases_count_from_the_first_answer),
+		cmocka_unit_test(a_silence_begins_them_anew),
 		cmocka_unit_test(a_clock_of_the_database_that_is_set_begins_them_anew),
 		cmocka_unit_test(a_lease_is_renewed_several_times_before_it_runs_out),
 	};

@@ -12,7 +12,7 @@
 
 static void expect_text(const char *text, const char *field)
 {
-	cleanup_buffer struct buffer out = {0};
+	cleanup_buffer struct buffer out = { 0 };
 	csv_text(&out, text);
 	assert_string_equal(buffer_string(&out), field);
 }
@@ -43,7 +43,7 @@ static void a_formula_is_text(void **state)
 static void fields_are_parted_by_commas_and_lines_end_with_crlf(void **state)
 {
 	(void)state;
-	cleanup_buffer struct buffer out = {0};
+	cleanup_buffer struct buffer out = { 0 };
 	for (int line = 0; line < 2; line++) {
 		csv_integer(&out, line);
 		csv_text(&out, "a,b");
@@ -56,10 +56,10 @@ static void fields_are_parted_by_commas_and_lines_end_with_crlf(void **state)
 static void a_number_has_the_fewest_digits_that_give_it_back(void **state)
 {
 	(void)state;
-	cleanup_buffer struct buffer first = {0};
+	cleanup_buffer struct buffer first = { 0 };
 	csv_real(&first, 0.1);
 	assert_string_equal(buffer_string(&first), "0.1");
-	cleanup_buffer struct buffer out = {0};
+	cleanup_buffer struct buffer out = { 0 };
 	static const double numbers[] = { 31900, 0.1, 1.0 / 3, 1e300, 123456789.123456789, 4.9e-324 };
 	for (size_t i = 0; i < COUNT(numbers); i++) {
 		buffer_clear(&out);
@@ -71,7 +71,7 @@ static void a_number_has_the_fewest_digits_that_give_it_back(void **state)
 static void an_unknown_number_is_an_empty_field(void **state)
 {
 	(void)state;
-	cleanup_buffer struct buffer out = {0};
+	cleanup_buffer struct buffer out = { 0 };
 	csv_integer(&out, 1);
 	csv_real(&out, (double)NAN);
 	csv_real(&out, (double)INFINITY);

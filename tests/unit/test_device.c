@@ -28,14 +28,30 @@ static void declarations_are_those_of_the_library(void **state)
 static void models_are_named_as_people_name_them(void **state)
 {
 	(void)state;
-	static const struct { const char *product, *model; } cases[] = {
-		{ "NVIDIA H200", "H200" }, { "NVIDIA H100 80GB HBM3", "H100" }, { "NVIDIA H100 PCIe", "H100-PCIe" },
-		{ "NVIDIA H100 NVL", "H100-NVL" }, { "NVIDIA A100-SXM4-80GB", "A100" }, { "NVIDIA A100-SXM4-40GB", "A100" },
-		{ "NVIDIA A100-PCIE-40GB", "A100-PCIE" }, { "Tesla T4", "T4" }, { "Tesla V100-SXM2-16GB", "V100" },
-		{ "NVIDIA L4", "L4" }, { "NVIDIA B200", "B200" }, { "NVIDIA GH200 480GB", "GH200" }, { "NVIDIA GB200", "GB200" },
-		{ "NVIDIA GeForce RTX 4090", "RTX4090" }, { "NVIDIA RTX A6000", "RTX-A6000" }, { "NVIDIA L40S", "L40S" },
-		{ "NVIDIA RTX 6000 Ada Generation", "RTX6000-Ada" }, { "NVIDIA GeForce RTX 3080 Ti", "RTX3080-Ti" },
-		{ "NVIDIA Graphics Device", "GPU" }, { "", "GPU" }, { "NVIDIA <b>X</b>", "bX-b" },
+	static const struct {
+		const char *product, *model;
+	} cases[] = {
+		{ "NVIDIA H200", "H200" },
+		{ "NVIDIA H100 80GB HBM3", "H100" },
+		{ "NVIDIA H100 PCIe", "H100-PCIe" },
+		{ "NVIDIA H100 NVL", "H100-NVL" },
+		{ "NVIDIA A100-SXM4-80GB", "A100" },
+		{ "NVIDIA A100-SXM4-40GB", "A100" },
+		{ "NVIDIA A100-PCIE-40GB", "A100-PCIE" },
+		{ "Tesla T4", "T4" },
+		{ "Tesla V100-SXM2-16GB", "V100" },
+		{ "NVIDIA L4", "L4" },
+		{ "NVIDIA B200", "B200" },
+		{ "NVIDIA GH200 480GB", "GH200" },
+		{ "NVIDIA GB200", "GB200" },
+		{ "NVIDIA GeForce RTX 4090", "RTX4090" },
+		{ "NVIDIA RTX A6000", "RTX-A6000" },
+		{ "NVIDIA L40S", "L40S" },
+		{ "NVIDIA RTX 6000 Ada Generation", "RTX6000-Ada" },
+		{ "NVIDIA GeForce RTX 3080 Ti", "RTX3080-Ti" },
+		{ "NVIDIA Graphics Device", "GPU" },
+		{ "", "GPU" },
+		{ "NVIDIA <b>X</b>", "bX-b" },
 	};
 	cleanup_arena struct arena *arena = arena_new();
 	for (size_t i = 0; i < COUNT(cases); i++)
@@ -72,7 +88,7 @@ static void a_lock_is_held_by_one_at_a_time(void **state)
 	char folder[] = "/tmp/podium-lock-XXXXXX";
 	assert_non_null(mkdtemp(folder));
 	struct device device = { .uuid = "GPU-1" }, other = { .uuid = "GPU-2" };
-	struct error error = {0};
+	struct error error = { 0 };
 	struct device_lock first, second, third;
 	assert_int_equal(device_lock_open(&first, &device, folder, &error), 0);
 	assert_int_equal(device_lock_open(&second, &device, folder, &error), 0);
@@ -91,7 +107,8 @@ static void a_lock_is_held_by_one_at_a_time(void **state)
 	assert_non_null(strstr(error.text, "PODIUM_DEVICE_LOCKS"));
 	for (int i = 0; i < 4; i++) {
 		char path[64];
-		snprintf(path, sizeof path, "%s/podium-GPU-%d.%s", folder, 1 + i / 2, i % 2 ? "lock" : "turn");
+		snprintf(
+			path, sizeof path, "%s/podium-GPU-%d.%s", folder, 1 + i / 2, i % 2 ? "lock" : "turn");
 		assert_int_equal(unlink(path), 0);
 	}
 	assert_int_equal(rmdir(folder), 0);
@@ -100,8 +117,10 @@ static void a_lock_is_held_by_one_at_a_time(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(declarations_are_those_of_the_library), cmocka_unit_test(models_are_named_as_people_name_them),
-		cmocka_unit_test(a_name_that_is_too_long_is_cut), cmocka_unit_test(there_is_always_a_device),
+		cmocka_unit_test(declarations_are_those_of_the_library),
+		cmocka_unit_test(models_are_named_as_people_name_them),
+		cmocka_unit_test(a_name_that_is_too_long_is_cut),
+		cmocka_unit_test(there_is_always_a_device),
 		cmocka_unit_test(a_lock_is_held_by_one_at_a_time),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,7 +10,9 @@
 
 #include <cmocka.h>
 
-static const struct { const char *source, *name; } SOURCES[] = {
+static const struct {
+	const char *source, *name;
+} SOURCES[] = {
 	{ "", "python" },
 	{ "x = 1", "python" },
 	{ "import torch\n", "pytorch" },
@@ -41,7 +43,9 @@ static void the_imports_of_a_source_in_python_tell(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < COUNT(SOURCES); i++)
-		assert_string_equal(dialect_of_source("py", SOURCES[i].source, strlen(SOURCES[i].source))->name, SOURCES[i].name);
+		assert_string_equal(
+			dialect_of_source("py", SOURCES[i].source, strlen(SOURCES[i].source))->name,
+			SOURCES[i].name);
 }
 
 /* The bytes behind the source are nobody's. */

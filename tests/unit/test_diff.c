@@ -15,7 +15,7 @@
 static void expect_rows(const char *a, const char *b, size_t context, const char *expected)
 {
 	cleanup_arena struct arena *arena = arena_new();
-	cleanup_buffer struct buffer got = {0};
+	cleanup_buffer struct buffer got = { 0 };
 	struct diff diff = diff_of(arena, a, strlen(a), b, strlen(b));
 	struct diff_row *rows;
 	bool is_cut;
@@ -39,13 +39,15 @@ static void a_line_that_is_replaced_is_removed_and_added(void **state)
 static void lines_that_only_move_apart_stay(void **state)
 {
 	(void)state;
-	expect_rows("a\nb\nc\na\nb\nb\na\n", "c\nb\na\nb\na\nc\n", 9, "-a\n-b\n c\n+b\n a\n b\n-b\n a\n+c\n");
+	expect_rows(
+		"a\nb\nc\na\nb\nb\na\n", "c\nb\na\nb\na\nc\n", 9, "-a\n-b\n c\n+b\n a\n b\n-b\n a\n+c\n");
 }
 
 static void what_is_far_from_a_change_is_a_gap(void **state)
 {
 	(void)state;
-	expect_rows("1\n2\n3\n4\n5\n6\n7\n8\n9\n", "1\n2\n3\nx\n5\n6\n7\n8\n9\ny\n", 1, "@2\n 3\n-4\n+x\n 5\n@3\n 9\n+y\n");
+	expect_rows("1\n2\n3\n4\n5\n6\n7\n8\n9\n", "1\n2\n3\nx\n5\n6\n7\n8\n9\ny\n", 1,
+		"@2\n 3\n-4\n+x\n 5\n@3\n 9\n+y\n");
 	expect_rows("x\n2\n3\n4\n5\n", "y\n2\n3\n4\n5\n", 2, "-x\n+y\n 2\n 3\n@2\n");
 }
 
@@ -73,8 +75,14 @@ static void rows_have_the_numbers_of_their_lines(void **state)
 	struct diff_row *rows;
 	bool is_cut;
 	assert_int_equal(diff_rows(arena, &diff, 3, 10, &rows, &is_cut), 4);
-	static const struct { enum diff_kind kind; size_t a, b; } expected[] = {
-		{ DIFF_REMOVED, 1, 0 }, { DIFF_SAME, 2, 1 }, { DIFF_ADDED, 0, 2 }, { DIFF_SAME, 3, 3 },
+	static const struct {
+		enum diff_kind kind;
+		size_t a, b;
+	} expected[] = {
+		{ DIFF_REMOVED, 1, 0 },
+		{ DIFF_SAME, 2, 1 },
+		{ DIFF_ADDED, 0, 2 },
+		{ DIFF_SAME, 3, 3 },
 	};
 	for (size_t i = 0; i < COUNT(expected); i++) {
 		assert_int_equal(rows[i].kind, expected[i].kind);
@@ -95,7 +103,7 @@ static void texts_that_have_little_in_common_are_told_coarsely(void **state)
 {
 	(void)state;
 	cleanup_arena struct arena *arena = arena_new();
-	cleanup_buffer struct buffer a = {0}, b = {0};
+	cleanup_buffer struct buffer a = { 0 }, b = { 0 };
 	buffer_text(&a, "same\n");
 	buffer_text(&b, "same\n");
 	append_numbers(&a, 0, 2000);
@@ -111,7 +119,7 @@ static void many_lines_with_few_changes_are_told_exactly(void **state)
 {
 	(void)state;
 	cleanup_arena struct arena *arena = arena_new();
-	cleanup_buffer struct buffer a = {0}, b = {0};
+	cleanup_buffer struct buffer a = { 0 }, b = { 0 };
 	append_numbers(&a, 0, 20000);
 	append_numbers(&b, 1, 10000);
 	buffer_text(&b, "between\n");

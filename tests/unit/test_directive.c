@@ -9,10 +9,13 @@
 
 #include <cmocka.h>
 
-static const struct { const char *source, *leaderboard, *gpus; } GOOD[] = {
+static const struct {
+	const char *source, *leaderboard, *gpus;
+} GOOD[] = {
 	{ "", NULL, "" },
 	{ "import torch\n#!POPCORN leaderboard late\n", NULL, "" },
-	{ "#!POPCORN leaderboard vectoradd\n#!POPCORN gpus H200 A100\n\nimport torch\n", "vectoradd", "H200 A100" },
+	{ "#!POPCORN leaderboard vectoradd\n#!POPCORN gpus H200 A100\n\nimport torch\n", "vectoradd",
+		"H200 A100" },
 	{ "//!POPCORN leaderboard Add\r\n//!POPCORN gpu H200\r\n", "Add", "H200" },
 	{ "#include <x>\n//!POPCORN gpus A\n", NULL, "A" },
 	{ "# comment\n\n#!POPCORN gpus A\n", NULL, "" },
@@ -44,14 +47,18 @@ static void headers_are_read_up_to_the_first_line_of_code(void **state)
 	}
 }
 
-static const struct { const char *source, *part; } BAD[] = {
+static const struct {
+	const char *source, *part;
+} BAD[] = {
 	{ "#!POPCORN\n", "Line 1: !POPCORN says nothing" },
-	{ "# x\n//!POPCORN   \n", "Line 2: !POPCORN says nothing; write `//!POPCORN leaderboard NAME`" },
+	{ "# x\n//!POPCORN   \n",
+		"Line 2: !POPCORN says nothing; write `//!POPCORN leaderboard NAME`" },
 	{ "#!POPCORN leaderboard\n", "Line 1: !POPCORN leaderboard names nothing" },
 	{ "#!POPCORN gpus\n", "Line 1: !POPCORN gpus names nothing; write `#!POPCORN gpus A B`." },
 	{ "# a\r\n# b\r\n#!POPCORN team x\n", "Line 3: there is no directive !POPCORN \"team\"" },
 	{ "#!POPCORN \x1b[31m x\n", "!POPCORN \"\\x1b[31m\"" },
-	{ "#!POPCORN leaderboard a\n#!POPCORN leaderboard a\n", "Line 2: the leaderboard is named twice" },
+	{ "#!POPCORN leaderboard a\n#!POPCORN leaderboard a\n",
+		"Line 2: the leaderboard is named twice" },
 	{ "#!POPCORN gpus A\n#!POPCORN gpu B\n", "Line 2: the GPUs are named twice" },
 	{ "#!POPCORN gpus A,B\n", "Line 1: \"A,B\" contains a comma; separate the GPUs by spaces." },
 };
@@ -62,7 +69,7 @@ static void faulty_directives_are_named_by_their_line(void **state)
 	for (size_t i = 0; i < COUNT(BAD); i++) {
 		cleanup_arena struct arena *arena = arena_new();
 		struct directives directives;
-		struct error error = {0};
+		struct error error = { 0 };
 		assert_int_equal(directives_parse(arena, BAD[i].source, &directives, &error), ERROR_INPUT);
 		if (!strstr(error.text, BAD[i].part))
 			fail_msg("expected a sentence with [%s], got [%s]", BAD[i].part, error.text);

@@ -1,5 +1,5 @@
-/* The parts of the isolated engine that need the CUDA driver, with one that only pretends to be it. tests/gpu/isolated_native
- * is about the real one. */
+/* The parts of the isolated engine that need the CUDA driver, with one that only pretends to be it.
+ * tests/gpu/isolated_native is about the real one. */
 #include "harness/isolated/driver.h"
 #include "harness/isolated/native.h"
 
@@ -118,8 +118,8 @@ static void memory_of_the_gpu_is_mapped_by_two(void **state)
 static void what_cannot_be_had_leaves_nothing_behind(void **state)
 {
 	(void)state;
-	static const char *const calls[] = { "cuMemCreate", "cuMemAddressReserve", "cuMemMap", "cuMemSetAccess", "cuMemExportToShareableHandle",
-		"cuMemImportFromShareableHandle" };
+	static const char *const calls[] = { "cuMemCreate", "cuMemAddressReserve", "cuMemMap",
+		"cuMemSetAccess", "cuMemExportToShareableHandle", "cuMemImportFromShareableHandle" };
 	struct isolated_memory memory, imported;
 	const int before = next_descriptor();
 	for (size_t i = 0; i < COUNT(calls); i++) {
@@ -135,7 +135,8 @@ static void what_cannot_be_had_leaves_nothing_behind(void **state)
 		}
 		pretends->refuses = calls[i];
 		const bool is_imported = i == 0 || i == 4; /* those that an import does not make */
-		assert_int_equal(isolated_memory_import(&imported, 1, memory.bytes, dup(memory.descriptor)), is_imported ? 0 : ISOLATED_FAILED);
+		assert_int_equal(isolated_memory_import(&imported, 1, memory.bytes, dup(memory.descriptor)),
+			is_imported ? 0 : ISOLATED_FAILED);
 		pretends->refuses = NULL;
 		isolated_memory_release(&imported);
 		isolated_memory_release(&memory);
@@ -146,7 +147,12 @@ static void what_cannot_be_had_leaves_nothing_behind(void **state)
 
 /* ---- a call with a head and probes ---- */
 
-struct match { struct isolated_call call; struct isolated_memory output; pid_t contestant; uint8_t seen[3 * isolated_most_probe_bytes]; };
+struct match {
+	struct isolated_call call;
+	struct isolated_memory output;
+	pid_t contestant;
+	uint8_t seen[3 * isolated_most_probe_bytes];
+};
 enum { UNFINISHED = 0x7f, FINISHED = 0x11, LAST = 65536 };
 
 /* Slot 0: writes and is done. Slot 1: is done and has not written. Slot 2: never answers. */
@@ -156,7 +162,8 @@ static int contestant(int page_descriptor, int socket, int memory_descriptor, in
 	struct isolated_page *page;
 	struct isolated_order order;
 	struct isolated_memory output;
-	if (isolated_page_map(page_descriptor, &page) || isolated_memory_import(&output, 1, LAST, memory_descriptor))
+	if (isolated_page_map(page_descriptor, &page)
+		|| isolated_memory_import(&output, 1, LAST, memory_descriptor))
 		return 1;
 	while (!isolated_await(page, socket, &order) && !isolated_stand_by(page, socket)) {
 		if (order.slot == 0)
@@ -173,7 +180,9 @@ typedef int role(int page, int socket, int memory, int gate);
 static void begin_with(struct match *match, role *play)
 {
 	int ends[2], page_descriptor, gate_descriptor;
-	*match = (struct match){ .call = { .command = ISOLATED_CALL, .cpu = -1, .limit_ns = INT64_C(20000000000) } };
+	*match = (struct match){
+		.call = { .command = ISOLATED_CALL, .cpu = -1, .limit_ns = INT64_C(20000000000) }
+	};
 	assert_int_equal(isolated_memory_make(&match->output, 1, LAST), 0);
 	assert_int_equal(isolated_gate_make(&match->call.gate, &gate_descriptor), 0);
 	assert_int_equal(isolated_page_make(&match->call.page, &page_descriptor), 0);
@@ -194,9 +203,13 @@ static void begin(struct match *match)
 {
 	static struct isolated_probe probes[3];
 	begin_with(match, contestant);
-	probes[0] = (struct isolated_probe){ .address = match->output.address, .bytes = 16, .is_cuda = 1 };
-	probes[1] = (struct isolated_probe){ .address = match->output.address + LAST - 4096, .bytes = 4096, .is_cuda = 1 };
-	probes[2] = (struct isolated_probe){ .address = (uintptr_t)&probes[0], .bytes = sizeof probes[0] };
+	probes[0] =
+		(struct isolated_probe){ .address = match->output.address, .bytes = 16, .is_cuda = 1 };
+	probes[1] = (struct isolated_probe){
+		.address = match->output.address + LAST - 4096, .bytes = 4096, .is_cuda = 1
+	};
+	probes[2] =
+		(struct isolated_probe){ .address = (uintptr_t)&probes[0], .bytes = sizeof probes[0] };
 	match->call.gate = NULL;
 	match->call.probes = probes;
 	match->call.probe_count = COUNT(probes);
@@ -230,7 +243,8 @@ static void assert_seen(const struct match *match, uint8_t byte)
 	assert_int_equal(match->seen[16], 0xee);
 	assert_int_equal(match->seen[isolated_most_probe_bytes], byte);
 	assert_int_equal(match->seen[2 * isolated_most_probe_bytes - 1], byte);
-	assert_memory_equal(match->seen + 2 * isolated_most_probe_bytes, match->call.probes, sizeof *match->call.probes);
+	assert_memory_equal(match->seen + 2 * isolated_most_probe_bytes, match->call.probes,
+		sizeof *match->call.probes);
 }
 
 static void probes_see_what_is_there_at_done(void **state)
@@ -301,22 +315,27 @@ static void the_end_of_the_head_is_marked_in_its_stream(void **state)
 
 enum { LINES = 3, PITCH = 4096 };
 
-/* Its GPU waits for the gate. Says "done" with the number of the lines that were right then as the spec. */
-static int wait_at_the_gate(int page_descriptor, int socket, int memory_descriptor, int gate_descriptor)
+/* Its GPU waits for the gate. Says "done" with the number of the lines that were right then as the
+ * spec. */
+static int wait_at_the_gate(
+	int page_descriptor, int socket, int memory_descriptor, int gate_descriptor)
 {
 	struct isolated_page *page;
 	struct isolated_order order;
 	struct isolated_memory mine;
 	struct isolated_gate *gate;
-	if (isolated_page_map(page_descriptor, &page) || isolated_memory_import(&mine, 1, LAST, memory_descriptor)
+	if (isolated_page_map(page_descriptor, &page)
+		|| isolated_memory_import(&mine, 1, LAST, memory_descriptor)
 		|| isolated_gate_map(gate_descriptor, &gate))
 		return 1;
 	while (!isolated_await(page, socket, &order) && !isolated_stand_by(page, socket)) {
-		if (isolated_gate_wait(gate, order.number, mine.address) || isolated_empty_launch() || isolated_cuda.context_wait())
+		if (isolated_gate_wait(gate, order.number, mine.address) || isolated_empty_launch()
+			|| isolated_cuda.context_wait())
 			return 1;
 		uint32_t right = 0;
 		for (uint32_t i = 0; i < LINES; i++)
-			right += ((const uint8_t *)(uintptr_t)mine.address)[i * PITCH + isolated_line_bytes - 1] == order.number + i;
+			right += ((const uint8_t *)(uintptr_t)mine.address)[i * PITCH + isolated_line_bytes - 1]
+				== order.number + i;
 		isolated_done(page, ISOLATED_RETURNED, right, 1);
 	}
 	return 0;
@@ -353,7 +372,8 @@ static void what_is_withheld_is_there_behind_the_gate(void **state)
 static void no_more_is_withheld_than_there_is_room_for(void **state)
 {
 	(void)state;
-	struct isolated_call call = { .command = ISOLATED_CALL, .withheld = { .count = isolated_most_lines + 1 } };
+	struct isolated_call call = { .command = ISOLATED_CALL,
+		.withheld = { .count = isolated_most_lines + 1 } };
 	assert_int_equal(isolated_arm(&call), ISOLATED_FAILED);
 	assert_string_equal(isolated_why(), "A call cannot withhold 257 lines.");
 }
@@ -388,7 +408,8 @@ static void done_is_said_once_the_gpu_has_ended(void **state)
 	page->ready = 7;
 	pretends->refuses = "cuCtxSynchronize";
 	assert_int_equal(isolated_finish(page, ISOLATED_RETURNED, 3, 12.5), ISOLATED_FAILED);
-	assert_string_equal(isolated_why(), "The CUDA driver refused cuCtxSynchronize: PRETEND_ERROR (999).");
+	assert_string_equal(
+		isolated_why(), "The CUDA driver refused cuCtxSynchronize: PRETEND_ERROR (999).");
 	assert_int_equal(page->done, 0);
 	pretends->refuses = NULL;
 	assert_int_equal(isolated_finish(page, ISOLATED_RETURNED, 3, 12.5), 0);
@@ -402,21 +423,29 @@ static void a_gpu_that_is_not_there_has_no_state(void **state)
 {
 	(void)state;
 	struct isolated_device_state seen = { 1, 2, 3, 4, 5 };
-	assert_int_equal(isolated_device_look("GPU-00000000-0000-0000-0000-000000000000", &seen), ISOLATED_FAILED);
+	assert_int_equal(
+		isolated_device_look("GPU-00000000-0000-0000-0000-000000000000", &seen), ISOLATED_FAILED);
 	assert_non_null(strstr(isolated_why(), "NV"));
-	assert_true(isnan(seen.sm_mhz) && isnan(seen.memory_mhz) && isnan(seen.temperature_c) && isnan(seen.power_w) && seen.slowed_by == 0);
+	assert_true(isnan(seen.sm_mhz) && isnan(seen.memory_mhz) && isnan(seen.temperature_c)
+		&& isnan(seen.power_w) && seen.slowed_by == 0);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(declarations_are_those_of_the_library), cmocka_unit_test(a_driver_that_does_not_start_is_told),
-		cmocka_unit_test(memory_of_the_gpu_is_mapped_by_two), cmocka_unit_test(what_cannot_be_had_leaves_nothing_behind),
-		cmocka_unit_test(probes_see_what_is_there_at_done), cmocka_unit_test(a_call_that_fails_is_not_probed),
-		cmocka_unit_test(a_driver_that_refuses_a_probe_is_told), cmocka_unit_test(the_end_of_the_head_is_marked_in_its_stream),
+		cmocka_unit_test(declarations_are_those_of_the_library),
+		cmocka_unit_test(a_driver_that_does_not_start_is_told),
+		cmocka_unit_test(memory_of_the_gpu_is_mapped_by_two),
+		cmocka_unit_test(what_cannot_be_had_leaves_nothing_behind),
+		cmocka_unit_test(probes_see_what_is_there_at_done),
+		cmocka_unit_test(a_call_that_fails_is_not_probed),
+		cmocka_unit_test(a_driver_that_refuses_a_probe_is_told),
+		cmocka_unit_test(the_end_of_the_head_is_marked_in_its_stream),
 		cmocka_unit_test(what_is_withheld_is_there_behind_the_gate),
-		cmocka_unit_test(no_more_is_withheld_than_there_is_room_for), cmocka_unit_test(a_gate_that_the_gpu_cannot_see_is_told),
-		cmocka_unit_test(done_is_said_once_the_gpu_has_ended), cmocka_unit_test(a_gpu_that_is_not_there_has_no_state),
+		cmocka_unit_test(no_more_is_withheld_than_there_is_room_for),
+		cmocka_unit_test(a_gate_that_the_gpu_cannot_see_is_told),
+		cmocka_unit_test(done_is_said_once_the_gpu_has_ended),
+		cmocka_unit_test(a_gpu_that_is_not_there_has_no_state),
 	};
 	return cmocka_run_group_tests(tests, load, NULL);
 }

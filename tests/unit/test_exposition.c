@@ -13,13 +13,15 @@
 static void no_label_ends_its_line_or_itself(void **state)
 {
 	(void)state;
-	cleanup_buffer struct buffer out = {0};
+	cleanup_buffer struct buffer out = { 0 };
 	exposition_family(&out, "a_total", "counter", "What a is.");
 	exposition_count(&out, "a_total", UINT64_MAX, NULL);
 	exposition_count(&out, "a_total", 1, "worker", "x\"} 9\na_total 7 \\", "gpu", "\xff", NULL);
 	exposition_real(&out, "a_total", 0.25, "worker", (const char *)NULL, NULL);
-	assert_string_equal(out.data, "# HELP a_total What a is.\n# TYPE a_total counter\na_total 18446744073709551615\n"
-		"a_total{worker=\"x\\\"} 9\\\\x0aa_total 7 \\\\\",gpu=\"\\\\xff\"} 1\na_total{worker=\"\"} 0.25\n");
+	assert_string_equal(out.data,
+		"# HELP a_total What a is.\n# TYPE a_total counter\na_total 18446744073709551615\n"
+		"a_total{worker=\"x\\\"} 9\\\\x0aa_total 7 \\\\\",gpu=\"\\\\xff\"} 1\na_total{worker=\"\"} "
+	    "0.25\n");
 }
 
 static void every_route_has_a_place_of_its_own_and_the_rest_share_one(void **state)
@@ -34,14 +36,16 @@ static void every_route_has_a_place_of_its_own_and_the_rest_share_one(void **sta
 	for (size_t i = 0; i < count; i++)
 		meter_end(meter_begin(), i, i % 2 ? 200 : 999);
 	meter_end(meter_begin(), SIZE_MAX, 404);
-	cleanup_buffer struct buffer out = {0};
+	cleanup_buffer struct buffer out = { 0 };
 	meter_write(&out);
 	size_t rows = 0;
 	for (const char *at = out.data; (at = strstr(at, "\npodium_http_requests_total{")); at++)
 		rows++;
 	assert_int_equal(rows, count + 1);
-	assert_non_null(strstr(out.data, "podium_http_requests_total{route=\"none\",method=\"any\",status=\"404\"} 1\n"));
-	assert_non_null(strstr(out.data, "podium_http_requests_total{route=\"none\",method=\"any\",status=\"other\"} 1\n"));
+	assert_non_null(strstr(
+		out.data, "podium_http_requests_total{route=\"none\",method=\"any\",status=\"404\"} 1\n"));
+	assert_non_null(strstr(out.data,
+		"podium_http_requests_total{route=\"none\",method=\"any\",status=\"other\"} 1\n"));
 	assert_non_null(strstr(out.data, "podium_http_requests_in_work 0\n"));
 	assert_null(strstr(out.data, "method=\"any\",status=\"200\""));
 }

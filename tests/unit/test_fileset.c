@@ -17,7 +17,8 @@
 
 static char LONG_NAME[260], LARGE[5 * 1024 * 1024];
 
-static int read_zip(struct arena *arena, const struct buffer *zip, struct fileset *set, struct error *error)
+static int read_zip(
+	struct arena *arena, const struct buffer *zip, struct fileset *set, struct error *error)
 {
 	*set = fileset_make(arena);
 	return fileset_from_zip(set, zip->data, zip->length, error);
@@ -28,7 +29,7 @@ static void assert_refused(const struct buffer *zip, const char *part)
 {
 	cleanup_arena struct arena *arena = arena_new();
 	struct fileset set;
-	struct error error = {0};
+	struct error error = { 0 };
 	assert_int_not_equal(read_zip(arena, zip, &set, &error), 0);
 	if (!strstr(error.text, part))
 		fail_msg("expected a sentence with [%s], got [%s]", part, error.text);
@@ -39,12 +40,15 @@ static void a_zip_gives_its_files_without_debris_and_folders(void **state)
 {
 	(void)state;
 	static const struct zip_entry entries[] = {
-		{ .name = "task/" }, { .name = "task/task.yml", .bytes = "lang: py\n", .attributes = FILE_MODE },
-		{ .name = "task/samples/" }, { .name = "task/samples/a.py", .bytes = "pass" },
-		{ .name = "__MACOSX/task/._task.yml", .bytes = "x" }, { .name = "task/.DS_Store", .bytes = "x" },
+		{ .name = "task/" },
+		{ .name = "task/task.yml", .bytes = "lang: py\n", .attributes = FILE_MODE },
+		{ .name = "task/samples/" },
+		{ .name = "task/samples/a.py", .bytes = "pass" },
+		{ .name = "__MACOSX/task/._task.yml", .bytes = "x" },
+		{ .name = "task/.DS_Store", .bytes = "x" },
 		{ .name = "task/__pycache__/a.pyc", .bytes = "x" },
 	};
-	cleanup_buffer struct buffer zip = {0};
+	cleanup_buffer struct buffer zip = { 0 };
 	cleanup_arena struct arena *arena = arena_new();
 	make_zip(&zip, entries, COUNT(entries));
 	struct fileset set;
@@ -61,8 +65,9 @@ static void a_zip_gives_its_files_without_debris_and_folders(void **state)
 static void two_folders_at_the_top_stay(void **state)
 {
 	(void)state;
-	static const struct zip_entry entries[] = { { .name = "a/x", .bytes = "1" }, { .name = "ab/x", .bytes = "2" } };
-	cleanup_buffer struct buffer zip = {0};
+	static const struct zip_entry entries[] = { { .name = "a/x", .bytes = "1" },
+		{ .name = "ab/x", .bytes = "2" } };
+	cleanup_buffer struct buffer zip = { 0 };
 	cleanup_arena struct arena *arena = arena_new();
 	make_zip(&zip, entries, COUNT(entries));
 	struct fileset set;
@@ -74,10 +79,11 @@ static void two_folders_at_the_top_stay(void **state)
 static void deflated_files_come_out_whole(void **state)
 {
 	(void)state;
-	cleanup_buffer struct buffer text = {0}, zip = {0};
+	cleanup_buffer struct buffer text = { 0 }, zip = { 0 };
 	for (int i = 0; i < 20000; i++)
 		buffer_printf(&text, "line %d\n", i * 7919);
-	const struct zip_entry entries[] = { { .name = "a.txt", .bytes = text.data }, { .name = "µ.txt", .bytes = "b" } };
+	const struct zip_entry entries[] = { { .name = "a.txt", .bytes = text.data },
+		{ .name = "µ.txt", .bytes = "b" } };
 	assert_true(make_deflated_zip(&zip, entries, COUNT(entries)));
 	assert_true(zip.length < text.length);
 	cleanup_arena struct arena *arena = arena_new();
@@ -100,8 +106,10 @@ static const struct {
 	{ { { .name = "/" }, { .name = "a", .bytes = "x" } }, "is absolute" },
 	{ { { .name = "C:/evil.py", .bytes = "x" } }, "begins with a drive letter" },
 	{ { { .name = "a\\b.py", .bytes = "x" } }, "contains a backslash" },
-	{ { { .name = "a\0b.py", .name_length = 6, .bytes = "x" } }, "\"a\\x00b.py\" contains a NUL byte" },
-	{ { { .name = "a\x1b[31m.py", .bytes = "x" } }, "\"a\\x1b[31m.py\" contains a control character" },
+	{ { { .name = "a\0b.py", .name_length = 6, .bytes = "x" } },
+		"\"a\\x00b.py\" contains a NUL byte" },
+	{ { { .name = "a\x1b[31m.py", .bytes = "x" } },
+		"\"a\\x1b[31m.py\" contains a control character" },
 	{ { { .name = "a\nb.py", .bytes = "x" } }, "contains a control character" },
 	{ { { .name = "a\u202eyp.gpj", .bytes = "x" } }, "contains a control character" },
 	{ { { .name = "a\xff.py", .bytes = "x" } }, "\"a\\xff.py\" is not UTF-8" },
@@ -109,17 +117,26 @@ static const struct {
 	{ { { .name = "a//b.py", .bytes = "x" } }, "contains an empty part" },
 	{ { { .name = LONG_NAME, .bytes = "x" } }, "is longer than 200 bytes" },
 	{ { { .name = "1/2/3/4/5/6/7/8/9.py", .bytes = "x" } }, "more than 8 folders deep" },
-	{ { { .name = "link.py", .bytes = "/etc/passwd", .attributes = LINK_MODE } }, "\"link.py\" is a link" },
-	{ { { .name = "device", .bytes = "x", .attributes = DEVICE_MODE } }, "\"device\" is neither a file nor a folder" },
-	{ { { .name = "secret.py", .bytes = "xxxxxxxxxxxxx", .flags = 1 } }, "\"secret.py\" is encrypted" },
-	{ { { .name = "lzma.py", .bytes = "x", .method = 14 } }, "\"lzma.py\" uses compression method 14" },
-	{ { { .name = "a.py", .bytes = "1" }, { .name = "a.py", .bytes = "2" } }, "\"a.py\" is there twice" },
-	{ { { .name = "Eval.py", .bytes = "1" }, { .name = "eval.py", .bytes = "2" } }, "differ only in upper and lower case" },
-	{ { { .name = "a/b", .bytes = "1" }, { .name = "a", .bytes = "2" } }, "\"a\" is a file and also a folder (of \"a/b\")" },
+	{ { { .name = "link.py", .bytes = "/etc/passwd", .attributes = LINK_MODE } },
+		"\"link.py\" is a link" },
+	{ { { .name = "device", .bytes = "x", .attributes = DEVICE_MODE } },
+		"\"device\" is neither a file nor a folder" },
+	{ { { .name = "secret.py", .bytes = "xxxxxxxxxxxxx", .flags = 1 } },
+		"\"secret.py\" is encrypted" },
+	{ { { .name = "lzma.py", .bytes = "x", .method = 14 } },
+		"\"lzma.py\" uses compression method 14" },
+	{ { { .name = "a.py", .bytes = "1" }, { .name = "a.py", .bytes = "2" } },
+		"\"a.py\" is there twice" },
+	{ { { .name = "Eval.py", .bytes = "1" }, { .name = "eval.py", .bytes = "2" } },
+		"differ only in upper and lower case" },
+	{ { { .name = "a/b", .bytes = "1" }, { .name = "a", .bytes = "2" } },
+		"\"a\" is a file and also a folder (of \"a/b\")" },
 	{ { { .name = "A/" }, { .name = "a", .bytes = "2" } }, "is a file and also a folder" },
-	{ { { .name = "broken.py", .bytes = "print(1)", .crc_error = 1 } }, "\"broken.py\" is damaged: its checksum" },
+	{ { { .name = "broken.py", .bytes = "print(1)", .crc_error = 1 } },
+		"\"broken.py\" is damaged: its checksum" },
 	{ { { .name = "folder/" }, { .name = "__MACOSX/x", .bytes = "1" } }, "holds no files" },
-	{ { { .name = "large", .bytes = LARGE, .length = sizeof LARGE } }, "\"large\" unpacks to more than 4 MiB" },
+	{ { { .name = "large", .bytes = LARGE, .length = sizeof LARGE } },
+		"\"large\" unpacks to more than 4 MiB" },
 };
 
 static void every_bad_entry_is_refused_by_its_own_sentence(void **state)
@@ -127,7 +144,7 @@ static void every_bad_entry_is_refused_by_its_own_sentence(void **state)
 	(void)state;
 	memset(LONG_NAME, 'n', sizeof LONG_NAME - 1);
 	for (size_t i = 0; i < COUNT(BAD_ENTRIES); i++) {
-		cleanup_buffer struct buffer zip = {0};
+		cleanup_buffer struct buffer zip = { 0 };
 		make_zip(&zip, BAD_ENTRIES[i].entries, BAD_ENTRIES[i].entries[1].name ? 2 : 1);
 		assert_refused(&zip, BAD_ENTRIES[i].part);
 	}
@@ -136,7 +153,10 @@ static void every_bad_entry_is_refused_by_its_own_sentence(void **state)
 static void what_is_no_zip_is_called_by_its_name(void **state)
 {
 	(void)state;
-	static const struct { struct buffer bytes; const char *part; } cases[] = {
+	static const struct {
+		struct buffer bytes;
+		const char *part;
+	} cases[] = {
 		{ { "", 0, 0 }, "The file is empty" },
 		{ { "lang: py", 8, 0 }, "is not a zip" },
 		{ { "\x1f\x8b\x08", 3, 0 }, "gzip file" },
@@ -154,8 +174,9 @@ static void what_is_no_zip_is_called_by_its_name(void **state)
 static void a_zip_cut_anywhere_is_refused(void **state)
 {
 	(void)state;
-	static const struct zip_entry entries[] = { { .name = "a.py", .bytes = "pass" }, { .name = "b.py", .bytes = "pass" } };
-	cleanup_buffer struct buffer zip = {0};
+	static const struct zip_entry entries[] = { { .name = "a.py", .bytes = "pass" },
+		{ .name = "b.py", .bytes = "pass" } };
+	cleanup_buffer struct buffer zip = { 0 };
 	make_zip(&zip, entries, COUNT(entries));
 	for (size_t length = 4; length < zip.length; length++) {
 		const struct buffer cut = { zip.data, length, 0 };
@@ -167,7 +188,7 @@ static void bytes_around_the_archive_are_refused(void **state)
 {
 	(void)state;
 	static const struct zip_entry entry = { .name = "a.py", .bytes = "pass" };
-	cleanup_buffer struct buffer zip = {0}, before = {0};
+	cleanup_buffer struct buffer zip = { 0 }, before = { 0 };
 	buffer_text(&before, "#!/bin/sh\n");
 	make_zip(&zip, &entry, 1);
 	buffer_append(&before, zip.data, zip.length);
@@ -179,14 +200,17 @@ static void bytes_around_the_archive_are_refused(void **state)
 static void a_bomb_is_stopped_while_it_is_unpacked(void **state)
 {
 	(void)state;
-	static const struct zip_entry bomb = { .name = "zeros", .bytes = LARGE, .length = 3 * 1024 * 1024 };
-	cleanup_buffer struct buffer zip = {0};
+	static const struct zip_entry bomb = {
+		.name = "zeros", .bytes = LARGE, .length = 3 * 1024 * 1024
+	};
+	cleanup_buffer struct buffer zip = { 0 };
 	assert_true(make_deflated_zip(&zip, &bomb, 1));
 	assert_true(zip.length < 10000);
 	assert_refused(&zip, "more than 200 times its packed size");
 	/* The same with headers that call it ten bytes long. */
 	for (size_t at = 0; at + 30 < zip.length; at++) {
-		bool local = memcmp(zip.data + at, "PK\3\4", 4) == 0, central = memcmp(zip.data + at, "PK\1\2", 4) == 0;
+		bool local = memcmp(zip.data + at, "PK\3\4", 4) == 0,
+			 central = memcmp(zip.data + at, "PK\1\2", 4) == 0;
 		if (local || central)
 			memcpy(zip.data + at + (local ? 22 : 24), "\x0a\0\0\0", 4);
 	}
@@ -200,7 +224,7 @@ static void many_files_are_counted_together(void **state)
 	struct zip_entry *entries = arena_array(arena, struct zip_entry, fileset_most_entries + 1);
 	for (size_t i = 0; i <= fileset_most_entries; i++)
 		entries[i] = (struct zip_entry){ .name = arena_printf(arena, "f%zu", i), .bytes = "x" };
-	cleanup_buffer struct buffer fits = {0}, many = {0}, crowd = {0}, total = {0};
+	cleanup_buffer struct buffer fits = { 0 }, many = { 0 }, crowd = { 0 }, total = { 0 };
 	make_zip(&fits, entries, fileset_most_files);
 	struct fileset set;
 	assert_int_equal(read_zip(arena, &fits, &set, NULL), 0);
@@ -215,7 +239,9 @@ static void many_files_are_counted_together(void **state)
 	for (size_t i = 0; i < 4 * 1024 * 1024; i += 64)
 		noise[i] = (char)next_random(&random);
 	for (size_t i = 0; i < 5; i++)
-		entries[i] = (struct zip_entry){ .name = entries[i].name, .bytes = noise, .length = 4 * 1024 * 1024 };
+		entries[i] = (struct zip_entry){
+			.name = entries[i].name, .bytes = noise, .length = 4 * 1024 * 1024
+		};
 	assert_true(make_deflated_zip(&total, entries, 5));
 	assert_refused(&total, "unpacks to more than 16 MiB (counted up to its entry \"f4\")");
 }
@@ -223,7 +249,7 @@ static void many_files_are_counted_together(void **state)
 static void an_entry_in_a_method_that_libzip_knows_is_refused_too(void **state)
 {
 	(void)state;
-	cleanup_buffer struct buffer zip = {0};
+	cleanup_buffer struct buffer zip = { 0 };
 	const struct zip_entry entry = { .name = "a.py", .bytes = "pass", .method = ZIP_CM_BZIP2 };
 	if (!make_deflated_zip(&zip, &entry, 1)) /* a libzip without bzip2 cannot make one */
 		skip();
@@ -234,11 +260,14 @@ static void mutated_zips_never_give_a_bad_path(void **state)
 {
 	(void)state;
 	static const struct zip_entry entries[] = {
-		{ .name = "task/task.yml", .bytes = "lang: py\ndescription: words and words and words and words and words\n" },
-		{ .name = "task/eval.py", .bytes = "import os\nimport sys\nimport os\nimport sys\n", .attributes = FILE_MODE },
+		{ .name = "task/task.yml",
+			.bytes = "lang: py\ndescription: words and words and words and words and words\n" },
+		{ .name = "task/eval.py",
+			.bytes = "import os\nimport sys\nimport os\nimport sys\n",
+			.attributes = FILE_MODE },
 		{ .name = "task/samples/right.py", .bytes = "pass\n" },
 	};
-	cleanup_buffer struct buffer plain = {0}, deflated = {0}, bad = {0};
+	cleanup_buffer struct buffer plain = { 0 }, deflated = { 0 }, bad = { 0 };
 	make_zip(&plain, entries, COUNT(entries));
 	assert_true(make_deflated_zip(&deflated, entries, COUNT(entries)));
 	uint64_t random = 20261121;
@@ -248,7 +277,7 @@ static void mutated_zips_never_give_a_bad_path(void **state)
 		mutate(&bad, from->data, from->length, &random);
 		cleanup_arena struct arena *arena = arena_new();
 		struct fileset set;
-		struct error error = {0};
+		struct error error = { 0 };
 		if (read_zip(arena, &bad, &set, &error)) {
 			assert_true(*error.text);
 			continue;
@@ -262,7 +291,9 @@ static void mutated_zips_never_give_a_bad_path(void **state)
 
 /* Folders. */
 
-struct folder { char path[64]; };
+struct folder {
+	char path[64];
+};
 
 static void write_file(const char *folder, const char *name, size_t length)
 {
@@ -303,7 +334,7 @@ static void assert_folder_refused(const char *path, const char *part)
 {
 	cleanup_arena struct arena *arena = arena_new();
 	struct fileset set = fileset_make(arena);
-	struct error error = {0};
+	struct error error = { 0 };
 	assert_int_not_equal(fileset_from_folder(&set, path, &error), 0);
 	if (!strstr(error.text, part))
 		fail_msg("expected a sentence with [%s], got [%s]", part, error.text);
@@ -368,9 +399,10 @@ int main(void)
 		cmocka_unit_test(many_files_are_counted_together),
 		cmocka_unit_test(an_entry_in_a_method_that_libzip_knows_is_refused_too),
 		cmocka_unit_test(mutated_zips_never_give_a_bad_path),
-		cmocka_unit_test_setup_teardown(a_folder_gives_its_files_in_the_order_of_their_paths, make_folder, remove_folder),
-		cmocka_unit_test_setup_teardown(links_special_files_and_large_files_in_a_folder_are_refused, make_folder,
-			remove_folder),
+		cmocka_unit_test_setup_teardown(
+			a_folder_gives_its_files_in_the_order_of_their_paths, make_folder, remove_folder),
+		cmocka_unit_test_setup_teardown(links_special_files_and_large_files_in_a_folder_are_refused,
+			make_folder, remove_folder),
 		cmocka_unit_test(quotes_are_safe_for_a_terminal_and_short),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -38,7 +38,9 @@ static void bytes_beyond_the_cache_take_the_time_of_memory(void **state)
 	(void)state;
 	struct floor_case one = { .bytes = "mib * 1024 * 1024", .case_line = "mib: 96", .gpu = "H200" };
 	assert_near(floor_ns(&one), 36 * mib / 4800);
-	assert_objection(&one, 4100, "4.100 µs for 101 MB would be 24.6 TB/s; the memory of H200 moves 4.8 TB/s, and its cache can spare it "
+	assert_objection(&one, 4100,
+		"4.100 µs for 101 MB would be 24.6 TB/s; the memory of H200 moves 4.8 TB/s, and its cache "
+	    "can spare it "
 		"62.9 MB at most.");
 	one.case_line = "mib: 6000";
 	assert_near(floor_ns(&one), 5940 * mib / 4800);
@@ -50,7 +52,9 @@ static void bytes_beyond_the_cache_take_the_time_of_memory(void **state)
 static void a_warm_cache_spares_its_size_twice(void **state)
 {
 	(void)state;
-	struct floor_case one = { .bytes = "mib * 1024 * 1024", .case_line = "mib: 6000", .gpu = "H200", .warm = true };
+	struct floor_case one = {
+		.bytes = "mib * 1024 * 1024", .case_line = "mib: 6000", .gpu = "H200", .warm = true
+	};
 	assert_near(floor_ns(&one), 5880 * mib / 4800);
 }
 
@@ -59,7 +63,9 @@ static void what_fits_into_the_cache_is_held_against_the_speed_of_caches(void **
 	(void)state;
 	struct floor_case one = { .bytes = "mib * 1024 * 1024", .case_line = "mib: 40", .gpu = "H200" };
 	assert_near(floor_ns(&one), 40 * mib / 38400);
-	assert_objection(&one, 600, "600.0 ns for 41.9 MB would be 69.9 TB/s; the memory of H200 moves 4.8 TB/s, and even its cache moves "
+	assert_objection(&one, 600,
+		"600.0 ns for 41.9 MB would be 69.9 TB/s; the memory of H200 moves 4.8 TB/s, and even its "
+	    "cache moves "
 		"less than 38.4 TB/s.");
 	assert_false(is_held(&one, 40 * mib / 38400 / 1.049));
 	one.case_line = "mib: 1";
@@ -70,11 +76,15 @@ static void what_fits_into_the_cache_is_held_against_the_speed_of_caches(void **
 static void operations_take_the_time_of_the_fastest_units(void **state)
 {
 	(void)state;
-	struct floor_case one = { .flops = "2 * n ** 3", .case_line = "n: 8192; dtype: float64", .gpu = "H200" };
+	struct floor_case one = {
+		.flops = "2 * n ** 3", .case_line = "n: 8192; dtype: float64", .gpu = "H200"
+	};
 	double least = 2 * pow(8192, 3) / 1979e3;
 	assert_near(floor_ns(&one), least);
 	assert_false(is_held(&one, least / 1.09));
-	assert_objection(&one, 400000, "400.0 µs for 1.1 TFLOP would be 2.75 PFLOP/s; the fastest units of H200 make 1.98 PFLOP/s.");
+	assert_objection(&one, 400000,
+		"400.0 µs for 1.1 TFLOP would be 2.75 PFLOP/s; the fastest units of H200 make 1.98 "
+	    "PFLOP/s.");
 	one.gpu = "B200";
 	assert_near(floor_ns(&one), 2 * pow(8192, 3) / 9000e3);
 }
@@ -82,19 +92,22 @@ static void operations_take_the_time_of_the_fastest_units(void **state)
 static void the_greater_of_two_floors_counts(void **state)
 {
 	(void)state;
-	struct floor_case one = { .flops = "flops", .bytes = "bytes", .case_line = "flops: 1e12; bytes: 1e9", .gpu = "H200" };
+	struct floor_case one = {
+		.flops = "flops", .bytes = "bytes", .case_line = "flops: 1e12; bytes: 1e9", .gpu = "H200"
+	};
 	assert_near(floor_ns(&one), 1e12 / 1979e3);
 	one.case_line = "flops: 1e9; bytes: 1e10";
 	assert_near(floor_ns(&one), (1e10 - 60 * mib) / 4800);
 }
 
-/* Times that kernels were measured with must pass on every board: 90 % of the memory's rate with the cache helping as much as
- * it can, in both engines, and 80 % of the fastest units. */
+/* Times that kernels were measured with must pass on every board: 90 % of the memory's rate with
+ * the cache helping as much as it can, in both engines, and 80 % of the fastest units. */
 static void honest_times_are_never_held(void **state)
 {
 	(void)state;
-	static const char *const gpus[] = { "B200", "GB200", "H200", "H200-NVL", "GH200", "H100", "H100-NVL", "H100-PCIe", "A100",
-		"A100-PCIe", "L40S", "L40", "L4", "A10", "T4", "V100", "RTX4090", "RTX3090" };
+	static const char *const gpus[] = { "B200", "GB200", "H200", "H200-NVL", "GH200", "H100",
+		"H100-NVL", "H100-PCIe", "A100", "A100-PCIe", "L40S", "L40", "L4", "A10", "T4", "V100",
+		"RTX4090", "RTX3090" };
 	cleanup_arena struct arena *arena = arena_new();
 	for (size_t i = 0; i < COUNT(gpus); i++) {
 		const struct gpu_peaks *peaks = peaks_find(gpus[i]);
@@ -104,29 +117,47 @@ static void honest_times_are_never_held(void **state)
 			assert_true(peaks->most_tflop_s >= peaks->tflop_s[type]);
 		for (double bytes = 1; bytes < 1e12; bytes *= 1.7)
 			for (int warm = 0; warm < 2; warm++) {
-				struct floor_case one = { .bytes = "bytes", .gpu = gpus[i], .warm = warm,
+				struct floor_case one = { .bytes = "bytes",
+					.gpu = gpus[i],
+					.warm = warm,
 					.case_line = arena_printf(arena, "bytes: %.0f", bytes) };
 				double spared = peaks->l2_mib * mib * (1 + warm);
-				double from_cache = bytes / (6 * peaks->memory_gb_s), from_memory = (bytes - spared) / (.9 * peaks->memory_gb_s);
+				double from_cache = bytes / (6 * peaks->memory_gb_s),
+					   from_memory = (bytes - spared) / (.9 * peaks->memory_gb_s);
 				assert_false(is_held(&one, fmax(fmax(from_cache, from_memory), 1000)));
 			}
 		for (double flops = 1e9; flops < 1e15; flops *= 3) {
-			struct floor_case one = { .flops = "flops", .gpu = gpus[i], .case_line = arena_printf(arena, "flops: %.0f", flops) };
+			struct floor_case one = { .flops = "flops",
+				.gpu = gpus[i],
+				.case_line = arena_printf(arena, "flops: %.0f", flops) };
 			assert_false(is_held(&one, fmax(flops / (.8 * peaks->most_tflop_s * 1e3), 1000)));
 		}
 	}
 }
 
-/* float16 addition of size * size on an H200, as measured; one of them beside a null that had drifted. */
+/* float16 addition of size * size on an H200, as measured; one of them beside a null that had
+ * drifted. */
 static void measured_times_are_not_held(void **state)
 {
 	(void)state;
-	static const struct { const char *line; double ns; } measured[] = {
-		{ "size: 256", 960 }, { "size: 256", 2570 }, { "size: 1024", 2980 }, { "size: 2048", 7300 }, { "size: 3072", 14400 },
-		{ "size: 4096", 24190 }, { "size: 4096", 21320 }, { "size: 8192", 92540 },
+	static const struct {
+		const char *line;
+		double ns;
+	} measured[] = {
+		{ "size: 256", 960 },
+		{ "size: 256", 2570 },
+		{ "size: 1024", 2980 },
+		{ "size: 2048", 7300 },
+		{ "size: 3072", 14400 },
+		{ "size: 4096", 24190 },
+		{ "size: 4096", 21320 },
+		{ "size: 8192", 92540 },
 	};
 	for (size_t i = 0; i < COUNT(measured); i++) {
-		struct floor_case one = { .bytes = "6 * size * size", .flops = "size * size", .case_line = measured[i].line, .gpu = "H200" };
+		struct floor_case one = { .bytes = "6 * size * size",
+			.flops = "size * size",
+			.case_line = measured[i].line,
+			.gpu = "H200" };
 		assert_false(is_held(&one, measured[i].ns));
 	}
 }
@@ -136,13 +167,18 @@ static void without_formulas_only_a_launch_is_known(void **state)
 	(void)state;
 	static const struct floor_case cases[] = {
 		{ .case_line = "size: 5", .gpu = "H200" },
-		{ .bytes = "8 * other", .flops = "n", .case_line = "size: 5", .gpu = "H200" }, /* formulas that do not fit the case */
+		{ .bytes = "8 * other",
+			.flops = "n",
+			.case_line = "size: 5",
+			.gpu = "H200" }, /* formulas that do not fit the case */
 		{ .bytes = "1e15 * size", .flops = "1e18 * size", .case_line = "size: 5", .gpu = "MI300X" },
 	};
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		assert_near(floor_ns(&cases[i]), 500);
 		assert_false(is_held(&cases[i], 500));
-		assert_objection(&cases[i], 499.9, "499.9 ns is less than any kernel takes: from its launch to its end at least 500.0 ns pass.");
+		assert_objection(&cases[i], 499.9,
+			"499.9 ns is less than any kernel takes: from its launch to its end at least 500.0 ns "
+		    "pass.");
 		assert_true(is_held(&cases[i], 1));
 		assert_false(is_held(&cases[i], NAN));
 	}
@@ -159,7 +195,9 @@ static void a_cpu_has_no_floor(void **state)
 static void several_gpus_are_as_fast_together(void **state)
 {
 	(void)state;
-	struct floor_case one = { .bytes = "bytes", .flops = "1e15", .case_line = "bytes: 1e11; world_size: 4", .gpu = "H200" };
+	struct floor_case one = {
+		.bytes = "bytes", .flops = "1e15", .case_line = "bytes: 1e11; world_size: 4", .gpu = "H200"
+	};
 	assert_near(floor_ns(&one), 1e15 / (4 * 1979e3));
 	one.flops = NULL;
 	assert_near(floor_ns(&one), (1e11 - 4 * 60 * mib) / (4 * 4800));

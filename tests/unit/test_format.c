@@ -14,9 +14,19 @@
 static void a_duration_has_a_fitting_unit_and_four_digits(void **state)
 {
 	(void)state;
-	static const struct { double ns; const char *text; } cases[] = {
-		{ 0.5, "0.500 ns" }, { 312, "312.0 ns" }, { 999.4, "999.4 ns" }, { 999.96, "1.000 µs" }, { 31900, "31.90 µs" },
-		{ 999951, "1.000 ms" }, { 1204000, "1.204 ms" }, { 2.5e9, "2.500 s" }, { 1234e9, "1234 s" },
+	static const struct {
+		double ns;
+		const char *text;
+	} cases[] = {
+		{ 0.5, "0.500 ns" },
+		{ 312, "312.0 ns" },
+		{ 999.4, "999.4 ns" },
+		{ 999.96, "1.000 µs" },
+		{ 31900, "31.90 µs" },
+		{ 999951, "1.000 ms" },
+		{ 1204000, "1.204 ms" },
+		{ 2.5e9, "2.500 s" },
+		{ 1234e9, "1234 s" },
 	};
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		format_text out;
@@ -77,10 +87,18 @@ static void an_error_is_given_in_the_unit_of_its_duration(void **state)
 static void both_ends_of_a_range_have_the_digits_that_tell_them_apart(void **state)
 {
 	(void)state;
-	static const struct { double low, high; const char *text; } cases[] = {
-		{ 31820, 32010, "31.82 to 32.01 µs" }, { 99.5, 100.5, "99.5 to 100.5 ns" }, { 999000, 1001000, "0.999 to 1.001 ms" },
-		{ 363000, 363050, "363.00 to 363.05 µs" }, { -5, 20, "-5.00 to 20.00 ns" }, { 500, 500, "500.0 ns" },
-		{ (double)NAN, 5, "" }, { 5, (double)INFINITY, "" },
+	static const struct {
+		double low, high;
+		const char *text;
+	} cases[] = {
+		{ 31820, 32010, "31.82 to 32.01 µs" },
+		{ 99.5, 100.5, "99.5 to 100.5 ns" },
+		{ 999000, 1001000, "0.999 to 1.001 ms" },
+		{ 363000, 363050, "363.00 to 363.05 µs" },
+		{ -5, 20, "-5.00 to 20.00 ns" },
+		{ 500, 500, "500.0 ns" },
+		{ (double)NAN, 5, "" },
+		{ 5, (double)INFINITY, "" },
 	};
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		format_text out;
@@ -92,9 +110,16 @@ static void both_ends_of_a_range_have_the_digits_that_tell_them_apart(void **sta
 static void a_small_error_gets_the_digits_that_show_it(void **state)
 {
 	(void)state;
-	static const struct { double ns, half; const char *text; } cases[] = {
-		{ 363000, 60, "363.0 ± 0.1 µs" }, { 363000, 40, "363.00 ± 0.04 µs" }, { 1234567, 0.4, "1.235 ms" },
-		{ 1234567, 0.6, "1.234567 ± 0.000001 ms" }, { 1234567, 1e-3, "1.235 ms" }, { 5, 7, "5.000 ± 7.000 ns" },
+	static const struct {
+		double ns, half;
+		const char *text;
+	} cases[] = {
+		{ 363000, 60, "363.0 ± 0.1 µs" },
+		{ 363000, 40, "363.00 ± 0.04 µs" },
+		{ 1234567, 0.4, "1.235 ms" },
+		{ 1234567, 0.6, "1.234567 ± 0.000001 ms" },
+		{ 1234567, 1e-3, "1.235 ms" },
+		{ 5, 7, "5.000 ± 7.000 ns" },
 	};
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		format_text out;
@@ -106,8 +131,15 @@ static void a_small_error_gets_the_digits_that_show_it(void **state)
 static void a_gap_is_a_percentage_above_the_best(void **state)
 {
 	(void)state;
-	static const struct { double ns, best; const char *text; } cases[] = {
-		{ 100, 100, "" }, { 104.2, 100, "+4.2 %" }, { 100.01, 100, "+<0.1 %" }, { 2500, 100, "25.0×" }, { 50, 100, "" },
+	static const struct {
+		double ns, best;
+		const char *text;
+	} cases[] = {
+		{ 100, 100, "" },
+		{ 104.2, 100, "+4.2 %" },
+		{ 100.01, 100, "+<0.1 %" },
+		{ 2500, 100, "25.0×" },
+		{ 50, 100, "" },
 	};
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		format_text out;
@@ -136,15 +168,16 @@ static void times_are_read_as_utc_and_written_back(void **state)
 static void a_date_is_that_of_the_calendar(void **state)
 {
 	(void)state;
-	for (int64_t seconds = -70000000000; seconds < 250000000000; seconds += 86400 * 29 + 12345) { /* from before 0 until 9892 */
+	for (int64_t seconds = -70000000000; seconds < 250000000000;
+		 seconds += 86400 * 29 + 12345) { /* from before 0 until 9892 */
 		format_text out, expected;
 		struct tm utc;
 		gmtime_r(&(time_t){ seconds }, &utc);
 		if (utc.tm_year < -1900)
 			continue;
 		format_iso(out, seconds * 1000);
-		snprintf(expected, sizeof expected, "%04d-%02d-%02dT%02d:%02d:%02d.000Z", utc.tm_year + 1900, utc.tm_mon + 1, utc.tm_mday, utc.tm_hour,
-			utc.tm_min, utc.tm_sec);
+		snprintf(expected, sizeof expected, "%04d-%02d-%02dT%02d:%02d:%02d.000Z",
+			utc.tm_year + 1900, utc.tm_mon + 1, utc.tm_mday, utc.tm_hour, utc.tm_min, utc.tm_sec);
 		assert_string_equal(out, expected);
 	}
 }
@@ -152,8 +185,15 @@ static void a_date_is_that_of_the_calendar(void **state)
 static void an_integer_has_all_its_digits(void **state)
 {
 	(void)state;
-	static const struct { int64_t number; const char *text; } cases[] = {
-		{ 0, "0" }, { 7, "7" }, { -10, "-10" }, { INT64_MAX, "9223372036854775807" }, { INT64_MIN, "-9223372036854775808" },
+	static const struct {
+		int64_t number;
+		const char *text;
+	} cases[] = {
+		{ 0, "0" },
+		{ 7, "7" },
+		{ -10, "-10" },
+		{ INT64_MAX, "9223372036854775807" },
+		{ INT64_MIN, "-9223372036854775808" },
 	};
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		format_text out;
@@ -165,7 +205,8 @@ static void an_integer_has_all_its_digits(void **state)
 static void a_date_that_does_not_exist_is_refused(void **state)
 {
 	(void)state;
-	static const char *const bad[] = { "", "tomorrow", "2026-02-31", "2026-13-01", "2026-11-21 06:10 CET", "99999-01-01" };
+	static const char *const bad[] = { "", "tomorrow", "2026-02-31", "2026-13-01",
+		"2026-11-21 06:10 CET", "99999-01-01" };
 	for (size_t i = 0; i < COUNT(bad); i++) {
 		int64_t ms;
 		assert_int_equal(parse_utc(bad[i], &ms), -1);
@@ -175,10 +216,19 @@ static void a_date_that_does_not_exist_is_refused(void **state)
 static void relative_times_read_as_words(void **state)
 {
 	(void)state;
-	static const struct { int64_t seconds; const char *text; } cases[] = {
-		{ 0, "just now" }, { -4, "just now" }, { -59, "59 seconds ago" }, { -60, "1 minute ago" }, { 3600, "in 1 hour" },
-		{ 2 * 86400 + 4 * 3600 + 5, "in 2 days 4 hours" }, { -(11 * 3600 + 1800), "11 hours ago" },
-		{ -3 * 3600 - 1200, "3 hours 20 minutes ago" }, { 400 * 86400, "in 1 year 35 days" },
+	static const struct {
+		int64_t seconds;
+		const char *text;
+	} cases[] = {
+		{ 0, "just now" },
+		{ -4, "just now" },
+		{ -59, "59 seconds ago" },
+		{ -60, "1 minute ago" },
+		{ 3600, "in 1 hour" },
+		{ 2 * 86400 + 4 * 3600 + 5, "in 2 days 4 hours" },
+		{ -(11 * 3600 + 1800), "11 hours ago" },
+		{ -3 * 3600 - 1200, "3 hours 20 minutes ago" },
+		{ 400 * 86400, "in 1 year 35 days" },
 	};
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		format_text out;
@@ -190,8 +240,14 @@ static void relative_times_read_as_words(void **state)
 static void sizes_are_in_powers_of_a_thousand(void **state)
 {
 	(void)state;
-	static const struct { uint64_t bytes; const char *text; } cases[] = {
-		{ 0, "0 bytes" }, { 999, "999 bytes" }, { 12500, "12.5 kB" }, { 150754820096, "151 GB" },
+	static const struct {
+		uint64_t bytes;
+		const char *text;
+	} cases[] = {
+		{ 0, "0 bytes" },
+		{ 999, "999 bytes" },
+		{ 12500, "12.5 kB" },
+		{ 150754820096, "151 GB" },
 	};
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		format_text out;
@@ -203,9 +259,19 @@ static void sizes_are_in_powers_of_a_thousand(void **state)
 static void what_a_program_took_is_said_in_as_many_digits_as_were_measured(void **state)
 {
 	(void)state;
-	static const struct { int64_t ms; const char *text; } cases[] = {
-		{ 0, "0 ms" }, { 22, "22 ms" }, { 999, "999 ms" }, { 1000, "1.00 s" }, { 1358, "1.36 s" }, { 9999, "10.0 s" }, { 75249, "75.2 s" },
-		{ -1, "" }, { INT64_MIN, "" },
+	static const struct {
+		int64_t ms;
+		const char *text;
+	} cases[] = {
+		{ 0, "0 ms" },
+		{ 22, "22 ms" },
+		{ 999, "999 ms" },
+		{ 1000, "1.00 s" },
+		{ 1358, "1.36 s" },
+		{ 9999, "10.0 s" },
+		{ 75249, "75.2 s" },
+		{ -1, "" },
+		{ INT64_MIN, "" },
 	};
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		format_text out;

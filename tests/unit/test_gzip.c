@@ -13,7 +13,7 @@ static void what_is_packed_comes_out_again(void **state)
 	(void)state;
 	static const size_t sizes[] = { 0, 1, 65536, 3000001 };
 	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-		cleanup_buffer struct buffer bytes = {0}, packed = {0}, again = {0};
+		cleanup_buffer struct buffer bytes = { 0 }, packed = { 0 }, again = { 0 };
 		uint32_t mixed = 1;
 		for (size_t k = 0; k < sizes[i]; k++)
 			buffer_byte(&bytes, k % 3 ? (char)((mixed = mixed * 1664525 + 1013904223) >> 24) : 'x');
@@ -28,7 +28,7 @@ static void what_is_packed_comes_out_again(void **state)
 static void what_is_damaged_cut_or_a_bomb_is_refused(void **state)
 {
 	(void)state;
-	cleanup_buffer struct buffer zeros = {0}, packed = {0}, out = {0};
+	cleanup_buffer struct buffer zeros = { 0 }, packed = { 0 }, out = { 0 };
 	for (int i = 0; i < 1000000; i++)
 		buffer_byte(&zeros, '\0');
 	assert_int_equal(gzip_pack(zeros.data, zeros.length, &packed, NULL), 0);

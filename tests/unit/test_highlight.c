@@ -1,4 +1,5 @@
-/* Source code in colours: what is a comment, a string, a number, a keyword, a directive, in Python and in CUDA C++. */
+/* Source code in colours: what is a comment, a string, a number, a keyword, a directive, in Python
+ * and in CUDA C++. */
 #include "cgi/highlight.h"
 #include "lib/scope.h"
 
@@ -13,7 +14,7 @@
 /* Each stretch in brackets with a letter for its kind; plain ones without. */
 static void expect(enum source_language language, const char *code, const char *expected)
 {
-	cleanup_buffer struct buffer got = {0};
+	cleanup_buffer struct buffer got = { 0 };
 	struct tokenizer tokenizer = { language, code, code };
 	struct token token;
 	while (token_next(&tokenizer, &token)) {
@@ -29,7 +30,8 @@ static void python_has_comments_strings_numbers_keywords_and_decorators(void **s
 {
 	(void)state;
 	expect(SOURCE_PYTHON, "x = 1  # one\ny", "x = n[1]  c[# one]\ny");
-	expect(SOURCE_PYTHON, "@torch.jit.script\ndef f(a): return a @ b", "d[@torch.jit.script]\nk[def] f(a): k[return] a @ b");
+	expect(SOURCE_PYTHON, "@torch.jit.script\ndef f(a): return a @ b",
+		"d[@torch.jit.script]\nk[def] f(a): k[return] a @ b");
 	expect(SOURCE_PYTHON, "  @cache\nx", "  d[@cache]\nx");
 	expect(SOURCE_PYTHON, "definition in_x = None", "definition in_x = k[None]");
 	expect(SOURCE_PYTHON, "0x1F + 1_000.5e-3j - .5 - a1", "n[0x1F] + n[1_000.5e-3j] - n[.5] - a1");
@@ -49,9 +51,12 @@ static void strings_of_python_may_have_prefixes_and_many_lines(void **state)
 static void cuda_has_its_own_words(void **state)
 {
 	(void)state;
-	expect(SOURCE_CUDA, "#include <a.h>\n# define X 1\nint a#b;", "d[#include] <a.h>\nd[# define] X n[1]\nk[int] a#b;");
-	expect(SOURCE_CUDA, "__global__ void f(const float *x) {}", "k[__global__] k[void] f(k[const] k[float] *x) {}");
-	expect(SOURCE_CUDA, "a / b // c\\\nstill\nd /* e\n*/ f", "a / b c[// c\\\nstill]\nd c[/* e\n*/] f");
+	expect(SOURCE_CUDA, "#include <a.h>\n# define X 1\nint a#b;",
+		"d[#include] <a.h>\nd[# define] X n[1]\nk[int] a#b;");
+	expect(SOURCE_CUDA, "__global__ void f(const float *x) {}",
+		"k[__global__] k[void] f(k[const] k[float] *x) {}");
+	expect(SOURCE_CUDA, "a / b // c\\\nstill\nd /* e\n*/ f",
+		"a / b c[// c\\\nstill]\nd c[/* e\n*/] f");
 	expect(SOURCE_CUDA, "/* never closed", "c[/* never closed]");
 	expect(SOURCE_CUDA, "1'000'000u + 0x1p-3f + 1.5e+3", "n[1'000'000u] + n[0x1p-3f] + n[1.5e+3]");
 	expect(SOURCE_CUDA, "'\\'' L\"x\" u8\"y\" interior", "s['\\''] s[L\"x\"] s[u8\"y\"] interior");
@@ -85,19 +90,23 @@ static void the_ending_tells_the_language(void **state)
 
 static void expect_html(const char *code, const char *expected)
 {
-	cleanup_buffer struct buffer out = {0};
+	cleanup_buffer struct buffer out = { 0 };
 	html_code(&out, code, "x.py");
 	assert_string_equal(buffer_string(&out), expected);
 }
 
-#define LINE(n, text) "<span class=\"line\" id=\"L" n "\"><a class=\"line-number\" href=\"#L" n "\">" n "</a>" text "\n</span>"
+#define LINE(n, text) \
+	"<span class=\"line\" id=\"L" n "\"><a class=\"line-number\" href=\"#L" n "\">" n "</a>" text \
+	"\n</span>"
 
 static void lines_are_numbered_escaped_and_linkable(void **state)
 {
 	(void)state;
-	expect_html("if a<b:\r\n\r\n  x", LINE("1", "<span class=\"keyword\">if</span> a&lt;b:") LINE("2", "") LINE("3", "  x"));
-	expect_html("'''<\n>'''\n", LINE("1", "<span class=\"string\">&#39;&#39;&#39;&lt;</span>")
-		LINE("2", "<span class=\"string\">&gt;&#39;&#39;&#39;</span>"));
+	expect_html("if a<b:\r\n\r\n  x",
+		LINE("1", "<span class=\"keyword\">if</span> a&lt;b:") LINE("2", "") LINE("3", "  x"));
+	expect_html("'''<\n>'''\n",
+		LINE("1", "<span class=\"string\">&#39;&#39;&#39;&lt;</span>")
+			LINE("2", "<span class=\"string\">&gt;&#39;&#39;&#39;</span>"));
 	expect_html("# c\r\n", LINE("1", "<span class=\"comment\"># c</span>"));
 	expect_html("", "");
 	expect_html("\n", LINE("1", ""));
@@ -106,9 +115,11 @@ static void lines_are_numbered_escaped_and_linkable(void **state)
 static void several_on_a_page_have_names_of_their_own(void **state)
 {
 	(void)state;
-	cleanup_buffer struct buffer out = {0};
+	cleanup_buffer struct buffer out = { 0 };
 	html_code_of(&out, "x\n", "x.py", "a b\".py");
-	assert_string_equal(buffer_string(&out), "<span class=\"line\" id=\"a%20b%22.py-L1\"><a class=\"line-number\" href=\"#a%20b%22.py-L1\">1</a>x\n</span>");
+	assert_string_equal(buffer_string(&out),
+		"<span class=\"line\" id=\"a%20b%22.py-L1\"><a class=\"line-number\" "
+	    "href=\"#a%20b%22.py-L1\">1</a>x\n</span>");
 }
 
 int main(void)

@@ -15,7 +15,10 @@
 #include <cmocka.h>
 
 /* A host that is put together from files. */
-struct place { char root[64]; struct host host; };
+struct place {
+	char root[64];
+	struct host host;
+};
 
 static void make_folders(char *path)
 {
@@ -41,7 +44,8 @@ static int open_place(void **state)
 	struct place *place = calloc(1, sizeof *place);
 	strcpy(place->root, "/tmp/podium-host.XXXXXX");
 	assert_non_null(mkdtemp(place->root));
-	place->host = (struct host){ .arena = arena_new(), .root = place->root, .directory = place->root };
+	place->host =
+		(struct host){ .arena = arena_new(), .root = place->root, .directory = place->root };
 	*state = place;
 	return 0;
 }
@@ -63,14 +67,18 @@ static const char *look(const struct place *place, const char *name)
 	json_t *checks = host_checks(&place->host), *check;
 	const char *said = NULL;
 	size_t i;
-	json_array_foreach(checks, i, check) {
+	json_array_foreach(checks, i, check)
+	{
 		const char *state = json_string_value(json_object_get(check, "state"));
 		if (strcmp(json_string_value(json_object_get(check, "name")), name) != 0)
 			continue;
-		said = arena_printf(place->host.arena, "%s: %s", state, json_string_value(json_object_get(check, "found")));
+		said = arena_printf(
+			place->host.arena, "%s: %s", state, json_string_value(json_object_get(check, "found")));
 		/* What is not good says what it costs and how to mend it. */
-		assert_int_equal(json_is_string(json_object_get(check, "costs")), strcmp(state, "good") != 0);
-		assert_int_equal(json_is_string(json_object_get(check, "mend")), strcmp(state, "good") != 0);
+		assert_int_equal(
+			json_is_string(json_object_get(check, "costs")), strcmp(state, "good") != 0);
+		assert_int_equal(
+			json_is_string(json_object_get(check, "mend")), strcmp(state, "good") != 0);
 	}
 	json_decref(checks);
 	assert_non_null(said);
@@ -79,20 +87,33 @@ static const char *look(const struct place *place, const char *name)
 
 static void files_of_the_kernel_are_put_into_words(void **state)
 {
-	static const struct { const char *path, *text, *name, *said; } cases[] = {
-		{ "/proc/meminfo", "MemTotal: 24684084 kB\nMemAvailable: 1000000 kB\nSwapTotal: 0 kB\n", "swap", "good: none" },
-		{ "/proc/meminfo", "MemTotal: 24684084 kB\nMemAvailable: 1000000 kB\n", "memory", "good: 25.3 GB, of which 1.0 GB are available" },
-		{ "/proc/meminfo", "MemTotal: 4000000 kB\nMemAvailable: 1000000 kB\n", "memory", "warning: 4.1 GB, of which 1.0 GB are available" },
-		{ "/proc/meminfo", "SwapTotal: 8000000 kB\nSwapFree: 2000000 kB\n", "swap", "warning: 8.2 GB, of which 6.1 GB are used" },
-		{ "/proc/sys/kernel/yama/ptrace_scope", "1\n", "ptrace", "good: kernel.yama.ptrace_scope is 1" },
-		{ "/proc/sys/kernel/yama/ptrace_scope", "0\n", "ptrace", "warning: kernel.yama.ptrace_scope is 0" },
-		{ "/proc/sys/kernel/core_pattern", "core\n", "core dumps", "good: no program is started when one crashes" },
-		{ "/proc/sys/kernel/core_pattern", "|/usr/lib/crash %p\n", "core dumps", "warning: each crash starts the program \"/usr/lib/crash %p\"" },
-		{ "/sys/devices/system/clocksource/clocksource0/current_clocksource", "tsc\n", "clock source", "good: tsc" },
-		{ "/sys/devices/system/clocksource/clocksource0/current_clocksource", "hpet\n", "clock source", "warning: hpet" },
-		{ "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "performance\n", "processor clock", "good: the governor is performance" },
-		{ "/sys/devices/system/cpu/cpu12/cpufreq/scaling_governor", "powersave\n", "processor clock",
-			"warning: the governor is not the same for all cores" },
+	static const struct {
+		const char *path, *text, *name, *said;
+	} cases[] = {
+		{ "/proc/meminfo", "MemTotal: 24684084 kB\nMemAvailable: 1000000 kB\nSwapTotal: 0 kB\n",
+			"swap", "good: none" },
+		{ "/proc/meminfo", "MemTotal: 24684084 kB\nMemAvailable: 1000000 kB\n", "memory",
+			"good: 25.3 GB, of which 1.0 GB are available" },
+		{ "/proc/meminfo", "MemTotal: 4000000 kB\nMemAvailable: 1000000 kB\n", "memory",
+			"warning: 4.1 GB, of which 1.0 GB are available" },
+		{ "/proc/meminfo", "SwapTotal: 8000000 kB\nSwapFree: 2000000 kB\n", "swap",
+			"warning: 8.2 GB, of which 6.1 GB are used" },
+		{ "/proc/sys/kernel/yama/ptrace_scope", "1\n", "ptrace",
+			"good: kernel.yama.ptrace_scope is 1" },
+		{ "/proc/sys/kernel/yama/ptrace_scope", "0\n", "ptrace",
+			"warning: kernel.yama.ptrace_scope is 0" },
+		{ "/proc/sys/kernel/core_pattern", "core\n", "core dumps",
+			"good: no program is started when one crashes" },
+		{ "/proc/sys/kernel/core_pattern", "|/usr/lib/crash %p\n", "core dumps",
+			"warning: each crash starts the program \"/usr/lib/crash %p\"" },
+		{ "/sys/devices/system/clocksource/clocksource0/current_clocksource", "tsc\n",
+			"clock source", "good: tsc" },
+		{ "/sys/devices/system/clocksource/clocksource0/current_clocksource", "hpet\n",
+			"clock source", "warning: hpet" },
+		{ "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "performance\n",
+			"processor clock", "good: the governor is performance" },
+		{ "/sys/devices/system/cpu/cpu12/cpufreq/scaling_governor", "powersave\n",
+			"processor clock", "warning: the governor is not the same for all cores" },
 	};
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		put(*state, cases[i].path, cases[i].text);
@@ -103,7 +124,8 @@ static void files_of_the_kernel_are_put_into_words(void **state)
 static void what_the_kernel_does_not_say_is_no_fault(void **state)
 {
 	assert_string_equal(look(*state, "clock source"), "good: the kernel does not say which");
-	assert_string_equal(look(*state, "processor clock"), "good: it is not for this system to choose");
+	assert_string_equal(
+		look(*state, "processor clock"), "good: it is not for this system to choose");
 	assert_string_equal(look(*state, "ptrace"), "warning: not restricted: the kernel has no Yama");
 }
 
@@ -135,10 +157,14 @@ static void people_get_it_in_words_and_faults_are_counted(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(files_of_the_kernel_are_put_into_words, open_place, close_place),
-		cmocka_unit_test_setup_teardown(what_the_kernel_does_not_say_is_no_fault, open_place, close_place),
-		cmocka_unit_test_setup_teardown(a_folder_for_jobs_that_is_not_there_is_a_fault, open_place, close_place),
-		cmocka_unit_test_setup_teardown(people_get_it_in_words_and_faults_are_counted, open_place, close_place),
+		cmocka_unit_test_setup_teardown(
+			files_of_the_kernel_are_put_into_words, open_place, close_place),
+		cmocka_unit_test_setup_teardown(
+			what_the_kernel_does_not_say_is_no_fault, open_place, close_place),
+		cmocka_unit_test_setup_teardown(
+			a_folder_for_jobs_that_is_not_there_is_a_fault, open_place, close_place),
+		cmocka_unit_test_setup_teardown(
+			people_get_it_in_words_and_faults_are_counted, open_place, close_place),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
-/* Calls of the isolated engine: answers that come, come late, out of turn or never; the head that goes before, and probes behind. */
+/* Calls of the isolated engine: answers that come, come late, out of turn or never; the head that
+ * goes before, and probes behind. */
 #include "harness/isolated/native.h"
 
 #include "lib/scope.h"
@@ -55,7 +56,8 @@ static void numbers_of_calls_begin_again_after_the_last_one(void **state)
 	(void)state;
 	struct match match;
 	begin(&match, serve);
-	match.call.page->armed = match.call.page->called = match.call.page->done = match.call.number = UINT32_MAX - 1;
+	match.call.page->armed = match.call.page->called = match.call.page->done = match.call.number =
+		UINT32_MAX - 1;
 	match.call.page->ready = UINT32_MAX - 1;
 	for (int i = 0; i < 4; i++)
 		assert_int_equal(call_once(&match), 0);
@@ -264,7 +266,11 @@ static int ready_with_another_number(struct hands *hands)
 static void answers_out_of_turn_are_violations(void **state)
 {
 	(void)state;
-	static const struct { int (*contestant)(struct hands *); bool is_ready; const char *words; } cases[] = {
+	static const struct {
+		int (*contestant)(struct hands *);
+		bool is_ready;
+		const char *words;
+	} cases[] = {
 		{ done_before_called, true, "before it was called" },
 		{ done_with_another_number, true, "\"done\" says 2" },
 		{ ready_with_another_number, false, "\"ready\" says 3" },
@@ -322,7 +328,8 @@ static int end_with_what_is_asked(struct hands *hands)
 	static const double own[] = { NAN, INFINITY, -1, 0, 12.5 };
 	for (;;) {
 		struct isolated_order order = stand_by(hands);
-		isolated_done(hands->page, order.slot < COUNT(own) ? ISOLATED_RAISED : order.slot, UINT32_MAX, own[order.slot % COUNT(own)]);
+		isolated_done(hands->page, order.slot < COUNT(own) ? ISOLATED_RAISED : order.slot,
+			UINT32_MAX, own[order.slot % COUNT(own)]);
 	}
 	return 0;
 }
@@ -467,7 +474,8 @@ static void a_probe_sees_what_is_there_at_done(void **state)
 	uint8_t seen[2 * isolated_most_probe_bytes];
 	begin(&match, finish_late);
 	struct isolated_probe probes[] = {
-		{ .address = (uintptr_t)&match.shared[511], .bytes = 12 }, { .address = (uintptr_t)&match.shared[512], .bytes = 4 },
+		{ .address = (uintptr_t)&match.shared[511], .bytes = 12 },
+		{ .address = (uintptr_t)&match.shared[512], .bytes = 4 },
 	};
 	match.call.probes = probes;
 	match.call.probe_count = COUNT(probes);
@@ -504,19 +512,25 @@ static void a_probe_has_a_size(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_call_is_answered), cmocka_unit_test(many_calls_are_answered),
-		cmocka_unit_test(numbers_of_calls_begin_again_after_the_last_one), cmocka_unit_test(only_calls_can_be_armed),
+		cmocka_unit_test(a_call_is_answered),
+		cmocka_unit_test(many_calls_are_answered),
+		cmocka_unit_test(numbers_of_calls_begin_again_after_the_last_one),
+		cmocka_unit_test(only_calls_can_be_armed),
 		cmocka_unit_test(one_that_was_announced_is_ready_when_it_is_armed),
 		cmocka_unit_test(a_contestant_that_ends_is_noticed),
 		cmocka_unit_test(the_last_answer_of_a_contestant_that_ends_counts),
-		cmocka_unit_test(a_contestant_that_never_answers_is_given_up), cmocka_unit_test(a_late_answer_is_an_answer),
+		cmocka_unit_test(a_contestant_that_never_answers_is_given_up),
+		cmocka_unit_test(a_late_answer_is_an_answer),
 		cmocka_unit_test(the_judge_waits_on_for_as_long_as_it_is_told),
-		cmocka_unit_test(the_end_of_the_judge_is_noticed), cmocka_unit_test(answers_out_of_turn_are_violations),
-		cmocka_unit_test(a_second_answer_is_a_violation), cmocka_unit_test(what_a_call_ended_with_is_checked),
+		cmocka_unit_test(the_end_of_the_judge_is_noticed),
+		cmocka_unit_test(answers_out_of_turn_are_violations),
+		cmocka_unit_test(a_second_answer_is_a_violation),
+		cmocka_unit_test(what_a_call_ended_with_is_checked),
 		cmocka_unit_test(the_clock_starts_when_the_head_has_ended),
 		cmocka_unit_test(who_is_done_before_the_head_took_no_time),
 		cmocka_unit_test(what_is_no_answer_is_none_before_the_head_either),
-		cmocka_unit_test(a_head_that_never_ends_is_given_up), cmocka_unit_test(a_probe_sees_what_is_there_at_done),
+		cmocka_unit_test(a_head_that_never_ends_is_given_up),
+		cmocka_unit_test(a_probe_sees_what_is_there_at_done),
 		cmocka_unit_test(a_probe_has_a_size),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

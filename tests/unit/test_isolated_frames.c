@@ -9,7 +9,8 @@ static void a_frame_arrives_as_it_was_sent(void **state)
 	(void)state;
 	int ends[2];
 	open_channel(ends);
-	cleanup_free struct isolated_frame *sent = frame_of(ISOLATED_SPEC, "what it returned"), *got = frame_of(ISOLATED_TEXT, "");
+	cleanup_free struct isolated_frame *sent = frame_of(ISOLATED_SPEC, "what it returned"),
+									   *got = frame_of(ISOLATED_TEXT, "");
 	sent->length = isolated_most_content_bytes;
 	sent->content[isolated_most_content_bytes - 1] = 9;
 	assert_int_equal(isolated_send(ends[0], sent, NULL), 0);
@@ -58,8 +59,11 @@ static void send_raw(int socket, const void *bytes, size_t length, size_t descri
 		message.msg_control = control;
 		message.msg_controllen = CMSG_SPACE(sizeof(int) * descriptor_count);
 		struct cmsghdr *head = CMSG_FIRSTHDR(&message);
-		*head = (struct cmsghdr){ .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(sizeof(int) * descriptor_count) };
-		memset(CMSG_DATA(head), 0, sizeof(int) * descriptor_count); /* standard input, again and again */
+		*head = (struct cmsghdr){ .cmsg_level = SOL_SOCKET,
+			.cmsg_type = SCM_RIGHTS,
+			.cmsg_len = CMSG_LEN(sizeof(int) * descriptor_count) };
+		memset(CMSG_DATA(head), 0,
+			sizeof(int) * descriptor_count); /* standard input, again and again */
 	}
 	assert_int_equal(sendmsg(socket, &message, 0), length);
 }
@@ -67,15 +71,25 @@ static void send_raw(int socket, const void *bytes, size_t length, size_t descri
 static void a_frame_that_is_none_is_a_violation(void **state)
 {
 	(void)state;
-	static const struct { uint32_t kind, length, says, unused; size_t bytes, brings; const char *words; } cases[] = {
-		{ ISOLATED_SPEC, 0, 0, 0, isolated_frame_bytes - 1, 0, "size" }, { ISOLATED_SPEC, 0, 0, 0, isolated_frame_bytes + 1, 0, "size" },
-		{ ISOLATED_SPEC, 0, 0, 0, 1, 0, "size" }, { ISOLATED_SPEC, 0, 0, 0, 0, 0, "size" },
-		{ 0, 0, 0, 0, isolated_frame_bytes, 0, "kind 0" }, { ISOLATED_FRAMES, 0, 0, 0, isolated_frame_bytes, 0, "kind 10" },
-		{ ISOLATED_SPEC, isolated_most_content_bytes + 1, 0, 0, isolated_frame_bytes, 0, "more than it can have" },
+	static const struct {
+		uint32_t kind, length, says, unused;
+		size_t bytes, brings;
+		const char *words;
+	} cases[] = {
+		{ ISOLATED_SPEC, 0, 0, 0, isolated_frame_bytes - 1, 0, "size" },
+		{ ISOLATED_SPEC, 0, 0, 0, isolated_frame_bytes + 1, 0, "size" },
+		{ ISOLATED_SPEC, 0, 0, 0, 1, 0, "size" },
+		{ ISOLATED_SPEC, 0, 0, 0, 0, 0, "size" },
+		{ 0, 0, 0, 0, isolated_frame_bytes, 0, "kind 0" },
+		{ ISOLATED_FRAMES, 0, 0, 0, isolated_frame_bytes, 0, "kind 10" },
+		{ ISOLATED_SPEC, isolated_most_content_bytes + 1, 0, 0, isolated_frame_bytes, 0,
+			"more than it can have" },
 		{ ISOLATED_SPEC, 0, 1, 0, isolated_frame_bytes, 0, "not the descriptors" },
 		{ ISOLATED_SPEC, 0, 0, 1, isolated_frame_bytes, 0, "not the descriptors" },
-		{ ISOLATED_SPEC, 0, 0, 0, isolated_frame_bytes, 1, "descriptors" }, { ISOLATED_SPEC, 0, 1, 0, isolated_frame_bytes, 1, "nobody" },
-		{ ISOLATED_SPEC, 0, 4, 0, isolated_frame_bytes, 5, "descriptors" }, { ISOLATED_SPEC, 0, 64, 0, isolated_frame_bytes, 64, "descriptors" },
+		{ ISOLATED_SPEC, 0, 0, 0, isolated_frame_bytes, 1, "descriptors" },
+		{ ISOLATED_SPEC, 0, 1, 0, isolated_frame_bytes, 1, "nobody" },
+		{ ISOLATED_SPEC, 0, 4, 0, isolated_frame_bytes, 5, "descriptors" },
+		{ ISOLATED_SPEC, 0, 64, 0, isolated_frame_bytes, 64, "descriptors" },
 		{ ISOLATED_SPEC, 0, 0, 0, 1, 64, "descriptors" },
 	};
 	cleanup_free uint8_t *bytes = calloc(1, isolated_frame_bytes + 1);
@@ -83,7 +97,8 @@ static void a_frame_that_is_none_is_a_violation(void **state)
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		int ends[2], descriptors[isolated_most_descriptors];
 		open_channel(ends);
-		memcpy(bytes, (uint32_t[]){ cases[i].kind, cases[i].length, cases[i].says, cases[i].unused }, 16);
+		memcpy(bytes,
+			(uint32_t[]){ cases[i].kind, cases[i].length, cases[i].says, cases[i].unused }, 16);
 		const int before = next_descriptor();
 		send_raw(ends[0], bytes, cases[i].bytes, cases[i].brings);
 		assert_violation(receive(ends[1], got), cases[i].words);
@@ -91,7 +106,9 @@ static void a_frame_that_is_none_is_a_violation(void **state)
 		/* Who takes descriptors takes no wrong frame, either, and keeps none of its descriptors. */
 		if (cases[i].brings != 1 || !cases[i].says) {
 			send_raw(ends[0], bytes, cases[i].bytes, cases[i].brings);
-			assert_int_equal(isolated_receive(ends[1], got, descriptors, plenty_ms * INT64_C(1000000)), ISOLATED_VIOLATION);
+			assert_int_equal(
+				isolated_receive(ends[1], got, descriptors, plenty_ms * INT64_C(1000000)),
+				ISOLATED_VIOLATION);
 			assert_int_equal(next_descriptor(), before);
 			assert_int_equal(descriptors[0], -1);
 		}
@@ -115,7 +132,8 @@ static void nothing_comes_within_the_limit(void **state)
 static void the_last_words_arrive_before_the_end(void **state)
 {
 	(void)state;
-	cleanup_free struct isolated_frame *sent = frame_of(ISOLATED_TEXT, "no such kernel"), *got = frame_of(ISOLATED_TEXT, "");
+	cleanup_free struct isolated_frame *sent = frame_of(ISOLATED_TEXT, "no such kernel"),
+									   *got = frame_of(ISOLATED_TEXT, "");
 	for (int has_unread = 0; has_unread < 2; has_unread++) {
 		int ends[2];
 		open_channel(ends);
@@ -174,8 +192,10 @@ static void what_is_no_frame_is_not_sent(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_frame_arrives_as_it_was_sent), cmocka_unit_test(descriptors_arrive_with_a_frame),
-		cmocka_unit_test(a_frame_that_is_none_is_a_violation), cmocka_unit_test(nothing_comes_within_the_limit),
+		cmocka_unit_test(a_frame_arrives_as_it_was_sent),
+		cmocka_unit_test(descriptors_arrive_with_a_frame),
+		cmocka_unit_test(a_frame_that_is_none_is_a_violation),
+		cmocka_unit_test(nothing_comes_within_the_limit),
 		cmocka_unit_test(the_last_words_arrive_before_the_end),
 		cmocka_unit_test(who_does_not_read_does_not_hold_up_a_sender_that_is_left),
 		cmocka_unit_test(what_is_no_frame_is_not_sent),

@@ -14,7 +14,8 @@ static int write_into_what_comes(struct hands *hands)
 	struct isolated_memory memory;
 	struct isolated_frame *frame = calloc(1, sizeof *frame);
 	int descriptors[isolated_most_descriptors];
-	if (!frame || isolated_receive(hands->socket, frame, descriptors, -1) || frame->kind != ISOLATED_OUTPUTS)
+	if (!frame || isolated_receive(hands->socket, frame, descriptors, -1)
+		|| frame->kind != ISOLATED_OUTPUTS)
 		return 1;
 	if (isolated_memory_import(&memory, 0, *(uint64_t *)(void *)frame->content, descriptors[0]))
 		return 2;
@@ -60,7 +61,8 @@ static void the_size_of_memory_is_sealed(void **state)
 	(void)state;
 	struct isolated_memory memory;
 	assert_int_equal(isolated_memory_make(&memory, 0, 10000), 0);
-	assert_int_equal(fcntl(memory.descriptor, F_GET_SEALS), F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
+	assert_int_equal(
+		fcntl(memory.descriptor, F_GET_SEALS), F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
 	assert_int_equal(ftruncate(memory.descriptor, 0), -1);
 	assert_int_equal(ftruncate(memory.descriptor, 1 << 20), -1);
 	assert_int_equal(fcntl(memory.descriptor, F_ADD_SEALS, F_SEAL_WRITE), -1);
@@ -75,7 +77,8 @@ static void memory_that_is_smaller_than_said_is_refused(void **state)
 	int ends[2];
 	assert_int_equal(isolated_memory_make(&memory, 0, 8192), 0);
 	const int before = next_descriptor();
-	assert_int_equal(isolated_memory_import(&imported, 0, 8193, dup(memory.descriptor)), ISOLATED_FAILED);
+	assert_int_equal(
+		isolated_memory_import(&imported, 0, 8193, dup(memory.descriptor)), ISOLATED_FAILED);
 	assert_non_null(strstr(isolated_why(), "8193"));
 	assert_int_equal(imported.bytes, 0);
 	assert_int_equal(next_descriptor(), before);
@@ -83,8 +86,10 @@ static void memory_that_is_smaller_than_said_is_refused(void **state)
 	assert_int_equal(isolated_memory_import(&imported, 0, 4096, ends[0]), ISOLATED_FAILED);
 	assert_int_equal(close(ends[0]), -1); /* it was closed */
 	close(ends[1]);
-	assert_int_equal(isolated_memory_import(&imported, 0, 0, dup(memory.descriptor)), ISOLATED_FAILED);
-	assert_int_equal(isolated_memory_import(&imported, 0, UINT64_MAX, dup(memory.descriptor)), ISOLATED_FAILED);
+	assert_int_equal(
+		isolated_memory_import(&imported, 0, 0, dup(memory.descriptor)), ISOLATED_FAILED);
+	assert_int_equal(
+		isolated_memory_import(&imported, 0, UINT64_MAX, dup(memory.descriptor)), ISOLATED_FAILED);
 	assert_int_equal(next_descriptor(), before);
 	isolated_memory_release(&imported); /* nothing */
 	isolated_memory_release(&memory);
@@ -155,10 +160,12 @@ static void a_thread_returns_to_where_it_was(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(memory_is_seen_by_both), cmocka_unit_test(the_size_of_memory_is_sealed),
+		cmocka_unit_test(memory_is_seen_by_both),
+		cmocka_unit_test(the_size_of_memory_is_sealed),
 		cmocka_unit_test(memory_that_is_smaller_than_said_is_refused),
 		cmocka_unit_test(memory_that_cannot_be_had_is_refused),
-		cmocka_unit_test(judge_and_contestants_get_cores_of_their_own), cmocka_unit_test(a_thread_returns_to_where_it_was),
+		cmocka_unit_test(judge_and_contestants_get_cores_of_their_own),
+		cmocka_unit_test(a_thread_returns_to_where_it_was),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

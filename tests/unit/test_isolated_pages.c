@@ -47,7 +47,8 @@ static void *write_anything(void *bytes)
 	uint32_t random = 1;
 	for (;;) {
 		random = random * 1664525 + 1013904223;
-		((volatile uint8_t *)bytes)[(random >> 8) % isolated_page_bytes] = (uint8_t)(random >> 24 & 3);
+		((volatile uint8_t *)bytes)[(random >> 8) % isolated_page_bytes] =
+			(uint8_t)(random >> 24 & 3);
 	}
 	return NULL;
 }
@@ -69,10 +70,12 @@ static void a_page_of_scribbles_is_survived(void **state)
 		match.call.limit_ns = 20 * 1000000;
 		for (int call = 0; call < 10 && !rc; call++) {
 			rc = call_once(&match);
-			assert_true(rc || (match.call.status < ISOLATED_STATUSES && match.call.elapsed_ns >= 0));
+			assert_true(
+				rc || (match.call.status < ISOLATED_STATUSES && match.call.elapsed_ns >= 0));
 		}
 		/* The contestant may have told itself to leave. */
-		assert_true(rc == 0 || rc == ISOLATED_VIOLATION || rc == ISOLATED_TIMEOUT || rc == ISOLATED_GONE);
+		assert_true(
+			rc == 0 || rc == ISOLATED_VIOLATION || rc == ISOLATED_TIMEOUT || rc == ISOLATED_GONE);
 		end_by_force(&match);
 	}
 }
@@ -83,7 +86,8 @@ static void *wake_and_sleep(void *page)
 	uint32_t *const all[] = { &words->armed, &words->called, &words->ready, &words->done };
 	for (size_t i = 0;; i++) {
 		syscall(SYS_futex, all[i % COUNT(all)], FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
-		syscall(SYS_futex, all[i % COUNT(all)], FUTEX_WAIT, *all[i % COUNT(all)], &(struct timespec){ .tv_nsec = 1000 }, NULL, 0);
+		syscall(SYS_futex, all[i % COUNT(all)], FUTEX_WAIT, *all[i % COUNT(all)],
+			&(struct timespec){ .tv_nsec = 1000 }, NULL, 0);
 	}
 	return NULL;
 }
@@ -113,7 +117,8 @@ static void wakes_of_the_contestants_own_are_no_bell(void **state)
 static int change_the_size(struct hands *hands)
 {
 	const int descriptor = hands->page_descriptor;
-	if (ftruncate(descriptor, 0) == 0 || ftruncate(descriptor, 1 << 20) == 0 || fcntl(descriptor, F_ADD_SEALS, F_SEAL_WRITE) == 0)
+	if (ftruncate(descriptor, 0) == 0 || ftruncate(descriptor, 1 << 20) == 0
+		|| fcntl(descriptor, F_ADD_SEALS, F_SEAL_WRITE) == 0)
 		return 1;
 	return serve(hands);
 }
@@ -123,7 +128,8 @@ static int punch_a_hole(struct hands *hands)
 	stand_by(hands);
 	isolated_done(hands->page, ISOLATED_RETURNED, 0, 1);
 	stand_by(hands);
-	fallocate(hands->page_descriptor, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, isolated_page_bytes);
+	fallocate(
+		hands->page_descriptor, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, isolated_page_bytes);
 	return stay_silent(hands);
 }
 
@@ -145,8 +151,10 @@ static void the_page_cannot_be_taken_away(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_the_judges_may_be_written_over), cmocka_unit_test(a_page_of_scribbles_is_survived),
-		cmocka_unit_test(wakes_of_the_contestants_own_are_no_bell), cmocka_unit_test(the_page_cannot_be_taken_away),
+		cmocka_unit_test(what_is_the_judges_may_be_written_over),
+		cmocka_unit_test(a_page_of_scribbles_is_survived),
+		cmocka_unit_test(wakes_of_the_contestants_own_are_no_bell),
+		cmocka_unit_test(the_page_cannot_be_taken_away),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

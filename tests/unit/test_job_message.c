@@ -10,15 +10,20 @@
 
 #include <cmocka.h>
 
-static const struct device GPU = { .model = "H200", .product = "NVIDIA H200", .uuid = "GPU-1", .compute_capability = "9.0" };
-static const struct device CPU = { .model = "CPU", .product = "a processor", .uuid = "CPU", .compute_capability = "" };
+static const struct device GPU = {
+	.model = "H200", .product = "NVIDIA H200", .uuid = "GPU-1", .compute_capability = "9.0"
+};
+static const struct device CPU = {
+	.model = "CPU", .product = "a processor", .uuid = "CPU", .compute_capability = ""
+};
 static const struct tools TOOLS = { .python = "/usr/bin/python3", .nvcc = "" };
-static const struct file FILES[] = { { "reference.py", "x = 'ü'\n", 9 }, { "data.bin", "\0\xff", 2 }, { "empty.txt", NULL, 0 } };
+static const struct file FILES[] = { { "reference.py", "x = 'ü'\n", 9 },
+	{ "data.bin", "\0\xff", 2 }, { "empty.txt", NULL, 0 } };
 
 /* The member "job" of a message that is all right. */
 static json_t *make(const struct job_message *changes)
 {
-	struct error error = {0};
+	struct error error = { 0 };
 	struct job_message job = *changes;
 	json_t *task = json_pack("{s:s}", "language", "py");
 	job.id = 17;
@@ -38,7 +43,8 @@ static json_t *make(const struct job_message *changes)
 
 static void assert_json(const json_t *object, const char *key, const char *expected)
 {
-	cleanup_free char *text = json_dumps(json_object_get(object, key), JSON_ENCODE_ANY | JSON_COMPACT);
+	cleanup_free char *text =
+		json_dumps(json_object_get(object, key), JSON_ENCODE_ANY | JSON_COMPACT);
 	assert_string_equal(text ? text : "", expected);
 }
 
@@ -48,7 +54,8 @@ static void a_message_says_all_that_podium_run_must_know(void **state)
 	json_t *job = make(&(struct job_message){ .mode = "test", .device = &GPU, .secret_seed = 5 });
 	assert_json(job, "id", "17");
 	assert_json(job, "mode", "\"test\"");
-	assert_json(job, "device", "{\"model\":\"H200\",\"uuid\":\"GPU-1\",\"compute_capability\":\"9.0\"}");
+	assert_json(
+		job, "device", "{\"model\":\"H200\",\"uuid\":\"GPU-1\",\"compute_capability\":\"9.0\"}");
 	assert_json(job, "task", "{\"language\":\"py\"}");
 	assert_json(job, "submission", "{\"name\":\"mine.py\",\"text\":\"pass\\n\"}");
 	assert_json(job, "python", "\"/usr/bin/python3\"");
@@ -68,7 +75,9 @@ static void files_that_are_no_text_go_as_base64(void **state)
 {
 	(void)state;
 	json_t *job = make(&(struct job_message){ .mode = "test", .device = &CPU });
-	assert_json(job, "files", "[{\"path\":\"reference.py\",\"text\":\"x = 'ü'\\n\"},{\"path\":\"data.bin\",\"base64\":\"AP8=\"},"
+	assert_json(job, "files",
+		"[{\"path\":\"reference.py\",\"text\":\"x = "
+	    "'ü'\\n\"},{\"path\":\"data.bin\",\"base64\":\"AP8=\"},"
 		"{\"path\":\"empty.txt\",\"text\":\"\"}]");
 	json_decref(job);
 }
@@ -76,11 +85,18 @@ static void files_that_are_no_text_go_as_base64(void **state)
 static void only_jobs_that_rank_get_the_secret_seed(void **state)
 {
 	(void)state;
-	static const struct { const char *mode, *seed; } modes[] = {
-		{ "test", "" }, { "benchmark", "" }, { "profile", "" }, { "ranked", "5" }, { "compare", "5" },
+	static const struct {
+		const char *mode, *seed;
+	} modes[] = {
+		{ "test", "" },
+		{ "benchmark", "" },
+		{ "profile", "" },
+		{ "ranked", "5" },
+		{ "compare", "5" },
 	};
 	for (size_t i = 0; i < COUNT(modes); i++) {
-		json_t *job = make(&(struct job_message){ .mode = modes[i].mode, .device = &CPU, .secret_seed = 5 });
+		json_t *job =
+			make(&(struct job_message){ .mode = modes[i].mode, .device = &CPU, .secret_seed = 5 });
 		assert_json(job, "secret_seed", modes[i].seed);
 		json_decref(job);
 	}
@@ -105,7 +121,8 @@ static void a_rival_is_there_only_where_one_is_named(void **state)
 	json_t *job = make(&(struct job_message){ .mode = "test", .device = &GPU });
 	assert_json(job, "rival", "");
 	json_decref(job);
-	job = make(&(struct job_message){ .mode = "compare", .device = &GPU, .rival = { "yours.py", "1\n", 2 } });
+	job = make(&(struct job_message){
+		.mode = "compare", .device = &GPU, .rival = { "yours.py", "1\n", 2 } });
 	assert_json(job, "rival", "{\"name\":\"yours.py\",\"text\":\"1\\n\"}");
 	json_decref(job);
 }
@@ -113,10 +130,15 @@ static void a_rival_is_there_only_where_one_is_named(void **state)
 static void what_is_no_text_is_an_error(void **state)
 {
 	(void)state;
-	struct error error = {0};
+	struct error error = { 0 };
 	json_t *task = json_object();
-	json_t *message = job_message_make(&(struct job_message){ .id = 3, .mode = "test", .device = &CPU, .task = task, .tools = &TOOLS,
-		.submission = { "mine.py", "\xff", 1 } }, &error);
+	json_t *message = job_message_make(&(struct job_message){ .id = 3,
+										   .mode = "test",
+										   .device = &CPU,
+										   .task = task,
+										   .tools = &TOOLS,
+										   .submission = { "mine.py", "\xff", 1 } },
+		&error);
 	assert_null(message);
 	assert_string_equal(error.text, "Job 3 could not be written as JSON.");
 	json_decref(task);
@@ -125,10 +147,15 @@ static void what_is_no_text_is_an_error(void **state)
 static void the_limit_covers_all_stages(void **state)
 {
 	(void)state;
-	struct task task = { .test_timeout_s = 10, .benchmark_timeout_s = 20, .ranked_timeout_s = 30, .benchmark_count = 2 };
+	struct task task = { .test_timeout_s = 10,
+		.benchmark_timeout_s = 20,
+		.ranked_timeout_s = 30,
+		.benchmark_count = 2 };
 	assert_true(job_limit_ms(&task, "ranked") > 1000 * (task_compile_timeout_s + 10 + 20 + 30));
-	assert_int_equal(job_limit_ms(&task, "compare") - job_limit_ms(&task, "ranked"), 1000 * (task_compile_timeout_s + 30));
-	assert_int_equal(job_limit_ms(&task, "profile") - job_limit_ms(&task, "test"), 1000 * 2 * (2 * 20 + 120));
+	assert_int_equal(job_limit_ms(&task, "compare") - job_limit_ms(&task, "ranked"),
+		1000 * (task_compile_timeout_s + 30));
+	assert_int_equal(
+		job_limit_ms(&task, "profile") - job_limit_ms(&task, "test"), 1000 * 2 * (2 * 20 + 120));
 }
 
 static void a_task_for_several_gpus_wants_them_but_not_of_the_cpu(void **state)

@@ -16,7 +16,9 @@
 #include <cmocka.h>
 
 /* What is logged between begin and end; the caller frees it. */
-struct capture { int old, ends[2]; };
+struct capture {
+	int old, ends[2];
+};
 
 static struct capture begin(void)
 {
@@ -49,9 +51,23 @@ static char *logged(const char *form, const char *text)
 }
 
 static const char *const HOSTILE[] = {
-	"ada\n2026-01-01T00:00:00.000Z error podium-web: forged", "ada\r\nlevel=error message=\"forged\"", "\" level=\"forged",
-	"\\\" level=\"forged", "ends with a backslash \\", "\\", "\"", "\xff\xfe\xc0\x80", "\x1b[2J\x1b]0;title\x07", "\xe2\x80\xa8 line \xe2\x80\xa9", "\xc2\x85 next",
-	"\xe2\x80\xae reversed", "=", " a=b ", "{\"level\":\"forged\"}", "\x7f\x01", "µ€𝔘",
+	"ada\n2026-01-01T00:00:00.000Z error podium-web: forged",
+	"ada\r\nlevel=error message=\"forged\"",
+	"\" level=\"forged",
+	"\\\" level=\"forged",
+	"ends with a backslash \\",
+	"\\",
+	"\"",
+	"\xff\xfe\xc0\x80",
+	"\x1b[2J\x1b]0;title\x07",
+	"\xe2\x80\xa8 line \xe2\x80\xa9",
+	"\xc2\x85 next",
+	"\xe2\x80\xae reversed",
+	"=",
+	" a=b ",
+	"{\"level\":\"forged\"}",
+	"\x7f\x01",
+	"µ€𝔘",
 };
 
 static void a_line_is_one_line_of_text_whatever_stands_in_it(void **state)
@@ -100,7 +116,7 @@ static const char *member(const char *line, const char *wanted, char value[stati
 
 static char *printable(const char *text)
 {
-	struct buffer out = {0};
+	struct buffer out = { 0 };
 	text_append_printable(&out, text);
 	return out.data;
 }
@@ -110,7 +126,8 @@ static void readers_of_logfmt_and_json_get_the_message_and_no_member_more(void *
 	(void)state;
 	for (size_t i = 0; i < COUNT(HOSTILE); i++) {
 		char value[8192];
-		cleanup_free char *shown = printable(HOSTILE[i]), *line = logged("logfmt", HOSTILE[i]), *object = logged("json", HOSTILE[i]);
+		cleanup_free char *shown = printable(HOSTILE[i]), *line = logged("logfmt", HOSTILE[i]),
+						  *object = logged("json", HOSTILE[i]);
 		assert_string_equal(member(line, "message", value), shown);
 		assert_string_equal(member(line, "level", value), "error");
 		json_t *root = json_loads(object, JSON_REJECT_DUPLICATES, NULL);
@@ -128,14 +145,17 @@ static void a_long_message_is_cut_in_a_whole_character_and_its_line_stays_whole(
 	static const char *const pieces[] = { "x", "\\", "\"", "\n", "µ", "€", "x\\", "\xff" };
 	for (size_t i = 0; i < COUNT(pieces); i++)
 		for (size_t before = 0; before < 4; before++) {
-			cleanup_buffer struct buffer text = {0};
+			cleanup_buffer struct buffer text = { 0 };
 			char value[8192];
 			for (size_t k = 0; k < before; k++)
 				buffer_byte(&text, 'a');
 			while (text.length < 5000)
 				buffer_text(&text, pieces[i]);
-			cleanup_free char *line = logged("logfmt", text.data), *object = logged("json", text.data), *plain = logged("text", text.data);
-			assert_true(strlen(line) <= 4096 && strlen(object) <= 4096 && strlen(plain) <= 4096 && strlen(line) > 4000);
+			cleanup_free char *line = logged("logfmt", text.data),
+							  *object = logged("json", text.data),
+							  *plain = logged("text", text.data);
+			assert_true(strlen(line) <= 4096 && strlen(object) <= 4096 && strlen(plain) <= 4096
+				&& strlen(line) > 4000);
 			assert_true(text_ends_with(member(line, "message", value), "…"));
 			assert_true(text_is_utf8(value, strlen(value)));
 			json_t *root = json_loads(object, 0, NULL);
@@ -158,9 +178,11 @@ static void what_a_thread_is_at_stands_in_its_lines_and_in_no_others(void **stat
 	log_about(LOG_WORKER, "rack 1");
 	log_about_number(LOG_JOB, 12);
 	log_about_number(LOG_FENCE, 3);
-	cleanup_free char *line = logged("logfmt", "m"), *object = logged("json", "m"), *plain = logged("text", "m");
+	cleanup_free char *line = logged("logfmt", "m"), *object = logged("json", "m"),
+					  *plain = logged("text", "m");
 	assert_non_null(strstr(line, " worker=\"rack 1\" job=12 fence=3 message=\"m\"\n"));
-	assert_non_null(strstr(object, ",\"worker\":\"rack 1\",\"job\":12,\"fence\":3,\"message\":\"m\"}\n"));
+	assert_non_null(
+		strstr(object, ",\"worker\":\"rack 1\",\"job\":12,\"fence\":3,\"message\":\"m\"}\n"));
 	assert_non_null(strstr(plain, ": m [worker=\"rack 1\" job=12 fence=3]\n"));
 	struct capture capture = begin();
 	pthread_create(&thread, NULL, log_in_a_thread, NULL);
@@ -178,7 +200,7 @@ static void what_a_thread_is_at_stands_in_its_lines_and_in_no_others(void **stat
 static void a_form_that_is_none_is_refused_by_name(void **state)
 {
 	(void)state;
-	struct error error = {0};
+	struct error error = { 0 };
 	assert_int_equal(log_set_format("xml", &error), ERROR_INPUT);
 	assert_non_null(strstr(error.text, "auto, text, logfmt or json, not \"xml\""));
 	assert_int_equal(log_set_format("json", &error), 0);

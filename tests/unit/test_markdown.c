@@ -13,14 +13,14 @@
 
 static void expect(const char *markdown, const char *html)
 {
-	cleanup_buffer struct buffer out = {0};
+	cleanup_buffer struct buffer out = { 0 };
 	markdown_render(&out, markdown, strlen(markdown), 2);
 	assert_string_equal(buffer_string(&out), html);
 }
 
 static void expect_without(const char *markdown, const char *unwanted)
 {
-	cleanup_buffer struct buffer out = {0};
+	cleanup_buffer struct buffer out = { 0 };
 	markdown_render(&out, markdown, strlen(markdown), 2);
 	if (strstr(buffer_string(&out), unwanted))
 		fail_msg("%s gives %s", markdown, buffer_string(&out));
@@ -38,7 +38,8 @@ static void headings_stand_below_the_pages_own(void **state)
 static void raw_html_is_shown_as_text(void **state)
 {
 	(void)state;
-	expect("a <b onclick=\"x()\">c</b>\n", "<p>a &lt;b onclick=&quot;x()&quot;&gt;c&lt;/b&gt;</p>\n");
+	expect(
+		"a <b onclick=\"x()\">c</b>\n", "<p>a &lt;b onclick=&quot;x()&quot;&gt;c&lt;/b&gt;</p>\n");
 	expect("<script>alert(1)</script>\n", "<p>&lt;script&gt;alert(1)&lt;/script&gt;</p>\n");
 	expect("<iframe src=x>\n\n<style>*{display:none}</style>\n",
 		"<p>&lt;iframe src=x&gt;</p>\n<p>&lt;style&gt;*{display:none}&lt;/style&gt;</p>\n");
@@ -50,7 +51,8 @@ static void line_breaks_and_comments_mean_what_they_mean(void **state)
 {
 	(void)state;
 	expect("a<br>b<BR/>c\n", "<p>a<br />b<br />c</p>\n");
-	expect("|a|\n|-|\n|b<br>c|\n", "<table tabindex=\"0\">\n<thead>\n<tr>\n<th>a</th>\n</tr>\n</thead>\n<tbody>\n"
+	expect("|a|\n|-|\n|b<br>c|\n",
+		"<table tabindex=\"0\">\n<thead>\n<tr>\n<th>a</th>\n</tr>\n</thead>\n<tbody>\n"
 		"<tr>\n<td>b<br />c</td>\n</tr>\n</tbody>\n</table>\n");
 	expect("a <!-- for authors --> b\n", "<p>a  b</p>\n");
 	expect("<!-- for authors -->\n", "<p></p>\n");
@@ -62,18 +64,23 @@ static void links_carry_nofollow(void **state)
 	expect("[a](https://example.org/?x=1&y=2)\n",
 		"<p><a rel=\"nofollow noopener\" href=\"https://example.org/?x=1&amp;y=2\">a</a></p>\n");
 	expect("[a](/queue \"It's \\\"here\\\"\")\n",
-		"<p><a rel=\"nofollow noopener\" href=\"/queue\" title=\"It's &quot;here&quot;\">a</a></p>\n");
+		"<p><a rel=\"nofollow noopener\" href=\"/queue\" title=\"It's "
+	    "&quot;here&quot;\">a</a></p>\n");
 	expect("www.example.org\n",
-		"<p><a rel=\"nofollow noopener\" href=\"http://www.example.org\">www.example.org</a></p>\n");
-	expect("[*a* `b`](#c)\n", "<p><a rel=\"nofollow noopener\" href=\"#c\"><em>a</em> <code>b</code></a></p>\n");
-	expect("[a](<b\"onmouseover=\"c>)\n", "<p><a rel=\"nofollow noopener\" href=\"b%22onmouseover=%22c\">a</a></p>\n");
+		"<p><a rel=\"nofollow noopener\" "
+	    "href=\"http://www.example.org\">www.example.org</a></p>\n");
+	expect("[*a* `b`](#c)\n",
+		"<p><a rel=\"nofollow noopener\" href=\"#c\"><em>a</em> <code>b</code></a></p>\n");
+	expect("[a](<b\"onmouseover=\"c>)\n",
+		"<p><a rel=\"nofollow noopener\" href=\"b%22onmouseover=%22c\">a</a></p>\n");
 }
 
 static void addresses_that_run_something_are_no_links(void **state)
 {
 	(void)state;
-	static const char *const addresses[] = { "javascript:alert(1)", "JaVaScRiPt:alert(1)", "vbscript:x", "data:text/html,x",
-		"file:///etc/passwd", "&#106;avascript:alert(1)", "javascript&colon;alert(1)", "<java\\script:x>", "x:y" };
+	static const char *const addresses[] = { "javascript:alert(1)", "JaVaScRiPt:alert(1)",
+		"vbscript:x", "data:text/html,x", "file:///etc/passwd", "&#106;avascript:alert(1)",
+		"javascript&colon;alert(1)", "<java\\script:x>", "x:y" };
 	for (size_t i = 0; i < COUNT(addresses); i++) {
 		char markdown[128];
 		snprintf(markdown, sizeof markdown, "[a](%s)\n", addresses[i]);
@@ -96,37 +103,47 @@ static void images_are_links(void **state)
 		"<p><a rel=\"nofollow noopener\" href=\"https://example.org/a.png\">image</a></p>\n");
 	expect("[![badge](https://example.org/a.png)](https://example.org/)\n",
 		"<p><a rel=\"nofollow noopener\" href=\"https://example.org/\">badge</a></p>\n");
-	expect("![a ![b](c) [d](e)](f)\n", "<p><a rel=\"nofollow noopener\" href=\"f\">a b d</a></p>\n");
+	expect(
+		"![a ![b](c) [d](e)](f)\n", "<p><a rel=\"nofollow noopener\" href=\"f\">a b d</a></p>\n");
 }
 
 static void tables_strikethrough_and_task_lists_work(void **state)
 {
 	(void)state;
 	expect("| a | b |\n|---|--:|\n| 1 | [x](y) |\n",
-		"<table tabindex=\"0\">\n<thead>\n<tr>\n<th>a</th>\n<th class=\"right\">b</th>\n</tr>\n</thead>\n<tbody>\n<tr>\n<td>1</td>\n"
-		"<td class=\"right\"><a rel=\"nofollow noopener\" href=\"y\">x</a></td>\n</tr>\n</tbody>\n</table>\n");
+		"<table tabindex=\"0\">\n<thead>\n<tr>\n<th>a</th>\n<th "
+	    "class=\"right\">b</th>\n</tr>\n</thead>\n<tbody>\n<tr>\n<td>1</td>\n"
+		"<td class=\"right\"><a rel=\"nofollow noopener\" "
+	    "href=\"y\">x</a></td>\n</tr>\n</tbody>\n</table>\n");
 	expect("~~a~~\n", "<p><del>a</del></p>\n");
-	expect("- [x] a\n- [ ] b\n", "<ul>\n<li><input type=\"checkbox\" checked disabled aria-label=\"done\" /> a</li>\n"
+	expect("- [x] a\n- [ ] b\n",
+		"<ul>\n<li><input type=\"checkbox\" checked disabled aria-label=\"done\" /> a</li>\n"
 		"<li><input type=\"checkbox\" disabled aria-label=\"not done\" /> b</li>\n</ul>\n");
 }
 
 static void code_is_escaped(void **state)
 {
 	(void)state;
-	expect("```py\nif a < b: \"c\"\n```\n", "<pre tabindex=\"0\"><code class=\"language-py\">if a &lt; b: &quot;c&quot;\n</code></pre>\n");
-	expect("``` x\"onclick=\"y\n```\n", "<pre tabindex=\"0\"><code class=\"language-x&quot;onclick=&quot;y\"></code></pre>\n");
+	expect("```py\nif a < b: \"c\"\n```\n",
+		"<pre tabindex=\"0\"><code class=\"language-py\">if a &lt; b: "
+	    "&quot;c&quot;\n</code></pre>\n");
+	expect("``` x\"onclick=\"y\n```\n",
+		"<pre tabindex=\"0\"><code class=\"language-x&quot;onclick=&quot;y\"></code></pre>\n");
 }
 
 static void bytes_that_are_not_text_are_replaced(void **state)
 {
 	(void)state;
-	expect("a\xff" "b\n", "<p>a\xef\xbf\xbd" "b</p>\n");
+	expect("a\xff"
+		   "b\n",
+		"<p>a\xef\xbf\xbd"
+		"b</p>\n");
 }
 
 static void too_long_a_text_is_shown_as_it_is(void **state)
 {
 	(void)state;
-	cleanup_buffer struct buffer text = {0}, out = {0};
+	cleanup_buffer struct buffer text = { 0 }, out = { 0 };
 	while (text.length <= markdown_most_bytes)
 		buffer_text(&text, "*<b>");
 	markdown_render(&out, text.data, text.length, 2);
@@ -138,7 +155,7 @@ static void deep_nesting_ends(void **state)
 	(void)state;
 	static const char *const openings[] = { "[", "> ", "*a ", "![", "- ", "`a", "<a ", "|" };
 	for (size_t i = 0; i < COUNT(openings); i++) {
-		cleanup_buffer struct buffer text = {0}, out = {0};
+		cleanup_buffer struct buffer text = { 0 }, out = { 0 };
 		while (text.length < 60000)
 			buffer_text(&text, openings[i]);
 		markdown_render(&out, text.data, text.length, 2);

@@ -1,4 +1,5 @@
-/* What a delivery says in each form, how it is signed, and how long after a failure it is made again. */
+/* What a delivery says in each form, how it is signed, and how long after a failure it is made
+ * again. */
 #include "hooks/message.h"
 #include "lib/scope.h"
 
@@ -14,8 +15,13 @@ static const char SITE[] = "https://podium.example.org";
 
 static json_t *message(const char *form, const char *event, const char *data)
 {
-	cleanup_buffer struct buffer body = {0};
-	struct delivery delivery = { .event_id = 7, .at_ms = 1795316246123, .event = event, .data = data, .webhook = "our \"channel\"", .form = form };
+	cleanup_buffer struct buffer body = { 0 };
+	struct delivery delivery = { .event_id = 7,
+		.at_ms = 1795316246123,
+		.event = event,
+		.data = data,
+		.webhook = "our \"channel\"",
+		.form = form };
 	message_body(&body, &delivery, SITE);
 	json_t *root = json_loads(buffer_string(&body), 0, NULL);
 	assert_non_null(root);
@@ -31,7 +37,9 @@ static const char *text_at(const json_t *object, const char *key)
 static void plain_json_has_a_version_an_id_and_the_data(void **state)
 {
 	(void)state;
-	json_t *root = message("json", "record", "{\"leaderboard\": \"small\", \"submission\": 12, \"gpu\": \"H200\", \"score_ns\": 3000.25}");
+	json_t *root = message("json", "record",
+		"{\"leaderboard\": \"small\", \"submission\": 12, \"gpu\": \"H200\", \"score_ns\": "
+	    "3000.25}");
 	const json_t *data = json_object_get(root, "data");
 	assert_int_equal(json_integer_value(json_object_get(root, "version")), message_version);
 	assert_int_equal(json_integer_value(json_object_get(root, "id")), 7);
@@ -43,15 +51,19 @@ static void plain_json_has_a_version_an_id_and_the_data(void **state)
 	assert_true(json_real_value(json_object_get(data, "score_ns")) == 3000.25);
 	json_decref(root);
 	root = message("json", "opened", "{\"leaderboard\": \"small\"}");
-	assert_string_equal(text_at(json_object_get(root, "data"), "url"), "https://podium.example.org/leaderboard/small");
+	assert_string_equal(text_at(json_object_get(root, "data"), "url"),
+		"https://podium.example.org/leaderboard/small");
 	json_decref(root);
 }
 
 static void data_that_cannot_be_read_still_make_a_message(void **state)
 {
 	(void)state;
-	static const char *const forms[] = { "json", "discord" }, *const broken[] = { "", "[]", "{", "null", "{\"user\": 3, \"score_ns\": \"x\", \"gpus\": {}}" };
-	static const char *const events[] = { "record", "ranked", "job", "opened", "ended", "test", "of-tomorrow" };
+	static const char *const forms[] = { "json", "discord" },
+							 *const broken[] = { "", "[]", "{", "null",
+								 "{\"user\": 3, \"score_ns\": \"x\", \"gpus\": {}}" };
+	static const char *const events[] = { "record", "ranked", "job", "opened", "ended", "test",
+		"of-tomorrow" };
 	for (size_t f = 0; f < COUNT(forms); f++)
 		for (size_t i = 0; i < COUNT(broken); i++)
 			for (size_t e = 0; e < COUNT(events); e++)
@@ -62,12 +74,15 @@ static void a_discord_message_is_one_embed_within_its_limits(void **state)
 {
 	(void)state;
 	json_t *root = message("discord", "record",
-		"{\"leaderboard\": \"__a__\", \"submission\": 12, \"gpu\": \"H200\", \"user\": \"b_c\", \"score_ns\": 2000, \"score_before_ns\": 3000, \"user_before\": \"@everyone\"}");
+		"{\"leaderboard\": \"__a__\", \"submission\": 12, \"gpu\": \"H200\", \"user\": \"b_c\", "
+	    "\"score_ns\": 2000, \"score_before_ns\": 3000, \"user_before\": \"@everyone\"}");
 	const json_t *embed = json_array_get(json_object_get(root, "embeds"), 0);
 	assert_string_equal(text_at(embed, "title"), "New record on \\_\\_a\\_\\_, H200");
-	assert_string_equal(text_at(embed, "description"), "**b\\_c**: 2.000 µs, before it 3.000 µs by \\@everyone");
+	assert_string_equal(
+		text_at(embed, "description"), "**b\\_c**: 2.000 µs, before it 3.000 µs by \\@everyone");
 	assert_string_equal(text_at(embed, "url"), "https://podium.example.org/submission/12");
-	assert_int_equal(json_array_size(json_object_get(json_object_get(root, "allowed_mentions"), "parse")), 0);
+	assert_int_equal(
+		json_array_size(json_object_get(json_object_get(root, "allowed_mentions"), "parse")), 0);
 	assert_true(json_is_array(json_object_get(json_object_get(root, "allowed_mentions"), "parse")));
 	json_decref(root);
 	char gpus[20000] = "{\"leaderboard\": \"small\", \"gpus\": [\"x\"";
@@ -83,7 +98,7 @@ static void a_discord_message_is_one_embed_within_its_limits(void **state)
 
 static void plain(const char *text, size_t most, const char *expected)
 {
-	cleanup_buffer struct buffer out = {0};
+	cleanup_buffer struct buffer out = { 0 };
 	message_plain(&out, text, most);
 	assert_string_equal(buffer_string(&out), expected);
 }
@@ -110,7 +125,8 @@ static void a_signature_is_that_of_the_time_a_dot_and_the_body(void **state)
 	message_signature signature;
 	message_sign(signature, "whsec_test", 1795316246, &body);
 	/* printf '1795316246.{"a":1}' | openssl dgst -sha256 -hmac whsec_test */
-	assert_string_equal(signature, "t=1795316246,v1=5a9aa2628656006b47ffdf2f11a86f6664fcdf85c516948a4614611a99fe7ca0");
+	assert_string_equal(signature,
+		"t=1795316246,v1=5a9aa2628656006b47ffdf2f11a86f6664fcdf85c516948a4614611a99fe7ca0");
 }
 
 static void pauses_double_up_to_an_hour_and_are_never_quite_the_same(void **state)
@@ -129,9 +145,12 @@ static void pauses_double_up_to_an_hour_and_are_never_quite_the_same(void **stat
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(plain_json_has_a_version_an_id_and_the_data), cmocka_unit_test(data_that_cannot_be_read_still_make_a_message),
-		cmocka_unit_test(a_discord_message_is_one_embed_within_its_limits), cmocka_unit_test(text_of_users_formats_nothing_and_is_cut_in_whole_characters),
-		cmocka_unit_test(a_signature_is_that_of_the_time_a_dot_and_the_body), cmocka_unit_test(pauses_double_up_to_an_hour_and_are_never_quite_the_same),
+		cmocka_unit_test(plain_json_has_a_version_an_id_and_the_data),
+		cmocka_unit_test(data_that_cannot_be_read_still_make_a_message),
+		cmocka_unit_test(a_discord_message_is_one_embed_within_its_limits),
+		cmocka_unit_test(text_of_users_formats_nothing_and_is_cut_in_whole_characters),
+		cmocka_unit_test(a_signature_is_that_of_the_time_a_dot_and_the_body),
+		cmocka_unit_test(pauses_double_up_to_an_hour_and_are_never_quite_the_same),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,9 +14,21 @@
 static void each_slip_of_a_finger_counts_once(void **state)
 {
 	(void)state;
-	static const struct { const char *a, *b; size_t distance; } cases[] = {
-		{ "", "", 0 }, { "matmul", "matmul", 0 }, { "matmul", "MatMul", 0 }, { "matmul", "matmull", 1 }, { "matmul", "matul", 1 },
-		{ "matmul", "matnul", 1 }, { "matmul", "mamtul", 1 }, { "", "abc", 3 }, { "abc", "", 3 }, { "abc", "xyz", 3 }, { "kitten", "sitting", 3 },
+	static const struct {
+		const char *a, *b;
+		size_t distance;
+	} cases[] = {
+		{ "", "", 0 },
+		{ "matmul", "matmul", 0 },
+		{ "matmul", "MatMul", 0 },
+		{ "matmul", "matmull", 1 },
+		{ "matmul", "matul", 1 },
+		{ "matmul", "matnul", 1 },
+		{ "matmul", "mamtul", 1 },
+		{ "", "abc", 3 },
+		{ "abc", "", 3 },
+		{ "abc", "xyz", 3 },
+		{ "kitten", "sitting", 3 },
 	};
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		assert_int_equal(nearest_distance(cases[i].a, cases[i].b), cases[i].distance);
@@ -39,9 +51,10 @@ static void a_long_name_is_compared_by_its_beginning(void **state)
 
 static void expect(const char *wanted, const char *expected)
 {
-	static const char *const names[] = { "vectoradd_py", "vectoradd_cu", "matmul_py", "softmax", "sort", "a" };
+	static const char *const names[] = { "vectoradd_py", "vectoradd_cu", "matmul_py", "softmax",
+		"sort", "a" };
 	cleanup_arena struct arena *arena = arena_new();
-	cleanup_buffer struct buffer found = {0};
+	cleanup_buffer struct buffer found = { 0 };
 	const char *near[3];
 	size_t count = nearest_names(arena, wanted, names, COUNT(names), near, COUNT(near));
 	for (size_t i = 0; i < count; i++)

@@ -28,7 +28,8 @@ static void every_entry_stands_on_one_page(void **state)
 	expect(1000, 10, (struct paging){ 10, 10, 901, 1000 });
 	for (int64_t entry = 1; entry <= 250; entry++) {
 		struct paging paging;
-		assert_int_equal(paging_make(&paging, 250, per_page, paging_page_of(entry, per_page), NULL), 0);
+		assert_int_equal(
+			paging_make(&paging, 250, per_page, paging_page_of(entry, per_page), NULL), 0);
 		assert_in_range(entry, paging.first, paging.last);
 	}
 }
@@ -43,7 +44,7 @@ static void a_page_that_does_not_exist_is_not_found(void **state)
 {
 	(void)state;
 	struct paging paging;
-	struct error error = {0};
+	struct error error = { 0 };
 	assert_int_equal(paging_make(&paging, 0, per_page, 2, &error), ERROR_NOT_FOUND);
 	assert_string_equal(error.text, "This list has 1 page, and none with the number 2.");
 	assert_int_equal(paging_make(&paging, 250, per_page, INT64_MAX, &error), ERROR_NOT_FOUND);
@@ -54,9 +55,24 @@ static void a_page_that_does_not_exist_is_not_found(void **state)
 static void only_a_number_above_zero_is_taken_from_the_query(void **state)
 {
 	(void)state;
-	static const struct { const char *text; int64_t number; } cases[] = {
-		{ "7", 7 }, { "007", 7 }, { "999999999999999", 999999999999999 }, { "", -1 }, { "0", -1 }, { "-3", -1 }, { "+3", -1 },
-		{ " 3", -1 }, { "3 ", -1 }, { "3x", -1 }, { "0x10", -1 }, { "1e3", -1 }, { "9999999999999999", -1 }, { "9999999999999999999", -1 },
+	static const struct {
+		const char *text;
+		int64_t number;
+	} cases[] = {
+		{ "7", 7 },
+		{ "007", 7 },
+		{ "999999999999999", 999999999999999 },
+		{ "", -1 },
+		{ "0", -1 },
+		{ "-3", -1 },
+		{ "+3", -1 },
+		{ " 3", -1 },
+		{ "3 ", -1 },
+		{ "3x", -1 },
+		{ "0x10", -1 },
+		{ "1e3", -1 },
+		{ "9999999999999999", -1 },
+		{ "9999999999999999999", -1 },
 	};
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		struct field field = { "page", cases[i].text };

@@ -19,7 +19,8 @@ static void assert_near(double value, double expected)
 static void a_case_is_held_against_what_its_gpu_could_do(void **state)
 {
 	(void)state;
-	struct rates rates = rates_of_case("2 * m * n * k", "2 * (m * k + k * n + m * n)", "m: 8192; n: 8192; k: 8192; seed: 1", 1.5e6, "H200");
+	struct rates rates = rates_of_case("2 * m * n * k", "2 * (m * k + k * n + m * n)",
+		"m: 8192; n: 8192; k: 8192; seed: 1", 1.5e6, "H200");
 	assert_near(rates.tflop_s, 2.0 * 8192 * 8192 * 8192 / 1.5e6 / 1e3); /* 733 */
 	assert_near(rates.gb_s, 6.0 * 8192 * 8192 / 1.5e6);                 /* 268 */
 	assert_near(rates.compute_percent, 100 * rates.tflop_s / 989.4);
@@ -32,24 +33,37 @@ static void a_gpu_or_a_formula_that_is_not_known_gives_no_percentage(void **stat
 	(void)state;
 	struct rates rates = rates_of_case(NULL, "8 * size", "size: 1000", 1000, "CPU");
 	assert_near(rates.gb_s, 8);
-	assert_true(isnan(rates.memory_percent) && isnan(rates.tflop_s) && isnan(rates.compute_percent));
+	assert_true(
+		isnan(rates.memory_percent) && isnan(rates.tflop_s) && isnan(rates.compute_percent));
 	static const char *const lines[] = { "other: 5", "size: many", "", "size: 0" };
 	for (size_t i = 0; i < COUNT(lines); i++)
 		assert_true(isnan(rates_of_case(NULL, "8 * size", lines[i], 1000, "H200").gb_s));
 	static const double times[] = { 0, -1, NAN, INFINITY };
 	for (size_t i = 0; i < COUNT(times); i++)
-		assert_true(isnan(rates_of_case(NULL, "8 * size", "size: 5", times[i], "H200").memory_percent));
-	assert_true(isnan(rates_of_case("size", NULL, "size: 5; dtype: fp8", 1000, "A100").compute_percent)); /* it has no fp8 */
+		assert_true(
+			isnan(rates_of_case(NULL, "8 * size", "size: 5", times[i], "H200").memory_percent));
+	assert_true(isnan(rates_of_case("size", NULL, "size: 5; dtype: fp8", 1000, "A100")
+						  .compute_percent)); /* it has no fp8 */
 }
 
 static void the_type_of_a_case_chooses_the_peak(void **state)
 {
 	(void)state;
-	static const struct { const char *line; enum number_type type; } cases[] = {
-		{ "size: 5", NUMBER_FP16 }, { "dtype: torch.float32", NUMBER_FP32 }, { "a: 1; dtype: float64; b: 2", NUMBER_FP64 },
-		{ "dtype: bfloat16", NUMBER_FP16 }, { "precision: TF32", NUMBER_TF32 }, { "dtype: torch.float8_e4m3fn", NUMBER_FP8 },
-		{ "type: double", NUMBER_FP64 }, { "dtype: float", NUMBER_FP32 }, { "dtype: nonsense", NUMBER_FP16 },
-		{ "mydtype: float64", NUMBER_FP16 }, { "dtype:", NUMBER_FP16 },
+	static const struct {
+		const char *line;
+		enum number_type type;
+	} cases[] = {
+		{ "size: 5", NUMBER_FP16 },
+		{ "dtype: torch.float32", NUMBER_FP32 },
+		{ "a: 1; dtype: float64; b: 2", NUMBER_FP64 },
+		{ "dtype: bfloat16", NUMBER_FP16 },
+		{ "precision: TF32", NUMBER_TF32 },
+		{ "dtype: torch.float8_e4m3fn", NUMBER_FP8 },
+		{ "type: double", NUMBER_FP64 },
+		{ "dtype: float", NUMBER_FP32 },
+		{ "dtype: nonsense", NUMBER_FP16 },
+		{ "mydtype: float64", NUMBER_FP16 },
+		{ "dtype:", NUMBER_FP16 },
 	};
 	for (size_t i = 0; i < COUNT(cases); i++)
 		assert_int_equal(peaks_number_type(cases[i].line), cases[i].type);
@@ -57,18 +71,21 @@ static void the_type_of_a_case_chooses_the_peak(void **state)
 		assert_true(*peaks_number_name((enum number_type)type));
 }
 
-/* Faster numbers are smaller ones; and what stands in the table must be found by the name that a worker gives. */
+/* Faster numbers are smaller ones; and what stands in the table must be found by the name that a
+ * worker gives. */
 static void the_table_is_in_itself_plausible(void **state)
 {
 	(void)state;
-	static const char *const models[] = { "H200", "H100", "H100-PCIe", "h100-pcie", "A100", "A100-PCIE", "B200", "L4", "T4", "RTX4090" };
+	static const char *const models[] = { "H200", "H100", "H100-PCIe", "h100-pcie", "A100",
+		"A100-PCIE", "B200", "L4", "T4", "RTX4090" };
 	for (size_t i = 0; i < COUNT(models); i++) {
 		const struct gpu_peaks *peaks = peaks_find(models[i]);
 		assert_non_null(peaks);
 		assert_true(peaks->memory_gb_s >= 100 && peaks->memory_gb_s <= 10000);
 		assert_true(peaks->tflop_s[NUMBER_FP64] <= peaks->tflop_s[NUMBER_FP32]);
 		assert_true(peaks->tflop_s[NUMBER_FP32] < peaks->tflop_s[NUMBER_FP16]);
-		assert_true(peaks->tflop_s[NUMBER_FP8] == 0 || peaks->tflop_s[NUMBER_FP8] > peaks->tflop_s[NUMBER_FP16]);
+		assert_true(peaks->tflop_s[NUMBER_FP8] == 0
+			|| peaks->tflop_s[NUMBER_FP8] > peaks->tflop_s[NUMBER_FP16]);
 		assert_non_null(peaks->source);
 	}
 	assert_null(peaks_find("CPU"));
@@ -79,9 +96,16 @@ static void a_score_has_the_rates_of_the_benchmarks_that_rank(void **state)
 {
 	(void)state;
 	const char *benchmarks[] = { "size: 100", "size: 400", "size: 1600" };
-	struct task task = { .benchmarks = benchmarks, .benchmark_count = 3, .bytes = (char[]){ "10 * size" } };
-	static const struct { enum task_ranking_by rule; double bytes; } cases[] = {
-		{ RANKING_BY_LAST, 16000 }, { RANKING_BY_MEAN, 7000 }, { RANKING_BY_GEOM, 4000 },
+	struct task task = {
+		.benchmarks = benchmarks, .benchmark_count = 3, .bytes = (char[]){ "10 * size" }
+	};
+	static const struct {
+		enum task_ranking_by rule;
+		double bytes;
+	} cases[] = {
+		{ RANKING_BY_LAST, 16000 },
+		{ RANKING_BY_MEAN, 7000 },
+		{ RANKING_BY_GEOM, 4000 },
 	};
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		task.ranking_by = cases[i].rule;

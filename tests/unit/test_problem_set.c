@@ -1,5 +1,5 @@
-/* Reading problem sets: where the YAML may lie, what its keys mean, every fault with file and line, and the view of
- * the upload that makes a task of a folder deep in a tree. */
+/* Reading problem sets: where the YAML may lie, what its keys mean, every fault with file and line,
+ * and the view of the upload that makes a task of a folder deep in a tree. */
 #include "lib/problem_set.h"
 
 #include "lib/format.h"
@@ -13,11 +13,14 @@
 
 #include <cmocka.h>
 
-#define TASK(source) "lang: py\ndescription: d\nfiles:\n  - {name: submission.py, source: \"@SUBMISSION@\"}\n" \
+#define TASK(source) \
+	"lang: py\ndescription: d\nfiles:\n  - {name: submission.py, source: \"@SUBMISSION@\"}\n" \
 	"  - {name: reference.py, source: reference.py}\n  - {name: utils.py, source: " source "}\n" \
-	"  - {name: eval.py, source: \"@STOCK@\"}\nconfig: {main: eval.py}\ntests: [{seed: 1}]\nbenchmarks: [{seed: 2}]\n"
+	"  - {name: eval.py, source: \"@STOCK@\"}\nconfig: {main: eval.py}\ntests: [{seed: " \
+	"1}]\nbenchmarks: [{seed: 2}]\n"
 #define SET "name: Autumn\ndeadline: \"\"\ndescription: Three kernels\nproblems:\n"
-#define SORT "  - {directory: week/sort, name: sort, deadline: \"2031-05-06 7:08\", gpus: [H200, CPU]}\n"
+#define SORT \
+	"  - {directory: week/sort, name: sort, deadline: \"2031-05-06 7:08\", gpus: [H200, CPU]}\n"
 #define SCAN "  - {directory: ./scan/, name: scan}\n"
 
 struct world {
@@ -35,13 +38,16 @@ static void add(struct fileset *set, const char *path, const char *text)
 static void add_task(struct world *world, const char *folder, const char *yaml)
 {
 	add(&world->upload, arena_printf(world->arena, "%stask.yml", folder), yaml);
-	add(&world->upload, arena_printf(world->arena, "%sreference.py", folder), "def check_implementation(a, b): ...\n");
+	add(&world->upload, arena_printf(world->arena, "%sreference.py", folder),
+		"def check_implementation(a, b): ...\n");
 }
 
 /* A tree as competitions have it, with the set at `path`. */
 static struct world tree(struct arena *arena, const char *path, const char *yaml)
 {
-	struct world world = { .arena = arena, .upload = fileset_make(arena), .stock = fileset_make(arena) };
+	struct world world = {
+		.arena = arena, .upload = fileset_make(arena), .stock = fileset_make(arena)
+	};
 	add(&world.stock, "eval.py", "stock\n");
 	add(&world.stock, "utils.py", "stock\n");
 	add(&world.stock, "single_reference.py", "stock\n");
@@ -49,14 +55,16 @@ static struct world tree(struct arena *arena, const char *path, const char *yaml
 	add_task(&world, "problems/week/sort/", TASK("../utils.py"));
 	add(&world.upload, "problems/week/utils.py", "shared\n");
 	add_task(&world, "problems/scan/", TASK("\"@STOCK@\""));
-	add(&world.upload, "problems/single/reference_code.py", "generate_input = ref_kernel = check_implementation = None\n");
+	add(&world.upload, "problems/single/reference_code.py",
+		"generate_input = ref_kernel = check_implementation = None\n");
 	add(&world.upload, path, yaml);
 	return world;
 }
 
 static int read_set(struct world *world, const char *path)
 {
-	return problem_set_read(world->arena, &world->upload, &world->stock, path, &world->set, &world->faults);
+	return problem_set_read(
+		world->arena, &world->upload, &world->stock, path, &world->set, &world->faults);
 }
 
 static void assert_fault(const struct task_faults *faults, const char *sentence)
@@ -100,7 +108,8 @@ static void a_set_may_lie_at_the_top_or_beside_its_tasks_definition(void **state
 {
 	(void)state;
 	cleanup_arena struct arena *arena = arena_new();
-	struct world world = tree(arena, "set.yml", "problems:\n  - {directory: problems/scan, name: scan}\n");
+	struct world world =
+		tree(arena, "set.yml", "problems:\n  - {directory: problems/scan, name: scan}\n");
 	assert_int_equal(read_set(&world, NULL), 0);
 	assert_non_null(world.set->problems[0].task);
 	assert_string_equal(world.set->name, "");
@@ -130,7 +139,8 @@ static void a_task_does_not_depend_on_how_deep_its_folder_lies(void **state)
 	struct task_content *contents;
 	size_t count;
 	const struct problem *sort = &world.set->problems[0];
-	assert_int_equal(task_contents(arena, sort->task, &sort->upload, &world.stock, &contents, &count, NULL), 0);
+	assert_int_equal(
+		task_contents(arena, sort->task, &sort->upload, &world.stock, &contents, &count, NULL), 0);
 	for (size_t i = 0; i < count; i++)
 		if (strcmp(contents[i].path, "utils.py") == 0)
 			assert_memory_equal(contents[i].bytes, "shared\n", contents[i].length);
@@ -141,7 +151,8 @@ static void the_older_single_file_works_in_a_tree(void **state)
 {
 	(void)state;
 	cleanup_arena struct arena *arena = arena_new();
-	struct world world = tree(arena, "problems/autumn.yaml", "problems:\n- {directory: single, name: single}\n");
+	struct world world =
+		tree(arena, "problems/autumn.yaml", "problems:\n- {directory: single, name: single}\n");
 	assert_int_equal(read_set(&world, NULL), 0);
 	assert_non_null(world.set->problems[0].task);
 }
@@ -149,15 +160,23 @@ static void the_older_single_file_works_in_a_tree(void **state)
 static void deadlines_are_dates_with_or_without_a_time_and_empty_is_none(void **state)
 {
 	(void)state;
-	static const struct { const char *written, *meant; } cases[] = {
-		{ "\"2031-05-06 07:08\"", "2031-05-06 07:08" }, { "2031-05-06 7:08", "2031-05-06 07:08" },
-		{ "2031-05-06", "2031-05-06 00:00" }, { "\"2031-05-06\"", "2031-05-06 00:00" }, { "\"\"", NULL }, { "", NULL },
+	static const struct {
+		const char *written, *meant;
+	} cases[] = {
+		{ "\"2031-05-06 07:08\"", "2031-05-06 07:08" },
+		{ "2031-05-06 7:08", "2031-05-06 07:08" },
+		{ "2031-05-06", "2031-05-06 00:00" },
+		{ "\"2031-05-06\"", "2031-05-06 00:00" },
+		{ "\"\"", NULL },
+		{ "", NULL },
 	};
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		cleanup_arena struct arena *arena = arena_new();
-		struct world world = tree(arena, "problems/a.yaml", arena_printf(arena,
-			"deadline: 2030-01-01\nproblems:\n- directory: scan\n  name: scan\n  deadline: %s\n- {directory: scan, name: other}\n",
-			cases[i].written));
+		struct world world = tree(arena, "problems/a.yaml",
+			arena_printf(arena,
+				"deadline: 2030-01-01\nproblems:\n- directory: scan\n  name: scan\n  deadline: "
+		        "%s\n- {directory: scan, name: other}\n",
+				cases[i].written));
 		int64_t meant_ms = TIME_NULL, sets_ms;
 		assert_int_equal(read_set(&world, NULL), 0);
 		if (cases[i].meant)
@@ -179,7 +198,9 @@ static void of_several_sets_one_must_be_chosen(void **state)
 	const char **paths;
 	assert_int_equal(problem_set_paths(arena, &world.upload, &paths), 2);
 	assert_int_equal(read_set(&world, NULL), ERROR_INPUT);
-	assert_fault(&world.faults, "the upload: there are 2 problem sets in it (\"problems/a.yaml\", \"problems/b.yaml\"); choose one.");
+	assert_fault(&world.faults,
+		"the upload: there are 2 problem sets in it (\"problems/a.yaml\", \"problems/b.yaml\"); "
+	    "choose one.");
 	assert_int_equal(read_set(&world, "problems/b.yaml"), 0);
 	assert_string_equal(world.set->problems[0].name, "scan");
 	assert_int_equal(read_set(&world, "problems/c.yaml"), ERROR_INPUT);
@@ -194,7 +215,8 @@ static void an_upload_without_a_set_is_told_so(void **state)
 	const char **paths;
 	assert_int_equal(problem_set_paths(arena, &world.upload, &paths), 0);
 	assert_int_equal(read_set(&world, NULL), ERROR_INPUT);
-	assert_fault(&world.faults, "the upload: there is no problem set in it: a YAML file with the key problems, beside the "
+	assert_fault(&world.faults,
+		"the upload: there is no problem set in it: a YAML file with the key problems, beside the "
 		"task.yml files.");
 }
 
@@ -203,46 +225,69 @@ static void an_upload_without_a_set_is_told_so(void **state)
 static void every_fault_of_a_set_has_its_sentence_with_file_and_line(void **state)
 {
 	(void)state;
-	static const struct { const char *yaml, *sentence; } cases[] = {
+	static const struct {
+		const char *yaml, *sentence;
+	} cases[] = {
 		{ "name: x\n", "s.yaml line 1: the problem set lacks the key problems." },
-		{ "problems: []\n", "s.yaml line 1, problems: the list is empty; name at least one problem." },
+		{ "problems: []\n",
+			"s.yaml line 1, problems: the list is empty; name at least one problem." },
 		{ "problems:\n  sort: x\n",
-			"s.yaml line 2, problems: expected a list of problems (lines that begin with \"- \"), not a map." },
+			"s.yaml line 2, problems: expected a list of problems (lines that begin with \"- \"), "
+		    "not a map." },
 		{ "- x\nproblems: 1\n", NULL },
-		{ "problems:\n- sort\n", "s.yaml line 2: entry 1 of problems must be a map (`key: value` lines), not text." },
-		{ "problems:\n- {name: sort}\n", "s.yaml line 2: entry 1 of problems lacks the key directory." },
-		{ "problems:\n- {directory: problems/scan}\n", "s.yaml line 2: entry 1 of problems lacks the key name." },
+		{ "problems:\n- sort\n",
+			"s.yaml line 2: entry 1 of problems must be a map (`key: value` lines), not text." },
+		{ "problems:\n- {name: sort}\n",
+			"s.yaml line 2: entry 1 of problems lacks the key directory." },
+		{ "problems:\n- {directory: problems/scan}\n",
+			"s.yaml line 2: entry 1 of problems lacks the key name." },
 		{ "problems:\n- {directory: a, name: b, gpu: [CPU]}\n",
 			"s.yaml line 2: entry 1 of problems has no key \"gpu\"; did you mean gpus?" },
 		{ "nome: x\nproblems:\n- {directory: a, name: b}\n",
 			"s.yaml line 1: the problem set has no key \"nome\"; did you mean name?" },
 		{ "name: 7\nproblems:\n- {directory: a, name: b}\n",
-			"s.yaml line 1, name: expected text, not a whole number \"7\"; put it in quotes if it is meant as text." },
-		{ "deadline: soon\nproblems:\n- {directory: a, name: b}\n", "s.yaml line 1, deadline: \"soon\" is no date and time; "
+			"s.yaml line 1, name: expected text, not a whole number \"7\"; put it in quotes if it "
+		    "is meant as text." },
+		{ "deadline: soon\nproblems:\n- {directory: a, name: b}\n",
+			"s.yaml line 1, deadline: \"soon\" is no date and time; "
 			"write it as 2026-11-21 06:10 or 2026-11-21, in UTC, or leave it empty for none." },
-		{ "problems:\n- directory: a\n  name: b\n  deadline: 2031-02-31\n", "s.yaml line 4, problems.deadline: \"2031-02-31\" is "
-			"no date and time; write it as 2026-11-21 06:10 or 2026-11-21, in UTC, or leave it empty for none." },
-		{ "problems:\n- directory: a\n  name: b\n  deadline: [1]\n", "s.yaml line 4, problems.deadline: a list is no date and "
-			"time; write it as 2026-11-21 06:10 or 2026-11-21, in UTC, or leave it empty for none." },
-		{ "problems:\n- {directory: ../x, name: b}\n", "s.yaml line 2, problems.directory: \"../x\" leads out of the folder of "
+		{ "problems:\n- directory: a\n  name: b\n  deadline: 2031-02-31\n",
+			"s.yaml line 4, problems.deadline: \"2031-02-31\" is "
+			"no date and time; write it as 2026-11-21 06:10 or 2026-11-21, in UTC, or leave it "
+		    "empty for none." },
+		{ "problems:\n- directory: a\n  name: b\n  deadline: [1]\n",
+			"s.yaml line 4, problems.deadline: a list is no date and "
+			"time; write it as 2026-11-21 06:10 or 2026-11-21, in UTC, or leave it empty for "
+		    "none." },
+		{ "problems:\n- {directory: ../x, name: b}\n",
+			"s.yaml line 2, problems.directory: \"../x\" leads out of the folder of "
 			"this file; name a folder below it." },
-		{ "problems:\n- {directory: /x, name: b}\n", "s.yaml line 2, problems.directory: \"/x\" leads out of the folder of "
+		{ "problems:\n- {directory: /x, name: b}\n",
+			"s.yaml line 2, problems.directory: \"/x\" leads out of the folder of "
 			"this file; name a folder below it." },
-		{ "problems:\n- {directory: \"a\\\\b\", name: b}\n", "s.yaml line 2, problems.directory: \"a\\b\" contains a backslash; "
+		{ "problems:\n- {directory: \"a\\\\b\", name: b}\n",
+			"s.yaml line 2, problems.directory: \"a\\b\" contains a backslash; "
 			"folders are separated by \"/\"." },
-		{ "problems:\n- {directory: \"\", name: b}\n", "s.yaml line 2, problems.directory: \"\" is empty; name the task's folder, "
+		{ "problems:\n- {directory: \"\", name: b}\n",
+			"s.yaml line 2, problems.directory: \"\" is empty; name the task's folder, "
 			"relative to the folder of this file." },
-		{ "problems:\n- {directory: a, name: \"b c\"}\n", "s.yaml line 2, problems.name: \"b c\" is no name of a leaderboard (1 "
-			"to 64 letters, digits, dots, dashes and underscores, the first a letter or a digit)." },
-		{ "problems:\n- {directory: a, name: b.json}\n", "s.yaml line 2, problems.name: \"b.json\" ends as the name of a file "
+		{ "problems:\n- {directory: a, name: \"b c\"}\n",
+			"s.yaml line 2, problems.name: \"b c\" is no name of a leaderboard (1 "
+			"to 64 letters, digits, dots, dashes and underscores, the first a letter or a "
+		    "digit)." },
+		{ "problems:\n- {directory: a, name: b.json}\n",
+			"s.yaml line 2, problems.name: \"b.json\" ends as the name of a file "
 			"does, which would be its address; choose another." },
 		{ "problems:\n- {directory: a, name: b}\n- {directory: a, name: B}\n",
 			"s.yaml line 3, problems.name: \"B\" is there twice, the first time in line 2." },
-		{ "problems:\n- {directory: a, name: b, gpus: [\"<b>\"]}\n", "s.yaml line 2, problems.gpus: \"<b>\" is no name of a GPU "
+		{ "problems:\n- {directory: a, name: b, gpus: [\"<b>\"]}\n",
+			"s.yaml line 2, problems.gpus: \"<b>\" is no name of a GPU "
 			"model (1 to 48 letters, digits, dots, dashes and underscores, as in H200 or CPU)." },
 		{ "problems:\n- {directory: a, name: b, gpus: H200}\n",
-			"s.yaml line 2, problems.gpus: expected a list (lines that begin with \"- \"), not text." },
-		{ "problems:\n- {directory: a, name: b, gpus: [CPU, CPU]}\n", "s.yaml line 2, problems.gpus: \"CPU\" is there twice." },
+			"s.yaml line 2, problems.gpus: expected a list (lines that begin with \"- \"), not "
+		    "text." },
+		{ "problems:\n- {directory: a, name: b, gpus: [CPU, CPU]}\n",
+			"s.yaml line 2, problems.gpus: \"CPU\" is there twice." },
 	};
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		cleanup_arena struct arena *arena = arena_new();
@@ -259,7 +304,8 @@ static void all_faults_are_told_at_once(void **state)
 	(void)state;
 	cleanup_arena struct arena *arena = arena_new();
 	struct world world = tree(arena, "s.yaml",
-		"deadline: soon\nproblems:\n- {directory: a, name: \"b c\"}\n- {directory: ../x, nam: b}\n");
+		"deadline: soon\nproblems:\n- {directory: a, name: \"b c\"}\n- {directory: ../x, nam: "
+	    "b}\n");
 	assert_int_equal(read_set(&world, NULL), ERROR_INPUT);
 	assert_int_equal(world.faults.count, 5);
 }
@@ -268,21 +314,26 @@ static void a_folder_that_cannot_be_used_leaves_the_other_problems_alone(void **
 {
 	(void)state;
 	cleanup_arena struct arena *arena = arena_new();
-	struct world world = tree(arena, "problems/a.yaml", "problems:\n- {directory: scan, name: scan}\n- {directory: sort, name: "
-		"sort}\n- {directory: nowhere, name: nowhere}\n- {directory: week, name: week}\n- {directory: bad, name: bad}\n");
+	struct world world = tree(arena, "problems/a.yaml",
+		"problems:\n- {directory: scan, name: scan}\n- {directory: sort, name: "
+		"sort}\n- {directory: nowhere, name: nowhere}\n- {directory: week, name: week}\n- "
+	    "{directory: bad, name: bad}\n");
 	add(&world.upload, "problems/bad/task.yml", TASK("../../missing.py") "test_timeout: 0\n");
 	assert_int_equal(read_set(&world, NULL), 0);
 	const struct problem *problems = world.set->problems;
 	assert_non_null(problems[0].task);
 	for (size_t i = 1; i < world.set->problem_count; i++)
 		assert_null(problems[i].task);
-	assert_fault(&problems[1].faults, "problems/a.yaml line 3, problems.directory: there is no folder \"problems/sort\" in the "
+	assert_fault(&problems[1].faults,
+		"problems/a.yaml line 3, problems.directory: there is no folder \"problems/sort\" in the "
 		"upload; there is \"problems/week/sort\".");
-	assert_fault(&problems[2].faults, "problems/a.yaml line 4, problems.directory: there is no folder \"problems/nowhere\" in "
+	assert_fault(&problems[2].faults,
+		"problems/a.yaml line 4, problems.directory: there is no folder \"problems/nowhere\" in "
 		"the upload.");
 	assert_true(problems[3].faults.count > 0);
 	assert_int_equal(strncmp(problems[3].faults.sentences[0], "problems/week/", 14), 0);
-	assert_fault(&problems[4].faults, "problems/bad/task.yml line 11, test_timeout: expected a whole number from 1 to 3600, not "
+	assert_fault(&problems[4].faults,
+		"problems/bad/task.yml line 11, test_timeout: expected a whole number from 1 to 3600, not "
 		"\"0\".");
 	assert_true(problems[4].faults.count >= 2);
 }

@@ -1,4 +1,5 @@
-/* What comparisons do to the order and the ties of a ranking, and who is to be compared with whom. */
+/* What comparisons do to the order and the ties of a ranking, and who is to be compared with whom.
+ */
 #include "lib/ranking.h"
 #include "lib/scope.h"
 
@@ -14,27 +15,40 @@
 #include <cmocka.h>
 
 /* The submission's number is its user's as well. */
-#define ENTRY(submission, score, err) { .user_id = (submission), .submission_id = (submission), \
-	.score_ns = (score), .score_err_ns = (err) }
-#define FASTER(number, challenger, incumbent) { (number), (challenger), (incumbent), 0.98, 0.99 }
-#define SLOWER(number, challenger, incumbent) { (number), (challenger), (incumbent), 1.01, 1.02 }
-#define NEITHER(number, challenger, incumbent) { (number), (challenger), (incumbent), 0.99, 1.01 }
+#define ENTRY(submission, score, err) \
+	{ \
+		.user_id = (submission), .submission_id = (submission), .score_ns = (score), \
+		.score_err_ns = (err) \
+	}
+#define FASTER(number, challenger, incumbent) \
+	{ \
+		(number), (challenger), (incumbent), 0.98, 0.99 \
+	}
+#define SLOWER(number, challenger, incumbent) \
+	{ \
+		(number), (challenger), (incumbent), 1.01, 1.02 \
+	}
+#define NEITHER(number, challenger, incumbent) \
+	{ \
+		(number), (challenger), (incumbent), 0.99, 1.01 \
+	}
 
 /* "3:1 1:2" is submission 3 at place 1 before submission 1 at place 2. */
-static void assert_page(struct ranking_entry *entries, size_t count, const struct ranking_comparison *comparisons,
-	size_t comparison_count, const char *page)
+static void assert_page(struct ranking_entry *entries, size_t count,
+	const struct ranking_comparison *comparisons, size_t comparison_count, const char *page)
 {
 	char text[256] = "";
 	ranking_order(entries, count, comparisons, comparison_count);
 	for (size_t i = 0; i < count; i++) {
 		size_t length = strlen(text);
-		snprintf(text + length, sizeof text - length, "%s%lld:%lld", i ? " " : "", (long long)entries[i].submission_id,
-			(long long)entries[i].place);
+		snprintf(text + length, sizeof text - length, "%s%lld:%lld", i ? " " : "",
+			(long long)entries[i].submission_id, (long long)entries[i].place);
 		assert_int_equal(entries[i].position, i + 1);
 	}
 	assert_string_equal(text, page);
 }
-#define ASSERT_PAGE(entries, comparisons, page) assert_page(entries, COUNT(entries), comparisons, COUNT(comparisons), page)
+#define ASSERT_PAGE(entries, comparisons, page) \
+	assert_page(entries, COUNT(entries), comparisons, COUNT(comparisons), page)
 
 /* ---- two entries ---- */
 
@@ -56,12 +70,14 @@ static void it_does_not_matter_which_of_the_two_was_the_challenger(void **state)
 	ASSERT_PAGE(entries, slower, "2:1 1:2");
 }
 
-static void if_the_interval_holds_1_it_is_a_tie_and_the_earlier_submission_stands_first(void **state)
+static void if_the_interval_holds_1_it_is_a_tie_and_the_earlier_submission_stands_first(
+	void **state)
 {
 	(void)state;
 	/* 0.9 apart with errors of 0.1: without the comparison this is no tie. */
 	struct ranking_entry entries[] = { ENTRY(1, 100.9, 0.1), ENTRY(2, 100, 0.1) };
-	struct ranking_comparison neither[] = { NEITHER(1, 2, 1) }, touches[] = { { 1, 2, 1, 0.98, 1 } };
+	struct ranking_comparison neither[] = { NEITHER(1, 2, 1) },
+							  touches[] = { { 1, 2, 1, 0.98, 1 } };
 	assert_page(entries, 2, NULL, 0, "2:1 1:2");
 	ASSERT_PAGE(entries, neither, "1:1 2:1");
 	ASSERT_PAGE(entries, touches, "1:1 2:1");
@@ -118,7 +134,8 @@ static void a_third_that_was_not_compared_is_not_overtaken(void **state)
 {
 	(void)state;
 	/* 3 beat 1. It does not rise above 2, which it was not compared with: 1 steps back. */
-	struct ranking_entry entries[] = { ENTRY(1, 100, 0.01), ENTRY(2, 100.3, 0.01), ENTRY(3, 100.6, 0.01) };
+	struct ranking_entry entries[] = { ENTRY(1, 100, 0.01), ENTRY(2, 100.3, 0.01),
+		ENTRY(3, 100.6, 0.01) };
 	struct ranking_comparison faster[] = { FASTER(1, 3, 1) };
 	ASSERT_PAGE(entries, faster, "2:1 3:2 1:3");
 }
@@ -135,8 +152,10 @@ static void ties_do_not_chain(void **state)
 {
 	(void)state;
 	/* 1 and 2 tie, 2 and 3 tie, but 3 was slower than 1. */
-	struct ranking_entry entries[] = { ENTRY(1, 100, 0.1), ENTRY(2, 100.4, 0.1), ENTRY(3, 100.8, 0.1) };
-	struct ranking_comparison comparisons[] = { NEITHER(1, 2, 1), NEITHER(2, 3, 2), SLOWER(3, 3, 1) };
+	struct ranking_entry entries[] = { ENTRY(1, 100, 0.1), ENTRY(2, 100.4, 0.1),
+		ENTRY(3, 100.8, 0.1) };
+	struct ranking_comparison comparisons[] = { NEITHER(1, 2, 1), NEITHER(2, 3, 2),
+		SLOWER(3, 3, 1) };
 	ASSERT_PAGE(entries, comparisons, "1:1 2:1 3:3");
 }
 
@@ -144,7 +163,8 @@ static void who_ties_with_the_first_side_by_side_passes_whom_it_was_not_compared
 {
 	(void)state;
 	/* 2 was slower than 3, and 1 was not; that 2's score is better than 1's weighs less. */
-	struct ranking_entry entries[] = { ENTRY(3, 100, 0.1), ENTRY(2, 100.4, 0.1), ENTRY(1, 100.8, 0.1), ENTRY(4, 102, 0.1) };
+	struct ranking_entry entries[] = { ENTRY(3, 100, 0.1), ENTRY(2, 100.4, 0.1),
+		ENTRY(1, 100.8, 0.1), ENTRY(4, 102, 0.1) };
 	struct ranking_comparison comparisons[] = { SLOWER(1, 2, 3), NEITHER(2, 1, 3) };
 	ASSERT_PAGE(entries, comparisons, "1:1 3:1 2:3 4:4");
 }
@@ -152,17 +172,21 @@ static void who_ties_with_the_first_side_by_side_passes_whom_it_was_not_compared
 static void but_nobody_passes_one_that_was_faster(void **state)
 {
 	(void)state;
-	struct ranking_entry entries[] = { ENTRY(3, 100, 0.1), ENTRY(2, 100.4, 0.1), ENTRY(1, 100.8, 0.1) };
-	struct ranking_comparison comparisons[] = { SLOWER(1, 2, 3), NEITHER(2, 1, 3), SLOWER(3, 1, 2) };
+	struct ranking_entry entries[] = { ENTRY(3, 100, 0.1), ENTRY(2, 100.4, 0.1),
+		ENTRY(1, 100.8, 0.1) };
+	struct ranking_comparison comparisons[] = { SLOWER(1, 2, 3), NEITHER(2, 1, 3),
+		SLOWER(3, 1, 2) };
 	ASSERT_PAGE(entries, comparisons, "3:1 2:2 1:3");
 }
 
 static void in_a_circle_the_best_score_decides_and_the_rest_is_as_compared(void **state)
 {
 	(void)state;
-	struct ranking_entry entries[] = { ENTRY(1, 100.4, 1), ENTRY(2, 100, 1), ENTRY(3, 100.2, 1), ENTRY(4, 99.9, 1) };
+	struct ranking_entry entries[] = { ENTRY(1, 100.4, 1), ENTRY(2, 100, 1), ENTRY(3, 100.2, 1),
+		ENTRY(4, 99.9, 1) };
 	/* 1 before 2 before 3 before 1; 4, whose score is the best of all, lost to 3. */
-	struct ranking_comparison circle[] = { FASTER(1, 1, 2), FASTER(2, 2, 3), FASTER(3, 3, 1), SLOWER(4, 4, 3) };
+	struct ranking_comparison circle[] = { FASTER(1, 1, 2), FASTER(2, 2, 3), FASTER(3, 3, 1),
+		SLOWER(4, 4, 3) };
 	ASSERT_PAGE(entries, circle, "2:1 3:2 1:3 4:3");
 }
 
@@ -170,25 +194,29 @@ static void in_a_circle_the_best_score_decides_and_the_rest_is_as_compared(void 
 
 enum { most_entries = 24, most_comparisons = 40 };
 
-static const struct ranking_comparison *newest_of(const struct ranking_comparison *comparisons, size_t count, int64_t a, int64_t b)
+static const struct ranking_comparison *newest_of(
+	const struct ranking_comparison *comparisons, size_t count, int64_t a, int64_t b)
 {
 	const struct ranking_comparison *newest = NULL;
 	for (size_t i = 0; i < count; i++)
-		if (a != b && ((comparisons[i].challenger_id == a && comparisons[i].incumbent_id == b)
-			|| (comparisons[i].challenger_id == b && comparisons[i].incumbent_id == a))
+		if (a != b
+			&& ((comparisons[i].challenger_id == a && comparisons[i].incumbent_id == b)
+				|| (comparisons[i].challenger_id == b && comparisons[i].incumbent_id == a))
 			&& (!newest || comparisons[i].id > newest->id))
 			newest = &comparisons[i];
 	return newest;
 }
 
 /* Whether `a` is to stand before `b`, and not beside it. */
-static bool has_beaten(const struct ranking_comparison *comparisons, size_t count, const struct ranking_entry *a,
-	const struct ranking_entry *b)
+static bool has_beaten(const struct ranking_comparison *comparisons, size_t count,
+	const struct ranking_entry *a, const struct ranking_entry *b)
 {
-	const struct ranking_comparison *newest = newest_of(comparisons, count, a->submission_id, b->submission_id);
+	const struct ranking_comparison *newest =
+		newest_of(comparisons, count, a->submission_id, b->submission_id);
 	if (!newest || !ranking_is_close(a, b))
 		return false;
-	return newest->challenger_id == a->submission_id ? newest->ratio_high < 1 : newest->ratio_low > 1;
+	return newest->challenger_id == a->submission_id ? newest->ratio_high < 1
+													 : newest->ratio_low > 1;
 }
 
 /* has_beaten, and whatever follows from it. */
@@ -212,20 +240,24 @@ static void shuffle(void *array, size_t count, size_t size)
 }
 
 struct world {
-	struct ranking_entry entries[most_entries]; size_t count;
-	struct ranking_comparison comparisons[most_comparisons]; size_t comparison_count;
+	struct ranking_entry entries[most_entries];
+	size_t count;
+	struct ranking_comparison comparisons[most_comparisons];
+	size_t comparison_count;
 };
 
 static struct world make_world(void)
 {
-	struct world world = { .count = (size_t)random() % most_entries + 1, .comparison_count = (size_t)random() % most_comparisons };
+	struct world world = { .count = (size_t)random() % most_entries + 1,
+		.comparison_count = (size_t)random() % most_comparisons };
 	for (size_t i = 0; i < world.count; i++)
-		world.entries[i] = (struct ranking_entry)ENTRY((int64_t)i + 1, 100 + (double)(random() % 30) / 10,
-			random() % 4 ? (double)(random() % 10) / 20 : NAN);
+		world.entries[i] = (struct ranking_entry)ENTRY((int64_t)i + 1,
+			100 + (double)(random() % 30) / 10, random() % 4 ? (double)(random() % 10) / 20 : NAN);
 	for (size_t i = 0; i < world.comparison_count; i++) {
 		double low = 0.98 + (double)(random() % 30) / 1000;
-		world.comparisons[i] = (struct ranking_comparison){ (int64_t)i + 1, random() % (int64_t)world.count + 1,
-			random() % ((int64_t)world.count + 3) + 1, low, low + 0.01 };
+		world.comparisons[i] =
+			(struct ranking_comparison){ (int64_t)i + 1, random() % (int64_t)world.count + 1,
+				random() % ((int64_t)world.count + 3) + 1, low, low + 0.01 };
 	}
 	return world;
 }
@@ -246,25 +278,31 @@ static void assert_positions_and_places(const struct ranking_entry *entries, siz
 static bool was_compared(const struct world *world, int64_t submission_id)
 {
 	for (size_t i = 0; i < world->comparison_count; i++)
-		if (world->comparisons[i].challenger_id == submission_id || world->comparisons[i].incumbent_id == submission_id)
+		if (world->comparisons[i].challenger_id == submission_id
+			|| world->comparisons[i].incumbent_id == submission_id)
 			return true;
 	return false;
 }
 
-/* A victor stands before the beaten, except around a circle, and never at the same place. Who was beaten by nobody stands
- * before all whose score is worse, except for ties and those who were compared. */
+/* A victor stands before the beaten, except around a circle, and never at the same place. Who was
+ * beaten by nobody stands before all whose score is worse, except for ties and those who were
+ * compared. */
 static void assert_comparisons_are_heard(const struct world *world)
 {
-	bool beaten[most_entries][most_entries] = {0};
+	bool beaten[most_entries][most_entries] = { 0 };
 	for (size_t i = 0; i < world->count; i++)
 		for (size_t j = 0; j < world->count; j++)
-			beaten[i][j] = has_beaten(world->comparisons, world->comparison_count, &world->entries[i], &world->entries[j]);
+			beaten[i][j] = has_beaten(world->comparisons, world->comparison_count,
+				&world->entries[i], &world->entries[j]);
 	close_victories(beaten, world->count);
 	for (size_t i = 0; i < world->count; i++)
 		for (size_t j = i + 1; j < world->count; j++) {
-			bool by_later = has_beaten(world->comparisons, world->comparison_count, &world->entries[j], &world->entries[i]);
+			bool by_later = has_beaten(world->comparisons, world->comparison_count,
+				&world->entries[j], &world->entries[i]);
 			assert_true(!by_later || beaten[i][j]);
-			if (by_later || has_beaten(world->comparisons, world->comparison_count, &world->entries[i], &world->entries[j]))
+			if (by_later
+				|| has_beaten(world->comparisons, world->comparison_count, &world->entries[i],
+					&world->entries[j]))
 				assert_int_not_equal(world->entries[i].place, world->entries[j].place);
 		}
 	for (size_t i = 0; i + 1 < world->count; i++) {
@@ -298,7 +336,8 @@ static void any_entries_and_comparisons_give_one_order_however_they_come(void **
 
 /* ---- rivals ---- */
 
-static void assert_rivals(const struct ranking_entry *entries, size_t count, int64_t user_id, int64_t faster, int64_t slower)
+static void assert_rivals(const struct ranking_entry *entries, size_t count, int64_t user_id,
+	int64_t faster, int64_t slower)
 {
 	const struct ranking_entry *rivals[2];
 	int64_t expected[2] = { faster ? faster : slower, slower };
@@ -311,8 +350,8 @@ static void assert_rivals(const struct ranking_entry *entries, size_t count, int
 static void the_rivals_are_the_next_by_score_on_both_sides_if_they_are_close(void **state)
 {
 	(void)state;
-	struct ranking_entry entries[] = { ENTRY(1, 100, 0.1), ENTRY(2, 100.9, 0.1), ENTRY(3, 101.2, 0.1), ENTRY(4, 103, 0.1),
-		ENTRY(5, 105, 1), ENTRY(6, 107.7, 1) };
+	struct ranking_entry entries[] = { ENTRY(1, 100, 0.1), ENTRY(2, 100.9, 0.1),
+		ENTRY(3, 101.2, 0.1), ENTRY(4, 103, 0.1), ENTRY(5, 105, 1), ENTRY(6, 107.7, 1) };
 	ranking_order(entries, COUNT(entries), NULL, 0);
 	assert_rivals(entries, COUNT(entries), 1, 0, 2);
 	assert_rivals(entries, COUNT(entries), 2, 1, 3);
@@ -328,7 +367,8 @@ static void in_a_group_of_ties_the_nearest_score_is_the_rival_not_the_nearest_po
 {
 	(void)state;
 	/* The newest is the fastest; on the page it stands last of the group. */
-	struct ranking_entry entries[] = { ENTRY(1, 100.4, 1), ENTRY(2, 100.2, 1), ENTRY(3, 100.6, 1), ENTRY(4, 100, 1) };
+	struct ranking_entry entries[] = { ENTRY(1, 100.4, 1), ENTRY(2, 100.2, 1), ENTRY(3, 100.6, 1),
+		ENTRY(4, 100, 1) };
 	ranking_order(entries, COUNT(entries), NULL, 0);
 	assert_int_equal(entries[3].user_id, 4);
 	assert_rivals(entries, COUNT(entries), 4, 0, 2);
@@ -351,7 +391,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_one_that_was_faster_side_by_side_stands_first_without_a_tie),
 		cmocka_unit_test(it_does_not_matter_which_of_the_two_was_the_challenger),
-		cmocka_unit_test(if_the_interval_holds_1_it_is_a_tie_and_the_earlier_submission_stands_first),
+		cmocka_unit_test(
+			if_the_interval_holds_1_it_is_a_tie_and_the_earlier_submission_stands_first),
 		cmocka_unit_test(an_entry_without_a_standard_error_can_be_compared),
 		cmocka_unit_test(scores_that_are_plainly_different_are_not_turned_over),
 		cmocka_unit_test(of_two_comparisons_of_one_pair_the_newer_one_counts),
@@ -365,7 +406,8 @@ int main(void)
 		cmocka_unit_test(in_a_circle_the_best_score_decides_and_the_rest_is_as_compared),
 		cmocka_unit_test(any_entries_and_comparisons_give_one_order_however_they_come),
 		cmocka_unit_test(the_rivals_are_the_next_by_score_on_both_sides_if_they_are_close),
-		cmocka_unit_test(in_a_group_of_ties_the_nearest_score_is_the_rival_not_the_nearest_position),
+		cmocka_unit_test(
+			in_a_group_of_ties_the_nearest_score_is_the_rival_not_the_nearest_position),
 		cmocka_unit_test(only_the_first_ten_have_rivals),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,12 +10,18 @@
 
 #include <cmocka.h>
 
-#define ENTRY(submission, score, err) { .user_id = 100 + (submission), .submission_id = (submission), \
-	.score_ns = (score), .score_err_ns = (err) }
+#define ENTRY(submission, score, err) \
+	{ \
+		.user_id = 100 + (submission), .submission_id = (submission), .score_ns = (score), \
+		.score_err_ns = (err) \
+	}
 
-struct expected { int64_t submission_id, place; };
+struct expected {
+	int64_t submission_id, place;
+};
 
-static void assert_order(struct ranking_entry *entries, const struct expected *expected, size_t count)
+static void assert_order(
+	struct ranking_entry *entries, const struct expected *expected, size_t count)
 {
 	ranking_order(entries, count, NULL, 0);
 	for (size_t i = 0; i < count; i++) {
@@ -45,16 +51,20 @@ static void within_noise_the_earlier_submission_stands_first_and_the_place_is_sh
 {
 	(void)state;
 	/* 1.96 * sqrt(3^2 + 4^2) = 9.8 */
-	struct ranking_entry entries[] = { ENTRY(9, 100, 3), ENTRY(4, 109.8, 4), ENTRY(2, 109.81, 4), ENTRY(8, 500, 1) };
-	assert_order(entries, (struct expected[]){ { 4, 1 }, { 9, 1 }, { 2, 3 }, { 8, 4 } }, COUNT(entries));
+	struct ranking_entry entries[] = { ENTRY(9, 100, 3), ENTRY(4, 109.8, 4), ENTRY(2, 109.81, 4),
+		ENTRY(8, 500, 1) };
+	assert_order(
+		entries, (struct expected[]){ { 4, 1 }, { 9, 1 }, { 2, 3 }, { 8, 4 } }, COUNT(entries));
 }
 
 static void a_group_is_measured_against_its_fastest_so_ties_do_not_chain(void **state)
 {
 	(void)state;
 	/* Each is within noise of its neighbour (1.96 * sqrt(2) = 2.77), but 104 is not of 100. */
-	struct ranking_entry entries[] = { ENTRY(3, 100, 1), ENTRY(2, 102, 1), ENTRY(1, 104, 1), ENTRY(4, 106, 1) };
-	assert_order(entries, (struct expected[]){ { 2, 1 }, { 3, 1 }, { 1, 3 }, { 4, 3 } }, COUNT(entries));
+	struct ranking_entry entries[] = { ENTRY(3, 100, 1), ENTRY(2, 102, 1), ENTRY(1, 104, 1),
+		ENTRY(4, 106, 1) };
+	assert_order(
+		entries, (struct expected[]){ { 2, 1 }, { 3, 1 }, { 1, 3 }, { 4, 3 } }, COUNT(entries));
 }
 
 static void a_noisy_entry_does_not_reach_over_one_that_is_clearly_slower(void **state)
@@ -67,14 +77,17 @@ static void a_noisy_entry_does_not_reach_over_one_that_is_clearly_slower(void **
 static void without_an_error_only_equal_scores_tie(void **state)
 {
 	(void)state;
-	struct ranking_entry entries[] = { ENTRY(5, 100, 1), ENTRY(4, 100, NAN), ENTRY(3, 100.5, 90), ENTRY(2, 101, NAN) };
-	assert_order(entries, (struct expected[]){ { 4, 1 }, { 5, 1 }, { 3, 3 }, { 2, 4 } }, COUNT(entries));
+	struct ranking_entry entries[] = { ENTRY(5, 100, 1), ENTRY(4, 100, NAN), ENTRY(3, 100.5, 90),
+		ENTRY(2, 101, NAN) };
+	assert_order(
+		entries, (struct expected[]){ { 4, 1 }, { 5, 1 }, { 3, 3 }, { 2, 4 } }, COUNT(entries));
 }
 
 static void an_error_of_zero_ties_equal_scores(void **state)
 {
 	(void)state;
-	struct ranking_entry entries[] = { ENTRY(2, 1, 0), ENTRY(1, 1, 0), ENTRY(3, nextafter(1, 2), 0) };
+	struct ranking_entry entries[] = { ENTRY(2, 1, 0), ENTRY(1, 1, 0),
+		ENTRY(3, nextafter(1, 2), 0) };
 	assert_order(entries, (struct expected[]){ { 1, 1 }, { 2, 1 }, { 3, 3 } }, COUNT(entries));
 }
 
@@ -85,7 +98,8 @@ static void the_order_does_not_depend_on_how_entries_came(void **state)
 	struct ranking_entry first[count], again[count];
 	srandom(1);
 	for (int i = 0; i < count; i++)
-		first[i] = again[i] = (struct ranking_entry)ENTRY(i + 1, 100 + random() % 20, random() % 3 ? (double)(random() % 3) : NAN);
+		first[i] = again[i] = (struct ranking_entry)ENTRY(
+			i + 1, 100 + random() % 20, random() % 3 ? (double)(random() % 3) : NAN);
 	ranking_order(first, count, NULL, 0);
 	for (int round = 0; round < 50; round++) {
 		for (size_t i = count - 1; i > 0; i--) {

@@ -45,7 +45,9 @@ static bool add(struct results *results, const char *text)
 static void a_complete_test_run_passes(void **state)
 {
 	struct results *results = *state;
-	assert_true(add(results, "test-count: 2\ntest.0.spec: size: 128; seed: 5\ntest.0.status: pass\ntest.1.status: pass\ncheck: pass\n"));
+	assert_true(add(results,
+		"test-count: 2\ntest.0.spec: size: 128; seed: 5\ntest.0.status: pass\ntest.1.status: "
+	    "pass\ncheck: pass\n"));
 	results_finish(results);
 	assert_int_equal(results->finished, 2);
 	assert_string_equal(results->check, "pass");
@@ -55,7 +57,8 @@ static void a_complete_test_run_passes(void **state)
 
 static void lines_may_come_in_any_pieces(void **state)
 {
-	static const char all[] = "test-count: 2\ntest.0.status: pass\n\ntest.1.status: fail\ntest.1.error: a\\nb\ncheck: fail";
+	static const char all[] = "test-count: 2\ntest.0.status: pass\n\ntest.1.status: "
+	                          "fail\ntest.1.error: a\\nb\ncheck: fail";
 	struct results *results = *state;
 	for (const char *at = all; *at; at++)
 		assert_true(results_add(results, at, 1));
@@ -83,11 +86,31 @@ static void a_case_counts_as_finished_once(void **state)
 static void every_wrong_line_is_a_violation(void **state)
 {
 	static const char *const wrong[] = {
-		"hello", "hello: world", ":", ": pass", "check", "check: maybe", "check: PASS", "test-count: 3", "test-count: -2",
-		"test-count: 2.0", "test.2.status: pass", "test.-1.status: pass", "test.0x0.status: pass", "test.0.status: passed",
-		"test.0.: pass", "test..status: pass", "test.0: pass", "test.0.spec: size: 128; seed: 6", "benchmark.0.mean: 5",
-		"benchmark-count: 2", "test.0.a b: 1", "test.0000000000000000000000000000000.status: pass", "Test.0.status: pass",
-		"test.0.mean: -1", "test.0.runs: 0",
+		"hello",
+		"hello: world",
+		":",
+		": pass",
+		"check",
+		"check: maybe",
+		"check: PASS",
+		"test-count: 3",
+		"test-count: -2",
+		"test-count: 2.0",
+		"test.2.status: pass",
+		"test.-1.status: pass",
+		"test.0x0.status: pass",
+		"test.0.status: passed",
+		"test.0.: pass",
+		"test..status: pass",
+		"test.0: pass",
+		"test.0.spec: size: 128; seed: 6",
+		"benchmark.0.mean: 5",
+		"benchmark-count: 2",
+		"test.0.a b: 1",
+		"test.0000000000000000000000000000000.status: pass",
+		"Test.0.status: pass",
+		"test.0.mean: -1",
+		"test.0.runs: 0",
 	};
 	struct arena *arena = ((struct results *)*state)->arena;
 	for (size_t i = 0; i < COUNT(wrong); i++) {
@@ -104,10 +127,29 @@ static void every_wrong_line_is_a_violation(void **state)
 
 static void numbers_are_plain_decimals(void **state)
 {
-	static const struct { const char *value; bool good; } numbers[] = {
-		{ "1", true }, { "1.5", true }, { "1e3", true }, { "1.5e-07", true }, { ".5", true }, { "1000000.000000", true },
-		{ "0", false }, { "-1", false }, { "+1", false }, { "nan", false }, { "-nan", false }, { "inf", false },
-		{ "1e400", false }, { "0x1p3", false }, { "1 2", false }, { "", false }, { "1.2.3", false }, { "e", false }, { "5-3", false },
+	static const struct {
+		const char *value;
+		bool good;
+	} numbers[] = {
+		{ "1", true },
+		{ "1.5", true },
+		{ "1e3", true },
+		{ "1.5e-07", true },
+		{ ".5", true },
+		{ "1000000.000000", true },
+		{ "0", false },
+		{ "-1", false },
+		{ "+1", false },
+		{ "nan", false },
+		{ "-nan", false },
+		{ "inf", false },
+		{ "1e400", false },
+		{ "0x1p3", false },
+		{ "1 2", false },
+		{ "", false },
+		{ "1.2.3", false },
+		{ "e", false },
+		{ "5-3", false },
 	};
 	struct arena *arena = ((struct results *)*state)->arena;
 	for (size_t i = 0; i < COUNT(numbers); i++) {
@@ -124,7 +166,8 @@ static void numbers_are_plain_decimals(void **state)
 static void text_goes_on_until_the_next_known_key(void **state)
 {
 	struct results *results = *state;
-	assert_true(add(results, "test.0.error: first\n  second: line\n\nthird\ntest.1.status: pass\n"));
+	assert_true(
+		add(results, "test.0.error: first\n  second: line\n\nthird\ntest.1.status: pass\n"));
 	assert_string_equal(results->cases[0].values[RESULT_ERROR], "first\n  second: line\nthird");
 	assert_false(add(results, "fourth\n"));
 }
@@ -166,7 +209,9 @@ static void too_much_is_an_output_limit(void **state)
 static void claimed_time_must_fit_into_the_stage(void **state)
 {
 	struct results *results = *state;
-	add(results, "benchmark.0.runs: 1000\nbenchmark.0.mean: 1000000\nbenchmark.1.runs: 1000\nbenchmark.1.mean: 2000000\n");
+	add(results,
+		"benchmark.0.runs: 1000\nbenchmark.0.mean: 1000000\nbenchmark.1.runs: "
+	    "1000\nbenchmark.1.mean: 2000000\n");
 	assert_true(results_plausible(results, 3000));
 	assert_true(results_plausible(results, 2800));
 	assert_false(results_plausible(results, 2700));
@@ -176,7 +221,9 @@ static void claimed_time_must_fit_into_the_stage(void **state)
 static void only_the_last_benchmark_may_have_been_timed(void **state)
 {
 	struct results *results = *state;
-	assert_true(add(results, "benchmark-count: 1\nbenchmark.0.spec: size: 256; seed: 6\nbenchmark.0.runs: 3\nbenchmark.0.mean: 12.5\ncheck: pass\n"));
+	assert_true(add(results,
+		"benchmark-count: 1\nbenchmark.0.spec: size: 256; seed: 6\nbenchmark.0.runs: "
+	    "3\nbenchmark.0.mean: 12.5\ncheck: pass\n"));
 	results_finish(results);
 	assert_true(results_complete(results));
 	assert_int_equal(results->count, 1);
@@ -196,7 +243,9 @@ static void what_was_timed_does_not_become_less(void **state)
 static void a_compiler_s_error_lines_stay_in_their_text(void **state)
 {
 	struct results *results = *state;
-	assert_true(add(results, "error: no kernel\nerror: unknown op\ntest.0.status: fail\ntest.0.error: a\nerror: b\nerror: c\ncheck: fail\n"));
+	assert_true(add(results,
+		"error: no kernel\nerror: unknown op\ntest.0.status: fail\ntest.0.error: a\nerror: "
+	    "b\nerror: c\ncheck: fail\n"));
 	results_finish(results);
 	assert_string_equal(results->error, "no kernel\nerror: unknown op");
 	assert_string_equal(results->cases[0].values[RESULT_ERROR], "a\nerror: b\nerror: c");
@@ -208,7 +257,9 @@ static void a_benchmark_stage_takes_only_a_failed_test(void **state)
 	assert_true(add(results, "test-count: 1\ntest.0.status: fail\ntest.0.error: differs\n"));
 	assert_true(results_failed(&results->other));
 	assert_int_equal(results->finished, 0);
-	add(results, "benchmark-count: 2\nbenchmark.0.runs: 3\nbenchmark.0.mean: 1\nbenchmark.1.runs: 3\nbenchmark.1.mean: 1\n");
+	add(results,
+		"benchmark-count: 2\nbenchmark.0.runs: 3\nbenchmark.0.mean: 1\nbenchmark.1.runs: "
+	    "3\nbenchmark.1.mean: 1\n");
 	assert_false(results_complete(results));
 	struct results other;
 	results_open(&other, results->arena, RESULT_BENCHMARKS, SPECS, COUNT(SPECS));
@@ -218,10 +269,14 @@ static void a_benchmark_stage_takes_only_a_failed_test(void **state)
 
 /* ---- a judge's ---- */
 
-static const char JUDGED[] = "benchmark.0.median: 10.5\nbenchmark.0.low: 0\nbenchmark.0.high: 11\nbenchmark.0.constant: 5100\n"
-	"benchmark.0.own: 9\nbenchmark.0.gap: 0.5\nbenchmark.0.blocks: 4\nbenchmark.0.repeated: 0\nbenchmark.0.samples: AACAPwAAAEA=\n"
-	"benchmark.0.device: {\"sm_clock_mhz\": [1200, 1980], \"slowed_by\": [\"power cap\"]}\nbenchmark.0.rival: 21\nbenchmark.0.ratio: 0.5\n"
-	"benchmark.0.ratio_low: 0.49\nbenchmark.0.ratio_high: 0.51\nbenchmark.0.ratio_err: 0.005\nnonce: 0badcafe\n";
+static const char JUDGED[] = "benchmark.0.median: 10.5\nbenchmark.0.low: 0\nbenchmark.0.high: "
+                             "11\nbenchmark.0.constant: 5100\n"
+							 "benchmark.0.own: 9\nbenchmark.0.gap: 0.5\nbenchmark.0.blocks: "
+                             "4\nbenchmark.0.repeated: 0\nbenchmark.0.samples: AACAPwAAAEA=\n"
+							 "benchmark.0.device: {\"sm_clock_mhz\": [1200, 1980], \"slowed_by\": "
+                             "[\"power cap\"]}\nbenchmark.0.rival: 21\nbenchmark.0.ratio: 0.5\n"
+							 "benchmark.0.ratio_low: 0.49\nbenchmark.0.ratio_high: "
+                             "0.51\nbenchmark.0.ratio_err: 0.005\nnonce: 0badcafe\n";
 
 static void a_judge_says_how_it_measured(void **state)
 {
@@ -238,9 +293,27 @@ static void what_a_judge_says_is_typed(void **state)
 {
 	/* Samples: no base64; not whole floats; none; NaN; below 0. */
 	static const char *const wrong[] = {
-		"median: 0", "low: -1", "high: inf", "constant: x", "own: 0", "gap: -0.5", "blocks: 0", "repeated: 1.5",
-		"samples: ?", "samples: AACA", "samples:", "samples: AADAfw==", "samples: AACAvw==", "rival: 0", "ratio: nan", "ratio_err: -1",
-		"device: []", "device: {", "device: {\"power_w\": 5}", "device: {\"power_w\": [1, \"2\"]}", "device: {\"power_w\": [1]}",
+		"median: 0",
+		"low: -1",
+		"high: inf",
+		"constant: x",
+		"own: 0",
+		"gap: -0.5",
+		"blocks: 0",
+		"repeated: 1.5",
+		"samples: ?",
+		"samples: AACA",
+		"samples:",
+		"samples: AADAfw==",
+		"samples: AACAvw==",
+		"rival: 0",
+		"ratio: nan",
+		"ratio_err: -1",
+		"device: []",
+		"device: {",
+		"device: {\"power_w\": 5}",
+		"device: {\"power_w\": [1, \"2\"]}",
+		"device: {\"power_w\": [1]}",
 		"device: {\"slowed_by\": [1]}",
 	};
 	struct results *given = *state;
@@ -259,7 +332,8 @@ static void what_a_judge_says_is_typed(void **state)
 static void from_a_harness_these_are_values_of_its_own(void **state)
 {
 	struct results *results = *state;
-	assert_true(add(results, "benchmark.0.median: some\nbenchmark.0.samples: many\nbenchmark.0.device: this one\n"));
+	assert_true(add(results,
+		"benchmark.0.median: some\nbenchmark.0.samples: many\nbenchmark.0.device: this one\n"));
 	assert_null(results->cases[0].values[RESULT_MEDIAN]);
 	assert_null(results->cases[0].values[RESULT_SAMPLES]);
 	assert_false(add(results, "nonce: 0badcafe\n"));
@@ -268,8 +342,10 @@ static void from_a_harness_these_are_values_of_its_own(void **state)
 /* In one piece, and byte by byte. */
 static void what_comes_behind_the_check_is_the_next_ones(void **state)
 {
-	static const char lines[] = "test-count: 2\ntest.0.status: pass\ntest.1.status: pass\ncheck: pass\n"
-		"benchmark-count: 2\nnonce: 0badcafe\nbenchmark.0.runs: 3\nbenchmark.0.mean: 5\ncheck: fail\nerror: late";
+	static const char lines[] =
+		"test-count: 2\ntest.0.status: pass\ntest.1.status: pass\ncheck: pass\n"
+		"benchmark-count: 2\nnonce: 0badcafe\nbenchmark.0.runs: 3\nbenchmark.0.mean: 5\ncheck: "
+	    "fail\nerror: late";
 	struct results *given = *state;
 	for (size_t piece = 1; piece < sizeof lines; piece += sizeof lines - 2) {
 		struct results tests, benchmarks;
@@ -278,7 +354,8 @@ static void what_comes_behind_the_check_is_the_next_ones(void **state)
 		benchmarks.is_judge = tests.is_judge = true;
 		tests.next = &benchmarks;
 		for (size_t at = 0; at < sizeof lines - 1; at += piece)
-			assert_true(results_add(&tests, lines + at, piece < sizeof lines - 1 - at ? piece : sizeof lines - 1 - at));
+			assert_true(results_add(
+				&tests, lines + at, piece < sizeof lines - 1 - at ? piece : sizeof lines - 1 - at));
 		results_finish(&benchmarks);
 		assert_true(results_complete(&tests));
 		assert_string_equal(tests.check, "pass");

@@ -12,12 +12,15 @@
 #include <cmocka.h>
 
 #define SAMPLES(...) \
-	{ .ns = (const double[]){ __VA_ARGS__ }, .count = sizeof (const double[]){ __VA_ARGS__ } / sizeof(double), \
-	  .median_ns = NAN, .low_ns = NAN, .high_ns = NAN, .blocks = INT64_MIN }
+	{ \
+		.ns = (const double[]){ __VA_ARGS__ }, \
+		.count = sizeof(const double[]){ __VA_ARGS__ } / sizeof(double), .median_ns = NAN, \
+		.low_ns = NAN, .high_ns = NAN, .blocks = INT64_MIN \
+	}
 
 static char *picture_of(const struct samples *samples)
 {
-	struct buffer out = {0};
+	struct buffer out = { 0 };
 	html_samples(&out, samples);
 	return out.data ? out.data : strdup("");
 }
@@ -25,10 +28,11 @@ static char *picture_of(const struct samples *samples)
 /* The path of a class; "" if there is none. The caller frees it. */
 static char *path_of(const char *picture, const char *class)
 {
-	cleanup_buffer struct buffer before = {0};
+	cleanup_buffer struct buffer before = { 0 };
 	buffer_printf(&before, "class=\"%s\" d=\"", class);
 	const char *found = strstr(picture, before.data);
-	return found ? strndup(found + before.length, strcspn(found + before.length, "\"")) : strdup("");
+	return found ? strndup(found + before.length, strcspn(found + before.length, "\""))
+				 : strdup("");
 }
 
 static size_t count_of(const char *text, char letter)
@@ -49,7 +53,8 @@ static void numbers_are_read_as_the_judge_writes_them(void **state)
 {
 	(void)state;
 	cleanup_arena struct arena *arena = arena_new();
-	static const unsigned char bytes[] = { 0x00, 0x00, 0x80, 0x3f, 0x00, 0x00, 0xc0, 0x7f, 0x00, 0x38, 0xf9, 0x46, 0x01 };
+	static const unsigned char bytes[] = { 0x00, 0x00, 0x80, 0x3f, 0x00, 0x00, 0xc0, 0x7f, 0x00,
+		0x38, 0xf9, 0x46, 0x01 };
 	size_t count;
 	const double *numbers = samples_read(arena, bytes, sizeof bytes, &count);
 	assert_int_equal(count, 3); /* the odd byte is none */
@@ -62,7 +67,7 @@ static void nothing_to_show_is_no_picture(void **state)
 {
 	(void)state;
 	struct samples_range range;
-	const struct samples none = {0}, useless = SAMPLES(NAN, INFINITY, -INFINITY);
+	const struct samples none = { 0 }, useless = SAMPLES(NAN, INFINITY, -INFINITY);
 	const struct samples *both[] = { &none, &useless };
 	for (size_t i = 0; i < COUNT(both); i++) {
 		cleanup_free char *picture = picture_of(both[i]);
@@ -85,7 +90,8 @@ static void equal_calls_are_a_line_in_the_middle(void **state)
 	(void)state;
 	const struct samples equal = SAMPLES(1, 1, 1, 1);
 	struct samples_range range;
-	cleanup_free char *picture = picture_of(&equal), *calls = path_of(picture, "calls few"), *median = path_of(picture, "median");
+	cleanup_free char *picture = picture_of(&equal), *calls = path_of(picture, "calls few"),
+					  *median = path_of(picture, "median");
 	assert_string_equal(calls, "M75 50v0.01M225 50v0.01M375 50v0.01M525 50v0.01");
 	assert_string_equal(median, "M0 50h600");
 	assert_true(samples_range(&equal, &range));
@@ -96,10 +102,12 @@ static void the_fastest_is_at_the_bottom_and_the_slowest_at_the_top(void **state
 {
 	(void)state;
 	const struct samples three = SAMPLES(100, 300, 200);
-	cleanup_free char *picture = picture_of(&three), *calls = path_of(picture, "calls few"), *beyond = path_of(picture, "beyond");
+	cleanup_free char *picture = picture_of(&three), *calls = path_of(picture, "calls few"),
+					  *beyond = path_of(picture, "beyond");
 	assert_string_equal(calls, "M100 92v0.01M300 8v0.01M500 50v0.01");
 	assert_string_equal(beyond, "");
-	assert_contains(picture, "\"3 calls: median 200.0 ns, the fastest 100.0 ns, the slowest 300.0 ns\"");
+	assert_contains(
+		picture, "\"3 calls: median 200.0 ns, the fastest 100.0 ns, the slowest 300.0 ns\"");
 }
 
 static void what_is_not_finite_leaves_its_place_empty(void **state)
@@ -120,9 +128,12 @@ static void calls_far_off_are_marked_at_the_edge_and_squash_nothing(void **state
 	ns[40] = 1e9;
 	ns[60] = 3.4e38;
 	ns[80] = 1;
-	const struct samples samples = { .ns = ns, .count = COUNT(ns), .median_ns = NAN, .low_ns = NAN, .high_ns = NAN };
+	const struct samples samples = {
+		.ns = ns, .count = COUNT(ns), .median_ns = NAN, .low_ns = NAN, .high_ns = NAN
+	};
 	struct samples_range range;
-	cleanup_free char *picture = picture_of(&samples), *calls = path_of(picture, "calls"), *beyond = path_of(picture, "beyond");
+	cleanup_free char *picture = picture_of(&samples), *calls = path_of(picture, "calls"),
+					  *beyond = path_of(picture, "beyond");
 	assert_true(samples_range(&samples, &range));
 	assert_int_equal(range.above, 2);
 	assert_int_equal(range.below, 1);
@@ -151,8 +162,14 @@ static void thousands_of_calls_become_strokes(void **state)
 	double ns[4000];
 	for (size_t i = 0; i < COUNT(ns); i++)
 		ns[i] = 1000 + (double)(i * 7919 % 1000);
-	const struct samples samples = { .ns = ns, .count = COUNT(ns), .median_ns = 1500, .low_ns = 1490, .high_ns = 1510, .blocks = 160 };
-	cleanup_free char *picture = picture_of(&samples), *calls = path_of(picture, "calls many"), *borders = path_of(picture, "borders");
+	const struct samples samples = { .ns = ns,
+		.count = COUNT(ns),
+		.median_ns = 1500,
+		.low_ns = 1490,
+		.high_ns = 1510,
+		.blocks = 160 };
+	cleanup_free char *picture = picture_of(&samples), *calls = path_of(picture, "calls many"),
+					  *borders = path_of(picture, "borders");
 	assert_int_equal(count_of(calls, 'M'), 240);
 	assert_true(strlen(picture) < 8000);
 	assert_string_equal(borders, ""); /* so many would be a grey area */
@@ -182,13 +199,18 @@ static void interval_median_and_borders_of_blocks_are_drawn(void **state)
 static void no_number_breaks_the_picture(void **state)
 {
 	(void)state;
-	static const double odd[] = { 0, -0.0, 1, -1, 1e-300, 1e300, -1e300, 3.4e38, -3.4e38, NAN, INFINITY, -INFINITY, 31900 };
+	static const double odd[] = { 0, -0.0, 1, -1, 1e-300, 1e300, -1e300, 3.4e38, -3.4e38, NAN,
+		INFINITY, -INFINITY, 31900 };
 	for (unsigned int seed = 0; seed < 300; seed++) {
 		double ns[9];
 		unsigned int random = seed;
 		for (size_t i = 0; i < COUNT(ns); i++)
 			ns[i] = odd[(random = random * 1103515245 + 12345) / 65536 % COUNT(odd)];
-		const struct samples samples = { .ns = ns, .count = 1 + seed % COUNT(ns), .median_ns = ns[0], .low_ns = ns[1], .high_ns = ns[2],
+		const struct samples samples = { .ns = ns,
+			.count = 1 + seed % COUNT(ns),
+			.median_ns = ns[0],
+			.low_ns = ns[1],
+			.high_ns = ns[2],
 			.blocks = seed % 5 };
 		cleanup_free char *picture = picture_of(&samples);
 		char *begin = strstr(picture, "\" viewBox");

@@ -1,14 +1,14 @@
-/* The parts of the sandbox that can be tried without one: which node belongs to a GPU, what a process takes, what the
- * filter of system calls refuses. */
+/* The parts of the sandbox that can be tried without one: which node belongs to a GPU, what a
+ * process takes, what the filter of system calls refuses. */
 #include "worker/run/sandbox_device.h"
 #include "worker/run/sandbox_filter.h"
 #include "worker/run/watchdog.h"
 
+#include <errno.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <errno.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -19,8 +19,10 @@
 
 /* As driver 580 writes it. */
 static const char INFORMATION[] =
-	"Model: \t\t NVIDIA H200\nIRQ:   \t\t 41\nGPU UUID: \t GPU-ee313527-c407-5a04-a2d4-10baf3084d3c\nVideo BIOS: \t 96.00.a5.00.1a\n"
-	"Bus Type: \t PCIe\nDMA Size: \t 52 bits\nBus Location: \t 0000:00:06.0\nDevice Minor: \t 3\nGPU Excluded:\t No\n";
+	"Model: \t\t NVIDIA H200\nIRQ:   \t\t 41\nGPU UUID: \t "
+    "GPU-ee313527-c407-5a04-a2d4-10baf3084d3c\nVideo BIOS: \t 96.00.a5.00.1a\n"
+	"Bus Type: \t PCIe\nDMA Size: \t 52 bits\nBus Location: \t 0000:00:06.0\nDevice Minor: \t "
+    "3\nGPU Excluded:\t No\n";
 
 static int minor_of(const char *information, const char *uuid)
 {
@@ -38,7 +40,8 @@ static void the_driver_tells_which_node_a_gpu_has(void **state)
 	assert_int_equal(minor_of("GPU UUID: \t GPU-1\n", "GPU-1"), -1);
 	assert_int_equal(minor_of("", "GPU-1"), -1);
 	/* Several GPUs of a job stand in one text. */
-	assert_int_equal(sandbox_device_minor(INFORMATION, "GPU-ee313527-c407-5a04-a2d4-10baf3084d3c,GPU-2", 40), 3);
+	assert_int_equal(
+		sandbox_device_minor(INFORMATION, "GPU-ee313527-c407-5a04-a2d4-10baf3084d3c,GPU-2", 40), 3);
 }
 
 static void without_a_gpu_there_is_no_node(void **state)
@@ -55,11 +58,15 @@ static void what_a_process_takes_is_read_from_proc(void **state)
 {
 	(void)state;
 	struct watchdog_share share;
-	watchdog_read_share("Name:\tRssAnon: 9\nVmRSS:\t  300 kB\nRssAnon:\t     100 kB\nRssFile:\t     180 kB\nRssShmem:\t      20 kB\nThreads:\t7\n", false, &share);
+	watchdog_read_share("Name:\tRssAnon: 9\nVmRSS:\t  300 kB\nRssAnon:\t     100 kB\nRssFile:\t    "
+	                    " 180 kB\nRssShmem:\t      20 kB\nThreads:\t7\n",
+		false, &share);
 	assert_int_equal(share.private_bytes, 100 * 1024);
 	assert_int_equal(share.shared_bytes, 20 * 1024);
 	assert_int_equal(share.threads, 7);
-	watchdog_read_share("00400000-7fff ---p 00000000 00:00 0 [rollup]\nRss:  900 kB\nPss: 500 kB\nPss_Anon:  40 kB\nPss_File: 2 kB\nPss_Shmem:  5 kB\n", true, &share);
+	watchdog_read_share("00400000-7fff ---p 00000000 00:00 0 [rollup]\nRss:  900 kB\nPss: 500 "
+	                    "kB\nPss_Anon:  40 kB\nPss_File: 2 kB\nPss_Shmem:  5 kB\n",
+		true, &share);
 	assert_int_equal(share.private_bytes, 40 * 1024);
 	assert_int_equal(share.shared_bytes, 5 * 1024);
 	watchdog_read_share("", false, &share);
@@ -79,7 +86,8 @@ static int error_of_socket(bool loopback, int family, int protocol)
 		struct sock_fprog program = { (unsigned short)entry.instruction_count, entry.instructions };
 		if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || syscall(SYS_seccomp, 1, 0, &program))
 			_exit(255);
-		int made = socket(family, SOCK_RAW * (family == AF_NETLINK) + SOCK_STREAM * (family != AF_NETLINK), protocol);
+		int made = socket(family,
+			SOCK_RAW * (family == AF_NETLINK) + SOCK_STREAM * (family != AF_NETLINK), protocol);
 		_exit(made < 0 ? errno : 0);
 	}
 	assert_int_equal(waitpid(pid, &status, 0), pid);
@@ -113,8 +121,10 @@ static void an_entry_of_another_build_is_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_driver_tells_which_node_a_gpu_has), cmocka_unit_test(without_a_gpu_there_is_no_node),
-		cmocka_unit_test(what_a_process_takes_is_read_from_proc), cmocka_unit_test(the_filter_allows_the_families_that_it_should),
+		cmocka_unit_test(the_driver_tells_which_node_a_gpu_has),
+		cmocka_unit_test(without_a_gpu_there_is_no_node),
+		cmocka_unit_test(what_a_process_takes_is_read_from_proc),
+		cmocka_unit_test(the_filter_allows_the_families_that_it_should),
 		cmocka_unit_test(an_entry_of_another_build_is_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

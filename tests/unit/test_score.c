@@ -1,10 +1,10 @@
 #include "lib/scope.h"
 #include "lib/task.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <math.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -21,14 +21,18 @@ static void assert_near(double value, double expected)
 static void each_rule_gives_its_score_and_error(void **state)
 {
 	(void)state;
-	static const struct { enum task_ranking_by rule; double score, err; } cases[] = {
+	static const struct {
+		enum task_ranking_by rule;
+		double score, err;
+	} cases[] = {
 		{ RANKING_BY_LAST, 1600, 16 },
 		{ RANKING_BY_MEAN, 700, 5.507570547286102 },  /* sqrt(1 + 16 + 256) / 3 */
 		{ RANKING_BY_GEOM, 400, 2.3094010767585034 }, /* 400 * sqrt(3 * 0.01^2) / 3 */
 	};
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		double score, err;
-		assert_int_equal(task_score(cases[i].rule, MEANS, ERRS, COUNT(MEANS), &score, &err, NULL), 0);
+		assert_int_equal(
+			task_score(cases[i].rule, MEANS, ERRS, COUNT(MEANS), &score, &err, NULL), 0);
 		assert_near(score, cases[i].score);
 		assert_near(err, cases[i].err);
 	}
@@ -70,12 +74,15 @@ static void times_that_are_none_are_refused(void **state)
 {
 	(void)state;
 	static const double bad[] = { 0, -1, NAN, INFINITY, -INFINITY };
-	static const enum task_ranking_by rules[] = { RANKING_BY_LAST, RANKING_BY_MEAN, RANKING_BY_GEOM };
+	static const enum task_ranking_by rules[] = { RANKING_BY_LAST, RANKING_BY_MEAN,
+		RANKING_BY_GEOM };
 	double score, err;
 	struct error error;
 	for (size_t i = 0; i < COUNT(bad) * COUNT(rules); i++) {
 		const double means[] = { 5, bad[i / COUNT(rules)], 5 };
-		assert_int_equal(task_score(rules[i % COUNT(rules)], means, ERRS, COUNT(means), &score, &err, &error), ERROR_INPUT);
+		assert_int_equal(
+			task_score(rules[i % COUNT(rules)], means, ERRS, COUNT(means), &score, &err, &error),
+			ERROR_INPUT);
 		assert_non_null(strstr(error.text, "benchmark 2 is"));
 	}
 	assert_int_equal(task_score(RANKING_BY_LAST, NULL, NULL, 0, &score, &err, &error), ERROR_INPUT);
@@ -89,13 +96,15 @@ static bool near(double a, double b)
 static void a_comparison_weighs_the_cases_as_the_score_does(void **state)
 {
 	(void)state;
-	/* Twice as fast at 10 ns, as fast at 90 ns; intervals of 1 % and 3 %, the second wider below. */
+	/* Twice as fast at 10 ns, as fast at 90 ns; intervals of 1 % and 3 %, the second wider below.
+	 */
 	const struct task_ratio cases[] = {
 		{ .ratio = 0.5, .low = 0.5 / 1.01, .high = 0.5 * 1.01, .other_ns = 10 },
 		{ .ratio = 1, .low = 1 / 1.03, .high = 1.02, .other_ns = 90 },
 	};
-	struct task_ratio last = task_ratio(RANKING_BY_LAST, cases, 2), mean = task_ratio(RANKING_BY_MEAN, cases, 2),
-		geom = task_ratio(RANKING_BY_GEOM, cases, 2);
+	struct task_ratio last = task_ratio(RANKING_BY_LAST, cases, 2),
+					  mean = task_ratio(RANKING_BY_MEAN, cases, 2),
+					  geom = task_ratio(RANKING_BY_GEOM, cases, 2);
 	assert_true(near(last.ratio, 1) && near(last.low, 1 / 1.03) && near(last.high, 1.02));
 	assert_true(near(mean.ratio, 0.95) && near(geom.ratio, sqrt(0.5)));
 	assert_true(near(log(mean.high / mean.ratio), hypot(log(1.01) * 5 / 95, log(1.03) * 90 / 95)));

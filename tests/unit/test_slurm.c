@@ -29,7 +29,8 @@ static int close_arena(void **state)
 
 /* ---- sinfo ---- */
 
-static const struct slurm_offer *offer_of(const struct slurm_offer *offers, size_t count, const char *model)
+static const struct slurm_offer *offer_of(
+	const struct slurm_offer *offers, size_t count, const char *model)
 {
 	for (size_t i = 0; i < count; i++)
 		if (strcmp(offers[i].model, model) == 0)
@@ -37,7 +38,8 @@ static const struct slurm_offer *offer_of(const struct slurm_offer *offers, size
 	return NULL;
 }
 
-static void assert_offer(const char *text, const char *partitions, const char *model, const char *gres, int devices, int usable)
+static void assert_offer(const char *text, const char *partitions, const char *model,
+	const char *gres, int devices, int usable)
 {
 	struct slurm_offer *offers;
 	size_t count;
@@ -57,13 +59,12 @@ static void assert_no_offer(const char *text, const char *model)
 	assert_null(offer_of(offers, count, model));
 }
 
-static const char NODES[] =
-	"n1|idle|gpu*|gpu:h200:4(S:0-1)\n"
-	"n2|mix|gpu*|gpu:h200:4(S:0,1),gpu:a100:2,mps:400\n"
-	"n3|down*|gpu*|gpu:h200:8\n"
-	"n1|idle|old|gpu:h200:4(S:0-1)\n"
-	"n4|drng|old|gpu:nvidia_h100_pcie:2\n"
-	"c1|alloc|gpu*|(null)\n";
+static const char NODES[] = "n1|idle|gpu*|gpu:h200:4(S:0-1)\n"
+							"n2|mix|gpu*|gpu:h200:4(S:0,1),gpu:a100:2,mps:400\n"
+							"n3|down*|gpu*|gpu:h200:8\n"
+							"n1|idle|old|gpu:h200:4(S:0-1)\n"
+							"n4|drng|old|gpu:nvidia_h100_pcie:2\n"
+							"c1|alloc|gpu*|(null)\n";
 
 static void gpus_are_counted_by_type_and_by_what_their_nodes_do(void **state)
 {
@@ -86,7 +87,8 @@ static void nodes_of_other_partitions_do_not_count(void **state)
 static void where_no_partition_is_the_default_all_count(void **state)
 {
 	(void)state;
-	assert_offer("n1|idle|a|gpu:h200:1\nn2|idle|b|gpu:h200:1\nn1|idle|b|gpu:h200:1\n", NULL, "H200", "gpu:h200", 2, 2);
+	assert_offer("n1|idle|a|gpu:h200:1\nn2|idle|b|gpu:h200:1\nn1|idle|b|gpu:h200:1\n", NULL, "H200",
+		"gpu:h200", 2, 2);
 }
 
 static void gpus_without_a_type_have_no_model(void **state)
@@ -99,19 +101,24 @@ static void gpus_without_a_type_have_no_model(void **state)
 static void powered_down_nodes_take_jobs_and_silent_ones_do_not(void **state)
 {
 	(void)state;
-	static const char *const good[] = { "idle", "idle~", "mix", "alloc", "comp", "mix#", "plnd", "resv", "boot^" };
-	static const char *const bad[] = { "down", "down*", "idle*", "drain", "drng", "inval", "fail", "unk", "maint", "idlex", "" };
+	static const char *const good[] = { "idle", "idle~", "mix", "alloc", "comp", "mix#", "plnd",
+		"resv", "boot^" };
+	static const char *const bad[] = { "down", "down*", "idle*", "drain", "drng", "inval", "fail",
+		"unk", "maint", "idlex", "" };
 	for (size_t i = 0; i < COUNT(good); i++)
-		assert_offer(arena_printf(arena, "n|%s|p|gpu:h200:1\n", good[i]), NULL, "H200", "gpu:h200", 1, 1);
+		assert_offer(
+			arena_printf(arena, "n|%s|p|gpu:h200:1\n", good[i]), NULL, "H200", "gpu:h200", 1, 1);
 	for (size_t i = 0; i < COUNT(bad); i++)
-		assert_offer(arena_printf(arena, "n|%s|p|gpu:h200:1\n", bad[i]), NULL, "H200", "gpu:h200", 1, 0);
+		assert_offer(
+			arena_printf(arena, "n|%s|p|gpu:h200:1\n", bad[i]), NULL, "H200", "gpu:h200", 1, 0);
 }
 
 static void lines_that_are_none_of_sinfo_are_skipped(void **state)
 {
 	(void)state;
-	assert_offer("sinfo: warning: a|b\n\n|||\nn 1|idle|p|gpu:h200:1\nn1|idle|p|gpu:h200:1|more\nn2|idle|p|gpu:h200:1", NULL,
-		"H200", "gpu:h200", 1, 1);
+	assert_offer("sinfo: warning: a|b\n\n|||\nn "
+	             "1|idle|p|gpu:h200:1\nn1|idle|p|gpu:h200:1|more\nn2|idle|p|gpu:h200:1",
+		NULL, "H200", "gpu:h200", 1, 1);
 	assert_no_offer("n1|idle|p|gpu:h2;00:1\n", "H2;00");
 	assert_no_offer("n1|idle|p|gpu:h200:\n", "H200");
 	assert_no_offer("n1|idle|p|gpu:h200:99999999999\n", "H200");
@@ -121,10 +128,19 @@ static void lines_that_are_none_of_sinfo_are_skipped(void **state)
 static void types_are_called_as_their_products_are(void **state)
 {
 	(void)state;
-	static const struct { const char *type, *model; } names[] = {
-		{ "h200", "H200" }, { "nvidia_h200", "H200" }, { "nvidia_h100_80gb_hbm3", "H100" }, { "nvidia_h100_pcie", "H100-PCIe" },
-		{ "a100-sxm4-80gb", "A100" }, { "tesla_v100", "V100" }, { "nvidia_geforce_rtx_4090", "RTX4090" }, { "rtx_3080_ti", "RTX3080-Ti" },
-		{ "l40s", "L40S" }, { "B200", "B200" },
+	static const struct {
+		const char *type, *model;
+	} names[] = {
+		{ "h200", "H200" },
+		{ "nvidia_h200", "H200" },
+		{ "nvidia_h100_80gb_hbm3", "H100" },
+		{ "nvidia_h100_pcie", "H100-PCIe" },
+		{ "a100-sxm4-80gb", "A100" },
+		{ "tesla_v100", "V100" },
+		{ "nvidia_geforce_rtx_4090", "RTX4090" },
+		{ "rtx_3080_ti", "RTX3080-Ti" },
+		{ "l40s", "L40S" },
+		{ "B200", "B200" },
 	};
 	for (size_t i = 0; i < COUNT(names); i++)
 		assert_string_equal(slurm_model(arena, names[i].type), names[i].model);
@@ -136,7 +152,8 @@ static void the_newest_job_counts(void **state)
 {
 	(void)state;
 	struct slurm_job job;
-	assert_true(slurm_read_job("9|CANCELLED|Resources|\n17|PENDING|Resources|\n12|RUNNING|None|n1\n", &job));
+	assert_true(slurm_read_job(
+		"9|CANCELLED|Resources|\n17|PENDING|Resources|\n12|RUNNING|None|n1\n", &job));
 	assert_string_equal(job.number, "17");
 	assert_string_equal(job.state, "PENDING");
 	assert_string_equal(job.reason, "Resources");
@@ -149,7 +166,8 @@ static void what_is_no_job_is_none(void **state)
 	(void)state;
 	struct slurm_job job;
 	assert_false(slurm_read_job("", &job));
-	assert_false(slurm_read_job("slurm_load_jobs error: Unable to contact slurm controller (connect failure)\n", &job));
+	assert_false(slurm_read_job(
+		"slurm_load_jobs error: Unable to contact slurm controller (connect failure)\n", &job));
 	assert_false(slurm_read_job("1_2|RUNNING|None|n1\n-1|RUNNING|None|n1\n5|RUNNING|None\n", &job));
 }
 
@@ -164,9 +182,10 @@ static void reasons_lose_what_a_terminal_would_obey(void **state)
 static void jobs_that_complete_are_not_over_yet(void **state)
 {
 	(void)state;
-	static const char *const over[] = { "TIMEOUT", "NODE_FAIL", "PREEMPTED", "CANCELLED", "FAILED", "COMPLETED", "OUT_OF_MEMORY" };
+	static const char *const over[] = { "TIMEOUT", "NODE_FAIL", "PREEMPTED", "CANCELLED", "FAILED",
+		"COMPLETED", "OUT_OF_MEMORY" };
 	static const char *const not_yet[] = { "RUNNING", "PENDING", "COMPLETING", "CONFIGURING", "" };
-	struct slurm_job job = {0};
+	struct slurm_job job = { 0 };
 	for (size_t i = 0; i < COUNT(over); i++) {
 		strcpy(job.state, over[i]);
 		assert_true(slurm_is_over(&job));
@@ -181,7 +200,8 @@ static void leftovers_are_those_with_our_prefix_and_a_number(void **state)
 {
 	(void)state;
 	struct slurm_leftover left[4];
-	static const char list[] = "3|podium-a-01-1\n4|podium-a-01-x\n5|podium-a-01-\n6|podium-a-010-1\n7|other\nx|podium-a-01-1\n8|podium-a-01-12\n";
+	static const char list[] = "3|podium-a-01-1\n4|podium-a-01-x\n5|podium-a-01-\n6|podium-a-010-"
+	                           "1\n7|other\nx|podium-a-01-1\n8|podium-a-01-12\n";
 	assert_int_equal(slurm_read_leftovers(list, "podium-a-01-", left, 4), 2);
 	assert_string_equal(left[0].number, "3");
 	assert_int_equal(left[0].place, 1);
@@ -195,7 +215,7 @@ static void leftovers_are_those_with_our_prefix_and_a_number(void **state)
 static void assert_end(const char *state_name, const char *said, const char *part)
 {
 	struct slurm_job job = { .number = "5", .node = "n1" };
-	cleanup_buffer struct buffer sentence = {0};
+	cleanup_buffer struct buffer sentence = { 0 };
 	strcpy(job.state, state_name);
 	slurm_say_end(&sentence, &job, said, 14);
 	if (!strstr(buffer_string(&sentence), part))
@@ -206,7 +226,8 @@ static void assert_end(const char *state_name, const char *said, const char *par
 static void the_state_says_why_a_job_has_ended(void **state)
 {
 	(void)state;
-	assert_end("NODE_FAIL", "", "While it ran on the node n1 (Slurm job 5), the node failed (Slurm: NODE_FAIL).");
+	assert_end("NODE_FAIL", "",
+		"While it ran on the node n1 (Slurm job 5), the node failed (Slurm: NODE_FAIL).");
 	assert_end("PREEMPTED", "", "(preempted)");
 	assert_end("TIMEOUT", "", "Slurm's time limit was reached; it had asked for 14 min");
 	assert_end("CANCELLED", "", "cancelled in the cluster");
@@ -216,18 +237,28 @@ static void the_state_says_why_a_job_has_ended(void **state)
 static void where_the_state_is_not_known_srun_s_words_say_it(void **state)
 {
 	(void)state;
-	assert_end("COMPLETING", "slurmstepd-n1: error: *** STEP 3.0 ON n1 CANCELLED AT 2026-11-22T07:25:42 DUE TO PREEMPTION ***\n", "(preempted)");
-	assert_end("", "slurmstepd: error: *** STEP 3.0 ON n1 CANCELLED AT 2026-11-22T07:25:42 DUE TO TIME LIMIT ***\n", "time limit");
+	assert_end("COMPLETING",
+		"slurmstepd-n1: error: *** STEP 3.0 ON n1 CANCELLED AT 2026-11-22T07:25:42 DUE TO "
+	    "PREEMPTION ***\n",
+		"(preempted)");
+	assert_end("",
+		"slurmstepd: error: *** STEP 3.0 ON n1 CANCELLED AT 2026-11-22T07:25:42 DUE TO TIME LIMIT "
+	    "***\n",
+		"time limit");
 	assert_end("", "srun: error: Node failure on n1\n", "the node failed");
-	assert_end("RUNNING", "slurmstepd: error: *** STEP 4.0 ON n2 CANCELLED AT 2026-11-22T07:25:42 ***\n", "cancelled in the cluster");
-	assert_end("FAILED", "2026-11-22T07:25:42.123Z error podium-run: The disk is full.\nsrun: error: n1: task 0: Exited with exit code 1\n",
+	assert_end("RUNNING",
+		"slurmstepd: error: *** STEP 4.0 ON n2 CANCELLED AT 2026-11-22T07:25:42 ***\n",
+		"cancelled in the cluster");
+	assert_end("FAILED",
+		"2026-11-22T07:25:42.123Z error podium-run: The disk is full.\nsrun: error: n1: task 0: "
+	    "Exited with exit code 1\n",
 		"podium-run ended by itself: The disk is full.");
 	assert_end("FAILED", "", "podium-run ended by itself: FAILED.");
 }
 
 static void assert_error(const char *said, const char *expected)
 {
-	cleanup_buffer struct buffer error = {0};
+	cleanup_buffer struct buffer error = { 0 };
 	slurm_say_error(&error, said);
 	assert_string_equal(buffer_string(&error), expected);
 }
@@ -235,11 +266,14 @@ static void assert_error(const char *said, const char *expected)
 static void the_last_line_that_says_something_is_the_error(void **state)
 {
 	(void)state;
-	assert_error("srun: error: invalid partition specified: x\nsrun: error: Unable to allocate resources: Invalid partition name specified\n",
+	assert_error("srun: error: invalid partition specified: x\nsrun: error: Unable to allocate "
+	             "resources: Invalid partition name specified\n",
 		"Unable to allocate resources: Invalid partition name specified");
-	assert_error("slurmstepd-n2: error: execve(): /no/such: No such file or directory\nsrun: error: n2: task 0: Exited with exit code 2\n",
+	assert_error("slurmstepd-n2: error: execve(): /no/such: No such file or directory\nsrun: "
+	             "error: n2: task 0: Exited with exit code 2\n",
 		"execve(): /no/such: No such file or directory");
-	assert_error("slurm_load_partitions: Unable to contact slurm controller (connect failure)\n", "Unable to contact slurm controller (connect failure)");
+	assert_error("slurm_load_partitions: Unable to contact slurm controller (connect failure)\n",
+		"Unable to contact slurm controller (connect failure)");
 	assert_error("", "");
 	assert_error("\n\nsrun: error: n2: task 0: Killed\n", "");
 	assert_error("srun: error: \033[31mred\033[0m\xff", "\\x1b[31mred\\x1b[0m\xef\xbf\xbd");
@@ -248,13 +282,20 @@ static void the_last_line_that_says_something_is_the_error(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(gpus_are_counted_by_type_and_by_what_their_nodes_do), cmocka_unit_test(nodes_of_other_partitions_do_not_count),
-		cmocka_unit_test(where_no_partition_is_the_default_all_count), cmocka_unit_test(gpus_without_a_type_have_no_model),
-		cmocka_unit_test(powered_down_nodes_take_jobs_and_silent_ones_do_not), cmocka_unit_test(lines_that_are_none_of_sinfo_are_skipped),
-		cmocka_unit_test(types_are_called_as_their_products_are), cmocka_unit_test(the_newest_job_counts),
-		cmocka_unit_test(what_is_no_job_is_none), cmocka_unit_test(reasons_lose_what_a_terminal_would_obey),
-		cmocka_unit_test(jobs_that_complete_are_not_over_yet), cmocka_unit_test(leftovers_are_those_with_our_prefix_and_a_number),
-		cmocka_unit_test(the_state_says_why_a_job_has_ended), cmocka_unit_test(where_the_state_is_not_known_srun_s_words_say_it),
+		cmocka_unit_test(gpus_are_counted_by_type_and_by_what_their_nodes_do),
+		cmocka_unit_test(nodes_of_other_partitions_do_not_count),
+		cmocka_unit_test(where_no_partition_is_the_default_all_count),
+		cmocka_unit_test(gpus_without_a_type_have_no_model),
+		cmocka_unit_test(powered_down_nodes_take_jobs_and_silent_ones_do_not),
+		cmocka_unit_test(lines_that_are_none_of_sinfo_are_skipped),
+		cmocka_unit_test(types_are_called_as_their_products_are),
+		cmocka_unit_test(the_newest_job_counts),
+		cmocka_unit_test(what_is_no_job_is_none),
+		cmocka_unit_test(reasons_lose_what_a_terminal_would_obey),
+		cmocka_unit_test(jobs_that_complete_are_not_over_yet),
+		cmocka_unit_test(leftovers_are_those_with_our_prefix_and_a_number),
+		cmocka_unit_test(the_state_says_why_a_job_has_ended),
+		cmocka_unit_test(where_the_state_is_not_known_srun_s_words_say_it),
 		cmocka_unit_test(the_last_line_that_says_something_is_the_error),
 	};
 	return cmocka_run_group_tests(tests, open_arena, close_arena);

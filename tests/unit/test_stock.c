@@ -49,9 +49,18 @@ static void each_file_can_be_read_as_a_string(void **state)
 static void the_files_that_tasks_count_on_are_there_in_their_language(void **state)
 {
 	(void)state;
-	static const struct { const char *name, *language; } wanted[] = {
-		{ "eval.py", "py" }, { "utils.py", "py" }, { "single_reference.py", "py" }, { "eval.cu", "cu" }, { "utils.h", "cu" },
-		{ "score_eval.py", "py" }, { "score_eval.cu", "cu" }, { "single_main.cu", "cu" }, { "single_reference.cuh", "cu" },
+	static const struct {
+		const char *name, *language;
+	} wanted[] = {
+		{ "eval.py", "py" },
+		{ "utils.py", "py" },
+		{ "single_reference.py", "py" },
+		{ "eval.cu", "cu" },
+		{ "utils.h", "cu" },
+		{ "score_eval.py", "py" },
+		{ "score_eval.cu", "cu" },
+		{ "single_main.cu", "cu" },
+		{ "single_reference.cuh", "cu" },
 		{ "wrapped_kernel.cu", "cu" },
 	};
 	for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {

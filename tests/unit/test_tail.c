@@ -13,7 +13,8 @@
 #include <cmocka.h>
 
 /* The tail of what comes in one piece, cut as it goes out. */
-static void tail_of(struct buffer *out, const char *bytes, size_t length, bool only_kept, const char *secret)
+static void tail_of(
+	struct buffer *out, const char *bytes, size_t length, bool only_kept, const char *secret)
 {
 	static struct capture capture;
 	memset(&capture, 0, sizeof capture);
@@ -27,7 +28,7 @@ static void tail_of(struct buffer *out, const char *bytes, size_t length, bool o
 
 static void shows(const char *bytes, const char *expected)
 {
-	cleanup_buffer struct buffer out = {0};
+	cleanup_buffer struct buffer out = { 0 };
 	tail_of(&out, bytes, strlen(bytes), false, "");
 	assert_string_equal(buffer_string(&out), expected);
 }
@@ -64,9 +65,11 @@ static void of_a_line_that_was_written_over_the_last_stands(void **state)
 static void bytes_that_are_no_text_are_replaced(void **state)
 {
 	(void)state;
-	cleanup_buffer struct buffer out = {0};
+	cleanup_buffer struct buffer out = { 0 };
 	tail_of(&out, "a\0b\xff\xc3(", 6, false, "");
-	assert_string_equal(buffer_string(&out), "a\xef\xbf\xbd" "b\xef\xbf\xbd\xef\xbf\xbd(");
+	assert_string_equal(buffer_string(&out),
+		"a\xef\xbf\xbd"
+		"b\xef\xbf\xbd\xef\xbf\xbd(");
 	char noise[100000];
 	uint32_t next = 1;
 	for (size_t i = 0; i < sizeof noise; i++)
@@ -78,7 +81,7 @@ static void bytes_that_are_no_text_are_replaced(void **state)
 static void the_last_whole_lines_are_shown(void **state)
 {
 	(void)state;
-	cleanup_buffer struct buffer all = {0}, out = {0};
+	cleanup_buffer struct buffer all = { 0 }, out = { 0 };
 	for (int i = 0; i < 30000; i++)
 		buffer_printf(&all, "line %d µ\n", i);
 	tail_of(&out, all.data, all.length, false, "");
@@ -90,7 +93,7 @@ static void the_last_whole_lines_are_shown(void **state)
 static void a_line_without_an_end_shows_its_last_bytes(void **state)
 {
 	(void)state;
-	cleanup_buffer struct buffer all = {0}, out = {0};
+	cleanup_buffer struct buffer all = { 0 }, out = { 0 };
 	while (all.length < 200000)
 		buffer_text(&all, "µ");
 	tail_of(&out, all.data, all.length, false, "");
@@ -105,7 +108,7 @@ static void what_the_log_will_not_hold_can_be_left_out(void **state)
 	static const int line_lengths[] = { 8, 300, 1500, 5000 };
 	static struct capture whole;
 	for (size_t i = 0; i < COUNT(line_lengths); i++) {
-		cleanup_buffer struct buffer all = {0}, out = {0}, log = {0};
+		cleanup_buffer struct buffer all = { 0 }, out = { 0 }, log = { 0 };
 		for (int line = 0; all.length < 4 * capture_half_bytes; line++)
 			buffer_printf(&all, "%0*d\n", line_lengths[i] - 1, line);
 		memset(&whole, 0, sizeof whole);
@@ -122,7 +125,7 @@ static void what_the_log_will_not_hold_can_be_left_out(void **state)
 static void the_beginning_of_a_secret_waits_for_its_rest(void **state)
 {
 	(void)state;
-	cleanup_buffer struct buffer out = {0};
+	cleanup_buffer struct buffer out = { 0 };
 	tail_of(&out, "seed 98765", 10, false, "987654321");
 	assert_string_equal(buffer_string(&out), "seed ");
 	tail_of(&out, "seed 98767", 10, false, "987654321");

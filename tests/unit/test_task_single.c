@@ -1,8 +1,10 @@
 /* Uploads without a task.yml: the older form with a single file, and what is neither. */
 #include "tests/unit/task_world.h"
 
-#define SINGLE "# comment\n\"\"\"Copy the input.\n\n    Fast.\n      Very.\n    \"\"\"\nimport torch\n" \
-	"def generate_input(): ...\nref_kernel = abs\ndef check_implementation(custom_output, ref_output): ...\n"
+#define SINGLE \
+	"# comment\n\"\"\"Copy the input.\n\n    Fast.\n      Very.\n    \"\"\"\nimport torch\n" \
+	"def generate_input(): ...\nref_kernel = abs\ndef check_implementation(custom_output, " \
+	"ref_output): ...\n"
 
 static void a_single_file_becomes_a_py_task(void **state)
 {
@@ -30,9 +32,12 @@ static void a_single_file_becomes_a_py_task(void **state)
 	assert_int_equal(task->expected[1].verdict, VERDICT_WRONG_ANSWER);
 	struct task_content *contents;
 	size_t count;
-	assert_int_equal(task_contents(arena, task, &world.upload, &world.stock, &contents, &count, &world.error), 0);
+	assert_int_equal(
+		task_contents(arena, task, &world.upload, &world.stock, &contents, &count, &world.error),
+		0);
 	assert_int_equal(count, 4 + 1 + 2);
-	assert_string_equal(content(contents, count, ROLE_FILE, "reference.py")->bytes, "stock single_reference.py\n");
+	assert_string_equal(
+		content(contents, count, ROLE_FILE, "reference.py")->bytes, "stock single_reference.py\n");
 	assert_string_equal(content(contents, count, ROLE_FILE, "reference_code.py")->bytes, SINGLE);
 	assert_round_trip(arena, task);
 }
@@ -40,10 +45,13 @@ static void a_single_file_becomes_a_py_task(void **state)
 static void templates_and_samples_of_a_single_file_must_be_what_a_submission_may_be(void **state)
 {
 	(void)state;
-	static const struct { const char *path, *text, *sentence; } cases[] = {
+	static const struct {
+		const char *path, *text, *sentence;
+	} cases[] = {
 		{ "template.py", "\xe4", "reference_code.py: the file \"template.py\" is not UTF-8 text." },
 		{ "template.py", "", "reference_code.py: the file \"template.py\" is empty." },
-		{ "samples/passed.py", "\xe4", "reference_code.py: the file \"samples/passed.py\" is not UTF-8 text." },
+		{ "samples/passed.py", "\xe4",
+			"reference_code.py: the file \"samples/passed.py\" is not UTF-8 text." },
 	};
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		cleanup_arena struct arena *arena = arena_new();
@@ -55,13 +63,17 @@ static void templates_and_samples_of_a_single_file_must_be_what_a_submission_may
 	}
 }
 
-#define SINGLE_CUH "/* Copy the input.\n *\n *     indented\n */\n#include <vector>\nusing input_t = std::vector<float>, output_t = input_t;\n" \
-	"input_t generate_input();\noutput_t ref_kernel(input_t);\nbool check_implementation(output_t, output_t);\n"
+#define SINGLE_CUH \
+	"/* Copy the input.\n *\n *     indented\n */\n#include <vector>\nusing input_t = " \
+	"std::vector<float>, output_t = input_t;\n" \
+	"input_t generate_input();\noutput_t ref_kernel(input_t);\nbool " \
+	"check_implementation(output_t, output_t);\n"
 
 static void a_single_file_in_c_becomes_a_cu_task(void **state)
 {
 	(void)state;
-	static const char *const names[] = { "reference_code.cuh", "reference_code.cu", "reference_code.cpp" };
+	static const char *const names[] = { "reference_code.cuh", "reference_code.cu",
+		"reference_code.cpp" };
 	for (size_t i = 0; i < COUNT(names); i++) {
 		cleanup_arena struct arena *arena = arena_new();
 		struct world world = make_world(arena);
@@ -88,9 +100,13 @@ static void a_single_file_in_c_becomes_a_cu_task(void **state)
 		assert_int_equal(task->expected_count, 2);
 		struct task_content *contents;
 		size_t count;
-		assert_int_equal(task_contents(arena, task, &world.upload, &world.stock, &contents, &count, &world.error), 0);
-		assert_string_equal(content(contents, count, ROLE_FILE, "reference_code.cuh")->bytes, SINGLE_CUH);
-		assert_string_equal(content(contents, count, ROLE_FILE, "task.h")->bytes, "stock single_reference.cuh\n");
+		assert_int_equal(task_contents(arena, task, &world.upload, &world.stock, &contents, &count,
+							 &world.error),
+			0);
+		assert_string_equal(
+			content(contents, count, ROLE_FILE, "reference_code.cuh")->bytes, SINGLE_CUH);
+		assert_string_equal(
+			content(contents, count, ROLE_FILE, "task.h")->bytes, "stock single_reference.cuh\n");
 		assert_round_trip(arena, task);
 	}
 }
@@ -98,14 +114,21 @@ static void a_single_file_in_c_becomes_a_cu_task(void **state)
 static void the_first_comment_of_a_single_file_is_its_description(void **state)
 {
 	(void)state;
-	static const struct { const char *top, *description; } cases[] = {
-		{ "// Sum of a vector.\n//\n//   * exact\n#pragma once\n", "Sum of a vector.\n\n  * exact" },
-		{ "\n/** Sum. */\n", "Sum." }, { "#pragma once\n// no\n", "" }, { "/* never ends\n", "" }, { "\xef\xbb\xbf// Marked.\n", "Marked." },
+	static const struct {
+		const char *top, *description;
+	} cases[] = {
+		{ "// Sum of a vector.\n//\n//   * exact\n#pragma once\n",
+			"Sum of a vector.\n\n  * exact" },
+		{ "\n/** Sum. */\n", "Sum." },
+		{ "#pragma once\n// no\n", "" },
+		{ "/* never ends\n", "" },
+		{ "\xef\xbb\xbf// Marked.\n", "Marked." },
 	};
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		cleanup_arena struct arena *arena = arena_new();
 		struct world world = make_world(arena);
-		add(&world.upload, "reference_code.cu", arena_printf(arena, "%s%s", cases[i].top, strchr(SINGLE_CUH, '#')));
+		add(&world.upload, "reference_code.cu",
+			arena_printf(arena, "%s%s", cases[i].top, strchr(SINGLE_CUH, '#')));
 		if (parse(&world))
 			fail_msg("%s", world.error.text);
 		assert_string_equal(world.task->description, cases[i].description);
@@ -116,16 +139,21 @@ static void the_first_comment_of_a_single_file_is_its_description(void **state)
 static void the_submission_gets_the_name_by_which_it_is_imported(void **state)
 {
 	(void)state;
-	static const struct { const char *code, *reference, *eval, *slot; } cases[] = {
+	static const struct {
+		const char *code, *reference, *eval, *slot;
+	} cases[] = {
 		{ "reference_code.py", SINGLE, NULL, "submission.py" },
 		{ "reference_code.py", SINGLE "import train\n", NULL, "train.py" },
 		{ "reference_code.py", SINGLE "import training\n# import train\n", NULL, "submission.py" },
-		{ "reference_code.py", "", "from train import custom_kernel\nprint('score:', 1)", "train.py" },
-		{ "reference_code.py", "", "  from submission import custom_kernel\nprint('score:', 1)", "submission.py" },
+		{ "reference_code.py", "", "from train import custom_kernel\nprint('score:', 1)",
+			"train.py" },
+		{ "reference_code.py", "", "  from submission import custom_kernel\nprint('score:', 1)",
+			"submission.py" },
 		{ "reference_code.py", "", "import train as t\nlog('score', 1)", "train.py" },
 		{ "reference_code.cu", "", "#include \"train.cuh\"\nlog(\"score\", s);", "train.cuh" },
 		{ "reference_code.cu", "", "# include \"train.cu\"\n<< \"score: \" << s;", "train.cu" },
-		{ "reference_code.cpp", "", "#include \"submission.cuh\"\nlog(\"duration.mean\", s);", "submission.cuh" },
+		{ "reference_code.cpp", "", "#include \"submission.cuh\"\nlog(\"duration.mean\", s);",
+			"submission.cuh" },
 	};
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		cleanup_arena struct arena *arena = arena_new();
@@ -140,17 +168,24 @@ static void the_submission_gets_the_name_by_which_it_is_imported(void **state)
 		assert_true(world.task->files[0].is_submission);
 		if (!cases[i].eval)
 			continue;
-		assert_string_equal(python ? world.task->main : world.task->sources[1], python ? "score_eval.py" : "score_eval.cu");
+		assert_string_equal(python ? world.task->main : world.task->sources[1],
+			python ? "score_eval.py" : "score_eval.cu");
 		assert_string_equal(world.task->files[1].name, python ? "reference.py" : "reference.cuh");
-		assert_string_equal(world.task->benchmarks[0], python ? "evaluation: eval.py" : "evaluation: eval.cu");
+		assert_string_equal(
+			world.task->benchmarks[0], python ? "evaluation: eval.py" : "evaluation: eval.cu");
 	}
 }
 
 static void a_task_whose_own_evaluation_gives_a_score_is_run_by_the_stock_file(void **state)
 {
 	(void)state;
-	static const struct { const char *eval; bool wrapped; } cases[] = {
-		{ "print(f'score: {mean}')", true }, { "log(\"score\", mean)", true }, { "log('benchmark.0.mean', 1); scores = 'score:'", false },
+	static const struct {
+		const char *eval;
+		bool wrapped;
+	} cases[] = {
+		{ "print(f'score: {mean}')", true },
+		{ "log(\"score\", mean)", true },
+		{ "log('benchmark.0.mean', 1); scores = 'score:'", false },
 		{ "underscore", false },
 	};
 	for (size_t i = 0; i < COUNT(cases); i++) {
@@ -158,13 +193,17 @@ static void a_task_whose_own_evaluation_gives_a_score_is_run_by_the_stock_file(v
 		struct world world = make_world(arena);
 		add(&world.upload, "eval.py", cases[i].eval);
 		add(&world.upload, "eval.cu", cases[i].eval);
-		add(&world.upload, "task.yml", HEAD "files:\n  - {name: train.py, source: '@SUBMISSION@'}\n"
-			"  - {name: eval.py, source: eval.py}\n" CONFIG CASES);
+		add(&world.upload, "task.yml",
+			HEAD "files:\n  - {name: train.py, source: '@SUBMISSION@'}\n"
+				 "  - {name: eval.py, source: eval.py}\n" CONFIG CASES);
 		assert_int_equal(parse(&world), 0);
 		assert_string_equal(world.task->main, cases[i].wrapped ? "score_eval.py" : "eval.py");
 		assert_int_equal(world.task->file_count, cases[i].wrapped ? 3 : 2);
-		world.upload.files[2] = (struct file){ "task.yml", "lang: cu\ndescription: d\nfiles: [{name: train.cuh, source: '@SUBMISSION@'}, "
-			"{name: eval.cu, source: eval.cu}]\nconfig: {sources: [eval.cu]}\nbenchmarks: [{n: 1}]\n", 0 };
+		world.upload.files[2] = (struct file){ "task.yml",
+			"lang: cu\ndescription: d\nfiles: [{name: train.cuh, source: '@SUBMISSION@'}, "
+			"{name: eval.cu, source: eval.cu}]\nconfig: {sources: [eval.cu]}\nbenchmarks: [{n: "
+			"1}]\n",
+			0 };
 		world.upload.files[2].length = strlen(world.upload.files[2].bytes);
 		if (parse(&world))
 			fail_msg("%s", world.error.text);
@@ -179,29 +218,39 @@ static void faults_of_a_single_file_with_an_evaluation_are_found_at_once(void **
 	struct world world = make_world(arena);
 	add(&world.upload, "reference_code.cu", "\xff");
 	add(&world.upload, "eval.cu", "int main() {}");
-	assert_int_equal(task_check(arena, &world.upload, &world.stock, &world.task, &world.faults), ERROR_INPUT);
+	assert_int_equal(
+		task_check(arena, &world.upload, &world.stock, &world.task, &world.faults), ERROR_INPUT);
 	assert_int_equal(world.faults.count, 3);
-	static const char *const parts[] = { "reference_code.cu: the file is not UTF-8 text.", "eval.cu: it is none that reports one score",
+	static const char *const parts[] = { "reference_code.cu: the file is not UTF-8 text.",
+		"eval.cu: it is none that reports one score",
 		"eval.cu: it includes neither \"train.cuh\" nor \"submission.cuh\"" };
 	for (size_t i = 0; i < COUNT(parts); i++)
 		assert_non_null(strstr(world.faults.sentences[i], parts[i]));
 	add(&world.upload, "reference_code.py", SINGLE);
 	assert_int_equal(parse(&world), ERROR_INPUT);
-	assert_non_null(strstr(world.error.text, "but both reference_code.py and reference_code.cu; keep one of them."));
+	assert_non_null(strstr(
+		world.error.text, "but both reference_code.py and reference_code.cu; keep one of them."));
 	world = make_world(arena);
 	add(&world.upload, "reference_code.py", SINGLE);
 	add(&world.upload, "utils.py", "");
 	assert_int_equal(parse(&world), ERROR_INPUT);
-	assert_non_null(strstr(world.error.text, "the file \"utils.py\" has the name of one that the form"));
+	assert_non_null(
+		strstr(world.error.text, "the file \"utils.py\" has the name of one that the form"));
 }
 
-static const struct { const char *path, *text, *part; } OTHER_UPLOADS[] = {
-	{ "readme.md", "x", "task.yml: there is none in the upload, and no reference_code.py (or .cuh, .cu, .cpp) either" },
+static const struct {
+	const char *path, *text, *part;
+} OTHER_UPLOADS[] = {
+	{ "readme.md", "x",
+		"task.yml: there is none in the upload, and no reference_code.py (or .cuh, .cu, .cpp) "
+	    "either" },
 	{ "task.yaml", GOOD, "there is a task.yaml; rename it to task.yml." },
 	{ "reference_code.cu", "x", "reference_code.cu: it has no generate_input; the form" },
-	{ "reference_code.cuh", "generate_input ref_kernel check_implementation input_t", "reference_code.cuh: it has no output_t;" },
+	{ "reference_code.cuh", "generate_input ref_kernel check_implementation input_t",
+		"reference_code.cuh: it has no output_t;" },
 	{ "reference_code.cpp", "\xff", "reference_code.cpp: the file is not UTF-8 text." },
-	{ "reference_code.py", "def generate_input(): ...\ndef ref_kernels(): ...", "reference_code.py: it has no ref_kernel;" },
+	{ "reference_code.py", "def generate_input(): ...\ndef ref_kernels(): ...",
+		"reference_code.py: it has no ref_kernel;" },
 	{ "reference_code.py", "\xff", "reference_code.py: the file is not UTF-8 text." },
 };
 
@@ -214,7 +263,8 @@ static void uploads_without_a_definition_are_told_what_is_missing(void **state)
 		add(&world.upload, OTHER_UPLOADS[i].path, OTHER_UPLOADS[i].text);
 		assert_int_equal(parse(&world), ERROR_INPUT);
 		if (!strstr(world.error.text, OTHER_UPLOADS[i].part))
-			fail_msg("expected a sentence with [%s], got [%s]", OTHER_UPLOADS[i].part, world.error.text);
+			fail_msg(
+				"expected a sentence with [%s], got [%s]", OTHER_UPLOADS[i].part, world.error.text);
 	}
 }
 

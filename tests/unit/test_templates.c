@@ -1,5 +1,5 @@
-/* Every place where a template prints without escaping, with the reason why that is safe there. A new one must be
- * thought about and added to the list. */
+/* Every place where a template prints without escaping, with the reason why that is safe there. A
+ * new one must be thought about and added to the list. */
 #include "lib/buffer.h"
 #include "lib/scope.h"
 
@@ -14,23 +14,32 @@
 
 #include <cmocka.h>
 
-struct raw_use { const char *file, *expression; };
+struct raw_use {
+	const char *file, *expression;
+};
 
 static const struct raw_use ALLOWED[] = {
-	/* markdown_render (cgi/markdown.c) has made it; test_markdown.c holds what strangers may not do there. */
+	/* markdown_render (cgi/markdown.c) has made it; test_markdown.c holds what strangers may not do
+	   there. */
 	{ "leaderboard.html", "view->task->description_html" },
-	/* What the template trend_part has written, which escapes like any other; cgi/board_charts.c keeps it for a while. */
+	/* What the template trend_part has written, which escapes like any other; cgi/board_charts.c
+	   keeps it for a while. */
 	{ "leaderboard.html", "view->charts_html" },
 };
 
-struct uses { struct raw_use list[64]; char names[64][128]; size_t count; };
+struct uses {
+	struct raw_use list[64];
+	char names[64][128];
+	size_t count;
+};
 
 static bool is_space(char byte)
 {
 	return byte && strchr(" \t\r\n", byte);
 }
 
-/* Notes `EXPRESSION` if the command from `begin` to `end` is `raw EXPRESSION`, as templates/compile.c reads it. */
+/* Notes `EXPRESSION` if the command from `begin` to `end` is `raw EXPRESSION`, as
+ * templates/compile.c reads it. */
 static void look_at_command(struct uses *uses, const char *file, const char *begin, const char *end)
 {
 	while (begin < end && is_space(*begin))
@@ -71,7 +80,7 @@ static void find_all_uses(struct uses *uses, glob_t *files)
 {
 	assert_int_equal(glob("templates/*.html", 0, NULL, files), 0);
 	for (size_t i = 0; i < files->gl_pathc; i++) {
-		cleanup_buffer struct buffer text = {0};
+		cleanup_buffer struct buffer text = { 0 };
 		read_whole(&text, files->gl_pathv[i]);
 		assert_true(text.length > 0);
 		find_uses(uses, strrchr(files->gl_pathv[i], '/') + 1, text.data);
@@ -81,7 +90,8 @@ static void find_all_uses(struct uses *uses, glob_t *files)
 static bool is_in(const struct raw_use *list, size_t count, const struct raw_use *use)
 {
 	for (size_t i = 0; i < count; i++)
-		if (strcmp(list[i].file, use->file) == 0 && strcmp(list[i].expression, use->expression) == 0)
+		if (strcmp(list[i].file, use->file) == 0
+			&& strcmp(list[i].expression, use->expression) == 0)
 			return true;
 	return false;
 }
@@ -89,12 +99,13 @@ static bool is_in(const struct raw_use *list, size_t count, const struct raw_use
 static void nothing_is_printed_raw_but_what_is_listed(void **state)
 {
 	(void)state;
-	struct uses uses = {0};
+	struct uses uses = { 0 };
 	glob_t files;
 	find_all_uses(&uses, &files);
 	for (size_t i = 0; i < uses.count; i++)
 		if (!is_in(ALLOWED, COUNT(ALLOWED), &uses.list[i]))
-			fail_msg("templates/%s prints {{raw %s}}, which is not in the list: escape it, or say here why it is safe",
+			fail_msg("templates/%s prints {{raw %s}}, which is not in the list: escape it, or say "
+			         "here why it is safe",
 				uses.list[i].file, uses.list[i].expression);
 	globfree(&files);
 }
@@ -102,19 +113,20 @@ static void nothing_is_printed_raw_but_what_is_listed(void **state)
 static void nothing_is_listed_that_no_template_prints(void **state)
 {
 	(void)state;
-	struct uses uses = {0};
+	struct uses uses = { 0 };
 	glob_t files;
 	find_all_uses(&uses, &files);
 	for (size_t i = 0; i < COUNT(ALLOWED); i++)
 		if (!is_in(uses.list, uses.count, &ALLOWED[i]))
-			fail_msg("templates/%s does not print {{raw %s}}: take it off the list", ALLOWED[i].file, ALLOWED[i].expression);
+			fail_msg("templates/%s does not print {{raw %s}}: take it off the list",
+				ALLOWED[i].file, ALLOWED[i].expression);
 	globfree(&files);
 }
 
 static void a_raw_use_is_found_however_it_is_written(void **state)
 {
 	(void)state;
-	struct uses uses = {0};
+	struct uses uses = { 0 };
 	find_uses(&uses, "x.html", "{{raw a}} {{ raw  b->c }}\n{{raw\td(e)}}<p>{{\nraw\nf\n}}</p>");
 	assert_int_equal(uses.count, 4);
 	static const char *const found[] = { "a", "b->c", "d(e)", "f" };
@@ -125,7 +137,7 @@ static void a_raw_use_is_found_however_it_is_written(void **state)
 static void what_only_looks_like_a_raw_use_is_none(void **state)
 {
 	(void)state;
-	struct uses uses = {0};
+	struct uses uses = { 0 };
 	find_uses(&uses, "x.html", "{{# raw a }}{{rawest}}{{raw->x}}{{x | raw}} raw {{if raw}}{{end}}");
 	assert_int_equal(uses.count, 0);
 }

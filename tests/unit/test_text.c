@@ -13,9 +13,20 @@
 static void utf8_ends_at_the_first_bad_byte(void **state)
 {
 	(void)state;
-	static const struct { const char *bytes; size_t length, good; } cases[] = {
-		{ "abc", 3, 3 }, { "µ", 2, 2 }, { "\xf0\x9f\xa5\x87", 4, 4 }, { "a\xff", 2, 1 }, { "\xc0\x80", 2, 0 },
-		{ "\xed\xa0\x80", 3, 0 }, { "\xf4\x90\x80\x80", 4, 0 }, { "\xe2\x82", 2, 0 }, { "\xe0\x80\x80", 3, 0 }, { "", 0, 0 },
+	static const struct {
+		const char *bytes;
+		size_t length, good;
+	} cases[] = {
+		{ "abc", 3, 3 },
+		{ "µ", 2, 2 },
+		{ "\xf0\x9f\xa5\x87", 4, 4 },
+		{ "a\xff", 2, 1 },
+		{ "\xc0\x80", 2, 0 },
+		{ "\xed\xa0\x80", 3, 0 },
+		{ "\xf4\x90\x80\x80", 4, 0 },
+		{ "\xe2\x82", 2, 0 },
+		{ "\xe0\x80\x80", 3, 0 },
+		{ "", 0, 0 },
 	};
 	for (size_t i = 0; i < COUNT(cases); i++)
 		assert_int_equal(text_utf8_prefix(cases[i].bytes, cases[i].length), cases[i].good);
@@ -26,7 +37,8 @@ static void names_are_plain_ascii_words(void **state)
 	(void)state;
 	assert_true(text_is_user_name("ada"));
 	assert_true(text_is_user_name("A.b-c_9"));
-	static const char *const bad[] = { "", "a", "-ada", ".ada", "a b", "a/b", "ädä", "<b>", "a\n", "abcdefghijklmnopqrstuvwxyz0123456" };
+	static const char *const bad[] = { "", "a", "-ada", ".ada", "a b", "a/b", "ädä", "<b>", "a\n",
+		"abcdefghijklmnopqrstuvwxyz0123456" };
 	for (size_t i = 0; i < COUNT(bad); i++)
 		assert_false(text_is_user_name(bad[i]));
 	assert_true(text_is_leaderboard_name("vectoradd_py"));
@@ -37,31 +49,38 @@ static void names_are_plain_ascii_words(void **state)
 static void what_a_terminal_would_obey_is_written_in_hexadecimal(void **state)
 {
 	(void)state;
-	cleanup_buffer struct buffer out = {0};
+	cleanup_buffer struct buffer out = { 0 };
 	text_append_printable(&out, "a\x1b[31m\r\nb\xc2\x9b\xffµ");
 	assert_string_equal(out.data, "a\\x1b[31m\\x0d\\x0ab\\xc2\\x9b\\xffµ");
 	buffer_clear(&out);
 	text_append_printable(&out, "a\u202eb\u2066c\u061cd\u200fe\u2026");
-	assert_string_equal(out.data, "a\\xe2\\x80\\xaeb\\xe2\\x81\\xa6c\\xd8\\x9cd\\xe2\\x80\\x8fe\u2026");
+	assert_string_equal(
+		out.data, "a\\xe2\\x80\\xaeb\\xe2\\x81\\xa6c\\xd8\\x9cd\\xe2\\x80\\x8fe\u2026");
 }
 
 static void bytes_become_valid_utf8(void **state)
 {
 	(void)state;
-	cleanup_buffer struct buffer out = {0};
+	cleanup_buffer struct buffer out = { 0 };
 	text_append_valid(&out, "a\0b\xff", 4);
-	assert_string_equal(out.data, "a\xef\xbf\xbd" "b\xef\xbf\xbd");
+	assert_string_equal(out.data,
+		"a\xef\xbf\xbd"
+		"b\xef\xbf\xbd");
 	assert_true(text_is_utf8(out.data, out.length));
 }
 
-/* A submission may print nothing but these. If each were answered by a look at all the others, this would take hours. */
+/* A submission may print nothing but these. If each were answered by a look at all the others, this
+ * would take hours. */
 static void bytes_that_are_no_text_cost_no_more_than_others(void **state)
 {
 	(void)state;
-	static const char *const patterns[] = { "\0\0", "\0a", "\xff\xff", "\xff" "a", "\xe2\x82" };
+	static const char *const patterns[] = { "\0\0", "\0a", "\xff\xff",
+		"\xff"
+		"a",
+		"\xe2\x82" };
 	enum { pairs = 1024 * 1024 };
 	for (size_t i = 0; i < COUNT(patterns); i++) {
-		cleanup_buffer struct buffer bytes = {0}, out = {0};
+		cleanup_buffer struct buffer bytes = { 0 }, out = { 0 };
 		for (size_t pair = 0; pair < pairs; pair++)
 			buffer_append(&bytes, patterns[i], 2);
 		text_append_valid(&out, bytes.data, bytes.length);

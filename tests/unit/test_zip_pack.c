@@ -10,14 +10,14 @@
 #include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include <zip.h>
+#include <cmocka.h>
 
 static struct error error;
 
 static void add(struct zip_pack *zip, const char *name, const void *bytes, size_t length)
 {
-	cleanup_buffer struct buffer gzip = {0};
+	cleanup_buffer struct buffer gzip = { 0 };
 	assert_int_equal(gzip_pack(bytes, length, &gzip, &error), 0);
 	assert_int_equal(zip_pack_gzip(zip, name, gzip.data, gzip.length, &error), 0);
 }
@@ -36,7 +36,8 @@ static void assert_holds(zip_t *archive, const char *name, const void *bytes, si
 static zip_t *read_zip(const struct buffer *packed, size_t from)
 {
 	zip_error_t reason;
-	zip_source_t *source = zip_source_buffer_create(packed->data + from, packed->length - from, 0, &reason);
+	zip_source_t *source =
+		zip_source_buffer_create(packed->data + from, packed->length - from, 0, &reason);
 	zip_t *archive = zip_open_from_source(source, ZIP_RDONLY | ZIP_CHECKCONS, &reason);
 	assert_non_null(archive);
 	return archive;
@@ -49,7 +50,7 @@ static void files_are_taken_over_as_they_were_packed(void **state)
 	cleanup_free char *long_one = malloc(many);
 	for (int i = 0; i < many; i++)
 		long_one[i] = (char)(i * 7 ^ i >> 8);
-	cleanup_buffer struct buffer packed = {0};
+	cleanup_buffer struct buffer packed = { 0 };
 	buffer_text(&packed, "before"); /* places count from where the zip begins */
 	struct zip_pack zip = { .out = &packed };
 	add(&zip, "profile-1.ncu-rep", long_one, many);
@@ -67,7 +68,7 @@ static void files_are_taken_over_as_they_were_packed(void **state)
 static void a_zip_without_files_is_one(void **state)
 {
 	(void)state;
-	cleanup_buffer struct buffer packed = {0};
+	cleanup_buffer struct buffer packed = { 0 };
 	struct zip_pack zip = { .out = &packed };
 	zip_pack_end(&zip);
 	zip_t *archive = read_zip(&packed, 0);
@@ -79,9 +80,10 @@ static void what_is_no_gzip_of_ours_is_refused(void **state)
 {
 	(void)state;
 	static const unsigned char named[] = "\x1f\x8b\x08\x08 and a name in its head, behind flags";
-	cleanup_buffer struct buffer packed = {0};
+	cleanup_buffer struct buffer packed = { 0 };
 	struct zip_pack zip = { .out = &packed };
-	assert_int_equal(zip_pack_gzip(&zip, "x", "no gzip at all, but long enough", 30, &error), ERROR_SYSTEM);
+	assert_int_equal(
+		zip_pack_gzip(&zip, "x", "no gzip at all, but long enough", 30, &error), ERROR_SYSTEM);
 	assert_int_equal(zip_pack_gzip(&zip, "x", "\x1f\x8b\x08", 3, &error), ERROR_SYSTEM);
 	assert_int_equal(zip_pack_gzip(&zip, "x", named, sizeof named, &error), ERROR_SYSTEM);
 	assert_int_equal(packed.length, 0);

@@ -8,7 +8,7 @@
 #include <sys/types.h>
 
 struct account {
-	bool change;      /* podium-run is root, and children become this user */
+	bool change; /* podium-run is root, and children become this user */
 	uid_t uid;
 	gid_t gid;
 	gid_t groups[64]; /* with those that open the GPU's device files, where the host has such */

@@ -37,7 +37,9 @@ void capture_add(struct capture *capture, const char *bytes, size_t length)
 /* Where a byte lies that came after `before` others and is still kept. */
 static char kept_byte(const struct capture *capture, uint64_t before)
 {
-	return before < capture_half_bytes ? capture->head[before] : capture->tail[(before - capture_half_bytes) % capture_half_bytes];
+	return before < capture_half_bytes
+		? capture->head[before]
+		: capture->tail[(before - capture_half_bytes) % capture_half_bytes];
 }
 
 void capture_stretch(const struct capture *capture, uint64_t end, size_t most, struct buffer *out)
@@ -61,10 +63,12 @@ static size_t straighten(const struct capture *capture, char straight[static cap
 	return capture_half_bytes;
 }
 
-/* The gap begins and ends at whole lines where there is one nearby, so that neither is cut in a character. */
+/* The gap begins and ends at whole lines where there is one nearby, so that neither is cut in a
+ * character. */
 static void append_with_gap(struct buffer *out, const struct capture *capture, const char *tail)
 {
-	const char *head_end = memrchr(capture->head + capture_half_bytes - capture_line_bytes, '\n', capture_line_bytes);
+	const char *head_end =
+		memrchr(capture->head + capture_half_bytes - capture_line_bytes, '\n', capture_line_bytes);
 	const char *tail_start = memchr(tail, '\n', capture_line_bytes);
 	size_t head_length = head_end ? (size_t)(head_end - capture->head) + 1 : capture_half_bytes;
 	size_t skipped = tail_start ? (size_t)(tail_start - tail) + 1 : 0;

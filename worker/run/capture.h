@@ -21,7 +21,8 @@ struct capture { /* start with all zero */
 void capture_clear(struct capture *capture);
 void capture_add(struct capture *capture, const char *bytes, size_t length);
 
-/* Appends the last of the first `end` bytes that came, at most `most`, and no more than half of what is kept. */
+/* Appends the last of the first `end` bytes that came, at most `most`, and no more than half of
+ * what is kept. */
 void capture_stretch(const struct capture *capture, uint64_t end, size_t most, struct buffer *out);
 
 /* Appends what was kept, as valid UTF-8, with a line in the gap that says how much is missing. */

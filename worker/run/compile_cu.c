@@ -1,5 +1,5 @@
-/* The compile stage of tasks in CUDA C++: into one program with the harness in it for the custom engine, into several for the
- * isolated one. */
+/* The compile stage of tasks in CUDA C++: into one program with the harness in it for the custom
+ * engine, into several for the isolated one. */
 #include "worker/run/run.h"
 
 #include "lib/scope.h"
@@ -11,7 +11,8 @@
 
 #include <string.h>
 
-static const char *const SOURCE_ENDINGS[] = { ".cu", ".cuh", ".c", ".cc", ".cpp", ".cxx", ".h", ".hh", ".hpp", ".inl" };
+static const char *const SOURCE_ENDINGS[] = { ".cu", ".cuh", ".c", ".cc", ".cpp", ".cxx", ".h",
+	".hh", ".hpp", ".inl" };
 
 bool compile_is_source(const char *path)
 {
@@ -25,8 +26,10 @@ static int add_sources(struct nvcc *nvcc, const struct job *job, struct error *e
 {
 	for (size_t i = 0; i < job->task->source_count; i++) {
 		const char *source = job->task->sources[i];
-		if (source[0] == '-' || (strcmp(source, job->slot) != 0 && !fileset_find(&job->files, source)))
-			return fail(error, ERROR_INPUT, "The source \"%s\" of the task is none of its files.", source);
+		if (source[0] == '-'
+			|| (strcmp(source, job->slot) != 0 && !fileset_find(&job->files, source)))
+			return fail(
+				error, ERROR_INPUT, "The source \"%s\" of the task is none of its files.", source);
 		nvcc_add(nvcc, source);
 	}
 	return 0;
@@ -35,18 +38,21 @@ static int add_sources(struct nvcc *nvcc, const struct job *job, struct error *e
 static int check_possible(const struct job *job, struct error *error)
 {
 	if (job->device.is_cpu)
-		return fail(error, ERROR_INPUT, "CUDA C++ tasks need a GPU, and this worker runs them on the CPU; choose a GPU for "
+		return fail(error, ERROR_INPUT,
+			"CUDA C++ tasks need a GPU, and this worker runs them on the CPU; choose a GPU for "
 			"the leaderboard.");
 	if (!job->nvcc[0])
-		return fail(error, ERROR_SYSTEM, "This worker has no nvcc; install the CUDA toolkit there, or name nvcc with the "
+		return fail(error, ERROR_SYSTEM,
+			"This worker has no nvcc; install the CUDA toolkit there, or name nvcc with the "
 			"setting \"nvcc\".");
 	return 0;
 }
 
 /* ptxas talks on the error output of nvcc. */
-static void send_kernels(struct run *run, const struct stage *stage, const struct process_result *result)
+static void send_kernels(
+	struct run *run, const struct stage *stage, const struct process_result *result)
 {
-	cleanup_buffer struct buffer text = {0};
+	cleanup_buffer struct buffer text = { 0 };
 	capture_text(&result->errors, &text);
 	json_t *kernels = ptxas_kernels(run->arena, buffer_string(&text));
 	if (json_array_size(kernels))
@@ -54,8 +60,8 @@ static void send_kernels(struct run *run, const struct stage *stage, const struc
 	json_decref(kernels);
 }
 
-int compile_cu_program(struct run *run, struct stage *stage, const struct nvcc *nvcc, const char *name, enum compiled_kind kind,
-	struct error *error)
+int compile_cu_program(struct run *run, struct stage *stage, const struct nvcc *nvcc,
+	const char *name, enum compiled_kind kind, struct error *error)
 {
 	struct process process = nvcc_process(run, nvcc);
 	struct process_result *result = arena_alloc(run->arena, sizeof *result);
@@ -66,9 +72,11 @@ int compile_cu_program(struct run *run, struct stage *stage, const struct nvcc *
 	judge_compiler(&process, result, &stage->judgement);
 	if (stage->judgement.verdict != VERDICT_PASSED)
 		return 0;
-	/* What the compiler left was made by a process that read the submission: take it as a file, no link. */
+	/* What the compiler left was made by a process that read the submission: take it as a file, no
+	 * link. */
 	struct compiled *program = &run->programs[kind];
-	return folder_read(run->workspace.run, name, nvcc_most_program_bytes, run->arena, &program->bytes, &program->length, error);
+	return folder_read(run->workspace.run, name, nvcc_most_program_bytes, run->arena,
+		&program->bytes, &program->length, error);
 }
 
 /* The task's own harness and the submission in one. */
@@ -76,8 +84,8 @@ static int compile_together(struct run *run, struct stage *stage, struct error *
 {
 	struct nvcc nvcc;
 	int rc;
-	if ((rc = nvcc_open(&nvcc, run->arena, run->job, error)) || (rc = add_sources(&nvcc, run->job, error)) ||
-		(rc = stage_write_files(run, NULL, error)))
+	if ((rc = nvcc_open(&nvcc, run->arena, run->job, error))
+		|| (rc = add_sources(&nvcc, run->job, error)) || (rc = stage_write_files(run, NULL, error)))
 		return rc;
 	nvcc_add(&nvcc, "-o");
 	nvcc_add(&nvcc, "eval.out");

@@ -27,17 +27,23 @@ int compile_py(struct run *run, struct stage *stage, struct error *error)
 {
 	const struct job *job = run->job;
 	if (!job->python[0])
-		return fail(error, ERROR_SYSTEM, "This worker has no Python that can import torch; install python3-torch, or name "
+		return fail(error, ERROR_SYSTEM,
+			"This worker has no Python that can import torch; install python3-torch, or name "
 			"an interpreter that has it with the setting \"python\".");
 	int rc;
-	if ((rc = folder_write(run->workspace.run, job->slot, job->submission, job->submission_length, 0444, error)) ||
-		(rc = folder_write(run->workspace.stage, "check_syntax.py", CHECKER, strlen(CHECKER), 0444, error)))
+	if ((rc = folder_write(
+			 run->workspace.run, job->slot, job->submission, job->submission_length, 0444, error))
+		|| (rc = folder_write(
+				run->workspace.stage, "check_syntax.py", CHECKER, strlen(CHECKER), 0444, error)))
 		return rc;
 	struct variables variables = variables_for_compiler(run->arena, job, &run->workspace);
 	const char *arguments[] = { job->python, "-I", "../check_syntax.py", job->slot, NULL };
 	struct process process = {
-		.arguments = arguments, .environment = variables.list, .timeout_ms = limit_ms,
-		.most_address_space = most_memory_bytes, .view = { .programs = { job->python } },
+		.arguments = arguments,
+		.environment = variables.list,
+		.timeout_ms = limit_ms,
+		.most_address_space = most_memory_bytes,
+		.view = { .programs = { job->python } },
 	};
 	struct process_result *result = arena_alloc(run->arena, sizeof *result);
 	rc = stage_run_program(run, stage, &process, result, error);

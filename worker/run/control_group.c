@@ -34,7 +34,8 @@ static bool has_word(const char *text, const char *word)
 {
 	size_t length = strlen(word);
 	for (const char *at = text; (at = strstr(at, word)); at += length)
-		if ((at == text || at[-1] == ' ') && (at[length] == ' ' || at[length] == '\n' || !at[length]))
+		if ((at == text || at[-1] == ' ')
+			&& (at[length] == ' ' || at[length] == '\n' || !at[length]))
 			return true;
 	return false;
 }
@@ -42,7 +43,8 @@ static bool has_word(const char *text, const char *word)
 static bool gives(int folder, const char *file)
 {
 	char text[512];
-	return read_text(folder, file, text, sizeof text) && has_word(text, "memory") && has_word(text, "pids");
+	return read_text(folder, file, text, sizeof text) && has_word(text, "memory")
+		&& has_word(text, "pids");
 }
 
 /* ---- finding a place ---- */
@@ -54,8 +56,8 @@ static bool find_mount(char mount[static PATH_MAX], char root[static PATH_MAX])
 	char line[2 * PATH_MAX];
 	while (file && fgets(line, sizeof line, file)) {
 		const char *kind = strstr(line, " - ");
-		if (kind && strncmp(kind, " - cgroup2 ", strlen(" - cgroup2 ")) == 0 &&
-			sscanf(line, "%*s %*s %*s %4095s %4095s", root, mount) == 2)
+		if (kind && strncmp(kind, " - cgroup2 ", strlen(" - cgroup2 ")) == 0
+			&& sscanf(line, "%*s %*s %*s %4095s %4095s", root, mount) == 2)
 			return true;
 	}
 	return false;
@@ -76,7 +78,8 @@ static bool find_own(char own[static PATH_MAX])
 static bool is_delegated(int folder)
 {
 	char value[8];
-	return fgetxattr(folder, "user.delegate", value, sizeof value) == 1 || fgetxattr(folder, "trusted.delegate", value, sizeof value) == 1;
+	return fgetxattr(folder, "user.delegate", value, sizeof value) == 1
+		|| fgetxattr(folder, "trusted.delegate", value, sizeof value) == 1;
 }
 
 static bool has_systemd(void)
@@ -84,8 +87,8 @@ static bool has_systemd(void)
 	return access("/run/systemd/system", F_OK) == 0;
 }
 
-/* A group that gives controllers to others holds no process itself: those of the service, ours among them, move into
- * one beside the jobs'. */
+/* A group that gives controllers to others holds no process itself: those of the service, ours
+ * among them, move into one beside the jobs'. */
 static void move_processes_aside(int folder)
 {
 	char text[64 * 1024];
@@ -112,7 +115,8 @@ static bool can_hold_groups(int folder, bool may_move)
 static bool try_place(struct control_group_base *base, const char *path, bool only_delegated)
 {
 	cleanup_fd int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (folder < 0 || (only_delegated && !is_delegated(folder)) || !can_hold_groups(folder, only_delegated))
+	if (folder < 0 || (only_delegated && !is_delegated(folder))
+		|| !can_hold_groups(folder, only_delegated))
 		return false;
 	if (faccessat(folder, ".", W_OK, AT_EACCESS))
 		return false;
@@ -122,7 +126,8 @@ static bool try_place(struct control_group_base *base, const char *path, bool on
 }
 
 /* Our own group and those above it, the nearest first. */
-static bool try_places(struct control_group_base *base, const char *mount, const char *own, bool only_delegated)
+static bool try_places(
+	struct control_group_base *base, const char *mount, const char *own, bool only_delegated)
 {
 	char path[2 * PATH_MAX];
 	snprintf(path, sizeof path, "%s%s", mount, strcmp(own, "/") == 0 ? "" : own);
@@ -149,33 +154,44 @@ void control_group_find(struct control_group_base *base)
 		explain(base, "This host has no control groups of version 2.");
 		return;
 	}
-	const char *below = strncmp(own, root, strlen(root)) == 0 && strcmp(root, "/") != 0 ? own + strlen(root) : own;
+	const char *below =
+		strncmp(own, root, strlen(root)) == 0 && strcmp(root, "/") != 0 ? own + strlen(root) : own;
 	bool managed = has_systemd() || geteuid() != 0;
 	if (!try_places(base, mount, below, managed))
-		explain(base, managed ? "No control group with the controllers memory and pids is delegated to podium-run."
-			: "The controllers memory and pids of control groups of version 2 cannot be used here.");
+		explain(base,
+			managed ? "No control group with the controllers memory and pids is delegated to "
+		              "podium-run."
+					: "The controllers memory and pids of control groups of version 2 cannot be "
+		              "used here.");
 }
 
 /* ---- one group ---- */
 
-static int set_limit(const struct control_group *group, const char *file, int64_t most, struct error *error)
+static int set_limit(
+	const struct control_group *group, const char *file, int64_t most, struct error *error)
 {
 	char text[32];
 	snprintf(text, sizeof text, "%" PRId64, most);
-	return write_text(group->folder, file, text) == 0 ? 0
-		: fail(error, ERROR_SYSTEM, "The control group of a program takes no limit in %s: %s.", file, strerror(errno));
+	return write_text(group->folder, file, text) == 0
+		? 0
+		: fail(error, ERROR_SYSTEM, "The control group of a program takes no limit in %s: %s.",
+			file, strerror(errno));
 }
 
-int control_group_make(const struct control_group_base *base, int64_t most_memory_bytes, int64_t most_processes,
-	struct control_group *group, struct error *error)
+int control_group_make(const struct control_group_base *base, int64_t most_memory_bytes,
+	int64_t most_processes, struct control_group *group, struct error *error)
 {
 	static unsigned int number;
 	*group = control_group_none;
 	snprintf(group->name, sizeof group->name, "podium-%d-%u", (int)getpid(), ++number);
 	if (mkdirat(base->folder, group->name, 0755))
-		return fail(error, ERROR_SYSTEM, "No control group could be made in %.300s: %s.", base->path, strerror(errno));
+		return fail(error, ERROR_SYSTEM, "No control group could be made in %.300s: %s.",
+			base->path, strerror(errno));
 	group->folder = openat(base->folder, group->name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	int rc = group->folder >= 0 ? 0 : fail(error, ERROR_SYSTEM, "The control group of a program cannot be opened: %s.", strerror(errno));
+	int rc = group->folder >= 0
+		? 0
+		: fail(error, ERROR_SYSTEM, "The control group of a program cannot be opened: %s.",
+			strerror(errno));
 	if (!rc && !(rc = set_limit(group, "memory.max", most_memory_bytes, error)))
 		rc = set_limit(group, "pids.max", most_processes, error);
 	if (rc) {
@@ -205,7 +221,8 @@ static int64_t event_count(int file, const char *event)
 
 bool control_group_out_of_memory(const struct control_group *group)
 {
-	return event_count(group->memory, "oom_kill") > 0 || event_count(group->memory, "oom_group_kill") > 0;
+	return event_count(group->memory, "oom_kill") > 0
+		|| event_count(group->memory, "oom_group_kill") > 0;
 }
 
 bool control_group_out_of_processes(const struct control_group *group)
@@ -216,7 +233,8 @@ bool control_group_out_of_processes(const struct control_group *group)
 void control_group_kill(const struct control_group *group)
 {
 	if (group->folder >= 0)
-		write_text(group->folder, "cgroup.kill", "1"); /* before Linux 5.14 there is none, and process 1 does it */
+		write_text(group->folder, "cgroup.kill",
+			"1"); /* before Linux 5.14 there is none, and process 1 does it */
 }
 
 void control_group_remove(const struct control_group_base *base, struct control_group *group)
@@ -224,7 +242,8 @@ void control_group_remove(const struct control_group_base *base, struct control_
 	if (!group->name[0])
 		return;
 	/* A process that has been waited for may still be leaving it. */
-	for (int i = 0; i < 1000 && unlinkat(base->folder, group->name, AT_REMOVEDIR) && errno == EBUSY; i++)
+	for (int i = 0; i < 1000 && unlinkat(base->folder, group->name, AT_REMOVEDIR) && errno == EBUSY;
+		 i++)
 		usleep(1000);
 	scope_close(&group->folder);
 	scope_close(&group->processes);

@@ -7,19 +7,35 @@
 #include <math.h>
 #include <string.h>
 
-enum { KIND_COMPILE, KIND_TEST, KIND_BENCHMARK, KIND_RANKED, KIND_PROFILE, KIND_COMPARE, most_kinds = 3 };
+enum {
+	KIND_COMPILE,
+	KIND_TEST,
+	KIND_BENCHMARK,
+	KIND_RANKED,
+	KIND_PROFILE,
+	KIND_COMPARE,
+	most_kinds = 3
+};
 
 static const struct stage_kind KINDS[] = {
 	[KIND_COMPILE] = { "compile", NULL, NULL, RESULT_TESTS, 0, false, false },
-	[KIND_TEST] = { "test", "test", "test", RESULT_TESTS, offsetof(struct task, test_timeout_s), false, false },
-	[KIND_BENCHMARK] = { "benchmark", "benchmark", "benchmark", RESULT_BENCHMARKS, offsetof(struct task, benchmark_timeout_s), true, false },
-	[KIND_RANKED] = { "ranked", "leaderboard", "timing", RESULT_BENCHMARKS, offsetof(struct task, ranked_timeout_s), true, false },
+	[KIND_TEST] = { "test", "test", "test", RESULT_TESTS, offsetof(struct task, test_timeout_s),
+		false, false },
+	[KIND_BENCHMARK] = { "benchmark", "benchmark", "benchmark", RESULT_BENCHMARKS,
+		offsetof(struct task, benchmark_timeout_s), true, false },
+	[KIND_RANKED] = { "ranked", "leaderboard", "timing", RESULT_BENCHMARKS,
+		offsetof(struct task, ranked_timeout_s), true, false },
 	/* A stage for each benchmark, so that a profiler looks at one shape at a time. */
-	[KIND_PROFILE] = { "profile", "profile", "profile", RESULT_BENCHMARKS, offsetof(struct task, benchmark_timeout_s), false, true },
-	[KIND_COMPARE] = { "compare", "compare", "comparing", RESULT_BENCHMARKS, offsetof(struct task, ranked_timeout_s), true, false },
+	[KIND_PROFILE] = { "profile", "profile", "profile", RESULT_BENCHMARKS,
+		offsetof(struct task, benchmark_timeout_s), false, true },
+	[KIND_COMPARE] = { "compare", "compare", "comparing", RESULT_BENCHMARKS,
+		offsetof(struct task, ranked_timeout_s), true, false },
 };
 
-static const struct { int kinds[most_kinds]; int count; } STAGES[] = {
+static const struct {
+	int kinds[most_kinds];
+	int count;
+} STAGES[] = {
 	[JOB_TEST] = { { KIND_COMPILE, KIND_TEST }, 2 },
 	[JOB_BENCHMARK] = { { KIND_COMPILE, KIND_TEST, KIND_BENCHMARK }, 3 },
 	[JOB_RANKED] = { { KIND_COMPILE, KIND_TEST, KIND_RANKED }, 3 },
@@ -50,7 +66,8 @@ static void look_at_device(struct evaluation *evaluation)
 	struct gauge *gauge = evaluation->run->gauge;
 	const char *uuid = evaluation->run->job->device.uuid;
 	struct gauge_reading reading;
-	evaluation->used_bytes = fmax(evaluation->used_bytes, gauge_used_bytes(gauge, uuid)); /* which takes the other where one is NAN */
+	evaluation->used_bytes = fmax(evaluation->used_bytes,
+		gauge_used_bytes(gauge, uuid)); /* which takes the other where one is NAN */
 	if (!evaluation->kind->is_timed || !gauge_read(gauge, uuid, &reading))
 		return;
 	if (evaluation->is_measured)
@@ -82,28 +99,44 @@ bool evaluation_take(void *context, const char *bytes, size_t length)
 }
 
 /* What a profiler slows down was not measured. */
-static double figure(const struct results *results, const struct result_case *one, enum result_value value)
+static double figure(
+	const struct results *results, const struct result_case *one, enum result_value value)
 {
 	return results->untimed ? NAN : results_number(one, value);
 }
 
-static void send_case(struct run *run, const struct stage *stage, const struct results *results, size_t index,
-	enum verdict verdict, const char *message)
+static void send_case(struct run *run, const struct stage *stage, const struct results *results,
+	size_t index, enum verdict verdict, const char *message)
 {
 	const struct result_case *one = &results->cases[index];
-	event_case(run->events, &(struct case_event){
-		.position = stage->position, .index = stage->first_case + index, .spec = results->specs[index], .verdict = verdict, .message = message,
-		.runs = figure(results, one, RESULT_RUNS), .mean_ns = figure(results, one, RESULT_MEAN),
-		.std_ns = figure(results, one, RESULT_STD), .err_ns = figure(results, one, RESULT_ERR),
-		.best_ns = figure(results, one, RESULT_BEST), .worst_ns = figure(results, one, RESULT_WORST),
-		.median_ns = figure(results, one, RESULT_MEDIAN), .low_ns = figure(results, one, RESULT_LOW),
-		.high_ns = figure(results, one, RESULT_HIGH), .constant_ns = figure(results, one, RESULT_CONSTANT),
-		.own_ns = figure(results, one, RESULT_OWN), .gap_ns = figure(results, one, RESULT_GAP),
-		.blocks = figure(results, one, RESULT_BLOCKS), .repeated = figure(results, one, RESULT_REPEATED),
-		.rival_ns = figure(results, one, RESULT_RIVAL), .ratio = figure(results, one, RESULT_RATIO),
-		.ratio_low = figure(results, one, RESULT_RATIO_LOW), .ratio_high = figure(results, one, RESULT_RATIO_HIGH),
-		.samples = one->values[RESULT_SAMPLES], .device = one->values[RESULT_DEVICE],
-	});
+	event_case(run->events,
+		&(struct case_event){
+			.position = stage->position,
+			.index = stage->first_case + index,
+			.spec = results->specs[index],
+			.verdict = verdict,
+			.message = message,
+			.runs = figure(results, one, RESULT_RUNS),
+			.mean_ns = figure(results, one, RESULT_MEAN),
+			.std_ns = figure(results, one, RESULT_STD),
+			.err_ns = figure(results, one, RESULT_ERR),
+			.best_ns = figure(results, one, RESULT_BEST),
+			.worst_ns = figure(results, one, RESULT_WORST),
+			.median_ns = figure(results, one, RESULT_MEDIAN),
+			.low_ns = figure(results, one, RESULT_LOW),
+			.high_ns = figure(results, one, RESULT_HIGH),
+			.constant_ns = figure(results, one, RESULT_CONSTANT),
+			.own_ns = figure(results, one, RESULT_OWN),
+			.gap_ns = figure(results, one, RESULT_GAP),
+			.blocks = figure(results, one, RESULT_BLOCKS),
+			.repeated = figure(results, one, RESULT_REPEATED),
+			.rival_ns = figure(results, one, RESULT_RIVAL),
+			.ratio = figure(results, one, RESULT_RATIO),
+			.ratio_low = figure(results, one, RESULT_RATIO_LOW),
+			.ratio_high = figure(results, one, RESULT_RATIO_HIGH),
+			.samples = one->values[RESULT_SAMPLES],
+			.device = one->values[RESULT_DEVICE],
+		});
 }
 
 void evaluation_send_cases(const struct evaluation *evaluation, const struct stage *stage)
@@ -112,8 +145,10 @@ void evaluation_send_cases(const struct evaluation *evaluation, const struct sta
 	const struct results *results = &evaluation->results;
 	enum verdict verdict = stage->judgement.verdict;
 	/* A harness that breaks its rules may do so anywhere; a judge says at which case it is. */
-	bool broke_down = verdict == VERDICT_RUNTIME_ERROR || verdict == VERDICT_TIME_LIMIT || verdict == VERDICT_MEMORY_LIMIT ||
-		(results->is_judge && (verdict == VERDICT_PROTOCOL_VIOLATION || verdict == VERDICT_OUTPUT_LIMIT));
+	bool broke_down = verdict == VERDICT_RUNTIME_ERROR || verdict == VERDICT_TIME_LIMIT
+		|| verdict == VERDICT_MEMORY_LIMIT
+		|| (results->is_judge
+			&& (verdict == VERDICT_PROTOCOL_VIOLATION || verdict == VERDICT_OUTPUT_LIMIT));
 	/* A harness tells a submission that raised from one that was wrong by its exit code only. */
 	enum verdict of_failed = verdict == VERDICT_RUNTIME_ERROR ? verdict : VERDICT_WRONG_ANSWER;
 	for (size_t i = 0; i < results->count; i++) {
@@ -131,12 +166,14 @@ void evaluation_send_cases(const struct evaluation *evaluation, const struct sta
 
 int64_t evaluation_limit_s(const struct evaluation *evaluation)
 {
-	return *(const int64_t *)(const void *)((const char *)evaluation->run->job->task + evaluation->kind->timeout_offset);
+	return *(const int64_t *)(const void *)((const char *)evaluation->run->job->task
+		+ evaluation->kind->timeout_offset);
 }
 
-int evaluation_write_cases(const struct evaluation *evaluation, int folder, const char *name, struct error *error)
+int evaluation_write_cases(
+	const struct evaluation *evaluation, int folder, const char *name, struct error *error)
 {
-	cleanup_buffer struct buffer text = {0};
+	cleanup_buffer struct buffer text = { 0 };
 	for (size_t i = 0; i < evaluation->count; i++)
 		buffer_printf(&text, "%s\n", evaluation->cases[i]);
 	return folder_write(folder, name, buffer_string(&text), text.length, 0444, error);
@@ -145,7 +182,8 @@ int evaluation_write_cases(const struct evaluation *evaluation, int folder, cons
 void evaluation_open_results(struct evaluation *evaluation)
 {
 	results_close(&evaluation->results);
-	results_open(&evaluation->results, evaluation->run->arena, evaluation->kind->family, evaluation->cases, evaluation->count);
+	results_open(&evaluation->results, evaluation->run->arena, evaluation->kind->family,
+		evaluation->cases, evaluation->count);
 	evaluation->results.untimed = evaluation->kind->is_profiled;
 	evaluation->results.is_judge = evaluation->run->engine == ENGINE_ISOLATED;
 	evaluation->told = 0;
@@ -156,7 +194,8 @@ void evaluation_open_results(struct evaluation *evaluation)
 void evaluation_look_before(struct evaluation *evaluation)
 {
 	const struct run *run = evaluation->run;
-	evaluation->has_gauge = evaluation->kind->is_timed && gauge_read(run->gauge, run->job->device.uuid, &evaluation->before);
+	evaluation->has_gauge = evaluation->kind->is_timed
+		&& gauge_read(run->gauge, run->job->device.uuid, &evaluation->before);
 }
 
 void evaluation_send_conditions(struct evaluation *evaluation, const struct stage *stage)
@@ -179,7 +218,8 @@ void evaluation_send_conditions(struct evaluation *evaluation, const struct stag
 /* A score could not be made of what was measured. */
 static void refuse_times(const struct run *run, struct judgement *judgement, const char *sentence)
 {
-	judgement->verdict = run->engine == ENGINE_ISOLATED ? VERDICT_INTERNAL_ERROR : VERDICT_PROTOCOL_VIOLATION;
+	judgement->verdict =
+		run->engine == ENGINE_ISOLATED ? VERDICT_INTERNAL_ERROR : VERDICT_PROTOCOL_VIOLATION;
 	buffer_text(&judgement->message, sentence);
 }
 
@@ -187,12 +227,15 @@ static void refuse_times(const struct run *run, struct judgement *judgement, con
 static void score(struct run *run, const struct results *results, struct judgement *judgement)
 {
 	struct error error;
-	double *means = arena_array(run->arena, double, results->count), *errs = arena_array(run->arena, double, results->count);
+	double *means = arena_array(run->arena, double, results->count),
+		   *errs = arena_array(run->arena, double, results->count);
 	for (size_t i = 0; i < results->count; i++) {
 		means[i] = results_number(&results->cases[i], RESULT_MEAN);
 		errs[i] = results_number(&results->cases[i], RESULT_ERR);
 	}
-	if (task_score(run->job->task->ranking_by, means, errs, results->count, &run->score_ns, &run->score_err_ns, &error) == 0)
+	if (task_score(run->job->task->ranking_by, means, errs, results->count, &run->score_ns,
+			&run->score_err_ns, &error)
+		== 0)
 		return;
 	run->score_ns = run->score_err_ns = NAN;
 	refuse_times(run, judgement, error.text);
@@ -206,10 +249,13 @@ static void compare(struct run *run, const struct results *results, struct judge
 	for (size_t i = 0; i < results->count; i++) {
 		const struct result_case *one = &results->cases[i];
 		cases[i] = (struct task_ratio){
-			.ratio = results_number(one, RESULT_RATIO), .low = results_number(one, RESULT_RATIO_LOW),
-			.high = results_number(one, RESULT_RATIO_HIGH), .other_ns = results_number(one, RESULT_RIVAL),
+			.ratio = results_number(one, RESULT_RATIO),
+			.low = results_number(one, RESULT_RATIO_LOW),
+			.high = results_number(one, RESULT_RATIO_HIGH),
+			.other_ns = results_number(one, RESULT_RIVAL),
 		};
-		good &= cases[i].low <= cases[i].ratio && cases[i].ratio <= cases[i].high && cases[i].other_ns > 0; /* false for NAN */
+		good &= cases[i].low <= cases[i].ratio && cases[i].ratio <= cases[i].high
+			&& cases[i].other_ns > 0; /* false for NAN */
 	}
 	if (good)
 		run->ratio = task_ratio(run->job->task->ranking_by, cases, results->count);
@@ -220,7 +266,8 @@ static void compare(struct run *run, const struct results *results, struct judge
 /* ---- stages ---- */
 
 /* The case lines of a stage: of the benchmarks only the last one where only that ranks. */
-static const char *const *stage_cases(const struct task *task, const struct stage_kind *kind, size_t *count)
+static const char *const *stage_cases(
+	const struct task *task, const struct stage_kind *kind, size_t *count)
 {
 	if (kind->family == RESULT_TESTS) {
 		*count = task->test_count;
@@ -243,7 +290,8 @@ void evaluation_close(struct evaluation *evaluation)
 	if (!stage->kind->is_profiled)
 		evaluation_send_cases(evaluation, stage);
 	stage->nonce = evaluation->results.nonce;
-	stage->peak_device_bytes = isfinite(evaluation->used_bytes) ? (int64_t)evaluation->used_bytes : 0;
+	stage->peak_device_bytes =
+		isfinite(evaluation->used_bytes) ? (int64_t)evaluation->used_bytes : 0;
 	results_close(&evaluation->results);
 }
 
@@ -252,13 +300,14 @@ static int start_again(struct run *run, struct evaluation *evaluation, struct er
 {
 	struct stage *stage = evaluation->stage;
 	buffer_free(&stage->judgement.message);
-	stage->judgement = (struct judgement){0};
+	stage->judgement = (struct judgement){ 0 };
 	evaluation_open_results(evaluation);
 	workspace_close_stage(&run->workspace);
 	return workspace_open_stage(&run->workspace, stage->name, error);
 }
 
-/* With the engine that the job is for, or with the other one if the judge finds that the task cannot be split. */
+/* With the engine that the job is for, or with the other one if the judge finds that the task
+ * cannot be split. */
 static int run_cases(struct run *run, struct evaluation *evaluation, struct error *error)
 {
 	int rc = 0;
@@ -272,19 +321,26 @@ static int run_cases(struct run *run, struct evaluation *evaluation, struct erro
 }
 
 /* Of the cases of its kind a stage has all; but a profiler looks at one at a time. */
-static int prepare(struct run *run, struct stage *stage, struct profiler *profiler, struct evaluation *evaluation, struct error *error)
+static int prepare(struct run *run, struct stage *stage, struct profiler *profiler,
+	struct evaluation *evaluation, struct error *error)
 {
-	*evaluation = (struct evaluation){ .run = run, .kind = stage->kind, .stage = stage, .first = stage->first_case, .profiler = profiler };
+	*evaluation = (struct evaluation){ .run = run,
+		.kind = stage->kind,
+		.stage = stage,
+		.first = stage->first_case,
+		.profiler = profiler };
 	evaluation->cases = stage_cases(run->job->task, stage->kind, &evaluation->all);
 	if (!evaluation->all)
-		return fail(error, ERROR_INPUT, "The task has no %s.", stage->kind->family == RESULT_TESTS ? "tests" : "benchmarks");
+		return fail(error, ERROR_INPUT, "The task has no %s.",
+			stage->kind->family == RESULT_TESTS ? "tests" : "benchmarks");
 	evaluation->cases += evaluation->first;
 	evaluation->count = stage->kind->is_profiled ? 1 : evaluation->all;
 	evaluation_open_results(evaluation);
 	return 0;
 }
 
-static int evaluate(struct run *run, struct stage *stage, struct stage *next, struct profiler *profiler, struct error *error)
+static int evaluate(struct run *run, struct stage *stage, struct stage *next,
+	struct profiler *profiler, struct error *error)
 {
 	struct evaluation evaluation, following;
 	int rc = prepare(run, stage, profiler, &evaluation, error);
@@ -307,7 +363,8 @@ static int evaluate(struct run *run, struct stage *stage, struct stage *next, st
 static int compile(struct run *run, struct stage *stage, struct error *error)
 {
 	event_progress(run->events, "compile");
-	return run->job->task->language == TASK_PY ? compile_py(run, stage, error) : compile_cu(run, stage, error);
+	return run->job->task->language == TASK_PY ? compile_py(run, stage, error)
+											   : compile_cu(run, stage, error);
 }
 
 /* What failed on our side is nobody's wrong answer. */
@@ -319,13 +376,16 @@ static void make_internal(struct judgement *judgement, const struct error *error
 	buffer_text(&judgement->message, error->text);
 }
 
-/* `next`: the stage that the same programs may go on with; NULL: there is none. Returns the last of the two that ran. */
-static const struct stage *perform(struct run *run, struct stage *stage, struct stage *next, struct profiler *profiler)
+/* `next`: the stage that the same programs may go on with; NULL: there is none. Returns the last of
+ * the two that ran. */
+static const struct stage *perform(
+	struct run *run, struct stage *stage, struct stage *next, struct profiler *profiler)
 {
 	struct error error;
 	int rc = workspace_open_stage(&run->workspace, stage->name, &error);
 	if (!rc)
-		rc = stage->kind == &KINDS[KIND_COMPILE] ? compile(run, stage, &error) : evaluate(run, stage, next, profiler, &error);
+		rc = stage->kind == &KINDS[KIND_COMPILE] ? compile(run, stage, &error)
+												 : evaluate(run, stage, next, profiler, &error);
 	struct stage *last = stage->ended ? next : stage;
 	if (rc)
 		make_internal(&last->judgement, &error);
@@ -362,7 +422,9 @@ static size_t list_stages(const struct job *job, struct arena *arena, struct sta
 	for (int i = 0; i < STAGES[job->mode].count; i++) {
 		const struct stage_kind *kind = &KINDS[STAGES[job->mode].kinds[i]];
 		for (size_t part = 0; part < stage_parts(job->task, kind); part++, count++)
-			(*stages)[count] = (struct stage){ .position = (int)count, .name = kind->name, .kind = kind, .first_case = part };
+			(*stages)[count] = (struct stage){
+				.position = (int)count, .name = kind->name, .kind = kind, .first_case = part
+			};
 	}
 	return count;
 }
@@ -370,7 +432,8 @@ static size_t list_stages(const struct job *job, struct arena *arena, struct sta
 /* What was tested is timed by the same programs. */
 static struct stage *find_next(struct stage *stages, size_t count, size_t index)
 {
-	bool is_pair = index + 1 < count && stages[index].kind == &KINDS[KIND_TEST] && stages[index + 1].kind->is_timed;
+	bool is_pair = index + 1 < count && stages[index].kind == &KINDS[KIND_TEST]
+		&& stages[index + 1].kind->is_timed;
 	return is_pair ? &stages[index + 1] : NULL;
 }
 

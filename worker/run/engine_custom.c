@@ -1,5 +1,6 @@
-/* The engine for the task's own eval.py or eval.cu. It shares a process with the submission and cannot be
- * made safe, so each stage is bounded: fresh folders, read-only files, a strict reading of what it reports. */
+/* The engine for the task's own eval.py or eval.cu. It shares a process with the submission and
+ * cannot be made safe, so each stage is bounded: fresh folders, read-only files, a strict reading
+ * of what it reports. */
 #include "worker/run/engine.h"
 
 #include "lib/scope.h"
@@ -18,8 +19,9 @@ static int write_program(struct run *run, struct error *error)
 	if (run->job->task->language == TASK_PY)
 		return stage_write_files(run, NULL, error);
 	int rc = stage_write_files(run, is_data, error);
-	return rc ? rc : folder_write(run->workspace.run, "eval.out", run->programs[COMPILED_EVAL].bytes,
-		run->programs[COMPILED_EVAL].length, 0555, error);
+	return rc ? rc
+			  : folder_write(run->workspace.run, "eval.out", run->programs[COMPILED_EVAL].bytes,
+				  run->programs[COMPILED_EVAL].length, 0555, error);
 }
 
 static int furnish(struct run *run, const struct evaluation *evaluation, struct error *error)
@@ -28,8 +30,10 @@ static int furnish(struct run *run, const struct evaluation *evaluation, struct 
 	return rc ? rc : write_program(run, error);
 }
 
-/* The case file is named from the run folder, so that no path of this machine stands in the command that people see. */
-static struct process harness_process(const struct run *run, struct evaluation *evaluation, const struct variables *variables)
+/* The case file is named from the run folder, so that no path of this machine stands in the command
+ * that people see. */
+static struct process harness_process(
+	const struct run *run, struct evaluation *evaluation, const struct variables *variables)
 {
 	const struct task *task = run->job->task;
 	const char **words = arena_array(run->arena, const char *, 5);
@@ -40,23 +44,27 @@ static struct process harness_process(const struct run *run, struct evaluation *
 	words[count++] = evaluation->kind->argument;
 	words[count++] = "../cases.txt";
 	return (struct process){
-		.arguments = words, .environment = variables->list,
+		.arguments = words,
+		.environment = variables->list,
 		.timeout_ms = evaluation_limit_s(evaluation) * 1000,
-		.on_result = evaluation_take, .context = evaluation, .zygote = run->zygote,
-		.view = { .gpus = run->job->device.uuid, .loopback = task->multi_gpu, .programs = { run->job->python, run->job->nvcc } },
+		.on_result = evaluation_take,
+		.context = evaluation,
+		.zygote = run->zygote,
+		.view = { .gpus = run->job->device.uuid,
+			.loopback = task->multi_gpu,
+			.programs = { run->job->python, run->job->nvcc } },
 	};
 }
 
 /* ---- whose fault an exit code is ---- */
 
 /* Stands where the submission does: whatever is asked of it is there, and does nothing. */
-static const char STAND_IN[] =
-	"def custom_kernel(*arguments, **named):\n"
-	"    pass\n"
-	"def __getattr__(name):\n"
-	"    if name.startswith('__'):\n"
-	"        raise AttributeError(name)\n"
-	"    return custom_kernel\n";
+static const char STAND_IN[] = "def custom_kernel(*arguments, **named):\n"
+							   "    pass\n"
+							   "def __getattr__(name):\n"
+							   "    if name.startswith('__'):\n"
+							   "        raise AttributeError(name)\n"
+							   "    return custom_kernel\n";
 
 static bool take_silently(void *context, const char *bytes, size_t length)
 {
@@ -64,8 +72,8 @@ static bool take_silently(void *context, const char *bytes, size_t length)
 }
 
 /* Furnishes the stage anew with the stand-in, and runs it. Nobody hears of that. */
-static int run_alone(struct run *run, struct stage *stage, struct evaluation *evaluation, struct results *results,
-	struct process_result *result, struct error *error)
+static int run_alone(struct run *run, struct stage *stage, struct evaluation *evaluation,
+	struct results *results, struct process_result *result, struct error *error)
 {
 	enum { most_ms = 60 * 1000 };
 	const struct job *job = run->job;
@@ -97,10 +105,10 @@ static const char *first_error(const struct results *results, size_t *index)
 	return NULL;
 }
 
-/* Whether the harness fails in the same way without the submission: with the same exit code, or, where it went through all
- * cases, at the case that failed first. */
-static bool fails_alike(const struct process_result *with, const struct results *results, const struct process_result *without,
-	const struct results *others)
+/* Whether the harness fails in the same way without the submission: with the same exit code, or,
+ * where it went through all cases, at the case that failed first. */
+static bool fails_alike(const struct process_result *with, const struct results *results,
+	const struct process_result *without, const struct results *others)
 {
 	size_t index;
 	if (without->ending == PROCESS_EXITED && without->code == with->code)
@@ -110,17 +118,19 @@ static bool fails_alike(const struct process_result *with, const struct results 
 	return other && strcmp(text, other) == 0;
 }
 
-/* A program says by its exit code that its harness failed. Everything in it may call exit, so that counts only where the
- * harness fails without the submission too; a program in CUDA C++ cannot do without, so its harness must have said why. */
-static int find_culprit(struct run *run, struct stage *stage, struct evaluation *evaluation, const struct process_result *result,
-	struct error *error)
+/* A program says by its exit code that its harness failed. Everything in it may call exit, so that
+ * counts only where the harness fails without the submission too; a program in CUDA C++ cannot do
+ * without, so its harness must have said why. */
+static int find_culprit(struct run *run, struct stage *stage, struct evaluation *evaluation,
+	const struct process_result *result, struct error *error)
 {
 	const struct results *said = &evaluation->results;
 	bool is_harness = said->error;
 	if (run->job->task->language == TASK_PY) {
 		struct process_result *alone = arena_alloc(run->arena, sizeof *alone);
 		struct results results;
-		results_open(&results, run->arena, evaluation->kind->family, evaluation->cases, evaluation->count);
+		results_open(
+			&results, run->arena, evaluation->kind->family, evaluation->cases, evaluation->count);
 		int rc = run_alone(run, stage, evaluation, &results, alone, error);
 		results_finish(&results);
 		is_harness = !rc && fails_alike(result, said, alone, &results);
@@ -134,7 +144,8 @@ static int find_culprit(struct run *run, struct stage *stage, struct evaluation 
 }
 
 /* Runs the harness and judges it. */
-static int run_harness(struct run *run, struct stage *stage, struct evaluation *evaluation, struct error *error)
+static int run_harness(
+	struct run *run, struct stage *stage, struct evaluation *evaluation, struct error *error)
 {
 	struct variables variables = variables_for_harness(run->arena, run->job, &run->workspace);
 	struct process process = harness_process(run, evaluation, &variables);
@@ -154,9 +165,10 @@ static int run_harness(struct run *run, struct stage *stage, struct evaluation *
 
 /* ---- profiling ---- */
 
-/* Whether ncu has looked on while the harness passed; or the job was cancelled meanwhile. Nobody hears of a try that
- * does not count. */
-static bool try_ncu(struct run *run, struct stage *stage, struct evaluation *evaluation, struct profile *profile)
+/* Whether ncu has looked on while the harness passed; or the job was cancelled meanwhile. Nobody
+ * hears of a try that does not count. */
+static bool try_ncu(
+	struct run *run, struct stage *stage, struct evaluation *evaluation, struct profile *profile)
 {
 	struct profiler *profiler = evaluation->profiler;
 	struct variables variables = variables_for_harness(run->arena, run->job, &run->workspace);
@@ -172,8 +184,9 @@ static bool try_ncu(struct run *run, struct stage *stage, struct evaluation *eva
 		return false;
 	results_finish(&evaluation->results);
 	judge_harness(&process, result, &evaluation->results, &stage->judgement);
-	bool counts = stage->judgement.verdict == VERDICT_CANCELLED ||
-		(stage->judgement.verdict == VERDICT_PASSED && profile_collect(profile, profiler, run->arena, &process));
+	bool counts = stage->judgement.verdict == VERDICT_CANCELLED
+		|| (stage->judgement.verdict == VERDICT_PASSED
+			&& profile_collect(profile, profiler, run->arena, &process));
 	if (counts) {
 		stage_tell_program(run, stage, &process, result);
 		return true;
@@ -184,10 +197,11 @@ static bool try_ncu(struct run *run, struct stage *stage, struct evaluation *eva
 }
 
 /* As if nothing had run in this stage yet. */
-static int start_again(struct run *run, struct stage *stage, struct evaluation *evaluation, struct error *error)
+static int start_again(
+	struct run *run, struct stage *stage, struct evaluation *evaluation, struct error *error)
 {
 	buffer_free(&stage->judgement.message);
-	stage->judgement = (struct judgement){0};
+	stage->judgement = (struct judgement){ 0 };
 	evaluation_open_results(evaluation);
 	workspace_close_stage(&run->workspace);
 	int rc = workspace_open_stage(&run->workspace, stage->name, error);
@@ -197,27 +211,32 @@ static int start_again(struct run *run, struct stage *stage, struct evaluation *
 /* What is said of a profiled case: why there is no report of ncu, before what the harness says. */
 static void add_sentence(struct run *run, struct evaluation *evaluation)
 {
-	const char **message = &evaluation->results.cases[0].values[RESULT_MESSAGE], *without = evaluation->profiler->without;
+	const char **message = &evaluation->results.cases[0].values[RESULT_MESSAGE],
+			   *without = evaluation->profiler->without;
 	if (without)
 		*message = *message ? arena_printf(run->arena, "%s\n%s", without, *message) : without;
 }
 
-static void send_profile(struct run *run, const struct stage *stage, const struct evaluation *evaluation, struct profile *profile)
+static void send_profile(struct run *run, const struct stage *stage,
+	const struct evaluation *evaluation, struct profile *profile)
 {
 	const char *own = evaluation->results.cases[0].values[RESULT_REPORT];
 	if (!profile->text.length && own)
 		profile_decode(profile, own);
 	if (profile->text.length)
-		event_report(run->events, stage->position, stage->first_case, profile->text.data, profile->text.length);
+		event_report(run->events, stage->position, stage->first_case, profile->text.data,
+			profile->text.length);
 	if (profile->file.length)
-		event_artifact(run->events, stage->position, arena_printf(run->arena, "profile-%zu.ncu-rep", stage->first_case + 1),
+		event_artifact(run->events, stage->position,
+			arena_printf(run->arena, "profile-%zu.ncu-rep", stage->first_case + 1),
 			profile->file.data, profile->file.length, profile->file_size);
 }
 
-static int run_profile(struct run *run, struct stage *stage, struct evaluation *evaluation, struct error *error)
+static int run_profile(
+	struct run *run, struct stage *stage, struct evaluation *evaluation, struct error *error)
 {
 	struct profiler *profiler = evaluation->profiler;
-	struct profile profile = {0};
+	struct profile profile = { 0 };
 	int rc = 0;
 	if (!profiler->is_final)
 		profiler->without = NULL;
@@ -238,10 +257,12 @@ static int run_profile(struct run *run, struct stage *stage, struct evaluation *
 	return rc;
 }
 
-int engine_custom(struct run *run, struct stage *stage, struct evaluation *evaluation, struct error *error)
+int engine_custom(
+	struct run *run, struct stage *stage, struct evaluation *evaluation, struct error *error)
 {
 	int rc = furnish(run, evaluation, error);
 	if (rc)
 		return rc;
-	return stage->kind->is_profiled ? run_profile(run, stage, evaluation, error) : run_harness(run, stage, evaluation, error);
+	return stage->kind->is_profiled ? run_profile(run, stage, evaluation, error)
+									: run_harness(run, stage, evaluation, error);
 }

@@ -12,7 +12,9 @@
 #undef MODULE
 EMBED(native, ENGINE_LIBRARY);
 
-static const struct { const char *name, *bytes, *end; } FILES[] = {
+static const struct {
+	const char *name, *bytes, *end;
+} FILES[] = {
 #define MODULE(name) { #name ".py", embedded_##name, embedded_##name##_end },
 #include "worker/run/engine_files.list"
 #undef MODULE
@@ -20,7 +22,8 @@ static const struct { const char *name, *bytes, *end; } FILES[] = {
 };
 
 /* No secret is in these; a contestant has no use for them. */
-static const char *const OF_JUDGE[] = { "judge.py", "podium_cases.py", "podium_side.py", "podium_staging.py", "podium_statistics.py" };
+static const char *const OF_JUDGE[] = { "judge.py", "podium_cases.py", "podium_side.py",
+	"podium_staging.py", "podium_statistics.py" };
 
 static bool is_of_judge(const char *name)
 {
@@ -37,7 +40,8 @@ int engine_files_write(int stage, bool is_judge, struct error *error)
 		snprintf(path, sizeof path, "engine/%s", FILES[i].name);
 		if (!is_judge && is_of_judge(FILES[i].name))
 			continue;
-		int rc = folder_write(stage, path, FILES[i].bytes, (size_t)(FILES[i].end - FILES[i].bytes), 0444, error);
+		int rc = folder_write(
+			stage, path, FILES[i].bytes, (size_t)(FILES[i].end - FILES[i].bytes), 0444, error);
 		if (rc)
 			return rc;
 	}

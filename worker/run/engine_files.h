@@ -1,4 +1,5 @@
-/* The files of the isolated engine (harness/isolated), compiled into the program: what a Python judge and its contestants run. */
+/* The files of the isolated engine (harness/isolated), compiled into the program: what a Python
+ * judge and its contestants run. */
 #ifndef PODIUM_RUN_ENGINE_FILES_H
 #define PODIUM_RUN_ENGINE_FILES_H
 
@@ -6,7 +7,8 @@
 
 #include <stdbool.h>
 
-/* Writes them, read-only, into the folder engine/ of `stage`. A contestant gets what it needs, a judge all. */
+/* Writes them, read-only, into the folder engine/ of `stage`. A contestant gets what it needs, a
+ * judge all. */
 int engine_files_write(int stage, bool is_judge, struct error *error);
 
 #endif

@@ -1,6 +1,7 @@
-/* The engine that separates the submission from whoever judges it: a judge, a contestant with the submission, where something is timed one
- * with an empty kernel, and, to compare, one with another submission. Each is in a sandbox of its own and sees a part of the job's folder of
- * its own. What is timed after it was tested is timed by the same programs. */
+/* The engine that separates the submission from whoever judges it: a judge, a contestant with the
+ * submission, where something is timed one with an empty kernel, and, to compare, one with another
+ * submission. Each is in a sandbox of its own and sees a part of the job's folder of its own. What
+ * is timed after it was tested is timed by the same programs. */
 #include "worker/run/engine.h"
 
 #include "lib/clock.h"
@@ -15,7 +16,8 @@
 #include <string.h>
 
 /* What a Python task has that contestants do not get, beside its main file and the case file. */
-static const char *const KEPT_FROM_CONTESTANTS[] = { "reference.py", "reference_code.py", "eval.py", "score_eval.py" };
+static const char *const KEPT_FROM_CONTESTANTS[] = { "reference.py", "reference_code.py", "eval.py",
+	"score_eval.py" };
 
 static const char REFERENCE[] = "reference.py";
 
@@ -27,22 +29,26 @@ static bool offers(const struct job *job, const char *function)
 	return file && memmem(file->bytes, file->length, function, strlen(function));
 }
 
-/* Why the task cannot be split, as far as can be seen from outside; NULL: the judge may find that out. */
+/* Why the task cannot be split, as far as can be seen from outside; NULL: the judge may find that
+ * out. */
 static const char *find_obstacle(const struct job *job)
 {
 	const struct task *task = job->task;
 	const char *main = task->main ? task->main : "";
 	if (task->multi_gpu)
-		return "The task runs on several GPUs, which the isolated engine does not share between processes.";
+		return "The task runs on several GPUs, which the isolated engine does not share between "
+		       "processes.";
 	if (task->language == TASK_CU)
 		return compile_cu_obstacle(job);
 	if (strcmp(main, "score_eval.py") == 0)
-		return "The task has an evaluation of the oldest form, whose cases are not arguments of generate_input.";
+		return "The task has an evaluation of the oldest form, whose cases are not arguments of "
+		       "generate_input.";
 	if (!text_ends_with(main, ".py") || !text_ends_with(job->slot, ".py"))
 		return "The task's main file or its submission is no Python file.";
 	if (!fileset_find(&job->files, REFERENCE))
 		return "The task has no reference.py.";
-	return offers(job, "generate_input") && offers(job, "check_implementation") ? NULL
+	return offers(job, "generate_input") && offers(job, "check_implementation")
+		? NULL
 		: "The task's reference.py does not offer generate_input and check_implementation.";
 }
 
@@ -62,7 +68,9 @@ static const char *const PARTS[PROGRAMS] = { "judge", "entry", "null", "rival" }
 
 static size_t program_count(const struct job *job)
 {
-	return job->mode == JOB_COMPARE ? PROGRAMS : job->mode == JOB_TEST ? PROGRAM_NULL : PROGRAM_RIVAL;
+	return job->mode == JOB_COMPARE ? PROGRAMS
+		: job->mode == JOB_TEST     ? PROGRAM_NULL
+									: PROGRAM_RIVAL;
 }
 
 static bool is_for_contestants(const struct job *job, const char *path)
@@ -79,7 +87,8 @@ static bool is_data(const struct job *job, const char *path)
 	return !compile_is_source(path);
 }
 
-static int write_submission(const struct job *job, const struct workspace *part, enum isolated_program who, struct error *error)
+static int write_submission(const struct job *job, const struct workspace *part,
+	enum isolated_program who, struct error *error)
 {
 	bool is_rival = who == PROGRAM_RIVAL;
 	return folder_write(part->run, job->slot, is_rival ? job->rival : job->submission,
@@ -87,7 +96,8 @@ static int write_submission(const struct job *job, const struct workspace *part,
 }
 
 /* The null contestant has no file of the task: its kernel needs none. */
-static int furnish_py(const struct run *run, const struct workspace *part, enum isolated_program who, struct error *error)
+static int furnish_py(const struct run *run, const struct workspace *part,
+	enum isolated_program who, struct error *error)
 {
 	int rc = engine_files_write(part->stage, who == PROGRAM_JUDGE, error);
 	if (rc || who == PROGRAM_NULL)
@@ -98,30 +108,39 @@ static int furnish_py(const struct run *run, const struct workspace *part, enum 
 	return rc ? rc : write_submission(run->job, part, who, error);
 }
 
-static int write_program(const struct run *run, const struct workspace *part, enum compiled_kind kind, const char *name, struct error *error)
+static int write_program(const struct run *run, const struct workspace *part,
+	enum compiled_kind kind, const char *name, struct error *error)
 {
-	return folder_write(part->run, name, run->programs[kind].bytes, run->programs[kind].length, 0555, error);
+	return folder_write(
+		part->run, name, run->programs[kind].bytes, run->programs[kind].length, 0555, error);
 }
 
-static int furnish_cu(const struct run *run, const struct workspace *part, enum isolated_program who, struct error *error)
+static int furnish_cu(const struct run *run, const struct workspace *part,
+	enum isolated_program who, struct error *error)
 {
 	bool is_judge = who == PROGRAM_JUDGE;
-	int rc = write_program(run, part, is_judge ? COMPILED_JUDGE : COMPILED_CONTESTANT, is_judge ? "judge.out" : "contestant.out", error);
+	int rc = write_program(run, part, is_judge ? COMPILED_JUDGE : COMPILED_CONTESTANT,
+		is_judge ? "judge.out" : "contestant.out", error);
 	if (rc || who == PROGRAM_NULL)
 		return rc;
 	rc = stage_write_task(run->job, part, is_data, error);
 	if (rc || is_judge)
 		return rc;
-	return write_program(run, part, who == PROGRAM_RIVAL ? COMPILED_RIVAL : COMPILED_SUBMISSION, "submission.so", error);
+	return write_program(run, part, who == PROGRAM_RIVAL ? COMPILED_RIVAL : COMPILED_SUBMISSION,
+		"submission.so", error);
 }
 
-static int write_cases(const struct evaluation *evaluation, const struct workspace *part, struct error *error)
+static int write_cases(
+	const struct evaluation *evaluation, const struct workspace *part, struct error *error)
 {
 	int rc = evaluation_write_cases(evaluation, part->stage, "cases.txt", error);
-	return rc || !evaluation->next ? rc : evaluation_write_cases(evaluation->next, part->stage, "timed.txt", error);
+	return rc || !evaluation->next
+		? rc
+		: evaluation_write_cases(evaluation->next, part->stage, "timed.txt", error);
 }
 
-static int furnish(struct run *run, const struct evaluation *evaluation, enum isolated_program who, struct error *error)
+static int furnish(struct run *run, const struct evaluation *evaluation, enum isolated_program who,
+	struct error *error)
 {
 	struct workspace *part = &run->parts[who];
 	int rc = workspace_open_stage(part, evaluation->stage->name, error);
@@ -129,7 +148,8 @@ static int furnish(struct run *run, const struct evaluation *evaluation, enum is
 		rc = write_cases(evaluation, part, error);
 	if (rc)
 		return rc;
-	return run->job->task->language == TASK_PY ? furnish_py(run, part, who, error) : furnish_cu(run, part, who, error);
+	return run->job->task->language == TASK_PY ? furnish_py(run, part, who, error)
+											   : furnish_cu(run, part, who, error);
 }
 
 /* Parts are made when they are first needed, and live as long as the job. */
@@ -137,7 +157,8 @@ static int furnish_all(struct run *run, const struct evaluation *evaluation, str
 {
 	int rc = 0;
 	for (; run->part_count < program_count(run->job); run->part_count++)
-		if ((rc = workspace_open_part(&run->workspace, PARTS[run->part_count], &run->parts[run->part_count], error)))
+		if ((rc = workspace_open_part(
+				 &run->workspace, PARTS[run->part_count], &run->parts[run->part_count], error)))
 			return rc;
 	for (size_t i = 0; i < run->part_count && !rc; i++)
 		rc = furnish(run, evaluation, (enum isolated_program)i, error);
@@ -152,8 +173,10 @@ static void close_stages(struct run *run)
 
 /* ---- the programs ---- */
 
-/* Paths are told from the run folder, so that none of this machine stands in the command that people see. */
-static const char *const *command(const struct run *run, const struct evaluation *evaluation, enum isolated_program who)
+/* Paths are told from the run folder, so that none of this machine stands in the command that
+ * people see. */
+static const char *const *command(
+	const struct run *run, const struct evaluation *evaluation, enum isolated_program who)
 {
 	const struct job *job = run->job;
 	const char **words = arena_array(run->arena, const char *, 7);
@@ -161,7 +184,9 @@ static const char *const *command(const struct run *run, const struct evaluation
 	bool is_py = job->task->language == TASK_PY, is_judge = who == PROGRAM_JUDGE;
 	if (is_py)
 		words[count++] = job->python;
-	words[count++] = is_py ? is_judge ? "../engine/judge.py" : "../engine/contestant.py" : is_judge ? "./judge.out" : "./contestant.out";
+	words[count++] = is_py ? is_judge ? "../engine/judge.py" : "../engine/contestant.py"
+		: is_judge         ? "./judge.out"
+						   : "./contestant.out";
 	if (is_judge) {
 		words[count++] = evaluation->kind->argument;
 		words[count++] = "../cases.txt";
@@ -180,10 +205,13 @@ static const char *const *command(const struct run *run, const struct evaluation
 static const char *limits(const struct run *run, const struct evaluation *evaluation)
 {
 	const char *first = arena_printf(run->arena, "%" PRId64, evaluation_limit_s(evaluation));
-	return evaluation->next ? arena_printf(run->arena, "%s %" PRId64, first, evaluation_limit_s(evaluation->next)) : first;
+	return evaluation->next
+		? arena_printf(run->arena, "%s %" PRId64, first, evaluation_limit_s(evaluation->next))
+		: first;
 }
 
-static const char *const *environment(struct run *run, const struct evaluation *evaluation, enum isolated_program who)
+static const char *const *environment(
+	struct run *run, const struct evaluation *evaluation, enum isolated_program who)
 {
 	struct variables variables = who == PROGRAM_JUDGE
 		? variables_for_judge(run->arena, run->job, &run->parts[who], limits(run, evaluation))
@@ -191,14 +219,18 @@ static const char *const *environment(struct run *run, const struct evaluation *
 	return (const char *const *)arena_copy(run->arena, variables.list, sizeof variables.list);
 }
 
-static struct process program(struct run *run, const struct evaluation *evaluation, enum isolated_program who)
+static struct process program(
+	struct run *run, const struct evaluation *evaluation, enum isolated_program who)
 {
 	const struct job *job = run->job;
 	struct process process = {
-		.arguments = command(run, evaluation, who), .environment = environment(run, evaluation, who),
-		.timeout_ms = evaluation_limit_s(evaluation) * 1000, .zygote = run->zygote,
+		.arguments = command(run, evaluation, who),
+		.environment = environment(run, evaluation, who),
+		.timeout_ms = evaluation_limit_s(evaluation) * 1000,
+		.zygote = run->zygote,
 		.is_trusted = who == PROGRAM_JUDGE || who == PROGRAM_NULL,
-		.holds_channel = who == PROGRAM_RIVAL, /* which must be gone before the submission is measured by itself */
+		.holds_channel = who
+			== PROGRAM_RIVAL, /* which must be gone before the submission is measured by itself */
 		.view = { .gpus = job->device.uuid, .programs = { job->python, job->nvcc } },
 	};
 	if (who == PROGRAM_JUDGE)
@@ -209,26 +241,30 @@ static struct process program(struct run *run, const struct evaluation *evaluati
 
 /* ---- what came of it ---- */
 
-/* The judge may say so before it begins, and nobody gets another engine than the one that was asked for. Of a task in CUDA C++ it was
- * decided when it was compiled. */
-static bool gives_up(const struct run *run, const struct stage *stage, const struct process_result *judge)
+/* The judge may say so before it begins, and nobody gets another engine than the one that was asked
+ * for. Of a task in CUDA C++ it was decided when it was compiled. */
+static bool gives_up(
+	const struct run *run, const struct stage *stage, const struct process_result *judge)
 {
-	return run->job->task->language == TASK_PY && judge->ending == PROCESS_EXITED && judge->code == JUDGE_CANNOT_SPLIT && !stage->begun &&
-		run->job->task->engine != ENGINE_ISOLATED && run->job->mode != JOB_COMPARE;
+	return run->job->task->language == TASK_PY && judge->ending == PROCESS_EXITED
+		&& judge->code == JUDGE_CANNOT_SPLIT && !stage->begun
+		&& run->job->task->engine != ENGINE_ISOLATED && run->job->mode != JOB_COMPARE;
 }
 
 static void choose_custom(struct run *run, const struct results *results)
 {
 	run->engine = ENGINE_CUSTOM;
-	run->engine_reason = results->error ? results->error : "The judge found that the task cannot be split.";
+	run->engine_reason =
+		results->error ? results->error : "The judge found that the task cannot be split.";
 }
 
 /* The exit code that people see: the judge's, but where the submission ended by itself, its own. */
-static void note_end(struct stage *stage, const struct process *processes, const struct process_result *ended)
+static void note_end(
+	struct stage *stage, const struct process *processes, const struct process_result *ended)
 {
 	const struct process_result *judge = &ended[PROGRAM_JUDGE], *entry = &ended[PROGRAM_ENTRY];
-	bool is_lost = judge->ending == PROCESS_EXITED && judge->code == JUDGE_LOSS && entry->ending != PROCESS_LEFT &&
-		stage->judgement.verdict != VERDICT_INTERNAL_ERROR;
+	bool is_lost = judge->ending == PROCESS_EXITED && judge->code == JUDGE_LOSS
+		&& entry->ending != PROCESS_LEFT && stage->judgement.verdict != VERDICT_INTERNAL_ERROR;
 	const struct process_result *shown = is_lost ? entry : judge;
 	stage->exited = shown->ending == PROCESS_EXITED;
 	stage->exit_code = shown->code;
@@ -240,11 +276,12 @@ static void note_end(struct stage *stage, const struct process *processes, const
 static void log_judge(const struct process_result *judge)
 {
 	enum { most_bytes = 2000 };
-	cleanup_buffer struct buffer text = {0};
+	cleanup_buffer struct buffer text = { 0 };
 	capture_text(&judge->errors, &text);
 	while (text.length && text.data[text.length - 1] == '\n')
 		text.data[--text.length] = '\0';
-	const char *from = text.length > most_bytes ? text.data + text.length - most_bytes : buffer_string(&text);
+	const char *from =
+		text.length > most_bytes ? text.data + text.length - most_bytes : buffer_string(&text);
 	log_warning("The judge failed: %s", *from ? from : "it has not said why.");
 }
 
@@ -292,7 +329,8 @@ static void go_on(struct series *series)
 {
 	struct evaluation *next = series->current->next;
 	end_stage(series);
-	series->processes[PROGRAM_ENTRY].on_output = NULL; /* nothing happens beside a measurement because somebody looks on */
+	series->processes[PROGRAM_ENTRY].on_output =
+		NULL; /* nothing happens beside a measurement because somebody looks on */
 	series->processes[PROGRAM_JUDGE].spent_ms = series->current->stage->duration_ms;
 	series->processes[PROGRAM_JUDGE].timeout_ms = evaluation_limit_s(next) * 1000;
 	begin_stage(series, next);

@@ -16,7 +16,12 @@
 #include <unistd.h>
 
 /* JSON writes a byte as six at most, so these keep every event far below its limit of 1 MiB. */
-enum { most_text_bytes = 16 * 1024, log_piece_bytes = 64 * 1024, most_progress_bytes = 64, file_piece_bytes = 512 * 1024 };
+enum {
+	most_text_bytes = 16 * 1024,
+	log_piece_bytes = 64 * 1024,
+	most_progress_bytes = 64,
+	file_piece_bytes = 512 * 1024
+};
 
 static void write_line(struct events *events, const char *bytes, size_t length)
 {
@@ -50,7 +55,7 @@ static void send(struct events *events, json_t *event)
 static void hide_secret(const struct events *events, struct buffer *text)
 {
 	size_t length = strlen(events->secret);
-	cleanup_buffer struct buffer clean = {0};
+	cleanup_buffer struct buffer clean = { 0 };
 	const char *from = buffer_string(text), *found;
 	if (!length || !strstr(from, events->secret))
 		return;
@@ -65,10 +70,12 @@ static void hide_secret(const struct events *events, struct buffer *text)
 
 static json_t *text_value(const struct events *events, const char *text, size_t length)
 {
-	cleanup_buffer struct buffer valid = {0};
+	cleanup_buffer struct buffer valid = { 0 };
 	text_append_valid(&valid, text, length);
 	hide_secret(events, &valid);
-	size_t kept = valid.length <= most_text_bytes ? valid.length : text_utf8_prefix(buffer_string(&valid), most_text_bytes);
+	size_t kept = valid.length <= most_text_bytes
+		? valid.length
+		: text_utf8_prefix(buffer_string(&valid), most_text_bytes);
 	return json_stringn(buffer_string(&valid), kept);
 }
 
@@ -153,13 +160,33 @@ void event_progress(struct events *events, const char *format, ...)
 	send(events, event);
 }
 
-#define FIGURE(set, name) { set, #name, offsetof(struct case_event, name) }
-static const struct { void (*set)(json_t *event, const char *key, double number); const char *key; size_t offset; } FIGURES[] = {
-	FIGURE(set_count, runs), FIGURE(set_number, mean_ns), FIGURE(set_number, std_ns), FIGURE(set_number, err_ns),
-	FIGURE(set_number, best_ns), FIGURE(set_number, worst_ns), FIGURE(set_number, median_ns), FIGURE(set_number, low_ns),
-	FIGURE(set_number, high_ns), FIGURE(set_number, constant_ns), FIGURE(set_number, own_ns), FIGURE(set_number, gap_ns),
-	FIGURE(set_count, blocks), FIGURE(set_count, repeated), FIGURE(set_number, rival_ns), FIGURE(set_number, ratio),
-	FIGURE(set_number, ratio_low), FIGURE(set_number, ratio_high),
+#define FIGURE(set, name) \
+	{ \
+		set, #name, offsetof(struct case_event, name) \
+	}
+static const struct {
+	void (*set)(json_t *event, const char *key, double number);
+	const char *key;
+	size_t offset;
+} FIGURES[] = {
+	FIGURE(set_count, runs),
+	FIGURE(set_number, mean_ns),
+	FIGURE(set_number, std_ns),
+	FIGURE(set_number, err_ns),
+	FIGURE(set_number, best_ns),
+	FIGURE(set_number, worst_ns),
+	FIGURE(set_number, median_ns),
+	FIGURE(set_number, low_ns),
+	FIGURE(set_number, high_ns),
+	FIGURE(set_number, constant_ns),
+	FIGURE(set_number, own_ns),
+	FIGURE(set_number, gap_ns),
+	FIGURE(set_count, blocks),
+	FIGURE(set_count, repeated),
+	FIGURE(set_number, rival_ns),
+	FIGURE(set_number, ratio),
+	FIGURE(set_number, ratio_low),
+	FIGURE(set_number, ratio_high),
 };
 
 void event_case(struct events *events, const struct case_event *one)
@@ -171,7 +198,8 @@ void event_case(struct events *events, const struct case_event *one)
 	json_object_set_new(event, "verdict", json_string(verdict_name(one->verdict)));
 	json_object_set_new(event, "message", string_value(events, one->message));
 	for (size_t i = 0; i < COUNT(FIGURES); i++)
-		FIGURES[i].set(event, FIGURES[i].key, *(const double *)(const void *)((const char *)one + FIGURES[i].offset));
+		FIGURES[i].set(event, FIGURES[i].key,
+			*(const double *)(const void *)((const char *)one + FIGURES[i].offset));
 	if (one->samples)
 		json_object_set_new(event, "samples", json_string(one->samples));
 	if (one->device)
@@ -180,15 +208,16 @@ void event_case(struct events *events, const struct case_event *one)
 }
 
 /* A long text as events of one kind, in order; `key` and `value` say what it belongs to. */
-static void send_text(struct events *events, const char *kind, int position, const char *key, json_t *value, const char *text,
-	size_t length)
+static void send_text(struct events *events, const char *kind, int position, const char *key,
+	json_t *value, const char *text, size_t length)
 {
-	cleanup_buffer struct buffer valid = {0};
+	cleanup_buffer struct buffer valid = { 0 };
 	text_append_valid(&valid, text, length);
 	hide_secret(events, &valid);
 	for (size_t at = 0; at < valid.length;) {
 		size_t left = valid.length - at;
-		size_t piece = left <= log_piece_bytes ? left : text_utf8_prefix(valid.data + at, log_piece_bytes);
+		size_t piece =
+			left <= log_piece_bytes ? left : text_utf8_prefix(valid.data + at, log_piece_bytes);
 		json_t *event = start(events, kind);
 		json_object_set_new(event, "position", json_integer(position));
 		json_object_set(event, key, value);
@@ -199,17 +228,20 @@ static void send_text(struct events *events, const char *kind, int position, con
 	json_decref(value);
 }
 
-void event_log(struct events *events, int position, const char *stream, const char *text, size_t length)
+void event_log(
+	struct events *events, int position, const char *stream, const char *text, size_t length)
 {
 	send_text(events, "log", position, "stream", json_string(stream), text, length);
 }
 
-void event_report(struct events *events, int position, size_t index, const char *text, size_t length)
+void event_report(
+	struct events *events, int position, size_t index, const char *text, size_t length)
 {
 	send_text(events, "report", position, "index", json_integer((json_int_t)index), text, length);
 }
 
-/* A pipe says how much of what is in it was not read yet; what is no pipe is no reader that could be slow. */
+/* A pipe says how much of what is in it was not read yet; what is no pipe is no reader that could
+ * be slow. */
 static bool is_taken(const struct events *events)
 {
 	int unread;
@@ -227,7 +259,8 @@ bool event_tail(struct events *events, int position, struct buffer *out, struct 
 {
 	if (!is_taken(events))
 		return false;
-	json_t *tail = json_pack("{s:o, s:o}", "stdout", tail_value(events, out), "stderr", tail_value(events, err));
+	json_t *tail = json_pack(
+		"{s:o, s:o}", "stdout", tail_value(events, out), "stderr", tail_value(events, err));
 	send_facts(events, "tail", position, tail);
 	json_decref(tail);
 	return true;
@@ -237,10 +270,13 @@ static json_t *base64(const unsigned char *bytes, size_t length)
 {
 	size_t size = sodium_base64_encoded_len(length, sodium_base64_VARIANT_ORIGINAL);
 	cleanup_free char *text = malloc(size);
-	return text ? json_string(sodium_bin2base64(text, size, bytes, length, sodium_base64_VARIANT_ORIGINAL)) : NULL;
+	return text
+		? json_string(sodium_bin2base64(text, size, bytes, length, sodium_base64_VARIANT_ORIGINAL))
+		: NULL;
 }
 
-void event_artifact(struct events *events, int position, const char *name, const void *gzip, size_t length, size_t size)
+void event_artifact(struct events *events, int position, const char *name, const void *gzip,
+	size_t length, size_t size)
 {
 	for (size_t at = 0, part = 0; at < length; at += file_piece_bytes, part++) {
 		size_t piece = length - at < file_piece_bytes ? length - at : file_piece_bytes;
@@ -260,7 +296,8 @@ void event_stage_end(struct events *events, const struct stage_end_event *stage)
 	json_object_set_new(event, "position", json_integer(stage->position));
 	json_object_set_new(event, "verdict", json_string(verdict_name(stage->verdict)));
 	json_object_set_new(event, "message", string_value(events, stage->message));
-	json_object_set_new(event, "exit_code", stage->exited ? json_integer(stage->exit_code) : json_null());
+	json_object_set_new(
+		event, "exit_code", stage->exited ? json_integer(stage->exit_code) : json_null());
 	json_object_set_new(event, "duration_ms", json_integer(stage->duration_ms));
 	if (stage->peak_host_bytes)
 		json_object_set_new(event, "peak_host_bytes", json_integer(stage->peak_host_bytes));

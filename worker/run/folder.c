@@ -12,26 +12,34 @@
 
 enum { open_folder = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC };
 
-static void scope_closedir(DIR **stream) { if (*stream) closedir(*stream); }
+static void scope_closedir(DIR **stream)
+{
+	if (*stream)
+		closedir(*stream);
+}
 #define cleanup_dir __attribute__((cleanup(scope_closedir)))
 
 int folder_open(int parent, const char *name, struct error *error)
 {
 	int folder = openat(parent, name, open_folder);
-	return folder >= 0 ? folder : fail(error, ERROR_SYSTEM, "The folder \"%s\" cannot be opened: %s.", name,
-		strerror(errno));
+	return folder >= 0 ? folder
+					   : fail(error, ERROR_SYSTEM, "The folder \"%s\" cannot be opened: %s.", name,
+						   strerror(errno));
 }
 
-int folder_make(int parent, const char *name, mode_t mode, uid_t owner, gid_t group, struct error *error)
+int folder_make(
+	int parent, const char *name, mode_t mode, uid_t owner, gid_t group, struct error *error)
 {
 	if (mkdirat(parent, name, 0700))
-		return fail(error, ERROR_SYSTEM, "The folder \"%s\" cannot be made: %s.", name, strerror(errno));
+		return fail(
+			error, ERROR_SYSTEM, "The folder \"%s\" cannot be made: %s.", name, strerror(errno));
 	cleanup_fd int folder = folder_open(parent, name, error);
 	if (folder < 0)
 		return folder;
 	/* The mode comes last: changing the owner clears its special bits. */
 	if (fchown(folder, owner, group) || fchmod(folder, mode))
-		return fail(error, ERROR_SYSTEM, "The folder \"%s\" cannot be given away: %s.", name, strerror(errno));
+		return fail(error, ERROR_SYSTEM, "The folder \"%s\" cannot be given away: %s.", name,
+			strerror(errno));
 	return steal_fd(&folder);
 }
 
@@ -69,7 +77,8 @@ static int open_parent(int folder, const char *path, const char **name, struct e
 		char part[201];
 		snprintf(part, sizeof part, "%.*s", (int)(slash - path), path);
 		if (mkdirat(parent, part, 0755) && errno != EEXIST)
-			return fail(error, ERROR_SYSTEM, "The folder \"%s\" cannot be made: %s.", part, strerror(errno));
+			return fail(error, ERROR_SYSTEM, "The folder \"%s\" cannot be made: %s.", part,
+				strerror(errno));
 		int next = folder_open(parent, part, error);
 		if (next < 0)
 			return next;
@@ -95,35 +104,41 @@ static int write_all(int file, const char *bytes, size_t length)
 	return 0;
 }
 
-int folder_write(int folder, const char *path, const void *bytes, size_t length, mode_t mode, struct error *error)
+int folder_write(int folder, const char *path, const void *bytes, size_t length, mode_t mode,
+	struct error *error)
 {
 	const char *name = path;
 	cleanup_fd int parent = open_parent(folder, path, &name, error);
 	if (parent < 0)
 		return parent;
-	cleanup_fd int file = openat(parent, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	cleanup_fd int file =
+		openat(parent, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (file < 0 || write_all(file, bytes, length) || fchmod(file, mode))
-		return fail(error, ERROR_SYSTEM, "The file \"%s\" cannot be written: %s.", path, strerror(errno));
+		return fail(
+			error, ERROR_SYSTEM, "The file \"%s\" cannot be written: %s.", path, strerror(errno));
 	return 0;
 }
 
-int folder_read(int folder, const char *name, size_t most, struct arena *arena, const char **bytes, size_t *length,
-	struct error *error)
+int folder_read(int folder, const char *name, size_t most, struct arena *arena, const char **bytes,
+	size_t *length, struct error *error)
 {
 	/* O_NONBLOCK: the name may stand for a pipe that nobody writes to. */
 	cleanup_fd int file = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	struct stat status;
 	if (file < 0 || fstat(file, &status))
-		return fail(error, ERROR_NOT_FOUND, "The file \"%s\" cannot be read: %s.", name, strerror(errno));
+		return fail(
+			error, ERROR_NOT_FOUND, "The file \"%s\" cannot be read: %s.", name, strerror(errno));
 	/* A second name may be that of somebody else's file. */
 	if (!S_ISREG(status.st_mode) || status.st_nlink != 1 || (uint64_t)status.st_size > most)
-		return fail(error, ERROR_LIMIT, "\"%s\" is not a file of its own of at most %zu bytes.", name, most);
+		return fail(error, ERROR_LIMIT, "\"%s\" is not a file of its own of at most %zu bytes.",
+			name, most);
 	char *content = arena_alloc(arena, (size_t)status.st_size + 1);
 	size_t have = 0;
 	while (have < (size_t)status.st_size) {
 		ssize_t got = read(file, content + have, (size_t)status.st_size - have);
 		if (got < 0)
-			return fail(error, ERROR_SYSTEM, "The file \"%s\" cannot be read: %s.", name, strerror(errno));
+			return fail(
+				error, ERROR_SYSTEM, "The file \"%s\" cannot be read: %s.", name, strerror(errno));
 		if (got == 0)
 			break;
 		have += (size_t)got;
@@ -147,11 +162,13 @@ static int move_up(int top, int folder, const char *name, unsigned long *moved)
 	int rc;
 	do
 		snprintf(place, sizeof place, "removed-%lu", ++*moved);
-	while ((rc = renameat(folder, name, top, place)) && (errno == EEXIST || errno == ENOTEMPTY || errno == ENOTDIR));
+	while ((rc = renameat(folder, name, top, place))
+		&& (errno == EEXIST || errno == ENOTEMPTY || errno == ENOTDIR));
 	return rc;
 }
 
-/* A folder that is not empty moves up to `top`, to be emptied there: so no depth costs stack or descriptors. */
+/* A folder that is not empty moves up to `top`, to be emptied there: so no depth costs stack or
+ * descriptors. */
 static int remove_entry(int top, int folder, const char *name, unsigned long *moved)
 {
 	if (unlinkat(folder, name, 0) == 0 || unlinkat(folder, name, AT_REMOVEDIR) == 0)
@@ -174,8 +191,8 @@ static int empty(int top, int folder, unsigned long *moved)
 		return -1;
 	steal_fd(&again);
 	for (struct dirent *entry; (entry = readdir(stream));)
-		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
-			remove_entry(top, folder, entry->d_name, moved))
+		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0
+			&& remove_entry(top, folder, entry->d_name, moved))
 			return -1;
 	return 0;
 }
@@ -186,13 +203,16 @@ int folder_remove(int parent, const char *name, struct error *error)
 	if (folder < 0)
 		return folder;
 	unsigned long moved = 0;
-	/* What moved up while the folder was being read may not have been listed: again until it is empty. */
+	/* What moved up while the folder was being read may not have been listed: again until it is
+	 * empty. */
 	for (;;) {
 		if (empty(folder, folder, &moved))
-			return fail(error, ERROR_SYSTEM, "The folder \"%s\" cannot be emptied: %s.", name, strerror(errno));
+			return fail(error, ERROR_SYSTEM, "The folder \"%s\" cannot be emptied: %s.", name,
+				strerror(errno));
 		if (unlinkat(parent, name, AT_REMOVEDIR) == 0)
 			return 0;
 		if (errno != ENOTEMPTY && errno != EEXIST)
-			return fail(error, ERROR_SYSTEM, "The folder \"%s\" cannot be removed: %s.", name, strerror(errno));
+			return fail(error, ERROR_SYSTEM, "The folder \"%s\" cannot be removed: %s.", name,
+				strerror(errno));
 	}
 }

@@ -7,13 +7,20 @@
 #include <stdio.h>
 #include <string.h>
 
-static const struct { unsigned long long bit; const char *name; } REASONS[] = {
-	{ NVML_SLOWED_BY_POWER_CAP, "power cap" }, { NVML_SLOWED_BY_HEAT, "temperature" },
-	{ NVML_SLOWED_BY_HEAT_IN_HARDWARE, "temperature (hardware)" }, { NVML_SLOWED_BY_POWER_BRAKE, "power brake" },
-	{ NVML_SLOWED_BY_HARDWARE, "hardware slowdown" }, { NVML_SLOWED_BY_SYNC_BOOST, "sync boost" },
+static const struct {
+	unsigned long long bit;
+	const char *name;
+} REASONS[] = {
+	{ NVML_SLOWED_BY_POWER_CAP, "power cap" },
+	{ NVML_SLOWED_BY_HEAT, "temperature" },
+	{ NVML_SLOWED_BY_HEAT_IN_HARDWARE, "temperature (hardware)" },
+	{ NVML_SLOWED_BY_POWER_BRAKE, "power brake" },
+	{ NVML_SLOWED_BY_HARDWARE, "hardware slowdown" },
+	{ NVML_SLOWED_BY_SYNC_BOOST, "sync boost" },
 };
 
-/* False where there is no NVIDIA driver. Asked once: a driver does not appear in a running system. */
+/* False where there is no NVIDIA driver. Asked once: a driver does not appear in a running system.
+ */
 static bool open_library(struct gauge *gauge)
 {
 	if (gauge->is_open || gauge->has_failed)
@@ -24,7 +31,8 @@ static bool open_library(struct gauge *gauge)
 	*(void **)&nvml->member = nvml->library ? dlsym(nvml->library, #name) : NULL;
 	NVML_GAUGE_CALLS(NVML_BIND)
 #undef NVML_BIND
-	gauge->is_open = nvml->start && nvml->stop && nvml->device_by_uuid && nvml->start() == NVML_CALL_SUCCEEDED;
+	gauge->is_open =
+		nvml->start && nvml->stop && nvml->device_by_uuid && nvml->start() == NVML_CALL_SUCCEEDED;
 	gauge->has_failed = !gauge->is_open;
 	return gauge->is_open;
 }
@@ -35,7 +43,7 @@ void gauge_close(struct gauge *gauge)
 		gauge->nvml.stop();
 	if (gauge->nvml.library)
 		dlclose(gauge->nvml.library);
-	*gauge = (struct gauge){0};
+	*gauge = (struct gauge){ 0 };
 }
 
 static struct nvmlDevice_st *find_device(struct gauge *gauge, const char *uuids)
@@ -43,7 +51,10 @@ static struct nvmlDevice_st *find_device(struct gauge *gauge, const char *uuids)
 	char uuid[nvml_uuid_bytes];
 	struct nvmlDevice_st *device;
 	snprintf(uuid, sizeof uuid, "%.*s", (int)strcspn(uuids, ","), uuids);
-	return *uuid && open_library(gauge) && gauge->nvml.device_by_uuid(uuid, &device) == NVML_CALL_SUCCEEDED ? device : NULL;
+	return *uuid && open_library(gauge)
+			&& gauge->nvml.device_by_uuid(uuid, &device) == NVML_CALL_SUCCEEDED
+		? device
+		: NULL;
 }
 
 void gauge_facts(struct gauge *gauge, const char *uuids, json_t *environment)
@@ -59,7 +70,8 @@ void gauge_facts(struct gauge *gauge, const char *uuids, json_t *environment)
 	if (nvml->driver_version && !nvml->driver_version(text, nvml_driver_bytes))
 		json_object_set_new(environment, "driver", json_string(text));
 	if (nvml->cuda_version && !nvml->cuda_version(&version)) /* 13000 is 13.0 */
-		json_object_set_new(environment, "cuda", json_sprintf("%d.%d", version / 1000, version % 1000 / 10));
+		json_object_set_new(
+			environment, "cuda", json_sprintf("%d.%d", version / 1000, version % 1000 / 10));
 }
 
 bool gauge_read(struct gauge *gauge, const char *uuids, struct gauge_reading *reading)
@@ -87,7 +99,9 @@ double gauge_used_bytes(struct gauge *gauge, const char *uuids)
 {
 	struct nvmlDevice_st *device = find_device(gauge, uuids);
 	struct nvml_memory memory;
-	return device && gauge->nvml.device_memory && !gauge->nvml.device_memory(device, &memory) ? (double)memory.used : NAN;
+	return device && gauge->nvml.device_memory && !gauge->nvml.device_memory(device, &memory)
+		? (double)memory.used
+		: NAN;
 }
 
 void gauge_merge(struct gauge_reading *worst, const struct gauge_reading *reading)
@@ -102,9 +116,14 @@ void gauge_merge(struct gauge_reading *worst, const struct gauge_reading *readin
 
 json_t *gauge_json(const struct gauge_reading *reading)
 {
-	const struct { const char *key; double value; } figures[] = {
-		{ "sm_clock_mhz", reading->sm_mhz }, { "memory_clock_mhz", reading->memory_mhz },
-		{ "temperature_c", reading->temperature_c }, { "power_w", reading->power_w },
+	const struct {
+		const char *key;
+		double value;
+	} figures[] = {
+		{ "sm_clock_mhz", reading->sm_mhz },
+		{ "memory_clock_mhz", reading->memory_mhz },
+		{ "temperature_c", reading->temperature_c },
+		{ "power_w", reading->power_w },
 	};
 	json_t *json = json_object(), *slowed_by = json_array();
 	for (size_t i = 0; i < COUNT(figures); i++)

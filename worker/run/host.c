@@ -19,7 +19,8 @@
 const char *host_file(const struct host *host, const char *path)
 {
 	enum { most_bytes = 16 * 1024 };
-	cleanup_fd int file = open(arena_printf(host->arena, "%s%s", host->root, path), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	cleanup_fd int file = open(
+		arena_printf(host->arena, "%s%s", host->root, path), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	char *text = arena_alloc(host->arena, most_bytes + 1);
 	ssize_t length = file >= 0 ? read(file, text, most_bytes) : -1;
 	if (length < 0)
@@ -30,7 +31,8 @@ const char *host_file(const struct host *host, const char *path)
 	return text;
 }
 
-struct host_finding host_found(const struct host *host, enum host_state state, const char *format, ...)
+struct host_finding host_found(
+	const struct host *host, enum host_state state, const char *format, ...)
 {
 	char text[1000];
 	va_list arguments;
@@ -64,15 +66,16 @@ static struct host_finding look_at_kernel(const struct host *host)
 	uname(&system);
 	sscanf(system.release, "%d.%d", &major, &minor);
 	bool good = major > major_wanted || (major == major_wanted && minor >= minor_wanted);
-	return host_found(host, good ? HOST_GOOD : HOST_WARNING, "%s %s", system.sysname, system.release);
+	return host_found(
+		host, good ? HOST_GOOD : HOST_WARNING, "%s %s", system.sysname, system.release);
 }
 
 static struct host_finding look_at_memory(const struct host *host)
 {
 	const uint64_t wanted = UINT64_C(8) << 30;
 	uint64_t total = memory_line(host, "MemTotal:"), free = memory_line(host, "MemAvailable:");
-	return host_found(host, total >= wanted ? HOST_GOOD : HOST_WARNING, "%s, of which %s are available", size_words(host, total),
-		size_words(host, free));
+	return host_found(host, total >= wanted ? HOST_GOOD : HOST_WARNING,
+		"%s, of which %s are available", size_words(host, total), size_words(host, free));
 }
 
 static struct host_finding look_at_swap(const struct host *host)
@@ -80,7 +83,8 @@ static struct host_finding look_at_swap(const struct host *host)
 	uint64_t total = memory_line(host, "SwapTotal:"), free = memory_line(host, "SwapFree:");
 	if (!total)
 		return host_found(host, HOST_GOOD, "none");
-	return host_found(host, HOST_WARNING, "%s, of which %s are used", size_words(host, total), size_words(host, total - free));
+	return host_found(host, HOST_WARNING, "%s, of which %s are used", size_words(host, total),
+		size_words(host, total - free));
 }
 
 static struct host_finding look_at_disk(const struct host *host)
@@ -88,10 +92,14 @@ static struct host_finding look_at_disk(const struct host *host)
 	const uint64_t wanted = UINT64_C(5) << 30, least = UINT64_C(1) << 30;
 	struct statvfs disk;
 	if (statvfs(host->directory, &disk))
-		return host_found(host, HOST_FAULT, "the folder %s for jobs cannot be looked at", host->directory);
+		return host_found(
+			host, HOST_FAULT, "the folder %s for jobs cannot be looked at", host->directory);
 	uint64_t free = (uint64_t)disk.f_bavail * disk.f_frsize;
-	return host_found(host, free >= wanted ? HOST_GOOD : free >= least ? HOST_WARNING : HOST_FAULT, "%s are free in %s",
-		size_words(host, free), host->directory);
+	return host_found(host,
+		free >= wanted      ? HOST_GOOD
+			: free >= least ? HOST_WARNING
+							: HOST_FAULT,
+		"%s are free in %s", size_words(host, free), host->directory);
 }
 
 static struct host_finding look_at_ptrace(const struct host *host)
@@ -99,14 +107,16 @@ static struct host_finding look_at_ptrace(const struct host *host)
 	const char *scope = host_file(host, "/proc/sys/kernel/yama/ptrace_scope");
 	if (!scope)
 		return host_found(host, HOST_WARNING, "not restricted: the kernel has no Yama");
-	return host_found(host, atoi(scope) ? HOST_GOOD : HOST_WARNING, "kernel.yama.ptrace_scope is %.10s", scope);
+	return host_found(
+		host, atoi(scope) ? HOST_GOOD : HOST_WARNING, "kernel.yama.ptrace_scope is %.10s", scope);
 }
 
 static struct host_finding look_at_core_dumps(const struct host *host)
 {
 	const char *pattern = host_file(host, "/proc/sys/kernel/core_pattern");
 	if (pattern && *pattern == '|')
-		return host_found(host, HOST_WARNING, "each crash starts the program \"%.200s\"", pattern + 1);
+		return host_found(
+			host, HOST_WARNING, "each crash starts the program \"%.200s\"", pattern + 1);
 	return host_found(host, HOST_GOOD, "no program is started when one crashes");
 }
 
@@ -114,8 +124,10 @@ static struct host_finding look_at_core_dumps(const struct host *host)
 
 static struct host_finding look_at_clock_source(const struct host *host)
 {
-	static const char *const quick[] = { "tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "arch_sys_counter" };
-	const char *source = host_file(host, "/sys/devices/system/clocksource/clocksource0/current_clocksource");
+	static const char *const quick[] = { "tsc", "kvm-clock", "hyperv_clocksource_tsc_page",
+		"arch_sys_counter" };
+	const char *source =
+		host_file(host, "/sys/devices/system/clocksource/clocksource0/current_clocksource");
 	if (!source)
 		return host_found(host, HOST_GOOD, "the kernel does not say which");
 	bool good = false;
@@ -126,18 +138,21 @@ static struct host_finding look_at_clock_source(const struct host *host)
 
 static struct host_finding look_at_time(const struct host *host)
 {
-	struct timex clock = {0};
+	struct timex clock = { 0 };
 	int state = adjtimex(&clock);
 	bool good = state >= 0 && state != TIME_ERROR && !(clock.status & STA_UNSYNC);
-	return good ? host_found(host, HOST_GOOD, "kept by a time service") : host_found(host, HOST_WARNING, "no time service keeps it");
+	return good ? host_found(host, HOST_GOOD, "kept by a time service")
+				: host_found(host, HOST_WARNING, "no time service keeps it");
 }
 
-/* What one file of each processor says, where they agree; "" where there is none, NULL where they differ. */
+/* What one file of each processor says, where they agree; "" where there is none, NULL where they
+ * differ. */
 static const char *of_all_processors(const struct host *host, const char *file)
 {
 	glob_t found;
 	const char *said = "";
-	if (glob(arena_printf(host->arena, "%s/sys/devices/system/cpu/cpu[0-9]*/%s", host->root, file), 0, NULL, &found))
+	if (glob(arena_printf(host->arena, "%s/sys/devices/system/cpu/cpu[0-9]*/%s", host->root, file),
+			0, NULL, &found))
 		return "";
 	for (size_t i = 0; i < found.gl_pathc && said; i++) {
 		const char *text = host_file(host, found.gl_pathv[i] + strlen(host->root));
@@ -153,7 +168,8 @@ static struct host_finding look_at_governor(const struct host *host)
 	if (governor && !*governor)
 		return host_found(host, HOST_GOOD, "it is not for this system to choose");
 	bool good = governor && strcmp(governor, "performance") == 0;
-	return host_found(host, good ? HOST_GOOD : HOST_WARNING, "the governor is %.40s", governor ? governor : "not the same for all cores");
+	return host_found(host, good ? HOST_GOOD : HOST_WARNING, "the governor is %.40s",
+		governor ? governor : "not the same for all cores");
 }
 
 /* ---- all ---- */
@@ -161,31 +177,48 @@ static struct host_finding look_at_governor(const struct host *host)
 static const struct host_check SYSTEM[] = {
 	{ "kernel", look_at_kernel, "Some walls of the sandbox need a kernel from 5.11 on.",
 		"Update the system; Debian 12 and Ubuntu 24.04 are recent enough." },
-	{ "memory", look_at_memory, "A job that uses torch takes 2 GB, and so does the interpreter that it is forked from.",
+	{ "memory", look_at_memory,
+		"A job that uses torch takes 2 GB, and so does the interpreter that it is forked from.",
 		"Give this host 8 GB or more." },
-	{ "swap", look_at_swap, "A job that wants more memory than there is slows everything down, its own times and the next job's, "
-		"instead of ending with a memory limit.", "Run \"swapoff -a\" and take the swap out of /etc/fstab." },
+	{ "swap", look_at_swap,
+		"A job that wants more memory than there is slows everything down, its own times and the "
+	    "next job's, "
+		"instead of ending with a memory limit.",
+		"Run \"swapoff -a\" and take the swap out of /etc/fstab." },
 	{ "disk", look_at_disk, "Jobs fail when the folder they are unpacked in is full.",
 		"Make room there, or choose another folder with PODIUM_WORKER_DIRECTORY." },
-	{ "ptrace", look_at_ptrace, "Where the sandbox has no process namespace, a submission could look into other processes of its user.",
+	{ "ptrace", look_at_ptrace,
+		"Where the sandbox has no process namespace, a submission could look into other processes "
+	    "of its user.",
 		"Set kernel.yama.ptrace_scope = 1 in /etc/sysctl.d/ and run \"sysctl --system\"." },
-	{ "core dumps", look_at_core_dumps, "Submissions crash often, and that program runs outside of the sandbox, with what they choose as its input.",
-		"Set kernel.core_pattern = core in /etc/sysctl.d/, or remove the package that set it (apport, systemd-coredump)." },
-	{ "clock source", look_at_clock_source, "Reading the clock takes a microsecond or more, which short kernels are measured with.",
-		"Find out why the kernel does not trust the TSC (\"dmesg | grep -i tsc\"); on virtual machines choose another clock for the guest." },
-	{ "time", look_at_time, "Logs of this host may name other times than those of the others. Leases and deadlines go by the database's clock.",
+	{ "core dumps", look_at_core_dumps,
+		"Submissions crash often, and that program runs outside of the sandbox, with what they "
+	    "choose as its input.",
+		"Set kernel.core_pattern = core in /etc/sysctl.d/, or remove the package that set it "
+	    "(apport, systemd-coredump)." },
+	{ "clock source", look_at_clock_source,
+		"Reading the clock takes a microsecond or more, which short kernels are measured with.",
+		"Find out why the kernel does not trust the TSC (\"dmesg | grep -i tsc\"); on virtual "
+	    "machines choose another clock for the guest." },
+	{ "time", look_at_time,
+		"Logs of this host may name other times than those of the others. Leases and deadlines go "
+	    "by the database's clock.",
 		"Run a time service: \"timedatectl set-ntp true\"." },
-	{ "processor clock", look_at_governor, "What runs on the host is timed with a clock that goes up and down.",
+	{ "processor clock", look_at_governor,
+		"What runs on the host is timed with a clock that goes up and down.",
 		"Run \"cpupower frequency-set -g performance\", and again at each start." },
 };
 
 static void look(const struct host *host, const struct host_check *check, json_t *all)
 {
-	static const char *const states[] = { [HOST_GOOD] = "good", [HOST_WARNING] = "warning", [HOST_FAULT] = "fault" };
+	static const char *const states[] = {
+		[HOST_GOOD] = "good", [HOST_WARNING] = "warning", [HOST_FAULT] = "fault"
+	};
 	struct host_finding finding = check->look(host);
 	if (!finding.found)
 		return;
-	json_t *json = json_pack("{s:s, s:s, s:s}", "name", check->name, "state", states[finding.state], "found", finding.found);
+	json_t *json = json_pack("{s:s, s:s, s:s}", "name", check->name, "state", states[finding.state],
+		"found", finding.found);
 	if (finding.state != HOST_GOOD) {
 		json_object_set_new(json, "costs", json_string(check->costs));
 		json_object_set_new(json, "mend", json_string(check->mend));
@@ -215,12 +248,15 @@ void host_add_walls(json_t *checks, const json_t *walls)
 {
 	size_t i;
 	const json_t *wall;
-	json_array_foreach(walls, i, wall) {
+	json_array_foreach(walls, i, wall)
+	{
 		bool stands = json_is_true(json_object_get(wall, "stands"));
-		json_t *check = json_pack("{s:s+, s:s, s:s}", "name", "wall: ", text_of(wall, "name"), "state", stands ? "good" : "warning",
-			"found", stands ? "it stands" : text_of(wall, "why"));
+		json_t *check =
+			json_pack("{s:s+, s:s, s:s}", "name", "wall: ", text_of(wall, "name"), "state",
+				stands ? "good" : "warning", "found", stands ? "it stands" : text_of(wall, "why"));
 		if (!stands) {
-			json_object_set_new(check, "costs", json_sprintf("Not stopped here: %s", text_of(wall, "stops")));
+			json_object_set_new(
+				check, "costs", json_sprintf("Not stopped here: %s", text_of(wall, "stops")));
 			json_object_set_new(check, "mend", json_string(text_of(wall, "mend")));
 		}
 		json_array_append_new(checks, check);
@@ -231,9 +267,11 @@ void host_add_walls(json_t *checks, const json_t *walls)
 
 static void say_check(const json_t *check, FILE *out)
 {
-	fprintf(out, "%-9s %-20s %s\n", text_of(check, "state"), text_of(check, "name"), text_of(check, "found"));
+	fprintf(out, "%-9s %-20s %s\n", text_of(check, "state"), text_of(check, "name"),
+		text_of(check, "found"));
 	if (*text_of(check, "costs"))
-		fprintf(out, "%30s Costs: %s\n%30s Mend:  %s\n", "", text_of(check, "costs"), "", text_of(check, "mend"));
+		fprintf(out, "%30s Costs: %s\n%30s Mend:  %s\n", "", text_of(check, "costs"), "",
+			text_of(check, "mend"));
 }
 
 static const char *plural(size_t count)
@@ -248,17 +286,22 @@ bool host_say(const json_t *checks, const char *account, const char *python, FIL
 	json_t *check;
 	uname(&system);
 	fprintf(out, "The host %s, with submissions as the user %s:\n\n", system.nodename, account);
-	json_array_foreach(checks, i, check) {
+	json_array_foreach(checks, i, check)
+	{
 		say_check(check, out);
 		warnings += strcmp(text_of(check, "state"), "warning") == 0;
 		faults += strcmp(text_of(check, "state"), "fault") == 0;
 	}
-	json_t *interpreter = python ? json_pack("{s:s, s:s, s:s+}", "name", "Python", "state", "good", "found", python, " imports torch")
-		: json_pack("{s:s, s:s, s:s, s:s, s:s}", "name", "Python", "state", "warning", "found", "no python3 can import torch",
-			"costs", "Python tasks that need torch are refused.", "mend", "Install torch for it (Debian: python3-torch), or name "
-			"another interpreter with PODIUM_PYTHON.");
+	json_t *interpreter = python ? json_pack("{s:s, s:s, s:s+}", "name", "Python", "state", "good",
+							  "found", python, " imports torch")
+								 : json_pack("{s:s, s:s, s:s, s:s, s:s}", "name", "Python", "state",
+									 "warning", "found", "no python3 can import torch", "costs",
+									 "Python tasks that need torch are refused.", "mend",
+									 "Install torch for it (Debian: python3-torch), or name "
+									 "another interpreter with PODIUM_PYTHON.");
 	say_check(interpreter, out);
 	json_decref(interpreter);
-	fprintf(out, "\n%zu warning%s, %zu fault%s.", warnings, plural(warnings), faults, plural(faults));
+	fprintf(
+		out, "\n%zu warning%s, %zu fault%s.", warnings, plural(warnings), faults, plural(faults));
 	return !faults;
 }

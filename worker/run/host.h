@@ -1,4 +1,5 @@
-/* What the host of podium-run offers for judging, what it lacks, what that costs, and how to mend it. */
+/* What the host of podium-run offers for judging, what it lacks, what that costs, and how to mend
+ * it. */
 #ifndef PODIUM_RUN_HOST_H
 #define PODIUM_RUN_HOST_H
 
@@ -17,7 +18,8 @@ enum host_state {
 /* What one look at the host has found. */
 struct host_finding {
 	enum host_state state;
-	const char *found; /* "8.0 GB of swap", in the arena or constant; NULL: there is nothing to say of it here */
+	const char *found; /* "8.0 GB of swap", in the arena or constant; NULL: there is nothing to say
+	                      of it here */
 };
 
 struct host {
@@ -41,10 +43,12 @@ struct host_check {
  * The caller owns the array. */
 json_t *host_checks(const struct host *host);
 
-/* Adds the walls of the sandbox, as sandbox_walls() tells them; one that does not stand is a warning. */
+/* Adds the walls of the sandbox, as sandbox_walls() tells them; one that does not stand is a
+ * warning. */
 void host_add_walls(json_t *checks, const json_t *walls);
 
-/* The same in words for people, with the interpreter for Python tasks (NULL: there is none). False if there is a fault. */
+/* The same in words for people, with the interpreter for Python tasks (NULL: there is none). False
+ * if there is a fault. */
 bool host_say(const json_t *checks, const char *account, const char *python, FILE *out);
 
 /* Those of the GPUs and their driver; host_gpu.c. `count` of them. */
@@ -53,8 +57,8 @@ extern const size_t host_gpu_check_count;
 
 /* ---- for looks ---- */
 
-struct host_finding host_found(const struct host *host, enum host_state state, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
+struct host_finding host_found(const struct host *host, enum host_state state, const char *format,
+	...) __attribute__((format(printf, 3, 4)));
 
 /* The beginning of a file below the root, without blanks at its end; NULL if it cannot be read. */
 const char *host_file(const struct host *host, const char *path);

@@ -16,7 +16,7 @@ enum { most_gpus = 64 };
 
 struct gpus {
 	struct nvml_host nvml;
-	unsigned int status;    /* of the library's start; 0: the rest is there */
+	unsigned int status; /* of the library's start; 0: the rest is there */
 	struct nvmlDevice_st *devices[most_gpus];
 	unsigned int count;
 };
@@ -57,18 +57,21 @@ static bool has_driver(const struct host *host)
 
 static const struct host_finding nothing = { HOST_GOOD, NULL };
 
-/* A warning with the sentence and the GPUs for which it holds; where there is none, good with the other sentence. */
-static struct host_finding of_each(const struct host *host, bool (*holds)(const struct gpus *gpus, struct nvmlDevice_st *device),
-	const char *otherwise, const char *sentence)
+/* A warning with the sentence and the GPUs for which it holds; where there is none, good with the
+ * other sentence. */
+static struct host_finding of_each(const struct host *host,
+	bool (*holds)(const struct gpus *gpus, struct nvmlDevice_st *device), const char *otherwise,
+	const char *sentence)
 {
 	cleanup_gpus struct gpus gpus = gpus_open();
-	cleanup_buffer struct buffer named = {0};
+	cleanup_buffer struct buffer named = { 0 };
 	if (gpus.status || !gpus.count)
 		return nothing;
 	for (unsigned int i = 0; i < gpus.count; i++)
 		if (holds(&gpus, gpus.devices[i]))
 			buffer_printf(&named, "%s%u", named.length ? ", " : "", i);
-	return named.length ? host_found(host, HOST_WARNING, "%s (GPU %s)", sentence, buffer_string(&named))
+	return named.length
+		? host_found(host, HOST_WARNING, "%s (GPU %s)", sentence, buffer_string(&named))
 		: host_found(host, HOST_GOOD, "%s", otherwise);
 }
 
@@ -81,15 +84,18 @@ static struct host_finding look_at_driver(const struct host *host)
 	if (!gpus.nvml.library && !has_driver(host))
 		return host_found(host, HOST_GOOD, "none, so the CPU is offered");
 	if (!gpus.nvml.library)
-		return host_found(host, HOST_FAULT, "the kernel has NVIDIA's driver, but its library libnvidia-ml.so.1 is missing");
+		return host_found(host, HOST_FAULT,
+			"the kernel has NVIDIA's driver, but its library libnvidia-ml.so.1 is missing");
 	if (gpus.status == NVML_CALL_MIXED_VERSIONS)
-		return host_found(host, HOST_FAULT, "its library is of another version than the module that the kernel has loaded");
+		return host_found(host, HOST_FAULT,
+			"its library is of another version than the module that the kernel has loaded");
 	if (gpus.status)
-		return host_found(host, HOST_FAULT, "NVIDIA's driver does not answer (NVML error %u)", gpus.status);
+		return host_found(
+			host, HOST_FAULT, "NVIDIA's driver does not answer (NVML error %u)", gpus.status);
 	if (gpus.nvml.driver_version)
 		gpus.nvml.driver_version(version, sizeof version);
-	return host_found(host, gpus.count ? HOST_GOOD : HOST_FAULT, "NVIDIA %s, which has %u GPU%s", version, gpus.count,
-		gpus.count == 1 ? "" : "s");
+	return host_found(host, gpus.count ? HOST_GOOD : HOST_FAULT, "NVIDIA %s, which has %u GPU%s",
+		version, gpus.count, gpus.count == 1 ? "" : "s");
 }
 
 /* ---- nodes ---- */
@@ -107,7 +113,7 @@ static void miss_node(const struct host *host, const char *path, struct buffer *
 static struct host_finding look_at_nodes(const struct host *host)
 {
 	cleanup_gpus struct gpus gpus = gpus_open();
-	cleanup_buffer struct buffer missing = {0};
+	cleanup_buffer struct buffer missing = { 0 };
 	if (gpus.status || !gpus.count)
 		return nothing;
 	miss_node(host, "/dev/nvidiactl", &missing);
@@ -116,7 +122,7 @@ static struct host_finding look_at_nodes(const struct host *host)
 		if (gpus.nvml.device_minor && !gpus.nvml.device_minor(gpus.devices[i], &minor))
 			miss_node(host, arena_printf(host->arena, "/dev/nvidia%u", minor), &missing);
 	return missing.length ? host_found(host, HOST_FAULT, "%s", buffer_string(&missing))
-		: host_found(host, HOST_GOOD, "all there, for everybody");
+						  : host_found(host, HOST_GOOD, "all there, for everybody");
 }
 
 /* ---- counters ---- */
@@ -124,11 +130,13 @@ static struct host_finding look_at_nodes(const struct host *host)
 static struct host_finding look_at_counters(const struct host *host)
 {
 	static const char key[] = "RmProfilingAdminOnly: ";
-	const char *parameters = host_file(host, "/proc/driver/nvidia/params"), *found = parameters ? strstr(parameters, key) : NULL;
+	const char *parameters = host_file(host, "/proc/driver/nvidia/params"),
+			   *found = parameters ? strstr(parameters, key) : NULL;
 	if (!found)
 		return nothing;
 	bool closed = atoi(found + sizeof key - 1);
-	return host_found(host, closed ? HOST_WARNING : HOST_GOOD, closed ? "only root may read them" : "submissions may read them");
+	return host_found(host, closed ? HOST_WARNING : HOST_GOOD,
+		closed ? "only root may read them" : "submissions may read them");
 }
 
 /* ---- what may disturb times ---- */
@@ -147,18 +155,21 @@ static struct host_finding look_at_persistence(const struct host *host)
 static bool is_used(const struct gpus *gpus, struct nvmlDevice_st *device)
 {
 	unsigned int count = 0;
-	return gpus->nvml.processes && gpus->nvml.processes(device, &count, NULL) == NVML_CALL_WANTS_ROOM;
+	return gpus->nvml.processes
+		&& gpus->nvml.processes(device, &count, NULL) == NVML_CALL_WANTS_ROOM;
 }
 
 static struct host_finding look_at_others(const struct host *host)
 {
-	return of_each(host, is_used, "no other program uses the GPUs now", "another program uses one now");
+	return of_each(
+		host, is_used, "no other program uses the GPUs now", "another program uses one now");
 }
 
 static bool is_not_shared(const struct gpus *gpus, struct nvmlDevice_st *device)
 {
 	unsigned int mode = NVML_COMPUTE_DEFAULT;
-	return gpus->nvml.compute_mode && !gpus->nvml.compute_mode(device, &mode) && mode != NVML_COMPUTE_DEFAULT;
+	return gpus->nvml.compute_mode && !gpus->nvml.compute_mode(device, &mode)
+		&& mode != NVML_COMPUTE_DEFAULT;
 }
 
 static struct host_finding look_at_compute_mode(const struct host *host)
@@ -168,8 +179,8 @@ static struct host_finding look_at_compute_mode(const struct host *host)
 
 static bool is_slowed(const struct gpus *gpus, struct nvmlDevice_st *device)
 {
-	static const unsigned long long at_rest = NVML_SLOWED_BY_HARDWARE | NVML_SLOWED_BY_HEAT | NVML_SLOWED_BY_HEAT_IN_HARDWARE |
-		NVML_SLOWED_BY_POWER_BRAKE;
+	static const unsigned long long at_rest = NVML_SLOWED_BY_HARDWARE | NVML_SLOWED_BY_HEAT
+		| NVML_SLOWED_BY_HEAT_IN_HARDWARE | NVML_SLOWED_BY_POWER_BRAKE;
 	unsigned long long reasons = 0;
 	return gpus->nvml.slowed && !gpus->nvml.slowed(device, &reasons) && (reasons & at_rest);
 }
@@ -177,31 +188,44 @@ static bool is_slowed(const struct gpus *gpus, struct nvmlDevice_st *device)
 static const char *clocks(const struct host *host)
 {
 	cleanup_gpus struct gpus gpus = gpus_open();
-	cleanup_buffer struct buffer text = {0};
+	cleanup_buffer struct buffer text = { 0 };
 	for (unsigned int i = 0, now, most; !gpus.status && i < gpus.count; i++)
-		if (gpus.nvml.clock && !gpus.nvml.clock(gpus.devices[i], NVML_SM_CLOCK, &now) && gpus.nvml.most_clock &&
-			!gpus.nvml.most_clock(gpus.devices[i], NVML_SM_CLOCK, &most))
+		if (gpus.nvml.clock && !gpus.nvml.clock(gpus.devices[i], NVML_SM_CLOCK, &now)
+			&& gpus.nvml.most_clock && !gpus.nvml.most_clock(gpus.devices[i], NVML_SM_CLOCK, &most))
 			buffer_printf(&text, "%s%u of %u MHz", text.length ? ", " : "", now, most);
-	return arena_strdup(host->arena, text.length ? buffer_string(&text) : "nothing slows them down");
+	return arena_strdup(
+		host->arena, text.length ? buffer_string(&text) : "nothing slows them down");
 }
 
 static struct host_finding look_at_clocks(const struct host *host)
 {
-	return of_each(host, is_slowed, clocks(host), "slowed down by heat or power, though nothing runs");
+	return of_each(
+		host, is_slowed, clocks(host), "slowed down by heat or power, though nothing runs");
 }
 
 const struct host_check host_gpu_checks[] = {
 	{ "GPU driver", look_at_driver, "No GPU is offered to leaderboards.",
-		"After an update of the driver, restart this host; else reinstall the driver and its library in one version." },
-	{ "GPU nodes", look_at_nodes, "CUDA does not start in jobs, which may not load modules or make nodes themselves.",
-		"Run \"nvidia-modprobe -u -c 0\" when the host starts, and leave the nodes open to all (NVreg_DeviceFileMode=0666)." },
-	{ "GPU counters", look_at_counters, "The mode profile has no report of ncu. Closed counters also keep submissions from watching each other.",
-		"To open them, set the driver's option NVreg_RestrictProfilingToAdminUsers=0 in /etc/modprobe.d/ and restart." },
-	{ "GPU persistence", look_at_persistence, "The driver forgets a GPU's state when no program uses it, and the next job waits for it.",
+		"After an update of the driver, restart this host; else reinstall the driver and its "
+	    "library in one version." },
+	{ "GPU nodes", look_at_nodes,
+		"CUDA does not start in jobs, which may not load modules or make nodes themselves.",
+		"Run \"nvidia-modprobe -u -c 0\" when the host starts, and leave the nodes open to all "
+	    "(NVreg_DeviceFileMode=0666)." },
+	{ "GPU counters", look_at_counters,
+		"The mode profile has no report of ncu. Closed counters also keep submissions from "
+	    "watching each other.",
+		"To open them, set the driver's option NVreg_RestrictProfilingToAdminUsers=0 in "
+	    "/etc/modprobe.d/ and restart." },
+	{ "GPU persistence", look_at_persistence,
+		"The driver forgets a GPU's state when no program uses it, and the next job waits for it.",
 		"Run nvidia-persistenced, or \"nvidia-smi -pm 1\"." },
-	{ "GPU compute mode", look_at_compute_mode, "A job may need two processes on a GPU, which this mode refuses.", "Run \"nvidia-smi -c DEFAULT\"." },
-	{ "GPU load", look_at_others, "What else runs there falsifies times.", "Find it with \"nvidia-smi\" and end it, or take that GPU away from it." },
-	{ "GPU clocks", look_at_clocks, "Times are longer than on a healthy GPU, and differ from run to run.",
+	{ "GPU compute mode", look_at_compute_mode,
+		"A job may need two processes on a GPU, which this mode refuses.",
+		"Run \"nvidia-smi -c DEFAULT\"." },
+	{ "GPU load", look_at_others, "What else runs there falsifies times.",
+		"Find it with \"nvidia-smi\" and end it, or take that GPU away from it." },
+	{ "GPU clocks", look_at_clocks,
+		"Times are longer than on a healthy GPU, and differ from run to run.",
 		"Look at \"nvidia-smi -q -d PERFORMANCE,TEMPERATURE\"; check cooling and power." },
 };
 const size_t host_gpu_check_count = COUNT(host_gpu_checks);

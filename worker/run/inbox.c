@@ -23,8 +23,11 @@ int inbox_open(struct inbox *inbox, struct events *events, bool once, struct err
 	sigaddset(&ends, SIGINT);
 	sigaddset(&ends, SIGHUP);
 	*inbox = (struct inbox){ .input = STDIN_FILENO, .once = once, .events = events, .running = -1 };
-	inbox->signals = sigprocmask(SIG_BLOCK, &ends, NULL) ? -1 : signalfd(-1, &ends, SFD_CLOEXEC | SFD_NONBLOCK);
-	return inbox->signals >= 0 ? 0 : fail(error, ERROR_SYSTEM, "Signals cannot be taken over: %s.", strerror(errno));
+	inbox->signals =
+		sigprocmask(SIG_BLOCK, &ends, NULL) ? -1 : signalfd(-1, &ends, SFD_CLOEXEC | SFD_NONBLOCK);
+	return inbox->signals >= 0
+		? 0
+		: fail(error, ERROR_SYSTEM, "Signals cannot be taken over: %s.", strerror(errno));
 }
 
 void inbox_close(struct inbox *inbox)
@@ -43,10 +46,17 @@ static void refuse(struct inbox *inbox, int64_t id, enum verdict verdict, const 
 		return;
 	}
 	struct events events = { .descriptor = inbox->events->descriptor, .job = id };
-	event_verdict(&events, &(struct verdict_event){
-		.verdict = verdict, .reason = sentence, .engine = "custom", .score_ns = NAN, .score_err_ns = NAN,
-		.ratio = NAN, .ratio_low = NAN, .ratio_high = NAN,
-	});
+	event_verdict(&events,
+		&(struct verdict_event){
+			.verdict = verdict,
+			.reason = sentence,
+			.engine = "custom",
+			.score_ns = NAN,
+			.score_err_ns = NAN,
+			.ratio = NAN,
+			.ratio_low = NAN,
+			.ratio_high = NAN,
+		});
 }
 
 static void cancel(struct inbox *inbox, int64_t id)
@@ -59,7 +69,8 @@ static void cancel(struct inbox *inbox, int64_t id)
 		if (job_id(inbox->waiting[i]) != id)
 			continue;
 		json_decref(inbox->waiting[i]);
-		memmove(inbox->waiting + i, inbox->waiting + i + 1, (--inbox->waiting_count - i) * sizeof inbox->waiting[0]);
+		memmove(inbox->waiting + i, inbox->waiting + i + 1,
+			(--inbox->waiting_count - i) * sizeof inbox->waiting[0]);
 		refuse(inbox, id, VERDICT_CANCELLED, "The job was cancelled.");
 		return;
 	}
@@ -72,9 +83,11 @@ static void take_message(struct inbox *inbox, json_t *message)
 		cancel(inbox, json_integer_value(cancelled));
 		json_decref(message);
 	} else if (job_id(message) < 0 || inbox->waiting_count == inbox_most_waiting) {
-		refuse(inbox, job_id(message), VERDICT_INTERNAL_ERROR, job_id(message) < 0 ?
-			"A message is neither a job with an id nor a cancellation and was skipped." :
-			"podium-run runs one job at a time, and others are waiting already; send it when they have ended.");
+		refuse(inbox, job_id(message), VERDICT_INTERNAL_ERROR,
+			job_id(message) < 0
+				? "A message is neither a job with an id nor a cancellation and was skipped."
+				: "podium-run runs one job at a time, and others are waiting already; send it when "
+		          "they have ended.");
 		json_decref(message);
 	} else {
 		inbox->waiting[inbox->waiting_count++] = message;
@@ -92,9 +105,10 @@ static void take_line(struct inbox *inbox, const char *line, size_t length)
 		return;
 	}
 	struct error error;
-	cleanup_buffer struct buffer reason = {0};
+	cleanup_buffer struct buffer reason = { 0 };
 	text_append_printable(&reason, fault.text); /* it quotes the message */
-	fail(&error, ERROR_INPUT, "A message is not JSON (%s at byte %d) and was skipped.", buffer_string(&reason), fault.position);
+	fail(&error, ERROR_INPUT, "A message is not JSON (%s at byte %d) and was skipped.",
+		buffer_string(&reason), fault.position);
 	refuse(inbox, job_id_of_line(line), VERDICT_INTERNAL_ERROR, error.text);
 }
 
@@ -113,8 +127,8 @@ static void take_lines(struct inbox *inbox)
 {
 	struct buffer *bytes = &inbox->bytes;
 	char *end;
-	while (bytes->length > inbox->scanned &&
-		(end = memchr(bytes->data + inbox->scanned, '\n', bytes->length - inbox->scanned))) {
+	while (bytes->length > inbox->scanned
+		&& (end = memchr(bytes->data + inbox->scanned, '\n', bytes->length - inbox->scanned))) {
 		*end = '\0';
 		if (!inbox->skipping)
 			take_line(inbox, bytes->data, (size_t)(end - bytes->data));
@@ -148,7 +162,9 @@ static void look(struct inbox *inbox, int wait_ms)
 {
 	struct signalfd_siginfo received;
 	struct pollfd ready[] = {
-		{ inbox->input, POLLIN, 0 }, { inbox->signals, POLLIN, 0 }, { inbox->events->descriptor, 0, 0 },
+		{ inbox->input, POLLIN, 0 },
+		{ inbox->signals, POLLIN, 0 },
+		{ inbox->events->descriptor, 0, 0 },
 	};
 	if (poll(ready, 3, wait_ms) <= 0)
 		return;
@@ -163,12 +179,14 @@ static void look(struct inbox *inbox, int wait_ms)
 bool inbox_look(struct inbox *inbox)
 {
 	look(inbox, 0);
-	return inbox->cancelled || inbox->told_to_end || inbox->events->lost || (inbox->input < 0 && !inbox->once);
+	return inbox->cancelled || inbox->told_to_end || inbox->events->lost
+		|| (inbox->input < 0 && !inbox->once);
 }
 
 json_t *inbox_next(struct inbox *inbox)
 {
-	while (!inbox->waiting_count && inbox->input >= 0 && !inbox->told_to_end && !inbox->events->lost)
+	while (
+		!inbox->waiting_count && inbox->input >= 0 && !inbox->told_to_end && !inbox->events->lost)
 		look(inbox, -1);
 	if (!inbox->waiting_count || inbox->events->lost)
 		return NULL;
@@ -187,7 +205,9 @@ static bool look_for_process(void *context)
 struct process_watch inbox_watch(struct inbox *inbox)
 {
 	return (struct process_watch){
-		.inputs = { inbox->input, inbox->signals }, .output = inbox->events->descriptor,
-		.look = look_for_process, .context = inbox,
+		.inputs = { inbox->input, inbox->signals },
+		.output = inbox->events->descriptor,
+		.look = look_for_process,
+		.context = inbox,
 	};
 }

@@ -18,17 +18,17 @@ enum {
 };
 
 struct inbox {
-	int input, signals;      /* descriptors; input is -1 after its end */
-	bool once;               /* one job only, and the end of input does not cancel it */
-	bool told_to_end;        /* by a signal */
-	bool cancelled;          /* the running job */
-	int64_t running;         /* id of the running job, -1: none */
-	struct buffer bytes;     /* not yet a line */
-	size_t scanned;          /* of them, known to hold no line end */
-	bool skipping;           /* the rest of a line that was too long */
+	int input, signals;  /* descriptors; input is -1 after its end */
+	bool once;           /* one job only, and the end of input does not cancel it */
+	bool told_to_end;    /* by a signal */
+	bool cancelled;      /* the running job */
+	int64_t running;     /* id of the running job, -1: none */
+	struct buffer bytes; /* not yet a line */
+	size_t scanned;      /* of them, known to hold no line end */
+	bool skipping;       /* the rest of a line that was too long */
 	json_t *waiting[inbox_most_waiting];
 	size_t waiting_count;
-	struct events *events;   /* for the verdict on a message that is no job */
+	struct events *events; /* for the verdict on a message that is no job */
 };
 
 /* Reads from descriptor 0; SIGTERM, SIGINT and SIGHUP are taken over and mean the end. */

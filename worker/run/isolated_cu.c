@@ -30,21 +30,37 @@ EMBED(build_cu, "harness/isolated/build_cu");
 EMBED(native_o, NATIVE_OBJECT);
 
 /* In a folder of their own, which no file of a task is in. */
-#define ENGINE_FILE(file, symbol) { "isolated/" file, embedded_##symbol, embedded_##symbol##_end }
+#define ENGINE_FILE(file, symbol) \
+	{ \
+		"isolated/" file, embedded_##symbol, embedded_##symbol##_end \
+	}
 
-static const struct { const char *path, *bytes, *end; } ENGINE_FILES[] = {
-	ENGINE_FILE("judge.cu", judge_cu), ENGINE_FILE("contestant.cu", contestant_cu), ENGINE_FILE("entry.cu", entry_cu),
-	ENGINE_FILE("entry_wrapped.cu", entry_wrapped_cu), ENGINE_FILE("entry_single.cu", entry_single_cu),
-	ENGINE_FILE("entry.h", entry_h), ENGINE_FILE("blocks.h", blocks_h), ENGINE_FILE("carry.h", carry_h),
-	ENGINE_FILE("gpu.h", gpu_h), ENGINE_FILE("seeds.h", seeds_h), ENGINE_FILE("side.h", side_h),
-	ENGINE_FILE("watch.h", watch_h), ENGINE_FILE("wire.h", wire_h), ENGINE_FILE("native.h", native_h),
-	ENGINE_FILE("build_cu", build_cu), ENGINE_FILE("native.o", native_o),
+static const struct {
+	const char *path, *bytes, *end;
+} ENGINE_FILES[] = {
+	ENGINE_FILE("judge.cu", judge_cu),
+	ENGINE_FILE("contestant.cu", contestant_cu),
+	ENGINE_FILE("entry.cu", entry_cu),
+	ENGINE_FILE("entry_wrapped.cu", entry_wrapped_cu),
+	ENGINE_FILE("entry_single.cu", entry_single_cu),
+	ENGINE_FILE("entry.h", entry_h),
+	ENGINE_FILE("blocks.h", blocks_h),
+	ENGINE_FILE("carry.h", carry_h),
+	ENGINE_FILE("gpu.h", gpu_h),
+	ENGINE_FILE("seeds.h", seeds_h),
+	ENGINE_FILE("side.h", side_h),
+	ENGINE_FILE("watch.h", watch_h),
+	ENGINE_FILE("wire.h", wire_h),
+	ENGINE_FILE("native.h", native_h),
+	ENGINE_FILE("build_cu", build_cu),
+	ENGINE_FILE("native.o", native_o),
 };
 
 /* ---- the forms of tasks ---- */
 
-/* What the task compiles, and what stands in its place. Where `slot` is given, the entry includes the submission by that name;
- * else the submission is a source of its own, and the entry is compiled once, into the kit. */
+/* What the task compiles, and what stands in its place. Where `slot` is given, the entry includes
+ * the submission by that name; else the submission is a source of its own, and the entry is
+ * compiled once, into the kit. */
 static const struct form {
 	const char *main, *entry, *slot;
 } FORMS[] = {
@@ -69,7 +85,7 @@ static const struct form *find_form(const struct job *job)
 		if (!has_source(task, form->main))
 			continue;
 		if (form->slot ? task->source_count == 1 && strcmp(job->slot, form->slot) == 0
-			: task->source_count == 2 && has_source(task, job->slot))
+					   : task->source_count == 2 && has_source(task, job->slot))
 			return form;
 	}
 	return NULL;
@@ -78,7 +94,8 @@ static const struct form *find_form(const struct job *job)
 const char *compile_cu_obstacle(const struct job *job)
 {
 	if (has_source(job->task, "score_eval.cu"))
-		return "The task has an evaluation of the oldest form, whose cases are not arguments of generate_input.";
+		return "The task has an evaluation of the oldest form, whose cases are not arguments of "
+		       "generate_input.";
 	if (!find_form(job))
 		return "The task compiles other sources than eval.cu and the submission.";
 	if (!fileset_find(&job->files, "task.h") || !fileset_find(&job->files, "reference.cuh"))
@@ -108,11 +125,13 @@ static const struct stock_file *find_stock(const char *name)
 }
 
 /* A stock utils.h of an older version may lack what the engine needs of it. */
-static int write_utils(int folder, const struct file *file, const struct task *task, struct error *error)
+static int write_utils(
+	int folder, const struct file *file, const struct task *task, struct error *error)
 {
 	const struct stock_file *stock = is_stock(task, file->path) ? find_stock(file->path) : NULL;
 	const char *bytes = stock ? stock->bytes : file->bytes;
-	return folder_write(folder, file->path, bytes, stock ? (size_t)(stock->end - stock->bytes) : file->length, 0444, error);
+	return folder_write(folder, file->path, bytes,
+		stock ? (size_t)(stock->end - stock->bytes) : file->length, 0444, error);
 }
 
 /* `with_reference`: else there is nothing of it but its name. */
@@ -134,9 +153,11 @@ static int write_task(struct run *run, bool with_reference, struct error *error)
 static int write_engine(int folder, struct error *error)
 {
 	const struct stock_file *eval = find_stock("eval.cu");
-	int rc = folder_write(folder, "isolated/eval.cu", eval->bytes, (size_t)(eval->end - eval->bytes), 0444, error);
+	int rc = folder_write(
+		folder, "isolated/eval.cu", eval->bytes, (size_t)(eval->end - eval->bytes), 0444, error);
 	for (size_t i = 0; i < COUNT(ENGINE_FILES) && !rc; i++)
-		rc = folder_write(folder, ENGINE_FILES[i].path, ENGINE_FILES[i].bytes, (size_t)(ENGINE_FILES[i].end - ENGINE_FILES[i].bytes), 0444, error);
+		rc = folder_write(folder, ENGINE_FILES[i].path, ENGINE_FILES[i].bytes,
+			(size_t)(ENGINE_FILES[i].end - ENGINE_FILES[i].bytes), 0444, error);
 	return rc;
 }
 
@@ -153,10 +174,13 @@ static const char *const KIT_NAMES[] = { "judge.out", "contestant.out", "entry.o
 
 struct kit {
 	unsigned char key[crypto_generichash_BYTES]; /* of all that goes into it */
-	uint64_t used;                  /* when it was last asked for; 0: there is none here */
-	char *obstacle;                 /* why there can be none; NULL: there is */
-	bool is_passing;                /* the obstacle is this machine's at the moment, and not the task's */
-	struct { char *bytes; size_t length; } programs[KIT_PROGRAMS];
+	uint64_t used;   /* when it was last asked for; 0: there is none here */
+	char *obstacle;  /* why there can be none; NULL: there is */
+	bool is_passing; /* the obstacle is this machine's at the moment, and not the task's */
+	struct {
+		char *bytes;
+		size_t length;
+	} programs[KIT_PROGRAMS];
 };
 
 /* Of the last few versions of tasks that this process has run. */
@@ -170,7 +194,8 @@ static void hash_bytes(crypto_generichash_state *state, const void *bytes, size_
 	crypto_generichash_update(state, bytes, length);
 }
 
-static void make_key(const struct job *job, const struct nvcc *nvcc, unsigned char key[static crypto_generichash_BYTES])
+static void make_key(const struct job *job, const struct nvcc *nvcc,
+	unsigned char key[static crypto_generichash_BYTES])
 {
 	crypto_generichash_state state;
 	crypto_generichash_init(&state, NULL, 0, crypto_generichash_BYTES);
@@ -202,7 +227,7 @@ static void empty_kit(struct kit *kit)
 	free(kit->obstacle);
 	for (size_t i = 0; i < COUNT(kit->programs); i++)
 		free(kit->programs[i].bytes);
-	*kit = (struct kit){0};
+	*kit = (struct kit){ 0 };
 }
 
 static char *copy(const char *bytes, size_t length)
@@ -226,15 +251,17 @@ static const char *find_fault(struct arena *arena, const char *text)
 
 /* What ended a build from outside. */
 static const char *const LIMITS[] = {
-	[PROCESS_SIGNALLED] = "a signal ended the compiler", [PROCESS_TOO_LARGE] = "that took more memory than a program may have",
-	[PROCESS_TOO_MANY] = "that took more processes than a program may have", [PROCESS_FLOODED] = "the compiler printed without end",
+	[PROCESS_SIGNALLED] = "a signal ended the compiler",
+	[PROCESS_TOO_LARGE] = "that took more memory than a program may have",
+	[PROCESS_TOO_MANY] = "that took more processes than a program may have",
+	[PROCESS_FLOODED] = "the compiler printed without end",
 };
 
 /* Why a kit cannot be built, from how the build ended; NULL: it was built. */
 static const char *read_obstacle(struct arena *arena, const struct process_result *result)
 {
 	enum { cannot_split = 115 };
-	cleanup_buffer struct buffer text = {0};
+	cleanup_buffer struct buffer text = { 0 };
 	if (result->ending == PROCESS_EXITED && result->code == 0)
 		return NULL;
 	if (result->ending == PROCESS_EXITED && result->code == cannot_split) {
@@ -243,10 +270,13 @@ static const char *read_obstacle(struct arena *arena, const struct process_resul
 		return arena_strndup(arena, said, strcspn(said, "\n"));
 	}
 	if (result->ending != PROCESS_EXITED)
-		return arena_printf(arena, "The task's files could not be compiled for the isolated engine: %s.",
-			result->ending < COUNT(LIMITS) && LIMITS[result->ending] ? LIMITS[result->ending] : "the compiler was ended");
+		return arena_printf(arena,
+			"The task's files could not be compiled for the isolated engine: %s.",
+			result->ending < COUNT(LIMITS) && LIMITS[result->ending] ? LIMITS[result->ending]
+																	 : "the compiler was ended");
 	capture_text(&result->errors, &text);
-	return arena_printf(arena, "The task's files could not be compiled for the isolated engine: %.400s",
+	return arena_printf(arena,
+		"The task's files could not be compiled for the isolated engine: %.400s",
 		find_fault(arena, buffer_string(&text)));
 }
 
@@ -255,7 +285,8 @@ static int take_kit(struct run *run, struct kit *kit, struct error *error)
 	for (size_t i = 0; i < KIT_PROGRAMS; i++) {
 		const char *bytes;
 		size_t length;
-		int rc = folder_read(run->workspace.run, KIT_NAMES[i], nvcc_most_program_bytes, run->arena, &bytes, &length, error);
+		int rc = folder_read(run->workspace.run, KIT_NAMES[i], nvcc_most_program_bytes, run->arena,
+			&bytes, &length, error);
 		if (rc)
 			return rc;
 		kit->programs[i].bytes = copy(bytes, length);
@@ -265,7 +296,8 @@ static int take_kit(struct run *run, struct kit *kit, struct error *error)
 }
 
 /* Nothing of a submission is in the folder. Nobody hears of this run. */
-static int build_kit(struct run *run, struct stage *stage, const struct nvcc *nvcc, struct kit *kit, struct error *error)
+static int build_kit(struct run *run, struct stage *stage, const struct nvcc *nvcc, struct kit *kit,
+	struct error *error)
 {
 	int rc;
 	if ((rc = write_task(run, true, error)) || (rc = write_engine(run->workspace.run, error)))
@@ -285,7 +317,8 @@ static int build_kit(struct run *run, struct stage *stage, const struct nvcc *nv
 	if ((rc = stage_try_program(run, &scratch, &process, result, error)))
 		return rc;
 	if (result->ending == PROCESS_STOPPED || result->ending == PROCESS_TIMEOUT)
-		return fail(error, ERROR_SYSTEM, "The programs of the isolated engine could not be compiled: %s.",
+		return fail(error, ERROR_SYSTEM,
+			"The programs of the isolated engine could not be compiled: %s.",
 			result->ending == PROCESS_STOPPED ? "the job was cancelled" : "it took too long");
 	const char *obstacle = read_obstacle(run->arena, result);
 	if (obstacle)
@@ -294,17 +327,22 @@ static int build_kit(struct run *run, struct stage *stage, const struct nvcc *nv
 	return obstacle ? 0 : take_kit(run, kit, error);
 }
 
-/* The programs of a kit live as long as the process or until another one needs the place, so a job has copies. */
+/* The programs of a kit live as long as the process or until another one needs the place, so a job
+ * has copies. */
 static void hand_out(struct run *run, const struct kit *kit)
 {
-	static const enum compiled_kind kinds[] = { [KIT_JUDGE] = COMPILED_JUDGE, [KIT_CONTESTANT] = COMPILED_CONTESTANT };
+	static const enum compiled_kind kinds[] = {
+		[KIT_JUDGE] = COMPILED_JUDGE, [KIT_CONTESTANT] = COMPILED_CONTESTANT
+	};
 	for (size_t i = 0; i < COUNT(kinds); i++)
-		run->programs[kinds[i]] = (struct compiled){
-			arena_copy(run->arena, kit->programs[i].bytes, kit->programs[i].length), kit->programs[i].length };
+		run->programs[kinds[i]] = (struct compiled){ arena_copy(run->arena, kit->programs[i].bytes,
+														 kit->programs[i].length),
+			kit->programs[i].length };
 }
 
 /* *found has an obstacle, or programs. */
-static int need_kit(struct run *run, struct stage *stage, const struct nvcc *nvcc, const struct kit **found, struct error *error)
+static int need_kit(struct run *run, struct stage *stage, const struct nvcc *nvcc,
+	const struct kit **found, struct error *error)
 {
 	unsigned char key[crypto_generichash_BYTES];
 	make_key(run->job, nvcc, key);
@@ -330,7 +368,8 @@ static int need_kit(struct run *run, struct stage *stage, const struct nvcc *nvc
 /* ---- the submission ---- */
 
 /* What compiles it; its own errors are the participant's. */
-static int write_submission(struct run *run, const struct kit *kit, const char *text, size_t length, struct error *error)
+static int write_submission(
+	struct run *run, const struct kit *kit, const char *text, size_t length, struct error *error)
 {
 	const struct form *form = find_form(run->job);
 	int rc = write_task(run, form->slot, error), folder = run->workspace.run;
@@ -338,7 +377,9 @@ static int write_submission(struct run *run, const struct kit *kit, const char *
 		rc = folder_write(folder, run->job->slot, text, length, 0444, error);
 	if (!rc && form->slot)
 		return write_engine(folder, error);
-	return rc ? rc : folder_write(folder, KIT_NAMES[KIT_ENTRY], kit->programs[KIT_ENTRY].bytes, kit->programs[KIT_ENTRY].length, 0444, error);
+	return rc ? rc
+			  : folder_write(folder, KIT_NAMES[KIT_ENTRY], kit->programs[KIT_ENTRY].bytes,
+				  kit->programs[KIT_ENTRY].length, 0444, error);
 }
 
 static void add_submission(struct nvcc *nvcc, const struct job *job)
@@ -355,10 +396,12 @@ static void add_submission(struct nvcc *nvcc, const struct job *job)
 }
 
 /* The one that it is compared with, which has been compiled before. */
-static int compile_rival(struct run *run, struct stage *stage, const struct nvcc *nvcc, const struct kit *kit, struct error *error)
+static int compile_rival(struct run *run, struct stage *stage, const struct nvcc *nvcc,
+	const struct kit *kit, struct error *error)
 {
 	int rc;
-	if ((rc = open_folder_again(run, stage, error)) || (rc = write_submission(run, kit, run->job->rival, run->job->rival_length, error)))
+	if ((rc = open_folder_again(run, stage, error))
+		|| (rc = write_submission(run, kit, run->job->rival, run->job->rival_length, error)))
 		return rc;
 	struct process process = nvcc_process(run, nvcc);
 	struct process_result *result = arena_alloc(run->arena, sizeof *result);
@@ -366,9 +409,11 @@ static int compile_rival(struct run *run, struct stage *stage, const struct nvcc
 	if ((rc = stage_try_program(run, &scratch, &process, result, error)))
 		return rc;
 	if (result->ending != PROCESS_EXITED || result->code)
-		return fail(error, ERROR_INPUT, "The submission that this one is compared with could not be compiled.");
+		return fail(error, ERROR_INPUT,
+			"The submission that this one is compared with could not be compiled.");
 	struct compiled *program = &run->programs[COMPILED_RIVAL];
-	return folder_read(run->workspace.run, "submission.so", nvcc_most_program_bytes, run->arena, &program->bytes, &program->length, error);
+	return folder_read(run->workspace.run, "submission.so", nvcc_most_program_bytes, run->arena,
+		&program->bytes, &program->length, error);
 }
 
 static int give_up(struct run *run, const char *obstacle, struct error *error)
@@ -393,8 +438,9 @@ int isolated_cu_compile(struct run *run, struct stage *stage, struct error *erro
 	if (kit->obstacle)
 		return give_up(run, kit->obstacle, error);
 	add_submission(&nvcc, run->job);
-	if ((rc = write_submission(run, kit, run->job->submission, run->job->submission_length, error)) ||
-		(rc = compile_cu_program(run, stage, &nvcc, "submission.so", COMPILED_SUBMISSION, error)))
+	if ((rc = write_submission(run, kit, run->job->submission, run->job->submission_length, error))
+		|| (rc =
+				compile_cu_program(run, stage, &nvcc, "submission.so", COMPILED_SUBMISSION, error)))
 		return rc;
 	if (stage->judgement.verdict == VERDICT_PASSED && run->job->mode == JOB_COMPARE)
 		return compile_rival(run, stage, &nvcc, kit, error);

@@ -10,7 +10,10 @@
 #include <string.h>
 
 static const char *const MODES[] = {
-	[JOB_TEST] = "test", [JOB_BENCHMARK] = "benchmark", [JOB_RANKED] = "ranked", [JOB_PROFILE] = "profile",
+	[JOB_TEST] = "test",
+	[JOB_BENCHMARK] = "benchmark",
+	[JOB_RANKED] = "ranked",
+	[JOB_PROFILE] = "profile",
 	[JOB_COMPARE] = "compare",
 };
 
@@ -27,8 +30,8 @@ int64_t job_id_of_line(const char *line)
 }
 
 /* A string without NUL, or `missing` where the key is absent; NULL `missing` makes it required. */
-static int read_text(struct arena *arena, const json_t *object, const char *key, const char *missing, const char **text,
-	struct error *error)
+static int read_text(struct arena *arena, const json_t *object, const char *key,
+	const char *missing, const char **text, struct error *error)
 {
 	const json_t *value = json_object_get(object, key);
 	*text = missing;
@@ -49,28 +52,34 @@ static int read_mode(const json_t *object, enum job_mode *mode, struct error *er
 		*mode = (enum job_mode)i;
 		return 0;
 	}
-	return fail(error, ERROR_INPUT, "\"mode\" of the job must be test, benchmark, ranked, profile or compare.");
+	return fail(error, ERROR_INPUT,
+		"\"mode\" of the job must be test, benchmark, ranked, profile or compare.");
 }
 
-/* Letters, digits and a few signs: these words become part of a command line or of the environment. */
+/* Letters, digits and a few signs: these words become part of a command line or of the environment.
+ */
 static bool is_plain_word(const char *text)
 {
-	return strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.,:/ ") == strlen(text);
+	return strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.,:/ ")
+		== strlen(text);
 }
 
-static int read_device(struct arena *arena, const json_t *object, struct device *device, struct error *error)
+static int read_device(
+	struct arena *arena, const json_t *object, struct device *device, struct error *error)
 {
 	const json_t *value = json_object_get(object, "device");
 	int rc = 0;
 	if (!json_is_object(value))
 		return fail(error, ERROR_INPUT, "\"device\" of the job must be an object.");
-	if ((rc = read_text(arena, value, "model", NULL, &device->model, error)) ||
-		(rc = read_text(arena, value, "uuid", "", &device->uuid, error)) ||
-		(rc = read_text(arena, value, "compute_capability", "", &device->compute_capability, error)))
+	if ((rc = read_text(arena, value, "model", NULL, &device->model, error))
+		|| (rc = read_text(arena, value, "uuid", "", &device->uuid, error))
+		|| (rc = read_text(
+				arena, value, "compute_capability", "", &device->compute_capability, error)))
 		return rc;
 	device->is_cpu = strcmp(device->model, "CPU") == 0;
 	if (!is_plain_word(device->uuid) || !is_plain_word(device->compute_capability))
-		return fail(error, ERROR_INPUT, "\"device\" of the job has an odd character in \"uuid\" or \"compute_capability\".");
+		return fail(error, ERROR_INPUT,
+			"\"device\" of the job has an odd character in \"uuid\" or \"compute_capability\".");
 	if (!device->is_cpu && !device->uuid[0])
 		return fail(error, ERROR_INPUT, "\"device\" of the job needs the \"uuid\" of the GPU.");
 	if (device->is_cpu)
@@ -82,7 +91,8 @@ static int read_device(struct arena *arena, const json_t *object, struct device 
 }
 
 /* The content of {"text": ...} or {"base64": ...}. */
-static int read_content(struct arena *arena, const json_t *entry, const char **bytes, size_t *length, struct error *error)
+static int read_content(struct arena *arena, const json_t *entry, const char **bytes,
+	size_t *length, struct error *error)
 {
 	const json_t *text = json_object_get(entry, "text"), *packed = json_object_get(entry, "base64");
 	if (json_is_string(text) && !packed) {
@@ -95,8 +105,8 @@ static int read_content(struct arena *arena, const json_t *entry, const char **b
 	size_t most = json_string_length(packed);
 	char *out = arena_alloc(arena, most + 1);
 	*bytes = out;
-	if (sodium_base642bin((unsigned char *)out, most, json_string_value(packed), json_string_length(packed), "\n",
-			length, NULL, sodium_base64_VARIANT_ORIGINAL))
+	if (sodium_base642bin((unsigned char *)out, most, json_string_value(packed),
+			json_string_length(packed), "\n", length, NULL, sodium_base64_VARIANT_ORIGINAL))
 		return fail(error, ERROR_INPUT, "\"base64\" of a file is damaged.");
 	return 0;
 }
@@ -109,22 +119,26 @@ static int read_file(struct arena *arena, const json_t *entry, struct job *job, 
 	if (rc)
 		return rc;
 	if (!folder_is_plain_path(path))
-		return fail(error, ERROR_INPUT, "the path %s of a file does not stay inside the job's folder.", quote(arena, path));
+		return fail(error, ERROR_INPUT,
+			"the path %s of a file does not stay inside the job's folder.", quote(arena, path));
 	if (strcmp(path, job->slot) == 0)
-		return fail(error, ERROR_INPUT, "the file %s stands where the submission belongs.", quote(arena, path));
+		return fail(error, ERROR_INPUT, "the file %s stands where the submission belongs.",
+			quote(arena, path));
 	if ((rc = read_content(arena, entry, &bytes, &length, error)))
 		return rc;
 	return fileset_add(&job->files, path, bytes, length, error);
 }
 
-static int read_files(struct arena *arena, const json_t *object, struct job *job, struct error *error)
+static int read_files(
+	struct arena *arena, const json_t *object, struct job *job, struct error *error)
 {
 	const json_t *list = json_object_get(object, "files"), *entry;
 	size_t i;
 	job->files = fileset_make(arena);
 	if (!json_is_array(list))
 		return fail(error, ERROR_INPUT, "\"files\" of the job must be a list.");
-	json_array_foreach(list, i, entry) {
+	json_array_foreach(list, i, entry)
+	{
 		int rc = read_file(arena, entry, job, error);
 		if (rc)
 			return rc;
@@ -156,7 +170,8 @@ static int read_seed(const json_t *object, struct job *job, struct error *error)
 	return 0;
 }
 
-static int read_submission(struct arena *arena, const json_t *object, const char *key, const char **bytes, size_t *length, struct error *error)
+static int read_submission(struct arena *arena, const json_t *object, const char *key,
+	const char **bytes, size_t *length, struct error *error)
 {
 	const json_t *submission = json_object_get(object, key);
 	if (!json_is_object(submission))
@@ -167,17 +182,20 @@ static int read_submission(struct arena *arena, const json_t *object, const char
 int job_from_json(struct arena *arena, const json_t *message, struct job *job, struct error *error)
 {
 	const json_t *object = json_object_get(message, "job");
-	*job = (struct job){ .id = job_id(message), .is_followed = json_is_true(json_object_get(object, "follow")) };
+	*job = (struct job){ .id = job_id(message),
+		.is_followed = json_is_true(json_object_get(object, "follow")) };
 	int rc;
-	if ((rc = read_mode(object, &job->mode, error)) ||
-		(rc = read_device(arena, object, &job->device, error)) ||
-		(rc = read_text(arena, object, "python", "", &job->python, error)) ||
-		(rc = read_text(arena, object, "nvcc", "", &job->nvcc, error)) ||
-		(rc = task_from_json(arena, json_object_get(object, "task"), &job->task, error)) ||
-		(rc = find_slot(job, error)) ||
-		(rc = read_files(arena, object, job, error)) ||
-		(rc = read_seed(object, job, error)) ||
-		(rc = read_submission(arena, object, "submission", &job->submission, &job->submission_length, error)))
+	if ((rc = read_mode(object, &job->mode, error))
+		|| (rc = read_device(arena, object, &job->device, error))
+		|| (rc = read_text(arena, object, "python", "", &job->python, error))
+		|| (rc = read_text(arena, object, "nvcc", "", &job->nvcc, error))
+		|| (rc = task_from_json(arena, json_object_get(object, "task"), &job->task, error))
+		|| (rc = find_slot(job, error)) || (rc = read_files(arena, object, job, error))
+		|| (rc = read_seed(object, job, error))
+		|| (rc = read_submission(
+				arena, object, "submission", &job->submission, &job->submission_length, error)))
 		return rc;
-	return job->mode == JOB_COMPARE ? read_submission(arena, object, "rival", &job->rival, &job->rival_length, error) : 0;
+	return job->mode == JOB_COMPARE
+		? read_submission(arena, object, "rival", &job->rival, &job->rival_length, error)
+		: 0;
 }

@@ -14,11 +14,11 @@
 enum job_mode { JOB_TEST, JOB_BENCHMARK, JOB_RANKED, JOB_PROFILE, JOB_COMPARE };
 
 struct device {
-	const char *model;              /* "H200", "CPU" */
-	const char *uuid;               /* "GPU-...", several with commas between them; "" for the CPU */
+	const char *model; /* "H200", "CPU" */
+	const char *uuid;  /* "GPU-...", several with commas between them; "" for the CPU */
 	const char *compute_capability; /* "9.0"; "" for the CPU */
 	bool is_cpu;
-	int count;                      /* GPUs named by uuid; 1 for the CPU */
+	int count; /* GPUs named by uuid; 1 for the CPU */
 };
 
 struct job {
@@ -26,16 +26,16 @@ struct job {
 	enum job_mode mode;
 	struct device device;
 	struct task *task;
-	struct fileset files;           /* of the task, without the submission; plain paths */
-	const char *slot;               /* the name that the submission gets */
+	struct fileset files; /* of the task, without the submission; plain paths */
+	const char *slot;     /* the name that the submission gets */
 	const char *submission;
 	size_t submission_length;
-	const char *rival;              /* to compare: the submission that it is compared with */
+	const char *rival; /* to compare: the submission that it is compared with */
 	size_t rival_length;
-	bool is_followed;               /* somebody looks on while it runs */
-	const char *python, *nvcc;      /* "": none */
+	bool is_followed;          /* somebody looks on while it runs */
+	const char *python, *nvcc; /* "": none */
 	bool has_seed;
-	int64_t seed;                   /* POPCORN_SEED: the secret one when ranked or compared, else the task's */
+	int64_t seed; /* POPCORN_SEED: the secret one when ranked or compared, else the task's */
 };
 
 /* The id of a job message, or -1 when it has none. */

@@ -7,13 +7,22 @@
 #include <signal.h>
 #include <string.h>
 
-/* What the exit codes of harnesses mean; 0 and 112 are not here because then the result lines decide. */
-static const struct { int code; enum verdict verdict; const char *sentence; } EXIT_CODES[] = {
-	{ 2, VERDICT_INTERNAL_ERROR, "The task's harness does not know this mode, or could not be started (exit code 2)" },
+/* What the exit codes of harnesses mean; 0 and 112 are not here because then the result lines
+ * decide. */
+static const struct {
+	int code;
+	enum verdict verdict;
+	const char *sentence;
+} EXIT_CODES[] = {
+	{ 2, VERDICT_INTERNAL_ERROR,
+		"The task's harness does not know this mode, or could not be started (exit code 2)" },
 	{ 110, VERDICT_RUNTIME_ERROR, "A CUDA call failed (exit code 110)" },
-	{ 111, VERDICT_INTERNAL_ERROR, "The task's harness could not report its results (exit code 111)" },
-	{ 113, VERDICT_INTERNAL_ERROR, "The task's harness could not read its case file (exit code 113)" },
-	{ 114, VERDICT_TIME_LIMIT, "The harness stopped because of a time limit of its own (exit code 114)" },
+	{ 111, VERDICT_INTERNAL_ERROR,
+		"The task's harness could not report its results (exit code 111)" },
+	{ 113, VERDICT_INTERNAL_ERROR,
+		"The task's harness could not read its case file (exit code 113)" },
+	{ 114, VERDICT_TIME_LIMIT,
+		"The harness stopped because of a time limit of its own (exit code 114)" },
 };
 
 static const char *noun(const struct results *results)
@@ -21,14 +30,16 @@ static const char *noun(const struct results *results)
 	return results->family == RESULT_TESTS ? "test" : "benchmark";
 }
 
-/* " in test 3 of 12 (size: 128; seed: 5)": the first case without a result, which is the one that ran. */
+/* " in test 3 of 12 (size: 128; seed: 5)": the first case without a result, which is the one that
+ * ran. */
 static void append_where(struct buffer *out, const struct results *results)
 {
 	for (size_t i = 0; i < results->count; i++) {
 		const struct result_case *one = &results->cases[i];
 		if (results_passed(results, one) || results_failed(one))
 			continue;
-		buffer_printf(out, " in %s %zu of %zu (%s)", noun(results), i + 1, results->count, results->specs[i]);
+		buffer_printf(
+			out, " in %s %zu of %zu (%s)", noun(results), i + 1, results->count, results->specs[i]);
 		return;
 	}
 }
@@ -53,16 +64,18 @@ static void append_last_line(struct buffer *out, const char *text, size_t length
 		append_line(out, text + start, length - start);
 }
 
-/* ": TypeError: ...": what the program said last on its error output, where Python puts the reason. */
+/* ": TypeError: ...": what the program said last on its error output, where Python puts the reason.
+ */
 static void append_last_words(struct buffer *out, const struct process_result *result)
 {
-	cleanup_buffer struct buffer text = {0};
+	cleanup_buffer struct buffer text = { 0 };
 	capture_text(&result->errors, &text);
 	append_last_line(out, buffer_string(&text), text.length);
 	buffer_text(out, out->length && out->data[out->length - 1] == '.' ? "" : ".");
 }
 
-static void judge_exit_code(const struct process_result *result, const struct results *results, struct judgement *out)
+static void judge_exit_code(
+	const struct process_result *result, const struct results *results, struct judgement *out)
 {
 	out->verdict = VERDICT_RUNTIME_ERROR;
 	for (size_t i = 0; i < COUNT(EXIT_CODES); i++) {
@@ -96,8 +109,9 @@ static void judge_wrong(const struct results *results, struct judgement *out)
 		if (!results_failed(&results->cases[i]))
 			continue;
 		failed = &results->cases[i];
-		buffer_printf(&out->message, "%s %zu of %zu failed (%s)", results->family == RESULT_TESTS ? "Test" : "Benchmark",
-			i + 1, results->count, results->specs[i]);
+		buffer_printf(&out->message, "%s %zu of %zu failed (%s)",
+			results->family == RESULT_TESTS ? "Test" : "Benchmark", i + 1, results->count,
+			results->specs[i]);
 	}
 	const char *text = failed ? failed->values[RESULT_ERROR] : results->error;
 	if (!out->message.length)
@@ -107,7 +121,8 @@ static void judge_wrong(const struct results *results, struct judgement *out)
 	buffer_text(&out->message, out->message.data[out->message.length - 1] == '.' ? "" : ".");
 }
 
-static void judge_results(const struct process_result *result, struct results *results, struct judgement *out)
+static void judge_results(
+	const struct process_result *result, struct results *results, struct judgement *out)
 {
 	bool pass = results->check && strcmp(results->check, "pass") == 0;
 	if (pass && result->code == 0) {
@@ -116,7 +131,8 @@ static void judge_results(const struct process_result *result, struct results *r
 		buffer_text(&out->message, results->reason);
 	} else if (pass) {
 		out->verdict = VERDICT_PROTOCOL_VIOLATION;
-		buffer_text(&out->message, "The result says \"check: pass\", but the exit code 112 says that the check failed.");
+		buffer_text(&out->message,
+			"The result says \"check: pass\", but the exit code 112 says that the check failed.");
 	} else if (results->check || result->code == 112) {
 		judge_wrong(results, out);
 	} else {
@@ -129,12 +145,14 @@ static void judge_results(const struct process_result *result, struct results *r
 
 static void append_memory_limit(struct buffer *out, const struct process *process)
 {
-	buffer_printf(out, "The program, with all that it had started and written, took more than %.1f GiB of memory",
+	buffer_printf(out,
+		"The program, with all that it had started and written, took more than %.1f GiB of memory",
 		(double)process->host->most_memory_bytes / (1 << 30));
 }
 
 /* Endings that mean the same for every program. False for an exit, where the exit code decides. */
-static bool judge_ending(const struct process *process, const struct process_result *result, struct judgement *out)
+static bool judge_ending(
+	const struct process *process, const struct process_result *result, struct judgement *out)
 {
 	switch (result->ending) {
 	case PROCESS_STOPPED:
@@ -143,11 +161,13 @@ static bool judge_ending(const struct process *process, const struct process_res
 		return true;
 	case PROCESS_TIMEOUT:
 		out->verdict = VERDICT_TIME_LIMIT;
-		buffer_printf(&out->message, "The limit of %" PRId64 " s was reached", process->timeout_ms / 1000);
+		buffer_printf(
+			&out->message, "The limit of %" PRId64 " s was reached", process->timeout_ms / 1000);
 		return true;
 	case PROCESS_FLOODED:
 		out->verdict = VERDICT_OUTPUT_LIMIT;
-		buffer_printf(&out->message, "More than %d MiB were printed", process_most_output_bytes >> 20);
+		buffer_printf(
+			&out->message, "More than %d MiB were printed", process_most_output_bytes >> 20);
 		return true;
 	case PROCESS_TOO_LARGE:
 		out->verdict = VERDICT_MEMORY_LIMIT;
@@ -155,7 +175,9 @@ static bool judge_ending(const struct process *process, const struct process_res
 		return true;
 	case PROCESS_TOO_MANY:
 		out->verdict = VERDICT_RUNTIME_ERROR;
-		buffer_printf(&out->message, "The program had more than %" PRId64 " processes and threads at once", process->host->most_processes);
+		buffer_printf(&out->message,
+			"The program had more than %" PRId64 " processes and threads at once",
+			process->host->most_processes);
 		return true;
 	case PROCESS_SIGNALLED:
 		out->verdict = result->out_of_memory ? VERDICT_MEMORY_LIMIT : VERDICT_RUNTIME_ERROR;
@@ -170,14 +192,13 @@ static bool judge_ending(const struct process *process, const struct process_res
 		return true;
 	case PROCESS_EXITED:
 	case PROCESS_REFUSED:
-	case PROCESS_LEFT:
-		break;
+	case PROCESS_LEFT: break;
 	}
 	return false;
 }
 
-void judge_harness(const struct process *process, const struct process_result *result, struct results *results,
-	struct judgement *judgement)
+void judge_harness(const struct process *process, const struct process_result *result,
+	struct results *results, struct judgement *judgement)
 {
 	bool cancelled = result->ending == PROCESS_STOPPED;
 	if (results->verdict != VERDICT_NONE && !cancelled) {
@@ -197,11 +218,13 @@ void judge_harness(const struct process *process, const struct process_result *r
 	}
 }
 
-void judge_own_exit(const struct process_result *result, const struct results *results, struct judgement *judgement)
+void judge_own_exit(
+	const struct process_result *result, const struct results *results, struct judgement *judgement)
 {
 	judgement->verdict = VERDICT_RUNTIME_ERROR;
 	buffer_clear(&judgement->message);
-	buffer_printf(&judgement->message, "The submission ended the program with exit code %d", result->code);
+	buffer_printf(
+		&judgement->message, "The submission ended the program with exit code %d", result->code);
 	append_where(&judgement->message, results);
 	append_last_words(&judgement->message, result);
 }
@@ -209,9 +232,10 @@ void judge_own_exit(const struct process_result *result, const struct results *r
 /* The line of a compiler's output that says what is wrong, else the last one. */
 static void append_diagnosis(struct buffer *out, const struct process_result *result)
 {
-	cleanup_buffer struct buffer text = {0};
+	cleanup_buffer struct buffer text = { 0 };
 	capture_text(&result->errors, &text);
-	for (const char *line = buffer_string(&text); *line; line += strcspn(line, "\n"), line += *line == '\n') {
+	for (const char *line = buffer_string(&text); *line;
+		 line += strcspn(line, "\n"), line += *line == '\n') {
 		cleanup_free char *copy = strndup(line, strcspn(line, "\n"));
 		if (!copy || !strstr(copy, "error"))
 			continue;
@@ -221,7 +245,8 @@ static void append_diagnosis(struct buffer *out, const struct process_result *re
 	append_last_words(out, result);
 }
 
-void judge_compiler(const struct process *process, const struct process_result *result, struct judgement *judgement)
+void judge_compiler(
+	const struct process *process, const struct process_result *result, struct judgement *judgement)
 {
 	if (result->ending == PROCESS_EXITED && result->code == 0) {
 		judgement->verdict = VERDICT_PASSED;
@@ -240,15 +265,23 @@ void judge_compiler(const struct process *process, const struct process_result *
 /* ---- the isolated engine ---- */
 
 /* What else a judge's exit codes mean. With `is_of_submission` its own sentences say more. */
-static const struct judge_code { int code; enum verdict verdict; bool is_of_submission; const char *sentence; } JUDGE_CODES[] = {
+static const struct judge_code {
+	int code;
+	enum verdict verdict;
+	bool is_of_submission;
+	const char *sentence;
+} JUDGE_CODES[] = {
 	{ JUDGE_RAISED, VERDICT_RUNTIME_ERROR, true, "The submission raised an error" },
 	{ JUDGE_CUDA, VERDICT_RUNTIME_ERROR, true, "A CUDA call failed" },
 	{ JUDGE_TIMEOUT, VERDICT_TIME_LIMIT, true, "The submission did not answer in time" },
-	{ JUDGE_VIOLATION, VERDICT_PROTOCOL_VIOLATION, true, "The submission did not keep to the protocol" },
-	{ JUDGE_CANNOT_SPLIT, VERDICT_INTERNAL_ERROR, false, "The isolated engine cannot run the task, which needs \"engine: custom\"" },
+	{ JUDGE_VIOLATION, VERDICT_PROTOCOL_VIOLATION, true,
+		"The submission did not keep to the protocol" },
+	{ JUDGE_CANNOT_SPLIT, VERDICT_INTERNAL_ERROR, false,
+		"The isolated engine cannot run the task, which needs \"engine: custom\"" },
 	{ 2, VERDICT_INTERNAL_ERROR, false, "The judge could not do its work" },
 	{ 111, VERDICT_INTERNAL_ERROR, false, "The judge could not report its results" },
-	{ 113, VERDICT_INTERNAL_ERROR, false, "A case could not be read, or no input could be made for it" },
+	{ 113, VERDICT_INTERNAL_ERROR, false,
+		"A case could not be read, or no input could be made for it" },
 };
 
 static const struct judge_code *find_judge_code(int code)
@@ -260,11 +293,13 @@ static const struct judge_code *find_judge_code(int code)
 }
 
 /* The judge failed, or the task did. */
-static void blame_judge(const struct process_result *judge, const struct results *results, const char *sentence, struct judgement *out)
+static void blame_judge(const struct process_result *judge, const struct results *results,
+	const char *sentence, struct judgement *out)
 {
 	out->verdict = VERDICT_INTERNAL_ERROR;
 	buffer_clear(&out->message);
-	buffer_append(&out->message, sentence, strlen(sentence) - (text_ends_with(sentence, ".") ? 1 : 0));
+	buffer_append(
+		&out->message, sentence, strlen(sentence) - (text_ends_with(sentence, ".") ? 1 : 0));
 	if (results->error) { /* which says itself where */
 		append_error(&out->message, results->error);
 		buffer_text(&out->message, out->message.data[out->message.length - 1] == '.' ? "" : ".");
@@ -275,7 +310,8 @@ static void blame_judge(const struct process_result *judge, const struct results
 }
 
 /* What the judge says of the submission: about what ended the run, or about a case. */
-static void quote_judge(const struct results *results, const struct judge_code *code, struct judgement *out)
+static void quote_judge(
+	const struct results *results, const struct judge_code *code, struct judgement *out)
 {
 	for (size_t i = 0; i < results->count && !results->error; i++) {
 		if (!results_failed(&results->cases[i]))
@@ -285,16 +321,19 @@ static void quote_judge(const struct results *results, const struct judge_code *
 		return;
 	}
 	out->verdict = code->verdict;
-	text_append_valid(&out->message, results->error ? results->error : code->sentence, strcspn(results->error ? results->error : code->sentence, "\n"));
+	text_append_valid(&out->message, results->error ? results->error : code->sentence,
+		strcspn(results->error ? results->error : code->sentence, "\n"));
 	if (!results->error) /* which says itself where */
 		append_where(&out->message, results);
 	buffer_text(&out->message, text_ends_with(buffer_string(&out->message), ".") ? "" : ".");
 }
 
-/* So ends a contestant that the judge has dismissed; but a submission may choose to end so as well. */
+/* So ends a contestant that the judge has dismissed; but a submission may choose to end so as well.
+ */
 static bool is_orderly(const struct process_result *result)
 {
-	return result->ending == PROCESS_LEFT || (result->ending == PROCESS_EXITED && result->code == 0);
+	return result->ending == PROCESS_LEFT
+		|| (result->ending == PROCESS_EXITED && result->code == 0);
 }
 
 /* Whose end the judge has noticed: the first that did not end in order. PROGRAM_JUDGE: nobody's. */
@@ -308,8 +347,8 @@ static enum isolated_program find_lost(const struct process_result *ended, size_
 }
 
 /* A submission that has ended by itself, or was ended by a limit. */
-static void judge_entry(const struct process *process, const struct process_result *entry, const struct results *results,
-	struct judgement *out)
+static void judge_entry(const struct process *process, const struct process_result *entry,
+	const struct results *results, struct judgement *out)
 {
 	if (!judge_ending(process, entry, out)) {
 		judge_own_exit(entry, results, out);
@@ -322,8 +361,8 @@ static void judge_entry(const struct process *process, const struct process_resu
 		buffer_byte(&out->message, '.');
 }
 
-static void judge_loss(const struct process *processes, const struct process_result *ended, size_t count, const struct results *results,
-	struct judgement *out)
+static void judge_loss(const struct process *processes, const struct process_result *ended,
+	size_t count, const struct results *results, struct judgement *out)
 {
 	enum isolated_program lost = find_lost(ended, count);
 	if (lost == PROGRAM_ENTRY) {
@@ -334,27 +373,32 @@ static void judge_loss(const struct process *processes, const struct process_res
 		append_where(&out->message, results);
 		buffer_byte(&out->message, '.');
 	} else {
-		blame_judge(&ended[PROGRAM_JUDGE], results, lost == PROGRAM_NULL ? "The contestant with the empty kernel ended too early"
-			: "The submission that this one is compared with ended too early", out);
+		blame_judge(&ended[PROGRAM_JUDGE], results,
+			lost == PROGRAM_NULL ? "The contestant with the empty kernel ended too early"
+								 : "The submission that this one is compared with ended too early",
+			out);
 	}
 }
 
-/* Results that lack something or contradict themselves or the exit code are the judge's own fault: nobody else can write them. */
-static void judge_judges_results(const struct process_result *judge, struct results *results, struct judgement *out)
+/* Results that lack something or contradict themselves or the exit code are the judge's own fault:
+ * nobody else can write them. */
+static void judge_judges_results(
+	const struct process_result *judge, struct results *results, struct judgement *out)
 {
-	cleanup_buffer struct buffer sentence = {0};
+	cleanup_buffer struct buffer sentence = { 0 };
 	judge_results(judge, results, out);
 	if (out->verdict == VERDICT_PASSED || out->verdict == VERDICT_WRONG_ANSWER)
 		return;
 	if (out->verdict == VERDICT_RUNTIME_ERROR)
 		buffer_text(&sentence, "The judge ended before it had checked everything");
 	else
-		buffer_printf(&sentence, "What the judge reports cannot be: %s", buffer_string(&out->message));
+		buffer_printf(
+			&sentence, "What the judge reports cannot be: %s", buffer_string(&out->message));
 	blame_judge(judge, results, buffer_string(&sentence), out);
 }
 
-static void judge_judges_exit(const struct process *processes, const struct process_result *ended, size_t count, struct results *results,
-	struct judgement *out)
+static void judge_judges_exit(const struct process *processes, const struct process_result *ended,
+	size_t count, struct results *results, struct judgement *out)
 {
 	const struct process_result *judge = &ended[PROGRAM_JUDGE];
 	const struct judge_code *code = find_judge_code(judge->code);
@@ -371,10 +415,10 @@ static void judge_judges_exit(const struct process *processes, const struct proc
 }
 
 /* A judge that was ended, by whomever. */
-static void judge_judges_end(const struct process *process, const struct process_result *judge, const struct results *results,
-	struct judgement *out)
+static void judge_judges_end(const struct process *process, const struct process_result *judge,
+	const struct results *results, struct judgement *out)
 {
-	cleanup_buffer struct buffer sentence = {0};
+	cleanup_buffer struct buffer sentence = { 0 };
 	if (results->verdict != VERDICT_NONE)
 		buffer_printf(&sentence, "What the judge reports cannot be read: %s", results->reason);
 	else if (judge_ending(process, judge, out))
@@ -383,8 +427,9 @@ static void judge_judges_end(const struct process *process, const struct process
 	out->machine_failed = judge->out_of_memory;
 }
 
-void judge_isolated(const struct process processes[static PROGRAMS], const struct process_result ended[static PROGRAMS], size_t count,
-	struct results *results, struct judgement *out)
+void judge_isolated(const struct process processes[static PROGRAMS],
+	const struct process_result ended[static PROGRAMS], size_t count, struct results *results,
+	struct judgement *out)
 {
 	const struct process *process = &processes[PROGRAM_JUDGE];
 	const struct process_result *judge = &ended[PROGRAM_JUDGE];

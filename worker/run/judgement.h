@@ -14,11 +14,13 @@ struct judgement {
 };
 
 /* The verdict on a harness that has run one stage; results_finish() has been called. */
-void judge_harness(const struct process *process, const struct process_result *result, struct results *results,
-	struct judgement *judgement);
+void judge_harness(const struct process *process, const struct process_result *result,
+	struct results *results, struct judgement *judgement);
 
-/* The verdict on a program whose exit code says that the harness failed, while it was the submission that chose it. */
-void judge_own_exit(const struct process_result *result, const struct results *results, struct judgement *judgement);
+/* The verdict on a program whose exit code says that the harness failed, while it was the
+ * submission that chose it. */
+void judge_own_exit(const struct process_result *result, const struct results *results,
+	struct judgement *judgement);
 
 /* The verdict on a compiler, for whose failures the file that it was given is to blame. */
 void judge_compiler(const struct process *process, const struct process_result *result,

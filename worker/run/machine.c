@@ -42,19 +42,28 @@ void machine_free(struct machine *machine)
 	gauge_close(&machine->gauge);
 }
 
-/* Runs a program that has nothing to do with a submission and returns what it printed; "" if it failed. */
-static char *ask(const struct sandbox_host *host, const char *const *arguments, int64_t timeout_ms, bool *good)
+/* Runs a program that has nothing to do with a submission and returns what it printed; "" if it
+ * failed. */
+static char *ask(
+	const struct sandbox_host *host, const char *const *arguments, int64_t timeout_ms, bool *good)
 {
 	cleanup_arena struct arena *arena = arena_new();
-	cleanup_buffer struct buffer text = {0};
+	cleanup_buffer struct buffer text = { 0 };
 	cleanup_fd int root = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct process_result *result = arena_alloc(arena, sizeof *result);
-	struct variables variables = variables_basic(arena, host->account, (const char *const[]){ arguments[0], NULL }, "/nonexistent");
+	struct variables variables = variables_basic(
+		arena, host->account, (const char *const[]){ arguments[0], NULL }, "/nonexistent");
 	struct process process = {
-		.arguments = arguments, .environment = variables.list, .host = host, .view = { .programs = { arguments[0] } },
-		.folder = root, .inside = "/", .timeout_ms = timeout_ms,
+		.arguments = arguments,
+		.environment = variables.list,
+		.host = host,
+		.view = { .programs = { arguments[0] } },
+		.folder = root,
+		.inside = "/",
+		.timeout_ms = timeout_ms,
 	};
-	*good = process_run(&process, result, NULL) == 0 && result->ending == PROCESS_EXITED && result->code == 0;
+	*good = process_run(&process, result, NULL) == 0 && result->ending == PROCESS_EXITED
+		&& result->code == 0;
 	if (*good)
 		capture_text(&result->output, &text);
 	return strdup(buffer_string(&text));
@@ -63,7 +72,8 @@ static char *ask(const struct sandbox_host *host, const char *const *arguments, 
 static json_t *ask_python(const struct sandbox_host *host, const char *python)
 {
 	bool good;
-	cleanup_free char *text = ask(host, (const char *const[]){ python, "-I", "-c", PYTHON_FACTS, NULL }, answer_ms, &good);
+	cleanup_free char *text = ask(
+		host, (const char *const[]){ python, "-I", "-c", PYTHON_FACTS, NULL }, answer_ms, &good);
 	return json_loads(text ? text : "", 0, NULL);
 }
 
@@ -72,9 +82,12 @@ static json_t *ask_nvcc(const struct sandbox_host *host, const char *nvcc)
 {
 	bool good;
 	char version[32];
-	cleanup_free char *text = ask(host, (const char *const[]){ nvcc, "--version", NULL }, answer_ms, &good);
+	cleanup_free char *text =
+		ask(host, (const char *const[]){ nvcc, "--version", NULL }, answer_ms, &good);
 	const char *found = text ? strstr(text, ", V") : NULL;
-	return found && sscanf(found, ", V%31[0-9.]", version) == 1 ? json_pack("{s:s}", "nvcc", version) : NULL;
+	return found && sscanf(found, ", V%31[0-9.]", version) == 1
+		? json_pack("{s:s}", "nvcc", version)
+		: NULL;
 }
 
 /* Adds what `program` says of itself, asking it only once. */
@@ -129,10 +142,12 @@ json_t *machine_environment(struct machine *machine, const struct job *job)
 	add_device(machine, environment, &job->device);
 	if (uname(&system) == 0) {
 		json_object_set_new(environment, "host", json_string(system.nodename));
-		json_object_set_new(environment, "kernel", json_sprintf("%s %s %s", system.sysname, system.release, system.machine));
+		json_object_set_new(environment, "kernel",
+			json_sprintf("%s %s %s", system.sysname, system.release, system.machine));
 	}
 	cleanup_free char *missing = sandbox_missing(machine->host);
-	json_object_set_new(environment, "sandbox", missing && *missing ? json_sprintf("without %s", missing) : json_string("every wall"));
+	json_object_set_new(environment, "sandbox",
+		missing && *missing ? json_sprintf("without %s", missing) : json_string("every wall"));
 	json_object_set_new(environment, "podium", json_string(PODIUM_VERSION));
 	return environment;
 }
@@ -140,7 +155,8 @@ json_t *machine_environment(struct machine *machine, const struct job *job)
 static bool imports_torch(const struct sandbox_host *host, const char *python)
 {
 	bool good;
-	free(ask(host, (const char *const[]){ python, "-I", "-c", "import torch", NULL }, import_ms, &good));
+	free(ask(
+		host, (const char *const[]){ python, "-I", "-c", "import torch", NULL }, import_ms, &good));
 	return good;
 }
 
@@ -150,11 +166,11 @@ char *machine_find_python(const struct sandbox_host *host, const char *candidate
 	if (candidate)
 		return imports_torch(host, candidate) ? strdup(candidate) : NULL;
 	const char *path = getenv("PATH") ? getenv("PATH") : "";
-	cleanup_buffer struct buffer folders = {0};
+	cleanup_buffer struct buffer folders = { 0 };
 	buffer_printf(&folders, "%s:%s", path, last);
 	char *rest = folders.data;
 	for (char *folder; (folder = strsep(&rest, ":"));) {
-		cleanup_buffer struct buffer python = {0};
+		cleanup_buffer struct buffer python = { 0 };
 		buffer_printf(&python, "%s/python3", folder);
 		if (folder[0] == '/' && access(python.data, F_OK) == 0 && imports_torch(host, python.data))
 			return steal_pointer(&python.data);

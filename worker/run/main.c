@@ -23,37 +23,50 @@
 enum { EXIT_WRONG_USAGE = 2 };
 
 static const char USAGE[] =
-	"Usage: podium-run [--directory DIR] [--user NAME] [--python PATH] [--once] [--allotted] [LIMITS]\n"
+	"Usage: podium-run [--directory DIR] [--user NAME] [--python PATH] [--once] [--allotted] "
+    "[LIMITS]\n"
 	"       podium-run --find-python[=PATH] [--user NAME]\n"
 	"       podium-run --check-host[=json] [--directory DIR] [--user NAME]\n"
 	"       podium-run --walls [--user NAME]\n"
 	"\n"
-	"Reads jobs from standard input, one line of JSON each, runs them one at a time and writes events to\n"
+	"Reads jobs from standard input, one line of JSON each, runs them one at a time and writes "
+    "events to\n"
 	"standard output.\n"
 	"\n"
 	"  --directory DIR       where jobs are unpacked (default: $TMPDIR, else /tmp)\n"
 	"  --user NAME           who submissions run as when podium-run is root (default: nobody)\n"
-	"  --python PATH         the interpreter of the jobs that will come: it begins to import torch at once\n"
+	"  --python PATH         the interpreter of the jobs that will come: it begins to import torch "
+    "at once\n"
 	"  --once                end after one job; the end of input does not cancel it\n"
-	"  --allotted[=LOCKS]    started by a scheduler (Slurm): use the devices that it gave, hold their locks in the folder\n"
+	"  --allotted[=LOCKS]    started by a scheduler (Slurm): use the devices that it gave, hold "
+    "their locks in the folder\n"
 	"                        LOCKS, and say in the event \"ready\" which they are\n"
-	"  --find-python[=PATH]  print the interpreter for Python tasks, PATH or else the first python3 on the\n"
-	"                        PATH or in /usr/bin that this user can start and that can import torch\n"
-	"  --check-host[=json]   say what this host offers and lacks, what that costs and how to mend it; as words, or\n"
+	"  --find-python[=PATH]  print the interpreter for Python tasks, PATH or else the first "
+    "python3 on the\n"
+	"                        PATH or in /usr/bin that this user can start and that can import "
+    "torch\n"
+	"  --check-host[=json]   say what this host offers and lacks, what that costs and how to mend "
+    "it; as words, or\n"
 	"                        as one line of JSON\n"
 	"  --walls               try each wall of the sandbox and print what came of it as JSON\n"
-	"  --show PATHS          further files and folders that programs in the sandbox may read, with colons between\n"
-	"                        them; the system's, the interpreter's and the toolkit's are there (PODIUM_SANDBOX_SHOW)\n"
+	"  --show PATHS          further files and folders that programs in the sandbox may read, with "
+    "colons between\n"
+	"                        them; the system's, the interpreter's and the toolkit's are there "
+    "(PODIUM_SANDBOX_SHOW)\n"
 	"  --help, --version, --manual\n"
 	"\n"
 	"LIMITS of each program, with all that it starts and writes:\n"
 	"\n"
-	"  --memory MIB          memory (PODIUM_SANDBOX_MEMORY_MIB; default: three quarters of the machine's)\n"
-	"  --disk MIB            files (PODIUM_SANDBOX_DISK_MIB; default: a quarter of that memory, 4 GiB at most)\n"
+	"  --memory MIB          memory (PODIUM_SANDBOX_MEMORY_MIB; default: three quarters of the "
+    "machine's)\n"
+	"  --disk MIB            files (PODIUM_SANDBOX_DISK_MIB; default: a quarter of that memory, 4 "
+    "GiB at most)\n"
 	"  --processes N         processes and threads (PODIUM_SANDBOX_PROCESSES; default: 2048)\n"
 	"\n"
-	"Exit codes: 0 end of input or told to end, 1 failed (a sentence is on standard error, except that\n"
-	"--find-python says nothing when there is no such interpreter, and --check-host has found a fault), 2 wrong usage.\n";
+	"Exit codes: 0 end of input or told to end, 1 failed (a sentence is on standard error, except "
+    "that\n"
+	"--find-python says nothing when there is no such interpreter, and --check-host has found a "
+    "fault), 2 wrong usage.\n";
 
 struct options {
 	const char *directory, *user, *python;
@@ -63,14 +76,28 @@ struct options {
 };
 
 enum {
-	OPTION_DIRECTORY = 1, OPTION_USER, OPTION_ONCE, OPTION_PYTHON, OPTION_FIND_PYTHON, OPTION_CHECK_HOST, OPTION_WALLS, OPTION_SHOW,
-	OPTION_MEMORY, OPTION_DISK, OPTION_PROCESSES, OPTION_HELP, OPTION_VERSION, OPTION_MANUAL, OPTION_ALLOTTED,
+	OPTION_DIRECTORY = 1,
+	OPTION_USER,
+	OPTION_ONCE,
+	OPTION_PYTHON,
+	OPTION_FIND_PYTHON,
+	OPTION_CHECK_HOST,
+	OPTION_WALLS,
+	OPTION_SHOW,
+	OPTION_MEMORY,
+	OPTION_DISK,
+	OPTION_PROCESSES,
+	OPTION_HELP,
+	OPTION_VERSION,
+	OPTION_MANUAL,
+	OPTION_ALLOTTED,
 };
 
 static int print_manual(void)
 {
-	cleanup_buffer struct buffer page = {0};
-	manual_begin(&page, "podium-run", 8, "System administration", "runs jobs in a sandbox, for podium-worker and podium check");
+	cleanup_buffer struct buffer page = { 0 };
+	manual_begin(&page, "podium-run", 8, "System administration",
+		"runs jobs in a sandbox, for podium-worker and podium check");
 	manual_section(&page, "SYNOPSIS");
 	manual_lines(&page, USAGE);
 	manual_section(&page, "SEE ALSO");
@@ -82,14 +109,22 @@ static int print_manual(void)
 static int read_options(int count, char **words, struct options *options)
 {
 	static const struct option known[] = {
-		{ "directory", required_argument, NULL, OPTION_DIRECTORY }, { "user", required_argument, NULL, OPTION_USER },
-		{ "once", no_argument, NULL, OPTION_ONCE }, { "python", required_argument, NULL, OPTION_PYTHON },
-		{ "find-python", optional_argument, NULL, OPTION_FIND_PYTHON }, { "check-host", optional_argument, NULL, OPTION_CHECK_HOST },
-		{ "walls", no_argument, NULL, OPTION_WALLS }, { "allotted", optional_argument, NULL, OPTION_ALLOTTED },
-		{ "show", required_argument, NULL, OPTION_SHOW }, { "memory", required_argument, NULL, OPTION_MEMORY },
-		{ "disk", required_argument, NULL, OPTION_DISK }, { "processes", required_argument, NULL, OPTION_PROCESSES },
-		{ "help", no_argument, NULL, OPTION_HELP }, { "version", no_argument, NULL, OPTION_VERSION },
-		{ "manual", no_argument, NULL, OPTION_MANUAL }, { 0 },
+		{ "directory", required_argument, NULL, OPTION_DIRECTORY },
+		{ "user", required_argument, NULL, OPTION_USER },
+		{ "once", no_argument, NULL, OPTION_ONCE },
+		{ "python", required_argument, NULL, OPTION_PYTHON },
+		{ "find-python", optional_argument, NULL, OPTION_FIND_PYTHON },
+		{ "check-host", optional_argument, NULL, OPTION_CHECK_HOST },
+		{ "walls", no_argument, NULL, OPTION_WALLS },
+		{ "allotted", optional_argument, NULL, OPTION_ALLOTTED },
+		{ "show", required_argument, NULL, OPTION_SHOW },
+		{ "memory", required_argument, NULL, OPTION_MEMORY },
+		{ "disk", required_argument, NULL, OPTION_DISK },
+		{ "processes", required_argument, NULL, OPTION_PROCESSES },
+		{ "help", no_argument, NULL, OPTION_HELP },
+		{ "version", no_argument, NULL, OPTION_VERSION },
+		{ "manual", no_argument, NULL, OPTION_MANUAL },
+		{ 0 },
 	};
 	for (int option; (option = getopt_long(count, words, "", known, NULL)) != -1;) {
 		switch (option) {
@@ -97,10 +132,19 @@ static int read_options(int count, char **words, struct options *options)
 		case OPTION_USER: options->user = optarg; break;
 		case OPTION_ONCE: options->once = true; break;
 		case OPTION_PYTHON: options->python = optarg; break;
-		case OPTION_FIND_PYTHON: options->find_python = true; options->python = optarg; break;
-		case OPTION_CHECK_HOST: options->check_host = true; options->as_json = optarg != NULL; break;
+		case OPTION_FIND_PYTHON:
+			options->find_python = true;
+			options->python = optarg;
+			break;
+		case OPTION_CHECK_HOST:
+			options->check_host = true;
+			options->as_json = optarg != NULL;
+			break;
 		case OPTION_WALLS: options->walls = true; break;
-		case OPTION_ALLOTTED: options->allotted = true; options->locks = optarg ? optarg : ""; break;
+		case OPTION_ALLOTTED:
+			options->allotted = true;
+			options->locks = optarg ? optarg : "";
+			break;
 		case OPTION_SHOW: options->show = optarg; break;
 		case OPTION_MEMORY: options->memory = optarg; break;
 		case OPTION_DISK: options->disk = optarg; break;
@@ -118,7 +162,8 @@ static int read_options(int count, char **words, struct options *options)
 }
 
 /* A whole number above 0 from the option, else from the variable; 0 where neither is given. */
-static int read_limit(const char *option, const char *variable, int64_t unit, int64_t *limit, struct error *error)
+static int read_limit(
+	const char *option, const char *variable, int64_t unit, int64_t *limit, struct error *error)
 {
 	const char *text = option ? option : getenv(variable);
 	char *end;
@@ -127,20 +172,25 @@ static int read_limit(const char *option, const char *variable, int64_t unit, in
 	errno = 0;
 	long long number = strtoll(text, &end, 10);
 	if (errno || *end || number <= 0 || number > INT64_MAX / unit)
-		return fail(error, ERROR_INPUT, "\"%.40s\" is no limit (%s): it must be a whole number above 0.", text, variable);
+		return fail(error, ERROR_INPUT,
+			"\"%.40s\" is no limit (%s): it must be a whole number above 0.", text, variable);
 	*limit = number * unit;
 	return 0;
 }
 
-static int prepare(const struct options *options, const struct account *account, struct sandbox_host *host, struct error *error)
+static int prepare(const struct options *options, const struct account *account,
+	struct sandbox_host *host, struct error *error)
 {
 	static const int64_t mib = 1 << 20;
 	host->shown = options->show ? options->show : getenv("PODIUM_SANDBOX_SHOW");
 	int rc;
-	if ((rc = read_limit(options->memory, "PODIUM_SANDBOX_MEMORY_MIB", mib, &host->most_memory_bytes, error)) ||
-		(rc = read_limit(options->disk, "PODIUM_SANDBOX_DISK_MIB", mib, &host->most_disk_bytes, error)) ||
-		(rc = read_limit(options->processes, "PODIUM_SANDBOX_PROCESSES", 1, &host->most_processes, error)) ||
-		(rc = workspace_make_directory(options->directory, account, error)))
+	if ((rc = read_limit(
+			 options->memory, "PODIUM_SANDBOX_MEMORY_MIB", mib, &host->most_memory_bytes, error))
+		|| (rc = read_limit(
+				options->disk, "PODIUM_SANDBOX_DISK_MIB", mib, &host->most_disk_bytes, error))
+		|| (rc = read_limit(
+				options->processes, "PODIUM_SANDBOX_PROCESSES", 1, &host->most_processes, error))
+		|| (rc = workspace_make_directory(options->directory, account, error)))
 		return rc;
 	return sandbox_prepare(host, account, options->directory, error);
 }
@@ -168,7 +218,9 @@ static int check_host(struct sandbox_host *sandbox, const struct options *option
 {
 	cleanup_arena struct arena *arena = arena_new();
 	cleanup_free char *python = options->as_json ? NULL : machine_find_python(sandbox, NULL);
-	json_t *checks = host_checks(&(struct host){ .arena = arena, .root = "", .directory = options->directory }), *walls = sandbox_walls(sandbox);
+	json_t *checks = host_checks(
+			   &(struct host){ .arena = arena, .root = "", .directory = options->directory }),
+		   *walls = sandbox_walls(sandbox);
 	bool good = true;
 	host_add_walls(checks, walls);
 	if (options->as_json)
@@ -191,8 +243,8 @@ static bool still_waits(void *context)
 }
 
 /* False when it ended because of a fault. */
-static bool run_jobs(struct inbox *inbox, struct events *events, int base, const struct options *options,
-	const struct sandbox_host *host, const json_t *devices)
+static bool run_jobs(struct inbox *inbox, struct events *events, int base,
+	const struct options *options, const struct sandbox_host *host, const json_t *devices)
 {
 	struct machine machine = machine_make(host);
 	struct zygote zygote = zygote_none;
@@ -214,13 +266,16 @@ static bool run_jobs(struct inbox *inbox, struct events *events, int base, const
 	return good && !events->lost;
 }
 
-static int serve(const struct options *options, const struct sandbox_host *host, struct error *error)
+static int serve(
+	const struct options *options, const struct sandbox_host *host, struct error *error)
 {
 	struct events events = { .descriptor = STDOUT_FILENO };
 	struct inbox inbox;
 	cleanup_fd int base = workspace_base(options->directory, host->account, error);
 	json_t *devices = NULL;
-	if (base < 0 || (options->allotted && allotted_take(options->locks, still_waits, &events, &devices, error)))
+	if (base < 0
+		|| (options->allotted
+			&& allotted_take(options->locks, still_waits, &events, &devices, error)))
 		return error->code;
 	if (inbox_open(&inbox, &events, options->once, error)) {
 		json_decref(devices);
@@ -235,20 +290,22 @@ static int serve(const struct options *options, const struct sandbox_host *host,
 int main(int count, char **words)
 {
 	const char *temporary = getenv("TMPDIR");
-	struct options options = { .directory = temporary && temporary[0] ? temporary : "/tmp", .user = "nobody" };
+	struct options options = { .directory = temporary && temporary[0] ? temporary : "/tmp",
+		.user = "nobody" };
 	struct account account;
 	static struct sandbox_host host;
-	struct error error = {0};
+	struct error error = { 0 };
 	log_open("podium-run");
 	log_about(LOG_WORKER, getenv("PODIUM_WORKER_NAME"));
 	int code = read_options(count, words, &options);
 	if (code >= 0)
 		return code;
 	signal(SIGPIPE, SIG_IGN);
-	/* Else a submission of the same user could reach into this process or write events through /proc. */
+	/* Else a submission of the same user could reach into this process or write events through
+	 * /proc. */
 	prctl(PR_SET_DUMPABLE, 0);
-	if (sodium_init() < 0 || account_find(options.user, &account, &error) || reaper_open(&error) ||
-		prepare(&options, &account, &host, &error)) {
+	if (sodium_init() < 0 || account_find(options.user, &account, &error) || reaper_open(&error)
+		|| prepare(&options, &account, &host, &error)) {
 		log_error("%s", error.text[0] ? error.text : "The system gives no random numbers.");
 		return EXIT_FAILURE;
 	}

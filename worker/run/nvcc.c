@@ -11,13 +11,23 @@ enum { limit_ms = task_compile_timeout_s * 1000, words_of_callers = 16 };
 static const uint64_t most_memory_bytes = UINT64_C(16) << 30;
 
 static const char *const FLAGS[] = {
-	"--std=c++20", "-DNDEBUG", "-Xcompiler=-Wno-psabi", "-Xcompiler=-fno-strict-aliasing", "--expt-extended-lambda",
-	"--expt-relaxed-constexpr", "-forward-unknown-to-host-compiler", "-O3", "-Xnvlink=--verbose", "-Xptxas=--verbose",
+	"--std=c++20",
+	"-DNDEBUG",
+	"-Xcompiler=-Wno-psabi",
+	"-Xcompiler=-fno-strict-aliasing",
+	"--expt-extended-lambda",
+	"--expt-relaxed-constexpr",
+	"-forward-unknown-to-host-compiler",
+	"-O3",
+	"-Xnvlink=--verbose",
+	"-Xptxas=--verbose",
 	"-Xptxas=--warn-on-spills",
 };
 
 /* Compute capabilities whose full instruction set has a name of its own (wgmma, TMA multicast). */
-static const struct { const char *capability, *name; } ARCHITECTURES[] = { { "9.0", "90a" } };
+static const struct {
+	const char *capability, *name;
+} ARCHITECTURES[] = { { "9.0", "90a" } };
 
 void nvcc_add(struct nvcc *nvcc, const char *word)
 {
@@ -30,8 +40,10 @@ void nvcc_add(struct nvcc *nvcc, const char *word)
 static int add_architecture(struct nvcc *nvcc, const char *capability, struct error *error)
 {
 	int major, minor, end = 0;
-	if (sscanf(capability, "%2d.%1d%n", &major, &minor, &end) != 2 || capability[end] || major < 1 || minor < 0)
-		return fail(error, ERROR_INPUT, "The compute capability \"%s\" of the device is not of the form 9.0.", capability);
+	if (sscanf(capability, "%2d.%1d%n", &major, &minor, &end) != 2 || capability[end] || major < 1
+		|| minor < 0)
+		return fail(error, ERROR_INPUT,
+			"The compute capability \"%s\" of the device is not of the form 9.0.", capability);
 	const char *name = arena_printf(nvcc->arena, "%d%d", major, minor);
 	for (size_t i = 0; i < COUNT(ARCHITECTURES); i++)
 		if (strcmp(ARCHITECTURES[i].capability, capability) == 0)
@@ -54,7 +66,9 @@ static int add_task_flags(struct nvcc *nvcc, const struct task *task, struct err
 {
 	for (size_t i = 0; i < task->compile_flag_count; i++) {
 		if (task->compile_flags[i][0] != '-')
-			return fail(error, ERROR_INPUT, "The compile flag \"%s\" of the task does not begin with \"-\".", task->compile_flags[i]);
+			return fail(error, ERROR_INPUT,
+				"The compile flag \"%s\" of the task does not begin with \"-\".",
+				task->compile_flags[i]);
 		nvcc_add(nvcc, task->compile_flags[i]);
 	}
 	for (size_t i = 0; i < task->include_dir_count; i++)
@@ -62,10 +76,11 @@ static int add_task_flags(struct nvcc *nvcc, const struct task *task, struct err
 	for (size_t i = 0; i < task->define_count; i++) {
 		const struct task_define *define = &task->defines[i];
 		if (!is_identifier(define->name))
-			return fail(error, ERROR_INPUT, "The define \"%s\" of the task is no identifier.", define->name);
-		nvcc_add(nvcc, define->value ?
-			arena_printf(nvcc->arena, "-D%s=%s", define->name, define->value) :
-			arena_printf(nvcc->arena, "-D%s", define->name));
+			return fail(error, ERROR_INPUT, "The define \"%s\" of the task is no identifier.",
+				define->name);
+		nvcc_add(nvcc,
+			define->value ? arena_printf(nvcc->arena, "-D%s=%s", define->name, define->value)
+						  : arena_printf(nvcc->arena, "-D%s", define->name));
 	}
 	return 0;
 }
@@ -73,9 +88,11 @@ static int add_task_flags(struct nvcc *nvcc, const struct task *task, struct err
 int nvcc_open(struct nvcc *nvcc, struct arena *arena, const struct job *job, struct error *error)
 {
 	const struct task *task = job->task;
-	size_t room = COUNT(FLAGS) + task->compile_flag_count + task->include_dir_count + task->define_count + task->source_count +
-		words_of_callers;
-	*nvcc = (struct nvcc){ .arena = arena, .words = arena_array(arena, const char *, room), .room = room };
+	size_t room = COUNT(FLAGS) + task->compile_flag_count + task->include_dir_count
+		+ task->define_count + task->source_count + words_of_callers;
+	*nvcc = (struct nvcc){
+		.arena = arena, .words = arena_array(arena, const char *, room), .room = room
+	};
 	nvcc_add(nvcc, job->nvcc);
 	for (size_t i = 0; i < COUNT(FLAGS); i++)
 		nvcc_add(nvcc, FLAGS[i]);
@@ -88,7 +105,10 @@ struct process nvcc_process(struct run *run, const struct nvcc *nvcc)
 	struct variables variables = variables_for_compiler(run->arena, run->job, &run->workspace);
 	return (struct process){
 		.arguments = nvcc->words,
-		.environment = (const char *const *)arena_copy(run->arena, variables.list, sizeof variables.list),
-		.timeout_ms = limit_ms, .most_address_space = most_memory_bytes, .view = { .programs = { run->job->nvcc } },
+		.environment =
+			(const char *const *)arena_copy(run->arena, variables.list, sizeof variables.list),
+		.timeout_ms = limit_ms,
+		.most_address_space = most_memory_bytes,
+		.view = { .programs = { run->job->nvcc } },
 	};
 }

@@ -1,5 +1,6 @@
-/* Command lines of nvcc, with the flags of the field, those of the task, and the architecture of the device; and how
- * they are run: in a sandbox without a GPU in sight, with limits of their own. */
+/* Command lines of nvcc, with the flags of the field, those of the task, and the architecture of
+ * the device; and how they are run: in a sandbox without a GPU in sight, with limits of their own.
+ */
 #ifndef PODIUM_RUN_NVCC_H
 #define PODIUM_RUN_NVCC_H
 

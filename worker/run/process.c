@@ -28,9 +28,9 @@ struct running {
 	int64_t started_ms;
 	int64_t told_ms;     /* when its onlooker was told last, */
 	uint64_t told_bytes; /* and how much it had printed then */
-	bool over;       /* it has ended, or is to be ended */
-	bool is_gone;    /* and nothing of it is left */
-	int held;        /* its end of its channel, until then; -1: it alone has that */
+	bool over;           /* it has ended, or is to be ended */
+	bool is_gone;        /* and nothing of it is left */
+	int held;            /* its end of its channel, until then; -1: it alone has that */
 };
 
 /* Programs that run together. The first leads. */
@@ -38,9 +38,9 @@ struct group {
 	struct running members[process_most_together];
 	size_t count;
 	pid_t programs[process_most_together];
-	int exits;           /* becomes readable when a child ends */
-	int64_t last_ms;     /* when it is over whatever the leader's limit is */
-	long long kills;     /* for memory, before they began */
+	int exits;       /* becomes readable when a child ends */
+	int64_t last_ms; /* when it is over whatever the leader's limit is */
+	long long kills; /* for memory, before they began */
 };
 
 static int64_t deadline_ms(const struct group *group)
@@ -134,18 +134,22 @@ static void take_exits(struct group *group)
 	}
 }
 
-/* A descriptor that becomes readable when a child ends; -1 if there is none. Made before the child is. */
+/* A descriptor that becomes readable when a child ends; -1 if there is none. Made before the child
+ * is. */
 static int watch_children(void)
 {
 	sigset_t ends;
 	sigemptyset(&ends);
 	sigaddset(&ends, SIGCHLD);
-	return sigprocmask(SIG_BLOCK, &ends, NULL) ? -1 : signalfd(-1, &ends, SFD_CLOEXEC | SFD_NONBLOCK);
+	return sigprocmask(SIG_BLOCK, &ends, NULL) ? -1
+											   : signalfd(-1, &ends, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
 static void guard(struct running *running)
 {
-	static const enum process_ending endings[] = { [WATCHDOG_MEMORY] = PROCESS_TOO_LARGE, [WATCHDOG_PROCESSES] = PROCESS_TOO_MANY };
+	static const enum process_ending endings[] = {
+		[WATCHDOG_MEMORY] = PROCESS_TOO_LARGE, [WATCHDOG_PROCESSES] = PROCESS_TOO_MANY
+	};
 	enum watchdog_finding finding = watchdog_look(&running->watchdog);
 	if (finding != WATCHDOG_NOTHING)
 		end(running, endings[finding]);
@@ -161,7 +165,8 @@ static uint64_t printed_bytes(const struct running *running)
 /* Until there is something to tell; -1: there is nothing. */
 static int64_t news_wait_ms(const struct running *running)
 {
-	if (!running->process->on_output || running->over || printed_bytes(running) == running->told_bytes)
+	if (!running->process->on_output || running->over
+		|| printed_bytes(running) == running->told_bytes)
 		return -1;
 	int64_t wait_ms = running->told_ms + process_tell_ms - clock_ms();
 	return wait_ms > 0 ? wait_ms : 0;
@@ -199,16 +204,19 @@ static int patience_ms(const struct group *group)
 enum { EXITED, INPUT, OTHER_INPUT, OUTPUT, FIRST_MEMBER, LIMIT = SPAWN_PIPES, PLACES_OF_MEMBER };
 
 /* What is looked at of one program. */
-static void list_places(const struct running *running, struct pollfd places[static PLACES_OF_MEMBER])
+static void list_places(
+	const struct running *running, struct pollfd places[static PLACES_OF_MEMBER])
 {
 	for (int i = 0; i < SPAWN_PIPES; i++)
 		places[i] = (struct pollfd){ running->child.pipes[i], POLLIN, 0 };
 	places[LIMIT] = (struct pollfd){ running->over ? -1 : running->watchdog.event, POLLPRI, 0 };
 }
 
-static void look_at_member(struct running *running, const struct pollfd places[static PLACES_OF_MEMBER])
+static void look_at_member(
+	struct running *running, const struct pollfd places[static PLACES_OF_MEMBER])
 {
-	if (!running->over && (watchdog_wait_ms(&running->watchdog) == 0 || places[LIMIT].revents & POLLPRI))
+	if (!running->over
+		&& (watchdog_wait_ms(&running->watchdog) == 0 || places[LIMIT].revents & POLLPRI))
 		guard(running);
 	for (enum spawn_pipe pipe = 0; pipe < SPAWN_PIPES; pipe++)
 		if (places[pipe].revents)
@@ -234,20 +242,24 @@ static void step(struct group *group)
 		return;
 	}
 	int count = poll(ready, FIRST_MEMBER + group->count * PLACES_OF_MEMBER, patience_ms(group));
-	/* The leader comes last: what it reports was caused by what others did, so their output is there by then. */
+	/* The leader comes last: what it reports was caused by what others did, so their output is
+	 * there by then. */
 	for (size_t i = group->count; i-- > 0;)
 		look_at_member(&group->members[i], ready + FIRST_MEMBER + i * PLACES_OF_MEMBER);
 	if (count <= 0)
 		return;
-	if ((ready[INPUT].revents || ready[OTHER_INPUT].revents || ready[OUTPUT].revents) && watch->look(watch->context)) {
+	if ((ready[INPUT].revents || ready[OTHER_INPUT].revents || ready[OUTPUT].revents)
+		&& watch->look(watch->context)) {
 		end(leader, PROCESS_STOPPED);
-		leader->result->ending = PROCESS_STOPPED; /* also where it had ended and another one was waited for */
+		leader->result->ending =
+			PROCESS_STOPPED; /* also where it had ended and another one was waited for */
 	}
 	if (ready[EXITED].revents)
 		take_exits(group);
 }
 
-/* How many processes the kernel has killed for want of memory, in a cgroup or for all of the machine. */
+/* How many processes the kernel has killed for want of memory, in a cgroup or for all of the
+ * machine. */
 static long long memory_kills(void)
 {
 	cleanup_file FILE *file = fopen("/proc/vmstat", "re");
@@ -259,7 +271,8 @@ static long long memory_kills(void)
 	return count;
 }
 
-/* A pipe that somebody unkillable still holds and fills must not keep us: what fits into one is enough. */
+/* A pipe that somebody unkillable still holds and fills must not keep us: what fits into one is
+ * enough. */
 static void drain(struct running *running)
 {
 	enum { most_pieces = 16 * 1024 * 1024 / piece_bytes };
@@ -268,8 +281,10 @@ static void drain(struct running *running)
 			;
 }
 
-/* Starts a program in its sandbox. What was opened is the caller's to close, also after an error. */
-static int begin(struct group *group, size_t index, const int *channels, size_t channel_count, struct error *error)
+/* Starts a program in its sandbox. What was opened is the caller's to close, also after an error.
+ */
+static int begin(struct group *group, size_t index, const int *channels, size_t channel_count,
+	struct error *error)
 {
 	struct running *running = &group->members[index];
 	const struct process *process = running->process;
@@ -278,14 +293,18 @@ static int begin(struct group *group, size_t index, const int *channels, size_t 
 		rc = spawn(process, &running->sandbox, channels, channel_count, &running->child, error);
 	running->sandbox.program = running->child.pid > 0 ? running->child.pid : 0;
 	group->programs[index] = running->result->program = running->sandbox.program;
-	watchdog_start(&running->watchdog, &running->sandbox, group->programs, group->count, !process->is_trusted);
+	watchdog_start(
+		&running->watchdog, &running->sandbox, group->programs, group->count, !process->is_trusted);
 	running->started_ms = running->told_ms = running->result->began_ms = clock_ms();
 	return rc;
 }
 
 /* ---- several ---- */
 
-struct channels { int to[spawn_most_channels], of[spawn_most_channels]; size_t count; };
+struct channels {
+	int to[spawn_most_channels], of[spawn_most_channels];
+	size_t count;
+};
 
 static void scope_channels(struct channels *channels)
 {
@@ -296,28 +315,32 @@ static void scope_channels(struct channels *channels)
 }
 #define cleanup_channels __attribute__((cleanup(scope_channels)))
 
-/* Between the first and each of the others. Both ends lie above the descriptors that programs start with. */
+/* Between the first and each of the others. Both ends lie above the descriptors that programs start
+ * with. */
 static int make_channels(struct channels *channels, size_t count, struct error *error)
 {
 	for (size_t i = 0; i < count; i++) {
 		int ends[2];
 		if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
-			return fail(error, ERROR_SYSTEM, "No channel between two programs could be made: %s.", strerror(errno));
+			return fail(error, ERROR_SYSTEM, "No channel between two programs could be made: %s.",
+				strerror(errno));
 		channels->to[i] = fcntl(ends[0], F_DUPFD_CLOEXEC, spawn_above);
 		channels->of[i] = fcntl(ends[1], F_DUPFD_CLOEXEC, spawn_above);
 		channels->count++;
 		close(ends[0]);
 		close(ends[1]);
 		if (channels->to[i] < 0 || channels->of[i] < 0)
-			return fail(error, ERROR_SYSTEM, "No channel between two programs could be made: %s.", strerror(errno));
+			return fail(error, ERROR_SYSTEM, "No channel between two programs could be made: %s.",
+				strerror(errno));
 	}
 	return 0;
 }
 
-/* What a program got of the channels nobody else holds afterwards, but for the ends that are held for some. */
+/* What a program got of the channels nobody else holds afterwards, but for the ends that are held
+ * for some. */
 static int begin_all(struct group *group, struct error *error)
 {
-	cleanup_channels struct channels channels = {0};
+	cleanup_channels struct channels channels = { 0 };
 	int rc = make_channels(&channels, group->count - 1, error);
 	if (!rc)
 		rc = begin(group, 0, channels.to, channels.count, error);
@@ -333,8 +356,8 @@ static int begin_all(struct group *group, struct error *error)
 static bool was_killed_for_memory(const struct running *running, long long kills_before)
 {
 	const struct process_result *result = running->result;
-	return result->ending == PROCESS_SIGNALLED && result->code == SIGKILL &&
-		(control_group_out_of_memory(&running->sandbox.group) || memory_kills() > kills_before);
+	return result->ending == PROCESS_SIGNALLED && result->code == SIGKILL
+		&& (control_group_out_of_memory(&running->sandbox.group) || memory_kills() > kills_before);
 }
 
 /* Whatever it has left behind in its sandbox holds its channel as well. */
@@ -370,27 +393,30 @@ static bool has_lost_all(const struct group *group)
 	return true;
 }
 
-/* A program closes its channel before it has ended, and one that holds a GPU needs a while to end. The others end as well, because the
- * first has. */
+/* A program closes its channel before it has ended, and one that holds a GPU needs a while to end.
+ * The others end as well, because the first has. */
 static void await_loss(struct group *group)
 {
 	enum { most_ms = 10 * 1000 };
 	const struct running *leader = &group->members[0];
-	if (leader->result->ending != PROCESS_EXITED || !leader->process->loss_code || leader->result->code != leader->process->loss_code)
+	if (leader->result->ending != PROCESS_EXITED || !leader->process->loss_code
+		|| leader->result->code != leader->process->loss_code)
 		return;
 	group->last_ms = clock_ms() + most_ms;
-	while (!has_lost_all(group) && leader->result->ending == PROCESS_EXITED && clock_ms() < deadline_ms(group))
+	while (!has_lost_all(group) && leader->result->ending == PROCESS_EXITED
+		&& clock_ms() < deadline_ms(group))
 		step(group);
 }
 
 static bool was_told_to_end(const struct running *running)
 {
 	int code = running->result->code;
-	return running->result->ending == PROCESS_SIGNALLED && (code == SIGTERM || code == SIGINT || code == SIGHUP);
+	return running->result->ending == PROCESS_SIGNALLED
+		&& (code == SIGTERM || code == SIGINT || code == SIGHUP);
 }
 
-/* Who takes a machine away tells all that runs there to end at once, as Slurm does; our own signal may be a moment behind the program's, for
- * which nobody is to blame then. */
+/* Who takes a machine away tells all that runs there to end at once, as Slurm does; our own signal
+ * may be a moment behind the program's, for which nobody is to blame then. */
 static void await_word(struct group *group)
 {
 	enum { most_ms = 300 };
@@ -420,15 +446,21 @@ static int finish(struct group *group, struct error *error)
 	return rc;
 }
 
-int process_run_all(const struct process *processes, struct process_result *results, size_t count, struct error *error)
+int process_run_all(const struct process *processes, struct process_result *results, size_t count,
+	struct error *error)
 {
 	struct group group = { .count = count, .last_ms = INT64_MAX, .kills = memory_kills() };
 	memset(results, 0, count * sizeof *results);
 	for (size_t i = 0; i < count; i++)
-		group.members[i] = (struct running){ .process = &processes[i], .result = &results[i], .sandbox = sandbox_none, .child = child_none, .held = -1 };
+		group.members[i] = (struct running){ .process = &processes[i],
+			.result = &results[i],
+			.sandbox = sandbox_none,
+			.child = child_none,
+			.held = -1 };
 	cleanup_fd int exits = group.exits = watch_children();
 	if (exits < 0)
-		return fail(error, ERROR_SYSTEM, "The kernel does not say when a process ends: %s.", strerror(errno));
+		return fail(error, ERROR_SYSTEM, "The kernel does not say when a process ends: %s.",
+			strerror(errno));
 	int rc = begin_all(&group, error);
 	while (!rc && !group.members[0].over) {
 		step(&group);

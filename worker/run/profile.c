@@ -13,18 +13,44 @@
 #define REPORT "profile.ncu-rep"
 enum { text_ms = 120 * 1000, most_words = 32 };
 
-/* All sections, of at most ten kernels inside the range that the harness opens around the submission's call. */
+/* All sections, of at most ten kernels inside the range that the harness opens around the
+ * submission's call. */
 static const char *const NCU_OPTIONS[] = {
-	"--set", "full", "--nvtx", "--nvtx-include", "custom_kernel/", "--import-source", "1", "-c", "10", "-f", "-o", "profile", "--",
+	"--set",
+	"full",
+	"--nvtx",
+	"--nvtx-include",
+	"custom_kernel/",
+	"--import-source",
+	"1",
+	"-c",
+	"10",
+	"-f",
+	"-o",
+	"profile",
+	"--",
 };
 
 /* Signs in what ncu prints, and what they mean. */
-static const struct { const char *sign, *sentence; bool is_final; } CAUSES[] = {
-	{ "ERR_NVGPUCTRPERM", "There is no report of ncu: this host lets only administrators read the performance counters of its GPUs "
-		"(ERR_NVGPUCTRPERM). Its operator can open them with the driver's option NVreg_RestrictProfilingToAdminUsers=0.", true },
-	{ "No kernels were profiled", "There is no report of ncu: it saw no kernel inside the NVTX range custom_kernel. Either the submission "
-		"launches none (a plain copy is none), or the task's harness does not open that range around its call.", true },
-	{ "ERR_NVGPUCTRRSRC", "There is no report of ncu: another program holds the performance counters of the GPU.", false },
+static const struct {
+	const char *sign, *sentence;
+	bool is_final;
+} CAUSES[] = {
+	{ "ERR_NVGPUCTRPERM",
+		"There is no report of ncu: this host lets only administrators read the performance "
+	    "counters of its GPUs "
+		"(ERR_NVGPUCTRPERM). Its operator can open them with the driver's option "
+	    "NVreg_RestrictProfilingToAdminUsers=0.",
+		true },
+	{ "No kernels were profiled",
+		"There is no report of ncu: it saw no kernel inside the NVTX range custom_kernel. Either "
+	    "the submission "
+		"launches none (a plain copy is none), or the task's harness does not open that range "
+	    "around its call.",
+		true },
+	{ "ERR_NVGPUCTRRSRC",
+		"There is no report of ncu: another program holds the performance counters of the GPU.",
+		false },
 };
 
 /* ---- what there is ---- */
@@ -37,7 +63,8 @@ static const char *find_in(struct arena *arena, const char *folder, size_t lengt
 
 static const char *find_ncu(struct arena *arena, const char *nvcc)
 {
-	const char *path = getenv("PATH") ? getenv("PATH") : "", *slash = strrchr(nvcc, '/'), *found = NULL;
+	const char *path = getenv("PATH") ? getenv("PATH") : "", *slash = strrchr(nvcc, '/'),
+			   *found = NULL;
 	while (!found && *path) {
 		size_t length = strcspn(path, ":");
 		found = find_in(arena, path, length);
@@ -52,17 +79,21 @@ struct profiler profiler_find(struct arena *arena, const struct job *job)
 {
 	struct profiler profiler = { .is_final = true };
 	if (job->device.is_cpu)
-		profiler.without = "There is no report of ncu: it profiles NVIDIA GPUs, and this ran on the CPU.";
+		profiler.without =
+			"There is no report of ncu: it profiles NVIDIA GPUs, and this ran on the CPU.";
 	else if (job->device.count > 1)
-		profiler.without = "There is no report of ncu: it is used for one GPU at a time, and this ran on several.";
+		profiler.without =
+			"There is no report of ncu: it is used for one GPU at a time, and this ran on several.";
 	else if (!(profiler.ncu = find_ncu(arena, job->nvcc)))
-		profiler.without = "There is no report of ncu: NVIDIA Nsight Compute is not installed on this worker.";
+		profiler.without =
+			"There is no report of ncu: NVIDIA Nsight Compute is not installed on this worker.";
 	else
 		profiler.is_final = false;
 	return profiler;
 }
 
-const char *const *profiler_command(struct arena *arena, const struct profiler *profiler, const char *const *command)
+const char *const *profiler_command(
+	struct arena *arena, const struct profiler *profiler, const char *const *command)
 {
 	const char **words = arena_array(arena, const char *, most_words);
 	size_t count = 0;
@@ -82,7 +113,8 @@ static const char *last_words(struct arena *arena, const char *text)
 	static const char sign[] = "==ERROR== ";
 	const char *found = strstr(text, sign);
 	if (found)
-		return arena_strndup(arena, found + sizeof sign - 1, strcspn(found + sizeof sign - 1, "\r\n"));
+		return arena_strndup(
+			arena, found + sizeof sign - 1, strcspn(found + sizeof sign - 1, "\r\n"));
 	size_t length = strlen(text);
 	while (length && strchr(" \t\r\n", text[length - 1]))
 		length--;
@@ -100,7 +132,7 @@ static void keep(struct profiler *profiler, const char *sentence, bool is_final)
 void profiler_explain(struct profiler *profiler, struct arena *arena, const struct process *process,
 	const struct process_result *result)
 {
-	cleanup_buffer struct buffer text = {0};
+	cleanup_buffer struct buffer text = { 0 };
 	capture_text(&result->errors, &text);
 	capture_text(&result->output, &text);
 	const char *said = buffer_string(&text);
@@ -112,11 +144,16 @@ void profiler_explain(struct profiler *profiler, struct arena *arena, const stru
 	}
 	const char *last = last_words(arena, said);
 	if (result->ending == PROCESS_TIMEOUT)
-		keep(profiler, arena_printf(arena, "There is no report of ncu: it did not end within %lld s.",
-			(long long)process->timeout_ms / 1000), false);
+		keep(profiler,
+			arena_printf(arena, "There is no report of ncu: it did not end within %lld s.",
+				(long long)process->timeout_ms / 1000),
+			false);
 	else
-		keep(profiler, arena_printf(arena, "There is no report of ncu, which ended with %s %d%s%.300s",
-			result->ending == PROCESS_EXITED ? "the exit code" : "the signal", result->code, *last ? ": " : ".", last), false);
+		keep(profiler,
+			arena_printf(arena, "There is no report of ncu, which ended with %s %d%s%.300s",
+				result->ending == PROCESS_EXITED ? "the exit code" : "the signal", result->code,
+				*last ? ": " : ".", last),
+			false);
 }
 
 /* ---- what it left ---- */
@@ -128,22 +165,31 @@ void profile_free(struct profile *profile)
 }
 
 /* The report as ncu prints it. */
-static void read_text(struct profile *profile, struct arena *arena, const struct profiler *profiler, const struct process *process)
+static void read_text(struct profile *profile, struct arena *arena, const struct profiler *profiler,
+	const struct process *process)
 {
 	/* A kernel takes some 16 KiB, and 64 KiB are kept of what a program prints. */
 	const char *words[] = { profiler->ncu, "--import", REPORT, "-c", "4", NULL };
 	struct process import = {
-		.arguments = words, .environment = process->environment, .host = process->host, .view = process->view,
-		.folder = process->folder, .inside = process->inside, .timeout_ms = text_ms, .watch = process->watch,
+		.arguments = words,
+		.environment = process->environment,
+		.host = process->host,
+		.view = process->view,
+		.folder = process->folder,
+		.inside = process->inside,
+		.timeout_ms = text_ms,
+		.watch = process->watch,
 	};
 	import.view.freeze = false; /* what lies there now is not all ours */
 	import.view.gpus = NULL;
 	struct process_result *result = arena_alloc(arena, sizeof *result);
-	if (process_run(&import, result, NULL) == 0 && result->ending == PROCESS_EXITED && result->code == 0)
+	if (process_run(&import, result, NULL) == 0 && result->ending == PROCESS_EXITED
+		&& result->code == 0)
 		capture_text(&result->output, &profile->text);
 }
 
-/* A link to a file of somebody else would get it published. Nobody is left who could exchange it meanwhile. */
+/* A link to a file of somebody else would get it published. Nobody is left who could exchange it
+ * meanwhile. */
 static int check_file(int folder, struct error *error)
 {
 	struct stat status;
@@ -154,25 +200,30 @@ static int check_file(int folder, struct error *error)
 	return 0;
 }
 
-bool profile_collect(struct profile *profile, struct profiler *profiler, struct arena *arena, const struct process *process)
+bool profile_collect(struct profile *profile, struct profiler *profiler, struct arena *arena,
+	const struct process *process)
 {
 	struct error error;
-	cleanup_arena struct arena *own = arena_new(); /* the file is large, and the arena lives as long as the job */
+	cleanup_arena struct arena *own =
+		arena_new(); /* the file is large, and the arena lives as long as the job */
 	const char *bytes;
 	size_t length;
 	int rc = check_file(process->folder, &error);
 	if (!rc)
-		rc = folder_read(process->folder, REPORT, profile_most_file_bytes, own, &bytes, &length, &error);
+		rc = folder_read(
+			process->folder, REPORT, profile_most_file_bytes, own, &bytes, &length, &error);
 	if (!rc)
 		rc = gzip_pack(bytes, length, &profile->file, &error);
 	if (!rc && profile->file.length > profile_most_packed_bytes)
-		rc = fail(&error, ERROR_LIMIT, "It has %zu bytes even when packed; at most %d are kept.", profile->file.length,
-			profile_most_packed_bytes);
+		rc = fail(&error, ERROR_LIMIT, "It has %zu bytes even when packed; at most %d are kept.",
+			profile->file.length, profile_most_packed_bytes);
 	if (rc) {
 		buffer_free(&profile->file);
 		if (rc == ERROR_NOT_FOUND) /* then what ncu has printed says why */
 			return false;
-		keep(profiler, arena_printf(arena, "There is no report of ncu that could be kept. %.300s", error.text), false);
+		keep(profiler,
+			arena_printf(arena, "There is no report of ncu that could be kept. %.300s", error.text),
+			false);
 		return false;
 	}
 	profile->file_size = length;
@@ -189,7 +240,9 @@ void profile_decode(struct profile *profile, const char *base64)
 		return;
 	for (char *at = usual; (at = strchr(at, '*'));)
 		*at = '/';
-	if (sodium_base642bin(bytes, length + 1, usual, length, "\n", &decoded, NULL, sodium_base64_VARIANT_ORIGINAL))
+	if (sodium_base642bin(
+			bytes, length + 1, usual, length, "\n", &decoded, NULL, sodium_base64_VARIANT_ORIGINAL))
 		return;
-	buffer_append(&profile->text, bytes, decoded < profile_most_text_bytes ? decoded : profile_most_text_bytes);
+	buffer_append(&profile->text, bytes,
+		decoded < profile_most_text_bytes ? decoded : profile_most_text_bytes);
 }

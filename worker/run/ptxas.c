@@ -10,7 +10,8 @@
 #include <string.h>
 
 /* ---- names ----
- * Itanium C++ ABI, 5.1 "External Names (a.k.a. Mangling)": as much of it as the names of kernels need. */
+ * Itanium C++ ABI, 5.1 "External Names (a.k.a. Mangling)": as much of it as the names of kernels
+ * need. */
 
 enum { deepest_template = 4 };
 
@@ -20,10 +21,25 @@ struct symbol {
 	int depth;
 };
 
-static const struct { char code; const char *name; } BUILTIN_TYPES[] = {
-	{ 'v', "void" }, { 'b', "bool" }, { 'c', "char" }, { 'a', "signed char" }, { 'h', "unsigned char" }, { 's', "short" },
-	{ 't', "unsigned short" }, { 'i', "int" }, { 'j', "unsigned" }, { 'l', "long" }, { 'm', "unsigned long" },
-	{ 'x', "long long" }, { 'y', "unsigned long long" }, { 'f', "float" }, { 'd', "double" },
+static const struct {
+	char code;
+	const char *name;
+} BUILTIN_TYPES[] = {
+	{ 'v', "void" },
+	{ 'b', "bool" },
+	{ 'c', "char" },
+	{ 'a', "signed char" },
+	{ 'h', "unsigned char" },
+	{ 's', "short" },
+	{ 't', "unsigned short" },
+	{ 'i', "int" },
+	{ 'j', "unsigned" },
+	{ 'l', "long" },
+	{ 'm', "unsigned long" },
+	{ 'x', "long long" },
+	{ 'y', "unsigned long long" },
+	{ 'f', "float" },
+	{ 'd', "double" },
 };
 
 static bool read_name(struct symbol *symbol);
@@ -83,7 +99,8 @@ static bool read_argument(struct symbol *symbol)
 	return false;
 }
 
-/* "If...E". From an argument that is not understood on, the rest is "..." and the name ends there. */
+/* "If...E". From an argument that is not understood on, the rest is "..." and the name ends there.
+ */
 static bool read_template(struct symbol *symbol)
 {
 	if (++symbol->depth > deepest_template)
@@ -105,7 +122,8 @@ static bool read_template(struct symbol *symbol)
 	return true;
 }
 
-/* An identifier with its template arguments, or several inside "N...E". False where it stops in the middle. */
+/* An identifier with its template arguments, or several inside "N...E". False where it stops in the
+ * middle. */
 static bool read_name(struct symbol *symbol)
 {
 	bool is_nested = *symbol->at == 'N';
@@ -121,29 +139,36 @@ static bool read_name(struct symbol *symbol)
 
 const char *ptxas_readable_name(struct arena *arena, const char *symbol)
 {
-	cleanup_buffer struct buffer name = {0}, printable = {0};
+	cleanup_buffer struct buffer name = { 0 }, printable = { 0 };
 	struct symbol reading = { .at = symbol + 2, .out = &name };
-	if (strncmp(symbol, "_Z", 2) != 0 || (!read_name(&reading) && !strstr(buffer_string(&name), "...>"))) {
+	if (strncmp(symbol, "_Z", 2) != 0
+		|| (!read_name(&reading) && !strstr(buffer_string(&name), "...>"))) {
 		buffer_clear(&name);
 		buffer_text(&name, symbol);
 	}
 	text_append_printable(&printable, buffer_string(&name));
 	if (printable.length <= ptxas_most_name_bytes)
 		return arena_strdup(arena, buffer_string(&printable));
-	return arena_printf(arena, "%.*s...", (int)text_utf8_prefix(printable.data, ptxas_most_name_bytes), printable.data);
+	return arena_printf(arena, "%.*s...",
+		(int)text_utf8_prefix(printable.data, ptxas_most_name_bytes), printable.data);
 }
 
 /* ---- lines ----
  *	ptxas info    : Compiling entry function '_Z6callerPf' for 'sm_90a'
  *	ptxas info    : Function properties for _Z6callerPf
  *	    128 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
- *	ptxas info    : Used 30 registers, used 0 barriers, 128 bytes cumulative stack size, 1024 bytes smem
- *	ptxas info    : Function properties for _Z6calleef
- * Functions that a kernel calls come after it and are not its own: their properties are passed over. */
+ *	ptxas info    : Used 30 registers, used 0 barriers, 128 bytes cumulative stack size, 1024 bytes
+ *smem ptxas info    : Function properties for _Z6calleef Functions that a kernel calls come after
+ *it and are not its own: their properties are passed over. */
 
-static const struct { const char *words, *key; } FIGURES[] = {
-	{ "registers", "registers" }, { "bytes smem", "shared_bytes" }, { "bytes stack frame", "stack_bytes" },
-	{ "bytes spill stores", "spill_store_bytes" }, { "bytes spill loads", "spill_load_bytes" },
+static const struct {
+	const char *words, *key;
+} FIGURES[] = {
+	{ "registers", "registers" },
+	{ "bytes smem", "shared_bytes" },
+	{ "bytes stack frame", "stack_bytes" },
+	{ "bytes spill stores", "spill_store_bytes" },
+	{ "bytes spill loads", "spill_load_bytes" },
 };
 
 /* "Used 30 registers", "128 bytes stack frame" into the kernel. */
@@ -156,7 +181,8 @@ static void take_figure(json_t *kernel, const char *part, size_t length)
 	unsigned long number = strtoul(part + digit, &words, 10);
 	size_t rest = length - (size_t)(words - part);
 	for (size_t i = 0; i < COUNT(FIGURES); i++)
-		if (number < 1UL << 30 && rest == strlen(FIGURES[i].words) + 1 && strncmp(words + 1, FIGURES[i].words, rest - 1) == 0)
+		if (number < 1UL << 30 && rest == strlen(FIGURES[i].words) + 1
+			&& strncmp(words + 1, FIGURES[i].words, rest - 1) == 0)
 			json_object_set_new(kernel, FIGURES[i].key, json_integer((json_int_t)number));
 }
 
@@ -170,25 +196,30 @@ static void take_figures(json_t *kernel, const char *line, size_t length)
 	}
 }
 
-/* What stands behind `before` in the line up to `end`, in the arena; NULL if it does not begin so. */
-static const char *name_behind(struct arena *arena, const char *line, size_t length, const char *before, char end)
+/* What stands behind `before` in the line up to `end`, in the arena; NULL if it does not begin so.
+ */
+static const char *name_behind(
+	struct arena *arena, const char *line, size_t length, const char *before, char end)
 {
 	size_t start = strlen(before);
 	if (length <= start || strncmp(line, before, start) != 0)
 		return NULL;
 	const char *found = memchr(line + start, end, length - start);
-	return arena_strndup(arena, line + start, found ? (size_t)(found - line) - start : length - start);
+	return arena_strndup(
+		arena, line + start, found ? (size_t)(found - line) - start : length - start);
 }
 
 struct reading {
 	struct arena *arena;
-	json_t *kernels, *kernel;  /* the one that lines are about; NULL: none */
+	json_t *kernels, *kernel; /* the one that lines are about; NULL: none */
 	const char *symbols[ptxas_most_kernels];
-	const char *symbol;        /* of `kernel` */
-	bool is_own;               /* the properties that follow are the kernel's, not those of a function that it calls */
+	const char *symbol; /* of `kernel` */
+	bool is_own; /* the properties that follow are the kernel's, not those of a function that it
+	                calls */
 };
 
-/* From here on lines are about this kernel: the entry that it has, or a new one if there is room. */
+/* From here on lines are about this kernel: the entry that it has, or a new one if there is room.
+ */
 static void open_kernel(struct reading *reading, const char *symbol)
 {
 	size_t count = json_array_size(reading->kernels), i = 0;
@@ -196,7 +227,8 @@ static void open_kernel(struct reading *reading, const char *symbol)
 		i++;
 	if (i == count && count < ptxas_most_kernels) {
 		reading->symbols[i] = symbol;
-		json_array_append_new(reading->kernels, json_pack("{s:s}", "name", ptxas_readable_name(reading->arena, symbol)));
+		json_array_append_new(reading->kernels,
+			json_pack("{s:s}", "name", ptxas_readable_name(reading->arena, symbol)));
 	}
 	reading->symbol = symbol;
 	reading->kernel = json_array_get(reading->kernels, i);
@@ -205,7 +237,8 @@ static void open_kernel(struct reading *reading, const char *symbol)
 
 static void read_line(struct reading *reading, const char *line, size_t length)
 {
-	static const char info[] = "ptxas info    : ", entry[] = "Compiling entry function '", properties[] = "Function properties for ";
+	static const char info[] = "ptxas info    : ", entry[] = "Compiling entry function '",
+					  properties[] = "Function properties for ";
 	if (length < sizeof info - 1 || strncmp(line, info, sizeof info - 1) != 0) {
 		if (reading->kernel && reading->is_own && length && line[0] == ' ')
 			take_figures(reading->kernel, line, length);
@@ -213,7 +246,8 @@ static void read_line(struct reading *reading, const char *line, size_t length)
 	}
 	line += sizeof info - 1;
 	length -= sizeof info - 1;
-	const char *symbol = name_behind(reading->arena, line, length, entry, '\''), *of = name_behind(reading->arena, line, length, properties, '\n');
+	const char *symbol = name_behind(reading->arena, line, length, entry, '\''),
+			   *of = name_behind(reading->arena, line, length, properties, '\n');
 	if (symbol) {
 		open_kernel(reading, symbol);
 	} else if (of) {

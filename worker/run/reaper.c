@@ -19,15 +19,21 @@ enum { patience_ms = 10 * 1000, most_freezing_rounds = 20 };
 
 struct relative {
 	pid_t pid, parent;
-	char state;      /* R, S, D, T, Z ... of proc(5) */
+	char state; /* R, S, D, T, Z ... of proc(5) */
 	bool descendant;
-	pid_t program;   /* among several: the one that it descends from, or is; 0: none */
+	pid_t program; /* among several: the one that it descends from, or is; 0: none */
 };
 
 static pid_t spared;
 
-void reaper_spare(pid_t pid) { spared = pid; }
-bool reaper_is_spared(pid_t pid) { return pid && spared == pid; }
+void reaper_spare(pid_t pid)
+{
+	spared = pid;
+}
+bool reaper_is_spared(pid_t pid)
+{
+	return pid && spared == pid;
+}
 
 void reaper_note(pid_t pid)
 {
@@ -37,8 +43,11 @@ void reaper_note(pid_t pid)
 
 int reaper_open(struct error *error)
 {
-	return prctl(PR_SET_CHILD_SUBREAPER, 1) ? fail(error, ERROR_SYSTEM, "The kernel does not let podium-run take over "
-		"processes that its children leave behind: %s.", strerror(errno)) : 0;
+	return prctl(PR_SET_CHILD_SUBREAPER, 1) ? fail(error, ERROR_SYSTEM,
+			   "The kernel does not let podium-run take over "
+			   "processes that its children leave behind: %s.",
+			   strerror(errno))
+											: 0;
 }
 
 static bool read_relative(int proc, const char *name, struct relative *relative)
@@ -50,7 +59,8 @@ static bool read_relative(int proc, const char *name, struct relative *relative)
 	if (length <= 0)
 		return false;
 	text[length] = '\0';
-	/* The name in brackets is the program's own choice and may hold brackets and spaces: the last one counts. */
+	/* The name in brackets is the program's own choice and may hold brackets and spaces: the last
+	 * one counts. */
 	const char *behind = strrchr(text, ')');
 	*relative = (struct relative){ .pid = (pid_t)atoi(name) };
 	return behind && sscanf(behind, ") %c %d", &relative->state, &relative->parent) == 2;
@@ -62,7 +72,8 @@ static size_t read_all(struct buffer *list)
 	DIR *stream = opendir("/proc");
 	for (struct dirent *entry; stream && (entry = readdir(stream));) {
 		struct relative relative;
-		if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9' && read_relative(dirfd(stream), entry->d_name, &relative))
+		if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9'
+			&& read_relative(dirfd(stream), entry->d_name, &relative))
 			buffer_append(list, &relative, sizeof relative);
 	}
 	if (stream)
@@ -79,7 +90,8 @@ static const struct relative *find_marked(const struct relative *all, size_t cou
 	return NULL;
 }
 
-static pid_t program_of(const struct relative *relative, const struct relative *parent, const struct reaper_kin *kin)
+static pid_t program_of(
+	const struct relative *relative, const struct relative *parent, const struct reaper_kin *kin)
 {
 	for (size_t i = 0; kin && i < kin->count; i++)
 		if (kin->programs[i] == relative->pid)
@@ -93,7 +105,8 @@ static void mark_descendants(struct relative *all, size_t count, const struct re
 	for (bool more = true; more;) {
 		more = false;
 		for (size_t i = 0; i < count; i++) {
-			const struct relative *parent = all[i].parent == self ? NULL : find_marked(all, count, all[i].parent);
+			const struct relative *parent =
+				all[i].parent == self ? NULL : find_marked(all, count, all[i].parent);
 			if (all[i].descendant || all[i].pid == spared || (all[i].parent != self && !parent))
 				continue;
 			all[i].program = program_of(&all[i], parent, kin);
@@ -104,12 +117,13 @@ static void mark_descendants(struct relative *all, size_t count, const struct re
 
 static bool is_meant(const struct relative *relative, const struct reaper_kin *kin)
 {
-	return relative->descendant && (!kin || (relative->program ? relative->program == kin->own : kin->with_orphans));
+	return relative->descendant
+		&& (!kin || (relative->program ? relative->program == kin->own : kin->with_orphans));
 }
 
 size_t reaper_descendants(const struct reaper_kin *kin, pid_t *list, size_t most)
 {
-	cleanup_buffer struct buffer found = {0};
+	cleanup_buffer struct buffer found = { 0 };
 	size_t count = read_all(&found), have = 0;
 	struct relative *all = (struct relative *)(void *)found.data;
 	mark_descendants(all, count, kin);
@@ -122,7 +136,7 @@ size_t reaper_descendants(const struct reaper_kin *kin, pid_t *list, size_t most
 /* Sends `number` to all descendants. Returns how many of them were still able to run. */
 static size_t signal_descendants(int number)
 {
-	cleanup_buffer struct buffer list = {0};
+	cleanup_buffer struct buffer list = { 0 };
 	size_t count = read_all(&list), running = 0;
 	struct relative *all = (struct relative *)(void *)list.data;
 	mark_descendants(all, count, NULL);
@@ -167,5 +181,6 @@ int reaper_end_all(struct error *error)
 		if (!reap())
 			return 0;
 	}
-	return fail(error, ERROR_SYSTEM, "A process of the job could not be ended; the device may hang.");
+	return fail(
+		error, ERROR_SYSTEM, "A process of the job could not be ended; the device may hang.");
 }

@@ -10,12 +10,15 @@
 #include <stdio.h>
 #include <string.h>
 
-static const struct { const char *prefix, *count_key, *noun; } FAMILIES[] = {
+static const struct {
+	const char *prefix, *count_key, *noun;
+} FAMILIES[] = {
 	[RESULT_TESTS] = { "test.", "test-count", "test" },
 	[RESULT_BENCHMARKS] = { "benchmark.", "benchmark-count", "benchmark" },
 };
 
-static bool violation(struct results *results, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static bool violation(struct results *results, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
 static bool violation(struct results *results, const char *format, ...)
 {
 	if (results->verdict != VERDICT_NONE)
@@ -39,7 +42,8 @@ static bool is_status(const char *value)
 static bool read_number(const char *value, double *number)
 {
 	char *end;
-	if (!strchr("0123456789.", value[0]) || value[0] == '\0' || strspn(value, "0123456789.eE+-") != strlen(value))
+	if (!strchr("0123456789.", value[0]) || value[0] == '\0'
+		|| strspn(value, "0123456789.eE+-") != strlen(value))
 		return false;
 	*number = strtod(value, &end);
 	return *end == '\0' && isfinite(*number);
@@ -48,7 +52,8 @@ static bool read_number(const char *value, double *number)
 static bool is_count(const char *value)
 {
 	double number;
-	return strspn(value, "0123456789") == strlen(value) && read_number(value, &number) && number <= 1e9;
+	return strspn(value, "0123456789") == strlen(value) && read_number(value, &number)
+		&& number <= 1e9;
 }
 
 static bool is_positive_count(const char *value)
@@ -74,8 +79,9 @@ static bool is_samples(const char *value)
 	enum { most_bytes = result_most_samples * sizeof(float) };
 	float samples[result_most_samples];
 	size_t length;
-	if (sodium_base642bin((unsigned char *)samples, most_bytes, value, strlen(value), NULL, &length, NULL, sodium_base64_VARIANT_ORIGINAL) ||
-		!length || length % sizeof(float))
+	if (sodium_base642bin((unsigned char *)samples, most_bytes, value, strlen(value), NULL, &length,
+			NULL, sodium_base64_VARIANT_ORIGINAL)
+		|| !length || length % sizeof(float))
 		return false;
 	for (size_t i = 0; i < length / sizeof(float); i++)
 		if (!isfinite(samples[i]) || samples[i] < 0)
@@ -88,27 +94,31 @@ static bool is_device(const char *value)
 {
 	enum { most_bytes = 2000 };
 	const char *key;
-	json_t *device = strlen(value) <= most_bytes ? json_loads(value, JSON_REJECT_DUPLICATES, NULL) : NULL, *figures, *one;
+	json_t *device =
+			   strlen(value) <= most_bytes ? json_loads(value, JSON_REJECT_DUPLICATES, NULL) : NULL,
+		   *figures, *one;
 	bool good = json_is_object(device);
-	json_object_foreach(device, key, figures) {
+	json_object_foreach(device, key, figures)
+	{
 		size_t i;
 		bool is_words = strcmp(key, "slowed_by") == 0;
 		good &= json_is_array(figures) && (is_words || json_array_size(figures) == 2);
-		json_array_foreach(figures, i, one)
-			good &= is_words ? json_is_string(one) : json_is_number(one);
+		json_array_foreach(figures, i, one) good &=
+			is_words ? json_is_string(one) : json_is_number(one);
 	}
 	json_decref(device);
 	return good;
 }
 
-static const char TIME[] = "a finite number above 0", SPREAD[] = "a finite number, 0 or above", COUNTED[] = "a whole number above 0";
+static const char TIME[] = "a finite number above 0", SPREAD[] = "a finite number, 0 or above",
+				  COUNTED[] = "a whole number above 0";
 
 static const struct value_rule {
 	const char *name;
 	bool (*accepts)(const char *value); /* NULL: any text */
 	const char *wanted;
-	bool is_long;    /* may go on over several lines */
-	bool of_judge;   /* no harness's word */
+	bool is_long;  /* may go on over several lines */
+	bool of_judge; /* no harness's word */
 } VALUES[] = {
 	[RESULT_SPEC] = { .name = "spec" },
 	[RESULT_STATUS] = { "status", is_status, "pass or fail", false, false },
@@ -155,7 +165,8 @@ bool results_passed(const struct results *results, const struct result_case *one
 	if (results->family == RESULT_TESTS)
 		return one->values[RESULT_STATUS] && !results_failed(one);
 	if (results->untimed && !results_failed(one)) {
-		/* Some harnesses say no more of a case that they have profiled than that the check passed. */
+		/* Some harnesses say no more of a case that they have profiled than that the check passed.
+		 */
 		bool checked = results->check && strcmp(results->check, "pass") == 0;
 		return checked || one->values[RESULT_STATUS] || one->values[RESULT_REPORT];
 	}
@@ -182,7 +193,8 @@ static void append_text(struct results *results, const char *text)
 			plain = text_utf8_prefix(text, room);
 		buffer_append(&results->text, text, plain);
 		text += plain;
-		if (plain >= room || !*text || results->text.length >= result_most_text_bytes || *text != '\\')
+		if (plain >= room || !*text || results->text.length >= result_most_text_bytes
+			|| *text != '\\')
 			break;
 		bool line_end = text[1] == 'n';
 		buffer_byte(&results->text, line_end ? '\n' : '\\');
@@ -197,12 +209,14 @@ static void open_text(struct results *results, const char **place, const char *t
 	append_text(results, text);
 }
 
-/* Stores `value` at `place`. Twice the same is harmless; two that differ are not what one harness says. */
-static bool store(struct results *results, const char **place, const char *key, const char *value, bool is_long)
+/* Stores `value` at `place`. Twice the same is harmless; two that differ are not what one harness
+ * says. */
+static bool store(
+	struct results *results, const char **place, const char *key, const char *value, bool is_long)
 {
 	if (*place)
-		return strcmp(*place, value) == 0 ||
-			violation(results, "The key \"%.80s\" was sent twice with different values.", key);
+		return strcmp(*place, value) == 0
+			|| violation(results, "The key \"%.80s\" was sent twice with different values.", key);
 	if (is_long)
 		open_text(results, place, value);
 	else
@@ -218,17 +232,19 @@ static const struct value_rule *find_rule(const char *name, size_t *index)
 	return NULL;
 }
 
-static bool store_in_case(struct results *results, struct result_case *one, const char *spec, const char *key,
-	const char *name, const char *value)
+static bool store_in_case(struct results *results, struct result_case *one, const char *spec,
+	const char *key, const char *name, const char *value)
 {
 	size_t index;
 	const struct value_rule *rule = find_rule(name, &index);
 	if (!rule || (rule->of_judge && !results->is_judge))
 		return true;
 	if (rule->accepts && !rule->accepts(value))
-		return violation(results, "The value of \"%.80s\" is \"%.80s\"; it must be %s.", key, value, rule->wanted);
+		return violation(results, "The value of \"%.80s\" is \"%.80s\"; it must be %s.", key, value,
+			rule->wanted);
 	if (index == RESULT_SPEC && spec && strcmp(spec, value) != 0)
-		return violation(results, "The case line of \"%.80s\" is not the one that the harness was given.", key);
+		return violation(
+			results, "The case line of \"%.80s\" is not the one that the harness was given.", key);
 	bool had = results_passed(results, one) || results_failed(one);
 	if (!store(results, &one->values[index], key, value, rule->is_long))
 		return false;
@@ -237,7 +253,8 @@ static bool store_in_case(struct results *results, struct result_case *one, cons
 	return true;
 }
 
-/* The oldest harnesses time only the last case in a ranked run, whatever they were given, and call it their only one. */
+/* The oldest harnesses time only the last case in a ranked run, whatever they were given, and call
+ * it their only one. */
 static void keep_last(struct results *results)
 {
 	results->specs += results->count - 1;
@@ -248,14 +265,16 @@ static void keep_last(struct results *results)
 static bool take_count(struct results *results, size_t family, const char *key, const char *value)
 {
 	bool own = family == results->family;
-	if (own && family == RESULT_BENCHMARKS && results->count > 1 && !results->counts[family] && !results->finished &&
-		strcmp(value, "1") == 0)
+	if (own && family == RESULT_BENCHMARKS && results->count > 1 && !results->counts[family]
+		&& !results->finished && strcmp(value, "1") == 0)
 		keep_last(results);
 	char wanted[24];
 	snprintf(wanted, sizeof wanted, "%zu", own ? results->count : (size_t)1);
 	if (strcmp(value, wanted) != 0)
-		return violation(results, "\"%s\" is \"%.40s\", but %s.", key, value, own ? "the harness was given another "
-			"number of cases" : "this stage has none of these");
+		return violation(results, "\"%s\" is \"%.40s\", but %s.", key, value,
+			own ? "the harness was given another "
+				  "number of cases"
+				: "this stage has none of these");
 	return store(results, &results->counts[family], key, value, false);
 }
 
@@ -266,7 +285,8 @@ static const char *split_index(const char *rest, size_t *index)
 	if (!digits || digits > 6 || rest[digits] != '.' || !rest[digits + 1])
 		return NULL;
 	const char *name = rest + digits + 1;
-	if (strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") != strlen(name))
+	if (strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")
+		!= strlen(name))
 		return NULL;
 	*index = 0;
 	for (size_t i = 0; i < digits; i++)
@@ -274,14 +294,16 @@ static const char *split_index(const char *rest, size_t *index)
 	return name;
 }
 
-static bool take_case(struct results *results, size_t family, const char *key, size_t index, const char *name,
-	const char *value)
+static bool take_case(struct results *results, size_t family, const char *key, size_t index,
+	const char *name, const char *value)
 {
 	bool own = family == results->family;
 	if (index >= (own ? results->count : 1))
-		return violation(results, "The key \"%.80s\" names a case that the harness was not given.", key);
+		return violation(
+			results, "The key \"%.80s\" names a case that the harness was not given.", key);
 	if (own)
-		return store_in_case(results, &results->cases[index], results->specs[index], key, name, value);
+		return store_in_case(
+			results, &results->cases[index], results->specs[index], key, name, value);
 	if (family != RESULT_TESTS || (strcmp(name, "status") == 0 && strcmp(value, "fail") != 0))
 		return violation(results, "The key \"%.80s\" does not belong to this stage.", key);
 	return store_in_case(results, &results->other, NULL, key, name, value);
@@ -290,7 +312,8 @@ static bool take_case(struct results *results, size_t family, const char *key, s
 static bool take_check(struct results *results, const char *key, const char *value)
 {
 	if (!is_status(value))
-		return violation(results, "The value of \"check\" is \"%.80s\"; it must be pass or fail.", value);
+		return violation(
+			results, "The value of \"check\" is \"%.80s\"; it must be pass or fail.", value);
 	return store(results, &results->check, key, value, false);
 }
 
@@ -299,14 +322,16 @@ static bool take_nonce(struct results *results, const char *key, const char *val
 	enum { most_digits = 64 };
 	size_t length = strlen(value);
 	if (!length || length > most_digits || strspn(value, "0123456789abcdef") != length)
-		return violation(results, "The value of \"nonce\" is \"%.80s\"; it must be hexadecimal digits.", value);
+		return violation(
+			results, "The value of \"nonce\" is \"%.80s\"; it must be hexadecimal digits.", value);
 	return store(results, &results->nonce, key, value, false);
 }
 
 /* What a line is. `name` is set for a line about a case. */
 enum line_kind { LINE_COUNT, LINE_CASE, LINE_CHECK, LINE_ERROR, LINE_NONCE, LINE_UNKNOWN };
 
-static enum line_kind classify(const struct results *results, const char *key, size_t *family, size_t *index, const char **name)
+static enum line_kind classify(const struct results *results, const char *key, size_t *family,
+	size_t *index, const char **name)
 {
 	if (strcmp(key, "check") == 0)
 		return LINE_CHECK;
@@ -318,7 +343,8 @@ static enum line_kind classify(const struct results *results, const char *key, s
 		size_t length = strlen(FAMILIES[*family].prefix);
 		if (strcmp(key, FAMILIES[*family].count_key) == 0)
 			return LINE_COUNT;
-		if (strncmp(key, FAMILIES[*family].prefix, length) == 0 && (*name = split_index(key + length, index)))
+		if (strncmp(key, FAMILIES[*family].prefix, length) == 0
+			&& (*name = split_index(key + length, index)))
 			return LINE_CASE;
 	}
 	return LINE_UNKNOWN;
@@ -338,10 +364,12 @@ static bool take_pair(struct results *results, const char *key, const char *valu
 	case LINE_NONCE: return take_nonce(results, key, value);
 	case LINE_UNKNOWN: break;
 	}
-	return violation(results, "The result pipe carries \"%.120s\", which is no line of a harness.", key);
+	return violation(
+		results, "The result pipe carries \"%.120s\", which is no line of a harness.", key);
 }
 
-/* Whether a line with this key ends an open text. Compilers begin lines with "error:" too: only the first is ours. */
+/* Whether a line with this key ends an open text. Compilers begin lines with "error:" too: only the
+ * first is ours. */
 static bool ends_text(const struct results *results, const char *key)
 {
 	size_t family, index;
@@ -364,7 +392,7 @@ static char *trim(char *text)
 /* One line, without its end. Blank lines are the habit of some harnesses. */
 static bool take_line(struct results *results, const char *bytes, size_t length)
 {
-	cleanup_buffer struct buffer line = {0}, copy = {0};
+	cleanup_buffer struct buffer line = { 0 }, copy = { 0 };
 	text_append_valid(&line, bytes, length);
 	if (!line.data || strspn(line.data, " \t\r\v\f") == line.length)
 		return true;
@@ -384,7 +412,8 @@ static bool take_line(struct results *results, const char *bytes, size_t length)
 static bool flood(struct results *results, const char *what, size_t most)
 {
 	results->verdict = VERDICT_OUTPUT_LIMIT;
-	snprintf(results->reason, sizeof results->reason, "%s on the result pipe went over %zu MiB.", what, most >> 20);
+	snprintf(results->reason, sizeof results->reason, "%s on the result pipe went over %zu MiB.",
+		what, most >> 20);
 	return false;
 }
 
@@ -431,13 +460,15 @@ bool results_complete(struct results *results)
 {
 	const char *noun = FAMILIES[results->family].noun;
 	if (!results->counts[results->family])
-		return violation(results, "The result says \"check: pass\" without \"%s\".", FAMILIES[results->family].count_key);
+		return violation(results, "The result says \"check: pass\" without \"%s\".",
+			FAMILIES[results->family].count_key);
 	if (results_failed(&results->other))
 		return violation(results, "The result says \"check: pass\" although a test failed.");
 	for (size_t i = 0; i < results->count; i++)
 		if (!results_passed(results, &results->cases[i]))
-			return violation(results, "The result says \"check: pass\" although %s %zu of %zu %s.", noun, i + 1,
-				results->count, results_failed(&results->cases[i]) ? "failed" : "is missing");
+			return violation(results, "The result says \"check: pass\" although %s %zu of %zu %s.",
+				noun, i + 1, results->count,
+				results_failed(&results->cases[i]) ? "failed" : "is missing");
 	return true;
 }
 
@@ -445,11 +476,15 @@ bool results_plausible(struct results *results, int64_t wall_ms)
 {
 	double claimed_ns = 0, most_ns = ((double)wall_ms * 1.05 + 100) * 1e6;
 	for (size_t i = 0; i < results->count; i++) {
-		double time = results_number(&results->cases[i], RESULT_MEAN) * results_number(&results->cases[i], RESULT_RUNS);
+		double time = results_number(&results->cases[i], RESULT_MEAN)
+			* results_number(&results->cases[i], RESULT_RUNS);
 		claimed_ns += isnan(time) ? 0 : time;
 	}
-	return claimed_ns <= most_ns || violation(results, "The times add up to %.3g s of measured runs, but the stage took "
-		"%.3g s.", claimed_ns / 1e9, (double)wall_ms / 1e3);
+	return claimed_ns <= most_ns
+		|| violation(results,
+			"The times add up to %.3g s of measured runs, but the stage took "
+			"%.3g s.",
+			claimed_ns / 1e9, (double)wall_ms / 1e3);
 }
 
 void results_open(struct results *results, struct arena *arena, enum result_family family,

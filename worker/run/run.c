@@ -24,9 +24,12 @@ static int choose_engine(struct run *run, struct error *error)
 {
 	const struct job *job = run->job;
 	run->engine = engine_choose(job, &run->engine_reason);
-	if (run->engine == ENGINE_ISOLATED || (job->mode != JOB_COMPARE && (job->task->engine != ENGINE_ISOLATED || !run->engine_reason)))
+	if (run->engine == ENGINE_ISOLATED
+		|| (job->mode != JOB_COMPARE
+			&& (job->task->engine != ENGINE_ISOLATED || !run->engine_reason)))
 		return 0;
-	return fail(error, ERROR_INPUT, "The job needs the isolated engine, which cannot run the task. %s",
+	return fail(error, ERROR_INPUT,
+		"The job needs the isolated engine, which cannot run the task. %s",
 		run->engine_reason ? run->engine_reason : "The task asks for the custom engine.");
 }
 
@@ -38,8 +41,9 @@ static void close_workspaces(struct run *run)
 }
 
 /* Everything between the job's message and its verdict. */
-static int perform(struct run *run, const json_t *message, struct job *job, int base, const struct sandbox_host *host,
-	struct machine *machine, struct judgement *judgement, struct error *error)
+static int perform(struct run *run, const json_t *message, struct job *job, int base,
+	const struct sandbox_host *host, struct machine *machine, struct judgement *judgement,
+	struct error *error)
 {
 	int rc = job_from_json(run->arena, message, job, error);
 	if (rc)
@@ -58,19 +62,28 @@ static int perform(struct run *run, const json_t *message, struct job *job, int 
 	return rc;
 }
 
-bool run_job(const json_t *message, int base, const struct sandbox_host *host, struct machine *machine, struct zygote *zygote,
-	struct inbox *inbox, struct events *events)
+bool run_job(const json_t *message, int base, const struct sandbox_host *host,
+	struct machine *machine, struct zygote *zygote, struct inbox *inbox, struct events *events)
 {
 	cleanup_arena struct arena *arena = arena_new();
 	struct error error;
 	struct job job;
-	struct judgement judgement = {0};
+	struct judgement judgement = { 0 };
 	struct run run = {
-		.job = &job, .arena = arena, .events = events, .inbox = inbox, .workspace = { .lock = -1 }, .zygote = zygote,
+		.job = &job,
+		.arena = arena,
+		.events = events,
+		.inbox = inbox,
+		.workspace = { .lock = -1 },
+		.zygote = zygote,
 		.gauge = &machine->gauge,
-		.score_ns = NAN, .score_err_ns = NAN, .ratio = { NAN, NAN, NAN, NAN },
+		.score_ns = NAN,
+		.score_err_ns = NAN,
+		.ratio = { NAN, NAN, NAN, NAN },
 	};
-	*events = (struct events){ .descriptor = events->descriptor, .job = job_id(message), .lost = events->lost };
+	*events = (struct events){
+		.descriptor = events->descriptor, .job = job_id(message), .lost = events->lost
+	};
 	log_about_number(LOG_JOB, job_id(message));
 	if (perform(&run, message, &job, base, host, machine, &judgement, &error)) {
 		judgement.verdict = VERDICT_INTERNAL_ERROR;
@@ -78,13 +91,21 @@ bool run_job(const json_t *message, int base, const struct sandbox_host *host, s
 		buffer_text(&judgement.message, error.text);
 	}
 	bool clean = reaper_end_all(&error) == 0;
-	event_verdict(events, &(struct verdict_event){
-		.verdict = judgement.verdict, .engine = task_engine_name(run.engine), .engine_reason = run.engine_reason,
-		.score_ns = run.score_ns, .score_err_ns = run.score_err_ns,
-		.ratio = run.ratio.ratio, .ratio_low = run.ratio.low, .ratio_high = run.ratio.high,
-		.machine_failed = judgement.machine_failed, .zygotes = zygote_count(),
-		.reason = judgement.verdict == VERDICT_PASSED ? verdict_advice(VERDICT_PASSED) : buffer_string(&judgement.message),
-	});
+	event_verdict(events,
+		&(struct verdict_event){
+			.verdict = judgement.verdict,
+			.engine = task_engine_name(run.engine),
+			.engine_reason = run.engine_reason,
+			.score_ns = run.score_ns,
+			.score_err_ns = run.score_err_ns,
+			.ratio = run.ratio.ratio,
+			.ratio_low = run.ratio.low,
+			.ratio_high = run.ratio.high,
+			.machine_failed = judgement.machine_failed,
+			.zygotes = zygote_count(),
+			.reason = judgement.verdict == VERDICT_PASSED ? verdict_advice(VERDICT_PASSED)
+														  : buffer_string(&judgement.message),
+		});
 	buffer_free(&judgement.message);
 	if (!clean)
 		log_error("%s podium-run ends, so that a new one starts on a clean machine.", error.text);

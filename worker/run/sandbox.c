@@ -25,19 +25,33 @@ enum { STORES_SENT = STORE_JOB, REPORTED = SANDBOX_PLACES + 1 + STORES_SENT, end
 static const int64_t largest_disk_bytes = INT64_C(4) << 30, default_processes = 2048;
 
 const struct sandbox sandbox_none = {
-	.places = { -1, -1, -1, -1, -1, -1, -1 }, .group = { -1, -1, -1, -1, "" }, .proc = -1, .stores = { -1, -1, -1 },
+	.places = { -1, -1, -1, -1, -1, -1, -1 },
+	.group = { -1, -1, -1, -1, "" },
+	.proc = -1,
+	.stores = { -1, -1, -1 },
 };
 
-/* Limits for everything that runs. CUDA reserves more addresses than there is memory, so there is none on those; it is
- * the stage that says so. */
-static const struct { int what; uint64_t most; } LIMITS[] = {
-	{ RLIMIT_CORE, 0 }, { RLIMIT_NOFILE, 4096 }, { RLIMIT_FSIZE, UINT64_C(1) << 30 },
+/* Limits for everything that runs. CUDA reserves more addresses than there is memory, so there is
+ * none on those; it is the stage that says so. */
+static const struct {
+	int what;
+	uint64_t most;
+} LIMITS[] = {
+	{ RLIMIT_CORE, 0 },
+	{ RLIMIT_NOFILE, 4096 },
+	{ RLIMIT_FSIZE, UINT64_C(1) << 30 },
 };
 
 /* ---- what this host allows ---- */
 
-static const struct { enum sandbox_wall wall; int flag; } NAMESPACES[] = {
-	{ WALL_FILES, CLONE_NEWNS }, { WALL_PROCESSES, CLONE_NEWPID }, { WALL_NETWORK, CLONE_NEWNET }, { WALL_IPC, CLONE_NEWIPC },
+static const struct {
+	enum sandbox_wall wall;
+	int flag;
+} NAMESPACES[] = {
+	{ WALL_FILES, CLONE_NEWNS },
+	{ WALL_PROCESSES, CLONE_NEWPID },
+	{ WALL_NETWORK, CLONE_NEWNET },
+	{ WALL_IPC, CLONE_NEWIPC },
 	{ WALL_NAME, CLONE_NEWUTS },
 };
 
@@ -64,7 +78,8 @@ static int try_unshare(const void *context)
 	return unshare(*(const int *)context);
 }
 
-/* A namespace of users may be given without any right in it (AppArmor on Ubuntu 24.04), so that is tried as well. */
+/* A namespace of users may be given without any right in it (AppArmor on Ubuntu 24.04), so that is
+ * tried as well. */
 static int enter_users(const void *context)
 {
 	const struct account *account = context;
@@ -79,7 +94,8 @@ static int enter_mounts(const void *context)
 	return unshare(CLONE_NEWNS) || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) ? -1 : 0;
 }
 
-/* podium-run itself moves: then nobody outside sees the folders of jobs, and all mounts go when it ends. */
+/* podium-run itself moves: then nobody outside sees the folders of jobs, and all mounts go when it
+ * ends. */
 static bool move_in(struct sandbox_host *host)
 {
 	int (*enter)(const void *) = host->account->change ? enter_mounts : enter_users;
@@ -88,9 +104,13 @@ static bool move_in(struct sandbox_host *host)
 		return true;
 	char why[200];
 	if (host->account->change)
-		snprintf(why, sizeof why, "podium-run is root, but may not make namespaces (%s), as in most containers.", strerror(number ? number : errno));
+		snprintf(why, sizeof why,
+			"podium-run is root, but may not make namespaces (%s), as in most containers.",
+			strerror(number ? number : errno));
 	else
-		snprintf(why, sizeof why, "The kernel gives this user no namespace of users with rights in it (%s).", strerror(number ? number : errno));
+		snprintf(why, sizeof why,
+			"The kernel gives this user no namespace of users with rights in it (%s).",
+			strerror(number ? number : errno));
 	if (!host->account->change)
 		lack(host, WALL_USERS, why);
 	for (size_t i = 0; i < COUNT(NAMESPACES); i++)
@@ -149,7 +169,9 @@ static void choose_limits(struct sandbox_host *host)
 	if (!host->most_memory_bytes)
 		host->most_memory_bytes = memory_of_machine() / 4 * 3;
 	if (!host->most_disk_bytes)
-		host->most_disk_bytes = host->most_memory_bytes / 4 < largest_disk_bytes ? host->most_memory_bytes / 4 : largest_disk_bytes;
+		host->most_disk_bytes = host->most_memory_bytes / 4 < largest_disk_bytes
+			? host->most_memory_bytes / 4
+			: largest_disk_bytes;
 	if (!host->most_processes)
 		host->most_processes = default_processes;
 }
@@ -161,13 +183,17 @@ static int make_entries(struct sandbox_host *host, struct error *error)
 	for (int loopback = 0; loopback < 2; loopback++) {
 		struct sandbox_entry *entry = &host->entries[loopback];
 		*entry = (struct sandbox_entry){
-			.size = sizeof *entry, .change_user = account->change, .uid = account->uid, .gid = account->gid,
+			.size = sizeof *entry,
+			.change_user = account->change,
+			.uid = account->uid,
+			.gid = account->gid,
 			.group_count = account->change ? (uint32_t)account->group_count : 0,
 		};
 		for (uint32_t i = 0; i < entry->group_count; i++)
 			entry->groups[i] = account->groups[i];
 		for (size_t i = 0; i < COUNT(LIMITS); i++)
-			entry->limits[entry->limit_count++] = (struct sandbox_limit){ .what = LIMITS[i].what, .most = LIMITS[i].most };
+			entry->limits[entry->limit_count++] =
+				(struct sandbox_limit){ .what = LIMITS[i].what, .most = LIMITS[i].most };
 		int rc = sandbox_filter(entry, loopback, error);
 		if (rc)
 			return rc;
@@ -175,12 +201,14 @@ static int make_entries(struct sandbox_host *host, struct error *error)
 	return 0;
 }
 
-/* Where no control group counts the processes of a program, a limit of the kernel's stands behind podium-run's. It is above
- * that, because it holds for a user: for submissions of all jobs together, and a fork bomb must not have the programs of
- * others refused before podium-run ends it. In a namespace of users it holds for those in there (since Linux 5.14). */
+/* Where no control group counts the processes of a program, a limit of the kernel's stands behind
+ * podium-run's. It is above that, because it holds for a user: for submissions of all jobs
+ * together, and a fork bomb must not have the programs of others refused before podium-run ends it.
+ * In a namespace of users it holds for those in there (since Linux 5.14). */
 static void limit_user(struct sandbox_host *host)
 {
-	struct sandbox_limit limit = { .what = RLIMIT_NPROC, .most = (uint64_t)host->most_processes * (host->account->change ? 4 : 2) };
+	struct sandbox_limit limit = { .what = RLIMIT_NPROC,
+		.most = (uint64_t)host->most_processes * (host->account->change ? 4 : 2) };
 	if (host->groups.folder >= 0 || !host->stands[WALL_USERS])
 		return;
 	for (int i = 0; i < 2; i++)
@@ -199,27 +227,36 @@ static void find_filter(struct sandbox_host *host)
 /* In whose place the sandbox has something of its own. */
 static int check_shown(const char *shown, struct error *error)
 {
-	static const char *const own[] = { "/", "/dev", "/etc", "/job", "/proc", "/sys", "/tmp", "/var/tmp" };
+	static const char *const own[] = { "/", "/dev", "/etc", "/job", "/proc", "/sys", "/tmp",
+		"/var/tmp" };
 	cleanup_free char *copy = strdup(shown ? shown : "");
 	for (char *rest = copy, *path; (path = strsep(&rest, ":"));) {
 		char resolved[PATH_MAX];
 		if (*path && *path != '/')
-			return fail(error, ERROR_INPUT, "\"%.300s\" cannot be shown to programs in the sandbox: its path must begin with \"/\".", path);
+			return fail(error, ERROR_INPUT,
+				"\"%.300s\" cannot be shown to programs in the sandbox: its path must begin with "
+			    "\"/\".",
+				path);
 		for (size_t i = 0; i < COUNT(own) && realpath(path, resolved); i++)
 			if (strcmp(resolved, own[i]) == 0)
-				return fail(error, ERROR_INPUT, "%s of the host cannot be shown to programs in the sandbox, which has its own; name the "
-					"files or folders in it that they need.", own[i]);
+				return fail(error, ERROR_INPUT,
+					"%s of the host cannot be shown to programs in the sandbox, which has its own; "
+				    "name the "
+					"files or folders in it that they need.",
+					own[i]);
 	}
 	return 0;
 }
 
-int sandbox_prepare(struct sandbox_host *host, const struct account *account, const char *directory, struct error *error)
+int sandbox_prepare(struct sandbox_host *host, const struct account *account, const char *directory,
+	struct error *error)
 {
 	host->account = account;
 	memset(host->stands, true, sizeof host->stands);
 	choose_limits(host);
 	if (!realpath(directory, host->directory))
-		return fail(error, ERROR_SYSTEM, "The folder \"%s\" for jobs has gone: %s.", directory, strerror(errno));
+		return fail(error, ERROR_SYSTEM, "The folder \"%s\" for jobs has gone: %s.", directory,
+			strerror(errno));
 	int rc = check_shown(host->shown, error);
 	if (rc || (rc = make_entries(host, error)))
 		return rc;
@@ -258,9 +295,15 @@ static int clone_flags(const struct sandbox_host *host)
 static int take_report(struct sandbox *sandbox, int channel, struct error *error)
 {
 	struct sandbox_report report;
-	union { char bytes[CMSG_SPACE(sizeof(int) * 16)]; struct cmsghdr aligned; } space;
+	union {
+		char bytes[CMSG_SPACE(sizeof(int) * 16)];
+		struct cmsghdr aligned;
+	} space;
 	struct iovec part = { .iov_base = &report, .iov_len = sizeof report };
-	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1, .msg_control = space.bytes, .msg_controllen = sizeof space.bytes };
+	struct msghdr message = { .msg_iov = &part,
+		.msg_iovlen = 1,
+		.msg_control = space.bytes,
+		.msg_controllen = sizeof space.bytes };
 	ssize_t length;
 	while ((length = recvmsg(channel, &message, MSG_CMSG_CLOEXEC)) < 0 && errno == EINTR)
 		;
@@ -268,14 +311,19 @@ static int take_report(struct sandbox *sandbox, int channel, struct error *error
 		return fail(error, ERROR_SYSTEM, "The sandbox could not be made: its first process ended.");
 	report.step[sizeof report.step - 1] = '\0';
 	if (report.error)
-		return fail(error, ERROR_SYSTEM, "The sandbox could not be made: it could not %s: %s.", report.step, strerror(report.error));
+		return fail(error, ERROR_SYSTEM, "The sandbox could not be made: it could not %s: %s.",
+			report.step, strerror(report.error));
 	const struct cmsghdr *header = CMSG_FIRSTHDR(&message);
 	const int *received = header ? (const int *)(const void *)CMSG_DATA(header) : NULL;
 	int *const wanted[REPORTED] = {
-		[SANDBOX_USERS] = &sandbox->places[SANDBOX_USERS], [SANDBOX_MOUNTS] = &sandbox->places[SANDBOX_MOUNTS],
-		[SANDBOX_PROCESSES] = &sandbox->places[SANDBOX_PROCESSES], [SANDBOX_NETWORK] = &sandbox->places[SANDBOX_NETWORK],
-		[SANDBOX_IPC] = &sandbox->places[SANDBOX_IPC], [SANDBOX_NAME] = &sandbox->places[SANDBOX_NAME],
-		[SANDBOX_PLACES] = &sandbox->proc, [SANDBOX_PLACES + 1 + STORE_TEMPORARY] = &sandbox->stores[STORE_TEMPORARY],
+		[SANDBOX_USERS] = &sandbox->places[SANDBOX_USERS],
+		[SANDBOX_MOUNTS] = &sandbox->places[SANDBOX_MOUNTS],
+		[SANDBOX_PROCESSES] = &sandbox->places[SANDBOX_PROCESSES],
+		[SANDBOX_NETWORK] = &sandbox->places[SANDBOX_NETWORK],
+		[SANDBOX_IPC] = &sandbox->places[SANDBOX_IPC],
+		[SANDBOX_NAME] = &sandbox->places[SANDBOX_NAME],
+		[SANDBOX_PLACES] = &sandbox->proc,
+		[SANDBOX_PLACES + 1 + STORE_TEMPORARY] = &sandbox->stores[STORE_TEMPORARY],
 		[SANDBOX_PLACES + 1 + STORE_SHARED] = &sandbox->stores[STORE_SHARED],
 	};
 	for (int i = 0; i < REPORTED; i++)
@@ -284,31 +332,36 @@ static int take_report(struct sandbox *sandbox, int channel, struct error *error
 	return 0;
 }
 
-static int start_init(struct sandbox *sandbox, const struct sandbox_view *view, int flags, struct error *error)
+static int start_init(
+	struct sandbox *sandbox, const struct sandbox_view *view, int flags, struct error *error)
 {
 	int ends[2];
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
 		return fail(error, ERROR_SYSTEM, "The sandbox could not be made: %s.", strerror(errno));
-	sandbox->init = (pid_t)syscall(SYS_clone, (unsigned long)flags | SIGCHLD, NULL, NULL, NULL, 0UL);
+	sandbox->init =
+		(pid_t)syscall(SYS_clone, (unsigned long)flags | SIGCHLD, NULL, NULL, NULL, 0UL);
 	if (sandbox->init == 0) {
 		close(ends[0]);
 		sandbox_init(sandbox->host, view, ends[1]);
 	}
 	close(ends[1]);
-	int rc = sandbox->init > 0 ? take_report(sandbox, ends[0], error)
+	int rc = sandbox->init > 0
+		? take_report(sandbox, ends[0], error)
 		: fail(error, ERROR_SYSTEM, "The sandbox could not be made: %s.", strerror(errno));
 	close(ends[0]);
 	return rc;
 }
 
-int sandbox_open(const struct sandbox_host *host, const struct sandbox_view *view, struct sandbox *sandbox, struct error *error)
+int sandbox_open(const struct sandbox_host *host, const struct sandbox_view *view,
+	struct sandbox *sandbox, struct error *error)
 {
 	*sandbox = sandbox_none;
 	sandbox->host = host;
 	sandbox->loopback = view->loopback;
 	int rc = 0, flags = clone_flags(host);
 	if (host->groups.folder >= 0) {
-		rc = control_group_make(&host->groups, host->most_memory_bytes, host->most_processes, &sandbox->group, error);
+		rc = control_group_make(
+			&host->groups, host->most_memory_bytes, host->most_processes, &sandbox->group, error);
 		sandbox->places[SANDBOX_CONTROL_GROUP] = sandbox->group.processes;
 	}
 	if (view->job && host->stands[WALL_DISK])
@@ -320,8 +373,9 @@ int sandbox_open(const struct sandbox_host *host, const struct sandbox_view *vie
 	return rc;
 }
 
-/* Process 1 ends when all others in there have been waited for, and the program that went in is our child. Other children,
- * as those in other sandboxes, have somebody who wants to know how they ended. */
+/* Process 1 ends when all others in there have been waited for, and the program that went in is our
+ * child. Other children, as those in other sandboxes, have somebody who wants to know how they
+ * ended. */
 static int64_t wait_for_all(const struct sandbox *sandbox)
 {
 	struct rusage usage;
@@ -342,7 +396,8 @@ static int64_t wait_for_all(const struct sandbox *sandbox)
 int64_t sandbox_end(struct sandbox *sandbox)
 {
 	int64_t peak_bytes = 0;
-	if (sandbox->program > 0) { /* where there is nothing around it, this is all that can be aimed at: it leads a session */
+	if (sandbox->program > 0) { /* where there is nothing around it, this is all that can be aimed
+		                           at: it leads a session */
 		kill(-sandbox->program, SIGKILL);
 		kill(sandbox->program, SIGKILL);
 	}
@@ -380,9 +435,12 @@ int sandbox_mount_job(const struct sandbox_host *host, const char *folder, struc
 	char options[128];
 	if (!host->stands[WALL_DISK])
 		return 0;
-	snprintf(options, sizeof options, "size=%lldk,nr_inodes=%d,mode=700", (long long)host->most_disk_bytes / 1024, sandbox_most_inodes);
-	return mount("podium", folder, "tmpfs", MS_NOSUID | MS_NODEV, options) == 0 ? 0
-		: fail(error, ERROR_SYSTEM, "The folder of the job cannot be given a limit: %s.", strerror(errno));
+	snprintf(options, sizeof options, "size=%lldk,nr_inodes=%d,mode=700",
+		(long long)host->most_disk_bytes / 1024, sandbox_most_inodes);
+	return mount("podium", folder, "tmpfs", MS_NOSUID | MS_NODEV, options) == 0
+		? 0
+		: fail(error, ERROR_SYSTEM, "The folder of the job cannot be given a limit: %s.",
+			strerror(errno));
 }
 
 void sandbox_unmount_job(const struct sandbox_host *host, const char *folder)

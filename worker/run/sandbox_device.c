@@ -39,8 +39,10 @@ static const char *find_value(const char *text, const char *label)
 
 int sandbox_device_minor(const char *information, const char *uuid, size_t length)
 {
-	const char *found = find_value(information, "GPU UUID"), *minor = find_value(information, "Device Minor");
-	if (!found || !minor || strncmp(found, uuid, length) != 0 || isalnum((unsigned char)found[length]) || found[length] == '-')
+	const char *found = find_value(information, "GPU UUID"),
+			   *minor = find_value(information, "Device Minor");
+	if (!found || !minor || strncmp(found, uuid, length) != 0
+		|| isalnum((unsigned char)found[length]) || found[length] == '-')
 		return -1;
 	return isdigit((unsigned char)*minor) ? atoi(minor) : -1;
 }
@@ -72,8 +74,10 @@ static void add_all(struct names *names, const char *folder, const char *prefix)
 	DIR *stream = opendir(path);
 	for (struct dirent *entry; stream && (entry = readdir(stream));) {
 		const char *number = entry->d_name + strlen(prefix);
-		if (strncmp(entry->d_name, prefix, strlen(prefix)) == 0 && *number && strspn(number, "0123456789") == strlen(number))
-			add(names, arena_printf(names->arena, "%s%s%s", folder, *folder ? "/" : "", entry->d_name));
+		if (strncmp(entry->d_name, prefix, strlen(prefix)) == 0 && *number
+			&& strspn(number, "0123456789") == strlen(number))
+			add(names,
+				arena_printf(names->arena, "%s%s%s", folder, *folder ? "/" : "", entry->d_name));
 	}
 	if (stream)
 		closedir(stream);
@@ -88,7 +92,8 @@ static bool add_gpu(struct names *names, const char *uuid, size_t length)
 	return minor >= 0;
 }
 
-size_t sandbox_devices(struct arena *arena, const char *gpus, bool is_profiled, const char *list[static sandbox_most_devices])
+size_t sandbox_devices(struct arena *arena, const char *gpus, bool is_profiled,
+	const char *list[static sandbox_most_devices])
 {
 	struct names names = { arena, list, 0 };
 	bool all_known = true;

@@ -16,11 +16,16 @@
 #include <unistd.h>
 
 static const int NAMESPACES[SANDBOX_PLACES] = {
-	[SANDBOX_USERS] = CLONE_NEWUSER, [SANDBOX_MOUNTS] = CLONE_NEWNS, [SANDBOX_PROCESSES] = CLONE_NEWPID,
-	[SANDBOX_NETWORK] = CLONE_NEWNET, [SANDBOX_IPC] = CLONE_NEWIPC, [SANDBOX_NAME] = CLONE_NEWUTS,
+	[SANDBOX_USERS] = CLONE_NEWUSER,
+	[SANDBOX_MOUNTS] = CLONE_NEWNS,
+	[SANDBOX_PROCESSES] = CLONE_NEWPID,
+	[SANDBOX_NETWORK] = CLONE_NEWNET,
+	[SANDBOX_IPC] = CLONE_NEWIPC,
+	[SANDBOX_NAME] = CLONE_NEWUTS,
 };
 
-/* Should the machine run out of memory, the kernel ends this before anything of ours. A wish, not a wall. */
+/* Should the machine run out of memory, the kernel ends this before anything of ours. A wish, not a
+ * wall. */
 static void go_first(void)
 {
 	int file = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
@@ -60,13 +65,16 @@ static int set_limits(const struct sandbox_entry *entry)
 	return 0;
 }
 
-/* Nothing that is executed gets a capability again: neither by being root nor by a file's. The bounding set can be
- * emptied only by who may; an ordinary user outside of a namespace has nothing to lose but this. */
+/* Nothing that is executed gets a capability again: neither by being root nor by a file's. The
+ * bounding set can be emptied only by who may; an ordinary user outside of a namespace has nothing
+ * to lose but this. */
 static int forbid_privileges(void)
 {
-	static const unsigned long locked = SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_SETUID_FIXUP |
-		SECBIT_NO_SETUID_FIXUP_LOCKED | SECBIT_KEEP_CAPS_LOCKED | SECBIT_NO_CAP_AMBIENT_RAISE | SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED;
-	for (unsigned long capability = 0; prctl(PR_CAPBSET_READ, capability, 0, 0, 0) >= 0; capability++)
+	static const unsigned long locked = SECBIT_NOROOT | SECBIT_NOROOT_LOCKED
+		| SECBIT_NO_SETUID_FIXUP | SECBIT_NO_SETUID_FIXUP_LOCKED | SECBIT_KEEP_CAPS_LOCKED
+		| SECBIT_NO_CAP_AMBIENT_RAISE | SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED;
+	for (unsigned long capability = 0; prctl(PR_CAPBSET_READ, capability, 0, 0, 0) >= 0;
+		 capability++)
 		if (prctl(PR_CAPBSET_DROP, capability, 0, 0, 0))
 			return errno == EPERM ? 0 : -1;
 	return prctl(PR_SET_SECUREBITS, locked, 0, 0, 0);
@@ -75,8 +83,9 @@ static int forbid_privileges(void)
 static int drop_privileges(void)
 {
 	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
-	struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {0};
-	if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) && errno != EINVAL) /* kernels before 4.3 have none */
+	struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = { 0 };
+	if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)
+		&& errno != EINVAL) /* kernels before 4.3 have none */
 		return -1;
 	return (int)syscall(SYS_capset, &header, none);
 }
@@ -85,7 +94,8 @@ static int become_user(const struct sandbox_entry *entry)
 {
 	if (!entry->change_user)
 		return 0;
-	if (setgroups(entry->group_count, entry->groups) || setresgid(entry->gid, entry->gid, entry->gid))
+	if (setgroups(entry->group_count, entry->groups)
+		|| setresgid(entry->gid, entry->gid, entry->gid))
 		return -1;
 	return setresuid(entry->uid, entry->uid, entry->uid);
 }
@@ -97,7 +107,8 @@ int sandbox_give_up(const struct sandbox_entry *entry)
 	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 }
 
-/* Changing the user clears the death signal, so it is set afterwards; a parent that died before that sends none. */
+/* Changing the user clears the death signal, so it is set afterwards; a parent that died before
+ * that sends none. */
 static int die_with(pid_t parent)
 {
 	if (!parent)
@@ -111,9 +122,11 @@ static int die_with(pid_t parent)
 /* On every thread, although there should be one. */
 static int filter_calls(const struct sandbox_entry *entry)
 {
-	struct sock_fprog program = { (unsigned short)entry->instruction_count, (struct sock_filter *)(uintptr_t)entry->instructions };
+	struct sock_fprog program = { (unsigned short)entry->instruction_count,
+		(struct sock_filter *)(uintptr_t)entry->instructions };
 	return entry->instruction_count
-		? (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program) : 0;
+		? (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program)
+		: 0;
 }
 
 const char *sandbox_confine(const struct sandbox_entry *entry, int folder)

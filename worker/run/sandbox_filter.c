@@ -20,8 +20,9 @@
 #define CLONE_NEWTIME 0x80
 #endif
 
-/* A call is refused with `error` when its argument number `argument`, of which only the bits in `mask` count, is
- * `value`; argument -1: always. By name, so that a call which an older libseccomp does not know is left out there. */
+/* A call is refused with `error` when its argument number `argument`, of which only the bits in
+ * `mask` count, is `value`; argument -1: always. By name, so that a call which an older libseccomp
+ * does not know is left out there. */
 struct rule {
 	const char *call;
 	int error;
@@ -29,40 +30,101 @@ struct rule {
 	uint64_t mask, value;
 };
 
-#define ALWAYS(name, error) { name, error, -1, 0, 0 }
+#define ALWAYS(name, error) \
+	{ \
+		name, error, -1, 0, 0 \
+	}
 #define NEVER(name) ALWAYS(name, EPERM)
 
 static const struct rule RULES[] = {
 	/* Other processes. */
-	NEVER("ptrace"), NEVER("process_vm_readv"), NEVER("process_vm_writev"), NEVER("process_madvise"), NEVER("pidfd_getfd"),
-	NEVER("kcmp"), NEVER("process_mrelease"),
-	/* Large parts of the kernel that a submission has no use for. The C library and others go on without io_uring. */
-	NEVER("bpf"), NEVER("perf_event_open"), NEVER("userfaultfd"), NEVER("fanotify_init"), NEVER("lookup_dcookie"),
-	ALWAYS("io_uring_setup", ENOSYS), ALWAYS("io_uring_enter", ENOSYS), ALWAYS("io_uring_register", ENOSYS),
+	NEVER("ptrace"),
+	NEVER("process_vm_readv"),
+	NEVER("process_vm_writev"),
+	NEVER("process_madvise"),
+	NEVER("pidfd_getfd"),
+	NEVER("kcmp"),
+	NEVER("process_mrelease"),
+	/* Large parts of the kernel that a submission has no use for. The C library and others go on
+	   without io_uring. */
+	NEVER("bpf"),
+	NEVER("perf_event_open"),
+	NEVER("userfaultfd"),
+	NEVER("fanotify_init"),
+	NEVER("lookup_dcookie"),
+	ALWAYS("io_uring_setup", ENOSYS),
+	ALWAYS("io_uring_enter", ENOSYS),
+	ALWAYS("io_uring_register", ENOSYS),
 	ALWAYS("memfd_secret", ENOSYS),
 	/* Keys belong to a user, not to a namespace. */
-	NEVER("keyctl"), NEVER("add_key"), NEVER("request_key"),
+	NEVER("keyctl"),
+	NEVER("add_key"),
+	NEVER("request_key"),
 	/* The file system's shape. */
-	NEVER("mount"), NEVER("umount"), NEVER("umount2"), NEVER("pivot_root"), NEVER("chroot"), NEVER("move_mount"), NEVER("open_tree"),
-	NEVER("fsopen"), NEVER("fsconfig"), NEVER("fsmount"), NEVER("fspick"), NEVER("mount_setattr"), NEVER("name_to_handle_at"),
-	NEVER("open_by_handle_at"), NEVER("quotactl"), NEVER("quotactl_fd"), NEVER("swapon"), NEVER("swapoff"),
-	{ "mknod", EPERM, 1, S_IFMT, S_IFCHR }, { "mknod", EPERM, 1, S_IFMT, S_IFBLK },
-	{ "mknodat", EPERM, 2, S_IFMT, S_IFCHR }, { "mknodat", EPERM, 2, S_IFMT, S_IFBLK },
-	/* New namespaces give an ordinary user rights that the kernel checks in many places. What clone3 is asked for lies
-	 * behind a pointer, so the C library must make do with clone. */
-	NEVER("setns"), NEVER("unshare"), ALWAYS("clone3", ENOSYS),
-	{ "clone", EPERM, 0, CLONE_NEWNS, CLONE_NEWNS }, { "clone", EPERM, 0, CLONE_NEWUSER, CLONE_NEWUSER },
-	{ "clone", EPERM, 0, CLONE_NEWPID, CLONE_NEWPID }, { "clone", EPERM, 0, CLONE_NEWNET, CLONE_NEWNET },
-	{ "clone", EPERM, 0, CLONE_NEWIPC, CLONE_NEWIPC }, { "clone", EPERM, 0, CLONE_NEWUTS, CLONE_NEWUTS },
+	NEVER("mount"),
+	NEVER("umount"),
+	NEVER("umount2"),
+	NEVER("pivot_root"),
+	NEVER("chroot"),
+	NEVER("move_mount"),
+	NEVER("open_tree"),
+	NEVER("fsopen"),
+	NEVER("fsconfig"),
+	NEVER("fsmount"),
+	NEVER("fspick"),
+	NEVER("mount_setattr"),
+	NEVER("name_to_handle_at"),
+	NEVER("open_by_handle_at"),
+	NEVER("quotactl"),
+	NEVER("quotactl_fd"),
+	NEVER("swapon"),
+	NEVER("swapoff"),
+	{ "mknod", EPERM, 1, S_IFMT, S_IFCHR },
+	{ "mknod", EPERM, 1, S_IFMT, S_IFBLK },
+	{ "mknodat", EPERM, 2, S_IFMT, S_IFCHR },
+	{ "mknodat", EPERM, 2, S_IFMT, S_IFBLK },
+	/* New namespaces give an ordinary user rights that the kernel checks in many places. What
+	 * clone3 is asked for lies behind a pointer, so the C library must make do with clone. */
+	NEVER("setns"),
+	NEVER("unshare"),
+	ALWAYS("clone3", ENOSYS),
+	{ "clone", EPERM, 0, CLONE_NEWNS, CLONE_NEWNS },
+	{ "clone", EPERM, 0, CLONE_NEWUSER, CLONE_NEWUSER },
+	{ "clone", EPERM, 0, CLONE_NEWPID, CLONE_NEWPID },
+	{ "clone", EPERM, 0, CLONE_NEWNET, CLONE_NEWNET },
+	{ "clone", EPERM, 0, CLONE_NEWIPC, CLONE_NEWIPC },
+	{ "clone", EPERM, 0, CLONE_NEWUTS, CLONE_NEWUTS },
 	{ "clone", EPERM, 0, CLONE_NEWCGROUP, CLONE_NEWCGROUP },
 	/* The machine. */
-	NEVER("init_module"), NEVER("finit_module"), NEVER("delete_module"), NEVER("kexec_load"), NEVER("kexec_file_load"),
-	NEVER("reboot"), NEVER("acct"), NEVER("syslog"), NEVER("vhangup"), NEVER("settimeofday"), NEVER("clock_settime"),
-	NEVER("clock_adjtime"), NEVER("adjtimex"), NEVER("iopl"), NEVER("ioperm"), NEVER("modify_ldt"), NEVER("sethostname"),
-	NEVER("setdomainname"), NEVER("uselib"), NEVER("nfsservctl"), NEVER("sysfs"), NEVER("ustat"), NEVER("_sysctl"),
-	/* Putting words into a terminal's input; a lease on a file that others read, and notes about their reading. */
-	{ "ioctl", EPERM, 1, UINT32_MAX, TIOCSTI }, { "ioctl", EPERM, 1, UINT32_MAX, TIOCLINUX },
-	{ "fcntl", EPERM, 1, UINT32_MAX, F_SETLEASE }, { "fcntl", EPERM, 1, UINT32_MAX, F_NOTIFY },
+	NEVER("init_module"),
+	NEVER("finit_module"),
+	NEVER("delete_module"),
+	NEVER("kexec_load"),
+	NEVER("kexec_file_load"),
+	NEVER("reboot"),
+	NEVER("acct"),
+	NEVER("syslog"),
+	NEVER("vhangup"),
+	NEVER("settimeofday"),
+	NEVER("clock_settime"),
+	NEVER("clock_adjtime"),
+	NEVER("adjtimex"),
+	NEVER("iopl"),
+	NEVER("ioperm"),
+	NEVER("modify_ldt"),
+	NEVER("sethostname"),
+	NEVER("setdomainname"),
+	NEVER("uselib"),
+	NEVER("nfsservctl"),
+	NEVER("sysfs"),
+	NEVER("ustat"),
+	NEVER("_sysctl"),
+	/* Putting words into a terminal's input; a lease on a file that others read, and notes about
+	   their reading. */
+	{ "ioctl", EPERM, 1, UINT32_MAX, TIOCSTI },
+	{ "ioctl", EPERM, 1, UINT32_MAX, TIOCLINUX },
+	{ "fcntl", EPERM, 1, UINT32_MAX, F_SETLEASE },
+	{ "fcntl", EPERM, 1, UINT32_MAX, F_NOTIFY },
 	/* A process that answers the calls of another one. */
 	{ "seccomp", EPERM, 1, SECCOMP_FILTER_FLAG_NEW_LISTENER, SECCOMP_FILTER_FLAG_NEW_LISTENER },
 };
@@ -72,9 +134,13 @@ static int add_rule(scmp_filter_ctx context, const struct rule *rule)
 	int call = seccomp_syscall_resolve_name(rule->call);
 	if (call == __NR_SCMP_ERROR)
 		return 0;
-	struct scmp_arg_cmp compare = { rule->argument < 0 ? 0 : (unsigned int)rule->argument, SCMP_CMP_MASKED_EQ, rule->mask, rule->value };
-	int rc = seccomp_rule_add_array(context, SCMP_ACT_ERRNO((unsigned int)rule->error), call, rule->argument >= 0, &compare);
-	return rc == -EDOM || rc == -EEXIST ? 0 : rc; /* not on this architecture, or another name of one that is there */
+	struct scmp_arg_cmp compare = { rule->argument < 0 ? 0 : (unsigned int)rule->argument,
+		SCMP_CMP_MASKED_EQ, rule->mask, rule->value };
+	int rc = seccomp_rule_add_array(
+		context, SCMP_ACT_ERRNO((unsigned int)rule->error), call, rule->argument >= 0, &compare);
+	return rc == -EDOM || rc == -EEXIST
+		? 0
+		: rc; /* not on this architecture, or another name of one that is there */
 }
 
 static int add_rules(scmp_filter_ctx context)
@@ -85,26 +151,31 @@ static int add_rules(scmp_filter_ctx context)
 	return rc;
 }
 
-/* Only the usual execution domain: others turn off random addresses or make readable memory executable. */
+/* Only the usual execution domain: others turn off random addresses or make readable memory
+ * executable. */
 static int add_personality(scmp_filter_ctx context)
 {
-	return seccomp_rule_add(context, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(personality), 1, SCMP_A0(SCMP_CMP_NE, 0));
+	return seccomp_rule_add(
+		context, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(personality), 1, SCMP_A0(SCMP_CMP_NE, 0));
 }
 
-/* A filter that allows what it does not name has no "all but these": every family is named, and all above. */
+/* A filter that allows what it does not name has no "all but these": every family is named, and all
+ * above. */
 static int add_sockets(scmp_filter_ctx context, bool loopback)
 {
 	enum { families = 64 }; /* the kernel has 46 */
-	int rc = seccomp_rule_add(context, SCMP_ACT_ERRNO(EAFNOSUPPORT), SCMP_SYS(socket), 1, SCMP_A0(SCMP_CMP_GE, families));
+	int rc = seccomp_rule_add(
+		context, SCMP_ACT_ERRNO(EAFNOSUPPORT), SCMP_SYS(socket), 1, SCMP_A0(SCMP_CMP_GE, families));
 	for (unsigned int family = 0; family < families && !rc; family++) {
 		bool is_network = family == AF_INET || family == AF_INET6 || family == AF_NETLINK;
 		if (family != AF_UNIX && !(loopback && is_network))
-			rc = seccomp_rule_add(context, SCMP_ACT_ERRNO(EAFNOSUPPORT), SCMP_SYS(socket), 1, SCMP_A0(SCMP_CMP_EQ, family));
+			rc = seccomp_rule_add(context, SCMP_ACT_ERRNO(EAFNOSUPPORT), SCMP_SYS(socket), 1,
+				SCMP_A0(SCMP_CMP_EQ, family));
 	}
 	/* To list the interfaces of its network; NCCL does. */
 	if (loopback && !rc)
-		rc = seccomp_rule_add(context, SCMP_ACT_ERRNO(EAFNOSUPPORT), SCMP_SYS(socket), 2, SCMP_A0(SCMP_CMP_EQ, AF_NETLINK),
-			SCMP_A2(SCMP_CMP_NE, NETLINK_ROUTE));
+		rc = seccomp_rule_add(context, SCMP_ACT_ERRNO(EAFNOSUPPORT), SCMP_SYS(socket), 2,
+			SCMP_A0(SCMP_CMP_EQ, AF_NETLINK), SCMP_A2(SCMP_CMP_NE, NETLINK_ROUTE));
 	return rc;
 }
 
@@ -126,11 +197,15 @@ int sandbox_filter(struct sandbox_entry *entry, bool loopback, struct error *err
 {
 	scmp_filter_ctx context = seccomp_init(SCMP_ACT_ALLOW);
 	int rc = context ? 0 : -ENOMEM;
-	/* Calls of another architecture (i386 and x32 on x86-64) have other numbers, which no rule here would match. */
+	/* Calls of another architecture (i386 and x32 on x86-64) have other numbers, which no rule here
+	 * would match. */
 	if (!rc)
 		rc = seccomp_attr_set(context, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
-	if (!rc && !(rc = add_rules(context)) && !(rc = add_personality(context)) && !(rc = add_sockets(context, loopback)))
+	if (!rc && !(rc = add_rules(context)) && !(rc = add_personality(context))
+		&& !(rc = add_sockets(context, loopback)))
 		rc = export(context, entry);
 	seccomp_release(context);
-	return rc ? fail(error, ERROR_SYSTEM, "The filter of system calls could not be made: %s.", strerror(-rc)) : 0;
+	return rc ? fail(error, ERROR_SYSTEM, "The filter of system calls could not be made: %s.",
+			   strerror(-rc))
+			  : 0;
 }

@@ -28,40 +28,75 @@
 enum {
 	READ_ONLY = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV,
 	WRITABLE = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV,
-	NODE = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC, /* its bytes can be written all the same */
+	NODE = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID
+		| MOUNT_ATTR_NOEXEC, /* its bytes can be written all the same */
 	most_pieces = 4096,
 };
 
 static const char HOST_NAME[] = "podium";
 
 /* What stands in every root as it does on the host, where the host has it. */
-static const struct { const char *path; bool only_with_gpu; } SHOWN[] = {
-	{ "/usr", false }, { "/opt/nvidia", false }, { "/bin", false }, { "/sbin", false }, { "/lib", false }, { "/lib32", false }, { "/lib64", false },
+static const struct {
+	const char *path;
+	bool only_with_gpu;
+} SHOWN[] = {
+	{ "/usr", false },
+	{ "/opt/nvidia", false },
+	{ "/bin", false },
+	{ "/sbin", false },
+	{ "/lib", false },
+	{ "/lib32", false },
+	{ "/lib64", false },
 	{ "/libx32", false },
 	/* How libraries are found, which of several is taken, and what time it is. */
-	{ "/etc/ld.so.cache", false }, { "/etc/alternatives", false }, { "/etc/localtime", false }, { "/etc/nccl.conf", true },
-	/* Where processors, memory and GPUs are; no control groups, no file systems, no security modules. */
-	{ "/sys/devices", true }, { "/sys/devices/system", false }, { "/sys/bus/pci", true }, { "/sys/class/pci_bus", true },
-	{ "/sys/module/nvidia", true }, { "/sys/module/nvidia_uvm", true }, { "/sys/kernel/mm/transparent_hugepage", false },
+	{ "/etc/ld.so.cache", false },
+	{ "/etc/alternatives", false },
+	{ "/etc/localtime", false },
+	{ "/etc/nccl.conf", true },
+	/* Where processors, memory and GPUs are; no control groups, no file systems, no security
+	   modules. */
+	{ "/sys/devices", true },
+	{ "/sys/devices/system", false },
+	{ "/sys/bus/pci", true },
+	{ "/sys/class/pci_bus", true },
+	{ "/sys/module/nvidia", true },
+	{ "/sys/module/nvidia_uvm", true },
+	{ "/sys/kernel/mm/transparent_hugepage", false },
 	{ "/sys/kernel/mm/hugepages", false },
 };
 
 /* Of an installation that a program's path ends in bin/ of: it may be somebody's home. */
 static const char *const INSTALLATION[] = {
-	"bin", "lib", "lib64", "libexec", "include", "share", "etc", "ssl", "nvvm", "targets", "extras", "pyvenv.cfg",
+	"bin",
+	"lib",
+	"lib64",
+	"libexec",
+	"include",
+	"share",
+	"etc",
+	"ssl",
+	"nvvm",
+	"targets",
+	"extras",
+	"pyvenv.cfg",
 };
 
 static const char *const NODES[] = { "null", "zero", "full", "random", "urandom" };
 
-static const struct { const char *link, *target; } LINKS[] = {
-	{ "dev/fd", "/proc/self/fd" }, { "dev/stdin", "/proc/self/fd/0" }, { "dev/stdout", "/proc/self/fd/1" },
-	{ "dev/stderr", "/proc/self/fd/2" }, { "var/tmp", "/tmp" },
+static const struct {
+	const char *link, *target;
+} LINKS[] = {
+	{ "dev/fd", "/proc/self/fd" },
+	{ "dev/stdin", "/proc/self/fd/0" },
+	{ "dev/stdout", "/proc/self/fd/1" },
+	{ "dev/stderr", "/proc/self/fd/2" },
+	{ "var/tmp", "/tmp" },
 };
 
 /* A part of the new root that is cut out of the old one before that is hidden. */
 struct piece {
-	int tree;              /* a mount of its own, attached nowhere yet */
-	const char *target;    /* without a slash in front */
+	int tree;           /* a mount of its own, attached nowhere yet */
+	const char *target; /* without a slash in front */
 	bool is_folder, is_there;
 };
 
@@ -71,9 +106,11 @@ struct root {
 	struct arena *arena;
 	struct piece pieces[most_pieces];
 	size_t count;
-	struct { const char *path, *target; } links[64];
+	struct {
+		const char *path, *target;
+	} links[64];
 	size_t link_count;
-	char step[200];        /* that failed */
+	char step[200]; /* that failed */
 };
 
 static int failed(struct root *root, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -97,15 +134,20 @@ static int set_attributes(int tree, uint64_t attributes)
 }
 
 /* What is not there is left out. */
-static int cut(struct root *root, const char *path, const char *target, uint64_t attributes, bool is_there)
+static int cut(
+	struct root *root, const char *path, const char *target, uint64_t attributes, bool is_there)
 {
 	struct stat status;
-	int tree = open_tree(AT_FDCWD, path, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE | AT_SYMLINK_NOFOLLOW);
+	int tree = open_tree(
+		AT_FDCWD, path, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE | AT_SYMLINK_NOFOLLOW);
 	if (tree < 0)
-		return errno == ENOENT || errno == ENOTDIR || errno == EACCES ? 0 : failed(root, "see %.150s", path);
+		return errno == ENOENT || errno == ENOTDIR || errno == EACCES
+			? 0
+			: failed(root, "see %.150s", path);
 	if (root->count == most_pieces || fstat(tree, &status) || set_attributes(tree, attributes))
 		return failed(root, "make %.150s read-only", path);
-	root->pieces[root->count++] = (struct piece){ tree, arena_strdup(root->arena, target), S_ISDIR(status.st_mode), is_there };
+	root->pieces[root->count++] = (struct piece){ tree, arena_strdup(root->arena, target),
+		S_ISDIR(status.st_mode), is_there };
 	return 0;
 }
 
@@ -137,7 +179,8 @@ static int keep_link(struct root *root, const char *path)
 	return 0;
 }
 
-/* A path of the host, read-only, in its place. A link stays one, and what it leads to is shown as well. */
+/* A path of the host, read-only, in its place. A link stays one, and what it leads to is shown as
+ * well. */
 static int show(struct root *root, const char *path)
 {
 	struct stat status;
@@ -151,22 +194,27 @@ static int show(struct root *root, const char *path)
 	return realpath(path, resolved) ? show(root, resolved) : 0;
 }
 
-/* "/home/eve/venv/bin/python3" needs /home/eve/venv/bin, lib and so on; "/srv/tools/ncu" needs /srv/tools. */
+/* "/home/eve/venv/bin/python3" needs /home/eve/venv/bin, lib and so on; "/srv/tools/ncu" needs
+ * /srv/tools. */
 static int show_installation(struct root *root, const char *program)
 {
 	if (is_covered(root, program))
 		return 0;
-	const char *folder = arena_strndup(root->arena, program, (size_t)(strrchr(program, '/') - program));
+	const char *folder =
+		arena_strndup(root->arena, program, (size_t)(strrchr(program, '/') - program));
 	const char *name = strrchr(folder, '/');
 	if (!name || strcmp(name, "/bin") != 0)
 		return show(root, folder);
 	for (size_t i = 0; i < COUNT(INSTALLATION); i++)
-		if (show(root, arena_printf(root->arena, "%.*s/%s", (int)(name - folder), folder, INSTALLATION[i])))
+		if (show(root,
+				arena_printf(
+					root->arena, "%.*s/%s", (int)(name - folder), folder, INSTALLATION[i])))
 			return -1;
 	return 0;
 }
 
-/* A program may be a link into another installation: that of an interpreter which a virtual environment is made for. */
+/* A program may be a link into another installation: that of an interpreter which a virtual
+ * environment is made for. */
 static int show_program(struct root *root, const char *program)
 {
 	enum { most_links = 16 };
@@ -179,7 +227,8 @@ static int show_program(struct root *root, const char *program)
 			break;
 		target[length] = '\0';
 		program = target[0] == '/' ? arena_strdup(root->arena, target)
-			: arena_printf(root->arena, "%.*s/%s", (int)(strrchr(program, '/') - program), program, target);
+								   : arena_printf(root->arena, "%.*s/%s",
+									   (int)(strrchr(program, '/') - program), program, target);
 	}
 	char resolved[PATH_MAX];
 	return program[0] == '/' && realpath(program, resolved) ? show_installation(root, resolved) : 0;
@@ -204,12 +253,16 @@ static int cut_shown(struct root *root)
 		if (show_program(root, root->view->programs[i]))
 			return -1;
 	/* Variables that programs get, and what the operator names. */
-	if (show_list(root, getenv("LD_LIBRARY_PATH")) || show_list(root, getenv("CUDA_HOME")) || show_list(root, root->host->shown))
+	if (show_list(root, getenv("LD_LIBRARY_PATH")) || show_list(root, getenv("CUDA_HOME"))
+		|| show_list(root, root->host->shown))
 		return -1;
-	return root->host->stands[WALL_PROC] ? 0 : cut(root, "/proc", "proc", MOUNT_ATTR_RDONLY | WRITABLE, false);
+	return root->host->stands[WALL_PROC]
+		? 0
+		: cut(root, "/proc", "proc", MOUNT_ATTR_RDONLY | WRITABLE, false);
 }
 
-/* The settings hold the database's password, and may lie where an interpreter or a toolkit is shown. */
+/* The settings hold the database's password, and may lie where an interpreter or a toolkit is
+ * shown. */
 static int hide_settings(struct root *root)
 {
 	const char *settings = getenv("PODIUM_CONFIG");
@@ -225,7 +278,8 @@ static int cut_nodes(struct root *root)
 	size_t count = sandbox_devices(root->arena, root->view->gpus, root->view->is_profiled, names);
 	for (size_t i = 0; i < COUNT(NODES) + count; i++) {
 		const char *name = i < COUNT(NODES) ? NODES[i] : names[i - COUNT(NODES)];
-		if (cut(root, arena_printf(root->arena, "/dev/%s", name), arena_printf(root->arena, "dev/%s", name), NODE, false))
+		if (cut(root, arena_printf(root->arena, "/dev/%s", name),
+				arena_printf(root->arena, "dev/%s", name), NODE, false))
 			return -1;
 	}
 	return 0;
@@ -235,12 +289,12 @@ static int cut_nodes(struct root *root)
 
 static int cut_in_job(struct root *root, const char *inner, uint64_t attributes)
 {
-	return cut(root, arena_printf(root->arena, "%s/%s", root->view->job, inner), arena_printf(root->arena, "job/%s", inner),
-		attributes, true);
+	return cut(root, arena_printf(root->arena, "%s/%s", root->view->job, inner),
+		arena_printf(root->arena, "job/%s", inner), attributes, true);
 }
 
-/* The files of the task and the submission, each a read-only mount of its own: so they can neither be changed nor
- * renamed nor replaced, whoever owns them. */
+/* The files of the task and the submission, each a read-only mount of its own: so they can neither
+ * be changed nor renamed nor replaced, whoever owns them. */
 static int freeze(struct root *root, const char *run)
 {
 	const char *path = arena_printf(root->arena, "%s/%s", root->view->job, run);
@@ -251,7 +305,8 @@ static int freeze(struct root *root, const char *run)
 	int rc = 0;
 	for (struct dirent *entry; !rc && (entry = readdir(stream));)
 		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-			rc = cut_in_job(root, arena_printf(root->arena, "%s/%s", run, entry->d_name), READ_ONLY);
+			rc =
+				cut_in_job(root, arena_printf(root->arena, "%s/%s", run, entry->d_name), READ_ONLY);
 	closedir(stream);
 	return rc;
 }
@@ -265,15 +320,18 @@ static int cut_job(struct root *root)
 	if (cut(root, root->view->job, "job", READ_ONLY, false) || cut_in_job(root, "cache", WRITABLE))
 		return -1;
 	for (size_t i = 0; i < COUNT(own) && root->view->stage; i++)
-		if (cut_in_job(root, arena_printf(root->arena, "%s/%s", root->view->stage, own[i]), WRITABLE))
+		if (cut_in_job(
+				root, arena_printf(root->arena, "%s/%s", root->view->stage, own[i]), WRITABLE))
 			return -1;
-	return root->view->stage && root->view->freeze ? freeze(root, arena_printf(root->arena, "%s/run", root->view->stage)) : 0;
+	return root->view->stage && root->view->freeze
+		? freeze(root, arena_printf(root->arena, "%s/run", root->view->stage))
+		: 0;
 }
 
 /* ---- putting them together ---- */
 
-/* Makes the folders of a path below the current folder, and what stands at its end. No link is followed: some of what
- * lies there may have been made by a program. */
+/* Makes the folders of a path below the current folder, and what stands at its end. No link is
+ * followed: some of what lies there may have been made by a program. */
 static int make_place(struct root *root, const char *path, bool is_folder)
 {
 	cleanup_fd int folder = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -282,7 +340,8 @@ static int make_place(struct root *root, const char *path, bool is_folder)
 		const char *part = arena_strndup(root->arena, path, length);
 		bool is_last = !path[length];
 		if (is_last && !is_folder) {
-			cleanup_fd int file = openat(folder, part, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0444);
+			cleanup_fd int file =
+				openat(folder, part, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0444);
 			return file >= 0 ? 0 : -1;
 		}
 		if (mkdirat(folder, part, 0755) && errno != EEXIST)
@@ -313,7 +372,8 @@ static int put_link(struct root *root, const char *link, const char *target)
 	const char *slash = strrchr(link, '/');
 	if (slash && make_place(root, arena_strndup(root->arena, link, (size_t)(slash - link)), true))
 		return failed(root, "make a place for /%.150s", link);
-	return symlink(target, link) && errno != EEXIST ? failed(root, "make the link /%.150s", link) : 0;
+	return symlink(target, link) && errno != EEXIST ? failed(root, "make the link /%.150s", link)
+													: 0;
 }
 
 static int put_file(struct root *root, const char *path, const char *text)
@@ -321,26 +381,35 @@ static int put_file(struct root *root, const char *path, const char *text)
 	if (make_place(root, path, false))
 		return failed(root, "make /%.150s", path);
 	cleanup_fd int file = open(path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
-	return file >= 0 && write(file, text, strlen(text)) == (ssize_t)strlen(text) ? 0 : failed(root, "write /%.150s", path);
+	return file >= 0 && write(file, text, strlen(text)) == (ssize_t)strlen(text)
+		? 0
+		: failed(root, "write /%.150s", path);
 }
 
 /* Only what libraries ask for: who one is, and that there is one host. */
 static int put_settings(struct root *root)
 {
 	const struct account *account = root->host->account;
-	if (put_file(root, "etc/passwd", arena_printf(root->arena, "root:x:0:0:root:/:/usr/sbin/nologin\n%s:x:%u:%u::/job:/bin/sh\n",
-			account->name, account->uid, account->gid)) ||
-		put_file(root, "etc/group", arena_printf(root->arena, "root:x:0:\n%s:x:%u:\n", account->name, account->gid)) ||
-		put_file(root, "etc/nsswitch.conf", "passwd: files\ngroup: files\nhosts: files\n") ||
-		put_file(root, "etc/hostname", arena_printf(root->arena, "%s\n", HOST_NAME)))
+	if (put_file(root, "etc/passwd",
+			arena_printf(root->arena,
+				"root:x:0:0:root:/:/usr/sbin/nologin\n%s:x:%u:%u::/job:/bin/sh\n", account->name,
+				account->uid, account->gid))
+		|| put_file(root, "etc/group",
+			arena_printf(root->arena, "root:x:0:\n%s:x:%u:\n", account->name, account->gid))
+		|| put_file(root, "etc/nsswitch.conf", "passwd: files\ngroup: files\nhosts: files\n")
+		|| put_file(root, "etc/hostname", arena_printf(root->arena, "%s\n", HOST_NAME)))
 		return -1;
-	return put_file(root, "etc/hosts", arena_printf(root->arena, "127.0.0.1 localhost %s\n::1 localhost %s\n", HOST_NAME, HOST_NAME));
+	return put_file(root, "etc/hosts",
+		arena_printf(
+			root->arena, "127.0.0.1 localhost %s\n::1 localhost %s\n", HOST_NAME, HOST_NAME));
 }
 
 static int put_store(struct root *root, const char *path, int64_t most_bytes)
 {
-	const char *options = arena_printf(root->arena, "size=%" PRId64 "k,nr_inodes=%d,mode=1777", most_bytes / 1024, sandbox_most_inodes);
-	if (make_place(root, path, true) || mount("podium", path, "tmpfs", MS_NOSUID | MS_NODEV, options))
+	const char *options = arena_printf(root->arena, "size=%" PRId64 "k,nr_inodes=%d,mode=1777",
+		most_bytes / 1024, sandbox_most_inodes);
+	if (make_place(root, path, true)
+		|| mount("podium", path, "tmpfs", MS_NOSUID | MS_NODEV, options))
 		return failed(root, "mount a limited /%s", path);
 	return 0;
 }
@@ -353,14 +422,16 @@ static int put_proc(struct root *root)
 	if (make_place(root, "proc", true))
 		return failed(root, "make a place for /proc");
 	/* Hiding what belongs to others is an extra: there is nobody but process 1. */
-	if (mount("proc", "proc", "proc", flags, "hidepid=2") && mount("proc", "proc", "proc", flags, NULL))
+	if (mount("proc", "proc", "proc", flags, "hidepid=2")
+		&& mount("proc", "proc", "proc", flags, NULL))
 		return failed(root, "mount its /proc");
 	return 0;
 }
 
 static int put_all(struct root *root)
 {
-	if (put_store(root, "tmp", root->host->most_disk_bytes) || put_store(root, "dev/shm", root->host->most_memory_bytes / 2) || put_proc(root))
+	if (put_store(root, "tmp", root->host->most_disk_bytes)
+		|| put_store(root, "dev/shm", root->host->most_memory_bytes / 2) || put_proc(root))
 		return -1;
 	for (size_t i = 0; i < root->count; i++)
 		if (put(root, &root->pieces[i]))
@@ -380,7 +451,9 @@ static int turn(struct root *root)
 	struct mount_attr read_only = { .attr_set = READ_ONLY };
 	if (syscall(SYS_pivot_root, ".", ".") || umount2(".", MNT_DETACH) || chdir("/"))
 		return failed(root, "take its root");
-	return mount_setattr(AT_FDCWD, "/", 0, &read_only, sizeof read_only) ? failed(root, "make its root read-only") : 0;
+	return mount_setattr(AT_FDCWD, "/", 0, &read_only, sizeof read_only)
+		? failed(root, "make its root read-only")
+		: 0;
 }
 
 static int build(struct root *root)
@@ -392,8 +465,11 @@ static int build(struct root *root)
 	umask(022);
 	if (cut_shown(root) || hide_settings(root) || cut_nodes(root) || cut_job(root))
 		return -1;
-	/* The old --directory serves as the place, because it is there; its contents were cut out already. */
-	if (mount("podium", root->host->directory, "tmpfs", MS_NOSUID | MS_NODEV, "size=16m,nr_inodes=16384,mode=755") || chdir(root->host->directory))
+	/* The old --directory serves as the place, because it is there; its contents were cut out
+	 * already. */
+	if (mount("podium", root->host->directory, "tmpfs", MS_NOSUID | MS_NODEV,
+			"size=16m,nr_inodes=16384,mode=755")
+		|| chdir(root->host->directory))
 		return failed(root, "begin its root in %.150s", root->host->directory);
 	return put_all(root) ? -1 : turn(root);
 }
@@ -414,8 +490,10 @@ int sandbox_map_user(uid_t uid, gid_t gid)
 	/* The files belong to root as long as nobody may look into this process. */
 	if (prctl(PR_SET_DUMPABLE, 1, 0, 0, 0))
 		return -1;
-	int rc = write_file("/proc/self/setgroups", "deny") || write_file("/proc/self/uid_map", users) ||
-		write_file("/proc/self/gid_map", groups) ? -1 : 0;
+	int rc = write_file("/proc/self/setgroups", "deny") || write_file("/proc/self/uid_map", users)
+			|| write_file("/proc/self/gid_map", groups)
+		? -1
+		: 0;
 	int number = errno;
 	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	errno = number;
@@ -427,20 +505,30 @@ static int raise_loopback(struct root *root)
 	struct ifreq request = { .ifr_name = "lo" };
 	cleanup_fd int any = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	request.ifr_flags = IFF_UP | IFF_RUNNING;
-	return any >= 0 && ioctl(any, SIOCSIFFLAGS, &request) == 0 ? 0 : failed(root, "raise the loopback interface of its network");
+	return any >= 0 && ioctl(any, SIOCSIFFLAGS, &request) == 0
+		? 0
+		: failed(root, "raise the loopback interface of its network");
 }
 
-static const struct { enum sandbox_place place; enum sandbox_wall wall; const char *file; } PLACES[] = {
-	{ SANDBOX_USERS, WALL_USERS, "/proc/self/ns/user" }, { SANDBOX_MOUNTS, WALL_FILES, "/proc/self/ns/mnt" },
-	{ SANDBOX_PROCESSES, WALL_PROCESSES, "/proc/self/ns/pid" }, { SANDBOX_NETWORK, WALL_NETWORK, "/proc/self/ns/net" },
-	{ SANDBOX_IPC, WALL_IPC, "/proc/self/ns/ipc" }, { SANDBOX_NAME, WALL_NAME, "/proc/self/ns/uts" },
+static const struct {
+	enum sandbox_place place;
+	enum sandbox_wall wall;
+	const char *file;
+} PLACES[] = {
+	{ SANDBOX_USERS, WALL_USERS, "/proc/self/ns/user" },
+	{ SANDBOX_MOUNTS, WALL_FILES, "/proc/self/ns/mnt" },
+	{ SANDBOX_PROCESSES, WALL_PROCESSES, "/proc/self/ns/pid" },
+	{ SANDBOX_NETWORK, WALL_NETWORK, "/proc/self/ns/net" },
+	{ SANDBOX_IPC, WALL_IPC, "/proc/self/ns/ipc" },
+	{ SANDBOX_NAME, WALL_NAME, "/proc/self/ns/uts" },
 };
 
 /* While the host's /proc can still be seen. */
 static int open_places(struct root *root, int places[static SANDBOX_PLACES])
 {
 	for (size_t i = 0; i < COUNT(PLACES); i++) {
-		bool wanted = root->host->stands[PLACES[i].wall] && !(PLACES[i].place == SANDBOX_USERS && root->host->account->change);
+		bool wanted = root->host->stands[PLACES[i].wall]
+			&& !(PLACES[i].place == SANDBOX_USERS && root->host->account->change);
 		places[PLACES[i].place] = wanted ? open(PLACES[i].file, O_RDONLY | O_CLOEXEC) : -1;
 		if (wanted && places[PLACES[i].place] < 0)
 			return failed(root, "open %s", PLACES[i].file);
@@ -454,7 +542,8 @@ static int furnish(struct root *root, int places[static SANDBOX_PLACES])
 	const struct account *account = host->account;
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0))
 		return failed(root, "tie itself to podium-run");
-	if (!account->change && host->stands[WALL_USERS] && sandbox_map_user(account->uid, account->gid))
+	if (!account->change && host->stands[WALL_USERS]
+		&& sandbox_map_user(account->uid, account->gid))
 		return failed(root, "map its user");
 	if (open_places(root, places))
 		return -1;
@@ -469,7 +558,10 @@ static int furnish(struct root *root, int places[static SANDBOX_PLACES])
 static bool report(const struct root *root, int channel, int error, const int *found, size_t count)
 {
 	struct sandbox_report report = { .error = error };
-	union { char bytes[CMSG_SPACE(sizeof(int) * 16)]; struct cmsghdr aligned; } space = {0};
+	union {
+		char bytes[CMSG_SPACE(sizeof(int) * 16)];
+		struct cmsghdr aligned;
+	} space = { 0 };
 	struct iovec part = { .iov_base = &report, .iov_len = sizeof report };
 	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
 	int sent[16];
@@ -482,13 +574,16 @@ static bool report(const struct root *root, int channel, int error, const int *f
 		message.msg_control = space.bytes;
 		message.msg_controllen = CMSG_SPACE(sizeof(int) * have);
 		struct cmsghdr *header = CMSG_FIRSTHDR(&message);
-		*header = (struct cmsghdr){ .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(sizeof(int) * have) };
+		*header = (struct cmsghdr){ .cmsg_level = SOL_SOCKET,
+			.cmsg_type = SCM_RIGHTS,
+			.cmsg_len = CMSG_LEN(sizeof(int) * have) };
 		memcpy(CMSG_DATA(header), sent, sizeof(int) * have);
 	}
 	return sendmsg(channel, &message, MSG_NOSIGNAL) == (ssize_t)sizeof report;
 }
 
-/* It was podium-run a moment ago, with open files and rights; it keeps neither. Children reap themselves. */
+/* It was podium-run a moment ago, with open files and rights; it keeps neither. Children reap
+ * themselves. */
 static _Noreturn void stay(void)
 {
 	static const struct sandbox_entry nothing = { .size = sizeof nothing };
@@ -500,7 +595,8 @@ static _Noreturn void stay(void)
 		pause();
 }
 
-_Noreturn void sandbox_init(const struct sandbox_host *host, const struct sandbox_view *view, int channel)
+_Noreturn void sandbox_init(
+	const struct sandbox_host *host, const struct sandbox_view *view, int channel)
 {
 	static struct root root;
 	int found[SANDBOX_PLACES + 1 + STORE_JOB];
@@ -510,8 +606,10 @@ _Noreturn void sandbox_init(const struct sandbox_host *host, const struct sandbo
 	int error = furnish(&root, found) ? errno : 0;
 	if (!error && host->stands[WALL_FILES]) {
 		found[SANDBOX_PLACES] = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		found[SANDBOX_PLACES + 1 + STORE_TEMPORARY] = open("/tmp", O_PATH | O_DIRECTORY | O_CLOEXEC);
-		found[SANDBOX_PLACES + 1 + STORE_SHARED] = open("/dev/shm", O_PATH | O_DIRECTORY | O_CLOEXEC);
+		found[SANDBOX_PLACES + 1 + STORE_TEMPORARY] =
+			open("/tmp", O_PATH | O_DIRECTORY | O_CLOEXEC);
+		found[SANDBOX_PLACES + 1 + STORE_SHARED] =
+			open("/dev/shm", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	}
 	if (!report(&root, channel, error, found, COUNT(found)) || error)
 		_exit(126);

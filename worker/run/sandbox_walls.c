@@ -25,7 +25,7 @@
 /* What those outside leave for those inside to find. */
 struct bait {
 	const struct sandbox_host *host;
-	int queue;               /* of messages */
+	int queue; /* of messages */
 };
 
 /* ---- attempts: from the inside, and true when the wall has held ---- */
@@ -38,20 +38,24 @@ static bool holds_users(const struct bait *bait)
 static bool holds_files(const struct bait *bait)
 {
 	struct stat status;
-	return access("/etc/shadow", F_OK) != 0 && access(bait->host->directory, F_OK) == (strcmp(bait->host->directory, "/tmp") == 0 ? 0 : -1) &&
-		lstat("/usr", &status) == 0 && open("/podium", O_WRONLY | O_CREAT, 0600) < 0 && open("/usr/podium", O_WRONLY | O_CREAT, 0600) < 0;
+	return access("/etc/shadow", F_OK) != 0
+		&& access(bait->host->directory, F_OK)
+		== (strcmp(bait->host->directory, "/tmp") == 0 ? 0 : -1)
+		&& lstat("/usr", &status) == 0 && open("/podium", O_WRONLY | O_CREAT, 0600) < 0
+		&& open("/usr/podium", O_WRONLY | O_CREAT, 0600) < 0;
 }
 
 static bool is_limited(const char *folder, int64_t most_bytes)
 {
 	struct statfs status;
-	return statfs(folder, &status) == 0 && status.f_blocks && status.f_files &&
-		(int64_t)status.f_blocks * status.f_bsize < most_bytes + status.f_bsize;
+	return statfs(folder, &status) == 0 && status.f_blocks && status.f_files
+		&& (int64_t)status.f_blocks * status.f_bsize < most_bytes + status.f_bsize;
 }
 
 static bool holds_disk(const struct bait *bait)
 {
-	return is_limited("/tmp", bait->host->most_disk_bytes) && is_limited("/dev/shm", bait->host->most_memory_bytes);
+	return is_limited("/tmp", bait->host->most_disk_bytes)
+		&& is_limited("/dev/shm", bait->host->most_memory_bytes);
 }
 
 static bool holds_processes(const struct bait *bait)
@@ -66,7 +70,8 @@ static bool holds_proc(const struct bait *bait)
 	DIR *stream = opendir("/proc");
 	bool alone = stream;
 	for (struct dirent *entry; stream && (entry = readdir(stream));)
-		if (isdigit((unsigned char)entry->d_name[0]) && atoi(entry->d_name) != 1 && atoi(entry->d_name) != getpid())
+		if (isdigit((unsigned char)entry->d_name[0]) && atoi(entry->d_name) != 1
+			&& atoi(entry->d_name) != getpid())
 			alone = false;
 	if (stream)
 		closedir(stream);
@@ -102,7 +107,8 @@ static bool holds_name(const struct bait *bait)
 static bool holds_devices(const struct bait *bait)
 {
 	(void)bait;
-	static const char *const others[] = { "/dev/kmsg", "/dev/mem", "/dev/tty", "/dev/ptmx", "/dev/nvidiactl", "/dev/fuse", "/dev/kvm" };
+	static const char *const others[] = { "/dev/kmsg", "/dev/mem", "/dev/tty", "/dev/ptmx",
+		"/dev/nvidiactl", "/dev/fuse", "/dev/kvm" };
 	for (size_t i = 0; i < COUNT(others); i++)
 		if (access(others[i], F_OK) == 0)
 			return false;
@@ -125,8 +131,10 @@ static bool holds_privileges(const struct bait *bait)
 static bool holds_calls(const struct bait *bait)
 {
 	(void)bait;
-	return unshare(CLONE_NEWUSER) != 0 && errno == EPERM && ptrace(PTRACE_TRACEME, 0, NULL, NULL) != 0 && errno == EPERM &&
-		socket(AF_INET, SOCK_STREAM, 0) < 0 && errno == EAFNOSUPPORT && syscall(SYS_io_uring_setup, 1, NULL) != 0 && errno == ENOSYS;
+	return unshare(CLONE_NEWUSER) != 0 && errno == EPERM
+		&& ptrace(PTRACE_TRACEME, 0, NULL, NULL) != 0 && errno == EPERM
+		&& socket(AF_INET, SOCK_STREAM, 0) < 0 && errno == EAFNOSUPPORT
+		&& syscall(SYS_io_uring_setup, 1, NULL) != 0 && errno == ENOSYS;
 }
 
 /* What the kernel counts for a single process; and what podium-run adds up can be read. */
@@ -137,12 +145,14 @@ static bool holds_limits(const struct bait *bait)
 	struct watchdog_share share;
 	cleanup_fd int status = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
 	ssize_t length = status >= 0 ? read(status, text, sizeof text - 1) : -1;
-	if (length <= 0 || getrlimit(RLIMIT_CORE, &core) || getrlimit(RLIMIT_NOFILE, &files) || getrlimit(RLIMIT_FSIZE, &size))
+	if (length <= 0 || getrlimit(RLIMIT_CORE, &core) || getrlimit(RLIMIT_NOFILE, &files)
+		|| getrlimit(RLIMIT_FSIZE, &size))
 		return false;
 	text[length] = '\0';
 	watchdog_read_share(text, false, &share);
-	return core.rlim_max == 0 && files.rlim_max <= 4096 && size.rlim_max != RLIM_INFINITY && share.private_bytes > 0 && share.threads == 1 &&
-		bait->host->most_memory_bytes > 0 && bait->host->most_processes > 0;
+	return core.rlim_max == 0 && files.rlim_max <= 4096 && size.rlim_max != RLIM_INFINITY
+		&& share.private_bytes > 0 && share.threads == 1 && bait->host->most_memory_bytes > 0
+		&& bait->host->most_processes > 0;
 }
 
 /* In a group that is not podium-run's. */
@@ -159,37 +169,61 @@ static bool holds_groups(const struct bait *bait)
 
 /* ---- the walls ---- */
 
-#define UNSHARE "Run podium-worker on the host itself, or give its container the right CAP_SYS_ADMIN."
-#define KERNEL "Use a kernel with this kind of namespace (Debian 12 and Ubuntu 24.04 have them all)."
+#define UNSHARE \
+	"Run podium-worker on the host itself, or give its container the right CAP_SYS_ADMIN."
+#define KERNEL \
+	"Use a kernel with this kind of namespace (Debian 12 and Ubuntu 24.04 have them all)."
 
 static const struct {
 	const char *name, *stops, *mend;
 	bool (*holds)(const struct bait *bait);
 } TABLE[WALLS] = {
-	[WALL_USERS] = { "users", "A submission that acts as podium-run's own user and reads its files.",
-		"Allow it a namespace of users: on Ubuntu 24.04 install packaging/apparmor/podium-run; elsewhere set "
-		"user.max_user_namespaces above 0. Or run podium-worker as root, which then uses another user for submissions.", holds_users },
-	[WALL_FILES] = { "files", "Reading other people's submissions, keys and settings of the host; changing the harness, Python or the toolkit.",
+	[WALL_USERS] = { "users",
+		"A submission that acts as podium-run's own user and reads its files.",
+		"Allow it a namespace of users: on Ubuntu 24.04 install packaging/apparmor/podium-run; "
+	    "elsewhere set "
+		"user.max_user_namespaces above 0. Or run podium-worker as root, which then uses another "
+	    "user for submissions.",
+		holds_users },
+	[WALL_FILES] = { "files",
+		"Reading other people's submissions, keys and settings of the host; changing the harness, "
+	    "Python or the toolkit.",
 		UNSHARE, holds_files },
-	[WALL_DISK] = { "disk", "Filling the disk or its inodes; leaving something for the next job.", UNSHARE, holds_disk },
-	[WALL_PROCESSES] = { "processes", "Signals to other processes; processes that outlive their job.", KERNEL, holds_processes },
+	[WALL_DISK] = { "disk", "Filling the disk or its inodes; leaving something for the next job.",
+		UNSHARE, holds_disk },
+	[WALL_PROCESSES] = { "processes",
+		"Signals to other processes; processes that outlive their job.", KERNEL, holds_processes },
 	[WALL_PROC] = { "proc", "Looking at other processes, their arguments and variables.",
-		"Run podium-worker where /proc is whole: containers often mask parts of it (--security-opt systempaths=unconfined).", holds_proc },
-	[WALL_NETWORK] = { "network", "Reaching any other machine, the database, or a service of this one.", KERNEL, holds_network },
-	[WALL_IPC] = { "ipc", "Shared memory, semaphores and message queues of others.", KERNEL, holds_ipc },
+		"Run podium-worker where /proc is whole: containers often mask parts of it (--security-opt "
+	    "systempaths=unconfined).",
+		holds_proc },
+	[WALL_NETWORK] = { "network",
+		"Reaching any other machine, the database, or a service of this one.", KERNEL,
+		holds_network },
+	[WALL_IPC] = { "ipc", "Shared memory, semaphores and message queues of others.", KERNEL,
+		holds_ipc },
 	[WALL_NAME] = { "name", "Learning the name of the host.", KERNEL, holds_name },
-	[WALL_DEVICES] = { "devices", "Opening other GPUs, disks, terminals, the kernel's log.", UNSHARE, holds_devices },
-	[WALL_PRIVILEGES] = { "privileges", "Becoming root by a program that would make one root.", KERNEL, holds_privileges },
-	[WALL_CALLS] = { "system calls", "Holes in parts of the kernel that no submission needs: tracing, BPF, io_uring, keys, new namespaces, other address families.",
-		"Use a kernel with CONFIG_SECCOMP_FILTER, or a container that lets programs make filters.", holds_calls },
-	[WALL_LIMITS] = { "limits", "Taking all memory or all process numbers of the machine.", "", holds_limits },
-	[WALL_GROUPS] = { "control groups", "Taking memory or processes faster than podium-run counts them, ten times a second.",
-		"Let systemd delegate to the service (Delegate=yes), with control groups of version 2.", holds_groups },
+	[WALL_DEVICES] = { "devices", "Opening other GPUs, disks, terminals, the kernel's log.",
+		UNSHARE, holds_devices },
+	[WALL_PRIVILEGES] = { "privileges", "Becoming root by a program that would make one root.",
+		KERNEL, holds_privileges },
+	[WALL_CALLS] = { "system calls",
+		"Holes in parts of the kernel that no submission needs: tracing, BPF, io_uring, keys, new "
+	    "namespaces, other address families.",
+		"Use a kernel with CONFIG_SECCOMP_FILTER, or a container that lets programs make filters.",
+		holds_calls },
+	[WALL_LIMITS] = { "limits", "Taking all memory or all process numbers of the machine.", "",
+		holds_limits },
+	[WALL_GROUPS] = { "control groups",
+		"Taking memory or processes faster than podium-run counts them, ten times a second.",
+		"Let systemd delegate to the service (Delegate=yes), with control groups of version 2.",
+		holds_groups },
 };
 
-static _Noreturn void make_attempts(const struct bait *bait, const struct sandbox_entry *entry, int answers)
+static _Noreturn void make_attempts(
+	const struct bait *bait, const struct sandbox_entry *entry, int answers)
 {
-	char held[WALLS] = {0};
+	char held[WALLS] = { 0 };
 	if (!sandbox_confine(entry, AT_FDCWD))
 		for (int wall = 0; wall < WALLS; wall++)
 			held[wall] = TABLE[wall].holds(bait) ? 'y' : 'n';
@@ -198,7 +232,8 @@ static _Noreturn void make_attempts(const struct bait *bait, const struct sandbo
 	_exit(0);
 }
 
-static _Noreturn void enter(const struct bait *bait, const struct sandbox *sandbox, const struct sandbox_entry *entry, int answers)
+static _Noreturn void enter(const struct bait *bait, const struct sandbox *sandbox,
+	const struct sandbox_entry *entry, int answers)
 {
 	if (sandbox_join(entry, sandbox->places))
 		_exit(1);
@@ -216,7 +251,8 @@ static void try_walls(const struct sandbox_host *host, char held[static WALLS])
 	struct bait bait = { .host = host };
 	int answers[2];
 	memset(held, 0, WALLS);
-	if (sandbox_open(host, &(struct sandbox_view){0}, &sandbox, &error) || pipe2(answers, O_CLOEXEC))
+	if (sandbox_open(host, &(struct sandbox_view){ 0 }, &sandbox, &error)
+		|| pipe2(answers, O_CLOEXEC))
 		return;
 	sandbox_entry(&sandbox, &entry);
 	snprintf(entry.folder, sizeof entry.folder, "/");
@@ -237,7 +273,7 @@ static void try_walls(const struct sandbox_host *host, char held[static WALLS])
 
 char *sandbox_missing(const struct sandbox_host *host)
 {
-	cleanup_buffer struct buffer names = {0};
+	cleanup_buffer struct buffer names = { 0 };
 	for (int i = 0; i < WALLS; i++)
 		if (!host->stands[i])
 			buffer_printf(&names, "%s%s", names.length ? ", " : "", TABLE[i].name);
@@ -251,9 +287,11 @@ json_t *sandbox_walls(struct sandbox_host *host)
 	try_walls(host, held);
 	for (int i = 0; i < WALLS; i++) {
 		bool stands = host->stands[i] && held[i] == 'y';
-		json_t *wall = json_pack("{s:s, s:s, s:b}", "name", TABLE[i].name, "stops", TABLE[i].stops, "stands", stands);
+		json_t *wall = json_pack(
+			"{s:s, s:s, s:b}", "name", TABLE[i].name, "stops", TABLE[i].stops, "stands", stands);
 		if (!stands) {
-			const char *why = host->stands[i] ? "It was built, but a test got over it." : host->why_not[i];
+			const char *why =
+				host->stands[i] ? "It was built, but a test got over it." : host->why_not[i];
 			json_object_set_new(wall, "why", json_string(why));
 			json_object_set_new(wall, "mend", json_string(TABLE[i].mend));
 		}

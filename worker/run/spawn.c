@@ -6,21 +6,27 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/close_range.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <linux/close_range.h>
 
-struct ends { int read, write; };
+struct ends {
+	int read, write;
+};
 
-static void scope_ends(struct ends *ends) { scope_close(&ends->read); scope_close(&ends->write); }
+static void scope_ends(struct ends *ends)
+{
+	scope_close(&ends->read);
+	scope_close(&ends->write);
+}
 #define cleanup_ends __attribute__((cleanup(scope_ends)))
 
-struct news { /* from a child on its way: */
-	pid_t pid;   /* of its own child, which goes on in its place; */
-	int number;  /* or errno, and the step that failed */
+struct news {   /* from a child on its way: */
+	pid_t pid;  /* of its own child, which goes on in its place; */
+	int number; /* or errno, and the step that failed */
 	char step[60];
 };
 
@@ -47,14 +53,16 @@ static int close_each(int first)
 	return closedir(stream);
 }
 
-/* All else closes on exec. The sources were moved above the places by the parent, so that none is overwritten before it is
- * used. */
+/* All else closes on exec. The sources were moved above the places by the parent, so that none is
+ * overwritten before it is used. */
 static int set_descriptors(const struct spawn_descriptors *sources)
 {
 	for (size_t place = 0; place < sources->count; place++)
 		if (dup2(sources->list[place], (int)place) < 0)
 			return -1;
-	return close_range((unsigned int)sources->count, ~0U, CLOSE_RANGE_CLOEXEC) ? close_each((int)sources->count) : 0;
+	return close_range((unsigned int)sources->count, ~0U, CLOSE_RANGE_CLOEXEC)
+		? close_each((int)sources->count)
+		: 0;
 }
 
 static void tell(int report, int number, const char *step, pid_t pid)
@@ -66,7 +74,8 @@ static void tell(int report, int number, const char *step, pid_t pid)
 }
 
 /* Becomes the program; returns the name of the step that failed. */
-static const char *become(const struct process *process, const struct sandbox_entry *entry, const struct spawn_descriptors *sources)
+static const char *become(const struct process *process, const struct sandbox_entry *entry,
+	const struct spawn_descriptors *sources)
 {
 	if (reset_signals())
 		return "take its signals back";
@@ -75,14 +84,15 @@ static const char *become(const struct process *process, const struct sandbox_en
 	const char *step = sandbox_confine(entry, process->folder);
 	if (step)
 		return step;
-	execve(process->arguments[0], (char *const *)process->arguments, (char *const *)process->environment);
+	execve(process->arguments[0], (char *const *)process->arguments,
+		(char *const *)process->environment);
 	return "be started";
 }
 
-/* Into a namespace of processes only a child goes. Its parent ends, and podium-run, which takes orphans over, becomes
- * that, as if it had forked it itself. */
-static _Noreturn void run_child(const struct process *process, const struct sandbox *sandbox, const struct sandbox_entry *entry,
-	const struct spawn_descriptors *sources, int report)
+/* Into a namespace of processes only a child goes. Its parent ends, and podium-run, which takes
+ * orphans over, becomes that, as if it had forked it itself. */
+static _Noreturn void run_child(const struct process *process, const struct sandbox *sandbox,
+	const struct sandbox_entry *entry, const struct spawn_descriptors *sources, int report)
 {
 	const char *step = sandbox_join(entry, sandbox->places);
 	if (!step && sandbox_has_processes(sandbox)) {
@@ -127,12 +137,14 @@ static int await(pid_t *pid, int report, const char *program, struct error *erro
 		*pid = news.pid;
 	}
 	news.step[sizeof news.step - 1] = '\0';
-	return fail(error, ERROR_SYSTEM, "\"%s\" could not %s: %s.", program, news.step, strerror(news.number));
+	return fail(
+		error, ERROR_SYSTEM, "\"%s\" could not %s: %s.", program, news.step, strerror(news.number));
 }
 
-/* The entry lies in the parent until the child has been started: it is too large for a stack that is copied on a write. */
-static int fork_and_exec(const struct process *process, const struct sandbox *sandbox, const struct spawn_descriptors *sources,
-	struct ends *report, pid_t *pid, struct error *error)
+/* The entry lies in the parent until the child has been started: it is too large for a stack that
+ * is copied on a write. */
+static int fork_and_exec(const struct process *process, const struct sandbox *sandbox,
+	const struct spawn_descriptors *sources, struct ends *report, pid_t *pid, struct error *error)
 {
 	static struct sandbox_entry entry;
 	sandbox_entry(sandbox, &entry);
@@ -146,15 +158,18 @@ static int fork_and_exec(const struct process *process, const struct sandbox *sa
 	return await(pid, report->read, process->arguments[0], error);
 }
 
-void spawn_complete(const struct process *process, const struct sandbox *sandbox, struct sandbox_entry *entry)
+void spawn_complete(
+	const struct process *process, const struct sandbox *sandbox, struct sandbox_entry *entry)
 {
 	if (sandbox->host->stands[WALL_FILES])
 		snprintf(entry->folder, sizeof entry->folder, "%s", process->inside);
 	if (process->most_address_space)
-		entry->limits[entry->limit_count++] = (struct sandbox_limit){ .what = RLIMIT_AS, .most = process->most_address_space };
+		entry->limits[entry->limit_count++] =
+			(struct sandbox_limit){ .what = RLIMIT_AS, .most = process->most_address_space };
 }
 
-static struct spawn_descriptors list_descriptors(const struct process *process, const int *standard, const int *channels, size_t channel_count)
+static struct spawn_descriptors list_descriptors(
+	const struct process *process, const int *standard, const int *channels, size_t channel_count)
 {
 	struct spawn_descriptors sources = { .count = process->on_result ? 4 : 3 };
 	memcpy(sources.list, standard, sources.count * sizeof(int));
@@ -163,21 +178,24 @@ static struct spawn_descriptors list_descriptors(const struct process *process, 
 	return sources;
 }
 
-int spawn(const struct process *process, const struct sandbox *sandbox, const int *channels, size_t channel_count, struct child *child,
-	struct error *error)
+int spawn(const struct process *process, const struct sandbox *sandbox, const int *channels,
+	size_t channel_count, struct child *child, struct error *error)
 {
-	cleanup_ends struct ends output = { -1, -1 }, errors = { -1, -1 }, result = { -1, -1 }, report = { -1, -1 };
+	cleanup_ends struct ends output = { -1, -1 }, errors = { -1, -1 }, result = { -1, -1 },
+							 report = { -1, -1 };
 	cleanup_fd int nothing = -1;
 	cleanup_fd int opened = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	nothing = fcntl(opened, F_DUPFD_CLOEXEC, spawn_above);
-	if (nothing < 0 || make_pipe(&output) || make_pipe(&errors) || make_pipe(&report) ||
-		(process->on_result && make_pipe(&result)))
-		return fail(error, ERROR_SYSTEM, "No pipe to a new process could be made: %s.", strerror(errno));
+	if (nothing < 0 || make_pipe(&output) || make_pipe(&errors) || make_pipe(&report)
+		|| (process->on_result && make_pipe(&result)))
+		return fail(
+			error, ERROR_SYSTEM, "No pipe to a new process could be made: %s.", strerror(errno));
 	int *const ours[SPAWN_PIPES] = { &output.read, &errors.read, &result.read };
 	const int standard[] = { nothing, output.write, errors.write, result.write };
 	struct spawn_descriptors sources = list_descriptors(process, standard, channels, channel_count);
 	int rc = zygote_serves(process->zygote, process)
-		? zygote_spawn(process->zygote, process, sandbox, &sources, &child->pid) : ERROR_NOT_FOUND;
+		? zygote_spawn(process->zygote, process, sandbox, &sources, &child->pid)
+		: ERROR_NOT_FOUND;
 	if (rc)
 		rc = fork_and_exec(process, sandbox, &sources, &report, &child->pid, error);
 	for (int i = 0; i < SPAWN_PIPES; i++) {

@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-int stage_write_task(const struct job *job, const struct workspace *workspace, bool (*wanted)(const struct job *job, const char *path),
-	struct error *error)
+int stage_write_task(const struct job *job, const struct workspace *workspace,
+	bool (*wanted)(const struct job *job, const char *path), struct error *error)
 {
 	for (size_t i = 0; i < job->files.count; i++) {
 		const struct file *file = &job->files.files[i];
@@ -20,19 +20,22 @@ int stage_write_task(const struct job *job, const struct workspace *workspace, b
 	return 0;
 }
 
-int stage_write_files(struct run *run, bool (*wanted)(const struct job *job, const char *path), struct error *error)
+int stage_write_files(
+	struct run *run, bool (*wanted)(const struct job *job, const char *path), struct error *error)
 {
 	const struct job *job = run->job;
 	int rc = stage_write_task(job, &run->workspace, wanted, error);
 	if (rc || (wanted && !wanted(job, job->slot)))
 		return rc;
-	return folder_write(run->workspace.run, job->slot, job->submission, job->submission_length, 0444, error);
+	return folder_write(
+		run->workspace.run, job->slot, job->submission, job->submission_length, 0444, error);
 }
 
 /* The command as a shell would read it. */
 static void append_command(struct buffer *out, const char *const *arguments)
 {
-	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-";
+	static const char plain[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-";
 	for (size_t i = 0; arguments[i]; i++) {
 		buffer_text(out, i ? " " : "");
 		if (arguments[i][0] && strspn(arguments[i], plain) == strlen(arguments[i])) {
@@ -46,16 +49,17 @@ static void append_command(struct buffer *out, const char *const *arguments)
 	}
 }
 
-static void send_log(struct run *run, const struct stage *stage, const char *stream, const struct capture *capture)
+static void send_log(
+	struct run *run, const struct stage *stage, const char *stream, const struct capture *capture)
 {
-	cleanup_buffer struct buffer text = {0};
+	cleanup_buffer struct buffer text = { 0 };
 	capture_text(capture, &text);
 	event_log(run->events, stage->position, stream, buffer_string(&text), text.length);
 }
 
 void stage_tell_begin(struct run *run, struct stage *stage, const struct process *process)
 {
-	cleanup_buffer struct buffer command = {0};
+	cleanup_buffer struct buffer command = { 0 };
 	append_command(&command, process->arguments);
 	event_stage(run->events, stage->position, stage->name, buffer_string(&command));
 	stage->begun = true;
@@ -71,19 +75,27 @@ void stage_tell_end(struct run *run, struct stage *stage)
 {
 	if (!stage->begun || stage->ended)
 		return;
-	event_stage_end(run->events, &(struct stage_end_event){
-		.position = stage->position, .verdict = stage->judgement.verdict,
-		.message = buffer_string(&stage->judgement.message), .exited = stage->exited, .exit_code = stage->exit_code,
-		.duration_ms = stage->duration_ms,
-		.peak_host_bytes = stage->peak_host_bytes, .peak_device_bytes = stage->peak_device_bytes, .nonce = stage->nonce,
-	});
+	event_stage_end(run->events,
+		&(struct stage_end_event){
+			.position = stage->position,
+			.verdict = stage->judgement.verdict,
+			.message = buffer_string(&stage->judgement.message),
+			.exited = stage->exited,
+			.exit_code = stage->exit_code,
+			.duration_ms = stage->duration_ms,
+			.peak_host_bytes = stage->peak_host_bytes,
+			.peak_device_bytes = stage->peak_device_bytes,
+			.nonce = stage->nonce,
+		});
 	stage->ended = true;
 }
 
-bool stage_tell_tail(struct run *run, const struct stage *stage, const struct process_result *result)
+bool stage_tell_tail(
+	struct run *run, const struct stage *stage, const struct process_result *result)
 {
-	cleanup_buffer struct buffer out = {0}, err = {0};
-	/* A contestant sees the data of every case, so what is told of it is never more than its log in the end. */
+	cleanup_buffer struct buffer out = { 0 }, err = { 0 };
+	/* A contestant sees the data of every case, so what is told of it is never more than its log in
+	 * the end. */
 	bool only_kept = run->engine == ENGINE_ISOLATED;
 	if (!stage->begun)
 		return false;
@@ -92,7 +104,10 @@ bool stage_tell_tail(struct run *run, const struct stage *stage, const struct pr
 	return event_tail(run->events, stage->position, &out, &err);
 }
 
-struct onlooker { struct run *run; const struct stage *stage; };
+struct onlooker {
+	struct run *run;
+	const struct stage *stage;
+};
 
 static bool tell_onlooker(void *context, const struct process_result *result)
 {
@@ -120,8 +135,8 @@ void stage_prepare(struct run *run, const struct workspace *workspace, struct pr
 	process->watch = inbox_watch(run->inbox);
 }
 
-int stage_try_program(struct run *run, struct stage *stage, struct process *process, struct process_result *result,
-	struct error *error)
+int stage_try_program(struct run *run, struct stage *stage, struct process *process,
+	struct process_result *result, struct error *error)
 {
 	stage_prepare(run, &run->workspace, process);
 	stage_follow(run, stage, process);
@@ -133,14 +148,15 @@ int stage_try_program(struct run *run, struct stage *stage, struct process *proc
 	return rc;
 }
 
-void stage_tell_program(struct run *run, struct stage *stage, const struct process *process, const struct process_result *result)
+void stage_tell_program(struct run *run, struct stage *stage, const struct process *process,
+	const struct process_result *result)
 {
 	stage_tell_begin(run, stage, process);
 	stage_tell_log(run, stage, result);
 }
 
-int stage_run_program(struct run *run, struct stage *stage, struct process *process, struct process_result *result,
-	struct error *error)
+int stage_run_program(struct run *run, struct stage *stage, struct process *process,
+	struct process_result *result, struct error *error)
 {
 	stage_tell_begin(run, stage, process);
 	int rc = stage_try_program(run, stage, process, result, error);

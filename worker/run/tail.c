@@ -11,14 +11,18 @@ static bool is_between(char byte, char least, char most)
 	return byte >= least && byte <= most;
 }
 
-/* Of ESC ] and its like, up to BEL or ESC \ (ECMA-48, 8.3); what is never ended costs the rest of its line. */
+/* Of ESC ] and its like, up to BEL or ESC \ (ECMA-48, 8.3); what is never ended costs the rest of
+ * its line. */
 static size_t string_length(const char *at)
 {
 	size_t length = 2 + strcspn(at + 2, "\a\033\n");
-	return at[length] == '\a' ? length + 1 : at[length] == '\033' && at[length + 1] == '\\' ? length + 2 : length;
+	return at[length] == '\a'                            ? length + 1
+		: at[length] == '\033' && at[length + 1] == '\\' ? length + 2
+														 : length;
 }
 
-/* Of what begins with ESC: a control sequence, ESC [ with parameters and a final byte; a string; or another one of ECMA-35. */
+/* Of what begins with ESC: a control sequence, ESC [ with parameters and a final byte; a string; or
+ * another one of ECMA-35. */
 static size_t escape_length(const char *at)
 {
 	size_t length = 1;
@@ -40,7 +44,8 @@ static void begin_line_anew(struct buffer *out, size_t since)
 		out->data[--out->length] = '\0';
 }
 
-/* "\r\n" ends a line; "\r" alone lets the next bytes stand in its place, so at the end the line is still there. */
+/* "\r\n" ends a line; "\r" alone lets the next bytes stand in its place, so at the end the line is
+ * still there. */
 static void append_plain(struct buffer *out, const char *text)
 {
 	size_t since = out->length;
@@ -57,7 +62,9 @@ static void append_plain(struct buffer *out, const char *text)
 /* What comes first is kept for ever, but near its end whole lines only (capture.c). */
 static void keep_whole_lines(struct buffer *bytes, uint64_t end)
 {
-	const char *newline = bytes->length && end + capture_line_bytes > capture_half_bytes ? memrchr(bytes->data, '\n', bytes->length) : NULL;
+	const char *newline = bytes->length && end + capture_line_bytes > capture_half_bytes
+		? memrchr(bytes->data, '\n', bytes->length)
+		: NULL;
 	if (newline) {
 		bytes->length = (size_t)(newline - bytes->data) + 1;
 		bytes->data[bytes->length] = '\0';
@@ -66,8 +73,9 @@ static void keep_whole_lines(struct buffer *bytes, uint64_t end)
 
 void tail_append(struct buffer *out, const struct capture *capture, bool only_kept)
 {
-	cleanup_buffer struct buffer bytes = {0}, valid = {0};
-	uint64_t end = only_kept && capture->total > capture_half_bytes ? capture_half_bytes : capture->total;
+	cleanup_buffer struct buffer bytes = { 0 }, valid = { 0 };
+	uint64_t end =
+		only_kept && capture->total > capture_half_bytes ? capture_half_bytes : capture->total;
 	capture_stretch(capture, end, tail_most_bytes + spare_bytes, &bytes);
 	if (only_kept)
 		keep_whole_lines(&bytes, end);
@@ -79,7 +87,8 @@ void tail_append(struct buffer *out, const struct capture *capture, bool only_ke
 static size_t begun_secret(const struct buffer *text, const char *secret)
 {
 	for (size_t length = strlen(secret); length; length--)
-		if (length <= text->length && memcmp(text->data + text->length - length, secret, length) == 0)
+		if (length <= text->length
+			&& memcmp(text->data + text->length - length, secret, length) == 0)
 			return length;
 	return 0;
 }

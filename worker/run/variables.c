@@ -9,13 +9,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char SYSTEM_PATH[] = "/usr/local/cuda/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+static const char SYSTEM_PATH[] =
+	"/usr/local/cuda/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 /* What the operator may have set for podium-run and programs need as well. */
 static const char *const PASSED_ON[] = { "CUDA_HOME", "LD_LIBRARY_PATH" };
 
-/* Everything that compiles at run time keeps its results in the job's cache, where no other job finds them. */
-static const struct { const char *name, *folder; } CACHES[] = {
+/* Everything that compiles at run time keeps its results in the job's cache, where no other job
+ * finds them. */
+static const struct {
+	const char *name, *folder;
+} CACHES[] = {
 	{ "TRITON_CACHE_DIR", "triton" },
 	{ "TORCH_EXTENSIONS_DIR", "torch_extensions" },
 	{ "TORCHINDUCTOR_CACHE_DIR", "inductor" },
@@ -23,7 +27,9 @@ static const struct { const char *name, *folder; } CACHES[] = {
 	{ "XDG_CACHE_HOME", "xdg" },
 };
 
-static const struct { const char *name, *value; } FIXED[] = {
+static const struct {
+	const char *name, *value;
+} FIXED[] = {
 	{ "LANG", "C.UTF-8" },
 	{ "PYTHONDONTWRITEBYTECODE", "1" },
 	{ "PYTHONUNBUFFERED", "1" },
@@ -43,14 +49,15 @@ static void set_number(struct variables *variables, const char *name, int64_t va
 	variables_set(variables, name, arena_printf(variables->arena, "%" PRId64, value));
 }
 
-static void set_folder(struct variables *variables, const char *name, const char *folder, const char *inner)
+static void set_folder(
+	struct variables *variables, const char *name, const char *folder, const char *inner)
 {
 	variables_set(variables, name, arena_printf(variables->arena, "%s/%s", folder, inner));
 }
 
 static void set_path(struct variables *variables, const char *const *programs)
 {
-	cleanup_buffer struct buffer path = {0};
+	cleanup_buffer struct buffer path = { 0 };
 	for (; *programs; programs++) {
 		const char *slash = strrchr(*programs, '/');
 		if (slash && slash > *programs) {
@@ -62,8 +69,8 @@ static void set_path(struct variables *variables, const char *const *programs)
 	variables_set(variables, "PATH", buffer_string(&path));
 }
 
-struct variables variables_basic(struct arena *arena, const struct account *account, const char *const *programs,
-	const char *home)
+struct variables variables_basic(struct arena *arena, const struct account *account,
+	const char *const *programs, const char *home)
 {
 	struct variables variables = { .arena = arena };
 	set_path(&variables, programs);
@@ -77,16 +84,19 @@ struct variables variables_basic(struct arena *arena, const struct account *acco
 	return variables;
 }
 
-static struct variables for_stage(struct arena *arena, const struct job *job, const struct workspace *workspace)
+static struct variables for_stage(
+	struct arena *arena, const struct job *job, const struct workspace *workspace)
 {
 	const char *stage = arena_printf(arena, "%s/%s", workspace->path, workspace->stage_name);
 	const char *programs[] = { job->python, job->nvcc, NULL };
-	struct variables variables = variables_basic(arena, workspace->host->account, programs, arena_printf(arena, "%s/home", stage));
+	struct variables variables = variables_basic(
+		arena, workspace->host->account, programs, arena_printf(arena, "%s/home", stage));
 	set_folder(&variables, "TMPDIR", stage, "tmp");
 	return variables;
 }
 
-struct variables variables_for_compiler(struct arena *arena, const struct job *job, const struct workspace *workspace)
+struct variables variables_for_compiler(
+	struct arena *arena, const struct job *job, const struct workspace *workspace)
 {
 	struct variables variables = for_stage(arena, job, workspace);
 	variables_set(&variables, "CUDA_VISIBLE_DEVICES", "");
@@ -113,7 +123,8 @@ static int device_count(const struct job *job)
 	return most < most_ranks ? most : most_ranks;
 }
 
-struct variables variables_for_contestant(struct arena *arena, const struct job *job, const struct workspace *workspace)
+struct variables variables_for_contestant(
+	struct arena *arena, const struct job *job, const struct workspace *workspace)
 {
 	struct variables variables = for_stage(arena, job, workspace);
 	const char *cache = arena_printf(arena, "%s/cache", workspace->path);
@@ -125,7 +136,8 @@ struct variables variables_for_contestant(struct arena *arena, const struct job 
 	return variables;
 }
 
-struct variables variables_for_harness(struct arena *arena, const struct job *job, const struct workspace *workspace)
+struct variables variables_for_harness(
+	struct arena *arena, const struct job *job, const struct workspace *workspace)
 {
 	struct variables variables = variables_for_contestant(arena, job, workspace);
 	set_number(&variables, "POPCORN_FD", process_result_descriptor);
@@ -136,13 +148,15 @@ struct variables variables_for_harness(struct arena *arena, const struct job *jo
 	return variables;
 }
 
-struct variables variables_for_judge(struct arena *arena, const struct job *job, const struct workspace *workspace, const char *limits_s)
+struct variables variables_for_judge(struct arena *arena, const struct job *job,
+	const struct workspace *workspace, const char *limits_s)
 {
 	struct variables variables = variables_for_harness(arena, job, workspace);
 	variables_set(&variables, "PODIUM_TIME_LIMIT_S", limits_s);
 	if (!workspace->host->stands[WALL_PROC])
 		variables_set(&variables, "PODIUM_HIDE", "1");
 	if (!job->device.is_cpu)
-		variables_set(&variables, "PODIUM_DEVICE_UUID", arena_strndup(arena, job->device.uuid, strcspn(job->device.uuid, ",")));
+		variables_set(&variables, "PODIUM_DEVICE_UUID",
+			arena_strndup(arena, job->device.uuid, strcspn(job->device.uuid, ",")));
 	return variables;
 }

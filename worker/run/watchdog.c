@@ -24,7 +24,8 @@ struct sum {
 	const struct reaper_kin *kin;
 	bool exact;
 	int64_t private_bytes, shared_bytes, file_bytes, threads;
-	ino_t files[most_files]; /* memory files (memfd_create) that were counted: several processes may hold one */
+	ino_t files[most_files]; /* memory files (memfd_create) that were counted: several processes may
+	                            hold one */
 	size_t file_count;
 };
 
@@ -85,8 +86,9 @@ static void add_files(struct sum *sum, int proc, const char *process)
 	DIR *stream = folder >= 0 ? fdopendir(folder) : NULL;
 	struct stat status;
 	for (struct dirent *entry; stream && (entry = readdir(stream));)
-		if (isdigit((unsigned char)entry->d_name[0]) && fstatat(folder, entry->d_name, &status, 0) == 0 &&
-			S_ISREG(status.st_mode) && status.st_dev == memory_files())
+		if (isdigit((unsigned char)entry->d_name[0])
+			&& fstatat(folder, entry->d_name, &status, 0) == 0 && S_ISREG(status.st_mode)
+			&& status.st_dev == memory_files())
 			add_file(sum, &status);
 	if (stream)
 		closedir(stream);
@@ -150,8 +152,8 @@ static int64_t stored_bytes(const struct sandbox *sandbox)
 	return bytes;
 }
 
-/* Files in memory that are mapped show twice, as files and with those who map them: the larger figure is surely not
- * more than there is. */
+/* Files in memory that are mapped show twice, as files and with those who map them: the larger
+ * figure is surely not more than there is. */
 static int64_t add_up(struct sum *sum)
 {
 	if (sum->sandbox->proc >= 0 && sum->sandbox->host->stands[WALL_PROC])
@@ -162,7 +164,8 @@ static int64_t add_up(struct sum *sum)
 	return sum->private_bytes + (stored > sum->shared_bytes ? stored : sum->shared_bytes);
 }
 
-/* Copies that forked processes still share count for each in the quick figure; the exact one takes the kernel longer. */
+/* Copies that forked processes still share count for each in the quick figure; the exact one takes
+ * the kernel longer. */
 static enum watchdog_finding find(const struct watchdog *watchdog)
 {
 	static struct sum sum;
@@ -178,12 +181,15 @@ static enum watchdog_finding find(const struct watchdog *watchdog)
 
 /* ---- when ---- */
 
-void watchdog_start(struct watchdog *watchdog, const struct sandbox *sandbox, const pid_t *programs, size_t count, bool with_orphans)
+void watchdog_start(struct watchdog *watchdog, const struct sandbox *sandbox, const pid_t *programs,
+	size_t count, bool with_orphans)
 {
 	bool has_group = sandbox->group.folder >= 0;
 	*watchdog = (struct watchdog){
-		.sandbox = sandbox, .kin = { programs, count, sandbox->program, with_orphans },
-		.event = has_group ? sandbox->group.count : -1, .next_ms = has_group ? -1 : clock_ms() + shortest_ms,
+		.sandbox = sandbox,
+		.kin = { programs, count, sandbox->program, with_orphans },
+		.event = has_group ? sandbox->group.count : -1,
+		.next_ms = has_group ? -1 : clock_ms() + shortest_ms,
 	};
 }
 
@@ -198,7 +204,8 @@ int64_t watchdog_wait_ms(const struct watchdog *watchdog)
 enum watchdog_finding watchdog_look(struct watchdog *watchdog)
 {
 	if (watchdog->sandbox->group.folder >= 0) /* of memory the kernel takes care */
-		return control_group_out_of_processes(&watchdog->sandbox->group) ? WATCHDOG_PROCESSES : WATCHDOG_NOTHING;
+		return control_group_out_of_processes(&watchdog->sandbox->group) ? WATCHDOG_PROCESSES
+																		 : WATCHDOG_NOTHING;
 	int64_t began = clock_ms();
 	enum watchdog_finding finding = find(watchdog);
 	int64_t now = clock_ms(), idle = (now - began) * idle_factor;

@@ -19,23 +19,27 @@
 static const char FOLDER_PREFIX[] = "podium-job-";
 
 /* The job's user passes through but cannot list or write. */
-static int make_passage(int parent, const char *name, const struct account *account, struct error *error)
+static int make_passage(
+	int parent, const char *name, const struct account *account, struct error *error)
 {
-	return account->change ? folder_make(parent, name, 0710, (uid_t)-1, account->gid, error) :
-		folder_make(parent, name, 0700, (uid_t)-1, (gid_t)-1, error);
+	return account->change ? folder_make(parent, name, 0710, (uid_t)-1, account->gid, error)
+						   : folder_make(parent, name, 0700, (uid_t)-1, (gid_t)-1, error);
 }
 
 /* With the sticky bit set, whoever adds files still cannot remove or rename those of others. */
-static int make_shared(int parent, const char *name, const struct account *account, struct error *error)
+static int make_shared(
+	int parent, const char *name, const struct account *account, struct error *error)
 {
-	return account->change ? folder_make(parent, name, 01770, (uid_t)-1, account->gid, error) :
-		folder_make(parent, name, 0700, (uid_t)-1, (gid_t)-1, error);
+	return account->change ? folder_make(parent, name, 01770, (uid_t)-1, account->gid, error)
+						   : folder_make(parent, name, 0700, (uid_t)-1, (gid_t)-1, error);
 }
 
-static int make_own(int parent, const char *name, const struct account *account, struct error *error)
+static int make_own(
+	int parent, const char *name, const struct account *account, struct error *error)
 {
-	cleanup_fd int folder = account->change ? folder_make(parent, name, 0700, account->uid, account->gid, error) :
-		folder_make(parent, name, 0700, (uid_t)-1, (gid_t)-1, error);
+	cleanup_fd int folder = account->change
+		? folder_make(parent, name, 0700, account->uid, account->gid, error)
+		: folder_make(parent, name, 0700, (uid_t)-1, (gid_t)-1, error);
 	return folder < 0 ? folder : 0;
 }
 
@@ -45,7 +49,8 @@ static void remove_if_left_behind(int base, const char *name)
 	struct error error;
 	struct stat status;
 	cleanup_fd int folder = openat(base, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (folder < 0 || fstat(folder, &status) || status.st_uid != geteuid() || flock(folder, LOCK_EX | LOCK_NB))
+	if (folder < 0 || fstat(folder, &status) || status.st_uid != geteuid()
+		|| flock(folder, LOCK_EX | LOCK_NB))
 		return;
 	if (folder_remove(base, name, &error))
 		log_warning("%s", error.text);
@@ -64,20 +69,24 @@ static void remove_left_behind(int base)
 		closedir(stream);
 }
 
-/* Whether the job's user reaches the directory: every folder above it must let that user through. */
+/* Whether the job's user reaches the directory: every folder above it must let that user through.
+ */
 static bool can_enter(const char *directory, const struct account *account)
 {
 	int status = 0;
 	pid_t pid = fork();
 	if (pid == 0)
 		_exit(account_become(account) || access(directory, X_OK) ? 1 : 0);
-	return pid > 0 && waitpid(pid, &status, 0) == pid && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+	return pid > 0 && waitpid(pid, &status, 0) == pid && WIFEXITED(status)
+		&& WEXITSTATUS(status) == 0;
 }
 
-int workspace_make_directory(const char *directory, const struct account *account, struct error *error)
+int workspace_make_directory(
+	const char *directory, const struct account *account, struct error *error)
 {
 	if (mkdir(directory, account->change ? 0711 : 0700) && errno != EEXIST)
-		return fail(error, ERROR_SYSTEM, "The folder \"%s\" for jobs cannot be made: %s.", directory, strerror(errno));
+		return fail(error, ERROR_SYSTEM, "The folder \"%s\" for jobs cannot be made: %s.",
+			directory, strerror(errno));
 	return 0;
 }
 
@@ -85,11 +94,14 @@ int workspace_base(const char *directory, const struct account *account, struct 
 {
 	int base = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (base < 0)
-		return fail(error, ERROR_SYSTEM, "The folder \"%s\" for jobs cannot be opened: %s.", directory, strerror(errno));
+		return fail(error, ERROR_SYSTEM, "The folder \"%s\" for jobs cannot be opened: %s.",
+			directory, strerror(errno));
 	if (!can_enter(directory, account)) {
 		close(base);
-		return fail(error, ERROR_INPUT, "The user \"%s\", which submissions run as, cannot enter \"%s\"; choose another "
-			"--directory or let others pass through its folders (chmod o+x).", account->name, directory);
+		return fail(error, ERROR_INPUT,
+			"The user \"%s\", which submissions run as, cannot enter \"%s\"; choose another "
+			"--directory or let others pass through its folders (chmod o+x).",
+			account->name, directory);
 	}
 	remove_left_behind(base);
 	return base;
@@ -99,13 +111,16 @@ int workspace_base(const char *directory, const struct account *account, struct 
 static int make_job_folder(struct workspace *workspace, int64_t job, struct error *error)
 {
 	const struct sandbox_host *host = workspace->host;
-	snprintf(workspace->name, sizeof workspace->name, "%s%" PRId64 "-%08" PRIx32, FOLDER_PREFIX, job, randombytes_random());
-	snprintf(workspace->place, sizeof workspace->place, "%.3900s/%s", host->directory, workspace->name);
+	snprintf(workspace->name, sizeof workspace->name, "%s%" PRId64 "-%08" PRIx32, FOLDER_PREFIX,
+		job, randombytes_random());
+	snprintf(
+		workspace->place, sizeof workspace->place, "%.3900s/%s", host->directory, workspace->name);
 	workspace->lock = make_passage(workspace->base, workspace->name, host->account, error);
 	if (workspace->lock < 0)
 		return workspace->lock;
 	if (flock(workspace->lock, LOCK_EX | LOCK_NB))
-		return fail(error, ERROR_SYSTEM, "The folder of the job cannot be locked: %s.", strerror(errno));
+		return fail(
+			error, ERROR_SYSTEM, "The folder of the job cannot be locked: %s.", strerror(errno));
 	return 0;
 }
 
@@ -120,8 +135,10 @@ static int mount_job_folder(struct workspace *workspace, struct error *error)
 	workspace->job = folder_open(workspace->base, workspace->name, error);
 	if (workspace->job < 0)
 		return workspace->job;
-	if (account->change && (fchown(workspace->job, (uid_t)-1, account->gid) || fchmod(workspace->job, 0710)))
-		return fail(error, ERROR_SYSTEM, "The folder of the job cannot be given away: %s.", strerror(errno));
+	if (account->change
+		&& (fchown(workspace->job, (uid_t)-1, account->gid) || fchmod(workspace->job, 0710)))
+		return fail(error, ERROR_SYSTEM, "The folder of the job cannot be given away: %s.",
+			strerror(errno));
 	return 0;
 }
 
@@ -134,18 +151,25 @@ static int furnish(struct workspace *workspace, struct error *error)
 	return make_own(workspace->job, "cache", workspace->host->account, error);
 }
 
-int workspace_open(struct workspace *workspace, int base, int64_t job, const struct sandbox_host *host, struct error *error)
+int workspace_open(struct workspace *workspace, int base, int64_t job,
+	const struct sandbox_host *host, struct error *error)
 {
-	*workspace = (struct workspace){ .host = host, .base = base, .lock = -1, .job = -1, .stage = -1, .run = -1 };
+	*workspace = (struct workspace){
+		.host = host, .base = base, .lock = -1, .job = -1, .stage = -1, .run = -1
+	};
 	int rc = make_job_folder(workspace, job, error);
 	return rc ? rc : furnish(workspace, error);
 }
 
-int workspace_open_part(const struct workspace *whole, const char *name, struct workspace *part, struct error *error)
+int workspace_open_part(
+	const struct workspace *whole, const char *name, struct workspace *part, struct error *error)
 {
-	*part = (struct workspace){ .host = whole->host, .base = whole->job, .lock = -1, .job = -1, .stage = -1, .run = -1 };
-	if ((size_t)snprintf(part->name, sizeof part->name, "%s", name) >= sizeof part->name ||
-		(size_t)snprintf(part->place, sizeof part->place, "%s/%s", whole->place, name) >= sizeof part->place)
+	*part = (struct workspace){
+		.host = whole->host, .base = whole->job, .lock = -1, .job = -1, .stage = -1, .run = -1
+	};
+	if ((size_t)snprintf(part->name, sizeof part->name, "%s", name) >= sizeof part->name
+		|| (size_t)snprintf(part->place, sizeof part->place, "%s/%s", whole->place, name)
+			>= sizeof part->place)
 		return fail(error, ERROR_LIMIT, "The name of a part of the job's folder is too long.");
 	part->lock = make_passage(part->base, name, part->host->account, error);
 	return part->lock < 0 ? part->lock : furnish(part, error);

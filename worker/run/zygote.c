@@ -3,9 +3,9 @@
 #include "lib/arena.h"
 #include "lib/buffer.h"
 #include "lib/clock.h"
+#include "lib/embed.h"
 #include "lib/log.h"
 #include "lib/scope.h"
-#include "lib/embed.h"
 #include "worker/run/reaper.h"
 #include "worker/run/variables.h"
 
@@ -34,41 +34,51 @@ const struct zygote zygote_none = { .control = -1 };
 
 /* ---- starting and ending ---- */
 
-/* sandbox_enter.c as a shared object, which the interpreter loads by its descriptor; -1: it cannot be had. */
+/* sandbox_enter.c as a shared object, which the interpreter loads by its descriptor; -1: it cannot
+ * be had. */
 static int library_file(void)
 {
 	size_t length = (size_t)(embedded_zygote_library_end - embedded_zygote_library);
-	cleanup_fd int file = memfd_create("sandbox", MFD_CLOEXEC | 0x10U /* MFD_EXEC, since Linux 6.3 */);
+	cleanup_fd int file =
+		memfd_create("sandbox", MFD_CLOEXEC | 0x10U /* MFD_EXEC, since Linux 6.3 */);
 	if (file < 0)
 		file = memfd_create("sandbox", MFD_CLOEXEC);
-	return file >= 0 && write(file, embedded_zygote_library, length) == (ssize_t)length ? steal_fd(&file) : -1;
+	return file >= 0 && write(file, embedded_zygote_library, length) == (ssize_t)length
+		? steal_fd(&file)
+		: -1;
 }
 
-static _Noreturn void run_child(const char *python, const char *const *environment, int control, int library, pid_t parent)
+static _Noreturn void run_child(
+	const char *python, const char *const *environment, int control, int library, pid_t parent)
 {
 	const char *arguments[] = { python, "-c", embedded_zygote_py, NULL };
 	sigset_t none;
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	cleanup_fd int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
-	/* Standard output is where events go; what modules print while they are imported is for the log. Python imports from
-	 * the folder that it starts in, and that may be one in which others write. */
-	if (chdir("/") || dup2(nothing, 0) < 0 || dup2(2, 1) < 0 || dup2(control, 3) < 0 || dup2(library, 4) < 0 || setsid() < 0
-		|| prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != parent)
+	/* Standard output is where events go; what modules print while they are imported is for the
+	 * log. Python imports from the folder that it starts in, and that may be one in which others
+	 * write. */
+	if (chdir("/") || dup2(nothing, 0) < 0 || dup2(2, 1) < 0 || dup2(control, 3) < 0
+		|| dup2(library, 4) < 0 || setsid() < 0 || prctl(PR_SET_PDEATHSIG, SIGKILL)
+		|| getppid() != parent)
 		_exit(127);
 	execve(python, (char *const *)(uintptr_t)arguments, (char *const *)(uintptr_t)environment);
 	_exit(127);
 }
 
-/* What cannot be changed any more in a fork: settings of the interpreter, and OpenMP's number of threads. */
+/* What cannot be changed any more in a fork: settings of the interpreter, and OpenMP's number of
+ * threads. */
 static const char *const *environment_of(struct arena *arena, const char *python)
 {
 	enum { most_threads = 8 };
 	static const struct account root = { .name = "podium" };
 	cpu_set_t set;
 	int threads = sched_getaffinity(0, sizeof set, &set) ? 1 : CPU_COUNT(&set);
-	struct variables variables = variables_basic(arena, &root, (const char *const[]){ python, NULL }, "/nonexistent");
-	variables_set(&variables, "OMP_NUM_THREADS", arena_printf(arena, "%d", threads < most_threads ? threads : most_threads));
+	struct variables variables =
+		variables_basic(arena, &root, (const char *const[]){ python, NULL }, "/nonexistent");
+	variables_set(&variables, "OMP_NUM_THREADS",
+		arena_printf(arena, "%d", threads < most_threads ? threads : most_threads));
 	variables_set(&variables, "CUDA_VISIBLE_DEVICES", "");
 	return (const char *const *)arena_copy(arena, variables.list, sizeof variables.list);
 }
@@ -84,7 +94,8 @@ void zygote_start(struct zygote *zygote, const char *python)
 {
 	cleanup_arena struct arena *arena = arena_new();
 	const char *const *environment = environment_of(arena, python);
-	cleanup_fd int file = library_file(), library = fcntl(file, F_DUPFD_CLOEXEC, 10); /* above the places that it takes */
+	cleanup_fd int file = library_file(),
+				   library = fcntl(file, F_DUPFD_CLOEXEC, 10); /* above the places that it takes */
 	int ends[2];
 	if (library < 0 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends)) {
 		log_warning("No socket for the zygote: %s.", strerror(errno));
@@ -154,18 +165,21 @@ static json_t *words_json(const char *const *words)
 	return list;
 }
 
-/* The descriptors that are sent: the `own` ones of the program, the folder, the environment, the entry, and the places that
- * there are, which the message names by their numbers. */
-static char *message_for(const struct process *process, const struct sandbox *sandbox, size_t own, int *descriptors, size_t *count)
+/* The descriptors that are sent: the `own` ones of the program, the folder, the environment, the
+ * entry, and the places that there are, which the message names by their numbers. */
+static char *message_for(const struct process *process, const struct sandbox *sandbox, size_t own,
+	int *descriptors, size_t *count)
 {
 	json_t *places = json_array();
 	for (int place = 0; place < SANDBOX_PLACES; place++) {
-		json_array_append_new(places, json_integer(sandbox->places[place] >= 0 ? (json_int_t)*count : -1));
+		json_array_append_new(
+			places, json_integer(sandbox->places[place] >= 0 ? (json_int_t)*count : -1));
 		if (sandbox->places[place] >= 0)
 			descriptors[(*count)++] = sandbox->places[place];
 	}
-	json_t *message = json_pack("{s:o, s:i, s:i, s:o, s:b}", "arguments", words_json(process->arguments + 1), "parent", (int)getpid(),
-		"own", (int)own, "places", places, "forks", sandbox_has_processes(sandbox));
+	json_t *message = json_pack("{s:o, s:i, s:i, s:o, s:b}", "arguments",
+		words_json(process->arguments + 1), "parent", (int)getpid(), "own", (int)own, "places",
+		places, "forks", sandbox_has_processes(sandbox));
 	char *text = message ? json_dumps(message, JSON_COMPACT) : NULL;
 	json_decref(message);
 	return text;
@@ -179,13 +193,15 @@ static int entry_file(const struct process *process, const struct sandbox *sandb
 	spawn_complete(process, sandbox, &entry);
 	entry.is_dumpable = !process->is_trusted || sandbox->host->stands[WALL_PROC];
 	cleanup_fd int file = memfd_create("entry", MFD_CLOEXEC);
-	return file >= 0 && pwrite(file, &entry, sizeof entry, 0) == (ssize_t)sizeof entry ? steal_fd(&file) : -1;
+	return file >= 0 && pwrite(file, &entry, sizeof entry, 0) == (ssize_t)sizeof entry
+		? steal_fd(&file)
+		: -1;
 }
 
 /* A pipe that holds NAME=VALUE with a zero behind each. -1: it does not fit. */
 static int environment_pipe(const char *const *environment)
 {
-	cleanup_buffer struct buffer text = {0};
+	cleanup_buffer struct buffer text = { 0 };
 	int ends[2];
 	for (; *environment; environment++)
 		buffer_append(&text, *environment, strlen(*environment) + 1);
@@ -200,11 +216,18 @@ static int environment_pipe(const char *const *environment)
 	return -1;
 }
 
-static int send_message(const struct zygote *zygote, const char *text, const int *descriptors, size_t count)
+static int send_message(
+	const struct zygote *zygote, const char *text, const int *descriptors, size_t count)
 {
-	union { char bytes[CMSG_SPACE(sizeof(int) * most_descriptors)]; struct cmsghdr aligned; } space = {0};
+	union {
+		char bytes[CMSG_SPACE(sizeof(int) * most_descriptors)];
+		struct cmsghdr aligned;
+	} space = { 0 };
 	struct iovec part = { .iov_base = (void *)(uintptr_t)text, .iov_len = strlen(text) };
-	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1, .msg_control = space.bytes, .msg_controllen = CMSG_SPACE(sizeof(int) * count) };
+	struct msghdr message = { .msg_iov = &part,
+		.msg_iovlen = 1,
+		.msg_control = space.bytes,
+		.msg_controllen = CMSG_SPACE(sizeof(int) * count) };
 	struct cmsghdr *header = CMSG_FIRSTHDR(&message);
 	header->cmsg_level = SOL_SOCKET;
 	header->cmsg_type = SCM_RIGHTS;
@@ -215,7 +238,8 @@ static int send_message(const struct zygote *zygote, const char *text, const int
 
 /* ---- one program ---- */
 
-/* A program does not wait for it: what does not need torch begins sooner by itself, and what does no later. */
+/* A program does not wait for it: what does not need torch begins sooner by itself, and what does
+ * no later. */
 static bool is_ready(struct zygote *zygote)
 {
 	if (!zygote->is_ready) {
@@ -229,19 +253,26 @@ static bool is_ready(struct zygote *zygote)
 bool zygote_serves(struct zygote *zygote, const struct process *process)
 {
 	bool can = zygote && zygote->pid && !process->most_address_space
-		&& strcmp(process->arguments[0], zygote->python) == 0 && process->arguments[1] && process->arguments[1][0] != '-';
+		&& strcmp(process->arguments[0], zygote->python) == 0 && process->arguments[1]
+		&& process->arguments[1][0] != '-';
 	return can && is_ready(zygote);
 }
 
-/* Two come, in any order: its id, from the process that forked it, and that it begins, from itself. */
+/* Two come, in any order: its id, from the process that forked it, and that it begins, from itself.
+ */
 static int read_answers(const struct zygote *zygote, pid_t *pid, struct error *error)
 {
 	bool begins = false;
 	for (*pid = 0; *pid <= 0 || !begins;) {
 		json_t *answer = receive(zygote, answer_ms);
 		const char *fault = json_string_value(json_object_get(answer, "error"));
-		int rc = answer && !fault ? 0 : fail(error, ERROR_SYSTEM, "The zygote could not start a program: %s.", fault ? fault
-			: *pid > 0 ? "the program does not begin" : begins ? "nobody says which process it is" : "there is no answer");
+		int rc = answer && !fault
+			? 0
+			: fail(error, ERROR_SYSTEM, "The zygote could not start a program: %s.",
+				fault          ? fault
+					: *pid > 0 ? "the program does not begin"
+					: begins   ? "nobody says which process it is"
+							   : "there is no answer");
 		if (json_is_integer(json_object_get(answer, "pid")))
 			*pid = (pid_t)json_integer_value(json_object_get(answer, "pid"));
 		begins |= json_is_true(json_object_get(answer, "begins"));
@@ -252,7 +283,8 @@ static int read_answers(const struct zygote *zygote, pid_t *pid, struct error *e
 	return 0;
 }
 
-/* A program that is half started must not begin beside the one that takes its place: it ends when it cannot say that it begins. */
+/* A program that is half started must not begin beside the one that takes its place: it ends when
+ * it cannot say that it begins. */
 static void give_up(struct zygote *zygote, pid_t program)
 {
 	shutdown(zygote->control, SHUT_RDWR);
@@ -263,8 +295,8 @@ static void give_up(struct zygote *zygote, pid_t program)
 	zygote->is_ready = false;
 }
 
-int zygote_spawn(struct zygote *zygote, const struct process *process, const struct sandbox *sandbox,
-	const struct spawn_descriptors *descriptors, pid_t *pid)
+int zygote_spawn(struct zygote *zygote, const struct process *process,
+	const struct sandbox *sandbox, const struct spawn_descriptors *descriptors, pid_t *pid)
 {
 	struct error error;
 	cleanup_fd int environment = environment_pipe(process->environment);
@@ -278,7 +310,8 @@ int zygote_spawn(struct zygote *zygote, const struct process *process, const str
 	cleanup_free char *message = message_for(process, sandbox, descriptors->count, sent, &count);
 	*pid = 0;
 	int rc = environment < 0 || entry < 0 || !message || send_message(zygote, message, sent, count)
-		? fail(&error, ERROR_SYSTEM, "The zygote takes no programs.") : read_answers(zygote, pid, &error);
+		? fail(&error, ERROR_SYSTEM, "The zygote takes no programs.")
+		: read_answers(zygote, pid, &error);
 	if (rc) {
 		log_warning("%s The program is started without it.", error.text);
 		give_up(zygote, *pid);

@@ -27,12 +27,14 @@ server = MariaDB()
 scratch = pathlib.Path(tempfile.mkdtemp(prefix="podium-backup-test."))
 FILE = scratch / "podium.sql.gz"
 # What the last steps of a restore change, so that nothing of before is believed.
-SETTLED = {"sessions", "password_links", "terminals", "jobs", "webhooks", "audit_log", "audit_actions"}
+SETTLED = {
+	"sessions", "password_links", "terminals", "jobs", "webhooks", "audit_log", "audit_actions"
+}
 
 
 def admin(*arguments, database="podium", **settings):
-	return subprocess.run([PROGRAM, *arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True,
-		env={**server.environment, "PODIUM_DATABASE_NAME": database, **settings})
+	return subprocess.run([PROGRAM, *arguments], stdin=subprocess.DEVNULL, capture_output=True,
+		text=True, env={**server.environment, "PODIUM_DATABASE_NAME": database, **settings})
 
 
 def done(*arguments, **rest):
@@ -45,21 +47,28 @@ def refused(*arguments, **rest):
 
 def of(database):
 	"""Asks that database."""
+
 	def sql(statements):
 		answer = server.client(database, statements)
 		if answer.returncode:
 			raise AssertionError(answer.stderr)
 		return [line.split("\t") for line in answer.stdout.splitlines()]
+
 	return sql
 
 
 def fresh(name="restored"):
-	server.client("", f"DROP DATABASE IF EXISTS {name}; CREATE DATABASE {name} CHARACTER SET utf8mb4 COLLATE utf8mb4_unicode_ci")
+	server.client(
+		"",
+		f"DROP DATABASE IF EXISTS {name}; CREATE DATABASE {name} CHARACTER SET utf8mb4 COLLATE utf8mb4_unicode_ci"
+	)
 	return name
 
 
 def views_of(database):
-	return of(database)("SELECT table_name, security_type, REPLACE(view_definition, CONCAT('`', table_schema, '`.'), '') FROM information_schema.views "
+	return of(
+		database
+	)("SELECT table_name, security_type, REPLACE(view_definition, CONCAT('`', table_schema, '`.'), '') FROM information_schema.views "
 		f"WHERE table_schema = '{database}' ORDER BY 1")
 
 
@@ -80,11 +89,15 @@ def repack(change):
 
 # ---- there and back ----
 
+
 def prepare():
 	done("migrate")
 	fill(of("podium"), columns(of("podium"), "podium"), 1, 12)
-	of("podium")("CREATE SQL SECURITY INVOKER VIEW seen AS SELECT j.id, s.file_name FROM jobs j FORCE INDEX (jobs_age) JOIN submissions s ON s.id = j.submission_id; "
-		"CREATE VIEW admins AS SELECT name, 'it''s `podium`' AS what FROM users WHERE role = 'admin'")
+	of(
+		"podium"
+	)("CREATE SQL SECURITY INVOKER VIEW seen AS SELECT j.id, s.file_name FROM jobs j FORCE INDEX (jobs_age) JOIN submissions s ON s.id = j.submission_id; "
+		"CREATE VIEW admins AS SELECT name, 'it''s `podium`' AS what FROM users WHERE role = 'admin'"
+		)
 
 
 @test
@@ -112,29 +125,42 @@ def every_row_of_every_table_comes_back():
 @test
 def nothing_of_before_is_believed():
 	before, after = of("podium"), of("restored")
-	equal(after("SELECT id, fence - 1000000 FROM jobs ORDER BY id"), before("SELECT id, fence FROM jobs ORDER BY id"))
-	equal(after("SELECT id, fence - 1000000, lease_expires IS NULL FROM webhooks ORDER BY id")[0], before("SELECT id, fence, 1 FROM webhooks ORDER BY id")[0])
+	equal(after("SELECT id, fence - 1000000 FROM jobs ORDER BY id"),
+		before("SELECT id, fence FROM jobs ORDER BY id"))
+	equal(
+		after("SELECT id, fence - 1000000, lease_expires IS NULL FROM webhooks ORDER BY id")[0],
+		before("SELECT id, fence, 1 FROM webhooks ORDER BY id")[0])
 	kept = [column[0] for column in columns(before, "podium")["jobs"] if column[0] != "fence"]
 	names = ", ".join(f"HEX(`{name}`)" for name in kept)
-	equal(after(f"SELECT {names} FROM jobs ORDER BY id"), before(f"SELECT {names} FROM jobs ORDER BY id"))
+	equal(after(f"SELECT {names} FROM jobs ORDER BY id"),
+		before(f"SELECT {names} FROM jobs ORDER BY id"))
 	for table in ("sessions", "password_links", "terminals"):
 		equal((table, after(f"SELECT COUNT(*) FROM {table}")), (table, [["0"]]))
 	equal(after("SELECT COUNT(*) FROM api_tokens"), [["12"]])
-	equal(after("SELECT actor, action FROM audit_log ORDER BY id DESC LIMIT 1"), [["podium-admin", "database.restore"]])
-	equal(int(after("INSERT INTO users (name, password_hash) VALUES ('later', '!'); SELECT MAX(id) FROM users")[0][0]) > 1000000, True)
+	equal(after("SELECT actor, action FROM audit_log ORDER BY id DESC LIMIT 1"),
+		[["podium-admin", "database.restore"]])
+	equal(
+		int(
+		after(
+		"INSERT INTO users (name, password_hash) VALUES ('later', '!'); SELECT MAX(id) FROM users")
+		[0][0]) > 1000000, True)
 
 
 @test
 def sessions_are_kept_where_that_is_asked_for():
 	done("restore", "--keep-sessions", "--replace", "restored", FILE, database="restored")
-	equal(of("restored")("SELECT HEX(token_hash) FROM sessions ORDER BY 1"), of("podium")("SELECT HEX(token_hash) FROM sessions ORDER BY 1"))
+	equal(
+		of("restored")("SELECT HEX(token_hash) FROM sessions ORDER BY 1"),
+		of("podium")("SELECT HEX(token_hash) FROM sessions ORDER BY 1"))
 
 
 @test
 def the_client_of_mariadb_alone_restores_it_as_well():
 	fresh("bare")
 	command = f"zcat {FILE} | mariadb --no-defaults -S {server.socket} bare"
-	equal(subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True).stderr, "")
+	equal(
+		subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True,
+		text=True).stderr, "")
 	known = columns(of("podium"), "podium")
 	equal(contents(of("bare"), known), contents(of("podium"), known))
 	told = done("restored", database="bare")
@@ -148,26 +174,35 @@ def an_older_schema_is_brought_up_to_date():
 	files = sorted((ROOT / "sql").glob("[0-9]*.sql"))[:3]
 	sql = of("older")
 	sql("CREATE TABLE schema_migrations (version INT UNSIGNED NOT NULL PRIMARY KEY, name VARCHAR(64) CHARACTER SET ascii NOT NULL, "
-		"sha256 BINARY(32) NOT NULL, applied_at DATETIME(3) NOT NULL DEFAULT UTC_TIMESTAMP(3)) ENGINE = InnoDB")
+		"sha256 BINARY(32) NOT NULL, applied_at DATETIME(3) NOT NULL DEFAULT UTC_TIMESTAMP(3)) ENGINE = InnoDB"
+		)
 	for file in files:
-		sql(file.read_text() + f"; INSERT INTO schema_migrations (version, name, sha256) VALUES ({int(file.name[:4])}, '{file.stem}', "
+		sql(file.read_text() +
+			f"; INSERT INTO schema_migrations (version, name, sha256) VALUES ({int(file.name[:4])}, '{file.stem}', "
 			f"X'{hashlib.sha256(file.read_bytes()).hexdigest()}')")
 	fill(sql, columns(sql, "older"), 1, 3)
 	contains(done("backup", scratch / "older.sql.gz", database="older"), "at schema 3,")
-	contains(done("restore", scratch / "older.sql.gz", database=fresh()), f"The database is at version {NEWEST}.")
-	equal(of("restored")("SELECT HEX(name) FROM users ORDER BY id"), sql("SELECT HEX(name) FROM users ORDER BY id"))
+	contains(done("restore", scratch / "older.sql.gz", database=fresh()),
+		f"The database is at version {NEWEST}.")
+	equal(
+		of("restored")("SELECT HEX(name) FROM users ORDER BY id"),
+		sql("SELECT HEX(name) FROM users ORDER BY id"))
 
 
 @test
 def a_backup_that_is_made_amid_writes_is_of_one_moment():
 	sql, stop = of("podium"), threading.Event()
-	sql("CREATE TABLE pairs_a (id INT PRIMARY KEY AUTO_INCREMENT, n INT) ENGINE = InnoDB; CREATE TABLE z_pairs (n INT PRIMARY KEY) ENGINE = InnoDB")
+	sql("CREATE TABLE pairs_a (id INT PRIMARY KEY AUTO_INCREMENT, n INT) ENGINE = InnoDB; CREATE TABLE z_pairs (n INT PRIMARY KEY) ENGINE = InnoDB"
+		)
 
 	def write():
 		n = 0
 		while not stop.is_set():
 			n += 20
-			sql("".join(f"BEGIN; INSERT INTO z_pairs VALUES ({i}); INSERT INTO pairs_a (n) VALUES ({i}); COMMIT;" for i in range(n, n + 20)))
+			sql("".join(
+				f"BEGIN; INSERT INTO z_pairs VALUES ({i}); INSERT INTO pairs_a (n) VALUES ({i}); COMMIT;"
+				for i in range(n, n + 20)))
+
 	writer = threading.Thread(target=write)
 	writer.start()
 	try:
@@ -178,7 +213,8 @@ def a_backup_that_is_made_amid_writes_is_of_one_moment():
 		stop.set()
 		writer.join()
 	done("restore", FILE, database=fresh())
-	after, end = of("restored")("SELECT n FROM pairs_a ORDER BY n"), sql("SELECT n FROM pairs_a ORDER BY n")
+	after, end = of("restored")("SELECT n FROM pairs_a ORDER BY n"), sql(
+		"SELECT n FROM pairs_a ORDER BY n")
 	equal(of("restored")("SELECT n FROM z_pairs ORDER BY n"), after)
 	equal((0 < len(after) < len(end), end[:len(after)] == after), (True, True))
 	sql("DROP TABLE pairs_a, z_pairs")
@@ -186,6 +222,7 @@ def a_backup_that_is_made_amid_writes_is_of_one_moment():
 
 
 # ---- what is refused ----
+
 
 @test
 def a_backup_is_known_to_be_whole_without_a_database():
@@ -196,17 +233,25 @@ def a_backup_is_known_to_be_whole_without_a_database():
 		(scratch / "cut.sql.gz").write_bytes(whole[:length])
 		contains(refused("backup", "check", scratch / "cut.sql.gz", **away), "nothing was changed")
 	for place in (len(whole) // 3, len(whole) - 30):
-		(scratch / "flipped.sql.gz").write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1:])
-		contains(refused("backup", "check", scratch / "flipped.sql.gz", **away), "flipped.sql.gz is damaged")
-	contains(refused("backup", "check", repack(lambda text: text.replace(b"participant", b"creator", 1)), **away), "its SHA-256 is another")
-	contains(refused("backup", "check", repack(lambda text: text[:text.rindex(b"-- Podium")]), **away), "no backup of Podium, or it was cut")
+		(scratch / "flipped.sql.gz").write_bytes(whole[:place] + bytes([whole[place] ^ 1]) +
+			whole[place + 1:])
+		contains(refused("backup", "check", scratch / "flipped.sql.gz", **away),
+			"flipped.sql.gz is damaged")
+	contains(
+		refused("backup", "check", repack(lambda text: text.replace(b"participant", b"creator", 1)),
+		**away), "its SHA-256 is another")
+	contains(
+		refused("backup", "check", repack(lambda text: text[:text.rindex(b"-- Podium")]), **away),
+		"no backup of Podium, or it was cut")
 	contains(refused("backup", "check", scratch / "none", **away), "Cannot read the backup")
 
 
 @test
 def a_damaged_or_newer_backup_leaves_the_database_as_it_was():
 	fresh()
-	contains(refused("restore", repack(lambda text: text.replace(b"participant", b"creator", 1)), database="restored"), "damaged")
+	contains(
+		refused("restore", repack(lambda text: text.replace(b"participant", b"creator", 1)),
+		database="restored"), "damaged")
 	newer = repack(lambda text: re.sub(rb'"schema":\d+', b'"schema":9999', text))
 	contains(refused("restore", newer, database="restored"), "has schema 9999")
 	equal(tables_of("restored"), [])
@@ -216,8 +261,10 @@ def a_damaged_or_newer_backup_leaves_the_database_as_it_was():
 def a_database_that_is_not_empty_is_replaced_only_by_its_name():
 	done("restore", FILE, database=fresh())
 	before = of("restored")("SELECT MAX(id) FROM audit_log")
-	contains(refused("restore", FILE, database="restored"), "is not empty. To delete all of it first: --replace restored.")
-	contains(refused("restore", "--replace", "podium", FILE, database="restored"), "--replace names podium, and the settings name the database restored.")
+	contains(refused("restore", FILE, database="restored"),
+		"is not empty. To delete all of it first: --replace restored.")
+	contains(refused("restore", "--replace", "podium", FILE, database="restored"),
+		"--replace names podium, and the settings name the database restored.")
 	equal(of("restored")("SELECT MAX(id) FROM audit_log"), before)
 	of("restored")("CREATE TABLE `odd ``name` (id INT)")
 	done("restore", "--replace", "restored", FILE, database="restored")
@@ -226,17 +273,24 @@ def a_database_that_is_not_empty_is_replaced_only_by_its_name():
 
 @test
 def a_database_that_others_use_is_left_alone():
-	client = subprocess.Popen(["mariadb", "--no-defaults", "-S", server.socket, "restored", "-e", "SELECT SLEEP(30)"], stdout=subprocess.DEVNULL)
+	client = subprocess.Popen(
+		["mariadb", "--no-defaults", "-S", server.socket, "restored", "-e", "SELECT SLEEP(30)"],
+		stdout=subprocess.DEVNULL)
 	try:
-		while not server.client("", "SELECT 1 FROM information_schema.processlist WHERE db = 'restored'").stdout:
+		while not server.client(
+			"", "SELECT 1 FROM information_schema.processlist WHERE db = 'restored'").stdout:
 			time.sleep(0.05)
-		contains(refused("restore", "--replace", "restored", FILE, database="restored"), "in use by 1 other connection: stop podium-web")
+		contains(refused("restore", "--replace", "restored", FILE, database="restored"),
+			"in use by 1 other connection: stop podium-web")
 		contains(refused("restored", database="restored"), "in use by 1 other connection")
 	finally:
 		client.kill()
 		client.wait()
-		server.client("", "SELECT CONCAT('KILL ', id) FROM information_schema.processlist WHERE db = 'restored'")
-	for row in server.client("", "SELECT id FROM information_schema.processlist WHERE db = 'restored'").stdout.split():
+		server.client(
+			"",
+			"SELECT CONCAT('KILL ', id) FROM information_schema.processlist WHERE db = 'restored'")
+	for row in server.client("",
+		"SELECT id FROM information_schema.processlist WHERE db = 'restored'").stdout.split():
 		server.client("", f"KILL {row}")
 
 
@@ -245,27 +299,33 @@ def what_cannot_be_copied_as_of_one_moment_is_refused():
 	of("podium")("CREATE TABLE notes (id INT) ENGINE = MyISAM")
 	contains(refused("backup", scratch / "never.sql.gz"), "The table notes has the engine MyISAM")
 	of("podium")("DROP TABLE notes")
-	contains(refused("backup", scratch / "never.sql.gz", database=fresh("empty")), "The database is empty")
+	contains(refused("backup", scratch / "never.sql.gz", database=fresh("empty")),
+		"The database is empty")
 	equal((scratch / "never.sql.gz").exists(), False)
 
 
 # ---- what breaks ----
 
+
 @test
 def a_full_disk_leaves_the_last_backup():
 	before = FILE.read_bytes()
-	answer = subprocess.run(["bash", "-c", f"ulimit -f 8; trap '' XFSZ; exec {PROGRAM} backup {FILE}"], capture_output=True, text=True, env=server.environment)
+	answer = subprocess.run(
+		["bash", "-c", f"ulimit -f 8; trap '' XFSZ; exec {PROGRAM} backup {FILE}"],
+		capture_output=True, text=True, env=server.environment)
 	equal(answer.returncode, 1)
 	contains(answer.stderr, f"No backup was made: Cannot write the backup {FILE}: File too large.")
 	equal((FILE.read_bytes() == before, leftovers()), (True, []))
 	with open("/dev/full", "wb") as full:
-		told = subprocess.run([PROGRAM, "backup", "-"], stdout=full, stderr=subprocess.PIPE, text=True, env=server.environment)
+		told = subprocess.run([PROGRAM, "backup", "-"], stdout=full, stderr=subprocess.PIPE,
+			text=True, env=server.environment)
 	equal((told.returncode, "No space left on device" in told.stderr), (1, True))
 
 
 @test
 def a_backup_goes_to_standard_output_as_well():
-	piped = subprocess.run([PROGRAM, "backup", "-"], stdout=subprocess.PIPE, env=server.environment, check=True).stdout
+	piped = subprocess.run([PROGRAM, "backup", "-"], stdout=subprocess.PIPE, env=server.environment,
+		check=True).stdout
 	(scratch / "piped.sql.gz").write_bytes(piped)
 	done("backup", "check", scratch / "piped.sql.gz")
 
@@ -280,10 +340,12 @@ def slow_tool(name, then):
 
 @test
 def ctrl_c_leaves_nothing_half_written():
-	slow = slow_tool("mariadb-dump", f"echo 'CREATE TABLE `a` ('; touch {scratch}/started; exec sleep 60")
+	slow = slow_tool("mariadb-dump",
+		f"echo 'CREATE TABLE `a` ('; touch {scratch}/started; exec sleep 60")
 	for number in (signal.SIGINT, signal.SIGTERM):
 		before = FILE.read_bytes()
-		process = subprocess.Popen([PROGRAM, "backup", FILE], stderr=subprocess.PIPE, text=True, env={**server.environment, **slow}, start_new_session=True)
+		process = subprocess.Popen([PROGRAM, "backup", FILE], stderr=subprocess.PIPE, text=True,
+			env={**server.environment, **slow}, start_new_session=True)
 		while not (scratch / "started").exists():
 			time.sleep(0.02)
 		os.killpg(process.pid, number)
@@ -296,8 +358,11 @@ def ctrl_c_leaves_nothing_half_written():
 
 @test
 def a_tool_that_does_not_mind_ctrl_c_is_ended():
-	deaf = slow_tool("mariadb-dump", f"trap '' INT; echo 'CREATE TABLE `a` ('; touch {scratch}/started; exec sleep 600")
-	process = subprocess.Popen([PROGRAM, "backup", FILE], stderr=subprocess.PIPE, text=True, env={**server.environment, **deaf}, start_new_session=True)
+	deaf = slow_tool(
+		"mariadb-dump",
+		f"trap '' INT; echo 'CREATE TABLE `a` ('; touch {scratch}/started; exec sleep 600")
+	process = subprocess.Popen([PROGRAM, "backup", FILE], stderr=subprocess.PIPE, text=True,
+		env={**server.environment, **deaf}, start_new_session=True)
 	while not (scratch / "started").exists():
 		time.sleep(0.02)
 	os.killpg(process.pid, signal.SIGINT)
@@ -310,13 +375,19 @@ def a_tool_that_does_not_mind_ctrl_c_is_ended():
 @test
 def a_restore_that_breaks_off_leaves_an_empty_database():
 	fresh()
-	cut = slow_tool("mariadb", f"head -c 20000 | {shutil.which('mariadb')} \"$@\" 2> /dev/null; echo 'ERROR 2013 (HY000): Lost connection to server during query' >&2; exit 1")
+	cut = slow_tool(
+		"mariadb",
+		f"head -c 20000 | {shutil.which('mariadb')} \"$@\" 2> /dev/null; echo 'ERROR 2013 (HY000): Lost connection to server during query' >&2; exit 1"
+	)
 	told = refused("restore", FILE, database="restored", **cut)
 	contains(told, "mariadb has failed: ")
 	contains(told, "Lost connection to server during query. The database was emptied again.")
 	equal(tables_of("restored"), [])
-	stuck = slow_tool("mariadb", f"{shutil.which('mariadb')} \"$@\" < <(head -c 30000; touch {scratch}/started; sleep 60)")
-	process = subprocess.Popen([PROGRAM, "restore", FILE], stderr=subprocess.PIPE, text=True, start_new_session=True,
+	stuck = slow_tool(
+		"mariadb",
+		f"{shutil.which('mariadb')} \"$@\" < <(head -c 30000; touch {scratch}/started; sleep 60)")
+	process = subprocess.Popen([PROGRAM, "restore", FILE], stderr=subprocess.PIPE, text=True,
+		start_new_session=True,
 		env={**server.environment, **stuck, "PODIUM_DATABASE_NAME": "restored"})
 	while not (scratch / "started").exists():
 		time.sleep(0.02)
@@ -340,21 +411,33 @@ def what_a_killed_restore_left_is_used_by_nobody():
 @test
 def a_missing_program_is_named():
 	(scratch / "nothing").mkdir()
-	told = subprocess.run([PROGRAM, "backup", scratch / "never.sql.gz"], capture_output=True, text=True, env={**server.environment, "PATH": str(scratch / "nothing")})
-	contains(told.stderr, "mariadb-dump is not installed here; it belongs to the package mariadb-client.")
+	told = subprocess.run([PROGRAM, "backup", scratch / "never.sql.gz"], capture_output=True,
+		text=True, env={**server.environment, "PATH": str(scratch / "nothing")})
+	contains(told.stderr,
+		"mariadb-dump is not installed here; it belongs to the package mariadb-client.")
 
 
 @test
 def a_password_with_every_character_reaches_the_tools_unseen():
 	password = "p'a\"s\\s# ;n\\n=[x]"
 	quoted = password.replace("\\", "\\\\").replace("'", "\\'")
-	server.client("", f"CREATE USER keeper@localhost IDENTIFIED BY '{quoted}'; GRANT ALL ON podium.* TO keeper@localhost")
-	words = slow_tool("mariadb-dump", f"tr '\\0' ' ' < /proc/$$/cmdline > {scratch}/words; env > {scratch}/environment; exec {shutil.which('mariadb-dump')} \"$@\"")
+	server.client(
+		"",
+		f"CREATE USER keeper@localhost IDENTIFIED BY '{quoted}'; GRANT ALL ON podium.* TO keeper@localhost"
+	)
+	words = slow_tool(
+		"mariadb-dump",
+		f"tr '\\0' ' ' < /proc/$$/cmdline > {scratch}/words; env > {scratch}/environment; exec {shutil.which('mariadb-dump')} \"$@\""
+	)
 	settings = scratch / "podium.conf"
 	settings.write_text(f"database_user = keeper\ndatabase_password = {password}\n")
-	environment = {name: value for name, value in server.environment.items() if name != "PODIUM_DATABASE_USER"}
+	environment = {
+		name: value
+		for name, value in server.environment.items() if name != "PODIUM_DATABASE_USER"
+	}
 	settings.chmod(0o600)
-	answer = subprocess.run([PROGRAM, "backup", scratch / "keeper.sql.gz"], capture_output=True, text=True, env={**environment, **words, "PODIUM_CONFIG": str(settings)})
+	answer = subprocess.run([PROGRAM, "backup", scratch / "keeper.sql.gz"], capture_output=True,
+		text=True, env={**environment, **words, "PODIUM_CONFIG": str(settings)})
 	equal((answer.returncode, answer.stderr), (0, ""))
 	for place in ("words", "environment"):
 		lacks((scratch / place).read_text(), "p'a")

@@ -42,10 +42,13 @@ EXCEPTIONS = {
 }
 
 # What a migration writes into columns that were there, for what the columns mean: (table, column).
-REWRITTEN = {("jobs", "user_id"), ("submissions", "dry_run"), ("ranking", "engine"), ("ranking", "attempts"), ("rejudgings", "jobs")}
+REWRITTEN = {("jobs", "user_id"), ("submissions", "dry_run"), ("ranking", "engine"),
+	("ranking", "attempts"), ("rejudgings", "jobs")}
 
-TAKES_AWAY = re.compile(r"\b(?:DROP\s+(?:TABLE|COLUMN|KEY|INDEX|CONSTRAINT|FOREIGN|PRIMARY|VIEW)|RENAME|CHANGE|MODIFY|TRUNCATE|DELETE\s+FROM"
-	r"|ADD\s+(?:CONSTRAINT|UNIQUE|PRIMARY|FOREIGN|CHECK)|ALTER\s+COLUMN|CONVERT\s+TO|LOCK\s+TABLES)\b[^,;]*", re.I)
+TAKES_AWAY = re.compile(
+	r"\b(?:DROP\s+(?:TABLE|COLUMN|KEY|INDEX|CONSTRAINT|FOREIGN|PRIMARY|VIEW)|RENAME|CHANGE|MODIFY|TRUNCATE|DELETE\s+FROM"
+	r"|ADD\s+(?:CONSTRAINT|UNIQUE|PRIMARY|FOREIGN|CHECK)|ALTER\s+COLUMN|CONVERT\s+TO|LOCK\s+TABLES)\b[^,;]*",
+	re.I)
 ADDS_COLUMN = re.compile(r"ADD\s+COLUMN\b(?:[^,;'(]|'(?:[^']|'')*'|\([^)]*\))*", re.I)
 CREATES = re.compile(r"CREATE\s+TABLE\s+IF\s+NOT\s+EXISTS\s.*?(?=;)", re.I | re.S)
 
@@ -69,21 +72,31 @@ def breaking(file):
 
 
 def unbearable(file):
-	return [part for part in breaking(file) if not any(name == file.stem and part.startswith(allowed) for name, allowed in EXCEPTIONS)]
+	return [
+		part for part in breaking(file)
+		if not any(name == file.stem and part.startswith(allowed) for name, allowed in EXCEPTIONS)
+	]
 
 
 # ---- the files ----
+
 
 @test
 def the_checker_knows_what_breaks_the_version_before():
 	folder = pathlib.Path(tempfile.mkdtemp(prefix="podium-migrations."))
 	try:
-		for statement, finds in (("ALTER TABLE jobs DROP COLUMN IF EXISTS reason;", 1), ("DROP TABLE IF EXISTS jobs;", 1), ("ALTER TABLE jobs\n  MODIFY\n gpu INT;", 1),
-			("ALTER TABLE jobs CHANGE a b INT;", 1), ("RENAME TABLE jobs TO work;", 1), ("DELETE FROM jobs;", 1), ("TRUNCATE jobs;", 1),
-			("ALTER TABLE jobs ADD COLUMN IF NOT EXISTS a INT NOT NULL;", 1), ("ALTER TABLE jobs ADD COLUMN IF NOT EXISTS a INT NOT NULL COMMENT 'no DEFAULT', ADD COLUMN IF NOT EXISTS b INT NOT NULL;", 2),
-			("ALTER TABLE jobs ADD COLUMN IF NOT EXISTS a INT NOT NULL DEFAULT 0, ADD COLUMN IF NOT EXISTS b DECIMAL(3, 1) NULL;", 0),
-			("-- DROP TABLE jobs\nCREATE TABLE IF NOT EXISTS a (id INT, UNIQUE KEY a (id), CONSTRAINT b CHECK (id > 1));", 0),
-			("ALTER TABLE jobs ADD UNIQUE KEY IF NOT EXISTS a (id);", 1), ("ALTER TABLE jobs ADD KEY IF NOT EXISTS a (id);", 0)):
+		for statement, finds in (("ALTER TABLE jobs DROP COLUMN IF EXISTS reason;",
+			1), ("DROP TABLE IF EXISTS jobs;", 1), ("ALTER TABLE jobs\n  MODIFY\n gpu INT;",
+			1), ("ALTER TABLE jobs CHANGE a b INT;", 1), ("RENAME TABLE jobs TO work;",
+			1), ("DELETE FROM jobs;", 1), ("TRUNCATE jobs;", 1),
+			("ALTER TABLE jobs ADD COLUMN IF NOT EXISTS a INT NOT NULL;", 1), (
+			"ALTER TABLE jobs ADD COLUMN IF NOT EXISTS a INT NOT NULL COMMENT 'no DEFAULT', ADD COLUMN IF NOT EXISTS b INT NOT NULL;",
+			2), (
+			"ALTER TABLE jobs ADD COLUMN IF NOT EXISTS a INT NOT NULL DEFAULT 0, ADD COLUMN IF NOT EXISTS b DECIMAL(3, 1) NULL;",
+			0), (
+			"-- DROP TABLE jobs\nCREATE TABLE IF NOT EXISTS a (id INT, UNIQUE KEY a (id), CONSTRAINT b CHECK (id > 1));",
+			0), ("ALTER TABLE jobs ADD UNIQUE KEY IF NOT EXISTS a (id);",
+			1), ("ALTER TABLE jobs ADD KEY IF NOT EXISTS a (id);", 0)):
 			file = folder / "0001_tried.sql"
 			file.write_text(statement)
 			equal((statement, len(unbearable(file))), (statement, finds))
@@ -99,7 +112,8 @@ def every_migration_only_adds():
 @test
 def every_exception_is_still_needed():
 	unused = [(name, part) for name, part in EXCEPTIONS
-		if not any(file.stem == name and any(found.startswith(part) for found in breaking(file)) for file in FILES)]
+		if not any(file.stem == name and any(found.startswith(part) for found in breaking(file))
+		for file in FILES)]
 	equal(unused, [])
 
 
@@ -107,9 +121,15 @@ def every_exception_is_still_needed():
 def every_migration_bears_being_interrupted():
 	for file in FILES:
 		text = plain(file)
-		for match in re.finditer(r"CREATE\s+TABLE\s+(?!IF\s+NOT\s+EXISTS)|ADD\s+(?:COLUMN|KEY|UNIQUE\s+KEY|INDEX)\s+(?!IF\s+NOT\s+EXISTS)|INSERT\s+INTO\s+(?!.*?ON\s+DUPLICATE\s+KEY)", text, re.I | re.S):
-			raise AssertionError(f"{file.stem}: {text[match.start():match.start() + 80]!r} fails when the migration runs again")
-		equal([number for number in re.findall(r"\bENGINE\s*=\s*(\w+)", text) if number != "InnoDB"], [])
+		for match in re.finditer(
+			r"CREATE\s+TABLE\s+(?!IF\s+NOT\s+EXISTS)|ADD\s+(?:COLUMN|KEY|UNIQUE\s+KEY|INDEX)\s+(?!IF\s+NOT\s+EXISTS)|INSERT\s+INTO\s+(?!.*?ON\s+DUPLICATE\s+KEY)",
+			text, re.I | re.S):
+			raise AssertionError(
+				f"{file.stem}: {text[match.start():match.start() + 80]!r} fails when the migration runs again"
+			)
+		equal(
+			[number for number in re.findall(r"\bENGINE\s*=\s*(\w+)", text) if number != "InnoDB"],
+			[])
 
 
 # ---- on data ----
@@ -118,22 +138,29 @@ server = MariaDB()
 
 
 def of(database):
+
 	def sql(statements):
 		answer = server.client(database, statements)
 		if answer.returncode:
 			raise AssertionError(answer.stderr[-3000:])
 		return [line.split("\t") for line in answer.stdout.splitlines()]
+
 	return sql
 
 
 def admin(*words, database):
-	return subprocess.run([PROGRAM, *words], capture_output=True, text=True, env={**server.environment, "PODIUM_DATABASE_NAME": database})
+	return subprocess.run([PROGRAM, *words], capture_output=True, text=True,
+		env={**server.environment, "PODIUM_DATABASE_NAME": database})
 
 
 def make(database):
-	server.client("", f"CREATE DATABASE {database} CHARACTER SET utf8mb4 COLLATE utf8mb4_unicode_ci")
-	of(database)("CREATE TABLE schema_migrations (version INT UNSIGNED NOT NULL PRIMARY KEY, name VARCHAR(64) CHARACTER SET ascii NOT NULL, "
-		"sha256 BINARY(32) NOT NULL, applied_at DATETIME(3) NOT NULL DEFAULT UTC_TIMESTAMP(3)) ENGINE = InnoDB")
+	server.client("",
+		f"CREATE DATABASE {database} CHARACTER SET utf8mb4 COLLATE utf8mb4_unicode_ci")
+	of(
+		database
+	)("CREATE TABLE schema_migrations (version INT UNSIGNED NOT NULL PRIMARY KEY, name VARCHAR(64) CHARACTER SET ascii NOT NULL, "
+		"sha256 BINARY(32) NOT NULL, applied_at DATETIME(3) NOT NULL DEFAULT UTC_TIMESTAMP(3)) ENGINE = InnoDB"
+		)
 	return of(database)
 
 
@@ -142,12 +169,16 @@ def apply(sql, file):
 
 
 def note(sql, file):
-	sql(f"INSERT INTO schema_migrations (version, name, sha256) VALUES ({int(file.name[:4])}, '{file.stem}', X'{hashlib.sha256(file.read_bytes()).hexdigest()}')")
+	sql(f"INSERT INTO schema_migrations (version, name, sha256) VALUES ({int(file.name[:4])}, '{file.stem}', X'{hashlib.sha256(file.read_bytes()).hexdigest()}')"
+		)
 
 
 def kept(sql, before, rows):
 	"""Each row that was there is there with the same values, but for those that a migration is for."""
-	same = {table: [column for column in known if (table, column[0]) not in REWRITTEN] for table, known in before.items()}
+	same = {
+		table: [column for column in known if (table, column[0]) not in REWRITTEN]
+		for table, known in before.items()
+	}
 	found = contents(sql, same)
 	for table, lines in rows.items():
 		lost = set(lines) - set(found[table])
@@ -155,14 +186,20 @@ def kept(sql, before, rows):
 
 
 def rows_of(sql, before):
-	return contents(sql, {table: [column for column in known if (table, column[0]) not in REWRITTEN] for table, known in before.items()})
+	return contents(
+		sql, {
+		table: [column for column in known if (table, column[0]) not in REWRITTEN]
+		for table, known in before.items()
+		})
 
 
 @test
 def two_hosts_migrate_at_the_same_moment():
 	server.client("", "CREATE DATABASE fresh CHARACTER SET utf8mb4 COLLATE utf8mb4_unicode_ci")
-	both = [subprocess.Popen([PROGRAM, "migrate"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-		env={**server.environment, "PODIUM_DATABASE_NAME": "fresh"}) for _ in range(2)]
+	both = [
+		subprocess.Popen([PROGRAM, "migrate"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+		text=True, env={**server.environment, "PODIUM_DATABASE_NAME": "fresh"}) for _ in range(2)
+	]
 	told = [one.communicate(timeout=60) for one in both]
 	equal([one.returncode for one in both], [0, 0])
 	equal("".join(text for text, _ in told).count("Applied "), len(FILES))
@@ -188,7 +225,9 @@ def rows_of_every_schema_survive_all_migrations_and_the_old_version_writes_on():
 		fill(sql, before, first, AT_ONCE)
 		first += AT_ONCE
 	equal(first > 2 * AT_ONCE * (len(FILES) - 1), True)
-	equal(admin("migrate", database="climb").stdout, f"The database is at version {int(FILES[-1].name[:4])}.\n")
+	equal(
+		admin("migrate", database="climb").stdout,
+		f"The database is at version {int(FILES[-1].name[:4])}.\n")
 	equal(columns(of("fresh"), "fresh"), before)
 	equal(definitions(sql, before), definitions(of("fresh"), before))
 
@@ -202,7 +241,8 @@ def a_migration_that_fails_says_what_to_do_and_is_finished_later():
 	# A view where the newest wants a table or a column: it cannot be applied.
 	name = re.search(r"(?:CREATE TABLE IF NOT EXISTS|ALTER TABLE)\s+(\w+)", plain(FILES[-1]))[1]
 	known = name in columns(sql, "failing")
-	sql(f"RENAME TABLE {name} TO aside; CREATE VIEW {name} AS SELECT 1 AS one" if known else f"CREATE VIEW {name} AS SELECT 1 AS one")
+	sql(f"RENAME TABLE {name} TO aside; CREATE VIEW {name} AS SELECT 1 AS one"
+		if known else f"CREATE VIEW {name} AS SELECT 1 AS one")
 	answer = admin("migrate", database="failing")
 	if answer.returncode == 0:  # CREATE TABLE IF NOT EXISTS is content with a view
 		sql(f"DELETE FROM schema_migrations WHERE version = {int(FILES[-1].name[:4])}")
@@ -211,7 +251,8 @@ def a_migration_that_fails_says_what_to_do_and_is_finished_later():
 		contains(answer.stderr, "run podium-admin migrate again")
 	sql(f"DROP VIEW {name};" + (f"RENAME TABLE aside TO {name}" if known else ""))
 	equal(admin("migrate", database="failing").returncode, 0)
-	equal(definitions(sql, columns(sql, "failing")), definitions(of("fresh"), columns(of("fresh"), "fresh")))
+	equal(definitions(sql, columns(sql, "failing")),
+		definitions(of("fresh"), columns(of("fresh"), "fresh")))
 
 
 @test
@@ -230,7 +271,8 @@ def every_earlier_schema_is_brought_up_to_date():
 		equal((end, answer.returncode, answer.stderr), (end, 0, ""))
 		equal(answer.stdout.count("Applied "), len(FILES) - end)
 		kept(sql, before, there)
-		equal(definitions(sql, columns(sql, f"from_{end}")), definitions(of("fresh"), columns(of("fresh"), "fresh")))
+		equal(definitions(sql, columns(sql, f"from_{end}")),
+			definitions(of("fresh"), columns(of("fresh"), "fresh")))
 		server.client("", f"DROP DATABASE from_{end}")
 
 

@@ -15,20 +15,28 @@ from tap import contains, equal, run, test  # noqa: E402
 PROGRAM = ROOT / os.environ.get("B", "build/release") / "podium-admin"
 server = MariaDB()
 sql = server.sql
-AGES = {"PODIUM_RETAIN_SAMPLES_DAYS": "100", "PODIUM_RETAIN_LOGS_DAYS": "200", "PODIUM_RETAIN_ARTIFACTS_DAYS": "50", "PODIUM_RETAIN_AUDIT_DAYS": "300"}
+AGES = {
+	"PODIUM_RETAIN_SAMPLES_DAYS": "100", "PODIUM_RETAIN_LOGS_DAYS": "200",
+	"PODIUM_RETAIN_ARTIFACTS_DAYS": "50", "PODIUM_RETAIN_AUDIT_DAYS": "300"
+}
 FOR_EVER = {name: "0" for name in (*AGES, "PODIUM_RETAIN_DELIVERIES_DAYS")}
 JOBS = 120  # one for each fifth day
 
 
 def admin(*words, **settings):
-	answer = subprocess.run([PROGRAM, *words], capture_output=True, text=True, env={**server.environment, **settings})
+	answer = subprocess.run([PROGRAM, *words], capture_output=True, text=True,
+		env={**server.environment, **settings})
 	equal((answer.returncode, answer.stderr), (0, ""))
 	return answer.stdout
 
 
 def prune(*words, **settings):
 	"""What it says: {kind: count}."""
-	return {kind: int(count) for count, kind in re.findall(r"^ *(\d+) (.+?)(?: removed)?$", admin("prune", *words, **settings), re.M)}
+	return {
+		kind: int(count)
+		for count, kind in re.findall(r"^ *(\d+) (.+?)(?: removed)?$",
+		admin("prune", *words, **settings), re.M)
+	}
 
 
 def count(condition, column="COUNT(*)"):
@@ -68,24 +76,33 @@ def prepare():
 	""")
 
 
-KEPT = ("SELECT * FROM ranking", "SELECT * FROM users", "SELECT HEX(sha256), content FROM blobs JOIN submissions USING (sha256)",
+KEPT = ("SELECT * FROM ranking", "SELECT * FROM users",
+	"SELECT HEX(sha256), content FROM blobs JOIN submissions USING (sha256)",
 	"SELECT stage_id, case_index, spec, verdict, message, runs, mean_ns, low_ns, high_ns FROM measurements",
-	"SELECT id, job_id, name, verdict, message, command, kernels FROM stages", "SELECT id, state, verdict, score_ns, finished_at FROM jobs")
+	"SELECT id, job_id, name, verdict, message, command, kernels FROM stages",
+	"SELECT id, state, verdict, score_ns, finished_at FROM jobs")
 
 
 @test
 def zero_keeps_all_of_it_for_ever():
 	before = [sql(question) for question in KEPT]
 	removed = prune(**FOR_EVER)
-	equal({kind for kind in removed if "samples" in kind or "logs" in kind or "artifacts" in kind or "webhooks" in kind or "audit" in kind}, set())
-	equal((count("measurements WHERE samples IS NOT NULL"), count("stages WHERE stdout <> ''"), count("artifacts"), count("audit_log"), count("webhook_events")),
+	equal(
+		{
+		kind
+		for kind in removed if "samples" in kind or "logs" in kind or "artifacts" in kind
+		or "webhooks" in kind or "audit" in kind
+		}, set())
+	equal((count("measurements WHERE samples IS NOT NULL"), count("stages WHERE stdout <> ''"),
+		count("artifacts"), count("audit_log"), count("webhook_events")),
 		(3 * JOBS, JOBS, JOBS // 3, 3300, 1000))
 	equal([sql(question) for question in KEPT], before)
 
 
 @test
 def what_nobody_needs_any_more_went_with_it():
-	equal((count("sessions"), count("uploads"), count("api_requests"), count("idempotency_keys")), (3, 1, 1, 1))
+	equal((count("sessions"), count("uploads"), count("api_requests"), count("idempotency_keys")),
+		(3, 1, 1, 1))
 	# Of 124 contents 120 are sources and one is a task's file.
 	equal(count("blobs"), JOBS + 1)
 
@@ -94,7 +111,8 @@ def what_nobody_needs_any_more_went_with_it():
 def a_dry_run_removes_nothing_and_says_what_would_go():
 	global announced
 	announced = prune("--dry-run", **AGES)
-	equal((announced["samples of cases"] > 0, announced["logs of stages"] > 0, announced["artifacts"] > 0), (True, True, True))
+	equal((announced["samples of cases"] > 0, announced["logs of stages"]
+		> 0, announced["artifacts"] > 0), (True, True, True))
 	equal((count("measurements WHERE samples IS NOT NULL"), count("audit_log")), (3 * JOBS, 3300))
 	contains(admin("prune", "--dry-run", **FOR_EVER), "- logs of stages: kept for ever")
 
@@ -102,7 +120,10 @@ def a_dry_run_removes_nothing_and_says_what_would_go():
 @test
 def several_at_once_remove_what_one_would_and_nothing_else():
 	before = [sql(question) for question in KEPT]
-	several = [subprocess.Popen([PROGRAM, "prune"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**server.environment, **AGES}) for _ in range(4)]
+	several = [
+		subprocess.Popen([PROGRAM, "prune"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+		text=True, env={**server.environment, **AGES}) for _ in range(4)
+	]
 	told = [one.communicate(timeout=60) for one in several]
 	equal([(one.returncode, said[1]) for one, said in zip(several, told)], [(0, "")] * 4)
 	sums = {}
@@ -111,15 +132,29 @@ def several_at_once_remove_what_one_would_and_nothing_else():
 			sums[kind] = sums.get(kind, 0) + int(number)
 	# Deliveries are counted with their events here.
 	del sums["events of webhooks"]
-	equal(sums, {kind: number for kind, number in announced.items() if number and kind != "events of webhooks"})
+	equal(sums, {
+		kind: number
+		for kind, number in announced.items() if number and kind != "events of webhooks"
+	})
 	equal([sql(question) for question in KEPT], before)
-	for what, days, column in (("samples IS NOT NULL", 100, "m.samples"), ("report IS NOT NULL", 50, "m.report")):
+	for what, days, column in (("samples IS NOT NULL", 100, "m.samples"), ("report IS NOT NULL", 50,
+		"m.report")):
 		kept = "measurements m JOIN stages t ON t.id = m.stage_id JOIN jobs j ON j.id = t.job_id"
-		equal(count(f"{kept} WHERE m.{what} AND j.finished_at < UTC_TIMESTAMP(3) - INTERVAL {days} DAY"), 0)
+		equal(
+			count(
+			f"{kept} WHERE m.{what} AND j.finished_at < UTC_TIMESTAMP(3) - INTERVAL {days} DAY"), 0)
 		equal(count(f"{kept} WHERE m.{what}") > 0, True)
-	equal(count("stages t JOIN jobs j ON j.id = t.job_id WHERE (t.stdout <> '' OR t.stderr <> '') AND j.finished_at < UTC_TIMESTAMP(3) - INTERVAL 200 DAY"), 0)
-	equal(count("stages t JOIN jobs j ON j.id = t.job_id WHERE t.stdout = '' AND t.position = 1 AND j.finished_at > UTC_TIMESTAMP(3) - INTERVAL 200 DAY"), 0)
-	equal((count("audit_log"), count("artifacts") == count("artifact_parts"), count("webhook_events"), count("webhook_deliveries")), (299, True, 719, 3 * 719))
+	equal(
+		count(
+		"stages t JOIN jobs j ON j.id = t.job_id WHERE (t.stdout <> '' OR t.stderr <> '') AND j.finished_at < UTC_TIMESTAMP(3) - INTERVAL 200 DAY"
+		), 0)
+	equal(
+		count(
+		"stages t JOIN jobs j ON j.id = t.job_id WHERE t.stdout = '' AND t.position = 1 AND j.finished_at > UTC_TIMESTAMP(3) - INTERVAL 200 DAY"
+		), 0)
+	equal((count("audit_log"), count("artifacts")
+		== count("artifact_parts"), count("webhook_events"), count("webhook_deliveries")),
+		(299, True, 719, 3 * 719))
 
 
 @test
@@ -127,9 +162,15 @@ def each_stage_knows_what_it_has_lost():
 	old = "stages t JOIN jobs j ON j.id = t.job_id WHERE j.finished_at < UTC_TIMESTAMP(3) - INTERVAL 200 DAY AND t.position = "
 	equal(sql(f"SELECT DISTINCT t.output_days, t.samples_days FROM {old} 1"), [["200", "100"]])
 	# The first stage had no samples, and printed something in every second job alone.
-	equal(sql(f"SELECT DISTINCT t.job_id % 2, t.output_days, t.samples_days FROM {old} 0 ORDER BY 1"), [["0", "NULL", "NULL"], ["1", "200", "NULL"]])
-	equal(sql(f"SELECT DISTINCT t.job_id % 3 = 0, t.artifacts_days FROM {old} 1 ORDER BY 1"), [["0", "NULL"], ["1", "50"]])
-	equal(count("stages t JOIN jobs j ON j.id = t.job_id WHERE j.finished_at > UTC_TIMESTAMP(3) - INTERVAL 50 DAY AND COALESCE(output_days, samples_days, artifacts_days) IS NOT NULL"), 0)
+	equal(
+		sql(f"SELECT DISTINCT t.job_id % 2, t.output_days, t.samples_days FROM {old} 0 ORDER BY 1"),
+		[["0", "NULL", "NULL"], ["1", "200", "NULL"]])
+	equal(sql(f"SELECT DISTINCT t.job_id % 3 = 0, t.artifacts_days FROM {old} 1 ORDER BY 1"),
+		[["0", "NULL"], ["1", "50"]])
+	equal(
+		count(
+		"stages t JOIN jobs j ON j.id = t.job_id WHERE j.finished_at > UTC_TIMESTAMP(3) - INTERVAL 50 DAY AND COALESCE(output_days, samples_days, artifacts_days) IS NOT NULL"
+		), 0)
 
 
 @test
@@ -140,8 +181,11 @@ def a_second_walk_begins_where_the_first_ended():
 	begin = log.stat().st_size
 	admin("prune", **AGES)
 	sql("SET GLOBAL general_log = OFF")
-	equal(re.findall(r"Execute\s+UPDATE (?:stages|measurements)[^\n]*", log.read_text(errors="replace")[begin:]), [])
-	plan = sql("EXPLAIN SELECT finished_at, id FROM jobs FORCE INDEX (jobs_finished) WHERE finished_at >= '2020-01-01' AND (finished_at > '2020-01-01' OR id > 5) "
+	equal(
+		re.findall(r"Execute\s+UPDATE (?:stages|measurements)[^\n]*",
+		log.read_text(errors="replace")[begin:]), [])
+	plan = sql(
+		"EXPLAIN SELECT finished_at, id FROM jobs FORCE INDEX (jobs_finished) WHERE finished_at >= '2020-01-01' AND (finished_at > '2020-01-01' OR id > 5) "
 		"AND finished_at < UTC_TIMESTAMP(3) - INTERVAL 5 DAY ORDER BY finished_at, id LIMIT 20")[0]
 	equal((plan[3], plan[5], "filesort" in plan[-1]), ("range", "jobs_finished", False))
 
@@ -149,35 +193,54 @@ def a_second_walk_begins_where_the_first_ended():
 @test
 def a_walk_that_was_killed_is_taken_up_again():
 	sql("UPDATE prunings SET finished_at = '1970-01-01', job_id = 0; UPDATE stages SET stdout = 'again'; "
-		"INSERT INTO audit_log (at, actor, address, action, subject, detail) SELECT '2001-01-01', 'x', '', 'a', 'b', '' FROM seq_1_to_30000")
-	one = subprocess.Popen([PROGRAM, "prune"], stdout=subprocess.DEVNULL, env={**server.environment, **AGES})
+		"INSERT INTO audit_log (at, actor, address, action, subject, detail) SELECT '2001-01-01', 'x', '', 'a', 'b', '' FROM seq_1_to_30000"
+		)
+	one = subprocess.Popen([PROGRAM, "prune"], stdout=subprocess.DEVNULL,
+		env={**server.environment, **AGES})
 	while count("audit_log") > 25000 and one.poll() is None:
 		time.sleep(0.01)
 	one.kill()
 	one.wait()
 	admin("prune", **AGES)
-	equal((count("audit_log"), count("stages t JOIN jobs j ON j.id = t.job_id WHERE t.stdout <> '' AND j.finished_at < UTC_TIMESTAMP(3) - INTERVAL 200 DAY")), (299, 0))
+	equal((count("audit_log"),
+		count(
+		"stages t JOIN jobs j ON j.id = t.job_id WHERE t.stdout <> '' AND j.finished_at < UTC_TIMESTAMP(3) - INTERVAL 200 DAY"
+		)), (299, 0))
 
 
 @test
 def a_content_that_somebody_just_stores_again_stays():
-	sql("INSERT INTO blobs (sha256, size, content) VALUES (UNHEX(SHA2('wanted', 256)), 1, 'w'), (UNHEX(SHA2('unwanted', 256)), 1, 'u')")
-	uploading = subprocess.Popen(["mariadb", "--no-defaults", "-S", server.socket, "-N", "--unbuffered", "podium"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-	uploading.stdin.write("SET tx_isolation = 'READ-COMMITTED'; BEGIN; INSERT IGNORE INTO blobs (sha256, size, content) VALUES (UNHEX(SHA2('wanted', 256)), 1, 'w'); SELECT 'stored';\n")
+	sql("INSERT INTO blobs (sha256, size, content) VALUES (UNHEX(SHA2('wanted', 256)), 1, 'w'), (UNHEX(SHA2('unwanted', 256)), 1, 'u')"
+		)
+	uploading = subprocess.Popen(
+		["mariadb", "--no-defaults", "-S", server.socket, "-N", "--unbuffered", "podium"],
+		stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+	uploading.stdin.write(
+		"SET tx_isolation = 'READ-COMMITTED'; BEGIN; INSERT IGNORE INTO blobs (sha256, size, content) VALUES (UNHEX(SHA2('wanted', 256)), 1, 'w'); SELECT 'stored';\n"
+	)
 	uploading.stdin.flush()
 	equal(uploading.stdout.readline(), "stored\n")
 	equal(prune(**AGES).get("contents that nothing refers to"), 1)
-	uploading.stdin.write("INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, mode) VALUES (1, 1, 1, 'a.py', UNHEX(SHA2('wanted', 256)), 'test'); COMMIT; SELECT 'sent';\n")
+	uploading.stdin.write(
+		"INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, mode) VALUES (1, 1, 1, 'a.py', UNHEX(SHA2('wanted', 256)), 'test'); COMMIT; SELECT 'sent';\n"
+	)
 	uploading.stdin.flush()
 	equal(uploading.stdout.readline(), "sent\n")
 	uploading.communicate()
 	equal(prune(**AGES).get("contents that nothing refers to"), None)
-	equal(sql("SELECT content FROM blobs WHERE sha256 IN (UNHEX(SHA2('wanted', 256)), UNHEX(SHA2('unwanted', 256)))"), [["w"]])
+	equal(
+		sql(
+		"SELECT content FROM blobs WHERE sha256 IN (UNHEX(SHA2('wanted', 256)), UNHEX(SHA2('unwanted', 256)))"
+		), [["w"]])
 
 
 @test
 def the_handbook_says_of_every_table_whether_it_grows():
-	named = set(re.findall(r"`(\w+)`", "".join(re.findall(r"^\| (.+?) \|", (ROOT / "docs" / "retention.md").read_text().split("## Every table")[1], re.M))))
+	named = set(
+		re.findall(
+		r"`(\w+)`", "".join(
+		re.findall(r"^\| (.+?) \|",
+		(ROOT / "docs" / "retention.md").read_text().split("## Every table")[1], re.M))))
 	equal(named, {row[0] for row in sql("SHOW FULL TABLES WHERE table_type = 'BASE TABLE'")})
 
 

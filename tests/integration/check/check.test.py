@@ -10,6 +10,7 @@ import time
 
 import home
 from home import HANG_S, RIGHT, ROOT, TASK, VERDICT, StandIn, arguments, close, environment, file, scratch, task, torch_lack
+
 sys.path.insert(0, str(ROOT / "tests" / "integration" / "run"))
 from processes import descendants, is_gone  # noqa: E402
 from quick import quick_python  # noqa: E402
@@ -24,6 +25,7 @@ def check(*words, **more):
 
 
 # ---- real jobs ----
+
 
 @test
 def a_right_submission_passes():
@@ -44,10 +46,14 @@ def a_real_job_tells_how_far_it_is():
 
 @test
 def a_wrong_answer_shows_the_first_failing_case():
-	answer = check(file("def custom_kernel(data):\n    return 7 if data == 2 else data\n"), "--mode", "benchmark")
+	answer = check(file("def custom_kernel(data):\n    return 7 if data == 2 else data\n"),
+		"--mode", "benchmark")
 	equal(answer.code, 10)
-	contains(answer.out, "Wrong answer. The output differs from the reference; look at the first failing case below.\n"
-		"Test 2 of 2 failed (seed: 2): expected 2, got 7.\n\nFirst failing case, test 2: seed: 2\n  expected 2, got 7\n")
+	contains(
+		answer.out,
+		"Wrong answer. The output differs from the reference; look at the first failing case below.\n"
+		"Test 2 of 2 failed (seed: 2): expected 2, got 7.\n\nFirst failing case, test 2: seed: 2\n  expected 2, got 7\n"
+	)
 	contains(answer.out, "  2  seed: 2  wrong answer\n")
 
 
@@ -56,7 +62,8 @@ def a_file_that_does_not_compile_shows_the_compilers_output():
 	answer = check(file("def custom_kernel(data)\n    return data\n"))
 	equal(answer.code, 11)
 	contains(answer.out, "Compile error. The file could not be compiled or imported")
-	contains(answer.out, "\nStandard error of compile:\n  | submission.py, line 1: error: expected ':'\n")
+	contains(answer.out,
+		"\nStandard error of compile:\n  | submission.py, line 1: error: expected ':'\n")
 
 
 @test
@@ -81,12 +88,19 @@ def a_ranked_run_has_a_seed_of_its_own_and_says_so():
 	answer = check(file(RIGHT), "--mode", "ranked")
 	equal(answer.code, 0)
 	contains(answer.out, "Score: 2.000 ± 0.010 ms\n")
-	contains(answer.out, "  #  Shape                Time      Best     Worst  Runs\n"
+	contains(
+		answer.out, "  #  Shape                Time      Best     Worst  Runs\n"
 		"  1  seed: 3  2.000 ± 0.010 ms  2.000 ms  2.000 ms     3\n")
-	seed = re.search(r"The seeds differ from the server's, whose are secret; --seed (\d+) repeats this run\.\n", answer.out)[1]
+	seed = re.search(
+		r"The seeds differ from the server's, whose are secret; --seed (\d+) repeats this run\.\n",
+		answer.out)[1]
 	again = check(file(RIGHT), "--mode", "ranked", "--seed", seed, "--json")
 	equal(again.json["secret_seed"], int(seed))
-	others = {check(file(RIGHT), "--mode", "ranked", "--json", program=StandIn(VERDICT)).json["secret_seed"] for _ in range(3)}
+	others = {
+		check(file(RIGHT), "--mode", "ranked", "--json",
+		program=StandIn(VERDICT)).json["secret_seed"]
+		for _ in range(3)
+	}
 	equal(len(others), 3)
 
 
@@ -102,22 +116,30 @@ def the_result_is_there_as_json():
 		[("compile", "passed", 0), ("test", "passed", 0), ("benchmark", "passed", 0)])
 	contains(result["stages"][1]["stdout"], "hello\n")
 	equal([case["spec"] for case in result["stages"][1]["cases"]], ["seed: 1", "seed: 2"])
-	equal(result["stages"][2]["cases"][0], {"index": 0, "spec": "seed: 3", "verdict": "passed", "message": "", "runs": 3,
-		"mean_ns": 2000000.0, "std_ns": 10.0, "err_ns": 5000.0, "best_ns": 1999990.0, "worst_ns": 2000010.0})
+	equal(
+		result["stages"][2]["cases"][0], {
+		"index": 0, "spec": "seed: 3", "verdict": "passed", "message": "", "runs": 3,
+		"mean_ns": 2000000.0, "std_ns": 10.0, "err_ns": 5000.0, "best_ns": 1999990.0,
+		"worst_ns": 2000010.0
+		})
 	lacks(json.dumps(result), '"job"')
 
 
 @test
 def a_zip_will_do_as_well():
-	subprocess.run([sys.executable, "-m", "zipfile", "-c", scratch / "small.zip", *task().iterdir()], check=True)
+	subprocess.run(
+		[sys.executable, "-m", "zipfile", "-c", scratch / "small.zip", *task().iterdir()],
+		check=True)
 	equal(check(file(RIGHT), folder=scratch / "small.zip").code, 0)
 
 
 # ---- being stopped ----
 
+
 def stopped_by(number):
 	"""Runs an endless job, sends the signal once it runs, and returns how it ended and what it had started."""
-	process = subprocess.Popen(arguments(file(SLOW)), env=environment({"PODIUM_PYTHON": quick_python(scratch)}), stdin=subprocess.DEVNULL,
+	process = subprocess.Popen(arguments(file(SLOW)),
+		env=environment({"PODIUM_PYTHON": quick_python(scratch)}), stdin=subprocess.DEVNULL,
 		stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
 	lines = []
 	while not lines or "test 0/2" not in lines[-1]:
@@ -139,7 +161,8 @@ def all_are_gone(pids):
 
 @test
 def a_signal_ends_the_job_and_leaves_nothing_behind():
-	for number, name in ((signal.SIGINT, "Ctrl-C"), (signal.SIGTERM, "Terminated"), (signal.SIGHUP, "Hangup")):
+	for number, name in ((signal.SIGINT, "Ctrl-C"), (signal.SIGTERM, "Terminated"), (signal.SIGHUP,
+		"Hangup")):
 		code, out, err, below = stopped_by(number)
 		equal((code, out), (128 + number, ""))
 		contains(err, f"podium: Stopped by {name}; nothing of the job is left running.\n")
@@ -156,9 +179,11 @@ def a_killed_podium_takes_its_job_along():
 
 @test
 def a_second_signal_ends_what_does_not_listen():
-	program = StandIn({"event": "progress", "text": "deaf"}, "!signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(600)")
-	process = subprocess.Popen(arguments(file(RIGHT)), env=environment(program.environment), stdin=subprocess.DEVNULL,
-		stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
+	program = StandIn({"event": "progress", "text": "deaf"},
+		"!signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(600)")
+	process = subprocess.Popen(arguments(file(RIGHT)), env=environment(program.environment),
+		stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+		start_new_session=True)
 	while "deaf" not in process.stderr.readline():
 		pass
 	below = descendants(process.pid)
@@ -173,11 +198,13 @@ def a_second_signal_ends_what_does_not_listen():
 
 @test
 def ctrl_c_is_told_to_podium_run_with_the_jobs_number():
-	program = StandIn({"event": "progress", "text": "running"},
-		"!(folder / 'cancel').write_text(sys.stdin.readline()); print(json.dumps({'event': 'verdict', 'job': 1, 'verdict': 'cancelled', "
+	program = StandIn({
+		"event": "progress", "text": "running"
+	}, "!(folder / 'cancel').write_text(sys.stdin.readline()); print(json.dumps({'event': 'verdict', 'job': 1, 'verdict': 'cancelled', "
 		"'reason': ''}), flush=True)")
-	process = subprocess.Popen(arguments(file(RIGHT)), env=environment(program.environment), stdin=subprocess.DEVNULL,
-		stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
+	process = subprocess.Popen(arguments(file(RIGHT)), env=environment(program.environment),
+		stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+		start_new_session=True)
 	while "running" not in process.stderr.readline():
 		pass
 	process.send_signal(signal.SIGINT)

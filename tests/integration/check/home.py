@@ -68,7 +68,9 @@ tests: [{seed: 1}, {seed: 2}]
 benchmarks: [{seed: 3}]
 podium: {engine: custom}
 """
-VERDICT = {"event": "verdict", "verdict": "passed", "reason": "Every case was right.", "engine": "custom"}
+VERDICT = {
+	"event": "verdict", "verdict": "passed", "reason": "Every case was right.", "engine": "custom"
+}
 RIGHT = "def custom_kernel(data):\n    return data\n"
 # Says what the file `says` beside it holds, a line of JSON each, and keeps the messages that it got.
 STAND_IN = f"""#!{PYTHON}
@@ -118,7 +120,8 @@ class StandIn:
 		program = self.folder / "podium-run"
 		program.write_text(STAND_IN)
 		program.chmod(0o755)
-		(self.folder / "says").write_text("\n".join(line if isinstance(line, str) else json.dumps({"job": 1, **line}) for line in lines))
+		(self.folder / "says").write_text("\n".join(
+			line if isinstance(line, str) else json.dumps({"job": 1, **line}) for line in lines))
 		self.environment = {"PODIUM_WORKER_RUNNER": str(program)}
 
 	@property
@@ -131,8 +134,15 @@ class StandIn:
 
 
 def environment(changes):
-	inherited = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "TERM")}
-	return {**inherited, "PODIUM_DEVICE_LOCKS": str(LOCKS), **{name: str(value) for name, value in changes.items()}}
+	inherited = {
+		name: value
+		for name, value in os.environ.items() if name not in ("NO_COLOR", "TERM")
+	}
+	return {
+		**inherited, "PODIUM_DEVICE_LOCKS": str(LOCKS),
+		**{name: str(value)
+		for name, value in changes.items()}
+	}
 
 
 def arguments(source, *options, folder=None):
@@ -140,6 +150,7 @@ def arguments(source, *options, folder=None):
 
 
 class Answer:
+
 	def __init__(self, code, out, err):
 		self.code, self.out, self.err = code, out, err
 
@@ -150,20 +161,25 @@ class Answer:
 
 def check(source, *options, folder=None, program=None, **variables):
 	"""Everything is read by pipes."""
-	answer = subprocess.run(arguments(source, *options, folder=folder), capture_output=True, env=environment(
-		{**(program.environment if program else {}), **variables}), stdin=subprocess.DEVNULL, timeout=HANG_S)
+	answer = subprocess.run(
+		arguments(source, *options, folder=folder), capture_output=True,
+		env=environment({**(program.environment if program else {}),
+		**variables}), stdin=subprocess.DEVNULL, timeout=HANG_S)
 	return Answer(answer.returncode, answer.stdout.decode(), answer.stderr.decode())
 
 
 def podium(*words, **variables):
-	answer = subprocess.run([PODIUM, *words], capture_output=True, env=environment(variables), stdin=subprocess.DEVNULL, timeout=HANG_S)
+	answer = subprocess.run([PODIUM, *words], capture_output=True, env=environment(variables),
+		stdin=subprocess.DEVNULL, timeout=HANG_S)
 	return Answer(answer.returncode, answer.stdout.decode(), answer.stderr.decode())
 
 
 def terminal(source, *options, folder=None, program=None, **variables):
 	"""Exit code, and what a terminal of 80 columns got."""
 	master, slave = pty.openpty()
-	process = subprocess.Popen(arguments(source, *options, folder=folder), stdin=slave, stdout=slave, stderr=slave, start_new_session=True,
+	process = subprocess.Popen(
+		arguments(source, *options,
+		folder=folder), stdin=slave, stdout=slave, stderr=slave, start_new_session=True,
 		env=environment({"TERM": "xterm", **(program.environment if program else {}), **variables}))
 	os.close(slave)
 	shown = b""

@@ -7,13 +7,14 @@ import subprocess
 import sys
 
 from home import BUILD, ROOT, check, close as close_home, torch_lack
+
 sys.path.insert(0, str(ROOT / "tests" / "lib"))
 from tap import Skip, equal, run, test  # noqa: E402
 import workers  # noqa: E402
 
-TASKS = sorted(path for path in (ROOT / "tasks").iterdir() if path.name.endswith("_py")
-	and (path.name == "identity_py" or os.environ.get("PODIUM_EVERY_SAMPLE")))
-chosen = []   # folder, sample and mode of each test that will run
+TASKS = sorted(path for path in (ROOT / "tasks").iterdir() if path.name.endswith("_py") and (
+	path.name == "identity_py" or os.environ.get("PODIUM_EVERY_SAMPLE")))
+chosen = []  # folder, sample and mode of each test that will run
 numbers = {}  # of the jobs, by sample
 
 
@@ -45,29 +46,39 @@ def by_worker(sample):
 	workers.until(lambda: workers.job(number) in ("done", "failed"), 300)
 	columns = "verdict, HEX(reason), engine"
 	# What is said of timed cases depends on how much time there was.
-	cases = workers.sql("SELECT t.name, m.case_index, m.spec, m.verdict, IF(t.name = 'test', HEX(m.message), '') FROM measurements m "
-		f"JOIN stages t ON t.id = m.stage_id WHERE t.job_id = {number} ORDER BY t.position, m.case_index")
-	stages = workers.sql(f"SELECT name, verdict FROM stages WHERE job_id = {number} ORDER BY position")
+	cases = workers.sql(
+		"SELECT t.name, m.case_index, m.spec, m.verdict, IF(t.name = 'test', HEX(m.message), '') FROM measurements m "
+		f"JOIN stages t ON t.id = m.stage_id WHERE t.job_id = {number} ORDER BY t.position, m.case_index"
+	)
+	stages = workers.sql(
+		f"SELECT name, verdict FROM stages WHERE job_id = {number} ORDER BY position")
 	return workers.job(number, columns), [list(row) for row in stages], [list(row) for row in cases]
 
 
 def by_check(folder, sample, mode):
 	seed = workers.sql(f"SELECT secret_seed FROM leaderboards WHERE name = '{folder.name}'")[0][0]
-	result = check(sample, "--mode", mode, "--json", "--gpu", "cpu", *(("--seed", seed) if mode == "ranked" else ()), folder=folder).json
-	cases = [[stage["stage"], str(case["index"]), case["spec"], case["verdict"], hex_of(case["message"]) if stage["stage"] == "test" else ""]
-		for stage in result["stages"] for case in stage["cases"]]
+	result = check(sample, "--mode", mode, "--json", "--gpu", "cpu",
+		*(("--seed", seed) if mode == "ranked" else ()), folder=folder).json
+	cases = [[
+		stage["stage"],
+		str(case["index"]), case["spec"], case["verdict"],
+		hex_of(case["message"]) if stage["stage"] == "test" else ""
+	] for stage in result["stages"] for case in stage["cases"]]
 	stages = [[stage["stage"], stage["verdict"]] for stage in result["stages"]]
 	return [result["verdict"], hex_of(result["reason"]), result["engine"]], stages, cases
 
 
 def make_test(folder, sample, mode):
+
 	def compare():
 		if torch_lack():
 			raise Skip(torch_lack())
 		if not numbers:
 			start()
 		equal(by_check(folder, sample, mode), by_worker(sample))
-	compare.__name__ = f"{folder.name} {sample.name} in mode {mode} is judged as by a worker".replace(" ", "_")
+
+	compare.__name__ = f"{folder.name} {sample.name} in mode {mode} is judged as by a worker".replace(
+		" ", "_")
 	test(compare)
 	if not sys.argv[1:] or any(word in compare.__name__ for word in sys.argv[1:]):
 		chosen.append((folder, sample, mode))
@@ -76,7 +87,6 @@ def make_test(folder, sample, mode):
 for folder in TASKS:
 	for sample, mode in samples_of(folder):
 		make_test(folder, sample, mode)
-
 
 if __name__ == "__main__":
 	try:

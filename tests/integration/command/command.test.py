@@ -9,6 +9,7 @@ import subprocess
 import sys
 
 from terminal import HANG_S, PODIUM, ROOT, SETTINGS, begin, close, environment, file, in_terminal, podium, scratch
+
 sys.path.insert(0, str(ROOT / "tests" / "integration" / "check"))
 import home  # noqa: E402
 from client import Client  # noqa: E402
@@ -20,7 +21,8 @@ from tap import contains, equal, lacks, run, test  # noqa: E402
 
 scratch.chmod(0o755)
 PYTHON = quick_python(scratch)
-site = Instance(PODIUM_PYTHON=PYTHON, PODIUM_WORKER_NAME="here", PODIUM_WORKER_CPU="1", PODIUM_LEASE_MS="5000")
+site = Instance(PODIUM_PYTHON=PYTHON, PODIUM_WORKER_NAME="here", PODIUM_WORKER_CPU="1",
+	PODIUM_LEASE_MS="5000")
 ada, bob = Client(site.url), Client(site.url)
 PASSWORD = "a long password"
 HEAD = "#!POPCORN leaderboard small\n#!POPCORN gpus CPU\n\n"
@@ -31,8 +33,12 @@ tokens = {}
 
 
 def load_task(name, **folder):
-	environment = {**site.environment, "PODIUM_DATABASE_SOCKET": str(site.var / "run" / "mariadb.sock"), "PODIUM_DATABASE_USER": "root"}
-	answer = subprocess.run([site.admin_program, "task", "load", home.task(name, **folder)], env=environment, capture_output=True, text=True)
+	environment = {
+		**site.environment, "PODIUM_DATABASE_SOCKET": str(site.var / "run" / "mariadb.sock"),
+		"PODIUM_DATABASE_USER": "root"
+	}
+	answer = subprocess.run([site.admin_program, "task", "load",
+		home.task(name, **folder)], env=environment, capture_output=True, text=True)
 	equal((answer.returncode, answer.stderr), (0, ""))
 
 
@@ -71,16 +77,21 @@ def reads(process, words):
 def a_site_with_users_and_a_leaderboard():
 	for client, name in ((ada, "ada"), (bob, "bob")):
 		equal(client.post("/register", [("name", name), ("password", PASSWORD)]).status, 303)
-	load_task("small", definition=home.TASK + "gpus: [CPU]\ntemplates: {Python: template.py}\n", more={"template.py": RIGHT})
-	tokens.update(ada=make_token(ada, "all", "read", "submit"), reads=make_token(ada, "reads", "read"), bob=make_token(bob, "all", "read", "submit"))
+	load_task("small", definition=home.TASK + "gpus: [CPU]\ntemplates: {Python: template.py}\n",
+		more={"template.py": RIGHT})
+	tokens.update(ada=make_token(ada, "all", "read", "submit"),
+		reads=make_token(ada, "reads", "read"), bob=make_token(bob, "all", "read", "submit"))
 
 
 # ---- signing in ----
 
+
 @test
 def a_token_is_pasted_once_and_kept_for_its_owner():
-	answer = good(podium("login", site.url, "--name", "lab", "--with-token", stdin=tokens["ada"] + "\n"))
-	contains(answer.out, f"Signed in to {site.url} as ada. The token may: read, submit. It does not expire.\n")
+	answer = good(
+		podium("login", site.url, "--name", "lab", "--with-token", stdin=tokens["ada"] + "\n"))
+	contains(answer.out,
+		f"Signed in to {site.url} as ada. The token may: read, submit. It does not expire.\n")
 	equal(SETTINGS.stat().st_mode & 0o777, 0o600)
 	contains(good(podium("list")).out, "small")
 	contains(good(podium("history", "--server", "lab")).out, "No submissions.")
@@ -93,7 +104,10 @@ def confirmed(process, **answer):
 	"""What ada's browser does with the page that the terminal names."""
 	page = re.search(r"http\S+/device\?code=(\S+)", reads(process, "/device?code="))
 	contains(ada.post("/device", [("code", page[1])]).words(), "Is this your terminal?")
-	return ada.post("/device", list({"code": page[1], "name": "my terminal", "days": "30", "answer": "confirm", **answer}.items()))
+	return ada.post(
+		"/device",
+		list({"code": page[1], "name": "my terminal", "days": "30", "answer": "confirm",
+		**answer}.items()))
 
 
 @test
@@ -120,7 +134,8 @@ def a_terminal_that_is_refused_is_not_signed_in():
 
 @test
 def a_token_that_opens_nothing_is_not_kept():
-	refused(podium("login", site.url, "--with-token", stdin="podium_" + "x" * 43), 4, "not valid", "sign in again: podium login")
+	refused(podium("login", site.url, "--with-token", stdin="podium_" + "x" * 43), 4, "not valid",
+		"sign in again: podium login")
 	lacks(SETTINGS.read_text(), "[")
 
 
@@ -128,26 +143,33 @@ def a_token_that_opens_nothing_is_not_kept():
 def who_is_nobody_sees_what_is_public_and_no_more():
 	contains(good(podium("list", PODIUM_SERVER=site.url)).out, "small")
 	for words in (["history"], ["submit", str(file(RIGHT))], ["cancel", "1"]):
-		refused(podium(*words, PODIUM_SERVER=site.url), 4, f"Nobody is signed in to {site.url}; do so with: podium login {site.url}")
+		refused(podium(*words, PODIUM_SERVER=site.url), 4,
+			f"Nobody is signed in to {site.url}; do so with: podium login {site.url}")
 
 
 @test
 def a_wrong_an_expired_and_a_weak_token_are_told_apart():
-	refused(as_ada("history", PODIUM_TOKEN="podium_" + "x" * 43), 4, "not valid", f"sign in again: podium login {site.url}")
+	refused(as_ada("history", PODIUM_TOKEN="podium_" + "x" * 43), 4, "not valid",
+		f"sign in again: podium login {site.url}")
 	late = make_token(ada, "late", "read", days="1")
 	good(as_ada("history", PODIUM_TOKEN=late))
-	site.sql("UPDATE api_tokens SET expires_at = UTC_TIMESTAMP(3) - INTERVAL 1 SECOND WHERE name = 'late'")
+	site.sql(
+		"UPDATE api_tokens SET expires_at = UTC_TIMESTAMP(3) - INTERVAL 1 SECOND WHERE name = 'late'"
+	)
 	refused(as_ada("history", PODIUM_TOKEN=late), 4, "not valid", "sign in again")
-	refused(as_ada("submit", file(RIGHT), PODIUM_TOKEN=tokens["reads"]), 4, "lacks the scope submit.", f"That is {site.url}/account/tokens")
+	refused(as_ada("submit", file(RIGHT), PODIUM_TOKEN=tokens["reads"]), 4,
+		"lacks the scope submit.", f"That is {site.url}/account/tokens")
 
 
 # ---- a task ----
+
 
 @test
 def a_task_is_fetched_and_what_was_changed_stays():
 	answer = good(as_ada("task", "small", "--to", scratch / "fetched"))
 	folder = scratch / "fetched"
-	for name, text in (("reference.py", home.REFERENCE), ("eval.py", home.HARNESS), ("template.py", RIGHT)):
+	for name, text in (("reference.py", home.REFERENCE), ("eval.py", home.HARNESS), ("template.py",
+		RIGHT)):
 		equal((folder / name).read_text(), text)
 		contains(answer.out, f"{folder}/{name}: new\n")
 	assert (folder / "task.yml").exists(), answer.out
@@ -157,12 +179,16 @@ def a_task_is_fetched_and_what_was_changed_stays():
 	answer = good(as_ada("task", "small", "--to", folder))
 	contains(answer.out, f"{folder}/template.py: kept, because it was changed here\n")
 	contains(answer.out, "1 file stayed as you changed it")
-	equal(((folder / "template.py").read_text(), (folder / "eval.py").read_text()), ("mine", home.HARNESS))
-	checked = good(podium("check", file(RIGHT), "--task", folder, PODIUM_PYTHON=PYTHON, PODIUM_DEVICE_LOCKS=scratch))
+	equal(((folder / "template.py").read_text(), (folder / "eval.py").read_text()),
+		("mine", home.HARNESS))
+	checked = good(
+		podium("check", file(RIGHT), "--task", folder, PODIUM_PYTHON=PYTHON,
+		PODIUM_DEVICE_LOCKS=scratch))
 	contains(checked.out, "Passed.")
 
 
 # ---- submitting ----
+
 
 @test
 def a_submission_is_sent_waited_for_and_printed():
@@ -173,7 +199,8 @@ def a_submission_is_sent_waited_for_and_printed():
 	contains(answer.out, f"Submission {number} to small: ranked, mine.py, by ada, ")
 	contains(answer.out, "\nPassed. ")
 	contains(answer.out, "Note: the first\n")
-	contains(answer.out, "  GPU  Result     Score  Rank\n  CPU  passed  2.000 ms     1  personal best\n")
+	contains(answer.out,
+		"  GPU  Result     Score  Rank\n  CPU  passed  2.000 ms     1  personal best\n")
 	contains(answer.out, "\nCPU, ranked: passed after ")
 	contains(answer.out, "  #  Shape                Time      Best     Worst  Runs\n")
 	contains(answer.out, f"\n{site.url}/submission/{number}\n")
@@ -182,12 +209,16 @@ def a_submission_is_sent_waited_for_and_printed():
 
 @test
 def a_verdict_is_an_exit_code():
-	for source, code, words in ((WRONG, 10, "Wrong answer."), (HEAD + "def custom_kernel(data)\n", 11, "Compile error."),
-			(HEAD + "def custom_kernel(data):\n    raise ValueError('not today')\n", 12, "ValueError: not today")):
+	for source, code, words in ((WRONG, 10, "Wrong answer."), (HEAD + "def custom_kernel(data)\n",
+		11, "Compile error."),
+		(HEAD + "def custom_kernel(data):\n    raise ValueError('not today')\n", 12,
+		"ValueError: not today")):
 		answer = as_ada("submit", file(source), "--wait")
 		equal(answer.code, code)
 		contains(answer.out, words)
-	contains(as_ada("submit", file(WRONG), "--wait").out, "Test 2 of 2 failed (seed: 2): expected 2, got 7.\n")
+	contains(
+		as_ada("submit", file(WRONG), "--wait").out,
+		"Test 2 of 2 failed (seed: 2): expected 2, got 7.\n")
 
 
 @test
@@ -203,7 +234,8 @@ def what_the_server_says_is_there_as_json():
 	answer = as_ada("submit", file(RIGHT), "--mode", "ranked", "--wait", "--json")
 	equal(answer.code, 0)
 	result = answer.json
-	equal((result["verdict"], result["mode"], result["jobs"][0]["gpu"], result["jobs"][0]["stages"][-1]["name"]), ("passed", "ranked", "CPU", "ranked"))
+	equal((result["verdict"], result["mode"], result["jobs"][0]["gpu"],
+		result["jobs"][0]["stages"][-1]["name"]), ("passed", "ranked", "CPU", "ranked"))
 	tokens["second"] = str(result["id"])
 	equal(good(as_ada("show", result["id"], "--json")).json["id"], result["id"])
 	equal(good(as_ada("submit", file(RIGHT), "--json")).json["mode"], "test")
@@ -212,7 +244,8 @@ def what_the_server_says_is_there_as_json():
 
 @test
 def what_cannot_be_sent_is_said_in_the_servers_words():
-	refused(as_ada("submit", file("def custom_kernel(data):\n    return data\n")), 2, "Name the leaderboard: --leaderboard NAME, or as the first line of")
+	refused(as_ada("submit", file("def custom_kernel(data):\n    return data\n")), 2,
+		"Name the leaderboard: --leaderboard NAME, or as the first line of")
 	refused(as_ada("submit", file(""), "--leaderboard", "small"), 2, "The file is empty.")
 	refused(as_ada("submit", file(RIGHT, "mine.txt")), 2, "ends with .py, .cu, .cuh or .cpp")
 	refused(as_ada("submit", scratch / "none.py"), 2, "Cannot open", "No such file")
@@ -231,12 +264,14 @@ def the_only_gpu_need_not_be_named():
 
 # ---- looking at them ----
 
+
 @test
 def a_submission_is_shown_in_whole():
 	first = tokens["first"]
 	shown = good(as_ada("show", first)).out
-	for part in ("CPU, compile: passed", "CPU, test: passed", "  #  Case     Result\n  1  seed: 1  passed\n",
-			"  Engine        custom\n", "  Device        CPU\n", "  Finished      2"):
+	for part in ("CPU, compile: passed", "CPU, test: passed",
+		"  #  Case     Result\n  1  seed: 1  passed\n", "  Engine        custom\n",
+		"  Device        CPU\n", "  Finished      2"):
 		contains(shown, part)
 	equal(good(as_ada("show", first, "--source")).out, RIGHT)
 	lacks(good(as_ada("status", first)).out, "compile")
@@ -262,29 +297,38 @@ def submissions_are_listed_compared_and_ranked():
 @test
 def a_withdrawn_submission_comes_back():
 	for number in (tokens["first"], tokens["second"]):
-		contains(good(as_ada("withdraw", number)).out, f"Submission {number} does not count any more")
+		contains(
+			good(as_ada("withdraw", number)).out, f"Submission {number} does not count any more")
 	contains(good(as_ada("ranking", "small", "--gpu", "CPU")).out, "Nobody is ranked here yet.")
 	contains(good(as_ada("status", tokens["first"])).out, "It is withdrawn")
-	contains(good(as_ada("withdraw", tokens["first"], "--undo")).out, f"Submission {tokens['first']} counts again.")
+	contains(
+		good(as_ada("withdraw", tokens["first"], "--undo")).out,
+		f"Submission {tokens['first']} counts again.")
 	contains(good(as_ada("ranking", "small")).out, "ada")
 	refused(as_ada("withdraw", tokens["second"], PODIUM_TOKEN=tokens["bob"]), 4, "podium:")
 
 
 # ---- waiting that is broken off ----
 
+
 @test
 def who_is_killed_while_waiting_goes_on_by_the_number():
 	blocker = submitted(SLOW)
-	waiting = begin("submit", file(RIGHT, "second.py"), "--wait", PODIUM_SERVER=site.url, PODIUM_TOKEN=tokens["ada"])
+	waiting = begin("submit", file(RIGHT, "second.py"), "--wait", PODIUM_SERVER=site.url,
+		PODIUM_TOKEN=tokens["ada"])
 	said = reads(waiting, "CPU: queued, ")
 	number = re.search(r"Submission (\d+) to small", said)[1]
 	waiting.kill()
 	waiting.communicate(timeout=HANG_S)
-	going_on = begin("status", number, "--follow", PODIUM_SERVER=site.url, PODIUM_TOKEN=tokens["ada"])
+	going_on = begin("status", number, "--follow", PODIUM_SERVER=site.url,
+		PODIUM_TOKEN=tokens["ada"])
 	reads(going_on, "CPU: queued, ")
 	going_on.send_signal(signal.SIGINT)
 	equal(going_on.wait(HANG_S), 130)
-	contains(going_on.communicate()[1], f"Stopped waiting; submission {number} goes on. To go on waiting: podium status {number} --follow\n")
+	contains(
+		going_on.communicate()[1],
+		f"Stopped waiting; submission {number} goes on. To go on waiting: podium status {number} --follow\n"
+	)
 	contains(good(as_ada("cancel", blocker)).out, f"Submission {blocker} is cancelled")
 	again = as_ada("status", number, "--follow")
 	equal((again.code, as_ada("status", blocker).code), (0, 3))
@@ -294,7 +338,8 @@ def who_is_killed_while_waiting_goes_on_by_the_number():
 @test
 def a_server_that_is_restarted_in_between_is_waited_for():
 	blocker = submitted(SLOW)
-	waiting = begin("submit", file(RIGHT, "second.py"), "--wait", PODIUM_SERVER=site.url, PODIUM_TOKEN=tokens["ada"])
+	waiting = begin("submit", file(RIGHT, "second.py"), "--wait", PODIUM_SERVER=site.url,
+		PODIUM_TOKEN=tokens["ada"])
 	reads(waiting, "CPU: queued, ")
 	site.stop()
 	reads(waiting, "nothing answers there; trying again in ")
@@ -330,11 +375,13 @@ def a_network_that_cuts_every_other_answer_is_good_enough():
 
 @test
 def a_terminal_gets_a_bar_and_the_result():
-	code, shown = in_terminal("submit", file(RIGHT), "--wait", PODIUM_SERVER=site.url, PODIUM_TOKEN=tokens["ada"])
+	code, shown = in_terminal("submit", file(RIGHT), "--wait", PODIUM_SERVER=site.url,
+		PODIUM_TOKEN=tokens["ada"])
 	equal(code, 0)
 	contains(shown, "\x1b[JCPU  [")
 	contains(shown, "\x1b[1;32mPassed.\x1b[0m")
-	_, shown = in_terminal("submit", file(RIGHT), "--wait", PODIUM_SERVER=site.url, PODIUM_TOKEN=tokens["ada"], NO_COLOR="1")
+	_, shown = in_terminal("submit", file(RIGHT), "--wait", PODIUM_SERVER=site.url,
+		PODIUM_TOKEN=tokens["ada"], NO_COLOR="1")
 	contains(shown, "\nPassed. ")
 
 
@@ -348,10 +395,12 @@ def it_asks_for_no_library_of_a_database():
 
 # ---- the documents ----
 
+
 def commands_of(document):
 	"""The commands of its blocks of console, each with the lines that it prints."""
 	found = []
-	for block in re.findall(r"^```console\n(.*?)^```", (ROOT / "docs" / document).read_text(), re.M | re.S):
+	for block in re.findall(r"^```console\n(.*?)^```", (ROOT / "docs" / document).read_text(),
+		re.M | re.S):
 		for piece in re.split(r"^\$ ", block, flags=re.M)[1:]:
 			command, *lines = piece.splitlines()
 			found.append((command, [line for line in lines if line.strip()]))
@@ -370,14 +419,18 @@ def run_as_documented(command, numbers):
 	for documented, real in numbers.items():
 		command = re.sub(rf"(?<=[ #]){documented}(?= |$)", real, command)
 	command = command.replace("https://podium.example.org", site.url).replace("H200", "CPU")
-	process = subprocess.Popen(["bash", "-c", command], cwd=scratch / "documented", stdin=subprocess.DEVNULL,
-		stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-		text=True, env=environment({"PODIUM_PYTHON": PYTHON, "PODIUM_DEVICE_LOCKS": scratch, "PATH": f"{PODIUM.parent}:{os.environ['PATH']}"}))
+	process = subprocess.Popen(["bash", "-c", command], cwd=scratch / "documented",
+		stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+		env=environment({
+		"PODIUM_PYTHON": PYTHON, "PODIUM_DEVICE_LOCKS": scratch,
+		"PATH": f"{PODIUM.parent}:{os.environ['PATH']}"
+		}))
 	begun = ""
 	if command.startswith("podium login"):
 		begun = reads(process, "/device?code=")
 		code = re.search(r"code=(\S+)", begun)[1]
-		ada.post("/device", [("code", code), ("name", "documented"), ("days", "90"), ("answer", "confirm")])
+		ada.post("/device", [("code", code), ("name", "documented"), ("days", "90"),
+			("answer", "confirm")])
 	out, err = process.communicate(timeout=HANG_S)
 	equal((command, process.returncode, err if process.returncode else ""), (command, 0, ""))
 	return begun + err + out
@@ -385,7 +438,8 @@ def run_as_documented(command, numbers):
 
 @test
 def every_command_from_zero_to_ranked_does_what_the_page_says():
-	load_task("vectoradd_py", definition=home.TASK + "gpus: [CPU]\ntemplates: {Python: template.py}\n",
+	load_task("vectoradd_py",
+		definition=home.TASK + "gpus: [CPU]\ntemplates: {Python: template.py}\n",
 		more={"template.py": "def custom_kernel(data):\n    return data\n"})
 	(scratch / "documented").mkdir()
 	numbers = {}
@@ -393,8 +447,12 @@ def every_command_from_zero_to_ranked_does_what_the_page_says():
 		said = run_as_documented(command, numbers)
 		if command.startswith("podium submit"):
 			documented = re.search(r"^(?:Submission )?(\d+)", "\n".join(lines), re.M)[1]
-			numbers[documented] = (re.search(r"^Submission (\d+) to", said, re.M) or re.search(r"^(\d+)$", said, re.M))[1]
-		shown = [masked(line) for line in said.replace(site.url, "https://podium.example.org").replace("CPU", "H200").splitlines()]
+			numbers[documented] = (re.search(r"^Submission (\d+) to", said, re.M)
+				or re.search(r"^(\d+)$", said, re.M))[1]
+		shown = [
+			masked(line) for line in said.replace(site.url, "https://podium.example.org").replace(
+			"CPU", "H200").splitlines()
+		]
 		for line in lines:
 			if masked(line) not in shown:
 				raise AssertionError(f"{command}: {masked(line)!r} is not in {shown}")
@@ -406,18 +464,29 @@ def the_job_of_github_actions_submits_with_nothing_but_a_token():
 	workflow = (ROOT / "docs" / "github-actions.yml").read_text()
 	steps = dict(re.findall(r"- name: (.+)\n(?: +if: .*\n)? +run: \|\n((?: {10}.*\n)+)", workflow))
 	equal(list(steps), ["Build podium", "Submit", "Show the result"])
-	packages = {line.split("|")[0].strip() for line in (ROOT / "packages.txt").read_text().splitlines()}
-	wanted = re.search(r"--no-install-recommends ((?:.|\\\n)+?)\n +git", steps["Build podium"])[1].replace("\\", " ").split()
+	packages = {
+		line.split("|")[0].strip()
+		for line in (ROOT / "packages.txt").read_text().splitlines()
+	}
+	wanted = re.search(r"--no-install-recommends ((?:.|\\\n)+?)\n +git",
+		steps["Build podium"])[1].replace("\\", " ").split()
 	equal([name for name in wanted if name not in packages], [])
 	equal(re.findall(r"secrets\.(\w+)", workflow), ["PODIUM_TOKEN"])
-	summary, kernel = scratch / "summary", file("#!POPCORN leaderboard small\n#!POPCORN gpus CPU\ndef custom_kernel(data):\n    return data\n",
+	summary, kernel = scratch / "summary", file(
+		"#!POPCORN leaderboard small\n#!POPCORN gpus CPU\ndef custom_kernel(data):\n    return data\n",
 		"repository/kernel.py")
-	for source, code in ((kernel.read_text(), 0), (kernel.read_text().replace("return data", "return 7"), 10)):
+	for source, code in ((kernel.read_text(), 0),
+		(kernel.read_text().replace("return data", "return 7"), 10)):
 		kernel.write_text(source)
-		variables = environment({"PODIUM_SERVER": site.url, "PODIUM_TOKEN": tokens["ada"], "GITHUB_STEP_SUMMARY": summary,
-			"PODIUM_SERVERS": scratch / "nothing", "PATH": f"{PODIUM.parent}:{os.environ['PATH']}"})
-		ended = [subprocess.run(["bash", "-e", "-c", steps[name]], cwd=kernel.parent, env=variables, capture_output=True, text=True)
-			for name in ("Submit", "Show the result")]
+		variables = environment({
+			"PODIUM_SERVER": site.url, "PODIUM_TOKEN": tokens["ada"],
+			"GITHUB_STEP_SUMMARY": summary, "PODIUM_SERVERS": scratch / "nothing",
+			"PATH": f"{PODIUM.parent}:{os.environ['PATH']}"
+		})
+		ended = [
+			subprocess.run(["bash", "-e", "-c", steps[name]], cwd=kernel.parent, env=variables,
+			capture_output=True, text=True) for name in ("Submit", "Show the result")
+		]
 		equal([step.returncode for step in ended], [code, 0])
 		lacks(ended[0].stderr + ended[1].stdout, tokens["ada"])
 	contains(summary.read_text(), "Passed. ")
@@ -426,7 +495,8 @@ def the_job_of_github_actions_submits_with_nothing_but_a_token():
 
 @test
 def the_manual_the_help_and_the_completion_name_every_command_and_option():
-	manual, page = (ROOT / "docs" / "podium.md").read_text(), podium("manual").out.replace("\\-", "-")
+	manual, page = (ROOT / "docs" / "podium.md").read_text(), podium("manual").out.replace(
+		"\\-", "-")
 	shells = {shell: good(podium("completion", shell)).out for shell in ("bash", "zsh", "fish")}
 	commands = re.findall(r"^  ([a-z]+) +\S", good(podium("--help")).out, re.M)
 	assert len(commands) >= 15, commands
@@ -445,14 +515,16 @@ def the_manual_the_help_and_the_completion_name_every_command_and_option():
 				contains(shells["fish"], f"-l {option} ")
 	for name in re.findall(r"\.TP\n\\fB(PODIUM_\w+|\d+)\\fR", page):
 		contains(manual, f"`{name}`" if name.startswith("P") else f"| {name} |")
-	drawn = subprocess.run(["man", "--warnings", "-l", "-"], input=podium("manual").out, capture_output=True, text=True) if shutil.which("man") else None
+	drawn = subprocess.run(["man", "--warnings", "-l", "-"], input=podium("manual").out,
+		capture_output=True, text=True) if shutil.which("man") else None
 	equal(drawn.stderr if drawn else "", "")
 
 
 def completed(*words):
 	script = f"source <({PODIUM} completion bash); COMP_WORDS=(podium {' '.join(words)}); COMP_CWORD={len(words)}; _podium 2> /dev/null; " \
-		"echo \"${COMPREPLY[@]}\""
-	answer = subprocess.run(["bash", "-c", script], capture_output=True, text=True, cwd=scratch, env=environment())
+     "echo \"${COMPREPLY[@]}\""
+	answer = subprocess.run(["bash", "-c", script], capture_output=True, text=True, cwd=scratch,
+		env=environment())
 	equal(answer.stderr, "")
 	return answer.stdout.split()
 
@@ -467,7 +539,9 @@ def bash_completes_commands_options_and_values():
 	equal(completed("submit", "compl"), ["completed.py"])
 	for shell in ("zsh", "fish"):
 		if shutil.which(shell):
-			equal(subprocess.run([shell, "-n"], input=podium("completion", shell).out, capture_output=True, text=True).stderr, "")
+			equal(
+				subprocess.run([shell, "-n"], input=podium("completion", shell).out,
+				capture_output=True, text=True).stderr, "")
 
 
 if __name__ == "__main__":

@@ -22,13 +22,20 @@ SETTINGS = scratch / "settings" / "config"
 
 
 def environment(changes=()):
-	inherited = {name: value for name, value in os.environ.items()
-		if name not in ("NO_COLOR", "TERM", "COLUMNS") and not name.startswith("PODIUM_") and not name.lower().endswith("_proxy")}
-	return {**inherited, "HOME": str(scratch), "PODIUM_SERVERS": str(SETTINGS), "PODIUM_RETRY_MS": "5",
-		**{name: str(value) for name, value in dict(changes).items()}}
+	inherited = {
+		name: value
+		for name, value in os.environ.items() if name not in ("NO_COLOR", "TERM",
+		"COLUMNS") and not name.startswith("PODIUM_") and not name.lower().endswith("_proxy")
+	}
+	return {
+		**inherited, "HOME": str(scratch), "PODIUM_SERVERS": str(SETTINGS), "PODIUM_RETRY_MS": "5",
+		**{name: str(value)
+		for name, value in dict(changes).items()}
+	}
 
 
 class Answer:
+
 	def __init__(self, code, out, err):
 		self.code, self.out, self.err = code, out, err
 
@@ -38,13 +45,14 @@ class Answer:
 
 
 def begin(*words, **variables):
-	return subprocess.Popen([PODIUM, *map(str, words)], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-		cwd=scratch, env=environment(variables), start_new_session=True)
+	return subprocess.Popen([PODIUM, *map(str, words)], stdin=subprocess.DEVNULL,
+		stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=scratch,
+		env=environment(variables), start_new_session=True)
 
 
 def podium(*words, stdin="", **variables):
-	answer = subprocess.run([PODIUM, *map(str, words)], input=stdin, capture_output=True, text=True, cwd=scratch, env=environment(variables),
-		timeout=HANG_S)
+	answer = subprocess.run([PODIUM, *map(str, words)], input=stdin, capture_output=True, text=True,
+		cwd=scratch, env=environment(variables), timeout=HANG_S)
 	return Answer(answer.returncode, answer.stdout, answer.stderr)
 
 
@@ -52,8 +60,8 @@ def in_terminal(*words, columns=80, typed="", **variables):
 	"""Exit code, and what a terminal of so many columns got. `typed`: what somebody types after a colon."""
 	master, slave = pty.openpty()
 	fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-	process = subprocess.Popen([PODIUM, *map(str, words)], stdin=slave, stdout=slave, stderr=slave, cwd=scratch, start_new_session=True,
-		env=environment({"TERM": "xterm", **variables}))
+	process = subprocess.Popen([PODIUM, *map(str, words)], stdin=slave, stdout=slave, stderr=slave,
+		cwd=scratch, start_new_session=True, env=environment({"TERM": "xterm", **variables}))
 	os.close(slave)
 	shown = b""
 	try:

@@ -19,7 +19,8 @@ from tap import Skip, contains, equal, lacks, run, test  # noqa: E402
 
 BUILD = os.environ.get("B", "build/release")
 scratch = pathlib.Path(tempfile.mkdtemp(prefix="podium-run-test."))
-signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell that starts this in the background has it, and ./run, deaf to Ctrl-C
+signal.signal(signal.SIGINT, signal.default_int_handler
+				)  # a shell that starts this in the background has it, and ./run, deaf to Ctrl-C
 podium = Instance()
 
 
@@ -38,9 +39,12 @@ def output(instance):
 
 def refused(before=(), **settings):
 	"""What ./run says when it does not start; it must end by itself."""
-	environment = {**os.environ, "B": BUILD, "PODIUM_VAR": str(scratch / "refused"), "PODIUM_PORT": str(free_port()), **settings}
-	answer = subprocess.run([*before, ROOT / "run"], cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, capture_output=True,
-		text=True, timeout=120)
+	environment = {
+		**os.environ, "B": BUILD, "PODIUM_VAR": str(scratch / "refused"),
+		"PODIUM_PORT": str(free_port()), **settings
+	}
+	answer = subprocess.run([*before, ROOT / "run"], cwd=ROOT, env=environment,
+		stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120)
 	equal(answer.returncode, 1)
 	return answer.stderr
 
@@ -54,9 +58,13 @@ def wait_until(condition, what, seconds=60):
 
 
 def admin(instance, *arguments, stdin=""):
-	environment = {**instance.environment, "PODIUM_DATABASE_SOCKET": str(instance.var / "run" / "mariadb.sock"),
-		"PODIUM_DATABASE_USER": subprocess.check_output(["id", "-un"], text=True).strip()}
-	return subprocess.run([instance.admin_program, *arguments], env=environment, input=stdin, capture_output=True, text=True, cwd=ROOT)
+	environment = {
+		**instance.environment, "PODIUM_DATABASE_SOCKET": str(instance.var / "run" / "mariadb.sock"
+																),
+		"PODIUM_DATABASE_USER": subprocess.check_output(["id", "-un"], text=True).strip()
+	}
+	return subprocess.run([instance.admin_program, *arguments], env=environment, input=stdin,
+		capture_output=True, text=True, cwd=ROOT)
 
 
 @test
@@ -66,7 +74,8 @@ def it_says_where_it_is_and_where_the_first_password_stands():
 	password = podium.var / "admin-password"
 	contains(output(podium), str(password))
 	equal(stat.S_IMODE(password.stat().st_mode), 0o600)
-	equal(podium.sql("SELECT name, role, must_change_password FROM users"), [["admin", "admin", "1"]])
+	equal(podium.sql("SELECT name, role, must_change_password FROM users"),
+		[["admin", "admin", "1"]])
 
 
 @test
@@ -75,8 +84,10 @@ def the_database_is_private():
 	equal(stat.S_IMODE((podium.var / "mariadb").stat().st_mode) & 0o077, 0)
 	equal(stat.S_IMODE((podium.var / "run").stat().st_mode) & 0o077, 0)
 	# mariadb.sys, which owns the views of the system, is locked.
-	open_accounts = podium.sql("SELECT user FROM mysql.global_priv WHERE JSON_VALUE(priv, '$.plugin') <> 'unix_socket' "
-		"AND JSON_VALUE(priv, '$.authentication_string') = '' AND COALESCE(JSON_VALUE(priv, '$.account_locked'), 0) <> 1")
+	open_accounts = podium.sql(
+		"SELECT user FROM mysql.global_priv WHERE JSON_VALUE(priv, '$.plugin') <> 'unix_socket' "
+		"AND JSON_VALUE(priv, '$.authentication_string') = '' AND COALESCE(JSON_VALUE(priv, '$.account_locked'), 0) <> 1"
+	)
 	equal(open_accounts, [])
 
 
@@ -90,7 +101,9 @@ def the_tasks_that_ship_are_there():
 @test
 def a_second_start_on_the_same_data_is_refused_and_harms_nothing():
 	told = refused(PODIUM_VAR=str(podium.var))
-	contains(told, f"Podium runs on {podium.var} already (process {podium.process.pid}, port {podium.port})")
+	contains(
+		told,
+		f"Podium runs on {podium.var} already (process {podium.process.pid}, port {podium.port})")
 	equal(health(podium), 200)
 
 
@@ -100,7 +113,8 @@ def a_taken_port_is_named_before_anything_is_made():
 		other.bind(("127.0.0.1", 0))
 		other.listen()
 		port = other.getsockname()[1]
-		contains(refused(PODIUM_PORT=str(port), PODIUM_VAR=str(scratch / "port")), f"Port {port} on 127.0.0.1 is taken")
+		contains(refused(PODIUM_PORT=str(port), PODIUM_VAR=str(scratch / "port")),
+			f"Port {port} on 127.0.0.1 is taken")
 	equal((scratch / "port").exists(), False)
 
 
@@ -112,8 +126,10 @@ def a_port_that_is_none_is_refused():
 
 @test
 def a_path_that_cannot_work_is_refused():
-	contains(refused(PODIUM_VAR=str(scratch / ("long" * 25))), "a socket's path may have 107; choose a shorter one")
-	contains(refused(PODIUM_VAR=str(scratch / "with space")), "has a space, a quote or another character")
+	contains(refused(PODIUM_VAR=str(scratch / ("long" * 25))),
+		"a socket's path may have 107; choose a shorter one")
+	contains(refused(PODIUM_VAR=str(scratch / "with space")),
+		"has a space, a quote or another character")
 	(scratch / "file").write_text("")
 	contains(refused(PODIUM_VAR=str(scratch / "file" / "var")), "Cannot make the folder")
 
@@ -137,7 +153,8 @@ def a_missing_tool_is_named():
 		for name in os.listdir(folder):
 			if name != "mariadb-install-db" and not (tools / name).is_symlink():
 				(tools / name).symlink_to(f"{folder}/{name}")
-	contains(refused(PATH=str(tools)), "These programs are missing: mariadb-install-db. ./dev run installs what is needed.")
+	contains(refused(PATH=str(tools)),
+		"These programs are missing: mariadb-install-db. ./dev run installs what is needed.")
 
 
 @test
@@ -221,7 +238,9 @@ def a_database_that_lacks_a_migration_is_brought_up_to_date():
 
 @test
 def a_newer_database_is_refused_and_left_as_it_is():
-	podium.sql("INSERT INTO schema_migrations (version, name, sha256) VALUES (9999, '9999_later', REPEAT('x', 32))")
+	podium.sql(
+		"INSERT INTO schema_migrations (version, name, sha256) VALUES (9999, '9999_later', REPEAT('x', 32))"
+	)
 	podium.stop()
 	told = refused(PODIUM_VAR=str(podium.var), PODIUM_PORT=str(podium.port))
 	contains(told, "The database is newer than this program: it is at version 9999 (9999_later)")
@@ -232,8 +251,10 @@ def a_newer_database_is_refused_and_left_as_it_is():
 @test
 def a_database_that_was_only_half_made_is_made_anew():
 	var = scratch / "half"
-	process = subprocess.Popen([ROOT / "run"], cwd=ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-		env={**os.environ, "B": BUILD, "PODIUM_VAR": str(var), "PODIUM_PORT": str(free_port())}, start_new_session=True)
+	process = subprocess.Popen([ROOT / "run"], cwd=ROOT, stdin=subprocess.DEVNULL,
+		stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+		env={**os.environ, "B": BUILD, "PODIUM_VAR": str(var),
+		"PODIUM_PORT": str(free_port())}, start_new_session=True)
 	wait_until(lambda: (var / "mariadb.new").exists(), "making the database")
 	os.killpg(process.pid, signal.SIGKILL)
 	process.wait()
@@ -259,8 +280,11 @@ def a_data_folder_that_is_none_is_not_touched():
 def an_ordinary_user_can_run_it():
 	if os.geteuid() != 0:
 		raise Skip("this test runs as an ordinary user already")
-	become = ["setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups", "--no-new-privs", "--"]
-	if subprocess.run([*become, "test", "-x", ROOT / "run", "-a", "-x", ROOT / BUILD / "podium-web"]).returncode:
+	become = [
+		"setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups", "--no-new-privs", "--"
+	]
+	if subprocess.run(
+		[*become, "test", "-x", ROOT / "run", "-a", "-x", ROOT / BUILD / "podium-web"]).returncode:
 		raise Skip("the folder of the programs is closed to ordinary users")
 	var = scratch / "nobody"
 	scratch.chmod(0o711)

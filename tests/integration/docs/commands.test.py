@@ -16,21 +16,29 @@ PAGES = sorted((ROOT / "docs").glob("*.md")) + [ROOT / "README.md"]
 PROGRAMS = ("podium", "podium-admin", "podium-run", "podium-web", "podium-worker", "podium-hooks")
 
 # What stands for something, and what it is here. A word of a command that is none of these is taken as it is.
-WORDS = {"WORKER": "first", "[DEVICE]": "", "DEVICE": "GPU-1", "REASON": "It is hot.", "LEADERBOARD": "small", "MODE": "test", "MOST": "5", "[HOURS]": "24",
-	"UUID": "GPU-1", "FOLDER": "tasks/vectoradd_py", "[GPU]": "", "GPU": "CPU", "NUMBER": "1", "NAME": "small", "COUNT": "3", "SUBMISSION": "1"}
+WORDS = {
+	"WORKER": "first", "[DEVICE]": "", "DEVICE": "GPU-1", "REASON": "It is hot.",
+	"LEADERBOARD": "small", "MODE": "test", "MOST": "5", "[HOURS]": "24", "UUID": "GPU-1",
+	"FOLDER": "tasks/vectoradd_py", "[GPU]": "", "GPU": "CPU", "NUMBER": "1", "NAME": "small",
+	"COUNT": "3", "SUBMISSION": "1"
+}
 
 # Commands of podium-admin that are not run here, and why; they are held against its help.
 NOT_RUN = {
 	"podium-admin review release SUBMISSION GPU": "needs a result that is held; tests/integration/admin",
 	"podium-admin review reject SUBMISSION GPU REASON": "likewise",
 	"podium-admin rejudge start": "needs results to compute anew; tests/integration/site/rejudging",
-	"podium-admin rejudge show": "likewise", "podium-admin rejudge apply": "likewise", "podium-admin rejudge discard": "likewise",
+	"podium-admin rejudge show": "likewise", "podium-admin rejudge apply": "likewise",
+	"podium-admin rejudge discard": "likewise",
 	"podium-admin gpu release": "needs a device that has stopped working; tests/faults/gpu",
 	"podium-admin task load": "needs a problem set; tests/integration/site/sets and tests/integration/admin",
-	"podium-admin migrate": "is run before all of this", "podium-admin ranking": "is run at the end of this",
+	"podium-admin migrate": "is run before all of this",
+	"podium-admin ranking": "is run at the end of this",
 	"podium-admin init": "asks about a whole host; tests/integration/admin and tests/scale/install",
-	"podium-admin worker invite": "needs certificates; tests/integration/hosts/registration", "podium-admin worker revoke": "likewise",
-	"podium-admin backup": "writes where only an operator may; tests/integration/admin/backup", "podium-admin restore": "likewise", "podium-admin restored": "likewise",
+	"podium-admin worker invite": "needs certificates; tests/integration/hosts/registration",
+	"podium-admin worker revoke": "likewise",
+	"podium-admin backup": "writes where only an operator may; tests/integration/admin/backup",
+	"podium-admin restore": "likewise", "podium-admin restored": "likewise",
 	"podium-admin doctor": "takes as long as starting torch; tests/integration/run/host",
 }
 # Programs of others, of which only the name is known here, or an address.
@@ -38,6 +46,7 @@ OTHERS = {"curl", "mariadb", "grep", "promtool", "export", "sed", "ncu", "git"}
 
 
 class Command:
+
 	def __init__(self, page, line, text, in_sentence=False):
 		self.where, self.text, self.in_sentence = f"{page.relative_to(ROOT)}:{line}", text, in_sentence
 		text = re.sub(r"(?<!\S)#(?!!).*", "", text)
@@ -52,7 +61,8 @@ class Command:
 		self.program = re.sub(r"^(build/release|worker-bundle)/", "", words[0]) if words else ""
 
 	def is_one(self):
-		return bool(self.program in PROGRAMS or self.program in OTHERS or self.program in ("make", "./dev", "./run") or self.program.startswith("tests/"))
+		return bool(self.program in PROGRAMS or self.program in OTHERS
+			or self.program in ("make", "./dev", "./run") or self.program.startswith("tests/"))
 
 
 def blocks(page):
@@ -64,7 +74,8 @@ def blocks(page):
 			continue
 		if fence is not None and fence not in ("", "sh", "console"):
 			continue
-		text = line[2:] if fence == "console" and line.startswith("$ ") else line.strip() if fence in ("", "sh") or (fence is None and line.startswith("    ")) else None
+		text = line[2:] if fence == "console" and line.startswith("$ ") else line.strip(
+		) if fence in ("", "sh") or (fence is None and line.startswith("    ")) else None
 		if text is None:
 			continue
 		before += text
@@ -93,7 +104,8 @@ ALL = list(commands())
 
 
 def help_of(*words):
-	answer = subprocess.run([BUILD / words[0], *words[1:], "--help"], capture_output=True, text=True, env=database.environment)
+	answer = subprocess.run([BUILD / words[0], *words[1:], "--help"], capture_output=True,
+		text=True, env=database.environment)
 	equal((words, answer.returncode), (words, 0))
 	return answer.stdout
 
@@ -102,7 +114,10 @@ HELP = {program: help_of(program) for program in PROGRAMS}
 COMMANDS = re.findall(r"^  ([a-z]+) +[a-z]", HELP["podium"], re.M)
 HELP |= {f"podium {name}": help_of("podium", name) for name in COMMANDS}
 # The signatures of podium-admin, each with what goes on in the next line.
-SIGNATURES = [" ".join(line.split()) for line in re.sub(r"\|\n +", "| ", HELP["podium-admin"]).splitlines() if re.match(r"  [a-z]", line)]
+SIGNATURES = [
+	" ".join(line.split()) for line in re.sub(r"\|\n +", "| ", HELP["podium-admin"]).splitlines()
+	if re.match(r"  [a-z]", line)
+]
 
 
 def check_options(command, known):
@@ -112,7 +127,8 @@ def check_options(command, known):
 
 
 def check_podium(command):
-	if len(command.words) > 1 and not command.words[1].startswith("-") and command.words[1] != "COMMAND":
+	if len(command.words
+			) > 1 and not command.words[1].startswith("-") and command.words[1] != "COMMAND":
 		equal((command.where, command.words[1] in COMMANDS), (command.where, True))
 		check_options(command, HELP[f"podium {command.words[1]}"])
 	else:
@@ -121,23 +137,28 @@ def check_podium(command):
 
 def check_admin(command):
 	words = command.words[1:]
-	fitting = [line for line in SIGNATURES if line.split()[0] == words[0] and (len(words) == 1 or not re.match(r"[a-z]+( |$)", " ".join(line.split()[1:]))
-		or words[1] in line.split()[1:])]
+	fitting = [
+		line for line in SIGNATURES if line.split()[0] == words[0] and (len(words) == 1
+		or not re.match(r"[a-z]+( |$)", " ".join(line.split()[1:])) or words[1] in line.split()[1:])
+	]
 	equal((command.where, command.text, bool(fitting)), (command.where, command.text, True))
 	check_options(command, "\n".join(fitting))
 
 
 def check_make(command):
-	words = command.words[1:command.words.index("&&")] if "&&" in command.words else command.words[1:]
+	words = command.words[1:command.words.index("&&"
+												)] if "&&" in command.words else command.words[1:]
 	targets = [word for word in words if "=" not in word and not word.startswith("-")]
 	makefile = (ROOT / "Makefile").read_text()
 	for target in targets:
-		equal((command.where, target, bool(re.search(rf"^{re.escape(target)}:", makefile, re.M))), (command.where, target, True))
+		equal((command.where, target, bool(re.search(rf"^{re.escape(target)}:", makefile, re.M))),
+			(command.where, target, True))
 
 
 def check_file(command):
 	path = ROOT / command.program
-	equal((command.where, command.program, any(path.parent.glob(path.name + "*"))), (command.where, command.program, True))
+	equal((command.where, command.program, any(path.parent.glob(path.name + "*"))),
+		(command.where, command.program, True))
 
 
 def check_dev(command):
@@ -147,22 +168,32 @@ def check_dev(command):
 
 def check_curl(command):
 	router = "".join(path.read_text() for path in (ROOT / "cgi").glob("*.c"))
-	patterns = [re.escape(found).replace(r"\*\*", ".+").replace(r"\*", "[^/]+") for found in re.findall(r'"(/[^"\s]*)", \w+, [A-Z_]+, ', router)]
+	patterns = [
+		re.escape(found).replace(r"\*\*", ".+").replace(r"\*", "[^/]+")
+		for found in re.findall(r'"(/[^"\s]*)", \w+, [A-Z_]+, ', router)
+	]
 	for word in command.words[1:]:
 		if re.match(r"https?://", word):
 			path = re.sub(r"https?://[^/]+|\?.*", "", word) or "/"
-			equal((command.where, path, any(re.fullmatch(pattern, path) for pattern in patterns)), (command.where, path, True))
+			equal((command.where, path, any(re.fullmatch(pattern, path) for pattern in patterns)),
+				(command.where, path, True))
 
 
 def check_sql(command):
 	"""In a transaction that is taken back; a new database gets another name than the one that is there."""
-	statement = command.words[command.words.index("-e") + 1].replace("CREATE DATABASE podium ", "CREATE OR REPLACE DATABASE of_the_book ")
+	statement = command.words[command.words.index("-e") + 1].replace(
+		"CREATE DATABASE podium ", "CREATE OR REPLACE DATABASE of_the_book ")
 	sql(f"START TRANSACTION; {statement}; ROLLBACK")
 
 
-CHECKS = {"podium": check_podium, "podium-admin": check_admin, "make": check_make, "./dev": check_dev, "curl": check_curl, "mariadb": check_sql,
-	"podium-run": lambda command: check_options(command, HELP["podium-run"]),
-	**{name: lambda command: check_options(command, "") for name in ("podium-web", "podium-worker", "podium-hooks")}}
+CHECKS = {
+	"podium": check_podium, "podium-admin": check_admin, "make": check_make, "./dev": check_dev,
+	"curl": check_curl, "mariadb": check_sql,
+	"podium-run": lambda command: check_options(command, HELP["podium-run"]), **{
+	name: lambda command: check_options(command, "")
+	for name in ("podium-web", "podium-worker", "podium-hooks")
+	}
+}
 
 
 @test
@@ -182,8 +213,10 @@ def each_command_is_known_to_its_program():
 @test
 def a_command_that_is_wrong_is_found():
 	page = ROOT / "README.md"
-	for text in ("podium-admin worker drian WORKER", "podium-admin task load --dry", "podium submit x.py --wiat", "podium sumbit x.py", "make tset", "./dev tset",
-			"podium-run --wals", "curl http://127.0.0.1:8080/metrix", "mariadb podium -e 'DELETE FROM audit_logs'"):
+	for text in ("podium-admin worker drian WORKER", "podium-admin task load --dry",
+		"podium submit x.py --wiat", "podium sumbit x.py", "make tset", "./dev tset",
+		"podium-run --wals", "curl http://127.0.0.1:8080/metrix",
+		"mariadb podium -e 'DELETE FROM audit_logs'"):
 		command = Command(page, 1, text)
 		try:
 			CHECKS[command.program](command)
@@ -202,28 +235,40 @@ def commands_of_admins_do_what_the_book_says():
 	ran = 0
 	for command in ALL:
 		plain = " ".join(command.words).replace("build/release/", "")
-		if command.program != "podium-admin" or any(plain.startswith(name) for name in NOT_RUN) or command.in_sentence:
+		if command.program != "podium-admin" or any(plain.startswith(name)
+			for name in NOT_RUN) or command.in_sentence:
 			continue
 		words = [word for word in (WORDS.get(word, word) for word in command.words[1:]) if word]
 		if words[:2] == ["worker", "resume"]:
-			words = ["worker", "resume", "first"] if sql("SELECT 1 FROM pauses WHERE uuid = ''") else ["worker", "resume", "first", "GPU-1"]
-		answer = subprocess.run([BUILD / "podium-admin", *words], cwd=ROOT, capture_output=True, text=True, env=database.environment)
-		equal((command.where, words, answer.returncode, answer.stderr), (command.where, words, 0, ""))
+			words = ["worker", "resume", "first"
+						] if sql("SELECT 1 FROM pauses WHERE uuid = ''") else [
+				"worker", "resume", "first", "GPU-1"
+						]
+		answer = subprocess.run([BUILD / "podium-admin", *words], cwd=ROOT, capture_output=True,
+			text=True, env=database.environment)
+		equal((command.where, words, answer.returncode, answer.stderr),
+			(command.where, words, 0, ""))
 		ran += 1
 	equal(ran >= 8, True)
 	admin("ranking", "rebuild")
 	for name in NOT_RUN:
-		equal((name, any(" ".join(command.words).replace("build/release/", "").startswith(name) for command in ALL) or name.split()[1] in ("migrate", "ranking")), (name, True))
+		equal((name,
+			any(" ".join(command.words).replace("build/release/", "").startswith(name)
+			for command in ALL) or name.split()[1] in ("migrate", "ranking")), (name, True))
 
 
 @test
 def each_setting_in_the_book_is_one():
-	known = set(re.findall(r"PODIUM_[A-Z_]+", HELP["podium-admin"] + HELP["podium-run"])) | {"PODIUM_CONFIG", "PODIUM_PORT", "PODIUM_VAR"}
-	others = "".join(path.read_text(errors="replace") for folder in ("cli", "harness", "tests", "worker", "lib") for path in (ROOT / folder).rglob("*")
-		if path.suffix in (".c", ".h", ".py", ".mjs", "") and path.is_file() and "node_modules" not in path.parts)
+	known = set(re.findall(r"PODIUM_[A-Z_]+", HELP["podium-admin"] +
+		HELP["podium-run"])) | {"PODIUM_CONFIG", "PODIUM_PORT", "PODIUM_VAR"}
+	others = "".join(
+		path.read_text(errors="replace") for folder in ("cli", "harness", "tests", "worker", "lib")
+		for path in (ROOT / folder).rglob("*") if path.suffix in (".c", ".h", ".py", ".mjs",
+		"") and path.is_file() and "node_modules" not in path.parts)
 	for page in PAGES:
 		for name in set(re.findall(r"\bPODIUM_[A-Z_]*[A-Z]\b", page.read_text())) - known:
-			equal((page.name, name, f'"{name}"' in others or f"{name}=" in others), (page.name, name, True))
+			equal((page.name, name, f'"{name}"' in others or f"{name}=" in others),
+				(page.name, name, True))
 
 
 def slug(heading):
@@ -251,7 +296,9 @@ def each_link_leads_somewhere():
 @test
 def each_file_that_is_named_is_there():
 	for page in PAGES:
-		for name in re.findall(r"`((?:lib|cgi|worker|hooks|cli|sql|tests|packaging|templates|static)/[\w./-]*\w)`", page.read_text()):
+		for name in re.findall(
+			r"`((?:lib|cgi|worker|hooks|cli|sql|tests|packaging|templates|static)/[\w./-]*\w)`",
+			page.read_text()):
 			there = any((ROOT / name).parent.glob((ROOT / name).name + "*"))
 			equal((page.name, name, there), (page.name, name, True))
 

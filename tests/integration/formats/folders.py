@@ -11,7 +11,8 @@ EVALS = pathlib.Path(__file__).resolve().parent / "evals"
 
 # What an eval does unless a variant says otherwise.
 TRAITS = {
-	"KEY": "[a-zA-Z]+", "VALUE": r"[a-zA-Z]+|-?\d+",  # of a case's arguments
+	"KEY": "[a-zA-Z]+",
+	"VALUE": r"[a-zA-Z]+|-?\d+",  # of a case's arguments
 	"WORDS": {},  # what words become
 	"LISTS": False,  # [1, 2] and (1, 2) become tuples
 	"SKIPS_EMPTY": False,  # lines and parts
@@ -114,7 +115,8 @@ def traits(**changes):
 	return "".join(f"{name} = {value!r}\n" for name, value in {**TRAITS, **changes}.items())
 
 
-def definition(files, main="eval.py", tests=TESTS, benchmarks=BENCHMARKS, templates="{Python: submission.py}", **keys):
+def definition(files, main="eval.py", tests=TESTS, benchmarks=BENCHMARKS,
+	templates="{Python: submission.py}", **keys):
 	"""A task.yml. Cases are JSON, which is YAML, as most authors write them."""
 	config = keys.pop("config", f"\n  main: {main}")
 	text = textwrap.dedent("""\
@@ -131,8 +133,10 @@ def definition(files, main="eval.py", tests=TESTS, benchmarks=BENCHMARKS, templa
 		{tests}
 		benchmarks:
 		{benchmarks}
-		""").format(files="".join(f'  - {{"name": "{name}", "source": "{source}"}}\n' for name, source in files),
-		lang=keys.pop("lang", "py"), config=config, templates=templates, tests="".join(f"  - {json.dumps(case)}\n" for case in tests),
+		""").format(
+		files="".join(f'  - {{"name": "{name}", "source": "{source}"}}\n'
+		for name, source in files), lang=keys.pop("lang", "py"), config=config, templates=templates,
+		tests="".join(f"  - {json.dumps(case)}\n" for case in tests),
 		benchmarks="".join(f"  - {json.dumps(case)}\n" for case in benchmarks))
 	return text + "".join(f"{key}: {value}\n" for key, value in keys.items())
 
@@ -147,22 +151,38 @@ def make(top, eval, answers="tuple", helpers=True, **rest):
 	"""Writes a task below `top`: eval, utils and types come from the folder beside the task's own, where `helpers` says
 	that it has the last two at all. What is a trait is one; the rest are keys of task.yml."""
 	changes = {name: rest.pop(name) for name in list(rest) if name in TRAITS}
-	files = [("submission.py", "@SUBMISSION@"), ("reference.py", "reference.py"), ("traits.py", "traits.py"), ("eval.py", f"../common/{eval}")]
+	files = [("submission.py", "@SUBMISSION@"), ("reference.py", "reference.py"),
+		("traits.py", "traits.py"), ("eval.py", f"../common/{eval}")]
 	# The words stand in the eval itself: what it compares with is what it is told.
-	common = {f"common/{eval}": (EVALS / eval).read_text().replace("traits.WORDS", repr(changes.pop("WORDS", {})))}
+	common = {
+		f"common/{eval}": (EVALS / eval).read_text().replace("traits.WORDS",
+		repr(changes.pop("WORDS", {})))
+	}
 	if helpers:
 		files += [("task.py", "../common/task.py"), ("utils.py", "../common/utils.py")]
 		common.update({"common/task.py": TYPES, "common/utils.py": UTILS})
-	write(top, {**common, "numbers/task.yml": definition(files, **rest), "numbers/reference.py": reference(answers),
-		"numbers/traits.py": traits(**changes), "numbers/submission.py": RIGHT if helpers else RIGHT_BARE})
+	write(
+		top, {
+		**common, "numbers/task.yml": definition(files, **
+		rest), "numbers/reference.py": reference(answers), "numbers/traits.py": traits(**changes),
+		"numbers/submission.py": RIGHT if helpers else RIGHT_BARE
+		})
 	return top
 
 
 def make_cu(top, submission=CU_RIGHT, config=None, **rest):
 	"""The form in CUDA C++, whose cases have three arguments."""
-	cases = {key: [{**case, "offset": 7} for case in cases] for key, cases in (("tests", TESTS), ("benchmarks", BENCHMARKS))}
-	files = [(name, name) for name in ("eval.cu", "task.h", "reference.cuh")] + [("submission.cu", "@SUBMISSION@")]
+	cases = {
+		key: [{**case, "offset": 7} for case in cases]
+		for key, cases in (("tests", TESTS), ("benchmarks", BENCHMARKS))
+	}
+	files = [(name, name)
+		for name in ("eval.cu", "task.h", "reference.cuh")] + [("submission.cu", "@SUBMISSION@")]
 	config = config or "\n  sources: [eval.cu, submission.cu]"
-	write(top, {"task.yml": definition(files, lang="cu", config=config, templates="{CUDA: template.cu}", **cases, **rest), "task.h": CU_TYPES,
-		"eval.cu": (EVALS / "eval.cu").read_text(), "reference.cuh": CU_REFERENCE, "template.cu": submission})
+	write(
+		top, {
+		"task.yml": definition(files, lang="cu", config=config, templates="{CUDA: template.cu}", **
+		cases, **rest), "task.h": CU_TYPES, "eval.cu":
+		(EVALS / "eval.cu").read_text(), "reference.cuh": CU_REFERENCE, "template.cu": submission
+		})
 	return top

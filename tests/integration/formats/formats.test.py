@@ -24,19 +24,21 @@ SECRET = 271828
 scratch = pathlib.Path(tempfile.mkdtemp(prefix="podium-formats-test."))
 TWO_GPUS = {**GPU, "uuid": GPU["uuid"] + "," + GPU["uuid"].replace("0", "1")}
 
-
 # ---- reading and running ----
+
 
 def check(folder):
 	"""What `podium-admin task check` says of a folder or a zip."""
-	return subprocess.run([BUILD / "podium-admin", "task", "check", folder], capture_output=True, text=True)
+	return subprocess.run([BUILD / "podium-admin", "task", "check", folder], capture_output=True,
+		text=True)
 
 
 def read(folder):
 	"""The jobs for the templates of a folder, as podium-run gets them, from the code that reads uploads."""
 	answer = check(folder)
 	equal((answer.returncode, answer.stderr), (0, ""))
-	answer = subprocess.run([BUILD / "tests" / "integration" / "harness" / "test_jobs", folder], capture_output=True, text=True)
+	answer = subprocess.run([BUILD / "tests" / "integration" / "harness" / "test_jobs", folder],
+		capture_output=True, text=True)
 	equal((answer.returncode, answer.stderr), (0, ""))
 	return [json.loads(line) for line in answer.stdout.splitlines()]
 
@@ -47,13 +49,17 @@ cold, warm = Runner(), Runner("--python", PYTHON)
 
 class Task:
 	"""A folder that was read. What is tested here are its evals, so they are run, unless another engine is asked for."""
+
 	def __init__(self, folder, engine="custom"):
 		self.jobs = read(folder)
-		self.definition, self.files = {**self.jobs[0]["task"], "engine": engine}, self.jobs[0]["files"]
+		self.definition, self.files = {**self.jobs[0]["task"], "engine": engine
+										}, self.jobs[0]["files"]
 
 	def run(self, submission, mode="ranked", device=CPU, on=cold):
-		message = {"id": 17, "mode": mode, "device": device, "task": self.definition, "files": self.files,
-			"submission": {"name": "mine.py", "text": submission}, "python": PYTHON, "nvcc": NVCC}
+		message = {
+			"id": 17, "mode": mode, "device": device, "task": self.definition, "files": self.files,
+			"submission": {"name": "mine.py", "text": submission}, "python": PYTHON, "nvcc": NVCC
+		}
 		if mode == "ranked":
 			message["secret_seed"] = SECRET
 		on.send({"job": message})
@@ -63,7 +69,10 @@ class Task:
 @functools.lru_cache(None)
 def folder_of(name):
 	"""The folder of a variant."""
-	return folders.make(scratch / name, **{key: value for key, value in VARIANTS[name].items() if not key.startswith("_")})
+	return folders.make(
+		scratch / name,
+		**{key: value
+		for key, value in VARIANTS[name].items() if not key.startswith("_")})
 
 
 @functools.lru_cache(None)
@@ -89,7 +98,10 @@ def expect(result, verdict, *parts):
 
 def inputs(result, position=1):
 	"""The arguments that generate_input was called with, in order."""
-	return [line[7:].strip() for line in result.log("stdout", position).splitlines() if line.startswith("input: ")]
+	return [
+		line[7:].strip() for line in result.log("stdout", position).splitlines()
+		if line.startswith("input: ")
+	]
 
 
 def cases(result, position):
@@ -120,30 +132,41 @@ def with_all(cases, **arguments):
 
 # By name: an eval, its traits, and keys of task.yml. Keys with an underscore say what comes out, where it is not the usual.
 VARIANTS = {
-	"a pool with a process for each GPU": dict(eval="pooled.py", KEY="[a-zA-Z_]+", POOL="POPCORN_GPUS", ranking_by="geom"),
-	"a pool of one": dict(eval="pooled.py", LEADERBOARD_FAILS_WITH=0, ranking_by="geom"),
-	"a pool of one and words in cases": dict(eval="pooled.py", ranking_by="mean",
-		tests=with_all(folders.TESTS, distribution="normal"), benchmarks=with_all(folders.BENCHMARKS, distribution="cauchy")),
-	"a pool of one and a check that must return two": dict(eval="pooled.py", answers="message", _shows="the first is "),
-	"no pool": dict(eval="alone.py", answers="text", _keeps_seeds=True, _extremes=False, _last_only=True),
-	"no pool and much said": dict(eval="alone.py", answers="text", SAYS=("keys", "values"), LEADERBOARD_CHECKS=True,
-		LEADERBOARD_FAILS_WITH=0, ranking_by="last", _keeps_seeds=True, _extremes=False, _last_only=True),
-	"identifiers and words of truth": dict(eval="pooled.py", KEY=IDENTIFIER, VALUE=ANY_WORDS, WORDS=LOWERCASE, ranking_by="geom",
-		tests=with_all(folders.TESTS, top_k2="fp8_e4m3", offset=-3), benchmarks=with_all(folders.BENCHMARKS, top_k2="mxfp4", offset=0)),
-	"an eval that reports what it catches": dict(eval="pooled.py", CATCHES=True, ranking_by="geom", _catches=True),
-	"groups of fifty calls": dict(eval="pooled.py", GROUP=50, WARMS_ALL=True, CATCHES=True, ranking_by="geom", _catches=True),
-	"lists in cases": dict(eval="pooled.py", KEY="[a-zA-Z_]+", VALUE=LISTS, LISTS=True, GROUP=15, WARMS_ALL=True, ranking_by="geom",
-		tests=with_all(folders.TESTS, m=[1, 2, 3], g=[7]), benchmarks=with_all(folders.BENCHMARKS, m=[64, 128], g=[2])),
-	"an exit code that is always 0": dict(eval="pooled.py", KEY="[a-zA-Z_]+", VALUE=LISTS, LISTS=True, SKIPS_EMPTY=True, GREETS=True,
-		RETURNS_CODE=False, ESCAPES=False, ranking_by="geom"),
-	"groups in a pool, every output checked again": dict(eval="grouped.py", ranking_by="geom"),
-	"groups in a pool with identifiers": dict(eval="grouped.py", KEY=IDENTIFIER, VALUE=ANY_WORDS, ranking_by="mean",
-		tests=with_all(folders.TESTS, cond2="dense_2"), benchmarks=with_all(folders.BENCHMARKS, cond2="rank_1")),
-	"groups without a pool, one run each": dict(eval="grouped.py", KEY=IDENTIFIER, VALUE=ANY_WORDS, POOL=0,
-		REPEATS={"benchmark": 1, "leaderboard": 1}, ranking_by="geom", _figures=ONE, _means={100: 999.0, 400: 3999.0, 1600: 15999.0}),
-	"medians and figures of its own": dict(eval="bandwidth.py", KEY="[a-zA-Z_]+", VALUE="[a-zA-Z_]+|[0-9]+", helpers=False,
-		answers="message", ranking_by="geom", _checks_timed=False, _any_seeds=True, _shows="the first is ", _figures={"runs": 5, "err_ns": 0.25},
-		_means={100: 1001.0, 400: 4001.0, 1600: 16001.0}),
+	"a pool with a process for each GPU": dict(eval="pooled.py", KEY="[a-zA-Z_]+",
+	POOL="POPCORN_GPUS", ranking_by="geom"), "a pool of one": dict(eval="pooled.py",
+	LEADERBOARD_FAILS_WITH=0, ranking_by="geom"), "a pool of one and words in cases": dict(
+	eval="pooled.py", ranking_by="mean", tests=with_all(folders.TESTS, distribution="normal"),
+	benchmarks=with_all(folders.BENCHMARKS, distribution="cauchy")),
+	"a pool of one and a check that must return two": dict(eval="pooled.py", answers="message",
+	_shows="the first is "), "no pool": dict(eval="alone.py", answers="text", _keeps_seeds=True,
+	_extremes=False, _last_only=True), "no pool and much said": dict(eval="alone.py",
+	answers="text", SAYS=("keys", "values"), LEADERBOARD_CHECKS=True, LEADERBOARD_FAILS_WITH=0,
+	ranking_by="last", _keeps_seeds=True, _extremes=False, _last_only=True),
+	"identifiers and words of truth": dict(
+	eval="pooled.py", KEY=IDENTIFIER, VALUE=ANY_WORDS, WORDS=LOWERCASE, ranking_by="geom",
+	tests=with_all(folders.TESTS, top_k2="fp8_e4m3",
+	offset=-3), benchmarks=with_all(folders.BENCHMARKS, top_k2="mxfp4",
+	offset=0)), "an eval that reports what it catches": dict(eval="pooled.py", CATCHES=True,
+	ranking_by="geom", _catches=True), "groups of fifty calls": dict(eval="pooled.py", GROUP=50,
+	WARMS_ALL=True, CATCHES=True, ranking_by="geom", _catches=True),
+	"lists in cases": dict(eval="pooled.py", KEY="[a-zA-Z_]+", VALUE=LISTS, LISTS=True, GROUP=15,
+	WARMS_ALL=True, ranking_by="geom", tests=with_all(folders.TESTS, m=[1, 2, 3],
+	g=[7]), benchmarks=with_all(folders.BENCHMARKS, m=[64, 128],
+	g=[2])), "an exit code that is always 0": dict(eval="pooled.py", KEY="[a-zA-Z_]+", VALUE=LISTS,
+	LISTS=True, SKIPS_EMPTY=True, GREETS=True, RETURNS_CODE=False, ESCAPES=False,
+	ranking_by="geom"),
+	"groups in a pool, every output checked again": dict(eval="grouped.py",
+	ranking_by="geom"), "groups in a pool with identifiers": dict(
+	eval="grouped.py", KEY=IDENTIFIER, VALUE=ANY_WORDS, ranking_by="mean",
+	tests=with_all(folders.TESTS,
+	cond2="dense_2"), benchmarks=with_all(folders.BENCHMARKS, cond2="rank_1")),
+	"groups without a pool, one run each": dict(eval="grouped.py", KEY=IDENTIFIER, VALUE=ANY_WORDS,
+	POOL=0, REPEATS={"benchmark": 1, "leaderboard": 1}, ranking_by="geom", _figures=ONE,
+	_means={100: 999.0, 400: 3999.0, 1600: 15999.0}),
+	"medians and figures of its own": dict(eval="bandwidth.py", KEY="[a-zA-Z_]+",
+	VALUE="[a-zA-Z_]+|[0-9]+", helpers=False, answers="message", ranking_by="geom",
+	_checks_timed=False, _any_seeds=True, _shows="the first is ",
+	_figures={"runs": 5, "err_ns": 0.25}, _means={100: 1001.0, 400: 4001.0, 1600: 16001.0}),
 }
 
 
@@ -159,7 +182,7 @@ def score_of(ranking_by, means):
 	if ranking_by == "mean":
 		return (means[0] + means[1] + means[2]) / 3
 	if ranking_by == "geom":
-		return (means[0] * means[1] * means[2]) ** (1 / 3)
+		return (means[0] * means[1] * means[2])**(1 / 3)
 	return means[-1]
 
 
@@ -172,7 +195,10 @@ def as_python(name, case, seed):
 	variant, arguments = VARIANTS[name], dict(case)
 	if seed is not None and not variant.get("_keeps_seeds"):
 		arguments["seed"] = combined(case["seed"], seed)
-	return str({key: tuple(value) if isinstance(value, list) else value for key, value in arguments.items()})
+	return str({
+		key: tuple(value) if isinstance(value, list) else value
+		for key, value in arguments.items()
+	})
 
 
 def has_first_inputs(name, result, tests, seed):
@@ -188,9 +214,11 @@ def passes_a_right_answer(name, on):
 	variant = VARIANTS[name]
 	ranking_by, tests = variant.get("ranking_by", "last"), variant.get("tests", folders.TESTS)
 	timed = variant.get("benchmarks", folders.BENCHMARKS)[-1 if ranking_by == "last" else 0:]
-	result = expect(task_of(name).run(RIGHT if variant.get("helpers", True) else RIGHT_BARE, on=on), "passed")
+	result = expect(
+		task_of(name).run(RIGHT if variant.get("helpers", True) else RIGHT_BARE, on=on), "passed")
 	has_first_inputs(name, result, tests, SECRET)
-	equal([(case["spec"], case["verdict"]) for case in cases(result, 1)], [(spec(case), "passed") for case in tests])
+	equal([(case["spec"], case["verdict"]) for case in cases(result, 1)],
+		[(spec(case), "passed") for case in tests])
 	for case in cases(result, 1):
 		contains(case["message"] + "|", variant.get("_shows", "|"))
 	equal([(case["index"], case["spec"], case["verdict"]) for case in cases(result, 2)],
@@ -198,18 +226,24 @@ def passes_a_right_answer(name, on):
 	means = []
 	for got, case in zip(cases(result, 2), timed):
 		wanted = figures_of(name, case["size"])
-		equal({key: got[key] for key in wanted if key == "runs"}, {key: wanted[key] for key in wanted if key == "runs"})
+		equal({key: got[key]
+			for key in wanted if key == "runs"},
+			{key: wanted[key]
+			for key in wanted if key == "runs"})
 		for key in wanted:
 			near(got[key], wanted[key])
-		equal(("best_ns" in got, "worst_ns" in got), (variant.get("_extremes", True),) * 2)
+		equal(("best_ns" in got, "worst_ns" in got), (variant.get("_extremes", True), ) * 2)
 		means.append(wanted["mean_ns"])
 	near(result.verdicts[0]["score_ns"], score_of(ranking_by, means))
 
 
 def benchmarks_without_a_score(name, on):
 	variant = VARIANTS[name]
-	timed = variant.get("benchmarks", folders.BENCHMARKS)[-1 if variant.get("ranking_by", "last") == "last" else 0:]
-	result = expect(task_of(name).run(RIGHT if variant.get("helpers", True) else RIGHT_BARE, "benchmark", on=on), "passed")
+	timed = variant.get("benchmarks",
+		folders.BENCHMARKS)[-1 if variant.get("ranking_by", "last") == "last" else 0:]
+	result = expect(
+		task_of(name).run(RIGHT if variant.get("helpers", True) else RIGHT_BARE, "benchmark",
+		on=on), "passed")
 	equal([case["spec"] for case in cases(result, 2)], [spec(case) for case in timed])
 	lacks(result.verdicts[0], "score_ns")
 	has_first_inputs(name, result, variant.get("tests", folders.TESTS), None)
@@ -217,9 +251,12 @@ def benchmarks_without_a_score(name, on):
 
 def finds_a_wrong_answer(name, on):
 	first = spec(VARIANTS[name].get("tests", folders.TESTS)[0])
-	result = expect(task_of(name).run(WRONG, on=on), "wrong answer", f"Test 1 of 2 failed ({first}): mismatch found!")
+	result = expect(
+		task_of(name).run(WRONG, on=on), "wrong answer",
+		f"Test 1 of 2 failed ({first}): mismatch found!")
 	equal([stage["stage"] for stage in result.stages], ["compile", "test"])
-	equal([(case["index"], case["verdict"]) for case in cases(result, 1)], [(0, "wrong answer"), (1, "wrong answer")])
+	equal([(case["index"], case["verdict"]) for case in cases(result, 1)], [(0, "wrong answer"),
+		(1, "wrong answer")])
 	contains(cases(result, 1)[0]["message"], "mismatch found!")
 	contains(cases(result, 1)[0]["message"], " element 2: wanted ")
 
@@ -231,38 +268,46 @@ def finds_an_answer_that_is_wrong_when_timed(name, on):
 		return expect(result, "passed")  # the author's eval does not look
 	expect(result, "wrong answer", "mismatch found!")
 	equal([end["verdict"] for end in result.ends], ["passed", "passed", "wrong answer"])
-	timed = variant.get("benchmarks", folders.BENCHMARKS)[-1 if variant.get("ranking_by", "last") == "last" else 0]
+	timed = variant.get("benchmarks",
+		folders.BENCHMARKS)[-1 if variant.get("ranking_by", "last") == "last" else 0]
 	if not variant.get("_last_only"):
 		contains(result.reason, f"({spec(timed)})")
-		equal([(case["index"], case["verdict"]) for case in cases(result, 2)], [(0, "wrong answer")])
+		equal([(case["index"], case["verdict"]) for case in cases(result, 2)],
+			[(0, "wrong answer")])
 	lacks(result.verdicts[0], "score_ns")
 
 
 def tells_what_a_submission_raised(name, on):
 	result = task_of(name).run(RAISING, "test", on=on)
 	if VARIANTS[name].get("_catches"):
-		expect(result, "wrong answer", "Encountered ZeroDivisionError: integer division or modulo by zero")
+		expect(result, "wrong answer",
+			"Encountered ZeroDivisionError: integer division or modulo by zero")
 		return
-	expect(result, "runtime error", "ZeroDivisionError: integer division or modulo by zero", "in test 1 of 2")
+	expect(result, "runtime error", "ZeroDivisionError: integer division or modulo by zero",
+		"in test 1 of 2")
 	equal([case["verdict"] for case in cases(result, 1)], ["runtime error"])
 
 
 # What comes through a zygote, too; the rest would only take time.
 RAISE_ON_BOTH = ("a pool of one", "no pool", "groups without a pool, one run each")
 for each in VARIANTS:
-	for act in (passes_a_right_answer, benchmarks_without_a_score, finds_a_wrong_answer, finds_an_answer_that_is_wrong_when_timed,
-			tells_what_a_submission_raised):
+	for act in (passes_a_right_answer, benchmarks_without_a_score, finds_a_wrong_answer,
+		finds_an_answer_that_is_wrong_when_timed, tells_what_a_submission_raised):
+
 		def variant_test(act=act, name=each):
 			act(name, cold)
-			if act is passes_a_right_answer or (act is tells_what_a_submission_raised and name in RAISE_ON_BOTH):
+			if act is passes_a_right_answer or (act is tells_what_a_submission_raised
+				and name in RAISE_ON_BOTH):
 				act(name, warm)
+
 		variant_test.__name__ = f"{each}: {act.__name__}"
 		test(variant_test)
 
 
 def is_forked():
 	telling = RIGHT + "print('started with', open('/proc/self/cmdline').read().split('\\0')[1])\n"
-	return "started with -c\n" in expect(fresh(eval="alone.py", answers="text").run(telling, "test", on=warm), "passed").log()
+	return "started with -c\n" in expect(
+		fresh(eval="alone.py", answers="text").run(telling, "test", on=warm), "passed").log()
 
 
 @test
@@ -272,19 +317,25 @@ def half_of_them_were_forked_from_a_zygote():
 
 # ---- seeds ----
 
+
 @test
 def a_task_s_own_seed_is_used_in_public_runs_and_the_secret_one_in_ranked_runs():
 	task = fresh(eval="pooled.py", seed=7, ranking_by="geom")
 	sizes = [case["size"] for case in folders.TESTS]
 	for mode, seed in (("test", 7), ("benchmark", 7), ("ranked", SECRET)):
 		result = expect(task.run(RIGHT, mode), "passed")
-		equal(inputs(result), [str({"size": size, "seed": combined(case["seed"], seed)}) for size, case in zip(sizes, folders.TESTS)])
-		equal([case["spec"] for case in cases(result, 1)], ["size: 3; seed: 5", "size: 8; seed: 6635"])
+		equal(inputs(result), [
+			str({"size": size, "seed": combined(case["seed"], seed)})
+			for size, case in zip(sizes, folders.TESTS)
+		])
+		equal([case["spec"] for case in cases(result, 1)],
+			["size: 3; seed: 5", "size: 8; seed: 6635"])
 
 
 @test
 def combined_seeds_are_what_the_formula_says():
-	equal((combined(5, 7), combined(6635, 7)), (83, 22068038))  # 5 + 12 * 13 / 2; 6635 + 6642 * 6643 / 2
+	equal((combined(5, 7), combined(6635, 7)),
+		(83, 22068038))  # 5 + 12 * 13 / 2; 6635 + 6642 * 6643 / 2
 	result = expect(fresh(eval="grouped.py", seed=7).run(RIGHT, "test"), "passed")
 	equal(inputs(result), ["{'size': 3, 'seed': 83}", "{'size': 8, 'seed': 22068038}"])
 
@@ -297,33 +348,45 @@ def without_a_seed_there_is_none():
 
 # ---- cases ----
 
+
 def lines_of(*tests):
 	return fresh(eval="alone.py", tests=tests).definition["tests"]
 
 
 @test
 def values_of_cases_are_written_as_python_writes_them():
-	equal(lines_of({"size": 128, "seed": 5}, {"a": -3, "b": 1.5, "c": 1e-05, "d": "word", "e": [1, 2], "f": [], "g": None, "h": ["x", 1]}),
-		["size: 128; seed: 5", "a: -3; b: 1.5; c: 1e-05; d: word; e: [1, 2]; f: []; g: None; h: ['x', 1]"])
+	equal(
+		lines_of({"size": 128, "seed": 5}, {
+		"a": -3, "b": 1.5, "c": 1e-05, "d": "word", "e": [1, 2], "f": [], "g": None, "h": ["x", 1]
+		}), [
+		"size: 128; seed: 5",
+		"a: -3; b: 1.5; c: 1e-05; d: word; e: [1, 2]; f: []; g: None; h: ['x', 1]"
+		])
 
 
 @test
 def false_is_false_for_every_reader():
 	tests = with_all(folders.TESTS, masked=False, biased=True)
 	reading = dict(KEY="[a-zA-Z_]+", VALUE=WORDS, tests=tests)
-	for changes, written, read in (({"eval": "pooled.py"}, "masked: 0; biased: 1", "'masked': 0, 'biased': 1"),
-			({"eval": "alone.py", "answers": "text"}, "masked: 0; biased: 1", "'masked': 0, 'biased': 1"),
-			({"eval": "pooled.py", "WORDS": LOWERCASE}, "masked: false; biased: true", "'masked': False, 'biased': True"),
-			({"eval": "pooled.py", "WORDS": CAPITALS}, "masked: False; biased: True", "'masked': False, 'biased': True")):
+	for changes, written, read in (({"eval": "pooled.py"}, "masked: 0; biased: 1",
+		"'masked': 0, 'biased': 1"), ({"eval": "alone.py",
+		"answers": "text"}, "masked: 0; biased: 1", "'masked': 0, 'biased': 1"),
+		({"eval": "pooled.py", "WORDS": LOWERCASE}, "masked: false; biased: true",
+		"'masked': False, 'biased': True"), ({"eval": "pooled.py",
+		"WORDS": CAPITALS}, "masked: False; biased: True", "'masked': False, 'biased': True")):
 		task = fresh(**reading, **changes)
 		equal(task.definition["tests"][0], "size: 3; seed: 5; " + written)
-		equal(inputs(expect(task.run(RIGHT, "test"), "passed"))[0], "{'size': 3, 'seed': 5, " + read + "}")
+		equal(
+			inputs(expect(task.run(RIGHT, "test"), "passed"))[0],
+			"{'size': 3, 'seed': 5, " + read + "}")
 
 
 @test
 def text_that_looks_like_a_tuple_reaches_a_reader_of_tuples():
 	tests = with_all(folders.TESTS, shape="(16, 32)")
-	result = expect(fresh(eval="pooled.py", KEY="[a-zA-Z_]+", VALUE=LISTS, LISTS=True, tests=tests).run(RIGHT, "test"), "passed")
+	result = expect(
+		fresh(eval="pooled.py", KEY="[a-zA-Z_]+", VALUE=LISTS, LISTS=True,
+		tests=tests).run(RIGHT, "test"), "passed")
 	equal(inputs(result)[0], "{'size': 3, 'seed': 5, 'shape': (16, 32)}")
 
 
@@ -331,18 +394,21 @@ def text_that_looks_like_a_tuple_reaches_a_reader_of_tuples():
 def a_case_that_the_reader_refuses_is_the_task_s_fault():
 	for values in ({"k2": 1}, {"scale": 0.5}, {"m": [1, 2]}):
 		task = fresh(eval="pooled.py", tests=with_all(folders.TESTS, **values))
-		result = expect(task.run(RIGHT, "test"), "internal error", "exit code 113", "invalid test case")
+		result = expect(task.run(RIGHT, "test"), "internal error", "exit code 113",
+			"invalid test case")
 		contains(result.reason, spec(values))
 
 
 # ---- which cases are timed ----
+
 
 @test
 def ranked_by_last_the_case_file_has_one_line_also_for_a_benchmark():
 	task = fresh(eval="pooled.py", ranking_by="last")
 	for mode in ("benchmark", "ranked"):
 		result = expect(task.run(RIGHT, mode), "passed")
-		equal([(case["index"], case["spec"]) for case in cases(result, 2)], [(0, "size: 1600; seed: 3")])
+		equal([(case["index"], case["spec"]) for case in cases(result, 2)],
+			[(0, "size: 1600; seed: 3")])
 		equal(len(inputs(result, 2)), 2)  # it warms up with the same case
 
 
@@ -351,16 +417,20 @@ def an_eval_that_times_only_the_last_of_several_cases_gives_its_time():
 	for ranking_by in ("geom", "mean"):
 		task = fresh(eval="alone.py", answers="text", ranking_by=ranking_by)
 		result = expect(task.run(RIGHT), "passed")
-		equal([(case["spec"], case["mean_ns"]) for case in cases(result, 2)], [("size: 1600; seed: 3", 16000.0)])
+		equal([(case["spec"], case["mean_ns"]) for case in cases(result, 2)],
+			[("size: 1600; seed: 3", 16000.0)])
 		near(result.verdicts[0]["score_ns"], 16000.0)
-		equal([case["spec"] for case in cases(expect(task.run(RIGHT, "benchmark"), "passed"), 2)], [spec(case) for case in folders.BENCHMARKS])
+		equal([case["spec"] for case in cases(expect(task.run(RIGHT, "benchmark"), "passed"), 2)],
+			[spec(case) for case in folders.BENCHMARKS])
 		expect(task.run(WRONG_WHEN_TIMED), "wrong answer", "mismatch found!")
 
 
 @test
 def a_geometric_mean_of_many_short_times_does_not_vanish():
 	many = [{"size": 100, "seed": seed} for seed in range(120)]
-	result = expect(fresh(eval="bandwidth.py", helpers=False, ranking_by="geom", benchmarks=many).run(RIGHT_BARE), "passed")
+	result = expect(
+		fresh(eval="bandwidth.py", helpers=False, ranking_by="geom",
+		benchmarks=many).run(RIGHT_BARE), "passed")
 	near(result.verdicts[0]["score_ns"], 1001.0)  # (1.001e-6 s) ** 120 would be no double
 
 
@@ -374,37 +444,47 @@ def times_of_a_real_clock_are_at_least_those_that_it_must_show():
 
 # ---- several devices ----
 
+
 @test
 def each_rank_of_a_case_has_a_process_and_all_run_at_once():
-	tests, benchmarks = with_all(folders.TESTS, world_size=2), with_all(folders.BENCHMARKS[:1], world_size=2)
-	task = fresh(eval="pooled.py", KEY="[a-zA-Z_]+", POOL="POPCORN_GPUS", multi_gpu="true", tests=tests, benchmarks=benchmarks, test_timeout=30)
+	tests, benchmarks = with_all(folders.TESTS,
+		world_size=2), with_all(folders.BENCHMARKS[:1], world_size=2)
+	task = fresh(eval="pooled.py", KEY="[a-zA-Z_]+", POOL="POPCORN_GPUS", multi_gpu="true",
+		tests=tests, benchmarks=benchmarks, test_timeout=30)
 	for device in (TWO_GPUS, CPU):
 		for on in (cold, warm):
 			result = expect(task.run(RIGHT, "test", device, on=on), "passed")
-			equal([line for line in result.log().splitlines() if line.split(":")[0] in ("workers", "elements of all ranks")],
-				["workers: 2", "elements of all ranks: 6", "elements of all ranks: 16"])
-			equal(sorted(inputs(result)[:2]), [f"{{'size': 3, 'seed': 5, 'world_size': 2, 'rank': {rank}}}" for rank in (0, 1)])
+			equal([
+				line for line in result.log().splitlines()
+				if line.split(":")[0] in ("workers", "elements of all ranks")
+			], ["workers: 2", "elements of all ranks: 6", "elements of all ranks: 16"])
+			equal(sorted(inputs(result)[:2]),
+				[f"{{'size': 3, 'seed': 5, 'world_size': 2, 'rank': {rank}}}" for rank in (0, 1)])
 	expect(task.run(WRONG, "test"), "wrong answer", "mismatch found!")
 
 
 @test
 def on_the_cpu_there_is_a_process_for_each_rank_of_the_largest_case():
 	benchmarks = [{**folders.BENCHMARKS[0], "world_size": 4}]
-	task = fresh(eval="pooled.py", KEY="[a-zA-Z_]+", POOL="POPCORN_GPUS", multi_gpu="true", benchmarks=benchmarks,
-		tests=with_all(folders.TESTS, world_size=2))
+	task = fresh(eval="pooled.py", KEY="[a-zA-Z_]+", POOL="POPCORN_GPUS", multi_gpu="true",
+		benchmarks=benchmarks, tests=with_all(folders.TESTS, world_size=2))
 	contains(expect(task.run(RIGHT, "test"), "passed").log(), "workers: 4\n")
 
 
 @test
 def tasks_for_one_device_are_told_of_none():
 	task = fresh(eval="pooled.py", POOL="POPCORN_GPUS")
-	contains(expect(task.run("import os\nassert 'POPCORN_GPUS' not in os.environ\n" + RIGHT, "test", TWO_GPUS), "passed").log(), "workers: 1\n")
+	contains(
+		expect(
+		task.run("import os\nassert 'POPCORN_GPUS' not in os.environ\n" + RIGHT, "test", TWO_GPUS),
+		"passed").log(), "workers: 1\n")
 
 
 @test
 def every_case_of_a_task_for_several_devices_needs_its_world_size():
-	folder = folders.make(pathlib.Path(tempfile.mkdtemp(dir=scratch)), eval="pooled.py", multi_gpu="true",
-		tests=[{**folders.TESTS[0], "world_size": 2}, folders.TESTS[1]], benchmarks=with_all(folders.BENCHMARKS, world_size=2))
+	folder = folders.make(pathlib.Path(tempfile.mkdtemp(dir=scratch)), eval="pooled.py",
+		multi_gpu="true", tests=[{**folders.TESTS[0], "world_size": 2},
+		folders.TESTS[1]], benchmarks=with_all(folders.BENCHMARKS, world_size=2))
 	answer = check(folder)
 	equal(answer.returncode, 1)
 	contains(answer.stdout + answer.stderr, "case 2 has no world_size")
@@ -412,32 +492,46 @@ def every_case_of_a_task_for_several_devices_needs_its_world_size():
 
 # ---- what goes over the result pipe ----
 
+
 def harness(body, **rest):
 	"""A task whose eval is `body`."""
-	head = ("import os, sys, time\nmode, path = sys.argv[1:]\ncases = open(path).read().splitlines()\n"
-		"out = os.fdopen(int(os.environ['POPCORN_FD']), 'w')\nfamily = 'test' if mode == 'test' else 'benchmark'\n")
+	head = (
+		"import os, sys, time\nmode, path = sys.argv[1:]\ncases = open(path).read().splitlines()\n"
+		"out = os.fdopen(int(os.environ['POPCORN_FD']), 'w')\nfamily = 'test' if mode == 'test' else 'benchmark'\n"
+	)
 	top = pathlib.Path(tempfile.mkdtemp(dir=scratch))
 	files = [("submission.py", "@SUBMISSION@"), ("eval.py", "eval.py")]
-	folders.write(top, {"task.yml": folders.definition(files, **rest), "eval.py": head + body, "submission.py": RIGHT_BARE})
+	folders.write(
+		top, {
+		"task.yml": folders.definition(files, **rest), "eval.py": head + body,
+		"submission.py": RIGHT_BARE
+		})
 	return Task(top)
 
 
 @test
 def more_result_lines_than_a_pipe_holds_are_read_while_they_are_written():
-	task = harness("print(f'test-count: {len(cases)}', file=out)\nfor index, case in enumerate(cases):\n"
+	task = harness(
+		"print(f'test-count: {len(cases)}', file=out)\nfor index, case in enumerate(cases):\n"
 		"\tprint(f'test.{index}.spec: {case}\\ntest.{index}.status: pass\\ntest.{index}.message: ' + f'{index} ' * 3000, file=out)\n"
-		"print('check: pass', file=out)\n", tests=[{"seed": seed} for seed in range(100)], test_timeout=20)
+		"print('check: pass', file=out)\n", tests=[{"seed": seed} for seed in range(100)],
+		test_timeout=20)
 	result = expect(task.run(RIGHT_BARE, "test"), "passed")
-	equal([case["message"][:6] for case in result.cases], [f"{index} {index} {index} "[:6] for index in range(100)])
+	equal([case["message"][:6] for case in result.cases],
+		[f"{index} {index} {index} "[:6] for index in range(100)])
 
 
 @test
 def line_ends_in_errors_are_real_ones_or_two_characters():
 	for end in ("\\n", "\\\\n"):
-		task = harness(f"print('test-count: 2\\ntest.0.status: fail\\ntest.0.error: differs{end}  at [0]: 1 and 2{end}  at [1]\\n"
-			"test.1.status: fail\\ntest.1.error: \\ncheck: fail', file=out)\nout.close()\nsys.exit(112)\n")
-		result = expect(task.run(RIGHT_BARE, "test"), "wrong answer", "Test 1 of 2 failed (size: 3; seed: 5): differs.")
-		equal([case["message"] for case in result.cases], ["differs\n  at [0]: 1 and 2\n  at [1]", ""])
+		task = harness(
+			f"print('test-count: 2\\ntest.0.status: fail\\ntest.0.error: differs{end}  at [0]: 1 and 2{end}  at [1]\\n"
+			"test.1.status: fail\\ntest.1.error: \\ncheck: fail', file=out)\nout.close()\nsys.exit(112)\n"
+		)
+		result = expect(task.run(RIGHT_BARE, "test"), "wrong answer",
+			"Test 1 of 2 failed (size: 3; seed: 5): differs.")
+		equal([case["message"] for case in result.cases],
+			["differs\n  at [0]: 1 and 2\n  at [1]", ""])
 
 
 @test
@@ -450,7 +544,8 @@ def what_is_printed_is_no_result():
 
 @test
 def a_check_that_fails_may_end_with_0():
-	for name, end in (("no pool and much said", 0), ("an exit code that is always 0", 0), ("a pool of one", 0), ("no pool", 112)):
+	for name, end in (("no pool and much said", 0), ("an exit code that is always 0", 0),
+		("a pool of one", 0), ("no pool", 112)):
 		result = expect(task_of(name).run(WRONG_WHEN_TIMED), "wrong answer")
 		equal((name, result.ends[-1]["exit_code"]), (name, end))
 
@@ -464,8 +559,9 @@ def a_wrong_ranked_answer_may_be_told_as_test_0_without_a_check():
 
 @test
 def exit_codes_mean_what_they_mean_in_the_field():
-	for code, verdict, part in ((2, "internal error", "mode"), (110, "runtime error", "CUDA"), (111, "internal error", "results"),
-			(112, "wrong answer", "check failed"), (113, "internal error", "case file"), (114, "time limit", "limit of its own")):
+	for code, verdict, part in ((2, "internal error", "mode"), (110, "runtime error", "CUDA"), (111,
+		"internal error", "results"), (112, "wrong answer", "check failed"), (113, "internal error",
+		"case file"), (114, "time limit", "limit of its own")):
 		expect(harness(f"sys.exit({code})\n").run(RIGHT_BARE, "test"), verdict, part)
 
 
@@ -483,6 +579,7 @@ def one_run_has_no_spread():
 
 # ---- CUDA C++ ----
 
+
 def fresh_cu(**rest):
 	if not os.access(NVCC, os.X_OK):
 		raise Skip("nvcc is not installed")
@@ -495,52 +592,70 @@ def an_eval_in_cuda_passes_a_right_answer_to_cases_with_three_arguments():
 	result = expect(task.run(folders.CU_RIGHT, device=GPU), "passed")
 	equal([(case["spec"], case["verdict"]) for case in cases(result, 1)],
 		[("size: 3; seed: 5; offset: 7", "passed"), ("size: 8; seed: 6635; offset: 7", "passed")])
-	(timed,) = cases(result, 2)  # it times the last one only
-	equal((timed["spec"], timed["runs"], timed["mean_ns"], timed["err_ns"], timed["best_ns"]), ("size: 1600; seed: 3; offset: 7", 4, 16000, 1, 15999))
+	(timed, ) = cases(result, 2)  # it times the last one only
+	equal((timed["spec"], timed["runs"], timed["mean_ns"], timed["err_ns"], timed["best_ns"]),
+		("size: 1600; seed: 3; offset: 7", 4, 16000, 1, 15999))
 	near(result.verdicts[0]["score_ns"], 16000.0)
 
 
 @test
 def an_eval_in_cuda_finds_wrong_answers_in_both_ways_that_it_tells_them():
 	task = fresh_cu()
-	result = expect(task.run(folders.CU_RIGHT.replace("*= 2", "*= data.size() < 8 ? 2 : 3"), "test", GPU), "wrong answer",
-		"Test 2 of 2 failed (size: 8; seed: 6635; offset: 7): mismatch found! element 0: wanted 1270")
+	result = expect(
+		task.run(folders.CU_RIGHT.replace("*= 2", "*= data.size() < 8 ? 2 : 3"), "test",
+		GPU), "wrong answer",
+		"Test 2 of 2 failed (size: 8; seed: 6635; offset: 7): mismatch found! element 0: wanted 1270"
+	)
 	equal([case["verdict"] for case in cases(result, 1)], ["passed", "wrong answer"])
-	result = expect(task.run(folders.CU_RIGHT.replace("*= 2", "*= data.size() < 100 ? 2 : 3"), device=GPU), "wrong answer", "mismatch found! element 0")
+	result = expect(
+		task.run(folders.CU_RIGHT.replace("*= 2", "*= data.size() < 100 ? 2 : 3"), device=GPU),
+		"wrong answer", "mismatch found! element 0")
 	equal(cases(result, 2), [])
 
 
 @test
 def flags_and_defines_of_a_task_reach_the_compiler_and_not_the_next_task():
-	needing = ("#if WIDTH != 64 || FAST != 1\n#error \"the task defines them\"\n#endif\n#include <stdexcept>\n" +
-		folders.CU_RIGHT.replace("value *= 2", 'throw std::runtime_error("no such thing " + std::to_string(value))'))
-	task = fresh_cu(config="\n  sources: [eval.cu, submission.cu]\n  defines: {WIDTH: 64}\n  compile_flags: [-DFAST=1]")
-	expect(task.run(needing, "test", GPU), "runtime error", "SIGABRT", "no such thing 5")  # compiled, and what it throws ends it
+	needing = (
+		"#if WIDTH != 64 || FAST != 1\n#error \"the task defines them\"\n#endif\n#include <stdexcept>\n"
+		+ folders.CU_RIGHT.replace(
+		"value *= 2", 'throw std::runtime_error("no such thing " + std::to_string(value))'))
+	task = fresh_cu(config=
+		"\n  sources: [eval.cu, submission.cu]\n  defines: {WIDTH: 64}\n  compile_flags: [-DFAST=1]"
+					)
+	expect(task.run(needing, "test", GPU), "runtime error", "SIGABRT",
+		"no such thing 5")  # compiled, and what it throws ends it
 	expect(fresh_cu().run(needing, "test", GPU), "compile error", "the task defines them")
 
 
 # ---- limits ----
 
+
 @test
 def each_stage_has_its_own_limit():
-	body = ("time.sleep(0 if mode == 'test' else 60)\nprint(f'test-count: {len(cases)}\\ntest.0.status: pass\\ntest.1.status: pass\\n"
+	body = (
+		"time.sleep(0 if mode == 'test' else 60)\nprint(f'test-count: {len(cases)}\\ntest.0.status: pass\\ntest.1.status: pass\\n"
 		"check: pass', file=out)\n")
 	task = harness(body, test_timeout=60, benchmark_timeout=1, ranked_timeout=2)
 	for mode, limit in (("benchmark", "1 s"), ("ranked", "2 s")):
-		result = expect(task.run(RIGHT_BARE, mode), "time limit", f"The limit of {limit} was reached")
+		result = expect(task.run(RIGHT_BARE, mode), "time limit",
+			f"The limit of {limit} was reached")
 		equal([end["verdict"] for end in result.ends], ["passed", "passed", "time limit"])
-	expect(harness("time.sleep(60)\n", test_timeout=1).run(RIGHT_BARE, "test"), "time limit", "The limit of 1 s was reached")
+	expect(
+		harness("time.sleep(60)\n", test_timeout=1).run(RIGHT_BARE, "test"), "time limit",
+		"The limit of 1 s was reached")
 
 
 @test
 def a_process_of_a_pool_that_ends_in_the_middle_leaves_the_eval_waiting_until_its_limit():
 	task, patient = fresh(eval="pooled.py", test_timeout=2), fresh(eval="pooled.py")
 	for on in (cold, warm):
-		expect(task.run("import os\ndef custom_kernel(data):\n\tos._exit(0)\n", "test", on=on), "time limit", "2 s", "in test 1 of 2")
+		expect(task.run("import os\ndef custom_kernel(data):\n\tos._exit(0)\n", "test", on=on),
+			"time limit", "2 s", "in test 1 of 2")
 		expect(patient.run(RIGHT, "test", on=on), "passed")
 
 
 # ---- folders ----
+
 
 @test
 def the_folder_above_is_taken_as_a_zip_too():
@@ -551,29 +666,37 @@ def the_folder_above_is_taken_as_a_zip_too():
 			out.write(path, path.relative_to(folder))
 	answers = [check(folder), check(archive)]
 	equal([answer.returncode for answer in answers], [0, 0])
-	equal(answers[0].stdout.replace(str(folder), "it"), answers[1].stdout.replace(str(archive), "it"))
+	equal(answers[0].stdout.replace(str(folder), "it"),
+		answers[1].stdout.replace(str(archive), "it"))
 
 
 @test
 def the_submission_may_have_any_name():
 	top = pathlib.Path(tempfile.mkdtemp(dir=scratch))
 	body = ("import os, sys\nfrom train import custom_kernel\nassert custom_kernel([4]) == [8]\n"
-		"os.write(int(os.environ['POPCORN_FD']), b'test-count: 2\\ntest.0.status: pass\\ntest.1.status: pass\\ncheck: pass\\n')\n")
-	folders.write(top, {"task.yml": folders.definition([("train.py", "@SUBMISSION@"), ("run_it.py", "run_it.py")], main="run_it.py"),
-		"run_it.py": body, "submission.py": RIGHT_BARE})
+		"os.write(int(os.environ['POPCORN_FD']), b'test-count: 2\\ntest.0.status: pass\\ntest.1.status: pass\\ncheck: pass\\n')\n"
+			)
+	folders.write(
+		top, {
+		"task.yml": folders.definition([("train.py", "@SUBMISSION@"), ("run_it.py", "run_it.py")],
+		main="run_it.py"), "run_it.py": body, "submission.py": RIGHT_BARE
+		})
 	expect(Task(top).run(RIGHT_BARE, "test"), "passed")
 
 
 @test
 def keys_that_only_old_runners_need_change_nothing():
-	task = fresh(eval="alone.py", answers="text", libraries="[einops]", gpus="[H100, MI300x8]", ranked_timeout=1200)
-	equal((task.definition["gpus"], task.definition["ranked_timeout_s"], task.definition["ranking_by"]), (["H100", "MI300x8"], 1200, "last"))
+	task = fresh(eval="alone.py", answers="text", libraries="[einops]", gpus="[H100, MI300x8]",
+		ranked_timeout=1200)
+	equal((task.definition["gpus"], task.definition["ranked_timeout_s"],
+		task.definition["ranking_by"]), (["H100", "MI300x8"], 1200, "last"))
 	expect(task.run(RIGHT, "test"), "passed")
 
 
 @test
 def templates_come_with_their_languages_and_run():
-	task = fresh(eval="pooled.py", templates="{Python: submission.py, HIP: submission.py, CuteDSL: submission.py}")
+	task = fresh(eval="pooled.py",
+		templates="{Python: submission.py, HIP: submission.py, CuteDSL: submission.py}")
 	equal(sorted(job["language"] for job in task.jobs), ["CuteDSL", "HIP", "Python"])
 	for job in task.jobs:
 		expect(task.run(job["submission"]["text"], "test"), "passed")
@@ -581,25 +704,29 @@ def templates_come_with_their_languages_and_run():
 
 @test
 def empty_and_missing_templates_are_none():
-	for templates in ("{}",):
-		folder = folders.make(pathlib.Path(tempfile.mkdtemp(dir=scratch)), eval="alone.py", templates=templates)
+	for templates in ("{}", ):
+		folder = folders.make(pathlib.Path(tempfile.mkdtemp(dir=scratch)), eval="alone.py",
+			templates=templates)
 		equal((check(folder).returncode, read(folder)), (0, []))
 
 
 @test
 def what_the_eval_lacks_is_named():
 	task = fresh(eval="alone.py", answers="text", helpers=False)
-	expect(task.run(RIGHT_BARE, "test"), "runtime error", "ModuleNotFoundError: No module named 'utils'")
+	expect(task.run(RIGHT_BARE, "test"), "runtime error",
+		"ModuleNotFoundError: No module named 'utils'")
 
 
 # ---- the isolated engine, which a folder that says nothing of engines gets ----
+
 
 @test
 def a_folder_without_keys_of_ours_is_judged_alike_by_the_isolated_engine():
 	for name in ("a pool of one", "a pool of one and a check that must return two", "no pool"):
 		task = Task(folder_of(name), engine="")
 		equal(task.jobs[0]["task"]["engine"], "")
-		for submission, verdict, part in ((RIGHT, "passed", ""), (WRONG, "wrong answer", "mismatch found!"), (RAISING, "runtime error", "ZeroDivisionError")):
+		for submission, verdict, part in ((RIGHT, "passed", ""), (WRONG, "wrong answer",
+			"mismatch found!"), (RAISING, "runtime error", "ZeroDivisionError")):
 			result = expect(task.run(submission, "test", on=warm), verdict, part)
 			equal(result.verdicts[0]["engine"], "isolated")
 

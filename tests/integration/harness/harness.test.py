@@ -46,7 +46,8 @@ def gpu():
 	"""The first GPU as podium-run wants to be told of it, or None."""
 	if not shutil.which("nvidia-smi"):
 		return None
-	answer = subprocess.run(["nvidia-smi", "--query-gpu=uuid,compute_cap", "--format=csv,noheader"], capture_output=True, text=True)
+	answer = subprocess.run(["nvidia-smi", "--query-gpu=uuid,compute_cap", "--format=csv,noheader"],
+		capture_output=True, text=True)
 	if answer.returncode or not answer.stdout.strip():
 		return None
 	uuid, capability = answer.stdout.splitlines()[0].split(", ")
@@ -60,8 +61,10 @@ def runner():
 
 
 def run(job, device):
-	message = {"id": 17, "mode": job["mode"], "device": device, "task": job["task"], "files": job["files"],
-		"submission": job["submission"], "python": PYTHON, "nvcc": NVCC}
+	message = {
+		"id": 17, "mode": job["mode"], "device": device, "task": job["task"], "files": job["files"],
+		"submission": job["submission"], "python": PYTHON, "nvcc": NVCC
+	}
 	if job["mode"] == "ranked":
 		message["secret_seed"] = SECRET
 	runner().send({"job": message})
@@ -72,7 +75,9 @@ def expect(job, device, verdict):
 	result = run(job, device)
 	if result.verdict != verdict:
 		logs = "".join(event["text"] for event in result.events if event["event"] == "log")
-		raise AssertionError(f"{job['source']} got {result.verdict!r}, expected {verdict!r}: {result.reason}\n{logs[-3000:]}")
+		raise AssertionError(
+			f"{job['source']} got {result.verdict!r}, expected {verdict!r}: {result.reason}\n{logs[-3000:]}"
+		)
 	ranked = job["mode"] == "ranked" and verdict == "passed"
 	equal("score_ns" in result.verdicts[0], ranked)
 	if ranked:
@@ -87,7 +92,8 @@ def check_compiles(folder, job):
 		raise Skip("nvcc is not installed")
 	result = run(job, GPU)
 	verdict = result.ends[0]["verdict"]
-	equal((result.stages[0]["stage"], verdict, result.verdict == "compile error"), ("compile", "passed", False))
+	equal((result.stages[0]["stage"], verdict, result.verdict == "compile error"),
+		("compile", "passed", False))
 
 
 def check_sample(folder, job):
@@ -120,22 +126,29 @@ def add_tests_of(folder):
 	try:
 		jobs = jobs_of(folder)
 	except (AssertionError, OSError) as fault:
+
 		def can_be_read(fault=fault):
 			raise fault
+
 		add(f"{folder.name} can be read", can_be_read)
 		return
 	for job in jobs:
 		if job["task"]["language"] == "cu" and job["verdict"] == "passed" and not gpu():
-			add(f"{folder.name}: {job['source']} compiles", functools.partial(check_compiles, folder.name, job))
+			add(f"{folder.name}: {job['source']} compiles",
+				functools.partial(check_compiles, folder.name, job))
 		if job["verdict"]:
-			add(f"{folder.name}: {job['source']} gets {job['verdict']}", functools.partial(check_sample, folder.name, job))
+			add(f"{folder.name}: {job['source']} gets {job['verdict']}",
+				functools.partial(check_sample, folder.name, job))
 		else:
-			add(f"{folder.name}: the template for {job['language']} passes", functools.partial(check_template, job))
+			add(f"{folder.name}: the template for {job['language']} passes",
+				functools.partial(check_template, job))
 
 
 def add(name, function):
+
 	def named():
 		function()
+
 	named.__name__ = name
 	test(named)
 
@@ -145,7 +158,8 @@ def every_task_has_a_template_a_right_and_a_wrong_sample_and_a_description():
 	for folder in TASKS:
 		jobs = jobs_of(folder)
 		verdicts = [job["verdict"] for job in jobs]
-		assert None in verdicts and "passed" in verdicts and "wrong answer" in verdicts, (folder.name, verdicts)
+		assert None in verdicts and "passed" in verdicts and "wrong answer" in verdicts, (
+			folder.name, verdicts)
 		assert len(jobs[0]["task"]["description"]) > 100, folder.name
 		contains(jobs[0]["task"]["description"], "custom_kernel")
 
@@ -153,9 +167,12 @@ def every_task_has_a_template_a_right_and_a_wrong_sample_and_a_description():
 @test
 def the_tasks_that_every_podium_shows_are_there():
 	names = {folder.name for folder in TASKS}
-	equal({"identity_py", "vectoradd_py", "matmul_py", "softmax_py", "identity_cu", "vectoradd_cu",
-		"vectoradd_kernel_cu"} - names, set())
-	assert any(not (folder / "task.yml").exists() for folder in TASKS), "one in the form with a single file"
+	equal({
+		"identity_py", "vectoradd_py", "matmul_py", "softmax_py", "identity_cu", "vectoradd_cu",
+		"vectoradd_kernel_cu"
+	} - names, set())
+	assert any(not (folder / "task.yml").exists()
+		for folder in TASKS), "one in the form with a single file"
 
 
 for each in TASKS + FOLDERS:

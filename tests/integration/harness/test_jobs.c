@@ -1,10 +1,11 @@
-/* No test itself: prints the jobs that tests/integration/harness/harness.test.py hands to podium-run, made from
- * a task's folder by the code that makes real ones. One line of JSON each:
+/* No test itself: prints the jobs that tests/integration/harness/harness.test.py hands to
+ *podium-run, made from a task's folder by the code that makes real ones. One line of JSON each:
  *
- *	{"source": "samples/right.py", "mode": "ranked", "verdict": "passed", "task": ..., "files": [{"path", "text"}],
- *	 "submission": {"name", "text"}}
+ *	{"source": "samples/right.py", "mode": "ranked", "verdict": "passed", "task": ..., "files":
+ *[{"path", "text"}], "submission": {"name", "text"}}
  *
- * for each sample with its verdict, and for each template in mode "test" with its "language" and no verdict. */
+ * for each sample with its verdict, and for each template in mode "test" with its "language" and no
+ *verdict. */
 #include "lib/fileset.h"
 #include "lib/scope.h"
 #include "lib/stock.h"
@@ -28,8 +29,8 @@ static int read_folder(struct folder *folder, const char *path, struct error *er
 	if (!rc)
 		rc = task_parse(folder->arena, &folder->upload, &folder->stock, &folder->task, error);
 	if (!rc)
-		rc = task_contents(folder->arena, folder->task, &folder->upload, &folder->stock, &folder->contents,
-			&folder->content_count, error);
+		rc = task_contents(folder->arena, folder->task, &folder->upload, &folder->stock,
+			&folder->contents, &folder->content_count, error);
 	return rc;
 }
 
@@ -39,19 +40,22 @@ static json_t *files_of(const struct folder *folder)
 	for (size_t i = 0; i < folder->content_count; i++) {
 		const struct task_content *content = &folder->contents[i];
 		if (content->role == ROLE_FILE)
-			json_array_append_new(files, json_pack("{s:s, s:s%}", "path", content->path, "text", content->bytes, content->length));
+			json_array_append_new(files,
+				json_pack(
+					"{s:s, s:s%}", "path", content->path, "text", content->bytes, content->length));
 	}
 	return files;
 }
 
 /* 0, or -1 if the sample is no text. */
-static int print_job(const struct folder *folder, const char *source, const char *mode, const char *verdict, const char *language)
+static int print_job(const struct folder *folder, const char *source, const char *mode,
+	const char *verdict, const char *language)
 {
 	const struct file *file = fileset_find(&folder->upload, source);
 	const char *name = strrchr(source, '/') ? strrchr(source, '/') + 1 : source;
-	json_t *job = json_pack("{s:s, s:s, s:s?, s:s?, s:o, s:o, s:{s:s, s:s%}}", "source", source, "mode", mode, "verdict", verdict,
-		"language", language, "task", task_to_json(folder->task), "files", files_of(folder),
-		"submission", "name", name, "text", file->bytes, file->length);
+	json_t *job = json_pack("{s:s, s:s, s:s?, s:s?, s:o, s:o, s:{s:s, s:s%}}", "source", source,
+		"mode", mode, "verdict", verdict, "language", language, "task", task_to_json(folder->task),
+		"files", files_of(folder), "submission", "name", name, "text", file->bytes, file->length);
 	int rc = json_dumpf(job, stdout, 0);
 	putchar('\n');
 	json_decref(job);
@@ -63,9 +67,11 @@ static int print_jobs(const struct folder *folder)
 	const struct task *task = folder->task;
 	int rc = 0;
 	for (size_t i = 0; i < task->expected_count && !rc; i++)
-		rc = print_job(folder, task->expected[i].source, task->expected[i].mode, verdict_name(task->expected[i].verdict), NULL);
+		rc = print_job(folder, task->expected[i].source, task->expected[i].mode,
+			verdict_name(task->expected[i].verdict), NULL);
 	for (size_t i = 0; i < task->template_count && !rc; i++)
-		rc = print_job(folder, task->templates[i].source, "test", NULL, task->templates[i].language);
+		rc =
+			print_job(folder, task->templates[i].source, "test", NULL, task->templates[i].language);
 	return rc;
 }
 
@@ -76,7 +82,9 @@ int main(int argument_count, char **arguments)
 		return 2;
 	}
 	cleanup_arena struct arena *arena = arena_new();
-	struct folder folder = { .arena = arena, .upload = fileset_make(arena), .stock = stock_fileset(arena) };
+	struct folder folder = {
+		.arena = arena, .upload = fileset_make(arena), .stock = stock_fileset(arena)
+	};
 	struct error error;
 	if (read_folder(&folder, arguments[1], &error)) {
 		fprintf(stderr, "%s: %s\n", arguments[1], error.text);

@@ -23,16 +23,20 @@ path, cache = scratch / "host.conf", scratch / "cache"
 
 def asks(**settings):
 	"""What podium-admin says with these settings; they reach the database over TCP."""
-	own = dict(PODIUM_DATABASE_PORT=str(database.port), PODIUM_DATABASE_USER="probe", PODIUM_DATABASE_PASSWORD="probe", PODIUM_DATABASE_HOST=FAR)
-	answer = subprocess.run([BUILD / "podium-admin", "user", "list"], capture_output=True, text=True, env=environment(**{**own, **settings}))
+	own = dict(PODIUM_DATABASE_PORT=str(database.port), PODIUM_DATABASE_USER="probe",
+		PODIUM_DATABASE_PASSWORD="probe", PODIUM_DATABASE_HOST=FAR)
+	answer = subprocess.run([BUILD / "podium-admin", "user", "list"], capture_output=True,
+		text=True, env=environment(**{**own, **settings}))
 	return answer.returncode, answer.stderr
 
 
 # ---- TLS ----
 
+
 @test
 def a_database_elsewhere_is_reached_over_tls_with_the_right_certificate_alone():
-	sql("CREATE USER probe@'%' IDENTIFIED BY 'probe' REQUIRE SSL; GRANT SELECT ON podium.* TO probe@'%'")
+	sql("CREATE USER probe@'%' IDENTIFIED BY 'probe' REQUIRE SSL; GRANT SELECT ON podium.* TO probe@'%'"
+		)
 	ca = str(database.certificates / "ca.pem")
 	equal(asks(PODIUM_DATABASE_TLS_CA=ca), (0, ""))
 	code, said = asks()
@@ -74,7 +78,7 @@ def a_server_without_tls_gets_no_password():
 	listener.listen(4)
 	# The greeting of a MariaDB that offers no TLS.
 	greeting = b"\x0a5.5.5-10.11.0-MariaDB\0" + bytes([1, 0, 0, 0]) + b"saltsalt\0" + (0xf7fe & ~0x800).to_bytes(2, "little") + b"\x2d\x02\0" \
-		+ (0x81bf).to_bytes(2, "little") + bytes([21]) + bytes(10) + b"saltsaltsalt\0" + b"mysql_native_password\0"
+     + (0x81bf).to_bytes(2, "little") + bytes([21]) + bytes(10) + b"saltsaltsalt\0" + b"mysql_native_password\0"
 
 	def serve():
 		client = listener.accept()[0]
@@ -88,7 +92,8 @@ def a_server_without_tls_gets_no_password():
 
 	thread = threading.Thread(target=serve)
 	thread.start()
-	code, said = asks(PODIUM_DATABASE_TLS_CA=str(database.certificates / "ca.pem"), PODIUM_DATABASE_PORT=str(listener.getsockname()[1]))
+	code, said = asks(PODIUM_DATABASE_TLS_CA=str(database.certificates / "ca.pem"),
+		PODIUM_DATABASE_PORT=str(listener.getsockname()[1]))
 	thread.join()
 	equal(code, 1)
 	contains(said, "SSL")
@@ -101,14 +106,19 @@ def a_user_who_needs_a_certificate_of_its_own_shows_it():
 	sql("ALTER USER probe@'%' REQUIRE SUBJECT '/CN=other' ISSUER '/CN=other'")
 	equal(asks(PODIUM_DATABASE_TLS_CA=str(folder / "ca.pem"))[0], 1)
 	sql(f"ALTER USER probe@'%' REQUIRE SUBJECT '/CN={FAR}' ISSUER '/CN=ca'")
-	equal(asks(PODIUM_DATABASE_TLS_CA=str(folder / "ca.pem"), PODIUM_DATABASE_TLS_CERT=str(folder / "server.pem"), PODIUM_DATABASE_TLS_KEY=str(folder / "server.key")), (0, ""))
+	equal(
+		asks(PODIUM_DATABASE_TLS_CA=str(folder / "ca.pem"),
+		PODIUM_DATABASE_TLS_CERT=str(folder / "server.pem"),
+		PODIUM_DATABASE_TLS_KEY=str(folder / "server.key")), (0, ""))
 
 
 # ---- a host behind a link that can be cut ----
 
+
 def start_web():
 	global web
-	web = subprocess.Popen([BUILD / "podium-web"], env={**database.environment, "PODIUM_FASTCGI_SOCKET": str(scratch / "web.sock")},
+	web = subprocess.Popen([BUILD / "podium-web"],
+		env={**database.environment, "PODIUM_FASTCGI_SOCKET": str(scratch / "web.sock")},
 		stdin=subprocess.DEVNULL, stderr=open(scratch / "web.log", "ab"), start_new_session=True)
 
 
@@ -126,7 +136,11 @@ def fetched(work):
 	sql("TRUNCATE mysql.general_log; SET GLOBAL log_output = 'TABLE'; SET GLOBAL general_log = 1")
 	work()
 	sql("SET GLOBAL general_log = 0")
-	return [row[0] for row in sql("SELECT LEFT(argument, 30) FROM mysql.general_log WHERE command_type = 'Execute' AND argument REGEXP '(source AS|SELECT) content'")]
+	return [
+		row[0] for row in sql(
+		"SELECT LEFT(argument, 30) FROM mysql.general_log WHERE command_type = 'Execute' AND argument REGEXP '(source AS|SELECT) content'"
+		)
+	]
 
 
 def passes(source="def custom_kernel(data):\n    return data\n"):
@@ -171,7 +185,8 @@ def it_keeps_no_more_than_it_is_told_to():
 		os.utime(file, (1000 + number, 1000 + number))
 	passes("def custom_kernel(data):\n    return data\n#" + "y" * 150_000)
 	until(lambda: sum(one.stat().st_size for one in cache.iterdir()) <= 1 << 20)
-	assert not (cache / f"{0:064x}").exists() and (cache / f"{11:064x}").exists(), sorted(cache.iterdir())
+	assert not (cache / f"{0:064x}").exists() and (cache / f"{11:064x}").exists(), sorted(
+		cache.iterdir())
 
 
 @test
@@ -186,6 +201,7 @@ def a_folder_that_others_may_write_to_is_not_used():
 
 
 # ---- the link ----
+
 
 @test
 def a_job_goes_on_while_the_link_is_cut_and_its_result_is_there_when_it_is_back():
@@ -205,7 +221,9 @@ def a_job_goes_on_while_the_link_is_cut_and_its_result_is_there_when_it_is_back(
 def cuts_again_and_again_lose_nothing_and_count_nothing_twice():
 	numbers = []
 	for _ in range(4):
-		numbers.append(submit("import time\n\ndef custom_kernel(data):\n    time.sleep(0.2)\n    return data\n"))
+		numbers.append(
+			submit(
+			"import time\n\ndef custom_kernel(data):\n    time.sleep(0.2)\n    return data\n"))
 		until(lambda: job(numbers[-1]) == "running")
 		relay.cut()
 		time.sleep(0.1)
@@ -214,14 +232,19 @@ def cuts_again_and_again_lose_nothing_and_count_nothing_twice():
 		wait_for(number, limit_s=60)
 		equal(job(number, "verdict"), "passed")
 	equal(sql("SELECT COUNT(*) FROM ranking"), [["1"]])
-	equal(sql("SELECT t.job_id FROM stages t JOIN jobs j ON j.id = t.job_id GROUP BY t.job_id, t.name HAVING COUNT(*) > 1"), [])
+	equal(
+		sql(
+		"SELECT t.job_id FROM stages t JOIN jobs j ON j.id = t.job_id GROUP BY t.job_id, t.name HAVING COUNT(*) > 1"
+		), [])
 
 
 # ---- versions ----
 
+
 @test
 def a_database_that_is_newer_takes_neighbours():
-	sql("INSERT INTO schema_migrations (version, name, sha256) VALUES (9998, '9998_later', REPEAT('x', 32))")
+	sql("INSERT INTO schema_migrations (version, name, sha256) VALUES (9998, '9998_later', REPEAT('x', 32))"
+		)
 	passes()
 	lacks(host.log.read_text(), "bring it up to date")
 
@@ -235,7 +258,10 @@ def a_worker_that_is_too_old_is_told_and_takes_nothing():
 	time.sleep(1)
 	equal(job(number, "state, attempt"), ["queued", "0"])
 	contains(admin("worker", "list"), "too old")
-	equal(sql("SELECT seen_at > UTC_TIMESTAMP() - INTERVAL 5 SECOND FROM workers WHERE name = 'host'"), [["1"]])
+	equal(
+		sql(
+		"SELECT seen_at > UTC_TIMESTAMP() - INTERVAL 5 SECOND FROM workers WHERE name = 'host'"),
+		[["1"]])
 	sql("UPDATE compatibility SET oldest_program = 21")
 	wait_for(number)
 	equal(job(number, "attempt"), "1")
@@ -246,7 +272,8 @@ def a_worker_that_is_too_old_is_told_and_takes_nothing():
 @test
 def an_account_works_on_after_a_migration_that_made_its_views_anew():
 	newest = sql("SELECT version FROM schema_migrations ORDER BY version DESC LIMIT 1")[0][0]
-	sql(f"DROP VIEW podium_worker.queue_running; DELETE FROM schema_migrations WHERE version = {newest}")
+	sql(f"DROP VIEW podium_worker.queue_running; DELETE FROM schema_migrations WHERE version = {newest}"
+		)
 	admin("migrate")
 	passes()
 	equal(host.end(), 0)

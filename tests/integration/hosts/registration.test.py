@@ -12,7 +12,8 @@ from workers import BUILD, admin, close, job, load_task, scratch, sql, submit  #
 
 
 def refused(*words):
-	answer = subprocess.run([BUILD / "podium-admin", *words], capture_output=True, text=True, env=database.environment)
+	answer = subprocess.run([BUILD / "podium-admin", *words], capture_output=True, text=True,
+		env=database.environment)
 	equal(answer.returncode, 1)
 	return answer.stderr
 
@@ -23,12 +24,15 @@ def one_word_makes_a_host_a_worker_with_a_file_of_its_own():
 	word = invite("gpu-1")
 	answer = register(word, path)
 	equal((answer.returncode, answer.stderr), (0, ""))
-	contains(answer.stdout, f"registered as the worker gpu-1. It starts with: PODIUM_CONFIG={path} podium-worker")
+	contains(answer.stdout,
+		f"registered as the worker gpu-1. It starts with: PODIUM_CONFIG={path} podium-worker")
 	equal(stat.S_IMODE(path.stat().st_mode), 0o600)
 	settings = settings_of(path)
-	equal((settings["worker_name"], settings["database_host"], settings["database_port"], settings["database_name"]),
-		("gpu-1", FAR, str(database.port), "podium_worker"))
-	equal(pathlib.Path(settings["database_tls_ca"]).read_text(), (database.certificates / "ca.pem").read_text())
+	equal((settings["worker_name"], settings["database_host"], settings["database_port"],
+		settings["database_name"]), ("gpu-1", FAR, str(database.port), "podium_worker"))
+	equal(
+		pathlib.Path(settings["database_tls_ca"]).read_text(),
+		(database.certificates / "ca.pem").read_text())
 	out, _ = database.client_as(settings, "SELECT USER(), CURRENT_ROLE()")
 	contains(out, "podium_worker")
 	contains(admin("worker", "accounts"), "gpu-1")
@@ -54,14 +58,18 @@ def nothing_that_was_copied_or_stored_opens_the_database_afterwards():
 @test
 def a_word_is_of_no_use_after_its_time():
 	word = invite("late")
-	sql("UPDATE worker_accounts SET expires_at = UTC_TIMESTAMP(3) - INTERVAL 1 SECOND WHERE name = 'late'")
+	sql("UPDATE worker_accounts SET expires_at = UTC_TIMESTAMP(3) - INTERVAL 1 SECOND WHERE name = 'late'"
+		)
 	answer = register(word, scratch / "late.conf")
 	equal(answer.returncode, 1)
 	contains(answer.stderr, "has expired")
 	assert not (scratch / "late.conf").exists()
 	contains(admin("worker", "accounts"), "invitation expired")
 	invite("late")  # makes way for a new one
-	equal(sql("SELECT COUNT(*) FROM mysql.global_priv WHERE User IN (SELECT CONCAT('podium_worker_', id) FROM podium.worker_accounts WHERE name = 'late')"), [["1"]])
+	equal(
+		sql(
+		"SELECT COUNT(*) FROM mysql.global_priv WHERE User IN (SELECT CONCAT('podium_worker_', id) FROM podium.worker_accounts WHERE name = 'late')"
+		), [["1"]])
 
 
 @test
@@ -71,12 +79,21 @@ def before_it_is_used_an_invitation_shows_nothing_of_the_database():
 	word = invite("curious")
 	coded = word.removeprefix("podium-worker-")
 	parts = json.loads(base64.urlsafe_b64decode(coded + "=" * (-len(coded) % 4))[8:])
-	settings = {"database_host": parts["host"], "database_port": str(parts["port"]), "database_user": parts["user"], "database_password": parts["secret"],
-		"database_name": parts["database"]}
+	settings = {
+		"database_host": parts["host"], "database_port": str(parts["port"]),
+		"database_user": parts["user"], "database_password": parts["secret"],
+		"database_name": parts["database"]
+	}
 	submit()
-	out, _ = database.client_as(settings, "SELECT COUNT(*) FROM workers; SELECT COUNT(*) FROM jobs; CALL take_job('GPU-0', 30000, 0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0)")
+	out, _ = database.client_as(
+		settings,
+		"SELECT COUNT(*) FROM workers; SELECT COUNT(*) FROM jobs; CALL take_job('GPU-0', 30000, 0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0)"
+	)
 	equal(out.split(), ["0", "0"])
-	_, error = database.client_as(settings, "INSERT INTO workers (name, version, host, started_at, seen_at) VALUES ('curious', '1', '{}', NOW(), NOW())")
+	_, error = database.client_as(
+		settings,
+		"INSERT INTO workers (name, version, host, started_at, seen_at) VALUES ('curious', '1', '{}', NOW(), NOW())"
+	)
 	contains(error, "CHECK OPTION failed")
 	sql("DELETE FROM submissions")
 
@@ -84,12 +101,15 @@ def before_it_is_used_an_invitation_shows_nothing_of_the_database():
 @test
 def a_word_that_is_not_whole_or_not_one_is_told():
 	word = invite("whole")
-	for broken in (word[:-3], word[:40], "hello", "", word.replace("podium-worker-", "podium-worker-A", 1)):
+	for broken in (word[:-3], word[:40], "hello", "",
+		word.replace("podium-worker-", "podium-worker-A", 1)):
 		answer = register(broken, scratch / "broken.conf")
 		equal(answer.returncode, 1)
 		contains(answer.stderr, "copy the whole line")
 	equal(subprocess.run([BUILD / "podium-worker", "register"], capture_output=True).returncode, 2)
-	contains(subprocess.run([BUILD / "podium-worker", "register", "--help"], capture_output=True, text=True).stdout, "/etc/podium/worker.conf")
+	contains(
+		subprocess.run([BUILD / "podium-worker", "register", "--help"], capture_output=True,
+		text=True).stdout, "/etc/podium/worker.conf")
 	equal(register(word, scratch / "whole.conf").returncode, 0)
 
 
@@ -107,11 +127,13 @@ def a_file_that_is_there_is_left_alone_and_the_word_stays_good():
 
 @test
 def only_a_free_name_of_plain_letters_is_invited():
-	contains(refused("worker", "invite", "gpu-1", "--at", "127.0.0.1"), "`podium-admin worker revoke gpu-1`")
+	contains(refused("worker", "invite", "gpu-1", "--at", "127.0.0.1"),
+		"`podium-admin worker revoke gpu-1`")
 	contains(refused("worker", "invite", "a'b", "--at", "127.0.0.1"), "letters, digits, dots")
 	contains(refused("worker", "invite", "x" * 64, "--at", "127.0.0.1"), "letters, digits, dots")
 	contains(refused("worker", "invite", "somewhere"), "--at HOST:PORT")
-	contains(refused("worker", "invite", "somewhere", "--at", "db.example:99999"), "is no HOST or HOST:PORT")
+	contains(refused("worker", "invite", "somewhere", "--at", "db.example:99999"),
+		"is no HOST or HOST:PORT")
 	contains(refused("worker", "invite", "somewhere", "--at", "db.example"), "set database_tls_ca")
 	contains(refused("worker", "revoke", "nobody"), "No host is registered")
 
@@ -120,17 +142,24 @@ def only_a_free_name_of_plain_letters_is_invited():
 def a_revoked_host_has_no_rights_at_once_and_its_job_runs_elsewhere():
 	path = make_host("leaver")
 	settings = settings_of(path)
-	sql("INSERT INTO workers (name, version, host, started_at, seen_at) VALUES ('leaver', '1', '{}', UTC_TIMESTAMP(3), UTC_TIMESTAMP(3))")
+	sql("INSERT INTO workers (name, version, host, started_at, seen_at) VALUES ('leaver', '1', '{}', UTC_TIMESTAMP(3), UTC_TIMESTAMP(3))"
+		)
 	number = submit()
-	sql(f"UPDATE jobs SET state = 'running', lease_owner = 'leaver', fence = 1, attempt = 1, lease_expires = UTC_TIMESTAMP(3) + INTERVAL 1 HOUR WHERE id = {number}")
-	session = subprocess.Popen(["mariadb", "--no-defaults", "-N", "-B", "-n", "--skip-reconnect", "--force", "-h", FAR, "-P", str(database.port), "-u", settings["database_user"],
-		f"-p{settings['database_password']}", f"--ssl-ca={database.certificates}/ca.pem", "podium_worker"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-		stderr=subprocess.PIPE, text=True)
+	sql(f"UPDATE jobs SET state = 'running', lease_owner = 'leaver', fence = 1, attempt = 1, lease_expires = UTC_TIMESTAMP(3) + INTERVAL 1 HOUR WHERE id = {number}"
+		)
+	session = subprocess.Popen([
+		"mariadb", "--no-defaults", "-N", "-B", "-n", "--skip-reconnect", "--force", "-h", FAR,
+		"-P",
+		str(database.port), "-u", settings["database_user"], f"-p{settings['database_password']}",
+		f"--ssl-ca={database.certificates}/ca.pem", "podium_worker"
+	], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 	session.stdin.write("SELECT COUNT(*) FROM jobs;\n")
 	session.stdin.flush()
 	equal(session.stdout.readline(), "1\n")
 	contains(admin("worker", "revoke", "leaver"), "1 running job is queued again")
-	out, error = session.communicate("SELECT COUNT(*) FROM jobs;\nINSERT INTO endings (job_id, fence, kind) VALUES (1, 1, 'release');\n", 30)
+	out, error = session.communicate(
+		"SELECT COUNT(*) FROM jobs;\nINSERT INTO endings (job_id, fence, kind) VALUES (1, 1, 'release');\n",
+		30)
 	equal(out.replace("0\n", ""), "")
 	assert error, "its open session can still write"
 	contains(database.client_as(settings, "SELECT 1")[1], "Access denied")
@@ -140,9 +169,15 @@ def a_revoked_host_has_no_rights_at_once_and_its_job_runs_elsewhere():
 
 @test
 def the_log_says_who_invited_registered_and_revoked():
-	actions = sql("SELECT action, actor, subject FROM audit_log WHERE subject = 'leaver' ORDER BY id")
-	equal(actions, [["worker.invite", "podium-admin", "leaver"], ["worker.register", "podium-worker", "leaver"], ["worker.revoke", "podium-admin", "leaver"]])
-	equal(sql("SELECT COUNT(*) FROM audit_actions WHERE name IN ('worker.invite', 'worker.register', 'worker.revoke')"), [["3"]])
+	actions = sql(
+		"SELECT action, actor, subject FROM audit_log WHERE subject = 'leaver' ORDER BY id")
+	equal(actions, [["worker.invite", "podium-admin", "leaver"],
+		["worker.register", "podium-worker", "leaver"], ["worker.revoke", "podium-admin", "leaver"]
+					])
+	equal(
+		sql(
+		"SELECT COUNT(*) FROM audit_actions WHERE name IN ('worker.invite', 'worker.register', 'worker.revoke')"
+		), [["3"]])
 
 
 code = 1

@@ -18,7 +18,8 @@ web = host = None
 
 def start_web():
 	global web
-	web = subprocess.Popen([BUILD / "podium-web"], env={**database.environment, "PODIUM_FASTCGI_SOCKET": str(scratch / "web.sock")},
+	web = subprocess.Popen([BUILD / "podium-web"],
+		env={**database.environment, "PODIUM_FASTCGI_SOCKET": str(scratch / "web.sock")},
 		stdin=subprocess.DEVNULL, stderr=open(scratch / "web.log", "ab"), start_new_session=True)
 	until(lambda: (scratch / "web.sock").exists())
 
@@ -48,18 +49,23 @@ def refuses(statements, name="host"):
 
 # ---- it suffices ----
 
+
 @test
 def a_host_with_these_rights_alone_runs_jobs_and_they_are_ranked():
 	global host
 	start_web()
 	host = host_worker()
 	host.says("is ready")
-	first, second = submit(user=1), submit("def custom_kernel(data):\n    return data + 0\n", user=2)
+	first, second = submit(user=1), submit("def custom_kernel(data):\n    return data + 0\n",
+		user=2)
 	for number in (first, second):
 		wait_for(number)
 		equal(job(number, "verdict, attempt, lease_owner"), ["passed", "1", "host"])
-	equal(sql("SELECT job_id, position FROM ranking ORDER BY position"), [[str(first), "1"], [str(second), "2"]])
-	assert sql(f"SELECT COUNT(*) FROM measurements m JOIN stages t ON t.id = m.stage_id WHERE t.job_id = {first}") != [["0"]]
+	equal(sql("SELECT job_id, position FROM ranking ORDER BY position"),
+		[[str(first), "1"], [str(second), "2"]])
+	assert sql(
+		f"SELECT COUNT(*) FROM measurements m JOIN stages t ON t.id = m.stage_id WHERE t.job_id = {first}"
+	) != [["0"]]
 	equal(job(first, "environment IS NULL, score_ns"), ["0", "2000000"])
 	equal(sql("SELECT COUNT(*) FROM endings"), [["0"]])
 	lacks(host.log.read_text(), "denied")
@@ -84,9 +90,13 @@ def a_result_waits_for_podium_web_and_nobody_takes_the_job_meanwhile():
 		admin("worker", "drain", "bystander")
 		number = submit()
 		until(lambda: sql("SELECT COUNT(*) FROM endings") == [["1"]])
-		sql(f"UPDATE jobs SET lease_expires = UTC_TIMESTAMP(3) - INTERVAL 1 MINUTE WHERE id = {number}")
+		sql(f"UPDATE jobs SET lease_expires = UTC_TIMESTAMP(3) - INTERVAL 1 MINUTE WHERE id = {number}"
+			)
 		time.sleep(3)
-		equal(sql("SELECT seen_at > started_at + INTERVAL 2 SECOND FROM workers WHERE name = 'bystander'"), [["1"]])
+		equal(
+			sql(
+			"SELECT seen_at > started_at + INTERVAL 2 SECOND FROM workers WHERE name = 'bystander'"
+			), [["1"]])
 		equal(job(number, "state, attempt"), ["running", "1"])
 		start_web()
 		wait_for(number)
@@ -121,9 +131,12 @@ def a_job_under_which_gpus_are_lost_goes_to_others_and_fails_at_the_third():
 	number = submit()
 	for lost in (1, 2, 3):
 		sql(f"UPDATE jobs SET state = 'running', fence = fence + 1, attempt = 1, lease_owner = 'host' WHERE id = {number};"
-			f"INSERT INTO endings (job_id, fence, kind, reason) SELECT id, fence, 'loss', 'the GPU has fallen off the bus.' FROM jobs WHERE id = {number}")
+			f"INSERT INTO endings (job_id, fence, kind, reason) SELECT id, fence, 'loss', 'the GPU has fallen off the bus.' FROM jobs WHERE id = {number}"
+			)
 		until(lambda: job(number) != "running")
-		equal(job(number, "state, lost_gpus, attempt"), ["queued" if lost < 3 else "failed", str(lost), "0" if lost < 3 else "1"])
+		equal(job(number, "state, lost_gpus, attempt"),
+			["queued" if lost < 3 else "failed",
+			str(lost), "0" if lost < 3 else "1"])
 	contains(job(number, "reason"), "GPUs stopped working 3 times")
 
 
@@ -131,7 +144,8 @@ def a_job_under_which_gpus_are_lost_goes_to_others_and_fails_at_the_third():
 def what_is_handed_in_for_a_claim_that_is_over_counts_for_nothing():
 	number = submit()
 	sql(f"UPDATE jobs SET state = 'running', fence = 7, lease_owner = 'host', attempt = 1, lease_expires = UTC_TIMESTAMP(3) + INTERVAL 1 HOUR WHERE id = {number};"
-		f"INSERT INTO endings (job_id, fence, kind, reason, verdict, score_ns, engine) VALUES ({number}, 6, 'verdict', '', 'passed', 1, 'custom')")
+		f"INSERT INTO endings (job_id, fence, kind, reason, verdict, score_ns, engine) VALUES ({number}, 6, 'verdict', '', 'passed', 1, 'custom')"
+		)
 	until(lambda: sql("SELECT COUNT(*) FROM endings") == [["0"]])
 	equal(job(number, "state, fence"), ["running", "7"])
 
@@ -151,17 +165,22 @@ def a_verdict_that_cannot_be_is_a_fault_of_the_machine():
 
 # ---- and nothing beyond ----
 
+
 def world():
 	"""Two jobs that run: one is the host's, one another's; and one that waits. With all that is to be hidden."""
-	sql("DELETE FROM submissions; DELETE FROM ranking; INSERT IGNORE INTO users (id, name, password_hash) VALUES (50, 'victim', 'the-hash'), (51, 'rival', 'x')")
-	mine, other, waiting = submit("mine = 1\n", user=51), submit("secret_source = 42\n", user=50), submit("waiting_source = 43\n", user=50)
+	sql("DELETE FROM submissions; DELETE FROM ranking; INSERT IGNORE INTO users (id, name, password_hash) VALUES (50, 'victim', 'the-hash'), (51, 'rival', 'x')"
+		)
+	mine, other, waiting = submit("mine = 1\n", user=51), submit("secret_source = 42\n",
+		user=50), submit("waiting_source = 43\n", user=50)
 	for number, owner in ((mine, "host"), (other, "elsewhere")):
 		sql(f"UPDATE jobs SET state = 'running', fence = 3, attempt = 1, lease_owner = '{owner}', lease_device = 'GPU-9', "
 			f"lease_expires = UTC_TIMESTAMP(3) + INTERVAL 1 HOUR WHERE id = {number};"
 			f"INSERT INTO stages (job_id, position, name, command, message, stdout, stderr) VALUES ({number}, 0, 'test', '', '', 'said', '');"
-			"INSERT INTO measurements (stage_id, case_index, spec, verdict, message) VALUES (LAST_INSERT_ID(), 0, 'seed: 1', 'passed', '');")
+			"INSERT INTO measurements (stage_id, case_index, spec, verdict, message) VALUES (LAST_INSERT_ID(), 0, 'seed: 1', 'passed', '');"
+			)
 	ranked = submit("ranked_source = 44\n", user=50)
-	sql(f"UPDATE jobs SET state = 'done', verdict = 'passed', score_ns = 100, lease_owner = 'host', finished_at = UTC_TIMESTAMP(3) WHERE id = {ranked}")
+	sql(f"UPDATE jobs SET state = 'done', verdict = 'passed', score_ns = 100, lease_owner = 'host', finished_at = UTC_TIMESTAMP(3) WHERE id = {ranked}"
+		)
 	admin("ranking", "rebuild")
 	equal(sql("SELECT user_id, score_ns, position FROM ranking"), [["50", "100", "1"]])
 	return mine, other, waiting, ranked
@@ -169,7 +188,8 @@ def world():
 
 def everything():
 	"""Of what must not change by any of this."""
-	return sql("CHECKSUM TABLE ranking, records, users, jobs, stages, measurements, submissions, workers, gpus, worker_accounts, compatibility, pauses, endings, "
+	return sql(
+		"CHECKSUM TABLE ranking, records, users, jobs, stages, measurements, submissions, workers, gpus, worker_accounts, compatibility, pauses, endings, "
 		"audit_log, schema_migrations")
 
 
@@ -179,10 +199,13 @@ def it_cannot_read_passwords_sessions_tokens_or_anything_else_of_the_site():
 	assert len(tables) > 40, tables
 	errors = refuses("".join(f"SELECT * FROM podium.{table} LIMIT 1;\n" for table in tables))
 	equal(errors.count("denied"), len(tables))
-	refuses("SELECT password_hash FROM podium.users;\nSELECT token_hash FROM podium.sessions;\nSELECT token_hash FROM podium.api_tokens;\n"
+	refuses(
+		"SELECT password_hash FROM podium.users;\nSELECT token_hash FROM podium.sessions;\nSELECT token_hash FROM podium.api_tokens;\n"
 		"SELECT * FROM users;\nSELECT * FROM worker_self;\nSELECT * FROM mysql.global_priv;\nSELECT * FROM mysql.user;\nSHOW GRANTS FOR root@localhost;\n"
-		"SHOW CREATE VIEW jobs;\nSHOW CREATE VIEW worker_self;\nSELECT LOAD_FILE('/etc/passwd') FROM jobs INTO OUTFILE '/tmp/podium-rights';\n")
-	out, _ = tries("SHOW DATABASES; SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = 'podium'; SELECT COUNT(*) FROM information_schema.processlist "
+		"SHOW CREATE VIEW jobs;\nSHOW CREATE VIEW worker_self;\nSELECT LOAD_FILE('/etc/passwd') FROM jobs INTO OUTFILE '/tmp/podium-rights';\n"
+	)
+	out, _ = tries(
+		"SHOW DATABASES; SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = 'podium'; SELECT COUNT(*) FROM information_schema.processlist "
 		"WHERE user <> SUBSTRING_INDEX(USER(), '@', 1)")
 	equal(out.split(), ["information_schema", "podium_worker", "0", "0"])
 
@@ -191,7 +214,8 @@ def it_cannot_read_passwords_sessions_tokens_or_anything_else_of_the_site():
 def it_cannot_change_a_ranking_or_anything_beside_it():
 	world()
 	before = everything()
-	errors = refuses("UPDATE podium.ranking SET score_ns = 1;\nDELETE FROM podium.ranking;\nINSERT INTO podium.ranking SELECT * FROM podium.ranking;\n"
+	errors = refuses(
+		"UPDATE podium.ranking SET score_ns = 1;\nDELETE FROM podium.ranking;\nINSERT INTO podium.ranking SELECT * FROM podium.ranking;\n"
 		"UPDATE ranking SET score_ns = 1;\nUPDATE podium.records SET score_ns = 1;\nUPDATE podium.users SET role = 'admin';\n"
 		"INSERT INTO podium.sessions (token_hash, user_id, address, user_agent, expires_at) VALUES (REPEAT('x', 32), 1, '', '', NOW());\n"
 		"DELETE FROM podium.jobs;\nUPDATE podium.jobs SET score_ns = 1;\nDROP VIEW jobs;\nCREATE TABLE mine (a INT);\nALTER TABLE podium.jobs ADD x INT;\n"
@@ -205,15 +229,27 @@ def it_cannot_change_a_ranking_or_anything_beside_it():
 @test
 def of_jobs_it_sees_and_writes_its_own_that_run():
 	mine, other, waiting, ranked = world()
-	out, _ = tries("SELECT id FROM jobs; SELECT job_id FROM assignments; SELECT job_id FROM stages; SELECT COUNT(*) FROM measurements; SELECT DISTINCT job_id FROM assignment_files")
+	out, _ = tries(
+		"SELECT id FROM jobs; SELECT job_id FROM assignments; SELECT job_id FROM stages; SELECT COUNT(*) FROM measurements; SELECT DISTINCT job_id FROM assignment_files"
+	)
 	equal(out.split(), [str(mine), str(mine), str(mine), "1", str(mine)])
-	equal(tries(f"SELECT source FROM assignments WHERE job_id IN ({mine}, {other}, {waiting}, {ranked})")[0], "mine = 1\\n\n")
-	equal(tries(f"SELECT COUNT(*) FROM assignments WHERE sha256 = UNHEX(SHA2('secret_source = 42\\n', 256))")[0], "0\n")
+	equal(
+		tries(
+		f"SELECT source FROM assignments WHERE job_id IN ({mine}, {other}, {waiting}, {ranked})")
+		[0], "mine = 1\\n\n")
+	equal(
+		tries(
+		f"SELECT COUNT(*) FROM assignments WHERE sha256 = UNHEX(SHA2('secret_source = 42\\n', 256))"
+		)[0], "0\n")
 	before = everything()
 	for number in (other, waiting, ranked):
-		equal(tries(f"UPDATE jobs SET progress = 'mine' WHERE id = {number}; DELETE FROM stages WHERE job_id = {number}; UPDATE stages SET stdout = 'x' WHERE job_id = {number};"
-			f"UPDATE measurements m JOIN stages t ON t.id = m.stage_id SET m.ratio = 2 WHERE t.job_id = {number}")[0], "")
-		refuses(f"INSERT INTO stages (job_id, position, name, command, message, stdout, stderr) VALUES ({number}, 9, 'test', '', '', '', '');\n"
+		equal(
+			tries(
+			f"UPDATE jobs SET progress = 'mine' WHERE id = {number}; DELETE FROM stages WHERE job_id = {number}; UPDATE stages SET stdout = 'x' WHERE job_id = {number};"
+			f"UPDATE measurements m JOIN stages t ON t.id = m.stage_id SET m.ratio = 2 WHERE t.job_id = {number}"
+			)[0], "")
+		refuses(
+			f"INSERT INTO stages (job_id, position, name, command, message, stdout, stderr) VALUES ({number}, 9, 'test', '', '', '', '');\n"
 			f"INSERT INTO endings (job_id, fence, kind, verdict, score_ns) VALUES ({number}, 3, 'verdict', 'passed', 1);\n"
 			f"INSERT INTO endings (job_id, fence, kind) VALUES ({number}, 4, 'release');\n")
 	equal(everything(), before)
@@ -225,9 +261,12 @@ def of_jobs_it_sees_and_writes_its_own_that_run():
 def its_own_jobs_it_can_neither_end_nor_hand_on_by_itself():
 	mine, other, _, _ = world()
 	before = everything()
-	refuses("".join(f"UPDATE jobs SET {column} = {value} WHERE id = {mine};\n" for column, value in (("state", "'done'"), ("score_ns", "1"),
-		("lease_owner", "'elsewhere'"), ("fence", "99"), ("verdict", "'passed'"), ("attempt", "0"), ("submission_id", "1"), ("id", "99"))))
-	refuses(f"INSERT INTO endings (job_id, fence, kind, verdict, score_ns) VALUES ({mine}, 4, 'verdict', 'passed', 1);\nDELETE FROM jobs WHERE id = {mine};\n"
+	refuses("".join(f"UPDATE jobs SET {column} = {value} WHERE id = {mine};\n"
+		for column, value in (("state", "'done'"), ("score_ns", "1"), ("lease_owner",
+		"'elsewhere'"), ("fence", "99"), ("verdict", "'passed'"), ("attempt", "0"),
+		("submission_id", "1"), ("id", "99"))))
+	refuses(
+		f"INSERT INTO endings (job_id, fence, kind, verdict, score_ns) VALUES ({mine}, 4, 'verdict', 'passed', 1);\nDELETE FROM jobs WHERE id = {mine};\n"
 		f"UPDATE endings SET fence = 4;\nDELETE FROM endings;\nSELECT * FROM endings;\n")
 	equal(everything(), before)
 
@@ -238,7 +277,8 @@ def no_row_of_another_is_moved_by_a_key_that_it_shares():
 	stage_of = lambda number: sql(f"SELECT id FROM stages WHERE job_id = {number}")[0][0]
 	before = everything()
 	columns = "(job_id, position, name, command, message, stdout, stderr)"
-	refuses(f"INSERT INTO stages {columns} VALUES ({other}, 0, 'test', '', '', '', '') ON DUPLICATE KEY UPDATE stdout = 'moved';\n"
+	refuses(
+		f"INSERT INTO stages {columns} VALUES ({other}, 0, 'test', '', '', '', '') ON DUPLICATE KEY UPDATE stdout = 'moved';\n"
 		f"INSERT INTO stages (id, job_id, position, name, command, message, stdout, stderr) VALUES ({stage_of(other)}, {mine}, 5, 'test', '', '', '', '') ON DUPLICATE KEY UPDATE stdout = 'x';\n"
 		f"REPLACE INTO stages (id, job_id, position, name, command, message, stdout, stderr) VALUES ({stage_of(other)}, {mine}, 5, 'test', '', '', '', '');\n"
 		f"REPLACE INTO stages {columns} VALUES ({other}, 0, 'test', '', '', '', '');\n"
@@ -248,7 +288,8 @@ def no_row_of_another_is_moved_by_a_key_that_it_shares():
 		"INSERT INTO workers (name, version, host, started_at, seen_at) VALUES ('elsewhere', 'x', '{}', NOW(), NOW()) ON DUPLICATE KEY UPDATE version = 'x';\n"
 		"UPDATE workers SET name = 'elsewhere';\nINSERT INTO workers (id, name, version, host, started_at, seen_at) VALUES (1, 'host', 'x', '{}', NOW(), NOW());\n"
 		"INSERT INTO gpus (worker_id, uuid, model, product, memory_bytes, driver, compute_capability, seen_at) VALUES (99999, 'GPU-0', 'H200', '', 1, '', '', NOW());\n"
-		"INSERT INTO device_vitals (worker, uuid, minute, at, errors) VALUES ('elsewhere', 'GPU-0', 0, NOW(), 9);\n")
+		"INSERT INTO device_vitals (worker, uuid, minute, at, errors) VALUES ('elsewhere', 'GPU-0', 0, NOW(), 9);\n"
+	)
 	equal(everything(), before)
 
 
@@ -256,22 +297,35 @@ def no_row_of_another_is_moved_by_a_key_that_it_shares():
 def it_leases_what_waits_for_its_devices_and_nothing_else():
 	mine, other, waiting, _ = world()
 	sql("INSERT IGNORE INTO gpus (worker_id, uuid, model, product, memory_bytes, driver, compute_capability, seen_at) "
-		"SELECT id, 'GPU-7', 'H200', 'x', 1, 'd', '9.0', UTC_TIMESTAMP(3) FROM workers WHERE name = 'host'; UPDATE workers SET protocol = 9999 WHERE name = 'host'")
+		"SELECT id, 'GPU-7', 'H200', 'x', 1, 'd', '9.0', UTC_TIMESTAMP(3) FROM workers WHERE name = 'host'; UPDATE workers SET protocol = 9999 WHERE name = 'host'"
+		)
 	take = "CALL take_job('{}', {}, {});\n".format
 	ids = lambda *numbers: ", ".join(map(str, [*numbers, *[numbers[0]] * 16][:16]))
 	before = everything()
-	equal(tries(take("GPU-7", 30000, ids(waiting)) + take("GPU-8", 30000, ids(waiting)) + take("GPU-7", 30000, ids(other, mine)) + take("GPU-7", 30000, ids(0))), ("", ""))
+	equal(
+		tries(
+		take("GPU-7", 30000, ids(waiting)) + take("GPU-8", 30000, ids(waiting)) +
+		take("GPU-7", 30000, ids(other, mine)) + take("GPU-7", 30000, ids(0))), ("", ""))
 	equal(everything(), before)
-	cpu = sql("SELECT uuid FROM gpus JOIN workers ON id = worker_id WHERE name = 'host' AND model = 'CPU'")[0][0]
-	for hindrance, end in (("INSERT INTO pauses (worker, uuid, kind, paused_by) VALUES ('host', '', 'drain', 'x')", "DELETE FROM pauses"),
-		("UPDATE compatibility SET oldest_program = 99999", "UPDATE compatibility SET oldest_program = 21"),
-		("UPDATE gpus SET quarantined_at = UTC_TIMESTAMP(3)", "UPDATE gpus SET quarantined_at = NULL")):
+	cpu = sql(
+		"SELECT uuid FROM gpus JOIN workers ON id = worker_id WHERE name = 'host' AND model = 'CPU'"
+	)[0][0]
+	for hindrance, end in ((
+		"INSERT INTO pauses (worker, uuid, kind, paused_by) VALUES ('host', '', 'drain', 'x')",
+		"DELETE FROM pauses"), ("UPDATE compatibility SET oldest_program = 99999",
+		"UPDATE compatibility SET oldest_program = 21"),
+		("UPDATE gpus SET quarantined_at = UTC_TIMESTAMP(3)",
+		"UPDATE gpus SET quarantined_at = NULL")):
 		sql(hindrance)
 		equal(tries(take(cpu, 30000, ids(waiting)) + take(cpu, 30000, ids(0))), ("", ""))
 		sql(end)
-	out, errors = tries(take(cpu, 10 ** 12, ids(other, waiting)))
+	out, errors = tries(take(cpu, 10**12, ids(other, waiting)))
 	equal((out.split("\t")[0], errors), (str(waiting), ""))
-	equal(job(waiting, "state, lease_owner, fence, attempt, lease_expires < UTC_TIMESTAMP(3) + INTERVAL 601 SECOND"), ["running", "host", "1", "1", "1"])
+	equal(
+		job(
+		waiting,
+		"state, lease_owner, fence, attempt, lease_expires < UTC_TIMESTAMP(3) + INTERVAL 601 SECOND"
+		), ["running", "host", "1", "1", "1"])
 	refuses("CALL register('" + "A" * 43 + "');\n")
 
 
@@ -279,12 +333,18 @@ def it_leases_what_waits_for_its_devices_and_nothing_else():
 def one_host_s_password_is_of_no_use_for_the_name_of_another():
 	hosts["second"] = make_host("second")
 	mine, _, _, _ = world()
-	equal(tries("SELECT * FROM jobs; SELECT name FROM workers; SELECT * FROM gpus", "second"), ("", ""))
+	equal(tries("SELECT * FROM jobs; SELECT name FROM workers; SELECT * FROM gpus", "second"),
+		("", ""))
 	pretender = host_worker("second", PODIUM_WORKER_NAME="host")
 	equal(pretender.process.wait(60), 1)
-	contains(pretender.log.read_text(), "This host is registered as the worker second, so it cannot be host")
-	refuses("INSERT INTO workers (name, version, host, started_at, seen_at) VALUES ('host', 'x', '{}', NOW(), NOW()) ON DUPLICATE KEY UPDATE version = 'x';\n", "second")
-	refuses(f"INSERT INTO stages (job_id, position, name, command, message, stdout, stderr) VALUES ({mine}, 3, 'test', '', '', '', '');\n", "second")
+	contains(pretender.log.read_text(),
+		"This host is registered as the worker second, so it cannot be host")
+	refuses(
+		"INSERT INTO workers (name, version, host, started_at, seen_at) VALUES ('host', 'x', '{}', NOW(), NOW()) ON DUPLICATE KEY UPDATE version = 'x';\n",
+		"second")
+	refuses(
+		f"INSERT INTO stages (job_id, position, name, command, message, stdout, stderr) VALUES ({mine}, 3, 'test', '', '', '', '');\n",
+		"second")
 
 
 code = 1

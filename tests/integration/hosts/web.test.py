@@ -40,14 +40,18 @@ def who_signs_in_at_one_host_posts_at_the_other():
 	contains(there.get("/account").words(), "ada")
 	page = Page()
 	page.feed(here.get("/leaderboard/small/submit").text)
-	answer = there.post("/leaderboard/small/submit", [("code", "def custom_kernel(data):\n    return data\n"), ("mode", "test"), ("gpu", "CPU")], csrf=page.csrf)
+	answer = there.post("/leaderboard/small/submit",
+		[("code", "def custom_kernel(data):\n    return data\n"), ("mode", "test"),
+		("gpu", "CPU")], csrf=page.csrf)
 	equal(answer.status, 303)
 	equal((here.get(answer.location).status, there.get(answer.location).status), (200, 200))
 	# Also before there is a session: the form comes from one, and is sent to the other.
 	stranger = Client(one.url)
 	page = Page()
 	page.feed(stranger.get("/login").text)
-	equal(visitor(two.url, stranger).post("/login", [("name", "ada"), ("password", PASSWORD)], csrf=page.csrf).status, 303)
+	equal(
+		visitor(two.url, stranger).post("/login", [("name", "ada"), ("password", PASSWORD)],
+		csrf=page.csrf).status, 303)
 	contains(stranger.get("/account").words(), "ada")
 
 
@@ -85,7 +89,10 @@ def a_ban_at_one_host_ends_the_session_and_the_tokens_at_the_other_at_once():
 @test
 def wrong_passwords_count_together():
 	member("dave")
-	statuses = [Client((one, two)[number % 2].url).post("/login", [("name", "dave"), ("password", "wrong one")]).status for number in range(11)]
+	statuses = [
+		Client((one, two)[number % 2].url).post("/login", [("name", "dave"),
+		("password", "wrong one")]).status for number in range(11)
+	]
 	equal(statuses, [422] * 10 + [429])
 	equal(Client(one.url).post("/login", [("name", "dave"), ("password", PASSWORD)]).status, 429)
 
@@ -96,9 +103,12 @@ def requests_of_a_token_count_together_within_a_second():
 	token = make_token(here, "mine", "read")
 	if time.time() % 60 > 30:
 		time.sleep(60 - time.time() % 60)  # the minute of the clock is not to end meanwhile
-	equal([Program(host.url, token).ask("GET", "/api/v1/me").status for host in [one] * 25 + [two] * 2], [200] * 27)
+	equal([
+		Program(host.url, token).ask("GET", "/api/v1/me").status for host in [one] * 25 + [two] * 2
+	], [200] * 27)
 	time.sleep(2)
-	Program(two.url, token).ask("GET", "/api/v1/me")  # a host learns of the others when it has something to tell
+	Program(two.url, token).ask("GET",
+		"/api/v1/me")  # a host learns of the others when it has something to tell
 	time.sleep(2)
 	statuses = [Program(two.url, token).ask("GET", "/api/v1/me").status for _ in range(25)]
 	assert statuses.count(200) == 12 and statuses[-1] == 429, statuses
@@ -112,20 +122,25 @@ def requests_of_a_token_count_together_within_a_second():
 def a_key_makes_one_submission_wherever_it_is_sent():
 	here, _ = member("frank")
 	token = make_token(here, "mine", "read", "submit")
-	send = lambda host: Program(host.url, token).ask("POST", "/api/v1/leaderboards/small/submissions", {"code": "pass\n", "mode": "test"}, {"Idempotency-Key": "sent-twice"})
+	send = lambda host: Program(host.url, token).ask("POST",
+		"/api/v1/leaderboards/small/submissions", {"code": "pass\n", "mode": "test"
+													}, {"Idempotency-Key": "sent-twice"})
 	first, again = send(one), send(two)
-	equal((first.status, again.status, again.json.get("id")), (201, 201, first.json.get("id", first.text)))
+	equal((first.status, again.status, again.json.get("id")),
+		(201, 201, first.json.get("id", first.text)))
 	equal(again.headers["Idempotency-Replayed"], "true")
 
 
 @test
 def a_terminal_is_signed_in_whichever_host_it_asks():
 	here, there = member("grace")
-	asked = Program(one.url).ask("POST", "/api/v1/device/code", {"name": "my box", "scopes": ["read"]}).json
+	asked = Program(one.url).ask("POST", "/api/v1/device/code",
+		{"name": "my box", "scopes": ["read"]}).json
 	page = there.get("/device?code=" + asked["user_code"])
 	equal(page.status, 200)
 	until(lambda: sql("SELECT COUNT(*) FROM terminals") == [["1"]])
-	waits = Program(two.url).ask("POST", "/api/v1/device/token", {"device_code": asked["device_code"]})
+	waits = Program(two.url).ask("POST", "/api/v1/device/token",
+		{"device_code": asked["device_code"]})
 	contains(waits.text, "authorization_pending")
 
 
@@ -134,7 +149,9 @@ def what_admins_say_at_one_host_stands_at_the_other_within_two_seconds():
 	boss = Client(one.url)
 	boss.post("/login", [("name", "boss"), ("password", PASSWORD)])
 	lacks(Client(two.url).get("/").text, "The hall closes at six.")
-	equal(boss.post("/admin/announcements", [("action", "make"), ("confirm", "yes"), ("text", "The hall closes at six."), ("leaderboard", ""), ("from", ""), ("until", "")],
+	equal(
+		boss.post("/admin/announcements", [("action", "make"), ("confirm", "yes"),
+		("text", "The hall closes at six."), ("leaderboard", ""), ("from", ""), ("until", "")],
 		form="/account").status, 303)
 	time.sleep(2.1)
 	contains(Client(two.url).get("/").text, "The hall closes at six.")
@@ -149,7 +166,8 @@ def visitors_of_the_front_reach_both_under_their_own_address():
 	for host in (one, two):
 		until(lambda: '"path":"/account"' in (host.folder / "log" / "nginx-access.log").read_text())
 	equal(browser.request("GET", "/account", headers={"X-Forwarded-For": "192.0.2.9"}).status, 200)
-	browser.post("/login", [("name", "nobody"), ("password", "wrong")], headers={"X-Forwarded-For": "192.0.2.9"})
+	browser.post("/login", [("name", "nobody"), ("password", "wrong")],
+		headers={"X-Forwarded-For": "192.0.2.9"})
 	equal(sql("SELECT COUNT(*) FROM rate_limits WHERE subject LIKE '%192.0.2.9%'"), [["0"]])
 
 
@@ -173,7 +191,9 @@ code = 1
 try:
 	admin("migrate")
 	load_task()
-	one, two = WebHost("one", front, PODIUM_API_REQUESTS_PER_MINUTE="40"), WebHost("two", front, PODIUM_API_REQUESTS_PER_MINUTE="40")
+	one, two = WebHost("one", front,
+		PODIUM_API_REQUESTS_PER_MINUTE="40"), WebHost("two", front,
+		PODIUM_API_REQUESTS_PER_MINUTE="40")
 	start_front(front, (one, two))
 	Client(one.url).post("/register", [("name", "boss"), ("password", PASSWORD)])
 	sql("UPDATE users SET role = 'admin' WHERE name = 'boss'")

@@ -1,4 +1,5 @@
-/* What the tests of rankings share: numbered users, a leaderboard of its own for each test, and submissions that have passed. */
+/* What the tests of rankings share: numbered users, a leaderboard of its own for each test, and
+ * submissions that have passed. */
 #ifndef PODIUM_TESTS_CONTEST_H
 #define PODIUM_TESTS_CONTEST_H
 
@@ -8,7 +9,11 @@
 #include "lib/submission.h"
 
 enum { contest_most_users = 12 };
-static struct { const char *name; struct leaderboard board; int64_t user_ids[contest_most_users]; } contest;
+static struct {
+	const char *name;
+	struct leaderboard board;
+	int64_t user_ids[contest_most_users];
+} contest;
 
 /* NAME-0, NAME-1, ... */
 static inline int contest_open(void **state, const char *name, int users)
@@ -32,7 +37,11 @@ static inline int contest_begin(const char **gpus, size_t gpu_count)
 	const struct actor actor = contest_actor();
 	const char *name = arena_printf(arena, "%s-%d", contest.name, ++number);
 	struct material material = make_task(PY_TASK, "# reference\n");
-	struct leaderboard_settings settings = { .name = name, .deadline_ms = TIME_NULL, .accepting = true, .gpus = gpus, .gpu_count = gpu_count };
+	struct leaderboard_settings settings = { .name = name,
+		.deadline_ms = TIME_NULL,
+		.accepting = true,
+		.gpus = gpus,
+		.gpu_count = gpu_count };
 	assert_done(create(&settings, &material, &actor));
 	contest.board = find(name);
 	return 0;
@@ -49,7 +58,11 @@ static inline int contest_end(void **state)
 /* A ranked submission for one device; returns its number. */
 static inline int64_t contest_submit(const char **gpu, int user)
 {
-	struct submission_request request = { .user_id = contest.user_ids[user], .source = "x = 1\n", .length = 6, .mode = "ranked", .gpus = gpu,
+	struct submission_request request = { .user_id = contest.user_ids[user],
+		.source = "x = 1\n",
+		.length = 6,
+		.mode = "ranked",
+		.gpus = gpu,
 		.gpu_count = 1 };
 	int64_t id;
 	assert_done(submission_create(db, arena, &contest.board, &request, &id, &error));
@@ -58,7 +71,8 @@ static inline int64_t contest_submit(const char **gpu, int user)
 
 static inline int64_t contest_job_of(int64_t submission_id)
 {
-	static const struct statement job = NUMBER("SELECT id AS number FROM jobs WHERE submission_id = ?");
+	static const struct statement job =
+		NUMBER("SELECT id AS number FROM jobs WHERE submission_id = ?");
 	struct number row;
 	assert_done(database_row(db, arena, &job, &row, &error, "i", submission_id));
 	return row.number;
@@ -77,13 +91,16 @@ static inline void contest_rank(int64_t job_id)
 
 static inline void contest_pass(int64_t job_id, double score_ns, double err_ns, const char *engine)
 {
-	static const struct statement finish = COMMAND("UPDATE jobs SET state = 'done', verdict = 'passed', score_ns = ?, score_err_ns = ?, "
+	static const struct statement finish = COMMAND(
+		"UPDATE jobs SET state = 'done', verdict = 'passed', score_ns = ?, score_err_ns = ?, "
 		"engine = ?, finished_at = UTC_TIMESTAMP(3) WHERE id = ?");
 	assert_done(database_execute(db, &finish, &error, "ddsi", score_ns, err_ns, engine, job_id));
 	contest_rank(job_id);
 }
 
-struct text_row { const char *text; };
+struct text_row {
+	const char *text;
+};
 static const struct column TEXT_COLUMNS[] = { TEXT(struct text_row, text) };
 
 #endif

@@ -1,5 +1,5 @@
-/* What the tests of leaderboards and submissions share: a connection, users, a small task, and one number
- * from the database. */
+/* What the tests of leaderboards and submissions share: a connection, users, a small task, and one
+ * number from the database. */
 #ifndef PODIUM_TESTS_FIXTURE_H
 #define PODIUM_TESTS_FIXTURE_H
 
@@ -15,7 +15,9 @@
 
 #include <cmocka.h>
 
-struct number { int64_t number; };
+struct number {
+	int64_t number;
+};
 static const struct column NUMBER_COLUMNS[] = { INTEGER(struct number, number) };
 #define NUMBER(sql) SELECT(struct number, NUMBER_COLUMNS, sql)
 
@@ -44,7 +46,8 @@ static int fixture_close(void **state)
 /* A user without a password that works: hashing one takes long, and these tests need none. */
 static inline int64_t make_user(const char *name)
 {
-	static const struct statement insert = COMMAND("INSERT INTO users (name, password_hash) VALUES (?, 'none')");
+	static const struct statement insert =
+		COMMAND("INSERT INTO users (name, password_hash) VALUES (?, 'none')");
 	assert_int_equal(database_execute(db, &insert, &error, "s", name), 0);
 	return (int64_t)database_insert_id(db);
 }
@@ -57,15 +60,21 @@ static inline int64_t number_of(const struct statement *statement)
 	return row.number;
 }
 
-struct material { struct fileset upload, stock; struct task *task; };
+struct material {
+	struct fileset upload, stock;
+	struct task *task;
+};
 
 static const char PY_TASK[] =
 	"lang: py\ndescription: |\n  Returns its *input*.\nfiles:\n"
-	"  - {name: submission.py, source: \"@SUBMISSION@\"}\n  - {name: reference.py, source: reference.py}\n"
-	"  - {name: eval.py, source: \"@STOCK@\"}\n  - {name: utils.py, source: \"@STOCK@\"}\nconfig: {main: eval.py}\n"
+	"  - {name: submission.py, source: \"@SUBMISSION@\"}\n  - {name: reference.py, source: "
+    "reference.py}\n"
+	"  - {name: eval.py, source: \"@STOCK@\"}\n  - {name: utils.py, source: \"@STOCK@\"}\nconfig: "
+    "{main: eval.py}\n"
 	"tests: [{seed: 1}]\nbenchmarks: [{seed: 2}]\ntemplates: {Python: template.py}\n";
 static const char CU_TASK[] =
-	"lang: cu\ndescription: the same in CUDA C++\nfiles:\n  - {name: submission.cu, source: \"@SUBMISSION@\"}\n  - {name: eval.cu, source: eval.cu}\n"
+	"lang: cu\ndescription: the same in CUDA C++\nfiles:\n  - {name: submission.cu, source: "
+    "\"@SUBMISSION@\"}\n  - {name: eval.cu, source: eval.cu}\n"
 	"config: {sources: [eval.cu, submission.cu]}\ntests: [{seed: 1}]\nbenchmarks: [{seed: 2}]\n";
 
 static inline void add(struct fileset *set, const char *path, const char *text)
@@ -87,9 +96,11 @@ static inline struct material make_task(const char *definition, const char *refe
 	return m;
 }
 
-static inline int create(const struct leaderboard_settings *settings, const struct material *m, const struct actor *actor)
+static inline int create(const struct leaderboard_settings *settings, const struct material *m,
+	const struct actor *actor)
 {
-	return leaderboard_create(db, arena, settings, m->task, &m->upload, &m->stock, actor, NULL, &error);
+	return leaderboard_create(
+		db, arena, settings, m->task, &m->upload, &m->stock, actor, NULL, &error);
 }
 
 static inline struct leaderboard find(const char *name)
@@ -100,17 +111,19 @@ static inline struct leaderboard find(const char *name)
 	return leaderboard;
 }
 
-#define assert_refused(call, code, where, part) do { \
-	memset(&error, 0, sizeof error); \
-	assert_int_equal((call), (code)); \
-	assert_string_equal(error.field, (where)); \
-	if (!strstr(error.text, (part))) \
-		fail_msg("\"%s\" is not in: %s", (part), error.text); \
-} while (0)
+#define assert_refused(call, code, where, part) \
+	do { \
+		memset(&error, 0, sizeof error); \
+		assert_int_equal((call), (code)); \
+		assert_string_equal(error.field, (where)); \
+		if (!strstr(error.text, (part))) \
+			fail_msg("\"%s\" is not in: %s", (part), error.text); \
+	} while (0)
 
-#define assert_done(call) do { \
-	if (call) \
-		fail_msg("%s", error.text); \
-} while (0)
+#define assert_done(call) \
+	do { \
+		if (call) \
+			fail_msg("%s", error.text); \
+	} while (0)
 
 #endif

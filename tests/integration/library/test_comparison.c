@@ -20,9 +20,11 @@ static int begin(void **state)
 	return contest_begin(cpu, COUNT(cpu));
 }
 
-static const struct statement COUNT_ALL = NUMBER("SELECT (SELECT COUNT(*) FROM comparisons) + "
-	"(SELECT COUNT(*) FROM jobs WHERE comparison_id IS NOT NULL) AS number");
-static const struct statement OPEN = NUMBER("SELECT COUNT(*) AS number FROM jobs WHERE comparison_id IS NOT NULL AND state = 'queued'");
+static const struct statement COUNT_ALL =
+	NUMBER("SELECT (SELECT COUNT(*) FROM comparisons) + "
+		   "(SELECT COUNT(*) FROM jobs WHERE comparison_id IS NOT NULL) AS number");
+static const struct statement OPEN = NUMBER(
+	"SELECT COUNT(*) AS number FROM jobs WHERE comparison_id IS NOT NULL AND state = 'queued'");
 
 /* ---- what workers do ---- */
 
@@ -42,14 +44,18 @@ static int64_t pass(int user, double score_ns, double err_ns)
 /* The job that compares the two, 0 if there is none. */
 static int64_t comparison_of(int64_t challenger, int64_t incumbent)
 {
-	static const struct statement job = NUMBER("SELECT COALESCE(MAX(j.id), 0) AS number FROM comparisons c "
+	static const struct statement job = NUMBER(
+		"SELECT COALESCE(MAX(j.id), 0) AS number FROM comparisons c "
 		"JOIN jobs j ON j.comparison_id = c.id WHERE c.challenger_id = ? AND c.incumbent_id = ?");
 	struct number row;
 	assert_done(database_row(db, arena, &job, &row, &error, "ii", challenger, incumbent));
 	return row.number;
 }
 
-struct ended { int64_t job_id; struct ranking_ratio ratio; };
+struct ended {
+	int64_t job_id;
+	struct ranking_ratio ratio;
+};
 
 static int compare_body(struct database *connection, void *context, struct error *why)
 {
@@ -59,7 +65,8 @@ static int compare_body(struct database *connection, void *context, struct error
 
 static void compared(int64_t challenger, int64_t incumbent, double low, double high)
 {
-	static const struct statement finish = COMMAND("UPDATE jobs SET state = 'done', verdict = 'passed' WHERE id = ?");
+	static const struct statement finish =
+		COMMAND("UPDATE jobs SET state = 'done', verdict = 'passed' WHERE id = ?");
 	struct ended ended = { comparison_of(challenger, incumbent), { (low + high) / 2, low, high } };
 	assert_true(ended.job_id > 0);
 	assert_done(database_execute(db, &finish, &error, "i", ended.job_id));
@@ -72,9 +79,11 @@ static void compared(int64_t challenger, int64_t incumbent, double low, double h
 static const char *page(void)
 {
 	static const struct statement rows = SELECT(struct text_row, TEXT_COLUMNS,
-		"SELECT COALESCE(GROUP_CONCAT(CONCAT(SUBSTRING(u.name, 9), ':', r.place) ORDER BY r.position SEPARATOR ' '), '') AS text "
+		"SELECT COALESCE(GROUP_CONCAT(CONCAT(SUBSTRING(u.name, 9), ':', r.place) ORDER BY "
+	    "r.position SEPARATOR ' '), '') AS text "
 		"FROM ranking r JOIN users u ON u.id = r.user_id WHERE r.leaderboard_id = ?");
-	static const struct statement positions = NUMBER("SELECT COUNT(*) = COALESCE(MAX(position), 0) AND COUNT(DISTINCT position) = COUNT(*) "
+	static const struct statement positions = NUMBER(
+		"SELECT COUNT(*) = COALESCE(MAX(position), 0) AND COUNT(DISTINCT position) = COUNT(*) "
 		"AND COALESCE(MIN(position), 1) = 1 AS number FROM ranking WHERE leaderboard_id = ?");
 	struct text_row row;
 	struct number number;
@@ -87,8 +96,10 @@ static const char *page(void)
 /* The page, and that a rebuilding changes nothing of any row. */
 static void assert_page(const char *expected)
 {
-	static const struct statement all = SELECT(struct text_row, TEXT_COLUMNS, "SELECT COALESCE(GROUP_CONCAT(CONCAT_WS(',', leaderboard_id, "
-		"task_version_id, gpu, user_id, submission_id, job_id, score_ns, score_err_ns, submitted_at, position, place) "
+	static const struct statement all = SELECT(struct text_row, TEXT_COLUMNS,
+		"SELECT COALESCE(GROUP_CONCAT(CONCAT_WS(',', leaderboard_id, "
+		"task_version_id, gpu, user_id, submission_id, job_id, score_ns, score_err_ns, "
+	    "submitted_at, position, place) "
 		"ORDER BY leaderboard_id, position SEPARATOR ' '), '') AS text FROM ranking");
 	struct text_row before, after;
 	assert_string_equal(page(), expected);
@@ -121,8 +132,11 @@ static void the_job_is_of_nobody_and_waits_behind_all_that_people_sent(void **st
 	(void)state;
 	pass(0, 1000, 1);
 	pass(1, 1001, 1);
-	static const struct statement good = NUMBER("SELECT COUNT(*) AS number FROM jobs WHERE comparison_id IS NOT NULL AND submission_id IS NULL "
-		"AND user_id = 0 AND gpu = 'CPU' AND state = 'queued' AND priority > (SELECT MAX(priority) FROM jobs WHERE submission_id IS NOT NULL)");
+	static const struct statement good =
+		NUMBER("SELECT COUNT(*) AS number FROM jobs WHERE comparison_id IS NOT NULL AND "
+	           "submission_id IS NULL "
+			   "AND user_id = 0 AND gpu = 'CPU' AND state = 'queued' AND priority > (SELECT "
+	           "MAX(priority) FROM jobs WHERE submission_id IS NOT NULL)");
 	assert_int_equal(number_of(&good), 1);
 }
 
@@ -182,8 +196,9 @@ static void an_entry_that_is_replaced_takes_what_waits_for_it_along(void **state
 	int64_t job_id = comparison_of(second, first);
 	pass(1, 900, 1);
 	assert_int_equal(number_of(&OPEN), 0);
-	static const struct statement cancelled = NUMBER(
-		"SELECT COUNT(*) AS number FROM jobs WHERE id = ? AND state = 'cancelled' AND verdict = 'cancelled' AND reason LIKE '%replaced%'");
+	static const struct statement cancelled =
+		NUMBER("SELECT COUNT(*) AS number FROM jobs WHERE id = ? AND state = 'cancelled' AND "
+	           "verdict = 'cancelled' AND reason LIKE '%replaced%'");
 	struct number row;
 	assert_done(database_row(db, arena, &cancelled, &row, &error, "i", job_id));
 	assert_int_equal(row.number, 1);
@@ -194,7 +209,8 @@ static void one_that_runs_already_may_end(void **state)
 {
 	(void)state;
 	int64_t first = pass(0, 1000, 1), second = pass(1, 1001, 1);
-	assert_done(database_script(db, "UPDATE jobs SET state = 'running' WHERE comparison_id IS NOT NULL", &error));
+	assert_done(database_script(
+		db, "UPDATE jobs SET state = 'running' WHERE comparison_id IS NOT NULL", &error));
 	pass(1, 900, 1);
 	compared(second, first, 0.9, 0.95);
 	assert_page("1:1 0:2");
@@ -220,8 +236,10 @@ static void the_faster_one_stands_first_and_a_tie_is_a_tie(void **state)
 /* "0<1": the user with the number 0 is told that 1 has come before him. */
 static const char *told(void)
 {
-	static const struct statement rows = SELECT(struct text_row, TEXT_COLUMNS, "SELECT COALESCE(GROUP_CONCAT(CONCAT(SUBSTRING(u.name, 9), '<', "
-		"SUBSTRING(v.name, 9)) ORDER BY u.id SEPARATOR ' '), '') AS text FROM overtakings o JOIN users u ON u.id = o.user_id "
+	static const struct statement rows = SELECT(struct text_row, TEXT_COLUMNS,
+		"SELECT COALESCE(GROUP_CONCAT(CONCAT(SUBSTRING(u.name, 9), '<', "
+		"SUBSTRING(v.name, 9)) ORDER BY u.id SEPARATOR ' '), '') AS text FROM overtakings o JOIN "
+	    "users u ON u.id = o.user_id "
 		"JOIN users v ON v.id = o.by_user_id WHERE o.leaderboard_id = ?");
 	struct text_row row;
 	assert_done(database_row(db, arena, &rows, &row, &error, "i", contest.board.id));
@@ -252,7 +270,8 @@ static void a_result_without_a_comparison_of_its_own_is_refused(void **state)
 	(void)state;
 	int64_t job_id = contest_job_of(pass(0, 1000, 1));
 	struct ended ended = { job_id, { 1, 1, 1 } };
-	assert_refused(database_transaction(db, compare_body, &ended, &error), ERROR_NOT_FOUND, "", "compares nothing");
+	assert_refused(database_transaction(db, compare_body, &ended, &error), ERROR_NOT_FOUND, "",
+		"compares nothing");
 }
 
 static void it_counts_only_while_both_entries_are_their_users_best(void **state)
@@ -270,7 +289,10 @@ static void what_came_to_nothing_leaves_the_scores_to_decide(void **state)
 	(void)state;
 	int64_t first = pass(0, 1000, 1), second = pass(1, 1001, 1);
 	assert_true(comparison_of(second, first) > 0);
-	assert_done(database_script(db, "UPDATE jobs SET state = 'failed', verdict = 'internal error' WHERE comparison_id IS NOT NULL", &error));
+	assert_done(database_script(db,
+		"UPDATE jobs SET state = 'failed', verdict = 'internal error' WHERE comparison_id IS NOT "
+	    "NULL",
+		&error));
 	pass(2, 3000, 1);
 	assert_page("0:1 1:1 2:3");
 }
@@ -279,16 +301,21 @@ static void any_course_of_events_leaves_the_rows_that_a_rebuilding_gives(void **
 {
 	(void)state;
 	enum { events = 120 };
-	static const struct statement waiting = NUMBER("SELECT COALESCE(MIN(id), 0) AS number FROM jobs WHERE comparison_id IS NOT NULL AND state = 'queued'");
-	static const struct statement finish = COMMAND("UPDATE jobs SET state = 'done', verdict = 'passed' WHERE id = ?");
+	static const struct statement waiting =
+		NUMBER("SELECT COALESCE(MIN(id), 0) AS number FROM jobs WHERE comparison_id IS NOT NULL "
+	           "AND state = 'queued'");
+	static const struct statement finish =
+		COMMAND("UPDATE jobs SET state = 'done', verdict = 'passed' WHERE id = ?");
 	srandom(11);
 	double best[users];
 	for (int i = 0; i < users; i++)
 		best[i] = 1000;
 	for (int i = 0; i < events; i++) {
 		int user = (int)(random() % users);
-		pass(user, best[user] -= (double)(random() % 20) / 10, random() % 5 ? (double)(random() % 20) / 10 : NAN);
-		struct ended ended = { number_of(&waiting), { 0, 0.985 + (double)(random() % 20) / 1000, 0 } };
+		pass(user, best[user] -= (double)(random() % 20) / 10,
+			random() % 5 ? (double)(random() % 20) / 10 : NAN);
+		struct ended ended = { number_of(&waiting),
+			{ 0, 0.985 + (double)(random() % 20) / 1000, 0 } };
 		ended.ratio.high = ended.ratio.low + 0.01;
 		ended.ratio.ratio = ended.ratio.low + 0.005;
 		if (ended.job_id && random() % 3) {
@@ -298,7 +325,8 @@ static void any_course_of_events_leaves_the_rows_that_a_rebuilding_gives(void **
 		if (i % 10 == 9)
 			assert_page(page());
 	}
-	static const struct statement decided = NUMBER("SELECT COUNT(*) AS number FROM comparisons WHERE ratio IS NOT NULL");
+	static const struct statement decided =
+		NUMBER("SELECT COUNT(*) AS number FROM comparisons WHERE ratio IS NOT NULL");
 	assert_true(number_of(&decided) > 20);
 }
 
@@ -309,8 +337,9 @@ static void a_comparison_and_its_job_go_with_either_submission(void **state)
 	(void)state;
 	for (int i = 0; i < 2; i++) {
 		int64_t pair[2] = { pass(0, 1000 - 100 * i, 1), pass(1, 1001 - 100 * i, 1) };
-		static const struct statement stage = COMMAND("INSERT INTO stages (job_id, position, name, message, command, stdout, stderr) "
-			"VALUES (?, 0, 'compare', '', '', '', '')");
+		static const struct statement stage =
+			COMMAND("INSERT INTO stages (job_id, position, name, message, command, stdout, stderr) "
+					"VALUES (?, 0, 'compare', '', '', '', '')");
 		static const struct statement delete = COMMAND("DELETE FROM submissions WHERE id = ?");
 		assert_done(database_execute(db, &stage, &error, "i", comparison_of(pair[1], pair[0])));
 		assert_done(database_execute(db, &delete, &error, "i", pair[i]));
@@ -348,10 +377,14 @@ static void a_ban_cancels_what_waits_for_the_user_and_nothing_else(void **state)
 	int64_t other = pass(3, 2001, 1);
 	assert_int_equal(number_of(&OPEN), 2);
 	assert_done(comparison_withdraw_user(db, contest.user_ids[0], &error));
-	static const struct statement state_of = SELECT(struct text_row, TEXT_COLUMNS, "SELECT CONCAT(state, ': ', COALESCE(reason, '')) AS text FROM jobs WHERE id = ?");
+	static const struct statement state_of = SELECT(struct text_row, TEXT_COLUMNS,
+		"SELECT CONCAT(state, ': ', COALESCE(reason, '')) AS text FROM jobs WHERE id = ?");
 	struct text_row row;
-	assert_done(database_row(db, arena, &state_of, &row, &error, "i", comparison_of(second, first)));
-	assert_string_equal(row.text, "cancelled: The account of one of the two was banned or deleted before they were compared.");
+	assert_done(
+		database_row(db, arena, &state_of, &row, &error, "i", comparison_of(second, first)));
+	assert_string_equal(row.text,
+		"cancelled: The account of one of the two was banned or deleted before they were "
+	    "compared.");
 	assert_int_equal(number_of(&OPEN), 1);
 	assert_true(other > 0);
 }
@@ -359,38 +392,60 @@ static void a_ban_cancels_what_waits_for_the_user_and_nothing_else(void **state)
 static void a_job_is_a_submissions_or_a_comparisons(void **state)
 {
 	(void)state;
-	assert_int_not_equal(database_script(db, "INSERT INTO jobs (user_id, gpu) VALUES (0, 'CPU')", &error), 0);
+	assert_int_not_equal(
+		database_script(db, "INSERT INTO jobs (user_id, gpu) VALUES (0, 'CPU')", &error), 0);
 }
 
 static int close_all(void **state)
 {
-	assert_done(database_script(db, "DELETE FROM leaderboards WHERE name LIKE 'compare-%'; DELETE FROM blobs WHERE sha256 NOT IN "
-		"(SELECT sha256 FROM submissions UNION SELECT sha256 FROM task_files); DELETE FROM audit_log; DELETE FROM users WHERE name LIKE 'compare-%'", &error));
+	assert_done(database_script(db,
+		"DELETE FROM leaderboards WHERE name LIKE 'compare-%'; DELETE FROM blobs WHERE sha256 NOT "
+	    "IN "
+		"(SELECT sha256 FROM submissions UNION SELECT sha256 FROM task_files); DELETE FROM "
+	    "audit_log; DELETE FROM users WHERE name LIKE 'compare-%'",
+		&error));
 	return fixture_close(state);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_new_entry_is_compared_with_its_neighbours_within_noise, begin, contest_end),
-		cmocka_unit_test_setup_teardown(the_job_is_of_nobody_and_waits_behind_all_that_people_sent, begin, contest_end),
-		cmocka_unit_test_setup_teardown(wide_noise_makes_neighbours_of_what_is_more_than_a_percent_apart, begin, contest_end),
-		cmocka_unit_test_setup_teardown(only_what_the_isolated_engine_has_timed_is_compared, begin, contest_end),
-		cmocka_unit_test_setup_teardown(nobody_is_compared_with_himself_or_for_an_entry_that_is_not_his_best, begin, contest_end),
-		cmocka_unit_test_setup_teardown(below_the_tenth_position_nothing_is_compared, begin, contest_end),
+		cmocka_unit_test_setup_teardown(
+			a_new_entry_is_compared_with_its_neighbours_within_noise, begin, contest_end),
+		cmocka_unit_test_setup_teardown(
+			the_job_is_of_nobody_and_waits_behind_all_that_people_sent, begin, contest_end),
+		cmocka_unit_test_setup_teardown(
+			wide_noise_makes_neighbours_of_what_is_more_than_a_percent_apart, begin, contest_end),
+		cmocka_unit_test_setup_teardown(
+			only_what_the_isolated_engine_has_timed_is_compared, begin, contest_end),
+		cmocka_unit_test_setup_teardown(
+			nobody_is_compared_with_himself_or_for_an_entry_that_is_not_his_best, begin,
+			contest_end),
+		cmocka_unit_test_setup_teardown(
+			below_the_tenth_position_nothing_is_compared, begin, contest_end),
 		cmocka_unit_test_setup_teardown(a_pair_is_compared_once, begin, contest_end),
-		cmocka_unit_test_setup_teardown(an_entry_that_is_replaced_takes_what_waits_for_it_along, begin, contest_end),
+		cmocka_unit_test_setup_teardown(
+			an_entry_that_is_replaced_takes_what_waits_for_it_along, begin, contest_end),
 		cmocka_unit_test_setup_teardown(one_that_runs_already_may_end, begin, contest_end),
-		cmocka_unit_test_setup_teardown(the_faster_one_stands_first_and_a_tie_is_a_tie, begin, contest_end),
+		cmocka_unit_test_setup_teardown(
+			the_faster_one_stands_first_and_a_tie_is_a_tie, begin, contest_end),
 		cmocka_unit_test_setup_teardown(whom_a_comparison_puts_behind_is_told, begin, contest_end),
-		cmocka_unit_test_setup_teardown(a_result_without_a_comparison_of_its_own_is_refused, begin, contest_end),
-		cmocka_unit_test_setup_teardown(it_counts_only_while_both_entries_are_their_users_best, begin, contest_end),
-		cmocka_unit_test_setup_teardown(what_came_to_nothing_leaves_the_scores_to_decide, begin, contest_end),
-		cmocka_unit_test_setup_teardown(any_course_of_events_leaves_the_rows_that_a_rebuilding_gives, begin, contest_end),
-		cmocka_unit_test_setup_teardown(a_comparison_and_its_job_go_with_either_submission, begin, contest_end),
-		cmocka_unit_test_setup_teardown(a_comparison_goes_with_a_user_and_with_its_leaderboard, begin, contest_end),
-		cmocka_unit_test_setup_teardown(a_ban_cancels_what_waits_for_the_user_and_nothing_else, begin, contest_end),
-		cmocka_unit_test_setup_teardown(a_job_is_a_submissions_or_a_comparisons, begin, contest_end),
+		cmocka_unit_test_setup_teardown(
+			a_result_without_a_comparison_of_its_own_is_refused, begin, contest_end),
+		cmocka_unit_test_setup_teardown(
+			it_counts_only_while_both_entries_are_their_users_best, begin, contest_end),
+		cmocka_unit_test_setup_teardown(
+			what_came_to_nothing_leaves_the_scores_to_decide, begin, contest_end),
+		cmocka_unit_test_setup_teardown(
+			any_course_of_events_leaves_the_rows_that_a_rebuilding_gives, begin, contest_end),
+		cmocka_unit_test_setup_teardown(
+			a_comparison_and_its_job_go_with_either_submission, begin, contest_end),
+		cmocka_unit_test_setup_teardown(
+			a_comparison_goes_with_a_user_and_with_its_leaderboard, begin, contest_end),
+		cmocka_unit_test_setup_teardown(
+			a_ban_cancels_what_waits_for_the_user_and_nothing_else, begin, contest_end),
+		cmocka_unit_test_setup_teardown(
+			a_job_is_a_submissions_or_a_comparisons, begin, contest_end),
 	};
 	return cmocka_run_group_tests(tests, open_all, close_all);
 }

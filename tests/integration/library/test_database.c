@@ -22,7 +22,10 @@ struct thing {
 };
 
 static const struct column THING_COLUMNS[] = {
-	INTEGER(struct thing, number), REAL(struct thing, real), TEXT(struct thing, text), BLOB(struct thing, bytes),
+	INTEGER(struct thing, number),
+	REAL(struct thing, real),
+	TEXT(struct thing, text),
+	BLOB(struct thing, bytes),
 	TIME(struct thing, at_ms),
 };
 static const struct column SLEEP_COLUMNS[] = { INTEGER(struct thing, number) };
@@ -30,23 +33,31 @@ static const struct statement THINGS = SELECT(struct thing, THING_COLUMNS,
 	"SELECT number, `real`, text, bytes, at AS at_ms FROM test_things ORDER BY number");
 static const struct statement THING = SELECT(struct thing, THING_COLUMNS,
 	"SELECT number, `real`, text, bytes, at AS at_ms FROM test_things WHERE number = ?");
-static const struct statement MISNAMED = SELECT(struct thing, THING_COLUMNS,
-	"SELECT number, `real`, text, bytes, at FROM test_things");
+static const struct statement MISNAMED =
+	SELECT(struct thing, THING_COLUMNS, "SELECT number, `real`, text, bytes, at FROM test_things");
 static const struct statement FROM_ON = SELECT(struct thing, THING_COLUMNS,
-	"SELECT number, `real`, text, bytes, at AS at_ms FROM test_things WHERE number >= COALESCE(?, 2000) AND number < 2003 ORDER BY number");
+	"SELECT number, `real`, text, bytes, at AS at_ms FROM test_things WHERE number >= COALESCE(?, "
+    "2000) AND number < 2003 ORDER BY number");
 static const struct column NUMBER_COLUMNS[] = { INTEGER(struct thing, number) };
 static const struct statement EXECUTED = SELECT(struct thing, NUMBER_COLUMNS,
-	"SELECT CAST(variable_value AS SIGNED) AS number FROM information_schema.session_status WHERE variable_name = 'COM_STMT_EXECUTE'");
-static const struct statement TOO_MANY = SELECT(struct thing, NUMBER_COLUMNS, "SELECT (SELECT number FROM test_things) AS number");
-static const struct statement *const PAIR_PARTS[] = { &THING, &FROM_ON }, *const MISNAMED_PARTS[] = { &THING, &MISNAMED },
-	*const FAILING_PARTS[] = { &THING, &TOO_MANY };
-static const struct bundle PAIR = BUNDLE(PAIR_PARTS), MISNAMED_PAIR = BUNDLE(MISNAMED_PARTS), FAILING_PAIR = BUNDLE(FAILING_PARTS);
+	"SELECT CAST(variable_value AS SIGNED) AS number FROM information_schema.session_status WHERE "
+    "variable_name = 'COM_STMT_EXECUTE'");
+static const struct statement TOO_MANY =
+	SELECT(struct thing, NUMBER_COLUMNS, "SELECT (SELECT number FROM test_things) AS number");
+static const struct statement *const PAIR_PARTS[] = { &THING, &FROM_ON },
+									 *const MISNAMED_PARTS[] = { &THING, &MISNAMED },
+									 *const FAILING_PARTS[] = { &THING, &TOO_MANY };
+static const struct bundle PAIR = BUNDLE(PAIR_PARTS), MISNAMED_PAIR = BUNDLE(MISNAMED_PARTS),
+						   FAILING_PAIR = BUNDLE(FAILING_PARTS);
 static const struct statement INSERT = COMMAND("INSERT INTO test_things VALUES (?, ?, ?, ?, ?)");
-static const struct statement ADD = COMMAND("UPDATE test_things SET `real` = `real` + 1 WHERE number = ?");
-static const struct statement SET_TEXT = COMMAND("UPDATE test_things SET text = 'same' WHERE number = ?");
+static const struct statement ADD =
+	COMMAND("UPDATE test_things SET `real` = `real` + 1 WHERE number = ?");
+static const struct statement SET_TEXT =
+	COMMAND("UPDATE test_things SET text = 'same' WHERE number = ?");
 static const struct statement LOCK_SOME = SELECT(struct thing, SLEEP_COLUMNS,
 	"SELECT number FROM test_things WHERE number BETWEEN ? AND ? ORDER BY number FOR UPDATE");
-static const struct statement SLEEP = SELECT(struct thing, SLEEP_COLUMNS, "SELECT SLEEP(30) AS number");
+static const struct statement SLEEP =
+	SELECT(struct thing, SLEEP_COLUMNS, "SELECT SLEEP(30) AS number");
 static const struct statement BROKEN = COMMAND("INSERT INTO no_such_table VALUES (1)");
 static const struct statement ROLL_BACK = COMMAND("ROLLBACK");
 static const struct statement KILL_SELF = COMMAND("KILL CONNECTION_ID()");
@@ -57,19 +68,21 @@ static struct config config;
 static int open_database(void **state)
 {
 	(void)state;
-	struct error error = {0};
+	struct error error = { 0 };
 	if (config_load(&config, &error) || !(db = database_open(&config, &error))) {
 		fprintf(stderr, "%s\n", error.text);
 		return -1;
 	}
-	return database_script(db, "CREATE OR REPLACE TABLE test_things (number BIGINT PRIMARY KEY, `real` DOUBLE, "
-		"text LONGTEXT, bytes LONGBLOB, at DATETIME(3)) ENGINE = InnoDB", &error);
+	return database_script(db,
+		"CREATE OR REPLACE TABLE test_things (number BIGINT PRIMARY KEY, `real` DOUBLE, "
+		"text LONGTEXT, bytes LONGBLOB, at DATETIME(3)) ENGINE = InnoDB",
+		&error);
 }
 
 static int close_database(void **state)
 {
 	(void)state;
-	struct error error = {0};
+	struct error error = { 0 };
 	int rc = database_script(db, "DROP TABLE test_things", &error);
 	database_close(db);
 	return rc;
@@ -79,12 +92,13 @@ static void a_row_comes_back_as_it_was_stored(void **state)
 {
 	(void)state;
 	cleanup_arena struct arena *arena = arena_new();
-	struct error error = {0};
+	struct error error = { 0 };
 	char *large = arena_alloc(arena, 300001);
 	memset(large, 'x', 300000);
 	large[299999] = '\0'; /* inside the blob */
-	assert_int_equal(database_execute(db, &INSERT, &error, "idsbt", (int64_t)-5, 0.1, "µ 'x'; --", large, (size_t)300000,
-		(int64_t)1795241400123), 0);
+	assert_int_equal(database_execute(db, &INSERT, &error, "idsbt", (int64_t)-5, 0.1, "µ 'x'; --",
+						 large, (size_t)300000, (int64_t)1795241400123),
+		0);
 	struct thing thing;
 	assert_int_equal(database_row(db, arena, &THING, &thing, &error, "i", (int64_t)-5), 0);
 	assert_int_equal(thing.number, -5);
@@ -99,9 +113,13 @@ static void null_is_told_from_zero_and_empty(void **state)
 {
 	(void)state;
 	cleanup_arena struct arena *arena = arena_new();
-	struct error error = {0};
-	assert_int_equal(database_execute(db, &INSERT, &error, "idsbt", (int64_t)1, (double)NAN, NULL, NULL, (size_t)0, TIME_NULL), 0);
-	assert_int_equal(database_execute(db, &INSERT, &error, "idsbt", (int64_t)2, 0.0, "", "", (size_t)0, (int64_t)0), 0);
+	struct error error = { 0 };
+	assert_int_equal(database_execute(db, &INSERT, &error, "idsbt", (int64_t)1, (double)NAN, NULL,
+						 NULL, (size_t)0, TIME_NULL),
+		0);
+	assert_int_equal(database_execute(db, &INSERT, &error, "idsbt", (int64_t)2, 0.0, "", "",
+						 (size_t)0, (int64_t)0),
+		0);
 	struct thing *things;
 	size_t count;
 	assert_int_equal(database_rows(db, arena, &THINGS, &things, &count, &error, ""), 0);
@@ -119,9 +137,11 @@ static void many_rows_are_all_there(void **state)
 {
 	(void)state;
 	cleanup_arena struct arena *arena = arena_new();
-	struct error error = {0};
+	struct error error = { 0 };
 	for (int64_t i = 100; i < 1100; i++)
-		assert_int_equal(database_execute(db, &INSERT, &error, "idsbt", i, (double)i, "row", "b", (size_t)1, (int64_t)0), 0);
+		assert_int_equal(database_execute(db, &INSERT, &error, "idsbt", i, (double)i, "row", "b",
+							 (size_t)1, (int64_t)0),
+			0);
 	struct thing *things;
 	size_t count;
 	assert_int_equal(database_rows(db, arena, &THINGS, &things, &count, &error, ""), 0);
@@ -133,14 +153,14 @@ static void many_rows_are_all_there(void **state)
 static int64_t executed(struct arena *arena)
 {
 	struct thing thing;
-	struct error error = {0};
+	struct error error = { 0 };
 	assert_int_equal(database_row(db, arena, &EXECUTED, &thing, &error, ""), 0);
 	return thing.number;
 }
 
 static void assert_pair(struct arena *arena, int64_t one, int64_t from, size_t ones, size_t others)
 {
-	struct error error = {0};
+	struct error error = { 0 };
 	struct database_answer answers[2];
 	assert_int_equal(database_answers(db, arena, &PAIR, answers, &error, "ii", one, from), 0);
 	assert_int_equal(answers[0].count, ones);
@@ -158,11 +178,13 @@ static void several_questions_are_answered_in_one_round_trip(void **state)
 {
 	(void)state;
 	cleanup_arena struct arena *arena = arena_new();
-	struct error error = {0};
+	struct error error = { 0 };
 	char text[1000];
 	snprintf(text, sizeof text, "%0999d", 1);
 	for (int64_t i = 2000; i < 2003; i++)
-		assert_int_equal(database_execute(db, &INSERT, &error, "idsbt", i, 0.0, text, "b", (size_t)1, (int64_t)0), 0);
+		assert_int_equal(database_execute(db, &INSERT, &error, "idsbt", i, 0.0, text, "b",
+							 (size_t)1, (int64_t)0),
+			0);
 	int64_t before = executed(arena);
 	assert_pair(arena, 2001, 2002, 1, 1);
 	assert_pair(arena, 99999, 2000, 0, 3);
@@ -176,15 +198,20 @@ static void one_question_of_several_that_fails_leaves_nothing_behind(void **stat
 {
 	(void)state;
 	cleanup_arena struct arena *arena = arena_new();
-	struct error error = {0};
+	struct error error = { 0 };
 	struct database_answer answers[2];
 	for (int again = 0; again < 2; again++) {
-		assert_int_equal(database_answers(db, arena, &MISNAMED_PAIR, answers, &error, "i", (int64_t)2001), ERROR_SYSTEM);
+		assert_int_equal(
+			database_answers(db, arena, &MISNAMED_PAIR, answers, &error, "i", (int64_t)2001),
+			ERROR_SYSTEM);
 		assert_non_null(strstr(error.text, "Column 4 is at in the statement and at_ms in its row"));
 		assert_pair(arena, 2001, 2000, 1, 3);
-		assert_int_equal(database_answers(db, arena, &FAILING_PAIR, answers, &error, "i", (int64_t)2001), ERROR_DATABASE);
+		assert_int_equal(
+			database_answers(db, arena, &FAILING_PAIR, answers, &error, "i", (int64_t)2001),
+			ERROR_DATABASE);
 		assert_pair(arena, 2001, 2000, 1, 3);
-		assert_int_equal(database_answers(db, arena, &PAIR, answers, &error, "i", (int64_t)2001), ERROR_SYSTEM);
+		assert_int_equal(
+			database_answers(db, arena, &PAIR, answers, &error, "i", (int64_t)2001), ERROR_SYSTEM);
 		database_execute(db, &KILL_SELF, &error, "");
 		assert_pair(arena, 2001, 2000, 1, 3);
 	}
@@ -194,14 +221,18 @@ static void mistakes_are_told_apart(void **state)
 {
 	(void)state;
 	cleanup_arena struct arena *arena = arena_new();
-	struct error error = {0};
+	struct error error = { 0 };
 	struct thing thing, *things;
 	size_t count;
-	assert_int_equal(database_row(db, arena, &THING, &thing, &error, "i", (int64_t)99999), ERROR_NOT_FOUND);
-	assert_int_equal(database_execute(db, &INSERT, &error, "idsbt", (int64_t)1, 0.0, "", "", (size_t)0, (int64_t)0), ERROR_CONFLICT);
+	assert_int_equal(
+		database_row(db, arena, &THING, &thing, &error, "i", (int64_t)99999), ERROR_NOT_FOUND);
+	assert_int_equal(database_execute(db, &INSERT, &error, "idsbt", (int64_t)1, 0.0, "", "",
+						 (size_t)0, (int64_t)0),
+		ERROR_CONFLICT);
 	assert_int_equal(database_execute(db, &BROKEN, &error, ""), ERROR_DATABASE);
 	assert_int_equal(database_execute(db, &ADD, &error, ""), ERROR_SYSTEM);
-	assert_int_equal(database_rows(db, arena, &MISNAMED, &things, &count, &error, ""), ERROR_SYSTEM);
+	assert_int_equal(
+		database_rows(db, arena, &MISNAMED, &things, &count, &error, ""), ERROR_SYSTEM);
 	assert_non_null(strstr(error.text, "Column 4 is at in the statement and at_ms in its row"));
 }
 
@@ -216,14 +247,20 @@ static void a_transaction_that_fails_leaves_nothing(void **state)
 {
 	(void)state;
 	cleanup_arena struct arena *arena = arena_new();
-	struct error error = {0};
+	struct error error = { 0 };
 	assert_int_equal(database_transaction(db, add_then_fail, NULL, &error), ERROR_LIMIT);
 	struct thing thing;
 	assert_int_equal(database_row(db, arena, &THING, &thing, &error, "i", (int64_t)2), 0);
 	assert_true(thing.real == 0.0);
 }
 
-struct crossing { database_body *body; pthread_barrier_t *barrier; int64_t first, second; int rc; int tries; };
+struct crossing {
+	database_body *body;
+	pthread_barrier_t *barrier;
+	int64_t first, second;
+	int rc;
+	int tries;
+};
 
 static int add_both(struct database *connection, void *context, struct error *error)
 {
@@ -244,13 +281,15 @@ static int add_and_lock(struct database *connection, void *context, struct error
 	int rc = database_execute(connection, &ADD, error, "i", c->first);
 	if (!rc && c->tries++ == 0)
 		pthread_barrier_wait(c->barrier);
-	return rc ? rc : database_rows(connection, arena, &LOCK_SOME, &things, &count, error, "ii", c->second - 5, c->second);
+	return rc ? rc
+			  : database_rows(connection, arena, &LOCK_SOME, &things, &count, error, "ii",
+				  c->second - 5, c->second);
 }
 
 static void *cross(void *context)
 {
 	struct crossing *c = context;
-	struct error error = {0};
+	struct error error = { 0 };
 	cleanup_database struct database *own = database_open(&config, &error);
 	c->rc = own ? database_transaction(own, c->body, c, &error) : error.code;
 	return NULL;
@@ -260,7 +299,8 @@ static void cross_each_other(database_body *body, int64_t one, int64_t other)
 {
 	pthread_barrier_t barrier;
 	pthread_barrier_init(&barrier, NULL, 2);
-	struct crossing crossings[] = { { body, &barrier, one, other, -1, 0 }, { body, &barrier, other, one, -1, 0 } };
+	struct crossing crossings[] = { { body, &barrier, one, other, -1, 0 },
+		{ body, &barrier, other, one, -1, 0 } };
 	pthread_t threads[2];
 	for (size_t i = 0; i < 2; i++)
 		assert_int_equal(pthread_create(&threads[i], NULL, cross, &crossings[i]), 0);
@@ -277,7 +317,7 @@ static void two_transactions_that_deadlock_both_succeed_in_the_end(void **state)
 	(void)state;
 	cross_each_other(add_both, 100, 101);
 	cleanup_arena struct arena *arena = arena_new();
-	struct error error = {0};
+	struct error error = { 0 };
 	struct thing thing;
 	assert_int_equal(database_row(db, arena, &THING, &thing, &error, "i", (int64_t)100), 0);
 	assert_true(thing.real == 102);
@@ -299,14 +339,16 @@ static int add_both_and_go_on(struct database *connection, void *context, struct
 
 static void put(int64_t number)
 {
-	struct error error = {0};
-	assert_int_equal(database_execute(db, &INSERT, &error, "idsbt", number, 0.0, "", "", (size_t)0, (int64_t)0), 0);
+	struct error error = { 0 };
+	assert_int_equal(
+		database_execute(db, &INSERT, &error, "idsbt", number, 0.0, "", "", (size_t)0, (int64_t)0),
+		0);
 }
 
 static double real_of(int64_t id)
 {
 	cleanup_arena struct arena *arena = arena_new();
-	struct error error = {0};
+	struct error error = { 0 };
 	struct thing thing;
 	assert_int_equal(database_row(db, arena, &THING, &thing, &error, "i", id), 0);
 	return thing.real;
@@ -336,7 +378,7 @@ static int roll_back_and_go_on(struct database *connection, void *context, struc
 static void a_transaction_that_is_taken_back_without_a_word_is_tried_again(void **state)
 {
 	(void)state;
-	struct error error = {0};
+	struct error error = { 0 };
 	int tries = 0;
 	double before = real_of(2);
 	assert_int_equal(database_transaction(db, roll_back_and_go_on, &tries, &error), ERROR_DATABASE);
@@ -356,7 +398,7 @@ static void a_lost_connection_is_opened_again_but_never_inside_a_transaction(voi
 {
 	(void)state;
 	cleanup_arena struct arena *arena = arena_new();
-	struct error error = {0};
+	struct error error = { 0 };
 	struct thing thing;
 	assert_int_equal(database_transaction(db, die_in_between, NULL, &error), ERROR_DATABASE);
 	assert_int_equal(database_row(db, arena, &THING, &thing, &error, "i", (int64_t)2), 0);
@@ -368,7 +410,7 @@ static void a_lost_connection_is_opened_again_but_never_inside_a_transaction(voi
 static void an_update_counts_the_rows_that_it_found(void **state)
 {
 	(void)state;
-	struct error error = {0};
+	struct error error = { 0 };
 	for (int i = 0; i < 2; i++) {
 		assert_int_equal(database_execute(db, &SET_TEXT, &error, "i", (int64_t)1), 0);
 		assert_int_equal(database_affected(db), 1);
@@ -381,7 +423,7 @@ static void a_server_that_does_not_answer_is_given_up(void **state)
 {
 	(void)state;
 	cleanup_arena struct arena *arena = arena_new();
-	struct error error = {0};
+	struct error error = { 0 };
 	struct config impatient = config;
 	impatient.database_timeout_s = 1;
 	struct database *connection = database_open(&impatient, &error);
@@ -402,7 +444,7 @@ static void a_suspended_connection_fails_at_once_until_it_is_resumed(void **stat
 {
 	(void)state;
 	cleanup_arena struct arena *arena = arena_new();
-	struct error error = {0};
+	struct error error = { 0 };
 	cleanup_database struct database *connection = database_open(&config, &error);
 	assert_non_null(connection);
 	struct thing thing;
@@ -410,11 +452,13 @@ static void a_suspended_connection_fails_at_once_until_it_is_resumed(void **stat
 	struct timespec began, ended;
 	clock_gettime(CLOCK_MONOTONIC, &began);
 	assert_int_equal(pthread_create(&thread, NULL, suspend_soon, connection), 0);
-	assert_int_equal(database_row(connection, arena, &SLEEP, &thing, &error, ""), ERROR_DATABASE); /* it would take 30 s */
+	assert_int_equal(database_row(connection, arena, &SLEEP, &thing, &error, ""),
+		ERROR_DATABASE); /* it would take 30 s */
 	clock_gettime(CLOCK_MONOTONIC, &ended);
 	assert_true(ended.tv_sec - began.tv_sec < 25);
 	pthread_join(thread, NULL);
-	assert_int_equal(database_execute(connection, &SET_TEXT, &error, "i", (int64_t)1), ERROR_DATABASE);
+	assert_int_equal(
+		database_execute(connection, &SET_TEXT, &error, "i", (int64_t)1), ERROR_DATABASE);
 	assert_int_equal(database_ping(connection, &error), ERROR_DATABASE);
 	database_suspend(connection, false);
 	assert_int_equal(database_execute(connection, &SET_TEXT, &error, "i", (int64_t)1), 0);
@@ -422,23 +466,27 @@ static void a_suspended_connection_fails_at_once_until_it_is_resumed(void **stat
 
 static void assert_time_comes_back(struct arena *arena, int64_t number, int64_t at_ms)
 {
-	struct error error = {0};
+	struct error error = { 0 };
 	struct thing thing;
-	assert_int_equal(database_execute(db, &INSERT, &error, "idsbt", number, 0.0, "", "", (size_t)0, at_ms), 0);
+	assert_int_equal(
+		database_execute(db, &INSERT, &error, "idsbt", number, 0.0, "", "", (size_t)0, at_ms), 0);
 	assert_int_equal(database_row(db, arena, &THING, &thing, &error, "i", number), 0);
 	assert_int_equal(thing.at_ms, at_ms);
 }
 
-/* gmtime_r says what day is stored, so it and the reading agree over all years that the database knows. */
+/* gmtime_r says what day is stored, so it and the reading agree over all years that the database
+ * knows. */
 static void a_time_comes_back_in_every_century(void **state)
 {
 	(void)state;
 	cleanup_arena struct arena *arena = arena_new();
-	const int64_t begin = -30610224000000, end = 253402300799999, step = 1212345678901, day = 86400000;
+	const int64_t begin = -30610224000000, end = 253402300799999, step = 1212345678901,
+				  day = 86400000;
 	int64_t number = 5000;
 	for (int64_t at = begin; at < end; at += step)
 		assert_time_comes_back(arena, number++, at);
-	static const int64_t march_firsts[] = { 951868800000, 4107542400000, 1709251200000, 1772323200000 }; /* 2000, 2100, 2024, 2026 */
+	static const int64_t march_firsts[] = { 951868800000, 4107542400000, 1709251200000,
+		1772323200000 }; /* 2000, 2100, 2024, 2026 */
 	for (size_t i = 0; i < sizeof march_firsts / sizeof *march_firsts; i++)
 		for (int64_t back = 0; back < 3; back++)
 			assert_time_comes_back(arena, number++, march_firsts[i] - back * day - 1);

@@ -22,13 +22,19 @@ static int open_all(void **state)
 
 static struct leaderboard_settings settings_of(const char *name)
 {
-	return (struct leaderboard_settings){ .name = name, .deadline_ms = TIME_NULL, .accepting = true, .gpus = both, .gpu_count = 2 };
+	return (struct leaderboard_settings){
+		.name = name, .deadline_ms = TIME_NULL, .accepting = true, .gpus = both, .gpu_count = 2
+	};
 }
 
 static int64_t submit(const struct leaderboard *leaderboard, int64_t user_id, const char *source)
 {
-	struct submission_request request = { .user_id = user_id, .source = source, .length = strlen(source), .mode = "ranked",
-		.gpus = cpu, .gpu_count = 1 };
+	struct submission_request request = { .user_id = user_id,
+		.source = source,
+		.length = strlen(source),
+		.mode = "ranked",
+		.gpus = cpu,
+		.gpu_count = 1 };
 	int64_t id = 0;
 	assert_done(submission_create(db, arena, leaderboard, &request, &id, &error));
 	return id;
@@ -57,13 +63,19 @@ static void a_leaderboard_keeps_its_settings_its_task_and_every_file(void **stat
 	assert_string_equal(task->main, "eval.py");
 	assert_string_equal(task->tests[0], m.task->tests[0]);
 	struct blob_value content;
-	assert_done(leaderboard_file(db, arena, board.task_version_id, ROLE_FILE, "reference.py", &content, &error));
+	assert_done(leaderboard_file(
+		db, arena, board.task_version_id, ROLE_FILE, "reference.py", &content, &error));
 	assert_int_equal(content.length, strlen(REFERENCE));
 	assert_memory_equal(content.bytes, REFERENCE, content.length);
-	assert_done(leaderboard_file(db, arena, board.task_version_id, ROLE_FILE, "eval.py", &content, &error));
-	assert_done(leaderboard_file(db, arena, board.task_version_id, ROLE_DEFINITION, "task.yml", &content, &error));
-	assert_done(leaderboard_file(db, arena, board.task_version_id, ROLE_TEMPLATE, "Python", &content, &error));
-	assert_int_equal(leaderboard_file(db, arena, board.task_version_id, ROLE_FILE, "task.yml", &content, &error), ERROR_NOT_FOUND);
+	assert_done(
+		leaderboard_file(db, arena, board.task_version_id, ROLE_FILE, "eval.py", &content, &error));
+	assert_done(leaderboard_file(
+		db, arena, board.task_version_id, ROLE_DEFINITION, "task.yml", &content, &error));
+	assert_done(leaderboard_file(
+		db, arena, board.task_version_id, ROLE_TEMPLATE, "Python", &content, &error));
+	assert_int_equal(
+		leaderboard_file(db, arena, board.task_version_id, ROLE_FILE, "task.yml", &content, &error),
+		ERROR_NOT_FOUND);
 }
 
 static void the_secret_seed_is_below_two_to_the_31_and_differs(void **state)
@@ -72,18 +84,19 @@ static void the_secret_seed_is_below_two_to_the_31_and_differs(void **state)
 	struct material m = make_task(PY_TASK, REFERENCE);
 	struct leaderboard_settings settings = settings_of("seed");
 	assert_done(create(&settings, &m, &ada));
-	static const struct statement seeds = NUMBER(
-		"SELECT COUNT(DISTINCT secret_seed) = 2 AND MAX(secret_seed) < 2147483648 AS number "
-		"FROM leaderboards WHERE name IN ('kept', 'seed')");
+	static const struct statement seeds =
+		NUMBER("SELECT COUNT(DISTINCT secret_seed) = 2 AND MAX(secret_seed) < 2147483648 AS number "
+			   "FROM leaderboards WHERE name IN ('kept', 'seed')");
 	assert_int_equal(number_of(&seeds), 1);
 }
 
 static void what_cannot_be_is_refused_at_its_field_and_nothing_is_stored(void **state)
 {
 	(void)state;
-	static const struct statement rows = NUMBER(
-		"SELECT (SELECT COUNT(*) FROM leaderboards) + (SELECT COUNT(*) FROM task_versions) + (SELECT COUNT(*) FROM blobs) "
-		"+ (SELECT COUNT(*) FROM audit_log) AS number");
+	static const struct statement rows =
+		NUMBER("SELECT (SELECT COUNT(*) FROM leaderboards) + (SELECT COUNT(*) FROM task_versions) "
+	           "+ (SELECT COUNT(*) FROM blobs) "
+			   "+ (SELECT COUNT(*) FROM audit_log) AS number");
 	int64_t before = number_of(&rows);
 	struct material m = make_task(PY_TASK, "def other(): pass\n");
 	struct leaderboard_settings settings = settings_of("../x");
@@ -127,15 +140,17 @@ static void a_gpu_named_twice_counts_once_and_none_is_allowed(void **state)
 	assert_int_equal(count, 0);
 }
 
-static int update(const char *name, const struct leaderboard_settings *settings, const struct material *m)
+static int update(
+	const char *name, const struct leaderboard_settings *settings, const struct material *m)
 {
 	struct leaderboard board = find(name);
-	return leaderboard_update(db, arena, &board, settings, m ? m->task : NULL, m ? &m->upload : NULL, m ? &m->stock : NULL, &ada,
-		&error);
+	return leaderboard_update(db, arena, &board, settings, m ? m->task : NULL,
+		m ? &m->upload : NULL, m ? &m->stock : NULL, &ada, &error);
 }
 
-static const struct statement AUDIT_ENTRIES = NUMBER(
-	"SELECT COUNT(*) AS number FROM audit_log WHERE subject = 'kept' AND action = 'leaderboard.update'");
+static const struct statement AUDIT_ENTRIES =
+	NUMBER("SELECT COUNT(*) AS number FROM audit_log WHERE subject = 'kept' AND action = "
+           "'leaderboard.update'");
 
 static void an_edit_that_changes_nothing_writes_nothing(void **state)
 {
@@ -155,11 +170,13 @@ static void a_changed_file_or_definition_becomes_a_version_and_old_ones_stay(voi
 	struct leaderboard first = find("kept");
 	struct leaderboard_settings settings = settings_of(NULL);
 	settings.deadline_ms = first.deadline_ms;
-	struct material changed = make_task(PY_TASK, "def check_implementation(data, output):\n    return False, 'no'\n");
+	struct material changed =
+		make_task(PY_TASK, "def check_implementation(data, output):\n    return False, 'no'\n");
 	assert_done(update("kept", &settings, &changed));
 	assert_int_equal(find("kept").version_number, 2);
 	struct blob_value content;
-	assert_done(leaderboard_file(db, arena, first.task_version_id, ROLE_FILE, "reference.py", &content, &error));
+	assert_done(leaderboard_file(
+		db, arena, first.task_version_id, ROLE_FILE, "reference.py", &content, &error));
 	assert_memory_equal(content.bytes, REFERENCE, content.length);
 	char definition[sizeof PY_TASK + 64];
 	snprintf(definition, sizeof definition, "%stest_timeout: 7\n", PY_TASK);
@@ -175,16 +192,20 @@ static void a_changed_file_or_definition_becomes_a_version_and_old_ones_stay(voi
 static void settings_can_be_changed_alone(void **state)
 {
 	(void)state;
-	struct leaderboard_settings settings = { .deadline_ms = TIME_NULL, .accepting = false,
-		.sources_public_after_deadline = true, .gpus = cpu, .gpu_count = 1 };
+	struct leaderboard_settings settings = { .deadline_ms = TIME_NULL,
+		.accepting = false,
+		.sources_public_after_deadline = true,
+		.gpus = cpu,
+		.gpu_count = 1 };
 	assert_done(update("kept", &settings, NULL));
 	struct leaderboard board = find("kept");
 	assert_true(board.deadline_ms == TIME_NULL);
 	assert_int_equal(board.accepting, 0);
 	assert_int_equal(board.sources_public_after_deadline, 1);
 	assert_int_equal(board.version_number, 3);
-	static const struct statement gpus = NUMBER(
-		"SELECT COUNT(*) AS number FROM leaderboard_gpus g JOIN leaderboards l ON l.id = g.leaderboard_id WHERE l.name = 'kept'");
+	static const struct statement gpus =
+		NUMBER("SELECT COUNT(*) AS number FROM leaderboard_gpus g JOIN leaderboards l ON l.id = "
+	           "g.leaderboard_id WHERE l.name = 'kept'");
 	assert_int_equal(number_of(&gpus), 1);
 	struct material cu = make_task(CU_TASK, REFERENCE);
 	assert_refused(update("kept", &settings, &cu), ERROR_INPUT, "gpu", "CPU cannot run");
@@ -193,10 +214,12 @@ static void settings_can_be_changed_alone(void **state)
 
 /* ---- deleting ---- */
 
-static const struct statement ORPHANS = NUMBER(
-	"SELECT (SELECT COUNT(*) FROM blobs b WHERE NOT EXISTS (SELECT 1 FROM task_files t WHERE t.sha256 = b.sha256) "
-	"AND NOT EXISTS (SELECT 1 FROM submissions s WHERE s.sha256 = b.sha256)) "
-	"+ (SELECT COUNT(*) FROM jobs j LEFT JOIN submissions s ON s.id = j.submission_id WHERE s.id IS NULL) AS number");
+static const struct statement ORPHANS =
+	NUMBER("SELECT (SELECT COUNT(*) FROM blobs b WHERE NOT EXISTS (SELECT 1 FROM task_files t "
+           "WHERE t.sha256 = b.sha256) "
+		   "AND NOT EXISTS (SELECT 1 FROM submissions s WHERE s.sha256 = b.sha256)) "
+		   "+ (SELECT COUNT(*) FROM jobs j LEFT JOIN submissions s ON s.id = j.submission_id WHERE "
+           "s.id IS NULL) AS number");
 
 static void deleting_takes_all_of_it_and_leaves_what_others_use(void **state)
 {
@@ -208,37 +231,46 @@ static void deleting_takes_all_of_it_and_leaves_what_others_use(void **state)
 	struct leaderboard doomed = find("doomed"), survivor = find("other");
 	int64_t user_id = make_user("board-bob");
 	submit(&doomed, user_id, "shared = 1\n");
-	int64_t submission = submit(&doomed, user_id, "own = 1\n"), kept = submit(&survivor, user_id, "shared = 1\n");
+	int64_t submission = submit(&doomed, user_id, "own = 1\n"),
+			kept = submit(&survivor, user_id, "shared = 1\n");
 	static const struct statement run = COMMAND(
 		"UPDATE jobs SET state = 'running', lease_owner = 'w', fence = 1 WHERE submission_id = ?");
-	static const struct statement stage = COMMAND(
-		"INSERT INTO stages (job_id, position, name, message, command, stdout, stderr) "
-		"SELECT id, 0, 'compile', '', '', '', '' FROM jobs WHERE submission_id = ?");
-	static const struct statement measurement = COMMAND(
-		"INSERT INTO measurements (stage_id, case_index, spec, verdict, message) SELECT id, 0, '', 'passed', '' FROM stages");
-	static const struct statement rank = COMMAND(
-		"INSERT INTO ranking (leaderboard_id, task_version_id, gpu, user_id, submission_id, job_id, score_ns, score_err_ns, submitted_at, "
-		"position, place) SELECT s.leaderboard_id, s.task_version_id, j.gpu, s.user_id, s.id, j.id, 1, 1, s.submitted_at, 1, 1 "
-		"FROM jobs j JOIN submissions s ON s.id = j.submission_id WHERE s.id = ?");
+	static const struct statement stage =
+		COMMAND("INSERT INTO stages (job_id, position, name, message, command, stdout, stderr) "
+				"SELECT id, 0, 'compile', '', '', '', '' FROM jobs WHERE submission_id = ?");
+	static const struct statement measurement =
+		COMMAND("INSERT INTO measurements (stage_id, case_index, spec, verdict, message) SELECT "
+	            "id, 0, '', 'passed', '' FROM stages");
+	static const struct statement rank =
+		COMMAND("INSERT INTO ranking (leaderboard_id, task_version_id, gpu, user_id, "
+	            "submission_id, job_id, score_ns, score_err_ns, submitted_at, "
+				"position, place) SELECT s.leaderboard_id, s.task_version_id, j.gpu, s.user_id, "
+	            "s.id, j.id, 1, 1, s.submitted_at, 1, 1 "
+				"FROM jobs j JOIN submissions s ON s.id = j.submission_id WHERE s.id = ?");
 	assert_done(database_execute(db, &run, &error, "i", submission));
 	assert_done(database_execute(db, &stage, &error, "i", submission));
 	assert_done(database_execute(db, &measurement, &error, ""));
 	assert_done(database_execute(db, &rank, &error, "i", submission));
 	assert_done(leaderboard_delete(db, &doomed, &ada, &error));
 	assert_int_equal(leaderboard_by_name(db, arena, "doomed", &doomed, &error), ERROR_NOT_FOUND);
-	static const struct statement left = NUMBER(
-		"SELECT (SELECT COUNT(*) FROM stages) + (SELECT COUNT(*) FROM measurements) + (SELECT COUNT(*) FROM ranking) AS number");
+	static const struct statement left =
+		NUMBER("SELECT (SELECT COUNT(*) FROM stages) + (SELECT COUNT(*) FROM measurements) + "
+	           "(SELECT COUNT(*) FROM ranking) AS number");
 	assert_int_equal(number_of(&left), 0);
 	assert_int_equal(number_of(&ORPHANS), 0);
-	static const struct statement content = NUMBER(
-		"SELECT COUNT(*) AS number FROM submissions s JOIN blobs b ON b.sha256 = s.sha256 WHERE b.content = 'shared = 1\\n'");
+	static const struct statement content =
+		NUMBER("SELECT COUNT(*) AS number FROM submissions s JOIN blobs b ON b.sha256 = s.sha256 "
+	           "WHERE b.content = 'shared = 1\\n'");
 	assert_int_equal(number_of(&content), 1);
-	static const struct statement entry = NUMBER(
-		"SELECT COUNT(*) AS number FROM audit_log WHERE action = 'leaderboard.delete' AND subject = 'doomed' "
-		"AND actor = 'board-ada' AND address = '127.0.0.1' AND detail LIKE '%1 task version%2 submissions%1 of them running%'");
+	static const struct statement entry =
+		NUMBER("SELECT COUNT(*) AS number FROM audit_log WHERE action = 'leaderboard.delete' AND "
+	           "subject = 'doomed' "
+			   "AND actor = 'board-ada' AND address = '127.0.0.1' AND detail LIKE '%1 task "
+	           "version%2 submissions%1 of them running%'");
 	assert_int_equal(number_of(&entry), 1);
 	struct blob_value file;
-	assert_done(leaderboard_file(db, arena, survivor.task_version_id, ROLE_FILE, "reference.py", &file, &error));
+	assert_done(leaderboard_file(
+		db, arena, survivor.task_version_id, ROLE_FILE, "reference.py", &file, &error));
 	assert_true(kept > 0);
 }
 
@@ -247,15 +279,22 @@ static void deleting_twice_says_so(void **state)
 	(void)state;
 	struct leaderboard board = find("twice");
 	assert_done(leaderboard_delete(db, &board, &ada, &error));
-	assert_refused(leaderboard_delete(db, &board, &ada, &error), ERROR_NOT_FOUND, "", "deleted already");
+	assert_refused(
+		leaderboard_delete(db, &board, &ada, &error), ERROR_NOT_FOUND, "", "deleted already");
 	struct leaderboard_settings settings = settings_of(NULL);
-	assert_refused(leaderboard_update(db, arena, &board, &settings, NULL, NULL, NULL, &ada, &error), ERROR_NOT_FOUND, "",
-		"deleted meanwhile");
+	assert_refused(leaderboard_update(db, arena, &board, &settings, NULL, NULL, NULL, &ada, &error),
+		ERROR_NOT_FOUND, "", "deleted meanwhile");
 }
 
-/* Others submit the same file to another leaderboard all the time while leaderboards with it come and go. */
+/* Others submit the same file to another leaderboard all the time while leaderboards with it come
+ * and go. */
 enum { rounds = 25, submitters = 2 };
-struct submitter { struct leaderboard board; int64_t user_id; int rc; struct error error; };
+struct submitter {
+	struct leaderboard board;
+	int64_t user_id;
+	int rc;
+	struct error error;
+};
 
 static void *submit_again_and_again(void *context)
 {
@@ -263,11 +302,16 @@ static void *submit_again_and_again(void *context)
 	cleanup_arena struct arena *own = arena_new();
 	cleanup_database struct database *connection = database_open(&config, &s->error);
 	static const char source[] = "contended = 1\n";
-	struct submission_request request = { .user_id = s->user_id, .source = source, .length = sizeof source - 1,
-		.mode = "test", .gpus = cpu, .gpu_count = 1 };
+	struct submission_request request = { .user_id = s->user_id,
+		.source = source,
+		.length = sizeof source - 1,
+		.mode = "test",
+		.gpus = cpu,
+		.gpu_count = 1 };
 	for (int i = 0; i < rounds * 4 && !s->rc; i++) {
 		int64_t id;
-		s->rc = connection ? submission_create(connection, own, &s->board, &request, &id, &s->error) : -1;
+		s->rc = connection ? submission_create(connection, own, &s->board, &request, &id, &s->error)
+						   : -1;
 		arena_reset(own);
 	}
 	return NULL;
@@ -303,12 +347,19 @@ static void a_file_that_is_submitted_elsewhere_meanwhile_survives_a_deletion(voi
 static void only_devices_of_live_workers_are_offered(void **state)
 {
 	(void)state;
-	assert_done(database_script(db, "DELETE FROM workers; INSERT INTO workers (id, name, version, host, started_at, seen_at) VALUES "
-		"(1, 'a', '1', '{}', UTC_TIMESTAMP(), UTC_TIMESTAMP()), (2, 'b', '1', '{}', UTC_TIMESTAMP(), UTC_TIMESTAMP());"
-		"INSERT INTO gpus (worker_id, uuid, model, product, memory_bytes, driver, compute_capability, seen_at) VALUES "
-		"(1, 'u1', 'H200', 'NVIDIA H200', 1, '', '9.0', UTC_TIMESTAMP()), (1, 'u2', 'H200', 'NVIDIA H200', 1, '', '9.0', UTC_TIMESTAMP()),"
-		"(2, 'u3', 'H200', 'NVIDIA H200', 1, '', '9.0', UTC_TIMESTAMP()), (2, 'u4', 'A100', 'NVIDIA A100', 1, '', '8.0', "
-		"UTC_TIMESTAMP() - INTERVAL 3 MINUTE)", &error));
+	assert_done(database_script(db,
+		"DELETE FROM workers; INSERT INTO workers (id, name, version, host, started_at, seen_at) "
+	    "VALUES "
+		"(1, 'a', '1', '{}', UTC_TIMESTAMP(), UTC_TIMESTAMP()), (2, 'b', '1', '{}', "
+	    "UTC_TIMESTAMP(), UTC_TIMESTAMP());"
+		"INSERT INTO gpus (worker_id, uuid, model, product, memory_bytes, driver, "
+	    "compute_capability, seen_at) VALUES "
+		"(1, 'u1', 'H200', 'NVIDIA H200', 1, '', '9.0', UTC_TIMESTAMP()), (1, 'u2', 'H200', "
+	    "'NVIDIA H200', 1, '', '9.0', UTC_TIMESTAMP()),"
+		"(2, 'u3', 'H200', 'NVIDIA H200', 1, '', '9.0', UTC_TIMESTAMP()), (2, 'u4', 'A100', "
+	    "'NVIDIA A100', 1, '', '8.0', "
+		"UTC_TIMESTAMP() - INTERVAL 3 MINUTE)",
+		&error));
 	struct offered_gpu *gpus;
 	size_t count;
 	assert_done(gpus_offered(db, arena, &gpus, &count, &error));
@@ -323,8 +374,12 @@ static void only_devices_of_live_workers_are_offered(void **state)
 
 static int close_all(void **state)
 {
-	assert_done(database_script(db, "DELETE FROM ranking; DELETE FROM submissions; DELETE FROM leaderboards; DELETE FROM task_files; "
-		"DELETE FROM blobs; DELETE FROM workers; DELETE FROM audit_log; DELETE FROM users WHERE name LIKE 'board-%'", &error));
+	assert_done(database_script(db,
+		"DELETE FROM ranking; DELETE FROM submissions; DELETE FROM leaderboards; DELETE FROM "
+	    "task_files; "
+		"DELETE FROM blobs; DELETE FROM workers; DELETE FROM audit_log; DELETE FROM users WHERE "
+	    "name LIKE 'board-%'",
+		&error));
 	return fixture_close(state);
 }
 

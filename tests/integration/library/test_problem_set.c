@@ -1,5 +1,5 @@
-/* Plans of problem sets against a real MariaDB: what they say, that making one changes nothing, and that what was
- * planned is what is applied. library.test starts the database. */
+/* Plans of problem sets against a real MariaDB: what they say, that making one changes nothing, and
+ * that what was planned is what is applied. library.test starts the database. */
 #include "fixture.h"
 
 #include "lib/format.h"
@@ -20,10 +20,14 @@ static int open_all(void **state)
 
 /* ---- a tree with two tasks ---- */
 
-#define DEFINITION(description, cases) "lang: py\ndescription: " description "\nfiles:\n" \
-	"  - {name: submission.py, source: \"@SUBMISSION@\"}\n  - {name: shared.py, source: ../shared.py}\n" \
-	"  - {name: reference.py, source: ../reference.py}\n  - {name: utils.py, source: \"@STOCK@\"}\n" \
-	"  - {name: eval.py, source: \"@STOCK@\"}\nconfig: {main: eval.py}\ntests: [{seed: 1}]\nbenchmarks: [" cases "]\n"
+#define DEFINITION(description, cases) \
+	"lang: py\ndescription: " description "\nfiles:\n" \
+	"  - {name: submission.py, source: \"@SUBMISSION@\"}\n  - {name: shared.py, source: " \
+	"../shared.py}\n" \
+	"  - {name: reference.py, source: ../reference.py}\n  - {name: utils.py, source: " \
+	"\"@STOCK@\"}\n" \
+	"  - {name: eval.py, source: \"@STOCK@\"}\nconfig: {main: eval.py}\ntests: [{seed: " \
+	"1}]\nbenchmarks: [" cases "]\n"
 
 struct tree {
 	const char *set, *description, *cases, *shared, *folder;
@@ -33,8 +37,12 @@ struct tree {
 };
 
 static const struct tree PLAIN = {
-	.set = "problems:\n- {directory: sort, name: set-sort, gpus: [H200]}\n- {directory: scan, name: set-scan}\n",
-	.description = "d", .cases = "{seed: 2}", .shared = "shared\n", .folder = "problems/",
+	.set = "problems:\n- {directory: sort, name: set-sort, gpus: [H200]}\n- {directory: scan, "
+	       "name: set-scan}\n",
+	.description = "d",
+	.cases = "{seed: 2}",
+	.shared = "shared\n",
+	.folder = "problems/",
 };
 
 static const char *definition(const char *description, const char *cases)
@@ -52,11 +60,14 @@ static void plan(struct tree *tree, const struct planner *planner)
 	add(&tree->upload, arena_printf(arena, "%sreference.py", tree->folder), "reference\n");
 	add(&tree->upload, arena_printf(arena, "%sset.yaml", tree->folder), tree->set);
 	add(&tree->upload, arena_printf(arena, "%sshared.py", tree->folder), tree->shared);
-	add(&tree->upload, arena_printf(arena, "%ssort/task.yml", tree->folder), definition(tree->description, tree->cases));
-	add(&tree->upload, arena_printf(arena, "%sscan/task.yml", tree->folder), definition("scan", "{seed: 2}"));
+	add(&tree->upload, arena_printf(arena, "%ssort/task.yml", tree->folder),
+		definition(tree->description, tree->cases));
+	add(&tree->upload, arena_printf(arena, "%sscan/task.yml", tree->folder),
+		definition("scan", "{seed: 2}"));
 	if (problem_set_read(arena, &tree->upload, &tree->stock, NULL, &tree->read, &faults))
 		fail_msg("%s", faults.sentences[0]);
-	assert_done(problem_set_plan(db, arena, tree->read, &tree->stock, planner, &tree->plan, &error));
+	assert_done(
+		problem_set_plan(db, arena, tree->read, &tree->stock, planner, &tree->plan, &error));
 }
 
 static int apply(struct tree *tree, const struct planner *planner)
@@ -67,7 +78,8 @@ static int apply(struct tree *tree, const struct planner *planner)
 	return rc;
 }
 
-static void assert_counts(const struct tree *tree, size_t created, size_t changed, size_t kept, size_t refused)
+static void assert_counts(
+	const struct tree *tree, size_t created, size_t changed, size_t kept, size_t refused)
 {
 	assert_int_equal(tree->plan.counts[PLAN_CREATE], created);
 	assert_int_equal(tree->plan.counts[PLAN_CHANGE], changed);
@@ -75,7 +87,8 @@ static void assert_counts(const struct tree *tree, size_t created, size_t change
 	assert_int_equal(tree->plan.counts[PLAN_REFUSE], refused);
 }
 
-static void assert_change(const struct plan_item *item, const char *what, const char *before, const char *after)
+static void assert_change(
+	const struct plan_item *item, const char *what, const char *before, const char *after)
 {
 	for (size_t i = 0; i < item->change_count; i++)
 		if (strcmp(item->changes[i].what, what) == 0) {
@@ -86,11 +99,14 @@ static void assert_change(const struct plan_item *item, const char *what, const 
 	fail_msg("%s does not change", what);
 }
 
-static const struct statement EVERYTHING = NUMBER(
-	"SELECT (SELECT COUNT(*) FROM leaderboards) + (SELECT COUNT(*) FROM task_versions) + (SELECT SUM(revision) FROM "
-	"task_versions) + (SELECT COUNT(*) FROM blobs) + (SELECT COUNT(*) FROM leaderboard_gpus) + (SELECT COUNT(*) FROM audit_log) "
-	"AS number");
-static const struct statement AUDITED = NUMBER("SELECT COUNT(*) AS number FROM audit_log WHERE subject LIKE 'set-%'");
+static const struct statement EVERYTHING =
+	NUMBER("SELECT (SELECT COUNT(*) FROM leaderboards) + (SELECT COUNT(*) FROM task_versions) + "
+           "(SELECT SUM(revision) FROM "
+		   "task_versions) + (SELECT COUNT(*) FROM blobs) + (SELECT COUNT(*) FROM "
+           "leaderboard_gpus) + (SELECT COUNT(*) FROM audit_log) "
+		   "AS number");
+static const struct statement AUDITED =
+	NUMBER("SELECT COUNT(*) AS number FROM audit_log WHERE subject LIKE 'set-%'");
 
 /* ---- creating ---- */
 
@@ -123,7 +139,8 @@ static void what_is_applied_is_the_plan_and_then_nothing_is_left(void **state)
 	assert_true(sort.deadline_ms == TIME_NULL);
 	assert_int_equal(number_of(&AUDITED), 2);
 	struct blob_value content;
-	assert_done(leaderboard_file(db, arena, sort.task_version_id, ROLE_FILE, "shared.py", &content, &error));
+	assert_done(leaderboard_file(
+		db, arena, sort.task_version_id, ROLE_FILE, "shared.py", &content, &error));
 	assert_memory_equal(content.bytes, "shared\n", content.length);
 	int64_t before = number_of(&EVERYTHING);
 	plan(&tree, &ada);
@@ -150,8 +167,9 @@ static void a_deadline_and_devices_change_without_a_new_version(void **state)
 {
 	(void)state;
 	struct tree tree = PLAIN;
-	tree.set = "problems:\n- {directory: sort, name: SET-sort, gpus: [H200, CPU], deadline: 2040-01-02 03:04}\n"
-		"- {directory: scan, name: set-scan}\n";
+	tree.set = "problems:\n- {directory: sort, name: SET-sort, gpus: [H200, CPU], deadline: "
+	           "2040-01-02 03:04}\n"
+			   "- {directory: scan, name: set-scan}\n";
 	plan(&tree, &ada);
 	assert_counts(&tree, 0, 1, 1, 0);
 	assert_int_equal(tree.plan.items[0].change_count, 2);
@@ -175,14 +193,16 @@ static void another_benchmark_or_shared_file_is_a_new_version(void **state)
 	tree.cases = "{seed: 2}, {seed: 3}";
 	plan(&tree, &ada);
 	assert_counts(&tree, 0, 1, 1, 0);
-	assert_change(&tree.plan.items[0], "task", "version 1", "version 2, whose ranking begins anew; changed: benchmarks");
+	assert_change(&tree.plan.items[0], "task", "version 1",
+		"version 2, whose ranking begins anew; changed: benchmarks");
 	assert_done(apply(&tree, &ada));
 	assert_int_equal(find("set-sort").version_number, 2);
 	assert_int_equal(find("set-scan").version_number, 1);
 	tree.shared = "changed\n";
 	plan(&tree, &ada);
 	assert_counts(&tree, 0, 2, 0, 0);
-	assert_change(&tree.plan.items[1], "task", "version 1", "version 2, whose ranking begins anew; changed: shared.py");
+	assert_change(&tree.plan.items[1], "task", "version 1",
+		"version 2, whose ranking begins anew; changed: shared.py");
 	assert_done(apply(&tree, &ada));
 	assert_int_equal(find("set-sort").version_number, 3);
 	assert_int_equal(find("set-scan").version_number, 2);
@@ -191,17 +211,20 @@ static void another_benchmark_or_shared_file_is_a_new_version(void **state)
 	assert_done(apply(&tree, &ada));
 }
 
-static const struct statement REVISION = NUMBER(
-	"SELECT v.revision AS number FROM leaderboards l JOIN task_versions v ON v.id = l.task_version_id WHERE l.name = 'set-sort'");
-static const struct statement UNUSED_BLOBS = NUMBER(
-	"SELECT COUNT(*) AS number FROM blobs b WHERE NOT EXISTS (SELECT 1 FROM task_files t WHERE t.sha256 = b.sha256) "
-	"AND NOT EXISTS (SELECT 1 FROM submissions s WHERE s.sha256 = b.sha256)");
+static const struct statement REVISION =
+	NUMBER("SELECT v.revision AS number FROM leaderboards l JOIN task_versions v ON v.id = "
+           "l.task_version_id WHERE l.name = 'set-sort'");
+static const struct statement UNUSED_BLOBS =
+	NUMBER("SELECT COUNT(*) AS number FROM blobs b WHERE NOT EXISTS (SELECT 1 FROM task_files t "
+           "WHERE t.sha256 = b.sha256) "
+		   "AND NOT EXISTS (SELECT 1 FROM submissions s WHERE s.sha256 = b.sha256)");
 
 static void another_description_is_no_new_version_and_leaves_nothing_behind(void **state)
 {
 	(void)state;
 	struct tree tree = PLAIN;
-	int64_t unused = number_of(&UNUSED_BLOBS), number = find("set-sort").version_number, id = find("set-sort").task_version_id;
+	int64_t unused = number_of(&UNUSED_BLOBS), number = find("set-sort").version_number,
+			id = find("set-sort").task_version_id;
 	tree.description = "better words";
 	plan(&tree, &ada);
 	assert_counts(&tree, 0, 1, 1, 0);
@@ -231,7 +254,8 @@ static void a_closed_leaderboard_stays_closed(void **state)
 	(void)state;
 	struct leaderboard scan = find("set-scan");
 	struct leaderboard_settings closed = { .deadline_ms = TIME_NULL };
-	assert_done(leaderboard_update(db, arena, &scan, &closed, NULL, NULL, NULL, &ada.actor, &error));
+	assert_done(
+		leaderboard_update(db, arena, &scan, &closed, NULL, NULL, NULL, &ada.actor, &error));
 	struct tree tree = PLAIN;
 	tree.set = "problems:\n- {directory: scan, name: set-scan, gpus: [A100]}\n";
 	plan(&tree, &ada);
@@ -253,7 +277,8 @@ static void a_creator_may_not_change_what_is_somebody_elses_and_an_admin_may(voi
 	tree.cases = "{seed: 9}";
 	plan(&tree, &bob);
 	assert_counts(&tree, 0, 0, 0, 2);
-	assert_string_equal(tree.plan.items[0].reasons.sentences[0], "The leaderboard set-sort is somebody else's; only its creator "
+	assert_string_equal(tree.plan.items[0].reasons.sentences[0],
+		"The leaderboard set-sort is somebody else's; only its creator "
 		"and admins may change it.");
 	int64_t before = number_of(&EVERYTHING);
 	assert_done(apply(&tree, &bob));
@@ -269,11 +294,13 @@ static void what_a_leaderboard_may_not_be_is_refused_with_its_reason(void **stat
 {
 	(void)state;
 	struct tree tree = PLAIN;
-	tree.set = "problems:\n- {directory: sort, name: set-late, deadline: 2020-01-01}\n- {directory: nowhere, name: set-none}\n"
-		"- {directory: scan, name: set-fine, gpus: [CPU]}\n";
+	tree.set = "problems:\n- {directory: sort, name: set-late, deadline: 2020-01-01}\n- "
+	           "{directory: nowhere, name: set-none}\n"
+			   "- {directory: scan, name: set-fine, gpus: [CPU]}\n";
 	plan(&tree, &ada);
 	assert_counts(&tree, 1, 0, 0, 2);
-	assert_non_null(strstr(tree.plan.items[0].reasons.sentences[0], "2020-01-01 00:00 UTC has passed already"));
+	assert_non_null(
+		strstr(tree.plan.items[0].reasons.sentences[0], "2020-01-01 00:00 UTC has passed already"));
 	assert_non_null(strstr(tree.plan.items[1].reasons.sentences[0], "set.yaml line 3"));
 	assert_done(apply(&tree, &ada));
 	assert_int_equal(find("set-fine").version_number, 1);

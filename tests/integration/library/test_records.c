@@ -42,20 +42,25 @@ static void pass(int64_t job_id, double score_ns)
 
 static const char *all_rows(void)
 {
-	static const struct statement rows = SELECT(struct text_row, TEXT_COLUMNS, "SELECT COALESCE(GROUP_CONCAT(CONCAT_WS(',', leaderboard_id, "
+	static const struct statement rows = SELECT(struct text_row, TEXT_COLUMNS,
+		"SELECT COALESCE(GROUP_CONCAT(CONCAT_WS(',', leaderboard_id, "
 		"task_version_id, gpu, line, submission_id, job_id, user_id, score_ns, submitted_at) "
-		"ORDER BY leaderboard_id, gpu, line, submission_id SEPARATOR ' '), '') AS text FROM records");
+		"ORDER BY leaderboard_id, gpu, line, submission_id SEPARATOR ' '), '') AS text FROM "
+	    "records");
 	struct text_row row;
 	assert_done(database_row(db, arena, &rows, &row, &error, ""));
 	return row.text;
 }
 
-/* "0:90 1:80": the times of a line, each behind its user; and that a rebuilding changes nothing of any row. */
+/* "0:90 1:80": the times of a line, each behind its user; and that a rebuilding changes nothing of
+ * any row. */
 static void assert_line(const char *gpu, int64_t line, const char *expected)
 {
 	static const struct statement points = SELECT(struct text_row, TEXT_COLUMNS,
-		"SELECT COALESCE(GROUP_CONCAT(CONCAT(SUBSTRING(u.name, 9), ':', r.score_ns) ORDER BY r.submission_id SEPARATOR ' '), '') AS text "
-		"FROM records r JOIN users u ON u.id = r.user_id WHERE r.leaderboard_id = ? AND r.gpu = ? AND r.line = ?");
+		"SELECT COALESCE(GROUP_CONCAT(CONCAT(SUBSTRING(u.name, 9), ':', r.score_ns) ORDER BY "
+	    "r.submission_id SEPARATOR ' '), '') AS text "
+		"FROM records r JOIN users u ON u.id = r.user_id WHERE r.leaderboard_id = ? AND r.gpu = ? "
+	    "AND r.line = ?");
 	struct text_row row;
 	assert_done(database_row(db, arena, &points, &row, &error, "isi", contest.board.id, gpu, line));
 	assert_string_equal(row.text, expected);
@@ -131,12 +136,16 @@ static void one_that_ran_again_is_looked_at_anew(void **state)
 static void what_is_held_is_no_record_before_it_is_released(void **state)
 {
 	(void)state;
-	static const struct statement hold = COMMAND("UPDATE jobs SET held_at = UTC_TIMESTAMP(3) WHERE id = ?");
+	static const struct statement hold =
+		COMMAND("UPDATE jobs SET held_at = UTC_TIMESTAMP(3) WHERE id = ?");
 	static const struct statement release = COMMAND("UPDATE jobs SET released_by = 0 WHERE id = ?");
 	int64_t held = submit(0), later = submit(0);
 	assert_done(database_execute(db, &hold, &error, "i", held));
 	pass(later, 90);
-	assert_done(database_script(db, "UPDATE jobs SET state = 'done', verdict = 'passed', score_ns = 1 WHERE held_at IS NOT NULL", &error));
+	assert_done(database_script(db,
+		"UPDATE jobs SET state = 'done', verdict = 'passed', score_ns = 1 WHERE held_at IS NOT "
+	    "NULL",
+		&error));
 	assert_line("CPU", contest.user_ids[0], "0:90");
 	assert_done(database_execute(db, &release, &error, "i", held));
 	pass(held, 1);
@@ -160,23 +169,28 @@ static void any_course_of_events_leaves_the_rows_that_a_rebuilding_gives(void **
 		assert_done(ranking_rebuild(db, contest.board.id, &error));
 		assert_string_equal(all_rows(), before);
 	}
-	static const struct statement many = NUMBER("SELECT COUNT(*) AS number FROM records WHERE line = 0");
+	static const struct statement many =
+		NUMBER("SELECT COUNT(*) AS number FROM records WHERE line = 0");
 	assert_true(number_of(&many) > 10);
 }
 
-/* Under the name of a deleted user, his best stays; what his other submissions had beaten is a record again. */
+/* Under the name of a deleted user, his best stays; what his other submissions had beaten is a
+ * record again. */
 static void an_account_that_is_deleted_gives_back_what_its_submissions_had_beaten(void **state)
 {
 	(void)state;
 	static const struct statement attempts = NUMBER("SELECT SUM(attempts) AS number FROM ranking");
 	static const struct statement baselines = NUMBER("SELECT COUNT(*) AS number FROM baselines");
-	static const struct statement make_sample = COMMAND("INSERT INTO task_files (task_version_id, role, path, sha256) "
-		"SELECT l.task_version_id, 'sample', 'sample.py', s.sha256 FROM leaderboards l JOIN submissions s ON s.leaderboard_id = l.id "
-		"WHERE l.id = ? LIMIT 1");
+	static const struct statement make_sample =
+		COMMAND("INSERT INTO task_files (task_version_id, role, path, sha256) "
+				"SELECT l.task_version_id, 'sample', 'sample.py', s.sha256 FROM leaderboards l "
+	            "JOIN submissions s ON s.leaderboard_id = l.id "
+				"WHERE l.id = ? LIMIT 1");
 	char line[64];
 	const int64_t gone = contest.user_ids[leaves];
 	int64_t first = submit(0), beaten = submit(1);
-	assert_done(database_execute(db, &make_sample, &error, "i", contest.board.id)); /* all of these are the sample as it is */
+	assert_done(database_execute(db, &make_sample, &error, "i",
+		contest.board.id)); /* all of these are the sample as it is */
 	pass(first, 100);
 	pass(submit(leaves), 70);
 	pass(beaten, 90);
@@ -194,7 +208,8 @@ static void an_account_that_is_deleted_gives_back_what_its_submissions_had_beate
 	assert_string_equal(all_rows(), left);
 	assert_int_equal(number_of(&attempts), 5);
 	assert_int_equal(number_of(&baselines), 1);
-	snprintf(line, sizeof line, "0:100 1:90 1:80 user-%lld:50", (long long)gone); /* "deleted-user-5", from its ninth letter on */
+	snprintf(line, sizeof line, "0:100 1:90 1:80 user-%lld:50",
+		(long long)gone); /* "deleted-user-5", from its ninth letter on */
 	assert_line("CPU", records_everybody, line);
 }
 
@@ -212,14 +227,21 @@ static void records_go_with_their_leaderboard(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_line_has_what_was_faster_than_all_before, begin, contest_end),
-		cmocka_unit_test_setup_teardown(everybodys_line_goes_from_one_leader_to_the_next, begin, contest_end),
+		cmocka_unit_test_setup_teardown(
+			a_line_has_what_was_faster_than_all_before, begin, contest_end),
+		cmocka_unit_test_setup_teardown(
+			everybodys_line_goes_from_one_leader_to_the_next, begin, contest_end),
 		cmocka_unit_test_setup_teardown(devices_have_lines_of_their_own, begin, contest_end),
-		cmocka_unit_test_setup_teardown(one_that_ends_late_stands_where_it_was_submitted, begin, contest_end),
+		cmocka_unit_test_setup_teardown(
+			one_that_ends_late_stands_where_it_was_submitted, begin, contest_end),
 		cmocka_unit_test_setup_teardown(one_that_ran_again_is_looked_at_anew, begin, contest_end),
-		cmocka_unit_test_setup_teardown(what_is_held_is_no_record_before_it_is_released, begin, contest_end),
-		cmocka_unit_test_setup_teardown(any_course_of_events_leaves_the_rows_that_a_rebuilding_gives, begin, contest_end),
-		cmocka_unit_test_setup_teardown(an_account_that_is_deleted_gives_back_what_its_submissions_had_beaten, begin, contest_end),
+		cmocka_unit_test_setup_teardown(
+			what_is_held_is_no_record_before_it_is_released, begin, contest_end),
+		cmocka_unit_test_setup_teardown(
+			any_course_of_events_leaves_the_rows_that_a_rebuilding_gives, begin, contest_end),
+		cmocka_unit_test_setup_teardown(
+			an_account_that_is_deleted_gives_back_what_its_submissions_had_beaten, begin,
+			contest_end),
 		cmocka_unit_test_setup_teardown(records_go_with_their_leaderboard, begin, contest_end),
 	};
 	return cmocka_run_group_tests(tests, open_all, fixture_close);

@@ -4,7 +4,8 @@
 #include "lib/format.h"
 #include "lib/submission.h"
 
-static const char *both[] = { "H200", "CPU" }, *cpu[] = { "CPU" }, *h200[] = { "H200" }, *tpu[] = { "TPU" };
+static const char *both[] = { "H200", "CPU" }, *cpu[] = { "CPU" }, *h200[] = { "H200" },
+				  *tpu[] = { "TPU" };
 static struct leaderboard py, cu, single;
 static int64_t user_id;
 
@@ -14,9 +15,11 @@ static int open_all(void **state)
 		return -1;
 	user_id = make_user("sub-ada");
 	const struct actor actor = { user_id, "sub-ada", "" };
-	struct material python = make_task(PY_TASK, "# reference\n"), cuda = make_task(CU_TASK, "# reference\n");
-	struct leaderboard_settings settings = { .name = "sub-py", .deadline_ms = TIME_NULL, .accepting = true, .gpus = both,
-		.gpu_count = 2 };
+	struct material python = make_task(PY_TASK, "# reference\n"),
+					cuda = make_task(CU_TASK, "# reference\n");
+	struct leaderboard_settings settings = {
+		.name = "sub-py", .deadline_ms = TIME_NULL, .accepting = true, .gpus = both, .gpu_count = 2
+	};
 	assert_done(create(&settings, &python, &actor));
 	settings.name = "sub-cu";
 	settings.gpu_count = 1;
@@ -32,8 +35,12 @@ static int open_all(void **state)
 
 static struct submission_request code(const char *source)
 {
-	return (struct submission_request){ .user_id = user_id, .source = source, .length = strlen(source), .mode = "test",
-		.gpus = cpu, .gpu_count = 1 };
+	return (struct submission_request){ .user_id = user_id,
+		.source = source,
+		.length = strlen(source),
+		.mode = "test",
+		.gpus = cpu,
+		.gpu_count = 1 };
 }
 
 static struct submission_request file(const char *name, const char *source)
@@ -43,20 +50,28 @@ static struct submission_request file(const char *name, const char *source)
 	return request;
 }
 
-static int send(const struct leaderboard *leaderboard, struct submission_request request, int64_t *id)
+static int send(
+	const struct leaderboard *leaderboard, struct submission_request request, int64_t *id)
 {
 	return submission_create(db, arena, leaderboard, &request, id, &error);
 }
 
-struct stored { const char *file_name, *mode, *gpus, *content; int64_t version; };
+struct stored {
+	const char *file_name, *mode, *gpus, *content;
+	int64_t version;
+};
 static const struct column STORED_COLUMNS[] = {
-	TEXT(struct stored, file_name), TEXT(struct stored, mode), TEXT(struct stored, gpus), TEXT(struct stored, content),
+	TEXT(struct stored, file_name),
+	TEXT(struct stored, mode),
+	TEXT(struct stored, gpus),
+	TEXT(struct stored, content),
 	INTEGER(struct stored, version),
 };
 static const struct statement STORED = SELECT(struct stored, STORED_COLUMNS,
 	"SELECT s.file_name, s.mode, GROUP_CONCAT(CONCAT(j.gpu, ' ', j.state) ORDER BY j.id) AS gpus, "
 	"CONVERT(b.content USING utf8mb4) AS content, s.task_version_id AS version "
-	"FROM submissions s JOIN jobs j ON j.submission_id = s.id JOIN blobs b ON b.sha256 = s.sha256 WHERE s.id = ? GROUP BY s.id");
+	"FROM submissions s JOIN jobs j ON j.submission_id = s.id JOIN blobs b ON b.sha256 = s.sha256 "
+    "WHERE s.id = ? GROUP BY s.id");
 
 static struct stored stored(int64_t id)
 {
@@ -97,13 +112,21 @@ static void pasted_code_gets_a_name_that_fits_the_language(void **state)
 static void a_file_that_cannot_be_run_is_refused_at_its_field(void **state)
 {
 	(void)state;
-	static const struct { const char *name, *source, *sentence; } files[] = {
-		{ "a.exe", "x", "\"a.exe\"" }, { "a.PY", "x", ".py" }, { "a.py.cu", "x", "Python" }, { ".py/", "x", "wrong type" },
-		{ "a.py", "", "empty" }, { "a.py", " \n\t\r\n", "empty" }, { "a.py", "x\ny = '\xff'", "line 2" },
+	static const struct {
+		const char *name, *source, *sentence;
+	} files[] = {
+		{ "a.exe", "x", "\"a.exe\"" },
+		{ "a.PY", "x", ".py" },
+		{ "a.py.cu", "x", "Python" },
+		{ ".py/", "x", "wrong type" },
+		{ "a.py", "", "empty" },
+		{ "a.py", " \n\t\r\n", "empty" },
+		{ "a.py", "x\ny = '\xff'", "line 2" },
 		{ "a.py", "\xc0\x80", "UTF-8" },
 	};
 	for (size_t i = 0; i < COUNT(files); i++)
-		assert_refused(send(&py, file(files[i].name, files[i].source), NULL), ERROR_INPUT, "file", files[i].sentence);
+		assert_refused(send(&py, file(files[i].name, files[i].source), NULL), ERROR_INPUT, "file",
+			files[i].sentence);
 	assert_refused(send(&cu, file("a.py", "x"), NULL), ERROR_INPUT, "file", ".cu, .cuh or .cpp");
 	assert_refused(send(&py, code(""), NULL), ERROR_INPUT, "code", "empty");
 	struct submission_request nul = code("x");
@@ -139,10 +162,14 @@ static void the_header_and_the_form_must_agree(void **state)
 {
 	(void)state;
 	assert_done(send(&py, code("#!POPCORN leaderboard SUB-PY\n#!POPCORN gpu cpu\nx = 1\n"), NULL));
-	assert_refused(send(&py, code("#!POPCORN leaderboard other\nx = 1\n"), NULL), ERROR_INPUT, "code", "\"other\"");
-	assert_refused(send(&py, file("a.py", "#!POPCORN leaderboard other\n"), NULL), ERROR_INPUT, "file", "\"other\"");
-	assert_refused(send(&py, code("#!POPCORN gpus H200\nx = 1\n"), NULL), ERROR_INPUT, "gpu", "names H200, but the form names CPU");
-	assert_refused(send(&py, code("#!POPCORN gpus H200 CPU\nx = 1\n"), NULL), ERROR_INPUT, "gpu", "H200 and CPU");
+	assert_refused(send(&py, code("#!POPCORN leaderboard other\nx = 1\n"), NULL), ERROR_INPUT,
+		"code", "\"other\"");
+	assert_refused(send(&py, file("a.py", "#!POPCORN leaderboard other\n"), NULL), ERROR_INPUT,
+		"file", "\"other\"");
+	assert_refused(send(&py, code("#!POPCORN gpus H200\nx = 1\n"), NULL), ERROR_INPUT, "gpu",
+		"names H200, but the form names CPU");
+	assert_refused(send(&py, code("#!POPCORN gpus H200 CPU\nx = 1\n"), NULL), ERROR_INPUT, "gpu",
+		"H200 and CPU");
 	assert_refused(send(&py, code("#!POPCORN nonsense x\n"), NULL), ERROR_INPUT, "code", "Line 1");
 }
 
@@ -172,13 +199,18 @@ static void a_closed_ended_or_deleted_leaderboard_takes_nothing_from_anybody(voi
 	(void)state;
 	static const struct statement jobs = NUMBER("SELECT COUNT(*) AS number FROM jobs");
 	int64_t before = number_of(&jobs);
-	assert_done(database_script(db, "UPDATE users SET role = 'admin' WHERE name = 'sub-ada';"
-		"UPDATE leaderboards SET deadline = UTC_TIMESTAMP(3) WHERE name = 'sub-py'", &error));
+	assert_done(database_script(db,
+		"UPDATE users SET role = 'admin' WHERE name = 'sub-ada';"
+		"UPDATE leaderboards SET deadline = UTC_TIMESTAMP(3) WHERE name = 'sub-py'",
+		&error));
 	assert_refused(send(&py, code("x"), NULL), ERROR_INPUT, "leaderboard", "deadline");
-	assert_done(database_script(db, "UPDATE leaderboards SET deadline = NULL, accepting = 0 WHERE name = 'sub-py'", &error));
+	assert_done(database_script(db,
+		"UPDATE leaderboards SET deadline = NULL, accepting = 0 WHERE name = 'sub-py'", &error));
 	assert_refused(send(&py, code("x"), NULL), ERROR_INPUT, "leaderboard", "closed");
-	assert_done(database_script(db, "UPDATE leaderboards SET deadline = UTC_TIMESTAMP(3) + INTERVAL 1 MINUTE, accepting = 1 "
-		"WHERE name = 'sub-py'", &error));
+	assert_done(database_script(db,
+		"UPDATE leaderboards SET deadline = UTC_TIMESTAMP(3) + INTERVAL 1 MINUTE, accepting = 1 "
+		"WHERE name = 'sub-py'",
+		&error));
 	struct leaderboard gone = py;
 	gone.id = 999999;
 	assert_refused(send(&gone, code("x"), NULL), ERROR_NOT_FOUND, "", "deleted");
@@ -189,12 +221,15 @@ static void a_closed_ended_or_deleted_leaderboard_takes_nothing_from_anybody(voi
 static void a_leaderboard_without_devices_says_so(void **state)
 {
 	(void)state;
-	assert_done(database_script(db, "DELETE g FROM leaderboard_gpus g JOIN leaderboards l ON l.id = g.leaderboard_id "
-		"WHERE l.name = 'sub-single'", &error));
+	assert_done(database_script(db,
+		"DELETE g FROM leaderboard_gpus g JOIN leaderboards l ON l.id = g.leaderboard_id "
+		"WHERE l.name = 'sub-single'",
+		&error));
 	assert_refused(send(&single, code("x"), NULL), ERROR_INPUT, "gpu", "No device");
 }
 
-static void a_task_in_another_language_since_the_page_was_read_is_a_reason_to_look_again(void **state)
+static void a_task_in_another_language_since_the_page_was_read_is_a_reason_to_look_again(
+	void **state)
 {
 	(void)state;
 	struct leaderboard old = cu;
@@ -205,14 +240,18 @@ static void a_task_in_another_language_since_the_page_was_read_is_a_reason_to_lo
 static void a_banned_user_may_not_submit(void **state)
 {
 	(void)state;
-	assert_done(database_script(db, "UPDATE users SET banned_at = UTC_TIMESTAMP(3) WHERE name = 'sub-ada'", &error));
+	assert_done(database_script(
+		db, "UPDATE users SET banned_at = UTC_TIMESTAMP(3) WHERE name = 'sub-ada'", &error));
 	assert_refused(send(&py, code("x"), NULL), ERROR_FORBIDDEN, "", "banned");
 }
 
 static int close_all(void **state)
 {
-	assert_done(database_script(db, "DELETE FROM submissions; DELETE FROM leaderboards; DELETE FROM blobs; DELETE FROM audit_log; "
-		"DELETE FROM users WHERE name LIKE 'sub-%'", &error));
+	assert_done(database_script(db,
+		"DELETE FROM submissions; DELETE FROM leaderboards; DELETE FROM blobs; DELETE FROM "
+	    "audit_log; "
+		"DELETE FROM users WHERE name LIKE 'sub-%'",
+		&error));
 	return fixture_close(state);
 }
 
@@ -228,7 +267,8 @@ int main(void)
 		cmocka_unit_test(gpus_come_from_the_form_else_the_header_else_there_is_only_one),
 		cmocka_unit_test(a_closed_ended_or_deleted_leaderboard_takes_nothing_from_anybody),
 		cmocka_unit_test(a_leaderboard_without_devices_says_so),
-		cmocka_unit_test(a_task_in_another_language_since_the_page_was_read_is_a_reason_to_look_again),
+		cmocka_unit_test(
+			a_task_in_another_language_since_the_page_was_read_is_a_reason_to_look_again),
 		cmocka_unit_test(a_banned_user_may_not_submit),
 	};
 	return cmocka_run_group_tests(tests, open_all, close_all);

@@ -64,11 +64,13 @@ static void what_is_no_token_any_more_is_not_found(void **state)
 {
 	(void)state;
 	static const struct statement ends[] = {
-		COMMAND("UPDATE api_tokens SET expires_at = UTC_TIMESTAMP(3) - INTERVAL 1 SECOND WHERE user_id = ?"),
+		COMMAND("UPDATE api_tokens SET expires_at = UTC_TIMESTAMP(3) - INTERVAL 1 SECOND WHERE "
+		        "user_id = ?"),
 		COMMAND("UPDATE users SET banned_at = UTC_TIMESTAMP(3) WHERE id = ?"),
 		COMMAND("UPDATE users SET banned_at = NULL, deleted_at = UTC_TIMESTAMP(3) WHERE id = ?"),
 	};
-	static const struct statement back = COMMAND("UPDATE users SET banned_at = NULL, deleted_at = NULL WHERE id = ?");
+	static const struct statement back =
+		COMMAND("UPDATE users SET banned_at = NULL, deleted_at = NULL WHERE id = ?");
 	for (size_t i = 0; i < COUNT(ends); i++) {
 		token_secret secret;
 		struct token_holder holder;
@@ -76,14 +78,17 @@ static void what_is_no_token_any_more_is_not_found(void **state)
 		assert_done(token_create(db, arena, &order, secret, &error));
 		assert_done(token_find(db, arena, secret, &holder, &error));
 		assert_done(database_execute(db, &ends[i], &error, "i", bob));
-		assert_refused(token_find(db, arena, secret, &holder, &error), ERROR_NOT_FOUND, "", "not valid");
+		assert_refused(
+			token_find(db, arena, secret, &holder, &error), ERROR_NOT_FOUND, "", "not valid");
 		assert_done(database_execute(db, &back, &error, "i", bob));
 		forget_tokens();
 	}
 	struct token_holder holder;
-	static const char *const wrong[] = { "", "podium_", "podium_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA", "\xff" };
+	static const char *const wrong[] = { "", "podium_",
+		"podium_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA", "\xff" };
 	for (size_t i = 0; i < COUNT(wrong); i++)
-		assert_refused(token_find(db, arena, wrong[i], &holder, &error), ERROR_NOT_FOUND, "", "not valid");
+		assert_refused(
+			token_find(db, arena, wrong[i], &holder, &error), ERROR_NOT_FOUND, "", "not valid");
 }
 
 static void only_its_owner_revokes_a_token(void **state)
@@ -94,11 +99,14 @@ static void only_its_owner_revokes_a_token(void **state)
 	struct token_order order = order_of(ada, "mine");
 	assert_done(token_create(db, arena, &order, secret, &error));
 	assert_done(token_find(db, arena, secret, &holder, &error));
-	assert_refused(token_revoke(db, bob, holder.token.id, &error), ERROR_NOT_FOUND, "", "no such token");
+	assert_refused(
+		token_revoke(db, bob, holder.token.id, &error), ERROR_NOT_FOUND, "", "no such token");
 	assert_done(token_find(db, arena, secret, &holder, &error));
 	assert_done(token_revoke(db, ada, holder.token.id, &error));
-	assert_refused(token_find(db, arena, secret, &holder, &error), ERROR_NOT_FOUND, "", "not valid");
-	assert_refused(token_revoke(db, ada, holder.token.id, &error), ERROR_NOT_FOUND, "", "no such token");
+	assert_refused(
+		token_find(db, arena, secret, &holder, &error), ERROR_NOT_FOUND, "", "not valid");
+	assert_refused(
+		token_revoke(db, ada, holder.token.id, &error), ERROR_NOT_FOUND, "", "no such token");
 }
 
 static void an_order_that_cannot_be_is_refused_at_its_field(void **state)
@@ -106,22 +114,29 @@ static void an_order_that_cannot_be_is_refused_at_its_field(void **state)
 	(void)state;
 	token_secret secret;
 	struct token_order order = order_of(ada, "   ");
-	assert_refused(token_create(db, arena, &order, secret, &error), ERROR_INPUT, "name", "Give the token a name");
+	assert_refused(token_create(db, arena, &order, secret, &error), ERROR_INPUT, "name",
+		"Give the token a name");
 	order.name = "12345678901234567890123456789012345678901234567890123456789012345";
-	assert_refused(token_create(db, arena, &order, secret, &error), ERROR_INPUT, "name", "at most 64");
+	assert_refused(
+		token_create(db, arena, &order, secret, &error), ERROR_INPUT, "name", "at most 64");
 	order.name = "turned \xe2\x80\xae around";
-	assert_refused(token_create(db, arena, &order, secret, &error), ERROR_INPUT, "name", "at most 64");
+	assert_refused(
+		token_create(db, arena, &order, secret, &error), ERROR_INPUT, "name", "at most 64");
 	order = order_of(ada, "nothing");
 	order.scopes = 0;
-	assert_refused(token_create(db, arena, &order, secret, &error), ERROR_INPUT, "scope", "at least one");
+	assert_refused(
+		token_create(db, arena, &order, secret, &error), ERROR_INPUT, "scope", "at least one");
 	order.scopes = TOKEN_ADMIN;
-	assert_refused(token_create(db, arena, &order, secret, &error), ERROR_INPUT, "scope", "Only creators and admins");
+	assert_refused(token_create(db, arena, &order, secret, &error), ERROR_INPUT, "scope",
+		"Only creators and admins");
 	order.role = ROLE_ADMIN;
 	order.days = 100000;
-	assert_refused(token_create(db, arena, &order, secret, &error), ERROR_INPUT, "days", "expires after");
+	assert_refused(
+		token_create(db, arena, &order, secret, &error), ERROR_INPUT, "days", "expires after");
 	order.days = 1;
 	assert_done(token_create(db, arena, &order, secret, &error));
-	assert_refused(token_create(db, arena, &order, secret, &error), ERROR_CONFLICT, "name", "of this name");
+	assert_refused(
+		token_create(db, arena, &order, secret, &error), ERROR_CONFLICT, "name", "of this name");
 }
 
 static void nobody_has_more_than_fifty(void **state)

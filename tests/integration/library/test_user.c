@@ -10,12 +10,15 @@
 
 #include <cmocka.h>
 
-struct counted { int64_t count; };
+struct counted {
+	int64_t count;
+};
 static const struct column COUNT_COLUMNS[] = { INTEGER(struct counted, count) };
-static const struct statement SESSIONS_OF = SELECT(struct counted, COUNT_COLUMNS,
-	"SELECT COUNT(*) AS count FROM sessions WHERE user_id = ?");
-static const struct statement INSERT_SESSION = COMMAND(
-	"INSERT INTO sessions (token_hash, user_id, address, user_agent, expires_at) VALUES (?, ?, '', '', '2099-01-01')");
+static const struct statement SESSIONS_OF = SELECT(
+	struct counted, COUNT_COLUMNS, "SELECT COUNT(*) AS count FROM sessions WHERE user_id = ?");
+static const struct statement INSERT_SESSION =
+	COMMAND("INSERT INTO sessions (token_hash, user_id, address, user_agent, expires_at) VALUES "
+            "(?, ?, '', '', '2099-01-01')");
 static const struct statement REMOVE = COMMAND("DELETE FROM users WHERE name LIKE 'test-%'");
 
 static struct database *db;
@@ -24,7 +27,7 @@ static int open_database(void **state)
 {
 	(void)state;
 	struct config config;
-	struct error error = {0};
+	struct error error = { 0 };
 	if (config_load(&config, &error) || !(db = database_open(&config, &error)))
 		fprintf(stderr, "%s\n", error.text);
 	return db ? 0 : -1;
@@ -42,9 +45,10 @@ static void a_user_can_be_made_found_and_recognised(void **state)
 {
 	(void)state;
 	cleanup_arena struct arena *arena = arena_new();
-	struct error error = {0};
+	struct error error = { 0 };
 	int64_t id = 0;
-	assert_int_equal(user_create(db, "test-Ada", "correct horse", ROLE_CREATOR, true, &id, &error), 0);
+	assert_int_equal(
+		user_create(db, "test-Ada", "correct horse", ROLE_CREATOR, true, &id, &error), 0);
 	struct user user;
 	assert_int_equal(user_by_name(db, arena, "TEST-ada", &user, &error), 0);
 	assert_int_equal(user.id, id);
@@ -61,12 +65,16 @@ static void a_user_can_be_made_found_and_recognised(void **state)
 static void names_and_passwords_that_cannot_be_are_refused_at_their_field(void **state)
 {
 	(void)state;
-	struct error error = {0};
-	assert_int_equal(user_create(db, "a b", "long enough", ROLE_PARTICIPANT, false, NULL, &error), ERROR_INPUT);
+	struct error error = { 0 };
+	assert_int_equal(
+		user_create(db, "a b", "long enough", ROLE_PARTICIPANT, false, NULL, &error), ERROR_INPUT);
 	assert_string_equal(error.field, "name");
-	assert_int_equal(user_create(db, "test-bob", "short", ROLE_PARTICIPANT, false, NULL, &error), ERROR_INPUT);
+	assert_int_equal(
+		user_create(db, "test-bob", "short", ROLE_PARTICIPANT, false, NULL, &error), ERROR_INPUT);
 	assert_string_equal(error.field, "password");
-	assert_int_equal(user_create(db, "test-ADA", "long enough", ROLE_PARTICIPANT, false, NULL, &error), ERROR_CONFLICT);
+	assert_int_equal(
+		user_create(db, "test-ADA", "long enough", ROLE_PARTICIPANT, false, NULL, &error),
+		ERROR_CONFLICT);
 	assert_string_equal(error.field, "name");
 	assert_non_null(strstr(error.text, "test-ADA is taken"));
 }
@@ -75,11 +83,12 @@ static void a_new_password_ends_every_session(void **state)
 {
 	(void)state;
 	cleanup_arena struct arena *arena = arena_new();
-	struct error error = {0};
+	struct error error = { 0 };
 	struct user user;
 	assert_int_equal(user_by_name(db, arena, "test-Ada", &user, &error), 0);
 	static const unsigned char token[32] = { 1 };
-	assert_int_equal(database_execute(db, &INSERT_SESSION, &error, "bi", token, sizeof token, user.id), 0);
+	assert_int_equal(
+		database_execute(db, &INSERT_SESSION, &error, "bi", token, sizeof token, user.id), 0);
 	assert_int_equal(user_set_password(db, user.id, "another password", false, &error), 0);
 	struct counted sessions;
 	assert_int_equal(database_row(db, arena, &SESSIONS_OF, &sessions, &error, "i", user.id), 0);

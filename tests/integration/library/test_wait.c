@@ -24,20 +24,28 @@ static int begin(void **state)
 	bob = make_user("wait-bob");
 	const struct actor actor = { ada, "wait-ada", "" };
 	struct material material = make_task(PY_TASK, "# reference\n");
-	struct leaderboard_settings settings = { .name = "wait", .deadline_ms = TIME_NULL, .accepting = true, .gpus = h200, .gpu_count = 1 };
+	struct leaderboard_settings settings = {
+		.name = "wait", .deadline_ms = TIME_NULL, .accepting = true, .gpus = h200, .gpu_count = 1
+	};
 	assert_done(create(&settings, &material, &actor));
 	board = find("wait");
-	script("INSERT INTO workers (name, version, host, started_at, seen_at) VALUES ('wait', '0', '{}', UTC_TIMESTAMP(3), UTC_TIMESTAMP(3)); "
-		"INSERT INTO gpus (worker_id, uuid, model, product, memory_bytes, driver, compute_capability, seen_at) "
-		"SELECT id, 'GPU-wait', 'H200', 'H200', 1, '', '', UTC_TIMESTAMP(3) FROM workers WHERE name = 'wait'");
+	script("INSERT INTO workers (name, version, host, started_at, seen_at) VALUES ('wait', '0', "
+	       "'{}', UTC_TIMESTAMP(3), UTC_TIMESTAMP(3)); "
+		   "INSERT INTO gpus (worker_id, uuid, model, product, memory_bytes, driver, "
+	       "compute_capability, seen_at) "
+		   "SELECT id, 'GPU-wait', 'H200', 'H200', 1, '', '', UTC_TIMESTAMP(3) FROM workers WHERE "
+	       "name = 'wait'");
 	return 0;
 }
 
 static int end(void **state)
 {
 	const struct actor actor = { ada, "wait-ada", "" };
-	if (leaderboard_delete(db, &board, &actor, &error) || database_script(db, "DELETE FROM workers WHERE name = 'wait'; "
-		"DELETE FROM users WHERE name LIKE 'wait-%'", &error))
+	if (leaderboard_delete(db, &board, &actor, &error)
+		|| database_script(db,
+			"DELETE FROM workers WHERE name = 'wait'; "
+			"DELETE FROM users WHERE name LIKE 'wait-%'",
+			&error))
 		return -1;
 	return fixture_close(state);
 }
@@ -46,7 +54,10 @@ static int64_t submit(int64_t user, const char *mode)
 {
 	static const struct statement job = NUMBER("SELECT MAX(id) AS number FROM jobs");
 	static const char source[] = "def custom_kernel(data):\n    return data\n";
-	const struct submission_request request = { .user_id = user, .file_name = "kernel.py", .source = source, .length = sizeof source - 1,
+	const struct submission_request request = { .user_id = user,
+		.file_name = "kernel.py",
+		.source = source,
+		.length = sizeof source - 1,
 		.mode = mode };
 	assert_done(submission_create(db, arena, &board, &request, NULL, &error));
 	return number_of(&job);
@@ -55,8 +66,10 @@ static int64_t submit(int64_t user, const char *mode)
 /* A job that ran so long and has ended; its time is kept. */
 static void run(int64_t user, const char *mode, int64_t took_ms)
 {
-	static const struct statement finish = COMMAND("UPDATE jobs SET state = 'done', started_at = UTC_TIMESTAMP(3) - INTERVAL ? * 1000 MICROSECOND, "
-		"finished_at = UTC_TIMESTAMP(3) WHERE id = ?");
+	static const struct statement finish =
+		COMMAND("UPDATE jobs SET state = 'done', started_at = UTC_TIMESTAMP(3) - INTERVAL ? * 1000 "
+	            "MICROSECOND, "
+				"finished_at = UTC_TIMESTAMP(3) WHERE id = ?");
 	int64_t job = submit(user, mode);
 	assert_done(database_execute(db, &finish, &error, "ii", took_ms, job));
 	assert_done(wait_keep(db, arena, job, &error));
@@ -73,14 +86,16 @@ static struct wait next_of(int64_t user)
 {
 	struct wait wait;
 	struct database_answer answer;
-	assert_done(database_rows(db, arena, &wait_reading, &answer.rows, &answer.count, &error, "ii", (int64_t)0, (int64_t)0));
+	assert_done(database_rows(db, arena, &wait_reading, &answer.rows, &answer.count, &error, "ii",
+		(int64_t)0, (int64_t)0));
 	wait_of_next(arena, &answer, user, h200, 1, &wait);
 	return wait;
 }
 
 /* ---- what is kept ---- */
 
-static const struct statement MEDIAN = NUMBER("SELECT median_ms AS number FROM job_times WHERE mode = 'benchmark'");
+static const struct statement MEDIAN =
+	NUMBER("SELECT median_ms AS number FROM job_times WHERE mode = 'benchmark'");
 static const struct statement KINDS = NUMBER("SELECT COUNT(*) AS number FROM job_times");
 
 static void the_median_follows_the_last_jobs_of_a_kind(void **state)
@@ -95,7 +110,8 @@ static void the_median_follows_the_last_jobs_of_a_kind(void **state)
 		run(bob, "benchmark", 19500);
 	assert_in_range(number_of(&MEDIAN), 19500, 19502);
 	assert_int_equal(number_of(&KINDS), 1);
-	static const struct statement length = NUMBER("SELECT LENGTH(recent) - LENGTH(REPLACE(recent, ',', '')) + 1 AS number FROM job_times");
+	static const struct statement length = NUMBER(
+		"SELECT LENGTH(recent) - LENGTH(REPLACE(recent, ',', '')) + 1 AS number FROM job_times");
 	assert_int_equal(number_of(&length), 31);
 }
 
@@ -129,8 +145,10 @@ static void a_job_starts_when_those_before_it_have_ended(void **state)
 static void what_runs_or_has_ended_does_not_wait(void **state)
 {
 	(void)state;
-	script("UPDATE jobs SET state = 'running', started_at = UTC_TIMESTAMP(3) - INTERVAL 5 SECOND WHERE state = 'queued' ORDER BY id LIMIT 1");
-	static const struct statement runs = NUMBER("SELECT id AS number FROM jobs WHERE state = 'running'");
+	script("UPDATE jobs SET state = 'running', started_at = UTC_TIMESTAMP(3) - INTERVAL 5 SECOND "
+	       "WHERE state = 'queued' ORDER BY id LIMIT 1");
+	static const struct statement runs =
+		NUMBER("SELECT id AS number FROM jobs WHERE state = 'running'");
 	int64_t running = number_of(&runs);
 	assert_int_equal(wait_for(running).position, 0);
 	assert_null(wait_for(running).words);
@@ -153,7 +171,8 @@ static void a_mode_without_a_time_of_its_own_makes_those_behind_it_uncertain(voi
 static void a_device_that_is_paused_starts_nothing(void **state)
 {
 	(void)state;
-	script("DELETE FROM jobs; INSERT INTO pauses (worker, uuid, kind, paused_by) VALUES ('wait', 'GPU-wait', 'drain', 'admin')");
+	script("DELETE FROM jobs; INSERT INTO pauses (worker, uuid, kind, paused_by) VALUES ('wait', "
+	       "'GPU-wait', 'drain', 'admin')");
 	assert_int_equal(next_of(bob).devices, 0);
 	assert_int_equal(next_of(bob).position, 1);
 	assert_true(isnan(next_of(bob).start_ms));
@@ -164,9 +183,12 @@ static void a_device_that_is_paused_starts_nothing(void **state)
 static void of_a_long_line_the_least_is_said(void **state)
 {
 	(void)state;
-	script("DELETE FROM jobs; INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, mode) "
-		"SELECT leaderboard_id, task_version_id, user_id, file_name, sha256, mode FROM (SELECT * FROM submissions LIMIT 1) one, seq_1_to_300; "
-		"INSERT INTO jobs (submission_id, user_id, gpu) SELECT id, user_id, 'H200' FROM submissions ORDER BY id DESC LIMIT 300");
+	script("DELETE FROM jobs; INSERT INTO submissions (leaderboard_id, task_version_id, user_id, "
+	       "file_name, sha256, mode) "
+		   "SELECT leaderboard_id, task_version_id, user_id, file_name, sha256, mode FROM (SELECT "
+	       "* FROM submissions LIMIT 1) one, seq_1_to_300; "
+		   "INSERT INTO jobs (submission_id, user_id, gpu) SELECT id, user_id, 'H200' FROM "
+	       "submissions ORDER BY id DESC LIMIT 300");
 	static const struct statement last = NUMBER("SELECT MAX(id) AS number FROM jobs");
 	struct wait wait = wait_for(number_of(&last));
 	assert_true(wait.at_least);

@@ -13,12 +13,16 @@ from pretend import pretend_driver  # noqa: E402
 from tap import contains, equal, lacks, run, test  # noqa: E402
 
 BUILD = ROOT / os.environ.get("B", "build/release")
-SYSTEM = ["kernel", "memory", "swap", "disk", "ptrace", "core dumps", "clock source", "time", "processor clock"]
+SYSTEM = [
+	"kernel", "memory", "swap", "disk", "ptrace", "core dumps", "clock source", "time",
+	"processor clock"
+]
 GPUS = ["GPU driver", "GPU nodes", "GPU persistence", "GPU compute mode", "GPU load", "GPU clocks"]
 
 
 def ask(*words, **environment):
-	return subprocess.run([BUILD / "podium-run", *words], capture_output=True, text=True, env={**os.environ, **environment}, timeout=120)
+	return subprocess.run([BUILD / "podium-run", *words], capture_output=True, text=True,
+		env={**os.environ, **environment}, timeout=120)
 
 
 def checks(**environment):
@@ -43,7 +47,10 @@ def a_host_without_a_gpu_is_not_asked_about_gpus():
 @test
 def each_check_says_what_it_costs_and_how_to_mend_it_unless_it_is_good():
 	for check in checks().values():
-		equal(sorted(check), sorted(["name", "state", "found"] + (["costs", "mend"] if check["state"] != "good" else [])))
+		equal(
+			sorted(check),
+			sorted(["name", "state", "found"] +
+			(["costs", "mend"] if check["state"] != "good" else [])))
 
 
 with tempfile.TemporaryDirectory() as folder:
@@ -57,28 +64,36 @@ with tempfile.TemporaryDirectory() as folder:
 		for name in ("GPU persistence", "GPU compute mode", "GPU load", "GPU clocks"):
 			equal(found[name]["state"], "good")
 		if not os.path.exists("/dev/nvidiactl"):
-			equal(said(found, "GPU nodes"), "fault: /dev/nvidiactl is missing, /dev/nvidia-uvm is missing, /dev/nvidia0 is missing, /dev/nvidia1 is missing")
+			equal(
+				said(found, "GPU nodes"),
+				"fault: /dev/nvidiactl is missing, /dev/nvidia-uvm is missing, /dev/nvidia0 is missing, /dev/nvidia1 is missing"
+			)
 
 	@test
 	def what_disturbs_times_is_a_warning_that_names_the_gpu():
-		for setting, value, name, words in (("FAKE_PERSISTENCE", "0", "GPU persistence", "warning: off (GPU 0, 1)"),
-				("FAKE_COMPUTE_MODE", "2", "GPU compute mode", "warning: exclusive or prohibited (GPU 1)"),
-				("FAKE_PROCESSES", "3", "GPU load", "warning: another program uses one now (GPU 0, 1)")):
+		for setting, value, name, words in (("FAKE_PERSISTENCE", "0", "GPU persistence",
+			"warning: off (GPU 0, 1)"), ("FAKE_COMPUTE_MODE", "2", "GPU compute mode",
+			"warning: exclusive or prohibited (GPU 1)"), ("FAKE_PROCESSES", "3", "GPU load",
+			"warning: another program uses one now (GPU 0, 1)")):
 			equal(said(checks(**driver, **{setting: value}), name), words)
 
 	@test
 	def a_driver_without_gpus_is_a_fault():
-		equal(said(checks(**driver, FAKE_GPUS="0"), "GPU driver"), "fault: NVIDIA 580.00, which has 0 GPUs")
+		equal(said(checks(**driver, FAKE_GPUS="0"), "GPU driver"),
+			"fault: NVIDIA 580.00, which has 0 GPUs")
 
 	@test
 	def doctor_says_it_in_words_and_fails_when_there_is_a_fault():
 		for environment, code in ((driver, 1), ({"LD_LIBRARY_PATH": "/nonexistent"}, 0)):
 			if os.path.exists("/dev/nvidiactl"):
 				return "there is a GPU here"
-			answer = subprocess.run([BUILD / "podium-admin", "doctor"], capture_output=True, text=True, env={**os.environ, **environment}, timeout=120)
+			answer = subprocess.run([BUILD / "podium-admin", "doctor"], capture_output=True,
+				text=True, env={**os.environ, **environment}, timeout=120)
 			equal((answer.returncode, answer.stderr), (code, ""))
 			contains(answer.stdout, "with submissions as the user")
-			contains(answer.stdout, " imports torch\n" if code == 0 or "imports torch" in answer.stdout else "no python3")
+			contains(
+				answer.stdout, " imports torch\n"
+				if code == 0 or "imports torch" in answer.stdout else "no python3")
 			(contains if code else lacks)(answer.stdout, "/dev/nvidia-uvm is missing")
 
 	@test
@@ -86,7 +101,10 @@ with tempfile.TemporaryDirectory() as folder:
 		answer = subprocess.run([BUILD / "podium-admin", "doctor"], capture_output=True, text=True,
 			env={**os.environ, "PODIUM_WORKER_RUNNER": "/nonexistent/podium-run"}, timeout=60)
 		equal(answer.returncode, 1)
-		contains(answer.stderr, "Install the worker's programs on this host, or name podium-run with PODIUM_WORKER_RUNNER.")
+		contains(
+			answer.stderr,
+			"Install the worker's programs on this host, or name podium-run with PODIUM_WORKER_RUNNER."
+		)
 
 	code = run()
 sys.exit(code)

@@ -26,7 +26,10 @@ KERNEL = "def custom_kernel(data):\n    return data[0] + data[1]\n"
 BOTH = KERNEL + "def answer(case): return sum(int(part.split(':')[1]) for part in case.split(';'))\n"
 ZYGOTE = ("--python", PYTHON)
 # podium-run as root with a zygote, and as an ordinary user without one.
-KINDS = {"root": {"options": ZYGOTE}, **({"ordinary user": {"user": "nobody"}} if os.geteuid() == 0 else {})}
+KINDS = {
+	"root": {"options": ZYGOTE},
+	**({"ordinary user": {"user": "nobody"}} if os.geteuid() == 0 else {})
+}
 
 
 def split_task(**changes):
@@ -34,16 +37,22 @@ def split_task(**changes):
 
 
 def files(reference=REFERENCE):
-	return [{"path": "reference.py", "text": reference}, {"path": "task.py", "text": "WORD = 'task'\n"}, {"path": "utils.py", "text": ""},
-		{"path": "data/table.txt", "text": "7"}]
+	return [{"path": "reference.py", "text": reference},
+		{"path": "task.py", "text": "WORD = 'task'\n"}, {"path": "utils.py",
+		"text": ""}, {"path": "data/table.txt", "text": "7"}]
 
 
-def split_job(submission=KERNEL, reference=REFERENCE, mode="test", definition=None, rival=None, **members):
-	extra = {"rival": {"name": "other.py", "text": rival}, "secret_seed": 987654321} if mode == "compare" else {}
-	return job(submission, mode=mode, files=members.pop("files", files(reference)), definition=definition or split_task(), **extra, **members)
+def split_job(
+		submission=KERNEL, reference=REFERENCE, mode="test", definition=None, rival=None,
+		**members):
+	extra = {"rival": {"name": "other.py", "text": rival}, "secret_seed": 987654321
+				} if mode == "compare" else {}
+	return job(submission, mode=mode, files=members.pop("files", files(reference)),
+		definition=definition or split_task(), **extra, **members)
 
 
 class Isolated(Runner):
+
 	def __init__(self, options=(), **members):
 		super().__init__(*options, **members)
 		end = time.monotonic() + HANG_S
@@ -79,7 +88,8 @@ def expect(verdict, *parts, runners=None, **members):
 	"""The same with every kind of podium-run."""
 	for runner in runners or each():
 		result = runner.judge(**members)
-		equal((result.verdict, len(result.verdicts), result.verdicts[0]["engine"]), (verdict, 1, "isolated"))
+		equal((result.verdict, len(result.verdicts), result.verdicts[0]["engine"]),
+			(verdict, 1, "isolated"))
 		for part in parts:
 			contains(result.reason, part)
 	return result
@@ -89,7 +99,10 @@ def left(runner):
 	"""What runs below podium-run but its zygote."""
 	end = time.monotonic() + 10
 	while True:
-		found = [pid for pid in descendants(runner.process.pid) if "import_slow_modules" not in command_of(pid)]
+		found = [
+			pid for pid in descendants(runner.process.pid)
+			if "import_slow_modules" not in command_of(pid)
+		]
 		if not found or time.monotonic() > end:
 			return found
 		time.sleep(0.05)
@@ -97,33 +110,41 @@ def left(runner):
 
 # ---- which tasks ----
 
+
 @test
 def the_memory_of_a_stage_is_that_of_the_submission():
 	large = "x = bytearray(300 << 20)\nfor i in range(0, len(x), 4096): x[i] = 1\n"
 	for runner in each():
-		without, with_it, in_the_judge = (runner.judge(**members).ends[-1]["peak_host_bytes"] for members in (
-			{}, {"submission": large + KERNEL}, {"reference": large + REFERENCE}))
-		assert with_it > without + (200 << 20) and in_the_judge < without + (200 << 20), (without, with_it, in_the_judge)
+		without, with_it, in_the_judge = (runner.judge(**members).ends[-1]["peak_host_bytes"]
+			for members in ({}, {"submission": large + KERNEL}, {"reference": large + REFERENCE}))
+		assert with_it > without + (200 << 20) and in_the_judge < without + (200 << 20), (without,
+			with_it, in_the_judge)
 
 
 @test
 def a_task_with_both_functions_gets_the_isolated_engine():
-	for mode, names in (("test", ["compile", "test"]), ("benchmark", ["compile", "test", "benchmark"]), ("ranked", ["compile", "test", "ranked"])):
+	for mode, names in (("test", ["compile",
+		"test"]), ("benchmark", ["compile", "test",
+		"benchmark"]), ("ranked", ["compile", "test", "ranked"])):
 		for runner in each():
 			result = runner.judge(mode=mode)
 			equal((result.verdict, result.verdicts[0]["engine"]), ("passed", "isolated"))
 			lacks(result.verdicts[0], "engine_reason")
 			equal([(s["position"], s["stage"]) for s in result.stages], list(enumerate(names)))
-			equal([(e["verdict"], e["exit_code"]) for e in result.ends], [("passed", 0)] * len(names))
+			equal([(e["verdict"], e["exit_code"]) for e in result.ends],
+				[("passed", 0)] * len(names))
 			equal("score_ns" in result.verdicts[0], mode == "ranked")
-			timed = {"benchmark": " benchmark ../timed.txt", "ranked": " leaderboard ../timed.txt"}.get(mode, "")
-			assert result.stages[-1]["command"].endswith("../engine/judge.py test ../cases.txt" + timed), result.stages
+			timed = {"benchmark": " benchmark ../timed.txt",
+				"ranked": " leaderboard ../timed.txt"}.get(mode, "")
+			assert result.stages[-1]["command"].endswith("../engine/judge.py test ../cases.txt" +
+				timed), result.stages
 			equal(left(runner), [])
 
 
 @test
 def what_was_tested_is_timed_by_the_same_programs():
-	tell = "import os\nprint('loaded', flush=True)\n" + KERNEL.replace("    return", "    print(os.getpid(), data[0], flush=True)\n    return")
+	tell = "import os\nprint('loaded', flush=True)\n" + KERNEL.replace(
+		"    return", "    print(os.getpid(), data[0], flush=True)\n    return")
 	for runner in each():
 		result = runner.judge(tell, mode="ranked")
 		equal(result.verdict, "passed")
@@ -132,20 +153,29 @@ def what_was_tested_is_timed_by_the_same_programs():
 		pids, values = zip(*(line.split() for line in tested[1:] + timed))
 		equal(len(set(pids)), 1)
 		# Everything that is printed in a test stands there and not with what is timed.
-		equal(({line.split()[1] for line in tested[1:]}, {line.split()[1] for line in timed}), ({"1", "3"}, {"5", "6", "7"}))
+		equal(({line.split()[1]
+			for line in tested[1:]}, {line.split()[1]
+			for line in timed}), ({"1", "3"}, {"5", "6", "7"}))
 		assert all(end["duration_ms"] > 0 for end in result.ends[1:]), result.ends
 
 
 @test
 def what_fails_while_it_is_timed_has_passed_its_tests():
-	hang = "import time\n" + KERNEL.replace("    return", "    if data[0] == 7: time.sleep(600)\n    return")
-	end = "import os\n" + KERNEL.replace("    return", "    if data[0] == 7: os._exit(5)\n    return")
-	for submission, verdict, part in ((hang, "time limit", "Benchmark 3 of 3 (a: 7): The submission did not answer within"), (end, "runtime error", "exit code 5")):
+	hang = "import time\n" + KERNEL.replace("    return",
+		"    if data[0] == 7: time.sleep(600)\n    return")
+	end = "import os\n" + KERNEL.replace("    return",
+		"    if data[0] == 7: os._exit(5)\n    return")
+	for submission, verdict, part in ((hang, "time limit",
+		"Benchmark 3 of 3 (a: 7): The submission did not answer within"), (end, "runtime error",
+		"exit code 5")):
 		for runner in each():
-			result = runner.judge(submission, mode="ranked", definition=split_task(ranked_timeout=6))
-			equal((result.verdict, [stage["verdict"] for stage in result.ends]), (verdict, ["passed", "passed", verdict]))
+			result = runner.judge(submission, mode="ranked",
+				definition=split_task(ranked_timeout=6))
+			equal((result.verdict, [stage["verdict"] for stage in result.ends]),
+				(verdict, ["passed", "passed", verdict]))
 			contains(result.reason, part)
-			equal({case["position"] for case in result.cases if case["verdict"] == "passed"}, {1, 2})
+			equal({case["position"]
+				for case in result.cases if case["verdict"] == "passed"}, {1, 2})
 			equal(left(runner), [])
 
 
@@ -153,22 +183,26 @@ def what_fails_while_it_is_timed_has_passed_its_tests():
 def what_fails_its_tests_is_not_timed():
 	for mode in ("benchmark", "ranked"):
 		result = one().judge(KERNEL.replace("return", "return 1 +"), mode=mode)
-		equal((result.verdict, [stage["stage"] for stage in result.stages]), ("wrong answer", ["compile", "test"]))
+		equal((result.verdict, [stage["stage"] for stage in result.stages]),
+			("wrong answer", ["compile", "test"]))
 
 
 @test
 def cases_carry_how_they_were_measured():
 	result = one().judge(mode="ranked")
 	cases = [case for case in result.cases if case["position"] == 2]
-	equal([(case["index"], case["spec"], case["verdict"]) for case in cases], [(0, "a: 5", "passed"), (1, "a: 6", "passed"), (2, "a: 7", "passed")])
+	equal([(case["index"], case["spec"], case["verdict"]) for case in cases],
+		[(0, "a: 5", "passed"), (1, "a: 6", "passed"), (2, "a: 7", "passed")])
 	for case in cases:
-		for key in ("runs", "mean_ns", "std_ns", "err_ns", "best_ns", "worst_ns", "median_ns", "low_ns", "high_ns", "constant_ns", "blocks", "repeated", "samples"):
+		for key in ("runs", "mean_ns", "std_ns", "err_ns", "best_ns", "worst_ns", "median_ns",
+			"low_ns", "high_ns", "constant_ns", "blocks", "repeated", "samples"):
 			assert key in case, (key, case)
-		assert case["low_ns"] <= case["mean_ns"] <= case["high_ns"] and case["best_ns"] <= case["worst_ns"], case
+		assert case["low_ns"] <= case["mean_ns"] <= case["high_ns"] and case["best_ns"] <= case[
+			"worst_ns"], case
 		for key in ("ratio", "rival_ns", "device"):
 			lacks(case, key)
 	means = [case["mean_ns"] for case in cases]
-	geom = (means[0] * means[1] * means[2]) ** (1 / 3)
+	geom = (means[0] * means[1] * means[2])**(1 / 3)
 	assert abs(result.verdicts[0]["score_ns"] - geom) < 1e-6 * geom
 	assert result.ends[2]["nonce"] and set(result.ends[2]["nonce"]) <= set("0123456789abcdef")
 
@@ -190,10 +224,13 @@ def profiles_are_made_by_the_custom_engine():
 @test
 def tasks_that_cannot_be_split_say_why():
 	half = "def generate_input(a, b=0): return [a, b]\n"
-	named = [{"name": "score_eval.py", "source": "@STOCK@", "is_submission": False}, {"name": "submission.py", "source": "@SUBMISSION@", "is_submission": True}]
-	for members, part in (({"files": []}, "no reference.py"), ({"reference": half}, "does not offer"),
-			({"definition": split_task(multi_gpu=True)}, "several GPUs"),
-			({"definition": split_task(main="score_eval.py", files=named), "files": files() + [{"path": "score_eval.py", "text": EVAL}]}, "oldest form")):
+	named = [{"name": "score_eval.py", "source": "@STOCK@", "is_submission": False},
+		{"name": "submission.py", "source": "@SUBMISSION@", "is_submission": True}]
+	for members, part in (({"files": []}, "no reference.py"), ({"reference": half},
+		"does not offer"), ({"definition": split_task(multi_gpu=True)}, "several GPUs"), ({
+		"definition": split_task(main="score_eval.py", files=named),
+		"files": files() + [{"path": "score_eval.py", "text": EVAL}]
+		}, "oldest form")):
 		result = one().judge(BOTH, **members)
 		equal((result.verdict, result.verdicts[0]["engine"]), ("passed", "custom"))
 		contains(result.verdicts[0]["engine_reason"], part)
@@ -201,7 +238,8 @@ def tasks_that_cannot_be_split_say_why():
 
 # ---- what the judge finds ----
 
-UNSPLITTABLE = "import threading\n" + REFERENCE.replace("return [a, b]", "return [a, threading.Lock()]")
+UNSPLITTABLE = "import threading\n" + REFERENCE.replace("return [a, b]",
+	"return [a, threading.Lock()]")
 
 
 @test
@@ -212,7 +250,8 @@ def a_judge_that_cannot_split_the_task_leaves_it_to_the_custom_engine():
 			verdict = result.verdicts[0]
 			equal((result.verdict, verdict["engine"]), ("passed", "custom"))
 			assert verdict["engine_reason"].endswith("."), verdict
-			equal([(s["position"], s["stage"]) for s in result.stages], list(enumerate(["compile", "test", "ranked"][:stages])))
+			equal([(s["position"], s["stage"]) for s in result.stages],
+				list(enumerate(["compile", "test", "ranked"][:stages])))
 			for stage in result.stages[1:]:
 				contains(stage["command"], "eval.py")
 			equal((len(result.ends), "score_ns" in verdict), (stages, mode == "ranked"))
@@ -222,18 +261,21 @@ def a_judge_that_cannot_split_the_task_leaves_it_to_the_custom_engine():
 
 @test
 def a_judge_looks_at_the_inputs_of_all_stages_before_it_judges():
-	late = REFERENCE.replace("return [a, b]", "return [a, b if b else print]")  # the benchmarks have no b
+	late = REFERENCE.replace("return [a, b]",
+		"return [a, b if b else print]")  # the benchmarks have no b
 	late = late.replace("sum(data)", "(data[0] + (0 if callable(data[1]) else data[1]))")
 	result = one().judge(BOTH, late, mode="ranked")
 	equal((result.verdict, result.verdicts[0]["engine"]), ("passed", "custom"))
-	equal([(s["position"], s["stage"]) for s in result.stages], list(enumerate(["compile", "test", "ranked"])))
+	equal([(s["position"], s["stage"]) for s in result.stages],
+		list(enumerate(["compile", "test", "ranked"])))
 	for stage in result.stages[1:]:
 		contains(stage["command"], "eval.py")
 
 
 @test
 def a_task_that_insists_is_not_run_by_another_engine():
-	for members, part in (({"reference": UNSPLITTABLE}, "engine: custom"), ({"files": []}, "no reference.py")):
+	for members, part in (({"reference": UNSPLITTABLE}, "engine: custom"), ({"files": []},
+		"no reference.py")):
 		result = one().judge(BOTH, definition=split_task(engine="isolated"), **members)
 		equal(result.verdict, "internal error")
 		contains(result.reason, part)
@@ -286,10 +328,13 @@ print("SEEN" + json.dumps(seen), flush=True)
 		result = runner.judge(look + KERNEL, mode="ranked")
 		equal(result.verdict, "passed")
 		seen = json.loads(result.log(position=1).split("SEEN")[1].splitlines()[0])
-		equal(seen["descriptors"], {"0": "other", "1": "pipe", "2": "pipe", "3": "socket", "4": "file"})  # that of the page with the bell
+		equal(seen["descriptors"],
+			{"0": "other", "1": "pipe", "2": "pipe", "3": "socket", "4": "file"
+				})  # that of the page with the bell
 		equal(seen["run"], ["./data/table.txt", "./submission.py", "./task.py", "./utils.py"])
 		for path in seen["job"]:
-			assert not any(word in path for word in ("reference", "cases", "timed", "eval.py", "judge")), seen["job"]
+			assert not any(word in path
+				for word in ("reference", "cases", "timed", "eval.py", "judge")), seen["job"]
 		for name in ("POPCORN_SEED", "POPCORN_FD", "PODIUM_TIME_LIMIT_S", "PODIUM_DEVICE_UUID"):
 			lacks(seen["environment"], name)
 		equal((seen["seed"], seen["reference"], seen["task"]), (False, "missing", "task"))
@@ -301,15 +346,17 @@ print("SEEN" + json.dumps(seen), flush=True)
 @test
 def a_judge_has_the_seed_the_cases_and_every_channel():
 	look = LOOK + "raise RuntimeError('SEEN' + json.dumps([descriptors(), tree('.'), {n: os.environ.get(n) for n in " \
-		"('POPCORN_SEED', 'POPCORN_FD', 'PODIUM_TIME_LIMIT_S', 'PODIUM_DEVICE_UUID')}, os.path.exists('../cases.txt')]) + 'SEEN')\n"
+     "('POPCORN_SEED', 'POPCORN_FD', 'PODIUM_TIME_LIMIT_S', 'PODIUM_DEVICE_UUID')}, os.path.exists('../cases.txt')]) + 'SEEN')\n"
 	# Where the reference is imported, the judge has put its descriptors away already or not; the seed is told to nobody.
 	for runner in each():
 		result = runner.judge(reference=REFERENCE + look, mode="compare", rival=KERNEL)
 		equal(result.verdict, "internal error")
 		seen = json.loads(result.reason.split("SEEN")[1])
 		equal([seen[0][str(number)] for number in (4, 5, 6)], ["socket"] * 3)
-		equal(seen[1], ["./data/table.txt", "./eval.py", "./reference.py", "./task.py", "./utils.py"])
-		equal((seen[2]["PODIUM_TIME_LIMIT_S"], seen[2]["PODIUM_DEVICE_UUID"], seen[3]), ("60", None, True))
+		equal(seen[1],
+			["./data/table.txt", "./eval.py", "./reference.py", "./task.py", "./utils.py"])
+		equal((seen[2]["PODIUM_TIME_LIMIT_S"], seen[2]["PODIUM_DEVICE_UUID"], seen[3]),
+			("60", None, True))
 		lacks(json.dumps(result.events), "987654321")
 
 
@@ -317,15 +364,19 @@ def a_judge_has_the_seed_the_cases_and_every_channel():
 def the_log_of_a_stage_is_the_submissions():
 	quiet = "import sys\nprint('a secret of the reference')\nprint('another', file=sys.stderr)\n" + REFERENCE
 	for runner in each():
-		result = runner.judge("import sys\nprint('hello')\nprint('mistake', file=sys.stderr)\n" + KERNEL, quiet)
-		equal((result.verdict, result.log("stdout"), result.log("stderr")), ("passed", "hello\n", "mistake\n"))
+		result = runner.judge(
+			"import sys\nprint('hello')\nprint('mistake', file=sys.stderr)\n" + KERNEL, quiet)
+		equal((result.verdict, result.log("stdout"), result.log("stderr")),
+			("passed", "hello\n", "mistake\n"))
 		lacks(json.dumps(result.events), "a secret of the reference")
 
 
 @test
 def who_looks_on_sees_no_more_than_the_log_will_hold():
 	quiet = "import sys\nprint('a secret of the reference', flush=True)\n" + REFERENCE
-	stuck = "import time\nprint('loaded', flush=True)\n" + KERNEL.replace("    return", "    print(data, flush=True)\n    time.sleep(600 * (data[0] == 3))\n    return")
+	stuck = "import time\nprint('loaded', flush=True)\n" + KERNEL.replace(
+		"    return",
+		"    print(data, flush=True)\n    time.sleep(600 * (data[0] == 3))\n    return")
 	flood = "for i in range(20000): print('%06d' % i)\n" + stuck
 	runner = one()
 	for source, last in ((stuck, "[3, 4]\n"), (flood, "004680\n")):
@@ -343,18 +394,22 @@ def who_looks_on_sees_no_more_than_the_log_will_hold():
 
 @test
 def nothing_is_told_beside_what_is_timed():
-	chatty = "import time\n" + KERNEL.replace("    return", "    print(data, flush=True)\n    time.sleep(0.2)\n    return")
+	chatty = "import time\n" + KERNEL.replace(
+		"    return", "    print(data, flush=True)\n    time.sleep(0.2)\n    return")
 	runner = one()
-	runner.send(split_job(chatty, mode="benchmark", definition=split_task(benchmarks=["a: 5"], benchmark_timeout_s=5), follow=True))
+	runner.send(
+		split_job(chatty, mode="benchmark", definition=split_task(benchmarks=["a: 5"],
+		benchmark_timeout_s=5), follow=True))
 	result = runner.result()
-	equal([event for event in result.events if event["event"] == "tail" and event["position"] == 2], [])
+	equal([event for event in result.events if event["event"] == "tail" and event["position"] == 2],
+		[])
 	contains(result.log(position=2), "[5, 0]\n[5, 0]\n")
 
 
 @test
 def what_a_contestant_keeps_is_its_own():
 	keep = "import os, pathlib\nplace = pathlib.Path(os.environ['XDG_CACHE_HOME'])\nplace.mkdir(parents=True, exist_ok=True)\n" \
-		"print('before', sorted(os.listdir(place)), flush=True)\n(place / 'kept').write_text('x')\n" + KERNEL
+     "print('before', sorted(os.listdir(place)), flush=True)\n(place / 'kept').write_text('x')\n" + KERNEL
 	spy = "import os\nassert not os.path.exists(os.environ['XDG_CACHE_HOME'] + '/kept')\n" + REFERENCE
 	for runner in each():
 		for _ in range(2):  # nor is it there in the next job
@@ -364,43 +419,54 @@ def what_a_contestant_keeps_is_its_own():
 
 # ---- how a submission can end ----
 
+
 @test
 def a_wrong_answer_is_one():
-	result = expect("wrong answer", "Test 1 of 2 failed (a: 1; b: 2): expected 3, got 4.", submission="def custom_kernel(data): return 4\n")
-	equal([(e["position"], e["verdict"], e["exit_code"]) for e in result.ends], [(0, "passed", 0), (1, "wrong answer", 112)])
+	result = expect("wrong answer", "Test 1 of 2 failed (a: 1; b: 2): expected 3, got 4.",
+		submission="def custom_kernel(data): return 4\n")
+	equal([(e["position"], e["verdict"], e["exit_code"]) for e in result.ends], [(0, "passed", 0),
+		(1, "wrong answer", 112)])
 
 
 @test
 def what_a_kernel_raises_is_a_runtime_error_in_its_case():
-	result = expect("runtime error", "Test 1 of 2 failed (a: 1; b: 2)", "KeyError: 'lost'", submission="def custom_kernel(data): raise KeyError('lost')\n")
+	result = expect("runtime error", "Test 1 of 2 failed (a: 1; b: 2)", "KeyError: 'lost'",
+		submission="def custom_kernel(data): raise KeyError('lost')\n")
 	equal((result.cases[0]["index"], result.cases[0]["verdict"]), (0, "runtime error"))
 
 
 @test
 def no_case_is_run_after_one_that_lost_the_gpu():
 	"""By which words a contestant says so, its submission can say it as well: that is all it takes here."""
-	result = expect("runtime error", "Test 1 of 2 failed (a: 1; b: 2)", "ValueError: The GPU is unusable after this error.",
-		submission="def custom_kernel(data): raise ValueError('The GPU is unusable after this error.')\n")
-	equal([(case["index"], case["verdict"]) for case in result.cases], [(0, "runtime error"), (1, "runtime error")])
+	result = expect(
+		"runtime error", "Test 1 of 2 failed (a: 1; b: 2)",
+		"ValueError: The GPU is unusable after this error.", submission=
+		"def custom_kernel(data): raise ValueError('The GPU is unusable after this error.')\n")
+	equal([(case["index"], case["verdict"]) for case in result.cases], [(0, "runtime error"),
+		(1, "runtime error")])
 	contains(result.cases[1]["message"], "not run, because an earlier case left the GPU unusable.")
 
 
 @test
 def a_submission_that_cannot_be_loaded_is_a_runtime_error():
-	expect("runtime error", "submission.py", "no_such_module", submission="import no_such_module\n" + KERNEL)
-	expect("runtime error", "submission.py", "custom_kernel", submission="def kernel(data): return 0\n")
+	expect("runtime error", "submission.py", "no_such_module",
+		submission="import no_such_module\n" + KERNEL)
+	expect("runtime error", "submission.py", "custom_kernel",
+		submission="def kernel(data): return 0\n")
 	expect("runtime error", "reference", submission="import reference\n" + KERNEL)
 
 
-ENDINGS = (("os.kill(os.getpid(), 11)", "runtime error", "SIGSEGV"), ("os.kill(os.getpid(), 9)", "runtime error", "SIGKILL"),
-	("os._exit(7)", "runtime error", "exit code 7"), ("os._exit(0)", "runtime error", "exit code 0"), ("os._exit(113)", "runtime error", "exit code 113"),
+ENDINGS = (("os.kill(os.getpid(), 11)", "runtime error", "SIGSEGV"), ("os.kill(os.getpid(), 9)",
+	"runtime error", "SIGKILL"), ("os._exit(7)", "runtime error", "exit code 7"), ("os._exit(0)",
+	"runtime error", "exit code 0"), ("os._exit(113)", "runtime error", "exit code 113"),
 	("os._exit(115)", "runtime error", "exit code 115"))
 
 
 @test
 def a_submission_that_ends_is_judged_by_how_it_ended():
 	for act, verdict, part in ENDINGS:
-		result = expect(verdict, part, "in test 1 of 2 (a: 1; b: 2)", submission=f"import os\ndef custom_kernel(data):\n    {act}\n")
+		result = expect(verdict, part, "in test 1 of 2 (a: 1; b: 2)",
+			submission=f"import os\ndef custom_kernel(data):\n    {act}\n")
 		equal([(case["index"], case["verdict"]) for case in result.cases], [(0, verdict)])
 		equal(result.ends[-1]["exit_code"], int(part.split()[-1]) if "exit code" in part else None)
 	for act, verdict, part in ENDINGS:
@@ -409,15 +475,20 @@ def a_submission_that_ends_is_judged_by_how_it_ended():
 
 @test
 def its_last_words_are_told():
-	result = expect("runtime error", "SIGABRT", "out of luck", submission="import os, sys\ndef custom_kernel(data):\n"
+	result = expect(
+		"runtime error", "SIGABRT", "out of luck",
+		submission="import os, sys\ndef custom_kernel(data):\n"
 		"    print('out of luck', file=sys.stderr, flush=True)\n    os.abort()\n")
 	equal(result.log("stderr"), "out of luck\n")
 
 
 @test
 def the_case_in_which_it_ended_is_named():
-	expect("runtime error", "SIGSEGV", "in benchmark 2 of 3 (a: 6)", mode="ranked", runners=[one()],
-		submission="import os\ndef custom_kernel(data):\n    if data[0] == 6: os.kill(os.getpid(), 11)\n    return sum(data)\n")
+	expect(
+		"runtime error", "SIGSEGV", "in benchmark 2 of 3 (a: 6)", mode="ranked", runners=[one()],
+		submission=
+		"import os\ndef custom_kernel(data):\n    if data[0] == 6: os.kill(os.getpid(), 11)\n    return sum(data)\n"
+	)
 
 
 @test
@@ -436,7 +507,8 @@ def limits_hold_for_it_alone():
 	with Isolated(("--memory", "600", "--processes", "200")) as runner:
 		expect("memory limit", "0.6 GiB", "in test 1 of 2", submission=hoard, runners=[runner])
 		with as_only_bomb():
-			expect("runtime error", "more than 200 processes", "in test 1 of 2", submission=bomb, runners=[runner])
+			expect("runtime error", "more than 200 processes", "in test 1 of 2", submission=bomb,
+				runners=[runner])
 		expect("output limit", "64 MiB", "in test 1 of 2", submission=flood, runners=[runner])
 		expect("passed", runners=[runner])
 		equal(left(runner), [])
@@ -445,21 +517,27 @@ def limits_hold_for_it_alone():
 @test
 def a_submission_that_does_not_answer_is_a_time_limit():
 	short = split_task(test_timeout_s=2)
-	for sleep in ("import time\ndef custom_kernel(data):\n    time.sleep(600)\n", "import time\ntime.sleep(600)\n" + KERNEL,
-			"import os, signal\ndef custom_kernel(data):\n    os.kill(os.getpid(), signal.SIGSTOP)\n"):
+	for sleep in ("import time\ndef custom_kernel(data):\n    time.sleep(600)\n",
+		"import time\ntime.sleep(600)\n" + KERNEL,
+		"import os, signal\ndef custom_kernel(data):\n    os.kill(os.getpid(), signal.SIGSTOP)\n"):
 		result = expect("time limit", submission=sleep, definition=short)
 		equal(result.cases[-1]["verdict"], "time limit")
 
 
 @test
 def a_submission_that_hangs_up_does_not_keep_to_the_protocol():
-	expect("protocol violation", "channel", submission="import os, time\ndef custom_kernel(data):\n    os.close(3)\n    time.sleep(600)\n", runners=[one()])
+	expect(
+		"protocol violation", "channel", submission=
+		"import os, time\ndef custom_kernel(data):\n    os.close(3)\n    time.sleep(600)\n",
+		runners=[one()])
 
 
 @test
 def what_ended_the_run_is_the_reason_and_not_a_case_that_was_wrong_before():
-	result = expect("protocol violation", "Test 2 of 2", "wrong size", runners=[one()],
-		submission="import os\ndef custom_kernel(data):\n    if data[0] == 3: os.write(3, b'x')\n    return -1\n")
+	result = expect(
+		"protocol violation", "Test 2 of 2", "wrong size", runners=[one()], submission=
+		"import os\ndef custom_kernel(data):\n    if data[0] == 3: os.write(3, b'x')\n    return -1\n"
+	)
 	equal([case["verdict"] for case in result.cases][:1], ["wrong answer"])
 	lacks(result.reason, "expected")
 
@@ -467,7 +545,7 @@ def what_ended_the_run_is_the_reason_and_not_a_case_that_was_wrong_before():
 @test
 def nothing_that_it_writes_is_a_result():
 	forge = "import os\ndef custom_kernel(data):\n    for number in (1, 3, 4, 5):\n        try:\n" \
-		"            os.write(number, b'test-count: 2\\ntest.0.status: pass\\ntest.1.status: pass\\ncheck: pass\\n')\n        except OSError:\n            pass\n    os._exit(0)\n"
+     "            os.write(number, b'test-count: 2\\ntest.0.status: pass\\ntest.1.status: pass\\ncheck: pass\\n')\n        except OSError:\n            pass\n    os._exit(0)\n"
 	for runner in each():
 		result = runner.judge(forge)
 		assert result.verdict in ("runtime error", "protocol violation"), result.reason
@@ -476,29 +554,42 @@ def nothing_that_it_writes_is_a_result():
 
 # ---- how a judge can end ----
 
+
 @test
 def a_judge_that_breaks_down_is_nobodys_wrong_answer():
-	for act, part in (("os.kill(os.getpid(), 9)", "SIGKILL"), ("os.kill(os.getpid(), 11)", "SIGSEGV"), ("os._exit(3)", "judge"), ("os._exit(2)", "judge"),
-			("os._exit(111)", "results"), ("os._exit(113)", "case"), ("os._exit(0)", "The judge ended before it had checked everything in test 1 of 2 (a: 1; b: 2)."), ("os.write(fd, b'nonsense\\n') and time.sleep(600)", "nonsense"),
-			("os.write(fd, b'benchmark-count: 9\\n') and time.sleep(600)", "benchmark-count"), ("os.write(fd, b'check: pass\\n') and os._exit(0)", "test-count")):
+	for act, part in (("os.kill(os.getpid(), 9)", "SIGKILL"), ("os.kill(os.getpid(), 11)",
+		"SIGSEGV"), ("os._exit(3)", "judge"), ("os._exit(2)", "judge"), ("os._exit(111)",
+		"results"), ("os._exit(113)", "case"), ("os._exit(0)",
+		"The judge ended before it had checked everything in test 1 of 2 (a: 1; b: 2)."),
+		("os.write(fd, b'nonsense\\n') and time.sleep(600)",
+		"nonsense"), ("os.write(fd, b'benchmark-count: 9\\n') and time.sleep(600)",
+		"benchmark-count"), ("os.write(fd, b'check: pass\\n') and os._exit(0)", "test-count")):
 		breaks = "import os, stat, time\nfd = next(n for n in range(3, 64) if os.path.exists(f'/proc/self/fd/{n}') and os.access(f'/proc/self/fd/{n}', os.F_OK) " \
-			"and stat.S_ISFIFO(os.stat(n).st_mode))\n" + REFERENCE.replace("    return [a, b]", f"    {act}\n    return [a, b]")
-		expect("internal error", part, reference=breaks, runners=[one()] if "SIG" not in part else None)
+         "and stat.S_ISFIFO(os.stat(n).st_mode))\n" + REFERENCE.replace("    return [a, b]", f"    {act}\n    return [a, b]")
+		expect("internal error", part, reference=breaks,
+			runners=[one()] if "SIG" not in part else None)
 
 
 @test
 def a_judge_over_its_limits_is_nobodys_fault_either():
-	hoard = REFERENCE.replace("    return [a, b]", "    hoard = bytearray(1 << 30)\n    for i in range(0, 1 << 30, 4096): hoard[i] = 1\n    return [a, b]")
+	hoard = REFERENCE.replace(
+		"    return [a, b]",
+		"    hoard = bytearray(1 << 30)\n    for i in range(0, 1 << 30, 4096): hoard[i] = 1\n    return [a, b]"
+	)
 	with Isolated(("--memory", "600")) as runner:
 		expect("internal error", "judge", "0.6 GiB", reference=hoard, runners=[runner])
-	slow = "import time\n" + REFERENCE.replace("    return [a, b]", "    time.sleep(600)\n    return [a, b]")
-	expect("time limit", "The limit of 2 s was reached in test 1 of 2", reference=slow, definition=split_task(test_timeout_s=2), runners=[one()])
+	slow = "import time\n" + REFERENCE.replace("    return [a, b]",
+		"    time.sleep(600)\n    return [a, b]")
+	expect("time limit", "The limit of 2 s was reached in test 1 of 2", reference=slow,
+		definition=split_task(test_timeout_s=2), runners=[one()])
 
 
 @test
 def the_judges_words_are_for_the_log_and_for_the_reason():
 	with Isolated() as runner:
-		result = runner.judge(reference="import sys\nprint('the scale is broken', file=sys.stderr)\nimport os\nos._exit(3)\n" + REFERENCE)
+		result = runner.judge(reference=
+			"import sys\nprint('the scale is broken', file=sys.stderr)\nimport os\nos._exit(3)\n" +
+			REFERENCE)
 		equal(result.verdict, "internal error")
 		contains(result.reason, "the scale is broken")
 		equal(result.log("stderr"), "")
@@ -525,18 +616,24 @@ def a_null_contestant_that_ends_is_the_machines_fault():
 def is_null(pid):
 	"""Whether this is the contestant that has no file: forked from a zygote, its words do not tell."""
 	try:
-		return os.readlink(f"/proc/{pid}/cwd").endswith("/run") and os.listdir(f"/proc/{pid}/cwd") == []
+		return os.readlink(f"/proc/{pid}/cwd").endswith("/run") and os.listdir(
+			f"/proc/{pid}/cwd") == []
 	except OSError:
 		return False
 
 
 # ---- cancelling ----
 
+
 @test
 def a_job_is_cancelled_wherever_it_is():
 	hold = "import time\ntime.sleep(600)\n"
-	places = {"at the import": (hold + KERNEL, REFERENCE), "in a call": ("import time\ndef custom_kernel(data):\n    time.sleep(600)\n", REFERENCE),
-		"in the reference": (KERNEL, hold + REFERENCE), "in an input": (KERNEL, REFERENCE.replace("    return [a", "    import time; time.sleep(600)\n    return [a"))}
+	places = {
+		"at the import": (hold + KERNEL, REFERENCE),
+		"in a call": ("import time\ndef custom_kernel(data):\n    time.sleep(600)\n", REFERENCE),
+		"in the reference": (KERNEL, hold + REFERENCE), "in an input": (KERNEL,
+		REFERENCE.replace("    return [a", "    import time; time.sleep(600)\n    return [a"))
+	}
 	for runner in each():
 		for place, (submission, reference) in places.items():
 			runner.send(split_job(submission, reference))
@@ -544,7 +641,8 @@ def a_job_is_cancelled_wherever_it_is():
 			time.sleep(0.3)
 			runner.send({"cancel": 17})
 			result = runner.result()
-			equal((place, result.verdict, result.ends[-1]["verdict"], result.ends[-1]["exit_code"]), (place, "cancelled", "cancelled", None))
+			equal((place, result.verdict, result.ends[-1]["verdict"], result.ends[-1]["exit_code"]),
+				(place, "cancelled", "cancelled", None))
 			equal(left(runner), [])
 		equal(runner.judge().verdict, "passed")
 
@@ -568,26 +666,35 @@ def the_end_of_podium_run_is_the_end_of_all():
 		programs = descendants(runner.process.pid)
 		code, events, _ = runner.end()
 		equal((code, events[-1]["verdict"]), (0, "cancelled"))
-		equal([pid for pid in programs if os.path.exists(f"/proc/{pid}") and "contestant" in command_of(pid)], [])
+		equal([
+			pid for pid in programs
+			if os.path.exists(f"/proc/{pid}") and "contestant" in command_of(pid)
+		], [])
 		equal(os.listdir(runner.directory), [])
 
 
 # ---- comparing ----
 
+
 @test
 def two_submissions_are_compared():
 	for runner in each():
-		result = runner.judge(mode="compare", rival="import time\ndef custom_kernel(data):\n    time.sleep(0.002)\n    return sum(data)\n")
-		equal((result.verdict, result.verdicts[0]["engine"], [s["stage"] for s in result.stages]), ("passed", "isolated", ["compile", "compare"]))
+		result = runner.judge(
+			mode="compare", rival=
+			"import time\ndef custom_kernel(data):\n    time.sleep(0.002)\n    return sum(data)\n")
+		equal((result.verdict, result.verdicts[0]["engine"], [s["stage"] for s in result.stages]),
+			("passed", "isolated", ["compile", "compare"]))
 		contains(result.stages[1]["command"], "judge.py compare ../cases.txt")
-		equal([result.progress[0], result.progress[1], result.progress[-1]], ["compile", "comparing 0/3", "comparing 3/3"])
+		equal([result.progress[0], result.progress[1], result.progress[-1]],
+			["compile", "comparing 0/3", "comparing 3/3"])
 		verdict = result.verdicts[0]
 		assert 0 < verdict["ratio_low"] <= verdict["ratio"] <= verdict["ratio_high"], verdict
 		lacks(verdict, "score_ns")
 		for case in result.cases:
-			assert 0 < case["ratio_low"] <= case["ratio"] <= case["ratio_high"] and case["rival_ns"] > 0, case
+			assert 0 < case["ratio_low"] <= case["ratio"] <= case["ratio_high"] and case[
+				"rival_ns"] > 0, case
 		ratios = [case["ratio"] for case in result.cases]
-		geom = (ratios[0] * ratios[1] * ratios[2]) ** (1 / 3)
+		geom = (ratios[0] * ratios[1] * ratios[2])**(1 / 3)
 		assert abs(verdict["ratio"] - geom) < 1e-6 * geom, (verdict, ratios)
 
 
@@ -596,15 +703,20 @@ def a_submission_is_measured_by_itself_only_when_nothing_of_its_rival_is_left():
 	leaving = "import os, time\nif os.fork() == 0:\n    os.close(3)\n    time.sleep(600)\n" + KERNEL
 	equal(one().judge(mode="compare", rival=leaving).verdict, "passed")
 	silent = "import os, time\ndef stay(code):\n    os.close(3)\n    time.sleep(600)\nos._exit = stay\n" + KERNEL
-	expect("internal error", "did not end within 10 s of being dismissed", mode="compare", rival=silent, runners=[one()])
+	expect("internal error", "did not end within 10 s of being dismissed", mode="compare",
+		rival=silent, runners=[one()])
 
 
 @test
 def a_rival_that_fails_is_not_the_submissions_fault():
-	for rival in ("import os\ndef custom_kernel(data):\n    os._exit(1)\n", "raise ValueError\n", "def custom_kernel(data): return -1\n"):
+	for rival in ("import os\ndef custom_kernel(data):\n    os._exit(1)\n", "raise ValueError\n",
+		"def custom_kernel(data): return -1\n"):
 		expect("internal error", mode="compare", rival=rival, runners=[one()])
-	expect("wrong answer", mode="compare", submission="def custom_kernel(data): return -1\n", rival=KERNEL, runners=[one()])
-	expect("runtime error", "SIGSEGV", mode="compare", submission="import os\ndef custom_kernel(data): os.kill(os.getpid(), 11)\n", rival=KERNEL, runners=[one()])
+	expect("wrong answer", mode="compare", submission="def custom_kernel(data): return -1\n",
+		rival=KERNEL, runners=[one()])
+	expect("runtime error", "SIGSEGV", mode="compare",
+		submission="import os\ndef custom_kernel(data): os.kill(os.getpid(), 11)\n", rival=KERNEL,
+		runners=[one()])
 
 
 @test
@@ -617,7 +729,8 @@ def rivals_do_not_see_each_other():
 
 @test
 def only_what_can_be_split_can_be_compared():
-	for members, part in (({"definition": split_task(engine="custom")}, "custom engine"), ({"files": []}, "no reference.py")):
+	for members, part in (({"definition": split_task(engine="custom")}, "custom engine"),
+		({"files": []}, "no reference.py")):
 		result = one().judge(mode="compare", rival=KERNEL, **members)
 		equal((result.verdict, result.stages), ("internal error", []))
 		contains(result.reason, part)
@@ -642,7 +755,9 @@ def without_namespaces_it_works_all_the_same():
 	with Isolated(("--memory", "600"), prefix=CONTAINER) as runner:
 		contains(runner.judge().events[0]["environment"]["sandbox"], "processes")
 		expect("passed", mode="ranked", runners=[runner])
-		expect("runtime error", "SIGSEGV", submission="import os\ndef custom_kernel(data): os.kill(os.getpid(), 11)\n", runners=[runner])
+		expect("runtime error", "SIGSEGV",
+			submission="import os\ndef custom_kernel(data): os.kill(os.getpid(), 11)\n",
+			runners=[runner])
 		expect("memory limit", submission=hoard, runners=[runner])
 		equal(left(runner), [])
 

@@ -45,7 +45,9 @@ submission.so)
 eval.out) printf '#!/bin/sh\nprintf "test-count: 1\\ntest.0.status: pass\\ncheck: pass\\n" >&3\n' | made ;;
 esac
 """
-FILES = {"task.h": "types", "reference.cuh": "the reference", "utils.h": "helpers", "table.bin": "data"}
+FILES = {
+	"task.h": "types", "reference.cuh": "the reference", "utils.h": "helpers", "table.bin": "data"
+}
 FOLDER = pathlib.Path(tempfile.mkdtemp(prefix="podium-nvcc."))
 
 
@@ -59,12 +61,14 @@ def make_nvcc():
 
 def message(submission="a kernel", reference="the reference", id=17, **changes):
 	engine = changes.pop("engine", "")
-	files = [{"path": path, "text": text} for path, text in {**FILES, "reference.cuh": reference}.items()]
+	files = [{"path": path, "text": text}
+		for path, text in {**FILES, "reference.cuh": reference}.items()]
 	named = [{"name": path, "source": path, "is_submission": False} for path in ["eval.cu", *FILES]]
 	definition = cu_task(engine=engine, tests=["size: 1; seed: 2"], benchmarks=["size: 1; seed: 2"])
 	definition["files"] = [*named, definition["files"][1]]
 	definition.update(changes.pop("definition", {}))
-	return job(submission, harness="the harness", definition=definition, files=files, device=GPU, nvcc=str(FOLDER / "nvcc"), id=id, **changes)
+	return job(submission, harness="the harness", definition=definition, files=files, device=GPU,
+		nvcc=str(FOLDER / "nvcc"), id=id, **changes)
 
 
 def judged(runner, *arguments, **changes):
@@ -87,8 +91,10 @@ def a_task_that_can_be_split_is_judged_by_a_program_without_the_submission():
 	result = one()
 	equal((result.verdict, engine_of(result)), ("passed", ("isolated", None)))
 	equal(result.stages[1]["command"], "./judge.out test ../cases.txt")
-	equal([s["command"] for s in one(mode="ranked").stages[1:]], ["./judge.out test ../cases.txt leaderboard ../timed.txt"] * 2)
-	for part in ("-shared", "-Xcompiler=-fPIC", "-Xlinker=-z,defs", "submission.cu entry.o", "-o submission.so"):
+	equal([s["command"] for s in one(mode="ranked").stages[1:]],
+		["./judge.out test ../cases.txt leaderboard ../timed.txt"] * 2)
+	for part in ("-shared", "-Xcompiler=-fPIC", "-Xlinker=-z,defs", "submission.cu entry.o",
+		"-o submission.so"):
 		contains(result.stages[0]["command"], part)
 
 
@@ -102,7 +108,8 @@ def a_contestant_has_programs_and_data_and_no_source():
 def what_all_submissions_share_is_built_once_for_each_version_of_a_task():
 	with Runner() as runner:
 		first, again, other = (judged(runner, submission, reference, id=number).cases[0]["message"]
-			for number, (submission, reference) in enumerate((("one", "the reference"), ("two", "the reference"), ("two", "another reference")), 1))
+			for number, (submission, reference) in enumerate((("one", "the reference"),
+			("two", "the reference"), ("two", "another reference")), 1))
 	contains(first, "kit ")
 	assert first == again != other, (first, again, other)
 
@@ -110,7 +117,8 @@ def what_all_submissions_share_is_built_once_for_each_version_of_a_task():
 @test
 def a_task_that_cannot_be_split_is_left_to_the_custom_engine():
 	result = one(reference="UNSPLITTABLE")
-	equal((result.verdict, engine_of(result)), ("passed", ("custom", "The type int* in input_t cannot be carried.")))
+	equal((result.verdict, engine_of(result)),
+		("passed", ("custom", "The type int* in input_t cannot be carried.")))
 	contains(result.stages[0]["command"], "-o eval.out")
 	equal(result.stages[1]["command"], "./eval.out test ../cases.txt")
 
@@ -146,7 +154,8 @@ def an_error_in_the_submission_is_a_compile_error():
 
 @test
 def tasks_of_other_forms_are_left_to_the_custom_engine():
-	for definition, part in (({"sources": ["eval.cu", "submission.cu", "table.bin"]}, "other sources"), ({"sources": ["eval.cu"]}, "other sources")):
+	for definition, part in (({"sources": ["eval.cu", "submission.cu",
+		"table.bin"]}, "other sources"), ({"sources": ["eval.cu"]}, "other sources")):
 		result = one(definition=definition)
 		equal(result.verdicts[0]["engine"], "custom")
 		contains(result.verdicts[0]["engine_reason"], part)
@@ -154,7 +163,8 @@ def tasks_of_other_forms_are_left_to_the_custom_engine():
 
 @test
 def a_comparison_builds_both_submissions():
-	result = one(mode="compare", rival={"name": "other.cu", "text": "another kernel"}, secret_seed=5)
+	result = one(mode="compare", rival={"name": "other.cu", "text": "another kernel"},
+		secret_seed=5)
 	equal((result.stages[1]["stage"], result.verdicts[0]["engine"]), ("compare", "isolated"))
 	result = one(mode="compare", rival={"name": "other.cu", "text": "WRONG"}, secret_seed=5)
 	equal(result.verdict, "internal error")

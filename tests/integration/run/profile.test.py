@@ -81,9 +81,11 @@ def profiled(result):
 def each_benchmark_is_a_stage_of_its_own():
 	result, calls = with_ncu()
 	equal((result.verdict, "score_ns" in result.verdicts[0]), ("passed", False))
-	equal([stage["stage"] for stage in result.stages], ["compile", "test", "profile", "profile", "profile"])
-	equal([(case["position"], case["index"], case["spec"], case["verdict"], case["message"]) for case in profiled(result)],
-		[(2, 0, "a: 5", "passed", ""), (3, 1, "a: 6", "passed", ""), (4, 2, "a: 7", "passed", "")])
+	equal([stage["stage"] for stage in result.stages],
+		["compile", "test", "profile", "profile", "profile"])
+	equal([(case["position"], case["index"], case["spec"], case["verdict"], case["message"])
+		for case in profiled(result)], [(2, 0, "a: 5", "passed", ""), (3, 1, "a: 6", "passed", ""),
+		(4, 2, "a: 7", "passed", "")])
 	equal(result.progress[-3:], ["profile 0/3", "profile 1/3", "profile 2/3"])
 	result, _ = with_ncu(definition=task(ranking_by="last"))
 	equal([case["spec"] for case in profiled(result)], ["a: 7"])
@@ -133,7 +135,8 @@ def a_host_that_forbids_counters_is_asked_once():
 
 @test
 def one_sentence_says_why_there_is_no_report_of_ncu():
-	for does, words in ((NO_KERNELS, "no kernel inside the NVTX range custom_kernel"), (BROKEN, "exit code 9: Failed to prepare kernel")):
+	for does, words in ((NO_KERNELS, "no kernel inside the NVTX range custom_kernel"), (BROKEN,
+		"exit code 9: Failed to prepare kernel")):
 		result, _ = with_ncu(does)
 		equal(result.verdict, "passed")
 		contains(profiled(result)[0]["message"], words)
@@ -142,7 +145,9 @@ def one_sentence_says_why_there_is_no_report_of_ncu():
 	contains(profiled(result)[0]["message"], "one GPU at a time")
 	if os.path.exists("/usr/local/cuda/bin/ncu"):
 		raise Skip("ncu is installed here")
-	contains(profiled(profile(environment={"PATH": "/usr/bin:/bin"}, nvcc=""))[0]["message"], "not installed on this worker")
+	contains(
+		profiled(profile(environment={"PATH": "/usr/bin:/bin"}, nvcc=""))[0]["message"],
+		"not installed on this worker")
 
 
 @test
@@ -158,9 +163,11 @@ def a_wrong_answer_is_the_verdict_of_a_run_without_ncu():
 	result, _ = with_ncu(submission=wrong)
 	equal(result.verdict, "wrong answer")
 	result, _ = with_ncu(submission=wrong, definition=task(tests=["a: 1; b: 2"]))
-	equal((result.verdict, [stage["stage"] for stage in result.stages]), ("wrong answer", ["compile", "test", "profile"]))
+	equal((result.verdict, [stage["stage"] for stage in result.stages]),
+		("wrong answer", ["compile", "test", "profile"]))
 	contains(result.reason, "Benchmark 1 of 1 failed (a: 5): not the sum")
-	equal((profiled(result)[0]["verdict"], of(result, "report"), of(result, "artifact")), ("wrong answer", [], []))
+	equal((profiled(result)[0]["verdict"], of(result, "report"), of(result, "artifact")),
+		("wrong answer", [], []))
 	lacks(result.stages[2]["command"], "ncu")
 
 
@@ -179,14 +186,18 @@ def no_file_of_somebody_else_is_published():
 
 @test
 def a_harness_without_the_mode_says_so():
-	result = profile(harness=EVAL.replace("cases = open", "mode == 'profile' and sys.exit(2)\ncases = open"), device={"model": "CPU"})
+	result = profile(
+		harness=EVAL.replace("cases = open", "mode == 'profile' and sys.exit(2)\ncases = open"),
+		device={"model": "CPU"})
 	equal(result.verdict, "internal error")
 	contains(result.reason, "does not know this mode")
 
 
 @test
 def a_report_that_is_no_base64_is_left_out():
-	result = profile(harness=EVAL.replace('say(f"benchmark.{i}.report", ', 'say(f"benchmark.{i}.report", "%%%" + '), device={"model": "CPU"})
+	result = profile(
+		harness=EVAL.replace('say(f"benchmark.{i}.report", ',
+		'say(f"benchmark.{i}.report", "%%%" + '), device={"model": "CPU"})
 	equal((result.verdict, of(result, "report")), ("passed", []))
 
 
@@ -202,41 +213,53 @@ def a_job_is_cancelled_while_ncu_runs():
 
 # ---- the state of the GPU ----
 
+
 @test
 def a_timed_stage_tells_the_state_of_its_gpu():
 	device = {**GPU, "uuid": "GPU-00000001"}
 	with Runner(environment=pretend_driver(scratch / "driver")) as runner:
 		result = runner.run(RIGHT, EVAL, mode="ranked", device=device)
 		equal(result.verdict, "passed")
-		(told,) = of(result, "conditions")
+		(told, ) = of(result, "conditions")
 		equal(told["position"], 2)
 		equal([end.get("peak_device_bytes") for end in result.ends], [None, 7 << 30, 7 << 30])
 		before, busy, after = (told["conditions"][when] for when in ("before", "busy", "after"))
-		equal(before, {"sm_clock_mhz": 1980, "memory_clock_mhz": 3201, "temperature_c": 41, "slowed_by": ["power cap"]})
+		equal(
+			before, {
+			"sm_clock_mhz": 1980, "memory_clock_mhz": 3201, "temperature_c": 41,
+			"slowed_by": ["power cap"]
+			})
 		assert before["sm_clock_mhz"] > busy["sm_clock_mhz"] > after["sm_clock_mhz"], told
-		(facts,) = of(result, "environment")
-		equal([facts["environment"][key] for key in ("product", "driver", "cuda")], ["NVIDIA H200", "580.00", "13.1"])
+		(facts, ) = of(result, "environment")
+		equal([facts["environment"][key] for key in ("product", "driver", "cuda")],
+			["NVIDIA H200", "580.00", "13.1"])
 		equal(of(runner.run(RIGHT, EVAL, device=device), "conditions"), [])
 		equal(of(runner.run(RIGHT, EVAL, mode="benchmark"), "conditions"), [])  # the CPU has none
-		equal(of(runner.run(RIGHT, EVAL, mode="benchmark", device={**GPU, "uuid": "GPU-0000000f"}), "conditions"), [])
+		equal(
+			of(runner.run(RIGHT, EVAL, mode="benchmark", device={**GPU, "uuid": "GPU-0000000f"}),
+			"conditions"), [])
 	with Runner() as runner:
 		equal(of(runner.run(RIGHT, EVAL, mode="benchmark", device=device), "conditions"), [])
 
 
 # ---- what ptxas says ----
 
+
 @test
 def kernels_are_told_with_registers_and_shared_memory():
 	if not os.access(NVCC, os.X_OK):
 		raise Skip("nvcc is not here")
 	harness = 'template <class T> __global__ void kernel(T *x);\nint main() { return 1; }\n'
-	kernel = ("template <class T> __global__ void twice(T *x) { __shared__ T s[64]; s[threadIdx.x] = x[threadIdx.x]; __syncthreads();\n"
-		"\tx[threadIdx.x] = 2 * s[63 - threadIdx.x]; }\ntemplate __global__ void twice<double>(double *);\n")
+	kernel = (
+		"template <class T> __global__ void twice(T *x) { __shared__ T s[64]; s[threadIdx.x] = x[threadIdx.x]; __syncthreads();\n"
+		"\tx[threadIdx.x] = 2 * s[63 - threadIdx.x]; }\ntemplate __global__ void twice<double>(double *);\n"
+	)
 	with Runner() as runner:
 		result = runner.run(kernel, harness, definition=cu_task(), device=GPU, mode="test")
-		(told,) = of(result, "kernels")
-		(twice,) = told["kernels"]
-		equal((told["position"], twice["name"], twice["shared_bytes"], twice["spill_store_bytes"]), (0, "twice<double>", 512, 0))
+		(told, ) = of(result, "kernels")
+		(twice, ) = told["kernels"]
+		equal((told["position"], twice["name"], twice["shared_bytes"], twice["spill_store_bytes"]),
+			(0, "twice<double>", 512, 0))
 		assert 4 <= twice["registers"] <= 64, twice
 		equal(of(runner.run(id=18), "kernels"), [])
 

@@ -22,7 +22,8 @@ SECRET = 987654321
 
 def harness(body):
 	"""A harness that only does `body`; say(key, value) writes a result line, raw(text) writes as it is."""
-	return ("import os, sys, time\nmode = sys.argv[1]\ncases = open(sys.argv[2]).read().splitlines()\n"
+	return (
+		"import os, sys, time\nmode = sys.argv[1]\ncases = open(sys.argv[2]).read().splitlines()\n"
 		"fd = int(os.environ['POPCORN_FD'])\n"
 		"def raw(text): os.write(fd, text if isinstance(text, bytes) else text.encode())\n"
 		"def say(key, value): raw(f'{key}: {value}\\n')\n"
@@ -35,10 +36,14 @@ def harness(body):
 
 def benches(*changes, body=""):
 	"""A harness that passes its tests, then sends good figures of one benchmark with changes, and `check: pass`."""
-	values = {"benchmark-count": "1", "benchmark.0.runs": "10", "benchmark.0.mean": "100", "benchmark.0.std": "1",
-		"benchmark.0.err": "0.5", "benchmark.0.best": "90", "benchmark.0.worst": "110", **dict(changes)}
+	values = {
+		"benchmark-count": "1", "benchmark.0.runs": "10", "benchmark.0.mean": "100",
+		"benchmark.0.std": "1", "benchmark.0.err": "0.5", "benchmark.0.best": "90",
+		"benchmark.0.worst": "110", **dict(changes)
+	}
 	lines = "".join(f"{key}: {value}\n" for key, value in values.items() if value is not None)
-	return harness(f"if mode == 'test': passing()\nelse: raw({lines!r})\n{body}\nsay('check', 'pass')\n")
+	return harness(
+		f"if mode == 'test': passing()\nelse: raw({lines!r})\n{body}\nsay('check', 'pass')\n")
 
 
 def one_benchmark(**changes):
@@ -67,23 +72,28 @@ def violates(source, *parts, mode="benchmark"):
 
 # ---- modes and stages ----
 
+
 @test
 def each_mode_runs_its_stages_in_order():
 	with Runner() as runner:
-		for mode, names in (("test", ["compile", "test"]), ("benchmark", ["compile", "test", "benchmark"]),
-				("ranked", ["compile", "test", "ranked"])):
+		for mode, names in (("test", ["compile",
+			"test"]), ("benchmark", ["compile", "test",
+			"benchmark"]), ("ranked", ["compile", "test", "ranked"])):
 			result = runner.run(mode=mode)
 			equal(result.verdict, "passed")
 			equal([(s["position"], s["stage"]) for s in result.stages], list(enumerate(names)))
-			equal([(e["position"], e["verdict"], e["exit_code"]) for e in result.ends], [(i, "passed", 0) for i in range(len(names))])
+			equal([(e["position"], e["verdict"], e["exit_code"]) for e in result.ends],
+				[(i, "passed", 0) for i in range(len(names))])
 			equal("score_ns" in result.verdicts[0], mode == "ranked")
 
 
 @test
 def the_score_follows_ranking_by():
-	for ranking_by, score in (("geom", (1000.5 * 2001 * 3001.5) ** (1 / 3)), ("mean", 2001.0), ("last", 1000.5)):
+	for ranking_by, score in (("geom", (1000.5 * 2001 * 3001.5)**(1 / 3)), ("mean", 2001.0),
+		("last", 1000.5)):
 		result = run_job(mode="ranked", definition=task(ranking_by=ranking_by))
-		assert abs(result.verdicts[0]["score_ns"] - score) < 1e-6 * score, (ranking_by, result.verdicts)
+		assert abs(result.verdicts[0]["score_ns"] - score) < 1e-6 * score, (ranking_by,
+			result.verdicts)
 
 
 @test
@@ -97,14 +107,19 @@ def cases_carry_what_was_measured():
 	result = run_job(mode="benchmark")
 	case = [c for c in result.cases if c["position"] == 2][1]
 	del case["event"], case["job"]
-	equal(case, {"position": 2, "index": 1, "spec": "a: 6", "verdict": "passed", "message": "", "runs": 3, "mean_ns": 2001.0,
-		"std_ns": 2.0, "err_ns": 1.5, "best_ns": 999.0, "worst_ns": 1100.0})
+	equal(
+		case, {
+		"position": 2, "index": 1, "spec": "a: 6", "verdict": "passed", "message": "", "runs": 3,
+		"mean_ns": 2001.0, "std_ns": 2.0, "err_ns": 1.5, "best_ns": 999.0, "worst_ns": 1100.0
+		})
 
 
 @test
 def progress_comes_while_the_harness_runs():
 	with Runner() as runner:
-		runner.send(job(harness=harness("say('test-count', len(cases))\nsay('test.0.status', 'pass')\ntime.sleep(600)\n")))
+		runner.send(
+			job(harness=harness(
+			"say('test-count', len(cases))\nsay('test.0.status', 'pass')\ntime.sleep(600)\n")))
 		runner.until("progress", text="test 1/2")
 		runner.send({"cancel": 17})
 		equal(runner.result().verdict, "cancelled")
@@ -113,13 +128,15 @@ def progress_comes_while_the_harness_runs():
 @test
 def progress_counts_in_the_words_of_the_stage():
 	result = run_job(mode="ranked")
-	equal([result.progress[0], result.progress[1], result.progress[-1]], ["compile", "test 0/2", "timing 3/3"])
+	equal([result.progress[0], result.progress[1], result.progress[-1]],
+		["compile", "test 0/2", "timing 3/3"])
 
 
 @test
 def a_stage_that_does_not_pass_ends_the_job():
 	result = run_job(WRONG, mode="ranked")
-	equal(([s["stage"] for s in result.stages], result.verdict), (["compile", "test"], "wrong answer"))
+	equal(([s["stage"] for s in result.stages], result.verdict),
+		(["compile", "test"], "wrong answer"))
 	lacks(result.verdicts[0], "score_ns")
 
 
@@ -128,54 +145,68 @@ def the_environment_of_a_job_is_told():
 	event = run_job().events[0]
 	equal(event["event"], "environment")
 	facts = event["environment"]
-	wanted = subprocess.run([PYTHON, "-c", "import platform; print(platform.python_version())"], capture_output=True, text=True)
+	wanted = subprocess.run([PYTHON, "-c", "import platform; print(platform.python_version())"],
+		capture_output=True, text=True)
 	equal((facts["python"], facts["device"]), (wanted.stdout.strip(), "CPU"))
 	assert facts["sandbox"] == "every wall" or facts["sandbox"].startswith("without "), facts
 
 
 # ---- verdicts ----
 
+
 @test
 def the_first_failing_case_is_named_with_the_first_line_of_its_error():
-	result = expect("say('test-count', 2)\nsay('test.0.status', 'pass')\nsay('test.1.status', 'fail')\n"
-		"say('test.1.error', 'off by one\\\\nat [0]')\nsay('check', 'fail')\nsys.exit(112)\n", "wrong answer")
+	result = expect(
+		"say('test-count', 2)\nsay('test.0.status', 'pass')\nsay('test.1.status', 'fail')\n"
+		"say('test.1.error', 'off by one\\\\nat [0]')\nsay('check', 'fail')\nsys.exit(112)\n",
+		"wrong answer")
 	equal(result.reason, "Test 2 of 2 failed (a: 3; b: 4): off by one.")
-	equal([(c["index"], c["verdict"], c["message"]) for c in result.cases],
-		[(0, "passed", ""), (1, "wrong answer", "off by one\nat [0]")])
+	equal([(c["index"], c["verdict"], c["message"]) for c in result.cases], [(0, "passed", ""),
+		(1, "wrong answer", "off by one\nat [0]")])
 
 
 @test
 def of_a_traceback_the_last_line_is_told():
-	result = expect("say('test-count', 2)\nsay('test.0.status', 'fail')\nsay('test.0.error', 'Traceback (most recent call last):\\n  File\\nKeyError: 5\\n')\n"
+	result = expect(
+		"say('test-count', 2)\nsay('test.0.status', 'fail')\nsay('test.0.error', 'Traceback (most recent call last):\\n  File\\nKeyError: 5\\n')\n"
 		"say('check', 'fail')\nsys.exit(112)\n", "wrong answer")
 	equal(result.reason, "Test 1 of 2 failed (a: 1; b: 2): KeyError: 5.")
 
 
 @test
 def exit_codes_have_their_verdicts():
-	for code, verdict, part in ((1, "runtime error", "exit code 1"), (110, "runtime error", "CUDA"), (111, "internal error", "111"),
-			(112, "wrong answer", "check failed"), (113, "internal error", "case file"), (114, "time limit", "114"), (2, "internal error", "2")):
+	for code, verdict, part in ((1, "runtime error", "exit code 1"), (110, "runtime error", "CUDA"),
+		(111, "internal error", "111"), (112, "wrong answer", "check failed"), (113,
+		"internal error", "case file"), (114, "time limit", "114"), (2, "internal error", "2")):
 		expect(f"os._exit({code})\n", verdict, part)
 
 
 @test
-def an_exit_code_that_blames_the_harness_counts_only_if_the_harness_fails_without_the_submission_too():
+def an_exit_code_that_blames_the_harness_counts_only_if_the_harness_fails_without_the_submission_too(
+):
 	for code in (2, 111, 113):
-		for source, where in ((f"import os\ndef answer(case): os._exit({code})\n", " in test 1 of 2 (a: 1; b: 2)."), (f"import os\nos._exit({code})\n", "")):
+		for source, where in ((f"import os\ndef answer(case): os._exit({code})\n",
+			" in test 1 of 2 (a: 1; b: 2)."), (f"import os\nos._exit({code})\n", "")):
 			result = run_job(source)
 			equal((result.verdict, len(result.verdicts)), ("runtime error", 1))
-			contains(result.reason, f"The submission ended the program with exit code {code}{where}")
-			equal([(end["verdict"], end["exit_code"]) for end in result.ends], [("passed", 0), ("runtime error", code)])
+			contains(result.reason,
+				f"The submission ended the program with exit code {code}{where}")
+			equal([(end["verdict"], end["exit_code"]) for end in result.ends], [("passed", 0),
+				("runtime error", code)])
 	# The harness goes through all cases, and the first that failed is one that it cannot make.
-	for error, verdict in (("'cannot be made'", "internal error"), ("repr(submission.answer)", "runtime error")):
-		expect("import submission\nbad = 'found' if hasattr(submission, '__file__') and 'def answer' in open('submission.py').read() else ''\n"
+	for error, verdict in (("'cannot be made'", "internal error"), ("repr(submission.answer)",
+		"runtime error")):
+		expect(
+			"import submission\nbad = 'found' if hasattr(submission, '__file__') and 'def answer' in open('submission.py').read() else ''\n"
 			f"say('test-count', 2)\nsay('test.0.status', 'fail')\nsay('test.0.error', {error})\nsay('test.1.status', 'fail')\n"
-			"say('test.1.error', bad)\nsay('check', 'fail')\nsys.exit(113 if bad else 112)\n", verdict)
+			"say('test.1.error', bad)\nsay('check', 'fail')\nsys.exit(113 if bad else 112)\n",
+			verdict)
 
 
 @test
 def cases_of_a_submission_that_raised_are_runtime_errors():
-	result = expect("say('test-count', 2)\nfor i in (0, 1):\n\tsay(f'test.{i}.status', 'fail')\n\tsay(f'test.{i}.error', 'KeyError: 5')\n"
+	result = expect(
+		"say('test-count', 2)\nfor i in (0, 1):\n\tsay(f'test.{i}.status', 'fail')\n\tsay(f'test.{i}.error', 'KeyError: 5')\n"
 		"say('check', 'fail')\nsys.exit(1)\n", "runtime error")
 	equal([c["verdict"] for c in result.cases], ["runtime error"] * 2)
 
@@ -187,8 +218,11 @@ def check_fail_is_a_wrong_answer_even_with_exit_code_0():
 
 @test
 def a_failed_ranked_run_may_be_reported_as_test_0():
-	result = run_job(harness=harness("if mode == 'test':\n\tpassing()\n\tsay('check', 'pass')\nelse:\n\tsay('test-count', 1)\n"
-		"\tsay('test.0.status', 'fail')\n\tsay('test.0.error', 'differs at 3')\n\tsys.exit(112)\n"), mode="ranked", definition=one_benchmark())
+	result = run_job(
+		harness=harness(
+		"if mode == 'test':\n\tpassing()\n\tsay('check', 'pass')\nelse:\n\tsay('test-count', 1)\n"
+		"\tsay('test.0.status', 'fail')\n\tsay('test.0.error', 'differs at 3')\n\tsys.exit(112)\n"),
+		mode="ranked", definition=one_benchmark())
 	equal(result.verdict, "wrong answer")
 	contains(result.reason, "differs at 3")
 
@@ -197,9 +231,12 @@ def a_failed_ranked_run_may_be_reported_as_test_0():
 def an_exception_ends_with_its_last_line_and_the_case_that_ran():
 	result = run_job("def answer(case): raise TypeError('no such thing')\n")
 	equal(result.verdict, "runtime error")
-	equal(result.reason, "The program ended with exit code 1 in test 1 of 2 (a: 1; b: 2): TypeError: no such thing.")
+	equal(
+		result.reason,
+		"The program ended with exit code 1 in test 1 of 2 (a: 1; b: 2): TypeError: no such thing.")
 	contains(result.log("stderr"), "Traceback")
-	equal([(c["index"], c["verdict"], c["message"]) for c in result.cases], [(0, "runtime error", result.reason)])
+	equal([(c["index"], c["verdict"], c["message"]) for c in result.cases],
+		[(0, "runtime error", result.reason)])
 
 
 @test
@@ -218,7 +255,8 @@ def ending_early_with_exit_code_0_does_not_pass():
 
 def memory_group(most_bytes):
 	"""A control group with a limit, of either version, as a folder."""
-	for root, limit in (("/sys/fs/cgroup/memory", "memory.limit_in_bytes"), ("/sys/fs/cgroup", "memory.max")):
+	for root, limit in (("/sys/fs/cgroup/memory", "memory.limit_in_bytes"), ("/sys/fs/cgroup",
+		"memory.max")):
 		group = pathlib.Path(root, f"podium-run-test-{os.getpid()}")
 		try:
 			group.mkdir()
@@ -238,7 +276,8 @@ def what_the_kernel_kills_for_memory_is_a_memory_limit():
 	try:
 		with Runner() as runner:
 			(group / "cgroup.procs").write_text(str(runner.process.pid))
-			result = runner.run("x = bytearray(1 << 30)\nfor i in range(0, 1 << 30, 4096): x[i] = 1\n" + RIGHT)
+			result = runner.run(
+				"x = bytearray(1 << 30)\nfor i in range(0, 1 << 30, 4096): x[i] = 1\n" + RIGHT)
 			equal((result.verdict, result.cases[-1]["verdict"]), ("memory limit", "memory limit"))
 			equal(runner.run().verdict, "passed")
 	finally:
@@ -247,8 +286,8 @@ def what_the_kernel_kills_for_memory_is_a_memory_limit():
 
 @test
 def a_stage_over_its_limit_is_stopped():
-	result = expect("say('test.0.status', 'pass')\ntime.sleep(600)\n", "time limit", "1 s", "test 2 of 2 (a: 3; b: 4)",
-		definition=task(test_timeout_s=1))
+	result = expect("say('test.0.status', 'pass')\ntime.sleep(600)\n", "time limit", "1 s",
+		"test 2 of 2 (a: 3; b: 4)", definition=task(test_timeout_s=1))
 	equal(result.ends[-1]["exit_code"], None)
 	assert result.ends[-1]["duration_ms"] >= 1000
 
@@ -258,9 +297,11 @@ LARGE = "x = bytearray(300 << 20)\nfor i in range(0, len(x), 4096): x[i] = 1\n"
 
 @test
 def a_stage_says_how_much_memory_its_program_had_resident():
-	small, large = (run_job(submission=submission).ends[-1]["peak_host_bytes"] for submission in (RIGHT, LARGE + RIGHT))
+	small, large = (run_job(submission=submission).ends[-1]["peak_host_bytes"]
+		for submission in (RIGHT, LARGE + RIGHT))
 	assert 1 << 20 < small < 300 << 20 < large, (small, large)
-	stopped = run_job(submission=LARGE + "import time\ntime.sleep(600)\n", definition=task(test_timeout_s=3))
+	stopped = run_job(submission=LARGE + "import time\ntime.sleep(600)\n",
+		definition=task(test_timeout_s=3))
 	equal(stopped.verdict, "time limit")
 	assert stopped.ends[-1]["peak_host_bytes"] > 300 << 20, stopped.ends
 	equal(["peak_device_bytes" in end for end in stopped.ends], [False, False])
@@ -269,7 +310,8 @@ def a_stage_says_how_much_memory_its_program_had_resident():
 @test
 def stages_have_limits_of_their_own():
 	definition = task(test_timeout_s=60, benchmark_timeout_s=1, ranked_timeout_s=1)
-	slow = EVAL.replace("family =", "import time; time.sleep(0 if mode == 'test' else 600)\nfamily =")
+	slow = EVAL.replace("family =",
+		"import time; time.sleep(0 if mode == 'test' else 600)\nfamily =")
 	for mode in ("benchmark", "ranked"):
 		result = run_job(harness=slow, mode=mode, definition=definition)
 		equal(([e["verdict"] for e in result.ends]), ["passed", "passed", "time limit"])
@@ -277,17 +319,21 @@ def stages_have_limits_of_their_own():
 
 # ---- the result pipe ----
 
+
 @test
 def odd_but_honest_results_pass():
-	for change in (("benchmark.0.speedup", "1.4"), ("benchmark.0.best", None), ("benchmark.0.std", "0.0"), ("benchmark.0.mean", "1.005e2"),
-			("benchmark.0.report", "aGFsbG8="), ("benchmark.0.status", "pass"), ("benchmark.0.message", "over\nlines: two")):
+	for change in (("benchmark.0.speedup", "1.4"), ("benchmark.0.best", None), ("benchmark.0.std",
+		"0.0"), ("benchmark.0.mean", "1.005e2"), ("benchmark.0.report", "aGFsbG8="),
+		("benchmark.0.status", "pass"), ("benchmark.0.message", "over\nlines: two")):
 		result = run_job(harness=benches(change), mode="benchmark", definition=one_benchmark())
 		equal((change, result.verdict, result.reason), (change, "passed", "Every case was right."))
 
 
 @test
 def blank_lines_and_spaces_do_not_matter():
-	expect("raw('\\n\\n  test-count :  2  \\n\\ntest.0.status:pass\\r\\ntest.1.status: pass\\n\\n check : pass')\n", "passed")
+	expect(
+		"raw('\\n\\n  test-count :  2  \\n\\ntest.0.status:pass\\r\\ntest.1.status: pass\\n\\n check : pass')\n",
+		"passed")
 
 
 @test
@@ -330,28 +376,35 @@ def what_contradicts_itself_is_refused():
 	violates(twice, "benchmark.0.mean", "twice")
 	violates(harness("say('check', 'fail')\nsay('check', 'pass')\n"), "check", "twice", mode="test")
 	violates(harness("passing()\nsay('check', 'pass')\nsys.exit(112)\n"), "112", mode="test")
-	violates(harness("passing()\nsay('test.0.status', 'fail')\nsay('check', 'pass')\n"), "twice", mode="test")
+	violates(harness("passing()\nsay('test.0.status', 'fail')\nsay('check', 'pass')\n"), "twice",
+		mode="test")
 
 
 @test
 def check_pass_without_every_case_is_refused():
 	violates(harness("say('check', 'pass')\n"), "test-count", mode="test")
-	violates(harness("say('test-count', 2)\nsay('test.0.status', 'pass')\nsay('check', 'pass')\n"), "test 2 of 2 is missing", mode="test")
-	violates(harness("say('test-count', 2)\nsay('test.0.status', 'pass')\nsay('test.1.status', 'fail')\nsay('check', 'pass')\n"),
-		"test 2 of 2 failed", mode="test")
+	violates(harness("say('test-count', 2)\nsay('test.0.status', 'pass')\nsay('check', 'pass')\n"),
+		"test 2 of 2 is missing", mode="test")
+	violates(
+		harness(
+		"say('test-count', 2)\nsay('test.0.status', 'pass')\nsay('test.1.status', 'fail')\nsay('check', 'pass')\n"
+		), "test 2 of 2 failed", mode="test")
 	violates(benches(("benchmark.0.mean", None)), "benchmark 1 of 1 is missing")
 	violates(benches(("benchmark.0.status", "fail")), "benchmark 1 of 1 failed")
 
 
 @test
 def an_error_text_cannot_smuggle_in_a_result():
-	violates(harness("say('test-count', 2)\nsay('test.0.status', 'fail')\nsay('test.0.error', 'x\\ntest.0.status: pass\\ncheck: pass')\n"
+	violates(
+		harness(
+		"say('test-count', 2)\nsay('test.0.status', 'fail')\nsay('test.0.error', 'x\\ntest.0.status: pass\\ncheck: pass')\n"
 		"say('check', 'fail')\nsys.exit(112)\n"), "twice", mode="test")
 
 
 @test
 def an_error_text_may_have_lines_of_its_own():
-	result = expect("say('test-count', 2)\nsay('test.0.status', 'fail')\nsay('test.0.error', 'differs:\\nat [0]: 1 != 2\\nat [1]')\n"
+	result = expect(
+		"say('test-count', 2)\nsay('test.0.status', 'fail')\nsay('test.0.error', 'differs:\\nat [0]: 1 != 2\\nat [1]')\n"
 		"say('check', 'fail')\nsys.exit(112)\n", "wrong answer", "differs:")
 	equal(result.cases[0]["message"], "differs:\nat [0]: 1 != 2\nat [1]")
 
@@ -363,19 +416,23 @@ def more_time_than_the_stage_took_was_not_measured():
 
 @test
 def the_result_pipe_is_read_while_the_harness_runs():
-	result = expect("passing()\nsay('test.0.message', 'm' * 300000)\nsay('check', 'pass')\n", "passed")
+	result = expect("passing()\nsay('test.0.message', 'm' * 300000)\nsay('check', 'pass')\n",
+		"passed")
 	assert 1000 < len(result.cases[0]["message"]) <= 16384
 
 
 @test
 def the_result_pipe_has_limits():
-	expect("raw(b'test.0.message: ' + b'x' * (1 << 20) + b'\\n')\ntime.sleep(600)\n", "output limit", "1 MiB")
+	expect("raw(b'test.0.message: ' + b'x' * (1 << 20) + b'\\n')\ntime.sleep(600)\n",
+		"output limit", "1 MiB")
 	expect("while True: say('test.0.message', 'x' * 1000)\n", "output limit", "16 MiB")
 
 
 @test
 def results_are_shown_as_valid_utf8():
-	result = expect("say('test-count', 2)\nraw(b'test.0.status: fail\\ntest.0.error: a\\xff\\x00b\\n')\nsay('check', 'fail')\n", "wrong answer")
+	result = expect(
+		"say('test-count', 2)\nraw(b'test.0.status: fail\\ntest.0.error: a\\xff\\x00b\\n')\nsay('check', 'fail')\n",
+		"wrong answer")
 	equal(result.cases[0]["message"], "a\ufffd\ufffdb")
 
 
@@ -402,30 +459,36 @@ def left_behind(body, verdict="passed", **members):
 		equal((result.verdict, result.reason if result.verdict != verdict else ""), (verdict, ""))
 		marks = result.log().split()
 		assert marks, result.events
-		equal(([running(mark) for mark in marks], descendants(runner.process.pid)), ([[]] * len(marks), []))
+		equal(([running(mark) for mark in marks], descendants(runner.process.pid)),
+			([[]] * len(marks), []))
 	return result
 
 
 @test
 def what_a_stage_leaves_behind_is_killed():
-	left_behind("print(leave_behind('import time; time.sleep(600)'))\npassing()\nsay('check', 'pass')\n")
+	left_behind(
+		"print(leave_behind('import time; time.sleep(600)'))\npassing()\nsay('check', 'pass')\n")
 
 
 @test
 def who_holds_the_result_pipe_open_is_not_waited_for():
-	left_behind("os.set_inheritable(fd, True)\nprint(leave_behind('import time; time.sleep(600)'))\npassing()\nsay('check', 'pass')\n")
+	left_behind(
+		"os.set_inheritable(fd, True)\nprint(leave_behind('import time; time.sleep(600)'))\npassing()\nsay('check', 'pass')\n"
+	)
 
 
 @test
 def a_timeout_ends_the_whole_tree():
-	left_behind("print(leave_behind('import time; time.sleep(600)'), flush=True)\ntime.sleep(600)\n", "time limit",
-		definition=task(test_timeout_s=1))
+	left_behind(
+		"print(leave_behind('import time; time.sleep(600)'), flush=True)\ntime.sleep(600)\n",
+		"time limit", definition=task(test_timeout_s=1))
 
 
 @test
 def ignoring_signals_does_not_help():
 	ignore = "import signal, time; [signal.signal(s, signal.SIG_IGN) for s in (1, 2, 15)]; time.sleep(600)"
-	left_behind(f"import signal\n[signal.signal(s, signal.SIG_IGN) for s in (1, 2, 15)]\nprint(leave_behind({ignore!r}), flush=True)\n"
+	left_behind(
+		f"import signal\n[signal.signal(s, signal.SIG_IGN) for s in (1, 2, 15)]\nprint(leave_behind({ignore!r}), flush=True)\n"
 		"time.sleep(600)\n", "time limit", definition=task(test_timeout_s=1))
 
 
@@ -433,7 +496,8 @@ def ignoring_signals_does_not_help():
 def a_process_that_keeps_forking_is_caught():
 	forking = "import os, time\nwhile True:\n\ttime.sleep(0.002)\n\tif os.fork(): os._exit(0)\n"
 	with Runner() as runner:
-		result = runner.run(harness=harness(LEFT_BEHIND + f"leave_behind({forking!r})\npassing()\nsay('check', 'pass')\n"))
+		result = runner.run(harness=harness(LEFT_BEHIND +
+			f"leave_behind({forking!r})\npassing()\nsay('check', 'pass')\n"))
 		equal(result.verdict, "passed")
 		children = pathlib.Path(f"/proc/{runner.process.pid}/task/{runner.process.pid}/children")
 		if children.exists():
@@ -444,25 +508,29 @@ def a_process_that_keeps_forking_is_caught():
 @test
 def a_result_written_by_somebody_left_behind_does_not_count():
 	late = "import os, time; time.sleep(1); os.write(3, b'check: pass\\n')"
-	expect(LEFT_BEHIND + f"os.set_inheritable(fd, True)\nleave_behind({late!r})\npassing()\n", "runtime error")
+	expect(LEFT_BEHIND + f"os.set_inheritable(fd, True)\nleave_behind({late!r})\npassing()\n",
+		"runtime error")
 
 
 @test
 def printing_without_end_is_stopped():
-	result = expect("block = b'x' * 65536\nwhile True: os.write(1, block)\n", "output limit", "64 MiB")
+	result = expect("block = b'x' * 65536\nwhile True: os.write(1, block)\n", "output limit",
+		"64 MiB")
 	assert len(result.log()) < 70000
 
 
 @test
 def a_program_starts_with_four_descriptors_and_no_more():
-	result = expect("print(sorted(int(n) for n in os.listdir('/proc/self/fd')))\nprint(os.readlink('/proc/self/fd/0'), fd)\n"
+	result = expect(
+		"print(sorted(int(n) for n in os.listdir('/proc/self/fd')))\nprint(os.readlink('/proc/self/fd/0'), fd)\n"
 		"passing()\nsay('check', 'pass')\n", "passed")
 	equal(result.log(), "[0, 1, 2, 3, 4]\n/dev/null 3\n")  # 4 is the listing itself
 
 
 @test
 def a_program_is_bounded():
-	result = expect("import resource as r\nprint(r.getrlimit(r.RLIMIT_CORE), r.getrlimit(r.RLIMIT_FSIZE)[0], r.getrlimit(r.RLIMIT_NOFILE)[0])\n"
+	result = expect(
+		"import resource as r\nprint(r.getrlimit(r.RLIMIT_CORE), r.getrlimit(r.RLIMIT_FSIZE)[0], r.getrlimit(r.RLIMIT_NOFILE)[0])\n"
 		"print(os.getsid(0) == os.getpid(), open('/proc/self/status').read().split('NoNewPrivs:')[1].split()[0])\n"
 		"passing()\nsay('check', 'pass')\n", "passed")
 	equal(result.log(), f"(0, 0) {1 << 30} 4096\nTrue 1\n")
@@ -472,7 +540,9 @@ def a_program_is_bounded():
 def submissions_do_not_run_as_root():
 	if os.geteuid() != 0:
 		raise Skip("needs root")
-	result = expect("print(os.getresuid(), os.getresgid(), 0 in os.getgroups())\npassing()\nsay('check', 'pass')\n", "passed")
+	result = expect(
+		"print(os.getresuid(), os.getresgid(), 0 in os.getgroups())\npassing()\nsay('check', 'pass')\n",
+		"passed")
 	import pwd
 	nobody = pwd.getpwnam("nobody")
 	equal(result.log(), f"{(nobody.pw_uid,) * 3} {(nobody.pw_gid,) * 3} False\n")
@@ -484,22 +554,25 @@ def an_ordinary_user_can_run_jobs_too():
 		raise Skip("is one already")
 	with tempfile.TemporaryDirectory(prefix="podium-run-test.") as folder:
 		os.chmod(folder, 0o777)
-		done = subprocess.run([PROGRAM, "--directory", folder + "/jobs", "--once"], user="nobody", group="nogroup", extra_groups=[],
-			input=json.dumps(job(harness=harness("os.makedirs('a/b/c', mode=0o500)\n"
-				"for pid in (os.getppid(), 1):\n\tfor name in ('fd', 'mem', 'environ'):\n"
-				"\t\ttry: os.listdir(f'/proc/{pid}/fd') if name == 'fd' else open(f'/proc/{pid}/{name}')\n"
-				"\t\texcept (PermissionError, FileNotFoundError): continue\n\t\tsys.exit(name)\n"
-				"passing()\nsay('check', 'pass')\n"))).encode(),
-			capture_output=True, timeout=120)
-		equal((json.loads(done.stdout.splitlines()[-1])["verdict"], done.returncode, done.stderr), ("passed", 0, b""))
+		done = subprocess.run([PROGRAM, "--directory", folder + "/jobs", "--once"], user="nobody",
+			group="nogroup", extra_groups=[], input=json.dumps(
+			job(harness=harness("os.makedirs('a/b/c', mode=0o500)\n"
+			"for pid in (os.getppid(), 1):\n\tfor name in ('fd', 'mem', 'environ'):\n"
+			"\t\ttry: os.listdir(f'/proc/{pid}/fd') if name == 'fd' else open(f'/proc/{pid}/{name}')\n"
+			"\t\texcept (PermissionError, FileNotFoundError): continue\n\t\tsys.exit(name)\n"
+			"passing()\nsay('check', 'pass')\n"))).encode(), capture_output=True, timeout=120)
+		equal((json.loads(done.stdout.splitlines()[-1])["verdict"], done.returncode, done.stderr),
+			("passed", 0, b""))
 		equal(os.listdir(folder + "/jobs"), [])
 
 
 # ---- files and folders ----
 
+
 @test
 def the_task_is_read_only_for_the_submission():
-	result = expect("""
+	result = expect(
+		"""
 for act in (lambda: open('eval.py', 'w'), lambda: os.remove('eval.py'), lambda: os.rename('submission.py', 'x'),
 		lambda: os.rename('../run', '../walk'), lambda: open('../cases.txt', 'a'), lambda: os.chmod('eval.py', 0o777)):
 	try:
@@ -516,17 +589,20 @@ say('check', 'pass')
 
 @test
 def stages_start_in_fresh_folders():
-	result = run_job(mode="benchmark", submission="""import os
+	result = run_job(
+		mode="benchmark", submission="""import os
 for name in ('torch.py', os.environ['HOME'] + '/left', os.environ['TMPDIR'] + '/left'):
 	print(os.path.exists(name))
 	open(name, 'w').write('left')
 """ + RIGHT)
-	equal((result.verdict, result.log(position=1), result.log(position=2)), ("passed", "False\n" * 3, "False\n" * 3))
+	equal((result.verdict, result.log(position=1), result.log(position=2)),
+		("passed", "False\n" * 3, "False\n" * 3))
 
 
 @test
 def compiled_kernels_are_kept_between_the_stages_of_a_job_and_no_longer():
-	source = ("import os\nplace = os.environ['TRITON_CACHE_DIR'] + '/kernel'\nprint(os.path.exists(place))\n"
+	source = (
+		"import os\nplace = os.environ['TRITON_CACHE_DIR'] + '/kernel'\nprint(os.path.exists(place))\n"
 		"os.makedirs(os.path.dirname(place), exist_ok=True)\nopen(place, 'w').write('x')\n" + RIGHT)
 	with Runner() as runner:
 		for _ in range(2):
@@ -569,7 +645,9 @@ def what_a_killed_podium_run_left_is_removed_by_the_next():
 		os.chmod(folder, 0o711)
 		with Runner(directory=folder) as runner, Runner(directory=folder) as other:
 			for one in (runner, other):
-				one.send(job(harness=harness("say('test-count', 2)\nsay('test.0.status', 'pass')\ntime.sleep(600)\n")))
+				one.send(
+					job(harness=harness(
+					"say('test-count', 2)\nsay('test.0.status', 'pass')\ntime.sleep(600)\n")))
 				one.until("progress", text="test 1/2")
 			runner.process.kill()
 			runner.process.wait()
@@ -587,7 +665,8 @@ def a_directory_that_the_user_cannot_enter_is_refused():
 	if os.geteuid() != 0:
 		raise Skip("needs root")
 	with tempfile.TemporaryDirectory() as folder:
-		done = subprocess.run([PROGRAM, "--directory", folder], stdin=subprocess.DEVNULL, capture_output=True, text=True)
+		done = subprocess.run([PROGRAM, "--directory", folder], stdin=subprocess.DEVNULL,
+			capture_output=True, text=True)
 		equal(done.returncode, 1)
 		contains(done.stderr, "cannot enter")
 
@@ -595,33 +674,46 @@ def a_directory_that_the_user_cannot_enter_is_refused():
 @test
 def files_may_lie_in_folders_and_be_binary():
 	blob = bytes(range(256))
-	result = run_job(files=[{"path": "data/deep/table.bin", "base64": base64.b64encode(blob).decode()}, {"path": "empty", "text": ""}],
-		harness=harness("print(open('data/deep/table.bin', 'rb').read() == bytes(range(256)), os.stat('empty').st_size)\npassing()\nsay('check', 'pass')\n"))
+	result = run_job(
+		files=[{"path": "data/deep/table.bin", "base64": base64.b64encode(blob).decode()},
+		{"path": "empty", "text": ""}], harness=harness(
+		"print(open('data/deep/table.bin', 'rb').read() == bytes(range(256)), os.stat('empty').st_size)\npassing()\nsay('check', 'pass')\n"
+		))
 	equal((result.verdict, result.log()), ("passed", "True 0\n"))
 
 
 @test
 def paths_that_leave_the_folder_are_refused():
-	for path in ("../x", "/etc/x", "a//b", "a/./b", "", "a/../b", "x\ny", "submission.py", "eval.py", "a/" * 200):
+	for path in ("../x", "/etc/x", "a//b", "a/./b", "", "a/../b", "x\ny", "submission.py",
+		"eval.py", "a/" * 200):
 		result = run_job(files=[{"path": path, "text": ""}])
 		equal((path, result.verdict, result.stages), (path, "internal error", []))
 
 
 # ---- the environment ----
 
+
 def variables(**members):
 	source = "import json, os\nprint(json.dumps(dict(os.environ)))\n" + RIGHT
-	with Runner(environment={"LD_LIBRARY_PATH": "/opt/lib", "CUDA_HOME": "/opt/cuda", "DATABASE_PASSWORD": "x", "PYTHONPATH": "/x"}) as runner:
+	with Runner(
+		environment={
+		"LD_LIBRARY_PATH": "/opt/lib", "CUDA_HOME": "/opt/cuda", "DATABASE_PASSWORD": "x",
+		"PYTHONPATH": "/x"
+		}) as runner:
 		return json.loads(runner.run(source, **members).log())
 
 
 @test
 def the_environment_is_built_from_nothing():
 	seen = variables()
-	equal(sorted(seen), sorted(("PATH LANG HOME USER TMPDIR LD_LIBRARY_PATH CUDA_HOME PYTHONDONTWRITEBYTECODE PYTHONUNBUFFERED PYTHONNOUSERSITE "
+	equal(
+		sorted(seen),
+		sorted((
+		"PATH LANG HOME USER TMPDIR LD_LIBRARY_PATH CUDA_HOME PYTHONDONTWRITEBYTECODE PYTHONUNBUFFERED PYTHONNOUSERSITE "
 		"TRITON_CACHE_DIR TORCH_EXTENSIONS_DIR TORCHINDUCTOR_CACHE_DIR CUDA_CACHE_PATH XDG_CACHE_HOME CUDA_DEVICE_ORDER "
 		"CUDA_VISIBLE_DEVICES OMP_NUM_THREADS POPCORN_FD").split()))
-	equal((seen["LANG"], seen["LD_LIBRARY_PATH"], seen["CUDA_VISIBLE_DEVICES"]), ("C.UTF-8", "/opt/lib", ""))
+	equal((seen["LANG"], seen["LD_LIBRARY_PATH"], seen["CUDA_VISIBLE_DEVICES"]),
+		("C.UTF-8", "/opt/lib", ""))
 	job_folder = seen["HOME"].rsplit("/", 2)[0]
 	for name in ("TMPDIR", "TRITON_CACHE_DIR", "TORCH_EXTENSIONS_DIR", "CUDA_CACHE_PATH"):
 		contains(seen[name], job_folder)
@@ -638,17 +730,20 @@ def seeds_and_devices_are_told():
 
 @test
 def ranked_stages_get_the_secret_seed_and_no_event_tells_it():
-	source = ("import os\nfrom sys import stderr\nseed = os.environ['POPCORN_SEED']\nprint(len(seed), seed)\nprint('x' * 40000 + seed, file=stderr)\n"
+	source = (
+		"import os\nfrom sys import stderr\nseed = os.environ['POPCORN_SEED']\nprint(len(seed), seed)\nprint('x' * 40000 + seed, file=stderr)\n"
 		"def answer(case):\n\tassert seed != '%d', seed\n" % SECRET)
 	with Runner() as runner:
 		result = runner.run(source, mode="ranked", definition=task(has_seed=True, seed=1))
-		equal((result.verdict, [s["stage"] for s in result.stages]), ("runtime error", ["compile", "test"]))
+		equal((result.verdict, [s["stage"] for s in result.stages]),
+			("runtime error", ["compile", "test"]))
 		contains(result.log(), "9 [secret seed]")
 		lacks(json.dumps(result.events), str(SECRET))
 		contains(result.reason, "[secret seed]")
 
 
 # ---- output ----
+
 
 @test
 def long_output_keeps_its_beginning_and_its_end():
@@ -665,23 +760,28 @@ def long_output_keeps_its_beginning_and_its_end():
 @test
 def output_up_to_the_cap_is_kept_whole():
 	text = "µ" * 30000 + "\n" + "x" * 5000
-	equal(run_job("import os\nos.write(1, ('µ' * 30000 + '\\n' + 'x' * 5000).encode())\n" + RIGHT).log(), text)
+	equal(
+		run_job("import os\nos.write(1, ('µ' * 30000 + '\\n' + 'x' * 5000).encode())\n" +
+		RIGHT).log(), text)
 
 
 @test
 def bytes_that_are_no_text_are_replaced():
-	result = run_job("import os\nos.write(2, b'a\\x00\\xff\\xed\\xa0\\x80' + b'\\xff' * 200000)\n" + RIGHT)
+	result = run_job("import os\nos.write(2, b'a\\x00\\xff\\xed\\xa0\\x80' + b'\\xff' * 200000)\n" +
+		RIGHT)
 	equal(result.verdict, "passed")
 	equal(result.log("stderr")[:5], "a\ufffd\ufffd\ufffd\ufffd")
 
 
 # ---- output while it runs ----
 
+
 def look_on(runner, shows, **members):
 	"""The first tail of a followed job that has this text, and the events before it; then the job is cancelled."""
 	runner.send(job(follow=True, **members))
 	events = []
-	while not events or events[-1]["event"] != "tail" or shows not in "".join(events[-1]["tail"].values()):
+	while not events or events[-1]["event"] != "tail" or shows not in "".join(
+		events[-1]["tail"].values()):
 		events.append(runner.event())
 		assert events[-1]["event"] != "verdict", events
 	runner.send({"cancel": 17})
@@ -697,15 +797,19 @@ WAIT = "time.sleep(600)\n"
 @test
 def who_looks_on_sees_the_last_lines_while_the_program_runs():
 	with Runner() as runner:
-		tail, _, rest = look_on(runner, "second", submission=PRINTS + "say('first\\n')\nos.write(2, b'oh\\n')\ntime.sleep(1.2)\nsay('second\\n')\n" + WAIT)
-		equal((tail["position"], tail["tail"]), (1, {"stdout": "first\nsecond\n", "stderr": "oh\n"}))
+		tail, _, rest = look_on(
+			runner, "second", submission=PRINTS +
+			"say('first\\n')\nos.write(2, b'oh\\n')\ntime.sleep(1.2)\nsay('second\\n')\n" + WAIT)
+		equal((tail["position"], tail["tail"]),
+			(1, {"stdout": "first\nsecond\n", "stderr": "oh\n"}))
 		equal((rest.log(), rest.log("stderr")), ("first\nsecond\n", "oh\n"))
 
 
 @test
 def without_anybody_who_looks_on_nothing_is_told_before_the_end():
 	result = run_job(PRINTS + "say('first\\n')\ntime.sleep(1.5)\nsay('second\\n')\n" + RIGHT)
-	equal((result.log(), [e for e in result.events if e["event"] == "tail"]), ("first\nsecond\n", []))
+	equal((result.log(), [e for e in result.events if e["event"] == "tail"]),
+		("first\nsecond\n", []))
 
 
 @test
@@ -730,18 +834,22 @@ def the_secret_seed_is_in_no_tail():
 
 @test
 def beside_timed_cases_nothing_is_told():
-	body = ("if mode == 'test': passing(), say('check', 'pass'), sys.exit()\nprint('begins', flush=True)\ntime.sleep(1.5)\nsay('benchmark-count', 2)\n"
+	body = (
+		"if mode == 'test': passing(), say('check', 'pass'), sys.exit()\nprint('begins', flush=True)\ntime.sleep(1.5)\nsay('benchmark-count', 2)\n"
 		"for key, value in (('runs', 3), ('mean', 100), ('std', 1), ('err', 0.5), ('best', 90), ('worst', 110)): say(f'benchmark.0.{key}', value)\n"
 		"say('benchmark.1.spec', cases[1])\ntime.sleep(600)\n")
 	with Runner() as runner:
-		tail, events, rest = look_on(runner, "begins", harness=harness(body), mode="benchmark", definition=task(benchmarks=["a: 5", "a: 6"]))
-		equal((tail["position"], events[-2]["event"], rest.progress[0]), (2, "stage", "benchmark 1/2"))
+		tail, events, rest = look_on(runner, "begins", harness=harness(body), mode="benchmark",
+			definition=task(benchmarks=["a: 5", "a: 6"]))
+		equal((tail["position"], events[-2]["event"], rest.progress[0]),
+			(2, "stage", "benchmark 1/2"))
 
 
 @test
 def a_reader_who_is_slow_is_not_waited_for():
 	with Runner() as runner:
-		runner.send(job(PRINTS + "while True: say('x' * 2000 + '\\n'), time.sleep(0.1)\n", follow=True))
+		runner.send(
+			job(PRINTS + "while True: say('x' * 2000 + '\\n'), time.sleep(0.1)\n", follow=True))
 		time.sleep(5)
 		unread = os.read(runner.process.stdout.fileno(), 1 << 20)
 		assert unread.count(b'"event":"tail"') <= 1, unread
@@ -751,6 +859,7 @@ def a_reader_who_is_slow_is_not_waited_for():
 
 
 # ---- compiling ----
+
 
 @test
 def a_syntax_error_is_a_compile_error_with_its_line():
@@ -763,12 +872,14 @@ def a_syntax_error_is_a_compile_error_with_its_line():
 @test
 def compiling_runs_nothing_of_the_file():
 	result = run_job("import os\nos._exit(3)\n")
-	equal([(e["position"], e["verdict"]) for e in result.ends], [(0, "passed"), (1, "runtime error")])
+	equal([(e["position"], e["verdict"]) for e in result.ends], [(0, "passed"),
+		(1, "runtime error")])
 
 
 @test
 def files_that_crash_the_compiler_are_compile_errors():
-	for source in ("x = " + "(" * 5000, "x = " + "-" * 200000 + "1", "\u0000", "# coding: nonsense\n", "x = '\ufeff"):
+	for source in ("x = " + "(" * 5000, "x = " + "-" * 200000 + "1", "\u0000",
+		"# coding: nonsense\n", "x = '\ufeff"):
 		equal((source[:20], run_job(source).verdict), (source[:20], "compile error"))
 
 
@@ -797,9 +908,9 @@ int main(int count, char **words)
 	return 0;
 }
 '''
-CU_FILES = [{"path": "inc/limits.cuh", "text": "#define LIMIT 6\n"}, {"path": "table.txt", "text": "1"}]
+CU_FILES = [{"path": "inc/limits.cuh", "text": "#define LIMIT 6\n"},
+	{"path": "table.txt", "text": "1"}]
 CU_RIGHT = "__global__ void kernel() {}\nint answer(int value) { return value * FACTOR; }\n"
-
 
 # What the host's compiler makes of sources without kernels is a program as well, in a tenth of the time.
 HOST_COMPILER = "#!/bin/sh\nexec c++ -x c++ -D__global__= -Iinc -DFACTOR=7 -o eval.out eval.cu submission.cu\n"
@@ -818,8 +929,10 @@ def quick_nvcc():
 def run_cu(submission, **members):
 	if not os.access(NVCC, os.X_OK):
 		raise Skip("needs nvcc")
-	definition = cu_task(include_dirs=["inc"], defines=[{"name": "FACTOR", "value": "7"}], compile_flags=["-lineinfo"])
-	return run_job(submission, harness=CU_EVAL, definition=definition, device=GPU, files=CU_FILES, **members)
+	definition = cu_task(include_dirs=["inc"], defines=[{"name": "FACTOR", "value": "7"}],
+		compile_flags=["-lineinfo"])
+	return run_job(submission, harness=CU_EVAL, definition=definition, device=GPU, files=CU_FILES,
+		**members)
 
 
 @test
@@ -827,7 +940,8 @@ def cuda_sources_become_a_program_and_do_not_travel_with_it():
 	result = run_cu(CU_RIGHT)
 	equal((result.verdict, result.log()), ("passed", "./eval.out 3 7 gone there\n"))
 	command = result.stages[0]["command"]
-	for part in ("--std=c++20", "-lineinfo", "-Iinc", "-DFACTOR=7", "eval.cu submission.cu", "-gencode=arch=compute_90a,code=sm_90a", "-o eval.out"):
+	for part in ("--std=c++20", "-lineinfo", "-Iinc", "-DFACTOR=7", "eval.cu submission.cu",
+		"-gencode=arch=compute_90a,code=sm_90a", "-o eval.out"):
 		contains(command, part)
 	equal(result.stages[1]["command"], "./eval.out test ../cases.txt")
 
@@ -855,26 +969,31 @@ def what_nvcc_refuses_is_a_compile_error():
 @test
 def cuda_tasks_are_refused_where_they_cannot_run():
 	for members, part in (({"device": CPU}, "need a GPU"), ({"device": GPU, "nvcc": ""}, "no nvcc"),
-			({"device": {**GPU, "compute_capability": "ninety"}}, "compute capability")):
+		({"device": {**GPU, "compute_capability": "ninety"}}, "compute capability")):
 		result = run_job(CU_RIGHT, harness=CU_EVAL, definition=cu_task(), **members)
 		equal((result.verdict, result.stages), ("internal error", []))
 		contains(result.reason, part)
-	result = run_job(CU_RIGHT, harness=CU_EVAL, definition=cu_task(compile_flags=["x.cu"]), device=GPU)
+	result = run_job(CU_RIGHT, harness=CU_EVAL, definition=cu_task(compile_flags=["x.cu"]),
+		device=GPU)
 	equal(result.verdict, "internal error")
 
 
 # ---- messages ----
 
+
 @test
 def a_job_is_cancelled_with_all_that_it_started():
 	with Runner() as runner:
-		runner.send(job(harness=harness(LEFT_BEHIND + "print(leave_behind('import time; time.sleep(600)'), flush=True)\n"
+		runner.send(
+			job(harness=harness(LEFT_BEHIND +
+			"print(leave_behind('import time; time.sleep(600)'), flush=True)\n"
 			"say('test.0.status', 'pass')\ntime.sleep(600)\n")))
 		runner.until("progress", text="test 1/2")
 		runner.send({"cancel": 99})
 		runner.send({"cancel": 17})
 		result = runner.result()
-		equal((result.verdict, result.ends[-1]["verdict"], result.ends[-1]["exit_code"]), ("cancelled", "cancelled", None))
+		equal((result.verdict, result.ends[-1]["verdict"], result.ends[-1]["exit_code"]),
+			("cancelled", "cancelled", None))
 		equal((running(result.log().strip()), descendants(runner.process.pid)), ([], []))
 		equal(runner.run(id=18).verdict, "passed")
 		equal(runner.end(), (0, [], ""))
@@ -887,7 +1006,8 @@ def end_of_input_ends_a_running_job():
 		runner.until("progress", text="test 1/2")
 		programs = descendants(runner.process.pid)
 		code, more, errors = runner.end()
-		equal((code, more[-1]["verdict"], errors, len(programs)), (0, "cancelled", "", 2))  # the first of its sandbox, and the harness
+		equal((code, more[-1]["verdict"], errors, len(programs)),
+			(0, "cancelled", "", 2))  # the first of its sandbox, and the harness
 		equal([pid for pid in programs if not is_gone(pid)], [])
 
 
@@ -923,7 +1043,9 @@ def nobody_is_blamed_where_all_are_told_to_end_and_the_program_comes_first():
 @test
 def nobody_reading_ends_it():
 	with Runner() as runner:
-		runner.send(job(harness=harness("say('test.0.status', 'pass')\ntime.sleep(600)\n"), definition=task(test_timeout_s=3000)))
+		runner.send(
+			job(harness=harness("say('test.0.status', 'pass')\ntime.sleep(600)\n"),
+			definition=task(test_timeout_s=3000)))
 		runner.until("progress", text="test 1/2")
 		runner.process.stdout.close()
 		equal(runner.process.wait(120), 1)
@@ -938,7 +1060,8 @@ def waiting_jobs_run_in_turn_or_are_cancelled_unrun():
 		runner.send(job(WRONG, id=3))
 		runner.send({"cancel": 2})
 		unrun = runner.until("verdict")
-		equal([(e["event"], e["job"], e.get("verdict")) for e in unrun], [("verdict", 2, "cancelled")])
+		equal([(e["event"], e["job"], e.get("verdict")) for e in unrun],
+			[("verdict", 2, "cancelled")])
 		runner.send({"cancel": 1})
 		equal((runner.result(1).verdict, runner.result(3).verdict), ("cancelled", "wrong answer"))
 
@@ -953,13 +1076,15 @@ def too_many_waiting_jobs_are_refused():
 		refused = runner.until("verdict")[-1]
 		equal((refused["job"], refused["verdict"]), (10, "internal error"))
 		runner.send({"cancel": 1})
-		equal([runner.result(number).verdict for number in range(1, 10)], ["cancelled"] + ["passed"] * 8)
+		equal([runner.result(number).verdict for number in range(1, 10)],
+			["cancelled"] + ["passed"] * 8)
 
 
 @test
 def malformed_messages_do_no_harm():
 	with Runner() as runner:
-		for line in (b"", b"nonsense", b"[]", b"null", b"{}", b'{"cancel": "x"}', b'{"job": 5}', b'{"job": {"id": -1}}', b"\xff\xfe", b'{"job": {"id": "x"}}'):
+		for line in (b"", b"nonsense", b"[]", b"null", b"{}", b'{"cancel": "x"}', b'{"job": 5}',
+			b'{"job": {"id": -1}}', b"\xff\xfe", b'{"job": {"id": "x"}}'):
 			runner.write(line + b"\n")
 		equal(runner.run().verdict, "passed")
 		code, events, errors = runner.end()
@@ -969,8 +1094,10 @@ def malformed_messages_do_no_harm():
 
 @test
 def malformed_jobs_with_an_id_get_their_verdict():
-	changes = [("mode", "fast"), ("device", None), ("device", {"model": "H200"}), ("task", {}), ("task", None), ("files", {}), ("files", [5]),
-		("files", [{"path": "x"}]), ("files", [{"path": "x", "base64": "!"}]), ("submission", None), ("submission", {"name": "x"}), ("python", 5),
+	changes = [("mode", "fast"), ("device", None), ("device", {"model": "H200"}), ("task", {}),
+		("task", None), ("files", {}), ("files", [5]), ("files", [{"path": "x"}]),
+		("files", [{"path": "x", "base64": "!"}]), ("submission", None),
+		("submission", {"name": "x"}), ("python", 5),
 		("device", {"model": "H200", "uuid": "GPU-1\nLD_PRELOAD=x"})]
 	with Runner() as runner:
 		for key, value in changes:
@@ -978,7 +1105,8 @@ def malformed_jobs_with_an_id_get_their_verdict():
 			message["job"][key] = value
 			runner.send(message)
 			result = runner.result()
-			equal((key, value, result.verdict, len(result.events)), (key, value, "internal error", 1))
+			equal((key, value, result.verdict, len(result.events)),
+				(key, value, "internal error", 1))
 			assert result.reason
 		message = job(mode="ranked")
 		del message["job"]["secret_seed"]
@@ -1002,7 +1130,8 @@ def messages_over_their_limit_are_skipped():
 
 @test
 def large_jobs_are_taken():
-	result = run_job(files=[{"path": "large.txt", "text": "z" * (40 << 20)}],
+	result = run_job(
+		files=[{"path": "large.txt", "text": "z" * (40 << 20)}],
 		harness=harness("print(os.stat('large.txt').st_size)\npassing()\nsay('check', 'pass')\n"))
 	equal((result.verdict, result.log()), ("passed", f"{40 << 20}\n"))
 
@@ -1013,15 +1142,19 @@ def once_runs_one_job_from_a_file():
 		os.chmod(folder, 0o711)
 		source.write(json.dumps(job()).encode())
 		source.seek(0)
-		done = subprocess.run([PROGRAM, "--once", "--directory", folder], stdin=source, capture_output=True, timeout=120)
+		done = subprocess.run([PROGRAM, "--once", "--directory", folder], stdin=source,
+			capture_output=True, timeout=120)
 		events = [json.loads(line) for line in done.stdout.splitlines()]
-		equal((events[0]["event"], events[-1]["verdict"], done.returncode, done.stderr), ("ready", "passed", 0, b""))
+		equal((events[0]["event"], events[-1]["verdict"], done.returncode, done.stderr),
+			("ready", "passed", 0, b""))
 
 
 # ---- the command line ----
 
+
 def call(*words, **members):
-	return subprocess.run([PROGRAM, *words], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120, **members)
+	return subprocess.run([PROGRAM, *words], stdin=subprocess.DEVNULL, capture_output=True,
+		text=True, timeout=120, **members)
 
 
 @test
@@ -1056,8 +1189,10 @@ def an_interpreter_without_torch_is_not_found():
 		done = call(f"--find-python={folder}/python3")
 		equal((done.returncode, done.stdout, done.stderr), (1, "", ""))
 		equal(call(f"--find-python={folder}/torch").stdout, f"{folder}/torch\n")
-		has_torch = subprocess.run([PYTHON, "-c", "import torch"], capture_output=True).returncode == 0
-		equal(call("--find-python", env={"PATH": folder}).stdout, f"{PYTHON}\n" if has_torch else "")
+		has_torch = subprocess.run([PYTHON, "-c", "import torch"],
+			capture_output=True).returncode == 0
+		equal(
+			call("--find-python", env={"PATH": folder}).stdout, f"{PYTHON}\n" if has_torch else "")
 
 
 sys.exit(run())

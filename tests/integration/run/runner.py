@@ -15,7 +15,10 @@ NVCC = shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
 HANG_S = 120  # guards only: nothing here takes that long unless it hangs
 STARTS_READY = ("--once", "--python", "--memory", "--disk", "--processes", "--show")
 CPU = {"model": "CPU"}
-GPU = {"model": "H200", "uuid": "GPU-00000000-0000-0000-0000-000000000000", "index": 0, "compute_capability": "9.0"}
+GPU = {
+	"model": "H200", "uuid": "GPU-00000000-0000-0000-0000-000000000000", "index": 0,
+	"compute_capability": "9.0"
+}
 
 # A harness as tasks of the field have it: the first word of the submission's class of fault comes from the submission itself.
 EVAL = r'''
@@ -52,52 +55,66 @@ def task(**changes):
 	"""A task as task_to_json writes it."""
 	files = [{"name": "eval.py", "source": "eval.py", "is_submission": False},
 		{"name": "submission.py", "source": "@SUBMISSION@", "is_submission": True}]
-	return {"language": "py", "description": "", "files": files, "main": "eval.py", "sources": [], "include_dirs": [],
-		"defines": [], "compile_flags": [], "templates": [], "gpus": [], "tests": ["a: 1; b: 2", "a: 3; b: 4"],
-		"benchmarks": ["a: 5", "a: 6", "a: 7"], "test_timeout_s": 60, "benchmark_timeout_s": 60, "ranked_timeout_s": 60,
-		"ranking_by": "geom", "has_seed": False, "seed": 0, "multi_gpu": False, "engine": "custom", "flops": None,
-		"bytes": None, "tolerance": 0.0, "expected": [], **changes}
+	return {
+		"language": "py", "description": "", "files": files, "main": "eval.py", "sources": [],
+		"include_dirs": [], "defines": [], "compile_flags": [], "templates": [], "gpus": [],
+		"tests": ["a: 1; b: 2", "a: 3; b: 4"], "benchmarks": ["a: 5", "a: 6",
+		"a: 7"], "test_timeout_s": 60, "benchmark_timeout_s": 60, "ranked_timeout_s": 60,
+		"ranking_by": "geom", "has_seed": False, "seed": 0, "multi_gpu": False, "engine": "custom",
+		"flops": None, "bytes": None, "tolerance": 0.0, "expected": [], **changes
+	}
 
 
 def cu_task(**changes):
 	files = [{"name": "eval.cu", "source": "eval.cu", "is_submission": False},
 		{"name": "submission.cu", "source": "@SUBMISSION@", "is_submission": True}]
-	return task(language="cu", main=None, files=files, sources=["eval.cu", "submission.cu"], **changes)
+	return task(language="cu", main=None, files=files, sources=["eval.cu", "submission.cu"],
+		**changes)
 
 
 def job(submission=RIGHT, harness=EVAL, id=17, mode="test", files=None, definition=None, **changes):
 	definition = definition or task()
 	main = "eval.py" if definition["language"] == "py" else "eval.cu"
-	return {"job": {"id": id, "mode": mode, "device": CPU, "task": definition,
-		"files": [{"path": main, "text": harness}] + (files or []), "submission": {"name": "mine.py", "text": submission},
-		"python": PYTHON, "nvcc": NVCC, **({"secret_seed": 987654321} if mode == "ranked" else {}), **changes}}
+	return {
+		"job": {
+		"id": id, "mode": mode, "device": CPU, "task": definition,
+		"files": [{"path": main, "text": harness}] + (files or []),
+		"submission": {"name": "mine.py", "text": submission}, "python": PYTHON, "nvcc": NVCC,
+		**({"secret_seed": 987654321} if mode == "ranked" else {}), **changes
+		}
+	}
 
 
 class Result:
 	"""The events of one job, sorted."""
+
 	def __init__(self, events):
 		self.events = events
 		self.verdicts = [e for e in events if e["event"] == "verdict"]
 		self.verdict, self.reason = self.verdicts[0]["verdict"], self.verdicts[0]["reason"]
-		self.engine, self.engine_reason = self.verdicts[0]["engine"], self.verdicts[0].get("engine_reason", "")
+		self.engine, self.engine_reason = self.verdicts[0]["engine"], self.verdicts[0].get(
+			"engine_reason", "")
 		self.stages = [e for e in events if e["event"] == "stage"]
 		self.ends = [e for e in events if e["event"] == "stage_end"]
 		self.cases = [e for e in events if e["event"] == "case"]
 		self.progress = [e["text"] for e in events if e["event"] == "progress"]
 
 	def log(self, stream="stdout", position=1):
-		return "".join(e["text"] for e in self.events if e["event"] == "log" and (e["stream"], e["position"]) == (stream, position))
+		return "".join(e["text"] for e in self.events
+			if e["event"] == "log" and (e["stream"], e["position"]) == (stream, position))
 
 
 class Runner:
+
 	def __init__(self, *options, directory=None, environment=None, user=None, prefix=()):
 		"""`user`: who podium-run itself is; `prefix`: words of a program that starts it."""
 		self.own = None if directory else tempfile.mkdtemp(prefix="podium-run-test.")
 		self.directory = directory or self.own
 		if self.own:
 			os.chmod(self.own, 0o777 if user else 0o711)
-		self.process = subprocess.Popen([*prefix, PROGRAM, "--directory", self.directory, *options], stdin=subprocess.PIPE,
-			stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={**os.environ, **(environment or {})},
+		self.process = subprocess.Popen([*prefix, PROGRAM, "--directory", self.directory, *options],
+			stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+			env={**os.environ, **(environment or {})},
 			**({"user": user, "group": "nogroup", "extra_groups": []} if user else {}))
 		self.rest = b""
 		self.ready = None if options and options[0] not in STARTS_READY else self.event()
@@ -146,7 +163,8 @@ class Runner:
 	def until(self, kind, **members):
 		"""The events up to the first of this kind."""
 		events = []
-		while not events or events[-1]["event"] != kind or any(events[-1].get(k) != v for k, v in members.items()):
+		while not events or events[-1]["event"] != kind or any(events[-1].get(k) != v
+			for k, v in members.items()):
 			events.append(self.event())
 		return events
 

@@ -37,9 +37,9 @@ say("check", "pass")
 SUBMISSION = "def answer(case): return 1\n"
 
 
-
 class Warm(Runner):
 	"""A podium-run whose zygote has imported everything."""
+
 	def __init__(self, **members):
 		super().__init__("--python", PYTHON, **members)
 		end = time.monotonic() + 120
@@ -86,7 +86,8 @@ def processes(parent):
 def nothing_is_imported_from_the_folder_that_podium_run_starts_in():
 	with tempfile.TemporaryDirectory(prefix="podium-planted.") as folder:
 		for name in ("numpy", "torch", "ast", "base64"):
-			pathlib.Path(folder, f"{name}.py").write_text(f"open({folder + '/seen'!r}, 'a').write('{name}')\n")
+			pathlib.Path(folder,
+				f"{name}.py").write_text(f"open({folder + '/seen'!r}, 'a').write('{name}')\n")
 		with Warm(prefix=("env", "-C", folder)):
 			equal(os.path.exists(folder + "/seen"), False)
 
@@ -98,34 +99,46 @@ def torch_is_there_already():
 
 @test
 def words_folder_and_main_module_are_those_of_a_program_of_its_own():
-	seen = same("import __main__\nseen = [sys.argv[0], sys.argv[1], len(sys.argv), os.path.basename(os.getcwd()), os.path.basename(sys.path[0]), "
-		"os.path.basename(__file__), __name__, __main__.__file__ == __file__, __spec__ is None, __package__, sorted(k for k in globals() if k.startswith('__'))]")
+	seen = same(
+		"import __main__\nseen = [sys.argv[0], sys.argv[1], len(sys.argv), os.path.basename(os.getcwd()), os.path.basename(sys.path[0]), "
+		"os.path.basename(__file__), __name__, __main__.__file__ == __file__, __spec__ is None, __package__, sorted(k for k in globals() if k.startswith('__'))]"
+	)
 	equal(seen[:7], ["eval.py", "test", 3, "run", "run", "eval.py", "__main__"])
 
 
 @test
 def the_environment_is_the_same_for_python_and_for_c():
-	shape = ("import re, subprocess\nplain = lambda text: re.sub(r'podium-job-\\d+-\\w+|podium-run-test\\.\\w+', 'X', text)\n"
+	shape = (
+		"import re, subprocess\nplain = lambda text: re.sub(r'podium-job-\\d+-\\w+|podium-run-test\\.\\w+', 'X', text)\n"
 		"seen = [sorted(plain(k + '=' + v) for k, v in os.environ.items()), sorted(plain(line) for line in "
-		"subprocess.run(['/usr/bin/env'], capture_output=True, text=True).stdout.splitlines() if line[0] != '_')]")
+		"subprocess.run(['/usr/bin/env'], capture_output=True, text=True).stdout.splitlines() if line[0] != '_')]"
+	)
 	seen = same(shape)
-	equal([line for line in seen[1] if not line.startswith("LC_CTYPE")], seen[0] if "LC_CTYPE=C.UTF-8" not in seen[0] else
+	equal([line for line in seen[1] if not line.startswith("LC_CTYPE")],
+		seen[0] if "LC_CTYPE=C.UTF-8" not in seen[0] else
 		[line for line in seen[0] if not line.startswith("LC_CTYPE")])
 
 
 @test
 def user_session_limits_and_descriptors_are_the_same():
-	same("import resource\nseen = [os.getresuid(), os.getresgid(), sorted(os.getgroups()), os.getsid(0) == os.getpid(), "
+	same(
+		"import resource\nseen = [os.getresuid(), os.getresgid(), sorted(os.getgroups()), os.getsid(0) == os.getpid(), "
 		"[resource.getrlimit(getattr(resource, name)) for name in ('RLIMIT_CORE', 'RLIMIT_NOFILE', 'RLIMIT_FSIZE', 'RLIMIT_NPROC')], "
 		"oct(os.umask(0o77)), sorted(int(n) for n in os.listdir('/proc/self/fd'))[:4], "
-		"[line.split()[1] for line in open('/proc/self/status') if line.startswith(('NoNewPrivs', 'CapEff', 'CapPrm'))]]")
-	equal(warm.look("seen = sorted(int(n) for n in os.listdir('/proc/self/fd') if os.path.exists('/proc/self/fd/' + n))")[0], [0, 1, 2, 3])
+		"[line.split()[1] for line in open('/proc/self/status') if line.startswith(('NoNewPrivs', 'CapEff', 'CapPrm'))]]"
+	)
+	equal(
+		warm.look(
+		"seen = sorted(int(n) for n in os.listdir('/proc/self/fd') if os.path.exists('/proc/self/fd/' + n))"
+		)[0], [0, 1, 2, 3])
 
 
 @test
 def signals_are_those_of_a_new_interpreter():
-	same("import signal\nseen = [[str(signal.getsignal(n)) if not callable(signal.getsignal(n)) else signal.getsignal(n).__name__ "
-		"for n in signal.valid_signals()], [int(n) for n in signal.pthread_sigmask(signal.SIG_BLOCK, [])]]")
+	same(
+		"import signal\nseen = [[str(signal.getsignal(n)) if not callable(signal.getsignal(n)) else signal.getsignal(n).__name__ "
+		"for n in signal.valid_signals()], [int(n) for n in signal.pthread_sigmask(signal.SIG_BLOCK, [])]]"
+	)
 
 
 @test
@@ -139,16 +152,22 @@ def random_numbers_differ_from_run_to_run():
 
 @test
 def what_one_program_changes_the_next_one_does_not_see():
-	warm.look("import torch, builtins\ntorch.secret = 5\nbuiltins.secret = 6\nos.environ['SECRET'] = '7'\nsys.path.insert(0, '/secret')\nseen = 0")
-	equal(warm.look("import torch\nseen = [hasattr(torch, 'secret'), 'secret' in dir(__builtins__), 'SECRET' in os.environ, '/secret' in sys.path]")[0],
-		[False] * 4)
+	warm.look(
+		"import torch, builtins\ntorch.secret = 5\nbuiltins.secret = 6\nos.environ['SECRET'] = '7'\nsys.path.insert(0, '/secret')\nseen = 0"
+	)
+	equal(
+		warm.look(
+		"import torch\nseen = [hasattr(torch, 'secret'), 'secret' in dir(__builtins__), 'SECRET' in os.environ, '/secret' in sys.path]"
+		)[0], [False] * 4)
 
 
 @test
 def exit_codes_signals_and_tracebacks_are_those_of_a_program_of_its_own():
-	for body, verdict, part in (("sys.exit(113)", "internal error", "case file"), ("os._exit(110)", "runtime error", "CUDA"),
-			("os.kill(os.getpid(), 11)", "runtime error", "SIGSEGV"), ("raise KeyError('lost')", "runtime error", "KeyError: 'lost'"),
-			("import atexit\natexit.register(lambda: print('said at the end'))\nseen = 0\n" + PASS, "passed", "")):
+	for body, verdict, part in (("sys.exit(113)", "internal error", "case file"), ("os._exit(110)",
+		"runtime error", "CUDA"), ("os.kill(os.getpid(), 11)", "runtime error",
+		"SIGSEGV"), ("raise KeyError('lost')", "runtime error", "KeyError: 'lost'"),
+		("import atexit\natexit.register(lambda: print('said at the end'))\nseen = 0\n" + PASS,
+		"passed", "")):
 		result = warm.run(SUBMISSION, HEAD + body + "\n")
 		equal(result.verdict, verdict)
 		contains(result.reason, part)
@@ -162,7 +181,7 @@ def exit_codes_signals_and_tracebacks_are_those_of_a_program_of_its_own():
 @test
 def a_program_that_does_not_end_is_ended_with_all_it_started():
 	body = "import subprocess\nchild = subprocess.Popen(['/bin/sleep', '600'], start_new_session=True)\nsay('test-count', 2)\n" \
-		"import time\ntime.sleep(600)\n"
+     "import time\ntime.sleep(600)\n"
 	result = warm.run(SUBMISSION, HEAD + body, definition=task(test_timeout_s=2))
 	equal(result.verdict, "time limit")
 	equal(descendants(warm.process.pid), processes(warm.process.pid))
@@ -171,13 +190,15 @@ def a_program_that_does_not_end_is_ended_with_all_it_started():
 
 @test
 def the_zygote_cannot_be_reached():
-	body = ("seen = []\nfor pid in [os.getppid(), *(int(n) for n in os.listdir('/proc') if n.isdigit())]:\n"
+	body = (
+		"seen = []\nfor pid in [os.getppid(), *(int(n) for n in os.listdir('/proc') if n.isdigit())]:\n"
 		"    try:\n        command = open(f'/proc/{pid}/cmdline').read()\n    except OSError:\n        continue\n"
 		"    if 'import_slow_modules' not in command or pid == os.getpid(): continue\n"
 		"    for path in ('mem', 'environ', 'fd', 'maps'):\n        try:\n"
 		"            os.listdir(f'/proc/{pid}/fd') if path == 'fd' else open(f'/proc/{pid}/{path}', 'rb').read(1)\n"
 		"            seen.append(path)\n        except OSError:\n            pass\n"
-		"    if os.getuid() != os.stat(f'/proc/{pid}').st_uid:\n        try:\n            os.kill(pid, 0)\n            seen.append('kill')\n        except OSError:\n            pass\n")
+		"    if os.getuid() != os.stat(f'/proc/{pid}').st_uid:\n        try:\n            os.kill(pid, 0)\n            seen.append('kill')\n        except OSError:\n            pass\n"
+	)
 	equal(warm.look(body)[0], [])
 
 
@@ -186,7 +207,10 @@ def a_program_begins_without_threads_of_its_own():
 	"""torch makes some where it is told how many to use, and waits for ever for those that the user may not have any more."""
 	if subprocess.run([PYTHON, "-c", "import torch"], capture_output=True).returncode:
 		raise Skip(f"{PYTHON} cannot import torch")
-	equal(same("import torch\nseen = len(os.listdir('/proc/self/task')), torch.get_num_threads() == int(os.environ['OMP_NUM_THREADS'])"), [1, True])
+	equal(
+		same(
+		"import torch\nseen = len(os.listdir('/proc/self/task')), torch.get_num_threads() == int(os.environ['OMP_NUM_THREADS'])"
+		), [1, True])
 
 
 def is_replaced_after(signal_number):
@@ -210,20 +234,25 @@ def a_zygote_that_was_killed_is_started_again():
 
 @test
 def one_that_does_not_answer_is_ended_and_started_again():
-	contains(is_replaced_after(signal.SIGSTOP), "The zygote could not start a program: there is no answer. The program is started without it.")
+	contains(
+		is_replaced_after(signal.SIGSTOP),
+		"The zygote could not start a program: there is no answer. The program is started without it."
+	)
 
 
 @test
 def what_keeps_a_program_from_beginning_is_said():
 	with tempfile.TemporaryDirectory() as folder:
-		python = quick_python(pathlib.Path(folder), "def get_num_threads(): raise ValueError('none left')\n")
+		python = quick_python(pathlib.Path(folder),
+			"def get_num_threads(): raise ValueError('none left')\n")
 		os.chmod(folder, 0o755)
 		with Runner("--python", python) as one:
 			os.set_blocking(one.process.stderr.fileno(), False)
 			end, said = time.monotonic() + 120, ""
 			while "The zygote could not start a program: ValueError: none left. The program is started without it." not in said:
 				assert time.monotonic() < end, said
-				equal(one.run(SUBMISSION, HEAD + "seen = 0" + PASS, python=python).verdict, "passed")
+				equal(
+					one.run(SUBMISSION, HEAD + "seen = 0" + PASS, python=python).verdict, "passed")
 				said += (one.process.stderr.read() or b"").decode()
 
 
@@ -275,7 +304,8 @@ if __name__ == "__main__":
 
 def spawned(runner, **members):
 	source = SPAWN + "".join("    " + line + "\n" for line in PASS.strip().splitlines())
-	result = runner.run(SUBMISSION, source, mode="ranked", definition=task(benchmarks=["a: 5"]), **members)
+	result = runner.run(SUBMISSION, source, mode="ranked", definition=task(benchmarks=["a: 5"]),
+		**members)
 	if not result.cases:
 		raise AssertionError(f"{result.verdict}: {result.reason}\n{result.log('stderr')}")
 	return json.loads(result.cases[0]["message"]), result.cases[1]["message"]
@@ -291,7 +321,8 @@ def interpreters_that_a_program_spawns_are_forked_too_and_mean_the_same():
 	equal(how, "alone")
 	equal(seen[4:], alone[4:])
 	equal(seen[4:], ["lost 3", [9, False, 0], "through a queue"])
-	equal([answer[:2] + answer[3:] for answer in alone[:4]], [answer[:2] + answer[3:] for answer in seen[:4]])
+	equal([answer[:2] + answer[3:] for answer in alone[:4]],
+		[answer[:2] + answer[3:] for answer in seen[:4]])
 
 
 @test
@@ -315,8 +346,10 @@ def it_says_nothing_when_podium_run_has_ended_without_reading_what_it_said():
 		ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
 		if not waits:
 			ours.close()
-		zygote = subprocess.Popen(["sh", "-c", f'exec "$0" -IS "$1" 3<&{theirs.fileno()} 4<"$2"', PYTHON, ROOT / "harness" / "zygote.py", library],
-			pass_fds=[theirs.fileno()], stderr=subprocess.PIPE, text=True)
+		zygote = subprocess.Popen([
+			"sh", "-c", f'exec "$0" -IS "$1" 3<&{theirs.fileno()} 4<"$2"', PYTHON,
+			ROOT / "harness" / "zygote.py", library
+		], pass_fds=[theirs.fileno()], stderr=subprocess.PIPE, text=True)
 		theirs.close()
 		if waits:
 			equal(ours.recv(100, socket.MSG_PEEK), b'{"ready": true}')

@@ -37,11 +37,12 @@ say("check", "pass")
 '''
 RIGHT = "def answer(case): return 0\n"
 # podium-run as root, with submissions as nobody; and as an ordinary user, with submissions as the same.
-USERS = (None, "nobody") if os.geteuid() == 0 else (None,)
+USERS = (None, "nobody") if os.geteuid() == 0 else (None, )
 
 
 class Inside:
 	"""A podium-run for several programs."""
+
 	def __init__(self, *options, **members):
 		self.runner = Runner(*options, **members)
 
@@ -58,7 +59,8 @@ class Inside:
 		"""What `seen` is at the end of `body`, in there."""
 		result = self.run(body, **members)
 		if result.verdict != "passed":
-			raise AssertionError(f"{result.verdict}: {result.reason}\n{result.log()}\n{result.log('stderr')}")
+			raise AssertionError(
+				f"{result.verdict}: {result.reason}\n{result.log()}\n{result.log('stderr')}")
 		return json.loads(result.cases[0]["message"])
 
 

@@ -20,18 +20,26 @@ from tap import Skip, contains, equal, lacks, run, test  # noqa: E402
 
 libc = ctypes.CDLL(None, use_errno=True)
 
-
 # ---- files ----
+
 
 @test
 def the_hosts_files_are_not_there():
 	with tempfile.NamedTemporaryFile(prefix="podium-secret.") as secret:
 		os.chmod(secret.name, 0o644)
-		places = ["/etc/shadow", "/etc/ssh", "/etc/machine-id", "/root/.profile", "/home", "/var/lib", "/var/log", "/boot", "/run", "/srv", "/mnt",
-			"/sys/fs", "/sys/kernel/debug", "/sys/class/net", "/proc/1/root/etc/shadow", secret.name, str(HERE)]
+		places = [
+			"/etc/shadow", "/etc/ssh", "/etc/machine-id", "/root/.profile", "/home", "/var/lib",
+			"/var/log", "/boot", "/run", "/srv", "/mnt", "/sys/fs", "/sys/kernel/debug",
+			"/sys/class/net", "/proc/1/root/etc/shadow", secret.name,
+			str(HERE)
+		]
 		for user, inside in as_each_user():
-			seen = inside.see(f"seen = [sorted(os.listdir('/')), [p for p in {places} if os.path.exists(p)]]")
-			equal(set(seen[0]) - set("bin dev etc job lib lib32 lib64 libx32 opt proc sbin sys tmp usr var".split()), set())
+			seen = inside.see(
+				f"seen = [sorted(os.listdir('/')), [p for p in {places} if os.path.exists(p)]]")
+			equal(
+				set(seen[0]) -
+				set("bin dev etc job lib lib32 lib64 libx32 opt proc sbin sys tmp usr var".split()),
+				set())
 			equal(seen[1], [])
 
 
@@ -43,7 +51,8 @@ def the_settings_cannot_be_read():
 		settings.write_text("database_password = secret")
 		settings.chmod(0o644)
 		body = f"seen = [open({str(settings)!r}).read(), attempt(lambda: os.listdir({folder!r}))]"
-		for user, inside in as_each_user("--show", folder, environment={"PODIUM_CONFIG": str(settings)}):
+		for user, inside in as_each_user("--show", folder,
+			environment={"PODIUM_CONFIG": str(settings)}):
 			equal(inside.see(body), ["", "done"])
 		for user, inside in as_each_user("--show", folder):
 			contains(inside.see(body)[0], "secret")
@@ -51,8 +60,11 @@ def the_settings_cannot_be_read():
 
 @test
 def the_root_is_read_only():
-	places = ["/new", "/usr/new", "/usr/lib/new", "/etc/new", "/etc/passwd", "/etc/ld.so.preload", "/dev/new", "/dev/null/new", "/job/new", "/job/test/new",
-		"/job/test/cases.txt", "/sys/new", "/proc/new", PYTHON, json.__file__, "/usr/lib/python3/dist-packages/new.pth"]
+	places = [
+		"/new", "/usr/new", "/usr/lib/new", "/etc/new", "/etc/passwd", "/etc/ld.so.preload",
+		"/dev/new", "/dev/null/new", "/job/new", "/job/test/new", "/job/test/cases.txt", "/sys/new",
+		"/proc/new", PYTHON, json.__file__, "/usr/lib/python3/dist-packages/new.pth"
+	]
 	for user, inside in as_each_user():
 		seen = inside.see(f"seen = [[p, attempt(lambda: open(p, 'a'))] for p in {places}]")
 		equal([place for place, outcome in seen if outcome == "done"], [])
@@ -83,7 +95,8 @@ seen['left'] = [open('data/deep/table.txt').read(), os.path.exists('eval.py'), o
 @test
 def no_path_of_the_host_shows():
 	for user, inside in as_each_user():
-		result = inside.runner.run("def answer(case): raise KeyError(case)\n", HEAD + "import submission\nsubmission.answer('x')\n")
+		result = inside.runner.run("def answer(case): raise KeyError(case)\n",
+			HEAD + "import submission\nsubmission.answer('x')\n")
 		contains(result.log("stderr"), '"/job/test/run/submission.py"')
 		lacks(json.dumps(result.events), inside.runner.directory)
 
@@ -97,13 +110,16 @@ def what_the_operator_names_can_be_read():
 		for user, inside in as_each_user("--show", folder + ":/nonexistent"):
 			equal(inside.see(body)[0], "7")
 			assert "done" not in inside.see(body)[1:]
-	for path, words in (("/etc", "/etc of the host cannot be shown"), ("/", "cannot be shown"), ("weights", "must begin with")):
-		done = subprocess.run([PROGRAM, "--show", f"/usr:{path}"], stdin=subprocess.DEVNULL, capture_output=True, text=True)
+	for path, words in (("/etc", "/etc of the host cannot be shown"), ("/", "cannot be shown"),
+		("weights", "must begin with")):
+		done = subprocess.run([PROGRAM, "--show", f"/usr:{path}"], stdin=subprocess.DEVNULL,
+			capture_output=True, text=True)
 		equal(done.returncode, 1)
 		contains(done.stderr, words)
 
 
 # ---- disk ----
+
 
 @test
 def the_disk_cannot_be_filled():
@@ -137,10 +153,13 @@ def the_inodes_cannot_be_used_up():
 
 @test
 def nothing_of_a_job_is_left_for_the_next():
-	places = ["os.environ['HOME'] + '/x'", "os.environ['TMPDIR'] + '/x'", "os.environ['TRITON_CACHE_DIR'] + '-x'", "os.environ['XDG_CACHE_HOME'] + '-x'",
-		"'/tmp/x'", "'/dev/shm/x'", "'x'", "os.environ['CUDA_CACHE_PATH'] + '-x'"]
+	places = [
+		"os.environ['HOME'] + '/x'", "os.environ['TMPDIR'] + '/x'",
+		"os.environ['TRITON_CACHE_DIR'] + '-x'", "os.environ['XDG_CACHE_HOME'] + '-x'", "'/tmp/x'",
+		"'/dev/shm/x'", "'x'", "os.environ['CUDA_CACHE_PATH'] + '-x'"
+	]
 	body = f"places = [{', '.join(places)}]\nseen = [os.path.exists(p) for p in places]\nfor p in places: open(p, 'w')\n" \
-		"seen.append(call(29, 4711, 4096, 0o1600))\n"  # shmget with IPC_CREAT and IPC_EXCL
+     "seen.append(call(29, 4711, 4096, 0o1600))\n"  # shmget with IPC_CREAT and IPC_EXCL
 	for user, inside in as_each_user():
 		for _ in range(2):
 			equal(inside.see(body), [False] * len(places) + ["done"])
@@ -148,16 +167,22 @@ def nothing_of_a_job_is_left_for_the_next():
 
 # ---- processes ----
 
+
 @test
 def other_processes_can_neither_be_seen_nor_signalled():
-	other = subprocess.Popen(["/bin/sleep", "600"], **({"user": "nobody"} if os.geteuid() == 0 else {}))
+	other = subprocess.Popen(["/bin/sleep", "600"],
+		**({"user": "nobody"} if os.geteuid() == 0 else {}))
 	try:
 		for user, inside in as_each_user():
-			seen = inside.see(f"seen = [attempt(lambda: os.kill({other.pid}, 0)), attempt(lambda: os.kill({inside.runner.process.pid}, 9)), os.getppid(), "
+			seen = inside.see(
+				f"seen = [attempt(lambda: os.kill({other.pid}, 0)), attempt(lambda: os.kill({inside.runner.process.pid}, 9)), os.getppid(), "
 				f"sorted(int(n) for n in os.listdir('/proc') if n.isdigit() and int(n) not in (1, os.getpid())), attempt(lambda: os.kill(1, 9)), "
 				f"attempt(lambda: os.kill(1, 19))]\n")
 			equal(seen[:4], ["ESRCH", "ESRCH", 0, []])
-			equal(inside.see("import signal\nsignal.signal(15, signal.SIG_IGN)\nseen = [attempt(lambda: os.kill(-1, 15)), 'alive']")[1], "alive")
+			equal(
+				inside.see(
+				"import signal\nsignal.signal(15, signal.SIG_IGN)\nseen = [attempt(lambda: os.kill(-1, 15)), 'alive']"
+				)[1], "alive")
 		equal(other.poll(), None)
 	finally:
 		other.kill()
@@ -179,7 +204,9 @@ seen = [look(f'/proc/1/{what}') for what in ('mem', 'environ', 'fd', 'maps', 'ex
 def killing_podium_run_ends_everything_in_there():
 	for user in USERS:
 		with Runner(user=user) as runner:
-			runner.send(job(harness=HEAD + "for _ in range(3): subprocess.Popen(['/bin/sleep', '600'], start_new_session=True)\n"
+			runner.send(
+				job(harness=HEAD +
+				"for _ in range(3): subprocess.Popen(['/bin/sleep', '600'], start_new_session=True)\n"
 				"say('test-count', 2)\nsay('test.0.status', 'pass')\ntime.sleep(600)\n"))
 			runner.until("progress", text="test 1/2")
 			inside = descendants(runner.process.pid)
@@ -194,19 +221,24 @@ def killing_podium_run_ends_everything_in_there():
 
 # ---- network and messages ----
 
+
 @test
 def no_network_is_in_reach():
 	listener = socket.create_server(("127.0.0.1", 0))
 	port = listener.getsockname()[1]
-	families = {"inet": (2, 1, 0), "inet6": (10, 2, 0), "netlink": (16, 3, 0), "audit": (16, 3, 9), "packet": (17, 3, 0), "alg": (38, 5, 0), "vsock": (40, 1, 0),
-		"xdp": (44, 3, 0), "large": (100, 1, 0)}
+	families = {
+		"inet": (2, 1, 0), "inet6": (10, 2, 0), "netlink": (16, 3, 0), "audit": (16, 3, 9),
+		"packet": (17, 3, 0), "alg": (38, 5, 0), "vsock": (40, 1, 0), "xdp": (44, 3, 0),
+		"large": (100, 1, 0)
+	}
 	body = f"seen = {{what: attempt(lambda: socket.socket(*how)) for what, how in {families}.items()}}\nseen['unix'] = attempt(lambda: socket.socketpair())\n"
 	for user, inside in as_each_user():
 		seen = inside.see(body)
 		equal(seen.pop("unix"), "done")
 		equal(set(seen.values()), {"EAFNOSUPPORT"})
 		# Several processes of one task may talk to each other, but to nobody else.
-		seen = inside.see(body + f"""
+		seen = inside.see(
+			body + f"""
 def meet():
     server = socket.create_server(('localhost', 0))
     client = socket.create_connection(('podium', server.getsockname()[1]))
@@ -223,8 +255,10 @@ seen['outside'] = attempt(lambda: reach('192.0.2.1', 80))
 seen['interfaces'] = [name for _, name in socket.if_nameindex()]
 """, definition=task(multi_gpu=True))
 		equal([seen[what] for what in ("inet", "inet6", "netlink", "unix", "meet")], ["done"] * 5)
-		equal([seen[what] for what in ("audit", "packet", "alg", "vsock", "xdp", "large")], ["EAFNOSUPPORT"] * 6)
-		equal([seen[what] for what in ("host", "metadata", "outside", "interfaces")], ["ECONNREFUSED", "ENETUNREACH", "ENETUNREACH", ["lo"]])
+		equal([seen[what] for what in ("audit", "packet", "alg", "vsock", "xdp", "large")],
+			["EAFNOSUPPORT"] * 6)
+		equal([seen[what] for what in ("host", "metadata", "outside", "interfaces")],
+			["ECONNREFUSED", "ENETUNREACH", "ENETUNREACH", ["lo"]])
 	listener.close()
 
 
@@ -237,7 +271,8 @@ def the_hosts_sockets_and_queues_are_not_there():
 	queue = libc.msgget(0, 0o1666)
 	try:
 		for user, inside in as_each_user():
-			seen = inside.see(f"import socket as s\nseen = [attempt(lambda: s.socket(s.AF_UNIX).connect({abstract!r})), call(71, {queue}, 2, ctypes.create_string_buffer(256)), "
+			seen = inside.see(
+				f"import socket as s\nseen = [attempt(lambda: s.socket(s.AF_UNIX).connect({abstract!r})), call(71, {queue}, 2, ctypes.create_string_buffer(256)), "
 				"socket.gethostname()]")
 			equal(seen, ["ECONNREFUSED", "EINVAL", "podium"])
 	finally:
@@ -247,12 +282,16 @@ def the_hosts_sockets_and_queues_are_not_there():
 
 # ---- devices ----
 
+
 @test
 def only_harmless_devices_are_there():
 	body = "seen = [sorted(os.listdir('/dev')), attempt(lambda: os.mknod('/tmp/mem', 0o20600, os.makedev(1, 1))), attempt(lambda: os.mknod('/tmp/disk', 0o60600, os.makedev(254, 0))), " \
-		"attempt(lambda: open('/dev/null', 'w').write('x')), len(open('/dev/urandom', 'rb').read(8)), attempt(lambda: os.mkfifo('/tmp/pipe'))]"
+     "attempt(lambda: open('/dev/null', 'w').write('x')), len(open('/dev/urandom', 'rb').read(8)), attempt(lambda: os.mkfifo('/tmp/pipe'))]"
 	for user, inside in as_each_user():
-		equal(inside.see(body), ["fd full null random shm stderr stdin stdout urandom zero".split(), "EPERM", "EPERM", "done", 8, "done"])
+		equal(inside.see(body), [
+			"fd full null random shm stderr stdin stdout urandom zero".split(), "EPERM", "EPERM",
+			"done", 8, "done"
+		])
 
 
 @test
@@ -263,13 +302,15 @@ def a_compiler_gets_no_gpu():
 		nvcc.write_text("#!/bin/sh\nls /dev; id -u; echo $CUDA_VISIBLE_DEVICES; exit 1\n")
 		nvcc.chmod(0o755)
 		for user, inside in as_each_user():
-			result = inside.runner.run("int x;", "", definition=cu_task(), device=GPU, nvcc=str(nvcc))
+			result = inside.runner.run("int x;", "", definition=cu_task(), device=GPU,
+				nvcc=str(nvcc))
 			equal(result.verdict, "compile error")
 			lacks(result.log(position=0), "nvidia")
 			contains(result.log(position=0), "65534" if os.geteuid() == 0 else "\n")
 
 
 # ---- privileges ----
+
 
 @test
 def there_is_no_privilege_and_no_way_to_one():
@@ -284,9 +325,13 @@ seen = {'capabilities': [status[f'Cap{kind}'] for kind in ('Inh', 'Prm', 'Eff', 
 """
 	for user, inside in as_each_user():
 		seen = inside.see(body)
-		assert seen.pop("setuid") in ("EPERM", "EINVAL"), seen  # in a namespace of users root has no number
-		equal(seen, {"capabilities": ["0" * 16] * 5, "no new": "1", "filter": "2", "ids": 1, "root": False, "setgroups": "EPERM",
-			"files": [], "program": ""})
+		assert seen.pop("setuid") in ("EPERM",
+			"EINVAL"), seen  # in a namespace of users root has no number
+		equal(
+			seen, {
+			"capabilities": ["0" * 16] * 5, "no new": "1", "filter": "2", "ids": 1, "root": False,
+			"setgroups": "EPERM", "files": [], "program": ""
+			})
 
 
 # ---- system calls ----
@@ -305,22 +350,26 @@ REFUSED = {  # x86-64: number, arguments, what comes of it
 	"uselib": (134, 0), "seccomp listener": (317, 1, 8, 0), "terminal input": (16, 0, 0x5412, 0), "lease": (72, 0, 1024, 0), "notes": (72, 0, 1026, 0),
 	"mknod device": (133, 0, 0o20600), "mknodat block": (259, 0, 0, 0o60600),
 }
-ABSENT = {"io_uring_setup": (425, 1), "io_uring_enter": (426, 1), "io_uring_register": (427, 1), "clone3": (435, 0), "memfd_secret": (447, 0)}
+ABSENT = {
+	"io_uring_setup": (425, 1), "io_uring_enter": (426, 1), "io_uring_register": (427, 1),
+	"clone3": (435, 0), "memfd_secret": (447, 0)
+}
 
 
 @test
 def system_calls_that_no_kernel_needs_are_refused():
 	if os.uname().machine != "x86_64":
 		raise Skip("the numbers are those of x86-64")
-	body = "seen = [{what: call(*how) for what, how in table.items()} for table in (%r, %r)]\n" % (REFUSED, ABSENT)
+	body = "seen = [{what: call(*how) for what, how in table.items()} for table in (%r, %r)]\n" % (
+		REFUSED, ABSENT)
 	for user, inside in as_each_user():
 		refused, absent = inside.see(body)
 		equal({what: outcome for what, outcome in refused.items() if outcome != "EPERM"}, {})
 		equal({what: outcome for what, outcome in absent.items() if outcome != "ENOSYS"}, {})
 		# On every thread, and in what is started.
 		threads = "import threading\ndone = []\ndef other(): done.append(call(272, 0x10000000))\nthread = threading.Thread(target=other)\nthread.start()\nthread.join()\n" \
-			"code = \"import ctypes; l = ctypes.CDLL(None, use_errno=True); print(l.unshare(0x10000000), ctypes.get_errno())\"\n" \
-			"seen = [done, subprocess.run([sys.executable, '-c', code], capture_output=True, text=True).stdout.split()]\n"
+         "code = \"import ctypes; l = ctypes.CDLL(None, use_errno=True); print(l.unshare(0x10000000), ctypes.get_errno())\"\n" \
+         "seen = [done, subprocess.run([sys.executable, '-c', code], capture_output=True, text=True).stdout.split()]\n"
 		equal(inside.see(threads), [["EPERM"], ["-1", "1"]])
 
 
@@ -330,7 +379,7 @@ def system_calls_of_another_architecture_end_the_program():
 		raise Skip("needs x86-64")
 	# mov eax, 20 (getpid of i386); int 0x80; ret. And the x32 form of getpid.
 	other = "import mmap\ncode = mmap.mmap(-1, 4096, prot=7)\ncode.write(bytes([0xb8, 20, 0, 0, 0, 0xcd, 0x80, 0xc3]))\n" \
-		"ctypes.CFUNCTYPE(ctypes.c_int)(ctypes.addressof(ctypes.c_char.from_buffer(code)))()\n"
+     "ctypes.CFUNCTYPE(ctypes.c_int)(ctypes.addressof(ctypes.c_char.from_buffer(code)))()\n"
 	for user, inside in as_each_user():
 		for body in (other, "call(0x40000000 + 39)\n"):
 			result = inside.run(body)
@@ -346,8 +395,9 @@ BOMBS = {
 	"children": "for _ in range(8):\n    if os.fork() == 0:\n        x = bytearray(64 << 20)\n        for i in range(0, len(x), 4096): x[i] = 1\n        time.sleep(600)\ntime.sleep(600)\n",
 	"files in memory": "f = os.memfd_create('x')\nwhile os.fstat(f).st_size < 900 << 20: os.write(f, bytes(1 << 20))\ntime.sleep(600)\n",
 	"shared memory": "import mmap\nx = mmap.mmap(-1, 1 << 30)\nfor i in range(0, 1 << 30, 4096): x[i] = 1\ntime.sleep(600)\n",
-	"temporary files": "for place in ('/tmp/x', '/dev/shm/x', os.environ['TMPDIR'] + '/x'):\n    with open(place, 'wb') as f:\n        try:\n"
-		"            for _ in range(200): f.write(bytes(1 << 20))\n        except OSError: pass\ntime.sleep(600)\n",
+	"temporary files":
+	"for place in ('/tmp/x', '/dev/shm/x', os.environ['TMPDIR'] + '/x'):\n    with open(place, 'wb') as f:\n        try:\n"
+	"            for _ in range(200): f.write(bytes(1 << 20))\n        except OSError: pass\ntime.sleep(600)\n",
 }
 
 
@@ -358,13 +408,16 @@ def memory_has_a_limit_in_whatever_form_it_is_taken():
 			result = inside.run(body)
 			equal((what, result.verdict), (what, "memory limit"))
 			contains(result.reason, "took more than 0.2 GiB of memory")
-		equal(inside.see("x = bytearray(100 << 20)\nfor i in range(0, len(x), 4096): x[i] = 1\ntime.sleep(0.5)\nseen = 'fine'"), "fine")
+		equal(
+			inside.see(
+			"x = bytearray(100 << 20)\nfor i in range(0, len(x), 4096): x[i] = 1\ntime.sleep(0.5)\nseen = 'fine'"
+			), "fine")
 
 
 @test
 def what_forked_processes_share_counts_once():
 	body = "x = bytearray(100 << 20)\nfor i in range(0, len(x), 4096): x[i] = 1\nchildren = []\nfor _ in range(8):\n    pid = os.fork()\n    if pid == 0:\n" \
-		"        time.sleep(1)\n        os._exit(0)\n    children.append(pid)\nseen = [os.waitpid(pid, 0)[1] for pid in children]\n"
+     "        time.sleep(1)\n        os._exit(0)\n    children.append(pid)\nseen = [os.waitpid(pid, 0)[1] for pid in children]\n"
 	for user, inside in as_each_user("--memory", "256"):
 		equal(inside.see(body), [0] * 8)
 
@@ -388,7 +441,9 @@ def processes_have_a_limit():
 def a_fork_bomb_does_not_have_the_programs_of_others_refused():
 	with as_only_bomb():
 		for user, inside in as_each_user("--processes", "100"):
-			most, groups = inside.see("import resource\nseen = [resource.getrlimit(resource.RLIMIT_NPROC)[0], '/podium-' in open('/proc/self/cgroup').read()]")
+			most, groups = inside.see(
+				"import resource\nseen = [resource.getrlimit(resource.RLIMIT_NPROC)[0], '/podium-' in open('/proc/self/cgroup').read()]"
+			)
 			assert groups or most >= (200 if user else 400), most
 
 
@@ -396,17 +451,22 @@ def a_fork_bomb_does_not_have_the_programs_of_others_refused():
 
 GOOD = {
 	"processes and queues": "import multiprocessing as m\nq = m.Queue()\np = m.Process(target=q.put, args=(5,))\np.start()\nseen = q.get()\np.join()\n",
-	"locks in shared memory": "import multiprocessing as m\nfrom multiprocessing import shared_memory as s\nl = m.Lock()\nx = s.SharedMemory(create=True, size=100)\n"
-		"with l: x.buf[0] = 5\nseen = x.buf[0]\nx.close(); x.unlink()\n",
+	"locks in shared memory":
+	"import multiprocessing as m\nfrom multiprocessing import shared_memory as s\nl = m.Lock()\nx = s.SharedMemory(create=True, size=100)\n"
+	"with l: x.buf[0] = 5\nseen = x.buf[0]\nx.close(); x.unlink()\n",
 	"threads": "import concurrent.futures as c\nwith c.ThreadPoolExecutor(4) as pool: seen = sum(pool.map(lambda x: x, range(4))) - 1\n",
 	"subprocesses": "seen = int(subprocess.run(['/bin/sh', '-c', 'echo $((2 + 3))'], capture_output=True, text=True, check=True).stdout)\n",
-	"a compiler and what it made": "open(os.environ['TMPDIR'] + '/f.c', 'w').write('int f(void) { return 5; }')\n"
-		"subprocess.run(['gcc', '-shared', '-fPIC', '-o', 'f.so', os.environ['TMPDIR'] + '/f.c'], check=True)\nseen = ctypes.CDLL('./f.so').f()\n",
-	"who one is": "import getpass, pwd, tempfile\nassert pwd.getpwuid(os.getuid()).pw_name == getpass.getuser()\nassert os.path.isdir(tempfile.mkdtemp())\n"
-		"assert os.path.isdir(os.path.expanduser('~'))\nseen = 5\n",
+	"a compiler and what it made":
+	"open(os.environ['TMPDIR'] + '/f.c', 'w').write('int f(void) { return 5; }')\n"
+	"subprocess.run(['gcc', '-shared', '-fPIC', '-o', 'f.so', os.environ['TMPDIR'] + '/f.c'], check=True)\nseen = ctypes.CDLL('./f.so').f()\n",
+	"who one is":
+	"import getpass, pwd, tempfile\nassert pwd.getpwuid(os.getuid()).pw_name == getpass.getuser()\nassert os.path.isdir(tempfile.mkdtemp())\n"
+	"assert os.path.isdir(os.path.expanduser('~'))\nseen = 5\n",
 	"the machine": "assert os.cpu_count() > 0 and 'MemTotal' in open('/proc/meminfo').read() and os.sched_getaffinity(0)\nopen('/proc/self/maps').read()\nseen = 5\n",
-	"memory that can be executed": "import mmap\ncode = mmap.mmap(-1, 4096, prot=7)\ncode.write(bytes([0xb8, 5, 0, 0, 0, 0xc3]))\n"
-		"seen = ctypes.CFUNCTYPE(ctypes.c_int)(ctypes.addressof(ctypes.c_char.from_buffer(code)))()\n" if os.uname().machine == "x86_64" else "seen = 5\n",
+	"memory that can be executed":
+	"import mmap\ncode = mmap.mmap(-1, 4096, prot=7)\ncode.write(bytes([0xb8, 5, 0, 0, 0, 0xc3]))\n"
+	"seen = ctypes.CFUNCTYPE(ctypes.c_int)(ctypes.addressof(ctypes.c_char.from_buffer(code)))()\n"
+	if os.uname().machine == "x86_64" else "seen = 5\n",
 	"time": "import datetime, time\nassert abs(datetime.datetime.now().timestamp() - time.time()) < 5\nseen = 5\n",
 }
 
@@ -420,18 +480,23 @@ def good_programs_notice_nothing():
 
 # ---- what compilers read ----
 
+
 @test
 def compile_output_holds_no_file_of_the_host():
 	with tempfile.NamedTemporaryFile("w", prefix="podium-secret.") as secret:
 		secret.write("very secret\n")
 		secret.flush()
 		os.chmod(secret.name, 0o644)
-		sources = [f'#include "{secret.name}"\n', '#include "/etc/shadow"\n', '#include "/proc/1/environ"\n', f'__asm__(".incbin \\"{secret.name}\\"");\n']
+		sources = [
+			f'#include "{secret.name}"\n', '#include "/etc/shadow"\n',
+			'#include "/proc/1/environ"\n', f'__asm__(".incbin \\"{secret.name}\\"");\n'
+		]
 		for user, inside in as_each_user():
 			if not os.access(job()["job"]["nvcc"], os.X_OK):
 				raise Skip("needs nvcc")
-			for source in sources[:1] if user else sources: # each takes seconds
-				result = inside.runner.run(source + "__global__ void k() {}\n", "int main() {}", definition=cu_task(), device=GPU)
+			for source in sources[:1] if user else sources:  # each takes seconds
+				result = inside.runner.run(source + "__global__ void k() {}\n", "int main() {}",
+					definition=cu_task(), device=GPU)
 				equal(result.verdict, "compile error")
 				lacks(json.dumps(result.events), "very secret")
 				lacks(json.dumps(result.events), "root:")
@@ -439,8 +504,12 @@ def compile_output_holds_no_file_of_the_host():
 
 @test
 def what_a_compiler_leaves_is_taken_only_as_a_file_of_its_own():
-	acts = {"a link": "ln -s /etc/passwd eval.out", "a link to the submission": "ln -s submission.cu eval.out", "a pipe": "mkfifo eval.out", "a folder": "mkdir eval.out",
-		"a second name": "echo x > ../tmp/y; echo x > other; ln other eval.out", "nothing": "true"}
+	acts = {
+		"a link": "ln -s /etc/passwd eval.out",
+		"a link to the submission": "ln -s submission.cu eval.out", "a pipe": "mkfifo eval.out",
+		"a folder": "mkdir eval.out",
+		"a second name": "echo x > ../tmp/y; echo x > other; ln other eval.out", "nothing": "true"
+	}
 	with tempfile.TemporaryDirectory(prefix="podium-nvcc.") as folder:
 		os.chmod(folder, 0o755)
 		nvcc = pathlib.Path(folder, "nvcc")
@@ -448,12 +517,14 @@ def what_a_compiler_leaves_is_taken_only_as_a_file_of_its_own():
 			for what, act in acts.items():
 				nvcc.write_text(f"#!/bin/sh\n{act}\n")
 				nvcc.chmod(0o755)
-				result = inside.runner.run("int x;", "", definition=cu_task(), device=GPU, nvcc=str(nvcc))
+				result = inside.runner.run("int x;", "", definition=cu_task(), device=GPU,
+					nvcc=str(nvcc))
 				equal((what, result.verdict), (what, "internal error"))
 				contains(result.reason, "eval.out")
 
 
 # ---- the zygote ----
+
 
 def warm(user):
 	inside = Inside("--python", PYTHON, user=user)
@@ -467,10 +538,10 @@ def warm(user):
 @test
 def programs_of_the_zygote_are_in_the_same_sandbox():
 	look = "status = dict(line.split(':\\t') for line in open('/proc/self/status').read().splitlines() if ':\\t' in line)\n" \
-		"seen = [[status[k] for k in ('CapInh', 'CapPrm', 'CapEff', 'CapBnd', 'CapAmb', 'NoNewPrivs', 'Seccomp', 'Uid', 'Gid', 'Groups')], os.getppid(), os.getcwd(), " \
-		"sorted(os.listdir('/')), sorted(os.listdir('/dev')), socket.gethostname(), sorted(m.split()[1] for m in open('/proc/self/mounts')), " \
-		"attempt(lambda: socket.socket()), call(272, 0x10000000), call(101, 0), attempt(lambda: open('eval.py', 'a')), os.path.exists('/etc/shadow'), " \
-		"sorted(int(n) for n in os.listdir('/proc') if n.isdigit() and int(n) not in (1, os.getpid()))]\n"
+     "seen = [[status[k] for k in ('CapInh', 'CapPrm', 'CapEff', 'CapBnd', 'CapAmb', 'NoNewPrivs', 'Seccomp', 'Uid', 'Gid', 'Groups')], os.getppid(), os.getcwd(), " \
+     "sorted(os.listdir('/')), sorted(os.listdir('/dev')), socket.gethostname(), sorted(m.split()[1] for m in open('/proc/self/mounts')), " \
+     "attempt(lambda: socket.socket()), call(272, 0x10000000), call(101, 0), attempt(lambda: open('eval.py', 'a')), os.path.exists('/etc/shadow'), " \
+     "sorted(int(n) for n in os.listdir('/proc') if n.isdigit() and int(n) not in (1, os.getpid()))]\n"
 	for user in USERS:
 		with warm(user) as inside, Inside(user=user) as cold:
 			forked = inside.see(look)
@@ -494,15 +565,20 @@ if __name__ == "__main__":
 """
 	for user in USERS:
 		with warm(user) as inside:
-			result = inside.runner.run(RIGHT, body + "".join("    " + line + "\n" for line in (HEAD + "seen = answers\n" + TAIL).splitlines()))
+			result = inside.runner.run(
+				RIGHT, body + "".join("    " + line + "\n"
+				for line in (HEAD + "seen = answers\n" + TAIL).splitlines()))
 			equal((result.verdict, result.reason), ("passed", "Every case was right."))
-			equal(json.loads(result.cases[0]["message"]), [[True, -1, False, "2", "0" * 16, True]] * 2)
+			equal(json.loads(result.cases[0]["message"]),
+				[[True, -1, False, "2", "0" * 16, True]] * 2)
 
 
 # ---- hosts with fewer walls ----
 
+
 def walls(*words, **members):
-	done = subprocess.run([*words, PROGRAM, "--walls"], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, **members)
+	done = subprocess.run([*words, PROGRAM, "--walls"], stdin=subprocess.DEVNULL,
+		capture_output=True, text=True, timeout=60, **members)
 	equal((done.returncode, done.stderr), (0, ""))
 	return {wall["name"]: wall for wall in json.loads(done.stdout)}
 
@@ -512,17 +588,27 @@ def each_wall_is_tried_and_named():
 	for user in USERS:
 		with tempfile.TemporaryDirectory() as folder:
 			os.chmod(folder, 0o777)
-			found = walls(**({"user": user, "group": "nogroup", "extra_groups": []} if user else {}), env={**os.environ, "TMPDIR": folder})
-		equal(sorted(found), sorted(("users", "files", "disk", "processes", "proc", "network", "ipc", "name", "devices", "privileges", "system calls", "limits", "control groups")))
-		equal([name for name, wall in found.items() if not wall["stands"]], [] if found["control groups"]["stands"] else ["control groups"])
+			found = walls(
+				**({"user": user, "group": "nogroup", "extra_groups": []} if user else {}),
+				env={**os.environ, "TMPDIR": folder})
+		equal(
+			sorted(found),
+			sorted(("users", "files", "disk", "processes", "proc", "network", "ipc", "name",
+			"devices", "privileges", "system calls", "limits", "control groups")))
+		equal([name for name, wall in found.items() if not wall["stands"]],
+			[] if found["control groups"]["stands"] else ["control groups"])
 		for wall in found.values():
-			assert wall["stops"] and (wall["stands"] or (wall["why"].endswith(".") and wall["mend"].endswith("."))), wall
+			assert wall["stops"] and (wall["stands"] or
+				(wall["why"].endswith(".") and wall["mend"].endswith("."))), wall
 
 
 # Root without the right to make namespaces, as in most containers; and an ordinary user whom the host gives none.
 CONTAINER = ["setpriv", "--bounding-set", "-sys_admin", "--inh-caps", "-sys_admin"]
-LOCKED = ["unshare", "--user", "--map-current-user", "--keep-caps", "sh", "-c",
-	"echo 0 > /proc/sys/user/max_user_namespaces && exec setpriv --inh-caps=-all --ambient-caps=-all \"$@\"", "sh"]
+LOCKED = [
+	"unshare", "--user", "--map-current-user", "--keep-caps", "sh", "-c",
+	"echo 0 > /proc/sys/user/max_user_namespaces && exec setpriv --inh-caps=-all --ambient-caps=-all \"$@\"",
+	"sh"
+]
 
 
 @test
@@ -533,27 +619,41 @@ def a_host_without_namespaces_runs_jobs_all_the_same_and_says_what_is_missing():
 	for prefix, user in ((CONTAINER, None), (LOCKED, "nobody")):
 		with tempfile.TemporaryDirectory() as folder:
 			os.chmod(folder, 0o777)
-			found = walls(*prefix, **({"user": user, "group": "nogroup", "extra_groups": []} if user else {}), env={**os.environ, "TMPDIR": folder})
-		missing = [name for name, wall in found.items() if not wall["stands"] and name != "control groups"]
+			found = walls(
+				*prefix, **({"user": user, "group": "nogroup", "extra_groups": []} if user else {}),
+				env={**os.environ, "TMPDIR": folder})
+		missing = [
+			name for name, wall in found.items() if not wall["stands"] and name != "control groups"
+		]
 		equal(missing, (["users"] if user else []) + lost)
-		contains(found["files"]["why"], "namespaces" if prefix is CONTAINER else "namespace of users")
+		contains(found["files"]["why"],
+			"namespaces" if prefix is CONTAINER else "namespace of users")
 		with Inside(prefix=prefix, user=user) as inside:
 			environment = inside.run("").events[0]["environment"]
-			equal(environment["sandbox"].removesuffix(", control groups"), "without " + ", ".join((["users"] if user else []) + lost))
-			equal(inside.see("seen = [attempt(lambda: socket.socket()), call(272, 0x10000000), call(101, 0)]"), ["EAFNOSUPPORT", "EPERM", "EPERM"])
+			equal(environment["sandbox"].removesuffix(", control groups"),
+				"without " + ", ".join((["users"] if user else []) + lost))
+			equal(
+				inside.see(
+				"seen = [attempt(lambda: socket.socket()), call(272, 0x10000000), call(101, 0)]"),
+				["EAFNOSUPPORT", "EPERM", "EPERM"])
 			result = inside.run("subprocess.Popen(['/bin/sleep', '600'], start_new_session=True)\n")
 			equal((result.verdict, descendants(inside.runner.process.pid)), ("passed", []))
 		with Inside("--memory", "256", "--processes", "100", prefix=prefix, user=user) as inside:
 			equal(inside.run(BOMBS["memory"]).verdict, "memory limit")
 			equal(inside.run(BOMBS["children"]).verdict, "memory limit")
 			with as_only_bomb():
-				contains(inside.run("for _ in range(200):\n    if os.fork() == 0: time.sleep(600)\ntime.sleep(600)\n").reason, "more than 100 processes")
+				contains(
+					inside.run(
+					"for _ in range(200):\n    if os.fork() == 0: time.sleep(600)\ntime.sleep(600)\n"
+					).reason, "more than 100 processes")
 
 
 @test
 def limits_must_be_numbers():
-	for words in (["--memory", "much"], ["--disk", "-1"], ["--processes", "0"], ["--memory", "99999999999999999999"]):
-		done = subprocess.run([PROGRAM, *words], stdin=subprocess.DEVNULL, capture_output=True, text=True)
+	for words in (["--memory", "much"], ["--disk", "-1"], ["--processes",
+		"0"], ["--memory", "99999999999999999999"]):
+		done = subprocess.run([PROGRAM, *words], stdin=subprocess.DEVNULL, capture_output=True,
+			text=True)
 		equal(done.returncode, 1)
 		contains(done.stderr, "is no limit")
 

@@ -25,19 +25,23 @@ CLIENTS = 4
 # Like systemd, this process becomes the parent of what its children leave behind.
 ctypes.CDLL(None, use_errno=True).prctl(36, 1, 0, 0, 0)  # PR_SET_CHILD_SUBREAPER
 
-
 # ---- FastCGI, as nginx speaks it ----
+
 
 def record(kind, content):
 	return struct.pack(">BBHHBx", 1, kind, 1, len(content), 0) + content
 
 
 def parameters(**values):
-	return b"".join(struct.pack(">BB", len(name), len(value)) + name.encode() + value.encode() for name, value in values.items())
+	return b"".join(
+		struct.pack(">BB", len(name), len(value)) + name.encode() + value.encode()
+		for name, value in values.items())
 
 
 def begin(path):
-	return record(1, struct.pack(">HB5x", 1, 0)) + record(4, parameters(REQUEST_METHOD="GET", REQUEST_URI=path, REMOTE_ADDR="127.0.0.1",
+	return record(1, struct.pack(">HB5x", 1, 0)) + record(
+		4,
+		parameters(REQUEST_METHOD="GET", REQUEST_URI=path, REMOTE_ADDR="127.0.0.1",
 		HTTP_HOST="localhost", QUERY_STRING="", REQUEST_ID="test")) + record(4, b"")
 
 
@@ -75,8 +79,10 @@ def ask(path):
 
 # ---- a service manager ----
 
+
 class Manager:
 	"""Holds the socket that nginx would connect to, and hears what the service says."""
+
 	def __init__(self, name, **settings):
 		self.path, self.notify, self.log = scratch / f"{name}.sock", scratch / f"{name}.notify", scratch / f"{name}.log"
 		self.listener = socket.socket(socket.AF_UNIX)
@@ -86,16 +92,22 @@ class Manager:
 		self.ear.bind(str(self.notify))
 		self.config = scratch / f"{name}.conf"
 		self.config.write_text("web_threads = 2\n")
-		self.settings = {"PODIUM_CONFIG": str(self.config), "PODIUM_DATABASE_SOCKET": str(scratch / "nowhere"), **settings}
+		self.settings = {
+			"PODIUM_CONFIG": str(self.config), "PODIUM_DATABASE_SOCKET": str(scratch / "nowhere"),
+			**settings
+		}
 		self.process, self.main = None, 0
 
 	def start(self):
 		# What systemd does between fork and exec.
 		hand_over = "import os, sys; os.dup2(int(sys.argv[2]), 3); os.environ['LISTEN_PID'] = os.environ['WATCHDOG_PID'] = str(os.getpid()); " \
-			"os.execv(sys.argv[1], [sys.argv[1]])"
-		self.process = subprocess.Popen([sys.executable, "-c", hand_over, BUILD / "podium-web", str(self.listener.fileno())],
-			env={**os.environ, "LISTEN_FDS": "1", "NOTIFY_SOCKET": str(self.notify), **self.settings}, pass_fds=[self.listener.fileno()],
-			stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=open(self.log, "ab"))
+         "os.execv(sys.argv[1], [sys.argv[1]])"
+		self.process = subprocess.Popen(
+			[sys.executable, "-c", hand_over, BUILD / "podium-web",
+			str(self.listener.fileno())], env={
+			**os.environ, "LISTEN_FDS": "1", "NOTIFY_SOCKET": str(self.notify), **self.settings
+			}, pass_fds=[self.listener.fileno()], stdin=subprocess.DEVNULL,
+			stdout=subprocess.DEVNULL, stderr=open(self.log, "ab"))
 		self.main = self.process.pid
 		return self
 
@@ -107,7 +119,9 @@ class Manager:
 			try:
 				message = self.ear.recv(4096).decode()
 			except TimeoutError:
-				raise AssertionError(f"{word} was not said within {limit_s} s; the log: {self.log.read_text()}") from None
+				raise AssertionError(
+					f"{word} was not said within {limit_s} s; the log: {self.log.read_text()}"
+				) from None
 			if word in message:
 				return message
 
@@ -152,6 +166,7 @@ def gone(process):
 
 class Load:
 	"""Clients that ask one request after another; `with` ends them and raises what went wrong."""
+
 	def __init__(self, path):
 		self.path, self.answers, self.failures, self.stops = path, 0, [], False
 		self.threads = [threading.Thread(target=self.ask_on) for _ in range(CLIENTS)]
@@ -185,6 +200,7 @@ class Load:
 
 
 # ---- the socket ----
+
 
 @test
 def it_answers_on_the_socket_that_it_was_handed_and_says_that_it_is_ready():
@@ -231,9 +247,13 @@ def no_request_is_lost_while_it_is_restarted_three_times():
 @test
 def who_has_connected_to_a_socket_of_its_own_is_answered_before_it_ends():
 	path, log = scratch / "own.sock", scratch / "own.log"
-	process = subprocess.Popen([BUILD / "podium-web"], env={**os.environ, "PODIUM_DATABASE_SOCKET": str(scratch / "nowhere"), "PODIUM_WEB_THREADS": "1",
-		"PODIUM_FASTCGI_SOCKET": str(path)}, stdin=subprocess.DEVNULL, stderr=open(log, "ab"))
-	while "listens on" not in log.read_text():  # the name is there a moment before anybody can connect
+	process = subprocess.Popen(
+		[BUILD / "podium-web"], env={
+		**os.environ, "PODIUM_DATABASE_SOCKET": str(scratch / "nowhere"), "PODIUM_WEB_THREADS": "1",
+		"PODIUM_FASTCGI_SOCKET": str(path)
+		}, stdin=subprocess.DEVNULL, stderr=open(log, "ab"))
+	while "listens on" not in log.read_text(
+	):  # the name is there a moment before anybody can connect
 		time.sleep(0.01)
 	with connect(path) as held, connect(path) as second, connect(path) as third:
 		for connection in (held, second, third):
@@ -248,6 +268,7 @@ def who_has_connected_to_a_socket_of_its_own_is_answered_before_it_ends():
 
 # ---- reloading ----
 
+
 @test
 def a_reload_hands_over_to_a_successor_with_the_new_settings():
 	manager = Manager("reloaded").start()
@@ -256,7 +277,8 @@ def a_reload_hands_over_to_a_successor_with_the_new_settings():
 	manager.config.write_text("web_threads = 3\n")
 	contains(manager.reload(), "MAINPID=")
 	assert manager.main != first
-	equal(parent_of(manager.main), os.getpid())  # systemd waits only for the end of its own children
+	equal(parent_of(manager.main),
+		os.getpid())  # systemd waits only for the end of its own children
 	equal(manager.process.wait(30), 0)
 	contains(manager.log.read_text(), "with 3 threads")
 	contains(ask(manager.path), "Status: 503")
@@ -319,6 +341,7 @@ def without_a_service_manager_a_reload_is_refused_and_it_goes_on():
 
 # ---- the watchdog ----
 
+
 @test
 def it_says_that_it_lives_until_every_thread_is_stuck():
 	manager = Manager("watched", WATCHDOG_USEC="300000").start()
@@ -337,7 +360,8 @@ def it_says_that_it_lives_until_every_thread_is_stuck():
 				pass
 		except BlockingIOError:
 			pass
-		assert manager.is_silent("WATCHDOG=1", 0.5), "it says that it lives though nobody is answered"
+		assert manager.is_silent("WATCHDOG=1",
+			0.5), "it says that it lives though nobody is answered"
 	manager.hear("WATCHDOG=1")
 	manager.stop()
 

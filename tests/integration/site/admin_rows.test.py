@@ -38,7 +38,9 @@ def reads_at_most(most, path):
 
 @test
 def what_the_tests_need_is_made():
-	equal(admin.post("/register", [("name", "root-of-all"), ("password", "a long password")]).status, 303)
+	equal(
+		admin.post("/register", [("name", "root-of-all"), ("password", "a long password")]).status,
+		303)
 	# The worker would read, too, and has nothing to do here.
 	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'")
 	sql((ROOT / "tests" / "bench" / "data.sql").read_text())
@@ -57,21 +59,26 @@ def what_the_tests_need_is_made():
 
 @test
 def finding_submissions_reads_a_page_of_them():
-	for query in ("", "user=user7", "leaderboard=bench", "user=user7&leaderboard=bench", "hidden=1", "user=user8&hidden=1", "leaderboard=bench&before=50000", "user=nobody-there"):
+	for query in ("", "user=user7", "leaderboard=bench", "user=user7&leaderboard=bench", "hidden=1",
+		"user=user8&hidden=1", "leaderboard=bench&before=50000", "user=nobody-there"):
 		reads_at_most(3000, f"/admin/submissions?{query}")
 
 
 @test
 def the_audit_log_is_read_a_page_at_a_time():
-	for query in ("", "who=user7", "what=user.ban", "who=user7&what=submission.hide", "who=user1&what=user.ban", "before=50000", "who=nobody-there"):
+	for query in ("", "who=user7", "what=user.ban", "who=user7&what=submission.hide",
+		"who=user1&what=user.ban", "before=50000", "who=nobody-there"):
 		lacks(reads_at_most(3000, f"/admin/audit?{query}").words(), "older ones may follow")
 
 
 @test
 def days_are_found_without_looking_at_what_lies_between():
-	for query in ("from=2020-01-05&to=2020-01-06", "to=2020-01-02", "from=2020-01-01&to=2020-01-01"):
+	for query in ("from=2020-01-05&to=2020-01-06", "to=2020-01-02",
+		"from=2020-01-01&to=2020-01-01"):
 		contains(reads_at_most(8000, f"/admin/audit?{query}").words(), "submission.hide")
-	contains(reads_at_most(8000, "/admin/audit?from=2001-01-01&to=2001-12-31").words(), "No change fits this search.")
+	contains(
+		reads_at_most(8000, "/admin/audit?from=2001-01-01&to=2001-12-31").words(),
+		"No change fits this search.")
 
 
 @test

@@ -21,7 +21,8 @@ from pretend import PretendedRun  # noqa: E402
 from tap import contains, equal, lacks, run, test  # noqa: E402
 
 scratch = tempfile.TemporaryDirectory(prefix="podium-board.")
-podium_run = PretendedRun(pathlib.Path(scratch.name), ROOT / os.environ.get("B", "build/release") / "podium-run")
+podium_run = PretendedRun(pathlib.Path(scratch.name),
+	ROOT / os.environ.get("B", "build/release") / "podium-run")
 os.chmod(scratch.name, 0o755)
 site = Instance(**podium_run.environment)
 sql = site.sql
@@ -48,8 +49,12 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 def command(*arguments):
 	user = subprocess.run(["id", "-un"], capture_output=True, text=True).stdout.strip()
-	environment = {**site.environment, "PODIUM_DATABASE_SOCKET": str(site.var / "run" / "mariadb.sock"), "PODIUM_DATABASE_USER": user}
-	answer = subprocess.run([site.admin_program, *arguments], capture_output=True, text=True, env=environment)
+	environment = {
+		**site.environment, "PODIUM_DATABASE_SOCKET": str(site.var / "run" / "mariadb.sock"),
+		"PODIUM_DATABASE_USER": user
+	}
+	answer = subprocess.run([site.admin_program, *arguments], capture_output=True, text=True,
+		env=environment)
 	equal((answer.returncode, answer.stderr), (0, ""))
 	return answer.stdout
 
@@ -65,7 +70,8 @@ def until(condition, limit_s=60):
 
 def ranked(client, score_ns, code="x = 1\n"):
 	podium_run.say(ranked={"score_ns": score_ns, "score_err_ns": 1.0})
-	answer = client.post("/leaderboard/small/submit", [("mode", "ranked"), ("code", code), ("gpu", "CPU")], form="/leaderboard/small/submit")
+	answer = client.post("/leaderboard/small/submit", [("mode", "ranked"), ("code", code),
+		("gpu", "CPU")], form="/leaderboard/small/submit")
 	if answer.status != 303:
 		raise AssertionError(f"{answer.status}: {answer.words()[:800]}")
 	number = int(answer.location.rsplit("/", 1)[1])
@@ -88,7 +94,8 @@ def table(client, path):
 	body = re.search(r'<table class="table ranking">.*?<tbody>(.*?)</tbody>', answer.text, re.S)
 	rows = re.findall(r"<tr[^>]*>(.*?)</tr>", body[1], re.S) if body else []
 	cells = [re.findall(r"<t[dh][^>]*>(.*?)</t[dh]>", row, re.S) for row in rows]
-	return [[" ".join(re.sub(r"<[^>]*>", " ", cell).replace("&lt;", "<").split()) for cell in row] for row in cells]
+	return [[" ".join(re.sub(r"<[^>]*>", " ", cell).replace("&lt;", "<").split()) for cell in row]
+		for row in cells]
 
 
 def names(client, path):
@@ -112,6 +119,7 @@ def a_large_ranking():
 
 # ---- the table ----
 
+
 @test
 def a_row_tells_rank_time_gaps_language_and_attempts():
 	folder = site.var / "tasks" / "small"
@@ -129,8 +137,8 @@ def a_row_tells_rank_time_gaps_language_and_attempts():
 	ranked(ada, 1500.0)
 	ranked(cyd, 3000.0)
 	rows = table(anyone, "/leaderboard/small?gpu=CPU")
-	equal([row[:7] + row[8:] for row in rows], [
-		["1", "dora", "1.000 ± 0.002 µs", "", "", "Triton", "isolated", "1"],
+	equal([row[:7] + row[8:] for row in rows],
+		[["1", "dora", "1.000 ± 0.002 µs", "", "", "Triton", "isolated", "1"],
 		["2", "ada", "1.500 ± 0.002 µs", "+50.0 %", "+50.0 %", "Python", "isolated", "3"],
 		["3", "cyd", "3.000 ± 0.002 µs", "+200.0 %", "+100.0 %", "Python", "isolated", "1"]])
 
@@ -170,18 +178,25 @@ def the_first_row_of_a_further_page_knows_the_one_above_it():
 
 # ---- the viewer's own row ----
 
+
 @test
 def ones_own_row_is_kept_in_view_on_other_pages_with_a_link_to_it():
 	sql("UPDATE jobs j JOIN submissions s ON s.id = j.submission_id JOIN users u ON u.id = s.user_id "
 		"SET s.user_id = (SELECT id FROM users WHERE name = 'ada') WHERE u.name = 'user150'")
 	command("ranking", "rebuild")
-	first, second, third = (table(ada, f"/leaderboard/small?gpu=H200&page={page}") for page in (1, 2, 3))
-	equal((first[-2], first[-1][:5]), (["You are on page 2"], ["150", "ada (you)", "160.000 ± 0.002 µs", "14.5×", "+0.6 %"]))
+	first, second, third = (table(ada, f"/leaderboard/small?gpu=H200&page={page}")
+		for page in (1, 2, 3))
+	equal((first[-2], first[-1][:5]),
+		(["You are on page 2"], ["150", "ada (you)", "160.000 ± 0.002 µs", "14.5×", "+0.6 %"]))
 	equal([row[0] for row in second if "(you)" in row[1]], ["150"])
 	equal((third[0][1], third[1]), ("ada (you)", ["You are on page 2"]))
-	contains(fresh(ada, "/leaderboard/small?gpu=H200").text, 'href="/leaderboard/small?gpu=H200&amp;page=2"')
+	contains(
+		fresh(ada, "/leaderboard/small?gpu=H200").text,
+		'href="/leaderboard/small?gpu=H200&amp;page=2"')
 	for page in (1, 2):
-		contains(fresh(ada, f"/leaderboard/small?gpu=H200&page={page}").words(), "You are 150th of 250 with 160.000 ± 0.002 µs, 14.5× to the best.")
+		contains(
+			fresh(ada, f"/leaderboard/small?gpu=H200&page={page}").words(),
+			"You are 150th of 250 with 160.000 ± 0.002 µs, 14.5× to the best.")
 	for words in ("(you)", "You are"):
 		lacks(fresh(anyone, "/leaderboard/small?gpu=H200").words(), words)
 
@@ -189,18 +204,21 @@ def ones_own_row_is_kept_in_view_on_other_pages_with_a_link_to_it():
 @test
 def with_a_filter_that_leaves_it_out_it_is_still_there():
 	rows = table(ada, "/leaderboard/small?gpu=H200&user=user24&page=1")
-	equal((rows[-2], rows[-1][:2]), (["You are on page 2 of the whole ranking"], ["150", "ada (you)"]))
+	equal((rows[-2], rows[-1][:2]),
+		(["You are on page 2 of the whole ranking"], ["150", "ada (you)"]))
 	equal(names(ada, "/leaderboard/small?gpu=H200&mine=1"), ["Speed of light", "ada (you)"])
 
 
 # ---- filters ----
 
+
 @test
 def filters_leave_ranks_and_gaps_those_of_the_whole_ranking():
 	rows = table(anyone, "/leaderboard/small?gpu=H200&user=SER24")[1:]
-	equal([row[0] for row in rows], ["24", "240", "241", "242", "243", "244", "245", "246", "247", "248", "249"])
+	equal([row[0] for row in rows],
+		["24", "240", "241", "242", "243", "244", "245", "246", "247", "248", "249"])
 	equal(rows[0][1:5], ["user24", "34.000 ± 0.002 µs", "+209.1 %", "+3.0 %"])
-	equal([row[1] for row in table(anyone, "/leaderboard/small?gpu=H200&language=triton")[1:]], 
+	equal([row[1] for row in table(anyone, "/leaderboard/small?gpu=H200&language=triton")[1:]],
 		["ada" if n == 150 else f"user{n}" for n in range(10, 251, 10)])
 	equal(len(table(anyone, "/leaderboard/small?gpu=H200&period=week&page=2")), 25)
 	equal(names(anyone, "/leaderboard/small?gpu=H200&period=week&language=triton&user=user2"),
@@ -212,8 +230,10 @@ def filters_leave_ranks_and_gaps_those_of_the_whole_ranking():
 @test
 def the_pages_and_exports_of_a_filter_keep_it():
 	text = fresh(anyone, "/leaderboard/small?gpu=H200&period=week&user=ser").text
-	for path in ("small?gpu=H200&amp;user=ser&amp;period=week&amp;page=2", "small.json?gpu=H200&amp;user=ser&amp;period=week",
-			"small.csv?gpu=H200&amp;user=ser&amp;period=week", "small?gpu=CPU&amp;user=ser&amp;period=week"):
+	for path in ("small?gpu=H200&amp;user=ser&amp;period=week&amp;page=2",
+		"small.json?gpu=H200&amp;user=ser&amp;period=week",
+		"small.csv?gpu=H200&amp;user=ser&amp;period=week",
+		"small?gpu=CPU&amp;user=ser&amp;period=week"):
 		contains(text, f'href="/leaderboard/{path}"')
 
 
@@ -221,11 +241,15 @@ def the_pages_and_exports_of_a_filter_keep_it():
 def what_fits_nobody_says_so_and_what_is_no_filter_is_refused():
 	words = fresh(anyone, "/leaderboard/small?gpu=H200&user=%C3%BCber%25").words()
 	contains(words, "Nobody of the 250 who are ranked on H200 fits this filter.")
-	text = fresh(anyone, "/leaderboard/small?gpu=H200&user=%22%3E%3Cscript%3Ealert(1)%3C/script%3E").text
+	text = fresh(anyone,
+		"/leaderboard/small?gpu=H200&user=%22%3E%3Cscript%3Ealert(1)%3C/script%3E").text
 	lacks(text, "<script>alert")
 	for query in ("language=cobol", "language=cuda-cpp", "period=aeon", "page=2&user=user24"):
-		equal((query, fresh(anyone, "/leaderboard/small?gpu=H200&" + query).status), (query, 404 if "page" in query else 400))
-	contains(fresh(anyone, "/leaderboard/small?period=aeon").words(), "There is no period \"aeon\"; choose day, week or month.")
+		equal((query, fresh(anyone, "/leaderboard/small?gpu=H200&" + query).status),
+			(query, 404 if "page" in query else 400))
+	contains(
+		fresh(anyone, "/leaderboard/small?period=aeon").words(),
+		"There is no period \"aeon\"; choose day, week or month.")
 
 
 # ---- for programs ----
@@ -236,54 +260,80 @@ ALWAYS = ("rank", "user", "score_ns", "engine", "score_err_ns", "language", "att
 @test
 def json_has_the_stable_members_and_takes_the_same_filters():
 	whole = fresh(anyone, "/leaderboard/small.json?gpu=CPU").json
-	equal((whole["leaderboard"], whole["gpu"], whole["version"], len(whole["rows"])), ("small", "CPU", 1, 3))
+	equal((whole["leaderboard"], whole["gpu"], whole["version"], len(whole["rows"])),
+		("small", "CPU", 1, 3))
 	first = whole["rows"][0]
-	equal({name: first[name] for name in (*ALWAYS, "interval_95_low_ns", "interval_95_high_ns")},
-		{"rank": 1, "user": "dora", "score_ns": 1000.0, "engine": "isolated", "score_err_ns": 1.0, "language": "triton", "attempts": 2,
-			"interval_95_low_ns": 998.04, "interval_95_high_ns": 1001.96})
-	equal(sorted(set(first) - set(ALWAYS)), ["interval_95_high_ns", "interval_95_low_ns", "submission", "submitted_at"])
-	equal([row["user"] for row in fresh(anyone, "/leaderboard/small.json?gpu=H200&user=user24&language=triton").json["rows"]], ["user240"])
+	equal({name: first[name]
+		for name in (*ALWAYS, "interval_95_low_ns", "interval_95_high_ns")}, {
+		"rank": 1, "user": "dora", "score_ns": 1000.0, "engine": "isolated", "score_err_ns": 1.0,
+		"language": "triton", "attempts": 2, "interval_95_low_ns": 998.04,
+		"interval_95_high_ns": 1001.96
+		})
+	equal(sorted(set(first) - set(ALWAYS)),
+		["interval_95_high_ns", "interval_95_low_ns", "submission", "submitted_at"])
+	equal([
+		row["user"] for row in fresh(
+		anyone, "/leaderboard/small.json?gpu=H200&user=user24&language=triton").json["rows"]
+	], ["user240"])
 	equal(len(fresh(anyone, "/leaderboard/small.json?gpu=H200&period=week").json["rows"]), 125)
 	equal(fresh(anyone, "/leaderboard/small.json?gpu=H200&period=x").status, 400)
-	equal([row["user"] for row in fresh(ada, "/leaderboard/small.json?gpu=H200&mine=1").json["rows"]], ["ada"])
+	equal(
+		[row["user"] for row in fresh(ada, "/leaderboard/small.json?gpu=H200&mine=1").json["rows"]],
+		["ada"])
 
 
 @test
 def csv_says_the_same():
 	for query in ("gpu=CPU", "gpu=H200&user=user24"):
-		rows = list(csv.DictReader(io.StringIO(fresh(anyone, f"/leaderboard/small.csv?{query}").text)))
+		rows = list(
+			csv.DictReader(io.StringIO(fresh(anyone, f"/leaderboard/small.csv?{query}").text)))
 		wanted = fresh(anyone, f"/leaderboard/small.json?{query}").json["rows"]
-		equal([(int(row["rank"]), row["user"], float(row["score_ns"]), row["language"], int(row["attempts"]),
-			float(row["score_err_ns"]), float(row["interval_95_low_ns"]), float(row["interval_95_high_ns"])) for row in rows],
-			[(row["rank"], row["user"], row["score_ns"], row["language"], row["attempts"], row["score_err_ns"],
-				row["interval_95_low_ns"], row["interval_95_high_ns"]) for row in wanted])
-	contains(fresh(anyone, "/leaderboard/small.csv?gpu=H200&user=a").headers["Content-Disposition"], "small-H200-filtered.csv")
+		equal([(int(row["rank"]), row["user"], float(row["score_ns"]), row["language"],
+			int(row["attempts"]), float(row["score_err_ns"]), float(
+			row["interval_95_low_ns"]), float(row["interval_95_high_ns"])) for row in rows],
+			[(row["rank"], row["user"], row["score_ns"], row["language"], row["attempts"],
+			row["score_err_ns"], row["interval_95_low_ns"], row["interval_95_high_ns"])
+			for row in wanted])
+	contains(
+		fresh(anyone, "/leaderboard/small.csv?gpu=H200&user=a").headers["Content-Disposition"],
+		"small-H200-filtered.csv")
 
 
 @test
 def the_feed_tells_of_each_record_the_newest_first():
 	answer = fresh(anyone, "/leaderboard/small.atom?gpu=CPU")
-	equal((answer.status, answer.headers["Content-Type"]), (200, "application/atom+xml; charset=utf-8"))
+	equal((answer.status, answer.headers["Content-Type"]),
+		(200, "application/atom+xml; charset=utf-8"))
 	feed = xml.etree.ElementTree.fromstring(answer.text)
-	equal([entry.find(ATOM + "title").text for entry in feed.iter(ATOM + "entry")],
-		["dora: 1.000 µs on CPU, 50.0 % faster than the record before", "ada: 2.000 µs on CPU, the first result"])
+	equal([entry.find(ATOM + "title").text for entry in feed.iter(ATOM + "entry")], [
+		"dora: 1.000 µs on CPU, 50.0 % faster than the record before",
+		"ada: 2.000 µs on CPU, the first result"
+	])
 	equal(feed.find(ATOM + "title").text, "Records of small on CPU")
 	for required in ("id", "updated"):
-		equal([bool(one.find(ATOM + required).text) for one in (feed, *feed.iter(ATOM + "entry"))], [True] * 3)
-	links = [link.get("href") for link in feed.iter(ATOM + "link") if link.get("rel") == "alternate"]
+		equal([bool(one.find(ATOM + required).text) for one in (feed, *feed.iter(ATOM + "entry"))],
+			[True] * 3)
+	links = [
+		link.get("href") for link in feed.iter(ATOM + "link") if link.get("rel") == "alternate"
+	]
 	equal([anyone.get(link.removeprefix(site.url)).status for link in links], [200] * 3)
 	equal(fresh(anyone, "/leaderboard/small.atom?gpu=none").status, 404)
 	equal(fresh(anyone, "/leaderboard/none.atom").status, 404)
-	contains(fresh(anyone, "/leaderboard/small").text, 'type="application/atom+xml" title="Records of small" href="/leaderboard/small.atom"')
+	contains(
+		fresh(anyone, "/leaderboard/small").text,
+		'type="application/atom+xml" title="Records of small" href="/leaderboard/small.atom"')
 
 
 @test
 def the_badge_is_a_picture_of_the_record_or_of_a_users_place():
+
 	def title(query):
 		answer = fresh(anyone, f"/leaderboard/small/badge.svg?{query}")
-		equal((query, answer.status, answer.headers["Content-Type"]), (query, 200, "image/svg+xml; charset=utf-8"))
+		equal((query, answer.status, answer.headers["Content-Type"]),
+			(query, 200, "image/svg+xml; charset=utf-8"))
 		lacks(answer.text, "<script")
 		return xml.etree.ElementTree.fromstring(answer.text).find(SVG + "title").text
+
 	equal(title("gpu=CPU"), "small · CPU: 1.000 µs by dora")
 	equal(title("gpu=CPU&user=ADA"), "small · CPU: ada: 2nd, 1.500 µs")
 	equal(title("gpu=CPU&user=%3Cscript%3E"), 'small · CPU: "<script>" is not ranked')
@@ -297,10 +347,13 @@ def pixels(png):
 	chunks, at = {}, 8
 	while at < len(png):
 		length, name = struct.unpack(">I4s", png[at:at + 8])
-		equal(struct.unpack(">I", png[at + 8 + length:at + 12 + length])[0], zlib.crc32(png[at + 4:at + 8 + length]))
+		equal(
+			struct.unpack(">I", png[at + 8 + length:at + 12 + length])[0],
+			zlib.crc32(png[at + 4:at + 8 + length]))
 		chunks[name] = png[at + 8:at + 8 + length]
 		at += 12 + length
-	equal((list(chunks), chunks[b"IHDR"]), ([b"IHDR", b"PLTE", b"IDAT", b"IEND"], struct.pack(">IIBBBBB", 1200, 630, 8, 3, 0, 0, 0)))
+	equal((list(chunks), chunks[b"IHDR"]),
+		([b"IHDR", b"PLTE", b"IDAT", b"IEND"], struct.pack(">IIBBBBB", 1200, 630, 8, 3, 0, 0, 0)))
 	rows = zlib.decompress(chunks[b"IDAT"])
 	equal(len(rows), 630 * 1201)
 	return [rows[i * 1201 + 1:(i + 1) * 1201] for i in range(630)]
@@ -308,17 +361,25 @@ def pixels(png):
 
 @test
 def the_badge_and_the_picture_tell_a_tie():
+
 	def words(user=""):
-		return re.search(r"<title>.*H200: (.*)</title>", fresh(anyone, f"/leaderboard/small/badge.svg?gpu=H200{user}").text)[1]
+		return re.search(r"<title>.*H200: (.*)</title>",
+			fresh(anyone, f"/leaderboard/small/badge.svg?gpu=H200{user}").text)[1]
 
 	def beside_the_ranks():
 		rows = pixels(fresh(anyone, "/leaderboard/small/share.png?gpu=H200").bytes)
 		return [any(any(row[116:158]) for row in rows[360 + 76 * i:405 + 76 * i]) for i in range(3)]
-	equal([words(), words("&user=user7"), beside_the_ranks()], ["11.00 µs by user1", "user7: 7th, 17.00 µs", [False] * 3])
+
+	equal([words(), words("&user=user7"), beside_the_ranks()],
+		["11.00 µs by user1", "user7: 7th, 17.00 µs", [False] * 3])
 	sql("UPDATE ranking SET place = 1 WHERE gpu = 'H200' AND position = 2; UPDATE ranking SET place = 6 WHERE gpu = 'H200' AND position = 7; "
 		"UPDATE ranking SET place = 3 WHERE gpu = 'H200' AND position = 4")
-	equal([words(), words("&user=user6"), words("&user=user7"), words("&user=user8")],
-		["11.00 µs by user1, tied", "user6: tied 6th, 16.00 µs", "user7: tied 6th, 17.00 µs", "user8: 8th, 18.00 µs"])
+	equal([words(), words("&user=user6"),
+		words("&user=user7"),
+		words("&user=user8")], [
+		"11.00 µs by user1, tied", "user6: tied 6th, 16.00 µs", "user7: tied 6th, 17.00 µs",
+		"user8: 8th, 18.00 µs"
+		])
 	equal(beside_the_ranks(), [True] * 3)
 	sql("UPDATE ranking SET place = position WHERE gpu = 'H200'")
 
@@ -326,25 +387,30 @@ def the_badge_and_the_picture_tell_a_tie():
 @test
 def links_to_the_page_are_shown_with_a_picture_of_its_first_three():
 	text = fresh(anyone, "/leaderboard/small?gpu=CPU").text
-	contains(text, f'<meta property="og:image" content="{site.url}/leaderboard/small/share.png?gpu=CPU">')
+	contains(
+		text,
+		f'<meta property="og:image" content="{site.url}/leaderboard/small/share.png?gpu=CPU">')
 	answer = fresh(anyone, "/leaderboard/small/share.png?gpu=CPU")
 	equal((answer.status, answer.headers["Content-Type"]), (200, "image/png"))
 	rows = pixels(answer.bytes)
 	drawn = [any(row) for row in rows]
 	equal([any(drawn[begin:begin + 40]) for begin in (70, 180, 365, 441, 517)], [True] * 5)
-	equal((any(drawn[:60]), any(drawn[580:]), any(row[-70:] != bytes(70) for row in rows)), (False, False, False))
+	equal((any(drawn[:60]), any(drawn[580:]), any(row[-70:] != bytes(70) for row in rows)),
+		(False, False, False))
 	lacks([rows], pixels(fresh(anyone, "/leaderboard/small/share.png?gpu=H200").bytes))
 	equal(fresh(anyone, "/leaderboard/none/share.png").status, 404)
 
 
 # ---- what is kept beside the ranking ----
 
+
 @test
 def a_rebuild_gives_the_same_attempts_records_and_baselines():
-	kept = ("SELECT gpu, user_id, dialect, attempts FROM ranking ORDER BY gpu, position", "SELECT * FROM records ORDER BY line, job_id",
-		"SELECT * FROM baselines ORDER BY gpu, path")
+	kept = ("SELECT gpu, user_id, dialect, attempts FROM ranking ORDER BY gpu, position",
+		"SELECT * FROM records ORDER BY line, job_id", "SELECT * FROM baselines ORDER BY gpu, path")
 	before = [sql(query) for query in kept]
-	sql("UPDATE ranking SET attempts = 9; DELETE FROM records WHERE score_ns < 1600; UPDATE baselines SET score_ns = 1")
+	sql("UPDATE ranking SET attempts = 9; DELETE FROM records WHERE score_ns < 1600; UPDATE baselines SET score_ns = 1"
+		)
 	command("ranking", "rebuild")
 	equal([sql(query) for query in kept], before)
 	equal([len(rows) > 0 for rows in before], [True] * 3)

@@ -12,7 +12,8 @@ from client import Client  # noqa: E402
 from instance import Instance  # noqa: E402
 from tap import contains, equal, lacks, run, test  # noqa: E402
 
-site = Instance(PODIUM_QUEUED_JOBS_PER_USER="12", PODIUM_QUOTA_PROFILE="2", PODIUM_QUOTA_HOURS="5", PODIUM_WORKER_NAME="here", PODIUM_LEASE_MS="5000")
+site = Instance(PODIUM_QUEUED_JOBS_PER_USER="12", PODIUM_QUOTA_PROFILE="2", PODIUM_QUOTA_HOURS="5",
+	PODIUM_WORKER_NAME="here", PODIUM_LEASE_MS="5000")
 sql = site.sql
 anyone, ada, bob, admin = (Client(site.url) for _ in range(4))
 PASSWORD = "a long password"
@@ -47,9 +48,14 @@ benchmarks: [{seed: 1}]
 
 
 def command(*arguments):
-	environment = {**site.environment, "PODIUM_DATABASE_SOCKET": str(site.var / "run" / "mariadb.sock"), "PODIUM_DATABASE_USER": "root"}
-	environment["PODIUM_DATABASE_USER"] = subprocess.run(["id", "-un"], capture_output=True, text=True).stdout.strip()
-	return subprocess.run([site.admin_program, *arguments], capture_output=True, text=True, env=environment)
+	environment = {
+		**site.environment, "PODIUM_DATABASE_SOCKET": str(site.var / "run" / "mariadb.sock"),
+		"PODIUM_DATABASE_USER": "root"
+	}
+	environment["PODIUM_DATABASE_USER"] = subprocess.run(["id", "-un"], capture_output=True,
+		text=True).stdout.strip()
+	return subprocess.run([site.admin_program, *arguments], capture_output=True, text=True,
+		env=environment)
 
 
 def prepare():
@@ -64,8 +70,9 @@ def prepare():
 	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'")
 
 
-def send(client, code=RIGHT, mode="test", gpu=("CPU",), board="small"):
-	return client.post(f"/leaderboard/{board}/submit", [("mode", mode), ("code", code), *(("gpu", name) for name in gpu)], csrf=token(client))
+def send(client, code=RIGHT, mode="test", gpu=("CPU", ), board="small"):
+	return client.post(f"/leaderboard/{board}/submit", [("mode", mode),
+		("code", code), *(("gpu", name) for name in gpu)], csrf=token(client))
 
 
 def token(client):
@@ -102,12 +109,15 @@ def ended(submission):
 
 
 def cancel(client, submission):
-	return client.post(f"/submission/{submission}/cancel", [("number", submission)], csrf=token(client))
+	return client.post(f"/submission/{submission}/cancel", [("number", submission)],
+		csrf=token(client))
 
 
 def running(submission):
-	until(lambda: sql(f"SELECT 1 FROM stages t JOIN jobs j ON j.id = t.job_id WHERE j.submission_id = {submission} AND t.name = 'test' AND j.state = 'running'"),
-		explain=lambda: status(submission))
+	until(
+		lambda: sql(
+		f"SELECT 1 FROM stages t JOIN jobs j ON j.id = t.job_id WHERE j.submission_id = {submission} AND t.name = 'test' AND j.state = 'running'"
+		), explain=lambda: status(submission))
 
 
 def keep_waiting():
@@ -121,11 +131,13 @@ def let_run():
 
 def clean():
 	"""No submission, no quota of the leaderboard, nothing paused."""
-	sql("UPDATE jobs SET state = 'cancelled', verdict = 'cancelled' WHERE state IN ('queued', 'running')")
+	sql("UPDATE jobs SET state = 'cancelled', verdict = 'cancelled' WHERE state IN ('queued', 'running')"
+		)
 	sql("DELETE FROM submissions; DELETE FROM leaderboard_quotas; DELETE FROM pauses")
 
 
 # ---- cancelling ----
+
 
 @test
 def what_waits_is_cancelled_at_once_by_its_author():
@@ -133,13 +145,18 @@ def what_waits_is_cancelled_at_once_by_its_author():
 	keep_waiting()
 	submission = submit(ada)
 	contains(ada.get(f"/submission/{submission}").text, f'href="/submission/{submission}/cancel"')
-	contains(ada.get(f"/submission/{submission}/cancel").words(), "It does not count toward your quota, because it has not begun.")
+	contains(
+		ada.get(f"/submission/{submission}/cancel").words(),
+		"It does not count toward your quota, because it has not begun.")
 	answer = cancel(ada, submission)
-	equal((answer.status, answer.location.removeprefix(site.url)), (303, f"/submission/{submission}?cancelled=all"))
+	equal((answer.status, answer.location.removeprefix(site.url)),
+		(303, f"/submission/{submission}?cancelled=all"))
 	contains(ada.get(answer.location).words(), "The submission was cancelled.")
 	state = status(submission)
-	equal((state["state"], state["verdict"], state["jobs"][0]["reason"]), ("done", "cancelled", "Cancelled by its author before it began."))
-	contains(ada.get(f"/submission/{submission}").words(), "Cancelled by its author before it began.")
+	equal((state["state"], state["verdict"], state["jobs"][0]["reason"]),
+		("done", "cancelled", "Cancelled by its author before it began."))
+	contains(
+		ada.get(f"/submission/{submission}").words(), "Cancelled by its author before it began.")
 	lacks(ada.get(f"/submission/{submission}").text, "/cancel\"")
 	equal(sql("SELECT COUNT(*) FROM audit_log WHERE action = 'submission.cancel'"), [["0"]])
 	let_run()
@@ -149,12 +166,17 @@ def what_waits_is_cancelled_at_once_by_its_author():
 def what_runs_is_stopped_within_seconds_and_the_next_one_runs():
 	submission, following = submit(ada, SLOW), submit(bob)
 	running(submission)
-	contains(ada.get(f"/submission/{submission}/cancel").words(), "It counts toward your quota, because it has begun.")
+	contains(
+		ada.get(f"/submission/{submission}/cancel").words(),
+		"It counts toward your quota, because it has begun.")
 	equal(cancel(ada, submission).status, 303)
 	state = ended(submission)
-	equal((state["verdict"], state["jobs"][0]["state"], state["jobs"][0]["reason"]), ("cancelled", "cancelled", "Cancelled by its author while it ran."))
+	equal((state["verdict"], state["jobs"][0]["state"], state["jobs"][0]["reason"]),
+		("cancelled", "cancelled", "Cancelled by its author while it ran."))
 	equal(ended(following)["verdict"], "passed")
-	equal(sql(f"SELECT COUNT(*) FROM jobs j LEFT JOIN stages t ON t.job_id = j.id AND t.verdict IS NULL WHERE j.submission_id = {submission} "
+	equal(
+		sql(
+		f"SELECT COUNT(*) FROM jobs j LEFT JOIN stages t ON t.job_id = j.id AND t.verdict IS NULL WHERE j.submission_id = {submission} "
 		"AND (t.id IS NOT NULL OR j.lease_expires IS NOT NULL)"), [["0"]])
 
 
@@ -165,9 +187,13 @@ def until_the_worker_has_let_go_it_says_that_it_is_being_cancelled():
 	sql(f"UPDATE jobs SET state = 'cancelled', verdict = 'cancelled', lease_owner = 'elsewhere', lease_expires = UTC_TIMESTAMP(3) + INTERVAL 1 HOUR, "
 		f"fence = fence + 1 WHERE submission_id = {submission}")
 	state = status(submission)
-	equal((state["state"], state["jobs"][0]["stage"], state["jobs"][0]["message"]), ("running", "cancelling", "Cancelling: worker elsewhere is stopping it."))
-	contains(ada.get(f"/submission/{submission}").words(), "Cancelling: worker elsewhere is stopping it.")
-	sql("UPDATE jobs SET lease_expires = UTC_TIMESTAMP(3) - INTERVAL 1 SECOND WHERE state = 'cancelled'")
+	equal((state["state"], state["jobs"][0]["stage"], state["jobs"][0]["message"]),
+		("running", "cancelling", "Cancelling: worker elsewhere is stopping it."))
+	contains(
+		ada.get(f"/submission/{submission}").words(),
+		"Cancelling: worker elsewhere is stopping it.")
+	sql("UPDATE jobs SET lease_expires = UTC_TIMESTAMP(3) - INTERVAL 1 SECOND WHERE state = 'cancelled'"
+		)
 	equal(status(submission)["state"], "done")
 
 
@@ -177,9 +203,12 @@ def an_admin_cancels_with_his_name_and_an_entry_in_the_audit_log():
 	running(submission)
 	contains(admin.get(f"/submission/{submission}/cancel").words(), "It is ada's.")
 	equal(cancel(admin, submission).status, 303)
-	equal(ended(submission)["jobs"][0]["reason"], "Cancelled by the admin root-of-all while it ran.")
-	equal(sql("SELECT actor, subject, detail FROM audit_log WHERE action = 'submission.cancel'"),
-		[["root-of-all", f"submission {submission}", "0 waiting and 1 running job cancelled; 0 had ended before"]])
+	equal(
+		ended(submission)["jobs"][0]["reason"], "Cancelled by the admin root-of-all while it ran.")
+	equal(sql("SELECT actor, subject, detail FROM audit_log WHERE action = 'submission.cancel'"), [[
+		"root-of-all", f"submission {submission}",
+		"0 waiting and 1 running job cancelled; 0 had ended before"
+	]])
 
 
 @test
@@ -190,7 +219,9 @@ def nobody_else_may_cancel():
 	equal(bob.get(f"/submission/{submission}/cancel").status, 403)
 	lacks(bob.get(f"/submission/{submission}").text, "/cancel\"")
 	contains(anyone.get(f"/submission/{submission}/cancel").location, "/login")
-	equal(ada.request("POST", f"/submission/{submission}/cancel", b"", {"Content-Type": "application/x-www-form-urlencoded"}).status, 403)
+	equal(
+		ada.request("POST", f"/submission/{submission}/cancel", b"",
+		{"Content-Type": "application/x-www-form-urlencoded"}).status, 403)
 	equal(ada.post(f"/submission/{submission}/cancel", csrf="0" * 64).status, 403)
 	equal(cancel(ada, 999999).status, 404)
 	equal(status(submission)["state"], "queued")
@@ -205,7 +236,9 @@ def what_has_ended_keeps_its_result_and_the_page_says_so():
 	before = sql(f"SELECT * FROM jobs WHERE submission_id = {submission}")
 	answer = cancel(ada, submission)
 	equal(answer.location.removeprefix(site.url), f"/submission/{submission}?cancelled=none")
-	contains(ada.get(answer.location).words(), "It had ended before it could be cancelled, so its result stands.")
+	contains(
+		ada.get(answer.location).words(),
+		"It had ended before it could be cancelled, so its result stands.")
 	equal(sql(f"SELECT * FROM jobs WHERE submission_id = {submission}"), before)
 	contains(ada.get(f"/submission/{submission}/cancel").words(), "nothing to cancel")
 
@@ -229,16 +262,23 @@ def finishing_and_cancelling_at_the_same_moment_leave_one_whole_outcome():
 
 @test
 def of_several_jobs_those_that_have_ended_stay():
-	sql("INSERT INTO leaderboard_gpus (leaderboard_id, gpu, position) SELECT id, 'H200', 1 FROM leaderboards WHERE name = 'small'")
+	sql("INSERT INTO leaderboard_gpus (leaderboard_id, gpu, position) SELECT id, 'H200', 1 FROM leaderboards WHERE name = 'small'"
+		)
 	submission = submit(ada, gpu=("CPU", "H200"))
 	until(lambda: [job["state"] for job in status(submission)["jobs"]] == ["done", "queued"])
-	contains(status(submission)["jobs"][1]["message"], "Waiting for H200: 1st in line. No worker with this device is online, so it waits until one is.")
+	contains(
+		status(submission)["jobs"][1]["message"],
+		"Waiting for H200: 1st in line. No worker with this device is online, so it waits until one is."
+	)
 	answer = cancel(ada, submission)
-	contains(ada.get(answer.location).words(), "What had not ended was cancelled; the jobs that had ended before keep their results.")
+	contains(
+		ada.get(answer.location).words(),
+		"What had not ended was cancelled; the jobs that had ended before keep their results.")
 	equal([job["verdict"] for job in status(submission)["jobs"]], ["passed", "cancelled"])
 
 
 # ---- what the page says ----
+
 
 @test
 def a_job_says_how_many_are_ahead_of_it():
@@ -248,9 +288,13 @@ def a_job_says_how_many_are_ahead_of_it():
 	third = submit(bob)
 	equal(status(first)["jobs"][0]["position"], 1)
 	message = status(third)["jobs"][0]["message"]
-	equal(message, "Waiting for CPU: 2nd in line, 1 job ahead. The device was paused by an admin, so it waits until it is resumed.")
+	equal(
+		message,
+		"Waiting for CPU: 2nd in line, 1 job ahead. The device was paused by an admin, so it waits until it is resumed."
+	)
 	equal([status(number)["jobs"][0]["position"] for number in (first, third, second)], [1, 2, 3])
-	contains(ada.get(f"/submission/{second}").words(), "Waiting for CPU: 3rd in line, 2 jobs ahead.")
+	contains(
+		ada.get(f"/submission/{second}").words(), "Waiting for CPU: 3rd in line, 2 jobs ahead.")
 	contains(ada.get("/queue").words(), "drained")
 	let_run()
 	for number in (first, second, third):
@@ -264,12 +308,19 @@ def a_worker_that_stops_answering_is_named_with_the_attempt():
 	sql(f"UPDATE jobs SET state = 'running', attempt = 1, fence = 1, lease_owner = 'h200-a', lease_expires = UTC_TIMESTAMP(3) - INTERVAL 1 SECOND, "
 		f"started_at = UTC_TIMESTAMP(3) WHERE submission_id = {submission}")
 	until(lambda: status(submission)["jobs"][0]["state"] == "queued")
-	contains(status(submission)["jobs"][0]["message"], "Worker h200-a stopped answering, trying again, attempt 2 of 3. Waiting for CPU: 1st in line.")
-	contains(anyone.get(f"/submission/{submission}?x").words(), "Worker h200-a stopped answering, trying again, attempt 2 of 3.")
-	sql(f"UPDATE blobs SET content = '{SLOW}' WHERE sha256 = (SELECT sha256 FROM submissions WHERE id = {submission})")
+	contains(
+		status(submission)["jobs"][0]["message"],
+		"Worker h200-a stopped answering, trying again, attempt 2 of 3. Waiting for CPU: 1st in line."
+	)
+	contains(
+		anyone.get(f"/submission/{submission}?x").words(),
+		"Worker h200-a stopped answering, trying again, attempt 2 of 3.")
+	sql(f"UPDATE blobs SET content = '{SLOW}' WHERE sha256 = (SELECT sha256 FROM submissions WHERE id = {submission})"
+		)
 	let_run()
 	running(submission)
-	sql(f"UPDATE blobs SET content = '{RIGHT}' WHERE sha256 = (SELECT sha256 FROM submissions WHERE id = {submission})")
+	sql(f"UPDATE blobs SET content = '{RIGHT}' WHERE sha256 = (SELECT sha256 FROM submissions WHERE id = {submission})"
+		)
 	message = status(submission)["jobs"][0]["message"]
 	contains(message, "Running on CPU (worker here, attempt 2 of 3): ")
 	contains(message, "It was begun before: worker h200-a stopped answering.")
@@ -282,9 +333,12 @@ def a_silent_worker_is_told_before_its_lease_has_ended():
 	submission = submit(ada, SLOW)
 	running(submission)
 	sql(f"UPDATE workers SET name = 'elsewhere', seen_at = UTC_TIMESTAMP(3) - INTERVAL 12 SECOND; "
-		f"UPDATE jobs SET lease_owner = 'elsewhere', fence = fence + 1, lease_expires = UTC_TIMESTAMP(3) + INTERVAL 1 HOUR WHERE submission_id = {submission}")
+		f"UPDATE jobs SET lease_owner = 'elsewhere', fence = fence + 1, lease_expires = UTC_TIMESTAMP(3) + INTERVAL 1 HOUR WHERE submission_id = {submission}"
+		)
 	message = status(submission)["jobs"][0]["message"]
-	assert re.search(r"The worker has not answered for 1\d s; if that lasts for another 3[56]\d\d s, the job is given to the next one\.", message), message
+	assert re.search(
+		r"The worker has not answered for 1\d s; if that lasts for another 3[56]\d\d s, the job is given to the next one\.",
+		message), message
 	sql("DELETE FROM workers WHERE name = 'elsewhere'")
 	cancel(ada, submission)
 	sql("UPDATE jobs SET lease_expires = NULL")
@@ -292,21 +346,29 @@ def a_silent_worker_is_told_before_its_lease_has_ended():
 
 # ---- pausing ----
 
+
 @test
 def an_admin_drains_pauses_and_resumes_in_the_panel():
 	clean()
-	until(lambda: sql("SELECT 1 FROM workers WHERE name = 'here' AND seen_at > UTC_TIMESTAMP(3) - INTERVAL 3 SECOND"))
-	act = lambda action, device="", client=admin: client.post("/admin/workers", [("worker", "here"), ("device", device), ("action", action), ("confirm", "yes")], csrf=token(client))
+	until(lambda: sql(
+		"SELECT 1 FROM workers WHERE name = 'here' AND seen_at > UTC_TIMESTAMP(3) - INTERVAL 3 SECOND"
+	))
+	act = lambda action, device="", client=admin: client.post("/admin/workers", [("worker", "here"),
+		("device", device), ("action", action), ("confirm", "yes")], csrf=token(client))
 	running_one = submit(ada, SLOW)
 	running(running_one)
 	equal(act("drain").status, 303)
 	contains(admin.get("/admin/workers").words(), "draining by root-of-all, with the worker")
 	waiting = submit(bob)
-	contains(status(waiting)["jobs"][0]["message"], "The device was paused by an admin, so it waits until it is resumed.")
+	contains(
+		status(waiting)["jobs"][0]["message"],
+		"The device was paused by an admin, so it waits until it is resumed.")
 	equal(status(running_one)["jobs"][0]["state"], "running")
 	equal(act("pause").status, 303)
 	until(lambda: status(running_one)["jobs"][0]["state"] == "queued")
-	contains(status(running_one)["jobs"][0]["message"], "Worker here was paused by an admin. Waiting for CPU: 1st in line.")
+	contains(
+		status(running_one)["jobs"][0]["message"],
+		"Worker here was paused by an admin. Waiting for CPU: 1st in line.")
 	contains(anyone.get("/queue?paused").words(), "paused")
 	equal({row["state"] for row in anyone.get("/queue/status?paused").json["devices"]}, {"paused"})
 	equal(sql(f"SELECT attempt FROM jobs WHERE submission_id = {running_one}"), [["0"]])
@@ -321,14 +383,18 @@ def an_admin_drains_pauses_and_resumes_in_the_panel():
 	equal(act("explode").status, 422)
 	equal(act("drain", client=ada).status, 403)
 	equal(ada.get("/admin/workers").status, 403)
-	equal([row[0] for row in sql("SELECT action FROM audit_log WHERE subject LIKE 'here%' ORDER BY id")],
-		["worker.drain", "worker.pause", "worker.resume", "worker.drain", "worker.resume"])
+	equal([
+		row[0] for row in sql("SELECT action FROM audit_log WHERE subject LIKE 'here%' ORDER BY id")
+	], ["worker.drain", "worker.pause", "worker.resume", "worker.drain", "worker.resume"])
 
 
 @test
 def the_command_does_the_same_and_a_pause_outlives_the_worker():
-	contains(command("worker", "list").stdout, "here                     online    CPU          CPU")
-	contains(command("worker", "drain", "here", "CPU").stdout, "CPU of here ends what it runs and takes no new job.")
+	contains(
+		command("worker", "list").stdout, "here                     online    CPU          CPU")
+	contains(
+		command("worker", "drain", "here", "CPU").stdout,
+		"CPU of here ends what it runs and takes no new job.")
 	site.stop()
 	(site.var / "run.log").write_text("")
 	site.start()
@@ -345,8 +411,10 @@ def the_command_does_the_same_and_a_pause_outlives_the_worker():
 
 # ---- quotas ----
 
+
 def quota(mode, most, hours=24):
-	sql(f"REPLACE INTO leaderboard_quotas SELECT id, '{mode}', {most}, {hours} FROM leaderboards WHERE name = 'small'")
+	sql(f"REPLACE INTO leaderboard_quotas SELECT id, '{mode}', {most}, {hours} FROM leaderboards WHERE name = 'small'"
+		)
 
 
 @test
@@ -355,19 +423,25 @@ def a_used_up_quota_answers_429_with_the_time_when_the_next_is_possible():
 	quota("test", 2)
 	first = submit(ada)
 	ended(first)
-	sql(f"UPDATE submissions SET submitted_at = UTC_TIMESTAMP(3) - INTERVAL 23 HOUR WHERE id = {first}")
+	sql(f"UPDATE submissions SET submitted_at = UTC_TIMESTAMP(3) - INTERVAL 23 HOUR WHERE id = {first}"
+		)
 	contains(ada.get("/leaderboard/small/submit").words(), "1 of 2 left in any 24 hours")
 	ended(submit(ada))
 	answer = send(ada, "# kept\n" + RIGHT)
 	equal(answer.status, 429)
 	wait = int(answer.headers["Retry-After"])
 	assert 3500 < wait <= 3600, wait
-	contains(answer.words(), "Your quota of test submissions to small is used up: this leaderboard allows 2 in 24 hours, and 2 of yours count. The next is possible in")
+	contains(
+		answer.words(),
+		"Your quota of test submissions to small is used up: this leaderboard allows 2 in 24 hours, and 2 of yours count. The next is possible in"
+	)
 	contains(answer.text, "# kept")
 	contains(answer.words(), "0 of 2 left in any 24 hours")
-	answer = ada.post("/submit", [("mode", "test"), ("code", "#!POPCORN leaderboard small\n#!POPCORN gpus CPU\n" + RIGHT)], csrf=token(ada))
+	answer = ada.post("/submit", [("mode", "test"),
+		("code", "#!POPCORN leaderboard small\n#!POPCORN gpus CPU\n" + RIGHT)], csrf=token(ada))
 	equal((answer.status, abs(int(answer.headers["Retry-After"]) - wait) < 300), (429, True))
-	sql(f"UPDATE submissions SET submitted_at = UTC_TIMESTAMP(3) - INTERVAL 25 HOUR WHERE id = {first}")
+	sql(f"UPDATE submissions SET submitted_at = UTC_TIMESTAMP(3) - INTERVAL 25 HOUR WHERE id = {first}"
+		)
 	ended(submit(ada))
 	equal(send(ada).status, 429)
 
@@ -377,7 +451,8 @@ def quotas_are_of_one_user_one_mode_and_one_leaderboard():
 	ended(submit(ada, mode="benchmark"))
 	ended(submit(bob))
 	equal(send(ada).status, 429)
-	sql("UPDATE leaderboard_quotas SET leaderboard_id = (SELECT id FROM leaderboards WHERE name <> 'small' LIMIT 1)")
+	sql("UPDATE leaderboard_quotas SET leaderboard_id = (SELECT id FROM leaderboards WHERE name <> 'small' LIMIT 1)"
+		)
 	ended(submit(ada))
 
 
@@ -399,27 +474,43 @@ def the_site_s_quota_holds_where_a_leaderboard_has_none():
 @test
 def the_command_shows_and_sets_quotas():
 	clean()
-	equal(command("quota", "show", "small").stdout.splitlines(), ["test       no limit, the site's", "benchmark  no limit, the site's", "ranked     no limit, the site's", "profile    2 in 5 hours, the site's"])
-	contains(command("quota", "set", "small", "test", "1", "1").stdout, "The test quota of small is 1 in 1 hour now.")
-	contains(command("quota", "set", "small", "ranked", "7").stdout, "The ranked quota of small is 7 in 24 hours now.")
+	equal(
+		command("quota", "show", "small").stdout.splitlines(), [
+		"test       no limit, the site's", "benchmark  no limit, the site's",
+		"ranked     no limit, the site's", "profile    2 in 5 hours, the site's"
+		])
+	contains(
+		command("quota", "set", "small", "test", "1", "1").stdout,
+		"The test quota of small is 1 in 1 hour now.")
+	contains(
+		command("quota", "set", "small", "ranked", "7").stdout,
+		"The ranked quota of small is 7 in 24 hours now.")
 	contains(command("quota", "show", "small").stdout, "test       1 in 1 hour\n")
 	ended(submit(ada))
 	answer = send(ada)
 	equal(answer.status, 429)
 	contains(answer.words(), "this leaderboard allows 1 in 1 hour")
-	contains(command("quota", "set", "small", "test", "site").stdout, "The test quota of small is the site's now.")
+	contains(
+		command("quota", "set", "small", "test", "site").stdout,
+		"The test quota of small is the site's now.")
 	equal(command("quota", "set", "small", "test", "site").returncode, 0)
 	ended(submit(ada))
 	equal(sql("SELECT mode, most, hours FROM leaderboard_quotas"), [["ranked", "7", "24"]])
-	equal(sql("SELECT actor, subject, detail FROM audit_log WHERE detail LIKE '%quota:%' ORDER BY id"), [
-		["podium-admin", "small", "test quota: 1 in 1 hour, was the site's"], ["podium-admin", "small", "ranked quota: 7 in 24 hours, was the site's"],
+	equal(
+		sql(
+		"SELECT actor, subject, detail FROM audit_log WHERE detail LIKE '%quota:%' ORDER BY id"),
+		[["podium-admin", "small", "test quota: 1 in 1 hour, was the site's"],
+		["podium-admin", "small", "ranked quota: 7 in 24 hours, was the site's"],
 		["podium-admin", "small", "test quota: the site's, was 1 in 1 hour"]])
-	for words, sentence in ((("set", "nowhere", "test", "1"), "no leaderboard named"), (("set", "small", "praise", "1"), "no mode"), (("set", "small", "test", "0"), "A quota of 0 is none"),
-			(("set", "small", "test", "x"), "A quota is a whole number"), (("set", "small", "test", "1", "9999"), "in 1 to 8784 hours"), (("show", "größe"), "no leaderboard named")):
+	for words, sentence in ((("set", "nowhere", "test", "1"), "no leaderboard named"), (("set",
+		"small", "praise", "1"), "no mode"), (("set", "small", "test", "0"),
+		"A quota of 0 is none"), (("set", "small", "test", "x"), "A quota is a whole number"),
+		(("set", "small", "test", "1", "9999"), "in 1 to 8784 hours"), (("show", "größe"),
+		"no leaderboard named")):
 		answer = command("quota", *words)
 		equal((words, answer.returncode), (words, 1))
 		contains(answer.stderr, sentence)
-	for words in (("show",), ("set", "small", "test"), ("set", "small", "test", "1", "2", "3")):
+	for words in (("show", ), ("set", "small", "test"), ("set", "small", "test", "1", "2", "3")):
 		equal((words, command("quota", *words).returncode), (words, 2))
 
 
@@ -429,7 +520,8 @@ def attempts_that_the_platform_broke_or_that_never_began_do_not_count():
 	quota("test", 1)
 	broken = submit(ada)
 	ended(broken)
-	sql(f"UPDATE jobs SET state = 'failed', verdict = 'internal error' WHERE submission_id = {broken}")
+	sql(f"UPDATE jobs SET state = 'failed', verdict = 'internal error' WHERE submission_id = {broken}"
+		)
 	keep_waiting()
 	waiting = submit(ada)
 	equal(send(ada).status, 429)  # while it waits it counts
@@ -487,9 +579,12 @@ def nobody_floods_the_queue():
 @test
 def quotas_are_set_in_the_form_of_a_leaderboard():
 	clean()
-	edit = lambda *fields: admin.post("/admin/leaderboard/small/edit", [("gpu", "CPU"), ("gpu", "H200"), ("accepting", "1"), ("sources_public", "1"), *fields])
-	equal(edit(("quota_ranked", "7"), ("quota_ranked_hours", "48"), ("quota_test", "9")).status, 303)
-	equal(sorted(sql("SELECT mode, most, hours FROM leaderboard_quotas")), [["ranked", "7", "48"], ["test", "9", "24"]])
+	edit = lambda *fields: admin.post("/admin/leaderboard/small/edit", [("gpu", "CPU"),
+		("gpu", "H200"), ("accepting", "1"), ("sources_public", "1"), *fields])
+	equal(
+		edit(("quota_ranked", "7"), ("quota_ranked_hours", "48"), ("quota_test", "9")).status, 303)
+	equal(sorted(sql("SELECT mode, most, hours FROM leaderboard_quotas")),
+		[["ranked", "7", "48"], ["test", "9", "24"]])
 	page = admin.get("/admin/leaderboard/small/edit")
 	contains(page.text, 'name="quota_ranked" value="7"')
 	contains(page.text, 'name="quota_ranked_hours" value="48"')
@@ -503,7 +598,10 @@ def quotas_are_set_in_the_form_of_a_leaderboard():
 		contains(answer.text, f'value="{wrong}"')
 	equal(edit(("quota_ranked", ""), ("quota_test", "9")).status, 303)
 	equal(sql("SELECT mode, most, hours FROM leaderboard_quotas"), [["test", "9", "24"]])
-	equal(sql("SELECT detail FROM audit_log WHERE action = 'leaderboard.update' ORDER BY id DESC LIMIT 1"), [["ranked quota: the site's, was 7 in 48 hours"]])
+	equal(
+		sql(
+		"SELECT detail FROM audit_log WHERE action = 'leaderboard.update' ORDER BY id DESC LIMIT 1"
+		), [["ranked quota: the site's, was 7 in 48 hours"]])
 
 
 status_code = 1

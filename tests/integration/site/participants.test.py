@@ -17,7 +17,8 @@ from pretend import PretendedRun  # noqa: E402
 from tap import contains, equal, lacks, run, test  # noqa: E402
 
 scratch = tempfile.TemporaryDirectory(prefix="podium-participants.")
-podium_run = PretendedRun(pathlib.Path(scratch.name), ROOT / os.environ.get("B", "build/release") / "podium-run")
+podium_run = PretendedRun(pathlib.Path(scratch.name),
+	ROOT / os.environ.get("B", "build/release") / "podium-run")
 os.chmod(scratch.name, 0o755)
 site = Instance(PODIUM_WORKER_NAME="here", **podium_run.environment)
 sql = site.sql
@@ -47,8 +48,13 @@ def prepare():
 	(folder / "eval.py").write_text("print()\n")
 	(folder / "template.py").write_text(TEMPLATE)
 	user = subprocess.run(["id", "-un"], capture_output=True, text=True).stdout.strip()
-	environment = {**site.environment, "PODIUM_DATABASE_SOCKET": str(site.var / "run" / "mariadb.sock"), "PODIUM_DATABASE_USER": user}
-	answer = subprocess.run([site.admin_program, "task", "load", str(folder)], capture_output=True, text=True, env=environment)
+	environment = {
+		**site.environment, "PODIUM_DATABASE_SOCKET": str(site.var / "run" / "mariadb.sock"),
+		"PODIUM_DATABASE_USER": user
+	}
+	answer = subprocess.run(
+		[site.admin_program, "task", "load", str(folder)], capture_output=True, text=True,
+		env=environment)
 	equal((answer.returncode, answer.stderr), (0, ""))
 	for client, name in ((ada, "ada"), (dora, "dora"), (admin, "root-of-all")):
 		equal(client.post("/register", [("name", name), ("password", PASSWORD)]).status, 303)
@@ -68,17 +74,22 @@ def until(condition, limit_s=60):
 def submit(client, code="x = 1\n", mode="ranked", name=None):
 	files = [("file", name, code.encode())] if name else []
 	fields = [("mode", mode), ("gpu", "CPU")] + ([] if name else [("code", code)])
-	answer = client.post("/leaderboard/small/submit", fields, files, form="/leaderboard/small/submit")
+	answer = client.post("/leaderboard/small/submit", fields, files,
+		form="/leaderboard/small/submit")
 	if answer.status != 303:
 		raise AssertionError(f"{answer.status}: {answer.words()[:800]}")
 	return int(answer.location.rsplit("/", 1)[1])
 
 
-def ended(client, times_ns=(1000.0, 2000.0), score_ns=None, err_ns=1.0, code="x = 1\n", mode="ranked", name=None, **says):
+def ended(client, times_ns=(1000.0, 2000.0), score_ns=None, err_ns=1.0, code="x = 1\n",
+	mode="ranked", name=None, **says):
 	"""A submission that has run with these times."""
-	cases = [{"spec": f"size: {64 << i}", "runs": 100, "mean_ns": ns, "std_ns": 1.0, "err_ns": err_ns, "best_ns": ns, "worst_ns": ns}
-		for i, ns in enumerate(times_ns)]
-	score = {"score_ns": score_ns or times_ns[-1], "score_err_ns": err_ns} if mode == "ranked" else {}
+	cases = [{
+		"spec": f"size: {64 << i}", "runs": 100, "mean_ns": ns, "std_ns": 1.0, "err_ns": err_ns,
+		"best_ns": ns, "worst_ns": ns
+	} for i, ns in enumerate(times_ns)]
+	score = {"score_ns": score_ns or times_ns[-1], "score_err_ns": err_ns
+				} if mode == "ranked" else {}
 	podium_run.say(**{mode: {"cases": cases, **score, **says}})
 	number = submit(client, code, mode, name)
 	until(lambda: anyone.get(f"/submission/{number}/status").json["state"] == "done")
@@ -87,7 +98,9 @@ def ended(client, times_ns=(1000.0, 2000.0), score_ns=None, err_ns=1.0, code="x 
 
 def all_ended():
 	"""So that none of what was sent before takes what the next one is told."""
-	until(lambda: sql("SELECT COUNT(*) FROM jobs WHERE gpu = 'CPU' AND state IN ('queued', 'running')") == [["0"]])
+	until(
+		lambda: sql("SELECT COUNT(*) FROM jobs WHERE gpu = 'CPU' AND state IN ('queued', 'running')"
+					) == [["0"]])
 
 
 def fresh(client, path):
@@ -111,12 +124,15 @@ def links(client, path):
 
 # ---- comparing two submissions ----
 
+
 @test
 def two_of_ones_own_are_compared_shape_by_shape():
 	prepare()
-	first = ended(ada, (1000.0, 2000.0), code="import torch\n\n\ndef custom_kernel(data):\n    return data\n",
+	first = ended(ada, (1000.0, 2000.0),
+		code="import torch\n\n\ndef custom_kernel(data):\n    return data\n",
 		environment={"device": "a CPU", "driver": "1.0", "torch": "2.3"})
-	second = ended(ada, (800.0, 2000.5), code="import torch\n\n\ndef custom_kernel(data):\n    return data + 0  # <b>\n",
+	second = ended(ada, (800.0, 2000.5),
+		code="import torch\n\n\ndef custom_kernel(data):\n    return data + 0  # <b>\n",
 		environment={"device": "a CPU", "driver": "2.0", "torch": "2.3"})
 	page = words(ada, f"/compare?a={first}&b={second}")
 	contains(page, "size: 64 1.000 ± 0.002 µs 800.0 ± 2.0 ns 20 % faster")
@@ -125,7 +141,8 @@ def two_of_ones_own_are_compared_shape_by_shape():
 	lacks(page, "2.3")
 	contains(page, "5 return data 5 return data + 0 # <b>")
 	contains(page, "1 line of")
-	contains(words(ada, f"/compare?a={second}&b={first}"), "800.0 ± 2.0 ns 1.000 ± 0.002 µs 25 % slower")
+	contains(words(ada, f"/compare?a={second}&b={first}"),
+		"800.0 ± 2.0 ns 1.000 ± 0.002 µs 25 % slower")
 
 
 @test
@@ -137,9 +154,11 @@ def strangers_see_the_times_of_both_and_no_source():
 		contains(page, "you may not see both of them")
 		lacks(page, "return data")
 	contains(words(admin, f"/compare?a={first}&b={second}"), "return data")
-	sql("UPDATE leaderboards SET deadline = UTC_TIMESTAMP(3), sources_public_after_deadline = 1 WHERE name = 'small'")
+	sql("UPDATE leaderboards SET deadline = UTC_TIMESTAMP(3), sources_public_after_deadline = 1 WHERE name = 'small'"
+		)
 	contains(words(anyone, f"/compare?a={first}&b={second}"), "return data")
-	sql("UPDATE leaderboards SET deadline = NULL, sources_public_after_deadline = 0 WHERE name = 'small'")
+	sql("UPDATE leaderboards SET deadline = NULL, sources_public_after_deadline = 0 WHERE name = 'small'"
+		)
 
 
 @test
@@ -158,7 +177,8 @@ def a_submission_is_the_same_as_itself_and_one_that_is_none_is_not_found():
 	contains(words(ada, f"/compare?a={first}&b={first}"), "the same, byte for byte")
 	equal(anyone.get(f"/compare?a={first}&b=999999").status, 404)
 	contains(words(anyone, f"/compare?a={first}&b=999999"), "no submission with the number 999999")
-	for wrong in ("x", "-1", "1e3", HOSTILE.replace("&", "%26").replace('"', "%22").replace("<", "%3C")):
+	for wrong in ("x", "-1", "1e3", HOSTILE.replace("&", "%26").replace('"',
+		"%22").replace("<", "%3C")):
 		answer = fresh(ada, f"/compare?a={first}&b={wrong}")
 		equal(answer.status, 200)
 		contains(answer.words(), "digits only")
@@ -176,18 +196,29 @@ def with_one_of_two_the_others_of_the_leaderboard_are_offered():
 
 # ---- what a result changed ----
 
+
 def ranks():
-	return [(row[0], int(row[1]), int(row[2])) for row in
-		sql("SELECT u.name, r.submission_id, r.place FROM ranking r JOIN users u ON u.id = r.user_id ORDER BY r.position")]
+	return [(row[0], int(row[1]), int(row[2])) for row in sql(
+		"SELECT u.name, r.submission_id, r.place FROM ranking r JOIN users u ON u.id = r.user_id ORDER BY r.position"
+	)]
 
 
 def rebuilt():
 	"""The ranking is what a rebuild from the jobs makes of them."""
-	before = sql("SELECT gpu, user_id, submission_id, job_id, position, place FROM ranking ORDER BY gpu, position")
+	before = sql(
+		"SELECT gpu, user_id, submission_id, job_id, position, place FROM ranking ORDER BY gpu, position"
+	)
 	user = subprocess.run(["id", "-un"], capture_output=True, text=True).stdout.strip()
-	environment = {**site.environment, "PODIUM_DATABASE_SOCKET": str(site.var / "run" / "mariadb.sock"), "PODIUM_DATABASE_USER": user}
-	subprocess.run([site.admin_program, "ranking", "rebuild"], check=True, capture_output=True, env=environment)
-	equal(sql("SELECT gpu, user_id, submission_id, job_id, position, place FROM ranking ORDER BY gpu, position"), before)
+	environment = {
+		**site.environment, "PODIUM_DATABASE_SOCKET": str(site.var / "run" / "mariadb.sock"),
+		"PODIUM_DATABASE_USER": user
+	}
+	subprocess.run([site.admin_program, "ranking", "rebuild"], check=True, capture_output=True,
+		env=environment)
+	equal(
+		sql(
+		"SELECT gpu, user_id, submission_id, job_id, position, place FROM ranking ORDER BY gpu, position"
+		), before)
 
 
 @test
@@ -199,9 +230,11 @@ def the_page_says_what_a_result_changed_for_its_user():
 	slower = ended(ada, score_ns=1100.0)
 	contains(words(anyone, f"/submission/{slower}"), "10 % slower than ada's best on CPU was then.")
 	better = ended(ada, score_ns=800.0)
-	contains(words(anyone, f"/submission/{better}"), "2nd → 1st on CPU, 20 % faster than ada's best before.")
+	contains(words(anyone, f"/submission/{better}"),
+		"2nd → 1st on CPU, 20 % faster than ada's best before.")
 	again = ended(ada, score_ns=600.0)
-	contains(words(anyone, f"/submission/{again}"), "Still 1st on CPU, 25 % faster than ada's best before.")
+	contains(words(anyone, f"/submission/{again}"),
+		"Still 1st on CPU, 25 % faster than ada's best before.")
 	contains(words(anyone, f"/submission/{other}"), "The first result that counts, 1st on CPU.")
 	equal(ranks(), [("ada", again, 1), ("dora", other, 2)])
 
@@ -216,18 +249,24 @@ def a_test_run_has_changed_nothing():
 
 # ---- withdrawing ----
 
+
 @test
 def withdrawing_needs_the_number_and_leaves_the_place_to_the_next_best():
-	best, next_best = ranks()[0][1], int(sql("SELECT MAX(s.id) FROM submissions s JOIN jobs j ON j.submission_id = s.id WHERE j.score_ns = 800")[0][0])
+	best, next_best = ranks()[0][1], int(
+		sql(
+		"SELECT MAX(s.id) FROM submissions s JOIN jobs j ON j.submission_id = s.id WHERE j.score_ns = 800"
+		)[0][0])
 	contains(links(ada, f"/submission/{best}"), f"/submission/{best}/withdraw")
 	page = words(ada, f"/submission/{best}/withdraw")
-	contains(page, f"It leaves the 1st place on CPU; your next best, {next_best}, is ranked instead.")
+	contains(page,
+		f"It leaves the 1st place on CPU; your next best, {next_best}, is ranked instead.")
 	answer = ada.post(f"/submission/{best}/withdraw", [("number", "1234")])
 	equal(answer.status, 422)
 	contains(answer.words(), f"Type {best} to confirm.")
 	equal(ranks()[0][1], best)
 	answer = ada.post(f"/submission/{best}/withdraw", [("number", best)])
-	equal((answer.status, answer.location.removeprefix(site.url)), (303, f"/submission/{best}?done=withdrawn"))
+	equal((answer.status, answer.location.removeprefix(site.url)),
+		(303, f"/submission/{best}?done=withdrawn"))
 	equal([(name, place) for name, _, place in ranks()], [("ada", 1), ("dora", 2)])
 	equal(ranks()[0][1], next_best)
 	page = words(anyone, f"/submission/{best}")
@@ -239,8 +278,10 @@ def withdrawing_needs_the_number_and_leaves_the_place_to_the_next_best():
 
 @test
 def with_the_last_one_the_user_leaves_the_ranking():
-	for number in [row[0] for row in sql("SELECT s.id FROM submissions s JOIN users u ON u.id = s.user_id "
-			"WHERE u.name = 'ada' AND s.mode = 'ranked' AND s.withdrawn_at IS NULL")]:
+	for number in [
+		row[0] for row in sql("SELECT s.id FROM submissions s JOIN users u ON u.id = s.user_id "
+		"WHERE u.name = 'ada' AND s.mode = 'ranked' AND s.withdrawn_at IS NULL")
+	]:
 		equal(ada.post(f"/submission/{number}/withdraw", [("number", number)]).status, 303)
 	equal([(name, place) for name, _, place in ranks()], [("dora", 1)])
 	lacks(words(anyone, "/leaderboard/small"), "ada")
@@ -249,11 +290,15 @@ def with_the_last_one_the_user_leaves_the_ranking():
 
 @test
 def what_was_withdrawn_can_count_again():
-	best = int(sql("SELECT s.id FROM submissions s JOIN jobs j ON j.submission_id = s.id WHERE j.score_ns = 600")[0][0])
+	best = int(
+		sql(
+		"SELECT s.id FROM submissions s JOIN jobs j ON j.submission_id = s.id WHERE j.score_ns = 600"
+		)[0][0])
 	contains(words(ada, f"/submission/{best}"), "Let it count again")
 	for _ in range(2):
 		answer = ada.post(f"/submission/{best}/restore", form=f"/submission/{best}")
-		equal((answer.status, answer.location.removeprefix(site.url)), (303, f"/submission/{best}?done=restored"))
+		equal((answer.status, answer.location.removeprefix(site.url)),
+			(303, f"/submission/{best}?done=restored"))
 	equal([(name, place) for name, _, place in ranks()], [("ada", 1), ("dora", 2)])
 	contains(words(anyone, f"/submission/{best}"), "Ranked 1st on CPU.")
 	rebuilt()
@@ -266,7 +311,9 @@ def only_its_author_withdraws_and_only_what_has_ended():
 		equal(client.get(f"/submission/{best}/withdraw").status, 403)
 		token = client.csrf("/account")
 		for deed in ("withdraw", "restore", "note"):
-			equal(client.post(f"/submission/{best}/{deed}", [("number", best)], csrf=token).status, 403)
+			equal(
+				client.post(f"/submission/{best}/{deed}", [("number", best)], csrf=token).status,
+				403)
 	equal(anyone.get(f"/submission/{best}/withdraw").status, 303)
 	equal(ada.post(f"/submission/{best}/withdraw", [("number", best)], csrf="wrong").status, 403)
 	podium_run.say(ranked={"hang": True})
@@ -285,9 +332,11 @@ def only_its_author_withdraws_and_only_what_has_ended():
 @test
 def a_held_result_that_was_withdrawn_is_not_ranked_by_its_release():
 	number = ended(dora, score_ns=100.0)
-	sql(f"UPDATE jobs SET held_at = UTC_TIMESTAMP(3), held_reason = 'Too fast.' WHERE submission_id = {number}")
+	sql(f"UPDATE jobs SET held_at = UTC_TIMESTAMP(3), held_reason = 'Too fast.' WHERE submission_id = {number}"
+		)
 	equal(dora.post(f"/submission/{number}/withdraw", [("number", number)]).status, 303)
-	answer = admin.post("/admin/review", [("submission", number), ("gpu", "CPU"), ("action", "release")])
+	answer = admin.post("/admin/review", [("submission", number), ("gpu", "CPU"),
+		("action", "release")])
 	equal(answer.status, 303)
 	if number in [submission for _, submission, _ in ranks()]:
 		raise AssertionError("it is ranked")
@@ -296,11 +345,13 @@ def a_held_result_that_was_withdrawn_is_not_ranked_by_its_release():
 
 # ---- notes ----
 
+
 @test
 def a_note_is_its_authors_and_the_admins():
 	number = ranks()[0][1]
 	answer = ada.post(f"/submission/{number}/note", [("note", "tried float4 " + HOSTILE)])
-	equal((answer.status, answer.location.removeprefix(site.url)), (303, f"/submission/{number}?done=noted"))
+	equal((answer.status, answer.location.removeprefix(site.url)),
+		(303, f"/submission/{number}?done=noted"))
 	contains(words(ada, f"/submission/{number}"), "My note: tried float4 " + HOSTILE)
 	contains(words(admin, f"/submission/{number}"), "The author’s note: tried float4")
 	for client in (anyone, dora):
@@ -315,13 +366,20 @@ def a_note_is_its_authors_and_the_admins():
 
 # ---- finding them again ----
 
+
 def shown(path):
-	return [int(link.rsplit("/", 1)[1]) for link in links(ada, path) if re.fullmatch(r"/submission/\d+", link)]
+	return [
+		int(link.rsplit("/", 1)[1]) for link in links(ada, path)
+		if re.fullmatch(r"/submission/\d+", link)
+	]
 
 
 def those(condition):
-	return [int(row[0]) for row in sql("SELECT DISTINCT s.id FROM submissions s JOIN users u ON u.id = s.user_id JOIN jobs j ON j.submission_id = s.id "
-		f"WHERE u.name = 'ada' AND {condition} ORDER BY s.id DESC")]
+	return [
+		int(row[0]) for row in sql(
+		"SELECT DISTINCT s.id FROM submissions s JOIN users u ON u.id = s.user_id JOIN jobs j ON j.submission_id = s.id "
+		f"WHERE u.name = 'ada' AND {condition} ORDER BY s.id DESC")
+	]
 
 
 @test
@@ -331,8 +389,9 @@ def ones_own_are_found_by_mode_result_device_leaderboard_and_period():
 	every = those("1")
 	equal(shown("/mine"), every)
 	equal(sorted(set(shown("/leaderboard/small/mine")), reverse=True), every)
-	for query, condition in (("mode=ranked", "s.mode = 'ranked'"), ("result=wrong+answer", "j.verdict = 'wrong answer'"),
-			("result=cancelled&mode=ranked", "j.verdict = 'cancelled'"), ("gpu=CPU", "1"), ("leaderboard=small", "1")):
+	for query, condition in (("mode=ranked", "s.mode = 'ranked'"), ("result=wrong+answer",
+		"j.verdict = 'wrong answer'"), ("result=cancelled&mode=ranked", "j.verdict = 'cancelled'"),
+		("gpu=CPU", "1"), ("leaderboard=small", "1")):
 		found = those(condition)
 		if not found:
 			raise AssertionError(f"none fits {condition}")
@@ -346,13 +405,16 @@ def ones_own_are_found_by_mode_result_device_leaderboard_and_period():
 		contains(words(ada, f"/mine?{nothing}"), "None of your submissions fits this filter.")
 	contains(fresh(ada, "/mine?mode=ranked").text, '<option value="ranked" selected>')
 	equal(fresh(ada, "/leaderboard/small/mine?mode=test").status, 200)
-	equal([number for number in shown("/leaderboard/small/mine?mode=test")], those("s.mode = 'test'"))
+	equal([number for number in shown("/leaderboard/small/mine?mode=test")],
+		those("s.mode = 'test'"))
 
 
 @test
 def a_tie_is_told_beside_ones_own_rank():
-	(board, gpu, before), = sql("SELECT r.leaderboard_id, r.gpu, r.place FROM ranking r JOIN users u ON u.id = r.user_id AND u.name = 'ada'")
-	(last,), = sql(f"SELECT MAX(position) FROM ranking WHERE leaderboard_id = {board}")
+	(board, gpu, before), = sql(
+		"SELECT r.leaderboard_id, r.gpu, r.place FROM ranking r JOIN users u ON u.id = r.user_id AND u.name = 'ada'"
+	)
+	(last, ), = sql(f"SELECT MAX(position) FROM ranking WHERE leaderboard_id = {board}")
 	mark = fr"My ranks Device Rank Time Submission {gpu} {before}( tie)? of {last} "
 	equal([re.search(mark, words(ada, "/leaderboard/small/mine"))[1]], [None])
 	sql(f"UPDATE ranking SET place = {before} WHERE leaderboard_id = {board}")
@@ -364,9 +426,10 @@ def a_tie_is_told_beside_ones_own_rank():
 
 @test
 def a_filter_that_means_nothing_is_refused_with_a_sentence():
-	for query, sentence in (("mode=fast", "is not a mode"), ("from=yesterday", "is not a day"), ("to=2026-13-01", "is not a day"),
-			("result=good", "is not a verdict"), ("gpu=%C3%A4", "is not the name of a device"),
-			("leaderboard=%3Cscript%3E", "is not the name of a leaderboard")):
+	for query, sentence in (("mode=fast", "is not a mode"), ("from=yesterday", "is not a day"),
+		("to=2026-13-01", "is not a day"), ("result=good", "is not a verdict"), ("gpu=%C3%A4",
+		"is not the name of a device"), ("leaderboard=%3Cscript%3E",
+		"is not the name of a leaderboard")):
 		answer = fresh(ada, f"/mine?{query}")
 		equal(answer.status, 400)
 		contains(answer.words(), sentence)
@@ -376,14 +439,21 @@ def a_filter_that_means_nothing_is_refused_with_a_sentence():
 
 @test
 def pages_of_the_history_keep_its_filters():
-	ids = sql("SELECT leaderboard_id, task_version_id, user_id, HEX(sha256) FROM submissions WHERE mode = 'ranked' AND user_id = "
+	ids = sql(
+		"SELECT leaderboard_id, task_version_id, user_id, HEX(sha256) FROM submissions WHERE mode = 'ranked' AND user_id = "
 		"(SELECT id FROM users WHERE name = 'ada') LIMIT 1")[0]
 	sql("INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, mode) "
-		f"SELECT {ids[0]}, {ids[1]}, {ids[2]}, CONCAT('many-', seq, '.py'), UNHEX('{ids[3]}'), 'benchmark' FROM seq_1_to_120")
+		f"SELECT {ids[0]}, {ids[1]}, {ids[2]}, CONCAT('many-', seq, '.py'), UNHEX('{ids[3]}'), 'benchmark' FROM seq_1_to_120"
+		)
 	# Where days are asked for they are in the order of their times, many of which are the same here.
-	sql("UPDATE submissions SET submitted_at = submitted_at - INTERVAL (id DIV 7 % 11) SECOND WHERE mode = 'benchmark'")
-	in_time = [int(row[0]) for row in sql("SELECT id FROM submissions WHERE mode = 'benchmark' ORDER BY submitted_at DESC, id DESC")]
-	for path in ("/mine?mode=benchmark&from=2000-01-01", "/leaderboard/small/mine?mode=benchmark&from=2000-01-01&to=2099-01-01"):
+	sql("UPDATE submissions SET submitted_at = submitted_at - INTERVAL (id DIV 7 % 11) SECOND WHERE mode = 'benchmark'"
+		)
+	in_time = [
+		int(row[0]) for row in sql(
+		"SELECT id FROM submissions WHERE mode = 'benchmark' ORDER BY submitted_at DESC, id DESC")
+	]
+	for path in ("/mine?mode=benchmark&from=2000-01-01",
+		"/leaderboard/small/mine?mode=benchmark&from=2000-01-01&to=2099-01-01"):
 		found, at = [], path
 		while at:
 			found += shown(at)
@@ -396,7 +466,8 @@ def pages_of_the_history_keep_its_filters():
 			pages.append(shown(at))
 			at = next((link for link in links(ada, at) if "before=" in link), None)
 		equal([len(page) for page in pages], [50, 50, 20])
-		equal([number for page in pages for number in page], sorted((n for page in pages for n in page), reverse=True))
+		equal([number for page in pages for number in page],
+			sorted((n for page in pages for n in page), reverse=True))
 	sql("DELETE FROM submissions WHERE mode = 'benchmark'")
 
 
@@ -410,6 +481,7 @@ def two_of_the_history_are_chosen_for_comparison():
 
 
 # ---- the form ----
+
 
 def checked(page):
 	"""The boxes and circles that are ticked."""
@@ -425,7 +497,8 @@ FORM = "/leaderboard/small/submit"
 
 @test
 def the_form_remembers_the_last_choices_of_a_user_for_a_leaderboard():
-	sql("INSERT INTO leaderboard_gpus (leaderboard_id, gpu, position) SELECT id, 'B200', 2 FROM leaderboards WHERE name = 'small'")
+	sql("INSERT INTO leaderboard_gpus (leaderboard_id, gpu, position) SELECT id, 'B200', 2 FROM leaderboards WHERE name = 'small'"
+		)
 	fresh_user = Client(site.url)
 	equal(fresh_user.post("/register", [("name", "new"), ("password", PASSWORD)]).status, 303)
 	equal(checked(fresh(fresh_user, FORM)), ["test"])
@@ -436,7 +509,8 @@ def the_form_remembers_the_last_choices_of_a_user_for_a_leaderboard():
 	contains(page.words(), f"Mode and devices are those of submission {number}")
 	equal(typed(page), "")
 	equal(checked(fresh(fresh_user, FORM)), ["test"])
-	answer = ada.post(FORM, [("mode", "ranked"), ("gpu", "B200"), ("code", "not python(")], csrf=None)
+	answer = ada.post(FORM, [("mode", "ranked"), ("gpu", "B200"), ("code", "not python(")],
+		csrf=None)
 	equal(answer.status, 303)
 	equal(checked(fresh(ada, FORM)), ["B200", "ranked"])
 	wrong = ada.post(FORM, [("mode", "test"), ("gpu", "CPU"), ("code", "")])
@@ -470,40 +544,51 @@ def a_template_begins_in_the_form():
 
 @test
 def pasted_code_has_the_lines_that_were_pasted():
-	for sent, stored in ((TEMPLATE.replace("\n", "\r\n"), TEMPLATE), ("a = 1\r\nb = '\r'\n\r\n", "a = 1\nb = '\r'\n\n"), ("a = 1\n", "a = 1\n")):
+	for sent, stored in ((TEMPLATE.replace("\n", "\r\n"), TEMPLATE), ("a = 1\r\nb = '\r'\n\r\n",
+		"a = 1\nb = '\r'\n\n"), ("a = 1\n", "a = 1\n")):
 		answer = ada.post(FORM, [("mode", "test"), ("code", sent), ("gpu", "CPU")])
 		equal(answer.status, 303)
 		equal(ada.get(f"{answer.location}/source?download=1").bytes.decode(), stored)
 		number = answer.location.rsplit("/", 1)[1]
-		equal(ada.post(f"/submission/{number}/cancel", [("number", number)], form="/account").status, 303)
+		equal(
+			ada.post(f"/submission/{number}/cancel", [("number", number)], form="/account").status,
+			303)
 
 
 @test
 def what_the_server_will_do_stands_on_the_form():
-	sql("UPDATE leaderboards SET deadline = UTC_TIMESTAMP(3) + INTERVAL 3 DAY + INTERVAL 1 HOUR WHERE name = 'small'")
+	sql("UPDATE leaderboards SET deadline = UTC_TIMESTAMP(3) + INTERVAL 3 DAY + INTERVAL 1 HOUR WHERE name = 'small'"
+		)
 	page = words(ada, FORM)
 	contains(page, "Submissions are taken until")
 	contains(page, "in 3 days")
 	contains(page, "runs 1 test case, in at most 180 s together.")
-	contains(page, "timed on the last of the 2 shapes: at most 180 s in mode benchmark, 180 s in mode ranked.")
+	contains(
+		page,
+		"timed on the last of the 2 shapes: at most 180 s in mode benchmark, 180 s in mode ranked.")
 	sql("UPDATE leaderboards SET deadline = NULL WHERE name = 'small'")
 	page = words(ada, FORM)
 	lacks(page, "Submissions are taken until")
-	for part in ("Deadline none", "Time limits tests 180 s, benchmarks 180 s, ranked 180 s", "at most 1 MB", "Memory the device’s",
-			"checks the test case and measures nothing", "checks the test case and times the last of the 2 shapes, with a secret seed; the best one counts in the ranking"):
+	for part in ("Deadline none", "Time limits tests 180 s, benchmarks 180 s, ranked 180 s",
+		"at most 1 MB", "Memory the device’s", "checks the test case and measures nothing",
+		"checks the test case and times the last of the 2 shapes, with a secret seed; the best one counts in the ranking"
+					):
 		contains(page, part)
-	sql("UPDATE task_versions SET definition = JSON_SET(definition, '$.ranking_by', 'geom', '$.tests', JSON_ARRAY('a: 1', 'a: 2')), revision = revision + 1")
+	sql("UPDATE task_versions SET definition = JSON_SET(definition, '$.ranking_by', 'geom', '$.tests', JSON_ARRAY('a: 1', 'a: 2')), revision = revision + 1"
+		)
 	contains(words(ada, FORM), "checks the 2 test cases, then times the 2 shapes; not ranked")
 
 
 @test
 def the_form_says_when_a_job_would_start():
-	sql("DELETE FROM job_times; INSERT INTO leaderboard_gpus (leaderboard_id, gpu, position) SELECT id, 'L4', 3 FROM leaderboards WHERE name = 'small'")
+	sql("DELETE FROM job_times; INSERT INTO leaderboard_gpus (leaderboard_id, gpu, position) SELECT id, 'L4', 3 FROM leaderboards WHERE name = 'small'"
+		)
 	page = words(ada, FORM)
 	contains(page, "L4 no worker offers it now; the job waits until one does")
 	contains(page, "; a job sent now starts at any moment")
 	sql("INSERT INTO pauses (worker, kind, paused_by) VALUES ('here', 'drain', 'root-of-all')")
-	contains(words(ada, FORM), "; it is out of service just now, and the job waits until it is back")
+	contains(words(ada, FORM),
+		"; it is out of service just now, and the job waits until it is back")
 	sql("DELETE FROM pauses; DELETE FROM leaderboard_gpus WHERE gpu = 'L4'")
 
 
@@ -511,14 +596,18 @@ def the_form_says_when_a_job_would_start():
 def practice_a_freeze_and_a_closed_leaderboard_are_told_before_sending():
 	sql("UPDATE leaderboards SET frozen_at = UTC_TIMESTAMP(3) WHERE name = 'small'")
 	contains(words(ada, FORM), "The public ranking is frozen since")
-	sql("UPDATE leaderboards SET deadline = UTC_TIMESTAMP(3), practice = 1, frozen_at = NULL WHERE name = 'small'")
+	sql("UPDATE leaderboards SET deadline = UTC_TIMESTAMP(3), practice = 1, frozen_at = NULL WHERE name = 'small'"
+		)
 	page = words(ada, FORM)
-	for part in ("The deadline has passed, so this is practice", "with a secret seed; after the deadline it gets no rank", "UTC, just now"):
+	for part in ("The deadline has passed, so this is practice",
+		"with a secret seed; after the deadline it gets no rank", "UTC, just now"):
 		contains(page, part)
 	lacks(page, "Submissions are taken until")
-	for change, sentence in (("practice = 0", "The deadline of this leaderboard has passed: it was"),
-			("deadline = NULL, accepting = 0", "This leaderboard is closed and takes no submissions now."),
-			("accepting = 1, archived_at = UTC_TIMESTAMP(3)", "This leaderboard is in the archive and takes no submissions.")):
+	for change, sentence in (("practice = 0",
+		"The deadline of this leaderboard has passed: it was"), ("deadline = NULL, accepting = 0",
+		"This leaderboard is closed and takes no submissions now."),
+		("accepting = 1, archived_at = UTC_TIMESTAMP(3)",
+		"This leaderboard is in the archive and takes no submissions.")):
 		sql(f"UPDATE leaderboards SET {change} WHERE name = 'small'")
 		page = fresh(ada, FORM)
 		contains(page.words(), sentence)
@@ -535,7 +624,8 @@ def the_form_without_a_leaderboard_remembers_the_last_one():
 	lacks(page.text, " selected")
 	lacks(page.text, 'name="last"')
 	sql("INSERT INTO leaderboards (name, secret_seed, task_version_id) SELECT 'other', 1, task_version_id FROM leaderboards WHERE name = 'small'; "
-		"INSERT INTO leaderboard_gpus (leaderboard_id, gpu, position) SELECT id, 'CPU', 1 FROM leaderboards WHERE name = 'other'")
+		"INSERT INTO leaderboard_gpus (leaderboard_id, gpu, position) SELECT id, 'CPU', 1 FROM leaderboards WHERE name = 'other'"
+		)
 	podium_run.say(benchmark={})
 	submit(new, mode="benchmark")
 	page = fresh(new, "/submit")
@@ -547,21 +637,28 @@ def the_form_without_a_leaderboard_remembers_the_last_one():
 	def send(code, *fields):
 		answer = new.post("/submit", [("mode", "test"), ("code", code), *fields])
 		if answer.status == 303:
-			return sql("SELECT l.name FROM submissions s JOIN leaderboards l ON l.id = s.leaderboard_id ORDER BY s.id DESC LIMIT 1")[0][0]
+			return sql(
+				"SELECT l.name FROM submissions s JOIN leaderboards l ON l.id = s.leaderboard_id ORDER BY s.id DESC LIMIT 1"
+			)[0][0]
 		return answer
+
 	remembered = (("last", "small"), ("leaderboard", "small"))
 	equal(send("#!POPCORN gpus CPU\nx = 1\n", *remembered), "small")
 	equal(send("#!POPCORN leaderboard other\nx = 1\n", *remembered), "other")
 	contains(fresh(new, "/submit").text, '<option value="other" selected>')
-	equal(send("#!POPCORN leaderboard other\nx = 1\n", ("last", "other"), ("leaderboard", "small")).status, 422)
+	equal(
+		send("#!POPCORN leaderboard other\nx = 1\n", ("last", "other"),
+		("leaderboard", "small")).status, 422)
 	equal(send("x = 1\n", ("last", "small"), ("leaderboard", "")).status, 422)
 	sql("UPDATE leaderboards SET accepting = 0 WHERE name = 'other'")
 	lacks(fresh(new, "/submit").text, " selected")
 	all_ended()
-	sql("DELETE FROM submissions WHERE leaderboard_id = (SELECT id FROM leaderboards WHERE name = 'other'); DELETE FROM leaderboards WHERE name = 'other'")
+	sql("DELETE FROM submissions WHERE leaderboard_id = (SELECT id FROM leaderboards WHERE name = 'other'); DELETE FROM leaderboards WHERE name = 'other'"
+		)
 
 
 # ---- while it waits and runs ----
+
 
 def status(client, number):
 	return client.get(f"/submission/{number}/status?fresh={time.time_ns()}").json
@@ -591,7 +688,10 @@ def its_author_and_admins_see_what_a_running_job_has_printed():
 		page = fresh(client, f"/submission/{number}")
 		contains(page.text, '<meta http-equiv="refresh" content="2">')
 		lacks(page.text, "<script>alert")
-		shown = [html.unescape(text) for text in re.findall(r'<pre class="log[^>]*id="printed-[^>]*>\n(.*?)</pre>', page.text, re.S)]
+		shown = [
+			html.unescape(text) for text in re.findall(
+			r'<pre class="log[^>]*id="printed-[^>]*>\n(.*?)</pre>', page.text, re.S)
+		]
 		equal(shown, [printed["stdout"], printed["stderr"]])
 	for client in (anyone, dora):
 		equal(status(client, number)["jobs"][0]["output"], None)
@@ -610,7 +710,10 @@ def what_was_printed_goes_with_its_stage():
 	podium_run.say(test={"tail": {"stdout": "gone\n", "stderr": ""}})
 	number = submit(ada, mode="test")
 	until(lambda: status(ada, number)["state"] == "done")
-	equal(sql(f"SELECT COUNT(t.tail) FROM stages t JOIN jobs j ON j.id = t.job_id WHERE j.submission_id = {number}"), [["0"]])
+	equal(
+		sql(
+		f"SELECT COUNT(t.tail) FROM stages t JOIN jobs j ON j.id = t.job_id WHERE j.submission_id = {number}"
+		), [["0"]])
 	lacks(fresh(ada, f"/submission/{number}").text, "gone")
 
 
@@ -621,7 +724,10 @@ def questions_of_status(number):
 	with open(log, "rb") as file:
 		file.seek(begin)
 		asked = re.findall(r"\s(\d+) Execute\t([^\n]*)", file.read().decode())
-	of_page = {connection for connection, question in asked if f"WHERE s.id = {number} AND" in question}
+	of_page = {
+		connection
+		for connection, question in asked if f"WHERE s.id = {number} AND" in question
+	}
 	equal(len(of_page), 1)
 	return len([question for connection, question in asked if connection in of_page])
 
@@ -630,12 +736,14 @@ def questions_of_status(number):
 def a_job_that_waits_says_its_place_and_when_it_starts():
 	number = running(ada)
 	sql("INSERT INTO job_times (task_version_id, gpu, mode, recent, median_ms, updated_at) SELECT task_version_id, 'CPU', 'test', '240000', 240000, "
-		f"UTC_TIMESTAMP(3) FROM submissions WHERE id = {number} ON DUPLICATE KEY UPDATE median_ms = 240000")
+		f"UTC_TIMESTAMP(3) FROM submissions WHERE id = {number} ON DUPLICATE KEY UPDATE median_ms = 240000"
+		)
 	first, second = submit(dora, mode="test"), submit(ada, mode="test")
 	sql(f"UPDATE jobs SET started_at = UTC_TIMESTAMP(3) WHERE submission_id = {number}")
 	job = status(anyone, first)["jobs"][0]
 	equal((job["state"], job["position"], job["expected_start"]), ("queued", 1, "in about 4 min"))
-	contains(words(anyone, f"/submission/{first}"), "Waiting for CPU: 1st in line. It is expected to start in about 4 min.")
+	contains(words(anyone, f"/submission/{first}"),
+		"Waiting for CPU: 1st in line. It is expected to start in about 4 min.")
 	contains(links(anyone, f"/submission/{first}"), "/queue")
 	job = status(ada, second)["jobs"][0]
 	equal((job["position"], job["expected_start"]), (2, "in about 8 min"))
@@ -650,16 +758,25 @@ def a_job_that_waits_says_its_place_and_when_it_starts():
 def what_was_right_and_is_not_ranked_says_why():
 	number = ended(ada, score_ns=50.0)
 	contains(words(anyone, f"/submission/{number}"), "Ranked 1st on CPU.")
-	for change, undo, mine, theirs in (
-			("s.hidden_at = UTC_TIMESTAMP(3), s.hidden_reason = 'copied'", "s.hidden_at = NULL, s.hidden_reason = NULL", "; an admin has hidden it, so it is not ranked.", None),
-			("s.withdrawn_at = UTC_TIMESTAMP(3)", "s.withdrawn_at = NULL", "; it was withdrawn, so it is not ranked.", "; it was withdrawn, so it is not ranked."),
-			("s.practice = 1", "s.practice = 0", ". It came after the deadline, so it is practice and not ranked.", ". It came after the deadline, so it is practice and not ranked."),
-			("j.held_at = UTC_TIMESTAMP(3), s.practice = 1", "j.held_at = NULL, s.practice = 0", ". It came after the deadline, so it is practice and not ranked.",
-				". It came after the deadline, so it is practice and not ranked."),
-			("j.held_at = UTC_TIMESTAMP(3)", "j.held_at = NULL", ". The result is held for review: an admin looks at it before it is ranked.", "; it is not ranked yet."),
-			("l.frozen_at = j.finished_at - INTERVAL 1 SECOND", "l.frozen_at = NULL", ". The ranking is frozen; this counts when the freeze is lifted.",
-				". The ranking is frozen; the times are shown when the freeze is lifted."),
-			("j.score_ns = 50", "j.score_ns = 50", "; ada's ranked time there is a better one.", "; ada's ranked time there is a better one.")):
+	for change, undo, mine, theirs in ((
+		"s.hidden_at = UTC_TIMESTAMP(3), s.hidden_reason = 'copied'",
+		"s.hidden_at = NULL, s.hidden_reason = NULL",
+		"; an admin has hidden it, so it is not ranked.", None),
+		("s.withdrawn_at = UTC_TIMESTAMP(3)", "s.withdrawn_at = NULL",
+		"; it was withdrawn, so it is not ranked.",
+		"; it was withdrawn, so it is not ranked."), ("s.practice = 1", "s.practice = 0",
+		". It came after the deadline, so it is practice and not ranked.",
+		". It came after the deadline, so it is practice and not ranked."),
+		("j.held_at = UTC_TIMESTAMP(3), s.practice = 1", "j.held_at = NULL, s.practice = 0",
+		". It came after the deadline, so it is practice and not ranked.",
+		". It came after the deadline, so it is practice and not ranked."),
+		("j.held_at = UTC_TIMESTAMP(3)", "j.held_at = NULL",
+		". The result is held for review: an admin looks at it before it is ranked.",
+		"; it is not ranked yet."), ("l.frozen_at = j.finished_at - INTERVAL 1 SECOND",
+		"l.frozen_at = NULL", ". The ranking is frozen; this counts when the freeze is lifted.",
+		". The ranking is frozen; the times are shown when the freeze is lifted."),
+		("j.score_ns = 50", "j.score_ns = 50", "; ada's ranked time there is a better one.",
+		"; ada's ranked time there is a better one.")):
 		tables = f"UPDATE submissions s JOIN jobs j ON j.submission_id = s.id JOIN leaderboards l ON l.id = s.leaderboard_id SET %s WHERE s.id = {number}"
 		sql(f"DELETE FROM ranking WHERE submission_id = {number}; " + tables % change)
 		contains(words(ada, f"/submission/{number}"), "Passed on CPU" + mine)
@@ -668,16 +785,19 @@ def what_was_right_and_is_not_ranked_says_why():
 			contains(status(anyone, number)["jobs"][0]["message"], theirs)
 		sql(tables % undo)
 	number = ended(ada, mode="benchmark")
-	contains(words(ada, f"/submission/{number}"), "Every case was right. Only the mode ranked counts in the ranking.")
+	contains(words(ada, f"/submission/{number}"),
+		"Every case was right. Only the mode ranked counts in the ranking.")
 
 
 @test
 def all_that_wait_are_looked_up_at_once():
 	"""A submission for many devices asks as often as one for a single device does, and one that waits as often as one that does not."""
-	sql("INSERT INTO leaderboard_gpus (leaderboard_id, gpu, position) SELECT l.id, CONCAT('GPU-', seq), 10 + seq FROM leaderboards l, seq_1_to_6 WHERE l.name = 'small'")
+	sql("INSERT INTO leaderboard_gpus (leaderboard_id, gpu, position) SELECT l.id, CONCAT('GPU-', seq), 10 + seq FROM leaderboards l, seq_1_to_6 WHERE l.name = 'small'"
+		)
 	counts = []
 	for gpus in (["GPU-1"], [f"GPU-{i}" for i in range(1, 7)]):
-		answer = ada.post(FORM, [("mode", "test"), ("code", "x = 1\n")] + [("gpu", gpu) for gpu in gpus])
+		answer = ada.post(FORM, [("mode", "test"),
+			("code", "x = 1\n")] + [("gpu", gpu) for gpu in gpus])
 		equal(answer.status, 303)
 		number = int(answer.location.rsplit("/", 1)[1])
 		equal([job["position"] for job in status(ada, number)["jobs"]], [1] * len(gpus))

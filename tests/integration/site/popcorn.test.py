@@ -35,7 +35,10 @@ PASSWORD = "a long password"
 ada, bob, carol, admin = (Client(site.url) for _ in range(4))
 tokens = {}
 SCHEMAS = pathlib.Path(__file__).resolve().parent / "popcorn"
-CASE = {"runs": 101, "mean_ns": 2_000_000.0, "std_ns": 5.0, "err_ns": 2.0, "best_ns": 1_999_000.0, "worst_ns": 2_001_000.0}
+CASE = {
+	"runs": 101, "mean_ns": 2_000_000.0, "std_ns": 5.0, "err_ns": 2.0, "best_ns": 1_999_000.0,
+	"worst_ns": 2_001_000.0
+}
 
 
 def like(value, name):
@@ -48,12 +51,15 @@ def program(name):
 
 def source(directives="", **told):
 	"""A file whose first line tells the pretended podium-run what becomes of it."""
-	return f"# {json.dumps({'cases': [CASE], **told})}\n{directives}def custom_kernel(data):\n    return data\n".encode()
+	return f"# {json.dumps({'cases': [CASE], **told})}\n{directives}def custom_kernel(data):\n    return data\n".encode(
+	)
 
 
 def refused(status, *words):
 	"""For a block that is refused: as JSON with one sentence in `detail`."""
+
 	class Expected:
+
 		def __enter__(self):
 			return self
 
@@ -66,10 +72,12 @@ def refused(status, *words):
 			lacks(value.detail, "{")
 			self.detail = value.detail
 			return True
+
 	return Checked(Expected())
 
 
 class Checked:
+
 	def __init__(self, expected):
 		self.expected = expected
 
@@ -95,6 +103,7 @@ def number_of(statement):
 
 class Gate:
 	"""A submission that runs until it is let go."""
+
 	def __init__(self):
 		self.path = site.var / f"gate-{time.monotonic_ns()}"
 
@@ -109,16 +118,20 @@ class Gate:
 def a_site_with_users_tokens_and_leaderboards():
 	for client, name in ((ada, "ada"), (bob, "bob"), (carol, "carol"), (admin, "root-of-all")):
 		equal(client.post("/register", [("name", name), ("password", PASSWORD)]).status, 303)
-	sql("UPDATE users SET role = 'participant' WHERE role = 'admin'; UPDATE users SET role = 'admin' WHERE name = 'root-of-all'")
+	sql("UPDATE users SET role = 'participant' WHERE role = 'admin'; UPDATE users SET role = 'admin' WHERE name = 'root-of-all'"
+		)
 	for name in ("Small", "closed-one", "other"):
 		make_board(admin, name)
-	sql("UPDATE leaderboards SET visibility = IF(name = 'closed-one', 'closed', 'hidden') WHERE name NOT IN ('Small', 'other')")
-	tokens.update(ada=make_token(ada, "popcorn", "read", "submit"), bob=make_token(bob, "popcorn", "read", "submit"),
-		carol=make_token(carol, "popcorn", "read", "submit"), reads=make_token(ada, "reads", "read"),
-		admin=make_token(admin, "panel", "admin"))
+	sql("UPDATE leaderboards SET visibility = IF(name = 'closed-one', 'closed', 'hidden') WHERE name NOT IN ('Small', 'other')"
+		)
+	tokens.update(ada=make_token(ada, "popcorn", "read",
+		"submit"), bob=make_token(bob, "popcorn", "read",
+		"submit"), carol=make_token(carol, "popcorn", "read", "submit"),
+		reads=make_token(ada, "reads", "read"), admin=make_token(admin, "panel", "admin"))
 
 
 # ---- who asks ----
+
 
 @test
 def the_page_that_shows_a_new_token_shows_the_line_for_the_file():
@@ -131,11 +144,14 @@ def the_page_that_shows_a_new_token_shows_the_line_for_the_file():
 
 @test
 def without_an_id_and_with_an_unknown_one_the_sentence_says_what_to_do():
-	calls = (lambda popcorn: popcorn.submissions("Small"), lambda popcorn: popcorn.poll(1), lambda popcorn: popcorn.delete(1),
-		lambda popcorn: popcorn.submit("Small", "H200", "test", source()), lambda popcorn: popcorn.stream("Small", "H200", "profile", source()),
+	calls = (lambda popcorn: popcorn.submissions("Small"), lambda popcorn: popcorn.poll(1),
+		lambda popcorn: popcorn.delete(1),
+		lambda popcorn: popcorn.submit("Small", "H200", "test", source()),
+		lambda popcorn: popcorn.stream("Small", "H200", "profile", source()),
 		lambda popcorn: popcorn.join("x"))
 	for call in calls:
-		with refused(400, "Missing X-Popcorn-Cli-Id header", "popcorn register", f"{site.url}/account/tokens"):
+		with refused(400, "Missing X-Popcorn-Cli-Id header", "popcorn register",
+			f"{site.url}/account/tokens"):
 			call(Popcorn(URL))
 		with refused(401, "Invalid or unauthorized X-Popcorn-Cli-Id", f"{site.url}/device"):
 			call(Popcorn(URL, "podium_" + "x" * 43))
@@ -152,7 +168,8 @@ def without_an_id_and_with_an_unknown_one_the_sentence_says_what_to_do():
 @test
 def every_error_is_a_detail_also_where_there_is_nothing_at_the_address():
 	popcorn = program("ada")
-	for method, path, status in (("GET", "/nothing", 404), ("PUT", "/leaderboards", 405), ("GET", "/gpus/a%01b", 400)):
+	for method, path, status in (("GET", "/nothing", 404), ("PUT", "/leaderboards", 405), ("GET",
+		"/gpus/a%01b", 400)):
 		with refused(status):
 			popcorn.ask(method, path)
 	connection, response = popcorn.open("GET", "/nothing")
@@ -162,13 +179,15 @@ def every_error_is_a_detail_also_where_there_is_nothing_at_the_address():
 
 # ---- what there is ----
 
+
 @test
 def leaderboards_and_their_devices_are_listed_for_who_may_see_them():
 	boards = {board["name"]: board for board in like(Popcorn(URL).leaderboards(), "leaderboards")}
 	equal(sorted(boards), ["Small", "other"])
 	equal((boards["Small"]["gpu_types"], boards["Small"]["task"]), (["H200"], {"lang": "py"}))
 	lacks(json.dumps(boards), "seed")
-	equal(sorted(board["name"] for board in Popcorn(URL, "podium_" + "x" * 43).leaderboards()), ["Small", "other"])
+	equal(sorted(board["name"] for board in Popcorn(URL, "podium_" + "x" * 43).leaderboards()),
+		["Small", "other"])
 	equal(like(Popcorn(URL).gpus("small"), "gpus"), ["H200"])
 	with refused(404, 'Leaderboard "nothing" does not exist'):
 		program("ada").gpus("nothing")
@@ -188,6 +207,7 @@ def the_state_of_the_server_and_its_queues_is_told():
 
 # ---- submitting and polling ----
 
+
 @test
 def a_submission_in_each_mode_is_accepted_waited_for_and_printed():
 	popcorn = program("ada")
@@ -197,26 +217,40 @@ def a_submission_in_each_mode_is_accepted_waited_for_and_printed():
 		equal((accepted["details"]["id"], popcorn.last.status), (number, 202))
 		lines, answer = popcorn.wait(number)
 		like(answer, "submission")
-		equal((answer["leaderboard_name"], answer["file_name"], answer["code"].encode(), answer["job"]["status"], answer["runner_queue"]),
+		equal((answer["leaderboard_name"], answer["file_name"], answer["code"].encode(),
+			answer["job"]["status"], answer["runner_queue"]),
 			("Small", "submission.py", source(), "succeeded", None))
-		equal((answer["user_id"], [run["mode"] for run in answer["runs"]][0]), (str(number_of("SELECT id FROM users WHERE name = 'ada'")), "test"))
+		equal((answer["user_id"], [run["mode"] for run in answer["runs"]][0]),
+			(str(number_of("SELECT id FROM users WHERE name = 'ada'")), "test"))
 		equal(len(Popcorn.score_lines(answer)), scores)
 		equal({run["passed"] for run in answer["runs"]}, {True})
 	equal(Popcorn.score_lines(answer), ["Geomean score (public) on H200: 0.002 s"])
 	measured = answer["runs"][1]["result"]
-	equal((answer["runs"][1]["mode"], measured["benchmark-count"], measured["benchmark.0.mean"], measured["check"]), ("leaderboard", 1, "2000000", "pass"))
+	equal((answer["runs"][1]["mode"], measured["benchmark-count"], measured["benchmark.0.mean"],
+		measured["check"]), ("leaderboard", 1, "2000000", "pass"))
 
 
 @test
 def a_submission_that_fails_says_why_with_the_address_of_its_page():
 	popcorn = program("ada")
-	number = popcorn.submit("Small", "H200", "test", source(verdict={"verdict": "wrong answer", "reason": "Case 1 is wrong: expected 1, got 2 \u2013 see."}))
-	with refused(0, f"Submission {number} failed: wrong answer on H200. Case 1 is wrong: expected 1, got 2 \u2013 see.", f"{site.url}/submission/{number}"):
+	number = popcorn.submit(
+		"Small", "H200", "test",
+		source(verdict={
+		"verdict": "wrong answer", "reason": "Case 1 is wrong: expected 1, got 2 \u2013 see."
+		}))
+	with refused(
+		0,
+		f"Submission {number} failed: wrong answer on H200. Case 1 is wrong: expected 1, got 2 \u2013 see.",
+		f"{site.url}/submission/{number}"):
 		popcorn.wait(number)
-	number = popcorn.submit("Small", "H200", "test", source(verdict={"verdict": "time limit", "reason": "It took too long."}))
+	number = popcorn.submit(
+		"Small", "H200", "test",
+		source(verdict={"verdict": "time limit", "reason": "It took too long."}))
 	with refused(0, f"Submission {number} timed_out: time limit"):
 		popcorn.wait(number)
-	number = popcorn.submit("Small", "H200", "test", source(verdict={"verdict": "internal error", "reason": "The machine broke."}))
+	number = popcorn.submit(
+		"Small", "H200", "test",
+		source(verdict={"verdict": "internal error", "reason": "The machine broke."}))
 	with refused(0, "internal error on H200. The machine broke."):
 		popcorn.wait(number)
 
@@ -225,13 +259,16 @@ def a_submission_that_fails_says_why_with_the_address_of_its_page():
 def its_state_is_told_while_it_waits_and_runs_and_done_comes_with_how_it_ended():
 	popcorn, gates = program("ada"), [Gate() for _ in range(3)]
 	numbers = [popcorn.submit("Small", "H200", "test", gate.source()) for gate in gates]
-	until(lambda: sum(popcorn.poll(number)["job"]["status"] == "running" for number in numbers) == 2)
-	waiting = next(number for number in numbers if popcorn.poll(number)["job"]["status"] == "pending")
+	until(
+		lambda: sum(popcorn.poll(number)["job"]["status"] == "running" for number in numbers) == 2)
+	waiting = next(number for number in numbers
+		if popcorn.poll(number)["job"]["status"] == "pending")
 	queue = popcorn.poll(waiting)["runner_queue"]
 	equal(Popcorn.summary_of(queue), "Podium H200 queue: 0 queued job(s)")
 	running = popcorn.poll(next(number for number in numbers if number != waiting))
 	like(running, "submission")
-	equal((running["done"], running["runner_queue"], bool(running["job"]["last_heartbeat"])), (False, None, True))
+	equal((running["done"], running["runner_queue"], bool(running["job"]["last_heartbeat"])),
+		(False, None, True))
 	for gate in gates:
 		gate.open()
 	seen = set()
@@ -254,26 +291,29 @@ def names_of_files_are_ascii_since_the_client_cuts_them_between_bytes():
 def what_is_wrong_with_a_submission_is_said():
 	popcorn = program("ada")
 	before = number_of("SELECT COUNT(*) FROM submissions")
-	for status, words, call in (
-		(400, "Invalid submission mode value: \"fast\"", ("Small", "H200", "fast", source())),
-		(400, "Invalid submission mode value: \"private\"", ("Small", "H200", "private", source())),
-		(400, "GPU type \"T4\" is not supported for leaderboard 'Small'. Supported GPUs: H200", ("Small", "T4", "test", source())),
-		(404, "Leaderboard \"nothing\" does not exist", ("nothing", "H200", "test", source())),
-		(404, "Leaderboard \"closed-one\" does not exist", ("closed-one", "H200", "test", source())),
-		(400, "Empty file submitted", ("Small", "H200", "test", b"")),
-		(413, "too large (limit: 1MB)", ("Small", "H200", "test", b"#" * 1_000_001)),
-		(400, "decode submission file content as UTF-8", ("Small", "H200", "test", b"# \xff\xfe")),
-		(400, ".py", ("Small", "H200", "test", source(), "kernel.cu")),
-		(400, "it is for the leaderboard \"other\"", ("Small", "H200", "test", source("#!POPCORN leaderboard other\n"))),
-		(400, "Line 2: !POPCORN gpus names nothing", ("Small", "H200", "test", source("#!POPCORN gpus\n"))),
-		(400, "Line 2: !POPCORN says nothing", ("Small", "H200", "test", source("#!POPCORN\n"))),
-		(400, "no directive !POPCORN \"deadline\"", ("Small", "H200", "test", source("#!POPCORN deadline now\n"))),
-		(400, "named twice", ("Small", "H200", "test", source("#!POPCORN leaderboard Small\n#!POPCORN leaderboard Small\n"))),
-	):
+	for status, words, call in ((400, "Invalid submission mode value: \"fast\"", ("Small", "H200",
+		"fast", source())), (400, "Invalid submission mode value: \"private\"", ("Small", "H200",
+		"private", source())), (400,
+		"GPU type \"T4\" is not supported for leaderboard 'Small'. Supported GPUs: H200", ("Small",
+		"T4", "test", source())), (404, "Leaderboard \"nothing\" does not exist", ("nothing",
+		"H200", "test", source())), (404, "Leaderboard \"closed-one\" does not exist",
+		("closed-one", "H200", "test", source())), (400, "Empty file submitted", ("Small", "H200",
+		"test", b"")), (413, "too large (limit: 1MB)", ("Small", "H200", "test", b"#" * 1_000_001)),
+		(400, "decode submission file content as UTF-8", ("Small", "H200", "test",
+		b"# \xff\xfe")), (400, ".py", ("Small", "H200", "test", source(), "kernel.cu")), (400,
+		"it is for the leaderboard \"other\"", ("Small", "H200", "test",
+		source("#!POPCORN leaderboard other\n"))), (400, "Line 2: !POPCORN gpus names nothing",
+		("Small", "H200", "test", source("#!POPCORN gpus\n"))), (400,
+		"Line 2: !POPCORN says nothing", ("Small", "H200", "test", source("#!POPCORN\n"))), (400,
+		"no directive !POPCORN \"deadline\"", ("Small", "H200", "test",
+		source("#!POPCORN deadline now\n"))), (400, "named twice", ("Small", "H200", "test",
+		source("#!POPCORN leaderboard Small\n#!POPCORN leaderboard Small\n"))),
+								):
 		with refused(status, words):
 			popcorn.submit(*call)
 	with refused(400, "Missing required field: file"):
-		popcorn.ask("POST", "/submission/small/H200/test", b"--x--\r\n", {"Content-Type": "multipart/form-data; boundary=x"})
+		popcorn.ask("POST", "/submission/small/H200/test", b"--x--\r\n",
+			{"Content-Type": "multipart/form-data; boundary=x"})
 	with refused(413):
 		popcorn.submit("Small", "H200", "test", b"#" * 11_000_000)
 	equal(number_of("SELECT COUNT(*) FROM submissions"), before)
@@ -282,7 +322,8 @@ def what_is_wrong_with_a_submission_is_said():
 @test
 def the_device_of_the_address_wins_over_that_of_the_header_and_names_are_in_any_case():
 	popcorn = program("ada")
-	number = popcorn.submit("small", "h200", "Test", source("#!POPCORN leaderboard SMALL\n#!POPCORN gpu B200\n"))
+	number = popcorn.submit("small", "h200", "Test",
+		source("#!POPCORN leaderboard SMALL\n#!POPCORN gpu B200\n"))
 	popcorn.wait(number)
 	equal(sql(f"SELECT gpu FROM jobs WHERE submission_id = {number}"), [["H200"]])
 
@@ -310,6 +351,7 @@ def deadlines_quotas_and_closed_leaderboards_are_refused_with_their_sentences():
 
 # ---- one's own ----
 
+
 @test
 def ones_own_are_listed_shown_and_deleted_and_others_are_not():
 	popcorn, stranger = program("ada"), program("bob")
@@ -321,7 +363,8 @@ def ones_own_are_listed_shown_and_deleted_and_others_are_not():
 	for limit in ("0", "101", "x"):
 		with refused(400, "limit must be a whole number from 1 to 100"):
 			popcorn.ask("GET", f"/user/submissions?leaderboard=small&limit={limit}")
-	equal([row["id"] for row in popcorn.ask("GET", "/user/submissions?limit=1&offset=1")], [popcorn.ask("GET", "/user/submissions?limit=2")[1]["id"]])
+	equal([row["id"] for row in popcorn.ask("GET", "/user/submissions?limit=1&offset=1")],
+		[popcorn.ask("GET", "/user/submissions?limit=2")[1]["id"]])
 	number = ranked[0]["id"]
 	equal(stranger.submissions("small"), [])
 	with refused(403, "Not authorized to view this submission"):
@@ -354,14 +397,21 @@ def the_ranking_is_listed():
 	popcorn = program("bob")
 	popcorn.wait(popcorn.submit("Small", "H200", "leaderboard", source()))
 	rows = Popcorn(URL).ask("GET", "/submissions/small/H200?limit=10&offset=0")
-	equal([(row["rank"], row["user_name"], row["submission_score"], row["gpu_type"]) for row in rows], [(1, "bob", 0.002, "H200")])
+	equal([(row["rank"], row["user_name"], row["submission_score"], row["gpu_type"])
+		for row in rows], [(1, "bob", 0.002, "H200")])
 	equal(Popcorn(URL).ask("GET", "/submission_count/small/H200"), {"count": 1})
-	equal(Popcorn(URL).ask("GET", f"/submission_count/small/H200?user_id={number_of('SELECT id FROM users WHERE name = ' + chr(39) + 'ada' + chr(39))}"), {"count": 0})
+	equal(
+		Popcorn(URL).ask(
+		"GET",
+		f"/submission_count/small/H200?user_id={number_of('SELECT id FROM users WHERE name = ' + chr(39) + 'ada' + chr(39))}"
+		), {"count": 0})
 
 
 @test
 def a_code_lets_one_into_a_closed_leaderboard_once_more_for_the_same_user():
-	equal(admin.post("/admin/invites", [("leaderboard", "closed-one"), ("uses", "1"), ("note", "")]).status, 303)
+	equal(
+		admin.post("/admin/invites", [("leaderboard", "closed-one"), ("uses", "1"),
+		("note", "")]).status, 303)
 	code = sql("SELECT code FROM invites")[0][0]
 	popcorn = program("carol")
 	with refused(400, "There is no such code"):
@@ -380,10 +430,13 @@ def a_code_lets_one_into_a_closed_leaderboard_once_more_for_the_same_user():
 
 # ---- waiting on an open connection ----
 
+
 @test
 def a_profile_comes_with_its_report_and_its_files_on_the_open_connection():
-	events = program("ada").stream("Small", "H200", "profile", source(trace=3000, report="Throughput 93 % \u00b5s\n"))
-	equal((events.response.headers["Content-Type"], events.response.headers.get("Content-Length")), ("text/event-stream", None))
+	events = program("ada").stream("Small", "H200", "profile",
+		source(trace=3000, report="Throughput 93 % \u00b5s\n"))
+	equal((events.response.headers["Content-Type"], events.response.headers.get("Content-Length")),
+		("text/event-stream", None))
 	result = like(events.result(), "event_result")
 	for event, data in events.seen[:-1]:
 		equal(event, "status")
@@ -393,31 +446,39 @@ def a_profile_comes_with_its_report_and_its_files_on_the_open_connection():
 	equal(sorted(runs), ["profile.0", "test"])
 	profile = like(runs["profile.0"], "profile_run")
 	equal(profile["run"]["result"]["benchmark-count"], 1)
-	contains(base64.b64decode(profile["run"]["result"]["benchmark.0.report"]).decode(), "Throughput 93 % \u00b5s")
+	contains(
+		base64.b64decode(profile["run"]["result"]["benchmark.0.report"]).decode(),
+		"Throughput 93 % \u00b5s")
 	archive = zipfile.ZipFile(io.BytesIO(base64.b64decode(profile["profile"]["trace"])))
-	equal((archive.testzip(), [(info.filename, info.file_size) for info in archive.infolist()]), (None, [("profile-1.ncu-rep", 3000)]))
+	equal((archive.testzip(), [(info.filename, info.file_size) for info in archive.infolist()]),
+		(None, [("profile-1.ncu-rep", 3000)]))
 	contains(result["reports"][0], "profile: passed")
 
 
 @test
 def old_clients_wait_so_in_every_mode():
 	for mode, key in (("test", "test"), ("benchmark", "benchmark"), ("leaderboard", "leaderboard")):
-		result = like(program("ada").stream("Small", "H200", mode, source()).result(), "event_result")
+		result = like(
+			program("ada").stream("Small", "H200", mode, source()).result(), "event_result")
 		equal(result["results"][0]["runs"][key]["run"]["passed"], True)
 	contains(result["reports"][0], "Score: 2.000 ms")
-	result = program("ada").stream("Small", "H200", "test", source(verdict={"verdict": "wrong answer", "reason": "Case 1 is wrong."})).result()
+	result = program("ada").stream(
+		"Small", "H200", "test",
+		source(verdict={"verdict": "wrong answer", "reason": "Case 1 is wrong."})).result()
 	contains(result["reports"][0], "Case 1 is wrong.")
 
 
 @test
 def errors_before_the_stream_are_json_and_those_of_the_submission_are_events():
 	popcorn = program("ada")
-	for status, call in ((400, ("Small", "H200", "fast", source())), (404, ("nothing", "H200", "profile", source())),
-			(400, ("Small", "T4", "profile", source())), (400, ("Small", "H200", "profile", b""))):
+	for status, call in ((400, ("Small", "H200", "fast", source())), (404, ("nothing", "H200",
+		"profile", source())), (400, ("Small", "T4", "profile", source())), (400, ("Small", "H200",
+		"profile", b""))):
 		with refused(status):
 			popcorn.stream(*call)
 	events = popcorn.stream("Small", "H200", "profile", source("#!POPCORN leaderboard other\n"))
-	equal((events.response.status, events.response.headers["Content-Type"]), (200, "text/event-stream"))
+	equal((events.response.status, events.response.headers["Content-Type"]),
+		(200, "text/event-stream"))
 	with refused(400, "it is for the leaderboard \"other\""):
 		events.result()
 	like(events.seen[-1][1], "event_error")
@@ -448,7 +509,9 @@ def is_socket(path):
 def one_who_goes_is_noticed_and_makes_room_and_there_is_a_bound_for_one_user_and_for_all():
 	gate, streams, before = Gate(), [], open_streams()
 	for name, count in (("ada", 8), ("bob", 4)):
-		streams += [program(name).stream("Small", "H200", "test", gate.source()) for _ in range(count)]
+		streams += [
+			program(name).stream("Small", "H200", "test", gate.source()) for _ in range(count)
+		]
 	submissions = number_of("SELECT COUNT(*) FROM submissions")
 	with refused(503, "8 of your terminals wait", "Nothing was submitted"):
 		program("ada").stream("Small", "H200", "test", gate.source())
@@ -471,23 +534,33 @@ def one_who_goes_is_noticed_and_makes_room_and_there_is_a_bound_for_one_user_and
 @test
 def who_reads_slowly_holds_nobody_up():
 	"""More than nginx and the sockets take between them stays unread."""
-	slow = program("ada").stream("Small", "H200", "profile", source(trace=6_000_000, report="x"), timeout=120)
+	slow = program("ada").stream("Small", "H200", "profile", source(trace=6_000_000, report="x"),
+		timeout=120)
 	number = int(re.search(r"submission (\d+)", slow.next()[1]["message"])[1])
-	until(lambda: number_of(f"SELECT COUNT(*) FROM jobs WHERE submission_id = {number} AND state = 'done'") == 1)
+	until(lambda: number_of(
+		f"SELECT COUNT(*) FROM jobs WHERE submission_id = {number} AND state = 'done'") == 1)
 	for _ in range(3):
 		like(program("bob").stream("Small", "H200", "test", source()).result(), "event_result")
 	result = slow.result()
-	equal(len(zipfile.ZipFile(io.BytesIO(base64.b64decode(result["results"][0]["runs"]["profile.0"]["profile"]["trace"]))).read("profile-1.ncu-rep")), 6_000_000)
+	equal(
+		len(
+		zipfile.ZipFile(
+		io.BytesIO(base64.b64decode(
+		result["results"][0]["runs"]["profile.0"]["profile"]["trace"]))).read("profile-1.ncu-rep")),
+		6_000_000)
 
 
 @test
 def files_that_are_too_large_are_named_by_their_address():
-	result = program("ada").stream("Small", "H200", "profile", source(trace=9_000_000, report="x"), timeout=120).result()
+	result = program("ada").stream("Small", "H200", "profile", source(trace=9_000_000, report="x"),
+		timeout=120).result()
 	profile = result["results"][0]["runs"]["profile.0"]["profile"]
-	equal((profile["trace"], profile["download_url"]), ("", f"{site.url}/submission/{result['submission_id']}"))
+	equal((profile["trace"], profile["download_url"]),
+		("", f"{site.url}/submission/{result['submission_id']}"))
 
 
 # ---- linking an id that the client has made itself ----
+
 
 @test
 def an_id_that_the_client_has_made_opens_nothing_before_its_owner_has_linked_it():
@@ -495,8 +568,14 @@ def an_id_that_the_client_has_made_opens_nothing_before_its_owner_has_linked_it(
 	line = popcorn.register("github")
 	like({"state": popcorn.cli_id}, "auth_init")
 	equal(line, f"cli_id: {popcorn.cli_id}\n")
-	equal(number_of(f"SELECT COUNT(*) FROM terminals WHERE secret_hash = UNHEX(SHA2('{popcorn.cli_id}', 256))"), 1)
-	equal(number_of(f"SELECT COUNT(*) FROM terminals WHERE LOCATE('{popcorn.cli_id}', CONCAT_WS(' ', prefix, name, user_agent, user_code)) > 0"), 0)
+	equal(
+		number_of(
+		f"SELECT COUNT(*) FROM terminals WHERE secret_hash = UNHEX(SHA2('{popcorn.cli_id}', 256))"),
+		1)
+	equal(
+		number_of(
+		f"SELECT COUNT(*) FROM terminals WHERE LOCATE('{popcorn.cli_id}', CONCAT_WS(' ', prefix, name, user_agent, user_code)) > 0"
+		), 0)
 	with refused(401, f"{site.url}/device"):
 		popcorn.submissions("small")
 	equal(len({Popcorn(URL).register() for _ in range(3)}), 3)
@@ -511,23 +590,30 @@ def its_owner_is_shown_who_asks_and_confirms_and_it_is_a_token_like_any_other():
 	line = popcorn.register()
 	asked = carol.post("/device", [("code", line.strip())])
 	equal(asked.status, 200)
-	for words in ("Is this your terminal?", popcorn.cli_id[:13] + "…", "popcorn-cli", "127.0.0.1 , the address that this browser has too", "submit and cancel",
-			"Confirm only an id that you have copied from a file of your own"):
+	for words in ("Is this your terminal?", popcorn.cli_id[:13] + "…", "popcorn-cli",
+		"127.0.0.1 , the address that this browser has too", "submit and cancel",
+		"Confirm only an id that you have copied from a file of your own"):
 		contains(asked.words(), words)
 	with refused(401):
 		popcorn.submissions("small")  # looking is not confirming
-	done = carol.post("/device", [("code", line.strip()), ("name", "popcorn-cli"), ("days", "90"), ("answer", "confirm")])
+	done = carol.post("/device", [("code", line.strip()), ("name", "popcorn-cli"), ("days", "90"),
+		("answer", "confirm")])
 	equal((done.status, done.location), (303, "/account/tokens?signed_in=1"))
 	contains(carol.get(done.location).words(), "The terminal was signed in.")
 	number = popcorn.submit("Small", "H200", "test", source())
-	equal(sql(f"SELECT name FROM users u JOIN submissions s ON s.user_id = u.id WHERE s.id = {number}"), [["carol"]])
+	equal(
+		sql(
+		f"SELECT name FROM users u JOIN submissions s ON s.user_id = u.id WHERE s.id = {number}"),
+		[["carol"]])
 	with refused(401, "Invalid admin token"):
 		Popcorn(URL, admin_token="podium_x").ask("POST", "/admin/stop", admin=True)
 	again = ada.post("/device", [("code", line.strip())])
 	equal(again.status, 422)
 	contains(again.words(), "No terminal waits with this code")
 	token = number_of("SELECT id FROM api_tokens WHERE name = 'popcorn-cli'")
-	equal(carol.post("/account/tokens/revoke", [("token", token), ("confirm", "yes")], form="/account/tokens").status, 303)
+	equal(
+		carol.post("/account/tokens/revoke", [("token", token), ("confirm", "yes")],
+		form="/account/tokens").status, 303)
 	with refused(401):
 		popcorn.submissions("small")
 
@@ -536,9 +622,12 @@ def its_owner_is_shown_who_asks_and_confirms_and_it_is_a_token_like_any_other():
 def an_id_that_is_not_linked_within_an_hour_never_will_be():
 	popcorn = Popcorn(URL)
 	line = popcorn.register()
-	sql(f"UPDATE terminals SET expires_at = UTC_TIMESTAMP(3) - INTERVAL 1 SECOND WHERE secret_hash = UNHEX(SHA2('{popcorn.cli_id}', 256))")
+	sql(f"UPDATE terminals SET expires_at = UTC_TIMESTAMP(3) - INTERVAL 1 SECOND WHERE secret_hash = UNHEX(SHA2('{popcorn.cli_id}', 256))"
+		)
 	contains(carol.post("/device", [("code", line)]).words(), "No terminal waits with this code")
-	equal(carol.post("/device", [("code", line), ("name", "late"), ("days", "90"), ("answer", "confirm")]).status, 422)
+	equal(
+		carol.post("/device", [("code", line), ("name", "late"), ("days", "90"),
+		("answer", "confirm")]).status, 422)
 	with refused(401):
 		popcorn.submissions("small")
 	equal(number_of("SELECT COUNT(*) FROM api_tokens WHERE name = 'late'"), 0)
@@ -546,29 +635,35 @@ def an_id_that_is_not_linked_within_an_hour_never_will_be():
 
 # ---- signing in with a code ----
 
+
 def begin(name="my laptop", **more):
-	answer = Program(site.url).ask("POST", "/api/v1/device/code", {"name": name, **more}, {"User-Agent": "podium/0.1"})
+	answer = Program(site.url).ask("POST", "/api/v1/device/code", {"name": name, **more},
+		{"User-Agent": "podium/0.1"})
 	equal(answer.status, 200)
 	return answer.json
 
 
 def ask_again(offer):
-	answer = Program(site.url).ask("POST", "/api/v1/device/token", {"device_code": offer["device_code"]})
+	answer = Program(site.url).ask("POST", "/api/v1/device/token",
+		{"device_code": offer["device_code"]})
 	if answer.status == 200:
 		return answer.json
-	equal((answer.status, answer.headers["Content-Type"], answer.json["status"]), (400, "application/problem+json", 400))
+	equal((answer.status, answer.headers["Content-Type"], answer.json["status"]),
+		(400, "application/problem+json", 400))
 	return answer.json["error"]
 
 
 def age(offer, seconds):
 	"""As if it had asked so long ago."""
-	sql(f"UPDATE terminals SET polled_at = polled_at - INTERVAL {seconds} SECOND WHERE secret_hash = UNHEX(SHA2('{offer['device_code']}', 256))")
+	sql(f"UPDATE terminals SET polled_at = polled_at - INTERVAL {seconds} SECOND WHERE secret_hash = UNHEX(SHA2('{offer['device_code']}', 256))"
+		)
 
 
 @test
 def a_terminal_shows_a_code_waits_for_its_owner_and_is_signed_in():
 	offer = begin()
-	equal((offer["verification_uri"], offer["interval"], offer["expires_in"]), (f"{site.url}/device", 5, 600))
+	equal((offer["verification_uri"], offer["interval"], offer["expires_in"]),
+		(f"{site.url}/device", 5, 600))
 	assert re.fullmatch(r"[B-DF-HJ-NP-TV-XZ]{4}-[B-DF-HJ-NP-TV-XZ]{4}", offer["user_code"]), offer
 	equal(ask_again(offer), "authorization_pending")
 	equal(ask_again(offer), "slow_down")
@@ -576,21 +671,27 @@ def a_terminal_shows_a_code_waits_for_its_owner_and_is_signed_in():
 	age(offer, 10)
 	equal(ask_again(offer), "authorization_pending")
 	login = Client(site.url).get(f"/device?code={offer['user_code']}")
-	equal((login.status, login.location), (303, f"/login?next=/device%3Fcode%3D{offer['user_code']}"))
+	equal((login.status, login.location),
+		(303, f"/login?next=/device%3Fcode%3D{offer['user_code']}"))
 	contains(ada.get(f"/device?code={offer['user_code']}").text, f'value="{offer["user_code"]}"')
 	asked = ada.post("/device", [("code", offer["user_code"].lower().replace("-", " "))])
-	for words in (offer["user_code"], "my laptop", "podium/0.1", "127.0.0.1 , the address that this browser has too", "see what you see", "only if that shows this very code"):
+	for words in (offer["user_code"], "my laptop", "podium/0.1",
+		"127.0.0.1 , the address that this browser has too", "see what you see",
+		"only if that shows this very code"):
 		contains(asked.words(), words)
 	lacks(asked.words(), "do in the panel")
 	age(offer, 10)
 	equal(ask_again(offer), "authorization_pending")
-	answered = ada.post("/device", [("code", offer["user_code"]), ("name", "my laptop"), ("days", "30"), ("answer", "confirm")])
+	answered = ada.post("/device", [("code", offer["user_code"]), ("name", "my laptop"),
+		("days", "30"), ("answer", "confirm")])
 	equal((answered.status, answered.location), (303, "/account/tokens?signed_in=1"))
 	signed = ask_again(offer)
 	equal((signed["user"], signed["scopes"]), ("ada", ["read", "submit"]))
 	equal(ask_again(offer), signed)  # the answer may have been lost
 	equal(Program(site.url, signed["token"]).read("/api/v1/me")["token"], "my laptop")
-	ada.post("/account/tokens/revoke", [("token", number_of("SELECT id FROM api_tokens WHERE name = 'my laptop'")), ("confirm", "yes")], form="/account/tokens")
+	ada.post("/account/tokens/revoke",
+		[("token", number_of("SELECT id FROM api_tokens WHERE name = 'my laptop'")),
+		("confirm", "yes")], form="/account/tokens")
 	equal(ask_again(offer), "access_denied")
 
 
@@ -613,16 +714,25 @@ def what_a_terminal_may_do_is_what_it_asked_for_and_what_its_owner_may():
 	offer = begin("panel", scopes=["read", "admin"])
 	asked = ada.post("/device", [("code", offer["user_code"])])
 	lacks(asked.words(), "do in the panel")
-	ada.post("/device", [("code", offer["user_code"]), ("name", "panel"), ("days", "0"), ("answer", "confirm")])
+	ada.post("/device", [("code", offer["user_code"]), ("name", "panel"), ("days", "0"),
+		("answer", "confirm")])
 	equal(ask_again(offer)["scopes"], ["read"])
 	offer = begin("panel", scopes=["admin"])
-	contains(ada.post("/device", [("code", offer["user_code"])]).words(), "which your account may not do")
-	equal(ada.post("/device", [("code", offer["user_code"]), ("name", "x"), ("days", "0"), ("answer", "confirm")]).status, 422)
-	contains(admin.post("/device", [("code", offer["user_code"])]).words(), "do in the panel what you may do there")
-	admin.post("/device", [("code", offer["user_code"]), ("name", "panel of mine"), ("days", "0"), ("answer", "confirm")])
+	contains(
+		ada.post("/device", [("code", offer["user_code"])]).words(),
+		"which your account may not do")
+	equal(
+		ada.post("/device", [("code", offer["user_code"]), ("name", "x"), ("days", "0"),
+		("answer", "confirm")]).status, 422)
+	contains(
+		admin.post("/device", [("code", offer["user_code"])]).words(),
+		"do in the panel what you may do there")
+	admin.post("/device", [("code", offer["user_code"]), ("name", "panel of mine"), ("days", "0"),
+		("answer", "confirm")])
 	equal(ask_again(offer)["scopes"], ["admin"])
-	for body, words in (({"name": "x", "scopes": ["root"]}, "no scope of this name"), ({"name": "a\nb"}, "one line"), ({"name": ""}, "one line"),
-			({"name": "x" * 65}, "one line"), ({"name": "x", "colour": "red"}, "colour")):
+	for body, words in (({"name": "x", "scopes": ["root"]}, "no scope of this name"),
+		({"name": "a\nb"}, "one line"), ({"name": ""}, "one line"), ({"name": "x" * 65},
+		"one line"), ({"name": "x", "colour": "red"}, "colour")):
 		answer = Program(site.url).ask("POST", "/api/v1/device/code", body)
 		equal(answer.status, 400)
 		contains(answer.json["detail"], words)
@@ -634,7 +744,8 @@ def a_name_that_is_taken_gets_a_number_and_what_is_typed_is_kept():
 	offer = begin(begin_name)
 	asked = bob.post("/device", [("code", offer["user_code"])])
 	contains(asked.text, 'name="name" value="box 2"')
-	again = bob.post("/device", [("code", offer["user_code"]), ("name", "box"), ("days", "7"), ("answer", "confirm")])
+	again = bob.post("/device", [("code", offer["user_code"]), ("name", "box"), ("days", "7"),
+		("answer", "confirm")])
 	equal(again.status, 409)
 	contains(again.words(), "You have a token of this name")
 	contains(again.text, '<option value="7" selected>')
@@ -647,7 +758,9 @@ def codes_cannot_be_guessed_for_long():
 	statuses = [bob.post("/device", [("code", "BCDF-BCDF")]).status for _ in range(11)]
 	equal((set(statuses[:10]), statuses[10]), ({422}, 429))
 	offer = begin()
-	contains(bob.post("/device", [("code", offer["user_code"])]).words(), "There were too many codes that no terminal waits with")
+	contains(
+		bob.post("/device", [("code", offer["user_code"])]).words(),
+		"There were too many codes that no terminal waits with")
 	wrong = "SELECT hits FROM rate_limits WHERE subject = 'terminal code carol'"
 	equal(carol.post("/device", [("code", offer["user_code"])]).status, 200)
 	before = sql(wrong)
@@ -657,6 +770,7 @@ def codes_cannot_be_guessed_for_long():
 
 
 # ---- the admin commands ----
+
 
 def panel():
 	return Popcorn(URL, admin_token=tokens["admin"])
@@ -669,17 +783,22 @@ def command(method, path, body=None):
 	return answer
 
 
-ADMIN_CALLS = (("POST", "/admin/start"), ("POST", "/admin/stop"), ("GET", "/admin/stats"), ("GET", "/admin/submissions/1"),
-	("DELETE", "/admin/submissions/1"), ("POST", "/admin/leaderboards"), ("DELETE", "/admin/leaderboards/Small"), ("POST", "/admin/update-problems"),
-	("POST", "/admin/invites"), ("GET", "/admin/leaderboards/Small/invites"), ("DELETE", "/admin/invites/x"),
-	("GET", "/admin/leaderboards/Small/submissions"), ("POST", "/admin/leaderboards/Small/visibility"),
-	("GET", "/admin/leaderboards/Small/rate-limits"), ("PUT", "/admin/leaderboards/Small/rate-limits"), ("DELETE", "/admin/leaderboards/Small/rate-limits/test"))
+ADMIN_CALLS = (("POST", "/admin/start"), ("POST", "/admin/stop"), ("GET", "/admin/stats"), ("GET",
+	"/admin/submissions/1"), ("DELETE", "/admin/submissions/1"), ("POST", "/admin/leaderboards"),
+	("DELETE", "/admin/leaderboards/Small"), ("POST", "/admin/update-problems"), ("POST",
+	"/admin/invites"), ("GET", "/admin/leaderboards/Small/invites"), ("DELETE",
+	"/admin/invites/x"), ("GET", "/admin/leaderboards/Small/submissions"), ("POST",
+	"/admin/leaderboards/Small/visibility"), ("GET", "/admin/leaderboards/Small/rate-limits"),
+	("PUT", "/admin/leaderboards/Small/rate-limits"), ("DELETE",
+	"/admin/leaderboards/Small/rate-limits/test"))
 
 
 @test
 def the_admin_commands_are_for_admins_with_a_token_for_it():
 	tokens["whole"] = make_token(admin, "without admin", "read", "submit")
-	before = sql("SELECT COUNT(*), (SELECT COUNT(*) FROM leaderboards), (SELECT COUNT(*) FROM invites) FROM audit_log")
+	before = sql(
+		"SELECT COUNT(*), (SELECT COUNT(*) FROM leaderboards), (SELECT COUNT(*) FROM invites) FROM audit_log"
+	)
 	for method, path in ADMIN_CALLS:
 		with refused(401, "Missing Authorization header"):
 			Popcorn(URL).ask(method, path, admin=True)
@@ -689,11 +808,15 @@ def the_admin_commands_are_for_admins_with_a_token_for_it():
 			Popcorn(URL, admin_token=tokens["whole"]).ask(method, path, admin=True)
 		with refused(403, "lacks the scope admin"):
 			Popcorn(URL, admin_token=tokens["ada"]).ask(method, path, admin=True)
-	sql("UPDATE api_tokens t JOIN users u ON u.id = t.user_id SET t.scopes = 'admin' WHERE u.name = 'ada' AND t.name = 'reads'")
+	sql("UPDATE api_tokens t JOIN users u ON u.id = t.user_id SET t.scopes = 'admin' WHERE u.name = 'ada' AND t.name = 'reads'"
+		)
 	for method, path in ADMIN_CALLS:  # a token that was made before its owner lost the role
 		with refused(403):
 			Popcorn(URL, admin_token=tokens["reads"]).ask(method, path, admin=True)
-	equal(sql("SELECT COUNT(*), (SELECT COUNT(*) FROM leaderboards), (SELECT COUNT(*) FROM invites) FROM audit_log"), before)
+	equal(
+		sql(
+		"SELECT COUNT(*), (SELECT COUNT(*) FROM leaderboards), (SELECT COUNT(*) FROM invites) FROM audit_log"
+		), before)
 
 
 @test
@@ -702,22 +825,31 @@ def an_admin_stops_the_whole_site_and_starts_it_again():
 		equal(command("POST", "/admin/stop")["accepts_jobs"], False)
 	with refused(400, "Podium takes no submissions just now"):
 		program("ada").submit("Small", "H200", "test", source())
-	contains(ada.post("/leaderboard/Small/submit", [("mode", "test"), ("gpu", "H200"), ("code", "# {}")]).words(), "Podium takes no submissions just now")
+	contains(
+		ada.post("/leaderboard/Small/submit", [("mode", "test"), ("gpu", "H200"),
+		("code", "# {}")]).words(), "Podium takes no submissions just now")
 	contains(ada.get("/leaderboard/Small/submit").words(), "Podium takes no submissions just now")
 	equal(command("POST", "/admin/start")["accepts_jobs"], True)
 	program("ada").wait(program("ada").submit("Small", "H200", "test", source()))
-	equal(sql("SELECT action, actor FROM audit_log WHERE action LIKE 'intake.%' ORDER BY id"), [["intake.stop", "root-of-all"], ["intake.start", "root-of-all"]])
+	equal(sql("SELECT action, actor FROM audit_log WHERE action LIKE 'intake.%' ORDER BY id"),
+		[["intake.stop", "root-of-all"], ["intake.start", "root-of-all"]])
 
 
 @test
 def the_figures_of_the_site_are_counted():
 	stats = command("GET", "/admin/stats")["stats"]
-	equal((stats["num_submissions"], stats["num_users"]), (number_of("SELECT COUNT(*) FROM submissions"), 3))
-	equal((stats["num_run.H200"] > 5, stats["runs_scored.H200"] > 1, stats["sub_waiting"], "num_unique_codes" in stats), (True, True, 0, True))
+	equal((stats["num_submissions"], stats["num_users"]),
+		(number_of("SELECT COUNT(*) FROM submissions"), 3))
+	equal((stats["num_run.H200"] > 5, stats["runs_scored.H200"]
+		> 1, stats["sub_waiting"], "num_unique_codes" in stats), (True, True, 0, True))
 	day = command("GET", "/admin/stats?last_day_only=true")["stats"]
-	equal((day["num_submissions"], "num_unique_codes" in day, any(name.startswith("total.") for name in day)), (stats["num_submissions"], False, True))
+	equal((day["num_submissions"], "num_unique_codes"
+		in day, any(name.startswith("total.") for name in day)),
+		(stats["num_submissions"], False, True))
 	sql("UPDATE submissions SET submitted_at = submitted_at - INTERVAL 2 DAY WHERE id = 1")
-	equal(command("GET", "/admin/stats?last_day_only=true")["stats"]["num_submissions"], stats["num_submissions"] - 1)
+	equal(
+		command("GET", "/admin/stats?last_day_only=true")["stats"]["num_submissions"],
+		stats["num_submissions"] - 1)
 	equal(command("GET", "/admin/stats?leaderboard_name=nothing")["stats"]["num_submissions"], 0)
 
 
@@ -727,8 +859,10 @@ def an_admin_sees_and_deletes_any_submission():
 	number = popcorn.submit("Small", "H200", "leaderboard", source())
 	popcorn.wait(number)
 	shown = command("GET", f"/admin/submissions/{number}")["submission"]
-	equal((shown["submission_id"], shown["code"].encode(), shown["done"], shown["job_status"], len(shown["runs"])), (number, source(), True, "succeeded", 2))
-	equal(command("GET", "/admin/leaderboards/small/submissions?limit=1")["submission_ids"], [number])
+	equal((shown["submission_id"], shown["code"].encode(), shown["done"], shown["job_status"],
+		len(shown["runs"])), (number, source(), True, "succeeded", 2))
+	equal(
+		command("GET", "/admin/leaderboards/small/submissions?limit=1")["submission_ids"], [number])
 	for _ in range(2):
 		equal(command("DELETE", f"/admin/submissions/{number}")["submission_id"], number)
 	equal(ada.get(f"/submission/{number}").status, 404)
@@ -742,9 +876,13 @@ def an_admin_makes_lists_and_revokes_codes():
 	made = command("POST", "/admin/invites", {"leaderboards": ["closed-one", "small"], "count": 3})
 	equal((made["leaderboards"], len(set(made["codes"]))), (["closed-one", "small"], 3))
 	equal(sorted(program("bob").join(made["codes"][0])["leaderboards"]), ["Small", "closed-one"])
-	listed = {invite["code"]: invite for invite in command("GET", "/admin/leaderboards/closed-one/invites")["invites"]}
+	listed = {
+		invite["code"]: invite
+		for invite in command("GET", "/admin/leaderboards/closed-one/invites")["invites"]
+	}
 	used, open_one = listed[made["codes"][0]], listed[made["codes"][1]]
-	equal((used["user_name"], used["user_id"], bool(used["claimed_at"]), bool(used["created_at"])), ("bob", sql("SELECT id FROM users WHERE name = 'bob'")[0][0], True, True))
+	equal((used["user_name"], used["user_id"], bool(used["claimed_at"]), bool(used["created_at"])),
+		("bob", sql("SELECT id FROM users WHERE name = 'bob'")[0][0], True, True))
 	equal((open_one["user_name"], open_one["user_id"], open_one["claimed_at"]), (None, None, None))
 	equal(command("DELETE", f"/admin/invites/{made['codes'][0]}")["was_claimed"], True)
 	equal(command("DELETE", f"/admin/invites/{made['codes'][1]}")["was_claimed"], False)
@@ -752,32 +890,42 @@ def an_admin_makes_lists_and_revokes_codes():
 		command("DELETE", f"/admin/invites/{made['codes'][1]}")
 	with refused(400, "was revoked"):
 		program("ada").join(made["codes"][1])
-	for body, words in (({"count": 3}, "Must provide 'leaderboards' list"), ({"leaderboards": ["Small"]}, "count must be an integer between 1 and 10000"),
-			({"leaderboards": ["Small"], "count": 10001}, "count must be"), ({"leaderboards": ["Small"], "count": "3"}, "count must be a whole number"),
-			({"leaderboard": "nothing", "count": 1}, "no leaderboard named nothing")):
+	for body, words in (({"count": 3}, "Must provide 'leaderboards' list"),
+		({"leaderboards": ["Small"]}, "count must be an integer between 1 and 10000"),
+		({"leaderboards": ["Small"],
+		"count": 10001}, "count must be"), ({"leaderboards": ["Small"],
+		"count": "3"}, "count must be a whole number"), ({"leaderboard": "nothing",
+		"count": 1}, "no leaderboard named nothing")):
 		with refused(400, words):
 			command("POST", "/admin/invites", body)
 
 
 @test
 def an_admin_publishes_limits_and_deletes_a_leaderboard():
-	equal(command("POST", "/admin/leaderboards/other/visibility", {"visibility": "closed"})["visibility"], "closed")
+	equal(
+		command("POST", "/admin/leaderboards/other/visibility",
+		{"visibility": "closed"})["visibility"], "closed")
 	with refused(404):
 		Popcorn(URL).gpus("other")
 	command("POST", "/admin/leaderboards/other/visibility", {"visibility": "public"})
 	with refused(400, "visibility must be"):
 		command("POST", "/admin/leaderboards/other/visibility", {"visibility": "hidden"})
-	command("PUT", "/admin/leaderboards/other/rate-limits", {"mode_category": "test", "max_submissions_per_hour": 1})
-	equal(command("GET", "/admin/leaderboards/other/rate-limits")["rate_limits"], [{"mode_category": "test", "max_submissions_per_hour": 1.0}])
+	command("PUT", "/admin/leaderboards/other/rate-limits",
+		{"mode_category": "test", "max_submissions_per_hour": 1})
+	equal(
+		command("GET", "/admin/leaderboards/other/rate-limits")["rate_limits"],
+		[{"mode_category": "test", "max_submissions_per_hour": 1.0}])
 	program("ada").submit("other", "H200", "test", source())
 	with refused(429):
 		program("ada").submit("other", "H200", "test", source())
 	command("DELETE", "/admin/leaderboards/other/rate-limits/test")
 	equal(command("GET", "/admin/leaderboards/other/rate-limits")["rate_limits"], [])
 	with refused(400, "from 1 on"):
-		command("PUT", "/admin/leaderboards/other/rate-limits", {"mode_category": "test", "max_submissions_per_hour": 0})
+		command("PUT", "/admin/leaderboards/other/rate-limits",
+			{"mode_category": "test", "max_submissions_per_hour": 0})
 	with refused(400, "mode_category must be"):
-		command("PUT", "/admin/leaderboards/other/rate-limits", {"mode_category": "all", "max_submissions_per_hour": 1})
+		command("PUT", "/admin/leaderboards/other/rate-limits",
+			{"mode_category": "all", "max_submissions_per_hour": 1})
 	with refused(400, "Could not delete leaderboard `other`", "--force"):
 		command("DELETE", "/admin/leaderboards/other")
 	equal(command("DELETE", "/admin/leaderboards/other?force=true")["leaderboard"], "other")
@@ -797,24 +945,32 @@ def leaderboards_come_from_the_folder_of_problems():
 	write_problem("first", TASK + "gpus: [H200]\n")
 	write_problem("second", TASK)
 	for name in ("one", "two"):
-		(problems / "problems" / f"{name}.yaml").write_text(f"name: {name}\ndescription: A set.\nproblems:\n"
-			f"  - {{directory: first, name: {name}-first, deadline: '2099-01-01', gpus: [H200]}}\n  - {{directory: missing, name: {name}-gone, deadline: ''}}\n")
+		(problems / "problems" /
+			f"{name}.yaml").write_text(f"name: {name}\ndescription: A set.\nproblems:\n"
+			f"  - {{directory: first, name: {name}-first, deadline: '2099-01-01', gpus: [H200]}}\n  - {{directory: missing, name: {name}-gone, deadline: ''}}\n"
+										)
 	order = {"repository": "gpu-mode/reference-kernels", "branch": "main", "force": False}
-	done = command("POST", "/admin/update-problems", {**order, "problem_set": "one", "visibility": "closed"})
-	equal((done["created"], done["updated"], done["skipped"], [entry["name"] for entry in done["errors"]]), (["one-first"], [], [], ["one-gone"]))
+	done = command("POST", "/admin/update-problems",
+		{**order, "problem_set": "one", "visibility": "closed"})
+	equal((done["created"], done["updated"], done["skipped"],
+		[entry["name"] for entry in done["errors"]]), (["one-first"], [], [], ["one-gone"]))
 	equal(sql("SELECT visibility FROM leaderboards WHERE name = 'one-first'"), [["closed"]])
 	done = command("POST", "/admin/update-problems", order)
-	equal((done["created"], done["skipped"]), (["two-first"], [{"name": "one-first", "reason": "no changes"}]))
+	equal((done["created"], done["skipped"]),
+		(["two-first"], [{"name": "one-first", "reason": "no changes"}]))
 	write_problem("first", TASK.replace("1024", "2048") + "gpus: [H200]\n")
 	done = command("POST", "/admin/update-problems", {**order, "problem_set": "one"})
-	equal((done["updated"], done["skipped"]), ([], [{"name": "one-first", "reason": "significant task changes require --force"}]))
+	equal((done["updated"], done["skipped"]),
+		([], [{"name": "one-first", "reason": "significant task changes require --force"}]))
 	done = command("POST", "/admin/update-problems", {**order, "problem_set": "one", "force": True})
 	equal((done["updated"], done["skipped"]), (["one-first"], []))
 	with refused(404, 'no set named "three"'):
 		command("POST", "/admin/update-problems", {**order, "problem_set": "three"})
-	equal(command("POST", "/admin/leaderboards", {"directory": "first"})["leaderboard"], "first-dev")
+	equal(
+		command("POST", "/admin/leaderboards", {"directory": "first"})["leaderboard"], "first-dev")
 	equal(Popcorn(URL).gpus("first-dev"), ["H200"])
-	for directory, words in (("missing", "Invalid problem directory"), ("../../etc", "Invalid problem directory"), ('a"b', "Invalid problem directory")):
+	for directory, words in (("missing", "Invalid problem directory"), ("../../etc",
+		"Invalid problem directory"), ('a"b', "Invalid problem directory")):
 		with refused(400, words):
 			command("POST", "/admin/leaderboards", {"directory": directory})
 	with refused(400, "Missing required field: directory"):
@@ -822,6 +978,7 @@ def leaderboards_come_from_the_folder_of_problems():
 
 
 # ---- while the database is away ----
+
 
 @test
 def who_polls_is_told_the_state_of_before_while_the_database_is_away():
@@ -837,8 +994,10 @@ def who_polls_is_told_the_state_of_before_while_the_database_is_away():
 				popcorn.leaderboards()
 		for number, status in ((known, "running"), (unknown, "pending")):
 			answer = like(popcorn.poll(number), "submission")
-			equal((answer["id"], answer["done"], answer["job"]["status"], answer["code"]), (number, False, status, ""))
-		equal(program("bob").poll(known)["job"]["status"], "pending")  # what another one was told is his
+			equal((answer["id"], answer["done"], answer["job"]["status"], answer["code"]),
+				(number, False, status, ""))
+		equal(program("bob").poll(known)["job"]["status"],
+			"pending")  # what another one was told is his
 		with refused(503):
 			popcorn.submit("Small", "H200", "test", source())
 		with refused(503):
@@ -858,8 +1017,9 @@ def who_polls_is_told_that_it_waits_while_the_pages_are_restarted():
 	try:
 		answer = like(popcorn.poll(7), "submission")
 		equal((answer["id"], answer["done"], answer["job"]["status"]), (7, False, "pending"))
-		for call in (lambda: popcorn.ask("DELETE", "/user/submissions/7"), popcorn.leaderboards, lambda: popcorn.submit("Small", "H200", "test", source()),
-				lambda: popcorn.stream("Small", "H200", "profile", source())):
+		for call in (lambda: popcorn.ask("DELETE", "/user/submissions/7"), popcorn.leaderboards,
+			lambda: popcorn.submit("Small", "H200", "test", source()),
+			lambda: popcorn.stream("Small", "H200", "profile", source())):
 			with refused(503, "does not answer just now"):
 				call()
 	finally:

@@ -20,14 +20,16 @@ log = pathlib.Path(*sql("SET GLOBAL general_log = ON; SELECT @@datadir, @@genera
 crowd = Crowd(site)
 # Each mode has a quota, which the form counts for.
 sql("INSERT INTO leaderboard_quotas (leaderboard_id, mode, most, hours) SELECT l.id, m.mode, 50, 8784 FROM leaderboards l JOIN "
-	"(SELECT 'test' AS mode UNION SELECT 'benchmark' UNION SELECT 'ranked' UNION SELECT 'profile') m WHERE l.name = 'bench'")
+	"(SELECT 'test' AS mode UNION SELECT 'benchmark' UNION SELECT 'ranked' UNION SELECT 'profile') m WHERE l.name = 'bench'"
+	)
 ENTRY = re.compile(r"^(?:\d{6} [ \d]\d:\d\d:\d\d)?\t+ *(\d+) (\w[\w ]*)\t", re.M)
 
 # Round trips, besides that for who the visitor is. An answer to anybody takes no more.
 MOST_QUESTIONS = 2
 # What needs more, for somebody who is logged in.
 MORE_QUESTIONS = {
-	"/submission/*/withdraw": 3, "/submission/*/artifact/*": 3, "/admin/sets/*": 3, "/admin/rejudgings/*/*": 4, "/admin/audit": 3,
+	"/submission/*/withdraw": 3, "/submission/*/artifact/*": 3, "/admin/sets/*": 3,
+	"/admin/rejudgings/*/*": 4, "/admin/audit": 3,
 }
 # The file is asked for in pieces: fifty submissions, with a question for each kind of thing that belongs to them.
 AT_ONCE, PER_PIECE, BESIDE_PIECES = 50, 7, 27
@@ -39,8 +41,10 @@ MOST_ROWS = 4500
 # What creators and admins are told exactly, before they do something to all of it; lists of users and jobs to choose from; the
 # 10,000 changes among which words are looked for; whole rankings to take away; and five or eight questions that are counted as one.
 MORE_ROWS = {
-	"/admin/leaderboard/*/delete": 70000, "/admin/leaderboard/*/versions": 70000, "/admin/leaderboard/*/diff": 70000,
-	"/admin/leaderboard/*/switch": 70000, "/admin/users": 10000, "/admin/rejudgings": 16000, "/admin/audit": 10200, "/leaderboard/*.csv": 10000, "/admin/workers": 7500, "/metrics": 8000,
+	"/admin/leaderboard/*/delete": 70000, "/admin/leaderboard/*/versions": 70000,
+	"/admin/leaderboard/*/diff": 70000, "/admin/leaderboard/*/switch": 70000, "/admin/users": 10000,
+	"/admin/rejudgings": 16000, "/admin/audit": 10200, "/leaderboard/*.csv": 10000,
+	"/admin/workers": 7500, "/metrics": 8000,
 }
 MOST_KB = 100  # DESIGN, section 10, with
 BESIDE = ("/static/style.css", "/static/podium.js", "/static/live.js", "/static/favicon.svg")
@@ -61,7 +65,8 @@ def connection_of_the_pages():
 	"""The worker has others, and asks all the time."""
 	begin = log.stat().st_size
 	crowd.client("anyone").get("/")
-	return next(connection for connection, question in asked_since(begin) if "leaderboard_counts" in question)
+	return next(connection for connection, question in asked_since(begin)
+		if "leaderboard_counts" in question)
 
 
 connection = connection_of_the_pages()
@@ -72,9 +77,12 @@ def fetch(who, address, **headers):
 	"""The page under a name of its own, which nginx has not kept; a call of /api/v1, which takes no such name, with something that nobody
 	else would be given the answer for."""
 	if address.startswith("/api/v1"):
-		own = {"Cookie": "of=nobody"} if who == "anyone" else {"Authorization": f"Bearer {bearers.setdefault(who, crowd.bearer(who))}"}
+		own = {"Cookie": "of=nobody"} if who == "anyone" else {
+			"Authorization": f"Bearer {bearers.setdefault(who, crowd.bearer(who))}"
+		}
 		return crowd.client("anyone").get(address, **own, **headers)
-	return crowd.client(who).get(f"{address}{'&' if '?' in address else '?'}fresh={time.time_ns()}", **headers)
+	return crowd.client(who).get(f"{address}{'&' if '?' in address else '?'}fresh={time.time_ns()}",
+		**headers)
 
 
 def questions_of(who, address):
@@ -85,7 +93,10 @@ def questions_of(who, address):
 	for _ in range(3):
 		begin = log.stat().st_size
 		equal((who, address, fetch(who, address).status), (who, address, 200))
-		tries.append([question for asking, question in asked_since(begin) if asking == connection and "token_hash = " not in question])
+		tries.append([
+			question for asking, question in asked_since(begin)
+			if asking == connection and "token_hash = " not in question
+		])
 		if len(tries[-1]) <= MOST_QUESTIONS:
 			break
 	return min(tries, key=len)
@@ -96,9 +107,11 @@ asked = {}  # (who, route, address): its questions
 
 def rows_read_by(questions):
 	"""How many rows of tables and indexes the database looks at to answer each."""
-	script = "".join(f"FLUSH STATUS; {question}; SHOW SESSION STATUS LIKE 'Handler_read%';" for question in questions)
-	answer = subprocess.run(["mariadb", "--no-defaults", "-S", site.var / "run" / "mariadb.sock", "-N", "-B", "podium"], input=script.encode(),
-		capture_output=True, check=True).stdout
+	script = "".join(f"FLUSH STATUS; {question}; SHOW SESSION STATUS LIKE 'Handler_read%';"
+		for question in questions)
+	answer = subprocess.run(
+		["mariadb", "--no-defaults", "-S", site.var / "run" / "mariadb.sock", "-N", "-B", "podium"],
+		input=script.encode(), capture_output=True, check=True).stdout
 	read = [int(number) for number in re.findall(rb"^Handler_read_\w+\t(\d+)$", answer, re.M)]
 	each = len(read) // len(questions)
 	return [sum(read[i:i + each]) for i in range(0, len(read), each)]
@@ -118,7 +131,8 @@ def rows_read_beside(who, address, known):
 
 def check_rows(who, address, questions, most):
 	"""Each question looks at no more rows than `most`; several in a block are counted together. Says whether there is a block."""
-	selects = [question for question in questions if question.lstrip("( ").startswith("SELECT")][:50]
+	selects = [question for question in questions
+		if question.lstrip("( ").startswith("SELECT")][:50]
 	has_block = any(question.startswith("BEGIN NOT ATOMIC") for question in questions)
 	counts = rows_read_by(selects) if selects else []
 	pairs = list(zip(selects, counts, strict=True))
@@ -126,7 +140,8 @@ def check_rows(who, address, questions, most):
 		pairs.append(("its block", rows_read_beside(who, address, sum(counts))))
 	for question, rows in pairs:
 		if rows > most:
-			raise AssertionError(f"{address} for {who} looks at {rows} rows, not {most}:\n{question}")
+			raise AssertionError(
+				f"{address} for {who} looks at {rows} rows, not {most}:\n{question}")
 	return has_block
 
 
@@ -137,7 +152,10 @@ def every_address_that_can_be_read_is_looked_at():
 
 @test
 def no_page_asks_the_database_more_often_than_it_may():
-	submissions = int(sql("SELECT COUNT(*) FROM submissions s JOIN users u ON u.id = s.user_id WHERE u.name = 'user1'")[0][0])
+	submissions = int(
+		sql(
+		"SELECT COUNT(*) FROM submissions s JOIN users u ON u.id = s.user_id WHERE u.name = 'user1'"
+		)[0][0])
 	for who, route, address in crowd.each():
 		questions = asked[who, route, address] = questions_of(who, address)
 		most = MOST_QUESTIONS if who == "anyone" else MORE_QUESTIONS.get(route, MOST_QUESTIONS)
@@ -145,8 +163,11 @@ def no_page_asks_the_database_more_often_than_it_may():
 			most = PER_PIECE * (submissions // AT_ONCE + 1) + BESIDE_PIECES
 		most = REHEARSALS.get(route, most)
 		if len(questions) > most:
-			raise AssertionError(f"{address} for {who} asks {len(questions)} questions, not {most}:\n" + "\n".join(questions))
-	equal(any("records" in question for questions in asked.values() for question in questions), True)
+			raise AssertionError(
+				f"{address} for {who} asks {len(questions)} questions, not {most}:\n" +
+				"\n".join(questions))
+	equal(any("records" in question for questions in asked.values() for question in questions),
+		True)
 
 
 @test
@@ -154,7 +175,9 @@ def no_call_asks_the_database_more_often_than_a_page():
 	for who, address in crowd.calls():
 		questions = asked[who, "/api/v1", address] = questions_of(who, address)
 		if len(questions) > MOST_QUESTIONS:
-			raise AssertionError(f"{address} for {who} asks {len(questions)} questions, not {MOST_QUESTIONS}:\n" + "\n".join(questions))
+			raise AssertionError(
+				f"{address} for {who} asks {len(questions)} questions, not {MOST_QUESTIONS}:\n" +
+				"\n".join(questions))
 
 
 @test
@@ -173,24 +196,37 @@ def no_first_visit_transfers_more_than_it_may():
 	beside = sum(size(crowd.client("anyone").get(path, **zipped)) for path in BESIDE)
 	for who, route, address in crowd.each():
 		answer = fetch(who, address, **zipped)
-		if answer.headers["Content-Type"].startswith("text/html") and size(answer) + beside > MOST_KB * 1000:
-			raise AssertionError(f"{address} for {who} has {size(answer)} bytes, and what belongs to it {beside}")
+		if answer.headers["Content-Type"].startswith(
+			"text/html") and size(answer) + beside > MOST_KB * 1000:
+			raise AssertionError(
+				f"{address} for {who} has {size(answer)} bytes, and what belongs to it {beside}")
 
 
 @test
 def who_has_sent_20000_waits_no_longer_than_others():
 	sql("SET @one = (SELECT id FROM users WHERE name = 'user1'), @bench = (SELECT id FROM leaderboards WHERE name = 'bench'); "
-		"UPDATE submissions SET user_id = @one WHERE leaderboard_id = @bench AND id % 5 < 2; ANALYZE TABLE submissions")
-	count, first, last = map(int, sql("SELECT COUNT(*), MIN(s.id), MAX(s.id) FROM submissions s JOIN users u ON u.id = s.user_id "
-		"JOIN leaderboards l ON l.id = s.leaderboard_id WHERE u.name = 'user1' AND l.name = 'bench'")[0])
+		"UPDATE submissions SET user_id = @one WHERE leaderboard_id = @bench AND id % 5 < 2; ANALYZE TABLE submissions"
+		)
+	count, first, last = map(
+		int,
+		sql(
+		"SELECT COUNT(*), MIN(s.id), MAX(s.id) FROM submissions s JOIN users u ON u.id = s.user_id "
+		"JOIN leaderboards l ON l.id = s.leaderboard_id WHERE u.name = 'user1' AND l.name = 'bench'"
+		)[0])
 	equal(count > 20000, True)
 	day = sql(f"SELECT DATE(submitted_at) FROM submissions WHERE id = {first}")[0][0]
-	for address in (f"/mine?to={day}", f"/mine?from={day}", f"/mine?from={day}&to={day}&mode=ranked", f"/leaderboard/bench/mine?to={day}",
-			f"/leaderboard/bench/mine?from={day}&to={day}", "/leaderboard/bench/mine", "/mine", f"/mine?before={last - 50000}", "/mine?mode=ranked", "/mine?gpu=H200", "/mine?leaderboard=bench",
-			"/mine?result=passed", f"/compare?a={first}", f"/compare?b={last}", f"/compare?a={first}&b={last}", f"/submission/{last}",
-			f"/submission/{last}/status", "/leaderboard/bench/submit", "/submit"):
+	for address in (f"/mine?to={day}", f"/mine?from={day}",
+		f"/mine?from={day}&to={day}&mode=ranked", f"/leaderboard/bench/mine?to={day}",
+		f"/leaderboard/bench/mine?from={day}&to={day}", "/leaderboard/bench/mine", "/mine",
+		f"/mine?before={last - 50000}", "/mine?mode=ranked", "/mine?gpu=H200",
+		"/mine?leaderboard=bench", "/mine?result=passed", f"/compare?a={first}",
+		f"/compare?b={last}", f"/compare?a={first}&b={last}", f"/submission/{last}",
+		f"/submission/{last}/status", "/leaderboard/bench/submit", "/submit"):
 		questions = questions_of("user1", address)
-		equal((address, any(question.lstrip("( ").startswith(("SELECT", "BEGIN NOT ATOMIC")) for question in questions)), (address, True))
+		equal((address,
+			any(
+			question.lstrip("( ").startswith(("SELECT", "BEGIN NOT ATOMIC"))
+			for question in questions)), (address, True))
 		check_rows("user1", address, questions, 4000)
 
 

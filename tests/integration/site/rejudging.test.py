@@ -20,9 +20,11 @@ again = site.var / "again"  # once it is there, submissions behave as their "the
 
 
 def prepare():
-	for client, name in ((ada, "ada"), (bob, "bob"), (eve, "eve"), (admin, "root-of-all"), (creator, "carl")):
+	for client, name in ((ada, "ada"), (bob, "bob"), (eve, "eve"), (admin, "root-of-all"), (creator,
+		"carl")):
 		equal(client.post("/register", [("name", name), ("password", PASSWORD)]).status, 303)
-	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'; UPDATE users SET role = 'creator' WHERE name = 'carl'")
+	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'; UPDATE users SET role = 'creator' WHERE name = 'carl'"
+		)
 	make_board(admin, "small")
 
 
@@ -42,11 +44,13 @@ def status(number):
 
 
 def ranking(board="small"):
-	return [(row["user"], row["rank"], row["score_ns"]) for row in anyone.get(f"/leaderboard/{board}.json?gpu=H200&x={time.time()}").json["rows"]]
+	return [(row["user"], row["rank"], row["score_ns"])
+		for row in anyone.get(f"/leaderboard/{board}.json?gpu=H200&x={time.time()}").json["rows"]]
 
 
 def rejudge(client=admin, **fields):
-	return client.post("/admin/rejudgings", list({"leaderboard": "small", "gpu": "", **fields}.items()), form="/account")
+	return client.post("/admin/rejudgings",
+		list({"leaderboard": "small", "gpu": "", **fields}.items()), form="/account")
 
 
 def rejudged(**fields):
@@ -63,17 +67,23 @@ def show(number, client=admin):
 
 
 def end(number, action, name="small", client=admin, **how):
-	return client.post(f"/admin/rejudgings/{number}", [("action", action), ("name", name)], form="/account", **how)
+	return client.post(f"/admin/rejudgings/{number}", [("action", action), ("name", name)],
+		form="/account", **how)
 
 
 def publish(board, **fields):
-	return admin.post(f"/admin/leaderboard/{board}/publishing", list({"visibility": "public", "confirm": "yes", **fields}.items()))
+	return admin.post(f"/admin/leaderboard/{board}/publishing",
+		list({"visibility": "public", "confirm": "yes", **fields}.items()))
 
 
 def command(*arguments):
-	environment = {**site.environment, "PODIUM_DATABASE_SOCKET": str(site.var / "run" / "mariadb.sock"),
-		"PODIUM_DATABASE_USER": subprocess.run(["id", "-un"], capture_output=True, text=True).stdout.strip()}
-	answer = subprocess.run([site.admin_program, *map(str, arguments)], env=environment, capture_output=True, text=True)
+	environment = {
+		**site.environment, "PODIUM_DATABASE_SOCKET": str(site.var / "run" / "mariadb.sock"),
+		"PODIUM_DATABASE_USER": subprocess.run(["id", "-un"], capture_output=True,
+		text=True).stdout.strip()
+	}
+	answer = subprocess.run([site.admin_program, *map(str, arguments)], env=environment,
+		capture_output=True, text=True)
 	return answer.returncode, answer.stdout + answer.stderr
 
 
@@ -89,16 +99,24 @@ def a_rejudging_starts_from_a_form_that_says_what_is_wrong():
 	global first, second, third
 	prepare()
 	first = submit(ada, 1000.0, {"cases": [case(3000.0)]})
-	second = submit(bob, 2000.0, {"verdict": {"verdict": "wrong answer", "reason": "Case 1 is <wrong> now.", "score_ns": None}})
+	second = submit(bob, 2000.0, {
+		"verdict":
+		{"verdict": "wrong answer", "reason": "Case 1 is <wrong> now.", "score_ns": None}
+	})
 	third = submit(eve, 4000.0, {"cases": [case(3900.0)]})
 	equal(ranking(), [("ada", 1, 1000), ("bob", 2, 2000), ("eve", 3, 4000)])
 	whole(admin.get("/admin/rejudgings"))
 	contains(admin.get("/admin/rejudgings").words(), "Nothing was rejudged yet.")
-	for fields, sentence in (({"scope": "top", "top": "0", "gpu": "H200"}, "Say how many"), ({"scope": "top", "top": "3"}, "Choose the GPU"),
-			({"scope": "submission", "submission": "x"}, "no submission with this number"), ({"scope": "user", "user": "nobody"}, "no user named"),
-			({"scope": "user", "user": "über"}, "no user named"), ({"scope": "all", "leaderboard": ""}, "Choose a leaderboard"),
-			({"scope": "all", "leaderboard": "größe"}, "Choose a leaderboard"), ({"scope": "all", "gpu": "A<b>"}, "no GPU named"),
-			({"scope": "all", "gpu": "A100"}, "There is no result"), ({"scope": "praise"}, "Choose what is rejudged")):
+	for fields, sentence in (({"scope": "top", "top": "0",
+		"gpu": "H200"}, "Say how many"), ({"scope": "top",
+		"top": "3"}, "Choose the GPU"), ({"scope": "submission",
+		"submission": "x"}, "no submission with this number"), ({"scope": "user",
+		"user": "nobody"}, "no user named"), ({"scope": "user",
+		"user": "über"}, "no user named"), ({"scope": "all",
+		"leaderboard": ""}, "Choose a leaderboard"), ({"scope": "all",
+		"leaderboard": "größe"}, "Choose a leaderboard"), ({"scope": "all",
+		"gpu": "A<b>"}, "no GPU named"), ({"scope": "all",
+		"gpu": "A100"}, "There is no result"), ({"scope": "praise"}, "Choose what is rejudged")):
 		answer = rejudge(**fields)
 		equal((fields, answer.status), (fields, 422))
 		contains(answer.words(), sentence)
@@ -114,7 +132,9 @@ def nobody_but_admins_rejudges():
 	for client in (ada, creator):
 		equal(rejudge(client, scope="all").status, 403)
 		equal(end(1, "apply", client=client).status, 403)
-	equal(admin.post("/admin/rejudgings", [("scope", "all"), ("leaderboard", "small")], csrf="0" * 64).status, 403)
+	equal(
+		admin.post("/admin/rejudgings", [("scope", "all"), ("leaderboard", "small")],
+		csrf="0" * 64).status, 403)
 	for number in ("1", "x", "9" * 30):
 		equal(show(number).status, 404)
 		equal(end(number, "apply").status, 404)
@@ -123,15 +143,24 @@ def nobody_but_admins_rejudges():
 @test
 def new_results_change_nothing_before_they_are_applied():
 	global number
-	before, jobs = ranking(), sql("SELECT id, score_ns, verdict FROM jobs WHERE submission_id IS NOT NULL ORDER BY id")
+	before, jobs = ranking(), sql(
+		"SELECT id, score_ns, verdict FROM jobs WHERE submission_id IS NOT NULL ORDER BY id")
 	again.touch()
 	number = rejudged(scope="top", top="10", gpu="H200")
-	equal(sql("SELECT DISTINCT priority, user_id, submission_id FROM jobs WHERE rejudged_id IS NOT NULL"), [["2", "0", "NULL"]])
+	equal(
+		sql(
+		"SELECT DISTINCT priority, user_id, submission_id FROM jobs WHERE rejudged_id IS NOT NULL"),
+		[["2", "0", "NULL"]])
 	equal(ranking(), before)
-	equal(sql("SELECT id, score_ns, verdict FROM jobs WHERE submission_id IS NOT NULL ORDER BY id"), jobs)
+	equal(sql("SELECT id, score_ns, verdict FROM jobs WHERE submission_id IS NOT NULL ORDER BY id"),
+		jobs)
 	equal(status(second)["verdict"], "passed")
 	lacks(anyone.get(f"/submission/{second}?{time.time()}").words(), "wrong now")
-	equal(len(sql(f"SELECT id FROM stages WHERE job_id IN (SELECT new_job_id FROM rejudged_jobs WHERE rejudging_id = {number})")) > 0, True)
+	equal(
+		len(
+		sql(
+		f"SELECT id FROM stages WHERE job_id IN (SELECT new_job_id FROM rejudged_jobs WHERE rejudging_id = {number})"
+		)) > 0, True)
 
 
 @test
@@ -153,14 +182,21 @@ def the_preview_shows_verdicts_and_ranks_and_takes_itself_back():
 
 @test
 def what_a_new_job_found_is_looked_at_before_it_is_applied():
-	result = int(sql(f"SELECT id FROM rejudged_jobs WHERE rejudging_id = {number} AND submission_id = {second}")[0][0])
+	result = int(
+		sql(
+		f"SELECT id FROM rejudged_jobs WHERE rejudging_id = {number} AND submission_id = {second}")
+		[0][0])
 	contains(show(number).text, f'href="/admin/rejudgings/{number}/{result}"')
 	page = admin.get(f"/admin/rejudgings/{number}/{result}")
 	whole(page)
-	for words in (f"Submission {second} on H200, computed once more", "The old result: passed 2.000 ± 0.020 µs", "The new one: wrong answer",
-			"This is the new result. The submission keeps its old one", "Case 1 is <wrong> now.", "compile passed", "ranked passed"):
+	for words in (f"Submission {second} on H200, computed once more",
+		"The old result: passed 2.000 ± 0.020 µs", "The new one: wrong answer",
+		"This is the new result. The submission keeps its old one", "Case 1 is <wrong> now.",
+		"compile passed", "ranked passed"):
 		contains(page.words(), words)
-	for path in (f"/admin/rejudgings/{number}/{result + 1000}", f"/admin/rejudgings/{number + 1}/{result}", f"/admin/rejudgings/{number}/x", f"/admin/rejudgings/x/{result}"):
+	for path in (f"/admin/rejudgings/{number}/{result + 1000}",
+		f"/admin/rejudgings/{number + 1}/{result}", f"/admin/rejudgings/{number}/x",
+		f"/admin/rejudgings/x/{result}"):
 		equal((path, admin.get(path).status), (path, 404))
 	for client, expected in ((anyone, 303), (bob, 403), (creator, 403)):
 		equal(client.get(f"/admin/rejudgings/{number}/{result}").status, expected)
@@ -183,7 +219,8 @@ def nothing_is_applied_while_the_ranking_is_frozen():
 	contains(answer.words(), "Lift the freeze first, or discard the rejudging.")
 	equal(sql("SELECT * FROM ranking ORDER BY position"), before)
 	equal(sql(f"SELECT state FROM rejudgings WHERE id = {number}"), [["open"]])
-	equal(publish("small", frozen="2100-01-01 00:00").status, 303)  # what is to be frozen is not frozen yet
+	equal(publish("small", frozen="2100-01-01 00:00").status,
+		303)  # what is to be frozen is not frozen yet
 	contains(show(number).words(), "Apply the new results")
 	equal(publish("small", action="lift").status, 303)
 	equal(sql("SELECT * FROM ranking ORDER BY position"), before)
@@ -202,20 +239,37 @@ def applying_needs_the_leaderboards_name():
 @test
 def applying_replaces_results_and_ranks_at_once():
 	answer = end(number, "apply")
-	equal((answer.status, answer.location.removeprefix(site.url)), (303, f"/admin/rejudgings/{number}?done=1"))
-	contains(admin.get(f"/admin/rejudgings/{number}?done=1").words(), "The new results are in their places")
+	equal((answer.status, answer.location.removeprefix(site.url)),
+		(303, f"/admin/rejudgings/{number}?done=1"))
+	contains(
+		admin.get(f"/admin/rejudgings/{number}?done=1").words(),
+		"The new results are in their places")
 	equal(ranking(), [("ada", 1, 3000), ("eve", 2, 3900)])
-	equal((status(second)["verdict"], status(second)["jobs"][0]["reason"]), ("wrong answer", "Case 1 is <wrong> now."))
+	equal((status(second)["verdict"], status(second)["jobs"][0]["reason"]),
+		("wrong answer", "Case 1 is <wrong> now."))
 	contains(bob.get("/leaderboard/small/mine").words(), "wrong answer")
-	result = int(sql(f"SELECT id FROM rejudged_jobs WHERE rejudging_id = {number} AND submission_id = {second}")[0][0])
-	contains(admin.get(f"/admin/rejudgings/{number}/{result}").words(), "This is the old result. It was replaced")
+	result = int(
+		sql(
+		f"SELECT id FROM rejudged_jobs WHERE rejudging_id = {number} AND submission_id = {second}")
+		[0][0])
+	contains(
+		admin.get(f"/admin/rejudgings/{number}/{result}").words(),
+		"This is the old result. It was replaced")
 	contains(show(number).words(), "passed wrong answer Case 1 is <wrong> now.")
 	equal(end(number, "apply").status, 409)
 	equal(end(number, "discard").status, 409)
 	rebuilt()
-	equal(sql("SELECT actor, action, subject, detail FROM audit_log WHERE action LIKE 'rejudging.%' ORDER BY id"), [
-		["root-of-all", "rejudging.start", "small", f"rejudging {number}: the top 10 on H200, 3 results"],
-		["root-of-all", "rejudging.apply", "small", f"rejudging {number}: the top 10 on H200, 3 results replaced"]])
+	equal(
+		sql(
+		"SELECT actor, action, subject, detail FROM audit_log WHERE action LIKE 'rejudging.%' ORDER BY id"
+		), [[
+		"root-of-all", "rejudging.start", "small",
+		f"rejudging {number}: the top 10 on H200, 3 results"
+		],
+		[
+		"root-of-all", "rejudging.apply", "small",
+		f"rejudging {number}: the top 10 on H200, 3 results replaced"
+		]])
 
 
 @test
@@ -232,7 +286,8 @@ def one_submission_that_failed_comes_back_when_it_passes_again():
 def discarding_keeps_every_old_result():
 	before = ranking()
 	users = rejudged(scope="user", user="ada")
-	equal(sql(f"SELECT submission_id FROM rejudged_jobs WHERE rejudging_id = {users}"), [[str(first)]])
+	equal(sql(f"SELECT submission_id FROM rejudged_jobs WHERE rejudging_id = {users}"),
+		[[str(first)]])
 	equal(end(users, "discard").status, 303)
 	contains(admin.get(f"/admin/rejudgings/{users}?done=1").words(), "every result is what it was")
 	equal(ranking(), before)
@@ -242,11 +297,14 @@ def discarding_keeps_every_old_result():
 @test
 def podium_admin_starts_shows_applies_and_discards():
 	before = ranking()
-	for words in (("start",), ("start", "praise"), ("start", "top", "3", "small"), ("start", "all"), ("start", "all", "small", "H200", "more"), ("start", "everywhere"),
-			("show",), ("apply", "1"), ("discard", "1"), ("list", "more")):
+	for words in (("start", ), ("start", "praise"), ("start", "top", "3", "small"), ("start",
+		"all"), ("start", "all", "small", "H200", "more"), ("start", "everywhere"), ("show", ),
+		("apply", "1"), ("discard", "1"), ("list", "more")):
 		equal((words, command("rejudge", *words)[0]), (words, 2))
-	for words, sentence in ((("start", "submission", "x"), "no submission with this number"), (("start", "top", "0", "small", "H200"), "Say how many"),
-			(("start", "user", "nobody", "small"), "no user named"), (("show", "999"), "no rejudging with this number"), (("apply", "x", "small"), "no rejudging")):
+	for words, sentence in ((("start", "submission", "x"), "no submission with this number"),
+		(("start", "top", "0", "small", "H200"), "Say how many"), (("start", "user", "nobody",
+		"small"), "no user named"), (("show", "999"), "no rejudging with this number"), (("apply",
+		"x", "small"), "no rejudging")):
 		code, said = command("rejudge", *words)
 		equal((words, code), (words, 1))
 		contains(said, sentence)
@@ -257,18 +315,24 @@ def podium_admin_starts_shows_applies_and_discards():
 	one = int(said.split()[1].rstrip(":"))
 	wait(lambda: "waits for you" in show(one).words())
 	again.unlink()
-	contains(command("rejudge", "list")[1], f"{one}      small: the top 1 on H200; 1 result; ended, to be applied or discarded")
+	contains(
+		command("rejudge", "list")[1],
+		f"{one}      small: the top 1 on H200; 1 result; ended, to be applied or discarded")
 	code, said = command("rejudge", "show", one)
 	equal(code, 0)
 	contains(said, f"{second}")
-	contains(said, "small of bob: passed 2.000 µs -> wrong answer -; another verdict: Case 1 is <wrong> now.")
+	contains(
+		said,
+		"small of bob: passed 2.000 µs -> wrong answer -; another verdict: Case 1 is <wrong> now.")
 	contains(said, "small H200, version 1, bob: 1 2.000 µs -> not ranked -")
 	contains(said, "small H200, version 1, ada: 2 3.000 µs -> 1 3.000 µs")
 	equal(ranking(), before)
 	code, said = command("rejudge", "apply", one, "ada")
 	equal((code, "type small" in said), (1, True))
 	equal(publish("small", action="freeze").status, 303)
-	contains(command("rejudge", "show", one)[1], "The ranking of small is frozen, so this cannot be applied")
+	contains(
+		command("rejudge", "show", one)[1],
+		"The ranking of small is frozen, so this cannot be applied")
 	code, said = command("rejudge", "apply", one, "small")
 	equal((code, "Lift the freeze first" in said), (1, True))
 	equal(publish("small", action="lift").status, 303)
@@ -282,15 +346,20 @@ def podium_admin_starts_shows_applies_and_discards():
 	gone = int(command("rejudge", "start", "everywhere", "eve")[1].split()[1].rstrip(":"))
 	equal(command("rejudge", "discard", gone, "eve")[0], 0)
 	contains(command("rejudge", "show", gone)[1], "discarded by podium-admin")
-	equal(sql("SELECT action, subject FROM audit_log WHERE actor = 'podium-admin' AND action LIKE 'rejudging.%' ORDER BY id"),
-		[["rejudging.start", "small"], ["rejudging.apply", "small"], ["rejudging.start", "small"], ["rejudging.apply", "small"],
-		["rejudging.start", "eve"], ["rejudging.discard", "eve"]])
+	equal(
+		sql(
+		"SELECT action, subject FROM audit_log WHERE actor = 'podium-admin' AND action LIKE 'rejudging.%' ORDER BY id"
+		),
+		[["rejudging.start", "small"], ["rejudging.apply", "small"], ["rejudging.start", "small"],
+		["rejudging.apply", "small"], ["rejudging.start", "eve"], ["rejudging.discard", "eve"]])
 
 
 @test
 def what_still_waits_can_be_discarded_but_not_applied():
-	sql("INSERT INTO leaderboard_gpus (leaderboard_id, gpu, position) SELECT id, 'A100', 9 FROM leaderboards")
-	sql(f"INSERT INTO jobs (submission_id, user_id, gpu, state, verdict) SELECT id, user_id, 'A100', 'done', 'passed' FROM submissions WHERE id = {first}")
+	sql("INSERT INTO leaderboard_gpus (leaderboard_id, gpu, position) SELECT id, 'A100', 9 FROM leaderboards"
+		)
+	sql(f"INSERT INTO jobs (submission_id, user_id, gpu, state, verdict) SELECT id, user_id, 'A100', 'done', 'passed' FROM submissions WHERE id = {first}"
+		)
 	answer = rejudge(scope="all", gpu="A100")
 	waiting = int(answer.location.rsplit("/", 1)[1])
 	page = show(waiting)
@@ -300,8 +369,10 @@ def what_still_waits_can_be_discarded_but_not_applied():
 	contains(anyone.get(f"/queue?{time.time()}").words(), "rejudging")
 	equal(end(waiting, "apply").status, 409)
 	equal(end(waiting, "discard").status, 303)
-	equal(sql(f"SELECT j.state, j.reason FROM jobs j JOIN rejudged_jobs r ON r.new_job_id = j.id WHERE r.rejudging_id = {waiting}"),
-		[["cancelled", "The rejudging was discarded."]])
+	equal(
+		sql(
+		f"SELECT j.state, j.reason FROM jobs j JOIN rejudged_jobs r ON r.new_job_id = j.id WHERE r.rejudging_id = {waiting}"
+		), [["cancelled", "The rejudging was discarded."]])
 
 
 @test
@@ -313,10 +384,19 @@ def a_users_results_are_rejudged_over_all_leaderboards():
 	again.touch()
 	equal(rejudge(scope="everywhere", user="nobody", leaderboard="").status, 422)
 	many = rejudged(scope="everywhere", user="ada", leaderboard="", gpu="H200")
-	equal(sql(f"SELECT leaderboard_id, user_id = (SELECT id FROM users WHERE name = 'ada') FROM rejudgings WHERE id = {many}"), [["NULL", "1"]])
-	equal(sql(f"SELECT submission_id FROM rejudged_jobs WHERE rejudging_id = {many} ORDER BY submission_id"), [[str(first)], [str(elsewhere)]])
+	equal(
+		sql(
+		f"SELECT leaderboard_id, user_id = (SELECT id FROM users WHERE name = 'ada') FROM rejudgings WHERE id = {many}"
+		), [["NULL", "1"]])
+	equal(
+		sql(
+		f"SELECT submission_id FROM rejudged_jobs WHERE rejudging_id = {many} ORDER BY submission_id"
+		), [[str(first)], [str(elsewhere)]])
 	contains(rejudge(scope="all", leaderboard="large", gpu="H200").location, "/admin/rejudgings/")
-	equal(sql("SELECT COUNT(*) FROM rejudged_jobs r JOIN rejudgings g ON g.id = r.rejudging_id WHERE g.state = 'open' AND r.submission_id = %d" % elsewhere), [["1"]])
+	equal(
+		sql(
+		"SELECT COUNT(*) FROM rejudged_jobs r JOIN rejudgings g ON g.id = r.rejudging_id WHERE g.state = 'open' AND r.submission_id = %d"
+		% elsewhere), [["1"]])
 	page = show(many)
 	whole(page)
 	contains(page.words(), "Of ada : every ranked result of ada on every leaderboard on H200.")
@@ -333,12 +413,18 @@ def a_users_results_are_rejudged_over_all_leaderboards():
 	equal(end(many, "apply", "small").status, 422)
 	equal(end(many, "apply", "ada").status, 303)
 	equal(ranking("large"), [("ada", 1, 6000), ("bob", 2, 6500)])
-	equal(sql("SELECT actor, action, subject, detail FROM audit_log WHERE action = 'rejudging.apply' ORDER BY id DESC LIMIT 1"),
-		[["root-of-all", "rejudging.apply", "ada", f"rejudging {many}: every ranked result of ada on every leaderboard on H200, 2 results replaced"]])
+	equal(
+		sql(
+		"SELECT actor, action, subject, detail FROM audit_log WHERE action = 'rejudging.apply' ORDER BY id DESC LIMIT 1"
+		), [[
+		"root-of-all", "rejudging.apply", "ada",
+		f"rejudging {many}: every ranked result of ada on every leaderboard on H200, 2 results replaced"
+		]])
 	rebuilt()
 	again.unlink()
 	equal(admin.post("/admin/leaderboard/large/delete", [("name", "large")]).status, 303)
-	equal(sql(f"SELECT submission_id FROM rejudged_jobs WHERE rejudging_id = {many}"), [[str(first)]])
+	equal(sql(f"SELECT submission_id FROM rejudged_jobs WHERE rejudging_id = {many}"),
+		[[str(first)]])
 
 
 @test
@@ -350,7 +436,8 @@ def long_rejudgings_are_shown_a_hundred_results_at_a_time():
 		INSERT INTO rejudged_jobs (rejudging_id, submission_id, gpu, old_job_id) SELECT (SELECT MAX(id) FROM rejudgings), j.submission_id, 'A100', j.id
 		FROM jobs j JOIN submissions s ON s.id = j.submission_id WHERE s.file_name LIKE 'made-%';
 		INSERT INTO jobs (rejudged_id, user_id, gpu, priority, state, verdict) SELECT id, 0, 'A100', 2, 'done', IF(id % 50, 'passed', 'wrong answer') FROM rejudged_jobs WHERE new_job_id = 0;
-		UPDATE rejudged_jobs r JOIN jobs j ON j.rejudged_id = r.id SET r.new_job_id = j.id WHERE r.new_job_id = 0""")
+		UPDATE rejudged_jobs r JOIN jobs j ON j.rejudged_id = r.id SET r.new_job_id = j.id WHERE r.new_job_id = 0"""
+		)
 	long = int(sql("SELECT MAX(id) FROM rejudgings")[0][0])
 	pages = [admin.get(f"/admin/rejudgings/{long}?page={page}") for page in (1, 2, 3)]
 	equal([page.text.count(f'href="/admin/rejudgings/{long}/') for page in pages], [100, 100, 50])
@@ -365,9 +452,11 @@ def long_rejudgings_are_shown_a_hundred_results_at_a_time():
 @test
 def rejudgings_go_with_their_leaderboard():
 	equal(admin.post("/admin/leaderboard/small/delete", [("name", "small")]).status, 303)
-	for table in ("rejudgings WHERE leaderboard_id IS NOT NULL", "rejudged_jobs", "jobs", "submissions"):
+	for table in ("rejudgings WHERE leaderboard_id IS NOT NULL", "rejudged_jobs", "jobs",
+		"submissions"):
 		equal((table, sql(f"SELECT COUNT(*) FROM {table}")), (table, [["0"]]))
-	whole(admin.get("/admin/rejudgings"))  # that of a user over all leaderboards stays, without results
+	whole(admin.get(
+		"/admin/rejudgings"))  # that of a user over all leaderboards stays, without results
 
 
 code = 1

@@ -36,17 +36,26 @@ podium:
   bytes: 6 * size * size
 """
 SAMPLES = [31900 + 10 * math.sin(i) for i in range(100)] + [90000]
-HONEST = {"runs": 101, "mean_ns": 31900.0, "std_ns": 5.0, "err_ns": 20.0, "best_ns": 31880.0, "worst_ns": 31920.0}
-JUDGED = {**HONEST, "median_ns": 31901.0, "low_ns": 31820.0, "high_ns": 32010.0, "constant_ns": 12480.0, "own_ns": 37660.0, "gap_ns": 130.0,
-	"blocks": 4, "repeated": 1, "samples": base64.b64encode(struct.pack("<101f", *SAMPLES)).decode(),
-	"device": {"sm_clock_mhz": [1755, 1980], "temperature_c": [31, 34], "power_w": [120, 410], "slowed_by": ["power cap"]}}
+HONEST = {
+	"runs": 101, "mean_ns": 31900.0, "std_ns": 5.0, "err_ns": 20.0, "best_ns": 31880.0,
+	"worst_ns": 31920.0
+}
+JUDGED = {
+	**HONEST, "median_ns": 31901.0, "low_ns": 31820.0, "high_ns": 32010.0, "constant_ns": 12480.0,
+	"own_ns": 37660.0, "gap_ns": 130.0, "blocks": 4, "repeated": 1,
+	"samples": base64.b64encode(struct.pack("<101f", *SAMPLES)).decode(), "device": {
+	"sm_clock_mhz": [1755, 1980], "temperature_c": [31, 34], "power_w": [120, 410],
+	"slowed_by": ["power cap"]
+	}
+}
 FAST = {**JUDGED, "mean_ns": 4100.0, "low_ns": 4050.0, "high_ns": 4150.0}
 
 
 def prepare():
 	for client, name in ((ada, "ada"), (bob, "bob"), (admin, "root-of-all"), (creator, "carl")):
 		equal(client.post("/register", [("name", name), ("password", PASSWORD)]).status, 303)
-	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'; UPDATE users SET role = 'creator' WHERE name = 'carl'")
+	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'; UPDATE users SET role = 'creator' WHERE name = 'carl'"
+		)
 	make_board(admin, "small", TASK)
 
 
@@ -63,25 +72,33 @@ def page(client, number):
 
 
 def decide(client, number, action, reason="", gpu="H200", **how):
-	return client.post("/admin/review", [("action", action), ("submission", number), ("gpu", gpu), ("reason", reason), ("confirm", number)], form="/account", **how)
+	return client.post("/admin/review", [("action", action), ("submission", number), ("gpu", gpu),
+		("reason", reason), ("confirm", number)], form="/account", **how)
 
 
 def ranking():
-	return [(row["user"], row["rank"], row["engine"]) for row in anyone.get(f"/leaderboard/small.json?gpu=H200&x={time.time()}").json["rows"]]
+	return [(row["user"], row["rank"], row["engine"])
+		for row in anyone.get(f"/leaderboard/small.json?gpu=H200&x={time.time()}").json["rows"]]
 
 
 # ---- what a judged result shows ----
 
+
 @test
 def a_judged_result_shows_how_it_was_measured():
 	prepare()
-	number = submit(ada, {**JUDGED, "message": "In 2 of 4 blocks the <constant> moved."}, {**JUDGED, "own_ns": None, "gap_ns": None})
+	number = submit(ada, {**JUDGED, "message": "In 2 of 4 blocks the <constant> moved."},
+		{**JUDGED, "own_ns": None, "gap_ns": None})
 	shown = page(anyone, number)
 	words = shown.words()
-	for part in ("95 % interval", "Best block", "31.82 to 32.01 µs", "Benchmark 1: In 2 of 4 blocks the <constant> moved.", "How it was measured", "12.48 µs", "Own clock, never ranked", "37.66 µs", "130.0 ns", "none",
-			"1755–1980 MHz", "31–34 °C", "120–410 W", "power cap", "Every call", "1 call above, up to 90.00 µs"):
+	for part in ("95 % interval", "Best block", "31.82 to 32.01 µs",
+		"Benchmark 1: In 2 of 4 blocks the <constant> moved.", "How it was measured", "12.48 µs",
+		"Own clock, never ranked", "37.66 µs", "130.0 ns", "none", "1755–1980 MHz", "31–34 °C",
+		"120–410 W", "power cap", "Every call", "1 call above, up to 90.00 µs"):
 		contains(words, part)
-	equal(shown.text.count('<svg class="samples" role="img" aria-label="101 calls: median 31.90 µs,'), 2)
+	equal(
+		shown.text.count('<svg class="samples" role="img" aria-label="101 calls: median 31.90 µs,'),
+		2)
 	contains(shown.text, '<a class="chip engine" data-engine="isolated" href="/judge#isolated"')
 	whole(shown)
 	lacks(shown.text, "style=")
@@ -96,16 +113,19 @@ def what_pages_say_of_engines_ties_and_held_results_leads_to_its_explanation():
 
 @test
 def a_result_without_any_of_it_looks_as_it_always_did():
-	number = submit(bob, HONEST, HONEST, engine="custom", engine_reason="Its <input> is a class of its own.")
+	number = submit(bob, HONEST, HONEST, engine="custom",
+		engine_reason="Its <input> is a class of its own.")
 	words = page(anyone, number).words()
 	for part in ("Time 95 % interval", "How it was measured", "Every call", "held for review"):
 		lacks(words, part)
 	contains(words, "The task’s own harness ran the submission. Its <input> is a class of its own.")
 	contains(page(anyone, number).text, 'data-engine="custom"')
-	sql(f"UPDATE jobs SET engine = NULL, engine_reason = NULL WHERE submission_id = {number}; UPDATE ranking SET engine = NULL WHERE submission_id = {number}")
+	sql(f"UPDATE jobs SET engine = NULL, engine_reason = NULL WHERE submission_id = {number}; UPDATE ranking SET engine = NULL WHERE submission_id = {number}"
+		)
 	lacks(page(anyone, number).text, "data-engine")
 	equal(anyone.get("/leaderboard/small").text.count("data-engine"), 1)
-	sql(f"UPDATE jobs SET engine = 'custom' WHERE submission_id = {number}; UPDATE ranking SET engine = 'custom' WHERE submission_id = {number}")
+	sql(f"UPDATE jobs SET engine = 'custom' WHERE submission_id = {number}; UPDATE ranking SET engine = 'custom' WHERE submission_id = {number}"
+		)
 
 
 @test
@@ -120,6 +140,7 @@ def the_ranking_names_the_engine_of_each_row():
 
 # ---- what is held ----
 
+
 @test
 def a_held_result_is_told_to_its_author_and_admins_and_to_nobody_else():
 	global held
@@ -128,7 +149,10 @@ def a_held_result_is_told_to_its_author_and_admins_and_to_nobody_else():
 	sentence = "Benchmark 2: 4.100 µs for 101 MB would be 24.6 TB/s; the memory of H200 moves 4.8 TB/s"
 	for client in (bob, admin):
 		words = page(client, held).words()
-		contains(words, "Passed on H200. The result is held for review: an admin looks at it before it is ranked.")
+		contains(
+			words,
+			"Passed on H200. The result is held for review: an admin looks at it before it is ranked."
+		)
 		contains(words, sentence)
 		contains(words, "4.100 ± 0.050 µs")
 		job = status(client, held)["jobs"][0]
@@ -164,7 +188,8 @@ def admins_alone_see_that_something_waits_for_them_and_decide():
 		for action in ("release", "reject"):
 			equal(decide(client, held, action, "because").status, 403)
 	equal(decide(admin, held, "release", csrf="0" * 64).status, 403)
-	equal(decide(admin, held, "release", headers={"Origin": "http://elsewhere.example"}).status, 403)
+	equal(
+		decide(admin, held, "release", headers={"Origin": "http://elsewhere.example"}).status, 403)
 	equal(decide(admin, held, "praise").status, 400)
 	equal(sql("SELECT COUNT(*) FROM audit_log WHERE action LIKE 'review.%'"), [["0"]])
 
@@ -182,24 +207,29 @@ def a_rejection_needs_a_reason_and_keeps_what_was_typed():
 @test
 def what_does_not_wait_cannot_be_decided_about():
 	other = int(sql("SELECT MIN(id) FROM submissions")[0][0])
-	for number, gpu, expected in ((other, "H200", 409), (held, "A100", 404), (999999, "H200", 404), (held, "über", 404), ("x", "H200", 404),
-			("9" * 40, "H200", 404), (held, "", 404)):
+	for number, gpu, expected in ((other, "H200", 409), (held, "A100", 404), (999999, "H200", 404),
+		(held, "über", 404), ("x", "H200", 404), ("9" * 40, "H200", 404), (held, "", 404)):
 		for action in ("release", "reject"):
-			equal((number, gpu, decide(admin, number, action, "because", gpu).status), (number, gpu, expected))
+			equal((number, gpu, decide(admin, number, action, "because", gpu).status),
+				(number, gpu, expected))
 
 
 @test
 def a_released_result_is_ranked_at_once():
 	answer = decide(admin, held, "release")
-	equal((answer.status, answer.location.removeprefix(site.url)), (303, "/admin/review?done=released"))
-	contains(admin.get("/admin/review?done=released").words(), "The result is released and stands in the ranking. ")
+	equal((answer.status, answer.location.removeprefix(site.url)),
+		(303, "/admin/review?done=released"))
+	contains(
+		admin.get("/admin/review?done=released").words(),
+		"The result is released and stands in the ranking. ")
 	contains(admin.get("/admin/review").words(), "Nothing is held.")
 	lacks(admin.get("/").words(), "held result")
 	equal(ranking(), [("bob", 1, "isolated"), ("ada", 2, "isolated")])
 	contains(page(anyone, held).words(), "Ranked 1st on H200.")
 	contains(page(anyone, held).words(), "4.100 ± 0.050 µs")
 	equal(decide(admin, held, "release").status, 409)
-	equal(sql("SELECT actor, action, subject FROM audit_log WHERE action LIKE 'review.%'"), [["root-of-all", "review.release", f"submission {held} on H200"]])
+	equal(sql("SELECT actor, action, subject FROM audit_log WHERE action LIKE 'review.%'"),
+		[["root-of-all", "review.release", f"submission {held} on H200"]])
 
 
 @test
@@ -208,7 +238,8 @@ def a_rejected_result_has_the_admins_reason_and_its_times_stay_hidden():
 	equal(decide(admin, number, "reject", "It reads the <answer> of the call before.").status, 303)
 	words = page(ada, number).words()
 	contains(words, "Rejected by the admin root-of-all: It reads the <answer> of the call before.")
-	contains(words, "The result was held for review, and an admin has rejected it; it is not ranked.")
+	contains(words,
+		"The result was held for review, and an admin has rejected it; it is not ranked.")
 	lacks(words, "not what an honest run sends")
 	contains(words, "protocol violation")
 	contains(words, "3.000 ± 0.050 µs")
@@ -222,9 +253,14 @@ def a_rejected_result_has_the_admins_reason_and_its_times_stay_hidden():
 	equal(decide(admin, number, "release").status, 409)
 	before = sql("SELECT * FROM ranking")
 	sql("DELETE FROM ranking")
-	environment = {**site.environment, "PODIUM_DATABASE_SOCKET": str(site.var / "run" / "mariadb.sock"),
-		"PODIUM_DATABASE_USER": subprocess.run(["id", "-un"], capture_output=True, text=True).stdout.strip()}
-	equal(subprocess.run([site.admin_program, "ranking", "rebuild"], env=environment, capture_output=True).returncode, 0)
+	environment = {
+		**site.environment, "PODIUM_DATABASE_SOCKET": str(site.var / "run" / "mariadb.sock"),
+		"PODIUM_DATABASE_USER": subprocess.run(["id", "-un"], capture_output=True,
+		text=True).stdout.strip()
+	}
+	equal(
+		subprocess.run([site.admin_program, "ranking", "rebuild"], env=environment,
+		capture_output=True).returncode, 0)
 	equal(sql("SELECT * FROM ranking"), before)
 
 

@@ -45,7 +45,8 @@ def register(client, name):
 
 
 def submit(client, code, mode="ranked", board="small", name="kernel.py"):
-	answer = client.post(f"/leaderboard/{board}/submit", [("mode", mode), ("gpu", "CPU")], [("file", name, code.encode())])
+	answer = client.post(f"/leaderboard/{board}/submit", [("mode", mode), ("gpu", "CPU")],
+		[("file", name, code.encode())])
 	if answer.status != 303:
 		raise AssertionError(f"{answer.status}: {answer.words()[:1500]}")
 	return int(answer.location.rsplit("/", 1)[1])
@@ -120,9 +121,11 @@ def logging_in_changes_the_token_and_logging_out_ends_it():
 
 @test
 def login_never_leads_to_another_site():
-	for target in ("https://example.org/", "//example.org/", "/\\example.org", "javascript:alert(1)"):
+	for target in ("https://example.org/", "//example.org/", "/\\example.org",
+		"javascript:alert(1)"):
 		client = Client(site.url)
-		answer = client.post("/login", [("name", "ada"), ("password", "a long password"), ("next", target)])
+		answer = client.post("/login", [("name", "ada"), ("password", "a long password"),
+			("next", target)])
 		equal(answer.status, 303)
 		equal(answer.location.removeprefix(site.url), "/")
 
@@ -131,9 +134,11 @@ def login_never_leads_to_another_site():
 def a_slash_at_the_end_leads_to_the_page_and_never_to_another_host():
 	answer = anyone.get("/queue/?x=1")
 	equal((answer.status, answer.location), (301, "/queue?x=1"))
-	for path in ("//elsewhere.example/", "//elsewhere.example/queue/", "///elsewhere.example/", "/%2f/elsewhere.example/", "/%5celsewhere.example/"):
+	for path in ("//elsewhere.example/", "//elsewhere.example/queue/", "///elsewhere.example/",
+		"/%2f/elsewhere.example/", "/%5celsewhere.example/"):
 		answer = anyone.get(path)
-		assert answer.status == 404 or not answer.location.startswith(("//", "/\\", "http")), (path, answer.status, answer.location)
+		assert answer.status == 404 or not answer.location.startswith(
+			("//", "/\\", "http")), (path, answer.status, answer.location)
 
 
 @test
@@ -147,13 +152,15 @@ def a_form_without_its_token_or_from_another_origin_is_refused():
 
 @test
 def a_participant_may_not_see_the_panel_and_a_stranger_is_asked_to_log_in():
-	for path in ("/admin", "/admin/users", "/admin/audit", "/admin/leaderboards/new", "/admin/leaderboard/vectoradd_py/edit",
-			"/admin/leaderboard/vectoradd_py/delete"):
+	for path in ("/admin", "/admin/users", "/admin/audit", "/admin/leaderboards/new",
+		"/admin/leaderboard/vectoradd_py/edit", "/admin/leaderboard/vectoradd_py/delete"):
 		equal(ada.get(path).status, 403)
 		answer = anyone.get(path)
 		equal(answer.status, 303)
 		contains(answer.location, "/login")
-	equal(ada.post("/admin/leaderboard/vectoradd_py/delete", [("name", "vectoradd_py")], form="/account").status, 403)
+	equal(
+		ada.post("/admin/leaderboard/vectoradd_py/delete", [("name", "vectoradd_py")],
+		form="/account").status, 403)
 
 
 @test
@@ -165,7 +172,8 @@ def the_first_admin_must_change_the_one_time_password():
 	fields = [("current", password), ("password", "the admin's own"), ("again", "the admin's own")]
 	equal(admin.post("/account/password", fields, form="/account").status, 303)
 	if admin.get("/admin").status != 200:
-		equal(admin.post("/login", [("name", "admin"), ("password", "the admin's own")]).status, 303)
+		equal(
+			admin.post("/login", [("name", "admin"), ("password", "the admin's own")]).status, 303)
 	equal(admin.get("/admin").status, 200)
 
 
@@ -175,7 +183,8 @@ def admins_see_what_workers_found_on_their_hosts():
 	path = re.search(r'href="(/admin/host/[^"]+)"', page.text)[1]
 	page = admin.get(path)
 	equal(page.status, 200)
-	for part in ("What podium-run found when the worker started", "kernel", "core dumps", "podium-admin doctor"):
+	for part in ("What podium-run found when the worker started", "kernel", "core dumps",
+		"podium-admin doctor"):
 		contains(page.words(), part)
 	equal(admin.get("/admin/host/nobody%20here").status, 404)
 	equal(ada.get(path).status, 403)
@@ -183,8 +192,9 @@ def admins_see_what_workers_found_on_their_hosts():
 
 @test
 def an_admin_creates_a_leaderboard_from_a_zip():
-	answer = admin.post("/admin/leaderboards/new", [("name", "small"), ("deadline", ""), ("gpu", "CPU"), ("accepting", "1"),
-		("sources_public", "1")], [("task", "task.zip", task_zip())])
+	answer = admin.post("/admin/leaderboards/new", [("name", "small"), ("deadline", ""),
+		("gpu", "CPU"), ("accepting", "1"), ("sources_public", "1")],
+		[("task", "task.zip", task_zip())])
 	if answer.status != 303:
 		raise AssertionError(answer.words()[:1500])
 	page = anyone.get("/leaderboard/small").text
@@ -195,10 +205,11 @@ def an_admin_creates_a_leaderboard_from_a_zip():
 
 @test
 def a_zip_that_is_no_task_is_refused_at_its_field_and_nothing_is_stored():
-	for content, sentence in ((b"not a zip at all", "zip"), (zip_of({"readme.txt": "x"}), "task.yml"),
-			(task_zip(TASK.replace("lang: py", "lang: rust")), "lang"), (zip_of({"task.yml": TASK}), "reference.py"),
-			(zip_of({"../task.yml": TASK}), "..")):
-		answer = admin.post("/admin/leaderboards/new", [("name", "broken"), ("gpu", "CPU")], [("task", "task.zip", content)])
+	for content, sentence in ((b"not a zip at all", "zip"), (zip_of({"readme.txt": "x"}),
+		"task.yml"), (task_zip(TASK.replace("lang: py", "lang: rust")), "lang"),
+		(zip_of({"task.yml": TASK}), "reference.py"), (zip_of({"../task.yml": TASK}), "..")):
+		answer = admin.post("/admin/leaderboards/new", [("name", "broken"), ("gpu", "CPU")],
+			[("task", "task.zip", content)])
 		equal(answer.status // 100, 4)
 		contains(answer.words(), sentence)
 		contains(answer.text, 'value="broken"')
@@ -208,13 +219,17 @@ def a_zip_that_is_no_task_is_refused_at_its_field_and_nothing_is_stored():
 
 @test
 def all_faults_of_a_task_are_shown_at_once_with_their_lines():
-	wrong = TASK.replace("source: reference.py", "source: refrence.py").replace("{seed: 3}", "{}") + "seed: -1\nrank: geom\n"
-	page = admin.post("/admin/leaderboards/new", [("name", "broken"), ("gpu", "CPU")], [("task", "task.zip", task_zip(wrong))]).words()
-	for sentence in ('task.yml line 6, files: the source "refrence.py" is not in the upload', "line 11, benchmarks: case 1 has no arguments",
-			"line 12, seed: expected a whole number", 'line 13: the task has no key "rank"'):
+	wrong = TASK.replace("source: reference.py", "source: refrence.py").replace("{seed: 3}",
+		"{}") + "seed: -1\nrank: geom\n"
+	page = admin.post("/admin/leaderboards/new", [("name", "broken"), ("gpu", "CPU")],
+		[("task", "task.zip", task_zip(wrong))]).words()
+	for sentence in ('task.yml line 6, files: the source "refrence.py" is not in the upload',
+		"line 11, benchmarks: case 1 has no arguments", "line 12, seed: expected a whole number",
+		'line 13: the task has no key "rank"'):
 		contains(page, sentence)
 	many = TASK + "".join(f"key{i}: 1\n" for i in range(60))
-	page = admin.post("/admin/leaderboards/new", [("name", "broken"), ("gpu", "CPU")], [("task", "task.zip", task_zip(many))]).words()
+	page = admin.post("/admin/leaderboards/new", [("name", "broken"), ("gpu", "CPU")],
+		[("task", "task.zip", task_zip(many))]).words()
 	contains(page, "There may be more; these are the first 50.")
 
 
@@ -222,11 +237,14 @@ def all_faults_of_a_task_are_shown_at_once_with_their_lines():
 def a_submission_runs_to_the_ranking():
 	submission = submit(ada, RIGHT)
 	status = ended(anyone, submission)
-	equal((status["verdict"], status["jobs"][0]["state"], status["jobs"][0]["gpu"]), ("passed", "done", "CPU"))
+	equal((status["verdict"], status["jobs"][0]["state"], status["jobs"][0]["gpu"]),
+		("passed", "done", "CPU"))
 	board = anyone.get("/leaderboard/small.json?gpu=CPU").json
-	equal([(row["rank"], row["user"], row["submission"]) for row in board["rows"]], [(1, "ada", submission)])
+	equal([(row["rank"], row["user"], row["submission"]) for row in board["rows"]],
+		[(1, "ada", submission)])
 	equal(board["rows"][0]["score_ns"], status["jobs"][0]["score_ns"])
-	contains(ada.get("/leaderboard/small").words(), "ada")  # logged in: anonymous answers are kept for a second
+	contains(ada.get("/leaderboard/small").words(),
+		"ada")  # logged in: anonymous answers are kept for a second
 	contains(anyone.get("/leaderboard/small.csv?gpu=CPU").text, "ada")
 
 
@@ -249,16 +267,19 @@ def test_and_benchmark_modes_are_not_ranked():
 @test
 def an_equal_or_slower_run_of_the_same_user_does_not_add_a_row():
 	ended(ada, submit(ada, RIGHT.replace("return data", "sum(range(100000)); return data")))
-	equal([row["user"] for row in anyone.get("/leaderboard/small.json?gpu=CPU").json["rows"]], ["ada"])
+	equal([row["user"] for row in anyone.get("/leaderboard/small.json?gpu=CPU").json["rows"]],
+		["ada"])
 
 
 @test
 def a_file_that_cannot_be_run_is_refused_at_its_field_with_what_was_typed_kept():
+
 	def refused(sentence, fields=(), files=(), mode="benchmark"):
 		answer = ada.post("/leaderboard/small/submit", [("mode", mode), *fields], files)
 		equal(answer.status // 100, 4)
 		contains(answer.words(), sentence)
 		return answer.text
+
 	refused("empty", [("gpu", "CPU")], [("file", "a.py", b"")])
 	refused(".py", [("gpu", "CPU")], [("file", "a.exe", RIGHT.encode())])
 	refused("UTF-8", [("gpu", "CPU")], [("file", "a.py", b"x = '\xff'")])
@@ -273,7 +294,8 @@ def a_file_that_cannot_be_run_is_refused_at_its_field_with_what_was_typed_kept()
 
 @test
 def a_header_chooses_the_gpu_when_the_form_does_not():
-	answer = ada.post("/leaderboard/small/submit", [("mode", "test"), ("code", "#!POPCORN gpus CPU\n" + RIGHT)])
+	answer = ada.post("/leaderboard/small/submit", [("mode", "test"),
+		("code", "#!POPCORN gpus CPU\n" + RIGHT)])
 	equal(answer.status, 303)
 	ended(ada, int(answer.location.rsplit("/", 1)[1]))
 
@@ -288,13 +310,13 @@ def a_header_chooses_the_leaderboard_where_the_form_does_not():
 	equal(ended(ada, submission)["verdict"], "passed")
 	contains(ada.get(f"/submission/{submission}").text, 'href="/leaderboard/small"')
 	equal(send(("code", RIGHT), ("leaderboard", "small")).status, 303)
-	for fields, sentence in (
-			([("code", RIGHT)], "begin the file with a line that names it"),
-			([("code", "#!POPCORN leaderboard nowhere\n" + RIGHT)], 'There is no leaderboard named "nowhere"'),
-			([("code", named), ("leaderboard", "vectoradd_py")], "says that it is for the leaderboard"),
-			([("code", named), ("leaderboard", "none such")], "There is no leaderboard named"),
-			([("code", "#!POPCORN leaderbord small\n" + RIGHT)], "leaderbord"),
-			([("code", "#!POPCORN leaderboard small\n#!POPCORN gpus H9000\n" + RIGHT)], "H9000")):
+	for fields, sentence in (([("code", RIGHT)], "begin the file with a line that names it"), ([
+		("code", "#!POPCORN leaderboard nowhere\n" + RIGHT)
+	], 'There is no leaderboard named "nowhere"'), ([("code", named),
+		("leaderboard", "vectoradd_py")], "says that it is for the leaderboard"), ([("code", named),
+		("leaderboard", "none such")], "There is no leaderboard named"), ([("code",
+		"#!POPCORN leaderbord small\n" + RIGHT)], "leaderbord"), ([("code",
+		"#!POPCORN leaderboard small\n#!POPCORN gpus H9000\n" + RIGHT)], "H9000")):
 		answer = send(*fields)
 		equal(answer.status, 422)
 		contains(answer.words(), sentence)
@@ -316,9 +338,11 @@ def hostile_names_and_output_are_shown_as_text():
 def what_a_submission_prints_is_seen_by_its_author_while_it_runs():
 	"""From the program in its sandbox through podium-run and the worker to the page."""
 	hostile = "import sys, time\nprint('\\x1b[31mbegun\\x1b[0m ' + %r, flush=True)\nprint('oh', file=sys.stderr, flush=True)\n" % HOSTILE
-	submission = submit(ada, hostile + "def custom_kernel(data):\n    time.sleep(100)\n", mode="test")
+	submission = submit(ada, hostile + "def custom_kernel(data):\n    time.sleep(100)\n",
+		mode="test")
 	end, printed = time.time() + 120, {"stdout": f"begun {HOSTILE}\n", "stderr": "oh\n"}
-	while (status := ada.get(f"/submission/{submission}/status").json)["jobs"][0]["output"] != printed:
+	while (status :=
+		ada.get(f"/submission/{submission}/status").json)["jobs"][0]["output"] != printed:
 		assert time.time() < end, status
 		time.sleep(0.1)
 	page = ada.get(f"/submission/{submission}")
@@ -341,14 +365,18 @@ def a_source_is_its_owners_until_the_deadline_and_then_everyones():
 		page = client.get(f"/submission/{submission}").text
 		(contains if status == 200 else lacks)(page, "my secret trick")
 	contains(ada.get(f"/submission/{submission}/source").headers["Content-Type"], "text/plain")
-	site.sql("UPDATE leaderboards SET deadline = UTC_TIMESTAMP() - INTERVAL 1 MINUTE WHERE name = 'small'")
+	site.sql(
+		"UPDATE leaderboards SET deadline = UTC_TIMESTAMP() - INTERVAL 1 MINUTE WHERE name = 'small'"
+	)
 	time.sleep(2.1)  # nginx keeps a page for a second, and counts whole seconds
 	contains(anyone.get(f"/submission/{submission}").text, "my secret trick")
-	answer = ada.post("/leaderboard/small/submit", [("mode", "test"), ("gpu", "CPU"), ("code", RIGHT)], form="/account")
+	answer = ada.post("/leaderboard/small/submit", [("mode", "test"), ("gpu", "CPU"),
+		("code", RIGHT)], form="/account")
 	equal(answer.status // 100, 4)
 	contains(answer.words(), "deadline")
 	site.sql("UPDATE leaderboards SET deadline = NULL, accepting = 0 WHERE name = 'small'")
-	answer = ada.post("/leaderboard/small/submit", [("mode", "test"), ("gpu", "CPU"), ("code", RIGHT)], form="/account")
+	answer = ada.post("/leaderboard/small/submit", [("mode", "test"), ("gpu", "CPU"),
+		("code", RIGHT)], form="/account")
 	equal(answer.status // 100, 4)
 	contains(answer.words(), "closed")
 	site.sql("UPDATE leaderboards SET accepting = 1 WHERE name = 'small'")
@@ -358,28 +386,36 @@ def a_source_is_its_owners_until_the_deadline_and_then_everyones():
 def a_profile_is_its_owners_until_the_deadline_and_not_ranked():
 	submission = submit(bob, RIGHT, "profile")
 	equal(ended(bob, submission)["verdict"], "passed")
-	(stage,) = site.sql(f"SELECT t.id FROM stages t JOIN jobs j ON j.id = t.job_id WHERE j.submission_id = {submission} AND t.name = 'profile'")
+	(stage, ) = site.sql(
+		f"SELECT t.id FROM stages t JOIN jobs j ON j.id = t.job_id WHERE j.submission_id = {submission} AND t.name = 'profile'"
+	)
 	packed = gzip.compress(b"<script>alert(1)</script>").hex()
-	site.sql(f"""UPDATE measurements SET report = '<b>hot</b> loop in my kernel' WHERE stage_id = {stage[0]};
+	site.sql(
+		f"""UPDATE measurements SET report = '<b>hot</b> loop in my kernel' WHERE stage_id = {stage[0]};
 		INSERT INTO artifacts (stage_id, name, size) VALUES ({stage[0]}, 'profile-1.ncu-rep', 25);
-		INSERT INTO artifact_parts VALUES (LAST_INSERT_ID(), 0, UNHEX('{packed[:20]}')), (LAST_INSERT_ID(), 1, UNHEX('{packed[20:]}'));""")
-	(file,) = [link for link in links(bob, submission) if "/artifact/" in link]
+		INSERT INTO artifact_parts VALUES (LAST_INSERT_ID(), 0, UNHEX('{packed[:20]}')), (LAST_INSERT_ID(), 1, UNHEX('{packed[20:]}'));"""
+	)
+	(file, ) = [link for link in links(bob, submission) if "/artifact/" in link]
 	for client, status in ((bob, 200), (admin, 200), (ada, 403), (anyone, 403)):
 		answer, page = client.get(file), client.get(f"/submission/{submission}").text
 		equal(answer.status, status)
 		(contains if status == 200 else lacks)(page, "&lt;b&gt;hot&lt;/b&gt; loop in my kernel")
-		contains(page, "There is no report of ncu: it profiles NVIDIA GPUs, and this ran on the CPU.")
+		contains(page,
+			"There is no report of ncu: it profiles NVIDIA GPUs, and this ran on the CPU.")
 		equal("/artifact/" in page, status == 200)
 	answer = bob.get(file)
 	equal(answer.bytes, b"<script>alert(1)</script>")
 	equal(answer.headers["Content-Type"], "application/octet-stream")
-	contains(answer.headers["Content-Disposition"], f'attachment; filename="submission-{submission}-CPU-profile-1.ncu-rep"')
+	contains(answer.headers["Content-Disposition"],
+		f'attachment; filename="submission-{submission}-CPU-profile-1.ncu-rep"')
 	equal(answer.headers["X-Content-Type-Options"], "nosniff")
-	for wrong in (file.replace(f"/{submission}/", "/1/"), file + "0", f"/submission/{submission}/artifact/x"):
+	for wrong in (file.replace(f"/{submission}/",
+		"/1/"), file + "0", f"/submission/{submission}/artifact/x"):
 		assert bob.get(wrong).status in (403, 404), wrong
 	site.sql(f"UPDATE artifacts SET size = 24 WHERE stage_id = {stage[0]}")
 	equal(bob.get(file).status, 500)  # not what was stored
-	equal([row["user"] for row in anyone.get("/leaderboard/small.json?gpu=CPU").json["rows"]], ["ada"])
+	equal([row["user"] for row in anyone.get("/leaderboard/small.json?gpu=CPU").json["rows"]],
+		["ada"])
 
 
 @test
@@ -388,27 +424,41 @@ def the_first_mismatch_the_rates_and_the_kernels_are_shown():
 	ended(bob, submission)
 	job = f"(SELECT id FROM jobs WHERE submission_id = {submission})"
 	long = "5 of 9 elements are wrong, the first at [3, 0]: expected 1.5, got <nan> (off by 1, tolerance 0.25)\\n[3, 1]: more"
-	site.sql(f"""UPDATE measurements m JOIN stages t ON t.id = m.stage_id SET m.message = '{long}' WHERE t.job_id = {job};
+	site.sql(
+		f"""UPDATE measurements m JOIN stages t ON t.id = m.stage_id SET m.message = '{long}' WHERE t.job_id = {job};
 		UPDATE stages SET kernels = '[{{"name": "<i>k</i>", "registers": 77, "shared_bytes": 1024}}]' WHERE job_id = {job} AND name = 'compile';
-		UPDATE stages SET conditions = '{{"before": {{"sm_clock_mhz": 1980, "slowed_by": ["power cap"]}}}}' WHERE job_id = {job} AND name = 'test'""")
+		UPDATE stages SET conditions = '{{"before": {{"sm_clock_mhz": 1980, "slowed_by": ["power cap"]}}}}' WHERE job_id = {job} AND name = 'test'"""
+	)
 	words = bob.get(f"/submission/{submission}").words()
-	contains(words, "wrong answer 5 of 9 elements are wrong first at [3, 0] expected 1.5 got <nan> off by 1 tolerance 0.25 Whole message")
+	contains(
+		words,
+		"wrong answer 5 of 9 elements are wrong first at [3, 0] expected 1.5 got <nan> off by 1 tolerance 0.25 Whole message"
+	)
 	contains(words, "<i>k</i> 77 1024 – – –")
 	contains(words, "before 1980 MHz power cap")
 	lacks(anyone.get(f"/submission/{submission}").words(), "<i>k</i>")
 	passed = submit(ada, RIGHT)
 	ended(ada, passed)
-	site.sql(f"CREATE TABLE kept AS SELECT v.* FROM task_versions v JOIN submissions s ON s.task_version_id = v.id WHERE s.id = {passed}")
+	site.sql(
+		f"CREATE TABLE kept AS SELECT v.* FROM task_versions v JOIN submissions s ON s.task_version_id = v.id WHERE s.id = {passed}"
+	)
 	site.sql(f"""UPDATE task_versions v JOIN submissions s ON s.task_version_id = v.id
 		SET definition = JSON_SET(definition, '$.bytes', '1000 * seed', '$.flops', 'nothing') WHERE s.id = {passed};
-		UPDATE measurements m JOIN stages t ON t.id = m.stage_id JOIN jobs j ON j.id = t.job_id SET mean_ns = 1000, err_ns = NULL, low_ns = NULL, high_ns = NULL WHERE j.submission_id = {passed}""")
+		UPDATE measurements m JOIN stages t ON t.id = m.stage_id JOIN jobs j ON j.id = t.job_id SET mean_ns = 1000, err_ns = NULL, low_ns = NULL, high_ns = NULL WHERE j.submission_id = {passed}"""
+				)
 	contains(ada.get(f"/submission/{passed}").words(), "seed: 3 1.000 µs")
-	contains(ada.get(f"/submission/{passed}").words(), "3.00 GB/s Rates count the work that the task states (bytes = 1000 * seed, operations = nothing)")
-	contains(ada.get(f"/submission/{passed}").words(), "The peak rates of a CPU are not known here, so there is no percentage.")
+	contains(
+		ada.get(f"/submission/{passed}").words(),
+		"3.00 GB/s Rates count the work that the task states (bytes = 1000 * seed, operations = nothing)"
+	)
+	contains(
+		ada.get(f"/submission/{passed}").words(),
+		"The peak rates of a CPU are not known here, so there is no percentage.")
 	site.sql(f"UPDATE jobs SET gpu = 'H200' WHERE submission_id = {passed}")
 	contains(ada.get(f"/submission/{passed}").words(), "3.00 GB/s 0.062 % of peak")
 	site.sql(f"""UPDATE jobs SET gpu = 'CPU' WHERE submission_id = {passed};
-		UPDATE task_versions v JOIN kept k ON k.id = v.id SET v.definition = k.definition; DROP TABLE kept""")
+		UPDATE task_versions v JOIN kept k ON k.id = v.id SET v.definition = k.definition; DROP TABLE kept"""
+				)
 
 
 @test
@@ -416,7 +466,10 @@ def the_secret_seed_is_nowhere_and_every_other_file_is_there():
 	site.sql("UPDATE leaderboards SET secret_seed = 1987654321 WHERE name = 'small'")
 	submission = submit(ada, "import os\nprint(os.environ)\n" + RIGHT)
 	ended(ada, submission)
-	pages = ["/leaderboard/small", "/leaderboard/small/task", "/leaderboard/small.json?gpu=CPU", f"/submission/{submission}/status"]
+	pages = [
+		"/leaderboard/small", "/leaderboard/small/task", "/leaderboard/small.json?gpu=CPU",
+		f"/submission/{submission}/status"
+	]
 	for path in pages:
 		lacks(anyone.get(path).text, "1987654321")
 	files = anyone.get("/leaderboard/small/task").text
@@ -431,8 +484,9 @@ def the_secret_seed_is_nowhere_and_every_other_file_is_there():
 
 @test
 def what_does_not_exist_answers_404_with_a_page():
-	for path in ("/nothing", "/leaderboard/none", "/leaderboard/none/submit", "/leaderboard/none.json", "/submission/999999",
-			"/submission/abc", "/user/nobody-here", "/leaderboard/small/raw/none.py", "/language/cobol", "/%00", "/leaderboard/%2e%2e"):
+	for path in ("/nothing", "/leaderboard/none", "/leaderboard/none/submit",
+		"/leaderboard/none.json", "/submission/999999", "/submission/abc", "/user/nobody-here",
+		"/leaderboard/small/raw/none.py", "/language/cobol", "/%00", "/leaderboard/%2e%2e"):
 		answer = ada.get(path)
 		equal((path, answer.status), (path, 404 if path != "/%00" else 400))
 
@@ -442,8 +496,12 @@ def other_methods_and_damaged_forms_are_refused():
 	equal(anyone.request("PUT", "/").status, 405)
 	head = anyone.request("HEAD", "/")
 	equal((head.status, head.bytes), (200, b""))
-	equal(ada.request("POST", "/leaderboard/small/submit", b"--x\r\nnonsense", {"Content-Type": "multipart/form-data; boundary=x"}).status // 100, 4)
-	equal(ada.request("POST", "/leaderboard/small/submit", b"a=b", {"Content-Type": "application/json"}).status // 100, 4)
+	equal(
+		ada.request("POST", "/leaderboard/small/submit", b"--x\r\nnonsense",
+		{"Content-Type": "multipart/form-data; boundary=x"}).status // 100, 4)
+	equal(
+		ada.request("POST", "/leaderboard/small/submit", b"a=b",
+		{"Content-Type": "application/json"}).status // 100, 4)
 
 
 @test
@@ -475,7 +533,8 @@ def every_page_nests_and_every_link_leads_somewhere():
 def a_creator_edits_only_his_own_leaderboards():
 	site.sql("UPDATE users SET role = 'creator' WHERE name = 'bob'")
 	equal(bob.get("/admin/leaderboard/small/edit").status, 403)
-	answer = bob.post("/admin/leaderboards/new", [("name", "bobs"), ("gpu", "CPU"), ("accepting", "1")], [("task", "task.zip", task_zip())])
+	answer = bob.post("/admin/leaderboards/new", [("name", "bobs"), ("gpu", "CPU"),
+		("accepting", "1")], [("task", "task.zip", task_zip())])
 	equal(answer.status, 303)
 	equal(bob.get("/admin/leaderboard/bobs/edit").status, 200)
 	equal(bob.get("/admin/users").status, 403)
@@ -483,15 +542,22 @@ def a_creator_edits_only_his_own_leaderboards():
 
 @test
 def a_changed_task_becomes_a_new_version_and_an_equal_one_does_not():
+
 	def edit(task):
 		files = [("task", "task.zip", task_zip(task))] if task else []
-		answer = bob.post("/admin/leaderboard/bobs/edit", [("gpu", "CPU"), ("accepting", "1"), ("deadline", "2099-01-01T12:00")], files)
+		answer = bob.post("/admin/leaderboard/bobs/edit", [("gpu", "CPU"), ("accepting", "1"),
+			("deadline", "2099-01-01T12:00")], files)
 		equal(answer.status, 303)
-		return int(site.sql("SELECT MAX(number) FROM task_versions v JOIN leaderboards l ON l.id = v.leaderboard_id WHERE l.name = 'bobs'")[0][0])
+		return int(
+			site.sql(
+			"SELECT MAX(number) FROM task_versions v JOIN leaderboards l ON l.id = v.leaderboard_id WHERE l.name = 'bobs'"
+			)[0][0])
+
 	equal(edit(None), 1)
 	equal(edit(TASK), 1)
 	equal(edit(TASK.replace("{seed: 3}", "{seed: 4}")), 2)
-	equal(site.sql("SELECT deadline FROM leaderboards WHERE name = 'bobs'"), [["2099-01-01 12:00:00.000"]])
+	equal(site.sql("SELECT deadline FROM leaderboards WHERE name = 'bobs'"),
+		[["2099-01-01 12:00:00.000"]])
 
 
 @test
@@ -502,21 +568,30 @@ def deleting_needs_the_name_and_takes_everything_with_it():
 	equal(anyone.get("/leaderboard/bobs").status, 200)
 	equal(bob.post("/admin/leaderboard/bobs/delete", [("name", "bobs")]).status, 303)
 	equal(bob.get("/leaderboard/bobs").status, 404)
-	for table in ("submissions s JOIN leaderboards l ON 0", "task_versions v LEFT JOIN leaderboards l ON l.id = v.leaderboard_id WHERE l.id IS NULL",
-			"jobs j LEFT JOIN submissions s ON s.id = j.submission_id WHERE s.id IS NULL",
-			"blobs b WHERE NOT EXISTS (SELECT 1 FROM task_files t WHERE t.sha256 = b.sha256) AND NOT EXISTS (SELECT 1 FROM submissions s WHERE s.sha256 = b.sha256)"):
+	for table in ("submissions s JOIN leaderboards l ON 0",
+		"task_versions v LEFT JOIN leaderboards l ON l.id = v.leaderboard_id WHERE l.id IS NULL",
+		"jobs j LEFT JOIN submissions s ON s.id = j.submission_id WHERE s.id IS NULL",
+		"blobs b WHERE NOT EXISTS (SELECT 1 FROM task_files t WHERE t.sha256 = b.sha256) AND NOT EXISTS (SELECT 1 FROM submissions s WHERE s.sha256 = b.sha256)"
+					):
 		equal((table, site.sql(f"SELECT COUNT(*) FROM {table}")), (table, [["0"]]))
 	if int(site.sql("SELECT COUNT(*) FROM blobs")[0][0]) >= int(before[0][0]):
 		raise AssertionError("no blob was removed")
-	contains(json.dumps(site.sql("SELECT actor, action, subject FROM audit_log ORDER BY id DESC LIMIT 1")), "bobs")
+	contains(
+		json.dumps(
+		site.sql("SELECT actor, action, subject FROM audit_log ORDER BY id DESC LIMIT 1")), "bobs")
 
 
 @test
 def a_gpu_in_quarantine_is_shown_and_released_by_an_admin():
-	site.sql("INSERT INTO gpus (worker_id, uuid, model, product, memory_bytes, driver, compute_capability, seen_at, quarantined_at, quarantine_reason) "
-		"SELECT id, 'GPU-broken', 'H200', 'NVIDIA H200', 1, '580', '9.0', UTC_TIMESTAMP(3), UTC_TIMESTAMP(3), 'It fell off the <b>bus</b>.' FROM workers LIMIT 1")
+	site.sql(
+		"INSERT INTO gpus (worker_id, uuid, model, product, memory_bytes, driver, compute_capability, seen_at, quarantined_at, quarantine_reason) "
+		"SELECT id, 'GPU-broken', 'H200', 'NVIDIA H200', 1, '580', '9.0', UTC_TIMESTAMP(3), UTC_TIMESTAMP(3), 'It fell off the <b>bus</b>.' FROM workers LIMIT 1"
+	)
 	contains(admin.get("/queue").words(), "H200 quarantined NVIDIA H200")
-	equal([device["quarantined"] for device in admin.get("/queue/status").json["devices"] if device["gpu"] == "H200"], [True])
+	equal([
+		device["quarantined"]
+		for device in admin.get("/queue/status").json["devices"] if device["gpu"] == "H200"
+	], [True])
 	for client, may_release in ((admin, True), (bob, False)):
 		words = client.get("/admin").words()
 		contains(words, "In quarantine")

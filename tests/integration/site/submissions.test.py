@@ -20,9 +20,11 @@ PASSWORD = "a long password"
 
 
 def prepare():
-	for client, name in ((ada, "ada"), (bob, "bob"), (eve, "eve"), (admin, "root-of-all"), (creator, "carl")):
+	for client, name in ((ada, "ada"), (bob, "bob"), (eve, "eve"), (admin, "root-of-all"), (creator,
+		"carl")):
 		equal(client.post("/register", [("name", name), ("password", PASSWORD)]).status, 303)
-	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'; UPDATE users SET role = 'creator' WHERE name = 'carl'")
+	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'; UPDATE users SET role = 'creator' WHERE name = 'carl'"
+		)
 	make_board(admin, "small")
 
 
@@ -42,11 +44,13 @@ def status(number):
 
 
 def ranking():
-	return [(row["user"], row["rank"], row["score_ns"]) for row in anyone.get(f"/leaderboard/small.json?gpu=H200&x={time.time()}").json["rows"]]
+	return [(row["user"], row["rank"], row["score_ns"])
+		for row in anyone.get(f"/leaderboard/small.json?gpu=H200&x={time.time()}").json["rows"]]
 
 
 def act(number, action, client=admin, **fields):
-	return client.post(f"/admin/submission/{number}", list({"action": action, "confirm": "yes", **fields}.items()), form="/account")
+	return client.post(f"/admin/submission/{number}",
+		list({"action": action, "confirm": "yes", **fields}.items()), form="/account")
 
 
 def listed(query=""):
@@ -58,10 +62,14 @@ def submissions_are_found_by_number_user_and_leaderboard():
 	global fast, slow, other
 	prepare()
 	fast, slow, other = submit(ada, 1000.0), submit(ada, 2000.0), submit(bob, 3000.0)
-	for query, count in (("", 3), ("user=ada", 2), ("user=eve", 0), ("user=%C3%BC", 0), ("leaderboard=small", 3), ("leaderboard=big", 0),
-			("leaderboard=a%3Cb", 0), ("user=bob&leaderboard=small", 1), ("hidden=1", 0), ("user=ada&hidden=1", 0), (f"before={other}", 2), ("number=x", 3)):
+	for query, count in (("", 3), ("user=ada", 2), ("user=eve", 0), ("user=%C3%BC",
+		0), ("leaderboard=small", 3), ("leaderboard=big", 0), ("leaderboard=a%3Cb",
+		0), ("user=bob&leaderboard=small", 1), ("hidden=1", 0), ("user=ada&hidden=1", 0),
+		(f"before={other}", 2), ("number=x", 3)):
 		equal((query, listed(query)), (query, count))
-	equal(admin.get(f"/admin/submissions?number={fast}").location.removeprefix(site.url), f"/admin/submission/{fast}")
+	equal(
+		admin.get(f"/admin/submissions?number={fast}").location.removeprefix(site.url),
+		f"/admin/submission/{fast}")
 	contains(whole(admin.get(f"/admin/submission/{fast}")).words(), "H200 passed.")
 	contains(admin.get(f"/submission/{fast}").text, f'href="/admin/submission/{fast}"')
 	lacks(ada.get(f"/submission/{fast}").text, "/admin/")
@@ -78,7 +86,9 @@ def nobody_but_admins_comes_near():
 	for client in (ada, creator):
 		for action in ("hide", "show", "hold", "note"):
 			equal(act(fast, action, client, reason="because", note="x").status, 403)
-	equal(admin.post(f"/admin/submission/{fast}", [("action", "hide"), ("reason", "because")], csrf="0" * 64).status, 403)
+	equal(
+		admin.post(f"/admin/submission/{fast}", [("action", "hide"), ("reason", "because")],
+		csrf="0" * 64).status, 403)
 	equal(act(fast, "praise").status, 422)
 
 
@@ -90,15 +100,21 @@ def a_hidden_submission_is_its_authors_and_the_next_best_is_ranked():
 		contains(whole(answer).text, 'id="reason-error"')
 	equal(ranking(), [("ada", 1, 1000), ("bob", 2, 3000)])
 	equal(act(fast, "hide", reason="It <copies> a library.").status, 303)
-	contains(admin.get(f"/admin/submission/{fast}?done=hide").words(), "The submission is hidden and not ranked")
+	contains(
+		admin.get(f"/admin/submission/{fast}?done=hide").words(),
+		"The submission is hidden and not ranked")
 	equal(ranking(), [("ada", 1, 2000), ("bob", 2, 3000)])
-	for path in (f"/submission/{fast}", f"/submission/{fast}/status", f"/submission/{fast}/source", f"/submission/{fast}/cancel"):
+	for path in (f"/submission/{fast}", f"/submission/{fast}/status", f"/submission/{fast}/source",
+		f"/submission/{fast}/cancel"):
 		for client in (anyone, bob, creator):
 			answer = client.get(f"{path}?{time.time()}")
-			equal((path, answer.status in (303, 404), "hidden by an admin" in answer.text), (path, True, answer.status == 404))
+			equal((path, answer.status in (303, 404), "hidden by an admin" in answer.text),
+				(path, True, answer.status == 404))
 			lacks(answer.text, "copies")
 	for client in (ada, admin):
-		contains(whole(client.get(f"/submission/{fast}")).words(), "The admins’ reason: It <copies> a library.")
+		contains(
+			whole(client.get(f"/submission/{fast}")).words(),
+			"The admins’ reason: It <copies> a library.")
 	equal((listed("hidden=1"), listed("user=ada&hidden=1"), listed("user=bob&hidden=1")), (1, 1, 0))
 	equal(act(fast, "hide", reason="again").status, 409)
 
@@ -107,7 +123,8 @@ def a_hidden_submission_is_its_authors_and_the_next_best_is_ranked():
 def what_runs_of_a_hidden_submission_ends_without_being_ranked():
 	sql(f"UPDATE jobs SET state = 'queued', attempt = 0 WHERE submission_id = {fast}")
 	wait(lambda: sql(f"SELECT state FROM jobs WHERE submission_id = {fast}") == [["done"]])
-	equal(sql(f"SELECT verdict, score_ns FROM jobs WHERE submission_id = {fast}"), [["passed", "1000"]])
+	equal(sql(f"SELECT verdict, score_ns FROM jobs WHERE submission_id = {fast}"),
+		[["passed", "1000"]])
 	equal(ranking(), [("ada", 1, 2000), ("bob", 2, 3000)])
 
 
@@ -126,7 +143,9 @@ def what_has_passed_is_held_until_it_is_released():
 	equal(ranking(), [("ada", 1, 1000)])
 	contains(whole(admin.get("/admin/review")).words(), "Too good to be <true>.")
 	equal(act(other, "hold", reason="again").status, 409)
-	equal(admin.post("/admin/review", [("action", "release"), ("submission", other), ("gpu", "H200")]).status, 303)
+	equal(
+		admin.post("/admin/review", [("action", "release"), ("submission", other),
+		("gpu", "H200")]).status, 303)
 	equal(ranking(), [("ada", 1, 1000), ("bob", 2, 3000)])
 
 
@@ -148,26 +167,38 @@ def a_page_says_what_was_removed_for_its_age():
 	wait(lambda: status(number)["state"] == "done")
 	of = f"stages t JOIN jobs j ON j.id = t.job_id"
 	sql(f"""UPDATE {of} SET t.stdout = 'It printed this.', j.finished_at = j.finished_at - INTERVAL 400 DAY WHERE j.submission_id = {number};
-		UPDATE {of} JOIN measurements m ON m.stage_id = t.id SET m.samples = UNHEX(REPEAT('0000803f', 50)), m.blocks = 2 WHERE j.submission_id = {number} AND t.name = 'ranked'""")
+		UPDATE {of} JOIN measurements m ON m.stage_id = t.id SET m.samples = UNHEX(REPEAT('0000803f', 50)), m.blocks = 2 WHERE j.submission_id = {number} AND t.name = 'ranked'"""
+		)
 	page = whole(ada.get(f"/submission/{number}")).words()
 	contains(page, "It printed this.")
 	lacks(page, "removed after")
-	environment = {**site.environment, "PODIUM_DATABASE_SOCKET": str(site.var / "run" / "mariadb.sock"), "PODIUM_DATABASE_USER": getpass.getuser()}
-	subprocess.run([site.admin_program, "prune"], check=True, stdout=subprocess.DEVNULL, env=environment)
+	environment = {
+		**site.environment, "PODIUM_DATABASE_SOCKET": str(site.var / "run" / "mariadb.sock"),
+		"PODIUM_DATABASE_USER": getpass.getuser()
+	}
+	subprocess.run([site.admin_program, "prune"], check=True, stdout=subprocess.DEVNULL,
+		env=environment)
 	page = whole(ada.get(f"/submission/{number}?{time.time()}")).words()
 	contains(page, "What this stage printed was removed after 365 days.")
-	contains(page, "The times of single calls were removed after 365 days. What was computed from them stays.")
+	contains(
+		page,
+		"The times of single calls were removed after 365 days. What was computed from them stays.")
 	lacks(page, "It printed this.")
 	others = whole(anyone.get(f"/submission/{number}?{time.time()}")).words()
 	lacks(others, "printed was removed")
 	contains(others, "The times of single calls were removed after 365 days.")
-	equal(sql(f"SELECT COUNT(*) FROM {of} JOIN measurements m ON m.stage_id = t.id WHERE j.submission_id = {number} AND m.mean_ns IS NOT NULL")[0][0] != "0", True)
+	equal(
+		sql(
+		f"SELECT COUNT(*) FROM {of} JOIN measurements m ON m.stage_id = t.id WHERE j.submission_id = {number} AND m.mean_ns IS NOT NULL"
+		)[0][0] != "0", True)
 
 
 @test
 def the_audit_log_has_all_of_it():
-	equal(sql("SELECT actor, action, subject, detail FROM audit_log WHERE action LIKE 'submission.%' ORDER BY id"), [
-		["root-of-all", "submission.hide", f"submission {fast}", "It <copies> a library."],
+	equal(
+		sql(
+		"SELECT actor, action, subject, detail FROM audit_log WHERE action LIKE 'submission.%' ORDER BY id"
+		), [["root-of-all", "submission.hide", f"submission {fast}", "It <copies> a library."],
 		["root-of-all", "submission.show", f"submission {fast}", "it is seen and ranked again"],
 		["root-of-all", "submission.hold", f"submission {other}", "Too good to be <true>."],
 		["root-of-all", "submission.note", f"submission {other}", "Watch </textarea>him."],

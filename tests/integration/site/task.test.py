@@ -16,8 +16,10 @@ anyone, admin = Client(site.url), Client(site.url)
 ODD_NAME = "data/<b>x/a \"'&?#%41 <script>.txt"
 REFERENCE = 'def generate_input(seed):\n\treturn "</pre><script>alert(1)</script>"\n\ndef check_implementation(data, output):\n    return True, ""'
 FILES = {
-	"reference.py": REFERENCE.encode(), "odd": b"odd\n", "noise.bin": bytes(range(256)), "nul.txt": b"a\0b", "empty.txt": b"",
-	"long.txt": b"x\n" * 20001, "template.py": b"def custom_kernel(data):\n    return data\n", "samples/zero.py": b"custom_kernel = 0\n",
+	"reference.py": REFERENCE.encode(), "odd": b"odd\n", "noise.bin": bytes(range(256)),
+	"nul.txt": b"a\0b", "empty.txt": b"", "long.txt": b"x\n" * 20001,
+	"template.py": b"def custom_kernel(data):\n    return data\n",
+	"samples/zero.py": b"custom_kernel = 0\n",
 }
 TASK = """
 lang: py
@@ -60,21 +62,25 @@ def links(path):
 def a_task_with_files_of_every_kind_can_be_uploaded():
 	password = (site.var / "admin-password").read_text().strip()
 	equal(admin.post("/login", [("name", "admin"), ("password", password)]).status, 303)
-	equal(admin.post("/account/password", [("current", password), ("password", "a long password"), ("again", "a long password")],
-		form="/account").status, 303)
-	answer = admin.post("/admin/leaderboards/new", [("name", "odd"), ("gpu", "CPU"), ("accepting", "1")],
-		[("task", "task.zip", zip_of({**FILES, "task.yml": TASK.encode()}))])
+	equal(
+		admin.post("/account/password", [("current", password), ("password", "a long password"),
+		("again", "a long password")], form="/account").status, 303)
+	answer = admin.post("/admin/leaderboards/new", [("name", "odd"), ("gpu", "CPU"),
+		("accepting", "1")], [("task", "task.zip", zip_of({**FILES, "task.yml": TASK.encode()}))])
 	equal((answer.status, answer.words()[:500] if answer.status != 303 else ""), (303, ""))
 
 
 @test
 def the_page_lists_every_file_by_its_role_with_a_view_and_a_download():
 	there = links("/leaderboard/odd/task")
-	stored = site.sql("SELECT f.role, f.path FROM task_files f JOIN leaderboards l ON l.task_version_id = f.task_version_id WHERE l.name = 'odd'")
+	stored = site.sql(
+		"SELECT f.role, f.path FROM task_files f JOIN leaderboards l ON l.task_version_id = f.task_version_id WHERE l.name = 'odd'"
+	)
 	equal(len(stored), 12)
 	for role, path in stored:
 		equal((path, url("task", f"{role}/{path}") in map(quoted_again, there)), (path, True))
-		equal((path, url("raw", f"{role}/{path}") + "?download=1" in map(quoted_again, there)), (path, True))
+		equal((path, url("raw", f"{role}/{path}") + "?download=1" in map(quoted_again, there)),
+			(path, True))
 
 
 def quoted_again(link):
@@ -86,9 +92,11 @@ def quoted_again(link):
 @test
 def the_page_tells_settings_and_cases():
 	words = anyone.get("/leaderboard/odd/task").words()
-	for part in ("Language Python", "The submission becomes submission.py", "Run as python3 eval.py MODE CASEFILE", "Devices CPU",
-			"tests 17 s", "benchmarks 180 s", "Seed of tests and benchmarks 4711", "Operations of a run 2 * seed", "Tolerance 0.25",
-			"must get: runtime error in mode test", "Tests: 2 cases", "Benchmarks: 1 case.", "<i>one</i>", "[1, 2]"):
+	for part in ("Language Python", "The submission becomes submission.py",
+		"Run as python3 eval.py MODE CASEFILE", "Devices CPU", "tests 17 s", "benchmarks 180 s",
+		"Seed of tests and benchmarks 4711", "Operations of a run 2 * seed", "Tolerance 0.25",
+		"must get: runtime error in mode test", "Tests: 2 cases", "Benchmarks: 1 case.",
+		"<i>one</i>", "[1, 2]"):
 		contains(words, part)
 
 
@@ -114,14 +122,16 @@ def a_files_page_shows_its_text_line_by_line_as_text():
 
 @test
 def code_is_coloured_by_the_name_of_its_file_also_of_a_template():
-	contains(anyone.get(url("task", "template/Python")).text, '<span class="keyword">def</span> custom_kernel')
+	contains(
+		anyone.get(url("task", "template/Python")).text,
+		'<span class="keyword">def</span> custom_kernel')
 	contains(anyone.get(url("task", "file/eval.py")).text, '<span class="keyword">import</span>')
 
 
 @test
 def what_is_not_text_or_too_long_is_offered_for_download_only():
-	for name, sentence, plain in (("noise.bin", "is not text", False), ("nul.txt", "is not text", False),
-			("empty.txt", "is empty", True), ("long.txt", "is too long", True)):
+	for name, sentence, plain in (("noise.bin", "is not text", False), ("nul.txt", "is not text",
+		False), ("empty.txt", "is empty", True), ("long.txt", "is too long", True)):
 		path = url("task", "file/" + name)
 		contains(anyone.get(path).words(), sentence)
 		equal((name, url("raw", "file/" + name) in links(path)), (name, plain))
@@ -136,8 +146,11 @@ def the_bytes_are_those_of_the_upload_and_never_run_in_a_browser():
 			equal((name, answer.bytes), (name, content))
 			equal(answer.headers["Content-Type"], "text/plain; charset=utf-8")
 			equal(answer.headers.get_all("X-Content-Type-Options"), ["nosniff"])
-			contains(answer.headers["Content-Disposition"], "attachment" if name in ("noise.bin", "nul.txt") else "inline")
-			contains(anyone.get(url("raw", "file/" + name) + "?download=1").headers["Content-Disposition"], "attachment")
+			contains(answer.headers["Content-Disposition"],
+				"attachment" if name in ("noise.bin", "nul.txt") else "inline")
+			contains(
+				anyone.get(url("raw", "file/" + name) +
+				"?download=1").headers["Content-Disposition"], "attachment")
 	answer = anyone.get(url("raw", "file/" + ODD_NAME) + "?download=1")
 	equal(answer.bytes, b"odd\n")
 	contains(answer.headers["Content-Disposition"], 'filename="a_____')
@@ -164,9 +177,11 @@ def a_template_is_found_by_its_language_and_named_as_its_author_did():
 
 @test
 def what_is_not_there_is_answered_with_what_is():
-	for path, sentence in (("/leaderboard/odd/task/file/none.py", 'no file "file/none.py". It has "data/<b>x/a'),
-			("/leaderboard/odd/raw/sample/reference.py", "and 4 more."), ("/language/cobol", "There are: py (Python), cu (CUDA C++)."),
-			("/language/py/eval.cu", "It has eval.py, utils.py,"), ("/leaderboard/none/task", 'no leaderboard named "none"')):
+	for path, sentence in (("/leaderboard/odd/task/file/none.py",
+		'no file "file/none.py". It has "data/<b>x/a'), ("/leaderboard/odd/raw/sample/reference.py",
+		"and 4 more."), ("/language/cobol", "There are: py (Python), cu (CUDA C++)."),
+		("/language/py/eval.cu", "It has eval.py, utils.py,"), ("/leaderboard/none/task",
+		'no leaderboard named "none"')):
 		answer = anyone.get(path)
 		equal((path, answer.status), (path, 404))
 		contains(answer.words(), sentence)
@@ -174,7 +189,8 @@ def what_is_not_there_is_answered_with_what_is():
 
 @test
 def each_language_shows_its_harness():
-	for language, names in (("py", ("eval.py", "utils.py", "single_reference.py")), ("cu", ("eval.cu", "utils.h"))):
+	for language, names in (("py", ("eval.py", "utils.py", "single_reference.py")), ("cu",
+		("eval.cu", "utils.h"))):
 		answer = anyone.get(f"/language/{language}")
 		equal(answer.status, 200)
 		contains(answer.words(), "custom_kernel")

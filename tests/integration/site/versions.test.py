@@ -14,18 +14,25 @@ from tap import contains, equal, lacks, run, test  # noqa: E402
 site = Instance(pretends=True)
 sql = site.sql
 anyone, ada, admin, carl, dora = (Client(site.url) for _ in range(5))
+
+
 def fresh(address):
 	return f"{address}{'&' if '?' in address else '?'}{time.time()}"
 
 
 def files_of(**files):
 	"""The upload of a task that has these Python files."""
-	task = TASK.replace("config:", "".join(f"  - {{name: {name}.py, source: {name}.py}}\n" for name in files if name != "eval") + "config:")
-	return [("task", "task.zip", zip_of({"task.yml": task, **{f"{name}.py": text for name, text in files.items()}}))]
+	task = TASK.replace(
+		"config:", "".join(f"  - {{name: {name}.py, source: {name}.py}}\n"
+		for name in files if name != "eval") + "config:")
+	return [("task", "task.zip",
+		zip_of({"task.yml": task, **{f"{name}.py": text
+		for name, text in files.items()}}))]
 
 
 def upload(client, pack, **fields):
-	return client.post("/admin/leaderboard/small/edit", [("gpu", "H200"), ("accepting", "1"), *fields.items()], pack)
+	return client.post("/admin/leaderboard/small/edit", [("gpu", "H200"),
+		("accepting", "1"), *fields.items()], pack)
 
 
 def submit(client, mean_ns, **how):
@@ -33,19 +40,28 @@ def submit(client, mean_ns, **how):
 
 
 def ranking(board="small", version=""):
-	return [row["user"] for row in anyone.get(fresh(f"/leaderboard/{board}.json?version={version}")).json["rows"]]
+	return [
+		row["user"]
+		for row in anyone.get(fresh(f"/leaderboard/{board}.json?version={version}")).json["rows"]
+	]
 
 
 def current():
-	return sql("SELECT v.number FROM leaderboards l JOIN task_versions v ON v.id = l.task_version_id WHERE l.name = 'small'")[0][0]
+	return sql(
+		"SELECT v.number FROM leaderboards l JOIN task_versions v ON v.id = l.task_version_id WHERE l.name = 'small'"
+	)[0][0]
 
 
 @test
 def each_version_is_listed_with_who_made_it():
 	for client, name in ((ada, "ada"), (admin, "root-of-all"), (carl, "carl"), (dora, "dora")):
-		equal(client.post("/register", [("name", name), ("password", "a long password")]).status, 303)
-	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'; UPDATE users SET role = 'creator' WHERE name IN ('carl', 'dora')")
-	ok(carl.post("/admin/leaderboards/new", [("name", "small"), ("gpu", "H200"), ("accepting", "1"), ("quota_ranked", "7")],
+		equal(
+			client.post("/register", [("name", name), ("password", "a long password")]).status, 303)
+	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'; UPDATE users SET role = 'creator' WHERE name IN ('carl', 'dora')"
+		)
+	ok(
+		carl.post("/admin/leaderboards/new", [("name", "small"), ("gpu", "H200"),
+		("accepting", "1"), ("quota_ranked", "7")],
 		files_of(eval="one\ntwo\nthree\n", old="gone <b>soon</b>\n")))
 	submit(ada, 3000.0)
 	ok(upload(admin, files_of(eval="one\nTWO & <i>2</i>\nthree\n", new="fresh\n")))
@@ -61,12 +77,16 @@ def each_version_is_listed_with_who_made_it():
 def two_versions_are_compared_file_by_file_and_line_by_line():
 	page = whole(carl.get("/admin/leaderboard/small/diff?from=1&to=2"))
 	words = page.words()
-	for part in ("eval.py changed", "new.py added", "old.py removed", "1 line removed, 1 line added"):
+	for part in ("eval.py changed", "new.py added", "old.py removed",
+		"1 line removed, 1 line added"):
 		contains(words, part)
-	for part in ("<del>two</del>", "<ins>TWO &amp; &lt;i&gt;2&lt;/i&gt;</ins>", "<del>gone &lt;b&gt;soon&lt;/b&gt;</del>", "<ins>fresh</ins>", "<span>three</span>"):
+	for part in ("<del>two</del>", "<ins>TWO &amp; &lt;i&gt;2&lt;/i&gt;</ins>",
+		"<del>gone &lt;b&gt;soon&lt;/b&gt;</del>", "<ins>fresh</ins>", "<span>three</span>"):
 		contains(page.text, part)
 	contains(whole(carl.get("/admin/leaderboard/small/diff?from=2&to=1")).text, "<ins>two</ins>")
-	contains(whole(carl.get("/admin/leaderboard/small/diff?from=2&to=2")).words(), "Their files are the same.")
+	contains(
+		whole(carl.get("/admin/leaderboard/small/diff?from=2&to=2")).words(),
+		"Their files are the same.")
 	equal(carl.get("/admin/leaderboard/small/diff?from=1&to=9").status, 404)
 
 
@@ -79,16 +99,23 @@ def a_draft_is_its_creators_until_it_is_switched_to():
 	equal(anyone.get(fresh("/leaderboard/small?version=3")).status, 404)
 	equal(anyone.get(fresh("/leaderboard/small/task/file/eval.py?version=3")).status, 404)
 	lacks(anyone.get(fresh("/leaderboard/small")).text, "version=3")
-	contains(whole(carl.get("/leaderboard/small?version=3")).words(), "This version of the task is a draft")
+	contains(
+		whole(carl.get("/leaderboard/small?version=3")).words(),
+		"This version of the task is a draft")
 	contains(carl.get("/leaderboard/small/raw/file/eval.py?version=3").text, "draft")
-	contains(sql("SELECT detail FROM audit_log WHERE action = 'leaderboard.update' ORDER BY id DESC LIMIT 1")[0][0], "a draft of version 3")
+	contains(
+		sql(
+		"SELECT detail FROM audit_log WHERE action = 'leaderboard.update' ORDER BY id DESC LIMIT 1")
+		[0][0], "a draft of version 3")
 
 
 @test
 def switching_says_first_what_becomes_of_the_rankings():
 	equal(ranking(), [])
 	asked = whole(carl.get("/admin/leaderboard/small/switch?version=1")).words()
-	for part in ("New submissions run against version 1.", "The leaderboard shows the ranking of version 1: 1 user.", "The ranking of version 2 with 0 users stays as it is"):
+	for part in ("New submissions run against version 1.",
+		"The leaderboard shows the ranking of version 1: 1 user.",
+		"The ranking of version 2 with 0 users stays as it is"):
 		contains(asked, part)
 	equal(current(), "2")
 	ok(carl.post("/admin/leaderboard/small/switch?version=1"))
@@ -99,9 +126,16 @@ def switching_says_first_what_becomes_of_the_rankings():
 	ok(carl.post("/admin/leaderboard/small/switch?version=3"))
 	equal((current(), ranking(), ranking(version=1)), ("3", [], ["root-of-all", "ada"]))
 	equal(anyone.get(fresh("/leaderboard/small/task?version=3")).status, 200)
-	contains(sql("SELECT detail FROM audit_log WHERE action = 'leaderboard.switch' ORDER BY id DESC LIMIT 1")[0][0], "task: version 3, was version 1")
-	equal(carl.post("/admin/leaderboard/small/switch?version=9", csrf=carl.csrf("/account")).status, 404)
-	equal(dora.post("/admin/leaderboard/small/switch?version=1", csrf=dora.csrf("/account")).status, 403)
+	contains(
+		sql(
+		"SELECT detail FROM audit_log WHERE action = 'leaderboard.switch' ORDER BY id DESC LIMIT 1")
+		[0][0], "task: version 3, was version 1")
+	equal(
+		carl.post("/admin/leaderboard/small/switch?version=9", csrf=carl.csrf("/account")).status,
+		404)
+	equal(
+		dora.post("/admin/leaderboard/small/switch?version=1", csrf=dora.csrf("/account")).status,
+		403)
 	equal(current(), "3")
 
 
@@ -112,17 +146,30 @@ def a_clone_has_the_task_and_settings_and_nothing_that_was_handed_in():
 		answer = carl.post("/admin/leaderboard/small/clone", [("name", name)])
 		equal((name, answer.status), (name, status))
 		whole(answer)
-	equal(dora.post("/admin/leaderboard/small/clone", [("name", "stolen")], csrf=dora.csrf("/account")).status, 403)
-	equal(ok(carl.post("/admin/leaderboard/small/clone", [("name", "copy")])).location.removeprefix(site.url), "/leaderboard/copy")
+	equal(
+		dora.post("/admin/leaderboard/small/clone", [("name", "stolen")],
+		csrf=dora.csrf("/account")).status, 403)
+	equal(
+		ok(carl.post("/admin/leaderboard/small/clone",
+		[("name", "copy")])).location.removeprefix(site.url), "/leaderboard/copy")
 	equal(anyone.get(fresh("/leaderboard/copy")).status, 404)
 	contains(whole(carl.get("/leaderboard/copy")).words(), "This is a preview")
-	equal(carl.get("/leaderboard/copy/raw/file/eval.py").text, carl.get("/leaderboard/small/raw/file/eval.py").text)
-	equal(sql("SELECT q.most FROM leaderboard_quotas q JOIN leaderboards l ON l.id = q.leaderboard_id WHERE l.name = 'copy' AND q.mode = 'ranked'"), [["7"]])
-	equal(sql("SELECT COUNT(DISTINCT secret_seed) FROM leaderboards WHERE name IN ('small', 'copy')"), [["2"]])
+	equal(
+		carl.get("/leaderboard/copy/raw/file/eval.py").text,
+		carl.get("/leaderboard/small/raw/file/eval.py").text)
+	equal(
+		sql(
+		"SELECT q.most FROM leaderboard_quotas q JOIN leaderboards l ON l.id = q.leaderboard_id WHERE l.name = 'copy' AND q.mode = 'ranked'"
+		), [["7"]])
+	equal(
+		sql("SELECT COUNT(DISTINCT secret_seed) FROM leaderboards WHERE name IN ('small', 'copy')"),
+		[["2"]])
 	submit(carl, 1000.0, board="copy")
 	ok(carl.post("/admin/leaderboard/copy/publishing", [("action", "publish")]))
 	equal(ranking("copy"), ["carl"])
-	contains(sql("SELECT detail FROM audit_log WHERE action = 'leaderboard.clone'")[0][0], "Cloned from small")
+	contains(
+		sql("SELECT detail FROM audit_log WHERE action = 'leaderboard.clone'")[0][0],
+		"Cloned from small")
 	equal(carl.post("/admin/leaderboard/small/delete", [("name", "small")]).status, 303)
 	equal(carl.get("/leaderboard/copy/raw/file/eval.py").text, "draft\n")
 

@@ -38,9 +38,10 @@ def section(client, path, heading):
 	return " ".join(" ".join(reader.texts).split())
 
 
-def board(name, gpus=("H200",), deadline="NULL"):
+def board(name, gpus=("H200", ), deadline="NULL"):
 	"""A leaderboard whose devices are nobody's, so that what is sent waits."""
-	devices = "".join(f"INSERT INTO leaderboard_gpus (leaderboard_id, gpu, position) SELECT id, '{gpu}', {position} FROM leaderboards WHERE name = '{name}';"
+	devices = "".join(
+		f"INSERT INTO leaderboard_gpus (leaderboard_id, gpu, position) SELECT id, '{gpu}', {position} FROM leaderboards WHERE name = '{name}';"
 		for position, gpu in enumerate(gpus))
 	sql(f"""
 		INSERT INTO leaderboards (name, secret_seed, deadline) VALUES ('{name}', 1, {deadline});
@@ -50,8 +51,9 @@ def board(name, gpus=("H200",), deadline="NULL"):
 		{devices}""")
 
 
-def submit(client, name, mode="test", gpus=("H200",)):
-	answer = client.post(f"/leaderboard/{name}/submit", [("mode", mode)] + [("gpu", gpu) for gpu in gpus], [("file", "kernel.py", SOURCE)])
+def submit(client, name, mode="test", gpus=("H200", )):
+	answer = client.post(f"/leaderboard/{name}/submit",
+		[("mode", mode)] + [("gpu", gpu) for gpu in gpus], [("file", "kernel.py", SOURCE)])
 	equal((answer.status, answer.words()[:300] if answer.status != 303 else ""), (303, ""))
 	return int(answer.location.rsplit("/", 1)[1])
 
@@ -59,7 +61,8 @@ def submit(client, name, mode="test", gpus=("H200",)):
 def offer(model, count=1):
 	sql("INSERT IGNORE INTO workers (id, name, version, host, started_at, seen_at) VALUES (77, 'elsewhere', '0', '{}', UTC_TIMESTAMP(3), '2099-01-01');"
 		"INSERT INTO gpus (worker_id, uuid, model, product, memory_bytes, driver, compute_capability, seen_at) "
-		f"SELECT 77, CONCAT('GPU-{model}-', seq), '{model}', 'A device', 1, '', '', '2099-01-01' FROM seq_1_to_{count}")
+		f"SELECT 77, CONCAT('GPU-{model}-', seq), '{model}', 'A device', 1, '', '', '2099-01-01' FROM seq_1_to_{count}"
+		)
 
 
 for client, name in ((ada, "ada"), (bob, "bob")):
@@ -67,12 +70,15 @@ for client, name in ((ada, "ada"), (bob, "bob")):
 board("first")
 board("second", ("H200", "A100"))
 
-
 # ---- the front page ----
+
 
 def card(client, name, path="/"):
 	"""The words of a leaderboard's card."""
-	found = [part for part in re.findall(r'<article class="card">.*?</article>', look(client, path).text, re.S) if f">{name}</a></h3>" in part]
+	found = [
+		part for part in re.findall(r'<article class="card">.*?</article>',
+		look(client, path).text, re.S) if f">{name}</a></h3>" in part
+	]
 	equal((name, len(found)), (name, 1))
 	reader = Page()
 	reader.feed(found[0])
@@ -89,7 +95,9 @@ def a_card_counts_who_submits_and_how_often():
 	submit(ada, "second", gpus=("H200", "A100"))
 	contains(card(anyone, "first"), "2 participants · 3 submissions")
 	contains(card(anyone, "second"), "1 participant · 1 submission")
-	equal(ada.post("/leaderboard/first/submit", [("mode", "none such"), ("gpu", "H200")], [("file", "kernel.py", SOURCE)]).status, 422)
+	equal(
+		ada.post("/leaderboard/first/submit", [("mode", "none such"), ("gpu", "H200")],
+		[("file", "kernel.py", SOURCE)]).status, 422)
 	contains(card(anyone, "first"), "2 participants · 3 submissions")
 
 
@@ -98,7 +106,8 @@ def leaderboards_stand_under_what_can_be_done_with_them():
 	board("over", deadline="'2020-01-01'")
 	board("trained", deadline="'2020-02-01'")
 	sql("UPDATE leaderboards SET practice = TRUE WHERE name = 'trained'")
-	for heading, name, state in (("Active", "first", "active"), ("Practice", "trained", "practice"), ("Ended", "over", "ended")):
+	for heading, name, state in (("Active", "first", "active"), ("Practice", "trained", "practice"),
+		("Ended", "over", "ended")):
 		contains(section(anyone, "/", heading), f"{name} {state}")
 	contains(card(anyone, "over"), "(2020-01-01 00:00 UTC)")
 	for id in ("active", "practice", "ended"):
@@ -121,10 +130,12 @@ def the_first_three_of_each_device_are_named():
 			INSERT INTO ranking (leaderboard_id, task_version_id, gpu, user_id, submission_id, job_id, score_ns, submitted_at, position, place)
 				SELECT s.leaderboard_id, s.task_version_id, 'H200', s.user_id, s.id, j.id, j.score_ns, s.submitted_at, {place}, {place}
 				FROM jobs j JOIN submissions s ON s.id = j.submission_id WHERE j.id = LAST_INSERT_ID();""")
-	contains(card(anyone, "over"), "H200 4 ranked 1 cyd 1.000 µs 2 dora 2.000 µs 3 eve 3.000 µs 0 participants")
+	contains(card(anyone, "over"),
+		"H200 4 ranked 1 cyd 1.000 µs 2 dora 2.000 µs 3 eve 3.000 µs 0 participants")
 
 
 # ---- a user ----
+
 
 @test
 def a_user_without_anything_has_a_page_that_says_so():
@@ -147,23 +158,36 @@ def results_and_first_places_are_those_of_the_rankings():
 
 @test
 def a_result_has_the_state_of_its_leaderboard():
-	before = sql("SELECT COALESCE(deadline, ''), practice, accepting, COALESCE(archived_at, '') FROM leaderboards WHERE name = 'over'")[0]
-	for change, state in (("practice = 1, accepting = 1", "practice"), ("practice = 0", "ended"), ("archived_at = UTC_TIMESTAMP()", "archived")):
-		sql(f"UPDATE leaderboards SET deadline = UTC_TIMESTAMP() - INTERVAL 1 DAY, {change} WHERE name = 'over'")
+	before = sql(
+		"SELECT COALESCE(deadline, ''), practice, accepting, COALESCE(archived_at, '') FROM leaderboards WHERE name = 'over'"
+	)[0]
+	for change, state in (("practice = 1, accepting = 1", "practice"), ("practice = 0", "ended"),
+		("archived_at = UTC_TIMESTAMP()", "archived")):
+		sql(f"UPDATE leaderboards SET deadline = UTC_TIMESTAMP() - INTERVAL 1 DAY, {change} WHERE name = 'over'"
+			)
 		equal(re.findall(r'data-state="([^"]*)"', look(anyone, "/user/cyd").text), [state])
 	deadline, practice, accepting, archived = (value or None for value in before)
-	sql("UPDATE leaderboards SET deadline = {}, practice = {}, accepting = {}, archived_at = {} WHERE name = 'over'".format(
-		*("NULL" if value is None else f"'{value}'" for value in (deadline, practice, accepting, archived))))
+	sql("UPDATE leaderboards SET deadline = {}, practice = {}, accepting = {}, archived_at = {} WHERE name = 'over'"
+		.format(*("NULL" if value is None else f"'{value}'"
+		for value in (deadline, practice, accepting, archived))))
 
 
 @test
 def each_week_of_the_last_year_has_a_bar_and_a_row():
-	before = int(sql("SELECT SUM(submissions) FROM user_days d JOIN users u ON u.id = d.user_id WHERE u.name = 'bob'")[0][0])
+	before = int(
+		sql(
+		"SELECT SUM(submissions) FROM user_days d JOIN users u ON u.id = d.user_id WHERE u.name = 'bob'"
+		)[0][0])
 	submit(bob, "first")
-	sql("INSERT INTO user_days SELECT id, UTC_DATE() - INTERVAL WEEKDAY(UTC_DATE()) DAY - INTERVAL 70 DAY, 9 FROM users WHERE name = 'bob'")
-	sql("INSERT INTO user_days SELECT id, UTC_DATE() - INTERVAL WEEKDAY(UTC_DATE()) DAY - INTERVAL 69 DAY, 3 FROM users WHERE name = 'bob'")
-	sql("INSERT INTO user_days SELECT id, UTC_DATE() - INTERVAL 800 DAY, 5 FROM users WHERE name = 'bob'")
-	monday, earlier = sql("SELECT UTC_DATE() - INTERVAL WEEKDAY(UTC_DATE()) DAY, UTC_DATE() - INTERVAL WEEKDAY(UTC_DATE()) DAY - INTERVAL 70 DAY")[0]
+	sql("INSERT INTO user_days SELECT id, UTC_DATE() - INTERVAL WEEKDAY(UTC_DATE()) DAY - INTERVAL 70 DAY, 9 FROM users WHERE name = 'bob'"
+		)
+	sql("INSERT INTO user_days SELECT id, UTC_DATE() - INTERVAL WEEKDAY(UTC_DATE()) DAY - INTERVAL 69 DAY, 3 FROM users WHERE name = 'bob'"
+		)
+	sql("INSERT INTO user_days SELECT id, UTC_DATE() - INTERVAL 800 DAY, 5 FROM users WHERE name = 'bob'"
+		)
+	monday, earlier = sql(
+		"SELECT UTC_DATE() - INTERVAL WEEKDAY(UTC_DATE()) DAY, UTC_DATE() - INTERVAL WEEKDAY(UTC_DATE()) DAY - INTERVAL 70 DAY"
+	)[0]
 	words = section(anyone, "/user/bob", "Activity")
 	contains(words, f"Week of Submissions {monday} {before + 1} {earlier} 12 Weeks begin")
 	text = look(anyone, "/user/bob").text
@@ -173,6 +197,7 @@ def each_week_of_the_last_year_has_a_bar_and_a_row():
 
 
 # ---- what is not there, and what may not be seen ----
+
 
 def refused(client, path, status):
 	answer = client.get(path)
@@ -185,7 +210,8 @@ def refused(client, path, status):
 
 @test
 def a_name_that_was_mistyped_leads_to_those_that_are_near():
-	for path in ("/leaderboard/frist", "/leaderboard/frist/submit", "/leaderboard/FIRST_", "/frist"):
+	for path in ("/leaderboard/frist", "/leaderboard/frist/submit", "/leaderboard/FIRST_",
+		"/frist"):
 		page, words = refused(anyone, path, 404)
 		contains(words, "Leaderboards with a similar name first")
 		contains(page.links, "/leaderboard/first")
@@ -206,7 +232,8 @@ def names_that_nobody_may_find_are_not_offered():
 
 @test
 def what_is_far_from_every_name_gets_none():
-	for path in ("/leaderboard/something-else-entirely", "/user/xy", "/nothing/here", "/user/%3Cscript%3E", "/leaderboard/a%25b", "/%5C%5Cevil.example"):
+	for path in ("/leaderboard/something-else-entirely", "/user/xy", "/nothing/here",
+		"/user/%3Cscript%3E", "/leaderboard/a%25b", "/%5C%5Cevil.example"):
 		page, words = refused(anyone, path, 404)
 		lacks(words, "similar")
 		contains(page.links, "/")
@@ -242,13 +269,15 @@ def what_waits_for_a_device_that_nobody_offers_has_a_place_and_no_start():
 	number = submit(ada, "first")
 	page = look(anyone, "/queue").words()
 	contains(page, f"{number} not known queued 1st in line first H200 ada test")
-	contains(section(anyone, "/queue", "Waiting by device"), "H200 when a device takes jobs again 1 0 0")
+	contains(section(anyone, "/queue", "Waiting by device"),
+		"H200 when a device takes jobs again 1 0 0")
 
 
 @test
 def starts_are_expected_from_the_median_of_what_ran_before():
 	offer("H200")
-	sql("INSERT INTO job_times SELECT task_version_id, 'H200', 'test', '30000', 30000, UTC_TIMESTAMP(3) FROM leaderboards WHERE name = 'first'")
+	sql("INSERT INTO job_times SELECT task_version_id, 'H200', 'test', '30000', 30000, UTC_TIMESTAMP(3) FROM leaderboards WHERE name = 'first'"
+		)
 	second, third = submit(ada, "first"), submit(bob, "first")
 	page = look(anyone, "/queue").words()
 	contains(page, "at any moment queued 1st in line first")
@@ -258,7 +287,9 @@ def starts_are_expected_from_the_median_of_what_ran_before():
 	said = "Waiting for H200: 3rd in line, 2 jobs ahead. It is expected to start in about 1 min."
 	contains(look(ada, f"/submission/{second}").words(), said)
 	equal(ada.get(f"/submission/{second}/status").json["jobs"][0]["position"], 3)
-	contains(look(bob, "/leaderboard/first/submit").words(), "A device; a job sent now starts in about 2 min")
+	contains(
+		look(bob, "/leaderboard/first/submit").words(),
+		"A device; a job sent now starts in about 2 min")
 
 
 @test
@@ -266,17 +297,20 @@ def a_task_without_a_time_of_its_own_has_that_of_others_on_the_device():
 	sql("DELETE FROM jobs")
 	first, second = submit(ada, "second"), submit(bob, "second")
 	contains(look(anyone, "/queue").words(), f"{second} in about 30 s queued 2nd in line second")
-	sql("INSERT INTO job_times SELECT task_version_id, 'H200', 'test', '600000', 600000, UTC_TIMESTAMP(3) - INTERVAL 1 DAY FROM leaderboards WHERE name = 'second'")
+	sql("INSERT INTO job_times SELECT task_version_id, 'H200', 'test', '600000', 600000, UTC_TIMESTAMP(3) - INTERVAL 1 DAY FROM leaderboards WHERE name = 'second'"
+		)
 	contains(look(anyone, "/queue").words(), f"{second} in about 10 min queued 2nd in line second")
 
 
 @test
 def more_devices_and_what_runs_on_them_count():
 	offer("A100", 2)
-	sql("DELETE FROM jobs; INSERT INTO job_times SELECT task_version_id, 'A100', 'test', '100000', 100000, UTC_TIMESTAMP(3) FROM leaderboards WHERE name = 'second'")
-	numbers = [submit(client, "second", gpus=("A100",)) for client in (ada, ada, bob)]
+	sql("DELETE FROM jobs; INSERT INTO job_times SELECT task_version_id, 'A100', 'test', '100000', 100000, UTC_TIMESTAMP(3) FROM leaderboards WHERE name = 'second'"
+		)
+	numbers = [submit(client, "second", gpus=("A100", )) for client in (ada, ada, bob)]
 	sql("UPDATE jobs SET state = 'running', started_at = UTC_TIMESTAMP(3) - INTERVAL 61 SECOND, lease_expires = UTC_TIMESTAMP(3) + INTERVAL 500 SECOND, "
-		f"lease_owner = 'elsewhere', lease_device = 'GPU-A100-1' WHERE submission_id = {numbers[0]}")
+		f"lease_owner = 'elsewhere', lease_device = 'GPU-A100-1' WHERE submission_id = {numbers[0]}"
+		)
 	page = look(anyone, "/queue").words()
 	contains(page, f"{numbers[0]} running on elsewhere second A100 ada")
 	contains(page, f"{numbers[2]} at any moment queued 1st in line second")

@@ -18,7 +18,9 @@ PASSWORD = "a long password"
 
 
 def device():
-	return sql("SELECT w.name, g.uuid FROM workers w JOIN gpus g ON g.worker_id = w.id ORDER BY g.uuid LIMIT 1")[0]
+	return sql(
+		"SELECT w.name, g.uuid FROM workers w JOIN gpus g ON g.worker_id = w.id ORDER BY g.uuid LIMIT 1"
+	)[0]
 
 
 def shown(client=admin):
@@ -35,7 +37,10 @@ def a_worker_keeps_readings_of_each_gpu():
 	while len(sql("SELECT DISTINCT uuid FROM device_vitals")) < 2:
 		assert time.time() < end, sql("SELECT * FROM device_vitals")
 		time.sleep(0.1)
-	equal(sql("SELECT DISTINCT temperature_c, memory_mhz, errors, sm_mhz BETWEEN 1000 AND 1980, minute BETWEEN 0 AND 1439 FROM device_vitals"), [["41", "3201", "0", "1", "1"]])
+	equal(
+		sql(
+		"SELECT DISTINCT temperature_c, memory_mhz, errors, sm_mhz BETWEEN 1000 AND 1980, minute BETWEEN 0 AND 1439 FROM device_vitals"
+		), [["41", "3201", "0", "1", "1"]])
 	contains(admin.get("/admin/workers").text, "/admin/device/%s/%s" % tuple(device()))
 	contains(shown().words(), "41 °C")
 
@@ -47,7 +52,8 @@ def the_page_shows_the_last_day_hour_by_hour():
 	sql(f"DELETE FROM device_vitals WHERE uuid = '{uuid}'; INSERT INTO device_vitals "
 		f"SELECT '{worker}', '{uuid}', HOUR(t) * 60 + MINUTE(t), t, IF(seq = 300, NULL, 30 + seq DIV 60), 1500 + seq, 2000, seq = 260 "
 		"FROM (SELECT seq, UTC_TIMESTAMP(3) - INTERVAL 400 MINUTE + INTERVAL seq - 120 MINUTE AS t FROM seq_120_to_400) made; "
-		f"UPDATE device_vitals SET at = at - INTERVAL 2 DAY WHERE uuid = '{uuid}' AND temperature_c = 33")
+		f"UPDATE device_vitals SET at = at - INTERVAL 2 DAY WHERE uuid = '{uuid}' AND temperature_c = 33"
+		)
 	answer = shown()
 	words = answer.words()
 	contains(words, "1 error that the driver has reported")
@@ -67,7 +73,8 @@ def workers():
 	answer = admin.get("/admin/workers")
 	reader = Page()
 	reader.feed(answer.text)
-	equal((answer.status, reader.faults, reader.stack, len(reader.ids)), (200, [], [], len(set(reader.ids))))
+	equal((answer.status, reader.faults, reader.stack, len(reader.ids)),
+		(200, [], [], len(set(reader.ids))))
 	return answer.words()
 
 
@@ -77,20 +84,26 @@ def the_page_of_workers_has_the_day_of_each_device_in_a_line():
 	sql(f"DELETE FROM device_vitals WHERE uuid = '{uuid}'; INSERT INTO device_vitals SELECT '{worker}', '{uuid}', HOUR(t) * 60 + MINUTE(t), t, c, 1500, 2000, e "
 		"FROM (SELECT UTC_TIMESTAMP(3) - INTERVAL 3 HOUR AS t, 77 AS c, 2 AS e UNION ALL SELECT UTC_TIMESTAMP(3) + INTERVAL 2 MINUTE, 43, 1 "
 		"UNION ALL SELECT UTC_TIMESTAMP(3) - INTERVAL 26 HOUR, 99, 9) made")
-	contains(workers(), "43 °C, at most 77 °C in a day; SM 1500 MHz, memory 2000 MHz, 3 errors in a day; read")
+	contains(
+		workers(),
+		"43 °C, at most 77 °C in a day; SM 1500 MHz, memory 2000 MHz, 3 errors in a day; read")
 	lacks(workers(), "99 °C")
 
 
 @test
 def the_page_of_workers_has_what_doctor_found_on_each_host():
 	worker = device()[0]
-	found = sql(f"SELECT COALESCE(checks, 'NULL') FROM workers WHERE name = '{worker}'")[0][0].replace("\\\\", "\\")
+	found = sql(
+		f"SELECT COALESCE(checks, 'NULL') FROM workers WHERE name = '{worker}'")[0][0].replace(
+		"\\\\", "\\")
 	sql(f'''UPDATE workers SET checks = '[{{"state": "good", "name": "seccomp", "found": "yes"}}, {{"state": "fault", "name": "<cgroup>", "found": "no", "costs": "a wall", "mend": "delegate"}},
-		{{"state": "warning", "name": "clocks", "found": "no", "costs": "noise", "mend": "lock"}}]' WHERE name = '{worker}' ''')
+		{{"state": "warning", "name": "clocks", "found": "no", "costs": "noise", "mend": "lock"}}]' WHERE name = '{worker}' '''
+		)
 	contains(workers(), "Host: 1 fault , 1 warning: <cgroup>, clocks. All that doctor found")
 	sql(f"UPDATE workers SET checks = NULL WHERE name = '{worker}'")
 	contains(workers(), "it has not said what it found.")
-	sql(f"UPDATE workers SET checks = '[{{\"state\": \"good\", \"name\": \"seccomp\", \"found\": \"yes\"}}]' WHERE name = '{worker}'")
+	sql(f"UPDATE workers SET checks = '[{{\"state\": \"good\", \"name\": \"seccomp\", \"found\": \"yes\"}}]' WHERE name = '{worker}'"
+		)
 	contains(workers(), "nothing is missing.")
 	equal(found == "NULL", False)  # a real worker has said something when it started
 
@@ -108,10 +121,12 @@ def the_page_of_workers_has_the_line_for_each_model():
 		INSERT INTO job_times (task_version_id, gpu, mode, recent, median_ms, updated_at) SELECT task_version_id, 'Q1', 'test', '60000', 60000, UTC_TIMESTAMP(3) FROM submissions;
 		INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, mode) SELECT leaderboard_id, task_version_id, user_id, 'more.py', sha256, mode FROM submissions;
 		INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, mode) SELECT leaderboard_id, task_version_id, user_id, 'last.py', sha256, mode FROM submissions LIMIT 1;
-		INSERT INTO jobs (submission_id, user_id, gpu, queued_at) SELECT id, user_id, 'Q1', UTC_TIMESTAMP(3) FROM submissions WHERE file_name <> 'made.py' ''')
+		INSERT INTO jobs (submission_id, user_id, gpu, queued_at) SELECT id, user_id, 'Q1', UTC_TIMESTAMP(3) FROM submissions WHERE file_name <> 'made.py' '''
+		)
 	contains(workers(), "Q1 1 0 3 5 minutes ago in about 2 min")
 	contains(workers(), "Z9000 0 0 1 2 hours ago when a device takes jobs again")
-	sql("INSERT INTO pauses (worker, uuid, kind, paused_by) VALUES ('far', '', 'drain', 'root-of-all')")
+	sql("INSERT INTO pauses (worker, uuid, kind, paused_by) VALUES ('far', '', 'drain', 'root-of-all')"
+		)
 	contains(workers(), "Q1 0 0 3 5 minutes ago when a device takes jobs again")
 	sql("DELETE FROM submissions; DELETE FROM workers WHERE name = 'far'; DELETE FROM pauses")
 
@@ -119,8 +134,12 @@ def the_page_of_workers_has_the_line_for_each_model():
 @test
 def a_device_is_put_into_quarantine_with_a_reason():
 	worker, uuid = device()
+
 	def act(action, **fields):
-		return admin.post("/admin/workers", list({"worker": worker, "device": uuid, "action": action, **fields}.items()))
+		return admin.post(
+			"/admin/workers",
+			list({"worker": worker, "device": uuid, "action": action, **fields}.items()))
+
 	for reason in ("", "  ", "two\nlines", "x" * 501):
 		answer = act("quarantine", reason=reason, confirm="yes")
 		equal((reason, answer.status), (reason, 422))
@@ -132,16 +151,22 @@ def a_device_is_put_into_quarantine_with_a_reason():
 	contains(answer.words(), f"Quarantine {uuid} of {worker}? Why: “It <smells>.”")
 	equal(sql("SELECT COUNT(*) FROM pauses"), [["0"]])
 	equal(act("quarantine", reason="It <smells>.", confirm="yes").status, 303)
-	equal(sql("SELECT uuid, kind, paused_by, reason FROM pauses"), [[uuid, "quarantine", "root-of-all", "It <smells>."]])
+	equal(sql("SELECT uuid, kind, paused_by, reason FROM pauses"),
+		[[uuid, "quarantine", "root-of-all", "It <smells>."]])
 	contains(workers(), "quarantined by root-of-all")
 	contains(workers(), "In quarantine: It <smells>.")
 	contains(workers(), "H200 1 0 0 – –")  # the other one takes jobs
 	contains(admin.get(f"/queue?{time.time()}").words(), "quarantined")
 	equal(act("resume").status, 303)
 	contains(workers(), "H200 2 0 0 – –")
-	equal(sql("SELECT action, subject, detail FROM audit_log WHERE action LIKE 'worker.%' ORDER BY id"), [
-		["worker.quarantine", f"{worker} {uuid}", "in quarantine; 0 running given back: It <smells>."], ["worker.resume", f"{worker} {uuid}", "takes jobs again"]])
-	sql(f"UPDATE gpus SET quarantined_at = UTC_TIMESTAMP(3), quarantine_reason = 'It fell off the bus.' WHERE uuid = '{uuid}'")
+	equal(
+		sql(
+		"SELECT action, subject, detail FROM audit_log WHERE action LIKE 'worker.%' ORDER BY id"),
+		[[
+		"worker.quarantine", f"{worker} {uuid}", "in quarantine; 0 running given back: It <smells>."
+		], ["worker.resume", f"{worker} {uuid}", "takes jobs again"]])
+	sql(f"UPDATE gpus SET quarantined_at = UTC_TIMESTAMP(3), quarantine_reason = 'It fell off the bus.' WHERE uuid = '{uuid}'"
+		)
 	contains(workers(), "because it has stopped working")
 	contains(workers(), "It fell off the bus.")
 	equal(admin.post("/admin/gpus/release", [("uuid", uuid)], form="/account").status, 303)
@@ -152,7 +177,8 @@ def a_device_is_put_into_quarantine_with_a_reason():
 def only_admins_see_it_and_only_of_devices_that_there_are():
 	worker, uuid = device()
 	equal(shown(ada).status, 403)
-	for path in (f"/admin/device/{worker}/GPU-none", f"/admin/device/nobody/{uuid}", "/admin/device/%C3%BC/x", "/admin/device/x/%C3%BC"):
+	for path in (f"/admin/device/{worker}/GPU-none", f"/admin/device/nobody/{uuid}",
+		"/admin/device/%C3%BC/x", "/admin/device/x/%C3%BC"):
 		equal((path, admin.get(path).status), (path, 404))
 
 

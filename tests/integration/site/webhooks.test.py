@@ -21,7 +21,8 @@ from small_task import done, make_board  # noqa: E402
 from tap import contains, equal, lacks, run, test  # noqa: E402
 
 # ./run's podium-hooks notices what opens and ends, and sends nothing.
-site = Instance(pretends=True, PODIUM_WEBHOOK_SENDERS="0", PODIUM_WEBHOOK_ALLOWED="127.0.0.2/32 hook.invalid", PODIUM_WEBHOOK_RETRY_MS="20",
+site = Instance(pretends=True, PODIUM_WEBHOOK_SENDERS="0",
+	PODIUM_WEBHOOK_ALLOWED="127.0.0.2/32 hook.invalid", PODIUM_WEBHOOK_RETRY_MS="20",
 	PODIUM_WEBHOOK_TIMEOUT_MS="2000")
 sql = site.sql
 PASSWORD = "a long password"
@@ -43,10 +44,14 @@ def wait_for(statement, expected):
 
 def start_sender(**settings):
 	user = subprocess.run(["id", "-un"], capture_output=True, text=True).stdout.strip()
-	environment = {**site.environment, "PODIUM_DATABASE_SOCKET": str(site.var / "run" / "mariadb.sock"), "PODIUM_DATABASE_USER": user,
-		"PODIUM_PUBLIC_URL": site.url, "PODIUM_WEBHOOK_SENDERS": "3", "http_proxy": "http://127.0.0.1:9", "PODIUM_POLL_MS": "50", **settings}
+	environment = {
+		**site.environment, "PODIUM_DATABASE_SOCKET": str(site.var / "run" / "mariadb.sock"),
+		"PODIUM_DATABASE_USER": user, "PODIUM_PUBLIC_URL": site.url, "PODIUM_WEBHOOK_SENDERS": "3",
+		"http_proxy": "http://127.0.0.1:9", "PODIUM_POLL_MS": "50", **settings
+	}
 	log = open(site.var / "log" / "sender.log", "ab")
-	sender = subprocess.Popen([ROOT / site.environment["B"] / "podium-hooks"], env=environment, stdin=subprocess.DEVNULL, stderr=log, stdout=log)
+	sender = subprocess.Popen([ROOT / site.environment["B"] / "podium-hooks"], env=environment,
+		stdin=subprocess.DEVNULL, stderr=log, stdout=log)
 	senders.append(sender)
 	return sender
 
@@ -59,7 +64,8 @@ def stop_senders():
 
 
 def fields(name, address, form="json", events=("record", "ranked", "job", "opened", "ended")):
-	return [("name", name), ("address", address), ("form", form), *(("event", event) for event in events)]
+	return [("name", name), ("address", address), ("form", form),
+		*(("event", event) for event in events)]
 
 
 def make_hook(client, page, name, path=None, **more):
@@ -80,16 +86,22 @@ def state_of(name):
 
 
 def deliveries(name, columns="e.event, d.state, d.attempts"):
-	return sql(f"SELECT {columns} FROM webhook_deliveries d JOIN webhook_events e ON e.id = d.event_id WHERE d.webhook_id = {hooks[name]} ORDER BY e.id")
+	return sql(
+		f"SELECT {columns} FROM webhook_deliveries d JOIN webhook_events e ON e.id = d.event_id WHERE d.webhook_id = {hooks[name]} ORDER BY e.id"
+	)
 
 
 def wait_until_told(name):
-	wait_for(f"SELECT COUNT(*) FROM webhook_deliveries WHERE state = 'waiting' AND webhook_id = {hooks[name]}", [["0"]])
+	wait_for(
+		f"SELECT COUNT(*) FROM webhook_deliveries WHERE state = 'waiting' AND webhook_id = {hooks[name]}",
+		[["0"]])
 
 
 def wait_until_open(board, is_open):
 	"""podium-hooks has noticed it."""
-	wait_for(f"SELECT t.is_open FROM webhook_told t JOIN leaderboards l ON l.id = t.leaderboard_id WHERE l.name = '{board}'", [[str(is_open)]])
+	wait_for(
+		f"SELECT t.is_open FROM webhook_told t JOIN leaderboards l ON l.id = t.leaderboard_id WHERE l.name = '{board}'",
+		[[str(is_open)]])
 
 
 def remove(name):
@@ -97,8 +109,16 @@ def remove(name):
 
 
 def submit(client, mean_ns, board="small", mode="ranked"):
-	source = "# " + json.dumps({"cases": [{"runs": 101, "mean_ns": mean_ns, "std_ns": 5.0, "err_ns": 10.0, "best_ns": mean_ns - 10, "worst_ns": mean_ns + 10}]})
-	number = int(done(client.post(f"/leaderboard/{board}/submit", [("mode", mode), ("code", source), ("gpu", "H200")])).location.rsplit("/", 1)[1])
+	source = "# " + json.dumps({
+		"cases": [{
+		"runs": 101, "mean_ns": mean_ns, "std_ns": 5.0, "err_ns": 10.0, "best_ns": mean_ns - 10,
+		"worst_ns": mean_ns + 10
+		}]
+	})
+	number = int(
+		done(
+		client.post(f"/leaderboard/{board}/submit", [("mode", mode), ("code", source),
+		("gpu", "H200")])).location.rsplit("/", 1)[1])
 	wait_for(f"SELECT state FROM jobs WHERE submission_id = {number}", [["done"]])
 	return number
 
@@ -114,7 +134,8 @@ def whole(answer):
 def what_the_tests_need_is_made():
 	for client, name in ((ada, "a_d_a"), (admin, "root-of-all"), (carl, "carl"), (dora, "dora")):
 		equal(client.post("/register", [("name", name), ("password", PASSWORD)]).status, 303)
-	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'; UPDATE users SET role = 'creator' WHERE name IN ('carl', 'dora')")
+	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'; UPDATE users SET role = 'creator' WHERE name IN ('carl', 'dora')"
+		)
 	make_board(carl, "small")
 	wait_until_open("small", 1)
 	start_sender()
@@ -122,15 +143,21 @@ def what_the_tests_need_is_made():
 
 # ---- making one ----
 
-REFUSED = [
-	("", "Give the address"), ("example.org/x", "begin with https://"), ("ftp://example.org/", "begin with https://"), ("http://example.org/", "begin with https://"),
-	("https://example.org:22/", "443 and 8443"), ("https://ann:secret@example.org/", "Leave name and password out"), ("https://example.org/#x", "behind # is never sent"),
-	("https://exämple.org/", "xn--"), ("https://example.org/a b", "no spaces"), ("https://" + "a" * 1000 + "/", "bytes long; 1000 are allowed"),
-	("https://127.0.0.1/", "this machine itself"), ("http://127.0.0.3/", "begin with https://"), ("https://2130706433/", "this machine itself"),
-	("https://0x7f.1/", "this machine itself"), ("https://10.1.2.3/", "a private network"), ("https://169.254.169.254/", "the hosts on one cable"),
-	("https://[::1]/", "this machine itself"), ("https://[::ffff:10.0.0.1]/", "a private network"), ("https://[64:ff9b::a00:1]/", "a private network"),
-	("https://[fe80::1]/", "the hosts on one cable"), ("https://[fd00::1]/", "a private network"), ("https://100.64.1.1/", "a provider"), ("https://", "no address of the web"),
-]
+REFUSED = [("", "Give the address"), ("example.org/x", "begin with https://"),
+	("ftp://example.org/", "begin with https://"), ("http://example.org/", "begin with https://"),
+	("https://example.org:22/", "443 and 8443"),
+	("https://ann:secret@example.org/", "Leave name and password out"),
+	("https://example.org/#x", "behind # is never sent"), ("https://exämple.org/", "xn--"),
+	("https://example.org/a b", "no spaces"),
+	("https://" + "a" * 1000 + "/", "bytes long; 1000 are allowed"),
+	("https://127.0.0.1/", "this machine itself"), ("http://127.0.0.3/", "begin with https://"),
+	("https://2130706433/", "this machine itself"), ("https://0x7f.1/", "this machine itself"),
+	("https://10.1.2.3/", "a private network"),
+	("https://169.254.169.254/", "the hosts on one cable"),
+	("https://[::1]/", "this machine itself"), ("https://[::ffff:10.0.0.1]/", "a private network"),
+	("https://[64:ff9b::a00:1]/", "a private network"),
+	("https://[fe80::1]/", "the hosts on one cable"), ("https://[fd00::1]/", "a private network"),
+	("https://100.64.1.1/", "a provider"), ("https://", "no address of the web"), ]
 
 
 @test
@@ -140,10 +167,13 @@ def an_address_that_may_not_be_reached_is_refused_with_a_sentence_and_what_was_t
 		equal((address, refused.status), (address, 422))
 		contains(refused.words(), words)
 		contains(refused.text, 'value="Mine &lt;b&gt;"')
-	for wrong, words in (([("name", " "), ("address", "https://example.org/"), ("form", "json"), ("event", "job")], "Give the webhook a name"),
-		([("name", "x"), ("address", "https://example.org/"), ("form", "xml"), ("event", "job")], "json or discord"),
-		([("name", "x"), ("address", "https://example.org/"), ("form", "json")], "at least one thing"),
-		([("name", "x"), ("address", "https://example.org/"), ("form", "json"), ("event", "gossip")], "at least one thing")):
+	for wrong, words in (([("name", " "), ("address", "https://example.org/"), ("form", "json"),
+		("event", "job")], "Give the webhook a name"), ([("name", "x"),
+		("address", "https://example.org/"), ("form", "xml"),
+		("event", "job")], "json or discord"), ([("name", "x"), ("address", "https://example.org/"),
+		("form", "json")], "at least one thing"), ([("name", "x"),
+		("address", "https://example.org/"), ("form", "json"),
+		("event", "gossip")], "at least one thing")):
 		refused = whole(carl.post("/admin/leaderboard/small/hooks", wrong))
 		equal(refused.status, 422)
 		contains(refused.words(), words)
@@ -152,18 +182,21 @@ def an_address_that_may_not_be_reached_is_refused_with_a_sentence_and_what_was_t
 
 @test
 def its_secret_is_shown_once_and_its_address_never():
-	page = whole(make_hook(carl, "/admin/leaderboard/small/hooks", "mine", path="/mine?key=hidden-word"))
+	page = whole(
+		make_hook(carl, "/admin/leaderboard/small/hooks", "mine", path="/mine?key=hidden-word"))
 	contains(page.words(), "It is shown only now.")
 	again = whole(carl.get(f"/admin/hooks/{hooks['mine']}"))
-	for text in (again.text, carl.get("/admin/leaderboard/small/hooks").text, admin.get("/admin/audit").text):
+	for text in (again.text, carl.get("/admin/leaderboard/small/hooks").text,
+		admin.get("/admin/audit").text):
 		lacks(text, secrets["mine"])
 		lacks(text, "hidden-word")
 	contains(again.text, receiver.url + "/…")
 	carl.cookies["podium-new-webhook"] = "whsec_" + "x" * 43
 	lacks(carl.get(f"/admin/hooks/{hooks['mine']}").text, "whsec_")
 	carl.cookies.pop("podium-new-webhook", None)
-	equal(sql("SELECT actor, subject, detail FROM audit_log WHERE action = 'webhook.create'"),
-		[["carl", "small", f"mine: record, ranked, job, opened, ended to {receiver.url}/…, as json"]])
+	equal(sql("SELECT actor, subject, detail FROM audit_log WHERE action = 'webhook.create'"), [[
+		"carl", "small", f"mine: record, ranked, job, opened, ended to {receiver.url}/…, as json"
+	]])
 
 
 @test
@@ -172,16 +205,20 @@ def nobody_but_the_leaderboards_creator_and_admins_finds_it():
 		equal(client.get(f"/admin/hooks/{hooks['mine']}").status, status)
 	before = sql("SELECT * FROM webhooks")
 	for action in ("test", "pause", "change", "delete"):
-		equal(dora.post(f"/admin/hooks/{hooks['mine']}", [("action", action), ("confirm", "yes"), ("name", "hers")], form="/account").status, 404)
+		equal(
+			dora.post(f"/admin/hooks/{hooks['mine']}", [("action", action), ("confirm", "yes"),
+			("name", "hers")], form="/account").status, 404)
 	equal(carl.get("/admin/hooks").status, 403)
 	equal(sql("SELECT * FROM webhooks"), before)
 
 
 # ---- what arrives ----
 
+
 def check_signature(name, headers, body):
 	sent = re.fullmatch(r"t=(\d+),v1=([0-9a-f]{64})", headers["Podium-Signature"])
-	right = hmac.new(secrets[name].encode(), f"{sent[1]}.".encode() + body, hashlib.sha256).hexdigest()
+	right = hmac.new(secrets[name].encode(), f"{sent[1]}.".encode() + body,
+		hashlib.sha256).hexdigest()
 	equal(sent[2], right)
 	assert abs(int(sent[1]) - time.time()) < 600, sent[1]
 
@@ -192,9 +229,12 @@ def a_test_arrives_signed_and_the_page_says_so():
 	path, headers, body = receiver.wait("/mine?key=hidden-word")[0]
 	check_signature("mine", headers, body)
 	told = json.loads(body)
-	equal((headers["Content-Type"], headers["Podium-Event"], headers["Podium-Event-Id"]), ("application/json", "test", str(told["id"])))
-	equal((told["version"], told["event"], told["webhook"], told["site"]), (1, "test", "mine", site.url))
-	equal(told["data"], {"leaderboard": "small", "webhook": "mine", "url": f"{site.url}/leaderboard/small"})
+	equal((headers["Content-Type"], headers["Podium-Event"], headers["Podium-Event-Id"]),
+		("application/json", "test", str(told["id"])))
+	equal((told["version"], told["event"], told["webhook"], told["site"]),
+		(1, "test", "mine", site.url))
+	equal(told["data"],
+		{"leaderboard": "small", "webhook": "mine", "url": f"{site.url}/leaderboard/small"})
 	wait_until_told("mine")
 	page = whole(carl.get(f"/admin/hooks/{hooks['mine']}"))
 	contains(page.words(), "The receiver answered 204.")
@@ -209,21 +249,36 @@ def a_ranked_result_is_told_as_job_result_and_record():
 	wait_until_told("mine")
 	told = {one["event"]: one for one in receiver.bodies("/mine?key=hidden-word", 4)[1:]}
 	url = f"{site.url}/submission/{first}"
-	equal(told["job"]["data"], {"leaderboard": "small", "submission": first, "user": "a_d_a", "mode": "ranked", "gpu": "H200", "verdict": "passed",
-		"practice": False, "url": url})
-	equal(told["ranked"]["data"], {"leaderboard": "small", "submission": first, "user": "a_d_a", "gpu": "H200", "score_ns": 3000.0, "rank": 1,
-		"rank_before": None, "best_before_ns": None, "is_personal_best": True, "url": url})
-	equal(told["record"]["data"], {"leaderboard": "small", "submission": first, "user": "a_d_a", "gpu": "H200", "score_ns": 3000.0,
-		"user_before": None, "score_before_ns": None, "url": url})
+	equal(
+		told["job"]["data"], {
+		"leaderboard": "small", "submission": first, "user": "a_d_a", "mode": "ranked",
+		"gpu": "H200", "verdict": "passed", "practice": False, "url": url
+		})
+	equal(
+		told["ranked"]["data"], {
+		"leaderboard": "small", "submission": first, "user": "a_d_a", "gpu": "H200",
+		"score_ns": 3000.0, "rank": 1, "rank_before": None, "best_before_ns": None,
+		"is_personal_best": True, "url": url
+		})
+	equal(
+		told["record"]["data"], {
+		"leaderboard": "small", "submission": first, "user": "a_d_a", "gpu": "H200",
+		"score_ns": 3000.0, "user_before": None, "score_before_ns": None, "url": url
+		})
 	second = submit(admin, 2000.0)
 	slower = submit(ada, 3500.0)
 	for name in ("mine", "all", "chat"):
 		wait_until_told(name)
 	records = receiver.bodies("/all", 2)
-	equal([(one["data"]["submission"], one["data"]["user_before"], one["data"]["score_before_ns"]) for one in records], [(first, None, None), (second, "a_d_a", 3000.0)])
-	last = [one["data"] for one in receiver.bodies("/mine?key=hidden-word") if one["event"] == "ranked"][-1]
+	equal([(one["data"]["submission"], one["data"]["user_before"], one["data"]["score_before_ns"])
+		for one in records], [(first, None, None), (second, "a_d_a", 3000.0)])
+	last = [
+		one["data"] for one in receiver.bodies("/mine?key=hidden-word") if one["event"] == "ranked"
+	][-1]
 	equal((last["submission"], last["is_personal_best"], last["rank"]), (slower, False, 2))
-	equal(len({one["id"] for one in receiver.bodies("/mine?key=hidden-word")}), len(receiver.at("/mine?key=hidden-word")))
+	equal(len({one["id"]
+		for one in receiver.bodies("/mine?key=hidden-word")}),
+		len(receiver.at("/mine?key=hidden-word")))
 
 
 @test
@@ -235,10 +290,14 @@ def a_discord_channel_gets_an_embed_that_mentions_nobody_and_formats_nothing():
 		equal(told["allowed_mentions"], {"parse": []})
 		embed = told["embeds"][0]
 		equal(set(embed), {"title", "description", "url", "color", "timestamp"})
-		lacks(embed["description"], "a_d_a") # its underscores would be italics
+		lacks(embed["description"], "a_d_a")  # its underscores would be italics
 		assert len(embed["title"]) <= 256 and len(embed["description"]) <= 4096
-	titles = {one["embeds"][0]["title"]: one["embeds"][0]["description"] for one in receiver.bodies("/chat")}
-	contains(titles["New record on small, H200"], "**root\\-of\\-all**: 2.000 µs, before it 3.000 µs by a\\_d\\_a")
+	titles = {
+		one["embeds"][0]["title"]: one["embeds"][0]["description"]
+		for one in receiver.bodies("/chat")
+	}
+	contains(titles["New record on small, H200"],
+		"**root\\-of\\-all**: 2.000 µs, before it 3.000 µs by a\\_d\\_a")
 
 
 @test
@@ -247,7 +306,8 @@ def other_modes_are_told_as_jobs_alone():
 	number = submit(ada, 100.0, mode="test")
 	wait_until_told("mine")
 	told = receiver.bodies("/mine?key=hidden-word", count + 1)[count:]
-	equal([(one["event"], one["data"]["mode"], one["data"]["submission"]) for one in told], [("job", "test", number)])
+	equal([(one["event"], one["data"]["mode"], one["data"]["submission"]) for one in told],
+		[("job", "test", number)])
 
 
 @test
@@ -262,6 +322,7 @@ def where_nobody_listens_nothing_is_written():
 
 # ---- receivers that are bad ----
 
+
 @test
 def a_delivery_that_failed_is_made_again_under_the_same_id():
 	receiver.acts["/shaky"] = [answer(500), answer(503), answer(200)]
@@ -269,7 +330,9 @@ def a_delivery_that_failed_is_made_again_under_the_same_id():
 	done(act(carl, "shaky", "test"))
 	wait_until_told("shaky")
 	equal(len({one["id"] for one in receiver.bodies("/shaky", 3)}), 1)
-	equal((deliveries("shaky"), value(f"SELECT failures FROM webhooks WHERE id = {hooks['shaky']}")), ([["test", "delivered", "3"]], "0"))
+	equal(
+		(deliveries("shaky"), value(f"SELECT failures FROM webhooks WHERE id = {hooks['shaky']}")),
+		([["test", "delivered", "3"]], "0"))
 	remove("shaky")
 
 
@@ -279,7 +342,9 @@ def a_redirect_is_not_followed_wherever_it_leads():
 	make_hook(carl, "/admin/leaderboard/small/hooks", "moved")
 	done(act(carl, "moved", "test"))
 	receiver.wait("/moved", 2)
-	wait_for(f"SELECT status, sentence LIKE '%a redirect, and Podium follows none%' FROM webhook_deliveries WHERE webhook_id = {hooks['moved']}", [["302", "1"]])
+	wait_for(
+		f"SELECT status, sentence LIKE '%a redirect, and Podium follows none%' FROM webhook_deliveries WHERE webhook_id = {hooks['moved']}",
+		[["302", "1"]])
 	equal(receiver.at("/inside"), [])
 	page = whole(carl.get(f"/admin/hooks/{hooks['moved']}")).words()
 	contains(page, "in a row failed; after 30 it is switched off.")
@@ -292,7 +357,8 @@ def a_name_that_leads_inside_is_found_out_when_it_is_connected_to():
 	made = done(carl.post("/admin/leaderboard/small/hooks", fields("inside", "https://localhost/")))
 	hooks["inside"] = int(made.location.rsplit("/", 1)[1])
 	done(act(carl, "inside", "test"))
-	wait_for(f"SELECT attempts > 0 AND sentence = 'localhost leads to this machine itself, where webhooks do not reach.' FROM webhook_deliveries "
+	wait_for(
+		f"SELECT attempts > 0 AND sentence = 'localhost leads to this machine itself, where webhooks do not reach.' FROM webhook_deliveries "
 		f"WHERE webhook_id = {hooks['inside']}", [["1"]])
 	remove("inside")
 
@@ -303,7 +369,9 @@ def what_the_settings_name_no_more_is_not_reached_any_more():
 	make_hook(carl, "/admin/leaderboard/small/hooks", "former")
 	done(act(carl, "former", "test"))
 	start_sender(PODIUM_WEBHOOK_ALLOWED="")
-	wait_for(f"SELECT attempts > 0 AND sentence LIKE 'The address must begin with https%' FROM webhook_deliveries WHERE webhook_id = {hooks['former']}", [["1"]])
+	wait_for(
+		f"SELECT attempts > 0 AND sentence LIKE 'The address must begin with https%' FROM webhook_deliveries WHERE webhook_id = {hooks['former']}",
+		[["1"]])
 	equal(receiver.at("/former"), [])
 	stop_senders()
 	remove("former")
@@ -316,7 +384,9 @@ def answers_without_an_end_are_cut_and_shown_nowhere():
 	for name, ending in (("endless", "delivered"), ("headers", "waiting")):
 		make_hook(carl, "/admin/leaderboard/small/hooks", name)
 		done(act(carl, name, "test"))
-		wait_for(f"SELECT state, attempts > 0 AND sentence <> '' FROM webhook_deliveries WHERE webhook_id = {hooks[name]}", [[ending, "1"]])
+		wait_for(
+			f"SELECT state, attempts > 0 AND sentence <> '' FROM webhook_deliveries WHERE webhook_id = {hooks[name]}",
+			[[ending, "1"]])
 		lacks(carl.get(f"/admin/hooks/{hooks[name]}").text, "alert(1)")
 	remove("endless")
 	remove("headers")
@@ -334,7 +404,8 @@ def one_that_hangs_keeps_nobody_else_waiting():
 	receiver.wait("/hangs")
 	done(act(carl, "mine", "test"))
 	wait_until_told("mine")
-	equal((len(receiver.at("/hangs")), deliveries("hangs", "d.state")), (1, 5 * [["waiting"]])) # one at a time
+	equal((len(receiver.at("/hangs")), deliveries("hangs", "d.state")),
+		(1, 5 * [["waiting"]]))  # one at a time
 	released.set()
 	wait_until_told("hangs")
 	remove("hangs")
@@ -345,7 +416,8 @@ def one_that_hangs_keeps_nobody_else_waiting():
 	done(act(carl, "slow", "test"))
 	receiver.wait("/slow", 2)
 	wait_until_told("slow")
-	contains((site.var / "log" / "sender.log").read_text(), "The receiver did not answer within 2.0 s.")
+	contains((site.var / "log" / "sender.log").read_text(),
+		"The receiver did not answer within 2.0 s.")
 	remove("slow")
 
 
@@ -365,7 +437,9 @@ def a_sender_that_is_killed_before_it_could_note_it_leaves_the_delivery_to_the_n
 	# Its lease would run out by itself.
 	sql(f"UPDATE webhooks SET lease_expires = UTC_TIMESTAMP(3) WHERE id = {hooks['killer']}")
 	wait_until_told("killer")
-	equal((len({one["id"] for one in receiver.bodies("/killer", 2)}), deliveries("killer")), (1, [["test", "delivered", "2"]]))
+	equal((len({one["id"]
+		for one in receiver.bodies("/killer", 2)}), deliveries("killer")),
+		(1, [["test", "delivered", "2"]]))
 	remove("killer")
 
 
@@ -379,14 +453,15 @@ def an_outcome_that_comes_after_its_lease_changes_nothing():
 	done(act(carl, "late", "test"))
 	receiver.wait("/late")
 	sql(f"UPDATE webhooks SET lease_expires = UTC_TIMESTAMP(3) WHERE id = {hooks['late']}")
-	wait_until_told("late") # by another sender of the same program
+	wait_until_told("late")  # by another sender of the same program
 	fence = value(f"SELECT fence FROM webhooks WHERE id = {hooks['late']}")
 	heard.set()
 	end = time.time() + 60
 	while "The claim on webhook" not in (site.var / "log" / "sender.log").read_text():
 		assert time.time() < end
 		time.sleep(0.05)
-	equal((deliveries("late"), value(f"SELECT fence FROM webhooks WHERE id = {hooks['late']}")), ([["test", "delivered", "2"]], fence))
+	equal((deliveries("late"), value(f"SELECT fence FROM webhooks WHERE id = {hooks['late']}")),
+		([["test", "delivered", "2"]], fence))
 	remove("late")
 
 
@@ -397,9 +472,11 @@ def several_senders_make_each_delivery_once():
 	make_hook(carl, "/admin/leaderboard/small/hooks", "many")
 	board = value("SELECT id FROM leaderboards WHERE name = 'small'")
 	sql(f"INSERT INTO webhook_events (event, leaderboard_id, data) SELECT 'test', {board}, '{{}}' FROM seq_1_to_40; "
-		f"INSERT INTO webhook_deliveries (webhook_id, event_id) SELECT {hooks['many']}, id FROM webhook_events WHERE data = '{{}}'")
+		f"INSERT INTO webhook_deliveries (webhook_id, event_id) SELECT {hooks['many']}, id FROM webhook_events WHERE data = '{{}}'"
+		)
 	wait_until_told("many")
-	equal((len(receiver.at("/many")), len({one["id"] for one in receiver.bodies("/many")})), (40, 40))
+	equal((len(receiver.at("/many")), len({one["id"]
+		for one in receiver.bodies("/many")})), (40, 40))
 	remove("many")
 	equal(value(f"SELECT COUNT(*) FROM webhook_deliveries WHERE webhook_id = {hooks['many']}"), "0")
 	stop_senders()
@@ -408,6 +485,7 @@ def several_senders_make_each_delivery_once():
 
 # ---- giving up ----
 
+
 @test
 def one_that_is_gone_is_switched_off_at_once_and_its_page_says_so():
 	receiver.acts["/gone"] = [answer(410), answer(204)]
@@ -415,7 +493,10 @@ def one_that_is_gone_is_switched_off_at_once_and_its_page_says_so():
 	done(act(carl, "gone", "test"))
 	wait_for(f"SELECT state FROM webhooks WHERE id = {hooks['gone']}", [["off"]])
 	page = whole(carl.get(f"/admin/hooks/{hooks['gone']}")).words()
-	contains(page, "Podium has switched this webhook off. The receiver answered 410: it is gone for good. It hears of nothing until you resume it.")
+	contains(
+		page,
+		"Podium has switched this webhook off. The receiver answered 410: it is gone for good. It hears of nothing until you resume it."
+	)
 	contains(carl.get("/admin/leaderboard/small/hooks").words(), "switched off")
 	equal(act(carl, "gone", "test").status, 409)
 	done(act(carl, "gone", "resume"))
@@ -431,11 +512,15 @@ def after_many_failures_it_is_switched_off():
 	make_hook(carl, "/admin/leaderboard/small/hooks", "broken")
 	sql(f"UPDATE webhooks SET failures = 28 WHERE id = {hooks['broken']}")
 	done(act(carl, "broken", "test"))
-	wait_for(f"SELECT attempts > 0 FROM webhook_deliveries WHERE webhook_id = {hooks['broken']}", [["1"]])
+	wait_for(f"SELECT attempts > 0 FROM webhook_deliveries WHERE webhook_id = {hooks['broken']}",
+		[["1"]])
 	wait_for(f"SELECT failures FROM webhooks WHERE id = {hooks['broken']}", [["29"]])
-	sql(f"UPDATE webhooks SET retry_at = NULL WHERE id = {hooks['broken']}; UPDATE webhook_deliveries SET next_at = UTC_TIMESTAMP(3) WHERE webhook_id = {hooks['broken']}")
-	wait_for(f"SELECT state, reason FROM webhooks WHERE id = {hooks['broken']}",
-		[["off", "The last 30 attempts failed. The last time: The receiver answered 404: there is nothing at this address. Was the webhook deleted there?"]])
+	sql(f"UPDATE webhooks SET retry_at = NULL WHERE id = {hooks['broken']}; UPDATE webhook_deliveries SET next_at = UTC_TIMESTAMP(3) WHERE webhook_id = {hooks['broken']}"
+		)
+	wait_for(f"SELECT state, reason FROM webhooks WHERE id = {hooks['broken']}", [[
+		"off",
+		"The last 30 attempts failed. The last time: The receiver answered 404: there is nothing at this address. Was the webhook deleted there?"
+	]])
 	remove("broken")
 
 
@@ -448,8 +533,10 @@ def a_delivery_is_given_up_after_a_day():
 	sql("UPDATE webhook_events e JOIN webhook_deliveries d ON d.event_id = e.id SET e.at = UTC_TIMESTAMP(3) - INTERVAL 86399 SECOND, d.attempts = 12 "
 		f"WHERE d.webhook_id = {hooks['old']}")
 	start_sender(PODIUM_WEBHOOK_RETRY_MS="3600000")
-	wait_for(f"SELECT state, sentence FROM webhook_deliveries WHERE webhook_id = {hooks['old']}",
-		[["failed", "Given up after 13 attempts. The last time: The receiver answered 500: something is wrong there."]])
+	wait_for(f"SELECT state, sentence FROM webhook_deliveries WHERE webhook_id = {hooks['old']}", [[
+		"failed",
+		"Given up after 13 attempts. The last time: The receiver answered 500: something is wrong there."
+	]])
 	stop_senders()
 	# One that nobody may send is given up as well.
 	done(act(carl, "old", "test"))
@@ -470,14 +557,17 @@ def what_is_a_month_old_is_forgotten():
 	sql(f"UPDATE webhook_events e JOIN webhook_deliveries d ON d.event_id = e.id SET e.at = UTC_TIMESTAMP(3) - INTERVAL 31 DAY, d.state = 'delivered' "
 		f"WHERE d.webhook_id = {hooks['month']}")
 	start_sender()
-	wait_for(f"SELECT COUNT(*) FROM webhook_deliveries WHERE webhook_id = {hooks['month']}", [["0"]])
+	wait_for(f"SELECT COUNT(*) FROM webhook_deliveries WHERE webhook_id = {hooks['month']}",
+		[["0"]])
 	remove("month")
 
 
 # ---- what may not be told ----
 
+
 def told_since(count, path):
-	return [(one["event"], one["data"]["leaderboard"]) for one in receiver.bodies(path)[count:]] if len(receiver.at(path)) > count else []
+	return [(one["event"], one["data"]["leaderboard"])
+		for one in receiver.bodies(path)[count:]] if len(receiver.at(path)) > count else []
 
 
 @test
@@ -489,16 +579,26 @@ def closed_leaderboards_are_told_by_their_own_and_hidden_ones_by_none():
 		make_hook(carl, f"/admin/leaderboard/{name}/hooks", name)
 	wait_until_told("site")
 	count = len(receiver.at("/site"))
-	done(carl.post("/admin/leaderboard/members/publishing", [("action", "save"), ("visibility", "closed"), ("confirm", "yes")]))
-	done(carl.post("/admin/leaderboard/secret/publishing", [("action", "save"), ("visibility", "hidden"), ("confirm", "yes")]))
+	done(
+		carl.post("/admin/leaderboard/members/publishing", [("action", "save"),
+		("visibility", "closed"), ("confirm", "yes")]))
+	done(
+		carl.post("/admin/leaderboard/secret/publishing", [("action", "save"),
+		("visibility", "hidden"), ("confirm", "yes")]))
 	wait_until_open("secret", 0)
 	submit(carl, 5000.0, board="members")
 	submit(carl, 5000.0, board="secret")
 	wait_until_told("members")
-	equal(told_since(0, "/members"), [("job", "members"), ("ranked", "members"), ("record", "members")])
+	equal(told_since(0, "/members"), [("job", "members"), ("ranked", "members"),
+		("record", "members")])
 	equal((told_since(0, "/secret"), told_since(count, "/site")), ([], []))
-	equal(sql(f"SELECT e.event FROM webhook_events e JOIN leaderboards l ON l.id = e.leaderboard_id WHERE l.name = 'secret'"), [["opened"]])
-	done(carl.post("/admin/leaderboard/secret/publishing", [("action", "publish"), ("confirm", "yes")]))
+	equal(
+		sql(
+		f"SELECT e.event FROM webhook_events e JOIN leaderboards l ON l.id = e.leaderboard_id WHERE l.name = 'secret'"
+		), [["opened"]])
+	done(
+		carl.post("/admin/leaderboard/secret/publishing", [("action", "publish"),
+		("confirm", "yes")]))
 	wait_until_open("secret", 1)
 	equal([one["event"] for one in receiver.bodies("/secret", 1)], ["opened"])
 
@@ -508,16 +608,21 @@ def opening_and_ending_are_told_once_each():
 	for name in ("site", "secret"):
 		wait_until_told(name)
 	count = len(receiver.at("/site"))
-	sql("UPDATE leaderboards SET deadline = UTC_TIMESTAMP(3) + INTERVAL 500 * 1000 MICROSECOND WHERE name = 'secret'")
+	sql("UPDATE leaderboards SET deadline = UTC_TIMESTAMP(3) + INTERVAL 500 * 1000 MICROSECOND WHERE name = 'secret'"
+		)
 	ended = receiver.bodies("/secret", 2)[1]
-	equal((ended["event"], ended["data"]["because"], ended["data"]["gpus"], bool(re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", ended["data"]["deadline"]))),
+	equal((ended["event"], ended["data"]["because"], ended["data"]["gpus"],
+		bool(re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", ended["data"]["deadline"]))),
 		("ended", "deadline", ["H200"], True))
 	sql("UPDATE leaderboards SET deadline = NULL WHERE name = 'secret'")
 	equal(receiver.bodies("/secret", 3)[2]["event"], "opened")
-	done(carl.post("/admin/leaderboard/secret/publishing", [("action", "save"), ("visibility", "public"), ("archived", "1"), ("confirm", "yes")]))
+	done(
+		carl.post("/admin/leaderboard/secret/publishing", [("action", "save"),
+		("visibility", "public"), ("archived", "1"), ("confirm", "yes")]))
 	equal(receiver.bodies("/secret", 4)[3]["data"]["because"], "archived")
 	wait_until_told("site")
-	equal(told_since(count, "/site"), [("ended", "secret"), ("opened", "secret"), ("ended", "secret")])
+	equal(told_since(count, "/site"), [("ended", "secret"), ("opened", "secret"),
+		("ended", "secret")])
 
 
 @test
@@ -525,19 +630,31 @@ def what_is_hidden_or_held_before_it_was_sent_is_not_told():
 	stop_senders()
 	made = [submit(ada, 900.0 - i) for i in range(2)]
 	count = len(receiver.at("/mine?key=hidden-word"))
-	done(admin.post(f"/admin/submission/{made[0]}", [("action", "hide"), ("reason", "A copy."), ("confirm", "yes")]))
-	done(admin.post(f"/admin/submission/{made[1]}", [("action", "hold"), ("reason", "Too good."), ("confirm", "yes")]))
+	done(
+		admin.post(f"/admin/submission/{made[0]}", [("action", "hide"), ("reason", "A copy."),
+		("confirm", "yes")]))
+	done(
+		admin.post(f"/admin/submission/{made[1]}", [("action", "hold"), ("reason", "Too good."),
+		("confirm", "yes")]))
 	start_sender()
 	wait_until_told("mine")
-	equal([(one["event"], one["data"]["submission"]) for one in receiver.bodies("/mine?key=hidden-word")[count:]], [("job", made[1])])
-	equal(sorted(deliveries("mine", "e.event, d.state")[-6:]), sorted([["job", "withheld"], ["ranked", "withheld"], ["record", "withheld"],
+	equal([(one["event"], one["data"]["submission"])
+		for one in receiver.bodies("/mine?key=hidden-word")[count:]], [("job", made[1])])
+	equal(
+		sorted(deliveries("mine", "e.event, d.state")[-6:]),
+		sorted([["job", "withheld"], ["ranked", "withheld"], ["record", "withheld"],
 		["job", "delivered"], ["ranked", "withheld"], ["record", "withheld"]]))
-	contains(carl.get(f"/admin/hooks/{hooks['mine']}").words(), "Not sent: what it tells was hidden, withdrawn, deleted or taken out of the ranking meanwhile.")
+	contains(
+		carl.get(f"/admin/hooks/{hooks['mine']}").words(),
+		"Not sent: what it tells was hidden, withdrawn, deleted or taken out of the ranking meanwhile."
+	)
 
 
 @test
 def while_the_ranking_stands_still_no_time_is_told():
-	done(carl.post("/admin/leaderboard/small/publishing", [("action", "freeze"), ("confirm", "yes")]))
+	done(
+		carl.post("/admin/leaderboard/small/publishing", [("action", "freeze"),
+		("confirm", "yes")]))
 	count = len(receiver.at("/mine?key=hidden-word"))
 	submit(ada, 500.0)
 	wait_until_told("mine")
@@ -553,11 +670,13 @@ def whoever_lost_the_right_to_know_hears_no_more():
 	sql("UPDATE users SET banned_at = UTC_TIMESTAMP(3) WHERE name = 'carl'")
 	submit(ada, 4000.0)
 	wait_until_told("mine")
-	equal((len(receiver.at("/mine?key=hidden-word")), deliveries("mine", "d.state")[-2:]), (count, [["withheld"], ["withheld"]]))
+	equal((len(receiver.at("/mine?key=hidden-word")), deliveries("mine", "d.state")[-2:]),
+		(count, [["withheld"], ["withheld"]]))
 	sql("UPDATE users SET banned_at = NULL WHERE name = 'carl'")
 
 
 # ---- the rest of its page ----
+
 
 @test
 def pausing_changing_and_deleting_are_asked_noted_and_done():
@@ -567,12 +686,19 @@ def pausing_changing_and_deleting_are_asked_noted_and_done():
 	contains(asked.words(), "What happens until it is resumed it never hears of.")
 	done(act(carl, "mine", "pause", confirm="yes"))
 	equal(state_of("mine"), "paused")
-	contains(whole(carl.get(f"/admin/hooks/{number}")).words(), "It is paused, and hears of nothing until it is resumed.")
+	contains(
+		whole(carl.get(f"/admin/hooks/{number}")).words(),
+		"It is paused, and hears of nothing until it is resumed.")
 	submit(ada, 4100.0)
-	equal(value(f"SELECT COUNT(*) FROM webhook_deliveries WHERE webhook_id = {number} AND state = 'waiting'"), "0")
+	equal(
+		value(
+		f"SELECT COUNT(*) FROM webhook_deliveries WHERE webhook_id = {number} AND state = 'waiting'"
+		), "0")
 	done(act(carl, "mine", "resume"))
 	equal(act(carl, "mine", "resume").status, 409)
-	done(carl.post(f"/admin/hooks/{number}", [("action", "change"), ("name", "ours"), ("event", "ended")]))
+	done(
+		carl.post(f"/admin/hooks/{number}", [("action", "change"), ("name", "ours"),
+		("event", "ended")]))
 	equal(sql(f"SELECT name, events FROM webhooks WHERE id = {number}"), [["ours", "ended"]])
 	refused = whole(carl.post(f"/admin/hooks/{number}", [("action", "change"), ("name", "")]))
 	equal(refused.status, 422)
@@ -583,8 +709,14 @@ def pausing_changing_and_deleting_are_asked_noted_and_done():
 	contains(asked.words(), "so nothing was changed; type ours.")
 	done(act(carl, "mine", "delete", confirm="ours"))
 	equal(carl.get(f"/admin/hooks/{number}").status, 404)
-	equal([row[0] for row in sql("SELECT action FROM audit_log WHERE action LIKE 'webhook.%' AND detail LIKE 'ours%' OR detail LIKE 'mine%' AND action LIKE 'webhook.%' ORDER BY id")],
-		["webhook.create", "webhook.test", "webhook.test", "webhook.pause", "webhook.resume", "webhook.change", "webhook.delete"])
+	equal([
+		row[0] for row in sql(
+		"SELECT action FROM audit_log WHERE action LIKE 'webhook.%' AND detail LIKE 'ours%' OR detail LIKE 'mine%' AND action LIKE 'webhook.%' ORDER BY id"
+		)
+	], [
+		"webhook.create", "webhook.test", "webhook.test", "webhook.pause", "webhook.resume",
+		"webhook.change", "webhook.delete"
+	])
 
 
 @test
@@ -598,7 +730,8 @@ def there_may_be_only_so_many():
 	page = "/admin/leaderboard/small/hooks"
 	board = value("SELECT id FROM leaderboards WHERE name = 'small'")
 	there = int(value(f"SELECT COUNT(*) FROM webhooks WHERE leaderboard_id = {board}"))
-	sql(f"INSERT INTO webhooks (leaderboard_id, name, address, form, events, secret) SELECT {board}, seq, 'https://example.org/', 'json', 'job', 'x' FROM seq_1_to_{20 - there}")
+	sql(f"INSERT INTO webhooks (leaderboard_id, name, address, form, events, secret) SELECT {board}, seq, 'https://example.org/', 'json', 'job', 'x' FROM seq_1_to_{20 - there}"
+		)
 	refused = whole(carl.post(page, fields("one more", "https://example.org/")))
 	equal(refused.status, 429)
 	contains(refused.words(), "There are 20 webhooks here already")

@@ -21,12 +21,15 @@ HOSTILE = "<script>&\"' ?#/%"
 
 class Compiled:
 	"""A template made into C in a folder of its own. `body` stands in one {{template}} block, unless it has some."""
+
 	def __init__(self, body, parameters="const char *x"):
 		self.folder = tempfile.TemporaryDirectory(prefix="podium-templates.")
 		base = pathlib.Path(self.folder.name)
 		self.source, self.c, self.h = base / "page.html", base / "page.c", base / "page.h"
-		self.source.write_text(body if "{{template" in body else f"{{{{template page({parameters})}}}}\n{body}\n{{{{end}}}}\n")
-		self.result = subprocess.run([B / "template-compile", self.source, self.c, self.h], capture_output=True, text=True)
+		self.source.write_text(body if "{{template" in
+			body else f"{{{{template page({parameters})}}}}\n{body}\n{{{{end}}}}\n")
+		self.result = subprocess.run([B / "template-compile", self.source, self.c, self.h],
+			capture_output=True, text=True)
 
 	def build(self, arguments='"x"'):
 		"""Makes the C into a program that prints the page, and runs it. Its result, or the C compiler's."""
@@ -42,8 +45,11 @@ class Compiled:
 			}
 			""")
 		program = self.c.with_suffix("")
-		result = subprocess.run([CC, *FLAGS, "-o", program, self.c, B / "cgi" / "html.o", B / "libpodium.a", "-lm"], capture_output=True, text=True)
-		return result if result.returncode else subprocess.run([program], capture_output=True, text=True)
+		result = subprocess.run(
+			[CC, *FLAGS, "-o", program, self.c, B / "cgi" / "html.o", B / "libpodium.a", "-lm"],
+			capture_output=True, text=True)
+		return result if result.returncode else subprocess.run([program], capture_output=True,
+			text=True)
 
 
 def refused(body, sentence, line=2):
@@ -65,6 +71,7 @@ def prints(body, text, value=HOSTILE):
 
 # ---- refused ----
 
+
 @test
 def an_attribute_without_quotes_is_refused():
 	refused("<p class=a>x</p>", "the value of class must stand in quotes")
@@ -74,14 +81,17 @@ def an_attribute_without_quotes_is_refused():
 @test
 def scripts_and_styles_in_a_page_are_refused():
 	refused("<script>alert(1)</script>", "<script> must be empty")
-	refused("<script>{{x}}</script>", "an expression may stand in text or in a quoted attribute only")
+	refused("<script>{{x}}</script>",
+		"an expression may stand in text or in a quoted attribute only")
 	refused("<style>p { color: red }</style>", "<style> must be empty")
 
 
 @test
 def values_in_attributes_that_run_or_load_something_are_refused():
-	for attribute in ("onclick", "ONLOAD", "onanything", "style", "srcdoc", "srcset", "ping", "http-equiv"):
-		refused(f'<p {attribute}="{{{{x}}}}">x</p>', f"no expression may stand in the attribute {attribute.lower()}")
+	for attribute in ("onclick", "ONLOAD", "onanything", "style", "srcdoc", "srcset", "ping",
+		"http-equiv"):
+		refused(f'<p {attribute}="{{{{x}}}}">x</p>',
+			f"no expression may stand in the attribute {attribute.lower()}")
 
 
 @test
@@ -136,7 +146,8 @@ def text_and_commands_outside_a_template_are_refused():
 
 @test
 def an_unknown_variable_or_block_is_an_error_of_the_C_compiler_at_the_templates_line():
-	for body in ("<p>\n{{y}}</p>", "<p>\n{{blink}}</p>", "<p>\n{{if y}}a{{end}}</p>", "<p>\n{{x | no_such_filter}}</p>", "<p>\n{{1.5}}</p>"):
+	for body in ("<p>\n{{y}}</p>", "<p>\n{{blink}}</p>", "<p>\n{{if y}}a{{end}}</p>",
+		"<p>\n{{x | no_such_filter}}</p>", "<p>\n{{1.5}}</p>"):
 		compiled = Compiled(body)
 		equal(compiled.result.returncode, 0)
 		result = compiled.build()
@@ -147,19 +158,24 @@ def an_unknown_variable_or_block_is_an_error_of_the_C_compiler_at_the_templates_
 
 # ---- let through ----
 
+
 @test
 def a_value_is_escaped_for_its_place():
 	prints("<p>{{x}}</p>", "<p>&lt;script&gt;&amp;&quot;&#39; ?#/%</p>\n")
 	prints('<p title="{{x}}">', '<p title="&lt;script&gt;&amp;&quot;&#39; ?#/%">\n')
 	prints("<p title='a {{x}}'>", "<p title='a &lt;script&gt;&amp;&quot;&#39; ?#/%'>\n")
-	prints('<a href="/a/{{x}}?b={{x}}">', '<a href="/a/%3Cscript%3E%26%22%27%20%3F%23/%25?b=%3Cscript%3E%26%22%27%20%3F%23/%25">\n')
-	prints("<textarea>{{x}}</textarea>", "<textarea>&lt;script&gt;&amp;&quot;&#39; ?#/%</textarea>\n", HOSTILE)
+	prints(
+		'<a href="/a/{{x}}?b={{x}}">',
+		'<a href="/a/%3Cscript%3E%26%22%27%20%3F%23/%25?b=%3Cscript%3E%26%22%27%20%3F%23/%25">\n')
+	prints("<textarea>{{x}}</textarea>",
+		"<textarea>&lt;script&gt;&amp;&quot;&#39; ?#/%</textarea>\n", HOSTILE)
 
 
 @test
 def a_whole_address_leads_to_this_site_only():
-	for value, address in (("/a?b=c&d", "/a?b=c&amp;d"), ("//evil.example", "/"), ("https://evil.example", "/"),
-			("javascript:alert(1)", "/"), ("/\\evil.example", "/%5Cevil.example"), ("", "/"), ('/a"b', "/a&quot;b")):
+	for value, address in (("/a?b=c&d", "/a?b=c&amp;d"), ("//evil.example", "/"),
+		("https://evil.example", "/"), ("javascript:alert(1)", "/"), ("/\\evil.example",
+		"/%5Cevil.example"), ("", "/"), ('/a"b', "/a&quot;b")):
 		prints('<a href="{{url x}}">', f'<a href="{address}">\n', value)
 
 
@@ -173,13 +189,16 @@ def raw_text_and_comments_do_as_they_say():
 @test
 def blocks_branches_loops_and_other_templates_work():
 	prints("{{if *x == 'a'}}A{{elif *x == 'b'}}B{{else}}C{{end}}", "B\n", "b")
-	prints("{{for const char *c = x; *c; c++}}{{let int n = *c - 'a'}}[{{n}}]{{end}}", "[0][1]\n", "ab")
+	prints("{{for const char *c = x; *c; c++}}{{let int n = *c - 'a'}}[{{n}}]{{end}}", "[0][1]\n",
+		"ab")
 	prints('<input{{if *x}} checked{{end}}>', "<input checked>\n", "a")
-	prints("{{template bold(const char *x)}}\n<b>{{x}}</b>\n{{end}}\n{{template page(const char *x)}}\n<p>\n{{call bold(x)}}\n</p>\n{{end}}\n",
+	prints(
+		"{{template bold(const char *x)}}\n<b>{{x}}</b>\n{{end}}\n{{template page(const char *x)}}\n<p>\n{{call bold(x)}}\n</p>\n{{end}}\n",
 		"<p>\n<b>&lt;</b>\n</p>\n", "<")
 
 
 # ---- the style sheet ----
+
 
 def read(*patterns):
 	return "".join(path.read_text() for pattern in patterns for path in sorted(ROOT.glob(pattern)))
@@ -187,13 +206,18 @@ def read(*patterns):
 
 @test
 def every_class_of_the_style_sheet_stands_on_a_page():
-	selectors = re.sub(r"\{[^{}]*\}", "{}", re.sub(r"/\*.*?\*/", "", read("static/style.css"), flags=re.S))
+	selectors = re.sub(r"\{[^{}]*\}", "{}",
+		re.sub(r"/\*.*?\*/", "", read("static/style.css"), flags=re.S))
 	classes = set(re.findall(r"\.([a-z][\w-]*)", selectors))
 	assert len(classes) > 100, classes
 	pages = read("templates/*.html", "cgi/*.c", "static/*.js", "static/errors/*.html")
 	# "line-%d" and "mark-%s" of a chart; the columns of a table in Markdown
-	printed = {f"line-{number}" for number in range(1, 11)} | {"mark-bound", "mark-time", "right", "center"}
-	equal([name for name in sorted(classes - printed) if not re.search(rf"(?<![\w-]){name}(?![\w-])", pages)], [])
+	printed = {f"line-{number}"
+		for number in range(1, 11)} | {"mark-bound", "mark-time", "right", "center"}
+	equal([
+		name
+		for name in sorted(classes - printed) if not re.search(rf"(?<![\w-]){name}(?![\w-])", pages)
+	], [])
 
 
 @test

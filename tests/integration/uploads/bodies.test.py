@@ -35,7 +35,8 @@ def multipart(*parts):
 	body = b""
 	for name, file_name, content in parts:
 		file = f'; filename="{file_name}"' if file_name else ""
-		body += f'--{BOUNDARY}\r\nContent-Disposition: form-data; name="{name}"{file}\r\n\r\n'.encode() + content + b"\r\n"
+		body += f'--{BOUNDARY}\r\nContent-Disposition: form-data; name="{name}"{file}\r\n\r\n'.encode(
+		) + content + b"\r\n"
 	return body + f"--{BOUNDARY}--\r\n".encode()
 
 
@@ -46,8 +47,12 @@ def chunked(body, size=1000):
 
 # ---- through nginx ----
 
+
 def head(path, *headers, type=URLENCODED):
-	lines = [f"POST {path} HTTP/1.1", f"Host: 127.0.0.1:{site.port}", "Connection: close", *([f"Content-Type: {type}"] if type else []), *headers]
+	lines = [
+		f"POST {path} HTTP/1.1", f"Host: 127.0.0.1:{site.port}", "Connection: close",
+		*([f"Content-Type: {type}"] if type else []), *headers
+	]
 	return "\r\n".join(lines).encode() + b"\r\n\r\n"
 
 
@@ -112,9 +117,12 @@ def a_body_that_comes_byte_by_byte_is_read_all_the_same():
 
 @test
 def a_body_that_stops_in_the_middle_is_a_bad_request():
-	equal(status_of(send("/login", "Content-Length: 1000", GOOD, then_end=True)) in (400, None), True)
-	for sent in (head("/login", "Content-Length: 1000"), head("/login", "Content-Length: 1000") + GOOD, head("/login", "Content-Length: 9000000")
-			+ bytes(100000), head("/login", "Transfer-Encoding: chunked") + b"ff\r\n" + GOOD):
+	equal(
+		status_of(send("/login", "Content-Length: 1000", GOOD, then_end=True)) in (400, None), True)
+	for sent in (head("/login",
+		"Content-Length: 1000"), head("/login", "Content-Length: 1000") + GOOD,
+		head("/login", "Content-Length: 9000000") + bytes(100000),
+		head("/login", "Transfer-Encoding: chunked") + b"ff\r\n" + GOOD):
 		connect(sent).close()
 	goes_on()
 
@@ -139,18 +147,27 @@ def a_length_that_is_none_is_a_bad_request():
 @test
 def chunks_make_a_body_too():
 	equal(status_of(send("/login", "Transfer-Encoding: chunked", chunked(GOOD, 5))), WHOLE)
-	answer = send("/login", "Transfer-Encoding: chunked", chunked(GOOD + b"&more=" + b"x" * FORM_BYTES))
+	answer = send("/login", "Transfer-Encoding: chunked",
+		chunked(GOOD + b"&more=" + b"x" * FORM_BYTES))
 	equal(status_of(answer), 413)
 	equal(status_of(send("/login", "Transfer-Encoding: chunked", b"0\r\n\r\n")), WHOLE)
 
 
 @test
 def damaged_chunks_and_two_lengths_at_once_are_bad_requests():
-	for chunks in (b"zz\r\nabc\r\n0\r\n\r\n", b"-5\r\nabc\r\n0\r\n\r\n", b"3\r\nabcdef\r\n0\r\n\r\n", b"fffffffffffffffff\r\na\r\n0\r\n\r\n"):
-		equal((chunks, status_of(send("/login", "Transfer-Encoding: chunked", chunks))), (chunks, 400))
-	equal(status_of(send("/login", "Transfer-Encoding: chunked", "Content-Length: 5", chunked(GOOD))), 400)
-	equal(status_of(send("/login", "Transfer-Encoding: gzip, chunked", chunked(GOOD))) in (400, 501), True)
-	equal(status_of(send("/login", "Transfer-Encoding: chunked", b"ff\r\nabc", then_end=True)) in (400, None), True)
+	for chunks in (b"zz\r\nabc\r\n0\r\n\r\n", b"-5\r\nabc\r\n0\r\n\r\n",
+		b"3\r\nabcdef\r\n0\r\n\r\n", b"fffffffffffffffff\r\na\r\n0\r\n\r\n"):
+		equal((chunks, status_of(send("/login", "Transfer-Encoding: chunked", chunks))),
+			(chunks, 400))
+	equal(
+		status_of(send("/login", "Transfer-Encoding: chunked", "Content-Length: 5", chunked(GOOD))),
+		400)
+	equal(
+		status_of(send("/login", "Transfer-Encoding: gzip, chunked", chunked(GOOD))) in (400, 501),
+		True)
+	equal(
+		status_of(send("/login", "Transfer-Encoding: chunked", b"ff\r\nabc", then_end=True))
+		in (400, None), True)
 	goes_on()
 
 
@@ -168,7 +185,8 @@ def what_is_too_large_is_refused_before_it_is_sent():
 
 @test
 def a_client_that_asks_first_is_told_to_go_on():
-	with connect(head("/login", f"Content-Length: {len(GOOD)}", "Expect: 100-continue")) as connection:
+	with connect(head("/login", f"Content-Length: {len(GOOD)}",
+		"Expect: 100-continue")) as connection:
 		contains(connection.recv(1000), b"HTTP/1.1 100 Continue")
 		connection.sendall(GOOD)
 		equal(status_of(read_to_end(connection)), WHOLE)
@@ -176,15 +194,20 @@ def a_client_that_asks_first_is_told_to_go_on():
 
 @test
 def a_body_of_another_kind_is_a_bad_request():
-	for kind in (None, "", "text/plain", "application/json", "multipart/form-data", "multipart/form-data; boundary=", "multipart/form-data; boundary="
-			+ "b" * 71, "multipart/mixed; boundary=xyz", URLENCODED + "x"):
-		equal((kind, status_of(send("/login", f"Content-Length: {len(GOOD)}", GOOD, type=kind))), (kind, 400))
+	for kind in (None, "", "text/plain", "application/json", "multipart/form-data",
+		"multipart/form-data; boundary=", "multipart/form-data; boundary=" + "b" * 71,
+		"multipart/mixed; boundary=xyz", URLENCODED + "x"):
+		equal((kind, status_of(send("/login", f"Content-Length: {len(GOOD)}", GOOD, type=kind))),
+			(kind, 400))
 	for body in (b"a=%ff", b"a=%00", b"%00=a"):
 		equal(status_of(send("/login", f"Content-Length: {len(body)}", body)), 400)
-	for body in (b"", b"\r\n", b"--xyz", b"--xyz--", b"--xyzz\r\n", b"--xyz\r\n\r\n", multipart(("a", None, b"\0")), multipart(("a", None, b"\xff")),
-			multipart(("a", None, b""))[:-4], b"--xyz\r\nContent-Disposition: form-data\r\n\r\n1\r\n--xyz--"):
+	for body in (b"", b"\r\n", b"--xyz", b"--xyz--", b"--xyzz\r\n", b"--xyz\r\n\r\n",
+		multipart(("a", None, b"\0")), multipart(("a", None, b"\xff")), multipart(
+		("a", None, b""))[:-4], b"--xyz\r\nContent-Disposition: form-data\r\n\r\n1\r\n--xyz--"):
 		wanted = WHOLE if body == b"--xyz--" else 400
-		equal((body, status_of(send("/login", f"Content-Length: {len(body)}", body, type=MULTIPART))), (body, wanted))
+		equal(
+			(body, status_of(send("/login", f"Content-Length: {len(body)}", body, type=MULTIPART))),
+			(body, wanted))
 	body = multipart(*(("a", None, b"") for _ in range(257)))
 	equal(status_of(send("/login", f"Content-Length: {len(body)}", body, type=MULTIPART)), 413)
 	body = b"--xyz\r\nContent-Disposition: form-data; name=a\r\nX: " + b"x" * 9000 + b"\r\n\r\n1\r\n--xyz--"
@@ -195,16 +218,23 @@ def a_body_of_another_kind_is_a_bad_request():
 def an_upload_in_chunks_arrives_whole():
 	password = (site.var / "admin-password").read_text().strip()
 	equal(admin.post("/login", [("name", "admin"), ("password", password)]).status, 303)
-	equal(admin.post("/account/password", [("current", password), ("password", "a long password"), ("again", "a long password")],
-		form="/account").status, 303)
-	body = multipart(("csrf", None, admin.csrf("/admin/sets/new").encode()), ("set", "a.zip", task()))
+	equal(
+		admin.post("/account/password", [("current", password), ("password", "a long password"),
+		("again", "a long password")], form="/account").status, 303)
+	body = multipart(("csrf", None, admin.csrf("/admin/sets/new").encode()),
+		("set", "a.zip", task()))
 	cookie = "Cookie: " + "; ".join(f"{name}={value}" for name, value in admin.cookies.items())
 	for size in (1, 17, 4096):
-		equal(status_of(send("/admin/sets/new", "Transfer-Encoding: chunked", cookie, chunked(body, size), type=MULTIPART)), 303)
-	equal([bytes.fromhex(row[0]) == task() for row in site.sql("SELECT HEX(content) FROM uploads")], [True])
+		equal(
+			status_of(
+			send("/admin/sets/new", "Transfer-Encoding: chunked", cookie, chunked(body, size),
+			type=MULTIPART)), 303)
+	equal([bytes.fromhex(row[0]) == task() for row in site.sql("SELECT HEX(content) FROM uploads")],
+		[True])
 
 
 # ---- at podium-web's own socket, as if nginx had let it through ----
+
 
 def record(kind, content=b""):
 	return struct.pack("!BBHHBx", 1, kind, 1, len(content), 0) + content
@@ -212,11 +242,17 @@ def record(kind, content=b""):
 
 def fastcgi(body, length, *, end=True, path="/login", type=URLENCODED):
 	"""The answer of podium-web, b"" if there is none."""
-	parameters = {"REQUEST_METHOD": "POST", "REQUEST_URI": path, "QUERY_STRING": "", "CONTENT_TYPE": type, "REMOTE_ADDR": "127.0.0.1",
-		"REQUEST_ID": "0" * 32, "HTTP_HOST": "localhost", **({} if length is None else {"CONTENT_LENGTH": str(length)})}
-	packed = b"".join(struct.pack("!BB", len(name), len(value)) + name.encode() + value.encode() for name, value in parameters.items())
+	parameters = {
+		"REQUEST_METHOD": "POST", "REQUEST_URI": path, "QUERY_STRING": "", "CONTENT_TYPE": type,
+		"REMOTE_ADDR": "127.0.0.1", "REQUEST_ID": "0" * 32, "HTTP_HOST": "localhost",
+		**({} if length is None else {"CONTENT_LENGTH": str(length)})
+	}
+	packed = b"".join(
+		struct.pack("!BB", len(name), len(value)) + name.encode() + value.encode()
+		for name, value in parameters.items())
 	sent = record(1, struct.pack("!HB5x", 1, 0)) + record(4, packed) + record(4)
-	sent += b"".join(record(5, body[at:at + 60000]) for at in range(0, len(body), 60000)) + (record(5) if end else b"")
+	sent += b"".join(record(5, body[at:at + 60000])
+		for at in range(0, len(body), 60000)) + (record(5) if end else b"")
 	with socket.socket(socket.AF_UNIX) as connection:
 		connection.settimeout(60)
 		connection.connect(web_socket)
@@ -251,7 +287,7 @@ def podium_web_itself_does_not_believe_a_length():
 	equal(fastcgi_status(b"", 10), 400)
 	for length in (-1, 1 << 40, 1 << 70, FORM_BYTES + 1):
 		equal((length, fastcgi_status(GOOD, length)), (length, 413))
-	for length in (None, "", "words", 0, 5): # what arrives is read, up to the page's limit
+	for length in (None, "", "words", 0, 5):  # what arrives is read, up to the page's limit
 		equal((length, fastcgi_status(GOOD, length)), (length, WHOLE))
 		equal((length, fastcgi_status(b"x" * (FORM_BYTES + 1), length)), (length, 413))
 	goes_on()
@@ -261,7 +297,8 @@ def podium_web_itself_does_not_believe_a_length():
 def podium_web_itself_survives_whoever_goes_away():
 	for body in (b"", GOOD, bytes(100000)):
 		fastcgi(body, len(body) + 100, end=False)
-	whole = record(1, struct.pack("!HB5x", 1, 0)) + record(4, b"\x0e\4REQUEST_METHODPOST") + record(4) + record(5, GOOD) + record(5)
+	whole = record(1, struct.pack("!HB5x", 1, 0)) + record(4,
+		b"\x0e\4REQUEST_METHODPOST") + record(4) + record(5, GOOD) + record(5)
 	for length in range(0, len(whole), 3):
 		with socket.socket(socket.AF_UNIX) as connection:
 			connection.connect(web_socket)
@@ -272,6 +309,7 @@ def podium_web_itself_survives_whoever_goes_away():
 
 # ---- the end ----
 
+
 def who_never_sends_the_rest_is_shown_out():
 	for connection in stalled:
 		equal(status_of(read_to_end(connection)) in (408, None), True)
@@ -279,7 +317,7 @@ def who_never_sends_the_rest_is_shown_out():
 	goes_on()
 
 
-if not SANITIZED: # nginx takes half a minute for it, and is the same program in both builds
+if not SANITIZED:  # nginx takes half a minute for it, and is the same program in both builds
 	test(who_never_sends_the_rest_is_shown_out)
 
 

@@ -1,5 +1,5 @@
-/* No test itself: tells tests/integration/uploads/zips.test.py what the reader makes of each zip that it is given the
- * path of. One line of JSON each:
+/* No test itself: tells tests/integration/uploads/zips.test.py what the reader makes of each zip
+ *that it is given the path of. One line of JSON each:
  *
  *	{"path": "...", "error": "..."} or {"path": "...", "files": ["a/b.py", ...], "bytes": 1234}
  */
@@ -33,13 +33,14 @@ static json_t *describe(const char *path, const struct fileset *set)
 static int tell(const char *path)
 {
 	cleanup_arena struct arena *arena = arena_new();
-	cleanup_buffer struct buffer zip = {0};
+	cleanup_buffer struct buffer zip = { 0 };
 	struct fileset set = fileset_make(arena);
-	struct error error = {0};
+	struct error error = { 0 };
 	if (!read_whole(path, &zip))
 		return -1;
 	int rc = fileset_from_zip(&set, buffer_string(&zip), zip.length, &error);
-	json_t *line = rc ? json_pack("{s:s, s:s}", "path", path, "error", error.text) : describe(path, &set);
+	json_t *line =
+		rc ? json_pack("{s:s, s:s}", "path", path, "error", error.text) : describe(path, &set);
 	int status = json_dumpf(line, stdout, 0);
 	putchar('\n');
 	json_decref(line);

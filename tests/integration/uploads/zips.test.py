@@ -44,7 +44,8 @@ def each(check):
 def start(*words):
 	"""What it prints, its exit code, and the most memory that it had."""
 	with tempfile.TemporaryFile() as out:
-		process = subprocess.Popen([str(word) for word in words], stdin=subprocess.DEVNULL, stdout=out, stderr=out)
+		process = subprocess.Popen([str(word) for word in words], stdin=subprocess.DEVNULL,
+			stdout=out, stderr=out)
 		_, status, used = os.wait4(process.pid, 0)
 		process.returncode = os.waitstatus_to_exitcode(status)
 		out.seek(0)
@@ -53,27 +54,33 @@ def start(*words):
 
 @test
 def the_library_refuses_each_bad_zip_by_its_own_sentence_and_reads_the_others():
+
 	def check(name, content, wanted):
-		printed, status, memory = start(BUILD / "tests/integration/uploads/test_zips", folder / f"{name}.zip")
+		printed, status, memory = start(BUILD / "tests/integration/uploads/test_zips",
+			folder / f"{name}.zip")
 		equal(status, 0)
 		answer = json.loads(printed)
 		if isinstance(wanted, str):
 			contains(answer.get("error", f"nothing; it read {answer.get('files')}"), wanted)
 			equal(answer["error"].endswith("."), True)
 		else:
-			equal((answer.get("error"), sorted(answer.get("files", []))), (None, sorted(wanted + TASK_FILES)))
+			equal((answer.get("error"), sorted(answer.get("files", []))),
+				(None, sorted(wanted + TASK_FILES)))
 		equal(memory <= MOST_MEMORY_KIB, True)
+
 	each(check)
 
 
 @test
 def podium_admin_says_the_same():
+
 	def check(name, content, wanted):
 		printed, status, memory = start(site.admin_program, "task", "check", folder / f"{name}.zip")
 		refused = isinstance(wanted, str)
 		equal((status, printed if status not in (0, 1) else ""), (1 if refused else 0, ""))
 		contains(printed, wanted if refused else f"{name}.zip: good")
 		equal(memory <= MOST_MEMORY_KIB, True)
+
 	each(check)
 
 
@@ -81,15 +88,19 @@ def podium_admin_says_the_same():
 def nothing_was_written_beside_the_zips():
 	left = {str(path.relative_to(scratch.name)) for path in pathlib.Path(scratch.name).rglob("*")}
 	equal(left - {"a", "a/b"} - {f"a/b/{name}.zip" for name in {**REFUSED, **READ}}, set())
-	equal([path for path in ("/etc/cron.d/evil", "/evil.py", "/tmp/evil.py", ROOT / "evil.py") if os.path.lexists(path)], [])
+	equal([
+		path for path in ("/etc/cron.d/evil", "/evil.py", "/tmp/evil.py", ROOT / "evil.py")
+		if os.path.lexists(path)
+	], [])
 
 
 @test
 def the_admin_logs_in():
 	password = (site.var / "admin-password").read_text().strip()
 	equal(admin.post("/login", [("name", "admin"), ("password", password)]).status, 303)
-	equal(admin.post("/account/password", [("current", password), ("password", "a long password"), ("again", "a long password")],
-		form="/account").status, 303)
+	equal(
+		admin.post("/account/password", [("current", password), ("password", "a long password"),
+		("again", "a long password")], form="/account").status, 303)
 
 
 def check_answer(answer, wanted):
@@ -103,18 +114,25 @@ def check_answer(answer, wanted):
 @test
 def the_form_for_a_leaderboard_says_the_same_and_stores_only_what_is_good():
 	token = admin.csrf("/admin/leaderboards/new")
-	each(lambda name, content, wanted: check_answer(admin.post("/admin/leaderboards/new", [("name", f"zip-{name}"), ("gpu", "CPU")],
-		[("task", f"{name}.zip", content)], csrf=token), wanted))
-	equal(sorted(row[0] for row in site.sql("SELECT name FROM leaderboards WHERE name LIKE 'zip-%'")), sorted(f"zip-{name}" for name in READ))
-	equal(site.sql("SELECT COUNT(*) FROM task_files WHERE path LIKE '/%' OR path LIKE '%..%' OR path LIKE '%evil%'"), [["0"]])
+	each(lambda name, content, wanted: check_answer(
+		admin.post("/admin/leaderboards/new", [("name", f"zip-{name}"),
+		("gpu", "CPU")], [("task", f"{name}.zip", content)], csrf=token), wanted))
+	equal(
+		sorted(row[0] for row in site.sql("SELECT name FROM leaderboards WHERE name LIKE 'zip-%'")),
+		sorted(f"zip-{name}" for name in READ))
+	equal(
+		site.sql(
+		"SELECT COUNT(*) FROM task_files WHERE path LIKE '/%' OR path LIKE '%..%' OR path LIKE '%evil%'"
+		), [["0"]])
 
 
 @test
 def the_form_for_a_problem_set_says_the_same_and_keeps_only_what_is_good():
 	token = admin.csrf("/admin/sets/new")
-	each(lambda name, content, wanted: check_answer(admin.post("/admin/sets/new", files=[("set", f"{name}.zip", content)], csrf=token), wanted))
+	each(lambda name, content, wanted: check_answer(
+		admin.post("/admin/sets/new", files=[("set", f"{name}.zip", content)], csrf=token), wanted))
 	kept = int(site.sql("SELECT COUNT(*) FROM uploads")[0][0])
-	equal(kept, 1) # of each creator the newest
+	equal(kept, 1)  # of each creator the newest
 
 
 @test
@@ -126,6 +144,7 @@ def podium_web_still_runs_and_took_no_more_memory_than_its_threads_need():
 
 class Pipe(io.RawIOBase):
 	"""What a program writes to that cannot go back: sizes come behind the data."""
+
 	def __init__(self):
 		super().__init__()
 		self.bytes = b""
@@ -148,10 +167,12 @@ def zips_of_an_ordinary_program_are_read_however_it_wrote_them():
 				file.write(b"pass\n")
 	with zipfile.ZipFile(appended, "a") as archive:
 		archive.writestr("c.py", "pass\n")
-	for content, files in ((stream.bytes, ["a.py", "b.py"]), (appended.getvalue(), ["a.py", "b.py", "c.py"]),
-			(task(Entry(b"a.py"), comment=b"words"), ["a.py", *TASK_FILES])):
+	for content, files in ((stream.bytes, ["a.py",
+		"b.py"]), (appended.getvalue(), ["a.py", "b.py",
+		"c.py"]), (task(Entry(b"a.py"), comment=b"words"), ["a.py", *TASK_FILES])):
 		(folder / "ordinary.zip").write_bytes(content)
-		printed, status, _ = start(BUILD / "tests/integration/uploads/test_zips", folder / "ordinary.zip")
+		printed, status, _ = start(BUILD / "tests/integration/uploads/test_zips",
+			folder / "ordinary.zip")
 		equal((status, sorted(json.loads(printed).get("files", [printed]))), (0, files))
 
 

@@ -18,12 +18,13 @@ DISK_BYTES = 48 << 20
 MEMORY_BYTES = 1 << 30
 SHORT_TASK = TASK.replace("gpus:", "test_timeout: 1\ngpus:")
 
-
 # ---- the worker ----
+
 
 def memory_group():
 	"""A control group with a limit, of either version, or None."""
-	for root, limit in (("/sys/fs/cgroup/memory", "memory.limit_in_bytes"), ("/sys/fs/cgroup", "memory.max")):
+	for root, limit in (("/sys/fs/cgroup/memory", "memory.limit_in_bytes"), ("/sys/fs/cgroup",
+		"memory.max")):
 		group = pathlib.Path(root, f"podium-worker-test-{os.getpid()}")
 		try:
 			group.mkdir()
@@ -38,7 +39,9 @@ def memory_group():
 
 
 def can_unshare():
-	return os.geteuid() == 0 and subprocess.run(["unshare", "--pid", "--mount", "--fork", "--mount-proc", "true"], capture_output=True).returncode == 0
+	return os.geteuid() == 0 and subprocess.run(
+		["unshare", "--pid", "--mount", "--fork", "--mount-proc", "true"],
+		capture_output=True).returncode == 0
 
 
 # Joins the group, mounts the disk where jobs are unpacked, and becomes the worker.
@@ -67,7 +70,8 @@ def children(pid):
 def start():
 	"""The one worker, and the process ids of it and of its podium-run."""
 	global worker
-	worker = Worker(before=before, GROUP=str(group or ""), PODIUM_SANDBOX_DISK_MIB=str(DISK_BYTES >> 20))
+	worker = Worker(before=before, GROUP=str(group or ""),
+		PODIUM_SANDBOX_DISK_MIB=str(DISK_BYTES >> 20))
 	worker.says("is ready")
 	load_task()
 	load_task("short", SHORT_TASK)
@@ -85,6 +89,7 @@ def jobs_folder():
 
 # ---- the tests ----
 
+
 def judged(source, verdict, *parts, mode="test", board=None):
 	"""Submits, compares the verdict, and lets an ordinary job follow."""
 	until(lambda: pids()[1])
@@ -93,7 +98,9 @@ def judged(source, verdict, *parts, mode="test", board=None):
 	wait_for(number, "failed" if verdict == "internal error" else "done", 60)
 	got, reason = job(number, "verdict, reason")
 	if got != verdict:
-		raise AssertionError(f"expected {verdict}, got {got}: {reason}\n{worker.log.read_text(errors='replace')[-2000:]}")
+		raise AssertionError(
+			f"expected {verdict}, got {got}: {reason}\n{worker.log.read_text(errors='replace')[-2000:]}"
+		)
 	for part in parts:
 		contains(reason, part)
 	ordinary()
@@ -105,12 +112,14 @@ def ordinary():
 	number = submit(RIGHT, "test", user=2)
 	wait_for(number)
 	equal(job(number, "verdict, attempt"), ["passed", "1"])
-	equal([path.name for path in jobs_folder().iterdir() if path.name.startswith("podium-job-")], [])
+	equal([path.name for path in jobs_folder().iterdir() if path.name.startswith("podium-job-")],
+		[])
 
 
 def kernel(body, head=""):
 	"""A submission whose kernel does `body` and then answers right."""
-	return "import os, sys, time\n" + head + "\ndef custom_kernel(data):\n" + "".join(f"\t{line}\n" for line in body.splitlines()) + "\treturn data\n"
+	return "import os, sys, time\n" + head + "\ndef custom_kernel(data):\n" + "".join(f"\t{line}\n"
+		for line in body.splitlines()) + "\treturn data\n"
 
 
 @test
@@ -123,62 +132,82 @@ def an_ordinary_job_passes():
 SUBMISSIONS = {
 	"a syntax error": ("def custom_kernel(data:\n", "compile error", "submission.py, line 1"),
 	"no text at all": ("\1\2\3" * 100, "compile error", "could not be compiled"),
-	"an import of what is not there": ("import a_module_that_nobody_has\n" + RIGHT, "runtime error", "ModuleNotFoundError"),
-	"a file that is missing": ("table = open('weights.bin')\n" + RIGHT, "runtime error", "FileNotFoundError", "weights.bin"),
-	"an exception at import": ("raise ValueError('not today')\n", "runtime error", "ValueError: not today"),
-	"a function of another name": ("def kernel(data): return data\n", "runtime error", "ImportError"),
-	"an end in the middle": (kernel("os._exit(0)"), "runtime error", "before its harness had checked everything", "in test 1 of 2"),
-	"an end at import": ("import sys\nsys.exit(0)\n", "runtime error", "before its harness had checked everything"),
-	"an exit code of its own": (kernel("os._exit(77)"), "runtime error", "exit code 77"),
-	"the exit code of a bad case file": (kernel("os._exit(113)"), "runtime error", "The submission ended the program with exit code 113", "in test 1 of 2"),
-	"the exit code of a bad case file at import": ("import os\nos._exit(113)\n", "runtime error", "exit code 113"),
-	"the exit code of wrong usage": (kernel("os._exit(2)"), "runtime error", "exit code 2"),
-	"the exit code of a lost pipe": (kernel("os._exit(111)"), "runtime error", "exit code 111"),
-	"a segmentation fault": (kernel("ctypes.string_at(8)", "import ctypes"), "runtime error", "SIGSEGV", "in test 1 of 2"),
-	"a segmentation fault at import": ("import ctypes\nctypes.string_at(8)\n", "runtime error", "SIGSEGV"),
-	"an abort": (kernel("os.abort()"), "runtime error", "SIGABRT"),
-	"a stack that overflows": (kernel("sys.setrecursionlimit(1 << 30)\nDeep().deeper",
-		"class Deep:\n\tdef __getattr__(self, name): return getattr(self, name)\n"), "runtime error", "SIGSEGV"),
-	"a recursion without end": (kernel("f()", "def f(): return f()"), "runtime error", "RecursionError"),
-	"a loop without end": (kernel("while True: pass"), "time limit", "The limit of 1 s was reached"),
-	"a sleep without end that ignores signals": (kernel("import signal\nfor n in range(1, 32):\n\tif n not in (9, 19): signal.signal(n, signal.SIG_IGN)\n"
-		"time.sleep(600)"), "time limit", "The limit of 1 s was reached"),
-	"a process that stops itself": (kernel("os.kill(os.getpid(), 19)"), "time limit", "The limit of 1 s was reached"),
-	"output without end": (kernel("block = b'x' * 65536\nwhile True: os.write(1, block)"), "output limit", "64 MiB"),
-	"errors without end": (kernel("block = b'\\xff\\0' * 32768\nwhile True: os.write(2, block)"), "output limit", "64 MiB"),
-	"much output": (kernel("os.write(1, b'line\\n' * 2000000)"), "passed"),
-	"an exception of many megabytes": (kernel("raise ValueError('x' * (20 << 20))"), "runtime error", "exit code 1 in test 1 of 2", "xxx"),
-	"closing all descriptors": (kernel("os.closerange(0, 4096)"), "runtime error", "exit code"),
-	"opening all descriptors": (kernel("while True: kept.append(open('/dev/null'))", "kept = []"), "runtime error", "Too many open files"),
-	"garbage in the result pipe": (kernel("os.write(3, os.urandom(1 << 16))"), "protocol violation"),
-	"a result of its own": (kernel("os.write(3, b'check: pass\\n')\nos._exit(0)"), "protocol violation", "check: pass"),
-	"a line without end in the result pipe": (kernel("while True: os.write(3, b'x' * 65536)"), "output limit", "result pipe"),
-	"messages without end in the result pipe": (kernel("os.write(3, b'test.0.message: x\\n')\nwhile True: os.write(3, b'y' * 1000 + b'\\n')"),
-		"output limit", "16 MiB"),
-	"a number that is none": (kernel("os.write(3, b'benchmark.0.mean: nan\\n')"), "protocol violation"),
-	"memory that nobody has": (kernel("x = bytearray(1 << 60)"), "runtime error", "MemoryError"),
-	"a file larger than files may be": (kernel("os.truncate(os.open('big', os.O_CREAT | os.O_RDWR), (1 << 30) + 1)"), "runtime error", "File too large"),
-	"thousands of files and folders": (kernel("for i in range(2000): open(f'f{i}', 'w')\nfor i in range(500):\n\tos.mkdir('d'); os.chdir('d')"), "passed"),
-	"folders that nobody may enter": (kernel("os.makedirs(f'{data}/a/b'); os.chmod(f'{data}/a', 0)\nos.symlink('/', f'{data}/root')"), "passed"),
-	"a daemon": (kernel("if not os.fork():\n\tos.setsid()\n\tif os.fork(): os._exit(0)\n\ttime.sleep(600)"), "passed"),
-	"forks for as long as it may": (kernel("for _ in range(8): os.fork()\ntime.sleep(600)"), "time limit"),
-	"forks that outrun who ends them": (kernel("if not os.fork():\n\twhile True:\n\t\ttime.sleep(0.002)\n\t\tif os.fork(): os._exit(0)"), "passed"),
-	"threads without end": (kernel("for _ in range(300): threading.Thread(target=time.sleep, args=(600,)).start()\nraise KeyError(1)", "import threading"),
-		"time limit"),
-	"an own interpreter that hangs": (kernel("import subprocess\nsubprocess.run([sys.executable, '-c', 'import time; time.sleep(600)'])"), "time limit"),
+	"an import of what is not there": ("import a_module_that_nobody_has\n" + RIGHT, "runtime error",
+	"ModuleNotFoundError"), "a file that is missing": ("table = open('weights.bin')\n" + RIGHT,
+	"runtime error", "FileNotFoundError", "weights.bin"), "an exception at import":
+	("raise ValueError('not today')\n", "runtime error", "ValueError: not today"),
+	"a function of another name": ("def kernel(data): return data\n", "runtime error",
+	"ImportError"), "an end in the middle": (kernel("os._exit(0)"), "runtime error",
+	"before its harness had checked everything", "in test 1 of 2"), "an end at import":
+	("import sys\nsys.exit(0)\n", "runtime error", "before its harness had checked everything"
+		), "an exit code of its own": (kernel("os._exit(77)"), "runtime error", "exit code 77"),
+	"the exit code of a bad case file": (kernel("os._exit(113)"), "runtime error",
+	"The submission ended the program with exit code 113", "in test 1 of 2"),
+	"the exit code of a bad case file at import": ("import os\nos._exit(113)\n", "runtime error",
+	"exit code 113"), "the exit code of wrong usage": (kernel("os._exit(2)"), "runtime error",
+	"exit code 2"), "the exit code of a lost pipe": (kernel("os._exit(111)"), "runtime error",
+	"exit code 111"), "a segmentation fault": (kernel("ctypes.string_at(8)", "import ctypes"),
+	"runtime error", "SIGSEGV", "in test 1 of 2"), "a segmentation fault at import":
+	("import ctypes\nctypes.string_at(8)\n", "runtime error", "SIGSEGV"), "an abort":
+	(kernel("os.abort()"), "runtime error", "SIGABRT"), "a stack that overflows":
+	(kernel("sys.setrecursionlimit(1 << 30)\nDeep().deeper",
+	"class Deep:\n\tdef __getattr__(self, name): return getattr(self, name)\n"), "runtime error",
+	"SIGSEGV"), "a recursion without end": (kernel("f()",
+	"def f(): return f()"), "runtime error", "RecursionError"), "a loop without end":
+	(kernel("while True: pass"), "time limit", "The limit of 1 s was reached"
+		), "a sleep without end that ignores signals": (kernel(
+	"import signal\nfor n in range(1, 32):\n\tif n not in (9, 19): signal.signal(n, signal.SIG_IGN)\n"
+	"time.sleep(600)"), "time limit", "The limit of 1 s was reached"
+														), "a process that stops itself":
+	(kernel("os.kill(os.getpid(), 19)"), "time limit", "The limit of 1 s was reached"
+		), "output without end": (kernel("block = b'x' * 65536\nwhile True: os.write(1, block)"),
+	"output limit", "64 MiB"), "errors without end":
+	(kernel("block = b'\\xff\\0' * 32768\nwhile True: os.write(2, block)"), "output limit", "64 MiB"
+		), "much output": (kernel("os.write(1, b'line\\n' * 2000000)"),
+	"passed"), "an exception of many megabytes": (kernel("raise ValueError('x' * (20 << 20))"),
+	"runtime error", "exit code 1 in test 1 of 2", "xxx"), "closing all descriptors":
+	(kernel("os.closerange(0, 4096)"), "runtime error", "exit code"), "opening all descriptors":
+	(kernel("while True: kept.append(open('/dev/null'))",
+	"kept = []"), "runtime error", "Too many open files"), "garbage in the result pipe":
+	(kernel("os.write(3, os.urandom(1 << 16))"), "protocol violation"), "a result of its own":
+	(kernel("os.write(3, b'check: pass\\n')\nos._exit(0)"), "protocol violation", "check: pass"
+		), "a line without end in the result pipe": (kernel("while True: os.write(3, b'x' * 65536)"),
+	"output limit", "result pipe"), "messages without end in the result pipe":
+	(kernel("os.write(3, b'test.0.message: x\\n')\nwhile True: os.write(3, b'y' * 1000 + b'\\n')"),
+	"output limit", "16 MiB"), "a number that is none":
+	(kernel("os.write(3, b'benchmark.0.mean: nan\\n')"), "protocol violation"
+		), "memory that nobody has": (kernel("x = bytearray(1 << 60)"), "runtime error", "MemoryError"
+									), "a file larger than files may be":
+	(kernel("os.truncate(os.open('big', os.O_CREAT | os.O_RDWR), (1 << 30) + 1)"), "runtime error",
+	"File too large"), "thousands of files and folders": (kernel(
+	"for i in range(2000): open(f'f{i}', 'w')\nfor i in range(500):\n\tos.mkdir('d'); os.chdir('d')"
+	), "passed"), "folders that nobody may enter": (
+	kernel("os.makedirs(f'{data}/a/b'); os.chmod(f'{data}/a', 0)\nos.symlink('/', f'{data}/root')"),
+	"passed"), "a daemon":
+	(kernel("if not os.fork():\n\tos.setsid()\n\tif os.fork(): os._exit(0)\n\ttime.sleep(600)"),
+	"passed"), "forks for as long as it may":
+	(kernel("for _ in range(8): os.fork()\ntime.sleep(600)"), "time limit"
+		), "forks that outrun who ends them": (kernel(
+	"if not os.fork():\n\twhile True:\n\t\ttime.sleep(0.002)\n\t\tif os.fork(): os._exit(0)"),
+	"passed"), "threads without end": (kernel(
+	"for _ in range(300): threading.Thread(target=time.sleep, args=(600,)).start()\nraise KeyError(1)",
+	"import threading"), "time limit"), "an own interpreter that hangs": (kernel(
+	"import subprocess\nsubprocess.run([sys.executable, '-c', 'import time; time.sleep(600)'])"),
+	"time limit"),
 }
 
 
 def add(name, source, verdict, *parts):
+
 	def one():
 		judged(source, verdict, *parts)
+
 	one.__name__ = f"{name}: {verdict}"
 	test(one)
 
 
 for each, row in SUBMISSIONS.items():
 	add(each, *row)
-
 
 # ---- what needs walls around the test ----
 
@@ -197,9 +226,12 @@ for name in sorted(os.listdir('/proc')):
 def killing_all_that_it_may_reaches_nobody_else():
 	if not before:
 		raise Skip("needs a process namespace")
-	number = judged(kernel(KILLS + "try: os.kill(-1, 9)\nexcept ProcessLookupError: pass"), "passed")
-	lacks(sql(f"SELECT stdout FROM stages WHERE job_id = {number} AND name = 'test'")[0][0], "killed")
-	judged(kernel("if os.fork(): time.sleep(600)\nos.kill(-1, 9)\ntime.sleep(600)"), "runtime error", "SIGKILL")
+	number = judged(kernel(KILLS + "try: os.kill(-1, 9)\nexcept ProcessLookupError: pass"),
+		"passed")
+	lacks(
+		sql(f"SELECT stdout FROM stages WHERE job_id = {number} AND name = 'test'")[0][0], "killed")
+	judged(kernel("if os.fork(): time.sleep(600)\nos.kill(-1, 9)\ntime.sleep(600)"),
+		"runtime error", "SIGKILL")
 	judged(kernel("os.kill(0, 9)"), "runtime error", "SIGKILL", "in test 1 of 2")
 
 
@@ -209,14 +241,17 @@ def killing_its_parents_reaches_nobody():
 		raise Skip("submissions run as the worker's own user here")
 	refused = "assert os.getppid() == 0\ntry: os.kill(1, 9)\nexcept PermissionError: print('refused')\n"
 	number = judged(kernel(refused), "passed")
-	equal(sql(f"SELECT stdout FROM stages WHERE job_id = {number} AND name = 'test'")[0][0].count("refused"), 2)
+	equal(
+		sql(f"SELECT stdout FROM stages WHERE job_id = {number} AND name = 'test'")[0][0].count(
+		"refused"), 2)
 
 
 @test
 def more_memory_than_there_is():
 	if not group:
 		raise Skip("needs a control group of its own")
-	judged(kernel(f"x = bytearray({2 * MEMORY_BYTES})\nfor i in range(0, len(x), 4096): x[i] = 1"), "memory limit", "ran out of memory")
+	judged(kernel(f"x = bytearray({2 * MEMORY_BYTES})\nfor i in range(0, len(x), 4096): x[i] = 1"),
+		"memory limit", "ran out of memory")
 
 
 FILLS = """
@@ -231,15 +266,20 @@ def filling_the_disk():
 	if not before:
 		raise Skip("needs a disk of its own")
 	number = judged(kernel("place = 'TMPDIR'" + FILLS), "passed")
-	contains(sql(f"SELECT stdout FROM stages WHERE job_id = {number} AND name = 'test'")[0][0], "No space left on device")
-	judged(kernel("open('full', 'wb').write(b'x' * (1 << 29))"), "runtime error", "No space left on device")
+	contains(
+		sql(f"SELECT stdout FROM stages WHERE job_id = {number} AND name = 'test'")[0][0],
+		"No space left on device")
+	judged(kernel("open('full', 'wb').write(b'x' * (1 << 29))"), "runtime error",
+		"No space left on device")
 
 
 @test
 def filling_the_disk_for_the_next_stage():
 	if not before:
 		raise Skip("needs a disk of its own")
-	judged(kernel("place = 'TRITON_CACHE_DIR'\nos.makedirs(os.environ[place], exist_ok=True)" + FILLS), "passed", mode="ranked")
+	judged(
+		kernel("place = 'TRITON_CACHE_DIR'\nos.makedirs(os.environ[place], exist_ok=True)" + FILLS),
+		"passed", mode="ranked")
 
 
 # ---- tasks ----
@@ -248,21 +288,23 @@ def filling_the_disk_for_the_next_stage():
 TASKS = {
 	"syntax": ("def main(:\n", "runtime error", "SyntaxError"),
 	"missing": ("import a_file_that_was_forgotten\n", "runtime error", "ModuleNotFoundError"),
-	"segfault": ("import ctypes\nctypes.string_at(8)\n", "runtime error", "SIGSEGV"),
-	"silent": ("", "runtime error", "before its harness had checked everything"),
-	"cases": ("import sys\nsys.exit(113)\n", "internal error", "case file"),
-	"usage": ("import sys\nsys.exit(2)\n", "internal error", "mode"),
-	"hangs": ("import time\ntime.sleep(600)\n", "time limit", "The limit of 1 s was reached"),
-	"floods": ("import os\nwhile True: os.write(1, b'x' * 65536)\n", "output limit", "64 MiB"),
-	"garbage": ("import os\nos.write(int(os.environ['POPCORN_FD']), b'hello\\n')\n", "protocol violation", "hello"),
-	"impossible": (HARNESS.replace("mean=2000000", "mean=2e12"), "passed"),
+	"segfault": ("import ctypes\nctypes.string_at(8)\n", "runtime error", "SIGSEGV"), "silent":
+	("", "runtime error", "before its harness had checked everything"), "cases":
+	("import sys\nsys.exit(113)\n", "internal error", "case file"), "usage":
+	("import sys\nsys.exit(2)\n", "internal error", "mode"), "hangs":
+	("import time\ntime.sleep(600)\n", "time limit", "The limit of 1 s was reached"), "floods":
+	("import os\nwhile True: os.write(1, b'x' * 65536)\n", "output limit", "64 MiB"), "garbage":
+	("import os\nos.write(int(os.environ['POPCORN_FD']), b'hello\\n')\n", "protocol violation",
+	"hello"), "impossible": (HARNESS.replace("mean=2000000", "mean=2e12"), "passed"),
 }
 
 
 def add_task(name, harness, verdict, *parts):
+
 	def one():
 		load_task(f"bad-{name}", SHORT_TASK if verdict == "time limit" else TASK, harness=harness)
 		judged(RIGHT, verdict, *parts, board=f"bad-{name}")
+
 	one.__name__ = f"a task whose eval {name}: {verdict}"
 	test(one)
 
@@ -292,7 +334,8 @@ try:
 	code = run()
 finally:
 	if before and worker and worker.process.poll() is None:
-		subprocess.run(["kill", "-KILL", *map(str, children(worker.process.pid))], stderr=subprocess.DEVNULL)
+		subprocess.run(["kill", "-KILL", *map(str, children(worker.process.pid))],
+			stderr=subprocess.DEVNULL)
 	close()
 	if group:
 		until(lambda: not (group / "cgroup.procs").read_text())

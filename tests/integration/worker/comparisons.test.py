@@ -32,12 +32,14 @@ def ranked(user, score_ns):
 
 
 def comparisons(columns="j.id"):
-	rows = sql(f"SELECT {columns} FROM comparisons c JOIN jobs j ON j.comparison_id = c.id ORDER BY c.id")
+	rows = sql(
+		f"SELECT {columns} FROM comparisons c JOIN jobs j ON j.comparison_id = c.id ORDER BY c.id")
 	return rows if "," in columns else [row[0] for row in rows]
 
 
 def page():
-	return " ".join(f"{user}:{place}" for user, place in sql("SELECT user_id, place FROM ranking ORDER BY position"))
+	return " ".join(f"{user}:{place}"
+		for user, place in sql("SELECT user_id, place FROM ranking ORDER BY position"))
 
 
 def two_that_are_close():
@@ -52,12 +54,15 @@ def two_that_are_close():
 
 # ---- what runs ----
 
+
 @test
 def a_close_entry_is_compared_with_its_neighbour_by_a_job_of_nobody():
 	load_task()
 	first, second, number = two_that_are_close()
-	equal(job(number, "state, user_id, submission_id, priority, gpu, attempt"), ["queued", "0", "NULL", "1", "CPU", "0"])
-	equal(sql("SELECT challenger_id, incumbent_id, gpu, ratio FROM comparisons"), [[str(second), str(first), "CPU", "NULL"]])
+	equal(job(number, "state, user_id, submission_id, priority, gpu, attempt"),
+		["queued", "0", "NULL", "1", "CPU", "0"])
+	equal(sql("SELECT challenger_id, incumbent_id, gpu, ratio FROM comparisons"),
+		[[str(second), str(first), "CPU", "NULL"]])
 
 
 @test
@@ -67,7 +72,8 @@ def podium_run_gets_both_sources_and_the_secret_seed():
 	equal((given["id"], given["mode"]), (number, "compare"))
 	equal(given["submission"], {"name": "kernel.py", "text": "# of 2\n"})
 	equal(given["rival"], {"name": "kernel.py", "text": "# of 1\n"})
-	equal(given["secret_seed"], int(sql("SELECT secret_seed FROM leaderboards WHERE name = 'small'")[0][0]))
+	equal(given["secret_seed"],
+		int(sql("SELECT secret_seed FROM leaderboards WHERE name = 'small'")[0][0]))
 	equal([file["path"] for file in given["files"]], ["eval.py", "reference.py"])
 	equal(next(iter(given)), "id")
 	for other in podium_run.jobs()[:-1]:
@@ -93,12 +99,16 @@ def its_ratio_is_stored_and_changes_the_places_with_the_verdict():
 @test
 def each_case_is_stored_with_both_times_and_its_ratio():
 	_, _, number = two_that_are_close()
-	cases = [{"spec": f"seed: {seed}", "mean_ns": 100.0, "rival_ns": 101.0, **RATIO} for seed in (1, 2)]
+	cases = [{"spec": f"seed: {seed}", "mean_ns": 100.0, "rival_ns": 101.0, **RATIO}
+		for seed in (1, 2)]
 	podium_run.say(compare={**RATIO, "cases": cases})
 	with worker():
 		wait_for(number)
-	equal(sql(f"SELECT m.case_index, m.spec, m.mean_ns, m.rival_ns, m.ratio, m.ratio_low, m.ratio_high FROM measurements m JOIN stages t ON t.id = m.stage_id "
-		f"WHERE t.job_id = {number} ORDER BY m.case_index"), [[str(i), f"seed: {i + 1}", "100", "101", "0.99", "0.985", "0.995"] for i in (0, 1)])
+	equal(
+		sql(
+		f"SELECT m.case_index, m.spec, m.mean_ns, m.rival_ns, m.ratio, m.ratio_low, m.ratio_high FROM measurements m JOIN stages t ON t.id = m.stage_id "
+		f"WHERE t.job_id = {number} ORDER BY m.case_index"),
+		[[str(i), f"seed: {i + 1}", "100", "101", "0.99", "0.985", "0.995"] for i in (0, 1)])
 
 
 @test
@@ -122,6 +132,7 @@ def submissions_of_people_run_first():
 
 # ---- what goes wrong ----
 
+
 @test
 def a_comparison_that_one_of_the_two_spoils_leaves_the_scores_to_decide():
 	for verdict in ("wrong answer", "time limit", "protocol violation"):
@@ -136,7 +147,8 @@ def a_comparison_that_one_of_the_two_spoils_leaves_the_scores_to_decide():
 
 @test
 def a_result_that_cannot_be_is_none():
-	for says in ({}, {"ratio": 0.99}, {**RATIO, "ratio_low": 0.992}, {**RATIO, "ratio_high": 0.98}, {**RATIO, "ratio_low": -1}):
+	for says in ({}, {"ratio": 0.99}, {**RATIO, "ratio_low": 0.992}, {**RATIO, "ratio_high": 0.98},
+		{**RATIO, "ratio_low": -1}):
 		_, _, number = two_that_are_close()
 		podium_run.say(compare=says)
 		with worker():
@@ -192,12 +204,15 @@ def deleting_the_leaderboard_while_it_runs_ends_it():
 		for user in (1, 2):
 			wait_for(submit(user=user, board="doomed"))
 		until(lambda: comparisons("j.state") == ["running"])
-		sql("DELETE FROM ranking; DELETE FROM submissions; DELETE FROM leaderboards WHERE name = 'doomed'")
-		equal(sql("SELECT (SELECT COUNT(*) FROM comparisons) + (SELECT COUNT(*) FROM jobs)"), [["0"]])
+		sql("DELETE FROM ranking; DELETE FROM submissions; DELETE FROM leaderboards WHERE name = 'doomed'"
+			)
+		equal(sql("SELECT (SELECT COUNT(*) FROM comparisons) + (SELECT COUNT(*) FROM jobs)"),
+			[["0"]])
 		here.says("no longer this worker's")
 
 
 # ---- for real ----
+
 
 @test
 def two_submissions_that_the_isolated_engine_has_ranked_are_compared_by_it():
@@ -212,14 +227,18 @@ def two_submissions_that_the_isolated_engine_has_ranked_are_compared_by_it():
 		if not comparisons():
 			sql(f"INSERT INTO comparisons (leaderboard_id, task_version_id, gpu, challenger_id, challenger_job_id, incumbent_id, incumbent_job_id) "
 				f"SELECT b.leaderboard_id, b.task_version_id, b.gpu, b.submission_id, b.job_id, a.submission_id, a.job_id FROM ranking a JOIN ranking b "
-				f"WHERE a.user_id = 1 AND b.user_id = 2; INSERT INTO jobs (comparison_id, gpu, priority) SELECT id, gpu, 1 FROM comparisons")
+				f"WHERE a.user_id = 1 AND b.user_id = 2; INSERT INTO jobs (comparison_id, gpu, priority) SELECT id, gpu, 1 FROM comparisons"
+				)
 		number = int(comparisons()[0])
 		until(lambda: job(number) in ("done", "failed"), 120)
 	equal(job(number, "state, verdict, engine"), ["done", "passed", "isolated"])
-	equal(sql(f"SELECT name, verdict FROM stages WHERE job_id = {number} ORDER BY position"), [["compile", "passed"], ["compare", "passed"]])
+	equal(sql(f"SELECT name, verdict FROM stages WHERE job_id = {number} ORDER BY position"),
+		[["compile", "passed"], ["compare", "passed"]])
 	low, ratio, high = map(float, sql("SELECT ratio_low, ratio, ratio_high FROM comparisons")[0])
 	assert 0 < low <= ratio <= high, (low, ratio, high)
-	cases = sql(f"SELECT m.mean_ns / m.rival_ns, m.ratio FROM measurements m JOIN stages t ON t.id = m.stage_id WHERE t.job_id = {number}")
+	cases = sql(
+		f"SELECT m.mean_ns / m.rival_ns, m.ratio FROM measurements m JOIN stages t ON t.id = m.stage_id WHERE t.job_id = {number}"
+	)
 	equal(len(cases), 1)
 	assert abs(float(cases[0][1]) - ratio) < 1e-9 * ratio, cases
 	equal(sql("SELECT COUNT(*) FROM ranking"), [["2"]])

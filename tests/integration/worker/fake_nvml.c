@@ -1,13 +1,15 @@
-/* Stands in for libnvidia-ml.so.1 in tests: a driver with FAKE_GPUS GPUs (default 2) of the model FAKE_MODEL. Each time
- * the clock is asked for it has fallen by 10 MHz, from 1980 MHz on. The file FAKE_FAULTS says what happens to them, a line
- * each: "1 lost", "1 xid 79". */
+/* Stands in for libnvidia-ml.so.1 in tests: a driver with FAKE_GPUS GPUs (default 2) of the model
+ * FAKE_MODEL. Each time the clock is asked for it has fallen by 10 MHz, from 1980 MHz on. The file
+ * FAKE_FAULTS says what happens to them, a line each: "1 lost", "1 xid 79". */
 #include "lib/nvml.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-struct nvmlDevice_st { unsigned int index; };
+struct nvmlDevice_st {
+	unsigned int index;
+};
 static struct nvmlDevice_st devices[16];
 
 static unsigned int gpus(void)
@@ -18,7 +20,10 @@ static unsigned int gpus(void)
 
 /* ---- what happens to them ---- */
 
-struct nvmlEventSet_st { unsigned int index; long heard; };
+struct nvmlEventSet_st {
+	unsigned int index;
+	long heard;
+};
 
 static FILE *open_faults(void)
 {
@@ -69,8 +74,10 @@ unsigned int nvmlEventSetFree(struct nvmlEventSet_st *set)
 	return 0;
 }
 
-unsigned int nvmlDeviceRegisterEvents(struct nvmlDevice_st *device, unsigned long long kinds, struct nvmlEventSet_st *set);
-unsigned int nvmlDeviceRegisterEvents(struct nvmlDevice_st *device, unsigned long long kinds, struct nvmlEventSet_st *set)
+unsigned int nvmlDeviceRegisterEvents(
+	struct nvmlDevice_st *device, unsigned long long kinds, struct nvmlEventSet_st *set);
+unsigned int nvmlDeviceRegisterEvents(
+	struct nvmlDevice_st *device, unsigned long long kinds, struct nvmlEventSet_st *set)
 {
 	set->index = device->index;
 	while (next_xid(set->index, &set->heard)) /* what was before is not heard */
@@ -78,20 +85,30 @@ unsigned int nvmlDeviceRegisterEvents(struct nvmlDevice_st *device, unsigned lon
 	return kinds != NVML_EVENT_XID;
 }
 
-unsigned int nvmlEventSetWait_v2(struct nvmlEventSet_st *set, struct nvml_event *event, unsigned int timeout_ms);
-unsigned int nvmlEventSetWait_v2(struct nvmlEventSet_st *set, struct nvml_event *event, unsigned int timeout_ms)
+unsigned int nvmlEventSetWait_v2(
+	struct nvmlEventSet_st *set, struct nvml_event *event, unsigned int timeout_ms);
+unsigned int nvmlEventSetWait_v2(
+	struct nvmlEventSet_st *set, struct nvml_event *event, unsigned int timeout_ms)
 {
 	(void)timeout_ms;
-	*event = (struct nvml_event){ .device = &devices[set->index], .kind = NVML_EVENT_XID, .number = next_xid(set->index, &set->heard) };
+	*event = (struct nvml_event){ .device = &devices[set->index],
+		.kind = NVML_EVENT_XID,
+		.number = next_xid(set->index, &set->heard) };
 	return event->number ? 0 : 10; /* NVML_ERROR_TIMEOUT */
 }
 
 /* ---- the rest ---- */
 
 unsigned int nvmlInit_v2(void);
-unsigned int nvmlInit_v2(void) { return 0; }
+unsigned int nvmlInit_v2(void)
+{
+	return 0;
+}
 unsigned int nvmlShutdown(void);
-unsigned int nvmlShutdown(void) { return 0; }
+unsigned int nvmlShutdown(void)
+{
+	return 0;
+}
 
 unsigned int nvmlSystemGetDriverVersion(char *version, unsigned int bytes);
 unsigned int nvmlSystemGetDriverVersion(char *version, unsigned int bytes)
@@ -135,8 +152,10 @@ unsigned int nvmlDeviceGetMemoryInfo(struct nvmlDevice_st *device, struct nvml_m
 	return is_lost(device->index) ? NVML_GPU_IS_LOST : 0;
 }
 
-unsigned int nvmlDeviceGetCudaComputeCapability(struct nvmlDevice_st *device, int *major, int *minor);
-unsigned int nvmlDeviceGetCudaComputeCapability(struct nvmlDevice_st *device, int *major, int *minor)
+unsigned int nvmlDeviceGetCudaComputeCapability(
+	struct nvmlDevice_st *device, int *major, int *minor);
+unsigned int nvmlDeviceGetCudaComputeCapability(
+	struct nvmlDevice_st *device, int *major, int *minor)
 {
 	(void)device;
 	*major = 9;
@@ -160,8 +179,10 @@ unsigned int nvmlDeviceGetHandleByUUID(const char *uuid, struct nvmlDevice_st **
 	return nvmlDeviceGetHandleByIndex_v2(index, device);
 }
 
-unsigned int nvmlDeviceGetClockInfo(struct nvmlDevice_st *device, unsigned int kind, unsigned int *mhz);
-unsigned int nvmlDeviceGetClockInfo(struct nvmlDevice_st *device, unsigned int kind, unsigned int *mhz)
+unsigned int nvmlDeviceGetClockInfo(
+	struct nvmlDevice_st *device, unsigned int kind, unsigned int *mhz);
+unsigned int nvmlDeviceGetClockInfo(
+	struct nvmlDevice_st *device, unsigned int kind, unsigned int *mhz)
 {
 	static unsigned int fallen;
 	(void)device;
@@ -169,8 +190,10 @@ unsigned int nvmlDeviceGetClockInfo(struct nvmlDevice_st *device, unsigned int k
 	return 0;
 }
 
-unsigned int nvmlDeviceGetTemperature(struct nvmlDevice_st *device, unsigned int sensor, unsigned int *celsius);
-unsigned int nvmlDeviceGetTemperature(struct nvmlDevice_st *device, unsigned int sensor, unsigned int *celsius)
+unsigned int nvmlDeviceGetTemperature(
+	struct nvmlDevice_st *device, unsigned int sensor, unsigned int *celsius);
+unsigned int nvmlDeviceGetTemperature(
+	struct nvmlDevice_st *device, unsigned int sensor, unsigned int *celsius)
 {
 	(void)device;
 	*celsius = 41;
@@ -186,8 +209,10 @@ unsigned int nvmlDeviceGetPowerUsage(struct nvmlDevice_st *device, unsigned int 
 	return 3;
 }
 
-unsigned int nvmlDeviceGetCurrentClocksThrottleReasons(struct nvmlDevice_st *device, unsigned long long *reasons);
-unsigned int nvmlDeviceGetCurrentClocksThrottleReasons(struct nvmlDevice_st *device, unsigned long long *reasons)
+unsigned int nvmlDeviceGetCurrentClocksThrottleReasons(
+	struct nvmlDevice_st *device, unsigned long long *reasons);
+unsigned int nvmlDeviceGetCurrentClocksThrottleReasons(
+	struct nvmlDevice_st *device, unsigned long long *reasons)
 {
 	(void)device;
 	*reasons = 0x1 | NVML_SLOWED_BY_POWER_CAP; /* the first bit says that it is idle */
@@ -220,12 +245,15 @@ unsigned int nvmlDeviceGetPersistenceMode(struct nvmlDevice_st *device, unsigned
 unsigned int nvmlDeviceGetComputeMode(struct nvmlDevice_st *device, unsigned int *mode);
 unsigned int nvmlDeviceGetComputeMode(struct nvmlDevice_st *device, unsigned int *mode)
 {
-	*mode = device->index == 1 ? fake("FAKE_COMPUTE_MODE", NVML_COMPUTE_DEFAULT) : NVML_COMPUTE_DEFAULT;
+	*mode =
+		device->index == 1 ? fake("FAKE_COMPUTE_MODE", NVML_COMPUTE_DEFAULT) : NVML_COMPUTE_DEFAULT;
 	return 0;
 }
 
-unsigned int nvmlDeviceGetComputeRunningProcesses_v3(struct nvmlDevice_st *device, unsigned int *count, void *list);
-unsigned int nvmlDeviceGetComputeRunningProcesses_v3(struct nvmlDevice_st *device, unsigned int *count, void *list)
+unsigned int nvmlDeviceGetComputeRunningProcesses_v3(
+	struct nvmlDevice_st *device, unsigned int *count, void *list);
+unsigned int nvmlDeviceGetComputeRunningProcesses_v3(
+	struct nvmlDevice_st *device, unsigned int *count, void *list)
 {
 	unsigned int room = *count;
 	(void)device;
@@ -234,8 +262,10 @@ unsigned int nvmlDeviceGetComputeRunningProcesses_v3(struct nvmlDevice_st *devic
 	return *count > room ? NVML_CALL_WANTS_ROOM : 0;
 }
 
-unsigned int nvmlDeviceGetMaxClockInfo(struct nvmlDevice_st *device, unsigned int kind, unsigned int *mhz);
-unsigned int nvmlDeviceGetMaxClockInfo(struct nvmlDevice_st *device, unsigned int kind, unsigned int *mhz)
+unsigned int nvmlDeviceGetMaxClockInfo(
+	struct nvmlDevice_st *device, unsigned int kind, unsigned int *mhz);
+unsigned int nvmlDeviceGetMaxClockInfo(
+	struct nvmlDevice_st *device, unsigned int kind, unsigned int *mhz)
 {
 	(void)device;
 	*mhz = kind == NVML_SM_CLOCK ? 1980 : 3201;

@@ -15,7 +15,8 @@ PROGRAM = BUILD / "tests" / "integration" / "worker" / "test_claims"
 
 
 def call(*arguments):
-	answer = subprocess.run([PROGRAM, *map(str, arguments)], env=database.environment, capture_output=True, text=True)
+	answer = subprocess.run([PROGRAM, *map(str, arguments)], env=database.environment,
+		capture_output=True, text=True)
 	equal((answer.returncode, answer.stderr), (0, ""))
 	return [line if line == "none" else int(line) for line in answer.stdout.splitlines()]
 
@@ -50,13 +51,18 @@ def flood(user, count, gpu="CPU"):
 
 # ---- the order ----
 
+
 @test
 def users_get_their_turns_one_after_the_other():
 	load_task()
 	fresh()
-	numbers = [submit(user=1) for _ in range(4)] + [submit(user=2) for _ in range(2)] + [submit(user=3)]
+	numbers = [submit(user=1) for _ in range(4)] + [submit(user=2)
+		for _ in range(2)] + [submit(user=3)]
 	equal(users_of(claim(7)), [1, 2, 3, 1, 2, 1, 1])
-	equal(sql("SELECT COUNT(*) FROM jobs WHERE state = 'running' AND attempt = 1 AND fence = 1 AND lease_device = 'GPU-0'"), [[str(len(numbers))]])
+	equal(
+		sql(
+		"SELECT COUNT(*) FROM jobs WHERE state = 'running' AND attempt = 1 AND fence = 1 AND lease_device = 'GPU-0'"
+		), [[str(len(numbers))]])
 
 
 @test
@@ -96,10 +102,13 @@ def submissions_come_before_what_is_judged_again():
 
 def compare(first, second):
 	"""A job that compares the entries of two jobs, as the ranking asks for it."""
-	return int(sql(f"INSERT INTO comparisons (leaderboard_id, task_version_id, gpu, challenger_id, challenger_job_id, incumbent_id, incumbent_job_id) "
+	return int(
+		sql(
+		f"INSERT INTO comparisons (leaderboard_id, task_version_id, gpu, challenger_id, challenger_job_id, incumbent_id, incumbent_job_id) "
 		f"SELECT s.leaderboard_id, s.task_version_id, 'CPU', a.submission_id, a.id, b.submission_id, b.id FROM jobs a JOIN jobs b ON b.id = {first} "
 		f"JOIN submissions s ON s.id = a.submission_id WHERE a.id = {second}; "
-		f"INSERT INTO jobs (comparison_id, user_id, gpu, priority) VALUES (LAST_INSERT_ID(), 0, 'CPU', 1); SELECT LAST_INSERT_ID()")[0][0])
+		f"INSERT INTO jobs (comparison_id, user_id, gpu, priority) VALUES (LAST_INSERT_ID(), 0, 'CPU', 1); SELECT LAST_INSERT_ID()"
+		)[0][0])
 
 
 @test
@@ -137,7 +146,10 @@ def a_flood_of_one_user_delays_nobody_else():
 	following = users_of(claim(4))
 	equal(following[:2], [3, 4])
 	equal(sorted(following[2:]), [3, 4])
-	equal(sql(f"SELECT COUNT(*) FROM jobs WHERE id IN ({numbers[0]}, {numbers[1]}) AND state = 'running'"), [["2"]])
+	equal(
+		sql(
+		f"SELECT COUNT(*) FROM jobs WHERE id IN ({numbers[0]}, {numbers[1]}) AND state = 'running'"
+		), [["2"]])
 
 
 @test
@@ -156,6 +168,7 @@ def nobody_starves_while_others_send_more_all_the_time():
 
 
 # ---- many at once ----
+
 
 @test
 def many_claimers_take_each_job_once_and_nobody_gets_a_second_one_before_all_have_a_first():
@@ -178,6 +191,7 @@ def many_claimers_for_one_user_all_get_something_to_do():
 
 
 # ---- paused ----
+
 
 @test
 def a_paused_or_drained_worker_claims_nothing_and_the_others_go_on():
@@ -206,7 +220,8 @@ def a_single_device_is_paused_alone():
 def once_pausing_has_returned_nothing_more_is_taken():
 	fresh()
 	flood(1, 3000)
-	racing = subprocess.Popen([PROGRAM, "race", "8", "2000", "one", "CPU"], env=database.environment, stdout=subprocess.PIPE, text=True)
+	racing = subprocess.Popen([PROGRAM, "race", "8", "2000", "one", "CPU"],
+		env=database.environment, stdout=subprocess.PIPE, text=True)
 	racing.stdout.readline()
 	admin("worker", "drain", "one")
 	taken = sql("SELECT COUNT(*) FROM jobs WHERE state = 'running'")
@@ -222,9 +237,13 @@ def pausing_gives_back_what_runs_and_does_not_count_the_attempt():
 	numbers = [submit(user=1), submit(user=2)]
 	claim(1, "one", "CPU", "GPU-0")
 	claim(1, "one", "CPU", "GPU-1")
-	sql(f"INSERT INTO stages (job_id, position, name, message, command, stdout, stderr) VALUES ({numbers[0]}, 0, 'test', '', '', '', '')")
+	sql(f"INSERT INTO stages (job_id, position, name, message, command, stdout, stderr) VALUES ({numbers[0]}, 0, 'test', '', '', '', '')"
+		)
 	contains(admin("worker", "pause", "one", "GPU-0"), "1 running one is queued again")
-	equal(sql(f"SELECT state, attempt, fence, lease_owner, lease_device FROM jobs WHERE id = {numbers[0]}"), [["queued", "0", "2", "NULL", "NULL"]])
+	equal(
+		sql(
+		f"SELECT state, attempt, fence, lease_owner, lease_device FROM jobs WHERE id = {numbers[0]}"
+		), [["queued", "0", "2", "NULL", "NULL"]])
 	equal(sql("SELECT COUNT(*) FROM stages"), [["0"]])
 	equal(sql(f"SELECT state FROM jobs WHERE id = {numbers[1]}"), [["running"]])
 	contains(admin("worker", "pause", "one"), "1 running one is queued again")
@@ -233,12 +252,16 @@ def pausing_gives_back_what_runs_and_does_not_count_the_attempt():
 
 # ---- what it costs ----
 
+
 def examined(model, device="GPU-0"):
 	"""What one claim reads, statement by statement."""
-	sql("TRUNCATE mysql.slow_log; SET GLOBAL slow_query_log = 1; SET GLOBAL log_output = 'TABLE'; SET GLOBAL long_query_time = 0")
+	sql("TRUNCATE mysql.slow_log; SET GLOBAL slow_query_log = 1; SET GLOBAL log_output = 'TABLE'; SET GLOBAL long_query_time = 0"
+		)
 	claimed = claim(1, "one", model, device)
 	sql("SET GLOBAL slow_query_log = 0; SET GLOBAL long_query_time = 10")
-	rows = sql("SELECT rows_examined, REPLACE(LEFT(sql_text, 60), '\\n', ' ') FROM mysql.slow_log WHERE sql_text REGEXP 'jobs|queue_' AND sql_text NOT LIKE '%slow_log%'")
+	rows = sql(
+		"SELECT rows_examined, REPLACE(LEFT(sql_text, 60), '\\n', ' ') FROM mysql.slow_log WHERE sql_text REGEXP 'jobs|queue_' AND sql_text NOT LIKE '%slow_log%'"
+	)
 	if len(rows) < 3:
 		raise AssertionError(f"only {rows} was logged")
 	return claimed, sorted(((int(row[0]), row[1]) for row in rows), reverse=True)
@@ -250,13 +273,15 @@ def a_claim_reads_little_of_a_hundred_thousand_jobs_that_wait():
 	sql("INSERT IGNORE INTO users (id, name, password_hash) SELECT 1000 + seq, CONCAT('many-', seq), '' FROM seq_1_to_500;"
 		"SET @l = (SELECT id FROM leaderboards LIMIT 1), @v = (SELECT task_version_id FROM leaderboards LIMIT 1), @b = (SELECT sha256 FROM blobs LIMIT 1);"
 		"INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, mode) SELECT @l, @v, 1001 + seq % 500, 'a.py', @b, 'ranked' FROM seq_1_to_100000;"
-		"INSERT INTO jobs (submission_id, user_id, gpu) SELECT id, user_id, 'CPU' FROM submissions ORDER BY id; ANALYZE TABLE jobs")
+		"INSERT INTO jobs (submission_id, user_id, gpu) SELECT id, user_id, 'CPU' FROM submissions ORDER BY id; ANALYZE TABLE jobs"
+		)
 	_, statements = examined("CPU")
 	if statements[0][0] > 500:
 		raise AssertionError(f"a claim among many users read {statements[:3]}")
 	# Sixty users have something running, and each of them as many jobs before all others as one may have waiting.
 	sql("SET @first = (SELECT MIN(id) FROM jobs WHERE state = 'queued'); UPDATE jobs SET user_id = 1001 + id % 60 WHERE id BETWEEN @first AND @first + 6059;"
-		"UPDATE jobs SET state = 'running', lease_expires = UTC_TIMESTAMP(3) + INTERVAL 1 DAY WHERE id BETWEEN @first AND @first + 59; ANALYZE TABLE jobs")
+		"UPDATE jobs SET state = 'running', lease_expires = UTC_TIMESTAMP(3) + INTERVAL 1 DAY WHERE id BETWEEN @first AND @first + 59; ANALYZE TABLE jobs"
+		)
 	claimed, statements = examined("CPU")
 	assert users_of(claimed)[0] > 1060, claimed
 	if statements[0][0] > 7000:

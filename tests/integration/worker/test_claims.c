@@ -1,11 +1,12 @@
-/* Claims as workers make them, for queue.test.py and tests/bench/claims.py, which start a database for it.
+/* Claims as workers make them, for queue.test.py and tests/bench/claims.py, which start a database
+ *for it.
  *
- *	test_claims claim COUNT WORKER MODEL DEVICE       one after the other; prints a job's number a line, or "none"
- *	test_claims race THREADS COUNT WORKER MODEL       as many at once, each COUNT times, each for a device of its own
- *	test_claims time THREADS COUNT WORKER MODEL HOW [PAUSE_MS]
- *	                                                  the same once each has made a claim that does not count, on the connection that it
- *	                                                  keeps, and prints "JOB MICROSECONDS"; HOW is `fair`, or `plain` for the oldest job,
- *	                                                  whoever it is of; before a claim it waits so long on average, as while a job runs
+ *	test_claims claim COUNT WORKER MODEL DEVICE       one after the other; prints a job's number a
+ *line, or "none" test_claims race THREADS COUNT WORKER MODEL       as many at once, each COUNT
+ *times, each for a device of its own test_claims time THREADS COUNT WORKER MODEL HOW [PAUSE_MS] the
+ *same once each has made a claim that does not count, on the connection that it keeps, and prints
+ *"JOB MICROSECONDS"; HOW is `fair`, or `plain` for the oldest job, whoever it is of; before a claim
+ *it waits so long on average, as while a job runs
  */
 #include "lib/scope.h"
 #include "worker/queue.h"
@@ -39,18 +40,27 @@ static double clock_us(void)
 /* ---- the claim without turns ---- */
 
 static const struct column CLAIM_COLUMNS[] = {
-	INTEGER(struct claim, job_id), INTEGER(struct claim, fence), INTEGER(struct claim, attempt), INTEGER(struct claim, submission_id),
+	INTEGER(struct claim, job_id),
+	INTEGER(struct claim, fence),
+	INTEGER(struct claim, attempt),
+	INTEGER(struct claim, submission_id),
 };
 static const struct statement OLDEST = SELECT(struct claim, CLAIM_COLUMNS,
-	"SELECT id AS job_id, fence + 1 AS fence, attempt + 1 AS attempt, submission_id FROM jobs FORCE INDEX (jobs_age) "
+	"SELECT id AS job_id, fence + 1 AS fence, attempt + 1 AS attempt, submission_id FROM jobs "
+    "FORCE INDEX (jobs_age) "
 	"WHERE gpu = ? AND state = 'queued' ORDER BY priority, id LIMIT 1 FOR UPDATE SKIP LOCKED");
 static const struct statement TAKE = COMMAND(
 	"UPDATE jobs SET state = 'running', fence = ?, attempt = ?, lease_owner = ?, lease_device = ?, "
-	"lease_expires = UTC_TIMESTAMP(3) + INTERVAL ? * 1000 MICROSECOND, started_at = UTC_TIMESTAMP(3), "
+	"lease_expires = UTC_TIMESTAMP(3) + INTERVAL ? * 1000 MICROSECOND, started_at = "
+    "UTC_TIMESTAMP(3), "
 	"progress = 'starting', environment = NULL WHERE id = ?");
 static const struct statement FORGET_STAGES = COMMAND("DELETE FROM stages WHERE job_id = ?");
 
-struct plain { struct arena *arena; const struct claimant *claimant; struct claim *claim; };
+struct plain {
+	struct arena *arena;
+	const struct claimant *claimant;
+	struct claim *claim;
+};
 
 static int plain_body(struct database *db, void *context, struct error *error)
 {
@@ -59,21 +69,24 @@ static int plain_body(struct database *db, void *context, struct error *error)
 	const struct claim *claim = plain->claim;
 	int rc = database_row(db, plain->arena, &OLDEST, plain->claim, error, "s", claimant->model);
 	if (!rc)
-		rc = database_execute(db, &TAKE, error, "iissii", claim->fence, claim->attempt, claimant->worker, claimant->uuid,
-			claimant->lease_ms, claim->job_id);
+		rc = database_execute(db, &TAKE, error, "iissii", claim->fence, claim->attempt,
+			claimant->worker, claimant->uuid, claimant->lease_ms, claim->job_id);
 	return rc ? rc : database_execute(db, &FORGET_STAGES, error, "i", claim->job_id);
 }
 
 /* ---- claimers ---- */
 
-static int claim_once(const struct racer *racer, struct database *db, bool counts, struct error *error)
+static int claim_once(
+	const struct racer *racer, struct database *db, bool counts, struct error *error)
 {
 	cleanup_arena struct arena *arena = arena_new();
-	const struct claimant claimant = { racer->worker, racer->model, racer->device, lease_ms, false };
+	const struct claimant claimant = { racer->worker, racer->model, racer->device, lease_ms,
+		false };
 	struct claim claim;
 	struct plain plain = { arena, &claimant, &claim };
 	double began = clock_us();
-	int rc = racer->plain ? database_transaction(db, plain_body, &plain, error) : queue_claim(db, arena, &claimant, &claim, error);
+	int rc = racer->plain ? database_transaction(db, plain_body, &plain, error)
+						  : queue_claim(db, arena, &claimant, &claim, error);
 	if (rc || !counts)
 		return rc;
 	if (racer->timed)
@@ -95,7 +108,7 @@ static void *race(void *context)
 {
 	const struct racer *racer = context;
 	cleanup_database struct database *db = database_lazy(&config);
-	struct error error = {0};
+	struct error error = { 0 };
 	unsigned int state = (unsigned int)(uintptr_t)racer;
 	for (int i = racer->timed ? -1 : 0; i < racer->count; i++) {
 		if (racer->pause_ms)
@@ -126,12 +139,13 @@ static int race_all(int threads, const struct racer *like)
 
 int main(int argc, char **argv)
 {
-	struct error error = {0};
-	struct racer racer = {0};
+	struct error error = { 0 };
+	struct racer racer = { 0 };
 	const char *verb = argc > 1 ? argv[1] : "";
 	bool single = strcmp(verb, "claim") == 0;
 	if (argc < 6 || config_load(&config, &error))
-		return fprintf(stderr, "%s\n", error.text[0] ? error.text : "test_claims: called wrongly"), 2;
+		return fprintf(stderr, "%s\n", error.text[0] ? error.text : "test_claims: called wrongly"),
+			   2;
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	char **rest = argv + (single ? 2 : 3);
 	racer.count = atoi(rest[0]);

@@ -1,5 +1,5 @@
-/* Kernels of known lengths, for the sample and for measurements beside the engine. What `work` means stands in
- * accuracy_py/samples/right.py. */
+/* Kernels of known lengths, for the sample and for measurements beside the engine. What `work`
+ * means stands in accuracy_py/samples/right.py. */
 #pragma once
 
 #include <chrono>
@@ -14,11 +14,12 @@ __global__ void add_one(const float *source, float *output, std::size_t count)
 		output[i] = source[i] + 1;
 }
 
-__global__ void add_one_in_passes(const float4 *source, volatile float4 *output, std::size_t count, long passes)
+__global__ void add_one_in_passes(
+	const float4 *source, volatile float4 *output, std::size_t count, long passes)
 {
 	for (long pass = 0; pass < passes; pass++)
-		for (std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < count;
-			i += static_cast<std::size_t>(gridDim.x) * blockDim.x) {
+		for (std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+			 i < count; i += static_cast<std::size_t>(gridDim.x) * blockDim.x) {
 			const float4 value = __ldcv(source + i);
 			output[i].x = value.x + 1;
 			output[i].y = value.y + 1;
@@ -49,11 +50,15 @@ inline void wait_on_host(long us)
 
 inline void do_work(int work, const float *source, float *output, std::size_t count, long amount)
 {
-	const std::size_t parts = work == 4 ? 2 : work >= 3 ? static_cast<std::size_t>(amount) : 1, step = count / parts;
+	const std::size_t parts = work == 4 ? 2
+		: work >= 3                     ? static_cast<std::size_t>(amount)
+										: 1,
+					  step = count / parts;
 	if (work == 2)
 		add_one_after<<<1, static_cast<unsigned>(count)>>>(source, output, amount);
 	else if (work == 1 && count % 4 == 0)
-		add_one_in_passes<<<132 * 4, 512>>>(reinterpret_cast<const float4 *>(source), reinterpret_cast<volatile float4 *>(output), count / 4, amount);
+		add_one_in_passes<<<132 * 4, 512>>>(reinterpret_cast<const float4 *>(source),
+			reinterpret_cast<volatile float4 *>(output), count / 4, amount);
 	else
 		for (std::size_t part = 0; part < parts; part++) {
 			add_part(source + part * step, output + part * step, step);

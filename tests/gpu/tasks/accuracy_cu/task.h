@@ -10,9 +10,12 @@ struct input_t {
 	long amount;
 	DeviceBuffer<float> source, output; /* `size` elements each */
 
-	input_t clone() const { return {work, amount, source.clone(), output.clone()}; }
+	input_t clone() const
+	{
+		return { work, amount, source.clone(), output.clone() };
+	}
 };
 
 using output_t = DeviceBuffer<float>;
 
-constexpr std::array<const char *, 4> ArgumentNames = {"work", "size", "amount", "seed"};
+constexpr std::array<const char *, 4> ArgumentNames = { "work", "size", "amount", "seed" };

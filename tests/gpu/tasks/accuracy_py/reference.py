@@ -4,12 +4,12 @@ from utils import set_seed
 
 
 def generate_input(work, size, amount, seed):
-    """Large inputs come often here, so they are made in one pass."""
-    set_seed(seed)
-    source = torch.rand(size, device="cuda" if torch.cuda.is_available() else "cpu")
-    return work, amount, source, torch.full_like(source, float("nan"))
+	"""Large inputs come often here, so they are made in one pass."""
+	set_seed(seed)
+	source = torch.rand(size, device="cuda" if torch.cuda.is_available() else "cpu")
+	return work, amount, source, torch.full_like(source, float("nan"))
 
 
 def check_implementation(data, output):
-    good = torch.equal(output, data[2] + 1)
-    return good, "" if good else "The output is not the source plus 1."
+	good = torch.equal(output, data[2] + 1)
+	return good, "" if good else "The output is not the source plus 1."

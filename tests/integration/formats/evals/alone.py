@@ -51,7 +51,7 @@ def measure(arguments, recheck):
 			return text, None
 		durations.append(spent if traits.CLOCK else nanoseconds(arguments["size"], run))
 	mean = sum(durations) / 4
-	std = math.sqrt(sum((one - mean) ** 2 for one in durations) / 3)
+	std = math.sqrt(sum((one - mean)**2 for one in durations) / 3)
 	return "", {"runs": 4, "mean": mean, "std": std, "err": std / 2}
 
 
@@ -80,7 +80,8 @@ def run_benchmarking(cases):
 			tell(f"benchmark.{index}.error", text)
 			passed = False
 			continue
-		for key, value in {**figures, "best": figures["mean"] - 1, "worst": figures["mean"] + 1}.items():
+		for key, value in {**figures, "best": figures["mean"] - 1,
+			"worst": figures["mean"] + 1}.items():
 			tell(f"benchmark.{index}.{key}", value)
 	tell("check", "pass" if passed else "fail")
 	return 0 if passed else 112

@@ -14,8 +14,10 @@ def tell(key, value):
 
 
 def parse(spec):
-	return {key: int(value) if value.isdigit() else value
-		for key, value in re.findall(rf"({traits.KEY}):\s*({traits.VALUE})\s*(?:;|$)", spec)}
+	return {
+		key: int(value) if value.isdigit() else value
+		for key, value in re.findall(rf"({traits.KEY}):\s*({traits.VALUE})\s*(?:;|$)", spec)
+	}
 
 
 def main():
@@ -41,9 +43,11 @@ def main():
 			passed = passed and good
 			continue
 		forward = [nanoseconds(arguments["size"], run) for run in (0, 1, 2)] + [500000.0, 900000.0]
-		figures = {"runs": 5, "mean": statistics.median(forward), "std": statistics.stdev(forward), "err": 0.25,
-			"best": min(forward), "worst": max(forward), "fwd_bw": 1.5, "bwd_bw": 2.25, "combined_bw": 1.875, "speedup": -0.5,
-			"message": f"{1.5:.1f} GB/s forward"}
+		figures = {
+			"runs": 5, "mean": statistics.median(forward), "std": statistics.stdev(forward),
+			"err": 0.25, "best": min(forward), "worst": max(forward), "fwd_bw": 1.5, "bwd_bw": 2.25,
+			"combined_bw": 1.875, "speedup": -0.5, "message": f"{1.5:.1f} GB/s forward"
+		}
 		for key, value in figures.items():
 			tell(f"benchmark.{index}.{key}", value)
 	tell("check", "pass" if passed else "fail")

@@ -1,7 +1,7 @@
-/* The form in CUDA C++: compiled together with the submission, times the last case only in a ranked run, and reports a
- * wrong answer to it as its test 0. Reads the seed and has no use for it. */
-#include "task.h"
+/* The form in CUDA C++: compiled together with the submission, times the last case only in a ranked
+ * run, and reports a wrong answer to it as its test 0. Reads the seed and has no use for it. */
 #include "reference.cuh"
+#include "task.h"
 
 #include <cstdio>
 #include <cstdlib>
@@ -51,12 +51,16 @@ static int report_case(const char *family, int index, const std::string &line, b
 	std::string fault = run(line, &ns);
 	std::fprintf(results, "%s.%d.spec: %s\n", family, index, line.c_str());
 	if (!fault.empty()) {
-		std::fprintf(results, "%s.%d.status: fail\n%s.%d.error: %s\n", family, index, family, index, fault.c_str());
+		std::fprintf(results, "%s.%d.status: fail\n%s.%d.error: %s\n", family, index, family, index,
+			fault.c_str());
 		return 1;
 	}
 	if (with_figures)
-		std::fprintf(results, "%s.%d.runs: 4\n%s.%d.mean: %f\n%s.%d.std: %f\n%s.%d.err: %f\n%s.%d.best: %f\n%s.%d.worst: %f\n", family, index,
-			family, index, ns, family, index, 2.0, family, index, 1.0, family, index, ns - 1, family, index, ns + 1);
+		std::fprintf(results,
+			"%s.%d.runs: 4\n%s.%d.mean: %f\n%s.%d.std: %f\n%s.%d.err: %f\n%s.%d.best: "
+		    "%f\n%s.%d.worst: %f\n",
+			family, index, family, index, ns, family, index, 2.0, family, index, 1.0, family, index,
+			ns - 1, family, index, ns + 1);
 	std::fprintf(results, "%s.%d.status: pass\n", family, index);
 	return 0;
 }
@@ -76,7 +80,8 @@ static int run_leaderboard(const std::string &line)
 	double ns;
 	std::string fault = run(line, &ns);
 	if (!fault.empty()) {
-		std::fprintf(results, "test-count: 1\ntest.0.status: fail\ntest.0.error: %s\n", fault.c_str());
+		std::fprintf(
+			results, "test-count: 1\ntest.0.status: fail\ntest.0.error: %s\n", fault.c_str());
 		return 112;
 	}
 	std::fprintf(results, "benchmark-count: 1\n");

@@ -53,18 +53,24 @@ def measure(arguments, repeats):
 			if not good:
 				return text, None
 	mean = sum(durations) / repeats
-	std = math.sqrt(sum((one - mean) ** 2 for one in durations) / (repeats - 1)) if repeats > 1 else 0.0
-	return "", {"runs": repeats, "mean": mean, "std": std, "err": std / math.sqrt(repeats), "best": min(durations), "worst": max(durations)}
+	std = math.sqrt(sum(
+		(one - mean)**2 for one in durations) / (repeats - 1)) if repeats > 1 else 0.0
+	return "", {
+		"runs": repeats, "mean": mean, "std": std, "err": std / math.sqrt(repeats),
+		"best": min(durations), "worst": max(durations)
+	}
 
 
 class Here:
 	"""What a pool offers, without one."""
+
 	def apply(self, function, arguments):
 		return function(*arguments)
 
 
 def pool():
-	return multiprocessing.get_context("spawn").Pool(1) if traits.POOL else contextlib.nullcontext(Here())
+	return multiprocessing.get_context("spawn").Pool(1) if traits.POOL else contextlib.nullcontext(
+		Here())
 
 
 def run_testing(results, workers, cases):
@@ -72,10 +78,11 @@ def run_testing(results, workers, cases):
 	passed = True
 	for index, (spec, arguments) in enumerate(cases):
 		tell(results, f"test.{index}.spec", spec)
-		good, text = workers.apply(test, (arguments,))
+		good, text = workers.apply(test, (arguments, ))
 		tell(results, f"test.{index}.status", "pass" if good else "fail")
 		if text:
-			tell(results, f"test.{index}.{'message' if good else 'error'}", text.replace("\n", "\\n"))
+			tell(results, f"test.{index}.{'message' if good else 'error'}",
+				text.replace("\n", "\\n"))
 		passed = passed and good
 	return passed
 
@@ -102,7 +109,8 @@ def main():
 	mode, path = sys.argv[1:]
 	results = int(os.environ["POPCORN_FD"])
 	seed = os.environ.pop("POPCORN_SEED", None)
-	cases = [(spec, parse(spec, int(seed) if seed else None)) for spec in open(path).read().splitlines()]
+	cases = [(spec, parse(spec,
+		int(seed) if seed else None)) for spec in open(path).read().splitlines()]
 	with pool() as workers:
 		if mode == "test":
 			passed = run_testing(results, workers, cases)

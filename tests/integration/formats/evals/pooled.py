@@ -13,6 +13,7 @@ import traits
 
 
 class Results:
+
 	def __init__(self, descriptor):
 		os.set_inheritable(descriptor, False)
 		self.file = os.fdopen(descriptor, "w")
@@ -29,7 +30,9 @@ class Results:
 
 # ---- cases ----
 
+
 class Case:
+
 	def __init__(self, spec, arguments):
 		self.spec, self.arguments = spec, arguments
 
@@ -80,6 +83,7 @@ def read_cases(path, seed):
 
 
 # ---- in the pool's processes ----
+
 
 def checked(answer):
 	"""Some references return whether it is right and a text, older ones only the text."""
@@ -139,11 +143,14 @@ def measure(case, repeats, recheck):
 	for run in range(repeats):
 		if recheck:
 			case.another(13)
-		inputs = [reference.generate_input(**case.arguments, quiet=True) for _ in range(traits.GROUP)]
+		inputs = [
+			reference.generate_input(**case.arguments, quiet=True) for _ in range(traits.GROUP)
+		]
 		start = time.perf_counter_ns()
 		outputs = [answer_to(data) for data in inputs]
 		spent = (time.perf_counter_ns() - start) / traits.GROUP
-		durations.append(spent if traits.CLOCK else reference.nanoseconds(case.arguments["size"], run))
+		durations.append(
+			spent if traits.CLOCK else reference.nanoseconds(case.arguments["size"], run))
 		if recheck:
 			good, text = checked(reference.check_implementation(inputs[-1], outputs[-1]))
 			if not good:
@@ -154,16 +161,20 @@ def measure(case, repeats, recheck):
 def statistics(durations):
 	runs = len(durations)
 	mean = sum(durations) / runs
-	std = math.sqrt(sum((duration - mean) ** 2 for duration in durations) / (runs - 1))
-	return {"runs": runs, "mean": mean, "std": std, "err": std / math.sqrt(runs), "best": float(min(durations)), "worst": float(max(durations))}
+	std = math.sqrt(sum((duration - mean)**2 for duration in durations) / (runs - 1))
+	return {
+		"runs": runs, "mean": mean, "std": std, "err": std / math.sqrt(runs),
+		"best": float(min(durations)), "worst": float(max(durations))
+	}
 
 
 # ---- here ----
 
+
 def run_test(pool, case):
 	ranks = case.arguments.get("world_size")
 	if ranks is None:
-		return pool.apply(test_alone, (case,))
+		return pool.apply(test_alone, (case, ))
 	waiting = [pool.apply_async(test_rank, (case, rank)) for rank in range(ranks)]
 	answers = [one.get(60) for one in waiting]
 	return all(good for good, _ in answers), "\n".join(text for _, text in answers if text)

@@ -1,4 +1,4 @@
 def custom_kernel(data):
-    source, output = data
-    output.copy_(source * 3 + 1)
-    return output
+	source, output = data
+	output.copy_(source * 3 + 1)
+	return output

@@ -10,7 +10,8 @@ inline input_t generate_input(int size, std::uint64_t seed)
 	return data;
 }
 
-inline void check_implementation(TestReporter &reporter, const input_t &data, const output_t &output)
+inline void check_implementation(
+	TestReporter &reporter, const input_t &data, const output_t &output)
 {
 	if (reporter.check_equal("the number of elements", output.size(), data.size()))
 		for (std::size_t i = 0; i < data.size(); i++)

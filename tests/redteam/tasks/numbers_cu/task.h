@@ -8,6 +8,6 @@
 using input_t = std::vector<int>;
 using output_t = std::vector<int>;
 
-constexpr std::array<const char *, 2> ArgumentNames = {"size", "seed"};
+constexpr std::array<const char *, 2> ArgumentNames = { "size", "seed" };
 
 output_t custom_kernel(input_t data);

@@ -1,3 +1,6 @@
 #include "task.h"
 
-int custom_kernel(int number) { return 2 * number; }
+int custom_kernel(int number)
+{
+	return 2 * number;
+}

@@ -1,2 +1,2 @@
 def custom_kernel(data):
-    return [2 * value for value in data]
+	return [2 * value for value in data]
