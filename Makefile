@@ -13,13 +13,13 @@ PACKAGES := libmariadb yaml-0.1 libzip zlib libsodium jansson libseccomp
 CFLAGS   ?= -O2 -g
 override CFLAGS += -std=c17 -D_GNU_SOURCE -DPODIUM_VERSION='"$(VERSION)"' -I. -I$(B) \
   -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wformat=2 -Wvla -Werror \
-  -fstack-protector-strong -fPIE $(shell pkg-config --cflags $(PACKAGES) freetype2)
+  -fstack-protector-strong -fPIE $(shell pkg-config --cflags $(PACKAGES) pangocairo)
 # An RPATH, which also holds for what our libraries need themselves; the newer RUNPATH would not.
 override LDFLAGS += -pie -Wl,-rpath,'$$ORIGIN/lib' -Wl,--disable-new-dtags -Wl,-z,relro,-z,now
 LIBS     := $(shell pkg-config --libs $(PACKAGES)) -lm -lpthread
 # Only what speaks with the web needs libcurl.
 CURL     := -Wl,--as-needed $(shell pkg-config --libs libcurl)
-WEB_LIBS := $(CURL) -lfreetype -lfcgi -lcmark-gfm-extensions -lcmark-gfm
+WEB_LIBS := $(CURL) $(shell pkg-config --libs pangocairo fontconfig) -lfcgi -lcmark-gfm-extensions -lcmark-gfm
 ifdef FUZZ
 CC       := clang
 # What a clang of another year warns about is no reason not to fuzz; gcc has the word on warnings.
@@ -34,26 +34,35 @@ endif
 
 TEMPLATES := $(wildcard templates/*.html)
 TEMPLATE_OBJECTS := $(TEMPLATES:templates/%.html=$(B)/templates/%.o)
-objects    = $(patsubst %.c,$(B)/%.o,$(wildcard $(1)/*.c))
+# The objects of a folder and of those in it.
+objects    = $(patsubst %.c,$(B)/%.o,$(wildcard $(1)/*.c $(1)/*/*.c))
 PROGRAMS  := $(B)/podium-web $(B)/podium-worker $(B)/podium-run $(B)/podium-hooks $(B)/podium-admin $(B)/podium
 TEST_SOURCES := $(wildcard tests/unit/test_*.c tests/integration/*/test_*.c)
 TESTS     := $(TEST_SOURCES:%.c=$(B)/%)
 FUZZERS   := $(patsubst %.c,$(B)/%,$(wildcard tests/fuzz/*.c))
 
-.PHONY: all podium help install uninstall deb run test test-scale test-soak tests test-programs fuzz fuzzers bench bench-data bench-terminal bench-claims bench-scale bench-growth bench-turnaround bench-isolated worker-bundle clean
+.PHONY: all podium help install uninstall deb run test format compile_commands.json test-scale test-soak tests test-programs fuzz fuzzers bench bench-data bench-terminal bench-claims bench-scale bench-growth bench-turnaround bench-isolated worker-bundle release clean
 all: $(PROGRAMS) ## build every program
 podium: $(B)/podium ## build the participants' command alone
 tests: all $(TESTS) ## build every program and every test
 test-programs: all $(filter $(B)/tests/integration/%,$(TESTS))
 
 help: ## list the targets
-	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F':.*## ' '/^[a-z_.-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 run: all ## start Podium in the foreground (./dev run installs what it needs first)
 	@B=$(B) exec ./run
 
-test: all ## run every test (./dev test installs what they need first)
+test: ## run every test (./dev test installs what they need first, and runs some or those that failed)
 	@tests/run
+
+format: ## format C, CUDA C++ and Python (needs clang-format-14; fetches yapf)
+	@tests/style/format.test.py --write
+
+compile_commands.json: ## list the compiler's calls, for editors
+	@$(MAKE) -Bn --no-print-directory V=1 tests | sed -n -e 's/[\"]/\\&/g' \
+	  -e 's|.* -c -o [^ ]* \([^ ]*\)$$|{ "directory": "$(CURDIR)", "file": "\1", "command": "&" },|p' \
+	  | sed -e '1s/^/[/' -e '$$s/,$$/]/' > $@
 
 fuzz: ## feed made-up bytes to every parser until Ctrl-C, or TARGET=zip, SECONDS=600 (needs clang)
 	@tests/fuzz/run $(if $(SECONDS),--seconds $(SECONDS)) $(TARGET)
@@ -104,22 +113,26 @@ uninstall: ## remove what make install has installed (DESTDIR=, prefix=/usr/loca
 deb: all ## make a Debian package of it in build/ (needs dpkg-dev; DEB_VERSION=)
 	@packaging/debian/build $(B) '$(or $(DEB_VERSION),$(VERSION))' build
 
+release: ## set the version, date the changes, commit and tag (RELEASE=1.2.3)
+	@packaging/release '$(RELEASE)'
+
 clean: ## remove everything that was built
 	rm -rf build worker-bundle
 
+# Archives take `q`: files in different folders may share a name, and `r` would keep only one.
 $(B)/libpodium.a: $(call objects,lib)
 	@rm -f $@
-	$(call quietly,AR)ar rcs $@ $^
+	$(call quietly,AR)ar qcs $@ $^
 
 # Each program is a main and the rest, which unit tests link as well.
 $(B)/libweb.a: $(filter-out %/main.o,$(call objects,cgi)) $(TEMPLATE_OBJECTS)
-$(B)/libworker.a: $(filter-out %/main.o,$(call objects,worker))
+$(B)/libworker.a: $(filter-out %/main.o,$(patsubst %.c,$(B)/%.o,$(wildcard worker/*.c)))
 $(B)/librun.a: $(filter-out %/main.o,$(call objects,worker/run))
 $(B)/libcommand.a: $(filter-out %/main.o,$(call objects,cli/podium))
 $(B)/libhooks.a: $(filter-out %/main.o,$(call objects,hooks))
 $(B)/libweb.a $(B)/libworker.a $(B)/librun.a $(B)/libcommand.a $(B)/libisolated.a $(B)/libhooks.a:
 	@rm -f $@
-	$(call quietly,AR)ar rcs $@ $^
+	$(call quietly,AR)ar qcs $@ $^
 
 $(B)/podium-web: $(B)/cgi/main.o $(B)/libweb.a $(B)/libpodium.a
 	$(call quietly,LD)$(CC) $(LDFLAGS) -o $@ $^ $(WEB_LIBS) $(LIBS)
@@ -152,18 +165,18 @@ $(TEMPLATE_OBJECTS): | $(TEMPLATES:templates/%.html=$(B)/templates/%.h)
 .SECONDARY: $(TEMPLATES:templates/%.html=$(B)/templates/%.c)
 
 # The files that are embedded in programs.
-$(B)/cgi/api_openapi.o: docs/api.md $(wildcard docs/openapi/*.json)
-$(B)/lib/stock.o: $(filter-out %.pyc harness/isolated,$(wildcard harness/*))
-$(B)/worker/run/zygote.o: harness/zygote.py $(B)/worker/run/sandbox_enter.so
-$(B)/worker/run/zygote.o: override CFLAGS += -DSANDBOX_LIBRARY='"$(B)/worker/run/sandbox_enter.so"'
+$(B)/cgi/api/openapi.o: docs/api.md $(wildcard docs/openapi/*.json)
+$(B)/lib/task/stock.o: $(filter-out %.pyc harness/isolated,$(wildcard harness/*))
+$(B)/worker/run/sandbox/zygote.o: harness/zygote.py $(B)/worker/run/sandbox/enter.so
+$(B)/worker/run/sandbox/zygote.o: override CFLAGS += -DSANDBOX_LIBRARY='"$(B)/worker/run/sandbox/enter.so"'
 # For Python: so without sanitizers, whose own libraries an interpreter does not have.
-$(B)/worker/run/sandbox_enter.so: worker/run/sandbox_enter.c worker/run/sandbox_enter.h
+$(B)/worker/run/sandbox/enter.so: worker/run/sandbox/enter.c worker/run/sandbox/enter.h
 	@mkdir -p $(@D)
 	$(call quietly,LD)$(CC) -O2 -std=c17 -D_GNU_SOURCE -I. -fPIC -shared -o $@ $<
 ENGINE := $(wildcard harness/isolated/*.py)
-$(B)/worker/run/engine_files.o: $(B)/worker/run/engine_files.list $(ENGINE) $(B)/harness/isolated/native.so
-$(B)/worker/run/engine_files.o: override CFLAGS += -DENGINE_LIBRARY='"$(B)/harness/isolated/native.so"'
-$(B)/worker/run/engine_files.list: $(ENGINE)
+$(B)/worker/run/engine/files.o: $(B)/worker/run/engine/files.list $(ENGINE) harness/eval.py $(B)/harness/isolated/native.so
+$(B)/worker/run/engine/files.o: override CFLAGS += -DENGINE_LIBRARY='"$(B)/harness/isolated/native.so"'
+$(B)/worker/run/engine/files.list: $(ENGINE)
 	@mkdir -p $(@D)
 	@printf '%s\n' $(patsubst %,'MODULE(%)',$(sort $(basename $(notdir $(ENGINE))))) > $@
 $(B)/sql/migrations.o: $(B)/sql/migrations.list $(wildcard sql/*.sql)
@@ -176,18 +189,19 @@ $(B)/sql/migrations.list: $(wildcard sql/*.sql)
 ISOLATED := $(wildcard harness/isolated/*.c)
 $(B)/harness/isolated/native.so: $(ISOLATED) $(wildcard harness/isolated/*.h)
 	@mkdir -p $(@D)
-	$(call quietly,LD)$(CC) -O2 -std=c17 -D_GNU_SOURCE -fPIC -shared -o $@ $(ISOLATED) -ldl
+	$(call quietly,LD)$(CC) -O2 -std=c17 -D_GNU_SOURCE -fPIC -shared -o $@ $(ISOLATED) -ldl -lm
 $(B)/libisolated.a: $(call objects,harness/isolated)
 # The same in one object, for the programs of tasks in CUDA C++.
 $(B)/harness/isolated/native.o: $(ISOLATED) $(wildcard harness/isolated/*.h)
 	@mkdir -p $(@D)
 	$(call quietly,LD)$(CC) -O2 -std=c17 -D_GNU_SOURCE -fPIC -r -nostdlib -o $@ $(ISOLATED)
-$(B)/worker/run/isolated_cu.o: $(wildcard harness/isolated/*.cu harness/isolated/*.h) harness/isolated/build_cu $(B)/harness/isolated/native.o
-$(B)/worker/run/isolated_cu.o: override CFLAGS += -DNATIVE_OBJECT='"$(B)/harness/isolated/native.o"'
+$(B)/worker/run/engine/isolated_cu.o: $(wildcard harness/isolated/*.cu harness/isolated/*.h) harness/isolated/build_cu $(B)/harness/isolated/native.o
+$(B)/worker/run/engine/isolated_cu.o: override CFLAGS += -DNATIVE_OBJECT='"$(B)/harness/isolated/native.o"'
 
 # A test links the part whose headers it includes.
 including = $(patsubst %.c,$(B)/%,$(if $(TEST_SOURCES),$(shell grep -lE '^#include "$(1)' $(TEST_SOURCES))))
 $(call including,(cgi|templates)/): $(B)/libweb.a
+$(filter $(B)/tests/integration/library/%,$(TESTS)): $(B)/libweb.a
 $(call including,worker/run/): $(B)/librun.a
 $(call including,cli/podium/): $(B)/libcommand.a
 $(call including,hooks/): $(B)/libhooks.a
@@ -198,6 +212,10 @@ $(B)/tests/unit/test_driver: | $(B)/tests/unit/libcuda.so.1
 $(B)/tests/unit/libcuda.so.1: tests/lib/pretend_cuda.c tests/lib/pretend_cuda.h harness/isolated/driver.h
 	@mkdir -p $(@D)
 	$(call quietly,LD)$(CC) $(filter-out -fPIE,$(CFLAGS)) -fPIC -shared -Wl,-soname,$(@F) -o $@ $< -lpthread
+# Two hold our declarations against NVIDIA's headers: those of the system, or those that tests/lib/tools.py fetched.
+TOOLKIT_TESTS := $(B)/tests/unit/test_driver.o $(B)/tests/unit/test_device.o
+$(TOOLKIT_TESTS): $(wildcard build/tools/cuda/nvidia/cu13/include/cuda.h build/tools/cuda/nvidia/cu13/include/nvml.h)
+$(TOOLKIT_TESTS): override CFLAGS += -idirafter build/tools/cuda/nvidia/cu13/include
 $(TESTS:=.o): | $(TEMPLATES:templates/%.html=$(B)/templates/%.h)
 $(TESTS): %: %.o $(B)/libpodium.a
 	$(call quietly,LD)$(CC) $(LDFLAGS) -o $@ -Wl,--start-group $^ -Wl,--end-group -lcmocka $(WEB_LIBS) $(LIBS) -ldl

@@ -1,22 +1,23 @@
-/* podium-web: answers FastCGI requests on a Unix socket with a fixed number of threads, each with a
- * database connection of its own. */
-#include "cgi/allowance.h"
-#include "cgi/fastcgi.h"
-#include "cgi/form.h"
-#include "cgi/listener.h"
-#include "cgi/meter.h"
-#include "cgi/pulse.h"
+/* podium-web: answers FastCGI requests on a Unix socket. The number of threads is fixed, and each
+ * has its own database connection. */
+#include "cgi/http/form.h"
+#include "cgi/http/meter.h"
+#include "cgi/http/request_rate.h"
+#include "cgi/popcorn/stream.h"
+#include "cgi/render/picture.h"
 #include "cgi/router.h"
-#include "cgi/settling.h"
-#include "cgi/stream.h"
-#include "cgi/succession.h"
-#include "lib/log.h"
-#include "lib/program.h"
-#include "lib/scope.h"
-#include "lib/service.h"
-#include "lib/text.h"
-#include "lib/usage.h"
-#include "lib/user.h"
+#include "cgi/server/database_health.h"
+#include "cgi/server/fastcgi.h"
+#include "cgi/server/graceful_reload.h"
+#include "cgi/server/job_reaper.h"
+#include "cgi/server/listener.h"
+#include "lib/account/user.h"
+#include "lib/base/log.h"
+#include "lib/base/scope.h"
+#include "lib/base/service.h"
+#include "lib/base/text.h"
+#include "lib/base/usage.h"
+#include "lib/job/programs.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -33,18 +34,21 @@ static const struct usage USAGE = {
 	.program = "podium-web",
 	.purpose = "serves the pages of a Podium",
 	.about =
-		"Answers FastCGI requests of nginx on a Unix socket, with a fixed number of threads: the pages and the interfaces for\n"
-		"programs. The socket is the one that the service manager hands over, else one at the setting fastcgi_socket.\n",
+		"Answers nginx's FastCGI requests on a Unix socket: the pages and the APIs. The number of\n"
+		"threads is fixed. podium-web uses the socket that the service manager passes, else it\n"
+		"opens one at the setting fastcgi_socket.\n",
 	.signals = {
-		{ "SIGTERM, SIGINT", "ends when what is in flight has been answered" },
-		{ "SIGHUP", "under a service manager: starts itself anew with the settings as they are now, and ends when the new one serves\n"
-			"and what is in flight has been answered; no request is refused meanwhile" },
+		{ "SIGTERM, SIGINT", "answers the requests in flight, then exits" },
+		{ "SIGHUP",
+			"under a service manager: starts a new podium-web with the current settings;\n"
+			"once that one serves, answers the requests in flight and exits;\n"
+			"no request is refused meanwhile" },
 	},
 };
 
 static struct config config;
-static const char *program; /* the path that it was started from: by now there may be a newer one */
-static struct beat beats[most_threads]; /* of the threads that answer */
+static const char *program; /* the path of this program; the file may be newer than this process */
+static struct beat beats[most_threads]; /* one for each serving thread */
 
 /* ---- one request ---- */
 
@@ -61,7 +65,7 @@ static size_t read_body(void *source, char *bytes, size_t size)
 	return got > 0 ? (size_t)got : 0;
 }
 
-/* A header of the client is the parameter HTTP_NAME (RFC 3875, section 4.1.18). */
+/* The client's header arrives as the parameter HTTP_NAME (RFC 3875, section 4.1.18). */
 static const char *read_header(void *source, const char *name)
 {
 	const FCGX_Request *fcgi = source;
@@ -92,8 +96,7 @@ static enum method method_of(const char *name)
 	return 0;
 }
 
-/* nginx's; a number of our own where whatever stands in front of us gives none, or something else.
- */
+/* nginx's request id. Without a usable one, for example behind another proxy, a random number. */
 static const char *request_id(struct arena *arena, const char *given)
 {
 	static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-";
@@ -106,7 +109,7 @@ static const char *request_id(struct arena *arena, const char *given)
 	return arena_strdup(arena, sodium_bin2hex(digits, sizeof digits, number, sizeof number));
 }
 
-/* What the thread logs from here on is about this request. */
+/* The thread's later log lines name this request. */
 static void begin_log(const struct request *request)
 {
 	log_about(LOG_REQUEST, request->id);
@@ -120,7 +123,7 @@ static void log_stored(const struct request *request)
 	if (!request->stored)
 		return;
 	log_about_number(LOG_SUBMISSION, request->stored);
-	log_info("A submission was taken in.");
+	log_info("Stored a submission.");
 }
 
 static void fill_request(struct request *request, FCGX_Request *fcgi)
@@ -143,7 +146,7 @@ static void fill_request(struct request *request, FCGX_Request *fcgi)
 	request->cookies = parameter(fcgi, "HTTP_COOKIE");
 	request->read_header = read_header;
 	request->header_source = fcgi;
-	/* Where another proxy ends TLS in front of nginx, the public address tells. */
+	/* When another proxy ends TLS in front of nginx, only the public address shows it. */
 	request->secure = strcmp(parameter(fcgi, "HTTPS"), "on") == 0
 		|| strncmp(config.public_url, "https://", 8) == 0;
 	request->body_type = parameter(fcgi, "CONTENT_TYPE");
@@ -152,7 +155,7 @@ static void fill_request(struct request *request, FCGX_Request *fcgi)
 	request->body_source = fcgi;
 }
 
-/* The words behind a status (RFC 9110, section 15). */
+/* The reason phrase of a status (RFC 9110, section 15). */
 static const char *phrase_of(int status)
 {
 	static const struct {
@@ -186,14 +189,14 @@ static const char *phrase_of(int status)
 	return "Other";
 }
 
-/* These end with their headers (RFC 9110, sections 15.3.5 and 15.4.5). */
+/* These responses have no body (RFC 9110, sections 15.3.5 and 15.4.5). */
 static bool has_no_body(int status)
 {
 	return status == 204 || status == 304;
 }
 
-/* nginx keeps what has X-Accel-Expires; browsers ask again each time. It must come first: nginx
- * before 1.23 takes a Cache-Control that it meets earlier for the last word, and keeps nothing. */
+/* nginx caches responses with X-Accel-Expires; browsers revalidate each time. X-Accel-Expires must
+ * come first: when nginx before 1.23 meets Cache-Control earlier, it ignores X-Accel-Expires. */
 static const char *caching_of(const struct request *request)
 {
 	if (request->may_be_cached && !request->sets_cookie && !request->viewer.id
@@ -204,7 +207,7 @@ static const char *caching_of(const struct request *request)
 	return "X-Accel-Expires: 0\r\nCache-Control: private, no-store\r\n";
 }
 
-static void put_header(struct buffer *head, const char *name, const char *value)
+static void append_header(struct buffer *head, const char *name, const char *value)
 {
 	if (value)
 		buffer_printf(head, "%s: %s\r\n", name, value);
@@ -216,46 +219,47 @@ static void write_head(const struct request *request, struct buffer *head)
 	if (!request->stream && !request->follows && !has_no_body(request->status))
 		buffer_printf(head, "Content-Length: %zu\r\n", request->body.length);
 	if (!has_no_body(request->status))
-		put_header(head, "Content-Type",
+		append_header(head, "Content-Type",
 			request->content_type ? request->content_type : "text/html; charset=utf-8");
-	put_header(head, "Location", request->location);
-	put_header(head, "Content-Disposition", request->disposition);
-	put_header(head, "ETag", request->etag);
+	append_header(head, "Location", request->location);
+	append_header(head, "Content-Disposition", request->disposition);
+	append_header(head, "ETag", request->etag);
 	buffer_text(head, caching_of(request));
 	buffer_text(head, buffer_string(&request->headers));
 	buffer_text(head, "\r\n");
 }
 
-/* The pieces of a long answer, each sent before the next one is made. False: one is missing. */
+/* Sends a long answer piece by piece: sends each before it makes the next. False: a piece is
+ * missing. */
 static bool send_pieces(struct request *request, const FCGX_Request *fcgi)
 {
 	while (request->body.length) {
 		if (!fastcgi_send(fcgi, &(struct span){ request->body.data, request->body.length }, 1))
-			return true; /* nobody listens any more */
+			return true; /* the client has gone */
 		buffer_clear(&request->body);
 		if (request->stream(request)) {
-			log_error(
-				"%s ended in the middle: %s", router_loggable_path(request), request->error->text);
+			log_error("Broke off the answer of %s: %s", router_loggable_path(request),
+				request->error->text);
 			return false;
 		}
 	}
 	return true;
 }
 
-/* False: the answer is not whole. */
+/* False: the answer is incomplete. */
 static bool send_response(struct request *request, const FCGX_Request *fcgi)
 {
 	cleanup_buffer struct buffer head = { 0 };
 	write_head(request, &head);
-	bool at_once = !request->is_head && !request->stream;
+	bool in_one_write = !request->is_head && !request->stream;
 	const struct span spans[] = { { head.data, head.length },
 		{ request->body.data, request->body.length } };
-	bool is_heard = fastcgi_send(fcgi, spans, at_once ? 2 : 1);
-	return !is_heard || !request->stream || request->is_head || send_pieces(request, fcgi);
+	bool is_connected = fastcgi_send(fcgi, spans, in_one_write ? 2 : 1);
+	return !is_connected || !request->stream || request->is_head || send_pieces(request, fcgi);
 }
 
-/* What a refused form did not have read: nginx takes it for a failure when its writing ends in a
- * closed socket, and shows its own page instead of ours. It lets at most 10 MB through. */
+/* Reads the rest of a refused body. If nginx cannot finish writing it, nginx shows its own error
+ * page instead of ours. nginx lets at most 10 MB through. */
 static void drain_body(FCGX_Request *fcgi)
 {
 	char unwanted[16384];
@@ -263,20 +267,20 @@ static void drain_body(FCGX_Request *fcgi)
 		;
 }
 
-/* nginx takes the end of a connection for the end of an answer whose length was not told, and the
- * visitor a cut file for a whole one. What is no record of FastCGI is an error to it, after which
- * it breaks the visitor's connection as well. */
+/* Breaks off an incomplete answer. Without a Content-Length, nginx takes the end of our connection
+ * for the end of the answer, and the visitor gets a truncated file that looks whole. An invalid
+ * FastCGI record is an error to nginx, so it breaks off the visitor's connection too. */
 static void break_off(FCGX_Request *fcgi)
 {
-	static const char no_record[8] = { 0 };
-	if (write(fcgi->ipcFd, no_record, sizeof no_record) < 0)
-		log_warning("a connection could not be broken off: %s", strerror(errno));
+	static const char invalid_record[8] = { 0 };
+	if (write(fcgi->ipcFd, invalid_record, sizeof invalid_record) < 0)
+		log_warning("Cannot break off a connection: %s.", strerror(errno));
 	shutdown(fcgi->ipcFd, SHUT_RDWR);
 }
 
-/* The page's memory is kept from one request to the next, in `page`, unless it was a very long one:
- * growing into fresh memory each time costs a tenth of making a page. */
-static void answer(
+/* Keeps the memory of the page in `page` between requests, unless it is large: growing a new buffer
+ * each time takes a tenth of making a page. */
+static void answer_request(
 	FCGX_Request *fcgi, struct arena *arena, struct database *db, struct buffer *page)
 {
 	enum { most_kept_bytes = 1 << 20 };
@@ -304,12 +308,12 @@ static void answer(
 
 /* ---- threads ---- */
 
-/* Another thread was quicker, or descriptors have run out: then there will be some again. */
+/* EAGAIN: another thread was quicker. Otherwise descriptors may have run out, and a pause helps. */
 static void wait_after_failure(void)
 {
 	if (errno == EAGAIN)
 		return;
-	log_warning("a connection could not be accepted: %s", strerror(errno));
+	log_warning("Cannot accept a connection: %s.", strerror(errno));
 	nanosleep(&(struct timespec){ .tv_nsec = 100000000 }, NULL);
 }
 
@@ -319,9 +323,9 @@ struct server {
 	int waiter;
 };
 
-/* Each thread has a connection of its own, open from the start, since opening one is what takes
- * longest when the database does not answer. */
-static void *serve(void *context)
+/* Each thread has its own database connection. The thread opens it before the first request,
+ * because connecting takes longest when the database does not answer. */
+static void *serve_requests(void *context)
 {
 	struct server *server = context;
 	cleanup_arena struct arena *arena = arena_new();
@@ -334,7 +338,7 @@ static void *serve(void *context)
 		if (FCGX_Accept_r(&fcgi)) {
 			wait_after_failure();
 		} else {
-			answer(&fcgi, arena, server->db, &page);
+			answer_request(&fcgi, arena, server->db, &page);
 			FCGX_Finish_r(&fcgi);
 			arena_reset(arena);
 		}
@@ -346,8 +350,8 @@ static void *serve(void *context)
 
 /* ---- until the end ---- */
 
-/* The next signal. Meanwhile the service manager hears that we live, as long as not every thread is
- * stuck with one request. */
+/* Returns the next signal. Meanwhile it tells the service manager that we live, unless every thread
+ * is stuck in one request. */
 static int next_signal(const sigset_t *signals, size_t threads)
 {
 	int64_t watch_ms = service_watch_ms(), pause_ms = watch_ms ? watch_ms : 3600 * 1000;
@@ -361,28 +365,28 @@ static int next_signal(const sigset_t *signals, size_t threads)
 	return signal;
 }
 
-/* True when a successor serves and this process is to end. */
+/* True: a successor serves, and this process must end. */
 static bool hand_over(pid_t *successor)
 {
 	struct error error = { 0 };
 	if (!service_is_followed()) {
-		log_warning("SIGHUP: nobody would follow from this process to its successor, so nothing is "
-		            "reloaded; end it and start it again.");
+		log_warning("SIGHUP: no service manager can follow a successor, so nothing is reloaded. "
+					"Stop podium-web and start it again.");
 		return false;
 	}
 	service_reloading();
-	if (succession_start(program, listener_fd(), listener_is_own(), successor, &error)) {
+	if (graceful_reload_start(program, listener_fd(), listener_is_own(), successor, &error)) {
 		log_error("SIGHUP: %s", error.text);
-		service_ready("Serves; a reload has failed, see the log");
+		service_ready("Serves; a reload has failed: see the log");
 		return false;
 	}
 	service_hand_over(*successor);
-	log_info("SIGHUP: process %lld serves now; this one finishes what is in flight.",
+	log_info("SIGHUP: process %lld serves now. This one answers the requests in flight and exits.",
 		(long long)*successor);
 	return true;
 }
 
-/* Those who wait on an open connection need not notice a reload. */
+/* A reload does not interrupt open streams. */
 static void outlast_streams(const sigset_t *signals)
 {
 	const struct timespec pause = { .tv_nsec = 200000000 };
@@ -390,7 +394,7 @@ static void outlast_streams(const sigset_t *signals)
 		;
 }
 
-/* Returns when no thread is to take anything new. */
+/* Returns when no thread accepts new requests. */
 static void wait_for_end(const sigset_t *signals, size_t threads, pid_t *successor)
 {
 	for (;;) {
@@ -399,19 +403,20 @@ static void wait_for_end(const sigset_t *signals, size_t threads, pid_t *success
 			continue;
 		if (signal == SIGHUP)
 			return listener_leave();
-		log_info("%s: finishing what is in flight", signal == SIGTERM ? "SIGTERM" : "SIGINT");
-		service_stopping("Finishes what is in flight");
+		log_info("%s: answering the requests in flight", signal == SIGTERM ? "SIGTERM" : "SIGINT");
+		service_stopping("Answers the requests in flight");
 		return listener_stop();
 	}
 }
 
-static void say_ready(size_t threads)
+static void report_ready(size_t threads)
 {
 	char status[64];
 	snprintf(status, sizeof status, "Serves with %zu threads", threads);
 	log_info(
 		"podium-web %s listens on %s with %zu threads", PODIUM_VERSION, listener_name(), threads);
-	if (!succession_tell()) /* else the predecessor says it: the manager does not know us yet */
+	/* With a predecessor, that process reports it: the service manager does not know us yet. */
+	if (!graceful_reload_tell())
 		service_ready(status);
 }
 
@@ -420,10 +425,13 @@ static size_t start_servers(
 {
 	size_t started = 0;
 	for (; started < (size_t)config.web_threads; started++) {
-		servers[started] =
-			(struct server){ databases[started], &beats[started], listener_waiter() };
+		servers[started] = (struct server){
+			.db = databases[started],
+			.beat = &beats[started],
+			.waiter = listener_waiter(),
+		};
 		if (servers[started].waiter < 0
-			|| pthread_create(&threads[started], NULL, serve, &servers[started]))
+			|| pthread_create(&threads[started], NULL, serve_requests, &servers[started]))
 			break;
 	}
 	return started;
@@ -439,25 +447,26 @@ static int run_threads(void)
 	pthread_sigmask(SIG_BLOCK, &signals, NULL);
 	pthread_t threads[most_threads];
 	struct server servers[most_threads];
-	struct database *databases[most_threads + 1]; /* the last one is the streams' */
+	struct database *databases[most_threads + 1]; /* the last one is for the streams */
 	size_t database_count = (size_t)config.web_threads + 1;
 	struct error error = { 0 };
 	pid_t successor = 0;
-	meter_start(config.web_threads);
+	meter_start(config.web_threads, router_route);
 	for (size_t i = 0; i < database_count; i++)
 		databases[i] = database_lazy(&config);
-	if (pulse_start(&config, databases, database_count, &error) || allowance_start(&config, &error)
+	if (database_health_start(&config, databases, database_count, &error)
+		|| request_rate_start(&config, &error)
 		|| stream_start(&config, databases[database_count - 1], &error)
-		|| settling_start(&config, &error)) {
+		|| job_reaper_start(&config, &error)) {
 		log_error("%s", error.text);
 		return 1;
 	}
 	size_t started = start_servers(servers, databases, threads);
 	if (!started) {
-		log_error("No thread could be started: %s.", strerror(errno));
+		log_error("Cannot start a thread: %s.", strerror(errno));
 		return 1;
 	}
-	say_ready(started);
+	report_ready(started);
 	wait_for_end(&signals, started, &successor);
 	for (size_t i = 0; i < started; i++) {
 		pthread_join(threads[i], NULL);
@@ -465,10 +474,11 @@ static int run_threads(void)
 	}
 	if (successor)
 		outlast_streams(&signals);
-	settling_stop();
+	job_reaper_stop();
 	stream_stop();
-	allowance_stop();
-	pulse_stop();
+	request_rate_stop();
+	database_health_stop();
+	pictures_end();
 	for (size_t i = 0; i < database_count; i++)
 		database_close(databases[i]);
 	return 0;
@@ -491,7 +501,7 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	if (sodium_init() < 0 || FCGX_Init()) {
-		log_error("libsodium or libfcgi could not be started.");
+		log_error("Cannot initialize libsodium or libfcgi.");
 		return 1;
 	}
 	signal(SIGPIPE, SIG_IGN);

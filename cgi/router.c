@@ -1,21 +1,23 @@
 #include "cgi/router.h"
 
-#include "cgi/api.h"
-#include "cgi/form.h"
-#include "cgi/html.h"
-#include "cgi/keep.h"
-#include "cgi/pages.h"
-#include "cgi/popcorn.h"
-#include "cgi/refusal.h"
-#include "lib/log.h"
-#include "lib/scope.h"
-#include "lib/text.h"
+#include "cgi/api/api.h"
+#include "cgi/http/csrf.h"
+#include "cgi/http/form.h"
+#include "cgi/http/refusal.h"
+#include "cgi/http/session.h"
+#include "cgi/http/thread_cache.h"
+#include "cgi/page/pages.h"
+#include "cgi/popcorn/popcorn.h"
+#include "cgi/render/html.h"
+#include "lib/base/log.h"
+#include "lib/base/scope.h"
+#include "lib/base/text.h"
 
 #include <string.h>
 
 enum { form_bytes = 64 * 1024, upload_bytes = 10 * 1024 * 1024 };
 
-/* Every page there is. A `*` stands for one part of the path, `**` for the rest of it. */
+/* All pages. `*` matches one part of the path, `**` the rest of it. */
 static const struct route ROUTES[] = {
 	{ METHOD_GET, "/", page_home, ANYONE, 0 },
 	{ METHOD_GET, "/leaderboard/*.json", page_leaderboard_json, ANYONE, 0 },
@@ -139,7 +141,7 @@ static const struct route ROUTES[] = {
 	{ METHOD_GET, "/metrics", page_metrics, ANYONE, 0 },
 };
 
-/* Error codes as answers. */
+/* The status and title for each error code. */
 static const struct answer {
 	int code, status;
 	const char *title;
@@ -157,8 +159,8 @@ static const struct answer {
 
 enum { most_parameters = 4 };
 
-/* Whether `path` fits `pattern`; what the stars stood for goes into `parameters`. */
-static bool matches(struct arena *arena, const char *pattern, const char *path,
+/* Whether `path` matches `pattern`; stores what the stars matched in `parameters`. */
+static bool path_matches(struct arena *arena, const char *pattern, const char *path,
 	const char *parameters[most_parameters + 1])
 {
 	size_t count = 0;
@@ -186,7 +188,7 @@ static bool matches(struct arena *arena, const char *pattern, const char *path,
 	return !*path;
 }
 
-/* The route of an interface with this number, in the order of its tables; NULL behind the last. */
+/* An interface's call by its position in the tables; NULL after the last. */
 static const struct call *call_at(const struct interface *interface, size_t number)
 {
 	for (size_t i = 0; i < interface->table_count; i++) {
@@ -197,7 +199,7 @@ static const struct call *call_at(const struct interface *interface, size_t numb
 	return NULL;
 }
 
-/* The same for any: pages have no scope and take what comes. */
+/* Like call_at, also for pages, which have no scope and accept every parameter. */
 static bool route_at(const struct interface *interface, size_t number, struct call *call)
 {
 	if (interface->tables) {
@@ -211,8 +213,8 @@ static bool route_at(const struct interface *interface, size_t number, struct ca
 	return number < COUNT(ROUTES);
 }
 
-/* Whether there is a route; `*methods` are those that the address takes at all, 0 if it does not
- * exist, and `*place` is which of the interface's it is. */
+/* Whether a route matches. `*methods`: all methods of the address, 0 for an unknown address.
+ * `*place`: the route's position within the interface. */
 static bool find_route(
 	struct request *request, enum method method, struct call *call, int *methods, size_t *place)
 {
@@ -220,7 +222,7 @@ static bool find_route(
 	*methods = 0;
 	for (size_t i = 0; route_at(request->interface, i, call); i++) {
 		memset(parameters, 0, sizeof *parameters * (most_parameters + 1));
-		if (!matches(request->arena, call->route.pattern, request->path, parameters))
+		if (!path_matches(request->arena, call->route.pattern, request->path, parameters))
 			continue;
 		*methods |= call->route.methods;
 		if (!(call->route.methods & (int)method))
@@ -234,7 +236,8 @@ static bool find_route(
 
 /* ---- pages: the steps before a handler ---- */
 
-/* A form that was sent without a session: back to the page that holds it, where there is one. */
+/* Redirects to the login. After a form sent without a session, the login leads back to the form's
+ * page where there is one. */
 static int ask_to_log_in(struct request *request)
 {
 	int methods;
@@ -251,7 +254,7 @@ static int ask_to_log_in(struct request *request)
 	return redirect(request, "/login?next=%s%s", next.data, posted ? "&ended=1" : "");
 }
 
-/* What someone with a one-time password may do before it is changed. */
+/* Pages that a user with a one-time password may use before choosing a new one. */
 static bool serves_password_change(const struct route *route)
 {
 	return route->run == page_account || route->run == action_password
@@ -286,7 +289,7 @@ static int read_form(struct request *request, const struct call *call)
 	rc = form_read(request, call->route.most_body_bytes);
 	if (rc == ERROR_LIMIT)
 		request->status = 413;
-	return rc ? rc : session_check_form(request);
+	return rc ? rc : csrf_check(request);
 }
 
 static void finish_page(struct request *request)
@@ -307,13 +310,35 @@ static const struct call_table *const API_TABLES[] = { &API_ROUTES, &API_ADMIN_R
 	&API_DEVICE_ROUTES };
 static const struct call_table *const POPCORN_TABLES[] = { &POPCORN_ROUTES };
 
-/* The last one is that of all other addresses. */
+/* The last one serves all other addresses. */
 static const struct interface INTERFACES[] = {
-	{ "/api/v1", API_TABLES, COUNT(API_TABLES), api_recognise, api_admit, api_read, api_finish,
-		api_refuse },
-	{ "/popcorn", POPCORN_TABLES, COUNT(POPCORN_TABLES), popcorn_recognise, popcorn_admit,
-		popcorn_read, NULL, popcorn_refuse },
-	{ "", NULL, 0, session_recognise, admit_to_page, read_form, finish_page, refuse_page },
+	{
+		.prefix = "/api/v1",
+		.tables = API_TABLES,
+		.table_count = COUNT(API_TABLES),
+		.recognise = api_recognise,
+		.admit = api_admit,
+		.read = api_read,
+		.finish = api_finish,
+		.refuse = api_refuse,
+	},
+	{
+		.prefix = "/popcorn",
+		.tables = POPCORN_TABLES,
+		.table_count = COUNT(POPCORN_TABLES),
+		.recognise = popcorn_recognise,
+		.admit = popcorn_admit,
+		.read = popcorn_read,
+		.refuse = popcorn_refuse,
+	},
+	{
+		.prefix = "",
+		.recognise = session_recognise,
+		.admit = admit_to_page,
+		.read = read_form,
+		.finish = finish_page,
+		.refuse = refuse_page,
+	},
 };
 
 static const struct interface *interface_of(const char *path)
@@ -379,14 +404,13 @@ const char *router_loggable_path(const struct request *request)
 																		   : request->path;
 }
 
-/* A form's transaction is whole or not at all; which, is not known when the answer to its end is
- * missing. */
-static const char *while_the_database_is_away(const struct request *request)
+/* A form's transaction commits as a whole or not at all. When the answer to the commit is missing,
+ * the outcome is unknown. */
+static const char *database_away_sentence(const struct request *request)
 {
 	return request->method != METHOD_GET
 		? "The database does not answer just now. What you sent was not stored, or it was stored "
-	      "whole: look for it before you send "
-		  "it again, in a few seconds."
+		  "whole: look for it before you send it again, in a few seconds."
 		: "The database does not answer just now. Nothing was lost; try again in a few seconds.";
 }
 
@@ -396,18 +420,17 @@ static void answer_error(struct request *request, int code)
 	for (size_t i = 0; i < COUNT(ANSWERS); i++)
 		if (ANSWERS[i].code == code)
 			answer = &ANSWERS[i];
-	/* A reason that a handler or the reader of the form has set is more exact than the table's. */
+	/* A status that a handler or the form's reader has set is more exact than the table's. */
 	if (request->status < 400)
 		request->status = answer->status;
 	const char *sentence = request->error->text;
 	if (code == ERROR_DATABASE || code == ERROR_SYSTEM) {
 		log_error("%s: %s", router_loggable_path(request), sentence);
-		sentence = code == ERROR_DATABASE
-			? while_the_database_is_away(request)
-			: arena_printf(request->arena,
-				"Podium made a mistake here. "
-				"The log has the reason for the admins, under the number %s.",
-				request->id);
+		sentence = code == ERROR_DATABASE ? database_away_sentence(request)
+										  : arena_printf(request->arena,
+											  "Podium made a mistake here. The log has the reason "
+											  "for the admins, under the number %s.",
+											  request->id);
 	}
 	if (code == ERROR_DATABASE)
 		response_header(request, "Retry-After", "5");
@@ -492,7 +515,7 @@ void router_answer(struct request *request)
 	request->status = 200;
 	int rc = answer_path(request);
 	if (request->method != METHOD_GET)
-		keep_changed();
+		thread_cache_changed();
 	if (rc)
 		answer_error(request, rc);
 	json_decref(request->json);

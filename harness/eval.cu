@@ -5,27 +5,28 @@
  * MODE         test         check every case
  *              benchmark    check and time every case
  *              leaderboard  the same, with fresh inputs and a check for each timed run
- *              profile      check every case, then one more call in an NVTX range named
- *custom_kernel CASEFILE     one case a line: size: 128; seed: 5 POPCORN_FD   an open descriptor
- *that takes the results, one `key: value` a line POPCORN_SEED changes every case's seed in a way
- *that the case file does not give away
+ *              profile      check every case, and call it once more in an NVTX range named
+ *                           custom_kernel
+ * CASEFILE     one case a line: size: 128; seed: 5
+ * POPCORN_FD   an open descriptor for the results, one `key: value` a line
+ * POPCORN_SEED changes the seed of every case, so that the case file does not reveal it
  *
- * It is compiled together with the submission, which defines `output_t custom_kernel(input_t
- *data)`, and with
+ * The program is compiled with the submission, which defines
+ * `output_t custom_kernel(input_t data)`, and with these files of the task:
  *
  *	task.h         input_t, output_t, and ArgumentNames: a constexpr std::array<const char *, N>
- *	reference.cuh  input_t generate_input(...), with one parameter for each of ArgumentNames, in
- *that order; void check_implementation(TestReporter &, const input_t &, const output_t &) utils.h
- *the helpers of both
+ *	reference.cuh  input_t generate_input(...), with one parameter for each of ArgumentNames
+ *	               void check_implementation(TestReporter &, const input_t &, const output_t &)
+ *	utils.h        helpers
  *
- * If input_t or output_t has a member clone(), that makes the copies for the check; else they are
- *copied as C++ copies them, which shares what pointers point to. reference.cuh may also define
+ * A member clone() of input_t or output_t makes the copies for the check. Without it C++ copies
+ * them, and a copy shares what its pointers point to. reference.cuh may also define
  *
  *	bool is_output_of(const input_t &data, const output_t &output)
  *
- * where custom_kernel must return the memory that it was given.
+ * if custom_kernel must return the memory that it was given.
  *
- * Exit codes: those of utils.h. */
+ * utils.h has the exit codes. */
 #include "reference.cuh"
 #include "task.h"
 #include "utils.h"
@@ -47,23 +48,22 @@
 
 #include <unistd.h>
 
-#ifndef PODIUM_ISOLATED /* the judge of the isolated engine takes the cases and the copies from \
-                           here, and runs no kernel */
+/* The judge of the isolated engine uses the cases and the copies below, but runs no kernel. */
+#ifndef PODIUM_ISOLATED
 #include <nvtx3/nvToolsExt.h>
 
 output_t custom_kernel(input_t data);
 #endif
 
-/* A name of its own for what else this file defines, for submissions that stand in the same source.
- */
+/* A namespace, because submissions may be in the same source. */
 namespace podium_eval
 {
 namespace
 {
 
-int results = -1; /* where the results go, once that is known */
+int results = -1; /* the descriptor for the results, once known */
 
-/* Says so there as well: an exit code alone may come from the submission. */
+/* Reports the end as well, because an exit code alone may come from the submission. */
 [[noreturn]] void stop(int code, const std::string &sentence)
 {
 	if (results >= 0)
@@ -103,8 +103,8 @@ class Report
 		auto number = read_number<int>(given ? given : "");
 		if (!number || (descriptor_ = dup(*number)) < 0)
 			stop(ExitCodes::REPORT,
-				"POPCORN_FD must be the number of an open descriptor that takes the results.");
-		/* What the submission prints must not stand among the results. */
+				"POPCORN_FD must be the number of an open descriptor for the results.");
+		/* Keep what the submission prints out of the results. */
 		if (*number == 1)
 			dup2(2, 1);
 		else if (*number > 2)
@@ -127,7 +127,7 @@ class Report
 			ssize_t written = write(descriptor_, text.data() + at, text.size() - at);
 			if (written < 0 && errno != EINTR)
 				stop(ExitCodes::REPORT,
-					std::string("the results cannot be written: ") + std::strerror(errno));
+					std::string("The results cannot be written: ") + std::strerror(errno));
 			at += written > 0 ? static_cast<std::size_t>(written) : 0;
 		}
 	}
@@ -150,7 +150,7 @@ class Report
 
 /* ---- the cases ---- */
 
-/* The value of an argument. It becomes whatever type generate_input's parameter has. */
+/* The value of an argument, which converts to the type of generate_input's parameter. */
 struct Argument {
 	std::string name, text;
 	bool is_seed = false;
@@ -194,7 +194,7 @@ struct Argument {
 		return number ? *number : (refuse("a whole number within the range of its type"), T());
 	}
 
-	/* A combined seed has 63 bits. Where the parameter is an int, it is mixed down to that. */
+	/* A combined seed has 63 bits. For a parameter of type int its bits are mixed into 31. */
 	template <class T> T fold() const
 	{
 		constexpr auto most = static_cast<std::uint64_t>(std::numeric_limits<T>::max());
@@ -219,7 +219,7 @@ struct Case {
 	}
 };
 
-/* Cantor's pairing function: no two pairs of seeds give the same. Unsigned, because it may wrap. */
+/* Cantor's pairing function: no two pairs of seeds give the same. Unsigned, so it may wrap. */
 std::int64_t combine(std::int64_t public_seed, std::int64_t secret)
 {
 	auto a = static_cast<std::uint64_t>(public_seed), b = static_cast<std::uint64_t>(secret),
@@ -235,7 +235,7 @@ std::string known_names()
 	return names;
 }
 
-/* "name: value; name: value" as a map. */
+/* Parses "name: value; name: value". */
 std::map<std::string, std::string> split_case(const std::string &line, const std::string &where)
 {
 	std::map<std::string, std::string> values;
@@ -248,7 +248,7 @@ std::map<std::string, std::string> split_case(const std::string &line, const std
 				where + "\"" + trim(part) + "\" is not of the form \"name: value\".");
 		std::string name = trim(part.substr(0, colon));
 		if (!values.emplace(name, trim(part.substr(colon + 1))).second)
-			stop(ExitCodes::CASES, where + name + " is there twice.");
+			stop(ExitCodes::CASES, where + name + " is given twice.");
 		at = end + 1;
 	}
 	return values;
@@ -274,7 +274,7 @@ Case read_case(
 	}
 	if (!values.empty())
 		stop(ExitCodes::CASES,
-			where + values.begin()->first + " is no argument of this task; they are "
+			where + values.begin()->first + " is no argument of this task. The arguments are "
 				+ known_names() + ".");
 	return made;
 }
@@ -283,7 +283,7 @@ std::vector<Case> read_cases(const std::string &path, std::optional<std::int64_t
 {
 	std::ifstream file(path);
 	if (!file)
-		stop(ExitCodes::CASES, "the case file " + path + " cannot be read.");
+		stop(ExitCodes::CASES, "The case file " + path + " cannot be read.");
 	std::vector<Case> cases;
 	std::string line;
 	for (int number = 1; std::getline(file, line); number++)
@@ -291,7 +291,7 @@ std::vector<Case> read_cases(const std::string &path, std::optional<std::int64_t
 			cases.push_back(
 				read_case(trim(line), path + ", line " + std::to_string(number) + ": ", secret));
 	if (cases.empty())
-		stop(ExitCodes::CASES, "there are no cases in " + path + ".");
+		stop(ExitCodes::CASES, "There are no cases in " + path + ".");
 	return cases;
 }
 
@@ -321,8 +321,7 @@ struct CaseFailed {
 	std::string text;
 };
 
-/* Buffers of one run become those of the next without asking the driver, which would wait for the
- * GPU. */
+/* Keeps freed buffers for the next run: the driver would wait for the GPU. */
 void keep_freed_memory()
 {
 	int device;
@@ -349,7 +348,7 @@ std::optional<std::int64_t> take_secret()
 
 /* ---- the clock ---- */
 
-/* Between two events, with an idle GPU before and the L2 cache overwritten. */
+/* Measures between two events, from an idle GPU with an overwritten L2 cache. */
 class Clock
 {
   public:
@@ -369,7 +368,7 @@ class Clock
 	void start()
 	{
 		CUDA_CHECK(cudaDeviceSynchronize());
-		/* Also keeps the GPU busy for some 50 us, in which the kernel gets launched. */
+		/* Also keeps the GPU busy for about 50 us while the kernel is launched. */
 		CUDA_CHECK(cudaMemsetAsync(flush_.data(), 42, flush_.bytes()));
 		CUDA_CHECK(cudaEventRecord(start_));
 	}
@@ -408,8 +407,8 @@ Figures summarise(const std::vector<double> &durations_ns)
 	return { mean, std, std / std::sqrt(runs), *best, *worst };
 }
 
-/* When a series of timed runs ends: after `most_runs`; after `most_s` of measured time or `wall_s`
- * of any time; or when the mean is known to 0.1 %, which fewer than ten runs cannot show. */
+/* When a series of timed runs ends: after `most_runs`, after `most_s` of measured time, or after
+ * `wall_s` in all. Earlier when ten runs or more show the mean to 0.1 %. */
 struct Limits {
 	std::size_t most_runs;
 	double most_s, wall_s;
@@ -434,11 +433,11 @@ constexpr Limits WARM_UP = { 50, 0.3, 1 }, BENCHMARK = { 100, 10, 120 }, RANKED 
 
 /* ---- the modes ---- */
 
-/* `fresh`: a new input and a check for each timed run. `profile`: one call for a profiler that
- * looks on. */
+/* `fresh`: a new input and a check for each timed run. `profile`: one call for an outside profiler.
+ */
 struct Mode {
 	const char *name, *noun;
-	const Limits *limits; /* nullptr: nothing is timed */
+	const Limits *limits; /* nullptr: no timing */
 	bool fresh, profile;
 };
 
@@ -456,7 +455,7 @@ class Evaluation
 	{
 	}
 
-	/* Runs every case, whatever becomes of the others. Returns the exit code. */
+	/* Runs every case, even after a failed one. Returns the exit code. */
 	int all_cases(const Mode &mode, const std::vector<Case> &cases)
 	{
 		report_.line(std::string(mode.noun) + "-count", cases.size());
@@ -484,7 +483,7 @@ class Evaluation
 	const Report &report_;
 	Clock clock_;
 	int code_ = 0;      /* of the first case that failed */
-	bool lost_ = false; /* a CUDA error made the GPU unusable */
+	bool lost_ = false; /* a CUDA error left the GPU unusable */
 	bool warm_ = false;
 	std::string last_words_;
 
@@ -506,12 +505,12 @@ class Evaluation
 				std::string("custom_kernel threw: ") + error.what() };
 		} catch (...) {
 			throw CaseFailed{ ExitCodes::RAISED,
-				"custom_kernel threw something that is no std::exception." };
+				"custom_kernel threw something other than a std::exception." };
 		}
 	}
 
-	/* One run of the kernel; *copy, if wanted, is made as soon as the clock stops, so that work
-	 * which is still to be done then on another stream comes too late. */
+	/* One run of the kernel. *copy, if wanted, is made as soon as the clock stops: unfinished work
+	 * on another stream comes too late. */
 	double run(const input_t &data, std::optional<output_t> *copy)
 	{
 		input_t given = data; /* the kernel takes its input by value: a vector is copied here, not
@@ -528,7 +527,7 @@ class Evaluation
 		return clock_.elapsed_ns();
 	}
 
-	/* An error of a launch is over once it is read; one of a kernel that ran stays for good. */
+	/* Reading an error clears it if a launch failed; the error of a kernel that ran stays. */
 	void check_cuda()
 	{
 		cudaError_t launch = cudaGetLastError(), ran = cudaDeviceSynchronize();
@@ -540,7 +539,7 @@ class Evaluation
 					+ cudaGetErrorName(status) + ")" };
 	}
 
-	/* One run on a fresh input, checked against a copy of it that the kernel has never seen. */
+	/* One run on a new input. The check gets a copy of it that the kernel has never seen. */
 	double run_checked(const Case &one, std::int64_t number, std::string *message)
 	{
 		input_t data = make_input(one, number), untouched = copy_of(data);
@@ -591,7 +590,7 @@ class Evaluation
 		if (!mode.limits)
 			return;
 		if (!warm_)
-			series(one, WARM_UP, true); /* brings up the clocks of the GPU */
+			series(one, WARM_UP, true); /* raises the clocks of the GPU */
 		warm_ = true;
 		auto durations_ns = series(one, *mode.limits, mode.fresh);
 		Figures figures = summarise(durations_ns);
@@ -637,10 +636,10 @@ int main(int argc, char **argv)
 		keep_freed_memory();
 		code = Evaluation(report).all_cases(*mode, cases);
 	} catch (const std::exception &error) {
-		stop(ExitCodes::CASES, std::string("the task's reference.cuh threw: ") + error.what());
+		stop(ExitCodes::CASES, std::string("The task's reference.cuh threw: ") + error.what());
 	}
 	std::fflush(stdout);
-	/* The result stands: what a submission left for the end of the program cannot hold it up. */
+	/* The result is written: exit handlers of the submission must not delay the end. */
 	std::_Exit(code);
 }
 #endif

@@ -5,18 +5,28 @@
 MODE         test         check every case
              benchmark    check and time every case
              leaderboard  the same, with fresh inputs and a check for each timed run
-             profile      torch's profiler over every case; where POPCORN_NCU is 1, one call of each in an
-                          NVTX range named custom_kernel, for a profiler that looks on from outside
+             profile      run torch's profiler over every case; if POPCORN_NCU is 1, call each case
+                          once in an NVTX range named custom_kernel, for an outside profiler
 CASEFILE     one case a line: size: 128; seed: 5
-POPCORN_FD   an open descriptor that takes the results, one `key: value` a line
-POPCORN_SEED changes every case's seed in a way that the case file does not give away
+POPCORN_FD   an open descriptor for the results, one `key: value` a line
+POPCORN_SEED changes the seed of every case, so that the case file does not reveal it
 
-Beside it lie reference.py with generate_input(**case) and check_implementation(data, output), utils.py, and
-submission.py with custom_kernel(data), or train.py where there is no submission.py.
+The same folder has reference.py with generate_input(**case) and check_implementation(data, output),
+utils.py, and submission.py with custom_kernel(data). Without submission.py the submission is
+train.py.
 
-Exit codes: 0 all is well; 112 the answer is wrong; 1 the submission cannot be imported or raised an error;
-110 a CUDA error left the GPU unusable. Not the submission's fault: 2 usage, or the task's files cannot be
-imported; 111 no way to report; 113 a case cannot be read, or no input can be made for it.
+Exit codes of the submission:
+
+0    every case passed
+1    the submission cannot be imported or raised an error
+110  a CUDA error left the GPU unusable
+112  wrong answer
+
+Exit codes that are not the submission's fault:
+
+2    wrong usage, or the task's files cannot be imported
+111  the results cannot be written
+113  a case cannot be read, or generate_input fails
 """
 import ast
 import base64
@@ -36,7 +46,7 @@ EXIT_RAISED, EXIT_USAGE, EXIT_CUDA, EXIT_REPORT, EXIT_WRONG, EXIT_CASE = 1, 2, 1
 
 
 def say(text):
-	"""To the error output itself: sys.stderr may be anything after a submission was imported."""
+	"""Writes to descriptor 2, because a submission may replace sys.stderr."""
 	with contextlib.suppress(OSError):
 		os.write(2, f"{text}\n".encode("utf-8", "backslashreplace"))
 
@@ -55,18 +65,17 @@ class Report:
 	def __init__(self):
 		given = os.environ.pop("POPCORN_FD", None)
 		if given is None:
-			stop(
-				EXIT_REPORT,
-				"POPCORN_FD is not set; it must be the number of a descriptor that takes the results."
-			)
+			stop(EXIT_REPORT,
+				"POPCORN_FD is not set. It must be the number of an open descriptor for results.")
 		try:
 			self._fd = os.dup(int(given))
 			if int(given) > 2:
 				os.close(int(given))
 			elif int(given) == 1:
-				os.dup2(2, 1)  # what the submission prints must not stand among the results
+				os.dup2(2, 1)  # keep what the submission prints out of the results
 		except (ValueError, OSError) as error:
-			stop(EXIT_REPORT, f"POPCORN_FD is {given!r}, which is no open descriptor: {error}")
+			stop(EXIT_REPORT,
+				f"POPCORN_FD is {given!r}, not the number of an open descriptor: {error}")
 
 	def line(self, key, value):
 		value = str(value).replace("\r\n", "\n").replace("\r", "\n").replace("\n", "\\n")
@@ -75,15 +84,19 @@ class Report:
 			while rest:
 				rest = rest[os.write(self._fd, rest):]
 		except OSError as error:
-			stop(EXIT_REPORT, f"the results cannot be written: {error}")
+			stop(EXIT_REPORT, f"The results cannot be written: {error}")
 
 
-# ---- the cases ----
+# ---- the cases (the judge of the isolated engine uses this code as well) ----
 
 NAME = re.compile(r"[A-Za-z_]\w*")
 WORDS = {"True": True, "true": True, "False": False, "false": False, "None": None}
 INTEGER = re.compile(r"[+-]?\d+")
 REAL = re.compile(r"[+-]?((\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|inf|nan)")
+
+
+class CaseError(Exception):
+	"""A case file that cannot be read. The text is a sentence."""
 
 
 def parse_value(text):
@@ -94,7 +107,7 @@ def parse_value(text):
 	if REAL.fullmatch(text):
 		return float(text)
 	if text.startswith(("[", "(", "{")):
-		return ast.literal_eval(text)  # numbers, strings and containers of them; runs nothing
+		return ast.literal_eval(text)  # numbers, strings and containers of them; runs no code
 	return text
 
 
@@ -105,7 +118,7 @@ def parse_case(line):
 		if not colon or not NAME.fullmatch(name):
 			raise ValueError(f"{part.strip()!r} is not of the form \"name: value\"")
 		if name in arguments:
-			raise ValueError(f"{name} is there twice")
+			raise ValueError(f"{name} is given twice")
 		try:
 			arguments[name] = parse_value(value)
 		except (ValueError, SyntaxError, RecursionError, MemoryError):
@@ -114,8 +127,27 @@ def parse_case(line):
 	return arguments
 
 
-def _combine(a, b):
-	"""One seed out of two. Cantor's pairing function: no two pairs give the same."""
+def read_cases(path, make_case):
+	"""make_case(line) for each line of the case file. Raises CaseError."""
+	try:
+		with open(path, encoding="utf-8") as file:
+			lines = [line.strip() for line in file]
+	except (OSError, UnicodeDecodeError) as error:
+		raise CaseError(f"The case file {path} cannot be read: {error}") from None
+	cases = []
+	for number, line in enumerate(lines, 1):
+		try:
+			if line:
+				cases.append(make_case(line))
+		except ValueError as error:
+			raise CaseError(f"{path}, line {number}: {error}.") from None
+	if not cases:
+		raise CaseError(f"There are no cases in {path}.")
+	return cases
+
+
+def combine(a, b):
+	"""One seed from two by Cantor's pairing function: no two pairs give the same."""
 	return a + (a + b) * (a + b + 1) // 2
 
 
@@ -125,7 +157,7 @@ class Case:
 		self.spec = line
 		self.arguments = parse_case(line)
 		if secret is not None and isinstance(self.arguments.get("seed"), int):
-			self.arguments["seed"] = _combine(self.arguments["seed"], secret)
+			self.arguments["seed"] = combine(self.arguments["seed"], secret)
 
 	def another(self, number):
 		"""The arguments for the number-th input of this case."""
@@ -134,29 +166,11 @@ class Case:
 		return dict(self.arguments)
 
 
-def read_cases(path, secret):
-	try:
-		with open(path, encoding="utf-8") as file:
-			lines = [line.strip() for line in file]
-	except (OSError, UnicodeDecodeError) as error:
-		stop(EXIT_CASE, f"the case file {path} cannot be read: {error}")
-	cases = []
-	for number, line in enumerate(lines, 1):
-		try:
-			if line:
-				cases.append(Case(line, secret))
-		except ValueError as error:
-			stop(EXIT_CASE, f"{path}, line {number}: {error}.")
-	if not cases:
-		stop(EXIT_CASE, f"there are no cases in {path}.")
-	return cases
-
-
 # ---- what went wrong in a case ----
 
 
 class CaseFailed(Exception):
-	"""A case that did not pass: the sentences for people, and the exit code that this leads to."""
+	"""A failed case: the exit code that it leads to and the text for people."""
 
 	def __init__(self, code, text):
 		super().__init__(text)
@@ -165,7 +179,7 @@ class CaseFailed(Exception):
 
 
 def explain(error, most_lines=12):
-	"""The end of a traceback, without the frames of this file."""
+	"""The end of a traceback without the frames of this file."""
 	frame = error.__traceback__
 	while frame is not None and frame.tb_frame.f_code.co_filename == __file__:
 		frame = frame.tb_next
@@ -175,7 +189,8 @@ def explain(error, most_lines=12):
 
 @contextlib.contextmanager
 def failing_with(code, what):
-	"""Turns what is raised inside into a CaseFailed, also SystemExit: nobody but the harness ends the harness."""
+	"""Turns every exception into a CaseFailed. A submission must not end the harness, so SystemExit
+	becomes one as well."""
 	try:
 		yield
 	except (CaseFailed, KeyboardInterrupt):
@@ -185,7 +200,7 @@ def failing_with(code, what):
 		raise CaseFailed(code, f"{what} raised {last}\n{explain(error)}") from None
 
 
-# ---- everything that a submission could replace in torch, taken before it is imported ----
+# ---- torch's functions, bound before a submission can replace them ----
 
 
 class Tools:
@@ -204,7 +219,7 @@ class Tools:
 		self.elapsed = torch.cuda.Event.elapsed_time
 
 	def copy(self, data, tensor, memo=None):
-		"""The same containers with every tensor replaced by tensor(it)."""
+		"""A copy of the containers in which tensor(it) replaces every tensor."""
 		memo = {} if memo is None else memo
 		if id(data) in memo:
 			return memo[id(data)]
@@ -227,7 +242,7 @@ class Tools:
 			return data
 		try:
 			return copy.deepcopy(data)
-		except Exception:  # a handle of some library that has no copies
+		except Exception:  # a library's handle that cannot be copied
 			return data
 
 	def clone_input(self, tensor):
@@ -244,15 +259,18 @@ class Tools:
 		return self.copy(data, self.clone_input)
 
 	def take_output(self, output):
-		"""What the check gets. Copied as soon as the clock stops, so that work which is still to be done then,
-        on another stream, in another thread or in a lazy tensor, comes too late."""
+		"""The output for the check.
+
+		Copied as soon as the clock stops: work that is unfinished then comes too late, be it on
+		another stream, in another thread or in a lazy tensor.
+		"""
 		if not isinstance(output, (self.any_tensor, list, tuple, dict)):
 			return output
 		return self.copy(output, self.clone_output)
 
 	def time(self, kernel, data):
 		"""Calls kernel(data). Returns (what it returned, the copy for the check, ns)."""
-		gc.disable()  # Python's collector would stop the call in between, and count as its time
+		gc.disable()  # the garbage collector would interrupt the call and count as its time
 		try:
 			return self.time_on_cuda(kernel, data) if self.on_cuda else self.time_on_cpu(
 				kernel, data)
@@ -262,8 +280,7 @@ class Tools:
 	def time_on_cuda(self, kernel, data):
 		start, end = self.event(enable_timing=True), self.event(enable_timing=True)
 		self.synchronize()
-		self.flush(
-		)  # keeps the GPU busy for some 60 us, in which Python gets round to launching the kernel
+		self.flush()  # also keeps the GPU busy for about 60 us while Python launches the kernel
 		self.record(start)
 		output = kernel(data)
 		self.record(end)
@@ -279,8 +296,10 @@ class Tools:
 
 
 class Limits:
-	"""When a series of timed runs ends: after `most_runs`; after `most_s` of measured time or `wall_s` of any
-    time; or when the mean is known to 0.1 %, which fewer than ten runs cannot show."""
+	"""When a series of timed runs ends.
+
+	A series ends after `most_runs`, after `most_s` of measured time, or after `wall_s` in all. It
+	ends earlier when ten runs or more show the mean to 0.1 %. """
 
 	least_runs = 3
 	least_runs_for_precision = 10
@@ -299,7 +318,7 @@ class Limits:
 			or (runs >= self.least_runs_for_precision and err / mean < self.precision))
 
 
-# The CPU serves for trying things out: there a case ends within seconds.
+# The CPU is for trying things out, so a case ends there within seconds.
 LIMITS = {
 	"cuda": {
 	"warm-up": Limits(50, 0.3, 1), "benchmark": Limits(100, 10, 120),
@@ -319,15 +338,15 @@ def statistics(durations):
 	return mean, std, std / math.sqrt(runs)
 
 
-# ---- one submission at work ----
+# ---- the runs of a submission ----
 
 
 def read_answer(answer):
-	"""(good, text) of what check_implementation returned: a truth, that with a text, or a text about what is
-    wrong, which is empty if nothing is."""
+	"""(good, text) from the result of check_implementation: a truth value, a pair of it and a text,
+	or a text about what is wrong, which is empty for a right answer."""
 	if answer is None:
 		raise CaseFailed(EXIT_CASE,
-			"check_implementation returned None, not whether the output is right.")
+			"check_implementation returned None. Return whether the output is right.")
 	if isinstance(answer, (str, list)):
 		answer = (not answer, answer)
 	good, text = answer if isinstance(answer, tuple) else (answer, "")
@@ -343,7 +362,7 @@ class Evaluation:
 		self.is_output_of = getattr(reference, "is_output_of", lambda data, output: True)
 		self.limits = LIMITS["cuda" if tools.on_cuda else "cpu"]
 		self.code = 0  # of the first case that failed
-		self.lost = False  # whether a CUDA error made the GPU unusable
+		self.lost = False  # whether a CUDA error left the GPU unusable
 		self.warm = False
 		self.last_words = ""
 
@@ -364,39 +383,39 @@ class Evaluation:
 		return taken, duration_ns
 
 	def check(self, data, output):
-		"""Raises CaseFailed unless the output is right. Returns what the check says about a right one."""
+		"""The check's message about a right output. Raises CaseFailed for another."""
 		with failing_with(
 			EXIT_RAISED,
 			"check_implementation could not work with what custom_kernel returned; it"):
 			good, text = read_answer(self.check_implementation(data, output))
 		if not good:
 			raise CaseFailed(
-				EXIT_WRONG, text or "the output is wrong; check_implementation does not say where.")
+				EXIT_WRONG, text or "The output is wrong; check_implementation does not say where.")
 		return text
 
 	def run_checked(self, case, number=0):
-		"""One run on a fresh input, checked against a copy of it that the kernel has never seen."""
+		"""One run on a new input. The check gets a copy of it that the kernel has never seen."""
 		data = self.make_input(case, number)
 		untouched = self.tools.clone(data)
 		taken, duration_ns = self.run(data)
 		return self.check(untouched, taken), duration_ns
 
 	def time_fresh(self, case, limits):
-		"""A new input and a check for every run."""
+		"""Times runs with a new input and a check each."""
 		durations, began_ns = [], perf_counter_ns()
 		while not limits.reached(durations, began_ns):
 			durations.append(self.run_checked(case, len(durations) + 1)[1])
 		return durations
 
 	def time_same(self, case, limits):
-		"""The same input for every run, and no check."""
+		"""Times runs with the same input and without a check."""
 		data = self.make_input(case)
 		durations, began_ns = [], perf_counter_ns()
 		while not limits.reached(durations, began_ns):
 			durations.append(self.run(data)[1])
 		return durations
 
-	# What each mode does with a case: it writes the results of one that passes, and raises CaseFailed.
+	# The modes. Each writes the results of a case that passes, or raises CaseFailed.
 
 	def test(self, case, key):
 		message = self.run_checked(case)[0]
@@ -412,7 +431,7 @@ class Evaluation:
 	def measure(self, case, key, series, limits):
 		self.run_checked(case)  # compiles and tunes for this shape
 		if not self.warm:
-			self.time_fresh(case, self.limits["warm-up"])  # brings up the clocks of the GPU
+			self.time_fresh(case, self.limits["warm-up"])  # raises the clocks of the GPU
 			self.warm = True
 		durations = series(case, limits)
 		mean, std, err = statistics(durations)
@@ -430,7 +449,7 @@ class Evaluation:
 			if self.tools.on_cuda and os.environ.get("POPCORN_NCU") == "1":
 				return mark_call(self.kernel, data, self.tools)
 			table = profile_table(self.kernel, data, self.tools)
-		# The alphabet that readers of this key expect.
+		# Readers of this key expect this alphabet.
 		self.report.line(f"{key}.report", base64.b64encode(table.encode(), b"+*").decode())
 
 	# All cases.
@@ -453,7 +472,7 @@ class Evaluation:
 			return True
 
 	def all_cases(self, mode, cases):
-		"""Runs every case, whatever becomes of the others. Returns the exit code."""
+		"""Runs every case, even after a failed one. Returns the exit code."""
 		noun = "test" if mode == "test" else "benchmark"
 		self.report.line(f"{noun}-count", len(cases))
 		for index, case in enumerate(cases):
@@ -474,7 +493,8 @@ class Evaluation:
 
 
 def mark_call(kernel, data, tools):
-	"""One call in an NVTX range, which tells ncu what to look at. Two profilers at once disturb each other."""
+	"""Makes one call in an NVTX range for ncu, and no profile by torch: two profilers disturb each
+	other."""
 	import torch
 	tools.synchronize()
 	torch.cuda.nvtx.range_push("custom_kernel")
@@ -494,7 +514,7 @@ def profile_table(kernel, data, tools, calls=5):
 		tools.synchronize()
 	averages = profiler.key_averages()
 	order = "cpu_time_total"
-	if tools.on_cuda:  # torch renamed it
+	if tools.on_cuda:  # newer versions of torch renamed the column
 		order = "device_time_total" if averages and hasattr(averages[0],
 			"device_time_total") else "cuda_time_total"
 	return f"{calls} calls, torch {torch.__version__}\n" + averages.table(
@@ -505,8 +525,8 @@ def profile_table(kernel, data, tools, calls=5):
 
 
 def import_task():
-	"""(torch, reference, utils). They leave the list of modules again: a submission that imports them gets
-    others, and what it changes there changes nothing here."""
+	"""(torch, reference, utils). Removes the task's modules from sys.modules, so that a submission
+	imports copies of its own and cannot change these."""
 	try:
 		import torch
 		import utils
@@ -514,7 +534,7 @@ def import_task():
 		reference.generate_input, reference.check_implementation
 	except Exception as error:
 		say(explain(error))
-		stop(EXIT_USAGE, f"the task's own files cannot be imported: {error}")
+		stop(EXIT_USAGE, f"The task's own files cannot be imported: {error}")
 	for name in ("reference", "reference_code", "utils", "task"):
 		sys.modules.pop(name, None)
 	return torch, reference, utils
@@ -543,11 +563,14 @@ def main(arguments):
 	if secret is not None and not INTEGER.fullmatch(secret):
 		stop(EXIT_CASE, "POPCORN_SEED is not a whole number.")
 	secret = int(secret) if secret else None
-	cases = read_cases(path, secret)
+	try:
+		cases = read_cases(path, lambda line: Case(line, secret))
+	except CaseError as error:
+		stop(EXIT_CASE, error)
 	torch, reference, utils = import_task()
 	utils.set_seed(42 if secret is None else secret)
 	tools = Tools(torch, utils)
-	# `import __main__` must not lead a submission here.
+	# A submission's `import __main__` must not find this file.
 	sys.modules["__main__"] = types.ModuleType("__main__")
 	try:
 		kernel = import_kernel()
@@ -563,5 +586,5 @@ if __name__ == "__main__":
 	with contextlib.suppress(Exception):
 		sys.stdout.flush()
 		sys.stderr.flush()
-	# The result stands: threads and exit handlers that a submission left behind cannot hold it up.
+	# The result is written: threads and exit handlers of the submission must not delay the end.
 	os._exit(status)

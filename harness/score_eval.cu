@@ -1,18 +1,18 @@
-/* Makes a program out of an evaluation of the oldest form in C++, which knows neither modes nor
- *cases and reports one score, and reports the same as eval.cu would.
+/* Runs an evaluation of the oldest form in C++, which has one score and no modes or cases, and
+ * reports its results like the stock eval.cu.
  *
  *	POPCORN_FD=N ./eval.out test|benchmark|leaderboard|profile CASEFILE
  *
- * It is compiled beside that evaluation, whose main() it leaves alone: before main() begins, it
- *forks; main() then runs in the child, once for each case of CASEFILE, and says
+ * The file is linked with the evaluation and leaves its main() alone. It forks for each case of
+ * CASEFILE before main() starts; main() runs in the child and prints
  *
- *	score: 0.00123            seconds for one call, on its output or on the descriptor POPCORN_FD
- *	duration.mean: 1230000    ns, on POPCORN_FD, instead of or beside the score; also std, err,
- *best, worst check: fail               on POPCORN_FD: the answer is wrong
+ *	score: 0.00123          seconds for one call, on the output or on descriptor POPCORN_FD
+ *	duration.mean: 1230000  ns, on POPCORN_FD, with or without a score; also std, err, best, worst
+ *	check: fail             on POPCORN_FD: the answer is wrong
  *
- * A wrong answer is also one where it ends with the exit code 112 and where it prints a line that
- *contains "check_implementation failed" or "mismatch found". Two different scores contradict each
- *other and are both handed on. */
+ * The answer is also wrong if the exit code is 112 or a line of output contains
+ * "check_implementation failed" or "mismatch found". Two different scores contradict each other;
+ * both are reported. */
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -78,7 +78,7 @@ std::string read_file(const char *path)
 	std::FILE *file = std::fopen(path, "r");
 	if (!file)
 		stop(CASES,
-			std::string("the case file ") + path + " cannot be read: " + std::strerror(errno));
+			std::string("The case file ") + path + " cannot be read: " + std::strerror(errno));
 	std::string text;
 	char piece[4096];
 	for (std::size_t got; (got = std::fread(piece, 1, sizeof piece, file)) > 0;)
@@ -92,7 +92,7 @@ void write_all(int descriptor, const std::string &text)
 	for (std::size_t at = 0; at < text.size();) {
 		ssize_t written = write(descriptor, text.data() + at, text.size() - at);
 		if (written < 0 && errno != EINTR)
-			stop(REPORT, std::string("the results cannot be written: ") + std::strerror(errno));
+			stop(REPORT, std::string("The results cannot be written: ") + std::strerror(errno));
 		at += written > 0 ? static_cast<std::size_t>(written) : 0;
 	}
 }
@@ -100,11 +100,11 @@ void write_all(int descriptor, const std::string &text)
 /* ---- one run of the evaluation ---- */
 
 struct Outcome {
-	int status = 0; /* as waitpid() gives it */
+	int status = 0; /* from waitpid() */
 	std::string output, results;
 };
 
-/* What arrives until both are closed. The output is also passed on at once. */
+/* The lines of both pipes. Passes the output on as it arrives. */
 void read_both(int output, int results, Outcome &outcome)
 {
 	std::array<pollfd, 2> open = { pollfd{ output, POLLIN, 0 }, pollfd{ results, POLLIN, 0 } };
@@ -127,7 +127,7 @@ void read_both(int output, int results, Outcome &outcome)
 	}
 }
 
-/* In the child returns false, and main() follows. */
+/* Returns false in the child, where main() follows. */
 bool run_once(int report, Outcome &outcome)
 {
 	int output[2], results[2];
@@ -152,7 +152,7 @@ bool run_once(int report, Outcome &outcome)
 	return true;
 }
 
-/* ---- what it said ---- */
+/* ---- the results of the evaluation ---- */
 
 struct Said {
 	std::vector<std::string> scores;            /* seconds, each once */
@@ -196,7 +196,7 @@ Said understand(const Outcome &outcome)
 	return said;
 }
 
-/* What is no number is handed on as it is: whoever reads the results says what is wrong with it. */
+/* Passes on what is no number: podium-run reports the wrong value. */
 std::string to_ns(const std::string &seconds)
 {
 	char *end, text[40];
@@ -205,7 +205,7 @@ std::string to_ns(const std::string &seconds)
 	return *end ? seconds : text;
 }
 
-/* The number of runs, which this form does not report: err is std / sqrt(runs). */
+/* The number of runs, from err = std / sqrt(runs): this form does not report it. */
 long runs_of(const Said &said)
 {
 	auto std = said.figures.find("std"), err = said.figures.find("err");
@@ -228,7 +228,7 @@ std::string figures_of(const Said &said, const std::string &key)
 	return text;
 }
 
-/* Ends as the evaluation did, if a signal ended it. */
+/* Ends by the signal that ended the evaluation, if any. */
 void die_alike(int status)
 {
 	if (!WIFSIGNALED(status))
@@ -237,19 +237,19 @@ void die_alike(int status)
 	raise(WTERMSIG(status));
 }
 
-/* Returns the exit code that the case leads to. */
+/* Reports a case. Returns its exit code. */
 int report_case(int report, bool timed, const std::string &key, const Outcome &outcome)
 {
 	Said said = understand(outcome);
 	int code = WEXITSTATUS(outcome.status);
 	std::string fault;
 	if (said.wrong || code == WRONG) {
-		fault = "the evaluation says that the output is wrong";
+		fault = "The evaluation says that the output is wrong.";
 		code = WRONG;
 	} else if (code) {
-		fault = "the evaluation ended with exit code " + std::to_string(code);
+		fault = "The evaluation ended with exit code " + std::to_string(code) + ".";
 	} else if (said.scores.empty() && !said.figures.count("mean")) {
-		fault = "the evaluation ended without a score";
+		fault = "The evaluation ended without a score.";
 		code = RAISED;
 	}
 	if (code)
@@ -264,15 +264,15 @@ int take_report()
 	const char *given = std::getenv("POPCORN_FD");
 	int report = given && *given ? dup(std::atoi(given)) : -1;
 	if (report < 0)
-		stop(REPORT, "POPCORN_FD must be the number of an open descriptor that takes the results.");
+		stop(REPORT, "POPCORN_FD must be the number of an open descriptor for the results.");
 	if (std::atoi(given) > 2)
 		close(std::atoi(given));
 	unsetenv("POPCORN_FD");
-	unsetenv("POPCORN_SEED"); /* this form has no use for it */
+	unsetenv("POPCORN_SEED"); /* this form does not use it */
 	return report;
 }
 
-/* glibc hands constructors what main() gets. 101 is the first priority that programs may have. */
+/* glibc passes main()'s arguments to constructors. 101 is a program's first priority. */
 __attribute__((constructor(101))) void begin(int count, char **words, char **)
 {
 	std::string noun;

@@ -1,17 +1,19 @@
-"""Runs an evaluation of the oldest form, which knows neither modes nor cases and reports one score, and reports the
-same as eval.py would.
+"""Runs an evaluation of the oldest form, which has one score and no modes or cases, and reports its
+results like the stock eval.py.
 
     POPCORN_FD=N python3 score_eval.py test|benchmark|leaderboard|profile CASEFILE
 
-That evaluation lies beside it as eval.py. It is run once for each case of CASEFILE and says
+The evaluation is the file eval.py in the same folder. It runs once for each case of CASEFILE and
+prints
 
-    score: 0.00123              seconds for one call, on its output or on the descriptor POPCORN_FD
-    duration.mean: 1230000      ns, on POPCORN_FD, instead of or beside the score; also std, err, best, worst
+    score: 0.00123              seconds for one call, on the output or on descriptor POPCORN_FD
+    duration.mean: 1230000      ns, on POPCORN_FD, with or without a score; also std, err, best,
+                                worst
     check: fail                 on POPCORN_FD: the answer is wrong
 
-A wrong answer is also one where it ends with the exit code 112, where eval.py itself ends with a failed assert, and
-where it prints a line that contains "check_implementation failed" or "mismatch found". Two different scores
-contradict each other and are both handed on. POPCORN_SEED seeds the generators of random, numpy and torch.
+The answer is also wrong if the exit code is 112, if eval.py itself fails an assert, or if a line of
+output contains "check_implementation failed" or "mismatch found". Two different scores contradict
+each other; both are reported. POPCORN_SEED seeds the generators of random, numpy and torch.
 """
 import os
 import re
@@ -36,7 +38,7 @@ def stop(code, sentence):
 	sys.exit(code)
 
 
-# ---- the evaluation, in a process of its own ----
+# ---- the evaluation, in its own process ----
 
 
 def seed_generators(seed):
@@ -51,7 +53,7 @@ def seed_generators(seed):
 
 
 def is_failed_assert(error):
-	"""Whether eval.py itself asserted something, and not what it called."""
+	"""Whether an assert of eval.py itself failed, not one in code that it calls."""
 	trace = error.__traceback__
 	while trace.tb_next:
 		trace = trace.tb_next
@@ -60,7 +62,7 @@ def is_failed_assert(error):
 
 
 def exit_code_of(end):
-	"""What Python makes of SystemExit."""
+	"""The exit code that Python gives a SystemExit."""
 	if end.code is None or isinstance(end.code, int):
 		return (end.code or 0) & 0xff
 	print(end.code, file=sys.stderr)
@@ -82,7 +84,7 @@ def evaluate(seed):
 
 
 def become_evaluation(output, results, seed):
-	"""In the child: never returns."""
+	"""Runs the evaluation in the child. Never returns."""
 	code = EXIT_RAISED
 	try:
 		os.dup2(output, 1)
@@ -98,7 +100,7 @@ def become_evaluation(output, results, seed):
 
 
 def read_both(output, results):
-	"""What arrives until both are closed. The output is also passed on at once."""
+	"""The lines of both pipes. Passes the output on as it arrives."""
 	texts = {output: b"", results: b""}
 	with selectors.DefaultSelector() as selector:
 		for descriptor in texts:
@@ -115,7 +117,8 @@ def read_both(output, results):
 
 
 def run_once(seed):
-	"""Returns (exit code, lines of the output, lines of the results); a negative code is a signal."""
+	"""Returns (exit code, lines of the output, lines of the results); a negative code is a
+	signal."""
 	(output, output_end), (results, results_end) = os.pipe(), os.pipe()
 	child = os.fork()
 	if child == 0:
@@ -130,18 +133,18 @@ def run_once(seed):
 	return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), *lines
 
 
-# ---- what it said ----
+# ---- the results of the evaluation ----
 
 
 def to_ns(seconds):
 	try:
 		return repr(float(seconds) * 1e9)
 	except ValueError:
-		return seconds  # whoever reads the results says what is wrong with it
+		return seconds  # podium-run reports the wrong value
 
 
 def runs_of(figures):
-	"""The number of runs, which this form does not report: err is std / sqrt(runs)."""
+	"""The number of runs, from err = std / sqrt(runs): this form does not report it."""
 	try:
 		return max(1, round((float(figures["std"]) / float(figures["err"]))**2))
 	except (KeyError, ValueError, ZeroDivisionError, OverflowError):
@@ -169,7 +172,7 @@ class Report:
 			os.set_inheritable(self.file.fileno(), False)
 		except (ValueError, OSError):
 			stop(EXIT_REPORT,
-				"POPCORN_FD must be the number of an open descriptor that takes the results.")
+				"POPCORN_FD must be the number of an open descriptor for the results.")
 
 	def line(self, key, value):
 		print(f"{key}: {value}", file=self.file)
@@ -186,15 +189,15 @@ def report_figures(report, key, scores, figures):
 
 
 def report_case(report, mode, key, outcome):
-	"""Returns the exit code that the case leads to."""
+	"""Reports a case. Returns its exit code."""
 	code, output, results = outcome
 	scores, figures, wrong = collect(output, results)
 	if wrong or code == EXIT_WRONG:
-		fault, code = "the evaluation says that the output is wrong", EXIT_WRONG
+		fault, code = "The evaluation says that the output is wrong.", EXIT_WRONG
 	elif code:
-		fault = f"the evaluation ended with exit code {code}"
+		fault = f"The evaluation ended with exit code {code}."
 	elif not scores and "mean" not in figures:
-		fault, code = "the evaluation ended without a score", EXIT_RAISED
+		fault, code = "The evaluation ended without a score.", EXIT_RAISED
 	else:
 		if mode != "test":
 			report_figures(report, key, scores, figures)
@@ -219,13 +222,13 @@ def main(arguments):
 		with open(arguments[1], encoding="utf-8") as file:
 			cases = [line.strip() for line in file if line.strip()]
 	except (OSError, UnicodeDecodeError) as error:
-		stop(EXIT_CASE, f"the case file {arguments[1]} cannot be read: {error}")
+		stop(EXIT_CASE, f"The case file {arguments[1]} cannot be read: {error}")
 	report.line(f"{noun}-count", len(cases))
 	worst = 0
 	for index, spec in enumerate(cases):
 		report.line(f"{noun}.{index}.spec", spec)
 		outcome = run_once(seed)
-		if outcome[0] < 0:  # as if it had been us
+		if outcome[0] < 0:  # end by the same signal
 			signal.signal(-outcome[0], signal.SIG_DFL) if -outcome[0] not in (signal.SIGKILL,
 				signal.SIGSTOP) else None
 			os.kill(os.getpid(), -outcome[0])

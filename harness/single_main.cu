@@ -1,8 +1,8 @@
-/* The program of a task in the older form in C++, where reference and submission are headers of one
- * source: eval.cu, then the submission, which defines `output_t custom_kernel(input_t data)`. It
- * stands last, so that its macros change nothing that stands before. */
-#define custom_kernel \
-	podium_custom_kernel /* so that the submission's may take its input by reference, too */
+/* The program of a task of the older form in C++, with reference and submission as headers of one
+ * source. The submission defines `output_t custom_kernel(input_t data)` and comes last, so that its
+ * macros do not change eval.cu. */
+/* Renamed, because the submission's custom_kernel may take its input by reference. */
+#define custom_kernel podium_custom_kernel
 #include "eval.cu"
 #undef custom_kernel
 #undef CUDA_CHECK

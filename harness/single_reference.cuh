@@ -1,15 +1,15 @@
-/* Gives a task in the older form, a single reference_code.cuh (or .cu or .cpp), the interface that
- *eval.cu expects. It stands both as task.h and as reference.cuh, the name by which submissions in
- *that form know the reference.
+/* Gives a task of the older form, a single reference_code.cuh (or .cu or .cpp), the interface that
+ * eval.cu expects. This file is both task.h and reference.cuh, because submissions of that form
+ * include the reference by this name.
  *
  * reference_code.cuh defines
  *
- *	input_t, output_t    types; what their copies share, a submission can change before the check
- *sees it input_t generate_input() output_t ref_kernel(input_t) bool check_implementation(output_t
- *output, output_t expected)
+ *	input_t, output_t    types; a submission can change what copies share before the check
+ *	input_t generate_input()
+ *	output_t ref_kernel(input_t)
+ *	bool check_implementation(output_t output, output_t expected)
  *
- * If it draws from rand(), its inputs follow the seed; those of other generators are its own
- *affair. */
+ * Inputs from rand() follow the seed; the reference seeds other generators itself. */
 #ifndef PODIUM_SINGLE_REFERENCE_CUH
 #define PODIUM_SINGLE_REFERENCE_CUH
 

@@ -1,9 +1,9 @@
-"""Gives a task in the older form, a single reference_code.py, the interface that eval.py expects.
+"""Gives a task of the older form, a single reference_code.py, the interface that eval.py expects.
 
-reference_code.py defines generate_input(), ref_kernel(data) and check_implementation(output, expected). It
-draws its inputs from the generators of random, numpy or torch, which are seeded here before each call.
-"""
-from reference_code import *  # submissions in this form import its types and helpers from reference
+reference_code.py defines generate_input(), ref_kernel(data) and check_implementation(output,
+expected). Its inputs come from the generators of random, numpy or torch, which this file seeds
+before each call. """
+from reference_code import *  # submissions import its types and helpers from reference
 
 import copy
 
@@ -20,7 +20,7 @@ def generate_input(seed=None):
 
 
 def _largest_difference(output, expected):
-	"""A sentence, or "" where the two cannot be compared element by element."""
+	"""The end of a sentence, or "" if the two cannot be compared element by element."""
 	if not (isinstance(output, torch.Tensor) and isinstance(expected, torch.Tensor)):
 		wanted, got = type(expected).__name__, type(output).__name__
 		return f"; it is a {got}, expected a {wanted}" if wanted != got else ""
@@ -31,7 +31,8 @@ def _largest_difference(output, expected):
 	both = [side.detach().to("cpu", torch.float64).flatten() for side in (output, expected)]
 	off = torch.nan_to_num((both[0] - both[1]).abs(), nan=float("inf"))
 	index = int(off.argmax())
-	return f"; the largest difference is at flat index {index}: expected {both[1][index].item():g}, got {both[0][index].item():g}"
+	got, wanted = both[0][index].item(), both[1][index].item()
+	return f"; the largest difference is at flat index {index}: expected {wanted:g}, got {got:g}"
 
 
 def check_implementation(data, output):

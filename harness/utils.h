@@ -1,4 +1,4 @@
-/* What eval.cu, a task's reference.cuh and submissions in CUDA C++ share: exit codes, CUDA_CHECK,
+/* Helpers for eval.cu, a task's reference.cuh and submissions in CUDA C++: exit codes, CUDA_CHECK,
  * device buffers, reproducible random inputs, and comparisons that say what differs. */
 #ifndef PODIUM_UTILS_H
 #define PODIUM_UTILS_H
@@ -38,20 +38,20 @@ inline void podium_cuda_check(cudaError_t status, const char *call, const char *
 	std::fflush(stdout);
 	std::fprintf(stderr, "%s:%d: %s failed: %s (%s)\n", file, line, call,
 		cudaGetErrorString(status), cudaGetErrorName(status));
-	/* No destructors: they would call into a CUDA that may be gone. */
+	/* Skip destructors, which would call a CUDA that may be gone. */
 	std::_Exit(ExitCodes::CUDA_API);
 }
 
 /* ---- device memory ---- */
 
-/* What happens to memory between its allocation and its first use; the isolated engine sets it, so
- * that what lay there before tells nobody anything. */
+/* Called for new memory before its first use. The isolated engine poisons it, so that nobody can
+ * read what was there before. */
 inline void (*podium_fresh_memory)(void *memory, std::size_t bytes) = nullptr;
 #define PODIUM_FRESH_MEMORY podium_fresh_memory
 
-/* An array on the GPU. Copies of the object share the memory, so that it is passed by value at no
- * cost; clone() copies the memory too. The memory is freed with the last of them. All of it happens
- * in the order of the default stream. */
+/* An array on the GPU. Copies of the object share the memory, so passing it by value costs nothing;
+ * clone() copies the memory, too. The last object frees it. Everything happens in the order of the
+ * default stream. */
 template <class T> class DeviceBuffer
 {
   public:
@@ -74,7 +74,7 @@ template <class T> class DeviceBuffer
 		CUDA_CHECK(cudaMemcpy(data(), values.data(), bytes(), cudaMemcpyHostToDevice));
 	}
 
-	/* Memory that belongs to somebody else, who keeps it for longer than this. */
+	/* Memory of another owner, which outlives this object. */
 	static DeviceBuffer view(T *data, std::size_t size)
 	{
 		DeviceBuffer made;
@@ -111,8 +111,8 @@ template <class T> class DeviceBuffer
 		return values;
 	}
 
-	/* Every byte 0xff: NaN for floating-point types, -1 for integers. What a kernel forgets to
-	 * write shows. */
+	/* Sets every byte to 0xff, so that what a kernel forgets to write shows: NaN for floating-point
+	 * types, -1 for integers. */
 	void poison() const
 	{
 		CUDA_CHECK(cudaMemset(data(), 0xff, bytes()));
@@ -147,7 +147,7 @@ __global__ void podium_fill_uniform(
 	}
 }
 
-/* The i-th value depends on nothing but the seed and i. */
+/* The i-th value depends only on the seed and i. */
 template <class T>
 void fill_uniform(const DeviceBuffer<T> &buffer, std::uint64_t seed, float low, float high)
 {
@@ -156,10 +156,10 @@ void fill_uniform(const DeviceBuffer<T> &buffer, std::uint64_t seed, float low, 
 	CUDA_CHECK(cudaGetLastError());
 }
 
-/* ---- what a check says ---- */
+/* ---- the result of a check ---- */
 
-/* A check calls pass(), or fail() with the reason; or check_equal() and check_close(), of which
- *each adds its own failure. A check that says nothing has not passed.
+/* A check calls pass(), or fail() with the reason; or check_equal() and check_close(), each of
+ * which adds its failure. A check that calls nothing has not passed.
  *
  *	reporter.fail() << "the sum is " << got << ", expected " << expected; */
 class TestReporter
@@ -193,7 +193,7 @@ class TestReporter
 	bool check_close(
 		const DeviceBuffer<T> &got, const DeviceBuffer<T> &expected, double rtol, double atol);
 
-	/* The same bits would be too much to ask: 0.0 equals -0.0. NaN equals nothing. */
+	/* Compares values and not bits: 0.0 equals -0.0, NaN equals nothing. */
 	template <class T> bool check_equal(const DeviceBuffer<T> &got, const DeviceBuffer<T> &expected)
 	{
 		return check_close(got, expected, 0, 0);
@@ -236,7 +236,7 @@ __global__ void podium_count_wrong(const T *got, const T *expected, std::size_t 
 		atomicAdd(wrong, mine);
 }
 
-/* Every element within |got - expected| <= atol + rtol * |expected|; compared on the GPU. */
+/* Compares on the GPU: |got - expected| <= atol + rtol * |expected| for every element. */
 template <class T>
 bool TestReporter::check_close(
 	const DeviceBuffer<T> &got, const DeviceBuffer<T> &expected, double rtol, double atol)

@@ -1,5 +1,5 @@
-"""Helpers for a task's reference.py: seeds, random inputs, comparisons that say what differs, deterministic
-reference results. eval.py uses set_seed and clear_l2_cache; the rest is for authors.
+"""Helpers for a task's reference.py: seeds, random inputs, comparisons that say what differs, and
+deterministic reference results. eval.py uses set_seed and clear_l2_cache; the rest is for authors.
 """
 import contextlib
 import functools
@@ -15,7 +15,7 @@ except ImportError:
 
 
 def _name(value):
-	"""What a dtype or a device is called in sentences."""
+	"""The name of a dtype or a device in sentences."""
 	return str(value).replace("torch.", "")
 
 
@@ -31,7 +31,7 @@ def set_seed(seed=42):
 
 
 def _signed(number):
-	"""The 64-bit integer with the bits that `number` has there: torch's integers are signed, and wrap."""
+	"""The signed 64-bit integer with the low 64 bits of `number`, for torch's integers."""
 	return (number + 2**63) % 2**64 - 2**63
 
 
@@ -41,7 +41,7 @@ def _mix(z, multiplier, shift):
 	return z.mul_(_signed(multiplier))
 
 
-# Numbers at a time: what the cache holds of the device.
+# How many numbers are made at a time: as many as a cache holds.
 _PIECE = {"cuda": 1 << 21, "cpu": 1 << 15}
 _STEP = 0x9e3779b97f4a7c15
 
@@ -53,7 +53,7 @@ def _usual_device():
 
 @functools.lru_cache(None)
 def _ramp(device):
-	"""What SplitMix64 mixes for the first numbers, with the seed 0."""
+	"""The states of SplitMix64 for the first numbers with the seed 0."""
 	return torch.arange(1, _PIECE.get(device.type, 1 << 15) + 1, device=device).mul_(_signed(_STEP))
 
 
@@ -65,11 +65,13 @@ def _upper_bits(ramp, start):
 
 
 def uniform(shape, seed, low=0.0, high=1.0, dtype=torch.float32, device=None):
-	"""Reproducible random numbers, low <= number < high before they are rounded to dtype. They depend on
-    nothing but seed and position, so a CPU and a GPU get the same; torch's own generators differ between the
-    two. `device` is the GPU if there is one, else the CPU.
+	"""Reproducible random numbers, low <= number < high before they are rounded to dtype.
 
-    The random bits are those of random_bits in utils.h: SplitMix64 (Steele, Lea, Flood 2014)."""
+	The numbers depend only on seed and position, so a CPU and a GPU get the same ones; torch's own
+	generators differ between the two. `device`: by default the GPU if there is one, else the CPU.
+
+	The random bits are those of random_bits in utils.h: SplitMix64 (Steele, Lea, Flood 2014).
+	"""
 	made = torch.zeros(shape, dtype=dtype, device=device or _usual_device())
 	flat, ramp = made.view(-1), _ramp(made.device)
 	for first in range(0, len(flat), len(ramp)):
@@ -80,22 +82,23 @@ def uniform(shape, seed, low=0.0, high=1.0, dtype=torch.float32, device=None):
 
 
 def same_memory(output, given):
-	"""Whether `output` is the tensor `given` or a view of all of it: for is_output_of, where custom_kernel must
-    return the memory that it was given to fill."""
+	"""Whether `output` is the tensor `given` or a view of all of it. For is_output_of, if
+	custom_kernel must return the memory that it was given to fill."""
 	return (isinstance(output, torch.Tensor) and output.device == given.device
 		and output.dtype == given.dtype and output.shape == given.shape
 		and output.stride() == given.stride() and output.data_ptr() == given.data_ptr())
 
 
 # ---- comparisons ----
-# Each returns (good, lines): whether the two agree, and sentences about what does not. The first sentence
-# names the first wrong element; the others give up to `max_print` more of them.
+# Each returns (good, lines): whether the two agree, and sentences about the differences. The first
+# sentence names the first wrong element; the others name up to `max_print` more of them.
 
 
 def _form_fault(received, expected):
-	"""What makes comparing elements pointless, or None."""
+	"""A sentence about a difference that rules out comparing elements, or None."""
 	if not isinstance(received, torch.Tensor):
-		return f"expected a tensor, got {'nothing (None)' if received is None else 'a ' + type(received).__name__}"
+		got = "nothing (None)" if received is None else "a " + type(received).__name__
+		return f"expected a tensor, got {got}"
 	for what in ("shape", "dtype", "device"):
 		got, wanted = getattr(received, what), getattr(expected, what)
 		if got != wanted:
@@ -117,7 +120,7 @@ def _difference(expected, got):
 
 
 def _describe(received, expected, wrong, rtol, atol, max_print):
-	"""The sentences about the elements where the mask `wrong` is set."""
+	"""Sentences about the elements where the mask `wrong` is set."""
 	places = torch.nonzero(wrong)
 	lines = []
 	for place in places[:max_print].tolist():
@@ -133,7 +136,8 @@ def _describe(received, expected, wrong, rtol, atol, max_print):
 
 @torch.no_grad()
 def verbose_allclose(received, expected, rtol=1e-5, atol=1e-8, max_print=5):
-	"""Whether |received - expected| <= atol + rtol * |expected| for every element; NaN is never close."""
+	"""Whether |received - expected| <= atol + rtol * |expected| for every element. NaN is never
+	close."""
 	fault = _form_fault(received, expected)
 	if fault:
 		return False, [fault]
@@ -156,7 +160,7 @@ def verbose_allequal(received, expected, max_print=5):
 
 
 def match_reference(data, output, reference, rtol=1e-5, atol=1e-8):
-	"""A check_implementation for outputs that are one tensor: compares with reference(data)."""
+	"""A check_implementation for an output of one tensor, which compares with reference(data)."""
 	good, lines = verbose_allclose(output, reference(data), rtol=rtol, atol=atol)
 	return good, "\n".join(lines)
 
@@ -177,7 +181,7 @@ _flush_buffers = {}
 
 
 def _overwrite(size_bytes):
-	"""Writes so many bytes on the GPU, always the same ones, so that nothing else stays in its caches."""
+	"""Writes so many bytes on the GPU, always the same ones, to clear its caches."""
 	if not torch.cuda.is_available():
 		return
 	key = (torch.cuda.current_device(), size_bytes)
@@ -187,28 +191,28 @@ def _overwrite(size_bytes):
 
 
 def clear_l2_cache():
-	"""Queues a write of 256 MiB, more than four times the L2 cache of any GPU so far up to 64 MiB."""
+	"""Queues a write of 256 MiB, enough for an L2 cache of up to 64 MiB."""
 	_overwrite(256 * 1024 * 1024)
 
 
 def clear_l2_cache_large():
-	"""The same with 1 GiB, for caches of up to 256 MiB."""
+	"""Queues a write of 1 GiB, enough for an L2 cache of up to 256 MiB."""
 	_overwrite(1024 * 1024 * 1024)
 
 
-# ---- reference results that do not change from run to run ----
+# ---- reference results that are the same in every run ----
 
 
 def _allows_tf32(backend):
 	try:
 		return backend.allow_tf32
-	except RuntimeError:  # torch 2.9 or later, where somebody has set fp32_precision, which took its place
+	except RuntimeError:  # since torch 2.9, if somebody has set fp32_precision, its successor
 		return (backend.conv
 			if backend is torch.backends.cudnn else backend).fp32_precision == "tf32"
 
 
 class DisableCuDNNTF32(contextlib.ContextDecorator):
-	"""Inside: float32 products are computed in float32, not in TF32, by cuDNN and cuBLAS."""
+	"""Inside the block cuDNN and cuBLAS compute float32 products in float32, not in TF32."""
 
 	def __enter__(self):
 		backends = (torch.backends.cudnn, torch.backends.cuda.matmul)
@@ -223,7 +227,7 @@ class DisableCuDNNTF32(contextlib.ContextDecorator):
 
 
 class DeterministicContext(DisableCuDNNTF32):
-	"""Inside: the same, and only algorithms that give the same bits each time; others raise an error."""
+	"""Also allows only algorithms with the same bits in every run; others raise an error."""
 
 	def __enter__(self):
 		super().__enter__()

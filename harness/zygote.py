@@ -1,19 +1,27 @@
-"""The zygote: a Python that has imported what takes seconds, and forks for each program that podium-run starts.
+"""The zygote: a Python process that has imported slow modules and forks each program of podium-run.
 
-podium-run starts it with a socket as descriptor 3 and sends, for each program, one message:
+podium-run starts the zygote with a socket as descriptor 3 and sends one message for each program:
 
-    {"arguments": ["eval.py", "test", "../cases.txt"], "parent": 4711, "own": 4, "places": [-1, 7, 8, ...], "forks": true}
+    {"arguments": ["eval.py", "test", "../cases.txt"], "parent": 4711, "own": 4,
+     "places": [-1, 7, 8, ...], "forks": true}
 
-with descriptors: the program's "own" ones, which are standard input, output, error and what follows them (a result pipe,
-channels to other programs), the folder to start in, a pipe that holds the environment as NAME=VALUE with a zero behind
-each, a file with what is to be known about the sandbox, and the places that are joined, as "places" counts all of these.
-What is done with those is sandbox_enter.c's affair, the code that podium-run uses itself, which comes as a shared object
-on descriptor 4. The answers are {"pid": ...} from the process that has forked the program, {"begins": true} from the
-program once everything is set up, or {"error": "..."}. The program is a grandchild whose parent ends at once, so that
-podium-run, which takes orphans over, can wait for it like for one that it started itself.
+These descriptors come with a message, in this order:
 
-A program sees what it would see in a fresh interpreter that has been told to run it, except that modules are there
-already. The zygote never touches CUDA, a seed, or a byte of a submission.
+    own           standard input, output, error, and what follows: a result pipe, channels
+    folder        the folder to start in
+    environment   a pipe with NAME=VALUE, each followed by a zero byte
+    about         a file that describes the sandbox
+    places        the namespaces to join; "places" has their indices among all descriptors
+
+worker/run/sandbox/enter.c, the code that podium-run itself uses, enters the sandbox. It comes as a
+shared object on descriptor 4. The answers are {"pid": ...} from the process that forks the program,
+{"begins": true} from the program when everything is set up, or {"error": "..."}.
+
+A program is a grandchild whose parent ends immediately. podium-run adopts orphans, so it can wait
+for the program as for its own child.
+
+A program sees what a fresh interpreter would show it, except that modules are already imported. The
+zygote never touches CUDA, a seed, or a byte of a submission.
 """
 import array
 import ctypes
@@ -25,8 +33,8 @@ import socket
 import sys
 import types
 
-CONTROL, LIBRARY = 3, 4  # the socket, and sandbox_enter.c
-HIGH = 512  # no descriptor that anybody counts on lies there
+CONTROL, LIBRARY = 3, 4  # the socket and worker/run/sandbox/enter.c
+HIGH = 512  # above all descriptors that programs expect
 MOST_BYTES = 1 << 16
 PR_SET_DUMPABLE, PR_SET_CHILD_SUBREAPER = 4, 36
 
@@ -46,7 +54,8 @@ def load_sandbox():
 
 
 def succeed(step):
-	"""`step`: what a call of sandbox_enter.c gave."""
+	"""`step`: the result of worker/run/sandbox/enter.c, the name of the step that failed or
+	None."""
 	if step:
 		raise OSError(f"it could not {step.decode()}: {os.strerror(ctypes.get_errno())}")
 
@@ -56,7 +65,7 @@ def import_slow_modules():
 		try:
 			__import__(name)
 		except Exception:
-			pass  # then programs find out by themselves
+			pass  # programs that import it see the error
 
 
 # ---- messages ----
@@ -66,7 +75,7 @@ def receive(control):
 	"""The next message with its descriptors; (None, []) at the end."""
 	try:
 		data, ancillary, _, _ = control.recvmsg(MOST_BYTES, socket.CMSG_SPACE(64 * 4))
-	except ConnectionResetError:  # the other side has ended without having read everything
+	except ConnectionResetError:  # podium-run has ended without reading everything
 		return None, []
 	descriptors = array.array("i")
 	for level, kind, content in ancillary:
@@ -84,7 +93,8 @@ def read_all(descriptor):
 
 
 def become_orphan_of(parent):
-	"""Forks twice and returns in the grandchild, once `parent` is its parent; in the zygote returns False."""
+	"""Forks twice. Returns True in the grandchild when `parent` has adopted it, False in the
+	zygote."""
 	child = os.fork()
 	if child:
 		os.waitpid(child, 0)
@@ -94,27 +104,27 @@ def become_orphan_of(parent):
 		os._exit(0)
 	while os.getppid() == between:
 		os.sched_yield()
-	if os.getppid() != parent:  # it has ended meanwhile, and nobody wants the program any more
+	if os.getppid() != parent:  # podium-run has ended: nobody waits for the program
 		os._exit(127)
 	return True
 
 
 def move_up(descriptor):
-	"""The same far above the places that are about to be taken."""
+	"""Moves a descriptor above the numbers that the program will use."""
 	moved = fcntl.fcntl(descriptor, fcntl.F_DUPFD, HIGH)
 	os.close(descriptor)
 	return moved
 
 
 def keep_only(kept, first):
-	"""Closes every descriptor from `first` on but those that are kept."""
+	"""Closes every descriptor from `first` on except the kept ones."""
 	for name in os.listdir("/proc/self/fd"):
 		number = int(name)
 		if number >= first and number not in kept:
 			try:
 				os.close(number)
 			except OSError:
-				pass  # the one that listed them
+				pass  # the descriptor of the list itself
 
 
 def reset_signals():
@@ -130,7 +140,7 @@ def reset_signals():
 
 
 def set_environment(variables):
-	"""`variables`: NAME=VALUE, bytes. The C library's environment is changed along with os.environ."""
+	"""`variables`: NAME=VALUE as bytes. os.environ also changes the C library's environment."""
 	os.environ.clear()
 	for variable in variables:
 		name, _, value = variable.partition(b"=")
@@ -138,19 +148,19 @@ def set_environment(variables):
 
 
 def renew_state():
-	"""What a fresh interpreter would have drawn or read anew."""
+	"""Renews what a fresh interpreter would draw or read at its start."""
 	import tempfile
 	tempfile.tempdir = None
 	if "numpy" in sys.modules:
 		sys.modules["numpy"].random.seed()
 	torch, threads = sys.modules.get("torch"), os.environ.get("OMP_NUM_THREADS", "")
-	# Saying it makes a pool of threads, and torch waits for ever for those that the user may not have any more.
+	# Setting the number makes a pool of threads, and torch waits for threads that a limit forbids.
 	if torch and threads.isdigit() and torch.get_num_threads() != int(threads):
 		torch.set_num_threads(int(threads))
 
 
 def make_main(path=None):
-	"""A new, empty __main__."""
+	"""A new and empty __main__."""
 	main = types.ModuleType("__main__")
 	main.__dict__.update(__builtins__=__builtins__, __annotations__={})
 	if path:
@@ -162,14 +172,14 @@ def make_main(path=None):
 
 
 def show_exception(kind, error, trace):
-	"""As a fresh interpreter would: without the frames of the zygote."""
+	"""Shows an exception without the zygote's own frames."""
 	while trace and trace.tb_frame.f_globals is globals():
 		trace = trace.tb_next
 	sys.__excepthook__(kind, error.with_traceback(trace), trace)
 
 
 def run_file(arguments):
-	"""Runs as `python3 ARGUMENTS` does; does not return before it has ended."""
+	"""Runs a file as `python3 ARGUMENTS` does. Returns when it has ended."""
 	path = os.path.abspath(arguments[0])
 	sys.argv = list(arguments)
 	sys.path[0] = os.path.dirname(path)
@@ -180,7 +190,7 @@ def run_file(arguments):
 
 
 def run_command(code, arguments):
-	"""Runs as `python3 -c CODE ARGUMENTS` does."""
+	"""Runs code as `python3 -c CODE ARGUMENTS` does."""
 	sys.argv = ["-c", *arguments]
 	sys.path[0] = ""
 	sys.excepthook = show_exception
@@ -191,8 +201,11 @@ def run_command(code, arguments):
 
 
 def serve_spawns(control, program):
-	"""In a process beside the program, forked off before the program's first line: forks what multiprocessing
-    would have started as a new interpreter. Returns (code, arguments) in each of those."""
+	"""Serves spawns in a process that is forked before the program's first line.
+
+	Forks for each interpreter that multiprocessing would start. Returns (code, arguments) in each
+	fork.
+	"""
 	number = move_up(control.detach())
 	keep_only([number], 3)
 	control = socket.socket(fileno=number)
@@ -220,7 +233,8 @@ def start_spawned(control, message, descriptors):
 
 
 def environment_of_c():
-	"""What an exec would pass on: os.unsetenv and C code change it behind os.environ's back."""
+	"""The environment that exec would pass on; os.unsetenv and C code change it without
+	os.environ."""
 	environ = ctypes.POINTER(ctypes.c_char_p).in_dll(libc, "environ")
 	found, index = [], 0
 	while environ and environ[index] is not None:
@@ -230,12 +244,12 @@ def environment_of_c():
 
 
 def offer_spawns():
-	"""Starts the process above and leads multiprocessing to it. Returns (code, arguments) in the processes that it
-    forks, None in the program."""
+	"""Starts the process of serve_spawns() and makes multiprocessing use it. Returns (code,
+	arguments) in the processes that it forks, None in the program."""
 	import multiprocessing.util
 	program = os.getpid()
-	prctl(PR_SET_CHILD_SUBREAPER,
-		1)  # what it forks becomes a child of the program, as multiprocessing expects
+	# What serve_spawns() forks becomes a child of the program, as multiprocessing expects.
+	prctl(PR_SET_CHILD_SUBREAPER, 1)
 	ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
 	if os.fork() == 0:
 		ours.close()
@@ -261,7 +275,7 @@ def offer_spawns():
 
 
 def spawns_interpreters(arguments):
-	"""Whether the program may: then it is worth a process."""
+	"""Whether the program may spawn interpreters, which is worth a process for serve_spawns()."""
 	try:
 		with open(arguments[0], "rb") as stream:
 			return b"multiprocessing" in stream.read()
@@ -273,7 +287,8 @@ def spawns_interpreters(arguments):
 
 
 def say(answer, **members):
-	"""Ends the process where podium-run does not listen any more: it has started the program without the zygote."""
+	"""Answers podium-run. Ends the process if podium-run has stopped listening: then it has started
+	the program without the zygote."""
 	try:
 		os.write(answer, json.dumps(members).encode())
 	except OSError:
@@ -286,7 +301,7 @@ def refuse(answer, error):
 
 
 def enter(answer, message, entry, places):
-	"""Into the sandbox; returns in the process that is in it."""
+	"""Enters the sandbox. Returns in the process inside."""
 	succeed(sandbox.sandbox_join(entry, (ctypes.c_int * len(places))(*places)))
 	if not message["forks"]:
 		say(answer, pid=os.getpid())
@@ -298,7 +313,7 @@ def enter(answer, message, entry, places):
 
 
 def start(control, message, descriptors):
-	"""In the grandchild: becomes the program. Returns what to call."""
+	"""Becomes the program in the grandchild. Returns the function to call."""
 	moved = [move_up(descriptor) for descriptor in descriptors]
 	own, (folder, environment,
 		about) = moved[:message["own"]], moved[message["own"]:message["own"] + 3]
@@ -320,7 +335,7 @@ def start(control, message, descriptors):
 	spawned = offer_spawns() if spawns_interpreters(message["arguments"]) else None
 	if spawned:
 		return lambda: run_command(*spawned)
-	try:  # only now, so that what is forked off for others has never seen a seed
+	try:  # after the fork of serve_spawns(), which must never see a seed
 		set_environment(read_all(environment).split(b"\0")[:-1])
 		renew_state()
 	except Exception as error:
@@ -331,11 +346,11 @@ def start(control, message, descriptors):
 
 
 def serve():
-	"""Returns in the programs, with what to call."""
+	"""Forks the programs. Returns in each of them the function to call."""
 	control = socket.socket(fileno=CONTROL)
 	try:
 		control.send(b'{"ready": true}')
-	except BrokenPipeError:  # podium-run has ended meanwhile
+	except BrokenPipeError:  # podium-run has ended
 		os._exit(0)
 	while True:
 		message, descriptors = receive(control)
@@ -347,7 +362,7 @@ def serve():
 			os.close(descriptor)
 
 
-prctl(PR_SET_DUMPABLE, 0)  # a submission of the same user must not reach into it
+prctl(PR_SET_DUMPABLE, 0)  # a submission of the same user must not read the zygote
 sandbox = load_sandbox()
 import_slow_modules()
 serve()()

@@ -1,27 +1,21 @@
-/* What is sent: the body of a delivery, in the form that its webhook wants, and its signature.
- * docs/webhooks.md describes both. */
+/* Writes the body of a delivery in its webhook's form (docs/webhooks.md). */
 #ifndef PODIUM_HOOKS_MESSAGE_H
 #define PODIUM_HOOKS_MESSAGE_H
 
 #include "hooks/outbox.h"
-#include "lib/buffer.h"
+#include "lib/base/buffer.h"
 
-/* Grows when a receiver that understands the one before could misread the new one. */
+/* Increased when a receiver of the previous version could misread the new one. */
 enum { message_version = 1 };
 
-/* What a message to a Discord channel may have, in characters (its API's limits). */
+/* Limits of a Discord message, in characters (from Discord's API). */
 enum { discord_most_title = 256, discord_most_description = 4096 };
 
-/* `site`: public_url. JSON in both forms. */
+/* Appends the body as JSON in either form. `site` is the setting public_url. */
 void message_body(struct buffer *body, const struct delivery *delivery, const char *site);
 
-/* Appends text so that Discord shows it as it is: what its Markdown understands is escaped, and no
- * more than `most` characters come out. */
+/* Appends text for Discord. Markdown characters are escaped, and at most `most` characters are
+ * written. */
 void message_plain(struct buffer *out, const char *text, size_t most);
-
-/* "t=1795316246,v1=HEX": HMAC-SHA256, by the secret, of the time, a dot and the body. */
-typedef char message_signature[2 + 20 + 4 + 64 + 1];
-void message_sign(
-	message_signature signature, const char *secret, int64_t time_s, const struct buffer *body);
 
 #endif

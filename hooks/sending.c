@@ -1,10 +1,11 @@
 #include "hooks/sending.h"
 
 #include "hooks/message.h"
-#include "lib/format.h"
-#include "lib/scope.h"
-#include "lib/text.h"
-#include "lib/webhook_address.h"
+#include "hooks/signature.h"
+#include "lib/base/format.h"
+#include "lib/base/scope.h"
+#include "lib/base/text.h"
+#include "lib/webhook/address.h"
 
 #include <curl/curl.h>
 #include <stdio.h>
@@ -29,14 +30,14 @@ static inline void scope_headers(struct curl_slist **headers)
 struct exchange {
 	const struct config *config;
 	struct webhook_address address;
-	const char *refusal; /* what was reached that may not be; NULL: nothing */
+	const char *refusal; /* the forbidden host that was reached; NULL: none */
 	size_t answer_bytes;
 	bool is_cut;
 };
 
-/* ---- what libcurl asks ---- */
+/* ---- callbacks of libcurl ---- */
 
-/* Each address that is tried comes by here, whatever the name led to a moment ago. */
+/* libcurl calls this for each address it tries, so the check uses the name's current address. */
 static curl_socket_t open_socket(void *context, curlsocktype purpose, struct curl_sockaddr *address)
 {
 	struct exchange *exchange = context;
@@ -54,7 +55,7 @@ static size_t count_bytes(struct exchange *exchange, size_t bytes)
 {
 	exchange->answer_bytes += bytes;
 	exchange->is_cut = exchange->answer_bytes > most_answer_bytes;
-	return exchange->is_cut ? 0 : bytes; /* 0: libcurl ends the exchange */
+	return exchange->is_cut ? 0 : bytes; /* 0 makes libcurl stop the transfer */
 }
 
 static size_t drop_body(char *bytes, size_t size, size_t count, void *context)
@@ -69,14 +70,14 @@ static size_t drop_header(char *bytes, size_t size, size_t count, void *context)
 	return count_bytes(context, size * count);
 }
 
-/* ---- asking ---- */
+/* ---- request ---- */
 
 static struct curl_slist *make_headers(const struct delivery *delivery, const struct buffer *body)
 {
-	message_signature signature;
+	signature_text signature;
 	char line[200];
 	struct curl_slist *headers = NULL;
-	message_sign(signature, delivery->secret, now_ms() / 1000, body);
+	signature_make(signature, delivery->secret, now_ms() / 1000, body);
 	headers = curl_slist_append(headers, "Content-Type: application/json");
 	headers = curl_slist_append(headers, "Accept:");
 	headers = curl_slist_append(headers, "Expect:");
@@ -94,8 +95,8 @@ static struct curl_slist *make_headers(const struct delivery *delivery, const st
 static void set_limits(CURL *curl, struct exchange *exchange)
 {
 	const struct config *config = exchange->config;
-	curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR,
-		"http,https"); /* http: where webhook_address_read has let it pass */
+	/* http only for addresses that webhook_address_read allowed */
+	curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
 	curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 0L);
 	curl_easy_setopt(curl, CURLOPT_PROXY, "");
 	curl_easy_setopt(curl, CURLOPT_NOPROXY, "*");
@@ -116,9 +117,9 @@ static void set_limits(CURL *curl, struct exchange *exchange)
 	curl_easy_setopt(curl, CURLOPT_HEADERDATA, exchange);
 }
 
-/* ---- what it means ---- */
+/* ---- outcome ---- */
 
-/* What people know of HTTP's refusals, with what to do. */
+/* HTTP's refusals in words, with what to do. */
 static const struct {
 	long status;
 	const char *advice;
@@ -131,7 +132,7 @@ static const struct {
 	{ 429, "it gets too much at once." },
 };
 
-static const char *advice_about(long status)
+static const char *find_advice(long status)
 {
 	for (size_t i = 0; i < COUNT(ADVICE); i++)
 		if (ADVICE[i].status == status)
@@ -155,9 +156,9 @@ static void judge_status(struct outcome *outcome, long status)
 	} else if (status >= 300 && status < 400)
 		snprintf(rest, room,
 			", a redirect, and Podium follows none; make a webhook with the address that it leads "
-		    "to.");
+			"to.");
 	else
-		snprintf(rest, room, ": %s", advice_about(status));
+		snprintf(rest, room, ": %s", find_advice(status));
 }
 
 static void judge_failure(struct outcome *outcome, const struct exchange *exchange, CURLcode code)
@@ -180,8 +181,8 @@ static void judge_failure(struct outcome *outcome, const struct exchange *exchan
 			"The receiver could not be asked: %s.", curl_easy_strerror(code));
 }
 
-/* A status that came is an answer, whatever came behind it. */
-static void judge(
+/* A status counts as an answer, even if the transfer failed after it. */
+static void judge_answer(
 	struct outcome *outcome, const struct exchange *exchange, CURL *curl, CURLcode code)
 {
 	long status = 0;
@@ -195,7 +196,7 @@ static void judge(
 		judge_failure(outcome, exchange, code);
 }
 
-static void exchange_with(
+static void post_delivery(
 	struct exchange *exchange, const struct delivery *delivery, struct outcome *outcome)
 {
 	cleanup_curl CURL *curl = curl_easy_init();
@@ -211,7 +212,7 @@ static void exchange_with(
 	curl_easy_setopt(curl, CURLOPT_POST, 1L);
 	curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE, (long)body.length);
 	curl_easy_setopt(curl, CURLOPT_POSTFIELDS, buffer_string(&body));
-	judge(outcome, exchange, curl, curl_easy_perform(curl));
+	judge_answer(outcome, exchange, curl, curl_easy_perform(curl));
 }
 
 struct outcome send_delivery(const struct config *config, const struct delivery *delivery)
@@ -220,13 +221,13 @@ struct outcome send_delivery(const struct config *config, const struct delivery 
 	struct exchange exchange = { .config = config };
 	struct outcome outcome = { .kind = FAILED, .status = SQL_NULL_INTEGER };
 	struct error error = { 0 };
-	/* What the operator allows may have changed since it was made. */
+	/* The operator may have changed webhook_allowed since the webhook was created. */
 	if (webhook_address_read(
 			arena, delivery->address, config->webhook_allowed, &exchange.address, &error))
 		snprintf(outcome.sentence, sizeof outcome.sentence, "%.*s",
 			(int)text_utf8_prefix(error.text, strnlen(error.text, sizeof outcome.sentence - 1)),
 			error.text);
 	else
-		exchange_with(&exchange, delivery, &outcome);
+		post_delivery(&exchange, delivery, &outcome);
 	return outcome;
 }

@@ -71,7 +71,7 @@ CREATE TABLE IF NOT EXISTS task_versions (
   number         INT UNSIGNED NOT NULL COMMENT '1, 2, ... within the leaderboard',
   language       ENUM('py', 'cu') NOT NULL,
   description    MEDIUMTEXT NOT NULL COMMENT 'Markdown',
-  definition     LONGTEXT NOT NULL COMMENT 'JSON of lib/task.h, without the contents of files',
+  definition     LONGTEXT NOT NULL COMMENT 'JSON of lib/task/task.h, without the contents of files',
   created_by     BIGINT UNSIGNED NULL,
   created_at     DATETIME(3) NOT NULL DEFAULT UTC_TIMESTAMP(3),
   UNIQUE KEY task_versions_number (leaderboard_id, number),

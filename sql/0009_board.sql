@@ -2,7 +2,7 @@
 
 ALTER TABLE submissions
   ADD COLUMN IF NOT EXISTS dialect VARCHAR(16) CHARACTER SET ascii COLLATE ascii_bin NULL
-    COMMENT 'what the source is written with (lib/dialect.h); NULL: stored before that was looked at';
+    COMMENT 'what the source is written with (cgi/action/dialect.h); NULL: stored before that was looked at';
 
 -- So that a ranking's page needs no row of submissions or jobs.
 ALTER TABLE ranking

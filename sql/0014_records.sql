@@ -1,7 +1,7 @@
 -- How the best times of each ranking came about, for its charts: kept, because a page cannot look at all submissions.
 
 -- A line is a user's, or, under the number 0, everybody's. It has each passed ranked job that was faster than all that were
--- submitted before it. Written with the ranking, in the transaction that finishes a job (lib/records.h).
+-- submitted before it. Written with the ranking, in the transaction that finishes a job (lib/ranking/records.h).
 CREATE TABLE IF NOT EXISTS records (
   leaderboard_id  BIGINT UNSIGNED NOT NULL,
   task_version_id BIGINT UNSIGNED NOT NULL,

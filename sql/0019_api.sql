@@ -13,7 +13,7 @@ CREATE TABLE IF NOT EXISTS idempotency_keys (
   CONSTRAINT idempotency_keys_submission FOREIGN KEY (submission_id) REFERENCES submissions (id) ON DELETE CASCADE
 ) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_unicode_ci;
 
--- Requests of tokens and addresses in a minute of the clock, of all podium-web together (cgi/allowance.h).
+-- Requests of tokens and addresses in a minute of the clock, of all podium-web together (cgi/http/rate_limit.h).
 CREATE TABLE IF NOT EXISTS api_requests (
   window_start INT UNSIGNED NOT NULL COMMENT 'minutes since 1970',
   subject      VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL COMMENT 'token 12, address 192.0.2.1',

@@ -5,7 +5,7 @@ CREATE TABLE IF NOT EXISTS job_counts (
   worker  VARCHAR(64) CHARACTER SET ascii COLLATE ascii_general_ci NOT NULL COMMENT 'workers.name: who had it; empty: it never ran',
   gpu     VARCHAR(48) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
   outcome VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin NOT NULL
-    COMMENT 'a verdict; of an attempt: lease expired, machine failed, gpu lost (lib/job_count.h)',
+    COMMENT 'a verdict; of an attempt: lease expired, machine failed, gpu lost (lib/job/count.h)',
   jobs    BIGINT UNSIGNED NOT NULL,
   PRIMARY KEY (worker, gpu, outcome)
 ) ENGINE = InnoDB;

@@ -1,4 +1,4 @@
--- What is removed when it has reached the age that the settings retain_... say (lib/retention.h), and how pages know of it.
+-- What is removed when it has reached the age that the settings retain_... say (lib/database/retention.h), and how pages know of it.
 
 ALTER TABLE stages
   ADD COLUMN IF NOT EXISTS output_days    SMALLINT UNSIGNED NULL COMMENT 'stdout and stderr were removed after so many days; NULL: they were not',

@@ -1,10 +1,10 @@
 #include "sql/migrations.h"
 
-#include "lib/embed.h"
-#include "lib/scope.h"
+#include "lib/base/embed.h"
+#include "lib/base/scope.h"
 
-/* The build lists sql/[0-9]*.sql in order as MIGRATION(NAME) lines; programs are built from the
- * root. */
+/* The build lists sql/[0-9]*.sql in order as MIGRATION(NAME) lines. Paths are relative to the
+ * source root, where compilers run. */
 #define MIGRATION(name) EMBED(migration_##name, "sql/" #name ".sql");
 #include "sql/migrations.list"
 #undef MIGRATION

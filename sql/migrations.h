@@ -1,6 +1,5 @@
-/* The numbered files of sql/, compiled into the program, in order of their numbers. Generated from
- * the folder's contents: a new migration is a new file, and a migration that was released never
- * changes. */
+/* The numbered files of sql/, compiled into the program in numerical order. The build generates
+ * the list from the folder. A schema change is a new file; a released migration never changes. */
 #ifndef PODIUM_SQL_MIGRATIONS_H
 #define PODIUM_SQL_MIGRATIONS_H
 
@@ -8,7 +7,7 @@
 
 struct migration {
 	const char *name;      /* "0001_initial"; begins with its number */
-	const char *sql, *end; /* statements; a NUL stands at `end` */
+	const char *sql, *end; /* statements; a NUL is at `end` */
 };
 
 extern const struct migration migrations[];

@@ -1,8 +1,8 @@
 #include "sql/rights.h"
 
-#include "lib/arena.h"
-#include "lib/buffer.h"
-#include "lib/embed.h"
+#include "lib/base/arena.h"
+#include "lib/base/buffer.h"
+#include "lib/base/embed.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -19,14 +19,14 @@ int rights_name_of(const char *main, rights_name name, struct error *error)
 		|| length + strlen(ending) > most_bytes)
 		return fail(error, ERROR_INPUT,
 			"Worker accounts need a database whose name has letters, digits and _ alone, %zu at "
-		    "most; "
-			"it is called \"%s\".",
+			"most; it is called \"%s\".",
 			most_bytes - strlen(ending), main);
 	snprintf(name, sizeof(rights_name), "%s%s", main, ending);
 	return 0;
 }
 
-/* Names of databases cannot be bound to a statement; these are checked above. */
+/* Database names cannot be bound as parameters, so they are inserted into the text.
+ * rights_name_of has checked their characters. */
 static void write_script(struct buffer *script, const char *main, const char *worker)
 {
 	static const struct {
@@ -60,8 +60,7 @@ int rights_install(struct database *db, const char *main, struct error *error)
 	rc = database_script(db, buffer_string(&script), error);
 	return rc ? fail_context(error,
 			   "The rights of worker accounts could not be set up; podium-admin needs a user of "
-	           "MariaDB that may make "
-			   "databases, users and roles for that")
+			   "MariaDB that may make databases, users and roles for that")
 			  : 0;
 }
 
@@ -69,14 +68,14 @@ struct found {
 	int64_t count;
 };
 static const struct column FOUND_COLUMNS[] = { INTEGER(struct found, count) };
-static const struct statement IS_THERE = SELECT(struct found, FOUND_COLUMNS,
-	"SELECT COUNT(*) AS count FROM information_schema.schemata WHERE schema_name = "
-    "CONCAT(DATABASE(), '_worker')");
+static const struct statement HAS_WORKER_DATABASE = SELECT(struct found, FOUND_COLUMNS,
+	"SELECT COUNT(*) AS count FROM information_schema.schemata "
+	"WHERE schema_name = CONCAT(DATABASE(), '_worker')");
 
-int rights_renew(struct database *db, const char *main, struct error *error)
+int rights_refresh(struct database *db, const char *main, struct error *error)
 {
 	cleanup_arena struct arena *arena = arena_new();
 	struct found found;
-	int rc = database_row(db, arena, &IS_THERE, &found, error, "");
+	int rc = database_row(db, arena, &HAS_WORKER_DATABASE, &found, error, "");
 	return rc || !found.count ? rc : rights_install(db, main, error);
 }

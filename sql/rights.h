@@ -1,26 +1,24 @@
-/* The database in which workers with an account of their own see what they may
- * (sql/worker_rights.sql). It stands beside the one of the settings and is called like it, with
- * "_worker" behind. */
+/* The database for workers with their own MariaDB account (sql/worker_rights.sql). It contains
+ * only what they may see. Its name is the main database's name and "_worker". */
 #ifndef PODIUM_SQL_RIGHTS_H
 #define PODIUM_SQL_RIGHTS_H
 
-#include "lib/database.h"
-#include "lib/error.h"
+#include "lib/base/error.h"
+#include "lib/database/database.h"
 
 #include <stdbool.h>
 
 typedef char rights_name[64 + 8];
 
-/* The name of that database, which is also that of the role whom its rights are granted.
- * ERROR_INPUT when the name of the main one has other characters than letters, digits and _, or is
- * too long. */
+/* Fills `name` with that database's name, which is also the name of the role with its rights.
+ * ERROR_INPUT: the main name is too long or has other characters than letters, digits and _. */
 int rights_name_of(const char *main, rights_name name, struct error *error);
 
-/* Makes it, or brings it up to date; what workers do meanwhile goes on. Needs the right to make
- * databases, users and roles. */
+/* Creates or updates the database and its role. Running workers are not interrupted. Needs the
+ * right to create databases, users and roles. */
 int rights_install(struct database *db, const char *main, struct error *error);
 
-/* The same where it is there already; nothing where it is not. */
-int rights_renew(struct database *db, const char *main, struct error *error);
+/* Updates the database if it exists, else does nothing. */
+int rights_refresh(struct database *db, const char *main, struct error *error);
 
 #endif

@@ -1,6 +1,6 @@
 #include "sql/schema.h"
 
-#include "lib/arena.h"
+#include "lib/base/arena.h"
 #include "sql/migrations.h"
 
 #include <stdlib.h>
@@ -29,7 +29,7 @@ static int read_version(struct database *db, int64_t *version, struct error *err
 static const struct statement OLDEST =
 	SELECT(struct number, NUMBER_COLUMNS, "SELECT oldest_program AS number FROM compatibility");
 
-/* A database that is newer than we know. */
+/* Checks a database that is newer than this program. */
 static int check_newer(struct database *db, int64_t version, struct error *error)
 {
 	cleanup_arena struct arena *arena = arena_new();
@@ -39,8 +39,7 @@ static int check_newer(struct database *db, int64_t version, struct error *error
 		return rc;
 	return fail(error, ERROR_CONFLICT,
 		"The database is at version %lld and takes programs from version %lld on, and this one "
-	    "(Podium %s) is of "
-		"version %lld: bring it up to date.",
+		"(Podium %s) is of version %lld: bring it up to date.",
 		(long long)version, (long long)oldest.number, PODIUM_VERSION, (long long)schema_known());
 }
 
@@ -58,7 +57,7 @@ int schema_check(struct database *db, struct error *error)
 	if (version > schema_known())
 		return check_newer(db, version, error);
 	return fail(error, ERROR_NOT_FOUND,
-		"The database is at version %lld, and this program needs version %lld: "
-		"run `podium-admin migrate`.",
+		"The database is at version %lld, and this program needs version %lld: run `podium-admin "
+		"migrate`.",
 		(long long)version, (long long)schema_known());
 }

@@ -1,10 +1,10 @@
-/* Turns a template into a C function per {{template}} block; templates/README.md describes the
- *language.
+/* Compiles a template into one C function per {{template}} block; templates/README.md describes the
+ * language.
  *
  *	template-compile IN.html OUT.c OUT.h
  *
- * It follows the HTML from byte to byte, as far as is needed to know where an expression stands,
- *because the place decides how it is escaped. What it cannot place safely it refuses. */
+ * The compiler tracks the HTML byte by byte, because the context of an expression decides its
+ * escaping. It rejects expressions in contexts that it cannot escape safely. */
 #include <ctype.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -14,10 +14,10 @@
 
 enum place {
 	IN_TEXT,
-	IN_TAG_NAME, /* behind "<": no expression here */
+	IN_TAG_NAME, /* after "<": no expression here */
 	IN_TAG,      /* between attributes */
 	IN_ATTRIBUTE_NAME,
-	BEFORE_VALUE, /* behind "=": only a quote may follow */
+	BEFORE_VALUE, /* after "=": only a quote may follow */
 	IN_VALUE,
 	IN_COMMENT,
 	IN_RAW_TEXT, /* inside <script> or <style>, which must be empty */
@@ -26,11 +26,11 @@ enum place {
 struct html {
 	enum place place;
 	char quote;
-	char tag[32]; /* of the element whose start tag is being read */
+	char tag[32]; /* of the tag being read */
 	char attribute[32];
-	bool value_begun; /* bytes of the attribute's value were seen */
+	bool value_begun; /* the attribute's value has bytes already */
 	bool closing;     /* reading an end tag */
-	int verbatim;     /* depth inside <pre> and <textarea>, whose white space counts */
+	int verbatim;     /* depth inside <pre> and <textarea>, which keep white space */
 };
 
 enum { most_depth = 32 };
@@ -38,8 +38,8 @@ enum { most_depth = 32 };
 
 struct compiler {
 	const char *path;
-	const char *outputs[2]; /* removed when the template is refused, so that make does not take them
-	                           for good */
+	/* Removed on errors, so that make does not mistake them for finished. */
+	const char *outputs[2];
 	char *text;
 	size_t at;
 	int line;
@@ -47,11 +47,11 @@ struct compiler {
 	struct html html;
 	bool in_template;
 	int depth;
-	struct html opened[most_depth]; /* where the HTML stood when a block began */
+	struct html opened[most_depth]; /* HTML state at the start of each block */
 	char *literal;
 	size_t literal_length;
 	int literal_line;
-	char last; /* last byte of literal text that was kept */
+	char last; /* last literal byte that was kept */
 };
 
 static void refuse(const struct compiler *c, const char *format, ...)
@@ -69,7 +69,7 @@ static void refuse(const struct compiler *c, const char *format, ...)
 	exit(1);
 }
 
-/* ---- following the HTML ---- */
+/* ---- tracking the HTML ---- */
 
 static void append_name(char name[static 32], char byte)
 {
@@ -101,7 +101,7 @@ static void open_tag(struct compiler *c, const char *next)
 		return;
 	}
 	if (!isalpha((unsigned char)*next) && *next != '/' && *next != '!')
-		refuse(c, "write &lt; for a < that begins no element");
+		refuse(c, "\"<\" begins no element; write &lt;");
 	h->place = IN_TAG_NAME;
 	h->closing = next[0] == '/';
 	h->tag[0] = '\0';
@@ -124,7 +124,7 @@ static void step_in_tag(struct compiler *c, char byte)
 	}
 }
 
-static void step(struct compiler *c, const char *at)
+static void step_html(struct compiler *c, const char *at)
 {
 	struct html *h = &c->html;
 	char byte = *at;
@@ -137,7 +137,7 @@ static void step(struct compiler *c, const char *at)
 		if (byte == '<' && at[1] == '/')
 			open_tag(c, at + 1);
 		else if (!isspace((unsigned char)byte))
-			refuse(c, "<%s> must be empty: scripts and styles stand in files of their own", h->tag);
+			refuse(c, "<%s> must be empty: put scripts and styles into files", h->tag);
 		break;
 	case IN_COMMENT:
 		if (byte == '>' && at[-1] == '-' && at[-2] == '-')
@@ -155,7 +155,7 @@ static void step(struct compiler *c, const char *at)
 	case IN_ATTRIBUTE_NAME: step_in_tag(c, byte); break;
 	case BEFORE_VALUE:
 		if (byte != '"' && byte != '\'')
-			refuse(c, "the value of %s must stand in quotes", h->attribute);
+			refuse(c, "the value of %s must be in quotes", h->attribute);
 		h->quote = byte;
 		h->value_begun = false;
 		h->place = IN_VALUE;
@@ -198,8 +198,8 @@ static void flush_literal(struct compiler *c)
 	c->literal_length = 0;
 }
 
-/* Keeps a byte of text, less what only indents the template. */
-static void keep(struct compiler *c, char byte)
+/* Keeps a literal byte, except the template's indentation. */
+static void keep_byte(struct compiler *c, char byte)
 {
 	bool line_begins = c->last == '\n' || c->last == '\0';
 	if (!c->html.verbatim && line_begins && isspace((unsigned char)byte))
@@ -217,8 +217,8 @@ static void literal_byte(struct compiler *c)
 		if (!isspace((unsigned char)byte))
 			refuse(c, "text outside a {{template}} block");
 	} else {
-		keep(c, byte);
-		step(c, c->text + c->at);
+		keep_byte(c, byte);
+		step_html(c, c->text + c->at);
 	}
 	if (byte == '\n')
 		c->line++;
@@ -237,9 +237,9 @@ static char *trimmed(char *text)
 	return text;
 }
 
-static void statement(struct compiler *c, const char *format, ...)
+static void write_statement(struct compiler *c, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
-static void statement(struct compiler *c, const char *format, ...)
+static void write_statement(struct compiler *c, const char *format, ...)
 {
 	flush_literal(c);
 	fprintf(c->source, "#line %d \"%s\"\n\t", c->line, c->path);
@@ -250,14 +250,14 @@ static void statement(struct compiler *c, const char *format, ...)
 	fputc('\n', c->source);
 }
 
-/* `<input{{if x}} checked{{end}}>` ends behind an attribute's name, which is as good as between
+/* `<input{{if x}} checked{{end}}>`: a block that ends after an attribute's name ends between
  * attributes. */
 static enum place block_place(const struct html *h)
 {
 	return h->place == IN_ATTRIBUTE_NAME ? IN_TAG : h->place;
 }
 
-/* Whether what follows a block means the same, whether the block was run or not. */
+/* Whether the HTML after a block means the same with and without the block. */
 static bool same_place(const struct html *a, const struct html *b)
 {
 	if (block_place(a) != block_place(b) || a->verbatim != b->verbatim)
@@ -273,9 +273,9 @@ static void open_block(struct compiler *c, const char *keyword, const char *cond
 {
 	if (c->depth == most_depth)
 		refuse(c, "blocks are nested too deeply");
-	statement(c, "%s (%s) {", keyword, condition);
+	write_statement(c, "%s (%s) {", keyword, condition);
 	if (c->html.place == IN_TAG_NAME && c->html.tag[0])
-		c->html.place = IN_TAG; /* `<details{{if x}} open{{end}}>`: the name is over */
+		c->html.place = IN_TAG; /* `<details{{if x}} open{{end}}>`: the tag name ends */
 	c->opened[c->depth++] = c->html;
 }
 
@@ -285,7 +285,7 @@ static void next_branch(struct compiler *c, const char *code)
 		refuse(c, "{{else}} without {{if}}");
 	if (!same_place(&c->html, &c->opened[c->depth - 1]))
 		refuse(c, "a branch must end where it began: inside the same tag, attribute or text");
-	statement(c, "%s", code);
+	write_statement(c, "%s", code);
 	c->html = c->opened[c->depth - 1];
 }
 
@@ -296,15 +296,15 @@ static void end_block(struct compiler *c)
 			refuse(c, "{{end}} without a block");
 		if (c->html.place != IN_TEXT)
 			refuse(c, "the template ends inside a tag");
-		statement(c, "}");
+		write_statement(c, "}");
 		c->in_template = false;
 		return;
 	}
 	if (!same_place(&c->html, &c->opened[c->depth - 1]))
 		refuse(c, "a block must end where it began: inside the same tag, attribute or text");
-	statement(c, "}");
+	write_statement(c, "}");
 	c->depth--;
-	c->html.value_begun = c->opened[c->depth].value_begun; /* the block may not have been run */
+	c->html.value_begun = c->opened[c->depth].value_begun; /* the block may not run */
 }
 
 static void begin_template(struct compiler *c, char *signature)
@@ -331,12 +331,12 @@ static void call_template(struct compiler *c, char *call)
 		refuse(c, "expected {{call NAME(ARGUMENTS)}} between tags");
 	*parenthesis = '\0';
 	char *arguments = trimmed(parenthesis + 1);
-	statement(c, "%s(out%s%s;", trimmed(call), *arguments == ')' ? "" : ", ", arguments);
+	write_statement(c, "%s(out%s%s;", trimmed(call), *arguments == ')' ? "" : ", ", arguments);
 }
 
 enum attribute_kind { ORDINARY, ADDRESS, REFUSED };
 
-/* What may stand in an attribute: text unless it is listed here. */
+/* What an attribute accepts: text unless listed here. */
 static enum attribute_kind kind_of(const char *name)
 {
 	static const struct {
@@ -365,19 +365,20 @@ static enum attribute_kind kind_of(const char *name)
 	return ORDINARY;
 }
 
-/* The part of cgi/html.h's function names that says how this place escapes; refuses places without
- * one. */
+/* The escape of this context, as in the function names of cgi/render/html.h; rejects contexts
+ * without one. */
 static const char *escape_for(const struct compiler *c, bool whole_url)
 {
 	const struct html *h = &c->html;
 	if (h->place == IN_TEXT && !whole_url)
 		return "text";
 	if (h->place != IN_VALUE)
-		refuse(c, "an expression may stand in text or in a quoted attribute only%s",
-			whole_url ? ", and {{url}} in the latter" : "");
+		refuse(c, "%s",
+			whole_url ? "{{url}} may only be in a quoted attribute"
+					  : "an expression may only be in text or in a quoted attribute");
 	enum attribute_kind kind = kind_of(h->attribute);
 	if (kind == REFUSED)
-		refuse(c, "no expression may stand in the attribute %s", h->attribute);
+		refuse(c, "the attribute %s accepts no expression", h->attribute);
 	if (whole_url && (kind != ADDRESS || h->value_begun))
 		refuse(c, "{{url}} gives a whole address: it must begin the value of href, src or action");
 	if (kind == ADDRESS && !whole_url && !h->value_begun)
@@ -386,7 +387,7 @@ static const char *escape_for(const struct compiler *c, bool whole_url)
 	return whole_url ? "url" : kind == ADDRESS ? "url_part" : "attribute";
 }
 
-/* Filters that print elements, not only text. */
+/* Filters that print elements, so they only work in text. */
 static bool prints_elements(const char *filter)
 {
 	static const char *const names[] = { "time", "samples", "code", "code_of" };
@@ -396,8 +397,7 @@ static bool prints_elements(const char *filter)
 	return false;
 }
 
-/* A single '|' outside quotes and parentheses, with a filter's name behind it; NULL if there is
- * none. */
+/* The name after a single '|' at the end of an expression; NULL without a filter. */
 static char *find_filter(char *expression)
 {
 	char *bar = strrchr(expression, '|');
@@ -411,29 +411,29 @@ static char *find_filter(char *expression)
 	return name;
 }
 
-static void output(struct compiler *c, char *expression, bool whole_url)
+static void write_expression(struct compiler *c, char *expression, bool whole_url)
 {
 	const char *escape = escape_for(c, whole_url);
 	char *filter = find_filter(expression);
 	if (filter && (strcmp(escape, "url") == 0 || strcmp(escape, "url_part") == 0))
-		refuse(c, "no filter may stand in an address");
+		refuse(c, "an address accepts no filter");
 	if (filter && c->html.place != IN_TEXT && prints_elements(filter))
-		refuse(c, "the filter %s prints elements: it may stand in text only", filter);
+		refuse(c, "the filter %s prints elements, so it may only be in text", filter);
 	if (filter)
-		statement(c, "html_%s(out, %s);", filter, trimmed(expression));
+		write_statement(c, "html_%s(out, %s);", filter, trimmed(expression));
 	else if (whole_url)
-		statement(c, "html_url(out, %s);", expression);
+		write_statement(c, "html_url(out, %s);", expression);
 	else
-		statement(c, "html_auto_%s(out, %s);", escape, expression);
+		write_statement(c, "html_auto_%s(out, %s);", escape, expression);
 	c->last = 'x';
 	c->html.value_begun = true;
 }
 
-static void output_raw(struct compiler *c, const char *expression)
+static void write_raw(struct compiler *c, const char *expression)
 {
 	if (c->html.place != IN_TEXT)
-		refuse(c, "{{raw}} may stand in text only");
-	statement(c, "buffer_text(out, %s);", expression);
+		refuse(c, "{{raw}} may only be in text");
+	write_statement(c, "buffer_text(out, %s);", expression);
 	c->last = 'x';
 }
 
@@ -475,20 +475,20 @@ static void run_command(struct compiler *c, char *command)
 	else if (strcmp(command, "end") == 0)
 		end_block(c);
 	else if ((rest = after_word(command, "let")))
-		statement(c, "%s;", rest);
+		write_statement(c, "%s;", rest);
 	else if ((rest = after_word(command, "call")))
 		call_template(c, rest);
 	else if ((rest = after_word(command, "raw")))
-		output_raw(c, rest);
+		write_raw(c, rest);
 	else if ((rest = after_word(command, "url")))
-		output(c, rest, true);
+		write_expression(c, rest, true);
 	else if (*command)
-		output(c, command, false);
+		write_expression(c, command, false);
 	else
 		refuse(c, "{{}} is empty");
 }
 
-static void command(struct compiler *c)
+static void read_command(struct compiler *c)
 {
 	char *end = strstr(c->text + c->at, "}}");
 	if (!end)
@@ -503,14 +503,14 @@ static void command(struct compiler *c)
 	c->at = (size_t)(end + 2 - c->text);
 }
 
-static void compile(struct compiler *c)
+static void compile_template(struct compiler *c)
 {
 	size_t length = strlen(c->text);
 	c->literal = malloc(length + 1);
 	c->line = 1;
 	while (c->at < length) {
 		if (c->text[c->at] == '{' && c->text[c->at + 1] == '{')
-			command(c);
+			read_command(c);
 		else
 			literal_byte(c);
 	}
@@ -553,10 +553,11 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	const char *slash = strrchr(argv[3], '/');
-	fprintf(c.header, "/* Made from %s. */\n#pragma once\n#include \"cgi/html.h\"\n", c.path);
+	fprintf(
+		c.header, "/* Made from %s. */\n#pragma once\n#include \"cgi/render/html.h\"\n", c.path);
 	fprintf(c.source, "/* Made from %s. */\n#include \"templates/%s\"\n", c.path,
 		slash ? slash + 1 : argv[3]);
-	compile(&c);
+	compile_template(&c);
 	free(c.text);
 	return fclose(c.source) || fclose(c.header) ? 1 : 0;
 }

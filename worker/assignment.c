@@ -1,6 +1,6 @@
 #include "worker/assignment.h"
 
-#include "lib/job_message.h"
+#include "lib/job/message.h"
 
 struct work {
 	int64_t task_version_id, secret_seed;
@@ -21,7 +21,7 @@ static const struct column WORK_COLUMNS[] = {
 };
 static const struct statement WORK = SELECT(struct work, WORK_COLUMNS,
 	"SELECT task_version_id, secret_seed, mode, file_name, definition, sha256, rival_name, "
-    "rival_sha256 FROM assignments WHERE job_id = ?");
+	"rival_sha256 FROM assignments WHERE job_id = ?");
 
 struct task_file_row {
 	const char *path;
@@ -52,7 +52,7 @@ struct reading {
 	int64_t job_id;
 };
 
-static int fetch(const struct reading *reading, const struct statement *statement,
+static int fetch_content(const struct reading *reading, const struct statement *statement,
 	const struct blob_value *sha256, struct blob_value *content, struct error *error)
 {
 	struct content_row row;
@@ -71,7 +71,7 @@ static int read_content(const struct reading *reading, const struct statement *s
 	if (sha256->length == sha256_bytes
 		&& cache_read(reading->cache, reading->arena, sha256->bytes, content))
 		return 0;
-	int rc = fetch(reading, statement, sha256, content, error);
+	int rc = fetch_content(reading, statement, sha256, content, error);
 	if (!rc)
 		cache_keep(reading->cache, sha256->bytes, content);
 	return rc;
@@ -128,8 +128,8 @@ int assignment_read(struct database *db, struct arena *arena, struct cache *cach
 			.submission = { work.file_name, source.bytes, source.length },
 			.rival = { work.rival_name, rival.bytes, rival.length },
 			.tools = tools,
-			.is_followed =
-				claim->submission_id != SQL_NULL_INTEGER, /* a page of its author shows it */
+			/* The author's page shows it live. */
+			.is_followed = claim->submission_id != SQL_NULL_INTEGER,
 			.secret_seed = work.secret_seed,
 		},
 		error);

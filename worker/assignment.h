@@ -1,12 +1,12 @@
-/* What podium-run must know to run a claimed job, read from the database. */
+/* The message that tells podium-run how to run a claimed job, read from the database. */
 #ifndef PODIUM_WORKER_ASSIGNMENT_H
 #define PODIUM_WORKER_ASSIGNMENT_H
 
-#include "lib/arena.h"
-#include "lib/database.h"
-#include "lib/device.h"
-#include "lib/error.h"
-#include "lib/tools.h"
+#include "lib/base/arena.h"
+#include "lib/base/error.h"
+#include "lib/database/database.h"
+#include "lib/gpu/device.h"
+#include "lib/job/programs.h"
 #include "worker/cache.h"
 #include "worker/queue.h"
 
@@ -14,11 +14,13 @@
 
 struct assignment {
 	json_t *message;   /* {"job": ...} of docs/podium-run.md; the caller owns it */
-	int64_t gpu_count; /* how many GPUs of one model the task's cases want; 1 for most */
-	int64_t limit_ms;  /* podium-run ends every stage by itself before all of this has passed */
+	int64_t gpu_count; /* GPUs of one model that the task's cases need; 1 for most */
+	/* podium-run ends every stage before this much time has passed. */
+	int64_t limit_ms;
 };
 
-/* What files say is taken from the cache, where it is there. */
+/* Reads file contents from the cache where it has them, else from the database. On success the
+ * caller owns assignment->message. ERROR_SYSTEM when a file's content is missing. */
 int assignment_read(struct database *db, struct arena *arena, struct cache *cache,
 	const struct claim *claim, const struct device *device, const struct tools *tools,
 	struct assignment *assignment, struct error *error);

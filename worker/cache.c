@@ -1,7 +1,7 @@
 #include "worker/cache.h"
 
-#include "lib/log.h"
-#include "lib/scope.h"
+#include "lib/base/log.h"
+#include "lib/base/scope.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -14,7 +14,8 @@
 
 enum { name_bytes = 2 * sha256_bytes + 1, most_file_bytes = 1 << 28 };
 
-static void name_of(const unsigned char sha256[static sha256_bytes], char name[static name_bytes])
+static void format_name(
+	const unsigned char sha256[static sha256_bytes], char name[static name_bytes])
 {
 	sodium_bin2hex(name, name_bytes, sha256, sha256_bytes);
 }
@@ -29,7 +30,7 @@ void cache_open(struct cache *cache, const struct config *config)
 	else
 		snprintf(cache->path, sizeof cache->path, "%s/podium-cache-%u", config->worker_directory,
 			(unsigned int)geteuid());
-	/* So that the folder is looked through with the first file that is kept. */
+	/* The first file that is kept then prunes the folder. */
 	cache->added_bytes = cache->most_bytes;
 	pthread_mutex_init(&cache->lock, NULL);
 }
@@ -41,28 +42,29 @@ void cache_close(struct cache *cache)
 	pthread_mutex_destroy(&cache->lock);
 }
 
-/* The folder may stand where everybody writes, so one that is not ours alone is none. */
+/* The folder's parent may be writable by everybody, so refuse a folder that others could use. */
 static int open_folder(const char *path, const char **why)
 {
-	struct stat there;
+	struct stat status;
 	*why = NULL;
 	if (mkdir(path, 0700) && errno != EEXIST)
 		*why = strerror(errno);
 	cleanup_fd int folder = *why ? -1 : open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (*why)
 		return -1;
-	if (folder < 0 || fstat(folder, &there)) {
+	if (folder < 0 || fstat(folder, &status)) {
 		*why = strerror(errno);
 		return -1;
 	}
-	if (there.st_uid == geteuid() && !(there.st_mode & 077))
+	if (status.st_uid == geteuid() && !(status.st_mode & 077))
 		return steal_fd(&folder);
 	*why = "it belongs to another user, or others may look into it";
 	return -1;
 }
 
-/* -1 where there is none. The worker's folder may come into being later than the worker. */
-static int folder_of(struct cache *cache)
+/* Returns -1 without a folder. Each call tries again, because podium-run may create the worker's
+ * folder later. */
+static int get_folder(struct cache *cache)
 {
 	const char *why;
 	if (!cache->most_bytes)
@@ -71,8 +73,8 @@ static int folder_of(struct cache *cache)
 	if (cache->folder < 0) {
 		cache->folder = open_folder(cache->path, &why);
 		if (cache->folder < 0 && !cache->has_failed)
-			log_warning("Files cannot be kept in %s, so they are fetched for each job: %s. "
-			            "PODIUM_WORKER_CACHE names another folder.",
+			log_warning("Cannot cache files in %s: %s. The worker fetches them for each job. "
+						"Set PODIUM_WORKER_CACHE to use another folder.",
 				cache->path, why);
 		cache->has_failed = cache->folder < 0;
 	}
@@ -94,7 +96,7 @@ static bool read_all(int file, char *bytes, size_t length)
 	return true;
 }
 
-static bool is_what_it_is_called(
+static bool matches_digest(
 	const char *bytes, size_t length, const unsigned char sha256[static sha256_bytes])
 {
 	unsigned char digest[crypto_hash_sha256_BYTES];
@@ -106,23 +108,22 @@ bool cache_read(struct cache *cache, struct arena *arena,
 	const unsigned char sha256[static sha256_bytes], struct blob_value *content)
 {
 	char name[name_bytes];
-	struct stat there;
-	int folder = folder_of(cache);
-	name_of(sha256, name);
+	struct stat status;
+	int folder = get_folder(cache);
+	format_name(sha256, name);
 	cleanup_fd int file =
 		folder < 0 ? -1 : openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	if (file < 0 || fstat(file, &there) || !S_ISREG(there.st_mode)
-		|| there.st_size > most_file_bytes)
+	if (file < 0 || fstat(file, &status) || !S_ISREG(status.st_mode)
+		|| status.st_size > most_file_bytes)
 		return false;
-	size_t length = (size_t)there.st_size;
+	size_t length = (size_t)status.st_size;
 	char *bytes = arena_alloc(arena, length + 1);
-	if (!read_all(file, bytes, length) || !is_what_it_is_called(bytes, length, sha256)) {
-		log_warning(
-			"%s/%s is not what it was when it was kept; it is fetched anew.", cache->path, name);
+	if (!read_all(file, bytes, length) || !matches_digest(bytes, length, sha256)) {
+		log_warning("%s/%s is damaged; the worker fetches it again.", cache->path, name);
 		unlinkat(folder, name, 0);
 		return false;
 	}
-	futimens(file, NULL); /* it was asked for just now */
+	futimens(file, NULL); /* the last use, for prune */
 	*content = (struct blob_value){ bytes, length };
 	return true;
 }
@@ -135,7 +136,7 @@ struct kept {
 	struct timespec used;
 };
 
-static int by_use(const void *left, const void *right)
+static int compare_use(const void *left, const void *right)
 {
 	const struct timespec *a = &((const struct kept *)left)->used,
 						  *b = &((const struct kept *)right)->used;
@@ -144,22 +145,22 @@ static int by_use(const void *left, const void *right)
 	return (a->tv_nsec > b->tv_nsec) - (a->tv_nsec < b->tv_nsec);
 }
 
-/* What a worker that was killed left half written. */
-static bool is_left_over(const char *name, const struct stat *there)
+/* A killed worker leaves half-written files under temporary names. */
+static bool is_abandoned(const char *name, const struct stat *status)
 {
 	enum { seconds = 3600 };
-	return strncmp(name, "new-", 4) == 0 && there->st_mtim.tv_sec < time(NULL) - seconds;
+	return strncmp(name, "new-", 4) == 0 && status->st_mtim.tv_sec < time(NULL) - seconds;
 }
 
 static size_t list_kept(DIR *listing, struct kept **kept)
 {
 	size_t count = 0, room = 0;
 	for (struct dirent *entry; (entry = readdir(listing));) {
-		struct stat there;
-		if (fstatat(dirfd(listing), entry->d_name, &there, AT_SYMLINK_NOFOLLOW)
-			|| !S_ISREG(there.st_mode))
+		struct stat status;
+		if (fstatat(dirfd(listing), entry->d_name, &status, AT_SYMLINK_NOFOLLOW)
+			|| !S_ISREG(status.st_mode))
 			continue;
-		if (is_left_over(entry->d_name, &there))
+		if (is_abandoned(entry->d_name, &status))
 			unlinkat(dirfd(listing), entry->d_name, 0);
 		if (strlen(entry->d_name) != name_bytes - 1)
 			continue;
@@ -170,19 +171,20 @@ static size_t list_kept(DIR *listing, struct kept **kept)
 				break;
 			*kept = more;
 		}
-		struct kept *one = &(*kept)[count++];
-		memcpy(one->name, entry->d_name, name_bytes);
-		one->bytes = there.st_size;
-		one->used = there.st_mtim;
+		struct kept *file_entry = &(*kept)[count++];
+		memcpy(file_entry->name, entry->d_name, name_bytes);
+		file_entry->bytes = status.st_size;
+		file_entry->used = status.st_mtim;
 	}
 	return count;
 }
 
-/* Several workers may do so at once: each leaves at least what it found to be new. */
-static void make_room(int folder, int64_t most_bytes)
+/* Several workers may prune at the same time. Each of them keeps at least the files that it found
+ * new. */
+static void prune(int folder, int64_t most_bytes)
 {
-	int again = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *listing = again < 0 ? NULL : fdopendir(again);
+	int reopened = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *listing = reopened < 0 ? NULL : fdopendir(reopened);
 	cleanup_free struct kept *kept = NULL;
 	int64_t bytes = 0;
 	if (!listing)
@@ -190,7 +192,7 @@ static void make_room(int folder, int64_t most_bytes)
 	size_t count = list_kept(listing, &kept);
 	for (size_t i = 0; i < count; i++)
 		bytes += kept[i].bytes;
-	qsort(kept, count, sizeof *kept, by_use);
+	qsort(kept, count, sizeof *kept, compare_use);
 	for (size_t i = 0; i < count && bytes > most_bytes; i++) {
 		unlinkat(folder, kept[i].name, 0);
 		bytes -= kept[i].bytes;
@@ -198,9 +200,9 @@ static void make_room(int folder, int64_t most_bytes)
 	closedir(listing);
 }
 
-/* Whether so much has come in that the folder is to be looked through: it grows beyond its limit by
- * an eighth at most. */
-static bool is_time(struct cache *cache, size_t length)
+/* The folder is pruned after each eighth of its limit, so it exceeds the limit by an eighth at
+ * most. */
+static bool is_prune_due(struct cache *cache, size_t length)
 {
 	pthread_mutex_lock(&cache->lock);
 	cache->added_bytes += (int64_t)length;
@@ -211,22 +213,23 @@ static bool is_time(struct cache *cache, size_t length)
 	return is_full;
 }
 
-/* Under a name of its own first, so that nobody reads a part. */
+/* Writes under a temporary name first, so that nobody reads a part of the file. */
 static bool write_file(int folder, const char *name, const struct blob_value *content)
 {
-	char fresh[32];
-	snprintf(fresh, sizeof fresh, "new-%08x%08x", randombytes_random(), randombytes_random());
+	char temporary[32];
+	snprintf(
+		temporary, sizeof temporary, "new-%08x%08x", randombytes_random(), randombytes_random());
 	cleanup_fd int file =
-		openat(folder, fresh, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+		openat(folder, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (file < 0)
 		return false;
 	const char *bytes = content->bytes;
 	size_t done = 0;
 	for (ssize_t put = 1; done < content->length && put > 0; done += put > 0 ? (size_t)put : 0)
 		put = write(file, bytes + done, content->length - done);
-	if (done == content->length && renameat(folder, fresh, folder, name) == 0)
+	if (done == content->length && renameat(folder, temporary, folder, name) == 0)
 		return true;
-	unlinkat(folder, fresh, 0);
+	unlinkat(folder, temporary, 0);
 	return false;
 }
 
@@ -234,11 +237,11 @@ void cache_keep(struct cache *cache, const unsigned char sha256[static sha256_by
 	const struct blob_value *content)
 {
 	char name[name_bytes];
-	int folder = folder_of(cache);
+	int folder = get_folder(cache);
 	if (folder < 0 || content->length > (size_t)cache->most_bytes
 		|| content->length > most_file_bytes)
 		return;
-	name_of(sha256, name);
-	if (write_file(folder, name, content) && is_time(cache, content->length))
-		make_room(folder, cache->most_bytes);
+	format_name(sha256, name);
+	if (write_file(folder, name, content) && is_prune_due(cache, content->length))
+		prune(folder, cache->most_bytes);
 }

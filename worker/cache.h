@@ -1,16 +1,16 @@
-/* Files that were fetched from the database, by their SHA-256: the next job that needs one does not
- * ask for it again.
+/* A disk cache of files from the database, by SHA-256, so that the next job need not fetch them
+ * again.
  *
- * A folder of this user alone, of which several workers on a host may use the same. What is read is
- * held against its name, so a file that was damaged or exchanged is fetched anew. Beyond the
- * setting worker_cache_mib the files that nobody has asked for the longest are removed. A cache
- * that does not work costs time and nothing else, so nothing here fails. From any thread. */
+ * Only this user can open its folder, and several workers on a host may share it. Each read checks
+ * the content against its name, so a damaged or replaced file is fetched again. When the files
+ * exceed the setting worker_cache_mib, the cache removes the least recently used ones. A cache that
+ * fails only costs time, so no function here reports an error. Any thread may call them. */
 #ifndef PODIUM_WORKER_CACHE_H
 #define PODIUM_WORKER_CACHE_H
 
-#include "lib/arena.h"
-#include "lib/blob.h"
-#include "lib/config.h"
+#include "lib/base/arena.h"
+#include "lib/base/config.h"
+#include "lib/database/blob.h"
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -18,17 +18,17 @@
 
 struct cache {
 	char path[288];
-	int64_t most_bytes;   /* 0: nothing is kept */
-	int64_t added_bytes;  /* since the folder was last looked through */
+	int64_t most_bytes;   /* 0: the cache is off */
+	int64_t added_bytes;  /* since the folder was last pruned */
 	int folder;           /* -1: not opened yet */
-	bool has_failed;      /* which was told */
-	pthread_mutex_t lock; /* of the last three */
+	bool has_failed;      /* the log has a warning about it */
+	pthread_mutex_t lock; /* protects the last three members above */
 };
 
 void cache_open(struct cache *cache, const struct config *config);
 void cache_close(struct cache *cache);
 
-/* Whether it is there; the content then is in the arena. */
+/* False when the cache does not have the file. The content is allocated in the arena. */
 bool cache_read(struct cache *cache, struct arena *arena,
 	const unsigned char sha256[static sha256_bytes], struct blob_value *content);
 

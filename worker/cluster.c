@@ -1,9 +1,9 @@
 #include "worker/cluster.h"
 
-#include "lib/log.h"
-#include "lib/runner.h"
-#include "lib/scope.h"
-#include "lib/tools.h"
+#include "lib/base/log.h"
+#include "lib/base/scope.h"
+#include "lib/job/programs.h"
+#include "lib/job/runner.h"
 #include "worker/slurm.h"
 
 #include <ctype.h>
@@ -25,18 +25,18 @@ extern char **environ;
 
 struct cluster {
 	const struct config *config;
-	struct arena *arena; /* what never changes */
+	struct arena *arena; /* data that never changes */
 	const char *prefix;
 	char *environment[most_variables + 1];
 	int stop;
 
 	pthread_t thread;
 	bool runs;
-	pthread_mutex_t mutex; /* for all below */
-	struct arena *found;   /* holds `offers` */
+	pthread_mutex_t mutex; /* protects the members below */
+	struct arena *found;   /* owns `offers` */
 	struct slurm_offer *offers;
 	size_t offer_count;
-	struct error trouble;       /* text: Slurm does not answer, or has not been asked */
+	struct error trouble;       /* set while Slurm does not answer or was not asked yet */
 	bool used[most_places + 1]; /* by number, from 1 */
 	const struct device *warm[most_places];
 	size_t warm_count;
@@ -44,8 +44,8 @@ struct cluster {
 
 /* ---- the environment ---- */
 
-/* What a program needs to find others, and Slurm its settings. Other SLURM_ variables would be
- * options of srun: a worker that itself runs in a Slurm job has many. */
+/* The variables that programs need to find others, and Slurm to find its settings. Other SLURM_
+ * variables would act as options of srun, and a worker inside a Slurm job has many of them. */
 static bool is_passed_on(const char *variable)
 {
 	static const char *const names[] = {
@@ -88,7 +88,7 @@ char *const *cluster_environment(const struct cluster *cluster)
 
 /* ---- names ---- */
 
-/* The worker's name for those who read squeue; the number behind it is what tells workers apart. */
+/* People who read squeue recognize the worker's name; the hash behind it tells workers apart. */
 static const char *make_prefix(struct arena *arena, const struct config *config)
 {
 	unsigned char digest[crypto_generichash_BYTES_MIN];
@@ -140,16 +140,16 @@ static void *cluster_main(void *context)
 {
 	struct cluster *cluster = context;
 	struct pollfd stop = { .fd = cluster->stop, .events = POLLIN };
-	bool was_told = false;
+	bool was_logged = false;
 	while (poll(&stop, 1, look_every_ms) <= 0) {
 		struct error error = { 0 };
 		int rc = cluster_look(cluster, &error);
-		if (rc && !was_told && poll(&stop, 1, 0) <= 0)
+		if (rc && !was_logged && poll(&stop, 1, 0) <= 0)
 			log_warning(
 				"%s It is tried again until it works; no jobs are taken meanwhile.", error.text);
-		else if (!rc && was_told)
+		else if (!rc && was_logged)
 			log_info("Slurm answers again.");
-		was_told = rc != 0;
+		was_logged = rc != 0;
 	}
 	return NULL;
 }
@@ -163,7 +163,7 @@ int cluster_start(struct cluster *cluster, struct error *error)
 
 /* ---- asking ---- */
 
-static int run(struct cluster *cluster, const char *const *words, int wake, int limit_ms,
+static int run_program(struct cluster *cluster, const char *const *words, int wake, int limit_ms,
 	struct buffer *answer)
 {
 	enum { most_words = 16 + most_leftovers };
@@ -181,13 +181,13 @@ static int run(struct cluster *cluster, const char *const *words, int wake, int 
 int cluster_ask(
 	struct cluster *cluster, const char *const *words, int limit_ms, struct buffer *answer)
 {
-	return run(cluster, words, cluster->stop, limit_ms, answer);
+	return run_program(cluster, words, cluster->stop, limit_ms, answer);
 }
 
 int cluster_tell(struct cluster *cluster, const char *const *words, int limit_ms)
 {
 	cleanup_buffer struct buffer ignored = { 0 };
-	return run(cluster, words, -1, limit_ms, &ignored);
+	return run_program(cluster, words, -1, limit_ms, &ignored);
 }
 
 static bool is_used(struct cluster *cluster, int64_t number)
@@ -198,7 +198,7 @@ static bool is_used(struct cluster *cluster, int64_t number)
 	return used;
 }
 
-/* By their numbers, so that one which a place asks for at this moment is not meant. */
+/* Cancels by job number: a job that a place submits at this moment keeps running. */
 static void cancel_leftovers(struct cluster *cluster)
 {
 	static const char *const list[] = { "squeue", "--noheader", "--me", "--format=%i|%j", NULL };
@@ -227,7 +227,8 @@ static const char *partitions_of(const struct cluster *cluster, const char *mode
 	return own ? own : slurm_options_value(&cluster->config->slurm_options, "partition");
 }
 
-/* What the common partition has, and then what those of models have that are elsewhere. */
+/* Without models in the settings, offers what the common partition has. Otherwise offers each model
+ * from its partition. */
 static void read_answer(struct cluster *cluster, const char *text)
 {
 	enum { most_kinds = (slurm_most_models + 1) * 65 };
@@ -272,7 +273,7 @@ int cluster_look(struct cluster *cluster, struct error *error)
 	}
 	slurm_say_error(&why, buffer_string(&answer));
 	int rc = fail(error, ERROR_SYSTEM, "Slurm does not answer: %s.",
-		why.length ? buffer_string(&why) : "sinfo says nothing in time");
+		why.length ? buffer_string(&why) : "sinfo did not answer in time");
 	pthread_mutex_lock(&cluster->mutex);
 	cluster->trouble = *error;
 	pthread_mutex_unlock(&cluster->mutex);
@@ -303,12 +304,12 @@ static void add_places(
 		};
 }
 
-static int64_t least(int64_t left, int64_t right)
+static int64_t smaller(int64_t left, int64_t right)
 {
 	return left < right ? left : right;
 }
 
-/* Several types of a cluster may be one model: the first counts. */
+/* Several of the cluster's types may map to one model: the first counts. */
 static bool is_offered_before(const struct cluster *cluster, size_t index)
 {
 	for (size_t i = 0; i < index; i++)
@@ -317,7 +318,7 @@ static bool is_offered_before(const struct cluster *cluster, size_t index)
 	return false;
 }
 
-/* The CPU comes last, and is one only where there is nothing else or the settings say so. */
+/* The CPU comes last, and is offered only if there is nothing else or the settings ask for it. */
 static void add_found(
 	struct cluster *cluster, struct arena *arena, struct device *places, size_t *count)
 {
@@ -325,12 +326,12 @@ static void add_found(
 		const struct slurm_offer *offer = &cluster->offers[i];
 		bool is_cpu = !*offer->gres;
 		if (!*offer->model)
-			log_warning("The cluster has GPUs without a type, which Podium cannot name; "
-			            "slurm.MODEL = gres=gpu would offer them.");
+			log_warning("The cluster has GPUs without a type, which Podium cannot name. "
+						"The setting slurm.MODEL = gres=gpu offers them.");
 		else if (!is_offered_before(cluster, i) && offer->devices
 			&& (!is_cpu || cluster->config->worker_cpu || !*count))
 			add_places(arena, places, count, offer->model,
-				least(cluster->config->slurm_jobs, offer->devices));
+				smaller(cluster->config->slurm_jobs, offer->devices));
 	}
 }
 
@@ -362,7 +363,7 @@ static const struct slurm_offer *find_offer(const struct cluster *cluster, const
 	return found;
 }
 
-int cluster_standing(struct cluster *cluster, const char *model, struct error *error)
+int cluster_check_model(struct cluster *cluster, const char *model, struct error *error)
 {
 	int rc = 0;
 	pthread_mutex_lock(&cluster->mutex);
@@ -376,8 +377,7 @@ int cluster_standing(struct cluster *cluster, const char *model, struct error *e
 			model);
 	else if (!offer->usable)
 		rc = fail(error, ERROR_SYSTEM,
-			"None of the %lld nodes or GPUs for %s takes jobs: they are down or drained, says "
-		    "sinfo.",
+			"None of the %lld nodes or GPUs for %s takes jobs: they are down or drained in sinfo.",
 			(long long)offer->devices, model);
 	pthread_mutex_unlock(&cluster->mutex);
 	return rc;
@@ -415,8 +415,7 @@ void cluster_set_warm(struct cluster *cluster, const struct device *place, bool 
 	if (was_warm && !is_warm)
 		cluster->warm[i] = cluster->warm[--cluster->warm_count];
 	else if (!was_warm && is_warm)
-		cluster->warm[cluster->warm_count++] =
-			place; /* each of most_places stands here once at most */
+		cluster->warm[cluster->warm_count++] = place; /* holds each of most_places at most once */
 	pthread_mutex_unlock(&cluster->mutex);
 }
 

@@ -1,13 +1,13 @@
-#include "worker/room.h"
+#include "worker/disk_space.h"
 
 #include <sys/statvfs.h>
 
 enum { least_bytes = 16 << 20, least_files = 200 };
 
-int room_check(const char *folder, struct error *error)
+int disk_space_check(const char *folder, struct error *error)
 {
 	struct statvfs room;
-	if (statvfs(folder, &room)) /* podium-run makes the folder, or says why it cannot */
+	if (statvfs(folder, &room)) /* podium-run creates the folder, or says why it cannot */
 		return 0;
 	unsigned long long bytes = (unsigned long long)room.f_bavail * room.f_frsize,
 					   files = room.f_favail;

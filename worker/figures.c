@@ -1,6 +1,6 @@
 #include "worker/figures.h"
 
-#include "lib/scope.h"
+#include "lib/base/scope.h"
 
 #include <jansson.h>
 #include <stdatomic.h>

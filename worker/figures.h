@@ -1,28 +1,28 @@
-/* What this worker has done since it started, for /metrics of podium-web: counted without a lock,
- * and written into the worker's row with each sign of life, so that whoever asks needs no
- * connection to the worker's host. */
+/* Counters of this worker since its start, for /metrics of podium-web. They take no lock. Each
+ * renewal writes them into the worker's row, so podium-web needs no connection to the worker's
+ * host. */
 #ifndef PODIUM_WORKER_FIGURES_H
 #define PODIUM_WORKER_FIGURES_H
 
 #include <stdint.h>
 
 enum figure {
-	FIGURE_CLAIMS,      /* jobs that were taken */
-	FIGURE_RUNNERS,     /* podium-run that were started: one for each device, and each time that one
-	                       ended */
-	FIGURE_ZYGOTES,     /* zygotes that these have started */
-	FIGURE_FAILURES,    /* jobs that podium-run or the host failed at, sandbox included */
-	FIGURE_LOST_CLAIMS, /* jobs that were another worker's, cancelled or paused while they ran here
-	                     */
+	FIGURE_CLAIMS, /* claimed jobs */
+	/* podium-run processes started: one per device, and one more each time it ended. */
+	FIGURE_RUNNERS,
+	FIGURE_ZYGOTES,  /* zygotes that podium-run started */
+	FIGURE_FAILURES, /* jobs that failed because of podium-run, the sandbox or the host */
+	/* Jobs that were cancelled, paused or given to another worker while they ran here. */
+	FIGURE_LOST_CLAIMS,
 	figure_count
 };
 void figures_add(enum figure figure, int64_t more);
 
-/* A stage of a job has ended; a name that is none is not counted. */
+/* Counts a finished stage. Ignores an unknown stage name and a negative duration. */
 void figures_add_stage(const char *stage, int64_t duration_ms);
 
-/* {"claims": 12, ..., "stages": {"compile": [12, 34000], ...}}: how many, and how many ms in all.
- * The caller frees it. */
+/* {"claims": 12, ..., "stages": {"compile": [12, 34000], ...}}: for each stage its count and its
+ * total in ms. The caller frees the text. */
 char *figures_json(void);
 
 #endif

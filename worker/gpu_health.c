@@ -1,11 +1,11 @@
-#include "worker/health.h"
+#include "worker/gpu_health.h"
 
-#include "lib/scope.h"
+#include "lib/base/scope.h"
 
 #include <dlfcn.h>
 #include <string.h>
 
-/* Errors after which a GPU has to be reset or replaced. Source: NVIDIA, "XID Errors", the rows
+/* Errors that require a reset or a replacement of the GPU. Source: NVIDIA, "XID Errors", the rows
  * whose causes are hardware or driver and not the application. */
 static const struct {
 	unsigned long long number;
@@ -24,7 +24,7 @@ static const struct {
 	{ 143, "the GPU could not be initialized" },
 };
 
-static bool bind(struct nvml_health *nvml)
+static bool bind_nvml(struct nvml_health *nvml)
 {
 	nvml->library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
 #define NVML_BIND(name, member, parameters) \
@@ -34,7 +34,7 @@ static bool bind(struct nvml_health *nvml)
 	return nvml->start && nvml->stop && nvml->device_by_uuid && nvml->device_memory;
 }
 
-static void listen_to_errors(struct health *health)
+static void listen_to_errors(struct gpu_health *health)
 {
 	const struct nvml_health *nvml = &health->nvml;
 	if (!nvml->event_set_make || !nvml->event_set_free || !nvml->event_register || !nvml->event_wait
@@ -46,7 +46,7 @@ static void listen_to_errors(struct health *health)
 	}
 }
 
-static int does_not_answer(
+static int fail_silent(
 	const struct device *device, const char *call, unsigned int status, struct error *error)
 {
 	return fail(error, ERROR_SYSTEM,
@@ -54,23 +54,23 @@ static int does_not_answer(
 		device->uuid, call, status, status == NVML_GPU_IS_LOST ? " (the GPU is lost)" : "");
 }
 
-int health_open(struct health *health, const struct device *device, struct error *error)
+int gpu_health_open(struct gpu_health *health, const struct device *device, struct error *error)
 {
 	if (device_is_cpu(device) || health->is_open)
 		return 0;
-	unsigned int status = bind(&health->nvml) ? health->nvml.start() : NVML_NOT_THERE;
-	int rc = status ? does_not_answer(device, "nvmlInit", status, error) : 0;
+	unsigned int status = bind_nvml(&health->nvml) ? health->nvml.start() : NVML_NOT_THERE;
+	int rc = status ? fail_silent(device, "nvmlInit", status, error) : 0;
 	health->is_open = !rc;
 	if (!rc && (status = health->nvml.device_by_uuid(device->uuid, &health->device)))
-		rc = does_not_answer(device, "nvmlDeviceGetHandleByUUID", status, error);
+		rc = fail_silent(device, "nvmlDeviceGetHandleByUUID", status, error);
 	if (!rc)
 		listen_to_errors(health);
 	else
-		health_close(health);
+		gpu_health_close(health);
 	return rc;
 }
 
-void health_close(struct health *health)
+void gpu_health_close(struct gpu_health *health)
 {
 	if (health->errors)
 		health->nvml.event_set_free(health->errors);
@@ -78,10 +78,10 @@ void health_close(struct health *health)
 		health->nvml.stop();
 	if (health->nvml.library)
 		dlclose(health->nvml.library);
-	*health = (struct health){ .reported = health->reported };
+	*health = (struct gpu_health){ .reported = health->reported };
 }
 
-static const char *meaning_of(unsigned long long number)
+static const char *find_meaning(unsigned long long number)
 {
 	for (size_t i = 0; i < COUNT(BROKEN); i++)
 		if (BROKEN[i].number == number)
@@ -89,8 +89,8 @@ static const char *meaning_of(unsigned long long number)
 	return NULL;
 }
 
-/* Whether one of the errors since the last look speaks against it. */
-static int read_errors(struct health *health, const struct device *device, struct error *error)
+/* Fails if an error since the last check means that the GPU is broken. */
+static int read_errors(struct gpu_health *health, const struct device *device, struct error *error)
 {
 	enum { most_errors = 1000 };
 	struct nvml_event event;
@@ -99,7 +99,7 @@ static int read_errors(struct health *health, const struct device *device, struc
 		 health->errors && i < most_errors && !health->nvml.event_wait(health->errors, &event, 0);
 		 i++) {
 		health->reported += event.kind == NVML_EVENT_XID;
-		const char *meaning = event.kind == NVML_EVENT_XID ? meaning_of(event.number) : NULL;
+		const char *meaning = event.kind == NVML_EVENT_XID ? find_meaning(event.number) : NULL;
 		if (meaning && !rc)
 			rc = fail(error, ERROR_SYSTEM,
 				"The %s %s has stopped working: the driver reports Xid %llu, %s.", device->model,
@@ -108,19 +108,19 @@ static int read_errors(struct health *health, const struct device *device, struc
 	return rc;
 }
 
-int health_check(struct health *health, const struct device *device, struct error *error)
+int gpu_health_check(struct gpu_health *health, const struct device *device, struct error *error)
 {
 	struct nvml_memory memory;
 	if (device_is_cpu(device))
 		return 0;
-	int rc = health_open(health, device, error);
+	int rc = gpu_health_open(health, device, error);
 	if (rc)
 		return rc;
 	unsigned int status = health->nvml.device_memory(health->device, &memory);
 	rc = read_errors(health, device, error);
 	if (!rc && status)
-		rc = does_not_answer(device, "nvmlDeviceGetMemoryInfo", status, error);
+		rc = fail_silent(device, "nvmlDeviceGetMemoryInfo", status, error);
 	if (rc)
-		health_close(health);
+		gpu_health_close(health);
 	return rc;
 }

@@ -1,32 +1,32 @@
-/* Whether a GPU still works, as its driver says: it answers, and has reported no error (Xid) since
- * it was last asked that only a broken GPU, bus or driver makes. Errors that a program can cause by
- * itself, such as an illegal address, do not count. */
-#ifndef PODIUM_WORKER_HEALTH_H
-#define PODIUM_WORKER_HEALTH_H
+/* Checks a GPU through its driver. A GPU works if the driver answers and has reported no error
+ * (Xid) since the last check that only a broken GPU, bus or driver causes. Errors that a program
+ * can cause, such as an illegal address, do not count. */
+#ifndef PODIUM_WORKER_GPU_HEALTH_H
+#define PODIUM_WORKER_GPU_HEALTH_H
 
-#include "lib/device.h"
-#include "lib/error.h"
-#include "lib/nvml.h"
+#include "lib/base/error.h"
+#include "lib/gpu/device.h"
+#include "lib/gpu/nvml.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
 /* Start with all zero. */
-struct health {
+struct gpu_health {
 	struct nvml_health nvml;
 	struct nvmlDevice_st *device;
-	struct nvmlEventSet_st *errors; /* NULL: this driver reports none */
+	struct nvmlEventSet_st *errors; /* NULL: this driver does not report errors */
 	bool is_open;
-	int64_t reported; /* errors of any kind that the driver has reported and vitals_keep has not
-	                     taken yet */
+	/* Errors of any kind from the driver since vitals_keep last stored the count. */
+	int64_t reported;
 };
 
-/* Begins to listen to the device's errors; those from before are not heard. */
-int health_open(struct health *health, const struct device *device, struct error *error);
-void health_close(struct health *health);
+/* Starts to listen for the device's errors; earlier errors are not seen. */
+int gpu_health_open(struct gpu_health *health, const struct device *device, struct error *error);
+void gpu_health_close(struct gpu_health *health);
 
-/* ERROR_SYSTEM with a sentence when it does not work. The CPU always does. Opens `health` first if
- * it is not open; after an error it is closed, so that a GPU that was reset is found anew. */
-int health_check(struct health *health, const struct device *device, struct error *error);
+/* ERROR_SYSTEM with a sentence when the device does not work. The CPU always works. Opens `health`
+ * if it is closed. Closes it after an error, so that the next check finds a GPU that was reset. */
+int gpu_health_check(struct gpu_health *health, const struct device *device, struct error *error);
 
 #endif

@@ -1,16 +1,15 @@
-/* podium-worker: offers this machine's devices, takes jobs for them and writes their results back.
- */
-#include "lib/clock.h"
-#include "lib/config.h"
-#include "lib/contact.h"
-#include "lib/log.h"
-#include "lib/scope.h"
-#include "lib/service.h"
-#include "lib/tools.h"
-#include "lib/usage.h"
+/* podium-worker: offers this machine's devices, runs jobs on them and stores the results. */
+#include "lib/base/clock.h"
+#include "lib/base/config.h"
+#include "lib/base/log.h"
+#include "lib/base/scope.h"
+#include "lib/base/service.h"
+#include "lib/base/usage.h"
+#include "lib/job/lease_grace.h"
+#include "lib/job/programs.h"
 #include "sql/schema.h"
 #include "worker/cluster.h"
-#include "worker/register.h"
+#include "worker/register_host.h"
 #include "worker/registration.h"
 #include "worker/slot.h"
 
@@ -27,33 +26,35 @@ static const struct usage USAGE = {
 	.program = "podium-worker",
 	.purpose = "runs the jobs of a Podium on this machine's GPUs",
 	.about =
-		"Offers the GPUs of this machine (where there is none, its CPU) to the leaderboards in the database, runs the\n"
-		"jobs for them with podium-run and writes the results back; with PODIUM_LAUNCHER=slurm it offers those of a cluster\n"
-		"and runs the jobs there. Several may work for one database, each under its own name;\n"
-		"`podium-worker register INVITATION` makes this host one that has an account of its own there.\n",
+		"Offers the GPUs of this machine (or its CPU if there is none) to the leaderboards in\n"
+		"the database, runs their jobs with podium-run and stores the results. With\n"
+		"PODIUM_LAUNCHER=slurm it offers the GPUs of a cluster and runs the jobs there. Several\n"
+		"workers may share one database, each under its own name.\n"
+		"`podium-worker register INVITATION` gives this host an account in the database.\n",
 	.signals = {
-		{ "SIGTERM, SIGINT", "takes no new job; what runs may end within worker_drain_s, and is queued again then. A second signal ends\n"
-			"that at once" },
+		{ "SIGTERM, SIGINT",
+			"claim no new job and let running jobs finish within worker_drain_s; the others are\n"
+			"queued again. A second signal stops the running jobs immediately" },
 	},
 };
 
-/* ---- what this machine has ---- */
+/* ---- the host's facts ---- */
 
-/* Takes as long as importing torch does, unless a signal comes; NULL then. */
+/* Takes as long as importing torch. Returns NULL when a signal comes first. */
 static const char *find_python(
 	struct arena *arena, const struct config *config, const char *runner, const sigset_t *signals)
 {
-	cleanup_fd int told_to_end = signalfd(-1, signals, SFD_CLOEXEC);
-	const char *python = tools_find_python(arena, config, runner, told_to_end);
+	cleanup_fd int stop_signals = signalfd(-1, signals, SFD_CLOEXEC);
+	const char *python = tools_find_python(arena, config, runner, stop_signals);
 	if (python && !*python)
-		log_warning("%s cannot import torch, so Python tasks that need it are refused here. "
-		            "Install torch for it (Debian: "
-					"python3-torch), or name another interpreter with PODIUM_PYTHON.",
+		log_warning(
+			"%s cannot import torch, so Python tasks that need it are refused here. Install torch "
+			"for it (Debian: python3-torch), or name another interpreter with PODIUM_PYTHON.",
 			config->python[0] ? config->python : "No python3");
 	return python;
 }
 
-/* Each thing that could be better is said in the log, too. */
+/* Also logs each check that found room for improvement. */
 static void log_checks(const char *checks)
 {
 	json_t *root = json_loads(checks, 0, NULL), *check;
@@ -89,22 +90,22 @@ struct worker {
 	struct slot *slots;
 	size_t running;
 	struct database *db;
-	struct contact contact;
+	struct lease_grace contact;
 	struct cache cache;
 	int stop, drain;    /* events that the slots wait on as well */
 	struct beat *beats; /* one for each slot */
-	bool hands_in;      /* we may not end jobs by ourselves (lib/ending.h) */
-	bool is_too_old;    /* for the database, so no job is taken (worker/queue.h) */
+	bool hands_in;      /* podium-web completes our jobs (lib/judging/job_completion.h) */
+	bool is_too_old;    /* for the database: no job is claimed (worker/queue.h) */
 	bool has_failed;
 };
 
-/* The service manager hears that we live as long as no device's thread is stuck. */
-static void say_alive(const struct worker *worker)
+/* Tells the service manager that the worker is alive, unless a device's thread is stuck. */
+static void report_alive(const struct worker *worker)
 {
 	int64_t watch_ms = service_watch_ms();
 	size_t stuck = watch_ms ? beats_stuck(worker->beats, worker->running, 3 * watch_ms) : 0;
 	if (stuck)
-		log_warning("%zu of %zu devices have not got on for %lld s.", stuck, worker->running,
+		log_warning("%zu of %zu devices have made no progress for %lld s.", stuck, worker->running,
 			(long long)(3 * watch_ms / 1000));
 	else if (watch_ms)
 		service_alive();
@@ -137,8 +138,8 @@ static int start_slots(struct worker *worker, const char *runner, struct error *
 	return 0;
 }
 
-/* A program that is too old goes on to say that it is there, so that admins see why it takes
- * nothing, and ends what it runs. */
+/* A program that is too old still renews its registration, so that admins see why it claims
+ * nothing. Jobs that run may finish. */
 static int check_age(struct worker *worker, struct error *error)
 {
 	int rc = schema_check(worker->db, error);
@@ -153,8 +154,8 @@ static int check_age(struct worker *worker, struct error *error)
 	return 0;
 }
 
-/* What to do about the entry; ERROR_CONFLICT: stop. */
-static int renew(struct worker *worker, struct error *error)
+/* Renews the worker's row, or writes it if it is gone. ERROR_CONFLICT: the worker must stop. */
+static int renew_registration(struct worker *worker, struct error *error)
 {
 	int64_t database_ms;
 	int rc = check_age(worker, error);
@@ -162,34 +163,35 @@ static int renew(struct worker *worker, struct error *error)
 		return rc;
 	rc = registration_renew(worker->db, &worker->registration, &database_ms, error);
 	if (!rc)
-		contact_note(&worker->contact, clock_ms(), database_ms, worker->config->lease_ms);
+		lease_grace_note(&worker->contact, clock_ms(), database_ms, worker->config->lease_ms);
 	return rc == ERROR_NOT_FOUND ? registration_write(worker->db, &worker->registration, error)
 								 : rc;
 }
 
-static int reclaim(struct worker *worker, struct error *error)
+static int reclaim_jobs(struct worker *worker, struct error *error)
 {
 	size_t count = 0;
-	bool may = !worker->hands_in && contact_lasts(&worker->contact, worker->config->lease_ms);
-	int rc = may ? endings_reclaim(worker->db, &count, error) : 0;
+	bool is_allowed =
+		!worker->hands_in && lease_grace_is_over(&worker->contact, worker->config->lease_ms);
+	int rc = is_allowed ? job_leases_reclaim(worker->db, &count, error) : 0;
 	if (count && !rc)
 		log_warning("%zu of the running jobs had a worker that stopped answering; each is queued "
-		            "again or given up.",
+					"again or given up.",
 			count);
 	return rc;
 }
 
-/* Once in a while. False when this worker must stop. */
-static bool keep_house(struct worker *worker, bool *database_is_away)
+/* Renews the registration and reclaims expired jobs. False when this worker must stop. */
+static bool maintain(struct worker *worker, bool *database_is_away)
 {
 	struct error error = { 0 };
-	int rc = renew(worker, &error);
+	int rc = renew_registration(worker, &error);
 	if (rc == ERROR_CONFLICT) {
 		log_error("%s", error.text);
 		return false;
 	}
 	if (!rc)
-		rc = reclaim(worker, &error);
+		rc = reclaim_jobs(worker, &error);
 	if (rc && !*database_is_away)
 		log_warning("%s It is tried again until it works.", error.text);
 	*database_is_away = rc != 0;
@@ -204,15 +206,15 @@ static bool is_drained(const struct worker *worker)
 	return true;
 }
 
-enum {
-	stop_ms = 90 * 1000
-}; /* in which a slot hands its job back and ends its podium-run, with a slow database */
+/* How long a slot may take to give its job back and end podium-run, with a slow database. */
+enum { stop_ms = 90 * 1000 };
 
-/* Until a signal comes, or the time, or, where the slots are being drained, they have ended. The
- * signal; 0: none. */
-static int keep_on(struct worker *worker, const sigset_t *signals, bool drains, int64_t until_ms)
+/* Waits for a signal. While draining, also returns at `until_ms` or when all slots have ended.
+ * Returns the signal, or 0 without one. */
+static int wait_for_signal(
+	struct worker *worker, const sigset_t *signals, bool drains, int64_t until_ms)
 {
-	int64_t pause_ms = drains ? 100 : contact_pause_ms(worker->config->lease_ms);
+	int64_t pause_ms = drains ? 100 : lease_grace_pause_ms(worker->config->lease_ms);
 	const struct timespec pause = { .tv_sec = pause_ms / 1000,
 		.tv_nsec = pause_ms % 1000 * 1000000 };
 	int64_t renewed_ms = clock_ms();
@@ -223,11 +225,11 @@ static int keep_on(struct worker *worker, const sigset_t *signals, bool drains, 
 			return 0;
 		if (drains)
 			service_extend(stop_ms);
-		say_alive(worker);
-		if (clock_ms() - renewed_ms < contact_pause_ms(worker->config->lease_ms))
+		report_alive(worker);
+		if (clock_ms() - renewed_ms < lease_grace_pause_ms(worker->config->lease_ms))
 			continue;
 		renewed_ms = clock_ms();
-		if (!keep_house(worker, &database_is_away)) {
+		if (!maintain(worker, &database_is_away)) {
 			worker->has_failed = true;
 			return 0;
 		}
@@ -235,26 +237,26 @@ static int keep_on(struct worker *worker, const sigset_t *signals, bool drains, 
 	return signal_number;
 }
 
-/* What runs may end; what has not ended in time is queued again. */
-static void drain(struct worker *worker, const sigset_t *signals)
+/* Lets running jobs finish. The jobs that do not finish in time are queued again. */
+static void drain_slots(struct worker *worker, const sigset_t *signals)
 {
 	long long patience_s = (long long)worker->config->worker_drain_s;
-	log_info("Takes no new job; what runs may end within %lld s.", patience_s);
+	log_info("Takes no new job; running jobs have %lld s to finish.", patience_s);
 	if (eventfd_write(worker->drain, 1))
 		log_error("Cannot wake the slots: %s.", strerror(errno));
-	keep_on(worker, signals, true, clock_ms() + patience_s * 1000);
+	wait_for_signal(worker, signals, true, clock_ms() + patience_s * 1000);
 }
 
-/* Until a signal comes, or another worker takes the name. */
-static void serve(struct worker *worker, const sigset_t *signals)
+/* Returns when a signal comes or another worker takes the name. */
+static void serve_until_signal(struct worker *worker, const sigset_t *signals)
 {
-	int signal_number = keep_on(worker, signals, false, 0);
+	int signal_number = wait_for_signal(worker, signals, false, 0);
 	if (signal_number > 0) {
 		log_info("Stops: %s.", strsignal(signal_number));
 		service_stopping("Finishes or hands back its jobs");
 	}
 	if (signal_number > 0 && worker->config->worker_drain_s)
-		drain(worker, signals);
+		drain_slots(worker, signals);
 	if (eventfd_write(worker->stop, 1))
 		log_error("Cannot wake the slots: %s.", strerror(errno));
 	for (size_t i = 0; i < worker->running; i++)
@@ -270,7 +272,7 @@ static const struct column RIGHTS_COLUMNS[] = { INTEGER(struct rights, is_full),
 static const struct statement RIGHTS =
 	SELECT(struct rights, RIGHTS_COLUMNS, "SELECT is_full, name FROM worker_rights");
 
-/* An account of a worker host has a name, and works under no other. */
+/* A worker host's account belongs to one name, and may use no other. */
 static int read_rights(struct worker *worker, struct error *error)
 {
 	cleanup_arena struct arena *arena = arena_new();
@@ -285,18 +287,16 @@ static int read_rights(struct worker *worker, struct error *error)
 	if (strcasecmp(rights.name, worker->registration.name) != 0)
 		return fail(error, ERROR_INPUT,
 			"This host is registered as the worker %s, so it cannot be %s: leave "
-		    "PODIUM_WORKER_NAME and "
-			"worker_name as the registration has set it.",
+			"PODIUM_WORKER_NAME and worker_name as the registration has set it.",
 			rights.name, worker->registration.name);
 	return 0;
 }
 
-/* The database may start later than we do, or be brought up to date later. A signal ends the
- * waiting. */
+/* The database may start or be upgraded later than the worker starts. A signal ends the wait. */
 static int first_registration(struct worker *worker, const sigset_t *signals, struct error *error)
 {
 	const struct timespec second = { .tv_sec = 1 };
-	bool told = false;
+	bool was_logged = false;
 	for (;;) {
 		int rc = check_age(worker, error);
 		if (!rc)
@@ -305,25 +305,25 @@ static int first_registration(struct worker *worker, const sigset_t *signals, st
 			rc = registration_write(worker->db, &worker->registration, error);
 		if (rc != ERROR_DATABASE && rc != ERROR_NOT_FOUND)
 			return rc;
-		if (!told) {
+		if (!was_logged) {
 			log_warning("%s It is tried again until it works.", error->text);
-			service_ready(
-				"Waits for the database"); /* what starts after us need not wait as well */
+			/* Services that start after the worker need not wait too. */
+			service_ready("Waits for the database");
 		}
-		told = true;
-		say_alive(worker);
+		was_logged = true;
+		report_alive(worker);
 		if (sigtimedwait(signals, NULL, &second) > 0)
 			return rc;
 	}
 }
 
-/* What tells this process from all others, whatever clocks say. */
-static int64_t draw_instance(void)
+/* Distinguishes this process from all others, whatever the clocks say. */
+static int64_t random_instance(void)
 {
 	return ((int64_t)randombytes_random() << 31) + randombytes_random();
 }
 
-static int work(
+static int run_worker(
 	struct worker *worker, const char *runner, const sigset_t *signals, struct error *error)
 {
 	const struct tools *tools = worker->registration.tools;
@@ -335,7 +335,7 @@ static int work(
 	service_ready("Takes jobs");
 	log_info("Worker %s is ready; Python: %s; nvcc: %s.", worker->registration.name,
 		*tools->python ? tools->python : "none", *tools->nvcc ? tools->nvcc : "none");
-	serve(worker, signals);
+	serve_until_signal(worker, signals);
 	return worker->has_failed ? ERROR_CONFLICT : 0;
 }
 
@@ -346,8 +346,8 @@ static void stop_cluster(struct cluster *cluster, int stop)
 	cluster_free(cluster);
 }
 
-/* Where the settings name no model, Slurm must say once which there are. NULL when a signal comes
- * first. */
+/* If the settings name no model, waits until Slurm says once which models there are. NULL when a
+ * signal comes first. */
 static struct cluster *find_cluster(struct arena *arena, const struct config *config, int stop,
 	const sigset_t *signals, struct device **places, size_t *count)
 {
@@ -370,7 +370,7 @@ static struct cluster *find_cluster(struct arena *arena, const struct config *co
 	return NULL;
 }
 
-static int run(const struct config *config, const sigset_t *signals, struct error *error)
+static int start_worker(const struct config *config, const sigset_t *signals, struct error *error)
 {
 	cleanup_arena struct arena *arena = arena_new();
 	cleanup_database struct database *db = database_lazy(config);
@@ -381,7 +381,7 @@ static int run(const struct config *config, const sigset_t *signals, struct erro
 	struct cluster *cluster = NULL;
 	if (strcmp(config->launcher, "slurm") == 0
 		&& !(cluster = find_cluster(arena, config, stop, signals, &devices, &count))) {
-		log_info("Stops before it has begun.");
+		log_info("Stops before it took jobs.");
 		return 0;
 	}
 	if (!cluster)
@@ -391,26 +391,37 @@ static int run(const struct config *config, const sigset_t *signals, struct erro
 	struct tools tools = { .python = find_python(arena, config, runner, signals),
 		.nvcc = tools_find_nvcc(arena, config) };
 	if (!tools.python) {
-		log_info("Stops before it has begun.");
+		log_info("Stops before it took jobs.");
 		stop_cluster(cluster, stop);
 		return 0;
 	}
 	struct worker worker = {
-		.config = config, .db = db, .stop = stop, .drain = drain_event, .cluster = cluster, .slots = arena_array(arena, struct slot, count),
+		.config = config,
+		.db = db,
+		.stop = stop,
+		.drain = drain_event,
+		.cluster = cluster,
+		.slots = arena_array(arena, struct slot, count),
 		.beats = arena_array(arena, struct beat, count),
 		.registration = {
-			.name = config->worker_name, .devices = devices, .device_count = count, .tools = &tools,
-			.checks = cluster ? NULL : check_host(arena, config, runner, stop), .protocol = schema_known(), .instance = draw_instance(),
+			.name = config->worker_name,
+			.devices = devices,
+			.device_count = count,
+			.tools = &tools,
+			.checks = cluster ? NULL : check_host(arena, config, runner, stop),
+			.protocol = schema_known(),
+			.instance = random_instance(),
 		},
 	};
 	cache_open(&worker.cache, config);
-	int rc = work(&worker, runner, signals, error);
+	int rc = run_worker(&worker, runner, signals, error);
 	cache_close(&worker.cache);
 	stop_cluster(cluster, stop);
 	return rc;
 }
 
-/* podium-run, which reads no settings, logs into the same stream. */
+/* podium-run reads no settings but logs into the same stream, so it gets them from the environment.
+ */
 static int prepare_log(const struct config *config, struct error *error)
 {
 	int rc = log_set_format(config->log_format, error);
@@ -434,18 +445,19 @@ int main(int count, char **words)
 	int code = usage_read(&USAGE, count, words);
 	if (code >= 0)
 		return code;
-	/* Before the first thread, so that all inherit it: only serve() takes these signals. */
+	/* Set before the first thread, so that all threads inherit it: only serve_until_signal takes
+	 * these signals. */
 	sigemptyset(&signals);
 	sigaddset(&signals, SIGTERM);
 	sigaddset(&signals, SIGINT);
 	sigaddset(&signals, SIGHUP);
 	pthread_sigmask(SIG_BLOCK, &signals, NULL);
 	signal(SIGPIPE, SIG_IGN);
-	/* It holds the database's password and the secret seeds; a submission of the same user must not
-	 * look into it. */
+	/* The worker holds the database's password and the secret seeds. A submission of the same user
+	 * must not read its memory. */
 	prctl(PR_SET_DUMPABLE, 0);
 	if (sodium_init() < 0 || config_load(&config, &error) || prepare_log(&config, &error)
-		|| run(&config, &signals, &error)) {
+		|| start_worker(&config, &signals, &error)) {
 		if (error.text[0])
 			log_error("%s", error.text);
 		return EXIT_FAILURE;

@@ -1,34 +1,35 @@
 #include "worker/quarantine.h"
 
-#include "lib/arena.h"
-#include "lib/log.h"
+#include "lib/base/arena.h"
+#include "lib/base/log.h"
 
 #include <string.h>
 
-static const struct statement PUT =
-	COMMAND("UPDATE gpus g JOIN workers w ON w.id = g.worker_id "
-			"SET g.quarantined_at = COALESCE(g.quarantined_at, UTC_TIMESTAMP(3)), "
-            "g.quarantine_reason = ? WHERE w.name = ? AND g.uuid = ?");
+static const struct statement SET_QUARANTINE = COMMAND(
+	"UPDATE gpus g JOIN workers w ON w.id = g.worker_id "
+	"SET g.quarantined_at = COALESCE(g.quarantined_at, UTC_TIMESTAMP(3)), g.quarantine_reason = ? "
+	"WHERE w.name = ? AND g.uuid = ?");
 
-static const struct statement LIFT =
-	COMMAND("UPDATE gpus g JOIN workers w ON w.id = g.worker_id SET g.quarantined_at = NULL, "
-            "g.quarantine_reason = NULL "
+static const struct statement CLEAR_QUARANTINE =
+	COMMAND("UPDATE gpus g JOIN workers w ON w.id = g.worker_id "
+			"SET g.quarantined_at = NULL, g.quarantine_reason = NULL "
 			"WHERE w.name = ? AND g.uuid = ?");
 
-struct standing {
+struct quarantine_row {
 	int64_t is_free;
 };
-static const struct column STANDING_COLUMNS[] = { INTEGER(struct standing, is_free) };
-static const struct statement STANDING = SELECT(struct standing, STANDING_COLUMNS,
-	"SELECT g.quarantined_at IS NULL AS is_free FROM gpus g JOIN workers w ON w.id = g.worker_id "
-    "WHERE w.name = ? AND g.uuid = ?");
+static const struct column ROW_COLUMNS[] = { INTEGER(struct quarantine_row, is_free) };
+static const struct statement READ_ROW = SELECT(struct quarantine_row, ROW_COLUMNS,
+	"SELECT g.quarantined_at IS NULL AS is_free FROM gpus g "
+	"JOIN workers w ON w.id = g.worker_id WHERE w.name = ? AND g.uuid = ?");
 
-static void store(struct quarantine *quarantine, struct database *db)
+static void store_reason(struct quarantine *quarantine, struct database *db)
 {
 	struct error error;
 	if (!quarantine->is_stored)
-		quarantine->is_stored = database_execute(db, &PUT, &error, "sss", quarantine->reason.text,
-									quarantine->worker, quarantine->device->uuid)
+		quarantine->is_stored =
+			database_execute(db, &SET_QUARANTINE, &error, "sss", quarantine->reason.text,
+				quarantine->worker, quarantine->device->uuid)
 			== 0;
 }
 
@@ -38,7 +39,7 @@ void quarantine_begin(
 	log_error("%s It gets no jobs until it is released.", reason->text);
 	quarantine->reason = *reason;
 	quarantine->is_stored = false;
-	store(quarantine, db);
+	store_reason(quarantine, db);
 }
 
 void quarantine_end(struct quarantine *quarantine)
@@ -54,15 +55,16 @@ void quarantine_wait(struct quarantine *quarantine, struct database *db, const s
 		quarantine->reason = *reason;
 		quarantine->is_stored = false;
 	}
-	store(quarantine, db);
+	store_reason(quarantine, db);
 }
 
 void quarantine_pass(struct quarantine *quarantine, struct database *db)
 {
 	if (!quarantine_has_begun(quarantine))
 		return;
-	if (database_execute(db, &LIFT, NULL, "ss", quarantine->worker, quarantine->device->uuid))
-		return; /* it is asked again before the next claim */
+	if (database_execute(
+			db, &CLEAR_QUARANTINE, NULL, "ss", quarantine->worker, quarantine->device->uuid))
+		return; /* the caller tries again before the next claim */
 	log_info("%s: it works again.", quarantine->device->uuid);
 	quarantine_end(quarantine);
 }
@@ -83,20 +85,19 @@ int quarantine_error(const struct quarantine *quarantine, struct error *error)
 bool quarantine_holds(struct database *db, const char *worker, const char *uuid)
 {
 	cleanup_arena struct arena *arena = arena_new();
-	struct standing standing = { 0 };
-	return database_row(db, arena, &STANDING, &standing, NULL, "ss", worker, uuid) == 0
-		&& !standing.is_free;
+	struct quarantine_row row = { 0 };
+	return database_row(db, arena, &READ_ROW, &row, NULL, "ss", worker, uuid) == 0 && !row.is_free;
 }
 
 bool quarantine_is_over(struct quarantine *quarantine, struct database *db)
 {
 	cleanup_arena struct arena *arena = arena_new();
-	struct standing standing = { 0 };
+	struct quarantine_row row = { 0 };
 	struct error error;
-	store(quarantine, db);
+	store_reason(quarantine, db);
 	return quarantine->is_stored
-		&& database_row(db, arena, &STANDING, &standing, &error, "ss", quarantine->worker,
+		&& database_row(db, arena, &READ_ROW, &row, &error, "ss", quarantine->worker,
 			   quarantine->device->uuid)
 		== 0
-		&& standing.is_free;
+		&& row.is_free;
 }

@@ -1,43 +1,45 @@
-/* The quarantine of a GPU that has stopped working: it stands in the table `gpus` with its reason,
- * and the GPU gets no jobs until an admin releases it, or its worker starts anew, and it works
- * again. */
+/* The quarantine of a GPU that has stopped working. The table `gpus` has the reason. The GPU gets
+ * no jobs until an admin releases it, or its worker restarts, and the GPU works again. */
 #ifndef PODIUM_WORKER_QUARANTINE_H
 #define PODIUM_WORKER_QUARANTINE_H
 
-#include "lib/database.h"
-#include "lib/device.h"
-#include "lib/error.h"
+#include "lib/base/error.h"
+#include "lib/database/database.h"
+#include "lib/gpu/device.h"
 
 #include <stdbool.h>
 
-/* That of one device. Start with the first two members filled, all else zero. */
+/* One device's quarantine. Fill the first two members and set all others to zero. */
 struct quarantine {
 	const char *worker;
 	const struct device *device;
-	struct error reason; /* text: a sentence for admins; "": the device is not in quarantine */
-	bool is_stored;      /* the database knows */
+	struct error reason; /* a sentence for admins; "": no quarantine */
+	bool is_stored;      /* the database has the reason */
 };
 
-/* Begins it, or gives it a new reason; if the database is away, quarantine_is_over tries again. */
+/* Starts the quarantine, or replaces its reason. If the database is away, quarantine_is_over stores
+ * the reason later. */
 void quarantine_begin(
 	struct quarantine *quarantine, struct database *db, const struct error *reason);
 void quarantine_end(struct quarantine *quarantine);
 
-/* The same for what passes by itself, as a cluster that does not answer: nobody has to release the
- * device, quarantine_pass ends it. Says it in the log once. */
+/* quarantine_wait takes a device out of service for a temporary reason, such as a cluster that does
+ * not answer. Each new reason is logged once. quarantine_pass ends it; no admin has to release the
+ * device. */
 void quarantine_wait(
 	struct quarantine *quarantine, struct database *db, const struct error *reason);
 void quarantine_pass(struct quarantine *quarantine, struct database *db);
 
 bool quarantine_has_begun(const struct quarantine *quarantine);
 
-/* ERROR_SYSTEM with a sentence while it lasts. */
+/* ERROR_SYSTEM with a sentence while the quarantine lasts. */
 int quarantine_error(const struct quarantine *quarantine, struct error *error);
 
-/* Whether any device of a worker is in quarantine. False when the database does not say. */
+/* Whether this device of any worker is in quarantine. False when the database does not answer. */
 bool quarantine_holds(struct database *db, const char *worker, const char *uuid);
 
-/* Whether an admin has released the device since. */
+/* Whether an admin has released the device. Stores the reason first if the database does not have
+ * it. */
 bool quarantine_is_over(struct quarantine *quarantine, struct database *db);
 
 #endif

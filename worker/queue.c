@@ -1,29 +1,29 @@
 #include "worker/queue.h"
 
-#include "lib/job.h"
-#include "lib/scope.h"
+#include "lib/base/scope.h"
+#include "lib/job/job.h"
 
 #include <math.h>
 
 /* ---- statements: claiming ---- */
 
-/* Pausing (lib/fleet.c) takes this lock exclusively, so a claim sees a pause, or is over before the
- * pause is. A program that is too old finds nothing. */
+/* Pausing (lib/fleet/fleet.c) takes this lock exclusively. A claim therefore sees the pause or
+ * commits before it. The join gives a program that is too old no row. */
 struct found {
 	int64_t id;
 };
 static const struct column FOUND_COLUMNS[] = { INTEGER(struct found, id) };
 static const struct statement LOCK_WORKER = SELECT(struct found, FOUND_COLUMNS,
-	"SELECT w.id FROM workers w JOIN compatibility c ON w.protocol >= c.oldest_program WHERE "
-    "w.name = ? LOCK IN SHARE MODE");
+	"SELECT w.id FROM workers w JOIN compatibility c ON w.protocol >= c.oldest_program "
+	"WHERE w.name = ? LOCK IN SHARE MODE");
 
-/* Whose turn it is: of the oldest jobs of all users who have one waiting for this model, those of
- * users with the fewest running jobs, the oldest first. Both statements lock nothing; the job that
- * is taken is looked at again under its lock.
+/* Whose turn it is: the oldest waiting job of each user for this model, fewest running jobs first,
+ * then the oldest first. Both statements lock nothing; the claim checks the job again under its
+ * lock.
  *
- * Few users have a job running, and the others' oldest jobs come first in jobs_age behind what
- * those few have waiting (at most queued_jobs_per_user each), so this reads little however long the
- * queue is. */
+ * Few users have a running job, and each has at most queued_jobs_per_user waiting ones. The other
+ * users' oldest jobs follow those in the index jobs_age. The statement therefore reads few rows,
+ * however long the queue is. */
 struct turn {
 	int64_t id, user_id;
 };
@@ -32,17 +32,17 @@ static const struct column TURN_COLUMNS[] = { INTEGER(struct turn, id),
 #define IS_NOT_PAUSED "NOT EXISTS (SELECT 1 FROM pauses WHERE worker = ? AND uuid IN ('', ?)) "
 #define IS_SOONEST "priority = (SELECT MIN(priority) FROM queue_by_age WHERE gpu = ?) "
 static const struct statement TURNS_OF_IDLE = SELECT(struct turn, TURN_COLUMNS,
-	"SELECT id, user_id FROM queue_by_age WHERE gpu = ? AND " IS_SOONEST
-	"AND user_id NOT IN (SELECT user_id FROM queue_running) "
+	"SELECT id, user_id FROM queue_by_age "
+	"WHERE gpu = ? AND " IS_SOONEST "AND user_id NOT IN (SELECT user_id FROM queue_running) "
 	"AND " IS_NOT_PAUSED "ORDER BY priority, id LIMIT ?");
-/* Where nobody is idle, fewer users wait than there are devices; this reads all that they have
- * waiting. */
+/* Used when every waiting user has a running job. There are fewer such users than devices, so this
+ * statement may read all their waiting jobs. */
 static const struct statement TURNS = SELECT(struct turn, TURN_COLUMNS,
 	"SELECT oldest.id, oldest.user_id FROM "
-	"(SELECT user_id, MIN(id) AS id FROM queue_by_turn WHERE gpu = ? AND " IS_SOONEST
-	"GROUP BY user_id) oldest "
-	"LEFT JOIN (SELECT user_id, COUNT(*) AS jobs FROM queue_running GROUP BY user_id) running ON "
-    "running.user_id = oldest.user_id "
+	"(SELECT user_id, MIN(id) AS id FROM queue_by_turn "
+	"WHERE gpu = ? AND " IS_SOONEST "GROUP BY user_id) oldest "
+	"LEFT JOIN (SELECT user_id, COUNT(*) AS jobs FROM queue_running GROUP BY user_id) running "
+	"ON running.user_id = oldest.user_id "
 	"WHERE " IS_NOT_PAUSED "ORDER BY COALESCE(running.jobs, 0), oldest.id LIMIT ?");
 
 static const struct column CLAIM_COLUMNS[] = {
@@ -55,25 +55,26 @@ static const struct column CLAIM_COLUMNS[] = {
 #define CLAIM \
 	"SELECT id AS job_id, fence + 1 AS fence, attempt + 1 AS attempt, submission_id, rejudged_id " \
 	"FROM jobs "
-/* The oldest of so many that is still free, which saves a try for each where many claim at the same
- * moment. */
+/* The oldest of these jobs that is still free. One statement for several jobs saves a try for each
+ * while many devices claim. */
 enum { tried_at_once = 16 };
 static const struct statement LOCK_ONE_OF = SELECT(struct claim, CLAIM_COLUMNS,
-	CLAIM "FORCE INDEX (PRIMARY) WHERE id IN (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) AND "
-          "state = 'queued' "
-		  "ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED");
+	CLAIM "FORCE INDEX (PRIMARY) WHERE id IN (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
+		  "AND state = 'queued' ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED");
 static const struct statement LOCK_OLDEST = SELECT(struct claim, CLAIM_COLUMNS,
-	CLAIM "FORCE INDEX (jobs_age) WHERE gpu = ? AND state = 'queued' ORDER BY priority, id LIMIT 1 "
-          "FOR UPDATE SKIP LOCKED");
-/* The reason stays: it says what happened to the attempt before. */
-static const struct statement TAKE = COMMAND(
-	"UPDATE jobs SET state = 'running', fence = ?, attempt = ?, lease_owner = ?, lease_device = ?, "
-	"lease_expires = UTC_TIMESTAMP(3) + INTERVAL ? * 1000 MICROSECOND, started_at = "
-    "UTC_TIMESTAMP(3), "
-	"progress = 'starting', environment = NULL WHERE id = ?");
+	CLAIM "FORCE INDEX (jobs_age) WHERE gpu = ? AND state = 'queued' "
+		  "ORDER BY priority, id LIMIT 1 FOR UPDATE SKIP LOCKED");
+/* Keeps the column `reason`: it says what happened to the previous attempt. */
+static const struct statement TAKE =
+	COMMAND("UPDATE jobs SET state = 'running', fence = ?, attempt = ?, "
+			"lease_owner = ?, lease_device = ?, "
+			"lease_expires = UTC_TIMESTAMP(3) + INTERVAL ? * 1000 MICROSECOND, "
+			"started_at = UTC_TIMESTAMP(3), progress = 'starting', environment = NULL "
+			"WHERE id = ?");
 static const struct statement FORGET_STAGES = COMMAND("DELETE FROM stages WHERE job_id = ?");
-/* All of that, where it is not ours to do (sql/worker_rights.sql): the first that is still free, or
- * with 0 the oldest. Answers with no row where there is none, or the device is not to have one. */
+/* Does all of that for a worker with few rights (sql/worker_rights.sql). Takes the first of these
+ * jobs that is still free, or with 0 the oldest. Returns no row without a free job or for a paused
+ * device. */
 static const struct statement TAKE_FOR_US = SELECT(struct claim, CLAIM_COLUMNS,
 	"CALL take_job(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
 static const struct statement *const TAKING[] = { &TAKE_FOR_US };
@@ -84,12 +85,14 @@ static const struct bundle TAKE_JOB = BUNDLE(TAKING);
 static const struct statement HOLD = SELECT(struct claim, CLAIM_COLUMNS,
 	"SELECT id AS job_id, fence, attempt, submission_id, rejudged_id FROM jobs "
 	"WHERE id = ? AND fence = ? AND state = 'running' FOR UPDATE");
-static const struct statement RENEW = COMMAND("UPDATE jobs SET lease_expires = UTC_TIMESTAMP(3) + "
-                                              "INTERVAL ? * 1000 MICROSECOND, progress = ? "
-											  "WHERE id = ? AND fence = ? AND state = 'running'");
+static const struct statement RENEW =
+	COMMAND("UPDATE jobs SET progress = ?, "
+			"lease_expires = UTC_TIMESTAMP(3) + INTERVAL ? * 1000 MICROSECOND "
+			"WHERE id = ? AND fence = ? AND state = 'running'");
 
-static const struct statement LET_GO = COMMAND(
-	"UPDATE jobs SET lease_expires = NULL WHERE id = ? AND fence = ? AND state = 'cancelled'");
+static const struct statement LET_GO =
+	COMMAND("UPDATE jobs SET lease_expires = NULL "
+			"WHERE id = ? AND fence = ? AND state = 'cancelled'");
 
 /* ---- claiming ---- */
 
@@ -99,8 +102,8 @@ struct claiming {
 	struct claim *claim;
 };
 
-/* Keeps the first of each user: where another one is just claiming it, no second one of that user
- * is to be taken. */
+/* Keeps each user's first job. While another device claims it, this claim must not take a second
+ * job of that user. */
 static size_t keep_first_of_each(struct turn *turns, size_t count)
 {
 	size_t kept = 0;
@@ -114,12 +117,12 @@ static size_t keep_first_of_each(struct turn *turns, size_t count)
 	return kept;
 }
 
-static int no_job(struct error *error)
+static int fail_no_job(struct error *error)
 {
 	return fail(error, ERROR_NOT_FOUND, "No job waits for this device, or it is paused.");
 }
 
-static int have_taken(struct database *db, const struct claiming *claiming,
+static int call_take_job(struct database *db, const struct claiming *claiming,
 	const int64_t id[static tried_at_once], struct error *error)
 {
 	const struct claimant *claimant = claiming->claimant;
@@ -131,7 +134,7 @@ static int have_taken(struct database *db, const struct claiming *claiming,
 		claimant->uuid, claimant->lease_ms, id[0], id[1], id[2], id[3], id[4], id[5], id[6], id[7],
 		id[8], id[9], id[10], id[11], id[12], id[13], id[14], id[15]);
 	if (!rc && !answer.count)
-		return no_job(error);
+		return fail_no_job(error);
 	if (!rc)
 		*claiming->claim = *(const struct claim *)answer.rows;
 	return rc;
@@ -144,18 +147,18 @@ static int lock_one_of(struct database *db, const struct claiming *claiming,
 	for (size_t i = 0; i < tried_at_once; i++)
 		id[i] = turns[i < count ? i : 0].id;
 	if (claiming->claimant->hands_in)
-		return have_taken(db, claiming, id, error);
+		return call_take_job(db, claiming, id, error);
 	return database_row(db, claiming->arena, &LOCK_ONE_OF, claiming->claim, error,
 		"iiiiiiiiiiiiiiii", id[0], id[1], id[2], id[3], id[4], id[5], id[6], id[7], id[8], id[9],
 		id[10], id[11], id[12], id[13], id[14], id[15]);
 }
 
-/* Locks the first of them that nobody else is just claiming, `at_once` at a time; ERROR_NOT_FOUND
+/* Locks the first job that no other claim holds, trying `at_once` jobs a statement. ERROR_NOT_FOUND
  * when there is none. */
 static int lock_first(struct database *db, const struct claiming *claiming, struct turn *turns,
 	size_t count, size_t at_once, struct error *error)
 {
-	int rc = no_job(error);
+	int rc = fail_no_job(error);
 	count = keep_first_of_each(turns, count);
 	for (size_t i = 0; i < count && rc == ERROR_NOT_FOUND; i += at_once)
 		rc = lock_one_of(db, claiming, turns + i, count - i < at_once ? count - i : at_once, error);
@@ -166,14 +169,13 @@ static int lock_oldest(struct database *db, const struct claiming *claiming, str
 {
 	static const int64_t any[tried_at_once] = { 0 };
 	if (claiming->claimant->hands_in)
-		return have_taken(db, claiming, any, error);
+		return call_take_job(db, claiming, any, error);
 	return database_row(
 		db, claiming->arena, &LOCK_OLDEST, claiming->claim, error, "s", claiming->claimant->model);
 }
 
-/* Looks at few turns first, since the first is free unless many claim at the same moment. Where
- * each user who waits is getting a job at that moment, the oldest job that is left is as fair as
- * any. */
+/* Reads few turns first, since the first is free unless many devices claim at the same moment. If
+ * every waiting user is being served at that moment, the oldest remaining job is as fair as any. */
 static int lock_next(struct database *db, const struct claiming *claiming, struct error *error)
 {
 	static const struct {
@@ -191,7 +193,7 @@ static int lock_next(struct database *db, const struct claiming *claiming, struc
 	int rc = ERROR_NOT_FOUND;
 	for (size_t i = 0; i < COUNT(looks) && rc == ERROR_NOT_FOUND; i++) {
 		if (i && looks[i].turns == looks[i - 1].turns && (int64_t)count < looks[i - 1].most)
-			continue; /* it has seen all of them */
+			continue; /* the previous statement returned all turns */
 		rc = database_rows(db, claiming->arena, looks[i].turns, &turns, &count, error, "ssssi",
 			claimant->model, claimant->model, claimant->worker, claimant->uuid, looks[i].most);
 		if (!rc)
@@ -218,9 +220,8 @@ static int claim_body(struct database *db, void *context, struct error *error)
 	return rc ? rc : database_execute(db, &FORGET_STAGES, error, "i", claim->job_id);
 }
 
-/* What an idle device asks five times a second: a round trip instead of the five of a claim that
- * finds nothing, which would be the first thing that gives out with many devices (docs/scale.md).
- */
+/* An idle device asks this five times a second. It costs one round trip; an empty claim costs five,
+ * and would be the first limit with many devices (docs/scale.md). */
 static const struct statement ANY_WAITS =
 	SELECT(struct found, FOUND_COLUMNS, "SELECT id FROM queue_by_age WHERE gpu = ? LIMIT 1");
 
@@ -247,7 +248,7 @@ bool queue_is_paused(struct database *db, const char *worker, const char *uuid)
 
 /* ---- keeping ---- */
 
-static int lost(const struct claim *claim, struct error *error)
+static int fail_lost(const struct claim *claim, struct error *error)
 {
 	return fail(error, ERROR_CONFLICT, JOB_IS_LOST, (long long)claim->job_id);
 }
@@ -255,17 +256,17 @@ static int lost(const struct claim *claim, struct error *error)
 int queue_hold(
 	struct database *db, struct arena *arena, const struct claim *claim, struct error *error)
 {
-	struct claim held;
-	int rc = database_row(db, arena, &HOLD, &held, error, "ii", claim->job_id, claim->fence);
-	return rc == ERROR_NOT_FOUND ? lost(claim, error) : rc;
+	struct claim locked;
+	int rc = database_row(db, arena, &HOLD, &locked, error, "ii", claim->job_id, claim->fence);
+	return rc == ERROR_NOT_FOUND ? fail_lost(claim, error) : rc;
 }
 
 int queue_renew(struct database *db, const struct claim *claim, int64_t lease_ms,
 	const char *progress, struct error *error)
 {
 	int rc = database_execute(
-		db, &RENEW, error, "isii", lease_ms, progress, claim->job_id, claim->fence);
-	return rc || database_affected(db) ? rc : lost(claim, error);
+		db, &RENEW, error, "siii", progress, lease_ms, claim->job_id, claim->fence);
+	return rc || database_affected(db) ? rc : fail_lost(claim, error);
 }
 
 int queue_let_go(struct database *db, const struct claim *claim, struct error *error)
@@ -277,7 +278,7 @@ int queue_let_go(struct database *db, const struct claim *claim, struct error *e
 
 struct end {
 	const struct claim *claim;
-	struct ending ending;
+	struct job_completion ending;
 };
 
 static int end_body(struct database *db, void *context, struct error *error)
@@ -285,13 +286,13 @@ static int end_body(struct database *db, void *context, struct error *error)
 	const struct end *end = context;
 	cleanup_arena struct arena *arena = arena_new();
 	if (!end->claim->hands_in)
-		return ending_apply(db, arena, &end->ending, error);
+		return job_completion_apply(db, arena, &end->ending, error);
 	int rc = queue_hold(db, arena, end->claim, error);
-	return rc ? rc : ending_hand_in(db, &end->ending, error);
+	return rc ? rc : job_completion_hand_in(db, &end->ending, error);
 }
 
-int queue_end(
-	struct database *db, const struct claim *claim, struct ending ending, struct error *error)
+int queue_end(struct database *db, const struct claim *claim, struct job_completion ending,
+	struct error *error)
 {
 	ending.job_id = claim->job_id;
 	ending.fence = claim->fence;
@@ -299,11 +300,11 @@ int queue_end(
 	return database_transaction(db, end_body, &end, error);
 }
 
-/* There are no figures, which are NAN where there are none. */
-static int end_without(struct database *db, const struct claim *claim, enum ending_kind kind,
-	const char *reason, struct error *error)
+/* NAN: a completion without a verdict has no figures. */
+static int end_without_figures(struct database *db, const struct claim *claim,
+	enum job_completion_kind kind, const char *reason, struct error *error)
 {
-	const struct ending ending = { .kind = kind,
+	const struct job_completion ending = { .kind = kind,
 		.reason = reason,
 		.score_ns = NAN,
 		.score_err_ns = NAN,
@@ -316,16 +317,16 @@ static int end_without(struct database *db, const struct claim *claim, enum endi
 int queue_give_back(
 	struct database *db, const struct claim *claim, const char *reason, struct error *error)
 {
-	return end_without(db, claim, ENDING_FAULT, reason, error);
+	return end_without_figures(db, claim, JOB_COMPLETION_FAULT, reason, error);
 }
 
 int queue_give_back_lost(
 	struct database *db, const struct claim *claim, const char *reason, struct error *error)
 {
-	return end_without(db, claim, ENDING_LOSS, reason, error);
+	return end_without_figures(db, claim, JOB_COMPLETION_LOSS, reason, error);
 }
 
 int queue_release(struct database *db, const struct claim *claim, struct error *error)
 {
-	return end_without(db, claim, ENDING_RELEASE, NULL, error);
+	return end_without_figures(db, claim, JOB_COMPLETION_RELEASE, NULL, error);
 }

@@ -1,26 +1,28 @@
-/* The queue of jobs, which is the table `jobs`: claiming, keeping and giving back.
+/* The queue of jobs, which is the table `jobs`: claim a job, renew its lease, give it back.
  *
- * A claim gives the job a new fence number. Whoever writes for a job holds that number against the
- * row inside the same transaction, so a worker that was thought dead cannot write over its
+ * A claim gives the job a new fence number. Each write for a job checks that number against the row
+ * in the same transaction. A worker that was believed dead therefore cannot overwrite its
  * successor. */
 #ifndef PODIUM_WORKER_QUEUE_H
 #define PODIUM_WORKER_QUEUE_H
 
-#include "lib/arena.h"
-#include "lib/database.h"
-#include "lib/ending.h"
-#include "lib/error.h"
+#include "lib/base/arena.h"
+#include "lib/base/error.h"
+#include "lib/database/database.h"
+#include "lib/judging/job_completion.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
 struct claim {
 	int64_t job_id, fence, attempt; /* attempt: 1 for the first */
-	int64_t submission_id; /* SQL_NULL_INTEGER: the job compares two of them (lib/comparison.h), or
-	                          is rejudged */
-	int64_t
-		rejudged_id; /* SQL_NULL_INTEGER: it is not computed for a rejudging (lib/rejudging.h) */
-	bool hands_in;   /* podium-web ends the job, because we may not (lib/ending.h) */
+	/* SQL_NULL_INTEGER for a comparison of two submissions (lib/ranking/head_to_head.h) and for a
+	 * rejudge. */
+	int64_t submission_id;
+	/* The rejudged submission; SQL_NULL_INTEGER for other jobs (lib/judging/rejudging.h). */
+	int64_t rejudged_id;
+	/* podium-web completes the job, because this worker may not (lib/judging/job_completion.h). */
+	bool hands_in;
 };
 
 struct claimant { /* a device of a registered worker */
@@ -29,47 +31,48 @@ struct claimant { /* a device of a registered worker */
 	bool hands_in;
 };
 
-/* Takes a job for the claimant's device, for `lease_ms`, and removes what an earlier attempt left.
- * The next is, of those with the lowest priority number, the oldest job of the user who has the
- * fewest jobs running on any device. ERROR_NOT_FOUND when none waits, while the worker or this
- * device is paused or drained (lib/fleet.h), or when this program is too old for the database
- * (sql/schema.h). */
+/* Claims a job for the claimant's device with a lease of `lease_ms`, and removes an earlier
+ * attempt's results. Among the jobs with the lowest priority number, the user with the fewest
+ * running jobs is next; that user's oldest job is claimed.
+ *
+ * ERROR_NOT_FOUND when no job waits or the worker or this device is paused or drained
+ * (lib/fleet/fleet.h). Also when this program is too old for the database (sql/schema.h). */
 int queue_claim(struct database *db, struct arena *arena, const struct claimant *claimant,
 	struct claim *claim, struct error *error);
 
-/* Whether a device takes part in no job for now. False when the database does not say. */
+/* Whether the device or its worker is paused. False when the database does not answer. */
 bool queue_is_paused(struct database *db, const char *worker, const char *uuid);
 
-/* Inside a transaction: locks the job's row. ERROR_CONFLICT when the claim is no longer ours: the
- * lease ran out, or the job was cancelled, given back by a pause, or deleted. */
+/* Locks the job's row; call it inside a transaction. ERROR_CONFLICT when the claim is no longer
+ * ours: the lease expired, or the job was cancelled, paused or deleted. */
 int queue_hold(
 	struct database *db, struct arena *arena, const struct claim *claim, struct error *error);
 
-/* Says that we are still at it, and what we are doing ("test 4/12"). ERROR_CONFLICT as above. */
+/* Renews the lease and stores the progress ("test 4/12"). ERROR_CONFLICT as above. */
 int queue_renew(struct database *db, const struct claim *claim, int64_t lease_ms,
 	const char *progress, struct error *error);
 
-/* Nothing is done any more for a claim that was lost: if the job was cancelled, its page says from
- * now on that it is over. Nothing happens for any other. */
+/* Tells the database that this worker has stopped working on a lost claim. A cancelled job's page
+ * then shows the job as finished. Has no effect on other jobs. */
 int queue_let_go(struct database *db, const struct claim *claim, struct error *error);
 
-/* Ends the attempt: the verdict is there, or there will be none (lib/ending.h). Applies it, or
- * hands it in where that is not ours to do. Job and fence of `ending` are the claim's.
- * ERROR_CONFLICT as above. */
-int queue_end(
-	struct database *db, const struct claim *claim, struct ending ending, struct error *error);
+/* Completes the attempt, with a verdict or without one (lib/judging/job_completion.h). Applies the
+ * completion, or hands it in where this worker may not apply it. Fills in the job and the fence of
+ * `ending` from the claim. ERROR_CONFLICT as above. */
+int queue_end(struct database *db, const struct claim *claim, struct job_completion ending,
+	struct error *error);
 
-/* The attempt came to nothing, through no fault of the submission: the job is queued again, or
- * after job_most_attempts (lib/job.h) has failed with the verdict `internal error`. `reason` is a
- * sentence for the participant. */
+/* The attempt failed through no fault of the submission. The job is queued again, or fails with the
+ * verdict `internal error` after job_most_attempts (lib/job/job.h). `reason` is a sentence for the
+ * participant. */
 int queue_give_back(
 	struct database *db, const struct claim *claim, const char *reason, struct error *error);
 
-/* The worker stops: queued again, and the attempt does not count. */
+/* The worker stops: the job is queued again, and the attempt does not count. */
 int queue_release(struct database *db, const struct claim *claim, struct error *error);
 
-/* A GPU was lost under it, so that another one takes it. That is no attempt; but a job that has
- * lost job_most_lost_gpus fails, so that it does not take all of them along. */
+/* The job's GPU was lost: another GPU takes the job, and the attempt does not count. A job that has
+ * lost job_most_lost_gpus fails, so that it cannot take down every GPU. */
 int queue_give_back_lost(
 	struct database *db, const struct claim *claim, const char *reason, struct error *error);
 

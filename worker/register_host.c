@@ -1,10 +1,10 @@
-#include "worker/register.h"
+#include "worker/register_host.h"
 
-#include "lib/config.h"
-#include "lib/database.h"
-#include "lib/scope.h"
-#include "lib/text.h"
-#include "lib/worker_invitation.h"
+#include "lib/base/config.h"
+#include "lib/base/scope.h"
+#include "lib/base/text.h"
+#include "lib/database/database.h"
+#include "lib/fleet/worker_invitation.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,36 +16,35 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static const char USAGE[] = "Usage: podium-worker register [--config FILE] INVITATION\n"
-							"\n"
-							"Makes this host a worker of the Podium whose `podium-admin worker "
-                            "invite` has printed the invitation; \"-\" reads it from\n"
-							"standard input. Writes the settings into FILE, which must not be "
-                            "there yet; without the option PODIUM_CONFIG names it, else it\n"
-							"is /etc/podium/worker.conf.\n";
+static const char USAGE[] =
+	"Usage: podium-worker register [--config FILE] INVITATION\n"
+	"\n"
+	"Makes this host a worker. `podium-admin worker invite` on the site's host prints the\n"
+	"invitation; \"-\" reads it from standard input. Writes the settings into a new file: FILE,\n"
+	"or the file that PODIUM_CONFIG names, or /etc/podium/worker.conf.\n";
 
 static const char DEFAULT_PATH[] = "/etc/podium/worker.conf";
 enum { wrong_usage = 2 };
 
 /* ---- the file of settings ---- */
 
-struct place {
+struct settings_paths {
 	char path[248], certificates[256];
 };
 
-static int find_place(const char *option, struct place *place, struct error *error)
+static int find_settings(const char *option, struct settings_paths *paths, struct error *error)
 {
 	const char *path = option ? option : getenv("PODIUM_CONFIG");
 	path = path && *path ? path : DEFAULT_PATH;
-	if (strlen(path) >= sizeof place->path || strpbrk(path, "\n\r"))
+	if (strlen(path) >= sizeof paths->path || strpbrk(path, "\n\r"))
 		return fail(
 			error, ERROR_INPUT, "The path of the settings is too long, or has a line break.");
-	snprintf(place->path, sizeof place->path, "%s", path);
-	snprintf(place->certificates, sizeof place->certificates, "%s.ca.pem", path);
+	snprintf(paths->path, sizeof paths->path, "%s", path);
+	snprintf(paths->certificates, sizeof paths->certificates, "%s.ca.pem", path);
 	return 0;
 }
 
-/* Of this user alone from the start. */
+/* Creates the file so that only this user can read it from the start. */
 static int write_file(const char *path, const char *text, struct error *error)
 {
 	cleanup_fd int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
@@ -64,53 +63,53 @@ static int write_file(const char *path, const char *text, struct error *error)
 
 static int make_folder(const char *path, struct error *error)
 {
-	char folder[sizeof((struct place *)0)->certificates];
+	char folder[sizeof((struct settings_paths *)0)->certificates];
 	snprintf(folder, sizeof folder, "%s", path);
 	char *slash = strrchr(folder, '/');
 	if (!slash || slash == folder)
 		return 0;
 	*slash = '\0';
 	return mkdir(folder, 0755) && errno != EEXIST
-		? fail(error, ERROR_SYSTEM, "Cannot make the folder %s: %s.", folder, strerror(errno))
+		? fail(error, ERROR_SYSTEM, "Cannot create the folder %s: %s.", folder, strerror(errno))
 		: 0;
 }
 
-/* A value stands in one line, and nothing there can be quoted. */
-static bool put(struct buffer *text, const char *key, const char *value)
+/* Returns false for a value that the file cannot hold: it has one line a value and no quoting. */
+static bool put_setting(struct buffer *text, const char *key, const char *value)
 {
 	buffer_printf(text, "%s = %s\n", key, value);
 	return !strpbrk(value, "\r\n") && *value && *value != ' ' && value[strlen(value) - 1] != ' ';
 }
 
-static int write_settings(const struct worker_invitation *invitation, const struct place *place,
-	const char *password, struct error *error)
+static int write_settings(const struct worker_invitation *invitation,
+	const struct settings_paths *paths, const char *password, struct error *error)
 {
 	cleanup_buffer struct buffer text = { 0 };
 	bool fits;
 	buffer_printf(&text,
 		"# Written by `podium-worker register`. The password is known nowhere else.\ndatabase_port "
-	    "= %lld\n",
+		"= %lld\n",
 		(long long)invitation->port);
-	fits = put(&text, "worker_name", invitation->name)
-		&& put(&text, "database_host", invitation->host)
-		&& put(&text, "database_name", invitation->database)
-		&& put(&text, "database_user", invitation->user)
-		&& put(&text, "database_password", password);
+	fits = put_setting(&text, "worker_name", invitation->name)
+		&& put_setting(&text, "database_host", invitation->host)
+		&& put_setting(&text, "database_name", invitation->database)
+		&& put_setting(&text, "database_user", invitation->user)
+		&& put_setting(&text, "database_password", password);
 	if (*invitation->tls)
-		fits = fits && put(&text, "database_tls", invitation->tls);
+		fits = fits && put_setting(&text, "database_tls", invitation->tls);
 	if (*invitation->certificates)
-		fits = fits && put(&text, "database_tls_ca", place->certificates);
+		fits = fits && put_setting(&text, "database_tls_ca", paths->certificates);
 	int rc = fits
-		? make_folder(place->path, error)
+		? make_folder(paths->path, error)
 		: fail(error, ERROR_INPUT, "The invitation has a value that no setting can have.");
-	return rc ? rc : write_file(place->path, buffer_string(&text), error);
+	return rc ? rc : write_file(paths->path, buffer_string(&text), error);
 }
 
-static int write_certificates(
-	const struct worker_invitation *invitation, const struct place *place, struct error *error)
+static int write_certificates(const struct worker_invitation *invitation,
+	const struct settings_paths *paths, struct error *error)
 {
 	return *invitation->certificates
-		? write_file(place->certificates, invitation->certificates, error)
+		? write_file(paths->certificates, invitation->certificates, error)
 		: 0;
 }
 
@@ -118,45 +117,46 @@ static int write_certificates(
 
 static const struct statement REGISTER = COMMAND("CALL register(?)");
 
-static void copy(char *to, size_t size, const char *from)
+static void copy_text(char *to, size_t size, const char *from)
 {
 	snprintf(to, size, "%s", from);
 }
 
-static int use(const struct worker_invitation *invitation, const struct place *place,
-	const char *password, struct error *error)
+static int use_invitation(const struct worker_invitation *invitation,
+	const struct settings_paths *paths, const char *password, struct error *error)
 {
 	struct config config = { .database_port = invitation->port, .database_timeout_s = 60 };
-	copy(config.database_host, sizeof config.database_host, invitation->host);
-	copy(config.database_name, sizeof config.database_name, invitation->database);
-	copy(config.database_user, sizeof config.database_user, invitation->user);
-	copy(config.database_password, sizeof config.database_password, invitation->secret);
-	copy(config.database_tls, sizeof config.database_tls, invitation->tls);
+	copy_text(config.database_host, sizeof config.database_host, invitation->host);
+	copy_text(config.database_name, sizeof config.database_name, invitation->database);
+	copy_text(config.database_user, sizeof config.database_user, invitation->user);
+	copy_text(config.database_password, sizeof config.database_password, invitation->secret);
+	copy_text(config.database_tls, sizeof config.database_tls, invitation->tls);
 	if (*invitation->certificates)
-		copy(config.database_tls_ca, sizeof config.database_tls_ca, place->certificates);
+		copy_text(config.database_tls_ca, sizeof config.database_tls_ca, paths->certificates);
 	cleanup_database struct database *db = database_open(&config, error);
 	if (!db)
 		return fail_context(error,
 			"The invitation could not be used; it may be used up, expired or revoked, or this host "
-		    "does not reach the database");
+			"does not reach the database");
 	return database_execute(db, &REGISTER, error, "s", password);
 }
 
-/* The files are there before the password is the only one, and go again where it came to nothing.
- */
-static int register_host(
-	const struct worker_invitation *invitation, const struct place *place, struct error *error)
+/* Writes the files before the invitation is used, because the password exists nowhere else. Removes
+ * them on failure. */
+static int register_host(const struct worker_invitation *invitation,
+	const struct settings_paths *paths, struct error *error)
 {
 	char password[worker_secret_size];
 	worker_secret_draw(password);
-	int rc = write_settings(invitation, place, password, error);
+	int rc = write_settings(invitation, paths, password, error);
 	if (rc)
 		return rc;
-	rc = write_certificates(invitation, place, error);
-	if (!rc && (rc = use(invitation, place, password, error)) && *invitation->certificates)
-		unlink(place->certificates);
+	rc = write_certificates(invitation, paths, error);
+	if (!rc && (rc = use_invitation(invitation, paths, password, error))
+		&& *invitation->certificates)
+		unlink(paths->certificates);
 	if (rc)
-		unlink(place->path);
+		unlink(paths->path);
 	sodium_memzero(password, sizeof password);
 	return rc;
 }
@@ -175,9 +175,9 @@ static int read_invitation(struct arena *arena, const char *word,
 	return worker_invitation_read(arena, line, invitation, error);
 }
 
-/* Words of an invitation may be anybody's, so nothing of them steers the terminal. */
-static void say(FILE *stream, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void say(FILE *stream, const char *format, ...)
+/* Anybody may have written the invitation's words, so escape what could control the terminal. */
+static void print_line(FILE *stream, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void print_line(FILE *stream, const char *format, ...)
 {
 	char text[2048];
 	va_list arguments;
@@ -189,21 +189,21 @@ static void say(FILE *stream, const char *format, ...)
 	fprintf(stream, "%s\n", buffer_string(&line));
 }
 
-static int run(const char *option, const char *word, struct error *error)
+static int register_with(const char *option, const char *word, struct error *error)
 {
 	cleanup_arena struct arena *arena = arena_new();
-	struct place place;
+	struct settings_paths paths;
 	struct worker_invitation invitation;
-	int rc = find_place(option, &place, error);
+	int rc = find_settings(option, &paths, error);
 	if (!rc)
 		rc = read_invitation(arena, word, &invitation, error);
 	if (!rc)
-		rc = register_host(&invitation, &place, error);
+		rc = register_host(&invitation, &paths, error);
 	if (!rc)
-		say(stdout,
+		print_line(stdout,
 			"This host is registered as the worker %s. It starts with: PODIUM_CONFIG=%s "
-		    "podium-worker",
-			invitation.name, place.path);
+			"podium-worker",
+			invitation.name, paths.path);
 	return rc;
 }
 
@@ -225,8 +225,8 @@ int register_command(int count, char **words)
 		return fputs(USAGE, stderr), wrong_usage;
 	if (sodium_init() < 0)
 		fail(&error, ERROR_SYSTEM, "The library for random numbers cannot be used.");
-	else if (!run(path, words[optind], &error))
+	else if (!register_with(path, words[optind], &error))
 		return EXIT_SUCCESS;
-	say(stderr, "podium-worker: %s", error.text);
+	print_line(stderr, "podium-worker: %s", error.text);
 	return EXIT_FAILURE;
 }

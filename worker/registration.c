@@ -1,41 +1,40 @@
 #include "worker/registration.h"
 
-#include "lib/arena.h"
-#include "lib/scope.h"
+#include "lib/base/arena.h"
+#include "lib/base/scope.h"
 #include "worker/figures.h"
 
 #include <jansson.h>
 #include <string.h>
 #include <sys/utsname.h>
 
-/* An entry that is there is changed, else made. INSERT ... ON DUPLICATE KEY UPDATE would need the
- * right to change keys, with which a worker of few rights (sql/worker_rights.sql) could move rows
- * of another. */
+/* Updates the row, or inserts it if there is none. INSERT ... ON DUPLICATE KEY UPDATE would need
+ * the right to change keys. With that right, a worker of few rights (sql/worker_rights.sql) could
+ * move another worker's rows. */
 static const struct statement CHANGE_WORKER =
-	COMMAND("UPDATE workers SET version = '" PODIUM_VERSION
-			"', protocol = ?, host = ?, checks = ?, instance = ?, figures = ?, started_at = "
-            "UTC_TIMESTAMP(3), "
-			"seen_at = UTC_TIMESTAMP(3) WHERE name = ?");
+	COMMAND("UPDATE workers SET version = '" PODIUM_VERSION "', "
+			"protocol = ?, host = ?, checks = ?, instance = ?, figures = ?, "
+			"started_at = UTC_TIMESTAMP(3), seen_at = UTC_TIMESTAMP(3) WHERE name = ?");
 static const struct statement ADD_WORKER =
-	COMMAND("INSERT INTO workers (version, protocol, host, checks, instance, figures, started_at, "
-            "seen_at, name) "
+	COMMAND("INSERT INTO workers "
+			"(version, protocol, host, checks, instance, figures, started_at, seen_at, name) "
 			"VALUES ('" PODIUM_VERSION "', ?, ?, ?, ?, ?, UTC_TIMESTAMP(3), UTC_TIMESTAMP(3), ?)");
-/* A device that works is in no quarantine any more; one that is gone stays there, so that people
- * see where it is. */
+/* A working device leaves quarantine. A missing one stays, so that people can see where it is. */
 static const struct statement FORGET_GPUS =
 	COMMAND("DELETE FROM gpus WHERE worker_id = ? AND quarantined_at IS NULL");
 static const struct statement CHANGE_GPU =
 	COMMAND("UPDATE gpus SET model = ?, product = ?, memory_bytes = ?, driver = ?, "
-            "compute_capability = ?, seen_at = UTC_TIMESTAMP(3), "
-			"quarantined_at = NULL, quarantine_reason = NULL WHERE worker_id = ? AND uuid = ?");
+			"compute_capability = ?, seen_at = UTC_TIMESTAMP(3), "
+			"quarantined_at = NULL, quarantine_reason = NULL "
+			"WHERE worker_id = ? AND uuid = ?");
 static const struct statement ADD_GPU =
-	COMMAND("INSERT INTO gpus (model, product, memory_bytes, driver, compute_capability, seen_at, "
-            "worker_id, uuid) "
+	COMMAND("INSERT INTO gpus "
+			"(model, product, memory_bytes, driver, compute_capability, seen_at, worker_id, uuid) "
 			"VALUES (?, ?, ?, ?, ?, UTC_TIMESTAMP(3), ?, ?)");
 
 static const struct statement DESCRIBE =
-	COMMAND("UPDATE gpus g JOIN workers w ON w.id = g.worker_id SET g.product = ?, g.memory_bytes "
-            "= ?, g.driver = ?, g.compute_capability = ? "
+	COMMAND("UPDATE gpus g JOIN workers w ON w.id = g.worker_id "
+			"SET g.product = ?, g.memory_bytes = ?, g.driver = ?, g.compute_capability = ? "
 			"WHERE w.name = ? AND g.uuid = ?");
 
 struct entry {
@@ -67,7 +66,7 @@ static char *host_facts(const struct tools *tools)
 	return text;
 }
 
-static int put_worker(struct database *db, const struct statement *statement,
+static int store_worker(struct database *db, const struct statement *statement,
 	const struct registration *registration, const char *host, const char *figures,
 	struct error *error)
 {
@@ -75,19 +74,21 @@ static int put_worker(struct database *db, const struct statement *statement,
 		registration->checks, registration->instance, figures, registration->name);
 }
 
-/* Another process of the name may be making the entry at the same moment. */
+/* Another process of this name may insert the row at the same moment, so a conflict means: update.
+ */
 static int write_worker(
 	struct database *db, const struct registration *registration, struct error *error)
 {
 	cleanup_free char *host = host_facts(registration->tools), *figures = figures_json();
-	int rc = put_worker(db, &CHANGE_WORKER, registration, host, figures, error);
+	int rc = store_worker(db, &CHANGE_WORKER, registration, host, figures, error);
 	if (!rc && !database_affected(db))
-		rc = put_worker(db, &ADD_WORKER, registration, host, figures, error);
-	return rc == ERROR_CONFLICT ? put_worker(db, &CHANGE_WORKER, registration, host, figures, error)
-								: rc;
+		rc = store_worker(db, &ADD_WORKER, registration, host, figures, error);
+	return rc == ERROR_CONFLICT
+		? store_worker(db, &CHANGE_WORKER, registration, host, figures, error)
+		: rc;
 }
 
-static int put_gpu(struct database *db, const struct statement *statement, int64_t worker_id,
+static int store_gpu(struct database *db, const struct statement *statement, int64_t worker_id,
 	const struct device *device, struct error *error)
 {
 	return database_execute(db, statement, error, "ssissis", device->model, device->product,
@@ -105,9 +106,9 @@ static int write_body(struct database *db, void *context, struct error *error)
 	if (!rc)
 		rc = database_execute(db, &FORGET_GPUS, error, "i", entry.id);
 	for (size_t i = 0; i < registration->device_count && !rc; i++) {
-		rc = put_gpu(db, &CHANGE_GPU, entry.id, &registration->devices[i], error);
+		rc = store_gpu(db, &CHANGE_GPU, entry.id, &registration->devices[i], error);
 		if (!rc && !database_affected(db))
-			rc = put_gpu(db, &ADD_GPU, entry.id, &registration->devices[i], error);
+			rc = store_gpu(db, &ADD_GPU, entry.id, &registration->devices[i], error);
 	}
 	return rc;
 }

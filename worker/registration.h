@@ -1,11 +1,10 @@
-/* The worker's entry in the database: its name, its host, its devices, and when it was last heard
- * of. */
+/* The worker's row in the database: its name, its host, its devices, and when it was last seen. */
 #ifndef PODIUM_WORKER_REGISTRATION_H
 #define PODIUM_WORKER_REGISTRATION_H
 
-#include "lib/database.h"
-#include "lib/device.h"
-#include "lib/error.h"
+#include "lib/base/error.h"
+#include "lib/database/database.h"
+#include "lib/gpu/device.h"
 #include "worker/assignment.h"
 
 struct registration {
@@ -13,24 +12,24 @@ struct registration {
 	const struct device *devices;
 	size_t device_count;
 	const struct tools *tools;
-	const char *checks; /* what podium-run found on the host, as JSON; NULL: it did not look */
-	int64_t protocol;   /* this program's number (sql/schema.h) */
-	int64_t instance;   /* a random number that tells this process from another one of its name */
+	const char *checks; /* podium-run's host checks as JSON; NULL: none were made */
+	int64_t protocol;   /* this program's protocol number (sql/schema.h) */
+	int64_t instance;   /* random; tells this process from others of its name */
 };
 
-/* Writes the entry anew: devices that are gone are removed, unless they are in quarantine; those
- * that are there leave it. Takes the name over from a process that had it. */
+/* Writes the worker's row and its devices, and takes the name over from an earlier process. Removes
+ * devices that are gone, unless they are in quarantine. Ends the quarantine of devices that are
+ * present. */
 int registration_write(
 	struct database *db, const struct registration *registration, struct error *error);
 
-/* Says what a device is that was known by its name alone: product, memory, driver and compute
- * capability. */
+/* Stores a device's product, memory, driver and compute capability once they are known. */
 int registration_describe(
 	struct database *db, const char *worker, const struct device *device, struct error *error);
 
-/* "I am here", and what it has done (worker/figures.h); *database_ms is what time it is for the
- * database. ERROR_NOT_FOUND when there is no entry (any more), ERROR_CONFLICT when another process
- * has taken the name over since. */
+/* Renews the worker's "last seen" and stores its counters (worker/figures.h). *database_ms gets the
+ * database's clock. ERROR_NOT_FOUND when the row is gone, ERROR_CONFLICT when another process has
+ * taken the name over. */
 int registration_renew(struct database *db, const struct registration *registration,
 	int64_t *database_ms, struct error *error);
 

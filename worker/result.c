@@ -1,8 +1,8 @@
 #include "worker/result.h"
 
-#include "lib/log.h"
-#include "lib/scope.h"
-#include "lib/text.h"
+#include "lib/base/log.h"
+#include "lib/base/scope.h"
+#include "lib/base/text.h"
 #include "worker/figures.h"
 
 #include <math.h>
@@ -10,42 +10,40 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A job of ours, also one that has ended: its verdict may be the one whose answer did not arrive.
- */
+/* Also finds our completed job: the answer to the write of its verdict may have been lost. */
 struct stored {
 	int64_t ended, written;
 };
 static const struct column STORED_COLUMNS[] = { INTEGER(struct stored, ended),
 	INTEGER(struct stored, written) };
 static const struct statement STORED = SELECT(struct stored, STORED_COLUMNS,
-	"SELECT state <> 'running' AS ended, IF(written_fence = fence, written, 0) AS written FROM "
-    "jobs "
-	"WHERE id = ? AND fence = ? FOR UPDATE");
+	"SELECT state <> 'running' AS ended, IF(written_fence = fence, written, 0) AS written "
+	"FROM jobs WHERE id = ? AND fence = ? FOR UPDATE");
 static const struct statement KEEP =
-	COMMAND("UPDATE jobs SET lease_expires = UTC_TIMESTAMP(3) + INTERVAL ? * 1000 MICROSECOND, "
-            "progress = ?, written_fence = fence, "
-			"written = ? WHERE id = ?");
+	COMMAND("UPDATE jobs SET progress = ?, written_fence = fence, written = ?, "
+			"lease_expires = UTC_TIMESTAMP(3) + INTERVAL ? * 1000 MICROSECOND "
+			"WHERE id = ?");
 
 static const struct statement PUT_ENVIRONMENT =
 	COMMAND("UPDATE jobs SET environment = ? WHERE id = ?");
 static const struct statement PUT_STAGE =
-	COMMAND("INSERT INTO stages (job_id, position, name, command, message, stdout, stderr) VALUES "
-            "(?, ?, ?, ?, '', '', '')");
-static const struct statement PUT_CASE = COMMAND(
-	"INSERT INTO measurements (stage_id, case_index, spec, verdict, message, runs, mean_ns, "
-    "std_ns, err_ns, best_ns, worst_ns) "
-	"SELECT id, ?, ?, ?, ?, ?, ?, ?, ?, ?, ? FROM stages WHERE job_id = ? AND position = ?");
-/* What only the isolated engine says of a case. */
+	COMMAND("INSERT INTO stages (job_id, position, name, command, message, stdout, stderr) "
+			"VALUES (?, ?, ?, ?, '', '', '')");
+static const struct statement PUT_CASE =
+	COMMAND("INSERT INTO measurements (stage_id, case_index, spec, verdict, message, "
+			"runs, mean_ns, std_ns, err_ns, best_ns, worst_ns) "
+			"SELECT id, ?, ?, ?, ?, ?, ?, ?, ?, ?, ? FROM stages "
+			"WHERE job_id = ? AND position = ?");
+/* The values that only the isolated engine reports for a case. */
 static const struct statement PUT_JUDGED =
-	COMMAND("UPDATE measurements m JOIN stages t ON t.id = m.stage_id SET m.median_ns = ?, "
-            "m.low_ns = ?, m.high_ns = ?, "
-			"m.constant_ns = ?, m.own_ns = ?, m.gap_ns = ?, m.blocks = ?, m.repeated = ?, "
-            "m.samples = ?, m.device = ? "
+	COMMAND("UPDATE measurements m JOIN stages t ON t.id = m.stage_id "
+			"SET m.median_ns = ?, m.low_ns = ?, m.high_ns = ?, m.constant_ns = ?, m.own_ns = ?, "
+			"m.gap_ns = ?, m.blocks = ?, m.repeated = ?, m.samples = ?, m.device = ? "
 			"WHERE t.job_id = ? AND t.position = ? AND m.case_index = ?");
-/* What is said of a case of a comparison. */
+/* The values that only a comparison reports for a case. */
 static const struct statement PUT_COMPARED =
-	COMMAND("UPDATE measurements m JOIN stages t ON t.id = m.stage_id SET m.rival_ns = ?, m.ratio "
-            "= ?, m.ratio_low = ?, m.ratio_high = ? "
+	COMMAND("UPDATE measurements m JOIN stages t ON t.id = m.stage_id "
+			"SET m.rival_ns = ?, m.ratio = ?, m.ratio_low = ?, m.ratio_high = ? "
 			"WHERE t.job_id = ? AND t.position = ? AND m.case_index = ?");
 static const struct statement APPEND_OUT =
 	COMMAND("UPDATE stages SET stdout = CONCAT(stdout, ?) WHERE job_id = ? AND position = ?");
@@ -53,7 +51,7 @@ static const struct statement APPEND_ERR =
 	COMMAND("UPDATE stages SET stderr = CONCAT(stderr, ?) WHERE job_id = ? AND position = ?");
 static const struct statement END_STAGE =
 	COMMAND("UPDATE stages SET verdict = ?, message = ?, exit_code = ?, duration_ms = ?, "
-            "peak_host_bytes = ?, peak_device_bytes = ?, tail = NULL "
+			"peak_host_bytes = ?, peak_device_bytes = ?, tail = NULL "
 			"WHERE job_id = ? AND position = ?");
 static const struct statement PUT_TAIL =
 	COMMAND("UPDATE stages SET tail = ? WHERE job_id = ? AND position = ?");
@@ -62,53 +60,53 @@ static const struct statement PUT_KERNELS =
 static const struct statement PUT_CONDITIONS =
 	COMMAND("UPDATE stages SET conditions = ? WHERE job_id = ? AND position = ?");
 static const struct statement APPEND_REPORT =
-	COMMAND("UPDATE measurements m JOIN stages t ON t.id = m.stage_id SET m.report = "
-            "CONCAT(COALESCE(m.report, ''), ?) "
+	COMMAND("UPDATE measurements m JOIN stages t ON t.id = m.stage_id "
+			"SET m.report = CONCAT(COALESCE(m.report, ''), ?) "
 			"WHERE t.job_id = ? AND t.position = ? AND m.case_index = ?");
 static const struct statement PUT_ARTIFACT =
-	COMMAND("INSERT INTO artifacts (stage_id, name, size) SELECT id, ?, ? FROM stages WHERE job_id "
-            "= ? AND position = ?");
+	COMMAND("INSERT INTO artifacts (stage_id, name, size) "
+			"SELECT id, ?, ? FROM stages WHERE job_id = ? AND position = ?");
 static const struct statement PUT_PART =
 	COMMAND("INSERT INTO artifact_parts (artifact_id, part, content) "
-			"SELECT a.id, ?, ? FROM artifacts a JOIN stages t ON t.id = a.stage_id WHERE t.job_id "
-            "= ? AND t.position = ? AND a.name = ?");
+			"SELECT a.id, ?, ? FROM artifacts a JOIN stages t ON t.id = a.stage_id "
+			"WHERE t.job_id = ? AND t.position = ? AND a.name = ?");
 
 /* ---- members of an event ---- */
 
-static const char *text_of(const json_t *event, const char *key)
+static const char *read_text(const json_t *event, const char *key)
 {
 	const char *text = json_string_value(json_object_get(event, key));
 	return text ? text : "";
 }
 
-static int64_t integer_of(const json_t *event, const char *key)
+static int64_t read_integer(const json_t *event, const char *key)
 {
 	const json_t *value = json_object_get(event, key);
 	return json_is_integer(value) ? json_integer_value(value) : SQL_NULL_INTEGER;
 }
 
-static double real_of(const json_t *event, const char *key)
+static double read_real(const json_t *event, const char *key)
 {
 	const json_t *value = json_object_get(event, key);
 	return json_is_number(value) ? json_number_value(value) : NAN;
 }
 
-/* NULL where it is missing or is not what it should be: a column that is too narrow would refuse
- * the whole result. */
-static int64_t count_of(const json_t *event, const char *key)
+/* NULL if the member is missing or out of range: a column that is too narrow would refuse the whole
+ * result. */
+static int64_t read_count(const json_t *event, const char *key)
 {
-	int64_t count = integer_of(event, key);
+	int64_t count = read_integer(event, key);
 	return count >= 0 && count <= UINT16_MAX ? count : SQL_NULL_INTEGER;
 }
 
-static int64_t bytes_of(const json_t *event, const char *key)
+static int64_t read_bytes(const json_t *event, const char *key)
 {
-	int64_t bytes = integer_of(event, key);
+	int64_t bytes = read_integer(event, key);
 	return bytes > 0 ? bytes : SQL_NULL_INTEGER;
 }
 
-/* As much of a text as fits into a column TEXT; NULL where there is none. */
-static const char *sentence_of(struct arena *arena, const json_t *event, const char *key)
+/* Cuts the text to what fits into a column of type TEXT; NULL if there is none. */
+static const char *read_sentence(struct arena *arena, const json_t *event, const char *key)
 {
 	enum { most_bytes = 4000 };
 	const char *text = json_string_value(json_object_get(event, key));
@@ -133,15 +131,15 @@ static int write_environment(const struct writing *to, const json_t *event, stru
 static int write_stage(const struct writing *to, const json_t *event, struct error *error)
 {
 	return database_execute(to->db, &PUT_STAGE, error, "iiss", to->claim->job_id,
-		integer_of(event, "position"), text_of(event, "stage"), text_of(event, "command"));
+		read_integer(event, "position"), read_text(event, "stage"), read_text(event, "command"));
 }
 
-/* The samples of a case as they are stored; without bytes where there are none. A picture is not
- * worth a result: what does not read is left out. */
-static struct blob_value samples_of(const struct writing *to, const json_t *event)
+/* A case's samples as stored; `bytes` is NULL if there are none. Samples only draw a chart, which
+ * is not worth a result: malformed ones are left out. */
+static struct blob_value read_samples(const struct writing *to, const json_t *event)
 {
 	enum { most_bytes = result_most_samples * sizeof(float) };
-	const char *text = text_of(event, "samples");
+	const char *text = read_text(event, "samples");
 	struct blob_value samples = { 0 };
 	if (!*text)
 		return samples;
@@ -150,15 +148,15 @@ static struct blob_value samples_of(const struct writing *to, const json_t *even
 		sodium_base64_VARIANT_ORIGINAL);
 	if (rc || samples.length % sizeof(float))
 		log_warning("job %lld: the samples of a case are not base64 of at most %d numbers; they "
-		            "are left out",
+					"are left out",
 			(long long)to->claim->job_id, result_most_samples);
 	else
 		samples.bytes = bytes;
 	return samples;
 }
 
-/* The state of the device over the blocks of a case as JSON, or NULL. The caller frees it. */
-static char *device_of(const struct writing *to, const json_t *event)
+/* The device's state during a case's blocks, as JSON, or NULL. The caller frees the text. */
+static char *format_device(const struct writing *to, const json_t *event)
 {
 	enum { most_bytes = 4000 };
 	const json_t *device = json_object_get(event, "device");
@@ -173,29 +171,29 @@ static char *device_of(const struct writing *to, const json_t *event)
 
 static int write_judged(const struct writing *to, const json_t *event, struct error *error)
 {
-	cleanup_free char *device = device_of(to, event);
-	const struct blob_value samples = samples_of(to, event);
+	cleanup_free char *device = format_device(to, event);
+	const struct blob_value samples = read_samples(to, event);
 	return database_execute(to->db, &PUT_JUDGED, error, "ddddddiibsiii",
-		real_of(event, "median_ns"), real_of(event, "low_ns"), real_of(event, "high_ns"),
-		real_of(event, "constant_ns"), real_of(event, "own_ns"), real_of(event, "gap_ns"),
-		count_of(event, "blocks"), count_of(event, "repeated"), samples.bytes, samples.length,
-		device, to->claim->job_id, integer_of(event, "position"), integer_of(event, "index"));
+		read_real(event, "median_ns"), read_real(event, "low_ns"), read_real(event, "high_ns"),
+		read_real(event, "constant_ns"), read_real(event, "own_ns"), read_real(event, "gap_ns"),
+		read_count(event, "blocks"), read_count(event, "repeated"), samples.bytes, samples.length,
+		device, to->claim->job_id, read_integer(event, "position"), read_integer(event, "index"));
 }
 
 static int write_compared(const struct writing *to, const json_t *event, struct error *error)
 {
-	return database_execute(to->db, &PUT_COMPARED, error, "ddddiii", real_of(event, "rival_ns"),
-		real_of(event, "ratio"), real_of(event, "ratio_low"), real_of(event, "ratio_high"),
-		to->claim->job_id, integer_of(event, "position"), integer_of(event, "index"));
+	return database_execute(to->db, &PUT_COMPARED, error, "ddddiii", read_real(event, "rival_ns"),
+		read_real(event, "ratio"), read_real(event, "ratio_low"), read_real(event, "ratio_high"),
+		to->claim->job_id, read_integer(event, "position"), read_integer(event, "index"));
 }
 
 static int write_case(const struct writing *to, const json_t *event, struct error *error)
 {
-	int rc = database_execute(to->db, &PUT_CASE, error, "isssidddddii", integer_of(event, "index"),
-		text_of(event, "spec"), text_of(event, "verdict"), text_of(event, "message"),
-		integer_of(event, "runs"), real_of(event, "mean_ns"), real_of(event, "std_ns"),
-		real_of(event, "err_ns"), real_of(event, "best_ns"), real_of(event, "worst_ns"),
-		to->claim->job_id, integer_of(event, "position"));
+	int rc = database_execute(to->db, &PUT_CASE, error, "isssidddddii",
+		read_integer(event, "index"), read_text(event, "spec"), read_text(event, "verdict"),
+		read_text(event, "message"), read_integer(event, "runs"), read_real(event, "mean_ns"),
+		read_real(event, "std_ns"), read_real(event, "err_ns"), read_real(event, "best_ns"),
+		read_real(event, "worst_ns"), to->claim->job_id, read_integer(event, "position"));
 	if (!rc && json_object_get(event, "blocks"))
 		rc = write_judged(to, event, error);
 	return rc || !json_object_get(event, "ratio") ? rc : write_compared(to, event, error);
@@ -203,19 +201,19 @@ static int write_case(const struct writing *to, const json_t *event, struct erro
 
 static int write_log(const struct writing *to, const json_t *event, struct error *error)
 {
-	bool is_error = strcmp(text_of(event, "stream"), "stderr") == 0;
+	bool is_error = strcmp(read_text(event, "stream"), "stderr") == 0;
 	return database_execute(to->db, is_error ? &APPEND_ERR : &APPEND_OUT, error, "sii",
-		text_of(event, "text"), to->claim->job_id, integer_of(event, "position"));
+		read_text(event, "text"), to->claim->job_id, read_integer(event, "position"));
 }
 
-/* The member of the same name as the event, as JSON, into a stage. */
+/* Stores the event's member that has the event's name, as JSON, into a stage. */
 static int write_facts(const struct writing *to, const json_t *event,
 	const struct statement *statement, struct error *error)
 {
 	cleanup_free char *facts =
-		json_dumps(json_object_get(event, text_of(event, "event")), JSON_COMPACT);
+		json_dumps(json_object_get(event, read_text(event, "event")), JSON_COMPACT);
 	return database_execute(
-		to->db, statement, error, "sii", facts, to->claim->job_id, integer_of(event, "position"));
+		to->db, statement, error, "sii", facts, to->claim->job_id, read_integer(event, "position"));
 }
 
 static int write_kernels(const struct writing *to, const json_t *event, struct error *error)
@@ -235,15 +233,15 @@ static int write_tail(const struct writing *to, const json_t *event, struct erro
 
 static int write_report(const struct writing *to, const json_t *event, struct error *error)
 {
-	return database_execute(to->db, &APPEND_REPORT, error, "siii", text_of(event, "text"),
-		to->claim->job_id, integer_of(event, "position"), integer_of(event, "index"));
+	return database_execute(to->db, &APPEND_REPORT, error, "siii", read_text(event, "text"),
+		to->claim->job_id, read_integer(event, "position"), read_integer(event, "index"));
 }
 
-/* One part of a file; the first brings its row along. */
+/* Stores one part of a file; the first part also inserts the file's row. */
 static int write_artifact(const struct writing *to, const json_t *event, struct error *error)
 {
-	const char *text = text_of(event, "base64"), *name = text_of(event, "name");
-	int64_t position = integer_of(event, "position"), part = integer_of(event, "part");
+	const char *text = read_text(event, "base64"), *name = read_text(event, "name");
+	int64_t position = read_integer(event, "position"), part = read_integer(event, "part");
 	size_t length = 0;
 	unsigned char *bytes = arena_alloc(to->arena, strlen(text) + 1);
 	if (sodium_base642bin(bytes, strlen(text), text, strlen(text), NULL, &length, NULL,
@@ -251,7 +249,7 @@ static int write_artifact(const struct writing *to, const json_t *event, struct 
 		return fail(error, ERROR_SYSTEM, "podium-run sent a file that is not base64.");
 	int rc = part ? 0
 				  : database_execute(to->db, &PUT_ARTIFACT, error, "siii", name,
-					  integer_of(event, "size"), to->claim->job_id, position);
+					  read_integer(event, "size"), to->claim->job_id, position);
 	return rc ? rc
 			  : database_execute(to->db, &PUT_PART, error, "ibiis", part, bytes, length,
 				  to->claim->job_id, position, name);
@@ -259,27 +257,27 @@ static int write_artifact(const struct writing *to, const json_t *event, struct 
 
 static int write_stage_end(const struct writing *to, const json_t *event, struct error *error)
 {
-	return database_execute(to->db, &END_STAGE, error, "ssiiiiii", text_of(event, "verdict"),
-		text_of(event, "message"), integer_of(event, "exit_code"), integer_of(event, "duration_ms"),
-		bytes_of(event, "peak_host_bytes"), bytes_of(event, "peak_device_bytes"), to->claim->job_id,
-		integer_of(event, "position"));
+	return database_execute(to->db, &END_STAGE, error, "ssiiiiii", read_text(event, "verdict"),
+		read_text(event, "message"), read_integer(event, "exit_code"),
+		read_integer(event, "duration_ms"), read_bytes(event, "peak_host_bytes"),
+		read_bytes(event, "peak_device_bytes"), to->claim->job_id, read_integer(event, "position"));
 }
 
-/* The last event: all cases are there by then, so that their times can be looked at. */
+/* The verdict is the last event. All cases are stored by then, so their times can be checked. */
 static int write_verdict(const struct writing *to, const json_t *event, struct error *error)
 {
 	return queue_end(to->db, to->claim,
-		(struct ending){
-			.kind = ENDING_VERDICT,
-			.verdict = text_of(event, "verdict"),
-			.reason = text_of(event, "reason"),
+		(struct job_completion){
+			.kind = JOB_COMPLETION_VERDICT,
+			.verdict = read_text(event, "verdict"),
+			.reason = read_text(event, "reason"),
 			.engine = json_string_value(json_object_get(event, "engine")),
-			.engine_reason = sentence_of(to->arena, event, "engine_reason"),
-			.score_ns = real_of(event, "score_ns"),
-			.score_err_ns = real_of(event, "score_err_ns"),
-			.ratio = real_of(event, "ratio"),
-			.ratio_low = real_of(event, "ratio_low"),
-			.ratio_high = real_of(event, "ratio_high"),
+			.engine_reason = read_sentence(to->arena, event, "engine_reason"),
+			.score_ns = read_real(event, "score_ns"),
+			.score_err_ns = read_real(event, "score_err_ns"),
+			.ratio = read_real(event, "ratio"),
+			.ratio_low = read_real(event, "ratio_low"),
+			.ratio_high = read_real(event, "ratio_high"),
 		},
 		error);
 }
@@ -301,9 +299,9 @@ static const struct kind {
 	{ "verdict", write_verdict },
 };
 
-static const struct kind *kind_of(const json_t *event)
+static const struct kind *find_kind(const json_t *event)
 {
-	const char *name = text_of(event, "event");
+	const char *name = read_text(event, "event");
 	for (size_t i = 0; i < COUNT(KINDS); i++)
 		if (strcmp(KINDS[i].name, name) == 0)
 			return &KINDS[i];
@@ -323,7 +321,7 @@ void result_end(struct result *result)
 	result->pending = NULL;
 }
 
-/* As much as there is room for, in whole characters. */
+/* Cuts the text to the room there is, at a whole character. */
 static void keep_progress(struct result *result, const char *text)
 {
 	size_t length = text_utf8_prefix(text, strnlen(text, sizeof result->progress - 1));
@@ -332,27 +330,27 @@ static void keep_progress(struct result *result, const char *text)
 
 void result_take(struct result *result, json_t *event)
 {
-	const char *name = text_of(event, "event");
-	if (integer_of(event, "job") != result->claim.job_id || result->over) {
+	const char *name = read_text(event, "event");
+	if (read_integer(event, "job") != result->claim.job_id || result->over) {
 		json_decref(event);
 		return;
 	}
 	result->over = strcmp(name, "verdict") == 0;
 	if (result->over) {
 		result->machine_failed = json_is_true(json_object_get(event, "machine_failed"));
-		snprintf(result->verdict, sizeof result->verdict, "%s", text_of(event, "verdict"));
-		snprintf(result->reason, sizeof result->reason, "%s", text_of(event, "reason"));
-		result->zygotes = integer_of(event, "zygotes");
+		snprintf(result->verdict, sizeof result->verdict, "%s", read_text(event, "verdict"));
+		snprintf(result->reason, sizeof result->reason, "%s", read_text(event, "reason"));
+		result->zygotes = read_integer(event, "zygotes");
 	}
 	if (strcmp(name, "stage") == 0) {
-		snprintf(result->stage, sizeof result->stage, "%s", text_of(event, "stage"));
+		snprintf(result->stage, sizeof result->stage, "%s", read_text(event, "stage"));
 		log_about(LOG_STAGE, result->stage);
 	}
 	if (strcmp(name, "stage_end") == 0)
-		figures_add_stage(result->stage, integer_of(event, "duration_ms"));
+		figures_add_stage(result->stage, read_integer(event, "duration_ms"));
 	if (strcmp(name, "progress") == 0)
-		keep_progress(result, text_of(event, "text"));
-	if (kind_of(event) && !result->machine_failed)
+		keep_progress(result, read_text(event, "text"));
+	if (find_kind(event) && !result->machine_failed)
 		json_array_append(result->pending, event);
 	json_decref(event);
 }
@@ -367,7 +365,7 @@ struct write {
 	int64_t lease_ms;
 };
 
-/* Writes the events from the first one that is not stored; the row is locked. */
+/* Writes the events that are not stored yet. The job's row is locked. */
 static int write_events(
 	const struct writing *to, const struct result *result, size_t first, struct error *error)
 {
@@ -375,8 +373,8 @@ static int write_events(
 	json_t *event;
 	json_array_foreach(result->pending, index, event)
 	{
-		int rc = index < first ? 0 : kind_of(event)->write(to, event, error);
-		/* A conflict here is none about the claim. */
+		int rc = index < first ? 0 : find_kind(event)->write(to, event, error);
+		/* A conflict here does not concern the claim. */
 		if (rc)
 			return rc == ERROR_CONFLICT ? ERROR_SYSTEM : rc;
 	}
@@ -396,10 +394,10 @@ static int write_body(struct database *db, void *context, struct error *error)
 	if (!rc && stored.ended && stored.written == all)
 		return 0;
 	if (rc == ERROR_NOT_FOUND || (!rc && stored.ended))
-		return queue_hold(db, arena, to.claim, error); /* says that the claim is lost */
+		return queue_hold(db, arena, to.claim, error); /* fails with "the claim is lost" */
 	if (!rc)
 		rc = database_execute(
-			db, &KEEP, error, "isii", write->lease_ms, result->progress, all, to.claim->job_id);
+			db, &KEEP, error, "siii", result->progress, all, write->lease_ms, to.claim->job_id);
 	return rc ? rc : write_events(&to, result, (size_t)(stored.written - result->written), error);
 }
 

@@ -1,14 +1,14 @@
 #include "worker/slot.h"
 
-#include "lib/clock.h"
-#include "lib/contact.h"
-#include "lib/job_message.h"
-#include "lib/log.h"
-#include "lib/scope.h"
+#include "lib/base/clock.h"
+#include "lib/base/log.h"
+#include "lib/base/scope.h"
+#include "lib/job/lease_grace.h"
+#include "lib/job/message.h"
+#include "worker/disk_space.h"
 #include "worker/figures.h"
 #include "worker/registration.h"
 #include "worker/result.h"
-#include "worker/room.h"
 
 #include <poll.h>
 #include <stdio.h>
@@ -16,15 +16,15 @@
 #include <string.h>
 
 enum {
-	write_every_ms = 250, /* what is seen of a running job is at most this old */
+	write_every_ms = 250, /* pages show a running job at most this late */
 	try_again_ms = 1000,
 	most_pause_ms = 10 * 1000,
-	refused_ms = 30
-		* 1000, /* how long the database may refuse what is to be written of a job that has ended */
-	check_every_ms = 1000, /* whether the device works */
-	refused_again_ms = 60
-		* 1000, /* how long a place that Slurm gave nothing is out of service without another try */
-	cancel_ms = 15 * 1000, /* how long podium-run may take to end a job that it was told to end */
+	/* How long the database may refuse a finished job's result. */
+	refused_ms = 30 * 1000,
+	check_every_ms = 1000, /* interval of health checks */
+	/* How long a place stays out of service after Slurm refused it an allocation. */
+	refused_again_ms = 60 * 1000,
+	cancel_ms = 15 * 1000, /* how long podium-run may take to end a cancelled job */
 };
 
 static bool is_stopping(const struct slot *slot)
@@ -33,14 +33,14 @@ static bool is_stopping(const struct slot *slot)
 	return poll(&stop, 1, 0) > 0;
 }
 
-/* Whether nothing new is to be taken. */
+/* Whether the slot must claim no more jobs. */
 static bool is_ending(const struct slot *slot)
 {
 	struct pollfd drain = { .fd = slot->drain, .events = POLLIN };
 	return is_stopping(slot) || poll(&drain, 1, 0) > 0;
 }
 
-/* Returns early when the worker is to stop. */
+/* Returns early when the worker stops. */
 static void pause_ms(const struct slot *slot, int64_t ms)
 {
 	struct pollfd stop = { .fd = slot->stop, .events = POLLIN };
@@ -48,7 +48,7 @@ static void pause_ms(const struct slot *slot, int64_t ms)
 	beat_busy(slot->beat);
 }
 
-/* The same between jobs, where there is nothing to finish. */
+/* Like pause_ms, but between jobs, so it also returns early when the worker drains. */
 static void rest_ms(const struct slot *slot, int64_t ms)
 {
 	struct pollfd ends[] = { { .fd = slot->stop, .events = POLLIN },
@@ -57,14 +57,14 @@ static void rest_ms(const struct slot *slot, int64_t ms)
 	beat_busy(slot->beat);
 }
 
-/* Twice as long each time, within reason. */
+/* Doubles the pause with each failure, up to most_pause_ms. */
 static int64_t pause_after(int failures, int64_t first_ms)
 {
 	int64_t pause = first_ms << (failures < 8 ? failures : 8);
 	return pause < most_pause_ms ? pause : most_pause_ms;
 }
 
-/* Says what is wrong once, not each time, and waits longer from time to time. */
+/* Logs only the first failure in a row, and pauses longer after each one. */
 static void back_off(struct slot *slot, const struct error *error)
 {
 	if (!is_stopping(slot) && !slot->failures++)
@@ -95,15 +95,16 @@ struct run {
 	struct result result;
 	struct devices devices;
 	int64_t limit_at_ms, written_at_ms;
-	bool is_cancelled;    /* podium-run was told so */
-	bool is_lost;         /* somebody else's by now: nothing more is written */
-	bool is_released;     /* the worker stops: queued again */
-	struct error fault;   /* text: podium-run failed, or this machine */
-	struct error loss;    /* text: a GPU has stopped working */
-	struct error refusal; /* text: the cluster gave nothing to run it on */
+	bool is_cancelled; /* podium-run has received the cancellation */
+	/* The claim is lost: nothing more is stored. */
+	bool is_lost;
+	bool is_released;     /* the worker stops: the job is queued again */
+	struct error fault;   /* set when podium-run or this machine failed */
+	struct error loss;    /* set when a GPU stopped working */
+	struct error refusal; /* set when the cluster gave no device */
 };
 
-static void cancel(struct run *run)
+static void cancel_run(struct run *run)
 {
 	struct error error = { 0 };
 	json_t *message = json_pack("{s:I}", "cancel", (json_int_t)run->result.claim.job_id);
@@ -119,8 +120,9 @@ static void write_progress(struct run *run)
 {
 	struct error error = { 0 };
 	int64_t age = clock_ms() - run->written_at_ms;
-	int64_t pause = result_is_pending(&run->result) ? write_every_ms
-													: contact_pause_ms(run->slot->config->lease_ms);
+	int64_t pause = result_is_pending(&run->result)
+		? write_every_ms
+		: lease_grace_pause_ms(run->slot->config->lease_ms);
 	if (run->is_lost || age < pause)
 		return;
 	run->written_at_ms = clock_ms();
@@ -128,54 +130,54 @@ static void write_progress(struct run *run)
 	if (rc == ERROR_CONFLICT) {
 		log_warning("%s: %s", run->slot->device->model, error.text);
 		run->is_lost = true;
-		cancel(run);
+		cancel_run(run);
 	} else if (rc && !run->slot->failures++) {
-		log_warning("%s: %s Job %lld goes on meanwhile.", run->slot->device->model, error.text,
+		log_warning("%s: %s Job %lld continues meanwhile.", run->slot->device->model, error.text,
 			(long long)run->result.claim.job_id);
 	} else if (!rc) {
 		note_success(run->slot);
 	}
 }
 
-/* Podium-run keeps the limits of each stage by itself; this ends a podium-run that does not. */
+/* podium-run enforces each stage's limits. This ends a podium-run that does not. */
 static bool is_overdue(struct run *run)
 {
 	if (clock_ms() < run->limit_at_ms)
 		return false;
 	if (run->slot->cluster)
-		allotment_end(&run->slot->allotment);
+		slurm_allocation_end(&run->slot->allocation);
 	else
 		runner_stop(&run->slot->runner);
 	fail(&run->fault, ERROR_SYSTEM, "podium-run did not end the job in time.");
 	return true;
 }
 
-/* True when the worker is to stop: then the job goes back. */
-static bool see_stop(struct run *run)
+/* Cancels the job when the worker stops; true once it has. */
+static bool check_stop(struct run *run)
 {
 	if (!run->is_released && is_stopping(run->slot)) {
 		run->is_released = true;
-		cancel(run);
+		cancel_run(run);
 	}
 	return run->is_released;
 }
 
-/* Until the verdict is there or podium-run is not. The last events are left for finish_run. */
-static void follow(struct run *run)
+/* Reads events until the verdict arrives or podium-run ends. finish_run stores the last events. */
+static void follow_run(struct run *run)
 {
 	while (!run->result.over && !is_overdue(run)) {
 		json_t *event;
-		/* The stop is seen once; after that only the job's end is waited for. */
+		/* After the first stop signal, wait only for the job's end. */
 		int wake = run->is_released ? -1 : run->slot->stop;
 		beat_busy(run->slot->beat);
 		int rc = runner_next(&run->slot->runner, wake, write_every_ms, &event, &run->fault);
 		if (rc < 0 && run->slot->cluster && !run->is_lost)
-			allotment_explain(&run->slot->allotment, &run->fault);
+			slurm_allocation_explain(&run->slot->allocation, &run->fault);
 		if (rc < 0)
 			return;
 		if (rc == 1)
 			result_take(&run->result, event);
-		see_stop(run);
+		check_stop(run);
 		if (!run->result.over)
 			write_progress(run);
 	}
@@ -183,36 +185,36 @@ static void follow(struct run *run)
 		fail(&run->fault, ERROR_SYSTEM, "%s", run->result.reason);
 	else if (run->slot->cluster && !run->is_cancelled
 		&& strcmp(run->result.verdict, "cancelled") == 0)
-		allotment_explain(
-			&run->slot->allotment, &run->fault); /* Slurm told podium-run to end, not we */
+		/* Slurm ended podium-run, not the worker. */
+		slurm_allocation_explain(&run->slot->allocation, &run->fault);
 }
 
-/* Tries until it is done, the claim is lost, or the worker is to stop; then the lease runs out.
- * While the database is away that takes as long as it takes: nobody else can have the job either.
+/* Retries until the write succeeds, the claim is lost, or the worker stops and lets the lease
+ * expire. While the database is away, waiting has no limit: nobody else can claim the job either.
  */
-static int insist(struct run *run, int (*write)(struct run *run, struct error *error))
+static int write_until_done(struct run *run, int (*write)(struct run *run, struct error *error))
 {
 	struct slot *slot = run->slot;
 	long long job = run->result.claim.job_id;
 	struct error error = { 0 };
 	int64_t refused_since_ms = clock_ms();
-	bool told = false;
+	bool was_logged = false;
 	int rc;
 	while ((rc = write(run, &error)) == ERROR_DATABASE && !is_stopping(slot)) {
 		if (!database_is_connected(slot->db))
 			refused_since_ms = clock_ms();
 		else if (clock_ms() - refused_since_ms > refused_ms)
 			break;
-		if (!told)
-			log_warning("%s: %s How job %lld has ended is kept until it can be written.",
+		if (!was_logged)
+			log_warning("%s: %s The result of job %lld is kept until it can be stored.",
 				slot->device->model, error.text, job);
-		told = true;
+		was_logged = true;
 		pause_ms(slot, try_again_ms);
 	}
 	if (rc)
 		log_error("%s: job %lld: %s", slot->device->model, job, error.text);
-	else if (told)
-		log_info("%s: how job %lld has ended is written.", slot->device->model, job);
+	else if (was_logged)
+		log_info("%s: the result of job %lld is stored.", slot->device->model, job);
 	return rc;
 }
 
@@ -239,69 +241,70 @@ static int write_loss(struct run *run, struct error *error)
 static void finish_run(struct run *run)
 {
 	if (run->is_lost) {
-		queue_let_go(run->slot->db, &run->result.claim, NULL); /* failing, its lease ends soon */
+		/* If this fails, the lease expires soon. */
+		queue_let_go(run->slot->db, &run->result.claim, NULL);
 	} else if (run->loss.text[0]) {
-		insist(run, write_loss);
+		write_until_done(run, write_loss);
 	} else if (run->is_released || run->refusal.text[0]) {
-		insist(run, write_release);
+		write_until_done(run, write_release);
 	} else if (run->fault.text[0]) {
 		log_error("%s: job %lld: %s", run->slot->device->model, (long long)run->result.claim.job_id,
 			run->fault.text);
-		insist(run, write_fault);
+		write_until_done(run, write_fault);
 	} else {
-		int rc = insist(run, write_result);
+		int rc = write_until_done(run, write_result);
 		run->is_lost = rc == ERROR_CONFLICT;
 		if (!rc || run->is_lost)
 			return;
 		fail(&run->fault, ERROR_SYSTEM, "its result could not be stored.");
-		insist(run, write_fault);
+		write_until_done(run, write_fault);
 	}
 }
 
 /* ---- several devices ---- */
 
-static int by_uuid(const void *left, const void *right)
+static int compare_uuid(const void *left, const void *right)
 {
 	return strcmp(
 		(*(const struct device *const *)left)->uuid, (*(const struct device *const *)right)->uuid);
 }
 
-/* Our own and as many others of its model as are wanted, in the order in which everybody locks
- * them. ERROR_LIMIT when there would be enough if none were paused. */
+/* Chooses our own device and others of its model, in the order in which every worker locks them.
+ * ERROR_LIMIT when only paused or quarantined devices are missing. */
 static int choose_devices(const struct slot *slot, size_t wanted,
 	const struct device *chosen[static most_devices], struct error *error)
 {
-	size_t count = 0, there = 0;
+	size_t count = 0, present = 0;
 	if (wanted > most_devices)
 		return fail(error, ERROR_SYSTEM,
 			"The task wants %zu GPUs in one host; a job gets %d at most.", wanted, most_devices);
 	chosen[count++] = slot->device;
 	for (size_t i = 0; i < slot->all_count; i++) {
 		bool fits = strcmp(slot->all[i].model, slot->device->model) == 0;
-		there += fits;
+		present += fits;
 		if (fits && &slot->all[i] != slot->device && count < wanted
 			&& !queue_is_paused(slot->db, slot->config->worker_name, slot->all[i].uuid)
 			&& !quarantine_holds(slot->db, slot->config->worker_name, slot->all[i].uuid))
 			chosen[count++] = &slot->all[i];
 	}
-	if (count < wanted && there >= wanted)
-		return fail(error, ERROR_LIMIT, "Too few of the %zu GPUs of %s are in service.", there,
+	if (count < wanted && present >= wanted)
+		return fail(error, ERROR_LIMIT, "Too few of the %zu GPUs of %s are in service.", present,
 			slot->config->worker_name);
 	if (count < wanted)
 		return fail(error, ERROR_SYSTEM,
 			"The task wants %zu GPUs of the model %s in one host, and the worker %s has %zu.",
-			wanted, slot->device->model, slot->config->worker_name, there);
-	qsort(chosen, count, sizeof *chosen, by_uuid);
+			wanted, slot->device->model, slot->config->worker_name, present);
+	qsort(chosen, count, sizeof *chosen, compare_uuid);
 	return 0;
 }
 
-/* Waits until enough of them are in service. ERROR_LIMIT when the job is not to be run any more. */
+/* Waits until enough devices are in service. ERROR_LIMIT when the job must not run any more. */
 static int choose_in_time(struct run *run, size_t wanted,
 	const struct device *chosen[static most_devices], struct error *error)
 {
 	int rc;
-	while ((rc = choose_devices(run->slot, wanted, chosen, error)) == ERROR_LIMIT && !see_stop(run)
-		&& !run->is_lost) {
+	while ((rc = choose_devices(run->slot, wanted, chosen, error)) == ERROR_LIMIT
+		&& !check_stop(run) && !run->is_lost) {
 		write_progress(run);
 		pause_ms(run->slot, run->slot->config->poll_ms);
 		memset(error, 0, sizeof *error); /* waiting is no fault */
@@ -309,13 +312,13 @@ static int choose_in_time(struct run *run, size_t wanted,
 	return rc;
 }
 
-/* Waits for one more. Every worker takes the locks in the same order and waits for none below one
- * that it holds, so nobody waits for ever. False when the job is not to be run any more. */
+/* Waits for one lock. Every worker takes the locks in the same order and waits only for a lock
+ * above those that it holds, so there is no deadlock. False when the job must not run any more. */
 static bool lock_device(struct run *run, struct device_lock *lock)
 {
 	enum { look_again_ms = 50 };
 	while (!device_lock_try(lock)) {
-		if (see_stop(run) || run->is_lost)
+		if (check_stop(run) || run->is_lost)
 			return false;
 		write_progress(run);
 		pause_ms(run->slot, look_again_ms);
@@ -326,7 +329,7 @@ static bool lock_device(struct run *run, struct device_lock *lock)
 static void unlock_devices(struct devices *devices)
 {
 	for (size_t i = 0; i < devices->count; i++)
-		device_lock_close(&devices->locks[i]); /* which unlocks it */
+		device_lock_close(&devices->locks[i]); /* closing unlocks it */
 	devices->count = 0;
 }
 
@@ -337,7 +340,7 @@ static int take_devices(struct run *run, struct assignment *assignment, struct e
 	cleanup_buffer struct buffer uuids = { 0 };
 	size_t wanted = (size_t)assignment->gpu_count;
 	snprintf(run->result.progress, sizeof run->result.progress, "waiting for %zu GPUs", wanted);
-	device_lock_release(&slot->lock); /* it is taken again in its turn */
+	device_lock_release(&slot->lock); /* locked again below, in its order */
 	int rc = choose_in_time(run, wanted, chosen, error);
 	if (rc == ERROR_LIMIT) {
 		memset(error, 0, sizeof *error);
@@ -359,29 +362,29 @@ static int take_devices(struct run *run, struct assignment *assignment, struct e
 
 /* ---- in a cluster ---- */
 
-/* Slurm may take hours. ERROR_SYSTEM: it gives nothing; that is nobody's fault and no attempt, but
- * where the job wants several GPUs, the cluster may have no such node, and it would be tried for
- * ever. */
+/* Waits for Slurm, perhaps for hours. ERROR_SYSTEM when Slurm refuses. A refused job for one GPU is
+ * released, and the attempt does not count. A refused job for several GPUs counts as an attempt:
+ * the cluster may have no such node, and the job would be retried forever. */
 static int take_allotment(struct run *run, struct assignment *assignment, struct error *error)
 {
 	struct slot *slot = run->slot;
-	struct allotment *allotment = &slot->allotment;
-	bool was_ready = allotment->is_ready;
-	int rc = allotment_ask(allotment, assignment->gpu_count, assignment->limit_ms, error);
-	was_ready = was_ready && allotment->is_ready;
-	while (!rc && !(rc = allotment_wait(allotment, slot->stop, run->result.progress, error))
-		&& !see_stop(run) && !run->is_lost)
+	struct slurm_allocation *allocation = &slot->allocation;
+	bool was_ready = allocation->is_ready;
+	int rc = slurm_allocation_ask(allocation, assignment->gpu_count, assignment->limit_ms, error);
+	was_ready = was_ready && allocation->is_ready;
+	while (!rc && !(rc = slurm_allocation_wait(allocation, slot->stop, run->result.progress, error))
+		&& !check_stop(run) && !run->is_lost)
 		write_progress(run);
 	if (rc == 1 && !was_ready) {
-		struct device device = allotment_device(allotment);
-		registration_describe(
-			slot->db, slot->config->worker_name, &device, NULL); /* for the pages alone */
+		struct device device = slurm_allocation_device(allocation);
+		registration_describe(slot->db, slot->config->worker_name, &device,
+			NULL); /* only pages show it, so an error is ignored */
 	}
 	if (rc == 1)
-		allotment_address(allotment, assignment->message);
+		slurm_allocation_address(allocation, assignment->message);
 	slot->refused_at_ms = rc < 0 ? clock_ms() : 0;
 	if (rc == 0)
-		allotment_end(allotment);
+		slurm_allocation_end(allocation);
 	if (rc < 0)
 		quarantine_wait(&slot->quarantine, slot->db, error);
 	if (rc < 0 && assignment->gpu_count == 1)
@@ -389,8 +392,8 @@ static int take_allotment(struct run *run, struct assignment *assignment, struct
 	return rc < 0 ? rc : 0;
 }
 
-/* A GPU that fails takes whatever runs on it along, so nothing but a verdict that the submission
- * has earned on its own is believed without asking the GPU. */
+/* A failing GPU makes every program on it fail. Only these verdicts certainly come from the
+ * submission, so any other verdict requires a health check. */
 static bool is_beyond_doubt(const struct result *result)
 {
 	static const char *const verdicts[] = { "passed", "compile error", "cancelled" };
@@ -400,23 +403,24 @@ static bool is_beyond_doubt(const struct result *result)
 	return false;
 }
 
-/* Looks for the GPU that the job has failed with. The slots of the others notice by themselves. */
-static void ask_devices(struct run *run)
+/* Looks for a broken GPU after a failed job. The slots of the other devices find their own GPU
+ * broken without help. */
+static void check_job_devices(struct run *run)
 {
 	struct slot *slot = run->slot;
-	if (run->is_lost || slot->cluster
-		|| is_beyond_doubt(&run->result)) /* a cluster looks after its GPUs by itself */
+	/* A cluster checks its own GPUs. */
+	if (run->is_lost || slot->cluster || is_beyond_doubt(&run->result))
 		return;
-	if (health_check(&slot->health, slot->device, &run->loss))
+	if (gpu_health_check(&slot->health, slot->device, &run->loss))
 		quarantine_begin(&slot->quarantine, slot->db, &run->loss);
 	for (size_t i = 0; i < run->devices.count && !run->loss.text[0]; i++) {
-		struct health health = { 0 };
-		health_check(&health, run->devices.used[i], &run->loss);
-		health_close(&health);
+		struct gpu_health health = { 0 };
+		gpu_health_check(&health, run->devices.used[i], &run->loss);
+		gpu_health_close(&health);
 	}
 }
 
-static void begin_log(const struct claim *claim)
+static void set_log_context(const struct claim *claim)
 {
 	log_about_number(LOG_JOB, claim->job_id);
 	log_about_number(LOG_FENCE, claim->fence);
@@ -424,7 +428,7 @@ static void begin_log(const struct claim *claim)
 		LOG_SUBMISSION, claim->submission_id == SQL_NULL_INTEGER ? 0 : claim->submission_id);
 }
 
-static void end_log(void)
+static void clear_log_context(void)
 {
 	log_about_number(LOG_JOB, 0);
 	log_about_number(LOG_FENCE, 0);
@@ -443,24 +447,24 @@ static void count_run(const struct run *run)
 	}
 }
 
-/* How it went, for who reads the log; what went wrong was said before. */
-static void log_end(const struct run *run, int64_t begun_ms)
+/* Logs the outcome; the errors were logged earlier. */
+static void log_outcome(const struct run *run, int64_t begun_ms)
 {
 	double seconds = (double)(clock_ms() - begun_ms) / 1000;
 	if (run->is_lost)
-		log_info("The job is not ours any more, after %.1f s.", seconds);
+		log_info("The job was lost after %.1f s; another worker may have it.", seconds);
 	else if (run->loss.text[0] || run->fault.text[0] || run->is_released)
 		log_info("The job is given back after %.1f s.", seconds);
 	else
 		log_info("The job is over after %.1f s: %s.", seconds, run->result.verdict);
 }
 
-/* False when this machine failed at it. */
+/* False when this machine or the cluster failed. */
 static bool run_claimed(struct slot *slot, struct arena *arena, const struct claim *claim)
 {
 	struct run run = { .slot = slot, .result = result_begin(claim), .written_at_ms = clock_ms() };
 	int64_t begun_ms = clock_ms();
-	begin_log(claim);
+	set_log_context(claim);
 	figures_add(FIGURE_CLAIMS, 1);
 	log_info("The job is claimed, attempt %lld.", (long long)claim->attempt);
 	struct assignment assignment = { 0 };
@@ -470,31 +474,31 @@ static bool run_claimed(struct slot *slot, struct arena *arena, const struct cla
 		rc = take_allotment(&run, &assignment, &run.fault);
 	else if (!rc && assignment.gpu_count > 1)
 		rc = take_devices(&run, &assignment, &run.fault);
-	bool goes_on = !rc && !run.is_lost && !run.is_released;
-	if (goes_on)
+	bool can_run = !rc && !run.is_lost && !run.is_released;
+	if (can_run)
 		rc = runner_send(&slot->runner, assignment.message, &run.fault);
-	if (goes_on && rc && slot->cluster)
-		allotment_explain(&slot->allotment, &run.fault);
+	if (can_run && rc && slot->cluster)
+		slurm_allocation_explain(&slot->allocation, &run.fault);
 	json_decref(assignment.message);
 	run.limit_at_ms = clock_ms() + assignment.limit_ms;
-	if (goes_on && !rc)
-		follow(&run);
-	ask_devices(&run);
+	if (can_run && !rc)
+		follow_run(&run);
+	check_job_devices(&run);
 	unlock_devices(&run.devices);
 	finish_run(&run);
 	count_run(&run);
-	log_end(&run, begun_ms);
-	end_log();
+	log_outcome(&run, begun_ms);
+	clear_log_context();
 	result_end(&run.result);
 	if (slot->cluster)
-		allotment_rest(&slot->allotment);
+		slurm_allocation_rest(&slot->allocation);
 	return !run.result.machine_failed && !run.refusal.text[0];
 }
 
 /* ---- the loop ---- */
 
-/* Whether the device may work. One that has stopped working is put into quarantine, and what was
- * released is looked at again. */
+/* Checks whether the device may run jobs. Puts a broken device into quarantine, and checks a
+ * released device again. */
 static int check_device(struct slot *slot, struct error *error)
 {
 	bool is_due = !slot->checked_at_ms || clock_ms() - slot->checked_at_ms >= check_every_ms;
@@ -503,7 +507,7 @@ static int check_device(struct slot *slot, struct error *error)
 			&& !quarantine_is_over(&slot->quarantine, slot->db)))
 		return quarantine_error(&slot->quarantine, error);
 	slot->checked_at_ms = clock_ms();
-	int rc = health_check(&slot->health, slot->device, error);
+	int rc = gpu_health_check(&slot->health, slot->device, error);
 	vitals_keep(&slot->vitals, slot->db, slot->config->worker_name, slot->device, &slot->health);
 	if (rc) {
 		quarantine_begin(&slot->quarantine, slot->db, error);
@@ -516,13 +520,13 @@ static int check_device(struct slot *slot, struct error *error)
 	return 0;
 }
 
-/* The same of a place in a cluster. Whether Slurm still refuses what it refused before, only a job
- * can show, and jobs may stay away from what is out of service: so that is forgotten after a while.
- */
+/* Checks a place in a cluster. Only a job can show whether Slurm still refuses an allocation, and
+ * jobs may avoid a place that is out of service. The place therefore returns to service after a
+ * while. */
 static int check_place(struct slot *slot, struct error *error)
 {
-	int rc = cluster_standing(slot->cluster, slot->device->model, error);
-	allotment_look(&slot->allotment);
+	int rc = cluster_check_model(slot->cluster, slot->device->model, error);
+	slurm_allocation_look(&slot->allocation);
 	if (rc)
 		quarantine_wait(&slot->quarantine, slot->db, error);
 	else if (!slot->refused_at_ms || clock_ms() - slot->refused_at_ms > refused_again_ms)
@@ -530,26 +534,26 @@ static int check_place(struct slot *slot, struct error *error)
 	return rc;
 }
 
-/* Another place holds a GPU that waits for a job. */
-static bool leaves_it_to_others(const struct slot *slot)
+/* Whether another place holds an idle GPU, so that this one must not claim. */
+static bool yields_to_warm_place(const struct slot *slot)
 {
-	return slot->cluster && !slot->allotment.is_ready
+	return slot->cluster && !slot->allocation.is_ready
 		&& cluster_has_warm(slot->cluster, slot->device->model);
 }
 
 static bool take_turn(struct slot *slot)
 {
-	return slot->cluster ? !leaves_it_to_others(slot) : device_lock_try(&slot->lock);
+	return slot->cluster ? !yields_to_warm_place(slot) : device_lock_try(&slot->lock);
 }
 
-/* What a claim needs first. */
+/* Prepares everything that a claim needs. */
 static int make_ready(struct slot *slot, struct error *error)
 {
 	if (slot->cluster)
 		return check_place(slot, error);
 	int rc = check_device(slot, error);
 	if (!rc)
-		rc = room_check(slot->config->worker_directory, error);
+		rc = disk_space_check(slot->config->worker_directory, error);
 	if (!rc && slot->lock.use < 0)
 		rc = device_lock_open(&slot->lock, slot->device, slot->config->device_locks, error);
 	if (rc || runner_is_there(&slot->runner))
@@ -566,8 +570,13 @@ static void claim_and_run(struct slot *slot)
 	cleanup_arena struct arena *arena = arena_new();
 	struct error error = { 0 };
 	struct claim claim;
-	const struct claimant claimant = { slot->config->worker_name, slot->device->model,
-		slot->device->uuid, slot->config->lease_ms, slot->hands_in };
+	const struct claimant claimant = {
+		.worker = slot->config->worker_name,
+		.model = slot->device->model,
+		.uuid = slot->device->uuid,
+		.lease_ms = slot->config->lease_ms,
+		.hands_in = slot->hands_in,
+	};
 	int rc = queue_claim(slot->db, arena, &claimant, &claim, &error);
 	if (!rc || rc == ERROR_NOT_FOUND)
 		note_success(slot);
@@ -595,15 +604,15 @@ static void *slot_main(void *context)
 			claim_and_run(slot);
 			if (!slot->cluster)
 				device_lock_release(&slot->lock);
-		} else { /* another worker is measuring on it */
+		} else { /* another worker uses the device */
 			rest_ms(slot, slot->config->poll_ms);
 		}
 	}
 	if (slot->cluster)
-		allotment_close(&slot->allotment);
+		slurm_allocation_close(&slot->allocation);
 	else
 		runner_stop(&slot->runner);
-	health_close(&slot->health);
+	gpu_health_close(&slot->health);
 	beat_idle(slot->beat);
 	slot->has_ended = true;
 	return NULL;
@@ -616,7 +625,7 @@ int slot_start(struct slot *slot, struct error *error)
 	slot->quarantine =
 		(struct quarantine){ .worker = slot->config->worker_name, .device = slot->device };
 	slot->lock = (struct device_lock){ .turn = -1, .use = -1 };
-	slot->allotment = (struct allotment){
+	slot->allocation = (struct slurm_allocation){
 		.cluster = slot->cluster,
 		.config = slot->config,
 		.place = slot->device,
@@ -626,7 +635,7 @@ int slot_start(struct slot *slot, struct error *error)
 		.number = slot->number,
 	};
 	if (slot->cluster)
-		allotment_begin(&slot->allotment);
+		slurm_allocation_begin(&slot->allocation);
 	int rc = pthread_create(&slot->thread, NULL, slot_main, slot);
 	if (!rc)
 		return 0;

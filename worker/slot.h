@@ -1,16 +1,16 @@
-/* A slot: one device, or one place in a cluster, one thread, one connection to the database, one
- * podium-run. It claims jobs for its device one after the other until it is told to stop. */
+/* A slot: one device or one place in a cluster, with its thread, its database connection and its
+ * podium-run. It claims and runs jobs for its device, one after another, until the worker stops. */
 #ifndef PODIUM_WORKER_SLOT_H
 #define PODIUM_WORKER_SLOT_H
 
-#include "lib/config.h"
-#include "lib/device.h"
-#include "lib/runner.h"
-#include "lib/service.h"
-#include "worker/allotment.h"
+#include "lib/base/config.h"
+#include "lib/base/service.h"
+#include "lib/gpu/device.h"
+#include "lib/job/runner.h"
 #include "worker/assignment.h"
-#include "worker/health.h"
+#include "worker/gpu_health.h"
 #include "worker/quarantine.h"
+#include "worker/slurm_allocation.h"
 #include "worker/vitals.h"
 
 #include <pthread.h>
@@ -19,41 +19,46 @@ struct slot {
 	const struct config *config;
 	const struct device *device;
 	const struct device *all;
-	size_t all_count; /* the worker's, for jobs that want several */
+	size_t all_count; /* the worker's, for jobs on several devices */
 	const struct tools *tools;
 	const char *runner_program;
-	struct cache *cache;     /* the worker's */
-	bool hands_in;           /* podium-web ends our jobs (lib/ending.h) */
-	struct cluster *cluster; /* NULL: the device is this machine's; else it is a place in it, */
-	size_t number;           /* the first, second, ... of the worker's */
-	int stop;                /* readable when the worker is to stop; never read by the slot */
-	int drain; /* readable when the slot is to end what it runs, and to take nothing more; likewise
-	            */
+	struct cache *cache; /* the worker's */
+	bool hands_in;       /* podium-web completes our jobs (lib/judging/job_completion.h) */
+	/* NULL: the device is this machine's. Otherwise the device is a place in this cluster. */
+	struct cluster *cluster;
+	size_t number; /* the place's number among the worker's, from 1 */
+	/* Readable when the worker stops; the slot never reads it. */
+	int stop;
+	/* Readable when the slot must finish its job and claim no more; the slot never reads it. */
+	int drain;
 
 	pthread_t thread;
-	struct beat *beat; /* whether it gets on */
+	struct beat *beat; /* for the service manager: shows that the slot makes progress */
 	_Atomic bool has_ended;
 	struct database *db;
 	struct runner runner;
-	struct allotment allotment; /* of a place in a cluster, in the place of what follows; */
-	int64_t refused_at_ms;      /* when Slurm gave it nothing the last time it was asked; 0: it gave
-	                               something */
+	/* Used for a place in a cluster; `lock`, `health` and `vitals` are used for a local device. */
+	struct slurm_allocation allocation;
+	/* When Slurm last refused an allocation; 0: the last request succeeded. */
+	int64_t refused_at_ms;
 	struct device_lock lock;
-	struct health health;
+	struct gpu_health health;
 	struct vitals vitals;
-	int64_t checked_at_ms; /* when the device was last asked whether it works */
+	int64_t checked_at_ms; /* when the device's health was last checked */
 	struct quarantine quarantine;
-	int64_t zygotes; /* that the podium-run of now has started, as far as it was said */
-	int failed_jobs; /* in a row, through this machine: the more, the longer others have to take the
-	                    next one */
-	int failures;    /* in a row, of what a slot needs: the longer it lasts, the longer it waits */
+	int64_t zygotes; /* zygotes that the current podium-run reported */
+	/* Consecutive jobs that failed through this machine. Each one lengthens the pause before the
+	 * next claim, so that other workers can take the job. */
+	int failed_jobs;
+	/* Consecutive failures of something the slot needs. Each one lengthens the pause. */
+	int failures;
 };
 
-/* Starts the thread of a slot whose first members are filled. */
+/* Starts the slot's thread. The caller has filled the members above `thread`. */
 int slot_start(struct slot *slot, struct error *error);
 
-/* Waits until its thread has ended: soon after `stop` became readable. The job that it was running
- * is queued again. After `drain` became readable it ends by itself, when its job has. */
+/* Joins the slot's thread. The thread ends soon after `stop` becomes readable, and its job is
+ * queued again. After `drain` becomes readable, the thread ends when its job has finished. */
 void slot_join(struct slot *slot);
 
 #endif

@@ -1,8 +1,8 @@
 #include "worker/slurm.h"
 
-#include "lib/device.h"
-#include "lib/scope.h"
-#include "lib/text.h"
+#include "lib/base/scope.h"
+#include "lib/base/text.h"
+#include "lib/gpu/device.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 
 enum { most_offers = 64, most_devices = 100000, most_error_bytes = 300 };
 
-/* A part of the text; nothing is copied before it is known to be good. */
+/* A part of the text. Parsers copy nothing before they know that it is well-formed. */
 struct piece {
 	const char *bytes;
 	size_t length;
@@ -23,8 +23,8 @@ static bool equals(struct piece piece, const char *text)
 	return strlen(text) == piece.length && memcmp(piece.bytes, text, piece.length) == 0;
 }
 
-/* Takes what stands before `mark` off `rest`. False at the end. */
-static bool take(struct piece *rest, char mark, struct piece *piece)
+/* Takes the piece before `mark` off `rest`. False at the end. */
+static bool take_piece(struct piece *rest, char mark, struct piece *piece)
 {
 	if (!rest->bytes)
 		return false;
@@ -35,27 +35,26 @@ static bool take(struct piece *rest, char mark, struct piece *piece)
 	return true;
 }
 
-static bool begins(struct piece text, const char *words)
+static bool begins_with(struct piece text, const char *words)
 {
 	return text.length >= strlen(words) && memcmp(text.bytes, words, strlen(words)) == 0;
 }
 
-static void drop(struct piece *text, size_t length)
+static void drop_front(struct piece *text, size_t length)
 {
 	text->bytes += length;
 	text->length -= length;
 }
 
-static struct piece all_of(const char *text)
+static struct piece whole_text(const char *text)
 {
 	return (struct piece){ text, strlen(text) };
 }
 
 /* ---- names ---- */
 
-/* How the words that stand behind a number are written in the names of products; all others are in
- * capitals. */
-static const char *spelled(const char *word)
+/* The spelling of words behind a product's number; all other words are in capitals. */
+static const char *find_spelling(const char *word)
 {
 	static const char *const words[] = { "PCIe", "Ti", "Ada", "Laptop" };
 	for (size_t i = 0; i < COUNT(words); i++)
@@ -71,16 +70,16 @@ const char *slurm_model(struct arena *arena, const char *type)
 		*at = *at == '_' || *at == '-' || *at == '.' ? ' ' : (char)toupper((unsigned char)*at);
 	cleanup_buffer struct buffer words = { 0 };
 	for (rest = product; (word = strtok_r(rest, " ", &rest));)
-		buffer_printf(
-			&words, "%s%s", words.length ? " " : "", spelled(word) ? spelled(word) : word);
+		buffer_printf(&words, "%s%s", words.length ? " " : "",
+			find_spelling(word) ? find_spelling(word) : word);
 	return device_model(arena, buffer_string(&words));
 }
 
 /* ---- sinfo ---- */
 
-/* Whether a node of this state, in sinfo's short form, takes jobs now or later without anybody's
- * help. A mark behind it says more: one that does not answer ("*") takes none. Source: sinfo(1),
- * NODE STATE CODES. */
+/* Whether a node in this state, in sinfo's short form, takes jobs now or later without an admin.
+ * The mark "*" behind the state means that the node does not answer. Source: sinfo(1), NODE STATE
+ * CODES. */
 static bool takes_jobs(struct piece state)
 {
 	static const char *const good[] = { "idle", "mix", "alloc", "comp", "plnd", "boot", "resv",
@@ -104,9 +103,9 @@ static bool is_default(struct piece partition)
 
 static bool is_listed(struct piece partition, const char *partitions)
 {
-	struct piece rest = all_of(partitions), one;
+	struct piece rest = whole_text(partitions), one;
 	partition.length -= is_default(partition);
-	while (take(&rest, ',', &one))
+	while (take_piece(&rest, ',', &one))
 		if (one.length == partition.length && memcmp(one.bytes, partition.bytes, one.length) == 0)
 			return true;
 	return false;
@@ -119,10 +118,10 @@ struct node {
 static bool take_node(struct piece *rest, struct node *node)
 {
 	struct piece line;
-	while (take(rest, '\n', &line)) {
-		if (take(&line, '|', &node->name) && take(&line, '|', &node->state)
-			&& take(&line, '|', &node->partition) && take(&line, '|', &node->gres) && !line.bytes
-			&& slurm_is_name(node->name.bytes, node->name.length, 255))
+	while (take_piece(rest, '\n', &line)) {
+		if (take_piece(&line, '|', &node->name) && take_piece(&line, '|', &node->state)
+			&& take_piece(&line, '|', &node->partition) && take_piece(&line, '|', &node->gres)
+			&& !line.bytes && slurm_is_name(node->name.bytes, node->name.length, 255))
 			return true;
 	}
 	return false;
@@ -130,7 +129,7 @@ static bool take_node(struct piece *rest, struct node *node)
 
 static bool has_default(const char *text)
 {
-	struct piece rest = all_of(text);
+	struct piece rest = whole_text(text);
 	struct node node;
 	while (take_node(&rest, &node))
 		if (is_default(node.partition))
@@ -144,7 +143,7 @@ struct offers {
 	size_t count;
 };
 
-static void add(
+static void add_offer(
 	struct offers *offers, const char *model, const char *gres, int64_t devices, bool usable)
 {
 	size_t i = 0;
@@ -158,8 +157,8 @@ static void add(
 	offers->list[i].usable += usable ? devices : 0;
 }
 
-/* The number at the front of "4(S:0-1)"; 0: there is none. */
-static int64_t count_of(struct piece text)
+/* The number at the front of "4(S:0-1)"; 0 if there is none. */
+static int64_t read_count(struct piece text)
 {
 	int64_t number = 0;
 	size_t i = 0;
@@ -173,20 +172,20 @@ static int64_t count_of(struct piece text)
 static void add_gres(struct offers *offers, struct piece gres, bool usable)
 {
 	struct piece name, second, third;
-	if (!take(&gres, ':', &name) || !equals(name, "gpu") || !take(&gres, ':', &second))
+	if (!take_piece(&gres, ':', &name) || !equals(name, "gpu") || !take_piece(&gres, ':', &second))
 		return;
-	if (count_of(second) && isdigit((unsigned char)second.bytes[0])
+	if (read_count(second) && isdigit((unsigned char)second.bytes[0])
 		&& (!gres.bytes || memchr(second.bytes, '(', second.length))) {
-		add(offers, "", "gpu", count_of(second), usable);
+		add_offer(offers, "", "gpu", read_count(second), usable);
 	} else if (slurm_is_name(second.bytes, second.length, slurm_model_bytes - 1)
-		&& take(&gres, ':', &third) && count_of(third)) {
+		&& take_piece(&gres, ':', &third) && read_count(third)) {
 		const char *type = arena_strndup(offers->arena, second.bytes, second.length);
-		add(offers, slurm_model(offers->arena, type), arena_printf(offers->arena, "gpu:%s", type),
-			count_of(third), usable);
+		add_offer(offers, slurm_model(offers->arena, type),
+			arena_printf(offers->arena, "gpu:%s", type), read_count(third), usable);
 	}
 }
 
-/* Commas also stand in brackets: "gpu:h200:4(S:0,2),gpu:a100:1". */
+/* Commas also occur in brackets: "gpu:h200:4(S:0,2),gpu:a100:1". */
 static bool take_gres(struct piece *rest, struct piece *gres)
 {
 	int depth = 0;
@@ -202,7 +201,7 @@ static bool take_gres(struct piece *rest, struct piece *gres)
 	return true;
 }
 
-/* A node stands there once for each of its partitions. */
+/* sinfo lists a node once for each of its partitions. */
 static bool is_new(const struct node *node, struct piece *seen, size_t *count, size_t most)
 {
 	for (size_t i = 0; i < *count; i++)
@@ -220,7 +219,8 @@ void slurm_read_nodes(struct arena *arena, const char *text, const char *partiti
 {
 	enum { most_nodes = 4096 };
 	struct offers offers = { arena, arena_array(arena, struct slurm_offer, most_offers + 1), 0 };
-	struct piece rest = all_of(text), gres, *seen = arena_array(arena, struct piece, most_nodes);
+	struct piece rest = whole_text(text), gres,
+				 *seen = arena_array(arena, struct piece, most_nodes);
 	struct slurm_offer processors = { .model = "CPU", .gres = "" };
 	struct node node;
 	size_t nodes = 0;
@@ -243,7 +243,7 @@ void slurm_read_nodes(struct arena *arena, const char *text, const char *partiti
 
 /* ---- squeue ---- */
 
-static bool keep(struct piece piece, char *place, size_t size)
+static bool copy_printable(struct piece piece, char *place, size_t size)
 {
 	if (piece.length >= size)
 		piece.length = size - 1;
@@ -263,24 +263,24 @@ static bool is_number(struct piece piece)
 
 bool slurm_read_job(const char *text, struct slurm_job *job)
 {
-	struct piece rest = all_of(text), line, number, state, reason, node;
+	struct piece rest = whole_text(text), line, number, state, reason, node;
 	long long newest = -1;
 	*job = (struct slurm_job){ 0 };
-	while (take(&rest, '\n', &line)) {
-		if (!take(&line, '|', &number) || !take(&line, '|', &state) || !take(&line, '|', &reason)
-			|| !take(&line, '|', &node) || line.bytes || !is_number(number)
-			|| atoll(number.bytes) <= newest)
+	while (take_piece(&rest, '\n', &line)) {
+		if (!take_piece(&line, '|', &number) || !take_piece(&line, '|', &state)
+			|| !take_piece(&line, '|', &reason) || !take_piece(&line, '|', &node) || line.bytes
+			|| !is_number(number) || atoll(number.bytes) <= newest)
 			continue;
 		newest = atoll(number.bytes);
-		keep(number, job->number, sizeof job->number);
-		keep(state, job->state, sizeof job->state);
-		keep(reason, job->reason, sizeof job->reason);
-		keep(node, job->node, sizeof job->node);
+		copy_printable(number, job->number, sizeof job->number);
+		copy_printable(state, job->state, sizeof job->state);
+		copy_printable(reason, job->reason, sizeof job->reason);
+		copy_printable(node, job->node, sizeof job->node);
 	}
 	return newest >= 0;
 }
 
-/* States of squeue(1), JOB STATE CODES, in which nothing happens any more. */
+/* The final states of squeue(1), JOB STATE CODES. */
 bool slurm_is_over(const struct slurm_job *job)
 {
 	static const char *const over[] = {
@@ -304,16 +304,16 @@ bool slurm_is_over(const struct slurm_job *job)
 size_t slurm_read_leftovers(
 	const char *text, const char *prefix, struct slurm_leftover *leftovers, size_t most)
 {
-	struct piece rest = all_of(text), line, number;
+	struct piece rest = whole_text(text), line, number;
 	size_t count = 0;
-	while (count < most && take(&rest, '\n', &line)) {
-		if (!take(&line, '|', &number) || !is_number(number) || !line.bytes
-			|| !begins(line, prefix))
+	while (count < most && take_piece(&rest, '\n', &line)) {
+		if (!take_piece(&line, '|', &number) || !is_number(number) || !line.bytes
+			|| !begins_with(line, prefix))
 			continue;
-		drop(&line, strlen(prefix));
+		drop_front(&line, strlen(prefix));
 		if (!is_number(line))
 			continue;
-		keep(number, leftovers[count].number, slurm_number_bytes);
+		copy_printable(number, leftovers[count].number, slurm_number_bytes);
 		leftovers[count++].place = atoll(line.bytes);
 	}
 	return count;
@@ -321,7 +321,7 @@ size_t slurm_read_leftovers(
 
 /* ---- the end ---- */
 
-/* "srun: error: node2: task 0: Exited with exit code 2" and the like. */
+/* Lines such as "srun: error: node2: task 0: Exited with exit code 2" give no reason. */
 static bool says_little(struct piece line)
 {
 	static const char *const parts[] = { ": task ", "Job step aborted", "forcing job termination",
@@ -332,9 +332,9 @@ static bool says_little(struct piece line)
 	return false;
 }
 
-/* What the line says behind "srun: error: ", "slurmstepd-node2: error: ", "slurm_load_partitions:
+/* Removes prefixes such as "srun: error: ", "slurmstepd-node2: error: " and "slurm_load_partitions:
  * ", or the front of a line of podium-run's log. */
-static struct piece strip(struct piece line)
+static struct piece strip_prefix(struct piece line)
 {
 	static const char *const marks[] = { " error podium-run: ", "error: ",
 		"slurm_load_partitions: ", "slurm_load_jobs error: ", "srun: " };
@@ -342,7 +342,7 @@ static struct piece strip(struct piece line)
 		const char *found = memmem(line.bytes, line.length, marks[i], strlen(marks[i]));
 		if (!found)
 			continue;
-		drop(&line, (size_t)(found - line.bytes) + strlen(marks[i]));
+		drop_front(&line, (size_t)(found - line.bytes) + strlen(marks[i]));
 		break;
 	}
 	return line;
@@ -350,10 +350,10 @@ static struct piece strip(struct piece line)
 
 void slurm_say_error(struct buffer *out, const char *said)
 {
-	struct piece rest = all_of(said), line, last = { 0 };
-	while (take(&rest, '\n', &line))
+	struct piece rest = whole_text(said), line, last = { 0 };
+	while (take_piece(&rest, '\n', &line))
 		if (line.length && !says_little(line))
-			last = strip(line);
+			last = strip_prefix(line);
 	if (!last.length)
 		return;
 	cleanup_free char *copy = strndup(last.bytes, last.length);
@@ -368,7 +368,8 @@ void slurm_say_error(struct buffer *out, const char *said)
 	buffer_append(out, buffer_string(&printable), kept);
 }
 
-/* By the state, else by what stands in srun's words while the state is not known yet. */
+/* The reasons by job state. `words` finds the reason in srun's output while the state is unknown.
+ */
 static const struct end {
 	const char *state, *words, *sentence;
 } ENDS[] = {
@@ -413,6 +414,6 @@ void slurm_say_end(
 	if (!end)
 		slurm_say_error(out, said);
 	if (!end && out->length == plain)
-		buffer_text(out, *job->state ? job->state : "nobody says why");
+		buffer_text(out, *job->state ? job->state : "neither Slurm nor srun says why");
 	buffer_byte(out, '.');
 }

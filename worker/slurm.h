@@ -1,12 +1,12 @@
-/* What Slurm's programs say, read: sinfo's nodes, squeue's jobs, and why srun has ended. All of it
- * is text of other programs with names in it that other people chose, so nothing is believed that
- * does not look as it should. */
+/* Parsers for the output of Slurm's programs: sinfo's nodes, squeue's jobs, and srun's reason for
+ * ending. Other people chose the names in that output, so the parsers skip whatever is malformed.
+ */
 #ifndef PODIUM_WORKER_SLURM_H
 #define PODIUM_WORKER_SLURM_H
 
-#include "lib/arena.h"
-#include "lib/buffer.h"
-#include "lib/slurm_options.h"
+#include "lib/base/arena.h"
+#include "lib/base/buffer.h"
+#include "lib/base/slurm_options.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,25 +14,27 @@
 
 /* ---- sinfo ---- */
 
-/* How sinfo is asked: a line for each node and partition. */
+/* sinfo's format: one line for each node and partition */
 #define SLURM_NODES_FORMAT "%N|%t|%P|%G"
 
-/* One kind of GPUs, or with an empty gres the processors, in the nodes that jobs may use. */
+/* One kind of GPU in the nodes that jobs may use. The offer with an empty gres is the CPU. */
 struct slurm_offer {
-	const char *model; /* "H200" as Podium calls it; "" where the cluster gives no type; "CPU" */
-	const char *gres;  /* "gpu:h200" as the cluster does; "" for the CPU */
-	int64_t devices, usable; /* how many there are, and how many of them in nodes that take jobs; of
-	                            the CPU: nodes */
+	/* Podium's name, "H200"; "" for GPUs without a type; "CPU". */
+	const char *model;
+	const char *gres; /* the cluster's name, "gpu:h200"; "" for the CPU */
+	/* GPUs in all, and GPUs in nodes that take jobs. For the CPU both count nodes. */
+	int64_t devices, usable;
 };
 
-/* Reads what sinfo said. A node counts if it is in one of the partitions ("a,b"), or, where
- * `partitions` is NULL, in the default one; where none is marked so, in any. One offer of each
- * kind, and last that of the CPU, in the arena. */
+/* Parses sinfo's output. A node counts if it is in one of the `partitions` ("a,b"). NULL means the
+ * default partition, or any partition where none is the default. Returns one offer for each kind,
+ * the CPU's last, in the arena. */
 void slurm_read_nodes(struct arena *arena, const char *text, const char *partitions,
 	struct slurm_offer **offers, size_t *count);
 
-/* "nvidia_h100_pcie" and "h100-pcie" are H100-PCIe, "rtx_4090" is RTX4090, "h200" is H200: the name
- * that a leaderboard chooses, as device_model() gives it for the product. */
+/* The model that leaderboards use for a cluster's GPU type, as device_model() derives it from a
+ * product's name. "nvidia_h100_pcie" and "h100-pcie" give H100-PCIe, "rtx_4090" gives RTX4090,
+ * "h200" gives H200. */
 const char *slurm_model(struct arena *arena, const char *type);
 
 /* ---- squeue ---- */
@@ -42,16 +44,17 @@ enum { slurm_number_bytes = 32 };
 
 struct slurm_job {
 	char number[slurm_number_bytes], state[24], reason[64],
-		node[64]; /* "17", "PENDING", "Resources"; "": not said */
+		/* Such as "17", "PENDING", "Resources"; "": unknown. */
+		node[64];
 };
 
-/* The newest job that squeue told of. False when it told of none. */
+/* Reads the newest job in squeue's output. False if there is none. */
 bool slurm_read_job(const char *text, struct slurm_job *job);
 
 bool slurm_is_over(const struct slurm_job *job);
 
-/* Of lines "NUMBER|NAME", the jobs whose names are `prefix` and the number of a place: as many as
- * there are, at most `most`. */
+/* Reads lines "NUMBER|NAME". Returns how many jobs, at most `most`, have a name of `prefix` and a
+ * place's number. */
 struct slurm_leftover {
 	char number[slurm_number_bytes];
 	int64_t place;
@@ -61,14 +64,15 @@ size_t slurm_read_leftovers(
 
 /* ---- the end ---- */
 
-/* Why podium-run in the cluster has ended: one sentence for the participant and the admin, by the
- * job's state, and where that is not known, by what srun has said. `limit_min` is what the job had
- * asked for. */
+/* Appends one sentence for the participant and the admin that says why podium-run in the cluster
+ * ended. Uses the job's state, or srun's output `said` while the state is unknown. `limit_min` is
+ * the time limit that the job asked for, in minutes. */
 void slurm_say_end(
 	struct buffer *out, const struct slurm_job *job, const char *said, int64_t limit_min);
 
-/* The last line in which a program says what is wrong, without its name in front and its full stop;
- * nothing where there is none. Printable, on one line, 300 bytes at most. */
+/* Appends the last line in which a program says what is wrong, without the program's name and the
+ * full stop. Appends nothing if there is none. The text is printable, on one line, at most 300
+ * bytes. */
 void slurm_say_error(struct buffer *out, const char *said);
 
 #endif

@@ -1,17 +1,17 @@
-/* What Slurm has given to a place of the cluster: one Slurm job, which is srun here and podium-run
- * on a node, with its GPUs.
+/* An allocation is one Slurm job for one place of the cluster. srun runs on this host. podium-run
+ * runs on a node and has the job's GPUs.
  *
- * It is asked for when a job is there, is kept for the next one as long as the settings say
- * (slurm_idle_s), and ends with the worker, however that ends: srun gets SIGTERM when its parent
- * dies, podium-run the end of its input, and what is left all the same is cancelled by its name
- * when the worker starts again. */
-#ifndef PODIUM_WORKER_ALLOTMENT_H
-#define PODIUM_WORKER_ALLOTMENT_H
+ * The worker asks for an allocation when it claims a job, and keeps it slurm_idle_s for the next
+ * job. However the worker ends, the allocation ends: srun gets SIGTERM, and podium-run sees the end
+ * of its input. At its start and while it runs, the worker finds leftover Slurm jobs by name and
+ * cancels them. */
+#ifndef PODIUM_WORKER_SLURM_ALLOCATION_H
+#define PODIUM_WORKER_SLURM_ALLOCATION_H
 
-#include "lib/device.h"
-#include "lib/error.h"
-#include "lib/runner.h"
-#include "lib/tools.h"
+#include "lib/base/error.h"
+#include "lib/gpu/device.h"
+#include "lib/job/programs.h"
+#include "lib/job/runner.h"
 #include "worker/cluster.h"
 #include "worker/slurm.h"
 
@@ -19,61 +19,62 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct allotment {
+struct slurm_allocation {
 	struct cluster *cluster;
 	const struct config *config;
 	const struct device *place;
 	const struct tools *tools;
 	const char *runner_program;
 	struct runner *runner; /* the slot's */
-	size_t number; /* of the place among all of the worker's, from 1: the end of the Slurm job's
-	                  name */
+	/* The place's number among the worker's, from 1. The Slurm job's name ends with it. */
+	size_t number;
 
 	char name[96];
 	struct runner_errors errors;
-	bool is_open;  /* something of it may be in the cluster */
-	bool is_ready; /* podium-run has said which devices it has, */
-	json_t *given; /* which is this ("device" of docs/podium-run.md) */
+	bool is_open; /* the cluster may have a Slurm job of it */
+	/* podium-run has said which devices it has, and `given` has them. */
+	bool is_ready;
+	json_t *given; /* "device" of docs/podium-run.md */
 	int64_t gpu_count, limit_min;
 	int64_t ends_at_ms, idle_since_ms, asked_at_ms;
-	struct slurm_job job; /* as squeue told it last */
+	struct slurm_job job; /* squeue's newest answer */
 };
 
-/* Before the first use, when the members up to `number` are filled. */
-void allotment_begin(struct allotment *allotment);
+/* Call it once before the first use. The members up to `number` are filled. */
+void slurm_allocation_begin(struct slurm_allocation *allocation);
 
-/* Asks Slurm for so many GPUs of the place's model for a job that takes `limit_ms` at most, unless
- * what it has is enough. ERROR_SYSTEM when srun cannot be started. */
-int allotment_ask(
-	struct allotment *allotment, int64_t gpu_count, int64_t limit_ms, struct error *error);
+/* Asks Slurm for `gpu_count` GPUs of the place's model, for a job of at most `limit_ms`. Does
+ * nothing if the current allocation suffices. ERROR_SYSTEM when srun cannot be started. */
+int slurm_allocation_ask(
+	struct slurm_allocation *allocation, int64_t gpu_count, int64_t limit_ms, struct error *error);
 
-/* Waits a moment. 1: podium-run is ready, 0: not yet, and `progress` says why in at most 64 bytes,
- * ERROR_SYSTEM: Slurm gives nothing, or not what was asked for, and the sentence says why. */
-int allotment_wait(
-	struct allotment *allotment, int wake, char progress[static 65], struct error *error);
+/* Waits at most 250 ms. Returns 1 when podium-run is ready, and 0 while it is not; `progress` then
+ * says why, in at most 64 bytes. ERROR_SYSTEM with a sentence when Slurm refuses or gives another
+ * GPU. */
+int slurm_allocation_wait(
+	struct slurm_allocation *allocation, int wake, char progress[static 65], struct error *error);
 
-/* Puts the devices that it has into the message of a job. */
-void allotment_address(const struct allotment *allotment, json_t *message);
+/* Puts the allocation's devices into a job's message. */
+void slurm_allocation_address(const struct slurm_allocation *allocation, json_t *message);
 
-/* The devices in words for the table `gpus`; valid until the end. */
-struct device allotment_device(const struct allotment *allotment);
+/* The devices' description for the table `gpus`. Its strings are valid until the allocation ends.
+ */
+struct device slurm_allocation_device(const struct slurm_allocation *allocation);
 
-/* podium-run has ended in the middle of a job, and `error` says what the pipe says of it: says
- * instead why Slurm ended it. */
-void allotment_explain(struct allotment *allotment, struct error *error);
+/* Call it when podium-run ended during a job: replaces `error` with Slurm's reason. */
+void slurm_allocation_explain(struct slurm_allocation *allocation, struct error *error);
 
-/* From now on it holds a GPU without a job. */
-void allotment_rest(struct allotment *allotment);
+/* Call it after a job: the allocation holds a GPU without a job from now on. */
+void slurm_allocation_rest(struct slurm_allocation *allocation);
 
-/* Between jobs: gives the GPU back when it has rested long enough, or podium-run is not there any
- * more. */
-void allotment_look(struct allotment *allotment);
+/* Call it between jobs: gives the GPU back after slurm_idle_s, or when podium-run has ended. */
+void slurm_allocation_look(struct slurm_allocation *allocation);
 
-/* Gives it back, or ends the waiting for it. Nothing of it is left in the cluster then, or once
- * Slurm answers again. */
-void allotment_end(struct allotment *allotment);
+/* Gives the allocation back, or stops waiting for it. The cluster then has no job of it, or has
+ * none once Slurm answers again. */
+void slurm_allocation_end(struct slurm_allocation *allocation);
 
-/* The same for good. */
-void allotment_close(struct allotment *allotment);
+/* Ends the allocation and frees its memory. */
+void slurm_allocation_close(struct slurm_allocation *allocation);
 
 #endif

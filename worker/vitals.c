@@ -1,23 +1,23 @@
 #include "worker/vitals.h"
 
-#include "lib/clock.h"
+#include "lib/base/clock.h"
 
 enum { keep_every_ms = 60 * 1000 };
 
-/* Several in the same minute become one row. Of a key that is there nothing is changed, as in
+/* Several calls in one minute update the same row. Updates leave its key alone, as in
  * worker/registration.c. */
 #define MINUTE "HOUR(UTC_TIMESTAMP()) * 60 + MINUTE(UTC_TIMESTAMP())"
 static const struct statement CHANGE =
-	COMMAND("UPDATE device_vitals SET errors = IF(at > UTC_TIMESTAMP(3) - INTERVAL 1 HOUR, errors, "
-            "0) + ?, at = UTC_TIMESTAMP(3), "
-			"temperature_c = ?, sm_mhz = ?, memory_mhz = ? WHERE worker = ? AND uuid = ? AND "
-            "minute = " MINUTE);
+	COMMAND("UPDATE device_vitals "
+			"SET errors = IF(at > UTC_TIMESTAMP(3) - INTERVAL 1 HOUR, errors, 0) + ?, "
+			"at = UTC_TIMESTAMP(3), temperature_c = ?, sm_mhz = ?, memory_mhz = ? "
+			"WHERE worker = ? AND uuid = ? AND minute = " MINUTE);
 static const struct statement ADD =
-	COMMAND("INSERT INTO device_vitals (errors, at, temperature_c, sm_mhz, memory_mhz, worker, "
-            "uuid, minute) "
+	COMMAND("INSERT INTO device_vitals "
+			"(errors, at, temperature_c, sm_mhz, memory_mhz, worker, uuid, minute) "
 			"VALUES (?, UTC_TIMESTAMP(3), ?, ?, ?, ?, ?, " MINUTE ")");
 
-static int64_t temperature_of(const struct health *health)
+static int64_t read_temperature(const struct gpu_health *health)
 {
 	unsigned int value;
 	bool is_known = health->is_open && health->nvml.temperature
@@ -25,7 +25,7 @@ static int64_t temperature_of(const struct health *health)
 	return is_known ? value : SQL_NULL_INTEGER;
 }
 
-static int64_t clock_of(const struct health *health, unsigned int kind)
+static int64_t read_clock(const struct gpu_health *health, unsigned int kind)
 {
 	unsigned int value;
 	bool is_known =
@@ -33,23 +33,24 @@ static int64_t clock_of(const struct health *health, unsigned int kind)
 	return is_known ? value : SQL_NULL_INTEGER;
 }
 
-static int put(const struct statement *statement, struct database *db, const char *worker,
-	const struct device *device, const struct health *health)
+static int store_row(const struct statement *statement, struct database *db, const char *worker,
+	const struct device *device, const struct gpu_health *health)
 {
-	return database_execute(db, statement, NULL, "iiiiss", health->reported, temperature_of(health),
-		clock_of(health, NVML_SM_CLOCK), clock_of(health, NVML_MEMORY_CLOCK), worker, device->uuid);
+	return database_execute(db, statement, NULL, "iiiiss", health->reported,
+		read_temperature(health), read_clock(health, NVML_SM_CLOCK),
+		read_clock(health, NVML_MEMORY_CLOCK), worker, device->uuid);
 }
 
 void vitals_keep(struct vitals *vitals, struct database *db, const char *worker,
-	const struct device *device, struct health *health)
+	const struct device *device, struct gpu_health *health)
 {
 	bool is_due =
 		!vitals->kept_at_ms || clock_ms() - vitals->kept_at_ms >= keep_every_ms || health->reported;
 	if (device_is_cpu(device) || !is_due)
 		return;
-	int rc = put(&CHANGE, db, worker, device, health);
+	int rc = store_row(&CHANGE, db, worker, device, health);
 	if (!rc && !database_affected(db))
-		rc = put(&ADD, db, worker, device, health);
+		rc = store_row(&ADD, db, worker, device, health);
 	if (rc)
 		return;
 	vitals->kept_at_ms = clock_ms();

@@ -1,19 +1,21 @@
-#include "lib/account.h"
+#include "cgi/action/account_deletion.h"
 
-#include "lib/blob.h"
-#include "lib/cancellation.h"
-#include "lib/comparison.h"
-#include "lib/plural.h"
-#include "lib/ranking.h"
-#include "lib/scope.h"
-#include "lib/user.h"
+#include "cgi/action/cancellation.h"
+#include "lib/account/audit.h"
+#include "lib/account/user.h"
+#include "lib/base/format.h"
+#include "lib/base/scope.h"
+#include "lib/database/blob.h"
+#include "lib/ranking/head_to_head.h"
+#include "lib/ranking/key.h"
+#include "lib/ranking/ranking.h"
 
 #include <string.h>
 
 static const char INSTEAD_OF_SOURCE[] =
 	"This source was deleted together with its author's account.\n";
 
-/* ---- what there is ---- */
+/* ---- what the user has ---- */
 
 static const struct column EXTENT_COLUMNS[] = {
 	INTEGER(struct account_extent, places),
@@ -28,10 +30,10 @@ static const struct column EXTENT_COLUMNS[] = {
 };
 static const struct statement EXTENT = SELECT(struct account_extent, EXTENT_COLUMNS,
 	"SELECT COUNT(r.submission_id) AS places, COUNT(DISTINCT r.submission_id) AS kept, "
-	"(SELECT COUNT(*) FROM submissions s WHERE s.user_id = u.id AND NOT s.dry_run) - "
-    "COUNT(DISTINCT r.submission_id) AS deleted, "
-	"(SELECT COUNT(*) FROM jobs j WHERE j.user_id = u.id AND j.state IN ('queued', 'running')) AS "
-    "unfinished, "
+	"(SELECT COUNT(*) FROM submissions s WHERE s.user_id = u.id "
+	"AND NOT s.dry_run) - COUNT(DISTINCT r.submission_id) AS deleted, "
+	"(SELECT COUNT(*) FROM jobs j WHERE j.user_id = u.id "
+	"AND j.state IN ('queued', 'running')) AS unfinished, "
 	"(SELECT COUNT(*) FROM api_tokens t WHERE t.user_id = u.id) AS tokens, "
 	"(SELECT COUNT(*) FROM leaderboard_members m WHERE m.user_id = u.id) AS seats, "
 	"(SELECT COUNT(*) FROM leaderboards l WHERE l.creator_id = u.id) AS leaderboards, "
@@ -65,17 +67,17 @@ struct id_row {
 	int64_t id;
 };
 static const struct column ID_COLUMNS[] = { INTEGER(struct id_row, id) };
-/* All of them, so that the last two do not delete themselves at the same moment. */
+/* Locks all admins, so that the last two cannot delete themselves at the same moment. */
 static const struct statement LOCK_ADMINS = SELECT(struct id_row, ID_COLUMNS,
-	"SELECT id FROM users WHERE role = 'admin' AND banned_at IS NULL AND deleted_at IS NULL FOR "
-    "UPDATE");
+	"SELECT id FROM users WHERE role = 'admin' AND banned_at IS NULL "
+	"AND deleted_at IS NULL FOR UPDATE");
 static const struct statement UNFINISHED = SELECT(struct id_row, ID_COLUMNS,
-	"SELECT DISTINCT s.id FROM submissions s JOIN jobs j ON j.submission_id = s.id WHERE s.user_id "
-    "= ? AND j.state IN ('queued', 'running') "
+	"SELECT DISTINCT s.id FROM submissions s JOIN jobs j ON j.submission_id = s.id "
+	"WHERE s.user_id = ? AND j.state IN ('queued', 'running') "
 	"ORDER BY s.id");
 
-/* As when a leaderboard is deleted: whoever wants to refer to one of these waits, and stores it
- * again if it is gone. */
+/* Locks the blobs, as the deletion of a leaderboard does: a transaction that wants to reference one
+ * waits, and stores it again if it is gone. */
 struct used_blob {
 	struct blob_value sha256;
 };
@@ -84,36 +86,39 @@ static const struct statement LOCK_BLOBS = SELECT(struct used_blob, USED_COLUMNS
 	"SELECT b.sha256 FROM (SELECT DISTINCT sha256 FROM submissions WHERE user_id = ?) u "
 	"STRAIGHT_JOIN blobs b ON b.sha256 = u.sha256 FOR UPDATE");
 static const struct statement DELETE_BLOB =
-	COMMAND("DELETE FROM blobs WHERE sha256 = ? AND NOT EXISTS (SELECT 1 FROM submissions s WHERE "
-            "s.sha256 = blobs.sha256) "
+	COMMAND("DELETE FROM blobs WHERE sha256 = ? AND NOT EXISTS (SELECT 1 FROM submissions s "
+			"WHERE s.sha256 = blobs.sha256) "
 			"AND NOT EXISTS (SELECT 1 FROM task_files f WHERE f.sha256 = blobs.sha256)");
 
-/* What a task's own samples took in a dry run is the task's. */
+/* Baselines from dry runs belong to the task. */
 static const struct statement KEEP_BASELINES =
-	COMMAND("UPDATE baselines b JOIN jobs j ON j.id = b.job_id JOIN submissions s ON s.id = "
-            "j.submission_id AND s.dry_run "
+	COMMAND("UPDATE baselines b JOIN jobs j ON j.id = b.job_id "
+			"JOIN submissions s ON s.id = j.submission_id AND s.dry_run "
 			"SET b.job_id = NULL, b.submission_id = NULL WHERE j.user_id = ?");
 static const struct statement DELETE_SUBMISSIONS =
-	COMMAND("DELETE FROM submissions WHERE user_id = ? AND id NOT IN (SELECT r.submission_id FROM "
-            "ranking r WHERE r.user_id = submissions.user_id)");
+	COMMAND("DELETE FROM submissions WHERE user_id = ? AND id NOT IN (SELECT r.submission_id "
+			"FROM ranking r WHERE r.user_id = submissions.user_id)");
 static const struct statement EMPTY_SUBMISSIONS =
-	COMMAND("UPDATE submissions SET file_name = 'deleted.txt', sha256 = ?, note = '', admin_note = "
-            "NULL WHERE user_id = ?");
+	COMMAND("UPDATE submissions SET file_name = 'deleted.txt', sha256 = ?, note = '', "
+			"admin_note = NULL WHERE user_id = ?");
 
-/* What is emptied and deleted besides, each by the user's number. What came of a rejudging or a
- * comparison has no user of its own; the submissions that it is about have. */
+/* Further rows to empty or delete; each statement binds the user's number. Stages of rejudgings and
+ * comparisons have no user, so their submissions lead to them. */
 #define EMPTY_STAGES(from) \
 	COMMAND("UPDATE " from " SET t.command = '', t.stdout = '', t.stderr = '', t.kernels = NULL " \
-	                       "WHERE own.user_id = ?")
+			"WHERE own.user_id = ?")
 #define OF_STAGES_OF_USER "JOIN stages t ON t.id = x.stage_id JOIN jobs own ON own.id = t.job_id "
 static const struct statement LEFTOVERS[] = {
 	EMPTY_STAGES("stages t JOIN jobs own ON own.id = t.job_id"),
-	EMPTY_STAGES("stages t JOIN jobs j ON j.id = t.job_id JOIN rejudged_jobs r ON r.id = "
-	             "j.rejudged_id JOIN submissions own ON own.id = r.submission_id"),
-	EMPTY_STAGES("stages t JOIN jobs j ON j.id = t.job_id JOIN comparisons c ON c.id = "
-	             "j.comparison_id JOIN jobs own ON own.id = c.challenger_job_id"),
-	EMPTY_STAGES("stages t JOIN jobs j ON j.id = t.job_id JOIN comparisons c ON c.id = "
-	             "j.comparison_id JOIN jobs own ON own.id = c.incumbent_job_id"),
+	EMPTY_STAGES(
+		"stages t JOIN jobs j ON j.id = t.job_id JOIN rejudged_jobs r ON r.id = j.rejudged_id "
+		"JOIN submissions own ON own.id = r.submission_id"),
+	EMPTY_STAGES(
+		"stages t JOIN jobs j ON j.id = t.job_id JOIN comparisons c ON c.id = j.comparison_id "
+		"JOIN jobs own ON own.id = c.challenger_job_id"),
+	EMPTY_STAGES(
+		"stages t JOIN jobs j ON j.id = t.job_id JOIN comparisons c ON c.id = j.comparison_id "
+		"JOIN jobs own ON own.id = c.incumbent_job_id"),
 	COMMAND("DELETE x FROM artifacts x " OF_STAGES_OF_USER "WHERE own.user_id = ?"),
 	COMMAND("UPDATE measurements x " OF_STAGES_OF_USER
 			"SET x.report = NULL WHERE own.user_id = ? AND x.report IS NOT NULL"),
@@ -129,22 +134,22 @@ static const struct statement LEFTOVERS[] = {
 	COMMAND("DELETE FROM leaderboard_removals WHERE user_id = ?"),
 	COMMAND("DELETE FROM user_days WHERE user_id = ?"),
 	COMMAND("UPDATE invites SET note = '' WHERE created_by = ?"),
-	COMMAND("DELETE d FROM webhooks h JOIN webhook_deliveries d ON d.webhook_id = h.id WHERE "
-	        "h.created_by = ?"),
+	COMMAND("DELETE d FROM webhooks h JOIN webhook_deliveries d ON d.webhook_id = h.id "
+			"WHERE h.created_by = ?"),
 	COMMAND("DELETE FROM webhooks WHERE created_by = ?"),
 	COMMAND("DELETE e, d FROM users u JOIN webhook_events e ON CONVERT(u.name USING utf8mb4) "
-	        "COLLATE utf8mb4_bin IN "
-			"(JSON_VALUE(e.data, '$.user'), JSON_VALUE(e.data, '$.user_before')) LEFT JOIN "
-	        "webhook_deliveries d ON d.event_id = e.id WHERE u.id = ?"),
-	/* What the pages count by name (struct rate_limit in cgi/). */
+			"COLLATE utf8mb4_bin IN "
+			"(JSON_VALUE(e.data, '$.user'), JSON_VALUE(e.data, '$.user_before')) "
+			"LEFT JOIN webhook_deliveries d ON d.event_id = e.id WHERE u.id = ?"),
+	/* the counters of struct rate_limit by user name */
 	COMMAND("DELETE r FROM users u STRAIGHT_JOIN rate_limits r ON r.subject IN (CONCAT('login as "
-	        "', u.name), CONCAT('make tokens ', u.name), "
-			"CONCAT('export ', u.name), CONCAT('terminal code ', u.name), CONCAT('delete account "
-	        "', u.name), CONCAT('invite code ', u.name), CONCAT('change webhooks ', u.name)) WHERE "
-	        "u.id = ?"),
+			"', u.name), CONCAT('make tokens ', u.name), "
+			"CONCAT('export ', u.name), CONCAT('terminal code ', u.name), "
+			"CONCAT('delete account ', u.name), CONCAT('invite code ', u.name), "
+			"CONCAT('change webhooks ', u.name)) WHERE u.id = ?"),
 };
 
-/* Where the name stands beside what the user did; by number and name. */
+/* Columns that record the user's name; each statement binds number and name. */
 #define FORGET_NAME(table, column) \
 	COMMAND("UPDATE " table " SET " column " = CONCAT('" DELETED_USER_PREFIX "', ?) WHERE " column \
 			" = ?")
@@ -177,12 +182,12 @@ static int lock_owner(struct database *db, struct arena *arena, int64_t user_id,
 	if (rc || count > 1)
 		return rc;
 	return fail(error, ERROR_CONFLICT,
-		"You are the only admin, so nothing was deleted: nobody could run this site any more. "
-		"Make somebody else an admin first.");
+		"You are the only admin, so nothing was deleted: nobody could run this site any more. Make "
+		"somebody else an admin first.");
 }
 
-/* Whoever finishes one of them at this moment is waited for, so that its result is in the ranking
- * or comes to nothing. */
+/* Waits for a transaction that finishes one of the jobs now, so that its result is either ranked or
+ * discarded. */
 static int cancel_unfinished(
 	struct database *db, struct arena *arena, const struct owner *owner, struct error *error)
 {
@@ -193,10 +198,10 @@ static int cancel_unfinished(
 	int rc = database_rows(db, arena, &UNFINISHED, &submissions, &count, error, "i", owner->id);
 	for (size_t i = 0; i < count && !rc; i++)
 		rc = submission_cancel(db, submissions[i].id, owner->id, &actor, &cancellation, error);
-	return rc ? rc : comparison_withdraw_user(db, owner->id, error);
+	return rc ? rc : head_to_head_withdraw_user(db, owner->id, error);
 }
 
-/* Sources that nobody else has stored as well are gone with the last submission that had them. */
+/* Deletes sources that no other submission or task uses. */
 static int delete_submissions(
 	struct database *db, struct arena *arena, int64_t user_id, struct error *error)
 {
@@ -218,7 +223,7 @@ static int delete_submissions(
 	return rc;
 }
 
-static int mend_rankings(struct database *db, const struct ranking_key *keys, size_t count,
+static int repair_rankings(struct database *db, const struct ranking_key *keys, size_t count,
 	int64_t user_id, struct error *error)
 {
 	int rc = 0;
@@ -239,7 +244,7 @@ static int write_audit(struct database *db, struct arena *arena, int64_t user_id
 		error);
 }
 
-static int forget(struct database *db, const struct owner *owner, struct error *error)
+static int delete_leftovers(struct database *db, const struct owner *owner, struct error *error)
 {
 	int rc = 0;
 	for (size_t i = 0; i < COUNT(LEFTOVERS) && !rc; i++)
@@ -267,9 +272,9 @@ static int delete_account(struct database *db, void *context, struct error *erro
 	if (!rc)
 		rc = delete_submissions(db, arena, user_id, error);
 	if (!rc)
-		rc = mend_rankings(db, rankings, ranking_count, user_id, error);
+		rc = repair_rankings(db, rankings, ranking_count, user_id, error);
 	if (!rc)
-		rc = forget(db, &owner, error);
+		rc = delete_leftovers(db, &owner, error);
 	return rc ? rc : write_audit(db, arena, user_id, &extent, error);
 }
 

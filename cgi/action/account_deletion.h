@@ -1,36 +1,41 @@
-/* The end of an account, at its owner's wish.
+/* Deletes an account at its owner's request.
  *
- * Rankings stay what they were: the submissions that stand in one stay with their times, under the
- * name "deleted-user-NUMBER", which nobody can register. Their sources, file names, notes, output
- * and profiles go, and so does everything else: all other submissions with their results, sessions,
- * API tokens, links, messages, seats in closed leaderboards, the days on which something was
- * submitted, the password and the name, also where the name stands beside what the user did for the
- * site. Leaderboards, invite codes and announcements that the user made stay, without the name. The
- * audit log keeps what was written into it. */
-#ifndef PODIUM_LIB_ACCOUNT_H
-#define PODIUM_LIB_ACCOUNT_H
+ * Rankings do not change. Ranked submissions keep their times, under the name
+ * "deleted-user-NUMBER", which nobody can register. Their sources, file names, notes, output and
+ * profiles are deleted.
+ *
+ * Everything else of the user is deleted:
+ * - all other submissions with their results
+ * - sessions, API tokens, password links, messages and seats in closed leaderboards
+ * - the daily submission counts
+ * - the password and the name, also where pages name the user as the author of an action
+ *
+ * Leaderboards, invite codes and announcements of the user stay, without the name. The audit log
+ * keeps its entries. */
+#ifndef PODIUM_CGI_ACTION_ACCOUNT_DELETION_H
+#define PODIUM_CGI_ACTION_ACCOUNT_DELETION_H
 
-#include "lib/arena.h"
-#include "lib/database.h"
-#include "lib/error.h"
+#include "lib/base/arena.h"
+#include "lib/base/error.h"
+#include "lib/database/database.h"
 
 #include <stdint.h>
 
 struct account_extent {
-	int64_t places;        /* in rankings, kept without a name */
+	int64_t places;        /* rows in rankings, kept without the name */
 	int64_t kept, deleted; /* submissions */
-	int64_t unfinished;    /* jobs that wait or run, and are cancelled */
+	int64_t unfinished;    /* queued and running jobs, which are cancelled */
 	int64_t tokens, seats;
-	int64_t leaderboards, invites; /* that the user made, and that stay */
-	int64_t webhooks;              /* likewise, and that go */
+	int64_t leaderboards, invites; /* created by the user; kept */
+	int64_t webhooks;              /* created by the user; deleted */
 };
 
-/* What deleting the account would do now. */
+/* Counts what deleting the account would delete and keep now. */
 int account_extent(struct database *db, struct arena *arena, int64_t user_id,
 	struct account_extent *extent, struct error *error);
 
-/* Deletes it, in one transaction with its entry in the audit log. ERROR_CONFLICT for the only
- * admin, and for an account that is deleted already. */
+/* Deletes the account, in one transaction with its audit entry. ERROR_CONFLICT for the only admin
+ * and for an account that is already deleted. */
 int account_delete(struct database *db, int64_t user_id, struct error *error);
 
 #endif

@@ -1,9 +1,10 @@
-#include "lib/cancellation.h"
+#include "cgi/action/cancellation.h"
 
-#include "lib/job_count.h"
-#include "lib/plural.h"
-#include "lib/scope.h"
-#include "lib/user.h"
+#include "lib/account/audit.h"
+#include "lib/account/user.h"
+#include "lib/base/format.h"
+#include "lib/base/scope.h"
+#include "lib/job/count.h"
 
 #include <string.h>
 
@@ -12,14 +13,13 @@ struct job {
 	const char *state;
 };
 static const struct column JOB_COLUMNS[] = { INTEGER(struct job, id), TEXT(struct job, state) };
-/* Whoever finishes or claims one of them waits for us, or we for them: the first wins. */
+/* Claiming, finishing and cancelling a job lock its row: the first wins. */
 static const struct statement LOCK_JOBS = SELECT(struct job, JOB_COLUMNS,
 	"SELECT id, state FROM jobs WHERE submission_id = ? ORDER BY id FOR UPDATE");
-/* Owner, device and end of the lease stay: they say who has to let go of it. */
-static const struct statement CANCEL =
-	COMMAND("UPDATE jobs SET state = 'cancelled', verdict = 'cancelled', reason = ?, cancelled_by "
-            "= ?, progress = '', "
-			"finished_at = UTC_TIMESTAMP(3) WHERE id = ?");
+/* Keeps the worker, device and lease: they say which worker has to stop the job. */
+static const struct statement CANCEL = COMMAND(
+	"UPDATE jobs SET state = 'cancelled', verdict = 'cancelled', reason = ?, cancelled_by = ?, "
+	"progress = '', finished_at = UTC_TIMESTAMP(3) WHERE id = ?");
 static const struct statement END_STAGES =
 	COMMAND("UPDATE stages SET verdict = 'cancelled' WHERE job_id = ? AND verdict IS NULL");
 
@@ -85,6 +85,9 @@ static int cancel_body(struct database *db, void *context, struct error *error)
 int submission_cancel(struct database *db, int64_t submission_id, int64_t owner_id,
 	const struct actor *actor, struct cancellation *cancellation, struct error *error)
 {
-	struct order order = { submission_id, owner_id, actor, cancellation };
+	struct order order = { .submission_id = submission_id,
+		.owner_id = owner_id,
+		.actor = actor,
+		.cancellation = cancellation };
 	return database_transaction(db, cancel_body, &order, error);
 }

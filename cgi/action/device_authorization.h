@@ -1,59 +1,61 @@
-/* A terminal that asks to be signed in, and the browser that answers.
+/* Device authorization: signs a terminal in through its owner's browser.
  *
- * The terminal is given a secret. Whoever is logged in brings what the terminal shows to the page
- * /device, is told who asks, from where and for what, and confirms: from then on the secret is an
- * ordinary API token of his (lib/token.h), which is listed, expires and can be revoked like any
- * other. Until then it opens nothing, and after a while it never will.
+ * The terminal receives a secret. Its owner logs in, opens the page /device and types what the
+ * terminal shows. The page says who asks, from where and for what, and the owner confirms. The
+ * secret then becomes an ordinary API token of the owner (cgi/action/token.h): listed, with an
+ * expiry and revocable. Before that the secret grants nothing, and an unanswered request expires.
  *
- * podium shows a code of eight letters, and asks again and again what became of it (RFC 8628; the
- * secret is its device_code). popcorn-cli knows no such thing: it writes the secret into
- * ~/.popcorn.yaml and ends, so its owner brings the line of that file. One may lend a code by
- * mistake; one does not copy a stranger's secret out of one's own file. */
-#ifndef PODIUM_LIB_TERMINAL_H
-#define PODIUM_LIB_TERMINAL_H
+ * podium shows a code of eight letters and polls for the answer (RFC 8628; the secret is its
+ * device_code). popcorn-cli has no such step: it writes the secret into ~/.popcorn.yaml and exits,
+ * so its owner types the line of that file. A user may confirm a stranger's code by mistake, but
+ * does not copy a stranger's secret out of their own file. */
+#ifndef PODIUM_CGI_ACTION_DEVICE_AUTHORIZATION_H
+#define PODIUM_CGI_ACTION_DEVICE_AUTHORIZATION_H
 
-#include "lib/arena.h"
-#include "lib/database.h"
-#include "lib/error.h"
-#include "lib/token.h"
+#include "cgi/action/token.h"
+#include "lib/base/arena.h"
+#include "lib/base/error.h"
+#include "lib/database/database.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
-enum terminal_kind { TERMINAL_PODIUM, TERMINAL_POPCORN };
+enum device_client { DEVICE_CLIENT_PODIUM, DEVICE_CLIENT_POPCORN };
 
 enum {
-	terminal_interval_s =
-		5, /* between two questions of podium; longer for one that asks too often */
-	terminal_code_letters = 8,
-	terminal_typed_most_bytes = 200,
+	/* Between two polls of podium. Polling too often makes the interval longer. */
+	device_authorization_interval_s = 5,
+	device_code_letters = 8,
+	device_code_most_bytes = 200,
 };
 
-/* How long a terminal may wait for its owner. Somebody has to find the page; podium's user sits
- * before it. */
-int64_t terminal_expires_s(enum terminal_kind kind);
+/* How long a terminal waits for its owner. popcorn's users first have to find the page, so they get
+ * longer. */
+int64_t device_authorization_expires_s(enum device_client kind);
 
-struct terminal_order {
-	enum terminal_kind kind;
-	const char *name; /* as it calls itself: text_is_line of token_name_most_characters bytes */
+struct device_authorization_order {
+	enum device_client kind;
+	const char
+		*name; /* the terminal's own name: text_is_line, at most token_name_most_characters bytes */
 	const char *address, *user_agent;
 	int64_t scopes; /* bits of enum token_scope */
 };
 
-/* What the terminal is given; kept nowhere. The code has a dash in the middle: "BCDF-GHJK"; "" for
+/* Given to the terminal and stored nowhere. The code has a dash in the middle: "BCDF-GHJK"; "" for
  * popcorn. */
-struct terminal_offer {
+struct device_authorization_offer {
 	token_secret secret;
-	char code[terminal_code_letters + 2];
+	char code[device_code_letters + 2];
 };
 
-/* The sentence's field is `name` or `scopes`. */
-int terminal_ask(struct database *db, struct arena *arena, const struct terminal_order *order,
-	struct terminal_offer *offer, struct error *error);
+/* Creates a request and fills `offer`. ERROR_INPUT has the field `name` or `scopes`. */
+int device_authorization_ask(struct database *db, struct arena *arena,
+	const struct device_authorization_order *order, struct device_authorization_offer *offer,
+	struct error *error);
 
-struct terminal {
+struct device_authorization {
 	int64_t id;
-	enum terminal_kind kind;
+	enum device_client kind;
 	const char *code;   /* with its dash; NULL for popcorn */
 	const char *prefix; /* of the secret */
 	const char *name, *address, *user_agent;
@@ -61,35 +63,36 @@ struct terminal {
 	int64_t created_at_ms, expires_at_ms;
 };
 
-/* The terminal that waits for an answer, by what its owner typed: the code, in whatever case and
- * with or without its dash, or the secret, or the whole line of ~/.popcorn.yaml. ERROR_NOT_FOUND
- * with a sentence where none waits. */
-int terminal_find(struct database *db, struct arena *arena, const char *typed,
-	struct terminal *terminal, struct error *error);
+/* Finds the waiting terminal by its owner's input. The input is the code, in any case and with or
+ * without the dash, the secret, or the whole line of ~/.popcorn.yaml. ERROR_NOT_FOUND with a
+ * sentence where no terminal waits. */
+int device_authorization_find(struct database *db, struct arena *arena, const char *typed,
+	struct device_authorization *terminal, struct error *error);
 
-/* Makes its secret a token as token_create does, with the name and the days of `order`; scopes that
- * the terminal has not asked for are refused. ERROR_NOT_FOUND where it waits no more. */
-int terminal_confirm(struct database *db, struct arena *arena, const struct terminal *terminal,
-	const struct token_order *order, struct error *error);
+/* Turns the secret into a token as token_create does, with the name and the days of `order`.
+ * Rejects scopes that the terminal did not ask for. ERROR_NOT_FOUND when it no longer waits. */
+int device_authorization_grant(struct database *db, struct arena *arena,
+	const struct device_authorization *terminal, const struct token_order *order,
+	struct error *error);
 
-/* It will never be signed in. */
-int terminal_refuse(
-	struct database *db, const struct terminal *terminal, int64_t user_id, struct error *error);
+/* Rejects the terminal's request for good. */
+int device_authorization_deny(struct database *db, const struct device_authorization *terminal,
+	int64_t user_id, struct error *error);
 
-/* What podium is told when it asks again. */
-enum terminal_state {
-	TERMINAL_WAITS,
-	TERMINAL_HURRIES,
-	TERMINAL_SIGNED_IN,
-	TERMINAL_REFUSED,
-	TERMINAL_EXPIRED
+/* What podium learns when it polls. */
+enum device_authorization_state {
+	DEVICE_AUTHORIZATION_PENDING,
+	DEVICE_AUTHORIZATION_SLOW_DOWN,
+	DEVICE_AUTHORIZATION_GRANTED,
+	DEVICE_AUTHORIZATION_DENIED,
+	DEVICE_AUTHORIZATION_EXPIRED
 };
-struct terminal_answer {
-	enum terminal_state state;
-	int64_t interval_s; /* from now on; it grows by five with each question that came too early */
-	struct token_holder holder; /* of the one that is signed in: the secret is the token */
+struct device_authorization_answer {
+	enum device_authorization_state state;
+	int64_t interval_s; /* for the next poll; grows by 5 s with each poll that came too early */
+	struct token_holder holder; /* if granted; the secret is the token */
 };
-int terminal_poll(struct database *db, struct arena *arena, const char *secret,
-	struct terminal_answer *answer, struct error *error);
+int device_authorization_poll(struct database *db, struct arena *arena, const char *secret,
+	struct device_authorization_answer *answer, struct error *error);
 
 #endif

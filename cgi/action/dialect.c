@@ -1,6 +1,6 @@
-#include "lib/dialect.h"
+#include "cgi/action/dialect.h"
 
-#include "lib/scope.h"
+#include "lib/base/scope.h"
 
 #include <ctype.h>
 #include <stdbool.h>
@@ -24,8 +24,8 @@ const struct dialect dialects[] = {
 	{ NULL, NULL, NULL },
 };
 
-/* A module and all below it. Of several that a source imports the first of this table says most:
- * what is built on another one stands before it. */
+/* Each row matches a module and its submodules. When a source imports several, the first row wins:
+ * a package precedes those that it builds on. */
 static const struct module {
 	const char *name;
 	int dialect;
@@ -51,9 +51,9 @@ static bool is_word(const char *text, size_t length, const char *word)
 		&& isspace((unsigned char)text[wanted]);
 }
 
-/* Where the list of modules begins that a line imports, `*length` bytes long; NULL when it imports
- * none. */
-static const char *imported(const char *line, size_t *length)
+/* The start of the module list that a line imports, `*length` bytes long; NULL without an import.
+ */
+static const char *import_list(const char *line, size_t *length)
 {
 	while (*length && (*line == ' ' || *line == '\t'))
 		line++, --*length;
@@ -66,8 +66,7 @@ static const char *imported(const char *line, size_t *length)
 	return line + strlen(word);
 }
 
-/* The number of the module in MODULES that stands at the beginning of `text`; COUNT(MODULES) when
- * there is none. */
+/* Index in MODULES of the module at the beginning of `text`; COUNT(MODULES) if none matches. */
 static size_t module_at(const char *text, size_t length)
 {
 	for (size_t i = 0; i < COUNT(MODULES); i++) {
@@ -79,11 +78,11 @@ static size_t module_at(const char *text, size_t length)
 	return COUNT(MODULES);
 }
 
-/* The first in MODULES of those that one line imports: "import a, b as c", "from a import b". */
+/* Lowest index in MODULES among a line's imports: "import a, b as c", "from a import b". */
 static size_t module_of_line(const char *line, size_t length)
 {
 	size_t best = COUNT(MODULES);
-	const char *names = imported(line, &length);
+	const char *names = import_list(line, &length);
 	bool at_name = true;
 	for (size_t i = 0; names && i < length && names[i] != '#'; i++) {
 		bool space = names[i] == ' ' || names[i] == '\t';

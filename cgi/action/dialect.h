@@ -1,25 +1,24 @@
-/* What a submission is written with, as far as its source tells: a task in Python takes kernels in
- * Triton, in CUDA as text, in CuTe and so on. Only for people who read a ranking; nothing depends
- * on it. */
-#ifndef PODIUM_LIB_DIALECT_H
-#define PODIUM_LIB_DIALECT_H
+/* Guesses from a source what a submission is written with: a Python task accepts Triton kernels,
+ * CUDA source in strings, CuTe and so on. Only readers of a ranking see it; nothing depends on it.
+ */
+#ifndef PODIUM_CGI_ACTION_DIALECT_H
+#define PODIUM_CGI_ACTION_DIALECT_H
 
 #include <stddef.h>
 
 struct dialect {
 	const char *name;     /* "triton": in addresses and in submissions.dialect */
 	const char *title;    /* "Triton" */
-	const char *language; /* of the tasks that it is found in: "py", "cu" */
+	const char *language; /* language of its tasks: "py", "cu" */
 };
 
-/* All there are, ended by one without a name. The first of a language is what its sources are when
- * nothing tells more. */
+/* All dialects; the last has no name. The first of a language is its default. */
 extern const struct dialect dialects[];
 
-/* By the modules that a source in Python imports; never NULL. */
+/* Guesses by the modules that a Python source imports. Never NULL. */
 const struct dialect *dialect_of_source(const char *language, const char *source, size_t length);
 
-/* By its name; what is NULL or not known is the first of the language. */
+/* Finds a dialect by name. NULL and unknown names give the language's default. */
 const struct dialect *dialect_find(const char *language, const char *name);
 
 #endif

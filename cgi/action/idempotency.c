@@ -1,10 +1,10 @@
-#include "lib/idempotency.h"
+#include "cgi/action/idempotency.h"
 
 #include <sodium.h>
 #include <string.h>
 
-/* One request of a user after the other: the key refers to the user's row, so that two would share
- * it first, and then neither could have it alone. */
+/* Serializes a user's requests with keys. A key's foreign key would otherwise share-lock the user's
+ * row, and two requests could deadlock. */
 struct owner {
 	int64_t id;
 };
@@ -12,9 +12,10 @@ static const struct column OWNER_COLUMNS[] = { INTEGER(struct owner, id) };
 static const struct statement LOCK_OWNER =
 	SELECT(struct owner, OWNER_COLUMNS, "SELECT id FROM users WHERE id = ? FOR UPDATE");
 
-/* Keys of a user that are a day old are nobody's any more. */
-static const struct statement FORGET = COMMAND("DELETE FROM idempotency_keys WHERE user_id = ? AND "
-                                               "created_at < UTC_TIMESTAMP(3) - INTERVAL 1 DAY");
+/* A user's keys expire after a day. */
+static const struct statement FORGET =
+	COMMAND("DELETE FROM idempotency_keys WHERE user_id = ? "
+			"AND created_at < UTC_TIMESTAMP(3) - INTERVAL 1 DAY");
 static const struct statement TAKE =
 	COMMAND("INSERT INTO idempotency_keys (user_id, name, request_hash) VALUES (?, ?, ?)");
 static const struct statement KEEP =
@@ -29,7 +30,7 @@ static const struct column TAKEN_COLUMNS[] = { INTEGER(struct taken, submission_
 static const struct statement TAKEN = SELECT(struct taken, TAKEN_COLUMNS,
 	"SELECT submission_id, request_hash FROM idempotency_keys WHERE user_id = ? AND name = ?");
 
-/* Each part with its length, behind the hash of those before it. */
+/* Hashes the previous hash, the part's length and the part. */
 void idempotency_add(struct idempotency_hash *hash, const void *bytes, size_t length)
 {
 	crypto_hash_sha256_state state;
@@ -50,7 +51,7 @@ int idempotency_check(const char *key, struct error *error)
 	return is_good ? 0
 				   : fail_field(error, "Idempotency-Key",
 					   "The header Idempotency-Key must have %d to %d printable characters of "
-	                   "ASCII, without spaces.",
+					   "ASCII, without spaces.",
 					   idempotency_least_bytes, idempotency_most_bytes);
 }
 
@@ -81,15 +82,14 @@ int idempotency_find(struct database *db, struct arena *arena, int64_t user_id, 
 	if (rc == ERROR_NOT_FOUND)
 		return fail(error, ERROR_CONFLICT,
 			"What was made with this Idempotency-Key was deleted just now; send it with another "
-		    "key.");
+			"key.");
 	if (rc)
 		return rc;
 	if (taken.request_hash.length != sizeof hash->bytes
 		|| memcmp(taken.request_hash.bytes, hash->bytes, sizeof hash->bytes) != 0)
 		return fail(error, ERROR_CONFLICT,
 			"This Idempotency-Key was used for another request within the last day. Give each "
-		    "request a key "
-			"of its own.");
+			"request a key of its own.");
 	*submission_id = taken.submission_id;
 	return 0;
 }

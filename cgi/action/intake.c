@@ -1,6 +1,7 @@
-#include "lib/intake.h"
+#include "cgi/action/intake.h"
 
-#include "lib/user.h"
+#include "lib/account/audit.h"
+#include "lib/account/user.h"
 
 static const struct column STOP_COLUMNS[] = { TIME(struct intake_stop, stopped_at_ms),
 	TEXT(struct intake_stop, stopped_by) };

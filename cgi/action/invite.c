@@ -1,10 +1,11 @@
-#include "lib/invite.h"
+#include "cgi/action/invite.h"
 
-#include "lib/format.h"
-#include "lib/quote.h"
-#include "lib/scope.h"
-#include "lib/text.h"
-#include "lib/user.h"
+#include "lib/account/audit.h"
+#include "lib/account/user.h"
+#include "lib/base/format.h"
+#include "lib/base/quote.h"
+#include "lib/base/scope.h"
+#include "lib/base/text.h"
 
 #include <sodium.h>
 #include <string.h>
@@ -23,58 +24,57 @@ static const struct column INVITE_COLUMNS[] = {
 	TIME(struct invite, created_at_ms),
 	TEXT(struct invite, leaderboards),
 };
-/* A part of a statement: whoever made a code may invite to this leaderboard. `maker` are columns of
- * users, NULL for codes of the command. */
+/* Condition: the creator of a code may invite to this leaderboard. `maker` is a row of users, NULL
+ * for codes of the command line. */
 #define SQL_MAY_INVITE(maker, leaderboard) \
 	"(" maker ".id IS NULL OR " maker ".deleted_at IS NOT NULL OR (" maker \
 	".banned_at IS NULL AND (" maker ".role = 'admin' OR (" maker \
 	".role = 'creator' AND " leaderboard ".creator_id = " maker ".id))))"
-/* The leaderboards of a code, with its maker. */
+/* The leaderboards of a code, with its creator. */
 #define OF_CODE \
-	"invites c JOIN invite_leaderboards b ON b.invite_id = c.id JOIN leaderboards l ON l.id = " \
-	"b.leaderboard_id " \
+	"invites c JOIN invite_leaderboards b ON b.invite_id = c.id " \
+	"JOIN leaderboards l ON l.id = b.leaderboard_id " \
 	"LEFT JOIN users maker ON maker.id = c.created_by"
+#define MAKER_MAY_INVITE SQL_MAY_INVITE("maker", "l")
 #define INVITES_WHERE(condition) \
 	SELECT(struct invite, INVITE_COLUMNS, \
 		"SELECT i.id, i.code, i.note, i.most_uses, i.uses, i.expires_at AS expires_at_ms, " \
-	    "i.revoked_at AS revoked_at_ms, " \
-		"  COALESCE(i.expires_at <= UTC_TIMESTAMP(3), 0) AS expired, " \
-		"  (SELECT COUNT(*) > 0 AND NOT SUM(" SQL_MAY_INVITE("maker", \
-			"l") ") FROM " OF_CODE " WHERE c.id = i.id) AS suspended, " \
-				 "  u.name AS creator, i.created_at AS created_at_ms, " \
-				 "  (SELECT GROUP_CONCAT(l.name ORDER BY l.name SEPARATOR ', ') FROM " \
-	             "invite_leaderboards b " \
-				 "     JOIN leaderboards l ON l.id = b.leaderboard_id WHERE b.invite_id = i.id) " \
-	             "AS leaderboards " \
-				 "FROM invites i LEFT JOIN users u ON u.id = i.created_by WHERE " condition)
+		"i.revoked_at AS revoked_at_ms, " \
+		"COALESCE(i.expires_at <= UTC_TIMESTAMP(3), 0) AS expired, " \
+		"(SELECT COUNT(*) > 0 AND NOT SUM(" MAKER_MAY_INVITE ") " \
+		"FROM " OF_CODE " WHERE c.id = i.id) AS suspended, " \
+		"u.name AS creator, i.created_at AS created_at_ms, " \
+		"(SELECT GROUP_CONCAT(l.name ORDER BY l.name SEPARATOR ', ') FROM invite_leaderboards b " \
+		"JOIN leaderboards l ON l.id = b.leaderboard_id " \
+		"WHERE b.invite_id = i.id) AS leaderboards " \
+		"FROM invites i LEFT JOIN users u ON u.id = i.created_by WHERE " condition)
 static const struct statement INVITES =
 	INVITES_WHERE("? IN (0, i.created_by) ORDER BY i.id DESC LIMIT 500");
-/* Locked, so that the last use is one person's. */
+/* Locks the code, so that only one user gets the last use. */
 static const struct statement LOCK_CODE = INVITES_WHERE("i.code = ? FOR UPDATE");
 static const struct statement LOCK_ID =
 	INVITES_WHERE("i.id = ? AND ? IN (0, i.created_by) FOR UPDATE");
 
-/* One `?`, the user. */
+/* Binds the user. */
 #define GIVES_SEAT \
-	SQL_MAY_INVITE("maker", "l") \
-	" AND NOT EXISTS " \
-	"(SELECT 1 FROM leaderboard_removals gone WHERE gone.leaderboard_id = l.id AND gone.user_id " \
-	"= ?)"
+	MAKER_MAY_INVITE " AND NOT EXISTS (SELECT 1 FROM leaderboard_removals gone " \
+					 "WHERE gone.leaderboard_id = l.id AND gone.user_id = ?)"
 
 static const struct statement INSERT = COMMAND(
 	"INSERT INTO invites (code, note, most_uses, expires_at, created_by) VALUES (?, ?, ?, ?, ?)");
 static const struct statement INSERT_BOARD =
-	COMMAND("INSERT INTO invite_leaderboards (invite_id, leaderboard_id) SELECT ?, id FROM "
-            "leaderboards WHERE name = ? AND (? OR creator_id = ?)");
+	COMMAND("INSERT INTO invite_leaderboards (invite_id, leaderboard_id) SELECT ?, id "
+			"FROM leaderboards WHERE name = ? AND (? OR creator_id = ?)");
 static const struct statement REVOKE =
 	COMMAND("UPDATE invites SET revoked_at = UTC_TIMESTAMP(3) WHERE id = ?");
-/* Only seats that are free: one that is being taken away at this moment would be waited for, and
- * given back. */
+/* Inserts only missing seats: a seat that a concurrent transaction is removing would otherwise be
+ * waited for and given back. */
 static const struct statement SEAT =
 	COMMAND("INSERT IGNORE INTO leaderboard_members (leaderboard_id, user_id) SELECT l.id, u.id "
-            "FROM " OF_CODE " JOIN users u ON u.id = ? "
-			"WHERE c.id = ? AND " GIVES_SEAT " AND NOT EXISTS (SELECT 1 FROM leaderboard_members m "
-                                             "WHERE m.leaderboard_id = l.id AND m.user_id = u.id)");
+			"FROM " OF_CODE " JOIN users u ON u.id = ? "
+			"WHERE c.id = ? AND " GIVES_SEAT
+			" AND NOT EXISTS (SELECT 1 FROM leaderboard_members m WHERE m.leaderboard_id = l.id "
+			"AND m.user_id = u.id)");
 static const struct statement NOTE_USE =
 	COMMAND("INSERT IGNORE INTO invite_uses (invite_id, user_id) VALUES (?, ?)");
 static const struct statement COUNT_USE =
@@ -83,11 +83,11 @@ static const struct statement COUNT_USE =
 static const struct column BOARD_COLUMNS[] = { TEXT(struct invite_board, name) };
 static const struct statement BOARDS = SELECT(struct invite_board, BOARD_COLUMNS,
 	"SELECT l.name FROM invite_leaderboards b JOIN leaderboards l ON l.id = b.leaderboard_id "
-	"JOIN leaderboard_members m ON m.leaderboard_id = l.id AND m.user_id = ? WHERE b.invite_id = ? "
-    "ORDER BY l.name");
+	"JOIN leaderboard_members m ON m.leaderboard_id = l.id AND m.user_id = ? "
+	"WHERE b.invite_id = ? ORDER BY l.name");
 
-/* Leaderboards of a code that the user is no member of yet: all, those that it gives a seat in,
- * those that the user was removed from. */
+/* Counts the invite code's leaderboards of which the user is not a member. `count`: all. `seats`:
+ * those where the code gives a seat. `removed`: those from which the user was removed. */
 struct missing {
 	int64_t count, seats, removed;
 };
@@ -98,8 +98,8 @@ static const struct column MISSING_COLUMNS[] = {
 };
 static const struct statement MISSING = SELECT(struct missing, MISSING_COLUMNS,
 	"SELECT COUNT(*) AS count, COALESCE(SUM(" GIVES_SEAT "), 0) AS seats, "
-	"  COALESCE(SUM(EXISTS (SELECT 1 FROM leaderboard_removals r WHERE r.leaderboard_id = l.id AND "
-    "r.user_id = ?)), 0) AS removed "
+	"  COALESCE(SUM(EXISTS (SELECT 1 FROM leaderboard_removals r WHERE r.leaderboard_id = l.id "
+	"AND r.user_id = ?)), 0) AS removed "
 	"FROM " OF_CODE " WHERE c.id = ? AND NOT EXISTS "
 	"(SELECT 1 FROM leaderboard_members m WHERE m.leaderboard_id = l.id AND m.user_id = ?)");
 
@@ -117,14 +117,14 @@ const char *invite_state(const struct invite *invite)
 
 /* ---- making one ---- */
 
-struct making {
+struct creation {
 	struct arena *arena;
 	const struct invite_request *request;
 	const struct actor *actor;
 	const char *code;
 };
 
-/* Letters and digits that cannot be taken for each other: some 98 bits. */
+/* Letters and digits that do not look alike: about 98 bits. */
 static const char *make_code(struct arena *arena)
 {
 	static const char letters[] = "abcdefghjkmnpqrstuvwxyz23456789";
@@ -154,18 +154,18 @@ static int check_request(
 	return 0;
 }
 
-/* For the audit log, which is read by many: the code stays out of it. */
+/* For the audit log. The code stays out, because many admins read the log. */
 static const char *words_of(struct arena *arena, const char *leaderboards, const char *note)
 {
 	return arena_printf(arena, "for %s%s%s", leaderboards, *note ? ": " : "", note);
 }
 
-static int write_making(
-	struct database *db, const struct making *making, int64_t id, struct error *error)
+static int write_creation(
+	struct database *db, const struct creation *creation, int64_t id, struct error *error)
 {
-	struct arena *arena = making->arena;
-	const struct invite_request *request = making->request;
-	const struct actor *actor = making->actor;
+	struct arena *arena = creation->arena;
+	const struct invite_request *request = creation->request;
+	const struct actor *actor = creation->actor;
 	const char *names = request->leaderboards[0];
 	for (size_t i = 1; i < request->leaderboard_count; i++)
 		names = arena_printf(arena, "%s, %s", names, request->leaderboards[i]);
@@ -174,12 +174,12 @@ static int write_making(
 		error);
 }
 
-static int make(struct database *db, void *context, struct error *error)
+static int create_body(struct database *db, void *context, struct error *error)
 {
-	struct making *making = context;
-	const struct invite_request *request = making->request;
-	const struct actor *actor = making->actor;
-	int rc = database_execute(db, &INSERT, error, "ssiti", making->code, request->note,
+	struct creation *creation = context;
+	const struct invite_request *request = creation->request;
+	const struct actor *actor = creation->actor;
+	int rc = database_execute(db, &INSERT, error, "ssiti", creation->code, request->note,
 		request->most_uses ? request->most_uses : SQL_NULL_INTEGER, request->expires_at_ms,
 		actor->id ? actor->id : SQL_NULL_INTEGER);
 	int64_t id = (int64_t)database_insert_id(db);
@@ -188,22 +188,24 @@ static int make(struct database *db, void *context, struct error *error)
 		rc = database_execute(
 			db, &INSERT_BOARD, error, "isii", id, name, (int64_t)request->may_all, actor->id);
 		if (rc == ERROR_CONFLICT)
-			rc = 0; /* it was named twice */
+			rc = 0; /* the name was repeated */
 		else if (!rc && !database_affected(db))
 			rc = fail_field(error, "leaderboard",
 				"There is no leaderboard named %s that you may invite to.", name);
 	}
-	return rc ? rc : write_making(db, making, id, error);
+	return rc ? rc : write_creation(db, creation, id, error);
 }
 
 int invite_create(struct database *db, struct arena *arena, const struct invite_request *request,
 	const struct actor *actor, const char **code, struct error *error)
 {
-	struct making making = { arena, request, actor, make_code(arena) };
+	struct creation creation = {
+		.arena = arena, .request = request, .actor = actor, .code = make_code(arena)
+	};
 	int rc = check_request(arena, request, error);
 	if (!rc)
-		rc = database_transaction(db, make, &making, error);
-	*code = making.code;
+		rc = database_transaction(db, create_body, &creation, error);
+	*code = creation.code;
 	return rc;
 }
 
@@ -215,28 +217,28 @@ int invites_list(struct database *db, struct arena *arena, int64_t creator_id,
 
 /* ---- revoking ---- */
 
-struct revoking {
+struct revocation {
 	struct arena *arena;
 	int64_t id, creator_id;
 	const struct actor *actor;
 };
 
-static int revoke_one(struct database *db, void *context, struct error *error)
+static int revoke_body(struct database *db, void *context, struct error *error)
 {
-	const struct revoking *revoking = context;
-	const struct actor *actor = revoking->actor;
+	const struct revocation *revocation = context;
+	const struct actor *actor = revocation->actor;
 	struct invite invite;
-	int rc = database_row(
-		db, revoking->arena, &LOCK_ID, &invite, error, "ii", revoking->id, revoking->creator_id);
+	int rc = database_row(db, revocation->arena, &LOCK_ID, &invite, error, "ii", revocation->id,
+		revocation->creator_id);
 	if (rc == ERROR_NOT_FOUND)
 		return fail(error, rc, "There is no invite with this number that you may revoke.");
 	if (rc || invite.revoked_at_ms != TIME_NULL)
 		return rc;
-	rc = database_execute(db, &REVOKE, error, "i", revoking->id);
+	rc = database_execute(db, &REVOKE, error, "i", revocation->id);
 	return rc ? rc
 			  : audit(db, actor->id, actor->name, actor->address, "invite.revoke",
-				  arena_printf(revoking->arena, "invite %lld", (long long)revoking->id),
-				  words_of(revoking->arena,
+				  arena_printf(revocation->arena, "invite %lld", (long long)revocation->id),
+				  words_of(revocation->arena,
 					  invite.leaderboards ? invite.leaderboards : "leaderboards that were deleted",
 					  invite.note),
 				  error);
@@ -245,13 +247,15 @@ static int revoke_one(struct database *db, void *context, struct error *error)
 int invite_revoke(struct database *db, struct arena *arena, int64_t id, int64_t creator_id,
 	const struct actor *actor, struct error *error)
 {
-	struct revoking revoking = { arena, id, creator_id, actor };
-	return database_transaction(db, revoke_one, &revoking, error);
+	struct revocation revocation = {
+		.arena = arena, .id = id, .creator_id = creator_id, .actor = actor
+	};
+	return database_transaction(db, revoke_body, &revocation, error);
 }
 
 /* ---- using it ---- */
 
-struct redeeming {
+struct redemption {
 	struct arena *arena;
 	const char *code;
 	int64_t user_id;
@@ -259,7 +263,7 @@ struct redeeming {
 	size_t count;
 };
 
-static int refuse(const struct invite *invite, struct error *error)
+static int refuse_closed(const struct invite *invite, struct error *error)
 {
 	static const struct {
 		const char *state, *sentence;
@@ -277,67 +281,65 @@ static int refuse(const struct invite *invite, struct error *error)
 	return 0;
 }
 
-/* It is open, and still not for this user. */
+/* The code is open but gives this user no seat. */
 static int refuse_seat(const struct missing *missing, struct error *error)
 {
 	if (missing->seats)
 		return 0;
-	return missing->removed
-		? fail_field(error, "code",
-			"You were removed from the leaderboard that this code is for, so it does not let you "
-	        "in; "
-			"ask the leaderboard’s creator.")
-		: fail_field(error, "code",
-			"Whoever made this code may not invite to what is left of its leaderboards any more; "
-			"ask an admin for another.");
+	return missing->removed ? fail_field(error, "code",
+			   "You were removed from the leaderboard that this code is for, so it does not let "
+			   "you in; ask the leaderboard’s creator.")
+							: fail_field(error, "code",
+								"Whoever made this code may not invite to what is left of its "
+								"leaderboards any more; ask an admin for another.");
 }
 
-/* The user is a member of some of its leaderboards at most. */
-static int take_seats(struct database *db, const struct redeeming *redeeming,
+/* Takes the seats of a user who is not a member of all its leaderboards. */
+static int take_seats(struct database *db, const struct redemption *redemption,
 	const struct invite *invite, const struct missing *missing, struct error *error)
 {
-	int rc = refuse(invite, error);
+	int rc = refuse_closed(invite, error);
 	if (!rc)
 		rc = refuse_seat(missing, error);
 	if (!rc)
 		rc = database_execute(
-			db, &SEAT, error, "iii", redeeming->user_id, invite->id, redeeming->user_id);
+			db, &SEAT, error, "iii", redemption->user_id, invite->id, redemption->user_id);
 	if (!rc)
-		rc = database_execute(db, &NOTE_USE, error, "ii", invite->id, redeeming->user_id);
+		rc = database_execute(db, &NOTE_USE, error, "ii", invite->id, redemption->user_id);
 	return rc ? rc : database_execute(db, &COUNT_USE, error, "i", invite->id);
 }
 
-static int redeem(struct database *db, void *context, struct error *error)
+static int redeem_body(struct database *db, void *context, struct error *error)
 {
-	struct redeeming *redeeming = context;
+	struct redemption *redemption = context;
 	struct invite invite;
 	struct missing missing;
-	int64_t user = redeeming->user_id;
-	int rc = database_row(db, redeeming->arena, &LOCK_CODE, &invite, error, "s", redeeming->code);
+	int64_t user = redemption->user_id;
+	int rc = database_row(db, redemption->arena, &LOCK_CODE, &invite, error, "s", redemption->code);
 	if (rc == ERROR_NOT_FOUND)
 		return fail_field(
 			error, "code", "There is no such code; look whether all of it was copied.");
 	if (!rc)
 		rc = database_row(
-			db, redeeming->arena, &MISSING, &missing, error, "iiii", user, user, invite.id, user);
+			db, redemption->arena, &MISSING, &missing, error, "iiii", user, user, invite.id, user);
 	if (!rc && missing.count)
-		rc = take_seats(db, redeeming, &invite, &missing, error);
+		rc = take_seats(db, redemption, &invite, &missing, error);
 	return rc ? rc
-			  : database_rows(db, redeeming->arena, &BOARDS, &redeeming->boards, &redeeming->count,
-				  error, "ii", user, invite.id);
+			  : database_rows(db, redemption->arena, &BOARDS, &redemption->boards,
+				  &redemption->count, error, "ii", user, invite.id);
 }
 
 int invite_redeem(struct database *db, struct arena *arena, const char *code, int64_t user_id,
 	struct invite_board **boards, size_t *count, struct error *error)
 {
-	struct redeeming redeeming = { .arena = arena, .code = code, .user_id = user_id };
-	/* The column is ASCII; what is no code is not worth a question. */
+	struct redemption redemption = { .arena = arena, .code = code, .user_id = user_id };
+	/* Skips the query for text that cannot be a code; the column is ASCII. */
 	bool is_code = strlen(code) == invite_code_length
 		&& strspn(code, "abcdefghijklmnopqrstuvwxyz0123456789") == invite_code_length;
 	int rc = is_code
-		? database_transaction(db, redeem, &redeeming, error)
+		? database_transaction(db, redeem_body, &redemption, error)
 		: fail_field(error, "code", "There is no such code; look whether all of it was copied.");
-	*boards = redeeming.boards;
-	*count = redeeming.count;
+	*boards = redemption.boards;
+	*count = redemption.count;
 	return rc;
 }

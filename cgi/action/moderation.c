@@ -1,11 +1,12 @@
-#include "lib/hiding.h"
+#include "cgi/action/moderation.h"
 
-#include "lib/job.h"
-#include "lib/ranking.h"
-#include "lib/review.h"
-#include "lib/scope.h"
-#include "lib/text.h"
-#include "lib/user.h"
+#include "lib/account/audit.h"
+#include "lib/account/user.h"
+#include "lib/base/scope.h"
+#include "lib/base/text.h"
+#include "lib/job/job.h"
+#include "lib/judging/review.h"
+#include "lib/ranking/ranking.h"
 
 #include <string.h>
 
@@ -15,113 +16,119 @@ struct target {
 static const struct column TARGET_COLUMNS[] = { INTEGER(struct target, leaderboard_id),
 	INTEGER(struct target, hidden) };
 static const struct statement LOCK = SELECT(struct target, TARGET_COLUMNS,
-	"SELECT leaderboard_id, hidden_at IS NOT NULL AS hidden FROM submissions WHERE id = ? FOR "
-    "UPDATE");
+	"SELECT leaderboard_id, hidden_at IS NOT NULL AS hidden FROM submissions "
+	"WHERE id = ? FOR UPDATE");
 static const struct statement HIDE =
 	COMMAND("UPDATE submissions SET hidden_at = UTC_TIMESTAMP(3), hidden_reason = ? WHERE id = ?");
 static const struct statement SHOW =
 	COMMAND("UPDATE submissions SET hidden_at = NULL, hidden_reason = ? WHERE id = ?");
 static const struct statement HOLD =
-	COMMAND("UPDATE jobs j JOIN submissions s ON s.id = j.submission_id SET j.held_at = "
-            "UTC_TIMESTAMP(3), j.held_reason = ?, j.released_by = NULL "
+	COMMAND("UPDATE jobs j JOIN submissions s ON s.id = j.submission_id "
+			"SET j.held_at = UTC_TIMESTAMP(3), j.held_reason = ?, j.released_by = NULL "
 			"WHERE s.id = ? AND s.mode = 'ranked' AND j.state = 'done' AND j.verdict = 'passed' "
-            "AND j.score_ns IS NOT NULL AND NOT " SQL_IS_HELD("j"));
+			"AND j.score_ns IS NOT NULL AND NOT " SQL_IS_HELD("j"));
 static const struct statement NOTE = COMMAND("UPDATE submissions SET admin_note = ? WHERE id = ?");
 
-/* What is done to a submission; `text` is the reason or the note. */
-struct deed {
-	const char *action, *detail;    /* in the audit log; detail NULL: the text */
+/* One change to a submission; `text` is the reason or the note. */
+struct moderation {
+	const char *action, *detail;    /* for the audit log; detail NULL: the text */
 	const struct statement *change; /* binds text, id */
 	const char *text;
 	int64_t submission_id;
 	const struct actor *by;
-	bool ranks; /* it may change the rankings */
+	bool ranks; /* refreshes the rankings */
 	int (*check)(
-		const struct deed *deed, const struct target *target, struct error *error); /* or NULL */
-	const char *unchanged; /* the sentence where no row was one to change; or NULL */
+		const struct moderation *moderation, const struct target *target, struct error *error);
+	const char *unchanged; /* the sentence when no row matched; or NULL */
 };
 
-static int apply(
-	struct database *db, const struct deed *deed, const struct target *target, struct error *error)
+static int apply_moderation(struct database *db, const struct moderation *moderation,
+	const struct target *target, struct error *error)
 {
-	int rc = database_execute(db, deed->change, error, "si", deed->text, deed->submission_id);
-	if (!rc && !database_affected(db) && deed->unchanged)
-		return fail(error, ERROR_CONFLICT, "%s", deed->unchanged);
-	return rc || !deed->ranks ? rc : ranking_renew(db, target->leaderboard_id, error);
+	int rc = database_execute(
+		db, moderation->change, error, "si", moderation->text, moderation->submission_id);
+	if (!rc && !database_affected(db) && moderation->unchanged)
+		return fail(error, ERROR_CONFLICT, "%s", moderation->unchanged);
+	return rc || !moderation->ranks
+		? rc
+		: ranking_refresh_leaderboard(db, target->leaderboard_id, error);
 }
 
-static int do_body(struct database *db, void *context, struct error *error)
+static int moderate_body(struct database *db, void *context, struct error *error)
 {
 	cleanup_arena struct arena *arena = arena_new();
-	const struct deed *deed = context;
+	const struct moderation *moderation = context;
 	struct target target;
-	int rc = database_row(db, arena, &LOCK, &target, error, "i", deed->submission_id);
+	int rc = database_row(db, arena, &LOCK, &target, error, "i", moderation->submission_id);
 	if (rc == ERROR_NOT_FOUND)
 		return fail(error, rc, "There is no submission with this number.");
-	if (!rc && deed->check)
-		rc = deed->check(deed, &target, error);
+	if (!rc && moderation->check)
+		rc = moderation->check(moderation, &target, error);
 	if (!rc)
-		rc = apply(db, deed, &target, error);
+		rc = apply_moderation(db, moderation, &target, error);
 	return rc ? rc
-			  : audit(db, deed->by->id, deed->by->name, deed->by->address, deed->action,
-				  arena_printf(arena, "submission %lld", (long long)deed->submission_id),
-				  deed->detail ? deed->detail : deed->text, error);
+			  : audit(db, moderation->by->id, moderation->by->name, moderation->by->address,
+				  moderation->action,
+				  arena_printf(arena, "submission %lld", (long long)moderation->submission_id),
+				  moderation->detail ? moderation->detail : moderation->text, error);
 }
 
-static int check_shown(const struct deed *deed, const struct target *target, struct error *error)
+static int check_shown(
+	const struct moderation *moderation, const struct target *target, struct error *error)
 {
 	return !target->hidden ? 0
 						   : fail(error, ERROR_CONFLICT, "Submission %lld is hidden already.",
-							   (long long)deed->submission_id);
+							   (long long)moderation->submission_id);
 }
 
-static int check_hidden(const struct deed *deed, const struct target *target, struct error *error)
+static int check_hidden(
+	const struct moderation *moderation, const struct target *target, struct error *error)
 {
 	return target->hidden ? 0
 						  : fail(error, ERROR_CONFLICT, "Submission %lld is not hidden.",
-							  (long long)deed->submission_id);
+							  (long long)moderation->submission_id);
 }
 
 int submission_hide(struct database *db, int64_t submission_id, const char *reason,
 	const struct actor *by, struct error *error)
 {
 	cleanup_arena struct arena *arena = arena_new();
-	struct deed deed = { .action = "submission.hide",
+	struct moderation moderation = { .action = "submission.hide",
 		.change = &HIDE,
 		.submission_id = submission_id,
 		.by = by,
 		.ranks = true,
 		.check = check_shown };
-	int rc = review_check_reason(arena, reason, &deed.text, error);
-	return rc ? rc : database_transaction(db, do_body, &deed, error);
+	int rc = review_check_reason(arena, reason, &moderation.text, error);
+	return rc ? rc : database_transaction(db, moderate_body, &moderation, error);
 }
 
 int submission_show(
 	struct database *db, int64_t submission_id, const struct actor *by, struct error *error)
 {
-	struct deed deed = { .action = "submission.show",
+	struct moderation moderation = { .action = "submission.show",
 		.detail = "it is seen and ranked again",
 		.change = &SHOW,
 		.submission_id = submission_id,
 		.by = by,
 		.ranks = true,
 		.check = check_hidden };
-	return database_transaction(db, do_body, &deed, error);
+	return database_transaction(db, moderate_body, &moderation, error);
 }
 
 int submission_hold(struct database *db, int64_t submission_id, const char *reason,
 	const struct actor *by, struct error *error)
 {
 	cleanup_arena struct arena *arena = arena_new();
-	struct deed deed = { .action = "submission.hold",
+	struct moderation moderation = { .action = "submission.hold",
 		.change = &HOLD,
 		.submission_id = submission_id,
 		.by = by,
 		.ranks = true,
 		.unchanged =
 			"Nothing of this submission has passed with a ranked time that is not held already." };
-	int rc = review_check_reason(arena, reason, &deed.text, error);
-	return rc ? rc : database_transaction(db, do_body, &deed, error);
+	int rc = review_check_reason(arena, reason, &moderation.text, error);
+	return rc ? rc : database_transaction(db, moderate_body, &moderation, error);
 }
 
 int submission_admin_note(struct database *db, int64_t submission_id, const char *note,
@@ -130,11 +137,11 @@ int submission_admin_note(struct database *db, int64_t submission_id, const char
 	if (strlen(note) > admin_note_most_bytes)
 		return fail_field(error, "note", "The note is %zu bytes long; %d are allowed.",
 			strlen(note), admin_note_most_bytes);
-	struct deed deed = { .action = "submission.note",
+	struct moderation moderation = { .action = "submission.note",
 		.detail = *note ? NULL : "the note was taken away",
 		.change = &NOTE,
 		.text = *note ? note : NULL,
 		.submission_id = submission_id,
 		.by = by };
-	return database_transaction(db, do_body, &deed, error);
+	return database_transaction(db, moderate_body, &moderation, error);
 }

@@ -1,6 +1,7 @@
-#include "lib/password_link.h"
+#include "cgi/action/password_link.h"
 
-#include "lib/scope.h"
+#include "lib/account/audit.h"
+#include "lib/base/scope.h"
 
 #include <sodium.h>
 #include <string.h>
@@ -18,8 +19,8 @@ static const struct statement LOCK_OWNER = SELECT(struct owner, OWNER_COLUMNS, F
 static const struct statement FORGET =
 	COMMAND("DELETE FROM password_links WHERE user_id = ? OR expires_at < UTC_TIMESTAMP(3)");
 static const struct statement PUT =
-	COMMAND("INSERT INTO password_links (token_hash, user_id, made_by, expires_at) VALUES (?, ?, "
-            "?, UTC_TIMESTAMP(3) + INTERVAL ? HOUR)");
+	COMMAND("INSERT INTO password_links (token_hash, user_id, made_by, expires_at) "
+			"VALUES (?, ?, ?, UTC_TIMESTAMP(3) + INTERVAL ? HOUR)");
 
 typedef unsigned char link_hash[crypto_hash_sha256_BYTES];
 
@@ -41,15 +42,14 @@ int password_link_make(struct database *db, int64_t user_id, const char *made_by
 
 /* ---- using ---- */
 
-static int refuse(struct error *error)
+static int fail_unusable(struct error *error)
 {
 	return fail(error, ERROR_NOT_FOUND,
 		"This link does not work any more: it was used, has expired, or was replaced by a newer "
-	    "one. "
-		"Ask an admin for another.");
+		"one. Ask an admin for another.");
 }
 
-/* Whether it is the text of a link at all; what it hashes to. */
+/* Hashes a link's text; false if the text is no link. */
 static bool hash_of(const char *text, link_hash hash)
 {
 	unsigned char secret[password_link_bytes];
@@ -62,7 +62,7 @@ static bool hash_of(const char *text, link_hash hash)
 	return true;
 }
 
-static int find(struct database *db, struct arena *arena, const struct statement *statement,
+static int find_user(struct database *db, struct arena *arena, const struct statement *statement,
 	const char *text, struct user *user, struct error *error)
 {
 	link_hash hash;
@@ -71,14 +71,14 @@ static int find(struct database *db, struct arena *arena, const struct statement
 		? database_row(db, arena, statement, &owner, error, "b", hash, sizeof hash)
 		: ERROR_NOT_FOUND;
 	if (rc)
-		return rc == ERROR_NOT_FOUND ? refuse(error) : rc;
+		return rc == ERROR_NOT_FOUND ? fail_unusable(error) : rc;
 	return user_by_id(db, arena, owner.user_id, user, error);
 }
 
 int password_link_find(struct database *db, struct arena *arena, const char *text,
 	struct user *user, struct error *error)
 {
-	return find(db, arena, &OWNER, text, user, error);
+	return find_user(db, arena, &OWNER, text, user, error);
 }
 
 struct choice {
@@ -90,7 +90,7 @@ struct choice {
 static int use_body(struct database *db, void *context, struct error *error)
 {
 	const struct choice *choice = context;
-	int rc = find(db, choice->arena, &LOCK_OWNER, choice->text, choice->user, error);
+	int rc = find_user(db, choice->arena, &LOCK_OWNER, choice->text, choice->user, error);
 	if (!rc)
 		rc = user_set_password(db, choice->user->id, choice->password, false, error);
 	if (!rc)
@@ -103,6 +103,8 @@ static int use_body(struct database *db, void *context, struct error *error)
 int password_link_use(struct database *db, struct arena *arena, const char *text,
 	const char *password, const char *address, struct user *user, struct error *error)
 {
-	struct choice choice = { arena, text, password, address, user };
+	struct choice choice = {
+		.arena = arena, .text = text, .password = password, .address = address, .user = user
+	};
 	return database_transaction(db, use_body, &choice, error);
 }

@@ -1,16 +1,17 @@
-#include "lib/publishing.h"
+#include "cgi/action/publishing.h"
 
-#include "lib/buffer.h"
-#include "lib/format.h"
-#include "lib/quote.h"
-#include "lib/ranking.h"
-#include "lib/scope.h"
-#include "lib/text.h"
-#include "lib/user.h"
+#include "lib/account/audit.h"
+#include "lib/account/user.h"
+#include "lib/base/buffer.h"
+#include "lib/base/format.h"
+#include "lib/base/quote.h"
+#include "lib/base/scope.h"
+#include "lib/base/text.h"
+#include "lib/ranking/ranking.h"
 
 #include <string.h>
 
-/* What is there, locked: edits wait for each other. */
+/* The current state, locked so that edits wait for each other. */
 struct state {
 	int64_t practice, frozen_at_ms, archived;
 	const char *visibility;
@@ -22,19 +23,19 @@ static const struct column STATE_COLUMNS[] = {
 	INTEGER(struct state, archived),
 };
 static const struct statement STATE = SELECT(struct state, STATE_COLUMNS,
-	"SELECT visibility, practice, frozen_at AS frozen_at_ms, archived_at IS NOT NULL AS archived "
-    "FROM leaderboards "
+	"SELECT visibility, practice, frozen_at AS frozen_at_ms, "
+	"archived_at IS NOT NULL AS archived FROM leaderboards "
 	"WHERE id = ? FOR UPDATE");
 static const struct statement STORE =
 	COMMAND("UPDATE leaderboards SET visibility = ?, practice = ?, frozen_at = ?, "
-			"archived_at = IF(?, COALESCE(archived_at, UTC_TIMESTAMP(3)), NULL), updated_at = "
-            "UTC_TIMESTAMP(3) WHERE id = ?");
-static const struct statement SEAT_AUTHORS =
-	COMMAND("INSERT IGNORE INTO leaderboard_members (leaderboard_id, user_id) "
-			"SELECT DISTINCT s.leaderboard_id, s.user_id FROM submissions s WHERE s.leaderboard_id "
-            "= ? AND NOT s.dry_run AND NOT EXISTS "
-			"(SELECT 1 FROM leaderboard_removals r WHERE r.leaderboard_id = s.leaderboard_id AND "
-            "r.user_id = s.user_id)");
+			"archived_at = IF(?, COALESCE(archived_at, UTC_TIMESTAMP(3)), NULL), "
+			"updated_at = UTC_TIMESTAMP(3) WHERE id = ?");
+static const struct statement SEAT_AUTHORS = COMMAND(
+	"INSERT IGNORE INTO leaderboard_members (leaderboard_id, user_id) "
+	"SELECT DISTINCT s.leaderboard_id, s.user_id FROM submissions s WHERE s.leaderboard_id = ? "
+	"AND NOT s.dry_run AND NOT EXISTS "
+	"(SELECT 1 FROM leaderboard_removals r WHERE r.leaderboard_id = s.leaderboard_id "
+	"AND r.user_id = s.user_id)");
 
 enum { members_most = 1000 };
 static const struct column MEMBER_COLUMNS[] = {
@@ -43,20 +44,20 @@ static const struct column MEMBER_COLUMNS[] = {
 	INTEGER(struct member, submissions),
 };
 static const struct statement MEMBERS = SELECT(struct member, MEMBER_COLUMNS,
-	"SELECT u.name, m.joined_at AS joined_at_ms, (SELECT COUNT(*) FROM submissions s WHERE "
-    "s.user_id = m.user_id "
+	"SELECT u.name, m.joined_at AS joined_at_ms, (SELECT COUNT(*) FROM submissions s "
+	"WHERE s.user_id = m.user_id "
 	"  AND s.leaderboard_id = m.leaderboard_id AND NOT s.dry_run) AS submissions "
-	"FROM leaderboard_members m JOIN users u ON u.id = m.user_id WHERE m.leaderboard_id = ? ORDER "
-    "BY u.name LIMIT ?");
+	"FROM leaderboard_members m JOIN users u ON u.id = m.user_id "
+	"WHERE m.leaderboard_id = ? ORDER BY u.name LIMIT ?");
 static const struct column REMOVED_COLUMNS[] = { TEXT(struct removed_member, name),
 	TIME(struct removed_member, removed_at_ms) };
 static const struct statement REMOVED = SELECT(struct removed_member, REMOVED_COLUMNS,
-	"SELECT u.name, r.removed_at AS removed_at_ms FROM leaderboard_removals r JOIN users u ON u.id "
-    "= r.user_id "
+	"SELECT u.name, r.removed_at AS removed_at_ms FROM leaderboard_removals r "
+	"JOIN users u ON u.id = r.user_id "
 	"WHERE r.leaderboard_id = ? ORDER BY u.name LIMIT ?");
 
-/* A member is moved from one table to the other. What forbids a seat is there before the seat goes:
- * who enters a code at the same moment reads it first. */
+/* Moves a row from one table to the other. The removal is stored before the seat is deleted, so a
+ * concurrent invite code reads the removal first. */
 #define MOVE(into, from) \
 	COMMAND("INSERT IGNORE INTO " into \
 			" (leaderboard_id, user_id) SELECT f.leaderboard_id, f.user_id FROM " from " f " \
@@ -89,7 +90,7 @@ static const char *time_text(struct arena *arena, int64_t ms)
 	return ms == TIME_NULL ? "never" : arena_strdup(arena, text);
 }
 
-static void note(
+static void note_change(
 	struct buffer *notes, bool differs, const char *what, const char *before, const char *after)
 {
 	if (differs)
@@ -101,22 +102,23 @@ static const char *yes_or_no(bool truth)
 	return truth ? "yes" : "no";
 }
 
-static void note_all(const struct change *change, const struct state *before, struct buffer *notes)
+static void note_changes(
+	const struct change *change, const struct state *before, struct buffer *notes)
 {
 	const struct publishing *after = change->after;
-	note(notes, strcmp(before->visibility, after->visibility) != 0, "visibility",
+	note_change(notes, strcmp(before->visibility, after->visibility) != 0, "visibility",
 		before->visibility, after->visibility);
-	note(notes, before->practice != after->practice, "practice after the deadline",
+	note_change(notes, before->practice != after->practice, "practice after the deadline",
 		yes_or_no(before->practice), yes_or_no(after->practice));
-	note(notes, before->frozen_at_ms != after->frozen_at_ms, "ranking frozen from",
+	note_change(notes, before->frozen_at_ms != after->frozen_at_ms, "ranking frozen from",
 		time_text(change->arena, before->frozen_at_ms),
 		time_text(change->arena, after->frozen_at_ms));
-	note(notes, before->archived != after->archived, "in the archive", yes_or_no(before->archived),
-		yes_or_no(after->archived));
+	note_change(notes, before->archived != after->archived, "in the archive",
+		yes_or_no(before->archived), yes_or_no(after->archived));
 }
 
-static int apply(struct database *db, const struct change *change, const struct state *before,
-	struct error *error)
+static int store_changes(struct database *db, const struct change *change,
+	const struct state *before, struct error *error)
 {
 	const struct publishing *after = change->after;
 	int64_t id = change->leaderboard->id;
@@ -130,7 +132,7 @@ static int apply(struct database *db, const struct change *change, const struct 
 	return rc;
 }
 
-static int change_all(struct database *db, void *context, struct error *error)
+static int change_body(struct database *db, void *context, struct error *error)
 {
 	const struct change *change = context;
 	const struct leaderboard *leaderboard = change->leaderboard;
@@ -141,10 +143,10 @@ static int change_all(struct database *db, void *context, struct error *error)
 		return fail(error, rc, "The leaderboard %s was deleted meanwhile.", leaderboard->name);
 	if (rc)
 		return rc;
-	note_all(change, &before, &notes);
+	note_changes(change, &before, &notes);
 	if (!notes.length)
 		return 0;
-	rc = apply(db, change, &before, error);
+	rc = store_changes(db, change, &before, error);
 	return rc ? rc
 			  : audit(db, change->actor->id, change->actor->name, change->actor->address,
 				  "leaderboard.publish", leaderboard->name, notes.data, error);
@@ -155,10 +157,12 @@ int publishing_change(struct database *db, struct arena *arena,
 	const struct actor *actor, struct error *error)
 {
 	static const char *const known[] = { "public", "closed", "hidden" };
-	struct change change = { arena, leaderboard, after, actor };
+	struct change change = {
+		.arena = arena, .leaderboard = leaderboard, .after = after, .actor = actor
+	};
 	for (size_t i = 0; i < COUNT(known); i++)
 		if (strcmp(known[i], after->visibility) == 0)
-			return database_transaction(db, change_all, &change, error);
+			return database_transaction(db, change_body, &change, error);
 	return fail_field(
 		error, "visibility", "A leaderboard is public, closed or hidden; choose one of them.");
 }
@@ -177,37 +181,40 @@ int publishing_members(struct database *db, struct arena *arena, int64_t leaderb
 	return rc;
 }
 
-struct moving {
+struct member_move {
 	const struct change *change;
 	const struct move *move;
 	const char *name;
 };
 
-static int move_one(struct database *db, void *context, struct error *error)
+static int move_body(struct database *db, void *context, struct error *error)
 {
-	const struct moving *moving = context;
-	const struct move *move = moving->move;
-	const struct change *change = moving->change;
+	const struct member_move *member_move = context;
+	const struct move *move = member_move->move;
+	const struct change *change = member_move->change;
 	const char *board = change->leaderboard->name;
-	int rc = database_execute(db, move->into, error, "is", change->leaderboard->id, moving->name);
+	int rc =
+		database_execute(db, move->into, error, "is", change->leaderboard->id, member_move->name);
 	if (!rc)
-		rc = database_execute(db, move->from, error, "is", change->leaderboard->id, moving->name);
+		rc = database_execute(
+			db, move->from, error, "is", change->leaderboard->id, member_move->name);
 	if (!rc && !database_affected(db))
 		return fail(
-			error, ERROR_NOT_FOUND, "%s has no %s named %s.", board, move->whom, moving->name);
+			error, ERROR_NOT_FOUND, "%s has no %s named %s.", board, move->whom, member_move->name);
 	return rc
 		? rc
 		: audit(db, change->actor->id, change->actor->name, change->actor->address, move->action,
-			board, arena_printf(change->arena, "%s %s", moving->name, move->what_became), error);
+			board, arena_printf(change->arena, "%s %s", member_move->name, move->what_became),
+			error);
 }
 
 static int move_member(struct database *db, const struct change *change, const struct move *move,
 	const char *name, struct error *error)
 {
-	struct moving moving = { change, move, name };
-	/* The column is ASCII; what is no name is not worth a question. */
+	struct member_move member_move = { change, move, name };
+	/* Skips the query for text that cannot be a name; the column is ASCII. */
 	return text_is_user_name(name)
-		? database_transaction(db, move_one, &moving, error)
+		? database_transaction(db, move_body, &member_move, error)
 		: fail(error, ERROR_NOT_FOUND, "%s has no %s named %s.", change->leaderboard->name,
 			move->whom, quote(change->arena, name));
 }

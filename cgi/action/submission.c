@@ -1,15 +1,15 @@
-#include "lib/submission.h"
+#include "cgi/action/submission.h"
 
-#include "lib/blob.h"
-#include "lib/buffer.h"
-#include "lib/dialect.h"
-#include "lib/directive.h"
-#include "lib/format.h"
-#include "lib/intake.h"
-#include "lib/quota.h"
-#include "lib/quote.h"
-#include "lib/scope.h"
-#include "lib/text.h"
+#include "cgi/action/dialect.h"
+#include "cgi/action/intake.h"
+#include "lib/base/buffer.h"
+#include "lib/base/format.h"
+#include "lib/base/quote.h"
+#include "lib/base/scope.h"
+#include "lib/base/text.h"
+#include "lib/database/blob.h"
+#include "lib/leaderboard/quota.h"
+#include "lib/submission/directive.h"
 
 #include <string.h>
 #include <strings.h>
@@ -20,7 +20,7 @@ struct intake {
 	const struct submission_request *request;
 	struct submission_file file;
 	const char **gpus;
-	size_t gpu_count; /* chosen, in the leaderboard's order */
+	size_t gpu_count; /* the chosen GPUs in the leaderboard's order */
 	int64_t id;
 };
 
@@ -40,16 +40,16 @@ static const struct column STATE_COLUMNS[] = {
 	TIME(struct state, deadline_ms),
 	TEXT(struct state, language),
 };
-/* The shared lock keeps an edit or a deletion waiting until the submission is stored or refused. */
+/* The shared lock makes edits and deletions wait until the submission is stored or rejected. */
 static const struct statement STATE = SELECT(struct state, STATE_COLUMNS,
-	"SELECT l.task_version_id, l.accepting, COALESCE(l.deadline <= UTC_TIMESTAMP(3), 0) AS ended, "
-    "l.practice, "
-	"l.archived_at IS NOT NULL AS archived, " SQL_INTAKE_IS_STOPPED
-	" AS stopped, l.deadline AS deadline_ms, v.language "
-	"FROM leaderboards l JOIN task_versions v ON v.id = l.task_version_id WHERE l.id = ? LOCK IN "
-    "SHARE MODE");
+	"SELECT l.task_version_id, l.accepting, "
+	"COALESCE(l.deadline <= UTC_TIMESTAMP(3), 0) AS ended, l.practice, "
+	"l.archived_at IS NOT NULL AS archived, " SQL_INTAKE_IS_STOPPED " AS stopped, "
+	"l.deadline AS deadline_ms, v.language "
+	"FROM leaderboards l JOIN task_versions v ON v.id = l.task_version_id "
+	"WHERE l.id = ? LOCK IN SHARE MODE");
 
-/* By the database's clock, and without exception for anybody. */
+/* Compares with the database's clock; nobody is exempt. */
 static int check_open(
 	struct database *db, const struct intake *intake, struct state *state, struct error *error)
 {
@@ -106,8 +106,8 @@ static bool contains(const char *const *names, size_t count, const char *name)
 	return false;
 }
 
-/* "A100, H200 and CPU"; names from a header may be anything that fits on a line. */
-static const char *join(struct arena *arena, const char *const *names, size_t count)
+/* "A100, H200 and CPU". Names from a header may be any text of one line. */
+static const char *join_names(struct arena *arena, const char *const *names, size_t count)
 {
 	cleanup_buffer struct buffer text = { 0 };
 	for (size_t i = 0; i < count; i++) {
@@ -120,7 +120,7 @@ static const char *join(struct arena *arena, const char *const *names, size_t co
 static int read_header(
 	const struct intake *intake, struct directives *directives, struct error *error)
 {
-	/* A NUL ends it for sure; the caller's bytes may have none behind the last one. */
+	/* The caller's bytes may lack a final NUL. */
 	const char *source =
 		arena_strndup(intake->arena, intake->request->source, intake->request->length);
 	int rc = directives_parse(intake->arena, source, directives, error);
@@ -131,8 +131,8 @@ static int read_header(
 	const char *named = directives->leaderboard, *here = intake->leaderboard->name;
 	if (named && strcasecmp(named, here) != 0)
 		return fail_field(error, intake->file.field,
-			"The header of the %s says that it is for the leaderboard %s, but it was sent to "
-			"%s; submit it there, or change the header.",
+			"The header of the %s says that it is for the leaderboard %s, but it was sent to %s; "
+			"submit it there, or change the header.",
 			intake->file.field, quote(intake->arena, named), here);
 	return 0;
 }
@@ -148,8 +148,7 @@ static bool same_gpus(const char *const *a, size_t a_count, const char *const *b
 	return true;
 }
 
-/* Takes those of the leaderboard's GPUs that are wanted, in its order; one it has not is an error.
- */
+/* Chooses the wanted GPUs in the leaderboard's order; ERROR_INPUT for one that it lacks. */
 static int take_gpus(struct intake *intake, const char *const *board, size_t board_count,
 	const char *const *wanted, size_t wanted_count, struct error *error)
 {
@@ -157,7 +156,7 @@ static int take_gpus(struct intake *intake, const char *const *board, size_t boa
 		if (!contains(board, board_count, wanted[i]))
 			return fail_field(error, "gpu", "%s has no %s; choose from %s.",
 				intake->leaderboard->name, quote(intake->arena, wanted[i]),
-				join(intake->arena, board, board_count));
+				join_names(intake->arena, board, board_count));
 	intake->gpus = arena_array(intake->arena, const char *, board_count);
 	for (size_t i = 0; i < board_count; i++)
 		if (contains(wanted, wanted_count, board[i]))
@@ -183,10 +182,9 @@ static int choose_gpus(struct database *db, struct intake *intake, const struct 
 		&& !same_gpus(header->gpus, header->gpu_count, request->gpus, request->gpu_count))
 		return fail_field(error, "gpu",
 			"The header of the %s names %s, but the form names %s; make them the same, or clear "
-		    "one "
-			"of them.",
-			intake->file.field, join(arena, header->gpus, header->gpu_count),
-			join(arena, request->gpus, request->gpu_count));
+			"one of them.",
+			intake->file.field, join_names(arena, header->gpus, header->gpu_count),
+			join_names(arena, request->gpus, request->gpu_count));
 	if (request->gpu_count)
 		return take_gpus(intake, board, board_count, request->gpus, request->gpu_count, error);
 	if (header->gpu_count)
@@ -194,7 +192,7 @@ static int choose_gpus(struct database *db, struct intake *intake, const struct 
 	if (board_count > 1)
 		return fail_field(error, "gpu",
 			"Choose at least one of %s, here or in the header of the file.",
-			join(arena, board, board_count));
+			join_names(arena, board, board_count));
 	return take_gpus(intake, board, board_count, board, board_count, error);
 }
 
@@ -206,30 +204,30 @@ struct author {
 static const struct column AUTHOR_COLUMNS[] = { INTEGER(struct author, banned) };
 static const struct statement AUTHOR = SELECT(struct author, AUTHOR_COLUMNS,
 	"SELECT banned_at IS NOT NULL OR deleted_at IS NOT NULL AS banned FROM users WHERE id = ?");
-/* One submission of a user after the other, so that each counts those before it. */
+/* Serializes a user's submissions, so that each counts those before it. */
 static const struct statement LOCK_AUTHOR = SELECT(struct author, AUTHOR_COLUMNS,
-	"SELECT banned_at IS NOT NULL OR deleted_at IS NOT NULL AS banned FROM users WHERE id = ? FOR "
-    "UPDATE");
+	"SELECT banned_at IS NOT NULL OR deleted_at IS NOT NULL AS banned FROM users "
+	"WHERE id = ? FOR UPDATE");
 static const struct statement INSERT_SUBMISSION =
 	COMMAND("INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, "
-            "mode, practice, dialect) "
+			"mode, practice, dialect) "
 			"VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
 static const struct statement INSERT_JOB =
 	COMMAND("INSERT INTO jobs (submission_id, user_id, gpu) SELECT ?, ?, gpu FROM leaderboard_gpus "
-            "WHERE leaderboard_id = ? AND gpu = ?");
+			"WHERE leaderboard_id = ? AND gpu = ?");
 
-/* The first of its author is one more participant. The author's row is locked, and this is the last
- * statement, since all who submit to the leaderboard wait for this row. */
+/* The author's first submission adds a participant. This statement comes last, because all
+ * submissions to the leaderboard wait for this row. The author's row is already locked. */
 static const struct statement COUNT_SUBMISSION = COMMAND(
 	"INSERT INTO leaderboard_counts (leaderboard_id, submissions, participants) VALUES (?, 1, 1) "
-	"ON DUPLICATE KEY UPDATE submissions = submissions + 1, participants = participants + "
-    "IF(EXISTS "
-	"  (SELECT 1 FROM submissions s WHERE s.user_id = ? AND s.leaderboard_id = ? AND s.id < ? AND "
-    "NOT s.dry_run), 0, 1)");
+	"ON DUPLICATE KEY UPDATE submissions = submissions + 1, "
+	"participants = participants + IF(EXISTS "
+	"  (SELECT 1 FROM submissions s WHERE s.user_id = ? AND s.leaderboard_id = ? AND s.id < ? "
+	"AND NOT s.dry_run), 0, 1)");
 
 static const struct statement COUNT_DAY =
-	COMMAND("INSERT INTO user_days (user_id, day, submissions) VALUES (?, UTC_DATE(), 1) ON "
-            "DUPLICATE KEY UPDATE submissions = submissions + 1");
+	COMMAND("INSERT INTO user_days (user_id, day, submissions) "
+			"VALUES (?, UTC_DATE(), 1) ON DUPLICATE KEY UPDATE submissions = submissions + 1");
 
 static int check_author(struct database *db, const struct intake *intake,
 	const struct statement *read, struct error *error)
@@ -265,7 +263,7 @@ static int count_submission(struct database *db, const struct intake *intake, st
 				  leaderboard_id, intake->id);
 }
 
-static int store(struct database *db, void *context, struct error *error)
+static int store_body(struct database *db, void *context, struct error *error)
 {
 	struct intake *intake = context;
 	const struct submission_request *request = intake->request;
@@ -314,7 +312,7 @@ int submission_create(struct database *db, struct arena *arena,
 	if (!rc)
 		rc = choose_gpus(db, &intake, &header, error);
 	if (!rc)
-		rc = database_transaction(db, store, &intake, error);
+		rc = database_transaction(db, store_body, &intake, error);
 	if (!rc && id)
 		*id = intake.id;
 	return rc;

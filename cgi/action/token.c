@@ -1,8 +1,8 @@
-#include "lib/token.h"
+#include "cgi/action/token.h"
 
-#include "lib/format.h"
-#include "lib/scope.h"
-#include "lib/text.h"
+#include "lib/base/format.h"
+#include "lib/base/scope.h"
+#include "lib/base/text.h"
 
 #include <sodium.h>
 #include <string.h>
@@ -50,8 +50,8 @@ const char *token_prefix(struct arena *arena, const char *secret)
 /* ---- rows ---- */
 
 #define TOKEN_FIELDS \
-	"t.id, t.name, t.prefix, CAST(t.scopes AS UNSIGNED) AS scopes, t.created_at AS " \
-	"created_at_ms, " \
+	"t.id, t.name, t.prefix, CAST(t.scopes AS UNSIGNED) AS scopes, " \
+	"t.created_at AS created_at_ms, " \
 	"t.expires_at AS expires_at_ms, t.used_at AS used_at_ms"
 #define OF(row, path, kind, member) \
 	{ \
@@ -79,8 +79,8 @@ static const struct column FOUND_COLUMNS[] = {
 	TEXT(struct found, role),
 };
 static const struct statement FIND = SELECT(struct found, FOUND_COLUMNS,
-	"SELECT " TOKEN_FIELDS
-	", t.user_id, u.name AS user, u.role FROM api_tokens t JOIN users u ON u.id = t.user_id "
+	"SELECT " TOKEN_FIELDS ", t.user_id, u.name AS user, u.role FROM api_tokens t "
+	"JOIN users u ON u.id = t.user_id "
 	"WHERE t.token_hash = ? AND (t.expires_at IS NULL OR t.expires_at > UTC_TIMESTAMP(3)) "
 	"AND u.banned_at IS NULL AND u.deleted_at IS NULL");
 static const struct statement NOTE_USE =
@@ -109,7 +109,7 @@ static bool has_control_character(const char *text)
 	return false;
 }
 
-/* Characters of valid UTF-8: all bytes but those that continue one. */
+/* Counts all bytes of valid UTF-8 except continuation bytes. */
 static size_t count_characters(const char *text)
 {
 	size_t count = 0;

@@ -1,9 +1,10 @@
-#include "lib/user_change.h"
+#include "cgi/action/user_change.h"
 
-#include "lib/comparison.h"
-#include "lib/job_count.h"
-#include "lib/plural.h"
-#include "lib/text.h"
+#include "lib/account/audit.h"
+#include "lib/base/format.h"
+#include "lib/base/text.h"
+#include "lib/job/count.h"
+#include "lib/ranking/head_to_head.h"
 
 int user_find_other(struct database *db, struct arena *arena, const char *name,
 	const struct actor *actor, struct user *user, struct error *error)
@@ -20,7 +21,6 @@ int user_find_other(struct database *db, struct arena *arena, const char *name,
 	return rc;
 }
 
-/* One change to one user. */
 struct change {
 	struct arena *arena;
 	const struct user *user;
@@ -58,7 +58,7 @@ static const struct statement COUNT_JOBS = COMMAND(SQL_COUNT_CANCELLED(QUEUED_JO
 static const struct statement CANCEL_JOBS =
 	COMMAND("UPDATE " QUEUED_JOBS "SET j.state = 'cancelled', j.verdict = 'cancelled', "
 			"j.reason = 'The account was banned before the job began.', j.finished_at = "
-            "UTC_TIMESTAMP(3) " OF_USER);
+			"UTC_TIMESTAMP(3) " OF_USER);
 
 static int store_ban(struct database *db, void *context, struct error *error)
 {
@@ -78,7 +78,7 @@ static int store_ban(struct database *db, void *context, struct error *error)
 	if (!rc)
 		rc = database_execute(db, &END_LINKS, error, "i", id);
 	if (!rc)
-		rc = comparison_withdraw_user(db, id, error);
+		rc = head_to_head_withdraw_user(db, id, error);
 	return rc ? rc : write_audit(db, change, "user.ban", detail, error);
 }
 
@@ -92,7 +92,7 @@ static int store_unban(struct database *db, void *context, struct error *error)
 int user_change_role(struct database *db, struct arena *arena, const struct user *user,
 	enum role role, const struct actor *actor, struct error *error)
 {
-	struct change change = { arena, user, actor, role };
+	struct change change = { .arena = arena, .user = user, .actor = actor, .role = role };
 	return database_transaction(db, store_role, &change, error);
 }
 

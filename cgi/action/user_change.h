@@ -1,20 +1,22 @@
-/* What admins change about other people's accounts. Each is one transaction with its entry in the
- * audit log, and is refused (ERROR_FORBIDDEN) where the actor is no admin any more by then. */
-#ifndef PODIUM_LIB_USER_CHANGE_H
-#define PODIUM_LIB_USER_CHANGE_H
+/* What admins change about other users' accounts. Each change is one transaction with its audit
+ * entry. ERROR_FORBIDDEN when the actor is no longer an admin. */
+#ifndef PODIUM_CGI_ACTION_USER_CHANGE_H
+#define PODIUM_CGI_ACTION_USER_CHANGE_H
 
-#include "lib/leaderboard.h"
-#include "lib/user.h"
+#include "lib/account/user.h"
+#include "lib/leaderboard/leaderboard.h"
 
-/* The user of this name, if the actor may change the account: not his own, or the last admin could
- * lock everybody out (ERROR_INPUT), nor one that was deleted (ERROR_CONFLICT). */
+/* The user of this name, if the actor may change the account. ERROR_INPUT for the actor's own
+ * account: the last admin could otherwise lock everybody out. ERROR_CONFLICT for a deleted account.
+ */
 int user_find_other(struct database *db, struct arena *arena, const char *name,
 	const struct actor *actor, struct user *user, struct error *error);
 
 int user_change_role(struct database *db, struct arena *arena, const struct user *user,
 	enum role role, const struct actor *actor, struct error *error);
 
-/* Ends every session, link and job that waits. Tokens stop working; what runs ends as it would. */
+/* Ends all sessions and password links and cancels queued jobs. Tokens stop working. Running jobs
+ * finish normally. */
 int user_ban(struct database *db, struct arena *arena, const struct user *user,
 	const struct actor *actor, struct error *error);
 int user_unban(struct database *db, struct arena *arena, const struct user *user,

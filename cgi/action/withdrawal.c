@@ -1,7 +1,7 @@
-#include "lib/withdrawal.h"
+#include "cgi/action/withdrawal.h"
 
-#include "lib/ranking.h"
-#include "lib/text.h"
+#include "lib/base/text.h"
+#include "lib/ranking/ranking.h"
 
 #include <string.h>
 
@@ -10,11 +10,11 @@ struct job {
 };
 static const struct column JOB_COLUMNS[] = { INTEGER(struct job, id),
 	INTEGER(struct job, is_open) };
-/* The rows of the jobs first, as whoever finishes one of them has them: so a result is ranked
- * before we look, or after we have said that it is not to be. */
+/* Locks the job rows first, as finishing a job does. A concurrent result is then ranked before this
+ * reads it, or sees the withdrawal. */
 static const struct statement LOCK_JOBS = SELECT(struct job, JOB_COLUMNS,
-	"SELECT id, state IN ('queued', 'running') AS is_open FROM jobs WHERE submission_id = ? ORDER "
-    "BY id FOR UPDATE");
+	"SELECT id, state IN ('queued', 'running') AS is_open FROM jobs "
+	"WHERE submission_id = ? ORDER BY id FOR UPDATE");
 static const struct statement WITHDRAW = COMMAND(
 	"UPDATE submissions SET withdrawn_at = UTC_TIMESTAMP(3) WHERE id = ? AND withdrawn_at IS NULL");
 static const struct statement RESTORE =
@@ -31,7 +31,7 @@ static int refresh_jobs(struct database *db, struct arena *arena, const struct j
 {
 	int rc = 0;
 	for (size_t i = 0; i < count && !rc; i++)
-		rc = ranking_refresh(db, arena, jobs[i].id, error);
+		rc = ranking_refresh_job(db, arena, jobs[i].id, error);
 	return rc;
 }
 

@@ -1,16 +1,16 @@
-/* The panel: an overview for creators and admins; the audit log for admins. */
-#include "cgi/admin.h"
+/* The admin panel: an overview for creators and admins, and the audit log for admins. */
+#include "cgi/admin/admin.h"
 
-#include "cgi/pages.h"
-#include "cgi/paging.h"
-#include "lib/fleet.h"
-#include "lib/format.h"
-#include "lib/gpu.h"
-#include "lib/intake.h"
-#include "lib/leaderboard.h"
-#include "lib/scope.h"
-#include "lib/text.h"
-#include "lib/visibility.h"
+#include "cgi/action/intake.h"
+#include "cgi/http/paging.h"
+#include "cgi/page/pages.h"
+#include "lib/base/format.h"
+#include "lib/base/scope.h"
+#include "lib/base/text.h"
+#include "lib/fleet/fleet.h"
+#include "lib/fleet/quarantine.h"
+#include "lib/leaderboard/leaderboard.h"
+#include "lib/leaderboard/visibility.h"
 #include "templates/admin.h"
 #include "templates/admin_audit.h"
 
@@ -32,17 +32,18 @@ static const struct column LEADERBOARD_COLUMNS[] = {
 	INTEGER(struct admin_leaderboard, submissions),
 	TEXT(struct admin_leaderboard, gpus),
 };
+#define MAY_SEE_LEADERBOARD SQL_MAY_SEE("l")
 static const struct statement LEADERBOARDS = SELECT(struct admin_leaderboard, LEADERBOARD_COLUMNS,
 	"SELECT l.id, l.name, u.name AS creator, l.creator_id, l.deadline AS deadline_ms, "
 	"COALESCE(l.deadline <= UTC_TIMESTAMP(3), 0) AS ended, l.accepting, l.archived_at IS NOT NULL "
-    "AS archived, l.visibility, v.number AS version, "
+	"AS archived, l.visibility, v.number AS version, "
 	"COALESCE(c.submissions, 0) AS submissions, "
 	"(SELECT GROUP_CONCAT(g.gpu ORDER BY g.position SEPARATOR ', ') FROM leaderboard_gpus g "
 	"WHERE g.leaderboard_id = l.id) AS gpus "
-	"FROM leaderboards l JOIN task_versions v ON v.id = l.task_version_id LEFT JOIN users u ON "
-    "u.id = l.creator_id "
-	"LEFT JOIN leaderboard_counts c ON c.leaderboard_id = l.id WHERE " SQL_MAY_SEE(
-		"l") " ORDER BY ended, l.name");
+	"FROM leaderboards l JOIN task_versions v ON v.id = l.task_version_id "
+	"LEFT JOIN users u ON u.id = l.creator_id "
+	"LEFT JOIN leaderboard_counts c ON c.leaderboard_id = l.id WHERE " MAY_SEE_LEADERBOARD
+	" ORDER BY ended, l.name");
 
 static const struct column WORKER_COLUMNS[] = {
 	INTEGER(struct admin_worker, id),
@@ -56,15 +57,16 @@ static const struct column WORKER_COLUMNS[] = {
 	INTEGER(struct admin_worker, faults),
 	INTEGER(struct admin_worker, pause),
 };
+#define WORKER_PAUSE SQL_PAUSE("w.name", "''")
 static const struct statement WORKERS = SELECT(struct admin_worker, WORKER_COLUMNS,
 	"SELECT w.id, w.name, w.version, w.started_at AS started_at_ms, w.seen_at AS seen_at_ms, "
 	"w.seen_at" SQL_IS_ONLINE "AS online, "
-	"(SELECT COUNT(*) FROM jobs j WHERE j.state = 'running' AND j.lease_owner = w.name) AS "
-    "running, "
+	"(SELECT COUNT(*) FROM jobs j WHERE j.state = 'running' "
+	"AND j.lease_owner = w.name) AS running, "
 	"JSON_LENGTH(JSON_SEARCH(w.checks, 'all', 'warning', NULL, '$[*].state')) AS warnings, "
-	"JSON_LENGTH(JSON_SEARCH(w.checks, 'all', 'fault', NULL, '$[*].state')) AS faults, " SQL_PAUSE(
-		"w.name", "''") " AS pause "
-						"FROM workers w ORDER BY online DESC, w.name LIMIT 200");
+	"JSON_LENGTH(JSON_SEARCH(w.checks, 'all', 'fault', NULL, '$[*].state')) "
+	"AS faults, " WORKER_PAUSE " AS pause "
+	"FROM workers w ORDER BY online DESC, w.name LIMIT 200");
 
 static const struct column DEVICE_COLUMNS[] = {
 	INTEGER(struct admin_device, worker_id),
@@ -76,10 +78,10 @@ static const struct column DEVICE_COLUMNS[] = {
 	INTEGER(struct admin_device, count),
 };
 static const struct statement DEVICES = SELECT(struct admin_device, DEVICE_COLUMNS,
-	"SELECT worker_id, model, product, driver, compute_capability, memory_bytes, COUNT(*) AS count "
-    "FROM gpus "
-	"GROUP BY worker_id, model, product, driver, compute_capability, memory_bytes ORDER BY "
-    "worker_id, model");
+	"SELECT worker_id, model, product, driver, compute_capability, memory_bytes, "
+	"COUNT(*) AS count FROM gpus "
+	"GROUP BY worker_id, model, product, driver, compute_capability, memory_bytes "
+	"ORDER BY worker_id, model");
 
 static const struct column AUDIT_COLUMNS[] = {
 	INTEGER(struct audit_row, id),
@@ -91,10 +93,10 @@ static const struct column AUDIT_COLUMNS[] = {
 	TEXT(struct audit_row, detail),
 };
 static const struct statement RECENT_CHANGES = SELECT(struct audit_row, AUDIT_COLUMNS,
-	"SELECT id, at AS at_ms, actor, address, action, subject, detail FROM audit_log ORDER BY id "
-    "DESC LIMIT 10");
+	"SELECT id, at AS at_ms, actor, address, action, subject, detail FROM audit_log "
+	"ORDER BY id DESC LIMIT 10");
 
-/* The last is for admins alone. */
+/* Only admins get the last answer. */
 enum { ANSWER_LEADERBOARDS, ANSWER_WORKERS, ANSWER_DEVICES, ANSWER_QUARANTINE, ANSWER_CHANGES };
 static const struct statement *const OVERVIEW_PARTS[] = {
 	[ANSWER_LEADERBOARDS] = &LEADERBOARDS,
@@ -146,7 +148,7 @@ int page_admin(struct request *request)
 		page.notice = "The leaderboard was deleted with everything that belonged to it.";
 	if (request_query(request, "released"))
 		page.notice = "The GPU is released. Its worker looks whether it works, and puts it back if "
-		              "it does not.";
+					  "it does not.";
 	if (request_query(request, "intake"))
 		page.notice =
 			view.stop ? "No submissions are taken from now on." : "Submissions are taken again.";
@@ -163,11 +165,12 @@ int action_gpu_release(struct request *request)
 
 /* ---- the audit log ---- */
 
-/* What is "" matters not. Names of users and actions are compared as a whole, so that an index
- * finds them; the last part is looked for anywhere, so only in the most_looked newest that are
- * otherwise like that: whoever wants to goes on behind them. The statement is chosen by what is
- * given, since each has an index of its own; each names it, since where an order and a limit are
- * asked for, the server may well guess that another one would do. */
+/* "" matches anything. Names of users and actions match as a whole, through an index. The search
+ * text may match anywhere in a row, so only the most_looked newest candidates are read; the next
+ * page continues behind them.
+ *
+ * Each combination of filters has its own statement, which names its index: with ORDER BY and
+ * LIMIT, the server often picks a worse one. */
 struct audit_edge {
 	int64_t id;
 };
@@ -184,7 +187,7 @@ static const struct column EDGE_COLUMNS[] = { INTEGER(struct audit_edge, id) };
 				ROWS LOOKED(key, condition) " AND" ON_DAYS "ORDER BY id DESC LIMIT ?"), \
 			SELECT(struct audit_row, AUDIT_COLUMNS, \
 				ROWS LOOKED(key, condition) " AND" ON_DAYS "AND (LOCATE(?, subject) OR LOCATE(?, " \
-		                                                   "detail)) ORDER BY id DESC LIMIT ?"), \
+											"detail)) ORDER BY id DESC LIMIT ?"), \
 			SELECT(struct audit_edge, EDGE_COLUMNS, \
 				"SELECT id FROM " LOOKED(key, condition) " ORDER BY id DESC LIMIT 1 OFFSET ?") \
 	}
@@ -197,8 +200,8 @@ static const struct audit_search {
 	SEARCH(false, true, "audit_log_action", "'' IN (?) AND action = ?"),
 	SEARCH(true, true, "audit_log_actor_action", "actor = ? AND action = ?"),
 };
-/* Numbers grow with time, but for those who wrote at the same moment; so days are a range of
- * numbers with some slack. */
+/* IDs grow with time, except between rows written at the same moment. A day is therefore a range
+ * of IDs with some slack. */
 enum { slack = 1000 };
 struct audit_range {
 	int64_t first, last;
@@ -207,8 +210,8 @@ static const struct column RANGE_COLUMNS[] = { INTEGER(struct audit_range, first
 	INTEGER(struct audit_range, last) };
 static const struct statement RANGE = SELECT(struct audit_range, RANGE_COLUMNS,
 	"SELECT (SELECT id FROM audit_log WHERE at >= ? ORDER BY at, id LIMIT 1) AS first, "
-	"  (SELECT id FROM audit_log WHERE at < ? + INTERVAL 1 DAY ORDER BY at DESC, id DESC LIMIT 1) "
-    "AS last");
+	"  (SELECT id FROM audit_log WHERE at < ? + INTERVAL 1 DAY ORDER BY at DESC, id DESC "
+	"LIMIT 1) AS last");
 static const struct column ACTION_COLUMNS[] = { TEXT(struct audit_action, name) };
 static const struct statement ACTIONS =
 	SELECT(struct audit_action, ACTION_COLUMNS, "SELECT name FROM audit_actions ORDER BY name");
@@ -221,13 +224,13 @@ static int read_day(const char *text, int64_t *day_ms, const char **wrong)
 	return *wrong != NULL;
 }
 
-/* What is asked for: the days, and the numbers between which they lie. */
+/* The search: the days, and the IDs between which they lie. */
 struct audit_question {
 	int64_t before, after, from_ms, to_ms;
 };
 
-/* Narrows the numbers to what the days leave. */
-static void narrow(const struct audit_range *range, struct audit_question *question)
+/* Narrows the range of IDs to the days. */
+static void narrow_to_days(const struct audit_range *range, struct audit_question *question)
 {
 	if (question->from_ms != TIME_NULL)
 		question->after = range->first == SQL_NULL_INTEGER ? INT64_MAX
@@ -253,14 +256,14 @@ static int read_choices(
 		question->from_ms, question->to_ms);
 	if (rc)
 		return rc;
-	narrow(answers[ANSWER_RANGE].rows, question);
+	narrow_to_days(answers[ANSWER_RANGE].rows, question);
 	view->actions = answers[ANSWER_ACTIONS].rows,
 	view->action_count = answers[ANSWER_ACTIONS].count;
 	return 0;
 }
 
-/* The last of those that are looked at. ERROR_NOT_FOUND: there are fewer. */
-static int find_edge(struct request *request, const struct audit_search *search,
+/* Finds the last row that the search reads. ERROR_NOT_FOUND: there are fewer rows. */
+static int find_last_candidate(struct request *request, const struct audit_search *search,
 	const struct audit_view *view, const struct audit_question *question, struct audit_edge *edge)
 {
 	struct error none;
@@ -275,7 +278,7 @@ static int find_words(struct request *request, const struct audit_search *search
 	struct audit_view *view, const struct audit_question *question)
 {
 	struct audit_edge edge;
-	int rc = find_edge(request, search, view, question, &edge);
+	int rc = find_last_candidate(request, search, view, question, &edge);
 	if (rc && rc != ERROR_NOT_FOUND)
 		return rc;
 	bool is_whole = rc == ERROR_NOT_FOUND;

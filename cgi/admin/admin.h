@@ -1,6 +1,6 @@
-/* What the admin pages show. */
-#ifndef PODIUM_CGI_ADMIN_H
-#define PODIUM_CGI_ADMIN_H
+/* Data for the admin pages. */
+#ifndef PODIUM_CGI_ADMIN_ADMIN_H
+#define PODIUM_CGI_ADMIN_ADMIN_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -8,7 +8,7 @@
 
 struct admin_leaderboard {
 	int64_t id;
-	const char *name, *creator; /* creator NULL: none, or deleted */
+	const char *name, *creator; /* creator NULL: none, or the account is deleted */
 	int64_t creator_id, deadline_ms, ended, accepting, archived, version, submissions;
 	const char *visibility;
 	const char *gpus; /* "H200, CPU"; NULL: none chosen */
@@ -18,8 +18,9 @@ struct admin_worker {
 	int64_t id;
 	const char *name, *version;
 	int64_t started_at_ms, seen_at_ms, online, running;
-	int64_t warnings, faults; /* found on its host; SQL_NULL_INTEGER: it has not looked */
-	int64_t pause;            /* enum pause of lib/fleet.h: of the whole worker */
+	int64_t warnings,
+		faults;    /* checks of its host that failed; SQL_NULL_INTEGER: not checked yet */
+	int64_t pause; /* enum pause of lib/fleet/fleet.h, for the whole worker */
 };
 
 struct admin_device {
@@ -39,7 +40,7 @@ struct audit_row {
 struct admin_view {
 	bool is_admin;
 	int64_t viewer_id;
-	const struct intake_stop *stop; /* NULL: submissions are taken */
+	const struct intake_stop *stop; /* NULL: the site accepts submissions */
 	struct admin_leaderboard *leaderboards;
 	size_t leaderboard_count;
 	struct admin_worker *workers;
@@ -62,38 +63,38 @@ struct admin_user {
 struct users_view {
 	struct admin_user *users;
 	size_t count;
-	const char *search; /* "" : everybody */
-	int64_t number;     /* of the page, from 1 */
+	const char *search; /* "": all users */
+	int64_t number;     /* page number, from 1 */
 	bool has_next;
 	int64_t viewer_id;
 	const char *error;            /* a sentence, or NULL */
-	bool asks;                    /* the page is a question already */
-	const char *link_name, *link; /* to choose a password, this once; or NULL */
+	bool asks;                    /* the page already asks for confirmation */
+	const char *link_name, *link; /* link to choose a password, shown only once; or NULL */
 	const char *invited_name;     /* as typed, "" at first */
 };
 
 struct ban_form {
 	const char *name, *typed, *error;   /* error NULL: none */
-	int64_t sessions, waiting, running; /* running jobs end as they would */
+	int64_t sessions, waiting, running; /* running jobs finish normally */
 	int64_t codes;                      /* open invite codes */
 };
 
 struct audit_view {
 	struct audit_row *rows;
 	size_t count;
-	int64_t before;     /* rows older than this one follow; 0: no more */
-	bool looked_at_all; /* else older ones than `before` were not looked at */
+	int64_t before;     /* the next page has rows older than this one; 0: there is none */
+	bool looked_at_all; /* false: the search stopped at `before` */
 	bool is_first;
-	const char *actor, *action, *words, *from, *to; /* what is looked for, as typed; "": anything */
+	const char *actor, *action, *words, *from, *to; /* search terms as typed; "": anything */
 	const char *error;                              /* a sentence, or NULL */
 	struct audit_action {
 		const char *name;
 	} * actions;
-	size_t action_count; /* that there are */
+	size_t action_count; /* all actions to choose from */
 };
 
-/* Fills rows and count: one more than audit_page_rows where there is more. `before` is the number
- * of the last row of the page before, INT64_MAX: the newest. What is wrong with the days is
+/* Fills rows and count; count is audit_page_rows + 1 if there are more. `before` is the ID of
+ * the last row on the previous page, INT64_MAX for the first page. Invalid dates set
  * view->error. */
 enum { audit_page_rows = 100 };
 struct request;

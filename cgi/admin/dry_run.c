@@ -1,9 +1,9 @@
-/* Trying a version of a task out: starting it, the report by device, and its state as JSON. */
-#include "cgi/dry_run.h"
+/* Dry runs of a task's version: starting one, its report by device, and its state as JSON. */
+#include "cgi/admin/dry_run.h"
 
-#include "cgi/admin_leaderboard.h"
-#include "cgi/pages.h"
-#include "cgi/paging.h"
+#include "cgi/admin/leaderboard.h"
+#include "cgi/http/paging.h"
+#include "cgi/page/pages.h"
 #include "templates/dry_run.h"
 
 #include <string.h>
@@ -22,7 +22,7 @@ static void count_rows(struct dry_run_view *view)
 	}
 }
 
-/* A sentence a line. */
+/* Splits the column at its lines; each holds one sentence. */
 static void split_untried(struct arena *arena, struct dry_run_view *view)
 {
 	const char *text = view->count ? view->rows->untried : "";
@@ -47,7 +47,8 @@ static int read_view(struct request *request, struct dry_run_view *view, struct 
 	return 0;
 }
 
-static int show(struct request *request, const struct leaderboard *leaderboard, const char *problem)
+static int show_report(
+	struct request *request, const struct leaderboard *leaderboard, const char *problem)
 {
 	struct dry_run_view view = { .leaderboard = leaderboard, .problem = problem };
 	struct error own = { 0 };
@@ -72,10 +73,10 @@ int page_dry_run(struct request *request)
 {
 	struct leaderboard leaderboard;
 	int rc = leaderboard_of_admin(request, &leaderboard);
-	return rc ? rc : show(request, &leaderboard, NULL);
+	return rc ? rc : show_report(request, &leaderboard, NULL);
 }
 
-/* What may change about the report while it is looked at, as JSON. */
+/* Returns the changing part of the report as JSON, for live.js. */
 int page_dry_run_status(struct request *request)
 {
 	struct leaderboard leaderboard;
@@ -109,5 +110,5 @@ int action_dry_run(struct request *request)
 				  : redirect(request, "/admin/leaderboard/%s/dryrun?version=%lld", leaderboard.name,
 					  (long long)version);
 	request->status = rc == ERROR_CONFLICT ? 409 : 422;
-	return show(request, &leaderboard, request->error->text);
+	return show_report(request, &leaderboard, request->error->text);
 }

@@ -1,8 +1,8 @@
-/* The host of a worker: what it offers, what it lacks, what that costs and how to mend it. */
-#include "cgi/admin_host.h"
+/* The page of a worker's host: what it offers, what it lacks, what that costs and how to fix it. */
+#include "cgi/admin/host.h"
 
-#include "cgi/pages.h"
-#include "lib/text.h"
+#include "cgi/page/pages.h"
+#include "lib/base/text.h"
 #include "templates/admin_host.h"
 
 #include <jansson.h>

@@ -1,8 +1,8 @@
-/* What the page of a worker's host shows: what podium-run found there when the worker started. */
+/* Data for the page of a worker's host: the checks that podium-run made when the worker started. */
 #ifndef PODIUM_CGI_ADMIN_HOST_H
 #define PODIUM_CGI_ADMIN_HOST_H
 
-#include "lib/arena.h"
+#include "lib/base/arena.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -10,7 +10,7 @@
 struct host_row {
 	const char *state; /* "good", "warning", "fault" */
 	const char *name, *found;
-	const char *costs, *mend; /* "" where it is good */
+	const char *costs, *mend; /* "" where the state is good */
 };
 
 struct host_view {
@@ -21,7 +21,7 @@ struct host_view {
 	size_t warnings, faults;
 };
 
-/* Fills rows, warnings and faults from what the worker has stored (workers.checks); NULL: nothing
+/* Fills rows, warnings and faults from workers.checks, which the worker stored; NULL: nothing
  * yet. */
 void host_read(struct arena *arena, const char *json, struct host_view *view);
 

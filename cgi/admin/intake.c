@@ -1,7 +1,7 @@
-/* Stopping and starting the whole site's intake of submissions. */
-#include "cgi/confirmation.h"
-#include "cgi/pages.h"
-#include "lib/intake.h"
+/* Stops and restarts submissions to the whole site. */
+#include "cgi/action/intake.h"
+#include "cgi/http/confirmation.h"
+#include "cgi/page/pages.h"
 
 #include <string.h>
 
@@ -15,8 +15,7 @@ int action_admin_intake(struct request *request)
 		.back = "/admin" };
 	confirmation_says(request, &question,
 		"Nobody can submit to any leaderboard from then on, in the browser or from a terminal, "
-	    "until an "
-		"admin starts it again.");
+		"until an admin starts it again.");
 	confirmation_says(request, &question,
 		"What waits or runs goes on, and its results count. No deadline moves.");
 	if (stops && !confirmation_given(request, &question))

@@ -1,17 +1,18 @@
-/* Invite codes: making, listing and revoking them; and the form in which they are entered. */
-#include "cgi/admin_leaderboard.h"
-#include "cgi/confirmation.h"
-#include "cgi/pages.h"
-#include "cgi/publishing.h"
-#include "lib/format.h"
-#include "lib/quote.h"
-#include "lib/scope.h"
+/* Invite codes: creating, listing, revoking and redeeming them. */
+#include "cgi/admin/leaderboard.h"
+#include "cgi/admin/publishing.h"
+#include "cgi/http/confirmation.h"
+#include "cgi/http/rate_limit.h"
+#include "cgi/page/pages.h"
+#include "lib/base/format.h"
+#include "lib/base/quote.h"
+#include "lib/base/scope.h"
 #include "templates/publishing.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Nobody guesses a code of 98 bits; this keeps somebody who tries from being a burden. */
+/* A code of 98 bits cannot be guessed. This limits the load of those who try. */
 static const struct rate_limit REDEMPTIONS = { "invite code", 30, 600 };
 
 struct board_row {
@@ -20,16 +21,16 @@ struct board_row {
 static const struct column BOARD_COLUMNS[] = { TEXT(struct board_row, name),
 	TEXT(struct board_row, visibility) };
 static const struct statement BOARDS = SELECT(struct board_row, BOARD_COLUMNS,
-	"SELECT name, visibility FROM leaderboards WHERE ? IN (0, creator_id) ORDER BY visibility <> "
-    "'closed', name");
+	"SELECT name, visibility FROM leaderboards WHERE ? IN (0, creator_id) "
+	"ORDER BY visibility <> 'closed', name");
 
-/* Whose leaderboards and invites the viewer has to do with; 0: everybody's. */
-static int64_t whose(const struct request *request)
+/* Returns the user whose leaderboards and invites the viewer manages; 0: all users'. */
+static int64_t managed_creator(const struct request *request)
 {
 	return request->viewer.role == ROLE_ADMIN ? 0 : request->viewer.id;
 }
 
-static bool is_in(const char **names, size_t count, const char *name)
+static bool contains_name(const char **names, size_t count, const char *name)
 {
 	for (size_t i = 0; i < count; i++)
 		if (strcmp(names[i], name) == 0)
@@ -45,13 +46,16 @@ static int list_boards(struct request *request, struct invites_view *view)
 	const char **chosen;
 	size_t chosen_count = request_form_values(request, "leaderboard", &chosen);
 	int rc = database_rows(request->db, request->arena, &BOARDS, &rows, &view->board_count,
-		request->error, "i", whose(request));
+		request->error, "i", managed_creator(request));
 	if (rc)
 		return rc;
 	view->boards = arena_array(request->arena, struct invite_choice, view->board_count + 1);
 	for (size_t i = 0; i < view->board_count; i++)
-		view->boards[i] = (struct invite_choice){ rows[i].name, rows[i].visibility,
-			is_in(chosen, chosen_count, rows[i].name) };
+		view->boards[i] = (struct invite_choice){
+			.name = rows[i].name,
+			.visibility = rows[i].visibility,
+			.chosen = contains_name(chosen, chosen_count, rows[i].name),
+		};
 	return 0;
 }
 
@@ -69,7 +73,8 @@ static int show_invites(struct request *request)
 		.is_admin = request->viewer.role == ROLE_ADMIN,
 	};
 	struct error own = { 0 };
-	int rc = invites_list(request->db, request->arena, whose(request), &invites, &view.count, &own);
+	int rc = invites_list(
+		request->db, request->arena, managed_creator(request), &invites, &view.count, &own);
 	if (!rc)
 		rc = list_boards(request, &view);
 	if (rc) {
@@ -93,7 +98,7 @@ int page_invites(struct request *request)
 	return show_invites(request);
 }
 
-/* ---- making and revoking ---- */
+/* ---- creating and revoking ---- */
 
 static int read_request(struct request *request, struct invite_request *wanted)
 {
@@ -111,12 +116,12 @@ static int read_request(struct request *request, struct invite_request *wanted)
 			quote(request->arena, uses));
 	if (*expires && parse_utc(expires, &wanted->expires_at_ms))
 		return fail_field(request->error, "expires",
-			"This is no date and time; write it as 2026-11-21 06:10, in UTC, or leave the "
-			"field empty.");
+			"This is no date and time; write it as 2026-11-21 06:10, in UTC, or leave the field "
+			"empty.");
 	return 0;
 }
 
-static int make(struct request *request)
+static int create_invite_from_form(struct request *request)
 {
 	struct invite_request wanted;
 	struct actor actor = actor_of(request);
@@ -126,8 +131,8 @@ static int make(struct request *request)
 			  : invite_create(request->db, request->arena, &wanted, &actor, &code, request->error);
 }
 
-/* What is not there is left to the action, which says so. *asked: the answer is missing, so nothing
- * is done. */
+/* Asks for confirmation. *asked: the user has not confirmed yet, so the caller does nothing. An
+ * unknown invite needs no question; the action reports it. */
 static int check_revoking(struct request *request, int64_t id, bool *asked)
 {
 	struct invite *invites;
@@ -137,8 +142,8 @@ static int check_revoking(struct request *request, int64_t id, bool *asked)
 	};
 	if (confirmation_given(request, &question))
 		return 0;
-	int rc =
-		invites_list(request->db, request->arena, whose(request), &invites, &count, request->error);
+	int rc = invites_list(
+		request->db, request->arena, managed_creator(request), &invites, &count, request->error);
 	while (!rc && i < count && invites[i].id != id)
 		i++;
 	if (rc || i == count)
@@ -160,15 +165,15 @@ static int revoke_one(struct request *request, bool *asked)
 	struct actor actor = actor_of(request);
 	int64_t id = strtoll(request_form_or(request, "invite", "0"), NULL, 10);
 	int rc = check_revoking(request, id, asked);
-	return rc || *asked
-		? rc
-		: invite_revoke(request->db, request->arena, id, whose(request), &actor, request->error);
+	return rc || *asked ? rc
+						: invite_revoke(request->db, request->arena, id, managed_creator(request),
+							&actor, request->error);
 }
 
 int action_invites(struct request *request)
 {
 	bool revokes = strcmp(request_form_or(request, "action", "make"), "revoke") == 0, asked = false;
-	int rc = revokes ? revoke_one(request, &asked) : make(request);
+	int rc = revokes ? revoke_one(request, &asked) : create_invite_from_form(request);
 	if (asked)
 		return rc;
 	if (!rc)
@@ -179,13 +184,13 @@ int action_invites(struct request *request)
 	return show_invites(request);
 }
 
-/* ---- entering one ---- */
+/* ---- redeeming one ---- */
 
 enum { most_memberships = 200 };
 static const struct column MEMBERSHIP_COLUMNS[] = { TEXT(struct membership, leaderboard) };
 static const struct statement MEMBERSHIPS = SELECT(struct membership, MEMBERSHIP_COLUMNS,
-	"SELECT l.name AS leaderboard FROM leaderboard_members m JOIN leaderboards l ON l.id = "
-    "m.leaderboard_id "
+	"SELECT l.name AS leaderboard FROM leaderboard_members m "
+	"JOIN leaderboards l ON l.id = m.leaderboard_id "
 	"WHERE m.user_id = ? AND l.visibility = 'closed' ORDER BY l.name LIMIT ?");
 
 static int show_join(struct request *request, const char *code)
@@ -213,7 +218,7 @@ int page_join(struct request *request)
 	return show_join(request, code ? code : "");
 }
 
-/* People copy codes with the white space around them. */
+/* Users often paste a code with surrounding white space. */
 static const char *typed_code(struct request *request)
 {
 	char *code = arena_strdup(request->arena, request_form_or(request, "code", ""));

@@ -1,12 +1,12 @@
-/* Creating, editing and deleting a leaderboard in the panel. */
-#include "cgi/admin_leaderboard.h"
+/* Creates, edits and deletes a leaderboard in the admin panel. */
+#include "cgi/admin/leaderboard.h"
 
-#include "cgi/pages.h"
-#include "lib/format.h"
-#include "lib/quote.h"
-#include "lib/scope.h"
-#include "lib/stock.h"
-#include "lib/text.h"
+#include "cgi/page/pages.h"
+#include "lib/base/format.h"
+#include "lib/base/quote.h"
+#include "lib/base/scope.h"
+#include "lib/base/text.h"
+#include "lib/task/stock.h"
 #include "templates/admin_leaderboard.h"
 
 #include <stdio.h>
@@ -41,7 +41,7 @@ int leaderboard_of_admin_read(
 	return rc ? rc : check_may_change(request, leaderboard);
 }
 
-/* "quota_ranked", "quota_ranked_hours": the names of the inputs. */
+/* Returns the name of an input: "quota_ranked", "quota_ranked_hours". */
 static const char *quota_name(struct arena *arena, size_t mode, const char *rest)
 {
 	return arena_printf(arena, "quota_%s%s", quota_mode(mode), rest);
@@ -59,15 +59,15 @@ static int read_deadline(
 	if (leaderboard && strcmp(text, unchanged) == 0)
 		*deadline_ms =
 			leaderboard
-				->deadline_ms; /* with the fraction of a second that the field does not show */
+				->deadline_ms; /* keeps the fraction of a second that the field does not show */
 	else if (*text && parse_utc(text, deadline_ms))
 		return fail_field(request->error, "deadline",
-			"This is no date and time; write it as 2026-11-21 06:10, in UTC, or leave the "
-			"field empty.");
+			"This is no date and time; write it as 2026-11-21 06:10, in UTC, or leave the field "
+			"empty.");
 	return 0;
 }
 
-/* A whole number from 1 on; 0 for an empty field. */
+/* Reads a whole number of at least 1; an empty field gives 0. */
 static int read_number(struct request *request, const char *name, int64_t most, int64_t *number)
 {
 	const char *text = request_form_or(request, name, "");
@@ -76,13 +76,12 @@ static int read_number(struct request *request, const char *name, int64_t most, 
 	if (!*text || (!*end && *number >= 1 && *number <= most))
 		return 0;
 	return fail_field(request->error, "quota",
-		"A quota is a whole number of submissions from 1 to %d in 1 to %d hours, or empty; this "
-		"is %s.",
+		"A quota is a whole number of submissions from 1 to %d in 1 to %d hours, or empty; this is "
+		"%s.",
 		quota_most, quota_most_hours, quote(request->arena, text));
 }
 
-/* A form that does not have the fields, as other programs send it, leaves the quotas as they are.
- */
+/* Other programs may send a form without these fields; the quotas then stay as they are. */
 static bool has_quotas(struct request *request)
 {
 	bool any = false;
@@ -105,7 +104,7 @@ static int read_quotas(struct request *request, struct quota quotas[static quota
 	return rc;
 }
 
-/* The ticked models, and those that were typed into the field beside them. */
+/* Reads the ticked models and those typed into the text field. */
 static void read_gpus(struct request *request, struct leaderboard_settings *settings)
 {
 	const char **ticked;
@@ -164,7 +163,7 @@ static int read_input(
 
 /* ---- showing the form ---- */
 
-static bool is_in(const char **names, size_t count, const char *name)
+static bool contains_name(const char **names, size_t count, const char *name)
 {
 	for (size_t i = 0; i < count; i++)
 		if (strcmp(names[i], name) == 0)
@@ -172,7 +171,7 @@ static bool is_in(const char **names, size_t count, const char *name)
 	return false;
 }
 
-/* What workers offer now, and what is chosen though nobody offers it. */
+/* Lists the models that workers offer now, and chosen models that no worker offers. */
 static int list_devices(struct request *request, struct leaderboard_form *form, const char **chosen,
 	size_t chosen_count)
 {
@@ -185,17 +184,21 @@ static int list_devices(struct request *request, struct leaderboard_form *form, 
 	const char **listed = arena_array(request->arena, const char *, count + 1);
 	for (size_t i = 0; i < count; i++) {
 		listed[i] = offered[i].model;
-		form->devices[form->device_count++] = (struct device_choice){ offered[i].model,
-			offered[i].product, offered[i].workers, is_in(chosen, chosen_count, offered[i].model) };
+		form->devices[form->device_count++] = (struct device_choice){
+			.model = offered[i].model,
+			.product = offered[i].product,
+			.workers = offered[i].workers,
+			.chosen = contains_name(chosen, chosen_count, offered[i].model),
+		};
 	}
 	for (size_t i = 0; i < chosen_count; i++)
-		if (!is_in(listed, count, chosen[i]))
+		if (!contains_name(listed, count, chosen[i]))
 			form->devices[form->device_count++] =
 				(struct device_choice){ .model = chosen[i], .chosen = true };
 	return 0;
 }
 
-/* The fields of the quotas: those that hold, or NULL for what was typed. */
+/* Fills the quota fields with `quotas`, or with the typed values if it is NULL. */
 static void list_quotas(
 	struct request *request, struct leaderboard_form *form, const struct quota *quotas)
 {
@@ -239,7 +242,7 @@ static int show_form(struct request *request, struct leaderboard_form *form, con
 	return 0;
 }
 
-/* The form again, as it was typed, with its sentence. Other errors are the router's. */
+/* Shows the form again as typed, with the error. The router handles other errors. */
 static int show_again(struct request *request, const struct leaderboard *leaderboard,
 	const struct leaderboard_input *input, int rc)
 {
@@ -289,8 +292,8 @@ struct gpu_row {
 };
 static const struct column GPU_COLUMNS[] = { TEXT(struct gpu_row, gpu) };
 static const struct statement GPUS = SELECT(struct gpu_row, GPU_COLUMNS,
-	"SELECT g.gpu FROM leaderboards l JOIN leaderboard_gpus g ON g.leaderboard_id = l.id WHERE "
-    "l.name = ? ORDER BY g.position, g.gpu");
+	"SELECT g.gpu FROM leaderboards l JOIN leaderboard_gpus g ON g.leaderboard_id = l.id "
+	"WHERE l.name = ? ORDER BY g.position, g.gpu");
 enum { ANSWER_LEADERBOARD, ANSWER_QUOTAS, ANSWER_GPUS };
 static const struct statement *const EDIT_PARTS[] = {
 	[ANSWER_LEADERBOARD] = &leaderboard_reading,
@@ -299,7 +302,7 @@ static const struct statement *const EDIT_PARTS[] = {
 };
 static const struct bundle EDIT = BUNDLE(EDIT_PARTS);
 
-/* The leaderboard with all that may be changed about it. */
+/* Reads the leaderboard with everything that the form can change. */
 static int read_edited(
 	struct request *request, struct leaderboard *leaderboard, struct database_answer *answers)
 {
@@ -368,14 +371,14 @@ static const struct column EXTENT_COLUMNS[] = {
 	INTEGER(struct extent, running),
 };
 static const struct statement EXTENT = SELECT(struct extent, EXTENT_COLUMNS,
-	"SELECT (SELECT COUNT(*) FROM task_versions WHERE leaderboard_id = ?) AS versions, COUNT(*) AS "
-    "submissions, "
-	"  COUNT(DISTINCT user_id) AS users, (SELECT COUNT(*) FROM jobs j FORCE INDEX (jobs_lease) "
-    "STRAIGHT_JOIN submissions s "
-	"    ON s.id = j.submission_id WHERE s.leaderboard_id = ? AND j.state IN ('queued', "
-    "'running')) AS running "
-	"FROM submissions FORCE INDEX (submissions_leaderboard) WHERE leaderboard_id = ? AND NOT "
-    "dry_run");
+	"SELECT (SELECT COUNT(*) FROM task_versions "
+	"WHERE leaderboard_id = ?) AS versions, COUNT(*) AS submissions, "
+	"  COUNT(DISTINCT user_id) AS users, (SELECT COUNT(*) "
+	"FROM jobs j FORCE INDEX (jobs_lease) STRAIGHT_JOIN submissions s "
+	"    ON s.id = j.submission_id WHERE s.leaderboard_id = ? "
+	"AND j.state IN ('queued', 'running')) AS running "
+	"FROM submissions FORCE INDEX (submissions_leaderboard) WHERE leaderboard_id = ? "
+	"AND NOT dry_run");
 
 static int show_deletion(struct request *request, const struct leaderboard *leaderboard)
 {

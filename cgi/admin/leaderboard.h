@@ -1,10 +1,10 @@
-/* What the forms of a leaderboard show. */
+/* Data for the forms of a leaderboard. */
 #ifndef PODIUM_CGI_ADMIN_LEADERBOARD_H
 #define PODIUM_CGI_ADMIN_LEADERBOARD_H
 
-#include "cgi/request.h"
-#include "lib/leaderboard.h"
-#include "lib/quota.h"
+#include "cgi/http/request.h"
+#include "lib/leaderboard/leaderboard.h"
+#include "lib/leaderboard/quota.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,22 +17,22 @@ struct device_choice {
 
 struct quota_field {
 	const char *mode;
-	const char *most_name, *hours_name; /* of the inputs */
+	const char *most_name, *hours_name; /* names of the inputs */
 	const char *most, *hours;           /* as typed */
-	const char *site; /* what holds where they are empty: "20 in 24 hours", "no limit" */
+	const char *site; /* the site's limit, for empty fields: "20 in 24 hours", "no limit" */
 };
 
-/* What is to become of a leaderboard, with the task that was uploaded. */
+/* The submitted settings of a leaderboard, with the uploaded task. */
 struct leaderboard_input {
 	struct leaderboard_settings settings;
 	struct quota quotas[quota_modes];
 	struct fileset upload, stock;
-	struct task *task; /* NULL: no zip was chosen */
+	struct task *task; /* NULL: no zip was uploaded */
 	struct task_faults faults;
 };
 
-/* Reads the zip in the field of this name. ERROR_INPUT with that field; where the task is at fault,
- * input->faults say how. */
+/* Reads the zip in the form's field `field`. Errors are ERROR_INPUT with that field; if the task
+ * is invalid, input->faults has the reasons. */
 int leaderboard_read_zip(
 	struct request *request, const char *field, bool required, struct leaderboard_input *input);
 
@@ -46,7 +46,7 @@ struct leaderboard_form {
 	const char *quota_error; /* a sentence, or NULL */
 	const char *name_error, *deadline_error, *task_error, *gpu_error,
 		*form_error;           /* sentences, or NULL */
-	struct task_faults faults; /* of the task, each a sentence */
+	struct task_faults faults; /* of the task, one sentence each */
 };
 
 struct deletion_form {
@@ -55,15 +55,15 @@ struct deletion_form {
 	const char *typed, *name_error;
 };
 
-/* Who acts in this request, for the audit log. */
+/* Returns who acts in this request, for the audit log. */
 struct actor actor_of(const struct request *request);
 
-/* The leaderboard that the address names first, if the viewer may change it: admins all, creators
- * their own. */
+/* Reads the first leaderboard in the address, if the viewer may change it. Admins may change all
+ * leaderboards, creators their own. */
 int leaderboard_of_admin(struct request *request, struct leaderboard *leaderboard);
 
-/* The same from the answer to leaderboard_reading, as a part of another question
- * (lib/leaderboard.h). */
+/* Does the same with an answer to leaderboard_reading (lib/leaderboard/leaderboard.h) that is
+ * part of a larger query. */
 int leaderboard_of_admin_read(
 	struct request *request, const struct database_answer *answer, struct leaderboard *leaderboard);
 

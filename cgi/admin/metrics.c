@@ -1,23 +1,23 @@
-/* /metrics, for Prometheus: what this process has answered (cgi/meter.h), and what the database
- * says of queue, jobs, workers, devices and webhooks, which is the same from every podium-web. The
- * database is asked once, for what is kept or few.
+/* /metrics for Prometheus: this process's requests (cgi/http/meter.h), and the database's
+ * figures about queue, jobs, workers, devices and webhooks. Every podium-web reports the same
+ * database figures. One round trip reads them, from counters or small tables.
  *
- * Labels are models, outcomes, routes, names of workers and numbers of devices: never anything that
- * a visitor chooses. */
-#include "cgi/admin_worker.h"
-#include "cgi/exposition.h"
-#include "cgi/meter.h"
-#include "cgi/pages.h"
-#include "lib/job.h"
-#include "lib/scope.h"
-#include "lib/verdict.h"
+ * Labels are models, outcomes, routes, worker names and device numbers, never text that a
+ * visitor chooses. */
+#include "cgi/admin/worker.h"
+#include "cgi/http/meter.h"
+#include "cgi/page/pages.h"
+#include "cgi/render/exposition.h"
+#include "lib/base/scope.h"
+#include "lib/job/job.h"
+#include "lib/result/verdict.h"
 
 #include <string.h>
 
-/* ---- what the database is asked ---- */
+/* ---- queries ---- */
 
-/* Each model that jobs wait for, run on or ended on, or that a worker has. What waits and runs is
- * found by its state. */
+/* One row for each model with queued, running or finished jobs, or with a worker. Queued and
+ * running jobs are found by their state. */
 struct queue_row {
 	const char *gpu;
 	int64_t waiting, running;
@@ -30,18 +30,18 @@ static const struct column QUEUE_COLUMNS[] = {
 	REAL(struct queue_row, oldest_s),
 };
 #define SINCE(time) "CAST(TIMESTAMPDIFF(MICROSECOND, " time ", UTC_TIMESTAMP(3)) / 1e6 AS DOUBLE)"
+#define SINCE_OLDEST SINCE("MIN(oldest)")
 static const struct statement QUEUE = SELECT(struct queue_row, QUEUE_COLUMNS,
-	"SELECT gpu, CAST(SUM(waiting) AS SIGNED) AS waiting, CAST(SUM(running) AS SIGNED) AS "
-    "running, " SINCE(
-		"MIN(oldest)") " AS oldest_s FROM ("
-					   "  SELECT gpu, COUNT(*) AS waiting, 0 AS running, MIN(queued_at) AS oldest "
-                       "FROM jobs FORCE INDEX (jobs_lease) WHERE state = 'queued' GROUP BY gpu "
-					   "  UNION ALL SELECT gpu, 0, COUNT(*), NULL FROM jobs FORCE INDEX "
-                       "(jobs_lease) WHERE state = 'running' GROUP BY gpu "
-					   "  UNION ALL SELECT model, 0, 0, NULL FROM gpus UNION ALL SELECT gpu, 0, 0, "
-                       "NULL FROM job_counts) parts GROUP BY gpu ORDER BY gpu");
+	"SELECT gpu, CAST(SUM(waiting) AS SIGNED) AS waiting, "
+	"CAST(SUM(running) AS SIGNED) AS running, " SINCE_OLDEST " AS oldest_s FROM ("
+	"SELECT gpu, COUNT(*) AS waiting, 0 AS running, MIN(queued_at) AS oldest "
+	"FROM jobs FORCE INDEX (jobs_lease) WHERE state = 'queued' GROUP BY gpu "
+	"UNION ALL SELECT gpu, 0, COUNT(*), NULL "
+	"FROM jobs FORCE INDEX (jobs_lease) WHERE state = 'running' GROUP BY gpu "
+	"UNION ALL SELECT model, 0, 0, NULL FROM gpus "
+	"UNION ALL SELECT gpu, 0, 0, NULL FROM job_counts) parts GROUP BY gpu ORDER BY gpu");
 
-/* Of a model, or of a worker that there still is. */
+/* Outcomes of a model, or of a worker that still exists. */
 struct outcome_row {
 	const char *whose, *outcome;
 	int64_t jobs;
@@ -52,11 +52,11 @@ static const struct column OUTCOME_COLUMNS[] = {
 	INTEGER(struct outcome_row, jobs),
 };
 static const struct statement OUTCOMES = SELECT(struct outcome_row, OUTCOME_COLUMNS,
-	"SELECT gpu AS whose, outcome, CAST(SUM(jobs) AS SIGNED) AS jobs FROM job_counts GROUP BY gpu, "
-    "outcome");
+	"SELECT gpu AS whose, outcome, CAST(SUM(jobs) AS SIGNED) AS jobs FROM job_counts "
+	"GROUP BY gpu, outcome");
 static const struct statement WORKER_OUTCOMES = SELECT(struct outcome_row, OUTCOME_COLUMNS,
-	"SELECT w.name AS whose, c.outcome, CAST(SUM(c.jobs) AS SIGNED) AS jobs FROM workers w JOIN "
-    "job_counts c ON c.worker = w.name "
+	"SELECT w.name AS whose, c.outcome, CAST(SUM(c.jobs) AS SIGNED) AS jobs FROM workers w "
+	"JOIN job_counts c ON c.worker = w.name "
 	"GROUP BY w.name, c.outcome");
 
 struct worker_row {
@@ -70,11 +70,13 @@ static const struct column WORKER_COLUMNS[] = {
 	REAL(struct worker_row, silence_s),
 	REAL(struct worker_row, age_s),
 };
+#define SINCE_SEEN SINCE("seen_at")
+#define SINCE_START SINCE("started_at")
 static const struct statement WORKERS = SELECT(struct worker_row, WORKER_COLUMNS,
-	"SELECT name, version, figures, " SINCE("seen_at") " AS silence_s, " SINCE(
-		"started_at") " AS age_s FROM workers ORDER BY name");
+	"SELECT name, version, figures, " SINCE_SEEN " AS silence_s, " SINCE_START " AS age_s "
+	"FROM workers ORDER BY name");
 
-/* How late what waits for a webhook that is not switched off is: its first attempt was due then. */
+/* Delay of the oldest delivery to an active webhook, counted from its first due time. */
 struct hook_row {
 	const char *state;
 	int64_t webhooks, waiting;
@@ -91,7 +93,7 @@ static const struct statement HOOKS = SELECT(struct hook_row, HOOK_COLUMNS,
 	"SELECT h.state, COUNT(*) AS webhooks, CAST(SUM((SELECT COUNT(*) " WAITING_FOR
 	")) AS SIGNED) AS waiting, "
 	"  CAST(MAX((SELECT TIMESTAMPDIFF(MICROSECOND, MIN(d.next_at), UTC_TIMESTAMP(3)) / "
-    "1e6 " WAITING_FOR ")) AS DOUBLE) AS late_s "
+	"1e6 " WAITING_FOR ")) AS DOUBLE) AS late_s "
 	"FROM webhooks h GROUP BY h.state ORDER BY h.state");
 
 struct site_row {
@@ -102,11 +104,11 @@ static const struct column SITE_COLUMNS[] = {
 	INTEGER(struct site_row, is_stopped),
 	INTEGER(struct site_row, version),
 };
+#define JOB_IS_HELD SQL_IS_HELD("j")
 static const struct statement SITE = SELECT(struct site_row, SITE_COLUMNS,
-	"SELECT (SELECT COUNT(*) FROM jobs j FORCE INDEX (jobs_held) WHERE " SQL_IS_HELD(
-		"j") ") AS held, "
-			 "  (SELECT COUNT(*) FROM intake_stops) AS is_stopped, (SELECT MAX(version) FROM "
-             "schema_migrations) AS version");
+	"SELECT (SELECT COUNT(*) FROM jobs j FORCE INDEX (jobs_held) WHERE " JOB_IS_HELD ") AS held, "
+	"  (SELECT COUNT(*) FROM intake_stops) AS is_stopped, "
+	"(SELECT MAX(version) FROM schema_migrations) AS version");
 
 enum { QUEUES, JOBS, JOBS_OF_WORKERS, THE_WORKERS, DEVICES, VITALS, THE_HOOKS, THE_SITE };
 static const struct statement *const PARTS[] = {
@@ -123,9 +125,8 @@ static const struct bundle FIGURES = BUNDLE(PARTS);
 
 /* ---- writing ---- */
 
-/* Seconds since something cannot be less than none, whatever the clock of the database was set to.
- */
-static double since(double seconds)
+/* If the database's clock was set back, the difference is negative; report zero. */
+static double seconds_since(double seconds)
 {
 	return seconds > 0 ? seconds : 0;
 }
@@ -143,8 +144,8 @@ static void write_queue(struct buffer *out, const struct database_answer *answer
 	exposition_family(out, "podium_queue_oldest_seconds", "gauge",
 		"How long the oldest job that waits was there; 0: none waits.");
 	for (size_t i = 0; i < answer->count; i++)
-		exposition_real(
-			out, "podium_queue_oldest_seconds", since(rows[i].oldest_s), "gpu", rows[i].gpu, NULL);
+		exposition_real(out, "podium_queue_oldest_seconds", seconds_since(rows[i].oldest_s), "gpu",
+			rows[i].gpu, NULL);
 }
 
 static uint64_t jobs_of(
@@ -157,7 +158,7 @@ static uint64_t jobs_of(
 	return 0;
 }
 
-/* Zeros as well: an increase from nothing would not be seen as one. */
+/* Writes zeros too: Prometheus sees no increase when a series first appears with a value. */
 static void write_outcomes_of(struct buffer *out, const char *name,
 	const struct database_answer *answer, const char *label, const char *whose)
 {
@@ -176,7 +177,7 @@ static void write_outcomes(struct buffer *out, const struct database_answer *ans
 	const struct worker_row *workers = answers[THE_WORKERS].rows;
 	exposition_family(out, "podium_jobs_total", "counter",
 		"Jobs that ended with a verdict, and attempts that came to nothing: lease expired, machine "
-	    "failed, gpu lost.");
+		"failed, gpu lost.");
 	for (size_t i = 0; i < answers[QUEUES].count; i++)
 		write_outcomes_of(out, "podium_jobs_total", &answers[JOBS], "gpu", models[i].gpu);
 	exposition_family(out, "podium_worker_jobs_total", "counter", "The same by worker.");
@@ -205,7 +206,7 @@ static json_t **read_figures(struct arena *arena, const struct worker_row *rows,
 	return figures;
 }
 
-/* How many stages of each kind, or how many seconds they took in all. */
+/* Writes the number of stages of each kind, or their total seconds. */
 static void write_stages(struct buffer *out, const char *name, size_t place, double unit,
 	const struct worker_row *rows, json_t *const *figures, size_t count)
 {
@@ -232,12 +233,12 @@ static void write_workers(
 	exposition_family(
 		out, "podium_worker_silence_seconds", "gauge", "Since the worker was last heard of.");
 	for (size_t i = 0; i < count; i++)
-		exposition_real(out, "podium_worker_silence_seconds", since(rows[i].silence_s), "worker",
-			rows[i].name, NULL);
+		exposition_real(out, "podium_worker_silence_seconds", seconds_since(rows[i].silence_s),
+			"worker", rows[i].name, NULL);
 	exposition_family(
 		out, "podium_worker_uptime_seconds", "gauge", "Since the worker was started.");
 	for (size_t i = 0; i < count; i++)
-		exposition_real(out, "podium_worker_uptime_seconds", since(rows[i].age_s), "worker",
+		exposition_real(out, "podium_worker_uptime_seconds", seconds_since(rows[i].age_s), "worker",
 			rows[i].name, NULL);
 	for (size_t k = 0; k < COUNT(WORKER_FIGURES); k++) {
 		exposition_family(out, WORKER_FIGURES[k].name, "counter", WORKER_FIGURES[k].help);
@@ -256,7 +257,7 @@ static void write_workers(
 		json_decref(figures[i]);
 }
 
-/* A device that several jobs have left their lease on has a row for each. */
+/* A device with several jobs' leases has one row for each; count it once. */
 static bool is_device(const struct fleet_device *devices, size_t i)
 {
 	return devices[i].uuid
@@ -268,7 +269,7 @@ static bool is_up(const struct fleet_device *device)
 {
 	return device->online == 1;
 }
-static bool runs(const struct fleet_device *device)
+static bool device_runs(const struct fleet_device *device)
 {
 	return device->submission_id != SQL_NULL_INTEGER;
 }
@@ -286,7 +287,7 @@ static const struct {
 	bool (*holds)(const struct fleet_device *device);
 } DEVICE_FLAGS[] = {
 	{ "podium_gpu_up", "1: its worker was heard of within a minute.", is_up },
-	{ "podium_gpu_busy", "1: a job runs on it.", runs },
+	{ "podium_gpu_busy", "1: a job runs on it.", device_runs },
 	{ "podium_gpu_paused",
 		"1: an admin keeps it from taking jobs: drained, paused or in quarantine.", is_paused },
 	{ "podium_gpu_quarantined", "1: it has stopped working, or an admin does not trust it.",
@@ -352,7 +353,7 @@ static void write_hooks(struct buffer *out, const struct database_answer *answer
 	exposition_family(out, "podium_webhook_delay_seconds", "gauge",
 		"How long the delivery that is most overdue is.");
 	for (size_t i = 0; i < answer->count; i++)
-		exposition_real(out, "podium_webhook_delay_seconds", since(rows[i].late_s), "state",
+		exposition_real(out, "podium_webhook_delay_seconds", seconds_since(rows[i].late_s), "state",
 			rows[i].state, NULL);
 }
 
@@ -372,7 +373,7 @@ static void write_site(struct buffer *out, const struct database_answer *answer)
 	exposition_count(out, "podium_schema_version", (uint64_t)site->version, NULL);
 }
 
-/* While the database is away, the process still says what it knows. */
+/* Without the database, still report the figures of this process. */
 int page_metrics(struct request *request)
 {
 	struct buffer *out = &request->body;
@@ -393,5 +394,17 @@ int page_metrics(struct request *request)
 	write_vitals(out, &answers[VITALS]);
 	write_hooks(out, &answers[THE_HOOKS]);
 	write_site(out, &answers[THE_SITE]);
+	return 0;
+}
+
+/* ---- /healthz ---- */
+
+int page_healthz(struct request *request)
+{
+	int rc = database_ping(request->db, request->error);
+	if (rc)
+		return rc;
+	request->content_type = "text/plain; charset=utf-8";
+	buffer_text(&request->body, "ok\n");
 	return 0;
 }

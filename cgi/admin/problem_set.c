@@ -1,11 +1,12 @@
-/* Problem sets in the panel: a zip is taken in and kept for an hour, its plan is shown, and exactly
- * that plan is applied once it is confirmed. Nothing of it lives in this process. */
-#include "cgi/admin_set.h"
+/* Problem sets in the admin panel. Podium stores an uploaded zip for one hour, shows the plan of
+ * its changes, and applies exactly that plan after confirmation. The database holds the upload,
+ * so any process can answer. */
+#include "cgi/admin/problem_set.h"
 
-#include "cgi/html.h"
-#include "cgi/pages.h"
-#include "lib/scope.h"
-#include "lib/stock.h"
+#include "cgi/page/pages.h"
+#include "cgi/render/html.h"
+#include "lib/base/scope.h"
+#include "lib/task/stock.h"
 #include "templates/admin_set.h"
 
 #include <stdlib.h>
@@ -13,7 +14,7 @@
 
 /* ---- uploads ---- */
 
-/* Each creator has room for one: a new one takes the place of the last. */
+/* Each creator has one upload; a new one replaces it. */
 static const struct statement DELETE_OLD =
 	COMMAND("DELETE FROM uploads WHERE creator_id = ? OR expires_at < UTC_TIMESTAMP(3)");
 static const struct statement INSERT_UPLOAD =
@@ -53,7 +54,7 @@ static int store_upload(struct database *db, void *context, struct error *error)
 	return rc;
 }
 
-/* The upload of the address, if it is the viewer's own. */
+/* Finds the upload in the address, if it is the viewer's own. */
 static int find_upload(struct request *request, struct kept_upload *kept)
 {
 	const char *text = request->path_parameters[0];
@@ -63,12 +64,12 @@ static int find_upload(struct request *request, struct kept_upload *kept)
 				 "ii", strtoll(text, NULL, 10), request->viewer.id)
 					   : ERROR_NOT_FOUND;
 	return rc == ERROR_NOT_FOUND ? fail(request->error, rc,
-			   "There is no such upload of yours any more: each is kept for an "
-			   "hour, and until you upload the next. Upload the problem set again.")
+			   "There is no such upload of yours any more: each is kept for an hour, and until you "
+			   "upload the next. Upload the problem set again.")
 								 : rc;
 }
 
-/* ---- taking one in ---- */
+/* ---- uploading ---- */
 
 static int show_form(struct request *request)
 {
@@ -95,8 +96,8 @@ static int check_upload(struct request *request, const struct upload *upload)
 			request->error, "set", "%s", arena_strdup(request->arena, request->error->text));
 	if (!rc && !problem_set_paths(request->arena, &files, &paths))
 		rc = fail_field(request->error, "set",
-			"The zip holds no problem set: a YAML file with the key problems that names the "
-			"task folders. A single task is uploaded as a new leaderboard.");
+			"The zip holds no problem set: a YAML file with the key problems that names the task "
+			"folders. A single task is uploaded as a new leaderboard.");
 	return rc;
 }
 
@@ -146,8 +147,8 @@ static int read_upload(struct request *request, struct plan_input *input, struct
 	return rc;
 }
 
-/* Fills the view as far as it goes: without a chosen set, or with faults in it, there is no plan.
- */
+/* Fills the view as far as possible. There is no plan without a chosen set, or if the set has
+ * faults. */
 static int make_plan(
 	struct request *request, struct plan_input *input, const char *path, struct set_view *view)
 {
@@ -189,7 +190,7 @@ int page_set(struct request *request)
 
 /* ---- applying it ---- */
 
-/* One transaction for each leaderboard: what fails does not take the others with it. */
+/* Each leaderboard has its own transaction, so a failure does not undo the others. */
 static int apply_plan(
 	struct request *request, const struct plan_input *input, struct set_view *view)
 {
@@ -242,8 +243,8 @@ int action_set(struct request *request)
 		return rc;
 	if (!view.set || strcmp(request_form_or(request, "plan", ""), view.plan.digest) != 0)
 		return show_conflict(request, &input, &view,
-			"The leaderboards were changed since this plan was shown, so nothing was "
-			"done. Here is the plan as it is now.");
+			"The leaderboards were changed since this plan was shown, so nothing was done. Here is "
+			"the plan as it is now.");
 	rc = apply_plan(request, &input, &view);
 	if (rc)
 		return rc;

@@ -1,9 +1,8 @@
-/* What the pages of a problem set show: the form that takes it in, and the plan of what it would
- * do. */
-#ifndef PODIUM_CGI_ADMIN_SET_H
-#define PODIUM_CGI_ADMIN_SET_H
+/* Data for the pages of a problem set: the upload form, and the plan of its changes. */
+#ifndef PODIUM_CGI_ADMIN_PROBLEM_SET_H
+#define PODIUM_CGI_ADMIN_PROBLEM_SET_H
 
-#include "lib/problem_set.h"
+#include "lib/leaderboard/problem_set.h"
 
 #include <stdbool.h>
 
@@ -12,20 +11,20 @@ struct set_form {
 }; /* a sentence, or NULL */
 
 struct set_view {
-	int64_t id; /* of the upload */
+	int64_t id; /* ID of the upload */
 	const char *file_name;
 	int64_t expires_at_ms;
 	const char **paths;
-	size_t path_count;             /* the sets that the zip holds; more than one: choose */
-	struct task_faults faults;     /* of the set's YAML */
+	size_t path_count;             /* sets in the zip; if there are several, the user chooses one */
+	struct task_faults faults;     /* in the set's YAML */
 	const struct problem_set *set; /* NULL: none is chosen, or it has faults */
 	struct problem_plan plan;
 	const char *error; /* a sentence, or NULL */
 	const char **failures;
-	size_t failure_count; /* what could not be applied, each a sentence */
+	size_t failure_count; /* changes that failed, one sentence each */
 };
 
-/* Whether applying the plan would do anything. */
+/* Returns whether applying the plan would change anything. */
 bool plan_does_something(const struct problem_plan *plan);
 
 #endif

@@ -1,16 +1,16 @@
-/* Who sees a leaderboard, what happens after its deadline, freezing its ranking, archiving it. */
-#include "cgi/publishing.h"
+/* The visibility of a leaderboard, practice after its deadline, its freeze and its archive. */
+#include "cgi/admin/publishing.h"
 
-#include "cgi/admin_leaderboard.h"
-#include "cgi/confirmation.h"
-#include "cgi/pages.h"
-#include "lib/format.h"
-#include "lib/scope.h"
+#include "cgi/admin/leaderboard.h"
+#include "cgi/http/confirmation.h"
+#include "cgi/page/pages.h"
+#include "lib/base/format.h"
+#include "lib/base/scope.h"
 #include "templates/publishing.h"
 
 #include <string.h>
 
-static int show(struct request *request, struct publishing_form *form)
+static int show_publishing(struct request *request, struct publishing_form *form)
 {
 	const struct leaderboard *leaderboard = form->leaderboard;
 	struct members members;
@@ -45,7 +45,7 @@ int page_publishing(struct request *request)
 		.practice = leaderboard.practice,
 		.archived = leaderboard.archived_at_ms != TIME_NULL,
 	};
-	return show(request, &form);
+	return show_publishing(request, &form);
 }
 
 /* ---- the form ---- */
@@ -56,16 +56,14 @@ static void say_visibility(struct request *request, struct confirmation *questio
 	if (strcmp(after, "hidden") == 0)
 		confirmation_says(request, question,
 			"To all but its creator and admins there is no such leaderboard any more: its authors "
-		    "do not see their "
-			"own submissions on it, and members do not see it.");
+			"do not see their own submissions on it, and members do not see it.");
 	else if (strcmp(after, "closed") == 0 && strcmp(before->visibility, "public") == 0)
 		confirmation_says(request, question,
 			"Only its members see it from now on; those who have submitted become members. Links "
-		    "to it lead nowhere for "
-			"all others.");
+			"to it lead nowhere for all others.");
 }
 
-/* A freeze that lies ahead takes nothing away, and neither does the end of one. */
+/* A future freeze takes nothing away from the public yet, and neither does lifting one. */
 static void say_freeze(struct request *request, struct confirmation *question,
 	const struct leaderboard *before, int64_t after_ms)
 {
@@ -75,18 +73,17 @@ static void say_freeze(struct request *request, struct confirmation *question,
 	if (after_ms != TIME_NULL && after_ms <= now_ms() + 1000)
 		confirmation_says(request, question,
 			"The public ranking stands still as it was %s. What ended or ends later is not ranked, "
-		    "and its times are its "
-			"author’s alone, until the freeze is lifted.",
+			"and its times are its author’s alone, until the freeze is lifted.",
 			since);
 	else if (stands)
 		confirmation_says(request, question,
 			"All that ended since %s is ranked and seen by everybody at once, which cannot be "
-		    "unseen.",
+			"unseen.",
 			since);
 }
 
-/* What people lose by a change; without sentences it needs no question. All of it can be set back.
- */
+/* Lists what people lose by a change; an empty list needs no confirmation. Every change can be
+ * undone. */
 static struct confirmation question_about(
 	struct request *request, const struct leaderboard *before, const struct publishing *after)
 {
@@ -103,12 +100,11 @@ static struct confirmation question_about(
 	if (after->archived && before->archived_at_ms == TIME_NULL)
 		confirmation_says(request, &question,
 			"It takes no submissions any more and leaves the front page for the archive. What "
-		    "waits or runs ends as it "
-			"would, and its results stay.");
+			"waits or runs ends as it would, and its results stay.");
 	return question;
 }
 
-static int save(
+static int save_setting(
 	struct request *request, const struct leaderboard *leaderboard, struct publishing *after)
 {
 	struct actor actor = actor_of(request);
@@ -119,7 +115,7 @@ static int save(
 		request->db, request->arena, leaderboard, after, &actor, request->error);
 }
 
-static int save_all(
+static int save_settings(
 	struct request *request, const struct leaderboard *leaderboard, struct publishing *after)
 {
 	const char *frozen = request_form_or(request, "frozen", "");
@@ -132,30 +128,30 @@ static int save_all(
 		after->frozen_at_ms = TIME_NULL;
 	else if (strcmp(frozen, unchanged) != 0 && parse_utc(frozen, &after->frozen_at_ms))
 		return fail_field(request->error, "frozen",
-			"This is no date and time; write it as 2026-11-21 06:10, in UTC, or leave the "
-			"field empty.");
-	return save(request, leaderboard, after);
+			"This is no date and time; write it as 2026-11-21 06:10, in UTC, or leave the field "
+			"empty.");
+	return save_setting(request, leaderboard, after);
 }
 
 static int freeze_now(
 	struct request *request, const struct leaderboard *leaderboard, struct publishing *after)
 {
 	after->frozen_at_ms = now_ms();
-	return save(request, leaderboard, after);
+	return save_setting(request, leaderboard, after);
 }
 
-static int lift(
+static int lift_freeze(
 	struct request *request, const struct leaderboard *leaderboard, struct publishing *after)
 {
 	after->frozen_at_ms = TIME_NULL;
-	return save(request, leaderboard, after);
+	return save_setting(request, leaderboard, after);
 }
 
-static int publish(
+static int publish_leaderboard(
 	struct request *request, const struct leaderboard *leaderboard, struct publishing *after)
 {
 	after->visibility = "public";
-	return save(request, leaderboard, after);
+	return save_setting(request, leaderboard, after);
 }
 
 static int remove_member(
@@ -174,8 +170,8 @@ static int remove_member(
 	};
 	confirmation_says(request, &question,
 		"While the leaderboard is closed, %s does not see it any more, nor the own submissions "
-	    "there; they stay, and so do "
-		"ranks. No invite code lets %s in again before you do so on this page.",
+		"there; they stay, and so do ranks. No invite code lets %s in again before you do so on "
+		"this page.",
 		name, name);
 	if (!confirmation_given(request, &question))
 		return confirmation_ask(request, &question);
@@ -183,7 +179,7 @@ static int remove_member(
 		request->db, request->arena, leaderboard, name, &actor, request->error);
 }
 
-static int readmit(
+static int readmit_member(
 	struct request *request, const struct leaderboard *leaderboard, struct publishing *after)
 {
 	(void)after;
@@ -192,25 +188,29 @@ static int readmit(
 		request_form_or(request, "member", ""), &actor, request->error);
 }
 
-/* Each begins with what holds and changes a part of it. */
+/* Each action starts from the stored settings and changes one of them. */
 static const struct {
 	const char *name;
 	int (*run)(
 		struct request *request, const struct leaderboard *leaderboard, struct publishing *after);
 } ACTIONS[] = {
-	{ "save", save_all },
+	{ "save", save_settings },
 	{ "freeze", freeze_now },
-	{ "lift", lift },
-	{ "publish", publish },
+	{ "lift", lift_freeze },
+	{ "publish", publish_leaderboard },
 	{ "remove", remove_member },
-	{ "readmit", readmit },
+	{ "readmit", readmit_member },
 };
 
 static int run_action(struct request *request, const struct leaderboard *leaderboard)
 {
 	const char *action = request_form_or(request, "action", "save");
-	struct publishing after = { leaderboard->visibility, leaderboard->practice,
-		leaderboard->frozen_at_ms, leaderboard->archived_at_ms != TIME_NULL };
+	struct publishing after = {
+		.visibility = leaderboard->visibility,
+		.practice = leaderboard->practice,
+		.frozen_at_ms = leaderboard->frozen_at_ms,
+		.archived = leaderboard->archived_at_ms != TIME_NULL,
+	};
 	for (size_t i = 0; i < COUNT(ACTIONS); i++)
 		if (strcmp(ACTIONS[i].name, action) == 0)
 			return ACTIONS[i].run(request, leaderboard, &after);
@@ -224,7 +224,7 @@ int action_publishing(struct request *request)
 	int rc = leaderboard_of_admin(request, &leaderboard);
 	if (!rc)
 		rc = run_action(request, &leaderboard);
-	if (!rc && request->body.length) /* a question */
+	if (!rc && request->body.length) /* a confirmation page */
 		return 0;
 	if (rc != ERROR_INPUT)
 		return rc ? rc
@@ -237,5 +237,5 @@ int action_publishing(struct request *request)
 		.practice = request_form_flag(request, "practice"),
 		.archived = request_form_flag(request, "archived"),
 	};
-	return show(request, &form);
+	return show_publishing(request, &form);
 }

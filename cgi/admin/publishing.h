@@ -1,10 +1,9 @@
-/* What the pages about a leaderboard's visibility, freeze and archive show, and those about
- * invites. */
-#ifndef PODIUM_CGI_PUBLISHING_H
-#define PODIUM_CGI_PUBLISHING_H
+/* Data for the pages about invites and about a leaderboard's visibility, freeze and archive. */
+#ifndef PODIUM_CGI_ADMIN_PUBLISHING_H
+#define PODIUM_CGI_ADMIN_PUBLISHING_H
 
-#include "lib/invite.h"
-#include "lib/publishing.h"
+#include "cgi/action/invite.h"
+#include "cgi/action/publishing.h"
 
 struct publishing_form {
 	const struct leaderboard *leaderboard;
@@ -27,15 +26,10 @@ struct invites_view {
 	const struct invite *invites;
 	size_t count;
 	struct invite_choice *boards;
-	size_t board_count;                /* that the viewer may invite to */
+	size_t board_count;                /* leaderboards to which the viewer may invite */
 	const char *note, *uses, *expires; /* as typed */
 	const char *note_error, *uses_error, *expires_error, *board_error;
 	bool is_admin;
-};
-
-struct archive_row {
-	const char *name, *language;
-	int64_t deadline_ms, archived_at_ms;
 };
 
 struct membership {

@@ -1,9 +1,8 @@
-/* Rejudging: what was rejudged, a form for more, and the preview that an admin applies or discards.
- */
-#include "cgi/admin_rejudging.h"
+/* Rejudging: the list, a form to start one, and the preview that an admin applies or discards. */
+#include "cgi/admin/rejudging.h"
 
-#include "cgi/pages.h"
-#include "lib/scope.h"
+#include "cgi/page/pages.h"
+#include "lib/base/scope.h"
 #include "templates/admin_rejudging.h"
 
 #include <stdlib.h>
@@ -61,7 +60,7 @@ static const char *query_or(const struct request *request, const char *name, con
 	return value ? value : otherwise;
 }
 
-/* Links from elsewhere bring along what is meant. */
+/* Links on other pages prefill the form. */
 int page_rejudgings(struct request *request)
 {
 	struct rejudgings_view view = {
@@ -75,7 +74,7 @@ int page_rejudgings(struct request *request)
 	return show_list(request, &view);
 }
 
-static int start(struct request *request, const struct rejudgings_view *view, int64_t *id)
+static int start_rejudging(struct request *request, const struct rejudgings_view *view, int64_t *id)
 {
 	const struct actor by = { request->viewer.id, request->viewer.name, request->address };
 	struct rejudging_order order = {
@@ -102,7 +101,7 @@ int action_rejudgings(struct request *request)
 		.gpu = request_form_or(request, "gpu", ""),
 	};
 	int64_t id;
-	int rc = start(request, &view, &id);
+	int rc = start_rejudging(request, &view, &id);
 	if (!rc)
 		return redirect(request, "/admin/rejudgings/%lld", (long long)id);
 	if (rc != ERROR_INPUT)
@@ -119,7 +118,7 @@ static int read_preview(struct request *request, struct rejudging_view *view, st
 {
 	struct rank_change *changes;
 	const struct rejudging *one = view->rejudging;
-	/* It writes as much as applying does, so once is enough. */
+	/* The preview writes as much as applying does, so only the first page shows it. */
 	view->has_preview =
 		strcmp(one->state, "open") == 0 && !one->waiting && !one->frozen && view->paging.page == 1;
 	if (!view->has_preview)
@@ -179,8 +178,8 @@ int page_rejudging(struct request *request)
 	return show_one(request, &view);
 }
 
-/* Both ways of ending it need the name of the leaderboard or the user, typed. */
-static int end(struct request *request, const char *typed)
+/* Applying and discarding both need the name of the leaderboard or the user, typed. */
+static int apply_or_discard(struct request *request, const char *typed)
 {
 	static const struct {
 		const char *name;
@@ -204,7 +203,7 @@ static int end(struct request *request, const char *typed)
 int action_rejudging(struct request *request)
 {
 	struct rejudging_view view = { .typed = request_form_or(request, "name", "") };
-	int rc = end(request, view.typed);
+	int rc = apply_or_discard(request, view.typed);
 	if (!rc)
 		return redirect(
 			request, "/admin/rejudgings/%lld?done=1", (long long)path_number(request, 0));
@@ -215,7 +214,7 @@ int action_rejudging(struct request *request)
 	return show_one(request, &view);
 }
 
-/* ---- what one of its jobs found ---- */
+/* ---- the results of one job ---- */
 
 static const char *words_of(const struct rejudging *rejudging, const struct rejudged_result *result)
 {
@@ -223,13 +222,13 @@ static const char *words_of(const struct rejudging *rejudging, const struct reju
 		return "It has not ended; it comes behind everything that people submit.";
 	if (strcmp(result->state, "done") != 0)
 		return "Nothing came of computing it once more, through no fault of the submission, so the "
-		       "old result stays.";
+			   "old result stays.";
 	if (strcmp(rejudging->state, "applied") == 0)
 		return "This is the old result. It was replaced by the one that the submission has now.";
 	return strcmp(rejudging->state, "open") == 0
 		? "This is the new result. The submission keeps its old one until the rejudging is applied."
 		: "This was the new result. The rejudging was discarded, so the submission has kept its "
-	      "old one.";
+		  "old one.";
 }
 
 static int read_rejudged(struct request *request, struct rejudging *rejudging,

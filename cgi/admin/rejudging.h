@@ -1,10 +1,10 @@
-/* What the pages about rejudging show. */
+/* Data for the pages about rejudging. */
 #ifndef PODIUM_CGI_ADMIN_REJUDGING_H
 #define PODIUM_CGI_ADMIN_REJUDGING_H
 
-#include "cgi/paging.h"
-#include "cgi/submission.h"
-#include "lib/rejudging.h"
+#include "cgi/http/paging.h"
+#include "cgi/page/submission.h"
+#include "lib/judging/rejudging.h"
 
 struct rejudging_choice {
 	const char *name;
@@ -17,9 +17,9 @@ struct rejudgings_view {
 	size_t leaderboard_count;
 	const struct rejudging_choice *gpus;
 	size_t gpu_count;
-	/* what was typed or brought along */
+	/* as typed, or from the query */
 	const char *scope, *leaderboard, *submission, *user, *top, *gpu;
-	const char *field, *error; /* of the form that was refused; or NULL */
+	const char *field, *error; /* the rejected field and the reason, or NULL */
 };
 
 bool rejudging_is_wrong(const struct rejudgings_view *view, const char *field);
@@ -31,17 +31,18 @@ struct rejudging_view {
 	struct paging paging;
 	const struct rank_change *changes;
 	size_t change_count;
-	bool has_preview; /* everything has ended, it is open, no ranking is frozen, and this is its
-	                     first page */
-	const char *typed, *error; /* of the confirmation that was refused; error NULL: none was */
+	/* All jobs have finished, the rejudging is open, no ranking is frozen, and this is page 1. */
+	bool has_preview;
+	/* The rejected confirmation; error NULL: none. */
+	const char *typed, *error;
 };
 
-/* What the one of the two jobs found that the submission does not have. */
+/* The results of the job, old or new, that the submission does not have. */
 struct rejudged_view {
 	const struct rejudging *rejudging;
 	const struct rejudged_result *result;
 	struct submission_view submission;
-	const struct job_row *job; /* NULL: it is gone */
+	const struct job_row *job; /* NULL: deleted */
 };
 
 #endif

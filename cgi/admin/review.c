@@ -1,15 +1,15 @@
-/* Results that are held for review: an admin releases or rejects them. */
-#include "cgi/admin_review.h"
+/* Results that wait for review: an admin releases or rejects them. */
+#include "cgi/admin/review.h"
 
-#include "cgi/confirmation.h"
-#include "cgi/pages.h"
-#include "lib/scope.h"
+#include "cgi/http/confirmation.h"
+#include "cgi/page/pages.h"
+#include "lib/base/scope.h"
 #include "templates/admin_review.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* What the redirect after the form says came of it. */
+/* Returns the notice for the redirect that follows the form. */
 static const char *notice_of(struct request *request)
 {
 	static const struct {
@@ -25,7 +25,7 @@ static const char *notice_of(struct request *request)
 	return NULL;
 }
 
-static int show(struct request *request, struct review_view *view)
+static int show_held(struct request *request, struct review_view *view)
 {
 	struct held_result *results;
 	struct error error = { 0 };
@@ -44,10 +44,10 @@ static int show(struct request *request, struct review_view *view)
 int page_review(struct request *request)
 {
 	struct review_view view = { 0 };
-	return show(request, &view);
+	return show_held(request, &view);
 }
 
-/* It is final, and takes a result away from its author. */
+/* A rejection is final and takes a result away from its author. */
 static struct confirmation question_about(
 	struct request *request, const struct review_view *view, const char *reason)
 {
@@ -62,15 +62,14 @@ static struct confirmation question_about(
 	};
 	confirmation_says(request, &question,
 		"Its result on this GPU becomes a protocol violation and loses its time, so it is never "
-	    "ranked there. "
-		"That is final: what was rejected has to be submitted again.");
+		"ranked there. That is final: what was rejected has to be submitted again.");
 	confirmation_says(request, &question, "Its author reads: “Rejected by the admin %s: %s”",
 		request->viewer.name, reason);
 	return question;
 }
 
-/* Whether there is something to ask about; what does not wait is left to the action, which says why
- * it cannot be done. */
+/* Returns whether the result still waits for review. Only then is there a question; otherwise
+ * the action reports why it cannot proceed. */
 static int find_waiting(struct request *request, const struct review *review, bool *waits)
 {
 	struct held_result *results;
@@ -84,7 +83,7 @@ static int find_waiting(struct request *request, const struct review *review, bo
 	return rc;
 }
 
-static int reject(
+static int reject_result(
 	struct request *request, const struct review *review, const struct review_view *view)
 {
 	const char *reason;
@@ -102,7 +101,7 @@ static int reject(
 	return rc ? rc : redirect(request, "/admin/review?done=rejected");
 }
 
-static int release(
+static int release_result(
 	struct request *request, const struct review *review, const struct review_view *view)
 {
 	(void)view;
@@ -124,10 +123,10 @@ int action_review(struct request *request)
 	if (!releases && strcmp(action, "reject") != 0)
 		return fail(
 			request->error, ERROR_INPUT, "This page has no such action; reload it and try again.");
-	int rc = (releases ? release : reject)(request, &review, &view);
+	int rc = (releases ? release_result : reject_result)(request, &review, &view);
 	if (rc != ERROR_INPUT)
 		return rc;
 	request->status = 422;
 	view.error = request->error->text;
-	return show(request, &view);
+	return show_held(request, &view);
 }

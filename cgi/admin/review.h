@@ -1,13 +1,13 @@
-/* What the page of results that are held shows. */
+/* Data for the page of results that wait for review. */
 #ifndef PODIUM_CGI_ADMIN_REVIEW_H
 #define PODIUM_CGI_ADMIN_REVIEW_H
 
-#include "lib/review.h"
+#include "lib/judging/review.h"
 
 struct review_view {
 	const struct held_result *results;
 	size_t count;
-	/* a rejection that was refused */
+	/* A rejection that failed. */
 	int64_t submission_id; /* 0: none */
 	const char *gpu, *reason, *error;
 };

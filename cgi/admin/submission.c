@@ -1,13 +1,13 @@
-/* Submissions as admins see them: finding one; hiding it, holding its results, a note about it. */
-#include "cgi/admin_submission.h"
+/* Submissions for admins: searching, hiding, holding their results, notes. */
+#include "cgi/admin/submission.h"
 
-#include "cgi/confirmation.h"
-#include "cgi/pages.h"
-#include "cgi/paging.h"
-#include "lib/hiding.h"
-#include "lib/review.h"
-#include "lib/scope.h"
-#include "lib/text.h"
+#include "cgi/action/moderation.h"
+#include "cgi/http/confirmation.h"
+#include "cgi/http/paging.h"
+#include "cgi/page/pages.h"
+#include "lib/base/scope.h"
+#include "lib/base/text.h"
+#include "lib/judging/review.h"
 #include "templates/admin_submission.h"
 
 #include <stdlib.h>
@@ -27,15 +27,15 @@ static const struct column SUBMISSION_COLUMNS[] = {
 	TEXT(struct admin_submission, note),
 	TEXT(struct admin_submission, results),
 };
-/* The page's rows are found by numbers alone, in an index that suits what is asked for; the rest is
- * looked up for these. */
+/* A subquery finds the IDs of the page's rows in the index that suits the search. The other
+ * columns are then read for these rows only. */
 #define SUBMISSIONS(numbers) \
 	SELECT(struct admin_submission, SUBMISSION_COLUMNS, \
 		"SELECT s.id, s.submitted_at AS submitted_at_ms, s.hidden_at AS hidden_at_ms, u.name AS " \
-	    "user, l.name AS leaderboard, s.file_name, " \
+		"user, l.name AS leaderboard, s.file_name, " \
 		"  IF(s.dry_run, 'dry run', s.mode) AS mode, s.hidden_reason, s.admin_note AS note, " \
 		"  (SELECT GROUP_CONCAT(j.gpu, ' ', COALESCE(j.verdict, j.state) ORDER BY j.gpu " \
-	    "SEPARATOR ', ') FROM jobs j WHERE j.submission_id = s.id) AS results " \
+		"SEPARATOR ', ') FROM jobs j WHERE j.submission_id = s.id) AS results " \
 		"FROM (" numbers \
 		") found JOIN submissions s ON s.id = found.id JOIN users u ON u.id = s.user_id " \
 		"JOIN leaderboards l ON l.id = s.leaderboard_id ORDER BY s.id DESC")
@@ -46,18 +46,18 @@ static const struct column SUBMISSION_COLUMNS[] = {
 #define OF_LEADERBOARD "s.leaderboard_id = ?"
 static const struct statement ONE = SUBMISSIONS("SELECT s.id FROM submissions s WHERE s.id = ?");
 
-/* Numbers, because an index is read from the middle for a number that is known beforehand and for
- * nothing else. */
+/* Binds IDs, not names: MariaDB starts in the middle of an index only for an ID that it knows in
+ * advance. */
 struct ids {
 	int64_t user, leaderboard;
 };
 static const struct column ID_COLUMNS[] = { INTEGER(struct ids, user),
 	INTEGER(struct ids, leaderboard) };
 static const struct statement IDS = SELECT(struct ids, ID_COLUMNS,
-	"SELECT COALESCE((SELECT id FROM users WHERE name = ?), 0) AS user, COALESCE((SELECT id FROM "
-    "leaderboards WHERE name = ?), 0) AS leaderboard");
+	"SELECT COALESCE((SELECT id FROM users WHERE name = ?), 0) AS user, COALESCE((SELECT id "
+	"FROM leaderboards WHERE name = ?), 0) AS leaderboard");
 
-/* Each takes the user's number and the leaderboard's, 0 where it does not matter. */
+/* Each binds the user's ID and the leaderboard's ID, 0 if the search does not restrict it. */
 static const struct search {
 	bool user, leaderboard, hidden;
 	struct statement statement;
@@ -78,16 +78,16 @@ static const struct search {
 			"submissions_history", OF_USER " AND " OF_LEADERBOARD " AND s.hidden_at IS NOT NULL") },
 };
 
-/* ---- finding ---- */
+/* ---- search ---- */
 
-/* Columns of names are ASCII; what is no name is nobody's. */
+/* The name columns are ASCII; a text that is no valid name matches nothing. */
 static bool can_be_found(const struct submissions_view *view)
 {
 	return (!*view->user || text_is_user_name(view->user))
 		&& (!*view->leaderboard || text_is_leaderboard_name(view->leaderboard));
 }
 
-static int find(struct request *request, struct submissions_view *view)
+static int find_submissions(struct request *request, struct submissions_view *view)
 {
 	struct admin_submission *rows;
 	struct ids ids;
@@ -131,7 +131,7 @@ int page_admin_submissions(struct request *request)
 	int64_t number = query_number(request, "number", 0);
 	if (number)
 		return redirect(request, "/admin/submission/%lld", (long long)number);
-	int rc = find(request, &view);
+	int rc = find_submissions(request, &view);
 	if (rc)
 		return rc;
 	struct page page = page_make(request, "Submissions", "admin");
@@ -158,7 +158,7 @@ static const char *notice_of(const struct request *request)
 	return NULL;
 }
 
-static int show(struct request *request, struct admin_submission_view *view)
+static int show_submission(struct request *request, struct admin_submission_view *view)
 {
 	struct admin_submission row;
 	struct error error = { 0 };
@@ -182,23 +182,29 @@ static int show(struct request *request, struct admin_submission_view *view)
 int page_admin_submission(struct request *request)
 {
 	struct admin_submission_view view = { .reason = "" };
-	return show(request, &view);
+	return show_submission(request, &view);
 }
 
-/* What takes a submission out of the ranking, and what is said before; both can be taken back. */
+/* Actions that remove a submission from the ranking, with their questions. Both can be undone. */
 static const struct removal {
 	const char *action, *verb, *purpose, *effect, *back;
 } REMOVALS[] = {
-	{ "hide", "Hide", "",
-		"It leaves the ranking, where its author’s next best takes its place, and its page, source "
-	    "and files are there for "
-		"its author and admins alone.",
-		"It can be shown and ranked again." },
-	{ "hold", "Hold", " for review",
-		"What has passed of it leaves the ranking, where its author’s next best takes its place, "
-	    "until an admin "
-		"releases or rejects it.",
-		"Releasing it ranks it again." },
+	{
+		.action = "hide",
+		.verb = "Hide",
+		.purpose = "",
+		.effect = "It leaves the ranking, where its author’s next best takes its place, and its "
+				  "page, source and files are there for its author and admins alone.",
+		.back = "It can be shown and ranked again.",
+	},
+	{
+		.action = "hold",
+		.verb = "Hold",
+		.purpose = " for review",
+		.effect = "What has passed of it leaves the ranking, where its author’s next best takes "
+				  "its place, until an admin releases or rejects it.",
+		.back = "Releasing it ranks it again.",
+	},
 };
 
 static int ask_to_remove(struct request *request, const struct removal *removal, const char *reason)
@@ -225,7 +231,7 @@ static int ask_to_remove(struct request *request, const struct removal *removal,
 	return confirmation_ask(request, &question);
 }
 
-/* *asked: the answer to the question is missing, so the page asks it and nothing is done. */
+/* *asked: the user has not confirmed yet. The page asks, and the caller does nothing. */
 static int check_removal(struct request *request, const char *action, bool *asked)
 {
 	const char *reason;
@@ -240,7 +246,7 @@ static int check_removal(struct request *request, const char *action, bool *aske
 	return 0;
 }
 
-static int act(struct request *request, const char *action)
+static int run_action(struct request *request, const char *action)
 {
 	const struct actor by = { request->viewer.id, request->viewer.name, request->address };
 	const char *reason = request_form_or(request, "reason", "");
@@ -268,7 +274,7 @@ int action_admin_submission(struct request *request)
 	if (asked)
 		return rc;
 	if (!rc)
-		rc = act(request, action);
+		rc = run_action(request, action);
 	if (!rc)
 		return redirect(
 			request, "/admin/submission/%lld?done=%s", (long long)path_number(request, 0), action);
@@ -277,5 +283,5 @@ int action_admin_submission(struct request *request)
 	request->status = 422;
 	view.field = arena_strdup(request->arena, request->error->field);
 	view.error = arena_strdup(request->arena, request->error->text);
-	return show(request, &view);
+	return show_submission(request, &view);
 }

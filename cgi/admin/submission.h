@@ -1,8 +1,8 @@
-/* What the admins' pages about submissions show. */
+/* Data for the admins' pages about submissions. */
 #ifndef PODIUM_CGI_ADMIN_SUBMISSION_H
 #define PODIUM_CGI_ADMIN_SUBMISSION_H
 
-#include "lib/database.h"
+#include "lib/database/database.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,14 +19,14 @@ struct submissions_view {
 	const struct admin_submission *rows;
 	size_t count;
 	const char *user, *leaderboard, *number; /* as typed; "": any */
-	bool hidden;                             /* only those that are */
-	int64_t before;                          /* older ones than this follow; 0: none */
+	bool hidden;                             /* only hidden submissions */
+	int64_t before; /* the next page has IDs below this; 0: there is none */
 };
 
 struct admin_submission_view {
 	const struct admin_submission *row;
 	const char *reason, *note; /* as typed, or stored */
-	const char *field, *error; /* what was refused, or NULL */
+	const char *field, *error; /* the rejected field and the reason, or NULL */
 };
 
 #endif

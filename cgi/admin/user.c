@@ -1,15 +1,15 @@
-/* Users: their roles, bans, links to choose a password, and accounts that an admin makes for
- * others. */
-#include "cgi/admin.h"
+/* Users: roles, bans, links to choose a password, and accounts that an admin creates for others. */
+#include "cgi/admin/admin.h"
 
-#include "cgi/admin_leaderboard.h"
-#include "cgi/confirmation.h"
-#include "cgi/pages.h"
-#include "cgi/paging.h"
-#include "lib/password_link.h"
-#include "lib/scope.h"
-#include "lib/text.h"
-#include "lib/user_change.h"
+#include "cgi/action/password_link.h"
+#include "cgi/action/user_change.h"
+#include "cgi/admin/leaderboard.h"
+#include "cgi/http/confirmation.h"
+#include "cgi/http/paging.h"
+#include "cgi/page/pages.h"
+#include "lib/account/audit.h"
+#include "lib/base/scope.h"
+#include "lib/base/text.h"
 #include "templates/admin_users.h"
 
 #include <sodium.h>
@@ -29,15 +29,15 @@ static const struct column USER_COLUMNS[] = {
 	TIME(struct admin_user, seen_at_ms),
 	INTEGER(struct admin_user, submissions),
 };
-/* The page is cut out before its users' submissions are counted. */
+/* The inner query selects the page before the outer one counts submissions. */
 static const struct statement USERS = SELECT(struct admin_user, USER_COLUMNS,
 	"SELECT u.id, u.name, u.role, u.must_change_password, u.banned_at AS banned_at_ms, "
-    "u.deleted_at AS deleted_at_ms, "
+	"u.deleted_at AS deleted_at_ms, "
 	"u.created_at AS created_at_ms, "
 	"(SELECT MAX(s.seen_at) FROM sessions s WHERE s.user_id = u.id) AS seen_at_ms, "
 	"(SELECT COUNT(*) FROM submissions s WHERE s.user_id = u.id AND NOT s.dry_run) AS submissions "
-	"FROM (SELECT id FROM users WHERE LOCATE(?, name) ORDER BY name LIMIT ? OFFSET ?) page JOIN "
-    "users u ON u.id = page.id ORDER BY u.name");
+	"FROM (SELECT id FROM users WHERE LOCATE(?, name) ORDER BY name LIMIT ? OFFSET ?) page "
+	"JOIN users u ON u.id = page.id ORDER BY u.name");
 
 static int show_users(struct request *request, struct users_view *view)
 {
@@ -70,11 +70,11 @@ int page_admin_users(struct request *request)
 	return show_users(request, &view);
 }
 
-/* One change to one user. */
+/* A change to one user. */
 struct user_change {
 	struct request *request;
 	const struct user *user;
-	const char *name; /* of one who is to be made */
+	const char *name; /* name of the account to create */
 	enum role role;
 	password_link_text link;
 };
@@ -87,17 +87,17 @@ static int write_audit(struct database *db, const struct user_change *change, co
 		change->user->name, detail, error);
 }
 
-/* What a user may do afterwards, and what not any more. */
+/* Lists what the user may do after the change and what no longer. */
 static struct confirmation question_about_role(const struct user_change *change)
 {
 	static const char *const may[] = {
-		[ROLE_PARTICIPANT] = "Participants submit. They make no leaderboards and cannot change "
-		                     "those that they have made, which admins still can. Invite codes that "
-							 "they have made let nobody in.",
+		[ROLE_PARTICIPANT] =
+			"Participants submit. They make no leaderboards and cannot change those that they have "
+			"made, which admins still can. Invite codes that they have made let nobody in.",
 		[ROLE_CREATOR] =
 			"Creators make leaderboards, see everything of their own and may delete them.",
 		[ROLE_ADMIN] = "Admins may do everything: read every source, change and delete every "
-		               "leaderboard, ban, and make others admins.",
+					   "leaderboard, ban, and make others admins.",
 	};
 	struct request *request = change->request;
 	struct confirmation question = {
@@ -147,7 +147,7 @@ static int store_link(struct database *db, void *context, struct error *error)
 	return rc ? rc : write_audit(db, change, "user.link", detail, error);
 }
 
-/* The link is on the page that answers this form and nowhere else. */
+/* Only the page that answers this form shows the link. */
 static int make_link(struct user_change *change, struct users_view *view)
 {
 	struct request *request = change->request;
@@ -191,8 +191,8 @@ static int run_user_action(struct request *request, struct users_view *view)
 		request->error, ERROR_INPUT, "This page has no such action; reload it and try again.");
 }
 
-/* The page again with what came of it: a link that is shown this once, or a sentence. */
-static int answer(struct request *request, int rc, struct users_view *view)
+/* Shows the page again with the outcome: a link that appears only once, or a sentence. */
+static int show_outcome(struct request *request, int rc, struct users_view *view)
 {
 	if (rc && rc != ERROR_INPUT && rc != ERROR_CONFLICT)
 		return rc;
@@ -208,12 +208,12 @@ static int answer(struct request *request, int rc, struct users_view *view)
 int action_admin_user(struct request *request)
 {
 	struct users_view view = { .invited_name = "" };
-	return answer(request, run_user_action(request, &view), &view);
+	return show_outcome(request, run_user_action(request, &view), &view);
 }
 
 /* ---- accounts for others ---- */
 
-/* Nobody knows it: who is invited chooses his own with the link. */
+/* Nobody learns this random password; the invited user chooses another with the link. */
 static const char *make_password(struct arena *arena)
 {
 	unsigned char secret[32];
@@ -255,7 +255,7 @@ int action_admin_invite(struct request *request)
 			request->arena, "%s/password/%s", request->config->public_url, change.link);
 		view.invited_name = "";
 	}
-	return answer(request, rc, &view);
+	return show_outcome(request, rc, &view);
 }
 
 /* ---- bans ---- */
@@ -267,12 +267,12 @@ static const struct column EXTENT_COLUMNS[] = {
 	INTEGER(struct ban_form, codes),
 };
 static const struct statement EXTENT = SELECT(struct ban_form, EXTENT_COLUMNS,
-	"SELECT (SELECT COUNT(*) FROM sessions WHERE user_id = u.id AND expires_at > UTC_TIMESTAMP(3)) "
-    "AS sessions, "
+	"SELECT (SELECT COUNT(*) FROM sessions WHERE user_id = u.id "
+	"AND expires_at > UTC_TIMESTAMP(3)) AS sessions, "
 	"(SELECT COUNT(*) FROM jobs WHERE user_id = u.id AND state = 'queued') AS waiting, "
 	"(SELECT COUNT(*) FROM jobs WHERE user_id = u.id AND state = 'running') AS running, "
-	"(SELECT COUNT(*) FROM invites WHERE created_by = u.id AND revoked_at IS NULL AND "
-    "COALESCE(expires_at > UTC_TIMESTAMP(3), TRUE) "
+	"(SELECT COUNT(*) FROM invites WHERE created_by = u.id AND revoked_at IS NULL "
+	"AND COALESCE(expires_at > UTC_TIMESTAMP(3), TRUE) "
 	"  AND COALESCE(uses < most_uses, TRUE)) AS codes FROM users u WHERE u.id = ?");
 
 static int show_ban(struct request *request, const struct user *user)

@@ -1,12 +1,12 @@
-/* The versions of a leaderboard's task: the list, what differs between two, switching; and cloning
- * the leaderboard. */
-#include "cgi/versions.h"
+/* The versions of a leaderboard's task: the list, the diff of two, switching between them; and
+ * cloning the leaderboard. */
+#include "cgi/admin/versions.h"
 
-#include "cgi/admin_leaderboard.h"
-#include "cgi/pages.h"
-#include "cgi/paging.h"
-#include "lib/scope.h"
-#include "lib/text.h"
+#include "cgi/admin/leaderboard.h"
+#include "cgi/http/paging.h"
+#include "cgi/page/pages.h"
+#include "lib/base/scope.h"
+#include "lib/base/text.h"
 #include "templates/versions.h"
 
 #include <string.h>
@@ -27,19 +27,19 @@ static const struct column VERSION_COLUMNS[] = {
 	INTEGER(struct version_row, waiting),
 };
 static const struct statement VERSIONS = SELECT(struct version_row, VERSION_COLUMNS,
-	"SELECT v.id, v.number, v.revision, v.created_at AS created_at_ms, v.id = l.task_version_id AS "
-    "is_current, v.draft, "
-	"  u.name AS creator, (SELECT COUNT(*) FROM task_files f WHERE f.task_version_id = v.id) AS "
-    "files, "
-	"  (SELECT COUNT(*) FROM submissions s WHERE s.task_version_id = v.id AND NOT s.dry_run) AS "
-    "submissions, "
-	"  (SELECT COUNT(DISTINCT r.user_id) FROM ranking r WHERE r.leaderboard_id = l.id AND "
-    "r.task_version_id = v.id) AS ranked, "
-	"  (SELECT COUNT(*) FROM jobs j FORCE INDEX (jobs_lease) STRAIGHT_JOIN submissions s ON s.id = "
-    "j.submission_id "
+	"SELECT v.id, v.number, v.revision, v.created_at AS created_at_ms, "
+	"v.id = l.task_version_id AS is_current, v.draft, "
+	"  u.name AS creator, (SELECT COUNT(*) FROM task_files f "
+	"WHERE f.task_version_id = v.id) AS files, "
+	"  (SELECT COUNT(*) FROM submissions s WHERE s.task_version_id = v.id "
+	"AND NOT s.dry_run) AS submissions, "
+	"  (SELECT COUNT(DISTINCT r.user_id) FROM ranking r WHERE r.leaderboard_id = l.id "
+	"AND r.task_version_id = v.id) AS ranked, "
+	"  (SELECT COUNT(*) FROM jobs j FORCE INDEX (jobs_lease) STRAIGHT_JOIN submissions s ON "
+	"s.id = j.submission_id "
 	"     WHERE j.state IN ('queued', 'running') AND s.task_version_id = v.id) AS waiting "
-	"FROM leaderboards l JOIN task_versions v ON v.leaderboard_id = l.id LEFT JOIN users u ON u.id "
-    "= v.created_by "
+	"FROM leaderboards l JOIN task_versions v ON v.leaderboard_id = l.id "
+	"LEFT JOIN users u ON u.id = v.created_by "
 	"WHERE l.name = ? ORDER BY v.number DESC");
 enum { ANSWER_LEADERBOARD, ANSWER_VERSIONS };
 static const struct statement *const LIST_PARTS[] = {
@@ -47,7 +47,7 @@ static const struct statement *const LIST_PARTS[] = {
 };
 static const struct bundle LIST = BUNDLE(LIST_PARTS);
 
-/* Files that are not the same in both: what they hold, NULL where one of the two has none. */
+/* A file that differs between the versions: both contents, NULL where a version lacks the file. */
 struct pair {
 	const char *role, *path;
 	struct blob_value before, after;
@@ -66,15 +66,15 @@ static const struct statement PAIRS = SELECT(struct pair, PAIR_COLUMNS,
 	"UNION ALL SELECT b.role, b.path, NULL, b.sha256 FROM task_files b "
 	"LEFT JOIN task_files a ON a.task_version_id = ? AND a.role = b.role AND a.path = b.path "
 	"WHERE b.task_version_id = ? AND a.sha256 IS NULL) p "
-	"LEFT JOIN blobs old ON old.sha256 = p.`before` LEFT JOIN blobs new ON new.sha256 = p.after "
-    "ORDER BY p.role, p.path");
+	"LEFT JOIN blobs old ON old.sha256 = p.`before` "
+	"LEFT JOIN blobs new ON new.sha256 = p.after ORDER BY p.role, p.path");
 
 int versions_read(struct request *request, struct leaderboard *leaderboard,
 	struct version_row **versions, size_t *count)
 {
 	const char *name = request->path_parameters[0];
 	struct database_answer answers[COUNT(LIST_PARTS)] = { 0 };
-	/* The column is ASCII; what is no name is not worth a question. */
+	/* The column is ASCII; a text that is no valid name needs no query. */
 	int rc = text_is_leaderboard_name(name) ? database_answers(request->db, request->arena, &LIST,
 				 answers, request->error, "sis", name, request->viewer.id, name)
 											: 0;
@@ -93,7 +93,7 @@ static int find_version(struct request *request, const struct leaderboard *leade
 		leaderboard->name);
 }
 
-/* After something was done elsewhere; NULL: nothing was. */
+/* Returns the notice of an action that redirected here, or NULL. */
 static const char *versions_notice(struct request *request, const struct leaderboard *leaderboard,
 	const struct version_row *newest)
 {
@@ -105,8 +105,7 @@ static const char *versions_notice(struct request *request, const struct leaderb
 			(long long)leaderboard->version_number);
 	return newest->draft ? arena_printf(request->arena,
 			   "It was saved. Version %lld is a draft: look at what differs, make a dry run, and "
-	           "switch to it "
-			   "when it is ready.",
+			   "switch to it when it is ready.",
 			   (long long)newest->number)
 						 : "It was saved. The task runs as before, so there is no draft of it.";
 }
@@ -127,7 +126,7 @@ int page_versions(struct request *request)
 	return 0;
 }
 
-/* ---- what differs ---- */
+/* ---- the diff of two ---- */
 
 static bool is_text(const struct blob_value *content)
 {
@@ -176,7 +175,7 @@ static int compare_versions(
 	return 0;
 }
 
-/* ?from= and ?to=; without them the two newest. */
+/* Compares the versions ?from= and ?to=, by default the newest two. */
 int page_version_diff(struct request *request)
 {
 	struct leaderboard leaderboard;

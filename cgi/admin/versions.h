@@ -1,18 +1,18 @@
-/* What the pages about the versions of a task show. */
-#ifndef PODIUM_CGI_VERSIONS_H
-#define PODIUM_CGI_VERSIONS_H
+/* Data for the pages about the versions of a task. */
+#ifndef PODIUM_CGI_ADMIN_VERSIONS_H
+#define PODIUM_CGI_ADMIN_VERSIONS_H
 
-#include "lib/diff.h"
-#include "lib/leaderboard.h"
+#include "cgi/render/diff.h"
+#include "lib/leaderboard/leaderboard.h"
 
 struct version_row {
 	int64_t id, number, revision, created_at_ms, is_current, draft;
-	const char *creator; /* NULL: nobody, or the account is gone */
+	const char *creator; /* NULL: none, or the account is deleted */
 	int64_t files, submissions, ranked, waiting;
 };
 
-/* Of the leaderboard that the address names first, which the viewer may change; the newest version
- * first. */
+/* Reads the first leaderboard in the address and its versions, newest first. The viewer must be
+ * allowed to change it. */
 struct request;
 int versions_read(struct request *request, struct leaderboard *leaderboard,
 	struct version_row **versions, size_t *count);
@@ -20,10 +20,10 @@ int versions_read(struct request *request, struct leaderboard *leaderboard,
 struct versions_view {
 	const struct leaderboard *leaderboard;
 	const struct version_row *versions;
-	size_t count; /* the newest first */
+	size_t count; /* newest first */
 };
 
-/* What became of one file. */
+/* The change of one file. */
 struct file_change {
 	const char *role, *path;
 	const char *what;     /* "added", "removed", "changed" */

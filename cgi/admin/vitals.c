@@ -1,9 +1,8 @@
-/* A device's last day: temperature, clocks and errors as small pictures, with a table behind them.
- */
-#include "cgi/admin_vitals.h"
+/* A device's last day: charts of temperature, clocks and errors, with a table. */
+#include "cgi/admin/vitals.h"
 
-#include "cgi/pages.h"
-#include "lib/text.h"
+#include "cgi/page/pages.h"
+#include "lib/base/text.h"
 #include "templates/admin_vitals.h"
 
 #include <string.h>
@@ -18,8 +17,8 @@ enum {
 static const struct column DEVICE_COLUMNS[] = { TEXT(struct vitals_view, worker),
 	TEXT(struct vitals_view, uuid), TEXT(struct vitals_view, model) };
 static const struct statement DEVICE = SELECT(struct vitals_view, DEVICE_COLUMNS,
-	"SELECT w.name AS worker, g.uuid, g.model FROM workers w JOIN gpus g ON g.worker_id = w.id "
-    "WHERE w.name = ? AND g.uuid = ?");
+	"SELECT w.name AS worker, g.uuid, g.model FROM workers w "
+	"JOIN gpus g ON g.worker_id = w.id WHERE w.name = ? AND g.uuid = ?");
 static const struct column VITAL_COLUMNS[] = {
 	TIME(struct vital_row, at_ms),
 	INTEGER(struct vital_row, temperature_c),
@@ -28,8 +27,8 @@ static const struct column VITAL_COLUMNS[] = {
 	INTEGER(struct vital_row, errors),
 };
 static const struct statement VITALS = SELECT(struct vital_row, VITAL_COLUMNS,
-	"SELECT at AS at_ms, temperature_c, sm_mhz, memory_mhz, errors FROM device_vitals WHERE worker "
-    "= ? AND uuid = ? AND at >= ? ORDER BY at");
+	"SELECT at AS at_ms, temperature_c, sm_mhz, memory_mhz, errors FROM device_vitals "
+	"WHERE worker = ? AND uuid = ? AND at >= ? ORDER BY at");
 
 /* ---- the table ---- */
 
@@ -77,8 +76,8 @@ static void count_row(struct vitals_view *view, const struct vital_row *row)
 
 /* ---- the pictures ---- */
 
-/* The line of one member over the day, from 0 at the bottom to `most`; it is interrupted where
- * nothing was read. */
+/* Draws one member of struct vital_row (`member` is its offset) over the day, from 0 at the bottom
+ * to `most`. The line breaks where readings are missing for more than widest_gap_ms. */
 static const char *line_of(struct arena *arena, const struct vitals_view *view,
 	const struct vital_row *rows, size_t count, size_t member, int64_t most)
 {
@@ -92,8 +91,7 @@ static const char *line_of(struct arena *arena, const struct vitals_view *view,
 		bool goes_on = last_ms && rows[i].at_ms - last_ms <= widest_gap_ms;
 		long long x = (rows[i].at_ms - view->from_ms) / minute_ms,
 				  y = vital_height - value * vital_height / most;
-		/* A reading between two gaps would be nothing, so each line begins with a minute of its
-		 * own. */
+		/* A single point would be invisible, so each line starts with a stroke of one minute. */
 		buffer_printf(&path, goes_on ? "L%lld %lld" : "M%lld %lldh1", x, y);
 		last_ms = rows[i].at_ms;
 	}

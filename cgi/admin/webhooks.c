@@ -1,21 +1,24 @@
-/* Webhooks: those of a leaderboard, those of the whole site, and one with its deliveries. */
-#include "cgi/webhooks.h"
+/* Webhooks: the lists of a leaderboard and of the whole site, and one webhook with its
+ * deliveries. */
+#include "cgi/admin/webhooks.h"
 
-#include "cgi/admin_leaderboard.h"
-#include "cgi/confirmation.h"
-#include "cgi/pages.h"
-#include "cgi/paging.h"
-#include "lib/plural.h"
-#include "lib/scope.h"
+#include "cgi/admin/leaderboard.h"
+#include "cgi/http/confirmation.h"
+#include "cgi/http/cookie.h"
+#include "cgi/http/paging.h"
+#include "cgi/http/rate_limit.h"
+#include "cgi/page/pages.h"
+#include "lib/base/format.h"
+#include "lib/base/scope.h"
 #include "templates/webhooks.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Carries the secret of a new webhook over the redirect to its page. */
+/* This cookie carries the secret of a new webhook to the webhook's page. */
 static const char NEW_SECRET[] = "podium-new-webhook";
 
-/* What is ticked on an empty form: what is rare. */
+/* An empty form ticks the rare events. */
 enum { HEARS_AT_FIRST = HEARS_RECORD | HEARS_OPENED | HEARS_ENDED };
 
 static const struct rate_limit CHANGES_OF_USER = { "change webhooks", 120, 3600 };
@@ -71,7 +74,7 @@ static int show_again(struct request *request, const struct webhook_order *order
 	return show_list(request, &view);
 }
 
-static int create(struct request *request, const struct leaderboard *board)
+static int create_webhook(struct request *request, const struct leaderboard *board)
 {
 	struct actor actor = actor_of(request);
 	webhook_secret secret;
@@ -113,7 +116,7 @@ int action_leaderboard_hooks(struct request *request)
 {
 	struct leaderboard leaderboard;
 	int rc = leaderboard_of_admin(request, &leaderboard);
-	return rc ? rc : create(request, &leaderboard);
+	return rc ? rc : create_webhook(request, &leaderboard);
 }
 
 int page_site_hooks(struct request *request)
@@ -126,13 +129,13 @@ int page_site_hooks(struct request *request)
 
 int action_site_hooks(struct request *request)
 {
-	return create(request, NULL);
+	return create_webhook(request, NULL);
 }
 
 /* ---- one ---- */
 
-/* To those who may not change its leaderboard there is no such webhook. */
-static int find(struct request *request, struct webhook *webhook)
+/* Returns "not found" if the viewer may not change the webhook's leaderboard. */
+static int find_webhook(struct request *request, struct webhook *webhook)
 {
 	int rc =
 		webhook_find(request->db, request->arena, path_number(request, 0), webhook, request->error);
@@ -145,7 +148,7 @@ static int find(struct request *request, struct webhook *webhook)
 		: fail(request->error, ERROR_NOT_FOUND, "There is no webhook with this number.");
 }
 
-static const char *list_of(struct request *request, const struct webhook *webhook)
+static const char *address_of_list(struct request *request, const struct webhook *webhook)
 {
 	return webhook->leaderboard
 		? arena_printf(request->arena, "/admin/leaderboard/%s/hooks", webhook->leaderboard)
@@ -224,7 +227,7 @@ int page_hook(struct request *request)
 {
 	struct webhook webhook;
 	struct webhook_view view = { .webhook = &webhook };
-	int rc = find(request, &webhook);
+	int rc = find_webhook(request, &webhook);
 	if (!rc)
 		rc = take_new_secret(request, &view);
 	view.name = webhook.name;
@@ -232,12 +235,12 @@ int page_hook(struct request *request)
 	return rc ? rc : show_one(request, &view);
 }
 
-/* What changes while the page is looked at, as JSON. */
+/* Returns the changing part of the page as JSON, for live.js. */
 int page_hook_status(struct request *request)
 {
 	struct webhook webhook;
 	struct webhook_view view = { .webhook = &webhook };
-	int rc = find(request, &webhook);
+	int rc = find_webhook(request, &webhook);
 	if (!rc)
 		rc = read_deliveries(request, &view);
 	if (rc)
@@ -248,16 +251,16 @@ int page_hook_status(struct request *request)
 			(json_int_t)webhook.failures));
 }
 
-/* ---- what is done with one ---- */
+/* ---- actions ---- */
 
-static int test_it(
+static int test_webhook(
 	struct request *request, const struct webhook *webhook, const struct actor *actor)
 {
 	int rc = webhook_test(request->db, request->arena, webhook, actor, request->error);
 	return rc ? rc : redirect(request, "/admin/hooks/%lld?tested=1", (long long)webhook->id);
 }
 
-static int pause_it(
+static int pause_webhook(
 	struct request *request, const struct webhook *webhook, const struct actor *actor)
 {
 	struct confirmation question = {
@@ -277,14 +280,14 @@ static int pause_it(
 	return rc ? rc : redirect(request, "/admin/hooks/%lld?paused=1", (long long)webhook->id);
 }
 
-static int resume_it(
+static int resume_webhook(
 	struct request *request, const struct webhook *webhook, const struct actor *actor)
 {
 	int rc = webhook_resume(request->db, request->arena, webhook, actor, request->error);
 	return rc ? rc : redirect(request, "/admin/hooks/%lld?resumed=1", (long long)webhook->id);
 }
 
-static int change_it(
+static int change_webhook(
 	struct request *request, const struct webhook *webhook, const struct actor *actor)
 {
 	int rc = webhook_change(request->db, request->arena, webhook,
@@ -292,7 +295,7 @@ static int change_it(
 	return rc ? rc : redirect(request, "/admin/hooks/%lld?changed=1", (long long)webhook->id);
 }
 
-static int delete_it(
+static int delete_webhook(
 	struct request *request, const struct webhook *webhook, const struct actor *actor)
 {
 	struct confirmation question = {
@@ -305,19 +308,19 @@ static int delete_it(
 	};
 	confirmation_says(request, &question,
 		"%s hears of nothing any more; its secret and the list of its deliveries are gone for "
-	    "good.",
+		"good.",
 		webhook_shown_address(request->arena, webhook->address));
 	if (!confirmation_given(request, &question))
 		return confirmation_ask(request, &question);
 	int rc = webhook_delete(request->db, request->arena, webhook, actor, request->error);
-	return rc ? rc : redirect(request, "%s?deleted=1", list_of(request, webhook));
+	return rc ? rc : redirect(request, "%s?deleted=1", address_of_list(request, webhook));
 }
 
 static const struct {
 	const char *name;
 	int (*run)(struct request *request, const struct webhook *webhook, const struct actor *actor);
-} ACTIONS[] = { { "test", test_it }, { "pause", pause_it }, { "resume", resume_it },
-	{ "change", change_it }, { "delete", delete_it } };
+} ACTIONS[] = { { "test", test_webhook }, { "pause", pause_webhook }, { "resume", resume_webhook },
+	{ "change", change_webhook }, { "delete", delete_webhook } };
 
 static int run_action(struct request *request, const struct webhook *webhook)
 {
@@ -332,7 +335,7 @@ static int run_action(struct request *request, const struct webhook *webhook)
 int action_hook(struct request *request)
 {
 	struct webhook webhook;
-	int rc = find(request, &webhook);
+	int rc = find_webhook(request, &webhook);
 	if (!rc)
 		rc = rate_limit_hit(request, &CHANGES_OF_USER, request->viewer.name);
 	if (!rc)

@@ -1,11 +1,10 @@
-/* The workers and their devices: what they do, what waits for them, how they are; draining, pausing
- * and resuming them. */
-#include "cgi/admin_worker.h"
+/* Workers and devices: their state, queue and vitals; draining, pausing and resuming them. */
+#include "cgi/admin/worker.h"
 
-#include "cgi/confirmation.h"
-#include "cgi/pages.h"
-#include "lib/scope.h"
-#include "lib/text.h"
+#include "cgi/http/confirmation.h"
+#include "cgi/page/pages.h"
+#include "lib/base/scope.h"
+#include "lib/base/text.h"
 #include "templates/admin_worker.h"
 
 #include <string.h>
@@ -51,11 +50,11 @@ bool workers_run(const struct workers_view *view, size_t first)
 	return false;
 }
 
-/* ---- how they are ---- */
+/* ---- vitals ---- */
 
-/* The newest reading of each device, and what its day had. Each is found in an index of its own;
- * the groups, which have a row each, only keep the devices a table of their own, so that the newest
- * is known before its row is looked for. */
+/* Reads the newest reading of each device and the extremes of the last day, each through its own
+ * index. Grouping materialises the list of devices first, so that MariaDB looks up each newest
+ * reading directly. */
 #define SQL_OF_DAY "at >= UTC_TIMESTAMP(3) - INTERVAL 1 DAY"
 static const struct column VITALS_COLUMNS[] = {
 	TEXT(struct worker_vitals, worker),
@@ -69,20 +68,20 @@ static const struct column VITALS_COLUMNS[] = {
 };
 const struct statement workers_vitals = SELECT(struct worker_vitals, VITALS_COLUMNS,
 	"SELECT d.worker, d.uuid, d.at AS at_ms, v.temperature_c, v.sm_mhz, v.memory_mhz, "
-    "d.most_temperature_c, "
+	"d.most_temperature_c, "
 	"  CAST(COALESCE(e.errors, 0) AS SIGNED) AS errors "
 	"FROM (SELECT w.name AS worker, g.uuid, "
-	"    (SELECT at FROM device_vitals FORCE INDEX (device_vitals_at) WHERE worker = w.name AND "
-    "uuid = g.uuid "
+	"    (SELECT at FROM device_vitals FORCE INDEX (device_vitals_at) WHERE worker = w.name "
+	"AND uuid = g.uuid "
 	"      ORDER BY at DESC LIMIT 1) AS at, "
-	"    (SELECT temperature_c FROM device_vitals FORCE INDEX (device_vitals_temperature) WHERE "
-    "worker = w.name AND uuid = g.uuid "
+	"    (SELECT temperature_c FROM device_vitals FORCE INDEX (device_vitals_temperature) "
+	"WHERE worker = w.name AND uuid = g.uuid "
 	"      AND " SQL_OF_DAY " ORDER BY temperature_c DESC LIMIT 1) AS most_temperature_c "
 	"  FROM workers w JOIN gpus g ON g.worker_id = w.id GROUP BY w.name, g.uuid) d "
-	"JOIN device_vitals v FORCE INDEX (device_vitals_at) ON v.worker = d.worker AND v.uuid = "
-    "d.uuid AND v.at = d.at AND v." SQL_OF_DAY " "
-	"LEFT JOIN (SELECT worker, uuid, SUM(errors) AS errors FROM device_vitals FORCE INDEX "
-    "(device_vitals_errors) "
+	"JOIN device_vitals v FORCE INDEX (device_vitals_at) ON v.worker = d.worker "
+	"AND v.uuid = d.uuid AND v.at = d.at AND v." SQL_OF_DAY " "
+	"LEFT JOIN (SELECT worker, uuid, SUM(errors) AS errors "
+	"FROM device_vitals FORCE INDEX (device_vitals_errors) "
 	"  WHERE errors > 0 AND " SQL_OF_DAY
 	" GROUP BY worker, uuid) e ON e.worker = d.worker AND e.uuid = d.uuid");
 
@@ -133,7 +132,7 @@ static int read_all(struct request *request, struct workers_view *view, struct e
 	return 0;
 }
 
-static int show(struct request *request, struct workers_view *view)
+static int show_workers(struct request *request, struct workers_view *view)
 {
 	struct error own = { 0 };
 	int rc = read_all(request, view, &own);
@@ -151,10 +150,10 @@ static int show(struct request *request, struct workers_view *view)
 int page_admin_workers(struct request *request)
 {
 	struct workers_view view = { 0 };
-	return show(request, &view);
+	return show_workers(request, &view);
 }
 
-/* ---- what may be done with them ---- */
+/* ---- actions ---- */
 
 static const struct pausing {
 	const char *name, *verb;
@@ -168,9 +167,9 @@ static const struct pausing {
 
 struct target {
 	const char *worker, *uuid;
-}; /* uuid "": all of the worker */
+}; /* uuid "": the whole worker */
 
-static bool is_meant(const struct target *target, const struct fleet_device *device)
+static bool is_selected(const struct target *target, const struct fleet_device *device)
 {
 	return strcmp(target->worker, device->worker) == 0
 		&& (!*target->uuid || (device->uuid && strcmp(target->uuid, device->uuid) == 0));
@@ -181,24 +180,22 @@ static void say_what_stops(
 {
 	confirmation_says(request, question,
 		"It takes no jobs until somebody resumes it, also when the worker starts anew. What waits "
-	    "goes to other "
-		"devices of the same model, or goes on waiting.");
+		"goes to other devices of the same model, or goes on waiting.");
 	if (running && pause == PAUSE_DRAIN)
 		confirmation_says(request, question, "%lld job%s on it will end first.", running,
 			running == 1 ? " that runs" : "s that run");
 	else if (running)
 		confirmation_says(request, question,
 			"%lld job%s on it %s stopped and queued again at once; what %s computed so far is "
-		    "lost, and the attempt "
-			"does not count.",
+			"lost, and the attempt does not count.",
 			running, running == 1 ? " that runs" : "s that run", running == 1 ? "is" : "are",
 			running == 1 ? "it has" : "they have");
 	else
 		confirmation_says(request, question, "Nothing runs on it now.");
 }
 
-/* What is not there is left to the action, which says so. *asked: the answer is missing, so nothing
- * is done. */
+/* Asks for confirmation. *asked: the user has not confirmed yet, so the caller does nothing. An
+ * unknown worker needs no question; the action reports it. */
 static int check_pausing(struct request *request, const struct pausing *pausing,
 	const struct target *target, bool *asked)
 {
@@ -219,7 +216,7 @@ static int check_pausing(struct request *request, const struct pausing *pausing,
 		return 0;
 	int rc = fleet_list(request->db, request->arena, &devices, &count, request->error);
 	for (size_t i = 0; i < count && !rc; i++)
-		if (is_meant(target, &devices[i])) {
+		if (is_selected(target, &devices[i])) {
 			meant++;
 			running += devices[i].submission_id != SQL_NULL_INTEGER;
 		}
@@ -269,5 +266,5 @@ int action_admin_worker(struct request *request)
 		return rc;
 	struct workers_view view = { .error = arena_strdup(request->arena, request->error->text) };
 	request->status = rc == ERROR_CONFLICT ? 409 : rc == ERROR_NOT_FOUND ? 404 : 422;
-	return show(request, &view);
+	return show_workers(request, &view);
 }

@@ -1,20 +1,19 @@
-/* What the page of workers shows. */
+/* Data for the page of workers. */
 #ifndef PODIUM_CGI_ADMIN_WORKER_H
 #define PODIUM_CGI_ADMIN_WORKER_H
 
-#include "cgi/admin_host.h"
-#include "lib/fleet.h"
-#include "lib/wait.h"
+#include "cgi/admin/host.h"
+#include "lib/fleet/fleet.h"
+#include "lib/job/wait.h"
 
-/* The newest reading of a device within the last day, and what the day had; SQL_NULL_INTEGER: not
- * known. */
+/* A device's newest reading and the extremes within the last day; SQL_NULL_INTEGER: unknown. */
 struct worker_vitals {
 	const char *worker, *uuid;
 	int64_t at_ms, temperature_c, sm_mhz, memory_mhz, most_temperature_c, errors;
 };
 
-extern const struct statement
-	workers_vitals; /* of all devices that have one; a part of a question, binds nothing */
+/* Reads the vitals of all devices that have any. Part of a query; binds nothing. */
+extern const struct statement workers_vitals;
 
 struct workers_view {
 	const struct fleet_device *devices;
@@ -28,18 +27,18 @@ struct workers_view {
 	const char *error; /* a sentence, or NULL */
 };
 
-/* The stronger of the pauses that hold for a device. */
+/* Returns the stronger of the device's and its worker's pause. */
 enum pause workers_pause_of(const struct fleet_device *device);
 
-/* As fleet_state says, or "quarantined" for one that has stopped working. */
+/* Returns the word of fleet_state, or "quarantined". */
 const char *workers_state_of(const struct fleet_device *device);
 
-/* NULL: nothing was read of it within the last day; nothing is known of its host. */
+/* Return NULL if the device has no reading within the last day, or if the host was not checked. */
 const struct worker_vitals *workers_vitals_of(
 	const struct workers_view *view, const struct fleet_device *device);
 const struct host_view *workers_host_of(const struct workers_view *view, const char *worker);
 
-/* Whether something runs on the worker whose devices begin at `first`. */
+/* Returns whether a job runs on the worker whose devices start at `first`. */
 bool workers_run(const struct workers_view *view, size_t first);
 
 #endif

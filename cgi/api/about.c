@@ -1,7 +1,7 @@
-/* What this interface is, and whose token it is. */
-#include "cgi/api.h"
-#include "cgi/api_calls.h"
-#include "lib/scope.h"
+/* The API itself, and the holder of a token. */
+#include "cgi/api/api.h"
+#include "cgi/api/calls.h"
+#include "lib/base/scope.h"
 
 int api_root(struct request *request)
 {

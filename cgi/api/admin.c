@@ -1,6 +1,6 @@
-#include "cgi/api_admin.h"
+#include "cgi/api/admin.h"
 
-#include "lib/format.h"
+#include "lib/base/format.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -26,10 +26,10 @@ int api_confirm(struct request *request, const char *what, const char *word)
 		return rc;
 	request->problem = "confirmation";
 	return fail_field(request->error, "confirm",
-		"This cannot be taken back, so the member confirm must be %s: %s.", what, word);
+		"This cannot be undone, so the member confirm must be %s: %s.", what, word);
 }
 
-/* "2026-11-22T03:17:26.123Z": as parse_utc reads it, with milliseconds. */
+/* Parses "2026-11-22T03:17:26.123Z": parse_utc plus fractions of a second. */
 static int read_moment(struct arena *arena, const char *text, int64_t *ms)
 {
 	const char *dot = strchr(text, '.');

@@ -1,16 +1,16 @@
-/* Making, changing and deleting leaderboards, and the versions of their tasks. */
-#include "cgi/admin_leaderboard.h"
-#include "cgi/api_admin.h"
-#include "cgi/versions.h"
-#include "lib/format.h"
-#include "lib/publishing.h"
-#include "lib/scope.h"
+/* Creates, changes and deletes leaderboards and manages the versions of their tasks. */
+#include "cgi/action/publishing.h"
+#include "cgi/admin/leaderboard.h"
+#include "cgi/admin/versions.h"
+#include "cgi/api/admin.h"
+#include "lib/base/format.h"
+#include "lib/base/scope.h"
 
 #include <string.h>
 
-/* ---- what one is ---- */
+/* ---- a leaderboard as JSON ---- */
 
-static json_t *texts(const char **names, size_t count)
+static json_t *texts_json(const char **names, size_t count)
 {
 	json_t *list = json_array();
 	for (size_t i = 0; i < count; i++)
@@ -18,7 +18,7 @@ static json_t *texts(const char **names, size_t count)
 	return list;
 }
 
-/* Those that it has of its own. */
+/* Quotas that the leaderboard sets itself. */
 static json_t *own_quotas(const struct quota quotas[static quota_modes])
 {
 	json_t *list = json_array();
@@ -30,7 +30,7 @@ static json_t *own_quotas(const struct quota quotas[static quota_modes])
 	return list;
 }
 
-static int show(struct request *request, const char *name)
+static int respond_board(struct request *request, const char *name)
 {
 	struct leaderboard board;
 	struct quota quotas[quota_modes];
@@ -51,7 +51,7 @@ static int show(struct request *request, const char *name)
 			json_moment(board.deadline_ms), "accepting", (int)board.accepting, "sources_public",
 			(int)board.sources_public_after_deadline, "practice", (int)board.practice, "frozen_at",
 			json_moment(board.frozen_at_ms), "archived_at", json_moment(board.archived_at_ms),
-			"created_at", json_moment(board.created_at_ms), "gpus", texts(gpus, gpu_count),
+			"created_at", json_moment(board.created_at_ms), "gpus", texts_json(gpus, gpu_count),
 			"quotas", own_quotas(quotas)));
 }
 
@@ -59,12 +59,12 @@ int api_admin_board(struct request *request)
 {
 	struct leaderboard board;
 	int rc = leaderboard_of_admin(request, &board);
-	return rc ? rc : show(request, board.name);
+	return rc ? rc : respond_board(request, board.name);
 }
 
-/* ---- making one ---- */
+/* ---- creating ---- */
 
-/* Each fault of the task is a sentence of its own. */
+/* Appends a sentence for each fault of the task. */
 static int refuse_task(struct request *request, const struct leaderboard_input *input, int rc)
 {
 	cleanup_buffer struct buffer sentences = { 0 };
@@ -87,7 +87,7 @@ static int read_visibility(struct request *request, bool *hidden)
 		request->error, "visibility", "A new leaderboard is public or hidden; choose one of them.");
 }
 
-static int read_new(struct request *request, struct leaderboard_input *input)
+static int read_new_board(struct request *request, struct leaderboard_input *input)
 {
 	struct leaderboard_settings *settings = &input->settings;
 	int rc = api_text_or_nothing(request, "name", &settings->name);
@@ -108,12 +108,12 @@ int api_admin_board_create(struct request *request)
 {
 	struct leaderboard_input input = { 0 };
 	struct actor actor = actor_of(request);
-	int rc = read_new(request, &input);
+	int rc = read_new_board(request, &input);
 	if (!rc)
 		rc = leaderboard_create(request->db, request->arena, &input.settings, input.task,
 			&input.upload, &input.stock, &actor, NULL, request->error);
 	if (!rc)
-		rc = show(request, input.settings.name);
+		rc = respond_board(request, input.settings.name);
 	if (rc)
 		return refuse_task(request, &input, rc);
 	request->status = 201;
@@ -122,9 +122,9 @@ int api_admin_board_create(struct request *request)
 	return 0;
 }
 
-/* ---- changing one ---- */
+/* ---- changing ---- */
 
-/* A mode that is not named has the site's. */
+/* Modes that are not listed use the site's quota. */
 static int read_quotas(struct request *request, struct quota quotas[static quota_modes])
 {
 	json_t *list = json_object_get(request->json, "quotas"), *one;
@@ -152,7 +152,7 @@ static int read_quotas(struct request *request, struct quota quotas[static quota
 		: fail_field(request->error, "quotas", "The member quotas must be an array.");
 }
 
-/* What is not named stays as it is. */
+/* Members that are missing stay unchanged. */
 static int read_settings(
 	struct request *request, const struct leaderboard *board, struct leaderboard_input *input)
 {
@@ -188,24 +188,23 @@ static int read_publishing(
 		: api_boolean(request, "archived", board->archived_at_ms != TIME_NULL, &after->archived);
 }
 
-struct changing {
+struct change {
 	struct request *request;
 	const struct leaderboard *board;
 	const struct leaderboard_input *input;
 	const struct publishing *after;
 };
 
-/* All of it or nothing. */
+/* Stores all changes or none. */
 static int change_body(struct database *db, void *context, struct error *error)
 {
-	const struct changing *changing = context;
-	struct request *request = changing->request;
+	const struct change *change = context;
+	struct request *request = change->request;
 	struct actor actor = actor_of(request);
-	int rc = leaderboard_update(db, request->arena, changing->board, &changing->input->settings,
-		NULL, NULL, NULL, &actor, error);
-	return rc
-		? rc
-		: publishing_change(db, request->arena, changing->board, changing->after, &actor, error);
+	int rc = leaderboard_update(db, request->arena, change->board, &change->input->settings, NULL,
+		NULL, NULL, &actor, error);
+	return rc ? rc
+			  : publishing_change(db, request->arena, change->board, change->after, &actor, error);
 }
 
 int api_admin_board_change(struct request *request)
@@ -213,15 +212,17 @@ int api_admin_board_change(struct request *request)
 	struct leaderboard board;
 	struct leaderboard_input input = { 0 };
 	struct publishing after;
-	struct changing changing = { request, &board, &input, &after };
+	struct change change = {
+		.request = request, .board = &board, .input = &input, .after = &after
+	};
 	int rc = leaderboard_of_admin(request, &board);
 	if (!rc)
 		rc = read_settings(request, &board, &input);
 	if (!rc)
 		rc = read_publishing(request, &board, &after);
 	if (!rc)
-		rc = database_transaction(request->db, change_body, &changing, request->error);
-	return rc ? rc : show(request, board.name);
+		rc = database_transaction(request->db, change_body, &change, request->error);
+	return rc ? rc : respond_board(request, board.name);
 }
 
 int api_admin_board_archive(struct request *request)
@@ -236,7 +237,7 @@ int api_admin_board_archive(struct request *request)
 		.frozen_at_ms = board.frozen_at_ms,
 		.archived = true };
 	rc = publishing_change(request->db, request->arena, &board, &after, &actor, request->error);
-	return rc ? rc : show(request, board.name);
+	return rc ? rc : respond_board(request, board.name);
 }
 
 int api_admin_board_delete(struct request *request)
@@ -251,7 +252,7 @@ int api_admin_board_delete(struct request *request)
 	return rc ? rc : respond_nothing(request);
 }
 
-/* ---- its task ---- */
+/* ---- the task ---- */
 
 static json_t *version_json(const struct version_row *version)
 {
@@ -292,11 +293,11 @@ int api_admin_switch(struct request *request)
 	if (!rc)
 		rc =
 			leaderboard_switch(request->db, request->arena, &board, number, &actor, request->error);
-	return rc ? rc : show(request, board.name);
+	return rc ? rc : respond_board(request, board.name);
 }
 
-/* A task that runs differently becomes a version, which submissions run against from then on unless
- * it is a draft. */
+/* A task that runs differently becomes a new version. New submissions use it unless it is a draft.
+ */
 int api_admin_task(struct request *request)
 {
 	struct leaderboard board;
@@ -312,5 +313,5 @@ int api_admin_task(struct request *request)
 	if (!rc)
 		rc = leaderboard_update(request->db, request->arena, &board, &input.settings, input.task,
 			&input.upload, &input.stock, &actor, request->error);
-	return rc ? refuse_task(request, &input, rc) : show(request, board.name);
+	return rc ? refuse_task(request, &input, rc) : respond_board(request, board.name);
 }

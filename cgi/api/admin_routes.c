@@ -1,5 +1,5 @@
-/* What creators and admins do in the panel, under /api/v1/admin. */
-#include "cgi/api_admin.h"
+/* Calls under /api/v1/admin: what creators and admins do in the panel. */
+#include "cgi/api/admin.h"
 
 enum { zip_bytes = 10 * 1024 * 1024 };
 

@@ -1,18 +1,18 @@
-/* Hiding, holding, releasing and rejudging. */
-#include "cgi/admin_leaderboard.h"
-#include "cgi/api_admin.h"
-#include "lib/hiding.h"
-#include "lib/rejudging.h"
-#include "lib/review.h"
+/* Hides, holds, releases and rejudges submissions. */
+#include "cgi/action/moderation.h"
+#include "cgi/admin/leaderboard.h"
+#include "cgi/api/admin.h"
+#include "lib/judging/rejudging.h"
+#include "lib/judging/review.h"
 
 enum { most_rejudgings = 100, results_at_once = 100 };
 
 /* ---- single submissions ---- */
 
-/* With the reason that the author reads. */
-typedef int deed(struct database *db, int64_t id, const char *reason, const struct actor *by,
-	struct error *error);
-static int act_with_reason(struct request *request, deed *act)
+/* `reason` is shown to the author. */
+typedef int reasoned_action(struct database *db, int64_t id, const char *reason,
+	const struct actor *by, struct error *error);
+static int run_with_reason(struct request *request, reasoned_action *act)
 {
 	struct actor by = actor_of(request);
 	const char *reason;
@@ -27,12 +27,12 @@ static int act_with_reason(struct request *request, deed *act)
 
 int api_admin_hide(struct request *request)
 {
-	return act_with_reason(request, submission_hide);
+	return run_with_reason(request, submission_hide);
 }
 
 int api_admin_hold(struct request *request)
 {
-	return act_with_reason(request, submission_hold);
+	return run_with_reason(request, submission_hold);
 }
 
 int api_admin_show(struct request *request)
@@ -121,7 +121,7 @@ int api_admin_rejudgings(struct request *request)
 	return respond_list(request, items, NULL);
 }
 
-static int start(struct request *request, struct rejudging_order *order)
+static int start_rejudging(struct request *request, struct rejudging_order *order)
 {
 	struct actor by = actor_of(request);
 	struct rejudging one;
@@ -153,7 +153,7 @@ int api_admin_rejudging_start(struct request *request)
 		rc = api_integer(request, "submission", 0, &order.submission_id);
 	if (!rc)
 		rc = api_integer(request, "top", 0, &order.top);
-	return rc ? rc : start(request, &order);
+	return rc ? rc : start_rejudging(request, &order);
 }
 
 int api_admin_rejudge(struct request *request)
@@ -162,10 +162,10 @@ int api_admin_rejudge(struct request *request)
 		.scope = REJUDGE_SUBMISSION, .leaderboard = "", .user = "", .gpu = ""
 	};
 	int rc = api_path_id(request, 0, "submission", &order.submission_id);
-	return rc ? rc : start(request, &order);
+	return rc ? rc : start_rejudging(request, &order);
 }
 
-static int find(struct request *request, struct rejudging *one)
+static int find_rejudging(struct request *request, struct rejudging *one)
 {
 	int64_t id;
 	int rc = api_path_id(request, 0, "rejudging", &id);
@@ -182,8 +182,8 @@ static json_t *result_json(const struct rejudged_result *one)
 		(int)one->differs);
 }
 
-/* With its first results, those with another verdict in front. */
-static int show(struct request *request, const struct rejudging *one)
+/* With its first results; changed verdicts come first. */
+static int respond_rejudging(struct request *request, const struct rejudging *one)
 {
 	struct rejudged_result *results;
 	size_t count;
@@ -201,32 +201,32 @@ static int show(struct request *request, const struct rejudging *one)
 int api_admin_rejudging(struct request *request)
 {
 	struct rejudging one;
-	int rc = find(request, &one);
-	return rc ? rc : show(request, &one);
+	int rc = find_rejudging(request, &one);
+	return rc ? rc : respond_rejudging(request, &one);
 }
 
-static int end(struct request *request,
+static int end_rejudging(struct request *request,
 	int (*act)(struct database *db, int64_t id, const struct actor *by, struct error *error))
 {
 	struct actor by = actor_of(request);
 	struct rejudging one;
-	int rc = find(request, &one);
+	int rc = find_rejudging(request, &one);
 	if (!rc)
 		rc = api_confirm(
 			request, one.leaderboard ? "the leaderboard's name" : "the user's name", one.subject);
 	if (!rc)
 		rc = act(request->db, one.id, &by, request->error);
 	if (!rc)
-		rc = find(request, &one);
-	return rc ? rc : show(request, &one);
+		rc = find_rejudging(request, &one);
+	return rc ? rc : respond_rejudging(request, &one);
 }
 
 int api_admin_rejudging_apply(struct request *request)
 {
-	return end(request, rejudging_apply);
+	return end_rejudging(request, rejudging_apply);
 }
 
 int api_admin_rejudging_discard(struct request *request)
 {
-	return end(request, rejudging_discard);
+	return end_rejudging(request, rejudging_discard);
 }

@@ -1,11 +1,11 @@
 /* Users, invite codes, announcements and the audit log. */
-#include "cgi/admin.h"
-#include "cgi/admin_leaderboard.h"
-#include "cgi/announcement.h"
-#include "cgi/api_admin.h"
-#include "lib/invite.h"
-#include "lib/text.h"
-#include "lib/user_change.h"
+#include "cgi/action/invite.h"
+#include "cgi/action/user_change.h"
+#include "cgi/admin/admin.h"
+#include "cgi/admin/leaderboard.h"
+#include "cgi/api/admin.h"
+#include "cgi/page/announcement.h"
+#include "lib/base/text.h"
 
 #include <string.h>
 
@@ -21,8 +21,8 @@ static const struct column USER_COLUMNS[] = {
 	TIME(struct admin_user, created_at_ms),
 };
 static const struct statement USERS = SELECT(struct admin_user, USER_COLUMNS,
-	"SELECT id, name, role, must_change_password, banned_at AS banned_at_ms, deleted_at AS "
-    "deleted_at_ms, created_at AS created_at_ms "
+	"SELECT id, name, role, must_change_password, banned_at AS banned_at_ms, "
+	"deleted_at AS deleted_at_ms, created_at AS created_at_ms "
 	"FROM users WHERE id > ? AND LOCATE(?, name) ORDER BY id LIMIT ?");
 
 static json_t *user_json(const char *name, const char *role, int64_t banned_at_ms,
@@ -56,14 +56,14 @@ int api_admin_users(struct request *request)
 		request, items, has_more ? api_cursor(request, rows[count - 1].id, 0) : NULL);
 }
 
-/* The user whom the address names, for the actor to change. */
+/* The user named in the address, if the actor may change the account. */
 static int find_user(struct request *request, const struct actor *actor, struct user *user)
 {
 	return user_find_other(
 		request->db, request->arena, request->path_parameters[0], actor, user, request->error);
 }
 
-static int show_user(struct request *request, int64_t id)
+static int respond_user(struct request *request, int64_t id)
 {
 	struct user user;
 	int rc = user_by_id(request->db, request->arena, id, &user, request->error);
@@ -87,7 +87,7 @@ int api_admin_role(struct request *request)
 			request->error, "role", "A role is participant, creator or admin; choose one of them.");
 	if (!rc)
 		rc = user_change_role(request->db, request->arena, &user, role, &actor, request->error);
-	return rc ? rc : show_user(request, user.id);
+	return rc ? rc : respond_user(request, user.id);
 }
 
 int api_admin_ban(struct request *request)
@@ -99,7 +99,7 @@ int api_admin_ban(struct request *request)
 		rc = api_confirm(request, "the user's name", user.name);
 	if (!rc)
 		rc = user_ban(request->db, request->arena, &user, &actor, request->error);
-	return rc ? rc : show_user(request, user.id);
+	return rc ? rc : respond_user(request, user.id);
 }
 
 int api_admin_unban(struct request *request)
@@ -109,12 +109,13 @@ int api_admin_unban(struct request *request)
 	int rc = find_user(request, &actor, &user);
 	if (!rc)
 		rc = user_unban(request->db, request->arena, &user, &actor, request->error);
-	return rc ? rc : show_user(request, user.id);
+	return rc ? rc : respond_user(request, user.id);
 }
 
 /* ---- invite codes ---- */
 
-static int64_t whose(const struct request *request)
+/* 0: an admin sees the codes of all creators. */
+static int64_t creator_filter(const struct request *request)
 {
 	return request->viewer.role == ROLE_ADMIN ? 0 : request->viewer.id;
 }
@@ -132,8 +133,8 @@ int api_admin_invites(struct request *request)
 {
 	struct invite *rows;
 	size_t count;
-	int rc =
-		invites_list(request->db, request->arena, whose(request), &rows, &count, request->error);
+	int rc = invites_list(
+		request->db, request->arena, creator_filter(request), &rows, &count, request->error);
 	if (rc)
 		return rc;
 	json_t *items = json_array();
@@ -146,8 +147,8 @@ static int find_invite(struct request *request, const char *code, struct invite 
 {
 	struct invite *rows;
 	size_t count;
-	int rc =
-		invites_list(request->db, request->arena, whose(request), &rows, &count, request->error);
+	int rc = invites_list(
+		request->db, request->arena, creator_filter(request), &rows, &count, request->error);
 	for (size_t i = 0; i < count && !rc; i++)
 		if (strcmp(rows[i].code, code) == 0)
 			return *one = rows[i], 0;
@@ -189,7 +190,7 @@ int api_admin_invite_revoke(struct request *request)
 	int rc = find_invite(request, request->path_parameters[0], &one);
 	if (!rc)
 		rc = invite_revoke(
-			request->db, request->arena, one.id, whose(request), &actor, request->error);
+			request->db, request->arena, one.id, creator_filter(request), &actor, request->error);
 	return rc ? rc : respond_nothing(request);
 }
 
@@ -278,7 +279,7 @@ int api_admin_audit(struct request *request)
 				json_moment(row->at_ms), "actor", row->actor, "address", row->address, "action",
 				row->action, "subject", row->subject, "detail", row->detail));
 	}
-	/* Where words are looked for, not all of the log was. */
+	/* A search by words may stop before the end of the log; view.before then continues it. */
 	int64_t next = shown < view.count ? view.rows[shown - 1].id : view.before;
 	return respond_list(request, items, next ? api_cursor(request, next, 0) : NULL);
 }

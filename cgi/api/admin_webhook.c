@@ -1,7 +1,7 @@
-/* Webhooks. To those who may not change its leaderboard there is no such webhook. */
-#include "cgi/admin_leaderboard.h"
-#include "cgi/api_admin.h"
-#include "lib/webhook.h"
+/* Webhooks. A viewer who may not change the webhook's leaderboard gets "not found". */
+#include "cgi/admin/leaderboard.h"
+#include "cgi/api/admin.h"
+#include "lib/webhook/webhook.h"
 
 #include <string.h>
 
@@ -25,8 +25,8 @@ static json_t *webhook_json(struct request *request, const struct webhook *one)
 		json_moment(one->created_at_ms));
 }
 
-/* The leaderboard of this name, for the viewer to change; "" is the whole site, which is for
- * admins. *id SQL_NULL_INTEGER: that. */
+/* The leaderboard of this name, if the viewer may change it. "" is the whole site, for admins only,
+ * with *id SQL_NULL_INTEGER. */
 static int find_board(
 	struct request *request, const char *name, struct leaderboard *board, int64_t *id)
 {
@@ -81,7 +81,7 @@ static int read_events(struct request *request, int64_t *events)
 	return rc;
 }
 
-/* The secret is in this answer and nowhere else. */
+/* Only this answer contains the secret. */
 static int answer_made(struct request *request, int64_t id, const char *secret)
 {
 	struct webhook one;
@@ -119,7 +119,7 @@ int api_admin_webhook_make(struct request *request)
 	return rc ? rc : answer_made(request, id, secret);
 }
 
-static int find(struct request *request, struct webhook *one)
+static int find_webhook(struct request *request, struct webhook *one)
 {
 	int64_t id;
 	int rc = api_path_id(request, 0, "webhook", &id);
@@ -134,7 +134,7 @@ static int find(struct request *request, struct webhook *one)
 		: fail(request->error, ERROR_NOT_FOUND, "There is no webhook with this number.");
 }
 
-static int show(struct request *request, int64_t id)
+static int respond_webhook(struct request *request, int64_t id)
 {
 	struct webhook one;
 	int rc = webhook_find(request->db, request->arena, id, &one, request->error);
@@ -144,11 +144,11 @@ static int show(struct request *request, int64_t id)
 int api_admin_webhook(struct request *request)
 {
 	struct webhook one;
-	int rc = find(request, &one);
+	int rc = find_webhook(request, &one);
 	return rc ? rc : respond_json(request, webhook_json(request, &one));
 }
 
-/* Pausing and resuming, where the state is to be another one. */
+/* Pauses or resumes the webhook if `state` differs. */
 static int change_state(
 	struct request *request, const struct webhook *one, const struct actor *actor)
 {
@@ -160,11 +160,10 @@ static int change_state(
 		return webhook_pause(request->db, request->arena, one, actor, request->error);
 	if (strcmp(state, "active") == 0)
 		return webhook_resume(request->db, request->arena, one, actor, request->error);
-	return fail_field(
-		request->error, "state", "A webhook is made active or paused; choose one of them.");
+	return fail_field(request->error, "state", "The member state must be active or paused.");
 }
 
-static int change_words(
+static int change_settings(
 	struct request *request, const struct webhook *one, const struct actor *actor)
 {
 	const char *name;
@@ -182,19 +181,19 @@ int api_admin_webhook_change(struct request *request)
 {
 	struct actor actor = actor_of(request);
 	struct webhook one;
-	int rc = find(request, &one);
+	int rc = find_webhook(request, &one);
 	if (!rc)
-		rc = change_words(request, &one, &actor);
+		rc = change_settings(request, &one, &actor);
 	if (!rc)
 		rc = change_state(request, &one, &actor);
-	return rc ? rc : show(request, one.id);
+	return rc ? rc : respond_webhook(request, one.id);
 }
 
 int api_admin_webhook_delete(struct request *request)
 {
 	struct actor actor = actor_of(request);
 	struct webhook one;
-	int rc = find(request, &one);
+	int rc = find_webhook(request, &one);
 	if (!rc)
 		rc = api_confirm(request, "the webhook's name", one.name);
 	if (!rc)
@@ -206,7 +205,7 @@ int api_admin_webhook_test(struct request *request)
 {
 	struct actor actor = actor_of(request);
 	struct webhook one;
-	int rc = find(request, &one);
+	int rc = find_webhook(request, &one);
 	if (!rc)
 		rc = webhook_test(request->db, request->arena, &one, &actor, request->error);
 	return rc ? rc : respond_nothing(request);
@@ -218,7 +217,7 @@ int api_admin_deliveries(struct request *request)
 	struct webhook one;
 	size_t count;
 	struct api_list list;
-	int rc = find(request, &one);
+	int rc = find_webhook(request, &one);
 	if (!rc)
 		rc = api_list_read(request, &list);
 	if (!rc)

@@ -1,8 +1,8 @@
-/* Workers and their devices: what they do, and keeping them from taking jobs. */
-#include "cgi/admin_leaderboard.h"
-#include "cgi/api_admin.h"
-#include "lib/fleet.h"
-#include "lib/gpu.h"
+/* Lists workers and their devices, pauses, drains, quarantines and resumes them. */
+#include "cgi/admin/leaderboard.h"
+#include "cgi/api/admin.h"
+#include "lib/fleet/fleet.h"
+#include "lib/fleet/quarantine.h"
 
 #include <string.h>
 
@@ -29,7 +29,7 @@ static json_t *gpu_json(const struct fleet_device *device)
 		runs ? json_text(device->progress) : json_null());
 }
 
-/* A worker's devices stand together, from `first` on. */
+/* The rows of a worker's devices are adjacent, starting at `first`. */
 static json_t *worker_json(const struct fleet_device *devices, size_t count, size_t first)
 {
 	const struct fleet_device *worker = &devices[first];
@@ -57,13 +57,13 @@ int api_admin_workers(struct request *request)
 	return respond_list(request, items, NULL);
 }
 
-/* The second `*` of the address is a device, where there is one. */
+/* The second `*` of the address, the device; "" for the whole worker. */
 static const char *device_of(const struct request *request)
 {
 	return request->path_parameters[1] ? request->path_parameters[1] : "";
 }
 
-static int stop(struct request *request, enum pause pause)
+static int stop_jobs(struct request *request, enum pause pause)
 {
 	struct actor actor = actor_of(request);
 	int64_t given_back;
@@ -73,7 +73,7 @@ static int stop(struct request *request, enum pause pause)
 			  : respond_json(request, json_pack("{s:I}", "queued_again", (json_int_t)given_back));
 }
 
-static int resume(struct request *request)
+static int resume_jobs(struct request *request)
 {
 	struct actor actor = actor_of(request);
 	int rc = fleet_resume(
@@ -83,32 +83,32 @@ static int resume(struct request *request)
 
 int api_admin_worker_pause(struct request *request)
 {
-	return stop(request, PAUSE_PAUSE);
+	return stop_jobs(request, PAUSE_PAUSE);
 }
 
 int api_admin_worker_drain(struct request *request)
 {
-	return stop(request, PAUSE_DRAIN);
+	return stop_jobs(request, PAUSE_DRAIN);
 }
 
 int api_admin_worker_resume(struct request *request)
 {
-	return resume(request);
+	return resume_jobs(request);
 }
 
 int api_admin_gpu_pause(struct request *request)
 {
-	return stop(request, PAUSE_PAUSE);
+	return stop_jobs(request, PAUSE_PAUSE);
 }
 
 int api_admin_gpu_drain(struct request *request)
 {
-	return stop(request, PAUSE_DRAIN);
+	return stop_jobs(request, PAUSE_DRAIN);
 }
 
 int api_admin_gpu_resume(struct request *request)
 {
-	return resume(request);
+	return resume_jobs(request);
 }
 
 int api_admin_gpu_quarantine(struct request *request)
@@ -124,7 +124,8 @@ int api_admin_gpu_quarantine(struct request *request)
 			  : respond_json(request, json_pack("{s:I}", "queued_again", (json_int_t)given_back));
 }
 
-/* One that has stopped working; an admin's own quarantine is ended by resume. */
+/* Releases a device that Podium took out because it failed. An admin's quarantine ends with resume.
+ */
 int api_admin_gpu_release(struct request *request)
 {
 	struct actor actor = actor_of(request);

@@ -1,9 +1,9 @@
-#include "cgi/api.h"
+#include "cgi/api/api.h"
 
-#include "cgi/allowance.h"
-#include "cgi/form.h"
-#include "lib/scope.h"
-#include "lib/text.h"
+#include "cgi/http/form.h"
+#include "cgi/http/request_rate.h"
+#include "lib/base/scope.h"
+#include "lib/base/text.h"
 
 #include <arpa/inet.h>
 #include <sodium.h>
@@ -22,7 +22,7 @@ int api_fail(
 	return fail(request->error, code, "%s", sentence);
 }
 
-/* ---- who asks ---- */
+/* ---- authentication ---- */
 
 int api_bearer(struct request *request, const char **secret)
 {
@@ -58,7 +58,7 @@ int api_take_token(struct request *request, const char *secret)
 	return 0;
 }
 
-/* Whoever has an address of IPv6 has all that begin with the same 64 bits. */
+/* An IPv6 client controls a whole /64 network, so the limit counts the network. */
 static const char *network_of(struct request *request)
 {
 	struct in6_addr address;
@@ -69,14 +69,14 @@ static const char *network_of(struct request *request)
 		bytes[2], bytes[3], bytes[4], bytes[5], bytes[6], bytes[7]);
 }
 
-/* Each request costs one of what its token, or its address without one, has for a minute. */
+/* Counts the request against the per-minute limit of the token, or of the address without one. */
 static int count_request(struct request *request)
 {
 	const char *whom = request->token
 		? arena_printf(request->arena, "token %lld", (long long)request->token->token.id)
 		: arena_printf(request->arena, "address %.40s", network_of(request));
-	struct allowance allowance;
-	allowance_take(request->config->api_requests_per_minute, whom, &allowance);
+	struct request_rate allowance;
+	request_rate_take(request->config->api_requests_per_minute, whom, &allowance);
 	if (!allowance.most)
 		return 0;
 	request->limits = arena_printf(request->arena,
@@ -87,7 +87,7 @@ static int count_request(struct request *request)
 	response_header(request, "Retry-After",
 		arena_printf(request->arena, "%lld", (long long)allowance.renewed_in_s));
 	return api_fail(request, 429, ERROR_LIMIT, "rate_limit",
-		"%s may ask %lld times a minute. Wait %lld second%s and go on.",
+		"%s may send %lld requests a minute. Wait %lld second%s, then try again.",
 		request->token ? "A token" : "An address without a token", (long long)allowance.most,
 		(long long)allowance.renewed_in_s, allowance.renewed_in_s == 1 ? "" : "s");
 }
@@ -98,7 +98,7 @@ int api_recognise(struct request *request)
 	int rc = api_bearer(request, &secret);
 	if (!rc && secret)
 		rc = api_take_token(request, secret);
-	/* Whoever guesses tokens is counted by the address. */
+	/* Failed tokens count against the address, to slow down guessing. */
 	if (rc && rc != ERROR_FORBIDDEN)
 		return rc;
 	struct error refused = *request->error;
@@ -120,7 +120,7 @@ static int refuse_scope(struct request *request, enum token_scope scope)
 		arena_printf(request->arena, "Bearer error=\"insufficient_scope\", scope=\"%s\"",
 			token_scope_name(scope)));
 	return api_fail(request, 403, ERROR_FORBIDDEN, "insufficient_scope",
-		"This token lacks the scope %s. Make one that has it on your account's page.",
+		"This token lacks the scope %s. Create one that has it on your account's page.",
 		token_scope_name(scope));
 }
 
@@ -130,8 +130,8 @@ int api_check_rights(struct request *request, const struct call *call)
 	if (access != ANYONE && !request->token) {
 		response_header(request, "WWW-Authenticate", "Bearer");
 		return api_fail(request, 401, ERROR_FORBIDDEN, "token_missing",
-			"This needs a token. Make one on your account's page and send it in the header "
-		    "Authorization, behind the word Bearer.");
+			"This call needs a token. Create one on your account's page and send it in the header "
+			"Authorization, after the word Bearer.");
 	}
 	if (request->token && call->scope && !api_may(request, (enum token_scope)call->scope))
 		return refuse_scope(request, (enum token_scope)call->scope);
@@ -148,7 +148,7 @@ int api_admit(struct request *request, const struct call *call)
 	return api_check_rights(request, call);
 }
 
-/* ---- what is sent ---- */
+/* ---- query and body ---- */
 
 /* Whether `name` is one of the words of `names`. */
 static bool is_named(const char *names, const char *name)
@@ -171,7 +171,7 @@ static int refuse_name(
 	text_append_printable(&shown, name);
 	request->problem = "unknown_name";
 	fail(request->error, ERROR_INPUT, "There is no %s named %.100s here%s%s.", kind,
-		buffer_string(&shown), *names ? "; it takes " : "", names);
+		buffer_string(&shown), *names ? ". Known names: " : "", names);
 	snprintf(request->error->field, sizeof request->error->field, "%.40s", buffer_string(&shown));
 	return ERROR_INPUT;
 }
@@ -190,8 +190,8 @@ static int check_query(struct request *request, const char *names)
 			return refuse_name(request, "parameter", name, names);
 		for (size_t j = 0; j < i; j++)
 			if (strcmp(request->query[j].name, name) == 0)
-				return fail_field(
-					request->error, name, "The parameter %s stands in the address twice.", name);
+				return fail_field(request->error, name,
+					"The address has the parameter %s twice. Send it once.", name);
 	}
 	return 0;
 }
@@ -211,7 +211,7 @@ static int check_members(struct request *request, const char *names)
 	return 0;
 }
 
-/* The reason quotes what was sent. */
+/* The parser's reason quotes the input. */
 static int refuse_json(struct request *request, const json_error_t *reason)
 {
 	cleanup_buffer struct buffer valid = { 0 }, shown = { 0 };
@@ -222,8 +222,7 @@ static int refuse_json(struct request *request, const json_error_t *reason)
 		buffer_string(&shown));
 }
 
-/* Reading it into members is strict: one object, no name twice, no NUL inside of texts (jansson
- * refuses that by itself). */
+/* Parses strictly: one object, no repeated name, and no NUL in strings (jansson rejects those). */
 static int read_json(struct request *request, size_t most_bytes)
 {
 	cleanup_buffer struct buffer body = { 0 };
@@ -269,9 +268,9 @@ int api_read(struct request *request, const struct call *call)
 	return rc || !call->takes ? rc : check_members(request, call->takes);
 }
 
-/* ---- what may be kept ---- */
+/* ---- caching ---- */
 
-/* Of the body, so that it is the same on every host and after every restart. */
+/* Hashes the body, so that the tag is the same on every host and after every restart. */
 static void make_etag(struct request *request)
 {
 	unsigned char hash[16];
@@ -282,27 +281,27 @@ static void make_etag(struct request *request)
 		request->arena, "\"%s\"", sodium_bin2hex(text, sizeof text, hash, sizeof hash));
 }
 
-/* Whether the header If-None-Match names the tag (RFC 9110, section 13.1.2: a weak comparison,
- * since nginx makes the tag of what it compresses a weak one). */
+/* Whether If-None-Match names the tag. The comparison is weak (RFC 9110, section 13.1.2), because
+ * nginx turns the tag of compressed responses into a weak one. */
 static bool is_known(const struct request *request)
 {
 	const char *known = request_header(request, "If-None-Match");
 	return known && (strcmp(known, "*") == 0 || strstr(known, request->etag));
 }
 
-static void tell_limits(struct request *request)
+static void append_limits(struct request *request)
 {
 	if (request->limits && !request->may_be_cached)
 		buffer_text(&request->headers, request->limits);
 }
 
-/* What nobody in particular has asked for, nginx gives to others for a second. It answers with 304
- * by itself from what it keeps, and must be given the whole for that. */
+/* nginx caches anonymous responses for a second. It answers 304 from its cache, so it needs the
+ * whole response. */
 void api_finish(struct request *request)
 {
 	bool is_whole = request->method == METHOD_GET && request->status == 200 && !request->stream;
 	request->may_be_cached = is_whole && !request->token;
-	tell_limits(request);
+	append_limits(request);
 	if (!is_whole)
 		return;
 	make_etag(request);
@@ -315,8 +314,8 @@ void api_finish(struct request *request)
 
 /* ---- errors ---- */
 
-/* What the codes are called by programs, and what RFC 9457 wants as the title of a problem without
- * a type: the words of its status. */
+/* Problem codes for programs, and titles. RFC 9457 wants the status phrase as the title of a
+ * problem without a type. */
 static const struct {
 	int status;
 	const char *problem, *title;
@@ -337,7 +336,7 @@ static const struct {
 void api_refuse(struct request *request, int code, const char *title, const char *sentence)
 {
 	const char *problem = NULL;
-	tell_limits(request);
+	append_limits(request);
 	for (size_t i = 0; i < COUNT(PROBLEMS); i++)
 		if (PROBLEMS[i].status == request->status) {
 			problem = PROBLEMS[i].problem;

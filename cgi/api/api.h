@@ -1,32 +1,34 @@
-/* /api/v1, for programs: who asks, what a call takes, and how answers and errors are written.
- *docs/api.md is what its users read.
+/* /api/v1, for programs: authentication, input, output and errors. docs/api.md is for its users.
  *
  * A call is a handler like that of a page, and a row of one of the tables below:
  *
- *	{ { METHOD_GET, "/api/v1/leaderboards", api_leaderboards, ANYONE, 0 }, TOKEN_READ, "state limit
- *cursor" },
+ *	{ { METHOD_GET, "/api/v1/me", api_me, LOGGED_IN, 0 }, 0, "" },
  *
- * Before it runs, api_recognise has found whose token it is (request->token, request->viewer) and
- *counted the request, api_admit has compared role and scope, api_read has put the query into
- *request->query and the body into request->json, or into form and uploads where it was multipart;
- *what the row does not name was refused. It returns 0 after it has filled the answer, with
- * respond_json or one of the functions below; a GET gets its ETag afterwards. What it returns else
- *becomes problem details, with the sentence, and the field where there is one, of request->error.
+ * Before the handler runs:
+ * - api_recognise finds the token's holder (request->token, request->viewer) and counts the
+ *   request.
+ * - api_admit checks role and scope.
+ * - api_read parses the query into request->query, and the body into request->json, or into form
+ *   and uploads for multipart. It rejects names that the row does not list.
  *
- * Each call is described in docs/openapi, in the file of its area, which cgi/api_openapi.c names;
- *tests hold the descriptions against the tables and against every answer that tests/lib/programs.py
- *gets. docs/openapi/reference makes docs/api.md of them. */
-#ifndef PODIUM_CGI_API_H
-#define PODIUM_CGI_API_H
+ * The handler returns 0 after it has filled the answer with respond_json or a function below; a GET
+ * then gets its ETag. Any other return value becomes problem details, with the sentence and the
+ * field of request->error.
+ *
+ * docs/openapi describes each call, in the file of its area, which cgi/api/openapi.c names. Tests
+ * compare the descriptions with the tables and with every answer that tests/lib/programs.py gets.
+ * docs/openapi/reference makes docs/api.md from them. */
+#ifndef PODIUM_CGI_API_API_H
+#define PODIUM_CGI_API_API_H
 
-#include "cgi/json.h"
-#include "cgi/router.h"
-#include "lib/token.h"
+#include "cgi/action/token.h"
+#include "cgi/http/route.h"
+#include "cgi/render/json.h"
 
 #include <jansson.h>
 
-/* api_routes.c: reading and submissions · api_admin_routes.c: what the panel does ·
- * api_device_routes.c: signing in */
+/* routes.c: reading and submissions; admin_routes.c: what the panel does;
+ * device_authorization_routes.c: signing in. */
 extern const struct call_table API_ROUTES, API_ADMIN_ROUTES, API_DEVICE_ROUTES;
 
 enum { api_json_bytes = 64 * 1024 }; /* a body of a few members */
@@ -39,73 +41,73 @@ int api_read(struct request *request, const struct call *call);
 void api_finish(struct request *request);
 void api_refuse(struct request *request, int code, const char *title, const char *sentence);
 
-/* The value behind "Authorization: Bearer "; NULL without the header. ERROR_INPUT, with 401, where
- * it is of another kind. */
+/* The token of "Authorization: Bearer TOKEN"; NULL without the header. ERROR_INPUT, with status
+ * 401, for another scheme. */
 int api_bearer(struct request *request, const char **secret);
-/* Fills token and viewer from a token. ERROR_FORBIDDEN, with 401, where there is no such token. */
+/* Fills token and viewer. ERROR_FORBIDDEN, with status 401, for an unknown token. */
 int api_take_token(struct request *request, const char *secret);
-/* Role and scope, as a call's row has them. */
+/* Checks the viewer's role and the token's scope against the call's row. */
 int api_check_rights(struct request *request, const struct call *call);
-/* The query into request->query, the body into json, form and uploads. */
+/* Parse the query into request->query, and the body into json, form and uploads. */
 int api_read_query(struct request *request);
 int api_read_body(struct request *request, size_t most_bytes);
 
-/* Whether the token may do this as well as what the route asks for. */
+/* Whether the token also has this scope. */
 bool api_may(const struct request *request, enum token_scope scope);
 
 /* ---- input ---- */
 
-/* Members of request->json. One that is null, or not there, gives NULL, `otherwise` or none; one of
- * another type is ERROR_INPUT with its name. Text of a multipart body is looked for in its fields
- * where there is no JSON. */
+/* Members of request->json. A missing or null member gives NULL, `otherwise` or none. ERROR_INPUT
+ * with the member's name for another type. Without JSON, text comes from the fields of a multipart
+ * body. */
 int api_text(struct request *request, const char *name, const char **value);
-int api_texts(struct request *request, const char *name, const char ***values,
-	size_t *count); /* an array of texts */
+/* An array of strings. */
+int api_texts(struct request *request, const char *name, const char ***values, size_t *count);
 int api_integer(struct request *request, const char *name, int64_t otherwise, int64_t *value);
 int api_boolean(struct request *request, const char *name, bool otherwise, bool *value);
 
-/* A parameter of the query that is a whole number from `least` to `most`; `otherwise` where it is
- * not there. */
+/* A query parameter that is a whole number from `least` to `most`; `otherwise` if it is missing. */
 int api_query_integer(struct request *request, const char *name, int64_t least, int64_t most,
 	int64_t otherwise, int64_t *value);
 
-/* A `*` of the path as a number, such as a submission's; ERROR_NOT_FOUND, saying that there is no
- * such `what`, where it is none. */
+/* A `*` of the path as a number, such as a submission's. ERROR_NOT_FOUND, naming `what`, if it is
+ * not a number. */
 int api_path_id(struct request *request, size_t star, const char *what, int64_t *id);
 
 /* ---- lists ---- */
 
-/* ?limit and ?cursor. A list is ordered by one or two numbers that no two rows share; a cursor is
- *those of the last row that was given, so that what comes in between moves nothing. Read limit + 1
- *rows behind `after`: the last one only tells that there is more.
+/* Parses ?limit and ?cursor. A list is ordered by one or two numbers that no two rows share. A
+ * cursor holds those of the last returned row, so rows that are inserted in between move nothing.
+ * Query limit + 1 rows after `after`: the extra row only shows that there are more. On the first
+ * page list.is_first is true and there is no `after`.
  *
  *	struct api_list list;
- *	int rc = api_list_read(request, &list);                   list.is_first: there is no `after`
+ *	int rc = api_list_read(request, &list);
  *	... database_rows(..., "iii", list.after[0], list.after[1], list.limit + 1) ...
- *	return respond_list(request, items, count > list.limit ? api_cursor(request, last.a, last.b) :
- *NULL);  */
+ *	const char *next = count > list.limit ? api_cursor(request, last.a, last.b) : NULL;
+ *	return respond_list(request, items, next); */
 struct api_list {
 	int64_t limit, after[2];
 	bool is_first;
 };
 int api_list_read(struct request *request, struct api_list *list);
 const char *api_cursor(struct request *request, int64_t first, int64_t second);
-/* {"items": [...], "next": cursor or null} and the Link header; takes `items`. */
+/* {"items": [...], "next": cursor or null} and the Link header. Releases `items`. */
 int respond_list(struct request *request, json_t *items, const char *next);
-/* The same with further members, those of `about`; takes that as well. */
+/* respond_list with the members of `about`. Releases both. */
 int respond_list_about(struct request *request, json_t *about, json_t *items, const char *next);
 
 /* ---- output ---- */
 
-/* 201 with the header Location; takes `json`. */
+/* 201 with the header Location. Releases `json`. */
 int respond_created(struct request *request, json_t *json, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
-/* 204. */
+/* 204 No Content. */
 int respond_nothing(struct request *request);
-/* Bytes as they are: a source, a file of a task. */
+/* Sends bytes unchanged: a source, a file of a task. */
 int respond_text(struct request *request, const char *file_name, const void *bytes, size_t length);
 
-/* ERROR_INPUT and so on with a word of its own for programs (request->problem). */
+/* Fails with a status, an error code and a problem code for programs (request->problem). */
 int api_fail(struct request *request, int status, int code, const char *problem, const char *format,
 	...) __attribute__((format(printf, 5, 6)));
 

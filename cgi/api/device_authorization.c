@@ -1,10 +1,11 @@
-/* Signing in from a terminal (RFC 8628): the terminal asks for a code, its owner brings it to the
- * page /device, and the terminal asks again and again until it is answered. The device_code is the
- * token then, so that a lost answer can be asked for again. */
-#include "cgi/api_device.h"
+/* Signs terminals in (RFC 8628). The terminal asks for a code, its owner types it on the page
+ * /device, and the terminal polls for the answer. The device_code becomes the token, so a terminal
+ * that loses the answer can poll again. */
+#include "cgi/api/device_authorization.h"
 
-#include "cgi/api.h"
-#include "lib/terminal.h"
+#include "cgi/action/device_authorization.h"
+#include "cgi/api/api.h"
+#include "cgi/http/rate_limit.h"
 
 static const struct rate_limit TERMINALS_FROM_ADDRESS = { "ask for terminal", 60, 3600 };
 
@@ -18,7 +19,7 @@ static int read_scopes(struct request *request, int64_t *scopes)
 		enum token_scope scope;
 		if (token_scope_from_name(names[i], &scope))
 			return fail_field(request->error, "scopes",
-				"There is no scope of this name; there are read, submit and admin.");
+				"There is no scope of this name. Use read, submit or admin.");
 		*scopes |= scope;
 	}
 	return rc;
@@ -26,9 +27,9 @@ static int read_scopes(struct request *request, int64_t *scopes)
 
 int api_device_code(struct request *request)
 {
-	struct terminal_offer offer;
-	struct terminal_order order = {
-		.kind = TERMINAL_PODIUM, .address = request->address, .user_agent = request->user_agent
+	struct device_authorization_offer offer;
+	struct device_authorization_order order = {
+		.kind = DEVICE_CLIENT_PODIUM, .address = request->address, .user_agent = request->user_agent
 	};
 	const char *site = request->config->public_url;
 	int rc = api_text(request, "name", &order.name);
@@ -39,7 +40,7 @@ int api_device_code(struct request *request)
 	if (!rc)
 		rc = rate_limit_hit(request, &TERMINALS_FROM_ADDRESS, request->address);
 	if (!rc)
-		rc = terminal_ask(request->db, request->arena, &order, &offer, request->error);
+		rc = device_authorization_ask(request->db, request->arena, &order, &offer, request->error);
 	return rc
 		? rc
 		: respond_json(request,
@@ -47,24 +48,25 @@ int api_device_code(struct request *request)
 				offer.code, "verification_uri", arena_printf(request->arena, "%s/device", site),
 				"verification_uri_complete",
 				arena_printf(request->arena, "%s/device?code=%s", site, offer.code), "expires_in",
-				(json_int_t)terminal_expires_s(TERMINAL_PODIUM), "interval", terminal_interval_s));
+				(json_int_t)device_authorization_expires_s(DEVICE_CLIENT_PODIUM), "interval",
+				device_authorization_interval_s));
 }
 
-/* RFC 8628, 3.5: what OAuth calls `error` stands beside the members of a problem. */
-static int refuse(struct request *request, const struct terminal_answer *answer)
+/* RFC 8628, section 3.5: adds OAuth's member `error` to the problem details. */
+static int respond_pending(
+	struct request *request, const struct device_authorization_answer *answer)
 {
 	static const struct {
 		const char *error, *sentence;
 	} words[] = {
-		[TERMINAL_WAITS] = { "authorization_pending",
-			"Nobody has confirmed the code yet. Ask again after the interval." },
-		[TERMINAL_HURRIES] = { "slow_down",
-			"You asked too soon. Wait for the interval, which is longer by five seconds from now "
-		    "on." },
-		[TERMINAL_REFUSED] = { "access_denied",
+		[DEVICE_AUTHORIZATION_PENDING] = { "authorization_pending",
+			"Nobody has confirmed the code yet. Poll again after the interval." },
+		[DEVICE_AUTHORIZATION_SLOW_DOWN] = { "slow_down",
+			"You polled too soon. The interval is now 5 s longer. Wait that long, then poll." },
+		[DEVICE_AUTHORIZATION_DENIED] = { "access_denied",
 			"This terminal was refused, or its token was revoked." },
-		[TERMINAL_EXPIRED] = { "expired_token",
-			"The code has expired, or there was none. Begin again." },
+		[DEVICE_AUTHORIZATION_EXPIRED] = { "expired_token",
+			"The device_code is unknown or has expired. Start again with a new one." },
 	};
 	request->status = 400;
 	int rc = respond_json(request,
@@ -79,17 +81,17 @@ static int refuse(struct request *request, const struct terminal_answer *answer)
 int api_device_token(struct request *request)
 {
 	const char *secret;
-	struct terminal_answer answer;
+	struct device_authorization_answer answer;
 	int rc = api_text(request, "device_code", &secret);
 	if (!rc && !secret)
-		rc = fail_field(
-			request->error, "device_code", "Send the device_code that the terminal was given.");
+		rc = fail_field(request->error, "device_code", "The member device_code is missing.");
 	if (!rc)
-		rc = terminal_poll(request->db, request->arena, secret, &answer, request->error);
+		rc =
+			device_authorization_poll(request->db, request->arena, secret, &answer, request->error);
 	if (rc)
 		return rc;
-	if (answer.state != TERMINAL_SIGNED_IN)
-		return refuse(request, &answer);
+	if (answer.state != DEVICE_AUTHORIZATION_GRANTED)
+		return respond_pending(request, &answer);
 	json_t *scopes = json_array();
 	for (int scope = TOKEN_READ; scope <= TOKEN_ADMIN; scope *= 2)
 		if (answer.holder.token.scopes & scope)

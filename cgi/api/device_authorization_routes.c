@@ -1,6 +1,6 @@
-/* Signing in from a terminal, under /api/v1/device. */
-#include "cgi/api.h"
-#include "cgi/api_device.h"
+/* Calls under /api/v1/device, for signing in a terminal. */
+#include "cgi/api/api.h"
+#include "cgi/api/device_authorization.h"
 
 static const struct call CALLS[] = {
 	{ { METHOD_POST, "/api/v1/device/code", api_device_code, ANYONE, api_json_bytes }, 0,

@@ -1,13 +1,13 @@
-/* What a call has been sent: members of a body, parameters of a query, parts of a path. */
-#include "cgi/api.h"
+/* Reads a call's input: members of a body, parameters of a query, parts of a path. */
+#include "cgi/api/api.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 /* ---- members ---- */
 
-/* NULL where it is not there, or null. */
-static json_t *member(const struct request *request, const char *name)
+/* NULL if the member is missing or null. */
+static json_t *find_member(const struct request *request, const char *name)
 {
 	json_t *value = json_object_get(request->json, name);
 	return json_is_null(value) ? NULL : value;
@@ -20,14 +20,14 @@ static int refuse_type(struct request *request, const char *name, const char *ty
 
 int api_text(struct request *request, const char *name, const char **value)
 {
-	json_t *json = member(request, name);
+	json_t *json = find_member(request, name);
 	*value = request->json ? json_string_value(json) : request_form(request, name);
 	return json && !*value ? refuse_type(request, name, "a string") : 0;
 }
 
 int api_texts(struct request *request, const char *name, const char ***values, size_t *count)
 {
-	json_t *json = member(request, name);
+	json_t *json = find_member(request, name);
 	*count = 0;
 	if (!request->json) {
 		*count = request_form_values(request, name, values);
@@ -52,7 +52,7 @@ static int parse_integer(const char *text, int64_t *value)
 
 int api_integer(struct request *request, const char *name, int64_t otherwise, int64_t *value)
 {
-	json_t *json = member(request, name);
+	json_t *json = find_member(request, name);
 	const char *field = request->json ? NULL : request_form(request, name);
 	*value = json_is_integer(json) ? json_integer_value(json) : otherwise;
 	bool is_wrong = (json && !json_is_integer(json)) || (field && parse_integer(field, value));
@@ -61,7 +61,7 @@ int api_integer(struct request *request, const char *name, int64_t otherwise, in
 
 int api_boolean(struct request *request, const char *name, bool otherwise, bool *value)
 {
-	json_t *json = member(request, name);
+	json_t *json = find_member(request, name);
 	const char *field = request->json ? NULL : request_form(request, name);
 	*value = json ? json_is_true(json) : field ? strcmp(field, "true") == 0 : otherwise;
 	bool is_wrong =

@@ -1,15 +1,15 @@
 /* Leaderboards, their rankings and tasks. */
-#include "cgi/api.h"
-#include "cgi/api_calls.h"
-#include "cgi/leaderboard.h"
-#include "cgi/task_page.h"
-#include "lib/format.h"
-#include "lib/interval.h"
-#include "lib/quota.h"
-#include "lib/quote.h"
-#include "lib/scope.h"
-#include "lib/submission_file.h"
-#include "lib/visibility.h"
+#include "cgi/page/leaderboard.h"
+#include "cgi/api/api.h"
+#include "cgi/api/calls.h"
+#include "cgi/page/task_page.h"
+#include "lib/base/format.h"
+#include "lib/base/interval.h"
+#include "lib/base/quote.h"
+#include "lib/base/scope.h"
+#include "lib/leaderboard/quota.h"
+#include "lib/leaderboard/visibility.h"
+#include "lib/submission/file.h"
 
 #include <math.h>
 #include <sodium.h>
@@ -37,27 +37,26 @@ static const struct column ITEM_COLUMNS[] = {
 	TEXT(struct board_item, language),
 	TEXT(struct board_item, gpus),
 };
-/* What board_condition_of (cgi/board.h) says, so that it can be asked for. */
-#define STATE_OF(l) \
-	"CASE WHEN " l ".archived_at IS NOT NULL THEN 'archived' WHEN " l \
-	".deadline <= UTC_TIMESTAMP(3) " \
-	"THEN IF(" l ".practice AND " l ".accepting, 'practice', 'ended') WHEN " l \
-	".accepting THEN 'active' ELSE 'closed' END"
+/* board_condition_of (cgi/page/board.h) as SQL, for the filter ?state=. */
+#define BOARD_STATE \
+	"CASE WHEN o.archived_at IS NOT NULL THEN 'archived' " \
+	"WHEN o.deadline <= UTC_TIMESTAMP(3) " \
+	"THEN IF(o.practice AND o.accepting, 'practice', 'ended') " \
+	"WHEN o.accepting THEN 'active' ELSE 'closed' END"
+#define MAY_SEE_BOARD SQL_MAY_SEE("l")
 static const char *const STATES[] = { "active", "practice", "ended", "closed", "archived" };
 static const struct statement ITEMS = SELECT(struct board_item, ITEM_COLUMNS,
 	"SELECT l.id, v.number AS version, l.deadline AS deadline_ms, l.frozen_at AS frozen_at_ms, "
-	"  l.sources_public_after_deadline AS sources_public, COALESCE(c.participants, 0) AS "
-    "participants, "
-	"  COALESCE(c.submissions, 0) AS submissions, l.accepting, l.name, l.state, l.visibility, "
-    "v.language, "
-	"  (SELECT GROUP_CONCAT(g.gpu ORDER BY g.position, g.gpu) FROM leaderboard_gpus g WHERE "
-    "g.leaderboard_id = l.id) AS gpus "
-	"FROM (SELECT o.*, " STATE_OF(
-		"o") " AS state FROM leaderboards o WHERE o.id < ?) l "
-			 "JOIN task_versions v ON v.id = l.task_version_id LEFT JOIN leaderboard_counts c ON "
-             "c.leaderboard_id = l.id "
-			 "WHERE IF(? = '', l.state <> 'archived', l.state = ?) AND " SQL_MAY_SEE(
-				 "l") " ORDER BY l.id DESC LIMIT ?");
+	"l.sources_public_after_deadline AS sources_public, "
+	"COALESCE(c.participants, 0) AS participants, COALESCE(c.submissions, 0) AS submissions, "
+	"l.accepting, l.name, l.state, l.visibility, v.language, "
+	"(SELECT GROUP_CONCAT(g.gpu ORDER BY g.position, g.gpu) FROM leaderboard_gpus g "
+	"WHERE g.leaderboard_id = l.id) AS gpus "
+	"FROM (SELECT o.*, " BOARD_STATE " AS state FROM leaderboards o WHERE o.id < ?) l "
+	"JOIN task_versions v ON v.id = l.task_version_id "
+	"LEFT JOIN leaderboard_counts c ON c.leaderboard_id = l.id "
+	"WHERE IF(? = '', l.state <> 'archived', l.state = ?) AND " MAY_SEE_BOARD
+	" ORDER BY l.id DESC LIMIT ?");
 
 static json_t *names_json(const char *names)
 {

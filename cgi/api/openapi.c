@@ -1,10 +1,9 @@
-/* The description of all calls. It is written by hand, a file for each area (docs/openapi), which
- * are put together here: a file has the members of an OpenAPI document, and its paths and schemas
- * become those of the whole. */
-#include "cgi/api.h"
-#include "cgi/api_calls.h"
-#include "lib/embed.h"
-#include "lib/scope.h"
+/* The OpenAPI description of all calls, written by hand in a file per area (docs/openapi). Each
+ * file has the members of an OpenAPI document, and this module merges their paths and schemas. */
+#include "cgi/api/api.h"
+#include "cgi/api/calls.h"
+#include "lib/base/embed.h"
+#include "lib/base/scope.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -29,10 +28,10 @@ static const struct {
 	{ embedded_openapi_submissions, embedded_openapi_submissions_end },
 };
 
-static char *document; /* NULL: a part is no JSON */
+static char *document; /* NULL: a part is not JSON */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-static void put_together(void)
+static void merge_parts(void)
 {
 	json_t *whole = NULL;
 	for (size_t i = 0; i < COUNT(PARTS); i++) {
@@ -52,10 +51,9 @@ static void put_together(void)
 
 int api_openapi(struct request *request)
 {
-	pthread_once(&once, put_together);
+	pthread_once(&once, merge_parts);
 	if (!document)
-		return fail(request->error, ERROR_SYSTEM,
-			"A part of the description of the interface is not JSON.");
+		return fail(request->error, ERROR_SYSTEM, "A part of the OpenAPI description is not JSON.");
 	request->content_type = "application/json";
 	buffer_text(&request->body, document);
 	return 0;

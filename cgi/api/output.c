@@ -1,7 +1,7 @@
-/* What a call answers with: lists page by page, texts, nothing. */
-#include "cgi/api.h"
+/* Responses of calls: paged lists, texts, nothing. */
+#include "cgi/api/api.h"
 
-#include "cgi/html.h"
+#include "cgi/render/html.h"
 
 #include <sodium.h>
 #include <stdio.h>
@@ -28,7 +28,7 @@ int api_list_read(struct request *request, struct api_list *list)
 			&length, NULL, sodium_base64_VARIANT_URLSAFE_NO_PADDING)
 		|| sscanf(text, "1 %lld %lld%n", &first, &second, &behind) != 2 || (size_t)behind != length)
 		return fail_field(request->error, "cursor",
-			"This is no cursor of this list; take the member next of the answer before.");
+			"The cursor is not valid. Use the member next of the previous answer.");
 	list->after[0] = first;
 	list->after[1] = second;
 	return 0;
@@ -44,7 +44,7 @@ const char *api_cursor(struct request *request, int64_t first, int64_t second)
 		length, sodium_base64_VARIANT_URLSAFE_NO_PADDING);
 }
 
-/* Where the rest of the list is: this address with another cursor. */
+/* The address of the next page: this address with another cursor. */
 static void link_next(struct request *request, const char *next)
 {
 	cleanup_buffer struct buffer link = { 0 };

@@ -1,12 +1,11 @@
-/* What an author does with a submission that is there: cancelling, withdrawing, restoring, a note.
- */
-#include "cgi/api.h"
-#include "cgi/api_calls.h"
-#include "cgi/api_submission.h"
-#include "lib/cancellation.h"
-#include "lib/withdrawal.h"
+/* Authors cancel, withdraw and restore their submissions and write notes. */
+#include "cgi/action/cancellation.h"
+#include "cgi/action/withdrawal.h"
+#include "cgi/api/api.h"
+#include "cgi/api/calls.h"
+#include "cgi/api/submission.h"
 
-/* An admin needs the scope admin for what is somebody else's. */
+/* Another user's submission needs the scope admin. */
 static int check_owner(struct request *request, const struct submission_row *row)
 {
 	if (request->viewer.id == row->user_id || api_may(request, TOKEN_ADMIN))
@@ -53,7 +52,7 @@ int api_submission_note(struct request *request)
 	int rc = api_text(request, "note", &note);
 	if (!rc && !note)
 		rc = fail_field(
-			request->error, "note", "The member note is missing; send \"\" to take the note away.");
+			request->error, "note", "The member note is missing. Send \"\" to delete the note.");
 	if (!rc)
 		rc = submission_of_author(request, "write a note on a submission", &row);
 	if (!rc)

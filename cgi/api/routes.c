@@ -1,9 +1,9 @@
-/* Reading, and submissions, under /api/v1. */
-#include "cgi/api.h"
-#include "cgi/api_calls.h"
-#include "cgi/pages.h"
+/* Calls under /api/v1 for reading and submitting. */
+#include "cgi/api/api.h"
+#include "cgi/api/calls.h"
+#include "cgi/page/pages.h"
 
-/* As JSON each byte of a source may take six. */
+/* JSON may encode a byte of source in six bytes. */
 enum { source_bytes = 7 * 1024 * 1024 };
 
 static const struct call CALLS[] = {

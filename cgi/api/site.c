@@ -1,10 +1,10 @@
-/* Users, the queue, the devices. */
-#include "cgi/api.h"
-#include "cgi/api_calls.h"
-#include "cgi/queue.h"
-#include "cgi/user_page.h"
-#include "lib/fleet.h"
-#include "lib/format.h"
+/* Users, the queue and the devices. */
+#include "cgi/api/api.h"
+#include "cgi/api/calls.h"
+#include "cgi/page/queue.h"
+#include "cgi/page/user.h"
+#include "lib/base/format.h"
+#include "lib/fleet/fleet.h"
 
 #include <math.h>
 #include <string.h>
@@ -112,7 +112,7 @@ static json_t *device_json(const struct fleet_device *device)
 		json_count(device->submission_id), "stage", json_text(device->progress));
 }
 
-/* Names of hosts and numbers of devices are the admins' alone. */
+/* Only admins see host names and device UUIDs. */
 static int read_fleet(struct request *request, json_t **devices)
 {
 	struct fleet_device *rows;

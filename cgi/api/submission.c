@@ -1,24 +1,24 @@
-/* Reading submissions: one with all that was found, its state while one waits, samples, source,
- * output; and lists of one's own. */
-#include "cgi/api_submission.h"
+/* Reads submissions: one with its results, its state for polling, samples, source and output; and
+ * lists of the viewer's own. */
+#include "cgi/api/submission.h"
 
-#include "cgi/api.h"
-#include "cgi/api_calls.h"
-#include "cgi/history.h"
-#include "lib/format.h"
-#include "lib/interval.h"
-#include "lib/leaderboard.h"
-#include "lib/peaks.h"
-#include "lib/quote.h"
-#include "lib/result.h"
-#include "lib/scope.h"
-#include "lib/text.h"
-#include "lib/verdict.h"
+#include "cgi/api/api.h"
+#include "cgi/api/calls.h"
+#include "cgi/page/history.h"
+#include "lib/base/format.h"
+#include "lib/base/interval.h"
+#include "lib/base/quote.h"
+#include "lib/base/scope.h"
+#include "lib/base/text.h"
+#include "lib/gpu/peaks.h"
+#include "lib/leaderboard/leaderboard.h"
+#include "lib/result/result.h"
+#include "lib/result/verdict.h"
 
 #include <math.h>
 #include <string.h>
 
-/* What submission_state calls done may have come to nothing everywhere. */
+/* "done" becomes "failed" or "cancelled" when no job finished. */
 const char *submission_outcome(const struct job_row *jobs, size_t count)
 {
 	const char *state = submission_state(jobs, count);
@@ -34,7 +34,7 @@ const char *submission_outcome(const struct job_row *jobs, size_t count)
 
 /* ---- jobs ---- */
 
-/* An expectation, in steps that keep the answer the same from one question to the next. */
+/* The estimate, rounded up so that repeated polls give the same answer. */
 static json_t *expected_start(const struct job_row *job)
 {
 	enum { step_ms = 10000 };
@@ -54,7 +54,7 @@ static const char *stage_of(const struct job_row *job)
 	return job->stopping == 1 ? "cancelling" : *job->progress ? job->progress : NULL;
 }
 
-/* "test 4/12": so far, and of how many. */
+/* "test 4/12": finished and total cases. */
 static json_t *progress_of(const struct job_row *job)
 {
 	long long done, all;
@@ -73,7 +73,7 @@ static json_t *job_state_json(const struct job_row *job)
 		json_number(job->score_ns));
 }
 
-/* ---- what a job has found ---- */
+/* ---- results of a job ---- */
 
 static json_t *case_json(
 	const struct submission_row *row, const struct job_row *job, const struct case_row *one)
@@ -104,7 +104,7 @@ static json_t *artifacts_json(const struct stage_row *stage)
 	return list;
 }
 
-/* What was printed, errors behind the rest; of others' submissions nobody is told. */
+/* stdout, then stderr. null for other users' submissions. */
 static json_t *output_json(
 	struct arena *arena, const struct submission_view *view, const struct stage_row *stage)
 {
@@ -137,7 +137,7 @@ static json_t *stage_json(struct request *request, const struct submission_view 
 		"artifacts", artifacts_json(stage));
 }
 
-/* What the job's environment says, by the words that the page has for it. */
+/* The job's environment, with the names that the page uses. */
 static json_t *environment_json(struct arena *arena, const struct job_row *job)
 {
 	struct fact *facts;
@@ -218,8 +218,7 @@ int api_submission(struct request *request)
 	return respond_submission(request);
 }
 
-/* How long a program should wait before it asks again: what runs moves within seconds, what waits
- * behind others does not. */
+/* When to poll next: a running job changes within seconds, a job far back in the queue does not. */
 static int poll_s(const struct submission_view *view)
 {
 	enum { when_running = 1, when_next = 2, when_waiting = 5, when_ended = 30 };
@@ -255,9 +254,9 @@ int api_submission_status(struct request *request)
 			poll_s(&view)));
 }
 
-/* ---- parts of it ---- */
+/* ---- parts of a submission ---- */
 
-/* The job that ?gpu= names; the only one without. */
+/* The job of ?gpu=; without the parameter, the only job. */
 static int chosen_job(
 	struct request *request, const struct submission_view *view, const struct job_row **job)
 {
@@ -271,7 +270,7 @@ static int chosen_job(
 			   "Submission %lld was not sent to a device named %s.", (long long)view->row->id,
 			   quote(request->arena, gpu))
 			   : fail_field(request->error, "gpu",
-				   "Submission %lld has several jobs; say with ?gpu= which one is meant.",
+				   "Submission %lld has several jobs. Choose one with ?gpu=NAME.",
 				   (long long)view->row->id);
 }
 
@@ -324,7 +323,7 @@ int api_submission_source(struct request *request)
 	return rc ? rc : respond_text(request, row.file_name, content.bytes, content.length);
 }
 
-/* Of a stage that has not ended the last lines are known, afterwards all that was kept. */
+/* While a stage runs this returns its last lines, afterwards all stored output. */
 int api_submission_output(struct request *request)
 {
 	struct submission_row row;
@@ -334,7 +333,8 @@ int api_submission_output(struct request *request)
 	if (!rc)
 		rc = submission_read_results(request, &row, &view);
 	if (!rc && !view.may_see_output)
-		rc = fail(request->error, ERROR_FORBIDDEN, "What a submission prints is its author's.");
+		rc =
+			fail(request->error, ERROR_FORBIDDEN, "Only the author may see a submission's output.");
 	if (!rc)
 		rc = chosen_job(request, &view, &job);
 	if (rc)
@@ -350,10 +350,10 @@ int api_submission_output(struct request *request)
 			json_count(stage ? stage->output_days : SQL_NULL_INTEGER)));
 }
 
-/* ---- one's own ---- */
+/* ---- the viewer's submissions ---- */
 
-/* A state or a verdict, which the same column of the question looks for. */
-static int asked_result(struct request *request, const char **result)
+/* A state or a verdict; the statement filters both in one column. */
+static int read_result_filter(struct request *request, const char **result)
 {
 	static const char *const states[] = { "queued", "running", "done", "failed", "cancelled" };
 	const char *state = request_query(request, "state"),
@@ -374,18 +374,18 @@ static int asked_result(struct request *request, const char **result)
 				 : 0;
 }
 
-static const char *asked(const struct request *request, const char *name)
+static const char *query_or_empty(const struct request *request, const char *name)
 {
 	const char *value = request_query(request, name);
 	return value ? value : "";
 }
 
-static int asked_filter(struct request *request, struct history_filter *filter)
+static int read_filter(struct request *request, struct history_filter *filter)
 {
-	*filter = (struct history_filter){ .leaderboard = asked(request, "leaderboard"),
-		.gpu = asked(request, "gpu"),
-		.mode = asked(request, "mode") };
-	int rc = asked_result(request, &filter->result);
+	*filter = (struct history_filter){ .leaderboard = query_or_empty(request, "leaderboard"),
+		.gpu = query_or_empty(request, "gpu"),
+		.mode = query_or_empty(request, "mode") };
+	int rc = read_result_filter(request, &filter->result);
 	if (rc)
 		return rc;
 	if (*filter->leaderboard && !text_is_leaderboard_name(filter->leaderboard))
@@ -408,7 +408,7 @@ static json_t *own_job_json(const struct history_job *job)
 		json_count(job->place), "held", (int)(job->is_held == 1));
 }
 
-/* By what submission_outcome and submission_verdict look at. */
+/* Builds job rows with the members that submission_outcome and submission_verdict read. */
 static json_t *own_json(struct arena *arena, const struct history_submission *submission)
 {
 	const struct history_job *first = submission->jobs;
@@ -437,7 +437,7 @@ int api_submissions(struct request *request)
 	size_t count;
 	int rc = api_list_read(request, &list);
 	if (!rc)
-		rc = asked_filter(request, &filter);
+		rc = read_filter(request, &filter);
 	if (!rc)
 		rc = history_read(request, &filter, list.is_first ? INT64_MAX : list.after[0],
 			list.limit + 1, &submissions, &count);

@@ -1,17 +1,17 @@
-/* A submission as programs are told of it. */
+/* A submission as JSON. */
 #ifndef PODIUM_CGI_API_SUBMISSION_H
 #define PODIUM_CGI_API_SUBMISSION_H
 
-#include "cgi/submission.h"
+#include "cgi/page/submission.h"
 
-/* "queued", "running", "done", "failed" (by the platform, on all devices), "cancelled" (on all that
- * had not ended). */
+/* "queued", "running", "done", "failed" (the platform failed on all devices) or "cancelled" (on all
+ * devices that had not finished). */
 const char *submission_outcome(const struct job_row *jobs, size_t count);
 
-/* Whole, with all that was found; never NULL. */
+/* The whole submission with its results; never NULL. */
 json_t *submission_json(struct request *request, const struct submission_view *view);
 
-/* Reads the submission of the address and answers with it. */
+/* Responds with the submission of the address. */
 int respond_submission(struct request *request);
 
 #endif

@@ -1,34 +1,34 @@
-/* Two submissions beside each other. */
-#include "cgi/api.h"
-#include "cgi/api_calls.h"
-#include "cgi/compare.h"
-#include "lib/interval.h"
+/* Compares two submissions. */
+#include "cgi/page/submission_diff.h"
+#include "cgi/api/api.h"
+#include "cgi/api/calls.h"
+#include "lib/base/interval.h"
 
 #include <math.h>
 #include <string.h>
 
 enum { context_lines = 3, most_diff_rows = 20000 };
 
-/* b as seen from a: a ratio below 1 is faster. The interval is that of the ratio, from the standard
- * errors of both. */
-static json_t *times_json(const struct compare_times *times)
+/* b relative to a: a ratio below 1 is faster. The ratio's interval comes from both standard errors.
+ */
+static json_t *times_json(const struct submission_diff_times *times)
 {
 	double a = times->a_ns, b = times->b_ns, ratio = b / a,
 		   a_err = isnan(times->a_err_ns) ? 0 : times->a_err_ns,
 		   b_err = isnan(times->b_err_ns) ? 0 : times->b_err_ns,
 		   half = interval_half_ns(hypot(a_err / a, b_err / b));
-	bool has_both = compare_has_both(times);
-	const char *verdict = !has_both ? NULL
-		: compare_is_noise(times)   ? "tie"
-		: b < a                     ? "faster"
-									: "slower";
+	bool has_both = submission_diff_has_both(times);
+	const char *verdict = !has_both       ? NULL
+		: submission_diff_is_noise(times) ? "tie"
+		: b < a                           ? "faster"
+										  : "slower";
 	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "a_ns", json_number(a), "b_ns",
 		json_number(b), "ratio", json_number(has_both ? ratio : NAN), "lower",
 		json_number(has_both ? ratio * exp(-half) : NAN), "upper",
 		json_number(has_both ? ratio * exp(half) : NAN), "verdict", json_text(verdict));
 }
 
-static json_t *gpu_json(const struct compare_gpu *gpu)
+static json_t *gpu_json(const struct submission_diff_gpu *gpu)
 {
 	json_t *cases = json_array(), *differences = json_array();
 	for (size_t i = 0; i < gpu->case_count; i++) {
@@ -45,7 +45,7 @@ static json_t *gpu_json(const struct compare_gpu *gpu)
 		times_json(&gpu->score), "cases", cases, "environment_differences", differences);
 }
 
-static json_t *side_json(const struct compare_side *side)
+static json_t *side_json(const struct submission_diff_side *side)
 {
 	return json_pack("{s:I, s:s, s:s, s:I, s:s, s:s, s:o}", "id", (json_int_t)side->id, "user",
 		side->user, "leaderboard", side->leaderboard, "task_version",
@@ -55,8 +55,8 @@ static json_t *side_json(const struct compare_side *side)
 
 /* ---- the sources ---- */
 
-/* What a hunk of rows begins with: the first line in each text, and how many. */
-static void put_hunk_head(struct buffer *out, const struct diff_row *rows, size_t count)
+/* The head of a hunk: first line and line count in each text. */
+static void append_hunk_head(struct buffer *out, const struct diff_row *rows, size_t count)
 {
 	size_t a = 0, b = 0, a_first = 0, b_first = 0;
 	for (size_t i = 0; i < count; i++) {
@@ -68,13 +68,13 @@ static void put_hunk_head(struct buffer *out, const struct diff_row *rows, size_
 	buffer_printf(out, "@@ -%zu,%zu +%zu,%zu @@\n", a_first, a, b_first, b);
 }
 
-static size_t put_hunk(struct buffer *out, const struct diff_row *rows, size_t count)
+static size_t append_hunk(struct buffer *out, const struct diff_row *rows, size_t count)
 {
 	size_t length = 0;
 	while (length < count && rows[length].kind != DIFF_GAP)
 		length++;
 	if (length)
-		put_hunk_head(out, rows, length);
+		append_hunk_head(out, rows, length);
 	for (size_t i = 0; i < length; i++)
 		buffer_printf(out, "%c%s\n",
 			rows[i].kind == DIFF_SAME        ? ' '
@@ -84,9 +84,9 @@ static size_t put_hunk(struct buffer *out, const struct diff_row *rows, size_t c
 	return length;
 }
 
-/* Both as a unified diff, where both may be seen. */
-static const char *diff_text(struct request *request, const struct compare_side *a,
-	const struct compare_side *b, bool *is_cut)
+/* A unified diff of both sources, if the viewer may see both. */
+static const char *diff_text(struct request *request, const struct submission_diff_side *a,
+	const struct submission_diff_side *b, bool *is_cut)
 {
 	struct diff_row *rows;
 	cleanup_buffer struct buffer out = { 0 };
@@ -102,13 +102,13 @@ static const char *diff_text(struct request *request, const struct compare_side 
 		buffer_printf(&out, "--- %lld/%s\n+++ %lld/%s\n", (long long)a->id, a->file_name,
 			(long long)b->id, b->file_name);
 	for (size_t i = 0; i < count; i++)
-		i += put_hunk(&out, rows + i, count - i);
+		i += append_hunk(&out, rows + i, count - i);
 	return arena_strdup(request->arena, buffer_string(&out));
 }
 
 /* ---- the call ---- */
 
-static int asked_number(struct request *request, const char *name, int64_t *id)
+static int read_number(struct request *request, const char *name, int64_t *id)
 {
 	int rc = api_query_integer(request, name, 1, INT64_MAX, 0, id);
 	return rc || *id
@@ -118,14 +118,14 @@ static int asked_number(struct request *request, const char *name, int64_t *id)
 
 int api_compare(struct request *request)
 {
-	struct compare_view view = { 0 };
+	struct submission_diff_view view = { 0 };
 	int64_t a_id, b_id;
 	bool is_cut;
-	int rc = asked_number(request, "a", &a_id);
+	int rc = read_number(request, "a", &a_id);
 	if (!rc)
-		rc = asked_number(request, "b", &b_id);
+		rc = read_number(request, "b", &b_id);
 	if (!rc)
-		rc = compare_read(request, a_id, b_id, &view);
+		rc = submission_diff_read(request, a_id, b_id, &view);
 	if (rc)
 		return rc;
 	json_t *gpus = json_array();

@@ -1,11 +1,11 @@
-/* Taking a submission in. */
-#include "cgi/api.h"
-#include "cgi/api_calls.h"
-#include "cgi/api_submission.h"
-#include "cgi/submit.h"
-#include "lib/idempotency.h"
-#include "lib/submission.h"
-#include "lib/withdrawal.h"
+/* Creates submissions. */
+#include "cgi/page/submit.h"
+#include "cgi/action/idempotency.h"
+#include "cgi/action/submission.h"
+#include "cgi/action/withdrawal.h"
+#include "cgi/api/api.h"
+#include "cgi/api/calls.h"
+#include "cgi/api/submission.h"
 
 #include <string.h>
 
@@ -19,9 +19,9 @@ struct intake {
 	int64_t id;
 };
 
-/* ---- what was sent ---- */
+/* ---- input ---- */
 
-/* A program sends a file in the form, or its text as JSON. */
+/* The source is a file of a form or a string in JSON. */
 static int take_source(struct request *request, struct submission_request *submission)
 {
 	const struct upload *upload = request_upload(request, "file");
@@ -43,7 +43,8 @@ static int take_source(struct request *request, struct submission_request *submi
 	return 0;
 }
 
-/* A form repeats `gpu`, JSON has the array `gpus`; the other name would be taken for nothing. */
+/* A form repeats the field `gpu`, and JSON has the array `gpus`. Rejects the wrong name instead of
+ * ignoring it. */
 static int take_gpus(struct request *request, struct submission_request *submission)
 {
 	const char *right = request->json ? "gpus" : "gpu", *wrong = request->json ? "gpu" : "gpus";
@@ -96,7 +97,7 @@ static void hash_intake(struct intake *intake)
 
 /* ---- storing ---- */
 
-static int store(struct database *db, void *context, struct error *error)
+static int store_body(struct database *db, void *context, struct error *error)
 {
 	struct intake *intake = context;
 	int64_t user_id = intake->submission.user_id;
@@ -109,8 +110,7 @@ static int store(struct database *db, void *context, struct error *error)
 	return rc || !intake->key ? rc : idempotency_keep(db, user_id, intake->key, intake->id, error);
 }
 
-/* The same request came before: it is answered as it was then, with what has become of the
- * submission since. */
+/* A request with this key came before. Answers as then, with the submission's current state. */
 static int find_earlier(struct intake *intake)
 {
 	struct request *request = intake->request;
@@ -142,7 +142,7 @@ int api_submit(struct request *request)
 	if (rc)
 		return rc;
 	hash_intake(&intake);
-	rc = database_transaction(request->db, store, &intake, request->error);
+	rc = database_transaction(request->db, store_body, &intake, request->error);
 	request->stored = rc ? 0 : intake.id;
 	if (rc == ERROR_CONFLICT && intake.key)
 		rc = find_earlier(&intake);

@@ -1,4 +1,4 @@
-#include "cgi/confirmation.h"
+#include "cgi/http/confirmation.h"
 
 #include "templates/confirmation.h"
 

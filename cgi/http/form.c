@@ -1,7 +1,7 @@
-#include "cgi/form.h"
+#include "cgi/http/form.h"
 
-#include "cgi/multipart.h"
-#include "lib/text.h"
+#include "cgi/http/multipart.h"
+#include "lib/base/text.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 
 enum { most_fields = 256 };
 
-static int hex(char digit)
+static int hex_value(char digit)
 {
 	if (digit >= '0' && digit <= '9')
 		return digit - '0';
@@ -17,15 +17,16 @@ static int hex(char digit)
 	return digit >= 'a' && digit <= 'f' ? digit - 'a' + 10 : -1;
 }
 
-/* The decoded text; *decoded_length tells a NUL inside. A % without two digits stays as it is. */
-static char *decode(struct arena *arena, const char *text, size_t length, bool plus_is_space,
-	size_t *decoded_length)
+/* Returns the decoded text with its length, which reveals an embedded NUL. A % without two hex
+ * digits stays as it is. */
+static char *percent_decode(struct arena *arena, const char *text, size_t length,
+	bool plus_is_space, size_t *decoded_length)
 {
 	char *out = arena_alloc(arena, length + 1);
 	size_t used = 0;
 	for (size_t i = 0; i < length; i++) {
-		int high = text[i] == '%' && i + 2 < length ? hex(text[i + 1]) : -1;
-		int low = high >= 0 ? hex(text[i + 2]) : -1;
+		int high = text[i] == '%' && i + 2 < length ? hex_value(text[i + 1]) : -1;
+		int low = high >= 0 ? hex_value(text[i + 2]) : -1;
 		if (low >= 0) {
 			out[used++] = (char)(high * 16 + low);
 			i += 2;
@@ -68,9 +69,10 @@ int form_parse_urlencoded(struct arena *arena, const char *text, size_t length,
 		const char *equals = memchr(text, '=', (size_t)(stop - text));
 		const char *value_begin = equals ? equals + 1 : stop;
 		size_t name_length, value_length;
-		char *name =
-			decode(arena, text, (size_t)((equals ? equals : stop) - text), true, &name_length);
-		char *value = decode(arena, value_begin, (size_t)(stop - value_begin), true, &value_length);
+		char *name = percent_decode(
+			arena, text, (size_t)((equals ? equals : stop) - text), true, &name_length);
+		char *value =
+			percent_decode(arena, value_begin, (size_t)(stop - value_begin), true, &value_length);
 		int rc = check_value("", name, name_length, error);
 		if (!rc)
 			rc = check_value(name, value, value_length, error);
@@ -86,7 +88,7 @@ int form_parse_urlencoded(struct arena *arena, const char *text, size_t length,
 char *form_decode_path(struct arena *arena, const char *text)
 {
 	size_t length;
-	char *path = decode(arena, text, strlen(text), false, &length);
+	char *path = percent_decode(arena, text, strlen(text), false, &length);
 	if (!text_is_utf8(path, length))
 		return NULL;
 	for (size_t i = 0; i < length; i++)
@@ -136,7 +138,7 @@ static int feed_buffer(void *sink, const char *bytes, size_t length, struct erro
 	return 0;
 }
 
-static int pump(struct request *request, size_t most_bytes, feed *feed_to, void *sink)
+static int read_pieces(struct request *request, size_t most_bytes, feed *feed_to, void *sink)
 {
 	char piece[16384];
 	size_t total = 0;
@@ -164,7 +166,7 @@ static int read_multipart(struct request *request, size_t most_bytes)
 	int rc = multipart_begin(
 		&parser, request->arena, request->body_type, take_part, request, request->error);
 	if (!rc)
-		rc = pump(request, most_bytes, feed_multipart, &parser);
+		rc = read_pieces(request, most_bytes, feed_multipart, &parser);
 	if (!rc)
 		rc = multipart_end(&parser, request->error);
 	multipart_free(&parser);
@@ -174,7 +176,7 @@ static int read_multipart(struct request *request, size_t most_bytes)
 static int read_urlencoded(struct request *request, size_t most_bytes)
 {
 	cleanup_buffer struct buffer body = { 0 };
-	int rc = pump(request, most_bytes, feed_buffer, &body);
+	int rc = read_pieces(request, most_bytes, feed_buffer, &body);
 	return rc ? rc
 			  : form_parse_urlencoded(request->arena, buffer_string(&body), body.length,
 				  &request->form, &request->form_count, request->error);
@@ -198,7 +200,7 @@ static int check_length(struct request *request, size_t most_bytes)
 int form_read_bytes(struct request *request, size_t most_bytes, struct buffer *body)
 {
 	int rc = check_length(request, most_bytes);
-	return rc ? rc : pump(request, most_bytes, feed_buffer, body);
+	return rc ? rc : read_pieces(request, most_bytes, feed_buffer, body);
 }
 
 int form_read(struct request *request, size_t most_bytes)

@@ -1,23 +1,23 @@
 /* Queries and forms: from bytes to the fields of a request. */
-#ifndef PODIUM_CGI_FORM_H
-#define PODIUM_CGI_FORM_H
+#ifndef PODIUM_CGI_HTTP_FORM_H
+#define PODIUM_CGI_HTTP_FORM_H
 
-#include "cgi/request.h"
+#include "cgi/http/request.h"
 
-/* Decodes `a=b&c=d` into fields; bytes that are not valid UTF-8, or a NUL, are ERROR_INPUT. */
+/* Decodes `a=b&c=d` into fields. ERROR_INPUT for invalid UTF-8 and for NUL bytes. */
 int form_parse_urlencoded(struct arena *arena, const char *text, size_t length,
 	struct field **fields, size_t *count, struct error *error);
 
-/* Percent-decodes a path. NULL if it is not valid UTF-8 or has a control character. */
+/* Percent-decodes a path. NULL for invalid UTF-8 and for control characters. */
 char *form_decode_path(struct arena *arena, const char *text);
 
-/* Reads the body of a POST into request->form and request->uploads; at most `most_bytes`. */
+/* Reads the body of a POST, of at most `most_bytes`, into request->form and request->uploads. */
 int form_read(struct request *request, size_t most_bytes);
 
-/* Reads a body of another kind as it is; ERROR_LIMIT where it has more than `most_bytes`. */
+/* Appends a body of any other type to `body`, undecoded. ERROR_LIMIT above `most_bytes`. */
 int form_read_bytes(struct request *request, size_t most_bytes, struct buffer *body);
 
-/* Whether the body was sent as this type, such as application/json. */
+/* Whether the body has this content type, such as application/json. */
 bool form_is_type(const struct request *request, const char *type);
 
 #endif

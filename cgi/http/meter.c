@@ -1,11 +1,10 @@
-#include "cgi/meter.h"
+#include "cgi/http/meter.h"
 
-#include "cgi/exposition.h"
-#include "cgi/router.h"
-#include "lib/clock.h"
-#include "lib/database.h"
-#include "lib/format.h"
-#include "lib/scope.h"
+#include "cgi/render/exposition.h"
+#include "lib/base/clock.h"
+#include "lib/base/format.h"
+#include "lib/base/scope.h"
+#include "lib/database/database.h"
 
 #include <dirent.h>
 #include <stdatomic.h>
@@ -14,7 +13,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* The statuses that are told apart (cgi/main.c names them); all others are one. */
+/* Statuses that get a counter (cgi/main.c names them); all others share one. */
 static const int STATUSES[] = {
 	200,
 	201,
@@ -37,7 +36,7 @@ static const int STATUSES[] = {
 	500,
 	503,
 };
-/* Upper ends in ns, and as Prometheus writes them. The budget of a page is 20 ms (DESIGN, section
+/* Upper bounds in ns, and as Prometheus writes them. The budget of a page is 20 ms (DESIGN, section
  * 10). */
 static const struct {
 	uint64_t most_ns;
@@ -57,14 +56,15 @@ static const struct {
 enum { most_routes = 512 };
 
 static struct {
-	atomic_ullong statuses[COUNT(STATUSES) + 1]; /* the last: any other */
-	atomic_ullong buckets[COUNT(BUCKETS) + 1];   /* the last: longer than all */
+	atomic_ullong statuses[COUNT(STATUSES) + 1]; /* the last: all other statuses */
+	atomic_ullong buckets[COUNT(BUCKETS) + 1];   /* the last: above all bounds */
 	atomic_ullong total_ns;
 } routes[most_routes];
 static atomic_ullong in_work;
 static int64_t threads, started_ms;
+static const struct route *(*route_at)(size_t number);
 
-static void add(atomic_ullong *figure, unsigned long long more)
+static void add_to(atomic_ullong *figure, unsigned long long more)
 {
 	atomic_fetch_add_explicit(figure, more, memory_order_relaxed);
 }
@@ -76,15 +76,16 @@ static uint64_t value_of(atomic_ullong *figure)
 
 /* ---- counting ---- */
 
-void meter_start(int64_t at_once)
+void meter_start(int64_t at_once, const struct route *(*by_number)(size_t number))
 {
 	threads = at_once;
+	route_at = by_number;
 	started_ms = now_ms();
 }
 
 uint64_t meter_begin(void)
 {
-	add(&in_work, 1);
+	add_to(&in_work, 1);
 	return clock_ns();
 }
 
@@ -108,9 +109,9 @@ void meter_end(uint64_t began_ns, size_t route, int status)
 {
 	uint64_t took_ns = clock_ns() - began_ns;
 	size_t place = route < most_routes ? route : 0;
-	add(&routes[place].statuses[status_place(status)], 1);
-	add(&routes[place].buckets[bucket_place(took_ns)], 1);
-	add(&routes[place].total_ns, took_ns);
+	add_to(&routes[place].statuses[status_place(status)], 1);
+	add_to(&routes[place].buckets[bucket_place(took_ns)], 1);
+	add_to(&routes[place].total_ns, took_ns);
 	atomic_fetch_sub_explicit(&in_work, 1, memory_order_relaxed);
 }
 
@@ -134,7 +135,7 @@ static const char *method_of(const struct route *route)
 	return "any";
 }
 
-/* Addresses that there are not share a row. */
+/* Unknown addresses share a row. */
 static const char *pattern_of(const struct route *route)
 {
 	return route ? route->pattern : "none";
@@ -143,7 +144,7 @@ static const char *pattern_of(const struct route *route)
 static size_t route_count(void)
 {
 	size_t count = 1;
-	while (count < most_routes && router_route(count))
+	while (count < most_routes && route_at(count))
 		count++;
 	return count;
 }
@@ -160,14 +161,14 @@ static void write_requests(struct buffer *out, size_t count)
 			if (k < COUNT(STATUSES))
 				snprintf(status, sizeof status, "%d", STATUSES[k]);
 			if (requests)
-				exposition_count(out, name, requests, "route", pattern_of(router_route(i)),
-					"method", method_of(router_route(i)), "status", status, NULL);
+				exposition_count(out, name, requests, "route", pattern_of(route_at(i)), "method",
+					method_of(route_at(i)), "status", status, NULL);
 		}
 }
 
 static void write_duration(struct buffer *out, size_t place)
 {
-	const struct route *route = router_route(place);
+	const struct route *route = route_at(place);
 	const char *pattern = pattern_of(route), *method = method_of(route);
 	uint64_t sum = 0, buckets[COUNT(BUCKETS) + 1];
 	for (size_t k = 0; k <= COUNT(BUCKETS); k++)
@@ -191,7 +192,7 @@ static void write_durations(struct buffer *out, size_t count)
 		write_duration(out, i);
 }
 
-static void write_one(
+static void write_metric(
 	struct buffer *out, const char *name, const char *type, const char *help, double value)
 {
 	exposition_family(out, name, type, help);
@@ -201,9 +202,9 @@ static void write_one(
 static void write_database(struct buffer *out)
 {
 	struct database_figures figures = database_figures();
-	write_one(out, "podium_database_connections", "gauge",
+	write_metric(out, "podium_database_connections", "gauge",
 		"Connections that are open; each thread has one of its own.", (double)figures.connections);
-	write_one(out, "podium_database_connections_busy", "gauge",
+	write_metric(out, "podium_database_connections_busy", "gauge",
 		"Connections that wait for an answer now.", (double)figures.asking);
 	exposition_family(
 		out, "podium_database_connects_total", "counter", "Connections that were opened.");
@@ -217,11 +218,11 @@ static void write_database(struct buffer *out)
 	exposition_family(out, "podium_database_conflicts_total", "counter",
 		"Transactions that were run again: deadlocks and the like.");
 	exposition_count(out, "podium_database_conflicts_total", figures.conflicts, NULL);
-	write_one(out, "podium_database_wait_seconds_total", "counter",
+	write_metric(out, "podium_database_wait_seconds_total", "counter",
 		"Time that threads have waited for the database.", (double)figures.waited_ns / 1e9);
 }
 
-/* Pages of memory that are resident: the second number of statm(5). */
+/* Resident memory: the second number of statm(5), in pages. */
 static double resident_bytes(void)
 {
 	cleanup_file FILE *file = fopen("/proc/self/statm", "re");
@@ -254,22 +255,23 @@ static void write_process(struct buffer *out)
 {
 	exposition_family(out, "podium_build_info", "gauge", "1; its label is the version.");
 	exposition_count(out, "podium_build_info", 1, "version", PODIUM_VERSION, NULL);
-	write_one(out, "process_start_time_seconds", "gauge",
+	write_metric(out, "process_start_time_seconds", "gauge",
 		"When this podium-web was started, since 1970.", (double)(started_ms / 1000));
-	write_one(out, "process_cpu_seconds_total", "counter", "Processor time, user and system.",
+	write_metric(out, "process_cpu_seconds_total", "counter", "Processor time, user and system.",
 		processor_seconds());
-	write_one(out, "process_resident_memory_bytes", "gauge", "Memory that is resident.",
+	write_metric(out, "process_resident_memory_bytes", "gauge", "Memory that is resident.",
 		resident_bytes());
-	write_one(out, "process_open_fds", "gauge", "Descriptors that are open.", open_descriptors());
+	write_metric(
+		out, "process_open_fds", "gauge", "Descriptors that are open.", open_descriptors());
 }
 
 void meter_write(struct buffer *out)
 {
 	size_t count = route_count();
 	write_process(out);
-	write_one(out, "podium_http_threads", "gauge", "Requests that can be answered at once.",
+	write_metric(out, "podium_http_threads", "gauge", "Requests that can be answered at once.",
 		(double)threads);
-	write_one(out, "podium_http_requests_in_work", "gauge",
+	write_metric(out, "podium_http_requests_in_work", "gauge",
 		"Requests that are being answered, this one included.", (double)value_of(&in_work));
 	write_requests(out, count);
 	write_durations(out, count);

@@ -1,25 +1,26 @@
-/* What this process has answered: requests by route and status, how long they took, how many are in
- * work. Counted with atomics, without a lock, in places that are fixed by the route tables, so that
- * no visitor can add one.
+/* Metrics of this process: requests by route and status, their durations, and requests in flight.
+ * Counters are lock-free atomics in a fixed array by route number, so visitors cannot add one.
  *
- * Each podium-web counts for itself, from its start. */
-#ifndef PODIUM_CGI_METER_H
-#define PODIUM_CGI_METER_H
+ * Each podium-web counts its own requests since its start. */
+#ifndef PODIUM_CGI_HTTP_METER_H
+#define PODIUM_CGI_HTTP_METER_H
 
-#include "lib/buffer.h"
+#include "cgi/http/route.h"
+#include "lib/base/buffer.h"
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* Before the first request: how many are answered at once. */
-void meter_start(int64_t threads);
+/* Call before the first request. `threads`: how many requests this process answers in parallel.
+ * `route_at`: the route of a number from 1 on, NULL behind the last (router_route). */
+void meter_start(int64_t threads, const struct route *(*route_at)(size_t number));
 
-/* From when a request was accepted, until its answer was handed to nginx. `route` is its number
- * (cgi/router.h). */
+/* Measure a request from accepting it until nginx has its answer. `route` is the route's number;
+ * 0: no route matched. */
 uint64_t meter_begin(void);
 void meter_end(uint64_t began_ns, size_t route, int status);
 
-/* All of it, and what the process takes of the system, in Prometheus' format. */
+/* Appends all metrics, and the process's use of memory and CPU, in Prometheus' format. */
 void meter_write(struct buffer *out);
 
 #endif

@@ -1,6 +1,6 @@
-#include "cgi/multipart.h"
+#include "cgi/http/multipart.h"
 
-#include "lib/scope.h"
+#include "lib/base/scope.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -54,8 +54,7 @@ int multipart_begin(struct multipart *parser, struct arena *arena, const char *c
 			error, ERROR_INPUT, "The form was sent without a usable boundary between its fields.");
 	parser->delimiter_length =
 		(size_t)snprintf(parser->delimiter, sizeof parser->delimiter, "\r\n--%s", boundary);
-	/* The first delimiter may stand at the very beginning; a line break before it makes them all
-	 * alike. */
+	/* The first delimiter may begin the body. A line break before it makes all delimiters alike. */
 	buffer_text(&parser->pending, "\r\n");
 	return 0;
 }
@@ -66,11 +65,11 @@ void multipart_free(struct multipart *parser)
 	buffer_free(&parser->body);
 }
 
-/* ---- the four states; each returns 1 when it went on, 0 when it needs more bytes, or an error
+/* ---- the parser's states: functions return 1 after progress, 0 to ask for more bytes, or an error
  * ---- */
 
-/* Everything before the next delimiter goes to `out` (NULL: is dropped), and the delimiter is
- * taken. */
+/* Consumes bytes up to and including the next delimiter. Appends those before it to `out`, unless
+ * it is NULL. */
 static int skip_to_delimiter(struct multipart *parser, struct buffer *out)
 {
 	struct buffer *pending = &parser->pending;
@@ -97,8 +96,8 @@ static int behind_delimiter(struct multipart *parser, struct error *error)
 		return fail(error, ERROR_INPUT, "The form is damaged: something stands behind a boundary.");
 	if (!last && ++parser->parts > multipart_most_parts)
 		return fail(error, ERROR_LIMIT, "The form has more than %d fields.", multipart_most_parts);
-	/* The line break stays, so that a part without headers begins with the empty line that ends
-	 * them. */
+	/* Keep the line break: a part without headers then begins with the empty line that ends them.
+	 */
 	if (last)
 		buffer_drop_front(pending, 2);
 	parser->state = last ? MULTIPART_DONE : MULTIPART_HEADERS;
@@ -141,7 +140,7 @@ static int read_headers(struct multipart *parser, struct error *error)
 	int rc = take_disposition(parser, pending->data, error);
 	if (rc)
 		return rc;
-	/* An empty body's delimiter shares its line break with the end of the headers. */
+	/* Keep the second line break: the delimiter of an empty body starts with it. */
 	buffer_drop_front(pending, length + 2);
 	buffer_clear(&parser->body);
 	parser->state = MULTIPART_BODY;
@@ -153,7 +152,7 @@ static int read_body(struct multipart *parser, struct error *error)
 	int found = skip_to_delimiter(parser, &parser->body);
 	if (!found)
 		return 0;
-	/* The two bytes in front are the line break that ended the headers. */
+	/* The first two bytes are the line break that ended the headers. */
 	size_t length = parser->body.length >= 2 ? parser->body.length - 2 : 0;
 	parser->part.bytes =
 		arena_copy(parser->arena, parser->body.length >= 2 ? parser->body.data + 2 : "", length);
@@ -164,7 +163,7 @@ static int read_body(struct multipart *parser, struct error *error)
 	return rc ? rc : 1;
 }
 
-static int advance(struct multipart *parser, struct error *error)
+static int parse_step(struct multipart *parser, struct error *error)
 {
 	int found;
 	switch (parser->state) {
@@ -177,7 +176,7 @@ static int advance(struct multipart *parser, struct error *error)
 	case MULTIPART_HEADERS: return read_headers(parser, error);
 	case MULTIPART_BODY: return read_body(parser, error);
 	case MULTIPART_DONE:
-		buffer_clear(&parser->pending); /* an epilogue means nothing */
+		buffer_clear(&parser->pending); /* ignore the epilogue */
 		return 0;
 	}
 	return 0;
@@ -188,7 +187,7 @@ int multipart_feed(struct multipart *parser, const char *bytes, size_t length, s
 	buffer_append(&parser->pending, bytes, length);
 	int rc;
 	do {
-		rc = advance(parser, error);
+		rc = parse_step(parser, error);
 	} while (rc == 1);
 	return rc;
 }

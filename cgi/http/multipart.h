@@ -1,12 +1,11 @@
-/* A streaming parser of multipart/form-data (RFC 7578): bytes go in as they arrive, whole parts
- * come out. It never holds more than the part that is being read, and every byte of it is hostile.
- */
-#ifndef PODIUM_CGI_MULTIPART_H
-#define PODIUM_CGI_MULTIPART_H
+/* Private to cgi/http: a streaming parser of multipart/form-data (RFC 7578): takes bytes as they
+ * arrive and hands out whole parts. Memory holds only the current part. All input is hostile. */
+#ifndef PODIUM_CGI_HTTP_MULTIPART_H
+#define PODIUM_CGI_HTTP_MULTIPART_H
 
-#include "lib/arena.h"
-#include "lib/buffer.h"
-#include "lib/error.h"
+#include "lib/base/arena.h"
+#include "lib/base/buffer.h"
+#include "lib/base/error.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,9 +17,9 @@ enum {
 };
 
 struct multipart_part {
-	const char *name;      /* of the form's field; never NULL */
-	const char *file_name; /* NULL: an ordinary field. As sent, may be "" */
-	const char *bytes;     /* in the arena, a NUL behind the last */
+	const char *name;      /* the form field's name; never NULL */
+	const char *file_name; /* NULL: an ordinary field; as sent, may be "" */
+	const char *bytes;     /* in the arena, followed by a NUL */
 	size_t length;
 };
 
@@ -39,19 +38,19 @@ struct multipart {
 		MULTIPART_BODY,
 		MULTIPART_DONE
 	} state;
-	struct buffer pending; /* bytes not yet understood */
+	struct buffer pending; /* bytes not yet parsed */
 	struct buffer body;    /* of the current part */
 	struct multipart_part part;
 	size_t parts;
 };
 
-/* `content_type` is the header's value; it must be multipart/form-data with a boundary. Parts go to
- * `take`. */
+/* `content_type` is the header's value: multipart/form-data with a boundary. The parser passes each
+ * part to `take`. */
 int multipart_begin(struct multipart *parser, struct arena *arena, const char *content_type,
 	multipart_take *take, void *context, struct error *error);
 int multipart_feed(struct multipart *parser, const char *bytes, size_t length, struct error *error);
-int multipart_end(
-	struct multipart *parser, struct error *error); /* the input is over: was it whole? */
+/* Call at the end of the input. ERROR_INPUT where it is incomplete. */
+int multipart_end(struct multipart *parser, struct error *error);
 void multipart_free(struct multipart *parser);
 
 #endif

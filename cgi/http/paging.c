@@ -1,11 +1,10 @@
-#include "cgi/paging.h"
+#include "cgi/http/paging.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-	most_digits = 15
-}; /* of a number that fits 64 bits for sure, also times the entries of a page */
+/* A number of 15 digits times the entries of a page fits in 64 bits. */
+enum { most_digits = 15 };
 
 int paging_make(
 	struct paging *paging, int64_t entries, int64_t per_page, int64_t page, struct error *error)

@@ -1,16 +1,16 @@
-#include "cgi/refusal.h"
+#include "cgi/http/refusal.h"
 
-#include "cgi/html.h"
-#include "lib/nearest.h"
-#include "lib/text.h"
+#include "cgi/render/html.h"
+#include "lib/base/nearest.h"
+#include "lib/base/text.h"
 #include "templates/error.h"
 
 #include <string.h>
 
 enum { most_names = 500, prefix_length = 2 };
 
-/* What everybody may find: public leaderboards, and users who are ranked on one. Who misses the
- * first two letters of a user's name has to look for it in a ranking. */
+/* Suggestions show only what everybody may see: public leaderboards, and users ranked on one of
+ * them. Users are suggested only when the first two letters match. */
 struct name_row {
 	const char *name;
 };
@@ -18,10 +18,10 @@ static const struct column NAME_COLUMNS[] = { TEXT(struct name_row, name) };
 static const struct statement LEADERBOARDS = SELECT(struct name_row, NAME_COLUMNS,
 	"SELECT name FROM leaderboards WHERE visibility = 'public' ORDER BY id DESC LIMIT ?");
 static const struct statement USERS = SELECT(struct name_row, NAME_COLUMNS,
-	"SELECT u.name FROM users u WHERE u.name LIKE ? AND EXISTS (SELECT 1 FROM ranking r JOIN "
-    "leaderboards l "
-	"  ON l.id = r.leaderboard_id AND l.visibility = 'public' WHERE r.user_id = u.id) ORDER BY "
-    "u.name LIMIT ?");
+	"SELECT u.name FROM users u WHERE u.name LIKE ? AND EXISTS (SELECT 1 FROM ranking r "
+	"JOIN leaderboards l "
+	"  ON l.id = r.leaderboard_id AND l.visibility = 'public' WHERE r.user_id = u.id) "
+	"ORDER BY u.name LIMIT ?");
 
 static size_t take_nearest(struct arena *arena, const char *wanted, const struct name_row *rows,
 	size_t count, const char **near)
@@ -32,7 +32,7 @@ static size_t take_nearest(struct arena *arena, const char *wanted, const struct
 	return nearest_names(arena, wanted, names, count, near, refusal_names);
 }
 
-/* Without a word when the database is away: the page has its sentence. */
+/* Ignores errors: the page already says that the database is away. */
 static void find_leaderboards(struct request *request, const char *wanted, struct refusal *refusal)
 {
 	struct name_row *rows;
@@ -55,7 +55,7 @@ static void find_users(struct request *request, const char *wanted, struct refus
 		refusal->user_count = take_nearest(request->arena, wanted, rows, count, refusal->users);
 }
 
-/* The part of the address behind `area`, or NULL. */
+/* The part of the address after `area`, or NULL. */
 static const char *name_in(struct request *request, const char *area)
 {
 	size_t length = strlen(area);
@@ -65,7 +65,7 @@ static const char *name_in(struct request *request, const char *area)
 	return arena_strndup(request->arena, name, strcspn(name, "/"));
 }
 
-/* An address without an area, such as /matmul, may be a leaderboard's name as well. */
+/* An address such as /matmul may also be the name of a leaderboard. */
 static void find_names(struct request *request, struct refusal *refusal)
 {
 	const char *user = name_in(request, "/user/"), *leaderboard = name_in(request, "/leaderboard/");

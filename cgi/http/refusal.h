@@ -1,23 +1,23 @@
-/* The page that says why there is no other one, and where to go from here. */
-#ifndef PODIUM_CGI_REFUSAL_H
-#define PODIUM_CGI_REFUSAL_H
+/* The error page: it says why a request failed and offers links that may help. */
+#ifndef PODIUM_CGI_HTTP_REFUSAL_H
+#define PODIUM_CGI_HTTP_REFUSAL_H
 
-#include "cgi/request.h"
+#include "cgi/http/request.h"
 
 enum { refusal_names = 5 };
 
 struct refusal {
 	const char *sentence;
-	const char *
-		again; /* the address to try again; NULL: that would not help, or would send a form twice */
-	bool forbidden; /* another account might see it */
+	/* The address for "try again". NULL: retrying would not help or would send a form twice. */
+	const char *again;
+	bool forbidden; /* another account might have access */
 	const char *leaderboards[refusal_names];
-	size_t leaderboard_count; /* whose names are near to what was asked for */
+	size_t leaderboard_count; /* leaderboards and users with names similar to the requested one */
 	const char *users[refusal_names];
 	size_t user_count;
 };
 
-/* Fills the body for request->status, which is 400 or more. The database may be away. */
+/* Fills the body for request->status, which is 400 or more. Works without the database. */
 void refusal_show(struct request *request, const char *title, const char *sentence);
 
 #endif

@@ -1,14 +1,14 @@
-#include "cgi/request.h"
+#include "cgi/http/request.h"
 
-#include "cgi/html.h"
-#include "lib/format.h"
+#include "cgi/render/html.h"
+#include "lib/base/format.h"
 
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const char *find(const struct field *fields, size_t count, const char *name)
+static const char *find_field(const struct field *fields, size_t count, const char *name)
 {
 	for (size_t i = 0; i < count; i++)
 		if (strcmp(fields[i].name, name) == 0)
@@ -18,12 +18,12 @@ static const char *find(const struct field *fields, size_t count, const char *na
 
 const char *request_query(const struct request *request, const char *name)
 {
-	return find(request->query, request->query_count, name);
+	return find_field(request->query, request->query_count, name);
 }
 
 const char *request_form(const struct request *request, const char *name)
 {
-	return find(request->form, request->form_count, name);
+	return find_field(request->form, request->form_count, name);
 }
 
 const char *request_form_or(const struct request *request, const char *name, const char *otherwise)

@@ -1,29 +1,29 @@
 /* One request and its response, as a page's handler sees them.
  *
- * A handler reads from top to bottom: who may (the route table has checked the role already),
- * input, query, render. It returns 0 after it has filled the response, or a negative error code
- * with `request->error` filled; then the router answers with the error page of that code (404, 403,
- * 400, 503, ...). What a handler allocates comes from request->arena and dies with the request. */
-#ifndef PODIUM_CGI_REQUEST_H
-#define PODIUM_CGI_REQUEST_H
+ * A handler reads from top to bottom: permissions (the router has checked the role), input, query,
+ * render. It returns 0 after it has filled the response. Otherwise it fills `request->error` and
+ * returns a negative error code, and the router answers with that code's error page (404, 403, 400,
+ * 503, ...). A handler allocates from request->arena; the memory is freed after the request. */
+#ifndef PODIUM_CGI_HTTP_REQUEST_H
+#define PODIUM_CGI_HTTP_REQUEST_H
 
-#include "lib/arena.h"
-#include "lib/buffer.h"
-#include "lib/config.h"
-#include "lib/database.h"
-#include "lib/error.h"
-#include "lib/overtaking.h"
-#include "lib/user.h"
+#include "lib/account/user.h"
+#include "lib/base/arena.h"
+#include "lib/base/buffer.h"
+#include "lib/base/config.h"
+#include "lib/base/error.h"
+#include "lib/database/database.h"
+#include "lib/ranking/overtaking.h"
 
 #include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-struct token_holder; /* lib/token.h */
-struct interface;    /* cgi/router.h */
+struct token_holder; /* cgi/action/token.h */
+struct interface;    /* cgi/http/route.h */
 
-/* HEAD arrives as GET, its body is dropped. Pages know GET and POST only. */
+/* HEAD becomes GET, and the response's body is dropped. Pages accept only GET and POST. */
 enum method {
 	METHOD_GET = 1,
 	METHOD_POST = 2,
@@ -41,37 +41,37 @@ struct upload {
 	size_t length;
 }; /* bytes: anything */
 
-struct viewer { /* who asks */
-	int64_t id; /* 0: nobody is logged in */
+struct viewer { /* the user who sends the request */
+	int64_t id; /* 0: not logged in */
 	const char *name;
 	enum role role;
 	bool must_change_password;
-	int64_t held;                       /* results that wait for an admin, if this is one */
-	const struct overtaking *overtaken; /* by whom, to be told on this page; NULL: by nobody */
-	const char *here; /* the address of this page, to come back to when that is dismissed */
+	int64_t held;                       /* results that await review, if the viewer is an admin */
+	const struct overtaking *overtaken; /* the newest notice to show, or NULL */
+	const char *here; /* this page's address: dismissing the notice returns here */
 };
 
 struct request {
 	struct arena *arena;
 	const struct config *config;
-	struct database *db; /* may have lost its server: statements then fail with ERROR_DATABASE */
+	struct database *db; /* may be disconnected: statements then return ERROR_DATABASE */
 	struct error *error;
 	enum method method;
 	bool is_head;
 	const char *path;         /* decoded, "/leaderboard/x" */
 	const char *query_string; /* raw, "" if none */
-	const char *address;      /* of the client, as nginx says */
+	const char *address;      /* the client's address, from nginx */
 	const char *user_agent;
-	const char *id; /* nginx's $request_id: in its access log, and in ours beside errors */
+	const char *id; /* nginx's $request_id, in its access log and in our error log */
 	const char *const *path_parameters; /* what `*` in the route's pattern matched, in order */
 	const char *host, *origin;          /* the headers; origin may be NULL */
-	bool secure;                        /* came over HTTPS */
+	bool secure;                        /* the client uses HTTPS */
 	const char *cookies;                /* the header, "" if none */
 	const char *(*read_header)(void *source, const char *name); /* use request_header */
 	void *header_source;
-	const struct interface *interface; /* of which of them the address is (cgi/router.h) */
+	const struct interface *interface; /* the interface of the address (cgi/http/route.h) */
 
-	/* the body of a POST, before the router has read it into form, uploads and json */
+	/* the undecoded body of a POST; the router decodes it into form, uploads and json */
 	const char *body_type; /* Content-Type, "" if none */
 	size_t body_length;
 	size_t (*read_body)(void *source, char *bytes, size_t size); /* 0: the end */
@@ -82,13 +82,13 @@ struct request {
 	struct field *form;
 	size_t form_count; /* of a POST, urlencoded or multipart */
 	struct upload *uploads;
-	size_t upload_count; /* multipart parts with a file name */
-	json_t *
-		json; /* the object that came as application/json, NULL if none; the router gives it back */
+	size_t upload_count; /* parts of a multipart body that have a file name */
+	/* The JSON object of an application/json body, or NULL. The router releases it. */
+	json_t *json;
 	struct viewer viewer;
-	const struct token_holder
-		*token;       /* by which a program is known; NULL in pages, and without one */
-	const char *csrf; /* token for hidden fields named `csrf`; the router has checked it on POST */
+	/* The program's token. NULL on pages and for anonymous requests. */
+	const struct token_holder *token;
+	const char *csrf; /* for hidden fields named `csrf`; the router checks it on POST */
 
 	/* the response */
 	int status;               /* 200 unless set */
@@ -96,118 +96,90 @@ struct request {
 	const char *location;     /* for redirects */
 	const char *disposition;  /* Content-Disposition; use response_as_text */
 	bool may_be_cached;       /* anonymous GET pages: nginx keeps them for 1 s */
-	bool sets_cookie;         /* then nobody else may be given this answer */
-	const char *etag;         /* with its quotes; NULL: none, and nobody may keep the answer */
-	const char *limits; /* of /api/v1: header lines that say how many requests are left; never in an
-	                       answer for everybody */
-	const char *problem;   /* of an error in /api/v1: a word for it that is more exact than the
-	                          code's; NULL: there is none */
-	struct buffer headers; /* further header lines, each "Name: value\r\n"; use response_header */
+	bool sets_cookie;         /* nobody else may receive this response */
+	const char *etag;         /* with its quotes; NULL: none, and no cache may store the response */
+	/* Only /api/v1: header lines with the requests that are left. A cached response omits them. */
+	const char *limits;
+	/* Only errors of /api/v1: a problem type that is more exact than the code's. NULL: none. */
+	const char *problem;
+	struct buffer headers; /* more header lines, each "Name: value\r\n"; use response_header */
 	struct buffer body;
-	/* Of a long answer the body holds the first piece only. Each call puts the next one into the
-	 * empty body, nothing at the end. An error that it returns ends the answer in the middle. */
+	/* For a long answer, `body` holds the first piece. Each call puts the next piece into the empty
+	 * body, or nothing at the end. An error breaks the answer off. */
 	int (*stream)(struct request *request);
 	void *stream_state;
-	int64_t follows; /* a submission, whose events go on behind the body (cgi/stream.h); 0: none */
+	/* A submission whose events follow the body (cgi/popcorn/stream.h). 0: none. */
+	int64_t follows;
 
-	/* for the log and the figures */
-	size_t route;   /* its number, see router_route; 0: none of them */
-	int64_t stored; /* a submission that the request has stored; 0: none */
+	/* for the log and the metrics */
+	size_t route;   /* see router_route; 0: no route matched */
+	int64_t stored; /* the submission that this request stored; 0: none */
 };
 
-/* NULL when the field is not there. With repeated fields the first; request_values gives all. */
+/* NULL when the field is missing. Of repeated fields these return the first; request_form_values
+ * returns all. */
 const char *request_query(const struct request *request, const char *name);
 const char *request_form(const struct request *request, const char *name);
 const char *request_form_or(const struct request *request, const char *name, const char *otherwise);
 size_t request_form_values(struct request *request, const char *name, const char ***values);
-/* The uploaded file of a form field; NULL when none was chosen (browsers then send an empty name).
- */
+/* The uploaded file of a form field. NULL when the user chose none: browsers then send an empty
+ * name. */
 const struct upload *request_upload(const struct request *request, const char *field);
-bool request_form_flag(const struct request *request, const char *name); /* a ticked box */
+bool request_form_flag(const struct request *request, const char *name); /* a checked checkbox */
 
-/* A header of the request by its name, such as If-None-Match; NULL if there is none. Hostile, as it
- * came. */
+/* A header of the request by its name, such as If-None-Match; NULL if it is missing. The value is
+ * unchecked input. */
 const char *request_header(const struct request *request, const char *name);
 
 /* 303 See Other. Returns 0, so that handlers write `return redirect(...)`. The path begins with one
- * '/' and its parts are percent-encoded; one that could lead to another host leads to the front
- * page instead. */
+ * '/', and its parts are percent-encoded. A path that could lead to another host becomes "/". */
 int redirect(struct request *request, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* A path that came from outside, as a browser would read it, if it is one of our own; else that of
- * the front page. */
+/* Returns an untrusted path if a browser reads it as a path of this site, else "/". */
 const char *own_path(const char *path);
 
-/* `value` must not come from outside unless it was checked for control characters; others are
- * dropped. */
+/* Drops control characters from `value`. Check untrusted values before. */
 void response_header(struct request *request, const char *name, const char *value);
 
-/* The value of a cookie, NULL if there is none; and a whole one to set, "name=value; Path=/...",
- * which becomes Secure where the request was. The answer is nobody else's then. */
-const char *request_cookie(const struct request *request, const char *name);
-void response_cookie(struct request *request, const char *cookie);
-
-/* Sets type and Content-Disposition so that a browser shows the bytes as text and never runs them.
- */
+/* Sets Content-Type and Content-Disposition so that browsers show the bytes as text and never run
+ * them. */
 void response_as_text(struct request *request, const char *file_name, bool download);
 
-/* What other programs are told of a page: programs that show a link to it, and readers of feeds. */
+/* What link previews and feed readers learn about a page. */
 struct page_share {
 	const char *description;       /* one sentence */
-	const char *picture;           /* an address of our own, 1200 x 630 pixels; or NULL */
-	const char *feed, *feed_title; /* an address of our own with what it is; or NULL */
+	const char *picture;           /* a path of this site, 1200 x 630 pixels; or NULL */
+	const char *feed, *feed_title; /* a path of this site and its title; or NULL */
 };
 
-/* What every page's frame needs: viewer, csrf, title, where we are. Templates take it as `page`. */
+/* What every page's frame needs: viewer, csrf, title, section. Templates take it as `page`. */
 struct page {
 	const char *title;
-	const char *
-		section; /* "leaderboards", "queue", "mine", "account", "admin", "": marks the navigation */
+	/* Marks the navigation: "leaderboards", "queue", "mine", "account", "admin" or "". */
+	const char *section;
 	const struct viewer *viewer;
 	const char *csrf;
 	const char *path;   /* for the login link's ?next= */
 	const char *notice; /* one sentence in a green box, or NULL */
 	const struct announcement *announcements;
-	size_t announcement_count; /* cgi/announcement.h; none unless asked for */
-	int refresh_s;             /* without scripts: reload after so many seconds; 0: never */
-	const char *live_url; /* with scripts: JSON whose change means that the page changed (live.js);
-	                         or NULL */
+	size_t announcement_count; /* cgi/page/announcement.h; none unless asked for */
+	int refresh_s;             /* without scripts: reload after this time; 0: never */
+	/* With scripts: live.js polls this JSON and reloads the page when it changes. NULL: does not
+	 * poll. */
+	const char *live_url;
 	const struct page_share *share; /* or NULL */
-	const char *site;               /* "https://example.org": how people reach us, as configured */
+	const char *site;               /* "https://example.org", as configured */
 	int64_t now_ms;
 };
 bool section_is(const struct page *page, const char *section);
-int respond_json(struct request *request, json_t *json); /* takes the json; NULL is an error */
+
+/* Releases `json`. NULL is ERROR_SYSTEM. */
+int respond_json(struct request *request, json_t *json);
+
 struct page page_make(const struct request *request, const char *title, const char *section);
 
-/* Form state kept after an error: which field the sentence belongs to. Templates call
- * form_error(...). */
-const char *form_error(
-	const struct request *request, const char *field); /* the sentence, or NULL */
-
-/* Sessions: session.c. The router recognises the visitor; account.c starts and ends sessions. */
-int session_recognise(struct request *request); /* fills viewer and csrf from the cookie */
-void session_offer_token(
-	struct request *request);                    /* an anonymous visitor gets a token for a form */
-int session_check_form(struct request *request); /* CSRF token and Origin of a POST */
-/* New token, cookie, rotates. `password_hash` is what the visitor's password was compared with,
- * NULL where it was not: ERROR_CONFLICT when it is another one by now, or the account was banned or
- * deleted meanwhile. */
-int session_start(struct request *request, int64_t user_id, const char *password_hash);
-int session_end(struct request *request);
-void session_forget(struct request *request); /* takes the cookie back, of a session that is gone */
-bool session_hash(struct request *request,
-	unsigned char hash[static 32]); /* what is stored of the cookie's token; false: there is none */
-
-/* Counts a hit of `whom` against the limit; ERROR_LIMIT with a sentence once `most` within
- * `window_s` is passed. */
-struct rate_limit {
-	const char *what;
-	int64_t most, window_s;
-};
-int rate_limit_hit(struct request *request, const struct rate_limit *limit, const char *whom);
-/* Takes the hit back: what was done with it was right. */
-int rate_limit_return(struct request *request, const struct rate_limit *limit, const char *whom);
+/* The sentence of the request's error if it concerns this field, else NULL. Templates call it. */
+const char *form_error(const struct request *request, const char *field);
 
 #endif

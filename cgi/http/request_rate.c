@@ -1,9 +1,9 @@
-#include "cgi/allowance.h"
+#include "cgi/http/request_rate.h"
 
-#include "lib/database.h"
-#include "lib/format.h"
-#include "lib/log.h"
-#include "lib/scope.h"
+#include "lib/base/format.h"
+#include "lib/base/log.h"
+#include "lib/base/scope.h"
+#include "lib/database/database.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -11,57 +11,58 @@
 #include <string.h>
 #include <time.h>
 
-/* When all places of a chain are taken by others in this minute, the one that asked least is
- * forgotten. */
-enum { window_s = 60, places = 8192, chain = 8, share_every_ms = 1000 };
+/* When a chain is full of subjects of this minute, the one with the fewest hits is evicted. */
+enum { window_s = 60, table_size = 8192, chain = 8, share_every_ms = 1000 };
 
-struct place {
+struct counter {
 	char whom[64];
-	int64_t window;       /* minutes since 1970; 0: nobody's */
-	int64_t hits, shared; /* of this process; of these, what the database knows */
-	int64_t elsewhere;    /* of others, when it was last asked */
+	int64_t window;       /* minutes since 1970; 0: unused */
+	int64_t hits, shared; /* counted by this process; the part that the database knows */
+	int64_t elsewhere;    /* counted by other hosts, as of the last exchange */
 };
 
-static struct place table[places];
+static struct counter table[table_size];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* ---- counting ---- */
 
-/* FNV-1a: whoever finds names that collide has his own addresses or tokens forgotten. */
-static size_t place_of(const char *whom)
+/* FNV-1a. Someone who constructs colliding names only evicts their own addresses or tokens. */
+static size_t slot_of(const char *whom)
 {
 	uint64_t hash = 14695981039346656037u;
 	for (; *whom; whom++)
 		hash = (hash ^ (unsigned char)*whom) * 1099511628211u;
-	return (size_t)((hash ^ hash >> 32) % places);
+	return (size_t)((hash ^ hash >> 32) % table_size);
 }
 
-static struct place *find_place(const char *whom, int64_t window)
+static struct counter *find_counter(const char *whom, int64_t window)
 {
-	struct place *found = NULL;
-	size_t first = place_of(whom);
+	struct counter *found = NULL;
+	size_t first = slot_of(whom);
 	for (size_t i = 0; i < chain; i++) {
-		struct place *place = &table[(first + i) % places];
-		if (place->window == window && strncmp(place->whom, whom, sizeof place->whom - 1) == 0)
-			return place;
+		struct counter *counter = &table[(first + i) % table_size];
+		if (counter->window == window
+			&& strncmp(counter->whom, whom, sizeof counter->whom - 1) == 0)
+			return counter;
 		if (!found
-			|| (found->window == window && (place->window != window || place->hits < found->hits)))
-			found = place;
+			|| (found->window == window
+				&& (counter->window != window || counter->hits < found->hits)))
+			found = counter;
 	}
-	*found = (struct place){ .window = window };
+	*found = (struct counter){ .window = window };
 	snprintf(found->whom, sizeof found->whom, "%s", whom);
 	return found;
 }
 
-void allowance_take(int64_t most, const char *whom, struct allowance *allowance)
+void request_rate_take(int64_t most, const char *whom, struct request_rate *allowance)
 {
-	*allowance = (struct allowance){ .most = most };
+	*allowance = (struct request_rate){ .most = most };
 	if (!most)
 		return;
 	int64_t second = now_ms() / 1000;
 	pthread_mutex_lock(&lock);
-	struct place *place = find_place(whom, second / window_s);
-	int64_t used = ++place->hits + place->elsewhere;
+	struct counter *counter = find_counter(whom, second / window_s);
+	int64_t used = ++counter->hits + counter->elsewhere;
 	pthread_mutex_unlock(&lock);
 	allowance->left = used < most ? most - used : 0;
 	allowance->renewed_in_s = window_s - second % window_s;
@@ -75,20 +76,18 @@ struct total {
 };
 static const struct column TOTAL_COLUMNS[] = { INTEGER(struct total, hits) };
 static const struct statement ADD =
-	COMMAND("INSERT INTO api_requests (window_start, subject, hits) VALUES (?, ?, ?) ON DUPLICATE "
-            "KEY UPDATE hits = hits + VALUES(hits)");
-/* MariaDB 10.11 does not say what an INSERT returns when it prepares one, so the sum is asked for.
- */
+	COMMAND("INSERT INTO api_requests (window_start, subject, hits) "
+			"VALUES (?, ?, ?) ON DUPLICATE KEY UPDATE hits = hits + VALUES(hits)");
+/* MariaDB 10.11 cannot prepare INSERT ... RETURNING, so a second statement reads the sum. */
 static const struct statement TOTAL = SELECT(struct total, TOTAL_COLUMNS,
 	"SELECT hits FROM api_requests WHERE window_start = ? AND subject = ?");
 static const struct statement FORGET =
 	COMMAND("DELETE FROM api_requests WHERE window_start < ? LIMIT 1000");
 
-/* What is told of a place: so many hits more, of which the database says how many there are with
- * those of others. */
+/* Hits counted here since the last exchange, and the database's total with those of other hosts. */
 struct share {
 	size_t index;
-	struct place place;
+	struct counter counter;
 	int64_t fresh, total;
 };
 struct shares {
@@ -102,18 +101,19 @@ static pthread_mutex_t waiting = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t ending = PTHREAD_COND_INITIALIZER;
 static bool stopping;
 
-static void collect(struct shares *shares, int64_t window)
+static void collect_shares(struct shares *shares, int64_t window)
 {
 	shares->count = 0;
 	pthread_mutex_lock(&lock);
-	for (size_t i = 0; i < places; i++)
+	for (size_t i = 0; i < table_size; i++)
 		if (table[i].window >= window - 1 && table[i].hits > table[i].shared)
-			shares->list[shares->count++] =
-				(struct share){ i, table[i], table[i].hits - table[i].shared, 0 };
+			shares->list[shares->count++] = (struct share){
+				.index = i, .counter = table[i], .fresh = table[i].hits - table[i].shared
+			};
 	pthread_mutex_unlock(&lock);
 }
 
-static int store(struct database *db, void *context, struct error *error)
+static int store_shares(struct database *db, void *context, struct error *error)
 {
 	struct shares *shares = context;
 	cleanup_arena struct arena *arena = arena_new();
@@ -121,10 +121,10 @@ static int store(struct database *db, void *context, struct error *error)
 	for (size_t i = 0; i < shares->count; i++) {
 		struct share *share = &shares->list[i];
 		int rc = database_execute(
-			db, &ADD, error, "isi", share->place.window, share->place.whom, share->fresh);
+			db, &ADD, error, "isi", share->counter.window, share->counter.whom, share->fresh);
 		if (!rc)
 			rc = database_row(
-				db, arena, &TOTAL, &total, error, "is", share->place.window, share->place.whom);
+				db, arena, &TOTAL, &total, error, "is", share->counter.window, share->counter.whom);
 		if (rc)
 			return rc;
 		share->total = total.hits;
@@ -132,32 +132,33 @@ static int store(struct database *db, void *context, struct error *error)
 	return 0;
 }
 
-/* Those that were forgotten meanwhile stay so. */
+/* Skips counters that were evicted meanwhile. */
 static void take_totals(const struct shares *shares)
 {
 	pthread_mutex_lock(&lock);
 	for (size_t i = 0; i < shares->count; i++) {
 		const struct share *share = &shares->list[i];
-		struct place *place = &table[share->index];
-		if (place->window != share->place.window || strcmp(place->whom, share->place.whom) != 0)
+		struct counter *counter = &table[share->index];
+		if (counter->window != share->counter.window
+			|| strcmp(counter->whom, share->counter.whom) != 0)
 			continue;
-		place->shared += share->fresh;
-		place->elsewhere = share->total - place->shared;
+		counter->shared += share->fresh;
+		counter->elsewhere = share->total - counter->shared;
 	}
 	pthread_mutex_unlock(&lock);
 }
 
-/* What cannot be stored now is stored later. */
+/* Counts that cannot be stored now are stored the next time. */
 static void share_once(struct shares *shares, int64_t *forgotten)
 {
 	struct error error = { 0 };
 	int64_t window = now_ms() / 1000 / window_s;
-	collect(shares, window);
-	int rc = shares->count ? database_transaction(sharer, store, shares, &error) : 0;
+	collect_shares(shares, window);
+	int rc = shares->count ? database_transaction(sharer, store_shares, shares, &error) : 0;
 	if (!rc)
 		take_totals(shares);
 	else if (database_is_connected(sharer))
-		log_warning("requests could not be counted with those of other hosts: %s", error.text);
+		log_warning("Cannot share request counts with other hosts: %s", error.text);
 	if (*forgotten != window && database_execute(sharer, &FORGET, NULL, "i", window - 1) == 0)
 		*forgotten = window;
 }
@@ -170,35 +171,35 @@ static bool wait_to_share(void)
 	pthread_mutex_lock(&waiting);
 	while (!stopping && pthread_cond_timedwait(&ending, &waiting, &until) == 0)
 		;
-	bool goes_on = !stopping;
+	bool continues = !stopping;
 	pthread_mutex_unlock(&waiting);
-	return goes_on;
+	return continues;
 }
 
-static void *share(void *unused)
+static void *share_counts(void *unused)
 {
 	(void)unused;
 	int64_t forgotten = 0;
-	cleanup_free struct share *list = calloc(places, sizeof *list);
+	cleanup_free struct share *list = calloc(table_size, sizeof *list);
 	struct shares shares = { list, 0 };
 	while (list && wait_to_share())
 		share_once(&shares, &forgotten);
 	return NULL;
 }
 
-int allowance_start(const struct config *config, struct error *error)
+int request_rate_start(const struct config *config, struct error *error)
 {
 	struct config impatient = *config;
-	impatient.database_timeout_s = 1; /* so that stopping never waits for a database that is away */
+	impatient.database_timeout_s = 1; /* so that stopping never waits for a lost database */
 	sharer = database_lazy(&impatient);
-	int rc = pthread_create(&sharing, NULL, share, NULL);
+	int rc = pthread_create(&sharing, NULL, share_counts, NULL);
 	if (!rc)
 		return 0;
 	database_close(sharer);
 	return fail(error, ERROR_SYSTEM, "Cannot start a thread: %s.", strerror(rc));
 }
 
-void allowance_stop(void)
+void request_rate_stop(void)
 {
 	pthread_mutex_lock(&waiting);
 	stopping = true;

@@ -1,6 +1,6 @@
-#include "cgi/keep.h"
+#include "cgi/http/thread_cache.h"
 
-#include "lib/clock.h"
+#include "lib/base/clock.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -8,31 +8,31 @@
 static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic int64_t changed_at_ms;
 
-bool keep_is_fresh(int64_t asked_at_ms, int64_t kept_ms)
+bool thread_cache_is_fresh(int64_t asked_at_ms, int64_t kept_ms)
 {
 	return asked_at_ms > changed_at_ms && clock_ms() - asked_at_ms < kept_ms;
 }
 
-void keep_changed(void)
+void thread_cache_changed(void)
 {
 	changed_at_ms = clock_ms();
 }
 
-static bool make(struct keep *keep)
+static bool ensure_key(struct thread_cache *cache)
 {
 	pthread_mutex_lock(&making);
-	if (!keep->is_made)
-		keep->is_made = pthread_key_create(&keep->key, keep->release) == 0;
+	if (!cache->is_made)
+		cache->is_made = pthread_key_create(&cache->key, cache->release) == 0;
 	pthread_mutex_unlock(&making);
-	return keep->is_made;
+	return cache->is_made;
 }
 
-void *keep_of_thread(struct keep *keep)
+void *thread_cache_get(struct thread_cache *cache)
 {
-	if (!make(keep))
+	if (!ensure_key(cache))
 		return NULL;
-	void *memory = pthread_getspecific(keep->key);
-	if (!memory && (memory = calloc(1, keep->bytes)) && pthread_setspecific(keep->key, memory)) {
+	void *memory = pthread_getspecific(cache->key);
+	if (!memory && (memory = calloc(1, cache->bytes)) && pthread_setspecific(cache->key, memory)) {
 		free(memory);
 		memory = NULL;
 	}

@@ -1,36 +1,36 @@
-/* Memory that each thread of podium-web keeps from one request to the next, for what is asked for
- * far more often than it changes. */
-#ifndef PODIUM_CGI_KEEP_H
-#define PODIUM_CGI_KEEP_H
+/* A cache in each thread of podium-web, kept between requests, for data that is read far more often
+ * than it changes. */
+#ifndef PODIUM_CGI_HTTP_THREAD_CACHE_H
+#define PODIUM_CGI_HTTP_THREAD_CACHE_H
 
 #include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* One for each purpose, static: KEEP(bytes, release). */
-struct keep {
+/* Define one static variable for each purpose: THREAD_CACHE(bytes, release). */
+struct thread_cache {
 	size_t bytes;
-	void (*release)(
-		void *memory); /* when a thread ends: frees what the memory holds and the memory itself */
+	/* Runs when a thread ends: frees the memory and what it points to. */
+	void (*release)(void *memory);
 	bool is_made;
 	pthread_key_t key;
 };
-#define KEEP(bytes, release) \
+#define THREAD_CACHE(bytes, release) \
 	{ \
 		(bytes), (release), false, 0 \
 	}
 
-/* The thread's own memory, zero bytes at first. NULL where there is none left: then nothing is
- * kept. */
-void *keep_of_thread(struct keep *keep);
+/* The thread's memory, zeroed at first. NULL when memory is exhausted: the caller then works
+ * without a cache. */
+void *thread_cache_get(struct thread_cache *cache);
 
-/* Whether what was asked for at that time (clock_ms) still counts: for so long, and only until a
- * request changes something in this process, so that whoever changes something sees it on the next
- * page. Others' processes see it when the time is over. */
-bool keep_is_fresh(int64_t asked_at_ms, int64_t kept_ms);
+/* Whether data read at `asked_at_ms` (clock_ms) is still fresh. Data stays fresh for `kept_ms`, or
+ * until a request changes something in this process: users see their own changes on the next page.
+ * Other processes see a change after `kept_ms`. */
+bool thread_cache_is_fresh(int64_t asked_at_ms, int64_t kept_ms);
 
-/* A request has changed something, or may have. */
-void keep_changed(void);
+/* Call when a request has changed something, or may have. */
+void thread_cache_changed(void);
 
 #endif

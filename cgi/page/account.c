@@ -1,9 +1,12 @@
 /* Register, log in, log out, change the password. */
-#include "cgi/account.h"
+#include "cgi/page/account.h"
 
-#include "cgi/pages.h"
-#include "lib/scope.h"
-#include "lib/text.h"
+#include "cgi/http/csrf.h"
+#include "cgi/http/rate_limit.h"
+#include "cgi/http/session.h"
+#include "cgi/page/pages.h"
+#include "lib/base/scope.h"
+#include "lib/base/text.h"
 #include "templates/account.h"
 #include "templates/login.h"
 #include "templates/register.h"
@@ -11,7 +14,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* Failed attempts to log in, and new accounts. A class may sit behind one address. */
+/* Limits on failed logins and on new accounts. A whole class may share one address. */
 static const struct rate_limit LOGINS_OF_NAME = { "login as", 10, 300 };
 static const struct rate_limit LOGINS_FROM_ADDRESS = { "login from", 30, 300 };
 static const struct rate_limit REGISTRATIONS = { "register", 200, 3600 };
@@ -34,7 +37,7 @@ static struct account_form form_of(const struct request *request)
 
 static int show_register(struct request *request)
 {
-	session_offer_token(request);
+	csrf_offer(request);
 	struct page page = page_make(request, "Register", "account");
 	struct account_form form = form_of(request);
 	register_page(&request->body, &page, &form);
@@ -43,12 +46,12 @@ static int show_register(struct request *request)
 
 static int show_login(struct request *request)
 {
-	session_offer_token(request);
+	csrf_offer(request);
 	struct page page = page_make(request, "Log in", "account");
 	struct account_form form = form_of(request);
 	if (!form.form_error && request_query(request, "ended"))
 		form.form_error = "You are not logged in any more, so nothing was sent. Log in, then send "
-		                  "the form again.";
+						  "the form again.";
 	login_page(&request->body, &page, &form);
 	return 0;
 }
@@ -61,7 +64,7 @@ static int show_account(struct request *request)
 		{ "1", "Your password was changed, and every other session was ended." },
 		{ "tokens",
 			"Your password was changed, every other session was ended, and every API token was "
-		    "revoked." },
+			"revoked." },
 	};
 	struct page page = page_make(request, "Account", "account");
 	struct account_form form = form_of(request);
@@ -79,7 +82,7 @@ static int show_account(struct request *request)
 	return 0;
 }
 
-/* The page again with its sentence; errors that are not the user's own go to the router. */
+/* Shows the page again with the error. The router handles errors that are not the user's. */
 static int show_again(struct request *request, int rc, int show(struct request *))
 {
 	if (rc == ERROR_DATABASE || rc == ERROR_SYSTEM)
@@ -113,14 +116,14 @@ int page_login(struct request *request)
 							  : show_login(request);
 }
 
-/* Counts the attempt for the address and for the name before any password is hashed. */
+/* Counts the attempt for the address and the name before hashing any password. */
 static int count_login(struct request *request, const char *name)
 {
 	int rc = rate_limit_hit(request, &LOGINS_FROM_ADDRESS, request->address);
 	return rc ? rc : rate_limit_hit(request, &LOGINS_OF_NAME, name);
 }
 
-/* The password was right, so the attempt does not count. */
+/* A login with the right password does not count. */
 static int uncount_login(struct request *request, const char *name)
 {
 	int rc = rate_limit_return(request, &LOGINS_FROM_ADDRESS, request->address);
@@ -132,8 +135,8 @@ int action_login(struct request *request)
 	const char *name = request_form_or(request, "name", ""),
 			   *password = request_form_or(request, "password", "");
 	if (!text_is_user_name(name))
-		name = "?"; /* no account has such a name, and the columns that it is compared with are
-		               ASCII */
+		name =
+			"?"; /* no account can have this name; the columns that it is compared with are ASCII */
 	int rc = count_login(request, name);
 	if (rc)
 		return show_again(request, rc, show_login);

@@ -1,22 +1,22 @@
-/* What the templates of the account pages show. */
-#ifndef PODIUM_CGI_ACCOUNT_H
-#define PODIUM_CGI_ACCOUNT_H
+/* Data for the templates of the account pages. */
+#ifndef PODIUM_CGI_PAGE_ACCOUNT_H
+#define PODIUM_CGI_PAGE_ACCOUNT_H
 
-#include "lib/account.h"
-#include "lib/token.h"
+#include "cgi/action/account_deletion.h"
+#include "cgi/action/token.h"
 
 struct account_form {
-	const char *name, *next;                              /* as typed; "" at first */
+	const char *name, *next;                              /* as typed; "" on the first view */
 	const char *name_error, *password_error, *form_error; /* sentences, or NULL */
 	const char *current_error, *again_error;
-	int64_t tokens; /* that a new password may revoke */
+	int64_t tokens; /* a new password can revoke these */
 	bool revokes_tokens;
 };
 
 struct account_session {
-	const char *handle;                        /* names it in forms; of no use to log in */
-	const char *address, *user_agent, *device; /* where it began */
-	const char *seen_address, *seen_user_agent, *seen_device; /* where it was used last */
+	const char *handle; /* identifies the session in forms; it cannot authenticate anybody */
+	const char *address, *user_agent, *device;                /* at login */
+	const char *seen_address, *seen_user_agent, *seen_device; /* at the last request */
 	int64_t created_at_ms, seen_at_ms, expires_at_ms;
 	int64_t is_this_one;
 };
@@ -29,8 +29,8 @@ struct sessions_view {
 struct tokens_view {
 	struct token *tokens;
 	size_t count;
-	const char *secret; /* of a token that was just made; shown this once. NULL: none was */
-	const char *name;   /* the form, as typed */
+	const char *secret; /* of a token created by the last request, shown only once; or NULL */
+	const char *name;   /* form fields as typed */
 	int64_t scopes, days;
 	bool may_administer;
 	const char *name_error, *scope_error, *days_error, *form_error;

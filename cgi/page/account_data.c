@@ -1,8 +1,10 @@
-/* The viewer's own data: a copy of it, and its end. What is in the copy stands in export.c. */
-#include "cgi/account.h"
+/* The viewer's own data: a copy (cgi/page/account_export.c) and its deletion. */
+#include "cgi/page/account.h"
 
-#include "cgi/export.h"
-#include "cgi/pages.h"
+#include "cgi/http/rate_limit.h"
+#include "cgi/http/session.h"
+#include "cgi/page/account_export.h"
+#include "cgi/page/pages.h"
 #include "templates/account_data.h"
 
 #include <string.h>

@@ -1,10 +1,10 @@
-#include "cgi/export.h"
+#include "cgi/page/account_export.h"
 
-#include "cgi/export_rows.h"
-#include "lib/format.h"
-#include "lib/gzip.h"
-#include "lib/scope.h"
-#include "lib/text.h"
+#include "cgi/page/account_export_rows.h"
+#include "lib/base/format.h"
+#include "lib/base/gzip.h"
+#include "lib/base/scope.h"
+#include "lib/base/text.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -13,7 +13,7 @@
 
 enum { submissions_at_once = 50, piece_bytes = 1 << 20 };
 
-/* ---- any row as a JSON object: the columns' names are its keys ---- */
+/* ---- rows as JSON objects; column names are keys ---- */
 
 static json_t *bytes_to_json(const struct blob_value *blob)
 {
@@ -26,7 +26,7 @@ static json_t *bytes_to_json(const struct blob_value *blob)
 	return json_string(text);
 }
 
-/* Sources are text nearly always; what is not comes as base64. */
+/* Most sources are text; others are written as base64. */
 static json_t *blob_to_json(const struct blob_value *blob)
 {
 	return blob->bytes && text_is_utf8(blob->bytes, blob->length)
@@ -58,7 +58,7 @@ static json_t *value_to_json(const struct column *column, const char *row)
 	return blob_to_json(value);
 }
 
-/* A time is text here, not a number of milliseconds, so its name does not say so. */
+/* The export writes times as text, so the key drops the suffix "_ms". */
 static const char *key_of(struct arena *arena, const struct column *column)
 {
 	size_t length = strlen(column->name);
@@ -67,7 +67,7 @@ static const char *key_of(struct arena *arena, const struct column *column)
 		: column->name;
 }
 
-/* Without its first columns, if `first` is more than 0. */
+/* Leaves out the first `first` columns. */
 static json_t *row_to_json(
 	struct arena *arena, const struct statement *statement, size_t first, const void *row)
 {
@@ -78,7 +78,8 @@ static json_t *row_to_json(
 	return object;
 }
 
-/* All rows that a statement gives for one number. NULL with the error filled when it fails. */
+/* Returns all rows of a statement that binds one number. On failure, fills the error and returns
+ * NULL. */
 static json_t *rows_to_json(struct database *db, struct arena *arena,
 	const struct statement *statement, int64_t id, struct error *error)
 {
@@ -96,9 +97,9 @@ static json_t *rows_to_json(struct database *db, struct arena *arena,
 /* ---- the pieces ---- */
 
 struct progress {
-	int64_t leaderboard_id, submission_id; /* the last that was written */
+	int64_t leaderboard_id, submission_id; /* the last submission written */
 	struct exported_file *files;
-	size_t file_count, next_file; /* once the submissions are */
+	size_t file_count, next_file; /* used after the submissions are written */
 	bool any, in_files, ended;
 };
 
@@ -128,8 +129,8 @@ static int write_head(struct request *request)
 	return 0;
 }
 
-/* ---- submissions: a piece is asked for at once, and each takes what is its own of every part ----
- */
+/* ---- submissions: one query reads a batch, and each submission takes its rows from every part
+ * ---- */
 
 struct part {
 	const struct export_section *section;
@@ -188,8 +189,8 @@ static int begin_files(struct request *request, struct progress *progress)
 		&progress->file_count, request->error, "i", request->viewer.id);
 }
 
-/* How many of the first are a piece, which is to have no more sources than so many bytes. */
-static size_t piece_of(const struct exported_submission *rows, size_t count)
+/* Returns how many of the first rows make one batch; the total size of its sources is limited. */
+static size_t batch_size(const struct exported_submission *rows, size_t count)
 {
 	size_t piece = 0, bytes = 0;
 	while (piece < count && bytes < piece_bytes)
@@ -206,7 +207,7 @@ static int write_submissions(struct request *request, struct progress *progress)
 	int rc = database_rows(request->db, arena, &EXPORT_SUBMISSIONS, &rows, &count, request->error,
 		"iiiii", request->viewer.id, progress->leaderboard_id, progress->leaderboard_id,
 		progress->submission_id, (int64_t)submissions_at_once);
-	size_t piece = rc ? 0 : piece_of(rows, count);
+	size_t piece = rc ? 0 : batch_size(rows, count);
 	if (piece)
 		rc = read_parts(request, arena, rows, piece, parts);
 	for (size_t i = 0; i < piece && !rc; i++) {
@@ -219,7 +220,7 @@ static int write_submissions(struct request *request, struct progress *progress)
 															   : begin_files(request, progress);
 }
 
-/* One at a time, since each may be large. */
+/* Writes one file at a time, since each may be large. */
 static int write_file(struct request *request, const struct exported_file *file)
 {
 	cleanup_arena struct arena *arena = arena_new();

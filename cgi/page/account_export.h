@@ -1,12 +1,12 @@
-/* Everything that is stored about a user, as one JSON object, written piece by piece so that it
- * needs little memory however much it is. */
-#ifndef PODIUM_CGI_EXPORT_H
-#define PODIUM_CGI_EXPORT_H
+/* Writes everything that Podium stores about a user as one JSON object. The object is written in
+ * pieces, so memory use does not grow with its size. */
+#ifndef PODIUM_CGI_PAGE_ACCOUNT_EXPORT_H
+#define PODIUM_CGI_PAGE_ACCOUNT_EXPORT_H
 
-#include "cgi/request.h"
+#include "cgi/http/request.h"
 
-/* Makes the answer a file with the data of the viewer. If the database goes away in the middle, the
- * file ends there and is no JSON, so that nobody takes it for the whole. */
+/* Answers with a file that holds the viewer's data. If the database fails midway, the file ends
+ * there. The file is then not valid JSON, so readers notice that the copy is incomplete. */
 int export_begin(struct request *request);
 
 #endif

@@ -1,8 +1,8 @@
-#include "cgi/export_rows.h"
+#include "cgi/page/account_export_rows.h"
 
-#include "lib/job.h"
+#include "lib/job/job.h"
 
-/* ---- what there is of a user ---- */
+/* ---- the user's own data ---- */
 
 struct account_row {
 	int64_t id;
@@ -33,7 +33,7 @@ static const struct column SESSION_COLUMNS[] = {
 };
 static const struct statement SESSIONS = SELECT(struct session_row, SESSION_COLUMNS,
 	"SELECT address, user_agent, seen_address, seen_user_agent, created_at AS created_at_ms, "
-    "seen_at AS seen_at_ms, expires_at AS expires_at_ms "
+	"seen_at AS seen_at_ms, expires_at AS expires_at_ms "
 	"FROM sessions WHERE user_id = ? ORDER BY created_at");
 
 struct token_row {
@@ -50,25 +50,26 @@ static const struct column TOKEN_COLUMNS[] = {
 };
 static const struct statement TOKENS = SELECT(struct token_row, TOKEN_COLUMNS,
 	"SELECT name, prefix, scopes, created_at AS created_at_ms, expires_at AS expires_at_ms, "
-    "used_at AS used_at_ms "
+	"used_at AS used_at_ms "
 	"FROM api_tokens WHERE user_id = ? ORDER BY id");
 
-struct terminal_row {
+struct device_authorization_row {
 	const char *kind, *name, *address, *user_agent, *scopes;
 	int64_t created_at_ms, refused;
 };
-static const struct column TERMINAL_COLUMNS[] = {
-	TEXT(struct terminal_row, kind),
-	TEXT(struct terminal_row, name),
-	TEXT(struct terminal_row, address),
-	TEXT(struct terminal_row, user_agent),
-	TEXT(struct terminal_row, scopes),
-	TIME(struct terminal_row, created_at_ms),
-	INTEGER(struct terminal_row, refused),
+static const struct column DEVICE_AUTHORIZATION_COLUMNS[] = {
+	TEXT(struct device_authorization_row, kind),
+	TEXT(struct device_authorization_row, name),
+	TEXT(struct device_authorization_row, address),
+	TEXT(struct device_authorization_row, user_agent),
+	TEXT(struct device_authorization_row, scopes),
+	TIME(struct device_authorization_row, created_at_ms),
+	INTEGER(struct device_authorization_row, refused),
 };
-static const struct statement TERMINALS = SELECT(struct terminal_row, TERMINAL_COLUMNS,
-	"SELECT kind, name, address, user_agent, scopes, created_at AS created_at_ms, refused FROM "
-    "terminals WHERE user_id = ? ORDER BY id");
+static const struct statement TERMINALS =
+	SELECT(struct device_authorization_row, DEVICE_AUTHORIZATION_COLUMNS,
+		"SELECT kind, name, address, user_agent, scopes, created_at AS created_at_ms, refused "
+		"FROM terminals WHERE user_id = ? ORDER BY id");
 
 struct place_row {
 	const char *leaderboard;
@@ -87,15 +88,15 @@ static const struct column PLACE_COLUMNS[] = {
 	REAL(struct place_row, score_err_ns),
 };
 static const struct statement PLACES = SELECT(struct place_row, PLACE_COLUMNS,
-	"SELECT l.name AS leaderboard, v.number AS version, r.gpu, r.place, r.submission_id AS "
-    "submission, r.score_ns, r.score_err_ns "
-	"FROM ranking r JOIN leaderboards l ON l.id = r.leaderboard_id JOIN task_versions v ON v.id = "
-    "r.task_version_id "
+	"SELECT l.name AS leaderboard, v.number AS version, r.gpu, r.place, "
+	"r.submission_id AS submission, r.score_ns, r.score_err_ns "
+	"FROM ranking r JOIN leaderboards l ON l.id = r.leaderboard_id "
+	"JOIN task_versions v ON v.id = r.task_version_id "
 	"WHERE r.user_id = ? ORDER BY l.name, v.number, r.gpu");
 
-/* ---- what a user did for the site, and what was done with the account ---- */
+/* ---- the user's actions on the site, and actions on the account ---- */
 
-/* Where rows name a user by name. */
+/* For tables that store a user's name instead of the ID. */
 #define OWN_NAME "(SELECT name FROM users WHERE id = ?)"
 
 struct seat_row {
@@ -105,8 +106,8 @@ struct seat_row {
 static const struct column SEAT_COLUMNS[] = { TEXT(struct seat_row, leaderboard),
 	TIME(struct seat_row, joined_at_ms) };
 static const struct statement SEATS = SELECT(struct seat_row, SEAT_COLUMNS,
-	"SELECT l.name AS leaderboard, m.joined_at AS joined_at_ms FROM leaderboard_members m JOIN "
-    "leaderboards l ON l.id = m.leaderboard_id "
+	"SELECT l.name AS leaderboard, m.joined_at AS joined_at_ms FROM leaderboard_members m "
+	"JOIN leaderboards l ON l.id = m.leaderboard_id "
 	"WHERE m.user_id = ? ORDER BY m.joined_at");
 
 struct use_row {
@@ -116,8 +117,8 @@ struct use_row {
 static const struct column USE_COLUMNS[] = { TEXT(struct use_row, code),
 	TIME(struct use_row, used_at_ms) };
 static const struct statement USES = SELECT(struct use_row, USE_COLUMNS,
-	"SELECT i.code, a.used_at AS used_at_ms FROM invite_uses a JOIN invites i ON i.id = "
-    "a.invite_id WHERE a.user_id = ? ORDER BY a.used_at");
+	"SELECT i.code, a.used_at AS used_at_ms FROM invite_uses a "
+	"JOIN invites i ON i.id = a.invite_id WHERE a.user_id = ? ORDER BY a.used_at");
 
 struct removal_row {
 	const char *leaderboard;
@@ -126,8 +127,8 @@ struct removal_row {
 static const struct column REMOVAL_COLUMNS[] = { TEXT(struct removal_row, leaderboard),
 	TIME(struct removal_row, removed_at_ms) };
 static const struct statement REMOVALS = SELECT(struct removal_row, REMOVAL_COLUMNS,
-	"SELECT l.name AS leaderboard, r.removed_at AS removed_at_ms FROM leaderboard_removals r JOIN "
-    "leaderboards l ON l.id = r.leaderboard_id "
+	"SELECT l.name AS leaderboard, r.removed_at AS removed_at_ms FROM leaderboard_removals r "
+	"JOIN leaderboards l ON l.id = r.leaderboard_id "
 	"WHERE r.user_id = ? ORDER BY r.removed_at");
 
 struct overtaking_row {
@@ -141,8 +142,8 @@ static const struct column OVERTAKING_COLUMNS[] = {
 	TIME(struct overtaking_row, at_ms),
 };
 static const struct statement OVERTAKINGS = SELECT(struct overtaking_row, OVERTAKING_COLUMNS,
-	"SELECT l.name AS leaderboard, o.gpu, u.name AS `by`, o.at AS at_ms FROM overtakings o JOIN "
-    "leaderboards l ON l.id = o.leaderboard_id "
+	"SELECT l.name AS leaderboard, o.gpu, u.name AS `by`, o.at AS at_ms FROM overtakings o "
+	"JOIN leaderboards l ON l.id = o.leaderboard_id "
 	"JOIN users u ON u.id = o.by_user_id WHERE o.user_id = ? ORDER BY o.at");
 
 struct day_row {
@@ -152,8 +153,8 @@ struct day_row {
 static const struct column DAY_COLUMNS[] = { TEXT(struct day_row, day),
 	INTEGER(struct day_row, submissions) };
 static const struct statement DAYS = SELECT(struct day_row, DAY_COLUMNS,
-	"SELECT CAST(day AS CHAR) AS day, submissions FROM user_days WHERE user_id = ? ORDER BY "
-    "user_days.day");
+	"SELECT CAST(day AS CHAR) AS day, submissions FROM user_days WHERE user_id = ? "
+	"ORDER BY user_days.day");
 
 struct made_row {
 	const char *name;
@@ -165,8 +166,8 @@ static const struct column MADE_COLUMNS[] = {
 	TIME(struct made_row, deadline_ms),
 };
 static const struct statement MADE = SELECT(struct made_row, MADE_COLUMNS,
-	"SELECT name, created_at AS created_at_ms, deadline AS deadline_ms FROM leaderboards WHERE "
-    "creator_id = ? ORDER BY id");
+	"SELECT name, created_at AS created_at_ms, deadline AS deadline_ms FROM leaderboards "
+	"WHERE creator_id = ? ORDER BY id");
 
 struct version_row {
 	const char *leaderboard;
@@ -178,12 +179,12 @@ static const struct column VERSION_COLUMNS[] = {
 	TIME(struct version_row, created_at_ms),
 };
 static const struct statement VERSIONS = SELECT(struct version_row, VERSION_COLUMNS,
-	"SELECT l.name AS leaderboard, v.number AS version, v.created_at AS created_at_ms FROM "
-    "task_versions v "
+	"SELECT l.name AS leaderboard, v.number AS version, v.created_at AS created_at_ms "
+	"FROM task_versions v "
 	"JOIN leaderboards l ON l.id = v.leaderboard_id WHERE v.created_by = ? ORDER BY v.id");
 static const struct statement DRY_RUNS = SELECT(struct version_row, VERSION_COLUMNS,
-	"SELECT l.name AS leaderboard, v.number AS version, d.started_at AS created_at_ms FROM "
-    "dry_runs d JOIN task_versions v ON v.id = d.task_version_id "
+	"SELECT l.name AS leaderboard, v.number AS version, d.started_at AS created_at_ms "
+	"FROM dry_runs d JOIN task_versions v ON v.id = d.task_version_id "
 	"JOIN leaderboards l ON l.id = v.leaderboard_id WHERE d.started_by = " OWN_NAME
 	" ORDER BY d.id");
 
@@ -201,8 +202,8 @@ static const struct column INVITE_COLUMNS[] = {
 	TIME(struct invite_row, created_at_ms),
 };
 static const struct statement INVITES = SELECT(struct invite_row, INVITE_COLUMNS,
-	"SELECT code, note, most_uses, uses, expires_at AS expires_at_ms, revoked_at AS revoked_at_ms, "
-    "created_at AS created_at_ms "
+	"SELECT code, note, most_uses, uses, expires_at AS expires_at_ms, "
+	"revoked_at AS revoked_at_ms, created_at AS created_at_ms "
 	"FROM invites WHERE created_by = ? ORDER BY id");
 
 struct webhook_row {
@@ -218,10 +219,10 @@ static const struct column WEBHOOK_COLUMNS[] = {
 	TIME(struct webhook_row, created_at_ms),
 };
 static const struct statement WEBHOOKS = SELECT(struct webhook_row, WEBHOOK_COLUMNS,
-	"SELECT l.name AS leaderboard, h.name, h.address, h.form, h.events, h.created_at AS "
-    "created_at_ms "
-	"FROM webhooks h LEFT JOIN leaderboards l ON l.id = h.leaderboard_id WHERE h.created_by = ? "
-    "ORDER BY h.id");
+	"SELECT l.name AS leaderboard, h.name, h.address, h.form, h.events, "
+	"h.created_at AS created_at_ms "
+	"FROM webhooks h LEFT JOIN leaderboards l ON l.id = h.leaderboard_id "
+	"WHERE h.created_by = ? ORDER BY h.id");
 
 struct announcement_row {
 	const char *leaderboard, *text;
@@ -234,8 +235,8 @@ static const struct column ANNOUNCEMENT_COLUMNS[] = {
 	TIME(struct announcement_row, until_ms),
 };
 static const struct statement ANNOUNCEMENTS = SELECT(struct announcement_row, ANNOUNCEMENT_COLUMNS,
-	"SELECT l.name AS leaderboard, a.text, a.from_at AS from_ms, a.until_at AS until_ms FROM "
-    "announcements a "
+	"SELECT l.name AS leaderboard, a.text, a.from_at AS from_ms, a.until_at AS until_ms "
+	"FROM announcements a "
 	"LEFT JOIN leaderboards l ON l.id = a.leaderboard_id WHERE a.made_by = " OWN_NAME
 	" ORDER BY a.id");
 
@@ -251,8 +252,8 @@ static const struct column REJUDGING_COLUMNS[] = {
 	TIME(struct rejudging_row, ended_at_ms),
 };
 static const struct statement REJUDGINGS = SELECT(struct rejudging_row, REJUDGING_COLUMNS,
-	"SELECT l.name AS leaderboard, g.scope, g.state, g.made_at AS made_at_ms, g.ended_at AS "
-    "ended_at_ms FROM rejudgings g "
+	"SELECT l.name AS leaderboard, g.scope, g.state, g.made_at AS made_at_ms, "
+	"g.ended_at AS ended_at_ms FROM rejudgings g "
 	"JOIN leaderboards l ON l.id = g.leaderboard_id WHERE g.made_by = " OWN_NAME " ORDER BY g.id");
 
 struct upload_row {
@@ -266,8 +267,8 @@ static const struct column UPLOAD_COLUMNS[] = {
 	TIME(struct upload_row, expires_at_ms),
 };
 static const struct statement UPLOADS = SELECT(struct upload_row, UPLOAD_COLUMNS,
-	"SELECT file_name, LENGTH(content) AS bytes, created_at AS created_at_ms, expires_at AS "
-    "expires_at_ms FROM uploads WHERE creator_id = ? ORDER BY id");
+	"SELECT file_name, LENGTH(content) AS bytes, created_at AS created_at_ms, "
+	"expires_at AS expires_at_ms FROM uploads WHERE creator_id = ? ORDER BY id");
 
 struct link_row {
 	int64_t expires_at_ms;
@@ -276,8 +277,8 @@ static const struct column LINK_COLUMNS[] = { TIME(struct link_row, expires_at_m
 static const struct statement LINKS = SELECT(struct link_row, LINK_COLUMNS,
 	"SELECT expires_at AS expires_at_ms FROM password_links WHERE user_id = ?");
 
-/* A name that was free again may be another's now, so the numbers and times decide. Who did it and
- * from where is told of what the user did himself alone. */
+/* A deleted account's name may belong to another user now, so IDs and times decide. The actor
+ * and the address appear only for the user's own actions. */
 struct audit_row {
 	int64_t at_ms;
 	const char *address, *action, *subject, *detail;
@@ -290,14 +291,14 @@ static const struct column AUDIT_COLUMNS[] = {
 	TEXT(struct audit_row, detail),
 };
 static const struct statement DEEDS = SELECT(struct audit_row, AUDIT_COLUMNS,
-	"SELECT a.at AS at_ms, a.address, a.action, a.subject, a.detail FROM users u JOIN audit_log a "
-    "ON a.actor = u.name AND a.actor_id = u.id "
+	"SELECT a.at AS at_ms, a.address, a.action, a.subject, a.detail FROM users u "
+	"JOIN audit_log a ON a.actor = u.name AND a.actor_id = u.id "
 	"WHERE u.id = ? ORDER BY a.id");
 static const struct statement DONE_TO = SELECT(struct audit_row, AUDIT_COLUMNS,
-	"SELECT a.at AS at_ms, NULL AS address, a.action, a.subject, a.detail FROM users u JOIN "
-    "audit_log a ON a.subject = CONVERT(u.name USING utf8mb4) COLLATE utf8mb4_unicode_ci "
-	"WHERE u.id = ? AND a.action LIKE 'user.%' AND COALESCE(a.actor_id <> u.id, TRUE) AND a.at >= "
-    "u.created_at ORDER BY a.id");
+	"SELECT a.at AS at_ms, NULL AS address, a.action, a.subject, a.detail FROM users u "
+	"JOIN audit_log a ON a.subject = CONVERT(u.name USING utf8mb4) COLLATE utf8mb4_unicode_ci "
+	"WHERE u.id = ? AND a.action LIKE 'user.%' AND COALESCE(a.actor_id <> u.id, TRUE) "
+	"AND a.at >= u.created_at ORDER BY a.id");
 
 const struct export_section EXPORT_SECTIONS[] = {
 	{ "account", &ACCOUNT },
@@ -342,24 +343,24 @@ static const struct column SUBMISSION_COLUMNS[] = {
 	TEXT(struct exported_submission, hidden_reason),
 	BLOB(struct exported_submission, source),
 };
-/* Goes along the key submissions_history, from where the piece before has ended. */
+/* Reads along the key submissions_history, starting after the previous batch. */
 const struct statement EXPORT_SUBMISSIONS = SELECT(struct exported_submission, SUBMISSION_COLUMNS,
 	"SELECT s.id, s.leaderboard_id, l.name AS leaderboard, v.number AS version, s.mode, "
-    "s.practice, s.file_name, s.dialect, s.note, "
+	"s.practice, s.file_name, s.dialect, s.note, "
 	"s.submitted_at AS submitted_at_ms, s.withdrawn_at AS withdrawn_at_ms, s.hidden_at AS "
-    "hidden_at_ms, s.hidden_reason, "
+	"hidden_at_ms, s.hidden_reason, "
 	"b.content AS source FROM (SELECT id, leaderboard_id, task_version_id, mode, practice, "
-    "file_name, dialect, note, submitted_at, withdrawn_at, "
+	"file_name, dialect, note, submitted_at, withdrawn_at, "
 	"  hidden_at, hidden_reason, sha256 "
 	"  FROM submissions FORCE INDEX (submissions_history) "
-	"  WHERE user_id = ? AND NOT dry_run AND (leaderboard_id > ? OR (leaderboard_id = ? AND id > "
-    "?)) ORDER BY leaderboard_id, id LIMIT ?) s "
-	"JOIN leaderboards l ON l.id = s.leaderboard_id JOIN task_versions v ON v.id = "
-    "s.task_version_id "
+	"  WHERE user_id = ? AND NOT dry_run AND (leaderboard_id > ? OR (leaderboard_id = ? "
+	"AND id > ?)) ORDER BY leaderboard_id, id LIMIT ?) s "
+	"JOIN leaderboards l ON l.id = s.leaderboard_id "
+	"JOIN task_versions v ON v.id = s.task_version_id "
 	"JOIN blobs b ON b.sha256 = s.sha256 ORDER BY s.leaderboard_id, s.id");
 
-/* Those from one submission to another, in the order of the submissions above, and what belongs to
- * them; each row begins with whose it is. */
+/* The range of submissions, sorted like EXPORT_SUBMISSIONS, and the rows that belong to them.
+ * Each row starts with its submission's ID. */
 #define OF_PIECE "one.id AS submission, "
 #define PIECE "submissions one FORCE INDEX (submissions_history) "
 #define IS_OF_PIECE \
@@ -403,11 +404,11 @@ static const struct column JOB_COLUMNS[] = {
 };
 static const struct statement JOBS = SELECT(struct job_row, JOB_COLUMNS,
 	"SELECT " OF_PIECE "j.id, j.gpu, j.state, j.verdict, j.reason, j.score_ns, j.score_err_ns, "
-                       "j.engine, j.engine_reason, "
+	"j.engine, j.engine_reason, "
 	"j.held_at AS held_at_ms, j.released_by IS NOT NULL AS released, j.held_reason, "
-    "j.best_before_ns, j.place_before, j.place_after, "
+	"j.best_before_ns, j.place_before, j.place_after, "
 	"j.environment, j.queued_at AS queued_at_ms, j.started_at AS started_at_ms, j.finished_at AS "
-    "finished_at_ms "
+	"finished_at_ms "
 	"FROM " PIECE "JOIN jobs j ON j.submission_id = one.id " IS_OF_PIECE "j.id");
 
 struct stage_row {
@@ -431,7 +432,7 @@ static const struct column STAGE_COLUMNS[] = {
 };
 static const struct statement STAGES = SELECT(struct stage_row, STAGE_COLUMNS,
 	"SELECT " OF_PIECE "t.job_id AS job, t.name, t.verdict, t.message, t.exit_code, t.duration_ms, "
-                       "t.stdout AS standard_output, "
+	"t.stdout AS standard_output, "
 	"t.stderr AS standard_error, t.kernels, t.conditions "
 	"FROM " PIECE
 	"JOIN jobs j ON j.submission_id = one.id JOIN stages t ON t.job_id = j.id " IS_OF_PIECE
@@ -476,15 +477,14 @@ static const struct column CASE_COLUMNS[] = {
 };
 static const struct statement CASES = SELECT(struct case_row, CASE_COLUMNS,
 	"SELECT " OF_PIECE "t.job_id AS job, t.name AS stage, m.case_index + 1 AS number, m.spec, "
-                       "m.verdict, m.message, m.runs, m.mean_ns, m.std_ns, "
+	"m.verdict, m.message, m.runs, m.mean_ns, m.std_ns, "
 	"m.err_ns, m.best_ns, m.worst_ns, m.median_ns, m.low_ns, m.high_ns, m.constant_ns, m.own_ns, "
-    "m.gap_ns, m.blocks, m.repeated, m.device, "
-	"m.report, REPLACE(TO_BASE64(m.samples), CHAR(10), '') AS samples_base64 "
-	"FROM " PIECE "JOIN jobs j ON j.submission_id = one.id JOIN stages t ON t.job_id = j.id JOIN "
-                  "measurements m ON m.stage_id = t.id " IS_OF_PIECE
-	"j.id, t.position, m.case_index");
+	"m.gap_ns, m.blocks, m.repeated, m.device, m.report, REPLACE(TO_BASE64(m.samples), CHAR(10), "
+	"'') AS samples_base64 "
+	"FROM " PIECE "JOIN jobs j ON j.submission_id = one.id JOIN stages t ON t.job_id = j.id "
+	"JOIN measurements m ON m.stage_id = t.id " IS_OF_PIECE "j.id, t.position, m.case_index");
 
-/* Applied ones alone: what is computed beside a result is nobody's before. */
+/* Only applied rejudgings: until then, their results do not count for anybody. */
 struct former_row {
 	int64_t submission;
 	const char *gpu, *verdict;
@@ -502,12 +502,12 @@ static const struct column FORMER_COLUMNS[] = {
 };
 static const struct statement FORMER = SELECT(struct former_row, FORMER_COLUMNS,
 	"SELECT " OF_PIECE "r.gpu, j.verdict, j.score_ns, j.score_err_ns, j.finished_at AS "
-                       "finished_at_ms, g.ended_at AS replaced_at_ms "
-	"FROM " PIECE "JOIN rejudged_jobs r ON r.submission_id = one.id JOIN rejudgings g ON g.id = "
-                  "r.rejudging_id AND g.state = 'applied' "
+	"finished_at_ms, g.ended_at AS replaced_at_ms "
+	"FROM " PIECE "JOIN rejudged_jobs r ON r.submission_id = one.id "
+	"JOIN rejudgings g ON g.id = r.rejudging_id AND g.state = 'applied' "
 	"JOIN jobs j ON j.id = r.old_job_id " IS_OF_PIECE "g.id, r.gpu");
 
-/* With what others are shown of: not with what is hidden or held. */
+/* Comparisons with submissions that others may see: neither hidden nor held for review. */
 struct compared_row {
 	int64_t submission;
 	const char *gpu;
@@ -556,10 +556,10 @@ static const struct column FILE_COLUMNS[] = {
 	INTEGER(struct exported_file, bytes),
 };
 const struct statement EXPORT_FILES = SELECT(struct exported_file, FILE_COLUMNS,
-	"SELECT a.id, j.submission_id AS submission, j.gpu, a.name, a.size AS bytes FROM jobs j JOIN "
-    "stages t ON t.job_id = j.id "
-	"JOIN artifacts a ON a.stage_id = t.id WHERE j.user_id = ? AND j.submission_id IS NOT NULL "
-    "ORDER BY a.id");
+	"SELECT a.id, j.submission_id AS submission, j.gpu, a.name, a.size AS bytes FROM jobs j "
+	"JOIN stages t ON t.job_id = j.id "
+	"JOIN artifacts a ON a.stage_id = t.id WHERE j.user_id = ? "
+	"AND j.submission_id IS NOT NULL ORDER BY a.id");
 static const struct column PART_COLUMNS[] = { BLOB(struct exported_part, content) };
 const struct statement EXPORT_FILE_PARTS = SELECT(struct exported_part, PART_COLUMNS,
 	"SELECT content FROM artifact_parts WHERE artifact_id = ? ORDER BY part");

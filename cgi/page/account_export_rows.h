@@ -1,27 +1,27 @@
-/* What is stored about a user, for the copy of it (cgi/export.h): which rows, and under which
- * names. Nothing secret is among them, such as hashes, and nothing that is others' or for admins
- * alone. */
-#ifndef PODIUM_CGI_EXPORT_ROWS_H
-#define PODIUM_CGI_EXPORT_ROWS_H
+/* Statements that read what Podium stores about a user, for the copy in
+ * cgi/page/account_export.h. They leave out secrets such as hashes, other users' data, and what
+ * only admins may see. */
+#ifndef PODIUM_CGI_PAGE_ACCOUNT_EXPORT_ROWS_H
+#define PODIUM_CGI_PAGE_ACCOUNT_EXPORT_ROWS_H
 
-#include "lib/database.h"
+#include "lib/database/database.h"
 
-/* Rows that become an array under `key`. The array of sections ends with one without a key. */
+/* The rows become an array under `key`. An entry without a key ends an array of sections. */
 struct export_section {
 	const char *key;
 	const struct statement *statement;
 };
 
-extern const struct export_section EXPORT_SECTIONS[]; /* each binds the user's number */
+extern const struct export_section EXPORT_SECTIONS[]; /* each binds the user's ID */
 
-/* What belongs to submissions from one to another: binds the user, of the first one the leaderboard
- * twice and the number, and of the last one the same. The first column is the submission, in whose
- * order the rows are; no array has it. */
+/* Rows that belong to a range of submissions. Each statement binds the user; the first
+ * submission's leaderboard twice and its ID; then the same for the last submission. The first
+ * column is the submission ID, which sorts the rows and is left out of the JSON. */
 enum { export_parts = 6 };
 extern const struct export_section EXPORT_PARTS[export_parts + 1];
 
-/* The next submissions of a user in order of leaderboard and number: binds the user, the
- * leaderboard of the last one twice, its number, and how many. */
+/* Reads the user's next submissions, sorted by leaderboard and ID. Binds the user; the
+ * leaderboard of the last submission twice; the ID of that submission; the limit. */
 struct exported_submission {
 	int64_t id, leaderboard_id;
 	const char *leaderboard;
@@ -35,7 +35,7 @@ struct exported_submission {
 };
 extern const struct statement EXPORT_SUBMISSIONS;
 
-/* Files that profilers left, of a user; and the gzip of one, in parts. */
+/* A user's profiler files, and the gzip data of one file in parts. */
 struct exported_file {
 	int64_t id, submission;
 	const char *gpu, *name;

@@ -1,9 +1,10 @@
-/* Where the viewer is logged in, and ending that. */
-#include "cgi/account.h"
+/* Lists the viewer's sessions and ends them. */
+#include "cgi/page/account.h"
 
-#include "cgi/confirmation.h"
-#include "cgi/device_words.h"
-#include "cgi/pages.h"
+#include "cgi/http/confirmation.h"
+#include "cgi/http/session.h"
+#include "cgi/page/pages.h"
+#include "cgi/page/user_agent.h"
 #include "templates/account_sessions.h"
 
 #include <string.h>
@@ -26,10 +27,9 @@ static const struct statement SESSIONS = SELECT(struct account_session, SESSION_
 	"SELECT " HANDLE
 	" AS handle, address, user_agent, COALESCE(seen_address, address) AS seen_address, "
 	"COALESCE(seen_user_agent, user_agent) AS seen_user_agent, created_at AS created_at_ms, "
-    "seen_at AS seen_at_ms, "
-	"expires_at AS expires_at_ms, token_hash = ? AS is_this_one "
-	"FROM sessions WHERE user_id = ? AND expires_at > UTC_TIMESTAMP(3) ORDER BY is_this_one DESC, "
-    "seen_at DESC LIMIT ?");
+	"seen_at AS seen_at_ms, expires_at AS expires_at_ms, token_hash = ? AS is_this_one "
+	"FROM sessions WHERE user_id = ? AND expires_at > UTC_TIMESTAMP(3) "
+	"ORDER BY is_this_one DESC, seen_at DESC LIMIT ?");
 static const struct statement END_ONE =
 	COMMAND("DELETE FROM sessions WHERE user_id = ? AND token_hash <> ? AND " HANDLE " = ?");
 static const struct statement END_OTHERS =
@@ -45,9 +45,9 @@ int page_sessions(struct request *request)
 	if (rc)
 		return rc;
 	for (size_t i = 0; i < view.count; i++) {
-		view.sessions[i].device = device_words(request->arena, view.sessions[i].user_agent);
+		view.sessions[i].device = user_agent_words(request->arena, view.sessions[i].user_agent);
 		view.sessions[i].seen_device =
-			device_words(request->arena, view.sessions[i].seen_user_agent);
+			user_agent_words(request->arena, view.sessions[i].seen_user_agent);
 	}
 	struct page page = page_make(request, "Sessions", "account");
 	if (request_query(request, "ended"))
@@ -61,8 +61,8 @@ struct count_row {
 };
 static const struct column COUNT_COLUMNS[] = { INTEGER(struct count_row, count) };
 static const struct statement COUNT_OTHERS = SELECT(struct count_row, COUNT_COLUMNS,
-	"SELECT COUNT(*) AS count FROM sessions WHERE user_id = ? AND token_hash <> ? AND expires_at > "
-    "UTC_TIMESTAMP(3)");
+	"SELECT COUNT(*) AS count FROM sessions WHERE user_id = ? AND token_hash <> ? "
+	"AND expires_at > UTC_TIMESTAMP(3)");
 
 static int ask_about_others(
 	struct request *request, struct confirmation *question, const unsigned char hash[static 32])
@@ -74,8 +74,7 @@ static int ask_about_others(
 		return rc;
 	confirmation_says(request, question,
 		"%lld other session%s: whoever uses %s has to log in again, and what was typed there and "
-	    "not sent is lost. "
-		"This one stays.",
+		"not sent is lost. This one stays.",
 		(long long)others.count, others.count == 1 ? " ends" : "s end",
 		others.count == 1 ? "it" : "one of them");
 	return confirmation_ask(request, question);

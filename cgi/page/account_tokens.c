@@ -1,21 +1,23 @@
 /* The viewer's API tokens. */
-#include "cgi/account.h"
+#include "cgi/page/account.h"
 
-#include "cgi/confirmation.h"
-#include "cgi/pages.h"
-#include "lib/format.h"
+#include "cgi/http/confirmation.h"
+#include "cgi/http/cookie.h"
+#include "cgi/http/rate_limit.h"
+#include "cgi/page/pages.h"
+#include "lib/base/format.h"
 #include "templates/account_tokens.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Carries the secret of a new token over the redirect to its owner's next page, so that it is
- * stored nowhere here. */
+/* This cookie carries the secret of a new token to the owner's next page, so that the server
+ * never stores it. */
 static const char NEW_TOKEN[] = "podium-new-token";
 
 static const struct rate_limit TOKENS_OF_USER = { "make tokens", 60, 3600 };
 
-/* The token that was just made, if the cookie is about one of the viewer's own. */
+/* Takes the new token from the cookie, if it is one of the viewer's own. */
 static int take_new_secret(struct request *request, struct tokens_view *view)
 {
 	const char *secret = request_cookie(request, NEW_TOKEN);
@@ -43,7 +45,7 @@ static int show_tokens(struct request *request, struct tokens_view *view)
 		page.notice = "The token was revoked. Programs that use it are refused from now on.";
 	if (request_query(request, "signed_in"))
 		page.notice = "The terminal was signed in. Its token is the first of the list; go on in "
-		              "the terminal.";
+					  "the terminal.";
 	view->may_administer = request->viewer.role != ROLE_PARTICIPANT;
 	account_tokens_page(&request->body, &page, view);
 	return 0;
@@ -69,7 +71,7 @@ static int64_t read_scopes(struct request *request)
 	return scopes;
 }
 
-/* -1, which no token may have, when it is no number. */
+/* Returns -1, which is invalid, if the field holds no number. */
 static int64_t read_days(struct request *request)
 {
 	const char *text = request_form_or(request, "days", "");
@@ -96,8 +98,13 @@ static int show_again(struct request *request, const struct token_order *order, 
 int action_token_create(struct request *request)
 {
 	token_secret secret;
-	struct token_order order = { request->viewer.id, request->viewer.role,
-		request_form_or(request, "name", ""), read_scopes(request), read_days(request) };
+	struct token_order order = {
+		.user_id = request->viewer.id,
+		.role = request->viewer.role,
+		.name = request_form_or(request, "name", ""),
+		.scopes = read_scopes(request),
+		.days = read_days(request),
+	};
 	int rc = rate_limit_hit(request, &TOKENS_OF_USER, request->viewer.name);
 	if (!rc)
 		rc = token_create(request->db, request->arena, &order, secret, request->error);
@@ -123,7 +130,7 @@ static struct confirmation question_about(struct request *request, const struct 
 	format_relative(used, token->used_at_ms == TIME_NULL ? now : token->used_at_ms, now);
 	confirmation_says(request, &question,
 		"Programs that use it (%s…) are refused from then on, for ever; a new token is another "
-	    "one.",
+		"one.",
 		token->prefix);
 	confirmation_says(request, &question,
 		token->used_at_ms == TIME_NULL ? "It was never used." : "It was last used %s.", used);

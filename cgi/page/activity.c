@@ -1,4 +1,4 @@
-#include "cgi/activity.h"
+#include "cgi/page/activity.h"
 
 static const int64_t day_ms = 24 * 60 * 60 * INT64_C(1000);
 

@@ -1,7 +1,7 @@
-/* How busy a user was in each week of the last year: what the picture on his page and the table
- * behind it show. */
-#ifndef PODIUM_CGI_ACTIVITY_H
-#define PODIUM_CGI_ACTIVITY_H
+/* A user's submissions in each week of the last year, for the chart on the user's page and its
+ * table. */
+#ifndef PODIUM_CGI_PAGE_ACTIVITY_H
+#define PODIUM_CGI_PAGE_ACTIVITY_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -9,7 +9,7 @@
 enum {
 	activity_weeks = 53,
 	activity_height = 48
-}; /* the height of the tallest bar, in units of the picture */
+}; /* activity_height: height of the tallest bar, in units of the picture */
 
 struct activity_day {
 	int64_t day_ms, submissions;
@@ -18,16 +18,16 @@ struct activity_day {
 struct activity_week {
 	int64_t monday_ms; /* 00:00 UTC */
 	int64_t submissions;
-	int64_t height; /* of its bar; 0 only without submissions */
+	int64_t height; /* of the bar; 0 only without submissions */
 };
 
 struct activity {
-	struct activity_week
-		weeks[activity_weeks]; /* the oldest first, the last one is the week of now */
-	int64_t submissions, most; /* of all, and of the busiest week */
+	/* Oldest first; the last one is the current week. */
+	struct activity_week weeks[activity_weeks];
+	int64_t submissions, most; /* in total, and in the busiest week */
 };
 
-/* Days before the first week, or after now, are left out. */
+/* Ignores days before the first week and days after now_ms. */
 struct activity activity_make(const struct activity_day *days, size_t count, int64_t now_ms);
 
 #endif

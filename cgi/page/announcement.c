@@ -1,13 +1,15 @@
-#include "cgi/announcement.h"
+#include "cgi/page/announcement.h"
 
-#include "cgi/confirmation.h"
-#include "cgi/keep.h"
-#include "cgi/pages.h"
-#include "lib/clock.h"
-#include "lib/format.h"
-#include "lib/leaderboard.h"
-#include "lib/scope.h"
-#include "lib/text.h"
+#include "cgi/http/confirmation.h"
+#include "cgi/http/thread_cache.h"
+#include "cgi/page/pages.h"
+#include "lib/account/audit.h"
+#include "lib/base/clock.h"
+#include "lib/base/format.h"
+#include "lib/base/scope.h"
+#include "lib/base/text.h"
+#include "lib/leaderboard/leaderboard.h"
+#include "lib/ranking/overtaking.h"
 #include "templates/admin_announcements.h"
 
 #include <stdlib.h>
@@ -44,9 +46,9 @@ static const struct column NAME_COLUMNS[] = { TEXT(struct announced_leaderboard,
 static const struct statement LEADERBOARDS = SELECT(
 	struct announced_leaderboard, NAME_COLUMNS, "SELECT name FROM leaderboards ORDER BY name");
 
-/* ---- what a thread keeps ---- */
+/* ---- the cache of a thread ---- */
 
-/* All that are announced or will be, so that a page seldom has to ask. */
+/* The cache holds all current and future announcements, so few pages need a query. */
 enum { kept_ms = 1000 };
 struct kept {
 	struct arena *arena;
@@ -62,9 +64,9 @@ static void free_kept(void *value)
 	free(kept);
 }
 
-static struct keep keep = KEEP(sizeof(struct kept), free_kept);
+static struct thread_cache keep = THREAD_CACHE(sizeof(struct kept), free_kept);
 
-static int read_again(struct request *request, struct kept *kept)
+static int refresh_kept(struct request *request, struct kept *kept)
 {
 	struct arena *arena = arena_new();
 	struct announcement *rows;
@@ -90,9 +92,9 @@ static bool is_shown(const struct announcement *announcement, int64_t leaderboar
 
 int announcements_read(struct request *request, int64_t leaderboard_id, struct page *page)
 {
-	struct kept *kept = keep_of_thread(&keep);
-	int rc = kept && (!kept->arena || !keep_is_fresh(kept->read_at_ms, kept_ms))
-		? read_again(request, kept)
+	struct kept *kept = thread_cache_get(&keep);
+	int rc = kept && (!kept->arena || !thread_cache_is_fresh(kept->read_at_ms, kept_ms))
+		? refresh_kept(request, kept)
 		: 0;
 	if (rc || !kept)
 		return rc;
@@ -114,7 +116,7 @@ bool announcement_is_wrong(const struct announcements_view *view, const char *fi
 	return view->error && strcmp(view->field, field) == 0;
 }
 
-static int show(struct request *request, struct announcements_view *view)
+static int show_announcements(struct request *request, struct announcements_view *view)
 {
 	struct announcement *rows;
 	struct announced_leaderboard *leaderboards;
@@ -140,14 +142,14 @@ static int show(struct request *request, struct announcements_view *view)
 int page_admin_announcements(struct request *request)
 {
 	struct announcements_view view = { .leaderboard = "", .text = "", .from = "", .until = "" };
-	return show(request, &view);
+	return show_announcements(request, &view);
 }
 
-/* ---- making one ---- */
+/* ---- creating one ---- */
 
 static const struct statement PUT =
-	COMMAND("INSERT INTO announcements (leaderboard_id, text, from_at, until_at, made_by) VALUES "
-            "(?, ?, COALESCE(?, UTC_TIMESTAMP(3)), ?, ?)");
+	COMMAND("INSERT INTO announcements (leaderboard_id, text, from_at, until_at, made_by) "
+			"VALUES (?, ?, COALESCE(?, UTC_TIMESTAMP(3)), ?, ?)");
 
 struct making {
 	struct request *request;
@@ -155,7 +157,7 @@ struct making {
 	int64_t leaderboard_id, from_ms, until_ms, id;
 };
 
-static int store(struct database *db, void *context, struct error *error)
+static int store_announcement(struct database *db, void *context, struct error *error)
 {
 	struct making *making = context;
 	const struct viewer *viewer = &making->request->viewer;
@@ -175,7 +177,7 @@ static int read_time(struct request *request, const char *name, const char *text
 		? 0
 		: fail_field(request->error, name,
 			"This is no date and time; write it as 2026-11-21 06:10, in UTC, or leave the field "
-	        "empty.");
+			"empty.");
 }
 
 static int find_leaderboard(struct request *request, struct making *making)
@@ -194,7 +196,7 @@ static int find_leaderboard(struct request *request, struct making *making)
 		: rc;
 }
 
-static int check(struct request *request, struct making *making)
+static int check_announcement(struct request *request, struct making *making)
 {
 	const struct announcements_view *view = making->view;
 	size_t length = strlen(view->text);
@@ -219,9 +221,9 @@ static int check(struct request *request, struct making *making)
 int announcement_make(struct request *request, const struct announcements_view *view, int64_t *id)
 {
 	struct making making = { .request = request, .view = view };
-	int rc = check(request, &making);
+	int rc = check_announcement(request, &making);
 	if (!rc)
-		rc = database_transaction(request->db, store, &making, request->error);
+		rc = database_transaction(request->db, store_announcement, &making, request->error);
 	*id = making.id;
 	return rc;
 }
@@ -241,17 +243,17 @@ int announcements_list(struct request *request, struct announcement **rows, size
 /* ---- ending one ---- */
 
 static const struct statement END =
-	COMMAND("UPDATE announcements SET until_at = UTC_TIMESTAMP(3) WHERE id = ? AND "
-            "COALESCE(until_at > UTC_TIMESTAMP(3), TRUE)");
+	COMMAND("UPDATE announcements SET until_at = UTC_TIMESTAMP(3) WHERE id = ? "
+			"AND COALESCE(until_at > UTC_TIMESTAMP(3), TRUE)");
 
-struct ending {
+struct job_completion {
 	struct request *request;
 	int64_t id;
 };
 
 static int end_body(struct database *db, void *context, struct error *error)
 {
-	const struct ending *ending = context;
+	const struct job_completion *ending = context;
 	struct request *request = ending->request;
 	struct announcement one;
 	int64_t id = ending->id;
@@ -270,11 +272,11 @@ static int end_body(struct database *db, void *context, struct error *error)
 
 int announcement_end(struct request *request, int64_t id)
 {
-	struct ending ending = { request, id };
+	struct job_completion ending = { request, id };
 	return database_transaction(request->db, end_body, &ending, request->error);
 }
 
-/* It does not come back, but it can be made once more. */
+/* An ended announcement cannot be restored, but an admin can create it again. */
 static int end_one(struct request *request, bool *asked)
 {
 	struct announcement one;
@@ -292,7 +294,7 @@ static int end_one(struct request *request, bool *asked)
 	confirmation_says(request, &question, "“%s”", one.text);
 	confirmation_says(request, &question,
 		"Nobody reads it on %s any more. It stays in this list, and cannot be begun again; a new "
-	    "one can be made.",
+		"one can be made.",
 		one.leaderboard ? one.leaderboard : "the front page and on leaderboards");
 	return confirmation_ask(request, &question);
 }
@@ -308,10 +310,14 @@ int action_admin_announcement(struct request *request)
 	const char *action = request_form_or(request, "action", "");
 	bool asked = false;
 	int64_t id;
-	int rc = strcmp(action, "make") == 0 ? announcement_make(request, &view, &id)
-		: strcmp(action, "end") == 0     ? end_one(request, &asked)
-										 : fail(request->error, ERROR_INPUT,
-											 "This page has no such action; reload it and try again.");
+	int rc;
+	if (strcmp(action, "make") == 0)
+		rc = announcement_make(request, &view, &id);
+	else if (strcmp(action, "end") == 0)
+		rc = end_one(request, &asked);
+	else
+		rc = fail(
+			request->error, ERROR_INPUT, "This page has no such action; reload it and try again.");
 	if (asked)
 		return rc;
 	if (!rc)
@@ -321,5 +327,17 @@ int action_admin_announcement(struct request *request)
 	request->status = 422;
 	view.field = arena_strdup(request->arena, request->error->field);
 	view.error = arena_strdup(request->arena, request->error->text);
-	return show(request, &view);
+	return show_announcements(request, &view);
+}
+
+/* ---- "you were overtaken", at the top of every page (templates/layout.html) ---- */
+
+int action_overtaken(struct request *request)
+{
+	const char *gpu = request_form_or(request, "gpu", "");
+	int rc = !text_is_ascii(gpu)
+		? 0
+		: overtaking_dismiss(request->db, request->viewer.id,
+			atoll(request_form_or(request, "leaderboard", "0")), gpu, request->error);
+	return rc ? rc : redirect(request, "%s", own_path(request_form(request, "next")));
 }

@@ -1,19 +1,19 @@
-/* Announcements: what admins say on top of the front page and of leaderboards' pages, for a while.
- */
-#ifndef PODIUM_CGI_ANNOUNCEMENT_H
-#define PODIUM_CGI_ANNOUNCEMENT_H
+/* Announcements: messages that admins show for a limited time on the front page or on a
+ * leaderboard's pages. */
+#ifndef PODIUM_CGI_PAGE_ANNOUNCEMENT_H
+#define PODIUM_CGI_PAGE_ANNOUNCEMENT_H
 
-#include "cgi/request.h"
+#include "cgi/http/request.h"
 
 struct announcement {
-	int64_t id, leaderboard_id;     /* leaderboard_id SQL_NULL_INTEGER: the whole site's */
-	int64_t from_ms, until_ms;      /* until_ms TIME_NULL: until somebody ends it */
-	const char *text, *leaderboard; /* leaderboard NULL: the whole site's */
+	int64_t id, leaderboard_id;     /* leaderboard_id SQL_NULL_INTEGER: for the whole site */
+	int64_t from_ms, until_ms;      /* until_ms TIME_NULL: no end is set */
+	const char *text, *leaderboard; /* leaderboard NULL: for the whole site */
 	const char *made_by;
 };
 
-/* Has the page's frame show what is announced now: what is meant for the whole site, and what for
- * this leaderboard (0: none). It may be a second behind. */
+/* Puts the current announcements into the page's frame: those for the whole site and those for
+ * this leaderboard (0: none). They may be one second out of date. */
 int announcements_read(struct request *request, int64_t leaderboard_id, struct page *page);
 
 struct announcements_view {
@@ -23,17 +23,18 @@ struct announcements_view {
 		const char *name;
 	} * leaderboards;
 	size_t leaderboard_count;
-	const char *leaderboard, *text, *from,
-		*until;                /* as typed; "": the whole site, now, without an end */
-	const char *field, *error; /* what was refused, or NULL */
+	/* As typed; "" means the whole site, now, and no end. */
+	const char *leaderboard, *text, *from, *until;
+	const char *field, *error; /* the rejected field and the reason, or NULL */
 };
 
-/* By the viewer, with its entry in the audit log: what is in the view, and the end of one. The
- * error's field is leaderboard, text, from or until; ERROR_CONFLICT where it has ended already. */
+/* Create the announcement that the view describes, and end one. Both act for the viewer and
+ * write to the audit log. The error's field is leaderboard, text, from or until. Ending an
+ * announcement that is already over is ERROR_CONFLICT. */
 int announcement_make(struct request *request, const struct announcements_view *view, int64_t *id);
 int announcement_end(struct request *request, int64_t id);
 int announcement_find(struct request *request, int64_t id, struct announcement *one);
-/* The newest first; the last hundred. */
+/* The newest 100, newest first. */
 int announcements_list(struct request *request, struct announcement **rows, size_t *count);
 
 bool announcement_is_wrong(const struct announcements_view *view, const char *field);

@@ -1,7 +1,7 @@
-/* Leaderboards that were put away, with their results. */
-#include "cgi/pages.h"
-#include "cgi/publishing.h"
-#include "lib/visibility.h"
+/* The archive: archived leaderboards with their results. */
+#include "cgi/page/home.h"
+#include "cgi/page/pages.h"
+#include "lib/leaderboard/visibility.h"
 #include "templates/publishing.h"
 
 static const struct column ARCHIVE_COLUMNS[] = {

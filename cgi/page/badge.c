@@ -1,12 +1,11 @@
-/* A small picture with the record of a leaderboard, or with the place of ?user=, to be shown
- * elsewhere. */
-#include "cgi/badge.h"
+/* The badge: a small picture for other sites with a leaderboard's record or the place of ?user=. */
+#include "cgi/page/badge.h"
 
-#include "cgi/board.h"
-#include "cgi/html.h"
-#include "cgi/pages.h"
-#include "lib/format.h"
-#include "lib/quote.h"
+#include "cgi/page/board.h"
+#include "cgi/page/pages.h"
+#include "cgi/render/html.h"
+#include "lib/base/format.h"
+#include "lib/base/quote.h"
 #include "templates/badge.h"
 
 #include <string.h>
@@ -22,11 +21,11 @@ static const struct column BADGE_COLUMNS[] = {
 	TEXT(struct badge_row, user),
 	REAL(struct badge_row, score_ns),
 };
+#define RANK_IS_TIE SQL_IS_TIE("r")
 #define BADGE_OF \
-	"SELECT r.place, " SQL_IS_TIE( \
-		"r") " AS is_tie, " \
-			 "u.name AS user, r.score_ns FROM ranking r JOIN users u ON u.id = r.user_id " \
-			 "WHERE r.leaderboard_id = ? AND r.task_version_id = ? AND r.gpu = ? AND "
+	"SELECT r.place, " RANK_IS_TIE " AS is_tie, " \
+	"u.name AS user, r.score_ns FROM ranking r JOIN users u ON u.id = r.user_id " \
+	"WHERE r.leaderboard_id = ? AND r.task_version_id = ? AND r.gpu = ? AND "
 static const struct statement FIRST =
 	SELECT(struct badge_row, BADGE_COLUMNS, BADGE_OF "r.position = 1");
 static const struct statement OF_USER =
@@ -45,7 +44,7 @@ static int read_rows(struct request *request, const struct board *board,
 		board->id, board->task_version_id, gpu->name, user);
 }
 
-static const char *words(struct arena *arena, const char *user, const struct badge_row *row)
+static const char *badge_words(struct arena *arena, const char *user, const struct badge_row *row)
 {
 	format_text time;
 	if (!row)
@@ -59,8 +58,8 @@ static const char *words(struct arena *arena, const char *user, const struct bad
 		arena, "%s: %s%s, %s", row->user, row->is_tie ? "tied " : "", buffer_string(&place), time);
 }
 
-/* A font of the reader's is unknown here; the picture says how long the text is to be, and this is
- * near the widths of Verdana and DejaVu Sans at 11 px. */
+/* Estimates the width of text in px. The reader's font is unknown, so the picture sets the text
+ * length. The widths are close to Verdana and DejaVu Sans at 11 px. */
 static int64_t width_of(const char *text)
 {
 	double width = 0;
@@ -88,7 +87,7 @@ int page_badge(struct request *request)
 	struct badge badge = {
 		.subject =
 			gpu ? arena_printf(request->arena, "%s · %s", board.name, gpu->name) : board.name,
-		.words = words(request->arena, user, count ? rows : NULL),
+		.words = badge_words(request->arena, user, count ? rows : NULL),
 	};
 	badge.subject_width = width_of(badge.subject);
 	badge.words_width = width_of(badge.words);

@@ -1,6 +1,7 @@
-/* What a badge shows: "matmul · H200 | 31.90 µs by ada". */
-#ifndef PODIUM_CGI_BADGE_H
-#define PODIUM_CGI_BADGE_H
+/* Text and widths of a badge: "matmul · H200
+ * 31.90 µs by ada". */
+#ifndef PODIUM_CGI_PAGE_BADGE_H
+#define PODIUM_CGI_PAGE_BADGE_H
 
 #include <stdint.h>
 

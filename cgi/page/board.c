@@ -1,10 +1,10 @@
-#include "cgi/board.h"
+#include "cgi/page/board.h"
 
-#include "cgi/paging.h"
-#include "lib/quote.h"
-#include "lib/scope.h"
-#include "lib/text.h"
-#include "lib/visibility.h"
+#include "cgi/http/paging.h"
+#include "lib/base/quote.h"
+#include "lib/base/scope.h"
+#include "lib/base/text.h"
+#include "lib/leaderboard/visibility.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -43,42 +43,43 @@ static const struct column BOARD_COLUMNS[] = {
 	"l.sources_public_after_deadline AS sources_public, " \
 	"(SELECT MAX(p.number) FROM task_versions p WHERE p.leaderboard_id = l.id AND NOT p.draft) " \
 	"AS last_number, v.draft"
-/* Positions run from 1 without gaps, so the last one is the number of entries. ORDER BY with LIMIT
- * is one step into the index; MAX would walk over all entries, because it stands in a subquery for
- * each device. The few devices are put in order here, since every part of this question costs more
- * than its rows do; for nobody it has one part less. */
+/* Positions run from 1 without gaps, so the last one is the number of entries. ORDER BY with
+ * LIMIT takes one step in the index; MAX in a subquery per device would read all entries.
+ *
+ * The program sorts the few devices, because each further part of the query costs more than its
+ * rows. The query for anonymous visitors has one part less. */
 #define BOARD_BY_NAME(may_see) \
 	SELECT(struct board_row, BOARD_COLUMNS, \
 		"SELECT l.id, l.creator_id, l.name, v.language, l.task_version_id, v.number AS " \
-	    "version_number, " \
+		"version_number, " \
 		"  v.created_at AS version_at_ms, v.revision AS version_revision, v.number AS " \
-	    "newest_number, l.deadline AS deadline_ms, " \
+		"newest_number, l.deadline AS deadline_ms, " \
 		"  l.accepting, g.gpu, g.position AS gpu_position, " \
 		"  (SELECT r.position FROM ranking r FORCE INDEX (ranking_order) WHERE r.leaderboard_id " \
-	    "= l.id " \
+		"= l.id " \
 		"     AND r.task_version_id = l.task_version_id AND r.gpu = g.gpu ORDER BY r.position " \
-	    "DESC LIMIT 1) AS entries, " PUBLISHING_FIELDS " " \
+		"DESC LIMIT 1) AS entries, " PUBLISHING_FIELDS " " \
 		"FROM leaderboards l JOIN task_versions v ON v.id = l.task_version_id " \
 		"LEFT JOIN leaderboard_gpus g ON g.leaderboard_id = l.id " \
 		"WHERE l.name = ? AND " may_see)
 static const struct statement BOARD_FOR_NOBODY = BOARD_BY_NAME(SQL_IS_PUBLIC("l")),
 							  BOARD_FOR_VIEWER = BOARD_BY_NAME(SQL_MAY_SEE("l"));
 
-/* The same for a version that may have been replaced; its devices are those that were ranked on:
- * each has a first row. */
+/* Like BOARD_BY_NAME, for a version that may be out of date. Its devices are those with a first
+ * row in the ranking. */
 static const struct statement BOARD_BY_VERSION = SELECT(struct board_row, BOARD_COLUMNS,
-	"SELECT l.id, l.creator_id, l.name, v.language, v.id AS task_version_id, v.number AS "
-    "version_number, "
+	"SELECT l.id, l.creator_id, l.name, v.language, v.id AS task_version_id, "
+	"v.number AS version_number, "
 	"  v.created_at AS version_at_ms, v.revision AS version_revision, n.number AS newest_number, "
-    "l.deadline AS deadline_ms, "
-	"  l.accepting, r.gpu, COALESCE(g.position, 4294967295) AS gpu_position, "
-	"  (SELECT e.position FROM ranking e WHERE e.leaderboard_id = l.id AND e.task_version_id = "
-    "v.id AND e.gpu = r.gpu "
+	"l.deadline AS deadline_ms,   l.accepting, r.gpu, COALESCE(g.position, 4294967295) AS "
+	"gpu_position, "
+	"  (SELECT e.position FROM ranking e WHERE e.leaderboard_id = l.id "
+	"AND e.task_version_id = v.id AND e.gpu = r.gpu "
 	"    ORDER BY e.position DESC LIMIT 1) AS entries, " PUBLISHING_FIELDS " "
 	"FROM leaderboards l JOIN task_versions n ON n.id = l.task_version_id "
 	"JOIN task_versions v ON v.leaderboard_id = l.id AND v.number = ? "
-	"LEFT JOIN ranking r ON r.leaderboard_id = l.id AND r.task_version_id = v.id AND r.position = "
-    "1 "
+	"LEFT JOIN ranking r ON r.leaderboard_id = l.id AND r.task_version_id = v.id "
+	"AND r.position = 1 "
 	"LEFT JOIN leaderboard_gpus g ON g.leaderboard_id = l.id AND g.gpu = r.gpu "
 	"WHERE l.name = ? AND " SQL_MAY_SEE("l"));
 
@@ -124,7 +125,7 @@ static void fill_board(
 static int ask_for_board(
 	struct request *request, const char *name, struct board_row **rows, size_t *count)
 {
-	/* The column is ASCII; what is no name is not worth a question. */
+	/* The column is ASCII; a text that is no valid name needs no query. */
 	if (!text_is_leaderboard_name(name))
 		return 0;
 	if (!request->viewer.id)

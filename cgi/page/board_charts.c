@@ -1,16 +1,16 @@
-#include "cgi/board_charts.h"
+#include "cgi/page/board_charts.h"
 
-#include "cgi/pages.h"
-#include "cgi/paging.h"
-#include "lib/plural.h"
-#include "lib/quote.h"
-#include "lib/scope.h"
+#include "cgi/http/paging.h"
+#include "cgi/page/pages.h"
+#include "lib/base/format.h"
+#include "lib/base/quote.h"
+#include "lib/base/scope.h"
 #include "templates/board_charts.h"
 
 #include <math.h>
 #include <string.h>
 
-/* ---- each shape by itself ---- */
+/* ---- each shape ---- */
 
 static const struct column SHAPE_COLUMNS[] = {
 	INTEGER(struct shape_entry, position),
@@ -26,19 +26,22 @@ static const struct column SHAPE_COLUMNS[] = {
 #define CASES_OF(job) \
 	"JOIN stages t ON t.job_id = " job " AND t.name = 'ranked' " \
 	"JOIN measurements m ON m.stage_id = t.id AND m.case_index BETWEEN ? AND ? AND m.mean_ns > 0 "
+#define RANK_IS_TIE SQL_IS_TIE("r")
+#define CASES_OF_RANK CASES_OF("r.job_id")
 #define CASES_OF_USER \
-	"SELECT r.position, r.place, " SQL_IS_TIE( \
-		"r") " AS is_tie, m.case_index, r.submission_id, u.name AS user, NULL AS role, r.user_id " \
-	         "= ? AS is_own, m.mean_ns " \
-			 "FROM ranking r JOIN users u ON u.id = r.user_id " CASES_OF( \
-				 "r.job_id") "WHERE r.leaderboard_id = ? AND r.task_version_id = ? AND r.gpu = ? "
-/* The first ten, the viewer if he is further down, and the baselines. */
+	"SELECT r.position, r.place, " RANK_IS_TIE \
+	" AS is_tie, m.case_index, r.submission_id, u.name AS user, NULL AS role, " \
+	"r.user_id = ? AS is_own, m.mean_ns " \
+	"FROM ranking r JOIN users u ON u.id = r.user_id " CASES_OF_RANK \
+	"WHERE r.leaderboard_id = ? AND r.task_version_id = ? AND r.gpu = ? "
+#define CASES_OF_BASELINE CASES_OF("b.job_id")
+/* Reads the first ten, the viewer if ranked lower, and the baselines. */
 static const struct statement SHAPES = SELECT(struct shape_entry, SHAPE_COLUMNS,
 	CASES_OF_USER
 	"AND r.position <= ? UNION ALL " CASES_OF_USER "AND r.user_id = ? AND r.position > ? "
-	"UNION ALL SELECT 0, 0, FALSE, m.case_index, b.submission_id, b.path, b.role, 0, m.mean_ns "
-    "FROM baselines b " CASES_OF("b.job_id") "WHERE b.task_version_id = ? AND b.gpu = ? ORDER BY "
-                                             "case_index, mean_ns, position");
+	"UNION ALL SELECT 0, 0, FALSE, m.case_index, b.submission_id, b.path, b.role, 0, "
+	"m.mean_ns FROM baselines b " CASES_OF_BASELINE "WHERE b.task_version_id = ? AND b.gpu = ? "
+	"ORDER BY case_index, mean_ns, position");
 
 static double slowest_of(const struct shape *shape, bool is_user)
 {
@@ -49,8 +52,8 @@ static double slowest_of(const struct shape *shape, bool is_user)
 	return slowest_ns;
 }
 
-/* What a whole bar is: a baseline that is far slower than everybody would leave the others no
- * width. */
+/* Returns the time of a full-width bar. It ignores very slow baselines, which would leave the
+ * other bars no width. */
 static double whole_bar_ns(const struct shape *shape)
 {
 	const double most_times = 2;
@@ -145,23 +148,23 @@ static const struct column SCALING_COLUMNS[] = {
 	INTEGER(struct scaling_entry, submission_id),
 	REAL(struct scaling_entry, score_ns),
 };
-/* The ten users that are among the first ten of the most devices, the better ones first, and behind
- * them the viewer, if he is none of them; and where they stand on each. */
+/* Reads the ten users who are in the top ten of the most devices, best first, then the viewer if
+ * not among them, with their places on each device. */
 static const struct statement SCALING = SELECT(struct scaling_entry, SCALING_COLUMNS,
-	"SELECT r.gpu, u.name AS user, r.user_id, r.place, " SQL_IS_TIE(
-		"r") " AS is_tie, r.submission_id, r.score_ns "
-			 "FROM (SELECT user_id, MAX(devices) AS devices, MAX(positions) AS positions FROM "
-             "((SELECT p.user_id, COUNT(*) AS devices, SUM(p.position) AS positions "
-             "FROM " SQL_DEVICES " d "
-			 "  STRAIGHT_JOIN ranking p FORCE INDEX (ranking_order) ON p.leaderboard_id = ? AND "
-             "p.task_version_id = ? AND p.gpu = d.gpu AND p.position <= ? "
-			 "  GROUP BY p.user_id ORDER BY devices DESC, positions, p.user_id LIMIT ?) "
-			 "  UNION ALL SELECT ?, 0, 0) chosen GROUP BY user_id) first "
-			 "STRAIGHT_JOIN " SQL_DEVICES " g "
-			 "STRAIGHT_JOIN ranking r ON r.leaderboard_id = ? AND r.task_version_id = ? AND r.gpu "
-             "= g.gpu AND r.user_id = first.user_id "
-			 "STRAIGHT_JOIN users u ON u.id = r.user_id ORDER BY first.devices DESC, "
-             "first.positions, first.user_id");
+	"SELECT r.gpu, u.name AS user, r.user_id, r.place, " RANK_IS_TIE
+	" AS is_tie, r.submission_id, r.score_ns "
+	"FROM (SELECT user_id, MAX(devices) AS devices, MAX(positions) AS positions "
+	"FROM ((SELECT p.user_id, COUNT(*) AS devices, SUM(p.position) AS positions "
+	"FROM " SQL_DEVICES " d "
+	"  STRAIGHT_JOIN ranking p FORCE INDEX (ranking_order) ON p.leaderboard_id = ? AND "
+	"p.task_version_id = ? AND p.gpu = d.gpu AND p.position <= ? "
+	"  GROUP BY p.user_id ORDER BY devices DESC, positions, p.user_id LIMIT ?) "
+	"  UNION ALL SELECT ?, 0, 0) chosen GROUP BY user_id) first "
+	"STRAIGHT_JOIN " SQL_DEVICES " g "
+	"STRAIGHT_JOIN ranking r ON r.leaderboard_id = ? AND r.task_version_id = ? "
+	"AND r.gpu = g.gpu AND r.user_id = first.user_id "
+	"STRAIGHT_JOIN users u ON u.id = r.user_id "
+	"ORDER BY first.devices DESC, first.positions, first.user_id");
 
 static size_t device_index(const struct board *board, const char *gpu)
 {
@@ -171,7 +174,7 @@ static size_t device_index(const struct board *board, const char *gpu)
 	return i;
 }
 
-/* The user whose rows begin here, with a place for each device. */
+/* Takes the user whose rows start here, with a place for each device. */
 static size_t take_user(struct arena *arena, const struct board *board,
 	const struct scaling_entry *rows, size_t count, struct scaling_user *user)
 {
@@ -181,7 +184,7 @@ static size_t take_user(struct arena *arena, const struct board *board,
 		.entries = arena_array(arena, const struct scaling_entry *, board->gpu_count + 1) };
 	for (; taken < count && strcmp(rows[taken].user, rows->user) == 0; taken++) {
 		size_t device = device_index(board, rows[taken].gpu);
-		if (device == board->gpu_count) /* chosen since */
+		if (device == board->gpu_count) /* device added after the board was read */
 			continue;
 		user->entries[device] = &rows[taken];
 		user->slowest_ns = fmax(user->slowest_ns, rows[taken].score_ns);
@@ -213,7 +216,7 @@ static void make_scaling(struct arena *arena, struct scaling_view *view, int64_t
 	const struct scaling_entry *rows, size_t count)
 {
 	const struct board *board = view->board;
-	enum { users_most = charted_users + 1 }; /* with the viewer */
+	enum { users_most = charted_users + 1 }; /* including the viewer */
 	struct chart_line *lines = arena_array(arena, struct chart_line, users_most);
 	view->users = arena_array(arena, struct scaling_user, users_most);
 	for (size_t i = 0; i < count && view->user_count < users_most; view->user_count++) {

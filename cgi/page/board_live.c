@@ -1,9 +1,9 @@
-/* A leaderboard for a projector. */
-#include "cgi/board_charts.h"
+/* The live view of a leaderboard for a projector. */
+#include "cgi/page/board_charts.h"
 
-#include "cgi/html.h"
-#include "cgi/pages.h"
-#include "lib/scope.h"
+#include "cgi/page/pages.h"
+#include "cgi/render/html.h"
+#include "lib/base/scope.h"
 #include "templates/board_charts.h"
 
 #include <string.h>
@@ -21,23 +21,27 @@ static const struct column LIVE_COLUMNS[] = {
 	REAL(struct live_entry, record_ns),
 	REAL(struct live_entry, record_before_ns),
 };
-/* Of the newest record of the row's device, or of one so many before; asked with the first of a
- * device only. */
+/* A field of the device's newest record, or of the record `before` records earlier. Read only in
+ * the first row of each device. */
 #define RECORD(field, before) \
 	"IF(r.position = 1, (SELECT " field " FROM records e JOIN users eu ON eu.id = e.user_id " \
 	"WHERE e.leaderboard_id = r.leaderboard_id AND e.task_version_id = r.task_version_id AND " \
 	"e.gpu = r.gpu AND e.line = 0 " \
 	"ORDER BY e.submission_id DESC LIMIT " before ", 1), NULL)"
+#define RANK_IS_TIE SQL_IS_TIE("r")
+#define RECORD_USER RECORD("eu.name", "0")
+#define RECORD_AT RECORD("e.submitted_at", "0")
+#define RECORD_SCORE RECORD("e.score_ns", "0")
+#define SCORE_BEFORE RECORD("e.score_ns", "1")
 static const struct statement LIVE = SELECT(struct live_entry, LIVE_COLUMNS,
-	"SELECT g.gpu, u.name AS user, r.position, r.place, " SQL_IS_TIE(
-		"r") " AS is_tie, r.submitted_at AS submitted_at_ms, r.score_ns, " RECORD("eu.name",
-		"0") " AS record_user, " RECORD("e.submitted_at",
-		"0") " AS record_at_ms, " RECORD("e.score_ns", "0") " AS record_ns, " RECORD("e.score_ns",
-		"1") " AS record_before_ns "
-			 "FROM " SQL_DEVICES
-			 " g STRAIGHT_JOIN ranking r FORCE INDEX (ranking_order) ON r.leaderboard_id = ? AND "
-             "r.task_version_id = ? AND r.gpu = g.gpu AND r.position <= ? "
-			 "STRAIGHT_JOIN users u ON u.id = r.user_id ORDER BY g.number, r.position");
+	"SELECT g.gpu, u.name AS user, r.position, r.place, " RANK_IS_TIE
+	" AS is_tie, r.submitted_at AS submitted_at_ms, r.score_ns, " RECORD_USER
+	" AS record_user, " RECORD_AT " AS record_at_ms, " RECORD_SCORE " AS record_ns, " SCORE_BEFORE
+	" AS record_before_ns "
+	"FROM " SQL_DEVICES
+	" g STRAIGHT_JOIN ranking r FORCE INDEX (ranking_order) ON r.leaderboard_id = ? AND "
+	"r.task_version_id = ? AND r.gpu = g.gpu AND r.position <= ? "
+	"STRAIGHT_JOIN users u ON u.id = r.user_id ORDER BY g.number, r.position");
 
 static int read_live(
 	struct request *request, const struct board *board, struct live_entry **entries, size_t *count)
@@ -66,7 +70,7 @@ static void group_live(
 	}
 }
 
-/* The address of what live.js asks for: the same devices. */
+/* Returns the address that live.js polls, with the same devices. */
 static const char *live_address(struct request *request, const struct board *board)
 {
 	const struct board_gpu *gpu = NULL;
@@ -122,7 +126,7 @@ int page_leaderboard_live(struct request *request)
 		json_array_append_new(rows, live_json(&entries[i]));
 	request->may_be_cached = true;
 	int64_t now = now_ms();
-	/* With the minute, because the page says in words how long there is still time. */
+	/* Includes the minute, because the page shows the remaining time in words. */
 	return respond_json(request,
 		json_pack("{s:s, s:s, s:b, s:b, s:I, s:o}", "leaderboard", board.name, "state",
 			board_condition(&board, now), "settled", 0, "frozen", is_frozen(&board, now), "minute",

@@ -1,16 +1,16 @@
-/* How the best times of a ranking fell: a part of the leaderboard's page. */
-#include "cgi/board_charts.h"
+/* The trend of a ranking's best times, a part of the leaderboard's page. */
+#include "cgi/page/board_charts.h"
 
-#include "cgi/keep.h"
-#include "lib/clock.h"
-#include "lib/scope.h"
+#include "cgi/http/thread_cache.h"
+#include "lib/base/clock.h"
+#include "lib/base/scope.h"
 #include "templates/board_charts.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* A line of a user or of everybody, or a baseline, which has a role and no points. */
+/* A line of one user or of all users, or a baseline, which has a role and no points. */
 struct trend_row {
 	int64_t position, user_id, submission_id, at_ms;
 	const char *user, *role;
@@ -27,29 +27,31 @@ static const struct column TREND_COLUMNS[] = {
 	REAL(struct trend_row, best_ns),
 	TEXT(struct trend_row, points),
 };
-/* The newest points of a line, the newest first: "submission at_ms score_ns user;". More than these
- * are not read. */
+/* The newest points of a line, newest first: "submission at_ms score_ns user;". Older points are
+ * not read. */
 #define POINTS(leaderboard, version, gpu, line) \
 	"(SELECT GROUP_CONCAT(CONCAT_WS(' ', e.submission_id, " \
 	"  CAST(UNIX_TIMESTAMP(e.submitted_at) * 1000 AS INT), e.score_ns, eu.name) ORDER BY " \
 	"e.submission_id DESC SEPARATOR ';' LIMIT 200) " \
 	"FROM records e JOIN users eu ON eu.id = e.user_id WHERE e.leaderboard_id = " leaderboard \
 	" AND e.task_version_id = " version " AND e.gpu = " gpu " AND e.line = " line ") AS points "
+#define POINTS_OF_USER POINTS("r.leaderboard_id", "r.task_version_id", "r.gpu", "r.user_id")
 #define LINE_OF_USER \
-	"SELECT r.position, r.user_id, NULL AS submission_id, NULL AS at_ms, u.name AS user, NULL AS " \
-	"role, r.score_ns AS best_ns, " POINTS("r.leaderboard_id", "r.task_version_id", "r.gpu", \
-		"r.user_id") "FROM ranking r JOIN users u ON u.id = r.user_id WHERE r.leaderboard_id = ? " \
-	                 "AND r.task_version_id = ? AND r.gpu = ? "
-/* Everybody's line is the last; baselines stand before all, the fastest first. */
+	"r.position, r.user_id, NULL AS submission_id, NULL AS at_ms, u.name AS user, " \
+	"NULL AS role, r.score_ns AS best_ns, " POINTS_OF_USER \
+	"FROM ranking r JOIN users u ON u.id = r.user_id WHERE r.leaderboard_id = ? " \
+	"AND r.task_version_id = ? AND r.gpu = ? "
+#define POINTS_OF_ALL POINTS("?", "?", "?", "0")
+/* The line of all users comes last. Baselines come first, fastest first. */
 static const struct statement TREND = SELECT(struct trend_row, TREND_COLUMNS,
-	LINE_OF_USER
-	"AND r.position <= ? UNION ALL " LINE_OF_USER "AND r.user_id = ? AND r.position > ? "
-	"UNION ALL SELECT 4294967295, NULL, NULL, NULL, NULL, NULL, NULL, " POINTS(
-		"?", "?", "?", "0") "UNION ALL SELECT 0, NULL, b.submission_id, b.measured_at, b.path, "
-                            "b.role, b.score_ns, NULL FROM baselines b "
-							"WHERE b.task_version_id = ? AND b.gpu = ? ORDER BY position, best_ns");
+	"SELECT " LINE_OF_USER "AND r.position <= ? "
+	"UNION ALL SELECT " LINE_OF_USER "AND r.user_id = ? AND r.position > ? "
+	"UNION ALL SELECT 4294967295, NULL, NULL, NULL, NULL, NULL, NULL, " POINTS_OF_ALL
+	"UNION ALL SELECT 0, NULL, b.submission_id, b.measured_at, b.path, "
+	"b.role, b.score_ns, NULL FROM baselines b "
+	"WHERE b.task_version_id = ? AND b.gpu = ? ORDER BY position, best_ns");
 
-/* One point of POINTS; what is behind it, or NULL at the end. */
+/* Reads one point of POINTS. Returns the rest of the text, NULL at the end. */
 static const char *read_point(struct arena *arena, const char *text, struct trend_point *point)
 {
 	char *end;
@@ -70,7 +72,7 @@ static size_t points_in(const char *text)
 	return count;
 }
 
-/* The line's points, the oldest first, and no more than a page should hold. */
+/* Reads the line's points, oldest first, up to the limit of a page. */
 static void read_points(
 	struct arena *arena, const char *text, struct trend_line *line, struct chart_line *drawn)
 {
@@ -82,7 +84,7 @@ static void read_points(
 	for (size_t i = 0; i < count; i++)
 		spots[i] = (struct chart_point){ (double)points[i].at_ms, points[i].score_ns };
 	size_t left = chart_thin(spots, count, charted_points);
-	for (size_t i = 0, from = 0; i < left; i++, from++) { /* times fall, so each is there once */
+	for (size_t i = 0, from = 0; i < left; i++, from++) { /* times only fall, so each occurs once */
 		while (points[from].score_ns > spots[i].ns)
 			from++;
 		points[i] = points[from];
@@ -103,7 +105,7 @@ static const char *trend_words(struct arena *arena, const struct trend *trend)
 	format_duration_ns(last, record->points[record->count - 1].score_ns);
 	return arena_printf(arena,
 		"Best times on %s since the first submission: the record went from %s of %s to %s of %s. "
-	    "The table below has the numbers.",
+		"The table below has the numbers.",
 		trend->gpu->name, first, record->points[0].user, last,
 		record->points[record->count - 1].user);
 }
@@ -117,8 +119,8 @@ static void add_mark(
 	trend->marks[trend->mark_count++].drawn = drawn;
 }
 
-/* The speed of light, where it is known, and the baselines, which are the first `count` of the
- * rows. */
+/* Makes the reference lines: the speed of light if known, and the baselines, which are the first
+ * `count` rows. */
 static const struct chart_mark *make_marks(
 	struct arena *arena, struct trend *trend, const struct trend_row *rows, size_t count)
 {
@@ -198,10 +200,10 @@ static int read_trend(struct request *request, struct trend *trend)
 	return rc;
 }
 
-/* ---- the trends that a thread keeps ---- */
+/* ---- the cache of a thread ---- */
 
-/* The page is asked for far more often than a record falls. Who has a line of his own sees another
- * one than the rest. */
+/* Views are far more frequent than records. Viewers with a line of their own get their own
+ * cached trend. */
 enum { kept_trends = 32, kept_ms = 2000 };
 struct kept {
 	int64_t leaderboard_id, version_id, own_id, read_at_ms;
@@ -217,7 +219,7 @@ static void free_kept(void *value)
 	free(kept);
 }
 
-static struct keep keep = KEEP(kept_trends * sizeof(struct kept), free_kept);
+static struct thread_cache keep = THREAD_CACHE(kept_trends * sizeof(struct kept), free_kept);
 
 static size_t slot_of(const struct trend *trend)
 {
@@ -231,7 +233,8 @@ static bool is_fresh(const struct kept *slot, const struct trend *trend)
 {
 	return slot->html.length && slot->leaderboard_id == trend->board->id
 		&& slot->version_id == trend->board->task_version_id && slot->own_id == trend->own_id
-		&& strcmp(slot->gpu, trend->gpu->name) == 0 && keep_is_fresh(slot->read_at_ms, kept_ms);
+		&& strcmp(slot->gpu, trend->gpu->name) == 0
+		&& thread_cache_is_fresh(slot->read_at_ms, kept_ms);
 }
 
 static int write_trend(struct request *request, struct trend *trend, struct buffer *html)
@@ -255,7 +258,7 @@ static int keep_trend(struct request *request, struct trend *trend, struct kept 
 
 int board_trend(struct request *request, struct trend *trend, const char **html)
 {
-	struct kept *kept = keep_of_thread(&keep);
+	struct kept *kept = thread_cache_get(&keep);
 	if (!kept || strlen(trend->gpu->name) >= sizeof kept->gpu) {
 		cleanup_buffer struct buffer fresh = { 0 };
 		int rc = write_trend(request, trend, &fresh);

@@ -1,7 +1,8 @@
-/* Signing a terminal in: /device, where somebody who is logged in brings what a terminal shows. */
-#include "cgi/terminal.h"
+/* /device: a logged-in user enters the code that a terminal shows, and so logs the terminal in. */
+#include "cgi/page/device_authorization.h"
 
-#include "cgi/pages.h"
+#include "cgi/http/rate_limit.h"
+#include "cgi/page/pages.h"
 #include "templates/terminal.h"
 
 #include <stdio.h>
@@ -9,11 +10,11 @@
 #include <string.h>
 #include <strings.h>
 
-/* Codes that were wrong. Of the 20^8 there are a few wait at a time. */
+/* Limits wrong codes. Of the 20^8 possible codes, only a few are valid at a time. */
 static const struct rate_limit CODES_OF_USER = { "terminal code", 10, 900 };
 static const struct rate_limit CODES_FROM_ADDRESS = { "terminal code from", 100, 900 };
 
-static int show(struct request *request, struct terminal_view *view)
+static int show_device(struct request *request, struct device_authorization_view *view)
 {
 	struct page page = page_make(request, "Sign a terminal in", "account");
 	if (request_query(request, "refused"))
@@ -25,11 +26,11 @@ static int show(struct request *request, struct terminal_view *view)
 int page_device(struct request *request)
 {
 	const char *code = request_query(request, "code");
-	struct terminal_view view = { .typed = code ? code : "" };
-	return show(request, &view);
+	struct device_authorization_view view = { .typed = code ? code : "" };
+	return show_device(request, &view);
 }
 
-/* ---- finding it ---- */
+/* ---- finding the terminal ---- */
 
 static int count_attempt(struct request *request)
 {
@@ -43,16 +44,19 @@ static int uncount_attempt(struct request *request)
 	return rc ? rc : rate_limit_return(request, &CODES_OF_USER, request->viewer.name);
 }
 
-static int find(struct request *request, const char *typed, struct terminal *terminal)
+static int find_terminal(
+	struct request *request, const char *typed, struct device_authorization *terminal)
 {
 	int rc = count_attempt(request);
 	if (!rc)
-		rc = terminal_find(request->db, request->arena, typed, terminal, request->error);
+		rc =
+			device_authorization_find(request->db, request->arena, typed, terminal, request->error);
 	return rc ? rc : uncount_attempt(request);
 }
 
-/* The name that it calls itself, with a number where a token has that name already. */
-static int offer_name(struct request *request, const struct terminal *terminal, const char **name)
+/* Offers the terminal's own name; appends a number if a token already has that name. */
+static int offer_name(
+	struct request *request, const struct device_authorization *terminal, const char **name)
 {
 	struct token *tokens;
 	size_t count;
@@ -62,19 +66,20 @@ static int offer_name(struct request *request, const struct terminal *terminal, 
 	for (size_t i = 0, number = 1; !rc && i < count; i++)
 		if (strcasecmp(tokens[i].name, *name) == 0) {
 			*name = arena_printf(request->arena, "%.56s %zu", terminal->name, ++number);
-			i = (size_t)-1; /* that one may be taken as well */
+			i = (size_t)-1; /* starts over: the new name may be taken too */
 		}
 	return rc;
 }
 
-static int64_t scopes_given(const struct request *request, const struct terminal *terminal)
+static int64_t scopes_given(
+	const struct request *request, const struct device_authorization *terminal)
 {
 	return request->viewer.role == ROLE_PARTICIPANT ? terminal->scopes & ~(int64_t)TOKEN_ADMIN
 													: terminal->scopes;
 }
 
-static void describe(
-	const struct request *request, const struct terminal *terminal, struct terminal_view *view)
+static void describe_terminal(const struct request *request,
+	const struct device_authorization *terminal, struct device_authorization_view *view)
 {
 	view->terminal = terminal;
 	view->address = request->address;
@@ -90,12 +95,18 @@ static int64_t read_days(struct request *request)
 	return *text && strlen(text) < 6 && text[strspn(text, "0123456789")] == '\0' ? atoll(text) : -1;
 }
 
-static int confirm(
-	struct request *request, const struct terminal *terminal, struct terminal_view *view)
+static int approve_terminal(struct request *request, const struct device_authorization *terminal,
+	struct device_authorization_view *view)
 {
-	struct token_order order = { request->viewer.id, request->viewer.role,
-		request_form_or(request, "name", ""), view->scopes, read_days(request) };
-	int rc = terminal_confirm(request->db, request->arena, terminal, &order, request->error);
+	struct token_order order = {
+		.user_id = request->viewer.id,
+		.role = request->viewer.role,
+		.name = request_form_or(request, "name", ""),
+		.scopes = view->scopes,
+		.days = read_days(request),
+	};
+	int rc =
+		device_authorization_grant(request->db, request->arena, terminal, &order, request->error);
 	if (!rc)
 		return redirect(request, "/account/tokens?signed_in=1");
 	if (rc != ERROR_INPUT && rc != ERROR_CONFLICT && rc != ERROR_LIMIT)
@@ -107,38 +118,39 @@ static int confirm(
 	view->days_error = form_error(request, "days");
 	view->form_error =
 		form_error(request, "") ? form_error(request, "") : form_error(request, "scope");
-	return show(request, view);
+	return show_device(request, view);
 }
 
-static int refuse(struct request *request, const struct terminal *terminal)
+static int refuse_terminal(struct request *request, const struct device_authorization *terminal)
 {
-	int rc = terminal_refuse(request->db, terminal, request->viewer.id, request->error);
+	int rc = device_authorization_deny(request->db, terminal, request->viewer.id, request->error);
 	return rc ? rc : redirect(request, "/device?refused=1");
 }
 
-static int ask(struct request *request, const struct terminal *terminal, struct terminal_view *view)
+static int ask_for_approval(struct request *request, const struct device_authorization *terminal,
+	struct device_authorization_view *view)
 {
 	view->days = 90;
 	int rc = offer_name(request, terminal, &view->name);
-	return rc ? rc : show(request, view);
+	return rc ? rc : show_device(request, view);
 }
 
 int action_device(struct request *request)
 {
-	struct terminal terminal;
+	struct device_authorization terminal;
 	const char *answer = request_form_or(request, "answer", "");
-	struct terminal_view view = { .typed = request_form_or(request, "code", "") };
-	int rc = find(request, view.typed, &terminal);
+	struct device_authorization_view view = { .typed = request_form_or(request, "code", "") };
+	int rc = find_terminal(request, view.typed, &terminal);
 	if (rc == ERROR_NOT_FOUND || rc == ERROR_LIMIT) {
 		request->status = rc == ERROR_LIMIT ? 429 : 422;
 		view.code_error = request->error->text;
-		return show(request, &view);
+		return show_device(request, &view);
 	}
 	if (rc)
 		return rc;
-	describe(request, &terminal, &view);
+	describe_terminal(request, &terminal, &view);
 	if (strcmp(answer, "refuse") == 0)
-		return refuse(request, &terminal);
-	return strcmp(answer, "confirm") == 0 ? confirm(request, &terminal, &view)
-										  : ask(request, &terminal, &view);
+		return refuse_terminal(request, &terminal);
+	return strcmp(answer, "confirm") == 0 ? approve_terminal(request, &terminal, &view)
+										  : ask_for_approval(request, &terminal, &view);
 }

@@ -1,18 +1,18 @@
-/* What the page /device shows: which terminal asks, and the form with which its owner answers. */
-#ifndef PODIUM_CGI_TERMINAL_H
-#define PODIUM_CGI_TERMINAL_H
+/* The page /device: it shows which terminal asks for access, and its owner approves or refuses. */
+#ifndef PODIUM_CGI_PAGE_DEVICE_AUTHORIZATION_H
+#define PODIUM_CGI_PAGE_DEVICE_AUTHORIZATION_H
 
-#include "lib/terminal.h"
+#include "cgi/action/device_authorization.h"
 
-struct terminal_view {
+struct device_authorization_view {
 	const char *typed;      /* the code; "" at first */
 	const char *code_error; /* a sentence, or NULL */
-	const struct terminal
-		*terminal;       /* the one that was found; NULL: none was looked for, or there is none */
-	const char *address; /* of this browser, to be compared with the terminal's */
+							/* NULL: no code was entered yet, or no terminal has it. */
+	const struct device_authorization *terminal;
+	const char *address; /* of this browser, for comparison with the terminal's address */
 	bool is_same_address;
-	int64_t scopes;   /* that it is given: those that the viewer's role may have */
-	const char *name; /* of the token that it becomes, as typed */
+	int64_t scopes;   /* scopes of the token: those that the viewer's role may grant */
+	const char *name; /* of the new token, as typed */
 	int64_t days;
 	const char *name_error, *days_error, *form_error;
 };

@@ -1,26 +1,26 @@
-#include "cgi/comparison.h"
+#include "cgi/page/head_to_head.h"
 
 #include <math.h>
 #include <string.h>
 
-bool comparison_is_open(const struct comparison_row *row)
+bool head_to_head_is_open(const struct head_to_head_row *row)
 {
 	return strcmp(row->state, "queued") == 0 || strcmp(row->state, "running") == 0;
 }
 
-const char *comparison_device(const char *gpu)
+const char *head_to_head_device(const char *gpu)
 {
 	return strcmp(gpu, "CPU") == 0 ? "CPU" : "GPU";
 }
 
 /* ---- words ---- */
 
-const char *comparison_figure(struct arena *arena, double ratio)
+const char *head_to_head_figure(struct arena *arena, double ratio)
 {
 	return arena_printf(arena, "%.4f", ratio);
 }
 
-/* As many decimals as it takes to see which side of 1 a bound is on. */
+/* Returns the number of decimals that show on which side of 1 a bound lies. */
 static int decimals_for(double bound)
 {
 	enum { fewest = 3, most = 6 };
@@ -41,13 +41,13 @@ static const char *percent(struct arena *arena, double share)
 		value);
 }
 
-const char *comparison_change(struct arena *arena, double ratio)
+const char *head_to_head_change(struct arena *arena, double ratio)
 {
 	return ratio < 1 ? arena_printf(arena, "%s %% faster", percent(arena, 1 - ratio))
 					 : arena_printf(arena, "%s %% slower", percent(arena, ratio - 1));
 }
 
-const char *comparison_words(struct arena *arena, const struct comparison_row *row)
+const char *head_to_head_words(struct arena *arena, const struct head_to_head_row *row)
 {
 	bool is_faster = row->ratio_high<1, is_slower = row->ratio_low> 1;
 	int decimals = is_faster ? decimals_for(row->ratio_high)
@@ -56,5 +56,5 @@ const char *comparison_words(struct arena *arena, const struct comparison_row *r
 	const char *figures = arena_printf(arena, "%.*f (%.*f to %.*f)", decimals, row->ratio, decimals,
 		row->ratio_low, decimals, row->ratio_high);
 	return arena_printf(arena, "%s: %s", figures,
-		is_faster || is_slower ? comparison_change(arena, row->ratio) : "a tie");
+		is_faster || is_slower ? head_to_head_change(arena, row->ratio) : "a tie");
 }

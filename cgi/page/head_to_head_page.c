@@ -1,9 +1,9 @@
-/* A comparison: whose entries ran against each other, and what came of it, case by case. */
-#include "cgi/comparison_page.h"
+/* The page of a comparison: the two entries, and the result case by case. */
+#include "cgi/page/head_to_head_page.h"
 
-#include "cgi/pages.h"
-#include "cgi/paging.h"
-#include "lib/visibility.h"
+#include "cgi/http/paging.h"
+#include "cgi/page/pages.h"
+#include "lib/leaderboard/visibility.h"
 #include "templates/comparison.h"
 
 #include <jansson.h>
@@ -11,8 +11,8 @@
 enum { reload_s = 5 };
 
 struct comparison_found {
-	struct compared compared;
-	struct comparison_row outcome;
+	struct head_to_head compared;
+	struct head_to_head_row outcome;
 	int64_t withheld;
 };
 #define COMPARED(kind, member) \
@@ -46,42 +46,42 @@ static const struct column COMPARISON_COLUMNS[] = {
 	OUTCOME(COLUMN_INTEGER, job_id),
 	INTEGER(struct comparison_found, withheld),
 };
+#define IS_WITHHELD SQL_IS_WITHHELD("l", "j")
+#define MAY_SEE_LEADERBOARD SQL_MAY_SEE("l")
+#define BOTH_ARE_SHOWN SQL_IS_SHOWN("cs") " AND " SQL_IS_SHOWN("ics")
 static const struct statement COMPARISON = SELECT(struct comparison_found, COMPARISON_COLUMNS,
 	"SELECT c.id, v.number AS version_number, v.id = l.task_version_id AS current_version, "
-    "c.challenger_id, c.incumbent_id, "
+	"c.challenger_id, c.incumbent_id, "
 	"  l.name AS leaderboard, c.gpu, cu.name AS challenger, iu.name AS incumbent, j.progress, "
-    "j.lease_owner AS worker, "
-	"  c.made_at AS made_at_ms, j.finished_at AS finished_at_ms, j.state, j.reason, c.ratio, "
-    "c.ratio_low, c.ratio_high, "
+	"j.lease_owner AS worker, c.made_at AS made_at_ms, j.finished_at AS finished_at_ms, j.state, "
+	"j.reason, c.ratio, c.ratio_low, c.ratio_high, "
 	"  EXISTS (SELECT 1 FROM ranking a WHERE a.job_id = c.challenger_job_id) "
-	"  AND EXISTS (SELECT 1 FROM ranking b WHERE b.job_id = c.incumbent_job_id) AS counts, j.id AS "
-    "job_id, "
-	"  " SQL_IS_WITHHELD("l",
-		"j") " AS withheld "
-			 "FROM comparisons c JOIN jobs j ON j.comparison_id = c.id JOIN leaderboards l ON l.id "
-             "= c.leaderboard_id "
-			 "JOIN task_versions v ON v.id = c.task_version_id "
-			 "JOIN submissions cs ON cs.id = c.challenger_id JOIN users cu ON cu.id = cs.user_id "
-			 "JOIN submissions ics ON ics.id = c.incumbent_id JOIN users iu ON iu.id = ics.user_id "
-             "WHERE c.id = ? AND " SQL_MAY_SEE("l") " "
-													"AND " SQL_IS_SHOWN("cs") " AND " SQL_IS_SHOWN(
-														"ics"));
+	"  AND EXISTS (SELECT 1 FROM ranking b "
+	"WHERE b.job_id = c.incumbent_job_id) AS counts, j.id AS job_id, "
+	"  " IS_WITHHELD " AS withheld "
+	"FROM comparisons c JOIN jobs j ON j.comparison_id = c.id "
+	"JOIN leaderboards l ON l.id = c.leaderboard_id "
+	"JOIN task_versions v ON v.id = c.task_version_id "
+	"JOIN submissions cs ON cs.id = c.challenger_id JOIN users cu ON cu.id = cs.user_id "
+	"JOIN submissions ics ON ics.id = c.incumbent_id JOIN users iu ON iu.id = ics.user_id "
+	"WHERE c.id = ? AND " MAY_SEE_LEADERBOARD " "
+	"AND " BOTH_ARE_SHOWN);
 
 static const struct column CASE_COLUMNS[] = {
-	INTEGER(struct compared_case, case_index),
-	TEXT(struct compared_case, spec),
-	TEXT(struct compared_case, message),
-	REAL(struct compared_case, mean_ns),
-	REAL(struct compared_case, rival_ns),
-	REAL(struct compared_case, ratio),
-	REAL(struct compared_case, ratio_low),
-	REAL(struct compared_case, ratio_high),
+	INTEGER(struct head_to_head_case, case_index),
+	TEXT(struct head_to_head_case, spec),
+	TEXT(struct head_to_head_case, message),
+	REAL(struct head_to_head_case, mean_ns),
+	REAL(struct head_to_head_case, rival_ns),
+	REAL(struct head_to_head_case, ratio),
+	REAL(struct head_to_head_case, ratio_low),
+	REAL(struct head_to_head_case, ratio_high),
 };
-static const struct statement CASES = SELECT(struct compared_case, CASE_COLUMNS,
+static const struct statement CASES = SELECT(struct head_to_head_case, CASE_COLUMNS,
 	"SELECT m.case_index, m.spec, m.message, m.mean_ns, m.rival_ns, m.ratio, m.ratio_low, "
-    "m.ratio_high "
-	"FROM stages t JOIN measurements m ON m.stage_id = t.id WHERE t.job_id = ? AND m.ratio IS NOT "
-    "NULL ORDER BY t.position, m.case_index");
+	"m.ratio_high "
+	"FROM stages t JOIN measurements m ON m.stage_id = t.id WHERE t.job_id = ? "
+	"AND m.ratio IS NOT NULL ORDER BY t.position, m.case_index");
 
 static int find_comparison(struct request *request, struct comparison_found *found)
 {
@@ -95,15 +95,15 @@ static int find_comparison(struct request *request, struct comparison_found *fou
 		? rc
 		: fail(request->error, ERROR_FORBIDDEN,
 			"The ranking of %s is frozen, and this comparison ended afterwards; it is shown when "
-	        "the freeze is lifted.",
+			"the freeze is lifted.",
 			found->compared.leaderboard);
 }
 
 int page_comparison(struct request *request)
 {
 	struct comparison_found found;
-	struct compared_case *cases;
-	struct comparison_view view = { .compared = &found.compared,
+	struct head_to_head_case *cases;
+	struct head_to_head_view view = { .compared = &found.compared,
 		.is_admin = request->viewer.role == ROLE_ADMIN };
 	int rc = find_comparison(request, &found);
 	if (!rc)
@@ -116,7 +116,7 @@ int page_comparison(struct request *request)
 	struct page page = page_make(request,
 		arena_printf(request->arena, "Comparison %lld", (long long)found.compared.id),
 		"leaderboards");
-	if (comparison_is_open(&view.outcome)) {
+	if (head_to_head_is_open(&view.outcome)) {
 		page.refresh_s = reload_s;
 		page.live_url =
 			arena_printf(request->arena, "/comparison/%lld/status", (long long)found.compared.id);
@@ -126,7 +126,7 @@ int page_comparison(struct request *request)
 	return 0;
 }
 
-/* What changes while it waits and runs, for live.js; the rest is the page's. */
+/* Returns the parts that change while the comparison waits and runs, for live.js. */
 int page_comparison_status(struct request *request)
 {
 	struct comparison_found found;

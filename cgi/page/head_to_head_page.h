@@ -1,27 +1,27 @@
-/* What the page of a comparison shows. */
-#ifndef PODIUM_CGI_COMPARISON_PAGE_H
-#define PODIUM_CGI_COMPARISON_PAGE_H
+/* Data for the page of a comparison. */
+#ifndef PODIUM_CGI_PAGE_HEAD_TO_HEAD_PAGE_H
+#define PODIUM_CGI_PAGE_HEAD_TO_HEAD_PAGE_H
 
-#include "cgi/comparison.h"
+#include "cgi/page/head_to_head.h"
 
-struct compared_case {
+struct head_to_head_case {
 	int64_t case_index;
-	const char *spec, *message; /* what the judge says of the times; "": nothing */
+	const char *spec, *message; /* message: the judge's remark about the times; "": none */
 	double mean_ns, rival_ns;   /* the challenger's time and the incumbent's */
 	double ratio, ratio_low, ratio_high;
 };
 
-struct compared {
+struct head_to_head {
 	int64_t id, version_number, current_version, challenger_id, incumbent_id;
 	const char *leaderboard, *gpu, *challenger, *incumbent, *progress;
-	const char *worker; /* where it runs or ran; NULL: it has not begun */
+	const char *worker; /* NULL: the comparison has not started */
 	int64_t made_at_ms, finished_at_ms;
 };
 
-struct comparison_view {
-	const struct compared *compared;
-	struct comparison_row outcome; /* as seen from the challenger */
-	const struct compared_case *cases;
+struct head_to_head_view {
+	const struct head_to_head *compared;
+	struct head_to_head_row outcome; /* as seen from the challenger */
+	const struct head_to_head_case *cases;
 	size_t case_count;
 	bool is_admin;
 };

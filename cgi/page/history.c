@@ -1,18 +1,18 @@
-/* What the viewer has handed in, to one leaderboard or to all. */
-#include "cgi/history.h"
+/* The viewer's submissions, to one leaderboard or to all. */
+#include "cgi/page/history.h"
 
-#include "cgi/html.h"
-#include "cgi/pages.h"
-#include "cgi/paging.h"
-#include "lib/format.h"
-#include "lib/job.h"
-#include "lib/leaderboard.h"
-#include "lib/quota.h"
-#include "lib/quote.h"
-#include "lib/scope.h"
-#include "lib/text.h"
-#include "lib/verdict.h"
-#include "lib/visibility.h"
+#include "cgi/http/paging.h"
+#include "cgi/page/pages.h"
+#include "cgi/render/html.h"
+#include "lib/base/format.h"
+#include "lib/base/quote.h"
+#include "lib/base/scope.h"
+#include "lib/base/text.h"
+#include "lib/job/job.h"
+#include "lib/leaderboard/leaderboard.h"
+#include "lib/leaderboard/quota.h"
+#include "lib/leaderboard/visibility.h"
+#include "lib/result/verdict.h"
 #include "templates/history.h"
 
 #include <string.h>
@@ -39,157 +39,74 @@ static const struct column JOB_COLUMNS[] = {
 	INTEGER(struct history_job, place),
 	INTEGER(struct history_job, is_tie),
 };
-/* `where` chooses by an index whose last column is that of the order; the rest is looked at row by
- * row until a page is full. A submission is there with all of its jobs if one of them is what is
- * asked for. The index is named, and subqueries are no EXISTS, because MariaDB would rather sort
- * all that a user has sent, or look at every job first (with 20,000 of a user: 40,000 rows instead
- * of 150). */
-#define JOBS_IN_ORDER(index, where, from_here, order) \
+#define JOB_IS_HELD SQL_IS_HELD("j")
+#define WANTED_IS_HELD SQL_IS_HELD("w")
+#define RANK_IS_TIE SQL_IS_TIE("r")
+/* `where` selects through an index whose last column is that of `order`. MariaDB then filters
+ * row by row until a page is full. A submission appears with all of its jobs if at least one job
+ * matches.
+ *
+ * The query names its index and avoids EXISTS. Otherwise MariaDB sorts all submissions of the
+ * user or reads every job first: 40,000 rows instead of 150 for a user with 20,000 submissions. */
+#define FROM_PAGE(index, where, from_here, order) \
+	"FROM (SELECT o.id, o.leaderboard_id, o.task_version_id, o.user_id, o.file_name, o.mode, " \
+	"o.note, o.withdrawn_at, o.submitted_at " \
+	"FROM submissions o FORCE INDEX (" index ") " \
+	"WHERE " where " AND " from_here " AND ? IN ('', o.mode) AND NOT o.dry_run " \
+	"AND (? = '' OR (SELECT 1 FROM jobs w WHERE w.submission_id = o.id AND ? IN ('', w.gpu) " \
+	"AND ? IN ('', w.state, w.verdict, IF(" WANTED_IS_HELD ", 'held', '')) LIMIT 1) = 1) " \
+	"ORDER BY " order " LIMIT ?) s "
+#define JOB_FIELDS \
+	"s.id AS submission_id, s.file_name, s.mode, l.name AS leaderboard, s.note, " \
+	"s.withdrawn_at IS NOT NULL AS withdrawn, s.submitted_at AS submitted_at_ms, " \
+	"v.number AS version_number, v.id = l.task_version_id AS current_version, " \
+	"j.gpu, j.state, j.verdict, j.progress, j.score_ns, j.score_err_ns, " JOB_IS_HELD \
+	" AS is_held, r.place, " RANK_IS_TIE " AS is_tie "
+#define WITH_JOBS \
+	"JOIN leaderboards l ON l.id = s.leaderboard_id " \
+	"JOIN task_versions v ON v.id = s.task_version_id " \
+	"LEFT JOIN jobs j ON j.submission_id = s.id " \
+	"LEFT JOIN leaderboard_gpus g ON g.leaderboard_id = s.leaderboard_id AND g.gpu = j.gpu " \
+	"LEFT JOIN ranking r ON r.leaderboard_id = s.leaderboard_id " \
+	"AND r.task_version_id = s.task_version_id AND r.gpu = j.gpu " \
+	"AND r.user_id = s.user_id AND r.job_id = j.id "
+#define JOBS_IN_ORDER(index, where, from_here, order, order_of_jobs) \
 	SELECT(struct history_job, JOB_COLUMNS, \
-		"SELECT s.id AS submission_id, s.file_name, s.mode, l.name AS leaderboard, s.note, " \
-	    "s.withdrawn_at IS NOT NULL AS withdrawn, " \
-		"  s.submitted_at AS submitted_at_ms, v.number AS version_number, v.id = " \
-	    "l.task_version_id AS current_version, " \
-		"  j.gpu, j.state, j.verdict, j.progress, j.score_ns, j.score_err_ns, " SQL_IS_HELD( \
-			"j") " AS is_held, r.place, " SQL_IS_TIE("r") " AS is_tie " \
-														  "FROM (SELECT o.id, o.leaderboard_id, " \
-	                                                      "o.task_version_id, o.user_id, " \
-	                                                      "o.file_name, o.mode, o.note, " \
-	                                                      "o.withdrawn_at, o.submitted_at " \
-														  "  FROM submissions o FORCE INDEX " \
-	                                                      "(" index ") WHERE " where \
-														  " AND " from_here \
-														  " AND ? IN ('', o.mode) AND NOT " \
-	                                                      "o.dry_run " \
-														  "  AND (? = '' OR (SELECT 1 FROM jobs " \
-	                                                      "w WHERE w.submission_id = o.id AND ? " \
-	                                                      "IN ('', w.gpu) " \
-														  "    AND ? IN ('', w.state, w.verdict, " \
-	                                                      "IF(" SQL_IS_HELD( \
-															  "w") ", 'held', '')) LIMIT 1) = 1) " \
-	                                                               "ORDER BY " order("o") " LIMIT" \
-	                                                                                      " ?) s " \
-																						  "JOIN " \
-	                                                                                      "leader" \
-	                                                                                      "boards" \
-	                                                                                      " l ON " \
-	                                                                                      "l.id " \
-	                                                                                      "= " \
-	                                                                                      "s." \
-	                                                                                      "leader" \
-	                                                                                      "board_" \
-	                                                                                      "id " \
-																						  "JOIN " \
-	                                                                                      "task_" \
-	                                                                                      "versio" \
-	                                                                                      "ns v " \
-	                                                                                      "ON " \
-	                                                                                      "v.id " \
-	                                                                                      "= " \
-	                                                                                      "s." \
-	                                                                                      "task_" \
-	                                                                                      "versio" \
-	                                                                                      "n_id " \
-																						  "LEFT " \
-	                                                                                      "JOIN " \
-	                                                                                      "jobs " \
-	                                                                                      "j ON " \
-	                                                                                      "j." \
-	                                                                                      "submis" \
-	                                                                                      "sion_" \
-	                                                                                      "id = " \
-	                                                                                      "s.id " \
-																						  "LEFT " \
-	                                                                                      "JOIN " \
-	                                                                                      "leader" \
-	                                                                                      "board_" \
-	                                                                                      "gpus " \
-	                                                                                      "g ON " \
-	                                                                                      "g." \
-	                                                                                      "leader" \
-	                                                                                      "board_" \
-	                                                                                      "id = " \
-	                                                                                      "s." \
-	                                                                                      "leader" \
-	                                                                                      "board_" \
-	                                                                                      "id " \
-	                                                                                      "AND " \
-	                                                                                      "g.gpu " \
-	                                                                                      "= " \
-	                                                                                      "j.gpu " \
-																						  "LEFT " \
-	                                                                                      "JOIN " \
-	                                                                                      "rankin" \
-	                                                                                      "g r " \
-	                                                                                      "ON " \
-	                                                                                      "r." \
-	                                                                                      "leader" \
-	                                                                                      "board_" \
-	                                                                                      "id = " \
-	                                                                                      "s." \
-	                                                                                      "leader" \
-	                                                                                      "board_" \
-	                                                                                      "id " \
-	                                                                                      "AND " \
-	                                                                                      "r." \
-	                                                                                      "task_" \
-	                                                                                      "versio" \
-	                                                                                      "n_id " \
-	                                                                                      "= " \
-	                                                                                      "s." \
-	                                                                                      "task_" \
-	                                                                                      "versio" \
-	                                                                                      "n_id " \
-	                                                                                      "AND " \
-	                                                                                      "r.gpu " \
-	                                                                                      "= " \
-	                                                                                      "j.gpu " \
-																						  "  AND " \
-	                                                                                      "r." \
-	                                                                                      "user_" \
-	                                                                                      "id = " \
-	                                                                                      "s." \
-	                                                                                      "user_" \
-	                                                                                      "id " \
-	                                                                                      "AND " \
-	                                                                                      "r.job_" \
-	                                                                                      "id = " \
-	                                                                                      "j.id " \
-																						  "ORDER " \
-	                                                                                      "BY" \
-	                                                                                      " " order( \
-																							  "s") ", COALESCE(g.position, 999), j.gpu")
+		"SELECT " JOB_FIELDS FROM_PAGE(index, where, from_here, order) WITH_JOBS \
+		"ORDER BY " order_of_jobs ", COALESCE(g.position, 999), j.gpu")
 #define OF_ALL \
 	"o.user_id = ? AND (SELECT 1 FROM leaderboards n WHERE n.id = o.leaderboard_id AND ? IN ('', " \
 	"n.name) AND " SQL_MAY_SEE("n") ") = 1"
-/* By its number, as text: with a subquery in its place no index would be gone along by time. */
+/* Selects by ID, bound as text: with a subquery here, MariaDB would not read any index in order
+ * of time. */
 #define OF_ONE \
 	"o.user_id = ? AND o.leaderboard_id = CAST(? AS UNSIGNED) AND (SELECT 1 FROM leaderboards n " \
 	"WHERE n.id = o.leaderboard_id AND " SQL_MAY_SEE("n") ") = 1"
 
-/* From a number on, or within a period from a moment on, and at that moment from a number on. */
+/* Pages start at an ID, or at a time in the period and, for equal times, at an ID. */
 #define BY_NUMBER(s) s ".id DESC"
 #define BY_TIME(s) s ".submitted_at DESC, " s ".id DESC"
 #define WITHIN \
 	"o.submitted_at >= ? AND o.submitted_at < ? AND o.submitted_at <= ? AND (o.submitted_at < ? " \
 	"OR o.id < ?)"
 static const struct statement JOBS =
-	JOBS_IN_ORDER("submissions_user", OF_ALL, "o.id < ?", BY_NUMBER);
+	JOBS_IN_ORDER("submissions_user", OF_ALL, "o.id < ?", BY_NUMBER("o"), BY_NUMBER("s"));
 static const struct statement JOBS_OF_LEADERBOARD =
-	JOBS_IN_ORDER("submissions_history", OF_ONE, "o.id < ?", BY_NUMBER);
+	JOBS_IN_ORDER("submissions_history", OF_ONE, "o.id < ?", BY_NUMBER("o"), BY_NUMBER("s"));
 static const struct statement JOBS_WITHIN =
-	JOBS_IN_ORDER("submissions_user_time", OF_ALL, WITHIN, BY_TIME);
+	JOBS_IN_ORDER("submissions_user_time", OF_ALL, WITHIN, BY_TIME("o"), BY_TIME("s"));
 static const struct statement JOBS_OF_LEADERBOARD_WITHIN =
-	JOBS_IN_ORDER("submissions_history_time", OF_ONE, WITHIN, BY_TIME);
+	JOBS_IN_ORDER("submissions_history_time", OF_ONE, WITHIN, BY_TIME("o"), BY_TIME("s"));
 
+#define MAY_SEE_LEADERBOARD SQL_MAY_SEE("l")
 static const struct column CHOICE_COLUMNS[] = { TEXT(struct history_choice, kind),
 	TEXT(struct history_choice, name) };
 static const struct statement CHOICES = SELECT(struct history_choice, CHOICE_COLUMNS,
 	"SELECT 'leaderboard' AS kind, l.name FROM leaderboards l "
-	"WHERE EXISTS (SELECT 1 FROM submissions s WHERE s.user_id = ? AND s.leaderboard_id = l.id AND "
-    "NOT s.dry_run) AND " SQL_MAY_SEE("l") " "
-										   "UNION ALL SELECT 'gpu', g.gpu FROM (SELECT DISTINCT "
-                                           "gpu FROM leaderboard_gpus) g ORDER BY kind, name");
+	"WHERE EXISTS (SELECT 1 FROM submissions s WHERE s.user_id = ? AND s.leaderboard_id = l.id "
+	"AND NOT s.dry_run) AND " MAY_SEE_LEADERBOARD " "
+	"UNION ALL SELECT 'gpu', g.gpu FROM (SELECT DISTINCT gpu FROM leaderboard_gpus) g "
+	"ORDER BY kind, name");
 
 static const struct column RANK_COLUMNS[] = {
 	TEXT(struct history_rank, gpu),
@@ -201,16 +118,15 @@ static const struct column RANK_COLUMNS[] = {
 	INTEGER(struct history_rank, submission_id),
 };
 static const struct statement RANKS = SELECT(struct history_rank, RANK_COLUMNS,
-	"SELECT g.gpu, r.place, " SQL_IS_TIE(
-		"r") " AS is_tie, (SELECT e.position FROM ranking e WHERE e.leaderboard_id = l.id "
-			 "    AND e.task_version_id = l.task_version_id AND e.gpu = g.gpu ORDER BY e.position "
-             "DESC LIMIT 1) AS entries, "
-			 "  r.score_ns, r.score_err_ns, r.submission_id "
-			 "FROM leaderboards l JOIN leaderboard_gpus g ON g.leaderboard_id = l.id "
-			 "LEFT JOIN ranking r ON r.leaderboard_id = l.id AND r.task_version_id = "
-             "l.task_version_id AND r.gpu = g.gpu "
-			 "  AND r.user_id = ? "
-			 "WHERE l.id = ? ORDER BY g.position, g.gpu");
+	"SELECT g.gpu, r.place, " RANK_IS_TIE " AS is_tie, "
+	"(SELECT e.position FROM ranking e WHERE e.leaderboard_id = l.id "
+	"AND e.task_version_id = l.task_version_id AND e.gpu = g.gpu "
+	"ORDER BY e.position DESC LIMIT 1) AS entries, "
+	"r.score_ns, r.score_err_ns, r.submission_id "
+	"FROM leaderboards l JOIN leaderboard_gpus g ON g.leaderboard_id = l.id "
+	"LEFT JOIN ranking r ON r.leaderboard_id = l.id AND r.task_version_id = l.task_version_id "
+	"AND r.gpu = g.gpu AND r.user_id = ? "
+	"WHERE l.id = ? ORDER BY g.position, g.gpu");
 
 size_t history_group(struct arena *arena, const struct history_job *rows, size_t count,
 	struct history_submission **submissions)
@@ -257,7 +173,7 @@ static bool is_name(const char *text)
 	return text_is_leaderboard_name(text);
 }
 
-/* Midnight of a day as date fields have it. */
+/* Parses a day of a date field into its midnight in UTC. */
 static bool parse_day(const char *text, int64_t *ms)
 {
 	return strlen(text) == strlen("2026-11-21") && parse_utc(text, ms) == 0;
@@ -302,7 +218,7 @@ static int read_filter(struct request *request, struct history_filter *filter)
 	}
 	filter->from_ms = 0;
 	filter->until_ms =
-		INT64_C(253402300799000); /* the end of the year 9999, the last that the database knows */
+		INT64_C(253402300799000); /* end of the year 9999, the database's last time */
 	if (*filter->from)
 		parse_day(filter->from, &filter->from_ms);
 	if (*filter->to && parse_day(filter->to, &filter->until_ms))
@@ -315,9 +231,9 @@ static bool has_period(const struct history_filter *filter)
 	return *filter->from || *filter->to;
 }
 
-/* The page's address with the filters; `last` is the one that it goes on behind, NULL: from the
- * newest on. */
-static const char *address(
+/* Returns the page's address with the filters. The page starts after `last`; NULL: with the
+ * newest. */
+static const char *page_address(
 	struct request *request, struct history_view *view, const struct history_job *last)
 {
 	cleanup_buffer struct buffer out = { 0 };
@@ -352,7 +268,7 @@ static const struct statement *const
 static const struct bundle PAGES[] = { BUNDLE(ALL), BUNDLE(OF_LEADERBOARD) },
 						   PAGES_WITHIN[] = { BUNDLE(WITHIN_ALL), BUNDLE(WITHIN_LEADERBOARD) };
 
-/* Of all leaderboards there are no ranks: none has the number 0. */
+/* The page of all leaderboards binds leaderboard 0, which has no ranks. */
 static int read_answers(struct request *request, const struct history_view *view, int64_t before,
 	struct database_answer *answers)
 {
@@ -405,10 +321,10 @@ static int read_view(struct request *request, struct history_view *view)
 	view->is_first = before == INT64_MAX;
 	view->count = history_group(
 		request->arena, answers[ANSWER_JOBS].rows, answers[ANSWER_JOBS].count, &view->submissions);
-	view->newest = address(request, view, NULL);
+	view->newest = page_address(request, view, NULL);
 	if (view->count > submissions_per_page) {
 		view->count = submissions_per_page;
-		view->older = address(request, view, view->submissions[view->count - 1].jobs);
+		view->older = page_address(request, view, view->submissions[view->count - 1].jobs);
 	}
 	view->choices = answers[ANSWER_CHOICES].rows,
 	view->choice_count = answers[ANSWER_CHOICES].count;
@@ -416,7 +332,7 @@ static int read_view(struct request *request, struct history_view *view)
 	return 0;
 }
 
-static bool is_going_on(const struct history_view *view)
+static bool has_open_jobs(const struct history_view *view)
 {
 	for (size_t i = 0; i < view->count; i++)
 		for (size_t j = 0; j < view->submissions[i].job_count; j++) {
@@ -427,7 +343,7 @@ static bool is_going_on(const struct history_view *view)
 	return false;
 }
 
-static int show(struct request *request, struct history_view *view, const char *title)
+static int show_history(struct request *request, struct history_view *view, const char *title)
 {
 	int rc = read_filter(request, &view->filter);
 	if (!rc)
@@ -436,7 +352,7 @@ static int show(struct request *request, struct history_view *view, const char *
 		return rc;
 	struct page page = page_make(request, title, view->board ? "leaderboards" : "mine");
 	view->state = view->board ? board_condition(view->board, page.now_ms) : "";
-	page.refresh_s = is_going_on(view) ? reload_s : 0;
+	page.refresh_s = has_open_jobs(view) ? reload_s : 0;
 	history_page(&request->body, &page, view);
 	return 0;
 }
@@ -449,11 +365,12 @@ int page_history(struct request *request)
 	if (rc)
 		return rc;
 	view.path = arena_printf(request->arena, "/leaderboard/%s/mine", board.name);
-	return show(request, &view, arena_printf(request->arena, "My submissions to %s", board.name));
+	return show_history(
+		request, &view, arena_printf(request->arena, "My submissions to %s", board.name));
 }
 
 int page_history_of_all(struct request *request)
 {
 	struct history_view view = { .path = "/mine" };
-	return show(request, &view, "My submissions");
+	return show_history(request, &view, "My submissions");
 }

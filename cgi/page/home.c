@@ -1,10 +1,10 @@
 /* The front page. */
-#include "cgi/home.h"
+#include "cgi/page/home.h"
 
-#include "cgi/announcement.h"
-#include "cgi/board.h"
-#include "cgi/pages.h"
-#include "lib/visibility.h"
+#include "cgi/page/announcement.h"
+#include "cgi/page/board.h"
+#include "cgi/page/pages.h"
+#include "lib/leaderboard/visibility.h"
 #include "templates/home.h"
 
 #include <stdlib.h>
@@ -26,35 +26,36 @@ static const struct column HOME_COLUMNS[] = {
 	INTEGER(struct home_row, next_place),
 	REAL(struct home_row, score_ns),
 };
-/* A row for each of the first three positions on each device, NULL where nobody has it: naming the
- * positions one by one makes each a single look into ranking_order, however long the ranking is;
- * the order of the tables is fixed, because what the server believes about a ranking that has just
- * grown would have it walk through all. The last position is the number of entries; it is looked up
- * once per device. */
+#define MAY_SEE_LEADERBOARD SQL_MAY_SEE("l")
+/* Returns a row for each of the first three positions on each device, NULL where a position is
+ * empty. Naming the positions makes each one index lookup in ranking_order, however long the
+ * ranking is.
+ *
+ * The join order is fixed: with outdated statistics of a growing ranking, the server would read
+ * it all. The last position is the number of entries, looked up once per device. */
 static const struct statement HOME = SELECT(struct home_row, HOME_COLUMNS,
 	"SELECT STRAIGHT_JOIN l.name, v.language, l.deadline AS deadline_ms, l.accepting, l.practice, "
 	"  COALESCE(c.participants, 0) AS participants, COALESCE(c.submissions, 0) AS submissions, "
-    "g.gpu, "
-	"  IF(top.position = 1, (SELECT e.position FROM ranking e FORCE INDEX (ranking_order) WHERE "
-    "e.leaderboard_id = l.id "
-	"    AND e.task_version_id = l.task_version_id AND e.gpu = g.gpu ORDER BY e.position DESC "
-    "LIMIT 1), NULL) AS entries, "
+	"g.gpu, "
+	"  IF(top.position = 1, (SELECT e.position FROM ranking e FORCE INDEX (ranking_order) "
+	"WHERE e.leaderboard_id = l.id "
+	"    AND e.task_version_id = l.task_version_id AND e.gpu = g.gpu "
+	"ORDER BY e.position DESC LIMIT 1), NULL) AS entries, "
 	"  r.place, r.user_id, u.name AS user, "
-	"  IF(top.position = 3, (SELECT n.place FROM ranking n FORCE INDEX (ranking_order) WHERE "
-    "n.leaderboard_id = l.id "
+	"  IF(top.position = 3, (SELECT n.place FROM ranking n FORCE INDEX (ranking_order) "
+	"WHERE n.leaderboard_id = l.id "
 	"    AND n.task_version_id = l.task_version_id AND n.gpu = g.gpu AND n.position = 4 LIMIT 1), "
-    "NULL) AS next_place, r.score_ns "
+	"NULL) AS next_place, r.score_ns "
 	"FROM leaderboards l JOIN task_versions v ON v.id = l.task_version_id "
 	"LEFT JOIN leaderboard_counts c ON c.leaderboard_id = l.id "
 	"LEFT JOIN leaderboard_gpus g ON g.leaderboard_id = l.id "
 	"JOIN (SELECT 1 AS position UNION ALL SELECT 2 UNION ALL SELECT 3) top "
-	"LEFT JOIN ranking r FORCE INDEX (ranking_order) ON r.leaderboard_id = l.id AND "
-    "r.task_version_id = l.task_version_id AND r.gpu = g.gpu "
+	"LEFT JOIN ranking r FORCE INDEX (ranking_order) ON r.leaderboard_id = l.id "
+	"AND r.task_version_id = l.task_version_id AND r.gpu = g.gpu "
 	"  AND r.position = top.position "
 	"LEFT JOIN users u ON u.id = r.user_id "
-	"WHERE l.archived_at IS NULL AND " SQL_MAY_SEE(
-		"l") " "
-			 "ORDER BY l.name, g.position, g.gpu, top.position");
+	"WHERE l.archived_at IS NULL AND " MAY_SEE_LEADERBOARD " "
+	"ORDER BY l.name, g.position, g.gpu, top.position");
 
 /* ---- rows to leaderboards ---- */
 
@@ -65,13 +66,18 @@ static void add_entry(struct home_gpu *gpu, const struct home_row *row)
 	if (!row->user || gpu->top_count == home_top)
 		return;
 	struct home_entry *entry = &gpu->top[gpu->top_count++];
-	*entry = (struct home_entry){ row->place, row->user_id, row->next_place == row->place,
-		row->user, row->score_ns };
+	*entry = (struct home_entry){
+		.place = row->place,
+		.user_id = row->user_id,
+		.is_tie = row->next_place == row->place,
+		.user = row->user,
+		.score_ns = row->score_ns,
+	};
 	if (entry > gpu->top && entry[-1].place == entry->place)
 		entry->is_tie = entry[-1].is_tie = true;
 }
 
-/* Takes the rows of one device; returns how many. */
+/* Takes the rows of one device; returns their number. */
 static size_t add_gpu(struct home_board *board, const struct home_row *rows, size_t count)
 {
 	struct home_gpu *gpu = &board->gpus[board->gpu_count++];
@@ -88,7 +94,7 @@ static const char *state_of(const struct home_row *row, int64_t now)
 	return row->practice && row->accepting && strcmp(state, "ended") == 0 ? "practice" : state;
 }
 
-/* Takes the rows of one leaderboard; returns how many. */
+/* Takes the rows of one leaderboard; returns their number. */
 static size_t add_board(struct arena *arena, struct home_board *board, const struct home_row *rows,
 	size_t count, int64_t now)
 {

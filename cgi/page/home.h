@@ -1,8 +1,9 @@
-/* What the front page shows: every leaderboard with the first three of each device. */
-#ifndef PODIUM_CGI_HOME_H
-#define PODIUM_CGI_HOME_H
+/* Data for the front page (every leaderboard with the first three of each device) and for the
+ * archive. */
+#ifndef PODIUM_CGI_PAGE_HOME_H
+#define PODIUM_CGI_PAGE_HOME_H
 
-#include "lib/arena.h"
+#include "lib/base/arena.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -12,14 +13,14 @@ enum { home_top = 3 };
 
 struct home_entry {
 	int64_t place, user_id;
-	bool is_tie; /* shares its place with a neighbour, who may be the fourth */
+	bool is_tie; /* tied with a neighbour, who may be the fourth */
 	const char *user;
 	double score_ns;
 };
 
 struct home_gpu {
 	const char *name;
-	int64_t entries; /* users that are ranked */
+	int64_t entries; /* ranked users */
 	struct home_entry top[home_top];
 	size_t top_count;
 };
@@ -32,7 +33,7 @@ struct home_board {
 	size_t gpu_count;
 };
 
-/* Active; practice: the deadline is over, and submissions are still taken; ended, or closed by an
+/* Active; practice (after the deadline, but still accepting submissions); ended or closed by an
  * admin. */
 enum home_part { HOME_ACTIVE, HOME_PRACTICE, HOME_ENDED, home_parts };
 struct home_section {
@@ -43,27 +44,33 @@ struct home_section {
 
 struct home_view {
 	struct home_section sections[home_parts];
-	size_t count; /* of leaderboards */
-	bool takes;   /* one of them takes submissions */
+	size_t count; /* number of leaderboards */
+	bool takes;   /* at least one leaderboard accepts submissions */
 };
 
-/* One of the first places on one device of a leaderboard, as the database gives it. */
+/* A row of the query: one of the top positions on one device of a leaderboard. */
 struct home_row {
 	const char *name, *language;
 	int64_t deadline_ms, accepting, practice;
-	int64_t participants, submissions; /* who ever submitted, and how often */
-	const char *gpu;                   /* NULL: the leaderboard has none */
-	int64_t entries;                   /* in one row of each device, else SQL_NULL_INTEGER */
+	int64_t participants, submissions; /* users who submitted, and their submissions */
+	const char *gpu;                   /* NULL: the leaderboard has no device */
+	int64_t entries;                   /* set in one row of each device, else SQL_NULL_INTEGER */
 	int64_t place, user_id;
-	const char *user;   /* NULL: nobody has this place */
-	int64_t next_place; /* of whoever is behind, in the row of the third; else SQL_NULL_INTEGER */
+	const char *user; /* NULL: this place is empty */
+	/* In the row of the third position, the place of the fourth; else SQL_NULL_INTEGER. */
+	int64_t next_place;
 	double score_ns;
 };
 
-/* Of rows that are sorted by leaderboard and device. Active ones stand in the order of their
- * deadlines, then those without one; in the other sections the one that ended last is first, and
- * those without a deadline are last. */
+/* Builds the view from rows sorted by leaderboard and device. Active leaderboards are sorted by
+ * deadline, and those without one come last. The other sections start with the latest deadline,
+ * and also end with those without one. */
 struct home_view home_view_make(
 	struct arena *arena, const struct home_row *rows, size_t count, int64_t now_ms);
+
+struct archive_row {
+	const char *name, *language;
+	int64_t deadline_ms, archived_at_ms;
+};
 
 #endif

@@ -1,18 +1,18 @@
-#include "cgi/job_words.h"
+#include "cgi/page/job_words.h"
 
-#include "cgi/comparison.h"
-#include "cgi/html.h"
-#include "lib/job.h"
-#include "lib/scope.h"
-#include "lib/text.h"
-#include "lib/verdict.h"
-#include "lib/wait.h"
+#include "cgi/page/head_to_head.h"
+#include "cgi/render/html.h"
+#include "lib/base/scope.h"
+#include "lib/base/text.h"
+#include "lib/job/job.h"
+#include "lib/job/wait.h"
+#include "lib/result/verdict.h"
 
 #include <ctype.h>
 #include <math.h>
 #include <string.h>
 
-/* A worker says once a second that it is there. */
+/* A worker reports once a second; after this long it counts as silent. */
 enum { silent_s = 5 };
 
 /* ---- sentences ---- */
@@ -23,7 +23,7 @@ static void append_capitalised(struct buffer *out, const char *sentence, size_t 
 	buffer_append(out, sentence + 1, length - 1);
 }
 
-/* What became of the attempt before. */
+/* Says how the previous attempt failed. */
 static void append_trouble(struct buffer *out, const struct job_row *job)
 {
 	const char *reason =
@@ -53,18 +53,18 @@ static void append_place(struct buffer *out, const struct job_row *job, const st
 		buffer_printf(out, " It is expected to start %s.", job->start);
 }
 
-/* Why nobody takes it, if nobody does. */
-static const char *obstacle(const struct wait *wait)
+/* Says why no worker takes the job, or returns "". */
+static const char *obstacle_of(const struct wait *wait)
 {
 	if (!wait->position)
-		return ""; /* somebody has taken it since it was read */
+		return ""; /* a worker took it after it was read */
 	if (!wait->online)
 		return " No worker with this device is online, so it waits until one is.";
 	if (wait->paused == wait->online)
 		return " The device was paused by an admin, so it waits until it is resumed.";
 	return wait->devices ? ""
 						 : " No such device is in service just now: what is not paused has stopped "
-	                       "working. It waits until an admin has seen to it.";
+						   "working. It waits until an admin has seen to it.";
 }
 
 static void describe_queued(
@@ -77,7 +77,7 @@ static void describe_queued(
 	if (job->attempt || (job->reason && *job->reason))
 		append_trouble(out, job);
 	append_place(out, job, wait);
-	buffer_text(out, obstacle(wait));
+	buffer_text(out, obstacle_of(wait));
 }
 
 static void describe_running(const struct job_row *job, struct buffer *out)
@@ -93,20 +93,20 @@ static void describe_running(const struct job_row *job, struct buffer *out)
 		return;
 	buffer_printf(out,
 		"%s The worker has not answered for %lld s; if that lasts for another %lld s, the job is "
-	    "given to the next one.",
+		"given to the next one.",
 		job->reason && *job->reason ? "" : ".", (long long)job->silent_s,
 		(long long)(job->lease_left_s > 0 ? job->lease_left_s : 0));
 }
 
-/* By an admin: only results that have passed are held, and it has not passed any more. */
+/* An admin rejected it: only passed results are held, and this one no longer counts as passed. */
 static bool was_rejected(const struct job_row *job)
 {
 	return job->held_at_ms != TIME_NULL
 		&& verdict_from_name(job->verdict) == VERDICT_PROTOCOL_VIOLATION;
 }
 
-/* "2nd → 1st on H200, 3.1 % faster than ada's best before." Times that a stranger may not see are
- * not told in percent. */
+/* Writes "2nd → 1st on H200, 3.1 % faster than ada's best before." Leaves out the percentage if
+ * the viewer may not see the times. */
 static void describe_change(const struct submission_row *row, const struct job_row *job,
 	struct arena *arena, struct buffer *out)
 {
@@ -114,7 +114,7 @@ static void describe_change(const struct submission_row *row, const struct job_r
 	if (isnan(job->score_ns) || job->is_held == 1 || (!had_best && !has_place))
 		return;
 	const char *change =
-		had_best ? comparison_change(arena, job->score_ns / job->best_before_ns) : NULL;
+		had_best ? head_to_head_change(arena, job->score_ns / job->best_before_ns) : NULL;
 	if (!has_place) {
 		append_capitalised(out, change, strlen(change));
 		buffer_printf(out, " than %s's best on %s was then.", row->user, job->gpu);
@@ -135,7 +135,7 @@ static void describe_change(const struct submission_row *row, const struct job_r
 	buffer_text(out, ".");
 }
 
-/* ---- what was right and is not ranked ---- */
+/* ---- correct results that are not ranked ---- */
 
 static bool is_hidden(const struct submission_row *row, const struct job_row *job)
 {
@@ -184,7 +184,7 @@ static bool is_frozen(const struct submission_row *row, const struct job_row *jo
 	return row->frozen_at_ms != TIME_NULL && job->finished_at_ms > row->frozen_at_ms;
 }
 
-/* The reason that outlasts the others first. Each goes on after "Passed on H200". */
+/* The longest-lasting reason comes first. Each text continues after "Passed on H200". */
 static const struct {
 	bool (*holds)(const struct submission_row *row, const struct job_row *job);
 	const char *sentence;
@@ -211,7 +211,7 @@ static void describe_unranked(
 	buffer_printf(out, "; %s's ranked time there is a better one.", row->user);
 }
 
-/* What a ranking would take, were there no reason against it. */
+/* Returns whether the result could be ranked if no reason spoke against it. */
 static bool could_be_ranked(const struct submission_row *row, const struct job_row *job)
 {
 	return strcmp(row->mode, "ranked") == 0 && verdict_from_name(job->verdict) == VERDICT_PASSED;

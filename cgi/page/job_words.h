@@ -1,13 +1,13 @@
-/* What is going on with a job, in words: for the submission's page and for its state as JSON. */
-#ifndef PODIUM_CGI_JOB_WORDS_H
-#define PODIUM_CGI_JOB_WORDS_H
+/* Describes the state of a job in words, for the submission's page and for its JSON state. */
+#ifndef PODIUM_CGI_PAGE_JOB_WORDS_H
+#define PODIUM_CGI_PAGE_JOB_WORDS_H
 
-#include "cgi/submission.h"
+#include "cgi/page/submission.h"
 
-/* Fills `ahead`, `start` and `words` of the jobs of one submission: what each waits for, how many
- * stand before it and when it is expected to start, who runs it, which attempt it is and why, who
- * paused or cancelled it, or what its end means and why what was right is not ranked. `waits`
- * answers wait_reading (lib/wait.h); it may be empty where none of them waits. */
+/* Fills `ahead`, `start` and `words` of a submission's jobs. `words` says what a queued job
+ * waits for, who runs it, and which attempt it is and why. For a finished job it explains the
+ * verdict and why a correct result is not ranked. `waits` is the answer to wait_reading
+ * (lib/job/wait.h); it may be empty if no job is queued. */
 void job_words_fill(struct arena *arena, const struct submission_row *row, struct job_row *jobs,
 	size_t count, const struct database_answer *waits);
 

@@ -1,8 +1,8 @@
-/* The page that says how times are taken. */
-#include "cgi/judge.h"
+/* The page that explains how Podium measures times. */
+#include "cgi/page/judge.h"
 
-#include "cgi/pages.h"
-#include "lib/scope.h"
+#include "cgi/page/pages.h"
+#include "lib/base/scope.h"
 #include "templates/judge.h"
 
 #include <string.h>

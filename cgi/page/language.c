@@ -1,11 +1,11 @@
-/* The harness that ships with Podium, by language: what runs beside a submission, to be read by
- * whoever submits. */
-#include "cgi/language.h"
+/* Podium's harness for each language, so that contestants can read the code that runs their
+ * submissions. */
+#include "cgi/page/language.h"
 
-#include "cgi/board.h"
-#include "cgi/pages.h"
-#include "lib/quote.h"
-#include "lib/scope.h"
+#include "cgi/page/board.h"
+#include "cgi/page/pages.h"
+#include "lib/base/quote.h"
+#include "lib/base/scope.h"
 #include "templates/language.h"
 
 #include <string.h>
@@ -17,8 +17,7 @@ static const struct language LANGUAGES[] = {
 		.command = "python3 eval.py MODE CASEFILE",
 		.defines = "custom_kernel(data)",
 		.contract = "Its argument is what generate_input of the task's reference.py made, and what "
-	                "it returns is checked by "
-					"check_implementation there.",
+					"it returns is checked by check_implementation there.",
 		.example = "#!POPCORN leaderboard vectoradd_py\n"
 				   "#!POPCORN gpus H200\n"
 				   "import torch\n"
@@ -35,9 +34,8 @@ static const struct language LANGUAGES[] = {
 		.command = "./eval.out MODE CASEFILE",
 		.defines = "output_t custom_kernel(input_t data)",
 		.contract = "It is compiled by nvcc together with eval.cu. The two types stand in the "
-	                "task's task.h; the argument is what "
-					"generate_input of its reference.cuh made, and what is returned is checked by "
-	                "check_implementation there.",
+					"task's task.h; the argument is what generate_input of its reference.cuh made, "
+					"and what is returned is checked by check_implementation there.",
 		.example =
 			"//!POPCORN leaderboard twice_cu\n"
 			"//!POPCORN gpus H200\n"

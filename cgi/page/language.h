@@ -1,18 +1,18 @@
-/* What the page of a language shows: its harness, and what a submission must look like. */
-#ifndef PODIUM_CGI_LANGUAGE_H
-#define PODIUM_CGI_LANGUAGE_H
+/* Data for the page of a language: its harness and the required form of a submission. */
+#ifndef PODIUM_CGI_PAGE_LANGUAGE_H
+#define PODIUM_CGI_PAGE_LANGUAGE_H
 
-#include "lib/stock.h"
+#include "lib/task/stock.h"
 
 #include <stddef.h>
 
 struct language {
 	const char *code;         /* "py", "cu" */
-	const char *command;      /* that runs the harness */
-	const char *example;      /* a submission, */
-	const char *example_name; /* and what its file could be called */
-	const char *defines;      /* what the submission must define */
-	const char *contract;     /* what becomes of that, in a sentence */
+	const char *command;      /* runs the harness */
+	const char *example;      /* source of an example submission */
+	const char *example_name; /* its file name */
+	const char *defines;      /* names that the submission must define */
+	const char *contract;     /* how the harness uses them, in a sentence */
 };
 
 struct exit_meaning {
@@ -26,7 +26,7 @@ struct language_view {
 	size_t file_count;
 	const struct exit_meaning *exits;
 	size_t exit_count;
-	const char *result_lines; /* an example: a test, a benchmark */
+	const char *result_lines; /* example output of a test and a benchmark */
 };
 
 #endif

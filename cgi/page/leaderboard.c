@@ -1,74 +1,24 @@
-/* A leaderboard's page. */
-#include "cgi/leaderboard.h"
+/* The page of a leaderboard. */
+#include "cgi/page/leaderboard.h"
 
-#include "cgi/announcement.h"
-#include "cgi/board_charts.h"
-#include "cgi/pages.h"
-#include "cgi/picture.h"
-#include "lib/scope.h"
+#include "cgi/page/announcement.h"
+#include "cgi/page/board_charts.h"
+#include "cgi/page/pages.h"
+#include "cgi/render/picture.h"
+#include "lib/base/scope.h"
 #include "templates/leaderboard.h"
 
 #include <math.h>
 
-/* ---- the speed of light ---- */
-
-static const char *memory_peak(struct arena *arena, const struct gpu_peaks *peaks)
-{
-	return arena_printf(arena, "%.3g TB/s", peaks->memory_gb_s / 1e3);
-}
-
-/* Rates that a score of 1 ns would be: as many percent of the peak as the bound has ns, times 100.
- */
-struct speed_of_light speed_of_light(struct arena *arena, const struct task *task, const char *gpu)
-{
-	const struct gpu_peaks *peaks = peaks_find(gpu);
-	struct speed_of_light light = { .ns = NAN };
-	if (!peaks)
-		return light;
-	const struct rates rates = rates_of_score(task, 1, gpu);
-	double gpus = task_most_ranks(task), memory_ns = rates.memory_percent / 100 / gpus,
-		   compute_ns = rates.compute_percent / 100 / gpus;
-	if (!isfinite(memory_ns) && !isfinite(compute_ns))
-		return light;
-	bool memory = !isfinite(compute_ns) || memory_ns >= compute_ns;
-	light.ns = memory ? memory_ns : compute_ns;
-	light.limit = memory ? "memory" : peaks_number_name(rates.type);
-	light.peak = memory ? memory_peak(arena, peaks)
-						: arena_printf(arena, "%.4g TFLOP/s", peaks->tflop_s[rates.type]);
-	return light;
-}
-
-double least_time_of_case(const struct task *task, size_t index, const char *gpu)
-{
-	const struct rates rates =
-		rates_of_case(task->flops, task->bytes, task->benchmarks[index], 1, gpu);
-	return fmax(rates.memory_percent, rates.compute_percent) / 100
-		/ task_most_ranks(task); /* what is not known is no bound */
-}
-
-const char *share_of_peak(struct arena *arena, const struct speed_of_light *light, double score_ns)
-{
-	double percent = 100 * light->ns / score_ns;
-	if (!isfinite(percent))
-		return "";
-	if (percent < .005)
-		return "<0.01 %";
-	return arena_printf(arena,
-		percent < 9.95        ? "%.2f %%"
-			: percent < 999.5 ? "%.1f %%"
-							  : "%.0f %%",
-		percent);
-}
-
 /* ---- baselines among the rows ---- */
 
-/* Where the list begins: what is faster than its first row belongs to an earlier page. */
+/* Baselines faster than this time belong to an earlier page. */
 static double begin_ns(const struct ranking_list *list)
 {
 	return list->paging.page > 1 && list->row_count ? list->rows[0].score_ns : -INFINITY;
 }
 
-/* And where it ends. */
+/* Baselines slower than this time belong to a later page. */
 static double end_ns(const struct ranking_list *list)
 {
 	return list->paging.page < list->paging.pages && list->row_count
@@ -81,7 +31,7 @@ size_t baselines_before(const struct ranking_list *list, size_t index, size_t *f
 	double from = begin_ns(list),
 		   to = index < list->row_count ? list->rows[index].score_ns : end_ns(list);
 	for (size_t i = 0; i < index && list->baseline_count;
-		 i++) /* a comparison may have put a slower row before a faster one */
+		 i++) /* a comparison can rank a slower row before a faster one */
 		from = fmax(from, list->rows[i].score_ns);
 	size_t count = 0;
 	*first = 0;
@@ -102,7 +52,7 @@ static bool have_comparisons(const struct ranking_list *list)
 	return false;
 }
 
-static void describe(struct request *request, struct leaderboard_view *view, int64_t now_ms)
+static void description_of(struct request *request, struct leaderboard_view *view, int64_t now_ms)
 {
 	enum { columns_without_peak = 9 };
 	view->state = board_condition(view->board, now_ms);
@@ -160,7 +110,7 @@ int page_leaderboard(struct request *request)
 	if (!rc)
 		rc = announcements_read(request, board.id, &page);
 	if (!rc)
-		describe(request, &view, page.now_ms);
+		description_of(request, &view, page.now_ms);
 	if (!rc && view.gpu)
 		rc = draw_trend(request, &view);
 	if (rc)

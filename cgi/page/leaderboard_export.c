@@ -1,15 +1,15 @@
-/* A ranking for programs: JSON and CSV, with the filters of the page. */
-#include "cgi/csv.h"
-#include "cgi/json.h"
-#include "cgi/leaderboard.h"
-#include "cgi/pages.h"
-#include "lib/format.h"
-#include "lib/interval.h"
-#include "lib/scope.h"
+/* A ranking for programs, as JSON and CSV, with the page's filters. */
+#include "cgi/page/leaderboard.h"
+#include "cgi/page/pages.h"
+#include "cgi/render/csv.h"
+#include "cgi/render/json.h"
+#include "lib/base/format.h"
+#include "lib/base/interval.h"
+#include "lib/base/scope.h"
 
 struct whole_ranking {
 	struct board board;
-	const struct board_gpu *gpu; /* NULL: none, and no rows */
+	const struct board_gpu *gpu; /* NULL: the leaderboard has no device and no rows */
 	struct ranking_list list;
 };
 
@@ -76,7 +76,7 @@ static void csv_row(struct buffer *out, const struct board *board, const struct 
 	csv_end_line(out);
 }
 
-/* "matmul-version-2-H200-filtered.csv" */
+/* Returns a file name: "matmul-version-2-H200-filtered.csv". */
 static const char *csv_name(struct arena *arena, const struct whole_ranking *whole)
 {
 	const char *version = board_is_old(&whole->board)

@@ -1,16 +1,16 @@
-/* The records of a leaderboard (lib/records.h) as a feed, RFC 4287. */
-#include "cgi/board.h"
-#include "cgi/html.h"
-#include "cgi/pages.h"
-#include "lib/format.h"
-#include "lib/scope.h"
+/* An Atom feed (RFC 4287) of a leaderboard's records (lib/ranking/records.h). */
+#include "cgi/page/board.h"
+#include "cgi/page/pages.h"
+#include "cgi/render/html.h"
+#include "lib/base/format.h"
+#include "lib/base/scope.h"
 
 #include <math.h>
 
 struct record_row {
 	int64_t submission_id, submitted_at_ms;
 	const char *gpu, *user;
-	double score_ns, before_ns; /* before_ns NAN: it was the first result */
+	double score_ns, before_ns; /* before_ns NAN: this was the first result */
 };
 static const struct column RECORD_COLUMNS[] = {
 	INTEGER(struct record_row, submission_id),
@@ -20,20 +20,20 @@ static const struct column RECORD_COLUMNS[] = {
 	REAL(struct record_row, before_ns),
 	TIME(struct record_row, submitted_at_ms),
 };
-/* The newest on all devices that anybody is ranked on, or on one. Named one by one, each is a look
- * into the line of records. */
+/* Reads the newest records on one device or on all ranked devices. Naming the devices makes each
+ * one a lookup in the index of records. */
 static const struct statement RECORDS = SELECT(struct record_row, RECORD_COLUMNS,
-	"SELECT r.submission_id, r.gpu, u.name AS user, r.score_ns, r.before_ns, r.submitted_at AS "
-    "submitted_at_ms "
+	"SELECT r.submission_id, r.gpu, u.name AS user, r.score_ns, r.before_ns, "
+	"r.submitted_at AS submitted_at_ms "
 	"FROM (SELECT e.submission_id, e.gpu, e.user_id, e.score_ns, e.submitted_at, e.job_id, "
 	"    LAG(e.score_ns) OVER (PARTITION BY e.gpu ORDER BY e.submission_id) AS before_ns "
-	"  FROM (SELECT DISTINCT leaderboard_id, task_version_id, gpu FROM ranking WHERE "
-    "leaderboard_id = ? AND task_version_id = ?) g "
+	"  FROM (SELECT DISTINCT leaderboard_id, task_version_id, gpu FROM ranking "
+	"WHERE leaderboard_id = ? AND task_version_id = ?) g "
 	"  STRAIGHT_JOIN records e FORCE INDEX (PRIMARY) ON e.leaderboard_id = g.leaderboard_id AND "
-    "e.task_version_id = g.task_version_id "
+	"e.task_version_id = g.task_version_id "
 	"    AND e.gpu = g.gpu AND e.line = 0 WHERE g.gpu = COALESCE(?, g.gpu)) r "
-	"STRAIGHT_JOIN users u ON u.id = r.user_id ORDER BY r.submission_id DESC, r.job_id DESC LIMIT "
-    "50");
+	"STRAIGHT_JOIN users u ON u.id = r.user_id ORDER BY r.submission_id DESC, r.job_id DESC "
+	"LIMIT 50");
 
 struct feed {
 	const char *site; /* "https://example.org" */
@@ -44,21 +44,21 @@ struct feed {
 	struct arena *arena;
 };
 
-static void element(struct buffer *out, const char *name, const char *text)
+static void append_element(struct buffer *out, const char *name, const char *text)
 {
 	buffer_printf(out, "<%s>", name);
 	html_text(out, text);
 	buffer_printf(out, "</%s>\n", name);
 }
 
-static void time_element(struct buffer *out, const char *name, int64_t ms)
+static void append_time(struct buffer *out, const char *name, int64_t ms)
 {
 	format_text text;
 	format_iso(text, ms);
-	element(out, name, text);
+	append_element(out, name, text);
 }
 
-static void link_element(
+static void append_link(
 	struct buffer *out, const struct feed *feed, const char *kind, const char *path)
 {
 	buffer_printf(out, "<link rel=\"%s\" href=\"", kind);
@@ -67,7 +67,7 @@ static void link_element(
 	buffer_text(out, "\"/>\n");
 }
 
-/* "ada: 31.90 µs on H200, 3.1 % faster than the record before" */
+/* Describes a record: "ada: 31.90 µs on H200, 3.1 % faster than the record before". */
 static const char *record_words(struct arena *arena, const struct record_row *record)
 {
 	format_text time;
@@ -79,26 +79,27 @@ static const char *record_words(struct arena *arena, const struct record_row *re
 		time, record->gpu, (1 - record->score_ns / record->before_ns) * 100);
 }
 
-static void entry(struct buffer *out, const struct feed *feed, const struct record_row *record)
+static void append_entry(
+	struct buffer *out, const struct feed *feed, const struct record_row *record)
 {
 	const char *path =
 		arena_printf(feed->arena, "/submission/%lld", (long long)record->submission_id);
 	const char *words = record_words(feed->arena, record);
 	buffer_text(out, "<entry>\n");
-	element(out, "title", words);
-	element(out, "id", arena_printf(feed->arena, "%s%s#%s", feed->site, path, record->gpu));
-	time_element(out, "updated", record->submitted_at_ms);
+	append_element(out, "title", words);
+	append_element(out, "id", arena_printf(feed->arena, "%s%s#%s", feed->site, path, record->gpu));
+	append_time(out, "updated", record->submitted_at_ms);
 	buffer_text(out, "<author>");
-	element(out, "name", record->user);
+	append_element(out, "name", record->user);
 	buffer_text(out, "</author>\n");
-	link_element(out, feed, "alternate", path);
-	element(
+	append_link(out, feed, "alternate", path);
+	append_element(
 		out, "content", arena_printf(feed->arena, "%s. It leads %s.", words, feed->board->name));
 	buffer_text(out, "</entry>\n");
 }
 
-/* The address of the feed or its page. */
-static const char *address(const struct feed *feed, const char *ending)
+/* Returns the address of the feed or of its page. */
+static const char *feed_address(const struct feed *feed, const char *ending)
 {
 	cleanup_buffer struct buffer path = { 0 };
 	buffer_printf(&path, "/leaderboard/%s%s", feed->board->name, ending);
@@ -109,22 +110,23 @@ static const char *address(const struct feed *feed, const char *ending)
 	return arena_strdup(feed->arena, path.data);
 }
 
-static void document(struct buffer *out, const struct feed *feed)
+static void feed_document(struct buffer *out, const struct feed *feed)
 {
 	buffer_text(out,
 		"<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<feed "
-	    "xmlns=\"http://www.w3.org/2005/Atom\">\n");
-	element(out, "title",
+		"xmlns=\"http://www.w3.org/2005/Atom\">\n");
+	append_element(out, "title",
 		arena_printf(feed->arena, feed->gpu ? "Records of %s on %s" : "Records of %s",
 			feed->board->name, feed->gpu ? feed->gpu->name : ""));
-	element(out, "id", arena_printf(feed->arena, "%s%s", feed->site, address(feed, ".atom")));
-	time_element(
+	append_element(
+		out, "id", arena_printf(feed->arena, "%s%s", feed->site, feed_address(feed, ".atom")));
+	append_time(
 		out, "updated", feed->count ? feed->records->submitted_at_ms : feed->board->version_at_ms);
-	link_element(out, feed, "self", address(feed, ".atom"));
-	link_element(out, feed, "alternate", address(feed, ""));
-	element(out, "generator", "Podium");
+	append_link(out, feed, "self", feed_address(feed, ".atom"));
+	append_link(out, feed, "alternate", feed_address(feed, ""));
+	append_element(out, "generator", "Podium");
 	for (size_t i = 0; i < feed->count; i++)
-		entry(out, feed, &feed->records[i]);
+		append_entry(out, feed, &feed->records[i]);
 	buffer_text(out, "</feed>\n");
 }
 
@@ -144,7 +146,7 @@ int page_leaderboard_feed(struct request *request)
 			feed.gpu ? feed.gpu->name : NULL);
 	if (rc)
 		return rc;
-	document(&request->body, &feed);
+	feed_document(&request->body, &feed);
 	request->content_type = "application/atom+xml; charset=utf-8";
 	request->may_be_cached = true;
 	return 0;

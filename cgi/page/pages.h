@@ -1,32 +1,32 @@
-/* Handlers, by the file that holds them. The addresses are in router.c. */
-#ifndef PODIUM_CGI_PAGES_H
-#define PODIUM_CGI_PAGES_H
+/* Page handlers, grouped by the file that defines them. The addresses are in router.c. */
+#ifndef PODIUM_CGI_PAGE_PAGES_H
+#define PODIUM_CGI_PAGE_PAGES_H
 
-#include "cgi/router.h"
+#include "cgi/http/route.h"
 
 /* home.c */
 handler page_home;
-/* leaderboard.c, leaderboard_export.c, leaderboard_feed.c, badge.c, share.c */
+/* leaderboard.c, leaderboard_export.c, leaderboard_feed.c, badge.c, share_picture.c */
 handler page_leaderboard, page_leaderboard_json, page_leaderboard_csv, page_leaderboard_feed,
 	page_badge, page_share_picture;
 /* board_live.c */
 handler page_leaderboard_live;
-/* task.c: the files of a task, the harness of a language */
+/* task.c: the files of a task; language.c: the harness of a language */
 handler page_task, page_task_file, page_task_raw, page_template_raw, page_language,
 	page_language_raw;
 /* submit.c */
 handler page_submit, action_submit, page_submit_anywhere, action_submit_anywhere;
-/* compare.c: any two submissions */
+/* submission_diff.c: compares any two submissions */
 handler page_compare;
-/* comparison_page.c */
+/* head_to_head_page.c */
 handler page_comparison, page_comparison_status;
-/* submission.c */
+/* submission.c, submission_cancel.c */
 handler page_submission, page_submission_status, page_submission_source, page_submission_artifact,
 	page_submission_cancel, action_submission_cancel;
-/* participant.c: what an author does with a submission that is there */
+/* participant.c: an author withdraws or restores a submission, or edits its note */
 handler page_submission_withdraw, action_submission_withdraw, action_submission_restore,
 	page_submission_note, action_submission_note;
-/* history.c, user_page.c, queue.c: the viewer's submissions, a user's page, what runs and waits */
+/* history.c: the viewer's submissions; user.c: a user's page; queue.c: running and queued jobs */
 handler page_history, page_history_of_all;
 handler page_user;
 handler page_queue, page_queue_status;
@@ -35,51 +35,52 @@ handler page_sessions, action_sessions;
 handler page_tokens, action_token_create, action_token_revoke;
 handler page_account_data, page_export, page_account_delete, action_account_delete,
 	page_account_deleted;
-/* terminal.c: signing a terminal in */
+/* device_authorization.c: logs a terminal in */
 handler page_device, action_device;
-/* overtaken.c */
+/* announcement.c: dismisses the "overtaken" notice */
 handler action_overtaken;
 /* account.c */
 handler page_register, action_register, page_login, action_login, action_logout, page_account,
 	action_password;
 /* admin.c: overview, audit log */
 handler page_admin, action_gpu_release, page_admin_audit;
-/* admin_user.c: roles, bans, invitations */
+/* user.c: roles, bans, invitations */
 handler page_admin_users, action_admin_user, action_admin_invite, page_admin_ban, action_admin_ban;
 /* announcement.c */
 handler page_admin_announcements, action_admin_announcement;
-/* admin_intake.c: whether the site takes submissions */
+/* intake.c: whether the site accepts submissions */
 handler action_admin_intake;
-/* admin_vitals.c: a device's last day */
+/* vitals.c: a device's last day */
 handler page_admin_vitals;
-/* admin_submission.c: finding submissions; hiding, holding, notes */
+/* submission.c: searches, hides, holds and annotates submissions */
 handler page_admin_submissions, page_admin_submission, action_admin_submission;
-/* password.c: choosing a password with a link */
+/* password.c: sets a password through a link */
 handler page_password_link, action_password_link;
-/* admin_leaderboard.c */
+/* leaderboard.c: creates, edits and deletes leaderboards */
 handler page_leaderboard_new, action_leaderboard_new, page_leaderboard_edit,
 	action_leaderboard_edit, page_leaderboard_delete, action_leaderboard_delete;
-/* admin_host.c: what was found on a worker's host */
+/* host.c: checks of a worker's host */
 handler page_admin_host;
-/* admin_worker.c: pausing workers and devices */
+/* worker.c: pauses workers and devices */
 handler page_admin_workers, action_admin_worker;
-/* admin_set.c: problem sets */
+/* problem_set.c: problem sets */
 handler page_set_new, action_set_new, page_set, action_set;
-/* admin_review.c: results that are held */
+/* review.c: results that wait for review */
 handler page_review, action_review;
-/* admin_rejudging.c: computing results once more */
+/* rejudging.c: rejudges results */
 handler page_rejudgings, action_rejudgings, page_rejudging, action_rejudging, page_rejudged;
-/* judge.c: how times are taken */
+/* judge.c: explains how Podium measures times */
 handler page_judge;
-/* publishing.c, invites.c, archive_page.c: who sees a leaderboard, and when it counts */
+/* publishing.c, invites.c, archive.c: who sees a leaderboard, and until when it accepts
+ * submissions */
 handler page_publishing, action_publishing;
 handler page_invites, action_invites, page_join, action_join;
 handler page_archive;
 /* versions.c: versions of a task, cloning */
 handler page_versions, page_version_diff, page_switch, action_switch, page_clone, action_clone;
-/* dry_run.c: trying a version of a task out */
+/* dry_run.c: tests a version of a task */
 handler page_dry_run, page_dry_run_status, action_dry_run;
-/* webhooks.c: whom else to tell of what happens */
+/* webhooks.c: sends events to other programs */
 handler page_leaderboard_hooks, action_leaderboard_hooks, page_site_hooks, action_site_hooks,
 	page_hook, page_hook_status, action_hook;
 /* health.c, metrics.c */

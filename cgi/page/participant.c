@@ -1,10 +1,9 @@
-/* What an author does with a submission that is there: withdrawing it, letting it count again, a
- * note. */
-#include "cgi/participant.h"
+/* An author withdraws or restores a submission, or edits its note. */
+#include "cgi/page/participant.h"
 
-#include "cgi/pages.h"
-#include "lib/job.h"
-#include "lib/withdrawal.h"
+#include "cgi/action/withdrawal.h"
+#include "cgi/page/pages.h"
+#include "lib/job/job.h"
 #include "templates/participant.h"
 
 #include <string.h>
@@ -14,15 +13,16 @@ static const struct column RANK_COLUMNS[] = {
 	INTEGER(struct withdraw_rank, place),
 	INTEGER(struct withdraw_rank, next_id),
 };
+#define IS_RANKED SQL_IS_RANKED("s", "j")
 static const struct statement RANKS = SELECT(struct withdraw_rank, RANK_COLUMNS,
-	"SELECT r.gpu, r.place, (SELECT s.id FROM submissions s JOIN jobs j ON j.submission_id = s.id "
-    "AND j.gpu = r.gpu "
-	"    WHERE s.user_id = r.user_id AND s.leaderboard_id = r.leaderboard_id AND s.task_version_id "
-    "= r.task_version_id "
-	"    AND s.id <> r.submission_id AND " SQL_IS_RANKED(
-		"s", "j") " ORDER BY j.score_ns, s.id LIMIT 1) AS next_id "
-				  "FROM jobs own JOIN ranking r ON r.job_id = own.id WHERE own.submission_id = ? "
-                  "ORDER BY r.gpu");
+	"SELECT r.gpu, r.place, (SELECT s.id FROM submissions s "
+	"JOIN jobs j ON j.submission_id = s.id AND j.gpu = r.gpu "
+	"    WHERE s.user_id = r.user_id AND s.leaderboard_id = r.leaderboard_id "
+	"AND s.task_version_id = r.task_version_id "
+	"    AND s.id <> r.submission_id AND " IS_RANKED
+	" ORDER BY j.score_ns, s.id LIMIT 1) AS next_id "
+	"FROM jobs own JOIN ranking r ON r.job_id = own.id WHERE own.submission_id = ? "
+	"ORDER BY r.gpu");
 
 struct open_jobs {
 	int64_t open;

@@ -1,18 +1,19 @@
-/* What the pages show on which an author does something with a submission. */
-#ifndef PODIUM_CGI_PARTICIPANT_H
-#define PODIUM_CGI_PARTICIPANT_H
+/* Forms with which an author changes a submission. */
+#ifndef PODIUM_CGI_PAGE_PARTICIPANT_H
+#define PODIUM_CGI_PAGE_PARTICIPANT_H
 
-#include "cgi/submission.h"
+#include "cgi/page/submission.h"
 
 struct withdraw_form {
 	const struct submission_row *row;
-	const char *typed, *typed_error; /* the confirmation; the sentence, or NULL */
+	const char *typed, *typed_error; /* typed: the confirmation; typed_error: a sentence, or NULL */
 	const struct withdraw_rank *ranks;
 	size_t rank_count;
-	int64_t open; /* jobs that wait or run: then it is cancelled, not withdrawn */
+	int64_t open; /* jobs that are queued or running; with these, the submission is cancelled, not
+	                 withdrawn */
 };
 
-/* A place that goes, and what stands there instead. */
+/* A place that the withdrawal frees, and the submission that replaces it. */
 struct withdraw_rank {
 	const char *gpu;
 	int64_t place;

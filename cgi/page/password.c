@@ -1,16 +1,19 @@
-/* Choosing a password with a link that an admin has made (lib/password_link.h). */
-#include "cgi/account.h"
+/* Sets a password through a link that an admin created (cgi/action/password_link.h). */
+#include "cgi/page/account.h"
 
-#include "cgi/pages.h"
-#include "lib/password_link.h"
+#include "cgi/action/password_link.h"
+#include "cgi/http/csrf.h"
+#include "cgi/http/rate_limit.h"
+#include "cgi/http/session.h"
+#include "cgi/page/pages.h"
 #include "templates/password.h"
 
 #include <string.h>
 
-/* Nobody guesses 256 bits; this is for what each attempt to store a password costs. */
+/* A secret of 256 bits cannot be guessed. This limits the cost of hashing passwords. */
 static const struct rate_limit ATTEMPTS = { "choose a password from", 30, 300 };
 
-static int show(struct request *request, const struct user *user)
+static int show_password_form(struct request *request, const struct user *user)
 {
 	int64_t tokens;
 	struct error own = { 0 };
@@ -19,7 +22,7 @@ static int show(struct request *request, const struct user *user)
 		*request->error = own;
 		return rc;
 	}
-	session_offer_token(request);
+	csrf_offer(request);
 	const struct account_form form = {
 		.tokens = tokens,
 		.revokes_tokens = request_form_flag(request, "revoke_tokens"),
@@ -38,7 +41,7 @@ int page_password_link(struct request *request)
 	struct user user;
 	int rc = password_link_find(
 		request->db, request->arena, request->path_parameters[0], &user, request->error);
-	return rc ? rc : show(request, &user);
+	return rc ? rc : show_password_form(request, &user);
 }
 
 int action_password_link(struct request *request)
@@ -57,7 +60,7 @@ int action_password_link(struct request *request)
 			request->db, request->arena, text, password, request->address, &user, request->error);
 	if (rc == ERROR_INPUT || rc == ERROR_LIMIT) {
 		request->status = rc == ERROR_LIMIT ? 429 : 422;
-		return show(request, &user);
+		return show_password_form(request, &user);
 	}
 	if (!rc && request_form_flag(request, "revoke_tokens"))
 		rc = token_revoke_all(request->db, user.id, request->error);

@@ -1,18 +1,16 @@
-/* What is running and waiting, and the devices that do the work: the page, and its state as JSON.
- */
-#include "cgi/queue.h"
+/* The queue: running and queued jobs and the devices, as a page and as JSON. */
+#include "cgi/page/queue.h"
 
-#include "cgi/pages.h"
-#include "lib/fleet.h"
-#include "lib/visibility.h"
-#include "lib/wait.h"
+#include "cgi/page/pages.h"
+#include "lib/fleet/fleet.h"
+#include "lib/job/wait.h"
+#include "lib/leaderboard/visibility.h"
 #include "templates/queue.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Of those that wait, as many are looked at as an expectation can rest on, and fewer listed, so
- * that the page stays light. */
+/* Reads enough queued jobs to estimate starts, but lists fewer to keep the page small. */
 enum { most_jobs = 200, most_listed = 100, most_counted = 2000, most_devices = 200, reload_s = 5 };
 
 static const struct column JOB_COLUMNS[] = {
@@ -36,38 +34,39 @@ static const struct column JOB_COLUMNS[] = {
 	REAL(struct queue_job, expected_ms),
 	REAL(struct queue_job, running_ms),
 };
-/* The order of jobs_lease: waiting jobs have no lease, so among them it is that of their numbers,
- * and the first rows are found without looking at the others. */
+/* Sorts as the index jobs_lease does. Queued jobs have no lease, so IDs order them, and the
+ * first rows need no scan. */
+#define MAY_SEE_JOB SQL_MAY_SEE("l") " AND " SQL_MAY_SEE_TRIAL("s", "l")
 #define JOBS_IN(state, since, expected_ms) \
 	"(SELECT j.id, s.id AS submission_id, l.name AS leaderboard, j.user_id, u.name AS user, " \
-	"j.gpu, " \
-	"  CASE WHEN c.id IS NOT NULL THEN 'comparison' WHEN j.rejudged_id IS NOT NULL THEN " \
-	"'rejudging' WHEN s.dry_run THEN 'dry run' ELSE s.mode END AS mode, " \
-	"  j.state, j.progress, j.attempt, j.lease_owner, j." since " AS since_ms, " \
-	"  c.id AS comparison_id, r.id AS rival_id, ru.name AS rival, " SQL_MAY_SEE( \
-		"l") " AND " SQL_MAY_SEE_TRIAL("s", \
-		"l") " AS visible, j.priority, " expected_ms \
-			 " AS expected_ms, IF(j.state = 'running', TIMESTAMPDIFF(MICROSECOND, j.started_at, " \
-	         "UTC_TIMESTAMP(3)) / 1000, NULL) AS running_ms " \
-			 "FROM (SELECT id FROM jobs WHERE state = '" state \
-			 "' ORDER BY lease_expires, id LIMIT ?) first " \
-			 "JOIN jobs j ON j.id = first.id LEFT JOIN comparisons c ON c.id = j.comparison_id " \
-			 "LEFT JOIN rejudged_jobs a ON a.id = j.rejudged_id " \
-			 "JOIN submissions s ON s.id = COALESCE(j.submission_id, c.challenger_id, " \
-	         "a.submission_id) " \
-			 "JOIN leaderboards l ON l.id = s.leaderboard_id JOIN users u ON u.id = s.user_id " \
-			 "LEFT JOIN (submissions r JOIN users ru ON ru.id = r.user_id) ON r.id = " \
-	         "c.incumbent_id)"
+	"j.gpu, CASE WHEN c.id IS NOT NULL THEN 'comparison' " \
+	"WHEN j.rejudged_id IS NOT NULL THEN 'rejudging' " \
+	"WHEN s.dry_run THEN 'dry run' ELSE s.mode END AS mode, " \
+	"j.state, j.progress, j.attempt, j.lease_owner, j." since " AS since_ms, " \
+	"c.id AS comparison_id, r.id AS rival_id, ru.name AS rival, " MAY_SEE_JOB \
+	" AS visible, j.priority, " expected_ms " AS expected_ms, " \
+	"IF(j.state = 'running', " \
+	"TIMESTAMPDIFF(MICROSECOND, j.started_at, UTC_TIMESTAMP(3)) / 1000, NULL) AS running_ms " \
+	"FROM (SELECT id FROM jobs WHERE state = '" state "' " \
+	"ORDER BY lease_expires, id LIMIT ?) first " \
+	"JOIN jobs j ON j.id = first.id LEFT JOIN comparisons c ON c.id = j.comparison_id " \
+	"LEFT JOIN rejudged_jobs a ON a.id = j.rejudged_id " \
+	"JOIN submissions s " \
+	"ON s.id = COALESCE(j.submission_id, c.challenger_id, a.submission_id) " \
+	"JOIN leaderboards l ON l.id = s.leaderboard_id JOIN users u ON u.id = s.user_id " \
+	"LEFT JOIN (submissions r JOIN users ru ON ru.id = r.user_id) ON r.id = c.incumbent_id)"
+#define RUNNING_JOBS(expected_ms) JOBS_IN("running", "started_at", expected_ms)
+#define QUEUED_JOBS(expected_ms) JOBS_IN("queued", "queued_at", expected_ms)
 #define JOBS_WITH(expected_ms) \
 	SELECT(struct queue_job, JOB_COLUMNS, \
-		JOBS_IN("running", "started_at", expected_ms) " UNION ALL " JOBS_IN( \
-			"queued", "queued_at", expected_ms) " ORDER BY state = 'queued', since_ms, id")
+		RUNNING_JOBS(expected_ms) " UNION ALL " QUEUED_JOBS( \
+			expected_ms) " ORDER BY state = 'queued', since_ms, id")
 static const struct statement JOBS = JOBS_WITH(
 	SQL_EXPECTED_MS("s.task_version_id", "j.gpu", "IF(c.id IS NULL, s.mode, 'comparison')"));
-/* The state is asked for again and again, and says nothing of what is expected. */
+/* live.js polls the state often, and the state shows no estimates. */
 static const struct statement JOBS_AS_THEY_ARE = JOBS_WITH("NULL");
 
-/* The rows are there even where no device is: then there is one whose worker is NULL. */
+/* Without any device there is one row whose worker is NULL. */
 struct device_row {
 	int64_t jobs;
 	struct queue_device device;
@@ -92,24 +91,23 @@ static const struct column DEVICE_COLUMNS[] = {
 	DEVICE(INTEGER, runs),
 	DEVICE(INTEGER, takes),
 };
+#define DEVICE_PAUSE SQL_PAUSE("w.name", "g.uuid")
+#define DEVICE_TAKES_JOBS SQL_TAKES_JOBS("g", "w")
 static const struct statement DEVICES = SELECT(struct device_row, DEVICE_COLUMNS,
 	"SELECT c.jobs, w.id AS worker_id, w.name AS worker, w.version, w.started_at AS started_at_ms, "
 	"  COALESCE(g.seen_at, w.seen_at) AS seen_at_ms, "
 	"  w.seen_at" SQL_IS_ONLINE "    AND COALESCE(g.seen_at, w.seen_at)" SQL_IS_ONLINE
 	"AS online, g.quarantined_at IS NOT NULL AS quarantined, g.model, g.product, "
-    "g.memory_bytes, " SQL_PAUSE("w.name",
-		"g.uuid") " AS pause, "
-				  "  busy.lease_owner IS NOT NULL AS runs, "
-				  "  COALESCE(w.seen_at" SQL_IS_ONLINE "AND " SQL_TAKES_JOBS("g",
-					  "w") ", 0) AS takes "
-						   "FROM (SELECT IF(?, (SELECT COUNT(*) FROM (SELECT id FROM jobs WHERE "
-                           "state IN ('running', 'queued') LIMIT ?) open), 0) AS jobs) c "
-						   "LEFT JOIN workers w ON TRUE LEFT JOIN gpus g ON g.worker_id = w.id "
-						   "LEFT JOIN (SELECT DISTINCT lease_owner, lease_device FROM jobs WHERE "
-                           "state = 'running') busy "
-						   "  ON busy.lease_owner = w.name AND busy.lease_device = g.uuid "
-						   "ORDER BY w.seen_at" SQL_IS_ONLINE
-						   "DESC, w.name, g.model, g.uuid LIMIT ?");
+	"g.memory_bytes, " DEVICE_PAUSE " AS pause, "
+	"busy.lease_owner IS NOT NULL AS runs, "
+	"COALESCE(w.seen_at" SQL_IS_ONLINE "AND " DEVICE_TAKES_JOBS ", 0) AS takes "
+	"FROM (SELECT IF(?, (SELECT COUNT(*) FROM (SELECT id FROM jobs "
+	"WHERE state IN ('running', 'queued') LIMIT ?) open), 0) AS jobs) c "
+	"LEFT JOIN workers w ON TRUE LEFT JOIN gpus g ON g.worker_id = w.id "
+	"LEFT JOIN (SELECT DISTINCT lease_owner, lease_device FROM jobs "
+	"WHERE state = 'running') busy "
+	"ON busy.lease_owner = w.name AND busy.lease_device = g.uuid "
+	"ORDER BY w.seen_at" SQL_IS_ONLINE "DESC, w.name, g.model, g.uuid LIMIT ?");
 
 static int read_jobs(
 	struct request *request, const struct statement *statement, struct queue_view *view)
@@ -128,8 +126,7 @@ static int read_jobs(
 	return 0;
 }
 
-/* With the number of all jobs, where the list is full: only then it has a rest that is worth
- * counting. */
+/* Also counts all jobs, but only if the list is full. */
 int queue_read_devices(struct request *request, struct queue_view *view)
 {
 	struct device_row *rows;
@@ -150,8 +147,8 @@ int queue_read_devices(struct request *request, struct queue_view *view)
 	return 0;
 }
 
-/* Those of leaderboards that the visitor may not see, and of dry runs, wait like all others, but
- * are nobody else's concern. */
+/* Jobs of leaderboards that the visitor may not see, and jobs of dry runs, count in the queue
+ * but are not listed. */
 static void keep_visible(struct queue_view *view)
 {
 	size_t kept = 0, running = 0;
@@ -172,7 +169,7 @@ static void cut_list(struct queue_view *view)
 	view->job_count = most_listed;
 }
 
-/* ---- the lines, one for each model that there is or that is waited for ---- */
+/* ---- the lines: one for each model with devices or queued jobs ---- */
 
 static struct queue_line *find_line(struct queue_line *lines, size_t count, const char *gpu)
 {
@@ -191,8 +188,8 @@ static struct queue_line *line_of(struct queue_line *lines, size_t *count, const
 	return &lines[(*count)++];
 }
 
-/* What waits for a model counts in its line, whoever may see it; that a model is waited for shows
- * only what he may. */
+/* Every job counts in its model's line. A model without devices appears only if the visitor may
+ * see one of its jobs. */
 static void count_lines(struct arena *arena, struct queue_view *view)
 {
 	struct queue_line *lines =
@@ -222,8 +219,8 @@ static struct wait_job wait_job_of(const struct queue_job *job)
 		.running_ms = job->running_ms };
 }
 
-/* When a job that `user_id` sent now would start, for each model: it is the last of the array, and
- * is the youngest. */
+/* Estimates for each model the start of a job that `user_id` submits now. That job is the last
+ * and youngest of the array. */
 static void expect_next(struct arena *arena, struct queue_view *view, int64_t user_id,
 	struct wait_job *jobs, const struct wait_devices *devices)
 {
@@ -240,7 +237,7 @@ static void expect_next(struct arena *arena, struct queue_view *view, int64_t us
 	}
 }
 
-/* Where more wait than are listed, nobody can say here what comes behind them. */
+/* If more jobs are queued than were read, the starts beyond them are unknown. */
 static void expect_starts(struct request *request, struct queue_view *view)
 {
 	struct arena *arena = request->arena;
@@ -294,7 +291,7 @@ int page_queue(struct request *request)
 	return 0;
 }
 
-/* ---- what may change about it, as JSON ---- */
+/* ---- the changing part as JSON ---- */
 
 static json_t *job_json(const struct queue_job *job)
 {
@@ -318,7 +315,7 @@ static json_t *device_json(const struct queue_device *device)
 		"state", queue_device_state(device));
 }
 
-/* The state is that of a queue: it never ends, so live.js goes on asking. */
+/* A queue never finishes, so live.js keeps polling. */
 int page_queue_status(struct request *request)
 {
 	struct queue_view view = { 0 };

@@ -1,12 +1,12 @@
-#include "cgi/ranking_list.h"
+#include "cgi/page/ranking_list.h"
 
-#include "cgi/html.h"
-#include "cgi/ranking_notes.h"
-#include "lib/dialect.h"
-#include "lib/format.h"
-#include "lib/quote.h"
-#include "lib/scope.h"
-#include "lib/text.h"
+#include "cgi/action/dialect.h"
+#include "cgi/page/ranking_notes.h"
+#include "cgi/render/html.h"
+#include "lib/base/format.h"
+#include "lib/base/quote.h"
+#include "lib/base/scope.h"
+#include "lib/base/text.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -32,8 +32,7 @@ static const struct column NEIGHBOURED_COLUMNS[] = {
 	"r.submission_id, r.job_id, " \
 	"r.submitted_at AS submitted_at_ms, r.engine, r.dialect, r.attempts"
 #define OF_KEY(row) row ".leaderboard_id = ? AND " row ".task_version_id = ? AND " row ".gpu = ?"
-/* Each is one step into the index, where a join could be planned as a walk over the whole ranking.
- */
+/* Each subquery is one index lookup; MariaDB might run a join as a scan of the whole ranking. */
 #define NEIGHBOUR(field, step) \
 	"(SELECT n." field " FROM ranking n WHERE n.leaderboard_id = r.leaderboard_id " \
 	"AND n.task_version_id = r.task_version_id AND n.gpu = r.gpu AND n.position = " \
@@ -41,47 +40,49 @@ static const struct column NEIGHBOURED_COLUMNS[] = {
 #define NEIGHBOURS \
 	NEIGHBOUR("score_ns", "- 1") " AS above_ns, " NEIGHBOUR("place", "+ 1") " AS below_place"
 
-/* Bound by leaderboard, version, GPU; and user. */
+#define OF_RANKING OF_KEY("r")
+/* Binds leaderboard, version and GPU; AND_OWN_ROW also the user. */
 #define AND_FIRST_ROW \
 	" UNION ALL SELECT " FIELDS ", NULL AS above_ns, NULL AS below_place, NULL AS found " \
-	"FROM ranking r FORCE INDEX (ranking_order) JOIN users u ON u.id = r.user_id WHERE " OF_KEY( \
-		"r") " AND r.position = 1"
+	"FROM ranking r FORCE INDEX (ranking_order) JOIN users u ON u.id = r.user_id " \
+	"WHERE " OF_RANKING " AND r.position = 1"
 #define AND_OWN_ROW \
 	" UNION ALL SELECT " FIELDS ", " NEIGHBOURS ", NULL AS found " \
-	"FROM ranking r JOIN users u ON u.id = r.user_id WHERE " OF_KEY("r") " AND r.user_id = ?"
+	"FROM ranking r JOIN users u ON u.id = r.user_id WHERE " OF_RANKING " AND r.user_id = ?"
 
-/* A union costs the server as much as half a page, so nobody's page does without. */
+/* A union costs the server as much as half a page, so the query for anonymous visitors avoids
+ * one. */
 #define FIRST_AND_BETWEEN \
-	"FROM ranking r FORCE INDEX (ranking_order) JOIN users u ON u.id = r.user_id WHERE " OF_KEY( \
-		"r") " AND (r.position = 1 OR r.position BETWEEN ? AND ?)"
+	"FROM ranking r FORCE INDEX (ranking_order) JOIN users u ON u.id = r.user_id " \
+	"WHERE " OF_RANKING " AND (r.position = 1 OR r.position BETWEEN ? AND ?)"
 static const struct statement PAGE =
 	SELECT(struct ranking_row, ROW_COLUMNS, "SELECT " FIELDS " " FIRST_AND_BETWEEN);
 static const struct statement PAGE_AND_OWN = SELECT(struct ranking_row, NEIGHBOURED_COLUMNS,
 	"SELECT " FIELDS
 	", NULL AS above_ns, NULL AS below_place, NULL AS found " FIRST_AND_BETWEEN AND_OWN_ROW);
 
-/* Neighbours are looked up for the rows of the page only, so the others are left out before. */
+/* The inner query selects the page's rows first, so that only these need neighbours. */
 #define FILTERED \
 	"SELECT r.position, r.place, r.user_id, r.user, r.score_ns, r.score_err_ns, r.submission_id, " \
-	"r.job_id, " \
-	"r.submitted_at AS submitted_at_ms, r.engine, r.dialect, r.attempts, " NEIGHBOURS ", r.found " \
-	"FROM (SELECT r.*, u.name AS user, COUNT(*) OVER () AS found FROM ranking r JOIN users u ON " \
-	"u.id = r.user_id " \
-	"  WHERE " OF_KEY("r") " AND (? = '' OR INSTR(CONVERT(u.name USING utf8mb4), ?) > 0) AND (? " \
-	                       "= '' OR COALESCE(r.dialect, ?) = ?) " \
-						   "    AND r.submitted_at >= ? AND (? = 0 OR r.user_id = ?) " \
-						   "  ORDER BY r.position LIMIT ? OFFSET ?) r"
+	"r.job_id, r.submitted_at AS submitted_at_ms, r.engine, r.dialect, r.attempts, " NEIGHBOURS \
+	", r.found " \
+	"FROM (SELECT r.*, u.name AS user, COUNT(*) OVER () AS found FROM ranking r " \
+	"JOIN users u ON u.id = r.user_id " \
+	"WHERE " OF_RANKING " AND (? = '' OR INSTR(CONVERT(u.name USING utf8mb4), ?) > 0) " \
+	"AND (? = '' OR COALESCE(r.dialect, ?) = ?) " \
+	"    AND r.submitted_at >= ? AND (? = 0 OR r.user_id = ?) " \
+	"  ORDER BY r.position LIMIT ? OFFSET ?) r"
 static const struct statement FILTERED_PAGE =
 	SELECT(struct ranking_row, NEIGHBOURED_COLUMNS, FILTERED AND_FIRST_ROW AND_OWN_ROW);
 static const struct statement FILTERED_ALL =
 	SELECT(struct ranking_row, NEIGHBOURED_COLUMNS, FILTERED);
 static const struct statement BETWEEN = SELECT(struct ranking_row, ROW_COLUMNS,
 	"SELECT " FIELDS
-	" FROM ranking r FORCE INDEX (ranking_order) JOIN users u ON u.id = r.user_id WHERE " OF_KEY(
-		"r") " AND r.position BETWEEN ? AND ? ORDER BY r.position");
+	" FROM ranking r FORCE INDEX (ranking_order) JOIN users u ON u.id = r.user_id WHERE " OF_RANKING
+	" AND r.position BETWEEN ? AND ? ORDER BY r.position");
 static const struct statement ALL = SELECT(struct ranking_row, ROW_COLUMNS,
-	"SELECT " FIELDS
-	" FROM ranking r JOIN users u ON u.id = r.user_id WHERE " OF_KEY("r") " ORDER BY r.position");
+	"SELECT " FIELDS " FROM ranking r JOIN users u ON u.id = r.user_id WHERE " OF_RANKING
+	" ORDER BY r.position");
 
 /* ---- the filter ---- */
 
@@ -92,7 +93,7 @@ const struct ranking_period ranking_periods[] = {
 	{ NULL, NULL, 0 },
 };
 
-static const char *asked(const struct request *request, const char *name)
+static const char *query_value(const struct request *request, const char *name)
 {
 	const char *value = request_query(request, name);
 	return value ? value : "";
@@ -100,7 +101,7 @@ static const char *asked(const struct request *request, const char *name)
 
 static int take_dialect(struct request *request, const struct board *board, const char **dialect)
 {
-	const char *wanted = *dialect = asked(request, "language");
+	const char *wanted = *dialect = query_value(request, "language");
 	return !*wanted || strcmp(dialect_find(board->language, wanted)->name, wanted) == 0
 		? 0
 		: fail(request->error, ERROR_INPUT,
@@ -110,7 +111,7 @@ static int take_dialect(struct request *request, const struct board *board, cons
 
 static int take_period(struct request *request, const struct ranking_period **period)
 {
-	const char *wanted = asked(request, "period");
+	const char *wanted = query_value(request, "period");
 	*period = NULL;
 	for (const struct ranking_period *one = ranking_periods; one->name && *wanted; one++)
 		if (strcmp(one->name, wanted) == 0)
@@ -125,14 +126,14 @@ int ranking_filter_of_request(
 	struct request *request, const struct board *board, struct ranking_filter *filter)
 {
 	*filter = (struct ranking_filter){
-		.user = asked(request, "user"),
-		.mine = request->viewer.id && strcmp(asked(request, "mine"), "1") == 0,
+		.user = query_value(request, "user"),
+		.mine = request->viewer.id && strcmp(query_value(request, "mine"), "1") == 0,
 	};
 	int rc = take_dialect(request, board, &filter->dialect);
 	return rc ? rc : take_period(request, &filter->period);
 }
 
-static bool filters(const struct ranking_filter *filter)
+static bool is_filtering(const struct ranking_filter *filter)
 {
 	return *filter->user || *filter->dialect || filter->period || filter->mine;
 }
@@ -144,7 +145,7 @@ static int64_t begin_of(const struct ranking_period *period)
 
 /* ---- ties ---- */
 
-/* The first of a group of ties has the place that is its position, so it needs the next row. */
+/* The first entry of a tie has its position as place, so the next row decides. */
 void ranking_mark_ties(struct ranking_row *rows, size_t count, size_t known)
 {
 	for (size_t i = 0; i < count; i++)
@@ -158,7 +159,7 @@ static void mark_by_neighbours(struct ranking_row *rows, size_t count)
 		rows[i].is_tie = rows[i].place != rows[i].position || rows[i].below_place == rows[i].place;
 }
 
-/* ---- what the database answers ---- */
+/* ---- the database's answers ---- */
 
 static int by_position(const void *left, const void *right)
 {
@@ -167,8 +168,8 @@ static int by_position(const void *left, const void *right)
 									  : (a->score_ns > b->score_ns) - (a->score_ns < b->score_ns);
 }
 
-/* The first of all and those of the page, some of them twice, and behind them the viewer's, who
- * then is there once more. */
+/* Holds the first row of the ranking, the page's rows (some twice), and then the viewer's row,
+ * which may occur again. */
 struct answer {
 	struct ranking_row *rows;
 	size_t count;
@@ -206,14 +207,14 @@ static void look_for_own(struct ranking_list *list)
 		list->own && !has_position(list->rows, list->row_count, list->own->position);
 }
 
-/* ---- without a filter: positions count the rows ---- */
+/* ---- without a filter: positions number the rows ---- */
 
 static bool is_between(const struct ranking_row *row, int64_t first, int64_t last)
 {
 	return row->position >= first && row->position <= last;
 }
 
-/* The rows of the page with a neighbour at either end, once each, in `answer`. */
+/* Keeps the page's rows with a neighbour on either side in `answer`, each once. */
 static void keep_page(struct answer *answer, const struct paging *paging)
 {
 	size_t kept = 0;
@@ -289,7 +290,7 @@ static int read_page(struct request *request, const struct board *board,
 
 /* ---- with a filter ---- */
 
-/* What FILTERED binds, in its order. */
+/* The types that FILTERED binds, in order. */
 #define FILTER_BINDS "iisssssstiiii"
 #define FILTER_VALUES(request, board, gpu, filter, most, offset) \
 	(board)->id, (board)->task_version_id, (gpu)->name, (filter)->user, (filter)->user, \
@@ -336,7 +337,7 @@ int ranking_list_read(struct request *request, const struct board *board,
 	const struct ranking_notes *notes;
 	*list = (struct ranking_list){ 0 };
 	int rc = ranking_filter_of_request(request, board, &list->filter);
-	list->is_filtered = !rc && filters(&list->filter);
+	list->is_filtered = !rc && is_filtering(&list->filter);
 	if (rc || !gpu)
 		return rc;
 	rc = ranking_notes_read(request, board, gpu, &notes);
@@ -353,7 +354,7 @@ int ranking_list_read_all(struct request *request, const struct board *board,
 {
 	*list = (struct ranking_list){ 0 };
 	int rc = ranking_filter_of_request(request, board, &list->filter);
-	list->is_filtered = !rc && filters(&list->filter);
+	list->is_filtered = !rc && is_filtering(&list->filter);
 	if (rc || !gpu)
 		return rc;
 	if (list->is_filtered)
@@ -364,7 +365,7 @@ int ranking_list_read_all(struct request *request, const struct board *board,
 		request->error, "iis", board->id, board->task_version_id, gpu->name);
 }
 
-/* With one row more, by which a tie is known. */
+/* Reads one row more, which shows whether the last row is tied. */
 int ranking_list_read_behind(struct request *request, const struct board *board,
 	const struct board_gpu *gpu, int64_t after, int64_t most, struct ranking_list *list)
 {

@@ -1,47 +1,28 @@
-/* Rows of one ranking (leaderboard, version of the task, GPU) as the address asks for them, in one
- * question to the database: a page of it or all, with filters and the viewer's own row. Beside them
- * stands what cgi/ranking_notes.h keeps.
+/* Rows of one ranking (leaderboard, version of the task, GPU), read in one query. The address
+ * selects a page, filters and the viewer's own row. cgi/page/ranking_notes.h holds the baselines
+ * and comparisons.
  *
- *     ?user=ad          users whose name contains it
- *     ?language=triton  what the source is written with (lib/dialect.h)
- *     ?period=week      submitted within the last day, week, month
- *     ?mine=1           the viewer's own
- *     ?page=2
+ * - ?user=ad: users whose name contains "ad"
+ * - ?language=triton: the dialect of the source (cgi/action/dialect.h)
+ * - ?period=week: submitted within the last day, week or month
+ * - ?mine=1: the viewer's own
+ * - ?page=2
  *
- * Ranks and gaps are those of the whole ranking, whatever is filtered. */
-#ifndef PODIUM_CGI_RANKING_LIST_H
-#define PODIUM_CGI_RANKING_LIST_H
+ * Filters do not change ranks and gaps: both are those of the whole ranking. */
+#ifndef PODIUM_CGI_PAGE_RANKING_LIST_H
+#define PODIUM_CGI_PAGE_RANKING_LIST_H
 
-#include "cgi/board.h"
-#include "cgi/comparison.h"
-#include "cgi/paging.h"
+#include "cgi/http/paging.h"
+#include "cgi/page/board.h"
+#include "cgi/page/ranking_row.h"
 
 enum { ranking_rows_per_page = 100 };
-
-struct ranking_row {
-	int64_t position,
-		place; /* the order of the page, and the rank that ties share; 0: a baseline */
-	int64_t user_id, submission_id, submitted_at_ms; /* a baseline's may be SQL_NULL_INTEGER */
-	const char *user;                                /* of a baseline: the file of the task */
-	const char *engine;                              /* NULL: not known */
-	const char *dialect; /* NULL: not known; of a baseline "template" or "sample" */
-	int64_t attempts;    /* ranked submissions of the user that have passed here */
-	double score_ns, score_err_ns;
-	double above_ns;     /* of the row above it in the whole ranking; NAN: it is the first */
-	int64_t below_place; /* of the row below it; SQL_NULL_INTEGER: none, or not read */
-	int64_t found; /* how many rows the filter finds in all; SQL_NULL_INTEGER: this is the viewer's
-	                  row beside them */
-	int64_t job_id;
-	bool is_tie; /* shares its place with a neighbour */
-	const struct comparison_row *comparisons;
-	size_t comparison_count; /* that it has asked for, if it is one of the first ten */
-};
 
 struct ranking_period {
 	const char *name, *title;
 	int64_t hours;
 };
-extern const struct ranking_period ranking_periods[]; /* ended by one without a name */
+extern const struct ranking_period ranking_periods[]; /* the last one has no name */
 
 struct ranking_filter {
 	const char *user;                    /* "": any */
@@ -53,42 +34,41 @@ struct ranking_filter {
 struct ranking_list {
 	struct ranking_filter filter;
 	bool is_filtered;
-	int64_t total; /* rows that the filter lets through, on all pages */
+	int64_t total; /* rows that match the filter, on all pages */
 	struct paging paging;
-	double best_ns; /* of the first in the whole ranking; NAN: nobody */
+	double best_ns; /* score of the first in the whole ranking; NAN: empty */
 	struct ranking_row *rows;
 	size_t row_count;
 	const struct ranking_row *baselines;
 	size_t baseline_count;         /* fastest first */
-	const struct ranking_row *own; /* the viewer's; or NULL */
-	bool own_is_elsewhere;         /* not among the rows */
-	int64_t own_page;              /* of the whole ranking */
+	const struct ranking_row *own; /* the viewer's row, or NULL */
+	bool own_is_elsewhere;         /* the viewer's row is not among `rows` */
+	int64_t own_page;              /* page of the whole ranking that has the viewer's row */
 };
 
-/* What the address asks for. ERROR_INPUT with a sentence for a language or period that there is
- * none of. */
+/* Reads the filters in the address. An unknown language or period returns ERROR_INPUT with a
+ * sentence. */
 int ranking_filter_of_request(
 	struct request *request, const struct board *board, struct ranking_filter *filter);
 
-/* The page of the ranking that the address asks for. */
+/* Reads the page of the ranking that the address selects. */
 int ranking_list_read(struct request *request, const struct board *board,
 	const struct board_gpu *gpu, struct ranking_list *list);
 
-/* All that the filter lets through, without baselines and comparisons. */
+/* Reads all rows that match the filter, without baselines and comparisons. */
 int ranking_list_read_all(struct request *request, const struct board *board,
 	const struct board_gpu *gpu, struct ranking_list *list);
 
-/* At most `most` rows behind position `after` (0: from the first on), in their order. */
+/* Reads at most `most` rows after position `after` (0: from the first), in ranking order. */
 int ranking_list_read_behind(struct request *request, const struct board *board,
 	const struct board_gpu *gpu, int64_t after, int64_t most, struct ranking_list *list);
 
-/* Marks the ties among the first `count` rows; `known` rows, which may be one more, are in the
- * array. */
+/* Marks the ties among the first `count` rows. The array holds `known` rows, at most one more
+ * than `count`. */
 void ranking_mark_ties(struct ranking_row *rows, size_t count, size_t known);
 
-/* The address of the ranking: "/leaderboard/NAME", `ending` (".csv", ""), then what was asked for;
- * without a filter if it is NULL, and without a page if that is 0. A whole path of our own,
- * encoded. */
+/* Returns the encoded path "/leaderboard/NAME", then `ending` (".csv" or ""), then the query. A
+ * NULL filter and page 0 are left out of the query. */
 const char *ranking_address(struct arena *arena, const struct board *board,
 	const struct board_gpu *gpu, const struct ranking_filter *filter, const char *ending,
 	int64_t page);

@@ -1,8 +1,9 @@
-#include "cgi/ranking_notes.h"
+#include "cgi/page/ranking_notes.h"
 
-#include "cgi/keep.h"
-#include "lib/clock.h"
-#include "lib/visibility.h"
+#include "cgi/http/thread_cache.h"
+#include "lib/base/clock.h"
+#include "lib/leaderboard/visibility.h"
+#include "lib/ranking/order.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,33 +17,35 @@ static const struct column BASELINE_COLUMNS[] = {
 	TIME(struct ranking_row, submitted_at_ms),
 };
 static const struct statement BASELINES = SELECT(struct ranking_row, BASELINE_COLUMNS,
-	"SELECT path AS user, role AS dialect, score_ns, score_err_ns, submission_id, measured_at AS "
-    "submitted_at_ms "
+	"SELECT path AS user, role AS dialect, score_ns, score_err_ns, submission_id, "
+	"measured_at AS submitted_at_ms "
 	"FROM baselines WHERE task_version_id = ? AND gpu = ? ORDER BY score_ns");
 
 static const struct column COMPARISON_COLUMNS[] = {
-	INTEGER(struct comparison_row, id),
-	INTEGER(struct comparison_row, job_id),
-	INTEGER(struct comparison_row, rival_id),
-	TEXT(struct comparison_row, rival),
-	TEXT(struct comparison_row, state),
-	REAL(struct comparison_row, ratio),
-	REAL(struct comparison_row, ratio_low),
-	REAL(struct comparison_row, ratio_high),
+	INTEGER(struct head_to_head_row, id),
+	INTEGER(struct head_to_head_row, job_id),
+	INTEGER(struct head_to_head_row, rival_id),
+	TEXT(struct head_to_head_row, rival),
+	TEXT(struct head_to_head_row, state),
+	REAL(struct head_to_head_row, ratio),
+	REAL(struct head_to_head_row, ratio_low),
+	REAL(struct head_to_head_row, ratio_high),
 };
-/* Who stands further down was compared only if he stood among the first before; his submission's
- * page tells of it. */
-static const struct statement COMPARISONS = SELECT(struct comparison_row, COMPARISON_COLUMNS,
+#define IS_WITHHELD SQL_IS_WITHHELD("l", "j")
+#define COMPARISON_COUNTS SQL_COMPARISON_STANDS("c", "j")
+/* Reads comparisons of the first ten only. An entry that has dropped lower keeps its comparison
+ * on its submission's page. */
+static const struct statement COMPARISONS = SELECT(struct head_to_head_row, COMPARISON_COLUMNS,
 	"SELECT c.id, r.job_id, o.submission_id AS rival_id, ou.name AS rival, j.state, c.ratio, "
-    "c.ratio_low, c.ratio_high "
+	"c.ratio_low, c.ratio_high "
 	"FROM ranking r STRAIGHT_JOIN comparisons c ON c.challenger_job_id = r.job_id "
 	"JOIN ranking o ON o.job_id = c.incumbent_job_id JOIN users ou ON ou.id = o.user_id "
-	"JOIN jobs j ON j.comparison_id = c.id JOIN leaderboards l ON l.id = r.leaderboard_id AND "
-    "NOT " SQL_IS_WITHHELD("l", "j") " "
-									 "WHERE r.leaderboard_id = ? AND r.task_version_id = ? AND "
-                                     "r.gpu = ? AND r.position <= ? AND " SQL_COMPARISON_STANDS(
-										 "c", "j") " "
-												   "ORDER BY r.position, c.id");
+	"JOIN jobs j ON j.comparison_id = c.id JOIN leaderboards l ON l.id = r.leaderboard_id "
+	"AND NOT " IS_WITHHELD " "
+	"WHERE r.leaderboard_id = ? AND r.task_version_id = ? "
+	"AND r.gpu = ? AND r.position <= ? "
+	"AND " COMPARISON_COUNTS " "
+	"ORDER BY r.position, c.id");
 
 static int read_notes(struct request *request, struct arena *arena, const struct board *board,
 	const struct board_gpu *gpu, struct ranking_notes *notes)
@@ -55,7 +58,7 @@ static int read_notes(struct request *request, struct arena *arena, const struct
 				  board->task_version_id, gpu->name, (int64_t)ranking_compared_positions);
 }
 
-const struct comparison_row *comparisons_of_job(
+const struct head_to_head_row *comparisons_of_job(
 	const struct ranking_notes *notes, int64_t job_id, size_t *count)
 {
 	size_t first = 0;
@@ -68,7 +71,7 @@ const struct comparison_row *comparisons_of_job(
 	return *count ? &notes->comparisons[first] : NULL;
 }
 
-/* ---- what a thread keeps ---- */
+/* ---- the cache of a thread ---- */
 
 enum { kept_rankings = 32, kept_ms = 1000 };
 struct kept {
@@ -86,7 +89,7 @@ static void free_kept(void *value)
 	free(kept);
 }
 
-static struct keep keep = KEEP(kept_rankings * sizeof(struct kept), free_kept);
+static struct thread_cache keep = THREAD_CACHE(kept_rankings * sizeof(struct kept), free_kept);
 
 static struct kept *slot_of(
 	struct kept *kept, const struct board *board, const struct board_gpu *gpu)
@@ -101,10 +104,10 @@ static bool is_fresh(
 	const struct kept *slot, const struct board *board, const struct board_gpu *gpu)
 {
 	return slot->arena && slot->version_id == board->task_version_id
-		&& strcmp(slot->gpu, gpu->name) == 0 && keep_is_fresh(slot->read_at_ms, kept_ms);
+		&& strcmp(slot->gpu, gpu->name) == 0 && thread_cache_is_fresh(slot->read_at_ms, kept_ms);
 }
 
-static int read_again(struct request *request, const struct board *board,
+static int refresh_kept(struct request *request, const struct board *board,
 	const struct board_gpu *gpu, struct kept *slot)
 {
 	struct kept fresh = {
@@ -124,7 +127,7 @@ static int read_again(struct request *request, const struct board *board,
 int ranking_notes_read(struct request *request, const struct board *board,
 	const struct board_gpu *gpu, const struct ranking_notes **notes)
 {
-	struct kept *kept = keep_of_thread(&keep);
+	struct kept *kept = thread_cache_get(&keep);
 	if (!kept) {
 		struct ranking_notes *unkept = arena_alloc(request->arena, sizeof *unkept);
 		*notes = unkept;
@@ -132,5 +135,5 @@ int ranking_notes_read(struct request *request, const struct board *board,
 	}
 	struct kept *slot = slot_of(kept, board, gpu);
 	*notes = &slot->notes;
-	return is_fresh(slot, board, gpu) ? 0 : read_again(request, board, gpu, slot);
+	return is_fresh(slot, board, gpu) ? 0 : refresh_kept(request, board, gpu, slot);
 }

@@ -1,24 +1,25 @@
-/* What stands beside the rows of a ranking: the baselines among them, and how its first ten were
- * compared. Both change seldom and are read at every view of a leaderboard's page, so a thread
- * keeps them for a second. */
-#ifndef PODIUM_CGI_RANKING_NOTES_H
-#define PODIUM_CGI_RANKING_NOTES_H
+/* The baselines of a ranking, and the comparisons among its first ten entries. Both seldom
+ * change, but every view of a leaderboard's page reads them. Each thread therefore caches them
+ * for one second. */
+#ifndef PODIUM_CGI_PAGE_RANKING_NOTES_H
+#define PODIUM_CGI_PAGE_RANKING_NOTES_H
 
-#include "cgi/ranking_list.h"
+#include "cgi/page/board.h"
+#include "cgi/page/ranking_row.h"
 
 struct ranking_notes {
 	struct ranking_row *baselines;
 	size_t baseline_count; /* fastest first */
-	struct comparison_row *comparisons;
-	size_t comparison_count; /* that entries have asked for; those of one behind each other */
+	struct head_to_head_row *comparisons;
+	size_t comparison_count; /* requested by the entries; grouped by entry */
 };
 
 /* Valid until the thread's next request. */
 int ranking_notes_read(struct request *request, const struct board *board,
 	const struct board_gpu *gpu, const struct ranking_notes **notes);
 
-/* Those that the entry of this job has asked for. */
-const struct comparison_row *comparisons_of_job(
+/* Returns the comparisons that the entry of this job requested. */
+const struct head_to_head_row *comparisons_of_job(
 	const struct ranking_notes *notes, int64_t job_id, size_t *count);
 
 #endif

@@ -1,16 +1,16 @@
-/* The picture of a leaderboard that other programs show beside a link to it: its first three on one
- * device. */
-#include "cgi/board.h"
-#include "cgi/pages.h"
-#include "cgi/picture.h"
-#include "lib/format.h"
+/* The preview picture that other programs show with a link to a leaderboard: its first three on
+ * one device. */
+#include "cgi/page/board.h"
+#include "cgi/page/pages.h"
+#include "cgi/render/picture.h"
+#include "lib/base/format.h"
 
 enum {
 	width = 1200,
 	height = 630,
 	margin = 80,
 	wide = width - 2 * margin
-}; /* as the Open Graph's readers want it */
+}; /* the size that Open Graph readers expect */
 
 struct first_row {
 	int64_t place;
@@ -24,10 +24,10 @@ static const struct column FIRST_COLUMNS[] = {
 };
 static const struct statement FIRST_ROWS = SELECT(struct first_row, FIRST_COLUMNS,
 	"SELECT r.place, u.name AS user, r.score_ns FROM ranking r JOIN users u ON u.id = r.user_id "
-	"WHERE r.leaderboard_id = ? AND r.task_version_id = ? AND r.gpu = ? AND r.position <= 4 ORDER "
-    "BY r.position");
+	"WHERE r.leaderboard_id = ? AND r.task_version_id = ? AND r.gpu = ? "
+	"AND r.position <= 4 ORDER BY r.position");
 
-/* The first three, and one more, which says whether the third is tied. */
+/* One row more is read; it shows whether the third is tied. */
 enum { shown_rows = 3 };
 struct first_rows {
 	struct first_row *rows;

@@ -1,18 +1,18 @@
-/* What became of a submission: the page, its state as JSON, its source. */
-#include "cgi/submission.h"
+/* A submission: the page, its state as JSON, its source. */
+#include "cgi/page/submission.h"
 
-#include "cgi/json.h"
-#include "cgi/pages.h"
-#include "cgi/paging.h"
-#include "lib/gzip.h"
-#include "lib/scope.h"
-#include "lib/verdict.h"
+#include "cgi/http/paging.h"
+#include "cgi/page/pages.h"
+#include "cgi/render/json.h"
+#include "lib/base/gzip.h"
+#include "lib/base/scope.h"
+#include "lib/result/verdict.h"
 #include "templates/submission.h"
 
 #include <jansson.h>
 #include <string.h>
 
-/* What the redirect after a form says came of it. */
+/* Returns the notice for the redirect that follows a form. */
 static const char *outcome_notice(struct request *request)
 {
 	const char *cancelled = request_query(request, "cancelled"),
@@ -26,7 +26,7 @@ static const char *outcome_notice(struct request *request)
 		{ "all", "The submission was cancelled." },
 		{ "rest",
 			"What had not ended was cancelled; the jobs that had ended before keep their "
-		    "results." },
+			"results." },
 		{ "none", "It had ended before it could be cancelled, so its result stands." },
 	};
 	for (size_t i = 0; outcome && i < COUNT(notices); i++)
@@ -50,13 +50,13 @@ const char *submission_state(const struct job_row *jobs, size_t count)
 	return queued ? "queued" : "done";
 }
 
-/* Nothing on the page will change by itself any more. */
+/* Returns whether the page will no longer change. */
 static bool is_settled(const struct job_row *jobs, size_t count)
 {
 	bool open = strcmp(submission_state(jobs, count), "done") != 0;
 	for (size_t i = 0; i < count; i++)
 		for (size_t c = 0; c < jobs[i].comparison_count; c++)
-			open = open || comparison_is_open(&jobs[i].comparisons[c]);
+			open = open || head_to_head_is_open(&jobs[i].comparisons[c]);
 	return !open;
 }
 
@@ -83,7 +83,7 @@ int page_submission(struct request *request)
 
 /* ---- its state as JSON ---- */
 
-/* The later in the table, the worse. */
+/* Sorted from best to worst. */
 const char *submission_verdict(const struct job_row *jobs, size_t count)
 {
 	enum verdict worst = VERDICT_NONE;
@@ -101,7 +101,7 @@ static json_t *comparisons_json(const struct job_row *job)
 {
 	json_t *list = json_array();
 	for (size_t i = 0; i < job->comparison_count; i++) {
-		const struct comparison_row *one = &job->comparisons[i];
+		const struct head_to_head_row *one = &job->comparisons[i];
 		json_array_append_new(list,
 			json_pack("{s:I, s:I, s:s, s:o, s:o, s:o}", "id", (json_int_t)one->id, "with",
 				(json_int_t)one->rival_id, "state", one->state, "ratio", json_number(one->ratio),
@@ -111,7 +111,7 @@ static json_t *comparisons_json(const struct job_row *job)
 	return list;
 }
 
-/* For its author and admins, while it runs. */
+/* Returns the output so far; only the author and admins see it, while the job runs. */
 static json_t *printed_json(struct arena *arena, const struct job_row *job)
 {
 	struct printed printed = job_printed(arena, job);
@@ -177,8 +177,8 @@ static const struct column FILE_COLUMNS[] = {
 	INTEGER(struct file_row, size),
 };
 static const struct statement FILE_BY_ID = SELECT(struct file_row, FILE_COLUMNS,
-	"SELECT a.name, j.gpu, a.size FROM artifacts a JOIN stages t ON t.id = a.stage_id JOIN jobs j "
-    "ON j.id = t.job_id "
+	"SELECT a.name, j.gpu, a.size FROM artifacts a JOIN stages t ON t.id = a.stage_id "
+	"JOIN jobs j ON j.id = t.job_id "
 	"WHERE a.id = ? AND j.submission_id = ?");
 struct part_row {
 	struct blob_value content;
@@ -201,7 +201,7 @@ int page_submission_artifact(struct request *request)
 	if (!submission_may_see_source(request, &row))
 		return fail(request->error, ERROR_FORBIDDEN,
 			row.sources_public ? "The files of a submission are its author's until the "
-		                         "leaderboard's deadline has passed."
+								 "leaderboard's deadline has passed."
 							   : "The files of a submission are its author's.");
 	rc = database_row(
 		request->db, request->arena, &FILE_BY_ID, &file, request->error, "ii", id, row.id);

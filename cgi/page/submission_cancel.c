@@ -1,8 +1,8 @@
-/* Cancelling what has not ended of a submission. */
-#include "cgi/submission.h"
+/* Cancels the unfinished jobs of a submission. */
+#include "cgi/page/submission.h"
 
-#include "cgi/pages.h"
-#include "lib/cancellation.h"
+#include "cgi/action/cancellation.h"
+#include "cgi/page/pages.h"
 #include "templates/submission.h"
 
 #include <string.h>
@@ -37,8 +37,8 @@ int page_submission_cancel(struct request *request)
 	return rc ? rc : show_cancelling(request, &row, NULL);
 }
 
-/* What is somebody else's needs its number, typed. */
-static bool may_go(const struct request *request, const struct submission_row *row)
+/* To cancel another user's submission, an admin types its number. */
+static bool is_confirmed(const struct request *request, const struct submission_row *row)
 {
 	return request->viewer.id == row->user_id
 		|| strcmp(request_form_or(request, "number", ""),
@@ -52,7 +52,7 @@ int action_submission_cancel(struct request *request)
 	struct cancellation done;
 	struct actor actor = { request->viewer.id, request->viewer.name, request->address };
 	int rc = submission_to_cancel(request, &row);
-	if (!rc && !may_go(request, &row)) {
+	if (!rc && !is_confirmed(request, &row)) {
 		request->status = 422;
 		return show_cancelling(request, &row,
 			arena_printf(request->arena,

@@ -1,16 +1,16 @@
-/* What became of a submission, as its pages and programs read it: whose it is, who may see what of
- * it, and its jobs with all that they found. */
-#include "cgi/submission.h"
+/* Reads a submission for pages and programs: its author, what the viewer may see, and its jobs
+ * with their results. */
+#include "cgi/page/submission.h"
 
-#include "cgi/html.h"
-#include "cgi/job_words.h"
-#include "cgi/paging.h"
-#include "lib/blob.h"
-#include "lib/format.h"
-#include "lib/job.h"
-#include "lib/scope.h"
-#include "lib/visibility.h"
-#include "lib/wait.h"
+#include "cgi/http/paging.h"
+#include "cgi/page/job_words.h"
+#include "cgi/render/html.h"
+#include "lib/base/format.h"
+#include "lib/base/scope.h"
+#include "lib/database/blob.h"
+#include "lib/job/job.h"
+#include "lib/job/wait.h"
+#include "lib/leaderboard/visibility.h"
 
 #include <math.h>
 #include <string.h>
@@ -42,25 +42,27 @@ static const struct column SUBMISSION_COLUMNS[] = {
 	TEXT(struct submission_row, bytes),
 	TEXT(struct submission_row, tolerance),
 };
+#define MAY_SEE_LEADERBOARD SQL_MAY_SEE("l")
+#define MAY_SEE_TRIAL SQL_MAY_SEE_TRIAL("s", "l")
 #define SUBMISSION_WITH(flops, bytes, tolerance) \
 	SELECT(struct submission_row, SUBMISSION_COLUMNS, \
 		"SELECT s.id, s.user_id, s.leaderboard_id, u.name AS user, l.name AS leaderboard, " \
-	    "s.file_name, s.mode, " \
+		"s.file_name, s.mode, " \
 		"  s.submitted_at AS submitted_at_ms, v.number AS version_number, v.id = " \
-	    "l.task_version_id AS current_version, " \
+		"l.task_version_id AS current_version, " \
 		"  COALESCE(l.deadline <= UTC_TIMESTAMP(3), 0) AS ended, l.sources_public_after_deadline " \
-	    "AS sources_public, s.practice, s.dry_run, " \
+		"AS sources_public, s.practice, s.dry_run, " \
 		"  l.frozen_at AS frozen_at_ms, l.creator_id, s.sha256, s.note, s.withdrawn_at IS NOT " \
-	    "NULL AS withdrawn, " \
+		"NULL AS withdrawn, " \
 		"  s.hidden_at IS NOT NULL AS hidden, s.hidden_reason, " \
 		"  EXISTS (SELECT 1 FROM jobs j WHERE j.submission_id = s.id AND j.state = 'queued') AS " \
-	    "waits, " \
+		"waits, " \
 		"  " flops " AS flops, " bytes " AS bytes, " tolerance " AS tolerance " \
 		"FROM submissions s JOIN users u ON u.id = s.user_id JOIN leaderboards l ON l.id = " \
-	    "s.leaderboard_id " \
-		"JOIN task_versions v ON v.id = s.task_version_id WHERE s.id = ? AND " SQL_MAY_SEE( \
-			"l") " AND " SQL_MAY_SEE_TRIAL("s", "l"))
-/* The state is asked for again and again, and needs nothing of the task's definition, which is
+		"s.leaderboard_id " \
+		"JOIN task_versions v ON v.id = s.task_version_id WHERE s.id = ? AND " MAY_SEE_LEADERBOARD \
+		" AND " MAY_SEE_TRIAL)
+/* live.js polls the state often, and the state does not need the task's definition, which is
  * long. */
 static const struct statement SUBMISSION = SUBMISSION_WITH("NULL", "NULL", "NULL");
 static const struct statement SUBMISSION_AND_TASK =
@@ -98,31 +100,28 @@ static const struct column JOB_COLUMNS[] = {
 	INTEGER(struct job_row, lease_left_s),
 	TEXT(struct job_row, tail),
 };
+#define JOB_IS_HELD SQL_IS_HELD("j")
+#define JOB_IS_STOPPING SQL_IS_STOPPING("j")
 #define JOBS_OF(from, whose) \
 	SELECT(struct job_row, JOB_COLUMNS, \
 		"SELECT j.id, j.gpu, j.state, j.verdict, j.reason, j.progress, j.score_ns, " \
-	    "j.score_err_ns, j.engine, j.engine_reason, " \
-		"  j.environment, j.held_at AS held_at_ms, j.released_by, j.held_reason, " SQL_IS_HELD( \
-			"j") " AS is_held, " \
-				 "  j.attempt, j.lease_owner, j.queued_at AS queued_at_ms, j.started_at AS " \
-	             "started_at_ms, j.finished_at AS finished_at_ms, " \
-				 "  (SELECT r.place FROM ranking r WHERE r.leaderboard_id = s.leaderboard_id AND " \
-	             "r.task_version_id = s.task_version_id " \
-				 "     AND r.gpu = j.gpu AND r.user_id = s.user_id AND r.job_id = j.id) AS " \
-	             "place, " \
-				 "  j.best_before_ns, j.place_before, j.place_after, " \
-				 "  j.priority, " SQL_IS_STOPPING( \
-					 "j") " AS stopping, " \
-						  "  (SELECT TIMESTAMPDIFF(SECOND, w.seen_at, UTC_TIMESTAMP(3)) FROM " \
-	                      "workers w WHERE w.name = j.lease_owner AND j.state = 'running') " \
-						  "     AS silent_s, TIMESTAMPDIFF(SECOND, UTC_TIMESTAMP(3), " \
-	                      "j.lease_expires) AS lease_left_s, " \
-						  "  IF(j.state = 'running', (SELECT t.tail FROM stages t WHERE t.job_id " \
-	                      "= j.id AND t.verdict IS NULL ORDER BY t.position DESC LIMIT 1), NULL) " \
-						  "     AS tail " \
-						  "FROM " from " LEFT JOIN leaderboard_gpus g ON g.leaderboard_id = " \
-	                                   "s.leaderboard_id AND g.gpu = j.gpu " \
-						  "WHERE " whose " = ? ORDER BY COALESCE(g.position, 999), j.gpu")
+		"j.score_err_ns, j.engine, j.engine_reason, j.environment, " \
+		"j.held_at AS held_at_ms, j.released_by, j.held_reason, " JOB_IS_HELD " AS is_held, " \
+		"j.attempt, j.lease_owner, j.queued_at AS queued_at_ms, " \
+		"j.started_at AS started_at_ms, j.finished_at AS finished_at_ms, " \
+		"(SELECT r.place FROM ranking r WHERE r.leaderboard_id = s.leaderboard_id " \
+		"AND r.task_version_id = s.task_version_id " \
+		"AND r.gpu = j.gpu AND r.user_id = s.user_id AND r.job_id = j.id) AS place, " \
+		"j.best_before_ns, j.place_before, j.place_after, " \
+		"j.priority, " JOB_IS_STOPPING " AS stopping, " \
+		"(SELECT TIMESTAMPDIFF(SECOND, w.seen_at, UTC_TIMESTAMP(3)) FROM workers w " \
+		"WHERE w.name = j.lease_owner AND j.state = 'running') AS silent_s, " \
+		"TIMESTAMPDIFF(SECOND, UTC_TIMESTAMP(3), j.lease_expires) AS lease_left_s, " \
+		"IF(j.state = 'running', (SELECT t.tail FROM stages t WHERE t.job_id = j.id " \
+		"AND t.verdict IS NULL ORDER BY t.position DESC LIMIT 1), NULL) AS tail " \
+		"FROM " from " " \
+		"LEFT JOIN leaderboard_gpus g ON g.leaderboard_id = s.leaderboard_id AND g.gpu = j.gpu " \
+		"WHERE " whose " = ? ORDER BY COALESCE(g.position, 999), j.gpu")
 
 static const struct column STAGE_COLUMNS[] = {
 	INTEGER(struct stage_row, id),
@@ -147,20 +146,20 @@ static const struct column STAGE_COLUMNS[] = {
 #define STAGES_OF(whose) \
 	SELECT(struct stage_row, STAGE_COLUMNS, \
 		"SELECT t.id, t.job_id, t.position, t.name, t.verdict, t.message, t.exit_code, " \
-	    "t.duration_ms, t.peak_host_bytes, t.peak_device_bytes, t.command, " \
+		"t.duration_ms, t.peak_host_bytes, t.peak_device_bytes, t.command, " \
 		"  t.stdout AS `out`, t.stderr AS err, t.kernels, t.conditions, t.output_days, " \
-	    "t.samples_days, t.artifacts_days " \
+		"t.samples_days, t.artifacts_days " \
 		"FROM stages t JOIN jobs j ON j.id = t.job_id WHERE " whose \
 		" = ? ORDER BY t.job_id, t.position")
 
-/* Without what may be long. */
+/* Leaves out the long columns. */
 static const struct statement STAGE_NAMES = SELECT(struct stage_row, STAGE_COLUMNS,
 	"SELECT t.id, t.job_id, t.position, t.name, t.verdict, '' AS message, t.exit_code, "
-    "t.duration_ms, NULL AS peak_host_bytes, "
+	"t.duration_ms, NULL AS peak_host_bytes, "
 	"  NULL AS peak_device_bytes, '' AS command, '' AS `out`, '' AS err, NULL AS kernels, NULL AS "
-    "conditions, t.output_days, t.samples_days, t.artifacts_days "
-	"FROM stages t JOIN jobs j ON j.id = t.job_id WHERE j.submission_id = ? ORDER BY t.job_id, "
-    "t.position");
+	"conditions, t.output_days, t.samples_days, t.artifacts_days "
+	"FROM stages t JOIN jobs j ON j.id = t.job_id WHERE j.submission_id = ? "
+	"ORDER BY t.job_id, t.position");
 
 static const struct column CASE_COLUMNS[] = {
 	INTEGER(struct case_row, stage_id),
@@ -187,13 +186,13 @@ static const struct column CASE_COLUMNS[] = {
 #define CASES_OF(whose) \
 	SELECT(struct case_row, CASE_COLUMNS, \
 		"SELECT m.stage_id, m.case_index, m.spec, m.verdict, m.message, m.runs, m.mean_ns, " \
-	    "m.std_ns, m.err_ns, m.best_ns, m.worst_ns, " \
+		"m.std_ns, m.err_ns, m.best_ns, m.worst_ns, " \
 		"  m.median_ns, m.low_ns, m.high_ns, m.constant_ns, m.own_ns, m.gap_ns, m.blocks, " \
-	    "m.repeated, m.device " \
+		"m.repeated, m.device " \
 		"FROM measurements m JOIN stages t ON t.id = m.stage_id JOIN jobs j ON j.id = t.job_id " \
 		"WHERE " whose " = ? ORDER BY t.job_id, t.position, m.case_index")
 
-/* Many cases would make a heavy page, so only the first of a submission have a picture. */
+/* Only the first cases of a submission have a picture, to keep the page small. */
 enum { most_pictures = 24 };
 struct samples_row {
 	int64_t stage_id, case_index;
@@ -211,48 +210,56 @@ static const struct column SAMPLES_COLUMNS[] = {
 		"WHERE " whose \
 		" = ? AND m.samples IS NOT NULL ORDER BY t.job_id, t.position, m.case_index LIMIT ?")
 
-/* Jobs and all that they found: those of a submission, by its number; and that of a rejudged result
- * which the submission does not have, by the number of the result. */
+#define SUBMISSIONS_JOBS "jobs j JOIN submissions s ON s.id = j.submission_id"
+#define REJUDGED_JOBS \
+	"jobs j JOIN rejudged_jobs a ON a.id = j.rejudged_id " \
+	"JOIN submissions s ON s.id = a.submission_id"
+/* Statements for jobs and their results: a submission's jobs by its ID, or by a rejudged
+ * result's ID the job that the submission does not have. */
 static const struct results_of {
 	struct statement jobs, stages, cases, samples;
 } OF_SUBMISSION = {
-	JOBS_OF("jobs j JOIN submissions s ON s.id = j.submission_id", "j.submission_id"), STAGES_OF("j.submission_id"),
-	CASES_OF("j.submission_id"), SAMPLES_OF("j.submission_id"),
+	.jobs = JOBS_OF(SUBMISSIONS_JOBS, "j.submission_id"),
+	.stages = STAGES_OF("j.submission_id"),
+	.cases = CASES_OF("j.submission_id"),
+	.samples = SAMPLES_OF("j.submission_id"),
 }, OF_REJUDGED = {
-	JOBS_OF("jobs j JOIN rejudged_jobs a ON a.id = j.rejudged_id JOIN submissions s ON s.id = a.submission_id", "j.rejudged_id"),
-	STAGES_OF("j.rejudged_id"), CASES_OF("j.rejudged_id"), SAMPLES_OF("j.rejudged_id"),
+	.jobs = JOBS_OF(REJUDGED_JOBS, "j.rejudged_id"),
+	.stages = STAGES_OF("j.rejudged_id"),
+	.cases = CASES_OF("j.rejudged_id"),
+	.samples = SAMPLES_OF("j.rejudged_id"),
 };
 
-/* Seen from the submission's side, so its time is always the dividend. */
+/* Seen from the submission's side: the ratio is its time divided by the rival's. */
 static const struct column COMPARISON_COLUMNS[] = {
-	INTEGER(struct comparison_row, id),
-	INTEGER(struct comparison_row, job_id),
-	INTEGER(struct comparison_row, rival_id),
-	TEXT(struct comparison_row, rival),
-	TEXT(struct comparison_row, state),
-	TEXT(struct comparison_row, reason),
-	REAL(struct comparison_row, ratio),
-	REAL(struct comparison_row, ratio_low),
-	REAL(struct comparison_row, ratio_high),
-	INTEGER(struct comparison_row, counts),
+	INTEGER(struct head_to_head_row, id),
+	INTEGER(struct head_to_head_row, job_id),
+	INTEGER(struct head_to_head_row, rival_id),
+	TEXT(struct head_to_head_row, rival),
+	TEXT(struct head_to_head_row, state),
+	TEXT(struct head_to_head_row, reason),
+	REAL(struct head_to_head_row, ratio),
+	REAL(struct head_to_head_row, ratio_low),
+	REAL(struct head_to_head_row, ratio_high),
+	INTEGER(struct head_to_head_row, counts),
 };
-static const struct statement COMPARISONS = SELECT(struct comparison_row, COMPARISON_COLUMNS,
-	"SELECT c.id, c.job_id, c.rival_id, u.name AS rival, j.state, j.reason, c.ratio, c.ratio_low, "
-    "c.ratio_high, "
-	"  EXISTS (SELECT 1 FROM ranking a WHERE a.job_id = c.job_id) AND EXISTS (SELECT 1 FROM "
-    "ranking b WHERE b.job_id = c.rival_job_id) AS counts "
-	"FROM (SELECT c.id, o.id AS job_id, c.incumbent_id AS rival_id, c.incumbent_job_id AS "
-    "rival_job_id, "
+#define JOB_IS_WITHHELD SQL_IS_WITHHELD("l", "j")
+static const struct statement COMPARISONS = SELECT(struct head_to_head_row, COMPARISON_COLUMNS,
+	"SELECT c.id, c.job_id, c.rival_id, u.name AS rival, j.state, j.reason, c.ratio, "
+	"c.ratio_low, c.ratio_high, "
+	"  EXISTS (SELECT 1 FROM ranking a WHERE a.job_id = c.job_id) AND EXISTS (SELECT 1 "
+	"FROM ranking b WHERE b.job_id = c.rival_job_id) AS counts "
+	"FROM (SELECT c.id, o.id AS job_id, c.incumbent_id AS rival_id, "
+	"c.incumbent_job_id AS rival_job_id, "
 	"    c.ratio, c.ratio_low, c.ratio_high "
 	"  FROM jobs o JOIN comparisons c ON c.challenger_job_id = o.id WHERE o.submission_id = ? "
-	"  UNION ALL SELECT c.id, o.id, c.challenger_id, c.challenger_job_id, 1 / c.ratio, 1 / "
-    "c.ratio_high, 1 / c.ratio_low "
+	"  UNION ALL SELECT c.id, o.id, c.challenger_id, c.challenger_job_id, 1 / c.ratio, "
+	"1 / c.ratio_high, 1 / c.ratio_low "
 	"  FROM jobs o JOIN comparisons c ON c.incumbent_job_id = o.id WHERE o.submission_id = ?) c "
-	"JOIN jobs j ON j.comparison_id = c.id JOIN submissions s ON s.id = c.rival_id JOIN users u ON "
-    "u.id = s.user_id "
-	"JOIN leaderboards l ON l.id = s.leaderboard_id AND NOT " SQL_IS_WITHHELD(
-		"l", "j") " "
-				  "WHERE j.state <> 'cancelled' ORDER BY c.job_id, c.id DESC LIMIT ?");
+	"JOIN jobs j ON j.comparison_id = c.id JOIN submissions s ON s.id = c.rival_id "
+	"JOIN users u ON u.id = s.user_id "
+	"JOIN leaderboards l ON l.id = s.leaderboard_id AND NOT " JOB_IS_WITHHELD " "
+	"WHERE j.state <> 'cancelled' ORDER BY c.job_id, c.id DESC LIMIT ?");
 
 struct report_row {
 	int64_t stage_id, case_index;
@@ -275,8 +282,8 @@ static const struct column ARTIFACT_COLUMNS[] = {
 	INTEGER(struct artifact_row, size),
 };
 static const struct statement ARTIFACTS = SELECT(struct artifact_row, ARTIFACT_COLUMNS,
-	"SELECT a.id, a.stage_id, a.name, a.size FROM artifacts a JOIN stages t ON t.id = a.stage_id "
-    "JOIN jobs j ON j.id = t.job_id "
+	"SELECT a.id, a.stage_id, a.name, a.size FROM artifacts a "
+	"JOIN stages t ON t.id = a.stage_id JOIN jobs j ON j.id = t.job_id "
 	"WHERE j.submission_id = ? ORDER BY a.stage_id, a.name");
 
 struct source_row {
@@ -284,12 +291,12 @@ struct source_row {
 };
 static const struct column SOURCE_COLUMNS[] = { BLOB(struct source_row, source) };
 static const struct statement SOURCE = SELECT(struct source_row, SOURCE_COLUMNS,
-	"SELECT b.content AS source FROM submissions s JOIN blobs b ON b.sha256 = s.sha256 WHERE s.id "
-    "= ?");
+	"SELECT b.content AS source FROM submissions s JOIN blobs b ON b.sha256 = s.sha256 "
+	"WHERE s.id = ?");
 
-/* What a page shows of a submission, asked together. Strangers get the first part of it: what
- * profilers left tells as much about the source as the source does. Whoever waits is told how long.
- */
+/* Everything that a page shows of a submission, read in one round trip. Strangers get only the
+ * first parts, since profiler files reveal as much as the source. WAITS estimates when queued
+ * jobs start. */
 enum part { JOBS, STAGES, CASES, SAMPLES, COMPARED, PROFILES, FILES, CODE, WAITS, PARTS_OF_PAGE };
 static const struct statement *const PAGE_PARTS[] = {
 	[JOBS] = &OF_SUBMISSION.jobs,
@@ -312,7 +319,7 @@ static const struct statement *const REJUDGED_PARTS[] = {
 	[SAMPLES] = &OF_REJUDGED.samples,
 };
 static const struct bundle REJUDGED = BUNDLE(REJUDGED_PARTS);
-/* For programs. */
+/* Results for programs. */
 enum result_part {
 	RESULT_JOBS,
 	RESULT_STAGES,
@@ -338,7 +345,7 @@ static const struct bundle STATE = { STATE_PARTS, 1 }, STATE_OF_WAITING = BUNDLE
 static const struct statement *const SAMPLE_PARTS[] = { &OF_SUBMISSION.jobs, &STAGE_NAMES,
 	&OF_SUBMISSION.cases, &OF_SUBMISSION.samples };
 static const struct bundle SAMPLES_AND_CASES = BUNDLE(SAMPLE_PARTS);
-/* Of its state. */
+/* The state for live.js. */
 static const struct statement *const STATUS_PARTS[] = { &OF_SUBMISSION.jobs, &COMPARISONS,
 	&wait_reading };
 static const struct bundle STATUS = { STATUS_PARTS, 2 }, STATUS_OF_WAITING = BUNDLE(STATUS_PARTS);
@@ -384,8 +391,7 @@ bool submission_may_see_source(const struct request *request, const struct submi
 	return is_owner(request, row) || (row->ended && row->sources_public);
 }
 
-/* Times that an admin doubts are no news for strangers, whether they wait for him or he has
- * rejected them. */
+/* Strangers do not see times that an admin holds or has rejected. */
 static void hide_held(
 	const struct request *request, const struct submission_row *row, struct job_row *job)
 {
@@ -397,7 +403,7 @@ static void hide_held(
 	job->score_ns = job->score_err_ns = NAN;
 }
 
-/* While the public ranking stands still, so does what strangers can know of it. */
+/* A frozen ranking must not leak through the submissions' pages. */
 static void hide_withheld(
 	const struct request *request, const struct submission_row *row, struct job_row *job)
 {
@@ -417,7 +423,7 @@ static void hide_output(
 		job->tail = NULL;
 }
 
-/* Of one that began to wait between two questions nobody has asked yet how long. */
+/* A job may be queued between two queries; then there is no estimate for it yet. */
 static int ask_for_waits(struct request *request, const struct submission_row *row,
 	const struct job_row *jobs, size_t count, struct database_answer *waits)
 {
@@ -450,8 +456,8 @@ bool job_can_be_cancelled(const struct job_row *job)
 	return strcmp(job->state, "queued") == 0 || strcmp(job->state, "running") == 0;
 }
 
-/* Hangs the cases onto their stages and the stages onto their jobs; both come in the jobs' order.
- */
+/* Attaches the cases to their stages and the stages to their jobs; both arrive in the order of
+ * the jobs. */
 static void join_rows(struct job_row *jobs, size_t job_count, struct stage_row *stages,
 	size_t stage_count, struct case_row *cases, size_t case_count)
 {
@@ -477,7 +483,8 @@ static void drop_hidden_times(struct job_row *jobs, size_t count)
 				jobs[j].stages[i].case_count = 0;
 	for (size_t j = 0; j < count; j++)
 		for (size_t i = 0; jobs[j].is_withheld && i < jobs[j].stage_count; i++)
-			jobs[j].stages[i].duration_ms = SQL_NULL_INTEGER; /* it would tell roughly */
+			jobs[j].stages[i].duration_ms =
+				SQL_NULL_INTEGER; /* the duration would roughly reveal the time */
 }
 
 static void join_samples(struct arena *arena, struct case_row *cases, size_t case_count,
@@ -516,8 +523,8 @@ static void join_artifacts(struct stage_row *stages, size_t stage_count,
 				stages[i].artifacts = &artifacts[a];
 }
 
-static void join_comparisons(
-	struct job_row *jobs, size_t job_count, const struct comparison_row *comparisons, size_t count)
+static void join_comparisons(struct job_row *jobs, size_t job_count,
+	const struct head_to_head_row *comparisons, size_t count)
 {
 	for (size_t j = 0; j < job_count; j++)
 		for (size_t c = 0; c < count; c++)
@@ -532,7 +539,7 @@ struct stages {
 	size_t count;
 };
 
-/* The stages with their cases, hung onto their jobs. */
+/* Returns the stages with their cases and files. */
 static struct stages join_stages(struct arena *arena, const struct database_answer *answers)
 {
 	struct stages stages = { answers[STAGES].rows, answers[STAGES].count };
@@ -642,7 +649,7 @@ int submission_read_samples(
 	return 0;
 }
 
-/* The members of PAGE_PARTS that were not asked for stay empty. */
+/* Parts of PAGE_PARTS that were not queried stay empty. */
 static int read_parts(
 	struct request *request, const struct submission_row *row, struct database_answer *answers)
 {
@@ -721,7 +728,7 @@ int submission_read_status(
 	return 0;
 }
 
-/* ---- for its author ---- */
+/* ---- for the author ---- */
 
 int submission_to_cancel(struct request *request, struct submission_row *row)
 {

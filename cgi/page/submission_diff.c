@@ -1,13 +1,13 @@
-/* /compare: two submissions beside each other. Who may see the pages of both may see their results
- * here; the sources, who may see both sources. */
-#include "cgi/compare.h"
+/* /compare shows two submissions side by side. A viewer who may see both pages sees the results,
+ * and a viewer who may see both sources sees those. */
+#include "cgi/page/submission_diff.h"
 
-#include "cgi/comparison.h"
-#include "cgi/html.h"
-#include "cgi/pages.h"
-#include "cgi/paging.h"
-#include "lib/interval.h"
-#include "lib/visibility.h"
+#include "cgi/http/paging.h"
+#include "cgi/page/head_to_head.h"
+#include "cgi/page/pages.h"
+#include "cgi/render/html.h"
+#include "lib/base/interval.h"
+#include "lib/leaderboard/visibility.h"
 #include "templates/compare.h"
 
 #include <math.h>
@@ -24,79 +24,83 @@ enum { context_lines = 3, most_rows = 3000, most_recent = 20 };
 	"JOIN users u ON u.id = s.user_id JOIN leaderboards l ON l.id = s.leaderboard_id " \
 	"JOIN task_versions v ON v.id = s.task_version_id"
 static const struct column SIDE_COLUMNS[] = {
-	INTEGER(struct compare_side, id),
-	INTEGER(struct compare_side, leaderboard_id),
-	INTEGER(struct compare_side, version_number),
-	TIME(struct compare_side, submitted_at_ms),
-	TEXT(struct compare_side, user),
-	TEXT(struct compare_side, leaderboard),
-	TEXT(struct compare_side, file_name),
-	TEXT(struct compare_side, mode),
-	BLOB(struct compare_side, source),
+	INTEGER(struct submission_diff_side, id),
+	INTEGER(struct submission_diff_side, leaderboard_id),
+	INTEGER(struct submission_diff_side, version_number),
+	TIME(struct submission_diff_side, submitted_at_ms),
+	TEXT(struct submission_diff_side, user),
+	TEXT(struct submission_diff_side, leaderboard),
+	TEXT(struct submission_diff_side, file_name),
+	TEXT(struct submission_diff_side, mode),
+	BLOB(struct submission_diff_side, source),
 };
-static const struct statement SIDES = SELECT(struct compare_side, SIDE_COLUMNS,
-	"SELECT " SIDE_FIELDS
-	", IF(" SQL_MAY_SEE_SOURCE("s", "l") ", b.content, NULL) AS source FROM " SIDE_TABLES(
-		"") " "
-			"JOIN blobs b ON b.sha256 = s.sha256 WHERE s.id IN (?, ?) AND " SQL_MAY_SEE(
-				"l") " AND " SQL_MAY_SEE_TRIAL("s", "l") " AND " SQL_IS_SHOWN("s"));
-/* By an index whose last column is the id; left alone, MariaDB would sort all that the user has
- * sent. */
-static const struct statement RECENT = SELECT(struct compare_side, SIDE_COLUMNS,
-	"SELECT " SIDE_FIELDS ", NULL AS source FROM " SIDE_TABLES(
-		"FORCE INDEX (submissions_history) ") " "
-											  "WHERE s.user_id = ? AND s.leaderboard_id = (SELECT "
-                                              "leaderboard_id FROM submissions WHERE id = ?) AND "
-                                              "s.id <> ? AND NOT s.dry_run AND " SQL_MAY_SEE(
-												  "l") " "
-													   "ORDER BY s.id DESC LIMIT ?");
+#define MAY_SEE_LEADERBOARD SQL_MAY_SEE("l")
+#define SIDE_TABLES_BY_ID SIDE_TABLES("")
+#define MAY_SEE_SOURCE SQL_MAY_SEE_SOURCE("s", "l")
+#define MAY_SEE_TRIAL SQL_MAY_SEE_TRIAL("s", "l")
+#define IS_SHOWN SQL_IS_SHOWN("s")
+static const struct statement SIDES = SELECT(struct submission_diff_side, SIDE_COLUMNS,
+	"SELECT " SIDE_FIELDS ", IF(" MAY_SEE_SOURCE
+	", b.content, NULL) AS source FROM " SIDE_TABLES_BY_ID " "
+	"JOIN blobs b ON b.sha256 = s.sha256 WHERE s.id IN (?, ?) AND " MAY_SEE_LEADERBOARD
+	" AND " MAY_SEE_TRIAL " AND " IS_SHOWN);
+#define SIDE_TABLES_OF_USER SIDE_TABLES("FORCE INDEX (submissions_history) ")
+/* Names an index whose last column is the ID; otherwise MariaDB sorts all submissions of the
+ * user. */
+static const struct statement RECENT = SELECT(struct submission_diff_side, SIDE_COLUMNS,
+	"SELECT " SIDE_FIELDS ", NULL AS source FROM " SIDE_TABLES_OF_USER " "
+	"WHERE s.user_id = ? AND s.leaderboard_id = "
+	"(SELECT leaderboard_id FROM submissions WHERE id = ?) "
+	"AND s.id <> ? AND NOT s.dry_run "
+	"AND " MAY_SEE_LEADERBOARD " "
+	"ORDER BY s.id DESC LIMIT ?");
 
 static const struct column ROW_COLUMNS[] = {
-	INTEGER(struct compare_row, submission_id),
-	INTEGER(struct compare_row, hidden),
-	TEXT(struct compare_row, gpu),
-	TEXT(struct compare_row, verdict),
-	TEXT(struct compare_row, environment),
-	TEXT(struct compare_row, spec),
-	REAL(struct compare_row, score_ns),
-	REAL(struct compare_row, score_err_ns),
-	REAL(struct compare_row, mean_ns),
-	REAL(struct compare_row, err_ns),
+	INTEGER(struct submission_diff_row, submission_id),
+	INTEGER(struct submission_diff_row, hidden),
+	TEXT(struct submission_diff_row, gpu),
+	TEXT(struct submission_diff_row, verdict),
+	TEXT(struct submission_diff_row, environment),
+	TEXT(struct submission_diff_row, spec),
+	REAL(struct submission_diff_row, score_ns),
+	REAL(struct submission_diff_row, score_err_ns),
+	REAL(struct submission_diff_row, mean_ns),
+	REAL(struct submission_diff_row, err_ns),
 };
-static const struct statement ROWS = SELECT(struct compare_row, ROW_COLUMNS,
-	"SELECT j.submission_id, NOT " SQL_MAY_SEE_TIMES("s", "l",
-		"j") " AS hidden, j.gpu, "
-			 "  COALESCE(j.verdict, j.state) AS verdict, IF(COALESCE(m.case_index, 0) = 0, "
-             "j.environment, NULL) AS environment, m.spec, "
-			 "  j.score_ns, j.score_err_ns, m.mean_ns, m.err_ns "
-			 "FROM jobs j JOIN submissions s ON s.id = j.submission_id JOIN leaderboards l ON l.id "
-             "= s.leaderboard_id "
-			 "LEFT JOIN stages t ON t.job_id = j.id AND t.name IN ('benchmark', 'ranked') "
-			 "LEFT JOIN measurements m ON m.stage_id = t.id AND m.verdict = 'passed' "
-			 "WHERE j.submission_id IN (?, ?) ORDER BY j.gpu, j.submission_id, t.position, "
-             "m.case_index");
+#define MAY_SEE_TIMES SQL_MAY_SEE_TIMES("s", "l", "j")
+static const struct statement ROWS = SELECT(struct submission_diff_row, ROW_COLUMNS,
+	"SELECT j.submission_id, NOT " MAY_SEE_TIMES " AS hidden, j.gpu, "
+	"  COALESCE(j.verdict, j.state) AS verdict, IF(COALESCE(m.case_index, 0) = 0, "
+	"j.environment, NULL) AS environment, m.spec, "
+	"  j.score_ns, j.score_err_ns, m.mean_ns, m.err_ns "
+	"FROM jobs j JOIN submissions s ON s.id = j.submission_id "
+	"JOIN leaderboards l ON l.id = s.leaderboard_id "
+	"LEFT JOIN stages t ON t.job_id = j.id AND t.name IN ('benchmark', 'ranked') "
+	"LEFT JOIN measurements m ON m.stage_id = t.id AND m.verdict = 'passed' "
+	"WHERE j.submission_id IN (?, ?) ORDER BY j.gpu, j.submission_id, t.position, "
+	"m.case_index");
 
 /* ---- words ---- */
 
-/* Standard errors are of the means, so that of the difference is the root of their squares' sum. */
-bool compare_is_noise(const struct compare_times *times)
+/* Adds the squares of the standard errors of both means to get that of the difference. */
+bool submission_diff_is_noise(const struct submission_diff_times *times)
 {
 	double a_err = isnan(times->a_err_ns) ? 0 : times->a_err_ns,
 		   b_err = isnan(times->b_err_ns) ? 0 : times->b_err_ns;
 	return fabs(times->b_ns - times->a_ns) <= interval_half_ns(hypot(a_err, b_err));
 }
 
-bool compare_has_both(const struct compare_times *times)
+bool submission_diff_has_both(const struct submission_diff_times *times)
 {
 	return !isnan(times->b_ns) && times->a_ns > 0;
 }
 
-const char *compare_words(struct arena *arena, const struct compare_times *times)
+const char *submission_diff_words(struct arena *arena, const struct submission_diff_times *times)
 {
-	if (!compare_has_both(times))
+	if (!submission_diff_has_both(times))
 		return "";
-	return compare_is_noise(times) ? "within noise"
-								   : comparison_change(arena, times->b_ns / times->a_ns);
+	return submission_diff_is_noise(times) ? "within noise"
+										   : head_to_head_change(arena, times->b_ns / times->a_ns);
 }
 
 /* ---- joining ---- */
@@ -104,39 +108,39 @@ const char *compare_words(struct arena *arena, const struct compare_times *times
 struct join {
 	struct arena *arena;
 	int64_t a_id;
-	struct compare_gpu *gpu;
-	struct compare_case *cases; /* of the device, filled as they come */
+	struct submission_diff_gpu *gpu;
+	struct submission_diff_case *cases; /* the device's cases, filled row by row */
 	const char *a_environment, *b_environment;
 };
 
-static const struct compare_times no_times = { NAN, NAN, NAN, NAN };
+static const struct submission_diff_times no_times = { NAN, NAN, NAN, NAN };
 
-/* The case of the other side that this one is held against, or a new one. A side's own is never met
- * twice. */
-static struct compare_case *find_case(struct join *join, const char *spec, bool is_a)
+/* Finds the matching case of the other side or adds a new one. Two cases of one side never
+ * match. */
+static struct submission_diff_case *find_case(struct join *join, const char *spec, bool is_a)
 {
 	for (size_t i = 0; i < join->gpu->case_count; i++) {
-		const struct compare_times *times = &join->cases[i].times;
+		const struct submission_diff_times *times = &join->cases[i].times;
 		if (strcmp(join->cases[i].spec, spec) == 0 && isnan(is_a ? times->a_ns : times->b_ns))
 			return &join->cases[i];
 	}
-	struct compare_case *fresh = &join->cases[join->gpu->case_count++];
-	*fresh = (struct compare_case){ spec, no_times };
+	struct submission_diff_case *fresh = &join->cases[join->gpu->case_count++];
+	*fresh = (struct submission_diff_case){ spec, no_times };
 	return fresh;
 }
 
-static void take_case(struct join *join, const struct compare_row *row, bool is_a)
+static void take_case(struct join *join, const struct submission_diff_row *row, bool is_a)
 {
 	if (!row->spec || isnan(row->mean_ns) || row->hidden)
 		return;
-	struct compare_times *times = &find_case(join, row->spec, is_a)->times;
+	struct submission_diff_times *times = &find_case(join, row->spec, is_a)->times;
 	*(is_a ? &times->a_ns : &times->b_ns) = row->mean_ns;
 	*(is_a ? &times->a_err_ns : &times->b_err_ns) = row->err_ns;
 }
 
-static void take_job(struct join *join, const struct compare_row *row, bool is_a)
+static void take_job(struct join *join, const struct submission_diff_row *row, bool is_a)
 {
-	struct compare_times *score = &join->gpu->score;
+	struct submission_diff_times *score = &join->gpu->score;
 	*(is_a ? &join->gpu->a_verdict : &join->gpu->b_verdict) = row->verdict;
 	if (row->environment)
 		*(is_a ? &join->a_environment : &join->b_environment) = row->environment;
@@ -155,37 +159,38 @@ static const char *fact_named(const struct fact *facts, size_t count, const char
 	return NULL;
 }
 
-/* What differs, and what only one of the two says. */
+/* Collects the facts that differ, and those that only one side has. */
 static void compare_environments(struct join *join)
 {
 	struct fact *a, *b;
 	size_t a_count = result_environment(join->arena, join->a_environment, &a);
 	size_t b_count = result_environment(join->arena, join->b_environment, &b);
-	struct compare_fact *facts =
-		arena_array(join->arena, struct compare_fact, a_count + b_count + 1);
-	struct compare_gpu *gpu = join->gpu;
+	struct submission_diff_fact *facts =
+		arena_array(join->arena, struct submission_diff_fact, a_count + b_count + 1);
+	struct submission_diff_gpu *gpu = join->gpu;
 	for (size_t i = 0; i < a_count; i++) {
 		const char *other = fact_named(b, b_count, a[i].name);
 		if (!other || strcmp(other, a[i].value) != 0)
-			facts[gpu->fact_count++] = (struct compare_fact){ a[i].name, a[i].value, other };
+			facts[gpu->fact_count++] =
+				(struct submission_diff_fact){ a[i].name, a[i].value, other };
 	}
 	for (size_t i = 0; i < b_count; i++)
 		if (!fact_named(a, a_count, b[i].name))
-			facts[gpu->fact_count++] = (struct compare_fact){ b[i].name, NULL, b[i].value };
+			facts[gpu->fact_count++] = (struct submission_diff_fact){ b[i].name, NULL, b[i].value };
 	gpu->facts = facts;
 	gpu->has_environments = true;
 }
 
-/* The rows of one device; returns how many. */
+/* Takes the rows of one device; returns their number. */
 static size_t join_gpu(
-	struct join *join, int64_t b_id, const struct compare_row *rows, size_t count)
+	struct join *join, int64_t b_id, const struct submission_diff_row *rows, size_t count)
 {
 	size_t taken = 0;
-	*join->gpu = (struct compare_gpu){ .gpu = rows->gpu, .score = no_times };
-	join->cases = arena_array(join->arena, struct compare_case, 2 * count + 1);
+	*join->gpu = (struct submission_diff_gpu){ .gpu = rows->gpu, .score = no_times };
+	join->cases = arena_array(join->arena, struct submission_diff_case, 2 * count + 1);
 	join->a_environment = join->b_environment = NULL;
 	for (; taken < count && strcmp(rows[taken].gpu, rows->gpu) == 0; taken++) {
-		const struct compare_row *row = &rows[taken];
+		const struct submission_diff_row *row = &rows[taken];
 		for (int side = 0; side < 2; side++) {
 			if (row->submission_id != (side ? b_id : join->a_id))
 				continue;
@@ -199,11 +204,11 @@ static size_t join_gpu(
 	return taken;
 }
 
-size_t compare_join(struct arena *arena, int64_t a_id, int64_t b_id, const struct compare_row *rows,
-	size_t count, struct compare_gpu **gpus)
+size_t submission_diff_join(struct arena *arena, int64_t a_id, int64_t b_id,
+	const struct submission_diff_row *rows, size_t count, struct submission_diff_gpu **gpus)
 {
 	size_t gpu_count = 0;
-	*gpus = arena_array(arena, struct compare_gpu, count + 1);
+	*gpus = arena_array(arena, struct submission_diff_gpu, count + 1);
 	for (size_t i = 0; i < count; gpu_count++) {
 		struct join join = { .arena = arena, .a_id = a_id, .gpu = &(*gpus)[gpu_count] };
 		i += join_gpu(&join, b_id, rows + i, count - i);
@@ -213,7 +218,7 @@ size_t compare_join(struct arena *arena, int64_t a_id, int64_t b_id, const struc
 
 /* ---- the page ---- */
 
-static void compare_sources(struct request *request, struct compare_view *view)
+static void compare_sources(struct request *request, struct submission_diff_view *view)
 {
 	const struct blob_value *a = &view->a->source, *b = &view->b->source;
 	struct diff_row *rows;
@@ -232,9 +237,9 @@ static void compare_sources(struct request *request, struct compare_view *view)
 }
 
 static int read_sides(
-	struct request *request, struct compare_view *view, int64_t a_id, int64_t b_id)
+	struct request *request, struct submission_diff_view *view, int64_t a_id, int64_t b_id)
 {
-	struct compare_side *sides;
+	struct submission_diff_side *sides;
 	size_t count;
 	int rc = database_rows(request->db, request->arena, &SIDES, &sides, &count, request->error,
 		"iiiiii", request->viewer.id, a_id, b_id, request->viewer.id, request->viewer.id,
@@ -249,31 +254,33 @@ static int read_sides(
 		(long long)(view->a ? b_id : a_id));
 }
 
-static int read_results(struct request *request, struct compare_view *view)
+static int read_results(struct request *request, struct submission_diff_view *view)
 {
-	struct compare_row *rows;
-	struct compare_gpu *gpus;
+	struct submission_diff_row *rows;
+	struct submission_diff_gpu *gpus;
 	size_t count;
 	int rc = database_rows(request->db, request->arena, &ROWS, &rows, &count, request->error, "iii",
 		request->viewer.id, view->a->id, view->b->id);
 	if (rc)
 		return rc;
-	view->gpu_count = compare_join(request->arena, view->a->id, view->b->id, rows, count, &gpus);
+	view->gpu_count =
+		submission_diff_join(request->arena, view->a->id, view->b->id, rows, count, &gpus);
 	view->gpus = gpus;
 	return 0;
 }
 
-int compare_read(struct request *request, int64_t a_id, int64_t b_id, struct compare_view *view)
+int submission_diff_read(
+	struct request *request, int64_t a_id, int64_t b_id, struct submission_diff_view *view)
 {
 	int rc = read_sides(request, view, a_id, b_id);
 	return rc ? rc : read_results(request, view);
 }
 
-/* Without two numbers: a form for them, with the viewer's newest of the same leaderboard to choose
- * from. */
-static int choose(struct request *request, struct compare_view *view, int64_t known)
+/* Without two submissions, shows a form to choose them, with the viewer's newest of the same
+ * leaderboard. */
+static int show_choice(struct request *request, struct submission_diff_view *view, int64_t known)
 {
-	struct compare_side *recent;
+	struct submission_diff_side *recent;
 	int rc = !known || !request->viewer.id
 		? 0
 		: database_rows(request->db, request->arena, &RECENT, &recent, &view->recent_count,
@@ -299,11 +306,11 @@ static const char *query_text(const struct request *request, const char *name)
 int page_compare(struct request *request)
 {
 	int64_t a_id = query_number(request, "a", 0), b_id = query_number(request, "b", 0);
-	struct compare_view view = { .a_text = query_text(request, "a"),
+	struct submission_diff_view view = { .a_text = query_text(request, "a"),
 		.b_text = query_text(request, "b") };
 	if (!a_id || !b_id)
-		return choose(request, &view, a_id ? a_id : b_id);
-	int rc = compare_read(request, a_id, b_id, &view);
+		return show_choice(request, &view, a_id ? a_id : b_id);
+	int rc = submission_diff_read(request, a_id, b_id, &view);
 	if (rc)
 		return rc;
 	compare_sources(request, &view);

@@ -1,54 +1,55 @@
-/* What the page that holds two submissions against each other shows. (What ran side by side is
- * cgi/comparison.h's.) */
-#ifndef PODIUM_CGI_COMPARE_H
-#define PODIUM_CGI_COMPARE_H
+/* Data for the page that compares two submissions side by side. cgi/page/head_to_head.h covers
+ * comparisons that ran on one device. */
+#ifndef PODIUM_CGI_PAGE_SUBMISSION_DIFF_H
+#define PODIUM_CGI_PAGE_SUBMISSION_DIFF_H
 
-#include "lib/database.h"
-#include "lib/diff.h"
-#include "lib/result.h"
+#include "cgi/render/diff.h"
+#include "lib/database/database.h"
+#include "lib/result/result.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-struct compare_side {
+struct submission_diff_side {
 	int64_t id, leaderboard_id, version_number, submitted_at_ms;
 	const char *user, *leaderboard, *file_name, *mode;
-	struct blob_value source; /* bytes NULL: the viewer may not see it */
+	struct blob_value source; /* bytes NULL: the viewer may not see the source */
 };
 
-/* A time of each side, NAN where one has none. */
-struct compare_times {
+/* A time of each side, NAN where it has none. */
+struct submission_diff_times {
 	double a_ns, a_err_ns, b_ns, b_err_ns;
 };
 
-struct compare_case {
+struct submission_diff_case {
 	const char *spec;
-	struct compare_times times;
+	struct submission_diff_times times;
 };
-struct compare_fact {
+struct submission_diff_fact {
 	const char *name, *a, *b;
-}; /* NULL: not said */
+}; /* NULL: unknown */
 
-struct compare_gpu {
+struct submission_diff_gpu {
 	const char *gpu;
-	const char *a_verdict, *b_verdict; /* or the job's state; NULL: it did not run there */
-	struct compare_times score;
+	const char *a_verdict, *b_verdict; /* or the job's state; NULL: no job on this device */
+	struct submission_diff_times score;
 	bool has_scores;
-	const struct compare_case *cases;
+	const struct submission_diff_case *cases;
 	size_t case_count;
-	const struct compare_fact *facts;
-	size_t fact_count;     /* in which the environments differ */
-	bool has_environments; /* of both */
+	const struct submission_diff_fact *facts;
+	size_t fact_count;     /* where the environments differ */
+	bool has_environments; /* of both sides */
 };
 
-struct compare_view {
-	const struct compare_side *a, *b; /* NULL: the numbers are still to be chosen */
-	const char *a_text, *b_text;      /* as asked for, "" if not */
-	const char *problem;              /* a sentence, or NULL */
-	const struct compare_side *recent;
-	size_t recent_count; /* of the viewer, to choose from */
-	const struct compare_gpu *gpus;
+struct submission_diff_view {
+	const struct submission_diff_side *a,
+		*b;                      /* NULL: the viewer has not chosen two submissions yet */
+	const char *a_text, *b_text; /* as typed, "" if not */
+	const char *problem;         /* a sentence, or NULL */
+	const struct submission_diff_side *recent;
+	size_t recent_count; /* the viewer's newest, to choose from */
+	const struct submission_diff_gpu *gpus;
 	size_t gpu_count;
 	bool shows_sources, same_sources, is_cut, is_too_long;
 	struct diff diff;
@@ -56,29 +57,30 @@ struct compare_view {
 	size_t row_count;
 };
 
-/* Both sides with their results, for whoever may see them: a, b and gpus of the view.
+/* Reads a, b and gpus of the view, if the viewer may see both submissions. Otherwise returns
  * ERROR_NOT_FOUND with a sentence. */
 struct request;
-int compare_read(struct request *request, int64_t a_id, int64_t b_id, struct compare_view *view);
+int submission_diff_read(
+	struct request *request, int64_t a_id, int64_t b_id, struct submission_diff_view *view);
 
-/* Whether both have a time; and whether they differ by no more than the 95 % interval of the
- * difference. */
-bool compare_has_both(const struct compare_times *times);
-bool compare_is_noise(const struct compare_times *times);
+/* Return whether both sides have a time, and whether the times differ by no more than the 95 %
+ * interval of the difference. */
+bool submission_diff_has_both(const struct submission_diff_times *times);
+bool submission_diff_is_noise(const struct submission_diff_times *times);
 
-/* "3.1 % faster", "within noise", "" when a time is missing: b as seen from a. */
-const char *compare_words(struct arena *arena, const struct compare_times *times);
+/* Describes b relative to a: "3.1 % faster", "within noise", "" when a time is missing. */
+const char *submission_diff_words(struct arena *arena, const struct submission_diff_times *times);
 
-/* One row of the question for results: a case of a job, or a job without cases (case_spec NULL). */
-struct compare_row {
-	int64_t submission_id, hidden;                  /* hidden: times that the viewer may not see */
-	const char *gpu, *verdict, *environment, *spec; /* environment: at the first case only */
+/* A row of the query for results: a case of a job, or a job without cases (case_spec NULL). */
+struct submission_diff_row {
+	int64_t submission_id, hidden;                  /* hidden: the viewer may not see the times */
+	const char *gpu, *verdict, *environment, *spec; /* environment: only in the first case */
 	double score_ns, score_err_ns, mean_ns, err_ns;
 };
 
-/* Puts the rows, which come device by device, into one entry for each device. Cases are matched by
- * what they say, the first of one side with the first of the other. */
-size_t compare_join(struct arena *arena, int64_t a_id, int64_t b_id, const struct compare_row *rows,
-	size_t count, struct compare_gpu **gpus);
+/* Groups the rows, which are sorted by device, into one entry for each device. Cases match by
+ * their spec; the n-th case of one side matches the n-th equal case of the other. */
+size_t submission_diff_join(struct arena *arena, int64_t a_id, int64_t b_id,
+	const struct submission_diff_row *rows, size_t count, struct submission_diff_gpu **gpus);
 
 #endif

@@ -1,7 +1,7 @@
-/* What is said of a submission's results beside their figures. */
-#include "cgi/submission.h"
+/* Sentences that explain the figures of a submission's results. */
+#include "cgi/page/submission.h"
 
-#include "lib/scope.h"
+#include "lib/base/scope.h"
 
 #include <jansson.h>
 #include <string.h>
@@ -56,7 +56,7 @@ size_t stage_pictures(const struct stage_row *stage)
 	return pictures;
 }
 
-/* "8 * size" and what else a task counts, as the end of a sentence. */
+/* Returns the task's formulas, such as "8 * size", as the end of a sentence. */
 static const char *formulas(struct arena *arena, const struct submission_row *row)
 {
 	if (row->bytes && row->flops)
@@ -65,7 +65,7 @@ static const char *formulas(struct arena *arena, const struct submission_row *ro
 					  : arena_printf(arena, "operations = %s", row->flops);
 }
 
-/* "989 TFLOP/s in fp16, 67 TFLOP/s in fp32": of the types that the cases have. */
+/* Appends "989 TFLOP/s in fp16, 67 TFLOP/s in fp32": the peaks of the number types in the cases. */
 static void append_compute_peaks(struct buffer *out, struct arena *arena,
 	const struct gpu_peaks *peaks, const struct stage_row *stage)
 {

@@ -1,23 +1,23 @@
-/* The form that takes a submission in. */
-#include "cgi/submit.h"
+/* The form that accepts a submission. */
+#include "cgi/page/submit.h"
 
-#include "cgi/html.h"
-#include "cgi/pages.h"
-#include "cgi/paging.h"
-#include "lib/directive.h"
-#include "lib/format.h"
-#include "lib/intake.h"
-#include "lib/quote.h"
-#include "lib/scope.h"
-#include "lib/submission.h"
-#include "lib/text.h"
-#include "lib/visibility.h"
-#include "lib/wait.h"
+#include "cgi/action/intake.h"
+#include "cgi/action/submission.h"
+#include "cgi/http/paging.h"
+#include "cgi/page/pages.h"
+#include "cgi/render/html.h"
+#include "lib/base/format.h"
+#include "lib/base/quote.h"
+#include "lib/base/scope.h"
+#include "lib/base/text.h"
+#include "lib/job/wait.h"
+#include "lib/leaderboard/visibility.h"
+#include "lib/submission/directive.h"
 #include "templates/submit.h"
 
 #include <string.h>
 
-static bool is_in(const char **names, size_t count, const char *name)
+static bool contains_name(const char **names, size_t count, const char *name)
 {
 	for (size_t i = 0; i < count; i++)
 		if (strcmp(names[i], name) == 0)
@@ -25,9 +25,9 @@ static bool is_in(const char **names, size_t count, const char *name)
 	return false;
 }
 
-/* ---- what the form begins with ---- */
+/* ---- the form's initial values ---- */
 
-/* What an earlier submission was sent with; `source` only where it is taken over. */
+/* The choices of an earlier submission; `source` only if the form takes it over. */
 struct choices {
 	int64_t id;
 	const char *mode, *gpus, *file_name;
@@ -41,20 +41,20 @@ static const struct column CHOICES_COLUMNS[] = {
 	BLOB(struct choices, source),
 };
 static const struct statement LAST_CHOICES = SELECT(struct choices, CHOICES_COLUMNS,
-	"SELECT s.id, s.mode, (SELECT GROUP_CONCAT(j.gpu) FROM jobs j WHERE j.submission_id = s.id) AS "
-    "gpus, s.file_name, NULL AS source "
-	"FROM submissions s FORCE INDEX (submissions_history) WHERE s.user_id = ? AND s.leaderboard_id "
-    "= ? AND NOT s.dry_run ORDER BY s.id DESC LIMIT 1");
-/* Its author's, an admin's, or everybody's after the deadline. */
+	"SELECT s.id, s.mode, (SELECT GROUP_CONCAT(j.gpu) FROM jobs j "
+	"WHERE j.submission_id = s.id) AS gpus, s.file_name, NULL AS source "
+	"FROM submissions s FORCE INDEX (submissions_history) WHERE s.user_id = ? "
+	"AND s.leaderboard_id = ? AND NOT s.dry_run ORDER BY s.id DESC LIMIT 1");
+#define MAY_SEE_SOURCE SQL_MAY_SEE_SOURCE("s", "l")
+/* Its author and admins may read it, and everybody after the deadline. */
 static const struct statement CHOICES_OF = SELECT(struct choices, CHOICES_COLUMNS,
-	"SELECT s.id, s.mode, (SELECT GROUP_CONCAT(j.gpu) FROM jobs j WHERE j.submission_id = s.id) AS "
-    "gpus, s.file_name, "
-	"  b.content AS source FROM submissions s JOIN leaderboards l ON l.id = s.leaderboard_id JOIN "
-    "blobs b ON b.sha256 = s.sha256 "
-	"WHERE s.id = ? AND s.leaderboard_id = ? AND " SQL_IS_SHOWN("s") " AND " SQL_MAY_SEE_SOURCE(
-		"s", "l"));
+	"SELECT s.id, s.mode, (SELECT GROUP_CONCAT(j.gpu) FROM jobs j "
+	"WHERE j.submission_id = s.id) AS gpus, s.file_name, "
+	"  b.content AS source FROM submissions s JOIN leaderboards l ON l.id = s.leaderboard_id "
+	"JOIN blobs b ON b.sha256 = s.sha256 "
+	"WHERE s.id = ? AND s.leaderboard_id = ? AND " SQL_IS_SHOWN("s") " AND " MAY_SEE_SOURCE);
 
-/* A template by its language, which may be written with other letters than the task has it. */
+/* Finds a template by its language, ignoring case. */
 struct template_row {
 	const char *language;
 	struct blob_value source;
@@ -62,8 +62,8 @@ struct template_row {
 static const struct column TEMPLATE_COLUMNS[] = { TEXT(struct template_row, language),
 	BLOB(struct template_row, source) };
 static const struct statement TEMPLATE = SELECT(struct template_row, TEMPLATE_COLUMNS,
-	"SELECT f.path AS language, b.content AS source FROM task_files f JOIN blobs b ON b.sha256 = "
-    "f.sha256 "
+	"SELECT f.path AS language, b.content AS source FROM task_files f "
+	"JOIN blobs b ON b.sha256 = f.sha256 "
 	"WHERE f.task_version_id = ? AND f.role = 'template' AND LOWER(f.path) = LOWER(?)");
 
 /* The leaderboard's devices. */
@@ -73,12 +73,13 @@ struct device_row {
 static const struct column DEVICE_COLUMNS[] = { TEXT(struct device_row, name),
 	TEXT(struct device_row, product) };
 static const struct statement DEVICES = SELECT(struct device_row, DEVICE_COLUMNS,
-	"SELECT g.gpu AS name, (SELECT MIN(o.product) FROM gpus o WHERE o.model = g.gpu AND "
-    "o.seen_at" SQL_IS_ONLINE "  AND o.quarantined_at IS NULL) AS product FROM leaderboard_gpus g "
-                              "WHERE g.leaderboard_id = ? ORDER BY g.position, g.gpu");
+	"SELECT g.gpu AS name, (SELECT MIN(o.product) FROM gpus o WHERE o.model = g.gpu "
+	"AND o.seen_at" SQL_IS_ONLINE
+	"  AND o.quarantined_at IS NULL) AS product FROM leaderboard_gpus g "
+	"WHERE g.leaderboard_id = ? ORDER BY g.position, g.gpu");
 
-/* What is asked before anything else, and all that the form shows then; without an account the
- * first of it. */
+/* The first round trip reads everything that the form needs. Without an account it reads only
+ * the first answer. */
 enum { ANSWER_LEADERBOARD, ANSWER_QUOTAS };
 static const struct statement *const FIRST_PARTS[] = {
 	[ANSWER_LEADERBOARD] = &leaderboard_reading,
@@ -145,7 +146,7 @@ static size_t split_names(struct arena *arena, const char *list, const char ***n
 	return count;
 }
 
-/* Puts a file's text into the form, if a form can hold it. */
+/* Puts a file's text into the form, if a text field can hold it. */
 static void offer_code(struct submit_form *form, const struct blob_value *file, const char *origin)
 {
 	bool fits = !html_lines_are_many(file->bytes, file->length)
@@ -156,7 +157,7 @@ static void offer_code(struct submit_form *form, const struct blob_value *file, 
 		: "The file is too long for this form, or no text; download it and choose it here.";
 }
 
-/* ?from=ID: once more what was submitted before. */
+/* ?from=ID: resubmits an earlier submission. */
 static int take_over(struct request *request, struct submit_form *form, int64_t id,
 	const struct database_answer *answer)
 {
@@ -171,7 +172,7 @@ static int take_over(struct request *request, struct submit_form *form, int64_t 
 	return 0;
 }
 
-/* ?template=NAME: one of the task's templates. */
+/* ?template=NAME: starts from one of the task's templates. */
 static int take_template(struct request *request, struct submit_form *form, const char *name,
 	const struct database_answer *answer)
 {
@@ -184,8 +185,7 @@ static int take_template(struct request *request, struct submit_form *form, cons
 	return 0;
 }
 
-/* Before anything was typed: the last mode and devices, or those of a submission that is to be sent
- * again. */
+/* Fills an empty form with the last mode and devices, or with those of the submission in ?from=. */
 static int begin_form(struct request *request, struct submit_form *form,
 	const struct database_answer *answers, struct choices *choices)
 {
@@ -226,8 +226,8 @@ static void expect_starts(
 	}
 }
 
-/* The leaderboard's devices; those that were ticked, now or the last time, stay so, and a single
- * one is ticked from the start. */
+/* Lists the leaderboard's devices. Ticked devices stay ticked, and a single device is always
+ * ticked. */
 static void list_gpus(struct request *request, struct submit_form *form,
 	const struct database_answer *answers, const struct choices *choices)
 {
@@ -239,16 +239,14 @@ static void list_gpus(struct request *request, struct submit_form *form,
 	form->gpus = arena_array(request->arena, struct submit_gpu, form->gpu_count);
 	for (size_t i = 0; i < form->gpu_count; i++)
 		form->gpus[i] = (struct submit_gpu){
-			devices[i].name,
-			devices[i].product,
-			form->gpu_count == 1 || is_in(ticked, ticked_count, devices[i].name),
-			NULL,
-			false,
+			.name = devices[i].name,
+			.product = devices[i].product,
+			.chosen = form->gpu_count == 1 || contains_name(ticked, ticked_count, devices[i].name),
 		};
 	expect_starts(request, form, &answers[ANSWER_LINE]);
 }
 
-/* What is read of the leaderboard, and of what the viewer has sent to it. */
+/* Reads the leaderboard's data and the viewer's submissions to it. */
 static int fill_form(struct request *request, struct submit_form *form,
 	const struct quota quotas[static quota_modes])
 {
@@ -273,7 +271,7 @@ static int fill_form(struct request *request, struct submit_form *form,
 	return 0;
 }
 
-/* Where no quota says when, jobs have to leave the queue first. */
+/* If no quota gives a time, jobs must first leave the queue. */
 int submit_say_when(
 	struct request *request, const struct leaderboard *leaderboard, const char *mode)
 {
@@ -296,27 +294,27 @@ int submit_say_when(
 	return 0;
 }
 
-/* ---- what the server will do ---- */
+/* ---- what each mode runs ---- */
 
-/* "the 12 test cases", "the test case". */
-static const char *counted(struct arena *arena, size_t count, const char *noun)
+/* Counts cases in words: "the 12 test cases", "the test case". */
+static const char *count_in_words(struct arena *arena, size_t count, const char *noun)
 {
 	return count == 1 ? arena_printf(arena, "the %s", noun)
 					  : arena_printf(arena, "the %zu %ss", count, noun);
 }
 
-/* Of the benchmarks only the last one where only that ranks, as podium-run does. */
+/* Lists the benchmarks; if only the last one ranks, only that, as podium-run does. */
 static const char *timed_shapes(struct arena *arena, const struct task *task)
 {
 	return task->ranking_by == RANKING_BY_LAST && task->benchmark_count > 1
 		? arena_printf(arena, "the last of the %zu shapes", task->benchmark_count)
-		: counted(arena, task->benchmark_count, "shape");
+		: count_in_words(arena, task->benchmark_count, "shape");
 }
 
 static void describe_modes(struct arena *arena, struct submit_form *form)
 {
 	const struct task *task = form->task;
-	const char *tests = counted(arena, task->test_count, "test case"),
+	const char *tests = count_in_words(arena, task->test_count, "test case"),
 			   *shapes = timed_shapes(arena, task);
 	form->shapes = shapes;
 	form->meanings[MODE_TEST] = arena_printf(arena, "checks %s and measures nothing", tests);
@@ -328,7 +326,7 @@ static void describe_modes(struct arena *arena, struct submit_form *form)
 							  : "the best one counts in the ranking");
 	form->meanings[MODE_PROFILE] = arena_printf(arena,
 		"checks %s, then runs %s under a profiler; not ranked, and only you see it before the "
-	    "deadline",
+		"deadline",
 		tests, shapes);
 }
 
@@ -354,29 +352,35 @@ static const char *why_closed(
 		return INTAKE_STOPPED_SENTENCE;
 	return form->gpu_count ? NULL
 						   : "This leaderboard has no device yet, so nothing can run. Its creator "
-	                         "or an admin must choose one.";
+							 "or an admin must choose one.";
 }
 
-/* What was typed, and the sentence about it, which is taken before a query uses the same place for
- * its own. */
+/* Returns the form as typed with its error. Copies the error first, since the next query reuses
+ * its buffer. */
 static struct submit_form form_as_typed(struct request *request)
 {
 	return (struct submit_form){
-		.mode = request_form_or(request, "mode", "test"), .code = request_form_or(request, "code", ""),
-		.chosen = request_form_or(request, "leaderboard", ""), .file_error = form_error(request, "file"),
-		.code_error = form_error(request, "code"), .mode_error = form_error(request, "mode"),
-		.gpu_error = form_error(request, "gpu"), .form_error = form_error(request, ""),
+		.mode = request_form_or(request, "mode", "test"),
+		.code = request_form_or(request, "code", ""),
+		.chosen = request_form_or(request, "leaderboard", ""),
+		.file_error = form_error(request, "file"),
+		.code_error = form_error(request, "code"),
+		.mode_error = form_error(request, "mode"),
+		.gpu_error = form_error(request, "gpu"),
+		.form_error = form_error(request, ""),
 		.leaderboard_error = form_error(request, "leaderboard"),
 		.meanings = {
 			[MODE_TEST] = "checks every test case and measures nothing",
 			[MODE_BENCHMARK] = "tests, then times the benchmark shapes; not ranked",
-			[MODE_RANKED] = "tests and times with a secret seed; the best one counts in the ranking",
-			[MODE_PROFILE] = "tests, then runs each benchmark shape under a profiler; not ranked, and only you see it before the deadline",
+			[MODE_RANKED] = "tests and times with a secret seed; "
+							"the best one counts in the ranking",
+			[MODE_PROFILE] = "tests, then runs each benchmark shape under a profiler; not ranked, "
+							"and only you see it before the deadline",
 		},
 	};
 }
 
-static int show(struct request *request, const struct leaderboard *leaderboard,
+static int show_submit(struct request *request, const struct leaderboard *leaderboard,
 	const struct quota quotas[static quota_modes])
 {
 	bool python = strcmp(leaderboard->language, "py") == 0;
@@ -412,7 +416,7 @@ int page_submit(struct request *request)
 	struct database_answer answers[COUNT(FIRST_PARTS)] = { 0 };
 	struct leaderboard leaderboard;
 	struct quota quotas[quota_modes];
-	/* The column is ASCII; what is no name is not worth a question. */
+	/* The column is ASCII; a text that is no valid name needs no query. */
 	int rc = text_is_leaderboard_name(name) ? database_answers(request->db, request->arena, &FIRST,
 				 answers, request->error, "sis", name, request->viewer.id, name)
 											: 0;
@@ -422,24 +426,24 @@ int page_submit(struct request *request)
 	if (rc)
 		return rc;
 	quotas_read(&answers[ANSWER_QUOTAS], quotas);
-	return show(request, &leaderboard, quotas);
+	return show_submit(request, &leaderboard, quotas);
 }
 
-/* The form once more, with the sentence about what was typed. */
+/* Shows the form again as typed, with the error. */
 static int show_again(struct request *request, const struct leaderboard *leaderboard)
 {
 	struct quota quotas[quota_modes];
 	struct error own = { 0 };
 	int rc = quotas_of_leaderboard(request->db, request->arena, leaderboard->id, quotas, &own);
 	if (!rc)
-		return show(request, leaderboard, quotas);
+		return show_submit(request, leaderboard, quotas);
 	*request->error = own;
 	return rc;
 }
 
-/* Browsers end each line of a text field with CR LF, whatever was pasted (HTML, "constructing the
- * entry list"). With LF a template that was not changed is the template, byte for byte, and what is
- * sent again is what was sent before. */
+/* Browsers end each line of a text field with CR LF, whatever was pasted (HTML, "constructing
+ * the entry list"). With LF, an unchanged template matches byte for byte, and a resubmission
+ * equals the original. */
 static const char *with_plain_lines(struct arena *arena, const char *code)
 {
 	char *plain = arena_strdup(arena, code), *end = plain;
@@ -450,8 +454,7 @@ static const char *with_plain_lines(struct arena *arena, const char *code)
 	return plain;
 }
 
-/* A file or pasted code, not both: guessing which one was meant would rank the wrong one some day.
- */
+/* Accepts a file or pasted code, not both: a wrong guess could rank the wrong one. */
 static int take_source(struct request *request, struct submission_request *submission)
 {
 	const struct upload *upload = request_upload(request, "file");
@@ -500,16 +503,17 @@ int action_submit(struct request *request)
 
 static const struct column OPEN_COLUMNS[] = { TEXT(struct open_leaderboard, name),
 	TEXT(struct open_leaderboard, last_mode) };
+#define MAY_SEE_LEADERBOARD SQL_MAY_SEE("l")
 static const struct statement OPEN = SELECT(struct open_leaderboard, OPEN_COLUMNS,
 	"SELECT l.name, last.mode AS last_mode FROM leaderboards l LEFT JOIN "
-	"  (SELECT s.leaderboard_id, s.mode FROM submissions s FORCE INDEX (submissions_user) WHERE "
-    "s.user_id = ? ORDER BY s.id DESC LIMIT 1) last ON last.leaderboard_id = l.id "
+	"  (SELECT s.leaderboard_id, s.mode FROM submissions s FORCE INDEX (submissions_user) "
+	"WHERE s.user_id = ? ORDER BY s.id DESC LIMIT 1) last ON last.leaderboard_id = l.id "
 	"WHERE accepting AND archived_at IS NULL "
-	"AND (practice OR deadline IS NULL OR deadline > UTC_TIMESTAMP(3)) AND " SQL_MAY_SEE(
-		"l") " ORDER BY name");
+	"AND (practice OR deadline IS NULL OR deadline > UTC_TIMESTAMP(3)) AND " MAY_SEE_LEADERBOARD
+	" ORDER BY name");
 
-/* Before anything was typed, the leaderboard and the mode of the viewer's last submission, if that
- * one still takes any. */
+/* Fills an empty form with the leaderboard and mode of the viewer's last submission, if that
+ * leaderboard still accepts any. */
 static void choose_last(const struct request *request, struct submit_form *form)
 {
 	for (size_t i = 0; i < form->open_count; i++) {
@@ -545,8 +549,8 @@ int page_submit_anywhere(struct request *request)
 	return show_anywhere(request);
 }
 
-/* The leaderboard that was chosen, else the one that the header of the source names. One that the
- * form had chosen by itself counts only where the header names none. */
+/* Finds the chosen leaderboard, else the one in the source's header. A choice that the form
+ * preset only counts if the header names none. */
 static int find_target(struct request *request, const struct submission_request *submission,
 	struct leaderboard *leaderboard)
 {
@@ -555,8 +559,8 @@ static int find_target(struct request *request, const struct submission_request 
 	const char *chosen = strcmp(typed, last) == 0 ? "" : typed,
 			   *field = submission->file_name ? "file" : "code";
 	struct directives header = { 0 };
-	/* What is no text is refused with its own sentence once the leaderboard is known, or has no
-	 * header here. */
+	/* A source that is no text has no header here. It gets its own error once the leaderboard is
+	 * known. */
 	int rc = *chosen ? 0
 					 : directives_parse(request->arena,
 						 arena_strndup(request->arena, submission->source, submission->length),
@@ -567,8 +571,8 @@ static int find_target(struct request *request, const struct submission_request 
 	const char *name = *chosen ? chosen : header.leaderboard ? header.leaderboard : typed;
 	if (!*name)
 		return fail_field(request->error, "leaderboard",
-			"Choose a leaderboard, or begin the file with a line that names it: "
-			"#!POPCORN leaderboard NAME (in CUDA C++, //!POPCORN leaderboard NAME).");
+			"Choose a leaderboard, or begin the file with a line that names it: #!POPCORN "
+			"leaderboard NAME (in CUDA C++, //!POPCORN leaderboard NAME).");
 	rc = leaderboard_seen_by(
 		request->db, request->arena, request->viewer.id, name, leaderboard, request->error);
 	return rc == ERROR_NOT_FOUND

@@ -1,21 +1,21 @@
-/* The files and the settings of a task, all of them: who is ranked by a pipeline may read it. Only
- * the secret seed of ranked runs stays here; it belongs to the leaderboard and is in none of the
- * files. */
-#include "cgi/task_page.h"
+/* The files and settings of a task. Everybody who may see the leaderboard may read all of them,
+ * so that contestants know what ranks them. Only the secret seed of ranked runs stays private;
+ * it belongs to the leaderboard and is in no file. */
+#include "cgi/page/task_page.h"
 
-#include "cgi/pages.h"
-#include "lib/leaderboard.h"
-#include "lib/quote.h"
-#include "lib/scope.h"
-#include "lib/text.h"
+#include "cgi/page/pages.h"
+#include "lib/base/quote.h"
+#include "lib/base/scope.h"
+#include "lib/base/text.h"
+#include "lib/leaderboard/leaderboard.h"
 #include "templates/task.h"
 
 #include <string.h>
 #include <strings.h>
 
-enum { listed_most = 8 }; /* names in a sentence, which holds 1023 bytes */
+enum { listed_most = 8 }; /* limits the names in an error, which holds 1023 bytes */
 
-/* In the order of enum task_file_role. */
+/* In the same order as enum task_file_role. */
 static const struct {
 	const char *title, *titles, *meaning;
 } ROLES[] = {
@@ -42,7 +42,7 @@ int task_view_read(struct request *request, struct board *board, const struct ta
 	return rc ? rc : task_view_get(request, board->task_version_id, board->version_revision, view);
 }
 
-/* ---- notes: what becomes of a file ---- */
+/* ---- notes: how Podium uses a file ---- */
 
 static bool is_one_of(const char *const *names, size_t count, const char *name)
 {
@@ -72,7 +72,7 @@ static const char *template_source(const struct task *task, const char *language
 	return language;
 }
 
-/* The path of a template is a language. */
+/* A template's path is its language, so the file name comes from the task. */
 const char *task_file_name(const struct task *task, const struct task_view_file *file)
 {
 	return role_of(file) == ROLE_TEMPLATE ? template_source(task, file->path) : file->path;
@@ -116,8 +116,12 @@ static size_t make_groups(struct arena *arena, const struct task_view *view,
 				files[file_count++] = (struct task_listed){ &view->files[i],
 					note_of(arena, view->task, &view->files[i]) };
 		if (file_count)
-			groups[count++] =
-				(struct task_group){ ROLES[role].titles, ROLES[role].meaning, files, file_count };
+			groups[count++] = (struct task_group){
+				.title = ROLES[role].titles,
+				.meaning = ROLES[role].meaning,
+				.files = files,
+				.file_count = file_count,
+			};
 	}
 	return count;
 }
@@ -131,21 +135,21 @@ struct settings {
 	size_t count;
 };
 
-static void add(struct settings *settings, const char *name, const char *value)
+static void add_setting(struct settings *settings, const char *name, const char *value)
 {
 	if (value && *value && settings->count < most_settings)
 		settings->list[settings->count++] = (struct task_setting){ .name = name, .value = value };
 }
 
-static void add_code(struct settings *settings, const char *name, const char *value)
+static void add_code_setting(struct settings *settings, const char *name, const char *value)
 {
 	size_t before = settings->count;
-	add(settings, name, value);
+	add_setting(settings, name, value);
 	if (settings->count > before)
 		settings->list[before].is_code = true;
 }
 
-static const char *joined(struct arena *arena, const char *const *texts, size_t count)
+static const char *joined_names(struct arena *arena, const char *const *texts, size_t count)
 {
 	cleanup_buffer struct buffer all = { 0 };
 	for (size_t i = 0; i < count; i++)
@@ -161,7 +165,7 @@ static const char *slot_name(const struct task *task)
 	return NULL;
 }
 
-static const char *defines(struct arena *arena, const struct task *task)
+static const char *defines_names(struct arena *arena, const struct task *task)
 {
 	cleanup_buffer struct buffer all = { 0 };
 	for (size_t i = 0; i < task->define_count; i++) {
@@ -175,19 +179,21 @@ static const char *defines(struct arena *arena, const struct task *task)
 static void add_start(struct settings *settings, const struct task *task)
 {
 	struct arena *arena = settings->arena;
-	add_code(settings, "The submission becomes", slot_name(task));
-	add_code(settings, "The kernel to write", task->kernel_signature);
+	add_code_setting(settings, "The submission becomes", slot_name(task));
+	add_code_setting(settings, "The kernel to write", task->kernel_signature);
 	if (task->main)
-		add_code(settings, "Run as", arena_printf(arena, "python3 %s MODE CASEFILE", task->main));
-	add_code(settings, "Compiled by nvcc", joined(arena, task->sources, task->source_count));
-	add_code(
-		settings, "Include folders", joined(arena, task->include_dirs, task->include_dir_count));
-	add_code(settings, "Defines", defines(arena, task));
-	add_code(
-		settings, "Compile flags", joined(arena, task->compile_flags, task->compile_flag_count));
+		add_code_setting(
+			settings, "Run as", arena_printf(arena, "python3 %s MODE CASEFILE", task->main));
+	add_code_setting(
+		settings, "Compiled by nvcc", joined_names(arena, task->sources, task->source_count));
+	add_code_setting(settings, "Include folders",
+		joined_names(arena, task->include_dirs, task->include_dir_count));
+	add_code_setting(settings, "Defines", defines_names(arena, task));
+	add_code_setting(settings, "Compile flags",
+		joined_names(arena, task->compile_flags, task->compile_flag_count));
 }
 
-static const char *devices(struct arena *arena, const struct board *board)
+static const char *device_names(struct arena *arena, const struct board *board)
 {
 	cleanup_buffer struct buffer all = { 0 };
 	for (size_t i = 0; i < board->gpu_count; i++)
@@ -200,29 +206,29 @@ static void add_runs(
 {
 	const struct task *task = view->task;
 	struct arena *arena = settings->arena;
-	add(settings, "Devices", devices(arena, board));
-	add(settings, "Several GPUs",
+	add_setting(settings, "Devices", device_names(arena, board));
+	add_setting(settings, "Several GPUs",
 		task->multi_gpu ? "yes; world_size of a case says how many" : "no, each run has one");
-	add(settings, "Time limits",
+	add_setting(settings, "Time limits",
 		arena_printf(arena,
-			"compiling %d\u00a0s, tests %lld\u00a0s, "
-			"benchmarks %lld\u00a0s, ranked runs %lld\u00a0s",
+			"compiling %d\u00a0s, tests %lld\u00a0s, benchmarks %lld\u00a0s, ranked runs "
+			"%lld\u00a0s",
 			task_compile_timeout_s, (long long)task->test_timeout_s,
 			(long long)task->benchmark_timeout_s, (long long)task->ranked_timeout_s));
-	add(settings, "Score", view->ranked_by);
-	add(settings, "Seed of tests and benchmarks",
+	add_setting(settings, "Score", view->ranked_by);
+	add_setting(settings, "Seed of tests and benchmarks",
 		task->has_seed ? arena_printf(arena, "%lld", (long long)task->seed) : "as the cases say");
-	add(settings, "Seed of ranked runs",
+	add_setting(settings, "Seed of ranked runs",
 		task->engine == ENGINE_CUSTOM ? "secret, the same for everyone"
 									  : "secret, the same for everyone; the engine isolated draws "
-	                                    "one of its own for each timed call");
-	add(settings, "Engine",
+										"one of its own for each timed call");
+	add_setting(settings, "Engine",
 		task->engine == ENGINE_CHOOSE ? "isolated where the task can be split"
 									  : task_engine_name(task->engine));
-	add_code(settings, "Operations of a run", task->flops);
-	add_code(settings, "Bytes of a run", task->bytes);
+	add_code_setting(settings, "Operations of a run", task->flops);
+	add_code_setting(settings, "Bytes of a run", task->bytes);
 	if (task->tolerance > 0)
-		add(settings, "Tolerance", arena_printf(arena, "%g", task->tolerance));
+		add_setting(settings, "Tolerance", arena_printf(arena, "%g", task->tolerance));
 }
 
 /* ---- the page of the task ---- */
@@ -235,7 +241,7 @@ int page_task(struct request *request)
 	if (rc)
 		return rc;
 	struct settings settings = { .arena = request->arena };
-	add(&settings, "Language", language_title(board.language));
+	add_setting(&settings, "Language", language_title(board.language));
 	add_start(&settings, view->task);
 	add_runs(&settings, &board, view);
 	struct task_group groups[COUNT(ROLES)];
@@ -339,9 +345,9 @@ int page_task_file(struct request *request)
 	return 0;
 }
 
-/* ---- its bytes ---- */
+/* ---- a file's bytes ---- */
 
-/* What a browser could not show is only downloaded. */
+/* A file that a browser cannot show is sent as a download. */
 static int answer_bytes(struct request *request, const char *name, const struct blob_value *content)
 {
 	response_as_text(request, name, request_query(request, "download") || !is_text(content));

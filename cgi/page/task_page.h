@@ -1,9 +1,9 @@
-/* What the pages of a task show: its settings and its files. */
-#ifndef PODIUM_CGI_TASK_PAGE_H
-#define PODIUM_CGI_TASK_PAGE_H
+/* Data for the pages of a task: its settings and its files. */
+#ifndef PODIUM_CGI_PAGE_TASK_PAGE_H
+#define PODIUM_CGI_PAGE_TASK_PAGE_H
 
-#include "cgi/board.h"
-#include "cgi/task_view.h"
+#include "cgi/page/board.h"
+#include "cgi/page/task_view.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,7 +16,7 @@ struct task_setting {
 
 struct task_listed {
 	const struct task_view_file *file;
-	const char *note; /* what becomes of it, as a part of a sentence; "" */
+	const char *note; /* how Podium uses it, as part of a sentence; "" */
 };
 
 struct task_group { /* the files of one role */
@@ -37,19 +37,20 @@ struct task_overview {
 struct task_file_view {
 	const struct board *board;
 	const struct task_view_file *file;
-	const char *title; /* of its role: "Template" */
+	const char *title; /* title of its role: "Template" */
 	const char *note;
-	const char *file_name; /* of a template, whose path is a language, the file that it is from */
-	const char *text;      /* NULL: it is not shown, `obstacle` says why */
+	/* A template's path is a language; this is the name of its source file. */
+	const char *file_name;
+	const char *text; /* NULL: not shown; `obstacle` gives the reason */
 	const char *obstacle;
-	bool is_text; /* so that a browser can show it plainly */
+	bool is_text; /* a browser can show it as plain text */
 };
 
-/* The leaderboard and the task of the address. */
+/* Reads the leaderboard and the task in the address. */
 int task_view_read(struct request *request, struct board *board, const struct task_view **view);
 
-/* Files of a task: the one at ROLE/PATH, or the first of that path; the template for a language, in
- * any case. ERROR_NOT_FOUND with a sentence that says which there are. */
+/* Find the file at ROLE/PATH, or the first file with that path; and the template for a language,
+ * ignoring case. Otherwise they return ERROR_NOT_FOUND with a sentence that lists the files. */
 int task_find_file(struct request *request, const struct board *board, const struct task_view *view,
 	const char *wanted, const struct task_view_file **file);
 int task_find_template(struct request *request, const struct board *board,
@@ -57,6 +58,6 @@ int task_find_template(struct request *request, const struct board *board,
 int task_read_file(struct request *request, const struct task_view *view,
 	const struct task_view_file *file, struct blob_value *content);
 const char *task_file_name(const struct task *task,
-	const struct task_view_file *file); /* of a template, the file that it is from */
+	const struct task_view_file *file); /* of a template, the name of its source file */
 
 #endif

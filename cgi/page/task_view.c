@@ -1,13 +1,13 @@
-#include "cgi/task_view.h"
+#include "cgi/page/task_view.h"
 
-#include "cgi/keep.h"
-#include "cgi/markdown.h"
-#include "lib/scope.h"
+#include "cgi/http/thread_cache.h"
+#include "cgi/render/markdown.h"
+#include "lib/base/scope.h"
 
 #include <ctype.h>
 #include <string.h>
 
-enum { description_heading = 3 }; /* below the page's name and "Description" */
+enum { description_heading = 3 }; /* below the page's title and "Description" */
 
 struct version_row {
 	const char *definition, *description;
@@ -40,7 +40,7 @@ static char *trimmed(struct arena *arena, const char *text, size_t length)
 	return arena_strndup(arena, text, length);
 }
 
-/* Takes one `name: value;` from the front of `*line`. False at its end. */
+/* Takes one `name: value;` from the front of `*line`. Returns false at the end. */
 static bool next_argument(
 	struct arena *arena, const char **line, const char **name, const char **value)
 {
@@ -111,7 +111,7 @@ static int read_definition(
 		return fail(error, ERROR_SYSTEM, "The definition of a task version is not JSON.");
 	int rc = task_from_json(arena, json, task, error);
 	json_decref(json);
-	/* What is stored was checked before; if it is wrong now, that is no mistake of the visitor. */
+	/* Podium checked the stored task before, so an error here is not the visitor's. */
 	return rc == ERROR_INPUT ? ERROR_SYSTEM : rc;
 }
 
@@ -143,7 +143,7 @@ static int read_view(struct request *request, struct arena *arena, struct task_v
 	return 0;
 }
 
-/* ---- the versions that a thread keeps ---- */
+/* ---- the cache of a thread ---- */
 
 enum { kept_versions = 16 };
 struct kept {
@@ -159,7 +159,7 @@ static void free_kept(void *value)
 	free(kept);
 }
 
-static struct keep keep = KEEP(kept_versions * sizeof(struct kept), free_kept);
+static struct thread_cache keep = THREAD_CACHE(kept_versions * sizeof(struct kept), free_kept);
 
 static int read_unkept(struct request *request, int64_t task_version_id, int64_t revision,
 	const struct task_view **view)
@@ -174,7 +174,7 @@ static int read_unkept(struct request *request, int64_t task_version_id, int64_t
 int task_view_get(struct request *request, int64_t task_version_id, int64_t revision,
 	const struct task_view **view)
 {
-	struct kept *kept = keep_of_thread(&keep);
+	struct kept *kept = thread_cache_get(&keep);
 	if (!kept)
 		return read_unkept(request, task_version_id, revision, view);
 	struct kept *slot = &kept[task_version_id % kept_versions];

@@ -1,16 +1,15 @@
-/* What pages show of one version of a task: its description as HTML, its cases as tables, its
- * files. A revision of a version never changes, so each thread keeps the last few that it has
- * shown. */
-#ifndef PODIUM_CGI_TASK_VIEW_H
-#define PODIUM_CGI_TASK_VIEW_H
+/* One version of a task as pages show it: its description as HTML, its cases as tables, its
+ * files. A revision of a version never changes, so each thread caches the last few. */
+#ifndef PODIUM_CGI_PAGE_TASK_VIEW_H
+#define PODIUM_CGI_PAGE_TASK_VIEW_H
 
-#include "cgi/request.h"
-#include "lib/task.h"
+#include "cgi/http/request.h"
+#include "lib/task/task.h"
 
 struct case_table { /* one row per case, one column per argument */
 	const char **columns;
 	size_t column_count;
-	const char **cells; /* row by row; "" where a case has no such argument */
+	const char **cells; /* row by row; "" where a case lacks the argument */
 	size_t row_count;
 };
 
@@ -26,15 +25,15 @@ struct task_view {
 	const char *description_html;
 	struct case_table tests, benchmarks;
 	struct task_view_file *files;
-	size_t file_count;     /* in order of role and path */
+	size_t file_count;     /* sorted by role and path */
 	const char *ranked_by; /* a sentence */
 };
 
-/* Belongs to the thread; valid until its next request. */
+/* The thread owns the view; it is valid until the thread's next request. */
 int task_view_get(struct request *request, int64_t task_version_id, int64_t revision,
 	const struct task_view **view);
 
-/* `size: 128; seed: 5` lines as a table, in `arena`. */
+/* Parses lines such as `size: 128; seed: 5` into a table in `arena`. */
 struct case_table case_table_make(struct arena *arena, const char *const *lines, size_t count);
 
 #endif

@@ -1,20 +1,20 @@
 /* A user's public page. */
-#include "cgi/user_page.h"
+#include "cgi/page/user.h"
 
-#include "cgi/board.h"
-#include "cgi/pages.h"
-#include "lib/format.h"
-#include "lib/quote.h"
-#include "lib/scope.h"
-#include "lib/text.h"
-#include "lib/visibility.h"
+#include "cgi/page/board.h"
+#include "cgi/page/pages.h"
+#include "lib/base/format.h"
+#include "lib/base/quote.h"
+#include "lib/base/scope.h"
+#include "lib/base/text.h"
+#include "lib/leaderboard/visibility.h"
 #include "templates/user.h"
 
 #include <string.h>
 
 enum { most_places = 500 };
 
-/* One row per place; one with NULL beside the name when there is none. */
+/* One row per place; a user without places has one row with only the name. */
 struct user_row {
 	int64_t id, created_at_ms, deleted_at_ms;
 	const char *name;
@@ -43,31 +43,31 @@ static const struct column USER_COLUMNS[] = {
 	PLACE(COLUMN_INTEGER, submission_id),
 	PLACE(COLUMN_TIME, submitted_at_ms),
 };
-/* Only places in the ranking of a leaderboard's current task and on the devices it still has: what
- * its page shows. */
+#define MAY_SEE_LEADERBOARD SQL_MAY_SEE("l")
+#define RANK_IS_TIE SQL_IS_TIE("r")
+/* Reads only what leaderboards' pages show: places in the current task on devices that the
+ * leaderboard still has. */
 static const struct statement USER = SELECT(struct user_row, USER_COLUMNS,
-	"SELECT u.id, u.name, u.created_at AS created_at_ms, u.deleted_at AS deleted_at_ms, l.name AS "
-    "leaderboard, r.gpu, "
+	"SELECT u.id, u.name, u.created_at AS created_at_ms, u.deleted_at AS deleted_at_ms, "
+	"l.name AS leaderboard, r.gpu, "
 	"  l.deadline AS deadline_ms, l.accepting, l.practice, l.archived_at AS archived_at_ms, "
-	"  r.place, " SQL_IS_TIE(
-		"r") " AS is_tie, (SELECT e.position FROM ranking e WHERE e.leaderboard_id = "
-             "r.leaderboard_id "
-			 "    AND e.task_version_id = r.task_version_id AND e.gpu = r.gpu ORDER BY e.position "
-             "DESC LIMIT 1) AS entries, "
-			 "  r.score_ns, r.score_err_ns, r.submission_id, r.submitted_at AS submitted_at_ms "
-			 "FROM users u LEFT JOIN (ranking r JOIN leaderboards l ON l.id = r.leaderboard_id AND "
-             "l.task_version_id = r.task_version_id "
-			 "    AND " SQL_MAY_SEE(
-				 "l") " "
-					  "  JOIN leaderboard_gpus g ON g.leaderboard_id = l.id AND g.gpu = r.gpu) ON "
-                      "r.user_id = u.id "
-					  "WHERE u.name = ? ORDER BY r.submitted_at DESC, l.name, g.position LIMIT ?");
+	"  r.place, " RANK_IS_TIE " AS is_tie, (SELECT e.position FROM ranking e "
+	"WHERE e.leaderboard_id = r.leaderboard_id "
+	"    AND e.task_version_id = r.task_version_id AND e.gpu = r.gpu "
+	"ORDER BY e.position DESC LIMIT 1) AS entries, "
+	"  r.score_ns, r.score_err_ns, r.submission_id, r.submitted_at AS submitted_at_ms "
+	"FROM users u LEFT JOIN (ranking r JOIN leaderboards l ON l.id = r.leaderboard_id "
+	"AND l.task_version_id = r.task_version_id "
+	"    AND " MAY_SEE_LEADERBOARD " "
+	"  JOIN leaderboard_gpus g ON g.leaderboard_id = l.id AND g.gpu = r.gpu) "
+	"ON r.user_id = u.id "
+	"WHERE u.name = ? ORDER BY r.submitted_at DESC, l.name, g.position LIMIT ?");
 
 static const struct column DAY_COLUMNS[] = { TIME(struct activity_day, day_ms),
 	INTEGER(struct activity_day, submissions) };
 static const struct statement DAYS = SELECT(struct activity_day, DAY_COLUMNS,
-	"SELECT CAST(d.day AS DATETIME) AS day_ms, d.submissions FROM users u JOIN user_days d ON "
-    "d.user_id = u.id "
+	"SELECT CAST(d.day AS DATETIME) AS day_ms, d.submissions FROM users u "
+	"JOIN user_days d ON d.user_id = u.id "
 	"WHERE u.name = ? AND d.day > UTC_DATE() - INTERVAL 1 YEAR - INTERVAL 1 WEEK");
 
 static const struct statement *const PAGE_PARTS[] = { &USER, &DAYS };
@@ -102,7 +102,7 @@ static void take_places(
 int user_read(struct request *request, const char *name, struct user_view *view)
 {
 	struct database_answer answers[COUNT(PAGE_PARTS)] = { 0 };
-	/* The column is ASCII; what is no name is not worth a question. */
+	/* The column is ASCII; a text that is no valid name needs no query. */
 	int rc = text_is_user_name(name) ? database_answers(request->db, request->arena, &PAGE, answers,
 				 request->error, "isis", request->viewer.id, name, (int64_t)most_places, name)
 									 : 0;

@@ -1,9 +1,9 @@
-/* What a user's public page shows: nothing but the name, since when, places in rankings, and how
- * often something was submitted in each week of the last year. */
-#ifndef PODIUM_CGI_USER_PAGE_H
-#define PODIUM_CGI_USER_PAGE_H
+/* Data for a user's public page: only the name, the date of registration, places in rankings,
+ * and submissions in each week of the last year. */
+#ifndef PODIUM_CGI_PAGE_USER_H
+#define PODIUM_CGI_PAGE_USER_H
 
-#include "cgi/activity.h"
+#include "cgi/page/activity.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -18,14 +18,14 @@ struct user_place {
 struct user_view {
 	int64_t id;
 	const char *name;
-	int64_t created_at_ms, deleted_at_ms; /* TIME_NULL: it is not deleted */
+	int64_t created_at_ms, deleted_at_ms; /* TIME_NULL: not deleted */
 	const struct user_place *places;
 	size_t count;
-	size_t leaderboards, first_places; /* among these */
+	size_t leaderboards, first_places; /* among these places */
 	struct activity activity;
 };
 
-/* ERROR_NOT_FOUND with a sentence when there is nobody of that name. */
+/* An unknown name returns ERROR_NOT_FOUND with a sentence. */
 struct request;
 int user_read(struct request *request, const char *name, struct user_view *view);
 

@@ -1,6 +1,6 @@
-#include "cgi/device_words.h"
+#include "cgi/page/user_agent.h"
 
-#include "lib/scope.h"
+#include "lib/base/scope.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -9,8 +9,8 @@ struct mark {
 	const char *part, *words;
 };
 
-/* Browsers name those that they descend from as well, so who names most comes first: Edge says that
- * it is Chrome and Safari, Chrome that it is Safari. */
+/* Browsers also name their ancestors, so the one that names most comes first: Edge claims to be
+ * Chrome and Safari, and Chrome claims to be Safari. */
 static const struct mark PROGRAMS[] = {
 	{ "Edg/", "Edge" },
 	{ "EdgA/", "Edge" },
@@ -33,7 +33,7 @@ static const struct mark PROGRAMS[] = {
 	{ "aiohttp/", "a Python program" },
 	{ "Go-http-client/", "a Go program" },
 };
-/* Android says that it is Linux, and an iPhone that it is like a Mac. */
+/* Android also names Linux, and an iPhone claims to be "like Mac OS X". */
 static const struct mark SYSTEMS[] = {
 	{ "iPhone", "an iPhone" },
 	{ "iPad", "an iPad" },
@@ -53,7 +53,7 @@ static const char *find_words(const struct mark *marks, size_t count, const char
 	return NULL;
 }
 
-const char *device_words(struct arena *arena, const char *user_agent)
+const char *user_agent_words(struct arena *arena, const char *user_agent)
 {
 	const char *program = find_words(PROGRAMS, COUNT(PROGRAMS), user_agent);
 	const char *system = find_words(SYSTEMS, COUNT(SYSTEMS), user_agent);

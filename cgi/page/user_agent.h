@@ -1,11 +1,11 @@
-/* What kind of program a session is used from, in words that its owner recognises. */
-#ifndef PODIUM_CGI_DEVICE_WORDS_H
-#define PODIUM_CGI_DEVICE_WORDS_H
+/* Names the program that uses a session, so that its owner recognises it. */
+#ifndef PODIUM_CGI_PAGE_USER_AGENT_H
+#define PODIUM_CGI_PAGE_USER_AGENT_H
 
-#include "lib/arena.h"
+#include "lib/base/arena.h"
 
-/* "Firefox on Linux", "Safari on an iPhone", "curl", "an unknown program", from the User-Agent
- * header. It says what it likes, so this is a help for the memory and no proof. */
-const char *device_words(struct arena *arena, const char *user_agent);
+/* Reads the User-Agent header: "Firefox on Linux", "Safari on an iPhone", "curl", "an unknown
+ * program". A client can send any header, so this helps the memory but proves nothing. */
+const char *user_agent_words(struct arena *arena, const char *user_agent);
 
 #endif

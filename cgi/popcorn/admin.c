@@ -1,12 +1,12 @@
-/* The site and its submissions, for the admin commands of popcorn-cli. */
-#include "cgi/popcorn_admin.h"
+/* popcorn-cli's admin commands for the site and its submissions. */
+#include "cgi/popcorn/admin.h"
 
-#include "cgi/api.h"
-#include "cgi/popcorn.h"
-#include "lib/cancellation.h"
-#include "lib/hiding.h"
-#include "lib/intake.h"
-#include "lib/scope.h"
+#include "cgi/action/cancellation.h"
+#include "cgi/action/intake.h"
+#include "cgi/action/moderation.h"
+#include "cgi/api/api.h"
+#include "cgi/popcorn/popcorn.h"
+#include "lib/base/scope.h"
 
 #include <string.h>
 
@@ -24,7 +24,7 @@ int popcorn_ok(struct request *request, json_t *members)
 	return respond_json(request, json);
 }
 
-/* ---- whether anything is taken in ---- */
+/* ---- intake ---- */
 
 static int set_intake(struct request *request, bool accepts)
 {
@@ -43,7 +43,7 @@ int popcorn_admin_stop(struct request *request)
 	return set_intake(request, false);
 }
 
-/* ---- figures ---- */
+/* ---- statistics ---- */
 
 struct totals {
 	int64_t submissions, waiting, users, codes;
@@ -54,14 +54,14 @@ static const struct column TOTAL_COLUMNS[] = {
 	INTEGER(struct totals, users),
 	INTEGER(struct totals, codes),
 };
-/* Of all, or of the last day; of one leaderboard, or of each. */
+/* Binds whether to count only the last day, and a leaderboard's name or "" for all. */
 #define SINCE \
 	"s.submitted_at > IF(?, UTC_TIMESTAMP(3) - INTERVAL 1 DAY, '1000-01-01') AND ? IN ('', " \
 	"l.name) AND NOT s.dry_run"
 static const struct statement TOTALS = SELECT(struct totals, TOTAL_COLUMNS,
 	"SELECT COUNT(*) AS submissions, "
-	"  CAST(COALESCE(SUM(EXISTS (SELECT 1 FROM jobs j WHERE j.submission_id = s.id AND j.state = "
-    "'queued')), 0) AS SIGNED) AS waiting, "
+	"  CAST(COALESCE(SUM(EXISTS (SELECT 1 FROM jobs j WHERE j.submission_id = s.id "
+	"AND j.state = 'queued')), 0) AS SIGNED) AS waiting, "
 	"  COUNT(DISTINCT s.user_id) AS users, COUNT(DISTINCT s.sha256) AS codes "
 	"FROM submissions s JOIN leaderboards l ON l.id = s.leaderboard_id WHERE " SINCE);
 
@@ -85,8 +85,8 @@ static const struct statement DEVICES = SELECT(struct device_row, DEVICE_COLUMNS
 	"  MAX(TIMESTAMPDIFF(MICROSECOND, j.queued_at, j.started_at) / 1e6) AS most_delay_s, "
 	"  AVG(TIMESTAMPDIFF(MICROSECOND, j.queued_at, j.started_at) / 1e6) AS mean_delay_s, "
 	"  SUM(TIMESTAMPDIFF(MICROSECOND, j.started_at, j.finished_at) / 1e6) AS runtime_s "
-	"FROM jobs j JOIN submissions s ON s.id = j.submission_id JOIN leaderboards l ON l.id = "
-    "s.leaderboard_id "
+	"FROM jobs j JOIN submissions s ON s.id = j.submission_id "
+	"JOIN leaderboards l ON l.id = s.leaderboard_id "
 	"WHERE j.finished_at IS NOT NULL AND j.started_at IS NOT NULL AND " SINCE
 	" GROUP BY j.gpu ORDER BY j.gpu");
 
@@ -97,17 +97,17 @@ struct heavy_row {
 static const struct column HEAVY_COLUMNS[] = { INTEGER(struct heavy_row, user_id),
 	REAL(struct heavy_row, runtime_s) };
 static const struct statement HEAVY = SELECT(struct heavy_row, HEAVY_COLUMNS,
-	"SELECT s.user_id, SUM(TIMESTAMPDIFF(MICROSECOND, j.started_at, j.finished_at) / 1e6) AS "
-    "runtime_s "
-	"FROM jobs j JOIN submissions s ON s.id = j.submission_id JOIN leaderboards l ON l.id = "
-    "s.leaderboard_id "
+	"SELECT s.user_id, SUM(TIMESTAMPDIFF(MICROSECOND, j.started_at, "
+	"j.finished_at) / 1e6) AS runtime_s "
+	"FROM jobs j JOIN submissions s ON s.id = j.submission_id "
+	"JOIN leaderboards l ON l.id = s.leaderboard_id "
 	"WHERE j.finished_at IS NOT NULL AND j.started_at IS NOT NULL AND " SINCE
 	" GROUP BY s.user_id ORDER BY runtime_s DESC LIMIT 10");
 
 static const struct statement *const STATS_PARTS[] = { &TOTALS, &DEVICES, &HEAVY };
 static const struct bundle STATS = BUNDLE(STATS_PARTS);
 
-static void put_device(struct arena *arena, json_t *stats, const struct device_row *row)
+static void add_device_stats(struct arena *arena, json_t *stats, const struct device_row *row)
 {
 	const struct {
 		const char *name;
@@ -143,7 +143,7 @@ int popcorn_admin_stats(struct request *request)
 	json_t *stats = json_pack("{s:I, s:I, s:I}", "num_submissions", (json_int_t)totals->submissions,
 		"sub_waiting", (json_int_t)totals->waiting, "num_users", (json_int_t)totals->users);
 	for (size_t i = 0; i < answers[1].count; i++)
-		put_device(request->arena, stats, &devices[i]);
+		add_device_stats(request->arena, stats, &devices[i]);
 	if (!is_day)
 		json_object_set_new(stats, "num_unique_codes", json_integer(totals->codes));
 	for (size_t i = 0; is_day && i < answers[2].count; i++)
@@ -155,7 +155,7 @@ int popcorn_admin_stats(struct request *request)
 
 /* ---- submissions ---- */
 
-static int read_any(struct request *request, struct popcorn_result *result)
+static int read_submission(struct request *request, struct popcorn_result *result)
 {
 	int64_t id;
 	int rc = api_path_id(request, 0, "submission", &id);
@@ -168,7 +168,7 @@ static int read_any(struct request *request, struct popcorn_result *result)
 int popcorn_admin_submission(struct request *request)
 {
 	struct popcorn_result result;
-	int rc = read_any(request, &result);
+	int rc = read_submission(request, &result);
 	if (rc)
 		return rc;
 	int64_t heartbeat_ms = result.job_count ? result.jobs[0].heartbeat_ms : TIME_NULL;
@@ -186,14 +186,13 @@ int popcorn_admin_submission(struct request *request)
 	return popcorn_ok(request, json_pack("{s:o}", "submission", submission));
 }
 
-/* What somebody handed in is not destroyed: it is ended, and hidden from all but its author and
- * admins. */
+/* Deletes nothing: cancels the submission and hides it from all but its author and admins. */
 int popcorn_admin_submission_delete(struct request *request)
 {
 	struct popcorn_result result;
 	struct cancellation done;
 	const struct actor actor = popcorn_actor(request);
-	int rc = read_any(request, &result);
+	int rc = read_submission(request, &result);
 	if (!rc && !popcorn_is_done(&result))
 		rc = submission_cancel(
 			request->db, result.id, result.user_id, &actor, &done, request->error);
@@ -201,7 +200,7 @@ int popcorn_admin_submission_delete(struct request *request)
 		rc = submission_hide(request->db, result.id, "An admin has deleted it with popcorn-cli.",
 			&actor, request->error);
 	if (rc == ERROR_CONFLICT)
-		rc = 0; /* it is hidden already */
+		rc = 0; /* already hidden */
 	return rc ? rc
 			  : popcorn_ok(request, json_pack("{s:I}", "submission_id", (json_int_t)result.id));
 }

@@ -1,25 +1,25 @@
-/* The admin commands of popcorn-cli: what the panel does, with its checks and its entries in the
- * audit log. */
+/* popcorn-cli's admin commands. They do what the panel does, with the same checks and audit
+ * entries. */
 #ifndef PODIUM_CGI_POPCORN_ADMIN_H
 #define PODIUM_CGI_POPCORN_ADMIN_H
 
-#include "cgi/router.h"
-#include "lib/leaderboard.h"
+#include "cgi/http/route.h"
+#include "lib/leaderboard/leaderboard.h"
 
-/* Who does it, for the audit log. */
+/* The viewer as actor for the audit log. */
 struct actor popcorn_actor(const struct request *request);
-/* {"status": "ok"} and the rest of the members, which it takes; NULL: none. */
+/* Responds with {"status": "ok"} and `members`, which it releases; NULL: no members. */
 int popcorn_ok(struct request *request, json_t *members);
 
-/* popcorn_admin.c: the site and its submissions */
+/* admin.c: the site and its submissions */
 handler popcorn_admin_start, popcorn_admin_stop, popcorn_admin_stats, popcorn_admin_submission,
 	popcorn_admin_submission_delete;
-/* popcorn_admin_boards.c: leaderboards and who may enter them */
+/* admin_leaderboards.c: leaderboards and their access */
 handler popcorn_admin_board_delete, popcorn_admin_visibility, popcorn_admin_board_submissions,
 	popcorn_admin_quotas, popcorn_admin_quota_set, popcorn_admin_quota_delete;
-/* popcorn_admin_invites.c */
+/* admin_invites.c */
 handler popcorn_admin_invites, popcorn_admin_invites_make, popcorn_admin_invite_revoke;
-/* popcorn_admin_problems.c: leaderboards from the folder of problems */
+/* admin_problems.c: leaderboards from the folder of problems */
 handler popcorn_admin_board_create, popcorn_admin_update_problems;
 
 #endif

@@ -1,35 +1,35 @@
-/* Invite codes, for the admin commands of popcorn-cli: there each is one person's. */
-#include "cgi/popcorn_admin.h"
+/* popcorn-cli's admin commands for invite codes, each for one person. */
+#include "cgi/popcorn/admin.h"
 
-#include "cgi/api.h"
-#include "cgi/popcorn.h"
-#include "lib/invite.h"
+#include "cgi/action/invite.h"
+#include "cgi/api/api.h"
+#include "cgi/popcorn/popcorn.h"
 
 #include <string.h>
 
 enum { most_codes = 10000 };
 
-/* ---- making some ---- */
+/* ---- creating ---- */
 
-struct making {
+struct batch {
 	struct request *request;
 	const struct invite_request *order;
 	int64_t count;
 	json_t *codes;
 };
 
-/* In one transaction, so that there are all of them or none. */
+/* One transaction creates all codes or none. */
 static int make_codes(struct database *db, void *context, struct error *error)
 {
-	struct making *making = context;
-	const struct actor actor = popcorn_actor(making->request);
+	struct batch *batch = context;
+	const struct actor actor = popcorn_actor(batch->request);
 	int rc = 0;
-	json_array_clear(making->codes);
-	for (int64_t i = 0; i < making->count && !rc; i++) {
+	json_array_clear(batch->codes);
+	for (int64_t i = 0; i < batch->count && !rc; i++) {
 		const char *code;
-		rc = invite_create(db, making->request->arena, making->order, &actor, &code, error);
+		rc = invite_create(db, batch->request->arena, batch->order, &actor, &code, error);
 		if (!rc)
-			json_array_append_new(making->codes, json_string(code));
+			json_array_append_new(batch->codes, json_string(code));
 	}
 	return rc;
 }
@@ -56,21 +56,21 @@ int popcorn_admin_invites_make(struct request *request)
 		.most_uses = 1,
 		.expires_at_ms = TIME_NULL,
 		.may_all = request->viewer.role == ROLE_ADMIN };
-	struct making making = { .request = request, .order = &order };
+	struct batch batch = { .request = request, .order = &order };
 	int rc = read_names(request, &order);
 	if (!rc)
-		rc = api_integer(request, "count", 0, &making.count);
+		rc = api_integer(request, "count", 0, &batch.count);
 	if (rc)
 		return rc;
-	if (making.count < 1 || making.count > most_codes)
+	if (batch.count < 1 || batch.count > most_codes)
 		return fail(
 			request->error, ERROR_INPUT, "count must be an integer between 1 and %d", most_codes);
-	making.codes = json_array();
-	rc = database_transaction(request->db, make_codes, &making, request->error);
+	batch.codes = json_array();
+	rc = database_transaction(request->db, make_codes, &batch, request->error);
 	json_t *names = json_array();
 	for (size_t i = 0; i < order.leaderboard_count; i++)
 		json_array_append_new(names, json_string(order.leaderboards[i]));
-	json_t *answer = json_pack("{s:o, s:o}", "leaderboards", names, "codes", making.codes);
+	json_t *answer = json_pack("{s:o, s:o}", "leaderboards", names, "codes", batch.codes);
 	if (!rc)
 		return popcorn_ok(request, answer);
 	json_decref(answer);
@@ -106,8 +106,8 @@ static const struct statement OF_BOARD = SELECT(struct code_row, CODE_COLUMNS,
 static const struct statement BY_CODE = SELECT(struct code_row, CODE_COLUMNS,
 	CODES "FROM invites i WHERE i.code = ? AND i.revoked_at IS NULL AND ? IN (0, i.created_by)");
 
-/* 0: whoever made them. */
-static int64_t maker(const struct request *request)
+/* 0: an admin sees the codes of all creators. */
+static int64_t creator_filter(const struct request *request)
 {
 	return request->viewer.role == ROLE_ADMIN ? 0 : request->viewer.id;
 }
@@ -120,7 +120,7 @@ int popcorn_admin_invites(struct request *request)
 	int rc = popcorn_leaderboard(request, 0, &leaderboard);
 	if (!rc)
 		rc = database_rows(request->db, request->arena, &OF_BOARD, &rows, &count, request->error,
-			"ii", leaderboard.id, maker(request));
+			"ii", leaderboard.id, creator_filter(request));
 	if (rc)
 		return rc;
 	json_t *list = json_array();
@@ -142,13 +142,13 @@ int popcorn_admin_invite_revoke(struct request *request)
 	struct code_row row;
 	const struct actor actor = popcorn_actor(request);
 	const char *code = request->path_parameters[0];
-	int rc = database_row(
-		request->db, request->arena, &BY_CODE, &row, request->error, "si", code, maker(request));
+	int rc = database_row(request->db, request->arena, &BY_CODE, &row, request->error, "si", code,
+		creator_filter(request));
 	if (rc == ERROR_NOT_FOUND)
 		return fail(request->error, rc, "Invite code not found");
 	if (!rc)
 		rc = invite_revoke(
-			request->db, request->arena, row.id, maker(request), &actor, request->error);
+			request->db, request->arena, row.id, creator_filter(request), &actor, request->error);
 	return rc
 		? rc
 		: popcorn_ok(request, json_pack("{s:s, s:b}", "code", code, "was_claimed", row.uses > 0));

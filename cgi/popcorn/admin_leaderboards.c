@@ -1,16 +1,16 @@
-/* Leaderboards, for the admin commands of popcorn-cli. */
-#include "cgi/popcorn_admin.h"
+/* popcorn-cli's admin commands for leaderboards. */
+#include "cgi/popcorn/admin.h"
 
-#include "cgi/api.h"
-#include "cgi/popcorn.h"
-#include "lib/publishing.h"
-#include "lib/quote.h"
-#include "lib/scope.h"
+#include "cgi/action/publishing.h"
+#include "cgi/api/api.h"
+#include "cgi/popcorn/popcorn.h"
+#include "lib/base/quote.h"
+#include "lib/base/scope.h"
 
 #include <string.h>
 
-/* The leaderboard of the address, if it is the viewer's to change. */
-static int find(struct request *request, struct leaderboard *leaderboard)
+/* The leaderboard of the address, if the viewer may change it. */
+static int find_own_board(struct request *request, struct leaderboard *leaderboard)
 {
 	int rc = popcorn_leaderboard(request, 0, leaderboard);
 	if (rc || request->viewer.role == ROLE_ADMIN || leaderboard->creator_id == request->viewer.id)
@@ -35,14 +35,14 @@ int popcorn_admin_board_delete(struct request *request)
 	const char *force = request_query(request, "force");
 	bool forced = force && strcmp(force, "true") == 0;
 	const struct actor actor = popcorn_actor(request);
-	int rc = find(request, &leaderboard);
+	int rc = find_own_board(request, &leaderboard);
 	if (!rc)
 		rc = database_row(request->db, request->arena, &COUNT_SUBMISSIONS, &row, request->error,
 			"i", leaderboard.id);
 	if (!rc && row.submissions && !forced)
 		return fail(request->error, ERROR_INPUT,
-			"Could not delete leaderboard `%s` with %lld existing submissions; --force deletes "
-			"them as well.",
+			"Could not delete leaderboard `%s` with %lld existing submissions; --force also "
+			"deletes them.",
 			leaderboard.name, (long long)row.submissions);
 	if (!rc)
 		rc = leaderboard_delete(request->db, &leaderboard, &actor, request->error);
@@ -51,14 +51,14 @@ int popcorn_admin_board_delete(struct request *request)
 				  json_pack("{s:s, s:b}", "leaderboard", leaderboard.name, "force", forced));
 }
 
-/* ---- who sees it ---- */
+/* ---- visibility ---- */
 
 int popcorn_admin_visibility(struct request *request)
 {
 	struct leaderboard leaderboard;
 	const char *visibility;
 	const struct actor actor = popcorn_actor(request);
-	int rc = find(request, &leaderboard);
+	int rc = find_own_board(request, &leaderboard);
 	if (!rc)
 		rc = api_text(request, "visibility", &visibility);
 	if (rc)
@@ -77,15 +77,15 @@ int popcorn_admin_visibility(struct request *request)
 			json_pack("{s:s, s:s}", "leaderboard", leaderboard.name, "visibility", visibility));
 }
 
-/* ---- its submissions ---- */
+/* ---- submissions ---- */
 
 struct id_row {
 	int64_t id;
 };
 static const struct column ID_COLUMNS[] = { INTEGER(struct id_row, id) };
 static const struct statement SUBMISSIONS = SELECT(struct id_row, ID_COLUMNS,
-	"SELECT id FROM submissions FORCE INDEX (submissions_leaderboard) WHERE leaderboard_id = ? AND "
-    "NOT dry_run "
+	"SELECT id FROM submissions FORCE INDEX (submissions_leaderboard) WHERE leaderboard_id = ? "
+	"AND NOT dry_run "
 	"ORDER BY id DESC LIMIT ? OFFSET ?");
 
 int popcorn_admin_board_submissions(struct request *request)
@@ -94,7 +94,7 @@ int popcorn_admin_board_submissions(struct request *request)
 	struct id_row *rows;
 	size_t count;
 	int64_t limit, offset;
-	int rc = find(request, &leaderboard);
+	int rc = find_own_board(request, &leaderboard);
 	if (!rc)
 		rc = api_query_integer(request, "limit", 1, 1000, 100, &limit);
 	if (!rc)
@@ -111,7 +111,7 @@ int popcorn_admin_board_submissions(struct request *request)
 		request, json_pack("{s:s, s:o}", "leaderboard", leaderboard.name, "submission_ids", ids));
 }
 
-/* ---- quotas: its two categories are our four modes ---- */
+/* ---- quotas: popcorn-cli's two categories cover our four modes ---- */
 
 static const struct category {
 	const char *name;
@@ -141,7 +141,7 @@ int popcorn_admin_quotas(struct request *request)
 {
 	struct leaderboard leaderboard;
 	struct quota quotas[quota_modes];
-	int rc = find(request, &leaderboard);
+	int rc = find_own_board(request, &leaderboard);
 	if (!rc)
 		rc = quotas_of_leaderboard(
 			request->db, request->arena, leaderboard.id, quotas, request->error);
@@ -177,7 +177,7 @@ static int set_quotas(struct request *request, const struct leaderboard *leaderb
 					  category->name, "max_submissions_per_hour", (json_int_t)most));
 }
 
-static int no_category(struct request *request)
+static int fail_category(struct request *request)
 {
 	return fail(request->error, ERROR_INPUT,
 		"mode_category must be 'test' (which is test, benchmark and profile) or 'leaderboard'");
@@ -188,7 +188,7 @@ int popcorn_admin_quota_set(struct request *request)
 	struct leaderboard leaderboard;
 	const char *name;
 	int64_t most;
-	int rc = find(request, &leaderboard);
+	int rc = find_own_board(request, &leaderboard);
 	if (!rc)
 		rc = api_text(request, "mode_category", &name);
 	if (!rc)
@@ -197,12 +197,12 @@ int popcorn_admin_quota_set(struct request *request)
 		return rc;
 	const struct category *category = category_of(name);
 	if (!category)
-		return no_category(request);
-	/* With us 0 is no limit; to take none, a leaderboard is closed. */
+		return fail_category(request);
+	/* For Podium, 0 means no limit. Closing the leaderboard stops submissions. */
 	if (most < 1)
 		return fail(request->error, ERROR_INPUT,
-			"max_submissions_per_hour must be a whole number from 1 on; to take none, close the "
-			"leaderboard.");
+			"max_submissions_per_hour must be a whole number above 0. To stop submissions, close "
+			"the leaderboard.");
 	return set_quotas(request, &leaderboard, category, most);
 }
 
@@ -210,8 +210,8 @@ int popcorn_admin_quota_delete(struct request *request)
 {
 	struct leaderboard leaderboard;
 	const struct category *category = category_of(request->path_parameters[1]);
-	int rc = find(request, &leaderboard);
+	int rc = find_own_board(request, &leaderboard);
 	return rc      ? rc
 		: category ? set_quotas(request, &leaderboard, category, 0)
-				   : no_category(request);
+				   : fail_category(request);
 }

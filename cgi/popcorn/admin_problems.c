@@ -1,17 +1,17 @@
-/* Leaderboards from a folder of problems, for the admin commands of popcorn-cli. Podium fetches
- * nothing from other servers: the folder that the setting `problems` names is a checkout that its
- * operator keeps, of whatever repository and branch. */
-#include "cgi/popcorn_admin.h"
+/* popcorn-cli's admin commands for leaderboards from a folder of problems. Podium fetches nothing
+ * from other servers: the setting `problems` names a checkout that its operator maintains. */
+#include "cgi/popcorn/admin.h"
 
-#include "cgi/api.h"
-#include "cgi/popcorn.h"
-#include "lib/format.h"
-#include "lib/problem_set.h"
-#include "lib/publishing.h"
-#include "lib/quote.h"
-#include "lib/scope.h"
-#include "lib/stock.h"
-#include "lib/text.h"
+#include "cgi/action/publishing.h"
+#include "cgi/api/api.h"
+#include "cgi/popcorn/popcorn.h"
+#include "lib/base/format.h"
+#include "lib/base/quote.h"
+#include "lib/base/scope.h"
+#include "lib/base/text.h"
+#include "lib/files/path_rule.h"
+#include "lib/leaderboard/problem_set.h"
+#include "lib/task/stock.h"
 
 #include <string.h>
 
@@ -20,7 +20,7 @@ struct update {
 	struct fileset files, stock;
 	struct planner planner;
 	bool forced;
-	const char *visibility; /* of those that are created; NULL: public */
+	const char *visibility; /* of new leaderboards; NULL: public */
 	json_t *created, *updated, *skipped, *errors;
 };
 
@@ -37,8 +37,7 @@ static int read_folder(struct request *request, struct update *update)
 	if (!*folder)
 		return fail(request->error, ERROR_INPUT,
 			"This server has no folder of problems: its setting `problems` is empty. Upload the "
-		    "set "
-			"as a zip at %s/admin/sets/new, or a single task at %s/admin/leaderboards/new.",
+			"set as a zip at %s/admin/sets/new, or a single task at %s/admin/leaderboards/new.",
 			request->config->public_url, request->config->public_url);
 	int rc = api_text(request, "visibility", &update->visibility);
 	if (!rc)
@@ -51,19 +50,19 @@ static int read_folder(struct request *request, struct update *update)
 					: fail(request->error, ERROR_INPUT, "visibility must be 'public' or 'closed'");
 }
 
-/* ---- what comes of it ---- */
+/* ---- applying a plan ---- */
 
-static void put_reason(json_t *list, const char *name, const char *what, const char *reason)
+static void add_reason(json_t *list, const char *name, const char *what, const char *reason)
 {
 	json_array_append_new(list, json_pack("{s:s, s:s}", "name", name, what, reason));
 }
 
-static void put_faults(struct update *update, const char *name, const struct task_faults *faults)
+static void add_faults(struct update *update, const char *name, const struct task_faults *faults)
 {
 	cleanup_buffer struct buffer text = { 0 };
 	for (size_t i = 0; i < faults->count; i++)
 		buffer_printf(&text, "%s%s", i ? " " : "", faults->sentences[i]);
-	put_reason(
+	add_reason(
 		update->errors, name, "error", faults->count ? buffer_string(&text) : "It cannot be used.");
 }
 
@@ -75,7 +74,7 @@ static bool changes_task(const struct plan_item *item)
 	return false;
 }
 
-static int publish(struct update *update, const char *name)
+static int set_visibility(struct update *update, const char *name)
 {
 	struct request *request = update->request;
 	struct leaderboard leaderboard;
@@ -92,7 +91,7 @@ static int publish(struct update *update, const char *name)
 		request->db, request->arena, &leaderboard, &after, &update->planner.actor, request->error);
 }
 
-static int apply(struct update *update, const struct plan_item *item)
+static int apply_item(struct update *update, const struct plan_item *item)
 {
 	struct request *request = update->request;
 	const char *name = item->problem->name;
@@ -104,28 +103,28 @@ static int apply(struct update *update, const struct plan_item *item)
 		return rc;
 	}
 	if (rc)
-		put_reason(update->errors, name, "error", error.text);
+		add_reason(update->errors, name, "error", error.text);
 	else
 		json_array_append_new(
 			item->action == PLAN_CREATE ? update->created : update->updated, json_string(name));
-	return rc || item->action != PLAN_CREATE ? 0 : publish(update, name);
+	return rc || item->action != PLAN_CREATE ? 0 : set_visibility(update, name);
 }
 
 static int take_item(struct update *update, const struct plan_item *item)
 {
 	const char *name = item->problem->name;
 	if (item->action == PLAN_KEEP)
-		put_reason(update->skipped, name, "reason", "no changes");
+		add_reason(update->skipped, name, "reason", "no changes");
 	else if (item->action == PLAN_REFUSE)
-		put_faults(update, name, &item->reasons);
+		add_faults(update, name, &item->reasons);
 	else if (item->action == PLAN_CHANGE && changes_task(item) && !update->forced)
-		put_reason(update->skipped, name, "reason", "significant task changes require --force");
+		add_reason(update->skipped, name, "reason", "significant task changes require --force");
 	else
-		return apply(update, item);
+		return apply_item(update, item);
 	return 0;
 }
 
-/* Each leaderboard by itself: what fails does not take the others with it. */
+/* Applies each leaderboard separately: a failure does not stop the others. */
 static int take_set(struct update *update, const char *path)
 {
 	struct request *request = update->request;
@@ -133,7 +132,7 @@ static int take_set(struct update *update, const char *path)
 	struct task_faults faults = { 0 };
 	struct problem_plan plan;
 	if (problem_set_read(request->arena, &update->files, &update->stock, path, &set, &faults)) {
-		put_faults(update, path, &faults);
+		add_faults(update, path, &faults);
 		return 0;
 	}
 	int rc = problem_set_plan(
@@ -143,7 +142,7 @@ static int take_set(struct update *update, const char *path)
 	return rc;
 }
 
-static void begin(struct update *update)
+static void begin_lists(struct update *update)
 {
 	update->created = json_array();
 	update->updated = json_array();
@@ -151,7 +150,7 @@ static void begin(struct update *update)
 	update->errors = json_array();
 }
 
-static json_t *outcome(struct update *update)
+static json_t *lists_json(struct update *update)
 {
 	return json_pack("{s:o, s:o, s:o, s:o}", "created", update->created, "updated", update->updated,
 		"skipped", update->skipped, "errors", update->errors);
@@ -159,7 +158,7 @@ static json_t *outcome(struct update *update)
 
 /* ---- all sets, or one ---- */
 
-/* "nvidia" is nvidia.yaml, wherever it lies. */
+/* "nvidia" matches nvidia.yaml in any folder. */
 static bool is_wanted(const char *path, const char *set)
 {
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
@@ -181,13 +180,13 @@ int popcorn_admin_update_problems(struct request *request)
 	if (rc)
 		return rc;
 	size_t count = problem_set_paths(request->arena, &update.files, &paths), taken = 0;
-	begin(&update);
+	begin_lists(&update);
 	for (size_t i = 0; i < count && !rc; i++)
 		if (is_wanted(paths[i], set)) {
 			rc = take_set(&update, paths[i]);
 			taken++;
 		}
-	json_t *answer = outcome(&update);
+	json_t *answer = lists_json(&update);
 	if (!rc && taken)
 		return popcorn_ok(request, answer);
 	json_decref(answer);
@@ -196,7 +195,7 @@ int popcorn_admin_update_problems(struct request *request)
 				  set ? " named " : "", set ? quote(request->arena, set) : "");
 }
 
-/* ---- one task, for trying it out ---- */
+/* ---- one task as a test leaderboard ---- */
 
 static bool is_plain_path(const char *path)
 {
@@ -205,9 +204,9 @@ static bool is_plain_path(const char *path)
 	return *path && !path_fault(path, strlen(path)) && !path[strspn(path, plain)];
 }
 
-/* The folder that has it: the top, or `problems` as in the repositories of the field. NULL: none
- * has. */
-static const char *place_of(const struct update *update, const char *directory)
+/* The parent folder of the task: the top, or `problems` as in the reference repositories. NULL: not
+ * found. */
+static const char *find_directory(const struct update *update, const char *directory)
 {
 	static const char *const places[] = { "", "problems/" };
 	for (size_t i = 0; i < COUNT(places); i++) {
@@ -219,7 +218,8 @@ static const char *place_of(const struct update *update, const char *directory)
 	return NULL;
 }
 
-/* A set of one, made up beside its folder: the leaderboard NAME-dev, which ends in a year. */
+/* Adds a set with one problem next to the task: the leaderboard NAME-dev, with a deadline in one
+ * year. */
 static int add_set(struct update *update, const char *place, const char *directory,
 	const char *name, const char **path)
 {
@@ -233,14 +233,14 @@ static int add_set(struct update *update, const char *place, const char *directo
 	return fileset_add(&update->files, *path, text, strlen(text), request->error);
 }
 
-/* The leaderboard's name, or why there is none. */
-static int tell(struct update *update, const char *name)
+/* Responds with the leaderboard's name, or with the first error. */
+static int respond_board(struct update *update, const char *name)
 {
 	struct request *request = update->request;
 	const char *error =
 		json_string_value(json_object_get(json_array_get(update->errors, 0), "error"));
 	int rc = error ? fail(request->error, ERROR_INPUT, "%s", error) : 0;
-	json_decref(outcome(update));
+	json_decref(lists_json(update));
 	return rc ? rc : popcorn_ok(request, json_pack("{s:s}", "leaderboard", name));
 }
 
@@ -255,7 +255,7 @@ int popcorn_admin_board_create(struct request *request)
 		rc = read_folder(request, &update);
 	if (rc)
 		return rc;
-	const char *place = is_plain_path(directory) ? place_of(&update, directory) : NULL;
+	const char *place = is_plain_path(directory) ? find_directory(&update, directory) : NULL;
 	if (!place)
 		return fail(request->error, ERROR_INPUT,
 			"Invalid problem directory: the folder of problems has no task %s.",
@@ -263,12 +263,12 @@ int popcorn_admin_board_create(struct request *request)
 	const char *slash = strrchr(directory, '/'),
 			   *name = arena_printf(request->arena, "%s-dev", slash ? slash + 1 : directory);
 	rc = add_set(&update, place, directory, name, &path);
-	begin(&update);
+	begin_lists(&update);
 	update.forced = true;
 	if (!rc)
 		rc = take_set(&update, path);
 	if (!rc)
-		return tell(&update, name);
-	json_decref(outcome(&update));
+		return respond_board(&update, name);
+	json_decref(lists_json(&update));
 	return rc;
 }

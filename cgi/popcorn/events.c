@@ -1,14 +1,14 @@
-#include "cgi/popcorn_events.h"
+#include "cgi/popcorn/events.h"
 
-#include "cgi/popcorn_report.h"
-#include "lib/job.h"
+#include "cgi/popcorn/report.h"
+#include "lib/job/job.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 /* ---- events ---- */
 
-static int put(struct buffer *out, const char *event, json_t *data, struct error *error)
+static int put_event(struct buffer *out, const char *event, json_t *data, struct error *error)
 {
 	char *text = json_dumps(data, JSON_ENSURE_ASCII | JSON_COMPACT);
 	json_decref(data);
@@ -24,7 +24,7 @@ static int put(struct buffer *out, const char *event, json_t *data, struct error
 void popcorn_event_status(struct buffer *out, double elapsed_s, const char *words)
 {
 	double tenths = (double)(int64_t)(elapsed_s * 10) / 10;
-	put(out, "status",
+	put_event(out, "status",
 		json_pack(
 			"{s:s, s:f, s:s}", "status", "processing", "elapsed_time", tenths, "message", words),
 		NULL);
@@ -32,13 +32,13 @@ void popcorn_event_status(struct buffer *out, double elapsed_s, const char *word
 
 void popcorn_event_error(struct buffer *out, int status, const char *sentence)
 {
-	put(out, "error",
+	put_event(out, "error",
 		json_pack("{s:s, s:s, s:i}", "status", "error", "detail", sentence, "status_code", status),
 		NULL);
 }
 
-/* Nothing was found out about any of its jobs: they were cancelled, or the platform broke them. */
-static bool came_to_nothing(const struct popcorn_result *result)
+/* No job finished: all were cancelled or failed. */
+static bool has_no_result(const struct popcorn_result *result)
 {
 	for (size_t i = 0; i < result->job_count; i++)
 		if (strcmp(result->jobs[i].state, "done") == 0)
@@ -52,20 +52,20 @@ int popcorn_event_result(struct buffer *out, const struct config *config, struct
 	struct popcorn_result result;
 	json_t *results, *reports;
 	int rc = popcorn_result_read_whole(db, arena, submission_id, &result, error);
-	if (!rc && came_to_nothing(&result)) {
+	if (!rc && has_no_result(&result)) {
 		popcorn_event_error(out, 500, popcorn_failure(arena, config, &result));
 		return 0;
 	}
 	if (!rc)
 		rc = popcorn_results(db, arena, config, &result, &results, &reports, error);
 	return rc ? rc
-			  : put(out, "result",
+			  : put_event(out, "result",
 				  json_pack("{s:s, s:I, s:o, s:o}", "status", "success", "submission_id",
 					  (json_int_t)submission_id, "results", results, "reports", reports),
 				  error);
 }
 
-/* ---- how far they are ---- */
+/* ---- progress ---- */
 
 static const struct column PROGRESS_COLUMNS[] = {
 	INTEGER(struct popcorn_progress, submission_id),
@@ -74,12 +74,12 @@ static const struct column PROGRESS_COLUMNS[] = {
 	TEXT(struct popcorn_progress, gpu),
 	TEXT(struct popcorn_progress, progress),
 };
+#define STOPPING_JOB SQL_IS_STOPPING("j")
 static const struct statement PROGRESS = SELECT(struct popcorn_progress, PROGRESS_COLUMNS,
-	"SELECT j.submission_id, j.state IN ('queued', 'running') OR " SQL_IS_STOPPING(
-		"j") " AS `open`, j.state = 'queued' AS queued, "
-			 "  j.gpu, j.progress "
-			 "FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT UNSIGNED PATH '$')) asked STRAIGHT_JOIN "
-             "jobs j ON j.submission_id = asked.id");
+	"SELECT j.submission_id, j.state IN ('queued', 'running') OR " STOPPING_JOB " AS `open`, "
+	"j.state = 'queued' AS queued, j.gpu, j.progress "
+	"FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT UNSIGNED PATH '$')) asked "
+	"STRAIGHT_JOIN jobs j ON j.submission_id = asked.id");
 
 int popcorn_progress_read(struct database *db, struct arena *arena, const char *ids,
 	struct popcorn_progress **rows, size_t *count, struct error *error)

@@ -1,24 +1,24 @@
-/* The events that popcorn-cli reads from an open connection (text/event-stream): each a line
- * `event:`, a line `data:` with ASCII JSON, since the client damages characters of several bytes,
- * and an empty line, with LF alone. */
+/* The events that popcorn-cli reads from an open connection (text/event-stream). Each is a line
+ * `event:`, a line `data:` and an empty line, separated by LF. The JSON is ASCII, because the
+ * client damages multi-byte characters. */
 #ifndef PODIUM_CGI_POPCORN_EVENTS_H
 #define PODIUM_CGI_POPCORN_EVENTS_H
 
-#include "lib/arena.h"
-#include "lib/buffer.h"
-#include "lib/config.h"
-#include "lib/database.h"
-#include "lib/error.h"
+#include "lib/base/arena.h"
+#include "lib/base/buffer.h"
+#include "lib/base/config.h"
+#include "lib/base/error.h"
+#include "lib/database/database.h"
 
 #include <stdint.h>
 
 void popcorn_event_status(struct buffer *out, double elapsed_s, const char *words);
 void popcorn_event_error(struct buffer *out, int status, const char *sentence);
-/* What became of a submission that has ended: a result, or an error where nothing of it ran. */
+/* Appends the result of a finished submission, or an error when none of its jobs ran. */
 int popcorn_event_result(struct buffer *out, const struct config *config, struct database *db,
 	struct arena *arena, int64_t submission_id, struct error *error);
 
-/* How far many submissions are: their numbers as a JSON list, one question for all. */
+/* The progress of many submissions in one query. `ids` is a JSON list of numbers. */
 struct popcorn_progress {
 	int64_t submission_id, open, queued;
 	const char *gpu, *progress;

@@ -1,13 +1,14 @@
-#include "cgi/popcorn.h"
+#include "cgi/popcorn/popcorn.h"
 
-#include "cgi/api.h"
-#include "cgi/popcorn_state.h"
-#include "lib/invite.h"
-#include "lib/leaderboard.h"
-#include "lib/quote.h"
-#include "lib/terminal.h"
-#include "lib/visibility.h"
-#include "lib/wait.h"
+#include "cgi/action/device_authorization.h"
+#include "cgi/action/invite.h"
+#include "cgi/api/api.h"
+#include "cgi/http/rate_limit.h"
+#include "cgi/popcorn/state.h"
+#include "lib/base/quote.h"
+#include "lib/job/wait.h"
+#include "lib/leaderboard/leaderboard.h"
+#include "lib/leaderboard/visibility.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,10 +16,10 @@
 
 static const char ID[] = "X-Popcorn-Cli-Id";
 
-/* ---- who asks ---- */
+/* ---- authentication ---- */
 
-/* An id that nobody knows is sent with every request of a client that has just registered; what
- * anybody may see, it is shown. */
+/* A client that has just registered sends its unlinked id with every request. Such a request counts
+ * as anonymous. */
 int popcorn_recognise(struct request *request)
 {
 	const char *secret = request_header(request, ID);
@@ -50,14 +51,13 @@ static int refuse_stranger(struct request *request, const struct call *call)
 	if (has_id || has_bearer)
 		return fail(request->error, ERROR_FORBIDDEN,
 			"Invalid or unauthorized X-Popcorn-Cli-Id: no account is linked to the id in "
-			"~/.popcorn.yaml, or not any more. Log in at %s/device and type the line cli_id of "
-		    "that file to link it.",
+			"~/.popcorn.yaml. To link it, log in at %s/device and type the line cli_id of that "
+			"file.",
 			site);
 	request->status = 400;
 	return fail(request->error, ERROR_INPUT,
-		"Missing X-Popcorn-Cli-Id header: there is no ~/.popcorn.yaml yet. Run popcorn register, "
-	    "or make a "
-		"token at %s/account/tokens and write the line that it shows into that file.",
+		"Missing X-Popcorn-Cli-Id header: there is no ~/.popcorn.yaml yet. Run popcorn register. "
+		"Or create a token at %s/account/tokens and write the line that it shows into that file.",
 		site);
 }
 
@@ -77,7 +77,7 @@ int popcorn_read(struct request *request, const struct call *call)
 
 /* ---- errors ---- */
 
-/* The number of the submission whose state is asked for; 0: something else is. */
+/* The number of the polled submission; 0 for other requests. */
 static int64_t polled_submission(const struct request *request)
 {
 	static const char beginning[] = "/popcorn/user/submissions/";
@@ -114,27 +114,27 @@ int popcorn_health(struct request *request)
 	return rc ? rc : respond_json(request, json_pack("{s:s}", "status", "ok"));
 }
 
-/* The client keeps the answer as its id and opens a page of another server, which cannot lead here.
- * So its owner links the id on our page /device. */
+/* The client stores the answer as its id and opens another server's page, which cannot lead here.
+ * The owner therefore links the id on our page /device. */
 int popcorn_auth_init(struct request *request)
 {
 	const char *provider = request_query(request, "provider");
-	struct terminal_order order = { .kind = TERMINAL_POPCORN,
+	struct device_authorization_order order = { .kind = DEVICE_CLIENT_POPCORN,
 		.name = "popcorn-cli",
 		.address = request->address,
 		.user_agent = request->user_agent,
 		.scopes = TOKEN_READ | TOKEN_SUBMIT };
-	struct terminal_offer offer;
+	struct device_authorization_offer offer;
 	if (!provider || (strcmp(provider, "discord") != 0 && strcmp(provider, "github") != 0))
 		return fail(
 			request->error, ERROR_INPUT, "Invalid provider, must be 'discord' or 'github'.");
 	int rc = rate_limit_hit(request, &TERMINALS_FROM_ADDRESS, request->address);
 	if (!rc)
-		rc = terminal_ask(request->db, request->arena, &order, &offer, request->error);
+		rc = device_authorization_ask(request->db, request->arena, &order, &offer, request->error);
 	return rc ? rc : respond_json(request, json_pack("{s:s}", "state", offer.secret));
 }
 
-/* ---- what there is ---- */
+/* ---- leaderboards ---- */
 
 struct board_row {
 	int64_t id, deadline_ms, created_at_ms;
@@ -151,12 +151,12 @@ static const struct column BOARD_COLUMNS[] = {
 	TEXT(struct board_row, gpus),
 };
 static const struct statement BOARDS = SELECT(struct board_row, BOARD_COLUMNS,
-	"SELECT l.id, l.deadline AS deadline_ms, l.created_at AS created_at_ms, l.name, v.description, "
-    "l.visibility, v.language, "
-	"  (SELECT GROUP_CONCAT(g.gpu ORDER BY g.position) FROM leaderboard_gpus g WHERE "
-    "g.leaderboard_id = l.id) AS gpus "
-	"FROM leaderboards l JOIN task_versions v ON v.id = l.task_version_id WHERE l.archived_at IS "
-    "NULL AND " SQL_MAY_SEE("l") " ORDER BY l.name");
+	"SELECT l.id, l.deadline AS deadline_ms, l.created_at AS created_at_ms, l.name, "
+	"v.description, l.visibility, v.language, "
+	"  (SELECT GROUP_CONCAT(g.gpu ORDER BY g.position) FROM leaderboard_gpus g "
+	"WHERE g.leaderboard_id = l.id) AS gpus "
+	"FROM leaderboards l JOIN task_versions v ON v.id = l.task_version_id "
+	"WHERE l.archived_at IS NULL AND " SQL_MAY_SEE("l") " ORDER BY l.name");
 
 static json_t *split_names(const char *list)
 {
@@ -169,8 +169,8 @@ static json_t *split_names(const char *list)
 	return names;
 }
 
-/* The client wants an object as `task` and looks at nothing in it. Files of a task are on its page;
- * a seed is nobody's. */
+/* The client requires an object `task` and ignores its members. The task's page has its files, and
+ * seeds stay secret. */
 static json_t *board_json(const struct board_row *row)
 {
 	return json_pack("{s:I, s:s, s:o, s:{s:s}, s:o, s:s, s:s}", "id", (json_int_t)row->id, "name",
@@ -259,18 +259,18 @@ static const struct column RANKED_COLUMNS[] = {
 	REAL(struct ranked_row, score_ns),
 };
 static const struct statement RANKED = SELECT(struct ranked_row, RANKED_COLUMNS,
-	"SELECT r.submission_id, r.place, r.submitted_at AS submitted_at_ms, r.user_id, s.file_name, "
-    "u.name AS user, r.score_ns "
+	"SELECT r.submission_id, r.place, r.submitted_at AS submitted_at_ms, r.user_id, "
+	"s.file_name, u.name AS user, r.score_ns "
 	"FROM ranking r JOIN submissions s ON s.id = r.submission_id JOIN users u ON u.id = r.user_id "
-	"WHERE r.leaderboard_id = ? AND r.task_version_id = ? AND r.gpu = ? AND r.position > ? ORDER "
-    "BY r.position LIMIT ?");
+	"WHERE r.leaderboard_id = ? AND r.task_version_id = ? AND r.gpu = ? "
+	"AND r.position > ? ORDER BY r.position LIMIT ?");
 struct count_row {
 	int64_t count;
 };
 static const struct column COUNT_COLUMNS[] = { INTEGER(struct count_row, count) };
 static const struct statement COUNT_RANKED = SELECT(struct count_row, COUNT_COLUMNS,
-	"SELECT COUNT(*) AS count FROM ranking r WHERE r.leaderboard_id = ? AND r.task_version_id = ? "
-    "AND r.gpu = ? AND ? IN (0, r.user_id)");
+	"SELECT COUNT(*) AS count FROM ranking r WHERE r.leaderboard_id = ? "
+	"AND r.task_version_id = ? AND r.gpu = ? AND ? IN (0, r.user_id)");
 
 int popcorn_rankings(struct request *request)
 {

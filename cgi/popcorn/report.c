@@ -1,14 +1,14 @@
-/* What became of a submission, whole: for who has waited on an open connection. */
-#include "cgi/popcorn_report.h"
+/* Complete results for terminals on an open connection. */
+#include "cgi/popcorn/report.h"
 
-#include "lib/format.h"
-#include "lib/scope.h"
-#include "lib/zip_pack.h"
+#include "cgi/render/zip_pack.h"
+#include "lib/base/format.h"
+#include "lib/base/scope.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Of a profiler's files that are sent along; greater ones are downloaded. */
+/* Limit on profiler files in the answer; larger files are downloaded. */
 enum { most_trace_bytes = 8 << 20 };
 
 /* ---- the files of a profiler ---- */
@@ -25,8 +25,8 @@ static const struct column TRACE_COLUMNS[] = {
 	INTEGER(struct trace_row, size),
 };
 static const struct statement TRACES = SELECT(struct trace_row, TRACE_COLUMNS,
-	"SELECT a.name, p.content, p.part, a.size FROM artifacts a JOIN artifact_parts p ON "
-    "p.artifact_id = a.id WHERE a.stage_id = ? "
+	"SELECT a.name, p.content, p.part, a.size FROM artifacts a "
+	"JOIN artifact_parts p ON p.artifact_id = a.id WHERE a.stage_id = ? "
 	"ORDER BY a.id, p.part");
 struct extent_row {
 	int64_t files, bytes;
@@ -34,28 +34,28 @@ struct extent_row {
 static const struct column EXTENT_COLUMNS[] = { INTEGER(struct extent_row, files),
 	INTEGER(struct extent_row, bytes) };
 static const struct statement EXTENT = SELECT(struct extent_row, EXTENT_COLUMNS,
-	"SELECT COUNT(DISTINCT a.id) AS files, CAST(COALESCE(SUM(LENGTH(p.content)), 0) AS SIGNED) AS "
-    "bytes "
+	"SELECT COUNT(DISTINCT a.id) AS files, CAST(COALESCE(SUM(LENGTH(p.content)), "
+	"0) AS SIGNED) AS bytes "
 	"FROM artifacts a JOIN artifact_parts p ON p.artifact_id = a.id WHERE a.stage_id = ?");
 
-struct telling {
+struct context {
 	struct database *db;
 	struct arena *arena;
 	const struct config *config;
 	const struct popcorn_result *result;
-	size_t trace_bytes; /* that were sent along so far */
+	size_t trace_bytes; /* included so far */
 };
 
-/* The files of a stage as a zip. */
+/* The stage's files as a base64 zip. */
 static int read_trace(
-	struct telling *telling, int64_t stage_id, json_t **trace, struct error *error)
+	struct context *context, int64_t stage_id, json_t **trace, struct error *error)
 {
 	struct trace_row *rows;
 	size_t count;
 	cleanup_buffer struct buffer packed = { 0 }, gzip = { 0 };
 	struct zip_pack zip = { .out = &packed };
 	int rc =
-		database_rows(telling->db, telling->arena, &TRACES, &rows, &count, error, "i", stage_id);
+		database_rows(context->db, context->arena, &TRACES, &rows, &count, error, "i", stage_id);
 	for (size_t i = 0; i < count && !rc; i++) {
 		buffer_append(&gzip, rows[i].content.bytes, rows[i].content.length);
 		if (i + 1 < count && strcmp(rows[i + 1].name, rows[i].name) == 0)
@@ -69,21 +69,21 @@ static int read_trace(
 	return rc;
 }
 
-static int profile_json(struct telling *telling, const struct popcorn_stage *stage,
+static int profile_json(struct context *context, const struct popcorn_stage *stage,
 	json_t **profile, struct error *error)
 {
 	struct extent_row extent;
 	json_t *trace = NULL;
-	int rc = database_row(telling->db, telling->arena, &EXTENT, &extent, error, "i", stage->id);
+	int rc = database_row(context->db, context->arena, &EXTENT, &extent, error, "i", stage->id);
 	bool fits =
-		!rc && extent.files && telling->trace_bytes + (size_t)extent.bytes <= most_trace_bytes;
+		!rc && extent.files && context->trace_bytes + (size_t)extent.bytes <= most_trace_bytes;
 	if (fits)
-		rc = read_trace(telling, stage->id, &trace, error);
+		rc = read_trace(context, stage->id, &trace, error);
 	if (rc)
 		return rc;
-	telling->trace_bytes += fits ? (size_t)extent.bytes : 0;
-	const char *where = arena_printf(telling->arena, "%s/submission/%lld",
-		telling->config->public_url, (long long)telling->result->id);
+	context->trace_bytes += fits ? (size_t)extent.bytes : 0;
+	const char *where = arena_printf(context->arena, "%s/submission/%lld",
+		context->config->public_url, (long long)context->result->id);
 	*profile = json_pack("{s:s, s:o, s:s?}", "profiler",
 		extent.files ? "Nsight-Compute" : "torch.profiler", "trace",
 		trace ? trace : json_string(""), "download_url", extent.files && !trace ? where : NULL);
@@ -113,9 +113,10 @@ static json_t *program_json(const struct popcorn_stage *stage)
 		popcorn_stage_result(stage));
 }
 
-/* Each run of kernelbot compiles by itself; ours is compiled once, which the first run tells. */
+/* Each of kernelbot's runs compiles. Podium compiles once, so the first run reports the
+ * compilation. */
 static int add_runs(
-	struct telling *telling, const struct popcorn_job *job, json_t *runs, struct error *error)
+	struct context *context, const struct popcorn_job *job, json_t *runs, struct error *error)
 {
 	json_t *compilation = NULL;
 	int profiles = 0, rc = 0;
@@ -128,9 +129,9 @@ static int add_runs(
 			continue;
 		}
 		json_t *profile = NULL;
-		rc = is_profile ? profile_json(telling, stage, &profile, error) : 0;
+		rc = is_profile ? profile_json(context, stage, &profile, error) : 0;
 		json_object_set_new(runs,
-			is_profile ? arena_printf(telling->arena, "profile.%d", profiles++) : mode,
+			is_profile ? arena_printf(context->arena, "profile.%d", profiles++) : mode,
 			json_pack("{s:o, s:o, s:o, s:o, s:o}", "start", popcorn_time(job->started_at_ms), "end",
 				popcorn_time(job->finished_at_ms), "compilation",
 				compilation ? compilation : json_null(), "run", program_json(stage), "profile",
@@ -138,7 +139,7 @@ static int add_runs(
 		compilation = NULL;
 	}
 	if (compilation)
-		json_object_set_new(runs, popcorn_mode(telling->result->mode),
+		json_object_set_new(runs, popcorn_mode(context->result->mode),
 			json_pack("{s:o, s:o, s:o, s:n, s:n}", "start", popcorn_time(job->started_at_ms), "end",
 				popcorn_time(job->finished_at_ms), "compilation", compilation, "run", "profile"));
 	return rc;
@@ -169,7 +170,7 @@ static json_t *system_json(const struct popcorn_job *job)
 	return out;
 }
 
-/* ---- the same for people ---- */
+/* ---- the same as text ---- */
 
 static void report_case(struct buffer *out, struct arena *arena, const struct popcorn_case *one)
 {
@@ -200,7 +201,7 @@ static void report_stage(struct buffer *out, struct arena *arena, const struct p
 		report_case(out, arena, &stage->cases[i]);
 }
 
-static const char *report(struct arena *arena, const struct config *config,
+static const char *job_report(struct arena *arena, const struct config *config,
 	const struct popcorn_result *result, const struct popcorn_job *job)
 {
 	cleanup_buffer struct buffer out = { 0 };
@@ -211,33 +212,32 @@ static const char *report(struct arena *arena, const struct config *config,
 	if (isfinite(job->score_ns)) {
 		format_duration_ns(score, job->score_ns);
 		buffer_printf(&out, "Score: %s%s\n", score,
-			job->held              ? " (an admin looks at it before it is ranked)"
-				: result->practice ? " (handed in after the deadline, so it is not ranked)"
+			job->held              ? " (not ranked until an admin has reviewed it)"
+				: result->practice ? " (not ranked: submitted after the deadline)"
 								   : "");
 	}
 	for (size_t i = 0; i < job->stage_count; i++)
 		report_stage(&out, arena, &job->stages[i]);
-	buffer_printf(
-		&out, "All about it: %s/submission/%lld", config->public_url, (long long)result->id);
+	buffer_printf(&out, "Details: %s/submission/%lld", config->public_url, (long long)result->id);
 	return arena_strdup(arena, out.data);
 }
 
 int popcorn_results(struct database *db, struct arena *arena, const struct config *config,
 	const struct popcorn_result *result, json_t **results, json_t **reports, struct error *error)
 {
-	struct telling telling = { db, arena, config, result, 0 };
+	struct context context = { .db = db, .arena = arena, .config = config, .result = result };
 	int rc = 0;
 	*results = json_array();
 	*reports = json_array();
 	for (size_t i = 0; i < result->job_count && !rc; i++) {
 		const struct popcorn_job *job = &result->jobs[i];
 		json_t *runs = json_object();
-		rc = add_runs(&telling, job, runs, error);
+		rc = add_runs(&context, job, runs, error);
 		bool ran = strcmp(job->state, "done") == 0;
 		json_array_append_new(*results,
 			json_pack("{s:b, s:s, s:o, s:o}", "success", ran, "error",
 				ran || !job->reason ? "" : job->reason, "system", system_json(job), "runs", runs));
-		json_array_append_new(*reports, json_string(report(arena, config, result, job)));
+		json_array_append_new(*reports, json_string(job_report(arena, config, result, job)));
 	}
 	if (rc) {
 		json_decref(*results);

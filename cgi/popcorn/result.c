@@ -1,9 +1,9 @@
-#include "cgi/popcorn_result.h"
+#include "cgi/popcorn/result.h"
 
-#include "lib/format.h"
-#include "lib/job.h"
-#include "lib/scope.h"
-#include "lib/verdict.h"
+#include "lib/base/format.h"
+#include "lib/base/scope.h"
+#include "lib/job/job.h"
+#include "lib/result/verdict.h"
 
 #include <math.h>
 #include <sodium.h>
@@ -28,16 +28,16 @@ static const struct column RESULT_COLUMNS[] = {
 #define RESULT_WITH(source, sees) \
 	SELECT(struct popcorn_result, RESULT_COLUMNS, \
 		"SELECT s.id, s.user_id, s.leaderboard_id, s.submitted_at AS submitted_at_ms, " \
-	    "s.practice, s.withdrawn_at IS NOT NULL AS withdrawn, " \
+		"s.practice, s.withdrawn_at IS NOT NULL AS withdrawn, " \
 		"  " sees " AS sees, l.name AS leaderboard, s.file_name, s.mode, " source " AS source " \
 		"FROM submissions s JOIN leaderboards l ON l.id = s.leaderboard_id WHERE s.id = ? AND " \
-	    "NOT s.dry_run")
+		"NOT s.dry_run")
 static const struct statement RESULT =
 	RESULT_WITH("(SELECT b.content FROM blobs b WHERE b.sha256 = s.sha256)", SQL_MAY_SEE("l"));
 static const struct statement RESULT_ALONE = RESULT_WITH("NULL", "1");
 
-/* One statement says of all jobs what they are: whoever reads that a submission is done reads in it
- * how it ended. */
+/* One statement reads all jobs' states, so a submission that reads as done also has its verdicts.
+ */
 static const struct column JOB_COLUMNS[] = {
 	INTEGER(struct popcorn_job, id),
 	TEXT(struct popcorn_job, gpu),
@@ -55,23 +55,20 @@ static const struct column JOB_COLUMNS[] = {
 	INTEGER(struct popcorn_job, before),
 	INTEGER(struct popcorn_job, held),
 };
+#define STOPPING_JOB SQL_IS_STOPPING("j")
+#define HELD_JOB SQL_IS_HELD("j")
 static const struct statement JOBS = SELECT(struct popcorn_job, JOB_COLUMNS,
 	"SELECT j.id, j.gpu, j.state, j.verdict, j.reason, j.progress, j.score_ns, j.environment, "
-    "j.started_at AS started_at_ms, "
-	"  j.finished_at AS finished_at_ms, "
-	"  (SELECT w.seen_at FROM workers w WHERE w.name = j.lease_owner AND j.state = 'running') AS "
-    "heartbeat_ms, "
-	"  j.state IN ('queued', 'running') OR " SQL_IS_STOPPING(
-		"j") " AS `open`, j.state = 'queued' AS queued, "
-			 "  IF(j.state = 'queued', (SELECT COUNT(*) FROM jobs older WHERE older.gpu = j.gpu "
-             "AND older.state = 'queued' AND older.id < j.id), "
-			 "     NULL) AS `before`, "
-			 "  " SQL_IS_HELD(
-				 "j") " AS held "
-					  "FROM jobs j JOIN submissions s ON s.id = j.submission_id "
-					  "LEFT JOIN leaderboard_gpus g ON g.leaderboard_id = s.leaderboard_id AND "
-                      "g.gpu = j.gpu "
-					  "WHERE j.submission_id = ? ORDER BY COALESCE(g.position, 999), j.gpu");
+	"j.started_at AS started_at_ms, j.finished_at AS finished_at_ms, "
+	"(SELECT w.seen_at FROM workers w WHERE w.name = j.lease_owner "
+	"AND j.state = 'running') AS heartbeat_ms, "
+	"j.state IN ('queued', 'running') OR " STOPPING_JOB " AS `open`, "
+	"j.state = 'queued' AS queued, "
+	"IF(j.state = 'queued', (SELECT COUNT(*) FROM jobs older WHERE older.gpu = j.gpu "
+	"AND older.state = 'queued' AND older.id < j.id), NULL) AS `before`, " HELD_JOB " AS held "
+	"FROM jobs j JOIN submissions s ON s.id = j.submission_id "
+	"LEFT JOIN leaderboard_gpus g ON g.leaderboard_id = s.leaderboard_id AND g.gpu = j.gpu "
+	"WHERE j.submission_id = ? ORDER BY COALESCE(g.position, 999), j.gpu");
 
 static const struct column STAGE_COLUMNS[] = {
 	INTEGER(struct popcorn_stage, id),
@@ -88,10 +85,10 @@ static const struct column STAGE_COLUMNS[] = {
 #define STAGES_WITH(command, out, err) \
 	SELECT(struct popcorn_stage, STAGE_COLUMNS, \
 		"SELECT t.id, t.job_id, t.exit_code, t.duration_ms, t.name, t.verdict, " \
-	    "t.message, " command " AS command, " out " AS `out`, " \
+		"t.message, " command " AS command, " out " AS `out`, " \
 		"  " err " AS err " \
 		"FROM stages t JOIN jobs j ON j.id = t.job_id WHERE j.submission_id = ? ORDER BY " \
-	    "t.job_id, t.position")
+		"t.job_id, t.position")
 static const struct statement STAGES = STAGES_WITH("''", "''", "''"),
 							  STAGES_WITH_OUTPUT = STAGES_WITH("t.command", "t.stdout", "t.stderr");
 
@@ -112,9 +109,9 @@ static const struct column CASE_COLUMNS[] = {
 #define CASES_WITH(report) \
 	SELECT(struct popcorn_case, CASE_COLUMNS, \
 		"SELECT m.stage_id, m.case_index, m.spec, m.verdict, m.message, m.runs, m.mean_ns, " \
-	    "m.std_ns, m.err_ns, m.best_ns, m.worst_ns, " \
+		"m.std_ns, m.err_ns, m.best_ns, m.worst_ns, " \
 		"  " report " AS report FROM measurements m JOIN stages t ON t.id = m.stage_id JOIN jobs " \
-	                "j ON j.id = t.job_id " \
+		"j ON j.id = t.job_id " \
 		"WHERE j.submission_id = ? ORDER BY t.job_id, t.position, m.case_index")
 static const struct statement CASES = CASES_WITH("NULL"),
 							  CASES_WITH_REPORTS = CASES_WITH("m.report");
@@ -125,7 +122,7 @@ static const struct statement *const WHOLE_PARTS[] = { &JOBS, &STAGES_WITH_OUTPU
 	&CASES_WITH_REPORTS };
 static const struct bundle WHOLE = BUNDLE(WHOLE_PARTS);
 
-static void hang_cases(
+static void attach_cases(
 	struct popcorn_stage *stages, size_t stage_count, struct popcorn_case *cases, size_t case_count)
 {
 	for (size_t i = 0; i < stage_count; i++)
@@ -134,12 +131,12 @@ static void hang_cases(
 				stages[i].cases = &cases[c];
 }
 
-static void hang(struct popcorn_result *result, const struct database_answer *answers)
+static void attach_stages(struct popcorn_result *result, const struct database_answer *answers)
 {
 	result->jobs = answers[0].rows;
 	result->job_count = answers[0].count;
 	struct popcorn_stage *stages = answers[1].rows;
-	hang_cases(stages, answers[1].count, answers[2].rows, answers[2].count);
+	attach_cases(stages, answers[1].count, answers[2].rows, answers[2].count);
 	for (size_t j = 0; j < result->job_count; j++)
 		for (size_t i = 0; i < answers[1].count; i++)
 			if (stages[i].job_id == result->jobs[j].id && !result->jobs[j].stage_count++)
@@ -154,7 +151,7 @@ int popcorn_result_read(struct database *db, struct arena *arena, int64_t id, in
 	if (!rc)
 		rc = database_answers(db, arena, &SHORT, answers, error, "iii", id, id, id);
 	if (!rc)
-		hang(result, answers);
+		attach_stages(result, answers);
 	return rc;
 }
 
@@ -166,7 +163,7 @@ int popcorn_result_read_whole(struct database *db, struct arena *arena, int64_t 
 	if (!rc)
 		rc = database_answers(db, arena, &WHOLE, answers, error, "iii", id, id, id);
 	if (!rc)
-		hang(result, answers);
+		attach_stages(result, answers);
 	return rc;
 }
 
@@ -211,7 +208,7 @@ bool popcorn_has_passed(const char *verdict)
 	return verdict && strcmp(verdict, verdict_name(VERDICT_PASSED)) == 0;
 }
 
-/* The first job that has not passed; NULL: there is none. */
+/* The first job that did not pass; NULL: all passed. */
 static const struct popcorn_job *first_failed(const struct popcorn_result *result)
 {
 	for (size_t i = 0; i < result->job_count; i++)
@@ -241,10 +238,10 @@ const char *popcorn_failure(
 {
 	const struct popcorn_job *job = popcorn_is_done(result) ? first_failed(result) : NULL;
 	if (!job)
-		return result->job_count ? NULL : "It has no job, so nothing of it ran.";
+		return result->job_count ? NULL : "The submission has no job, so nothing ran.";
 	const char *reason =
 		job->reason && *job->reason ? job->reason : verdict_advice(verdict_from_name(job->verdict));
-	return arena_printf(arena, "%s on %s. %s All about it: %s/submission/%lld",
+	return arena_printf(arena, "%s on %s. %s Details: %s/submission/%lld",
 		job->verdict ? job->verdict : job->state, job->gpu, reason ? reason : "",
 		config->public_url, (long long)result->id);
 }
@@ -265,33 +262,33 @@ const char *popcorn_ascii(struct arena *arena, const char *text)
 {
 	char *plain = arena_strdup(arena, text), *end = plain;
 	for (const char *at = plain; *at; at++)
-		if (((unsigned char)*at & 0xc0) != 0x80) /* one for each character */
+		if (((unsigned char)*at & 0xc0) != 0x80) /* one '_' for each character */
 			*end++ = (unsigned char)*at < 0x20 || (unsigned char)*at > 0x7e ? '_' : *at;
 	*end = '\0';
 	return plain;
 }
 
-/* ---- what a stage found, as the harness of the field writes it ---- */
+/* ---- a stage's result with kernelbot's keys ---- */
 
 const char *popcorn_stage_mode(const struct popcorn_stage *stage)
 {
 	return strcmp(stage->name, "compile") == 0 ? NULL : popcorn_mode(stage->name);
 }
 
-static void put_text(json_t *out, const char *key, const char *text)
+static void set_text(json_t *out, const char *key, const char *text)
 {
 	json_object_set_new(out, key, json_string(text));
 }
 
-static void put_real(json_t *out, const char *key, double value)
+static void set_real(json_t *out, const char *key, double value)
 {
 	char text[40];
 	snprintf(text, sizeof text, "%.17g", value);
 	if (isfinite(value))
-		put_text(out, key, text);
+		set_text(out, key, text);
 }
 
-static void put_times(json_t *out, const char *begin, const struct popcorn_case *one)
+static void set_times(json_t *out, const char *begin, const struct popcorn_case *one)
 {
 	const struct {
 		const char *name;
@@ -306,11 +303,11 @@ static void put_times(json_t *out, const char *begin, const struct popcorn_case 
 	char key[64];
 	for (size_t i = 0; i < COUNT(times); i++) {
 		snprintf(key, sizeof key, "%s.%s", begin, times[i].name);
-		put_real(out, key, times[i].ns);
+		set_real(out, key, times[i].ns);
 	}
 	if (one->runs != SQL_NULL_INTEGER) {
 		snprintf(key, sizeof key, "%s.runs", begin);
-		put_real(out, key, (double)one->runs);
+		set_real(out, key, (double)one->runs);
 	}
 }
 
@@ -323,27 +320,27 @@ json_t *popcorn_base64(const void *bytes, size_t length)
 		: NULL;
 }
 
-static void put_case(json_t *out, const char *kind, size_t index, const struct popcorn_case *one)
+static void set_case(json_t *out, const char *kind, size_t index, const struct popcorn_case *one)
 {
 	char begin[40], key[64];
 	bool passed = popcorn_has_passed(one->verdict), is_test = strcmp(kind, "test") == 0;
 	snprintf(begin, sizeof begin, "%s.%zu", kind, index);
 	snprintf(key, sizeof key, "%s.spec", begin);
-	put_text(out, key, one->spec);
+	set_text(out, key, one->spec);
 	snprintf(key, sizeof key, "%s.status", begin);
 	if (is_test || !passed)
-		put_text(out, key, passed ? "pass" : "fail");
+		set_text(out, key, passed ? "pass" : "fail");
 	snprintf(key, sizeof key, "%s.%s", begin, passed ? "message" : "error");
 	if (*one->message)
-		put_text(out, key, one->message);
-	put_times(out, begin, one);
+		set_text(out, key, one->message);
+	set_times(out, begin, one);
 	snprintf(key, sizeof key, "%s.report", begin);
 	if (one->report)
 		json_object_set_new(out, key, popcorn_base64(one->report, strlen(one->report)));
 }
 
-/* Numbers are texts there, but for the counts: popcorn-cli shows a profile's report only where its
- * count is a number. */
+/* Numbers are strings, except counts: popcorn-cli shows a profile's report only if its count is a
+ * number. */
 json_t *popcorn_stage_result(const struct popcorn_stage *stage)
 {
 	json_t *out = json_object();
@@ -351,12 +348,12 @@ json_t *popcorn_stage_result(const struct popcorn_stage *stage)
 	json_object_set_new(out, strcmp(kind, "test") == 0 ? "test-count" : "benchmark-count",
 		json_integer((json_int_t)stage->case_count));
 	for (size_t i = 0; i < stage->case_count; i++)
-		put_case(out, kind, i, &stage->cases[i]);
-	put_text(out, "check", popcorn_has_passed(stage->verdict) ? "pass" : "fail");
+		set_case(out, kind, i, &stage->cases[i]);
+	set_text(out, "check", popcorn_has_passed(stage->verdict) ? "pass" : "fail");
 	return out;
 }
 
-/* ---- for who asks again and again ---- */
+/* ---- polling ---- */
 
 json_t *popcorn_queue(const struct popcorn_result *result)
 {

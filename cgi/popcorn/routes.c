@@ -1,7 +1,7 @@
-/* Everything under /popcorn. A row that fits three parts of any name stands last. */
-#include "cgi/api.h"
-#include "cgi/popcorn.h"
-#include "cgi/popcorn_admin.h"
+/* Calls under /popcorn. The row that matches any three parts comes last. */
+#include "cgi/api/api.h"
+#include "cgi/popcorn/admin.h"
+#include "cgi/popcorn/popcorn.h"
 
 enum { upload_bytes = 10 * 1024 * 1024 };
 

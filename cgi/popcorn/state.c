@@ -1,6 +1,6 @@
-#include "cgi/popcorn_state.h"
+#include "cgi/popcorn/state.h"
 
-#include "lib/clock.h"
+#include "lib/base/clock.h"
 
 #include <pthread.h>
 #include <sodium.h>
@@ -9,7 +9,7 @@
 
 enum { slots = 512, most_bytes = 4096, key_bytes = 32, kept_ms = 3600 * 1000 };
 
-/* Each answer has its place; another one with the same place takes it. */
+/* Direct-mapped: an answer replaces another one in the same slot. */
 static struct slot {
 	unsigned char key[key_bytes];
 	int64_t kept_at_ms;
@@ -26,7 +26,7 @@ static void make_key(unsigned char key[static key_bytes], const char *secret, in
 	crypto_generichash_final(&state, key, key_bytes);
 }
 
-static struct slot *place_of(const unsigned char *key)
+static struct slot *slot_of(const unsigned char *key)
 {
 	return &table[(key[0] | key[1] << 8) % slots];
 }
@@ -37,7 +37,7 @@ void popcorn_state_keep(const char *secret, int64_t submission_id, const char *j
 	if (strlen(json) > most_bytes)
 		return;
 	make_key(key, secret, submission_id);
-	struct slot *slot = place_of(key);
+	struct slot *slot = slot_of(key);
 	pthread_mutex_lock(&lock);
 	memcpy(slot->key, key, sizeof key);
 	slot->kept_at_ms = clock_ms();
@@ -50,7 +50,7 @@ void popcorn_state_recall(const char *secret, int64_t submission_id, struct buff
 {
 	unsigned char key[key_bytes];
 	make_key(key, secret, submission_id);
-	struct slot *slot = place_of(key);
+	struct slot *slot = slot_of(key);
 	pthread_mutex_lock(&lock);
 	bool is_known = slot->json.length && memcmp(slot->key, key, sizeof key) == 0
 		&& clock_ms() - slot->kept_at_ms < kept_ms;
@@ -60,9 +60,7 @@ void popcorn_state_recall(const char *secret, int64_t submission_id, struct buff
 	if (!is_known)
 		buffer_printf(out,
 			"{\"id\":%lld,\"leaderboard_id\":0,\"leaderboard_name\":\"\",\"file_name\":\"\",\"user_"
-		    "id\":\"\","
-			"\"submission_time\":\"\",\"done\":false,\"code\":\"\",\"runs\":[],\"job\":{\"status\":"
-		    "\"pending\",\"error\":null,"
-			"\"last_heartbeat\":null},\"runner_queue\":null}",
+			"id\":\"\",\"submission_time\":\"\",\"done\":false,\"code\":\"\",\"runs\":[],\"job\":{"
+			"\"status\":\"pending\",\"error\":null,\"last_heartbeat\":null},\"runner_queue\":null}",
 			(long long)submission_id);
 }

@@ -1,18 +1,18 @@
-/* What who polls was answered last. popcorn-cli gives a submission up at the first answer that is
- * an error, so while the database is away it is told the state of before once more, or that the
- * submission waits where this process does not know any. Kept in this process, and bounded: a few
- * hundred short answers, each for the id that it was given to. */
+/* The last answer to each poll. popcorn-cli gives a submission up at the first error. While the
+ * database is away, it therefore gets the last answer again, or "pending" when this process has
+ * none. The cache is in memory and bounded: a few hundred short answers, each for the id that
+ * received it. */
 #ifndef PODIUM_CGI_POPCORN_STATE_H
 #define PODIUM_CGI_POPCORN_STATE_H
 
-#include "lib/buffer.h"
+#include "lib/base/buffer.h"
 
 #include <stdint.h>
 
-/* Keeps the answer, which is JSON, unless it is long. From any thread. */
+/* Keeps a JSON answer unless it is long. Thread-safe. */
 void popcorn_state_keep(const char *secret, int64_t submission_id, const char *json);
 
-/* Appends what is to be said now: the kept answer, or one of that form. */
+/* Appends the kept answer, or a "pending" one. Thread-safe. */
 void popcorn_state_recall(const char *secret, int64_t submission_id, struct buffer *out);
 
 #endif

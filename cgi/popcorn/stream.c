@@ -1,10 +1,10 @@
-#include "cgi/stream.h"
+#include "cgi/popcorn/stream.h"
 
-#include "cgi/fastcgi.h"
-#include "cgi/popcorn_events.h"
-#include "lib/clock.h"
-#include "lib/log.h"
-#include "lib/scope.h"
+#include "cgi/popcorn/events.h"
+#include "cgi/server/fastcgi.h"
+#include "lib/base/clock.h"
+#include "lib/base/log.h"
+#include "lib/base/scope.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -16,24 +16,25 @@
 #include <sys/socket.h>
 
 enum {
-	ask_every_ms = 1000,
-	tell_every_ms = 15000,      /* popcorn-cli prints each; nginx gives a silent answer up after
-	                               fastcgi_read_timeout */
-	most_silent_ms = 60000,     /* of a reader that takes nothing */
-	most_open_ms = 3600 * 1000, /* popcorn-cli waits no longer */
-	last_words_ms = 2000,       /* when the server stops */
-	most_waiting_bytes = 64
-		<< 20, /* of results that nobody has taken yet; the next is not made before there is room */
+	check_every_ms = 1000,
+	/* Interval of status events. popcorn-cli prints each one. nginx closes a silent connection
+	 * after fastcgi_read_timeout. */
+	status_every_ms = 15000,
+	most_stuck_ms = 60000,      /* disconnects a reader that takes nothing */
+	most_open_ms = 3600 * 1000, /* popcorn-cli gives up after this */
+	stop_within_ms = 2000,      /* for the last events when the server stops */
+	/* Limit on unsent results in memory. The thread makes the next result when there is room. */
+	most_waiting_bytes = 64 << 20,
 };
 
 struct stream {
 	int connection, request_id;
 	int64_t submission_id, user_id;
-	int64_t began_ms, told_ms,
-		moved_ms; /* moved: when the reader last took something, or had nothing to take */
-	enum popcorn_phase phase; /* that was told last */
-	bool has_ended;           /* all is in `out`; it goes when that is sent */
-	bool is_gone;             /* nobody listens */
+	/* moved: when the reader last took bytes, or had none to take */
+	int64_t began_ms, told_ms, moved_ms;
+	enum popcorn_phase phase; /* of the last status event */
+	bool has_ended;           /* `out` holds everything; close after sending it */
+	bool is_gone;             /* the client has gone */
 	struct buffer out;
 	size_t sent;
 };
@@ -43,69 +44,69 @@ static struct {
 	struct database *db;
 	pthread_t thread;
 	int wake;             /* an eventfd */
-	pthread_mutex_t lock; /* of what follows */
+	pthread_mutex_t lock; /* guards the members below */
 	struct {
 		int64_t *users;
 		size_t count;
-	} reserved; /* one entry for each that is open or may become so */
+	} reserved; /* one entry per open or reserved stream */
 	struct {
 		struct stream *streams;
 		size_t count;
 	} arrived;
 	bool stops;
-} all = { .wake = -1, .lock = PTHREAD_MUTEX_INITIALIZER };
+} shared = { .wake = -1, .lock = PTHREAD_MUTEX_INITIALIZER };
 
-/* ---- from the threads of the pages ---- */
+/* ---- called by page threads ---- */
 
 static size_t count_of_user(int64_t user_id)
 {
 	size_t count = 0;
-	for (size_t i = 0; i < all.reserved.count; i++)
-		count += all.reserved.users[i] == user_id;
+	for (size_t i = 0; i < shared.reserved.count; i++)
+		count += shared.reserved.users[i] == user_id;
 	return count;
 }
 
-static int reserve(int64_t user_id, struct error *error)
+static int reserve_place(int64_t user_id, struct error *error)
 {
 	if (count_of_user(user_id) >= stream_most_of_user)
 		return fail(error, ERROR_LIMIT,
-			"%d of your terminals wait on an open connection already, and no more may. Nothing was "
-			"submitted; wait until one has its result, or submit in a mode that does not stay "
-		    "connected.",
+			"%d of your terminals already wait on an open connection, which is the limit. Nothing "
+			"was submitted. Wait until one has its result, or submit in a mode that does not stay "
+			"connected.",
 			stream_most_of_user);
-	if (all.reserved.count >= (size_t)all.config->streams_at_once)
+	if (shared.reserved.count >= (size_t)shared.config->streams_at_once)
 		return fail(error, ERROR_LIMIT,
-			"%lld terminals wait on an open connection already, and the server takes no more. "
-		    "Nothing was "
-			"submitted; try again in a minute, or submit in a mode that does not stay connected.",
-			(long long)all.config->streams_at_once);
-	all.reserved.users[all.reserved.count++] = user_id;
+			"%lld terminals already wait on an open connection, which is the server's limit. "
+			"Nothing was submitted. Try again in a minute, or submit in a mode that does not stay "
+			"connected.",
+			(long long)shared.config->streams_at_once);
+	shared.reserved.users[shared.reserved.count++] = user_id;
 	return 0;
 }
 
 int stream_reserve(int64_t user_id, struct error *error)
 {
-	pthread_mutex_lock(&all.lock);
-	int rc = reserve(user_id, error);
-	pthread_mutex_unlock(&all.lock);
+	pthread_mutex_lock(&shared.lock);
+	int rc = reserve_place(user_id, error);
+	pthread_mutex_unlock(&shared.lock);
 	return rc;
 }
 
 void stream_give_back(int64_t user_id)
 {
-	pthread_mutex_lock(&all.lock);
-	for (size_t i = 0; i < all.reserved.count; i++)
-		if (all.reserved.users[i] == user_id) {
-			all.reserved.users[i] = all.reserved.users[--all.reserved.count];
+	pthread_mutex_lock(&shared.lock);
+	for (size_t i = 0; i < shared.reserved.count; i++)
+		if (shared.reserved.users[i] == user_id) {
+			shared.reserved.users[i] = shared.reserved.users[--shared.reserved.count];
 			break;
 		}
-	pthread_mutex_unlock(&all.lock);
+	pthread_mutex_unlock(&shared.lock);
 }
 
 static void wake_up(void)
 {
-	if (eventfd_write(all.wake, 1))
-		log_warning("the thread of the streams could not be woken: %s", strerror(errno));
+	if (eventfd_write(shared.wake, 1))
+		log_warning("Cannot wake the thread of the streams: %s.", strerror(errno));
 }
 
 void stream_take(FCGX_Request *request, int64_t submission_id, int64_t user_id)
@@ -120,13 +121,13 @@ void stream_take(FCGX_Request *request, int64_t submission_id, int64_t user_id)
 		.told_ms = now,
 		.moved_ms = now,
 		.phase = POPCORN_QUEUED };
-	pthread_mutex_lock(&all.lock);
-	all.arrived.streams[all.arrived.count++] = stream; /* there is room: it was reserved */
-	pthread_mutex_unlock(&all.lock);
+	pthread_mutex_lock(&shared.lock);
+	shared.arrived.streams[shared.arrived.count++] = stream; /* stream_reserve made room */
+	pthread_mutex_unlock(&shared.lock);
 	wake_up();
 }
 
-/* ---- its own thread: what there is ---- */
+/* ---- the thread's list of streams ---- */
 
 struct open_streams {
 	struct stream *streams;
@@ -135,12 +136,12 @@ struct open_streams {
 
 static bool take_arrived(struct open_streams *open)
 {
-	pthread_mutex_lock(&all.lock);
-	for (size_t i = 0; i < all.arrived.count; i++)
-		open->streams[open->count++] = all.arrived.streams[i];
-	all.arrived.count = 0;
-	bool stops = all.stops;
-	pthread_mutex_unlock(&all.lock);
+	pthread_mutex_lock(&shared.lock);
+	for (size_t i = 0; i < shared.arrived.count; i++)
+		open->streams[open->count++] = shared.arrived.streams[i];
+	shared.arrived.count = 0;
+	bool stops = shared.stops;
+	pthread_mutex_unlock(&shared.lock);
 	return stops;
 }
 
@@ -159,7 +160,7 @@ static void close_stream(struct stream *stream)
 	stream_give_back(stream->user_id);
 }
 
-/* Those whose reader has gone, or has all. */
+/* Closes streams whose reader has gone or has everything. */
 static void close_done(struct open_streams *open)
 {
 	for (size_t i = 0; i < open->count;) {
@@ -175,7 +176,7 @@ static void close_done(struct open_streams *open)
 
 /* ---- sending ---- */
 
-static void put(struct stream *stream, const struct buffer *event)
+static void put_event(struct stream *stream, const struct buffer *event)
 {
 	if (stream->sent == stream->out.length) {
 		buffer_clear(&stream->out);
@@ -185,9 +186,9 @@ static void put(struct stream *stream, const struct buffer *event)
 	fastcgi_add(&stream->out, stream->request_id, event->data, event->length);
 }
 
-static void end(struct stream *stream, const struct buffer *event)
+static void end_stream(struct stream *stream, const struct buffer *event)
 {
-	put(stream, event);
+	put_event(stream, event);
 	fastcgi_add_end(&stream->out, stream->request_id);
 	stream->has_ended = true;
 }
@@ -196,10 +197,10 @@ static void end_with_error(struct stream *stream, int status, const char *senten
 {
 	cleanup_buffer struct buffer event = { 0 };
 	popcorn_event_error(&event, status, sentence);
-	end(stream, &event);
+	end_stream(stream, &event);
 }
 
-/* What there is room for; the rest when there is room again. */
+/* Sends what the socket has room for. */
 static void write_some(struct stream *stream, int64_t now)
 {
 	size_t left = stream->out.length - stream->sent;
@@ -211,11 +212,11 @@ static void write_some(struct stream *stream, int64_t now)
 		stream->moved_ms = now;
 	}
 	bool failed = written < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR;
-	bool is_stuck = stream->out.length > stream->sent && now - stream->moved_ms > most_silent_ms;
+	bool is_stuck = stream->out.length > stream->sent && now - stream->moved_ms > most_stuck_ms;
 	stream->is_gone = stream->is_gone || failed || is_stuck;
 }
 
-/* nginx sends nothing more but the end of the connection, when its client has gone. */
+/* Detects a client that has gone: nginx then closes the connection, and sends nothing else. */
 static void notice_end(struct stream *stream)
 {
 	char unwanted[256];
@@ -224,10 +225,10 @@ static void notice_end(struct stream *stream)
 		stream->is_gone = true;
 }
 
-/* Until something happens on a connection, or it is time to ask. */
+/* Waits for activity on a connection, at most until `until` (clock_ms). */
 static void wait_and_write(struct open_streams *open, struct pollfd *places, int64_t until)
 {
-	places[0] = (struct pollfd){ .fd = all.wake, .events = POLLIN };
+	places[0] = (struct pollfd){ .fd = shared.wake, .events = POLLIN };
 	for (size_t i = 0; i < open->count; i++) {
 		bool has_more = open->streams[i].out.length > open->streams[i].sent;
 		places[i + 1] = (struct pollfd){ .fd = open->streams[i].connection,
@@ -237,8 +238,8 @@ static void wait_and_write(struct open_streams *open, struct pollfd *places, int
 	if (poll(places, open->count + 1, !open->count ? -1 : left > 0 ? (int)left : 0) < 0)
 		return;
 	eventfd_t woken;
-	if (places[0].revents && eventfd_read(all.wake, &woken))
-		log_warning("the streams' eventfd could not be read: %s", strerror(errno));
+	if (places[0].revents && eventfd_read(shared.wake, &woken))
+		log_warning("Cannot read the eventfd of the streams: %s.", strerror(errno));
 	for (size_t i = 0; i < open->count; i++) {
 		if (places[i + 1].revents & ~POLLOUT)
 			notice_end(&open->streams[i]);
@@ -246,49 +247,50 @@ static void wait_and_write(struct open_streams *open, struct pollfd *places, int
 	}
 }
 
-/* ---- asking ---- */
+/* ---- progress and results ---- */
 
-/* The numbers of the submissions, as the one parameter of the question. */
-static int ask(struct arena *arena, const struct open_streams *open, struct popcorn_progress **rows,
-	size_t *count, struct error *error)
+/* The statement takes the submission numbers as one JSON list. */
+static int read_progress(struct arena *arena, const struct open_streams *open,
+	struct popcorn_progress **rows, size_t *count, struct error *error)
 {
 	cleanup_buffer struct buffer ids = { 0 };
 	for (size_t i = 0; i < open->count; i++)
 		buffer_printf(&ids, "%s%lld", i ? "," : "[", (long long)open->streams[i].submission_id);
 	buffer_text(&ids, "]");
-	return popcorn_progress_read(all.db, arena, buffer_string(&ids), rows, count, error);
+	return popcorn_progress_read(shared.db, arena, buffer_string(&ids), rows, count, error);
 }
 
-static void tell(struct stream *stream, int64_t now, enum popcorn_phase phase, const char *words)
+static void send_status(
+	struct stream *stream, int64_t now, enum popcorn_phase phase, const char *words)
 {
 	cleanup_buffer struct buffer event = { 0 };
 	bool is_news = phase != stream->phase;
-	if (!is_news && now - stream->told_ms < tell_every_ms)
+	if (!is_news && now - stream->told_ms < status_every_ms)
 		return;
 	popcorn_event_status(&event, (double)(now - stream->began_ms) / 1000, words);
-	put(stream, &event);
+	put_event(stream, &event);
 	stream->told_ms = now;
 	stream->phase = phase;
 }
 
-/* An error of the database is none of the submission: it is tried again. */
+/* A database error is retried at the next check. */
 static void send_result(struct arena *arena, struct stream *stream)
 {
 	cleanup_buffer struct buffer event = { 0 };
 	struct error error = { 0 };
-	int rc = popcorn_event_result(&event, all.config, all.db, arena, stream->submission_id, &error);
+	int rc = popcorn_event_result(
+		&event, shared.config, shared.db, arena, stream->submission_id, &error);
 	if (!rc)
-		end(stream, &event);
+		end_stream(stream, &event);
 	if (!rc || rc == ERROR_DATABASE)
 		return;
-	log_error("the result of submission %lld for a terminal: %s", (long long)stream->submission_id,
-		error.text);
-	end_with_error(
-		stream, 500, "The result could not be put together; look at the submission's page.");
+	log_error("Cannot send the result of submission %lld to its terminal: %s",
+		(long long)stream->submission_id, error.text);
+	end_with_error(stream, 500, "Podium could not assemble the result. See the submission's page.");
 }
 
-static void look_at(struct arena *arena, const struct open_streams *open, struct stream *stream,
-	const struct popcorn_progress *rows, size_t count, int64_t now)
+static void update_stream(struct arena *arena, const struct open_streams *open,
+	struct stream *stream, const struct popcorn_progress *rows, size_t count, int64_t now)
 {
 	struct popcorn_summary summary =
 		popcorn_progress_sum(arena, rows, count, stream->submission_id);
@@ -299,72 +301,71 @@ static void look_at(struct arena *arena, const struct open_streams *open, struct
 	else if (now - stream->began_ms > most_open_ms)
 		end_with_error(stream, 504,
 			arena_printf(arena,
-				"After an hour the connection is given up; submission %lld goes on. "
-				"popcorn submissions show %lld shows what became of it.",
+				"The connection was closed after one hour. Submission %lld continues. To see its "
+				"result, run: popcorn submissions show %lld",
 				(long long)stream->submission_id, (long long)stream->submission_id));
 	else
-		tell(stream, now, summary.phase, summary.words);
+		send_status(stream, now, summary.phase, summary.words);
 }
 
-static void look_at_all(struct arena *arena, struct open_streams *open)
+static void update_streams(struct arena *arena, struct open_streams *open)
 {
 	struct popcorn_progress *rows;
 	size_t count;
 	struct error error = { 0 };
 	int64_t now = clock_ms();
-	int rc = ask(arena, open, &rows, &count, &error);
+	int rc = read_progress(arena, open, &rows, &count, &error);
 	for (size_t i = 0; i < open->count; i++) {
 		struct stream *stream = &open->streams[i];
 		if (stream->has_ended)
 			continue;
 		if (rc)
-			tell(stream, now, stream->phase,
-				"the database does not answer just now; the submission goes on");
+			send_status(stream, now, stream->phase,
+				"the database does not answer; the submission continues");
 		else
-			look_at(arena, open, stream, rows, count, now);
+			update_stream(arena, open, stream, rows, count, now);
 	}
 }
 
 /* ---- the thread ---- */
 
-static void say_goodbye(struct open_streams *open, struct pollfd *places)
+static void end_all_streams(struct open_streams *open, struct pollfd *places)
 {
 	for (size_t i = 0; i < open->count; i++) {
 		char sentence[200];
 		long long id = (long long)open->streams[i].submission_id;
 		snprintf(sentence, sizeof sentence,
-			"The server is being restarted. Submission %lld goes on; popcorn submissions show %lld "
-		    "shows what "
-			"became of it.",
+			"The server is restarting. Submission %lld continues. To see its result, run: popcorn "
+			"submissions show %lld",
 			id, id);
 		if (!open->streams[i].has_ended)
 			end_with_error(&open->streams[i], 503, sentence);
 	}
-	for (int64_t until = clock_ms() + last_words_ms; open->count && clock_ms() < until;
+	for (int64_t until = clock_ms() + stop_within_ms; open->count && clock_ms() < until;
 		 close_done(open))
 		wait_and_write(open, places, until);
 	for (; open->count; open->count--)
 		close_stream(&open->streams[open->count - 1]);
 }
 
-static void *watch(void *context)
+static void *serve_streams(void *context)
 {
 	struct open_streams *open = context;
 	cleanup_arena struct arena *arena = arena_new();
 	cleanup_free struct pollfd *places =
-		calloc((size_t)all.config->streams_at_once + 1, sizeof *places);
-	int64_t ask_at = clock_ms();
+		calloc((size_t)shared.config->streams_at_once + 1, sizeof *places);
+	int64_t next_check_ms = clock_ms();
 	while (places && !take_arrived(open)) {
-		if (open->count && clock_ms() >= ask_at) {
-			look_at_all(arena, open);
+		if (open->count && clock_ms() >= next_check_ms) {
+			update_streams(arena, open);
 			arena_reset(arena);
-			ask_at = clock_ms() + ask_every_ms;
+			next_check_ms = clock_ms() + check_every_ms;
 		}
-		wait_and_write(open, places, ask_at);
+		wait_and_write(open, places, next_check_ms);
 		close_done(open);
 	}
 	if (places)
-		say_goodbye(open, places);
+		end_all_streams(open, places);
 	free(open->streams);
 	free(open);
 	return NULL;
@@ -374,35 +375,36 @@ int stream_start(const struct config *config, struct database *db, struct error 
 {
 	size_t most = (size_t)config->streams_at_once;
 	struct open_streams *open = calloc(1, sizeof *open);
-	all.config = config;
-	all.db = db;
-	all.reserved.users = calloc(most + 1, sizeof *all.reserved.users);
-	all.arrived.streams = calloc(most + 1, sizeof *all.arrived.streams);
+	shared.config = config;
+	shared.db = db;
+	shared.reserved.users = calloc(most + 1, sizeof *shared.reserved.users);
+	shared.arrived.streams = calloc(most + 1, sizeof *shared.arrived.streams);
 	if (open)
 		open->streams = calloc(most + 1, sizeof *open->streams);
-	all.wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (!open || !open->streams || !all.reserved.users || !all.arrived.streams || all.wake < 0)
-		return fail(error, ERROR_SYSTEM, "The streams could not be started: %s.", strerror(errno));
-	int rc = pthread_create(&all.thread, NULL, watch, open);
+	shared.wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (!open || !open->streams || !shared.reserved.users || !shared.arrived.streams
+		|| shared.wake < 0)
+		return fail(error, ERROR_SYSTEM, "Cannot start the streams: %s.", strerror(errno));
+	int rc = pthread_create(&shared.thread, NULL, serve_streams, open);
 	return rc ? fail(error, ERROR_SYSTEM, "Cannot start a thread: %s.", strerror(rc)) : 0;
 }
 
 size_t stream_count(void)
 {
-	pthread_mutex_lock(&all.lock);
-	size_t count = all.reserved.count;
-	pthread_mutex_unlock(&all.lock);
+	pthread_mutex_lock(&shared.lock);
+	size_t count = shared.reserved.count;
+	pthread_mutex_unlock(&shared.lock);
 	return count;
 }
 
 void stream_stop(void)
 {
-	pthread_mutex_lock(&all.lock);
-	all.stops = true;
-	pthread_mutex_unlock(&all.lock);
+	pthread_mutex_lock(&shared.lock);
+	shared.stops = true;
+	pthread_mutex_unlock(&shared.lock);
 	wake_up();
-	pthread_join(all.thread, NULL);
-	close(all.wake);
-	free(all.reserved.users);
-	free(all.arrived.streams);
+	pthread_join(shared.thread, NULL);
+	close(shared.wake);
+	free(shared.reserved.users);
+	free(shared.arrived.streams);
 }

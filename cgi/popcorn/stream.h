@@ -1,40 +1,42 @@
-/* Terminals that wait on an open connection until their submission has ended (popcorn-cli's mode
- * profile, and all modes of old ones). libfcgi serves one connection per thread, and such a one
- * lasts minutes; so a thread of the pages only takes the submission in, hands the connection over
- * and answers the next page. One thread has all of them: it asks the database once a second about
- * all at once, says every fifteen seconds that it goes on, notices who has gone, and sends the
- * result. It never waits for a reader: what one does not take stays in memory, and who takes
- * nothing for a minute is cut off.
+/* Terminals that wait on an open connection until their submission finishes: popcorn-cli's mode
+ * profile, and all modes of old versions.
  *
- * There are as many as the setting streams_at_once at most, and stream_most_of_user of one user. */
-#ifndef PODIUM_CGI_STREAM_H
-#define PODIUM_CGI_STREAM_H
+ * libfcgi serves one connection per thread, and a stream lasts minutes. A page thread therefore
+ * only stores the submission, hands the connection over and answers the next request. One thread
+ * serves all streams. It asks the database once a second about all submissions, sends a status
+ * every 15 s, notices disconnects and sends the result. It never blocks on a reader: unread data
+ * stays in memory, and a reader that takes nothing for a minute is disconnected.
+ *
+ * The setting streams_at_once limits all streams, stream_most_of_user those of one user. */
+#ifndef PODIUM_CGI_POPCORN_STREAM_H
+#define PODIUM_CGI_POPCORN_STREAM_H
 
-#include "lib/config.h"
-#include "lib/database.h"
-#include "lib/error.h"
+#include "lib/base/config.h"
+#include "lib/base/error.h"
+#include "lib/database/database.h"
 
 #include <fcgiapp.h>
 #include <stdint.h>
 
 enum { stream_most_of_user = 8 };
 
-/* `db` is the thread's own until stream_stop. */
+/* The thread owns `db` until stream_stop. */
 int stream_start(const struct config *config, struct database *db, struct error *error);
 
-/* Room for one, before a submission is stored that it would be for; ERROR_LIMIT with a sentence
- * when there is none. It is used by stream_take, or given back. From any thread. */
+/* Reserves a place for a stream before the caller stores the submission. ERROR_LIMIT with a
+ * sentence when all are taken. stream_take uses the reservation, or stream_give_back returns it.
+ * Thread-safe. */
 int stream_reserve(int64_t user_id, struct error *error);
 void stream_give_back(int64_t user_id);
 
-/* Takes the connection of a request whose head was sent already. The submission must be the user's.
+/* Takes the connection of a request whose head was already sent. The submission must be the user's.
  */
 void stream_take(FCGX_Request *request, int64_t submission_id, int64_t user_id);
 
-/* How many are open, or may become so. */
+/* Open and reserved streams. */
 size_t stream_count(void);
 
-/* Tells those who wait that the server ends, and ends. The submissions go on. */
+/* Tells waiting terminals that the server stops, and ends the thread. The submissions continue. */
 void stream_stop(void);
 
 #endif

@@ -1,13 +1,13 @@
-/* The viewer's submissions for popcorn-cli, which asks for one again and again until it is done. */
-#include "cgi/popcorn.h"
+/* The viewer's submissions for popcorn-cli, which polls one until it is done. */
+#include "cgi/popcorn/popcorn.h"
 
-#include "cgi/api.h"
-#include "cgi/popcorn_state.h"
-#include "lib/cancellation.h"
-#include "lib/job.h"
-#include "lib/leaderboard.h"
-#include "lib/scope.h"
-#include "lib/withdrawal.h"
+#include "cgi/action/cancellation.h"
+#include "cgi/action/withdrawal.h"
+#include "cgi/api/api.h"
+#include "cgi/popcorn/state.h"
+#include "lib/base/scope.h"
+#include "lib/job/job.h"
+#include "lib/leaderboard/leaderboard.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -28,16 +28,16 @@ static const struct column LISTED_COLUMNS[] = {
 };
 static const struct statement OF_USER = SELECT(struct listed, LISTED_COLUMNS,
 	"SELECT s.id, s.submitted_at AS submitted_at_ms, l.name AS leaderboard, s.file_name "
-	"FROM submissions s FORCE INDEX (submissions_user) JOIN leaderboards l ON l.id = "
-    "s.leaderboard_id "
-	"WHERE s.user_id = ? AND NOT s.dry_run AND s.withdrawn_at IS NULL ORDER BY s.id DESC LIMIT ? "
-    "OFFSET ?");
+	"FROM submissions s FORCE INDEX (submissions_user) "
+	"JOIN leaderboards l ON l.id = s.leaderboard_id "
+	"WHERE s.user_id = ? AND NOT s.dry_run AND s.withdrawn_at IS NULL ORDER BY s.id DESC "
+	"LIMIT ? OFFSET ?");
 static const struct statement OF_LEADERBOARD = SELECT(struct listed, LISTED_COLUMNS,
 	"SELECT s.id, s.submitted_at AS submitted_at_ms, l.name AS leaderboard, s.file_name "
 	"FROM leaderboards l STRAIGHT_JOIN submissions s FORCE INDEX (submissions_history) ON "
-    "s.leaderboard_id = l.id AND s.user_id = ? "
-	"WHERE l.name = ? AND NOT s.dry_run AND s.withdrawn_at IS NULL ORDER BY s.id DESC LIMIT ? "
-    "OFFSET ?");
+	"s.leaderboard_id = l.id AND s.user_id = ? "
+	"WHERE l.name = ? AND NOT s.dry_run AND s.withdrawn_at IS NULL ORDER BY s.id DESC "
+	"LIMIT ? OFFSET ?");
 
 struct listed_job {
 	int64_t submission_id, open;
@@ -51,12 +51,12 @@ static const struct column JOB_COLUMNS[] = {
 	TEXT(struct listed_job, verdict),
 	REAL(struct listed_job, score_ns),
 };
+#define STOPPING_JOB SQL_IS_STOPPING("j")
 static const struct statement JOBS = SELECT(struct listed_job, JOB_COLUMNS,
-	"SELECT j.submission_id, j.state IN ('queued', 'running') OR " SQL_IS_STOPPING(
-		"j") " AS `open`, j.gpu, j.verdict, "
-			 "  IF(j.verdict = 'passed', j.score_ns, NULL) AS score_ns "
-			 "FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT UNSIGNED PATH '$')) asked STRAIGHT_JOIN "
-             "jobs j ON j.submission_id = asked.id ORDER BY j.id");
+	"SELECT j.submission_id, j.state IN ('queued', 'running') OR " STOPPING_JOB " AS `open`, "
+	"j.gpu, j.verdict, IF(j.verdict = 'passed', j.score_ns, NULL) AS score_ns "
+	"FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT UNSIGNED PATH '$')) asked "
+	"STRAIGHT_JOIN jobs j ON j.submission_id = asked.id ORDER BY j.id");
 
 static int read_list(struct request *request, struct listed **rows, size_t *count)
 {
@@ -119,10 +119,10 @@ int popcorn_submissions(struct request *request)
 	return respond_json(request, list);
 }
 
-/* ---- one ---- */
+/* ---- one submission ---- */
 
-/* The submission of the address, if it is the viewer's own. */
-static int read_own(struct request *request, const char *deed, struct popcorn_result *result)
+/* The submission of the address, if it is the viewer's. */
+static int read_own(struct request *request, const char *action, struct popcorn_result *result)
 {
 	int64_t id;
 	int rc = api_path_id(request, 0, "submission", &id);
@@ -133,7 +133,8 @@ static int read_own(struct request *request, const char *deed, struct popcorn_re
 	if (rc == ERROR_NOT_FOUND || (!rc && !is_own && !result->sees))
 		return fail(request->error, ERROR_NOT_FOUND, "Submission not found");
 	if (!rc && !is_own)
-		return fail(request->error, ERROR_FORBIDDEN, "Not authorized to %s this submission", deed);
+		return fail(
+			request->error, ERROR_FORBIDDEN, "Not authorized to %s this submission", action);
 	return rc;
 }
 
@@ -155,7 +156,7 @@ static json_t *result_json(struct request *request, const struct popcorn_result 
 		popcorn_time(heartbeat_ms), "runner_queue", popcorn_queue(result));
 }
 
-/* Without the source, and where it has found much without that, too. */
+/* Keeps the answer without the source. popcorn_state_keep drops long answers. */
 static void keep_state(struct request *request, int64_t id, json_t *json)
 {
 	const char *secret = request_header(request, "X-Popcorn-Cli-Id");
@@ -170,8 +171,8 @@ int popcorn_submission(struct request *request)
 	int rc = read_own(request, "view", &result);
 	if (!rc && result.withdrawn)
 		rc = fail(request->error, ERROR_NOT_FOUND,
-			"Submission not found: you have withdrawn it. It is still at %s/submission/%lld, "
-			"where you can restore it.",
+			"Submission not found: you have withdrawn it. You can restore it at "
+			"%s/submission/%lld.",
 			request->config->public_url, (long long)result.id);
 	if (rc)
 		return rc;
@@ -182,8 +183,8 @@ int popcorn_submission(struct request *request)
 	return respond_json(request, json);
 }
 
-/* Nothing of a submission is ever lost: what waits or runs is cancelled, and all of it withdrawn.
- * It counts towards the quota as before. */
+/* Deletes nothing: cancels open jobs and withdraws the submission, which still counts toward the
+ * quota. */
 int popcorn_submission_delete(struct request *request)
 {
 	struct popcorn_result result;

@@ -1,25 +1,25 @@
-/* Taking a submission in from popcorn-cli. */
-#include "cgi/popcorn.h"
+/* Creates submissions from popcorn-cli. */
+#include "cgi/popcorn/popcorn.h"
 
-#include "cgi/api.h"
-#include "cgi/popcorn_events.h"
-#include "cgi/stream.h"
-#include "lib/leaderboard.h"
-#include "lib/quote.h"
-#include "lib/scope.h"
-#include "lib/submission.h"
-#include "lib/text.h"
+#include "cgi/action/submission.h"
+#include "cgi/api/api.h"
+#include "cgi/popcorn/events.h"
+#include "cgi/popcorn/stream.h"
+#include "lib/base/quote.h"
+#include "lib/base/scope.h"
+#include "lib/base/text.h"
+#include "lib/leaderboard/leaderboard.h"
 
 #include <string.h>
 #include <strings.h>
 
 struct intake {
 	struct leaderboard leaderboard;
-	const char *gpu; /* as the leaderboard has it */
+	const char *gpu; /* spelled as in the leaderboard */
 	struct submission_request submission;
 };
 
-/* ---- what the address says ---- */
+/* ---- the address ---- */
 
 static int take_mode(struct request *request, struct intake *intake)
 {
@@ -28,12 +28,12 @@ static int take_mode(struct request *request, struct intake *intake)
 	if (intake->submission.mode)
 		return 0;
 	return fail(request->error, ERROR_INPUT,
-		"Invalid submission mode value: %s. There are test, benchmark, leaderboard and profile.",
+		"Invalid submission mode value: %s. Use test, benchmark, leaderboard or profile.",
 		quote(request->arena, mode));
 }
 
-/* The name in the leaderboard's own letters. What the file's header says of devices does not count
- * then. */
+/* Chooses the GPU, spelled as in the leaderboard. The address overrides GPUs in the file's header.
+ */
 static int take_gpu(struct request *request, struct intake *intake)
 {
 	const char *wanted = request->path_parameters[1];
@@ -80,8 +80,8 @@ static int take_file(struct request *request, struct intake *intake)
 	return 0;
 }
 
-/* Everything that is answered before the submission is looked at. */
-static int take_in(struct request *request, struct intake *intake)
+/* Reads the whole request before the submission is created. */
+static int read_intake(struct request *request, struct intake *intake)
 {
 	*intake = (struct intake){ .submission = {
 								   .user_id = request->viewer.id, .config = request->config } };
@@ -93,7 +93,7 @@ static int take_in(struct request *request, struct intake *intake)
 	return rc ? rc : take_file(request, intake);
 }
 
-static int create(struct request *request, const struct intake *intake, int64_t *id)
+static int create_submission(struct request *request, const struct intake *intake, int64_t *id)
 {
 	int rc = submission_create(
 		request->db, request->arena, &intake->leaderboard, &intake->submission, id, request->error);
@@ -103,7 +103,7 @@ static int create(struct request *request, const struct intake *intake, int64_t 
 
 /* ---- in the background ---- */
 
-/* It is stored by then: that how long it waits could not be read is no error. */
+/* The submission is already stored, so a failure to read its queue is no error. */
 static json_t *queue_of(struct request *request, int64_t id)
 {
 	struct popcorn_result result;
@@ -117,9 +117,9 @@ int popcorn_submit(struct request *request)
 {
 	struct intake intake;
 	int64_t id = 0;
-	int rc = take_in(request, &intake);
+	int rc = read_intake(request, &intake);
 	if (!rc)
-		rc = create(request, &intake, &id);
+		rc = create_submission(request, &intake, &id);
 	if (rc)
 		return rc;
 	request->status = 202;
@@ -136,7 +136,7 @@ static void begin_events(struct request *request)
 	response_header(request, "X-Accel-Buffering", "no");
 }
 
-/* What is wrong with the submission itself comes as an event. */
+/* Errors of the submission itself become an event. */
 static int refuse_by_event(struct request *request, int rc)
 {
 	static const struct {
@@ -161,7 +161,7 @@ int popcorn_submit_and_wait(struct request *request)
 {
 	struct intake intake;
 	int64_t id = 0;
-	int rc = take_in(request, &intake);
+	int rc = read_intake(request, &intake);
 	if (rc)
 		return rc;
 	rc = stream_reserve(request->viewer.id, request->error);
@@ -170,7 +170,7 @@ int popcorn_submit_and_wait(struct request *request)
 		response_header(request, "Retry-After", "30");
 		return rc;
 	}
-	rc = create(request, &intake, &id);
+	rc = create_submission(request, &intake, &id);
 	if (rc) {
 		stream_give_back(request->viewer.id);
 		return refuse_by_event(request, rc);
@@ -178,7 +178,7 @@ int popcorn_submit_and_wait(struct request *request)
 	begin_events(request);
 	popcorn_event_status(&request->body, 0,
 		arena_printf(
-			request->arena, "submission %lld was taken in for %s", (long long)id, intake.gpu));
+			request->arena, "submission %lld was created for %s", (long long)id, intake.gpu));
 	request->follows = id;
 	return 0;
 }

@@ -1,7 +1,7 @@
-#include "cgi/chart.h"
+#include "cgi/render/chart.h"
 
-#include "cgi/html.h"
-#include "lib/scope.h"
+#include "cgi/render/html.h"
+#include "lib/base/scope.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -9,10 +9,10 @@
 #include <string.h>
 #include <time.h>
 
-/* ---- how lines look ---- */
+/* ---- line styles ---- */
 
-/* Dashes in pixels; shapes around the origin. Neighbours differ in both, so that two lines that run
- * together stay two. */
+/* Dashes in pixels; shapes around the origin. Neighbours differ in both, so that lines that run
+ * together stay distinct. */
 static const struct style {
 	const char *dash, *shape;
 	bool hollow;
@@ -55,7 +55,7 @@ static void class_of(struct buffer *out, size_t style)
 
 /* ---- durations ---- */
 
-/* The least of 1, 2, 5, 10, 20, ... times a power of ten that is not below `least`. */
+/* The smallest 1, 2 or 5 times a power of ten that is not below `least`. */
 static double round_step(double least)
 {
 	static const double steps[] = { 1, 2, 5, 10 };
@@ -70,7 +70,7 @@ static struct chart_scale linear_scale(double low, double high)
 {
 	enum { most_steps = 5 };
 	struct chart_scale scale = { 0 };
-	if (high - low < low * 1e-6) { /* all are equal: in the middle */
+	if (high - low < low * 1e-6) { /* all values are equal: centre them */
 		low *= .99;
 		high *= 1.01;
 	}
@@ -83,8 +83,8 @@ static struct chart_scale linear_scale(double low, double high)
 	return scale;
 }
 
-/* Ticks at these multiples of each power of ten, or of every few of them, as long as they are not
- * too many. */
+/* Adds ticks at these multiples of each power of ten, or of every `every`-th power. False if they
+ * are too many. */
 static bool logarithmic_ticks(
 	struct chart_scale *scale, const double *multiples, size_t count, int every)
 {
@@ -133,7 +133,7 @@ static const struct duration_unit {
 
 void chart_duration_label(format_text out, const struct chart_scale *scale, double ns)
 {
-	/* One unit for all of a linear scale, each its own on the other. */
+	/* A linear scale has one unit; each label of a logarithmic scale has its own. */
 	double of = scale->is_logarithmic ? ns : scale->high;
 	size_t unit = 0;
 	while (unit + 1 < COUNT(UNITS) && of < UNITS[unit].ns * .9999)
@@ -156,8 +156,8 @@ void chart_duration_label(format_text out, const struct chart_scale *scale, doub
 #define MONTH (30 * DAY)
 #define YEAR (365 * DAY)
 
-/* Up to days they are counted from 1970, weeks from its first Monday, and months and years by the
- * calendar. */
+/* Steps up to days count from 1970, weeks from its first Monday, months and years by the calendar.
+ */
 static const struct moment_step {
 	double ms;
 	int months;
@@ -197,7 +197,7 @@ static struct tm utc_of(double ms)
 	return utc;
 }
 
-/* The first tick not before `ms`. */
+/* The first tick at or after `ms`. */
 static double tick_from(const struct moment_step *step, double ms)
 {
 	if (!step->months)
@@ -216,7 +216,7 @@ struct chart_scale chart_scale_moments(double first_ms, double last_ms)
 {
 	enum { most_steps = 5 };
 	struct chart_scale scale = { .low = first_ms, .high = last_ms };
-	if (last_ms - first_ms < SECOND) { /* one moment: in the middle */
+	if (last_ms - first_ms < SECOND) { /* a single moment: centre it */
 		scale.low -= 30 * MINUTE;
 		scale.high += 30 * MINUTE;
 	}
@@ -242,7 +242,7 @@ void chart_moment_label(format_text out, const struct chart_scale *scale, double
 			: scale->step >= MINUTE          ? "%H:%M"
 											 : "%H:%M:%S",
 		&utc);
-	strcpy(out, text + (text[0] == ' ')); /* "%e" is two letters wide */
+	strcpy(out, text + (text[0] == ' ')); /* "%e" pads with a space */
 }
 
 /* ---- scales and points ---- */
@@ -259,7 +259,7 @@ static bool is_shown(const struct chart_point *point)
 	return isfinite(point->x) && isfinite(point->ns) && point->ns > 0;
 }
 
-/* The point at which the line falls least, between the first and the last. */
+/* The point between the first and the last with the smallest relative fall. */
 static size_t least_fall(const struct chart_point *points, size_t count)
 {
 	size_t least = 1;
@@ -290,7 +290,7 @@ struct ends {
 	double first, last, low, high;
 };
 
-/* Of all lines; low is above high when there is nothing to show. */
+/* The ends over all lines; low is above high when no point is shown. */
 static struct ends ends_of(const struct chart *chart)
 {
 	struct ends ends = { INFINITY, -INFINITY, INFINITY, -INFINITY };
@@ -307,8 +307,8 @@ static struct ends ends_of(const struct chart *chart)
 	return ends;
 }
 
-/* The lines keep a third of the height, seen in logarithms, as long as they are not all but equal.
- */
+/* Keeps marks close enough that the lines use at least a third of the logarithmic height, unless
+ * the lines are almost equal. */
 static bool is_near(const struct ends *ends, double ns)
 {
 	const double least_times = 1.5, most_times = 30;
@@ -323,7 +323,7 @@ bool chart_has_room(const struct chart *chart, const struct chart_mark *mark)
 	return is_near(&ends, mark->ns);
 }
 
-/* The ends of what there is to show; false when there is nothing. */
+/* Computes the scales of lines and near marks; false when there is nothing to show. */
 static bool find_scales(struct drawing *drawing)
 {
 	const struct chart *chart = drawing->chart;
@@ -337,7 +337,7 @@ static bool find_scales(struct drawing *drawing)
 	if (!(ends.low <= ends.high))
 		return false;
 	drawing->y = chart_scale_durations(low, high);
-	/* Half a step is left beside the first name and the last. */
+	/* Leaves half a step before the first name and after the last. */
 	drawing->x = chart->names
 		? (struct chart_scale){ .low = -.5, .high = (double)chart->name_count - .5 }
 		: chart_scale_moments(ends.first, ends.last);
@@ -349,7 +349,7 @@ static double x_of(const struct drawing *drawing, double x)
 	return chart_percent(&drawing->x, x);
 }
 
-/* From the top. */
+/* Percent from the top. */
 static double y_of(const struct drawing *drawing, double ns)
 {
 	return 100 - chart_percent(&drawing->y, ns);
@@ -363,20 +363,20 @@ static void draw_y_axis(const struct drawing *drawing)
 		chart_duration_label(label, &drawing->y, drawing->y.ticks[i]);
 		buffer_printf(drawing->out,
 			"<line class=\"grid\" x2=\"100%%\" y1=\"%.4g%%\" y2=\"%.4g%%\" stroke=\"#888\" "
-		    "stroke-width=\".5\"/>",
+			"stroke-width=\".5\"/>",
 			y, y);
 		buffer_printf(drawing->out,
 			"<text x=\"-8\" y=\"%.4g%%\" dy=\".32em\" text-anchor=\"end\">%s</text>", y, label);
 	}
 }
 
-/* Below the axis; a label at an end begins or ends there, so that it is not cut off. */
+/* Labels below the axis. Those near an end are anchored there, so that they are not cut off. */
 static void draw_x_label(const struct drawing *drawing, double x, const char *label)
 {
 	const char *anchor = x < 4 ? "start" : x > 96 ? "end" : "middle";
 	buffer_printf(drawing->out,
 		"<line class=\"tick\" x1=\"%.4g%%\" x2=\"%.4g%%\" y1=\"99%%\" y2=\"100%%\" "
-	    "stroke=\"#888\"/>",
+		"stroke=\"#888\"/>",
 		x, x);
 	buffer_printf(
 		drawing->out, "<text x=\"%.4g%%\" y=\"100%%\" dy=\"1.5em\" text-anchor=\"%s\">", x, anchor);
@@ -396,9 +396,8 @@ static void draw_x_axis(const struct drawing *drawing)
 	}
 }
 
-/* What is faster stands lower and lines fall to the right: so a bound has its name on the left, the
- * others on the right. One that would cover the name of its neighbour is named in the legend only.
- */
+/* Faster times are lower and lines fall to the right, so a bound has its name on the left and other
+ * marks on the right. A mark whose name would cover its neighbour's is named only in the legend. */
 static void draw_marks(const struct drawing *drawing)
 {
 	const double name_height = 7; /* percent */
@@ -410,7 +409,7 @@ static void draw_marks(const struct drawing *drawing)
 		double y = y_of(drawing, mark->ns), *last = &last_y[mark->is_bound];
 		buffer_printf(drawing->out,
 			"<g class=\"mark-%s\"><line x2=\"100%%\" y1=\"%.4g%%\" y2=\"%.4g%%\" "
-		    "stroke=\"currentColor\" stroke-dasharray=\"%s\"/>",
+			"stroke=\"currentColor\" stroke-dasharray=\"%s\"/>",
 			mark->is_bound ? "bound" : "time", y, y, mark_dash(mark));
 		if (fabs(*last - y) >= name_height) {
 			buffer_printf(drawing->out,
@@ -424,7 +423,7 @@ static void draw_marks(const struct drawing *drawing)
 	}
 }
 
-/* In thousandths of the chart, because it is stretched. */
+/* The viewBox is 1000 units wide and high, because the lines are stretched. */
 static void draw_line(const struct drawing *drawing, const struct chart_line *line)
 {
 	const char *next = "M";
@@ -432,7 +431,7 @@ static void draw_line(const struct drawing *drawing, const struct chart_line *li
 	class_of(drawing->out, line->style);
 	buffer_printf(drawing->out,
 		"\" fill=\"none\" stroke=\"currentColor\" stroke-width=\"%d\" stroke-dasharray=\"%s\" "
-	    "vector-effect=\"non-scaling-stroke\" d=\"",
+		"vector-effect=\"non-scaling-stroke\" d=\"",
 		width_of(line->style, line->is_own), style_of(line->style)->dash);
 	for (size_t i = 0; i < line->count; i++) {
 		if (!is_shown(&line->points[i]))
@@ -448,7 +447,7 @@ static void draw_line(const struct drawing *drawing, const struct chart_line *li
 	buffer_printf(drawing->out, "%s\"/>", !drawing->chart->names && *next == 'L' ? "H1000" : "");
 }
 
-/* Above those that were drawn before; the reader's own above all. */
+/* Draws in reverse order, so that the first line is on top, and the reader's own above all. */
 static void for_each_line(const struct drawing *drawing,
 	void (*draw)(const struct drawing *drawing, const struct chart_line *line))
 {
@@ -463,7 +462,7 @@ static void draw_lines(const struct drawing *drawing)
 {
 	buffer_text(drawing->out,
 		"<svg class=\"lines\" width=\"100%\" height=\"100%\" viewBox=\"0 0 1000 1000\" "
-	    "preserveAspectRatio=\"none\">");
+		"preserveAspectRatio=\"none\">");
 	for_each_line(drawing, draw_line);
 	buffer_text(drawing->out, "</svg>");
 }
@@ -492,7 +491,7 @@ static void define_shapes(const struct drawing *drawing)
 	buffer_text(drawing->out, "</defs>");
 }
 
-/* Rings around the points, and a word at the last. */
+/* Draws rings around the points and "you" at the last. */
 static void draw_own(const struct drawing *drawing, const struct chart_line *line)
 {
 	const struct chart_point *last = NULL;
@@ -502,13 +501,13 @@ static void draw_own(const struct drawing *drawing, const struct chart_line *lin
 		last = &line->points[i];
 		buffer_printf(drawing->out,
 			"<circle cx=\"%.4g%%\" cy=\"%.4g%%\" r=\"8\" fill=\"none\" stroke=\"currentColor\" "
-		    "stroke-width=\"1.5\"/>",
+			"stroke-width=\"1.5\"/>",
 			x_of(drawing, last->x), y_of(drawing, last->ns));
 	}
 	if (last)
 		buffer_printf(drawing->out,
 			"<text class=\"you\" x=\"%.4g%%\" y=\"%.4g%%\" dy=\"-1em\" "
-		    "text-anchor=\"middle\">you</text>",
+			"text-anchor=\"middle\">you</text>",
 			x_of(drawing, last->x), y_of(drawing, last->ns));
 }
 
@@ -535,10 +534,10 @@ void html_chart(struct buffer *out, const struct chart *chart)
 	struct drawing drawing = { .out = out, .chart = chart };
 	if (!find_scales(&drawing))
 		return;
-	/* The room for what stands beside the axes is style.css's padding. */
+	/* style.css's padding leaves room for the axes' labels. */
 	buffer_text(out,
 		"<svg class=\"chart\" role=\"img\" width=\"100%\" height=\"300\" overflow=\"visible\" "
-	    "aria-label=\"");
+		"aria-label=\"");
 	html_attribute(out, chart->alternative);
 	buffer_text(out, "\">");
 	define_shapes(&drawing);
@@ -557,8 +556,7 @@ void html_chart_key(struct buffer *out, size_t style, bool is_own)
 	class_of(out, style);
 	buffer_printf(out,
 		"\" width=\"38\" height=\"14\" aria-hidden=\"true\"><path d=\"M0 7h38\" fill=\"none\" "
-	    "stroke=\"currentColor\" "
-		"stroke-width=\"%d\" stroke-dasharray=\"%s\"/>",
+		"stroke=\"currentColor\" stroke-width=\"%d\" stroke-dasharray=\"%s\"/>",
 		width_of(style, is_own), look->dash);
 	if (look->shape) {
 		draw_shape(out, look);
@@ -567,7 +565,7 @@ void html_chart_key(struct buffer *out, size_t style, bool is_own)
 	if (is_own)
 		buffer_text(out,
 			"<circle cx=\"19\" cy=\"7\" r=\"8\" fill=\"none\" stroke=\"currentColor\" "
-		    "stroke-width=\"1.5\"/>");
+			"stroke-width=\"1.5\"/>");
 	buffer_text(out, "</svg>");
 }
 
@@ -575,8 +573,7 @@ void html_chart_mark_key(struct buffer *out, const struct chart_mark *mark)
 {
 	buffer_printf(out,
 		"<svg class=\"chart-key mark-%s\" width=\"38\" height=\"14\" aria-hidden=\"true\"><path "
-	    "d=\"M0 7h38\" fill=\"none\" "
-		"stroke=\"currentColor\" stroke-dasharray=\"%s\"/></svg>",
+		"d=\"M0 7h38\" fill=\"none\" stroke=\"currentColor\" stroke-dasharray=\"%s\"/></svg>",
 		mark->is_bound ? "bound" : "time", mark_dash(mark));
 }
 
@@ -587,7 +584,7 @@ void html_chart_bar(struct buffer *out, double part)
 	if (part > 1 + 1e-9)
 		buffer_printf(out,
 			"%s<rect width=\"88%%\" height=\"100%%\"/><rect x=\"91%%\" width=\"9%%\" "
-		    "height=\"100%%\"/></svg>",
+			"height=\"100%%\"/></svg>",
 			begin);
 	else if (isfinite(part))
 		buffer_printf(out, "%s<rect width=\"%.4g%%\" height=\"100%%\"/></svg>", begin,

@@ -1,4 +1,4 @@
-#include "cgi/csv.h"
+#include "cgi/render/csv.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -17,14 +17,13 @@ static void begin_field(struct buffer *out)
 		buffer_byte(out, ',');
 }
 
-/* Where a line begins, nothing at all would leave the field out, and those behind it would stand
- * one too far left. */
+/* At the start of a line, an empty field needs quotes: without them the field would be missing. */
 static void empty_field(struct buffer *out)
 {
 	buffer_text(out, begins_line(out) ? "\"\"" : ",");
 }
 
-static void quoted(struct buffer *out, const char *text)
+static void append_quoted(struct buffer *out, const char *text)
 {
 	buffer_byte(out, '"');
 	for (; *text; text++) {
@@ -47,7 +46,7 @@ void csv_text(struct buffer *out, const char *text)
 	buffer_text(&value, text);
 	begin_field(out);
 	if (strpbrk(text, "\",\r\n"))
-		quoted(out, buffer_string(&value));
+		append_quoted(out, buffer_string(&value));
 	else
 		buffer_text(out, buffer_string(&value));
 }

@@ -1,4 +1,4 @@
-#include "lib/diff.h"
+#include "cgi/render/diff.h"
 
 #include <string.h>
 
@@ -20,7 +20,7 @@ static size_t count_lines(const char *text, size_t length)
 	return lines;
 }
 
-static struct diff_text split(struct arena *arena, const char *text, size_t length)
+static struct diff_text split_lines(struct arena *arena, const char *text, size_t length)
 {
 	struct diff_text split = { .count = count_lines(text, length) };
 	split.lines = arena_array(arena, struct diff_line, split.count + 1);
@@ -29,23 +29,24 @@ static struct diff_text split(struct arena *arena, const char *text, size_t leng
 		size_t next = end ? (size_t)(end - text) : length, stop = next;
 		if (stop > at && text[stop - 1] == '\r')
 			stop--;
-		split.lines[i] =
-			(struct diff_line){ text + at, stop - at, hash_of(text + at, stop - at), false };
+		split.lines[i] = (struct diff_line){
+			.text = text + at, .length = stop - at, .hash = hash_of(text + at, stop - at)
+		};
 		at = next + 1;
 	}
 	return split;
 }
 
-static bool same(const struct diff_line *a, const struct diff_line *b)
+static bool is_same(const struct diff_line *a, const struct diff_line *b)
 {
 	return a->hash == b->hash && a->length == b->length && memcmp(a->text, b->text, a->length) == 0;
 }
 
-/* ---- the fewest changes: E. W. Myers, "An O(ND) difference algorithm and its variations", 1986
- * ---- */
+/* ---- minimal changes: E. W. Myers, "An O(ND) difference algorithm and its variations", 1986 ----
+ */
 
-/* Memory grows with the square of the changes (4 MB), time with comparisons; a pair that needs more
- * is shown coarse. */
+/* Memory grows with the square of the changes (4 MB at most), time with the comparisons. A pair of
+ * texts beyond these limits is shown coarse. */
 enum {
 	most_changes = 1000,
 	most_lines = 1000 * 1000,
@@ -54,39 +55,38 @@ enum {
 };
 
 struct search {
-	struct diff_line *a, *b; /* what lies between the common beginning and the common end */
+	struct diff_line *a, *b; /* the lines between the common prefix and suffix */
 	int32_t a_count, b_count;
-	int32_t *reach[most_changes
-		+ 1]; /* after d changes, how far into `a` each diagonal k = a - b comes: reach[d][k + d] */
+	/* reach[d][k + d]: after d changes, how far into `a` diagonal k = a - b reaches. */
+	int32_t *reach[most_changes + 1];
 	int64_t work;
 };
 
-/* Whether the path on diagonal k comes down from k + 1, by an added line, rather than over from k
- * - 1. */
+/* Whether the path on diagonal k comes from k + 1, by an added line, instead of from k - 1. */
 static bool comes_down(const int32_t *before, int32_t d, int32_t k)
 {
 	return k == -d || (k != d && before[k - 1 + d - 1] < before[k + 1 + d - 1]);
 }
 
-static int32_t follow(struct search *search, int32_t x, int32_t k)
+static int32_t follow_diagonal(struct search *search, int32_t x, int32_t k)
 {
-	while (
-		x < search->a_count && x - k < search->b_count && same(&search->a[x], &search->b[x - k])) {
+	while (x < search->a_count && x - k < search->b_count
+		&& is_same(&search->a[x], &search->b[x - k])) {
 		search->work += 1 + (int64_t)(search->a[x].length / bytes_per_step);
 		x++;
 	}
 	return x;
 }
 
-/* One change more on every diagonal; whether that reaches both ends. */
-static bool advance(struct search *search, int32_t d)
+/* Extends every diagonal by one change; true when the end of both texts is reached. */
+static bool extend_diagonals(struct search *search, int32_t d)
 {
 	const int32_t *before = d ? search->reach[d - 1] : NULL;
 	for (int32_t k = -d; k <= d; k += 2) {
 		int32_t x = !d                 ? 0
 			: comes_down(before, d, k) ? before[k + 1 + d - 1]
 									   : before[k - 1 + d - 1] + 1;
-		x = follow(search, x, k);
+		x = follow_diagonal(search, x, k);
 		search->reach[d][k + d] = x;
 		if (x == search->a_count && x - k == search->b_count)
 			return true;
@@ -117,12 +117,12 @@ static void mark_all(struct search *search)
 		search->b[i].changed = true;
 }
 
-/* Whether the fewest changes were found within the bounds. */
+/* Whether a minimal diff was found within the limits. */
 static bool find_path(struct arena *arena, struct search *search)
 {
 	for (int32_t d = 0; d <= most_changes && search->work < most_work; d++) {
 		search->reach[d] = arena_array(arena, int32_t, 2 * d + 1);
-		if (advance(search, d)) {
+		if (extend_diagonals(search, d)) {
 			mark_path(search, d);
 			return true;
 		}
@@ -130,7 +130,7 @@ static bool find_path(struct arena *arena, struct search *search)
 	return false;
 }
 
-/* ---- the whole ---- */
+/* ---- diff ---- */
 
 static size_t count_changed(const struct diff_text *text)
 {
@@ -143,12 +143,13 @@ static size_t count_changed(const struct diff_text *text)
 struct diff diff_of(
 	struct arena *arena, const char *a, size_t a_length, const char *b, size_t b_length)
 {
-	struct diff diff = { .a = split(arena, a, a_length), .b = split(arena, b, b_length) };
+	struct diff diff = { .a = split_lines(arena, a, a_length),
+		.b = split_lines(arena, b, b_length) };
 	size_t begin = 0, a_end = diff.a.count, b_end = diff.b.count;
-	while (begin < a_end && begin < b_end && same(&diff.a.lines[begin], &diff.b.lines[begin]))
+	while (begin < a_end && begin < b_end && is_same(&diff.a.lines[begin], &diff.b.lines[begin]))
 		begin++;
-	while (
-		a_end > begin && b_end > begin && same(&diff.a.lines[a_end - 1], &diff.b.lines[b_end - 1]))
+	while (a_end > begin && b_end > begin
+		&& is_same(&diff.a.lines[a_end - 1], &diff.b.lines[b_end - 1]))
 		a_end--, b_end--;
 	struct search *search = arena_alloc(arena, sizeof *search);
 	*search = (struct search){ .a = diff.a.lines + begin,
@@ -194,8 +195,8 @@ static void write_row(
 	};
 }
 
-/* `count` lines that are the same, from a and b on. At the ends of the texts only the side towards
- * the change is shown. */
+/* Writes `count` unchanged lines, starting at a and b. At the ends of the texts, only the lines
+ * next to the change are shown. */
 static void write_same(struct writer *writer, size_t a, size_t b, size_t count, size_t context)
 {
 	bool first = !a && !b,

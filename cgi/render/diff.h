@@ -1,13 +1,12 @@
-/* The difference of two texts, line by line: which lines of the first are removed and which of the
- * second added, so that what remains of both is the same. As few lines as possible change, while
- * that is found in bounded time and memory; where it is not, everything between the first and the
- * last difference counts as changed, which is right as well, but coarse.
+/* Line diff of two texts: which lines of the first are removed and which of the second are added.
+ * The diff is minimal when it can be found in bounded time and memory. Otherwise everything between
+ * the first and the last difference counts as changed, which is correct but coarse.
  *
- * A line ends before "\n" or "\r\n"; whether the last one has an end makes no difference. */
-#ifndef PODIUM_LIB_DIFF_H
-#define PODIUM_LIB_DIFF_H
+ * A line ends before "\n" or "\r\n". A missing end of the last line makes no difference. */
+#ifndef PODIUM_CGI_RENDER_DIFF_H
+#define PODIUM_CGI_RENDER_DIFF_H
 
-#include "lib/arena.h"
+#include "lib/base/arena.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,9 +14,9 @@
 
 struct diff_line {
 	const char *text;
-	size_t length; /* inside the caller's text: without its end, and without a NUL */
+	size_t length; /* points into the caller's text: no line end, no NUL */
 	uint64_t hash;
-	bool changed; /* removed, of the first text; added, of the second */
+	bool changed; /* removed (first text) or added (second text) */
 };
 
 struct diff_text {
@@ -31,7 +30,7 @@ struct diff {
 	bool is_coarse;
 };
 
-/* The texts must outlive what is returned; the rest is in the arena. */
+/* The texts must outlive the result; the rest is in the arena. */
 struct diff diff_of(
 	struct arena *arena, const char *a, size_t a_length, const char *b, size_t b_length);
 
@@ -39,14 +38,14 @@ enum diff_kind { DIFF_SAME, DIFF_REMOVED, DIFF_ADDED, DIFF_GAP };
 
 struct diff_row {
 	enum diff_kind kind;
-	size_t a, b;      /* numbers of the line in the texts, from 1; 0: it is not there */
-	const char *text; /* of the line, with a NUL */
-	size_t skipped;   /* of a gap: lines that are the same in both */
+	size_t a, b;      /* line numbers in the texts, from 1; 0: not in this text */
+	const char *text; /* the line, NUL-terminated */
+	size_t skipped;   /* unchanged lines in a gap */
 };
 
-/* What a reader wants to see: the changed lines, removed before added, with up to `context` lines
- * around them, and gaps for what is left out. At most `most` rows; `*is_cut` says whether there
- * were more. Returns how many. */
+/* Rows for display: the changed lines, removed before added, with up to `context` unchanged lines
+ * around them, and gaps for the rest. At most `most` rows; `*is_cut` says whether there were more.
+ * Returns the number of rows. */
 size_t diff_rows(struct arena *arena, const struct diff *diff, size_t context, size_t most,
 	struct diff_row **rows, bool *is_cut);
 

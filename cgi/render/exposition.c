@@ -1,6 +1,6 @@
-#include "cgi/exposition.h"
+#include "cgi/render/exposition.h"
 
-#include "lib/text.h"
+#include "lib/base/text.h"
 
 #include <stdarg.h>
 
@@ -9,7 +9,7 @@ void exposition_family(struct buffer *out, const char *name, const char *type, c
 	buffer_printf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
 }
 
-/* No newline is left once the text is printable. */
+/* Printable text has no newline, so only backslashes and quotes need escaping. */
 static void append_value(struct buffer *out, const char *value)
 {
 	cleanup_buffer struct buffer shown = { 0 };

@@ -1,7 +1,7 @@
-#include "cgi/highlight.h"
+#include "cgi/render/highlight.h"
 
-#include "lib/scope.h"
-#include "lib/text.h"
+#include "lib/base/scope.h"
+#include "lib/base/text.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -162,9 +162,9 @@ struct word {
 static int compare_word(const void *key, const void *entry)
 {
 	const struct word *word = key;
-	const char *keyword = *(const char *const *)entry;
-	int order = strncmp(word->text, keyword, word->length);
-	return order ? order : -(keyword[word->length] != '\0');
+	const char *keyword_length = *(const char *const *)entry;
+	int order = strncmp(word->text, keyword_length, word->length);
+	return order ? order : -(keyword_length[word->length] != '\0');
 }
 
 static bool is_keyword(enum source_language language, const char *text, size_t length)
@@ -192,7 +192,7 @@ static size_t word_length(const char *at)
 	return length;
 }
 
-/* ---- what there is; each gives the length of what begins at `at`, 0 where it does not ---- */
+/* ---- lexemes: each function returns the length of its lexeme at `at`, 0 if there is none ---- */
 
 static bool begins_line(const struct tokenizer *tokenizer)
 {
@@ -202,7 +202,8 @@ static bool begins_line(const struct tokenizer *tokenizer)
 	return at == tokenizer->begin || at[-1] == '\n';
 }
 
-/* To the end of the line; where `continues`, a backslash before it takes the next line with it. */
+/* The length up to the end of the line. With `continues`, a backslash before the end adds the next
+ * line. */
 static size_t rest_of_line(const char *at, bool continues)
 {
 	size_t length = 0;
@@ -212,7 +213,7 @@ static size_t rest_of_line(const char *at, bool continues)
 	return length;
 }
 
-static size_t comment(const struct tokenizer *tokenizer)
+static size_t comment_length(const struct tokenizer *tokenizer)
 {
 	const char *at = tokenizer->at;
 	if (tokenizer->language == SOURCE_PYTHON)
@@ -225,9 +226,9 @@ static size_t comment(const struct tokenizer *tokenizer)
 	return end ? (size_t)(end - at) + 2 : strlen(at);
 }
 
-/* From an opening quote to the closing one, which a backslash hides; a string of one line ends with
- * it. */
-static size_t quoted(const char *at, size_t quotes)
+/* From an opening quote to the closing one; a backslash escapes it. A one-line string ends at the
+ * line end. */
+static size_t quoted_length(const char *at, size_t quotes)
 {
 	size_t length = quotes;
 	for (; at[length]; length++) {
@@ -243,18 +244,18 @@ static size_t quoted(const char *at, size_t quotes)
 	return length;
 }
 
-static size_t python_string(const char *at)
+static size_t python_string_length(const char *at)
 {
 	size_t prefix = strspn(at, "rRbBuUfF");
 	const char *open = at + prefix;
 	if (prefix > 2 || (*open != '"' && *open != '\''))
 		return 0;
 	bool triple = open[1] == open[0] && open[2] == open[0];
-	return prefix + quoted(open, triple ? 3 : 1);
+	return prefix + quoted_length(open, triple ? 3 : 1);
 }
 
 /* R"delimiter( ... )delimiter" */
-static size_t raw_string(const char *at)
+static size_t raw_string_length(const char *at)
 {
 	enum { most_delimiter = 16 };
 	char end[most_delimiter + 3] = ")";
@@ -267,25 +268,25 @@ static size_t raw_string(const char *at)
 	return close ? (size_t)(close - at) + delimiter + 2 : strlen(at);
 }
 
-static size_t cuda_string(const char *at)
+static size_t cuda_string_length(const char *at)
 {
 	size_t prefix = strncmp(at, "u8", 2) == 0 ? 2 : *at && strchr("LuU", *at) ? 1 : 0;
 	const char *open = at + prefix;
 	if (open[0] == 'R' && open[1] == '"') {
-		size_t raw = raw_string(open);
+		size_t raw = raw_string_length(open);
 		return raw ? prefix + raw : 0;
 	}
-	return *open == '"' || *open == '\'' ? prefix + quoted(open, 1) : 0;
+	return *open == '"' || *open == '\'' ? prefix + quoted_length(open, 1) : 0;
 }
 
-static size_t string(const struct tokenizer *tokenizer)
+static size_t string_length(const struct tokenizer *tokenizer)
 {
-	return tokenizer->language == SOURCE_PYTHON ? python_string(tokenizer->at)
-												: cuda_string(tokenizer->at);
+	return tokenizer->language == SOURCE_PYTHON ? python_string_length(tokenizer->at)
+												: cuda_string_length(tokenizer->at);
 }
 
-/* With a point, an exponent, a base and endings; "1'000" in C++, "1_000" in Python. */
-static size_t number(const struct tokenizer *tokenizer)
+/* Accepts points, exponents, bases and suffixes; "1'000" in C++, "1_000" in Python. */
+static size_t number_length(const struct tokenizer *tokenizer)
 {
 	const char *at = tokenizer->at;
 	bool is_hex = at[0] == '0' && (at[1] == 'x' || at[1] == 'X');
@@ -303,7 +304,7 @@ static size_t number(const struct tokenizer *tokenizer)
 	}
 }
 
-static size_t directive(const struct tokenizer *tokenizer)
+static size_t directive_length(const struct tokenizer *tokenizer)
 {
 	bool is_python = tokenizer->language == SOURCE_PYTHON;
 	const char *at = tokenizer->at;
@@ -316,22 +317,22 @@ static size_t directive(const struct tokenizer *tokenizer)
 	return length;
 }
 
-static size_t keyword(const struct tokenizer *tokenizer)
+static size_t keyword_length(const struct tokenizer *tokenizer)
 {
 	size_t length = word_length(tokenizer->at);
 	return length && is_keyword(tokenizer->language, tokenizer->at, length) ? length : 0;
 }
 
-/* In this order: a string's prefix would be a word as well. */
+/* The order matters: a string's prefix would also match as a word. */
 static const struct lexeme {
 	enum token_kind kind;
 	size_t (*length)(const struct tokenizer *tokenizer);
 } LEXEMES[] = {
-	{ TOKEN_COMMENT, comment },
-	{ TOKEN_STRING, string },
-	{ TOKEN_NUMBER, number },
-	{ TOKEN_DIRECTIVE, directive },
-	{ TOKEN_KEYWORD, keyword },
+	{ TOKEN_COMMENT, comment_length },
+	{ TOKEN_STRING, string_length },
+	{ TOKEN_NUMBER, number_length },
+	{ TOKEN_DIRECTIVE, directive_length },
+	{ TOKEN_KEYWORD, keyword_length },
 };
 
 static struct token lexeme_at(const struct tokenizer *tokenizer)

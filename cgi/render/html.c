@@ -1,11 +1,11 @@
-#include "cgi/html.h"
+#include "cgi/render/html.h"
 
-#include "lib/format.h"
+#include "lib/base/format.h"
 
 #include <ctype.h>
 #include <string.h>
 
-/* `'` is escaped as well, so that one function serves both kinds of quotes. */
+/* Also escapes `'`, so that one function serves both kinds of quotes. */
 static const char *entity(char byte)
 {
 	switch (byte) {
@@ -47,8 +47,8 @@ void html_url_part(struct buffer *out, const char *text)
 
 void url_own(struct buffer *out, const char *path)
 {
-	/* Anything that could name another host becomes a link to the front page. Browsers take a
-	 * backslash for a slash and drop tabs and line breaks, so those are encoded. */
+	/* A path that could name another host becomes "/". Browsers treat a backslash as a slash and
+	 * drop tabs and line breaks, so those are encoded. */
 	if (!path || path[0] != '/' || path[1] == '/')
 		path = "/";
 	for (; *path; path++) {

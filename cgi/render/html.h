@@ -1,9 +1,9 @@
-/* What templates print with: one function per place and kind of value, so that the name says which
- * escaping happens. The template compiler writes the calls; a page seldom needs them itself. */
-#ifndef PODIUM_CGI_HTML_H
-#define PODIUM_CGI_HTML_H
+/* Functions that templates print with: one per context and type of value, so that the name says how
+ * it escapes. The template compiler writes the calls; pages seldom need them. */
+#ifndef PODIUM_CGI_RENDER_HTML_H
+#define PODIUM_CGI_RENDER_HTML_H
 
-#include "lib/buffer.h"
+#include "lib/base/buffer.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -11,21 +11,18 @@
 
 void html_text(struct buffer *out, const char *text);      /* between tags; NULL prints nothing */
 void html_attribute(struct buffer *out, const char *text); /* inside a quoted attribute */
-void html_url_part(
-	struct buffer *out, const char *text); /* one part of a path, or a query's value */
-void html_url(
-	struct buffer *out, const char *path); /* a whole address of our own: begins with one '/' */
-void url_own(
-	struct buffer *out, const char *path); /* the same for a header: without HTML's escapes */
+void html_url_part(struct buffer *out, const char *text);  /* a path segment or query value */
+void html_url(struct buffer *out, const char *path);       /* a whole path of this site, "/..." */
+void url_own(struct buffer *out, const char *path); /* html_url for headers: no HTML escapes */
 void html_integer(struct buffer *out, int64_t number);
 
-/* By the C type of the expression: text, or any integer. A real number needs a filter that says
- * how, so it is a compile error here. */
+/* Chooses by the expression's C type: text or any integer. Real numbers need a filter, so they do
+ * not compile here. */
 #define html_auto_(text_function, value) \
 	_Generic((value), char *: text_function, const char *: text_function, \
 	bool: html_integer, short: html_integer, unsigned short: html_integer, int: html_integer, \
-	unsigned int: html_integer, long: html_integer, unsigned long: html_integer, long long: html_integer, \
-	unsigned long long: html_integer)
+	unsigned int: html_integer, long: html_integer, unsigned long: html_integer, \
+	long long: html_integer, unsigned long long: html_integer)
 #define html_auto_text(out, value) html_auto_(html_text, value)(out, value)
 #define html_auto_attribute(out, value) html_auto_(html_attribute, value)(out, value)
 #define html_auto_url_part(out, value) html_auto_(html_url_part, value)(out, value)
@@ -33,26 +30,24 @@ void html_integer(struct buffer *out, int64_t number);
 /* Filters: {{x | duration}} is html_duration(out, x). */
 void html_duration(struct buffer *out, double ns);   /* 31.90 µs */
 void html_stopwatch(struct buffer *out, int64_t ms); /* 22 ms */
-void html_duration_err(struct buffer *out, double ns,
-	double err_ns); /* 31.90 ± 0.39 µs: the 95 % interval of a standard error */
-void html_duration_within(struct buffer *out, double ns,
-	double half_ns); /* 31.90 ± 0.20 µs: half of an interval as it is */
+/* 31.90 ± 0.39 µs: half of the 95 % interval, from the standard error. */
+void html_duration_err(struct buffer *out, double ns, double err_ns);
+/* 31.90 ± 0.20 µs: half of an interval, as given. */
+void html_duration_within(struct buffer *out, double ns, double half_ns);
 void html_duration_range(struct buffer *out, double low_ns, double high_ns); /* 31.82 to 32.01 µs */
 void html_gap(struct buffer *out, double ns, double best_ns);                /* +4.2 % */
 void html_times_faster(struct buffer *out, double ratio);                    /* 2.31× faster */
-void html_percent_faster(
-	struct buffer *out, double ns, double before_ns); /* 3.1 % faster: so much less time */
-void html_bytes(struct buffer *out, int64_t bytes);   /* 12.5 kB */
-void html_utc(struct buffer *out, int64_t ms);        /* 2026-11-21 06:10 UTC */
-void html_date(struct buffer *out, int64_t ms);       /* 2026-11-21 */
-void html_iso(struct buffer *out, int64_t ms);        /* 2026-11-21T06:10:20.123Z */
+void html_percent_faster(struct buffer *out, double ns, double before_ns);   /* 3.1 % faster */
+void html_bytes(struct buffer *out, int64_t bytes);                          /* 12.5 kB */
+void html_utc(struct buffer *out, int64_t ms);                      /* 2026-11-21 06:10 UTC */
+void html_date(struct buffer *out, int64_t ms);                     /* 2026-11-21 */
+void html_iso(struct buffer *out, int64_t ms);                      /* 2026-11-21T06:10:20.123Z */
 void html_relative(struct buffer *out, int64_t ms, int64_t now_ms); /* 3 minutes ago */
 void html_time(struct buffer *out, int64_t ms, int64_t now_ms);     /* a <time> element with both */
 void html_ordinal(struct buffer *out, int64_t number);              /* 1st, 2nd, 3rd, 11th */
 void html_plural(struct buffer *out, int64_t count, const char *noun); /* 1 case, 2 cases */
 
-/* Whether numbered lines of this text are more than a page should hold, and better read in an
- * editor. */
+/* Whether this text has too many lines or bytes to show with line numbers on a page. */
 bool html_lines_are_many(const char *code, size_t length);
 
 #endif

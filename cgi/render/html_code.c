@@ -1,18 +1,18 @@
-/* Numbered lines in colours. */
-#include "cgi/highlight.h"
-#include "cgi/html.h"
+/* Numbered, highlighted lines. */
+#include "cgi/render/highlight.h"
+#include "cgi/render/html.h"
 
 #include <string.h>
 
-/* Colours make a page several times as long as its code. */
+/* Highlighting makes a page several times as long as its code. */
 enum { most_coloured_bytes = 300 * 1000 };
 
 struct code_writer {
 	struct buffer *out;
-	const char *begin;   /* what the lines' names begin with */
-	struct buffer piece; /* of the line, to be escaped */
+	const char *begin;   /* prefix of the lines' ids */
+	struct buffer piece; /* part of the line to escape */
 	size_t line;
-	bool is_open; /* a line is */
+	bool is_open; /* a line was opened */
 };
 
 static void open_line(struct code_writer *writer)
@@ -55,14 +55,14 @@ static void write_piece(
 		buffer_text(writer->out, "</span>");
 }
 
-/* A stretch that goes over several lines begins anew in each of them. */
+/* Splits a token at line ends, so that each line has its own elements. */
 static void write_token(struct code_writer *writer, const struct token *token)
 {
 	const char *at = token->text, *end = token->text + token->length;
 	while (at < end) {
 		const char *newline = memchr(at, '\n', (size_t)(end - at));
 		const char *stop = newline ? newline : end;
-		/* The break of "\r\n" may begin the next stretch: a comment ends before it. */
+		/* The line end "\r\n" may be split between tokens: a comment ends before "\n". */
 		bool has_return = stop > at && stop[-1] == '\r' && *stop == '\n';
 		write_piece(writer, at, (size_t)(stop - at) - has_return, token->kind);
 		if (newline)
@@ -94,7 +94,7 @@ void html_code(struct buffer *out, const char *code, const char *file_name)
 void html_code_of(struct buffer *out, const char *code, const char *file_name, const char *name)
 {
 	cleanup_buffer struct buffer begin = { 0 };
-	html_url_part(&begin, name); /* the same in an attribute and behind '#' */
+	html_url_part(&begin, name); /* safe in an attribute and after '#' */
 	buffer_byte(&begin, '-');
 	write_code(out, code, file_name, begin.data);
 }

@@ -1,7 +1,7 @@
-#include "cgi/json.h"
+#include "cgi/render/json.h"
 
-#include "lib/database.h"
-#include "lib/format.h"
+#include "lib/base/format.h"
+#include "lib/database/database.h"
 
 #include <math.h>
 

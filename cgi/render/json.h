@@ -1,11 +1,11 @@
-/* Values as members of JSON, in what pages and calls answer to programs. */
-#ifndef PODIUM_CGI_JSON_H
-#define PODIUM_CGI_JSON_H
+/* JSON values for responses. */
+#ifndef PODIUM_CGI_RENDER_JSON_H
+#define PODIUM_CGI_RENDER_JSON_H
 
 #include <jansson.h>
 #include <stdint.h>
 
-/* Each null where there is none: NULL, SQL_NULL_INTEGER, TIME_NULL, NAN. Never NULL. */
+/* Missing values become null: NULL, SQL_NULL_INTEGER, TIME_NULL, NAN. Never return NULL. */
 json_t *json_text(const char *text);
 json_t *json_count(int64_t number);
 json_t *json_number(double number);

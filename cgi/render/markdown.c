@@ -1,8 +1,8 @@
-#include "cgi/markdown.h"
+#include "cgi/render/markdown.h"
 
-#include "cgi/html.h"
-#include "lib/scope.h"
-#include "lib/text.h"
+#include "cgi/render/html.h"
+#include "lib/base/scope.h"
+#include "lib/base/text.h"
 
 #include <cmark-gfm-core-extensions.h>
 #include <cmark-gfm.h>
@@ -18,8 +18,8 @@ static const char *const EXTENSIONS[] = { "table", "strikethrough", "autolink", 
 
 static const char *const SCHEMES[] = { "http:", "https:", "mailto:" };
 
-/* One of the schemes above, or none: an address is relative when no colon stands before its first
- * slash, question mark or number sign (RFC 3986, 4.2). */
+/* Accepts the schemes above and relative addresses, which have no colon before the first slash,
+ * question mark or number sign (RFC 3986, section 4.2). */
 static bool address_is_harmless(const char *address)
 {
 	for (size_t i = 0; i < COUNT(SCHEMES); i++)
@@ -27,7 +27,7 @@ static bool address_is_harmless(const char *address)
 			return true;
 	for (const char *byte = address; *byte; byte++)
 		if ((unsigned char)*byte <= 0x20 || *byte == '\\')
-			return false; /* browsers drop or turn these, and then see another address */
+			return false; /* browsers drop or replace these, which changes the address */
 	return address[strcspn(address, ":/?#")] != ':';
 }
 
@@ -38,15 +38,15 @@ static cmark_node *new_text(const char *literal)
 	return text;
 }
 
-/* Puts the children of `node` where it stands; it stays behind them, empty. */
-static void leave_children(cmark_node *node)
+/* Moves the children of `node` in front of it; `node` stays, empty. */
+static void unwrap_children(cmark_node *node)
 {
 	for (cmark_node *child; (child = cmark_node_first_child(node));)
 		cmark_node_insert_before(node, child);
 }
 
-/* Links do not nest; what stands in a description of an image would be inside the link that it
- * becomes. */
+/* Links do not nest. The description of an image becomes a link's text, so its links count as
+ * nested. */
 static bool is_inside_link(cmark_node *node)
 {
 	while ((node = cmark_node_parent(node)))
@@ -60,7 +60,7 @@ static cmark_node *link_instead(cmark_node *node)
 {
 	if (!is_inside_link(node) && address_is_harmless(cmark_node_get_url(node)))
 		return NULL;
-	leave_children(node);
+	unwrap_children(node);
 	return new_text("");
 }
 
@@ -92,7 +92,7 @@ static bool is_line_break(const char *html)
 		|| strcasecmp(html, "<br />") == 0;
 }
 
-/* NULL for <br>: a cell of a table cannot hold cmark's own line break, so print_tree() makes it. */
+/* NULL for <br>: a table cell cannot hold cmark's own line break, so print_tree() prints it. */
 static cmark_node *inline_html_instead(cmark_node *node)
 {
 	const char *html = cmark_node_get_literal(node);
@@ -115,8 +115,7 @@ static cmark_node *html_block_instead(cmark_node *node)
 
 /* ---- the tree ---- */
 
-/* What stands in the tree instead of a node of a kind, made when the walk leaves the node. NULL
- * keeps it. */
+/* Replacements by node type, made when the walk leaves the node. NULL keeps the node. */
 static const struct replacement {
 	cmark_node_type type;
 	cmark_node *(*make)(cmark_node *node);
@@ -127,7 +126,7 @@ static const struct replacement {
 	{ CMARK_NODE_HTML_BLOCK, html_block_instead },
 };
 
-static bool replace(cmark_node *node, cmark_node_type type)
+static bool replace_node(cmark_node *node, cmark_node_type type)
 {
 	const struct replacement *rule = NULL;
 	for (size_t i = 0; i < COUNT(REPLACEMENTS); i++)
@@ -149,8 +148,8 @@ static void lower_heading(cmark_node *node, int top_heading)
 	cmark_node_set_heading_level(node, level < 6 ? level : 6);
 }
 
-/* Replaces nodes once the walk has left them; each is freed when the walk is one step further. */
-static void tame(cmark_node *root, int top_heading)
+/* Replaces nodes when the walk leaves them, and frees each at the next step of the walk. */
+static void sanitize(cmark_node *root, int top_heading)
 {
 	cmark_iter *iterator = cmark_iter_new(root);
 	cmark_node *gone = NULL;
@@ -163,7 +162,7 @@ static void tame(cmark_node *root, int top_heading)
 		bool is_leaf = type == CMARK_NODE_HTML_INLINE || type == CMARK_NODE_HTML_BLOCK;
 		if (event == CMARK_EVENT_ENTER && type == CMARK_NODE_HEADING)
 			lower_heading(node, top_heading);
-		else if ((event == CMARK_EVENT_EXIT || is_leaf) && replace(node, type))
+		else if ((event == CMARK_EVENT_EXIT || is_leaf) && replace_node(node, type))
 			gone = node;
 	}
 	if (gone)
@@ -186,14 +185,14 @@ static cmark_parser *new_parser(void)
 	return parser;
 }
 
-/* What the renderer prints, and what stands there on the page. `<` begins a tag of the renderer's
- * own everywhere, because text and attributes are escaped and raw HTML is gone, all but <br>. */
+/* Rewrites tags that the renderer prints. Every `<` begins a tag of the renderer, because text and
+ * attributes are escaped and all raw HTML but <br> is gone. */
 static const struct {
 	const char *printed, *wanted;
 } TAGS[] = {
 	{ "<a href=", "<a rel=\"nofollow noopener\" href=" },
 	{ "<!-- raw HTML omitted -->", "<br />" },
-	/* Wide ones scroll, for the keyboard too. */
+	/* Wide content scrolls, also with the keyboard. */
 	{ "<pre>", "<pre tabindex=\"0\">" },
 	{ "<table>", "<table tabindex=\"0\">" },
 	{ "<th align=\"", "<th class=\"" },
@@ -241,8 +240,8 @@ void markdown_render(struct buffer *out, const char *text, size_t length, int to
 	cmark_parser *parser = new_parser();
 	cmark_parser_feed(parser, text, length);
 	cmark_node *root = cmark_parser_finish(parser);
-	tame(root, top_heading);
-	/* Without CMARK_OPT_UNSAFE, so that what tame() overlooked would still be left out. */
+	sanitize(root, top_heading);
+	/* Without CMARK_OPT_UNSAFE, cmark drops raw HTML that sanitize() missed. */
 	char *html =
 		cmark_render_html(root, CMARK_OPT_DEFAULT, cmark_parser_get_syntax_extensions(parser));
 	print_tree(out, html);

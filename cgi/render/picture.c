@@ -1,55 +1,78 @@
-#include "cgi/picture.h"
+#include "cgi/render/picture.h"
 
-#include "lib/scope.h"
+#include "lib/base/scope.h"
 
-#include <ft2build.h>
-#include FT_FREETYPE_H
-
-#include <stdint.h>
-#include <string.h>
+#include <fontconfig/fontconfig.h>
+#include <pango/pangocairo.h>
+#include <pthread.h>
+#include <stdlib.h>
 #include <unistd.h>
-#include <zlib.h>
 
-static const char FONT[] = "/usr/share/fonts/truetype/dejavu/DejaVuSans-Bold.ttf";
+static const char FONT_FILE[] = "/usr/share/fonts/truetype/dejavu/DejaVuSans-Bold.ttf";
 
-/* A pixel is an index: each ink has as many as there are shades between it and the ground. */
-enum { shades = 32, colours = INKS * shades };
 struct colour {
-	uint8_t red, green, blue;
+	double red, green, blue;
 };
-static const struct colour GROUND = { 0x10, 0x13, 0x16 };
+#define RGB(red, green, blue) \
+	{ \
+		(red) / 255.0, (green) / 255.0, (blue) / 255.0 \
+	}
+static const struct colour GROUND = RGB(0x10, 0x13, 0x16);
 static const struct colour INK_COLOURS[INKS] = {
-	[INK_TEXT] = { 0xf2, 0xf4, 0xf6 },
-	[INK_MUTED] = { 0xa3, 0xac, 0xb6 },
-	[INK_ACCENT] = { 0x93, 0xb7, 0xff },
-	[INK_GOLD] = { 0xf0, 0xc6, 0x4a },
-	[INK_SILVER] = { 0xcd, 0xd4, 0xdc },
-	[INK_BRONZE] = { 0xe0, 0xa7, 0x7c },
-	[INK_LINE] = { 0x2e, 0x35, 0x3c },
+	[INK_TEXT] = RGB(0xf2, 0xf4, 0xf6),
+	[INK_MUTED] = RGB(0xa3, 0xac, 0xb6),
+	[INK_ACCENT] = RGB(0x93, 0xb7, 0xff),
+	[INK_GOLD] = RGB(0xf0, 0xc6, 0x4a),
+	[INK_SILVER] = RGB(0xcd, 0xd4, 0xdc),
+	[INK_BRONZE] = RGB(0xe0, 0xa7, 0x7c),
+	[INK_LINE] = RGB(0x2e, 0x35, 0x3c),
 };
+
+/* One map of fonts for the process, and one picture at a time: Pango's default is a map for each
+ * thread, of which fontconfig leaks a part when the thread ends. */
+static pthread_mutex_t drawing = PTHREAD_MUTEX_INITIALIZER;
+static PangoFontMap *fonts;
 
 struct picture {
-	int width, height;
-	FT_Library library;
-	FT_Face face;
-	uint8_t *pixels; /* row by row */
+	cairo_surface_t *surface;
+	cairo_t *cairo;
+	PangoLayout *layout;
+	PangoFontDescription *font;
 };
 
 bool picture_is_possible(void)
 {
-	return access(FONT, R_OK) == 0;
+	return access(FONT_FILE, R_OK) == 0;
+}
+
+static void use(struct picture *picture, const struct colour *colour)
+{
+	cairo_set_source_rgb(picture->cairo, colour->red, colour->green, colour->blue);
 }
 
 int picture_new(struct picture **picture, int width, int height, struct error *error)
 {
+	if (!picture_is_possible())
+		return fail(error, ERROR_NOT_FOUND, "This site makes no pictures: the font %s is missing.",
+			FONT_FILE);
 	struct picture *fresh = *picture = calloc(1, sizeof *fresh);
-	if (!fresh || !(fresh->pixels = calloc((size_t)width, (size_t)height)))
+	if (!fresh)
 		return fail(error, ERROR_SYSTEM, "There is no memory for a picture.");
-	fresh->width = width;
-	fresh->height = height;
-	if (FT_Init_FreeType(&fresh->library) || FT_New_Face(fresh->library, FONT, 0, &fresh->face))
-		return fail(
-			error, ERROR_NOT_FOUND, "This site makes no pictures: it lacks the font %s.", FONT);
+	pthread_mutex_lock(&drawing);
+	if (!fonts)
+		fonts = pango_cairo_font_map_new();
+	fresh->surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, width, height);
+	fresh->cairo = cairo_create(fresh->surface);
+	if (cairo_status(fresh->cairo))
+		return fail(error, ERROR_SYSTEM, "A picture cannot be drawn: %s.",
+			cairo_status_to_string(cairo_status(fresh->cairo)));
+	PangoContext *context = pango_font_map_create_context(fonts);
+	fresh->layout = pango_layout_new(context);
+	g_object_unref(context);
+	fresh->font = pango_font_description_from_string("DejaVu Sans Bold");
+	pango_layout_set_single_paragraph_mode(fresh->layout, TRUE);
+	use(fresh, &GROUND);
+	cairo_paint(fresh->cairo);
 	return 0;
 }
 
@@ -57,144 +80,63 @@ void picture_free(struct picture *picture)
 {
 	if (!picture)
 		return;
-	if (picture->library)
-		FT_Done_FreeType(picture->library); /* with its face */
-	free(picture->pixels);
+	if (picture->font)
+		pango_font_description_free(picture->font);
+	g_clear_object(&picture->layout);
+	cairo_destroy(picture->cairo);
+	cairo_surface_destroy(picture->surface);
 	free(picture);
-}
-
-/* ---- drawing ---- */
-
-static void draw(struct picture *picture, int x, int y, enum ink ink, int shade)
-{
-	if (x >= 0 && y >= 0 && x < picture->width && y < picture->height && shade)
-		picture->pixels[y * picture->width + x] = (uint8_t)(ink * shades + shade);
+	pthread_mutex_unlock(&drawing);
 }
 
 void picture_box(struct picture *picture, int x, int y, int width, int height, enum ink ink)
 {
-	for (int row = y; row < y + height; row++)
-		for (int column = x; column < x + width; column++)
-			draw(picture, column, row, ink, shades - 1);
+	use(picture, &INK_COLOURS[ink]);
+	cairo_rectangle(picture->cairo, x, y, width, height);
+	cairo_fill(picture->cairo);
 }
 
-/* Takes one character from the front; what is no UTF-8 counts byte by byte. */
-static unsigned long next_character(const char **text)
+/* Lays the text out in this size. Returns its width in pixels. */
+static int measure_text(struct picture *picture, int size)
 {
-	unsigned char first = (unsigned char)*(*text)++;
-	int more = first >= 0xf0 ? 3 : first >= 0xe0 ? 2 : first >= 0xc0 ? 1 : 0;
-	unsigned long character = more ? first & (0x3fu >> more) : first;
-	for (; more && ((unsigned char)**text & 0xc0) == 0x80; more--)
-		character = character << 6 | ((unsigned char)*(*text)++ & 0x3f);
-	return character;
-}
-
-static void draw_glyph(struct picture *picture, int x, int baseline, enum ink ink)
-{
-	const FT_GlyphSlot glyph = picture->face->glyph;
-	const FT_Bitmap *bitmap = &glyph->bitmap;
-	for (int row = 0; row < (int)bitmap->rows; row++)
-		for (int column = 0; column < (int)bitmap->width; column++)
-			draw(picture, x + glyph->bitmap_left + column, baseline - glyph->bitmap_top + row, ink,
-				bitmap->buffer[row * bitmap->pitch + column] * (shades - 1) / 255);
-}
-
-/* The width of the text; draws it, too, where `place` is given. */
-static int run_of(
-	struct picture *picture, int size, const char *text, const struct picture_text *place)
-{
-	int x = 0;
-	FT_Set_Pixel_Sizes(picture->face, 0, (FT_UInt)size);
-	while (*text) {
-		if (FT_Load_Char(picture->face, next_character(&text), FT_LOAD_RENDER))
-			continue;
-		if (place)
-			draw_glyph(picture, place->x + x, place->baseline, place->ink);
-		x += (int)(picture->face->glyph->advance.x >> 6);
-	}
-	return x;
+	int width;
+	pango_font_description_set_absolute_size(picture->font, size * PANGO_SCALE);
+	pango_layout_set_font_description(picture->layout, picture->font);
+	pango_layout_get_pixel_size(picture->layout, &width, NULL);
+	return width;
 }
 
 void picture_text(struct picture *picture, const struct picture_text *place, const char *text)
 {
 	enum { least_size = 12 };
-	struct picture_text at = *place;
-	int width = run_of(picture, at.size, text, NULL);
-	if (width > at.most_width) {
-		at.size = at.size * at.most_width / width;
-		at.size = at.size < least_size ? least_size : at.size;
-		width = run_of(picture, at.size, text, NULL);
+	pango_layout_set_text(picture->layout, text, -1);
+	int width = measure_text(picture, place->size);
+	if (width > place->most_width) {
+		int size = place->size * place->most_width / width;
+		width = measure_text(picture, size < least_size ? least_size : size);
 	}
-	at.x -= at.ends_at_x ? width : 0;
-	run_of(picture, at.size, text, &at);
+	double top = place->baseline - (double)pango_layout_get_baseline(picture->layout) / PANGO_SCALE;
+	use(picture, &INK_COLOURS[place->ink]);
+	cairo_move_to(picture->cairo, place->ends_at_x ? place->x - width : place->x, top);
+	pango_cairo_show_layout(picture->cairo, picture->layout);
 }
 
-/* ---- PNG: W3C's "Portable Network Graphics", third edition ---- */
-
-static void big_endian(uint8_t bytes[static 4], uint32_t number)
+static cairo_status_t append_png(void *out, const unsigned char *bytes, unsigned int length)
 {
-	for (int i = 0; i < 4; i++)
-		bytes[i] = (uint8_t)(number >> (24 - 8 * i));
-}
-
-static void chunk(struct buffer *out, const char name[static 4], const void *bytes, size_t length)
-{
-	uint8_t number[4];
-	big_endian(number, (uint32_t)length);
-	buffer_append(out, number, sizeof number);
-	buffer_append(out, name, 4);
-	if (length)
-		buffer_append(out, bytes, length);
-	uLong sum = crc32(crc32(0, NULL, 0), (const Bytef *)name, 4);
-	big_endian(number, (uint32_t)(length ? crc32(sum, bytes, (uInt)length) : sum));
-	buffer_append(out, number, sizeof number);
-}
-
-static void header_chunk(struct buffer *out, const struct picture *picture)
-{
-	uint8_t header[13] = { [8] = 8, [9] = 3 }; /* 8 bits, indices of a palette */
-	big_endian(header, (uint32_t)picture->width);
-	big_endian(header + 4, (uint32_t)picture->height);
-	chunk(out, "IHDR", header, sizeof header);
-}
-
-static uint8_t mix(uint8_t from, uint8_t to, int shade)
-{
-	return (uint8_t)(from + (to - from) * shade / (shades - 1));
-}
-
-static void palette_chunk(struct buffer *out)
-{
-	struct colour palette[colours];
-	for (int i = 0; i < colours; i++) {
-		const struct colour *ink = &INK_COLOURS[i / shades];
-		palette[i] = (struct colour){ mix(GROUND.red, ink->red, i % shades),
-			mix(GROUND.green, ink->green, i % shades), mix(GROUND.blue, ink->blue, i % shades) };
-	}
-	chunk(out, "PLTE", palette, sizeof palette);
-}
-
-/* Each row begins with its filter: none. */
-static void pixels_chunk(struct buffer *out, const struct picture *picture)
-{
-	cleanup_buffer struct buffer rows = { 0 };
-	for (int row = 0; row < picture->height; row++) {
-		buffer_byte(&rows, 0);
-		buffer_append(
-			&rows, picture->pixels + (size_t)row * (size_t)picture->width, (size_t)picture->width);
-	}
-	uLongf length = compressBound(rows.length);
-	cleanup_free uint8_t *packed = malloc(length);
-	if (packed
-		&& compress2(packed, &length, (const Bytef *)rows.data, rows.length, Z_BEST_SPEED) == Z_OK)
-		chunk(out, "IDAT", packed, length);
+	buffer_append(out, (const char *)bytes, length);
+	return CAIRO_STATUS_SUCCESS;
 }
 
 void picture_png(const struct picture *picture, struct buffer *out)
 {
-	buffer_append(out, "\x89PNG\r\n\x1a\n", 8);
-	header_chunk(out, picture);
-	palette_chunk(out);
-	pixels_chunk(out, picture);
-	chunk(out, "IEND", NULL, 0);
+	cairo_surface_write_to_png_stream(picture->surface, append_png, out);
+}
+
+void pictures_end(void)
+{
+	if (!fonts)
+		return;
+	g_clear_object(&fonts);
+	cairo_debug_reset_static_data();
+	FcFini();
 }

@@ -1,11 +1,10 @@
-/* A picture as PNG: boxes and lines of text on one ground. For programs that show a link to a page
- * with a picture of it; they take no SVG. FreeType draws the letters of DejaVu Sans, where Debian
- * and Ubuntu install it (fonts-dejavu-core). */
-#ifndef PODIUM_CGI_PICTURE_H
-#define PODIUM_CGI_PICTURE_H
+/* PNG pictures of boxes and lines of text on one background, for link previews, which accept no
+ * SVG. Cairo draws, and Pango sets the text in DejaVu Sans Bold (package fonts-dejavu-core). */
+#ifndef PODIUM_CGI_RENDER_PICTURE_H
+#define PODIUM_CGI_RENDER_PICTURE_H
 
-#include "lib/buffer.h"
-#include "lib/error.h"
+#include "lib/base/buffer.h"
+#include "lib/base/error.h"
 
 #include <stdbool.h>
 
@@ -13,10 +12,11 @@ enum ink { INK_TEXT, INK_MUTED, INK_ACCENT, INK_GOLD, INK_SILVER, INK_BRONZE, IN
 
 struct picture;
 
-/* Whether this machine has the font; without it there are no pictures. */
+/* Whether this machine has the font. */
 bool picture_is_possible(void);
 
-/* ERROR_NOT_FOUND with a sentence where it is not possible. */
+/* ERROR_NOT_FOUND with a sentence when the font is missing. One picture at a time: a second call
+ * waits until the first picture is freed. */
 int picture_new(struct picture **picture, int width, int height, struct error *error);
 void picture_free(struct picture *picture); /* NULL is fine */
 static inline void scope_picture_free(struct picture **picture)
@@ -25,12 +25,11 @@ static inline void scope_picture_free(struct picture **picture)
 }
 #define cleanup_picture __attribute__((cleanup(scope_picture_free)))
 
-/* In pixels from the upper left corner; what lies outside is cut off. */
+/* Pixels from the top left corner; parts outside the picture are clipped. */
 void picture_box(struct picture *picture, int x, int y, int width, int height, enum ink ink);
 
-/* One line of UTF-8 with its letters on `baseline`, smaller than `size` where it would be wider
- * than `most_width`; to the left of x if `ends_at_x`. Letters that the font has not are drawn as
- * its box. */
+/* Draws one line of UTF-8 on `baseline`, smaller than `size` if it would exceed `most_width`. With
+ * `ends_at_x` the text ends at x. Missing glyphs show the font's box. */
 struct picture_text {
 	int x, baseline, size, most_width;
 	enum ink ink;
@@ -39,5 +38,8 @@ struct picture_text {
 void picture_text(struct picture *picture, const struct picture_text *place, const char *text);
 
 void picture_png(const struct picture *picture, struct buffer *out);
+
+/* Frees the fonts, at the end of the process and after the last picture. */
+void pictures_end(void);
 
 #endif

@@ -1,15 +1,15 @@
-#include "cgi/samples.h"
+#include "cgi/render/samples.h"
 
-#include "cgi/html.h"
-#include "lib/format.h"
-#include "lib/scope.h"
+#include "cgi/render/html.h"
+#include "lib/base/format.h"
+#include "lib/base/scope.h"
 
 #include <endian.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Units of the viewBox; style.css stretches it to the width that there is. */
+/* Units of the viewBox; style.css stretches it to the available width. */
 enum {
 	width = 600,
 	height = 100,
@@ -43,8 +43,8 @@ static int by_size(const void *left, const void *right)
 	return (a > b) - (a < b);
 }
 
-/* The finite ones from the least to the most; the caller frees them. */
-static double *sorted(const struct samples *samples, size_t *count)
+/* The finite times in ascending order; the caller frees them. */
+static double *sorted_times(const struct samples *samples, size_t *count)
 {
 	double *numbers = malloc((samples->count + 1) * sizeof *numbers);
 	*count = 0;
@@ -65,9 +65,9 @@ static double quantile(const double *numbers, size_t count, double part)
 		: numbers[below];
 }
 
-/* The bulk ends three times the distance of the quartiles beyond them (Tukey's outer fences); 1 %
- * at least, because the quartiles of a steady clock may be equal. Its outermost calls are the
- * edges, or the interval, if it fits. */
+/* The bulk ends three quartile distances beyond the quartiles (Tukey's outer fences), but at least
+ * 1 %: the quartiles of a steady clock may be equal. The edges are the bulk's outermost calls, or
+ * the interval if it fits. */
 static void find_edges(
 	const struct samples *samples, const double *numbers, size_t count, struct samples_range *range)
 {
@@ -81,7 +81,7 @@ static void find_edges(
 	bool fits = samples->low_ns >= lower - reach && samples->high_ns <= upper + reach;
 	range->bottom_ns = fits ? fmin(numbers[first], samples->low_ns) : numbers[first];
 	range->top_ns = fits ? fmax(numbers[last], samples->high_ns) : numbers[last];
-	if (range->top_ns <= range->bottom_ns) { /* all are equal: the line is in the middle */
+	if (range->top_ns <= range->bottom_ns) { /* all times are equal: centre the line */
 		double half = fmax(.01 * fabs(range->median_ns), 1);
 		range->bottom_ns -= half;
 		range->top_ns += half;
@@ -91,7 +91,7 @@ static void find_edges(
 bool samples_range(const struct samples *samples, struct samples_range *range)
 {
 	size_t count;
-	cleanup_free double *numbers = sorted(samples, &count);
+	cleanup_free double *numbers = sorted_times(samples, &count);
 	*range = (struct samples_range){ .calls = count };
 	if (!count)
 		return false;
@@ -114,7 +114,7 @@ struct drawing {
 	const struct samples_range *range;
 };
 
-/* From the top, within the picture. */
+/* From the top, clamped to the picture. */
 static double y_of(const struct drawing *drawing, double ns)
 {
 	const struct samples_range *range = drawing->range;
@@ -132,8 +132,8 @@ static bool is_shown(const struct samples_range *range, double ns)
 	return ns >= range->bottom_ns && ns <= range->top_ns;
 }
 
-/* A dot for each call: a stroke of next to no length with round ends. Where there are too many
- * calls, a stroke from the least to the most of each column. */
+/* One dot per call: a stroke of almost no length with round ends. Above most_dots calls, each
+ * column gets a stroke from its fastest to its slowest call. */
 static void draw_calls(const struct drawing *drawing, size_t columns)
 {
 	const struct samples *samples = drawing->samples;
@@ -158,7 +158,7 @@ static void draw_calls(const struct drawing *drawing, size_t columns)
 	buffer_text(drawing->out, "\"/>");
 }
 
-/* An arrow at the edge that a call is beyond; one a column. */
+/* Arrows at the edges for calls beyond them, at most one per column and edge. */
 static void draw_beyond(const struct drawing *drawing, size_t columns)
 {
 	const struct samples *samples = drawing->samples;
@@ -216,8 +216,8 @@ static void draw_median(const struct drawing *drawing)
 		y_of(drawing, median_of(drawing)), width);
 }
 
-/* What the picture says, for those who do not see it. */
-static void describe(const struct drawing *drawing)
+/* The text alternative. */
+static void write_alternative(const struct drawing *drawing)
 {
 	const struct samples_range *range = drawing->range;
 	const struct samples *samples = drawing->samples;
@@ -247,14 +247,14 @@ void html_samples(struct buffer *out, const struct samples *samples)
 	if (!samples_range(samples, &range))
 		return;
 	buffer_text(out, "<svg class=\"samples\" role=\"img\" aria-label=\"");
-	describe(&drawing);
+	write_alternative(&drawing);
 	buffer_printf(out, "\" viewBox=\"0 0 %d %d\" preserveAspectRatio=\"none\">", width, height);
 	draw_interval(&drawing);
 	draw_borders(&drawing);
 	if (columns == samples->count)
 		draw_median(&drawing);
 	draw_calls(&drawing, columns);
-	if (columns != samples->count) /* strokes would hide it */
+	if (columns != samples->count) /* on top: the strokes would hide it */
 		draw_median(&drawing);
 	draw_beyond(&drawing, columns);
 	buffer_text(out, "</svg>");

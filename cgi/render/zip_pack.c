@@ -1,9 +1,8 @@
-#include "lib/zip_pack.h"
+#include "cgi/render/zip_pack.h"
 
 #include <string.h>
 
-/* RFC 1952: what gzip_pack writes has a head without optional fields, and ends with the checksum
- * and the size. */
+/* RFC 1952: gzip_pack writes a header without optional fields, and ends with checksum and size. */
 enum { gzip_head_bytes = 10, gzip_tail_bytes = 8, deflated = 8, version_needed = 20 };
 
 struct entry {
@@ -13,7 +12,7 @@ struct entry {
 	uint32_t checksum, size, place;
 };
 
-static void put(struct buffer *out, uint32_t value, int bytes)
+static void append_little_endian(struct buffer *out, uint32_t value, int bytes)
 {
 	for (; bytes; bytes--, value >>= 8)
 		buffer_byte(out, (char)(value & 0xff));
@@ -25,34 +24,34 @@ static uint32_t little_endian(const unsigned char *bytes)
 		| (uint32_t)bytes[3] << 24;
 }
 
-/* What the head of a file and its line in the table have in common. The time is the format's first.
- */
-static void put_common(struct buffer *out, const struct entry *entry)
+/* The fields that a local file header and its directory entry share. The time is the format's
+ * first. */
+static void append_common(struct buffer *out, const struct entry *entry)
 {
-	put(out, version_needed, 2);
-	put(out, 0, 2);
-	put(out, deflated, 2);
-	put(out, 1 << 21 | 1 << 16, 4);
-	put(out, entry->checksum, 4);
-	put(out, (uint32_t)entry->length, 4);
-	put(out, entry->size, 4);
-	put(out, (uint32_t)strlen(entry->name), 2);
-	put(out, 0, 2);
+	append_little_endian(out, version_needed, 2);
+	append_little_endian(out, 0, 2);
+	append_little_endian(out, deflated, 2);
+	append_little_endian(out, 1 << 21 | 1 << 16, 4);
+	append_little_endian(out, entry->checksum, 4);
+	append_little_endian(out, (uint32_t)entry->length, 4);
+	append_little_endian(out, entry->size, 4);
+	append_little_endian(out, (uint32_t)strlen(entry->name), 2);
+	append_little_endian(out, 0, 2);
 }
 
-static void put_file(struct zip_pack *zip, const struct entry *entry)
+static void append_file(struct zip_pack *zip, const struct entry *entry)
 {
-	put(zip->out, 0x04034b50, 4);
-	put_common(zip->out, entry);
+	append_little_endian(zip->out, 0x04034b50, 4);
+	append_common(zip->out, entry);
 	buffer_text(zip->out, entry->name);
 	buffer_append(zip->out, entry->data, entry->length);
-	put(&zip->directory, 0x02014b50, 4);
-	put(&zip->directory, version_needed, 2);
-	put_common(&zip->directory, entry);
-	put(&zip->directory, 0, 2); /* no comment, the first disk, */
-	put(&zip->directory, 0, 4);
-	put(&zip->directory, 0, 4); /* and no attributes */
-	put(&zip->directory, entry->place, 4);
+	append_little_endian(&zip->directory, 0x02014b50, 4);
+	append_little_endian(&zip->directory, version_needed, 2);
+	append_common(&zip->directory, entry);
+	append_little_endian(&zip->directory, 0, 2); /* no comment, first disk, */
+	append_little_endian(&zip->directory, 0, 4);
+	append_little_endian(&zip->directory, 0, 4); /* no attributes */
+	append_little_endian(&zip->directory, entry->place, 4);
 	buffer_text(&zip->directory, entry->name);
 	zip->count++;
 }
@@ -73,7 +72,7 @@ int zip_pack_gzip(
 		.checksum = little_endian(tail),
 		.size = little_endian(tail + 4),
 		.place = (uint32_t)(zip->out->length - zip->began) };
-	put_file(zip, &entry);
+	append_file(zip, &entry);
 	return 0;
 }
 
@@ -82,12 +81,12 @@ void zip_pack_end(struct zip_pack *zip)
 	uint32_t place = (uint32_t)(zip->count ? zip->out->length - zip->began : 0);
 	if (zip->directory.length)
 		buffer_append(zip->out, zip->directory.data, zip->directory.length);
-	put(zip->out, 0x06054b50, 4);
-	put(zip->out, 0, 4);
-	put(zip->out, zip->count, 2);
-	put(zip->out, zip->count, 2);
-	put(zip->out, (uint32_t)zip->directory.length, 4);
-	put(zip->out, place, 4);
-	put(zip->out, 0, 2);
+	append_little_endian(zip->out, 0x06054b50, 4);
+	append_little_endian(zip->out, 0, 4);
+	append_little_endian(zip->out, zip->count, 2);
+	append_little_endian(zip->out, zip->count, 2);
+	append_little_endian(zip->out, (uint32_t)zip->directory.length, 4);
+	append_little_endian(zip->out, place, 4);
+	append_little_endian(zip->out, 0, 2);
 	buffer_free(&zip->directory);
 }

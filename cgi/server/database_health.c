@@ -1,7 +1,7 @@
-#include "cgi/pulse.h"
+#include "cgi/server/database_health.h"
 
-#include "lib/clock.h"
-#include "lib/log.h"
+#include "lib/base/clock.h"
+#include "lib/base/log.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -9,30 +9,30 @@
 #include <time.h>
 
 /* An idle database answers in well under a millisecond, a busy one in a few. */
-enum { ask_every_ms = 200, look_every_ms = 50, late_ms = 700 };
+enum { ping_every_ms = 200, check_every_ms = 50, late_after_ms = 700 };
 
-static struct database *asker;
+static struct database *ping_db;
 static struct database *const *watched;
 static size_t watched_count;
-static pthread_t asking, looking;
+static pthread_t ping_thread, watch_thread;
 static atomic_bool stopping;
-static atomic_llong asked_at_ms; /* of the question that is open; 0: none is */
-static atomic_bool last_failed;  /* the last question was answered with an error */
+static atomic_llong pinged_at_ms; /* start of the unanswered ping; 0: none */
+static atomic_bool last_failed;   /* the last ping returned an error */
 
 static void pause_ms(long ms)
 {
 	nanosleep(&(struct timespec){ .tv_nsec = ms * 1000000 }, NULL);
 }
 
-static void *ask(void *unused)
+static void *send_pings(void *unused)
 {
 	(void)unused;
 	while (!stopping) {
 		struct error error = { 0 };
-		asked_at_ms = clock_ms();
-		last_failed = database_ping(asker, &error) != 0;
-		asked_at_ms = 0;
-		pause_ms(ask_every_ms);
+		pinged_at_ms = clock_ms();
+		last_failed = database_ping(ping_db, &error) != 0;
+		pinged_at_ms = 0;
+		pause_ms(ping_every_ms);
 	}
 	return NULL;
 }
@@ -43,20 +43,19 @@ static void suspend_all(bool suspended)
 		database_suspend(watched[i], suspended);
 }
 
-/* A refusal is known at once and needs nobody here: the pages' own statements fail in the same way.
- */
-static void *look(void *unused)
+/* An error needs no action here: the pages' own statements fail in the same way. */
+static void *watch_pings(void *unused)
 {
 	(void)unused;
 	bool away = false;
 	while (!stopping) {
-		long long asked = asked_at_ms;
-		bool late = asked && clock_ms() - asked > late_ms;
-		bool answered = !asked && !last_failed;
+		long long pinged_ms = pinged_at_ms;
+		bool late = pinged_ms && clock_ms() - pinged_ms > late_after_ms;
+		bool answered = !pinged_ms && !last_failed;
 		if (late && !away) {
 			log_warning(
 				"The database has not answered for %d ms; the pages answer 503 until it does.",
-				late_ms);
+				late_after_ms);
 			away = true;
 			suspend_all(true);
 		} else if (away && answered) {
@@ -64,36 +63,36 @@ static void *look(void *unused)
 			away = false;
 			suspend_all(false);
 		}
-		pause_ms(look_every_ms);
+		pause_ms(check_every_ms);
 	}
 	return NULL;
 }
 
-int pulse_start(const struct config *config, struct database *const *databases, size_t count,
-	struct error *error)
+int database_health_start(const struct config *config, struct database *const *databases,
+	size_t count, struct error *error)
 {
 	watched = databases;
 	watched_count = count;
 	struct config impatient = *config;
-	impatient.database_timeout_s = 1; /* a connection that died silently makes way for a new one */
-	asker = database_lazy(&impatient);
-	int rc = pthread_create(&asking, NULL, ask, NULL);
+	impatient.database_timeout_s = 1; /* a silently dead connection is then replaced */
+	ping_db = database_lazy(&impatient);
+	int rc = pthread_create(&ping_thread, NULL, send_pings, NULL);
 	if (rc)
 		return fail(error, ERROR_SYSTEM, "Cannot start a thread: %s.", strerror(rc));
-	rc = pthread_create(&looking, NULL, look, NULL);
+	rc = pthread_create(&watch_thread, NULL, watch_pings, NULL);
 	if (!rc)
 		return 0;
 	stopping = true;
-	pthread_join(asking, NULL);
-	database_close(asker);
+	pthread_join(ping_thread, NULL);
+	database_close(ping_db);
 	return fail(error, ERROR_SYSTEM, "Cannot start a thread: %s.", strerror(rc));
 }
 
-void pulse_stop(void)
+void database_health_stop(void)
 {
 	stopping = true;
-	pthread_join(looking, NULL);
-	database_suspend(asker, true); /* it may be waiting for an answer */
-	pthread_join(asking, NULL);
-	database_close(asker);
+	pthread_join(watch_thread, NULL);
+	database_suspend(ping_db, true); /* it may be waiting for an answer */
+	pthread_join(ping_thread, NULL);
+	database_close(ping_db);
 }

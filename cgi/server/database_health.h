@@ -1,20 +1,20 @@
-/* Whether the database answers, known within a second whatever has happened to it.
+/* Detects within a second that the database does not answer.
  *
- * A statement may rightly take long, so its own limit (database_timeout_s) cannot be short; but a
- * database that is gone, frozen or behind a dead network must not hold a page for that long. So one
- * thread asks it something trivial all the time, and another one looks at how long that has been
- * taking. When it takes too long, every statement that a page waits for fails, and every later one
- * fails at once, until the database answers again: the pages say 503, and no thread is lost to
- * them. */
-#ifndef PODIUM_CGI_PULSE_H
-#define PODIUM_CGI_PULSE_H
+ * A statement may rightly take long, so its own limit (database_timeout_s) cannot be short. A
+ * database that is gone, frozen or behind a dead network must not block a page for that long. One
+ * thread therefore pings the database all the time, and another measures how long each ping takes.
+ * When a ping takes too long, all statements of the pages fail, and new ones fail immediately,
+ * until the database answers again. Pages then answer 503 and block no thread. */
+#ifndef PODIUM_CGI_SERVER_DATABASE_HEALTH_H
+#define PODIUM_CGI_SERVER_DATABASE_HEALTH_H
 
-#include "lib/config.h"
-#include "lib/database.h"
+#include "lib/base/config.h"
+#include "lib/database/database.h"
 
-/* Starts both threads. They watch over `count` connections, which must outlive pulse_stop. */
-int pulse_start(const struct config *config, struct database *const *databases, size_t count,
-	struct error *error);
-void pulse_stop(void);
+/* Starts both threads. They suspend the `count` connections, which must outlive
+ * database_health_stop. */
+int database_health_start(const struct config *config, struct database *const *databases,
+	size_t count, struct error *error);
+void database_health_stop(void);
 
 #endif

@@ -1,4 +1,4 @@
-#include "cgi/fastcgi.h"
+#include "cgi/server/fastcgi.h"
 
 #include <errno.h>
 #include <stdint.h>
@@ -9,7 +9,7 @@
 enum { version = 1, type_end = 3, type_stdout = 6, header_bytes = 8, most_content_bytes = 65528 };
 enum { most_records = 32 };
 
-/* Records that wait to be written: each a header and its content. */
+/* Records to write: each a header and its content. */
 struct batch {
 	const FCGX_Request *request;
 	unsigned char headers[most_records][header_bytes];
@@ -75,7 +75,7 @@ bool fastcgi_send(const FCGX_Request *request, const struct span *spans, size_t 
 	return write_batch(&batch);
 }
 
-/* ---- connections of one's own ---- */
+/* ---- records for a buffer ---- */
 
 static void append_record(
 	struct buffer *out, int type, int request_id, const void *content, size_t length)
@@ -95,8 +95,7 @@ void fastcgi_add(struct buffer *out, int request_id, const void *bytes, size_t l
 	}
 }
 
-/* An empty record ends the output; the other says that the program did what it was asked for
- * (sections 5.3 and 5.5). */
+/* An empty record ends the output. The second record reports success (sections 5.3 and 5.5). */
 void fastcgi_add_end(struct buffer *out, int request_id)
 {
 	static const unsigned char complete[8] = { 0 };

@@ -1,10 +1,10 @@
-/* What an answer is sent with, as records of FastCGI's standard output. libfcgi writes 8 KiB of it
- * at a time, and nginx wakes up for each; here a page is one system call. The end of the request is
- * still libfcgi's to tell. */
-#ifndef PODIUM_CGI_FASTCGI_H
-#define PODIUM_CGI_FASTCGI_H
+/* Sends an answer as records of FastCGI's standard output. libfcgi writes 8 KiB at a time, and
+ * nginx wakes up for each write; here a page takes one system call. libfcgi still ends the request.
+ */
+#ifndef PODIUM_CGI_SERVER_FASTCGI_H
+#define PODIUM_CGI_SERVER_FASTCGI_H
 
-#include "lib/buffer.h"
+#include "lib/base/buffer.h"
 
 #include <fcgiapp.h>
 #include <stdbool.h>
@@ -15,17 +15,17 @@ struct span {
 	size_t length;
 };
 
-/* Sends them behind each other. Nothing else may have been written into the request's `out`. False:
- * nobody listens any more. */
+/* Sends the spans in order. The caller must not have written to the request's `out`. False: the
+ * client has gone. */
 bool fastcgi_send(const FCGX_Request *request, const struct span *spans, size_t count);
 
-/* For who writes to a connection by himself, when it has room: the same as bytes, and the end of
- * the answer to the request. */
+/* For callers that write to a connection when it has room: append the same records, and the end of
+ * the answer, to a buffer. */
 void fastcgi_add(struct buffer *out, int request_id, const void *bytes, size_t length);
 void fastcgi_add_end(struct buffer *out, int request_id);
 
-/* Takes the connection from the request, so that libfcgi neither ends nor closes it, and forgets
- * the rest. The caller closes it. */
+/* Takes the connection over from libfcgi, which then neither ends nor closes it, and frees the
+ * request. The caller closes it. */
 int fastcgi_take(FCGX_Request *request);
 
 #endif

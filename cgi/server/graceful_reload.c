@@ -1,6 +1,6 @@
-#include "cgi/succession.h"
+#include "cgi/server/graceful_reload.h"
 
-#include "lib/scope.h"
+#include "lib/base/scope.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,9 +11,9 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-/* What the successor finds at which number, and the variable that says so: "own" or "given". */
+/* Descriptors of the successor, and the variable that announces them: "own" or "given". */
 enum { listener_at = 3, answer_at = 4 };
-enum { patience_ms = 20000 };
+enum { ready_within_ms = 20000 };
 static const char VARIABLE[] = "PODIUM_PREDECESSOR";
 
 /* ---- the predecessor ---- */
@@ -24,7 +24,7 @@ static bool is_named(const char *entry, const char *name)
 	return strncmp(entry, name, length) == 0 && entry[length] == '=';
 }
 
-/* Our own variables, but for those that speak of this very process. */
+/* Our environment without variables that concern only this process, plus `line`. */
 static char **make_environment(char *line)
 {
 	static const char *const DROPPED[] = { "LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES",
@@ -45,10 +45,10 @@ static char **make_environment(char *line)
 	return made;
 }
 
-/* The new process: only what may be called between fork and exec in a process with threads. A
- * descriptor that already had its number would keep FD_CLOEXEC, so both come from numbers that
- * nobody has. */
-static void become(const char *program, int listener, int answer, char **variables)
+/* The new process. Between fork and exec, only async-signal-safe functions may run in a program
+ * with threads. dup2 onto the same number would keep FD_CLOEXEC, so both descriptors come from
+ * higher numbers. */
+static void exec_successor(const char *program, int listener, int answer, char **variables)
 {
 	char *const words[] = { (char *)(uintptr_t)program, NULL };
 	sigset_t none;
@@ -59,10 +59,10 @@ static void become(const char *program, int listener, int answer, char **variabl
 	_exit(EXIT_FAILURE);
 }
 
-/* It is made by a process that ends at once, so that the service manager becomes its parent before
- * it is told of it: systemd would not wait for the end of a main process that is not its child, and
- * kill it at once when the service is stopped. */
-static int spawn(const char *program, int listener, int answer, char **variables)
+/* An intermediate process forks the successor and exits, so that the service manager becomes the
+ * successor's parent before it hears of it. systemd does not wait for a main process that is not
+ * its child: it would kill such a process as soon as the service stops. */
+static int spawn_successor(const char *program, int listener, int answer, char **variables)
 {
 	enum { above_all = 10 };
 	cleanup_fd int high_listener = fcntl(listener, F_DUPFD_CLOEXEC, above_all),
@@ -73,38 +73,38 @@ static int spawn(const char *program, int listener, int answer, char **variables
 	if (!between) {
 		pid_t child = _Fork();
 		if (!child)
-			become(program, high_listener, high_answer, variables);
+			exec_successor(program, high_listener, high_answer, variables);
 		_exit(child < 0 || write(high_answer, &child, sizeof child) != sizeof child);
 	}
 	int status;
 	return waitpid(between, &status, 0) == between && status == 0 ? 0 : -1;
 }
 
-/* Its number comes first, then one byte when it serves; when it ends before, there is none. */
+/* The child writes its pid, then one byte once it accepts requests. EOF means it died first. */
 static int wait_for_answer(int answer, pid_t *child, struct error *error)
 {
 	struct pollfd place = { .fd = answer, .events = POLLIN };
 	char byte;
-	int there;
+	int ready;
 	if (read(answer, child, sizeof *child) != sizeof *child)
-		return fail(error, ERROR_SYSTEM, "A successor cannot be started: %s.", strerror(errno));
+		return fail(error, ERROR_SYSTEM, "Cannot start a successor: %s.", strerror(errno));
 	do
-		there = poll(&place, 1, patience_ms);
-	while (there < 0 && errno == EINTR);
-	if (there > 0 && read(answer, &byte, 1) == 1)
+		ready = poll(&place, 1, ready_within_ms);
+	while (ready < 0 && errno == EINTR);
+	if (ready > 0 && read(answer, &byte, 1) == 1)
 		return 0;
-	if (there > 0)
+	if (ready > 0)
 		return fail(error, ERROR_SYSTEM,
-			"The successor could not start; its reason is above. This podium-web goes on as it "
-		    "was.");
+			"The successor could not start: see its messages above. This podium-web continues "
+			"with its old settings.");
 	kill(*child, SIGKILL);
 	return fail(error, ERROR_SYSTEM,
-		"The successor did not get ready within %d s, and was ended. This podium-web goes on as it "
-	    "was.",
-		patience_ms / 1000);
+		"The successor was not ready within %d s and was stopped. This podium-web continues with "
+		"its old settings.",
+		ready_within_ms / 1000);
 }
 
-int succession_start(
+int graceful_reload_start(
 	const char *program, int listener, bool is_own, pid_t *successor, struct error *error)
 {
 	char line[64];
@@ -112,11 +112,11 @@ int succession_start(
 	snprintf(line, sizeof line, "%s=%s", VARIABLE, is_own ? "own" : "given");
 	cleanup_free char **variables = make_environment(line);
 	if (!variables || pipe2(ends, O_CLOEXEC))
-		return fail(error, ERROR_SYSTEM, "A successor cannot be started: %s.", strerror(errno));
+		return fail(error, ERROR_SYSTEM, "Cannot start a successor: %s.", strerror(errno));
 	cleanup_fd int answer = ends[0];
-	int rc = spawn(program, listener, ends[1], variables);
+	int rc = spawn_successor(program, listener, ends[1], variables);
 	close(ends[1]);
-	return rc ? fail(error, ERROR_SYSTEM, "%s cannot be started: %s.", program, strerror(errno))
+	return rc ? fail(error, ERROR_SYSTEM, "Cannot start %s: %s.", program, strerror(errno))
 			  : wait_for_answer(answer, successor, error);
 }
 
@@ -130,7 +130,7 @@ static bool is_pipe(int fd)
 	return fstat(fd, &about) == 0 && S_ISFIFO(about.st_mode);
 }
 
-int succession_take(int *listener, bool *is_own, struct error *error)
+int graceful_reload_take(int *listener, bool *is_own, struct error *error)
 {
 	const char *text = getenv(VARIABLE);
 	*listener = -1;
@@ -141,17 +141,17 @@ int succession_take(int *listener, bool *is_own, struct error *error)
 		&& fcntl(answer_at, F_SETFD, FD_CLOEXEC) == 0;
 	unsetenv(VARIABLE);
 	if (!has_predecessor)
-		return fail(error, ERROR_INPUT, "%s is what one podium-web tells the next; do not set it.",
-			VARIABLE);
+		return fail(error, ERROR_INPUT,
+			"The variable %s is set, but no podium-web has set it. Unset it.", VARIABLE);
 	*listener = listener_at;
 	return 0;
 }
 
-bool succession_tell(void)
+bool graceful_reload_tell(void)
 {
 	if (!has_predecessor)
 		return false;
-	ssize_t ignored = write(answer_at, "", 1); /* a predecessor that is gone needs no answer */
+	ssize_t ignored = write(answer_at, "", 1); /* a predecessor that has died needs no answer */
 	(void)ignored;
 	close(answer_at);
 	return true;

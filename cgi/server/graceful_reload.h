@@ -1,22 +1,23 @@
-/* A reload without a pause: podium-web starts itself anew, with the settings and the program as
- * they are by now, and hands its listening socket on. When the successor serves, this process takes
- * nothing new and finishes what it has. A successor that cannot start, because of a mistake in the
- * settings for one, changes nothing. */
-#ifndef PODIUM_CGI_SUCCESSION_H
-#define PODIUM_CGI_SUCCESSION_H
+/* Reloads podium-web without a pause. The process starts a successor, with the current settings and
+ * the current program, and hands it the listening socket. Once the successor serves, this process
+ * accepts nothing new and finishes its requests. If the successor cannot start, for example because
+ * of an error in the settings, this process continues unchanged. */
+#ifndef PODIUM_CGI_SERVER_GRACEFUL_RELOAD_H
+#define PODIUM_CGI_SERVER_GRACEFUL_RELOAD_H
 
-#include "lib/error.h"
+#include "lib/base/error.h"
 
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* Starts `program` with the socket `listener` and waits until it serves: some seconds at most.
- * `is_own`: whoever ends last removes the socket's name. */
-int succession_start(
+/* Starts `program` with the socket `listener` and waits until it serves, at most 20 s. `is_own`:
+ * the last process removes the socket's file. */
+int graceful_reload_start(
 	const char *program, int listener, bool is_own, pid_t *successor, struct error *error);
 
-/* The other side: the predecessor's socket, or -1 where there is none; and that we serve. */
-int succession_take(int *listener, bool *is_own, struct error *error);
-bool succession_tell(void); /* false: there is no predecessor */
+/* For the successor: take the predecessor's socket, -1 without a predecessor; and report that we
+ * serve. */
+int graceful_reload_take(int *listener, bool *is_own, struct error *error);
+bool graceful_reload_tell(void); /* false: there is no predecessor */
 
 #endif

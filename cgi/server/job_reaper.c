@@ -1,11 +1,11 @@
-#include "cgi/settling.h"
+#include "cgi/server/job_reaper.h"
 
-#include "lib/arena.h"
-#include "lib/clock.h"
-#include "lib/contact.h"
-#include "lib/database.h"
-#include "lib/ending.h"
-#include "lib/log.h"
+#include "lib/base/arena.h"
+#include "lib/base/clock.h"
+#include "lib/base/log.h"
+#include "lib/database/database.h"
+#include "lib/job/lease_grace.h"
+#include "lib/judging/job_completion.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -26,13 +26,13 @@ static const struct column TIME_COLUMNS[] = { TIME(struct time_row, now_ms) };
 static const struct statement NOW =
 	SELECT(struct time_row, TIME_COLUMNS, "SELECT UTC_TIMESTAMP(3) AS now_ms");
 
-/* When what is not looked at each time is due, and for how long the database has answered. */
-struct house {
-	struct contact contact;
+/* The time of the next reclaim, and since when the database answers. */
+struct schedule {
+	struct lease_grace contact;
 	int64_t reclaim_at_ms;
 };
 
-static int reclaim(struct house *house, struct error *error)
+static int reclaim_leases(struct schedule *schedule, struct error *error)
 {
 	cleanup_arena struct arena *arena = arena_new();
 	struct time_row now;
@@ -40,58 +40,57 @@ static int reclaim(struct house *house, struct error *error)
 	int rc = database_row(db, arena, &NOW, &now, error, "");
 	if (rc)
 		return rc;
-	contact_note(&house->contact, clock_ms(), now.now_ms, lease_ms);
-	if (contact_lasts(&house->contact, lease_ms))
-		rc = endings_reclaim(db, &count, error);
+	lease_grace_note(&schedule->contact, clock_ms(), now.now_ms, lease_ms);
+	if (lease_grace_is_over(&schedule->contact, lease_ms))
+		rc = job_leases_reclaim(db, &count, error);
 	if (count && !rc)
-		log_warning("%zu of the running jobs had a worker that stopped answering; each is queued "
-		            "again or given up.",
+		log_warning("The workers of %zu running jobs stopped answering. Each job was queued again, "
+					"or failed after its last attempt.",
 			count);
 	return rc;
 }
 
-static int look(struct house *house, struct error *error)
+static int settle_and_reclaim(struct schedule *schedule, struct error *error)
 {
 	size_t count;
-	int rc = endings_settle(db, &count, error);
-	if (rc || clock_ms() < house->reclaim_at_ms)
+	int rc = job_completions_settle(db, &count, error);
+	if (rc || clock_ms() < schedule->reclaim_at_ms)
 		return rc;
-	house->reclaim_at_ms = clock_ms() + reclaim_every_ms;
-	return reclaim(house, error);
+	schedule->reclaim_at_ms = clock_ms() + reclaim_every_ms;
+	return reclaim_leases(schedule, error);
 }
 
-static void *settle(void *unused)
+static void *reap_jobs(void *unused)
 {
 	(void)unused;
-	struct house house = { 0 };
+	struct schedule schedule = { 0 };
 	bool fails = false;
 	while (!stopping) {
 		struct error error = { 0 };
-		int rc = look(&house, &error);
+		int rc = settle_and_reclaim(&schedule, &error);
 		if (rc && !fails && !stopping)
-			log_warning(
-				"Jobs of worker hosts cannot be ended: %s It is tried again until it works.",
+			log_warning("Cannot settle the jobs of worker hosts: %s Podium retries until it works.",
 				error.text);
 		else if (!rc && fails)
-			log_info("Jobs of worker hosts are ended again.");
+			log_info("The jobs of worker hosts are settled again.");
 		fails = rc != 0;
 		nanosleep(&(struct timespec){ .tv_nsec = look_every_ms * 1000000L }, NULL);
 	}
 	return NULL;
 }
 
-int settling_start(const struct config *config, struct error *error)
+int job_reaper_start(const struct config *config, struct error *error)
 {
 	db = database_lazy(config);
 	lease_ms = config->lease_ms;
-	int rc = pthread_create(&thread, NULL, settle, NULL);
+	int rc = pthread_create(&thread, NULL, reap_jobs, NULL);
 	if (!rc)
 		return 0;
 	database_close(db);
 	return fail(error, ERROR_SYSTEM, "Cannot start a thread: %s.", strerror(rc));
 }
 
-void settling_stop(void)
+void job_reaper_stop(void)
 {
 	stopping = true;
 	database_suspend(db, true); /* it may be waiting for an answer */

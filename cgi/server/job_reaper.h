@@ -1,13 +1,13 @@
-/* Ends the jobs whose workers may not end them by themselves (lib/ending.h), and takes back those
- * whose workers have stopped answering: one thread with a connection of its own. On several web
- * hosts each does, and none is needed by the others. */
-#ifndef PODIUM_CGI_SETTLING_H
-#define PODIUM_CGI_SETTLING_H
+/* A thread, with its own connection, that settles jobs for their workers. It finishes jobs that
+ * workers may not finish themselves (lib/judging/job_completion.h), and reclaims jobs of workers
+ * that stopped answering. Every web host runs one, and each works without the others. */
+#ifndef PODIUM_CGI_SERVER_JOB_REAPER_H
+#define PODIUM_CGI_SERVER_JOB_REAPER_H
 
-#include "lib/config.h"
-#include "lib/error.h"
+#include "lib/base/config.h"
+#include "lib/base/error.h"
 
-int settling_start(const struct config *config, struct error *error);
-void settling_stop(void);
+int job_reaper_start(const struct config *config, struct error *error);
+void job_reaper_stop(void);
 
 #endif

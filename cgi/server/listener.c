@@ -1,8 +1,8 @@
-#include "cgi/listener.h"
+#include "cgi/server/listener.h"
 
-#include "cgi/succession.h"
-#include "lib/scope.h"
-#include "lib/service.h"
+#include "cgi/server/graceful_reload.h"
+#include "lib/base/scope.h"
+#include "lib/base/service.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -19,7 +19,7 @@
 enum { backlog = 4096 };
 
 static struct {
-	int fd, stop; /* stop: an event */
+	int fd, stop; /* stop: an eventfd */
 	bool is_own;
 	atomic_bool stopping;
 	struct sockaddr_un address;
@@ -27,26 +27,27 @@ static struct {
 
 /* ---- opening ---- */
 
-/* Whether a program answers on the socket's path already. */
+/* Whether a program already accepts connections at this path. */
 static bool is_in_use(const struct sockaddr_un *address)
 {
 	cleanup_fd int probe = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	return probe >= 0 && connect(probe, (const struct sockaddr *)address, sizeof *address) == 0;
 }
 
-/* Removes the socket that a killed podium-web left, and nothing else. */
-static int make_way(const struct sockaddr_un *address, struct error *error)
+/* Removes a socket that a killed podium-web left. Anything else is an error. */
+static int remove_stale_socket(const struct sockaddr_un *address, struct error *error)
 {
 	struct stat there;
 	if (lstat(address->sun_path, &there))
 		return 0;
 	if (!S_ISSOCK(there.st_mode))
 		return fail(error, ERROR_CONFLICT,
-			"%s is there already and is no socket; move it away or set another fastcgi_socket.",
+			"%s exists and is not a socket. Move it away, or set another fastcgi_socket.",
 			address->sun_path);
 	if (is_in_use(address))
-		return fail(
-			error, ERROR_CONFLICT, "Another podium-web answers on %s already.", address->sun_path);
+		return fail(error, ERROR_CONFLICT,
+			"Another podium-web already listens on %s. Stop it, or set another fastcgi_socket.",
+			address->sun_path);
 	unlink(address->sun_path);
 	return 0;
 }
@@ -60,7 +61,7 @@ static int open_own(const char *path, struct error *error)
 	static_assert(sizeof((struct config *)0)->fastcgi_socket <= sizeof address.sun_path,
 		"a longer path would not fit");
 	memcpy(address.sun_path, path, strlen(path));
-	int rc = make_way(&address, error);
+	int rc = remove_stale_socket(&address, error);
 	if (rc)
 		return rc;
 	listener.fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -68,16 +69,16 @@ static int open_own(const char *path, struct error *error)
 		|| listen(listener.fd, backlog))
 		return fail(error, ERROR_SYSTEM, "Cannot listen on %s: %s.", path,
 			errno == ENOENT ? "its folder does not exist" : strerror(errno));
-	/* nginx's workers may run as another user; who may reach the socket is decided by its folder.
-	 */
+	/* nginx's workers may run as another user. The permissions of the folder decide who can
+	 * connect. */
 	chmod(path, 0666);
 	listener.is_own = true;
 	return 0;
 }
 
-static int find(const struct config *config, struct error *error)
+static int find_listener(const struct config *config, struct error *error)
 {
-	int rc = succession_take(&listener.fd, &listener.is_own, error);
+	int rc = graceful_reload_take(&listener.fd, &listener.is_own, error);
 	if (!rc && listener.fd < 0)
 		rc = service_take_listener(&listener.fd, error);
 	return rc || listener.fd >= 0 ? rc : open_own(config->fastcgi_socket, error);
@@ -85,15 +86,14 @@ static int find(const struct config *config, struct error *error)
 
 int listener_open(const struct config *config, struct error *error)
 {
-	int rc = find(config, error);
+	int rc = find_listener(config, error);
 	if (rc)
 		return rc;
-	socklen_t length = sizeof listener.address - 1; /* a path of full length has no NUL behind it */
+	socklen_t length = sizeof listener.address - 1; /* a path of maximum length has no NUL */
 	listener.stop = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (listener.stop < 0 || getsockname(listener.fd, (struct sockaddr *)&listener.address, &length)
 		|| fcntl(listener.fd, F_SETFL, fcntl(listener.fd, F_GETFL) | O_NONBLOCK))
-		return fail(
-			error, ERROR_SYSTEM, "The socket for nginx cannot be used: %s.", strerror(errno));
+		return fail(error, ERROR_SYSTEM, "Cannot use the socket for nginx: %s.", strerror(errno));
 	return 0;
 }
 
@@ -114,7 +114,7 @@ const char *listener_name(void)
 
 /* ---- waiting ---- */
 
-/* Of the threads that wait the kernel wakes one for each connection, and all for the end. */
+/* The kernel wakes one waiting thread for each connection, and all threads for the stop event. */
 int listener_waiter(void)
 {
 	cleanup_fd int waiter = epoll_create1(EPOLL_CLOEXEC);
@@ -143,7 +143,7 @@ bool listener_wait(int waiter)
 
 void listener_stop(void)
 {
-	/* The name goes first, so that a successor can take it at once and keeps it. */
+	/* Unlink first: a successor can then bind the path immediately, and its socket stays. */
 	if (listener.is_own)
 		unlink(listener.address.sun_path);
 	listener.stopping = true;

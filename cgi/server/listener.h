@@ -1,37 +1,37 @@
-/* The socket that nginx connects to: the service manager's (podium-web.socket), a predecessor's
- * (cgi/succession.h), or one of our own at the path of the setting fastcgi_socket.
+/* The socket that nginx connects to. The service manager passes it (podium-web.socket), a
+ * predecessor does (cgi/server/graceful_reload.h), or we open one at the setting fastcgi_socket.
  *
- * Threads wait for connections here and not in libfcgi's accept. Nothing ends that but shutting the
- * socket down, and a socket that others have as well is then shut for them, too. */
-#ifndef PODIUM_CGI_LISTENER_H
-#define PODIUM_CGI_LISTENER_H
+ * Threads wait for connections here, not in libfcgi's accept. Only shutting the socket down ends
+ * that accept, and a shutdown would close a shared socket for the other processes too. */
+#ifndef PODIUM_CGI_SERVER_LISTENER_H
+#define PODIUM_CGI_SERVER_LISTENER_H
 
-#include "lib/config.h"
-#include "lib/error.h"
+#include "lib/base/config.h"
+#include "lib/base/error.h"
 
 #include <stdbool.h>
 
 int listener_open(const struct config *config, struct error *error);
 
-/* For libfcgi, whose accept does not wait on it, and for a successor. */
+/* For libfcgi, which accepts without blocking, and for a successor. */
 int listener_fd(void);
 
-/* Whether its name is ours to remove, because nobody else opens it again. */
+/* Whether we remove the socket's file, because no other process opens it. */
 bool listener_is_own(void);
 const char *listener_name(void); /* for the log */
 
-/* What one thread waits with; -1 when there can be none. */
+/* A descriptor for one thread to wait with; -1 on failure. The caller closes it. */
 int listener_waiter(void);
 
-/* Waits until a connection may be there; errno EAGAIN of an accept then means that another thread
- * was quicker. False: time to end. */
+/* Waits for a connection. If accept then fails with EAGAIN, another thread was quicker. False: time
+ * to stop. */
 bool listener_wait(int waiter);
 
-/* From now on nobody waits. Who has connected to a socket of our own is still answered; the others'
- * successor answers them. */
+/* Ends all waiting. Threads still answer pending connections of our own socket. On a shared socket,
+ * the successor answers them. */
 void listener_stop(void);
 
-/* The same, and the successor has it: it keeps its name. */
+/* The same, but leaves the socket's file for the successor. */
 void listener_leave(void);
 
 #endif

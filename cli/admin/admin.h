@@ -1,12 +1,12 @@
-/* What the commands of podium-admin share. A command gets its own words as argv[0] and its
- * arguments after it, says what it did on stdout, and returns the exit code: 0 done, 1 failed (one
- * sentence on stderr), 2 called wrongly. */
+/* What the commands of podium-admin share. A command receives its name as argv[0] and its arguments
+ * after it. It reports on stdout and returns the exit code: 0 done, 1 failed (one sentence on
+ * stderr), 2 wrong usage. */
 #ifndef PODIUM_CLI_ADMIN_ADMIN_H
 #define PODIUM_CLI_ADMIN_ADMIN_H
 
-#include "lib/database.h"
-#include "lib/error.h"
-#include "lib/leaderboard.h"
+#include "lib/base/error.h"
+#include "lib/database/database.h"
+#include "lib/leaderboard/leaderboard.h"
 
 enum { admin_done = 0, admin_failed = 1, admin_misused = 2 };
 
@@ -37,24 +37,24 @@ admin_command gpu_list_command, gpu_release_command, port_free_command,
 /* Prints the error's sentence on stderr and returns admin_failed. */
 int admin_complain(const struct error *error);
 
-/* Prints how the command is called on stderr and returns admin_misused. */
+/* Prints the command's usage on stderr and returns admin_misused. */
 int admin_usage(const char *command);
 
-/* Like database_open. Where MariaDB knows users by their names on this host, root is let in as the
- * database's user. */
+/* Like database_open. If MariaDB authenticates users by their account on this host, root connects
+ * as the database's user. */
 struct database *admin_open(const struct config *config, struct error *error);
 
-/* The database of the settings, or NULL after a complaint. */
+/* Opens the database that the settings name. On failure, prints the error and returns NULL. */
 struct database *admin_connect(void);
-struct database *admin_connect_to(struct config *config); /* the same, and the settings */
+struct database *admin_connect_to(struct config *config); /* also fills the settings */
 
-/* Brings the tables up to date and says what it did. */
+/* Applies the missing migrations and reports each on stdout. */
 int migrate(struct database *db, const char *name, struct error *error);
 
-/* Who the audit log says it was. */
+/* The actor that the audit log records. */
 extern const struct actor admin_actor;
 
-/* One line on stdout in which control characters cannot steer the terminal. */
+/* Prints one line on stdout, with control characters escaped. */
 void admin_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

@@ -1,12 +1,12 @@
-/* `backup`, `backup check`. */
+/* `backup` and `backup check`. */
 #include "cli/admin/admin.h"
 #include "cli/admin/backup_file.h"
 #include "cli/admin/dump.h"
 #include "cli/admin/tool.h"
-#include "lib/config.h"
-#include "lib/plural.h"
-#include "lib/quote.h"
-#include "lib/scope.h"
+#include "lib/base/config.h"
+#include "lib/base/format.h"
+#include "lib/base/quote.h"
+#include "lib/base/scope.h"
 
 #include <string.h>
 #include <sys/stat.h>
@@ -68,7 +68,7 @@ static int read_version(
 	if (rc == ERROR_DATABASE && database_is_connected(db))
 		return fail(error, ERROR_INPUT,
 			"The database has no table schema_migrations: it is not Podium's, or was not restored "
-		    "to its end.");
+			"to its end.");
 	*version = rc ? 0 : row.version;
 	return rc;
 }

@@ -1,7 +1,7 @@
 #include "cli/admin/backup_file.h"
 
 #include "cli/admin/tool.h"
-#include "lib/scope.h"
+#include "lib/base/scope.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -82,7 +82,7 @@ static int read_manifest(const char *path, const char *text, struct manifest *ma
 	if (!rc && form != format)
 		rc = fail(error, ERROR_INPUT,
 			"%.300s has the form %lld, and podium-admin %s reads the form %d: use the Podium that "
-		    "made it.",
+			"made it.",
 			path, (long long)form, PODIUM_VERSION, format);
 	memset(manifest, 0, sizeof *manifest);
 	if (!rc && read_tables(tables, &manifest->ledger))
@@ -171,13 +171,15 @@ static int write_manifest(struct backup_writer *writer, struct error *error)
 	char sha256[2 * crypto_hash_sha256_BYTES + 1];
 	cleanup_buffer struct buffer line = { 0 };
 	ledger_end(&writer->manifest->ledger);
+	if (ledger_check(&writer->manifest->ledger, error))
+		return error->code;
 	hash_text(&writer->hash, sha256, sizeof sha256);
 	cleanup_free char *text = manifest_text(writer->manifest, sha256);
 	buffer_printf(&line, "%s%s\n", MARK, text);
 	return write_bytes(writer, line.data, line.length, error);
 }
 
-/* The folder's entry must be on the disk as well. */
+/* The folder entry must also reach the disk. */
 static int sync_folder(const struct backup_writer *writer, struct error *error)
 {
 	char path[PATH_MAX];
@@ -216,7 +218,7 @@ void backup_abandon(struct backup_writer *writer)
 
 /* ---- reading ---- */
 
-/* The last line is known only at the end, so as much as it may have is held back. */
+/* The last line is only known at the end, so its maximum length is held back. */
 struct reading {
 	const char *path;
 	backup_sink *sink;
@@ -254,7 +256,7 @@ static int read_pieces(struct reading *reading, gzFile gzip, struct error *error
 	return rc ? rc : damaged(reading->path, "damaged or cut: it is no complete gzip file", error);
 }
 
-/* Where the last line begins in what was held back, or its length. */
+/* Offset of the last line in the held-back bytes; their length if there is none. */
 static size_t find_mark(const struct buffer *held)
 {
 	size_t at = held->length;

@@ -1,8 +1,8 @@
-/* What this host offers to a worker, and lacks. podium-run knows, because it is what runs here. */
+/* Reports what this host offers to a worker and what it lacks. podium-run does the checks. */
 #include "cli/admin/admin.h"
-#include "lib/config.h"
-#include "lib/program.h"
-#include "lib/scope.h"
+#include "lib/base/config.h"
+#include "lib/base/scope.h"
+#include "lib/job/programs.h"
 
 #include <errno.h>
 #include <string.h>
@@ -21,8 +21,7 @@ int doctor_command(int argc, char **argv)
 	execl(runner, runner, "--check-host", "--directory", config.worker_directory, (char *)NULL);
 	fail(&error, ERROR_SYSTEM,
 		"%s cannot be started: %s. Install the worker's programs on this host, or name podium-run "
-	    "with "
-		"PODIUM_WORKER_RUNNER.",
+		"with PODIUM_WORKER_RUNNER.",
 		runner, strerror(errno));
 	return admin_complain(&error);
 }

@@ -2,7 +2,7 @@
 
 #include "cli/admin/ledger.h"
 #include "cli/admin/tool.h"
-#include "lib/scope.h"
+#include "lib/base/scope.h"
 
 #include <errno.h>
 #include <string.h>
@@ -19,11 +19,10 @@ int schema_lock(struct database *db, struct error *error)
 	cleanup_arena struct arena *arena = arena_new();
 	struct lock lock;
 	int rc = database_row(db, arena, &LOCK, &lock, error, "");
-	return rc || lock.held == 1
-		? rc
-		: fail(error, ERROR_CONFLICT,
-			"Another podium-admin has been changing, backing up or restoring this "
-			"database for a minute; try again.");
+	return rc || lock.held == 1 ? rc
+								: fail(error, ERROR_CONFLICT,
+									"Another podium-admin has been changing, backing up or "
+									"restoring this database for a minute; try again.");
 }
 
 struct table {
@@ -32,21 +31,21 @@ struct table {
 static const struct column TABLE_COLUMNS[] = { TEXT(struct table, name),
 	TEXT(struct table, engine) };
 static const struct statement TABLES = SELECT(struct table, TABLE_COLUMNS,
-	"SELECT table_name AS name, engine FROM information_schema.tables WHERE table_schema = "
-    "DATABASE() AND table_type = 'BASE TABLE' "
+	"SELECT table_name AS name, engine FROM information_schema.tables "
+	"WHERE table_schema = DATABASE() AND table_type = 'BASE TABLE' "
 	"AND table_name <> '" RESTORING_TABLE
 	"' ORDER BY table_name = 'schema_migrations', table_name");
 
-/* As they would be written in the database itself: without its name, and without whoever made them,
- * whose account another server need not have. */
+/* Written without the database's name and without the definer, whose account another server may
+ * lack. */
 struct view {
 	const char *name, *security, *definition;
 };
 static const struct column VIEW_COLUMNS[] = { TEXT(struct view, name), TEXT(struct view, security),
 	TEXT(struct view, definition) };
 static const struct statement VIEWS = SELECT(struct view, VIEW_COLUMNS,
-	"SELECT table_name AS name, security_type AS security, REPLACE(view_definition, CONCAT('`', "
-    "DATABASE(), '`.'), '') AS definition "
+	"SELECT table_name AS name, security_type AS security, REPLACE(view_definition, "
+	"CONCAT('`', DATABASE(), '`.'), '') AS definition "
 	"FROM information_schema.views WHERE table_schema = DATABASE() ORDER BY table_name");
 
 struct number {
@@ -54,11 +53,11 @@ struct number {
 };
 static const struct column COUNT_COLUMNS[] = { INTEGER(struct number, count) };
 static const struct statement COUNT_TABLES = SELECT(struct number, COUNT_COLUMNS,
-	"SELECT COUNT(*) AS count FROM information_schema.tables WHERE table_schema = DATABASE() AND "
-    "table_name <> '" RESTORING_TABLE "'");
+	"SELECT COUNT(*) AS count FROM information_schema.tables WHERE table_schema = DATABASE() "
+	"AND table_name <> '" RESTORING_TABLE "'");
 static const struct statement COUNT_RESTORING = SELECT(struct number, COUNT_COLUMNS,
-	"SELECT COUNT(*) AS count FROM information_schema.tables WHERE table_schema = DATABASE() AND "
-    "table_name = '" RESTORING_TABLE "'");
+	"SELECT COUNT(*) AS count FROM information_schema.tables WHERE table_schema = DATABASE() "
+	"AND table_name = '" RESTORING_TABLE "'");
 static const struct column BINARY_LOG_COLUMNS[] = { INTEGER(struct number, binary_log) };
 static const struct statement BINARY_LOG =
 	SELECT(struct number, BINARY_LOG_COLUMNS, "SELECT @@log_bin AS binary_log");
@@ -80,13 +79,13 @@ int restoring_check(struct database *db, struct error *error)
 	return rc || !found.count
 		? rc
 		: fail(error, ERROR_CONFLICT,
-			"The database is incomplete: a `podium-admin restore` is under way, or was broken "
-			"off. Wait for it, or restore again with --replace.");
+			"The database is incomplete: a `podium-admin restore` is under way, or was broken off. "
+			"Wait for it, or restore again with --replace.");
 }
 
-/* One snapshot without locks (--single-transaction), row by row (--quick), in the order of the
- * primary keys, so that the same rows are the same text. No LOCK TABLES, which an account may lack
- * and Galera does not want. */
+/* A snapshot without locks (--single-transaction), row by row (--quick). Rows are sorted by primary
+ * key, so that equal rows give equal text. No LOCK TABLES: accounts may lack the right, and Galera
+ * rejects it. */
 static const char *const WORDS[] = {
 	"mariadb-dump",
 	"--single-transaction",
@@ -107,8 +106,7 @@ static int check_tables(const struct table *tables, size_t count, struct error *
 		if (!tables[i].engine || strcmp(tables[i].engine, "InnoDB") != 0)
 			return fail(error, ERROR_INPUT,
 				"The table %s has the engine %s, of which no copy of one moment can be made while "
-			    "it is written: change it with "
-				"`ALTER TABLE %s ENGINE = InnoDB`.",
+				"it is written: change it with `ALTER TABLE %s ENGINE = InnoDB`.",
 				tables[i].name, tables[i].engine ? tables[i].engine : "(none)", tables[i].name);
 	return count < ledger_most_tables
 		? 0
@@ -133,8 +131,7 @@ static int read_all(struct tool *tool, dump_sink *sink, void *context, struct er
 	return rc ? rc : interruption_check(error);
 }
 
-/* mariadb-dump would write who made them, and restoring that takes rights that few accounts have.
- */
+/* mariadb-dump would write the definer, which few accounts have the right to restore. */
 static int write_views(struct database *db, dump_sink *sink, void *context, struct error *error)
 {
 	cleanup_arena struct arena *arena = arena_new();
@@ -146,7 +143,7 @@ static int write_views(struct database *db, dump_sink *sink, void *context, stru
 		if (!views[i].definition || !*views[i].definition)
 			rc = fail(error, ERROR_INPUT,
 				"The database account may not see how the view %s is made: give it the right SHOW "
-			    "VIEW.",
+				"VIEW.",
 				views[i].name);
 		else
 			buffer_printf(&sql, LEDGER_VIEW "SQL SECURITY %s VIEW `%s` AS %s;\n", views[i].security,

@@ -1,26 +1,28 @@
-/* The whole of a database as SQL, of one moment, while others write to it. */
+/* Dumps a whole database as SQL: a consistent snapshot, even while others write. */
 #ifndef PODIUM_CLI_ADMIN_DUMP_H
 #define PODIUM_CLI_ADMIN_DUMP_H
 
-#include "lib/config.h"
-#include "lib/database.h"
-#include "lib/error.h"
+#include "lib/base/config.h"
+#include "lib/base/error.h"
+#include "lib/database/database.h"
 
-/* What holds this table is being restored: nobody else brings it up to date, and no program of ours
- * takes it for complete. */
+/* A database with this table is being restored. No one else migrates it, and no Podium program uses
+ * it. */
 #define RESTORING_TABLE "podium_restoring"
 
-/* One podium-admin at a time changes the tables of a database, or copies them. For the life of the
- * connection; waits a minute for another one, then ERROR_CONFLICT. */
+/* Lets one podium-admin at a time change or copy a database's tables. The connection holds the lock
+ * until it closes. ERROR_CONFLICT if another one holds the lock for a minute. */
 int schema_lock(struct database *db, struct error *error);
 
-/* How many tables there are, that one left out; and ERROR_CONFLICT if that one is there. */
+/* Counts the tables, except RESTORING_TABLE. */
 int dump_count_tables(struct database *db, int64_t *count, struct error *error);
+
+/* ERROR_CONFLICT if RESTORING_TABLE exists. */
 int restoring_check(struct database *db, struct error *error);
 
-/* Runs mariadb-dump and gives `sink` what it writes. Tables come in the order of their names, but
- * for schema_migrations, which comes last: without it no program of ours uses a database.
- * ERROR_INPUT: some table is no InnoDB, so that it cannot be copied as it was at one moment. */
+/* Runs mariadb-dump and passes its output to `sink`. Tables are sorted by name, but
+ * schema_migrations comes last: no Podium program uses a database without it. ERROR_INPUT: a table
+ * is not InnoDB, so a consistent snapshot is impossible. */
 typedef int dump_sink(void *context, const char *bytes, size_t length, struct error *error);
 int dump_database(struct database *db, const struct config *config, dump_sink *sink, void *context,
 	struct error *error);

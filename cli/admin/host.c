@@ -1,7 +1,7 @@
 /* Questions about this host that ./run asks. */
 #include "cli/admin/admin.h"
-#include "lib/gpu.h"
-#include "lib/scope.h"
+#include "lib/base/scope.h"
+#include "lib/fleet/quarantine.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -35,14 +35,13 @@ static int try_to_listen(uint16_t port, struct error *error)
 {
 	cleanup_fd int probe = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	struct sockaddr_in address = loopback(port);
-	int yes = 1; /* as nginx does: connections of an earlier run that linger do not matter */
+	int yes = 1; /* as nginx does: lingering connections of an earlier run do not matter */
 	setsockopt(probe, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
 	if (bind(probe, (struct sockaddr *)&address, sizeof address) == 0 && listen(probe, 1) == 0)
 		return 0;
 	if (errno == EADDRINUSE)
 		return fail(error, ERROR_CONFLICT,
-			"Port %u on 127.0.0.1 is taken by another program; set PODIUM_PORT to a free "
-			"one.",
+			"Port %u on 127.0.0.1 is taken by another program; set PODIUM_PORT to a free one.",
 			port);
 	if (errno == EACCES)
 		return fail(error, ERROR_FORBIDDEN,

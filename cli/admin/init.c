@@ -1,13 +1,14 @@
-/* From a fresh installation to a Podium that works: asks what nobody can guess, writes the
- * settings, looks at the host, brings the database up to date and makes the first admin. It may be
- * run again at any time: what is there is offered as the answer. */
+/* `init`: sets up a fresh installation. It asks for the settings, writes them, checks the host,
+ * migrates the database and creates the first admin. It can run again at any time and then offers
+ * the current settings as answers. */
 #include "cli/admin/admin.h"
 #include "cli/admin/question.h"
 #include "cli/admin/settings_file.h"
-#include "lib/config.h"
-#include "lib/program.h"
-#include "lib/scope.h"
-#include "lib/user.h"
+#include "lib/account/audit.h"
+#include "lib/account/user.h"
+#include "lib/base/config.h"
+#include "lib/base/scope.h"
+#include "lib/job/programs.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -68,7 +69,7 @@ static int check_port(answer_text answer, struct error *error)
 															 : 0;
 }
 
-/* They become part of a statement's text, so nothing but these letters will do. */
+/* These names become part of a statement's text, so only these characters are allowed. */
 static int check_identifier(answer_text answer, struct error *error)
 {
 	for (const char *c = answer; *c; c++)
@@ -91,7 +92,7 @@ static int check_url(answer_text answer, struct error *error)
 	if (!scheme || length == scheme || length >= sizeof((struct config *)0)->public_url)
 		return fail(error, ERROR_INPUT,
 			"\"%.80s\" is no address: it begins with http:// or https://, and a host's name "
-		    "follows.",
+			"follows.",
 			answer);
 	if (strpbrk(answer, " \t\"'<>\\") || strpbrk(answer + scheme, "/?#@"))
 		return fail(error, ERROR_INPUT,
@@ -183,21 +184,21 @@ static int try_database(const struct init *init, struct error *error)
 	return db ? database_ping(db, error) : error->code;
 }
 
-/* Statements that make things take no parameters; check_identifier has seen the names. In a GRANT _
- * stands for any letter. */
+/* CREATE and GRANT take no parameters; check_identifier has checked the names. In a GRANT, _
+ * matches any character. */
 static void write_statements(const struct config *config, struct buffer *sql)
 {
 	buffer_printf(sql,
 		"CREATE DATABASE IF NOT EXISTS `%s` CHARACTER SET utf8mb4 COLLATE utf8mb4_unicode_ci;\n"
 		"CREATE USER IF NOT EXISTS '%s'@'localhost' IDENTIFIED VIA unix_socket;\nGRANT ALL "
-	    "PRIVILEGES ON `",
+		"PRIVILEGES ON `",
 		config->database_name, config->database_user);
 	for (const char *c = config->database_name; *c; c++)
 		buffer_printf(sql, "%s%c", *c == '_' ? "\\" : "", *c);
 	buffer_printf(sql, "`.* TO '%s'@'localhost'", config->database_user);
 }
 
-/* As MariaDB's own administrator, whom it knows by being root on its host. */
+/* Connects as MariaDB's administrator: MariaDB trusts root on its host. */
 static int make_database(const struct config *config, struct error *error)
 {
 	struct config root = *config;
@@ -205,8 +206,7 @@ static int make_database(const struct config *config, struct error *error)
 	if (!getpwnam(config->database_user))
 		return fail(error, ERROR_INPUT,
 			"There is no user %s on this host whom MariaDB could know by its name; make one, or "
-		    "give MariaDB's user "
-			"a password.",
+			"give MariaDB's user a password.",
 			config->database_user);
 	snprintf(root.database_user, sizeof root.database_user, "root");
 	root.database_name[0] = '\0';
@@ -215,7 +215,7 @@ static int make_database(const struct config *config, struct error *error)
 	return db ? database_script(db, sql.data, error) : error->code;
 }
 
-/* Where the database or its user is missing on this host, root may have both made. */
+/* If the database or its user is missing on this host, root can create both. */
 static int offer_to_make(struct init *init, struct error *error)
 {
 	const struct config *config = &init->config;
@@ -226,8 +226,7 @@ static int offer_to_make(struct init *init, struct error *error)
 	char text[400];
 	snprintf(text, sizeof text,
 		"Make the database %s, and a user %s of it whom MariaDB lets in by its name on this host, "
-	    "without a password? "
-		"(yes or no)",
+		"without a password? (yes or no)",
 		config->database_name, config->database_user);
 	struct error answering = { 0 };
 	int rc = question_ask(&init->questions,
@@ -298,7 +297,7 @@ static int write_settings(struct init *init, struct error *error)
 	return rc;
 }
 
-/* What the programs will read, with the environment's word on it. */
+/* Reads the settings as the programs do, including the environment. */
 static int read_back(struct init *init, struct error *error)
 {
 	setenv("PODIUM_CONFIG", init->path, 1);
@@ -307,7 +306,7 @@ static int read_back(struct init *init, struct error *error)
 
 /* ---- the host ---- */
 
-/* Its faults are no reason to stop: a site need not have a worker on this host. */
+/* Faults of the host do not stop init: a site need not run a worker here. */
 static void ask_doctor(void)
 {
 	cleanup_arena struct arena *arena = arena_new();
@@ -386,16 +385,16 @@ static void say_what_is_next(const struct init *init)
 	admin_say("Podium is set up. What is next:");
 	if (has_units)
 		admin_say("  systemctl enable --now podium-web.socket podium-web podium-hooks   # and, "
-		          "where the GPUs are: podium-worker");
+				  "where the GPUs are: podium-worker");
 	else
 		admin_say("  start podium-web, podium-hooks and, where the GPUs are, podium-worker; docs: "
-		          "install.md");
+				  "install.md");
 	if (access("/etc/nginx/sites-available/podium", F_OK) == 0)
 		admin_say("  ln -s ../sites-available/podium /etc/nginx/sites-enabled/ && nginx -t && "
-		          "systemctl reload nginx");
+				  "systemctl reload nginx");
 	if (access("/usr/share/podium/tasks", F_OK) == 0)
 		admin_say("  podium-admin task load /usr/share/podium/tasks   # leaderboards to begin "
-		          "with, once a worker offers a device");
+				  "with, once a worker offers a device");
 	admin_say("Then open %s and sign in.", init->config.public_url);
 }
 

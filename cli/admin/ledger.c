@@ -4,13 +4,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* mariadb-dump writes newlines in values as \n, so what begins a line is no part of a value. */
+/* mariadb-dump writes each row on a line of its own, and newlines in values as \n: so the beginning
+ * of a line says what the line is. */
 static const char CREATE[] = "CREATE TABLE `", INSERT[] = "INSERT INTO `",
 				  POSITION[] = "-- CHANGE MASTER TO MASTER_LOG_FILE='";
 
 void ledger_begin(struct ledger *ledger)
 {
 	memset(ledger, 0, sizeof *ledger);
+}
+
+static bool is_row(const struct ledger *ledger)
+{
+	return ledger->line_bytes && ledger->line[0] == '(';
 }
 
 static struct ledger_table *last_table(struct ledger *ledger)
@@ -39,96 +45,85 @@ static void begin_table(struct ledger *ledger, const char *name)
 	snprintf(table->name, sizeof table->name, "%.*s", (int)strcspn(name, "`"), name);
 }
 
+static void note_binary_log(struct ledger *ledger, const char *file)
+{
+	const char *position = strstr(file, "MASTER_LOG_POS=");
+	snprintf(ledger->binary_log, sizeof ledger->binary_log, "%.*s", (int)strcspn(file, "'"), file);
+	ledger->binary_log_position =
+		position ? strtoll(position + strlen("MASTER_LOG_POS="), NULL, 10) : 0;
+}
+
+static bool line_begins_with(const struct ledger *ledger, const char *words)
+{
+	return strncmp(ledger->line, words, strlen(words)) == 0;
+}
+
+/* The statement's bytes are counted from its INSERT to the line that ends with a semicolon. */
+static void count_statement(struct ledger *ledger)
+{
+	if (line_begins_with(ledger, INSERT))
+		ledger->statement_bytes = 0;
+	ledger->statement_bytes += ledger->line_bytes;
+	if (ledger->last == ';' && ledger->statement_bytes > ledger->longest_statement_bytes)
+		ledger->longest_statement_bytes = ledger->statement_bytes;
+}
+
 static void end_line(struct ledger *ledger)
 {
 	char *line = ledger->line;
-	line[ledger->line_length] = '\0';
-	if (strncmp(line, CREATE, strlen(CREATE)) == 0)
+	line[ledger->line_bytes < sizeof ledger->line ? ledger->line_bytes : sizeof ledger->line - 1] =
+		'\0';
+	count_statement(ledger);
+	ledger->has_inline_rows |= line_begins_with(ledger, INSERT) && ledger->last != 'S';
+	if (is_row(ledger)) {
+		if (last_table(ledger))
+			last_table(ledger)->rows++;
+	} else if (line_begins_with(ledger, CREATE)) {
 		begin_table(ledger, line + strlen(CREATE));
-	const char *view =
-		strncmp(line, LEDGER_VIEW, strlen(LEDGER_VIEW)) == 0 ? strstr(line, " VIEW `") : NULL;
-	if (view)
-		begin_table(ledger, view + strlen(" VIEW `"));
-	if (strncmp(line, POSITION, strlen(POSITION)) == 0) {
-		const char *file = line + strlen(POSITION), *position = strstr(file, "MASTER_LOG_POS=");
-		snprintf(
-			ledger->binary_log, sizeof ledger->binary_log, "%.*s", (int)strcspn(file, "'"), file);
-		ledger->binary_log_position =
-			position ? strtoll(position + strlen("MASTER_LOG_POS="), NULL, 10) : 0;
+	} else if (line_begins_with(ledger, LEDGER_VIEW) && strstr(line, " VIEW `")) {
+		begin_table(ledger, strstr(line, " VIEW `") + strlen(" VIEW `"));
+	} else if (line_begins_with(ledger, POSITION)) {
+		note_binary_log(ledger, line + strlen(POSITION));
 	}
-	ledger->line_length = 0;
+	ledger->line_bytes = 0;
+	ledger->last = '\0';
 }
 
-static void read_line(struct ledger *ledger, char byte)
+/* Hashes a part of a row, but holds back the last byte. The byte before the newline, a comma or a
+ * semicolon, depends on the row's place in its statement. */
+static void hash_row(struct ledger *ledger, const char *bytes, size_t length)
 {
-	if (byte == '\n') {
-		end_line(ledger);
+	if (ledger->last)
+		crypto_hash_sha256_update(&ledger->hash, (const unsigned char *)&ledger->last, 1);
+	crypto_hash_sha256_update(&ledger->hash, (const unsigned char *)bytes, length - 1);
+}
+
+static void add_to_line(struct ledger *ledger, const char *bytes, size_t length)
+{
+	if (!length)
 		return;
+	if (ledger->line_bytes < sizeof ledger->line - 1) {
+		size_t room = sizeof ledger->line - 1 - ledger->line_bytes;
+		memcpy(ledger->line + ledger->line_bytes, bytes, length < room ? length : room);
 	}
-	if (ledger->line_length < sizeof ledger->line - 1)
-		ledger->line[ledger->line_length++] = byte;
-	if (ledger->line_length == strlen(INSERT)
-		&& memcmp(ledger->line, INSERT, strlen(INSERT)) == 0) {
-		ledger->state = LEDGER_NAME;
-		ledger->statement_bytes = strlen(INSERT);
-		ledger->line_length = 0;
-	}
-}
-
-static void end_statement(struct ledger *ledger)
-{
-	if (ledger->statement_bytes > ledger->longest_statement_bytes)
-		ledger->longest_statement_bytes = ledger->statement_bytes;
-	ledger->state = LEDGER_LINE;
-}
-
-/* Whether the byte ends a row. */
-static int read_value(struct ledger *ledger, char byte)
-{
-	switch (byte) {
-	case '\'': ledger->state = LEDGER_STRING; break;
-	case '(': ledger->depth++; break;
-	case ')': return --ledger->depth == 0;
-	case ';':
-		if (ledger->depth == 0)
-			end_statement(ledger);
-	}
-	return 0;
+	ledger->line_bytes += length;
+	if (is_row(ledger))
+		hash_row(ledger, bytes, length);
+	ledger->last = bytes[length - 1];
 }
 
 void ledger_add(struct ledger *ledger, const char *bytes, size_t length)
 {
-	size_t from = 0; /* of what belongs to the row that is read */
-	for (size_t i = 0; i < length; i++) {
-		char byte = bytes[i];
-		ledger->statement_bytes++;
-		switch (ledger->state) {
-		case LEDGER_LINE: read_line(ledger, byte); break;
-		case LEDGER_NAME:
-			if (byte == '`')
-				ledger->state = LEDGER_VALUES;
-			break;
-		case LEDGER_STRING:
-			if (byte == '\\')
-				ledger->state = LEDGER_ESCAPE;
-			else if (byte == '\'')
-				ledger->state = LEDGER_VALUES;
-			break;
-		case LEDGER_ESCAPE: ledger->state = LEDGER_STRING; break;
-		case LEDGER_VALUES:
-			if (byte == '(' && ledger->depth == 0)
-				from = i;
-			if (read_value(ledger, byte)) {
-				crypto_hash_sha256_update(
-					&ledger->hash, (const unsigned char *)bytes + from, i + 1 - from);
-				if (last_table(ledger))
-					last_table(ledger)->rows++;
-			}
-		}
+	while (length) {
+		const char *newline = memchr(bytes, '\n', length);
+		size_t part = newline ? (size_t)(newline - bytes) : length;
+		add_to_line(ledger, bytes, part);
+		if (!newline)
+			return;
+		end_line(ledger);
+		bytes += part + 1;
+		length -= part + 1;
 	}
-	if (ledger->depth > 0)
-		crypto_hash_sha256_update(
-			&ledger->hash, (const unsigned char *)bytes + from, length - from);
 }
 
 void ledger_end(struct ledger *ledger)
@@ -137,8 +132,19 @@ void ledger_end(struct ledger *ledger)
 	end_table(ledger);
 }
 
+int ledger_check(const struct ledger *ledger, struct error *error)
+{
+	return ledger->has_inline_rows ? fail(error, ERROR_INPUT,
+			   "This mariadb-dump writes several rows on a line, so they cannot be checked. Use "
+			   "the one "
+			   "of MariaDB 10.11 or newer.")
+								   : 0;
+}
+
 int ledger_compare(const struct ledger *expected, const struct ledger *found, struct error *error)
 {
+	if (ledger_check(expected, error) || ledger_check(found, error))
+		return error->code;
 	for (size_t i = 0; i < expected->count && i < found->count; i++) {
 		const struct ledger_table *want = &expected->tables[i], *have = &found->tables[i];
 		if (strcmp(want->name, have->name) != 0)

@@ -1,24 +1,24 @@
-/* What an SQL dump of mariadb-dump contains, found while it passes by: the rows of each table and
- * their SHA-256. Two dumps with the same ledger have the same rows. */
+/* Counts and hashes (SHA-256) the rows of each table in the output of mariadb-dump, as a stream.
+ * Two dumps with the same ledger have the same rows. */
 #ifndef PODIUM_CLI_ADMIN_LEDGER_H
 #define PODIUM_CLI_ADMIN_LEDGER_H
 
-#include "lib/error.h"
+#include "lib/base/error.h"
 
 #include <sodium.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 enum { ledger_most_tables = 256 };
 
-/* What begins a line that makes a view, which counts as a table without rows. */
+/* The start of a line that creates a view. A view counts as a table without rows. */
 #define LEDGER_VIEW "CREATE OR REPLACE "
 
 struct ledger_table {
 	char name[68];
 	int64_t rows;
-	char sha256[2 * crypto_hash_sha256_BYTES
-		+ 1]; /* of the rows as they stand in the dump, in hexadecimal */
+	char sha256[2 * crypto_hash_sha256_BYTES + 1]; /* of the dump's rows, in hexadecimal */
 };
 
 struct ledger {
@@ -26,21 +26,25 @@ struct ledger {
 	size_t count;
 	int64_t rows;
 	size_t longest_statement_bytes;
-	char binary_log[256]; /* where the server's binary log went on, if the dump says it; else "" */
+	char binary_log[256]; /* binary log at the snapshot; "": not in the dump */
 	int64_t binary_log_position;
-	/* of the reading */
-	enum { LEDGER_LINE, LEDGER_NAME, LEDGER_VALUES, LEDGER_STRING, LEDGER_ESCAPE } state;
+	bool has_inline_rows; /* several rows on a line: written by an older mariadb-dump */
+
+	/* State while a dump is read. */
 	crypto_hash_sha256_state hash;
-	char line[512]; /* the beginning of the line that is read */
-	size_t line_length, statement_bytes;
-	int depth;
+	char line[512]; /* the start of the current line */
+	size_t line_bytes, statement_bytes;
+	char last; /* the line's last byte so far, not hashed yet; 0: none */
 };
 
 void ledger_begin(struct ledger *ledger);
 void ledger_add(struct ledger *ledger, const char *bytes, size_t length);
 void ledger_end(struct ledger *ledger);
 
-/* ERROR_INPUT with a sentence about the first table that is not the same in both. */
+/* ERROR_INPUT if the rows could not be separated; the ledger is then useless. */
+int ledger_check(const struct ledger *ledger, struct error *error);
+
+/* ERROR_INPUT names the first table that differs. */
 int ledger_compare(const struct ledger *expected, const struct ledger *found, struct error *error);
 
 #endif

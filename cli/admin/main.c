@@ -1,11 +1,11 @@
-/* podium-admin: what an operator does with a Podium from its host. */
+/* podium-admin: the operator's command-line tool, run on Podium's host. */
 #include "cli/admin/admin.h"
 #include "cli/admin/task_check.h"
-#include "lib/config.h"
-#include "lib/log.h"
-#include "lib/manual.h"
-#include "lib/scope.h"
-#include "lib/text.h"
+#include "lib/base/config.h"
+#include "lib/base/log.h"
+#include "lib/base/manual.h"
+#include "lib/base/scope.h"
+#include "lib/base/text.h"
 
 #include <errno.h>
 #include <pwd.h>
@@ -22,11 +22,11 @@ static const struct command {
 } COMMANDS[] = {
 	{ "init", "[--answers-from FILE] [--yes]", init_command,
 		"set a Podium up: ask for the database, the address and the first admin, write the "
-	    "settings, look at the host, bring the\n"
+		"settings, look at the host, bring the\n"
 		"      tables up to date. Answers may stand in FILE, as `key = value`: database (a socket "
-	    "or a host), database_port,\n"
+		"or a host), database_port,\n"
 		"      database_name, database_user, database_password, make_database, public_url, admin, "
-	    "admin_password; --yes takes\n"
+		"admin_password; --yes takes\n"
 		"      what is usual for the rest, and asks nothing. May be run again" },
 	{ "migrate", "", migrate_command, "bring the database's tables up to date" },
 	{ "backup check", "FILE", backup_check_command,
@@ -35,13 +35,13 @@ static const struct command {
 		"write all of the database to FILE (-: standard output), while Podium runs" },
 	{ "restore", "[--replace DATABASE] [--keep-sessions] FILE", restore_command,
 		"fill an empty database from a backup and bring it up to date; --replace: what DATABASE "
-	    "holds is deleted first" },
+		"holds is deleted first" },
 	{ "restored", "[--keep-sessions]", restored_command,
 		"the same last steps after the database was put back by other means: nothing from before "
-	    "is believed any more" },
+		"is believed any more" },
 	{ "prune", "[--dry-run]", prune_command,
 		"delete what is older than the settings retain_... say; --dry-run only says how much that "
-	    "is" },
+		"is" },
 	{ "user add", "NAME [--role ROLE] [--password-file FILE]", user_add_command,
 		"make an account; the password is read from FILE, the terminal or standard input" },
 	{ "user role", "NAME ROLE", user_role_command,
@@ -54,9 +54,9 @@ static const struct command {
 	{ "task check", "FOLDER|ZIP...", task_check_command, "say what is wrong with a task" },
 	{ "task load", "[--dry-run] [--set PATH] FOLDER|SET.yaml|ZIP...", task_load_command,
 		"make a leaderboard of each task folder, or of each problem of a set, or bring it up to "
-	    "date;\n"
+		"date;\n"
 		"      --dry-run only says what would be done, --set names the YAML of a set in a zip or a "
-	    "folder" },
+		"folder" },
 	{ "ranking rebuild", "[LEADERBOARD]", ranking_rebuild_command,
 		"recompute the ranking from the jobs" },
 	{ "review list", "", review_list_command,
@@ -69,21 +69,21 @@ static const struct command {
 		"      top COUNT LEADERBOARD GPU | all LEADERBOARD [GPU]",
 		rejudge_start_command,
 		"compute results once more, beside the old ones: of one submission, of a user on one or "
-	    "every leaderboard, of the\n"
+		"every leaderboard, of the\n"
 		"      first of a ranking, or of a leaderboard" },
 	{ "rejudge list", "", rejudge_list_command, "list the last rejudgings" },
 	{ "rejudge show", "NUMBER", rejudge_show_command,
 		"show old and new results, and what applying them does to the rankings" },
 	{ "rejudge apply", "NUMBER NAME", rejudge_apply_command,
 		"put the new results in the places of the old; NAME is the leaderboard's, or the user's of "
-	    "one over all leaderboards" },
+		"one over all leaderboards" },
 	{ "rejudge discard", "NUMBER NAME", rejudge_discard_command,
 		"keep every old result, and cancel what has not ended" },
 	{ "quota show", "LEADERBOARD", quota_show_command,
 		"show how many submissions of each mode a user may send to a leaderboard" },
 	{ "quota set", "LEADERBOARD MODE MOST [HOURS]", quota_set_command,
 		"set it for test, benchmark, ranked or profile: MOST in any HOURS [24]; MOST `site`: the "
-	    "site's quota from now on" },
+		"site's quota from now on" },
 	{ "doctor", "", doctor_command,
 		"say what this host offers to a worker and lacks, what that costs and how to mend it" },
 	{ "worker list", "", worker_list_command,
@@ -97,23 +97,23 @@ static const struct command {
 	{ "worker resume", "WORKER [DEVICE]", worker_resume_command, "let it take jobs again" },
 	{ "worker invite", "NAME [--at HOST[:PORT]] [--ca FILE] [--hours HOURS]", worker_invite_command,
 		"print what makes another host the worker NAME: it is used once, with `podium-worker "
-	    "register`, and within HOURS [24];\n"
+		"register`, and within HOURS [24];\n"
 		"      HOST is the database's as that host reaches it, FILE has the certificate that signs "
-	    "the database's" },
+		"the database's" },
 	{ "worker accounts", "", worker_accounts_command,
 		"list the hosts that were invited and have registered" },
 	{ "worker revoke", "NAME", worker_revoke_command,
 		"take all rights away from such a host, at once; what it runs is queued again" },
 	{ "gpu list", "", gpu_list_command,
 		"list the devices that workers offer now, and those in quarantine; fails when none is "
-	    "offered" },
+		"offered" },
 	{ "gpu release", "UUID", gpu_release_command,
 		"end the quarantine of a device that had stopped working" },
 	{ "port-free", "PORT", port_free_command, "succeed if a server may listen on 127.0.0.1:PORT" },
 	{ "healthy", "PORT", healthy_command, "succeed if the Podium on 127.0.0.1:PORT is healthy" },
 	{ "manual", "[podium.conf|template]", manual_command,
 		"print the manual page of this program or of the file of settings, or a file of settings "
-	    "to begin with" },
+		"to begin with" },
 };
 
 const struct actor admin_actor = { .id = 0, .name = "podium-admin", .address = "" };
@@ -164,7 +164,7 @@ struct database *admin_connect_to(struct config *config)
 	if (!db && config_is_withheld())
 		fprintf(stderr,
 			"podium-admin: %s is not for you to read, so what stands in it is not known here; try "
-		    "sudo.\n",
+			"sudo.\n",
 			config_default_file);
 	return db;
 }
@@ -193,7 +193,7 @@ static int help(void)
 	config_describe(&keys);
 	printf("\nExit codes: 0 done, 1 failed (the reason is on standard error), 2 called wrongly.\n"
 		   "\nSettings, from the environment or else the file that PODIUM_CONFIG names [%s] (there "
-	       "in\nlower case and without PODIUM_):\n%s",
+		   "in\nlower case and without PODIUM_):\n%s",
 		config_default_file, buffer_string(&keys));
 	return admin_done;
 }

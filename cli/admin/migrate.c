@@ -2,7 +2,7 @@
 
 #include "cli/admin/admin.h"
 #include "cli/admin/dump.h"
-#include "lib/scope.h"
+#include "lib/base/scope.h"
 #include "sql/migrations.h"
 #include "sql/rights.h"
 
@@ -45,7 +45,7 @@ static void digest_of(
 		(unsigned long long)(migration->end - migration->sql));
 }
 
-/* What was applied must be the beginning of what this program knows. */
+/* The applied migrations must be a prefix of those that this program knows. */
 static int check_applied(const struct applied *applied, size_t count, struct error *error)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -53,28 +53,28 @@ static int check_applied(const struct applied *applied, size_t count, struct err
 			return fail(error, ERROR_INPUT,
 				"The database is newer than this program: it is at version %lld (%s), and "
 				"podium-admin %s knows versions up to %lld. Use a newer Podium with it; nothing "
-			    "was changed.",
+				"was changed.",
 				(long long)applied[count - 1].version, applied[count - 1].name, PODIUM_VERSION,
 				(long long)version_of(&migrations[migration_count - 1]));
 		if (applied[i].version != version_of(&migrations[i]))
 			return fail(error, ERROR_INPUT,
-				"The database has version %lld (%s) but not %s, which comes before it. "
-				"It was made by another Podium; nothing was changed.",
+				"The database has version %lld (%s) but not %s, which comes before it. It was made "
+				"by another Podium; nothing was changed.",
 				(long long)applied[i].version, applied[i].name, migrations[i].name);
 		unsigned char digest[crypto_hash_sha256_BYTES];
 		digest_of(&migrations[i], digest);
 		if (applied[i].sha256.length != sizeof digest
 			|| memcmp(applied[i].sha256.bytes, digest, sizeof digest) != 0)
 			return fail(error, ERROR_INPUT,
-				"The database was made with another %s than this program has. Use the "
-				"Podium that made it; nothing was changed.",
+				"The database was made with another %s than this program has. Use the Podium that "
+				"made it; nothing was changed.",
 				migrations[i].name);
 	}
 	return 0;
 }
 
-/* MariaDB commits after each statement that changes a table, so a migration that was interrupted is
- * run again as a whole: its statements must bear that (IF NOT EXISTS). */
+/* MariaDB commits after each DDL statement, so an interrupted migration runs again from its start.
+ * Its statements must allow that (IF NOT EXISTS). */
 static int apply(struct database *db, const struct migration *migration, struct error *error)
 {
 	int rc = database_script(db, migration->sql, error);
@@ -82,9 +82,8 @@ static int apply(struct database *db, const struct migration *migration, struct 
 		struct error why = *error;
 		return fail(error, rc,
 			"%s was not finished: %.600s What it did before that stays, and the versions before it "
-		    "work on. Mend the reason and "
-			"run podium-admin migrate again: it runs all of this file once more, which harms "
-		    "nothing.",
+			"work on. Mend the reason and run podium-admin migrate again: it runs all of this file "
+			"once more, which harms nothing.",
 			migration->name, why.text);
 	}
 	unsigned char digest[crypto_hash_sha256_BYTES];
@@ -116,7 +115,7 @@ int migrate(struct database *db, const char *name, struct error *error)
 	for (size_t i = rc ? migration_count : count; !rc && i < migration_count; i++)
 		rc = apply(db, &migrations[i], error);
 	if (!rc)
-		rc = rights_renew(db, name, error);
+		rc = rights_refresh(db, name, error);
 	if (!rc)
 		admin_say("The database is at version %lld.", (long long)migrate_newest());
 	return rc;

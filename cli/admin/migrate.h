@@ -1,16 +1,16 @@
-/* Bringing a database's tables up to date with the files of sql/. */
+/* Migrates a database's tables with the files of sql/. */
 #ifndef PODIUM_CLI_ADMIN_MIGRATE_H
 #define PODIUM_CLI_ADMIN_MIGRATE_H
 
-#include "lib/database.h"
-#include "lib/error.h"
+#include "lib/base/error.h"
+#include "lib/database/database.h"
 
 #include <stdint.h>
 
-/* Applies what is missing, one file after the other, and says it; holds schema_lock(). */
+/* Applies the missing files in order and reports each. Holds schema_lock() meanwhile. */
 int migrate(struct database *db, const char *name, struct error *error);
 
-/* The last version that this program knows. */
+/* Returns the newest version that this program knows. */
 int64_t migrate_newest(void);
 
 #endif

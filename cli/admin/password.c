@@ -1,6 +1,6 @@
 #include "cli/admin/password.h"
 
-#include "lib/scope.h"
+#include "lib/base/scope.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -23,7 +23,7 @@ static int read_line(FILE *in, const char *name, password_text password, struct 
 	return 0;
 }
 
-static int ask(const char *question, password_text password, struct error *error)
+static int ask_password(const char *question, password_text password, struct error *error)
 {
 	struct termios before, quiet;
 	if (tcgetattr(STDIN_FILENO, &before))
@@ -41,9 +41,9 @@ static int ask(const char *question, password_text password, struct error *error
 static int ask_twice(password_text password, struct error *error)
 {
 	password_text again;
-	int rc = ask("Password: ", password, error);
+	int rc = ask_password("Password: ", password, error);
 	if (!rc)
-		rc = ask("The same again: ", again, error);
+		rc = ask_password("The same again: ", again, error);
 	if (!rc && strcmp(password, again) != 0)
 		rc = fail(error, ERROR_INPUT, "The two passwords differ; nothing was changed.");
 	sodium_memzero(again, sizeof again);
@@ -78,8 +78,7 @@ static int write_whole(int out, const char *password)
 		|| fsync(out);
 }
 
-/* A new file takes the old one's place, so that nobody who had opened the old one reads the new
- * password. */
+/* A new file replaces the old one, so that a reader of the old file never sees the new password. */
 int password_write(const char *file, const char *password, struct error *error)
 {
 	char fresh[PATH_MAX];

@@ -1,20 +1,20 @@
-/* Passwords that commands are given or make up. */
+/* Reads, generates and stores passwords for commands. */
 #ifndef PODIUM_CLI_ADMIN_PASSWORD_H
 #define PODIUM_CLI_ADMIN_PASSWORD_H
 
-#include "lib/error.h"
+#include "lib/base/error.h"
 
 typedef char password_text[512];
 
-/* The first line of `file`; without one, asks twice on a terminal or reads the first line of
- * standard input. Its length is checked by lib/user.h. */
+/* Reads the first line of `file`. If `file` is NULL, asks twice on a terminal, or reads the first
+ * line of standard input. lib/account/user.h checks the length. */
 int password_read(const char *file, password_text password, struct error *error);
 
-/* 20 letters and digits, without those that look alike: about 115 bits. */
+/* Generates 20 letters and digits without look-alikes: about 115 bits. */
 void password_make(password_text password);
 
-/* Writes the password and a newline to a file that only its owner may read; replaces what was
- * there. */
+/* Writes the password and a newline to a file that only its owner may read. Replaces an old file.
+ */
 int password_write(const char *file, const char *password, struct error *error);
 
 #endif

@@ -1,9 +1,9 @@
-/* `prune`: at once what podium-hooks does bit by bit. */
-#include "lib/retention.h"
+/* `prune`: deletes in one run what podium-hooks deletes gradually. */
+#include "lib/database/retention.h"
 
 #include "cli/admin/admin.h"
-#include "lib/config.h"
-#include "lib/scope.h"
+#include "lib/base/config.h"
+#include "lib/base/scope.h"
 
 #include <string.h>
 

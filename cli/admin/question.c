@@ -1,7 +1,7 @@
 #include "cli/admin/question.h"
 
 #include "cli/admin/admin.h"
-#include "lib/scope.h"
+#include "lib/base/scope.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -78,7 +78,7 @@ static struct given_answer *find_given(const struct questions *questions, const 
 
 /* ---- answers from people ---- */
 
-/* On a terminal what is typed is shown only where that does no harm. */
+/* On a terminal, echo is off for secrets. */
 static bool hide_typing(struct termios *before)
 {
 	struct termios quiet;
@@ -101,8 +101,7 @@ static int read_line(const struct question *question, answer_text answer, struct
 	if (!line)
 		return fail(error, ERROR_INPUT,
 			"There is no answer to the question for %s; nobody can be asked. Give it with "
-		    "--answers-from, or "
-			"take what is usual with --yes.",
+			"--answers-from, or take what is usual with --yes.",
 			question->key);
 	char *end = strchr(answer, '\n');
 	if (!end && !feof(stdin)) {
@@ -116,7 +115,7 @@ static int read_line(const struct question *question, answer_text answer, struct
 	return 0;
 }
 
-/* One answer, however it comes; an empty one is the fallback. */
+/* Reads one answer from any source; an empty answer means the fallback. */
 static int get(struct questions *questions, const struct question *question, answer_text answer,
 	struct error *error)
 {

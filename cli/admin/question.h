@@ -1,9 +1,9 @@
-/* Questions that a command asks: on the terminal, or answered beforehand by a file of `key = value`
- * lines, or by the lines of standard input. */
+/* Asks a command's questions. The answers come from the terminal, from a file of `key = value`
+ * lines, or from the lines of standard input. */
 #ifndef PODIUM_CLI_ADMIN_QUESTION_H
 #define PODIUM_CLI_ADMIN_QUESTION_H
 
-#include "lib/error.h"
+#include "lib/base/error.h"
 
 #include <stdbool.h>
 
@@ -11,7 +11,7 @@ enum { question_most_bytes = 512 };
 typedef char answer_text[question_most_bytes];
 
 struct questions {
-	bool takes_fallbacks; /* --yes: what has no answer takes its fallback, and nothing is asked */
+	bool takes_fallbacks; /* --yes: use the fallback of each unanswered question */
 	struct given_answer {
 		char key[48];
 		answer_text value;
@@ -20,24 +20,25 @@ struct questions {
 	int given_count;
 };
 
-/* Reads the answers of a file, whose keys are among `keys` (ended by NULL). */
+/* Reads answers from a file. Only `keys` (ended by NULL) are allowed. */
 int question_read_file(
 	struct questions *questions, const char *path, const char *const *keys, struct error *error);
 
 struct question {
 	const char *key, *text; /* `text` without the colon */
-	const char *fallback;   /* what an empty answer means; NULL: there must be one */
-	bool is_secret;         /* asked without echo, and the fallback is not shown */
-	/* 0, or the sentence that says why the answer will not do. It may change the answer. NULL:
-	 * everything will. */
+	const char *fallback;   /* for an empty answer; NULL: an answer is required */
+	bool is_secret;         /* read without echo; the fallback is not shown */
+	/* Returns 0, or an error that says why the answer is invalid. May normalise the answer. NULL
+	 * accepts every answer. */
 	int (*check)(answer_text answer, struct error *error);
 };
 
-/* Asks until the answer will do. Where nobody can be asked again, a refused answer is an error. */
+/* Asks until the answer is valid. An invalid answer is an error if the question cannot be asked
+ * again. */
 int question_ask(struct questions *questions, const struct question *question, answer_text answer,
 	struct error *error);
 
-/* Whether an answer that was refused later on can be asked for again. */
+/* Whether the question can be asked again after a later check rejected its answer. */
 bool question_may_repeat(const struct questions *questions, const char *key);
 
 #endif

@@ -1,11 +1,11 @@
 /* `quota show`, `quota set`. */
-#include "lib/quota.h"
+#include "lib/leaderboard/quota.h"
 
 #include "cli/admin/admin.h"
-#include "lib/leaderboard.h"
-#include "lib/quote.h"
-#include "lib/scope.h"
-#include "lib/text.h"
+#include "lib/base/quote.h"
+#include "lib/base/scope.h"
+#include "lib/base/text.h"
+#include "lib/leaderboard/leaderboard.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -23,8 +23,7 @@ static int find_leaderboard(struct database *db, struct arena *arena, const char
 
 /* ---- quota show ---- */
 
-/* The site's are podium-web's settings, which are read here as well, since they may be in the same
- * file. */
+/* The site's quotas are podium-web's settings; they may be in the same file, so read them here. */
 static void say_quotas(struct arena *arena, const struct config *config, const struct quota *quotas)
 {
 	for (size_t mode = 0; quota_mode(mode); mode++) {
@@ -56,7 +55,7 @@ int quota_show_command(int argc, char **argv)
 
 /* ---- quota set ---- */
 
-/* -1, which no quota has, when it is no number. */
+/* Returns -1, which is no quota, if the text is not a number. */
 static int64_t number_of(const char *text)
 {
 	char *end;

@@ -1,4 +1,4 @@
-#include "lib/ranking.h"
+#include "lib/ranking/ranking.h"
 
 #include "cli/admin/admin.h"
 

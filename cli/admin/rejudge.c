@@ -1,9 +1,9 @@
 /* `rejudge start`, `rejudge list`, `rejudge show`, `rejudge apply`, `rejudge discard`. */
-#include "lib/rejudging.h"
+#include "lib/judging/rejudging.h"
 
 #include "cli/admin/admin.h"
-#include "lib/format.h"
-#include "lib/scope.h"
+#include "lib/base/format.h"
+#include "lib/base/scope.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 
 enum { most_listed = 50 };
 
-/* 0, which no row has, when it is no number. */
+/* Returns 0, which is no row's number, if the text is not a number. */
 static int64_t number_of(const char *text)
 {
 	char *end;
@@ -48,7 +48,7 @@ static void take_word(struct rejudging_order *order, enum word word, const char 
 	}
 }
 
-/* -1 when the words are wrong. */
+/* Returns -1 if the arguments are wrong. */
 static int read_order(int argc, char **argv, struct rejudging_order *order)
 {
 	for (size_t i = 0; i < COUNT(FORMS) && argc > 1; i++) {
@@ -164,7 +164,7 @@ static int say_changes(struct database *db, struct arena *arena, const struct re
 	return 0;
 }
 
-static int show(struct database *db, struct arena *arena, int64_t id, struct error *error)
+static int print_rejudge(struct database *db, struct arena *arena, int64_t id, struct error *error)
 {
 	struct rejudging rejudging;
 	struct rejudged_result *results;
@@ -195,7 +195,8 @@ int rejudge_show_command(int argc, char **argv)
 	struct error error = { 0 };
 	if (!db)
 		return admin_failed;
-	return show(db, arena, number_of(argv[1]), &error) ? admin_complain(&error) : admin_done;
+	return print_rejudge(db, arena, number_of(argv[1]), &error) ? admin_complain(&error)
+																: admin_done;
 }
 
 /* ---- rejudge apply, rejudge discard ---- */

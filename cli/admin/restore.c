@@ -4,23 +4,22 @@
 #include "cli/admin/dump.h"
 #include "cli/admin/migrate.h"
 #include "cli/admin/tool.h"
-#include "lib/config.h"
-#include "lib/plural.h"
-#include "lib/scope.h"
-#include "lib/user.h"
+#include "lib/account/audit.h"
+#include "lib/account/user.h"
+#include "lib/base/config.h"
+#include "lib/base/format.h"
+#include "lib/base/scope.h"
 
 #include <errno.h>
 #include <string.h>
 #include <time.h>
 
-/* Numbers that were given out after the backup are known to workers, receivers of webhooks and
- * people, so they are not given out again: fences and the numbers of new rows go on that much
- * higher. */
+/* Workers, receivers of webhooks and people know numbers that were assigned after the backup. These
+ * must not be assigned again, so fences and the numbers of new rows continue that much higher. */
 #define GAP "1000000"
 
 struct wanted {
-	const char *file,
-		*replace; /* the name of the database whose tables are deleted first, or NULL */
+	const char *file, *replace; /* name of the database whose tables to delete first, or NULL */
 	bool keeps_sessions;
 };
 
@@ -46,10 +45,11 @@ struct number {
 	int64_t count;
 };
 static const struct column NUMBER_COLUMNS[] = { INTEGER(struct number, count) };
-/* Without the right to see all of them, the account sees its own, which the others have too. */
+/* Without the right to see all connections, an account sees its own; the others use the same
+ * account. */
 static const struct statement OTHERS = SELECT(struct number, NUMBER_COLUMNS,
-	"SELECT COUNT(*) AS count FROM information_schema.processlist WHERE db = DATABASE() AND id <> "
-    "CONNECTION_ID()");
+	"SELECT COUNT(*) AS count FROM information_schema.processlist WHERE db = DATABASE() "
+	"AND id <> CONNECTION_ID()");
 static const struct statement MOST_PACKET =
 	SELECT(struct number, NUMBER_COLUMNS, "SELECT @@max_allowed_packet AS count");
 
@@ -60,19 +60,18 @@ struct name_row {
 static const struct column NAME_COLUMNS[] = { TEXT(struct name_row, name),
 	INTEGER(struct name_row, next) };
 static const struct statement ALL_TABLES = SELECT(struct name_row, NAME_COLUMNS,
-	"SELECT table_name AS name, table_type = 'VIEW' AS next FROM information_schema.tables WHERE "
-    "table_schema = DATABASE()");
+	"SELECT table_name AS name, table_type = 'VIEW' AS next FROM information_schema.tables "
+	"WHERE table_schema = DATABASE()");
 static const struct statement NUMBERED_TABLES = SELECT(struct name_row, NAME_COLUMNS,
 	"SELECT table_name AS name, auto_increment AS next FROM information_schema.tables "
 	"WHERE table_schema = DATABASE() AND table_type = 'BASE TABLE' AND auto_increment IS NOT NULL");
 
-/* What a worker or podium-hooks of before still has to say carries a fence that nothing has any
- * more. */
+/* Late reports of an earlier worker or podium-hooks carry a fence that no row has any more. */
 static const struct statement RAISE_FENCES[] = {
 	COMMAND("UPDATE jobs SET fence = fence + " GAP),
 	COMMAND("UPDATE webhooks SET fence = fence + " GAP ", lease_expires = NULL"),
 };
-/* What was ended after the backup would be open again. */
+/* A restore would reopen sessions and links that ended after the backup. */
 static const struct statement END_SESSIONS[] = {
 	COMMAND("DELETE FROM sessions"),
 	COMMAND("DELETE FROM password_links"),
@@ -99,7 +98,7 @@ static int drop_all(struct database *db, struct error *error)
 	int rc = database_rows(db, arena, &ALL_TABLES, &tables, &count, error, "");
 	if (rc || !count)
 		return rc;
-	/* The one that says that all of it is incomplete goes last. */
+	/* Drop last the table that marks the database as incomplete. */
 	buffer_text(&sql, "SET foreign_key_checks = 0; ");
 	for (size_t i = 0; i < count; i++)
 		if (strcmp(tables[i].name, RESTORING_TABLE) != 0) {
@@ -154,7 +153,7 @@ static int check_alone(struct database *db, struct error *error)
 		return rc;
 	return fail(error, ERROR_CONFLICT,
 		"The database is in use by %s: stop podium-web, podium-hooks and every podium-worker "
-	    "first. Nothing was changed.",
+		"first. Nothing was changed.",
 		plural(arena, others.count, "other connection"));
 }
 
@@ -169,14 +168,13 @@ static int check_target(struct database *db, const struct config *config,
 	if (!wanted->replace)
 		return fail(error, ERROR_CONFLICT,
 			"The database %s is not empty%s. To delete all of it first: --replace %s. Nothing was "
-		    "changed.",
+			"changed.",
 			config->database_name, is_incomplete ? " (a restore was broken off there)" : "",
 			config->database_name);
 	return strcmp(wanted->replace, config->database_name) == 0
 		? 0
 		: fail(error, ERROR_INPUT,
-			"--replace names %.64s, and the settings name the database %s. "
-			"Nothing was changed.",
+			"--replace names %.64s, and the settings name the database %s. Nothing was changed.",
 			wanted->replace, config->database_name);
 }
 
@@ -187,8 +185,7 @@ static int check_manifest(struct database *db, const struct manifest *manifest, 
 	if (manifest->schema > migrate_newest())
 		return fail(error, ERROR_INPUT,
 			"The backup has schema %lld and was made by Podium %s; podium-admin %s knows schemas "
-		    "up to %lld. Use a newer "
-			"Podium; nothing was changed.",
+			"up to %lld. Use a newer Podium; nothing was changed.",
 			(long long)manifest->schema, manifest->podium, PODIUM_VERSION,
 			(long long)migrate_newest());
 	int rc = database_row(db, arena, &MOST_PACKET, &packet, error, "");
@@ -196,8 +193,7 @@ static int check_manifest(struct database *db, const struct manifest *manifest, 
 		return rc;
 	return fail(error, ERROR_INPUT,
 		"The backup has a statement of %zu bytes, and this MariaDB takes %lld: set its "
-	    "max_allowed_packet higher. "
-		"Nothing was changed.",
+		"max_allowed_packet higher. Nothing was changed.",
 		manifest->ledger.longest_statement_bytes, (long long)packet.count);
 }
 
@@ -214,7 +210,7 @@ static const char *const CLIENT[] = {
 	NULL,
 };
 
-/* Where the client has ended, it says why when it is asked (tool_finish). */
+/* If the client has exited, tool_finish reports why. */
 static int feed(void *context, const char *bytes, size_t length, struct error *error)
 {
 	const struct tool *tool = context;
@@ -252,7 +248,7 @@ static int fill(
 	}
 	int end = tool_finish(&tool, &ending);
 	if (end)
-		*error = ending; /* the reason why nothing could be written any more */
+		*error = ending; /* why writing failed */
 	return end ? end : rc;
 }
 
@@ -265,7 +261,7 @@ static int add_piece(void *ledger, const char *bytes, size_t length, struct erro
 	return 0;
 }
 
-/* What is in the database now, read again as it was for the backup. */
+/* Reads the database back in the way that the backup was made. */
 static int compare(struct database *db, const struct config *config,
 	const struct manifest *manifest, struct error *error)
 {
@@ -294,7 +290,7 @@ static int load(struct database *db, const struct config *config, const struct w
 	return rc;
 }
 
-/* Where the client has been ended, the server may still be at what it was asked last. */
+/* After the client is killed, the server may still run its last statement. */
 static void await_alone(struct database *db)
 {
 	enum { looks = 600 };
@@ -304,8 +300,8 @@ static void await_alone(struct database *db)
 		nanosleep(&pause, NULL);
 }
 
-/* An empty database is better than a part of one; where not even that works, the table that is left
- * says it. */
+/* An empty database is better than a partial one. If emptying fails, RESTORING_TABLE still marks
+ * the database. */
 static void empty_again(struct database *db, struct error *error)
 {
 	struct error ignored = { 0 }, why = *error;
@@ -313,7 +309,7 @@ static void empty_again(struct database *db, struct error *error)
 	if (drop_all(db, &ignored))
 		fail(error, why.code,
 			"%.500s The database is incomplete now, and no program uses it: restore again with "
-		    "--replace.",
+			"--replace.",
 			why.text);
 	else
 		fail(error, why.code, "%.500s The database was emptied again.", why.text);
@@ -355,7 +351,7 @@ static int restore(struct database *db, const struct config *config, const struc
 static void say_next(const struct manifest *manifest, bool keeps_sessions)
 {
 	admin_say("Restored %zu tables with %lld rows as they were at %s; each row was compared with "
-	          "the backup.",
+			  "the backup.",
 		manifest->ledger.count, (long long)manifest->ledger.rows, manifest->made_at);
 	if (!keeps_sessions)
 		admin_say("Everybody has to log in again. API tokens and passwords are those of then.");
@@ -375,7 +371,7 @@ int restore_command(int argc, char **argv)
 	if (!manifest)
 		return admin_failed;
 	interruption_catch();
-	/* All of it, before anything is touched. */
+	/* Checks the whole backup before it changes anything. */
 	if (config_load(&config, &error) || backup_read(wanted.file, manifest, NULL, NULL, &error))
 		return admin_complain(&error);
 	cleanup_database struct database *db = admin_connect();
@@ -415,7 +411,7 @@ int restored_command(int argc, char **argv)
 	if (finish(db, &config, wanted.keeps_sessions, &error))
 		return admin_complain(&error);
 	admin_say("No worker of before is believed any more, and new numbers are higher than any that "
-	          "it knows.%s",
+			  "it knows.%s",
 		wanted.keeps_sessions ? "" : " Everybody has to log in again.");
 	return admin_done;
 }

@@ -1,8 +1,8 @@
 /* `review list`, `review release`, `review reject`. */
-#include "lib/review.h"
+#include "lib/judging/review.h"
 
 #include "cli/admin/admin.h"
-#include "lib/format.h"
+#include "lib/base/format.h"
 
 #include <stdlib.h>
 

@@ -1,10 +1,10 @@
 #include "cli/admin/set_load.h"
 
 #include "cli/admin/admin.h"
-#include "lib/problem_set.h"
-#include "lib/scope.h"
-#include "lib/stock.h"
-#include "lib/text.h"
+#include "lib/base/scope.h"
+#include "lib/base/text.h"
+#include "lib/leaderboard/problem_set.h"
+#include "lib/task/stock.h"
 
 #include <string.h>
 #include <sys/stat.h>

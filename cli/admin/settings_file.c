@@ -1,8 +1,8 @@
 #include "cli/admin/settings_file.h"
 
-#include "lib/buffer.h"
-#include "lib/config.h"
-#include "lib/scope.h"
+#include "lib/base/buffer.h"
+#include "lib/base/config.h"
+#include "lib/base/scope.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -51,8 +51,7 @@ static const char *next_line(const char *line)
 	return end ? end + 1 : line + strlen(line);
 }
 
-/* Whose line is replaced: that of the key, of which the last one counts, else the one that is
- * commented out. */
+/* Finds the line to replace: the key's last line, else the commented-out one. */
 static const char *find_line(const char *text, const char *key)
 {
 	const char *set = NULL, *commented = NULL;
@@ -63,7 +62,7 @@ static const char *find_line(const char *text, const char *key)
 	return set ? set : commented;
 }
 
-static void put(struct buffer *text, const struct setting *setting)
+static void append_setting(struct buffer *text, const struct setting *setting)
 {
 	cleanup_buffer struct buffer made = { 0 };
 	const char *old = buffer_string(text), *line = find_line(old, setting->key);
@@ -98,7 +97,7 @@ static int write_all(int file, const struct buffer *text)
 	return fsync(file);
 }
 
-/* A rename is on the disk when its folder is. */
+/* A rename is durable once its folder is synced. */
 static void sync_folder(const char *path)
 {
 	char copy[PATH_MAX];
@@ -141,7 +140,7 @@ int settings_write(
 	if (rc)
 		return rc;
 	for (size_t i = 0; i < count; i++)
-		put(&text, &settings[i]);
+		append_setting(&text, &settings[i]);
 	make_folder(path);
 	return replace(path, &text, error);
 }

@@ -1,8 +1,8 @@
-/* Writing the file of settings (lib/config.h). */
+/* Writes the settings file (lib/base/config.h). */
 #ifndef PODIUM_CLI_ADMIN_SETTINGS_FILE_H
 #define PODIUM_CLI_ADMIN_SETTINGS_FILE_H
 
-#include "lib/error.h"
+#include "lib/base/error.h"
 
 #include <stddef.h>
 
@@ -10,9 +10,9 @@ struct setting {
 	const char *key, *value;
 };
 
-/* Sets these keys and leaves every other line as it is; a file that is not there is made with every
- * key commented out. The new file takes the old one's place in one step, with the mode 0640; where
- * root writes it, it belongs to root and the group podium, if there is one. */
+/* Sets these keys and keeps every other line. A missing file is created with every other key
+ * commented out. The new file replaces the old one atomically, with mode 0640. If root writes it,
+ * it belongs to root and to the group podium, if that exists. */
 int settings_write(
 	const char *path, const struct setting *settings, size_t count, struct error *error);
 

@@ -1,9 +1,9 @@
 #include "cli/admin/task_check.h"
 
 #include "cli/admin/admin.h"
-#include "lib/fileset.h"
-#include "lib/stock.h"
-#include "lib/task.h"
+#include "lib/files/fileset.h"
+#include "lib/task/stock.h"
+#include "lib/task/task.h"
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -1,6 +1,5 @@
-/* `podium-admin task check FOLDER|ZIP...`: says what a task would be, or everything that is wrong
- * with it. argv[0] is the command's own word. Needs no database. 0: all are good; 1: a fault; 2:
- * called wrongly. */
+/* `podium-admin task check FOLDER|ZIP...` describes each task or lists its faults. argv[0] is the
+ * command's name. Needs no database. Returns 0: all valid; 1: a fault; 2: wrong usage. */
 #ifndef PODIUM_CLI_ADMIN_TASK_CHECK_H
 #define PODIUM_CLI_ADMIN_TASK_CHECK_H
 

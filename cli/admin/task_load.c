@@ -1,13 +1,12 @@
-/* `task load`: task folders become leaderboards named after them, and follow their folders from
- * then on; problem sets are set_load.c's. What somebody did in the web panel wins: a task that was
- * uploaded there is not replaced, and a leaderboard that was deleted there comes back only when its
- * folder is named. */
+/* `task load`: turns task folders into leaderboards with the same names and updates them later;
+ * set_load.c handles problem sets. The web panel wins: a task uploaded there is not replaced. A
+ * leaderboard deleted there returns only if the command names its folder. */
 #include "cli/admin/admin.h"
 #include "cli/admin/set_load.h"
-#include "lib/device.h"
-#include "lib/scope.h"
-#include "lib/stock.h"
-#include "lib/task_version.h"
+#include "lib/base/scope.h"
+#include "lib/gpu/device.h"
+#include "lib/task/stock.h"
+#include "lib/task/version.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -29,8 +28,8 @@ struct found {
 };
 static const struct column FOUND_COLUMNS[] = { INTEGER(struct found, id) };
 static const struct statement DELETED_IN_PANEL = SELECT(struct found, FOUND_COLUMNS,
-	"SELECT id FROM audit_log WHERE action = 'leaderboard.delete' AND subject = ? AND actor_id IS "
-    "NOT NULL LIMIT 1");
+	"SELECT id FROM audit_log WHERE action = 'leaderboard.delete' AND subject = ? "
+	"AND actor_id IS NOT NULL LIMIT 1");
 static const struct statement UPLOADED_IN_PANEL = SELECT(struct found, FOUND_COLUMNS,
 	"SELECT id FROM task_versions WHERE id = ? AND created_by IS NOT NULL");
 
@@ -54,7 +53,7 @@ static int read_source(
 
 /* ---- the leaderboard ---- */
 
-/* The GPUs that the task names, or those that workers offer now and that can run its language. */
+/* The GPUs that the task names, else those of current workers that can run its language. */
 static int choose_gpus(struct database *db, struct arena *arena, const struct task *task,
 	struct leaderboard_settings *settings, struct error *error)
 {
@@ -214,7 +213,7 @@ static bool is_task(const char *path)
 	return false;
 }
 
-/* Returns the number of folders that were refused, each with its sentence. */
+/* Returns the number of rejected folders, each reported on stderr. */
 static int load_inside(struct database *db, const char *path, bool dry_run)
 {
 	struct dirent **entries;
@@ -266,7 +265,7 @@ static int load_path(struct database *db, const char *given, const struct option
 		: 0;
 }
 
-/* Takes the options from the front; returns the number of arguments that they took, or -1. */
+/* Parses the leading options. Returns the number of arguments used, or -1. */
 static int read_options(int argc, char **argv, struct options *options)
 {
 	int i = 1;

@@ -1,10 +1,10 @@
 #include "cli/admin/tool.h"
 
-#include "lib/buffer.h"
-#include "lib/database.h"
-#include "lib/database_hosts.h"
-#include "lib/scope.h"
-#include "lib/text.h"
+#include "lib/base/buffer.h"
+#include "lib/base/scope.h"
+#include "lib/base/text.h"
+#include "lib/database/database.h"
+#include "lib/database/hosts.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -28,7 +28,7 @@ static void end_running(void)
 		kill(running, SIGTERM);
 }
 
-/* A signal that comes just before a read or a write does not end that; the end of the tool does. */
+/* A signal just before a read or write does not interrupt it, but stopping the tool does. */
 static void note_signal(int number)
 {
 	const int before = errno;
@@ -65,8 +65,7 @@ int interruption_check(struct error *error)
 
 /* ---- the file of options ---- */
 
-/* In quotes, as MariaDB's option files want it: what begins with a backslash there means something
- * else. */
+/* Quotes a value for MariaDB's option files, where a backslash starts an escape. */
 static void write_option(struct buffer *out, const char *name, const char *value)
 {
 	buffer_printf(out, "%s=\"", name);
@@ -82,7 +81,7 @@ static void write_option(struct buffer *out, const char *name, const char *value
 	buffer_text(out, "\"\n");
 }
 
-/* As our own connections do it (lib/database.h). */
+/* Same as our own connections (lib/database/database.h). */
 static void write_tls(struct buffer *out, const struct config *config)
 {
 	const struct {
@@ -122,7 +121,7 @@ static void write_options(struct buffer *out, const struct config *config)
 	write_tls(out, config);
 }
 
-/* A memfd is born writable for all, and MariaDB leaves such a file unread. */
+/* A memfd starts world-writable, and MariaDB ignores such an option file. */
 static int options_file(const struct config *config, struct error *error)
 {
 	cleanup_buffer struct buffer text = { 0 };
@@ -138,7 +137,7 @@ static int options_file(const struct config *config, struct error *error)
 
 /* ---- running ---- */
 
-/* With interruptions held: those that came since the fork end the program. */
+/* Called with signals blocked: signals since the fork terminate the program. */
 static void become(const char *const *words, const sigset_t *signals, int options, int theirs,
 	int standard, int complaints)
 {
@@ -188,7 +187,7 @@ int tool_start(struct tool *tool, const struct config *config, enum tool_directi
 		: fail(error, ERROR_SYSTEM, "Cannot start %s: %s.", words[0], strerror(errno));
 }
 
-/* The last line that says something, without the program's name in front. */
+/* The last non-empty line, without the leading program name. */
 static void last_complaint(const struct tool *tool, struct buffer *out)
 {
 	char text[4096] = "";
@@ -228,7 +227,7 @@ static int end(struct tool *tool, struct error *error)
 	siginfo_t ended;
 	while (waitid(P_PID, (id_t)tool->pid, &ended, WEXITED | WNOWAIT) < 0 && errno == EINTR)
 		;
-	running = 0; /* before its number can be somebody else's */
+	running = 0; /* before its process id can be reused */
 	waitpid(tool->pid, &status, 0);
 	int rc = status ? say_how_it_ended(tool, status, error) : 0;
 	close(tool->complaints);
@@ -240,7 +239,7 @@ int tool_finish(struct tool *tool, struct error *error)
 {
 	int rc = end(tool, error);
 	return rc && interruption_check(NULL) ? interruption_check(error)
-										  : rc; /* Ctrl-C reaches it as well */
+										  : rc; /* Ctrl-C also reaches it */
 }
 
 void tool_stop(struct tool *tool)

@@ -1,8 +1,9 @@
-#include "lib/user.h"
+#include "lib/account/user.h"
 #include "cli/admin/admin.h"
 #include "cli/admin/password.h"
-#include "lib/format.h"
-#include "lib/scope.h"
+#include "lib/account/audit.h"
+#include "lib/base/format.h"
+#include "lib/base/scope.h"
 
 #include <getopt.h>
 #include <sodium.h>
@@ -17,7 +18,7 @@ struct arguments {
 
 enum { takes_name = 1, takes_role = 2, takes_password_file = 4 };
 
-/* Reads NAME and the options that the command takes; -1 when they are wrong. */
+/* Reads NAME and the command's options. Returns -1 if they are wrong. */
 static int read_arguments(int argc, char **argv, int takes, struct arguments *arguments)
 {
 	static const struct option OPTIONS[] = {
@@ -152,8 +153,8 @@ static const struct column LISTED_COLUMNS[] = {
 	TIME(struct listed, created_at_ms),
 };
 static const struct statement LISTED = SELECT(struct listed, LISTED_COLUMNS,
-	"SELECT name, role, banned_at IS NOT NULL AS banned, must_change_password, created_at AS "
-    "created_at_ms "
+	"SELECT name, role, banned_at IS NOT NULL AS banned, must_change_password, "
+	"created_at AS created_at_ms "
 	"FROM users ORDER BY name");
 
 int user_list_command(int argc, char **argv)
@@ -193,7 +194,7 @@ static const struct statement ADMINS = SELECT(struct admins, ADMINS_COLUMNS,
 
 static const char FIRST_ADMIN[] = "admin";
 
-/* The file comes first: an account whose password nobody knows would lock everybody out. */
+/* Write the file first: an account with an unknown password would lock everybody out. */
 static int make_first_admin(struct database *db, const char *file, struct error *error)
 {
 	password_text password;
@@ -210,8 +211,7 @@ static int make_first_admin(struct database *db, const char *file, struct error 
 	return rc ? rc : audit(db, 0, admin_actor.name, "", "user.add", FIRST_ADMIN, "admin", error);
 }
 
-/* Says where the password stands while it is still to be changed; removes the file once it is of no
- * use. */
+/* Prints where the initial password is stored; deletes the file once that password has changed. */
 static int first_admin(struct database *db, const char *file, struct error *error)
 {
 	cleanup_arena struct arena *arena = arena_new();

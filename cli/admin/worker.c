@@ -1,7 +1,7 @@
 /* `worker list`, `worker drain`, `worker pause`, `worker quarantine`, `worker resume`. */
 #include "cli/admin/admin.h"
-#include "lib/fleet.h"
-#include "lib/scope.h"
+#include "lib/base/scope.h"
+#include "lib/fleet/fleet.h"
 
 #include <string.h>
 

@@ -1,12 +1,13 @@
-/* `worker invite`, `worker revoke`, `worker accounts`: hosts with a user of the database of their
- * own (docs/worker-hosts.md). */
+/* `worker invite`, `worker revoke` and `worker accounts`: manage hosts that have a separate
+ * database user (docs/worker-hosts.md). */
 #include "cli/admin/admin.h"
-#include "lib/fleet.h"
-#include "lib/format.h"
-#include "lib/quote.h"
-#include "lib/scope.h"
-#include "lib/user.h"
-#include "lib/worker_invitation.h"
+#include "lib/account/audit.h"
+#include "lib/account/user.h"
+#include "lib/base/format.h"
+#include "lib/base/quote.h"
+#include "lib/base/scope.h"
+#include "lib/fleet/fleet.h"
+#include "lib/fleet/worker_invitation.h"
 #include "sql/rights.h"
 
 #include <errno.h>
@@ -38,13 +39,13 @@ static const struct statement ALL =
 static const struct statement ONE =
 	SELECT(struct account, ACCOUNT_COLUMNS, ACCOUNTS "WHERE name = ?");
 static const struct statement ADD =
-	COMMAND("INSERT INTO worker_accounts (name, invited_by, expires_at) VALUES (?, ?, "
-            "UTC_TIMESTAMP(3) + INTERVAL ? HOUR)");
+	COMMAND("INSERT INTO worker_accounts (name, invited_by, expires_at) "
+			"VALUES (?, ?, UTC_TIMESTAMP(3) + INTERVAL ? HOUR)");
 static const struct statement SET_USER =
 	COMMAND("UPDATE worker_accounts SET user = ? WHERE id = ?");
 static const struct statement FORGET = COMMAND("DELETE FROM worker_accounts WHERE id = ?");
 
-/* ---- the database's users; names and passwords of these have characters of our choice ---- */
+/* ---- database users; their names and passwords only have safe characters ---- */
 
 static int make_user(struct database *db, const struct worker_invitation *invitation,
 	bool needs_tls, struct error *error)
@@ -52,7 +53,7 @@ static int make_user(struct database *db, const struct worker_invitation *invita
 	cleanup_buffer struct buffer script = { 0 };
 	buffer_printf(&script,
 		"CREATE USER '%s'@'%%' IDENTIFIED BY '%s'%s WITH MAX_USER_CONNECTIONS 200; GRANT `%s` TO "
-	    "'%s'@'%%'; "
+		"'%s'@'%%'; "
 		"SET DEFAULT ROLE `%s` FOR '%s'@'%%'",
 		invitation->user, invitation->secret, needs_tls ? " REQUIRE SSL" : "", invitation->database,
 		invitation->user, invitation->database, invitation->user);
@@ -60,7 +61,7 @@ static int make_user(struct database *db, const struct worker_invitation *invita
 	return rc ? fail_context(error, "The database's user could not be made") : 0;
 }
 
-/* Its row is gone, so it sees nothing any more; this ends its connections as well. */
+/* Without its row the user sees no data; this also closes its connections. */
 static int drop_user(struct database *db, const char *user, struct error *error)
 {
 	cleanup_buffer struct buffer drop = { 0 }, end = { 0 };
@@ -70,7 +71,8 @@ static int drop_user(struct database *db, const char *user, struct error *error)
 	buffer_printf(&end, "KILL USER '%s'", user);
 	int rc = database_script(db, buffer_string(&drop), error);
 	if (!rc)
-		database_script(db, buffer_string(&end), NULL); /* it may have none, or we no right to */
+		database_script(
+			db, buffer_string(&end), NULL); /* it may have none, or we may lack the right */
 	return rc;
 }
 
@@ -81,7 +83,7 @@ struct order {
 	int64_t hours;
 };
 
-/* -1 when the words are wrong. */
+/* Returns -1 if the arguments are wrong. */
 static int read_order(int argc, char **argv, struct order *order)
 {
 	static const struct option options[] = {
@@ -124,14 +126,14 @@ static int read_place(const char *at, struct config *config, struct error *error
 	return 0;
 }
 
-/* As the settings of the other host will be. */
+/* The settings that the other host will use. */
 static int as_from_there(const struct order *order, struct config *config, struct error *error)
 {
 	int rc = 0;
 	if (config->database_socket[0] && !order->at)
 		return fail(error, ERROR_INPUT,
 			"This host reaches the database over a socket; say with --at HOST:PORT how the other "
-		    "one reaches it.");
+			"one reaches it.");
 	if (order->at)
 		rc = read_place(order->at, config, error);
 	config->database_socket[0] = config->database_tls_cert[0] = config->database_tls_key[0] = '\0';
@@ -157,7 +159,7 @@ static int read_certificates(
 					  file ? "there are none" : strerror(errno));
 }
 
-/* An invitation that nobody has used makes way. */
+/* A new invitation replaces an unused one. */
 static int make_way(struct database *db, struct arena *arena, const char *name, struct error *error)
 {
 	struct account there;
@@ -167,14 +169,13 @@ static int make_way(struct database *db, struct arena *arena, const char *name, 
 	if (there.registered_at_ms != TIME_NULL)
 		return fail(error, ERROR_CONFLICT,
 			"A host is registered as %s already; `podium-admin worker revoke %s` takes its rights "
-		    "away.",
+			"away.",
 			name, name);
 	rc = database_execute(db, &FORGET, error, "i", there.id);
 	return rc ? rc : drop_user(db, there.user, error);
 }
 
-/* The row is without a user until that is made, since MariaDB makes users outside of transactions.
- */
+/* The row has no user at first, since MariaDB creates users outside transactions. */
 static int add_account(struct database *db, struct arena *arena, const struct order *order,
 	struct worker_invitation *invitation, bool needs_tls, struct error *error)
 {
@@ -202,7 +203,7 @@ static int invite(struct database *db, struct arena *arena, const struct order *
 	if (!worker_name_is_fine(order->name))
 		return fail(error, ERROR_INPUT,
 			"%s cannot be a worker host's name: take at most 63 letters, digits, dots, hyphens and "
-		    "underscores.",
+			"underscores.",
 			quote(arena, order->name));
 	int rc = as_from_there(order, config, error);
 	if (!rc)
@@ -263,7 +264,7 @@ static int revoke_body(struct database *db, void *context, struct error *error)
 	if (rc)
 		return rc == ERROR_NOT_FOUND ? fail(error, rc,
 				   "No host is registered or invited as %s; `podium-admin worker accounts` lists "
-		           "them.",
+				   "them.",
 				   quote(revoking->arena, revoking->name))
 									 : rc;
 	revoking->user = account.user;

@@ -1,8 +1,8 @@
 #include "cli/podium/api.h"
 
-#include "lib/buffer.h"
-#include "lib/quote.h"
-#include "lib/scope.h"
+#include "lib/base/buffer.h"
+#include "lib/base/quote.h"
+#include "lib/base/scope.h"
 
 #include <math.h>
 #include <string.h>
@@ -33,7 +33,7 @@ bool member_true(const json_t *object, const char *key)
 
 /* ---- what the server objects to ---- */
 
-/* The sentences about single fields, as far as the one about all does not say them. */
+/* Appends the errors of single fields that the general sentence does not contain. */
 static void add_fields(struct buffer *out, const json_t *problem)
 {
 	size_t i;
@@ -93,7 +93,7 @@ static int tell_problem(
 	else
 		buffer_printf(&text,
 			"%s answered %ld without a reason that podium understands; is it the address of a "
-		    "Podium?",
+			"Podium?",
 			session->address.url, answer->status);
 	add_fields(&text, problem);
 	add_advice(&text, session, answer, problem);
@@ -138,8 +138,7 @@ int api_ask(struct session *session, const struct http_request *request, struct 
 		*json = NULL;
 		return fail(error, ERROR_SYSTEM,
 			"%s answered %ld with something that is not the JSON of a Podium's interface; is the "
-		    "address "
-			"right?",
+			"address right?",
 			session->address.url, answer->status);
 	}
 	return 0;

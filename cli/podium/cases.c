@@ -2,12 +2,12 @@
 
 #include "cli/podium/outcome.h"
 #include "cli/podium/table.h"
-#include "lib/format.h"
-#include "lib/interval.h"
-#include "lib/peaks.h"
-#include "lib/result.h"
-#include "lib/scope.h"
-#include "lib/text.h"
+#include "lib/base/format.h"
+#include "lib/base/interval.h"
+#include "lib/base/scope.h"
+#include "lib/base/text.h"
+#include "lib/gpu/peaks.h"
+#include "lib/result/result.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -181,8 +181,8 @@ static bool is_measured(const json_t *one)
 
 /* ---- the tables ---- */
 
-/* A table of cases: which of them, its columns, and what is in these. Columns that hold nothing are
- * left out. */
+/* A table of cases: which cases it lists, its columns, and its cells. Empty columns are left out.
+ */
 struct layout {
 	bool (*takes)(const json_t *one); /* NULL: all */
 	struct table_column columns[table_most_columns];
@@ -194,7 +194,7 @@ static const struct layout TIMES = { NULL,
 	{ { "#", true }, { "Shape", false }, { "Time", true }, { "Best", true }, { "Worst", true },
 		{ "Runs", true }, { "Bandwidth", true }, { "Compute", true } },
 	{ number, spec, time_of, best, worst, runs, bandwidth, compute } };
-/* The isolated engine's, whose best and worst are those of blocks of calls. */
+/* The isolated engine's table; its best and worst are of blocks of calls. */
 static const struct layout JUDGED_TIMES = { NULL,
 	{ { "#", true }, { "Shape", false }, { "Time", true }, { "95 % interval", true },
 		{ "Best block", true }, { "Worst block", true }, { "Runs", true }, { "Bandwidth", true },
@@ -216,7 +216,7 @@ static size_t column_count(const struct layout *layout)
 	return count;
 }
 
-/* False where it has no case for such a table. */
+/* Returns false if the stage has no case for such a table. */
 static bool write_cases(struct buffer *out, struct arena *arena, const struct report *report,
 	const json_t *stage, const struct layout *layout, const char *title)
 {
@@ -249,7 +249,7 @@ static bool is_judged(const json_t *stage)
 	return false;
 }
 
-/* What the judge says of times that it has taken. */
+/* The judge's notes on the times that it measured. */
 static void write_notes(struct buffer *out, const json_t *stage)
 {
 	size_t i;
@@ -277,8 +277,8 @@ void cases_write(
 	write_notes(out, stage);
 	buffer_text(out,
 		"  The constant is what the same call took with an empty kernel, measured in turns with "
-	    "the submission's.\n"
+		"the submission's.\n"
 		"  An overrun is work of the submission on the device before and after its calls.\n"
 		"  The own clock is what the submission measured in its own process, which it could make "
-	    "say anything.\n");
+		"say anything.\n");
 }

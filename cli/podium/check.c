@@ -1,18 +1,18 @@
-/* `podium check`: runs a submission here as the server would. What is given and what this machine
- * has become the message that a worker would send, and podium-run does the rest. */
+/* `podium check`: runs a submission on this machine as the server would. It builds the message that
+ * a worker would send and passes it to podium-run. */
 #include "cli/podium/commands.h"
 
+#include "cli/podium/check_input.h"
 #include "cli/podium/display.h"
 #include "cli/podium/follow.h"
-#include "cli/podium/given.h"
-#include "cli/podium/here.h"
+#include "cli/podium/local_machine.h"
 #include "cli/podium/outcome.h"
 #include "cli/podium/podium.h"
 #include "cli/podium/report.h"
 #include "cli/podium/verdicts.h"
-#include "lib/job_message.h"
-#include "lib/scope.h"
-#include "lib/text.h"
+#include "lib/base/scope.h"
+#include "lib/base/text.h"
+#include "lib/job/message.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -30,9 +30,9 @@ struct check {
 	struct arena *arena;
 	const struct options *options;
 	struct config config;
-	struct given given;
+	struct check_input given;
 	struct task_faults faults;
-	struct here here;
+	struct local_machine here;
 	struct interrupt interrupt;
 	int64_t secret_seed;
 };
@@ -58,7 +58,7 @@ static int read_options(const struct call *call, struct options *options, struct
 	return 0;
 }
 
-/* As a leaderboard draws its own. */
+/* Drawn as a leaderboard draws its seed. */
 static int choose_seed(const char *text, int64_t *seed, struct error *error)
 {
 	char *end;
@@ -73,8 +73,8 @@ static int choose_seed(const char *text, int64_t *seed, struct error *error)
 	return 0;
 }
 
-/* What a shell would start; podium-run starts it in another folder. Links stay: a virtual
- * environment is one. */
+/* Resolves a program as a shell would, since podium-run starts it in another folder. Links are not
+ * resolved: a virtual environment's Python is a link. */
 static const char *whole_path(struct arena *arena, const char *program)
 {
 	cleanup_free char *here = getcwd(NULL, 0);
@@ -101,7 +101,7 @@ static int load_config(struct check *check, struct error *error)
 
 static json_t *make_message(const struct check *check, struct error *error)
 {
-	const struct given *given = &check->given;
+	const struct check_input *given = &check->given;
 	json_t *definition = task_to_json(given->task);
 	if (check->options->engine)
 		json_object_set_new(definition, "engine", json_string(check->options->engine));
@@ -121,24 +121,25 @@ static json_t *make_message(const struct check *check, struct error *error)
 		error);
 	json_decref(definition);
 	if (message && check->here.device_count > 1)
-		job_message_set_uuids(message, here_uuids(check->arena, &check->here));
+		job_message_set_uuids(message, local_machine_uuids(check->arena, &check->here));
 	return message;
 }
 
-/* What the result is about; the first members of the JSON. */
+/* The first members of the JSON: the task, file and machine of the result. */
 static json_t *describe(const struct check *check)
 {
 	const struct device *device = check->here.devices[0];
 	json_t *about = json_pack("{s:s, s:s, s:s, s:s, s:{s:s, s:s, s:s, s:s}}", "podium",
 		PODIUM_VERSION, "task", check->options->task, "file", check->given.submission.name, "mode",
 		check->options->mode, "device", "model", device->model, "product", device->product, "uuid",
-		here_uuids(check->arena, &check->here), "compute_capability", device->compute_capability);
+		local_machine_uuids(check->arena, &check->here), "compute_capability",
+		device->compute_capability);
 	if (strcmp(check->options->mode, "ranked") == 0)
 		json_object_set_new(about, "secret_seed", json_integer(check->secret_seed));
 	return about;
 }
 
-static int tell(const struct check *check, json_t *outcome)
+static int print_outcome(const struct check *check, json_t *outcome)
 {
 	int code = verdict_exit_code(verdict_from_name(outcome_text(outcome, "verdict")));
 	cleanup_buffer struct buffer text = { 0 };
@@ -162,12 +163,13 @@ static int run_job(
 {
 	json_t *message = make_message(check, error);
 	int64_t limit_ms = job_limit_ms(check->given.task, check->options->mode);
-	int rc = message ? here_lock(&check->here, &check->config, &check->interrupt, progress, error)
-					 : ERROR_SYSTEM;
+	int rc = message
+		? local_machine_lock(&check->here, &check->config, &check->interrupt, progress, error)
+		: ERROR_SYSTEM;
 	if (!rc && !check->interrupt.signal)
 		rc = follow_job(
 			&check->here, message, limit_ms, &check->interrupt, progress, outcome, error);
-	here_unlock(&check->here);
+	local_machine_unlock(&check->here);
 	json_decref(message);
 	return rc;
 }
@@ -184,8 +186,8 @@ static int perform(struct check *check, struct error *error)
 {
 	struct progress progress = progress_begin(check->options->as_json);
 	progress_say(&progress, "looking for what the task needs");
-	int rc = here_find(check->arena, &check->config, check->given.task, check->options->gpu,
-		&check->interrupt, &check->here, error);
+	int rc = local_machine_find(check->arena, &check->config, check->given.task,
+		check->options->gpu, &check->interrupt, &check->here, error);
 	json_t *outcome = rc ? NULL : outcome_begin(describe(check));
 	interrupt_wait(&check->interrupt, 0);
 	if (!rc && !check->interrupt.signal)
@@ -193,14 +195,14 @@ static int perform(struct check *check, struct error *error)
 	progress_end(&progress);
 	int code = check->interrupt.signal ? tell_interrupt(&check->interrupt)
 		: rc                           ? podium_complain(error, podium_cannot)
-									   : tell(check, outcome);
+									   : print_outcome(check, outcome);
 	json_decref(outcome);
 	return code;
 }
 
 /* ---- the command ---- */
 
-static int refuse(const struct check *check, const struct error *error)
+static int report_error(const struct check *check, const struct error *error)
 {
 	podium_complain(error, podium_misused);
 	for (size_t i = 0; i < check->faults.count; i++) {
@@ -223,10 +225,10 @@ int check_command(const struct call *call)
 	*check =
 		(struct check){ .arena = arena, .options = &options, .interrupt = { .descriptor = -1 } };
 	if (read_options(call, &options, &error)
-		|| given_read_task(arena, options.task, &check->given, &check->faults, &error)
-		|| given_read_submission(arena, options.file, &check->given, &error)
+		|| check_input_read_task(arena, options.task, &check->given, &check->faults, &error)
+		|| check_input_read_submission(arena, options.file, &check->given, &error)
 		|| choose_seed(options.seed, &check->secret_seed, &error))
-		return refuse(check, &error);
+		return report_error(check, &error);
 	signal(SIGPIPE, SIG_IGN);
 	if (load_config(check, &error) || interrupt_open(&check->interrupt, &error))
 		return podium_complain(&error, podium_cannot);

@@ -1,17 +1,17 @@
-#include "cli/podium/given.h"
+#include "cli/podium/check_input.h"
 
-#include "lib/buffer.h"
-#include "lib/scope.h"
-#include "lib/stock.h"
-#include "lib/text.h"
+#include "lib/base/buffer.h"
+#include "lib/base/scope.h"
+#include "lib/base/text.h"
+#include "lib/task/stock.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 
-/* What podium-run gets of all that the task keeps. */
-static int take_files(struct arena *arena, struct given *given, struct error *error)
+/* The task's files that podium-run receives. */
+static int take_files(struct arena *arena, struct check_input *given, struct error *error)
 {
 	struct task_content *contents;
 	size_t count;
@@ -27,13 +27,13 @@ static int take_files(struct arena *arena, struct given *given, struct error *er
 	return 0;
 }
 
-int given_read_task(struct arena *arena, const char *path, struct given *given,
+int check_input_read_task(struct arena *arena, const char *path, struct check_input *given,
 	struct task_faults *faults, struct error *error)
 {
 	given->upload = fileset_make(arena);
 	given->stock = stock_fileset(arena);
 	int rc = fileset_from_path(&given->upload, path, error);
-	if (rc) /* what is wrong inside of a zip does not name the zip */
+	if (rc) /* errors inside a zip do not name the zip */
 		return rc == ERROR_INPUT && !strstr(error->text, path) ? fail_context(error, "%s", path)
 															   : rc;
 	if (task_check(arena, &given->upload, &given->stock, &given->task, faults))
@@ -41,7 +41,7 @@ int given_read_task(struct arena *arena, const char *path, struct given *given,
 	return take_files(arena, given, error);
 }
 
-/* One byte more than is taken is enough to refuse it. */
+/* Reading one byte beyond the limit is enough to reject the file. */
 static int read_bytes(struct arena *arena, int descriptor, const char *path, const char **bytes,
 	size_t *length, struct error *error)
 {
@@ -60,7 +60,7 @@ static int read_bytes(struct arena *arena, int descriptor, const char *path, con
 	return 0;
 }
 
-int given_read_file(struct arena *arena, const char *language, const char *path,
+int check_input_read_file(struct arena *arena, const char *language, const char *path,
 	struct submission_file *file, struct directives *directives, struct error *error)
 {
 	cleanup_fd int descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
@@ -82,16 +82,16 @@ int given_read_file(struct arena *arena, const char *language, const char *path,
 	return rc ? fail_context(error, "%s", path) : 0;
 }
 
-int given_read_submission(
-	struct arena *arena, const char *path, struct given *given, struct error *error)
+int check_input_read_submission(
+	struct arena *arena, const char *path, struct check_input *given, struct error *error)
 {
 	struct directives directives;
-	return given_read_file(arena, task_language_name(given->task->language), path,
+	return check_input_read_file(arena, task_language_name(given->task->language), path,
 		&given->submission, &directives, error);
 }
 
-/* As the endings of submission_file.h are. */
-int given_language(const char *path, const char **language, struct error *error)
+/* The endings match submission_file.h. */
+int check_input_language(const char *path, const char **language, struct error *error)
 {
 	static const struct {
 		const char *ending, *language;

@@ -1,6 +1,6 @@
 #include "cli/podium/command.h"
 
-#include "lib/scope.h"
+#include "lib/base/scope.h"
 
 #include <errno.h>
 #include <getopt.h>

@@ -1,30 +1,29 @@
-/* A command of podium as a row of a table: what it is called, takes and means. The parsing of its
- * arguments, its --help, the completion of shells and the manual are made from that row, so that
- * they cannot disagree.
+/* A table row describes each command of podium: its name, arguments, options and help. The argument
+ * parser, --help, shell completion and the manual all read that row, so they cannot disagree.
  *
- * A command gets its arguments as a `struct call`, prints what it found on stdout and what went
- * wrong on stderr, and returns the exit code. */
+ * A command receives its arguments as a `struct call`, prints results on stdout and errors on
+ * stderr, and returns the exit code. */
 #ifndef PODIUM_CLI_PODIUM_COMMAND_H
 #define PODIUM_CLI_PODIUM_COMMAND_H
 
-#include "lib/arena.h"
-#include "lib/buffer.h"
-#include "lib/error.h"
+#include "lib/base/arena.h"
+#include "lib/base/buffer.h"
+#include "lib/base/error.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
 enum { command_most_options = 20, command_most_values = 64 };
 
-/* What a shell completes an argument with. */
+/* How a shell completes an argument. */
 enum word_kind { WORD_ANY, WORD_FILE, WORD_FOLDER, WORD_CHOICE };
 
 struct command_option {
 	const char *name;  /* without the dashes */
-	const char *value; /* "MODE" as the help names it; NULL: it takes none */
+	const char *value; /* its name in the help, as "MODE"; NULL: takes no value */
 	const char *meaning;
 	enum word_kind kind;
-	const char *const *choices; /* of WORD_CHOICE, NULL behind the last one */
+	const char *const *choices; /* of WORD_CHOICE, ended by NULL */
 };
 
 struct call;
@@ -32,30 +31,29 @@ struct command {
 	const char *name;
 	int (*run)(const struct call *call);
 	const char *arguments; /* "FILE", "A B"; "" */
-	size_t least, most;    /* of these */
-	const char *lacking;   /* what to say where there are too few */
-	const char *surplus; /* and the beginning of that where there are too many: "One file is checked
-	                        at a time" */
-	enum word_kind kind; /* of the arguments */
-	const char *const *choices; /* where they are WORD_CHOICE */
-	bool talks;                 /* to a server: it takes the options of all that do */
+	size_t least, most;    /* number of arguments */
+	const char *lacking;   /* the error for too few arguments */
+	const char *surplus; /* the start of the error for too many: "One file is checked at a time" */
+	enum word_kind kind; /* how a shell completes the arguments */
+	const char *const *choices; /* if `kind` is WORD_CHOICE */
+	bool talks;                 /* to a server, so it also takes SERVER_OPTIONS */
 	const char *meaning;        /* for the list of commands */
-	const char *about;          /* paragraphs for its help, lines of 79 columns at most */
-	const char *notes;          /* after the options; NULL: nothing */
-	const struct command_option
-		options[command_most_options]; /* one without a name behind the last */
+	const char *about;          /* paragraphs of the help, at most 79 columns wide */
+	const char *notes;          /* printed after the options; or NULL */
+	/* Ended by an option without a name. */
+	const struct command_option options[command_most_options];
 };
 
-/* The whole table, ended by one without a name. commands.c */
+/* All commands, ended by a row without a name; defined in commands.c. */
 extern const struct command COMMANDS[];
 
-/* What all commands that talk to a server take, ended likewise. */
+/* The options of every command that talks to a server, ended likewise. */
 extern const struct command_option SERVER_OPTIONS[];
 
-/* NULL: there is none of that name. */
+/* Returns NULL if no command has that name. */
 const struct command *command_find(const char *name);
 
-/* All options of a command, its own first; the return value is their number. */
+/* Lists all options of a command, its specific ones first, and returns their number. */
 size_t command_options(
 	const struct command *command, const struct command_option *all[command_most_options]);
 
@@ -70,26 +68,27 @@ struct call {
 	size_t given_count;
 };
 
-/* Reads argv, whose first is the command's name. Options may stand anywhere before "--".
- * ERROR_INPUT says what is wrong. */
+/* Parses argv; argv[0] is the command's name. Options may appear anywhere before "--".
+ * ERROR_INPUT if the arguments are wrong. */
 int call_read(struct arena *arena, const struct command *command, int argc, char **argv,
 	struct call *call, struct error *error);
 
 bool call_has(const struct call *call, const char *option);
-const char *call_value(
-	const struct call *call, const char *option); /* the last one; NULL: not given */
-size_t call_values(const struct call *call, const char *option, const char **values,
-	size_t most); /* all, in order */
 
-/* An argument that is the number of a submission: 12 or #12, or the address of its page.
- * ERROR_INPUT. */
+/* Returns the option's last value, or NULL if the option is not given. */
+const char *call_value(const struct call *call, const char *option);
+
+/* Lists all values of the option in order, at most `most`, and returns their number. */
+size_t call_values(const struct call *call, const char *option, const char **values, size_t most);
+
+/* Reads an argument that names a submission: 12, #12, or the address of its page. ERROR_INPUT. */
 int call_id(const struct call *call, size_t argument, long long *id, struct error *error);
 
-/* A whole number within bounds, `fallback` where the option is not given. ERROR_INPUT. */
+/* Reads a whole number from `least` to `most`; `fallback` if the option is missing. ERROR_INPUT. */
 int call_number(const struct call *call, const char *option, long long least, long long most,
 	long long fallback, long long *number, struct error *error);
 
-/* "Usage: podium NAME ..." with everything it takes, as --help prints it. */
+/* Appends the text that --help prints, starting with "Usage: podium NAME ...". */
 void command_help(struct buffer *out, const struct command *command);
 
 #endif

@@ -1,4 +1,4 @@
-/* The commands, one file each; their table is in commands.c. */
+/* Declares the functions of the commands. The table in commands.c refers to them. */
 #ifndef PODIUM_CLI_PODIUM_COMMANDS_H
 #define PODIUM_CLI_PODIUM_COMMANDS_H
 

@@ -6,8 +6,8 @@
 #include "cli/podium/print.h"
 #include "cli/podium/table.h"
 #include "cli/podium/words.h"
-#include "lib/scope.h"
-#include "lib/text.h"
+#include "lib/base/scope.h"
+#include "lib/base/text.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
-/* `podium completion SHELL`: the table of commands as a shell completes it. */
+/* `podium completion SHELL`: generates a completion script from the table of commands. */
 #include "cli/podium/commands.h"
 
 #include "cli/podium/podium.h"
-#include "lib/buffer.h"
-#include "lib/scope.h"
+#include "lib/base/buffer.h"
+#include "lib/base/scope.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -65,7 +65,7 @@ static void write_bash(struct buffer *out)
 		"# bash completion for podium; made by: podium completion bash\n_podium() {\n"
 		"\tlocal word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} words=''\n"
 		"\tCOMPREPLY=()\n\tif [ \"$COMP_CWORD\" -eq 1 ]; then\n\t\tmapfile -t COMPREPLY < "
-	    "<(compgen -W '");
+		"<(compgen -W '");
 	join_commands(out);
 	buffer_text(
 		out, " --help --version' -- \"$word\")\n\t\treturn\n\tfi\n\tcase ${COMP_WORDS[1]} in\n");
@@ -73,12 +73,12 @@ static void write_bash(struct buffer *out)
 		bash_command(out, command);
 	buffer_text(out,
 		"\tesac\n\tmapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$word\")\n}\ncomplete -F "
-	    "_podium podium\n");
+		"_podium podium\n");
 }
 
 /* ---- zsh ---- */
 
-/* Inside of single quotes, where [ ] and : belong to _arguments. */
+/* Escapes for single quotes, where [ ] and : have a meaning for _arguments. */
 static void zsh_text(struct buffer *out, const char *text)
 {
 	for (; *text; text++)
@@ -128,7 +128,7 @@ static void write_zsh(struct buffer *out)
 {
 	buffer_text(out,
 		"#compdef podium\n# zsh completion for podium; made by: podium completion zsh\n_podium() "
-	    "{\n"
+		"{\n"
 		"\tif (( CURRENT == 2 )); then\n\t\tlocal -a commands=(\n");
 	for (const struct command *command = COMMANDS; command->name; command++) {
 		buffer_printf(out, "\t\t\t'%s:", command->name);

@@ -1,6 +1,6 @@
 #include "cli/podium/display.h"
 
-#include "lib/text.h"
+#include "lib/base/text.h"
 
 #include <limits.h>
 #include <locale.h>
@@ -10,7 +10,7 @@
 #include <unistd.h>
 #include <wchar.h>
 
-/* wcwidth asks the locale, and the user's may be one that knows no more than ASCII. */
+/* wcwidth depends on the locale, and the user's may only know ASCII. */
 static void know_unicode(void)
 {
 	static locale_t unicode;
@@ -18,8 +18,8 @@ static void know_unicode(void)
 		uselocale(unicode);
 }
 
-/* The character that begins here; its bytes are the return value. What is no UTF-8 counts as a
- * character per byte. */
+/* Decodes the next character and returns its bytes. Each byte of invalid UTF-8 counts as a
+ * character. */
 static size_t take_character(const char *text, size_t *columns)
 {
 	wchar_t wide;

@@ -1,8 +1,8 @@
 #include "cli/podium/follow.h"
 
 #include "cli/podium/outcome.h"
-#include "lib/clock.h"
-#include "lib/runner.h"
+#include "lib/base/clock.h"
+#include "lib/job/runner.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -24,8 +24,8 @@ static void say_progress(struct following *following, const json_t *event)
 		progress_say(following->progress, "%s", outcome_text(event, "text"));
 }
 
-/* The first interrupt asks for the job's end, which podium-run tells; the second does not wait for
- * that. */
+/* The first interrupt asks podium-run to cancel the job and waits for its answer. The second does
+ * not wait. */
 static int see_interrupt(struct following *following, struct error *error)
 {
 	if (!interrupt_wait(following->interrupt, 0))
@@ -63,14 +63,14 @@ static int collect(struct following *following, struct error *error)
 	return 0;
 }
 
-/* Where programs in the sandbox may have their files: the folder for temporary ones. */
+/* The folder for temporary files, where sandboxed programs may keep theirs. */
 static const char *jobs_folder(void)
 {
 	const char *folder = getenv("TMPDIR");
 	return folder && *folder ? folder : "/tmp";
 }
 
-int follow_job(const struct here *here, const json_t *message, int64_t limit_ms,
+int follow_job(const struct local_machine *here, const json_t *message, int64_t limit_ms,
 	struct interrupt *interrupt, struct progress *progress, json_t *outcome, struct error *error)
 {
 	struct following following = {

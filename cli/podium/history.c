@@ -1,4 +1,4 @@
-/* `podium history`: one's own submissions, the newest first. */
+/* `podium history`: lists the user's submissions, newest first. */
 #include "cli/podium/commands.h"
 
 #include "cli/podium/api.h"
@@ -6,13 +6,13 @@
 #include "cli/podium/print.h"
 #include "cli/podium/table.h"
 #include "cli/podium/words.h"
-#include "lib/scope.h"
+#include "lib/base/scope.h"
 
 #include <stdio.h>
 #include <unistd.h>
 
-/* The options that are parts of the question as they are. */
-static const char *question(const struct call *call)
+/* Options that become query parameters unchanged. */
+static const char *history_path(const struct call *call)
 {
 	static const char *const PARTS[] = { "leaderboard", "gpu", "mode", "verdict", "state" };
 	const char *path = "/submissions";
@@ -25,7 +25,7 @@ static const char *question(const struct call *call)
 	return path;
 }
 
-/* What all its jobs have, with commas between where they differ. */
+/* Joins the values of all jobs with commas. */
 static const char *of_jobs(struct arena *arena, const json_t *submission,
 	const char *(*words)(struct arena *, const json_t *, const char *), const char *key)
 {
@@ -78,7 +78,7 @@ int history_command(const struct call *call)
 	if (call_number(call, "limit", 1, 10000, 20, &most, &error))
 		return podium_complain(&error, podium_misused);
 	int rc = session_open(&session, call, &error);
-	rc = rc ? rc : api_list(&session, question(call), (size_t)most, &items, &error);
+	rc = rc ? rc : api_list(&session, history_path(call), (size_t)most, &items, &error);
 	if (rc)
 		return session_end(&session, rc, &error);
 	if (session.as_json)

@@ -1,9 +1,9 @@
 #include "cli/podium/http.h"
 
-#include "lib/buffer.h"
-#include "lib/clock.h"
-#include "lib/quote.h"
-#include "lib/scope.h"
+#include "lib/base/buffer.h"
+#include "lib/base/clock.h"
+#include "lib/base/quote.h"
+#include "lib/base/scope.h"
 
 #include <curl/curl.h>
 #include <sodium.h>
@@ -131,7 +131,7 @@ const char *http_escape(struct arena *arena, const char *text)
 
 /* ---- opening ---- */
 
-/* Times that tests, and people with odd networks, set for themselves. */
+/* Times that tests, and people with unusual networks, override. */
 static long setting(const char *name, long least, long most, long usual)
 {
 	const char *text = getenv(name);
@@ -146,8 +146,7 @@ static int refuse_plain(const struct http_server *server, const char *host, stru
 		return 0;
 	return fail(error, ERROR_INPUT,
 		"%s is reached over plain http, so whoever listens on the way would have your token. Use "
-	    "its "
-		"https address; where the network is your own, --insecure-http sends it all the same.",
+		"its https address; where the network is your own, --insecure-http sends it all the same.",
 		host);
 }
 
@@ -161,7 +160,7 @@ static size_t take_body(char *bytes, size_t size, size_t count, void *context)
 	return size * count;
 }
 
-/* What no request changes. */
+/* Options that are the same for every request. */
 static void set_up(struct http *http)
 {
 	const struct http_server *server = http->server;
@@ -169,8 +168,8 @@ static void set_up(struct http *http)
 	curl_easy_setopt(http->easy, CURLOPT_PROTOCOLS_STR, "http,https");
 	curl_easy_setopt(http->easy, CURLOPT_FOLLOWLOCATION, 0L);
 	curl_easy_setopt(http->easy, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
-	curl_easy_setopt(
-		http->easy, CURLOPT_HEADEROPT, (long)CURLHEADER_SEPARATE); /* none of ours to a proxy */
+	curl_easy_setopt(http->easy, CURLOPT_HEADEROPT,
+		(long)CURLHEADER_SEPARATE); /* send our headers to no proxy */
 	curl_easy_setopt(http->easy, CURLOPT_USERAGENT, "podium/" PODIUM_VERSION);
 	curl_easy_setopt(http->easy, CURLOPT_NOSIGNAL, 1L);
 	curl_easy_setopt(http->easy, CURLOPT_CONNECTTIMEOUT_MS, (long)connect_ms);
@@ -241,10 +240,10 @@ static void set_request(struct http *http, const struct http_request *request)
 	add_header(http, "Accept", "application/json, application/problem+json, text/plain");
 	add_header(http, "Content-Type",
 		request->content_type ? request->content_type
-							  : ""); /* else libcurl would say that it is a form */
+							  : ""); /* otherwise libcurl would send the type of a form */
 	add_header(http, "Idempotency-Key", request->idempotency_key);
 	add_header(http, "If-None-Match", request->if_none_match);
-	add_header(http, "Expect", ""); /* a server that does not answer it costs a second */
+	add_header(http, "Expect", ""); /* a server that ignores it costs a second */
 	curl_easy_setopt(http->easy, CURLOPT_URL, url.data);
 	curl_easy_setopt(http->easy, CURLOPT_HTTPHEADER, http->headers);
 	curl_easy_setopt(http->easy, CURLOPT_HTTPGET, 1L);
@@ -256,7 +255,7 @@ static void set_request(struct http *http, const struct http_request *request)
 	explicit_bzero(bearer.data, bearer.length);
 }
 
-/* Runs until the answer is there, the attempt has failed or an interrupt has come. */
+/* Runs until the answer arrives, the attempt fails, or an interrupt arrives. */
 static CURLcode perform(struct http *http)
 {
 	CURLcode code = CURLE_ABORTED_BY_CALLBACK;
@@ -300,7 +299,7 @@ static void take_answer(struct http *http, struct arena *arena, struct http_answ
 
 /* ---- trying again ---- */
 
-/* What went wrong on the network. What was not sent can be sent again, whatever it is. */
+/* Classifies a network failure. A request that was never sent can always be retried. */
 static const struct failure {
 	CURLcode code;
 	enum { LASTING, PASSING, UNSENT } kind;
@@ -348,8 +347,8 @@ static bool is_worth_repeating(
 		&& answer->retry_after_s <= http_most_retry_after_s;
 }
 
-/* Twice as long each time, and never for all clients the same; what the server asks for, where it
- * does. */
+/* The pause doubles each time, with jitter so that clients do not retry together. The server's
+ * Retry-After takes precedence. */
 static int64_t pause_ms(int attempt, const struct http_answer *answer)
 {
 	int64_t pause = setting("PODIUM_RETRY_MS", 1, http_most_pause_ms, first_pause_ms);
@@ -384,7 +383,7 @@ static int tell_failure(struct http *http, CURLcode code, struct error *error)
 		failure->words, *http->reason ? http->reason : curl_easy_strerror(code));
 }
 
-/* Nothing is followed: whoever can make a server answer so would get the token, and the file. */
+/* Redirects are not followed: a forged one would leak the token and the file. */
 static int refuse_redirect(struct http *http, const struct http_answer *answer, struct error *error)
 {
 	const char *to = NULL;
@@ -393,8 +392,7 @@ static int refuse_redirect(struct http *http, const struct http_answer *answer, 
 	curl_easy_getinfo(http->easy, CURLINFO_REDIRECT_URL, &to);
 	return fail(error, ERROR_FORBIDDEN,
 		"%s sends this on to %.300s, which is not followed: nothing of yours goes to an address "
-	    "that "
-		"you did not name. If that is the server, sign in there with podium login.",
+		"that you did not name. If that is the server, sign in there with podium login.",
 		http->server->url, to ? to : "nowhere");
 }
 

@@ -1,4 +1,4 @@
-/* `podium list` and `podium ranking`: which leaderboards there are, and who leads them. */
+/* `podium list` and `podium ranking`: list the leaderboards, and who leads them. */
 #include "cli/podium/commands.h"
 
 #include "cli/podium/api.h"
@@ -6,8 +6,8 @@
 #include "cli/podium/print.h"
 #include "cli/podium/table.h"
 #include "cli/podium/words.h"
-#include "lib/format.h"
-#include "lib/scope.h"
+#include "lib/base/format.h"
+#include "lib/base/scope.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -104,7 +104,7 @@ static void write_ranking(struct buffer *out, struct arena *arena, const json_t 
 	print_table(out, &table);
 }
 
-/* The GPUs that were asked for, else all that the leaderboard has. */
+/* The requested GPUs, else all of the leaderboard's. */
 static int choose_gpus(
 	struct session *session, const char *board, json_t **gpus, struct error *error)
 {

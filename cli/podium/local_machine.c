@@ -1,8 +1,8 @@
-#include "cli/podium/here.h"
+#include "cli/podium/local_machine.h"
 
-#include "lib/buffer.h"
-#include "lib/job_message.h"
-#include "lib/scope.h"
+#include "lib/base/buffer.h"
+#include "lib/base/scope.h"
+#include "lib/job/message.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +25,7 @@ static const char *list_of(struct arena *arena, const struct machine *machine)
 	return arena_strdup(arena, buffer_string(&list));
 }
 
-/* The one that is named, else the first that can run the language; the CPU is the last. */
+/* The named device, else the first that can run the language. The CPU comes last. */
 static const struct device *choose_device(
 	const struct machine *machine, const struct task *task, const char *gpu)
 {
@@ -42,9 +42,9 @@ static int by_uuid(const void *left, const void *right)
 		(*(const struct device *const *)left)->uuid, (*(const struct device *const *)right)->uuid);
 }
 
-/* Those of the first one's model, in the order in which everybody locks them. */
+/* Devices of the first one's model. All programs lock devices in this order, to avoid deadlock. */
 static int add_others(
-	struct here *here, const struct machine *machine, size_t wanted, struct error *error)
+	struct local_machine *here, const struct machine *machine, size_t wanted, struct error *error)
 {
 	const struct device *first = here->devices[0];
 	size_t there = 0;
@@ -53,7 +53,7 @@ static int add_others(
 		bool fits = strcmp(device->model, first->model) == 0;
 		there += fits;
 		if (fits && device != first && here->device_count < wanted
-			&& here->device_count < here_most_devices)
+			&& here->device_count < local_machine_most_devices)
 			here->devices[here->device_count++] = device;
 	}
 	if (here->device_count < wanted)
@@ -65,7 +65,7 @@ static int add_others(
 }
 
 static int find_devices(struct arena *arena, const struct task *task, const char *gpu,
-	struct here *here, struct error *error)
+	struct local_machine *here, struct error *error)
 {
 	struct machine machine;
 	devices_find(arena, true, &machine.devices, &machine.count);
@@ -82,7 +82,7 @@ static int find_devices(struct arena *arena, const struct task *task, const char
 	return add_others(here, &machine, (size_t)job_gpu_count(task, device), error);
 }
 
-const char *here_uuids(struct arena *arena, const struct here *here)
+const char *local_machine_uuids(struct arena *arena, const struct local_machine *here)
 {
 	cleanup_buffer struct buffer uuids = { 0 };
 	for (size_t i = 0; i < here->device_count; i++)
@@ -92,8 +92,8 @@ const char *here_uuids(struct arena *arena, const struct here *here)
 
 /* ---- programs ---- */
 
-static int find_runner(
-	struct arena *arena, const struct config *config, struct here *here, struct error *error)
+static int find_runner(struct arena *arena, const struct config *config, struct local_machine *here,
+	struct error *error)
 {
 	here->runner = tools_find_runner(arena, config);
 	if (access(here->runner, X_OK) == 0)
@@ -104,7 +104,7 @@ static int find_runner(
 }
 
 static int find_python(struct arena *arena, const struct config *config,
-	struct interrupt *interrupt, struct here *here, struct error *error)
+	struct interrupt *interrupt, struct local_machine *here, struct error *error)
 {
 	const char *python = tools_find_python(arena, config, here->runner, interrupt->descriptor);
 	here->tools.python = python ? python : "";
@@ -112,37 +112,37 @@ static int find_python(struct arena *arena, const struct config *config,
 		return 0;
 	if (config->python[0])
 		return fail(error, ERROR_NOT_FOUND,
-			"%s is no Python that can import torch; install torch for it, or name another one "
-			"with --python.",
+			"%s is no Python that can import torch; install torch for it, or name another one with "
+			"--python.",
 			config->python);
 	return fail(error, ERROR_NOT_FOUND,
 		"The task is in Python, and no python3 on the PATH or in /usr/bin can import torch. "
 		"Install it (Debian: python3-torch), or name an interpreter that has it with --python.");
 }
 
-static int find_nvcc(
-	struct arena *arena, const struct config *config, struct here *here, struct error *error)
+static int find_nvcc(struct arena *arena, const struct config *config, struct local_machine *here,
+	struct error *error)
 {
 	here->tools.nvcc = tools_find_nvcc(arena, config);
 	if (access(here->tools.nvcc, X_OK) == 0)
 		return 0;
 	return fail(error, ERROR_NOT_FOUND,
-		"The task is in CUDA C++, and there is no nvcc%s%s. Install the CUDA toolkit, or name "
-		"its nvcc with PODIUM_NVCC.",
+		"The task is in CUDA C++, and there is no nvcc%s%s. Install the CUDA toolkit, or name its "
+		"nvcc with PODIUM_NVCC.",
 		config->nvcc[0] ? " at " : " on the PATH or in /usr/local/cuda/bin", config->nvcc);
 }
 
-/* The other language's tool is told if it is there, since a harness may call it. */
+/* The other language's tool is optional, but a harness may call it. */
 static int find_tools(struct arena *arena, const struct config *config, const struct task *task,
-	struct interrupt *interrupt, struct here *here, struct error *error)
+	struct interrupt *interrupt, struct local_machine *here, struct error *error)
 {
 	here->tools = (struct tools){ .python = "", .nvcc = tools_find_nvcc(arena, config) };
 	return task->language == TASK_CU ? find_nvcc(arena, config, here, error)
 									 : find_python(arena, config, interrupt, here, error);
 }
 
-int here_find(struct arena *arena, const struct config *config, const struct task *task,
-	const char *gpu, struct interrupt *interrupt, struct here *here, struct error *error)
+int local_machine_find(struct arena *arena, const struct config *config, const struct task *task,
+	const char *gpu, struct interrupt *interrupt, struct local_machine *here, struct error *error)
 {
 	int rc = find_runner(arena, config, here, error);
 	if (!rc)
@@ -163,8 +163,8 @@ static void lock_one(struct device_lock *lock, const struct device *device,
 	}
 }
 
-int here_lock(struct here *here, const struct config *config, struct interrupt *interrupt,
-	struct progress *progress, struct error *error)
+int local_machine_lock(struct local_machine *here, const struct config *config,
+	struct interrupt *interrupt, struct progress *progress, struct error *error)
 {
 	for (size_t i = 0; i < here->device_count && !interrupt->signal; i++) {
 		int rc = device_lock_open(&here->locks[i], here->devices[i], config->device_locks, error);
@@ -176,9 +176,9 @@ int here_lock(struct here *here, const struct config *config, struct interrupt *
 	return 0;
 }
 
-void here_unlock(struct here *here)
+void local_machine_unlock(struct local_machine *here)
 {
 	for (size_t i = 0; i < here->lock_count; i++)
-		device_lock_close(&here->locks[i]); /* which unlocks it */
+		device_lock_close(&here->locks[i]); /* closing it releases the lock */
 	here->lock_count = 0;
 }

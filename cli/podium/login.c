@@ -1,15 +1,15 @@
-/* `podium login` and `podium logout`: a token for a server, confirmed in a browser (RFC 8628) or
- * pasted, kept in the settings. */
+/* `podium login` and `podium logout`: store or delete a server's token in the settings. The user
+ * confirms the login in a browser (RFC 8628) or pastes a token. */
 #include "cli/podium/commands.h"
 
 #include "cli/podium/api.h"
 #include "cli/podium/podium.h"
 #include "cli/podium/secret.h"
 #include "cli/podium/words.h"
-#include "lib/clock.h"
-#include "lib/quote.h"
-#include "lib/scope.h"
-#include "lib/text.h"
+#include "lib/base/clock.h"
+#include "lib/base/quote.h"
+#include "lib/base/scope.h"
+#include "lib/base/text.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -24,14 +24,14 @@ enum {
 	most_expiry_s = 3600
 };
 
-/* What is kept of a token that the server gave. */
+/* The token that the server granted. */
 struct grant {
 	const char *token, *user, *scopes, *expires;
 };
 
 /* ---- which server ---- */
 
-/* "podium.example.org-8080" of its address. */
+/* Makes a name such as "podium.example.org-8080" from the address. */
 static const char *name_of(struct arena *arena, const char *url)
 {
 	char *name = arena_strdup(arena, http_host(arena, url));
@@ -41,8 +41,7 @@ static const char *name_of(struct arena *arena, const char *url)
 	return arena_strndup(arena, name + strspn(name, "-."), 64);
 }
 
-/* By its address, or by the name of one that is known; without either the one that is the default.
- */
+/* Finds the server by address or by name in the settings; without either, the default server. */
 static int choose_server(
 	struct session *session, struct settings_server *server, struct error *error)
 {
@@ -67,7 +66,7 @@ static int choose_server(
 	return 0;
 }
 
-/* Whether a token may come and go over this address is asked before it exists. */
+/* Checks that a token may travel to this address before requesting one. */
 static int connect_for_token(
 	struct session *session, const struct settings_server *server, struct error *error)
 {
@@ -105,8 +104,7 @@ static int ask_for_code(struct session *session, json_t **code, struct error *er
 	if (rc == ERROR_NOT_FOUND)
 		return fail(error, rc,
 			"%s cannot confirm a sign-in in the browser. Make a token at %s/account/tokens and "
-		    "give it to: "
-			"podium login --with-token %s",
+			"give it to: podium login --with-token %s",
 			session->address.url, session->address.url, session->address.url);
 	return rc;
 }
@@ -127,7 +125,7 @@ static void say_code(struct session *session, const json_t *code)
 	print_line("  ", *complete ? complete : member_text(code, "verification_uri"), "\n\n");
 }
 
-/* What the server says while nobody has confirmed. */
+/* The server's answers before the user confirms. */
 enum waiting { GRANTED, PENDING, SLOW_DOWN, REFUSED };
 static enum waiting state_of(const json_t *problem)
 {
@@ -138,7 +136,7 @@ static enum waiting state_of(const json_t *problem)
 													  : REFUSED;
 }
 
-/* 0 with *grant, or the server's answer while there is none. */
+/* Returns 0 with *grant once granted, else the server's answer. */
 static int ask_for_token(struct session *session, const char *device_code, enum waiting *state,
 	json_t **grant, struct error *error)
 {
@@ -158,8 +156,9 @@ static int ask_for_token(struct session *session, const char *device_code, enum 
 		return rc;
 	problem = json_loadb(answer.body, answer.length, 0, NULL);
 	*state = state_of(problem);
-	session->status =
-		*state == REFUSED ? 403 : session->status; /* whatever it says, nobody is signed in */
+	session->status = *state == REFUSED
+		? 403
+		: session->status; /* whatever the status, the user is not signed in */
 	return *state == REFUSED ? rc : 0;
 }
 
@@ -299,7 +298,7 @@ static int sign_out(struct session *session, struct error *error)
 	rc = settings_save(&session->settings, error);
 	if (!rc)
 		printf("Signed out of %s: its token is gone from here. It stays valid until "
-		       "%s/account/tokens revokes it.\n",
+			   "%s/account/tokens revokes it.\n",
 			server.url, server.url);
 	return rc;
 }

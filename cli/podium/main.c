@@ -1,12 +1,12 @@
-/* podium: what a participant does with leaderboards from a terminal. docs/podium.md is its manual;
- * commands.c has the table of commands. */
+/* podium: the participant's command-line client. docs/podium.md is its manual; commands.c has the
+ * table of commands. */
 #include "cli/podium/command.h"
 #include "cli/podium/podium.h"
 
-#include "lib/buffer.h"
-#include "lib/log.h"
-#include "lib/nearest.h"
-#include "lib/text.h"
+#include "lib/base/buffer.h"
+#include "lib/base/log.h"
+#include "lib/base/nearest.h"
+#include "lib/base/text.h"
 
 #include <sodium.h>
 #include <string.h>

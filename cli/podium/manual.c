@@ -1,10 +1,10 @@
-/* `podium manual`: the table of commands as the manual page podium(1). */
+/* `podium manual`: generates the manual page podium(1) from the table of commands. */
 #include "cli/podium/commands.h"
 
 #include "cli/podium/podium.h"
-#include "lib/buffer.h"
-#include "lib/manual.h"
-#include "lib/scope.h"
+#include "lib/base/buffer.h"
+#include "lib/base/manual.h"
+#include "lib/base/scope.h"
 
 #include <stdio.h>
 
@@ -62,13 +62,13 @@ static void add_environment(struct buffer *out)
 		{ "PODIUM_TIMEOUT_S", "how long one answer may take; default: 60" },
 		{ "PODIUM_RETRY_MS",
 			"the first pause before something is tried again; default: 500, then twice as long "
-		    "each time" },
+			"each time" },
 		{ "PODIUM_PATIENCE_S",
 			"how long a server may be away while a submission is waited for; default: 900" },
 		{ "NO_COLOR", "no colours where it is set" },
 		{ "https_proxy, no_proxy",
 			"as libcurl understands them; a server on this machine is never asked through a "
-		    "proxy" },
+			"proxy" },
 	};
 	manual_section(out, "ENVIRONMENT");
 	for (size_t i = 0; i < COUNT(VARIABLES); i++)
@@ -85,9 +85,9 @@ int manual_command(const struct call *call)
 	manual_section(&out, "DESCRIPTION");
 	manual_text(&out,
 		"What a participant does with a Podium from a terminal: fetch a task, try a submission at "
-	    "home, send it, wait for\n"
+		"home, send it, wait for\n"
 		"its result and compare it with others. \"podium COMMAND --help\" says what a command "
-	    "takes. The number of a\n"
+		"takes. The number of a\n"
 		"submission may also be given as #NUMBER or as the address of its page.\n");
 	manual_section(&out, "COMMANDS");
 	for (const struct command *command = COMMANDS; command->name; command++)

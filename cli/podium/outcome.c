@@ -1,7 +1,7 @@
 #include "cli/podium/outcome.h"
 
-#include "lib/buffer.h"
-#include "lib/scope.h"
+#include "lib/base/buffer.h"
+#include "lib/base/scope.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -30,7 +30,7 @@ bool outcome_is_over(const json_t *outcome)
 	return json_object_get(outcome, "verdict") != NULL;
 }
 
-/* The members of an event but for those that say where it belongs. */
+/* Copies an event's members, except those that identify its place. */
 static void copy_members(json_t *to, const json_t *event)
 {
 	static const char *const places[] = { "event", "job", "position" };

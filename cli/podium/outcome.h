@@ -1,8 +1,8 @@
-/* What podium-run has said about a job, as one JSON document: what `--json` prints and the report
- * is made from.
+/* Collects podium-run's events about a job in one JSON document. `--json` prints the document, and
+ * the report reads it.
  *
- * docs/podium.md describes it. The events' own members keep their names, also those that this
- * program does not know yet. */
+ * docs/podium.md describes the document. Members of events keep their names, including members that
+ * this program does not know. */
 #ifndef PODIUM_CLI_PODIUM_OUTCOME_H
 #define PODIUM_CLI_PODIUM_OUTCOME_H
 
@@ -11,19 +11,18 @@
 
 enum { outcome_job_id = 1 };
 
-/* The document of a job that has not begun; what it is about comes first in it. Takes `about` over.
- */
+/* Creates the document of a job that has not started. The members of `about` come first; the
+ * document takes over `about`. */
 json_t *outcome_begin(json_t *about);
 
-/* Puts what an event says where it belongs; does not take it over. Events of other jobs and of
- * unknown kinds are ignored, and so are all that come after the verdict. */
+/* Adds an event to the document; the caller keeps the event. Ignores events of other jobs, events
+ * of unknown kinds, and all events after the verdict. */
 void outcome_take(json_t *outcome, const json_t *event);
 
-/* The verdict has come. */
+/* Whether the verdict has arrived. */
 bool outcome_is_over(const json_t *outcome);
 
-/* Members as what they should be: "" where there is no such text, NAN where there is no such
- * number. */
+/* Read a member of an object. A missing text is "", a missing number is NAN. */
 const char *outcome_text(const json_t *object, const char *key);
 double outcome_number(const json_t *object, const char *key);
 

@@ -1,13 +1,13 @@
-/* How every command of podium ends. */
+/* The exit codes of podium, and how a command reports an error. */
 #ifndef PODIUM_CLI_PODIUM_PODIUM_H
 #define PODIUM_CLI_PODIUM_PODIUM_H
 
-#include "lib/error.h"
+#include "lib/base/error.h"
 
 #include <stdio.h>
 
-/* Exit codes, which docs/podium.md explains. A job's verdict has its own, which the table in
- * verdicts.c gives; a signal ends with 128 and its number. */
+/* docs/podium.md explains the exit codes. verdicts.c lists the codes of verdicts. After a signal,
+ * podium exits with 128 plus the signal's number. */
 enum {
 	podium_done = 0,
 	podium_failed = 1,
@@ -17,8 +17,7 @@ enum {
 	podium_unreachable = 5
 };
 
-/* Prints the error's sentence on stderr, in which nothing can steer the terminal, and returns
- * `code`. */
+/* Prints the error on stderr, with control characters escaped, and returns `code`. */
 int podium_complain(const struct error *error, int code);
 
 #endif

@@ -2,13 +2,13 @@
 
 #include "cli/podium/display.h"
 #include "cli/podium/podium.h"
-#include "lib/text.h"
+#include "lib/base/text.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-/* More than anybody reads of one line. */
+/* More of one line than anybody reads. */
 enum { most_line_bytes = 1000 };
 
 static void print_line(struct buffer *out, const char *indent, const char *line, size_t length)
@@ -101,4 +101,12 @@ int print_file(const char *bytes, size_t length)
 	print_text(&text, "", bytes);
 	fputs(buffer_string(&text), stdout);
 	return podium_done;
+}
+
+int podium_complain(const struct error *error, int code)
+{
+	cleanup_buffer struct buffer line = { 0 };
+	text_append_printable(&line, error->text);
+	fprintf(stderr, "podium: %s\n", buffer_string(&line));
+	return code;
 }

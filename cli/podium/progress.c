@@ -1,7 +1,7 @@
 #include "cli/podium/progress.h"
 
 #include "cli/podium/display.h"
-#include "lib/text.h"
+#include "lib/base/text.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@ struct progress progress_begin(bool only_terminal)
 	return (struct progress){ .rewrites = rewrites, .is_silent = only_terminal && !rewrites };
 }
 
-/* One that wraps could not be rewritten. */
+/* A line that wraps cannot be rewritten. */
 static void write_cut(const char *line)
 {
 	size_t columns = display_columns(STDERR_FILENO);
@@ -44,7 +44,7 @@ void progress_say(struct progress *progress, const char *format, ...)
 		fprintf(stderr, "%s\n", buffer_string(&line));
 		return;
 	}
-	/* The cursor goes back, so that what podium-run logs in between does not stand behind it. */
+	/* Move the cursor back, so that podium-run's log lines start at the left margin. */
 	fputs(progress->lines > 1 ? "\x1b[J" : "\x1b[K", stderr);
 	write_cut(buffer_string(&line));
 	fputs("\r", stderr);

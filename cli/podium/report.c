@@ -1,15 +1,14 @@
 #include "cli/podium/report.h"
 
-#include "cli/podium/cases.h"
 #include "cli/podium/outcome.h"
 #include "cli/podium/print.h"
 #include "cli/podium/table.h"
 #include "cli/podium/verdicts.h"
-#include "lib/floor.h"
-#include "lib/format.h"
-#include "lib/result.h"
-#include "lib/scope.h"
-#include "lib/text.h"
+#include "lib/base/format.h"
+#include "lib/base/scope.h"
+#include "lib/base/text.h"
+#include "lib/gpu/floor.h"
+#include "lib/result/result.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -204,7 +203,7 @@ static void write_environment(struct buffer *out, struct arena *arena, const str
 	print_fact(out, "With", buffer_string(&words));
 }
 
-/* What the server would say of a ranked result that its GPU cannot reach. */
+/* The server's notice for a ranked result that exceeds what its GPU can reach. */
 static void write_objection(struct buffer *out, struct arena *arena, const struct report *report)
 {
 	bool warm = strcmp(outcome_text(report->outcome, "engine"), "isolated") != 0;
@@ -234,7 +233,7 @@ static bool is_asked_for(const struct report *report)
 	return report->task->gpu_count == 0;
 }
 
-/* Where what was measured here differs from what the server measures. */
+/* How this measurement differs from the server's. */
 static void write_differences(struct buffer *out, const struct report *report)
 {
 	const json_t *seed = json_object_get(report->outcome, "secret_seed");

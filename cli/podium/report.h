@@ -1,25 +1,12 @@
-/* How a job has ended, for people: the verdict, the first failing case, the cases of each stage,
- * what the numbers rest on, and the last lines of what was printed. The words are those of a
- * submission's page.
+/* Reports a finished job to people: the verdict, the first failing case, the cases of each stage,
+ * how the numbers were measured, and the last lines of output. The wording matches a submission's
+ * page.
  *
- * Whatever comes from a submission or a task is written so that it cannot steer a terminal. */
+ * Text from a submission or a task is escaped, so it cannot steer the terminal. */
 #ifndef PODIUM_CLI_PODIUM_REPORT_H
 #define PODIUM_CLI_PODIUM_REPORT_H
 
-#include "lib/arena.h"
-#include "lib/buffer.h"
-#include "lib/device.h"
-#include "lib/task.h"
-
-#include <jansson.h>
-#include <stdbool.h>
-
-struct report {
-	const json_t *outcome; /* of outcome.h */
-	const struct task *task;
-	const struct device *device;
-	bool in_colour;
-};
+#include "cli/podium/cases.h"
 
 void report_write(struct buffer *out, struct arena *arena, const struct report *report);
 

@@ -1,6 +1,6 @@
 #include "cli/podium/secret.h"
 
-#include "lib/buffer.h"
+#include "lib/base/buffer.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -22,7 +22,7 @@ static bool hide(struct termios *before)
 	return tcsetattr(STDIN_FILENO, TCSAFLUSH, &quiet) == 0;
 }
 
-/* Up to the end of the line, or of all. */
+/* Reads up to the end of the line or of the input. */
 static int read_line(struct interrupt *interrupt, struct buffer *line, struct error *error)
 {
 	struct pollfd waiting[] = { { .fd = STDIN_FILENO, .events = POLLIN },

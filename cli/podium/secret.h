@@ -1,12 +1,13 @@
-/* A secret that somebody types or pipes in; it is never an argument, which ps would show. */
+/* Reads a secret from the terminal or a pipe. A secret is never an argument, since ps shows those.
+ */
 #ifndef PODIUM_CLI_PODIUM_SECRET_H
 #define PODIUM_CLI_PODIUM_SECRET_H
 
 #include "cli/podium/interrupt.h"
-#include "lib/arena.h"
-#include "lib/error.h"
+#include "lib/base/arena.h"
+#include "lib/base/error.h"
 
-/* Reads one line from stdin; on a terminal after `prompt`, without showing what is typed. */
+/* Reads one line from stdin. On a terminal, prints `prompt` first and turns echo off. */
 int secret_read(struct arena *arena, struct interrupt *interrupt, const char *prompt,
 	const char **secret, struct error *error);
 

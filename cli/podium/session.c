@@ -1,7 +1,7 @@
 #include "cli/podium/session.h"
 
 #include "cli/podium/podium.h"
-#include "lib/scope.h"
+#include "lib/base/scope.h"
 
 #include <signal.h>
 #include <string.h>
@@ -48,7 +48,7 @@ void session_close(struct session *session)
 	interrupt_close(&session->interrupt);
 }
 
-/* docs/podium.md has these codes; they do not change. */
+/* docs/podium.md documents these codes; do not change them. */
 static int exit_code(const struct session *session, int rc)
 {
 	static const struct {

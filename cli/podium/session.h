@@ -1,5 +1,4 @@
-/* One call of a command that talks to a server: who it is for, the connection, what goes on, and
- * how it ends. */
+/* Holds the state of a command that talks to a server: settings, connection, progress, result. */
 #ifndef PODIUM_CLI_PODIUM_SESSION_H
 #define PODIUM_CLI_PODIUM_SESSION_H
 
@@ -8,8 +7,8 @@
 #include "cli/podium/interrupt.h"
 #include "cli/podium/progress.h"
 #include "cli/podium/settings.h"
-#include "lib/arena.h"
-#include "lib/error.h"
+#include "lib/base/arena.h"
+#include "lib/base/error.h"
 
 #include <stdbool.h>
 
@@ -18,29 +17,28 @@ struct session {
 	const struct call *call;
 	struct settings settings;
 	struct settings_server server;
-	struct http_server address; /* of it, for http */
+	struct http_server address; /* of `server`, for http_open */
 	struct http *http;
 	struct interrupt interrupt;
 	struct progress progress;
-	bool as_json; /* the option --json */
-	long status;  /* of the last answer; 0: there was none */
+	bool as_json; /* --json was given */
+	long status;  /* HTTP status of the last answer; 0: none */
 };
 
-/* Reads the settings, chooses the server by --server and gets ready to talk to it. The session must
- * stay where it is. */
+/* Reads the settings, chooses the server by --server and prepares the connection. Do not move the
+ * session afterwards: the connection points into it. */
 int session_open(struct session *session, const struct call *call, struct error *error);
 
-/* The two halves of it, for who does not know the server yet. */
+/* The two halves of session_open, for a command that does not know the server yet. */
 int session_begin(struct session *session, const struct call *call, struct error *error);
 int session_connect(
 	struct session *session, const struct settings_server *server, struct error *error);
 void session_close(struct session *session);
 
-/* The exit code of what ended with `rc`, after what is rewritten went away and the sentence was
- * printed. */
+/* Erases the progress, prints the error if `rc` is one, and returns the exit code for `rc`. */
 int session_end(struct session *session, int rc, const struct error *error);
 
-/* The address of a page, for people. */
+/* Returns the address of a page of the site. */
 const char *session_page(const struct session *session, const char *path);
 
 #define cleanup_session __attribute__((cleanup(session_close)))

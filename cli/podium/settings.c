@@ -1,9 +1,9 @@
 #include "cli/podium/settings.h"
 
 #include "cli/podium/http.h"
-#include "lib/buffer.h"
-#include "lib/quote.h"
-#include "lib/scope.h"
+#include "lib/base/buffer.h"
+#include "lib/base/quote.h"
+#include "lib/base/scope.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -27,7 +27,7 @@ bool settings_is_name(const char *name)
 
 struct reading {
 	struct settings *settings;
-	struct settings_server *server; /* whose section this is; NULL: before the first */
+	struct settings_server *server; /* of the current section; NULL before the first */
 	int line;
 	struct error *error;
 };
@@ -155,7 +155,7 @@ static int read_all(const char *path, int descriptor, struct buffer *text, struc
 	return 0;
 }
 
-/* What is in it lets anybody act for its owner. */
+/* The file's tokens let anybody act for its owner. */
 static int check_privacy(const char *path, int descriptor, struct error *error)
 {
 	struct stat about;
@@ -230,7 +230,7 @@ static const struct settings_server *find_by_url(const struct settings *settings
 	return NULL;
 }
 
-/* A name of the file, or an address, which need not be in it. */
+/* A name in the file, or any address. */
 static int find_wish(const struct settings *settings, const char *wish,
 	struct settings_server *server, struct error *error)
 {
@@ -267,14 +267,14 @@ int settings_choose(const struct settings *settings, const char *wish,
 	if (token && !usual)
 		return fail(error, ERROR_INPUT,
 			"PODIUM_TOKEN is set without PODIUM_SERVER, so nobody knows which server it is for. "
-		    "Set both.");
+			"Set both.");
 	if (!chosen && settings->count)
 		return fail(error, ERROR_NOT_FOUND,
 			"%s has several servers and no default; name one with --server.", settings->path);
 	if (!chosen)
 		return fail(error, ERROR_NOT_FOUND,
 			"No server is known yet. Sign in first: podium login ADDRESS, or name one with "
-		    "--server.");
+			"--server.");
 	int rc = find_wish(settings, chosen, server, error);
 	if (!rc && token && !(rc = find_wish(settings, usual, &meant, error))
 		&& strcmp(meant.url, server->url) == 0)
@@ -320,7 +320,7 @@ static void write_all(struct buffer *out, const struct settings *settings)
 {
 	buffer_text(out,
 		"# The servers of the command podium. Whoever has a token acts for its owner, so nobody "
-	    "else may read this.\n");
+		"else may read this.\n");
 	write_setting(out, "default", settings->standard);
 	for (size_t i = 0; i < settings->count; i++) {
 		const struct settings_server *server = &settings->servers[i];
@@ -333,7 +333,7 @@ static void write_all(struct buffer *out, const struct settings *settings)
 	}
 }
 
-/* All folders above a file, for nobody else. */
+/* Creates all folders above a file, accessible to the owner only. */
 static void make_folders(struct arena *arena, const char *path)
 {
 	char *copy = arena_strdup(arena, path);
@@ -344,7 +344,7 @@ static void make_folders(struct arena *arena, const char *path)
 	}
 }
 
-/* Where the file is a link, as people have it who keep their settings elsewhere, the link stays. */
+/* If the file is a link, for settings kept elsewhere, write to its target and keep the link. */
 static const char *real_path(struct arena *arena, const char *path)
 {
 	cleanup_free char *real = realpath(path, NULL);
@@ -368,7 +368,7 @@ int settings_save(const struct settings *settings, struct error *error)
 	const char *path = real_path(settings->arena, settings->path);
 	const char *fresh = arena_printf(settings->arena, "%s.new", path);
 	write_all(&text, settings);
-	unlink(fresh); /* so that one that others have open is not written into */
+	unlink(fresh); /* so that a file that others hold open is not written to */
 	int rc = write_file(fresh, &text) || rename(fresh, path) ? ERROR_SYSTEM : 0;
 	if (rc)
 		fail(error, rc, "Cannot write %s: %s.", path, strerror(errno));

@@ -1,4 +1,4 @@
-/* `podium status` and `podium show`: one submission, in short and in whole. */
+/* `podium status` and `podium show`: print one submission, in brief or in full. */
 #include "cli/podium/commands.h"
 
 #include "cli/podium/api.h"
@@ -13,7 +13,7 @@ static int read_submission(
 		session, arena_printf(session->arena, "/submissions/%lld", id), submission, error);
 }
 
-static int tell(const struct call *call, bool is_whole)
+static int print_submission(const struct call *call, bool is_whole)
 {
 	cleanup_session struct session session = { 0 };
 	struct error error = { 0 };
@@ -30,7 +30,7 @@ static int tell(const struct call *call, bool is_whole)
 
 int status_command(const struct call *call)
 {
-	return tell(call, false);
+	return print_submission(call, false);
 }
 
 static int print_source(const struct call *call)
@@ -52,5 +52,5 @@ static int print_source(const struct call *call)
 
 int show_command(const struct call *call)
 {
-	return call_has(call, "source") ? print_source(call) : tell(call, true);
+	return call_has(call, "source") ? print_source(call) : print_submission(call, true);
 }

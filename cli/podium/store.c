@@ -1,10 +1,11 @@
 #include "cli/podium/store.h"
 
 #include "cli/podium/api.h"
-#include "lib/buffer.h"
-#include "lib/fileset.h"
-#include "lib/quote.h"
-#include "lib/scope.h"
+#include "lib/base/buffer.h"
+#include "lib/base/quote.h"
+#include "lib/base/scope.h"
+#include "lib/files/fileset.h"
+#include "lib/files/path_rule.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -25,7 +26,7 @@ void store_digest_of(store_digest out, const void *bytes, size_t length)
 
 /* ---- paths ---- */
 
-/* Names that other programs act upon: a hook of git, for one, is run. */
+/* Names that other programs act on: git runs hooks, for example. */
 static bool is_acted_upon(const char *path)
 {
 	static const char *const NAMES[] = { ".git", ".hg", ".svn", ".envrc", MANIFEST };
@@ -45,8 +46,8 @@ const char *store_path_fault(const char *path)
 													  : NULL;
 }
 
-/* The folder of a path below the store's, made where it is not there; *name is what is left. -1:
- * errno says why not. */
+/* Opens the folder of a path below the store, creating missing folders; *name is the last part.
+ * Returns -1 with errno on failure. */
 static int open_parent(const struct store *store, const char *path, const char **name)
 {
 	int folder = dup(store->folder);
@@ -78,7 +79,7 @@ static bool read_file(int folder, const char *name, size_t most, struct buffer *
 	return true;
 }
 
-/* "" where there is no file whose bytes can be read. */
+/* "" if there is no readable file. */
 static void digest_of_file(int folder, const char *name, store_digest digest)
 {
 	cleanup_buffer struct buffer bytes = { 0 };
@@ -138,7 +139,7 @@ int store_open(struct arena *arena, const char *path, const char *server, const 
 
 /* ---- writing ---- */
 
-/* Under another name first, so that nobody ever sees half a file. */
+/* Writes under a temporary name first, so that nobody sees a partial file. */
 static int write_beside(int folder, const char *temporary, const void *bytes, size_t length)
 {
 	unlinkat(folder, temporary, 0);

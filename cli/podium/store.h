@@ -1,14 +1,13 @@
-/* A folder into which files of a server are written, without trusting their paths and without
- * writing over anybody's work.
+/* Writes a server's files to a folder. It does not trust their paths and never overwrites the
+ * user's work.
  *
- * A file of its own in the folder, .podium-task.json, keeps which files came from where, with their
- * SHA-256: what still is as it came is replaced by a newer one, anything else is left alone. Links
- * are not followed below the folder. */
+ * The folder's .podium-task.json records the origin and SHA-256 of each file. A newer version
+ * replaces an unchanged file; every other file is kept. Links below the folder are not followed. */
 #ifndef PODIUM_CLI_PODIUM_STORE_H
 #define PODIUM_CLI_PODIUM_STORE_H
 
-#include "lib/arena.h"
-#include "lib/error.h"
+#include "lib/base/arena.h"
+#include "lib/base/error.h"
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -23,8 +22,7 @@ struct store {
 	json_t *known; /* {"server", "leaderboard", "files": {PATH: SHA-256}} */
 };
 
-/* Makes the folder where there is none. ERROR_CONFLICT where another leaderboard's task is in it.
- */
+/* Creates a missing folder. ERROR_CONFLICT if it holds another leaderboard's task. */
 int store_open(struct arena *arena, const char *path, const char *server, const char *leaderboard,
 	struct store *store, struct error *error);
 
@@ -32,20 +30,20 @@ enum store_outcome {
 	STORE_NEW,
 	STORE_SAME,
 	STORE_UPDATED,
-	STORE_KEPT /* it was changed here, so it stays */
+	STORE_KEPT /* changed locally, so not overwritten */
 };
 
-/* ERROR_INPUT where the path is none that a server may name. */
+/* ERROR_INPUT if store_path_fault objects to the path. */
 int store_put(struct store *store, const char *path, const void *bytes, size_t length,
 	enum store_outcome *outcome, struct error *error);
 
-/* What is wrong with such a path, as the end of a sentence; NULL: nothing. */
+/* Returns what is wrong with a server's path, as the end of a sentence; NULL if nothing is. */
 const char *store_path_fault(const char *path);
 
-/* Whether the file that is there already has this digest: then it need not be fetched. */
+/* Whether the local file already has this digest, so that it need not be fetched. */
 bool store_has(const struct store *store, const char *path, const char *digest);
 
-/* Remembers what was put. */
+/* Writes .podium-task.json. */
 int store_save(const struct store *store, struct error *error);
 void store_close(struct store *store);
 

@@ -6,9 +6,9 @@
 #include "cli/podium/table.h"
 #include "cli/podium/verdicts.h"
 #include "cli/podium/words.h"
-#include "lib/format.h"
-#include "lib/scope.h"
-#include "lib/text.h"
+#include "lib/base/format.h"
+#include "lib/base/scope.h"
+#include "lib/base/text.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -68,7 +68,7 @@ static void write_verdict(struct buffer *out, const struct submission_view *view
 	buffer_printf(out, "%s%s\n", verdict ? " " : "", verdict ? verdict_advice(verdict) : "");
 }
 
-/* What an admin or the participant did with it. */
+/* Actions of an admin or the participant. */
 static void write_standing(struct buffer *out, const struct submission_view *view)
 {
 	const json_t *held = json_object_get(view->submission, "held");
@@ -203,7 +203,7 @@ static bool is_timed(const json_t *cases)
 	return false;
 }
 
-/* Unless the sentence about the job has said it. */
+/* Unless the job's sentence already says so. */
 static void write_first_failure(struct buffer *out, const json_t *job, const json_t *cases)
 {
 	size_t i;

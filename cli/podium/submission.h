@@ -1,11 +1,11 @@
-/* A submission as the server tells it, for people: how it ended, each device's result, the first
- * failing case, the cases of each stage, and the last lines of what was printed. Nothing in it can
- * steer a terminal. */
+/* Prints a submission from the server: its verdict, each device's result, the first failing case,
+ * the cases of each stage, and the last lines of output. Control characters are escaped, so they
+ * cannot steer the terminal. */
 #ifndef PODIUM_CLI_PODIUM_SUBMISSION_H
 #define PODIUM_CLI_PODIUM_SUBMISSION_H
 
-#include "lib/arena.h"
-#include "lib/buffer.h"
+#include "lib/base/arena.h"
+#include "lib/base/buffer.h"
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -13,16 +13,16 @@
 
 struct submission_view {
 	struct arena *arena;
-	const json_t *submission; /* as GET /submissions/{id} answers */
-	const char *page;         /* its address; NULL: not told */
-	size_t columns;           /* of the terminal; 0: any number */
+	const json_t *submission; /* the answer of GET /submissions/{id} */
+	const char *page;         /* its address; NULL: do not print one */
+	size_t columns;           /* of the terminal; 0: no limit */
 	bool in_colour;
-	bool is_whole; /* with the cases and outputs of what has passed, and how it was measured */
+	bool is_whole; /* also print passed cases, their output, and how they were measured */
 };
 
 void submission_write(struct buffer *out, const struct submission_view *view);
 
-/* The exit code of its verdict; podium_done while it has none. */
+/* Returns the exit code of the verdict; podium_done if there is none yet. */
 int submission_exit_code(const json_t *submission);
 
 #endif

@@ -1,14 +1,14 @@
-/* `podium submit`: sends a file. What it does not say itself, its directives say, and then the
+/* `podium submit`: sends a file. Missing options come from the file's directives, then from the
  * leaderboard. */
 #include "cli/podium/commands.h"
 
 #include "cli/podium/api.h"
-#include "cli/podium/given.h"
+#include "cli/podium/check_input.h"
 #include "cli/podium/podium.h"
 #include "cli/podium/waiting.h"
 #include "cli/podium/words.h"
-#include "lib/scope.h"
-#include "lib/text.h"
+#include "lib/base/scope.h"
+#include "lib/base/text.h"
 
 #include <sodium.h>
 #include <stdio.h>
@@ -58,21 +58,21 @@ static int read_order(const struct call *call, struct order *order, struct error
 	*order = (struct order){ .mode = call_value(call, "mode"), .note = call_value(call, "note") };
 	order->mode = order->mode ? order->mode : "test";
 	const char *language;
-	if (given_language(path, &language, error)
-		|| given_read_file(call->arena, language, path, &order->file, &order->directives, error))
+	if (check_input_language(path, &language, error)
+		|| check_input_read_file(
+			call->arena, language, path, &order->file, &order->directives, error))
 		return error->code;
 	order->leaderboard = call_value(call, "leaderboard");
 	order->leaderboard = order->leaderboard ? order->leaderboard : order->directives.leaderboard;
 	if (!order->leaderboard)
 		return fail(error, ERROR_INPUT,
 			"Name the leaderboard: --leaderboard NAME, or as the first line of %s: %s!POPCORN "
-		    "leaderboard NAME. "
-			"podium list shows them.",
+			"leaderboard NAME. podium list shows them.",
 			path, text_ends_with(path, ".py") ? "#" : "//");
 	return take_gpus(call, order, error);
 }
 
-/* Where there is only one, nobody has to name it. */
+/* A leaderboard's only GPU need not be named. */
 static int choose_gpus(struct session *session, struct order *order, struct error *error)
 {
 	cleanup_json json_t *board = NULL;
@@ -105,7 +105,7 @@ static json_t *make_body(const struct order *order)
 	return body;
 }
 
-/* So that what is sent again, because nobody knows whether it arrived, is one submission. */
+/* A retry whose first attempt may have arrived must not create a second submission. */
 static const char *make_key(struct arena *arena)
 {
 	unsigned char random[16];
@@ -114,7 +114,7 @@ static const char *make_key(struct arena *arena)
 	return arena_strdup(arena, sodium_bin2hex(text, sizeof text, random, sizeof random));
 }
 
-/* Where no answer came, it may have arrived all the same. */
+/* Without an answer, the submission may still have arrived. */
 static int add_doubt(struct error *error)
 {
 	struct error reason = *error;

@@ -1,7 +1,7 @@
 #include "cli/podium/table.h"
 
 #include "cli/podium/display.h"
-#include "lib/text.h"
+#include "lib/base/text.h"
 
 #include <string.h>
 
@@ -29,7 +29,7 @@ void table_add(struct table *table, const char *const *cells)
 	}
 }
 
-/* 0: no row has anything in it. */
+/* 0: the column is empty in every row. */
 static size_t column_width(const struct table *table, size_t column)
 {
 	size_t widest = 0;
@@ -51,7 +51,7 @@ static size_t whole_width(const struct table *table, const size_t *widths, size_
 	return whole;
 }
 
-/* Numbers are never cut: they would be other numbers. */
+/* Numbers are never cut: a cut number is a wrong number. */
 static void make_fit(const struct table *table, size_t *widths, size_t indent)
 {
 	while (table->most_width && whole_width(table, widths, indent) > table->most_width) {
@@ -69,7 +69,7 @@ static void make_fit(const struct table *table, size_t *widths, size_t indent)
 static void write_row(struct buffer *out, const struct table *table, const size_t *widths,
 	const char *const *cells, const char *indent)
 {
-	size_t owed = 0; /* spaces that are written when something follows */
+	size_t owed = 0; /* spaces to write if another cell follows */
 	buffer_text(out, indent);
 	for (size_t i = 0; i < table->column_count; i++) {
 		if (!widths[i])

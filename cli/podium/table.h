@@ -1,11 +1,11 @@
-/* A table in plain text: columns as wide as what they hold, numbers to the right, and without the
- * columns that hold nothing. Where it must fit a width, the widest columns of words give way, cut
- * with "…". Everything lives in the arena. */
+/* Prints a plain-text table. Columns fit their contents, numbers align right, empty columns are
+ * left out. To fit a width, the widest text columns are cut with "…". Everything lives in the
+ * arena. */
 #ifndef PODIUM_CLI_PODIUM_TABLE_H
 #define PODIUM_CLI_PODIUM_TABLE_H
 
-#include "lib/arena.h"
-#include "lib/buffer.h"
+#include "lib/base/arena.h"
+#include "lib/base/buffer.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@ enum { table_most_columns = 12 };
 
 struct table_column {
 	const char *heading;
-	bool is_number; /* or something else that is nothing when it is cut, as a time */
+	bool is_number; /* or another value that must not be cut, such as a time */
 };
 
 struct table {
@@ -23,13 +23,13 @@ struct table {
 	size_t column_count;
 	const char *(*rows)[table_most_columns];
 	size_t row_count, most_rows;
-	size_t most_width; /* columns of the terminal; 0: any number */
+	size_t most_width; /* columns of the terminal; 0: no limit */
 };
 
 struct table table_make(
 	struct arena *arena, const struct table_column *columns, size_t count, size_t most_rows);
 
-/* Adds a row; NULL is an empty cell. What could steer a terminal is written as \xNN. */
+/* Adds a row; NULL is an empty cell. Control characters are written as \xNN. */
 void table_add(struct table *table, const char *const *cells);
 
 void table_write(struct buffer *out, const struct table *table, const char *indent);

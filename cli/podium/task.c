@@ -1,16 +1,17 @@
-/* `podium task NAME`: a leaderboard's task as a folder, which `podium check --task` takes, with a
- * template to begin from. */
+/* `podium task NAME`: downloads a leaderboard's task and a template into a folder for
+ * `podium check --task`. */
 #include "cli/podium/commands.h"
 
 #include "cli/podium/api.h"
 #include "cli/podium/podium.h"
 #include "cli/podium/store.h"
 #include "cli/podium/words.h"
-#include "lib/fileset.h"
-#include "lib/plural.h"
-#include "lib/quote.h"
-#include "lib/scope.h"
-#include "lib/text.h"
+#include "lib/base/format.h"
+#include "lib/base/quote.h"
+#include "lib/base/scope.h"
+#include "lib/base/text.h"
+#include "lib/files/fileset.h"
+#include "lib/files/path_rule.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -19,7 +20,7 @@
 struct fetch {
 	const char *path;    /* in the folder */
 	const char *address; /* behind /api/v1 */
-	const char *digest;  /* what it must have; "": not told */
+	const char *digest;  /* expected SHA-256; "": unknown */
 };
 
 struct plan {
@@ -62,7 +63,7 @@ static void plan_files(struct plan *plan, const json_t *task)
 	}
 }
 
-/* A template may be a file of the task as well, or that of two languages. */
+/* A template may also be a task file, or serve two languages. */
 static bool is_planned(const struct plan *plan, const char *path)
 {
 	for (size_t i = 0; i < plan->count; i++)
@@ -71,7 +72,7 @@ static bool is_planned(const struct plan *plan, const char *path)
 	return false;
 }
 
-/* Those of the languages that were asked for; without a wish all. */
+/* Templates of the requested languages; all if none is requested. */
 static int plan_templates(struct plan *plan, const json_t *task, struct error *error)
 {
 	struct arena *arena = plan->session->arena;
@@ -98,8 +99,8 @@ static int plan_templates(struct plan *plan, const json_t *task, struct error *e
 	return 0;
 }
 
-/* Before anything is fetched: a server that names one path of that kind is not trusted with the
- * others. */
+/* Checks all paths before fetching: after one bad path, the server's other paths are not trusted.
+ */
 static int check_paths(const struct plan *plan, struct error *error)
 {
 	const char **paths = arena_array(plan->session->arena, const char *, plan->count + 1);
@@ -147,7 +148,7 @@ static int check_text(
 	if (*fetch->digest && strcmp(fetch->digest, digest) != 0)
 		return fail(error, ERROR_SYSTEM,
 			"%s did not arrive as the server described it; it may have been replaced meanwhile. "
-		    "Try again.",
+			"Try again.",
 			fetch->path);
 	return 0;
 }
@@ -191,7 +192,7 @@ static int fetch_all(struct plan *plan, struct error *error)
 	return store_save(&store, rc ? &other : error) ? error->code : rc;
 }
 
-static void tell(const struct plan *plan, const json_t *task)
+static void print_plan(const struct plan *plan, const json_t *task)
 {
 	struct arena *arena = plan->session->arena;
 	printf("%s, version %lld: %s in %s, %zu as before.\n", plan->leaderboard,
@@ -221,6 +222,6 @@ int task_command(const struct call *call)
 	rc = rc ? rc : make_plan(&plan, &task, &error);
 	rc = rc ? rc : fetch_all(&plan, &error);
 	if (!rc)
-		tell(&plan, task);
+		print_plan(&plan, task);
 	return session_end(&session, rc, &error);
 }

@@ -1,7 +1,7 @@
 #include "cli/podium/verdicts.h"
 
 #include "cli/podium/podium.h"
-#include "lib/scope.h"
+#include "lib/base/scope.h"
 
 #include <stddef.h>
 
@@ -20,7 +20,7 @@ static const struct meaning {
 	[VERDICT_OUTPUT_LIMIT] = { 15, NULL },
 	[VERDICT_PROTOCOL_VIOLATION] = { 16,
 		"What came back from the evaluation is not what an honest run sends; the server ranks "
-	    "nothing then." },
+		"nothing then." },
 	[VERDICT_INTERNAL_ERROR] = { podium_cannot,
 		"The submission is not at fault: the task's own files, podium-run or this machine are." },
 	[VERDICT_CANCELLED] = { podium_cannot, NULL },

@@ -1,11 +1,13 @@
-/* What a verdict means to somebody who checks at home. */
+/* The exit code and the advice for each verdict of `podium check`. */
 #ifndef PODIUM_CLI_PODIUM_VERDICTS_H
 #define PODIUM_CLI_PODIUM_VERDICTS_H
 
-#include "lib/verdict.h"
+#include "lib/result/verdict.h"
 
-int verdict_exit_code(enum verdict verdict); /* podium_failed where it has none of its own */
-const char *verdict_advice_at_home(
-	enum verdict verdict); /* one sentence that says what to do next */
+/* Returns podium_failed for a verdict that the table does not list. */
+int verdict_exit_code(enum verdict verdict);
+
+/* Returns one sentence that says what to do next. */
+const char *verdict_advice_at_home(enum verdict verdict);
 
 #endif

@@ -6,7 +6,7 @@
 #include "cli/podium/print.h"
 #include "cli/podium/submission.h"
 #include "cli/podium/words.h"
-#include "lib/text.h"
+#include "lib/base/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -94,7 +94,7 @@ static void show_on_terminal(struct session *session, struct arena *arena, const
 	progress_show(&session->progress, lines, count);
 }
 
-/* In a pipe, what is as it was is not said again. */
+/* In a pipe, an unchanged state is not printed again. */
 static void say_changes(
 	struct session *session, struct arena *arena, const json_t *jobs, const json_t *before)
 {
@@ -111,7 +111,7 @@ static void say_changes(
 	}
 }
 
-static void show(struct session *session, const json_t *status, const json_t *before)
+static void show_status(struct session *session, const json_t *status, const json_t *before)
 {
 	cleanup_arena struct arena *arena = arena_new();
 	const json_t *jobs = json_object_get(status, "jobs");
@@ -129,7 +129,7 @@ static bool is_over(const json_t *status)
 	return *state && strcmp(state, "queued") != 0 && strcmp(state, "running") != 0;
 }
 
-/* Whatever keeps it from being told must not make anybody think that it was lost. */
+/* A failure to fetch the status must not suggest that the submission is lost. */
 static int add_how_to_go_on(struct session *session, long long id, struct error *error)
 {
 	const char *server = call_value(session->call, "server");
@@ -151,7 +151,7 @@ static int64_t patience_ms(void)
 	return 1000 * (int64_t)(seconds > 0 && seconds <= 24 * 3600 ? seconds : patience_s);
 }
 
-/* The next state, in place of the one before where it changed. */
+/* Replaces the state if it changed. */
 static int ask_status(struct session *session, struct arena *arena, long long id, char **etag,
 	json_t **status, struct error *error)
 {
@@ -166,10 +166,10 @@ static int ask_status(struct session *session, struct arena *arena, long long id
 		&answer, &fresh, error);
 	session->arena = kept;
 	if (!rc && !fresh && *status)
-		show(session, *status, *status); /* in place of what was said of the network */
+		show_status(session, *status, *status); /* replaces the message about the network */
 	if (rc || !fresh)
 		return rc;
-	show(session, fresh, *status);
+	show_status(session, fresh, *status);
 	json_decref(*status);
 	*status = fresh;
 	free(*etag);

@@ -1,5 +1,5 @@
-/* Waiting for a submission to end, and saying meanwhile how far it is. What goes wrong on the way
- * leaves the submission alone: the sentence says how to go on waiting. */
+/* Waits for a submission to finish and shows its progress. An error never affects the submission;
+ * the message says how to resume waiting. */
 #ifndef PODIUM_CLI_PODIUM_WAITING_H
 #define PODIUM_CLI_PODIUM_WAITING_H
 
@@ -7,14 +7,14 @@
 
 #include <jansson.h>
 
-/* Returns once the submission has ended, with the whole of it, or with an error; after an interrupt
- * with the session's interrupt taken. */
+/* Returns the finished submission, or an error. After an interrupt, session->interrupt.signal is
+ * set. */
 int waiting_for(struct session *session, long long id, json_t **submission, struct error *error);
 
-/* Prints a submission, as JSON with --json; the return value is the exit code of its verdict. */
+/* Prints a submission, as JSON with --json, and returns the exit code of its verdict. */
 int waiting_tell(struct session *session, const json_t *submission, bool is_whole);
 
-/* ---- for tests: how far a job is, as a line of a terminal and as one of a pipe ---- */
+/* ---- for tests: a job's progress, as a line on a terminal and as a line in a pipe ---- */
 
 void waiting_line(struct buffer *out, struct arena *arena, const json_t *job, size_t name_width);
 void waiting_step(struct buffer *out, struct arena *arena, const json_t *job);

@@ -1,4 +1,4 @@
-/* `podium cancel` and `podium withdraw`: a submission that is to stop, or not to count. */
+/* `podium cancel` and `podium withdraw`: stop a submission, or remove it from the ranking. */
 #include "cli/podium/commands.h"
 
 #include "cli/podium/api.h"
@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-/* Doing any of these twice is the same as once, so a cut connection is no reason to give up. */
+/* These requests are idempotent, so a lost connection is retried. */
 static int change(const struct call *call, const char *what, const char *words)
 {
 	cleanup_session struct session session = { 0 };

@@ -1,17 +1,17 @@
 #include "cli/podium/words.h"
 
 #include "cli/podium/api.h"
-#include "lib/buffer.h"
-#include "lib/format.h"
-#include "lib/wait.h"
+#include "lib/base/buffer.h"
+#include "lib/base/format.h"
+#include "lib/job/wait.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Milliseconds since 1970, -1 for what is no time. */
+/* Milliseconds since 1970; -1 if the text is not a time. */
 static int64_t time_ms(const char *text)
 {
-	char minutes[20]; /* what parse_utc takes has no fractions of a second */
+	char minutes[20]; /* parse_utc accepts no fractions of a second */
 	int64_t ms;
 	if (strlen(text) < 19 || text[10] != 'T')
 		return -1;

@@ -1,32 +1,31 @@
-/* Values of the server's JSON as people read them. Everything lives in the arena; nothing is
- * escaped yet. */
+/* Formats values of the server's JSON for people. The texts live in the arena and are not escaped.
+ * Each function returns NULL if the value is missing. */
 #ifndef PODIUM_CLI_PODIUM_WORDS_H
 #define PODIUM_CLI_PODIUM_WORDS_H
 
-#include "lib/arena.h"
+#include "lib/base/arena.h"
 
 #include <jansson.h>
 
-/* "2026-11-22 03:17 UTC" of "2026-11-22T03:17:26.123Z"; any other text as it is; NULL: not there.
- */
+/* "2026-11-22 03:17 UTC" from "2026-11-22T03:17:26.123Z"; any other text stays as it is. */
 const char *words_time(struct arena *arena, const json_t *object, const char *key);
 
-/* "in about 4 min", "now"; NULL where the time is not there or no time. */
+/* "in about 4 min" or "now"; NULL also if the text is not a time. */
 const char *words_until(struct arena *arena, const json_t *object, const char *key);
 
-/* "31.9 µs" of nanoseconds; NULL: not there. */
+/* "31.9 µs" from nanoseconds. */
 const char *words_duration(struct arena *arena, const json_t *object, const char *key);
 
-/* A number without its fraction; NULL: not there. */
+/* A number without its fraction. */
 const char *words_count(struct arena *arena, const json_t *object, const char *key);
 
-/* "83.1 %" of 0.831; NULL: not there. */
+/* "83.1 %" from 0.831. */
 const char *words_share(struct arena *arena, const json_t *object, const char *key);
 
-/* The texts of a list, with commas between them; NULL: empty. */
+/* The texts of a list, separated by commas; NULL also if the list is empty. */
 const char *words_list(struct arena *arena, const json_t *object, const char *key);
 
-/* The text itself; NULL: not there, or empty. */
+/* The text itself; NULL also if it is empty. */
 const char *words_text(struct arena *arena, const json_t *object, const char *key);
 
 #endif

@@ -1,4 +1,4 @@
-/* On which CPU a thread runs. */
+/* CPU affinity. */
 #include "inside.h"
 
 #include <sched.h>
@@ -9,7 +9,7 @@
 _Static_assert(sizeof(cpu_set_t) == sizeof((struct isolated_affinity *)0)->cpus,
 	"cpu_set_t has another size.");
 
-/* The lowest CPU of the core: the same for all of its threads. */
+/* The lowest CPU of the core identifies it for all of its threads. */
 static int core_of(int cpu)
 {
 	char path[96];
@@ -23,7 +23,7 @@ static int core_of(int cpu)
 	return is_there ? first : cpu;
 }
 
-/* A random one of those that are in the set and not on this core; -1: none. */
+/* A random CPU of the set on another core than this; -1: none. */
 static int choose(const cpu_set_t *set, int not_on_core)
 {
 	int chosen = -1;
@@ -44,7 +44,7 @@ int isolated_choose_cpus(int32_t *judge, int32_t *contestants)
 	cpu_set_t set;
 	*judge = *contestants = -1;
 	if (sched_getaffinity(0, sizeof set, &set))
-		return isolated_fail_errno("The CPUs that may be used are unknown");
+		return isolated_fail_errno("The allowed CPUs cannot be read");
 	if (CPU_COUNT(&set) < 3)
 		return 0;
 	int own = choose(&set, -1), theirs = choose(&set, core_of(own));
@@ -67,7 +67,7 @@ int isolated_pin(int32_t cpu, struct isolated_affinity *saved)
 	CPU_ZERO(&set);
 	CPU_SET(cpu, &set);
 	if (sched_setaffinity(0, sizeof set, &set))
-		return isolated_fail_errno("The process cannot be put on CPU %d", cpu);
+		return isolated_fail_errno("The thread cannot be bound to CPU %d", cpu);
 	saved->is_pinned = 1;
 	return 0;
 }

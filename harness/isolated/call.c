@@ -1,4 +1,4 @@
-/* The judge's side of a call. What it reads of the page may be anything at any time. */
+/* The judge's side of a call. The contestant may write anything to the page at any time. */
 #include "inside.h"
 
 #include <linux/futex.h>
@@ -12,9 +12,8 @@ static uint32_t look(const uint32_t *word)
 	return __atomic_load_n(word, __ATOMIC_ACQUIRE);
 }
 
-/* Waiting looks at the word without a pause as long as precision matters, and gives the processor
- * back afterwards. The clock and the socket are asked for seldom: to ask costs more than to look.
- */
+/* Waits for a word on the page: by spinning as long as precision matters, then with naps. Reads the
+ * clock and the socket only now and then, because that costs more than a look at the word. */
 struct waiting {
 	const struct isolated_call *call;
 	int64_t begin_ns, awake_ns, looked_ns;
@@ -62,8 +61,8 @@ static int keep_waiting(struct waiting *waiting)
 static int wrote_over(const char *field, uint32_t found)
 {
 	return isolated_fail(ISOLATED_VIOLATION,
-		"The submission's process wrote over the page that it shares with the judge: "
-		"\"%s\" says %u, which is no number of a call.",
+		"The submission's process wrote over the page that it shares with the judge: \"%s\" is "
+		"%u, which is not the number of the call.",
 		field, found);
 }
 
@@ -120,8 +119,7 @@ int isolated_arm(struct isolated_call *call)
 
 enum { awake_in_calls_ns = 100 * isolated_ns_per_ms };
 
-/* The clock starts when the head has ended, whatever the contestant does meanwhile: it may be gone,
- * or be done already. */
+/* The clock starts at the end of the head, even if the contestant has ended or is done already. */
 static int wait_for_head(struct isolated_call *call, int64_t rung_ns)
 {
 	struct waiting waiting = begin_waiting(call, rung_ns, awake_in_calls_ns);
@@ -137,7 +135,7 @@ static int wait_until_done(const struct isolated_call *call, int64_t rung_ns)
 	int rc = 0;
 	for (uint32_t done; !rc && (done = look(&call->page->done)) != call->number;)
 		rc = done == call->number - 1 ? keep_waiting(&waiting) : wrote_over("done", done);
-	/* One that is done may end, and may have been done after it was last looked at. */
+	/* A contestant that is done may end, so look at `done` once more after its end. */
 	return rc == ISOLATED_GONE && look(&call->page->done) == call->number ? 0 : rc;
 }
 
@@ -153,8 +151,7 @@ static int take_result(struct isolated_call *call)
 	return call->status < ISOLATED_STATUSES
 		? 0
 		: isolated_fail(ISOLATED_VIOLATION,
-			"The submission's process ended a call with status %u, which there is not.",
-			call->status);
+			"The submission's process ended a call with the unknown status %u.", call->status);
 }
 
 static int ring_and_wait(struct isolated_call *call)

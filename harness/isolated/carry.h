@@ -1,21 +1,19 @@
-/* Which types of a C++ task can go from one process to another, and how.
+/* Which types of a C++ task can be carried to another process, and how.
  *
  *	numbers, enums, std::string, std::vector, std::array, C arrays, std::tuple, std::pair,
- *	DeviceBuffer of utils.h, and structs of such: without base classes, constructors or private
- *members, with at most 16 members
+ *	DeviceBuffer of utils.h, and structs of these with at most 16 members and without base
+ *	classes, constructors or private members
  *
- * A value becomes a stream of bytes for the host's memory, in the order of its members, each item
- *padded to 16 bytes; a sequence has its count before it. What lies on the device does not go
- *through the stream: it says where the bytes are, and the DeviceBuffer that is read is a view of
- *them.
+ * A value becomes a stream of bytes in host memory: its members in order, each item padded to 16
+ * bytes, a count before each sequence. Data on the device are not copied into the stream. The
+ * stream has their place, and reading it makes a DeviceBuffer that is a view of them.
  *
- * carried<T> says at compile time whether T can be carried, not_carried<T>() which type in it
- *cannot. A pointer cannot, and neither can a class whose members nobody sees: only one that is too
- *small to hold a pointer is taken as it is, as
- * __half and its relatives are.
+ * carried<T> is true if T can be carried; not_carried<T>() names the type in it that cannot.
+ * Pointers cannot, nor classes with hidden members. Only a class too small for a pointer is copied
+ * as it is, like __half.
  *
- * The judge reads streams that a submission may have written. A Reader believes none of it: a count
- *that the stream is too short for, a place outside of the memory and the like throw Malformed. */
+ * The judge reads streams that a submission may have written. A Reader checks everything: it throws
+ * Malformed for a count beyond the end of the stream or a place outside of the memory. */
 #ifndef PODIUM_ISOLATED_CARRY_H
 #define PODIUM_ISOLATED_CARRY_H
 
@@ -47,12 +45,12 @@ struct Malformed : std::runtime_error {
 
 /* ---- streams ---- */
 
-/* A part of a value that lies on the device. */
+/* A part of a value on the device. */
 struct Piece {
 	std::byte *data;
 	std::size_t bytes;
-	std::size_t place;    /* in the memory of its slot, if it has one of its own there */
-	std::ptrdiff_t given; /* it is this piece of the input, which is not copied; -1: it is not */
+	std::size_t place;    /* in the memory of its slot, unless the piece is one of the input */
+	std::ptrdiff_t given; /* which piece of the input this one is, without a copy; -1: none */
 	bool is_floating;
 };
 
@@ -63,11 +61,11 @@ constexpr std::size_t round_up(std::size_t bytes, std::size_t to)
 	return (bytes + to - 1) / to * to;
 }
 
-/* Writes as much as there is room for, and goes on counting. */
+/* Writes as long as there is room, and counts all bytes. */
 class Writer
 {
   public:
-	/* `given`: the pieces that this value may return instead of memory of its own. */
+	/* `given`: the pieces of the input, which the value may return. */
 	Writer(void *first, std::size_t capacity, const std::vector<Piece> *given = nullptr)
 		: first_(static_cast<std::byte *>(first)), capacity_(capacity), given_(given)
 	{
@@ -105,7 +103,7 @@ class Writer
 	bool fits() const
 	{
 		return length_ <= capacity_;
-	} /* which may be more than there is room for */
+	} /* perhaps more than there is room for */
 	std::size_t most() const
 	{
 		return most_;
@@ -113,7 +111,7 @@ class Writer
 	std::size_t device_bytes() const
 	{
 		return device_bytes_;
-	} /* of the pieces with a place of their own */
+	} /* of the pieces that are none of the input */
 	const std::vector<Piece> &pieces() const
 	{
 		return pieces_;
@@ -129,7 +127,7 @@ class Writer
 		return -1;
 	}
 
-	/* Memory that two members share is shared on the other side as well. */
+	/* Memory that two members share stays shared in the other process. */
 	std::size_t place_of(const Piece &piece)
 	{
 		std::ptrdiff_t earlier = find(&pieces_, piece.data, piece.bytes);
@@ -146,8 +144,7 @@ class Writer
 	std::vector<Piece> pieces_;
 };
 
-/* `memory`: what places of the device's pieces count from; `given`: where the pieces of the input
- * are now. */
+/* `memory`: the base of the places of pieces on the device. `given`: the pieces of the input. */
 class Reader
 {
   public:
@@ -158,7 +155,7 @@ class Reader
 	{
 	}
 
-	/* The next `count` bytes, which stay where they are. */
+	/* The next `count` bytes, without a copy. */
 	const std::byte *bytes(std::size_t count)
 	{
 		if (count > left_)
@@ -177,13 +174,13 @@ class Reader
 		return value;
 	}
 
-	/* How many elements follow, of which each takes `least_bytes`. */
+	/* The count of the elements that follow; each takes at least `least_bytes`. */
 	std::size_t count(std::size_t least_bytes)
 	{
 		auto wanted = plain<std::uint64_t>();
 		if (wanted > left_ / least_bytes)
 			throw Malformed(
-				"it counts " + std::to_string(wanted) + " elements, which is more than there are");
+				"it counts " + std::to_string(wanted) + " elements, but is too short for them");
 		return static_cast<std::size_t>(wanted);
 	}
 
@@ -196,7 +193,7 @@ class Reader
 			throw Malformed("a part of it begins in the middle of a part of the input");
 		if (place > room || count > room - place || place % piece_alignment
 			|| count % element_bytes)
-			throw Malformed("a part of it lies outside of the memory that is there for it");
+			throw Malformed("a part of it lies outside of its memory");
 		std::byte *data = given ? (*given_)[given - 1].data : memory_ + place;
 		pieces_.push_back(
 			{ data, count, place, static_cast<std::ptrdiff_t>(given) - 1, is_floating });
@@ -216,7 +213,7 @@ class Reader
 	std::size_t given_room(std::uint64_t given) const
 	{
 		if (!given_ || given > given_->size())
-			throw Malformed("it names a part of the input that is not there");
+			throw Malformed("it names a missing part of the input");
 		return (*given_)[given - 1].bytes;
 	}
 
@@ -246,8 +243,7 @@ template <class T, std::size_t... I> constexpr bool can_begin_with(std::index_se
 	};
 }
 
-/* The same where the members after the first P and before the last R stand in braces of their own.
- */
+/* The same with braces around the members after the first P and before the last R. */
 template <class T, std::size_t... P, std::size_t... I, std::size_t... R>
 constexpr bool can_nest(
 	std::index_sequence<P...>, std::index_sequence<I...>, std::index_sequence<R...>)
@@ -258,8 +254,7 @@ constexpr bool can_nest(
 	};
 }
 
-/* The number of values that T takes in braces, with the elements of its C arrays counted one by
- * one. */
+/* The number of values that T takes in braces; each element of a C array counts. */
 template <class T, std::size_t N = most_flat_members> constexpr std::size_t flat_members()
 {
 	if constexpr (can_begin_with<T>(std::make_index_sequence<N>()))
@@ -270,8 +265,8 @@ template <class T, std::size_t N = most_flat_members> constexpr std::size_t flat
 		return flat_members<T, N - 1>();
 }
 
-/* How many of those belong to the member that begins at P: more than one only for a C array, which
- * alone leaves no room for one value more behind its braces. */
+/* How many of these values belong to the member at P: more than one only for a C array, because
+ * only an array in braces of its own makes room for no further value. */
 template <class T, std::size_t flat, std::size_t P, std::size_t N>
 constexpr std::size_t member_extent()
 {
@@ -297,7 +292,7 @@ template <class T, std::size_t flat, std::size_t P = 0> constexpr std::size_t me
 
 template <class T> constexpr std::size_t member_count = member_count_from<T, flat_members<T>()>();
 
-/* use(first, second, ...) with the members of `value`. */
+/* Calls use(first, second, ...) with the members of `value`. */
 template <class T, class Use> decltype(auto) with_members(T &value, Use &&use)
 {
 	constexpr std::size_t count = member_count<std::remove_const_t<T>>;
@@ -370,14 +365,16 @@ template <class T> using members_of = decltype(with_members(std::declval<T &>(),
 template <class T>
 concept Number = std::is_arithmetic_v<T> || std::is_enum_v<T>;
 
-/* A class that is copied byte by byte and cannot hold a pointer. (__half2 assigns in a function of
- * its own, so it is not std::is_trivially_copyable.) */
 template <class T>
-concept Opaque =
-	std::is_class_v<T> && std::is_trivially_destructible_v<T> && !std::is_aggregate_v<
-		T> && !std::is_empty_v<T> && (alignof(T) < alignof(void *) || std::is_same_v<T, std::complex<double>>);
+concept Pointerless = alignof(T) < alignof(void *) || std::is_same_v<T, std::complex<double>>;
 
-/* DeviceBuffer of utils.h, or what a task has in its place. */
+/* A class that can be copied byte by byte and cannot hold a pointer. (__half2 has an assignment
+ * operator, so std::is_trivially_copyable is false for it.) */
+template <class T>
+concept Opaque = Pointerless<T> && std::is_class_v<T> && std::is_trivially_destructible_v<T> && !(
+	std::is_aggregate_v<T> || std::is_empty_v<T>);
+
+/* DeviceBuffer of utils.h, or a task's replacement. */
 template <class T>
 concept DeviceMemory = requires(const T &buffer, typename T::value_type *data)
 {
@@ -408,11 +405,11 @@ template <class T> std::string name_of()
 
 /* How a type is carried:
  *
- *	is_flat      its bytes are all of it, so that a sequence of them is copied in one go
- *	least_bytes  of the stream
+ *	is_flat      whether a sequence of it can be copied as bytes
+ *	least_bytes  the least that it takes in the stream
  *	blame()      the type in it that cannot be carried; "" if there is none
  *
- * This one is for those that cannot. */
+ * This Carrier is for types that cannot be carried. */
 template <class T> struct Carrier {
 	static constexpr bool is_flat = false;
 	static constexpr std::size_t least_bytes = stream_alignment;
@@ -432,7 +429,7 @@ template <class T> std::string not_carried()
 
 template <class T>
 requires(Number<T> || Opaque<T>) struct Carrier<T> {
-	static constexpr bool is_bool = std::is_same_v<T, bool>; /* whose bytes can be wrong */
+	static constexpr bool is_bool = std::is_same_v<T, bool>; /* not every byte is a bool */
 	static constexpr bool is_flat = !is_bool, possible = true;
 	static constexpr std::size_t least_bytes = stream_alignment;
 	static std::string blame()
@@ -453,7 +450,7 @@ requires(Number<T> || Opaque<T>) struct Carrier<T> {
 	}
 };
 
-/* Elements that stand one behind another, with no count. */
+/* Elements without a count. */
 template <class T> void write_elements(Writer &to, const T *first, std::size_t count)
 {
 	if constexpr (Carrier<T>::is_flat)
@@ -472,7 +469,7 @@ template <class T> void read_elements(Reader &from, T *first, std::size_t count)
 			Carrier<T>::read(from, first[i]);
 }
 
-/* What std::array and C arrays have in common. */
+/* For std::array and C arrays. */
 template <class T, std::size_t N> struct ArrayCarrier {
 	static constexpr bool is_flat = Carrier<T>::is_flat, possible = N > 0 && carried<T>;
 	static constexpr std::size_t least_bytes = stream_alignment;
@@ -523,7 +520,7 @@ requires(!std::is_same_v<T, bool>) struct Carrier<std::vector<T>> {
 	{
 		std::size_t count = from.count(Carrier<T>::is_flat ? sizeof(T) : Carrier<T>::least_bytes);
 		if constexpr (Carrier<T>::is_flat && alignof(T) <= stream_alignment) {
-			/* In one pass, without writing zeros first. */
+			/* Reads in one pass, without writing zeros first. */
 			auto first = reinterpret_cast<const T *>(from.bytes(count * sizeof(T)));
 			value.assign(first, first + count);
 		} else {
@@ -631,7 +628,7 @@ template <DeviceMemory T>
 requires(!std::is_aggregate_v<T>) struct Carrier<T> {
 	using Element = typename T::value_type;
 	static constexpr bool is_flat = false;
-	/* bool, whose bytes can be wrong, is the task's affair on the device. */
+	/* The task must deal with wrong bytes of a bool on the device. */
 	static constexpr bool possible = Carrier<Element>::is_flat || std::is_same_v<Element, bool>;
 	static constexpr std::size_t least_bytes = 3 * stream_alignment;
 	static std::string blame()
@@ -693,7 +690,7 @@ template <Record T> struct Carrier<T> {
 
 /* ---- what the engine uses ---- */
 
-/* Whether a part of T lies on the device. */
+/* Whether a part of T is on the device. */
 template <class T> struct HasDevice : std::bool_constant<DeviceMemory<T>> {
 };
 template <class T> constexpr bool has_device = HasDevice<T>::value;

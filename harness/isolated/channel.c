@@ -1,4 +1,4 @@
-/* Frames. Each is one message of one size, so that there is nothing to put together. */
+/* Frames. Each is one message of fixed size, so none has to be reassembled. */
 #include "inside.h"
 
 #include <errno.h>
@@ -9,10 +9,9 @@
 #include <unistd.h>
 
 _Static_assert(
-	sizeof(struct isolated_frame) == isolated_frame_bytes, "A frame has not the size of a frame.");
+	sizeof(struct isolated_frame) == isolated_frame_bytes, "A frame has the wrong size.");
 
-/* Room for one control message with as many descriptors as a frame may bring, aligned as one must
- * be. */
+/* Aligned room for one control message with the descriptors of a frame. */
 union control {
 	struct cmsghdr alignment;
 	char bytes[CMSG_SPACE(sizeof(int) * isolated_most_descriptors)];
@@ -23,7 +22,7 @@ static int peer_is_gone(void)
 	return isolated_fail(ISOLATED_GONE, "The other side of the channel has ended.");
 }
 
-/* 0 when the socket has one of these events or the other side has ended. */
+/* Returns 0 when the socket has one of these events or the other process has ended. */
 static int wait_for(int socket, short events, int64_t begin_ns, int64_t limit_ns)
 {
 	for (;;) {
@@ -38,7 +37,7 @@ static int wait_for(int socket, short events, int64_t begin_ns, int64_t limit_ns
 		if (count > 0)
 			return 0;
 		if (count < 0 && errno != EINTR)
-			return isolated_fail_errno("The channel cannot be waited for");
+			return isolated_fail_errno("The channel cannot be polled");
 	}
 }
 
@@ -66,7 +65,7 @@ static int send_message(int socket, const struct msghdr *message)
 		if (sent == isolated_frame_bytes)
 			return 0;
 		if (sent >= 0)
-			return isolated_fail(ISOLATED_FAILED, "Only a part of a frame could be sent.");
+			return isolated_fail(ISOLATED_FAILED, "Only part of a frame was sent.");
 		if (errno == EPIPE || errno == ECONNRESET || errno == ENOTCONN)
 			return peer_is_gone();
 		if (errno != EAGAIN && errno != EINTR)
@@ -74,7 +73,7 @@ static int send_message(int socket, const struct msghdr *message)
 		int rc = errno == EINTR ? 0 : wait_for(socket, POLLOUT, begin_ns, limit_ns);
 		if (rc)
 			return rc == ISOLATED_TIMEOUT
-				? isolated_fail(rc, "The other side of the channel does not take what is sent.")
+				? isolated_fail(rc, "The other side of the channel does not read.")
 				: rc;
 	}
 }
@@ -87,7 +86,7 @@ int isolated_send(int socket, const struct isolated_frame *frame, const int *des
 	if (frame->length > isolated_most_content_bytes
 		|| frame->descriptor_count > isolated_most_descriptors)
 		return isolated_fail(ISOLATED_FAILED,
-			"A frame with %u bytes and %u descriptors is larger than any may be.", frame->length,
+			"A frame with %u bytes and %u descriptors is too large.", frame->length,
 			frame->descriptor_count);
 	memset(&control, 0, sizeof control);
 	if (frame->descriptor_count)
@@ -116,7 +115,7 @@ static void take_descriptors(struct received *received, struct msghdr *message)
 	}
 }
 
-/* Without room for descriptors the kernel installs none and says that something was cut off. */
+/* Without room for descriptors the kernel installs none and sets MSG_CTRUNC. */
 static ssize_t receive_message(
 	int socket, struct isolated_frame *frame, bool with_descriptors, struct received *received)
 {
@@ -135,8 +134,8 @@ static ssize_t receive_message(
 	return received->bytes;
 }
 
-/* An end of which the other side left something unread is told once as an error; what it had sent
- * comes after that. */
+/* If the other process ended with unread frames, the kernel reports ECONNRESET once; its own frames
+ * can still be received after that. */
 static int receive_within(int socket, struct isolated_frame *frame, bool with_descriptors,
 	struct received *received, int64_t limit_ns)
 {
@@ -153,24 +152,23 @@ static int receive_within(int socket, struct isolated_frame *frame, bool with_de
 	return 0;
 }
 
-/* An empty message looks like the end. */
+/* An empty message looks like the end of the channel. */
 static int check(int socket, const struct isolated_frame *frame, const struct received *received)
 {
 	if (received->bytes == 0 && isolated_hung_up(socket))
 		return peer_is_gone();
 	if (received->flags & MSG_CTRUNC)
-		return isolated_fail(
-			ISOLATED_VIOLATION, "A frame brought descriptors that nobody asked for.");
+		return isolated_fail(ISOLATED_VIOLATION, "A frame brought unexpected descriptors.");
 	if (received->bytes != isolated_frame_bytes || received->flags & MSG_TRUNC)
 		return isolated_fail(ISOLATED_VIOLATION, "A frame has the wrong size.");
 	if (frame->kind < ISOLATED_HELLO || frame->kind >= ISOLATED_FRAMES)
-		return isolated_fail(
-			ISOLATED_VIOLATION, "A frame is of kind %u, which there is not.", frame->kind);
+		return isolated_fail(ISOLATED_VIOLATION, "A frame has the unknown kind %u.", frame->kind);
 	if (frame->length > isolated_most_content_bytes)
-		return isolated_fail(ISOLATED_VIOLATION,
-			"A frame says that it has %u bytes, which is more than it can have.", frame->length);
+		return isolated_fail(
+			ISOLATED_VIOLATION, "A frame states %u bytes, more than it can have.", frame->length);
 	if (frame->descriptor_count != received->descriptor_count || frame->unused)
-		return isolated_fail(ISOLATED_VIOLATION, "A frame has not the descriptors that it says.");
+		return isolated_fail(
+			ISOLATED_VIOLATION, "A frame does not have the descriptors that it states.");
 	return 0;
 }
 

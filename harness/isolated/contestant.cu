@@ -1,16 +1,15 @@
 /* The contestant of a CUDA C++ task: the process with a submission in it.
  *
  *	./contestant.out           with ./submission.so
- *	./contestant.out --null    an empty kernel in its place, whose time is what a call costs that
- *does nothing
+ *	./contestant.out --null    the null contestant: an empty kernel, to time an empty call
  *
- * Descriptor 3 is the socket to the judge, who decides about everything: what is here is in reach
- *of the submission, so nothing here is secret and nothing that is said from here is believed.
- *docs/judge.md explains the engine, native.h a call, carry.h how input and output travel.
+ * Descriptor 3 is the socket to the judge, which makes all decisions. The submission can reach
+ * everything in this process, so nothing here is secret, and the judge believes nothing it says.
+ * docs/judge.md explains the engine, native.h a call, carry.h how input and output travel.
  *
- * What happens between ring and "done" costs the same here with a submission and with the empty
- *kernel. On a GPU all of it is enqueued while the judge's own work keeps the GPU busy, so that none
- *of it shows; at the end there is one wait for the GPU, and "done" follows at once. */
+ * Between the bell and "done" this code costs the same for a submission and for the empty kernel.
+ * On a GPU it enqueues everything while the judge's own work keeps the GPU busy, so the cost is
+ * hidden. The only wait for the GPU comes last, directly before "done". */
 #include "entry.h"
 
 #include "carry.h"
@@ -34,14 +33,14 @@ namespace
 
 constexpr int channel = 3;
 constexpr std::int64_t wait_ns =
-	INT64_C(3600) * 1000000000; /* for the judge, who makes inputs meanwhile */
-constexpr int own_calls = 25;   /* of a case are measured by CUDA events: such that do not count,
-                                   because events cost time */
+	INT64_C(3600) * 1000000000; /* for the judge, which makes inputs meanwhile */
+/* Calls of a case measured by CUDA events. These calls do not count, because events cost time. */
+constexpr int own_calls = 25;
 
 [[noreturn]] void end(int code)
 {
 	std::fflush(nullptr);
-	/* Threads and exit handlers that a submission left behind cannot hold up the end. */
+	/* Threads and exit handlers of the submission must not delay the end. */
 	std::_Exit(code);
 }
 
@@ -56,13 +55,13 @@ __global__ void nothing()
 {
 }
 
-/* What the null contestant's kernel returns; made ready before the bell rings. */
+/* What the null contestant's kernel returns, prepared before the bell. */
 std::optional<output_t> null_output;
 bool null_launches = false;
 
 void call_null(input_t &&data, std::optional<output_t> &output, Ending &)
 {
-	input_t taken = std::move(data); /* as custom_kernel takes it: by value */
+	input_t taken = std::move(data); /* by value, as for custom_kernel */
 	if (null_launches)
 		nothing<<<1, 1>>>();
 	output = std::move(null_output);
@@ -92,8 +91,7 @@ Kernel load_submission(Mail &mail)
 	return kernel;
 }
 
-/* Buffers of one call become those of the next without asking the driver, which would wait for the
- * GPU. */
+/* Keeps freed buffers for the next call: the driver would wait for the GPU. */
 void keep_freed_memory()
 {
 	cudaMemPool_t pool;
@@ -102,8 +100,7 @@ void keep_freed_memory()
 		cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &all);
 }
 
-/* The same on the host: large vectors of one call are those of the next, and not new pages that the
- * system has to clear. */
+/* Keeps freed host memory for the next call: the system would have to clear new pages. */
 void keep_freed_host_memory()
 {
 	mallopt(M_MMAP_THRESHOLD, 1 << 30);
@@ -158,7 +155,7 @@ class Stopwatch
 class Contestant
 {
   public:
-	/* Nothing of the submission is loaded yet. */
+	/* Before the submission is loaded. */
 	Contestant(Mail &mail, isolated_page *page, isolated_gate *gate, bool is_null)
 		: mail_(mail), page_(page), gate_(gate), is_cuda_(gate), is_null_(is_null), watch_(is_cuda_)
 	{
@@ -222,8 +219,7 @@ class Contestant
 
 	/* ---- calls ---- */
 
-	/* An output such as the entry returns: parts of the input, or memory of its own to be copied.
-	 */
+	/* Makes an output of the entry's form: parts of the input, or memory to be copied. */
 	void make_null_output(std::uint32_t slot)
 	{
 		null_output.reset();
@@ -290,8 +286,7 @@ class Contestant
 		return ISOLATED_NEW_SPEC;
 	}
 
-	/* Has the GPU wait for the gate, where the last of the input comes from: what the kernel
-	 * enqueues comes after it. */
+	/* Enqueues the gate, which completes the input, before the work of the kernel. */
 	void begin(std::byte *slot)
 	{
 		succeed(isolated_gate_wait(gate_, number_, reinterpret_cast<std::uint64_t>(slot)));
@@ -314,7 +309,7 @@ class Contestant
 		return ISOLATED_RAISED;
 	}
 
-	/* The output, to where the judge looks for it; false where there is not enough room for it. */
+	/* Copies the output into the judge's memory. Returns false if there is too little room. */
 	bool put(std::uint32_t slot)
 	{
 		bool has_room = outputs_.host.data();
@@ -339,25 +334,25 @@ class Contestant
 	Kernel kernel_ = {};
 	Stopwatch watch_;
 	Slots inputs_, outputs_;
-	Memory scratch_;           /* the null contestant's: what it returns lies here */
-	std::vector<Piece> given_; /* where the parts of the last input lay, */
-	bool knows_parts_ = false; /* once there was one */
+	Memory scratch_;           /* memory for the null contestant's output */
+	std::vector<Piece> given_; /* the parts of the last input, */
+	bool knows_parts_ = false; /* if there was one */
 	std::optional<output_t> output_;
 	Ending ending_;
 	Needs needs_ = {}; /* of the output */
 	int calls_ = 0;
 };
 
-/* The page, and the gate; without a GPU nothing. */
+/* Receives the page and, with a GPU, the gate. */
 isolated_page *greet(Mail &mail, isolated_gate *&gate)
 {
 	int descriptors[isolated_most_descriptors];
 	isolated_page *page;
 	if (mail.receive(wait_ns, descriptors) != ISOLATED_HELLO)
-		throw Broken{ ISOLATED_FAILED, "the judge does not begin with HELLO" };
+		throw Broken{ ISOLATED_FAILED, "the judge did not send HELLO first" };
 	auto hello = mail.content<isolated_hello>();
 	if (hello.version != isolated_version)
-		throw Broken{ ISOLATED_FAILED, "the judge speaks another version of the protocol" };
+		throw Broken{ ISOLATED_FAILED, "the judge uses another version of the protocol" };
 	succeed(isolated_page_map(descriptors[0], &page));
 	if (hello.is_cuda)
 		succeed(isolated_gate_map(descriptors[1], &gate));

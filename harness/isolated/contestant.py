@@ -1,14 +1,15 @@
 """The contestant of the isolated engine: the process with a submission in it.
 
-    python3 contestant.py SUBMISSION      a file with custom_kernel(data), in the folder where this starts
-    python3 contestant.py --null          an empty kernel in its place, whose time is what a call costs that does nothing
+    python3 contestant.py SUBMISSION    the file with custom_kernel(data), in the current folder
+    python3 contestant.py --null        the null contestant: an empty kernel, to time an empty call
 
-Descriptor 3 is the socket to the judge, who decides about everything: what is here is in reach of the submission, so that
-nothing here is secret and nothing that is said from here is believed. docs/judge.md explains the engine, native.h a call.
+Descriptor 3 is the socket to the judge, which makes all decisions. The submission can reach
+everything in this process, so nothing here is secret, and the judge believes nothing it says.
+docs/judge.md explains the engine, native.h a call.
 
-What happens between ring and "done" costs the same here with a submission and with the empty kernel. On a GPU all of it is
-enqueued while the judge's own work keeps the GPU busy, so that none of it shows; at the end there is one wait for the GPU,
-and "done" follows at once. What happened after a wait would show, and take now longer and now less long.
+Between the bell and "done" this code costs the same for a submission and for the empty kernel. On a
+GPU it enqueues everything while the judge's own work keeps the GPU busy, so the cost is hidden. The
+only wait for the GPU comes last, directly before "done": work after a wait would add varying time.
 """
 import gc
 import importlib
@@ -26,16 +27,16 @@ import podium_wire as wire
 from podium_words import accuse
 
 SOCKET = 3
-WAIT_S = 3600.0  # for the judge, who makes inputs meanwhile; it ends us when it ends
-# As long as both a call and a frame may come: between two looks, for so long after a call, and later.
+WAIT_S = 3600.0  # for the judge, which makes inputs meanwhile; its end ends this process
+# While a call or a frame may come: the pause between looks, up to QUICK_S after a call and later.
 LOOK_S, QUICK_S, LATER_LOOK_S = 0.00005, 0.05, 0.005
 MOST_TEXT_BYTES = 32768
-OWN_CALLS = 8  # of a case are measured by CUDA events: calls that do not count, because events cost time themselves
+OWN_CALLS = 8  # per case measured by CUDA events; they do not count, because events cost time
 KEPT_BY_JUDGE = ("reference", "reference_code")
 
 
 class NoOutput(Exception):
-	"""What the kernel returned is no output. The text is a sentence."""
+	"""The kernel returned no output. The text is a sentence."""
 
 
 def say(text):
@@ -46,15 +47,17 @@ def say(text):
 
 
 def import_kernel(slot):
-	"""custom_kernel of a file. Raises NoOutput with the reason."""
+	"""The function custom_kernel of a file. Raises NoOutput with the reason."""
 	name = os.path.splitext(os.path.basename(slot))[0]
 	try:
 		spec = importlib.util.spec_from_file_location(name, os.path.abspath(slot))
 		sys.modules[name] = module = importlib.util.module_from_spec(spec)
 		spec.loader.exec_module(module)
 	except ModuleNotFoundError as error:
-		kept = f"\n{error.name}.py stays with the judge; a submission gets the task's other files." if error.name in KEPT_BY_JUDGE else ""
-		raise NoOutput(accuse(slot, error) + kept) from None
+		text = accuse(slot, error)
+		if error.name in KEPT_BY_JUDGE:
+			text += f"\n{error.name}.py stays with the judge; a submission gets the other files."
+		raise NoOutput(text) from None
 	except BaseException as error:
 		raise NoOutput(accuse(slot, error)) from None
 	kernel = getattr(module, "custom_kernel", None)
@@ -67,7 +70,7 @@ def import_kernel(slot):
 
 
 class Input:
-	"""The slots of a case's inputs, and what a kernel gets of them."""
+	"""The slots of a case's inputs, and the data in them for a kernel."""
 
 	def __init__(self, area, root, classes):
 		self.area, self._classes = area, classes
@@ -77,7 +80,8 @@ class Input:
 		self._roots[slot] = root
 
 	def prepare(self, slot):
-		"""A function that gives the data, of which everything is ready that is no secret before the bell rings."""
+		"""A function that returns the data. Everything that is no secret is prepared before the
+		bell."""
 		root, area = self._roots[slot], self.area
 		leaves = root.leaves()
 		made = {id(node): area.view(node, slot) for node in leaves if node.kind == tree.TENSOR}
@@ -95,7 +99,7 @@ class Input:
 		return lambda: tree.build(root, leaf, classes)
 
 	def bounds(self, slot):
-		"""For the device and the host: the first address of the slot, and the one behind its last."""
+		"""For the device and the host: the address of the slot and its end."""
 		begins = [self.area.address(slot, place) for place in (0, 1)]
 		return [(begin, begin + self.area.strides[place] if begin else 0)
 			for place, begin in enumerate(begins)]
@@ -111,13 +115,13 @@ def find_class(text, found):
 
 
 def is_long(kind, value):
-	"""Whether a scalar does not fit into its place."""
+	"""Whether a scalar is too long for its place."""
 	return (kind is int and not -(1 << 63) <= value < 1 << 63
 		or kind is str and len(value.encode("utf-8", "surrogatepass")) > tree.MOST_TEXT_BYTES)
 
 
 class Spec:
-	"""A form of outputs that the judge knows, and the memory that it gave for it."""
+	"""A form of outputs that the judge knows, with its memory."""
 
 	def __init__(self, number, area, root):
 		self.number, self.area = number, area
@@ -137,21 +141,21 @@ class Spec:
 
 
 class Outputs:
-	"""What kernels return: how it is told apart, described, and put where the judge looks for it."""
+	"""Recognizes and describes what kernels return, and puts it where the judge reads it."""
 
 	def __init__(self, tensors):
 		self.tensors = tensors
 		self.specs, self.pending = {}, None
 
 	def key(self, value, leaves, bounds, depth=0):
-		"""What tells forms apart. Appends the leaves to `leaves`."""
+		"""A key that is equal for equal forms. Appends the leaves to `leaves`."""
 		kind = type(value)
 		if self.tensors and isinstance(value, self.tensors.plain):
 			return self.tensor_key(value, leaves, bounds)
 		if depth > tree.MOST_DEPTH or len(leaves) > tree.MOST_NODES:
 			raise NoOutput(
-				f"custom_kernel returned more than {tree.MOST_NODES} parts, or nested them more than {tree.MOST_DEPTH} deep."
-			)
+				f"custom_kernel returned more than {tree.MOST_NODES} parts, or nested them more "
+				f"than {tree.MOST_DEPTH} deep.")
 		if kind is dict:
 			return (kind, *value,
 				*[self.key(item, leaves, bounds, depth + 1) for item in value.values()])
@@ -167,8 +171,8 @@ class Outputs:
 		fault = self.tensors.fault(value)
 		if fault:
 			raise NoOutput(
-				f"custom_kernel returned {fault}; return tensors as they lie in memory, on the device of the input or on the CPU."
-			)
+				f"custom_kernel returned {fault}; return tensors as they lie in memory, on the "
+				"device of the input or on the CPU.")
 		value = self.tensors.detach(value)
 		if value.is_conj() or value.is_neg():
 			value = value.resolve_conj().resolve_neg()
@@ -183,7 +187,7 @@ class Outputs:
 		return address - begin if begin <= address < end else -1
 
 	def describe(self, value, leaves, bounds):
-		"""The bytes of the spec. `leaves`: as key() collected them. Raises NoOutput."""
+		"""The bytes of the spec. `leaves`: from key(). Raises NoOutput."""
 
 		def other(value, place):
 			return tree.Node(tree.OTHER, text=type(value).__name__)
@@ -212,7 +216,7 @@ class Outputs:
 		node.strides = tuple(self.tensors.dense_strides(value))
 
 	def put(self, spec, leaves, slot):
-		"""Into the memory that the judge gave."""
+		"""Copies the output into the judge's memory."""
 		for index, view in spec.views(slot):
 			self.tensors.copy_bits(view, leaves[index])
 		for index, node in spec.scalars:
@@ -221,7 +225,7 @@ class Outputs:
 
 
 class NullKernel:
-	"""The empty kernel, which returns what the entry returns: views of the input, or memory of its own to be copied."""
+	"""The empty kernel. Like the entry, it returns views of the input or memory to be copied."""
 
 	def __init__(self):
 		self._known, self._output = {}, None
@@ -231,11 +235,12 @@ class NullKernel:
 		self._known, self._root, self._made = {}, None, {}
 
 	def follow(self, number, root, tensors):
-		self._known[number] = root, {id(node): self._invent(node, tensors) for node in root.leaves()}
+		made = {id(node): self._invent(node, tensors) for node in root.leaves()}
+		self._known[number] = root, made
 		self.return_to(number)
 
 	def return_to(self, number):
-		"""To a form that it has followed before. Returns whether it has."""
+		"""Returns to an earlier form. Returns False if there is none of this number."""
 		if number in self._known:
 			self._root, self._made = self._known[number]
 		return number in self._known
@@ -274,9 +279,11 @@ class NullKernel:
 class Contestant:
 
 	def __init__(self, page, gate, null):
-		"""`gate`: None where there is no GPU."""
+		"""`gate`: None without a GPU."""
 		self.page, self.gate, self.is_cuda, self.null = page, gate, gate is not None, null
-		self.number, self.slot, self.is_ahead = 0, 0, False  # of the call; where its input lies; whether the GPU waits already
+		# Of the call: its number, the address of its input, whether the GPU waits at the gate
+		# already.
+		self.number, self.slot, self.is_ahead = 0, 0, False
 		self.tensors, self.synchronize, self.event = None, None, None
 		self.kernel, self.input, self.outputs = None, None, None
 		self.classes, self.calls = {}, 0
@@ -284,14 +291,14 @@ class Contestant:
 			self.take_torch()
 
 	def take_torch(self):
-		"""From torch what is needed of it, before a submission changes it."""
+		"""Binds what is needed from torch before a submission can change it."""
 		import torch
 		self.tensors = podium_tensors.Tensors(torch, self.is_cuda, resolves=True)
 		if self.is_cuda:
 			torch.cuda.init()
 			torch.zeros(1, device=self.tensors.device)
 			wire.cuda_open()
-			# What torch.cuda.synchronize calls in the end.
+			# The function behind torch.cuda.synchronize.
 			self.synchronize, self.event = getattr(torch._C, "_cuda_synchronize",
 				torch.cuda.synchronize), torch.cuda.Event
 		return torch
@@ -299,7 +306,7 @@ class Contestant:
 	# Frames.
 
 	def read_frames(self):
-		"""All that have come."""
+		"""Reads all frames that have arrived."""
 		while select.select([SOCKET], [], [], 0)[0]:
 			kind, content, descriptors = wire.receive(SOCKET, WAIT_S, True)
 			{
@@ -309,14 +316,14 @@ class Contestant:
 			wire.send(SOCKET, wire.MAPPED)
 
 	def understand(self, content):
-		"""The tree of a frame, and what it needs: torch, classes."""
+		"""The tree of a frame. Imports the classes that it names."""
 		root = tree.decode(content)
 		self.find_classes(root)
 		return root
 
 	def find_classes(self, node):
-		if node.kind == tree.NAMED and not self.null and node.text not in self.classes and not node.text.startswith(
-			"submission:"):
+		is_new = node.kind == tree.NAMED and node.text not in self.classes
+		if is_new and not self.null and not node.text.startswith("submission:"):
 			find_class(node.text, self.classes)
 		for child in node.children:
 			self.find_classes(child)
@@ -371,7 +378,7 @@ class Contestant:
 				self.calibrate(order)
 
 	def await_load(self):
-		"""Until the submission may be loaded, the judge finds out what a call costs in this very process."""
+		"""Serves empty calls, by which the judge measures this process, until it may load."""
 		seen, latest = wire.armed(self.page), 0.0
 		while not select.select([SOCKET], [], [],
 			LOOK_S if monotonic() < latest + QUICK_S else LATER_LOOK_S)[0]:
@@ -379,10 +386,10 @@ class Contestant:
 				seen, latest = wire.armed(self.page), monotonic()
 				self.calibrate(wire.wait_for_call(self.page, SOCKET))
 		if wire.receive(SOCKET, WAIT_S, True)[0] != wire.LOAD:
-			sys.exit("contestant.py: the judge sent something else than what is due.")
+			sys.exit("contestant.py: the judge sent an unexpected frame.")
 
 	def calibrate(self, order):
-		"""A call without data: what the bell alone costs, or the bell and an empty kernel."""
+		"""A call without data: the bell alone, or with an empty kernel."""
 		if order.command == wire.LEAVE:
 			raise wire.Gone("")
 		self.number, self.slot, self.is_ahead = order.number, 0, False
@@ -404,8 +411,9 @@ class Contestant:
 			0], order.command == wire.CALL_AHEAD
 		with_events = self.is_cuda and self.calls < OWN_CALLS
 		self.calls += 1
-		run = self.run_with_events if with_events else self.run_on_cuda if self.is_cuda else self.run_on_cpu
-		gc.disable()  # Python's collector would stop the call in between, and count as its time
+		on_device = self.run_on_cuda if self.is_cuda else self.run_on_cpu
+		run = self.run_with_events if with_events else on_device
+		gc.disable()  # the garbage collector would interrupt the call and count as its time
 		try:
 			with wire.Pinned(order.cpu):
 				if self.is_ahead:
@@ -416,7 +424,7 @@ class Contestant:
 			gc.enable()
 
 	def answer(self, run, data, bounds, slot):
-		"""(status, spec, own_ns). What is to be said besides is sent before "done"."""
+		"""(status, spec, own_ns). Frames that belong to them are sent before "done"."""
 		try:
 			output, own_ns = run(data())
 		except wire.Gone:
@@ -435,7 +443,7 @@ class Contestant:
 				self.outputs.pending = key
 				return wire.NEW_SPEC, 0, own_ns
 			if self.is_cuda and spec.has_host_tensors:
-				self.synchronize()  # they may still be on their way
+				self.synchronize()  # copies to the host may still be running
 			if spec.tensors or spec.scalars:
 				self.outputs.put(spec, leaves, slot)
 			return wire.RETURNED, spec.number, own_ns
@@ -443,17 +451,17 @@ class Contestant:
 			raise
 		except NoOutput as fault:
 			say(str(fault))
-		except Exception as error:  # a submission can have changed everything that this uses
-			say(accuse("What custom_kernel returned could not be taken away; it", error))
+		except Exception as error:  # a submission may have changed everything used here
+			say(accuse("What custom_kernel returned could not be read; it", error))
 		return wire.NO_OUTPUT, 0, 0.0
 
 	def finish(self, status, spec, own_ns):
-		"""Waits for the GPU, and says "done" at once."""
+		"""Waits for the GPU and says "done"."""
 		if not self.is_cuda or status in (wire.RAISED, wire.NO_OUTPUT):
 			wire.done(self.page, status, spec, own_ns)
 		elif wire.finish_code(self.page, status, spec, own_ns):
 			try:
-				self.synchronize()  # torch knows better what to say
+				self.synchronize()  # torch describes the error better
 				error = wire.last_failure()
 			except Exception as said:
 				error = said
@@ -484,12 +492,12 @@ class Contestant:
 			self.wait_at_gate()
 
 	def wait_at_gate(self):
-		"""Has the GPU wait for the gate, where the last of the input comes from: what the kernel enqueues comes after it."""
+		"""Enqueues the gate, which completes the input, before the work of the kernel."""
 		if wire.gate_wait_code(self.gate, self.number, self.slot):
 			raise wire.last_failure()
 
 	def loss(self):
-		"""A line for when an error left the GPU unusable, by which the judge knows that as well."""
+		"""A line if an error left the GPU unusable, which tells the judge so as well."""
 		if not self.is_cuda:
 			return ""
 		try:
@@ -500,11 +508,11 @@ class Contestant:
 
 
 def greet():
-	"""(the page, the gate or None where there is no GPU)"""
+	"""(the page, the gate or None without a GPU)"""
 	kind, content, descriptors = wire.receive(SOCKET, WAIT_S, True)
 	hello = wire.Hello.from_buffer_copy(content)
 	if kind != wire.HELLO or hello.version != wire.VERSION:
-		sys.exit("contestant.py: the judge speaks another version of the protocol.")
+		sys.exit("contestant.py: the judge uses another version of the protocol.")
 	return wire.page_map(descriptors[0]), wire.gate_map(descriptors[1]) if hello.is_cuda else None
 
 
@@ -542,5 +550,5 @@ if __name__ == "__main__":
 			stream.flush()
 		except Exception:
 			pass
-	# Threads and exit handlers that a submission left behind cannot hold up the end.
+	# Threads and exit handlers of the submission must not delay the end.
 	os._exit(status)

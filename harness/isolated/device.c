@@ -1,5 +1,4 @@
-/* What NVML says about the GPU. It is bound at the first question and kept as long as the process.
- */
+/* The state of the GPU from NVML, which is bound at the first use for the life of the process. */
 #include "inside.h"
 
 #include "driver.h"

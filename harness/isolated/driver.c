@@ -1,4 +1,4 @@
-/* The CUDA driver, bound when it is first needed and kept as long as the process. */
+/* The CUDA driver, bound at its first use for the life of the process. */
 #include "inside.h"
 
 #include "driver.h"

@@ -1,9 +1,10 @@
-/* The few calls of the CUDA driver and of NVIDIA's management library that the engine makes,
- * declared by ourselves, because both are bound at run time and neither judge nor contestant is
- * built where the toolkit must be. tests/unit/test_driver.c holds these declarations against
- * cuda.h, tests/gpu/declarations.h against nvml.h. Sources: CUDA Driver API, "Virtual Memory
- * Management", "Stream Memory Operations", "Memory Management", "Module Management", "Execution
- * Control"; NVML API, "Device Queries". */
+/* Declarations of the calls that the engine makes to the CUDA driver and to NVML. Both libraries
+ * are bound at run time, because the engine is built without the CUDA toolkit.
+ * tests/unit/test_driver.c compares these declarations with cuda.h, tests/gpu/declarations.h with
+ * nvml.h.
+ *
+ * Sources: CUDA Driver API, "Virtual Memory Management", "Stream Memory Operations", "Memory
+ * Management", "Module Management", "Execution Control"; NVML API, "Device Queries". */
 #ifndef PODIUM_ISOLATED_DRIVER_H
 #define PODIUM_ISOLATED_DRIVER_H
 
@@ -12,7 +13,7 @@
 
 enum {
 	CUDA_CALL_SUCCEEDED = 0,
-	CUDA_CALL_NOT_READY = 600,  /* CUDA_ERROR_NOT_READY: what was asked about is still under way */
+	CUDA_CALL_NOT_READY = 600,  /* CUDA_ERROR_NOT_READY: the work has not finished */
 	CUDA_MEMORY_PINNED = 1,     /* CU_MEM_ALLOCATION_TYPE_PINNED */
 	CUDA_HANDLE_DESCRIPTOR = 1, /* CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR */
 	CUDA_PLACE_DEVICE = 1,      /* CU_MEM_LOCATION_TYPE_DEVICE */
@@ -24,8 +25,7 @@ enum {
 	CUDA_DEVICE_SMS = 16,
 	CUDA_DEVICE_SM_THREADS =
 		39, /* CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, _MAX_THREADS_PER_MULTIPROCESSOR */
-	CUDA_WRITE_AFTER_ALL =
-		0, /* CU_STREAM_WRITE_VALUE_DEFAULT: what was written before is seen before */
+	CUDA_WRITE_AFTER_ALL = 0, /* CU_STREAM_WRITE_VALUE_DEFAULT: earlier writes are visible first */
 };
 
 struct CUctx_st; /* opaque; the tags are the library's */
@@ -48,8 +48,8 @@ struct cuda_memory_kind { /* CUmemAllocationProp */
 	uint8_t flags[8];
 };
 
-/* X(name in the library, our member, parameters); all return a status. Its enums are unsigned int
- * to the compiler, its addresses and handles unsigned long long. */
+/* X(name in the library, our member, parameters). All return a status. Enums of the library are
+ * unsigned int here, addresses and handles unsigned long long. */
 #define CUDA_CALLS(X) \
 	X(cuInit, start, (unsigned int flags)) \
 	X(cuGetErrorName, error_name, (unsigned int status, const char **name)) \
@@ -107,10 +107,10 @@ struct cuda_driver {
 #undef CUDA_MEMBER
 };
 
-/* Bound by isolated_cuda_open, which everything that uses it calls first. */
+/* Bound by isolated_cuda_open, which every user calls first. */
 extern struct cuda_driver isolated_cuda;
 
-/* Makes a call by the name of its member: 0, or ISOLATED_FAILED with a sentence. */
+/* Calls a member. Returns 0, or ISOLATED_FAILED with a sentence. */
 #define CUDA_DO(member, ...) \
 	isolated_cuda_check(isolated_cuda.member(__VA_ARGS__), offsetof(struct cuda_driver, member))
 int isolated_cuda_check(unsigned int status, size_t member);
@@ -126,8 +126,7 @@ enum {
 	NVML_STATE_GPU_SENSOR = 0
 };
 
-/* All but the first two may be missing in a driver of another year, or answer that the GPU does not
- * say. */
+/* All but the first two may be missing in another driver version, or fail for a GPU. */
 #define NVML_STATE_CALLS(X) \
 	X(nvmlInit_v2, start, (void)) \
 	X(nvmlDeviceGetHandleByUUID, device_by_uuid, \

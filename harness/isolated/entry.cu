@@ -1,5 +1,6 @@
-/* Stands beside a submission that is a source of its own, and is compiled once for all submissions
- * to a task. */
+/* The entry for a submission that is its own source file. Compiled once for all submissions to a
+ * task.
+ */
 #include "entry.h"
 
 output_t custom_kernel(input_t data);

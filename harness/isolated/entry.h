@@ -1,8 +1,9 @@
-/* What a submission's shared object gives the contestant: the kernel behind a name that is always
- * the same, and an end of a call by the CUDA runtime that the kernel was launched with, as errors
- * of a launch stay with that.
+/* What a submission's shared object exports to the contestant: the kernel under a fixed name, and
+ * the end of a call. The end uses the submission's own CUDA runtime, which has the errors of its
+ * launches.
  *
- * It is compiled beside the submission, or together with it (entry_wrapped.cu, entry_single.cu). */
+ * The entry is linked with the submission, or compiled in one source with it (entry_wrapped.cu,
+ * entry_single.cu). */
 #ifndef PODIUM_ISOLATED_ENTRY_H
 #define PODIUM_ISOLATED_ENTRY_H
 
@@ -19,7 +20,7 @@
 namespace podium
 {
 
-/* How a call of the kernel ended; `text` says what is wrong. */
+/* How a call of the kernel ended; `text` describes a failure. */
 struct Ending {
 	bool is_good = true;
 	Complaint complaint = THREW;
@@ -32,8 +33,8 @@ constexpr const char *call_name = "podium_call", *settle_name = "podium_settle";
 
 } // namespace podium
 
-/* The two functions; behind the declaration of custom_kernel. An error of a launch is over once it
- * is read; one of a kernel that ran stays for good. */
+/* The two functions, for use after the declaration of custom_kernel. Reading an error clears it if
+ * a launch failed; the error of a kernel that ran stays. */
 #define PODIUM_ENTRY \
 	extern "C" __attribute__((visibility("default"))) void podium_call( \
 		input_t &&data, std::optional<output_t> &output, podium::Ending &ending) \
@@ -45,7 +46,7 @@ constexpr const char *call_name = "podium_call", *settle_name = "podium_settle";
 				std::string("custom_kernel threw: ") + error.what() }; \
 		} catch (...) { \
 			ending = { false, podium::THREW, \
-				"custom_kernel threw something that is no std::exception." }; \
+				"custom_kernel threw something other than a std::exception." }; \
 		} \
 	} \
 	extern "C" __attribute__((visibility("default"))) void podium_settle(podium::Ending &ending) \

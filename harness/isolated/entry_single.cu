@@ -1,8 +1,7 @@
-/* A submission to a task in the older form in C++, as in single_main.cu: a header, which may
- * include the reference for the types. The reference comes along; it is public, and knows no seed.
- */
-#define custom_kernel \
-	podium_custom_kernel /* so that the submission's may take its input by reference, too */
+/* A submission to a task of the older form in C++, as in single_main.cu: a header that may include
+ * the reference for its types. The reference is public and knows no seed. */
+/* Renamed, because the submission's custom_kernel may take its input by reference. */
+#define custom_kernel podium_custom_kernel
 #include "entry.h"
 
 output_t custom_kernel(input_t data);

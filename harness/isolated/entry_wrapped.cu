@@ -1,6 +1,5 @@
-/* A submission that is a __global__ function and nothing else, as in wrapped_kernel.cu:
- * reference.cuh has the custom_kernel that launches it. What else stands there comes along; it is
- * public, and knows no seed. */
+/* A submission that is only a __global__ function, as in wrapped_kernel.cu: reference.cuh has the
+ * custom_kernel that launches it. The rest of reference.cuh is public and knows no seed. */
 #include "entry.h"
 #include "reference.cuh"
 

@@ -1,6 +1,5 @@
-/* The two words by which judge and contestant come one after the other on a GPU: the head, which
- * the GPU writes once the judge's own work has ended, and the gate, for which the contestant's work
- * waits. */
+/* Two words that order the work of judge and contestant on a GPU. The GPU writes the head when the
+ * judge's own work has ended. The contestant's work waits for the gate. */
 #include "inside.h"
 
 #include "driver.h"
@@ -8,19 +7,18 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Pinned memory has one address for the host and all contexts, as everywhere that addresses have 64
- * bits. */
+/* On 64-bit systems pinned memory has one address for the host and all contexts. */
 static int has_one_address(void *address)
 {
 	unsigned long long on_device = 0;
 	int rc = CUDA_DO(host_on_device, &on_device, address, 0);
 	if (!rc && on_device != (uintptr_t)address)
 		rc = isolated_fail(
-			ISOLATED_FAILED, "The GPU and the host have not the same address for pinned memory.");
+			ISOLATED_FAILED, "The GPU has another address for pinned memory than the host.");
 	return rc;
 }
 
-/* What is made here is never given back. */
+/* Pinned memory of this kind is never freed. */
 int isolated_pinned_make(void **address, uint64_t bytes)
 {
 	int rc = isolated_cuda_open();
@@ -51,10 +49,11 @@ int isolated_head_mark(uint64_t stream, uint32_t *word, uint32_t value)
 
 /* ---- the gate ---- */
 
-/* The kernel below knows where everything lies. */
+/* The kernel below depends on these offsets. */
 struct isolated_gate {
-	uint64_t number_and_count; /* of the call in the lower half, of lines in the upper one: they
-	                              come together */
+	/* The number of the call in the lower half and the count of lines in the upper: read at once.
+	 */
+	uint64_t number_and_count;
 	uint64_t unused[7];
 	uint64_t places[isolated_most_lines];
 	uint8_t lines[isolated_most_lines][isolated_line_bytes];
@@ -88,22 +87,21 @@ void isolated_gate_open(const struct isolated_call *call, int64_t at_ns)
 		&gate->number_and_count, call->number | withheld->count << 32, __ATOMIC_RELEASE);
 }
 
-/* In the driver's own language, because there is no compiler where the engine runs. There are as
- * many blocks as the GPU holds, so that nothing of this process can run beside them, on whatever
- * stream it is. The first one looks at the gate and tells the others by `opened`, a word on the
- * device; then each thread of the first blocks puts 16 bytes, if its line is one of those that
- * there are. What it reads it asks for at once, because each answer of the host takes about a
- * microsecond. */
+/* In PTX, because the engine runs without a compiler. The kernel has as many blocks as the GPU
+ * holds, so that no other work of this process runs at the same time on another stream. The first
+ * block watches the gate and tells the others by `opened`, a word on the device. Then each thread
+ * of the first blocks copies 16 bytes, if its line exists. A thread issues both reads together,
+ * because each answer of the host takes about a microsecond. */
 static const char WAIT[] =
 	".version 6.3\n"
 	".target sm_70\n"
 	".address_size 64\n"
 	".visible .entry wait_for_gate(.param .u64 gate, .param .u32 number, .param .u64 slot, .param "
-    ".u64 opened)\n"
+	".u64 opened)\n"
 	"{\n"
 	"	.reg .u64 %gate, %slot, %opened, %from, %place_at, %place, %to, %in_line, %both;\n"
 	"	.reg .u32 %wanted, %found, %thread, %block, %threads, %piece, %piece_in_line, %line, "
-    "%count, %a, %b, %c, %d;\n"
+	"%count, %a, %b, %c, %d;\n"
 	"	.reg .pred %is_other, %is_later, %differs, %is_none;\n"
 	"	.shared .u32 shared_count;\n"
 	"	ld.param.u64 %gate, [gate];\n"
@@ -172,7 +170,7 @@ static int count_blocks(void)
 	return rc;
 }
 
-/* For this process alone, so nobody is to get it by a descriptor. */
+/* For this process alone, so without an exportable handle. */
 static int make_opened(void)
 {
 	int rc = isolated_memory_make(&kernel.opened, 1, sizeof(uint64_t));

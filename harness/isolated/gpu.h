@@ -1,5 +1,5 @@
-/* What the judge does with memory of the GPU: it lays out an input without waiting for it, looks at
- * what came back, and says how long the GPU was at either. Without a GPU none of this is used. */
+/* The judge's own work on the GPU: laying out an input without waiting, copying outputs, and the
+ * time that takes. Unused without a GPU. */
 #ifndef PODIUM_ISOLATED_GPU_H
 #define PODIUM_ISOLATED_GPU_H
 
@@ -25,7 +25,7 @@ inline double ns_since(std::chrono::steady_clock::time_point began)
 		.count();
 }
 
-/* The judge's own GPU work fails: the GPU is lost. */
+/* The judge's own work on the GPU failed: the GPU is lost. */
 struct GpuLost : std::runtime_error {
 	using std::runtime_error::runtime_error;
 };
@@ -37,7 +37,7 @@ inline void cuda(cudaError_t status, const char *what)
 			+ cudaGetErrorName(status) + ")");
 }
 
-/* 64 mixed bits for each (seed, index), as SplitMix64 ends (Steele, Lea, Flood 2014). */
+/* 64 mixed bits for each (seed, index): the finaliser of SplitMix64 (Steele, Lea, Flood 2014). */
 __host__ __device__ inline std::uint64_t mixed(std::uint64_t seed, std::uint64_t index)
 {
 	std::uint64_t z = seed * 0xd1342543de82ef95ull + (index + 1) * 0x9e3779b97f4a7c15ull;
@@ -46,8 +46,9 @@ __host__ __device__ inline std::uint64_t mixed(std::uint64_t seed, std::uint64_t
 	return z ^ (z >> 31);
 }
 
-/* Random bits; for floating point such that each word is NaN, be it 16, 32 or 64 bits long, with a
- * random payload. */
+/* Random bits. For floating point they are NaN with a random payload as words of 16, 32 and 64
+ * bits.
+ */
 __host__ __device__ inline std::uint64_t poison_word(
 	std::uint64_t seed, std::uint64_t index, bool is_floating)
 {
@@ -82,7 +83,7 @@ __global__ void find_difference(const Word *a, const Word *b, std::size_t count,
 		*differs = 1;
 }
 
-/* Two events of the judge's own, and the time between them. */
+/* Two events and the time between them. */
 class Span
 {
   public:
@@ -146,7 +147,7 @@ class Device
 		return free;
 	}
 
-	/* The rest behind the last whole word stays. */
+	/* Leaves the bytes after the last whole word. */
 	void poison(std::byte *at, std::size_t bytes, bool is_floating, std::uint64_t seed)
 	{
 		if (bytes >= sizeof(std::uint64_t))
@@ -161,8 +162,7 @@ class Device
 			cuda(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream_), "a copy");
 	}
 
-	/* Lines of so many bytes, one behind the other in each pitch. Of `to` and `from` either may lie
-	 * on the host. */
+	/* Copies one line of so many bytes in each pitch. `to` or `from` may be on the host. */
 	void copy_lines(std::byte *to, std::size_t to_pitch, const std::byte *from,
 		std::size_t from_pitch, std::size_t bytes, std::size_t lines)
 	{
@@ -177,23 +177,22 @@ class Device
 		wait();
 	}
 
-	/* What keeps the GPU from what comes next until all of it is enqueued and the bell has rung:
-	 * else it might end before the contestant has launched anything, and what launching costs would
-	 * show in the call. */
+	/* Keeps the GPU busy until the judge has enqueued the rest and rung the bell. Otherwise that
+	 * work might end before the contestant has launched, and the call would include the launch. */
 	void keep_busy()
 	{
 		spin<<<1, 1, 0, stream_>>>(busy_cycles);
 		cuda(cudaGetLastError(), "a kernel of the judge");
 	}
 
-	/* A kernel that does next to nothing, and waits for it. */
+	/* Runs the smallest kernel. It takes long if another process has used the GPU. */
 	void touch()
 	{
 		write_poison<<<1, 1, 0, stream_>>>(reinterpret_cast<std::uint64_t *>(cache_), 1, 0, false);
 		wait();
 	}
 
-	/* What a touch took behind a contestant that has had its turn and wants no other. */
+	/* Notes how long a touch took after a contestant that has finished with the GPU. */
 	void note_switch(double touch_ns)
 	{
 		switches_.push_back(touch_ns);
@@ -201,9 +200,8 @@ class Device
 			switches_.erase(switches_.begin());
 	}
 
-	/* Leaves the GPU alone for a moment, as often as somebody else has a turn meanwhile: what is
-	 * left over of a call's work, because it was interrupted, is done by then. How long that took,
-	 * ns; 0 as long as it is not known what a switch takes. */
+	/* Leaves the GPU to interrupted work of a call until no other process uses it. Returns how long
+	 * that took, ns; 0 while the cost of a switch is unknown. */
 	double rest()
 	{
 		if (switches_.size() < known_switches / 2)
@@ -216,7 +214,7 @@ class Device
 			touch();
 			double touch_ns = ns_since(touching);
 			quickest_ns_ = std::min(quickest_ns_, touch_ns);
-			/* Where a switch costs next to nothing it cannot be told from none. */
+			/* A switch that costs next to nothing cannot be seen. */
 			if (touch_ns < std::max(switched_ns, 3 * quickest_ns_)
 				|| ns_since(began) > most_rest_ns)
 				return ns_since(began);
@@ -256,7 +254,7 @@ class Device
 
   private:
 	static constexpr int blocks = 1024, threads = 256;
-	static constexpr long long busy_cycles = 500'000; /* some 250 us */
+	static constexpr long long busy_cycles = 500'000; /* about 250 us */
 
 	static void keep_freed_memory()
 	{
@@ -269,7 +267,7 @@ class Device
 
 	using Clock = std::chrono::steady_clock;
 
-	/* For how long the GPU is left alone behind a call: at a time, and until it is the judge's. */
+	/* How long the judge leaves the GPU alone after a call: at a time, and in all. */
 	static constexpr double rest_ns = 120'000, most_rest_ns = 20'000'000;
 	static constexpr std::size_t known_switches = 25;
 
@@ -320,8 +318,8 @@ class PrivateMemory
 	std::size_t bytes_ = 0;
 };
 
-/* For podium_fresh_memory of utils.h: what an earlier call left in memory is not there any more in
- * a new input. */
+/* For PODIUM_FRESH_MEMORY of utils.h: poisons new memory, so that an input does not contain the
+ * result of an earlier call. */
 inline void poison_fresh_memory(void *memory, std::size_t bytes)
 {
 	static std::uint64_t seed = 0;

@@ -49,7 +49,7 @@ void isolated_sleep(int64_t ns)
 void isolated_make_way(void)
 {
 	enum { enough = 3 }; /* a judge, a contestant, and all else */
-	static long count; /* not those that this thread may use, which is bound to one during a call */
+	static long count;   /* not those of this thread, which is bound to one CPU during a call */
 	if (!count)
 		count = sysconf(_SC_NPROCESSORS_ONLN);
 	if (count > 0 && count < enough)

@@ -1,5 +1,4 @@
-/* What the files of the native part share. Included first by each of them, since nvcc hands them to
- * the host's compiler without asking for more than the C standard. */
+/* Shared by the files of the native part and included first, for _GNU_SOURCE. */
 #ifndef PODIUM_ISOLATED_INSIDE_H
 #define PODIUM_ISOLATED_INSIDE_H
 
@@ -16,7 +15,7 @@ enum { isolated_ns_per_us = 1000, isolated_ns_per_ms = 1000 * 1000 };
 
 /* Keeps the sentence for isolated_why and returns the error. */
 int isolated_fail(int error, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* The same for a system call: "... : " and what errno means. */
+/* The same for a failed system call; appends ": " and the meaning of errno. */
 int isolated_fail_errno(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 static inline int64_t isolated_clock_ns(void)
@@ -26,7 +25,7 @@ static inline int64_t isolated_clock_ns(void)
 	return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
 }
 
-/* Tells the core that the thread only looks at something. */
+/* Tells the core that the thread is spinning. */
 static inline void isolated_pause(void)
 {
 #if defined(__x86_64__)
@@ -36,34 +35,33 @@ static inline void isolated_pause(void)
 #endif
 }
 
-/* Until a time by isolated_clock_ns, without giving the processor back. */
+/* Spins until a time of isolated_clock_ns. */
 void isolated_spin_until(int64_t at_ns);
 void isolated_sleep(int64_t ns);
 
-/* Where there are fewer processors than programs that look and wait, whoever looks stands in the
- * way of what he waits for: lets somebody else run. Else returns at once. */
+/* Yields if there are fewer processors than spinning programs: then spinning delays the event that
+ * it waits for. */
 void isolated_make_way(void);
 
-/* The other side has closed its socket, or has ended. -1: nobody can. */
+/* Whether the other process has closed its socket or ended. -1: there is none. */
 bool isolated_hung_up(int socket);
 
-/* A mapping of the first bytes of a file in memory, all of them there at once. NULL: see
- * isolated_why. */
+/* Maps the first bytes of a memfd, populated. NULL: see isolated_why. */
 void *isolated_memfd_map(int descriptor, uint64_t bytes);
-/* The same of a new one whose size is sealed, and its descriptor for the other side; else NULL and
- * -1. */
+/* Makes and maps a memfd of sealed size; the descriptor is for the other process. NULL and -1 if
+ * that fails. */
 void *isolated_memfd_share(uint64_t bytes, int *descriptor);
 
-/* gate.c: what is withheld, and the number of the call, at this time; without a gate nothing. */
+/* gate.c: opens the gate at this time with the withheld lines. Does nothing without a gate. */
 void isolated_gate_open(const struct isolated_call *call, int64_t at_ns);
 int isolated_pinned_make(void **address, uint64_t bytes);
 
-/* memory_cuda.c; as those of native.h. */
+/* memory_cuda.c: like the functions of native.h. */
 int isolated_cuda_make(struct isolated_memory *memory, uint64_t bytes);
 int isolated_cuda_import(struct isolated_memory *memory, uint64_t bytes, int descriptor);
 void isolated_cuda_release(struct isolated_memory *memory);
 
-/* probe.c: allocates what the probes of a call need; reads them. */
+/* probe.c: allocates memory for the probes of a call; reads the probes. */
 int isolated_probes_prepare(const struct isolated_call *call);
 int isolated_probes_read(const struct isolated_call *call);
 

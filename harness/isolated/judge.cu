@@ -1,28 +1,34 @@
 /* The judge of a CUDA C++ task: seeds, inputs, reference, clock, verdict. No byte of a submission
- *runs here.
+ * runs here.
  *
  *	POPCORN_FD=3 ./judge.out MODE CASEFILE [MODE CASEFILE]
- *	./judge.out --can-split    only says on the standard output why the task cannot be split; 0 if
- *it can, else 115
+ *	./judge.out --can-split    prints why the task cannot be split and exits with 115, else with 0
  *
- * MODE             test, benchmark, leaderboard, or compare; a second one begins when all cases of
- *the first have passed POPCORN_FD       an open descriptor that takes the results, one `key: value`
- *a line descriptors 4..  sockets to the contestants: the entry, where something is timed the null
- *contestant, for `compare` the rival
+ * MODE            test, benchmark, leaderboard or compare; the second mode starts only when all
+ *                 cases of the first have passed
+ * POPCORN_FD      an open descriptor for the results, one `key: value` a line
+ * descriptor 4    socket to the submission
+ * descriptor 5    socket to the null contestant, for the timed modes
+ * descriptor 6    socket to the rival, for compare
  *
- * It is compiled with the task's task.h, reference.cuh and utils.h, as eval.cu describes them; the
- *case file and the results are read and written by what eval.cu has for that. docs/judge.md
- *explains what the engine does and why.
+ * The program is compiled with the task's task.h, reference.cuh and utils.h, as eval.cu describes
+ * them. eval.cu reads the cases and writes the results here, too. docs/judge.md explains the
+ * engine.
  *
- * Exit codes: 0; 112 wrong answer; 1 the submission cannot be loaded or threw; 110 CUDA failed; 2,
- *111, 113 as eval.cu; 114 the contestant did not answer in time; 115 the task cannot be split; 116
- *protocol violation; 117 the contestant is gone. With 113 to 117 the last result line is `error:`.
-*/
+ * Exit codes: those of eval.cu, and
+ *
+ * 1      the submission cannot be loaded or threw
+ * 114    the contestant did not answer in time
+ * 115    the task cannot be split
+ * 116    protocol violation
+ * 117    the contestant's process ended
+ *
+ * From 113 on the last result line is `error:`. */
 #include <cstdint>
 
 #include "utils.h"
 
-/* What eval.cu takes from utils.h, for tasks that bring one of their own. */
+/* What eval.cu needs from utils.h, for tasks with an own utils.h. */
 namespace podium_eval
 {
 namespace ExitCodes
@@ -68,18 +74,17 @@ using podium_eval::CaseFailed;
 using podium_eval::Report;
 using podium_eval::stop;
 
-constexpr double usual_limit_s =
-	120; /* of a mode, where PODIUM_TIME_LIMIT_S, which has a number for each, does not say */
+constexpr double usual_limit_s = 120; /* of a mode, unless PODIUM_TIME_LIMIT_S has another */
 constexpr double share_for_cases =
-	0.85; /* of the time limit; the rest is for starting, and for what takes longer than expected */
-/* Of one call. The first one of a case may load and tune, so that it may take half of the time that
- * is left. */
+	0.85; /* of the time limit; the rest is for the start and for delays */
+/* Limits of one call. The first call of a case may load and tune: it may take half of the time
+ * left.
+ */
 constexpr double first_call_s = 30, call_s = 10, call_factor = 3;
 constexpr std::size_t most_host_bytes = std::size_t(2) << 30; /* of an output */
-constexpr int most_specs =
-	8; /* how often a case's outputs may turn out larger than what there is memory for */
+constexpr int most_specs = 8; /* how often the outputs of a case may need more memory */
 constexpr int unpinned_calls =
-	2; /* of a case, so that threads of libraries are not all born on one core */
+	2; /* of a case, so that libraries do not start all threads on one core */
 
 struct Mode {
 	const char *name, *noun;
@@ -120,13 +125,13 @@ class Inputs
 		return seeds_.nonce();
 	}
 
-	/* As the case has it, with the secret in it. */
+	/* The input of the case as written, combined with the secret. */
 	Input as_written(const Case &one) const
 	{
 		return make(one.another(0), seeds_.draw(one.spec, "test", 0));
 	}
 
-	/* One that nobody has seen. */
+	/* A new input. */
 	Input fresh(const Case &one, const std::string &purpose, std::uint64_t number) const
 	{
 		auto arguments = one.arguments;
@@ -153,8 +158,8 @@ class Inputs
 
 /* ---- the time ---- */
 
-/* The time limit, divided among the cases, and among the calls of one. `cases_left`: or so many
- * times what the next one may take. */
+/* The time limit, divided among the cases and the calls of a case. `cases_left`: how many equal
+ * shares remain. */
 class Budget
 {
   public:
@@ -174,7 +179,7 @@ class Budget
 		return passed_s() >= end_of_case_s_;
 	}
 
-	/* For the contestant's next call. */
+	/* The limit of the contestant's next call. */
 	double call_limit_s() const
 	{
 		double left_s = std::max(1.0, limit_s_ * 0.97 - passed_s());
@@ -214,13 +219,13 @@ template <class Has> bool any_of(const Parts &parts, Has has)
 		parts.begin(), parts.end(), [&](const Part &part) { return part.mode.*has; });
 }
 
-/* What was measured of a contestant in a case. */
+/* The measurements of a contestant in a case. */
 struct Measurement {
 	Blocks blocks;
 	Values own; /* what it measured itself */
 	std::map<std::string, int>
-		disturbed;    /* blocks that count although they should not, by reason */
-	int repeated = 0; /* blocks that do not count */
+		disturbed;    /* how many blocks count in spite of a disturbance, by reason */
+	int repeated = 0; /* blocks that were measured again */
 	Watch watch;
 };
 
@@ -231,7 +236,7 @@ class Judge
   public:
 	Judge(const Report &report, const Parts &parts, bool is_cuda)
 		: report_(report), parts_(parts), part_(&parts.front()),
-		  rule_(is_cuda ? cuda_rule : cpu_rule), budget_(part_->limit_s)
+		  rule_(is_cuda ? isolated_cuda_rule : isolated_cpu_rule), budget_(part_->limit_s)
 	{
 		std::int32_t own_cpu;
 		isolated_affinity before;
@@ -260,7 +265,7 @@ class Judge
 				ready(*side, &Side::load);
 	}
 
-	/* Runs every part until a case of one has failed. Returns the exit code. */
+	/* Runs the parts until one has a failed case. Returns the exit code. */
 	int all_parts()
 	{
 		for (const Part &part : parts_) {
@@ -279,8 +284,8 @@ class Judge
   private:
 	static constexpr int first_socket = 4;
 
-	/* Until what was written has been read: what contestants print from then on belongs to what is
-	 * reported next. */
+	/* Waits until podium-run has read the results so far: it assigns what contestants print from
+	 * now on to the next part. */
 	static void settle()
 	{
 		constexpr int most_looks = 10'000;
@@ -311,7 +316,7 @@ class Judge
 		return *sides_[2];
 	}
 
-	/* Whom the null contestant stands beside. */
+	/* The side whose calls the null contestant's are compared with. */
 	Side &leader()
 	{
 		return *players_[0];
@@ -321,7 +326,7 @@ class Judge
 		return *players_[0];
 	}
 
-	/* Runs every case, whatever becomes of the others. */
+	/* Runs every case, even after a failed one. */
 	void all_cases(const std::vector<Case> &cases)
 	{
 		report_.line(std::string(mode().noun) + "-count", cases.size());
@@ -357,7 +362,7 @@ class Judge
 		}
 	}
 
-	/* Reports what goes wrong. Whether nothing did. */
+	/* Reports a failure. Returns whether there was none. */
 	template <class Do> bool try_case(const std::string &key, Do &&act)
 	{
 		try {
@@ -382,9 +387,9 @@ class Judge
 
 	using Duels = std::vector<Duel>;
 
-	/* Each by itself, and both in turns: the rival before the submission is loaded, the submission
-	 * when the rival has gone. What the one does while the other is called shows in turns alone. A
-	 * case that has failed is left out from then on. */
+	/* Measures each side separately and both in turns. The rival comes first, before the submission
+	 * is loaded; the submission last, after the rival has left. So only the turns show what one
+	 * side does during the other's calls. A case that fails is not continued. */
 	void compare(const std::vector<Case> &cases)
 	{
 		Duels duels;
@@ -404,7 +409,7 @@ class Judge
 		});
 	}
 
-	/* `later`: how many contestants are called in what follows for each case. */
+	/* `later`: how many more measurements of a contestant follow for each case. */
 	template <class Do>
 	void each_duel(Duels &duels, std::vector<Side *> players, std::size_t later, Do &&act)
 	{
@@ -430,7 +435,7 @@ class Judge
 					+ " s of being dismissed.");
 	}
 
-	/* Does `act`, at the end of which a contestant is ready or says why not. */
+	/* Calls `act`, after which a contestant is ready or says why not. */
 	void ready(Side &side, std::optional<Said> (Side::*act)())
 	{
 		std::optional<Said> said;
@@ -441,9 +446,8 @@ class Judge
 			stop(Code::RAISED, said->text);
 	}
 
-	/* By how much the same empty kernel takes longer in the process of each contestant than in the
-	 * null's, before there is anything of a submission in it. The first block only shows when the
-	 * gates are to open. */
+	/* Measures how much longer an empty kernel takes in each contestant's process than in the null
+	 * contestant's, before a submission is loaded. The first block only sets the gates. */
 	void calibrate()
 	{
 		for (auto &side : sides_) {
@@ -467,7 +471,7 @@ class Judge
 		double delta_ns, null_ns;
 	};
 
-	/* A block of empty kernels, the side's and the null's. */
+	/* A block of empty kernels of the side and of the null contestant. */
 	Calibration calibration(Side &side)
 	{
 		Values ours, theirs;
@@ -491,9 +495,9 @@ class Judge
 		return elapsed_ns;
 	}
 
-	/* ---- what goes wrong on a side ---- */
+	/* ---- failures of a side ---- */
 
-	/* A contestant that does not keep to the protocol, or is gone, ends the whole run. */
+	/* A contestant that violates the protocol or ends also ends the run. */
 	template <class Do> void attempt(Side &side, Do &&act)
 	{
 		try {
@@ -524,7 +528,7 @@ class Judge
 		}
 	}
 
-	/* What a contestant says went wrong in a call. */
+	/* Throws the failure that a contestant reports of a call. */
 	[[noreturn]] void fail(Side &side)
 	{
 		Said said{ THREW, "" };
@@ -544,7 +548,7 @@ class Judge
 		return static_cast<std::int64_t>(limit_s_ * static_cast<double>(second_ns));
 	}
 
-	/* Gives the contestant memory for outputs that are larger than what there was. */
+	/* Gives the contestant memory for larger outputs. */
 	void grow(Side &side)
 	{
 		Needs needs = side.needs();
@@ -554,7 +558,7 @@ class Judge
 				"The outputs of a case become larger again and again." };
 		if (needs.device_bytes && !device_)
 			throw Broken{ ISOLATED_VIOLATION,
-				"The contestant speaks of a GPU where there is none." };
+				"The contestant asked for memory of a GPU, and there is none." };
 		if (needs.host_bytes > most_host_bytes || needs.device_bytes > most_device_bytes)
 			throw CaseFailed{ Code::RAISED,
 				"custom_kernel returned "
@@ -571,7 +575,7 @@ class Judge
 	{
 		if (!side.probes_agree())
 			throw Broken{ ISOLATED_VIOLATION,
-				"The output was not yet there when the submission said that it was done." };
+				"The submission said that it was done before its output was complete." };
 		if constexpr (wants_given_memory<input_t, output_t>) {
 			auto [given, returned] = side.in_place<output_t>(input);
 			if (!podium_eval::returned_what_was_given(given, returned))
@@ -589,8 +593,8 @@ class Judge
 			*message = reporter.message();
 	}
 
-	/* Nothing where the contestant needed other memory first: then its next call is one with
-	 * another input. */
+	/* Returns nothing if the contestant first needed other memory: the next call has another input.
+	 */
 	std::optional<Called> call(
 		Side &side, const Input &input, int cpu, std::string *message = nullptr)
 	{
@@ -607,9 +611,9 @@ class Judge
 			} else if (called->status != ISOLATED_RETURNED) {
 				fail(side);
 			} else if (side.has_outputs()) {
-				output_t output = side.output<output_t>(input, &called->timed.take_ns);
+				output_t output = side.output<output_t>(input, &called->timing.take_ns);
 				if (device_)
-					called->timed.rest_ns = rest(side, called->timed);
+					called->timing.rest_ns = rest(side, called->timing);
 				if (!side.is_null())
 					check(side, input, output, message);
 			}
@@ -617,21 +621,22 @@ class Judge
 		return called;
 	}
 
-	double rest(const Side &side, const Timed &timed)
+	double rest(const Side &side, const Timing &timing)
 	{
 		if (side.is_null())
-			device_->note_switch(timed.touch_ns);
+			device_->note_switch(timing.touch_ns);
 		return device_->rest();
 	}
 
-	/* Behind a call of the null as long as behind one of the submission's: what follows shows what
-	 * that left on the device, and the judge itself is the slower the longer it has waited. */
+	/* How long the judge waits after a call of the null contestant: as long as for the
+	 * submission's. A judge that has waited is slower, and what follows must show only the
+	 * submission's leftovers. */
 	double wait_ns(const Side &side) const
 	{
 		return side.is_null() ? std::min(rule_.wait_ns, leader().latest_ns()) : 0;
 	}
 
-	/* The same for a call that is measured, which finds its memory there. */
+	/* A measured call, for which all memory is there. */
 	Called measured(Side &side, const Input &input)
 	{
 		auto called = call(side, input, contestants_cpu_);
@@ -642,7 +647,8 @@ class Judge
 
 	/* ---- a case ---- */
 
-	/* More than four times the L2 cache in all, if there is that much memory for each side. */
+	/* How many slots a side gets: more than four times the L2 cache, if there is memory for that.
+	 */
 	std::uint32_t slots_for(const Input &input) const
 	{
 		constexpr std::size_t most = 64, least = 2, on_host = 4, large = std::size_t(64) << 20;
@@ -660,7 +666,7 @@ class Judge
 		text += (text.empty() || line.empty() ? "" : "\n") + line;
 	}
 
-	/* Behind what the check says. */
+	/* Writes the check's message and the remarks. */
 	void write_message(const std::string &key, const std::string &remarks)
 	{
 		std::string text = message_;
@@ -669,13 +675,13 @@ class Judge
 			report_.line(key + "message", text);
 	}
 
-	/* What one should know about the figures, in sentences. */
+	/* Remarks about the figures, as sentences for the page. */
 	std::string remarks_about(const Measurement &made, const Summary &summary) const
 	{
 		std::string text;
 		auto add = [&](const std::string &line) { add_line(text, line); };
 		char sentence[160];
-		if (summary.blocks < least_blocks && !mode().has_rival)
+		if (summary.blocks < isolated_least_blocks && !mode().has_rival)
 			add("The time limit left room for " + std::to_string(summary.runs) + " calls in "
 				+ std::to_string(summary.blocks) + (summary.blocks > 1 ? " blocks." : " block."));
 		for (const auto &[why, count] : made.disturbed)
@@ -685,22 +691,21 @@ class Judge
 							+ (made.repeated > 1 ? " more were" : " more was") + " measured again."
 								 : "."));
 		std::snprintf(sentence, sizeof sentence,
-			"Work of the submission on the GPU before and after its calls was added: %.1f us a "
-		    "call.",
+			"The time includes work on the GPU before and after the calls: %.1f us a call.",
 			summary.overrun_ns / 1000);
 		if (summary.overrun_ns > 0)
 			add(sentence);
 		std::snprintf(sentence, sizeof sentence,
-			"Empty kernels among its calls took %.1f us longer than before it was loaded; that is "
-		    "not subtracted.",
+			"Empty kernels between the calls took %.1f us longer than before the submission was "
+			"loaded; that is not subtracted.",
 			summary.disturbance_ns / 1000);
 		if (summary.disturbance_ns > 0)
 			add(sentence);
 		return text;
 	}
 
-	/* The first right answer of everyone who gives one. Memory is given when it is needed: frames
-	 * that nobody takes yet would pile up. */
+	/* Gets the first right answer of every player. Memory comes only then: a side without calls
+	 * would not read its frames. */
 	void begin_case(const Case &one)
 	{
 		if (lost_)
@@ -732,7 +737,7 @@ class Judge
 		attempt(side, [&] { side.give_inputs(input.stream.size(), input.device_bytes, slots_); });
 	}
 
-	/* Calls that are verified and do not count. */
+	/* Makes calls that are verified but do not count. */
 	void warm_up(Measurement &made, const Case &one)
 	{
 		made.watch.look();
@@ -762,14 +767,14 @@ class Judge
 
 	/* ---- blocks ---- */
 
-	/* One call of a side. The head of the next one shows what it left on the device. */
-	void note(Side &side, const Input &input, Calls &calls, Values &heads)
+	/* One call of a side. The head of the next call shows what this one left on the device. */
+	void note(Side &side, const Input &input, std::vector<Timing> &calls, Values &heads)
 	{
 		Called called = measured(side, input);
 		if (after_)
-			after_->push_back(called.timed.head_ns);
+			after_->push_back(called.timing.head_ns);
 		after_ = &heads;
-		calls.push_back(called.timed);
+		calls.push_back(called.timing);
 	}
 
 	void note(Side &side, const Input &input, Block &block)
@@ -777,16 +782,16 @@ class Judge
 		note(side, input, block.calls, block.heads);
 	}
 
-	/* `theirs`: for a comparison. In random order, so that nobody who keeps the GPU busy after his
-	 * call knows for whom. */
+	/* `theirs`: for a comparison. The order is random, so that a submission that keeps the GPU busy
+	 * after its call does not know whose call follows. */
 	void run_block(const Case &one, Watch &watch, Block &ours, Block *theirs)
 	{
 		after_ = nullptr;
-		for (std::size_t i = 0; i < rule_.calls && !(i >= least_calls && budget_.is_case_over());
-			 i++) {
+		for (std::size_t i = 0;
+			 i < rule_.calls && !(i >= isolated_least_calls && budget_.is_case_over()); i++) {
 			Input input = inputs().fresh(one, "timed" + series_, number_++);
 			call_all(input, ours, theirs);
-			/* Of those places that are left as many as are wanted still. */
+			/* Choose the remaining controls at random from the remaining places. */
 			if (unforeseen() % (rule_.calls - i) < rule_.controls - ours.controls.size())
 				control(ours);
 		}
@@ -806,7 +811,7 @@ class Judge
 				note(*side, input, side == &leader() ? ours : *theirs);
 	}
 
-	/* Behind whom it is called can be seen by who has been called with this input. */
+	/* The sides that have been called with this input show whose calls came before. */
 	void note_null(const Input &input, Block &ours, Block *theirs)
 	{
 		bool is_after_ours = ours.calls.size() > ours.null.size(),
@@ -819,7 +824,7 @@ class Judge
 		ours.null.back().is_after = is_after_ours;
 	}
 
-	/* The null's empty kernel, now and then: whether somebody else keeps the GPU busy. */
+	/* An empty kernel of the null contestant shows whether a submission keeps the GPU busy. */
 	void control(Block &block)
 	{
 		block.controls.push_back(run_empty(null()));
@@ -845,8 +850,8 @@ class Judge
 		theirs->delta_ns = rival().delta_ns;
 	}
 
-	/* Whether a block does not count, because the constant moved or the GPU was slowed down. When
-	 * enough of them have been repeated they count all the same, and it is said. */
+	/* Whether a block must be measured again, because it was disturbed. After enough repeats a
+	 * disturbed block counts, and the page says so. */
 	bool is_disturbed(Measurement &made, const Block &block)
 	{
 		std::string why = block.slowed_by
@@ -856,7 +861,7 @@ class Judge
 										   : "";
 		if (why.empty())
 			return false;
-		if (made.repeated < most_repeats && !budget_.is_case_over()) {
+		if (made.repeated < isolated_most_repeats && !budget_.is_case_over()) {
 			made.repeated++;
 			return true;
 		}
@@ -864,17 +869,16 @@ class Judge
 		return false;
 	}
 
-	/* Again where empty kernels took longer in all blocks: the machine may have drifted, and be
-	 * back. An attempt that cannot end, for want of time, does not take the place of one that has.
-	 */
+	/* Measures a case, again if empty kernels took longer in all blocks: the machine may have
+	 * drifted and recovered. An attempt cut short by the time limit never replaces a full one. */
 	Measurement measure(const Case &one)
 	{
 		Measurement kept = attempt_at(one);
-		for (int i = 1; i < most_attempts && steady_disturbance(kept.blocks, rule_) > 0
+		for (int i = 1; i < isolated_most_attempts && steady_disturbance(kept.blocks, rule_) > 0
 			 && !budget_.is_case_over();
 			 i++) {
 			Measurement other = attempt_at(one);
-			if (is_enough(values_of(other.blocks, rule_), rule_))
+			if (is_enough(other.blocks, rule_))
 				std::swap(kept, other);
 			kept.repeated += other.repeated + static_cast<int>(other.blocks.size());
 			kept.own.insert(kept.own.end(), other.own.begin(), other.own.end());
@@ -886,8 +890,7 @@ class Judge
 	{
 		Measurement made;
 		warm_up(made, one);
-		while (made.blocks.empty()
-			|| !(is_enough(values_of(made.blocks, rule_), rule_) || budget_.is_case_over())) {
+		while (made.blocks.empty() || !(is_enough(made.blocks, rule_) || budget_.is_case_over())) {
 			Block block;
 			run_block(one, made.watch, block, nullptr);
 			if (!is_disturbed(made, block))
@@ -899,9 +902,9 @@ class Judge
 	void measure_both(Duel &duel)
 	{
 		auto is_over = [&] {
-			return is_decided(
-					   values_of(duel.ours.blocks, rule_), values_of(duel.theirs, rule_), rule_)
-				|| budget_.is_case_over();
+			Values ours = values_of(duel.ours.blocks, rule_),
+				   theirs = values_of(duel.theirs, rule_);
+			return isolated_is_decided(view(ours), view(theirs), &rule_) || budget_.is_case_over();
 		};
 		warm_up(duel.ours, duel.one);
 		while (duel.theirs.empty() || !is_over()) {
@@ -916,7 +919,7 @@ class Judge
 
 	/* ---- results ---- */
 
-	/* Little-endian float32. */
+	/* The samples as little-endian float32. */
 	static std::string base64(const Values &samples)
 	{
 		static_assert(std::endian::native == std::endian::little);
@@ -959,13 +962,15 @@ class Judge
 		report_.line(key + "runs", summary.runs);
 		for (const auto &figure : figures)
 			report_.line(key + figure.name, figure.value);
-		if (summary.own_ns)
-			report_.line(key + "own", *summary.own_ns);
+		if (!std::isnan(summary.own_ns))
+			report_.line(key + "own", summary.own_ns);
 		if (summary.overrun_ns > 0)
 			report_.line(key + "gap", summary.overrun_ns);
 		report_.line(key + "blocks", summary.blocks);
 		report_.line(key + "repeated", static_cast<std::size_t>(made.repeated));
-		report_.line(key + "samples", base64(thinned(summary.samples)));
+		summary.samples.resize(
+			isolated_thin(summary.samples.data(), summary.samples.size(), isolated_most_samples));
+		report_.line(key + "samples", base64(summary.samples));
 		std::string device = made.watch.json();
 		if (!device.empty())
 			report_.line(key + "device", device);
@@ -976,16 +981,17 @@ class Judge
 		Values ours = values_of(duel.ours.blocks, rule_), theirs = values_of(duel.theirs, rule_);
 		Values ours_alone = values_of(duel.ours_alone.blocks, rule_),
 			   theirs_alone = values_of(duel.theirs_alone.blocks, rule_);
-		Comparison turns = in_turns(ours, theirs, rule_),
-				   alone = apart(ours_alone, theirs_alone, rule_), found = compared(turns, alone);
+		Comparison turns = isolated_in_turns(view(ours), view(theirs), &rule_),
+				   alone = isolated_apart(view(ours_alone), view(theirs_alone), &rule_),
+				   found = isolated_compared(turns, alone);
 		char remark[200];
 		std::snprintf(remark, sizeof remark,
-			"In turns the first of the two took %.3f times as long as by itself, the second %.3f "
-		    "times: "
+			"In turns the first of the two took %.3f times as long as alone, the second %.3f "
+			"times: "
 			"one slows the other down, or the machine has changed.",
 			mean(ours) / mean(ours_alone), mean(theirs) / mean(theirs_alone));
 		write_figures(duel.key, found.is_apart ? duel.ours_alone : duel.ours,
-			turns.agrees_with(alone) ? "" : remark);
+			isolated_agree(turns, alone) ? "" : remark);
 		report_.line(duel.key + "rival", found.rival_ns);
 		report_.line(duel.key + "ratio", found.ratio);
 		report_.line(duel.key + "ratio_low", found.low);
@@ -995,25 +1001,26 @@ class Judge
 
 	const Report &report_;
 	const Parts &parts_;
-	const Part *part_; /* that is judged now */
+	const Part *part_; /* the current part */
 	const Rule &rule_;
 	std::unique_ptr<Device> device_;
 	std::vector<std::unique_ptr<Side>> sides_; /* the entry, the null contestant, the rival */
 	Budget budget_;
-	double limit_s_ = 0;  /* of the last call */
-	double quiet_ns_ = 0; /* what the null's empty kernel cost before any submission was loaded */
+	double limit_s_ = 0; /* of the last call */
+	double quiet_ns_ =
+		0; /* an empty kernel of the null contestant before a submission was loaded */
 	std::int32_t contestants_cpu_ = -1;
 	std::uint32_t slots_ = 1;
-	std::vector<Side *> players_; /* who is called now, beside the null contestant */
-	std::string series_;          /* what tells their inputs from those of others */
+	std::vector<Side *> players_; /* the sides called now, with the null contestant */
+	std::string series_;          /* separates their inputs from those of other measurements */
 	std::uint64_t number_ = 0;    /* of inputs in this case */
-	std::string message_;         /* what the check says of the first output */
-	Values *after_ = nullptr;     /* the list that the next head's duration goes to */
+	std::string message_;         /* the check's message about the first output */
+	Values *after_ = nullptr;     /* the list for the duration of the next head */
 	int code_ = 0;                /* of the first case that failed */
-	bool lost_ = false;           /* a CUDA error made the GPU unusable for the contestant */
+	bool lost_ = false;           /* a CUDA error left the GPU unusable for the contestant */
 };
 
-/* Why this task cannot be split; "" if it can. */
+/* Why this task cannot be split; "" if it can be. */
 std::string cannot_split()
 {
 	const struct {
@@ -1033,7 +1040,7 @@ int say_whether_split()
 	return why.empty() ? 0 : Code::NOT_SPLIT;
 }
 
-/* On a host without the wall that does it: no other program of this user may look into this one. */
+/* Makes this process unreadable for others of its user, on a host whose sandbox does not. */
 void hide()
 {
 	const char *wanted = std::getenv("PODIUM_HIDE");
@@ -1049,7 +1056,7 @@ const Mode *find_mode(const char *name)
 	return nullptr;
 }
 
-/* `words`: mode and case file of each. */
+/* `words`: the mode and the case file of each part. */
 Parts read_parts(char **words, int count, bool is_cuda)
 {
 	Parts parts;
@@ -1103,7 +1110,7 @@ int main(int argc, char **argv)
 	} catch (const GpuLost &error) {
 		stop(Code::CUDA_API, error.what());
 	} catch (const std::exception &error) {
-		stop(Code::CASES, std::string("the task's reference.cuh threw: ") + error.what());
+		stop(Code::CASES, std::string("The task's reference.cuh threw: ") + error.what());
 	}
 	std::fflush(stdout);
 	std::_Exit(code);

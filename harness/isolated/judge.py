@@ -1,21 +1,39 @@
-"""The judge of the isolated engine: makes inputs, holds the clock, checks outputs, decides. It never runs a line of a
-submission; that is in another process, the contestant, of which every byte is hostile. docs/judge.md explains the engine.
+"""The judge of the isolated engine: makes inputs, keeps the time, checks outputs and decides.
 
-    POPCORN_FD=3 python3 judge.py MODE CASEFILE [MODE CASEFILE]      in the folder with the task's files
+The judge never runs a line of a submission. Another process does, the contestant, and every byte
+from there is hostile. docs/judge.md explains the engine.
 
-MODE                   test, benchmark, leaderboard, or compare; a second one begins when all cases of the first have passed
-descriptor 4, 5, 6     sockets to the contestants: the submission, the empty kernel where something is timed, in compare the one to
-                       compare it with
-POPCORN_FD             an open descriptor that takes the results, one `key: value` a line
-POPCORN_SEED           the secret of all seeds
-PODIUM_DEVICE_UUID     the GPU, for what its driver says about clocks and temperature
-PODIUM_HIDE            that this process must keep others of its user out by itself
-PODIUM_TIME_LIMIT_S    how long each mode may take, in their order ("120 180"); 120 s where it does not say
+    POPCORN_FD=3 python3 judge.py MODE CASEFILE [MODE CASEFILE]
 
-Exit codes: 0 all is well; 112 the answer is wrong; 1 the submission cannot be imported or raised an error; 110 a CUDA error
-left the GPU unusable; 114 the submission did not answer in time; 116 it broke the rules of the judge; 117 its process ended.
-Not the submission's fault: 2 usage, or the task's files cannot be imported; 111 no way to report; 113 a case cannot be read,
-or no input can be made for it; 115 the task cannot be judged in two processes, and nothing was judged.
+runs in the folder with the task's files.
+
+MODE                   test, benchmark, leaderboard or compare; the second mode starts only when all
+                       cases of the first have passed
+descriptor 4           socket to the submission
+descriptor 5           socket to the null contestant, for the timed modes
+descriptor 6           socket to the rival, for compare
+POPCORN_FD             an open descriptor for the results, one `key: value` a line
+POPCORN_SEED           the secret behind all seeds
+PODIUM_DEVICE_UUID     the GPU whose clocks and temperature the judge asks for
+PODIUM_HIDE            if set, the judge makes itself unreadable for other processes of its user
+PODIUM_TIME_LIMIT_S    the time limits of the modes in their order ("120 180"); 120 s by default
+
+Exit codes of the submission:
+
+0    every case passed
+1    the submission cannot be imported or raised an error
+110  a CUDA error left the GPU unusable
+112  wrong answer
+114  the submission did not answer in time
+116  the submission violated the protocol
+117  the submission's process ended
+
+Exit codes that are not the submission's fault:
+
+2    wrong usage, or the task's files cannot be imported
+111  the results cannot be written
+113  a case cannot be read, or generate_input fails
+115  the task cannot be judged in two processes; no case was judged
 """
 import base64
 import contextlib
@@ -38,8 +56,9 @@ import podium_statistics as statistics
 import podium_tensors
 import podium_tree as tree
 import podium_wire as wire
-from podium_side import (EXIT_CASE, EXIT_CUDA, EXIT_GONE, EXIT_RAISED, EXIT_REPORT,
-	EXIT_UNSPLITTABLE, EXIT_USAGE, EXIT_WRONG, MOST_TEXT, CaseFailed, Side, Stop)
+from podium_eval import (EXIT_CASE, EXIT_CUDA, EXIT_RAISED, EXIT_REPORT, EXIT_USAGE, EXIT_WRONG,
+	INTEGER, CaseError, CaseFailed, read_answer, read_cases, say)
+from podium_side import EXIT_GONE, EXIT_UNSPLITTABLE, MOST_TEXT, Side, Stop
 from podium_words import accuse, explain
 
 ENTRY, NULL, RIVAL = 4, 5, 6
@@ -47,24 +66,19 @@ MODES = {
 	"test": "test", "benchmark": "benchmark", "leaderboard": "benchmark", "compare": "benchmark"
 }
 WITH_NONCE = ("leaderboard", "compare")
-KEPT = ("reference", "reference_code")  # modules that contestants do not get
+KEPT_FROM_CONTESTANTS = ("reference", "reference_code")
 LIMIT_S = 120.0
-# Of one call. The first one of a case compiles and tunes, so that it may take half of the time that is left.
+# Limits of one call. The first call of a case compiles and tunes: it may take half of the time
+# left.
 FIRST_CALL_S, CALL_S, CALL_FACTOR = 30.0, 10.0, 3.0
-SHARE_FOR_CASES = 0.85  # of the time limit; the rest is for starting, and for what takes longer than expected
-MOST_TEST_SLOTS = 2  # where nothing is timed
-SETTLE_S = 2.0  # for whoever reads the results
-LOOK_S = 2.0  # for looking at the inputs of all cases beforehand
-LEAVE_S = 10.0  # for a process to end when it is dismissed
+SHARE_FOR_CASES = 0.85  # of the time limit; the rest is for the start and for delays
+MOST_TEST_SLOTS = 2  # in a mode without timing
+SETTLE_S = 2.0  # for podium-run to read the results
+LOOK_S = 2.0  # for the inputs of all cases before the first is judged
+LEAVE_S = 10.0  # for a dismissed process to end
 SLOWED_BY = ((0x4, "power cap"), (0x20, "temperature"), (0x40, "temperature (hardware)"), (0x80,
 	"power brake"), (0x8, "hardware slowdown"), (0x10, "sync boost"))
 IS_SLOW = 0x4 | 0x8 | 0x20 | 0x40 | 0x80
-
-
-def say(text):
-	with contextlib.suppress(OSError):
-		os.write(2, f"{text}\n".encode("utf-8", "backslashreplace"))
-
 
 # ---- the results ----
 
@@ -79,8 +93,8 @@ class Report:
 			if int(given) > 2:
 				os.close(int(given))
 		except (TypeError, ValueError, OSError):
-			say(f"judge.py: POPCORN_FD must be the number of an open descriptor that takes the results; it is {given!r}."
-				)
+			say("judge.py: POPCORN_FD must be the number of an open descriptor for the results; "
+				f"it is {given!r}.")
 			os._exit(EXIT_REPORT)
 
 	def line(self, key, value):
@@ -94,7 +108,8 @@ class Report:
 			os._exit(EXIT_REPORT)
 
 	def settle(self):
-		"""Until what was written has been read: what contestants print from then on belongs to what is reported next."""
+		"""Waits until podium-run has read the results so far: it assigns what contestants print
+		from now on to the next part."""
 		end, unread = monotonic() + SETTLE_S, struct.pack("i", 1)
 		while any(unread) and monotonic() < end:
 			sleep(0.0002)
@@ -117,28 +132,16 @@ def failing_with(code, what):
 
 
 def need_memory(error):
-	"""A GPU whose memory is full is the doing of who shares it: a task that needs too much of it is refused before."""
+	"""Blames the submission for a full GPU: need_room() has refused a task that needs too much."""
 	if type(error).__name__ == "OutOfMemoryError":
 		raise CaseFailed(
 			EXIT_RAISED,
-			"The GPU's memory is full: the judge could not take what it needs for inputs and outputs. A submission "
-			"must leave room for them.") from None
-
-
-def read_answer(answer):
-	"""(good, text) of what check_implementation returned: a truth, that with a text, or a text about what is
-	wrong, which is empty if nothing is."""
-	if answer is None:
-		raise CaseFailed(EXIT_CASE,
-			"check_implementation returned None, not whether the output is right.")
-	if isinstance(answer, (str, list)):
-		answer = (not answer, answer)
-	good, text = answer if isinstance(answer, tuple) else (answer, "")
-	return bool(good), text if isinstance(text, str) else "\n".join(map(str, text))
+			"The GPU's memory is full: the judge found no room for inputs and outputs. A "
+			"submission must leave room for them.") from None
 
 
 class Task:
-	"""What reference.py offers."""
+	"""The functions of reference.py."""
 
 	def __init__(self):
 		if not os.path.exists("reference.py"):
@@ -158,10 +161,11 @@ class Task:
 		self.classes = {}
 
 	def find_classes(self, torch):
-		"""The named tuples that both sides can import."""
+		"""Finds the named tuples that both sides can import."""
 		here = os.getcwd() + os.sep
 		for name, module in list(sys.modules.items()):
-			if name not in KEPT and (getattr(module, "__file__", None) or "").startswith(here):
+			if name not in KEPT_FROM_CONTESTANTS and (getattr(module, "__file__", None)
+				or "").startswith(here):
 				found = [
 					value for value in vars(module).values() if isinstance(value, type)
 					and issubclass(value, tuple) and hasattr(value, "_fields")
@@ -175,7 +179,7 @@ class Task:
 		return tree.class_name(value) in self.classes
 
 	def check(self, data, image, snapshot):
-		"""Raises CaseFailed unless the outputs are right. Returns what the check says about right ones."""
+		"""The check's message about right outputs. Raises CaseFailed for others."""
 		with failing_with(EXIT_WRONG, "What custom_kernel returned could not be looked at; it"):
 			fault, output = snapshot.bool_fault(), snapshot.output_tree(self.classes)
 		if fault:
@@ -203,13 +207,13 @@ class Task:
 
 
 class Conditions:
-	"""What the GPU's driver says at the borders of blocks."""
+	"""The GPU's clocks, power and temperature, as the driver reports them between blocks."""
 
 	def __init__(self, uuid):
 		self._uuid, self._least, self._most, self._slowed_by = uuid, {}, {}, 0
 
 	def look(self):
-		"""Returns the bits of what slows the GPU down just now."""
+		"""Asks the driver. Returns the bits of what slows the GPU down now."""
 		figures, slowed_by = wire.device_look(self._uuid)
 		for name, figure in figures.items():
 			self._least[name] = min(figure, self._least.get(name, figure))
@@ -218,11 +222,15 @@ class Conditions:
 		return slowed_by & IS_SLOW
 
 	def as_json(self):
-		"""One line, or None where the driver says nothing."""
+		"""One line, or None if the driver reports nothing."""
 		if not self._least:
 			return None
 		ranges = {name: [self._least[name], self._most[name]] for name in self._least}
 		return json.dumps({**ranges, "slowed_by": names_of(self._slowed_by)})
+
+
+def plural(count, one, many=None):
+	return f"{count} {one if count == 1 else many or one + 's'}"
 
 
 def names_of(bits):
@@ -243,7 +251,7 @@ class Budget:
 		return max(1.0, self._end - monotonic())
 
 	def share_s(self, cases_left):
-		"""Until when the next of so many cases, or of so many times what it may take, should end."""
+		"""When the next of `cases_left` equal shares of the time ends."""
 		return monotonic() + max(0.0, self._end_of_cases - monotonic()) / cases_left
 
 
@@ -281,13 +289,16 @@ class Measurement:
 		self.own += other.own
 
 	def is_enough(self, rule):
-		"""Values are asked for only where it may end: each takes some 0.3 ms to make."""
+		"""Computes values only at a look, because they take time."""
 		return len(self.blocks) in rule.looks and statistics.is_enough(self.values(rule), rule)
 
 
 class Trial:
-	"""One case and its contestants. `null`: None where nothing is timed. `series`: what tells the inputs of this trial from those of
-	others of the same case, in which the same contestant is called."""
+	"""One case and its contestants.
+
+	`null`: None if nothing is timed. `series`: separates the inputs of this trial from those of
+	other trials of the same case.
+	"""
 
 	def __init__(self, judge, case, null, until, series=""):
 		self.judge, self.case, self.null, self.until, self.series = judge, case, null, until, series
@@ -295,15 +306,16 @@ class Trial:
 		self.device, self.task, self.rule = judge.device, judge.task, judge.rule
 		self.patience = {}
 		self.begun, self.slots = [], 0
-		self.numbers = itertools.count()  # of inputs, none of which is made twice
-		self._after = None  # the list that the next head's duration goes to
+		self.numbers = itertools.count()  # of inputs; no number is used twice
+		self._after = None  # the list for the duration of the next head
 
 	def fresh(self, purpose, number=None):
 		return self.judge.make(*self.case.fresh(purpose + self.series,
 			next(self.numbers) if number is None else number))
 
 	def need_slots(self, side, image):
-		"""Gives a side its memory when it is first called: frames for one that is never called would pile up."""
+		"""Gives a side its memory at its first call: a side without calls would not read its
+		frames."""
 		if side in self.begun:
 			return
 		if not self.slots:
@@ -314,7 +326,8 @@ class Trial:
 		self.begun.append(side)
 
 	def play(self, side, data, image, pinned=True):
-		"""One call, checked. Returns Taken and what the check says; (None, "") where the output has a new form."""
+		"""One checked call: (Taken, the check's message), or (None, "") if the output has a new
+		form."""
 		try:
 			return self._play(side, data, image, pinned)
 		except CaseFailed as failure:
@@ -342,8 +355,8 @@ class Trial:
 	def play_null(self, side, image, heads=None):
 		self.need_slots(self.null, image)
 		self.null.follow(side, self.task.classes)
-		# As long after its start as behind one of the submission's: what follows shows what that left on the device, and the judge
-		# itself is the slower the longer it has waited.
+		# Wait as long as for the submission's call: a judge that has waited is slower afterwards,
+		# and what follows must show only what the submission left on the device.
 		taken = self.null.play(image, FIRST_CALL_S, least_ns=min(self.rule.wait_ns,
 			side.latest_ns()))
 		if taken is None:
@@ -352,36 +365,38 @@ class Trial:
 		return taken
 
 	def _note_head(self, taken, heads):
-		"""The head of a call shows what the call before it left on the device."""
+		"""Files a head's duration under the call before it, whose leftovers on the device it
+		shows."""
 		if self._after is not None:
 			self._after.append(taken.head_ns)
 		self._after = heads
 
 	def prepare(self, sides):
-		"""A call of each that does not count: it compiles, and shows the form of the output."""
+		"""One call of each side that does not count. The call compiles and shows the output's
+		form."""
 		self.patience = {side: Patience(self.judge.budget) for side in sides}
 		data, image = self.fresh("prepare")
 		for side in sides:
 			self.play(side, data, image, pinned=False)
 
 	def test(self, side):
-		"""The case as it is written. Returns what the check says."""
+		"""Judges the case as written. Returns the check's message."""
 		data, image = self.judge.make(*self.case.as_written())
-		while True:  # the side gives up where the form changes all the time
+		while True:  # ends, because a side may change its form only so often
 			taken, message = self.play(side, data, image, pinned=False)
 			if taken:
 				return message
 
 	def warm_up(self, measurement):
-		least, most = self.rule.warm_calls
 		end = monotonic() + self.rule.warm_s
-		for number in range(most):
-			if number >= least and monotonic() >= end:
+		for number in range(self.rule.most_warm_calls):
+			if number >= self.rule.least_warm_calls and monotonic() >= end:
 				break
 			self.pair(measurement, None)
 
 	def pair(self, measurement, block, number=None):
-		"""A call of the contestant and one of the null, in random order, with one input. `block`: None where it does not count."""
+		"""Calls the contestant and the null contestant in random order with one input. `block`:
+		None if the calls do not count."""
 		data, image = self.fresh("timed", number)
 		entry, null = None, None
 		for is_null in self.device.random.sample((False, True), 2):
@@ -398,11 +413,12 @@ class Trial:
 			block.null.append(null)
 
 	def is_over(self, calls):
-		"""Whether the time is up, with as many calls as there must be."""
+		"""Whether the time is up after enough calls."""
 		return monotonic() >= self.until and calls >= statistics.LEAST_CALLS
 
 	def block(self, measurement, first=None):
-		"""`first`: the number of its first input, where another block gets the same."""
+		"""Measures a block. `first`: the number of its first input if another block uses the
+		same."""
 		block = statistics.Block(measurement.side.delta_ns, self.null.quiet_ns)
 		before = sum(len(other.calls) for other in measurement.blocks)
 		numbers = itertools.count(first) if first is not None else itertools.repeat(None)
@@ -423,7 +439,7 @@ class Trial:
 		return block
 
 	def why_again(self, block):
-		"""Why a block is not to be believed, or None."""
+		"""Why a block should be measured again, or None."""
 		if block.slowed_by:
 			return f"the GPU was slowed down ({', '.join(names_of(block.slowed_by))})"
 		if block.disturbance(self.rule):
@@ -431,8 +447,8 @@ class Trial:
 		return "the constant moved" if block.constant_moved(self.rule) else None
 
 	def measure(self, side):
-		"""Again where empty kernels took longer in all blocks: the machine may have drifted, and be back. An attempt that cannot end,
-		for want of time, does not take the place of one that has."""
+		"""Measures a case, again if empty kernels took longer in all blocks: the machine may have
+		drifted and recovered. An attempt cut short by the time limit never replaces a full one."""
 		kept = self.attempt(side)
 		for _ in range(1, statistics.MOST_ATTEMPTS):
 			if not statistics.steady_disturbance(kept.blocks,
@@ -480,12 +496,12 @@ class Trial:
 				return both
 
 	def is_decided(self, both):
-		"""Values are asked for only where it may end."""
+		"""Computes values only at a look, because they take time."""
 		return len(both[0].blocks) in self.rule.pair_looks and statistics.is_decided(
 			*(one.values(self.rule) for one in both), self.rule)
 
 	def accept(self, both, blocks):
-		"""A pair of blocks, unless one of them is to be repeated."""
+		"""Keeps a pair of blocks unless one of them must be repeated."""
 		whys = [why for why in map(self.why_again, blocks.values()) if why]
 		if whys and both[0].repeated < statistics.MOST_REPEATS and monotonic() < self.until:
 			both[0].repeated += 1
@@ -512,7 +528,7 @@ class Part:
 		self.mode, self.noun, self.limit_s = mode, MODES[mode], limit_s
 		self.is_timed = self.noun == "benchmark"
 		self.seeds = podium_cases.Seeds(secret, mode in WITH_NONCE)
-		self.cases = podium_cases.read_cases(path, self.seeds)
+		self.cases = read_cases(path, lambda line: podium_cases.Case(line, self.seeds))
 
 
 class Judge:
@@ -538,7 +554,7 @@ class Judge:
 		self.part, self.budget = part, Budget(part.limit_s)
 
 	def make(self, arguments, generators_seed):
-		"""(data, image): an input that nobody has seen, and its bytes."""
+		"""(data, image): a new input and its bytes."""
 		with failing_with(EXIT_CASE, "generate_input"):
 			data = self.inputs.make(arguments, generators_seed)
 		try:
@@ -548,35 +564,37 @@ class Judge:
 			raise Stop(EXIT_UNSPLITTABLE, fault.sentence("The input") + ".") from None
 
 	def look_at_inputs(self):
-		"""Whether the task can be split, before anything is judged: for each case an input, and another while there is time,
-		which must have the same form."""
+		"""Raises Stop if the task cannot be split, before the first case is judged.
+
+		Makes one input for each case, and while time permits a second of the same form.
+		"""
 		end = monotonic() + LOOK_S
 		for case in itertools.chain.from_iterable(part.cases for part in self.parts):
 			mismatch = self.inputs.mismatch(case.arguments)
 			if mismatch:
 				raise Stop(
-					EXIT_UNSPLITTABLE,
-					f"generate_input does not take the arguments of the case {case.spec}: {mismatch}."
-				)
+					EXIT_UNSPLITTABLE, "generate_input does not take the arguments of the case "
+					f"{case.spec}: {mismatch}.")
 			image = self.make(*case.fresh("look", 0))[1]
 			self.need_room(image)
 			if monotonic() < end and self.make(*case.fresh("look", 1))[1].form != image.form:
 				raise Stop(
 					EXIT_UNSPLITTABLE,
-					f"Two inputs of the case {case.spec} have different forms: shapes, types, or views of each other."
-				)
+					f"Two inputs of the case {case.spec} have different forms: shapes, types, or "
+					"views of each other.")
 
 	def need_room(self, image):
 		slot_bytes, free = sum(image.slot_bytes()), self.device.free_bytes()
 		if 6 * slot_bytes > free:
 			raise Stop(
 				EXIT_UNSPLITTABLE,
-				f"An input takes {slot_bytes / 2**20:,.0f} MiB, of which there must be several at a time, "
-				f"and {free / 2**20:,.0f} MiB are free.")
+				f"An input takes {slot_bytes / 2**20:,.0f} MiB. The judge needs six at a time, but "
+				f"only {free / 2**20:,.0f} MiB are free.")
 
 	def calibrate(self, side, null):
-		"""By how much the same empty kernel takes longer in this process than in the null's, as long as nothing else is in it. The
-		first block only shows when the gates are to open: somewhat before a contestant has the GPU to itself."""
+		"""Measures how much longer an empty kernel takes in this process than in the null
+		contestant's, before a submission is loaded. The first block only sets the gates: they open
+		shortly before a contestant has the GPU to itself."""
 		if not self.rule.calibrations:
 			return
 		deltas, quiet = [], []
@@ -592,7 +610,7 @@ class Judge:
 		side.delta_ns, null.quiet_ns = statistics.mean(deltas[1:]), statistics.mean(quiet[1:])
 
 	def run(self, entry, null, rival):
-		"""Runs every part until a case of one has failed. Returns the exit code."""
+		"""Runs the parts until one has a failed case. Returns the exit code."""
 		self.rival = rival
 		for part in self.parts:
 			if part is not self.part:
@@ -606,7 +624,7 @@ class Judge:
 		return self.code
 
 	def run_part(self, entry, null):
-		"""Runs every case, whatever becomes of the others."""
+		"""Runs every case, even after a failed one."""
 		part = self.part
 		self.report.line(f"{part.noun}-count", len(part.cases))
 		if part.seeds.nonce:
@@ -623,7 +641,7 @@ class Judge:
 
 	@contextlib.contextmanager
 	def reporting(self, index, case):
-		"""Reports what goes wrong in a case, and where that was."""
+		"""Reports a failure in a case with its place."""
 		where = f"{self.part.noun} {index + 1} of {len(self.part.cases)} ({case.spec})"
 		try:
 			yield
@@ -635,7 +653,7 @@ class Judge:
 				f"{where[0].upper()}{where[1:]}: {end.sentence}") from None
 
 	def try_case(self, trial, *sides):
-		"""What a trial shows of a case that passes: what the check says, one Measurement, or two."""
+		"""The result of a case that passes: the check's message, one Measurement, or two."""
 		if self.is_lost:
 			raise CaseFailed(EXIT_CUDA, "not run, because an earlier case left the GPU unusable.")
 		try:
@@ -658,8 +676,12 @@ class Judge:
 		return [("message", shown)] if shown else []
 
 	def compare(self, entry, null):
-		"""Each by itself, and both in turns: the rival before the submission is loaded, the submission when the rival has gone. What
-		the one does while the other is called shows in turns alone. A case that has failed is left out from then on."""
+		"""Measures each side separately and both in turns.
+
+		The rival comes first, before the submission is loaded; the submission last, after the rival
+		has left. So only the turns show what one side does during the other's calls. A case that
+		fails is not continued.
+		"""
 		steps = [(self.rival, ), (entry, self.rival), (entry, )]
 		found = {case: [] for case in self.part.cases}
 		for step, sides in enumerate(steps):
@@ -682,8 +704,8 @@ class Judge:
 	def see_off_rival(self):
 		if not self.rival.leave(LEAVE_S):
 			raise of_rival(
-				f"{self.rival.noun}'s process did not end within {LEAVE_S:.0f} s of being dismissed."
-			)
+				f"{self.rival.noun}'s process did not end within {LEAVE_S:.0f} s of being "
+				"dismissed.")
 
 	def load(self, entry):
 		entry.load()
@@ -705,35 +727,34 @@ class Judge:
 		summary = statistics.Summary(measurement.blocks, measurement.own, self.rule)
 		samples = statistics.thinned(summary.samples)
 		message = " ".join(filter(None, (self.message(measurement, summary), remark)))
-		optional = [("message", message), ("own", summary.own), ("gap", summary.overrun or None),
-			("device", measurement.conditions.as_json())]
-		return [("runs", summary.runs), ("mean", summary.mean), ("std", summary.std),
-			("err", summary.err), ("best", summary.best), ("worst", summary.worst),
-			("median", summary.median), ("low", summary.low), ("high", summary.high),
-			("constant", summary.constant), ("blocks", summary.blocks),
+		optional = [("message", message), ("own", summary.own_ns),
+			("gap", summary.overrun_ns or None), ("device", measurement.conditions.as_json())]
+		return [("runs", summary.runs), ("mean", summary.mean_ns), ("std", summary.std_ns),
+			("err", summary.err_ns), ("best", summary.best_ns), ("worst", summary.worst_ns),
+			("median", summary.median_ns), ("low", summary.low_ns), ("high", summary.high_ns),
+			("constant", summary.constant_ns), ("blocks", summary.blocks),
 			("repeated", measurement.repeated),
 			("samples", base64.b64encode(struct.pack(f"<{len(samples)}f", *samples)).decode()),
 			*((name, value) for name, value in optional if value)]
 
 	def message(self, measurement, summary):
-		"""What one should know about the figures, in sentences."""
+		"""Remarks about the figures, as sentences for the page."""
 		said = []
 		if summary.blocks < statistics.LEAST_BLOCKS and self.part.mode != "compare":
-			said.append(
-				f"The time limit left room for {summary.runs} calls in {summary.blocks} block{'s' if summary.blocks > 1 else ''}."
-			)
+			said.append(f"The time limit left room for {summary.runs} calls in "
+				f"{plural(summary.blocks, 'block')}.")
 		for why in dict.fromkeys(measurement.notes):
-			again = f"; {measurement.repeated} more {'was' if measurement.repeated == 1 else 'were'} measured again" if measurement.repeated else ""
+			again = f"; {plural(measurement.repeated, 'more was', 'more were')} measured again"
+			again = again if measurement.repeated else ""
 			said.append(
 				f"In {measurement.notes.count(why)} of {summary.blocks} blocks {why}{again}.")
-		if summary.overrun:
+		if summary.overrun_ns:
+			said.append("The time includes work on the GPU before and after the calls: "
+				f"{summary.overrun_ns / 1000:.1f} us a call.")
+		if summary.disturbance_ns:
 			said.append(
-				f"Work of the submission on the GPU before and after its calls was added: {summary.overrun / 1000:.1f} us a call."
-			)
-		if summary.disturbance:
-			said.append(
-				f"Empty kernels among its calls took {summary.disturbance / 1000:.1f} us longer than before it was loaded; that is not subtracted."
-			)
+				f"Empty kernels between the calls took {summary.disturbance_ns / 1000:.1f} us "
+				"longer than before the submission was loaded; that is not subtracted.")
 		return " ".join(said)
 
 	def comparison(self, theirs_alone, both, ours_alone):
@@ -745,11 +766,11 @@ class Judge:
 		ours, theirs = (statistics.mean(beside) / statistics.mean(by_itself)
 			for beside, by_itself in zip(turns, alone))
 		remark = (
-			f"In turns the first of the two took {ours:.3f} times as long as by itself, the second {theirs:.3f} times: "
-			"one slows the other down, or the machine has changed.")
+			f"In turns the first of the two took {ours:.3f} times as long as alone, the second "
+			f"{theirs:.3f} times: one slows the other down, or the machine has changed.")
 		return [
 			*self.figures(ours_alone if found.is_apart else both[0],
-			"" if in_turns.agrees_with(apart) else remark), ("rival", found.rival),
+			"" if statistics.agree(in_turns, apart) else remark), ("rival", found.rival_ns),
 			("ratio", found.ratio), ("ratio_low", found.low), ("ratio_high", found.high),
 			("ratio_err", found.err)
 		]
@@ -760,13 +781,13 @@ class Judge:
 
 def read_secret():
 	secret = os.environ.pop("POPCORN_SEED", "")
-	if secret and not podium_cases.INTEGER.fullmatch(secret):
+	if secret and not INTEGER.fullmatch(secret):
 		raise Stop(EXIT_CASE, "POPCORN_SEED is not a whole number.")
 	return int(secret) if secret else None
 
 
 def find_torch():
-	"""(torch or None, whether there is a GPU): torch is imported for its sake alone."""
+	"""(torch or None, whether there is a GPU). Without a GPU the judge needs no torch."""
 	if not os.environ.get("CUDA_VISIBLE_DEVICES"):
 		return None, False
 	try:
@@ -784,7 +805,7 @@ def is_socket(descriptor):
 
 
 def open_sides(parts):
-	"""(the entry, the null, the rival); None for those that these modes do without."""
+	"""(the entry, the null contestant, the rival); None for a side that no mode needs."""
 	wanted = {ENTRY: "The submission"}
 	if any(part.is_timed for part in parts):
 		wanted[NULL] = "The null contestant"
@@ -807,14 +828,15 @@ def need_one_gpu():
 
 
 def hide():
-	"""On a host without the wall that does it: no other program of this user may look into this one. Before a submission is loaded."""
+	"""Makes this process unreadable for others of its user, on a host whose sandbox does not.
+	Must happen before a submission is loaded."""
 	if os.environ.pop("PODIUM_HIDE", ""):
 		pr_set_dumpable = 4
 		ctypes.CDLL(None).prctl(pr_set_dumpable, 0, 0, 0, 0)
 
 
 def of_rival(sentence):
-	"""What the other submission did wrong is not the fault of the one that is judged."""
+	"""A failure of the rival: not the fault of the submission that is judged."""
 	return Stop(EXIT_USAGE, sentence)
 
 
@@ -829,7 +851,7 @@ def await_loaded(sides, rival, budget):
 
 
 def read_parts(arguments):
-	"""`arguments`: mode and case file of each."""
+	"""`arguments`: the mode and the case file of each part."""
 	secret, limits = read_secret(), os.environ.get("PODIUM_TIME_LIMIT_S", "").split()
 	limits_s = itertools.chain(map(float, limits), itertools.repeat(LIMIT_S))
 	return [
@@ -880,7 +902,7 @@ def main(arguments):
 	report, sides = Report(), []
 	try:
 		return judge(arguments, report, sides)
-	except podium_cases.CaseError as error:
+	except CaseError as error:
 		code, sentence = EXIT_CASE, str(error)
 	except Stop as end:
 		code, sentence = end.code, end.sentence
@@ -901,5 +923,5 @@ if __name__ == "__main__":
 	with contextlib.suppress(Exception):
 		sys.stdout.flush()
 		sys.stderr.flush()
-	# The result stands: threads and exit handlers of the task cannot hold it up.
+	# The result is written: threads and exit handlers of the task must not delay the end.
 	os._exit(status)

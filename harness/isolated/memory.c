@@ -1,4 +1,4 @@
-/* Memory on the host, and which kind it is. */
+/* Memory on the host, and the choice between host and GPU. */
 #include "inside.h"
 
 #include <fcntl.h>
@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The limit on files holds for these as well, and who goes beyond it gets a signal. */
+/* RLIMIT_FSIZE also limits memfds, and exceeding it raises a signal. */
 static bool is_within_limit(uint64_t bytes)
 {
 	struct rlimit limit;
@@ -20,7 +20,7 @@ static int make_file(uint64_t bytes)
 {
 	if (!is_within_limit(bytes)) {
 		isolated_fail(ISOLATED_FAILED,
-			"%llu bytes of memory are more than the limit on files allows.",
+			"%llu bytes of memory exceed the limit on the size of files.",
 			(unsigned long long)bytes);
 		return -1;
 	}
@@ -34,7 +34,7 @@ static int make_file(uint64_t bytes)
 	return -1;
 }
 
-/* Who reads behind the end of a file that he has mapped gets a signal. */
+/* Reading a mapping beyond the end of its file raises a signal. */
 void *isolated_memfd_map(int descriptor, uint64_t bytes)
 {
 	struct stat status;
@@ -43,8 +43,7 @@ void *isolated_memfd_map(int descriptor, uint64_t bytes)
 		return NULL;
 	}
 	if (status.st_size < 0 || (uint64_t)status.st_size < bytes) {
-		isolated_fail(ISOLATED_FAILED,
-			"A descriptor of shared memory has fewer than the %llu bytes that it should have.",
+		isolated_fail(ISOLATED_FAILED, "A descriptor of shared memory has fewer than %llu bytes.",
 			(unsigned long long)bytes);
 		return NULL;
 	}

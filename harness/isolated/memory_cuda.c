@@ -1,6 +1,6 @@
-/* Memory on the GPU that another process maps by a descriptor: the driver's virtual memory
- * management. The older handles (cuIpcGetMemHandle) name a process and do not reach into another
- * namespace of processes. */
+/* Memory on the GPU that another process maps by a descriptor, from the driver's virtual memory
+ * management. The older handles of cuIpcGetMemHandle contain a process id, so they do not work
+ * across PID namespaces. */
 #include "inside.h"
 
 #include "driver.h"
@@ -13,7 +13,7 @@ static const struct cuda_memory_kind KIND = {
 	.place = { CUDA_PLACE_DEVICE, 0 },
 };
 
-/* What is there of it so far is in `memory`, so that a failure can be undone. */
+/* `memory` has what is done so far, so that a failure can be undone. */
 static int map(struct isolated_memory *memory, uint64_t bytes)
 {
 	static const struct cuda_access access = { { CUDA_PLACE_DEVICE, 0 }, CUDA_ACCESS_READ_WRITE };
@@ -38,7 +38,7 @@ static int export(struct isolated_memory *memory)
 		return rc;
 	memory->descriptor = descriptor;
 	return fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-		? isolated_fail_errno("GPU memory's descriptor cannot be used")
+		? isolated_fail_errno("The descriptor of GPU memory cannot be used")
 		: 0;
 }
 
@@ -74,7 +74,7 @@ int isolated_cuda_import(struct isolated_memory *memory, uint64_t bytes, int des
 {
 	unsigned long long handle = 0;
 	int rc = isolated_cuda_open();
-	if (!rc) /* the driver takes the number of the descriptor in the place of a pointer */
+	if (!rc) /* the driver takes the descriptor in place of a pointer */
 		rc = CUDA_DO(memory_import, &handle, (void *)(intptr_t)descriptor, CUDA_HANDLE_DESCRIPTOR);
 	if (rc)
 		return rc;

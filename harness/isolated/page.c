@@ -34,7 +34,7 @@ void isolated_page_unmap(struct isolated_page *page)
 void isolated_dismiss(struct isolated_page *page)
 {
 	page->command = ISOLATED_LEAVE;
-	/* Whatever number the contestant has left there, this one is another. */
+	/* The contestant may have left any number there; this one differs from it. */
 	__atomic_store_n(
 		&page->armed, __atomic_load_n(&page->armed, __ATOMIC_RELAXED) + 1, __ATOMIC_RELEASE);
 	syscall(SYS_futex, &page->armed, FUTEX_WAKE, 1, NULL, NULL, 0);
@@ -45,14 +45,14 @@ static int judge_is_gone(void)
 	return isolated_fail(ISOLATED_GONE, "The judge has ended.");
 }
 
-/* The judge's end shows at the socket and not at the page, so nobody sleeps for long. The futex is
- * not a private one: two processes share it. */
+/* Sleeps only briefly, because the judge's end shows at the socket and not on the page. The futex
+ * is shared by two processes. */
 int isolated_await(struct isolated_page *page, int socket, struct isolated_order *order)
 {
 	static const struct timespec nap = { .tv_nsec = 50 * isolated_ns_per_ms };
 	const uint32_t last = __atomic_load_n(&page->ready, __ATOMIC_RELAXED);
 	while (__atomic_load_n(&page->armed, __ATOMIC_ACQUIRE) == last) {
-		/* It may have said its last word in between. */
+		/* The judge may have armed a last call before it ended. */
 		if (isolated_hung_up(socket) && __atomic_load_n(&page->armed, __ATOMIC_ACQUIRE) == last)
 			return judge_is_gone();
 		if (syscall(SYS_futex, &page->armed, FUTEX_WAIT, last, &nap, NULL, 0) && errno == ENOSYS)
@@ -65,8 +65,8 @@ int isolated_await(struct isolated_page *page, int socket, struct isolated_order
 	return 0;
 }
 
-/* The bell rings soon: the input is on its way. Where there are few cores the judge may need this
- * one to get there. */
+/* The bell rings soon, because the judge is already staging the input. On few cores the judge may
+ * need this one. */
 int isolated_stand_by(struct isolated_page *page, int socket)
 {
 	enum {

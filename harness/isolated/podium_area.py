@@ -1,10 +1,14 @@
-"""The memory that judge and contestant both map, as slots that hold one input each, or one call's outputs.
+"""The memory that judge and contestant both map, divided into slots.
 
-An area has up to two memories, one on the device and one on the host, each of them slots at a stride. Frames that bring
-an area (INPUTS, OUTPUTS) begin with a head; so does INPUT, which brings none:
+A slot holds one input, or the outputs of one call. An area has up to two memories, one on the
+device and one on the host. The frames INPUTS and OUTPUTS hand over an area. These frames and INPUT
+begin with the head below. A tree follows (podium_tree.py). An OUTPUTS that reuses a known spec is
+only the head, and all its fields but `number` are 0.
 
-	number (u32): INPUTS the slots, OUTPUTS the spec, INPUT the slot; slots (u32); stride on the device, on the host; bytes of the
-	memory on the device, on the host (u64). Behind it lies a tree (podium_tree.py).
+	number    u32     OUTPUTS: the spec's number; INPUT: the slot's number; INPUTS: as `slots`
+	slots     u32     the number of slots in the area
+	strides   2 u64   bytes from slot to slot, on the device and on the host
+	sizes     2 u64   bytes of the memories, on the device and on the host
 """
 import struct
 
@@ -15,8 +19,8 @@ PAGE_BYTES = 4096
 
 
 class Area:
-	"""`memories`: device and host; None where there is none. A slot's number counts modulo the slots that there are, so
-	that large outputs can do with fewer than inputs have."""
+	"""`memories`: of the device and of the host, None for none. Slot numbers wrap around, so an
+	area for large outputs may have fewer slots than that of the inputs."""
 
 	def __init__(self, memories, strides, slots, tensors):
 		self.memories, self.strides, self.slots = memories, strides, slots
@@ -28,7 +32,7 @@ class Area:
 
 	@classmethod
 	def make(cls, used, slots, tensors):
-		"""The judge's. `used`: bytes of a slot on the device and on the host."""
+		"""Makes the judge's area. `used`: bytes of a slot on the device and on the host."""
 		strides = [(count + PAGE_BYTES - 1) // PAGE_BYTES * PAGE_BYTES for count in used]
 		return cls([
 			wire.memory_make(is_cuda, stride * slots) if stride else None
@@ -36,14 +40,15 @@ class Area:
 		], strides, slots, tensors)
 
 	def offer(self, number):
-		"""(the head of the frame that brings this area, the descriptors)"""
+		"""(the head of the frame that brings this area, its descriptors)"""
 		sizes = [memory.bytes if memory else 0 for memory in self.memories]
 		return HEAD.pack(number, self.slots, *self.strides,
 			*sizes), [memory.descriptor for memory in self.memories if memory]
 
 	@classmethod
 	def take(cls, content, descriptors, tensors):
-		"""The contestant's. Closes the descriptors. Returns (number, area, the rest of the content)."""
+		"""Makes the contestant's area. Closes the descriptors. Returns (number, area, rest of the
+		content)."""
 		number, slots, *numbers = HEAD.unpack_from(content)
 		strides, sizes, left = numbers[:2], numbers[2:], list(descriptors)
 		memories = [

@@ -1,7 +1,7 @@
-"""One contestant as the judge sees it: greeting, its slots in the current case, one call.
+"""One contestant as the judge sees it: the greeting, its slots in the current case, one call.
 
-Every failure of the other side ends the run: Stop has the exit code and a sentence for people, for which `noun` says whose
-process this is. Exit codes are the contract with podium-run (docs/podium-run.md).
+Every failure of the other process ends the run by a Stop, which has the exit code and a sentence
+for people. The exit codes are the contract with podium-run (docs/podium-run.md).
 """
 import os
 from time import monotonic, perf_counter_ns
@@ -10,17 +10,17 @@ import podium_area
 import podium_staging as staging
 import podium_tree as tree
 import podium_wire as wire
+from podium_eval import EXIT_CUDA, EXIT_RAISED, EXIT_USAGE, EXIT_WRONG, CaseFailed
 
-EXIT_RAISED, EXIT_USAGE, EXIT_CUDA, EXIT_REPORT, EXIT_WRONG, EXIT_CASE = 1, 2, 110, 111, 112, 113
 EXIT_TIME, EXIT_UNSPLITTABLE, EXIT_VIOLATION, EXIT_GONE = 114, 115, 116, 117
-MOST_SPECS = 16  # forms of outputs in a case, and calls in which the form is another than in the one before
+MOST_SPECS = 16  # forms of outputs in a case, and changes from one form to another
 MOST_TEXT = 6000
 WIRE_ERRORS = (wire.Failed, wire.Gone, wire.TimedOut, wire.Violation)
-FRAME_LIMIT_S = 5.0  # for a frame that was sent before "done"
+FRAME_LIMIT_S = 5.0  # for a frame that the contestant sends before "done"
 MAP_LIMIT_S = 30.0
 MOST_OWN_NS = 3600e9
-AHEAD_NS = 400_000  # in which a GPU certainly goes from the judge to a contestant
-MOST_OUTPUT_SHARE = 0.25  # of the memory that is free
+AHEAD_NS = 400_000  # enough for a GPU to switch from the judge to a contestant
+MOST_OUTPUT_SHARE = 0.25  # of the free memory
 
 
 class Stop(Exception):
@@ -31,55 +31,49 @@ class Stop(Exception):
 		self.code, self.sentence = code, sentence
 
 
-class CaseFailed(Exception):
-	"""A case that did not pass: the exit code that this leads to, and the sentences for people."""
-
-	def __init__(self, code, text):
-		super().__init__(text)
-		self.code, self.text = code, text
-
-
 def clean(raw):
-	"""Text from a contestant, for people: valid, without control characters, and not long."""
+	"""A contestant's text for people: valid Unicode without control characters, of limited
+	length."""
 	text = raw[:4 * MOST_TEXT].decode("utf-8", "replace").replace("\r\n", "\n")
 	return "".join(letter for letter in text
 		if letter in "\n\t" or letter.isprintable())[:MOST_TEXT]
 
 
 class Taken:
-	"""What came of one call."""
+	"""The result of one call."""
 
 	def __init__(self, call, snapshot):
 		self.elapsed_ns = float(call.elapsed_ns)
-		self.own_ns = call.own_ns if call.own_ns < MOST_OWN_NS else None  # not, either, where it is NAN
+		self.own_ns = call.own_ns if call.own_ns < MOST_OWN_NS else None  # nor if it is NAN
 		self.snapshot = snapshot
-		self.is_after = False  # of a call of the null: it came right behind the submission's
-		self.is_steady = True  # the outputs have the form of those of the call before
-		# What the judge's own work took on the device: what it enqueued before, the least that there is after, the snapshot; and
-		# until nobody else wanted a turn any more.
+		self.is_after = False  # a call of the null contestant right after the submission's
+		self.is_steady = True  # the outputs have the same form as after the previous call
+		# The judge's own work on the device: before the call, the least work after it, the
+		# snapshot, and the wait until no other process wanted the device.
 		self.head_ns = self.touch_ns = self.take_ns = self.rest_ns = 0.0
 
 
 class Side:
-	"""`noun`: "The submission", or what else is in there."""
+	"""`noun` names what runs in the process in sentences: "The submission"."""
 
 	def __init__(self, descriptor, noun, is_null, cpus):
 		self.noun, self.is_null, self._socket = noun, is_null, descriptor
-		self._cpus = cpus  # the judge's, the contestant's
+		self._cpus = cpus  # of the judge and of the contestant
 		os.set_inheritable(descriptor, False)
 		self._page, self._page_descriptor = wire.page_make()
 		self._seen = staging.seen_buffer()
 		self._call = wire.Call(page=self._page, socket=descriptor, cpu=-1, seen=self._seen)
-		self._owed = 0  # answers MAPPED that have not been received
+		self._owed = 0  # answers MAPPED still to receive
 		self.area, self.specs, self.spec = None, [], None
-		self.delta_ns = 0.0  # by how much an empty kernel takes longer here than in the null contestant
-		self.quiet_ns = 0.0  # what the null's takes while no submission is loaded
+		self.delta_ns = 0.0  # how much longer an empty kernel takes than in the null contestant
+		self.quiet_ns = 0.0  # an empty kernel of the null contestant before a submission is loaded
 		self._gate = None
 
-	# ---- what goes wrong on the other side ----
+	# ---- failures of the other process ----
 
 	def _because(self, error, limit_s=None):
-		"""The end of the run for an exception of the wire. `limit_s`: if it was another than a call has."""
+		"""The Stop for an exception of the wire. `limit_s`: the time limit if not that of a
+		call."""
 		if self.is_null:
 			return Stop(EXIT_USAGE, f"The null contestant failed: {error}")
 		if isinstance(error, wire.Gone):
@@ -94,7 +88,7 @@ class Side:
 			said = said if said.startswith(
 				(usual, self.noun)) else f"{usual} broke the protocol: {said}"
 			return Stop(EXIT_VIOLATION, said.replace(usual, f"{self.noun}'s process"))
-		return Stop(EXIT_RAISED, f"The judge could not get what it needs: {error}")
+		return Stop(EXIT_RAISED, f"The judge failed: {error}")
 
 	def _last_words(self):
 		try:
@@ -137,17 +131,18 @@ class Side:
 			raise CaseFailed(EXIT_RAISED, clean(content))
 		if kind != wire.READY:
 			raise self.violation(
-				f"sent what was not asked for{': ' + clean(content) if kind == wire.TEXT else ''}")
+				f"sent an unexpected frame{': ' + clean(content) if kind == wire.TEXT else ''}")
 
 	def load(self):
-		"""Lets it load the submission; await_ready() waits for that."""
+		"""Tells the contestant to load the submission; await_ready() waits for it."""
 		self._try(wire.send, self._socket, wire.LOAD)
 
 	def dismiss(self):
 		wire.dismiss(self._page)
 
 	def leave(self, limit_s):
-		"""Dismisses it. Whether its channel has ended in time: under podium-run that is when nothing of it is left."""
+		"""Dismisses the contestant. Returns whether its socket closed in time: under podium-run,
+		then none of its processes is left."""
 		self.dismiss()
 		end = monotonic() + limit_s
 		while monotonic() < end:
@@ -162,7 +157,7 @@ class Side:
 	# ---- a case ----
 
 	def begin(self, image, device, slots):
-		"""Gives memory for inputs like this one."""
+		"""Gives the contestant memory for inputs like this one."""
 		self.end()
 		self.area = self._try(podium_area.Area.make, image.slot_bytes(), slots, device.tensors)
 		self.device, self._forms, self._bag = device, [image.form] * slots, []
@@ -184,7 +179,7 @@ class Side:
 		return all(need <= stride for need, stride in zip(image.slot_bytes(), self.area.strides))
 
 	def _choose_slot(self, image):
-		"""A random one of those that have not had their turn."""
+		"""A random slot; every slot is used once before any is used again."""
 		if not self._bag:
 			self._bag = list(range(self.area.slots))
 			self.device.random.shuffle(self._bag)
@@ -198,7 +193,7 @@ class Side:
 	# ---- specs ----
 
 	def learn_spec(self, classes):
-		"""After a call whose output had a new form: takes the form and gives memory for it."""
+		"""Receives the new form of an output and gives memory for it."""
 		kind, content = self._receive(FRAME_LIMIT_S)
 		if kind != wire.SPEC:
 			raise self.violation("announced the form of its output and sent something else")
@@ -207,14 +202,13 @@ class Side:
 			most = int(self.device.free_bytes() * MOST_OUTPUT_SHARE / 2)
 			spec = staging.Spec(len(self.specs), content, self.area, classes, self.device, most)
 		except tree.Malformed as fault:
-			raise self.violation(
-				f"described its output in a form that there is not: {fault}") from None
+			raise self.violation(f"described its output wrongly: {fault}") from None
 		except staging.TooLarge as fault:
 			raise CaseFailed(EXIT_WRONG, str(fault)) from None
 		except wire.Failed as error:
 			raise self._because(error) from None
 		except (RuntimeError, ValueError,
-			OverflowError) as error:  # torch's word on shapes that only it refuses
+			OverflowError) as error:  # torch refuses some shapes that decode() accepts
 			raise self.violation(
 				f"described an output that cannot be made: {clean(str(error).encode())}") from None
 		self.specs.append(spec)
@@ -222,7 +216,7 @@ class Side:
 		return spec
 
 	def follow(self, side, classes):
-		"""The null's: returns what that side returned last from now on."""
+		"""Makes the null contestant return the same form as that side's last output."""
 		form = tree.encode(side.spec.root)
 		if self.spec and tree.encode(self.spec.root) == form:
 			return
@@ -245,19 +239,19 @@ class Side:
 		if self._changes > MOST_SPECS:
 			raise CaseFailed(
 				EXIT_WRONG,
-				"custom_kernel keeps returning something of another form (shapes, strides, types, or whether it is "
-				f"memory of the input); the judge follows {MOST_SPECS} changes in a case. Return the same form each time."
-			)
+				"custom_kernel keeps changing the form of its output: shapes, strides, types, or "
+				f"whether it is memory of the input. At most {MOST_SPECS} changes in a case are "
+				"allowed. Return the same form each time.")
 
 	# ---- a call ----
 
 	def latest_ns(self):
-		"""What the last call took."""
+		"""How long the last call took."""
 		return float(self._call.elapsed_ns)
 
 	def play(self, image, limit_s, pinned=True, least_ns=0.0):
-		"""One call with this input. Returns Taken; None where the output's form is new, which learn_spec() asks for. `least_ns`: how
-		long after the start of the call the judge goes on at least."""
+		"""One call with this input. Returns Taken, or None if the output has a new form, which
+		learn_spec() receives. `least_ns`: the judge waits at least so long after the start."""
 		if not self._room_for(image):
 			self.begin(image, self.device, self.area.slots)
 		call, slot = self._call, self._choose_slot(image)
@@ -265,7 +259,7 @@ class Side:
 		call.cpu = self._cpus[1] if pinned else -1
 		chosen = self._aim(slot)
 		is_behind = self.device.is_cuda and not image.has_host_tensors()
-		if is_behind:  # the contestant makes ready meanwhile
+		if is_behind:  # the contestant gets ready meanwhile
 			call.command = wire.CALL
 			self._try(wire.announce, call)
 		image.prepare()
@@ -279,17 +273,17 @@ class Side:
 		return self._take(slot, chosen, events)
 
 	def do_nothing(self):
-		"""What the bell alone costs, ns."""
+		"""The cost of the bell alone, ns."""
 		return self._command(wire.NOTHING, None)
 
 	def run_empty(self, device):
-		"""What a call costs with an empty kernel and without data, ns."""
+		"""The cost of a call with an empty kernel and without data, ns."""
 		return self._command(wire.EMPTY, device)
 
 	def _command(self, command, device):
 		call = self._call
-		call.command, call.probe_count, call.head, call.cpu, call.least_ns = command, 0, None, self._cpus[
-			1], 0
+		call.command, call.probe_count, call.head, call.least_ns = command, 0, None, 0
+		call.cpu = self._cpus[1]
 		self._withhold(is_gated=command == wire.EMPTY)
 		call.limit_ns = int(MAP_LIMIT_S * 1e9)
 		self._arm()
@@ -303,16 +297,17 @@ class Side:
 		return float(call.elapsed_ns)
 
 	def _withhold(self, withheld=wire.Withheld(), is_gated=True):
-		"""What comes last, and whether the contestant waits for its gate."""
+		"""Sets the lines of the input that come last, and whether the contestant waits at its
+		gate."""
 		self._call.withheld = withheld
 		self._call.gate = self._gate if is_gated else None
 
 	def open_at(self, after_ns):
-		"""How long after the judge's own work the contestant's input is complete, from the next call on."""
+		"""Sets how long after the judge's own work the gate opens."""
 		self._call.open_ns = int(after_ns)
 
 	def _aim(self, slot):
-		"""Chooses what is probed: pieces of the outputs of the form that came last."""
+		"""Chooses pieces of the expected outputs to probe."""
 		spec = self.spec
 		chosen = spec.choose_probes(slot) if spec else []
 		self._probes = spec.probe(slot, chosen) if chosen else None
@@ -326,15 +321,15 @@ class Side:
 			if kind == wire.TEXT:
 				raise self._because(wire.Failed(clean(content)))
 			if kind != wire.MAPPED:
-				raise self.violation("sent what was not asked for")
+				raise self.violation("sent an unexpected frame")
 			self._owed -= 1
 
-	# Both put everything into the slot, ring, and wait until it is done. They return the events at the begin and the end of the
-	# judge's own work.
+	# Both fill the slot, ring, and wait for "done". They return the events at the begin and the end
+	# of the judge's own work.
 
 	def _ring_behind(self, image, slot):
-		"""On a GPU it is enqueued and not waited for: the clock starts when the GPU has done it, and the contestant launches
-		meanwhile."""
+		"""On a GPU: enqueues the work and rings. The clock starts when the GPU has finished that
+		work; meanwhile the contestant launches its own."""
 		call, device = self._call, self.device
 		self._arm()
 		with wire.Pinned(self._cpus[0]):
@@ -346,10 +341,11 @@ class Side:
 		return events
 
 	def _ring_after(self, image, slot):
-		"""What lies on the host the CPU could begin with: so all is waited for, and the clock starts with the bell. By then the
-		contestant has its turn on the GPU."""
+		"""For an input on the host, with which a CPU could begin: waits for all work before the
+		bell, which starts the clock. By then the GPU has switched to the contestant."""
 		call, device = self._call, self.device
-		call.command, call.head, call.head_value = wire.CALL_AHEAD if device.is_cuda else wire.CALL, None, 0
+		call.command = wire.CALL_AHEAD if device.is_cuda else wire.CALL
+		call.head, call.head_value = None, 0
 		events = self._enqueue(image, slot)
 		device.synchronize()
 		image.put_on_host(self.area, slot)
@@ -372,7 +368,7 @@ class Side:
 		return began, device.event() if device.is_cuda else None
 
 	def _hear(self, status):
-		"""Why there is no output."""
+		"""Raises CaseFailed with the contestant's reason for having no output."""
 		kind, content = self._receive(FRAME_LIMIT_S)
 		if kind != wire.TEXT:
 			raise self.violation("announced a reason and sent something else")
@@ -385,7 +381,7 @@ class Side:
 			or "custom_kernel raised an error.")
 
 	def _take(self, slot, chosen, events):
-		"""Takes the outputs away, and looks whether they were there."""
+		"""Copies the outputs and checks that they were complete at "done"."""
 		call, device = self._call, self.device
 		if call.spec >= len(self.specs):
 			raise self.violation("returned an output of a form that it has not described")
@@ -406,14 +402,13 @@ class Side:
 			self._note_change()
 		elif not self.is_null and snapshot.contradicts(chosen, self._seen):
 			raise self.violation(
-				"said that its output was complete, and went on writing it: the judge read parts of it at once, and they were "
-				"others later. Wait for the streams and threads that write an output before custom_kernel returns"
-			)
+				"changed its output after saying that it was complete. Wait for the streams and "
+				"threads that write an output before custom_kernel returns")
 		return taken
 
 	def examine_late(self, taken):
-		"""Whether somebody still wrote the outputs while they were checked."""
+		"""Raises Stop if the outputs changed while they were checked."""
 		if taken.snapshot.changed_since():
 			raise self.violation(
-				"still wrote its output after custom_kernel had returned. Wait for the streams and threads that write an output"
-			)
+				"still wrote its output after custom_kernel had returned. Wait for the streams and "
+				"threads that write an output")

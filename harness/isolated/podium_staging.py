@@ -1,12 +1,14 @@
-"""What the judge does with memory around a call: the input goes into a slot at the last moment, the outputs are poisoned
-before and taken away after.
+"""What the judge does with memory around a call.
+
+Before a call the judge poisons the place of the outputs and puts the input into a slot, at the last
+moment. After the call it copies the outputs.
 
 	Image     an input as it lies in a slot, in the judge's own memory
-	Device    cache, noise and the clock's head of the device that all this happens on
-	Spec      a form of outputs: memory for it, poison, and how it is taken away
+	Device    the device: its cache, noise, and the mark that starts the clock
+	Spec      a form of outputs: its memory and its poison
 	Snapshot  the outputs of one call in the judge's own memory, where nobody else can change them
 
-Slots are in reach of the contestant at all times; what is read of them is read once.
+The contestant can reach the slots at all times, so the judge reads each byte of them only once.
 """
 import collections
 import ctypes
@@ -20,14 +22,15 @@ import podium_tree as tree
 import podium_wire as wire
 from podium_area import Area
 
-LINE_BYTES = wire.LINE_BYTES  # of a cache: what is copied, compared and poisoned is whole lines
-SOME_LINES = 64  # of an input are withheld that has more than can be: each one costs time
+LINE_BYTES = wire.LINE_BYTES  # a cache line: the judge copies, compares and poisons whole lines
+SOME_LINES = 64  # withheld of an input with more than MOST_LINES; each line costs time
 MOST_SLOTS, CPU_SLOTS = 64, 4
-LARGE_BYTES = 64 << 20  # a slot on the CPU device of which there are fewer
+LARGE_BYTES = 64 << 20  # on the CPU device, larger slots are fewer
 ALIGNMENT = 256
 RANDOM_PROBES = 3
-BUSY_CYCLES = 500_000  # some 250 us, in which Python enqueues a dozen operations
-REST_NS, MOST_REST_NS = 120_000, 20_000_000  # for which the GPU is left alone behind a call: at a time, and until it is the judge's
+BUSY_CYCLES = 500_000  # about 250 us, in which Python enqueues a dozen operations
+# How long the judge leaves the GPU alone after a call: at a time, and in all.
+REST_NS, MOST_REST_NS = 120_000, 20_000_000
 KNOWN_SWITCHES = 25
 
 
@@ -38,7 +41,7 @@ def wait_ns(duration):
 
 
 class TooLarge(Exception):
-	"""Outputs that no memory is given for. The text is a sentence."""
+	"""Outputs too large for the memory there is. The text is a sentence."""
 
 
 class Device:
@@ -49,7 +52,7 @@ class Device:
 		self.is_cuda = bool(tensors and tensors.is_cuda)
 		self.random = random.Random(os.urandom(32))
 		self._generators, self._noise, self._flush, self._is_poisoning = {}, {}, None, False
-		# What torch.cuda.synchronize calls in the end.
+		# The function behind torch.cuda.synchronize.
 		self._synchronize = getattr(tensors.torch._C, "_cuda_synchronize",
 			tensors.torch.cuda.synchronize) if self.is_cuda else None
 		self.cache_bytes = self._find_cache() if self.is_cuda else 0
@@ -71,7 +74,8 @@ class Device:
 		return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 	def slots_for(self, slot_bytes, sides):
-		"""How many: together more than four times the cache, if there is that much memory for each side."""
+		"""How many slots a side gets: more than four times the cache, if there is memory for
+		that."""
 		if not self.is_cuda:
 			return CPU_SLOTS if slot_bytes <= LARGE_BYTES else 2
 		wanted = min(MOST_SLOTS, 4 * self.cache_bytes // max(slot_bytes, 1) + 2)
@@ -87,36 +91,39 @@ class Device:
 		self._flush.fill_(self.random.getrandbits(62))
 
 	def keep_busy(self):
-		"""Enqueues what keeps the GPU from what comes next until all of it is enqueued and the bell has rung: else it might end
-		before the contestant has launched anything, and what launching costs would show in the call."""
+		"""Keeps the GPU busy until the judge has enqueued the rest and rung the bell. Otherwise
+		that work might end before the contestant has launched, and the call would include the
+		launch."""
 		if self.is_cuda:
 			self.tensors.torch.cuda._sleep(BUSY_CYCLES)
 
 	def mark_head(self):
-		"""Enqueues the mark with which the clock of the next call starts: what was enqueued before has ended then."""
+		"""Enqueues the mark that starts the clock of the next call, behind all earlier work."""
 		self.head_value = self.head_value % 0x7fffffff + 1
 		wire.head_mark(self.tensors.torch.cuda.current_stream().cuda_stream, self.head,
 			self.head_value)
 
 	def event(self):
-		"""One that has been recorded."""
+		"""A recorded event."""
 		made = self.tensors.torch.cuda.Event(enable_timing=True)
 		made.record()
 		return made
 
 	def touch(self):
-		"""Runs the least that a GPU can be asked for: that takes long where another process has had its turn."""
+		"""Runs the smallest work there is. It takes long if another process has used the GPU."""
 		if self.is_cuda:
 			self._touched.add_(1)
 			self.synchronize()
 
 	def note_switch(self, touch_ns):
-		"""What a touch took behind a contestant that has had its turn and wants no other."""
+		"""Notes how long a touch took after a contestant that has finished with the GPU."""
 		self._switches.append(touch_ns)
 
 	def rest(self):
-		"""Leaves the GPU alone for a moment, as often as somebody else has a turn meanwhile: what is left over of a call's work, because it
-		was interrupted, is done by then. How long that took, ns; 0 as long as it is not known what a switch takes."""
+		"""Leaves the GPU to interrupted work of a call until no other process uses it.
+
+		Returns how long that took, ns; 0 while the cost of a switch is unknown.
+		"""
 		if len(self._switches) < KNOWN_SWITCHES // 2:
 			return 0.0
 		switched_ns = statistics.median(self._switches) / 2
@@ -127,7 +134,7 @@ class Device:
 			self.touch()
 			ended = perf_counter_ns()
 			self._quickest_ns = min(self._quickest_ns, ended - touching)
-			# Where a switch costs next to nothing it cannot be told from none.
+			# A switch that costs next to nothing cannot be seen.
 			if ended - touching < max(switched_ns,
 				3 * self._quickest_ns) or ended - began > MOST_REST_NS:
 				return float(ended - began)
@@ -139,12 +146,13 @@ class Device:
 		return self._generators[device.type]
 
 	def noise(self, shape, device):
-		"""New random 64-bit numbers; torch's own generators are the task's and stay as they are."""
+		"""New random 64-bit numbers, not from torch's own generators: those belong to the task."""
 		made = self.tensors.torch.full(shape, 0, dtype=self.tensors.torch.int64, device=device)
 		return made.random_(-(1 << 63), None, generator=self._generator(device))
 
 	def old_noise(self, count, device):
-		"""Random 64-bit numbers that are made once: `count` of them, to be changed by a new one each time."""
+		"""`count` random 64-bit numbers, made once. The caller combines them with a new one each
+		time."""
 		known = self._noise.get(device.type)
 		if known is None or len(known) < count:
 			known = self._noise[device.type] = self.noise((count, ), device)
@@ -154,13 +162,12 @@ class Device:
 		return self.random.getrandbits(64) - (1 << 63)
 
 	def poison(self, tensor):
-		"""Makes a tensor, which somebody has just allocated, one that nobody wrote. Returns it."""
+		"""Fills a newly allocated tensor with poison and returns it."""
 		tensors = self.tensors
-		known = tensor.layout is tensors.torch.strided and tensor.dtype in tensors.names and tensor.numel(
-		)
-		if known and tensor.device in (tensors.device,
-			tensors.torch.device("cpu")) and not self._is_poisoning:
-			self._is_poisoning = True  # parts of torch that are used here call torch.empty themselves
+		known = tensor.layout is tensors.torch.strided and tensor.dtype in tensors.names
+		here = tensor.device in (tensors.device, tensors.torch.device("cpu"))
+		if known and here and tensor.numel() and not self._is_poisoning:
+			self._is_poisoning = True  # poisoning itself calls torch.empty
 			try:
 				self._poison_storage(tensors.storage_bytes(tensor)[1], tensors.names[tensor.dtype])
 			finally:
@@ -173,7 +180,7 @@ class Device:
 			dtype)
 
 	def _scatter(self, flat):
-		"""Random bits over bytes."""
+		"""Fills bytes with random bits."""
 		torch = self.tensors.torch
 		words = flat[:flat.numel() // 8 * 8].view(torch.int64)
 		torch.bitwise_xor(self.old_noise(len(words), flat.device), self.word(), out=words)
@@ -186,7 +193,7 @@ class Device:
 
 
 class Image:
-	"""The bytes of an input, where they will lie in a slot. `description`: its form with its values."""
+	"""The bytes of an input in the layout of a slot. `description`: its form with its values."""
 
 	def __init__(self, description, device):
 		self.device, self.root = device, description.root
@@ -207,7 +214,7 @@ class Image:
 		return self.host_begins if place else 0
 
 	def _flat(self, place, pieces):
-		"""The tensors' part of a slot, in whole lines; None where there is none."""
+		"""The tensors' part of a slot, in whole lines; None without tensors."""
 		begin, count = self._begin(place), tree.align(self.used[place] - self._begin(place),
 			LINE_BYTES)
 		if count <= 0:
@@ -221,7 +228,7 @@ class Image:
 		return flat
 
 	def slot_bytes(self):
-		"""What a slot needs on the device and on the host."""
+		"""How many bytes a slot needs on the device and on the host."""
 		return [
 			self._begin(place) + flat.numel() if flat is not None else self._begin(place)
 			for place, flat in enumerate(self.flats)
@@ -231,18 +238,19 @@ class Image:
 		return self.flats[1] is not None
 
 	def prepare(self):
-		"""What comes last, anew for each input: those that get it cannot tell each other."""
+		"""Chooses the withheld lines, once for each input, so every contestant lacks the same
+		ones."""
 		if not self._last:
 			self._last = [
 				Last(flat, self.device) if flat is not None else None for flat in self.flats
 			]
 
 	def withheld(self):
-		"""What comes last on the device, for the native part: as long as this image is there."""
+		"""The withheld lines on the device for the native part, valid as long as this image."""
 		return self._last[0].native() if self._last[0] else wire.Withheld()
 
 	def put_on_device(self, area, slot):
-		"""Enqueues the copy, but for what comes last."""
+		"""Enqueues the copy of the input without the withheld lines."""
 		if self._last[0]:
 			area.bytes_of(slot, 0, 0, self._last[0].flat.numel()).copy_(self._last[0].flat)
 
@@ -250,7 +258,7 @@ class Image:
 		return area.bytes_of(slot, 1, self.host_begins, self.host_begins + self.flats[1].numel())
 
 	def put_on_host(self, area, slot):
-		"""The same there; scalars are complete."""
+		"""Copies the input's host part without the withheld lines, but with all scalars."""
 		if self._last[1]:
 			self._on_host(area, slot).copy_(self._last[1].flat)
 		if self.scalars:
@@ -263,8 +271,11 @@ class Image:
 
 
 class Last:
-	"""Some lines of an input, at other places each time, that come at the last moment: a contestant can look at its memory, and
-	copy engines work for it, while the judge is not ready yet. `flat`: the input without them."""
+	"""The withheld lines of an input, at random places, which come at the last moment.
+
+	Until then a contestant could read its memory, and copy engines could work for it. `flat`: the
+	input with decoys in their places.
+	"""
 
 	def __init__(self, flat, device):
 		self._device, lines = device, self._lines(flat, device)
@@ -276,8 +287,8 @@ class Last:
 		self._right = self._some(lines).cpu().contiguous()
 
 	def _decoys(self, lines):
-		"""What stands in their place meanwhile: noise, where nothing else of the input is to be seen either; else lines of the
-		input, which do not show that they are wrong."""
+		"""Decoys: noise if the whole input is withheld, else other lines of the input, which do not
+		look wrong."""
 		if self._pitch == 1:
 			return self._device.noise((self._count, LINE_BYTES // 8), lines.device)
 		other = (self._first + self._device.random.randrange(1, self._pitch)) % self._pitch
@@ -294,7 +305,7 @@ class Last:
 		self._some(self._lines(there, self._device)).copy_(self._right)
 
 	def native(self):
-		"""For the native part: as long as this is there."""
+		"""The lines for the native part, valid as long as this object."""
 		first, step = self._first * LINE_BYTES, self._pitch * LINE_BYTES
 		self._places = (ctypes.c_uint64 * self._count)(*range(first, first +
 			self._count * step, step))
@@ -305,8 +316,11 @@ class Last:
 
 
 class Spec:
-	"""A form of outputs that a contestant has described. Everything in `content` is hostile: raises tree.Malformed, and
-	TooLarge. `inputs`: the contestant's area of inputs; `slots`: how many of them there are at most."""
+	"""A form of outputs that a contestant has described.
+
+	All of `content` is hostile. Raises tree.Malformed and TooLarge. `inputs`: the contestant's area
+	of inputs.
+	"""
 
 	def __init__(self, number, content, inputs, classes, device, most_bytes):
 		self.number, self.device, self.inputs = number, device, inputs
@@ -320,7 +334,7 @@ class Spec:
 			if node.kind == tree.TENSOR:
 				self._examine(node)
 		self._lay_out(most_bytes)
-		# What is probed and compared: (whose memory, place, first byte, the one behind the last).
+		# To probe and compare: (whether in the input's memory, place, first byte, end).
 		self.ranges = [(node.memory
 			< tree.OUT_DEVICE, node.memory & 1, node.offset, node.offset + node.extent_bytes())
 			for node in self.leaves if node.kind == tree.TENSOR and node.extent_bytes()]
@@ -333,19 +347,19 @@ class Spec:
 	def _without_tensors(self):
 		for node in self.leaves:
 			if node.kind in (tree.TENSOR, tree.DTYPE, tree.DEVICE):
-				node.kind, node.text = tree.OTHER, "Tensor" if node.kind == tree.TENSOR else tree.KINDS[
-					node.kind - 1]
+				node.text = "Tensor" if node.kind == tree.TENSOR else tree.KINDS[node.kind - 1]
+				node.kind = tree.OTHER
 
 	def _examine(self, node):
 		if node.dtype not in self.device.tensors.dtypes or node.flags:
-			raise tree.Malformed("a tensor is of a type that there is not")
+			raise tree.Malformed("a tensor has an unknown type")
 		if node.memory & 1 == 0 and not self.device.is_cuda:
-			raise tree.Malformed("a tensor lies on a device that there is not")
+			raise tree.Malformed("a tensor lies on a missing device")
 		if node.memory >= tree.OUT_DEVICE:
 			if not node.is_dense():
-				raise tree.Malformed("an output to be copied has gaps, or elements that overlap")
+				raise tree.Malformed("an output to copy has gaps or overlapping elements")
 		elif node.offset + node.extent_bytes() > self.inputs.strides[node.memory & 1]:
-			raise tree.Malformed("an output lies outside of the memory that was given")
+			raise tree.Malformed("an output lies outside of its memory")
 
 	def _lay_out(self, most_bytes):
 		self.scalar_bytes = tree.place_scalars(self.leaves, tree.OUT_HOST)
@@ -359,14 +373,14 @@ class Spec:
 		self.used = [tree.align(end, LINE_BYTES) for end in ends]
 		if sum(self.used) > most_bytes:
 			raise TooLarge(
-				f"custom_kernel returned {sum(ends) / 2**20:,.0f} MiB; there is memory for {most_bytes / 2**20:,.0f} MiB."
-			)
+				f"custom_kernel returned {sum(ends) / 2**20:,.0f} MiB; there is memory for "
+				f"{most_bytes / 2**20:,.0f} MiB.")
 
 	def _begin(self, place):
 		return self.host_begins if place else 0
 
 	def _pattern(self, place):
-		"""The bits that are set, and those that stay, in what is poisoned; None where no tensor is copied."""
+		"""(the bits that poison sets, the bits that it keeps); None if no tensor is copied."""
 		count = self.used[place] - self._begin(place)
 		if count <= 0:
 			return None
@@ -403,7 +417,7 @@ class Spec:
 	# Probes.
 
 	def choose_probes(self, slot):
-		"""[(of_input, place, first, last)]: the last piece of outputs, and random pieces."""
+		"""[(of_input, place, first, last)]: the end of each output, and random pieces."""
 		chance, scalars = self.device.random, [(False, 1, 0,
 			self.scalar_bytes)] if self.scalar_bytes else []
 		ranges = self.ranges + scalars
@@ -420,17 +434,17 @@ class Spec:
 		return chosen
 
 	def probe(self, slot, chosen):
-		"""The same for the native part."""
+		"""The chosen pieces for the native part."""
 		return (wire.Probe * max(len(chosen), 1))(*[
 			wire.Probe((self.inputs if of_input else self.area).address(slot, place) + first, last -
 			first, int(place == 0)) for of_input, place, first, last in chosen
 		])
 
-	# What the judge keeps.
+	# The judge's copy.
 
 	def private(self, of_input, place):
-		"""The judge's own bytes, as large as a slot, so that everything in them has its usual offset. Each snapshot of this
-		spec takes the place of the one before."""
+		"""The judge's own memory with the layout of a slot. Each snapshot of this spec replaces the
+		one before."""
 		if (of_input, place) not in self._private:
 			area, torch = self.inputs if of_input else self.area, self.device.tensors.torch
 			self._private[of_input, place] = torch.zeros(area.strides[place], dtype=torch.uint8,
@@ -445,7 +459,7 @@ class Spec:
 
 
 class Snapshot:
-	"""The outputs of one call."""
+	"""The judge's copy of the outputs of one call."""
 
 	def __init__(self, spec, slot):
 		self.spec, self.slot = spec, slot
@@ -464,7 +478,7 @@ class Snapshot:
 		return self.spec.private(of_input, place)
 
 	def contradicts(self, chosen, seen):
-		"""Whether a probe saw other bytes than those that were there in the end."""
+		"""Whether a probe saw other bytes than the copy has."""
 		seen, was, now = memoryview(seen).cast("B"), [], []
 		for index, (of_input, place, first, last) in enumerate(chosen):
 			begin = index * wire.PROBE_BYTES
@@ -478,12 +492,12 @@ class Snapshot:
 		if not now:
 			return False
 		torch = self.spec.device.tensors.torch
-		# Together, because each copy from a GPU is waited for.
+		# In one copy, because each copy from a GPU waits.
 		there = torch.cat([piece.to(now[0].device) for piece in now]).cpu()
 		return not torch.equal(there, torch.frombuffer(bytearray(b"".join(was)), dtype=torch.uint8))
 
 	def changed_since(self):
-		"""Whether the slot is another now: somebody was still writing."""
+		"""Whether the slot differs from the copy: the contestant was still writing."""
 		spec = self.spec
 		begin = spec.area.host_offset(self.slot)
 		if spec.scalar_bytes and bytes(
@@ -491,17 +505,18 @@ class Snapshot:
 			return True
 		if self._kept is None and any(tensor._version != version
 			for tensor, version in self._versions):
-			spec.check_changes_outputs = True  # from the next call on there is a copy to compare with
+			spec.check_changes_outputs = True  # the next snapshot keeps a copy to compare with
 			return False
 		return any(not spec.device.tensors.torch.equal(
 			spec.range_bytes(self.slot, of_input, place, first, last), (self._kept[of_input,
 			place] if self._kept else self._flat(of_input, place))[first:last])
 			for of_input, place, first, last in spec.ranges)
 
-	# Trees over it.
+	# Trees over the copy.
 
 	def input_tree(self, image, classes):
-		"""The input as the contestant had it, over the snapshot: for is_output_of. Returns (data, tensors by their place)."""
+		"""(the contestant's input over the snapshot, its tensors by their place): for
+		is_output_of."""
 		found = {}
 
 		def leaf(node):
@@ -516,7 +531,8 @@ class Snapshot:
 		return tree.build(image.root, leaf, classes), found
 
 	def output_tree(self, classes, found=None):
-		"""What custom_kernel returned. `found`: tensors of the input, of which a view of all is the same object."""
+		"""What custom_kernel returned. `found`: tensors of the input; an equal view becomes the
+		same object."""
 
 		def leaf(node):
 			if node.kind in tree.SCALAR_BYTES:
@@ -537,7 +553,8 @@ class Snapshot:
 			& 1), 0) if node.extent_bytes() else tensors.empty(node)
 
 	def bool_fault(self):
-		"""Whether a tensor of bool holds bytes that are none: elements that nobody wrote."""
+		"""A sentence about bytes other than 0 and 1 in a bool tensor, which nobody wrote; or
+		None."""
 		for node in self.spec.leaves:
 			if node.kind == tree.TENSOR and node.dtype == "bool" and node.extent_bytes(
 			) and node.is_dense():
@@ -545,7 +562,8 @@ class Snapshot:
 					node.memory & 1)[node.offset:node.offset + node.extent_bytes()]
 				wrong = int((raw > 1).sum())
 				if wrong:
-					return f"{wrong} of {node.elements()} elements of an output of type bool are neither True nor False; were they written?"
+					return (f"{wrong} of {node.elements()} elements of an output of type bool are "
+						"neither True nor False; were they written?")
 		return None
 
 

@@ -1,14 +1,14 @@
-"""What trees need of torch: forms of tensors, tensors over memory, and bytes that no kernel wrote.
+"""What trees need of torch: the forms of tensors, tensors over memory, and poison.
 
-`import podium_tensors` imports no torch. Tensors(torch) takes what it needs from it at once, so that what a submission
-changes in torch later changes nothing here, as far as that goes in one process.
+`import podium_tensors` imports no torch. Tensors(torch) binds what it needs, so later changes of
+torch by a submission do not affect it, as far as that is possible in one process.
 """
 import podium_tree as tree
 
-SLOT_ALIGNMENT = 256  # bytes; views keep their place relative to that
+SLOT_ALIGNMENT = 256  # bytes; views keep their offset modulo this
 
-# A pattern whose bits are set in what is random otherwise: NaN with a random payload for floats, and for bool a byte
-# that is neither of the two. The second number, if any: bits that are cleared before.
+# Bits that poison sets in random bytes: floats become NaN with a random payload, bools neither True
+# nor False. The optional second number: bits that poison clears first.
 POISON = {
 	"bool": ("uint8", 0x02), "float16": ("int16", 0x7e00), "bfloat16": ("int16", 0x7fc0), "float32":
 	("int32", 0x7fc00000), "float64": ("int64", 0x7ff8 << 48), "complex32": ("int16", 0x7e00),
@@ -27,7 +27,8 @@ class _DeviceBytes:
 
 
 class Tensors:
-	"""`resolves`: whether tensors are conjugated and negated before they are copied, as outputs are."""
+	"""`resolves`: whether lazy conjugation and negation are resolved before a copy, as for
+	outputs."""
 
 	def __init__(self, torch, is_cuda, resolves=False):
 		self.torch, self.is_cuda, self.resolves = torch, is_cuda, resolves
@@ -46,7 +47,7 @@ class Tensors:
 	# ---- forms ----
 
 	def fault(self, tensor):
-		"""What keeps a tensor from being carried as bytes with strides, or None."""
+		"""Why a tensor cannot be carried as bytes with strides, or None."""
 		if type(tensor) not in self.plain_types:
 			return f"a {type(tensor).__name__}, which is a tensor with code of its own"
 		if tensor.layout is not self.torch.strided:
@@ -62,7 +63,8 @@ class Tensors:
 		return None
 
 	def describe(self, value, place):
-		"""The node of a tensor, a dtype or a device; None for anything else. Raises Unsplittable."""
+		"""The node of a tensor, a dtype or a device; None for anything else. Raises
+		Unsplittable."""
 		if isinstance(value, self.torch.dtype):
 			return tree.Node(tree.DTYPE, text=str(value).replace("torch.", ""))
 		if isinstance(value, self.torch.device):
@@ -81,7 +83,7 @@ class Tensors:
 		return node
 
 	def constant(self, node):
-		"""The value of a dtype, of a device, or of something else."""
+		"""The value of a leaf that is a dtype, a device or something else."""
 		if node.kind == tree.DTYPE:
 			return self.dtypes.get(node.text)
 		if node.kind == tree.DEVICE:
@@ -94,13 +96,13 @@ class Tensors:
 	# ---- memory ----
 
 	def bytes_at(self, address, count, is_cuda, ctypes_array):
-		"""`count` bytes at an address, as a tensor of uint8. `ctypes_array`: the same of host memory."""
+		"""`count` bytes at an address as a tensor of uint8; host memory comes as `ctypes_array`."""
 		if is_cuda:
 			return self.torch.as_tensor(_DeviceBytes(address, count), device=self.device)
 		return self.torch.frombuffer(ctypes_array, dtype=self.torch.uint8)
 
 	def storage_bytes(self, tensor):
-		"""(address, all bytes of the storage of a tensor as uint8)"""
+		"""(address, all bytes of a tensor's storage as uint8)"""
 		storage = self._storage(self.detach(tensor))
 		whole = self.torch.empty(0, dtype=self.torch.uint8, device=tensor.device)
 		if not storage.nbytes():
@@ -108,7 +110,7 @@ class Tensors:
 		return storage.data_ptr(), whole.set_(storage, 0, (storage.nbytes(), ), (1, ))
 
 	def view(self, node, flat, base):
-		"""The tensor of a node over bytes; `base`: where its slot begins in them."""
+		"""The tensor of a node over bytes. `base`: the offset of its slot in them."""
 		begin = flat.storage_offset() + base + node.offset
 		dtype = self.dtypes[node.dtype]
 		made = self.torch.empty(0, dtype=dtype, device=flat.device)
@@ -118,27 +120,27 @@ class Tensors:
 		return made.requires_grad_(True) if node.flags & tree.REQUIRES_GRAD else made
 
 	def empty(self, node):
-		"""The tensor of a node that has no elements."""
+		"""The tensor of a node without elements."""
 		made = self.torch.empty_strided(node.sizes, node.strides, dtype=self.dtypes[node.dtype],
 			device=self.device_of(node))
 		return self._as_parameter(made, requires_grad=bool(node.flags
 			& tree.REQUIRES_GRAD)) if node.flags & tree.IS_PARAMETER else made
 
 	def scratch(self, node):
-		"""Memory of one's own of the same form."""
+		"""New memory of the same form."""
 		return self.torch.empty_strided(node.sizes, node.strides, dtype=self.dtypes[node.dtype],
 			device=self.device_of(node))
 
 	def copy_bits(self, to, tensor):
-		"""A copy that a kernel makes: torch would have a copy engine of the GPU make that of dense tensors, whose time depends on
-		what else it does. `to`: as bits() gives it."""
+		"""Copies by a kernel. torch would use a copy engine of the GPU for dense tensors, whose
+		time depends on its other work. `to`: a result of bits()."""
 		if tensor.element_size() in self._integers:
 			self._or(tensor.view(to.dtype), 0, out=to)
 		else:
 			self.copy_(to, tensor)
 
 	def bits(self, tensor):
-		"""The same as integers, where there are some of that size."""
+		"""The tensor as integers of the same size, if torch has them."""
 		integers = self._integers.get(tensor.element_size())
 		return tensor.view(integers) if integers else tensor
 
@@ -146,14 +148,18 @@ class Tensors:
 		return self.device if node.memory & 1 == 0 else self.torch.device("cpu")
 
 	def dense_strides(self, value):
-		"""The strides of a copy: the same where the elements lie densely, else those of the densest order."""
+		"""The strides of a copy: the same if the elements are dense, else those of the densest
+		order."""
 		return self.torch.empty_like(self.detach(value), device="meta").stride()
 
 	# ---- layouts ----
 
 	def place_tensors(self, leaves, host_begins):
-		"""Gives each tensor of an input its place in a slot, tensors that share a storage together. Returns (bytes of a
-		slot on the device, on the host, the pieces to copy as (memory, offset, bytes as uint8))."""
+		"""Gives each tensor of an input its place in a slot; tensors of one storage stay together.
+
+		Returns (bytes of a slot on the device, on the host, the pieces to copy as (memory, offset,
+		bytes as uint8)).
+		"""
 		groups = {}
 		for node, value in leaves:
 			if node.kind == tree.TENSOR:
@@ -177,7 +183,7 @@ class Tensors:
 	# ---- poison ----
 
 	def set_poison(self, tensor_bytes, dtype_name):
-		"""Makes of random bytes such that nobody wrote: see POISON."""
+		"""Turns random bytes into poison: see POISON."""
 		if dtype_name not in POISON:
 			return
 		kind, bits, *cleared = POISON[dtype_name]

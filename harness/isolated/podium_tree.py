@@ -1,24 +1,29 @@
-"""Trees of tensors and scalars: the data of a task, and the nodes of fixed size that stand for them in a frame.
+"""Trees of tensors and scalars: the data of a task, and their form as it is sent in frames.
 
-A tree has two parts. Its form (containers, keys, types, shapes, strides, where each leaf lies in a slot) is sent in
-frames. Its values (the bytes of tensors, and of scalars, 8 bytes each) lie in the slot itself, so that nothing of an
-input is known before it is put there.
+A tree has a form and values. The form travels in frames: containers, keys, types, shapes, strides,
+and where each leaf lies in a slot. The values are the bytes of tensors and scalars. Values lie only
+in the slot. So the contestant cannot know an input's values before the judge writes the slot.
 
-	frame    number of nodes (u32), bytes of text (u32), the nodes in the order in which one reads them, the text
-	node     kind, dtype, memory, dimensions, flags, kind of key, 2 unused (u8 each); number of children (u32), unused (u32);
-	         key (i64: the number, or the place of a text); offset in the slot (u64); 8 sizes, 8 strides (i64)
+A frame has the number of nodes (u32), the bytes of text (u32), the nodes in reading order and the
+text. A node has 160 bytes:
 
-A text's place is its offset * 65536 + its length. Kinds that have a text keep its place where the first size would be.
+	8 u8     kind, dtype, memory, dimensions, flags, kind of key, 2 unused
+	2 u32    number of children, unused
+	i64      key: a number, or the place of a text
+	u64      offset in the slot
+	16 i64   8 sizes, 8 strides
 
-What comes from a contestant is taken apart by decode() alone, which believes nothing: it raises Malformed.
-This module needs no torch; tensors are handed to it by a `tensors` object (podium_tensors.py).
-"""
+A node refers to a text by offset * 65536 + length, called its place. If its kind has a text, the
+node's first size is that place.
+
+Only decode() parses the bytes of a contestant. decode() checks everything and raises Malformed.
+This module needs no torch; a `tensors` object deals with tensors (podium_tensors.py). """
 import keyword
 import struct
 
 MOST_NODES, MOST_DIMENSIONS, MOST_DEPTH = 400, 8, 16
 MOST_ELEMENTS = 1 << 48
-MOST_TEXT_BYTES = 248  # of a scalar that is a text: with its length it takes 256 bytes in a slot
+MOST_TEXT_BYTES = 248  # of a text scalar; with its length it takes 256 bytes in a slot
 
 KINDS = ("tuple", "list", "dict", "named tuple", "None", "bool", "int", "float", "str", "dtype",
 	"device", "other", "tensor")
@@ -29,12 +34,12 @@ CONTAINERS = {TUPLE, LIST, DICT, NAMED}
 SCALAR_BYTES = {BOOL: 8, INT: 8, FLOAT: 8, TEXT: 8 + MOST_TEXT_BYTES}
 WITH_TEXT = {NAMED, DTYPE, DEVICE, OTHER}
 
-# Where a leaf lies: in the memories of the inputs or in those of a spec's outputs, on the device or on the host.
+# The memory of a leaf: of the inputs or of a spec's outputs, on the device or on the host.
 IN_DEVICE, IN_HOST, OUT_DEVICE, OUT_HOST = range(4)
 REQUIRES_GRAD, IS_PARAMETER = 1, 2
 NO_KEY, NUMBER_KEY, TEXT_KEY = range(3)
 
-# torch's names and the bytes of an element; their order is the protocol's.
+# torch's names and the bytes of an element. The order is part of the protocol.
 DTYPES = {
 	"bool": 1, "uint8": 1, "int8": 1, "int16": 2, "int32": 4, "int64": 8, "float16": 2,
 	"bfloat16": 2, "float32": 4, "float64": 8, "complex64": 8, "complex128": 16, "uint16": 2,
@@ -48,19 +53,20 @@ assert NODE.size == 160
 
 
 class Malformed(Exception):
-	"""Bytes that are no tree. The text is a part of a sentence."""
+	"""Bytes that are no tree. The text is a clause."""
 
 
 class Unsplittable(Exception):
-	"""Data that cannot be carried to another process: which part of it, and what that is."""
+	"""Data that cannot be carried to another process: the part and what it is."""
 
 	def __init__(self, place, predicate):
 		super().__init__(place, predicate)
 		self.place, self.predicate = place, predicate
 
 	def sentence(self, noun):
-		"""`noun`: "The input", or what else was to be carried."""
-		return f"{noun}'s part {self.place} {self.predicate}" if self.place else f"{noun} {self.predicate}"
+		"""`noun`: the whole data, "The input"."""
+		whose = f"{noun}'s part {self.place}" if self.place else noun
+		return f"{whose} {self.predicate}"
 
 
 class Node:
@@ -73,7 +79,7 @@ class Node:
 		self.sizes, self.strides = (), ()
 
 	def leaves(self):
-		"""Those that are no containers, in order."""
+		"""All nodes that are no containers, in order."""
 		if self.kind not in CONTAINERS:
 			return [self]
 		return [leaf for child in self.children for leaf in child.leaves()]
@@ -82,7 +88,7 @@ class Node:
 		return DTYPES[self.dtype]
 
 	def extent_bytes(self):
-		"""From the first byte to the one behind the last, where the tensor's elements lie."""
+		"""The bytes from the first element of the tensor to the end of the last."""
 		if 0 in self.sizes:
 			return 0
 		return (sum((size - 1) * stride
@@ -115,15 +121,16 @@ class Node:
 
 
 def class_name(value):
-	"""A class as both sides can find it: MODULE:NAME."""
+	"""The name by which both sides find a class: MODULE:NAME."""
 	return f"{type(value).__module__}:{type(value).__qualname__}"
 
 
 class Description:
 	"""The form of `data`, and its leaves as pairs of node and value, in order.
 
-	`tensors`: knows torch, or None where nobody has imported it. `other(value, place)`: gives the node for a value that
-	is of none of the kinds, or raises. `named(value, place)`: the same for a tuple of a class of its own."""
+	`tensors`: None if nobody has imported torch. `other(value, place)`: returns a node for a value
+	of no known kind, or raises. `named(value, place)`: the same for a tuple with a class of its
+	own. """
 
 	def __init__(self, data, tensors, other, named):
 		self._tensors, self._other, self._named = tensors, other, named
@@ -202,7 +209,7 @@ def _pack(node, texts, packed):
 
 
 def encode(root, most_bytes=65480):
-	"""The bytes of a form. Raises Unsplittable where names are too long."""
+	"""The bytes of a form. Raises Unsplittable if names are too long."""
 	texts, packed = _Texts(), []
 	try:
 		_pack(root, texts, packed)
@@ -227,7 +234,7 @@ class _Reader:
 		_need(1 <= self.count <= MOST_NODES, "a tree has no node or too many")
 		_need(
 			len(content) == HEAD.size + self.count * NODE.size + text_bytes,
-			"a tree's length is not what it says")
+			"a tree states a wrong length")
 		self.content, self.index = content, 0
 		self.texts = content[HEAD.size + self.count * NODE.size:]
 
@@ -245,7 +252,7 @@ class _Reader:
 		self.index += 1
 		_need(1 <= kind <= len(KINDS), "a node is of no kind")
 		_need(memory <= OUT_HOST and offset < 1 << 62, "a node lies in no memory")
-		_need(flags <= (REQUIRES_GRAD | IS_PARAMETER), "a node has flags that there are not")
+		_need(flags <= (REQUIRES_GRAD | IS_PARAMETER), "a node has unknown flags")
 		node = Node(kind, self.key(key_kind, key),
 			self.text(numbers[0]) if kind in WITH_TEXT else "")
 		node.memory, node.offset, node.flags = memory, offset, flags
@@ -264,7 +271,7 @@ class _Reader:
 		return None if kind == NO_KEY else key if kind == NUMBER_KEY else self.text(key)
 
 	def tensor(self, node, dtype, dimensions, numbers):
-		_need(dtype < len(DTYPE_NAMES), "a tensor has a type that there is not")
+		_need(dtype < len(DTYPE_NAMES), "a tensor has an unknown type")
 		_need(dimensions <= MOST_DIMENSIONS, "a tensor has too many dimensions")
 		node.dtype = DTYPE_NAMES[dtype]
 		node.sizes = tuple(numbers[:dimensions])
@@ -278,7 +285,7 @@ class _Reader:
 		keys = [child.key for child in node.children]
 		if node.kind == DICT:
 			_need(None not in keys and len(set(keys)) == len(keys),
-				"a dict's keys are missing or there twice")
+				"a dict's keys are missing or repeated")
 		else:
 			_need(all(key is None for key in keys), "a sequence has keys")
 
@@ -295,8 +302,8 @@ def decode(content):
 
 
 def build(node, leaf, classes):
-	"""The data: containers as the form has them, with leaf(node) for each leaf. A named tuple is of classes[its text],
-	or a plain tuple where there is no such class."""
+	"""The data of a form, with leaf(node) for each leaf. A named tuple has the class
+	classes[its text], or is a plain tuple without such a class."""
 	if node.kind not in CONTAINERS:
 		return leaf(node)
 	if node.kind == DICT:
@@ -309,7 +316,7 @@ def build(node, leaf, classes):
 		return tuple(items)
 	try:
 		return made_of(*items) if hasattr(made_of, "_fields") else made_of(items)
-	except Exception:  # items that the class does not take
+	except Exception:  # the class rejects the items
 		return tuple(items)
 
 
@@ -322,14 +329,14 @@ def fits(node, classes):
 
 
 def stand_in(name):
-	"""An object of a class of this name, which stands for something that could not be carried."""
+	"""An object of a class of this name, in place of something that cannot be carried."""
 	name = name if name.isidentifier() and not keyword.iskeyword(name) and len(
 		name) <= 100 else "object"
 	return type(name, (), {})()
 
 
 def constant(node, tensors):
-	"""The value of a leaf that lies in no memory."""
+	"""The value of a leaf that has no memory."""
 	if node.kind == NONE:
 		return None
 	return tensors.constant(node) if tensors else stand_in(node.text)
@@ -347,7 +354,7 @@ def write_scalar(kind, value, memory, offset):
 
 
 def read_scalar(kind, memory, offset):
-	"""Of hostile bytes too: whatever they are, they are some value of that kind."""
+	"""The value of a scalar. Hostile bytes give some value of that kind, too."""
 	if kind == FLOAT:
 		return struct.unpack_from("<d", memory, offset)[0]
 	if kind == TEXT:
@@ -358,7 +365,7 @@ def read_scalar(kind, memory, offset):
 
 
 def place_scalars(leaves, memory):
-	"""Gives each scalar its place, from the beginning of a slot of `memory`. Returns the bytes taken."""
+	"""Gives each scalar its place, from the start of a slot of `memory`. Returns the bytes used."""
 	cursor = 0
 	for node in leaves:
 		if node.kind in SCALAR_BYTES:

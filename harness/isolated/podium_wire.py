@@ -1,18 +1,18 @@
-"""The native part for Python: native.h by ctypes. What each function does is written there.
+"""The native part for Python: native.h by ctypes, which describes each function.
 
-native.so lies beside this file. Failures become exceptions, one for each kind.
+native.so lies in the same folder. Failures become exceptions, one for each kind.
 """
 import ctypes
 import math
 import os
 
-DEVICE, HOST = 1, 0  # of a memory: whether it is the GPU's
+DEVICE, HOST = 1, 0  # is_cuda of a memory
 CALL, LEAVE, NOTHING, EMPTY, CALL_AHEAD = 1, 2, 3, 4, 5
 RETURNED, NEW_SPEC, RAISED, NO_OUTPUT = range(4)
 HELLO, INPUTS, OUTPUTS, INPUT, READY, MAPPED, SPEC, TEXT, LOAD = range(1, 10)
 VERSION = 1
 MOST_PROBES, PROBE_BYTES = 16, 4096
-LINE_BYTES, MOST_LINES = 128, 256  # of what is withheld
+LINE_BYTES, MOST_LINES = 128, 256  # of withheld input
 FRAME_BYTES, MOST_DESCRIPTORS = 65536, 4
 CONTENT_BYTES = FRAME_BYTES - 16
 
@@ -22,15 +22,15 @@ class Failed(Exception):
 
 
 class Gone(Exception):
-	"""The other side has ended."""
+	"""The other process has ended."""
 
 
 class TimedOut(Exception):
-	"""The other side did not answer in time."""
+	"""The other process did not answer in time."""
 
 
 class Violation(Exception):
-	"""What came from the contestant breaks the protocol. The text is a sentence for its author."""
+	"""The contestant violated the protocol. The text is a sentence for its author."""
 
 
 ERRORS = {1: Failed, 2: Gone, 3: TimedOut, 4: Violation}
@@ -111,9 +111,11 @@ _SILENT = {
 	"memory_release": [_pointer(Memory)], "unpin": [_pointer(Affinity)]
 }
 
+LIBRARY = os.path.join(os.path.dirname(os.path.abspath(__file__)), "native.so")
+
 
 def _load():
-	library = ctypes.CDLL(os.path.join(os.path.dirname(os.path.abspath(__file__)), "native.so"))
+	library = ctypes.CDLL(LIBRARY)
 	for name, arguments in {**_FUNCTIONS, **_SILENT}.items():
 		function = getattr(library, f"isolated_{name}")
 		function.argtypes, function.restype = arguments, (None if name in _SILENT else _int)
@@ -122,14 +124,15 @@ def _load():
 
 
 _native = _load()
-# What a call of a kernel goes through is bound once.
-done, finish_code, stand_by_code = _native.isolated_done, _native.isolated_finish, _native.isolated_stand_by
+# Functions on the way of a call are bound once.
+done, finish_code = _native.isolated_done, _native.isolated_finish
+stand_by_code = _native.isolated_stand_by
 gate_wait_code = _native.isolated_gate_wait
 page_unmap, dismiss = _native.isolated_page_unmap, _native.isolated_dismiss
 
 
 def last_failure():
-	"""What the native part said last, as an exception."""
+	"""The last failure of the native part, as an exception."""
 	return Failed(_native.isolated_why().decode("utf-8", "replace"))
 
 
@@ -175,7 +178,7 @@ def empty_launch():
 
 
 def armed(page):
-	"""The number of the last call that was announced, to be looked at where wait_for_call() would wait too long."""
+	"""The number of the last announced call, for a look that does not wait like wait_for_call()."""
 	return ctypes.c_uint32.from_address(page.value).value
 
 
@@ -211,7 +214,7 @@ def stand_by(page, socket):
 	_succeed(stand_by_code(page, socket))
 
 
-# ---- on which CPU a thread runs ----
+# ---- CPU affinity ----
 
 
 def choose_cpus():
@@ -222,7 +225,7 @@ def choose_cpus():
 
 
 class Pinned:
-	"""Inside, the calling thread runs on this CPU; -1: on any."""
+	"""Runs the calling thread on this CPU inside the block; -1: on any."""
 
 	def __init__(self, cpu):
 		self._cpu, self._saved = cpu, Affinity()
@@ -238,7 +241,7 @@ class Pinned:
 
 
 def send(socket, kind, content=b"", descriptors=()):
-	"""Descriptors stay the caller's."""
+	"""Sends a frame. Descriptors stay the caller's."""
 	frame = Frame(kind=kind, length=len(content), descriptor_count=len(descriptors))
 	ctypes.memmove(frame.content, content, len(content))
 	_succeed(
@@ -247,13 +250,13 @@ def send(socket, kind, content=b"", descriptors=()):
 
 
 def receive(socket, limit_s, with_descriptors=False):
-	"""(kind, content, descriptors); the last are the caller's."""
+	"""(kind, content, descriptors). The caller owns the descriptors."""
 	frame, taken = Frame(), (ctypes.c_int * MOST_DESCRIPTORS)(*[-1] * MOST_DESCRIPTORS)
 	_succeed(
 		_native.isolated_receive(socket, ctypes.byref(frame), taken if with_descriptors else None,
 		int(limit_s * 1e9)))
 	if frame.length > CONTENT_BYTES:
-		raise Violation("A frame says that it is longer than it is.")
+		raise Violation("A frame states a length beyond its end.")
 	return frame.kind, bytes(memoryview(frame.content)[:frame.length]), list(
 		taken[:frame.descriptor_count]) if with_descriptors else []
 
@@ -278,7 +281,7 @@ def memory_release(memory):
 
 
 def host_bytes(memory):
-	"""Memory on the host as an array of ctypes, which does not keep it mapped."""
+	"""Memory on the host as an array of ctypes. The array does not keep it mapped."""
 	return (ctypes.c_uint8 * memory.bytes).from_address(memory.address)
 
 
@@ -287,7 +290,7 @@ def cuda_open():
 
 
 def device_look(uuid):
-	"""A dict without what the driver does not say, and NVML's bits; ({}, 0) where there is no NVML."""
+	"""(the figures that the driver reports, NVML's bits); ({}, 0) without NVML."""
 	state = DeviceState()
 	if not uuid or _native.isolated_device_look(uuid.encode(), ctypes.byref(state)):
 		return {}, 0

@@ -1,4 +1,4 @@
-"""What people are told about an exception, by judge and contestant alike."""
+"""Exceptions as text for people, for judge and contestant alike."""
 import os
 import traceback
 
@@ -7,7 +7,7 @@ MOST_LINES = 12
 
 
 def explain(error):
-	"""The end of a traceback, without the frames of the engine."""
+	"""The end of a traceback without the engine's own frames."""
 	frame = error.__traceback__
 	while frame is not None and os.path.dirname(os.path.abspath(
 		frame.tb_frame.f_code.co_filename)) == OURS:
@@ -17,6 +17,6 @@ def explain(error):
 
 
 def accuse(what, error):
-	"""`what`: whose doing it is, to begin the sentence with."""
+	"""A sentence and the traceback. `what`: the subject of the sentence, "custom_kernel"."""
 	last = traceback.format_exception_only(type(error), error)[-1].strip()
 	return f"{what} raised {last}\n{explain(error)}"

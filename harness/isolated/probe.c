@@ -1,8 +1,7 @@
 /* Probes of an output.
  *
- * The copy engine reads beside what runs on the SMs, also of another process: this is what shows an
- * output that is not finished. Nothing may come between "done" and the reading, so the stream and a
- * place to land are there before. */
+ * The copy engine reads while another process still computes, so it can see an unfinished output.
+ * The probes must follow "done" directly, so their stream and memory are made before. */
 #include "inside.h"
 
 #include "driver.h"
@@ -61,7 +60,7 @@ static int enqueue(const struct isolated_call *call)
 	return rc;
 }
 
-/* By asking and with an end, since a GPU that is lost need not ever answer. */
+/* Polls with a limit, since a lost GPU may never answer. */
 static unsigned int wait_for_gpu(void)
 {
 	const int64_t begin_ns = isolated_clock_ns(), limit_ns = INT64_C(5) * 1000 * isolated_ns_per_ms;

@@ -1,8 +1,7 @@
-/* Seeds that nobody can know before a call: 31 bits of SipHash-2-4 (Aumasson and Bernstein, 2012)
- * over a number that the system draws once per run, the purpose, the case's line and the number of
- * the call, under the secret of the leaderboard. So everybody gets other inputs each time, of which
- * nothing follows from the case file, and whoever knows the secret and the number can make them
- * again. */
+/* Unpredictable seeds: 31 bits of SipHash-2-4 (Aumasson and Bernstein, 2012) with the leaderboard's
+ * secret as key. The hashed text is the nonce, which the judge draws once per run, the purpose, the
+ * case's line and the number of the call. So every run has new inputs, which nobody can predict
+ * from the case file. Whoever knows the secret and the nonce can make them again. */
 #ifndef PODIUM_ISOLATED_SEEDS_H
 #define PODIUM_ISOLATED_SEEDS_H
 
@@ -69,7 +68,7 @@ class SipHash
 	std::array<std::uint64_t, 4> v_;
 };
 
-/* Bits that nobody can foresee: for poison, slots and places to look at. */
+/* Unpredictable bits for poison, slots and probes. */
 inline std::uint64_t unforeseen()
 {
 	std::uint64_t drawn = 0;
@@ -81,7 +80,7 @@ inline std::uint64_t unforeseen()
 class Seeds
 {
   public:
-	/* `has_nonce`: whether runs differ from each other. */
+	/* `has_nonce`: whether every run has other seeds. */
 	Seeds(std::optional<std::int64_t> secret, bool has_nonce)
 		: secret_(static_cast<std::uint64_t>(secret.value_or(0)))
 	{

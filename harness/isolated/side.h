@@ -1,5 +1,5 @@
-/* A contestant as the judge sees it: its process behind a socket and a page, its memories, and one
- * call after another. Every byte that comes from it is hostile. */
+/* A contestant as the judge sees it: a process behind a socket and a page, its memories and its
+ * calls. Every byte from the contestant is hostile. */
 #ifndef PODIUM_ISOLATED_SIDE_H
 #define PODIUM_ISOLATED_SIDE_H
 
@@ -23,16 +23,15 @@ constexpr std::int64_t second_ns = 1000000000;
 constexpr std::int64_t load_limit_ns = 120 * second_ns; /* until the submission is loaded */
 constexpr std::size_t probe_bytes = isolated_most_probe_bytes, page_bytes = 4096;
 
-constexpr std::size_t few_bytes =
-	256; /* what is computed from so few on the host is not worth hiding */
+constexpr std::size_t few_bytes = 256; /* on the host, so few bytes are not worth hiding */
 
-/* An input as the judge keeps it: whatever a contestant does, this stays. */
+/* An input in the judge's own memory, which no contestant can change. */
 template <class Input> struct Drawn {
 	Input data;
 	std::vector<std::byte> stream;
 	std::vector<Piece> pieces;
 	std::size_t device_bytes;
-	bool is_on_host; /* there is something on the host that the CPU could begin with */
+	bool is_on_host; /* there are data on the host with which a CPU could begin */
 
 	explicit Drawn(Input made) : data(std::move(made))
 	{
@@ -47,14 +46,13 @@ template <class Input> struct Drawn {
 	}
 };
 
-/* What a contestant could not do, in words of its own; or null where it needs other memory first.
- */
+/* A contestant's complaint in its own words. */
 struct Said {
 	Complaint complaint;
 	std::string text;
 };
 
-/* How many bytes of `text` from `at` are one character of UTF-8; 0: they are none. */
+/* The length of the UTF-8 character at `at`; 0 if there is no valid one. */
 inline std::size_t utf8_length(const std::string &text, std::size_t at)
 {
 	auto byte = [&](std::size_t i) {
@@ -75,7 +73,7 @@ inline std::size_t utf8_length(const std::string &text, std::size_t at)
 	return is_overlong || is_no_character ? 0 : length;
 }
 
-/* Text from a contestant, for people: valid, and without control characters. */
+/* A contestant's text for people: valid UTF-8 without control characters. */
 inline std::string cleaned(const std::string &text)
 {
 	std::string made;
@@ -95,7 +93,7 @@ inline std::string cleaned(const std::string &text)
 /* One call, measured. */
 struct Called {
 	std::uint32_t status;
-	Timed timed;
+	Timing timing;
 	double own_ns;
 };
 
@@ -138,21 +136,19 @@ class Side
 	double delta_ns =
 		0; /* how much longer an empty kernel takes in this process than in the null contestant's */
 
-	/* How long after the judge's own work the contestant's input is complete, from the next call
-	 * on. */
+	/* Sets how long after the judge's own work the gate opens. */
 	void open_at(double after_ns)
 	{
 		call_.open_ns = static_cast<std::int64_t>(std::max(0.0, after_ns));
 	}
 
-	/* Waits until the process is there, with nothing of the submission in it. What it says if it
-	 * cannot be ready. */
+	/* Waits until the process is ready, without a submission. Returns its complaint, if any. */
 	std::optional<Said> greet()
 	{
 		return wait_until_ready();
 	}
 
-	/* Has it load the submission, which it does before a call without data. */
+	/* Makes the contestant load the submission. Returns its complaint, if any. */
 	std::optional<Said> load()
 	{
 		std::optional<Broken> broken;
@@ -162,7 +158,7 @@ class Side
 		} catch (const Broken &what) {
 			broken = what;
 		}
-		/* What it said before it ended is there all the same. */
+		/* A frame that was sent before the end is still there. */
 		std::optional<Said> said;
 		try {
 			said = wait_until_ready();
@@ -180,8 +176,8 @@ class Side
 		return std::nullopt;
 	}
 
-	/* Dismisses it. Whether its channel has ended in time: under podium-run that is when nothing of
-	 * it is left. */
+	/* Dismisses the contestant. Returns whether its socket closed in time: under podium-run, then
+	 * none of its processes is left. */
 	bool leave(std::int64_t limit_ns)
 	{
 		isolated_dismiss(call_.page);
@@ -199,7 +195,7 @@ class Side
 
 	/* ---- memories ---- */
 
-	/* For the inputs of a case. What there was before is gone on this side. */
+	/* Gives memory for the inputs of a case and releases the previous memory. */
 	void give_inputs(std::size_t host_bytes, std::size_t device_bytes, std::uint32_t slots)
 	{
 		outputs_ = {};
@@ -220,7 +216,7 @@ class Side
 			&& device_bytes <= inputs_.layout.device_stride;
 	}
 
-	/* `form`: for the null contestant, an output of the entry. */
+	/* `form`: an output of the entry, for the null contestant to return. */
 	void give_outputs(const Needs &needs, const std::vector<std::byte> *form)
 	{
 		offer(ISOLATED_OUTPUTS, outputs_, needs.host_bytes, needs.device_bytes,
@@ -229,14 +225,14 @@ class Side
 
 	/* ---- a call ---- */
 
-	/* What the last one took. */
+	/* How long the last call took. */
 	double latest_ns() const
 	{
 		return static_cast<double>(call_.elapsed_ns);
 	}
 
-	/* `limit_ns`: for the contestant; `cpu`: for its main thread, or -1; `least_ns`: how long after
-	 * its start the judge goes on at least. */
+	/* `limit_ns`: for the contestant. `cpu`: for its main thread, or -1. `least_ns`: the judge
+	 * waits at least so long after the start. */
 	template <class Input>
 	Called call(const Drawn<Input> &drawn, std::int64_t limit_ns, int cpu, double least_ns)
 	{
@@ -248,19 +244,20 @@ class Side
 			ring_behind(drawn, limit_ns, cpu);
 		else
 			ring_after(drawn, limit_ns, cpu);
-		Called called = { call_.status, { static_cast<double>(call_.elapsed_ns) }, call_.own_ns };
+		Called called = { call_.status, {}, call_.own_ns };
+		called.timing.elapsed_ns = static_cast<double>(call_.elapsed_ns);
 		if (device_) {
 			auto began = std::chrono::steady_clock::now();
 			device_->touch();
-			called.timed.touch_ns = ns_since(began);
-			called.timed.head_ns = device_->head.elapsed_ns();
+			called.timing.touch_ns = ns_since(began);
+			called.timing.head_ns = device_->head.elapsed_ns();
 		}
 		if (call_.status == ISOLATED_RETURNED && has_outputs())
 			take_host();
 		return called;
 	}
 
-	/* A call without data, ISOLATED_EMPTY or ISOLATED_NOTHING; what it took. On a GPU. */
+	/* The time of a call without data on a GPU: ISOLATED_EMPTY or ISOLATED_NOTHING. */
 	double call_without_data(std::uint32_t command, std::int64_t limit_ns, int cpu)
 	{
 		call_.probe_count = 0;
@@ -275,7 +272,7 @@ class Side
 		return static_cast<double>(call_.elapsed_ns);
 	}
 
-	/* After NEW_SPEC: what the output needs. */
+	/* After NEW_SPEC: the memory that the output needs. */
 	Needs needs()
 	{
 		expect(mail_->receive(answer_limit_ns), ISOLATED_SPEC);
@@ -288,16 +285,16 @@ class Side
 		return specs_;
 	}
 
-	/* After RAISED and NO_OUTPUT. */
+	/* After RAISED and NO_OUTPUT: the reason. */
 	Said complaint()
 	{
 		expect(mail_->receive(answer_limit_ns), ISOLATED_TEXT);
 		return said();
 	}
 
-	/* ---- the output of the last call, out of a private copy ---- */
+	/* ---- the output of the last call, from a private copy ---- */
 
-	/* *take_ns: how long the copy took. */
+	/* Copies the output. *take_ns: how long that took. */
 	template <class Output, class Input> Output output(const Drawn<Input> &drawn, double *take_ns)
 	{
 		auto began = std::chrono::steady_clock::now();
@@ -318,7 +315,7 @@ class Side
 		return made;
 	}
 
-	/* The same call's input and output where the contestant had them, to compare addresses. */
+	/* The call's input and output at the contestant's addresses, to compare them. */
 	template <class Output, class Input>
 	std::pair<Input, Output> in_place(const Drawn<Input> &drawn) const
 	{
@@ -330,7 +327,7 @@ class Side
 		return { read_value<Input>(input), read_value<Output>(output) };
 	}
 
-	/* Its bytes, for the null contestant. */
+	/* The output's bytes, for the null contestant. */
 	const std::vector<std::byte> &form() const
 	{
 		return host_;
@@ -340,7 +337,7 @@ class Side
 		return { host_bytes_, outputs_.layout.device_stride };
 	}
 
-	/* What was read at once after "done" against the private copy, which was made later. */
+	/* Whether the probes, read right after "done", agree with the later private copy. */
 	bool probes_agree()
 	{
 		std::array<std::byte, probe_bytes> copied;
@@ -359,8 +356,7 @@ class Side
 		return true;
 	}
 
-	/* The output where the contestant put it against the private copy: whether it was written after
-	 * "done". */
+	/* Whether the output still agrees with the private copy: whether nobody wrote after "done". */
 	bool is_unchanged()
 	{
 		if (std::memcmp(host_.data(), outputs_.host_at(slot_), host_.size()) != 0)
@@ -372,12 +368,12 @@ class Side
 	}
 
   private:
-	static constexpr std::size_t most_words = 6000; /* bytes of what a contestant says */
+	static constexpr std::size_t most_words = 6000; /* of a contestant's text, in bytes */
 	static constexpr std::int64_t answer_limit_ns =
-		10 * second_ns; /* for what was sent before "done" */
+		10 * second_ns; /* for a frame that the contestant sends before "done" */
 
-	/* A part of the output in the private copy: outputs, and behind them the parts of the input
-	 * that were returned. */
+	/* A part of the output in the private copy. Parts of the input that were returned follow the
+	 * outputs. */
 	struct Copied {
 		const std::byte *from;
 		std::size_t place, bytes;
@@ -388,7 +384,7 @@ class Side
 		bool is_cuda;
 	};
 
-	/* Some of so many lines, at other places each time: one in each pitch, from `first` on. */
+	/* Some of so many lines at random places: one in each pitch, from `first` on. */
 	struct Spread {
 		std::size_t count, pitch, first;
 
@@ -398,7 +394,7 @@ class Side
 		{
 		}
 
-		/* Where others are that do not show that they are wrong; only if there are any. */
+		/* The first of the other lines that serve as decoys, if there are any. */
 		std::size_t other() const
 		{
 			return (first + 1 + unforeseen() % (pitch - 1)) % pitch;
@@ -411,16 +407,15 @@ class Side
 	};
 
 	static constexpr double ahead_ns =
-		400'000; /* in which a GPU certainly goes from the judge to a contestant */
+		400'000; /* enough for a GPU to switch from the judge to a contestant */
 	static constexpr std::size_t line_bytes = isolated_line_bytes;
 	static constexpr std::size_t some_lines =
-		64; /* of an input are withheld that has more than can be: each one costs time */
+		64; /* withheld of an input with more lines than allowed; each line costs time */
 
 	static void expect(std::uint32_t kind, std::uint32_t wanted)
 	{
 		if (kind != wanted)
-			throw Broken{ ISOLATED_VIOLATION,
-				"The contestant sent a frame of a kind that has no place there." };
+			throw Broken{ ISOLATED_VIOLATION, "The contestant sent an unexpected frame." };
 	}
 
 	std::optional<Said> wait_until_ready()
@@ -437,7 +432,7 @@ class Side
 		std::string text = mail_->text();
 		if (text.empty())
 			throw Broken{ ISOLATED_VIOLATION,
-				"The contestant said that something is wrong, and not what." };
+				"The contestant reported a failure without a reason." };
 		return { static_cast<Complaint>(text[0]), cleaned(text.substr(1, most_words)) };
 	}
 
@@ -463,7 +458,7 @@ class Side
 		unanswered_++;
 	}
 
-	/* The contestant takes new memories once it is called. */
+	/* The contestant maps new memories at its next call. */
 	void arm(std::uint32_t command, std::int64_t limit_ns, int cpu, std::uint32_t slot)
 	{
 		call_.command = command;
@@ -477,10 +472,10 @@ class Side
 
 	/* ---- before a call ---- */
 
-	/* Both put everything into the slot, ring, and wait until it is done.
+	/* Both fill the slot, ring, and wait for "done".
 	 *
-	 * On a GPU nothing is waited for, and the clock starts when the GPU has ended it: the
-	 * contestant launches meanwhile. */
+	 * On a GPU this one only enqueues the work and rings. The clock starts when the GPU has
+	 * finished that work; meanwhile the contestant launches its own. */
 	template <class Input>
 	void ring_behind(const Drawn<Input> &drawn, std::int64_t limit_ns, int cpu)
 	{
@@ -495,8 +490,8 @@ class Side
 		succeed(isolated_ring(&call_));
 	}
 
-	/* What lies on the host the CPU could begin with: so all is waited for, and the clock starts
-	 * with the bell. By then the contestant has its turn on the GPU. */
+	/* For an input on the host, with which a CPU could begin: waits for all work before the bell,
+	 * which starts the clock. By then the GPU has switched to the contestant. */
 	template <class Input>
 	void ring_after(const Drawn<Input> &drawn, std::int64_t limit_ns, int cpu)
 	{
@@ -543,7 +538,7 @@ class Side
 		device_->head.end(device_->stream());
 	}
 
-	/* ---- what comes last ---- */
+	/* ---- withheld lines ---- */
 
 	void withhold_nothing(bool is_gated)
 	{
@@ -553,9 +548,9 @@ class Side
 		call_.gate = is_gated ? gate_ : nullptr;
 	}
 
-	/* Some lines of each part of the input, anew for each call: copy engines work while another
-	 * process has the processors of a GPU, so that a contestant could read its input before the
-	 * clock runs. All of them, where there are no more. */
+	/* Withholds some lines of each part of the input, or all of a small part, new ones for each
+	 * call. Otherwise a contestant could read its input before the clock starts: copy engines work
+	 * while another process uses the GPU's processors. */
 	void choose_withheld(const std::vector<Piece> &pieces)
 	{
 		std::size_t all = 0;
@@ -581,8 +576,8 @@ class Side
 			places_.size() };
 	}
 
-	/* What stands in their place meanwhile: noise, where nothing else is to be seen either; else
-	 * other lines of the input, which do not show that they are wrong. */
+	/* Decoys: noise if the whole part is withheld, else other lines of the input, which do not look
+	 * wrong. */
 	void spoil_withheld(std::uint64_t seed)
 	{
 		for (const auto &[piece, last] : hidden_) {
@@ -601,7 +596,7 @@ class Side
 		return std::max<std::size_t>(1, piece.bytes / line_bytes);
 	}
 
-	/* The clock starts when the GPU comes to this. */
+	/* Enqueues the mark that starts the clock. */
 	void mark_head()
 	{
 		call_.head = head_;
@@ -617,8 +612,8 @@ class Side
 			words[i] = poison_word(seed, i, false);
 	}
 
-	/* Each part of the output as fits its type, where it lay in the last one; random bits where
-	 * there was none. */
+	/* Poisons the place of the output: each part by its type, as the last output was laid out; with
+	 * random bits before the first. */
 	void poison_device(std::uint64_t seed)
 	{
 		std::byte *slot = outputs_.device_at(slot_);
@@ -629,7 +624,7 @@ class Side
 					slot + piece.place, piece.bytes, piece.is_floating, seed + piece.place);
 	}
 
-	/* The last bytes of each part of the output, as it lay last time, and others anywhere in it. */
+	/* Chooses the last bytes of each part of the last output, and random pieces. */
 	void choose_probes()
 	{
 		looked_.clear();
@@ -675,7 +670,7 @@ class Side
 		copied_.clear();
 	}
 
-	/* The parts of the input, as they lie behind `base`. */
+	/* The parts of the input, relative to `base`. */
 	static std::vector<Piece> placed(const std::vector<Piece> &pieces, std::byte *base)
 	{
 		std::vector<Piece> made = pieces;
@@ -684,7 +679,7 @@ class Side
 		return made;
 	}
 
-	/* The private copy of what lies on the device. */
+	/* Makes the private copy of the output on the device. */
 	void snap(const std::vector<Piece> &pieces, const std::vector<Piece> &given)
 	{
 		probed_ = pieces;
@@ -716,9 +711,9 @@ class Side
 	isolated_call call_ = {};
 	std::uint32_t *head_ = nullptr;
 	isolated_gate *gate_ = nullptr;
-	std::vector<Hidden> hidden_;        /* what is withheld, */
-	std::vector<std::uint64_t> places_; /* line by line, */
-	std::vector<std::byte> lines_;      /* and what is right there */
+	std::vector<Hidden> hidden_;        /* the withheld places, */
+	std::vector<std::uint64_t> places_; /* one for each line, */
+	std::vector<std::byte> lines_;      /* and their right bytes */
 	Slots inputs_, outputs_;
 	std::uint32_t slot_ = 0;
 	int unanswered_ = 0, specs_ = 0;
@@ -726,7 +721,7 @@ class Side
 	std::array<std::uint8_t, isolated_most_probes *probe_bytes> seen_ = {};
 	std::vector<Probed> looked_;
 	std::vector<Piece> probed_;   /* the parts of the last output */
-	std::size_t host_bytes_ = 0;  /* of its stream */
+	std::size_t host_bytes_ = 0;  /* bytes of its stream */
 	std::vector<std::byte> host_; /* the private copies */
 	PrivateMemory snapshot_;
 	std::vector<Copied> copied_;

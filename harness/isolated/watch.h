@@ -1,5 +1,5 @@
-/* The state of the GPU at the borders of blocks, by NVML: the least and the most of each figure,
- * and what slowed it. */
+/* The state of the GPU between blocks, from NVML: the range of each figure and what slowed the GPU
+ * down. */
 #ifndef PODIUM_ISOLATED_WATCH_H
 #define PODIUM_ISOLATED_WATCH_H
 
@@ -19,7 +19,7 @@ namespace podium
 class Watch
 {
   public:
-	/* Returns NVML's bits. A block with one of these was slowed down. */
+	/* Asks NVML. Returns the bits that mean that a block was slowed down. */
 	std::uint64_t look()
 	{
 		const char *uuid = std::getenv("PODIUM_DEVICE_UUID");
@@ -34,7 +34,7 @@ class Watch
 		return state.slowed_by & slowing;
 	}
 
-	/* One line of JSON; "" if the driver says nothing. */
+	/* One line of JSON; "" if the driver reports nothing. */
 	std::string json() const
 	{
 		std::string text;

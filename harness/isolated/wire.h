@@ -1,5 +1,5 @@
-/* What judge.cu and contestant.cu say to each other beyond native.h, and native.h for C++: failures
- * are exceptions, and what was made is released by its owner. */
+/* The protocol between judge.cu and contestant.cu beyond native.h, and native.h for C++: failures
+ * are exceptions, and owners release what they made. */
 #ifndef PODIUM_ISOLATED_WIRE_H
 #define PODIUM_ISOLATED_WIRE_H
 
@@ -28,16 +28,15 @@ inline void succeed(int code)
 
 /* ---- frames ---- */
 
-/* The content of INPUTS and OUTPUTS: `slots` slots, in host memory and, unless its size is 0, in
- * memory of the device, whose descriptors come in this order. OUTPUTS for the null contestant:
- * behind the last slot of the host's memory stands an output of the entry, so that it returns one
- * of the same form. */
+/* The content of INPUTS and OUTPUTS: `slots` slots in host memory and, unless its size is 0, in
+ * device memory. The descriptors come in this order. In OUTPUTS for the null contestant an output
+ * of the entry follows the last slot in host memory: the null contestant returns its form. */
 struct Layout {
 	std::uint32_t slots, has_form;
 	std::uint64_t host_stride, host_bytes, device_stride, device_bytes;
 };
 
-/* The content of SPEC: what an output needs. */
+/* The content of SPEC: the memory that an output needs. */
 struct Needs {
 	std::uint64_t host_bytes, device_bytes;
 };
@@ -45,7 +44,7 @@ struct Needs {
 /* The first byte of TEXT; the rest is UTF-8. */
 enum Complaint : char { IS_NO_SUBMISSION = 'l', THREW = 't', LEFT_ERROR = 'e', LOST_GPU = 'g' };
 
-/* A frame is 64 KiB, so it lives for longer than one use. */
+/* Owns one frame, which has 64 KiB, for all uses. */
 class Mail
 {
   public:
@@ -65,15 +64,15 @@ class Mail
 		send_bytes(kind, nullptr, 0, nullptr, 0);
 	}
 
-	/* Longer ones are cut. */
+	/* Cuts longer text. */
 	void complain(Complaint complaint, const std::string &text)
 	{
 		std::string content = std::string(1, complaint) + text.substr(0, most_text_bytes);
 		send_bytes(ISOLATED_TEXT, content.data(), content.size(), nullptr, 0);
 	}
 
-	/* Without `descriptors` a frame that brings some is a violation; those that come are the
-	 * caller's. */
+	/* Without `descriptors`, a frame with descriptors is a violation. The caller owns received
+	 * ones. */
 	std::uint32_t receive(std::int64_t limit_ns, int *descriptors = nullptr)
 	{
 		succeed(isolated_receive(socket_, &frame_, descriptors, limit_ns));
@@ -93,7 +92,7 @@ class Mail
 	{
 		if (frame_.length != sizeof(Content))
 			throw Broken{ ISOLATED_VIOLATION,
-				"A frame from the contestant has another length than frames of its kind have." };
+				"A frame from the contestant has the wrong length for its kind." };
 		Content made;
 		std::memcpy(&made, frame_.content, sizeof made);
 		return made;

@@ -1,7 +1,7 @@
-#include "lib/user.h"
+#include "lib/account/user.h"
 
-#include "lib/scope.h"
-#include "lib/text.h"
+#include "lib/base/scope.h"
+#include "lib/base/text.h"
 
 #include <pthread.h>
 #include <sodium.h>
@@ -42,7 +42,7 @@ void password_limit(int64_t at_once)
 	pthread_mutex_unlock(&hashing_lock);
 }
 
-static void hashing_enter(void)
+static void enter_hashing(void)
 {
 	pthread_mutex_lock(&hashing_lock);
 	while (hashing_now >= hashing_allowed)
@@ -51,7 +51,7 @@ static void hashing_enter(void)
 	pthread_mutex_unlock(&hashing_lock);
 }
 
-static void hashing_leave(void)
+static void leave_hashing(void)
 {
 	pthread_mutex_lock(&hashing_lock);
 	hashing_now--;
@@ -71,19 +71,19 @@ static int hash_password(
 			error, "password", "A password may have at most %d bytes.", password_most_bytes);
 	if (sodium_init() < 0)
 		return fail(error, ERROR_SYSTEM, "libsodium could not be started.");
-	hashing_enter();
+	enter_hashing();
 	int rc = crypto_pwhash_str(hash, password, length, crypto_pwhash_OPSLIMIT_INTERACTIVE,
 		crypto_pwhash_MEMLIMIT_INTERACTIVE);
-	hashing_leave();
+	leave_hashing();
 	return rc
 		? fail(error, ERROR_SYSTEM, "There is not enough memory to hash a password; try again.")
 		: 0;
 }
 
-/* A hash of random bytes, with the same cost as a real one. */
+/* The hash of random bytes, as expensive as a real one. */
 static char dummy_hash[crypto_pwhash_STRBYTES];
 
-static void make_dummy_hash(void)
+static void create_dummy_hash(void)
 {
 	unsigned char secret[32];
 	randombytes_buf(secret, sizeof secret);
@@ -97,11 +97,11 @@ bool user_password_matches(const struct user *user, const char *password)
 	if (sodium_init() < 0 || strlen(password) > password_most_bytes)
 		return false;
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
-	hashing_enter();
-	pthread_once(&once, make_dummy_hash);
+	enter_hashing();
+	pthread_once(&once, create_dummy_hash);
 	const char *hash = user ? user->password_hash : dummy_hash;
 	bool same = crypto_pwhash_str_verify(hash, password, strlen(password)) == 0;
-	hashing_leave();
+	leave_hashing();
 	return same && user;
 }
 
@@ -118,9 +118,8 @@ static const struct column USER_COLUMNS[] = {
 	TIME(struct user, created_at_ms),
 };
 #define USER_FIELDS \
-	"id, name, password_hash, role, must_change_password, banned_at AS banned_at_ms, deleted_at " \
-	"AS deleted_at_ms, " \
-	"created_at AS created_at_ms"
+	"id, name, password_hash, role, must_change_password, banned_at AS banned_at_ms, " \
+	"deleted_at AS deleted_at_ms, created_at AS created_at_ms"
 
 static const struct statement USER_BY_NAME =
 	SELECT(struct user, USER_COLUMNS, "SELECT " USER_FIELDS " FROM users WHERE name = ?");
@@ -129,8 +128,8 @@ static const struct statement USER_BY_ID =
 static const struct statement INSERT_USER = COMMAND(
 	"INSERT INTO users (name, password_hash, role, must_change_password) VALUES (?, ?, ?, ?)");
 static const struct statement SET_PASSWORD =
-	COMMAND("UPDATE users SET password_hash = ?, must_change_password = ? WHERE id = ? AND "
-            "deleted_at IS NULL");
+	COMMAND("UPDATE users SET password_hash = ?, must_change_password = ? WHERE id = ? "
+			"AND deleted_at IS NULL");
 static const struct statement END_SESSIONS = COMMAND("DELETE FROM sessions WHERE user_id = ?");
 static const struct statement SET_ROLE =
 	COMMAND("UPDATE users SET role = ? WHERE id = ? AND deleted_at IS NULL");
@@ -139,13 +138,8 @@ struct id_row {
 };
 static const struct column ID_COLUMNS[] = { INTEGER(struct id_row, id) };
 static const struct statement LOCK_ADMIN = SELECT(struct id_row, ID_COLUMNS,
-	"SELECT id FROM users WHERE id = ? AND role = 'admin' AND banned_at IS NULL AND deleted_at IS "
-    "NULL FOR UPDATE");
-static const struct statement INSERT_AUDIT =
-	COMMAND("INSERT INTO audit_log (actor_id, actor, address, action, subject, detail) VALUES (?, "
-            "?, ?, ?, ?, ?)");
-static const struct statement KNOW_ACTION =
-	COMMAND("INSERT IGNORE INTO audit_actions (name) VALUES (?)");
+	"SELECT id FROM users WHERE id = ? AND role = 'admin' AND banned_at IS NULL "
+	"AND deleted_at IS NULL FOR UPDATE");
 
 int user_by_name(struct database *db, struct arena *arena, const char *name, struct user *user,
 	struct error *error)
@@ -166,7 +160,7 @@ static int check_name(const char *name, struct error *error)
 	if (!text_is_user_name(name))
 		return fail_field(error, "name",
 			"A name has 2 to 32 letters, digits, dots, dashes or underscores, and begins with a "
-		    "letter or digit.");
+			"letter or digit.");
 	if (strncasecmp(name, DELETED_USER_PREFIX, sizeof DELETED_USER_PREFIX - 1) == 0)
 		return fail_field(error, "name",
 			"Names that begin with " DELETED_USER_PREFIX
@@ -219,7 +213,7 @@ int user_set_password(struct database *db, int64_t id, const char *password,
 {
 	char hash[crypto_pwhash_STRBYTES];
 	int rc = hash_password(password, hash, error);
-	struct new_password p = { id, hash, must_change_password };
+	struct new_password p = { .user_id = id, .hash = hash, .must_change = must_change_password };
 	return rc ? rc : database_transaction(db, store_password, &p, error);
 }
 
@@ -236,12 +230,4 @@ int user_lock_admin(struct database *db, int64_t id, struct error *error)
 	return rc == ERROR_NOT_FOUND
 		? fail(error, ERROR_FORBIDDEN, "You are no admin any more, so nothing was changed.")
 		: rc;
-}
-
-int audit(struct database *db, int64_t actor_id, const char *actor, const char *address,
-	const char *action, const char *subject, const char *detail, struct error *error)
-{
-	int rc = database_execute(db, &INSERT_AUDIT, error, "isssss",
-		actor_id ? actor_id : SQL_NULL_INTEGER, actor, address, action, subject, detail);
-	return rc ? rc : database_execute(db, &KNOW_ACTION, error, "s", action);
 }

@@ -1,4 +1,4 @@
-#include "lib/arena.h"
+#include "lib/base/arena.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@ struct arena {
 	struct chunk *chunks;
 };
 
-static void *must(void *pointer)
+static void *require_memory(void *pointer)
 {
 	if (!pointer) {
 		fputs("podium: out of memory\n", stderr);
@@ -28,7 +28,7 @@ static void *must(void *pointer)
 
 struct arena *arena_new(void)
 {
-	return must(calloc(1, sizeof(struct arena)));
+	return require_memory(calloc(1, sizeof(struct arena)));
 }
 
 void arena_reset(struct arena *arena)
@@ -51,12 +51,12 @@ void arena_free(struct arena *arena)
 void *arena_alloc(struct arena *arena, size_t bytes)
 {
 	if (bytes > SIZE_MAX / 2)
-		must(NULL);
+		require_memory(NULL);
 	bytes = (bytes + alignment - 1) & ~(size_t)(alignment - 1);
 	struct chunk *chunk = arena->chunks;
 	if (!chunk || chunk->size - chunk->used < bytes) {
 		size_t size = bytes > chunk_bytes ? bytes : chunk_bytes;
-		struct chunk *fresh = must(calloc(1, sizeof *fresh + size));
+		struct chunk *fresh = require_memory(calloc(1, sizeof *fresh + size));
 		fresh->size = size;
 		/* A large block goes behind the current chunk, so that the space left there is still used.
 		 */
@@ -92,7 +92,7 @@ char *arena_strdup(struct arena *arena, const char *text)
 	return text ? arena_copy(arena, text, strlen(text)) : NULL;
 }
 
-/* Nearly always the text is short, so that once is enough. */
+/* Most texts fit, so one vsnprintf call is enough. */
 char *arena_vprintf(struct arena *arena, const char *format, va_list arguments)
 {
 	char text[256];

@@ -1,8 +1,8 @@
-/* Memory that dies together: a request, a job or a parsed task has one arena, and everything that
- * is allocated from it is freed with it. Not for use by two threads at once.
- * Running out of memory ends the program with a message: there is no sensible way on. */
-#ifndef PODIUM_LIB_ARENA_H
-#define PODIUM_LIB_ARENA_H
+/* An arena owns everything allocated from it and frees it in one call. A request, a job and a
+ * parsed task each have one. Two threads must not use an arena at the same time. When memory
+ * runs out, the program ends with a message, because no caller could continue. */
+#ifndef PODIUM_LIB_BASE_ARENA_H
+#define PODIUM_LIB_BASE_ARENA_H
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,11 +11,12 @@ struct arena;
 
 struct arena *arena_new(void);
 void arena_free(struct arena *arena);  /* NULL is fine */
-void arena_reset(struct arena *arena); /* frees what was allocated, keeps the arena */
+void arena_reset(struct arena *arena); /* frees the allocations, keeps the arena */
 
 void *arena_alloc(struct arena *arena, size_t bytes); /* zeroed, aligned for any type */
-void *arena_copy(struct arena *arena, const void *bytes, size_t length); /* with a NUL behind it */
-char *arena_strdup(struct arena *arena, const char *text);               /* NULL gives NULL */
+void *arena_copy(
+	struct arena *arena, const void *bytes, size_t length); /* adds a NUL behind the copy */
+char *arena_strdup(struct arena *arena, const char *text);  /* NULL returns NULL */
 char *arena_strndup(struct arena *arena, const char *text, size_t length);
 char *arena_printf(struct arena *arena, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));

@@ -1,4 +1,4 @@
-#include "lib/buffer.h"
+#include "lib/base/buffer.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -47,7 +47,7 @@ void buffer_byte(struct buffer *buffer, char byte)
 	buffer->data[buffer->length] = '\0';
 }
 
-/* Nearly always there is room, so that once is enough. */
+/* The text usually fits, so one vsnprintf call is enough. */
 void buffer_printf(struct buffer *buffer, const char *format, ...)
 {
 	va_list arguments, again;

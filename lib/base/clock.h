@@ -1,6 +1,6 @@
-/* The clock that limits and durations are measured with. */
-#ifndef PODIUM_LIB_CLOCK_H
-#define PODIUM_LIB_CLOCK_H
+/* The monotonic clock, for limits and durations. */
+#ifndef PODIUM_LIB_BASE_CLOCK_H
+#define PODIUM_LIB_BASE_CLOCK_H
 
 #include <stdint.h>
 #include <time.h>
@@ -12,7 +12,7 @@ static inline int64_t clock_ms(void)
 	return now.tv_sec * INT64_C(1000) + now.tv_nsec / 1000000;
 }
 
-/* The same, finer. */
+/* The same clock in nanoseconds. */
 static inline uint64_t clock_ns(void)
 {
 	struct timespec now;

@@ -1,7 +1,7 @@
-#include "lib/config.h"
+#include "lib/base/config.h"
 
-#include "lib/manual.h"
-#include "lib/scope.h"
+#include "lib/base/manual.h"
+#include "lib/base/scope.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -22,24 +22,18 @@ static const struct key {
 	int64_t least, most;
 	const char *meaning;
 } KEYS[] = {
-#define STRING_KEY(member, fallback, meaning) \
+#define MEMBER_SIZE(member) sizeof(((struct config *)0)->member)
+#define TEXT_KEY(form, member, default_text, text) \
 	{ \
-#member, STRING, offsetof(struct config, member), sizeof(((struct config *)0)->member), \
-			fallback, 0, 0, meaning \
+		.name = #member, .kind = (form), .offset = offsetof(struct config, member), \
+		.size = MEMBER_SIZE(member), .fallback = (default_text), .meaning = (text) \
 	}
-#define SECRET_KEY(member, meaning) \
+#define STRING_KEY(member, fallback, meaning) TEXT_KEY(STRING, member, fallback, meaning)
+#define SECRET_KEY(member, meaning) TEXT_KEY(SECRET, member, "", meaning)
+#define WHOLE_KEY(member, default_text, lowest, highest, text) \
 	{ \
-#member, SECRET, offsetof(struct config, member), sizeof(((struct config *)0)->member), \
-			"", 0, 0, meaning \
-	}
-#define WHOLE_KEY(member, fallback, least, most, meaning) \
-	{ \
-#member, WHOLE, offsetof(struct config, member), 0, fallback, least, most, meaning \
-	}
-#define OTHER_KEY(kind, member, fallback, meaning) \
-	{ \
-#member, kind, offsetof(struct config, member), sizeof(((struct config *)0)->member), \
-			fallback, 0, 0, meaning \
+		.name = #member, .kind = WHOLE, .offset = offsetof(struct config, member), \
+		.fallback = (default_text), .least = (lowest), .most = (highest), .meaning = (text) \
 	}
 	STRING_KEY(database_socket, "", "MariaDB's Unix socket; empty: use database_host"),
 	STRING_KEY(database_host, "127.0.0.1",
@@ -52,7 +46,7 @@ static const struct key {
 		"how long the database may take for an answer; 0: any time"),
 	STRING_KEY(database_tls, "",
 		"verify, unverified or off; empty: verify, but off to this host itself; a socket needs "
-	    "none"),
+		"none"),
 	STRING_KEY(database_tls_ca, "",
 		"file with the certificates that the database's own must be signed by"),
 	STRING_KEY(database_tls_cert, "", "file with our certificate, where the database asks for one"),
@@ -92,9 +86,9 @@ static const struct key {
 		"how often an idle worker looks for jobs, and podium-hooks for news"),
 	STRING_KEY(python, "", "interpreter of Python tasks; empty: the first that can import torch"),
 	STRING_KEY(nvcc, "", "CUDA compiler; empty: the one on the PATH or in /usr/local/cuda"),
-	OTHER_KEY(LAUNCHER, launcher, "local",
+	TEXT_KEY(LAUNCHER, launcher, "local",
 		"where jobs run: local, on this machine's devices, or slurm, in a cluster"),
-	OTHER_KEY(OPTIONS, slurm_options, "",
+	TEXT_KEY(OPTIONS, slurm_options, "",
 		"options of srun for every model; the file may have slurm.MODEL = ... beside it"),
 	WHOLE_KEY(slurm_jobs, "1", 1, slurm_most_jobs, "jobs of a model that Slurm may run at once"),
 	WHOLE_KEY(slurm_idle_s, "10", 0, 3600, "how long a GPU that Slurm gave is kept without a job"),
@@ -118,17 +112,17 @@ static const struct key {
 		"lines of the log: text, logfmt, json; auto: text on a terminal, else logfmt"),
 };
 
-static int at(const char *where, int rc, struct error *error)
+static int fail_at(const char *where, int rc, struct error *error)
 {
 	return rc ? fail_context(error, "%s", where) : 0;
 }
 
-static int set(struct config *config, const struct key *key, const char *value, const char *where,
-	struct error *error)
+static int set_key(struct config *config, const struct key *key, const char *value,
+	const char *where, struct error *error)
 {
 	char *place = (char *)config + key->offset;
 	if (key->kind == OPTIONS)
-		return at(where,
+		return fail_at(where,
 			slurm_options_read((struct slurm_options *)(void *)place, "", value, error), error);
 	if (key->kind == LAUNCHER && strcmp(value, "local") != 0 && strcmp(value, "slurm") != 0)
 		return fail(error, ERROR_INPUT, "%s: %s must be local or slurm, not \"%.40s\".", where,
@@ -152,7 +146,7 @@ static int set(struct config *config, const struct key *key, const char *value, 
 	return 0;
 }
 
-/* slurm.MODEL; what is said last of a model counts. */
+/* Sets slurm.MODEL. The last line for a model wins. */
 static int set_model(struct config *config, const char *model, const char *value, const char *where,
 	struct error *error)
 {
@@ -169,13 +163,13 @@ static int set_model(struct config *config, const char *model, const char *value
 		rc = fail(error, ERROR_INPUT, "more than %d models have settings of their own.",
 			slurm_most_models);
 	if (rc)
-		return at(where, rc, error);
+		return fail_at(where, rc, error);
 	config->slurm_models[i] = options;
 	config->slurm_model_count += i == config->slurm_model_count;
 	return 0;
 }
 
-static const struct key *find(const char *name)
+static const struct key *find_key(const char *name)
 {
 	for (size_t i = 0; i < COUNT(KEYS); i++)
 		if (strcmp(KEYS[i].name, name) == 0)
@@ -183,7 +177,7 @@ static const struct key *find(const char *name)
 	return NULL;
 }
 
-static char *trim(char *text)
+static char *trim_spaces(char *text)
 {
 	while (isspace((unsigned char)*text))
 		text++;
@@ -193,7 +187,7 @@ static char *trim(char *text)
 	return text;
 }
 
-/* A secret that others can read is none any more; better to say so than to go on. */
+/* A password that everybody can read is not a secret, so this is an error. */
 static int check_secrecy(FILE *file, const char *where, const char *path, struct error *error)
 {
 	struct stat about;
@@ -211,14 +205,14 @@ static int read_line(struct config *config, FILE *file, const char *path, char *
 	if (!equals)
 		return fail(error, ERROR_INPUT, "%s: expected `key = value`.", where);
 	*equals = '\0';
-	const char *name = trim(text), *value = trim(equals + 1);
+	const char *name = trim_spaces(text), *value = trim_spaces(equals + 1);
 	if (strncmp(name, "slurm.", 6) == 0)
 		return set_model(config, name + 6, value, where, error);
-	const struct key *key = find(name);
+	const struct key *key = find_key(name);
 	if (!key)
 		return fail(error, ERROR_INPUT, "%s: there is no setting named %.60s.", where, name);
 	int rc = key->kind == SECRET && *value ? check_secrecy(file, where, path, error) : 0;
-	return rc ? rc : set(config, key, value, where, error);
+	return rc ? rc : set_key(config, key, value, where, error);
 }
 
 static int read_lines(struct config *config, FILE *file, const char *path, struct error *error)
@@ -227,7 +221,7 @@ static int read_lines(struct config *config, FILE *file, const char *path, struc
 	int rc = 0;
 	for (int number = 1; !rc && fgets(line, sizeof line, file); number++) {
 		snprintf(where, sizeof where, "%.256s line %d", path, number);
-		char *text = trim(line);
+		char *text = trim_spaces(line);
 		if (strlen(text) + 1 >= sizeof line - 1)
 			rc = fail(error, ERROR_INPUT, "%s is longer than %zu bytes.", where, sizeof line - 2);
 		else if (*text && *text != '#')
@@ -250,8 +244,8 @@ bool config_is_withheld(void)
 		&& access(config_default_file, R_OK) != 0;
 }
 
-/* A file that was named must be there. The default one need not be, and is for those who may read
- * it: `podium check` of an ordinary user has no business with the site's settings. */
+/* A file that PODIUM_CONFIG names must exist. The default file need not exist or be readable:
+ * `podium check` of an ordinary user does not need the site's settings. */
 static int read_file(struct config *config, struct error *error)
 {
 	const char *path = config_file();
@@ -276,7 +270,7 @@ int config_load(struct config *config, struct error *error)
 {
 	memset(config, 0, sizeof *config);
 	for (size_t i = 0; i < COUNT(KEYS); i++)
-		if (set(config, &KEYS[i], KEYS[i].fallback, "default", error))
+		if (set_key(config, &KEYS[i], KEYS[i].fallback, "default", error))
 			return error->code;
 	int rc = read_file(config, error);
 	for (size_t i = 0; !rc && i < COUNT(KEYS); i++) {
@@ -284,7 +278,7 @@ int config_load(struct config *config, struct error *error)
 		environment_name(KEYS[i].name, name, sizeof name);
 		const char *value = getenv(name);
 		if (value)
-			rc = set(config, &KEYS[i], value, name, error);
+			rc = set_key(config, &KEYS[i], value, name, error);
 	}
 	if (!rc && !config->worker_name[0])
 		gethostname(config->worker_name, sizeof config->worker_name - 1);
@@ -301,7 +295,7 @@ void config_describe(struct buffer *out)
 	}
 }
 
-/* ---- the manual and the file to begin with ---- */
+/* ---- manual page and template ---- */
 
 static void describe_key(const struct key *key, char *out, size_t size)
 {
@@ -318,15 +312,12 @@ void config_manual(struct buffer *out)
 	manual_begin(out, "podium.conf", 5, "File formats", "the settings of all programs of Podium");
 	manual_section(out, "DESCRIPTION");
 	manual_text(out,
-		"podium-web, podium-worker, podium-hooks and podium-admin read the same file. Its lines "
-	    "are \"key = value\"; empty lines and\n"
-		"those that begin with # say nothing. A key that is not listed here is refused, and so is "
-	    "a value out of its range; the\n"
-		"sentence names the line.\n\n"
-		"Each setting may also be given in the environment, where its name is in capitals behind "
-	    "PODIUM_: database_host is\n"
-		"PODIUM_DATABASE_HOST there. The environment wins.\n\n"
-		"A file with a password in it is refused where everybody on the host may read it.\n");
+		"podium-web, podium-worker, podium-hooks and podium-admin read the same file. Its lines\n"
+		"are \"key = value\". Empty lines and lines that begin with # are ignored. An unknown key\n"
+		"or a value out of range is an error, and the message names the line.\n\n"
+		"The environment can set each key too, in capitals with PODIUM_ in front: database_host\n"
+		"is PODIUM_DATABASE_HOST. The environment wins.\n\n"
+		"A file that contains a password must not be readable by everybody on the host.\n");
 	manual_section(out, "SETTINGS");
 	for (size_t i = 0; i < COUNT(KEYS); i++) {
 		char meaning[600];
@@ -334,11 +325,11 @@ void config_manual(struct buffer *out)
 		manual_item(out, KEYS[i].name, "", meaning);
 	}
 	manual_section(out, "ENVIRONMENT");
-	manual_item(out, "PODIUM_CONFIG", "",
-		"the file to read instead; where it is set to nothing, none is read");
+	manual_item(
+		out, "PODIUM_CONFIG", "", "the file to read instead; if it is empty, no file is read");
 	manual_section(out, "FILES");
 	manual_item(out, config_default_file, "",
-		"read where PODIUM_CONFIG is not set and the file may be read");
+		"read if PODIUM_CONFIG is not set and this user may read the file");
 	manual_section(out, "SEE ALSO");
 	manual_text(out, "podium-admin(8), podium-web(8), podium-worker(8), podium-hooks(8)");
 }
@@ -346,9 +337,8 @@ void config_manual(struct buffer *out)
 void config_template(struct buffer *out)
 {
 	buffer_text(out,
-		"# The settings of all programs of Podium; podium.conf(5) explains them. A line that "
-	    "begins with # says nothing: what\n"
-		"# stands in it is what holds without it.\n");
+		"# The settings of all programs of Podium; podium.conf(5) explains them. Lines that begin\n"
+		"# with # are comments. A setting in a comment shows its default.\n");
 	for (size_t i = 0; i < COUNT(KEYS); i++)
 		buffer_printf(out, "\n# %s\n#%s =%s%s\n", KEYS[i].meaning, KEYS[i].name,
 			*KEYS[i].fallback ? " " : "", KEYS[i].fallback);

@@ -1,11 +1,11 @@
-/* Files of the source tree whose bytes are in the program.
+/* Puts the bytes of a source-tree file into the program.
  *
- *	EMBED(eval_py, "harness/eval.py");      embedded_eval_py .. embedded_eval_py_end, and a zero
- *behind them
+ *     EMBED(eval_py, "harness/eval.py");
  *
- * A symbol stands once in a program. The build must know that the object depends on the file. */
-#ifndef PODIUM_LIB_EMBED_H
-#define PODIUM_LIB_EMBED_H
+ * declares embedded_eval_py[] and embedded_eval_py_end[]. A zero byte follows at the end. Use a
+ * symbol only once in a program. The Makefile must list the file as a dependency of the object. */
+#ifndef PODIUM_LIB_BASE_EMBED_H
+#define PODIUM_LIB_BASE_EMBED_H
 
 #define EMBED(symbol, path) \
 	__asm__(".section .rodata.embedded, \"a\"\n" \

@@ -1,12 +1,12 @@
-#include "lib/error.h"
+#include "lib/base/error.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-static int fill(struct error *error, int code, const char *field, const char *format,
+static int fill_error(struct error *error, int code, const char *field, const char *format,
 	va_list arguments) __attribute__((format(printf, 4, 0)));
-static int fill(
+static int fill_error(
 	struct error *error, int code, const char *field, const char *format, va_list arguments)
 {
 	if (!error)
@@ -21,7 +21,7 @@ int fail(struct error *error, int code, const char *format, ...)
 {
 	va_list arguments;
 	va_start(arguments, format);
-	fill(error, code, "", format, arguments);
+	fill_error(error, code, "", format, arguments);
 	va_end(arguments);
 	return code;
 }
@@ -30,7 +30,7 @@ int fail_field(struct error *error, const char *field, const char *format, ...)
 {
 	va_list arguments;
 	va_start(arguments, format);
-	fill(error, ERROR_INPUT, field, format, arguments);
+	fill_error(error, ERROR_INPUT, field, format, arguments);
 	va_end(arguments);
 	return ERROR_INPUT;
 }

@@ -1,7 +1,7 @@
-#include "lib/format.h"
+#include "lib/base/format.h"
 
-#include "lib/interval.h"
-#include "lib/scope.h"
+#include "lib/base/interval.h"
+#include "lib/base/scope.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -23,16 +23,16 @@ static const struct unit *unit_for(double ns)
 	return &UNITS[3];
 }
 
-/* Digits behind the point that leave four significant ones. */
-static int decimals(double value)
+/* The number of decimals that leaves four significant digits. */
+static int count_decimals(double value)
 {
 	value = fabs(value);
 	return value >= 999.95 ? 0 : value >= 99.995 ? 1 : value >= 9.9995 ? 2 : 3;
 }
 
-/* ---- digits, put behind each other ----
+/* ---- writing digits ----
  *
- * A page has hundreds of numbers, and printf and strftime take ten times as long. */
+ * A page has hundreds of numbers. printf and strftime would take ten times as long. */
 
 static char *put_digits(char *at, int number, int digits)
 {
@@ -61,9 +61,9 @@ void format_integer(format_text out, int64_t number)
 	*put_integer(out, number) = '\0';
 }
 
-/* What printf's "%.*f" gives, 24 bytes of it at most. printf itself is asked where the value lies
- * so close to the middle between two texts that only exact arithmetic knows the nearer one, and for
- * numbers that are too large or negative. */
+/* Writes what printf's "%.*f" writes, at most 24 bytes. printf itself handles large and negative
+ * numbers. It also handles values so close to the middle of two texts that only exact arithmetic
+ * decides. */
 static char *put_decimal(char *at, double value, int digits)
 {
 	static const double scales[] = { 1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6 };
@@ -96,7 +96,7 @@ void format_duration_ns(format_text out, double ns)
 		return;
 	const struct unit *unit = unit_for(ns);
 	double value = ns / unit->ns;
-	char *at = put_decimal(out, value, decimals(value));
+	char *at = put_decimal(out, value, count_decimals(value));
 	*at++ = ' ';
 	put_text(at, unit->name);
 }
@@ -111,8 +111,8 @@ void format_stopwatch(format_text out, int64_t ms)
 		snprintf(out, sizeof(format_text), "%d ms", (int)ms);
 }
 
-/* "± 0.0" would claim more than was measured: up to three more digits are taken until the error
- * shows. -1 when it is smaller still. */
+/* "± 0.0" would understate the error. Adds up to three digits until the error shows; returns -1
+ * if it still does not. */
 static int digits_for_error(int digits, double err)
 {
 	static const double halves[] = { .5, .5e-1, .5e-2, .5e-3, .5e-4, .5e-5, .5e-6 };
@@ -130,7 +130,7 @@ void format_duration_within(format_text out, double ns, double half_ns)
 	}
 	const struct unit *unit = unit_for(ns);
 	double value = ns / unit->ns, half = half_ns / unit->ns;
-	int digits = digits_for_error(decimals(value), half);
+	int digits = digits_for_error(count_decimals(value), half);
 	if (digits < 0) {
 		format_duration_ns(out, ns);
 		return;
@@ -152,7 +152,8 @@ void format_duration_range(format_text out, double low_ns, double high_ns)
 		return;
 	const struct unit *unit = unit_for(fmax(fabs(low_ns), fabs(high_ns)));
 	double low = low_ns / unit->ns, high = high_ns / unit->ns;
-	int digits = digits_for_error(decimals(fmax(fabs(low), fabs(high))), fabs(high - low) / 2);
+	int digits =
+		digits_for_error(count_decimals(fmax(fabs(low), fabs(high))), fabs(high - low) / 2);
 	if (digits < 0)
 		format_duration_ns(out, high_ns);
 	else
@@ -188,9 +189,9 @@ void format_bytes(format_text out, uint64_t bytes)
 		names[unit]);
 }
 
-/* The date of the Gregorian calendar, with years that begin in March, so that a leap day is the
- * last of its year; the months from there have 31, 30, 31, 30, 31 days, twice and a half. (gmtime_r
- * takes a lock that all threads share, and its time.) */
+/* Computes the Gregorian date. The year starts in March, so a leap day is its last day. The
+ * months then have 31, 30, 31, 30, 31 days, two and a half times. gmtime_r is slower and takes a
+ * lock that all threads share. */
 static void set_date(struct tm *utc, int64_t days_since_1970)
 {
 	enum { days_until_1970 = 719468, days_of_400_years = 146097 };
@@ -205,7 +206,7 @@ static void set_date(struct tm *utc, int64_t days_since_1970)
 	utc->tm_year = (int)(year + era * 400 + (since_march >= 10) - 1900);
 }
 
-static void in_utc(int64_t ms, struct tm *utc)
+static void split_utc(int64_t ms, struct tm *utc)
 {
 	int64_t seconds = ms >= 0 ? ms / 1000 : (ms - 999) / 1000;
 	int64_t days = seconds >= 0 ? seconds / 86400 : (seconds - 86399) / 86400,
@@ -216,7 +217,7 @@ static void in_utc(int64_t ms, struct tm *utc)
 	set_date(utc, days);
 }
 
-/* "2026-11-21 10:30", with what stands between day and hour. */
+/* "2026-11-21 10:30", with `between` between day and hour. */
 static char *put_minute(char *at, const struct tm *utc, char between)
 {
 	at = put_digits(at, utc->tm_year + 1900, 4);
@@ -236,7 +237,7 @@ void format_utc(format_text out, int64_t ms)
 	if (ms == INT64_MIN)
 		return;
 	struct tm utc;
-	in_utc(ms, &utc);
+	split_utc(ms, &utc);
 	strcpy(put_minute(out, &utc, ' '), " UTC");
 }
 
@@ -246,7 +247,7 @@ void format_datetime_local(format_text out, int64_t ms)
 	if (ms == INT64_MIN)
 		return;
 	struct tm utc;
-	in_utc(ms, &utc);
+	split_utc(ms, &utc);
 	strftime(out, sizeof(format_text), utc.tm_sec ? "%Y-%m-%dT%H:%M:%S" : "%Y-%m-%dT%H:%M", &utc);
 }
 
@@ -256,7 +257,7 @@ void format_iso(format_text out, int64_t ms)
 	if (ms == INT64_MIN)
 		return;
 	struct tm utc;
-	in_utc(ms, &utc);
+	split_utc(ms, &utc);
 	char *at = put_minute(out, &utc, 'T');
 	*at++ = ':';
 	at = put_digits(at, utc.tm_sec, 2);
@@ -272,7 +273,7 @@ static char *put_count(char *at, int64_t count, const char *noun)
 	return count == 1 ? at : put_text(at, "s");
 }
 
-/* "2 days 4 hours": the two largest units, the second only while the first is small. */
+/* "2 days 4 hours": the two largest units. The second is left out when the first is 10 or more. */
 static char *put_span(char *at, int64_t seconds)
 {
 	static const struct {
@@ -321,8 +322,7 @@ int parse_utc(const char *text, int64_t *ms)
 		const char *end = strptime(text, forms[i], &utc);
 		if (!end || (*end && strcmp(end, "Z") != 0 && strcmp(end, " UTC") != 0))
 			continue;
-		/* timegm would carry 31 February into March; a date that does not exist is refused instead.
-		 */
+		/* timegm would turn 31 February into March. A date that does not exist is an error. */
 		struct tm again = utc;
 		time_t seconds = timegm(&again);
 		if (again.tm_mday != utc.tm_mday || utc.tm_year < 70 || utc.tm_year > 8099)
@@ -331,4 +331,9 @@ int parse_utc(const char *text, int64_t *ms)
 		return 0;
 	}
 	return -1;
+}
+
+const char *plural(struct arena *arena, int64_t count, const char *noun)
+{
+	return arena_printf(arena, "%lld %s%s", (long long)count, noun, count == 1 ? "" : "s");
 }

@@ -1,17 +1,18 @@
-#include "lib/gzip.h"
+#include "lib/base/gzip.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <zlib.h>
 
 enum {
+	/* 16 more than zlib's maximum selects the gzip form (zlib.h). */
 	window_bits = 15 + 16,
 	memory_level = 8,
 	piece_bytes = 64 * 1024
-}; /* + 16: gzip, not zlib (zlib.h) */
+};
 
-/* deflate or inflate until the end of what came in. Returns zlib's last answer. */
-static int run(
+/* Calls deflate or inflate until the input ends. Returns zlib's last status. */
+static int process_stream(
 	z_stream *stream, int (*step)(z_stream *stream, int flush), size_t most, struct buffer *out)
 {
 	unsigned char piece[piece_bytes];
@@ -36,7 +37,7 @@ int gzip_pack(const void *bytes, size_t length, struct buffer *out, struct error
 			Z_DEFAULT_STRATEGY)
 		!= Z_OK)
 		return fail(error, ERROR_SYSTEM, "There is not enough memory to pack a file.");
-	int status = run(&stream, deflate, SIZE_MAX, out);
+	int status = process_stream(&stream, deflate, SIZE_MAX, out);
 	deflateEnd(&stream);
 	return status == Z_STREAM_END
 		? 0
@@ -52,7 +53,7 @@ int gzip_unpack(
 			error, ERROR_LIMIT, "A packed file of %zu bytes is too large to be unpacked.", length);
 	if (inflateInit2(&stream, window_bits) != Z_OK)
 		return fail(error, ERROR_SYSTEM, "There is not enough memory to unpack a file.");
-	int status = run(&stream, inflate, most, out);
+	int status = process_stream(&stream, inflate, most, out);
 	bool too_large = stream.total_out > most;
 	inflateEnd(&stream);
 	if (too_large)

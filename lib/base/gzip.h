@@ -1,15 +1,15 @@
-/* Bytes in the form of gzip (RFC 1952), for files that are kept and seldom asked for. */
-#ifndef PODIUM_LIB_GZIP_H
-#define PODIUM_LIB_GZIP_H
+/* Packs and unpacks gzip (RFC 1952), for stored files that are rarely read. */
+#ifndef PODIUM_LIB_BASE_GZIP_H
+#define PODIUM_LIB_BASE_GZIP_H
 
-#include "lib/buffer.h"
-#include "lib/error.h"
+#include "lib/base/buffer.h"
+#include "lib/base/error.h"
 
-/* Appends the gzip of `bytes`. */
+/* Appends the packed form of `bytes` to `out`. */
 int gzip_pack(const void *bytes, size_t length, struct buffer *out, struct error *error);
 
-/* Appends what was packed. ERROR_INPUT if it is damaged or cut, ERROR_LIMIT if it would be more
- * than `most` bytes. */
+/* Appends the unpacked bytes to `out`. ERROR_INPUT: damaged or truncated. ERROR_LIMIT: more than
+ * `most` bytes unpacked. */
 int gzip_unpack(
 	const void *gzip, size_t length, size_t most, struct buffer *out, struct error *error);
 

@@ -1,8 +1,8 @@
-#include "lib/log.h"
+#include "lib/base/log.h"
 
-#include "lib/buffer.h"
-#include "lib/scope.h"
-#include "lib/text.h"
+#include "lib/base/buffer.h"
+#include "lib/base/scope.h"
+#include "lib/base/text.h"
 
 #include <limits.h>
 #include <stdarg.h>
@@ -38,11 +38,11 @@ static const struct {
 
 static const char *program_name = "podium";
 static enum form form = TEXT_LINE;
-static _Thread_local char about[log_field_count][most_value_bytes];
+static _Thread_local char field_values[log_field_count][most_value_bytes];
 
-/* ---- choosing ---- */
+/* ---- choosing the form ---- */
 
-static void open_as(const char *program, const char *otherwise)
+static void open_log(const char *program, const char *otherwise)
 {
 	const char *name = getenv("PODIUM_LOG_FORMAT");
 	program_name = program;
@@ -52,12 +52,12 @@ static void open_as(const char *program, const char *otherwise)
 
 void log_open(const char *program)
 {
-	open_as(program, "text");
+	open_log(program, "text");
 }
 
 void log_open_service(const char *program)
 {
-	open_as(program, "auto");
+	open_log(program, "auto");
 }
 
 int log_set_format(const char *name, struct error *error)
@@ -80,14 +80,14 @@ const char *log_format(void)
 	return FORM_NAMES[form];
 }
 
-/* ---- what a thread is at ---- */
+/* ---- fields of the current thread ---- */
 
 void log_about(enum log_field field, const char *value)
 {
 	value = value ? value : "";
 	size_t length = strnlen(value, most_value_bytes - 1);
-	memcpy(about[field], value, length);
-	about[field][length] = '\0';
+	memcpy(field_values[field], value, length);
+	field_values[field][length] = '\0';
 }
 
 void log_about_number(enum log_field field, int64_t value)
@@ -99,7 +99,7 @@ void log_about_number(enum log_field field, int64_t value)
 
 /* ---- writing ---- */
 
-/* Within quotes of logfmt or JSON, which know the same two escapes. */
+/* logfmt and JSON use the same two escapes inside quotes. */
 static void append_escaped(struct buffer *out, const char *value)
 {
 	cleanup_buffer struct buffer shown = { 0 };
@@ -130,12 +130,12 @@ static void append_member(struct buffer *line, const char *name, const char *val
 static void append_context(struct buffer *line)
 {
 	for (size_t i = 0; i < COUNT(FIELDS); i++)
-		if (about[i][0])
-			append_member(line, FIELDS[i].name, about[i],
-				form == JSON ? FIELDS[i].is_number : is_plain(about[i]));
+		if (field_values[i][0])
+			append_member(line, FIELDS[i].name, field_values[i],
+				form == JSON ? FIELDS[i].is_number : is_plain(field_values[i]));
 }
 
-/* As much as there is room for: whole characters, and no escape without what it escapes. */
+/* Appends as much as fits, and splits neither a character nor an escape. */
 static void append_cut(struct buffer *line, struct buffer *message, size_t room)
 {
 	static const char ellipsis[] = "…";
@@ -150,7 +150,8 @@ static void append_cut(struct buffer *line, struct buffer *message, size_t room)
 	buffer_append(line, buffer_string(message), message->length);
 }
 
-static void make_text(struct buffer *line, const char *stamp, const char *level, const char *text)
+static void write_text_line(
+	struct buffer *line, const char *stamp, const char *level, const char *text)
 {
 	cleanup_buffer struct buffer message = { 0 }, context = { 0 };
 	text_append_printable(&message, text);
@@ -161,7 +162,7 @@ static void make_text(struct buffer *line, const char *stamp, const char *level,
 		buffer_printf(line, " [%s]", context.data);
 }
 
-static void make_members(
+static void write_member_line(
 	struct buffer *line, const char *stamp, const char *level, const char *text)
 {
 	cleanup_buffer struct buffer message = { 0 };
@@ -190,10 +191,9 @@ static void write_line(const char *level, const char *format, va_list arguments)
 	strftime(seconds, sizeof seconds, "%Y-%m-%dT%H:%M:%S", &utc);
 	snprintf(stamp, sizeof stamp, "%s.%03ldZ", seconds, now.tv_nsec / 1000000);
 	cleanup_buffer struct buffer line = { 0 };
-	(form == TEXT_LINE ? make_text : make_members)(&line, stamp, level, text);
+	(form == TEXT_LINE ? write_text_line : write_member_line)(&line, stamp, level, text);
 	buffer_byte(&line, '\n');
-	/* One write, so that lines of several threads do not mix. A full disk must not stop the
-	 * program. */
+	/* One write keeps lines of different threads apart. A full disk must not stop the program. */
 	ssize_t ignored = write(STDERR_FILENO, line.data, line.length);
 	(void)ignored;
 }

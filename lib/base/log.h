@@ -1,40 +1,41 @@
-/* One line per event on stderr, made so that people and programs can read it and nobody can forge
- * one:
+/* Writes one line per event to stderr. People and programs can read a line, and user input
+ * cannot forge one.
  *
- *     logfmt  time=2026-11-21T06:10:20.123Z level=error program=podium-worker worker=rack1 job=12
- * fence=3 message="..." json
- * {"time":"2026-11-21T06:10:20.123Z","level":"error","program":"podium-worker","worker":"rack1","job":12,...}
- *     text    2026-11-21T06:10:20.123Z error podium-worker: ... [worker=rack1 job=12 fence=3]
+ * The forms, each on a single line:
+ * - text: 2026-11-21T06:10:20.123Z error podium-worker: ... [worker=rack1 job=12 fence=3]
+ * - logfmt: time=2026-11-21T06:10:20.123Z level=error program=podium-worker job=12 message="..."
+ * - json: {"time":"2026-11-21T06:10:20.123Z","level":"error","program":"podium-worker",...}
  *
- * Control characters, line separators and bytes that are not UTF-8 are written as \xNN, because
- * names and messages come from users and an operator reads the log in a terminal; quotes and
- * backslashes of a value are escaped. A line has at most 4096 bytes, newline included, so that
- * lines of several programs on one pipe do not mix (pipe(7), PIPE_BUF); a longer message ends with
- * an ellipsis. */
-#ifndef PODIUM_LIB_LOG_H
-#define PODIUM_LIB_LOG_H
+ * Control characters, line separators and invalid UTF-8 become \xNN, because names and messages
+ * come from users and operators read the log in a terminal. Quotes and backslashes in values are
+ * escaped.
+ *
+ * A line has at most 4096 bytes with its newline, so that programs on one pipe do not mix their
+ * lines (pipe(7), PIPE_BUF). A longer message ends with an ellipsis. */
+#ifndef PODIUM_LIB_BASE_LOG_H
+#define PODIUM_LIB_BASE_LOG_H
 
-#include "lib/error.h"
+#include "lib/base/error.h"
 
 #include <stdint.h>
 
-/* Once, at the start of main; keeps the pointer. Both log in the form that PODIUM_LOG_FORMAT names;
- * without it somebody's command as text, a service as `auto`, until it has read its settings and
- * calls log_set_format. */
+/* Call one of the two once, at the start of main; both keep the pointer. PODIUM_LOG_FORMAT names
+ * the form. Without it, log_open uses text. log_open_service uses `auto` until the service has
+ * read its settings and calls log_set_format. */
 void log_open(const char *program);
 void log_open_service(const char *program);
 
-/* `text`, `logfmt`, `json`, or `auto`: text where stderr is a terminal, else logfmt. ERROR_INPUT
- * for another name. */
+/* Sets the form: `text`, `logfmt`, `json`, or `auto`, which means text on a terminal and logfmt
+ * elsewhere. ERROR_INPUT for other names. */
 int log_set_format(const char *name, struct error *error);
-const char *log_format(void); /* one of the first three */
+const char *log_format(void); /* `text`, `logfmt` or `json` */
 
 void log_info(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void log_warning(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void log_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* What this thread is at: stands in each of its lines until it is set anew. NULL, "" or 0: nothing.
- * The text is copied. */
+/* Fields that every line of this thread contains until they change. NULL, "" or 0 removes a
+ * field. The text is copied. */
 enum log_field {
 	LOG_REQUEST,
 	LOG_ROUTE,

@@ -1,10 +1,10 @@
-#include "lib/manual.h"
+#include "lib/base/manual.h"
 
 #include <ctype.h>
 #include <stdbool.h>
 #include <string.h>
 
-/* A backslash is one, and a hyphen is one that can be copied. */
+/* Escapes the backslash, and the hyphen so that readers can copy it. */
 static void add_letter(struct buffer *out, char letter)
 {
 	if (letter == '\\')
@@ -15,8 +15,8 @@ static void add_letter(struct buffer *out, char letter)
 		buffer_byte(out, letter);
 }
 
-/* No line begins a request, and none is set apart: what indents it is for --help. */
-static void add(struct buffer *out, const char *text)
+/* No line may start a roff request. The indent of lines, which is for --help, is dropped. */
+static void add_text(struct buffer *out, const char *text)
 {
 	for (bool begins = true; *text; text++) {
 		if (begins && (*text == '.' || *text == '\''))
@@ -30,7 +30,7 @@ static void add(struct buffer *out, const char *text)
 	}
 }
 
-/* Within a request's argument in quotes. */
+/* For a request's quoted argument. */
 static void add_quoted(struct buffer *out, const char *text)
 {
 	for (; *text; text++)
@@ -43,11 +43,11 @@ static void add_quoted(struct buffer *out, const char *text)
 static void add_words(struct buffer *out, const char *bold, const char *italic)
 {
 	buffer_text(out, "\\fB");
-	add(out, bold);
+	add_text(out, bold);
 	buffer_text(out, "\\fR");
 	if (*italic) {
 		buffer_text(out, " \\fI");
-		add(out, italic);
+		add_text(out, italic);
 		buffer_text(out, "\\fR");
 	}
 	buffer_byte(out, '\n');
@@ -61,9 +61,9 @@ void manual_begin(
 		buffer_byte(out, (char)toupper((unsigned char)*c));
 	buffer_printf(
 		out, " %d \"\" \"podium " PODIUM_VERSION "\" \"%s\"\n.SH NAME\n", section, volume);
-	add(out, name);
+	add_text(out, name);
 	buffer_text(out, " \\- ");
-	add(out, purpose);
+	add_text(out, purpose);
 	buffer_byte(out, '\n');
 }
 
@@ -83,7 +83,7 @@ void manual_subsection(struct buffer *out, const char *bold, const char *rest)
 
 void manual_text(struct buffer *out, const char *text)
 {
-	add(out, text);
+	add_text(out, text);
 	if (out->length && out->data[out->length - 1] != '\n')
 		buffer_byte(out, '\n');
 }

@@ -1,4 +1,4 @@
-#include "lib/nearest.h"
+#include "lib/base/nearest.h"
 
 #include <ctype.h>
 #include <stdbool.h>
@@ -18,12 +18,12 @@ static size_t least_of(size_t a, size_t b, size_t c)
 	return least < c ? least : c;
 }
 
-static bool is_same(char a, char b)
+static bool is_same_letter(char a, char b)
 {
 	return tolower((unsigned char)a) == tolower((unsigned char)b);
 }
 
-/* The distance of optimal string alignment, row by row; a swap looks two rows back. */
+/* Optimal string alignment distance, computed row by row. A swap looks two rows back. */
 size_t nearest_distance(const char *a, const char *b)
 {
 	size_t rows[3][most_letters + 1], a_length = strnlen(a, most_letters),
@@ -35,10 +35,10 @@ size_t nearest_distance(const char *a, const char *b)
 		const size_t *above = rows[(i - 1) % 3];
 		row[0] = i;
 		for (size_t k = 1; k <= b_length; k++) {
-			row[k] =
-				least_of(above[k] + 1, row[k - 1] + 1, above[k - 1] + !is_same(a[i - 1], b[k - 1]));
-			bool swapped =
-				i > 1 && k > 1 && is_same(a[i - 1], b[k - 2]) && is_same(a[i - 2], b[k - 1]);
+			row[k] = least_of(
+				above[k] + 1, row[k - 1] + 1, above[k - 1] + !is_same_letter(a[i - 1], b[k - 1]));
+			bool swapped = i > 1 && k > 1 && is_same_letter(a[i - 1], b[k - 2])
+				&& is_same_letter(a[i - 2], b[k - 1]);
 			if (swapped && rows[(i - 2) % 3][k - 2] + 1 < row[k])
 				row[k] = rows[(i - 2) % 3][k - 2] + 1;
 		}
@@ -52,7 +52,7 @@ static bool contains_other(const char *a, const char *b)
 		|| (strlen(a) >= least_contained && strcasestr(b, a));
 }
 
-static int by_distance(const void *left, const void *right)
+static int compare_distances(const void *left, const void *right)
 {
 	const struct candidate *a = left, *b = right;
 	if (a->distance != b->distance)
@@ -70,7 +70,7 @@ size_t nearest_names(struct arena *arena, const char *wanted, const char *const 
 		if (distance <= (length + 2) / 3 || contains_other(wanted, names[i]))
 			found[found_count++] = (struct candidate){ names[i], distance };
 	}
-	qsort(found, found_count, sizeof *found, by_distance);
+	qsort(found, found_count, sizeof *found, compare_distances);
 	found_count = found_count < most ? found_count : most;
 	for (size_t i = 0; i < found_count; i++)
 		near[i] = found[i].name;

@@ -1,19 +1,18 @@
-/* Names that somebody may have meant who typed another one. */
-#ifndef PODIUM_LIB_NEAREST_H
-#define PODIUM_LIB_NEAREST_H
+/* Suggests known names for a mistyped one. */
+#ifndef PODIUM_LIB_BASE_NEAREST_H
+#define PODIUM_LIB_BASE_NEAREST_H
 
-#include "lib/arena.h"
+#include "lib/base/arena.h"
 
 #include <stddef.h>
 
-/* How many letters have to be put in, left out, replaced or swapped with their neighbour to turn
- * one name into the other; the case of letters does not count. Names of more than 64 bytes are
- * compared by their first 64. */
+/* The number of letters to insert, delete, replace or swap with a neighbour to turn one name
+ * into the other. Upper and lower case count as equal. Only the first 64 bytes are compared. */
 size_t nearest_distance(const char *a, const char *b);
 
-/* Those of `names` that are near to `wanted`, the nearest first, at most `most`: a third of its
- * letters may differ, or one contains the other. Names that are as near stand in alphabetical
- * order. */
+/* Fills `near` with at most `most` of `names` that resemble `wanted`, nearest first, and returns
+ * their number. A name resembles it when at most a third of its letters differ, or when one
+ * contains the other. Equally near names are in alphabetical order. */
 size_t nearest_names(struct arena *arena, const char *wanted, const char *const *names,
 	size_t count, const char **near, size_t most);
 

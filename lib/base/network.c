@@ -1,8 +1,8 @@
-#include "lib/network.h"
+#include "lib/base/network.h"
 
-#include "lib/buffer.h"
-#include "lib/scope.h"
-#include "lib/text.h"
+#include "lib/base/buffer.h"
+#include "lib/base/scope.h"
+#include "lib/base/text.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -13,8 +13,8 @@
 enum { address_bytes = 16, address_bits = 128, mapped_bits = 96, most_entry_bytes = 255 };
 static const unsigned char MAPPED[12] = { [10] = 0xff, 0xff };
 
-/* From IANA's registries of special-purpose addresses (RFC 6890 and what came later), of multicast
- * and of what is reserved. */
+/* IANA's registries of special-purpose addresses (RFC 6890 and later), multicast and reserved
+ * addresses. */
 static const struct {
 	const char *network, *what;
 } INTERNAL[] = {
@@ -44,14 +44,14 @@ static const struct {
 	{ "3fff::/20", "a network for examples" },
 };
 
-/* Of IPv6, only these are given to hosts on the internet. */
+/* IANA assigns only these IPv6 addresses to hosts on the internet. */
 static const char GLOBAL[] = "2000::/3";
-/* RFC 6052: the last four bytes are those of an IPv4 address. */
+/* RFC 6052: the last four bytes are an IPv4 address. */
 static const char NAT64[] = "64:ff9b::/96";
 
 /* ---- networks ---- */
 
-static int parse_bits(const char *text, int most, int *bits)
+static int parse_prefix_length(const char *text, int most, int *bits)
 {
 	char *end;
 	if (!*text || strlen(text) > 3 || strspn(text, "0123456789") != strlen(text))
@@ -60,7 +60,7 @@ static int parse_bits(const char *text, int most, int *bits)
 	return *bits <= most ? 0 : -1;
 }
 
-static void clear_behind(struct network *network)
+static void clear_host_bits(struct network *network)
 {
 	for (int i = network->bits; i < address_bits; i++)
 		network->bytes[i / 8] &= (unsigned char)~(0x80u >> i % 8);
@@ -81,10 +81,10 @@ int network_parse(const char *text, struct network *network)
 		shift = mapped_bits;
 	} else if (inet_pton(AF_INET6, host, network->bytes) != 1)
 		return -1;
-	if (text[length] && parse_bits(text + length + 1, address_bits - shift, &bits))
+	if (text[length] && parse_prefix_length(text + length + 1, address_bits - shift, &bits))
 		return -1;
 	network->bits = text[length] ? bits + shift : address_bits;
-	clear_behind(network);
+	clear_host_bits(network);
 	return 0;
 }
 
@@ -96,7 +96,7 @@ bool network_holds(const struct network *network, const unsigned char address[st
 		&& (!rest || (address[whole] & mask) == network->bytes[whole]);
 }
 
-static bool holds(const char *text, const unsigned char *address)
+static bool text_network_holds(const char *text, const unsigned char *address)
 {
 	struct network network;
 	return network_parse(text, &network) == 0 && network_holds(&network, address);
@@ -123,25 +123,25 @@ const char *network_internal(const unsigned char address[static 16])
 {
 	unsigned char inside[address_bytes];
 	memcpy(inside, address, address_bytes);
-	if (holds(NAT64, address))
+	if (text_network_holds(NAT64, address))
 		memcpy(inside, MAPPED, sizeof MAPPED);
 	for (size_t i = 0; i < COUNT(INTERNAL); i++)
-		if (holds(INTERNAL[i].network, inside))
+		if (text_network_holds(INTERNAL[i].network, inside))
 			return INTERNAL[i].what;
-	return memcmp(inside, MAPPED, sizeof MAPPED) == 0 || holds(GLOBAL, inside)
+	return memcmp(inside, MAPPED, sizeof MAPPED) == 0 || text_network_holds(GLOBAL, inside)
 		? NULL
 		: "a reserved network";
 }
 
 /* ---- lists ---- */
 
-static const char BETWEEN[] = ", \t";
+static const char SEPARATORS[] = ", \t";
 
-/* The next entry into `entry`; false at the end. One that is too long comes as "". */
+/* Copies the next entry into `entry`; false at the end. An entry that is too long becomes "". */
 static bool next_entry(const char **list, char entry[static most_entry_bytes + 1])
 {
-	*list += strspn(*list, BETWEEN);
-	size_t length = strcspn(*list, BETWEEN), taken = length <= most_entry_bytes ? length : 0;
+	*list += strspn(*list, SEPARATORS);
+	size_t length = strcspn(*list, SEPARATORS), taken = length <= most_entry_bytes ? length : 0;
 	memcpy(entry, *list, taken);
 	entry[taken] = '\0';
 	*list += length;
@@ -154,7 +154,7 @@ static bool is_host_name(const char *text)
 		&& text[strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-.")]
 		== '\0'
 		&& text[strcspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")]
-		!= '\0'; /* else it is meant as an address */
+		!= '\0'; /* without a letter it is an address */
 }
 
 int network_list_check(const char *list, struct error *error)
@@ -189,6 +189,6 @@ bool network_list_holds(const char *list, const unsigned char address[static 16]
 	char entry[most_entry_bytes + 1];
 	bool found = false;
 	while (!found && next_entry(&list, entry))
-		found = *entry && holds(entry, address);
+		found = *entry && text_network_holds(entry, address);
 	return found;
 }

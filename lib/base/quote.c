@@ -1,7 +1,7 @@
-#include "lib/quote.h"
+#include "lib/base/quote.h"
 
-#include "lib/buffer.h"
-#include "lib/text.h"
+#include "lib/base/buffer.h"
+#include "lib/base/text.h"
 
 #include <string.h>
 
@@ -26,7 +26,7 @@ const char *quote_bytes(struct arena *arena, const void *bytes, size_t length)
 	size_t shown = length;
 	if (length > quote_most_bytes) {
 		shown = text_utf8_prefix(bytes, quote_most_bytes);
-		if (shown + 4 <= quote_most_bytes) /* not UTF-8 at all: do not lose the rest */
+		if (shown + 4 <= quote_most_bytes) /* binary data: cut at the limit instead */
 			shown = quote_most_bytes;
 	}
 	buffer_byte(&out, '"');

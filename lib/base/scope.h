@@ -1,7 +1,7 @@
-/* Ownership in the declaration: a variable marked with one of these gives back what it owns when
- * its scope ends, whichever way it ends. `steal` hands the ownership on. */
-#ifndef PODIUM_LIB_SCOPE_H
-#define PODIUM_LIB_SCOPE_H
+/* Ownership in the declaration: a variable with one of these attributes releases its resource at
+ * the end of its scope, on every path. `steal_fd` and `steal_pointer` pass the ownership on. */
+#ifndef PODIUM_LIB_BASE_SCOPE_H
+#define PODIUM_LIB_BASE_SCOPE_H
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
-#include "lib/service.h"
+#include "lib/base/service.h"
 
-#include "lib/buffer.h"
-#include "lib/clock.h"
-#include "lib/scope.h"
+#include "lib/base/buffer.h"
+#include "lib/base/clock.h"
+#include "lib/base/scope.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,8 +21,8 @@ bool service_is_followed(void)
 	return path && *path;
 }
 
-/* A manager that does not listen any more is no reason to fail. */
-static void notify(const struct buffer *message)
+/* Ignores errors: a manager that no longer listens is no reason to fail. */
+static void send_notification(const struct buffer *message)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
 	const char *path = getenv("NOTIFY_SOCKET");
@@ -30,7 +30,7 @@ static void notify(const struct buffer *message)
 	if (!length || length >= sizeof address.sun_path)
 		return;
 	memcpy(address.sun_path, path, length);
-	if (address.sun_path[0] == '@') /* an abstract one */
+	if (address.sun_path[0] == '@') /* abstract socket (unix(7)) */
 		address.sun_path[0] = '\0';
 	cleanup_fd int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	ssize_t ignored = sendto(fd, message->data, message->length, MSG_NOSIGNAL | MSG_DONTWAIT,
@@ -39,7 +39,7 @@ static void notify(const struct buffer *message)
 	(void)ignored;
 }
 
-/* A status is one line. */
+/* Only the first line is sent; a second one would be another variable. */
 static void add_status(struct buffer *message, const char *status)
 {
 	buffer_text(message, "\nSTATUS=");
@@ -51,7 +51,7 @@ void service_ready(const char *status)
 	cleanup_buffer struct buffer message = { 0 };
 	buffer_text(&message, "READY=1");
 	add_status(&message, status);
-	notify(&message);
+	send_notification(&message);
 }
 
 void service_reloading(void)
@@ -62,7 +62,7 @@ void service_reloading(void)
 	buffer_printf(&message,
 		"RELOADING=1\nMONOTONIC_USEC=%lld\nSTATUS=A successor with the new settings starts",
 		(long long)now.tv_sec * 1000000 + now.tv_nsec / 1000);
-	notify(&message);
+	send_notification(&message);
 }
 
 void service_stopping(const char *status)
@@ -70,14 +70,14 @@ void service_stopping(const char *status)
 	cleanup_buffer struct buffer message = { 0 };
 	buffer_text(&message, "STOPPING=1");
 	add_status(&message, status);
-	notify(&message);
+	send_notification(&message);
 }
 
 void service_extend(int64_t ms)
 {
 	cleanup_buffer struct buffer message = { 0 };
 	buffer_printf(&message, "EXTEND_TIMEOUT_USEC=%lld", (long long)ms * 1000);
-	notify(&message);
+	send_notification(&message);
 }
 
 void service_hand_over(pid_t successor)
@@ -85,12 +85,12 @@ void service_hand_over(pid_t successor)
 	cleanup_buffer struct buffer message = { 0 };
 	buffer_printf(&message, "READY=1\nMAINPID=%lld\nSTATUS=Serves with the new settings",
 		(long long)successor);
-	notify(&message);
+	send_notification(&message);
 }
 
 /* ---- the watchdog ---- */
 
-static bool is_ours(const char *variable)
+static bool is_for_this_process(const char *variable)
 {
 	const char *text = getenv(variable);
 	return !text || strtoll(text, NULL, 10) == getpid();
@@ -99,7 +99,7 @@ static bool is_ours(const char *variable)
 int64_t service_watch_ms(void)
 {
 	const char *text = getenv("WATCHDOG_USEC");
-	long long limit_us = text && is_ours("WATCHDOG_PID") ? strtoll(text, NULL, 10) : 0;
+	long long limit_us = text && is_for_this_process("WATCHDOG_PID") ? strtoll(text, NULL, 10) : 0;
 	return limit_us <= 0 || !service_is_followed() ? 0 : limit_us < 3000 ? 1 : limit_us / 3000;
 }
 
@@ -107,10 +107,10 @@ void service_alive(void)
 {
 	cleanup_buffer struct buffer message = { 0 };
 	buffer_text(&message, "WATCHDOG=1");
-	notify(&message);
+	send_notification(&message);
 }
 
-/* ---- sockets that were handed over ---- */
+/* ---- inherited sockets ---- */
 
 static bool is_listening(int fd)
 {
@@ -139,13 +139,13 @@ int service_take_listener(int *listener, struct error *error)
 	if (number != 1 || !is_listening(first))
 		return fail(error, ERROR_INPUT,
 			"What the service manager has handed over is not one listening Unix socket; look at "
-		    "podium-web.socket.");
+			"podium-web.socket.");
 	fcntl(first, F_SETFD, FD_CLOEXEC);
 	*listener = first;
 	return 0;
 }
 
-/* ---- whether threads get on ---- */
+/* ---- detecting stuck threads ---- */
 
 void beat_busy(struct beat *beat)
 {

@@ -1,14 +1,16 @@
-/* What a program and the service manager that started it (systemd) say to each other: ready, busy
- * with a reload, stopping, still alive; and the sockets that were opened for it. Without a service
- * manager all of it does nothing.
+/* Talks to the service manager (systemd) that started this process: ready, reloading, stopping,
+ * alive, and sockets that it opened for us. Without a service manager these functions do
+ * nothing.
  *
- * It is one datagram to the socket in NOTIFY_SOCKET (sd_notify(3)), and descriptors from 3 on
- * (sd_listen_fds(3)). libsystemd would bring its own libraries into programs that read hostile
- * input, and onto hosts that get a worker bundle. */
-#ifndef PODIUM_LIB_SERVICE_H
-#define PODIUM_LIB_SERVICE_H
+ * A notification is one datagram to the socket in NOTIFY_SOCKET (sd_notify(3)). Sockets are
+ * descriptors from 3 on (sd_listen_fds(3)).
+ *
+ * Podium does not use libsystemd. It would bring its dependencies into programs that read
+ * hostile input, and onto hosts with a worker bundle. */
+#ifndef PODIUM_LIB_BASE_SERVICE_H
+#define PODIUM_LIB_BASE_SERVICE_H
 
-#include "lib/error.h"
+#include "lib/base/error.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -16,38 +18,37 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Whether somebody follows this process by its notifications, also to another process. */
+/* Whether a service manager receives this process's notifications, including service_hand_over. */
 bool service_is_followed(void);
 
-void service_ready(const char *status); /* serves from now on, also after a reload */
+void service_ready(const char *status); /* serving; call it again after a reload */
 void service_reloading(void);
 void service_stopping(const char *status);
-void service_extend(
-	int64_t ms); /* what is under way, starting or stopping, may take so much longer from now */
-void service_hand_over(
-	pid_t successor); /* that is the service's process from now on; this one only finishes */
+/* gives the current start or stop `ms` more from now */
+void service_extend(int64_t ms);
+/* makes `successor` the service's main process; this one only finishes its work */
+void service_hand_over(pid_t successor);
 
-/* How often service_alive must be called, in ms: a third of what the manager bears; 0: nobody waits
- * for it. */
+/* The interval for service_alive in ms, a third of the manager's limit; 0: no limit. */
 int64_t service_watch_ms(void);
 void service_alive(void); /* from any thread */
 
-/* The listening Unix socket that was handed to this process, or -1: none was. The variables that
- * tell of it go, so that no child takes them for its own. ERROR_INPUT: what was handed over is no
- * such socket, or more than one. */
+/* Fills `listener` with the listening Unix socket that the manager passed, or -1. The variables
+ * that announce it are removed, so no child takes it for its own. ERROR_INPUT: not such a
+ * socket, or more than one. */
 int service_take_listener(int *listener, struct error *error);
 
-/* ---- whether threads get on ---- */
+/* ---- detecting stuck threads ---- */
 
-/* Since when a thread has been busy with one thing, of clock_ms; 0: it waits for work. */
+/* When a thread started its current step, by clock_ms; 0: it is idle. */
 struct beat {
 	_Atomic int64_t since_ms;
 };
 
-void beat_busy(struct beat *beat); /* something new has begun, or has got on */
+void beat_busy(struct beat *beat); /* a step has started or made progress */
 void beat_idle(struct beat *beat);
 
-/* Those that have been busy with the same thing for longer than that. */
+/* The number of threads that have been in one step for more than limit_ms. */
 size_t beats_stuck(const struct beat *beats, size_t count, int64_t limit_ms);
 
 #endif

@@ -1,17 +1,17 @@
-#include "lib/slurm_options.h"
+#include "lib/base/slurm_options.h"
 
-#include "lib/scope.h"
+#include "lib/base/scope.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 static const char LETTERS[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 
-/* What may stand behind each option. Those that Podium sets by itself are missing, and so is what
- * makes srun read or write files, start other programs, or hide what it says. A slash would make a
- * list of nodes the name of a file. Source: srun(1). */
+/* The options that a site may set, from srun(1). Options that Podium sets are missing. So are
+ * options that make srun read or write files, start other programs, or hide messages. A slash
+ * would turn a node list into a file name. */
 enum value { NAME_VALUE, NUMBER_VALUE, SIZE_VALUE, NO_VALUE };
-static const char SIGNS[] = "._-,:&|[]()*+@="; /* of names, beside letters and digits */
+static const char SIGNS[] = "._-,:&|[]()*+@="; /* allowed in names besides letters and digits */
 static const struct {
 	const char *name;
 	enum value value;
@@ -98,11 +98,11 @@ static int check_option(const char *word, struct error *error)
 				word, KNOWN[i].name, KNOWN[i].value, equals ? equals + 1 : NULL, error);
 	return fail(error, ERROR_INPUT,
 		"\"%.60s\" is not an option of srun that may be chosen here; docs/slurm.md lists those "
-	    "that may.",
+		"that may.",
 		word);
 }
 
-static int keep(struct slurm_options *options, const char *word, struct error *error)
+static int append_option(struct slurm_options *options, const char *word, struct error *error)
 {
 	size_t used = 0;
 	for (size_t i = 0; i < options->count; i++)
@@ -153,10 +153,10 @@ static int read_word(struct slurm_options *options, const char *word, struct err
 			is_of_model ? "jobs=N nor gres=NAME:TYPE nor "
 						: "a model's setting (those stand under slurm.MODEL) nor ");
 	int rc = check_option(word, error);
-	return rc ? rc : keep(options, word, error);
+	return rc ? rc : append_option(options, word, error);
 }
 
-/* So that every sentence here may quote what it refuses. */
+/* Error messages can then quote the text safely. */
 static bool is_printable(const char *text)
 {
 	for (; *text; text++)
@@ -173,7 +173,7 @@ int slurm_options_read(
 	if (!is_printable(model) || !is_printable(text))
 		return fail(error, ERROR_INPUT,
 			"Models and options of srun are written in letters, digits and signs of ASCII; there "
-		    "is something else.");
+			"is something else.");
 	if (*model && !slurm_is_name(model, strlen(model), slurm_model_bytes - 1))
 		return fail(error, ERROR_INPUT, "\"%.60s\" cannot be the name of a GPU model.", model);
 	memcpy(options->model, model, strlen(model) + 1);
@@ -200,7 +200,7 @@ const char *slurm_options_value(const struct slurm_options *options, const char 
 {
 	const char *words[slurm_most_words];
 	size_t count = slurm_options_words(options, words), length = strlen(name);
-	for (size_t i = count; i--;) /* the last one counts, as it does for srun */
+	for (size_t i = count; i--;) /* the last one wins, as in srun */
 		if (strncmp(words[i] + 2, name, length) == 0 && words[i][2 + length] == '=')
 			return words[i] + 3 + length;
 	return NULL;

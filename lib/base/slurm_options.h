@@ -1,10 +1,9 @@
-/* What the settings say of a cluster: which options srun gets, for all GPU models or for one, and
- * how many jobs of a model run at once. Each word is looked at here, and goes to srun as a word of
- * its own: no shell reads any of it. */
-#ifndef PODIUM_LIB_SLURM_OPTIONS_H
-#define PODIUM_LIB_SLURM_OPTIONS_H
+/* The cluster settings: srun's options and the number of concurrent jobs, for all GPU models or
+ * for one. Each word is checked and becomes one argument of srun. No shell reads any of it. */
+#ifndef PODIUM_LIB_BASE_SLURM_OPTIONS_H
+#define PODIUM_LIB_BASE_SLURM_OPTIONS_H
 
-#include "lib/error.h"
+#include "lib/base/error.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,28 +18,28 @@ enum {
 };
 
 struct slurm_options {
-	char model[slurm_model_bytes]; /* "H200"; "": for every model */
-	char gres[slurm_gres_bytes];   /* "gpu:h200", how the cluster calls it; "": as sinfo says */
-	int64_t jobs;                  /* at once; 0: not said */
-	char text[512];                /* the options of srun, each ended by NUL */
-	size_t count;                  /* how many */
+	char model[slurm_model_bytes]; /* "H200"; "": all models */
+	char gres[slurm_gres_bytes];   /* the cluster's name for it, "gpu:h200"; "": ask sinfo */
+	int64_t jobs;                  /* concurrent jobs; 0: not set */
+	char text[512];                /* srun's options, each ended by a NUL */
+	size_t count;                  /* number of options */
 };
 
-/* Reads "jobs=2 gres=gpu:h200 --partition=gpu --account=podium" for `model`, or without the first
- * two for every model. ERROR_INPUT says which word is wrong, and what would be right. */
+/* Reads "jobs=2 gres=gpu:h200 --partition=gpu --account=podium" for `model`. For all models,
+ * jobs and gres are not allowed. ERROR_INPUT names the wrong word and what is allowed. */
 int slurm_options_read(
 	struct slurm_options *options, const char *model, const char *text, struct error *error);
 
-/* Puts the options into `words`, at most slurm_most_words, and returns how many there are. They
- * belong to `options`. */
+/* Fills `words` with at most slurm_most_words options and returns their number. They belong to
+ * `options`. */
 size_t slurm_options_words(
 	const struct slurm_options *options, const char *words[static slurm_most_words]);
 
-/* What stands behind "--NAME=", or NULL where the option is not there. */
+/* The value of "--NAME=", or NULL without this option. */
 const char *slurm_options_value(const struct slurm_options *options, const char *name);
 
-/* Letters, digits, dots, dashes and underscores, from 1 to `most` bytes: a model, or the name of a
- * type of GPUs. */
+/* Whether `text` is a GPU model or GRES type: 1 to `most` letters, digits, dots, dashes and
+ * underscores. */
 bool slurm_is_name(const char *text, size_t length, size_t most);
 
 #endif

@@ -1,10 +1,11 @@
-#include "lib/text.h"
+#include "lib/base/text.h"
 
 #include <ctype.h>
 #include <string.h>
 
-/* Length of the UTF-8 sequence at `s`, 0 if there is none. Table 3-7 of the Unicode standard. */
-static size_t sequence(const unsigned char *s, size_t length)
+/* Length of the UTF-8 sequence at `s`, 0 if it is invalid. Source: table 3-7 of the Unicode
+ * standard. */
+static size_t sequence_length(const unsigned char *s, size_t length)
 {
 	if (s[0] < 0x80)
 		return 1;
@@ -35,7 +36,7 @@ size_t text_utf8_prefix(const char *bytes, size_t length)
 {
 	size_t at = 0;
 	while (at < length) {
-		size_t step = sequence((const unsigned char *)bytes + at, length - at);
+		size_t step = sequence_length((const unsigned char *)bytes + at, length - at);
 		if (!step)
 			break;
 		at += step;
@@ -93,7 +94,7 @@ void text_append_printable(struct buffer *out, const char *text)
 {
 	size_t length = strlen(text);
 	for (size_t at = 0; at < length;) {
-		size_t step = sequence((const unsigned char *)text + at, length - at);
+		size_t step = sequence_length((const unsigned char *)text + at, length - at);
 		bool shown = step && !text_control_length(text + at);
 		if (!step)
 			step = 1;
@@ -107,10 +108,11 @@ void text_append_printable(struct buffer *out, const char *text)
 
 void text_append_valid(struct buffer *out, const char *bytes, size_t length)
 {
-	size_t begin = 0; /* of what is good and not yet appended: each byte is looked at once, whatever
-	                     stands around it */
+	/* Start of the valid bytes that are not yet appended. Every byte is examined once. */
+	size_t begin = 0;
 	for (size_t at = 0; at < length;) {
-		size_t step = bytes[at] ? sequence((const unsigned char *)bytes + at, length - at) : 0;
+		size_t step =
+			bytes[at] ? sequence_length((const unsigned char *)bytes + at, length - at) : 0;
 		at += step;
 		if (step)
 			continue;

@@ -1,9 +1,9 @@
-#include "lib/usage.h"
+#include "lib/base/usage.h"
 
-#include "lib/buffer.h"
-#include "lib/config.h"
-#include "lib/manual.h"
-#include "lib/scope.h"
+#include "lib/base/buffer.h"
+#include "lib/base/config.h"
+#include "lib/base/manual.h"
+#include "lib/base/scope.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 
 enum { wrong_usage = 2 };
 
-/* "  NAME             meaning", whose further lines stand below the first. */
+/* "  NAME             meaning", with further lines aligned below the first. */
 static void print_signal(const struct usage_signal *signal)
 {
 	const char *name = signal->name, *rest = signal->meaning;
@@ -45,9 +45,9 @@ static void print_manual(const struct usage *usage)
 	for (size_t i = 0; i < COUNT(usage->signals) && usage->signals[i].name; i++)
 		manual_item(&page, usage->signals[i].name, "", usage->signals[i].meaning);
 	manual_section(&page, "EXIT STATUS");
-	manual_item(&page, "0", "", "ended as it was told to");
+	manual_item(&page, "0", "", "stopped as requested");
 	manual_item(&page, "1", "", "failed; the log has the reason");
-	manual_item(&page, "2", "", "called wrongly");
+	manual_item(&page, "2", "", "wrong usage");
 	manual_section(&page, "FILES");
 	manual_item(&page, config_default_file, "", "the settings, see podium.conf(5)");
 	manual_section(&page, "SEE ALSO");

@@ -1,8 +1,8 @@
-#include "lib/yaml.h"
+#include "lib/base/yaml.h"
 
-#include "lib/quote.h"
-#include "lib/scope.h"
-#include "lib/text.h"
+#include "lib/base/quote.h"
+#include "lib/base/scope.h"
+#include "lib/base/text.h"
 
 #include <string.h>
 #include <yaml.h>
@@ -17,13 +17,12 @@ struct reader {
 	struct error *error;
 };
 
-static int line_of(const struct reader *reader)
+static int current_line(const struct reader *reader)
 {
 	return (int)reader->event.start_mark.line + 1;
 }
 
-/* "expected", "found" and the like are libyaml's own words; its sentence says where it was and what
- * it met. */
+/* libyaml's own sentence says what it expected and what it found. */
 static int refuse_syntax(struct reader *reader)
 {
 	const yaml_parser_t *parser = &reader->parser;
@@ -38,25 +37,26 @@ static int refuse_syntax(struct reader *reader)
 		parser->context ? " " : "", parser->context ? parser->context : "");
 }
 
-static int advance(struct reader *reader)
+static int read_event(struct reader *reader)
 {
 	yaml_event_delete(&reader->event);
 	return yaml_parser_parse(&reader->parser, &reader->event) ? 0 : refuse_syntax(reader);
 }
 
-static int refuse(struct reader *reader, const char *what)
+static int refuse_value(struct reader *reader, const char *what)
 {
-	return fail(reader->error, ERROR_INPUT, "%s line %d: %s", reader->name, line_of(reader), what);
+	return fail(
+		reader->error, ERROR_INPUT, "%s line %d: %s", reader->name, current_line(reader), what);
 }
 
-/* Things of YAML that a task has no use for, and that are good for surprises. */
+/* Refuses YAML features that a task does not need and that surprise readers. */
 static int check_event(struct reader *reader)
 {
 	const yaml_event_t *event = &reader->event;
 	const void *anchor = NULL, *tag = NULL;
 	switch (event->type) {
 	case YAML_ALIAS_EVENT:
-		return refuse(reader, "aliases (*name) are not allowed; write the value out.");
+		return refuse_value(reader, "aliases (*name) are not allowed; write the value out.");
 	case YAML_SCALAR_EVENT:
 		anchor = event->data.scalar.anchor;
 		tag = event->data.scalar.tag;
@@ -72,9 +72,9 @@ static int check_event(struct reader *reader)
 	default: break;
 	}
 	if (anchor)
-		return refuse(
+		return refuse_value(
 			reader, "anchors (&name) are not allowed; write the value out where it is used.");
-	return tag ? refuse(reader, "tags (!name) are not allowed; leave it out.") : 0;
+	return tag ? refuse_value(reader, "tags (!name) are not allowed; leave it out.") : 0;
 }
 
 static int read_scalar(struct reader *reader, struct yaml_node *node)
@@ -82,13 +82,13 @@ static int read_scalar(struct reader *reader, struct yaml_node *node)
 	const char *bytes = (const char *)reader->event.data.scalar.value;
 	size_t length = reader->event.data.scalar.length;
 	if (memchr(bytes, '\0', length))
-		return refuse(reader, "there is a NUL character in the text; remove it.");
+		return refuse_value(reader, "there is a NUL character in the text; remove it.");
 	node->text = arena_strndup(reader->arena, bytes, length);
 	const char *fault = yaml_scalar_resolve(
 		reader->rules, node, reader->event.data.scalar.style == YAML_PLAIN_SCALAR_STYLE);
 	if (fault)
-		return fail(reader->error, ERROR_INPUT, "%s line %d: %s %s.", reader->name, line_of(reader),
-			quote(reader->arena, node->text), fault);
+		return fail(reader->error, ERROR_INPUT, "%s line %d: %s %s.", reader->name,
+			current_line(reader), quote(reader->arena, node->text), fault);
 	return 0;
 }
 
@@ -107,10 +107,10 @@ static int read_key(struct reader *reader, size_t depth, struct yaml_node **key)
 	if (fault)
 		return fail(
 			reader->error, ERROR_INPUT, "%s line %d: %s", reader->name, (*key)->line, fault);
-	return advance(reader);
+	return read_event(reader);
 }
 
-static int by_key(const void *left, const void *right)
+static int compare_keys(const void *left, const void *right)
 {
 	const struct yaml_node *a = *(struct yaml_node *const *)left,
 						   *b = *(struct yaml_node *const *)right;
@@ -124,23 +124,22 @@ static int check_duplicates(struct reader *reader, const struct yaml_node *map)
 	size_t count = 0;
 	for (struct yaml_node *child = map->first; child; child = child->next)
 		sorted[count++] = child;
-	qsort(sorted, count, sizeof *sorted, by_key);
+	qsort(sorted, count, sizeof *sorted, compare_keys);
 	for (size_t i = 1; i < count; i++)
 		if (strcmp(sorted[i - 1]->key->text, sorted[i]->key->text) == 0)
 			return fail(reader->error, ERROR_INPUT,
-				"%s line %d: the key %s is there twice (first in line %d); keep one of "
-				"them.",
+				"%s line %d: the key %s is there twice (first in line %d); keep one of them.",
 				reader->name, sorted[i]->key->line, quote(reader->arena, sorted[i]->key->text),
 				sorted[i - 1]->key->line);
 	return 0;
 }
 
-/* Children of a list, or with `end` a mapping's end, of a map. */
+/* Reads the children of a list, or of a map when `end` is a mapping's end. */
 static int read_children(
 	struct reader *reader, struct yaml_node *parent, yaml_event_type_t end, size_t depth)
 {
 	struct yaml_node **place = &parent->first;
-	int rc = advance(reader);
+	int rc = read_event(reader);
 	while (!rc && reader->event.type != end) {
 		struct yaml_node *key = NULL, *child = NULL;
 		if (end == YAML_MAPPING_END_EVENT)
@@ -153,23 +152,23 @@ static int read_children(
 		*place = child;
 		place = &child->next;
 		parent->count++;
-		rc = advance(reader);
+		rc = read_event(reader);
 	}
 	return rc;
 }
 
-/* Leaves the node's last event as the current one. */
+/* On return the node's last event is the current one. */
 static int read_node(struct reader *reader, size_t depth, struct yaml_node **out)
 {
 	int rc = check_event(reader);
 	if (rc)
 		return rc;
 	if (depth > yaml_most_depth)
-		return refuse(reader, "lists and maps are nested more than 16 deep.");
+		return refuse_value(reader, "lists and maps are nested more than 16 deep.");
 	if (++reader->nodes > yaml_most_nodes)
-		return refuse(reader, "the file has more than 20000 values.");
+		return refuse_value(reader, "the file has more than 20000 values.");
 	struct yaml_node *node = *out = arena_array(reader->arena, struct yaml_node, 1);
-	node->line = line_of(reader);
+	node->line = current_line(reader);
 	node->text = "";
 	switch (reader->event.type) {
 	case YAML_SCALAR_EVENT: return read_scalar(reader, node);
@@ -180,27 +179,27 @@ static int read_node(struct reader *reader, size_t depth, struct yaml_node **out
 		node->kind = YAML_MAP;
 		rc = read_children(reader, node, YAML_MAPPING_END_EVENT, depth);
 		return rc ? rc : check_duplicates(reader, node);
-	default: return refuse(reader, "there is no value where one belongs.");
+	default: return refuse_value(reader, "there is no value where one belongs.");
 	}
 }
 
 static int read_document(struct reader *reader, struct yaml_node **root)
 {
-	int rc = advance(reader); /* start of the stream */
+	int rc = read_event(reader); /* start of the stream */
 	if (!rc)
-		rc = advance(reader);
+		rc = read_event(reader);
 	if (!rc && reader->event.type == YAML_STREAM_END_EVENT)
 		return fail(reader->error, ERROR_INPUT, "%s is empty.", reader->name);
 	if (!rc)
-		rc = advance(reader); /* past the start of the document */
+		rc = read_event(reader); /* past the start of the document */
 	if (!rc)
 		rc = read_node(reader, 1, root);
 	if (!rc)
-		rc = advance(reader); /* end of the document */
+		rc = read_event(reader); /* end of the document */
 	if (!rc)
-		rc = advance(reader);
+		rc = read_event(reader);
 	if (!rc && reader->event.type != YAML_STREAM_END_EVENT)
-		return refuse(reader, "a second document begins here; one file holds one.");
+		return refuse_value(reader, "a second document begins here; one file holds one.");
 	return rc;
 }
 

@@ -1,15 +1,16 @@
-/* One YAML document as a small tree with line numbers, read with libyaml.
+/* Reads one YAML document with libyaml into a small tree with line numbers.
  *
- * Scalars mean what they mean to PyYAML's safe_load (YAML 1.1), because that is what wrote and read
- * task files until now: `0x1f`, `017`, `1_000` and `1:30` are integers, `yes` and `off` are truth
- * values, `1e-5` without a dot is text. Refused, each with its line: anchors, aliases, tags, merge
- * keys, duplicate keys, keys that are no scalars, several documents, too deep or too large a tree,
- * a NUL. */
-#ifndef PODIUM_LIB_YAML_H
-#define PODIUM_LIB_YAML_H
+ * Scalars have the types of PyYAML's safe_load (YAML 1.1), which has written and read task files
+ * so far. `0x1f`, `017`, `1_000` and `1:30` are integers, `yes` and `off` are truth values,
+ * `1e-5` without a dot is text.
+ *
+ * The reader refuses these and names the line: anchors, aliases, tags, merge keys, duplicate keys,
+ * keys that are not scalars, several documents, a tree that is too deep or too large, a NUL. */
+#ifndef PODIUM_LIB_BASE_YAML_H
+#define PODIUM_LIB_BASE_YAML_H
 
-#include "lib/arena.h"
-#include "lib/error.h"
+#include "lib/base/arena.h"
+#include "lib/base/error.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -35,7 +36,7 @@ enum yaml_kind {
 struct yaml_node {
 	enum yaml_kind kind;
 	int line;                /* from 1 */
-	const char *text;        /* scalars: as written, without quotes; "" for lists and maps */
+	const char *text;        /* scalars: the source without quotes; "" for lists and maps */
 	bool truth;              /* YAML_BOOL */
 	int64_t integer;         /* YAML_INTEGER */
 	double real;             /* YAML_REAL */
@@ -45,21 +46,22 @@ struct yaml_node {
 	size_t count;            /* children */
 };
 
-/* Reads the document; `name` (of the file) begins every sentence. The tree lives in the arena. */
+/* Reads the document. Every error starts with `name`, the file's name. The tree lives in the
+ * arena. */
 int yaml_parse(struct arena *arena, const char *name, const char *bytes, size_t length,
 	struct yaml_node **root, struct error *error);
 
-/* The value of the map's key written `key`, or NULL. */
+/* The value of `key`, or NULL. */
 struct yaml_node *yaml_find(const struct yaml_node *map, const char *key);
 
-/* What a node is, for sentences: "text", "a list", "nothing". */
+/* The kind's name in sentences: "text", "a list", "nothing". */
 const char *yaml_kind_name(enum yaml_kind kind);
 
-/* Fills kind and value of a scalar from its text. `plain`: not in quotes. Returns what is wrong
- * with it as the end of a sentence, or NULL. Used by yaml_parse. */
+/* For yaml_parse: fills a scalar's kind and value from its text. `plain`: not in quotes. Returns
+ * NULL, or what is wrong as the end of a sentence. */
 struct yaml_scalar_rules;
-struct yaml_scalar_rules *yaml_scalar_rules_new(
-	void); /* compiled patterns; not for two threads at once */
+/* compiled patterns; two threads must not use them at the same time */
+struct yaml_scalar_rules *yaml_scalar_rules_new(void);
 void yaml_scalar_rules_free(struct yaml_scalar_rules *rules);
 const char *yaml_scalar_resolve(
 	const struct yaml_scalar_rules *rules, struct yaml_node *node, bool plain);

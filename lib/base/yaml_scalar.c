@@ -1,8 +1,8 @@
-/* What a plain scalar means. The patterns are facts of PyYAML 6 (yaml/resolver.py), written as
- * POSIX extended regular expressions; the conversions follow its yaml/constructor.py. */
-#include "lib/yaml.h"
+/* Finds the type of a plain scalar. The patterns are those of PyYAML 6 (yaml/resolver.py) as
+ * POSIX extended regular expressions. The conversions follow its yaml/constructor.py. */
+#include "lib/base/yaml.h"
 
-#include "lib/scope.h"
+#include "lib/base/scope.h"
 
 #include <errno.h>
 #include <math.h>
@@ -22,12 +22,14 @@ static const struct {
 		"^([-+]?0b[01_]+|[-+]?0[0-7_]+|[-+]?(0|[1-9][0-9_]*)|[-+]?0x[0-9a-fA-F_]+"
 		"|[-+]?[1-9][0-9_]*(:[0-5]?[0-9])+)$" },
 	{ YAML_DATE,
-		"^[0-9]{4}-([0-9]{2}-[0-9]{2}|[0-9][0-9]?-[0-9][0-9]?([Tt]|[ "
-	    "\t]+)[0-9][0-9]?:[0-9]{2}:[0-9]{2}"
-		"(\\.[0-9]*)?([ \t]*(Z|[-+][0-9][0-9]?(:[0-9]{2})?))?)$" },
+		"^[0-9]{4}-([0-9]{2}-[0-9]{2}|[0-9][0-9]?-[0-9][0-9]?"
+		"([Tt]|[ \t]+)[0-9][0-9]?:[0-9]{2}:[0-9]{2}(\\.[0-9]*)?"
+		"([ \t]*(Z|[-+][0-9][0-9]?(:[0-9]{2})?))?)$" },
 };
 
-enum { longest_scalar_bytes = 100 }; /* longer plain scalars are text; 64 bits need no more */
+enum {
+	longest_scalar_bytes = 100
+}; /* longer plain scalars are text; no 64-bit number needs more */
 
 struct yaml_scalar_rules {
 	regex_t compiled[COUNT(PATTERNS)];
@@ -51,7 +53,7 @@ void yaml_scalar_rules_free(struct yaml_scalar_rules *rules)
 	free(rules);
 }
 
-static enum yaml_kind kind_of(const struct yaml_scalar_rules *rules, const char *text)
+static enum yaml_kind find_kind(const struct yaml_scalar_rules *rules, const char *text)
 {
 	for (size_t i = 0; strlen(text) <= longest_scalar_bytes && i < COUNT(PATTERNS); i++)
 		if (regexec(&rules->compiled[i], text, 0, NULL, 0) == 0)
@@ -59,8 +61,8 @@ static enum yaml_kind kind_of(const struct yaml_scalar_rules *rules, const char 
 	return YAML_TEXT;
 }
 
-/* The digits without sign and underscores. Returns true when the sign is a minus. */
-static bool digits_of(const char *text, char digits[longest_scalar_bytes + 1])
+/* Copies the digits without sign and underscores. Returns whether the sign is a minus. */
+static bool copy_digits(const char *text, char digits[longest_scalar_bytes + 1])
 {
 	bool negative = *text == '-';
 	if (*text == '-' || *text == '+')
@@ -73,8 +75,8 @@ static bool digits_of(const char *text, char digits[longest_scalar_bytes + 1])
 	return negative;
 }
 
-/* 1:30:00 is 5400: base 60, the first part free, the others below 60. */
-static bool sexagesimal(const char *digits, int64_t *value)
+/* Base 60: 1:30:00 is 5400. The first part may have any value, the others are below 60. */
+static bool parse_sexagesimal(const char *digits, int64_t *value)
 {
 	*value = 0;
 	for (const char *at = digits;; at++) {
@@ -90,10 +92,10 @@ static bool sexagesimal(const char *digits, int64_t *value)
 	}
 }
 
-static bool whole_number(const char *digits, int64_t *value)
+static bool parse_integer(const char *digits, int64_t *value)
 {
 	if (strchr(digits, ':'))
-		return sexagesimal(digits, value);
+		return parse_sexagesimal(digits, value);
 	int base = 10;
 	if (digits[0] == '0' && digits[1]) {
 		base = digits[1] == 'x' ? 16 : digits[1] == 'b' ? 2 : 8;
@@ -108,16 +110,16 @@ static bool whole_number(const char *digits, int64_t *value)
 static const char *resolve_integer(struct yaml_node *node)
 {
 	char digits[longest_scalar_bytes + 1];
-	bool negative = digits_of(node->text, digits);
-	if (!whole_number(digits, &node->integer))
+	bool negative = copy_digits(node->text, digits);
+	if (!parse_integer(digits, &node->integer))
 		return "is not a whole number of at most 64 bits; put it in quotes if it is meant as text";
 	if (negative)
 		node->integer = -node->integer;
 	return NULL;
 }
 
-/* Summed from the last part on, as PyYAML does it, so that the rounding is the same. */
-static double sexagesimal_real(const char *digits)
+/* Adds the parts from the last one on, as PyYAML does, so the rounding is the same. */
+static double parse_real(const char *digits)
 {
 	double parts[longest_scalar_bytes], base = 1, value = 0;
 	size_t count = 0;
@@ -131,21 +133,21 @@ static double sexagesimal_real(const char *digits)
 static void resolve_real(struct yaml_node *node)
 {
 	char digits[longest_scalar_bytes + 1];
-	bool negative = digits_of(node->text, digits);
+	bool negative = copy_digits(node->text, digits);
 	double value;
 	if (digits[0] == '.' && strchr("iI", digits[1]))
 		value = INFINITY;
 	else if (digits[0] == '.' && strchr("nN", digits[1]))
 		value = NAN;
 	else
-		value = sexagesimal_real(digits);
+		value = parse_real(digits);
 	node->real = negative ? -value : value;
 }
 
 const char *yaml_scalar_resolve(
 	const struct yaml_scalar_rules *rules, struct yaml_node *node, bool plain)
 {
-	node->kind = plain ? kind_of(rules, node->text) : YAML_TEXT;
+	node->kind = plain ? find_kind(rules, node->text) : YAML_TEXT;
 	if (node->kind == YAML_BOOL)
 		node->truth = strchr("yYtT", node->text[0]) || strcmp(node->text, "on") == 0
 			|| strcmp(node->text, "On") == 0 || strcmp(node->text, "ON") == 0;

@@ -1,4 +1,4 @@
-#include "lib/blob.h"
+#include "lib/database/blob.h"
 
 #include <sodium.h>
 

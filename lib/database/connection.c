@@ -1,9 +1,9 @@
-#include "lib/database_connection.h"
+#include "lib/database/connection.h"
 
-#include "lib/clock.h"
-#include "lib/database_hosts.h"
-#include "lib/log.h"
-#include "lib/scope.h"
+#include "lib/base/clock.h"
+#include "lib/base/log.h"
+#include "lib/base/scope.h"
+#include "lib/database/hosts.h"
 
 #include <errmsg.h>
 #include <mysqld_error.h>
@@ -19,12 +19,12 @@ static struct {
 	atomic_ullong connections, asking, connects, questions, failures, conflicts, waited_ns;
 } figures;
 
-static void add(atomic_ullong *figure, unsigned long long more)
+static void add_figure(atomic_ullong *figure, unsigned long long more)
 {
 	atomic_fetch_add_explicit(figure, more, memory_order_relaxed);
 }
 
-static unsigned long long value_of(atomic_ullong *figure)
+static unsigned long long read_figure(atomic_ullong *figure)
 {
 	return atomic_load_explicit(figure, memory_order_relaxed);
 }
@@ -32,34 +32,34 @@ static unsigned long long value_of(atomic_ullong *figure)
 struct database_figures database_figures(void)
 {
 	return (struct database_figures){
-		.connections = value_of(&figures.connections),
-		.asking = value_of(&figures.asking),
-		.connects = value_of(&figures.connects),
-		.questions = value_of(&figures.questions),
-		.failures = value_of(&figures.failures),
-		.conflicts = value_of(&figures.conflicts),
-		.waited_ns = value_of(&figures.waited_ns),
+		.connections = read_figure(&figures.connections),
+		.asking = read_figure(&figures.asking),
+		.connects = read_figure(&figures.connects),
+		.questions = read_figure(&figures.questions),
+		.failures = read_figure(&figures.failures),
+		.conflicts = read_figure(&figures.conflicts),
+		.waited_ns = read_figure(&figures.waited_ns),
 	};
 }
 
 uint64_t database_begin_asking(void)
 {
-	add(&figures.asking, 1);
+	add_figure(&figures.asking, 1);
 	return clock_ns();
 }
 
 int database_end_asking(uint64_t began_ns, int rc)
 {
-	add(&figures.waited_ns, clock_ns() - began_ns);
+	add_figure(&figures.waited_ns, clock_ns() - began_ns);
 	atomic_fetch_sub_explicit(&figures.asking, 1, memory_order_relaxed);
-	add(&figures.questions, 1);
-	add(&figures.failures, rc != 0);
+	add_figure(&figures.questions, 1);
+	add_figure(&figures.failures, rc != 0);
 	return rc;
 }
 
 void database_count_conflict(void)
 {
-	add(&figures.conflicts, 1);
+	add_figure(&figures.conflicts, 1);
 }
 
 /* ---- connection ---- */
@@ -83,8 +83,8 @@ static bool is_suspended(struct database *db)
 	return suspended;
 }
 
-/* Before the descriptor is closed it is taken from here, so that nobody shuts down a later one of
- * its number. */
+/* The descriptor is cleared here before it is closed. Otherwise database_suspend could shut down
+ * a later socket with the same number. */
 static void set_socket(struct database *db, int socket)
 {
 	pthread_mutex_lock(&db->guard);
@@ -115,30 +115,31 @@ void database_disconnect(struct database *db)
 	db->mysql = NULL;
 }
 
-/* A server does not notice for hours that a host is gone, and keeps the locks of its transactions
- * for as long; no transaction of ours stands still for seconds. Nor does one wait for a row for
- * seconds, but where a cluster's node gives another one its data: that needs all statements to end
- * first, and lets none of a transaction begin, so that one which waits for a row that this
- * transaction has would hold up all three until it gives up (MariaDB's default: 50 s). */
+/* Limits how long a lost host or a conflict can block others.
+ *
+ * A server may need hours to notice that a host is gone, and keeps the locks of its transactions
+ * until then. Podium's transactions never idle for seconds, so 10 s is safe.
+ *
+ * Podium waits seconds for a row lock only while a cluster's node sends its data to another.
+ * That transfer waits for running statements and blocks further ones of open transactions. A
+ * statement waiting for a row of such a transaction would stop all three until it times out
+ * (MariaDB's default: 50 s). */
 #define SESSION \
 	"SET idle_transaction_timeout = 10, innodb_lock_wait_timeout = 5, time_zone = '+00:00', " \
 	"sql_mode = 'TRADITIONAL', tx_isolation = 'READ-COMMITTED'"
-/* A node first catches up with what the others had committed when it was asked, so that whoever is
- * sent from one web host to another finds what he has just done; outside of transactions, for
- * reading and writing. */
+/* Before a read or write outside a transaction, a node applies what the other nodes had
+ * committed. A user who is sent to another web host then sees his own changes. */
 #define SESSION_OF_NODE "SET wsrep_sync_wait = 7"
 
-/* Whether the server takes statements. A node that has lost sight of most of its cluster, or does
- * not have all data yet, lets one log in and then refuses everything (1047): as little as this as
- * well. */
-static bool is_ready(MYSQL *mysql)
+/* Whether the server executes statements. A node that lost most of its cluster, or lacks data,
+ * accepts logins but refuses all statements (1047). */
+static bool accepts_statements(MYSQL *mysql)
 {
 	return mysql_query(mysql, "DO 1") == 0;
 }
 
-/* A host that is gone without a word is found out after ten seconds, however long an answer may
- * take. */
-static void watch_for_silence(int socket)
+/* Detects a dead host after 10 s, whatever the limit for an answer is. */
+static void set_keepalive(int socket)
 {
 	const struct {
 		int level, name, value;
@@ -154,8 +155,8 @@ static void watch_for_silence(int socket)
 			socket, options[i].level, options[i].name, &options[i].value, sizeof options[i].value);
 }
 
-/* `host` NULL: over the socket. */
-static int connect_to(struct database *db, const char *host, bool is_node, struct error *error)
+/* `host` NULL: the Unix socket. */
+static int connect_to_host(struct database *db, const char *host, bool is_node, struct error *error)
 {
 	const struct config *c = &db->config;
 	if (is_suspended(db))
@@ -177,7 +178,7 @@ static int connect_to(struct database *db, const char *host, bool is_node, struc
 			c->database_password[0] ? c->database_password : NULL, c->database_name,
 			host ? (unsigned int)c->database_port : 0, host ? NULL : c->database_socket,
 			CLIENT_MULTI_STATEMENTS | CLIENT_FOUND_ROWS)
-		|| (is_node && !is_ready(db->mysql))) {
+		|| (is_node && !accepts_statements(db->mysql))) {
 		fail(error, ERROR_DATABASE, "The database at %s does not answer: %s.",
 			host ? host : c->database_socket, mysql_error(db->mysql));
 		database_disconnect(db);
@@ -185,10 +186,10 @@ static int connect_to(struct database *db, const char *host, bool is_node, struc
 	}
 	set_socket(db, (int)mysql_get_socket(db->mysql));
 	if (host)
-		watch_for_silence((int)mysql_get_socket(db->mysql));
+		set_keepalive((int)mysql_get_socket(db->mysql));
 	db->is_counted = true;
-	add(&figures.connections, 1);
-	add(&figures.connects, 1);
+	add_figure(&figures.connections, 1);
+	add_figure(&figures.connects, 1);
 	return 0;
 }
 
@@ -198,8 +199,8 @@ void database_forget_error(struct error *error)
 		*error = (struct error){ 0 };
 }
 
-/* The nodes of a cluster one after the other. */
-static int connect_to_one_of(struct database *db, struct error *error)
+/* Tries the nodes of a cluster in turn. */
+static int connect_to_any_host(struct database *db, struct error *error)
 {
 	struct database_hosts hosts;
 	int rc = database_hosts_read(&db->config, &hosts, error);
@@ -208,10 +209,10 @@ static int connect_to_one_of(struct database *db, struct error *error)
 	size_t first = database_hosts_first(&hosts);
 	for (size_t i = 0; i < hosts.count; i++) {
 		size_t number = (first + i) % hosts.count;
-		rc = connect_to(db, hosts.names[number], hosts.count > 1, error);
+		rc = connect_to_host(db, hosts.names[number], hosts.count > 1, error);
 		if (!rc) {
 			database_hosts_stay(number);
-			database_forget_error(error); /* what the ones before said */
+			database_forget_error(error); /* the errors of hosts tried before */
 			return 0;
 		}
 	}
@@ -226,8 +227,8 @@ int database_connect(struct database *db, struct error *error)
 	if (rc)
 		return rc;
 	if (!db->config.database_socket[0])
-		return connect_to_one_of(db, error);
-	return connect_to(db, NULL, false, error);
+		return connect_to_any_host(db, error);
+	return connect_to_host(db, NULL, false, error);
 }
 
 struct database *database_lazy(const struct config *config)
@@ -264,11 +265,10 @@ void database_close(struct database *db)
 
 bool database_is_lost(unsigned int number)
 {
+	/* ER_UNKNOWN_COM_ERROR: a cluster's node is not ready, but another node may be. */
 	return number == CR_SERVER_GONE_ERROR || number == CR_SERVER_LOST
 		|| number == CR_CONNECTION_ERROR || number == ER_CONNECTION_KILLED
-		|| number == ER_SERVER_SHUTDOWN
-		|| number == ER_UNKNOWN_COM_ERROR; /* a cluster's node that is not ready, or not any more:
-	                                          another one may be */
+		|| number == ER_SERVER_SHUTDOWN || number == ER_UNKNOWN_COM_ERROR;
 }
 
 bool database_is_connected(const struct database *db)

@@ -1,7 +1,7 @@
 /* One connection to MariaDB and its prepared statements. A connection belongs to one thread.
  *
- * SQL stands at the top of the file that uses it, as named statements beside the struct that a row
- * becomes, and is never built from strings:
+ * SQL is never built from strings. Named statements are at the top of the file that uses them,
+ * next to the struct for their rows:
  *
  *     struct board { int64_t id; const char *name; int64_t deadline_ms; };
  *     static const struct column BOARD_COLUMNS[] = {
@@ -13,31 +13,34 @@
  *     struct board board;
  *     int rc = database_row(db, arena, &BOARD_BY_NAME, &board, error, "s", name);
  *
- * Column names must equal member names; a difference is an error when the statement is prepared.
- * NULL becomes: SQL_NULL_INTEGER, NULL text, NAN, TIME_NULL.
+ * Column names must equal member names; preparing the statement fails otherwise. NULL becomes
+ * SQL_NULL_INTEGER, a NULL text, NAN or TIME_NULL, and the same values bind NULL.
  *
- * Bind letters: i int64_t (SQL_NULL_INTEGER binds NULL) · d double (NAN binds NULL) · s const char
- * * (NULL binds NULL) · b const void *, size_t · t int64_t milliseconds since 1970 (TIME_NULL binds
- * NULL).
+ * Letters of `bind`, one for each value:
+ * - i: int64_t
+ * - d: double
+ * - s: const char *
+ * - b: const void *, size_t
+ * - t: int64_t, milliseconds since 1970 UTC
  *
- * Over TCP to another host the connection is TLS, and the server's certificate must be signed by
- * database_tls_ca for the name or address in database_host; where it is not, or the server offers
- * no TLS, nothing is sent, no password either. Setting database_tls to "unverified" (any
- * certificate) or "off" (none) gives that up. This host's own addresses get TLS only where the
- * setting asks for it, a socket never.
+ * TCP connections to other hosts use TLS. The server's certificate must be signed by
+ * database_tls_ca for the name or address in database_host. Otherwise the connection fails
+ * before anything is sent, the password included. database_tls "unverified" accepts any
+ * certificate, "off" disables TLS. Addresses of this host use TLS only when database_tls asks
+ * for it; a Unix socket never does.
  *
- * database_host may name the nodes of a Galera cluster, with commas between them
- * (lib/database_hosts.h, docs/cluster.md).
+ * database_host may list the nodes of a Galera cluster, separated by commas
+ * (lib/database/hosts.h, docs/cluster.md).
  *
- * Sessions run in UTC, READ COMMITTED, strict mode. A lost connection is opened again, with a
- * cluster to another node, and the statement tried once more; in a transaction all of it, unless
- * its commit was asked for already. */
-#ifndef PODIUM_LIB_DATABASE_H
-#define PODIUM_LIB_DATABASE_H
+ * Sessions use UTC, READ COMMITTED and strict mode. After a lost connection, the program
+ * connects again, in a cluster to another node, and retries the statement once. In a transaction
+ * the whole transaction is retried, unless its commit was already sent. */
+#ifndef PODIUM_LIB_DATABASE_DATABASE_H
+#define PODIUM_LIB_DATABASE_DATABASE_H
 
-#include "lib/arena.h"
-#include "lib/config.h"
-#include "lib/error.h"
+#include "lib/base/arena.h"
+#include "lib/base/config.h"
+#include "lib/base/error.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -49,9 +52,9 @@
 enum column_type { COLUMN_INTEGER, COLUMN_REAL, COLUMN_TEXT, COLUMN_BLOB, COLUMN_TIME };
 
 struct blob_value {
-	const void *bytes;
+	const void *bytes; /* NULL: SQL NULL */
 	size_t length;
-}; /* bytes NULL: SQL NULL */
+};
 
 struct column {
 	const char *name;
@@ -59,26 +62,15 @@ struct column {
 	size_t offset;
 };
 
-#define INTEGER(row, member) \
+#define COLUMN(row, member, column_type) \
 	{ \
-#member, COLUMN_INTEGER, offsetof(row, member) \
-	} /* int64_t */
-#define REAL(row, member) \
-	{ \
-#member, COLUMN_REAL, offsetof(row, member) \
-	} /* double */
-#define TEXT(row, member) \
-	{ \
-#member, COLUMN_TEXT, offsetof(row, member) \
-	} /* const char * */
-#define BLOB(row, member) \
-	{ \
-#member, COLUMN_BLOB, offsetof(row, member) \
-	} /* struct blob_value */
-#define TIME(row, member) \
-	{ \
-#member, COLUMN_TIME, offsetof(row, member) \
-	} /* int64_t, ms since 1970 UTC */
+		.name = #member, .type = (column_type), .offset = offsetof(row, member) \
+	}
+#define INTEGER(row, member) COLUMN(row, member, COLUMN_INTEGER) /* int64_t */
+#define REAL(row, member) COLUMN(row, member, COLUMN_REAL)       /* double */
+#define TEXT(row, member) COLUMN(row, member, COLUMN_TEXT)       /* const char * */
+#define BLOB(row, member) COLUMN(row, member, COLUMN_BLOB)       /* struct blob_value */
+#define TIME(row, member) COLUMN(row, member, COLUMN_TIME)       /* int64_t, ms since 1970 UTC */
 
 struct statement {
 	const char *sql;
@@ -99,21 +91,20 @@ struct statement {
 
 struct database;
 
-/* Connects as `config` says. NULL with `error` filled when that fails. */
+/* Connects as `config` says. Returns NULL and fills `error` on failure. The caller closes it. */
 struct database *database_open(const struct config *config, struct error *error);
 
-/* The same without connecting: the first statement does, and fails with ERROR_DATABASE if it
- * cannot. */
+/* As database_open, but the first statement connects. ERROR_DATABASE is then the statement's
+ * error. */
 struct database *database_lazy(const struct config *config);
 void database_close(struct database *db); /* NULL is fine */
 
-/* Whether what the settings say of TLS can be: ERROR_INPUT or ERROR_SYSTEM with a sentence. Nothing
- * is connected. */
+/* Checks the TLS settings without connecting. ERROR_INPUT or ERROR_SYSTEM with a sentence. */
 int database_check_tls(const struct config *config, struct error *error);
 bool database_wants_tls(const struct config *config);
 
-/* From any thread: whatever the connection's own thread waits for fails, and so does everything
- * that it asks for later, at once, until the connection is not suspended any more. */
+/* Callable from any thread. While suspended, the connection's current and further statements
+ * fail immediately. */
 void database_suspend(struct database *db, bool suspended);
 
 static inline void scope_database_close(struct database **db)
@@ -122,12 +113,12 @@ static inline void scope_database_close(struct database **db)
 }
 #define cleanup_database __attribute__((cleanup(scope_database_close)))
 
-/* All rows of a SELECT, as an array of the statement's struct in `arena`; *rows is a `struct T *`.
- */
+/* Reads all rows of a SELECT into an array of the statement's struct in `arena`. `rows` is the
+ * address of a `struct T *`. */
 int database_rows(struct database *db, struct arena *arena, const struct statement *statement,
 	void *rows, size_t *count, struct error *error, const char *bind, ...);
 
-/* The first row, into *row. ERROR_NOT_FOUND (with a plain sentence) when there is none. */
+/* Reads the first row into *row. ERROR_NOT_FOUND with a general sentence: no row. */
 int database_row(struct database *db, struct arena *arena, const struct statement *statement,
 	void *row, struct error *error, const char *bind, ...);
 
@@ -139,9 +130,9 @@ int database_row(struct database *db, struct arena *arena, const struct statemen
  *     int rc = database_answers(db, arena, &DETAILS, answers, error, "ii", job_id, job_id);
  *     struct stage *stages = answers[0].rows;
  *
- * The call of a procedure that selects once is a bundle of one. The values of all of them are bound
- * one behind the other. Each sees what is committed when its turn comes, as they would one by one.
- */
+ * `bind` lists the values of all statements, in order. Each statement sees what is committed
+ * when it starts, as separate statements do. To call a procedure with one SELECT, use a bundle
+ * of one. */
 struct bundle {
 	const struct statement *const *statements;
 	size_t count;
@@ -157,44 +148,48 @@ struct database_answer {
 int database_answers(struct database *db, struct arena *arena, const struct bundle *bundle,
 	struct database_answer *answers, struct error *error, const char *bind, ...);
 
-/* INSERT, UPDATE, DELETE. A duplicate key is ERROR_CONFLICT. */
+/* Runs INSERT, UPDATE or DELETE. A duplicate key is ERROR_CONFLICT. */
 int database_execute(struct database *db, const struct statement *statement, struct error *error,
 	const char *bind, ...);
-uint64_t database_affected(const struct database *db);  /* rows that the last execute found to
-                                                         * write, also if they were so already */
+/* rows that the last execute matched, including rows that had the value already */
+uint64_t database_affected(const struct database *db);
 uint64_t database_insert_id(const struct database *db); /* AUTO_INCREMENT of the last execute */
 
-/* Runs `body` in a transaction: commits when it returns 0, else rolls back and passes its code on.
- * A deadlock or a certification conflict (1213), a lock timeout (1205) and a connection that is
- * lost before the commit roll back and run `body` again, five times at most, so `body` must not
- * keep anything from an earlier try. What it asks for behind a 1213, of which the server keeps
- * nothing, is refused. A connection that is lost during the commit is ERROR_DATABASE, and nobody
- * knows whether it was carried out: what matters carries a fence or a key of its own. Inside of a
- * transaction `body` becomes a part of that one, which must end with its code. */
+/* Runs `body` in a transaction. Commits when `body` returns 0, else rolls back and returns its
+ * code.
+ *
+ * A deadlock or certification conflict (1213), a lock timeout (1205) or a connection lost before
+ * the commit rolls back and runs `body` again. A transaction gets at most five tries, two after
+ * a lost connection. `body` must therefore keep nothing from an earlier try.
+ *
+ * After a 1213 the server has rolled everything back, so further statements of `body` fail. A
+ * connection lost during the commit is ERROR_DATABASE, and the outcome is unknown. Important
+ * writes therefore carry a fence or a unique key.
+ *
+ * Inside a transaction, `body` joins it, and the outer body must return the code of the inner. */
 typedef int database_body(struct database *db, void *context, struct error *error);
 int database_transaction(
 	struct database *db, database_body *body, void *context, struct error *error);
 
-/* Several statements as text, for migrations and tests only. */
+/* Runs several statements from text. Only for migrations and tests. */
 int database_script(struct database *db, const char *sql, struct error *error);
 
-/* After a failure: whether the server answered, so that it has refused; else it is away. */
+/* After a failure: true if the server answered and refused, false if it is unreachable. */
 bool database_is_connected(const struct database *db);
 
-/* What all connections of this process have done together, for who watches it. Counted without a
- * lock. */
+/* Totals of all connections of this process, for monitoring. Counted without a lock. */
 struct database_figures {
-	uint64_t connections, asking; /* open now; of these, waiting for an answer now */
-	uint64_t connects;            /* ever opened */
-	uint64_t questions,
-		failures; /* statements executed, also several in one round trip; of these, failed */
-	uint64_t
-		conflicts; /* transactions that were run again: deadlocks, certification, lock timeouts */
-	uint64_t waited_ns; /* for all questions' answers together */
+	uint64_t connections, asking; /* open connections; connections that wait for an answer */
+	uint64_t connects;            /* connections opened since the start */
+	/* statements executed, a bundle as one; those that failed */
+	uint64_t questions, failures;
+	/* retries after deadlocks, certification conflicts, lock timeouts and lost connections */
+	uint64_t conflicts;
+	uint64_t waited_ns; /* total time spent waiting for answers */
 };
 struct database_figures database_figures(void);
 
-/* A round trip; 0 when the server answers. */
+/* Makes one round trip; 0 when the server answers. */
 int database_ping(struct database *db, struct error *error);
 
 #endif

@@ -1,6 +1,6 @@
-#include "lib/database_hosts.h"
+#include "lib/database/hosts.h"
 
-#include "lib/database.h"
+#include "lib/database/database.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -11,7 +11,7 @@
 
 /* ---- hosts ---- */
 
-static atomic_size_t in_use;
+static atomic_size_t current_host;
 
 int database_hosts_read(
 	const struct config *config, struct database_hosts *hosts, struct error *error)
@@ -25,7 +25,7 @@ int database_hosts_read(
 		if (end == name)
 			return fail(error, ERROR_INPUT,
 				"The setting database_host names hosts with commas between them; in \"%s\" one is "
-			    "empty.",
+				"empty.",
 				config->database_host);
 		if (hosts->count == database_most_hosts)
 			return fail(error, ERROR_INPUT, "The setting database_host may name %d hosts.",
@@ -41,15 +41,15 @@ int database_hosts_read(
 
 size_t database_hosts_first(const struct database_hosts *hosts)
 {
-	return atomic_load_explicit(&in_use, memory_order_relaxed) % hosts->count;
+	return atomic_load_explicit(&current_host, memory_order_relaxed) % hosts->count;
 }
 
 void database_hosts_stay(size_t number)
 {
-	atomic_store_explicit(&in_use, number, memory_order_relaxed);
+	atomic_store_explicit(&current_host, number, memory_order_relaxed);
 }
 
-/* Also what the client library itself takes for "the socket on this host". */
+/* Includes "localhost", for which the client library uses the Unix socket. */
 static bool is_this_host(const char *name)
 {
 	unsigned char address[sizeof(struct in6_addr)];
@@ -61,7 +61,7 @@ static bool is_this_host(const char *name)
 		&& memcmp(address, &in6addr_loopback, sizeof in6addr_loopback) == 0;
 }
 
-static bool is_here(const struct config *c)
+static bool are_hosts_local(const struct config *c)
 {
 	struct database_hosts hosts;
 	bool here = database_hosts_read(c, &hosts, NULL) == 0;
@@ -72,16 +72,16 @@ static bool is_here(const struct config *c)
 
 /* ---- TLS ---- */
 
-static const char *tls_of(const struct config *c)
+static const char *tls_mode(const struct config *c)
 {
 	if (c->database_socket[0])
 		return "off";
-	return c->database_tls[0] ? c->database_tls : is_here(c) ? "off" : "verify";
+	return c->database_tls[0] ? c->database_tls : are_hosts_local(c) ? "off" : "verify";
 }
 
 int database_check_tls(const struct config *c, struct error *error)
 {
-	const char *tls = tls_of(c);
+	const char *tls = tls_mode(c);
 	if (strcmp(tls, "off") == 0 || strcmp(tls, "unverified") == 0)
 		return 0;
 	if (strcmp(tls, "verify") != 0)
@@ -91,18 +91,18 @@ int database_check_tls(const struct config *c, struct error *error)
 		return fail(error, ERROR_SYSTEM,
 			"Cannot read the certificates in %s (database_tls_ca): %s.", c->database_tls_ca,
 			strerror(errno));
-	return c->database_tls_ca[0] ? 0
-								 : fail(error, ERROR_INPUT,
-									 "The database on %s is reached over TLS, and nothing says "
-	                                 "whose certificates to trust: set database_tls_ca to "
-									 "the file with the certificate that signs the database's, or "
-	                                 "database_tls to off where the network itself is safe.",
-									 c->database_host);
+	return c->database_tls_ca[0]
+		? 0
+		: fail(error, ERROR_INPUT,
+			"The database on %s is reached over TLS, and nothing says whose certificates to trust: "
+			"set database_tls_ca to the file with the certificate that signs the database's, or "
+			"database_tls to off where the network itself is safe.",
+			c->database_host);
 }
 
 bool database_wants_tls(const struct config *config)
 {
-	return strcmp(tls_of(config), "off") != 0;
+	return strcmp(tls_mode(config), "off") != 0;
 }
 
 void database_ask_for_tls(MYSQL *mysql, const struct config *c)
@@ -110,7 +110,7 @@ void database_ask_for_tls(MYSQL *mysql, const struct config *c)
 	static const my_bool yes = 1;
 	if (!database_wants_tls(c))
 		return;
-	my_bool verifies = strcmp(tls_of(c), "verify") == 0;
+	my_bool verifies = strcmp(tls_mode(c), "verify") == 0;
 	mysql_options(mysql, MYSQL_OPT_SSL_ENFORCE, &yes);
 	mysql_options(mysql, MYSQL_OPT_SSL_VERIFY_SERVER_CERT, &verifies);
 	if (c->database_tls_ca[0])

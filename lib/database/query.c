@@ -1,9 +1,9 @@
-#include "lib/database.h"
+#include "lib/database/database.h"
 
-#include "lib/buffer.h"
-#include "lib/database_connection.h"
-#include "lib/database_values.h"
-#include "lib/log.h"
+#include "lib/base/buffer.h"
+#include "lib/base/log.h"
+#include "lib/database/connection.h"
+#include "lib/database/values.h"
 
 #include <errmsg.h>
 #include <mysql.h>
@@ -21,7 +21,7 @@ static int database_failed(
 	struct database *db, unsigned int number, const char *text, struct error *error)
 {
 	db->last_error = number;
-	db->is_taken_back |= db->in_transaction && number == ER_LOCK_DEADLOCK;
+	db->is_rolled_back |= db->in_transaction && number == ER_LOCK_DEADLOCK;
 	if (number == ER_DUP_ENTRY)
 		return fail(error, ERROR_CONFLICT, "There is one already: %s.", text);
 	return fail(error, ERROR_DATABASE, "The database answered with error %u: %s.", number, text);
@@ -52,15 +52,15 @@ static int check_columns(MYSQL_STMT *handle, const struct statement *statement, 
 	return rc;
 }
 
-/* What is asked: one statement, or several, which become one as a block of MariaDB's stored
- * programs. */
+/* One statement or a bundle. A bundle of several becomes one compound statement of MariaDB's
+ * stored programs. */
 struct question {
 	const struct statement *const *statements;
 	size_t count;
 	const void *definition;
 };
 
-/* What a block or a procedure answers is seen when it does. */
+/* The columns of a compound statement or a procedure are known only when it answers. */
 static bool is_bundle(const struct question *question)
 {
 	return question->definition != question->statements[0];
@@ -78,7 +78,7 @@ static void write_sql(struct buffer *sql, const struct question *question)
 	buffer_text(sql, "END");
 }
 
-static int prepare_fresh(struct database *db, const struct question *question,
+static int prepare_statement(struct database *db, const struct question *question,
 	struct prepared *fresh, struct error *error)
 {
 	cleanup_buffer struct buffer sql = { 0 };
@@ -90,15 +90,15 @@ static int prepare_fresh(struct database *db, const struct question *question,
 	return fresh->is_checked ? check_columns(fresh->handle, question->statements[0], error) : 0;
 }
 
-static struct prepared **slot_of(struct database *db, const void *definition)
+static struct prepared **find_slot(struct database *db, const void *definition)
 {
 	return &db->prepared[((uintptr_t)definition >> 4) % prepared_slots];
 }
 
-static int prepare(struct database *db, const struct question *question, struct prepared **prepared,
-	struct error *error)
+static int find_prepared(struct database *db, const struct question *question,
+	struct prepared **prepared, struct error *error)
 {
-	struct prepared **slot = slot_of(db, question->definition);
+	struct prepared **slot = find_slot(db, question->definition);
 	for (*prepared = *slot; *prepared; *prepared = (*prepared)->next)
 		if ((*prepared)->definition == question->definition)
 			return 0;
@@ -111,7 +111,7 @@ static int prepare(struct database *db, const struct question *question, struct 
 	}
 	*fresh =
 		(struct prepared){ .next = *slot, .definition = question->definition, .handle = handle };
-	int rc = prepare_fresh(db, question, fresh, error);
+	int rc = prepare_statement(db, question, fresh, error);
 	if (rc) {
 		mysql_stmt_close(handle);
 		free(fresh);
@@ -121,13 +121,12 @@ static int prepare(struct database *db, const struct question *question, struct 
 	return 0;
 }
 
-/* A statement whose rows ended in an error, such as a deadlock, is of no use any more: the client
- * library takes its rows for not read yet, and would wait for them before the next execution
- * (libmariadb 3.3: mysql_stmt_execute, where mysql_stmt_store_result has failed). Closing it waits
- * for nothing. */
+/* Closes a statement whose rows failed, for example by a deadlock. libmariadb 3.3 considers such
+ * rows unread and would wait for them at the next execution. (mysql_stmt_execute does so after
+ * mysql_stmt_store_result failed.) Closing does not wait. */
 static void forget_statement(struct database *db, struct prepared *gone)
 {
-	struct prepared **link = slot_of(db, gone->definition);
+	struct prepared **link = find_slot(db, gone->definition);
 	while (*link != gone)
 		link = &(*link)->next;
 	*link = gone->next;
@@ -138,7 +137,7 @@ static void forget_statement(struct database *db, struct prepared *gone)
 static int execute_once(struct database *db, const struct question *question,
 	struct database_parameters *p, struct prepared **prepared, struct error *error)
 {
-	int rc = prepare(db, question, prepared, error);
+	int rc = find_prepared(db, question, prepared, error);
 	if (rc)
 		return rc;
 	MYSQL_STMT *handle = (*prepared)->handle;
@@ -156,40 +155,40 @@ static int reconnect(struct database *db, struct error *error)
 	return database_connect(db, error);
 }
 
-static int lost(struct database *db, struct error *error)
+static int fail_connection_lost(struct database *db, struct error *error)
 {
 	db->last_error = CR_SERVER_LOST;
 	return fail(error, ERROR_DATABASE, "The database connection was lost.");
 }
 
-static int taken_back(struct database *db, struct error *error)
+static int fail_rolled_back(struct database *db, struct error *error)
 {
 	return database_failed(db, ER_LOCK_DEADLOCK, "the transaction was taken back", error);
 }
 
-/* Behind a statement that went well: whether it was a part of the transaction that it should be in.
- * Where a cluster takes a transaction back for another node's while a SELECT of it runs, MariaDB
- * answers that as ever and says nothing (10.11 with Galera 26.4; tests/scale/writers.c finds about
- * one in a thousand), and what is asked next would stand by itself. */
+/* Checks after a successful statement that it ran inside its transaction. A cluster may roll a
+ * transaction back for another node's while a SELECT runs. MariaDB then answers without an
+ * error, and the next statement would run outside of a transaction. Seen with MariaDB 10.11 and
+ * Galera 26.4, about once in a thousand in tests/scale/writers.c. */
 static int check_transaction(
 	struct database *db, const struct statement *statement, struct error *error)
 {
 	if (!db->in_transaction || db->mysql->server_status & SERVER_STATUS_IN_TRANS)
 		return 0;
 	log_warning("the database took a transaction back without a word, at: %.200s", statement->sql);
-	return taken_back(db, error);
+	return fail_rolled_back(db, error);
 }
 
-/* Executes, and once more on a fresh connection when the old one was found dead outside a
- * transaction. */
+/* Executes a statement. Outside a transaction, a lost connection is replaced and the statement
+ * runs again. */
 static int execute(struct database *db, const struct question *question,
 	struct database_parameters *p, struct prepared **prepared, struct error *error)
 {
 	db->last_error = 0;
-	if (db->is_taken_back)
-		return taken_back(db, error);
+	if (db->is_rolled_back)
+		return fail_rolled_back(db, error);
 	if (!db->mysql) {
-		int rc = db->in_transaction ? lost(db, error) : reconnect(db, error);
+		int rc = db->in_transaction ? fail_connection_lost(db, error) : reconnect(db, error);
 		if (rc)
 			return rc;
 	}
@@ -205,7 +204,7 @@ static int execute(struct database *db, const struct question *question,
 
 /* ---- rows ---- */
 
-/* Fetches rows into `*rows`; at most `most` of them. */
+/* Fetches at most `most` rows into `*rows`. */
 static int fetch_rows(struct database *db, MYSQL_STMT *handle, const struct statement *statement,
 	struct arena *arena, size_t most, char **rows, size_t *count, struct error *error)
 {
@@ -243,8 +242,9 @@ static int select_rows(struct database *db, struct arena *arena, const struct st
 	database_parameters_collect(&parameters, letters, arguments);
 	struct prepared *prepared;
 	uint64_t began_ns = database_begin_asking();
-	int rc =
-		execute(db, &(struct question){ &statement, 1, statement }, &parameters, &prepared, error);
+	int rc = execute(db,
+		&(struct question){ .statements = &statement, .count = 1, .definition = statement },
+		&parameters, &prepared, error);
 	if (!rc) {
 		rc = fetch_rows(db, prepared->handle, statement, arena, most, rows, count, error);
 		if (rc)
@@ -302,8 +302,8 @@ static int fetch_answer(struct database *db, struct prepared *prepared,
 	return rc;
 }
 
-/* To the answer behind; at the last, to the end of the block. */
-static int go_on(struct database *db, MYSQL_STMT *handle, struct error *error)
+/* Moves to the next answer, after the last one to the end of the block. */
+static int next_answer(struct database *db, MYSQL_STMT *handle, struct error *error)
 {
 	return mysql_stmt_next_result(handle) > 0
 		? database_failed(db, mysql_stmt_errno(handle), mysql_stmt_error(handle), error)
@@ -318,7 +318,7 @@ static int fetch_answers(struct database *db, struct prepared *prepared,
 	for (size_t i = 0; i < bundle->count && !rc; i++) {
 		rc = fetch_answer(db, prepared, bundle->statements[i], arena, &answers[i], error);
 		if (!rc)
-			rc = go_on(db, prepared->handle, error);
+			rc = next_answer(db, prepared->handle, error);
 	}
 	prepared->is_checked = prepared->is_checked || !rc;
 	return rc;
@@ -335,13 +335,15 @@ int database_answers(struct database *db, struct arena *arena, const struct bund
 	va_end(arguments);
 	memset(answers, 0, bundle->count * sizeof *answers);
 	uint64_t began_ns = database_begin_asking();
-	int rc = execute(db, &(struct question){ bundle->statements, bundle->count, bundle },
+	int rc = execute(db,
+		&(struct question){
+			.statements = bundle->statements, .count = bundle->count, .definition = bundle },
 		&parameters, &prepared, error);
 	if (rc)
 		return database_end_asking(began_ns, rc);
 	rc = fetch_answers(db, prepared, bundle, arena, answers, error);
 	if (rc)
-		database_disconnect(db); /* what was not read would be taken for the next answer */
+		database_disconnect(db); /* unread rows would be taken for the next answer */
 	else
 		rc = check_transaction(db, bundle->statements[0], error);
 	return database_end_asking(began_ns, rc);
@@ -361,9 +363,9 @@ static void pause_before_retry(int attempt)
 	nanosleep(&pause, NULL);
 }
 
-/* A statement that is a transaction of its own is tried again as those are; not after it has waited
- * for a lock in vain, which takes long enough once. */
-static int execute_by_itself(struct database *db, const struct question *question,
+/* Retries a statement outside a transaction after a deadlock, as transactions are. A lock
+ * timeout is not retried, because waiting once takes long enough. */
+static int execute_with_retry(struct database *db, const struct question *question,
 	struct database_parameters *p, struct prepared **prepared, struct error *error)
 {
 	int rc = execute(db, question, p, prepared, error);
@@ -389,8 +391,9 @@ int database_execute(struct database *db, const struct statement *statement, str
 	struct prepared *prepared;
 	uint64_t began_ns = database_begin_asking();
 	int rc = database_end_asking(began_ns,
-		execute_by_itself(
-			db, &(struct question){ &statement, 1, statement }, &parameters, &prepared, error));
+		execute_with_retry(db,
+			&(struct question){ .statements = &statement, .count = 1, .definition = statement },
+			&parameters, &prepared, error));
 	if (rc)
 		return rc;
 	db->affected = mysql_stmt_affected_rows(prepared->handle);
@@ -412,29 +415,29 @@ uint64_t database_insert_id(const struct database *db)
 
 static const struct statement BEGIN = COMMAND("START TRANSACTION");
 
-/* How often a transaction is tried that ended like this. Where the connection was lost before the
- * commit was asked for, nothing can have come of it; but it may have taken as long as an answer
+/* The number of tries for a transaction that failed with `rc`. A connection lost before the
+ * commit has changed nothing. Only two tries follow, because each may take as long as an answer
  * may. */
-static int tries_after(const struct database *db, int rc, bool asked_to_commit)
+static int count_tries(const struct database *db, int rc, bool asked_to_commit)
 {
 	if (is_conflict(db, rc))
 		return transaction_tries;
 	return rc == ERROR_DATABASE && !asked_to_commit && database_is_lost(db->last_error) ? 2 : 0;
 }
 
-/* Begun already. */
+/* Runs the body and the commit of a transaction that has already started. */
 static int try_transaction(
 	struct database *db, database_body *body, void *context, int *tries, struct error *error)
 {
 	int rc = body(db, context, error);
-	if (db->is_taken_back && !is_conflict(db, rc)) /* whatever the body made of it */
-		rc = taken_back(db, error);
+	if (db->is_rolled_back && !is_conflict(db, rc)) /* even if the body ignored the error */
+		rc = fail_rolled_back(db, error);
 	bool asks = !rc && db->mysql;
 	if (!rc && !asks)
-		rc = lost(db, error);
+		rc = fail_connection_lost(db, error);
 	if (asks && mysql_commit(db->mysql))
 		rc = database_failed(db, mysql_errno(db->mysql), mysql_error(db->mysql), error);
-	*tries = tries_after(db, rc, asks);
+	*tries = count_tries(db, rc, asks);
 	return rc;
 }
 
@@ -457,7 +460,7 @@ int database_transaction(
 			return rc;
 		db->in_transaction = true;
 		rc = try_transaction(db, body, context, &tries, e);
-		db->in_transaction = db->is_taken_back = false;
+		db->in_transaction = db->is_rolled_back = false;
 		if (!rc)
 			return 0;
 		if (db->mysql && mysql_rollback(db->mysql))

@@ -1,10 +1,10 @@
-#include "lib/retention.h"
+#include "lib/database/retention.h"
 
-#include "lib/scope.h"
+#include "lib/base/scope.h"
 
 #include <string.h>
 
-/* ---- what belongs to jobs ---- */
+/* ---- data of jobs ---- */
 
 enum { jobs_at_once = 20, blobs_at_once = 500 };
 
@@ -13,34 +13,36 @@ struct mark {
 };
 static const struct column MARK_COLUMNS[] = { TIME(struct mark, finished_at_ms),
 	INTEGER(struct mark, job_id) };
-/* Whoever finds it locked leaves that kind to the other. */
+/* A program that finds the row locked leaves that kind to the other program. */
 static const struct statement LOCK_MARK = SELECT(struct mark, MARK_COLUMNS,
-	"SELECT finished_at AS finished_at_ms, job_id FROM prunings WHERE kind = ? FOR UPDATE SKIP "
-    "LOCKED");
+	"SELECT finished_at AS finished_at_ms, job_id FROM prunings WHERE kind = ? "
+	"FOR UPDATE SKIP LOCKED");
 static const struct statement NEXT_JOBS = SELECT(struct mark, MARK_COLUMNS,
 	"SELECT finished_at AS finished_at_ms, id AS job_id FROM jobs FORCE INDEX (jobs_finished) "
-	"WHERE finished_at >= ? AND (finished_at > ? OR id > ?) AND finished_at < UTC_TIMESTAMP(3) - "
-    "INTERVAL ? DAY ORDER BY finished_at, id LIMIT ?");
+	"WHERE finished_at >= ? AND (finished_at > ? OR id > ?) "
+	"AND finished_at < UTC_TIMESTAMP(3) - INTERVAL ? DAY ORDER BY finished_at, id LIMIT ?");
 static const struct statement MOVE_MARK =
 	COMMAND("UPDATE prunings SET finished_at = ?, job_id = ? WHERE kind = ?");
 
-/* The first of each says for the pages what the others remove: days, job. */
+/* Each NOTE_ statement records for the pages what the others remove. Its values: days, job. */
 static const struct statement
 	NOTE_SAMPLES = COMMAND("UPDATE stages t SET t.samples_days = ? WHERE t.job_id = ? "
-						   "AND EXISTS (SELECT 1 FROM measurements m WHERE m.stage_id = t.id AND "
-                           "m.samples IS NOT NULL)"),
-	REMOVE_SAMPLES = COMMAND("UPDATE measurements m JOIN stages t ON t.id = m.stage_id SET "
-                             "m.samples = NULL WHERE t.job_id = ? AND m.samples IS NOT NULL"),
+						   "AND EXISTS (SELECT 1 FROM measurements m WHERE m.stage_id = t.id "
+						   "AND m.samples IS NOT NULL)"),
+	REMOVE_SAMPLES =
+		COMMAND("UPDATE measurements m JOIN stages t ON t.id = m.stage_id SET m.samples = NULL "
+				"WHERE t.job_id = ? AND m.samples IS NOT NULL"),
 	NOTE_OUTPUT = COMMAND(
 		"UPDATE stages SET output_days = ? WHERE job_id = ? AND (stdout <> '' OR stderr <> '')"),
-	REMOVE_OUTPUT = COMMAND("UPDATE stages SET stdout = '', stderr = '' WHERE job_id = ? AND "
-                            "(stdout <> '' OR stderr <> '')"),
-	NOTE_ARTIFACTS = COMMAND("UPDATE stages t SET t.artifacts_days = ? WHERE t.job_id = ? AND "
-                             "(EXISTS (SELECT 1 FROM artifacts a WHERE a.stage_id = t.id) "
-							 "OR EXISTS (SELECT 1 FROM measurements m WHERE m.stage_id = t.id AND "
-                             "m.report IS NOT NULL))"),
-	REMOVE_REPORTS = COMMAND("UPDATE measurements m JOIN stages t ON t.id = m.stage_id SET "
-                             "m.report = NULL WHERE t.job_id = ? AND m.report IS NOT NULL"),
+	REMOVE_OUTPUT = COMMAND("UPDATE stages SET stdout = '', stderr = '' "
+							"WHERE job_id = ? AND (stdout <> '' OR stderr <> '')"),
+	NOTE_ARTIFACTS = COMMAND("UPDATE stages t SET t.artifacts_days = ? WHERE t.job_id = ? "
+							 "AND (EXISTS (SELECT 1 FROM artifacts a WHERE a.stage_id = t.id) "
+							 "OR EXISTS (SELECT 1 FROM measurements m WHERE m.stage_id = t.id "
+							 "AND m.report IS NOT NULL))"),
+	REMOVE_REPORTS =
+		COMMAND("UPDATE measurements m JOIN stages t ON t.id = m.stage_id SET m.report = NULL "
+				"WHERE t.job_id = ? AND m.report IS NOT NULL"),
 	REMOVE_ARTIFACTS =
 		COMMAND("DELETE a FROM artifacts a JOIN stages t ON t.id = a.stage_id WHERE t.job_id = ?");
 
@@ -49,16 +51,15 @@ struct number {
 };
 static const struct column NUMBER_COLUMNS[] = { INTEGER(struct number, count) };
 #define OF_OLD_JOBS \
-	"FROM prunings p JOIN jobs j ON j.finished_at >= p.finished_at AND (j.finished_at > " \
-	"p.finished_at OR j.id > p.job_id) " \
+	"FROM prunings p JOIN jobs j ON j.finished_at >= p.finished_at " \
+	"AND (j.finished_at > p.finished_at OR j.id > p.job_id) " \
 	"AND j.finished_at < UTC_TIMESTAMP(3) - INTERVAL ? DAY JOIN stages t ON t.job_id = j.id "
-#define OF_KIND(kind) "WHERE p.kind = '" kind "' "
 
 /* ---- all kinds ---- */
 
 #define COUNT_OF(what) SELECT(struct number, NUMBER_COLUMNS, "SELECT COUNT(*) AS count " what)
 #define OLDER_THAN "< UTC_TIMESTAMP(3) - INTERVAL ? DAY "
-/* How many days is the one value of each. */
+/* Every condition has one value, the number of days. */
 #define ROWS(what, setting, table, condition) \
 	{ \
 		.name = what, .days = setting, .count = COUNT_OF("FROM " table " WHERE " condition), \
@@ -69,39 +70,40 @@ static const struct column NUMBER_COLUMNS[] = { INTEGER(struct number, count) };
 
 static const struct kind {
 	const char *name;
-	size_t days; /* where the setting stands, or NO_SETTING */
+	size_t days; /* offset of the setting, or NO_SETTING */
 	struct statement count, remove;
-	const char *mark;                           /* prunings.kind of what belongs to jobs */
-	const struct statement *note, *removals[2]; /* of these the last is counted */
+	const char *mark;                           /* prunings.kind, for data of jobs */
+	const struct statement *note, *removals[2]; /* the last one's rows are counted */
 } KINDS[] = {
 	{ .name = "samples of cases",
 		.days = SETTING(retain_samples_days),
 		.mark = "samples",
 		.note = &NOTE_SAMPLES,
 		.removals = { &REMOVE_SAMPLES },
-		.count = COUNT_OF(OF_OLD_JOBS "JOIN measurements m ON m.stage_id = t.id " OF_KIND(
-			"samples") "AND m.samples IS NOT NULL") },
+		.count = COUNT_OF(OF_OLD_JOBS "JOIN measurements m ON m.stage_id = t.id "
+									  "WHERE p.kind = 'samples' AND m.samples IS NOT NULL") },
 	{ .name = "logs of stages",
 		.days = SETTING(retain_logs_days),
 		.mark = "output",
 		.note = &NOTE_OUTPUT,
 		.removals = { &REMOVE_OUTPUT },
-		.count = COUNT_OF(OF_OLD_JOBS OF_KIND("output") "AND (t.stdout <> '' OR t.stderr <> '')") },
+		.count = COUNT_OF(
+			OF_OLD_JOBS "WHERE p.kind = 'output' AND (t.stdout <> '' OR t.stderr <> '')") },
 	{ .name = "artifacts",
 		.days = SETTING(retain_artifacts_days),
 		.mark = "artifacts",
 		.note = &NOTE_ARTIFACTS,
 		.removals = { &REMOVE_REPORTS, &REMOVE_ARTIFACTS },
-		.count =
-			COUNT_OF(OF_OLD_JOBS "JOIN artifacts a ON a.stage_id = t.id " OF_KIND("artifacts")) },
+		.count = COUNT_OF(
+			OF_OLD_JOBS "JOIN artifacts a ON a.stage_id = t.id WHERE p.kind = 'artifacts' ") },
 	{ .name = "events of webhooks",
 		.days = SETTING(retain_deliveries_days),
 		.count = COUNT_OF("FROM webhook_events WHERE at " OLDER_THAN),
-		/* With what was delivered of them, also to webhooks that are gone. */
+		/* The deliveries go too, also those of deleted webhooks. */
 		.remove = COMMAND("DELETE e, d FROM (SELECT id FROM webhook_events WHERE at " OLDER_THAN
 						  "ORDER BY at LIMIT 50) o "
-						  "JOIN webhook_events e ON e.id = o.id LEFT JOIN webhook_deliveries d ON "
-	                      "d.event_id = e.id") },
+						  "JOIN webhook_events e ON e.id = o.id "
+						  "LEFT JOIN webhook_deliveries d ON d.event_id = e.id") },
 	ROWS("entries of the audit log", SETTING(retain_audit_days), "audit_log", "at " OLDER_THAN),
 	ROWS("sessions", NO_SETTING, "sessions", "expires_at " OLDER_THAN),
 	ROWS("links for passwords", NO_SETTING, "password_links", "expires_at " OLDER_THAN),
@@ -113,12 +115,12 @@ static const struct kind {
 		"window_start < UNIX_TIMESTAMP() DIV 60 - 1440 * ?"),
 	ROWS("minutes of devices that are gone", NO_SETTING, "device_vitals",
 		"at " OLDER_THAN "- INTERVAL 1 DAY"),
-	/* The last, and by itself: remove_blobs(). */
+	/* remove_blobs() handles this kind. */
 	{ .name = "contents that nothing refers to",
 		.days = NO_SETTING,
 		.count = COUNT_OF("FROM blobs b WHERE NOT EXISTS (SELECT 1 FROM submissions s "
 						  "WHERE s.sha256 = b.sha256) AND NOT EXISTS (SELECT 1 FROM task_files f "
-	                      "WHERE f.sha256 = b.sha256) AND ? > 0") },
+						  "WHERE f.sha256 = b.sha256) AND ? > 0") },
 };
 _Static_assert(COUNT(KINDS) <= retention_most_kinds, "struct retention counts all kinds");
 
@@ -158,7 +160,7 @@ struct step {
 	bool is_done;
 };
 
-static int remove_of_job(
+static int remove_job_data(
 	struct database *db, struct step *step, int64_t job_id, struct error *error)
 {
 	int rc = database_execute(db, step->kind->note, error, "ii", step->days, job_id);
@@ -170,7 +172,7 @@ static int remove_of_job(
 	return rc;
 }
 
-static int remove_of_jobs(struct database *db, void *context, struct error *error)
+static int remove_jobs_data(struct database *db, void *context, struct error *error)
 {
 	struct step *step = context;
 	cleanup_arena struct arena *arena = arena_new();
@@ -184,7 +186,7 @@ static int remove_of_jobs(struct database *db, void *context, struct error *erro
 	rc = database_rows(db, arena, &NEXT_JOBS, &jobs, &count, error, "ttiii", mark.finished_at_ms,
 		mark.finished_at_ms, mark.job_id, step->days, (int64_t)jobs_at_once);
 	for (size_t i = 0; i < count && !rc; i++)
-		rc = remove_of_job(db, step, jobs[i].job_id, error);
+		rc = remove_job_data(db, step, jobs[i].job_id, error);
 	if (!rc && count)
 		rc = database_execute(db, &MOVE_MARK, error, "tis", jobs[count - 1].finished_at_ms,
 			jobs[count - 1].job_id, step->kind->mark);
@@ -209,34 +211,35 @@ struct content {
 static const struct column CONTENT_COLUMNS[] = { BLOB(struct content, sha256),
 	INTEGER(struct content, is_used) };
 static const struct statement CONTENTS = SELECT(struct content, CONTENT_COLUMNS,
-	"SELECT b.sha256, EXISTS (SELECT 1 FROM submissions s WHERE s.sha256 = b.sha256) OR EXISTS "
-    "(SELECT 1 FROM task_files f WHERE f.sha256 = b.sha256) "
+	"SELECT b.sha256, EXISTS (SELECT 1 FROM submissions s WHERE s.sha256 = b.sha256) "
+	"OR EXISTS (SELECT 1 FROM task_files f WHERE f.sha256 = b.sha256) "
 	"AS is_used FROM blobs b WHERE b.sha256 > ? ORDER BY b.sha256 LIMIT ?");
-/* As when a leaderboard is deleted: whoever wants to refer to it waits, and stores it again if it
- * is gone. What somebody is just storing or referring to is left for another time. */
+/* A transaction that wants to refer to a locked content waits, and stores it again if it is
+ * gone. Deleting a leaderboard uses the same lock. A content that is being stored or referred to
+ * is left for the next walk. */
 static const struct statement LOCK_CONTENT = SELECT(struct content, CONTENT_COLUMNS,
 	"SELECT sha256, 0 AS is_used FROM blobs WHERE sha256 = ? FOR UPDATE SKIP LOCKED");
 static const struct statement REMOVE_CONTENT =
-	COMMAND("DELETE FROM blobs WHERE sha256 = ? AND NOT EXISTS (SELECT 1 FROM submissions s WHERE "
-            "s.sha256 = blobs.sha256) "
+	COMMAND("DELETE FROM blobs WHERE sha256 = ? AND NOT EXISTS (SELECT 1 FROM submissions s "
+			"WHERE s.sha256 = blobs.sha256) "
 			"AND NOT EXISTS (SELECT 1 FROM task_files f WHERE f.sha256 = blobs.sha256)");
 
-struct removing {
+struct removal {
 	const struct content *content;
 	int64_t removed;
 };
 
 static int remove_blob(struct database *db, void *context, struct error *error)
 {
-	struct removing *removing = context;
+	struct removal *removal = context;
 	cleanup_arena struct arena *arena = arena_new();
-	const struct blob_value *sha256 = &removing->content->sha256;
+	const struct blob_value *sha256 = &removal->content->sha256;
 	struct content locked;
 	int rc =
 		database_row(db, arena, &LOCK_CONTENT, &locked, error, "b", sha256->bytes, sha256->length);
 	if (!rc)
 		rc = database_execute(db, &REMOVE_CONTENT, error, "b", sha256->bytes, sha256->length);
-	removing->removed = rc ? 0 : (int64_t)database_affected(db);
+	removal->removed = rc ? 0 : (int64_t)database_affected(db);
 	return rc == ERROR_NOT_FOUND ? 0 : rc;
 }
 
@@ -249,10 +252,10 @@ static int remove_blobs(
 	int rc = database_rows(db, arena, &CONTENTS, &contents, &count, error, "bi", retention->blob,
 		sizeof retention->blob, (int64_t)blobs_at_once);
 	for (size_t i = 0; i < count && !rc; i++) {
-		struct removing removing = { &contents[i], 0 };
+		struct removal removal = { .content = &contents[i] };
 		if (!contents[i].is_used)
-			rc = database_transaction(db, remove_blob, &removing, error);
-		step->removed += removing.removed;
+			rc = database_transaction(db, remove_blob, &removal, error);
+		step->removed += removal.removed;
 	}
 	if (!rc && count)
 		memcpy(retention->blob, contents[count - 1].sha256.bytes, sizeof retention->blob);
@@ -268,7 +271,7 @@ int retention_step(struct database *db, const struct config *config, struct rete
 		.is_done = true };
 	int rc = 0;
 	if (step.kind->mark && step.days)
-		rc = database_transaction(db, remove_of_jobs, &step, error);
+		rc = database_transaction(db, remove_jobs_data, &step, error);
 	else if (step.kind->remove.sql && step.days)
 		rc = remove_rows(db, &step, error);
 	else if (step.days)

@@ -1,40 +1,40 @@
-/* Removing what is older than the settings retain_..._days say, and what nobody needs any more:
- * sessions that have ended, counts of requests, contents that nothing refers to. Rankings, figures,
- * sources and messages stay. docs/retention.md says it to operators.
+/* Removes data older than the settings retain_..._days, and data without a use: expired
+ * sessions, request counts, contents without a reference. Rankings, figures, sources and
+ * messages stay. docs/retention.md is the operator's guide.
  *
- * It goes in small steps, each a transaction of its own with about a thousand rows at most, so that
- * nobody waits for it and a cluster takes it. Several programs may do it at once. */
-#ifndef PODIUM_LIB_RETENTION_H
-#define PODIUM_LIB_RETENTION_H
+ * The work is split into transactions of about a thousand rows at most, so nobody waits for long
+ * and a cluster accepts them. Several programs may prune at the same time. */
+#ifndef PODIUM_LIB_DATABASE_RETENTION_H
+#define PODIUM_LIB_DATABASE_RETENTION_H
 
-#include "lib/blob.h"
-#include "lib/config.h"
-#include "lib/database.h"
-#include "lib/error.h"
+#include "lib/base/config.h"
+#include "lib/base/error.h"
+#include "lib/database/blob.h"
+#include "lib/database/database.h"
 
 #include <stdbool.h>
 
 enum { retention_most_kinds = 16 };
 
-/* A walk through all kinds; start with all zero. */
+/* A walk through all kinds of data; start with all members zero. */
 struct retention {
 	size_t kind;
-	unsigned char blob[sha256_bytes];      /* up to this one all contents were looked at */
-	int64_t removed[retention_most_kinds]; /* how many of each so far */
+	unsigned char blob[sha256_bytes];      /* contents up to this hash are done */
+	int64_t removed[retention_most_kinds]; /* number removed of each kind */
 };
 
-/* The next step. `is_done`: there is nothing left. */
+/* Runs the next step. `is_done`: nothing is left to remove. */
 int retention_step(struct database *db, const struct config *config, struct retention *retention,
 	bool *is_done, struct error *error);
 
-/* The number of kinds and what each is, in the plural: "logs of stages". */
+/* The number of kinds, and the name of one in the plural: "logs of stages". */
 size_t retention_kinds(void);
 const char *retention_kind(size_t kind);
 
-/* How many days the settings keep a kind; 0: for ever. Of those that no setting is for: 1. */
+/* The days that the settings keep a kind; 0: without a limit. Kinds without a setting: 1. */
 int64_t retention_days(const struct config *config, size_t kind);
 
-/* How many of a kind the next walk would remove. */
+/* Counts what the next walk would remove of a kind. */
 int retention_count(struct database *db, const struct config *config, size_t kind, int64_t *count,
 	struct error *error);
 

@@ -1,53 +1,11 @@
-#include "lib/database_values.h"
+#include "lib/database/values.h"
 
-#include "lib/log.h"
+#include "lib/base/log.h"
+#include "lib/database/calendar.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-
-/* ---- times ---- */
-
-static void time_to_mysql(int64_t milliseconds, MYSQL_TIME *out)
-{
-	int64_t seconds = milliseconds / 1000, rest = milliseconds % 1000;
-	if (rest < 0) {
-		rest += 1000;
-		seconds--;
-	}
-	time_t t = (time_t)seconds;
-	struct tm utc;
-	gmtime_r(&t, &utc);
-	*out = (MYSQL_TIME){
-		.year = (unsigned int)utc.tm_year + 1900,
-		.month = (unsigned int)utc.tm_mon + 1,
-		.day = (unsigned int)utc.tm_mday,
-		.hour = (unsigned int)utc.tm_hour,
-		.minute = (unsigned int)utc.tm_min,
-		.second = (unsigned int)utc.tm_sec,
-		.second_part = (unsigned long)rest * 1000,
-		.time_type = MYSQL_TIMESTAMP_DATETIME,
-	};
-}
-
-/* Of the Gregorian calendar, since 1970. With the year taken from March on, its leap day is the
- * last; the months from there have 31, 30, 31, 30, 31 days, twice and a half. (timegm takes a lock
- * that all threads share, and its time.) */
-static int64_t days_before(int64_t year, int64_t month, int64_t day)
-{
-	enum { days_until_1970 = 719468 };
-	year -= month < 3;
-	int64_t since_march = (month + 9) % 12;
-	return 365 * year + year / 4 - year / 100 + year / 400 + (153 * since_march + 2) / 5 + day - 1
-		- days_until_1970;
-}
-
-static int64_t time_from_mysql(const MYSQL_TIME *in)
-{
-	int64_t hours = days_before(in->year, in->month, in->day) * 24 + in->hour;
-	return ((hours * 60 + in->minute) * 60 + in->second) * 1000 + (int64_t)(in->second_part / 1000);
-}
 
 /* ---- parameters ---- */
 
@@ -70,7 +28,7 @@ static void bind_parameter(struct database_parameters *p, char letter, va_list *
 		int64_t milliseconds = va_arg(*arguments, int64_t);
 		bind->buffer_type = milliseconds == TIME_NULL ? MYSQL_TYPE_NULL : MYSQL_TYPE_DATETIME;
 		if (milliseconds != TIME_NULL)
-			time_to_mysql(milliseconds, &value->time);
+			calendar_to_mysql(milliseconds, &value->time);
 		break;
 	}
 	case 's': {
@@ -126,7 +84,8 @@ void database_results_bind(struct database_results *r, const struct statement *s
 	}
 }
 
-/* The bytes of column `i`: those that fitted are there already, a longer value is fetched whole. */
+/* The bytes of column `i`. Short values were fetched with the row; a longer value is fetched
+ * now. */
 static char *fetch_bytes(
 	MYSQL_STMT *handle, struct database_results *r, unsigned int i, struct arena *arena)
 {
@@ -150,7 +109,7 @@ static void store_column(MYSQL_STMT *handle, struct database_results *r, unsigne
 	case COLUMN_INTEGER: *(int64_t *)place = null ? SQL_NULL_INTEGER : r->values[i].integer; break;
 	case COLUMN_REAL: *(double *)place = null ? (double)NAN : r->values[i].real; break;
 	case COLUMN_TIME:
-		*(int64_t *)place = null ? TIME_NULL : time_from_mysql(&r->values[i].time);
+		*(int64_t *)place = null ? TIME_NULL : calendar_from_mysql(&r->values[i].time);
 		break;
 	case COLUMN_TEXT: *(const char **)place = null ? NULL : fetch_bytes(handle, r, i, arena); break;
 	case COLUMN_BLOB:

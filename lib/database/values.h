@@ -1,10 +1,10 @@
-/* What libmariadb is given for the values of a statement, and what the columns of its rows become.
- * Of database.c only. */
+/* Private to lib/database: binds a statement's values for libmariadb, and stores result columns
+ * in rows. */
 #ifndef PODIUM_LIB_DATABASE_VALUES_H
 #define PODIUM_LIB_DATABASE_VALUES_H
 
-#include "lib/arena.h"
-#include "lib/database.h"
+#include "lib/base/arena.h"
+#include "lib/database/database.h"
 
 #include <mysql.h>
 #include <stdarg.h>
@@ -12,8 +12,8 @@
 enum {
 	database_most_parameters = 32,
 	database_most_columns = 48,
-	database_inline_bytes =
-		256 /* a text of so many is fetched with its row, a longer one by a call of its own */
+	/* A text up to this size is fetched with its row, a longer one by a separate call. */
+	database_inline_bytes = 256
 };
 
 union database_value {
@@ -28,7 +28,8 @@ struct database_parameters {
 	union database_value values[database_most_parameters];
 };
 
-/* `letters` as lib/database.h says. Texts and bytes stay the caller's. */
+/* Collects the values. lib/database/database.h explains `letters`. Texts and bytes stay the
+ * caller's. */
 void database_parameters_collect(
 	struct database_parameters *p, const char *letters, va_list *arguments);
 
@@ -41,10 +42,11 @@ struct database_results {
 	my_bool cut[database_most_columns];
 };
 
-/* Before the rows of `statement` are fetched; `r` has to stay where it is. */
+/* Call this before fetching rows of `statement`. `r` must not move until the last row is stored. */
 void database_results_bind(struct database_results *r, const struct statement *statement);
 
-/* The row that `handle` has fetched, as the struct of `statement`; texts and bytes in `arena`. */
+/* Stores the row that `handle` has fetched in the struct of `statement`. Texts and bytes are
+ * copied into `arena`. */
 void database_results_store(struct database_results *r, MYSQL_STMT *handle,
 	const struct statement *statement, struct arena *arena, char *row);
 

@@ -1,17 +1,17 @@
-/* Files in memory by path: what a zip or a folder contained, what a job brings along.
- * Everything lives in the arena that the set was made with. */
-#ifndef PODIUM_LIB_FILESET_H
-#define PODIUM_LIB_FILESET_H
+/* Files in memory, found by path: the contents of a zip or folder, or the files of a job. The
+ * arena of fileset_make owns everything. */
+#ifndef PODIUM_LIB_FILES_FILESET_H
+#define PODIUM_LIB_FILES_FILESET_H
 
-#include "lib/arena.h"
-#include "lib/error.h"
+#include "lib/base/arena.h"
+#include "lib/base/error.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
 struct file {
-	const char *path;  /* relative, '/'-separated, no empty, "." or ".." part */
-	const char *bytes; /* a NUL stands behind the last byte */
+	const char *path;  /* relative, '/'-separated, without empty, "." or ".." parts */
+	const char *bytes; /* with a NUL behind the last byte */
 	size_t length;     /* bytes */
 };
 
@@ -23,51 +23,44 @@ struct fileset {
 
 struct fileset fileset_make(struct arena *arena);
 
-/* Adds a file; path and bytes are copied into the arena. ERROR_CONFLICT if the path is there
- * already. */
+/* Adds a file and copies path and bytes into the arena. ERROR_CONFLICT: the path exists. */
 int fileset_add(
 	struct fileset *set, const char *path, const void *bytes, size_t length, struct error *error);
 
 /* The file at exactly this path, or NULL. */
 const struct file *fileset_find(const struct fileset *set, const char *path);
 
-/* What is wrong with a path that comes from outside, as the end of a sentence ("contains a
- * backslash"), or NULL when it is a plain relative path within the limits. */
-const char *path_fault(const char *path, size_t length);
-
-/* ERROR_CONFLICT, naming both, if two of the paths are the same or differ in ASCII case only, or
- * one is a folder of the other. A path that ends in '/' is a folder. */
-int paths_check(struct arena *arena, const char *const *paths, size_t count, struct error *error);
-
-/* What is not part of an upload: __MACOSX/, .DS_Store, __pycache__/ and .git/, at any depth. */
-bool path_is_debris(const char *path);
-
-/* Limits of what is taken in, whether as a zip or as a folder. */
+/* Limits of an upload, whether it is a zip or a folder. */
 enum {
 	fileset_most_files = 512,
-	fileset_most_entries = 4 * 512, /* of a zip, with those that are skipped */
+	fileset_most_entries = 4 * 512, /* of a zip, including skipped ones */
 	fileset_most_file_bytes = 4 * 1024 * 1024,
 	fileset_most_total_bytes = 16 * 1024 * 1024,
 	fileset_most_zip_bytes = 8 * 1024 * 1024,
-	fileset_most_path_bytes = 200,
-	fileset_most_path_depth = 8,
 };
 
-/* Reads a zip that may come from anyone. Refuses, each with its own sentence that names the entry:
- * not a zip, truncated or damaged, too large packed, unpacked, too many entries or one too large
- * (bytes are counted while they are unpacked, the header is not believed), a ratio over 200:1 above
- * 1 MiB, absolute paths, "..", backslashes, NUL or control characters, not UTF-8, too long or too
- * deep, links, devices and other special entries, encrypted entries, the same path twice (also when
- * they differ in ASCII case only, or when one is a folder of the other), a compression other than
- * deflate, and what lib/zip_layout.h refuses. Folder entries and debris are skipped; a zip inside
- * is a file. If everything lies in one top folder, that folder is stripped. After an error the set
- * holds part of the files. */
+/* Reads an untrusted zip. Folder entries and debris are skipped; a zip inside is an ordinary
+ * file. If all files are in one top folder, that folder is stripped. After an error the set
+ * contains part of the files.
+ *
+ * Refuses, with a sentence that names the entry:
+ * - files that are not a zip, or are truncated or damaged
+ * - a zip or entry that is too large, packed or unpacked, and too many entries
+ * - a ratio over 200:1 above 1 MiB
+ * - absolute paths, "..", backslashes, NUL, control characters, invalid UTF-8
+ * - paths that are too long or too deep
+ * - links, devices and other special entries, and encrypted entries
+ * - equal paths, paths that differ only in ASCII case, and a file that is also a folder
+ * - compression other than deflate
+ * - whatever lib/files/zip_layout.h refuses
+ *
+ * Sizes in headers are not trusted: bytes are counted while unpacking. */
 int fileset_from_zip(struct fileset *set, const void *bytes, size_t length, struct error *error);
 
-/* Reads a folder with the same limits; links and special files are refused. */
+/* Reads a folder with the same limits. Links and special files are errors. */
 int fileset_from_folder(struct fileset *set, const char *path, struct error *error);
 
-/* Reads a folder or a zip, as the panel would take it in. */
+/* Reads a folder or a zip from a path, with the rules of an upload in the panel. */
 int fileset_from_path(struct fileset *set, const char *path, struct error *error);
 
 #endif

@@ -1,8 +1,8 @@
-/* What would be uploaded in the panel, from a path. */
-#include "lib/fileset.h"
+/* Reads from a path what a user would upload in the panel. */
+#include "lib/files/fileset.h"
 
-#include "lib/buffer.h"
-#include "lib/scope.h"
+#include "lib/base/buffer.h"
+#include "lib/base/scope.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,11 +1,12 @@
-/* Zips from anyone. Nothing in them is believed: names and types of all entries are checked before
- * the first byte is unpacked, and bytes are counted while they are. The archive stays in memory. */
-#include "lib/fileset.h"
+/* Reads untrusted zips. Names and types of all entries are checked before the first byte is
+ * unpacked, and bytes are counted while unpacking. The archive stays in memory. */
+#include "lib/files/fileset.h"
+#include "lib/files/path_rule.h"
 
-#include "lib/buffer.h"
-#include "lib/quote.h"
-#include "lib/scope.h"
-#include "lib/zip_layout.h"
+#include "lib/base/buffer.h"
+#include "lib/base/quote.h"
+#include "lib/base/scope.h"
+#include "lib/files/zip_layout.h"
 
 #include <stdint.h>
 #include <string.h>
@@ -24,7 +25,7 @@ struct archive {
 	zip_t *zip;
 	size_t count;       /* entries */
 	const char **names; /* by entry, as stored */
-	size_t top_bytes;   /* length of the one top folder with its slash, 0 without */
+	size_t top_bytes;   /* length of the only top folder with its slash, or 0 */
 	size_t total_bytes; /* unpacked so far */
 	struct error *error;
 };
@@ -50,14 +51,13 @@ static int refuse_directory(struct error *error)
 		"The zip's table of contents is damaged. Make it again and upload it once more.");
 }
 
-/* libzip ends a name at its first NUL and hides its length, and it prefers the name in an extra
- * field that some programs write: so the names come from the layout, and must be those that libzip
- * has. */
-static int take_name(struct archive *archive, size_t index, const struct zip_place *place)
+/* Takes the entry's name from the layout and requires libzip to have the same name. libzip ends
+ * a name at its first NUL, hides its length, and prefers a name in an extra field. */
+static int read_name(struct archive *archive, size_t index, const struct zip_place *place)
 {
 	struct arena *arena = archive->set->arena;
 	const char *shown = quote_bytes(arena, place->name, place->name_length);
-	/* A slash at the end says "folder"; the rules are about the path before it. */
+	/* A slash at the end marks a folder; the rules apply to the path before it. */
 	size_t length = place->name_length;
 	size_t path_length = length > 1 && place->name[length - 1] == '/' ? length - 1 : length;
 	const char *fault = path_fault(arena_copy(arena, place->name, path_length), path_length);
@@ -69,8 +69,8 @@ static int take_name(struct archive *archive, size_t index, const struct zip_pla
 	if (seen && strcmp(seen, place->name) == 0)
 		return 0;
 	return fail(archive->error, ERROR_INPUT,
-		"The zip's entry %s has a second name in an extra field; pack it with another "
-		"program, or name it in plain letters.",
+		"The zip's entry %s has a second name in an extra field; pack it with another program, or "
+		"name it in plain letters.",
 		shown);
 }
 
@@ -79,7 +79,7 @@ static int read_names(struct archive *archive, const struct zip_layout *layout)
 	int rc = archive->count == layout->count ? 0 : refuse_directory(archive->error);
 	archive->names = arena_array(archive->set->arena, const char *, archive->count + 1);
 	for (size_t i = 0; i < archive->count && !rc; i++)
-		rc = take_name(archive, i, &layout->places[i]);
+		rc = read_name(archive, i, &layout->places[i]);
 	return rc;
 }
 
@@ -89,8 +89,7 @@ static bool is_folder(const char *name)
 	return length && name[length - 1] == '/';
 }
 
-/* The upper half of the external attributes is the Unix mode, where the packing program knew one.
- */
+/* The upper half of the external attributes is the Unix mode, if the packing program set it. */
 static int check_type(struct archive *archive, size_t index, const char *shown)
 {
 	zip_uint8_t system;
@@ -119,27 +118,27 @@ static int check_entry(struct archive *archive, size_t index)
 	if ((about.valid & ZIP_STAT_ENCRYPTION_METHOD) && about.encryption_method != ZIP_EM_NONE)
 		return fail(archive->error, ERROR_INPUT,
 			"The zip's entry %s is encrypted; pack it without a password.", shown);
-	/* Other methods bring decoders whose memory an entry's header chooses. */
+	/* Other decoders let an entry's header choose how much memory they use. */
 	if (about.comp_method != ZIP_CM_STORE && about.comp_method != ZIP_CM_DEFLATE)
 		return fail(archive->error, ERROR_INPUT,
-			"The zip's entry %s uses compression method %u; only stored and "
-			"deflated entries are read, which is what every zip program makes by default.",
+			"The zip's entry %s uses compression method %u; only stored and deflated entries are "
+			"read, which is what every zip program makes by default.",
 			shown, (unsigned int)about.comp_method);
 	return 0;
 }
 
-static bool is_wanted(const char *name)
+static bool is_task_file(const char *name)
 {
 	return !path_is_debris(name) && !is_folder(name);
 }
 
-/* Length of the folder, with its slash, that every file lies in; 0 if there is none. */
-static size_t top_folder(const struct archive *archive)
+/* Length of the folder, with its slash, that contains all files; 0 without one. */
+static size_t top_folder_length(const struct archive *archive)
 {
 	const char *top = NULL;
 	size_t length = 0;
 	for (size_t i = 0; i < archive->count; i++) {
-		if (!is_wanted(archive->names[i]))
+		if (!is_task_file(archive->names[i]))
 			continue;
 		const char *slash = strchr(archive->names[i], '/');
 		if (!slash)
@@ -153,7 +152,7 @@ static size_t top_folder(const struct archive *archive)
 	return length;
 }
 
-/* Everything that can be said before unpacking. */
+/* All checks that need no unpacking. */
 static int check_entries(struct archive *archive, const struct zip_layout *layout)
 {
 	int rc = read_names(archive, layout);
@@ -162,7 +161,7 @@ static int check_entries(struct archive *archive, const struct zip_layout *layou
 	size_t files = 0;
 	for (size_t i = 0; i < archive->count && !rc; i++) {
 		rc = check_entry(archive, i);
-		files += is_wanted(archive->names[i]);
+		files += is_task_file(archive->names[i]);
 	}
 	if (!rc && files > fileset_most_files)
 		rc = fail(
@@ -176,12 +175,12 @@ static int refuse_contents(struct archive *archive, const char *shown, zip_error
 {
 	if (zip_error_code_zip(why) == ZIP_ER_CRC)
 		return fail(archive->error, ERROR_INPUT,
-			"The zip's entry %s is damaged: its checksum does not fit. Make the zip "
-			"again and upload it once more.",
+			"The zip's entry %s is damaged: its checksum does not fit. Make the zip again and "
+			"upload it once more.",
 			shown);
 	return fail(archive->error, ERROR_INPUT,
-		"The zip's entry %s is damaged and cannot be unpacked (%s). Make the zip again "
-		"and upload it once more.",
+		"The zip's entry %s is damaged and cannot be unpacked (%s). Make the zip again and upload "
+		"it once more.",
 		shown, zip_error_strerror(why));
 }
 
@@ -192,8 +191,8 @@ static int check_growth(struct archive *archive, const char *shown, size_t unpac
 			archive->error, ERROR_LIMIT, "The zip's entry %s unpacks to more than 4 MiB.", shown);
 	if (unpacked > ratio_matters_from_bytes && unpacked / most_ratio > packed)
 		return fail(archive->error, ERROR_LIMIT,
-			"The zip's entry %s unpacks to more than 200 times its packed size; that is "
-			"how zip bombs are made, so it is refused.",
+			"The zip's entry %s unpacks to more than 200 times its packed size; that is how zip "
+			"bombs are made, so it is refused.",
 			shown);
 	if (unpacked > fileset_most_total_bytes - archive->total_bytes)
 		return fail(archive->error, ERROR_LIMIT,
@@ -201,7 +200,7 @@ static int check_growth(struct archive *archive, const char *shown, size_t unpac
 	return 0;
 }
 
-static int unpack(struct archive *archive, size_t index)
+static int unpack_entry(struct archive *archive, size_t index)
 {
 	const char *name = archive->names[index], *shown = quote(archive->set->arena, name);
 	zip_stat_t about;
@@ -223,15 +222,15 @@ static int unpack(struct archive *archive, size_t index)
 	}
 	if (!(about.valid & ZIP_STAT_SIZE) || about.size != bytes.length)
 		return fail(archive->error, ERROR_INPUT,
-			"The zip's entry %s is damaged: it unpacks to %zu bytes, which is not what the "
-			"zip says. Make the zip again and upload it once more.",
+			"The zip's entry %s is damaged: it unpacks to %zu bytes, which is not what the zip "
+			"says. Make the zip again and upload it once more.",
 			shown, bytes.length);
 	archive->total_bytes += bytes.length;
 	return fileset_add(archive->set, name + archive->top_bytes, buffer_string(&bytes), bytes.length,
 		archive->error);
 }
 
-static zip_t *open_bytes(const void *bytes, size_t length)
+static zip_t *open_archive(const void *bytes, size_t length)
 {
 	zip_error_t why;
 	zip_error_init(&why);
@@ -253,7 +252,7 @@ int fileset_from_zip(struct fileset *set, const void *bytes, size_t length, stru
 	int rc = zip_layout_read(set->arena, bytes, length, fileset_most_entries, &layout, error);
 	if (rc)
 		return rc;
-	cleanup_zip zip_t *zip = open_bytes(bytes, length);
+	cleanup_zip zip_t *zip = open_archive(bytes, length);
 	if (!zip)
 		return refuse_directory(error);
 	struct archive archive = {
@@ -261,9 +260,9 @@ int fileset_from_zip(struct fileset *set, const void *bytes, size_t length, stru
 	};
 	archive.count = (size_t)zip_get_num_entries(zip, 0);
 	rc = check_entries(&archive, &layout);
-	archive.top_bytes = rc ? 0 : top_folder(&archive);
+	archive.top_bytes = rc ? 0 : top_folder_length(&archive);
 	for (size_t i = 0; i < archive.count && !rc; i++)
-		if (is_wanted(archive.names[i]))
-			rc = unpack(&archive, i);
+		if (is_task_file(archive.names[i]))
+			rc = unpack_entry(&archive, i);
 	return rc;
 }

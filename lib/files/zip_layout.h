@@ -1,32 +1,36 @@
-/* Where everything lies in a zip, as its own bytes say: the questions that libzip does not ask.
+/* Private to lib/files: reads the positions of all parts of a zip and makes checks that libzip
+ * does not.
  *
- * A zip says most things twice, in a header before each entry and in a table of contents at its
- * end. Programs differ in which they believe, and that is how one file shows two contents. Here
+ * A zip states most facts twice: in a header before each entry, and in a table of contents at
+ * its end. Programs differ in which one they believe, so one file can show two contents. Here
  * both must agree. */
-#ifndef PODIUM_LIB_ZIP_LAYOUT_H
-#define PODIUM_LIB_ZIP_LAYOUT_H
+#ifndef PODIUM_LIB_FILES_ZIP_LAYOUT_H
+#define PODIUM_LIB_FILES_ZIP_LAYOUT_H
 
-#include "lib/arena.h"
-#include "lib/error.h"
+#include "lib/base/arena.h"
+#include "lib/base/error.h"
 
 #include <stddef.h>
 
 struct zip_place {
-	const char *name; /* as stored; a NUL behind it, and perhaps some inside */
+	const char *name; /* as stored, with a NUL behind it; the name may contain NULs */
 	size_t name_length;
-	size_t begin, end; /* of its header and data in the file */
+	size_t begin, end; /* byte positions of its header and data in the file */
 	unsigned int flags, method;
 };
 
 struct zip_layout {
 	struct zip_place *places;
-	size_t count; /* as in the table of contents, folders included */
+	size_t count; /* as in the table of contents, including folders */
 };
 
-/* Refuses what is no zip, by the name of what it is; a zip that is cut off, continues behind its
- * end, has several ends, is one part of several, is in the Zip64 form, has more than
- * `most_entries`, or whose table of contents does not fit the file; an entry that is not where the
- * table says, lies over another one, or has another name or form in its own header. */
+/* Fills `layout`. Refuses:
+ * - files that are not a zip; the sentence names the known form of archive
+ * - a zip that is truncated, has bytes behind its end, or has several ends
+ * - a part of a split zip, and the Zip64 form
+ * - more than `most_entries` entries, or a table of contents that does not fit the file
+ * - entries that overlap or are not at the position in the table
+ * - entries whose own header has another name or compression */
 int zip_layout_read(struct arena *arena, const void *bytes, size_t length, size_t most_entries,
 	struct zip_layout *layout, struct error *error);
 

@@ -1,9 +1,10 @@
-#include "lib/fleet.h"
+#include "lib/fleet/fleet.h"
 
-#include "lib/quote.h"
-#include "lib/scope.h"
-#include "lib/text.h"
-#include "lib/user.h"
+#include "lib/account/audit.h"
+#include "lib/account/user.h"
+#include "lib/base/quote.h"
+#include "lib/base/scope.h"
+#include "lib/base/text.h"
 
 #include <string.h>
 
@@ -27,23 +28,22 @@ static const struct column DEVICE_COLUMNS[] = {
 	TEXT(struct fleet_device, progress),
 };
 const struct statement fleet_devices = SELECT(struct fleet_device, DEVICE_COLUMNS,
-	"SELECT w.id AS worker_id, w.name AS worker, w.seen_at" SQL_IS_ONLINE
-	"AS online, w.seen_at AS seen_at_ms, w.version, "
-	"  w.protocol < (SELECT oldest_program FROM compatibility) AS is_too_old, g.uuid, g.model, "
-    "g.product, COALESCE(whole.kind + 0, 0) AS worker_pause, COALESCE(one.kind + 0, 0) AS "
-    "device_pause, "
-	"  COALESCE(one.paused_by, whole.paused_by) AS paused_by, COALESCE(one.reason, "
-    "g.quarantine_reason) AS reason, "
-	"  g.quarantined_at AS broken_at_ms, "
-	"  COALESCE(j.submission_id, c.challenger_id, a.submission_id) AS submission_id, "
-    "c.incumbent_id AS rival_id, j.progress "
+	"SELECT w.id AS worker_id, w.name AS worker, w.seen_at" SQL_IS_ONLINE "AS online, "
+	"w.seen_at AS seen_at_ms, w.version, "
+	"w.protocol < (SELECT oldest_program FROM compatibility) AS is_too_old, "
+	"g.uuid, g.model, g.product, COALESCE(whole.kind + 0, 0) AS worker_pause, "
+	"COALESCE(one.kind + 0, 0) AS device_pause, "
+	"COALESCE(one.paused_by, whole.paused_by) AS paused_by, "
+	"COALESCE(one.reason, g.quarantine_reason) AS reason, g.quarantined_at AS broken_at_ms, "
+	"COALESCE(j.submission_id, c.challenger_id, a.submission_id) AS submission_id, "
+	"c.incumbent_id AS rival_id, j.progress "
 	"FROM workers w LEFT JOIN gpus g ON g.worker_id = w.id "
 	"LEFT JOIN pauses whole ON whole.worker = w.name AND whole.uuid = '' "
 	"LEFT JOIN pauses one ON one.worker = w.name AND one.uuid = g.uuid "
-	"LEFT JOIN jobs j ON j.state = 'running' AND j.lease_owner = w.name AND j.lease_device = "
-    "g.uuid "
-	"LEFT JOIN comparisons c ON c.id = j.comparison_id LEFT JOIN rejudged_jobs a ON a.id = "
-    "j.rejudged_id "
+	"LEFT JOIN jobs j ON j.state = 'running' AND j.lease_owner = w.name "
+	"AND j.lease_device = g.uuid "
+	"LEFT JOIN comparisons c ON c.id = j.comparison_id "
+	"LEFT JOIN rejudged_jobs a ON a.id = j.rejudged_id "
 	"ORDER BY w.name, g.model, g.uuid, j.id");
 
 int fleet_list(struct database *db, struct arena *arena, struct fleet_device **devices,
@@ -65,33 +65,32 @@ const char *fleet_state(bool online, enum pause pause, bool runs)
 
 /* ---- pausing and resuming ---- */
 
-struct found {
+struct id_row {
 	int64_t id;
 };
-static const struct column FOUND_COLUMNS[] = { INTEGER(struct found, id) };
-/* A claim holds this row in share mode until it is over. */
+static const struct column ID_COLUMNS[] = { INTEGER(struct id_row, id) };
+/* A claim locks this row in share mode until its transaction ends. */
 static const struct statement LOCK_WORKER =
-	SELECT(struct found, FOUND_COLUMNS, "SELECT id FROM workers WHERE name = ? FOR UPDATE");
-static const struct statement DEVICE = SELECT(struct found, FOUND_COLUMNS,
-	"SELECT worker_id AS id FROM gpus WHERE worker_id = ? AND uuid = ?");
+	SELECT(struct id_row, ID_COLUMNS, "SELECT id FROM workers WHERE name = ? FOR UPDATE");
+static const struct statement FIND_DEVICE = SELECT(
+	struct id_row, ID_COLUMNS, "SELECT worker_id AS id FROM gpus WHERE worker_id = ? AND uuid = ?");
 static const struct statement PUT_PAUSE =
-	COMMAND("INSERT INTO pauses (worker, uuid, kind, paused_by, reason) VALUES (?, ?, ?, ?, ?) ON "
-            "DUPLICATE KEY UPDATE "
-			"kind = VALUES(kind), paused_by = VALUES(paused_by), reason = VALUES(reason), "
-            "paused_at = UTC_TIMESTAMP(3)");
+	COMMAND("INSERT INTO pauses (worker, uuid, kind, paused_by, reason) "
+			"VALUES (?, ?, ?, ?, ?) ON DUPLICATE KEY UPDATE kind = VALUES(kind), "
+			"paused_by = VALUES(paused_by), reason = VALUES(reason), paused_at = UTC_TIMESTAMP(3)");
 static const struct statement DELETE_PAUSE =
 	COMMAND("DELETE FROM pauses WHERE worker = ? AND uuid = ?");
 
-static const struct statement LOCK_RUNNING = SELECT(struct found, FOUND_COLUMNS,
-	"SELECT id FROM jobs WHERE state = 'running' AND lease_owner = ? AND ? IN ('', lease_device) "
-    "FOR UPDATE");
-static const struct statement FORGET_STAGES = COMMAND("DELETE FROM stages WHERE job_id = ?");
-/* The fence grows, so that nothing counts which the worker still has to say about it. */
-static const struct statement QUEUE_AGAIN =
-	COMMAND("UPDATE jobs SET state = 'queued', fence = fence + 1, attempt = GREATEST(attempt, 1) - "
-            "1, reason = ?, progress = '', environment = NULL, "
-			"lease_owner = NULL, lease_device = NULL, lease_expires = NULL, started_at = NULL "
-            "WHERE id = ?");
+static const struct statement LOCK_RUNNING = SELECT(struct id_row, ID_COLUMNS,
+	"SELECT id FROM jobs WHERE state = 'running' AND lease_owner = ? "
+	"AND ? IN ('', lease_device) FOR UPDATE");
+static const struct statement DELETE_STAGES = COMMAND("DELETE FROM stages WHERE job_id = ?");
+/* The fence grows, so that late writes of the worker do not count. */
+static const struct statement QUEUE_AGAIN = COMMAND(
+	"UPDATE jobs SET state = 'queued', fence = fence + 1, attempt = GREATEST(attempt, 1) - 1, "
+	"reason = ?, progress = '', environment = NULL, "
+	"lease_owner = NULL, lease_device = NULL, lease_expires = NULL, started_at = NULL "
+	"WHERE id = ?");
 
 struct change {
 	const char *worker, *uuid;
@@ -101,17 +100,17 @@ struct change {
 	int64_t given_back;
 };
 
-/* What each kind is called in the tables, and what its entry in the audit log says. */
+/* The name of each kind in the tables, and its entry in the audit log. */
 static const struct {
 	const char *kind, *action, *detail;
 } KINDS[] = {
-	[PAUSE_DRAIN] = { "drain", "worker.drain", "takes no jobs; what runs ends first" },
+	[PAUSE_DRAIN] = { "drain", "worker.drain", "takes no new jobs; the current job finishes" },
 	[PAUSE_PAUSE] = { "pause", "worker.pause", "takes no jobs" },
 	[PAUSE_QUARANTINE] = { "quarantine", "worker.quarantine", "in quarantine" },
 };
 
 static int lock_worker(struct database *db, struct arena *arena, const struct change *change,
-	struct found *worker, struct error *error)
+	struct id_row *worker, struct error *error)
 {
 	int rc = !text_is_ascii(change->worker)
 		? ERROR_NOT_FOUND
@@ -124,25 +123,25 @@ static int lock_worker(struct database *db, struct arena *arena, const struct ch
 static int check_device(struct database *db, struct arena *arena, const struct change *change,
 	int64_t worker_id, struct error *error)
 {
-	struct found device;
+	struct id_row device;
 	int rc = !*change->uuid ? 0
 		: !text_is_ascii(change->uuid)
 		? ERROR_NOT_FOUND
-		: database_row(db, arena, &DEVICE, &device, error, "is", worker_id, change->uuid);
+		: database_row(db, arena, &FIND_DEVICE, &device, error, "is", worker_id, change->uuid);
 	return rc == ERROR_NOT_FOUND ? fail(error, rc, "The worker %s has no device %s.",
 			   change->worker, quote(arena, change->uuid))
 								 : rc;
 }
 
-/* uuid "": all of the worker's. */
-static int queue_again(struct database *db, struct arena *arena, const char *worker,
+/* uuid "": all jobs of the worker. */
+static int requeue_jobs(struct database *db, struct arena *arena, const char *worker,
 	const char *uuid, const char *reason, int64_t *given_back, struct error *error)
 {
-	struct found *jobs;
+	struct id_row *jobs;
 	size_t count = 0;
 	int rc = database_rows(db, arena, &LOCK_RUNNING, &jobs, &count, error, "ss", worker, uuid);
 	for (size_t i = 0; i < count && !rc; i++) {
-		rc = database_execute(db, &FORGET_STAGES, error, "i", jobs[i].id);
+		rc = database_execute(db, &DELETE_STAGES, error, "i", jobs[i].id);
 		if (!rc)
 			rc = database_execute(db, &QUEUE_AGAIN, error, "si", reason, jobs[i].id);
 	}
@@ -150,7 +149,7 @@ static int queue_again(struct database *db, struct arena *arena, const char *wor
 	return rc;
 }
 
-static int give_back(
+static int requeue_with_reason(
 	struct database *db, struct arena *arena, struct change *change, struct error *error)
 {
 	const char *reason = change->pause == PAUSE_QUARANTINE
@@ -160,13 +159,14 @@ static int give_back(
 		: *change->uuid ? arena_printf(arena,
 			  "the device that it ran on was paused by an admin (worker %s).", change->worker)
 						: arena_printf(arena, "worker %s was paused by an admin.", change->worker);
-	return queue_again(db, arena, change->worker, change->uuid, reason, &change->given_back, error);
+	return requeue_jobs(
+		db, arena, change->worker, change->uuid, reason, &change->given_back, error);
 }
 
 int fleet_take_back(struct database *db, struct arena *arena, const char *worker,
 	const char *reason, int64_t *count, struct error *error)
 {
-	return queue_again(db, arena, worker, "", reason, count, error);
+	return requeue_jobs(db, arena, worker, "", reason, count, error);
 }
 
 static int write_audit(struct database *db, struct arena *arena, const struct change *change,
@@ -182,7 +182,7 @@ static int pause_body(struct database *db, void *context, struct error *error)
 {
 	cleanup_arena struct arena *arena = arena_new();
 	struct change *change = context;
-	struct found worker;
+	struct id_row worker;
 	bool gives_back = change->pause != PAUSE_DRAIN;
 	int rc = lock_worker(db, arena, change, &worker, error);
 	if (!rc)
@@ -191,7 +191,7 @@ static int pause_body(struct database *db, void *context, struct error *error)
 		rc = database_execute(db, &PUT_PAUSE, error, "sssss", change->worker, change->uuid,
 			KINDS[change->pause].kind, change->actor->name, change->reason);
 	if (!rc && gives_back)
-		rc = give_back(db, arena, change, error);
+		rc = requeue_with_reason(db, arena, change, error);
 	if (rc)
 		return rc;
 	const char *detail = KINDS[change->pause].detail;
@@ -219,11 +219,11 @@ int fleet_quarantine(struct database *db, const char *worker, const char *uuid, 
 		.worker = worker, .uuid = uuid, .pause = PAUSE_QUARANTINE, .actor = actor
 	};
 	int rc = !*uuid ? fail(error, ERROR_INPUT,
-				 "Single devices are put into quarantine; pause the worker instead.")
+				 "Only a single device can be quarantined; pause the worker instead.")
 		: text_is_line(reason, fleet_most_reason_bytes)
 		? 0
 		: fail_field(error, "reason",
-			"Say why it is put into quarantine, in one line of %d bytes at most.",
+			"Give the reason for the quarantine in one line of at most %d bytes.",
 			fleet_most_reason_bytes);
 	change.reason = reason;
 	if (!rc)
@@ -236,15 +236,15 @@ static int resume_body(struct database *db, void *context, struct error *error)
 {
 	cleanup_arena struct arena *arena = arena_new();
 	const struct change *change = context;
-	struct found worker;
+	struct id_row worker;
 	int rc = lock_worker(db, arena, change, &worker, error);
-	bool paused = !rc && text_is_ascii(change->uuid);
-	if (paused)
+	bool is_paused = !rc && text_is_ascii(change->uuid);
+	if (is_paused)
 		rc = database_execute(db, &DELETE_PAUSE, error, "ss", change->worker, change->uuid);
-	if (!rc && (!paused || !database_affected(db)))
+	if (!rc && (!is_paused || !database_affected(db)))
 		rc = *change->uuid
 			? fail(error, ERROR_CONFLICT,
-				"The device %s of %s is not paused by itself, so there is nothing to resume.",
+				"The device %s of %s is not paused on its own, so there is nothing to resume.",
 				quote(arena, change->uuid), change->worker)
 			: fail(error, ERROR_CONFLICT,
 				"The worker %s is not paused, so there is nothing to resume.", change->worker);

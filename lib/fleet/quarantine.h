@@ -1,13 +1,13 @@
-/* GPUs that have stopped working: in quarantine they get no jobs until they are released, here or
- * by a new start of their worker. The worker that has such a GPU looks at it again before it takes
- * a job, and puts it back if it must. */
-#ifndef PODIUM_LIB_GPU_H
-#define PODIUM_LIB_GPU_H
+/* GPUs that have stopped working. A quarantined GPU gets no jobs until an admin releases it or its
+ * worker restarts. The worker checks such a GPU again before it takes a job, and quarantines it
+ * again if it still fails. */
+#ifndef PODIUM_LIB_FLEET_QUARANTINE_H
+#define PODIUM_LIB_FLEET_QUARANTINE_H
 
-#include "lib/arena.h"
-#include "lib/database.h"
-#include "lib/error.h"
-#include "lib/leaderboard.h"
+#include "lib/base/arena.h"
+#include "lib/base/error.h"
+#include "lib/database/database.h"
+#include "lib/leaderboard/leaderboard.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -18,13 +18,13 @@ struct quarantined_gpu {
 	int64_t since_ms;
 };
 
-/* All of them, the newest first. */
-extern const struct statement
-	gpus_quarantine; /* the question, to be a part of another one; binds nothing */
+/* Lists all quarantined GPUs, the newest first. The statement can be a part of a bundle; it has no
+ * parameters. */
+extern const struct statement gpus_quarantine;
 int gpus_quarantined(struct database *db, struct arena *arena, struct quarantined_gpu **gpus,
 	size_t *count, struct error *error);
 
-/* ERROR_NOT_FOUND when no GPU of that name is in quarantine. */
+/* Releases a GPU. ERROR_NOT_FOUND: no GPU with this UUID is in quarantine. */
 int gpu_release(struct database *db, const char *uuid, const struct actor *by, struct error *error);
 
 #endif

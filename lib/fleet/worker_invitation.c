@@ -1,14 +1,14 @@
-#include "lib/worker_invitation.h"
+#include "lib/fleet/worker_invitation.h"
 
-#include "lib/scope.h"
+#include "lib/base/scope.h"
 
 #include <jansson.h>
 #include <sodium.h>
 #include <stdio.h>
 #include <string.h>
 
-static const char BEGINNING[] = "podium-worker-";
-/* A terminal takes no longer line than 4095 bytes. */
+static const char PREFIX[] = "podium-worker-";
+/* A terminal accepts lines of at most 4095 bytes. */
 enum { most_bytes = 4000, check_bytes = 8, variant = sodium_base64_VARIANT_URLSAFE_NO_PADDING };
 
 void worker_secret_draw(char secret[static worker_secret_size])
@@ -27,7 +27,7 @@ bool worker_name_is_fine(const char *name)
 		== length;
 }
 
-/* The digest in front tells a word that was not copied whole from one that is wrong. */
+/* The digest in front detects a word that was not copied completely. */
 char *worker_invitation_write(
 	struct arena *arena, const struct worker_invitation *invitation, struct error *error)
 {
@@ -39,10 +39,10 @@ char *worker_invitation_write(
 	json_decref(parts);
 	size_t length = text ? strlen(text) : 0,
 		   size = sodium_base64_encoded_len(check_bytes + length, variant);
-	if (!length || sizeof BEGINNING + size > most_bytes) {
+	if (!length || sizeof PREFIX + size > most_bytes) {
 		fail(error, ERROR_LIMIT,
-			"The invitation is too long to be copied: leave in the file of certificates only the "
-		    "one that signs the database's.");
+			"The invitation is too long to copy: keep in database_tls_ca only the certificate that "
+			"signs the database's.");
 		return NULL;
 	}
 	unsigned char digest[crypto_hash_sha256_BYTES],
@@ -50,19 +50,18 @@ char *worker_invitation_write(
 	crypto_hash_sha256(digest, (const unsigned char *)text, length);
 	memcpy(bytes, digest, check_bytes);
 	memcpy(bytes + check_bytes, text, length);
-	char *word = arena_alloc(arena, sizeof BEGINNING + size);
-	memcpy(word, BEGINNING, sizeof BEGINNING);
-	sodium_bin2base64(word + strlen(BEGINNING), size, bytes, check_bytes + length, variant);
+	char *word = arena_alloc(arena, sizeof PREFIX + size);
+	memcpy(word, PREFIX, sizeof PREFIX);
+	sodium_bin2base64(word + strlen(PREFIX), size, bytes, check_bytes + length, variant);
 	return word;
 }
 
-static int is_none(struct error *error)
+static int fail_invalid(struct error *error)
 {
 	return fail(error, ERROR_INPUT,
-		"That is no invitation of `podium-admin worker invite`, or not the whole of it: copy the "
-	    "whole line that "
-		"begins with %s.",
-		BEGINNING);
+		"This is not a complete invitation of `podium-admin worker invite`: copy the whole line "
+		"that begins with %s.",
+		PREFIX);
 }
 
 static int unpack(
@@ -90,16 +89,16 @@ int worker_invitation_read(struct arena *arena, const char *text,
 	unsigned char bytes[most_bytes], digest[crypto_hash_sha256_BYTES];
 	size_t length = 0;
 	text += strspn(text, " \t\r\n");
-	if (strncmp(text, BEGINNING, strlen(BEGINNING)) != 0)
-		return is_none(error);
-	text += strlen(BEGINNING);
+	if (strncmp(text, PREFIX, strlen(PREFIX)) != 0)
+		return fail_invalid(error);
+	text += strlen(PREFIX);
 	if (sodium_base642bin(
 			bytes, sizeof bytes, text, strcspn(text, " \t\r\n"), NULL, &length, NULL, variant)
 		|| length <= check_bytes)
-		return is_none(error);
+		return fail_invalid(error);
 	crypto_hash_sha256(digest, bytes + check_bytes, length - check_bytes);
 	if (memcmp(digest, bytes, check_bytes) != 0
 		|| unpack(arena, (char *)bytes + check_bytes, length - check_bytes, invitation))
-		return is_none(error);
+		return fail_invalid(error);
 	return 0;
 }

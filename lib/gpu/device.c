@@ -1,9 +1,9 @@
-#include "lib/device.h"
+#include "lib/gpu/device.h"
 
-#include "lib/buffer.h"
-#include "lib/log.h"
-#include "lib/nvml.h"
-#include "lib/scope.h"
+#include "lib/base/buffer.h"
+#include "lib/base/log.h"
+#include "lib/base/scope.h"
+#include "lib/gpu/nvml.h"
 
 #include <ctype.h>
 #include <dlfcn.h>
@@ -29,17 +29,17 @@ static bool is_memory_size(const char *word)
 	return digits && strcasecmp(word + digits, "GB") == 0;
 }
 
-static bool says_nothing(const char *word)
+static bool is_left_out(const char *word)
 {
-	static const char *const empty_words[] = { "NVIDIA", "Tesla", "GeForce", "Quadro", "Graphics",
+	static const char *const left_out[] = { "NVIDIA", "Tesla", "GeForce", "Quadro", "Graphics",
 		"Device", "Generation" };
-	return is_one_of(word, empty_words, COUNT(empty_words)) || is_memory_size(word)
+	return is_one_of(word, left_out, COUNT(left_out)) || is_memory_size(word)
 		|| strncasecmp(word, "SXM", 3) == 0 || strncasecmp(word, "HBM", 3) == 0;
 }
 
 static void append_word(struct buffer *model, const char *word)
 {
-	/* RTX 4090 is one name; H100 PCIe is a name and what sets it apart. */
+	/* RTX 4090 becomes one word; H100 PCIe becomes two with a dash. */
 	bool continues = model->length && isalpha((unsigned char)model->data[model->length - 1])
 		&& isdigit((unsigned char)*word);
 	if (model->length && !continues)
@@ -51,11 +51,11 @@ static void append_word(struct buffer *model, const char *word)
 
 const char *device_model(struct arena *arena, const char *product)
 {
-	enum { most_bytes = 48 }; /* gpus.model */
+	enum { most_bytes = 48 }; /* the length of gpus.model */
 	cleanup_buffer struct buffer model = { 0 };
 	char *rest = arena_strdup(arena, product), *word;
 	while ((word = strtok_r(rest, " -/()", &rest)))
-		if (!says_nothing(word))
+		if (!is_left_out(word))
 			append_word(&model, word);
 	return model.length
 		? arena_strndup(arena, model.data, model.length < most_bytes ? model.length : most_bytes)
@@ -109,16 +109,16 @@ static bool bind_nvml(struct nvml *nvml)
 	nvml->library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
 	if (!nvml->library)
 		return false;
-	bool complete = true;
+	bool is_complete = true;
 #define NVML_BIND(name, member, parameters) \
 	*(void **)&nvml->member = dlsym(nvml->library, #name); \
-	complete = complete && nvml->member;
+	is_complete = is_complete && nvml->member;
 	NVML_CALLS(NVML_BIND)
 #undef NVML_BIND
-	if (!complete)
+	if (!is_complete)
 		log_warning("The NVIDIA driver's libnvidia-ml.so.1 is too old: it lacks calls that Podium "
-		            "needs. No GPU is offered.");
-	return complete;
+					"needs. No GPU is offered.");
+	return is_complete;
 }
 
 static bool read_gpu(struct arena *arena, const struct nvml *nvml, unsigned int index,
@@ -148,17 +148,17 @@ static bool read_gpu(struct arena *arena, const struct nvml *nvml, unsigned int 
 static size_t read_gpus(struct arena *arena, const struct nvml *nvml, struct device **devices)
 {
 	char driver[nvml_driver_bytes] = "";
-	unsigned int there = 0;
+	unsigned int gpu_count = 0;
 	size_t count = 0;
-	if (nvml->driver_version(driver, sizeof driver) || nvml->device_count(&there))
+	if (nvml->driver_version(driver, sizeof driver) || nvml->device_count(&gpu_count))
 		log_warning("The NVIDIA driver does not say which GPUs it has. No GPU is offered.");
-	*devices = arena_array(arena, struct device, there + 1); /* one more for the CPU */
-	const char *kept_driver = arena_strdup(arena, driver);
-	for (unsigned int i = 0; i < there; i++) {
-		if (read_gpu(arena, nvml, i, kept_driver, &(*devices)[count]))
+	*devices = arena_array(arena, struct device, gpu_count + 1); /* one more for the CPU */
+	const char *shared_driver = arena_strdup(arena, driver);
+	for (unsigned int i = 0; i < gpu_count; i++) {
+		if (read_gpu(arena, nvml, i, shared_driver, &(*devices)[count]))
 			count++;
 		else
-			log_warning("GPU %u does not answer the driver's questions; it is not offered.", i);
+			log_warning("GPU %u does not answer the driver. It is not offered.", i);
 	}
 	return count;
 }
@@ -191,8 +191,7 @@ static int open_lock_file(
 {
 	cleanup_buffer struct buffer path = { 0 };
 	buffer_printf(&path, "%s/podium-%s.%s", directory, uuid, what);
-	/* The folder may be everybody's and the file another user's: then the kernel refuses O_CREAT.
-	 */
+	/* In a world-writable folder the kernel refuses O_CREAT for another user's file. */
 	int lock = open(path.data, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 	if (lock < 0 && errno == ENOENT)
 		lock = open(path.data, O_RDONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);

@@ -1,33 +1,33 @@
-#include "lib/floor.h"
+#include "lib/gpu/floor.h"
 
-#include "lib/format.h"
-#include "lib/formula.h"
-#include "lib/peaks.h"
-#include "lib/scope.h"
+#include "lib/base/format.h"
+#include "lib/base/scope.h"
+#include "lib/gpu/peaks.h"
+#include "lib/task/formula.h"
 
 #include <math.h>
 #include <string.h>
 
-/* What one case demands, and what it is held against. */
+/* The work of one case and the GPU that runs it. */
 struct demand {
-	const struct gpu_peaks *peaks; /* NULL: not known */
-	double bytes, flops;           /* NAN: not known */
+	const struct gpu_peaks *peaks; /* NULL: unknown */
+	double bytes, flops;           /* NAN: unknown */
 	double gpus;
-	double
-		cached_bytes; /* that need not pass between the GPU and its memory while the kernel runs */
+	double cached_bytes; /* need not pass between the GPU and its memory during the call */
 };
 
 /* ---- the rules ---- */
 
-/* Bytes per GB/s are nanoseconds. Outputs may stay in the cache; what they displace there are lines
- * of others. */
+/* Bytes divided by GB/s are nanoseconds. Outputs may stay in the cache: they displace lines of
+ * earlier work. */
 static double memory_ns(const struct demand *demand)
 {
 	return (demand->bytes - demand->cached_bytes) / (demand->peaks->memory_gb_s * demand->gpus);
 }
 
-/* How much faster than memory a cache can be: published measurements of L2 caches of the boards in
- * lib/peaks.c are between 2.4 times (V100) and about 6 times (L4) the memory's rate. */
+/* How much faster than memory a cache can be at most. Published measurements of the L2 caches of
+ * the boards in lib/gpu/peaks.c are between 2.4 times (V100) and about 6 times (L4) the memory's
+ * rate. */
 static const double cache_times_memory = 8;
 
 static double cache_ns(const struct demand *demand)
@@ -46,7 +46,7 @@ static double launch_ns(const struct demand *demand)
 	return floor_launch_ns;
 }
 
-/* "24.5 TB/s", "3.01 GFLOP": `value` in units of 10^9. */
+/* "24.5 TB/s", "3.01 GFLOP": `value` is in units of 10^9. */
 static const char *figure(struct arena *arena, double value, const char *unit)
 {
 	static const char prefixes[] = "GTPE";
@@ -67,8 +67,8 @@ static const char *memory_words(
 	struct arena *arena, const struct demand *demand, const char *time, double ns)
 {
 	return arena_printf(arena,
-		"%s for %s would be %s; the memory of %s moves %s, and its cache can spare it %s at most.",
-		time, bytes_words(arena, demand->bytes), figure(arena, demand->bytes / ns, "B/s"),
+		"%s for %s would be %s; the memory of %s moves %s, and its cache saves at most %s.", time,
+		bytes_words(arena, demand->bytes), figure(arena, demand->bytes / ns, "B/s"),
 		demand->peaks->model, figure(arena, demand->peaks->memory_gb_s * demand->gpus, "B/s"),
 		bytes_words(arena, demand->cached_bytes));
 }
@@ -86,7 +86,7 @@ static const char *cache_words(
 static const char *compute_words(
 	struct arena *arena, const struct demand *demand, const char *time, double ns)
 {
-	return arena_printf(arena, "%s for %s would be %s; the fastest units of %s make %s.", time,
+	return arena_printf(arena, "%s for %s would be %s; the fastest units of %s reach %s.", time,
 		figure(arena, demand->flops / 1e9, "FLOP"), figure(arena, demand->flops / ns, "FLOP/s"),
 		demand->peaks->model,
 		figure(arena, demand->peaks->most_tflop_s * 1e3 * demand->gpus, "FLOP/s"));
@@ -98,13 +98,13 @@ static const char *launch_words(
 	(void)demand, (void)ns;
 	format_text least;
 	format_duration_ns(least, floor_launch_ns);
-	return arena_printf(arena,
-		"%s is less than any kernel takes: from its launch to its end at least %s pass.", time,
-		least);
+	return arena_printf(
+		arena, "%s is less than any kernel takes: launch and run take at least %s.", time, least);
 }
 
-/* The first one that is broken speaks. Datasheets round, H200's memory is 2.4 % faster than it
- * says; and they state compute for a clock that a GPU may exceed for a while, H200 by 8 %. */
+/* The first broken rule gives the sentence. The grace covers datasheets: H200's memory is 2.4 %
+ * faster than stated. Compute figures assume a clock that a GPU may exceed for a while, H200 by 8
+ * %. */
 static const struct rule {
 	double (*least_ns)(const struct demand *demand);
 	double grace;
@@ -118,7 +118,7 @@ static const struct rule {
 	{ launch_ns, 1, false, launch_words },
 };
 
-/* 0 where the rule knows nothing. */
+/* 0 if the rule lacks the facts. */
 static double least_ns(const struct rule *rule, const struct demand *demand)
 {
 	double ns = rule->needs_peaks && !demand->peaks ? 0 : rule->least_ns(demand);
@@ -127,15 +127,14 @@ static double least_ns(const struct rule *rule, const struct demand *demand)
 
 /* ---- a case ---- */
 
-static double number_of_gpus(const char *case_line)
+static double gpus_of_case(const char *case_line)
 {
 	double gpus;
 	return formula_evaluate("world_size", case_line, &gpus, NULL) == 0 && gpus > 1 ? gpus : 1;
 }
 
-/* What is written while a kernel runs may stay in the cache at its end. Where inputs lay there at
- * its beginning, they made room for that one by one, so each line of the cache may have served
- * twice. */
+/* Bytes that a kernel writes may stay in the cache at its end. Cached inputs made room for these
+ * bytes one by one, so each cache line may have served twice. */
 static double cached_bytes(const struct floor_case *one, const struct demand *demand)
 {
 	return demand->peaks ? demand->peaks->l2_mib * 1024 * 1024 * demand->gpus * (one->warm ? 2 : 1)
@@ -148,7 +147,7 @@ static struct demand demand_of(const struct floor_case *one)
 		.peaks = peaks_find(one->gpu),
 		.bytes = peaks_evaluate(one->bytes, one->case_line),
 		.flops = peaks_evaluate(one->flops, one->case_line),
-		.gpus = number_of_gpus(one->case_line),
+		.gpus = gpus_of_case(one->case_line),
 	};
 	demand.cached_bytes = cached_bytes(one, &demand);
 	return demand;

@@ -1,29 +1,29 @@
-/* Whether a time is one that a GPU can reach: docs/administration.md has the rules and their
- * reasons.
+/* The floor: the least time that a call can take on a GPU. docs/administration.md has the rules and
+ * their reasons.
  *
- * A floor that held honest kernels would be worse than none, so each rule counts in favour of the
- * submission whatever is not known. No floor is known for a CPU, nor, beside the time of a launch,
- * for a GPU that lib/peaks.h does not have. */
-#ifndef PODIUM_LIB_FLOOR_H
-#define PODIUM_LIB_FLOOR_H
+ * A floor that rejected honest kernels would be worse than none. Each rule therefore assumes in
+ * favour of the submission where facts are unknown. The CPU has no floor. A GPU that is not in
+ * lib/gpu/peaks.h has only the floor of a launch. */
+#ifndef PODIUM_LIB_GPU_FLOOR_H
+#define PODIUM_LIB_GPU_FLOOR_H
 
-#include "lib/arena.h"
+#include "lib/base/arena.h"
 
 #include <stdbool.h>
 
-enum { floor_launch_ns = 500 }; /* no kernel is launched and has ended sooner */
+enum { floor_launch_ns = 500 }; /* no kernel launches and finishes faster */
 
 struct floor_case {
 	const char *flops, *bytes; /* the task's formulas; NULL: not given */
-	const char *case_line;     /* with multi_gpu its `world_size` says how many GPUs there were */
+	const char *case_line;     /* with multi_gpu its `world_size` is the number of GPUs */
 	const char *gpu;           /* model, "H200" */
-	bool warm; /* inputs may have lain in the cache before: the engine `custom` sees to nothing */
+	bool warm; /* inputs may be in the cache already: the engine `custom` does not flush it */
 };
 
-/* The least time of a call in ns, before any grace; 0: anything goes. */
+/* The least time of a call in ns, before any grace; 0: no floor. */
 double floor_ns(const struct floor_case *one);
 
-/* NULL when a call may take `ns`; else a sentence with the numbers that speak against it. */
+/* NULL if a call can take `ns`; else a sentence with the numbers that contradict it. */
 const char *floor_objection(struct arena *arena, const struct floor_case *one, double ns);
 
 #endif

@@ -1,9 +1,9 @@
-/* The few calls of NVIDIA's management library that we make, declared by ourselves, because the
- * library is bound at run time and Podium is built where no toolkit is. tests/unit/test_nvml.c
- * holds these declarations against nvml.h where there is one. Source: NVML API reference, "Device
- * Queries". */
-#ifndef PODIUM_LIB_NVML_H
-#define PODIUM_LIB_NVML_H
+/* The few calls of NVIDIA's management library that Podium makes. Podium declares them itself
+ * because it is built without a CUDA toolkit and loads the library at run time.
+ * tests/unit/test_device.c compares these declarations with nvml.h if it is installed. Source: NVML
+ * API reference, "Device Queries". */
+#ifndef PODIUM_LIB_GPU_NVML_H
+#define PODIUM_LIB_GPU_NVML_H
 
 enum {
 	NVML_CALL_SUCCEEDED = 0,
@@ -14,12 +14,12 @@ enum {
 	nvml_driver_bytes = 80, /* NVML_SYSTEM_DRIVER_VERSION_BUFFER_SIZE */
 };
 
-struct nvmlDevice_st; /* opaque; the tag is the library's */
-struct nvml_memory {
-	unsigned long long total, free, used;
-}; /* bytes; nvmlMemory_t */
+struct nvmlDevice_st;                     /* opaque; the tag is the library's */
+struct nvml_memory {                      /* nvmlMemory_t */
+	unsigned long long total, free, used; /* bytes */
+};
 
-/* X(name in the library, our member, parameters); all return a status. */
+/* X(name in the library, our member, parameters); every call returns a status. */
 #define NVML_CALLS(X) \
 	X(nvmlInit_v2, start, (void)) \
 	X(nvmlShutdown, stop, (void)) \
@@ -38,7 +38,7 @@ struct nvml_memory {
 	X(nvmlDeviceGetCudaComputeCapability, device_compute_capability, \
 		(struct nvmlDevice_st * device, int *major, int *minor))
 
-/* What says whether a GPU still works. Events may be missing, as they are in some containers. */
+/* The calls that detect whether a GPU still works. Events may be missing, as in some containers. */
 struct nvmlEventSet_st;
 struct nvml_event { /* nvmlEventData_t */
 	struct nvmlDevice_st *device;
@@ -65,8 +65,9 @@ enum { NVML_EVENT_XID = 8 }; /* nvmlEventTypeXidCriticalError */
 	X(nvmlDeviceGetTemperature, temperature, \
 		(struct nvmlDevice_st * device, unsigned int sensor, unsigned int *celsius))
 
-/* What podium-run reads beside a measurement. Each may be missing in an old driver, or answer that
- * the GPU does not say. The last one was renamed in driver 535; both names are there ever since. */
+/* The values that podium-run reads around a measurement. Each call may be missing in an old driver,
+ * or answer that the GPU does not support it. Driver 535 renamed the last call but kept the old
+ * name. */
 #define NVML_GAUGE_CALLS(X) \
 	X(nvmlInit_v2, start, (void)) \
 	X(nvmlShutdown, stop, (void)) \
@@ -86,14 +87,11 @@ enum { NVML_EVENT_XID = 8 }; /* nvmlEventTypeXidCriticalError */
 	X(nvmlDeviceGetCurrentClocksThrottleReasons, slowed, \
 		(struct nvmlDevice_st * device, unsigned long long *reasons))
 
-enum {
-	NVML_SM_CLOCK = 1,
-	NVML_MEMORY_CLOCK = 2,
-	NVML_GPU_SENSOR = 0
-}; /* nvmlClockType_t, nvmlTemperatureSensors_t */
+enum { NVML_SM_CLOCK = 1, NVML_MEMORY_CLOCK = 2 }; /* nvmlClockType_t */
+enum { NVML_GPU_SENSOR = 0 };                      /* nvmlTemperatureSensors_t */
 
-/* Bits of nvmlClocksThrottleReasons. Idle and the clocks that an operator has chosen slow nothing
- * down. */
+/* Bits of nvmlClocksThrottleReasons that mean a slower clock. The bits for idle and for clocks that
+ * an operator has set are not among them. */
 enum {
 	NVML_SLOWED_BY_POWER_CAP = 0x4,
 	NVML_SLOWED_BY_HARDWARE = 0x8,
@@ -117,8 +115,8 @@ struct nvml_gauge {
 #undef NVML_MEMBER
 };
 
-/* What podium-run asks about its host. The counts of processes and the modes are kept in enums by
- * the library, which are unsigned int to the compiler. */
+/* The values that podium-run reads about its host. The library declares modes as enums, which are
+ * unsigned int to the compiler. */
 #define NVML_HOST_CALLS(X) \
 	X(nvmlInit_v2, start, (void)) \
 	X(nvmlShutdown, stop, (void)) \
@@ -143,9 +141,9 @@ struct nvml_gauge {
 		(struct nvmlDevice_st * device, unsigned long long *reasons))
 
 enum {
-	NVML_CALL_WANTS_ROOM = 7,
-	NVML_CALL_MIXED_VERSIONS = 18
-}; /* NVML_ERROR_INSUFFICIENT_SIZE, _LIB_RM_VERSION_MISMATCH */
+	NVML_CALL_WANTS_ROOM = 7,      /* NVML_ERROR_INSUFFICIENT_SIZE */
+	NVML_CALL_MIXED_VERSIONS = 18, /* NVML_ERROR_LIB_RM_VERSION_MISMATCH */
+};
 enum { NVML_COMPUTE_DEFAULT = 0, NVML_COMPUTE_PROHIBITED = 2 }; /* nvmlComputeMode_t */
 
 struct nvml_host {

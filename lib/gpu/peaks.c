@@ -1,23 +1,23 @@
-#include "lib/peaks.h"
+#include "lib/gpu/peaks.h"
 
-#include "lib/formula.h"
-#include "lib/scope.h"
+#include "lib/base/scope.h"
+#include "lib/task/formula.h"
 
 #include <math.h>
 #include <string.h>
 #include <strings.h>
 
 /* Rates of matrix units where a type has them; FP32 never has, and FP64 only on A100 and later.
- * FP16 stands for BF16 too. A100 is the board with 80 GB: both sizes have the same model name, and
- * the one with 40 GB has 1555 GB/s. The GeForce boards' FP16 is with sums in FP32.
+ * FP16 also stands for BF16. A100 is the board with 80 GB: both sizes have the same model name, and
+ * the one with 40 GB has 1555 GB/s. The FP16 rates of GeForce boards are with FP32 sums.
  *
- * `Most` is the fastest type that the matrix units know, whatever its precision: FP4 of Blackwell,
- * INT4 of Ampere, Ada and Turing (the architecture whitepapers; twice the rate of 8 bits where a
- * datasheet leaves it out), else FP8.
+ * `Most` is the fastest type of the matrix units, whatever its precision. That is FP4 for
+ * Blackwell, INT4 for Ampere, Ada and Turing, else FP8. The sources are
+ * the architecture whitepapers; a rate that a datasheet leaves out is twice that of 8 bits.
  *
- * L2 in MiB is of the same sources. Of boards with GH100 and all six stacks of memory it is that of
- * the whole chip (Hopper whitepaper: 60 MB; H100 with five stacks: 50 MB), because the maker does
- * not state it for them. */
+ * L2 in MiB is from the same sources. For boards with GH100 and all six memory stacks the maker
+ * does not state it, so it is that of the whole chip (Hopper whitepaper: 60 MB; H100 with five
+ * stacks: 50 MB). */
 static const struct gpu_peaks PEAKS[] = {
 	/* model            GB/s     FP64   FP32   TF32   FP16   FP8     Most    L2 */
 	{ "B200", 8000, { 37, 75, 1125, 2250, 4500 }, 9000, 126, "NVIDIA HGX B200 datasheet" },
@@ -43,8 +43,8 @@ static const struct gpu_peaks PEAKS[] = {
 	{ "RTX3090", 936, { 0.56, 35.6, 35.6, 71, 0 }, 568, 6, "NVIDIA Ampere GA102 whitepaper" },
 };
 
-/* How the type of a case is called there, without what stands before a dot. The first that begins
- * the word counts. */
+/* The names of types in case lines, without the part before a dot. The first entry that begins the
+ * word counts. */
 static const struct {
 	const char *beginning;
 	enum number_type type;
@@ -90,8 +90,8 @@ const char *peaks_number_name(enum number_type type)
 	return "";
 }
 
-/* What stands behind "name:" in a case line, up to the next ";"; NULL if it is not there. */
-static const char *argument(const char *case_line, const char *name)
+/* The text after "name:" in a case line, which ends at the next ";"; NULL if there is none. */
+static const char *find_argument(const char *case_line, const char *name)
 {
 	size_t length = strlen(name);
 	for (const char *part = case_line; *part;) {
@@ -106,7 +106,7 @@ static const char *argument(const char *case_line, const char *name)
 enum number_type peaks_number_type(const char *case_line)
 {
 	for (size_t i = 0; i < COUNT(TYPE_ARGUMENTS); i++) {
-		const char *word = argument(case_line, TYPE_ARGUMENTS[i]);
+		const char *word = find_argument(case_line, TYPE_ARGUMENTS[i]);
 		if (!word)
 			continue;
 		size_t length = strcspn(word, ";");
@@ -130,7 +130,9 @@ static struct rates rates_of(
 	double flops, double bytes, double ns, enum number_type type, const char *model)
 {
 	const struct gpu_peaks *peaks = peaks_find(model);
-	struct rates rates = { NAN, NAN, NAN, NAN, type };
+	struct rates rates = {
+		.gb_s = NAN, .tflop_s = NAN, .memory_percent = NAN, .compute_percent = NAN, .type = type
+	};
 	if (!isfinite(ns) || ns <= 0)
 		return rates;
 	rates.gb_s = bytes / ns; /* bytes per ns */
@@ -149,9 +151,9 @@ struct rates rates_of_case(
 		peaks_number_type(case_line), model);
 }
 
-/* A formula over the benchmarks as `ranking_by` takes their times together: mean work over mean
- * time, and so on. NAN as soon as it does not fit one of them. */
-static double together(const struct task *task, const char *formula)
+/* Combines a formula over the benchmarks as `ranking_by` combines their times: mean work over mean
+ * time, and so on. NAN if it does not fit one of them. */
+static double combined_work(const struct task *task, const char *formula)
 {
 	double sum = 0, logarithms = 0;
 	size_t count = task->benchmark_count;
@@ -173,6 +175,6 @@ static double together(const struct task *task, const char *formula)
 struct rates rates_of_score(const struct task *task, double score_ns, const char *model)
 {
 	size_t count = task->benchmark_count;
-	return rates_of(together(task, task->flops), together(task, task->bytes), score_ns,
+	return rates_of(combined_work(task, task->flops), combined_work(task, task->bytes), score_ns,
 		count ? peaks_number_type(task->benchmarks[count - 1]) : NUMBER_FP16, model);
 }

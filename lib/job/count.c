@@ -1,9 +1,10 @@
-#include "lib/job_count.h"
+#include "lib/job/count.h"
 
 #define COUNTING(outcome, condition) \
-	COMMAND("INSERT INTO job_counts (worker, gpu, outcome, jobs) SELECT COALESCE(j.lease_owner, " \
-	        "''), j.gpu, " outcome ", 1 FROM jobs j " \
-			"WHERE j.id = ?" condition " ON DUPLICATE KEY UPDATE jobs = job_counts.jobs + 1")
+	COMMAND("INSERT INTO job_counts (worker, gpu, outcome, jobs) " \
+			"SELECT COALESCE(j.lease_owner, ''), j.gpu, " outcome ", 1 FROM jobs j " \
+			"WHERE j.id = ?" condition " " \
+			"ON DUPLICATE KEY UPDATE jobs = job_counts.jobs + 1")
 
 static const struct statement COUNT_END = COUNTING("j.verdict", " AND j.verdict IS NOT NULL");
 static const struct statement COUNT_ATTEMPT = COUNTING("?", "");

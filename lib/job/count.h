@@ -1,29 +1,30 @@
-/* How many jobs ended how, on which model, by which worker: counted in the transaction that ends
- * them, and never down, also when the jobs are deleted later. An attempt that came to nothing is
- * counted as well:
+/* Counts of finished jobs per outcome, GPU model and worker. The transaction that finishes a job
+ * counts it. Deleting the job later does not reduce the counts.
  *
- *     lease expired   its worker stopped answering
- *     machine failed  its worker gave it back because podium-run or the host failed
- *     gpu lost        its worker gave it back because a GPU stopped working
+ * Attempts without a verdict count as well, with these outcomes:
  *
- * A verdict that an admin changes later stays counted as it was. */
+ * - lease expired: the worker stopped answering
+ * - machine failed: the worker gave the job back because podium-run or the host failed
+ * - gpu lost: the worker gave the job back because a GPU stopped working
+ *
+ * A verdict that an admin changes later keeps its original count. */
 #ifndef PODIUM_LIB_JOB_COUNT_H
 #define PODIUM_LIB_JOB_COUNT_H
 
-#include "lib/database.h"
-#include "lib/error.h"
+#include "lib/base/error.h"
+#include "lib/database/database.h"
 
 #include <stdint.h>
 
-/* Inside the transaction, behind the statement that has ended the job. */
+/* Call this inside the transaction, after the statement that finishes the job. */
 int job_count_end(struct database *db, int64_t job_id, struct error *error);
 
-/* Inside the transaction, before the statement that takes the job from its worker. */
+/* Call this inside the transaction, before the statement that takes the job from its worker. */
 int job_count_attempt(
 	struct database *db, int64_t job_id, const char *outcome, struct error *error);
 
-/* Before a statement that cancels several jobs at once: counts and locks them. A part of a
- * statement: FROM and WHERE are those of the statement that follows, its table of jobs is j. */
+/* A statement that counts and locks several jobs; run it before the statement that cancels them.
+ * Both statements have the same FROM and WHERE, with j as the table of jobs. */
 #define SQL_COUNT_CANCELLED(from_where) \
 	"INSERT INTO job_counts (worker, gpu, outcome, jobs) " \
 	"SELECT COALESCE(j.lease_owner, ''), j.gpu, 'cancelled', COUNT(DISTINCT j.id) AS more " \

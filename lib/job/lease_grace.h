@@ -1,26 +1,29 @@
-/* For how long the database has answered without a gap. A lease counts only such time: when the
- * database was away, or its clock was set, every worker gets a whole lease to say that it is still
- * at its job before anybody takes the job away. */
-#ifndef PODIUM_LIB_CONTACT_H
-#define PODIUM_LIB_CONTACT_H
+/* How long the database has answered without a gap. An expired lease counts only after a whole
+ * lease without a gap. After a database outage or a clock change, every worker thus has a whole
+ * lease to renew its claims before a job is taken away. */
+#ifndef PODIUM_LIB_JOB_LEASE_GRACE_H
+#define PODIUM_LIB_JOB_LEASE_GRACE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-struct contact {
-	int64_t since_ms, last_ms; /* by a clock of this machine that nobody sets */
+struct lease_grace {
+	int64_t since_ms, last_ms; /* by a monotonic clock of this machine */
 	int64_t database_ms;       /* the database's clock at the last answer */
 	bool has_begun;
 };
 
-/* How often a lease is renewed, and the database is asked: several may fail before it matters. */
-int64_t contact_pause_ms(int64_t lease_ms);
+/* The pause between renewals of a lease, and between queries of the database's clock. The pause is
+ * short enough that several renewals may fail. */
+int64_t lease_grace_pause_ms(int64_t lease_ms);
 
-/* The database has answered at `here_ms`, and says that it is `database_ms`. Silence for more than
- * half of a lease, or a clock that has gone wrong by as much, is a gap. */
-void contact_note(struct contact *contact, int64_t here_ms, int64_t database_ms, int64_t lease_ms);
+/* Notes that the database answered at `here_ms` and that its clock says `database_ms`. Silence for
+ * more than half of a lease is a gap, and so is a clock that is off by as much. */
+void lease_grace_note(
+	struct lease_grace *grace, int64_t here_ms, int64_t database_ms, int64_t lease_ms);
 
-/* Whether leases that have run out by now have had all of their time. */
-bool contact_lasts(const struct contact *contact, int64_t lease_ms);
+/* Whether the database has answered without a gap for a whole lease, so that expired leases count.
+ */
+bool lease_grace_is_over(const struct lease_grace *grace, int64_t lease_ms);
 
 #endif

@@ -1,15 +1,15 @@
-#include "lib/job_message.h"
+#include "lib/job/message.h"
 
-#include "lib/text.h"
+#include "lib/base/text.h"
 
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Starting, killing and reporting, on top of the stages' own limits. */
+/* Time for starting, killing and reporting, on top of the limits of the stages. */
 enum { spare_ms = 180 * 1000 };
 
-static json_t *base64(const struct file *file)
+static json_t *base64_json(const struct file *file)
 {
 	size_t size = sodium_base64_encoded_len(file->length, sodium_base64_VARIANT_ORIGINAL);
 	char *text = malloc(size);
@@ -27,7 +27,7 @@ static json_t *file_json(const struct file *file)
 	const char *bytes = file->length ? file->bytes : "";
 	if (text_is_utf8(bytes, file->length) && !memchr(bytes, '\0', file->length))
 		return json_pack("{s:s, s:s%}", "path", file->path, "text", bytes, file->length);
-	return json_pack("{s:s, s:o}", "path", file->path, "base64", base64(file));
+	return json_pack("{s:s, s:o}", "path", file->path, "base64", base64_json(file));
 }
 
 static json_t *files_json(const struct file *files, size_t count)
@@ -52,14 +52,14 @@ static json_t *submission_json(const struct file *file)
 		"{s:s, s:s%}", "name", file->path, "text", file->length ? file->bytes : "", file->length);
 }
 
-static bool is_timed_secretly(const char *mode)
+static bool needs_secret_seed(const char *mode)
 {
 	return strcmp(mode, "ranked") == 0 || strcmp(mode, "compare") == 0;
 }
 
 json_t *job_message_make(const struct job_message *job, struct error *error)
 {
-	/* "id" comes first, so that podium-run can name the job even when the rest is damaged. */
+	/* "id" comes first, so that podium-run can name the job even if the rest is damaged. */
 	json_t *message = json_pack("{s:{s:I, s:s, s:o, s:O, s:o, s:o, s:o*, s:s, s:s}}", "job", "id",
 		(json_int_t)job->id, "mode", job->mode, "device", device_json(job->device), "task",
 		job->task, "files", files_json(job->files, job->file_count), "submission",
@@ -68,7 +68,7 @@ json_t *job_message_make(const struct job_message *job, struct error *error)
 		job->tools->nvcc);
 	if (!message)
 		fail(error, ERROR_SYSTEM, "Job %lld could not be written as JSON.", (long long)job->id);
-	else if (is_timed_secretly(job->mode))
+	else if (needs_secret_seed(job->mode))
 		json_object_set_new(
 			json_object_get(message, "job"), "secret_seed", json_integer(job->secret_seed));
 	if (message && job->is_followed)
@@ -87,9 +87,8 @@ int64_t job_gpu_count(const struct task *task, const struct device *device)
 	return device_is_cpu(device) ? 1 : task_most_ranks(task);
 }
 
-/* A profiler looks at one benchmark after the other: each may run twice, the second time without
- * it, and then what the profiler has found is put into words. A comparison compiles two submissions
- * and times them in turns. */
+/* A profile runs each benchmark twice at most, the second time without the profiler, and then
+ * describes the findings. A comparison compiles two submissions and interleaves their runs. */
 int64_t job_limit_ms(const struct task *task, const char *mode)
 {
 	enum { words_s = 120 };

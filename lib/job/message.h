@@ -1,13 +1,13 @@
-/* The message that gives podium-run a job (docs/podium-run.md): the worker makes it of what the
- * database holds, `podium check` of what lies in a folder. */
+/* The message that gives podium-run a job (docs/podium-run.md). The worker builds it from the
+ * database, `podium check` from a folder. */
 #ifndef PODIUM_LIB_JOB_MESSAGE_H
 #define PODIUM_LIB_JOB_MESSAGE_H
 
-#include "lib/device.h"
-#include "lib/error.h"
-#include "lib/fileset.h"
-#include "lib/task.h"
-#include "lib/tools.h"
+#include "lib/base/error.h"
+#include "lib/files/fileset.h"
+#include "lib/gpu/device.h"
+#include "lib/job/programs.h"
+#include "lib/task/task.h"
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -18,27 +18,27 @@ struct job_message {
 	int64_t id;
 	const char *mode;
 	const struct device *device;
-	const json_t *task; /* as task_to_json gives it */
+	const json_t *task; /* from task_to_json */
 	const struct file *files;
-	size_t file_count; /* the task's, as the runner sees them, without the submission */
-	struct file submission,
-		rival; /* the path is the name; rival: in mode compare, else its path is NULL */
+	size_t file_count;      /* the task's files as podium-run sees them, without the submission */
+	struct file submission; /* the path is its name */
+	struct file rival;      /* only in mode compare; else the path is NULL */
 	const struct tools *tools;
-	bool is_followed;    /* what is printed is told while it runs, not only in the end */
-	int64_t secret_seed; /* of a leaderboard; sent where the mode is ranked or compare */
+	bool is_followed;    /* output is reported while the job runs, not only at the end */
+	int64_t secret_seed; /* of the leaderboard; sent in the modes ranked and compare */
 };
 
-/* The message, which the caller owns, or NULL after an error. */
+/* Builds the message, which the caller owns. NULL after an error. */
 json_t *job_message_make(const struct job_message *job, struct error *error);
 
-/* Names the devices of a job that runs on several: their UUIDs with commas between them. */
+/* Sets the devices of a job that runs on several GPUs: their UUIDs, separated by commas. */
 void job_message_set_uuids(json_t *message, const char *uuids);
 
-/* How many GPUs of one model the task's cases want; 1 for most, and on the CPU, which all processes
- * share. */
+/* The number of GPUs of one model that the task's cases need. Most tasks need 1, and the CPU counts
+ * as 1 because all processes share it. */
 int64_t job_gpu_count(const struct task *task, const struct device *device);
 
-/* Podium-run ends every stage by itself before all of this has passed. */
+/* The total time limit of a job in ms. podium-run stops every stage before it is over. */
 int64_t job_limit_ms(const struct task *task, const char *mode);
 
 #endif

@@ -1,8 +1,7 @@
-#include "lib/tools.h"
+#include "lib/job/programs.h"
 
-#include "lib/program.h"
-#include "lib/runner.h"
-#include "lib/scope.h"
+#include "lib/base/scope.h"
+#include "lib/job/runner.h"
 
 #include <poll.h>
 #include <string.h>
@@ -39,12 +38,21 @@ const char *tools_find_nvcc(struct arena *arena, const struct config *config)
 const char *tools_find_python(
 	struct arena *arena, const struct config *config, const char *runner, int wake)
 {
-	struct pollfd end = { .fd = wake, .events = POLLIN };
+	struct pollfd woken = { .fd = wake, .events = POLLIN };
 	const char *option = config->python[0] ? arena_printf(arena, "--find-python=%s", config->python)
 										   : "--find-python";
 	const char *words[] = { runner, option, NULL };
 	cleanup_free char *python = runner_ask(words, wake);
-	if (poll(&end, 1, 0) > 0)
+	if (poll(&woken, 1, 0) > 0)
 		return NULL;
 	return python ? arena_strdup(arena, python) : "";
+}
+
+const char *program_beside(struct arena *arena, const char *name)
+{
+	char path[4096];
+	ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
+	path[length > 0 ? length : 0] = '\0';
+	char *slash = strrchr(path, '/');
+	return arena_printf(arena, "%.*s/%s", slash ? (int)(slash - path) : 0, path, name);
 }

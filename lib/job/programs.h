@@ -1,29 +1,33 @@
 /* The programs that jobs need: podium-run, which runs them, a Python that can import torch, and
  * nvcc. */
-#ifndef PODIUM_LIB_TOOLS_H
-#define PODIUM_LIB_TOOLS_H
+#ifndef PODIUM_LIB_JOB_PROGRAMS_H
+#define PODIUM_LIB_JOB_PROGRAMS_H
 
-#include "lib/arena.h"
-#include "lib/config.h"
+#include "lib/base/arena.h"
+#include "lib/base/config.h"
 
 struct tools {
 	const char *python, *nvcc;
-}; /* paths; "" where there is none */
+}; /* paths; "": not found */
 
-/* The program of this name on the PATH; NULL: there is none. */
+/* The program of this name on the PATH; NULL: not found. */
 const char *tools_find(struct arena *arena, const char *name);
 
-/* The setting, else the one beside this program, else the one on the PATH. Where there is none: the
- * path beside this program, so that whoever starts it says what is missing. */
+/* The path of podium-run: the setting, else the one next to this program, else the one on the PATH.
+ * If there is none, the path next to this program, so that starting it gives a useful error. */
 const char *tools_find_runner(struct arena *arena, const struct config *config);
 
-/* The setting, else the one on the PATH, else the toolkit's usual place; "" where there is none. */
+/* The path of nvcc: the setting, else the one on the PATH, else the toolkit's usual place; "": not
+ * found. */
 const char *tools_find_nvcc(struct arena *arena, const struct config *config);
 
-/* The interpreter of the settings, else the first that can import torch, as `runner` (podium-run)
- * finds it; "" where there is none. Takes as long as importing torch does, unless `wake` becomes
- * readable: then NULL. */
+/* The Python of the settings, else the first one that can import torch, as `runner` (podium-run)
+ * finds it; "": not found. Takes as long as importing torch. Returns NULL early if `wake` becomes
+ * readable. */
 const char *tools_find_python(
 	struct arena *arena, const struct config *config, const char *runner, int wake);
+
+/* The path of a program in the folder of this one. */
+const char *program_beside(struct arena *arena, const char *name);
 
 #endif

@@ -1,8 +1,8 @@
-#include "lib/runner.h"
+#include "lib/job/runner.h"
 
-#include "lib/clock.h"
-#include "lib/log.h"
-#include "lib/scope.h"
+#include "lib/base/clock.h"
+#include "lib/base/log.h"
+#include "lib/base/scope.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,7 +17,7 @@ extern char **environ;
 
 enum {
 	most_event_bytes = 2 * 1024 * 1024,
-	most_said_bytes = 4096,
+	most_error_bytes = 4096,
 	most_answer_bytes = 4 * 1024 * 1024,
 	ready_ms = 20 * 1000,
 	idle_end_ms = 1000,
@@ -26,7 +26,8 @@ enum {
 
 /* ---- starting ---- */
 
-/* In a process group of its own, so that Ctrl-C reaches the worker alone, which then decides. */
+/* The process gets its own process group, so that Ctrl-C reaches only the worker, which then
+ * decides. */
 static int spawn(const char *const *words, char *const *environment, int input, int output,
 	int errors, pid_t *pid)
 {
@@ -60,20 +61,22 @@ static int wait_until_ready(struct runner *runner, int wake, struct error *error
 	if (ready)
 		return 0;
 	runner_stop(runner);
-	return rc < 0 ? rc : fail(error, ERROR_SYSTEM, "podium-run does not say that it is ready.");
+	return rc < 0
+		? rc
+		: fail(error, ERROR_SYSTEM, "podium-run started but did not report that it is ready.");
 }
 
-/* `errors`: where its error output goes; -1: where ours goes. */
-static int start(struct runner *runner, const char *const *words, char *const *environment,
+/* `errors`: the descriptor for its error output; -1: it shares ours. */
+static int start_process(struct runner *runner, const char *const *words, char *const *environment,
 	int errors, struct error *error)
 {
 	cleanup_fd int job_read = -1, job_write = -1, event_read = -1, event_write = -1;
 	int jobs[2], events[2];
 	if (pipe2(jobs, O_CLOEXEC))
-		return fail(error, ERROR_SYSTEM, "Cannot make a pipe: %s.", strerror(errno));
+		return fail(error, ERROR_SYSTEM, "Cannot create a pipe: %s.", strerror(errno));
 	job_read = jobs[0], job_write = jobs[1];
 	if (pipe2(events, O_CLOEXEC))
-		return fail(error, ERROR_SYSTEM, "Cannot make a pipe: %s.", strerror(errno));
+		return fail(error, ERROR_SYSTEM, "Cannot create a pipe: %s.", strerror(errno));
 	event_read = events[0], event_write = events[1];
 	int rc = spawn(words, environment, job_read, event_write, errors, &runner->pid);
 	if (rc) {
@@ -91,7 +94,7 @@ int runner_start(struct runner *runner, const char *program, const char *directo
 {
 	const char *words[] = { program, "--directory", directory, *python ? "--python" : NULL, python,
 		NULL };
-	int rc = start(runner, words, environ, -1, error);
+	int rc = start_process(runner, words, environ, -1, error);
 	return rc ? rc : wait_until_ready(runner, wake, error);
 }
 
@@ -102,10 +105,10 @@ int runner_launch(struct runner *runner, const char *const *words, char *const *
 	int both[2];
 	buffer_clear(&errors->said);
 	if (pipe2(both, O_CLOEXEC))
-		return fail(error, ERROR_SYSTEM, "Cannot make a pipe: %s.", strerror(errno));
+		return fail(error, ERROR_SYSTEM, "Cannot create a pipe: %s.", strerror(errno));
 	errors->descriptor = both[0], theirs = both[1];
 	fcntl(errors->descriptor, F_SETFL, O_NONBLOCK);
-	int rc = start(runner, words, environment, theirs, error);
+	int rc = start_process(runner, words, environment, theirs, error);
 	runner->errors = rc ? NULL : errors;
 	if (rc) {
 		close(errors->descriptor);
@@ -114,10 +117,10 @@ int runner_launch(struct runner *runner, const char *const *words, char *const *
 	return rc;
 }
 
-/* ---- listening to errors ---- */
+/* ---- error output ---- */
 
-/* Logs the lines that came since, and keeps the end of all. */
-static void keep_said(struct runner_errors *errors, const char *bytes, size_t length)
+/* Logs the new complete lines, and keeps the end of the output. */
+static void append_errors(struct runner_errors *errors, const char *bytes, size_t length)
 {
 	size_t from = errors->said.length;
 	while (from && errors->said.data[from - 1] != '\n')
@@ -127,19 +130,19 @@ static void keep_said(struct runner_errors *errors, const char *bytes, size_t le
 		 from = (size_t)(end - errors->said.data) + 1)
 		log_info("%s: %.*s", errors->name, (int)(end - errors->said.data - (ptrdiff_t)from),
 			errors->said.data + from);
-	if (errors->said.length > most_said_bytes)
-		buffer_drop_front(&errors->said, errors->said.length - most_said_bytes);
+	if (errors->said.length > most_error_bytes)
+		buffer_drop_front(&errors->said, errors->said.length - most_error_bytes);
 }
 
-static void listen_to_errors(struct runner_errors *errors)
+static void read_errors(struct runner_errors *errors)
 {
 	char bytes[4096];
 	ssize_t length = -1;
 	while (errors && errors->descriptor >= 0
 		&& (length = read(errors->descriptor, bytes, sizeof bytes)) > 0) {
 		for (ssize_t i = 0; i < length; i++)
-			bytes[i] = bytes[i] ? bytes[i] : ' '; /* so that it is text */
-		keep_said(errors, bytes, (size_t)length);
+			bytes[i] = bytes[i] ? bytes[i] : ' '; /* NUL would end the text */
+		append_errors(errors, bytes, (size_t)length);
 	}
 	if (errors && errors->descriptor >= 0 && length == 0) {
 		close(errors->descriptor);
@@ -147,16 +150,16 @@ static void listen_to_errors(struct runner_errors *errors)
 	}
 }
 
-static void stop_listening(struct runner_errors *errors)
+static void close_errors(struct runner_errors *errors)
 {
-	listen_to_errors(errors);
+	read_errors(errors);
 	if (errors && errors->descriptor >= 0)
 		close(errors->descriptor);
 	if (errors)
 		errors->descriptor = -1;
 }
 
-/* ---- talking ---- */
+/* ---- messages and events ---- */
 
 static int write_all(int descriptor, const char *bytes, size_t length)
 {
@@ -178,34 +181,34 @@ int runner_send(struct runner *runner, const json_t *message, struct error *erro
 	if (write_all(runner->input, text, strlen(text)) == 0 && write_all(runner->input, "\n", 1) == 0)
 		return 0;
 	int rc =
-		fail(error, ERROR_SYSTEM, "podium-run does not take the message: %s.", strerror(errno));
+		fail(error, ERROR_SYSTEM, "podium-run did not accept the message: %s.", strerror(errno));
 	runner_stop(runner);
 	return rc;
 }
 
-static int end_process(struct runner *runner);
+static int stop_process(struct runner *runner);
 
 bool runner_is_there(struct runner *runner)
 {
 	struct pollfd output = { .fd = runner->output, .events = 0 };
-	listen_to_errors(runner->errors);
+	read_errors(runner->errors);
 	if (runner->pid && poll(&output, 1, 0) > 0)
-		end_process(runner);
+		stop_process(runner);
 	return runner->pid;
 }
 
-/* Why it ended, in words. */
-static int ended(struct runner *runner, struct error *error)
+/* Cleans up the exited process and says how it exited. */
+static int fail_exited(struct runner *runner, struct error *error)
 {
-	int status = end_process(runner);
+	int status = stop_process(runner);
 	if (WIFSIGNALED(status))
-		return fail(error, ERROR_SYSTEM, "podium-run was ended by signal %d (%s).",
+		return fail(error, ERROR_SYSTEM, "podium-run was killed by signal %d (%s).",
 			WTERMSIG(status), strsignal(WTERMSIG(status)));
-	return fail(error, ERROR_SYSTEM,
-		"podium-run has ended with exit code %d; its own message says more.", WEXITSTATUS(status));
+	return fail(error, ERROR_SYSTEM, "podium-run exited with code %d; its own message says more.",
+		WEXITSTATUS(status));
 }
 
-/* Takes one line out of what was read: 1 with the event, 0 if no line is complete. */
+/* Takes one complete line from the bytes read so far: 1 with the event, 0 if there is none. */
 static int take_line(struct runner *runner, json_t **event, struct error *error)
 {
 	char *end =
@@ -221,8 +224,8 @@ static int take_line(struct runner *runner, json_t **event, struct error *error)
 	return *event ? 1 : fail(error, ERROR_SYSTEM, "podium-run sent a line that is not JSON.");
 }
 
-/* 1 when something was read, also of its errors, 0 at the end of the time or when woken,
- * ERROR_SYSTEM at the end of the output. */
+/* Returns 1 if something was read, also error output; 0 on timeout or when woken; ERROR_SYSTEM at
+ * the end of the output. */
 static int read_more(struct runner *runner, int wake, int timeout_ms, struct error *error)
 {
 	struct pollfd waiting[] = {
@@ -233,9 +236,9 @@ static int read_more(struct runner *runner, int wake, int timeout_ms, struct err
 	char bytes[65536];
 	int ready = poll(waiting, COUNT(waiting), timeout_ms);
 	if (ready > 0 && waiting[2].revents)
-		listen_to_errors(runner->errors);
+		read_errors(runner->errors);
 	if (ready > 0 && waiting[2].revents && !waiting[0].revents && !waiting[1].revents)
-		return 1; /* it has only spoken of errors */
+		return 1; /* only error output */
 	if (ready <= 0 || !waiting[0].revents)
 		return 0;
 	ssize_t length = read(runner->output, bytes, sizeof bytes);
@@ -244,7 +247,7 @@ static int read_more(struct runner *runner, int wake, int timeout_ms, struct err
 			? 0
 			: fail(error, ERROR_SYSTEM, "Cannot read from podium-run: %s.", strerror(errno));
 	if (length == 0)
-		return ended(runner, error);
+		return fail_exited(runner, error);
 	buffer_append(&runner->unread, bytes, (size_t)length);
 	return 1;
 }
@@ -255,7 +258,7 @@ int runner_next(
 	int64_t end = clock_ms() + timeout_ms;
 	*event = NULL;
 	if (!runner->pid)
-		return fail(error, ERROR_SYSTEM, "podium-run has ended.");
+		return fail(error, ERROR_SYSTEM, "podium-run has exited.");
 	for (;;) {
 		int rc = take_line(runner, event, error);
 		if (rc)
@@ -267,9 +270,9 @@ int runner_next(
 	}
 }
 
-/* ---- ending ---- */
+/* ---- stopping ---- */
 
-static bool has_ended(pid_t pid, int limit_ms, int *status)
+static bool wait_for_exit(pid_t pid, int limit_ms, int *status)
 {
 	const struct timespec pause = { .tv_nsec = 10 * 1000 * 1000 };
 	for (int waited_ms = 0; waited_ms <= limit_ms; waited_ms += 10) {
@@ -280,18 +283,18 @@ static bool has_ended(pid_t pid, int limit_ms, int *status)
 	return false;
 }
 
-/* Returns its wait status. */
-static int end_process(struct runner *runner)
+/* Returns the wait status. */
+static int stop_process(struct runner *runner)
 {
 	int status = 0;
 	close(runner->input);
-	bool over = has_ended(runner->pid, idle_end_ms, &status);
-	close(runner->output); /* it may be waiting for us to read; then it notices that nobody does */
-	if (!over && !has_ended(runner->pid, end_ms, &status)) {
+	bool exited = wait_for_exit(runner->pid, idle_end_ms, &status);
+	close(runner->output); /* podium-run may be blocked in a write; now the write fails */
+	if (!exited && !wait_for_exit(runner->pid, end_ms, &status)) {
 		kill(-runner->pid, SIGKILL);
 		waitpid(runner->pid, &status, 0);
 	}
-	stop_listening(runner->errors);
+	close_errors(runner->errors);
 	buffer_free(&runner->unread);
 	*runner = (struct runner){ .input = -1, .output = -1 };
 	return status;
@@ -300,12 +303,12 @@ static int end_process(struct runner *runner)
 void runner_stop(struct runner *runner)
 {
 	if (runner->pid)
-		end_process(runner);
+		stop_process(runner);
 }
 
-/* ---- one question ---- */
+/* ---- running other programs ---- */
 
-/* Until its end, or `wake`: then false. */
+/* Reads to the end; false if `wake` became readable first. */
 static bool read_answer(int output, int wake, struct buffer *answer)
 {
 	struct pollfd waiting[] = { { .fd = output, .events = POLLIN },
@@ -381,7 +384,7 @@ char *runner_ask(const char *const *words, int wake)
 		return NULL;
 	bool is_whole = read_answer(output, wake, &answer);
 	if (!is_whole)
-		kill(-pid, SIGKILL); /* what it has started dies with it */
+		kill(-pid, SIGKILL); /* its children die with it */
 	waitpid(pid, &status, 0);
 	if (!is_whole || status || !answer.length)
 		return NULL;

@@ -1,7 +1,7 @@
-#include "lib/wait.h"
+#include "lib/job/wait.h"
 
-#include "lib/leaderboard.h"
-#include "lib/scope.h"
+#include "lib/base/scope.h"
+#include "lib/leaderboard/leaderboard.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -10,15 +10,16 @@
 /* ---- the order of a line ---- */
 
 struct user {
-	int64_t id, running;
-}; /* how many of the user's jobs run, or stand before */
+	int64_t id;
+	int64_t running; /* jobs that run or are ahead in the line */
+};
 
 struct line {
-	struct wait_job **waiting;
-	size_t count;        /* in the order in which they will start, once it is laid down */
-	struct user **users; /* of each of them */
-	double *free_ms;
-	size_t devices; /* when each device has ended what it has */
+	struct wait_job **waiting; /* in the order of their starts after sort_line */
+	struct user **users;       /* users[i] is the user of waiting[i] */
+	size_t count;
+	double *free_ms; /* when each device will be free */
+	size_t devices;
 };
 
 static struct user *find_user(struct user *users, size_t *count, int64_t id)
@@ -40,8 +41,8 @@ static bool comes_before(const struct wait_job *a, const struct user *a_user,
 	return a->id < b->id;
 }
 
-/* Whose turn it is, again and again, as claims would find it if nothing ended meanwhile. */
-static void lay_down_order(struct line *line)
+/* Picks the next job again and again, as claims would if no job finished in between. */
+static void sort_line(struct line *line)
 {
 	for (size_t next = 0; next < line->count; next++) {
 		size_t first = next;
@@ -60,7 +61,7 @@ static void lay_down_order(struct line *line)
 	}
 }
 
-/* ---- working it off ---- */
+/* ---- simulating the devices ---- */
 
 static int by_size(const void *left, const void *right)
 {
@@ -68,31 +69,30 @@ static int by_size(const void *left, const void *right)
 	return (a > b) - (a < b);
 }
 
-/* A job that is late, compared with the others of its kind, is taken to be late by as much again.
- */
-static double rest_of(const struct wait_job *job)
+/* A job that is late by some time is assumed to need that time again. */
+static double remaining_ms(const struct wait_job *job)
 {
 	return isnan(job->expected_ms) ? INFINITY : fabs(job->expected_ms - job->running_ms);
 }
 
-/* Devices without a job are free now. Where more run than devices take jobs, some run on devices
- * that are being drained; which, is not known here, and those that end first are taken to be the
+/* Devices without a job are free now. If more jobs run than devices take jobs, some devices are
+ * draining. Which ones is unknown here, so the jobs that finish first are assumed to run on the
  * others. */
 static void occupy_devices(struct arena *arena, struct line *line, const struct wait_job *jobs,
 	size_t count, const char *gpu)
 {
-	double *rests = arena_array(arena, double, count + 1);
+	double *remaining = arena_array(arena, double, count + 1);
 	size_t running = 0;
 	for (size_t i = 0; i < count; i++)
 		if (!isnan(jobs[i].running_ms) && strcmp(jobs[i].gpu, gpu) == 0)
-			rests[running++] = rest_of(&jobs[i]);
-	qsort(rests, running, sizeof *rests, by_size);
+			remaining[running++] = remaining_ms(&jobs[i]);
+	qsort(remaining, running, sizeof *remaining, by_size);
 	line->free_ms = arena_array(arena, double, line->devices + 1);
-	memcpy(
-		line->free_ms, rests, sizeof *rests * (running < line->devices ? running : line->devices));
+	memcpy(line->free_ms, remaining,
+		sizeof *remaining * (running < line->devices ? running : line->devices));
 }
 
-static void work_off(struct line *line)
+static void simulate_queue(struct line *line)
 {
 	for (size_t i = 0; i < line->count; i++) {
 		struct wait_job *job = line->waiting[i];
@@ -109,7 +109,7 @@ static void work_off(struct line *line)
 
 /* ---- all lines ---- */
 
-/* Without any members where none is online. */
+/* All zero if no device of this model is online. */
 static struct wait_devices devices_of(
 	const struct wait_devices *devices, size_t count, const char *gpu)
 {
@@ -119,7 +119,7 @@ static struct wait_devices devices_of(
 	return (struct wait_devices){ .gpu = gpu };
 }
 
-/* The line for one model. What runs anywhere counts, so each line begins with all of that. */
+/* The line for one model. Jobs running on any model count for their users. */
 static struct line gather_line(
 	struct arena *arena, struct wait_job *jobs, size_t count, const char *gpu)
 {
@@ -151,20 +151,20 @@ void wait_estimate(struct arena *arena, struct wait_job *jobs, size_t count,
 		struct line line = gather_line(arena, jobs, count, jobs[i].gpu);
 		int64_t taking = devices_of(devices, device_count, jobs[i].gpu).count;
 		line.devices = taking > 0 ? (size_t)taking : 0;
-		lay_down_order(&line);
+		sort_line(&line);
 		occupy_devices(arena, &line, jobs, count, jobs[i].gpu);
-		work_off(&line);
+		simulate_queue(&line);
 	}
 }
 
 /* ---- from the database ---- */
 
-/* As many as the page of the queue lists. */
+/* As many as the queue page lists. */
 enum { most_waiting = 200 };
 #define MOST_LISTED "200"
 
-/* A job that runs or waits, or with `devices` a model, of whose devices so many take jobs, are
- * online, were paused. */
+/* A running or waiting job. If `devices` is set: a model, and how many of its devices take jobs,
+ * are online, are paused. */
 struct read_row {
 	int64_t id, user_id, priority, devices, online, paused;
 	const char *gpu;
@@ -181,41 +181,45 @@ static const struct column READ_COLUMNS[] = {
 	REAL(struct read_row, expected_ms),
 	REAL(struct read_row, running_ms),
 };
-#define JOBS_OF(first, running) \
-	"SELECT j.id, j.user_id, j.priority, NULL AS devices, NULL AS online, NULL AS paused, j.gpu, " \
-	"  " SQL_EXPECTED_MS("COALESCE(s.task_version_id, c.task_version_id)", "j.gpu", \
-		"IF(c.id IS NULL, s.mode, 'comparison')") " AS expected_ms, " running \
-												  " AS running_ms FROM (" first \
-												  ") first JOIN jobs j ON j.id = first.id " \
-												  "LEFT JOIN rejudged_jobs a ON a.id = " \
-	                                              "j.rejudged_id LEFT JOIN submissions s ON s.id " \
-	                                              "= COALESCE(j.submission_id, a.submission_id) " \
-												  "LEFT JOIN comparisons c ON c.id = " \
-	                                              "j.comparison_id "
-/* Among those that wait is the job, and are those of the submission, however many stand before; 0:
- * none. */
+#define EXPECTED_MS \
+	SQL_EXPECTED_MS("COALESCE(s.task_version_id, c.task_version_id)", "j.gpu", \
+		"IF(c.id IS NULL, s.mode, 'comparison')")
+#define JOB_FIELDS \
+	"j.id, j.user_id, j.priority, NULL AS devices, NULL AS online, NULL AS paused, " \
+	"j.gpu, " EXPECTED_MS " AS expected_ms"
+#define JOINED_JOBS \
+	"first JOIN jobs j ON j.id = first.id " \
+	"LEFT JOIN rejudged_jobs a ON a.id = j.rejudged_id " \
+	"LEFT JOIN submissions s ON s.id = COALESCE(j.submission_id, a.submission_id) " \
+	"LEFT JOIN comparisons c ON c.id = j.comparison_id"
+#define TAKES_JOBS SQL_TAKES_JOBS("g", "w")
+/* The parameters are a job and a submission, 0: none. The job itself and the submission's jobs are
+ * included even if they are beyond the limit. */
 const struct statement wait_reading = SELECT(struct read_row, READ_COLUMNS,
-	JOBS_OF(
-		"SELECT id FROM jobs FORCE INDEX (jobs_lease) WHERE state = 'running' LIMIT " MOST_LISTED,
-		"TIMESTAMPDIFF(MICROSECOND, j.started_at, UTC_TIMESTAMP(3)) / 1000") "UNION ALL " JOBS_OF("(SELECT id FROM jobs WHERE state = 'queued' ORDER BY lease_expires, id LIMIT " MOST_LISTED
-																								  ") "
-																								  "UNION SELECT id FROM jobs WHERE id = ? AND state = 'queued' UNION SELECT id FROM jobs WHERE submission_id = ? AND state = 'queued'",
-		"NULL") "UNION ALL SELECT NULL, NULL, NULL, CAST(SUM(" SQL_TAKES_JOBS("g",
-		"w") ") AS SIGNED), COUNT(*), CAST(SUM(EXISTS "
-			 "  (SELECT 1 FROM pauses p WHERE p.worker = w.name AND p.uuid IN ('', g.uuid))) AS "
-             "SIGNED), g.model, NULL, NULL "
-			 "FROM gpus g JOIN workers w ON w.id = g.worker_id WHERE g.seen_at" SQL_IS_ONLINE
-			 "GROUP BY g.model");
+	"SELECT " JOB_FIELDS
+	", TIMESTAMPDIFF(MICROSECOND, j.started_at, UTC_TIMESTAMP(3)) / 1000 AS running_ms "
+	"FROM (SELECT id FROM jobs FORCE INDEX (jobs_lease) WHERE state = 'running' "
+	"  LIMIT " MOST_LISTED ") " JOINED_JOBS " "
+	"UNION ALL SELECT " JOB_FIELDS ", NULL AS running_ms "
+	"FROM ((SELECT id FROM jobs WHERE state = 'queued' ORDER BY lease_expires, id "
+	"  LIMIT " MOST_LISTED ") "
+	"  UNION SELECT id FROM jobs WHERE id = ? AND state = 'queued' "
+	"  UNION SELECT id FROM jobs WHERE submission_id = ? AND state = 'queued') " JOINED_JOBS " "
+	"UNION ALL SELECT NULL, NULL, NULL, CAST(SUM(" TAKES_JOBS ") AS SIGNED), COUNT(*), "
+	"CAST(SUM(EXISTS (SELECT 1 FROM pauses p WHERE p.worker = w.name "
+	"  AND p.uuid IN ('', g.uuid))) AS SIGNED), g.model, NULL, NULL "
+	"FROM gpus g JOIN workers w ON w.id = g.worker_id WHERE g.seen_at" SQL_IS_ONLINE
+	"GROUP BY g.model");
 
 struct reading {
 	struct wait_job *jobs;
-	size_t count; /* there is room for `room` more */
+	size_t count; /* the array has room for `room` more */
 	struct wait_devices *devices;
 	size_t device_count;
 	bool is_cut;
 };
 
-static void take_rows(struct arena *arena, const struct read_row *rows, size_t count, size_t room,
+static void read_rows(struct arena *arena, const struct read_row *rows, size_t count, size_t room,
 	struct reading *reading)
 {
 	size_t waiting = 0;
@@ -224,8 +228,9 @@ static void take_rows(struct arena *arena, const struct read_row *rows, size_t c
 	for (size_t i = 0; i < count; i++) {
 		const struct read_row *row = &rows[i];
 		if (row->devices != SQL_NULL_INTEGER) {
-			reading->devices[reading->device_count++] =
-				(struct wait_devices){ row->gpu, row->devices, row->online, row->paused };
+			reading->devices[reading->device_count++] = (struct wait_devices){
+				.gpu = row->gpu, .count = row->devices, .online = row->online, .paused = row->paused
+			};
 			continue;
 		}
 		waiting += isnan(row->running_ms);
@@ -276,20 +281,20 @@ void wait_of_jobs(struct arena *arena, const struct database_answer *answer, con
 	size_t count, struct wait *waits)
 {
 	struct reading reading;
-	take_rows(arena, answer->rows, answer->count, 0, &reading);
+	read_rows(arena, answer->rows, answer->count, 0, &reading);
 	wait_estimate(arena, reading.jobs, reading.count, reading.devices, reading.device_count);
 	for (size_t i = 0; i < count; i++)
 		find_wait(arena, &reading, job_ids[i], &waits[i]);
 }
 
-/* It is younger than all others; how long it will take itself does not matter. Those for several
- * models are one submission, and nobody knows yet which of them run first, so each is looked at
+/* The next job is younger than all others, and its own duration does not matter. Jobs for several
+ * models belong to one submission. Which of them runs first is unknown, so each model is estimated
  * alone. */
 void wait_of_next(struct arena *arena, const struct database_answer *answer, int64_t user_id,
 	const char *const *gpus, size_t count, struct wait *waits)
 {
 	struct reading reading;
-	take_rows(arena, answer->rows, answer->count, 1, &reading);
+	read_rows(arena, answer->rows, answer->count, 1, &reading);
 	struct wait_job *next = &reading.jobs[reading.count];
 	for (size_t i = 0; i < count; i++) {
 		*next = (struct wait_job){ .id = INT64_MAX,
@@ -319,13 +324,13 @@ static const struct column LINE_COLUMNS[] = {
 const struct statement wait_counting = SELECT(struct line_row, LINE_COLUMNS,
 	"SELECT gpu, CAST(SUM(devices) AS SIGNED) AS devices, CAST(SUM(running) AS SIGNED) AS running, "
 	"  CAST(SUM(waiting) AS SIGNED) AS waiting, MIN(oldest) AS oldest_ms FROM ("
-	"  SELECT gpu, 0 AS devices, COUNT(*) AS running, 0 AS waiting, NULL AS oldest FROM jobs WHERE "
-    "state = 'running' GROUP BY gpu "
-	"  UNION ALL SELECT gpu, 0, 0, COUNT(*), MIN(queued_at) FROM jobs WHERE state = 'queued' GROUP "
-    "BY gpu "
-	"  UNION ALL SELECT g.model, CAST(SUM(" SQL_TAKES_JOBS(
-		"g", "w") ") AS SIGNED), 0, 0, NULL FROM gpus g JOIN workers w ON w.id = g.worker_id "
-				  "  GROUP BY g.model) parts GROUP BY gpu ORDER BY gpu");
+	"  SELECT gpu, 0 AS devices, COUNT(*) AS running, 0 AS waiting, NULL AS oldest FROM jobs "
+	"WHERE state = 'running' GROUP BY gpu "
+	"  UNION ALL SELECT gpu, 0, 0, COUNT(*), MIN(queued_at) FROM jobs "
+	"WHERE state = 'queued' GROUP BY gpu "
+	"  UNION ALL SELECT g.model, CAST(SUM(" TAKES_JOBS ") AS SIGNED), 0, 0, NULL "
+	"  FROM gpus g JOIN workers w ON w.id = g.worker_id GROUP BY g.model) parts "
+	"GROUP BY gpu ORDER BY gpu");
 
 static void find_last(struct arena *arena, const struct reading *reading, struct wait_line *line)
 {
@@ -345,7 +350,7 @@ void wait_lines_read(struct arena *arena, const struct database_answer *counts,
 {
 	const struct line_row *rows = counts->rows;
 	struct reading reading;
-	take_rows(arena, reading_answer->rows, reading_answer->count, 0, &reading);
+	read_rows(arena, reading_answer->rows, reading_answer->count, 0, &reading);
 	wait_estimate(arena, reading.jobs, reading.count, reading.devices, reading.device_count);
 	*count = counts->count;
 	*lines = arena_array(arena, struct wait_line, *count + 1);
@@ -371,41 +376,40 @@ int wait_lines(struct database *db, struct arena *arena, struct wait_line **line
 	return rc;
 }
 
-/* ---- keeping how long jobs ran ---- */
+/* ---- the times of finished jobs ---- */
 
 enum { most_recent = 31 };
 
-/* A clock that was set back makes no time negative. What a dry run tries fails on purpose, so its
- * times say nothing about others'. */
-static const struct statement KEEP =
+/* The time is never negative, even after the clock was set back. Dry runs do not count: they fail
+ * on purpose, so their times say nothing about others. */
+static const struct statement RECORD_TIME =
 	COMMAND("INSERT INTO job_times (task_version_id, gpu, mode, recent, updated_at) "
-			"SELECT COALESCE(s.task_version_id, c.task_version_id), j.gpu, IF(c.id IS NULL, "
-            "s.mode, 'comparison'), "
-			"  GREATEST(TIMESTAMPDIFF(MICROSECOND, j.started_at, j.finished_at) DIV 1000, 0), "
-            "j.finished_at "
-			"FROM jobs j LEFT JOIN submissions s ON s.id = j.submission_id LEFT JOIN comparisons c "
-            "ON c.id = j.comparison_id "
-			"WHERE j.id = ? AND j.started_at IS NOT NULL AND j.finished_at IS NOT NULL AND "
-            "COALESCE(s.id, c.id) IS NOT NULL "
-			"  AND NOT COALESCE(s.dry_run, FALSE) "
-			"ON DUPLICATE KEY UPDATE recent = SUBSTRING_INDEX(CONCAT(VALUES(recent), ',', "
-            "job_times.recent), ',', ?), "
-			"  updated_at = VALUES(updated_at)");
-struct kept {
+			"SELECT COALESCE(s.task_version_id, c.task_version_id), j.gpu, "
+			"IF(c.id IS NULL, s.mode, 'comparison'), "
+			"GREATEST(TIMESTAMPDIFF(MICROSECOND, j.started_at, j.finished_at) DIV 1000, 0), "
+			"j.finished_at "
+			"FROM jobs j LEFT JOIN submissions s ON s.id = j.submission_id "
+			"LEFT JOIN comparisons c ON c.id = j.comparison_id "
+			"WHERE j.id = ? AND j.started_at IS NOT NULL AND j.finished_at IS NOT NULL "
+			"AND COALESCE(s.id, c.id) IS NOT NULL AND NOT COALESCE(s.dry_run, FALSE) "
+			"ON DUPLICATE KEY UPDATE "
+			"recent = SUBSTRING_INDEX(CONCAT(VALUES(recent), ',', job_times.recent), ',', ?), "
+			"updated_at = VALUES(updated_at)");
+struct recent_times {
 	int64_t task_version_id;
 	const char *gpu, *mode, *recent;
 };
-static const struct column KEPT_COLUMNS[] = {
-	INTEGER(struct kept, task_version_id),
-	TEXT(struct kept, gpu),
-	TEXT(struct kept, mode),
-	TEXT(struct kept, recent),
+static const struct column RECENT_COLUMNS[] = {
+	INTEGER(struct recent_times, task_version_id),
+	TEXT(struct recent_times, gpu),
+	TEXT(struct recent_times, mode),
+	TEXT(struct recent_times, recent),
 };
-static const struct statement KEPT = SELECT(struct kept, KEPT_COLUMNS,
-	"SELECT t.task_version_id, t.gpu, t.mode, t.recent FROM jobs j LEFT JOIN submissions s ON s.id "
-    "= j.submission_id "
-	"LEFT JOIN comparisons c ON c.id = j.comparison_id JOIN job_times t ON t.task_version_id = "
-    "COALESCE(s.task_version_id, c.task_version_id) "
+static const struct statement RECENT_TIMES = SELECT(struct recent_times, RECENT_COLUMNS,
+	"SELECT t.task_version_id, t.gpu, t.mode, t.recent FROM jobs j "
+	"LEFT JOIN submissions s ON s.id = j.submission_id "
+	"LEFT JOIN comparisons c ON c.id = j.comparison_id "
+	"JOIN job_times t ON t.task_version_id = COALESCE(s.task_version_id, c.task_version_id) "
 	"  AND t.gpu = j.gpu AND t.mode = IF(c.id IS NULL, s.mode, 'comparison') WHERE j.id = ?");
 static const struct statement PUT_MEDIAN = COMMAND(
 	"UPDATE job_times SET median_ms = ? WHERE task_version_id = ? AND gpu = ? AND mode = ?");
@@ -425,14 +429,14 @@ int64_t wait_median_ms(const char *recent)
 
 int wait_keep(struct database *db, struct arena *arena, int64_t job_id, struct error *error)
 {
-	struct kept kept;
-	int rc = database_execute(db, &KEEP, error, "ii", job_id, (int64_t)most_recent);
+	struct recent_times times;
+	int rc = database_execute(db, &RECORD_TIME, error, "ii", job_id, (int64_t)most_recent);
 	if (!rc)
-		rc = database_row(db, arena, &KEPT, &kept, error, "i", job_id);
+		rc = database_row(db, arena, &RECENT_TIMES, &times, error, "i", job_id);
+	if (rc == ERROR_NOT_FOUND) /* the job never started, or is of a kind without estimates */
+		return 0;
 	if (rc)
-		return rc == ERROR_NOT_FOUND
-			? 0
-			: rc; /* it was never started, or is of a kind that nobody waits for */
-	return database_execute(db, &PUT_MEDIAN, error, "iiss", wait_median_ms(kept.recent),
-		kept.task_version_id, kept.gpu, kept.mode);
+		return rc;
+	return database_execute(db, &PUT_MEDIAN, error, "iiss", wait_median_ms(times.recent),
+		times.task_version_id, times.gpu, times.mode);
 }

@@ -1,5 +1,5 @@
-/* Apart from the rest of wait.h, so that programs without a database can say it too. */
-#include "lib/wait.h"
+/* Separate from wait.c, so that programs without a database can use it. */
+#include "lib/job/wait.h"
 
 #include <math.h>
 

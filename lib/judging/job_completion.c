@@ -1,52 +1,50 @@
-#include "lib/ending.h"
+#include "lib/judging/job_completion.h"
 
-#include "lib/job.h"
-#include "lib/job_count.h"
-#include "lib/log.h"
-#include "lib/ranking.h"
-#include "lib/review.h"
-#include "lib/scope.h"
-#include "lib/verdict.h"
-#include "lib/wait.h"
-#include "lib/webhook_event.h"
+#include "lib/base/log.h"
+#include "lib/base/scope.h"
+#include "lib/job/count.h"
+#include "lib/job/job.h"
+#include "lib/job/wait.h"
+#include "lib/judging/review.h"
+#include "lib/ranking/ranking.h"
+#include "lib/result/verdict.h"
+#include "lib/webhook/event.h"
 
 #include <math.h>
 
 /* ---- without a verdict ---- */
 
-struct held {
+struct claimed_job {
 	int64_t attempt, submission_id, rejudged_id, lost_gpus;
 };
-static const struct column HELD_COLUMNS[] = {
-	INTEGER(struct held, attempt),
-	INTEGER(struct held, submission_id),
-	INTEGER(struct held, rejudged_id),
-	INTEGER(struct held, lost_gpus),
+static const struct column CLAIMED_COLUMNS[] = {
+	INTEGER(struct claimed_job, attempt),
+	INTEGER(struct claimed_job, submission_id),
+	INTEGER(struct claimed_job, rejudged_id),
+	INTEGER(struct claimed_job, lost_gpus),
 };
-static const struct statement HOLD = SELECT(struct held, HELD_COLUMNS,
-	"SELECT attempt, submission_id, rejudged_id, lost_gpus FROM jobs WHERE id = ? AND fence = ? "
-    "AND state = 'running' FOR UPDATE");
+static const struct statement LOCK_CLAIM = SELECT(struct claimed_job, CLAIMED_COLUMNS,
+	"SELECT attempt, submission_id, rejudged_id, lost_gpus FROM jobs WHERE id = ? "
+	"AND fence = ? AND state = 'running' FOR UPDATE");
 
-/* The fence grows, so that nothing which is still on its way counts. */
+/* The fence grows, so that late writes of the old claim do not count. */
 static const struct statement QUEUE_AGAIN =
 	COMMAND("UPDATE jobs SET state = 'queued', fence = fence + 1, attempt = ?, reason = ?, "
-            "progress = '', environment = NULL, "
-			"lease_owner = NULL, lease_device = NULL, lease_expires = NULL, started_at = NULL "
-            "WHERE id = ?");
+			"progress = '', environment = NULL, lease_owner = NULL, lease_device = NULL, "
+			"lease_expires = NULL, started_at = NULL WHERE id = ?");
 static const struct statement FAIL =
 	COMMAND("UPDATE jobs SET state = 'failed', verdict = 'internal error', fence = fence + 1, "
-			"reason = CONCAT('It was tried ', attempt, ' times. The last time: ', ?), progress = "
-            "'', lease_expires = NULL, "
-			"finished_at = UTC_TIMESTAMP(3) WHERE id = ?");
+			"reason = CONCAT('It was tried ', attempt, ' times. The last time: ', ?), "
+			"progress = '', lease_expires = NULL, finished_at = UTC_TIMESTAMP(3) WHERE id = ?");
 static const struct statement FAIL_LOST =
 	COMMAND("UPDATE jobs SET state = 'failed', verdict = 'internal error', fence = fence + 1, "
-            "lost_gpus = lost_gpus + 1, "
-			"reason = CONCAT('GPUs stopped working ', lost_gpus, ' times while it ran, so it is "
-            "not tried again. The last time: ', ?), "
+			"lost_gpus = lost_gpus + 1, "
+			"reason = CONCAT('GPUs stopped working ', lost_gpus, "
+			"  ' times while it ran, so it is not tried again. The last time: ', ?), "
 			"progress = '', lease_expires = NULL, finished_at = UTC_TIMESTAMP(3) WHERE id = ?");
 static const struct statement COUNT_LOSS =
 	COMMAND("UPDATE jobs SET lost_gpus = lost_gpus + 1 WHERE id = ?");
-static const struct statement FORGET_STAGES = COMMAND("DELETE FROM stages WHERE job_id = ?");
+static const struct statement DELETE_STAGES = COMMAND("DELETE FROM stages WHERE job_id = ?");
 
 static int fail_job(struct database *db, const struct statement *statement, int64_t job_id,
 	const char *reason, struct error *error)
@@ -57,8 +55,8 @@ static int fail_job(struct database *db, const struct statement *statement, int6
 	return rc ? rc : job_count_end(db, job_id, error);
 }
 
-/* `why`: as lib/job_count.h names what became of the attempt. */
-static int give_back(struct database *db, int64_t job_id, int64_t attempt, const char *why,
+/* `why`: an outcome of an attempt from lib/job/count.h. */
+static int retry_job(struct database *db, int64_t job_id, int64_t attempt, const char *why,
 	const char *reason, struct error *error)
 {
 	int rc = job_count_attempt(db, job_id, why, error);
@@ -69,24 +67,24 @@ static int give_back(struct database *db, int64_t job_id, int64_t attempt, const
 	return database_execute(db, &QUEUE_AGAIN, error, "isi", attempt, reason, job_id);
 }
 
-static int release(
+static int release_job(
 	struct database *db, int64_t job_id, int64_t attempt, const char *reason, struct error *error)
 {
-	int rc = database_execute(db, &FORGET_STAGES, error, "i", job_id);
+	int rc = database_execute(db, &DELETE_STAGES, error, "i", job_id);
 	return rc ? rc
 			  : database_execute(
 				  db, &QUEUE_AGAIN, error, "isi", attempt > 0 ? attempt - 1 : 0, reason, job_id);
 }
 
-static int lose(struct database *db, int64_t job_id, const struct held *held, const char *reason,
-	struct error *error)
+static int lose_job(struct database *db, int64_t job_id, const struct claimed_job *claimed,
+	const char *reason, struct error *error)
 {
 	int rc = job_count_attempt(db, job_id, "gpu lost", error);
 	if (rc)
 		return rc;
-	if (held->lost_gpus + 1 >= job_most_lost_gpus)
+	if (claimed->lost_gpus + 1 >= job_most_lost_gpus)
 		return fail_job(db, &FAIL_LOST, job_id, reason, error);
-	rc = release(db, job_id, held->attempt, reason, error);
+	rc = release_job(db, job_id, claimed->attempt, reason, error);
 	return rc ? rc : database_execute(db, &COUNT_LOSS, error, "i", job_id);
 }
 
@@ -94,45 +92,49 @@ static int lose(struct database *db, int64_t job_id, const struct held *held, co
 
 static const struct statement FINISH =
 	COMMAND("UPDATE jobs SET state = ?, verdict = ?, reason = ?, score_ns = ?, score_err_ns = ?, "
-            "engine = ?, engine_reason = ?, held_reason = ?, "
+			"engine = ?, engine_reason = ?, held_reason = ?, "
 			"held_at = IF(? IS NULL, NULL, UTC_TIMESTAMP(3)), released_by = NULL, progress = '', "
-            "lease_expires = NULL, finished_at = UTC_TIMESTAMP(3) WHERE id = ?");
+			"lease_expires = NULL, finished_at = UTC_TIMESTAMP(3) WHERE id = ?");
 
-/* A comparison that has passed without saying what came of it, which podium-run never does, has
- * come to nothing. */
-static int compare(
-	struct database *db, struct arena *arena, const struct ending *ending, struct error *error)
+/* Applies the ratio of a passed comparison. A comparison without a valid ratio, which podium-run
+ * never sends, changes nothing. */
+static int apply_comparison(struct database *db, struct arena *arena,
+	const struct job_completion *completion, struct error *error)
 {
-	struct ranking_ratio ratio = { ending->ratio, ending->ratio_low, ending->ratio_high };
-	bool is_there = ratio.low > 0 && ratio.low <= ratio.ratio && ratio.ratio <= ratio.high
+	struct ranking_ratio ratio = {
+		.ratio = completion->ratio, .low = completion->ratio_low, .high = completion->ratio_high
+	};
+	bool is_valid = ratio.low > 0 && ratio.low <= ratio.ratio && ratio.ratio <= ratio.high
 		&& isfinite(ratio.high);
-	bool has_passed = verdict_from_name(ending->verdict) == VERDICT_PASSED;
-	return has_passed && is_there ? ranking_compare(db, arena, ending->job_id, &ratio, error) : 0;
+	bool has_passed = verdict_from_name(completion->verdict) == VERDICT_PASSED;
+	return has_passed && is_valid ? ranking_compare(db, arena, completion->job_id, &ratio, error)
+								  : 0;
 }
 
-/* When all cases are stored, so that their times can be looked at. */
-static int finish(struct database *db, struct arena *arena, const struct ending *ending,
-	const struct held *held, struct error *error)
+/* Runs after all cases are stored, so that review_objection can read their times. */
+static int finish_job(struct database *db, struct arena *arena,
+	const struct job_completion *completion, const struct claimed_job *claimed, struct error *error)
 {
-	bool is_rejudged = held->rejudged_id != SQL_NULL_INTEGER;
-	bool is_comparison = held->submission_id == SQL_NULL_INTEGER && !is_rejudged;
-	int64_t job = ending->job_id;
+	bool is_rejudged = claimed->rejudged_id != SQL_NULL_INTEGER;
+	bool is_comparison = claimed->submission_id == SQL_NULL_INTEGER && !is_rejudged;
+	int64_t job = completion->job_id;
 	const char *objection = NULL;
-	double score_ns = is_comparison ? NAN : ending->score_ns;
-	bool failed = verdict_from_name(ending->verdict) == VERDICT_INTERNAL_ERROR;
-	if (!isnan(score_ns) && (score_ns <= 0 || ending->score_err_ns < 0))
-		return fail(error, ERROR_SYSTEM, "A time of %g ns (standard error %g) is none.", score_ns,
-			ending->score_err_ns);
-	int rc =
-		isnan(score_ns) ? 0 : review_objection(db, arena, job, ending->engine, &objection, error);
+	double score_ns = is_comparison ? NAN : completion->score_ns;
+	bool failed = verdict_from_name(completion->verdict) == VERDICT_INTERNAL_ERROR;
+	if (!isnan(score_ns) && (score_ns <= 0 || completion->score_err_ns < 0))
+		return fail(error, ERROR_SYSTEM, "The score of %g ns (standard error %g ns) is invalid.",
+			score_ns, completion->score_err_ns);
+	int rc = isnan(score_ns)
+		? 0
+		: review_objection(db, arena, job, completion->engine, &objection, error);
 	if (!rc)
 		rc = database_execute(db, &FINISH, error, "sssddssssi", failed ? "failed" : "done",
-			ending->verdict, ending->reason, score_ns, ending->score_err_ns, ending->engine,
-			ending->engine_reason, objection, objection, job);
+			completion->verdict, completion->reason, score_ns, completion->score_err_ns,
+			completion->engine, completion->engine_reason, objection, objection, job);
 	if (!rc && !failed)
 		rc = wait_keep(db, arena, job, error);
 	if (!rc && is_comparison)
-		rc = compare(db, arena, ending, error);
+		rc = apply_comparison(db, arena, completion, error);
 	if (!rc && !is_comparison && !is_rejudged)
 		rc = webhook_tell_job(db, job, error);
 	if (!rc && !isnan(score_ns) && !objection && !is_rejudged)
@@ -142,55 +144,57 @@ static int finish(struct database *db, struct arena *arena, const struct ending 
 
 /* ---- applying ---- */
 
-static int hold(struct database *db, struct arena *arena, const struct ending *ending,
-	struct held *held, struct error *error)
+static int lock_claim(struct database *db, struct arena *arena,
+	const struct job_completion *completion, struct claimed_job *claimed, struct error *error)
 {
-	int rc = database_row(db, arena, &HOLD, held, error, "ii", ending->job_id, ending->fence);
+	int rc = database_row(
+		db, arena, &LOCK_CLAIM, claimed, error, "ii", completion->job_id, completion->fence);
 	return rc == ERROR_NOT_FOUND
-		? fail(error, ERROR_CONFLICT, JOB_IS_LOST, (long long)ending->job_id)
+		? fail(error, ERROR_CONFLICT, JOB_IS_LOST, (long long)completion->job_id)
 		: rc;
 }
 
-static int apply_held(struct database *db, struct arena *arena, const struct ending *ending,
-	const struct held *held, struct error *error)
+static int apply_to_claim(struct database *db, struct arena *arena,
+	const struct job_completion *completion, const struct claimed_job *claimed, struct error *error)
 {
-	int64_t job = ending->job_id;
-	switch (ending->kind) {
-	case ENDING_VERDICT: return finish(db, arena, ending, held, error);
-	case ENDING_FAULT:
-		return give_back(db, job, held->attempt, "machine failed", ending->reason, error);
-	case ENDING_LOSS: return lose(db, job, held, ending->reason, error);
-	case ENDING_RELEASE: return release(db, job, held->attempt, ending->reason, error);
+	int64_t job = completion->job_id;
+	switch (completion->kind) {
+	case JOB_COMPLETION_VERDICT: return finish_job(db, arena, completion, claimed, error);
+	case JOB_COMPLETION_FAULT:
+		return retry_job(db, job, claimed->attempt, "machine failed", completion->reason, error);
+	case JOB_COMPLETION_LOSS: return lose_job(db, job, claimed, completion->reason, error);
+	case JOB_COMPLETION_RELEASE:
+		return release_job(db, job, claimed->attempt, completion->reason, error);
 	}
 	return fail(
-		error, ERROR_SYSTEM, "Job %lld was to end in a way that there is not.", (long long)job);
+		error, ERROR_SYSTEM, "The completion of job %lld has an unknown kind.", (long long)job);
 }
 
-int ending_apply(
-	struct database *db, struct arena *arena, const struct ending *ending, struct error *error)
+int job_completion_apply(struct database *db, struct arena *arena,
+	const struct job_completion *completion, struct error *error)
 {
-	struct held held;
-	int rc = hold(db, arena, ending, &held, error);
+	struct claimed_job claimed;
+	int rc = lock_claim(db, arena, completion, &claimed, error);
 	if (rc)
 		return rc;
-	rc = apply_held(db, arena, ending, &held, error);
-	/* What is missing or doubled here says nothing about the claim. */
+	rc = apply_to_claim(db, arena, completion, &claimed, error);
+	/* Only a lost claim may return a conflict; missing or duplicate rows are our own errors. */
 	return rc == ERROR_CONFLICT || rc == ERROR_NOT_FOUND ? ERROR_SYSTEM : rc;
 }
 
-/* ---- handing in ---- */
+/* ---- handing in a completion ---- */
 
 static const struct statement HAND_IN =
 	COMMAND("INSERT INTO endings (job_id, fence, kind, reason, verdict, score_ns, score_err_ns, "
-            "engine, engine_reason, ratio, ratio_low, ratio_high) "
+			"engine, engine_reason, ratio, ratio_low, ratio_high) "
 			"VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
 
-int ending_hand_in(struct database *db, const struct ending *e, struct error *error)
+int job_completion_hand_in(struct database *db, const struct job_completion *e, struct error *error)
 {
 	int rc = database_execute(db, &HAND_IN, error, "iiissddssddd", e->job_id, e->fence, e->kind,
 		e->reason, e->verdict, e->score_ns, e->score_err_ns, e->engine, e->engine_reason, e->ratio,
 		e->ratio_low, e->ratio_high);
-	return rc == ERROR_CONFLICT ? 0 : rc; /* the answer to the first time was lost */
+	return rc == ERROR_CONFLICT ? 0 : rc; /* it was handed in before, but the answer was lost */
 }
 
 struct handed_in {
@@ -202,31 +206,30 @@ static const struct column HANDED_IN_COLUMNS[] = {
 	INTEGER(struct handed_in, is_old),
 };
 static const struct statement HANDED_IN = SELECT(struct handed_in, HANDED_IN_COLUMNS,
-	"SELECT job_id, fence, handed_in_at < UTC_TIMESTAMP(3) - INTERVAL 30 SECOND AS is_old FROM "
-    "endings ORDER BY handed_in_at LIMIT 100");
+	"SELECT job_id, fence, handed_in_at < UTC_TIMESTAMP(3) - INTERVAL 30 SECOND AS is_old "
+	"FROM endings ORDER BY handed_in_at LIMIT 100");
 
-static const struct column ENDING_COLUMNS[] = {
-	INTEGER(struct ending, job_id),
-	INTEGER(struct ending, fence),
-	INTEGER(struct ending, kind),
-	TEXT(struct ending, reason),
-	TEXT(struct ending, verdict),
-	TEXT(struct ending, engine),
-	TEXT(struct ending, engine_reason),
-	REAL(struct ending, score_ns),
-	REAL(struct ending, score_err_ns),
-	REAL(struct ending, ratio),
-	REAL(struct ending, ratio_low),
-	REAL(struct ending, ratio_high),
+static const struct column JOB_COMPLETION_COLUMNS[] = {
+	INTEGER(struct job_completion, job_id),
+	INTEGER(struct job_completion, fence),
+	INTEGER(struct job_completion, kind),
+	TEXT(struct job_completion, reason),
+	TEXT(struct job_completion, verdict),
+	TEXT(struct job_completion, engine),
+	TEXT(struct job_completion, engine_reason),
+	REAL(struct job_completion, score_ns),
+	REAL(struct job_completion, score_err_ns),
+	REAL(struct job_completion, ratio),
+	REAL(struct job_completion, ratio_low),
+	REAL(struct job_completion, ratio_high),
 };
-static const struct statement LOCK_JOB = SELECT(struct held, HELD_COLUMNS,
+static const struct statement LOCK_JOB = SELECT(struct claimed_job, CLAIMED_COLUMNS,
 	"SELECT attempt, submission_id, rejudged_id, lost_gpus FROM jobs WHERE id = ? FOR UPDATE");
-static const struct statement LOCK_ENDING = SELECT(struct ending, ENDING_COLUMNS,
-	"SELECT job_id, fence, kind + 0 AS kind, reason, verdict, engine, engine_reason, score_ns, "
-    "score_err_ns, "
-	"ratio, ratio_low, ratio_high FROM endings WHERE job_id = ? AND fence = ? FOR UPDATE SKIP "
-    "LOCKED");
-static const struct statement FORGET_ENDING =
+static const struct statement LOCK_ENDING = SELECT(struct job_completion, JOB_COMPLETION_COLUMNS,
+	"SELECT job_id, fence, kind + 0 AS kind, reason, verdict, engine, engine_reason, "
+	"score_ns, score_err_ns, ratio, ratio_low, ratio_high "
+	"FROM endings WHERE job_id = ? AND fence = ? FOR UPDATE SKIP LOCKED");
+static const struct statement DELETE_ENDING =
 	COMMAND("DELETE FROM endings WHERE job_id = ? AND fence = ?");
 
 struct settling {
@@ -234,15 +237,15 @@ struct settling {
 	bool is_refused;
 };
 
-static const struct ending *read_as(
-	struct arena *arena, const struct ending *ending, bool is_refused)
+static const struct job_completion *completion_or_fault(
+	struct arena *arena, const struct job_completion *completion, bool is_refused)
 {
-	if (!is_refused && !(ending->kind == ENDING_VERDICT && !ending->verdict))
-		return ending;
-	struct ending *fault = arena_alloc(arena, sizeof *fault);
-	*fault = (struct ending){ .job_id = ending->job_id,
-		.fence = ending->fence,
-		.kind = ENDING_FAULT,
+	if (!is_refused && !(completion->kind == JOB_COMPLETION_VERDICT && !completion->verdict))
+		return completion;
+	struct job_completion *fault = arena_alloc(arena, sizeof *fault);
+	*fault = (struct job_completion){ .job_id = completion->job_id,
+		.fence = completion->fence,
+		.kind = JOB_COMPLETION_FAULT,
 		.reason = "its result could not be stored." };
 	return fault;
 }
@@ -252,35 +255,37 @@ static int settle_body(struct database *db, void *context, struct error *error)
 	const struct settling *settling = context;
 	const struct handed_in *which = settling->which;
 	cleanup_arena struct arena *arena = arena_new();
-	struct held job;
-	struct ending ending;
-	/* The job's row first, as everybody locks them who ends, cancels or deletes it. */
+	struct claimed_job job;
+	struct job_completion completion;
+	/* The job's row comes first, as in every transaction that finishes, cancels or deletes jobs. */
 	int rc = database_row(db, arena, &LOCK_JOB, &job, error, "i", which->job_id);
 	if (!rc)
 		rc = database_row(
-			db, arena, &LOCK_ENDING, &ending, error, "ii", which->job_id, which->fence);
+			db, arena, &LOCK_ENDING, &completion, error, "ii", which->job_id, which->fence);
 	if (rc)
 		return rc;
-	rc = ending_apply(db, arena, read_as(arena, &ending, settling->is_refused), error);
-	/* Of a claim that was lost meanwhile nothing counts. */
+	rc = job_completion_apply(
+		db, arena, completion_or_fault(arena, &completion, settling->is_refused), error);
+	/* A completion of a lost claim does not count and is deleted. */
 	return rc && rc != ERROR_CONFLICT
 		? rc
-		: database_execute(db, &FORGET_ENDING, error, "ii", which->job_id, which->fence);
+		: database_execute(db, &DELETE_ENDING, error, "ii", which->job_id, which->fence);
 }
 
 static int settle_one(struct database *db, const struct handed_in *which, struct error *error)
 {
-	struct settling settling = { which, false };
+	struct settling settling = { .which = which };
 	int rc = database_transaction(db, settle_body, &settling, error);
 	if (!rc || rc == ERROR_NOT_FOUND || !which->is_old || !database_is_connected(db))
 		return rc;
-	log_error("job %lld: %s It is given back.", (long long)which->job_id, error->text);
+	log_error(
+		"job %lld: %s Podium gives up on this attempt.", (long long)which->job_id, error->text);
 	settling.is_refused = true;
 	return database_transaction(db, settle_body, &settling, error);
 }
 
-/* One that is refused keeps nobody else waiting. */
-int endings_settle(struct database *db, size_t *count, struct error *error)
+/* A completion that fails does not delay the others. */
+int job_completions_settle(struct database *db, size_t *count, struct error *error)
 {
 	cleanup_arena struct arena *arena = arena_new();
 	struct handed_in *found;
@@ -288,18 +293,19 @@ int endings_settle(struct database *db, size_t *count, struct error *error)
 	*count = 0;
 	int first = database_rows(db, arena, &HANDED_IN, &found, &all, error, "");
 	for (size_t i = 0; i < all && database_is_connected(db); i++) {
-		struct error its = { 0 };
-		int rc = settle_one(db, &found[i], &its);
+		struct error one_error = { 0 };
+		int rc = settle_one(db, &found[i], &one_error);
 		*count += !rc;
-		if (rc && rc != ERROR_NOT_FOUND && !first) { /* not found: another host is at it, or was */
+		/* Not found: another program settles it or has settled it. */
+		if (rc && rc != ERROR_NOT_FOUND && !first) {
 			first = rc;
-			*error = its;
+			*error = one_error;
 		}
 	}
 	return first;
 }
 
-/* ---- taking back ---- */
+/* ---- expired leases ---- */
 
 struct expired {
 	int64_t job_id, attempt;
@@ -310,11 +316,11 @@ static const struct column EXPIRED_COLUMNS[] = {
 	INTEGER(struct expired, attempt),
 	TEXT(struct expired, lease_owner),
 };
-/* A lease that is longer than any may be was given before the database's clock was set back. */
+/* A lease longer than the maximum was given before the database's clock was set back. */
 static const struct statement EXPIRED = SELECT(struct expired, EXPIRED_COLUMNS,
 	"SELECT id AS job_id, attempt, lease_owner FROM jobs "
-	"WHERE state = 'running' AND (lease_expires < UTC_TIMESTAMP(3) OR lease_expires > "
-    "UTC_TIMESTAMP(3) + INTERVAL 601 SECOND) "
+	"WHERE state = 'running' AND (lease_expires < UTC_TIMESTAMP(3) "
+	"OR lease_expires > UTC_TIMESTAMP(3) + INTERVAL 601 SECOND) "
 	"AND NOT EXISTS (SELECT 1 FROM endings e WHERE e.job_id = jobs.id AND e.fence = jobs.fence) "
 	"LIMIT 100 FOR UPDATE SKIP LOCKED");
 
@@ -325,14 +331,14 @@ static int reclaim_body(struct database *db, void *context, struct error *error)
 	struct expired *expired;
 	int rc = database_rows(db, arena, &EXPIRED, &expired, count, error, "");
 	for (size_t i = 0; i < *count && !rc; i++)
-		rc = give_back(db, expired[i].job_id, expired[i].attempt, "lease expired",
+		rc = retry_job(db, expired[i].job_id, expired[i].attempt, "lease expired",
 			arena_printf(arena, "worker %s" JOB_STOPPED_ANSWERING,
 				expired[i].lease_owner ? expired[i].lease_owner : "unknown"),
 			error);
 	return rc;
 }
 
-int endings_reclaim(struct database *db, size_t *count, struct error *error)
+int job_leases_reclaim(struct database *db, size_t *count, struct error *error)
 {
 	return database_transaction(db, reclaim_body, count, error);
 }

@@ -1,18 +1,18 @@
-#include "lib/rejudging.h"
+#include "lib/judging/rejudging.h"
 
-#include "lib/format.h"
-#include "lib/job_count.h"
-#include "lib/plural.h"
-#include "lib/quote.h"
-#include "lib/ranking.h"
-#include "lib/scope.h"
-#include "lib/text.h"
-#include "lib/user.h"
+#include "lib/account/audit.h"
+#include "lib/account/user.h"
+#include "lib/base/format.h"
+#include "lib/base/quote.h"
+#include "lib/base/scope.h"
+#include "lib/base/text.h"
+#include "lib/job/count.h"
+#include "lib/ranking/ranking.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Behind what people have submitted and behind comparisons, see jobs.priority. */
+/* Lower priority than submissions and comparisons, see jobs.priority. */
 enum { priority = 2 };
 
 struct id_row {
@@ -22,73 +22,75 @@ static const struct column ID_COLUMNS[] = { INTEGER(struct id_row, id) };
 
 /* ---- starting ---- */
 
-/* So that two who ask for the same results at once do not both get them. */
+/* Two rejudgings of the same results wait for each other, so that only one gets them. */
 static const struct statement LOCK_LEADERBOARD =
 	SELECT(struct id_row, ID_COLUMNS, "SELECT id FROM leaderboards WHERE id = ? FOR UPDATE");
 static const struct statement LOCK_LEADERBOARDS_OF = SELECT(struct id_row, ID_COLUMNS,
-	"SELECT id FROM leaderboards WHERE id IN (SELECT leaderboard_id FROM submissions WHERE user_id "
-    "= ?) ORDER BY id FOR UPDATE");
+	"SELECT id FROM leaderboards WHERE id IN (SELECT leaderboard_id FROM submissions "
+	"WHERE user_id = ?) ORDER BY id FOR UPDATE");
 static const struct column NAME_COLUMNS[] = { TEXT(struct leaderboard, name) };
 static const struct statement LEADERBOARD_OF = SELECT(struct leaderboard, NAME_COLUMNS,
-	"SELECT l.name FROM submissions s JOIN leaderboards l ON l.id = s.leaderboard_id WHERE s.id = "
-    "?");
-static const struct statement PUT =
+	"SELECT l.name FROM submissions s JOIN leaderboards l ON l.id = s.leaderboard_id "
+	"WHERE s.id = ?");
+static const struct statement INSERT_REJUDGING =
 	COMMAND("INSERT INTO rejudgings (leaderboard_id, user_id, scope, made_by) VALUES (?, ?, ?, ?)");
 
-/* One more than are allowed, so that too many are known as such. */
-#define TAKE(from, place, where) \
-	"INSERT INTO rejudged_jobs (rejudging_id, submission_id, gpu, old_job_id) SELECT ?, s.id, " \
-	"j.gpu, j.id FROM " from " WHERE " place " AND ? IN ('', j.gpu) AND " where \
-	" AND j.state IN ('done', 'failed') AND NOT s.dry_run " \
+/* The limit is one above the maximum, so that insert_results can detect too many. */
+#define INSERT_RESULTS(from, scope, where) \
+	"INSERT INTO rejudged_jobs (rejudging_id, submission_id, gpu, old_job_id) " \
+	"SELECT ?, s.id, j.gpu, j.id FROM " from " " \
+	"WHERE " scope " AND ? IN ('', j.gpu) AND " where " " \
+	"AND j.state IN ('done', 'failed') AND NOT s.dry_run " \
 	"AND NOT EXISTS (SELECT 1 FROM users u WHERE u.id = s.user_id AND u.deleted_at IS NOT NULL) " \
 	"AND NOT EXISTS (SELECT 1 FROM rejudged_jobs r JOIN rejudgings g ON g.id = r.rejudging_id " \
-	"  WHERE r.submission_id = s.id AND r.gpu = j.gpu AND g.state = 'open') ORDER BY s.id, j.id " \
-	"LIMIT ?"
+	"  WHERE r.submission_id = s.id AND r.gpu = j.gpu AND g.state = 'open') " \
+	"ORDER BY s.id, j.id LIMIT ?"
 #define OF_SUBMISSIONS \
-	"submissions s JOIN leaderboards l ON l.id = s.leaderboard_id JOIN jobs j ON j.submission_id " \
-	"= s.id"
+	"submissions s JOIN leaderboards l ON l.id = s.leaderboard_id " \
+	"JOIN jobs j ON j.submission_id = s.id"
 #define ON_ONE "s.leaderboard_id = ?"
 #define ON_EVERY "0 = ?"
 #define IS_CURRENT "s.task_version_id = l.task_version_id AND s.mode = 'ranked'"
-static const struct statement TAKE_SUBMISSION = COMMAND(TAKE(OF_SUBMISSIONS, ON_ONE, "s.id = ?"));
-static const struct statement TAKE_USER =
-	COMMAND(TAKE(OF_SUBMISSIONS, ON_ONE, IS_CURRENT " AND s.user_id = ?"));
-static const struct statement TAKE_EVERYWHERE =
-	COMMAND(TAKE(OF_SUBMISSIONS, ON_EVERY, IS_CURRENT " AND s.user_id = ?"));
-static const struct statement TAKE_ALL =
-	COMMAND(TAKE(OF_SUBMISSIONS, ON_ONE, IS_CURRENT " AND ? = 0"));
-static const struct statement TAKE_TOP =
-	COMMAND(TAKE("ranking k JOIN leaderboards l ON l.id = k.leaderboard_id AND l.task_version_id = "
-                 "k.task_version_id "
-				 "JOIN submissions s ON s.id = k.submission_id JOIN jobs j ON j.id = k.job_id AND "
-                 "j.submission_id = s.id",
+static const struct statement INSERT_SUBMISSION =
+	COMMAND(INSERT_RESULTS(OF_SUBMISSIONS, ON_ONE, "s.id = ?"));
+static const struct statement INSERT_USER =
+	COMMAND(INSERT_RESULTS(OF_SUBMISSIONS, ON_ONE, IS_CURRENT " AND s.user_id = ?"));
+static const struct statement INSERT_EVERYWHERE =
+	COMMAND(INSERT_RESULTS(OF_SUBMISSIONS, ON_EVERY, IS_CURRENT " AND s.user_id = ?"));
+static const struct statement INSERT_ALL =
+	COMMAND(INSERT_RESULTS(OF_SUBMISSIONS, ON_ONE, IS_CURRENT " AND ? = 0"));
+static const struct statement INSERT_TOP = COMMAND(
+	INSERT_RESULTS("ranking k JOIN leaderboards l ON l.id = k.leaderboard_id "
+				   "AND l.task_version_id = k.task_version_id "
+				   "JOIN submissions s ON s.id = k.submission_id JOIN jobs j ON j.id = k.job_id "
+				   "AND j.submission_id = s.id",
 		ON_ONE, "k.position <= ?"));
 
-static const struct statement PUT_JOBS =
-	COMMAND("INSERT INTO jobs (rejudged_id, user_id, gpu, priority) SELECT id, 0, gpu, ? FROM "
-            "rejudged_jobs WHERE rejudging_id = ? ORDER BY id");
+static const struct statement INSERT_JOBS =
+	COMMAND("INSERT INTO jobs (rejudged_id, user_id, gpu, priority) SELECT id, 0, gpu, ? "
+			"FROM rejudged_jobs WHERE rejudging_id = ? ORDER BY id");
 static const struct statement COUNT_JOBS = COMMAND("UPDATE rejudgings SET jobs = ? WHERE id = ?");
-static const struct statement KNOW_JOBS =
+static const struct statement LINK_JOBS =
 	COMMAND("UPDATE rejudged_jobs r JOIN jobs j ON j.rejudged_id = r.id SET r.new_job_id = j.id "
-            "WHERE r.rejudging_id = ?");
+			"WHERE r.rejudging_id = ?");
 
-/* What an order means: the statement that takes its results with the number that it needs, and its
+/* A planned rejudging: the statement that selects its results with the statement's number, and the
  * scope in words. */
-struct taking {
+struct plan {
 	const struct rejudging_order *order;
-	const struct statement *take;
+	const struct statement *insert;
 	int64_t number;
-	const char *leaderboard; /* NULL: every one */
-	int64_t leaderboard_id;  /* 0: every one that user_id has submitted to */
+	const char *leaderboard; /* NULL: all */
+	int64_t leaderboard_id;  /* 0: all that user_id has submitted to */
 	int64_t user_id;
 	const char *subject, *words; /* subject: of the entry in the audit log */
-	int64_t id;                  /* of the rejudging, when it is stored */
+	int64_t id;                  /* of the rejudging, once it is stored */
 };
 
 static int plan_submission(
-	struct database *db, struct arena *arena, struct taking *taking, struct error *error)
+	struct database *db, struct arena *arena, struct plan *plan, struct error *error)
 {
-	int64_t id = taking->order->submission_id;
+	int64_t id = plan->order->submission_id;
 	struct leaderboard of = { 0 };
 	int rc =
 		id > 0 ? database_row(db, arena, &LEADERBOARD_OF, &of, error, "i", id) : ERROR_NOT_FOUND;
@@ -96,17 +98,17 @@ static int plan_submission(
 		return rc == ERROR_NOT_FOUND
 			? fail_field(error, "submission", "There is no submission with this number.")
 			: rc;
-	taking->leaderboard = of.name;
-	taking->take = &TAKE_SUBMISSION;
-	taking->number = id;
-	taking->words = arena_printf(arena, "submission %lld", (long long)id);
+	plan->leaderboard = of.name;
+	plan->insert = &INSERT_SUBMISSION;
+	plan->number = id;
+	plan->words = arena_printf(arena, "submission %lld", (long long)id);
 	return 0;
 }
 
 static int plan_user(
-	struct database *db, struct arena *arena, struct taking *taking, struct error *error)
+	struct database *db, struct arena *arena, struct plan *plan, struct error *error)
 {
-	const char *name = taking->order->user;
+	const char *name = plan->order->user;
 	struct user user;
 	int rc =
 		text_is_user_name(name) ? user_by_name(db, arena, name, &user, error) : ERROR_NOT_FOUND;
@@ -114,55 +116,53 @@ static int plan_user(
 		return rc == ERROR_NOT_FOUND
 			? fail_field(error, "user", "There is no user named %s.", quote(arena, name))
 			: rc;
-	taking->take = &TAKE_USER;
-	taking->number = user.id;
-	taking->subject = user.name;
-	taking->words = arena_printf(arena, "every ranked result of %s", user.name);
+	plan->insert = &INSERT_USER;
+	plan->number = user.id;
+	plan->subject = user.name;
+	plan->words = arena_printf(arena, "every ranked result of %s", user.name);
 	return 0;
 }
 
 static int plan_everywhere(
-	struct database *db, struct arena *arena, struct taking *taking, struct error *error)
+	struct database *db, struct arena *arena, struct plan *plan, struct error *error)
 {
-	int rc = plan_user(db, arena, taking, error);
+	int rc = plan_user(db, arena, plan, error);
 	if (rc)
 		return rc;
-	taking->take = &TAKE_EVERYWHERE;
-	taking->user_id = taking->number;
-	taking->leaderboard = NULL;
-	taking->words = arena_printf(arena, "%s on every leaderboard", taking->words);
+	plan->insert = &INSERT_EVERYWHERE;
+	plan->user_id = plan->number;
+	plan->leaderboard = NULL;
+	plan->words = arena_printf(arena, "%s on every leaderboard", plan->words);
 	return 0;
 }
 
 static int plan_top(
-	struct database *db, struct arena *arena, struct taking *taking, struct error *error)
+	struct database *db, struct arena *arena, struct plan *plan, struct error *error)
 {
 	(void)db;
-	if (taking->order->top < 1 || taking->order->top > rejudging_most_jobs)
+	if (plan->order->top < 1 || plan->order->top > rejudging_most_jobs)
 		return fail_field(
-			error, "top", "Say how many of the first entries, from 1 to %d.", rejudging_most_jobs);
-	if (!*taking->order->gpu)
-		return fail_field(
-			error, "gpu", "Choose the GPU of whose ranking the first entries are meant.");
-	taking->take = &TAKE_TOP;
-	taking->number = taking->order->top;
-	taking->words = arena_printf(arena, "the top %lld", (long long)taking->number);
+			error, "top", "The number of first entries must be from 1 to %d.", rejudging_most_jobs);
+	if (!*plan->order->gpu)
+		return fail_field(error, "gpu", "Choose the GPU whose first entries to rejudge.");
+	plan->insert = &INSERT_TOP;
+	plan->number = plan->order->top;
+	plan->words = arena_printf(arena, "the top %lld", (long long)plan->number);
 	return 0;
 }
 
 static int plan_all(
-	struct database *db, struct arena *arena, struct taking *taking, struct error *error)
+	struct database *db, struct arena *arena, struct plan *plan, struct error *error)
 {
 	(void)db, (void)arena, (void)error;
-	taking->take = &TAKE_ALL;
-	taking->words = "every ranked result";
+	plan->insert = &INSERT_ALL;
+	plan->words = "every ranked result";
 	return 0;
 }
 
 static const struct scope {
 	const char *name;
-	int (*plan)(
-		struct database *db, struct arena *arena, struct taking *taking, struct error *error);
+	int (*plan)(struct database *db, struct arena *arena, struct plan *plan, struct error *error);
 } SCOPES[] = {
 	[REJUDGE_SUBMISSION] = { "submission", plan_submission },
 	[REJUDGE_USER] = { "user", plan_user },
@@ -181,95 +181,92 @@ int rejudging_scope_from_name(const char *name, enum rejudging_scope *scope)
 	return -1;
 }
 
-static int take_results(
-	struct database *db, const struct taking *taking, int64_t *count, struct error *error)
+static int insert_results(
+	struct database *db, const struct plan *plan, int64_t *count, struct error *error)
 {
-	int rc = database_execute(db, taking->take, error, "iisii", taking->id, taking->leaderboard_id,
-		taking->order->gpu, taking->number, (int64_t)rejudging_most_jobs + 1);
+	int rc = database_execute(db, plan->insert, error, "iisii", plan->id, plan->leaderboard_id,
+		plan->order->gpu, plan->number, (int64_t)rejudging_most_jobs + 1);
 	*count = (int64_t)database_affected(db);
 	if (rc)
 		return rc;
 	if (!*count)
 		return fail(error, ERROR_INPUT,
-			"There is no result to compute once more: none of %s has ended that is not being "
-		    "rejudged already.",
-			taking->words);
+			"There is nothing to rejudge: %s is unfinished or in an open rejudging.", plan->words);
 	if (*count > rejudging_most_jobs)
 		return fail(error, ERROR_INPUT,
-			"These are more than %d results, as many as are rejudged at once; choose a GPU, a user "
-		    "or the first "
-			"entries of a ranking.",
+			"These are more than %d results, the most for one rejudging; choose a GPU, a user or "
+			"the first entries of a ranking.",
 			rejudging_most_jobs);
 	return 0;
 }
 
-static int lock_places(
-	struct database *db, struct arena *arena, const struct taking *taking, struct error *error)
+static int lock_leaderboards(
+	struct database *db, struct arena *arena, const struct plan *plan, struct error *error)
 {
 	struct id_row *locked;
 	size_t count;
-	return database_rows(db, arena, taking->user_id ? &LOCK_LEADERBOARDS_OF : &LOCK_LEADERBOARD,
-		&locked, &count, error, "i", taking->user_id ? taking->user_id : taking->leaderboard_id);
+	return database_rows(db, arena, plan->user_id ? &LOCK_LEADERBOARDS_OF : &LOCK_LEADERBOARD,
+		&locked, &count, error, "i", plan->user_id ? plan->user_id : plan->leaderboard_id);
 }
 
 static int start_body(struct database *db, void *context, struct error *error)
 {
-	struct taking *taking = context;
-	const struct actor *by = taking->order->by;
+	struct plan *plan = context;
+	const struct actor *by = plan->order->by;
 	cleanup_arena struct arena *arena = arena_new();
 	int64_t count = 0;
-	int rc = lock_places(db, arena, taking, error);
+	int rc = lock_leaderboards(db, arena, plan, error);
 	if (!rc)
-		rc = database_execute(db, &PUT, error, "iiss",
-			taking->user_id ? SQL_NULL_INTEGER : taking->leaderboard_id,
-			taking->user_id ? taking->user_id : SQL_NULL_INTEGER, taking->words, by->name);
-	taking->id = (int64_t)database_insert_id(db);
+		rc = database_execute(db, &INSERT_REJUDGING, error, "iiss",
+			plan->user_id ? SQL_NULL_INTEGER : plan->leaderboard_id,
+			plan->user_id ? plan->user_id : SQL_NULL_INTEGER, plan->words, by->name);
+	plan->id = (int64_t)database_insert_id(db);
 	if (!rc)
-		rc = take_results(db, taking, &count, error);
+		rc = insert_results(db, plan, &count, error);
 	if (!rc)
-		rc = database_execute(db, &COUNT_JOBS, error, "ii", count, taking->id);
+		rc = database_execute(db, &COUNT_JOBS, error, "ii", count, plan->id);
 	if (!rc)
-		rc = database_execute(db, &PUT_JOBS, error, "ii", (int64_t)priority, taking->id);
+		rc = database_execute(db, &INSERT_JOBS, error, "ii", (int64_t)priority, plan->id);
 	if (!rc)
-		rc = database_execute(db, &KNOW_JOBS, error, "i", taking->id);
+		rc = database_execute(db, &LINK_JOBS, error, "i", plan->id);
 	return rc ? rc
-			  : audit(db, by->id, by->name, by->address, "rejudging.start", taking->subject,
-				  arena_printf(arena, "rejudging %lld: %s, %s", (long long)taking->id,
-					  taking->words, plural(arena, count, "result")),
+			  : audit(db, by->id, by->name, by->address, "rejudging.start", plan->subject,
+				  arena_printf(arena, "rejudging %lld: %s, %s", (long long)plan->id, plan->words,
+					  plural(arena, count, "result")),
 				  error);
 }
 
 static int find_leaderboard(
-	struct database *db, struct arena *arena, struct taking *taking, struct error *error)
+	struct database *db, struct arena *arena, struct plan *plan, struct error *error)
 {
 	struct leaderboard leaderboard;
-	if (taking->user_id)
+	if (plan->user_id)
 		return 0;
-	int rc = text_is_leaderboard_name(taking->leaderboard)
-		? leaderboard_by_name(db, arena, taking->leaderboard, &leaderboard, error)
+	int rc = text_is_leaderboard_name(plan->leaderboard)
+		? leaderboard_by_name(db, arena, plan->leaderboard, &leaderboard, error)
 		: ERROR_NOT_FOUND;
 	if (rc)
 		return rc == ERROR_NOT_FOUND ? fail_field(error, "leaderboard", "Choose a leaderboard.")
 									 : rc;
-	taking->subject = leaderboard.name;
-	taking->leaderboard_id = leaderboard.id;
+	plan->subject = leaderboard.name;
+	plan->leaderboard_id = leaderboard.id;
 	return 0;
 }
 
 int rejudging_start(struct database *db, struct arena *arena, const struct rejudging_order *order,
 	int64_t *id, struct error *error)
 {
-	struct taking taking = { .order = order, .leaderboard = order->leaderboard };
+	struct plan plan = { .order = order, .leaderboard = order->leaderboard };
 	if (*order->gpu && !gpu_is_name(order->gpu))
 		return fail_field(error, "gpu", "There is no GPU named %s.", quote(arena, order->gpu));
-	int rc = SCOPES[order->scope].plan(db, arena, &taking, error);
+	int rc = SCOPES[order->scope].plan(db, arena, &plan, error);
 	if (!rc)
-		rc = find_leaderboard(db, arena, &taking, error);
+		rc = find_leaderboard(db, arena, &plan, error);
 	if (!rc && *order->gpu)
-		taking.words = arena_printf(arena, "%s on %s", taking.words, order->gpu);
+		plan.words = arena_printf(arena, "%s on %s", plan.words, order->gpu);
 	if (!rc)
-		rc = database_transaction(db, start_body, &taking, error);
-	*id = taking.id;
+		rc = database_transaction(db, start_body, &plan, error);
+	*id = plan.id;
 	return rc;
 }
 
@@ -290,23 +287,23 @@ static const struct column REJUDGING_COLUMNS[] = {
 	INTEGER(struct rejudging, useless),
 	TEXT(struct rejudging, frozen),
 };
-#define IS_FROZEN(leaderboard) leaderboard ".frozen_at <= UTC_TIMESTAMP(3)"
-/* Before it is applied the new jobs own what is waiting; afterwards none is, so a list counts
- * nothing of those that have ended. */
+#define IS_FROZEN "frozen_at <= UTC_TIMESTAMP(3)"
+/* The new jobs say what still waits, but only until the rejudging is applied. Afterwards nothing
+ * waits, so the list does not count jobs of closed rejudgings. */
 #define REJUDGING(from, jobs, counted) \
 	"SELECT g.id, l.name AS leaderboard, COALESCE(l.name, u.name) AS subject, g.scope, g.state, " \
 	"g.made_by, g.ended_by, g.made_at AS made_at_ms, " \
 	"  g.ended_at AS ended_at_ms, " jobs \
 	" AS jobs, COUNT(IF(j.state IN ('queued', 'running'), 1, NULL)) AS waiting, " \
 	"  COUNT(IF(j.state IN ('failed', 'cancelled'), 1, NULL)) AS useless, " \
-	"  MIN(IF(g.state = 'open' AND " IS_FROZEN( \
-		"b") ", b.name, NULL)) AS frozen " \
-			 "FROM " from \
-			 " LEFT JOIN leaderboards l ON l.id = g.leaderboard_id LEFT JOIN users u ON u.id = " \
-	         "g.user_id LEFT JOIN rejudged_jobs r ON r.rejudging_id = g.id AND " counted " " \
-			 "LEFT JOIN jobs j ON j.id = r.new_job_id LEFT JOIN submissions s ON s.id = " \
-	         "r.submission_id AND g.state = 'open' " \
-			 "LEFT JOIN leaderboards b ON b.id = s.leaderboard_id "
+	"  MIN(IF(g.state = 'open' AND b." IS_FROZEN ", b.name, NULL)) AS frozen " \
+	"FROM " from " " \
+	"LEFT JOIN leaderboards l ON l.id = g.leaderboard_id " \
+	"LEFT JOIN users u ON u.id = g.user_id " \
+	"LEFT JOIN rejudged_jobs r ON r.rejudging_id = g.id AND " counted " " \
+	"LEFT JOIN jobs j ON j.id = r.new_job_id " \
+	"LEFT JOIN submissions s ON s.id = r.submission_id AND g.state = 'open' " \
+	"LEFT JOIN leaderboards b ON b.id = s.leaderboard_id "
 static const struct statement LIST = SELECT(struct rejudging, REJUDGING_COLUMNS,
 	REJUDGING("(SELECT * FROM rejudgings ORDER BY id DESC LIMIT ?) g", "g.jobs",
 		"g.state = 'open'") "GROUP BY g.id ORDER BY g.id DESC");
@@ -343,20 +340,21 @@ static const struct column RESULT_COLUMNS[] = {
 	REAL(struct rejudged_result, score_err_ns),
 	INTEGER(struct rejudged_result, differs),
 };
-/* Which of them are shown is found out before the rest is looked up for these. */
+/* The inner query selects the rows to show before the joins read the rest. */
 #define RESULTS_OF(which) \
 	SELECT(struct rejudged_result, RESULT_COLUMNS, \
-		"SELECT r.id, r.submission_id, l.name AS leaderboard, u.name AS user, r.gpu, o.verdict " \
-	    "AS old_verdict, o.score_ns AS old_score_ns, o.score_err_ns AS old_score_err_ns, " \
-		"  n.state, n.verdict, n.reason, n.progress, n.score_ns, n.score_err_ns, " \
-		"  shown.differs FROM (SELECT r.id, n.state = 'done' AND NOT (n.verdict <=> o.verdict) " \
-	    "AS differs FROM rejudged_jobs r " \
-		"  JOIN jobs n ON n.id = r.new_job_id LEFT JOIN jobs o ON o.id = r.old_job_id WHERE " \
-	    "r.rejudging_id = ? " which ") shown " \
-		"JOIN rejudged_jobs r ON r.id = shown.id JOIN jobs n ON n.id = r.new_job_id JOIN " \
-	    "submissions s ON s.id = r.submission_id JOIN users u ON u.id = s.user_id " \
-		"JOIN leaderboards l ON l.id = s.leaderboard_id LEFT JOIN jobs o ON o.id = r.old_job_id " \
-	    "ORDER BY shown.differs DESC, r.id")
+		"SELECT r.id, r.submission_id, l.name AS leaderboard, u.name AS user, r.gpu, " \
+		"o.verdict AS old_verdict, o.score_ns AS old_score_ns, " \
+		"o.score_err_ns AS old_score_err_ns, n.state, n.verdict, n.reason, n.progress, " \
+		"n.score_ns, n.score_err_ns, shown.differs " \
+		"FROM (SELECT r.id, n.state = 'done' AND NOT (n.verdict <=> o.verdict) AS differs " \
+		"  FROM rejudged_jobs r JOIN jobs n ON n.id = r.new_job_id " \
+		"  LEFT JOIN jobs o ON o.id = r.old_job_id WHERE r.rejudging_id = ? " which ") shown " \
+		"JOIN rejudged_jobs r ON r.id = shown.id JOIN jobs n ON n.id = r.new_job_id " \
+		"JOIN submissions s ON s.id = r.submission_id JOIN users u ON u.id = s.user_id " \
+		"JOIN leaderboards l ON l.id = s.leaderboard_id " \
+		"LEFT JOIN jobs o ON o.id = r.old_job_id " \
+		"ORDER BY shown.differs DESC, r.id")
 static const struct statement RESULTS = RESULTS_OF("ORDER BY differs DESC, r.id LIMIT ? OFFSET ?");
 static const struct statement RESULT = RESULTS_OF("AND r.id = ?");
 
@@ -381,48 +379,51 @@ static const struct column STATE_COLUMNS[] = {
 	TEXT(struct rejudging, scope),
 	TEXT(struct rejudging, state),
 };
-/* Of two admins the first wins. */
+/* If two admins decide, the first one wins. */
 static const struct statement LOCK = SELECT(struct rejudging, STATE_COLUMNS,
-	"SELECT g.id, COALESCE(l.name, u.name) AS subject, g.scope, g.state FROM rejudgings g LEFT "
-    "JOIN leaderboards l ON l.id = g.leaderboard_id "
+	"SELECT g.id, COALESCE(l.name, u.name) AS subject, g.scope, g.state "
+	"FROM rejudgings g LEFT JOIN leaderboards l ON l.id = g.leaderboard_id "
 	"LEFT JOIN users u ON u.id = g.user_id WHERE g.id = ? FOR UPDATE");
-/* Of what it has results of; locked, so that none is frozen before this is over. */
-struct place {
+/* The leaderboards with results of the rejudging, locked, so that none is frozen before it is
+ * applied. */
+struct rejudged_leaderboard {
 	int64_t id, is_frozen, frozen_at_ms;
 	const char *name;
 };
-static const struct column PLACE_COLUMNS[] = {
-	INTEGER(struct place, id),
-	INTEGER(struct place, is_frozen),
-	TIME(struct place, frozen_at_ms),
-	TEXT(struct place, name),
+static const struct column LEADERBOARD_COLUMNS[] = {
+	INTEGER(struct rejudged_leaderboard, id),
+	INTEGER(struct rejudged_leaderboard, is_frozen),
+	TIME(struct rejudged_leaderboard, frozen_at_ms),
+	TEXT(struct rejudged_leaderboard, name),
 };
-static const struct statement LOCK_PLACES = SELECT(struct place, PLACE_COLUMNS,
-	"SELECT l.id, COALESCE(" IS_FROZEN(
-		"l") ", FALSE) AS is_frozen, l.frozen_at AS frozen_at_ms, l.name FROM leaderboards l "
-			 "WHERE l.id IN (SELECT s.leaderboard_id FROM rejudged_jobs r JOIN submissions s ON "
-             "s.id = r.submission_id WHERE r.rejudging_id = ?) "
-			 "ORDER BY l.id FOR UPDATE");
+static const struct statement LOCK_LEADERBOARDS =
+	SELECT(struct rejudged_leaderboard, LEADERBOARD_COLUMNS,
+		"SELECT l.id, COALESCE(l." IS_FROZEN ", FALSE) AS is_frozen, "
+		"l.frozen_at AS frozen_at_ms, l.name FROM leaderboards l "
+		"WHERE l.id IN (SELECT s.leaderboard_id FROM rejudged_jobs r "
+		"JOIN submissions s ON s.id = r.submission_id WHERE r.rejudging_id = ?) "
+		"ORDER BY l.id FOR UPDATE");
 static const struct statement WAITING = SELECT(struct id_row, ID_COLUMNS,
 	"SELECT COUNT(*) AS id FROM rejudged_jobs r JOIN jobs j ON j.id = r.new_job_id "
 	"WHERE r.rejudging_id = ? AND j.state IN ('queued', 'running')");
-static const struct statement END = COMMAND(
+static const struct statement CLOSE = COMMAND(
 	"UPDATE rejudgings SET state = ?, ended_by = ?, ended_at = UTC_TIMESTAMP(3) WHERE id = ?");
 
-/* A submission has one job for a GPU, so the old one goes before the new one comes. */
-static const struct statement TAKE_OLD_OUT =
-	COMMAND("UPDATE rejudged_jobs r JOIN jobs n ON n.id = r.new_job_id JOIN jobs o ON o.id = "
-            "r.old_job_id AND o.submission_id = r.submission_id "
-			"SET o.submission_id = NULL, o.rejudged_id = r.id, o.user_id = 0 WHERE r.rejudging_id "
-            "= ? AND n.state = 'done'");
-static const struct statement PUT_NEW_IN =
-	COMMAND("UPDATE rejudged_jobs r JOIN jobs n ON n.id = r.new_job_id JOIN submissions s ON s.id "
-            "= r.submission_id "
-			"SET n.submission_id = s.id, n.rejudged_id = NULL, n.user_id = s.user_id, n.priority = "
-            "0 WHERE r.rejudging_id = ? AND n.state = 'done'");
+/* A submission has one job per GPU, so the old one leaves before the new one takes its
+ * place. */
+static const struct statement DETACH_OLD = COMMAND(
+	"UPDATE rejudged_jobs r JOIN jobs n ON n.id = r.new_job_id "
+	"JOIN jobs o ON o.id = r.old_job_id AND o.submission_id = r.submission_id "
+	"SET o.submission_id = NULL, o.rejudged_id = r.id, o.user_id = 0 WHERE r.rejudging_id = ? "
+	"AND n.state = 'done'");
+static const struct statement ATTACH_NEW = COMMAND(
+	"UPDATE rejudged_jobs r JOIN jobs n ON n.id = r.new_job_id "
+	"JOIN submissions s ON s.id = r.submission_id "
+	"SET n.submission_id = s.id, n.rejudged_id = NULL, n.user_id = s.user_id, n.priority = 0 "
+	"WHERE r.rejudging_id = ? AND n.state = 'done'");
 
-static int lock(struct database *db, struct arena *arena, int64_t id, struct rejudging *rejudging,
-	struct error *error)
+static int lock_open(struct database *db, struct arena *arena, int64_t id,
+	struct rejudging *rejudging, struct error *error)
 {
 	int rc = database_row(db, arena, &LOCK, rejudging, error, "i", id);
 	if (rc == ERROR_NOT_FOUND)
@@ -433,49 +434,49 @@ static int lock(struct database *db, struct arena *arena, int64_t id, struct rej
 			rejudging->state);
 }
 
-static int check_ended(struct database *db, struct arena *arena, int64_t id, struct error *error)
+static int check_finished(struct database *db, struct arena *arena, int64_t id, struct error *error)
 {
 	struct id_row waiting;
 	int rc = database_row(db, arena, &WAITING, &waiting, error, "i", id);
 	return rc || !waiting.id
 		? rc
 		: fail(error, ERROR_CONFLICT,
-			"%lld of its jobs %s not ended yet; apply it when all have, or discard it.",
+			"%lld of its jobs %s not finished; apply the rejudging when all have, or discard it.",
 			(long long)waiting.id, waiting.id == 1 ? "has" : "have");
 }
 
-static int check_thawed(const struct place *places, size_t count, struct error *error)
+static int check_thawed(
+	const struct rejudged_leaderboard *leaderboards, size_t count, struct error *error)
 {
 	format_text since;
 	for (size_t i = 0; i < count; i++)
-		if (places[i].is_frozen == 1) {
-			format_utc(since, places[i].frozen_at_ms);
+		if (leaderboards[i].is_frozen == 1) {
+			format_utc(since, leaderboards[i].frozen_at_ms);
 			return fail(error, ERROR_CONFLICT,
-				"The ranking of %s is frozen since %s, and the new results ended after that, so "
-			    "applying them "
-				"would only take entries out of it. Lift the freeze first, or discard the "
-			    "rejudging.",
-				places[i].name, since);
+				"The ranking of %s is frozen since %s, and the new results finished after that, so "
+				"applying them would only remove entries. Lift the freeze first, or discard the "
+				"rejudging.",
+				leaderboards[i].name, since);
 		}
 	return 0;
 }
 
-/* The new results take the places of the old ones, and the rankings follow. */
-static int exchange(
-	struct database *db, struct arena *arena, int64_t id, int64_t *exchanged, struct error *error)
+/* Replaces the old results by the new ones and updates the rankings. */
+static int swap_results(
+	struct database *db, struct arena *arena, int64_t id, int64_t *swapped, struct error *error)
 {
-	struct place *places;
+	struct rejudged_leaderboard *leaderboards;
 	size_t count;
-	int rc = database_rows(db, arena, &LOCK_PLACES, &places, &count, error, "i", id);
+	int rc = database_rows(db, arena, &LOCK_LEADERBOARDS, &leaderboards, &count, error, "i", id);
 	if (!rc)
-		rc = check_thawed(places, count, error);
+		rc = check_thawed(leaderboards, count, error);
 	if (!rc)
-		rc = database_execute(db, &TAKE_OLD_OUT, error, "i", id);
+		rc = database_execute(db, &DETACH_OLD, error, "i", id);
 	if (!rc)
-		rc = database_execute(db, &PUT_NEW_IN, error, "i", id);
-	*exchanged = (int64_t)database_affected(db);
+		rc = database_execute(db, &ATTACH_NEW, error, "i", id);
+	*swapped = (int64_t)database_affected(db);
 	for (size_t i = 0; i < count && !rc; i++)
-		rc = ranking_renew(db, places[i].id, error);
+		rc = ranking_refresh_leaderboard(db, leaderboards[i].id, error);
 	return rc;
 }
 
@@ -487,77 +488,77 @@ int rejudging_check_name(const struct rejudging *rejudging, const char *typed, s
 			rejudging->leaderboard ? "leaderboard" : "user", rejudging->subject);
 }
 
-struct ending {
+struct rejudging_end {
 	int64_t id;
 	const struct actor *by;
 };
 
-static int write_audit(struct database *db, const struct ending *ending,
+static int write_audit(struct database *db, const struct rejudging_end *end,
 	const struct rejudging *rejudging, const char *action, const char *detail, struct error *error)
 {
-	const struct actor *by = ending->by;
+	const struct actor *by = end->by;
 	return audit(db, by->id, by->name, by->address, action, rejudging->subject, detail, error);
 }
 
 static int apply_body(struct database *db, void *context, struct error *error)
 {
 	cleanup_arena struct arena *arena = arena_new();
-	const struct ending *ending = context;
+	const struct rejudging_end *end = context;
 	struct rejudging rejudging;
-	int64_t exchanged = 0;
-	int rc = lock(db, arena, ending->id, &rejudging, error);
+	int64_t swapped = 0;
+	int rc = lock_open(db, arena, end->id, &rejudging, error);
 	if (!rc)
-		rc = check_ended(db, arena, ending->id, error);
+		rc = check_finished(db, arena, end->id, error);
 	if (!rc)
-		rc = exchange(db, arena, ending->id, &exchanged, error);
+		rc = swap_results(db, arena, end->id, &swapped, error);
 	if (!rc)
-		rc = database_execute(db, &END, error, "ssi", "applied", ending->by->name, ending->id);
+		rc = database_execute(db, &CLOSE, error, "ssi", "applied", end->by->name, end->id);
 	return rc ? rc
-			  : write_audit(db, ending, &rejudging, "rejudging.apply",
-				  arena_printf(arena, "rejudging %lld: %s, %s replaced", (long long)ending->id,
-					  rejudging.scope, plural(arena, exchanged, "result")),
+			  : write_audit(db, end, &rejudging, "rejudging.apply",
+				  arena_printf(arena, "rejudging %lld: %s, %s replaced", (long long)end->id,
+					  rejudging.scope, plural(arena, swapped, "result")),
 				  error);
 }
 
 int rejudging_apply(struct database *db, int64_t id, const struct actor *by, struct error *error)
 {
-	struct ending ending = { id, by };
-	return database_transaction(db, apply_body, &ending, error);
+	struct rejudging_end end = { .id = id, .by = by };
+	return database_transaction(db, apply_body, &end, error);
 }
 
 /* ---- discarding ---- */
 
-/* Owner, device and end of the lease stay: they say who has to let go of a job that runs. */
+/* The lease's owner, device and expiry stay: they name the worker that must stop a running job. */
 #define ITS_JOBS "rejudged_jobs r JOIN jobs j ON j.id = r.new_job_id "
 #define NOT_ENDED "WHERE r.rejudging_id = ? AND j.state IN ('queued', 'running')"
 static const struct statement COUNT_CANCELLED = COMMAND(SQL_COUNT_CANCELLED(ITS_JOBS NOT_ENDED));
 static const struct statement CANCEL =
 	COMMAND("UPDATE " ITS_JOBS "SET j.state = 'cancelled', j.verdict = 'cancelled', "
 			"j.reason = 'The rejudging was discarded.', j.cancelled_by = ?, j.progress = '', "
-            "j.finished_at = UTC_TIMESTAMP(3) " NOT_ENDED);
+			"j.finished_at = UTC_TIMESTAMP(3) " NOT_ENDED);
 
 static int discard_body(struct database *db, void *context, struct error *error)
 {
 	cleanup_arena struct arena *arena = arena_new();
-	const struct ending *ending = context;
+	const struct rejudging_end *end = context;
 	struct rejudging rejudging;
-	int rc = lock(db, arena, ending->id, &rejudging, error);
+	int rc = lock_open(db, arena, end->id, &rejudging, error);
 	if (!rc)
-		rc = database_execute(db, &COUNT_CANCELLED, error, "i", ending->id);
+		rc = database_execute(db, &COUNT_CANCELLED, error, "i", end->id);
 	if (!rc)
-		rc = database_execute(db, &CANCEL, error, "ii", ending->by->id, ending->id);
+		rc = database_execute(db, &CANCEL, error, "ii", end->by->id, end->id);
 	const char *detail = arena_printf(arena,
-		"rejudging %lld: %s, %s cancelled, every old result stays", (long long)ending->id,
+		"rejudging %lld: %s, %s cancelled, every old result stays", (long long)end->id,
 		rc ? "" : rejudging.scope, plural(arena, (int64_t)database_affected(db), "job"));
 	if (!rc)
-		rc = database_execute(db, &END, error, "ssi", "discarded", ending->by->name, ending->id);
-	return rc ? rc : write_audit(db, ending, &rejudging, "rejudging.discard", detail, error);
+		rc = database_execute(db, &CLOSE, error, "ssi", "discarded", end->by->name, end->id);
+	return rc ? rc : write_audit(db, end, &rejudging, "rejudging.discard", detail, error);
 }
 
 int rejudging_discard(struct database *db, int64_t id, const struct actor *by, struct error *error)
 {
-	struct ending ending = { id, by };
-	return database_transaction(db, discard_body, &ending, error);
+	struct rejudging_end end = { .id = id, .by = by };
+	return database_transaction(db, discard_body, &end, error);
 }
 
 /* ---- the preview ---- */
@@ -579,12 +580,12 @@ static const struct column RANK_COLUMNS[] = {
 	REAL(struct rank, score_ns),
 };
 static const struct statement RANKS = SELECT(struct rank, RANK_COLUMNS,
-	"SELECT k.leaderboard_id, l.name AS leaderboard, v.number AS version, k.gpu, u.name AS user, "
-    "k.user_id, k.place, k.score_ns FROM ranking k "
-	"JOIN leaderboards l ON l.id = k.leaderboard_id JOIN task_versions v ON v.id = "
-    "k.task_version_id JOIN users u ON u.id = k.user_id "
-	"WHERE k.leaderboard_id IN (SELECT s.leaderboard_id FROM rejudged_jobs r JOIN submissions s ON "
-    "s.id = r.submission_id WHERE r.rejudging_id = ?) "
+	"SELECT k.leaderboard_id, l.name AS leaderboard, v.number AS version, k.gpu, "
+	"u.name AS user, k.user_id, k.place, k.score_ns FROM ranking k "
+	"JOIN leaderboards l ON l.id = k.leaderboard_id "
+	"JOIN task_versions v ON v.id = k.task_version_id JOIN users u ON u.id = k.user_id "
+	"WHERE k.leaderboard_id IN (SELECT s.leaderboard_id FROM rejudged_jobs r "
+	"JOIN submissions s ON s.id = r.submission_id WHERE r.rejudging_id = ?) "
 	"ORDER BY k.leaderboard_id, v.number DESC, k.gpu, k.user_id");
 
 struct ranks {
@@ -605,21 +606,21 @@ static int read_ranks(struct database *db, const struct rehearsal *rehearsal, st
 		rehearsal->rejudging->id);
 }
 
-/* Ends with a code in any case, so that nothing of it stays. */
+/* Always returns an error, so that the transaction rolls back. */
 static int rehearse_body(struct database *db, void *context, struct error *error)
 {
 	struct rehearsal *rehearsal = context;
-	int64_t exchanged;
+	int64_t swapped;
 	int rc = read_ranks(db, rehearsal, &rehearsal->before, error);
 	if (!rc)
-		rc = exchange(db, rehearsal->arena, rehearsal->rejudging->id, &exchanged, error);
+		rc = swap_results(db, rehearsal->arena, rehearsal->rejudging->id, &swapped, error);
 	if (!rc)
 		rc = read_ranks(db, rehearsal, &rehearsal->after, error);
 	rehearsal->is_over = !rc;
 	return rc ? rc : fail(error, ERROR_CONFLICT, "This was a rehearsal.");
 }
 
-/* In the order of RANKS. */
+/* The order of RANKS. */
 static int compare_ranks(const struct rank *a, const struct rank *b)
 {
 	if (a->leaderboard_id != b->leaderboard_id)
@@ -651,7 +652,7 @@ static bool is_change(const struct rank *before, const struct rank *after)
 		|| before->score_ns != after->score_ns;
 }
 
-/* Both sides are sorted alike, so one walk finds who is on both. */
+/* Both lists are sorted alike, so one pass finds the users that are on both. */
 static size_t find_changes(
 	const struct ranks *before, const struct ranks *after, struct rank_change *changes)
 {

@@ -1,35 +1,37 @@
-/* Rejudging: results of a leaderboard are computed once more, beside the old ones, when nothing
- * else waits. Until an admin applies it, a rejudging changes nothing that a participant sees; he
- * may as well discard it.
+/* Rejudging: Podium computes results of a leaderboard again, next to the old ones, when no other
+ * job waits. Participants see no change until an admin applies the rejudging. The admin can also
+ * discard it.
  *
  * Each result is a row of `rejudged_jobs` that knows its old job and owns a new one
- * (jobs.rejudged_id). The new job is claimed, leased, retried and ended like any other, but belongs
- * to no submission and no user yet (jobs.submission_id NULL, jobs.user_id 0), so it is in nobody's
- * history, counts toward nobody's quota and is not ranked. Applying makes the two change places in
- * one transaction, which brings the rankings up to date as well. A new job without a result,
- * because the platform failed it or it was cancelled, replaces nothing.
+ * (jobs.rejudged_id). Podium claims, leases, retries and finishes the new job like any other. The
+ * new job has no submission and no user yet (jobs.submission_id NULL, jobs.user_id 0). The job
+ * therefore appears in no history, counts toward no quota and is not ranked.
  *
- * No result is in two open rejudgings: those that are in one already are left out.
+ * Applying swaps the old and new jobs and updates the rankings in one transaction. A new job
+ * without a result, because it failed or was cancelled, replaces nothing.
  *
- * While the public ranking of a leaderboard stands still (lib/publishing.h), nothing of it can be
- * applied: the new results ended after the freeze, so they would take the old ones out of the
- * ranking and put nothing there. */
-#ifndef PODIUM_LIB_REJUDGING_H
-#define PODIUM_LIB_REJUDGING_H
+ * A result is in at most one open rejudging. A new rejudging leaves out results that are in an open
+ * one.
+ *
+ * A rejudging cannot be applied while the public ranking of one of its leaderboards is frozen
+ * (cgi/action/publishing.h). The new results finished after the freeze, so applying would only
+ * remove the old ones from the ranking. */
+#ifndef PODIUM_LIB_JUDGING_REJUDGING_H
+#define PODIUM_LIB_JUDGING_REJUDGING_H
 
-#include "lib/arena.h"
-#include "lib/database.h"
-#include "lib/error.h"
-#include "lib/leaderboard.h"
+#include "lib/base/arena.h"
+#include "lib/base/error.h"
+#include "lib/database/database.h"
+#include "lib/leaderboard/leaderboard.h"
 
 #include <stddef.h>
 #include <stdint.h>
 
 enum { rejudging_most_jobs = 5000 };
 
-/* What is computed once more: of one submission, everything that has ended; else ranked results for
- * the current version of the task, of a user on one leaderboard or on every one. The error's field
- * is leaderboard, submission, user, top or gpu. */
+/* The results to compute again. For one submission: every finished result. For the other scopes:
+ * ranked results for the task's current version. A user's results can be those on one leaderboard
+ * or on all. The error's field is leaderboard, submission, user, top or gpu. */
 enum rejudging_scope {
 	REJUDGE_SUBMISSION,
 	REJUDGE_USER,
@@ -37,15 +39,16 @@ enum rejudging_scope {
 	REJUDGE_TOP,
 	REJUDGE_ALL
 };
-/* "submission", "user", "everywhere", "top", "all"; 0 or -1 */
+/* The names are "submission", "user", "everywhere", "top" and "all". Returns 0, or -1 for another
+ * name. */
 int rejudging_scope_from_name(const char *name, enum rejudging_scope *scope);
 
 struct rejudging_order {
 	enum rejudging_scope scope;
-	const char *leaderboard;    /* not needed for a submission and for a user everywhere */
-	int64_t submission_id, top; /* above 0 where the scope needs them */
+	const char *leaderboard;    /* not used for a submission or everywhere */
+	int64_t submission_id, top; /* above 0 if the scope needs them */
 	const char *user;
-	const char *gpu; /* "": every GPU, which REJUDGE_TOP does not take */
+	const char *gpu; /* "": every GPU; REJUDGE_TOP needs one */
 	const struct actor *by;
 };
 int rejudging_start(struct database *db, struct arena *arena, const struct rejudging_order *order,
@@ -53,19 +56,19 @@ int rejudging_start(struct database *db, struct arena *arena, const struct rejud
 
 struct rejudging {
 	int64_t id;
-	const char *leaderboard; /* NULL: every one that the user has results on */
-	const char *subject;     /* the leaderboard, or that user: what is typed before it is ended */
-	const char *scope;       /* "the top 10 of H200" */
-	const char *state;       /* "open", "applied", "discarded" */
+	const char *leaderboard; /* NULL: every leaderboard with results of the user */
+	const char
+		*subject; /* the leaderboard or the user; an admin types this name to apply or discard */
+	const char *scope;              /* "the top 10 of H200" */
+	const char *state;              /* "open", "applied", "discarded" */
 	const char *made_by, *ended_by; /* ended_by NULL: it is open */
 	int64_t made_at_ms, ended_at_ms;
-	int64_t jobs, waiting, useless; /* waiting: not ended; useless: ended without a result, so that
+	int64_t jobs, waiting, useless; /* waiting: not finished; useless: finished without a result, so
 	                                   the old one stays */
-	const char *frozen; /* while it is open: a leaderboard whose ranking stands still, so it cannot
-	                       be applied; NULL: none */
+	const char *frozen; /* a leaderboard whose frozen ranking prevents applying; NULL: none */
 };
 
-/* The newest first, `most` of them at most. */
+/* The newest first, at most `most` of them. */
 int rejudgings_list(struct database *db, struct arena *arena, int64_t most,
 	struct rejudging **rejudgings, size_t *count, struct error *error);
 int rejudging_find(struct database *db, struct arena *arena, int64_t id,
@@ -74,22 +77,22 @@ int rejudging_find(struct database *db, struct arena *arena, int64_t id,
 struct rejudged_result {
 	int64_t id, submission_id;
 	const char *leaderboard, *user, *gpu;
-	const char *old_verdict;                         /* NULL: it had none */
+	const char *old_verdict;                         /* NULL: none */
 	double old_score_ns, old_score_err_ns;           /* NAN: not timed */
 	const char *state, *verdict, *reason, *progress; /* of the new job; verdict NULL: not yet */
 	double score_ns, score_err_ns;
 	int64_t differs; /* 1: the new job has a result with another verdict */
 };
-/* Those with another verdict first, `most` from number `first` (from 0) on. */
+/* Results with a changed verdict first; at most `most`, starting at number `first` (from 0). */
 int rejudging_results(struct database *db, struct arena *arena, int64_t id, int64_t first,
 	int64_t most, struct rejudged_result **results, size_t *count, struct error *error);
 
-/* One of them. ERROR_NOT_FOUND when the rejudging has none of this number. */
+/* One result. ERROR_NOT_FOUND: the rejudging has no result with this number. */
 int rejudging_result(struct database *db, struct arena *arena, int64_t id, int64_t result_id,
 	struct rejudged_result *result, struct error *error);
 
-/* What applying would do to the rankings; does it and takes it back, so it is exactly that, also in
- * what it refuses. */
+/* The changes that applying would make to the rankings. Applies the rejudging and rolls back, so
+ * the preview and its errors are exact. */
 struct rank_change {
 	const char *leaderboard;
 	int64_t version; /* of the task */
@@ -100,13 +103,14 @@ struct rank_change {
 int rejudging_preview(struct database *db, struct arena *arena, const struct rejudging *rejudging,
 	struct rank_change **changes, size_t *count, struct error *error);
 
-/* What has to be typed before it is ended is the name of its subject. ERROR_INPUT with field name
- * when it is not that. */
+/* Checks the name that an admin typed to confirm: it must be the subject's. ERROR_INPUT with field
+ * name if it is not. */
 int rejudging_check_name(const struct rejudging *rejudging, const char *typed, struct error *error);
 
-/* Ends it, with an entry in the audit log. ERROR_CONFLICT when it has ended already, or, for
- * applying, while a job of it has not or a ranking is frozen. Discarding cancels what waits or
- * runs; the new results stay in the rejudging alone. */
+/* Applies or discards a rejudging, with an entry in the audit log. ERROR_CONFLICT: it was applied
+ * or discarded before. Applying also returns ERROR_CONFLICT while one of its jobs has not finished
+ * or a ranking is frozen. Discarding cancels queued and running jobs; the new results stay visible
+ * only in the rejudging. */
 int rejudging_apply(struct database *db, int64_t id, const struct actor *by, struct error *error);
 int rejudging_discard(struct database *db, int64_t id, const struct actor *by, struct error *error);
 

@@ -1,15 +1,16 @@
-#include "lib/review.h"
+#include "lib/judging/review.h"
 
-#include "lib/floor.h"
-#include "lib/job.h"
-#include "lib/ranking.h"
-#include "lib/scope.h"
-#include "lib/text.h"
-#include "lib/user.h"
+#include "lib/account/audit.h"
+#include "lib/account/user.h"
+#include "lib/base/scope.h"
+#include "lib/base/text.h"
+#include "lib/gpu/floor.h"
+#include "lib/job/job.h"
+#include "lib/ranking/ranking.h"
 
 #include <string.h>
 
-/* ---- what speaks against a time ---- */
+/* ---- objections to a time ---- */
 
 struct judged_task {
 	const char *gpu, *flops, *bytes;
@@ -20,10 +21,10 @@ static const struct column JUDGED_TASK_COLUMNS[] = {
 	TEXT(struct judged_task, bytes),
 };
 static const struct statement JUDGED_TASK = SELECT(struct judged_task, JUDGED_TASK_COLUMNS,
-	"SELECT j.gpu, JSON_VALUE(v.definition, '$.flops') AS flops, JSON_VALUE(v.definition, "
-    "'$.bytes') AS bytes "
-	"FROM jobs j LEFT JOIN rejudged_jobs r ON r.id = j.rejudged_id JOIN submissions s ON s.id = "
-    "COALESCE(j.submission_id, r.submission_id) "
+	"SELECT j.gpu, JSON_VALUE(v.definition, '$.flops') AS flops, "
+	"JSON_VALUE(v.definition, '$.bytes') AS bytes "
+	"FROM jobs j LEFT JOIN rejudged_jobs r ON r.id = j.rejudged_id "
+	"JOIN submissions s ON s.id = COALESCE(j.submission_id, r.submission_id) "
 	"JOIN task_versions v ON v.id = s.task_version_id WHERE j.id = ?");
 
 struct timed_case {
@@ -37,8 +38,8 @@ static const struct column TIMED_CASE_COLUMNS[] = {
 	REAL(struct timed_case, mean_ns),
 };
 static const struct statement TIMED_CASES = SELECT(struct timed_case, TIMED_CASE_COLUMNS,
-	"SELECT m.case_index + 1 AS number, m.spec, m.mean_ns FROM measurements m JOIN stages t ON "
-    "t.id = m.stage_id "
+	"SELECT m.case_index + 1 AS number, m.spec, m.mean_ns FROM measurements m "
+	"JOIN stages t ON t.id = m.stage_id "
 	"WHERE t.job_id = ? AND t.name = 'ranked' AND m.mean_ns IS NOT NULL ORDER BY m.case_index");
 
 int review_objection(struct database *db, struct arena *arena, int64_t job_id, const char *engine,
@@ -65,7 +66,7 @@ int review_objection(struct database *db, struct arena *arena, int64_t job_id, c
 	return rc;
 }
 
-/* ---- what waits ---- */
+/* ---- waiting results ---- */
 
 static const struct column HELD_COLUMNS[] = {
 	INTEGER(struct held_result, submission_id),
@@ -78,13 +79,14 @@ static const struct column HELD_COLUMNS[] = {
 	TEXT(struct held_result, reason),
 	TIME(struct held_result, held_at_ms),
 };
+#define IS_HELD SQL_IS_HELD("j")
 static const struct statement WAITING = SELECT(struct held_result, HELD_COLUMNS,
 	"SELECT s.id AS submission_id, l.name AS leaderboard, u.name AS user, j.gpu, j.engine, "
-    "j.score_ns, j.score_err_ns, "
-	"COALESCE(j.held_reason, '') AS reason, j.held_at AS held_at_ms "
-	"FROM jobs j JOIN submissions s ON s.id = j.submission_id JOIN leaderboards l ON l.id = "
-    "s.leaderboard_id "
-	"JOIN users u ON u.id = s.user_id WHERE " SQL_IS_HELD("j") " ORDER BY j.held_at, j.id LIMIT ?");
+	"j.score_ns, j.score_err_ns, COALESCE(j.held_reason, '') AS reason, "
+	"j.held_at AS held_at_ms "
+	"FROM jobs j JOIN submissions s ON s.id = j.submission_id "
+	"JOIN leaderboards l ON l.id = s.leaderboard_id "
+	"JOIN users u ON u.id = s.user_id WHERE " IS_HELD " ORDER BY j.held_at, j.id LIMIT ?");
 
 int reviews_waiting(struct database *db, struct arena *arena, struct held_result **results,
 	size_t *count, struct error *error)
@@ -97,48 +99,50 @@ int reviews_waiting(struct database *db, struct arena *arena, struct held_result
 struct held_job {
 	int64_t id, is_held;
 };
-static const struct column HELD_JOB_COLUMNS[] = { INTEGER(struct held_job, id),
-	INTEGER(struct held_job, is_held) };
-/* Of two admins the first wins. */
+static const struct column HELD_JOB_COLUMNS[] = {
+	INTEGER(struct held_job, id),
+	INTEGER(struct held_job, is_held),
+};
+/* If two admins decide, the first one wins. */
 static const struct statement LOCK_JOB = SELECT(struct held_job, HELD_JOB_COLUMNS,
-	"SELECT j.id, " SQL_IS_HELD(
-		"j") " AS is_held FROM jobs j WHERE j.submission_id = ? AND j.gpu = ? FOR UPDATE");
+	"SELECT j.id, " IS_HELD " AS is_held FROM jobs j "
+	"WHERE j.submission_id = ? AND j.gpu = ? FOR UPDATE");
 static const struct statement RELEASE = COMMAND("UPDATE jobs SET released_by = ? WHERE id = ?");
 static const struct statement REJECT =
 	COMMAND("UPDATE jobs SET verdict = 'protocol violation', reason = ?, score_ns = NULL, "
-            "score_err_ns = NULL WHERE id = ?");
+			"score_err_ns = NULL WHERE id = ?");
 static const struct statement REJECT_STAGE =
-	COMMAND("UPDATE stages SET verdict = 'protocol violation', message = ? WHERE job_id = ? AND "
-            "name = 'ranked'");
+	COMMAND("UPDATE stages SET verdict = 'protocol violation', message = ? WHERE job_id = ? "
+			"AND name = 'ranked'");
 
 struct decision {
 	const struct review *review;
-	const char *reason;
-}; /* reason NULL: released */
+	const char *reason; /* NULL: released */
+};
 
 static int lock_held(struct database *db, struct arena *arena, const struct review *review,
 	struct held_job *job, struct error *error)
 {
-	/* The column is ASCII; what is no name is not worth a question. */
+	/* The column is ASCII, so a query with another text would fail. */
 	int rc = gpu_is_name(review->gpu)
 		? database_row(db, arena, &LOCK_JOB, job, error, "is", review->submission_id, review->gpu)
 		: ERROR_NOT_FOUND;
 	if (rc == ERROR_NOT_FOUND)
-		return fail(error, rc, "There is no submission of this number that ran on this GPU.");
+		return fail(error, rc, "There is no submission with this number that ran on this GPU.");
 	return rc || job->is_held ? rc
 							  : fail(error, ERROR_CONFLICT,
 								  "The result of submission %lld on %s does not wait for a review.",
 								  (long long)review->submission_id, review->gpu);
 }
 
-static int release(struct database *db, struct arena *arena, const struct held_job *job,
+static int release_result(struct database *db, struct arena *arena, const struct held_job *job,
 	const struct decision *decision, struct error *error)
 {
 	int rc = database_execute(db, &RELEASE, error, "ii", decision->review->by->id, job->id);
 	return rc ? rc : ranking_insert(db, arena, job->id, error);
 }
 
-static int reject(struct database *db, struct arena *arena, const struct held_job *job,
+static int reject_result(struct database *db, struct arena *arena, const struct held_job *job,
 	const struct decision *decision, struct error *error)
 {
 	const struct actor *by = decision->review->by;
@@ -157,7 +161,7 @@ static int decide_body(struct database *db, void *context, struct error *error)
 	struct held_job job;
 	int rc = lock_held(db, arena, review, &job, error);
 	if (!rc)
-		rc = (decision->reason ? reject : release)(db, arena, &job, decision, error);
+		rc = (decision->reason ? reject_result : release_result)(db, arena, &job, decision, error);
 	return rc ? rc
 			  : audit(db, review->by->id, review->by->name, review->by->address,
 				  decision->reason ? "review.reject" : "review.release",
@@ -169,7 +173,7 @@ static int decide_body(struct database *db, void *context, struct error *error)
 static int decide(
 	struct database *db, const struct review *review, const char *reason, struct error *error)
 {
-	struct decision decision = { review, reason };
+	struct decision decision = { .review = review, .reason = reason };
 	return database_transaction(db, decide_body, &decision, error);
 }
 

@@ -1,49 +1,49 @@
-/* Creating and editing leaderboards, and adding versions of their tasks. */
-#include "lib/leaderboard.h"
+/* Creates and edits leaderboards, and adds versions of their tasks. */
+#include "lib/leaderboard/leaderboard.h"
 
-#include "lib/buffer.h"
-#include "lib/device.h"
-#include "lib/format.h"
-#include "lib/plural.h"
-#include "lib/quote.h"
-#include "lib/scope.h"
-#include "lib/task_version.h"
-#include "lib/text.h"
-#include "lib/user.h"
+#include "lib/account/audit.h"
+#include "lib/account/user.h"
+#include "lib/base/buffer.h"
+#include "lib/base/format.h"
+#include "lib/base/quote.h"
+#include "lib/base/scope.h"
+#include "lib/base/text.h"
+#include "lib/gpu/device.h"
+#include "lib/task/version.h"
 
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { most_gpus = 32, most_gpu_name_bytes = 48 };
+enum { most_gpus = 32, most_model_bytes = 48 };
 
-/* What one call does. `leaderboard` NULL: creates. */
+/* One call's change. `leaderboard` NULL: creates one. */
 struct change {
 	struct arena *arena;
 	const struct leaderboard *leaderboard;
 	const struct leaderboard_settings *settings;
 	const struct actor *actor;
-	const struct task *task; /* NULL: the task stays */
-	struct task_draft draft; /* of the task, if there is one */
+	const struct task *task; /* NULL: the task does not change */
+	struct task_draft draft; /* of the task, if not NULL */
 	const char **gpus;
-	size_t gpu_count; /* the settings' without repetitions */
+	size_t gpu_count; /* from the settings, without duplicates */
 	int64_t id;       /* of the leaderboard */
 };
 
-/* ---- what a change may not be ---- */
+/* ---- checks ---- */
 
 int leaderboard_check_name(const char *name, struct error *error)
 {
 	static const char *const endings[] = { ".json", ".csv", ".atom" };
 	if (!text_is_leaderboard_name(name))
 		return fail_field(error, "name",
-			"A leaderboard's name has 1 to 64 letters, digits, dots, dashes or underscores, "
-			"and begins with a letter or digit.");
+			"A leaderboard's name has 1 to 64 letters, digits, dots, dashes or underscores, and "
+			"begins with a letter or digit.");
 	for (size_t i = 0; i < COUNT(endings); i++)
 		if (text_ends_with(name, endings[i]))
 			return fail_field(error, "name",
-				"A leaderboard's name may not end with %s, because its address would then "
-				"be the address of a file.",
+				"A leaderboard's name may not end with %s, because its address would then be the "
+				"address of a file.",
 				endings[i]);
 	return 0;
 }
@@ -51,7 +51,7 @@ int leaderboard_check_name(const char *name, struct error *error)
 bool gpu_is_name(const char *gpu)
 {
 	size_t length = strlen(gpu);
-	return length >= 1 && length <= most_gpu_name_bytes
+	return length >= 1 && length <= most_model_bytes
 		&& strspn(gpu, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")
 		== length;
 }
@@ -62,16 +62,16 @@ static int check_gpus(struct change *change, enum task_language language, struct
 	change->gpus = arena_array(change->arena, const char *, settings->gpu_count + 1);
 	for (size_t i = 0; i < settings->gpu_count; i++) {
 		const char *gpu = settings->gpus[i];
-		bool again = false;
-		for (size_t k = 0; k < change->gpu_count && !again; k++)
-			again = strcmp(change->gpus[k], gpu) == 0;
-		if (again)
+		bool is_repeated = false;
+		for (size_t k = 0; k < change->gpu_count && !is_repeated; k++)
+			is_repeated = strcmp(change->gpus[k], gpu) == 0;
+		if (is_repeated)
 			continue;
 		if (!gpu_is_name(gpu))
 			return fail_field(error, "gpu",
-				"%s is no name of a GPU model: it has 1 to %d letters, digits, dots, dashes or "
-				"underscores, as H200 or CPU.",
-				quote(change->arena, gpu), most_gpu_name_bytes);
+				"%s is not a valid GPU model: use 1 to %d letters, digits, dots, dashes or "
+				"underscores, for example H200 or CPU.",
+				quote(change->arena, gpu), most_model_bytes);
 		if (!gpu_runs_language(gpu, language))
 			return fail_field(error, "gpu",
 				"The task is in CUDA C++ (lang: cu), which %s cannot run; remove %s.", gpu, gpu);
@@ -82,11 +82,19 @@ static int check_gpus(struct change *change, enum task_language language, struct
 	return 0;
 }
 
-static const char *deadline_text(struct arena *arena, int64_t deadline_ms)
+const char *leaderboard_deadline_words(struct arena *arena, int64_t deadline_ms)
 {
 	format_text text;
 	format_utc(text, deadline_ms);
 	return deadline_ms == TIME_NULL ? "none" : arena_strdup(arena, text);
+}
+
+const char *leaderboard_gpu_words(struct arena *arena, const char *const *gpus, size_t count)
+{
+	cleanup_buffer struct buffer words = { 0 };
+	for (size_t i = 0; i < count; i++)
+		buffer_printf(&words, "%s%s", i ? ", " : "", gpus[i]);
+	return count ? arena_strdup(arena, words.data) : "none";
 }
 
 static int check_settings(
@@ -97,7 +105,7 @@ static int check_settings(
 	if (!rc && is_new && deadline_ms != TIME_NULL && deadline_ms <= now_ms())
 		rc = fail_field(error, "deadline",
 			"The deadline %s has passed already; choose a later one, or none.",
-			deadline_text(change->arena, deadline_ms));
+			leaderboard_deadline_words(change->arena, deadline_ms));
 	return rc ? rc : check_gpus(change, language, error);
 }
 
@@ -119,12 +127,11 @@ static const struct column CURRENT_COLUMNS[] = {
 	INTEGER(struct current, number),
 	TEXT(struct current, language),
 };
-/* Locks the leaderboard: edits wait for each other, and for the submissions that are just being
- * stored. */
+/* Locks the leaderboard: edits wait for each other and for submissions that are being stored. */
 static const struct statement CURRENT = SELECT(struct current, CURRENT_COLUMNS,
 	"SELECT l.task_version_id, v.number, v.language "
-	"FROM leaderboards l JOIN task_versions v ON v.id = l.task_version_id WHERE l.id = ? FOR "
-    "UPDATE");
+	"FROM leaderboards l JOIN task_versions v ON v.id = l.task_version_id "
+	"WHERE l.id = ? FOR UPDATE");
 static const struct statement SWITCH_VERSION =
 	COMMAND("UPDATE leaderboards SET task_version_id = ? WHERE id = ?");
 
@@ -132,7 +139,8 @@ struct number {
 	int64_t number;
 };
 static const struct column NUMBER_COLUMNS[] = { INTEGER(struct number, number) };
-/* Above the present one, if there are drafts, or if an older version is in use again. */
+/* The newest number is above the current version's if there are drafts, or if an older version is
+ * in use again. */
 static const struct statement NEWEST = SELECT(struct number, NUMBER_COLUMNS,
 	"SELECT MAX(number) AS number FROM task_versions WHERE leaderboard_id = ?");
 static const struct statement MAKE_DRAFT =
@@ -169,14 +177,6 @@ static int store_gpus(struct database *db, const struct change *change, struct e
 	return rc;
 }
 
-static const char *join(struct arena *arena, const char *const *words, size_t count)
-{
-	cleanup_buffer struct buffer text = { 0 };
-	for (size_t i = 0; i < count; i++)
-		buffer_printf(&text, "%s%s", i ? ", " : "", words[i]);
-	return count ? arena_strdup(arena, text.data) : "none";
-}
-
 static int write_audit(struct database *db, const struct change *change, const char *action,
 	const char *name, const char *detail, struct error *error)
 {
@@ -188,7 +188,7 @@ static int write_audit(struct database *db, const struct change *change, const c
 
 static const struct statement INSERT_LEADERBOARD =
 	COMMAND("INSERT INTO leaderboards (name, creator_id, deadline, accepting, "
-            "sources_public_after_deadline, secret_seed, visibility) "
+			"sources_public_after_deadline, secret_seed, visibility) "
 			"VALUES (?, ?, ?, ?, ?, ?, IF(?, 'hidden', 'public'))");
 
 static int insert_leaderboard(struct database *db, struct change *change, struct error *error)
@@ -207,7 +207,7 @@ static int insert_leaderboard(struct database *db, struct change *change, struct
 	return rc;
 }
 
-static int create_all(struct database *db, void *context, struct error *error)
+static int create_body(struct database *db, void *context, struct error *error)
 {
 	struct change *change = context;
 	int rc = insert_leaderboard(db, change, error);
@@ -221,8 +221,8 @@ static int create_all(struct database *db, void *context, struct error *error)
 		return rc;
 	const char *detail = arena_printf(change->arena, "Created%s for %s; deadline: %s; %s.",
 		change->settings->hidden ? ", hidden," : "",
-		join(change->arena, change->gpus, change->gpu_count),
-		deadline_text(change->arena, change->settings->deadline_ms),
+		leaderboard_gpu_words(change->arena, change->gpus, change->gpu_count),
+		leaderboard_deadline_words(change->arena, change->settings->deadline_ms),
 		plural(change->arena, (int64_t)change->draft.content_count, "file"));
 	return write_audit(db, change, "leaderboard.create", change->settings->name, detail, error);
 }
@@ -239,7 +239,7 @@ int leaderboard_create(struct database *db, struct arena *arena,
 	if (!rc)
 		rc = task_draft_make(arena, task, upload, stock, &change.draft, error);
 	if (!rc)
-		rc = database_transaction(db, create_all, &change, error);
+		rc = database_transaction(db, create_body, &change, error);
 	if (!rc && id)
 		*id = change.id;
 	return rc;
@@ -247,10 +247,9 @@ int leaderboard_create(struct database *db, struct arena *arena,
 
 /* ---- editing ---- */
 
-static const struct statement UPDATE_LEADERBOARD =
-	COMMAND("UPDATE leaderboards SET deadline = ?, accepting = ?, sources_public_after_deadline = "
-            "?, updated_at = UTC_TIMESTAMP(3) "
-			"WHERE id = ?");
+static const struct statement UPDATE_LEADERBOARD = COMMAND(
+	"UPDATE leaderboards SET deadline = ?, accepting = ?, sources_public_after_deadline = ?, "
+	"updated_at = UTC_TIMESTAMP(3) WHERE id = ?");
 
 struct settings_row {
 	int64_t deadline_ms, accepting, sources_public_after_deadline;
@@ -261,10 +260,10 @@ static const struct column SETTINGS_COLUMNS[] = {
 	INTEGER(struct settings_row, sources_public_after_deadline),
 };
 static const struct statement SETTINGS = SELECT(struct settings_row, SETTINGS_COLUMNS,
-	"SELECT deadline AS deadline_ms, accepting, sources_public_after_deadline FROM leaderboards "
-    "WHERE id = ?");
+	"SELECT deadline AS deadline_ms, accepting, sources_public_after_deadline "
+	"FROM leaderboards WHERE id = ?");
 
-static void note(
+static void note_change(
 	struct buffer *notes, bool differs, const char *what, const char *before, const char *after)
 {
 	if (differs)
@@ -284,14 +283,14 @@ static int note_quotas(
 	struct quota before[quota_modes];
 	int rc = after ? quotas_of_leaderboard(db, arena, change->id, before, error) : 0;
 	for (size_t i = 0; after && i < quota_modes && !rc; i++)
-		note(notes,
+		note_change(notes,
 			before[i].most != after[i].most || (after[i].most && before[i].hours != after[i].hours),
 			arena_printf(arena, "%s quota", quota_mode(i)), quota_own_words(arena, &before[i]),
 			quota_own_words(arena, &after[i]));
 	return rc;
 }
 
-/* Appends what the new settings change, in words; nothing when they are the old ones. */
+/* Appends the changed settings in words; nothing if none changed. */
 static int note_settings(
 	struct database *db, const struct change *change, struct buffer *notes, struct error *error)
 {
@@ -305,16 +304,17 @@ static int note_settings(
 		rc = leaderboard_gpus(db, arena, change->id, &gpus, &gpu_count, error);
 	if (rc)
 		return rc;
-	const char *devices_before = join(arena, gpus, gpu_count),
-			   *devices = join(arena, change->gpus, change->gpu_count);
-	note(notes, before.deadline_ms != after->deadline_ms, "deadline",
-		deadline_text(arena, before.deadline_ms), deadline_text(arena, after->deadline_ms));
-	note(notes, before.accepting != after->accepting, "takes submissions",
+	const char *devices_before = leaderboard_gpu_words(arena, gpus, gpu_count),
+			   *devices = leaderboard_gpu_words(arena, change->gpus, change->gpu_count);
+	note_change(notes, before.deadline_ms != after->deadline_ms, "deadline",
+		leaderboard_deadline_words(arena, before.deadline_ms),
+		leaderboard_deadline_words(arena, after->deadline_ms));
+	note_change(notes, before.accepting != after->accepting, "takes submissions",
 		yes_or_no(before.accepting), yes_or_no(after->accepting));
-	note(notes, before.sources_public_after_deadline != after->sources_public_after_deadline,
+	note_change(notes, before.sources_public_after_deadline != after->sources_public_after_deadline,
 		"sources public after the deadline", yes_or_no(before.sources_public_after_deadline),
 		yes_or_no(after->sources_public_after_deadline));
-	note(notes, strcmp(devices_before, devices) != 0, "devices", devices_before, devices);
+	note_change(notes, strcmp(devices_before, devices) != 0, "devices", devices_before, devices);
 	return note_quotas(db, change, notes, error);
 }
 
@@ -363,12 +363,12 @@ static int update_task(struct database *db, struct change *change, const struct 
 	return rc;
 }
 
-static int update_all(struct database *db, void *context, struct error *error)
+static int update_body(struct database *db, void *context, struct error *error)
 {
 	struct change *change = context;
 	cleanup_buffer struct buffer notes = { 0 };
 	struct current current;
-	change->gpu_count = 0; /* of an earlier try */
+	change->gpu_count = 0; /* the transaction may be a retry */
 	int rc = database_row(db, change->arena, &CURRENT, &current, error, "i", change->id);
 	if (rc == ERROR_NOT_FOUND)
 		return fail(
@@ -401,5 +401,5 @@ int leaderboard_update(struct database *db, struct arena *arena,
 		.task = task,
 		.id = leaderboard->id };
 	int rc = task ? task_draft_make(arena, task, upload, stock, &change.draft, error) : 0;
-	return rc ? rc : database_transaction(db, update_all, &change, error);
+	return rc ? rc : database_transaction(db, update_body, &change, error);
 }

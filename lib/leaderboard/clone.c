@@ -1,7 +1,8 @@
-/* A new leaderboard that begins as another one is, without what was handed in. */
-#include "lib/leaderboard.h"
+/* Creates a leaderboard as a copy of another one, without its submissions. */
+#include "lib/leaderboard/leaderboard.h"
 
-#include "lib/user.h"
+#include "lib/account/audit.h"
+#include "lib/account/user.h"
 
 #include <sodium.h>
 
@@ -13,29 +14,28 @@ struct cloning {
 	int64_t id, version_id;
 };
 
-/* The seed is a new one: what is known of one leaderboard's inputs tells nothing about the other's.
- */
+/* The copy gets a new seed, so that known inputs of one leaderboard reveal nothing about the
+ * other's. */
 static const struct statement COPY_LEADERBOARD =
 	COMMAND("INSERT INTO leaderboards (name, creator_id, accepting, sources_public_after_deadline, "
-            "practice, visibility, secret_seed) "
-			"SELECT ?, ?, accepting, sources_public_after_deadline, practice, 'hidden', ? FROM "
-            "leaderboards WHERE id = ?");
+			"practice, visibility, secret_seed) "
+			"SELECT ?, ?, accepting, sources_public_after_deadline, practice, 'hidden', ? "
+			"FROM leaderboards WHERE id = ?");
 static const struct statement COPY_VERSION =
 	COMMAND("INSERT INTO task_versions (leaderboard_id, number, language, description, definition, "
-            "created_by) "
-			"SELECT ?, 1, v.language, v.description, v.definition, ? FROM leaderboards l JOIN "
-            "task_versions v ON v.id = l.task_version_id "
-			"WHERE l.id = ?");
+			"created_by) "
+			"SELECT ?, 1, v.language, v.description, v.definition, ? FROM leaderboards l "
+			"JOIN task_versions v ON v.id = l.task_version_id WHERE l.id = ?");
 static const struct statement COPY_FILES =
-	COMMAND("INSERT INTO task_files (task_version_id, path, role, sha256) SELECT ?, f.path, "
-            "f.role, f.sha256 "
-			"FROM leaderboards l JOIN task_files f ON f.task_version_id = l.task_version_id WHERE "
-            "l.id = ?");
+	COMMAND("INSERT INTO task_files (task_version_id, path, role, sha256) "
+			"SELECT ?, f.path, f.role, f.sha256 "
+			"FROM leaderboards l JOIN task_files f ON f.task_version_id = l.task_version_id "
+			"WHERE l.id = ?");
 static const struct statement USE_VERSION =
 	COMMAND("UPDATE leaderboards SET task_version_id = ? WHERE id = ?");
 static const struct statement COPY_GPUS =
 	COMMAND("INSERT INTO leaderboard_gpus (leaderboard_id, gpu, position) SELECT ?, gpu, position "
-            "FROM leaderboard_gpus WHERE leaderboard_id = ?");
+			"FROM leaderboard_gpus WHERE leaderboard_id = ?");
 static const struct statement COPY_QUOTAS =
 	COMMAND("INSERT INTO leaderboard_quotas (leaderboard_id, mode, most, hours) "
 			"SELECT ?, mode, most, hours FROM leaderboard_quotas WHERE leaderboard_id = ?");
@@ -70,7 +70,7 @@ static int copy_task(struct database *db, struct cloning *cloning, struct error 
 			  : database_execute(db, &USE_VERSION, error, "ii", cloning->version_id, cloning->id);
 }
 
-static int clone_all(struct database *db, void *context, struct error *error)
+static int clone_body(struct database *db, void *context, struct error *error)
 {
 	struct cloning *cloning = context;
 	const struct actor *actor = cloning->actor;
@@ -97,5 +97,5 @@ int leaderboard_clone(struct database *db, struct arena *arena,
 		.arena = arena, .leaderboard = leaderboard, .name = name, .actor = actor
 	};
 	int rc = leaderboard_check_name(name, error);
-	return rc ? rc : database_transaction(db, clone_all, &cloning, error);
+	return rc ? rc : database_transaction(db, clone_body, &cloning, error);
 }

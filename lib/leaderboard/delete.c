@@ -1,10 +1,11 @@
-/* Deleting a leaderboard: everything in one transaction, children before what they refer to. */
-#include "lib/leaderboard.h"
+/* Deletes a leaderboard in one transaction, rows before the rows that they refer to. */
+#include "lib/leaderboard/leaderboard.h"
 
-#include "lib/blob.h"
-#include "lib/plural.h"
-#include "lib/scope.h"
-#include "lib/user.h"
+#include "lib/account/audit.h"
+#include "lib/account/user.h"
+#include "lib/base/format.h"
+#include "lib/base/scope.h"
+#include "lib/database/blob.h"
 
 struct counted {
 	int64_t versions, submissions, users, jobs, running;
@@ -20,8 +21,8 @@ static const struct statement COUNT_ALL = SELECT(struct counted, COUNTED_COLUMNS
 	"SELECT (SELECT COUNT(*) FROM task_versions WHERE leaderboard_id = l.id) AS versions, "
 	"COUNT(DISTINCT s.id) AS submissions, COUNT(DISTINCT s.user_id) AS users, COUNT(j.id) AS jobs, "
 	"COUNT(IF(j.state = 'running', 1, NULL)) AS running "
-	"FROM leaderboards l LEFT JOIN submissions s ON s.leaderboard_id = l.id LEFT JOIN jobs j ON "
-    "j.submission_id = s.id "
+	"FROM leaderboards l LEFT JOIN submissions s ON s.leaderboard_id = l.id "
+	"LEFT JOIN jobs j ON j.submission_id = s.id "
 	"WHERE l.id = ? GROUP BY l.id");
 
 struct locked {
@@ -31,16 +32,16 @@ static const struct column LOCKED_COLUMNS[] = { INTEGER(struct locked, id) };
 static const struct statement LOCK_LEADERBOARD =
 	SELECT(struct locked, LOCKED_COLUMNS, "SELECT id FROM leaderboards WHERE id = ? FOR UPDATE");
 
-/* The blobs that the leaderboard uses, locked: whoever wants to refer to one of them from elsewhere
- * waits until this transaction has ended, and stores it again if it is gone. */
+/* The blobs that the leaderboard uses, locked. A transaction that wants to use one of them
+ * elsewhere waits, and stores the blob again if it is gone. */
 struct used_blob {
 	struct blob_value sha256;
 };
 static const struct column USED_COLUMNS[] = { BLOB(struct used_blob, sha256) };
 static const struct statement LOCK_BLOBS = SELECT(struct used_blob, USED_COLUMNS,
 	"SELECT b.sha256 FROM (SELECT sha256 FROM submissions WHERE leaderboard_id = ? UNION "
-	"SELECT f.sha256 FROM task_files f JOIN task_versions v ON v.id = f.task_version_id WHERE "
-    "v.leaderboard_id = ?) u "
+	"SELECT f.sha256 FROM task_files f JOIN task_versions v ON v.id = f.task_version_id "
+	"WHERE v.leaderboard_id = ?) u "
 	"STRAIGHT_JOIN blobs b ON b.sha256 = u.sha256 FOR UPDATE");
 
 static const struct statement DELETE_RANKING =
@@ -49,8 +50,8 @@ static const struct statement DELETE_SUBMISSIONS =
 	COMMAND("DELETE FROM submissions WHERE leaderboard_id = ?");
 static const struct statement DELETE_LEADERBOARD = COMMAND("DELETE FROM leaderboards WHERE id = ?");
 static const struct statement DELETE_BLOB =
-	COMMAND("DELETE FROM blobs WHERE sha256 = ? AND NOT EXISTS (SELECT 1 FROM submissions s WHERE "
-            "s.sha256 = blobs.sha256) "
+	COMMAND("DELETE FROM blobs WHERE sha256 = ? AND NOT EXISTS (SELECT 1 FROM submissions s "
+			"WHERE s.sha256 = blobs.sha256) "
 			"AND NOT EXISTS (SELECT 1 FROM task_files f WHERE f.sha256 = blobs.sha256)");
 
 struct deletion {
@@ -96,7 +97,7 @@ static int write_audit(struct database *db, struct arena *arena, const struct de
 		deletion->leaderboard->name, detail, error);
 }
 
-static int delete_all(struct database *db, void *context, struct error *error)
+static int delete_body(struct database *db, void *context, struct error *error)
 {
 	const struct deletion *deletion = context;
 	cleanup_arena struct arena *arena = arena_new();
@@ -123,6 +124,6 @@ static int delete_all(struct database *db, void *context, struct error *error)
 int leaderboard_delete(struct database *db, const struct leaderboard *leaderboard,
 	const struct actor *actor, struct error *error)
 {
-	struct deletion deletion = { leaderboard, actor };
-	return database_transaction(db, delete_all, &deletion, error);
+	struct deletion deletion = { .leaderboard = leaderboard, .actor = actor };
+	return database_transaction(db, delete_body, &deletion, error);
 }

@@ -1,10 +1,10 @@
-/* Reading leaderboards; leaderboard_change.c and leaderboard_delete.c write them. */
-#include "lib/leaderboard.h"
+/* Reads leaderboards; change.c, clone.c, switch_version.c and delete.c write them. */
+#include "lib/leaderboard/leaderboard.h"
 
-#include "lib/quote.h"
-#include "lib/scope.h"
-#include "lib/text.h"
-#include "lib/visibility.h"
+#include "lib/base/quote.h"
+#include "lib/base/scope.h"
+#include "lib/base/text.h"
+#include "lib/leaderboard/visibility.h"
 
 #include <string.h>
 
@@ -27,10 +27,9 @@ static const struct column LEADERBOARD_COLUMNS[] = {
 #define LEADERBOARD_WHERE(condition) \
 	SELECT(struct leaderboard, LEADERBOARD_COLUMNS, \
 		"SELECT l.id, l.name, l.creator_id, l.task_version_id, v.number AS version_number, " \
-	    "v.language, " \
-		"l.deadline AS deadline_ms, l.accepting, l.sources_public_after_deadline, l.created_at " \
-	    "AS created_at_ms, " \
-		"l.visibility, l.practice, l.frozen_at AS frozen_at_ms, l.archived_at AS archived_at_ms " \
+		"v.language, l.deadline AS deadline_ms, l.accepting, l.sources_public_after_deadline, " \
+		"l.created_at AS created_at_ms, l.visibility, l.practice, " \
+		"l.frozen_at AS frozen_at_ms, l.archived_at AS archived_at_ms " \
 		"FROM leaderboards l JOIN task_versions v ON v.id = l.task_version_id WHERE " condition)
 static const struct statement LEADERBOARD_BY_NAME = LEADERBOARD_WHERE("l.name = ?");
 const struct statement leaderboard_reading = LEADERBOARD_WHERE("l.name = ? AND " SQL_MAY_SEE("l"));
@@ -46,8 +45,10 @@ struct definition_row {
 	int64_t id;
 	const char *definition;
 };
-static const struct column DEFINITION_COLUMNS[] = { INTEGER(struct definition_row, id),
-	TEXT(struct definition_row, definition) };
+static const struct column DEFINITION_COLUMNS[] = {
+	INTEGER(struct definition_row, id),
+	TEXT(struct definition_row, definition),
+};
 const struct statement task_reading = SELECT(struct definition_row, DEFINITION_COLUMNS,
 	"SELECT id, definition FROM task_versions WHERE id = ?");
 
@@ -66,21 +67,24 @@ static const struct column OFFERED_COLUMNS[] = {
 	TIME(struct offered_gpu, seen_at_ms),
 };
 static const struct statement GPUS_OFFERED = SELECT(struct offered_gpu, OFFERED_COLUMNS,
-	"SELECT model, MIN(product) AS product, COUNT(DISTINCT worker_id) AS workers, MAX(seen_at) AS "
-    "seen_at_ms "
+	"SELECT model, MIN(product) AS product, COUNT(DISTINCT worker_id) AS workers, "
+	"MAX(seen_at) AS seen_at_ms "
 	"FROM gpus WHERE seen_at" SQL_IS_ONLINE
 	"AND quarantined_at IS NULL GROUP BY model ORDER BY model");
+
+static int fail_unknown(struct arena *arena, const char *name, struct error *error)
+{
+	return fail(error, ERROR_NOT_FOUND, "There is no leaderboard named %s.", quote(arena, name));
+}
 
 int leaderboard_by_name(struct database *db, struct arena *arena, const char *name,
 	struct leaderboard *leaderboard, struct error *error)
 {
-	/* The column is ASCII; anything that is no name is not worth a question. */
+	/* The column is ASCII, so a query with another text would fail. */
 	int rc = text_is_leaderboard_name(name)
 		? database_row(db, arena, &LEADERBOARD_BY_NAME, leaderboard, error, "s", name)
 		: ERROR_NOT_FOUND;
-	return rc == ERROR_NOT_FOUND
-		? fail(error, rc, "There is no leaderboard named %s.", quote(arena, name))
-		: rc;
+	return rc == ERROR_NOT_FOUND ? fail_unknown(arena, name, error) : rc;
 }
 
 int leaderboard_seen_by(struct database *db, struct arena *arena, int64_t viewer_id,
@@ -89,17 +93,14 @@ int leaderboard_seen_by(struct database *db, struct arena *arena, int64_t viewer
 	int rc = text_is_leaderboard_name(name)
 		? database_row(db, arena, &leaderboard_reading, leaderboard, error, "si", name, viewer_id)
 		: ERROR_NOT_FOUND;
-	return rc == ERROR_NOT_FOUND
-		? fail(error, rc, "There is no leaderboard named %s.", quote(arena, name))
-		: rc;
+	return rc == ERROR_NOT_FOUND ? fail_unknown(arena, name, error) : rc;
 }
 
 int leaderboard_read(struct arena *arena, const struct database_answer *answer, const char *name,
 	struct leaderboard *leaderboard, struct error *error)
 {
 	if (!answer->count)
-		return fail(
-			error, ERROR_NOT_FOUND, "There is no leaderboard named %s.", quote(arena, name));
+		return fail_unknown(arena, name, error);
 	*leaderboard = *(const struct leaderboard *)answer->rows;
 	return 0;
 }

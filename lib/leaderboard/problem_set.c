@@ -1,12 +1,13 @@
-/* Reading a problem set; problem_set_plan.c compares it with the leaderboards. */
-#include "lib/problem_set.h"
+/* Reads a problem set; problem_set_plan.c compares it with the leaderboards. */
+#include "lib/leaderboard/problem_set.h"
 
-#include "lib/buffer.h"
-#include "lib/format.h"
-#include "lib/quote.h"
-#include "lib/scope.h"
-#include "lib/task_reader.h"
-#include "lib/text.h"
+#include "lib/base/buffer.h"
+#include "lib/base/format.h"
+#include "lib/base/quote.h"
+#include "lib/base/scope.h"
+#include "lib/base/text.h"
+#include "lib/files/path_rule.h"
+#include "lib/task/reader.h"
 
 #include <string.h>
 #include <strings.h>
@@ -30,7 +31,7 @@ static bool is_below(const char *path, const char *folder)
 	return strncmp(path, folder, strlen(folder)) == 0;
 }
 
-/* The folder without "./" in front and slashes at the end, as authors write it. */
+/* The folder without leading "./" and trailing slashes, which authors may write. */
 static const char *plain_directory(struct arena *arena, const char *text)
 {
 	while (strncmp(text, "./", 2) == 0)
@@ -50,8 +51,7 @@ static bool is_yaml(const struct file *file)
 		&& strcmp(name, "task.yml") != 0 && strcmp(name, "task.yaml") != 0;
 }
 
-/* A line that begins with the key, so that a set whose YAML is broken elsewhere is found as well.
- */
+/* Searches for a line that begins with the key, so that a set with broken YAML is found too. */
 static bool has_problems(const struct file *file)
 {
 	static const char key[] = "problems";
@@ -80,12 +80,12 @@ size_t problem_set_paths(struct arena *arena, const struct fileset *upload, cons
 	size_t count = yaml_paths(arena, upload, false, paths);
 	if (count)
 		return count;
-	/* A single YAML that lacks its problems was meant to be the set. */
+	/* A single YAML without problems was probably meant to be the set. */
 	count = yaml_paths(arena, upload, true, paths);
 	return count == 1 ? 1 : 0;
 }
 
-static const struct file *find_set(struct task_reader *reader, const char *path)
+static const struct file *find_set_file(struct task_reader *reader, const char *path)
 {
 	const char **paths;
 	size_t count = problem_set_paths(reader->arena, reader->upload, &paths);
@@ -102,8 +102,8 @@ static const struct file *find_set(struct task_reader *reader, const char *path)
 	reader->name = "the upload";
 	if (!count)
 		task_fault(reader, NULL, NULL,
-			"there is no problem set in it: a YAML file with the key problems, beside the task.yml "
-			"files.");
+			"there is no problem set in it; add a YAML file with the key problems, not named "
+			"task.yml.");
 	else
 		task_fault(reader, NULL, NULL, "there are %zu problem sets in it (%s, %s%s); choose one.",
 			count, quote(reader->arena, paths[0]), quote(reader->arena, paths[1]),
@@ -113,7 +113,7 @@ static const struct file *find_set(struct task_reader *reader, const char *path)
 
 /* ---- the YAML ---- */
 
-/* One entry of `problems` as it is written. */
+/* One entry of `problems` as written. */
 struct entry {
 	const char *directory, *name;
 	int64_t deadline_ms;
@@ -147,23 +147,21 @@ static const char *directory_fault(const char *text)
 static const char *name_fault(const char *text)
 {
 	if (!text_is_leaderboard_name(text))
-		return "is no name of a leaderboard (1 to 64 letters, digits, dots, dashes and "
-		       "underscores, the first a letter or a "
-			   "digit)";
+		return "is not a valid leaderboard name (1 to 64 letters, digits, dots, dashes and "
+			   "underscores, beginning with a letter or digit)";
 	return leaderboard_check_name(text, NULL)
-		? "ends as the name of a file does, which would be its address; choose another"
+		? "ends like a file name and would get the address of a file; choose another"
 		: NULL;
 }
 
 static const char *gpu_fault(const char *text)
 {
-	return gpu_is_name(text)
-		? NULL
-		: "is no name of a GPU model (1 to 48 letters, digits, dots, dashes and underscores, as "
-		  "in H200 or CPU)";
+	return gpu_is_name(text) ? NULL
+							 : "is not a valid GPU model (1 to 48 letters, digits, dots, dashes "
+							   "and underscores, for example H200 or CPU)";
 }
 
-/* As `2026-11-21 06:10` or `2026-11-21`; YAML takes some of these for dates and some for text. */
+/* Reads `2026-11-21 06:10` or `2026-11-21`. YAML reads some of these as dates and some as text. */
 static void read_deadline(struct task_reader *reader, const struct yaml_node *value,
 	const struct task_key *key, void *base)
 {
@@ -174,7 +172,7 @@ static void read_deadline(struct task_reader *reader, const struct yaml_node *va
 		return;
 	if (!is_text || parse_utc(value->text, deadline_ms))
 		task_fault(reader, value, key->name,
-			"%s is no date and time; write it as 2026-11-21 06:10 or 2026-11-21, in UTC, or "
+			"%s is not a date and time; write it as 2026-11-21 06:10 or 2026-11-21, in UTC, or "
 			"leave it empty for none.",
 			*value->text ? quote(reader->arena, value->text) : yaml_kind_name(value->kind));
 }
@@ -222,13 +220,13 @@ static const struct task_key ENTRY_KEYS[] = {
 		.rule = gpu_fault },
 };
 
-/* Names of leaderboards are the same in upper and lower case. */
+/* Names of leaderboards ignore case. */
 static void check_repetition(struct task_reader *reader, const struct yaml_node *at,
 	const struct problem_set *set, const char *name)
 {
 	for (size_t i = 0; i < set->problem_count; i++)
 		if (strcasecmp(set->problems[i].name, name) == 0) {
-			task_fault(reader, at, "name", "%s is there twice, the first time in line %d.",
+			task_fault(reader, at, "name", "%s is listed twice, the first time in line %d.",
 				quote(reader->arena, name), set->problems[i].line);
 			return;
 		}
@@ -282,14 +280,14 @@ static void read_yaml(struct task_reader *reader, const struct file *file, struc
 
 /* ---- the folders ---- */
 
-static void refuse(struct arena *arena, struct problem *problem, const struct problem_set *set,
-	const char *sentence)
+static void refuse_directory(struct arena *arena, struct problem *problem,
+	const struct problem_set *set, const char *sentence)
 {
 	problem->faults.sentences[problem->faults.count++] = arena_printf(
 		arena, "%s line %d, problems.directory: %s", set->path, problem->line, sentence);
 }
 
-/* Another folder of that name is what was meant, more often than not. */
+/* Finds another folder of that name, which the author probably meant. */
 static const char *folder_elsewhere(
 	struct arena *arena, const struct fileset *upload, const char *directory)
 {
@@ -312,8 +310,8 @@ static bool has_folder(const struct fileset *upload, const char *folder)
 	return false;
 }
 
-/* What lies below `root`, with paths from there, but without the definitions of other tasks. The
- * bytes are shared. */
+/* The files below `root`, with paths from there, without the definitions of other tasks. The bytes
+ * are shared. */
 static struct fileset view_below(
 	struct arena *arena, const struct fileset *upload, const char *root, const char *folder)
 {
@@ -341,7 +339,7 @@ static void check_below(struct arena *arena, const struct fileset *upload,
 		task_check(arena, &problem->upload, stock, &task, &problem->faults) ? NULL : task;
 }
 
-/* The sentences begin with the name of a file in the task's folder. */
+/* Puts the folder before the sentences, which begin with the name of a file in it. */
 static void name_folder(struct arena *arena, struct problem *problem, const char *folder)
 {
 	for (size_t i = 0; i < problem->faults.count; i++)
@@ -349,8 +347,8 @@ static void name_folder(struct arena *arena, struct problem *problem, const char
 			arena_printf(arena, "%s%s", folder, problem->faults.sentences[i]);
 }
 
-/* The lowest folder that has all that the task uses is its upload. So a task is the same whether
- * its folder was uploaded alone, with the one above it, or deep in a tree. */
+/* Chooses the lowest folder that contains all files of the task as its upload. A task is then the
+ * same whether its folder was uploaded alone, with its parent, or deep in a tree. */
 static void read_folder(struct arena *arena, const struct fileset *upload,
 	const struct fileset *stock, struct problem *problem, const char *folder)
 {
@@ -375,7 +373,7 @@ static void read_problem(struct arena *arena, const struct fileset *upload,
 	}
 	const char *shown = quote(arena, problem->directory),
 			   *other = folder_elsewhere(arena, upload, problem->directory);
-	refuse(arena, problem, set,
+	refuse_directory(arena, problem, set,
 		other ? arena_printf(
 			arena, "there is no folder %s in the upload; there is %s.", shown, quote(arena, other))
 			  : arena_printf(arena, "there is no folder %s in the upload.", shown));
@@ -393,7 +391,7 @@ int problem_set_read(struct arena *arena, const struct fileset *upload, const st
 		.folder = "",
 		.prefix = "",
 		.faults = faults };
-	const struct file *file = find_set(&reader, path);
+	const struct file *file = find_set_file(&reader, path);
 	if (!file)
 		return ERROR_INPUT;
 	reader.name = (*set)->path = file->path;

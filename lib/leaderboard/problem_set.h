@@ -1,29 +1,30 @@
-/* A problem set: one YAML that makes a competition of many task folders, and the plan of what it
- * would do to the leaderboards. docs/problem-sets.md explains the format to authors.
+/* A problem set: one YAML that defines a competition of many task folders. This module reads it and
+ * plans what it would change on the leaderboards. docs/problem-sets.md explains the format to
+ * authors.
  *
- * The YAML may lie anywhere in the upload; the folders that it names are relative to its own. A
- * task may use files of the folders above its own (`../`) as far as the upload reaches. */
-#ifndef PODIUM_LIB_PROBLEM_SET_H
-#define PODIUM_LIB_PROBLEM_SET_H
+ * The YAML may be anywhere in the upload; its folder names are relative to its own folder. A task
+ * may use files of parent folders (`../`) within the upload. */
+#ifndef PODIUM_LIB_LEADERBOARD_PROBLEM_SET_H
+#define PODIUM_LIB_LEADERBOARD_PROBLEM_SET_H
 
-#include "lib/database.h"
-#include "lib/fileset.h"
-#include "lib/leaderboard.h"
-#include "lib/task.h"
-#include "lib/task_version.h"
+#include "lib/database/database.h"
+#include "lib/files/fileset.h"
+#include "lib/leaderboard/leaderboard.h"
+#include "lib/task/task.h"
+#include "lib/task/version.h"
 
 enum { problem_set_most_problems = 200 };
 
 struct problem {
-	const char *directory; /* in the upload: "problems/sort", "" for its top */
+	const char *directory; /* in the upload: "problems/sort"; "" for its top */
 	const char *name;      /* of the leaderboard */
 	int64_t deadline_ms;   /* TIME_NULL: none */
 	const char **gpus;
-	size_t gpu_count;      /* as the set says; 0: it leaves them to the task */
+	size_t gpu_count;      /* from the set; 0: the task chooses */
 	int line;              /* of the YAML */
-	struct fileset upload; /* the task's files: its folder, or the lowest folder above it that has
-	                          all of them */
-	struct task *task;     /* NULL: it cannot be used, `faults` says why */
+	struct fileset upload; /* the task's files: its folder, or the lowest parent folder that
+	                          contains all of them */
+	struct task *task;     /* NULL: the task is unusable, see `faults` */
 	struct task_faults faults;
 };
 
@@ -34,37 +35,37 @@ struct problem_set {
 	size_t problem_count;
 };
 
-/* The paths of the YAML files that look like problem sets, in the upload's order; task.yml files
- * are none. */
+/* The paths of the YAML files that look like problem sets, in the upload's order. task.yml files do
+ * not count. */
 size_t problem_set_paths(struct arena *arena, const struct fileset *upload, const char ***paths);
 
-/* Reads the set at `path`; NULL means the only one there is. ERROR_INPUT with up to
- * task_most_faults sentences when the YAML itself is wrong. A folder that cannot be used is no
- * fault of the set: its problem has no task then. */
+/* Reads the set at `path`; NULL means the only one in the upload. ERROR_INPUT with at most
+ * task_most_faults sentences if the YAML itself is wrong. An unusable folder is not a fault of the
+ * set; its problem then has no task. */
 int problem_set_read(struct arena *arena, const struct fileset *upload, const struct fileset *stock,
 	const char *path, struct problem_set **set, struct task_faults *faults);
 
 /* ---- plans ---- */
 
 enum plan_action { PLAN_CREATE, PLAN_CHANGE, PLAN_KEEP, PLAN_REFUSE, plan_actions };
-const char *plan_action_name(
-	enum plan_action action); /* "created", "changed", "unchanged", "refused" */
+/* "created", "changed", "unchanged", "refused" */
+const char *plan_action_name(enum plan_action action);
 
 struct plan_change {
-	const char *what, *before, *after;
-}; /* before "" for what is created */
+	const char *what, *before, *after; /* before "": the leaderboard is new */
+};
 
 struct plan_item {
 	const struct problem *problem;
 	enum plan_action action;
 	struct plan_change changes[4];
-	size_t change_count;        /* task, deadline, devices; of those created all of them */
-	struct task_faults reasons; /* why it is refused */
-	const char *warning;        /* a sentence, or NULL: "No device is chosen ..." */
-	struct leaderboard before;  /* id 0: there is none */
+	size_t change_count;        /* task, deadline, devices; all of them for a new leaderboard */
+	struct task_faults reasons; /* why the item is refused */
+	const char *warning;        /* a sentence; NULL: none */
+	struct leaderboard before;  /* id 0: the leaderboard is new */
 	struct leaderboard_settings settings;
 	struct task_draft draft;
-	const char *digest; /* of all that the item would do, and to what */
+	const char *digest; /* covers everything that the item would change, and the current state */
 };
 
 struct problem_plan {
@@ -75,10 +76,9 @@ struct problem_plan {
 	const char *digest; /* of all items, in hexadecimal */
 };
 
-/* Who plans: may_change_all (admins, commands) or only leaderboards of one's own. */
 struct planner {
 	struct actor actor;
-	bool may_change_all;
+	bool may_change_all; /* admins and commands; false: only the actor's own leaderboards */
 };
 
 /* Computes the plan; changes nothing. */
@@ -86,8 +86,8 @@ int problem_set_plan(struct database *db, struct arena *arena, const struct prob
 	const struct fileset *stock, const struct planner *planner, struct problem_plan *plan,
 	struct error *error);
 
-/* Applies one item in a transaction of its own, if what the database has is still what the item was
- * computed from; else ERROR_CONFLICT, and nothing was changed. Items that are kept or refused do
+/* Applies one item in its own transaction, if the leaderboard is still as it was when the item was
+ * computed. Otherwise returns ERROR_CONFLICT and changes nothing. Unchanged and refused items do
  * nothing. */
 int problem_plan_apply(struct database *db, struct arena *arena, const struct plan_item *item,
 	const struct fileset *stock, const struct planner *planner, struct error *error);

@@ -1,11 +1,10 @@
-/* What a problem set would do to the leaderboards, and doing exactly that. */
-#include "lib/plural.h"
-#include "lib/problem_set.h"
+/* Plans what a problem set changes on the leaderboards, and applies exactly that. */
+#include "lib/leaderboard/problem_set.h"
 
-#include "lib/buffer.h"
-#include "lib/device.h"
-#include "lib/format.h"
-#include "lib/scope.h"
+#include "lib/base/buffer.h"
+#include "lib/base/format.h"
+#include "lib/base/scope.h"
+#include "lib/gpu/device.h"
 
 #include <sodium.h>
 #include <string.h>
@@ -21,7 +20,7 @@ const char *plan_action_name(enum plan_action action)
 	return (unsigned int)action < COUNT(names) ? names[action] : NULL;
 }
 
-/* What the items of a plan are computed from besides the problem. */
+/* The inputs of a plan's items, besides the problem. */
 struct planning {
 	struct database *db;
 	struct arena *arena;
@@ -34,7 +33,7 @@ struct planning {
 
 /* ---- one item ---- */
 
-static void refuse(struct plan_item *item, const char *sentence)
+static void refuse_item(struct plan_item *item, const char *sentence)
 {
 	if (item->reasons.count < task_most_faults)
 		item->reasons.sentences[item->reasons.count++] = sentence;
@@ -47,22 +46,7 @@ static void add_change(
 		item->changes[item->change_count++] = (struct plan_change){ what, before, after };
 }
 
-static const char *deadline_words(struct arena *arena, int64_t deadline_ms)
-{
-	format_text text;
-	format_utc(text, deadline_ms);
-	return deadline_ms == TIME_NULL ? "none" : arena_strdup(arena, text);
-}
-
-static const char *gpu_words(struct arena *arena, const char *const *gpus, size_t count)
-{
-	cleanup_buffer struct buffer words = { 0 };
-	for (size_t i = 0; i < count; i++)
-		buffer_printf(&words, "%s%s", i ? ", " : "", gpus[i]);
-	return count ? arena_strdup(arena, words.data) : "none";
-}
-
-static void offered_gpus(const struct planning *planning, enum task_language language,
+static void use_offered_gpus(const struct planning *planning, enum task_language language,
 	struct leaderboard_settings *settings)
 {
 	settings->gpus = arena_array(planning->arena, const char *, planning->offered_count + 1);
@@ -71,7 +55,8 @@ static void offered_gpus(const struct planning *planning, enum task_language lan
 			settings->gpus[settings->gpu_count++] = planning->offered[i].model;
 }
 
-/* The set's, else the task's, else those that the leaderboard has, else what workers offer. */
+/* Chooses the set's GPUs, else the task's, else the leaderboard's current ones, else those that
+ * workers offer. */
 static void choose_gpus(const struct planning *planning, struct plan_item *item,
 	const char **present, size_t present_count)
 {
@@ -92,7 +77,7 @@ static void choose_gpus(const struct planning *planning, struct plan_item *item,
 			settings->gpu_count = choices[i].count;
 			return;
 		}
-	offered_gpus(planning, task ? task->language : TASK_PY, settings);
+	use_offered_gpus(planning, task ? task->language : TASK_PY, settings);
 }
 
 static void check_item(const struct planning *planning, struct plan_item *item)
@@ -101,16 +86,15 @@ static void check_item(const struct planning *planning, struct plan_item *item)
 	const struct planner *planner = planning->planner;
 	struct error error = { 0 };
 	if (item->before.id && !planner->may_change_all && item->before.creator_id != planner->actor.id)
-		refuse(item,
+		refuse_item(item,
 			arena_printf(planning->arena,
-				"The leaderboard %s is somebody else's; only its creator and admins may "
-				"change it.",
+				"The leaderboard %s is somebody else's; only its creator and admins may change it.",
 				item->before.name));
 	for (size_t i = 0; i < problem->faults.count; i++)
-		refuse(item, problem->faults.sentences[i]);
+		refuse_item(item, problem->faults.sentences[i]);
 	if (leaderboard_check_settings(planning->arena, &item->settings,
 			problem->task ? problem->task->language : TASK_PY, !item->before.id, &error))
-		refuse(item, arena_strdup(planning->arena, error.text));
+		refuse_item(item, arena_strdup(planning->arena, error.text));
 	if (item->reasons.count)
 		item->action = PLAN_REFUSE;
 }
@@ -124,8 +108,9 @@ static void plan_creation(const struct planning *planning, struct plan_item *ite
 		arena_printf(arena, "version 1, %s, %s",
 			item->problem->task->language == TASK_CU ? "CUDA C++" : "Python",
 			plural(arena, (int64_t)item->draft.content_count, "file")));
-	add_change(item, "deadline", "", deadline_words(arena, settings->deadline_ms));
-	add_change(item, "devices", "", gpu_words(arena, settings->gpus, settings->gpu_count));
+	add_change(item, "deadline", "", leaderboard_deadline_words(arena, settings->deadline_ms));
+	add_change(
+		item, "devices", "", leaderboard_gpu_words(arena, settings->gpus, settings->gpu_count));
 }
 
 static void compare_settings(
@@ -133,11 +118,11 @@ static void compare_settings(
 {
 	struct arena *arena = planning->arena;
 	const struct leaderboard_settings *after = &item->settings;
-	const char *devices_before = gpu_words(arena, gpus, gpu_count);
-	const char *devices = gpu_words(arena, after->gpus, after->gpu_count);
+	const char *devices_before = leaderboard_gpu_words(arena, gpus, gpu_count);
+	const char *devices = leaderboard_gpu_words(arena, after->gpus, after->gpu_count);
 	if (item->before.deadline_ms != after->deadline_ms)
-		add_change(item, "deadline", deadline_words(arena, item->before.deadline_ms),
-			deadline_words(arena, after->deadline_ms));
+		add_change(item, "deadline", leaderboard_deadline_words(arena, item->before.deadline_ms),
+			leaderboard_deadline_words(arena, after->deadline_ms));
 	if (strcmp(devices_before, devices) != 0)
 		add_change(item, "devices", devices_before, devices);
 }
@@ -156,22 +141,22 @@ static int compare_task(const struct planning *planning, struct plan_item *item)
 	add_change(item, "task", before,
 		comparison.difference == TASK_RUNS_DIFFERENTLY
 			? arena_printf(
-				arena, "version %lld, whose ranking begins anew; changed: %s", number + 1, words)
+				arena, "version %lld, with a new ranking; changed: %s", number + 1, words)
 			: arena_printf(arena, "still version %lld; changed: %s", number, words));
 	return 0;
 }
 
-static void warn(struct plan_item *item)
+static void set_warning(struct plan_item *item)
 {
 	if (item->action == PLAN_REFUSE)
 		return;
 	if (!item->settings.gpu_count)
 		item->warning = "It has no device: neither the set nor the task names one, and no worker "
-		                "offers one that can run it. "
-						"Nothing can be submitted until one is chosen.";
+						"offers one that can run it. Nothing can be submitted until one is chosen.";
 	else if (item->settings.deadline_ms != TIME_NULL && item->settings.deadline_ms <= now_ms()
 		&& item->before.deadline_ms != item->settings.deadline_ms)
-		item->warning = "The new deadline has passed already, so it takes no submissions any more.";
+		item->warning =
+			"The new deadline has passed already, so the leaderboard accepts no submissions.";
 }
 
 /* ---- digests ---- */
@@ -184,7 +169,7 @@ static const char *hash_words(struct arena *arena, const struct buffer *words)
 	return sodium_bin2hex(text, 2 * sizeof hash + 1, hash, sizeof hash);
 }
 
-/* Every text ends with a NUL, so that no two lists of texts read the same. */
+/* Every text ends with a NUL, so that no two lists of texts have the same digest. */
 static void digest_text(struct buffer *words, const char *text)
 {
 	buffer_append(words, text, strlen(text) + 1);
@@ -273,7 +258,7 @@ static int plan_item(
 			&item->draft, planning->error);
 	if (!rc && item->action != PLAN_REFUSE)
 		rc = compare_item(planning, item, gpus, gpu_count);
-	warn(item);
+	set_warning(item);
 	item->digest = item_digest(planning->arena, item);
 	return rc;
 }
@@ -325,7 +310,7 @@ static int apply_locked(const struct planning *planning, const struct plan_item 
 		problem->task, &problem->upload, planning->stock, actor, planning->error);
 }
 
-/* Computes the item once more from what is locked now; only if it comes out the same is it done. */
+/* Computes the item again under the lock, and applies it only if it has not changed. */
 static int apply_item(struct database *db, void *context, struct error *error)
 {
 	struct application *application = context;
@@ -343,8 +328,8 @@ static int apply_item(struct database *db, void *context, struct error *error)
 		rc = plan_item(planning, item->problem, &again);
 	if (!rc && strcmp(again.digest, item->digest) != 0)
 		rc = fail(error, ERROR_CONFLICT,
-			"%s was changed by somebody in the meantime, so nothing was done to it; look at the "
-			"plan again.",
+			"%s has changed since the plan was made, so nothing was done to it; look at the plan "
+			"again.",
 			item->problem->name);
 	return rc ? rc : apply_locked(planning, &again);
 }

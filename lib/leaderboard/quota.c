@@ -1,9 +1,9 @@
-#include "lib/quota.h"
+#include "lib/leaderboard/quota.h"
 
-#include "lib/format.h"
-#include "lib/leaderboard.h"
-#include "lib/scope.h"
-#include "lib/user.h"
+#include "lib/account/audit.h"
+#include "lib/account/user.h"
+#include "lib/base/format.h"
+#include "lib/base/scope.h"
 
 #include <string.h>
 
@@ -20,7 +20,7 @@ struct quota quota_of_site(const struct config *config, size_t mode)
 		return (struct quota){ 0 };
 	const int64_t most[quota_modes] = { config->quota_test, config->quota_benchmark,
 		config->quota_ranked, config->quota_profile };
-	return (struct quota){ most[mode], config->quota_hours };
+	return (struct quota){ .most = most[mode], .hours = config->quota_hours };
 }
 
 const char *quota_words(struct arena *arena, const struct quota *quota)
@@ -45,8 +45,8 @@ static const struct column QUOTA_COLUMNS[] = {
 static const struct statement QUOTAS = SELECT(struct quota_row, QUOTA_COLUMNS,
 	"SELECT mode, most, hours FROM leaderboard_quotas WHERE leaderboard_id = ?");
 const struct statement quotas_reading = SELECT(struct quota_row, QUOTA_COLUMNS,
-	"SELECT q.mode, q.most, q.hours FROM leaderboards l JOIN leaderboard_quotas q ON "
-    "q.leaderboard_id = l.id WHERE l.name = ?");
+	"SELECT q.mode, q.most, q.hours FROM leaderboards l "
+	"JOIN leaderboard_quotas q ON q.leaderboard_id = l.id WHERE l.name = ?");
 static const struct statement DELETE_QUOTAS =
 	COMMAND("DELETE FROM leaderboard_quotas WHERE leaderboard_id = ?");
 static const struct statement PUT_QUOTA = COMMAND(
@@ -59,7 +59,7 @@ void quotas_read(const struct database_answer *answer, struct quota quotas[stati
 	for (size_t i = 0; i < answer->count; i++)
 		for (size_t mode = 0; mode < quota_modes; mode++)
 			if (strcmp(MODES[mode], rows[i].mode) == 0)
-				quotas[mode] = (struct quota){ rows[i].most, rows[i].hours };
+				quotas[mode] = (struct quota){ .most = rows[i].most, .hours = rows[i].hours };
 }
 
 int quotas_of_leaderboard(struct database *db, struct arena *arena, int64_t leaderboard_id,
@@ -95,7 +95,7 @@ static const struct column LOCKED_COLUMNS[] = { INTEGER(struct locked, id) };
 static const struct statement LOCK_LEADERBOARD =
 	SELECT(struct locked, LOCKED_COLUMNS, "SELECT id FROM leaderboards WHERE id = ? FOR UPDATE");
 
-static int set_body(struct database *db, void *context, struct error *error)
+static int set_quota_body(struct database *db, void *context, struct error *error)
 {
 	const struct quota_order *order = context;
 	const struct actor *by = order->by;
@@ -130,29 +130,32 @@ int quota_set(struct database *db, const struct quota_order *order, struct error
 		return fail_field(error, "quota",
 			"A quota is a whole number of submissions from 1 to %d in 1 to %d hours.", quota_most,
 			quota_most_hours);
-	return database_transaction(db, set_body, &copy, error);
+	return database_transaction(db, set_quota_body, &copy, error);
 }
 
 /* ---- of a user ---- */
 
-/* Of the newest that count, as many as may be in the window: when that many are there, the oldest
- * of them has to leave it before one more is possible. */
+/* Counts the newest submissions in the window, at most as many as the quota allows. When the quota
+ * is used up, the oldest of them must leave the window before the next submission. */
 struct window {
-	int64_t used, oldest_us;
-}; /* oldest_us: how long ago that one was sent; SQL_NULL_INTEGER: there is none */
-static const struct column WINDOW_COLUMNS[] = { INTEGER(struct window, used),
-	INTEGER(struct window, oldest_us) };
+	int64_t used;
+	int64_t oldest_us; /* age of the oldest one; SQL_NULL_INTEGER: there is none */
+};
+static const struct column WINDOW_COLUMNS[] = {
+	INTEGER(struct window, used),
+	INTEGER(struct window, oldest_us),
+};
 #define WINDOW(mode) \
 	SELECT(struct window, WINDOW_COLUMNS, \
-		"SELECT COUNT(*) AS used, TIMESTAMPDIFF(MICROSECOND, MIN(submitted_at), " \
-	    "UTC_TIMESTAMP(3)) AS oldest_us " \
+		"SELECT COUNT(*) AS used, " \
+		"TIMESTAMPDIFF(MICROSECOND, MIN(submitted_at), UTC_TIMESTAMP(3)) AS oldest_us " \
 		"FROM (SELECT s.submitted_at FROM submissions s FORCE INDEX (submissions_quota) " \
-		"  WHERE s.user_id = ? AND s.leaderboard_id = ? AND s.mode = '" mode \
-		"' AND s.submitted_at > UTC_TIMESTAMP(3) - INTERVAL ? HOUR AND NOT s.dry_run " \
+		"  WHERE s.user_id = ? AND s.leaderboard_id = ? AND s.mode = '" mode "' " \
+		"  AND s.submitted_at > UTC_TIMESTAMP(3) - INTERVAL ? HOUR AND NOT s.dry_run " \
 		"  AND EXISTS (SELECT 1 FROM jobs j WHERE j.submission_id = s.id " \
 		"    AND (j.verdict IS NULL OR j.verdict NOT IN ('internal error', 'cancelled') " \
-		"      OR (j.verdict = 'cancelled' AND j.started_at IS NOT NULL AND j.cancelled_by = " \
-	    "s.user_id))) " \
+		"      OR (j.verdict = 'cancelled' AND j.started_at IS NOT NULL " \
+		"        AND j.cancelled_by = s.user_id))) " \
 		"  ORDER BY s.submitted_at DESC LIMIT ?) counted")
 const struct statement quota_windows[quota_modes] = { WINDOW("test"), WINDOW("benchmark"),
 	WINDOW("ranked"), WINDOW("profile") };
@@ -161,7 +164,7 @@ static const struct statement *const WINDOW_PARTS[quota_modes] = { &quota_window
 	&quota_windows[1], &quota_windows[2], &quota_windows[3] };
 static const struct bundle WINDOWS = BUNDLE(WINDOW_PARTS);
 
-/* Also one that leaves the window at this moment is waited for, for a second. */
+/* At least 1 s, also for a submission that leaves the window right now. */
 static int64_t seconds_left(const struct quota *quota, const struct window *window)
 {
 	const int64_t second_us = 1000000;
@@ -238,13 +241,12 @@ static int check_queue(struct database *db, struct arena *arena, const struct co
 	if (rc || !most || queued.jobs + (int64_t)request->jobs <= most)
 		return rc;
 	return fail(error, ERROR_LIMIT,
-		"%lld of your jobs are waiting, and at most %lld may, so that everybody gets a turn. Send "
-	    "this "
-		"again when some of them have begun, or cancel one.",
+		"%lld of your jobs are waiting, and at most %lld may, so that everybody gets a turn. "
+		"Submit again when some of them have started, or cancel one.",
 		(long long)queued.jobs, (long long)most);
 }
 
-static int refuse(const struct quota_request *request, const struct quota_use *use,
+static int fail_used_up(const struct quota_request *request, const struct quota_use *use,
 	struct arena *arena, struct error *error)
 {
 	format_text when, in;
@@ -253,8 +255,7 @@ static int refuse(const struct quota_request *request, const struct quota_use *u
 	format_relative(in, at, now);
 	return fail(error, ERROR_LIMIT,
 		"Your quota of %s submissions to %s is used up: %s allows %s, and %lld of yours count. The "
-	    "next is "
-		"possible %s, at %s.",
+		"next is possible %s, at %s.",
 		use->mode, request->leaderboard, use->of_site ? "this site" : "this leaderboard",
 		quota_words(arena, &use->quota), (long long)use->used, in, when);
 }
@@ -266,6 +267,6 @@ int quota_check(struct database *db, struct arena *arena, const struct config *c
 	int rc = quota_uses(db, arena, config, request->leaderboard_id, request->user_id, uses, error);
 	for (size_t mode = 0; mode < quota_modes && !rc; mode++)
 		if (strcmp(uses[mode].mode, request->mode) == 0 && uses[mode].wait_s)
-			return refuse(request, &uses[mode], arena, error);
+			return fail_used_up(request, &uses[mode], arena, error);
 	return rc ? rc : check_queue(db, arena, config, request, error);
 }

@@ -1,16 +1,17 @@
-/* Quotas: how many submissions a user may send to a leaderboard in a rolling window, mode by mode,
- * and how many of his jobs may wait at once.
+/* Quotas: how many submissions per mode a user may send to a leaderboard in a rolling window, and
+ * how many of the user's jobs may wait in the queue.
  *
- * A submission counts once, however many devices it runs on, from the moment it was sent. It does
- * not count when nothing of it was the author's doing: every job of it was broken by the platform
- * (internal error), was cancelled before it began, or was cancelled by somebody else. */
-#ifndef PODIUM_LIB_QUOTA_H
-#define PODIUM_LIB_QUOTA_H
+ * A submission counts once, however many devices it runs on, from the time of submission. A
+ * submission does not count if the author caused none of its outcomes: each of
+ * its jobs failed through the platform (internal error), was cancelled before its start, or was
+ * cancelled by another person. */
+#ifndef PODIUM_LIB_LEADERBOARD_QUOTA_H
+#define PODIUM_LIB_LEADERBOARD_QUOTA_H
 
-#include "lib/arena.h"
-#include "lib/config.h"
-#include "lib/database.h"
-#include "lib/error.h"
+#include "lib/base/arena.h"
+#include "lib/base/config.h"
+#include "lib/base/error.h"
+#include "lib/database/database.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,25 +20,25 @@
 enum { quota_modes = 4, quota_most = 100000, quota_most_hours = 8784, quota_usual_hours = 24 };
 
 struct quota {
-	int64_t most, hours;
-}; /* most 0: no limit, or for a leaderboard's own: the site's */
+	int64_t most; /* submissions; 0: no limit, or, in a leaderboard's quota, the site's */
+	int64_t hours;
+};
 
-/* "test", "benchmark", "ranked", "profile"; NULL behind the last. */
+/* "test", "benchmark", "ranked", "profile"; NULL after the last. */
 const char *quota_mode(size_t index);
 
-/* The site's, from its settings; none without settings. */
+/* The site's quota from its settings; no limit if config is NULL. */
 struct quota quota_of_site(const struct config *config, size_t mode);
 
-/* The leaderboard's own, in the order of quota_mode. */
+/* The leaderboard's own quotas, in the order of quota_mode. */
 int quotas_of_leaderboard(struct database *db, struct arena *arena, int64_t leaderboard_id,
 	struct quota quotas[static quota_modes], struct error *error);
 /* Replaces all of them, in the caller's transaction. */
 int quotas_store(struct database *db, int64_t leaderboard_id,
 	const struct quota quotas[static quota_modes], struct error *error);
 
-/* Sets one of them (most 0: the site's from now on), with an entry in the audit log where it
- * differs. The error's field is quota; ERROR_NOT_FOUND when there is no such leaderboard any more.
- */
+/* Sets one quota of a leaderboard (most 0: the site's from now on). A change gets an entry in the
+ * audit log. The error's field is quota. ERROR_NOT_FOUND: the leaderboard was deleted. */
 struct actor;
 struct quota_order {
 	int64_t leaderboard_id;
@@ -48,30 +49,30 @@ struct quota_order {
 };
 int quota_set(struct database *db, const struct quota_order *order, struct error *error);
 
-/* What stands in the audit log of a leaderboard's own: quota_words, or "the site's". */
+/* The words of a leaderboard's own quota in the audit log: quota_words, or "the site's". */
 const char *quota_own_words(struct arena *arena, const struct quota *quota);
 
 struct quota_use {
 	const char *mode;
-	struct quota quota; /* that holds: the leaderboard's, else the site's */
+	struct quota quota; /* the effective quota: the leaderboard's, else the site's */
 	bool of_site;
-	int64_t used;   /* in the window until now */
-	int64_t wait_s; /* until one more is possible; 0: now */
+	int64_t used;   /* in the current window */
+	int64_t wait_s; /* until the next submission is possible; 0: now */
 };
 
-/* What a user has used of each mode. Modes without a limit have quota.most 0. */
+/* Reads what a user has used of each mode's quota. Modes without a limit have quota.most 0. */
 int quota_uses(struct database *db, struct arena *arena, const struct config *config,
 	int64_t leaderboard_id, int64_t user_id, struct quota_use uses[static quota_modes],
 	struct error *error);
 
-/* The same where the leaderboard's own quotas are at hand. */
+/* The same if the caller has read the leaderboard's own quotas. */
 int quota_uses_of(struct database *db, struct arena *arena, const struct config *config,
 	const struct quota quotas[static quota_modes], int64_t leaderboard_id, int64_t user_id,
 	struct quota_use uses[static quota_modes], struct error *error);
 
-/* The same as parts of two other questions (struct bundle). The first reads the leaderboard's own,
- * by its name; from what holds then, the window of each mode is bound, one of quota_windows by
- * QUOTA_WINDOW, as "iiii". */
+/* The same as parts of two bundles. quotas_reading, bound by the leaderboard's name, reads its
+ * quotas, and quotas_hold computes the effective ones. Then quota_windows read the usage of each
+ * mode, each bound by QUOTA_WINDOW as "iiii". */
 extern const struct statement quotas_reading, quota_windows[quota_modes];
 #define QUOTA_WINDOW(user_id, leaderboard_id, use) \
 	(user_id), (leaderboard_id), (use).quota.hours, (use).quota.most
@@ -83,9 +84,9 @@ void quota_window_read(const struct database_answer *answer, struct quota_use *u
 /* "5 in 24 hours"; "no limit". */
 const char *quota_words(struct arena *arena, const struct quota *quota);
 
-/* Whether the user may send one more with `jobs` jobs. Called in the transaction that stores it,
- * after it has locked the user's row, so that simultaneous ones are counted one after the other.
- * ERROR_LIMIT with a sentence. */
+/* Checks whether the user may send one more submission with `jobs` jobs. Call this in the
+ * transaction that stores the submission, after it has locked the user's row. Simultaneous
+ * submissions are then counted one after the other. ERROR_LIMIT with a sentence. */
 struct quota_request {
 	int64_t leaderboard_id, user_id;
 	const char *leaderboard, *mode;

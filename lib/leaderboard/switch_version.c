@@ -1,7 +1,8 @@
-/* Making another version of a task the one that submissions run against. */
-#include "lib/leaderboard.h"
+/* Makes another version of a task the current one. */
+#include "lib/leaderboard/leaderboard.h"
 
-#include "lib/user.h"
+#include "lib/account/audit.h"
+#include "lib/account/user.h"
 
 struct target {
 	int64_t id, number, is_current, current_number;
@@ -12,11 +13,11 @@ static const struct column TARGET_COLUMNS[] = {
 	INTEGER(struct target, is_current),
 	INTEGER(struct target, current_number),
 };
-/* Locks the leaderboard, as edits do, and submissions that are being stored. */
+/* Locks the leaderboard against edits and against submissions that are being stored. */
 static const struct statement TARGET = SELECT(struct target, TARGET_COLUMNS,
 	"SELECT v.id, v.number, v.id = l.task_version_id AS is_current, c.number AS current_number "
-	"FROM leaderboards l JOIN task_versions c ON c.id = l.task_version_id JOIN task_versions v ON "
-    "v.leaderboard_id = l.id "
+	"FROM leaderboards l JOIN task_versions c ON c.id = l.task_version_id "
+	"JOIN task_versions v ON v.leaderboard_id = l.id "
 	"WHERE l.id = ? AND v.number = ? FOR UPDATE");
 static const struct statement SWITCH = COMMAND(
 	"UPDATE leaderboards SET task_version_id = ?, updated_at = UTC_TIMESTAMP(3) WHERE id = ?");
@@ -30,7 +31,7 @@ struct switching {
 	const struct actor *actor;
 };
 
-static int switch_all(struct database *db, void *context, struct error *error)
+static int switch_body(struct database *db, void *context, struct error *error)
 {
 	const struct switching *switching = context;
 	const struct leaderboard *leaderboard = switching->leaderboard;
@@ -58,6 +59,8 @@ int leaderboard_switch(struct database *db, struct arena *arena,
 	const struct leaderboard *leaderboard, int64_t number, const struct actor *actor,
 	struct error *error)
 {
-	struct switching switching = { arena, leaderboard, number, actor };
-	return database_transaction(db, switch_all, &switching, error);
+	struct switching switching = {
+		.arena = arena, .leaderboard = leaderboard, .number = number, .actor = actor
+	};
+	return database_transaction(db, switch_body, &switching, error);
 }

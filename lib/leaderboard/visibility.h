@@ -1,15 +1,15 @@
-/* Who may see a leaderboard, and with it all that belongs to it: its task, rankings, submissions,
- * sources, files, comparisons and rows of the queue. To everybody else it does not exist: an
- * address of it answers as if there were none.
+/* Who may see a leaderboard and everything that belongs to it: its task, rankings, submissions,
+ * sources, files, comparisons and rows of the queue. Everyone else gets "not found".
  *
- * public: everybody · closed: its members (lib/invite.h), its creator and admins · hidden: its
- * creator and admins.
+ * - public: everybody
+ * - closed: its members (cgi/action/invite.h), its creator and admins
+ * - hidden: its creator and admins
  *
- * Every statement that reads on behalf of a visitor asks it, as a part of its WHERE or ON clause.
- * It has one `?`, the visitor's users.id, 0 for nobody. For a public leaderboard nothing further is
- * looked up. */
-#ifndef PODIUM_LIB_VISIBILITY_H
-#define PODIUM_LIB_VISIBILITY_H
+ * Every statement that reads on behalf of a visitor includes SQL_MAY_SEE in its WHERE or ON clause.
+ * The one `?` of SQL_MAY_SEE is the visitor's users.id, 0: not signed in. For a public leaderboard
+ * it needs no further lookup. */
+#ifndef PODIUM_LIB_LEADERBOARD_VISIBILITY_H
+#define PODIUM_LIB_LEADERBOARD_VISIBILITY_H
 
 #define SQL_MAY_SEE(leaderboard) \
 	"(" leaderboard \
@@ -19,41 +19,42 @@
 	"AND EXISTS (SELECT 1 FROM leaderboard_members seat WHERE seat.leaderboard_id = " leaderboard \
 	".id AND seat.user_id = seer.id)))))"
 
-/* The same for nobody, without a `?`. */
+/* The same for a visitor who is not signed in, without a `?`. */
 #define SQL_IS_PUBLIC(leaderboard) "(" leaderboard ".visibility = 'public')"
 
-/* A part of a statement, true or false: the job ended while the leaderboard's public ranking stood
- * still, so its times are its author's, the creator's and admins' until the freeze is lifted. */
+/* A part of a statement, true or false: the job finished while the public ranking was frozen. Until
+ * the freeze is lifted, only its author, the leaderboard's creator and admins see its times. */
 #define SQL_IS_WITHHELD(leaderboard, job) \
 	"COALESCE(" leaderboard ".frozen_at < " job ".finished_at, FALSE)"
 
-/* Parts of a statement, each with one `?`, the visitor's users.id, 0 for nobody. */
+/* ---- parts of a statement, each with one `?`: the visitor's users.id, 0: not signed in ---- */
 
-/* The visitor is the author of the submission, or an admin. */
+/* The visitor is the author of the submission or an admin. */
 #define SQL_IS_OWNER(submission) \
 	"EXISTS (SELECT 1 FROM users owner WHERE owner.id = ? AND (owner.id = " submission \
 	".user_id OR owner.role = 'admin'))"
 
-/* What an admin has hidden, or a dry run has handed in, is its author's and admins'. */
+/* The visitor may see the submission. Only the author and admins see hidden submissions and those
+ * of a dry run. */
 #define SQL_IS_SHOWN(submission) \
 	"((" submission ".hidden_at IS NULL AND NOT " submission \
 	".dry_run) OR " SQL_IS_OWNER(submission) ")"
 
-/* The page of what a dry run has handed in (lib/dry_run.h) is also the leaderboard's creator's; to
- * all others there is no such submission. */
+/* The visitor may see the page of a submission, which for a dry run (cgi/action/dry_run.h) includes
+ * the leaderboard's creator. Everyone else gets "not found". */
 #define SQL_MAY_SEE_TRIAL(submission, leaderboard) \
 	"(NOT " submission ".dry_run OR EXISTS (SELECT 1 FROM users tester WHERE tester.id = ? " \
 	"AND (tester.id IN (" submission ".user_id, " leaderboard \
 	".creator_id) OR tester.role = 'admin')))"
 
-/* The source of a submission that the visitor may see. */
+/* The visitor, who may see the submission, may also see its source. */
 #define SQL_MAY_SEE_SOURCE(submission, leaderboard) \
 	"((" leaderboard ".deadline <= UTC_TIMESTAMP(3) AND " leaderboard \
 	".sources_public_after_deadline AND NOT " submission \
 	".dry_run) OR " SQL_IS_OWNER(submission) ")"
 
-/* The times of a job of such a submission: not those that an admin doubts, nor those that came
- * while the ranking stood still. */
+/* The visitor, who may see the submission, may also see the times of this job. Times that are held
+ * for review or withheld by a freeze are only for the author and admins. */
 #define SQL_MAY_SEE_TIMES(submission, leaderboard, job) \
 	"(NOT ((" job ".held_at IS NOT NULL AND " job ".released_by IS NULL) OR " SQL_IS_WITHHELD( \
 		leaderboard, job) ") OR " SQL_IS_OWNER(submission) ")"

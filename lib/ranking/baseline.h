@@ -1,23 +1,25 @@
-/* Baselines: what the task's own samples and templates take, from submissions that are one of them,
- * byte for byte. They are kept beside the ranking (lib/ranking.h), in the same transactions. */
-#ifndef PODIUM_LIB_BASELINE_H
-#define PODIUM_LIB_BASELINE_H
+/* Private to lib/ranking: baselines: the best times of the task's own samples and templates. A
+ * submission counts as one of them if it has the same bytes. Baselines change in the same
+ * transactions as the ranking (lib/ranking/ranking.h). */
+#ifndef PODIUM_LIB_RANKING_BASELINE_H
+#define PODIUM_LIB_RANKING_BASELINE_H
 
-#include "lib/database.h"
-#include "lib/error.h"
-#include "lib/ranking.h"
+#include "lib/base/error.h"
+#include "lib/database/database.h"
+#include "lib/ranking/key.h"
 
 #include <stdint.h>
 
-/* While its ranking is locked: takes a job that is ranked, has run again or is ranked no more. */
+/* Updates the baselines after a job entered the ranking, ran again or left the ranking. The caller
+ * has locked the ranking. */
 int baseline_take(struct database *db, int64_t job_id, struct error *error);
 
-/* While the ranking is locked, after submissions of a user were deleted or emptied there: what he
- * had given to its baselines is found anew. */
-int baseline_renew(
+/* Recomputes the baselines that came from a user, after submissions of that user were deleted or
+ * emptied. The caller has locked the ranking. */
+int baseline_refresh(
 	struct database *db, const struct ranking_key *key, int64_t user_id, struct error *error);
 
-/* All of a leaderboard, from its jobs. */
+/* Recomputes all baselines of a leaderboard from its jobs. */
 int baseline_rebuild(struct database *db, int64_t leaderboard_id, struct error *error);
 
 #endif

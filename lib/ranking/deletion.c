@@ -1,20 +1,20 @@
-/* What is left in the rankings of a user whose submissions are deleted. */
-#include "lib/ranking.h"
+/* Updates the rankings of a user whose submissions are deleted. */
+#include "lib/ranking/ranking.h"
 
-#include "lib/baseline.h"
-#include "lib/ranked_job.h"
-#include "lib/records.h"
+#include "lib/ranking/baseline.h"
+#include "lib/ranking/ranked_job.h"
+#include "lib/ranking/records.h"
 
 static const struct column KEY_COLUMNS[] = {
 	INTEGER(struct ranking_key, leaderboard_id),
 	INTEGER(struct ranking_key, task_version_id),
 	TEXT(struct ranking_key, gpu),
 };
-/* Whoever has a ranked job that has passed has a record: the first. In one order, so that two of
- * them do not wait for each other. */
+/* A user with a passed ranked job has a record: the first one. The fixed order keeps two deletions
+ * from deadlocking. */
 static const struct statement KEYS = SELECT(struct ranking_key, KEY_COLUMNS,
-	"SELECT DISTINCT leaderboard_id, task_version_id, gpu FROM records WHERE user_id = ? ORDER BY "
-    "leaderboard_id, task_version_id, gpu");
+	"SELECT DISTINCT leaderboard_id, task_version_id, gpu FROM records WHERE user_id = ? "
+	"ORDER BY leaderboard_id, task_version_id, gpu");
 
 int ranking_lock_of_user(struct database *db, struct arena *arena, int64_t user_id,
 	struct ranking_key **keys, size_t *count, struct error *error)
@@ -30,6 +30,6 @@ int ranking_after_deletion(
 {
 	int rc = ranked_job_count_attempts(db, key, user_id, error);
 	if (!rc)
-		rc = records_renew(db, key, user_id, error);
-	return rc ? rc : baseline_renew(db, key, user_id, error);
+		rc = records_refresh(db, key, user_id, error);
+	return rc ? rc : baseline_refresh(db, key, user_id, error);
 }

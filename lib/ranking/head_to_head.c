@@ -1,44 +1,45 @@
-#include "lib/comparison.h"
+#include "lib/ranking/head_to_head.h"
 
-#include "lib/job_count.h"
-#include "lib/visibility.h"
+#include "lib/job/count.h"
+#include "lib/leaderboard/visibility.h"
 
-/* Behind what people have submitted, see jobs.priority. */
+/* Lower priority than submissions, see jobs.priority. */
 enum { priority = 1 };
 
 static const struct column COMPARISON_COLUMNS[] = {
-	INTEGER(struct ranking_comparison, id),
-	INTEGER(struct ranking_comparison, challenger_id),
-	INTEGER(struct ranking_comparison, incumbent_id),
-	REAL(struct ranking_comparison, ratio_low),
-	REAL(struct ranking_comparison, ratio_high),
+	INTEGER(struct ranking_head_to_head, id),
+	INTEGER(struct ranking_head_to_head, challenger_id),
+	INTEGER(struct ranking_head_to_head, incumbent_id),
+	REAL(struct ranking_head_to_head, ratio_low),
+	REAL(struct ranking_head_to_head, ratio_high),
 };
-static const struct statement RESULTS = SELECT(struct ranking_comparison, COMPARISON_COLUMNS,
+#define IS_WITHHELD SQL_IS_WITHHELD("l", "j")
+static const struct statement RESULTS = SELECT(struct ranking_head_to_head, COMPARISON_COLUMNS,
 	"SELECT c.id, c.challenger_id, c.incumbent_id, c.ratio_low, c.ratio_high FROM comparisons c "
-	"JOIN jobs j ON j.comparison_id = c.id JOIN leaderboards l ON l.id = c.leaderboard_id AND "
-    "NOT " SQL_IS_WITHHELD("l", "j") " "
-									 "JOIN ranking a ON a.job_id = c.challenger_job_id JOIN "
-                                     "ranking b ON b.job_id = c.incumbent_job_id "
-									 "WHERE c.leaderboard_id = ? AND c.task_version_id = ? AND "
-                                     "c.gpu = ? AND c.ratio IS NOT NULL");
+	"JOIN jobs j ON j.comparison_id = c.id JOIN leaderboards l ON l.id = c.leaderboard_id "
+	"AND NOT " IS_WITHHELD " "
+	"JOIN ranking a ON a.job_id = c.challenger_job_id "
+	"JOIN ranking b ON b.job_id = c.incumbent_job_id "
+	"WHERE c.leaderboard_id = ? AND c.task_version_id = ? AND c.gpu = ? "
+	"AND c.ratio IS NOT NULL");
 
-static const struct statement PUT =
+static const struct statement INSERT_COMPARISON =
 	COMMAND("INSERT INTO comparisons (leaderboard_id, task_version_id, gpu, challenger_id, "
-            "challenger_job_id, incumbent_id, incumbent_job_id) "
+			"challenger_job_id, incumbent_id, incumbent_job_id) "
 			"SELECT a.leaderboard_id, a.task_version_id, a.gpu, a.submission_id, a.job_id, "
-            "b.submission_id, b.job_id FROM ranking a "
-			"JOIN ranking b ON b.leaderboard_id = a.leaderboard_id AND b.task_version_id = "
-            "a.task_version_id AND b.gpu = a.gpu "
+			"b.submission_id, b.job_id FROM ranking a "
+			"JOIN ranking b ON b.leaderboard_id = a.leaderboard_id "
+			"AND b.task_version_id = a.task_version_id AND b.gpu = a.gpu "
 			"WHERE a.leaderboard_id = ? AND a.task_version_id = ? AND a.gpu = ? AND a.user_id = ? "
-            "AND b.user_id = ? "
+			"AND b.user_id = ? "
 			"AND a.engine = 'isolated' AND b.engine = 'isolated' "
-			"AND NOT EXISTS (SELECT 1 FROM users u WHERE u.id IN (a.user_id, b.user_id) AND "
-            "u.deleted_at IS NOT NULL) "
+			"AND NOT EXISTS (SELECT 1 FROM users u WHERE u.id IN (a.user_id, b.user_id) "
+			"AND u.deleted_at IS NOT NULL) "
 			"AND NOT EXISTS (SELECT 1 FROM comparisons c JOIN jobs j ON j.comparison_id = c.id "
-			"  WHERE c.challenger_job_id IN (a.job_id, b.job_id) AND c.incumbent_job_id IN "
-            "(a.job_id, b.job_id) "
+			"  WHERE c.challenger_job_id IN (a.job_id, b.job_id) "
+			"AND c.incumbent_job_id IN (a.job_id, b.job_id) "
 			"  AND " SQL_COMPARISON_STANDS("c", "j") ")");
-static const struct statement PUT_JOB =
+static const struct statement INSERT_JOB =
 	COMMAND("INSERT INTO jobs (comparison_id, user_id, gpu, priority) VALUES (?, 0, ?, ?)");
 
 struct id_row {
@@ -47,71 +48,73 @@ struct id_row {
 static const struct column ID_COLUMNS[] = { INTEGER(struct id_row, id) };
 static const struct statement OUTDATED = SELECT(struct id_row, ID_COLUMNS,
 	"SELECT j.id FROM comparisons c JOIN jobs j ON j.comparison_id = c.id "
-	"LEFT JOIN ranking a ON a.job_id = c.challenger_job_id LEFT JOIN ranking b ON b.job_id = "
-    "c.incumbent_job_id "
+	"LEFT JOIN ranking a ON a.job_id = c.challenger_job_id "
+	"LEFT JOIN ranking b ON b.job_id = c.incumbent_job_id "
 	"WHERE c.leaderboard_id = ? AND c.task_version_id = ? AND c.gpu = ? AND j.state = 'queued' "
 	"AND (a.job_id IS NULL OR b.job_id IS NULL)");
 #define CANCEL(reason) \
 	"j.state = 'cancelled', j.verdict = 'cancelled', j.reason = '" reason \
 	"', j.finished_at = UTC_TIMESTAMP(3) "
-static const struct statement CANCEL_OUTDATED = COMMAND(
-	"UPDATE jobs j SET " CANCEL("One of the two entries was replaced by a better one before they "
-                                "were compared.") "WHERE j.id = ? AND j.state = 'queued'");
+#define REPLACED "One of the two entries was replaced by a better one before they were compared."
+static const struct statement CANCEL_OUTDATED =
+	COMMAND("UPDATE jobs j SET " CANCEL(REPLACED) "WHERE j.id = ? AND j.state = 'queued'");
 #define COMPARED \
 	"jobs j JOIN comparisons c ON c.id = j.comparison_id JOIN submissions s ON s.id IN " \
 	"(c.challenger_id, c.incumbent_id) "
 #define QUEUED_OF_USER "WHERE j.user_id = 0 AND j.state = 'queued' AND s.user_id = ?"
 static const struct statement COUNT_OF_USER = COMMAND(SQL_COUNT_CANCELLED(COMPARED QUEUED_OF_USER));
-static const struct statement CANCEL_OF_USER = COMMAND("UPDATE " COMPARED "SET " CANCEL(
-	"The account of one of the two was banned or deleted before they were compared.")
-		QUEUED_OF_USER);
+#define ACCOUNT_GONE \
+	"The account of one of the two was banned or deleted before they were compared."
+static const struct statement CANCEL_OF_USER =
+	COMMAND("UPDATE " COMPARED "SET " CANCEL(ACCOUNT_GONE) QUEUED_OF_USER);
 
-struct found {
+struct comparison_row {
 	struct ranking_key key;
-	struct comparison_pair pair;
+	struct head_to_head_pair pair;
 };
-#define FOUND(kind, path, member) \
+#define COMPARISON_COLUMN(kind, path, member) \
 	{ \
-#member, kind, offsetof(struct found, path.member) \
+#member, kind, offsetof(struct comparison_row, path.member) \
 	}
-static const struct column FOUND_COLUMNS[] = {
-	FOUND(COLUMN_INTEGER, key, leaderboard_id),
-	FOUND(COLUMN_INTEGER, key, task_version_id),
-	FOUND(COLUMN_TEXT, key, gpu),
-	FOUND(COLUMN_INTEGER, pair, challenger_user_id),
-	FOUND(COLUMN_INTEGER, pair, incumbent_user_id),
+static const struct column COMPARISON_OF_JOB_COLUMNS[] = {
+	COMPARISON_COLUMN(COLUMN_INTEGER, key, leaderboard_id),
+	COMPARISON_COLUMN(COLUMN_INTEGER, key, task_version_id),
+	COMPARISON_COLUMN(COLUMN_TEXT, key, gpu),
+	COMPARISON_COLUMN(COLUMN_INTEGER, pair, challenger_user_id),
+	COMPARISON_COLUMN(COLUMN_INTEGER, pair, incumbent_user_id),
 };
-static const struct statement FIND = SELECT(struct found, FOUND_COLUMNS,
-	"SELECT c.leaderboard_id, c.task_version_id, c.gpu, a.user_id AS challenger_user_id, b.user_id "
-    "AS incumbent_user_id "
-	"FROM jobs j JOIN comparisons c ON c.id = j.comparison_id JOIN submissions a ON a.id = "
-    "c.challenger_id "
-	"JOIN submissions b ON b.id = c.incumbent_id WHERE j.id = ?");
-static const struct statement STORE =
-	COMMAND("UPDATE comparisons c JOIN jobs j ON j.comparison_id = c.id SET c.ratio = ?, "
-            "c.ratio_low = ?, c.ratio_high = ? WHERE j.id = ?");
+static const struct statement FIND_COMPARISON =
+	SELECT(struct comparison_row, COMPARISON_OF_JOB_COLUMNS,
+		"SELECT c.leaderboard_id, c.task_version_id, c.gpu, a.user_id AS challenger_user_id, "
+		"b.user_id AS incumbent_user_id "
+		"FROM jobs j JOIN comparisons c ON c.id = j.comparison_id "
+		"JOIN submissions a ON a.id = c.challenger_id "
+		"JOIN submissions b ON b.id = c.incumbent_id WHERE j.id = ?");
+static const struct statement STORE_RATIO =
+	COMMAND("UPDATE comparisons c JOIN jobs j ON j.comparison_id = c.id "
+			"SET c.ratio = ?, c.ratio_low = ?, c.ratio_high = ? WHERE j.id = ?");
 
-int comparison_open(struct database *db, const struct ranking_key *key, int64_t challenger_user_id,
-	int64_t incumbent_user_id, struct error *error)
+int head_to_head_open(struct database *db, const struct ranking_key *key,
+	int64_t challenger_user_id, int64_t incumbent_user_id, struct error *error)
 {
-	int rc = database_execute(db, &PUT, error, "iisii", key->leaderboard_id, key->task_version_id,
-		key->gpu, challenger_user_id, incumbent_user_id);
+	int rc = database_execute(db, &INSERT_COMPARISON, error, "iisii", key->leaderboard_id,
+		key->task_version_id, key->gpu, challenger_user_id, incumbent_user_id);
 	if (rc || !database_affected(db))
 		return rc;
-	return database_execute(
-		db, &PUT_JOB, error, "isi", (int64_t)database_insert_id(db), key->gpu, (int64_t)priority);
+	return database_execute(db, &INSERT_JOB, error, "isi", (int64_t)database_insert_id(db),
+		key->gpu, (int64_t)priority);
 }
 
-int comparison_read(struct database *db, struct arena *arena, const struct ranking_key *key,
-	struct ranking_comparison **comparisons, size_t *count, struct error *error)
+int head_to_head_read(struct database *db, struct arena *arena, const struct ranking_key *key,
+	struct ranking_head_to_head **comparisons, size_t *count, struct error *error)
 {
 	return database_rows(db, arena, &RESULTS, comparisons, count, error, "iis", key->leaderboard_id,
 		key->task_version_id, key->gpu);
 }
 
-/* They are looked for without a lock and cancelled one by one, so that one which is just being
- * claimed is left alone. */
-int comparison_withdraw(
+/* Finds the outdated comparisons without a lock and cancels them one by one. A comparison that a
+ * worker is claiming is therefore left alone. */
+int head_to_head_withdraw(
 	struct database *db, struct arena *arena, const struct ranking_key *key, struct error *error)
 {
 	struct id_row *outdated;
@@ -126,29 +129,29 @@ int comparison_withdraw(
 	return rc;
 }
 
-int comparison_withdraw_user(struct database *db, int64_t user_id, struct error *error)
+int head_to_head_withdraw_user(struct database *db, int64_t user_id, struct error *error)
 {
 	int rc = database_execute(db, &COUNT_OF_USER, error, "i", user_id);
 	return rc ? rc : database_execute(db, &CANCEL_OF_USER, error, "i", user_id);
 }
 
-int comparison_find(struct database *db, struct arena *arena, int64_t job_id,
-	struct ranking_key *key, struct comparison_pair *pair, struct error *error)
+int head_to_head_find(struct database *db, struct arena *arena, int64_t job_id,
+	struct ranking_key *key, struct head_to_head_pair *pair, struct error *error)
 {
-	struct found found;
-	int rc = database_row(db, arena, &FIND, &found, error, "i", job_id);
+	struct comparison_row row;
+	int rc = database_row(db, arena, &FIND_COMPARISON, &row, error, "i", job_id);
 	if (rc == ERROR_NOT_FOUND)
-		return fail(error, rc, "Job %lld compares nothing.", (long long)job_id);
+		return fail(error, rc, "Job %lld does not belong to a comparison.", (long long)job_id);
 	if (rc)
 		return rc;
-	*key = found.key;
-	*pair = found.pair;
+	*key = row.key;
+	*pair = row.pair;
 	return 0;
 }
 
-int comparison_store(
+int head_to_head_store(
 	struct database *db, int64_t job_id, const struct ranking_ratio *ratio, struct error *error)
 {
 	return database_execute(
-		db, &STORE, error, "dddi", ratio->ratio, ratio->low, ratio->high, job_id);
+		db, &STORE_RATIO, error, "dddi", ratio->ratio, ratio->low, ratio->high, job_id);
 }

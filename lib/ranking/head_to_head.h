@@ -1,53 +1,63 @@
-/* Comparisons: two entries of a ranking whose scores are too close to tell which is faster run
- * against each other, interleaved on one GPU. What comes of it decides between them (lib/ranking.h
- * says how).
+/* Comparisons: two entries whose scores are too close to call run head to head, interleaved on one
+ * GPU. The result decides which entry ranks first (lib/ranking/ranking.h has the rules).
  *
- * A comparison is a row of the table `comparisons` that owns a job. The job is claimed, leased,
- * retried and ended like any other, but it belongs to no submission and to no user
- * (jobs.submission_id NULL, jobs.user_id 0): it is in nobody's history, counts toward nobody's
- * quota, and nobody's turn is later for it. It waits behind everything that people have submitted,
- * so it runs when a device would be idle; after a deadline at the latest there is nothing left to
- * wait for.
+ * A comparison is a row of the table `comparisons` that owns a job. Podium claims, leases, retries
+ * and finishes this job like any other. The job has no submission and no user (jobs.submission_id
+ * NULL, jobs.user_id 0). The job therefore appears in no history, counts toward no quota and delays
+ * no user's turn.
  *
- * All of this happens inside the transaction that changes a ranking and has locked it. */
-#ifndef PODIUM_LIB_COMPARISON_H
-#define PODIUM_LIB_COMPARISON_H
+ * The job has a lower priority than all submissions, so it runs when a device would be idle. After
+ * a deadline no new submissions arrive, so comparisons run then at the latest.
+ *
+ * Every function runs inside the transaction that changes a ranking and has locked it. */
+#ifndef PODIUM_LIB_RANKING_HEAD_TO_HEAD_H
+#define PODIUM_LIB_RANKING_HEAD_TO_HEAD_H
 
-#include "lib/ranking.h"
+#include "lib/base/arena.h"
+#include "lib/base/error.h"
+#include "lib/database/database.h"
+#include "lib/ranking/key.h"
+#include "lib/ranking/order.h"
 
-/* A part of a statement: a comparison, with its job, that has a result or may still get one. */
+#include <stddef.h>
+#include <stdint.h>
+
+/* A part of a statement: the comparison has a result or may still get one. */
 #define SQL_COMPARISON_STANDS(comparison, job) \
 	"(" comparison ".ratio IS NOT NULL OR " job ".state IN ('queued', 'running'))"
 
-/* Has the entries of two users compared, unless they are already, or are being compared, one of
- * them was not measured by the isolated engine, or its user has deleted the account and its source
- * with it. */
-int comparison_open(struct database *db, const struct ranking_key *key, int64_t challenger_user_id,
-	int64_t incumbent_user_id, struct error *error);
+/* Queues a comparison of two users' entries. Does nothing if the pair has a comparison already, if
+ * the isolated engine did not measure both entries, or if one user has deleted the account. */
+int head_to_head_open(struct database *db, const struct ranking_key *key,
+	int64_t challenger_user_id, int64_t incumbent_user_id, struct error *error);
 
-/* Those of the ranking that have a result, which was not found while the ranking is frozen, and
- * whose entries are both still its users' best. */
-int comparison_read(struct database *db, struct arena *arena, const struct ranking_key *key,
-	struct ranking_comparison **comparisons, size_t *count, struct error *error);
+/* Reads the comparisons of the ranking that have a result and are between two users' best entries.
+ * Leaves out results found while the ranking is frozen. */
+int head_to_head_read(struct database *db, struct arena *arena, const struct ranking_key *key,
+	struct ranking_head_to_head **comparisons, size_t *count, struct error *error);
 
-/* Cancels those that still wait although one of their entries is not its user's best any more. */
-int comparison_withdraw(
+/* Cancels queued comparisons with an entry that is no longer its user's best. */
+int head_to_head_withdraw(
 	struct database *db, struct arena *arena, const struct ranking_key *key, struct error *error);
 
-/* Cancels those that still wait and are about an entry of this user, who was banned or has deleted
- * the account. */
-int comparison_withdraw_user(struct database *db, int64_t user_id, struct error *error);
+/* Cancels queued comparisons with an entry of this user, who was banned or has deleted the account.
+ */
+int head_to_head_withdraw_user(struct database *db, int64_t user_id, struct error *error);
 
-/* Which ranking the job's comparison is about, and whose entries; ERROR_NOT_FOUND when it is
- * none's. */
-struct comparison_pair {
+/* Finds the ranking and the two users of the comparison that owns the job. ERROR_NOT_FOUND: no
+ * comparison owns the job. */
+struct head_to_head_pair {
 	int64_t challenger_user_id, incumbent_user_id;
 };
-int comparison_find(struct database *db, struct arena *arena, int64_t job_id,
-	struct ranking_key *key, struct comparison_pair *pair, struct error *error);
+int head_to_head_find(struct database *db, struct arena *arena, int64_t job_id,
+	struct ranking_key *key, struct head_to_head_pair *pair, struct error *error);
 
-/* Keeps the result. */
-int comparison_store(
+/* Stores the result of the comparison that owns the job: the challenger's time / the incumbent's,
+ * with its 95 % interval. */
+struct ranking_ratio {
+	double ratio, low, high;
+};
+int head_to_head_store(
 	struct database *db, int64_t job_id, const struct ranking_ratio *ratio, struct error *error);
 
 #endif

@@ -1,7 +1,7 @@
-/* Who stands before whom, and who shares a place: the rules in the head of lib/ranking.h. */
-#include "lib/ranking.h"
+/* The order of a ranking and its ties: the rules at the top of lib/ranking/ranking.h. */
+#include "lib/ranking/order.h"
 
-#include "lib/interval.h"
+#include "lib/base/interval.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 static const double close_share = 0.01;
 
-/* NAN without a standard error of both. */
+/* NAN if one of the two has no standard error. */
 static double noise_ns(const struct ranking_entry *a, const struct ranking_entry *b)
 {
 	return interval_half_ns(hypot(a->score_err_ns, b->score_err_ns));
@@ -41,14 +41,14 @@ static int by_score(const void *left, const void *right)
 struct order {
 	struct ranking_entry *entries;
 	size_t count;
-	const struct ranking_comparison *comparisons;
+	const struct ranking_head_to_head *comparisons;
 	size_t comparison_count;
 };
 
 enum outcome { NOT_COMPARED, TIE = 1, FASTER = 2, SLOWER = 4 };
 
 static bool is_about(
-	const struct ranking_comparison *comparison, int64_t submission_id, int64_t other_id)
+	const struct ranking_head_to_head *comparison, int64_t submission_id, int64_t other_id)
 {
 	return submission_id != other_id
 		&& ((comparison->challenger_id == submission_id && comparison->incumbent_id == other_id)
@@ -56,13 +56,13 @@ static bool is_about(
 				&& comparison->incumbent_id == submission_id));
 }
 
-/* What became of `entry` against `other`. */
+/* The outcome of `entry` against `other`. */
 static enum outcome outcome_of(
 	const struct order *order, const struct ranking_entry *entry, const struct ranking_entry *other)
 {
-	const struct ranking_comparison *newest = NULL;
+	const struct ranking_head_to_head *newest = NULL;
 	for (size_t i = 0; i < order->comparison_count; i++) {
-		const struct ranking_comparison *one = &order->comparisons[i];
+		const struct ranking_head_to_head *one = &order->comparisons[i];
 		if (is_about(one, entry->submission_id, other->submission_id)
 			&& (!newest || one->id > newest->id))
 			newest = one;
@@ -76,15 +76,15 @@ static enum outcome outcome_of(
 																				   : SLOWER;
 }
 
-/* The first of the entries from `first` to before `end` against which one of the `outcomes` became
- * of `entry`; `end` if there is none. Most entries were never compared, so the comparisons are gone
- * through first. */
+/* The first entry from `first` to before `end` against which `entry` has one of the `outcomes`;
+ * `end` if there is none. Most entries were never compared, so the loop goes over the comparisons
+ * first. */
 static size_t find_compared(const struct order *order, size_t first, size_t end,
 	const struct ranking_entry *entry, int outcomes)
 {
 	size_t found = end;
 	for (size_t c = 0; c < order->comparison_count; c++) {
-		const struct ranking_comparison *one = &order->comparisons[c];
+		const struct ranking_head_to_head *one = &order->comparisons[c];
 		if (one->challenger_id != entry->submission_id && one->incumbent_id != entry->submission_id)
 			continue;
 		for (size_t i = first; i < found; i++)
@@ -104,9 +104,9 @@ static void move_up(const struct order *order, size_t from, size_t to)
 
 /* ---- the order ---- */
 
-/* How many of the entries from `first` on have to stand before this one, directly or through
- * others. In a circle that is the whole circle, for each of its members. Nobody has a place yet, so
- * `place` serves as a mark. */
+/* How many entries from `first` on must rank before this one, directly or through others. In a
+ * circle that is the whole circle, for each of its members. No entry has a place yet, so `place`
+ * serves as a mark. */
 static size_t count_before(const struct order *order, size_t first, size_t index)
 {
 	struct ranking_entry *entries = order->entries;
@@ -124,9 +124,9 @@ static size_t count_before(const struct order *order, size_t first, size_t index
 	return before;
 }
 
-/* Of the entries from `first` on, which stand by score, the first that none of the others has to
- * stand before. If there is none, comparisons go round in a circle; who has the fewest before him
- * is of a circle that waits for no other one. */
+/* The first entry from `first` on that no other one must precede; the entries are sorted by score.
+ * If there is none, comparisons form a circle. The entry with the fewest before it is in a circle
+ * that depends on no other circle. */
 static size_t find_next(const struct order *order, size_t first)
 {
 	size_t next = first, fewest = SIZE_MAX;
@@ -141,7 +141,7 @@ static size_t find_next(const struct order *order, size_t first)
 	return next;
 }
 
-static void hear_comparisons(const struct order *order)
+static void apply_comparisons(const struct order *order)
 {
 	for (size_t first = 0; order->comparison_count && first < order->count; first++)
 		move_up(order, find_next(order, first), first);
@@ -158,9 +158,9 @@ static bool is_tie(
 	return a->score_ns == b->score_ns || fabs(a->score_ns - b->score_ns) <= noise_ns(a, b);
 }
 
-/* Whether an entry can be one of the group from `first` to before `end`, behind which it stands: no
- * comparison has told it from any of them, and it does not pass anybody who was faster. */
-static bool fits(const struct order *order, size_t first, size_t end, size_t index)
+/* Whether an entry behind the group from `first` to before `end` may join it. No comparison may
+ * separate it from a member, and it may not pass an entry that was faster. */
+static bool may_join(const struct order *order, size_t first, size_t end, size_t index)
 {
 	const struct ranking_entry *entry = &order->entries[index];
 	return find_compared(order, first, end, entry, FASTER | SLOWER) == end
@@ -173,22 +173,25 @@ static size_t form_group(const struct order *order, size_t first)
 	const struct ranking_entry *opener = &order->entries[first];
 	size_t end = first + 1;
 	while (end < order->count && is_tie(order, opener, &order->entries[end])
-		&& fits(order, first, end, end))
+		&& may_join(order, first, end, end))
 		end++;
 	for (size_t i = end; (i = find_compared(order, i, order->count, opener, TIE)) < order->count;
 		 i++)
-		if (fits(order, first, end, i))
+		if (may_join(order, first, end, i))
 			move_up(order, i, end++);
 	return end;
 }
 
 void ranking_order(struct ranking_entry *entries, size_t count,
-	const struct ranking_comparison *comparisons, size_t comparison_count)
+	const struct ranking_head_to_head *comparisons, size_t comparison_count)
 {
-	struct order order = { entries, count, comparisons, comparison_count };
+	struct order order = { .entries = entries,
+		.count = count,
+		.comparisons = comparisons,
+		.comparison_count = comparison_count };
 	if (count)
 		qsort(entries, count, sizeof *entries, by_score);
-	hear_comparisons(&order);
+	apply_comparisons(&order);
 	for (size_t first = 0, next; first < count; first = next) {
 		next = form_group(&order, first);
 		qsort(entries + first, next - first, sizeof *entries, by_submission);
@@ -210,7 +213,7 @@ static const struct ranking_entry *find_user(
 	return NULL;
 }
 
-/* The nearest entry by score, on the side of those that are faster (sign -1) or slower (1). */
+/* The nearest entry by score, on the side of the faster (sign -1) or slower entries (1). */
 static const struct ranking_entry *find_nearest(
 	const struct ranking_entry *entries, size_t count, const struct ranking_entry *entry, int sign)
 {

@@ -1,13 +1,13 @@
-#include "lib/overtaking.h"
+#include "lib/ranking/overtaking.h"
 
-#include "lib/visibility.h"
+#include "lib/leaderboard/visibility.h"
 
 static const struct statement NOTE =
 	COMMAND("INSERT INTO overtakings (user_id, leaderboard_id, task_version_id, gpu, by_user_id) "
-			"SELECT r.user_id, r.leaderboard_id, r.task_version_id, r.gpu, ? FROM ranking r FORCE "
-            "INDEX (ranking_order) "
-			"WHERE r.leaderboard_id = ? AND r.task_version_id = ? AND r.gpu = ? AND r.position "
-            "BETWEEN ? AND ? AND r.place > ? "
+			"SELECT r.user_id, r.leaderboard_id, r.task_version_id, r.gpu, ? "
+			"FROM ranking r FORCE INDEX (ranking_order) "
+			"WHERE r.leaderboard_id = ? AND r.task_version_id = ? AND r.gpu = ? "
+			"AND r.position BETWEEN ? AND ? AND r.place > ? "
 			"ON DUPLICATE KEY UPDATE by_user_id = VALUES(by_user_id), at = VALUES(at)");
 
 static const struct column OVERTAKING_COLUMNS[] = {
@@ -17,19 +17,20 @@ static const struct column OVERTAKING_COLUMNS[] = {
 	TEXT(struct overtaking, by),
 	INTEGER(struct overtaking, place),
 };
+#define MAY_SEE SQL_MAY_SEE("l")
 static const struct statement NEWEST = SELECT(struct overtaking, OVERTAKING_COLUMNS,
-	"SELECT o.leaderboard_id, l.name AS leaderboard, o.gpu, u.name AS `by`, mine.place FROM "
-    "overtakings o "
-	"JOIN leaderboards l ON l.id = o.leaderboard_id AND l.task_version_id = o.task_version_id JOIN "
-    "users u ON u.id = o.by_user_id "
-	"JOIN ranking mine ON mine.leaderboard_id = o.leaderboard_id AND mine.task_version_id = "
-    "o.task_version_id AND mine.gpu = o.gpu "
+	"SELECT o.leaderboard_id, l.name AS leaderboard, o.gpu, u.name AS `by`, mine.place "
+	"FROM overtakings o "
+	"JOIN leaderboards l ON l.id = o.leaderboard_id AND l.task_version_id = o.task_version_id "
+	"JOIN users u ON u.id = o.by_user_id "
+	"JOIN ranking mine ON mine.leaderboard_id = o.leaderboard_id "
+	"AND mine.task_version_id = o.task_version_id AND mine.gpu = o.gpu "
 	"  AND mine.user_id = o.user_id "
-	"JOIN ranking theirs ON theirs.leaderboard_id = o.leaderboard_id AND theirs.task_version_id = "
-    "o.task_version_id AND theirs.gpu = o.gpu "
+	"JOIN ranking theirs ON theirs.leaderboard_id = o.leaderboard_id "
+	"AND theirs.task_version_id = o.task_version_id AND theirs.gpu = o.gpu "
 	"  AND theirs.user_id = o.by_user_id "
-	"WHERE o.user_id = ? AND theirs.place < mine.place AND " SQL_MAY_SEE(
-		"l") " ORDER BY o.at DESC LIMIT 1");
+	"WHERE o.user_id = ? AND theirs.place < mine.place AND " MAY_SEE " "
+	"ORDER BY o.at DESC LIMIT 1");
 static const struct statement FORGET_ALL = COMMAND("DELETE FROM overtakings WHERE user_id = ?");
 static const struct statement DISMISS =
 	COMMAND("DELETE FROM overtakings WHERE user_id = ? AND leaderboard_id = ? AND gpu = ?");
@@ -37,8 +38,8 @@ static const struct statement DISMISS =
 int overtaking_note(struct database *db, const struct ranking_key *key, int64_t by_user_id,
 	int64_t by_place, int64_t first, int64_t last, struct error *error)
 {
-	if (last >= first + overtaking_most_told)
-		last = first + overtaking_most_told - 1;
+	if (last >= first + overtaking_most_notices)
+		last = first + overtaking_most_notices - 1;
 	return first > last
 		? 0
 		: database_execute(db, &NOTE, error, "iiisiii", by_user_id, key->leaderboard_id,

@@ -1,6 +1,6 @@
-#include "lib/ranked_job.h"
+#include "lib/ranking/ranked_job.h"
 
-#include "lib/job.h"
+#include "lib/job/job.h"
 
 struct id_row {
 	int64_t id;
@@ -22,26 +22,32 @@ static const struct column RANKED_JOB_COLUMNS[] = {
 };
 
 #define RANKED_JOB_FIELDS \
-	"s.leaderboard_id, s.task_version_id, j.gpu, s.user_id, s.id AS submission_id, j.id AS " \
-	"job_id, " \
-	"j.score_ns, j.score_err_ns, s.submitted_at AS submitted_at_ms, j.engine, s.dialect"
+	"s.leaderboard_id, s.task_version_id, j.gpu, s.user_id, s.id AS submission_id, " \
+	"j.id AS job_id, j.score_ns, j.score_err_ns, s.submitted_at AS submitted_at_ms, " \
+	"j.engine, s.dialect"
 #define IS_RANKED SQL_IS_RANKED("s", "j")
+/* All columns of an entry, in the order of PUT_ENTRY's parameters. */
+#define RANKING_FIELDS \
+	"leaderboard_id, task_version_id, gpu, user_id, submission_id, job_id, " \
+	"score_ns, score_err_ns, submitted_at, engine, dialect, attempts, position, place"
 
 static const struct statement JOB = SELECT(struct ranked_job, RANKED_JOB_COLUMNS,
 	"SELECT " RANKED_JOB_FIELDS
-	", 0 AS attempts FROM jobs j JOIN submissions s ON s.id = j.submission_id WHERE j.id = ?");
+	", 0 AS attempts FROM jobs j JOIN submissions s ON s.id = j.submission_id "
+	"WHERE j.id = ?");
 static const struct statement HAS_SCORE = SELECT(struct id_row, ID_COLUMNS,
 	"SELECT j.id FROM jobs j JOIN submissions s ON s.id = j.submission_id WHERE j.id = ? "
-    "AND " SQL_HAS_SCORE("s", "j"));
+	"AND " SQL_HAS_SCORE("s", "j"));
 static const struct statement COUNTS = SELECT(struct id_row, ID_COLUMNS,
 	"SELECT j.id FROM jobs j JOIN submissions s ON s.id = j.submission_id WHERE j.id = ? "
-    "AND " IS_RANKED);
+	"AND " IS_RANKED);
 static const struct statement BEST_OF_USER = SELECT(struct ranked_job, RANKED_JOB_COLUMNS,
 	"SELECT " RANKED_JOB_FIELDS
-	", 0 AS attempts FROM submissions s JOIN jobs j ON j.submission_id = s.id AND j.gpu = ? "
+	", 0 AS attempts FROM submissions s JOIN jobs j ON j.submission_id = s.id "
+	"AND j.gpu = ? "
 	"WHERE s.user_id = ? AND s.leaderboard_id = ? AND s.task_version_id = ? AND " IS_RANKED " "
 	"ORDER BY j.score_ns, s.id LIMIT 1");
-/* Written, and not just locked, because of clusters (sql/0029_clusters.sql). */
+/* A write instead of a mere lock, because of clusters (sql/0029_clusters.sql). */
 static const struct statement TAKE_TURN =
 	COMMAND("UPDATE leaderboard_gpus SET turn = turn + 1 WHERE leaderboard_id = ? AND gpu = ?");
 static const struct statement LOCK_LEADERBOARD =
@@ -57,46 +63,40 @@ static const struct statement CURRENT = SELECT(struct ranked_job, CURRENT_COLUMN
 	"SELECT submission_id, job_id, score_ns, place FROM ranking "
 	"WHERE leaderboard_id = ? AND task_version_id = ? AND gpu = ? AND user_id = ?");
 
-/* Position and place stay as they are, or 0 for a new entry, until the new order is known. */
+/* Position and place keep their values (0 for a new entry) until the new order is computed. */
 static const struct statement PUT_ENTRY = COMMAND(
-	"INSERT INTO ranking (leaderboard_id, task_version_id, gpu, user_id, submission_id, job_id, "
-    "score_ns, score_err_ns, "
-	"submitted_at, engine, dialect, attempts, position, place) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, "
-    "?, ?, ?, 0, 0) ON DUPLICATE KEY UPDATE "
-	"submission_id = VALUES(submission_id), job_id = VALUES(job_id), score_ns = VALUES(score_ns), "
-	"score_err_ns = VALUES(score_err_ns), submitted_at = VALUES(submitted_at), engine = "
-    "VALUES(engine), "
-	"dialect = VALUES(dialect)");
+	"INSERT INTO ranking (" RANKING_FIELDS ") "
+	"VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0) "
+	"ON DUPLICATE KEY UPDATE submission_id = VALUES(submission_id), job_id = VALUES(job_id), "
+	"score_ns = VALUES(score_ns), score_err_ns = VALUES(score_err_ns), "
+	"submitted_at = VALUES(submitted_at), engine = VALUES(engine), dialect = VALUES(dialect)");
 static const struct statement PUT_BEST_OF_ALL =
-	COMMAND("INSERT INTO ranking (leaderboard_id, task_version_id, gpu, user_id, submission_id, "
-            "job_id, score_ns, score_err_ns, "
-			"submitted_at, engine, dialect, attempts, position, place) "
+	COMMAND("INSERT INTO ranking (" RANKING_FIELDS ") "
 			"SELECT leaderboard_id, task_version_id, gpu, user_id, submission_id, job_id, "
-            "score_ns, score_err_ns, submitted_at_ms, "
-			"  engine, dialect, attempts, 0, 0 "
+			"score_ns, score_err_ns, submitted_at_ms, engine, dialect, attempts, 0, 0 "
 			"FROM (SELECT " RANKED_JOB_FIELDS
 			", COUNT(*) OVER (PARTITION BY s.task_version_id, j.gpu, s.user_id) AS attempts, "
 			"  ROW_NUMBER() OVER (PARTITION BY s.task_version_id, j.gpu, s.user_id "
 			"  ORDER BY j.score_ns, s.id) AS number "
-			"  FROM submissions s JOIN jobs j ON j.submission_id = s.id WHERE s.leaderboard_id = ? "
-            "AND " IS_RANKED ") numbered "
+			"  FROM submissions s JOIN jobs j ON j.submission_id = s.id "
+			"  WHERE s.leaderboard_id = ? AND " IS_RANKED ") numbered "
 			"WHERE number = 1");
 static const struct statement COUNT_ATTEMPTS = COMMAND(
-	"UPDATE ranking SET attempts = (SELECT COUNT(*) FROM submissions s JOIN jobs j ON "
-    "j.submission_id = s.id AND j.gpu = ? "
+	"UPDATE ranking SET attempts = (SELECT COUNT(*) FROM submissions s "
+	"  JOIN jobs j ON j.submission_id = s.id AND j.gpu = ? "
 	"  WHERE s.user_id = ? AND s.leaderboard_id = ? AND s.task_version_id = ? AND " IS_RANKED ") "
 	"WHERE leaderboard_id = ? AND task_version_id = ? AND gpu = ? AND user_id = ?");
 static const struct statement DROP_ENTRY =
-	COMMAND("DELETE FROM ranking WHERE leaderboard_id = ? AND task_version_id = ? AND gpu = ? AND "
-            "user_id = ?");
+	COMMAND("DELETE FROM ranking WHERE leaderboard_id = ? AND task_version_id = ? AND gpu = ? "
+			"AND user_id = ?");
 
 struct ranking_key ranked_job_key(const struct ranked_job *job)
 {
 	return (struct ranking_key){ job->leaderboard_id, job->task_version_id, job->gpu };
 }
 
-/* A GPU that the leaderboard has no more has no row to lock; the leaderboard's own stands in for
- * it. */
+/* A GPU that the leaderboard no longer has has no row to lock, so the leaderboard's row is locked
+ * instead. */
 int ranked_job_lock(
 	struct database *db, struct arena *arena, const struct ranking_key *key, struct error *error)
 {
@@ -113,7 +113,7 @@ int ranked_job_find(struct database *db, struct arena *arena, int64_t job_id,
 	return database_row(db, arena, &JOB, job, error, "i", job_id);
 }
 
-static int asks(struct database *db, struct arena *arena, const struct statement *question,
+static int finds_row(struct database *db, struct arena *arena, const struct statement *question,
 	int64_t job_id, bool *answer, struct error *error)
 {
 	struct id_row row;
@@ -125,13 +125,13 @@ static int asks(struct database *db, struct arena *arena, const struct statement
 int ranked_job_has_score(
 	struct database *db, struct arena *arena, int64_t job_id, bool *answer, struct error *error)
 {
-	return asks(db, arena, &HAS_SCORE, job_id, answer, error);
+	return finds_row(db, arena, &HAS_SCORE, job_id, answer, error);
 }
 
 int ranked_job_counts(
 	struct database *db, struct arena *arena, int64_t job_id, bool *answer, struct error *error)
 {
-	return asks(db, arena, &COUNTS, job_id, answer, error);
+	return finds_row(db, arena, &COUNTS, job_id, answer, error);
 }
 
 int ranked_job_best(struct database *db, struct arena *arena, const struct ranked_job *job,

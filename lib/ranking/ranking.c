@@ -1,19 +1,19 @@
-#include "lib/ranking.h"
+#include "lib/ranking/ranking.h"
 
-#include "lib/baseline.h"
-#include "lib/comparison.h"
-#include "lib/overtaking.h"
-#include "lib/ranked_job.h"
-#include "lib/records.h"
-#include "lib/standing.h"
-#include "lib/webhook_event.h"
+#include "lib/ranking/baseline.h"
+#include "lib/ranking/head_to_head.h"
+#include "lib/ranking/overtaking.h"
+#include "lib/ranking/ranked_job.h"
+#include "lib/ranking/records.h"
+#include "lib/ranking/standing.h"
+#include "lib/webhook/event.h"
 
 #include <math.h>
 
-/* ---- telling who was overtaken ---- */
+/* ---- notices to overtaken users ---- */
 
-/* Those that now stand between where the entry is and where it was. */
-static int tell_overtaken(struct database *db, const struct ranking_key *key,
+/* Notifies the entries between the new and the old position of the user's entry. */
+static int notify_overtaken(struct database *db, const struct ranking_key *key,
 	const struct standing *standing, int64_t user_id, struct error *error)
 {
 	const struct standing_move *move = standing_move_of(standing, user_id);
@@ -24,9 +24,9 @@ static int tell_overtaken(struct database *db, const struct ranking_key *key,
 		db, key, user_id, move->after.place, move->after.position + 1, last, error);
 }
 
-/* A comparison is about two: one may have come before the other. */
-static int tell_compared(struct database *db, const struct ranking_key *key,
-	const struct standing *standing, const struct comparison_pair *pair, struct error *error)
+/* A comparison concerns two entries; one may now have overtaken the other. */
+static int notify_compared(struct database *db, const struct ranking_key *key,
+	const struct standing *standing, const struct head_to_head_pair *pair, struct error *error)
 {
 	const struct standing_move *first = standing_move_of(standing, pair->challenger_user_id);
 	const struct standing_move *second = standing_move_of(standing, pair->incumbent_user_id);
@@ -52,10 +52,10 @@ static bool is_better(const struct ranked_job *job, const struct ranked_job *cur
 	return job->submission_id < current->submission_id;
 }
 
-/* Puts the user's entry in its place; a job that was there already and ran again may have become
- * slower, so that another one is the best. *changed tells whether the order may be a new one,
- * *current what stood there before: its job_id is 0 if nothing did. */
-static int take_in(struct database *db, struct arena *arena, const struct ranked_job *job,
+/* Makes the job its user's entry if it is the best. A job that was the entry already may have
+ * become slower in another run; then the best job replaces it. *changed: whether the order may have
+ * changed. *current: the entry before; its job_id is 0 if there was none. */
+static int replace_entry(struct database *db, struct arena *arena, const struct ranked_job *job,
 	struct ranked_job *current, bool *changed, struct error *error)
 {
 	struct ranked_job best = *job;
@@ -73,13 +73,15 @@ static int take_in(struct database *db, struct arena *arena, const struct ranked
 	return rc || !*changed ? rc : ranked_job_put(db, &best, error);
 }
 
-/* What is kept beside the entry: the user's attempts, the records of the ranking and its baselines.
- */
-static int keep_figures(struct database *db, const struct ranked_job *job, struct error *error)
+/* Updates the user's attempts, the records of the ranking and its baselines. */
+static int update_statistics(struct database *db, const struct ranked_job *job, struct error *error)
 {
 	struct ranking_key key = ranked_job_key(job);
-	const struct record record = { &key, job->user_id, job->submission_id, job->job_id,
-		job->score_ns };
+	const struct record record = { .key = &key,
+		.user_id = job->user_id,
+		.submission_id = job->submission_id,
+		.job_id = job->job_id,
+		.score_ns = job->score_ns };
 	int rc = ranked_job_count_attempts(db, &key, job->user_id, error);
 	if (!rc)
 		rc = records_insert(db, &record, error);
@@ -89,9 +91,9 @@ static int keep_figures(struct database *db, const struct ranked_job *job, struc
 static const struct statement PUT_CHANGE =
 	COMMAND("UPDATE jobs SET best_before_ns = ?, place_before = ?, place_after = ? WHERE id = ?");
 
-/* What the job changed for its user, for its page. One that ran again is held against what it
- * changed at first. */
-static int note_change(struct database *db, const struct ranked_job *job,
+/* Stores what the job changed for its user, for the job's page. A job that ran again keeps the
+ * change of its first run. */
+static int store_change(struct database *db, const struct ranked_job *job,
 	const struct ranked_job *current, const struct standing *standing, struct error *error)
 {
 	int64_t place = SQL_NULL_INTEGER;
@@ -105,34 +107,34 @@ static int note_change(struct database *db, const struct ranked_job *job,
 		was_ranked ? current->place : SQL_NULL_INTEGER, place, job->job_id);
 }
 
-/* Positions, places and comparisons after a user's entry has become another. */
-static int settle(struct database *db, struct arena *arena, const struct ranked_job *job,
+/* Updates positions, places and comparisons after a user's entry has changed. */
+static int update_order(struct database *db, struct arena *arena, const struct ranked_job *job,
 	struct standing *standing, struct error *error)
 {
 	struct ranking_key key = ranked_job_key(job);
 	int rc = standing_update(db, arena, &key, standing, error);
 	if (!rc)
-		rc = comparison_withdraw(db, arena, &key, error);
+		rc = head_to_head_withdraw(db, arena, &key, error);
 	return rc ? rc : standing_compare(db, &key, standing, job->user_id, error);
 }
 
-static int insert(
+static int insert_job(
 	struct database *db, struct arena *arena, const struct ranked_job *job, struct error *error)
 {
 	struct ranking_key key = ranked_job_key(job);
 	struct ranked_job current;
 	struct standing standing = { 0 };
 	bool changed;
-	int rc = take_in(db, arena, job, &current, &changed, error);
+	int rc = replace_entry(db, arena, job, &current, &changed, error);
 	if (!rc)
-		rc = keep_figures(db, job, error);
+		rc = update_statistics(db, job, error);
 	if (!rc && changed)
-		rc = settle(db, arena, job, &standing, error);
+		rc = update_order(db, arena, job, &standing, error);
 	if (!rc && changed)
-		rc = tell_overtaken(db, &key, &standing, job->user_id, error);
+		rc = notify_overtaken(db, &key, &standing, job->user_id, error);
 	if (!rc)
-		rc = note_change(db, job, &current, &standing, error);
-	/* One that ran again was told already. */
+		rc = store_change(db, job, &current, &standing, error);
+	/* A retried job has triggered its webhook already. */
 	return rc || current.job_id == job->job_id ? rc : webhook_tell_ranked(db, job->job_id, error);
 }
 
@@ -151,13 +153,14 @@ int ranking_insert(struct database *db, struct arena *arena, int64_t job_id, str
 		return rc;
 	key = ranked_job_key(&job);
 	rc = ranked_job_lock(db, arena, &key, error);
-	if (!rc) /* behind the lock, so that a freeze either sees this job in the ranking or is seen
-	            here */
+	/* After the lock: a freeze either finds this job in the ranking, or this check sees the freeze.
+	 */
+	if (!rc)
 		rc = ranked_job_counts(db, arena, job_id, &counts, error);
 	if (rc)
 		return rc;
-	return counts ? insert(db, arena, &job, error)
-				  : baseline_take(db, job_id, error); /* a sample that a dry run has timed */
+	return counts ? insert_job(db, arena, &job, error)
+				  : baseline_take(db, job_id, error); /* a dry run may have timed a sample */
 }
 
 static int put_best(
@@ -170,7 +173,8 @@ static int put_best(
 	return rc ? rc : ranked_job_put(db, &best, error);
 }
 
-int ranking_refresh(struct database *db, struct arena *arena, int64_t job_id, struct error *error)
+int ranking_refresh_job(
+	struct database *db, struct arena *arena, int64_t job_id, struct error *error)
 {
 	struct ranked_job job;
 	struct ranking_key key;
@@ -178,7 +182,7 @@ int ranking_refresh(struct database *db, struct arena *arena, int64_t job_id, st
 	int rc = ranked_job_find(db, arena, job_id, &job, error);
 	if (rc)
 		return rc == ERROR_NOT_FOUND
-			? fail(error, rc, "There is no job %lld of a submission.", (long long)job_id)
+			? fail(error, rc, "Job %lld does not exist or has no submission.", (long long)job_id)
 			: rc;
 	key = ranked_job_key(&job);
 	rc = ranked_job_lock(db, arena, &key, error);
@@ -187,24 +191,24 @@ int ranking_refresh(struct database *db, struct arena *arena, int64_t job_id, st
 	if (!rc)
 		rc = ranked_job_count_attempts(db, &key, job.user_id, error);
 	if (!rc)
-		rc = records_renew(db, &key, job.user_id, error);
+		rc = records_refresh(db, &key, job.user_id, error);
 	if (!rc)
 		rc = baseline_take(db, job.job_id, error);
-	return rc ? rc : settle(db, arena, &job, &standing, error);
+	return rc ? rc : update_order(db, arena, &job, &standing, error);
 }
 
 int ranking_compare(struct database *db, struct arena *arena, int64_t job_id,
 	const struct ranking_ratio *ratio, struct error *error)
 {
 	struct ranking_key key;
-	struct comparison_pair pair;
+	struct head_to_head_pair pair;
 	struct standing standing;
-	int rc = comparison_find(db, arena, job_id, &key, &pair, error);
+	int rc = head_to_head_find(db, arena, job_id, &key, &pair, error);
 	if (!rc)
 		rc = ranked_job_lock(db, arena, &key, error);
 	if (!rc)
-		rc = comparison_store(db, job_id, ratio, error);
+		rc = head_to_head_store(db, job_id, ratio, error);
 	if (!rc)
 		rc = standing_update(db, arena, &key, &standing, error);
-	return rc ? rc : tell_compared(db, &key, &standing, &pair, error);
+	return rc ? rc : notify_compared(db, &key, &standing, &pair, error);
 }

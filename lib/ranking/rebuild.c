@@ -1,17 +1,17 @@
-/* Rankings made anew from jobs and comparisons. */
-#include "lib/ranking.h"
+/* Rebuilds rankings from jobs and comparisons. */
+#include "lib/ranking/ranking.h"
 
-#include "lib/baseline.h"
-#include "lib/comparison.h"
-#include "lib/ranked_job.h"
-#include "lib/records.h"
-#include "lib/standing.h"
+#include "lib/ranking/baseline.h"
+#include "lib/ranking/head_to_head.h"
+#include "lib/ranking/ranked_job.h"
+#include "lib/ranking/records.h"
+#include "lib/ranking/standing.h"
 
 struct id_row {
 	int64_t id;
 };
 static const struct column ID_COLUMNS[] = { INTEGER(struct id_row, id) };
-/* As in lib/ranked_job.c. */
+/* A write instead of a mere lock, as in lib/ranking/ranked_job.c. */
 static const struct statement TAKE_TURNS =
 	COMMAND("UPDATE leaderboard_gpus SET turn = turn + 1 WHERE leaderboard_id = ?");
 static const struct statement LOCK_LEADERBOARD =
@@ -25,25 +25,25 @@ static const struct column KEY_COLUMNS[] = {
 	TEXT(struct ranking_key, gpu),
 };
 static const struct statement RANKINGS = SELECT(struct ranking_key, KEY_COLUMNS,
-	"SELECT DISTINCT leaderboard_id, task_version_id, gpu FROM ranking WHERE leaderboard_id = ? "
-    "ORDER BY task_version_id, gpu");
+	"SELECT DISTINCT leaderboard_id, task_version_id, gpu FROM ranking "
+	"WHERE leaderboard_id = ? ORDER BY task_version_id, gpu");
 
-/* A leaderboard whose rankings are made anew, and whether comparisons follow from it. */
+/* A leaderboard whose rankings are rebuilt, and whether to queue the comparisons that follow. */
 struct rebuild {
 	int64_t leaderboard_id;
 	bool compares;
 };
 
-static int ask_for_comparisons(struct database *db, struct arena *arena,
+static int queue_comparisons(struct database *db, struct arena *arena,
 	const struct ranking_key *key, const struct standing *standing, struct error *error)
 {
-	int rc = comparison_withdraw(db, arena, key, error);
+	int rc = head_to_head_withdraw(db, arena, key, error);
 	for (size_t i = 0; i < standing->count && i < ranking_compared_positions && !rc; i++)
 		rc = standing_compare(db, key, standing, standing->entries[i].user_id, error);
 	return rc;
 }
 
-static int put_in_order(
+static int order_rankings(
 	struct database *db, struct arena *arena, const struct rebuild *rebuild, struct error *error)
 {
 	struct ranking_key *keys;
@@ -54,7 +54,7 @@ static int put_in_order(
 	for (size_t i = 0; !rc && i < count; i++) {
 		rc = standing_update(db, arena, &keys[i], &standing, error);
 		if (!rc && rebuild->compares)
-			rc = ask_for_comparisons(db, arena, &keys[i], &standing, error);
+			rc = queue_comparisons(db, arena, &keys[i], &standing, error);
 	}
 	return rc;
 }
@@ -72,15 +72,15 @@ static int rebuild_leaderboard(struct database *db, void *context, struct error 
 	if (!rc)
 		rc = ranked_job_put_best_of_all(db, rebuild->leaderboard_id, error);
 	if (!rc)
-		rc = put_in_order(db, arena, rebuild, error);
+		rc = order_rankings(db, arena, rebuild, error);
 	if (!rc)
 		rc = baseline_rebuild(db, rebuild->leaderboard_id, error);
 	return rc ? rc : records_rebuild(db, rebuild->leaderboard_id, error);
 }
 
-int ranking_renew(struct database *db, int64_t leaderboard_id, struct error *error)
+int ranking_refresh_leaderboard(struct database *db, int64_t leaderboard_id, struct error *error)
 {
-	struct rebuild rebuild = { leaderboard_id, true };
+	struct rebuild rebuild = { .leaderboard_id = leaderboard_id, .compares = true };
 	return database_transaction(db, rebuild_leaderboard, &rebuild, error);
 }
 
@@ -92,7 +92,7 @@ int ranking_rebuild(struct database *db, int64_t leaderboard_id, struct error *e
 	int rc =
 		database_rows(db, arena, &LEADERBOARDS, &leaderboards, &count, error, "i", leaderboard_id);
 	for (size_t i = 0; i < count && !rc; i++) {
-		struct rebuild rebuild = { leaderboards[i].id, false };
+		struct rebuild rebuild = { .leaderboard_id = leaderboards[i].id };
 		rc = database_transaction(db, rebuild_leaderboard, &rebuild, error);
 		if (rc == ERROR_NOT_FOUND) /* deleted meanwhile */
 			rc = 0;

@@ -1,8 +1,8 @@
-#include "lib/records.h"
+#include "lib/ranking/records.h"
 
-#include "lib/buffer.h"
-#include "lib/job.h"
-#include "lib/scope.h"
+#include "lib/base/buffer.h"
+#include "lib/base/scope.h"
+#include "lib/job/job.h"
 
 #include <math.h>
 #include <string.h>
@@ -11,46 +11,43 @@
 	"leaderboard_id, task_version_id, gpu, line, submission_id, job_id, user_id, score_ns, " \
 	"submitted_at"
 
-static const struct statement PUT = COMMAND(
-	"INSERT INTO records (" FIELDS ") "
-	"SELECT s.leaderboard_id, s.task_version_id, j.gpu, ?, s.id, j.id, s.user_id, j.score_ns, "
-    "s.submitted_at "
-	"FROM jobs j JOIN submissions s ON s.id = j.submission_id WHERE j.id = ? "
-	"AND NOT EXISTS (SELECT 1 FROM records r WHERE r.leaderboard_id = s.leaderboard_id AND "
-    "r.task_version_id = s.task_version_id "
-	"  AND r.gpu = j.gpu AND r.line = ? AND r.submission_id < s.id AND r.score_ns <= j.score_ns)");
-static const struct statement DROP_BEATEN = COMMAND(
+static const struct statement INSERT_RECORD =
+	COMMAND("INSERT INTO records (" FIELDS ") "
+			"SELECT s.leaderboard_id, s.task_version_id, j.gpu, ?, s.id, j.id, s.user_id, "
+			"j.score_ns, s.submitted_at "
+			"FROM jobs j JOIN submissions s ON s.id = j.submission_id WHERE j.id = ? "
+			"AND NOT EXISTS (SELECT 1 FROM records r WHERE r.leaderboard_id = s.leaderboard_id "
+			"  AND r.task_version_id = s.task_version_id AND r.gpu = j.gpu AND r.line = ? "
+			"  AND r.submission_id < s.id AND r.score_ns <= j.score_ns)");
+static const struct statement DELETE_BEATEN = COMMAND(
 	"DELETE FROM records WHERE leaderboard_id = ? AND task_version_id = ? AND gpu = ? AND line = ? "
 	"AND submission_id > ? AND score_ns >= ?");
-static const struct statement DROP_JOB = COMMAND("DELETE FROM records WHERE job_id = ?");
-static const struct statement DROP_LINE =
-	COMMAND("DELETE FROM records WHERE leaderboard_id = ? AND task_version_id = ? AND gpu = ? AND "
-            "line = ?");
-static const struct statement CLEAR = COMMAND("DELETE FROM records WHERE leaderboard_id = ?");
+static const struct statement DELETE_JOB = COMMAND("DELETE FROM records WHERE job_id = ?");
+static const struct statement DELETE_LINE =
+	COMMAND("DELETE FROM records WHERE leaderboard_id = ? AND task_version_id = ? AND gpu = ? "
+			"AND line = ?");
+static const struct statement DELETE_ALL = COMMAND("DELETE FROM records WHERE leaderboard_id = ?");
 
-/* Users' lines from their jobs. */
+#define IS_RANKED SQL_IS_RANKED("s", "j")
+/* Fills users' lines from their jobs; before_ns is the fastest earlier submission. */
 #define FILL_USERS(which) \
 	COMMAND( \
 		"INSERT INTO records (" FIELDS ") " \
 		"SELECT leaderboard_id, task_version_id, gpu, user_id, submission_id, job_id, user_id, " \
-	    "score_ns, submitted_at " \
-		"FROM (SELECT s.leaderboard_id, s.task_version_id, j.gpu, s.user_id, s.id AS " \
-	    "submission_id, j.id AS job_id, j.score_ns, s.submitted_at, " \
+		"score_ns, submitted_at " \
+		"FROM (SELECT s.leaderboard_id, s.task_version_id, j.gpu, s.user_id, " \
+		"  s.id AS submission_id, j.id AS job_id, j.score_ns, s.submitted_at, " \
 		"  MIN(j.score_ns) OVER (PARTITION BY s.task_version_id, j.gpu, s.user_id ORDER BY s.id " \
-		"    ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before_ns " /* the fastest of \
-	                                                                             those that were \
-	                                                                             submitted before \
-	                                                                           */ \
-		"  FROM submissions s JOIN jobs j ON j.submission_id = s.id WHERE s.leaderboard_id = " \
-	    "? " which \
-		"AND " SQL_IS_RANKED("s", "j") ") ranked " \
-									   "WHERE before_ns IS NULL OR score_ns < before_ns")
+		"    ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before_ns " \
+		"  FROM submissions s JOIN jobs j ON j.submission_id = s.id " \
+		"  WHERE s.leaderboard_id = ? " which "AND " IS_RANKED ") ranked " \
+		"WHERE before_ns IS NULL OR score_ns < before_ns")
 static const struct statement FILL_ALL_USERS = FILL_USERS("");
 static const struct statement FILL_USER =
 	FILL_USERS("AND s.task_version_id = ? AND j.gpu = ? AND s.user_id = ? ");
 
-/* Everybody's from those. For each row of a window the server looks at all before it again, which
- * is little in one user's line and millions in everybody's; so that is walked here. */
+/* Everybody's line is computed here from the users' lines. In SQL a window function would look at
+ * all rows before each row again: little in one user's line, but millions in everybody's. */
 struct best_row {
 	int64_t job_id, task_version_id;
 	const char *gpu;
@@ -64,8 +61,8 @@ static const struct column BEST_COLUMNS[] = {
 };
 #define USERS_LINES(which) \
 	SELECT(struct best_row, BEST_COLUMNS, \
-		"SELECT job_id, task_version_id, gpu, score_ns FROM records WHERE leaderboard_id = " \
-	    "? " which "AND line <> 0 " \
+		"SELECT job_id, task_version_id, gpu, score_ns FROM records " \
+		"WHERE leaderboard_id = ? " which "AND line <> 0 " \
 		"ORDER BY task_version_id, gpu, submission_id")
 static const struct statement LINES_OF_ALL = USERS_LINES("");
 static const struct statement LINES_OF_RANKING =
@@ -73,19 +70,20 @@ static const struct statement LINES_OF_RANKING =
 static const struct statement FILL_EVERYBODY =
 	COMMAND("INSERT INTO records (" FIELDS ") "
 			"SELECT r.leaderboard_id, r.task_version_id, r.gpu, 0, r.submission_id, r.job_id, "
-            "r.user_id, r.score_ns, r.submitted_at "
+			"r.user_id, r.score_ns, r.submitted_at "
 			"FROM JSON_TABLE(?, '$[*]' COLUMNS (job_id BIGINT UNSIGNED PATH '$')) fastest "
-            "STRAIGHT_JOIN records r ON r.job_id = fastest.job_id "
+			"STRAIGHT_JOIN records r ON r.job_id = fastest.job_id "
 			"WHERE r.line <> 0");
 
-static int put(struct database *db, const struct record *record, int64_t line, struct error *error)
+static int insert_record(
+	struct database *db, const struct record *record, int64_t line, struct error *error)
 {
 	const struct ranking_key *key = record->key;
-	int rc = database_execute(db, &PUT, error, "iii", line, record->job_id, line);
+	int rc = database_execute(db, &INSERT_RECORD, error, "iii", line, record->job_id, line);
 	if (rc || !database_affected(db))
 		return rc;
-	/* One that was submitted earlier and ended later may have beaten what came behind it. */
-	return database_execute(db, &DROP_BEATEN, error, "iisiid", key->leaderboard_id,
+	/* A job that was submitted earlier and finished later may beat records behind it. */
+	return database_execute(db, &DELETE_BEATEN, error, "iisiid", key->leaderboard_id,
 		key->task_version_id, key->gpu, line, record->submission_id, record->score_ns);
 }
 
@@ -93,10 +91,10 @@ static int drop_line(
 	struct database *db, const struct ranking_key *key, int64_t line, struct error *error)
 {
 	return database_execute(
-		db, &DROP_LINE, error, "iisi", key->leaderboard_id, key->task_version_id, key->gpu, line);
+		db, &DELETE_LINE, error, "iisi", key->leaderboard_id, key->task_version_id, key->gpu, line);
 }
 
-/* From the rows of every user's line, ranking by ranking. */
+/* Fills everybody's line from the rows of all users' lines, which are sorted by ranking. */
 static int fill_everybody(
 	struct database *db, const struct best_row *rows, size_t count, struct error *error)
 {
@@ -116,7 +114,7 @@ static int fill_everybody(
 	return database_execute(db, &FILL_EVERYBODY, error, "s", buffer_string(&fastest));
 }
 
-int records_renew(
+int records_refresh(
 	struct database *db, const struct ranking_key *key, int64_t user_id, struct error *error)
 {
 	cleanup_arena struct arena *arena = arena_new();
@@ -136,13 +134,13 @@ int records_renew(
 
 int records_insert(struct database *db, const struct record *record, struct error *error)
 {
-	int rc = database_execute(db, &DROP_JOB, error, "i", record->job_id);
-	if (rc || database_affected(db))
-		return rc ? rc
-				  : records_renew(db, record->key, record->user_id,
-					  error); /* what its former time had beaten may be back */
-	rc = put(db, record, record->user_id, error);
-	return rc ? rc : put(db, record, records_everybody, error);
+	int rc = database_execute(db, &DELETE_JOB, error, "i", record->job_id);
+	if (rc)
+		return rc;
+	if (database_affected(db)) /* jobs that its former time had beaten may be records now */
+		return records_refresh(db, record->key, record->user_id, error);
+	rc = insert_record(db, record, record->user_id, error);
+	return rc ? rc : insert_record(db, record, records_everybody, error);
 }
 
 int records_rebuild(struct database *db, int64_t leaderboard_id, struct error *error)
@@ -150,7 +148,7 @@ int records_rebuild(struct database *db, int64_t leaderboard_id, struct error *e
 	cleanup_arena struct arena *arena = arena_new();
 	struct best_row *rows;
 	size_t count;
-	int rc = database_execute(db, &CLEAR, error, "i", leaderboard_id);
+	int rc = database_execute(db, &DELETE_ALL, error, "i", leaderboard_id);
 	if (!rc)
 		rc = database_execute(db, &FILL_ALL_USERS, error, "i", leaderboard_id);
 	if (!rc)

@@ -1,22 +1,24 @@
-/* How the best times of a ranking came about, kept in the table `records` for its charts.
+/* Private to lib/ranking: how the best times of a ranking improved, stored in the table `records`
+ * for its charts.
  *
- * A line belongs to a user, or, under the number 0, to everybody. It has every passed ranked job
- * that was faster than all of its line that were submitted before it, whenever they ended; so times
- * fall along it, and its last is the best. */
-#ifndef PODIUM_LIB_RECORDS_H
-#define PODIUM_LIB_RECORDS_H
+ * A line belongs to one user, or, with the number 0, to everybody. A passed ranked job is on the
+ * line if it is faster than every earlier submission of that line. The order is that of submission,
+ * whichever job finished first. Times therefore fall along the line, and its last job is the best.
+ */
+#ifndef PODIUM_LIB_RANKING_RECORDS_H
+#define PODIUM_LIB_RANKING_RECORDS_H
 
-#include "lib/database.h"
-#include "lib/error.h"
-#include "lib/ranking.h"
+#include "lib/base/error.h"
+#include "lib/database/database.h"
+#include "lib/ranking/key.h"
 
 #include <stdint.h>
 
 enum { records_everybody = 0 };
 
-/* Inside the transaction that ranks a job, under its lock: takes the job into its user's line and
- * everybody's where it belongs there, also in the middle. A job that is there already and ran again
- * is looked at anew. */
+/* Adds a job to its user's line and to everybody's line, if it is a record there, possibly in the
+ * middle. A job that ran again is checked anew. Runs inside the transaction that ranks the job,
+ * under its lock. */
 struct record {
 	const struct ranking_key *key;
 	int64_t user_id, submission_id, job_id;
@@ -24,9 +26,9 @@ struct record {
 };
 int records_insert(struct database *db, const struct record *record, struct error *error);
 
-/* Under the same lock: makes the lines of a user and of everybody anew, from jobs, after one of the
- * user's has come or gone. */
-int records_renew(
+/* Recomputes the user's line and everybody's line from jobs, after the user gained or lost a job.
+ * Runs under the same lock. */
+int records_refresh(
 	struct database *db, const struct ranking_key *key, int64_t user_id, struct error *error);
 
 /* Inside a transaction: recomputes all lines of a leaderboard from its jobs. Gives the same rows.

@@ -1,7 +1,7 @@
-#include "lib/standing.h"
+#include "lib/ranking/standing.h"
 
-#include "lib/buffer.h"
-#include "lib/comparison.h"
+#include "lib/base/buffer.h"
+#include "lib/ranking/head_to_head.h"
 
 #include <stdlib.h>
 
@@ -16,18 +16,18 @@ static const struct column ENTRY_COLUMNS[] = {
 static const struct statement RANKING = SELECT(struct ranking_entry, ENTRY_COLUMNS,
 	"SELECT user_id, submission_id, score_ns, score_err_ns, position, place FROM ranking "
 	"WHERE leaderboard_id = ? AND task_version_id = ? AND gpu = ?");
-/* Any number of entries: [[user, position, place], ...]. */
+/* The parameter is a list of any length: [[user, position, place], ...]. */
 static const struct statement MOVE_ENTRIES = COMMAND(
-	"UPDATE JSON_TABLE(?, '$[*]' COLUMNS (user_id BIGINT UNSIGNED PATH '$[0]', position INT "
-    "UNSIGNED PATH '$[1]', "
-	"  place INT UNSIGNED PATH '$[2]')) moved STRAIGHT_JOIN ranking r ON r.leaderboard_id = ? AND "
-    "r.task_version_id = ? AND r.gpu = ? "
-	"  AND r.user_id = moved.user_id SET r.position = moved.position, r.place = moved.place");
+	"UPDATE JSON_TABLE(?, '$[*]' COLUMNS (user_id BIGINT UNSIGNED PATH '$[0]', "
+	"  position INT UNSIGNED PATH '$[1]', place INT UNSIGNED PATH '$[2]')) moved "
+	"STRAIGHT_JOIN ranking r ON r.leaderboard_id = ? AND r.task_version_id = ? AND r.gpu = ? "
+	"  AND r.user_id = moved.user_id "
+	"SET r.position = moved.position, r.place = moved.place");
 static const struct statement SHIFT_ENTRIES = COMMAND(
 	"UPDATE ranking SET position = position + 1, place = place + ? "
 	"WHERE leaderboard_id = ? AND task_version_id = ? AND gpu = ? AND position BETWEEN ? AND ?");
 
-/* ---- what moves ---- */
+/* ---- moves ---- */
 
 static int by_user(const void *left, const void *right)
 {
@@ -41,8 +41,7 @@ static int by_position_before(const void *left, const void *right)
 	return (a->before.position > b->before.position) - (a->before.position < b->before.position);
 }
 
-/* Each entry as it stands in the table beside what it should be, from the first position to the
- * last. */
+/* Pairs each entry of the table with its new position, sorted by the position before. */
 static struct standing_move *plan_moves(struct arena *arena, struct ranking_entry *entries,
 	const struct ranking_entry *ordered, size_t count)
 {
@@ -67,9 +66,9 @@ static int64_t place_shift(const struct standing_move *move)
 	return move->after.place - move->before.place;
 }
 
-/* An entry that comes in pushes all below it down by one: each run of neighbours that move alike is
- * one statement. From the last to the first, so that no entry that has moved is found a second
- * time. */
+/* A new entry pushes all entries below it down by one. Each run of neighbours that move alike is
+ * one statement. The runs go from the last to the first, so that no statement finds an entry that
+ * has moved already. */
 static int shift_runs(struct database *db, const struct ranking_key *key,
 	const struct standing_move *moves, size_t count, struct error *error)
 {
@@ -112,12 +111,12 @@ int standing_update(struct database *db, struct arena *arena, const struct ranki
 	struct standing *standing, struct error *error)
 {
 	struct ranking_entry *entries;
-	struct ranking_comparison *comparisons;
+	struct ranking_head_to_head *comparisons;
 	size_t count, comparison_count;
 	int rc = database_rows(db, arena, &RANKING, &entries, &count, error, "iis", key->leaderboard_id,
 		key->task_version_id, key->gpu);
 	if (!rc)
-		rc = comparison_read(db, arena, key, &comparisons, &comparison_count, error);
+		rc = head_to_head_read(db, arena, key, &comparisons, &comparison_count, error);
 	*standing = (struct standing){ 0 };
 	if (rc || !count)
 		return rc;
@@ -137,7 +136,7 @@ const struct standing_move *standing_move_of(const struct standing *standing, in
 	return NULL;
 }
 
-/* ---- asking for comparisons ---- */
+/* ---- comparisons ---- */
 
 int standing_compare(struct database *db, const struct ranking_key *key,
 	const struct standing *standing, int64_t user_id, struct error *error)
@@ -146,6 +145,6 @@ int standing_compare(struct database *db, const struct ranking_key *key,
 	size_t count = ranking_rivals(standing->entries, standing->count, user_id, rivals);
 	int rc = 0;
 	for (size_t i = 0; i < count && !rc; i++)
-		rc = comparison_open(db, key, user_id, rivals[i]->user_id, error);
+		rc = head_to_head_open(db, key, user_id, rivals[i]->user_id, error);
 	return rc;
 }

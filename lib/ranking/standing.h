@@ -1,32 +1,40 @@
-/* Who stands where in one ranking, and what a change of it moves: brings `position` and `place` in
- * the table up to date. Of the ranking's own files only; others use lib/ranking.h. */
-#ifndef PODIUM_LIB_STANDING_H
-#define PODIUM_LIB_STANDING_H
+/* Private to lib/ranking: the standings of one ranking: brings `position` and `place` in the table
+ * up to date, and says which entries moved. Only the files of lib/ranking use this header; others
+ * use lib/ranking/ranking.h. */
+#ifndef PODIUM_LIB_RANKING_STANDING_H
+#define PODIUM_LIB_RANKING_STANDING_H
 
-#include "lib/ranking.h"
+#include "lib/base/arena.h"
+#include "lib/base/error.h"
+#include "lib/database/database.h"
+#include "lib/ranking/key.h"
+#include "lib/ranking/order.h"
 
-/* An entry as it stood in the table, with position 0 if it is new, and as it is to be. */
+#include <stddef.h>
+#include <stdint.h>
+
+/* An entry before and after a change. A new entry has position 0 before it. */
 struct standing_move {
 	struct ranking_entry before, after;
 };
 
-/* A ranking as it is, from the first position to the last; and what became of each entry, in the
- * order of before. */
+/* A ranking after a change, from the first position to the last, and the moves of its entries,
+ * sorted by their position before. */
 struct standing {
 	struct ranking_entry *entries;
 	struct standing_move *moves;
 	size_t count;
 };
 
-/* Under the ranking's lock, after entries or comparisons have changed: puts all entries in order,
- * in as few statements as the change asks for. */
+/* Reorders the ranking after entries or comparisons have changed, with as few statements as
+ * possible. The caller has locked the ranking. */
 int standing_update(struct database *db, struct arena *arena, const struct ranking_key *key,
 	struct standing *standing, struct error *error);
 
-/* NULL for a user that does not stand in it. */
+/* NULL: the user is not in the ranking. */
 const struct standing_move *standing_move_of(const struct standing *standing, int64_t user_id);
 
-/* Has the entry of a user compared with its rivals. */
+/* Queues comparisons of a user's entry with its rivals. */
 int standing_compare(struct database *db, const struct ranking_key *key,
 	const struct standing *standing, int64_t user_id, struct error *error);
 

@@ -1,7 +1,7 @@
-#include "lib/result.h"
+#include "lib/result/result.h"
 
-#include "lib/buffer.h"
-#include "lib/scope.h"
+#include "lib/base/buffer.h"
+#include "lib/base/scope.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -38,9 +38,9 @@ size_t result_arguments(struct arena *arena, const char *spec, struct argument *
 	return count;
 }
 
-/* What stands in `text` between `before` and the first of `ends`, which is not taken; NULL if there
- * is no `before`. */
-static const char *between(
+/* The part of `text` between `before` and the first character of `ends`; NULL if there is no
+ * `before`. */
+static const char *text_between(
 	struct arena *arena, const char *text, const char *before, const char *ends)
 {
 	const char *found = strstr(text, before);
@@ -53,27 +53,28 @@ static const char *between(
 
 /* "5 of 1024 elements are wrong, the first at [3, 0]: expected 1, got 2 (off by 1, tolerance
  * 0.001)" */
-static bool read_stock(struct arena *arena, const char *line, struct mismatch *mismatch)
+static bool read_stock_message(struct arena *arena, const char *line, struct mismatch *mismatch)
 {
 	static const char first[] = ", the first at ";
 	const char *place = strstr(line, first);
-	const char *expected = between(arena, line, ": expected ", ","),
-			   *got = between(arena, line, ", got ", "(\n");
+	const char *expected = text_between(arena, line, ": expected ", ","),
+			   *got = text_between(arena, line, ", got ", "(\n");
 	if (!place || !expected || !got)
 		return false;
 	*mismatch = (struct mismatch){
 		.summary = arena_strndup(arena, line, (size_t)(place - line)),
-		.place = between(arena, line, first, ":"),
+		.place = text_between(arena, line, first, ":"),
 		.expected = expected,
 		.got = got,
-		.off = between(arena, line, "(off by ", ",)"),
-		.tolerance = between(arena, line, ", tolerance ", ")"),
+		.off = text_between(arena, line, "(off by ", ",)"),
+		.tolerance = text_between(arena, line, ", tolerance ", ")"),
 	};
 	return true;
 }
 
 /* "Number of mismatched elements: 7", then "ERROR AT (3, 0): 1.5 2.0": got, expected. */
-static bool read_of_the_field(struct arena *arena, const char *message, struct mismatch *mismatch)
+static bool read_verbose_allclose(
+	struct arena *arena, const char *message, struct mismatch *mismatch)
 {
 	const char *found = strcasestr(message, "ERROR AT ");
 	const char *colon = found ? strchr(found, ':') : NULL;
@@ -84,7 +85,7 @@ static bool read_of_the_field(struct arena *arena, const char *message, struct m
 		   expected = strcspn(values + got + strspn(values + got, " "), " ");
 	if (!got || !expected)
 		return false;
-	const char *count = between(arena, message, "mismatched elements: ", " \n");
+	const char *count = text_between(arena, message, "mismatched elements: ", " \n");
 	*mismatch = (struct mismatch){
 		.summary = count ? arena_printf(arena, "%s elements are wrong", count) : NULL,
 		.place = trimmed(
@@ -100,8 +101,8 @@ struct mismatch result_mismatch(struct arena *arena, const char *message)
 	struct mismatch mismatch = { 0 };
 	message += strspn(message, " \t\r\n");
 	const char *line = trimmed(arena, message, strcspn(message, "\n"));
-	bool is_stock = read_stock(arena, line, &mismatch);
-	if (!is_stock && !read_of_the_field(arena, message, &mismatch))
+	bool is_stock = read_stock_message(arena, line, &mismatch);
+	if (!is_stock && !read_verbose_allclose(arena, message, &mismatch))
 		mismatch = (struct mismatch){ .summary = line };
 	bool is_line = is_stock || !mismatch.place;
 	mismatch.has_more = !is_line || strlen(trimmed(arena, message, strlen(message))) > strlen(line);
@@ -118,7 +119,7 @@ static const char *text_of(struct arena *arena, const json_t *value)
 	return arena_strdup(arena, text ? text : "");
 }
 
-/* The order and the words of the facts; keys that are not here come last, as they are. */
+/* The order and the names of the facts; other keys come last, unchanged. */
 static const struct fact FACTS[] = {
 	{ "device", "Device" },
 	{ "product", "Product" },
@@ -179,7 +180,7 @@ size_t result_kernels(struct arena *arena, const char *json, struct kernel **ker
 		(*kernels)[i] = (struct kernel){
 			.name = text_of(arena, json_object_get(one, "name")),
 			.registers = integer_of(one, "registers"),
-			/* ptxas says nothing of shared memory where there is none. */
+			/* ptxas omits shared memory if there is none. */
 			.shared_bytes =
 				json_object_get(one, "shared_bytes") ? integer_of(one, "shared_bytes") : 0,
 			.stack_bytes = integer_of(one, "stack_bytes"),
@@ -200,7 +201,7 @@ const char *result_figure(struct arena *arena, double value, const char *unit)
 									   : arena_printf(arena, "%.*f %s", digits, value, unit);
 }
 
-static const char *quantity(
+static const char *number_with_unit(
 	struct arena *arena, const json_t *object, const char *key, const char *unit)
 {
 	const json_t *value = json_object_get(object, key);
@@ -208,7 +209,7 @@ static const char *quantity(
 								 : "";
 }
 
-static const char *joined(struct arena *arena, const json_t *list)
+static const char *join_texts(struct arena *arena, const json_t *list)
 {
 	cleanup_buffer struct buffer text = { 0 };
 	for (size_t i = 0; i < json_array_size(list); i++)
@@ -228,19 +229,19 @@ size_t result_conditions(struct arena *arena, const char *json, struct condition
 		if (one)
 			(*conditions)[count++] = (struct condition){
 				.when = times[i].value,
-				.sm_clock = quantity(arena, one, "sm_clock_mhz", "MHz"),
-				.memory_clock = quantity(arena, one, "memory_clock_mhz", "MHz"),
-				.temperature = quantity(arena, one, "temperature_c", "°C"),
-				.power = quantity(arena, one, "power_w", "W"),
-				.slowed_by = joined(arena, json_object_get(one, "slowed_by")),
+				.sm_clock = number_with_unit(arena, one, "sm_clock_mhz", "MHz"),
+				.memory_clock = number_with_unit(arena, one, "memory_clock_mhz", "MHz"),
+				.temperature = number_with_unit(arena, one, "temperature_c", "°C"),
+				.power = number_with_unit(arena, one, "power_w", "W"),
+				.slowed_by = join_texts(arena, json_object_get(one, "slowed_by")),
 			};
 	}
 	json_decref(root);
 	return count;
 }
 
-/* "1755–1980 MHz", "1980 MHz" where both ends look alike. */
-static const char *span(
+/* "1755–1980 MHz"; "1980 MHz" if both ends look alike. */
+static const char *range_with_unit(
 	struct arena *arena, const json_t *object, const char *key, const char *unit)
 {
 	const json_t *list = json_object_get(object, key);
@@ -258,11 +259,11 @@ struct device_state result_device(struct arena *arena, const char *json)
 	json_t *root = json ? json_loads(json, 0, NULL) : NULL;
 	const json_t *slowed_by = json_object_get(root, "slowed_by");
 	struct device_state state = {
-		.sm_clock = span(arena, root, "sm_clock_mhz", "MHz"),
-		.memory_clock = span(arena, root, "memory_clock_mhz", "MHz"),
-		.temperature = span(arena, root, "temperature_c", "°C"),
-		.power = span(arena, root, "power_w", "W"),
-		.slowed_by = json_is_array(slowed_by) ? joined(arena, slowed_by) : "",
+		.sm_clock = range_with_unit(arena, root, "sm_clock_mhz", "MHz"),
+		.memory_clock = range_with_unit(arena, root, "memory_clock_mhz", "MHz"),
+		.temperature = range_with_unit(arena, root, "temperature_c", "°C"),
+		.power = range_with_unit(arena, root, "power_w", "W"),
+		.slowed_by = json_is_array(slowed_by) ? join_texts(arena, slowed_by) : "",
 	};
 	json_decref(root);
 	return state;

@@ -1,6 +1,6 @@
-#include "lib/verdict.h"
+#include "lib/result/verdict.h"
 
-#include "lib/scope.h"
+#include "lib/base/scope.h"
 
 #include <string.h>
 
@@ -14,18 +14,19 @@ static const struct {
 	[VERDICT_COMPILE_ERROR] = { "compile error",
 		"The file could not be compiled or imported; the compiler's output is below." },
 	[VERDICT_RUNTIME_ERROR] = { "runtime error",
-		"The program stopped with an error; what is known of it is below." },
+		"The program stopped with an error; the details are below." },
 	[VERDICT_TIME_LIMIT] = { "time limit",
 		"The stage took longer than its limit and was stopped; make the kernel faster or look for "
-	    "an endless loop." },
+		"an endless loop." },
 	[VERDICT_MEMORY_LIMIT] = { "memory limit",
 		"The program used more memory than the task allows." },
-	[VERDICT_OUTPUT_LIMIT] = { "output limit", "The program wrote more than is kept; print less." },
+	[VERDICT_OUTPUT_LIMIT] = { "output limit",
+		"The program printed more than Podium stores; print less." },
 	[VERDICT_PROTOCOL_VIOLATION] = { "protocol violation",
-		"What came back from the evaluation is not what an honest run sends; nothing was ranked." },
+		"The evaluation returned data that an honest run never sends; nothing was ranked." },
 	[VERDICT_INTERNAL_ERROR] = { "internal error",
 		"This was not your fault: Podium or its machine failed. The attempt does not count; submit "
-	    "again or tell an admin." },
+		"again or tell an admin." },
 	[VERDICT_CANCELLED] = { "cancelled", "The job was cancelled before it ended." },
 };
 

@@ -1,6 +1,6 @@
-/* The verdicts: one list for the database, the pages, the protocol of podium-run and the JSON. */
-#ifndef PODIUM_LIB_VERDICT_H
-#define PODIUM_LIB_VERDICT_H
+/* The verdicts: one list for the database, the pages, the JSON and the protocol of podium-run. */
+#ifndef PODIUM_LIB_RESULT_VERDICT_H
+#define PODIUM_LIB_RESULT_VERDICT_H
 
 enum verdict {
 	VERDICT_NONE, /* not decided yet */
@@ -18,6 +18,6 @@ enum verdict {
 
 const char *verdict_name(enum verdict verdict);   /* "wrong answer"; NULL for VERDICT_NONE */
 enum verdict verdict_from_name(const char *name); /* VERDICT_NONE for NULL or an unknown name */
-const char *verdict_advice(enum verdict verdict); /* one sentence that says what to do next */
+const char *verdict_advice(enum verdict verdict); /* one sentence with the next step */
 
 #endif

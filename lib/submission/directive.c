@@ -1,7 +1,7 @@
-#include "lib/directive.h"
+#include "lib/submission/directive.h"
 
-#include "lib/quote.h"
-#include "lib/scope.h"
+#include "lib/base/quote.h"
+#include "lib/base/scope.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -69,7 +69,7 @@ static const struct {
 	{ "gpu", take_gpus, "gpus A B" },
 };
 
-static int split(struct parsing *parsing, const char *text, size_t length)
+static int split_words(struct parsing *parsing, const char *text, size_t length)
 {
 	static const char blank[] = " \t\v\f";
 	struct line *line = &parsing->line;
@@ -100,20 +100,20 @@ static int parse_line(struct parsing *parsing, const char *text, size_t length)
 {
 	if (!is_directive(text, length))
 		return 0;
-	int rc = split(parsing, text, length);
+	int rc = split_words(parsing, text, length);
 	if (rc)
 		return rc;
 	const struct line *line = &parsing->line;
 	if (line->count < 2)
 		return fail(parsing->error, ERROR_INPUT,
-			"Line %d: !POPCORN says nothing; write `%s leaderboard NAME` or `%s gpus A B`.",
+			"Line %d: !POPCORN has no directive; write `%s leaderboard NAME` or `%s gpus A B`.",
 			line->number, line->words[0], line->words[0]);
 	for (size_t i = 0; i < COUNT(DIRECTIVES); i++) {
 		if (strcasecmp(line->words[1], DIRECTIVES[i].name) != 0)
 			continue;
 		if (line->count < 3)
 			return fail(parsing->error, ERROR_INPUT,
-				"Line %d: !POPCORN %s names nothing; write `%s %s`.", line->number,
+				"Line %d: !POPCORN %s has no value; write `%s %s`.", line->number,
 				DIRECTIVES[i].name, line->words[0], DIRECTIVES[i].example);
 		return DIRECTIVES[i].take(parsing);
 	}
@@ -132,9 +132,9 @@ int directives_parse(
 {
 	*directives = (struct directives){ 0 };
 	struct parsing parsing = { .arena = arena, .directives = directives, .error = error };
-	if (strncmp(source, "\xef\xbb\xbf", 3)
-		== 0) /* some editors begin a file with a byte order mark */
-		source += 3;
+	static const char byte_order_mark[] = "\xef\xbb\xbf"; /* some editors write one */
+	if (strncmp(source, byte_order_mark, strlen(byte_order_mark)) == 0)
+		source += strlen(byte_order_mark);
 	for (parsing.line.number = 1; is_comment(source); parsing.line.number++) {
 		size_t length = strcspn(source, "\r\n");
 		int rc = parse_line(&parsing, source, length);

@@ -1,9 +1,9 @@
 /* `#!POPCORN` and `//!POPCORN` lines at the head of a submission. */
-#ifndef PODIUM_LIB_DIRECTIVE_H
-#define PODIUM_LIB_DIRECTIVE_H
+#ifndef PODIUM_LIB_SUBMISSION_DIRECTIVE_H
+#define PODIUM_LIB_SUBMISSION_DIRECTIVE_H
 
-#include "lib/arena.h"
-#include "lib/error.h"
+#include "lib/base/arena.h"
+#include "lib/base/error.h"
 
 #include <stddef.h>
 
@@ -13,10 +13,10 @@ struct directives {
 	size_t gpu_count;
 };
 
-/* Reads lines from the first on while they begin with `#` or `//` in column 0; an empty line ends
- * it.
- * `#!POPCORN leaderboard NAME`, `#!POPCORN gpus A B` (`gpu` means the same; spaces, not commas).
- * An unknown, repeated or empty directive is ERROR_INPUT and names its line. */
+/* Reads the directives `#!POPCORN leaderboard NAME` and `#!POPCORN gpus A B`. `gpu` means the same
+ * as `gpus`; GPUs are separated by spaces. Directives are in the first lines, which begin with `#`
+ * or `//` in column 0; any other line, also an empty one, ends them. An unknown, repeated or empty
+ * directive is ERROR_INPUT and names its line. */
 int directives_parse(
 	struct arena *arena, const char *source, struct directives *directives, struct error *error);
 

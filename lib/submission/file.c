@@ -1,9 +1,9 @@
-#include "lib/submission_file.h"
+#include "lib/submission/file.h"
 
-#include "lib/buffer.h"
-#include "lib/quote.h"
-#include "lib/scope.h"
-#include "lib/text.h"
+#include "lib/base/buffer.h"
+#include "lib/base/quote.h"
+#include "lib/base/scope.h"
+#include "lib/base/text.h"
 
 #include <string.h>
 
@@ -12,7 +12,7 @@ enum { most_file_name_bytes = 200, most_bytes_mb = submission_most_bytes / 10000
 static const struct language {
 	const char *name, *words;
 	const char *endings[4];
-	const char *pasted; /* the name that pasted code gets */
+	const char *pasted; /* the name of pasted code */
 	const char *choose; /* the endings in words */
 } LANGUAGES[] = {
 	{ "py", "Python", { ".py" }, "submission.py", ".py" },
@@ -27,8 +27,8 @@ static const struct language *find_language(const char *name)
 	return &LANGUAGES[0];
 }
 
-/* The last part of the name, as printable text: browsers may send a path, anyone may send anything.
- */
+/* The last part of the name as printable text: browsers may send a path, and other clients
+ * anything. */
 static const char *clean_name(struct arena *arena, const char *name)
 {
 	const char *last = name;
@@ -92,8 +92,7 @@ static int check_source(const struct submission_file *file, struct error *error)
 	size_t valid = text_utf8_prefix(source, length);
 	if (valid < length)
 		return fail_field(error, file->field,
-			"The %s is not UTF-8 text: line %zu has a byte that is none (0x%02x); save it as "
-		    "UTF-8.",
+			"The %s is not UTF-8 text: line %zu has the invalid byte 0x%02x; save it as UTF-8.",
 			what, line_of(source, valid), (unsigned int)(unsigned char)source[valid]);
 	if (nul)
 		return fail_field(error, file->field, "The %s has a NUL byte in line %zu; remove it.", what,

@@ -1,26 +1,24 @@
-/* The file that somebody submits, before it is stored or run. */
+/* A submitted file, before it is stored or run. */
 #ifndef PODIUM_LIB_SUBMISSION_FILE_H
 #define PODIUM_LIB_SUBMISSION_FILE_H
 
-#include "lib/arena.h"
-#include "lib/error.h"
+#include "lib/base/arena.h"
+#include "lib/base/error.h"
 
 #include <stddef.h>
 
 enum { submission_most_bytes = 1000000 };
 
 struct submission_file {
-	const char
-		*field;       /* where it came from, as errors name it: "file", or "code" that was pasted */
-	const char *name; /* the last part of the name, printable; pasted code gets one */
-	const char *source;
-	size_t length; /* UTF-8 without a NUL; nothing need stand behind the last byte */
+	const char *field;  /* where it came from: "file", or "code" for pasted code */
+	const char *name;   /* the last part of the name, printable; pasted code gets a name */
+	const char *source; /* UTF-8 without a NUL, not terminated */
+	size_t length;
 };
 
-/* Looks at a name (as sent; NULL or "": pasted code) and bytes, which may be anything. Refuses a
- * name whose ending
- * (.py .cu .cuh .cpp) does not fit the task's language or that is too long, and what is empty, over
- * 1,000,000 bytes, not UTF-8 or has a NUL. The file points to `source`. */
+/* Checks a name as it was sent (NULL or "": pasted code) and arbitrary bytes. Refuses a name that
+ * is too long or whose ending (.py .cu .cuh .cpp) does not fit the task's language. Refuses content
+ * that is empty, over 1,000,000 bytes, not UTF-8 or contains a NUL. The file points to `source`. */
 int submission_file_take(struct arena *arena, const char *language, const char *name,
 	const char *source, size_t length, struct submission_file *file, struct error *error);
 

@@ -1,19 +1,19 @@
-/* Case lines: `size: 128; seed: 5`. The evaluation splits them at ';' and ':', and an existing
- * eval.py expects the values as Python's str() writes them, so that is how they are written here;
- * except for truth values, which some evaluations take for words or read in lower case only. */
-#include "lib/task_reader.h"
+/* Case lines: `size: 128; seed: 5`. The evaluation splits them at ';' and ':'. Existing eval.py
+ * files expect values as Python's str() writes them. Truth values are an exception: some
+ * evaluations expect words, or lower case only. */
+#include "lib/task/reader.h"
 
-#include "lib/buffer.h"
-#include "lib/formula.h"
-#include "lib/quote.h"
-#include "lib/scope.h"
+#include "lib/base/buffer.h"
+#include "lib/base/quote.h"
+#include "lib/base/scope.h"
+#include "lib/task/formula.h"
 
 #include <ctype.h>
 #include <math.h>
 #include <string.h>
 
-/* repr() of a float: the fewest digits that read back the same, with an exponent below 1e-4 and
- * from 1e16 on. */
+/* Python's repr() of a float: the fewest digits that read back the same, with an exponent below
+ * 1e-4 and from 1e16 on. */
 static void append_real(struct buffer *out, double value)
 {
 	if (isnan(value) || isinf(value)) {
@@ -32,11 +32,11 @@ static void append_real(struct buffer *out, double value)
 		buffer_printf(out, "%se%c%02d", text, exponent < 0 ? '-' : '+', abs(exponent));
 		return;
 	}
-	int decimals = precision - 1 - exponent; /* digits behind the point */
+	int decimals = precision - 1 - exponent; /* decimals to write */
 	buffer_printf(out, "%.*f", decimals > 0 ? decimals : 1, value);
 }
 
-/* repr() of a str: single quotes, unless that is the only kind inside. */
+/* Python's repr() of a str: single quotes, unless the text has only single quotes inside. */
 static void append_quoted(struct buffer *out, const char *text)
 {
 	char mark = strchr(text, '\'') && !strchr(text, '"') ? '"' : '\'';
@@ -96,7 +96,7 @@ static const char *line_fault(const char *text)
 {
 	for (const unsigned char *at = (const unsigned char *)text; *at; at++) {
 		if (*at == '\n' || *at == '\r')
-			return "contains a line break"; /* which ends a case, and an option of a compiler */
+			return "contains a line break"; /* it would end a case or a compiler option */
 		if (*at < 0x20 || *at == 0x7f || (*at == 0xc2 && at[1] < 0xa0))
 			return "contains a control character";
 	}
@@ -135,15 +135,15 @@ static bool check_name(struct task_reader *reader, const struct yaml_node *name,
 			yaml_kind_name(name->kind));
 	else if (!is_identifier(name->text))
 		task_fault(reader, name, key->name,
-			"the argument name %s of case %zu is not an identifier (letters, digits and _, "
-			"not beginning with a digit).",
+			"the argument name %s of case %zu is not an identifier (letters, digits and _, not "
+			"beginning with a digit).",
 			shown, number);
 	else
 		return true;
 	return false;
 }
 
-static const char *case_line(struct task_reader *reader, const struct yaml_node *node,
+static const char *write_case_line(struct task_reader *reader, const struct yaml_node *node,
 	const struct task_key *key, size_t number)
 {
 	cleanup_buffer struct buffer line = { 0 };
@@ -185,7 +185,7 @@ static const char *read_case(struct task_reader *reader, const struct yaml_node 
 		task_fault(reader, node, key->name,
 			"case %zu has no world_size, which every case needs with multi_gpu: true.", number);
 	else
-		return case_line(reader, node, key, number);
+		return write_case_line(reader, node, key, number);
 	return NULL;
 }
 

@@ -1,6 +1,6 @@
-#include "lib/formula.h"
+#include "lib/task/formula.h"
 
-#include "lib/text.h"
+#include "lib/base/text.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -11,17 +11,17 @@
 enum { deepest_nesting = 32 };
 
 struct evaluation {
-	const char *at; /* what is left of the formula */
+	const char *at; /* the unread rest of the formula */
 	const char *case_line;
 	int depth;
 	bool failed;
 	struct error *error;
 };
 
-static double sum(struct evaluation *evaluation);
-static double factor(struct evaluation *evaluation);
+static double read_sum(struct evaluation *evaluation);
+static double read_factor(struct evaluation *evaluation);
 
-static double stop(struct evaluation *evaluation, const char *what)
+static double fail_formula(struct evaluation *evaluation, const char *what)
 {
 	enum { shown_bytes = 20 };
 	cleanup_buffer struct buffer rest = { 0 }, shown = { 0 };
@@ -34,7 +34,7 @@ static double stop(struct evaluation *evaluation, const char *what)
 	return NAN;
 }
 
-static bool take(struct evaluation *evaluation, const char *sign)
+static bool skip_sign(struct evaluation *evaluation, const char *sign)
 {
 	evaluation->at += strspn(evaluation->at, " \t");
 	size_t length = strlen(sign);
@@ -52,8 +52,8 @@ static size_t word_length(const char *text)
 	return length;
 }
 
-/* The value behind "NAME: " in the case line, if it is a number and nothing else. */
-static bool argument(const char *case_line, const char *name, size_t length, double *value)
+/* Reads the value behind "NAME: " in the case line; false unless it is a number. */
+static bool find_argument(const char *case_line, const char *name, size_t length, double *value)
 {
 	for (const char *part = case_line; *part;) {
 		part += strspn(part, " ;");
@@ -68,12 +68,12 @@ static bool argument(const char *case_line, const char *name, size_t length, dou
 	return false;
 }
 
-static double name(struct evaluation *evaluation)
+static double read_name(struct evaluation *evaluation)
 {
 	const char *word = evaluation->at;
 	size_t length = word_length(word);
 	double value = NAN;
-	if (!argument(evaluation->case_line, word, length, &value) && !evaluation->failed) {
+	if (!find_argument(evaluation->case_line, word, length, &value) && !evaluation->failed) {
 		fail(evaluation->error, ERROR_INPUT, "uses %.*s, which is not a number of this case",
 			(int)length, word);
 		evaluation->failed = true;
@@ -82,7 +82,7 @@ static double name(struct evaluation *evaluation)
 	return value;
 }
 
-static double number(struct evaluation *evaluation)
+static double read_number(struct evaluation *evaluation)
 {
 	char *end;
 	double value = strtod(evaluation->at, &end);
@@ -90,60 +90,62 @@ static double number(struct evaluation *evaluation)
 	return value;
 }
 
-static double atom(struct evaluation *evaluation)
+static double read_atom(struct evaluation *evaluation)
 {
-	if (take(evaluation, "(")) {
-		double value = sum(evaluation);
-		return take(evaluation, ")") || evaluation->failed ? value
-														   : stop(evaluation, "expected \")\"");
+	if (skip_sign(evaluation, "(")) {
+		double value = read_sum(evaluation);
+		return skip_sign(evaluation, ")") || evaluation->failed
+			? value
+			: fail_formula(evaluation, "expected \")\"");
 	}
 	if (isalpha((unsigned char)*evaluation->at) || *evaluation->at == '_')
-		return name(evaluation);
+		return read_name(evaluation);
 	if (isdigit((unsigned char)*evaluation->at) || *evaluation->at == '.')
-		return number(evaluation);
-	return stop(evaluation, "expected a number, an argument or \"(\"");
+		return read_number(evaluation);
+	return fail_formula(evaluation, "expected a number, an argument or \"(\"");
 }
 
-/* -2 ** 2 is -4 and 2 ** -1 is a half, as in Python. */
-static double power(struct evaluation *evaluation)
+/* As in Python, -2 ** 2 is -4 and 2 ** -1 is a half. */
+static double read_power(struct evaluation *evaluation)
 {
-	double base = atom(evaluation);
-	return !evaluation->failed && take(evaluation, "**") ? pow(base, factor(evaluation)) : base;
+	double base = read_atom(evaluation);
+	return !evaluation->failed && skip_sign(evaluation, "**") ? pow(base, read_factor(evaluation))
+															  : base;
 }
 
-static double factor(struct evaluation *evaluation)
+static double read_factor(struct evaluation *evaluation)
 {
 	if (++evaluation->depth > deepest_nesting)
-		return stop(evaluation, "is nested too deep");
-	double value = take(evaluation, "-") ? -factor(evaluation)
-		: take(evaluation, "+")          ? factor(evaluation)
-										 : power(evaluation);
+		return fail_formula(evaluation, "is nested too deep");
+	double value = skip_sign(evaluation, "-") ? -read_factor(evaluation)
+		: skip_sign(evaluation, "+")          ? read_factor(evaluation)
+											  : read_power(evaluation);
 	evaluation->depth--;
 	return value;
 }
 
-static double product(struct evaluation *evaluation)
+static double read_product(struct evaluation *evaluation)
 {
-	double value = factor(evaluation);
+	double value = read_factor(evaluation);
 	while (!evaluation->failed) {
-		if (take(evaluation, "*"))
-			value *= factor(evaluation);
-		else if (take(evaluation, "/"))
-			value /= factor(evaluation);
+		if (skip_sign(evaluation, "*"))
+			value *= read_factor(evaluation);
+		else if (skip_sign(evaluation, "/"))
+			value /= read_factor(evaluation);
 		else
 			break;
 	}
 	return value;
 }
 
-static double sum(struct evaluation *evaluation)
+static double read_sum(struct evaluation *evaluation)
 {
-	double value = product(evaluation);
+	double value = read_product(evaluation);
 	while (!evaluation->failed) {
-		if (take(evaluation, "+"))
-			value += product(evaluation);
-		else if (take(evaluation, "-"))
-			value -= product(evaluation);
+		if (skip_sign(evaluation, "+"))
+			value += read_product(evaluation);
+		else if (skip_sign(evaluation, "-"))
+			value -= read_product(evaluation);
 		else
 			break;
 	}
@@ -155,10 +157,10 @@ int formula_evaluate(const char *formula, const char *case_line, double *value, 
 	struct evaluation evaluation = { .at = formula, .case_line = case_line, .error = error };
 	if (strlen(formula) > formula_most_bytes)
 		return fail(error, ERROR_INPUT, "is longer than %d bytes", formula_most_bytes);
-	*value = sum(&evaluation);
+	*value = read_sum(&evaluation);
 	evaluation.at += strspn(evaluation.at, " \t\n");
 	if (!evaluation.failed && *evaluation.at)
-		stop(&evaluation, "expected an operator");
+		fail_formula(&evaluation, "expected an operator");
 	if (evaluation.failed)
 		return ERROR_INPUT;
 	if (!isfinite(*value) || *value < 0)

@@ -1,12 +1,12 @@
-/* The definition as JSON: one table per kind of member, walked once to write and once to read. */
-#include "lib/task.h"
+/* Writes and reads the definition as JSON. Both directions use the same tables of members. */
+#include "lib/task/task.h"
 
-#include "lib/scope.h"
+#include "lib/base/scope.h"
 
 #include <math.h>
 #include <string.h>
 
-/* A LATER member may be missing: definitions were stored before it was thought of. */
+/* A LATER member may be missing, because older definitions do not have it. */
 enum member_type {
 	TEXT_MEMBER,
 	OPTIONAL_TEXT_MEMBER,
@@ -37,13 +37,14 @@ static const char *const LANGUAGES[] = { "py", "cu", NULL };
 static const char *const RANKINGS[] = { "last", "mean", "geom", NULL };
 static const char *const ENGINES[] = { "custom", "isolated", "", NULL };
 
-#define MEMBER(type, record, member) \
+#define MEMBER(kind, record, member) \
 	{ \
-#member, type, offsetof(struct record, member), NULL \
+		.name = #member, .type = (kind), .offset = offsetof(struct record, member) \
 	}
-#define ENUM(record, member, names) \
+#define ENUM(record, member, choices) \
 	{ \
-#member, ENUM_MEMBER, offsetof(struct record, member), names \
+		.name = #member, .type = ENUM_MEMBER, .offset = offsetof(struct record, member), \
+		.names = (choices) \
 	}
 
 static const struct member TASK_MEMBERS[] = {
@@ -83,14 +84,16 @@ static const struct member DEFINE_MEMBERS[] = {
 	MEMBER(OPTIONAL_TEXT_MEMBER, task_define, value),
 };
 
-#define LIST(list, count, element, members) \
+#define LIST(list, counter, element, element_members) \
 	{ \
-#list, offsetof(struct task, list), offsetof(struct task, count), sizeof(element), \
-			members, COUNT(members) \
+		.name = #list, .offset = offsetof(struct task, list), \
+		.count_offset = offsetof(struct task, counter), .element_bytes = sizeof(element), \
+		.members = (element_members), .member_count = COUNT(element_members) \
 	}
-#define TEXTS(list, count) \
+#define TEXTS(list, counter) \
 	{ \
-#list, offsetof(struct task, list), offsetof(struct task, count), sizeof(char *), NULL, 0 \
+		.name = #list, .offset = offsetof(struct task, list), \
+		.count_offset = offsetof(struct task, counter), .element_bytes = sizeof(char *) \
 	}
 
 static const struct list TASK_LISTS[] = {
@@ -106,7 +109,7 @@ static const struct list TASK_LISTS[] = {
 	LIST(expected, expected_count, struct task_expected, EXPECTED_MEMBERS),
 };
 
-/* Writing. */
+/* ---- writing ---- */
 
 static json_t *member_to_json(const struct member *member, const void *base)
 {
@@ -159,7 +162,9 @@ json_t *task_to_json(const struct task *task)
 	return object;
 }
 
-/* Reading. What is missing or of another type is an error: the JSON comes from task_to_json. */
+/* ---- reading ----
+ *
+ * task_to_json wrote the JSON, so a missing or mistyped member is an error. */
 
 static bool read_enum(const struct member *member, const char *name, unsigned int *place)
 {
@@ -212,7 +217,7 @@ static int list_from_json(struct arena *arena, const struct list *list, const js
 	if (!json_is_array(array))
 		return fail(error, ERROR_INPUT,
 			"The task's definition is damaged: %s is missing or no list.", list->name);
-	static const struct member text = { "entry", TEXT_MEMBER, 0, NULL };
+	static const struct member text = { .name = "entry", .type = TEXT_MEMBER };
 	size_t count = json_array_size(array);
 	char *elements = arena_alloc(arena, (count + 1) * list->element_bytes);
 	for (size_t i = 0; i < count; i++) {

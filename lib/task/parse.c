@@ -1,13 +1,14 @@
-#include "lib/task.h"
+#include "lib/task/task.h"
 
-#include "lib/quote.h"
-#include "lib/scope.h"
-#include "lib/task_reader.h"
-#include "lib/text.h"
+#include "lib/base/quote.h"
+#include "lib/base/scope.h"
+#include "lib/base/text.h"
+#include "lib/files/path_rule.h"
+#include "lib/task/reader.h"
 
 #include <string.h>
 
-enum { sample_most_bytes = 1000000 }; /* as a submission */
+enum { sample_most_bytes = 1000000 }; /* the limit for submissions */
 
 const char *task_language_name(enum task_language language)
 {
@@ -41,8 +42,8 @@ const char *task_file_role_name(enum task_file_role role)
 	return (unsigned int)role < COUNT(names) ? names[role] : NULL;
 }
 
-/* The task.yml at the top, else the only one there is: with files that tasks share, an upload is
- * the folder above the task's. NULL with a fault for several. */
+/* Finds task.yml at the top, or else the only one in a subfolder. Tasks that share files are
+ * uploaded with the folder above. NULL: none, or several with a fault. */
 static const struct file *find_definition(const struct fileset *upload, struct task_reader *reader)
 {
 	const struct file *found = fileset_find(upload, "task.yml");
@@ -106,7 +107,7 @@ static void check_sizes(struct task_reader *reader)
 		task_fault(reader, reader->files_at, "files", "together they are larger than 16 MiB.");
 }
 
-/* What a stock file imports or includes. Two names: either will do. */
+/* The files that a stock file imports or includes. With two names, either one is enough. */
 static const struct {
 	const char *stock, *needed, *instead;
 } STOCK_NEEDS[] = {
@@ -125,7 +126,7 @@ static const struct {
 	{ "score_eval.py", "eval.py", NULL },
 };
 
-static bool has_stock(const struct task *task, const char *stock)
+static bool has_stock_file(const struct task *task, const char *stock)
 {
 	for (size_t i = 0; i < task->file_count; i++) {
 		const char *name = task_stock_name(&task->files[i]);
@@ -135,8 +136,8 @@ static bool has_stock(const struct task *task, const char *stock)
 	return false;
 }
 
-/* In any folder: headers are found by way of include_dirs. */
-static bool has_named(const struct task *task, const char *name)
+/* Finds the name in any folder, because include_dirs may point to it. */
+static bool has_file_name(const struct task *task, const char *name)
 {
 	for (size_t i = 0; i < task->file_count; i++) {
 		const char *slash = strrchr(task->files[i].name, '/');
@@ -151,8 +152,8 @@ static void check_stock_needs(struct task_reader *reader)
 	const struct task *task = reader->task;
 	for (size_t i = 0; i < COUNT(STOCK_NEEDS); i++) {
 		const char *needed = STOCK_NEEDS[i].needed, *instead = STOCK_NEEDS[i].instead;
-		if (!has_stock(task, STOCK_NEEDS[i].stock) || has_named(task, needed)
-			|| has_named(task, instead))
+		if (!has_stock_file(task, STOCK_NEEDS[i].stock) || has_file_name(task, needed)
+			|| has_file_name(task, instead))
 			continue;
 		const char * or = instead ? arena_printf(reader->arena, " or %s", instead) : "";
 		task_fault(reader, reader->files_at, "files",
@@ -234,7 +235,7 @@ int task_parse(struct arena *arena, const struct fileset *upload, const struct f
 	return rc ? fail_field(error, "task", "%s", faults->sentences[0]) : 0;
 }
 
-/* Contents. */
+/* ---- contents ---- */
 
 struct collection {
 	struct task_content *contents;
@@ -242,22 +243,23 @@ struct collection {
 	struct error *error;
 };
 
-static int collect(struct collection *collection, enum task_file_role role, const char *path,
+static int collect_file(struct collection *collection, enum task_file_role role, const char *path,
 	const struct fileset *from, const char *source)
 {
 	const struct file *file = fileset_find(from, source);
 	if (!file)
 		return fail(collection->error, ERROR_NOT_FOUND,
 			"The task's file %.200s is not in the upload.", source);
-	for (size_t i = 0; i < collection->count; i++) /* one sample may be expected in several modes */
+	for (size_t i = 0; i < collection->count; i++) /* a sample may be expected in several modes */
 		if (collection->contents[i].role == role && strcmp(collection->contents[i].path, path) == 0)
 			return 0;
-	collection->contents[collection->count++] =
-		(struct task_content){ role, path, file->bytes, file->length };
+	collection->contents[collection->count++] = (struct task_content){
+		.role = role, .path = path, .bytes = file->bytes, .length = file->length
+	};
 	return 0;
 }
 
-static int collect_files(struct collection *collection, const struct task *task,
+static int collect_run_files(struct collection *collection, const struct task *task,
 	const struct fileset *upload, const struct fileset *stock)
 {
 	int rc = 0;
@@ -265,7 +267,7 @@ static int collect_files(struct collection *collection, const struct task *task,
 		const struct task_file *file = &task->files[i];
 		const char *stock_name = task_stock_name(file);
 		if (!file->is_submission)
-			rc = collect(collection, ROLE_FILE, file->name, stock_name ? stock : upload,
+			rc = collect_file(collection, ROLE_FILE, file->name, stock_name ? stock : upload,
 				stock_name ? stock_name : file->source);
 	}
 	return rc;
@@ -277,12 +279,12 @@ int task_contents(struct arena *arena, const struct task *task, const struct fil
 	size_t most = task->file_count + task->template_count + task->expected_count + 1;
 	struct collection collection = { .contents = arena_array(arena, struct task_content, most),
 		.error = error };
-	int rc = collect_files(&collection, task, upload, stock);
+	int rc = collect_run_files(&collection, task, upload, stock);
 	for (size_t i = 0; i < task->template_count && !rc; i++)
-		rc = collect(&collection, ROLE_TEMPLATE, task->templates[i].language, upload,
+		rc = collect_file(&collection, ROLE_TEMPLATE, task->templates[i].language, upload,
 			task->templates[i].source);
 	for (size_t i = 0; i < task->expected_count && !rc; i++)
-		rc = collect(
+		rc = collect_file(
 			&collection, ROLE_SAMPLE, task->expected[i].source, upload, task->expected[i].source);
 	struct task_faults faults = { 0 };
 	struct task_reader reader = {
@@ -290,7 +292,7 @@ int task_contents(struct arena *arena, const struct task *task, const struct fil
 	};
 	const struct file *definition = find_definition(upload, &reader);
 	if (definition && !rc)
-		rc = collect(&collection, ROLE_DEFINITION, "task.yml", upload, definition->path);
+		rc = collect_file(&collection, ROLE_DEFINITION, "task.yml", upload, definition->path);
 	*contents = collection.contents;
 	*count = collection.count;
 	return rc;

@@ -1,9 +1,10 @@
-#include "lib/task_reader.h"
+#include "lib/task/reader.h"
 
-#include "lib/buffer.h"
-#include "lib/quote.h"
-#include "lib/scope.h"
-#include "lib/text.h"
+#include "lib/base/buffer.h"
+#include "lib/base/quote.h"
+#include "lib/base/scope.h"
+#include "lib/base/text.h"
+#include "lib/files/path_rule.h"
 
 #include <stdarg.h>
 #include <string.h>
@@ -28,18 +29,18 @@ void task_fault(struct task_reader *reader, const struct yaml_node *at, const ch
 	reader->faults->sentences[reader->faults->count++] = arena_strdup(reader->arena, out.data);
 }
 
-/* Keys. */
+/* ---- keys ---- */
 
 enum { longest_known_word = 40, most_texts = 512 };
 
-static size_t smallest(size_t a, size_t b, size_t c)
+static size_t least_of(size_t a, size_t b, size_t c)
 {
 	size_t least = a < b ? a : b;
 	return least < c ? least : c;
 }
 
-/* Levenshtein distance; words longer than any key are far from everything. */
-static size_t distance(const char *a, const char *b)
+/* Levenshtein distance. SIZE_MAX for words longer than any key. */
+static size_t word_distance(const char *a, const char *b)
 {
 	size_t row[longest_known_word + 1], length = strlen(b);
 	if (strlen(a) > longest_known_word || length > longest_known_word)
@@ -51,7 +52,7 @@ static size_t distance(const char *a, const char *b)
 		row[0] = i;
 		for (size_t j = 1; j <= length; j++) {
 			size_t above = row[j];
-			row[j] = smallest(row[j] + 1, row[j - 1] + 1, diagonal + (a[i - 1] != b[j - 1]));
+			row[j] = least_of(row[j] + 1, row[j - 1] + 1, diagonal + (a[i - 1] != b[j - 1]));
 			diagonal = above;
 		}
 	}
@@ -61,9 +62,9 @@ static size_t distance(const char *a, const char *b)
 static const char *nearest_key(const char *word, const struct task_key *keys, size_t count)
 {
 	const char *best = NULL;
-	size_t least = 3; /* more than two letters apart is another word */
+	size_t least = 3; /* a word that differs in three letters is another one */
 	for (size_t i = 0; i < count; i++) {
-		size_t apart = distance(word, keys[i].name);
+		size_t apart = word_distance(word, keys[i].name);
 		if (apart < least && apart < strlen(keys[i].name)) {
 			least = apart;
 			best = keys[i].name;
@@ -117,14 +118,14 @@ void task_read_map(struct task_reader *reader, const struct yaml_node *map, cons
 	}
 }
 
-/* Values. */
+/* ---- values ---- */
 
-static void *member(void *base, size_t offset)
+static void *member_at(void *base, size_t offset)
 {
 	return (char *)base + offset;
 }
 
-static const char *take_text(
+static const char *check_text(
 	struct task_reader *reader, const struct yaml_node *value, const struct task_key *key)
 {
 	if (value->kind != YAML_TEXT) {
@@ -143,7 +144,7 @@ static const char *take_text(
 void task_read_text(struct task_reader *reader, const struct yaml_node *value,
 	const struct task_key *key, void *base)
 {
-	*(const char **)member(base, key->offset) = take_text(reader, value, key);
+	*(const char **)member_at(base, key->offset) = check_text(reader, value, key);
 }
 
 void *task_read_array(struct task_reader *reader, const struct yaml_node *node,
@@ -155,8 +156,8 @@ void *task_read_array(struct task_reader *reader, const struct yaml_node *node,
 		return NULL;
 	}
 	void *array = arena_alloc(reader->arena, element_bytes * (node->count + 1));
-	memcpy(member(base, key->offset), &array,
-		sizeof array); /* every object pointer has one size here */
+	/* memcpy works for any element type, because all object pointers have the same size here. */
+	memcpy(member_at(base, key->offset), &array, sizeof array);
 	return array;
 }
 
@@ -171,7 +172,7 @@ void task_read_texts(struct task_reader *reader, const struct yaml_node *value,
 	const char **texts = task_read_array(reader, value, key, base, sizeof *texts);
 	size_t count = 0;
 	for (const struct yaml_node *child = texts ? value->first : NULL; child; child = child->next) {
-		const char *text = take_text(reader, child, key);
+		const char *text = check_text(reader, child, key);
 		for (size_t i = 0; i < count && text && !key->may_repeat; i++)
 			if (strcmp(texts[i], text) == 0) {
 				task_fault(
@@ -181,7 +182,7 @@ void task_read_texts(struct task_reader *reader, const struct yaml_node *value,
 		if (text)
 			texts[count++] = text;
 	}
-	*(size_t *)member(base, key->count_offset) = count;
+	*(size_t *)member_at(base, key->count_offset) = count;
 }
 
 void task_read_whole(struct task_reader *reader, const struct yaml_node *value,
@@ -192,7 +193,7 @@ void task_read_whole(struct task_reader *reader, const struct yaml_node *value,
 			(long long)key->least, (long long)key->most,
 			*value->text ? quote(reader->arena, value->text) : yaml_kind_name(value->kind));
 	else
-		*(int64_t *)member(base, key->offset) = value->integer;
+		*(int64_t *)member_at(base, key->offset) = value->integer;
 }
 
 void task_read_truth(struct task_reader *reader, const struct yaml_node *value,
@@ -202,7 +203,7 @@ void task_read_truth(struct task_reader *reader, const struct yaml_node *value,
 		task_fault(reader, value, key->name, "expected true or false, not %s.",
 			*value->text ? quote(reader->arena, value->text) : yaml_kind_name(value->kind));
 	else
-		*(bool *)member(base, key->offset) = value->truth;
+		*(bool *)member_at(base, key->offset) = value->truth;
 }
 
 void task_read_choice(struct task_reader *reader, const struct yaml_node *value,
@@ -211,7 +212,7 @@ void task_read_choice(struct task_reader *reader, const struct yaml_node *value,
 	cleanup_buffer struct buffer known = { 0 };
 	for (int i = 0; key->choices[i]; i++) {
 		if (value->kind == YAML_TEXT && strcmp(value->text, key->choices[i]) == 0) {
-			*(int *)member(base, key->offset) = i;
+			*(int *)member_at(base, key->offset) = i;
 			return;
 		}
 		buffer_printf(
@@ -221,7 +222,7 @@ void task_read_choice(struct task_reader *reader, const struct yaml_node *value,
 		*value->text ? quote(reader->arena, value->text) : yaml_kind_name(value->kind));
 }
 
-/* Files. */
+/* ---- files ---- */
 
 const char *task_file_name_fault(const char *text)
 {
@@ -249,8 +250,8 @@ const char *task_stock_name(const struct task_file *file)
 	return file->source[length] == ':' ? file->source + length + 1 : NULL;
 }
 
-/* FOLDER/SOURCE with "." and ".." resolved; NULL when that leads above the upload's top. */
-static const char *resolve(struct arena *arena, const char *folder, const char *source)
+/* FOLDER/SOURCE with "." and ".." resolved. NULL if the path leads above the upload's top. */
+static const char *resolve_path(struct arena *arena, const char *folder, const char *source)
 {
 	char *path = arena_printf(arena, "%s%s", folder, source);
 	size_t out = 0;
@@ -275,7 +276,7 @@ static const char *resolve(struct arena *arena, const char *folder, const char *
 	return path;
 }
 
-/* A file of the same name in another folder is what was meant, more often than not. */
+/* Finds a file of the same name in another folder, which the author usually meant. */
 static const struct file *same_name_elsewhere(const struct fileset *upload, const char *path)
 {
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
@@ -297,7 +298,7 @@ const struct file *task_source(
 			reader->name);
 		return NULL;
 	}
-	const char *path = resolve(reader->arena, reader->folder, source);
+	const char *path = resolve_path(reader->arena, reader->folder, source);
 	if (!path) {
 		task_fault(reader, at, key,
 			"the source %s leads out of the upload; put the file into the task's folder, or pack "

@@ -1,30 +1,31 @@
-#include "lib/task.h"
+#include "lib/task/task.h"
 
 #include <math.h>
 
 struct score {
 	double value, err;
-}; /* ns */
+}; /* in ns */
 
-static struct score last_of(const double *means, const double *errs, size_t count)
+static struct score score_last(const double *means, const double *errs, size_t count)
 {
-	return (struct score){ means[count - 1], errs ? errs[count - 1] : NAN };
+	return (struct score){ .value = means[count - 1], .err = errs ? errs[count - 1] : NAN };
 }
 
-/* The errors of the cases are independent, so their squares add. NAN in one makes the sum NAN. */
-static struct score mean_of(const double *means, const double *errs, size_t count)
+/* The errors of cases are independent, so their squares add. One NAN makes the sum NAN. */
+static struct score score_mean(const double *means, const double *errs, size_t count)
 {
 	double sum = 0, squares = 0, n = (double)count;
 	for (size_t i = 0; i < count; i++) {
 		sum += means[i] / n;
 		squares += errs ? errs[i] / n * (errs[i] / n) : NAN;
 	}
-	return (struct score){ sum, sqrt(squares) };
+	return (struct score){ .value = sum, .err = sqrt(squares) };
 }
 
-/* In logarithms: a product of a thousand times of 1e-9 is no double. Relative to the first time, so
- * that equal times give exactly that time. d(geom) = geom / n * sum of d(t) / t. */
-static struct score geom_of(const double *means, const double *errs, size_t count)
+/* Uses logarithms, because the product of a thousand times of 1e-9 is no double. They are
+ * relative to the first time, so that equal times give exactly that time. d(geom) = geom / n *
+ * sum of d(t) / t. */
+static struct score score_geom(const double *means, const double *errs, size_t count)
 {
 	double sum = 0, squares = 0, n = (double)count;
 	for (size_t i = 0; i < count; i++) {
@@ -33,7 +34,7 @@ static struct score geom_of(const double *means, const double *errs, size_t coun
 		squares += relative * relative;
 	}
 	double value = means[0] * exp(sum / n);
-	return (struct score){ value, value * sqrt(squares) / n };
+	return (struct score){ .value = value, .err = value * sqrt(squares) / n };
 }
 
 int task_score(enum task_ranking_by ranking_by, const double *means, const double *errs,
@@ -48,17 +49,17 @@ int task_score(enum task_ranking_by ranking_by, const double *means, const doubl
 				means[i]);
 	struct score score;
 	switch (ranking_by) {
-	case RANKING_BY_MEAN: score = mean_of(means, errs, count); break;
-	case RANKING_BY_GEOM: score = geom_of(means, errs, count); break;
+	case RANKING_BY_MEAN: score = score_mean(means, errs, count); break;
+	case RANKING_BY_GEOM: score = score_geom(means, errs, count); break;
 	case RANKING_BY_LAST:
-	default: score = last_of(means, errs, count); break;
+	default: score = score_last(means, errs, count); break;
 	}
 	*score_ns = score.value;
 	*err_ns = score.err >= 0 && !isinf(score.err) ? score.err : NAN;
 	return 0;
 }
 
-/* In logarithms, where an interval is as wide on both sides as its wider one. */
+/* The half-width of the logarithm, taken from the wider side of the interval. */
 static double half_width(const struct task_ratio *one)
 {
 	return fmax(log(one->high / one->ratio), log(one->ratio / one->low));
@@ -82,6 +83,8 @@ struct task_ratio task_ratio(
 		squares += part * part;
 	}
 	double ratio = ranking_by == RANKING_BY_MEAN ? own_ns / other_ns : exp(logarithm);
-	return (struct task_ratio){ ratio, ratio * exp(-sqrt(squares)), ratio * exp(sqrt(squares)),
-		other_ns };
+	return (struct task_ratio){ .ratio = ratio,
+		.low = ratio * exp(-sqrt(squares)),
+		.high = ratio * exp(sqrt(squares)),
+		.other_ns = other_ns };
 }

@@ -1,50 +1,57 @@
-/* The older form: no task.yml, but one reference_code.py (or .cuh, .cu, .cpp) with
- * generate_input(), ref_kernel and check_implementation(custom_output, ref_output) -> bool. Stock
- * files give it the interface that the stock evaluation expects. With an evaluation of its own,
- * which reports one score, the stock file that runs it reports for it. Either way an ordinary task
- * comes out. */
-#include "lib/task_reader.h"
+/* Reads the older form of a task: no task.yml, but one reference_code.py (or .cuh, .cu, .cpp).
+ * The file defines generate_input(), ref_kernel and check_implementation(custom_output,
+ * ref_output) -> bool.
+ *
+ * Stock files adapt it to the stock evaluation. If the task has its own evaluation, which
+ * reports one score, a stock file runs that one. Either way the result is an ordinary task. */
+#include "lib/task/reader.h"
 
-#include "lib/quote.h"
-#include "lib/scope.h"
-#include "lib/text.h"
+#include "lib/base/quote.h"
+#include "lib/base/scope.h"
+#include "lib/base/text.h"
 
 #include <ctype.h>
 #include <regex.h>
 #include <string.h>
 
 #define SLOT "@SUBMISSION@"
-#define CODE "@CODE@" /* the reference, by whatever name it was uploaded */
+#define CODE "@CODE@" /* the reference, whatever its uploaded name is */
 
 enum { most_words = 6, most_files = 8 };
 
-/* Texts and files end with NULL. */
+/* Arrays of texts and files end with NULL. */
 static const struct form {
-	const char *codes[most_words]; /* names that the reference may have */
-	const char
-		*needs[most_words]; /* words in it, without which the stock evaluation cannot use it */
-	const char *evaluation; /* name of the task's own, if it has one */
-	const char *stock_slot,
-		*train_slot; /* of the submission with the stock evaluation; where the reference names it */
-	struct task_file stock_files[most_files], own_files[most_files]; /* beside the submission */
+	const char *codes[most_words]; /* possible names of the reference */
+	/* words that the reference must contain for the stock evaluation */
+	const char *needs[most_words];
+	const char *evaluation; /* name of the task's own evaluation, if it has one */
+	/* the submission's name with the stock evaluation, and if the reference imports it */
+	const char *stock_slot, *train_slot;
+	struct task_file stock_files[most_files], own_files[most_files]; /* besides the submission */
 	const char *main, *own_main;                                     /* py */
 	const char *sources[most_words], *own_sources[most_words];       /* cu */
 	const char *template_language;
-	const char *endings[most_words]; /* of templates and samples */
+	const char *endings[most_words]; /* file endings of templates and samples */
 } FORMS[] = {
 	[TASK_PY] = {
 		.codes = { "reference_code.py" },
 		.needs = { "generate_input", "ref_kernel", "check_implementation" },
 		.evaluation = "eval.py",
-		.stock_slot = "submission.py", .train_slot = "train.py",
+		.stock_slot = "submission.py",
+		.train_slot = "train.py",
 		.stock_files = {
-			{ "reference_code.py", CODE, false }, { "reference.py", "@STOCK@:single_reference.py", false },
-			{ "eval.py", "@STOCK@", false }, { "utils.py", "@STOCK@", false },
+			{ .name = "reference_code.py", .source = CODE },
+			{ .name = "reference.py", .source = "@STOCK@:single_reference.py" },
+			{ .name = "eval.py", .source = "@STOCK@" },
+			{ .name = "utils.py", .source = "@STOCK@" },
 		},
 		.own_files = {
-			{ "reference.py", CODE, false }, { "eval.py", "eval.py", false }, { "score_eval.py", "@STOCK@", false },
+			{ .name = "reference.py", .source = CODE },
+			{ .name = "eval.py", .source = "eval.py" },
+			{ .name = "score_eval.py", .source = "@STOCK@" },
 		},
-		.main = "eval.py", .own_main = "score_eval.py",
+		.main = "eval.py",
+		.own_main = "score_eval.py",
 		.template_language = "Python",
 		.endings = { ".py" },
 	},
@@ -52,16 +59,23 @@ static const struct form {
 		.codes = { "reference_code.cuh", "reference_code.cu", "reference_code.cpp" },
 		.needs = { "generate_input", "ref_kernel", "check_implementation", "input_t", "output_t" },
 		.evaluation = "eval.cu",
-		.stock_slot = "train.cuh", .train_slot = "train.cuh",
+		.stock_slot = "train.cuh",
+		.train_slot = "train.cuh",
 		.stock_files = {
-			{ "reference_code.cuh", CODE, false }, { "reference.cuh", "@STOCK@:single_reference.cuh", false },
-			{ "task.h", "@STOCK@:single_reference.cuh", false }, { "single_main.cu", "@STOCK@", false },
-			{ "eval.cu", "@STOCK@", false }, { "utils.h", "@STOCK@", false },
+			{ .name = "reference_code.cuh", .source = CODE },
+			{ .name = "reference.cuh", .source = "@STOCK@:single_reference.cuh" },
+			{ .name = "task.h", .source = "@STOCK@:single_reference.cuh" },
+			{ .name = "single_main.cu", .source = "@STOCK@" },
+			{ .name = "eval.cu", .source = "@STOCK@" },
+			{ .name = "utils.h", .source = "@STOCK@" },
 		},
 		.own_files = {
-			{ "reference.cuh", CODE, false }, { "eval.cu", "eval.cu", false }, { "score_eval.cu", "@STOCK@", false },
+			{ .name = "reference.cuh", .source = CODE },
+			{ .name = "eval.cu", .source = "eval.cu" },
+			{ .name = "score_eval.cu", .source = "@STOCK@" },
 		},
-		.sources = { "single_main.cu" }, .own_sources = { "eval.cu", "score_eval.cu" },
+		.sources = { "single_main.cu" },
+		.own_sources = { "eval.cu", "score_eval.cu" },
 		.template_language = "CUDA",
 		.endings = { ".cu", ".cuh", ".cpp" },
 	},
@@ -71,18 +85,18 @@ static const char *const SEED_TESTS[] = { "seed: 1", "seed: 2", "seed: 3" };
 static const char *const SEED_BENCHMARKS[] = { "seed: 4" };
 static const char SAMPLES[] = "samples/";
 
-/* One upload in this form. */
+/* An upload in this form. */
 struct single {
 	struct task_reader *reader;
 	const struct form *form;
-	const struct file *code, *evaluation; /* the latter NULL for the stock one */
+	const struct file *code, *evaluation; /* evaluation is NULL for the stock one */
 	const char *slot;
 };
 
-/* ---- what the files say ---- */
+/* ---- checking the files ---- */
 
-/* Whether the word stands anywhere: it may be defined, assigned or imported. */
-static bool mentions(const char *code, const char *word)
+/* Whether the code contains the word: defined, assigned or imported. */
+static bool contains_word(const char *code, const char *word)
 {
 	size_t length = strlen(word);
 	for (const char *at = strstr(code, word); at; at = strstr(at + 1, word)) {
@@ -94,7 +108,7 @@ static bool mentions(const char *code, const char *word)
 	return false;
 }
 
-/* What the group of the pattern matches in one of the code's lines, or NULL. */
+/* The text of the pattern's group in one of the code's lines, or NULL. */
 static const char *find_group(struct arena *arena, const char *code, const char *pattern)
 {
 	regex_t compiled;
@@ -108,9 +122,10 @@ static const char *find_group(struct arena *arena, const char *code, const char 
 		: NULL;
 }
 
-/* The file by which `code` imports or includes the submission: train.py, train.cuh, submission.py;
- * or NULL. */
-static const char *imported_slot(struct arena *arena, enum task_language language, const char *code)
+/* The file name under which `code` imports or includes the submission: train.py, train.cuh,
+ * submission.py; or NULL. */
+static const char *find_imported_slot(
+	struct arena *arena, enum task_language language, const char *code)
 {
 	static const char *const names[] = { "train", "submission" };
 	for (size_t i = 0; i < COUNT(names); i++) {
@@ -127,7 +142,7 @@ static const char *imported_slot(struct arena *arena, enum task_language languag
 	return NULL;
 }
 
-static bool is_text(const struct file *file)
+static bool is_text_file(const struct file *file)
 {
 	return text_is_utf8(file->bytes, file->length) && !memchr(file->bytes, '\0', file->length);
 }
@@ -135,12 +150,12 @@ static bool is_text(const struct file *file)
 static void check_code(struct single *single)
 {
 	struct task_reader *reader = single->reader;
-	if (!is_text(single->code)) {
+	if (!is_text_file(single->code)) {
 		task_fault(reader, NULL, NULL, "the file is not UTF-8 text.");
 		return;
 	}
 	for (const char *const *word = single->form->needs; !single->evaluation && *word; word++)
-		if (!mentions(single->code->bytes, *word))
+		if (!contains_word(single->code->bytes, *word))
 			task_fault(reader, NULL, NULL,
 				"it has no %s; the form with a single file needs generate_input(), ref_kernel and "
 				"check_implementation(custom_output, ref_output)%s.",
@@ -148,12 +163,11 @@ static void check_code(struct single *single)
 				single->form == &FORMS[TASK_CU] ? ", and the types input_t and output_t" : "");
 }
 
-/* An evaluation of the task's own must name the submission, or there is no place for it, and give a
- * score. */
+/* The task's own evaluation must import the submission and report a score. */
 static void check_evaluation(struct single *single)
 {
 	struct task_reader *reader = single->reader;
-	if (!is_text(single->evaluation)) {
+	if (!is_text_file(single->evaluation)) {
 		task_fault(reader, NULL, NULL, "the file is not UTF-8 text.");
 		return;
 	}
@@ -162,25 +176,26 @@ static void check_evaluation(struct single *single)
 			"it is none that reports one score; an evaluation beside %s must print "
 			"\"score: SECONDS\", and one with tests and benchmarks needs a task.yml.",
 			single->code->path);
-	single->slot = imported_slot(reader->arena, reader->task->language, single->evaluation->bytes);
+	single->slot =
+		find_imported_slot(reader->arena, reader->task->language, single->evaluation->bytes);
 	if (!single->slot)
 		task_fault(reader, NULL, NULL, "it %s, so the participant's file has no place.",
-			reader->task->language == TASK_PY ? "imports neither train nor submission"
-											  : "includes neither \"train.cuh\" nor "
-												"\"submission.cuh\"");
+			reader->task->language == TASK_PY
+				? "imports neither train nor submission"
+				: "includes neither \"train.cuh\" nor \"submission.cuh\"");
 }
 
 static void choose_slot(struct single *single)
 {
 	const struct form *form = single->form;
-	bool named =
-		imported_slot(single->reader->arena, single->reader->task->language, single->code->bytes);
+	bool named = find_imported_slot(
+		single->reader->arena, single->reader->task->language, single->code->bytes);
 	single->slot = named ? form->train_slot : form->stock_slot;
 }
 
 /* ---- the files of the task ---- */
 
-static bool is_named(const struct task *task, const char *name)
+static bool has_file(const struct task *task, const char *name)
 {
 	for (size_t i = 0; i < task->file_count; i++)
 		if (strcmp(task->files[i].name, name) == 0)
@@ -190,7 +205,9 @@ static bool is_named(const struct task *task, const char *name)
 
 static void add_file(struct task *task, const char *name, const char *source)
 {
-	task->files[task->file_count++] = (struct task_file){ name, source, strcmp(source, SLOT) == 0 };
+	task->files[task->file_count++] = (struct task_file){
+		.name = name, .source = source, .is_submission = strcmp(source, SLOT) == 0
+	};
 }
 
 static bool is_template(const struct form *form, const char *path)
@@ -201,7 +218,7 @@ static bool is_template(const struct form *form, const char *path)
 	return false;
 }
 
-/* What the reference or the evaluation may want to import: everything that is nothing else. */
+/* Whether the reference or the evaluation may import the file: any file without another role. */
 static bool is_helper(const struct single *single, const struct file *file)
 {
 	const char *path = file->path;
@@ -217,7 +234,7 @@ static void add_helpers(struct single *single)
 		const struct file *file = &upload->files[i];
 		if (!is_helper(single, file))
 			continue;
-		if (is_named(single->reader->task, file->path))
+		if (has_file(single->reader->task, file->path))
 			task_fault(single->reader, NULL, NULL,
 				"the file %s has the name of one that the form with a single file needs for "
 				"itself; rename it.",
@@ -259,7 +276,7 @@ static const char **copy_texts(struct arena *arena, const char *const *texts, si
 	return arena_copy(arena, texts, count * sizeof *texts);
 }
 
-static void add_start(struct single *single)
+static void add_program(struct single *single)
 {
 	struct task *task = single->reader->task;
 	const struct form *form = single->form;
@@ -269,7 +286,7 @@ static void add_start(struct single *single)
 	task->sources = copy_texts(single->reader->arena, sources, task->source_count);
 }
 
-/* An evaluation of this age takes no arguments: its one case says only what is run. */
+/* Such an evaluation takes no arguments, so its only case just names it. */
 static void add_cases(struct single *single)
 {
 	struct task *task = single->reader->task;
@@ -293,7 +310,7 @@ static bool has_ending(const struct form *form, const char *path)
 	return false;
 }
 
-/* samples/wrong-answer.py and samples/wrong-answer-zeros.py are expected to be wrong answers. */
+/* samples/wrong-answer.py and samples/wrong-answer-zeros.py must get wrong answer. */
 static enum verdict sample_verdict(const struct form *form, const char *path)
 {
 	if (strncmp(path, SAMPLES, sizeof SAMPLES - 1) != 0 || !has_ending(form, path))
@@ -321,7 +338,8 @@ static void read_samples(struct single *single)
 		if (verdict == VERDICT_NONE)
 			continue;
 		task_check_text(single->reader, NULL, NULL, &upload->files[i]);
-		task->expected[task->expected_count++] = (struct task_expected){ path, verdict, "ranked" };
+		task->expected[task->expected_count++] =
+			(struct task_expected){ .source = path, .verdict = verdict, .mode = "ranked" };
 	}
 }
 
@@ -336,11 +354,12 @@ static void read_template(struct single *single)
 			continue;
 		task_check_text(single->reader, NULL, NULL, file);
 		task->templates[task->template_count++] =
-			(struct task_template){ single->form->template_language, file->path };
+			(struct task_template){ .language = single->form->template_language,
+				.source = file->path };
 	}
 }
 
-/* ---- the whole ---- */
+/* ---- reading ---- */
 
 const struct file *task_find_single(struct task_reader *reader)
 {
@@ -380,7 +399,7 @@ void task_read_single(struct task_reader *reader, const struct file *code)
 		return;
 	reader->task->description = task_docstring(reader->arena, reader->task->language, code->bytes);
 	add_files(&single);
-	add_start(&single);
+	add_program(&single);
 	add_cases(&single);
 	read_template(&single);
 	read_samples(&single);

@@ -1,6 +1,6 @@
-#include "lib/stock.h"
+#include "lib/task/stock.h"
 
-#include "lib/embed.h"
+#include "lib/base/embed.h"
 
 EMBED(eval_py, "harness/eval.py");
 EMBED(utils_py, "harness/utils.py");
@@ -47,7 +47,7 @@ const size_t stock_file_count = sizeof stock_files / sizeof stock_files[0];
 struct fileset stock_fileset(struct arena *arena)
 {
 	struct fileset set = fileset_make(arena);
-	for (size_t i = 0; i < stock_file_count; i++) /* cannot fail: the names differ */
+	for (size_t i = 0; i < stock_file_count; i++) /* cannot fail: all names differ */
 		fileset_add(&set, stock_files[i].name, stock_files[i].bytes,
 			(size_t)(stock_files[i].end - stock_files[i].bytes), NULL);
 	return set;

@@ -1,9 +1,9 @@
-/* The stock harness (harness/), compiled into the program: what `source: "@STOCK@"` in a
- * task.yml names, and what the pages of the languages show. */
-#ifndef PODIUM_LIB_STOCK_H
-#define PODIUM_LIB_STOCK_H
+/* The stock harness (harness/), compiled into the program. `source: "@STOCK@"` in task.yml names
+ * its files, and the language pages show them. */
+#ifndef PODIUM_LIB_TASK_STOCK_H
+#define PODIUM_LIB_TASK_STOCK_H
 
-#include "lib/fileset.h"
+#include "lib/files/fileset.h"
 
 #include <stddef.h>
 
@@ -17,7 +17,7 @@ struct stock_file {
 extern const struct stock_file stock_files[];
 extern const size_t stock_file_count;
 
-/* All of them, as task_check and task_parse take them. */
+/* All stock files, in the form for task_check and task_parse. */
 struct fileset stock_fileset(struct arena *arena);
 
 #endif

@@ -1,14 +1,14 @@
-/* A task: what a leaderboard asks for and how an answer is run, as read from task.yml.
+/* A task: what a leaderboard asks for and how Podium runs an answer. task.yml defines it.
  *
- * The definition is kept as JSON beside the files (task_versions.definition, task_files); the same
- * JSON goes to podium-run with each job. docs/tasks.md explains the format to authors. */
-#ifndef PODIUM_LIB_TASK_H
-#define PODIUM_LIB_TASK_H
+ * The definition is stored as JSON beside the files (task_versions.definition, task_files).
+ * podium-run gets the same JSON with each job. docs/tasks.md explains the format to authors. */
+#ifndef PODIUM_LIB_TASK_TASK_H
+#define PODIUM_LIB_TASK_TASK_H
 
-#include "lib/arena.h"
-#include "lib/error.h"
-#include "lib/fileset.h"
-#include "lib/verdict.h"
+#include "lib/base/arena.h"
+#include "lib/base/error.h"
+#include "lib/files/fileset.h"
+#include "lib/result/verdict.h"
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -16,24 +16,25 @@
 #include <stdint.h>
 
 enum {
-	task_most_cases = 200,       /* tests, and as many benchmarks */
-	task_most_case_bytes = 1000, /* of one line */
+	task_most_cases = 200,       /* limit for tests, and for benchmarks */
+	task_most_case_bytes = 1000, /* of one case line */
 	task_most_timeout_s = 3600,
 	task_default_timeout_s = 180,
-	task_compile_timeout_s = 120, /* the same for every task */
+	task_compile_timeout_s = 120, /* not configurable */
 };
 
 enum task_language { TASK_PY, TASK_CU };
 enum task_ranking_by { RANKING_BY_LAST, RANKING_BY_MEAN, RANKING_BY_GEOM };
-/* ENGINE_CHOOSE: isolated where podium-run can split the task, custom elsewhere. Stored definitions
- * from before it was thought of say custom where the author has said nothing. */
+/* ENGINE_CHOOSE: isolated if podium-run can split the task, else custom. Older stored
+ * definitions have custom where the author named no engine. */
 enum task_engine { ENGINE_CUSTOM, ENGINE_ISOLATED, ENGINE_CHOOSE };
 
 struct task_file {
-	const char *name;   /* as the runner sees it: "eval.py" */
-	const char *source; /* path in the upload, "@SUBMISSION@", "@STOCK@" (the stock file of the same
-	                     * name) or "@STOCK@:NAME" (the stock file NAME under another name) */
-	bool is_submission; /* the slot for the participant's file; has no content */
+	const char *name; /* name for the runner: "eval.py" */
+	/* A path in the upload, "@SUBMISSION@", "@STOCK@" (the stock file of the same name) or
+	 * "@STOCK@:NAME" (the stock file NAME under another name). */
+	const char *source;
+	bool is_submission; /* the slot for the participant's file, without content */
 };
 
 struct task_template {
@@ -41,7 +42,7 @@ struct task_template {
 	const char *source;   /* path in the upload */
 };
 
-struct task_expected { /* podium: expected: a sample that must get this verdict */
+struct task_expected { /* from podium.expected: a sample that must get this verdict */
 	const char *source;
 	enum verdict verdict;
 	const char *mode; /* "test", "benchmark" or "ranked" */
@@ -56,9 +57,9 @@ struct task {
 	const char *description; /* Markdown */
 	struct task_file *files;
 	size_t file_count;
-	const char *main; /* py: the file that is run */
+	const char *main; /* py: the program file */
 	const char **sources;
-	size_t source_count; /* cu: what nvcc compiles */
+	size_t source_count; /* cu: the files that nvcc compiles */
 	const char **include_dirs;
 	size_t include_dir_count;
 	struct task_define *defines;
@@ -70,7 +71,7 @@ struct task {
 	const char **gpus;
 	size_t gpu_count;
 	const char **tests;
-	size_t test_count; /* case lines: "size: 128; seed: 5" */
+	size_t test_count; /* tests and benchmarks are case lines: "size: 128; seed: 5" */
 	const char **benchmarks;
 	size_t benchmark_count;
 	int64_t test_timeout_s, benchmark_timeout_s, ranked_timeout_s;
@@ -79,24 +80,23 @@ struct task {
 	int64_t seed;
 	bool multi_gpu;
 	enum task_engine engine;
-	const char *flops,
-		*bytes;       /* formulas over the case arguments (lib/formula.h), NULL: not given */
-	double tolerance; /* for the page; 0: not given */
-	const char *kernel_signature; /* the __global__ function that alone is submitted; NULL: whole
-	                                 files are */
+	/* formulas over the case arguments (lib/task/formula.h); NULL: not given */
+	const char *flops, *bytes;
+	double tolerance; /* shown on the page; 0: not given */
+	/* The __global__ function that participants submit; NULL: they submit whole files. */
+	const char *kernel_signature;
 	struct task_expected *expected;
 	size_t expected_count;
 };
 
-/* Reads task.yml (or, without one, the older single file reference_code.py, .cuh, .cu or .cpp) out
- * of `upload`. `stock` holds the harness files that `source: "@STOCK@"` names. Checks everything
- * that can be checked without running it; the sentence names file, line and key. The task lives in
- * `arena`. */
+/* Reads the task from `upload`: task.yml, or else the older single file reference_code.py, .cuh,
+ * .cu or .cpp. `stock` contains the harness files for `source: "@STOCK@"`. Checks everything
+ * that needs no run. Errors name file, line and key. The task lives in `arena`. */
 int task_parse(struct arena *arena, const struct fileset *upload, const struct fileset *stock,
 	struct task **task, struct error *error);
 
-/* The same, and goes on after a fault: 0 with the task, or ERROR_INPUT with up to task_most_faults
- * sentences. task_parse gives the first of them. */
+/* As task_parse, but continues after a fault. Returns 0 with the task, or ERROR_INPUT with up to
+ * task_most_faults sentences. task_parse returns the first one. */
 enum { task_most_faults = 50 };
 struct task_faults {
 	const char *sentences[task_most_faults];
@@ -105,13 +105,17 @@ struct task_faults {
 int task_check(struct arena *arena, const struct fileset *upload, const struct fileset *stock,
 	struct task **task, struct task_faults *faults);
 
-/* Every file that the task's versions keep, by role, with contents:
- * FILE by its name as the runner sees it (not the submission's slot), TEMPLATE as "LANGUAGE",
- * SAMPLE by its path, DEFINITION "task.yml" (the older single file has none). The bytes belong to
- * `upload` and `stock`. */
+/* Lists the files of a task's version with role, path and content. The bytes belong to `upload`
+ * and `stock`. The submission's slot is left out.
+ *
+ * Paths by role:
+ * - FILE: the runner's name
+ * - TEMPLATE: the language
+ * - SAMPLE: the path in the upload
+ * - DEFINITION: "task.yml"; the older single file has no such entry */
 enum task_file_role { ROLE_FILE, ROLE_TEMPLATE, ROLE_SAMPLE, ROLE_DEFINITION };
-const char *task_file_role_name(
-	enum task_file_role role); /* "file", "template", "sample", "definition" */
+/* "file", "template", "sample", "definition" */
+const char *task_file_role_name(enum task_file_role role);
 struct task_content {
 	enum task_file_role role;
 	const char *path;
@@ -122,29 +126,30 @@ int task_contents(struct arena *arena, const struct task *task, const struct fil
 	const struct fileset *stock, struct task_content **contents, size_t *count,
 	struct error *error);
 
-/* JSON form, and back. The caller owns the json_t. */
+/* Convert a task to JSON and back. The caller owns the json_t. */
 json_t *task_to_json(const struct task *task);
 int task_from_json(
 	struct arena *arena, const json_t *json, struct task **task, struct error *error);
 
-/* The largest `world_size` among the task's cases, which is how many GPUs a job of it needs; 1
- * without multi_gpu. */
+/* The number of GPUs that a job needs: the largest `world_size` of its cases; 1 without
+ * multi_gpu. */
 int task_most_ranks(const struct task *task);
 
 const char *task_language_name(enum task_language language);       /* "py", "cu" */
 const char *task_ranking_by_name(enum task_ranking_by ranking_by); /* "last", "mean", "geom" */
 const char *task_engine_name(enum task_engine engine);             /* "custom", "isolated", "" */
 
-/* The score of a ranked run, in ns: `means` and `errs` of `count` benchmarks (errs may hold NAN).
- * last: needs exactly one or takes the last; mean; geom: exp(mean of logarithms), which cannot
- * underflow. ERROR_INPUT if a time is not a positive finite number. *err_ns is the propagated
- * standard error or NAN. */
+/* Computes the score of a ranked run in ns from the `means` and `errs` of `count` benchmarks.
+ *
+ * `last` takes the last benchmark, `mean` the mean, `geom` exp(mean of logarithms), which cannot
+ * underflow. errs may contain NAN. *err_ns is the propagated standard error or NAN. ERROR_INPUT:
+ * a time is not a positive finite number. */
 int task_score(enum task_ranking_by ranking_by, const double *means, const double *errs,
 	size_t count, double *score_ns, double *err_ns, struct error *error);
 
-/* How a run compares with another one, as the score weighs the cases: the case's ratio with its 95
- * % interval, and the other run's time, in ns, of which `mean` needs the proportions. Half-widths
- * are those of logarithms. */
+/* Compares two runs with the weights of the score. Each case gives its ratio with a 95 %
+ * interval, and the other run's time in ns, which `mean` needs for the weights. Half-widths are
+ * those of the logarithms. */
 struct task_ratio {
 	double ratio, low, high, other_ns;
 };

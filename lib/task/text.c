@@ -1,14 +1,14 @@
-/* What the text of a task's own files says about how it wants to be served. */
-#include "lib/task_reader.h"
+/* Detects from the text of a task's own files how they want to be run. */
+#include "lib/task/reader.h"
 
-#include "lib/buffer.h"
-#include "lib/scope.h"
+#include "lib/base/buffer.h"
+#include "lib/base/scope.h"
 
 #include <ctype.h>
 #include <string.h>
 
-/* In the order in which they decide. An evaluation that compares with "true" in any form gets it in
- * lower case: one that lowers the word first is content with that as well. */
+/* The first sign found decides. An evaluation that compares with "true" gets lower case. One
+ * that lowers the word first accepts that too. */
 static const struct {
 	const char *sign;
 	enum task_truth truth;
@@ -20,7 +20,7 @@ static const struct {
 	{ "literal_eval", TRUTH_PYTHON },
 };
 
-static bool has(const struct file *file, const char *text)
+static bool contains(const struct file *file, const char *text)
 {
 	return memmem(file->bytes, file->length, text, strlen(text)) != NULL;
 }
@@ -28,7 +28,7 @@ static bool has(const struct file *file, const char *text)
 static bool find_sign(const struct file *file, enum task_truth *truth)
 {
 	for (size_t i = 0; i < COUNT(TRUTH_SIGNS); i++)
-		if (has(file, TRUTH_SIGNS[i].sign)) {
+		if (contains(file, TRUTH_SIGNS[i].sign)) {
 			*truth = TRUTH_SIGNS[i].truth;
 			return true;
 		}
@@ -45,7 +45,7 @@ static bool is_program(const struct task *task, const char *name)
 	return false;
 }
 
-/* The program first: what another file compares with "True" may be something else. */
+/* Searches the program first, because another file may compare "True" with something else. */
 enum task_truth task_detect_truth(const struct task_reader *reader)
 {
 	const struct task *task = reader->task;
@@ -64,18 +64,17 @@ enum task_truth task_detect_truth(const struct task_reader *reader)
 	return TRUTH_NUMBERS;
 }
 
-/* What it would write, as it stands in a program: `print(f"score: {mean}")`, `log("score", mean)`.
- */
+/* Signs of a written score: `print(f"score: {mean}")`, `log("score", mean)`. */
 bool task_is_score_evaluation(const struct file *file)
 {
 	static const char *const signs[] = { "score:", "\"score\"", "'score'", "duration.mean" };
 	bool found = false;
 	for (size_t i = 0; i < COUNT(signs); i++)
-		found = found || has(file, signs[i]);
-	return found && !has(file, "benchmark") && !has(file, "test-count");
+		found = found || contains(file, signs[i]);
+	return found && !contains(file, "benchmark") && !contains(file, "test-count");
 }
 
-static struct task_file *own_program(const struct task_reader *reader, const char *name)
+static struct task_file *find_own_file(const struct task_reader *reader, const char *name)
 {
 	for (size_t i = 0; i < reader->task->file_count; i++) {
 		struct task_file *file = &reader->task->files[i];
@@ -85,25 +84,25 @@ static struct task_file *own_program(const struct task_reader *reader, const cha
 	return NULL;
 }
 
-/* Lists of a definition have room for one more. */
+/* The lists of a definition have room for one more element. */
 void task_wrap_score_evaluation(struct task_reader *reader)
 {
 	struct task *task = reader->task;
 	const char *program = task->language == TASK_PY ? "eval.py" : "eval.cu";
 	const char *wrapper = task->language == TASK_PY ? "score_eval.py" : "score_eval.cu";
-	const struct task_file *file = own_program(reader, program);
-	if (!file || !is_program(task, program) || own_program(reader, wrapper)
+	const struct task_file *file = find_own_file(reader, program);
+	if (!file || !is_program(task, program) || find_own_file(reader, wrapper)
 		|| is_program(task, wrapper) || !task_is_score_evaluation(task_file_content(reader, file))
 		|| !fileset_find(reader->stock, wrapper))
 		return;
-	task->files[task->file_count++] = (struct task_file){ wrapper, "@STOCK@", false };
+	task->files[task->file_count++] = (struct task_file){ .name = wrapper, .source = "@STOCK@" };
 	if (task->language == TASK_PY)
 		task->main = wrapper;
 	else
 		task->sources[task->source_count++] = wrapper;
 }
 
-static void append_solid(struct buffer *out, const char *text, size_t length)
+static void append_without_space(struct buffer *out, const char *text, size_t length)
 {
 	for (size_t i = 0; i < length; i++)
 		if (!isspace((unsigned char)text[i]))
@@ -113,7 +112,7 @@ static void append_solid(struct buffer *out, const char *text, size_t length)
 bool task_declares(const struct task_reader *reader, const char *signature)
 {
 	cleanup_buffer struct buffer wanted = { 0 };
-	append_solid(&wanted, signature, strlen(signature));
+	append_without_space(&wanted, signature, strlen(signature));
 	buffer_byte(&wanted, ';');
 	bool found = false;
 	for (size_t i = 0; i < reader->task->file_count && !found; i++) {
@@ -121,7 +120,7 @@ bool task_declares(const struct task_reader *reader, const char *signature)
 		if (!content || task_stock_name(&reader->task->files[i]))
 			continue;
 		cleanup_buffer struct buffer solid = { 0 };
-		append_solid(&solid, content->bytes, content->length);
+		append_without_space(&solid, content->bytes, content->length);
 		found = memmem(buffer_string(&solid), solid.length, wanted.data, wanted.length) != NULL;
 	}
 	return found;

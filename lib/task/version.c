@@ -1,8 +1,8 @@
-#include "lib/task_version.h"
+#include "lib/task/version.h"
 
-#include "lib/buffer.h"
-#include "lib/scope.h"
-#include "lib/text.h"
+#include "lib/base/buffer.h"
+#include "lib/base/scope.h"
+#include "lib/base/text.h"
 
 #include <sodium.h>
 #include <stdlib.h>
@@ -74,16 +74,15 @@ static const struct column DEFINITION_COLUMNS[] = { TEXT(struct stored_definitio
 static const struct statement DEFINITION = SELECT(struct stored_definition, DEFINITION_COLUMNS,
 	"SELECT definition FROM task_versions WHERE id = ?");
 
-/* Members of the definition that no run depends on. Every other one, also one that comes to be
- * known later, makes another version. `files` is here without its sources, which are paths of the
- * upload. */
-static const char *const ONLY_READ[] = { "description", "templates", "gpus", "flops", "bytes",
-	"tolerance", "expected", "kernel_signature" };
+/* Members of the definition that no run depends on. Any other member, also a future one, makes a
+ * new version. `files` is compared without its sources, which are paths in the upload. */
+static const char *const INDEPENDENT_OF_RUNS[] = { "description", "templates", "gpus", "flops",
+	"bytes", "tolerance", "expected", "kernel_signature" };
 
-static bool is_only_read(const char *member)
+static bool is_independent_of_runs(const char *member)
 {
-	for (size_t i = 0; i < COUNT(ONLY_READ); i++)
-		if (strcmp(ONLY_READ[i], member) == 0)
+	for (size_t i = 0; i < COUNT(INDEPENDENT_OF_RUNS); i++)
+		if (strcmp(INDEPENDENT_OF_RUNS[i], member) == 0)
 			return true;
 	return false;
 }
@@ -109,16 +108,14 @@ static bool is_empty(const json_t *value)
 		|| (json_is_array(value) && !json_array_size(value));
 }
 
-/* A definition that an older Podium stored lacks the members that were unknown then: they were
- * empty. */
-static bool differs(const json_t *a, const json_t *b)
+/* Definitions stored by an older Podium lack newer members, which counts as empty. */
+static bool are_different(const json_t *a, const json_t *b)
 {
 	return !(is_empty(a) && is_empty(b)) && !(a && b && json_equal(a, b));
 }
 
-/* The files without where in the upload they came from; what is in them is compared by their
- * hashes. */
-static json_t *without_sources(const json_t *files)
+/* The files without their paths in the upload. Hashes compare their contents. */
+static json_t *copy_without_sources(const json_t *files)
 {
 	json_t *copy = json_deep_copy(files), *file;
 	size_t i;
@@ -128,14 +125,14 @@ static json_t *without_sources(const json_t *files)
 
 static bool files_run_differently(const json_t *before, const json_t *after)
 {
-	json_t *a = without_sources(before), *b = without_sources(after);
-	bool different = differs(a, b);
+	json_t *a = copy_without_sources(before), *b = copy_without_sources(after);
+	bool different = are_different(a, b);
 	json_decref(a);
 	json_decref(b);
 	return different;
 }
 
-/* As task.yml has it: without the unit. */
+/* The name in task.yml, without the unit. */
 static const char *member_name(struct arena *arena, const char *member)
 {
 	return arena_strndup(
@@ -145,10 +142,10 @@ static const char *member_name(struct arena *arena, const char *member)
 static void compare_member(
 	struct difference *found, const char *member, const json_t *before, const json_t *after)
 {
-	if (!differs(before, after))
+	if (!are_different(before, after))
 		return;
-	bool runs =
-		strcmp(member, "files") == 0 ? files_run_differently(before, after) : !is_only_read(member);
+	bool runs = strcmp(member, "files") == 0 ? files_run_differently(before, after)
+											 : !is_independent_of_runs(member);
 	add_part(found, runs ? TASK_RUNS_DIFFERENTLY : TASK_READS_DIFFERENTLY,
 		member_name(found->arena, member));
 }
@@ -188,11 +185,12 @@ static const char *part_name(
 	return arena_printf(arena, "%s%s%s%s", plain ? "" : role, plain ? "" : " ", path, note);
 }
 
-static void add_file(struct difference *found, const char *role, const char *path, const char *note)
+static void add_file_part(
+	struct difference *found, const char *role, const char *path, const char *note)
 {
 	bool runs = strcmp(role, task_file_role_name(ROLE_FILE)) == 0;
-	/* The text of task.yml differs with every member; it is worth a word only where nothing else
-	 * does. */
+	/* The text of task.yml changes with every member, so it is listed only if nothing else
+	 * differs. */
 	if (strcmp(role, task_file_role_name(ROLE_DEFINITION)) == 0 && found->comparison->part_count)
 		return;
 	add_part(found, runs ? TASK_RUNS_DIFFERENTLY : TASK_READS_DIFFERENTLY,
@@ -207,14 +205,14 @@ static void compare_files(struct difference *found, const struct task_draft *dra
 		size_t at = find_content(draft, &files[i]);
 		seen[at] = true;
 		if (at == draft->content_count)
-			add_file(found, files[i].role, files[i].path, " (removed)");
+			add_file_part(found, files[i].role, files[i].path, " (removed)");
 		else if (memcmp(files[i].sha256.bytes, draft->hashes[at], sha256_bytes) != 0)
-			add_file(found, files[i].role, files[i].path, "");
+			add_file_part(found, files[i].role, files[i].path, "");
 	}
 	for (size_t i = 0; i < draft->content_count; i++)
 		if (!seen[i])
-			add_file(found, task_file_role_name(draft->contents[i].role), draft->contents[i].path,
-				" (new)");
+			add_file_part(found, task_file_role_name(draft->contents[i].role),
+				draft->contents[i].path, " (new)");
 }
 
 int task_draft_compare(struct database *db, struct arena *arena, const struct task_draft *draft,
@@ -230,7 +228,9 @@ int task_draft_compare(struct database *db, struct arena *arena, const struct ta
 		rc = database_rows(db, arena, &STORED_FILES, &files, &count, error, "i", version_id);
 	if (rc)
 		return rc;
-	struct difference found = { arena, comparison, count + draft->content_count + most_members };
+	struct difference found = { .arena = arena,
+		.comparison = comparison,
+		.most = count + draft->content_count + most_members };
 	comparison->parts = arena_array(arena, const char *, found.most);
 	if (strcmp(stored.definition, draft->definition) != 0)
 		rc = compare_definitions(&found, stored.definition, draft->definition, error);
@@ -252,19 +252,18 @@ const char *task_comparison_words(struct arena *arena, const struct task_compari
 /* ---- storing ---- */
 
 static const struct statement INSERT_VERSION =
-	COMMAND("INSERT INTO task_versions (leaderboard_id, number, language, description, definition, "
-            "created_by) "
-			"SELECT ?, COALESCE(MAX(number), 0) + 1, ?, ?, ?, ? FROM task_versions WHERE "
-            "leaderboard_id = ?");
+	COMMAND("INSERT INTO task_versions "
+			"(leaderboard_id, number, language, description, definition, created_by) "
+			"SELECT ?, COALESCE(MAX(number), 0) + 1, ?, ?, ?, ? FROM task_versions "
+			"WHERE leaderboard_id = ?");
 static const struct statement INSERT_FILE =
 	COMMAND("INSERT INTO task_files (task_version_id, path, role, sha256) VALUES (?, ?, ?, ?)");
 static const struct statement REWRITE_VERSION =
-	COMMAND("UPDATE task_versions SET description = ?, definition = ?, created_by = COALESCE(?, "
-            "created_by), "
-			"revision = revision + 1 WHERE id = ?");
+	COMMAND("UPDATE task_versions SET description = ?, definition = ?, "
+			"created_by = COALESCE(?, created_by), revision = revision + 1 WHERE id = ?");
 static const struct statement DELETE_READ_FILES =
 	COMMAND("DELETE FROM task_files WHERE task_version_id = ? AND role <> 'file'");
-/* What anything refers to stays, because a foreign key holds it; IGNORE makes that no error. */
+/* A foreign key keeps blobs that are in use; IGNORE suppresses that error. */
 static const struct statement DELETE_UNUSED_BLOB =
 	COMMAND("DELETE IGNORE FROM blobs WHERE sha256 = ?");
 

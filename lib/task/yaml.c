@@ -1,9 +1,10 @@
-/* task.yml: the tables of its keys, and the keys that need more than a table. */
-#include "lib/task_reader.h"
+/* Reads task.yml: tables of its keys, and functions for keys that need more than a table. */
+#include "lib/task/reader.h"
 
-#include "lib/formula.h"
-#include "lib/quote.h"
-#include "lib/scope.h"
+#include "lib/base/quote.h"
+#include "lib/base/scope.h"
+#include "lib/files/path_rule.h"
+#include "lib/task/formula.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -16,7 +17,7 @@ static const char *const TEMPLATE_LANGUAGES[] = { "CUDA", "Python", "Triton", "H
 static const char *const TRUTHS[] = { "python", "lowercase", "numbers", NULL };
 static const char *const MODES[] = { "test", "benchmark", "ranked", NULL };
 
-/* Rules of texts. */
+/* ---- rules of texts ---- */
 
 static const char *gpu_fault(const char *text)
 {
@@ -38,8 +39,7 @@ static const char *flag_fault(const char *text)
 	return NULL;
 }
 
-/* An absolute folder is one of the machine that runs the task, such as that of an installed
- * library. */
+/* An absolute folder is on the machine that runs the task, for example an installed library. */
 static const char *include_fault(const char *text)
 {
 	return strcmp(text, ".") == 0
@@ -59,10 +59,10 @@ static const char *signature_fault(const char *text)
 			&& !strpbrk(text, ";{}\n")
 		? NULL
 		: "is not the signature of a kernel, as in __global__ void add(const float *a, float *b, "
-	      "int n)";
+		  "int n)";
 }
 
-/* files */
+/* ---- files ---- */
 
 static const struct task_key FILE_KEYS[] = {
 	{ .name = "name",
@@ -119,7 +119,7 @@ static void read_files(struct task_reader *reader, const struct yaml_node *value
 	*(size_t *)(void *)((char *)base + key->count_offset) = count;
 }
 
-/* config */
+/* ---- config ---- */
 
 static bool is_define_name(const char *text)
 {
@@ -147,7 +147,8 @@ static void read_define(
 		task_fault(reader, node, key->name, "the value of %s %s.", shown, fault);
 	else
 		task->defines[task->define_count++] =
-			(struct task_define){ arena_strdup(reader->arena, node->key->text), value };
+			(struct task_define){ .name = arena_strdup(reader->arena, node->key->text),
+				.value = value };
 }
 
 static void read_defines(struct task_reader *reader, const struct yaml_node *value,
@@ -164,7 +165,7 @@ static void read_defines(struct task_reader *reader, const struct yaml_node *val
 		read_define(reader, child, key);
 }
 
-static const struct task_file *file_named(const struct task *task, const char *name)
+static const struct task_file *find_named_file(const struct task *task, const char *name)
 {
 	for (size_t i = 0; i < task->file_count; i++)
 		if (strcmp(task->files[i].name, name) == 0)
@@ -178,14 +179,13 @@ static void read_main(struct task_reader *reader, const struct yaml_node *value,
 	task_read_text(reader, value, key, base);
 	if (!reader->task->main)
 		return;
-	const struct task_file *file = file_named(reader->task, reader->task->main);
+	const struct task_file *file = find_named_file(reader->task, reader->task->main);
 	if (!file)
 		task_fault(reader, value, key->name, "%s is not the name of one of the files.",
 			quote(reader->arena, reader->task->main));
 	else if (file->is_submission)
 		task_fault(reader, value, key->name,
-			"%s is the submission, which would then judge itself; name the file that "
-			"evaluates it.",
+			"%s is the submission, which would then judge itself; name the file that evaluates it.",
 			quote(reader->arena, reader->task->main));
 }
 
@@ -197,7 +197,7 @@ static void read_sources(struct task_reader *reader, const struct yaml_node *val
 		task_fault(
 			reader, value, key->name, "the list is empty; name the files that nvcc compiles.");
 	for (size_t i = 0; i < reader->task->source_count; i++)
-		if (!file_named(reader->task, reader->task->sources[i]))
+		if (!find_named_file(reader->task, reader->task->sources[i]))
 			task_fault(reader, value, key->name, "%s is not the name of one of the files.",
 				quote(reader->arena, reader->task->sources[i]));
 }
@@ -249,7 +249,7 @@ static void read_language(struct task_reader *reader, const struct yaml_node *va
 	reader->language_known = reader->faults->count == faults;
 }
 
-/* templates */
+/* ---- templates ---- */
 
 static bool is_template_language(const char *name)
 {
@@ -265,8 +265,7 @@ static void read_template(
 	struct task *task = reader->task;
 	if (!is_template_language(node->key->text)) {
 		task_fault(reader, node->key, key->name,
-			"%s is not a language of templates; they are CUDA, Python, Triton, HIP and "
-			"CuteDSL.",
+			"%s is not a language of templates; they are CUDA, Python, Triton, HIP and CuteDSL.",
 			quote(reader->arena, node->key->text));
 		return;
 	}
@@ -280,7 +279,7 @@ static void read_template(
 		task_check_text(reader, node, key->name, file);
 	if (file)
 		task->templates[task->template_count++] =
-			(struct task_template){ node->key->text, file->path };
+			(struct task_template){ .language = node->key->text, .source = file->path };
 }
 
 static void read_templates(struct task_reader *reader, const struct yaml_node *value,
@@ -298,7 +297,7 @@ static void read_templates(struct task_reader *reader, const struct yaml_node *v
 		read_template(reader, child, key);
 }
 
-/* podium */
+/* ---- podium ---- */
 
 struct expected_text {
 	const char *source, *verdict;
@@ -335,13 +334,13 @@ static void read_expectation(
 	if (verdict == VERDICT_NONE || verdict == VERDICT_INTERNAL_ERROR
 		|| verdict == VERDICT_CANCELLED)
 		task_fault(reader, node, "expected",
-			"%s is not a verdict that a sample can get; those are passed, wrong answer, "
-			"compile error, runtime error, time limit, memory limit, output limit and protocol "
-		    "violation.",
+			"%s is not a verdict that a sample can get; those are passed, wrong answer, compile "
+			"error, runtime error, time limit, memory limit, output limit and protocol violation.",
 			quote(reader->arena, text.verdict));
 	else if (file)
-		task->expected[task->expected_count++] =
-			(struct task_expected){ file->path, verdict, MODES[text.mode] };
+		task->expected[task->expected_count++] = (struct task_expected){
+			.source = file->path, .verdict = verdict, .mode = MODES[text.mode]
+		};
 	if (file)
 		task_check_text(reader, node, "expected", file);
 }
@@ -381,7 +380,7 @@ static void read_tolerance(struct task_reader *reader, const struct yaml_node *v
 			value->kind == YAML_TEXT ? " (YAML takes 1e-5 for text; write 1.0e-5)" : "");
 }
 
-/* For the page; what holds participants to it is its declaration in the task's own files. */
+/* The page shows the signature. The declaration in the task's own files enforces it. */
 static void read_signature(struct task_reader *reader, const struct yaml_node *value,
 	const struct task_key *key, void *base)
 {
@@ -424,7 +423,7 @@ static void read_podium(struct task_reader *reader, const struct yaml_node *valu
 	reader->prefix = "";
 }
 
-/* The whole file. */
+/* ---- the whole file ---- */
 
 static void read_seed(struct task_reader *reader, const struct yaml_node *value,
 	const struct task_key *key, void *base)
@@ -435,7 +434,8 @@ static void read_seed(struct task_reader *reader, const struct yaml_node *value,
 	reader->task->has_seed = true;
 }
 
-/* Accepted because existing tasks have it; nothing is installed while a task runs. */
+/* Existing tasks have this key, so it is accepted and ignored. Nothing is installed while a task
+ * runs. */
 static void read_libraries(struct task_reader *reader, const struct yaml_node *value,
 	const struct task_key *key, void *base)
 {
@@ -450,8 +450,7 @@ static void read_libraries(struct task_reader *reader, const struct yaml_node *v
 	task_read_texts(reader, value, &into, &ignored);
 }
 
-/* In reading order: files, podium.booleans and multi_gpu before what is read or checked with them.
- */
+/* Read in this order: files, podium.booleans and multi_gpu before the keys that depend on them. */
 static const struct task_key TASK_KEYS[] = {
 	{ .name = "lang",
 		.read = read_language,
@@ -491,11 +490,12 @@ static bool has_cases(const struct yaml_node *root, const char *key)
 {
 	const struct yaml_node *list = yaml_find(root, key);
 	return list
-		&& (list->count || list->kind != YAML_LIST); /* what is no list has its own fault already */
+		&& (list->count
+			|| list->kind != YAML_LIST); /* a value that is not a list already has a fault */
 }
 
-/* A formula must have a value for every benchmark, since each is shown with its share of the peak.
- */
+/* A formula needs a value for every benchmark, because the page shows each one's share of the
+ * peak. */
 static void check_formula(
 	struct task_reader *reader, const struct yaml_node *root, const char *key, const char *formula)
 {

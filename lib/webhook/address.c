@@ -1,8 +1,8 @@
-#include "lib/webhook_address.h"
+#include "lib/webhook/address.h"
 
-#include "lib/network.h"
-#include "lib/quote.h"
-#include "lib/scope.h"
+#include "lib/base/network.h"
+#include "lib/base/quote.h"
+#include "lib/base/scope.h"
 
 #include <curl/curl.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@ static inline void scope_curlu(CURLU **url)
 }
 #define cleanup_url __attribute__((cleanup(scope_curlu)))
 
-static const char *part(struct arena *arena, CURLU *url, CURLUPart which)
+static const char *copy_part(struct arena *arena, CURLU *url, CURLUPart which)
 {
 	char *text = NULL;
 	if (curl_url_get(url, which, &text, which == CURLUPART_PORT ? CURLU_DEFAULT_PORT : 0))
@@ -27,7 +27,7 @@ static const char *part(struct arena *arena, CURLU *url, CURLUPart which)
 	return kept;
 }
 
-static const char *without_brackets(struct arena *arena, const char *host)
+static const char *strip_brackets(struct arena *arena, const char *host)
 {
 	size_t length = strlen(host);
 	return length > 2 && host[0] == '[' && host[length - 1] == ']'
@@ -48,8 +48,7 @@ static int check_text(const char *text, struct error *error)
 		if (*text <= ' ' || *text > '~')
 			return fail_field(error, FIELD,
 				"An address has no spaces, and only letters, digits and marks of ASCII; write "
-			    "others as %%xx, "
-				"and a host's name as xn--....");
+				"others as %%xx, and a host's name as xn--....");
 	return 0;
 }
 
@@ -61,20 +60,19 @@ static bool is_usual_port(const char *port)
 	return false;
 }
 
-/* What only hosts that the operator allows may have. */
-static int check_strangers(const char *scheme, const char *port, const struct network *literal,
+/* Checks for hosts that webhook_allowed does not name. */
+static int check_other_host(const char *scheme, const char *port, const struct network *literal,
 	const char *host, struct error *error)
 {
 	const char *what = literal ? network_internal(literal->bytes) : NULL;
 	if (strcmp(scheme, "https") != 0)
 		return fail_field(error, FIELD,
 			"The address must begin with https://, so that nobody on the way reads or changes what "
-		    "is told.");
+			"is told.");
 	if (what)
 		return fail_field(error, FIELD,
 			"%s is %s, and webhooks reach hosts on the internet alone. Whoever runs this Podium "
-		    "can allow it by "
-			"the setting webhook_allowed.",
+			"can allow it by the setting webhook_allowed.",
 			host, what);
 	return is_usual_port(port)
 		? 0
@@ -84,21 +82,22 @@ static int check_strangers(const char *scheme, const char *port, const struct ne
 static int check_parts(struct arena *arena, CURLU *url, const char *allowed,
 	struct webhook_address *address, struct error *error)
 {
-	const char *scheme = part(arena, url, CURLUPART_SCHEME),
-			   *host = part(arena, url, CURLUPART_HOST), *port = part(arena, url, CURLUPART_PORT);
+	const char *scheme = copy_part(arena, url, CURLUPART_SCHEME),
+			   *host = copy_part(arena, url, CURLUPART_HOST),
+			   *port = copy_part(arena, url, CURLUPART_PORT);
 	struct network literal;
 	if (!scheme || !host || !*host || !port
 		|| (strcmp(scheme, "https") != 0 && strcmp(scheme, "http") != 0))
 		return fail_field(error, FIELD,
 			"This is no address of the web; it must begin with https:// and a host's name.");
-	if (part(arena, url, CURLUPART_FRAGMENT))
+	if (copy_part(arena, url, CURLUPART_FRAGMENT))
 		return fail_field(error, FIELD, "The part behind # is never sent; leave it out.");
-	*address = (struct webhook_address){ .host = without_brackets(arena, host) };
+	*address = (struct webhook_address){ .host = strip_brackets(arena, host) };
 	address->is_named = network_list_names(allowed, address->host);
 	bool is_literal = network_parse(address->host, &literal) == 0;
 	if (address->is_named || (is_literal && network_list_holds(allowed, literal.bytes)))
 		return 0;
-	return check_strangers(scheme, port, is_literal ? &literal : NULL, address->host, error);
+	return check_other_host(scheme, port, is_literal ? &literal : NULL, address->host, error);
 }
 
 int webhook_address_read(struct arena *arena, const char *text, const char *allowed,

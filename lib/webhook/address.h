@@ -1,16 +1,15 @@
-/* Where a webhook may send to, so that nobody reaches hosts behind the server with it: https on the
- * usual ports, and on the internet alone. What an operator names in the setting webhook_allowed may
- * be reached besides: a host by its name (also by http, on any port, wherever it leads), and the
- * addresses of a network.
+/* Checks webhook addresses, so that nobody reaches hosts behind the server through a webhook.
+ * Only https on the usual ports to hosts on the internet is allowed. The setting webhook_allowed
+ * adds exceptions: a host name (also http, any port, any address), or a network's addresses.
  *
- * The address is read by libcurl's own reader, which sends to it later. What a name leads to is
- * looked at when a connection is made (webhook_address_refusal), not before: a name may lead
- * elsewhere a moment later. */
+ * libcurl parses the address here, because libcurl also sends to it. A name's address is checked
+ * at each connection (webhook_address_refusal), because the name may resolve differently a
+ * moment later. */
 #ifndef PODIUM_LIB_WEBHOOK_ADDRESS_H
 #define PODIUM_LIB_WEBHOOK_ADDRESS_H
 
-#include "lib/arena.h"
-#include "lib/error.h"
+#include "lib/base/arena.h"
+#include "lib/base/error.h"
 
 #include <stdbool.h>
 #include <sys/socket.h>
@@ -18,17 +17,16 @@
 enum { webhook_address_most_bytes = 1000 };
 
 struct webhook_address {
-	const char *host; /* of an IPv6 address without its brackets */
-	bool is_named;    /* by its name in webhook_allowed */
+	const char *host; /* an IPv6 address has no brackets here */
+	bool is_named;    /* webhook_allowed contains its name */
 };
 
-/* Takes an address apart; ERROR_INPUT with the field `address` and a sentence where nothing may be
- * sent to it. */
+/* Parses an address. ERROR_INPUT with the field `address`: Podium must not send to it. */
 int webhook_address_read(struct arena *arena, const char *text, const char *allowed,
 	struct webhook_address *address, struct error *error);
 
-/* What is reached at a socket's address that may not be (lib/network.h); NULL: a webhook may send
- * there. */
+/* Checks a socket's address. Returns the kind of forbidden host (lib/base/network.h); NULL: a
+ * webhook may send there. */
 const char *webhook_address_refusal(
 	const struct webhook_address *address, const char *allowed, const struct sockaddr *socket);
 

@@ -1,57 +1,55 @@
-#include "lib/webhook_event.h"
+#include "lib/webhook/event.h"
 
-#include "lib/arena.h"
-#include "lib/scope.h"
+#include "lib/base/arena.h"
+#include "lib/base/scope.h"
 
-/* A time as JSON has it. */
+/* A time in JSON's usual form (ISO 8601). */
 #define ISO(time) "CONCAT(LEFT(DATE_FORMAT(" time ", '%Y-%m-%dT%H:%i:%s.%f'), 23), 'Z')"
 
-/* Whom an event of a leaderboard is for. */
+/* The active webhooks that receive an event of a leaderboard. */
 #define SUBSCRIBERS(event) \
 	"webhooks h WHERE h.state = 'active' AND FIND_IN_SET('" event \
 	"', h.events) AND " SQL_MAY_HEAR("h", "l")
 
 #define OF_JOB \
-	"FROM jobs j JOIN submissions s ON s.id = j.submission_id JOIN leaderboards l ON l.id = " \
-	"s.leaderboard_id JOIN users u ON u.id = s.user_id "
+	"FROM jobs j JOIN submissions s ON s.id = j.submission_id " \
+	"JOIN leaderboards l ON l.id = s.leaderboard_id JOIN users u ON u.id = s.user_id "
 #define TELL(event, leaderboard, job, data, from) \
 	COMMAND("INSERT INTO webhook_events (event, leaderboard_id, job_id, data) SELECT '" event \
 			"', " leaderboard ", " job ", JSON_OBJECT(" data ") " from \
 			"AND EXISTS (SELECT 1 FROM " SUBSCRIBERS(event) ")")
 #define DELIVER(event) \
-	COMMAND( \
-		"INSERT INTO webhook_deliveries (webhook_id, event_id) SELECT h.id, e.id " \
-		"FROM webhook_events e JOIN leaderboards l ON l.id = e.leaderboard_id JOIN " SUBSCRIBERS( \
-			event) " AND e.id = ?")
+	COMMAND("INSERT INTO webhook_deliveries (webhook_id, event_id) SELECT h.id, e.id " \
+			"FROM webhook_events e JOIN leaderboards l ON l.id = e.leaderboard_id " \
+			"JOIN " SUBSCRIBERS(event) " AND e.id = ?")
 
-/* An event, told where the first statement has written a row of it. */
-struct tale {
+/* The statements for one event. The deliveries follow only if the first statement wrote a row. */
+struct event_statements {
 	struct statement tell, deliver;
 };
 
-static const struct tale JOB_DONE = {
+static const struct event_statements JOB_DONE = {
 	TELL("job", "l.id", "j.id",
 		"'leaderboard', l.name, 'submission', s.id, 'user', u.name, 'mode', s.mode, 'gpu', j.gpu, "
-	    "'verdict', j.verdict, "
-		"'practice', IF(s.practice, TRUE, FALSE)",
+		"'verdict', j.verdict, 'practice', IF(s.practice, TRUE, FALSE)",
 		OF_JOB "WHERE j.id = ? AND j.state IN ('done', 'failed') AND " SQL_MAY_BE_TOLD("s") " "),
 	DELIVER("job"),
 };
 
-#define STANDS \
-	"JOIN ranking r ON r.leaderboard_id = s.leaderboard_id AND r.task_version_id = " \
-	"s.task_version_id AND r.gpu = j.gpu AND r.user_id = s.user_id "
-static const struct tale RANKED = {
+#define JOIN_RANKING \
+	"JOIN ranking r ON r.leaderboard_id = s.leaderboard_id " \
+	"AND r.task_version_id = s.task_version_id AND r.gpu = j.gpu AND r.user_id = s.user_id "
+static const struct event_statements RANKED = {
 	TELL("ranked", "l.id", "j.id",
-		"'leaderboard', l.name, 'submission', s.id, 'user', u.name, 'gpu', j.gpu, 'score_ns', "
-	    "j.score_ns, 'rank', r.place, "
-		"'rank_before', j.place_before, 'best_before_ns', j.best_before_ns, 'is_personal_best', "
-	    "r.job_id = j.id",
-		OF_JOB STANDS "WHERE j.id = ? AND " SQL_IS_RANKED("s", "j") " "),
+		"'leaderboard', l.name, 'submission', s.id, 'user', u.name, 'gpu', j.gpu, "
+		"'score_ns', j.score_ns, 'rank', r.place, 'rank_before', j.place_before, "
+		"'best_before_ns', j.best_before_ns, 'is_personal_best', r.job_id = j.id",
+		OF_JOB JOIN_RANKING "WHERE j.id = ? AND " SQL_IS_RANKED("s", "j") " "),
 	DELIVER("ranked"),
 };
 
-/* Everybody's line falls from record to record; the one before this one is the second of it. */
+/* In records, line 0 falls from record to record, so the second lowest row is the previous
+ * record. */
 #define LINE(record) \
 	record ".leaderboard_id = s.leaderboard_id AND " record \
 		   ".task_version_id = s.task_version_id AND " record ".gpu = j.gpu AND " record \
@@ -59,52 +57,56 @@ static const struct tale RANKED = {
 #define BEFORE(what, from) \
 	"(SELECT " what " FROM records b " from \
 	"WHERE " LINE("b") "AND b.job_id <> j.id ORDER BY b.score_ns LIMIT 1)"
-static const struct tale RECORD = {
+#define USER_BEFORE BEFORE("w.name", "JOIN users w ON w.id = b.user_id ")
+#define SCORE_BEFORE BEFORE("b.score_ns", "")
+#define IS_RECORD \
+	SQL_IS_RANKED("s", "j") \
+	" AND EXISTS (SELECT 1 FROM records f WHERE f.job_id = j.id AND f.line = 0) " \
+	"AND NOT EXISTS (SELECT 1 FROM records f WHERE " LINE("f") "AND f.score_ns < j.score_ns) "
+static const struct event_statements RECORD = {
 	TELL("record", "l.id", "j.id",
-		"'leaderboard', l.name, 'submission', s.id, 'user', u.name, 'gpu', j.gpu, 'score_ns', "
-	    "j.score_ns, "
-		"'user_before', " BEFORE("w.name",
-			"JOIN users w ON w.id = b.user_id ") ", 'score_before_ns', " BEFORE("b.score_ns", ""),
-		OF_JOB "WHERE j.id = ? AND " SQL_IS_RANKED(
-			"s", "j") " AND EXISTS (SELECT 1 FROM records f WHERE f.job_id = j.id AND f.line = 0) "
-					  "AND NOT EXISTS (SELECT 1 FROM records f WHERE " LINE(
-						  "f") "AND f.score_ns < j.score_ns) "),
+		"'leaderboard', l.name, 'submission', s.id, 'user', u.name, 'gpu', j.gpu, "
+		"'score_ns', j.score_ns, 'user_before', " USER_BEFORE ", 'score_before_ns', " SCORE_BEFORE,
+		OF_JOB "WHERE j.id = ? AND " IS_RECORD),
 	DELIVER("record"),
 };
 
-#define OF_LEADERBOARD \
-	"'leaderboard', l.name, 'deadline', IF(l.deadline IS NULL, NULL, " ISO( \
-		"l.deadline") "), 'gpus', COALESCE(" \
-					  "(SELECT JSON_ARRAYAGG(g.gpu ORDER BY g.position) FROM leaderboard_gpus g " \
-	                  "WHERE g.leaderboard_id = l.id), JSON_ARRAY())"
-static const struct tale OPENED = {
-	TELL("opened", "l.id", "NULL", OF_LEADERBOARD, "FROM leaderboards l WHERE l.id = ? "),
+#define DEADLINE "IF(l.deadline IS NULL, NULL, " ISO("l.deadline") ")"
+#define LEADERBOARD_DATA \
+	"'leaderboard', l.name, 'deadline', " DEADLINE ", " \
+	"'gpus', COALESCE((SELECT JSON_ARRAYAGG(g.gpu ORDER BY g.position) " \
+	"FROM leaderboard_gpus g WHERE g.leaderboard_id = l.id), JSON_ARRAY())"
+#define REASON_OF_END \
+	", 'because', CASE WHEN l.deadline <= UTC_TIMESTAMP(3) THEN 'deadline' " \
+	"WHEN l.archived_at IS NOT NULL THEN 'archived' ELSE 'closed' END"
+static const struct event_statements OPENED = {
+	TELL("opened", "l.id", "NULL", LEADERBOARD_DATA, "FROM leaderboards l WHERE l.id = ? "),
 	DELIVER("opened"),
 }, ENDED = {
 	TELL("ended", "l.id", "NULL",
-		OF_LEADERBOARD ", 'because', CASE WHEN l.deadline <= UTC_TIMESTAMP(3) THEN 'deadline' WHEN l.archived_at IS NOT NULL THEN 'archived' ELSE 'closed' END",
+		LEADERBOARD_DATA REASON_OF_END,
 		"FROM leaderboards l WHERE l.id = ? "),
 	DELIVER("ended"),
 };
 
-static int tell(
-	struct database *db, const struct tale *tale, int64_t subject_id, struct error *error)
+static int write_event(struct database *db, const struct event_statements *event,
+	int64_t subject_id, struct error *error)
 {
-	int rc = database_execute(db, &tale->tell, error, "i", subject_id);
+	int rc = database_execute(db, &event->tell, error, "i", subject_id);
 	if (rc || !database_affected(db))
 		return rc;
-	return database_execute(db, &tale->deliver, error, "i", (int64_t)database_insert_id(db));
+	return database_execute(db, &event->deliver, error, "i", (int64_t)database_insert_id(db));
 }
 
 int webhook_tell_job(struct database *db, int64_t job_id, struct error *error)
 {
-	return tell(db, &JOB_DONE, job_id, error);
+	return write_event(db, &JOB_DONE, job_id, error);
 }
 
 int webhook_tell_ranked(struct database *db, int64_t job_id, struct error *error)
 {
-	int rc = tell(db, &RANKED, job_id, error);
-	return rc ? rc : tell(db, &RECORD, job_id, error);
+	int rc = write_event(db, &RANKED, job_id, error);
+	return rc ? rc : write_event(db, &RECORD, job_id, error);
 }
 
 /* ---- opened and ended ---- */
@@ -117,28 +119,28 @@ static const struct column CHANGED_COLUMNS[] = {
 	INTEGER(struct changed, is_open),
 	INTEGER(struct changed, is_hidden),
 };
-static const struct statement CHANGED = SELECT(struct changed, CHANGED_COLUMNS,
-	"SELECT l.id, " SQL_IS_OPEN(
-		"l") " AS is_open, l.visibility = 'hidden' AS is_hidden "
-			 "FROM leaderboards l LEFT JOIN webhook_told t ON t.leaderboard_id = l.id WHERE "
-             "COALESCE(t.is_open, FALSE) <> " SQL_IS_OPEN("l") " LIMIT 100");
-static const struct statement BEGIN_NOTING =
+#define IS_OPEN SQL_IS_OPEN("l")
+static const struct statement CHANGED_LEADERBOARDS = SELECT(struct changed, CHANGED_COLUMNS,
+	"SELECT l.id, " IS_OPEN " AS is_open, l.visibility = 'hidden' AS is_hidden "
+	"FROM leaderboards l LEFT JOIN webhook_told t ON t.leaderboard_id = l.id "
+	"WHERE COALESCE(t.is_open, FALSE) <> " IS_OPEN " LIMIT 100");
+static const struct statement INSERT_STATE =
 	COMMAND("INSERT IGNORE INTO webhook_told (leaderboard_id, is_open) VALUES (?, FALSE)");
-static const struct statement NOTE =
+static const struct statement UPDATE_STATE =
 	COMMAND("UPDATE webhook_told SET is_open = ? WHERE leaderboard_id = ? AND is_open <> ?");
 
-/* One that becomes hidden has not ended: to others there never was any. Of several programs that
- * look, one notes it. */
+/* A leaderboard that becomes hidden has not ended: others never knew it. If several programs
+ * check, only one sees the UPDATE change the row. */
 static int tell_change(struct database *db, void *context, struct error *error)
 {
 	const struct changed *changed = context;
-	int rc = database_execute(db, &BEGIN_NOTING, error, "i", changed->id);
+	int rc = database_execute(db, &INSERT_STATE, error, "i", changed->id);
 	if (!rc)
 		rc = database_execute(
-			db, &NOTE, error, "iii", changed->is_open, changed->id, changed->is_open);
+			db, &UPDATE_STATE, error, "iii", changed->is_open, changed->id, changed->is_open);
 	if (rc || changed->is_hidden || !database_affected(db))
 		return rc;
-	return tell(db, changed->is_open ? &OPENED : &ENDED, changed->id, error);
+	return write_event(db, changed->is_open ? &OPENED : &ENDED, changed->id, error);
 }
 
 int webhook_tell_changes(struct database *db, struct error *error)
@@ -146,7 +148,7 @@ int webhook_tell_changes(struct database *db, struct error *error)
 	cleanup_arena struct arena *arena = arena_new();
 	struct changed *changed;
 	size_t count = 0;
-	int rc = database_rows(db, arena, &CHANGED, &changed, &count, error, "");
+	int rc = database_rows(db, arena, &CHANGED_LEADERBOARDS, &changed, &count, error, "");
 	for (size_t i = 0; i < count && !rc; i++)
 		rc = database_transaction(db, tell_change, &changed[i], error);
 	return rc;

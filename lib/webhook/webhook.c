@@ -1,20 +1,23 @@
-#include "lib/webhook.h"
+#include "lib/webhook/webhook.h"
 
-#include "lib/buffer.h"
-#include "lib/scope.h"
-#include "lib/text.h"
-#include "lib/user.h"
-#include "lib/webhook_address.h"
+#include "lib/account/audit.h"
+#include "lib/account/user.h"
+#include "lib/base/buffer.h"
+#include "lib/base/scope.h"
+#include "lib/base/text.h"
+#include "lib/webhook/address.h"
 
 #include <sodium.h>
 #include <string.h>
 
 const struct webhook_event_kind webhook_event_kinds[] = {
-	{ "record", "a result is faster than all before it", HEARS_RECORD },
-	{ "ranked", "a result came into the ranking", HEARS_RANKED },
-	{ "job", "a submission has run on a device, in any mode, and got its verdict", HEARS_JOB },
-	{ "opened", "a leaderboard takes submissions", HEARS_OPENED },
-	{ "ended", "its deadline has passed, or it was closed", HEARS_ENDED },
+	{ .name = "record", .meaning = "a result is faster than all before it", .bit = HEARS_RECORD },
+	{ .name = "ranked", .meaning = "a result came into the ranking", .bit = HEARS_RANKED },
+	{ .name = "job",
+		.meaning = "a submission has run on a device, in any mode, and got its verdict",
+		.bit = HEARS_JOB },
+	{ .name = "opened", .meaning = "a leaderboard takes submissions", .bit = HEARS_OPENED },
+	{ .name = "ended", .meaning = "its deadline has passed, or it was closed", .bit = HEARS_ENDED },
 };
 const size_t webhook_event_kind_count = COUNT(webhook_event_kinds);
 
@@ -46,15 +49,15 @@ static const struct column WEBHOOK_COLUMNS[] = {
 	TIME(struct webhook, created_at_ms),
 };
 #define WEBHOOKS \
-	"SELECT h.id, h.leaderboard_id, l.name AS leaderboard, l.creator_id AS " \
-	"leaderboard_creator_id, h.name, h.address, h.form, " \
-	"CAST(h.events AS UNSIGNED) AS events, h.state, h.reason, h.failures, h.retry_at AS " \
-	"retry_at_ms, " \
-	"(SELECT COUNT(*) FROM webhook_deliveries d WHERE d.webhook_id = h.id AND d.state = " \
-	"'waiting') AS waiting, " \
+	"SELECT h.id, h.leaderboard_id, l.name AS leaderboard, " \
+	"l.creator_id AS leaderboard_creator_id, h.name, h.address, h.form, " \
+	"CAST(h.events AS UNSIGNED) AS events, h.state, h.reason, h.failures, " \
+	"h.retry_at AS retry_at_ms, " \
+	"(SELECT COUNT(*) FROM webhook_deliveries d " \
+	"WHERE d.webhook_id = h.id AND d.state = 'waiting') AS waiting, " \
 	"u.name AS creator, h.created_at AS created_at_ms " \
-	"FROM webhooks h LEFT JOIN leaderboards l ON l.id = h.leaderboard_id LEFT JOIN users u ON " \
-	"u.id = h.created_by "
+	"FROM webhooks h LEFT JOIN leaderboards l ON l.id = h.leaderboard_id " \
+	"LEFT JOIN users u ON u.id = h.created_by "
 static const struct statement LIST =
 	SELECT(struct webhook, WEBHOOK_COLUMNS, WEBHOOKS "WHERE h.leaderboard_id <=> ? ORDER BY h.id");
 static const struct statement FIND =
@@ -66,14 +69,14 @@ struct counted {
 static const struct column COUNTED_COLUMNS[] = { INTEGER(struct counted, webhooks) };
 static const struct statement COUNT_ALL = SELECT(struct counted, COUNTED_COLUMNS,
 	"SELECT COUNT(*) AS webhooks FROM webhooks WHERE leaderboard_id <=> ?");
-static const struct statement INSERT =
-	COMMAND("INSERT INTO webhooks (leaderboard_id, name, address, form, events, secret, "
-            "created_by) VALUES (?, ?, ?, ?, ?, ?, ?)");
+static const struct statement INSERT = COMMAND(
+	"INSERT INTO webhooks (leaderboard_id, name, address, form, events, secret, created_by) "
+	"VALUES (?, ?, ?, ?, ?, ?, ?)");
 static const struct statement PAUSE =
 	COMMAND("UPDATE webhooks SET state = 'paused' WHERE id = ? AND state = 'active'");
 static const struct statement RESUME =
 	COMMAND("UPDATE webhooks SET state = 'active', reason = NULL, failures = 0, retry_at = NULL "
-            "WHERE id = ? AND state <> 'active'");
+			"WHERE id = ? AND state <> 'active'");
 static const struct statement CHANGE =
 	COMMAND("UPDATE webhooks SET name = ?, events = ? WHERE id = ?");
 static const struct statement DELETE = COMMAND("DELETE FROM webhooks WHERE id = ?");
@@ -87,15 +90,15 @@ static const struct column SECRET_COLUMNS[] = { TEXT(struct secret, secret) };
 static const struct statement SECRET =
 	SELECT(struct secret, SECRET_COLUMNS, "SELECT secret FROM webhooks WHERE id = ?");
 
-static const struct statement HURRY =
+static const struct statement CLEAR_RETRY =
 	COMMAND("UPDATE webhooks SET retry_at = NULL WHERE id = ? AND state = 'active'");
-static const struct statement TELL_TEST =
-	COMMAND("INSERT INTO webhook_events (event, leaderboard_id, data) SELECT 'test', "
-            "h.leaderboard_id, JSON_OBJECT('leaderboard', l.name, 'webhook', h.name) "
-			"FROM webhooks h LEFT JOIN leaderboards l ON l.id = h.leaderboard_id WHERE h.id = ?");
-static const struct statement DELIVER_TEST =
-	COMMAND("INSERT INTO webhook_deliveries (webhook_id, event_id, next_at) VALUES (?, ?, "
-            "UTC_TIMESTAMP(3) - INTERVAL 1 DAY)"); /* before all others */
+static const struct statement INSERT_TEST_EVENT = COMMAND(
+	"INSERT INTO webhook_events (event, leaderboard_id, data) "
+	"SELECT 'test', h.leaderboard_id, JSON_OBJECT('leaderboard', l.name, 'webhook', h.name) "
+	"FROM webhooks h LEFT JOIN leaderboards l ON l.id = h.leaderboard_id WHERE h.id = ?");
+static const struct statement INSERT_TEST_DELIVERY =
+	COMMAND("INSERT INTO webhook_deliveries (webhook_id, event_id, next_at) "
+			"VALUES (?, ?, UTC_TIMESTAMP(3) - INTERVAL 1 DAY)"); /* sent before all others */
 
 static const struct column DELIVERY_COLUMNS[] = {
 	INTEGER(struct webhook_delivery, id),
@@ -110,10 +113,10 @@ static const struct column DELIVERY_COLUMNS[] = {
 	TIME(struct webhook_delivery, next_at_ms),
 };
 static const struct statement DELIVERIES = SELECT(struct webhook_delivery, DELIVERY_COLUMNS,
-	"SELECT d.id, d.event_id, e.at AS at_ms, e.event, d.state, d.attempts, d.status, d.sentence, "
-    "d.tried_at AS tried_at_ms, d.next_at AS next_at_ms "
-	"FROM webhook_deliveries d JOIN webhook_events e ON e.id = d.event_id WHERE d.webhook_id = ? "
-    "AND d.event_id < ? ORDER BY d.event_id DESC LIMIT ?");
+	"SELECT d.id, d.event_id, e.at AS at_ms, e.event, d.state, d.attempts, d.status, "
+	"d.sentence, d.tried_at AS tried_at_ms, d.next_at AS next_at_ms "
+	"FROM webhook_deliveries d JOIN webhook_events e ON e.id = d.event_id "
+	"WHERE d.webhook_id = ? AND d.event_id < ? ORDER BY d.event_id DESC LIMIT ?");
 
 int webhook_list(struct database *db, struct arena *arena, int64_t leaderboard_id,
 	struct webhook **webhooks, size_t *count, struct error *error)
@@ -153,7 +156,7 @@ const char *webhook_shown_address(struct arena *arena, const char *address)
 		address[length] && strcmp(address + length, "/") != 0 ? "/…" : "");
 }
 
-/* ---- what one may be ---- */
+/* ---- checks ---- */
 
 static size_t count_characters(const char *text)
 {
@@ -203,67 +206,67 @@ static const char *event_names(struct arena *arena, int64_t events)
 	return arena_strdup(arena, buffer_string(&names));
 }
 
-/* ---- changing ---- */
+/* ---- changes ---- */
 
-struct deed {
+struct edit {
 	struct arena *arena;
 	const char *action, *board, *detail; /* board NULL: the whole site */
 	const struct actor *actor;
-	const struct webhook *webhook;     /* NULL: it is being made */
-	const struct webhook_order *order; /* NULL: it is not */
-	const struct statement *change;    /* of one that is there, by its id; or NULL */
-	const char *unchanged;             /* the sentence where it was so already; or NULL */
-	const char *name;                  /* the new ones, */
-	int64_t events;                    /* 0: as they are */
+	const struct webhook *webhook;     /* NULL while it is created */
+	const struct webhook_order *order; /* set only to create one */
+	const struct statement *change;    /* of an existing one, by its id; or NULL */
+	const char *unchanged;             /* sentence for a change without effect; or NULL */
+	const char *name;                  /* new name, if events is not 0 */
+	int64_t events;                    /* new events; 0: unchanged */
 	const char *secret;
 	int64_t id;
 };
 
-static int write_audit(struct database *db, const struct deed *deed, struct error *error)
+static int write_audit(struct database *db, const struct edit *edit, struct error *error)
 {
-	const struct actor *actor = deed->actor;
-	return audit(db, actor->id, actor->name, actor->address, deed->action,
-		deed->board ? deed->board : "the whole site", deed->detail, error);
+	const struct actor *actor = edit->actor;
+	return audit(db, actor->id, actor->name, actor->address, edit->action,
+		edit->board ? edit->board : "the whole site", edit->detail, error);
 }
 
-static int insert(struct database *db, void *context, struct error *error)
+static int insert_webhook(struct database *db, void *context, struct error *error)
 {
-	struct deed *deed = context;
-	const struct webhook_order *order = deed->order;
+	struct edit *edit = context;
+	const struct webhook_order *order = edit->order;
 	int64_t board = order->leaderboard ? order->leaderboard->id : SQL_NULL_INTEGER;
 	struct counted counted;
-	int rc = database_row(db, deed->arena, &COUNT_ALL, &counted, error, "i", board);
+	int rc = database_row(db, edit->arena, &COUNT_ALL, &counted, error, "i", board);
 	if (!rc && counted.webhooks >= webhooks_most)
 		return fail(error, ERROR_LIMIT,
 			"There are %d webhooks here already, which is as many as there may be; delete one "
-		    "first.",
+			"first.",
 			webhooks_most);
 	if (!rc)
 		rc = database_execute(db, &INSERT, error, "isssisi", board, order->name, order->address,
-			order->form, order->events, deed->secret,
-			deed->actor->id ? deed->actor->id : SQL_NULL_INTEGER);
-	deed->id = (int64_t)database_insert_id(db);
-	return rc ? rc : write_audit(db, deed, error);
+			order->form, order->events, edit->secret,
+			edit->actor->id ? edit->actor->id : SQL_NULL_INTEGER);
+	edit->id = (int64_t)database_insert_id(db);
+	return rc ? rc : write_audit(db, edit, error);
 }
 
-static int apply(struct database *db, void *context, struct error *error)
+static int change_webhook(struct database *db, void *context, struct error *error)
 {
-	const struct deed *deed = context;
-	int rc = deed->events
-		? database_execute(db, &CHANGE, error, "sii", deed->name, deed->events, deed->webhook->id)
-		: database_execute(db, deed->change, error, "i", deed->webhook->id);
+	const struct edit *edit = context;
+	int rc = edit->events
+		? database_execute(db, &CHANGE, error, "sii", edit->name, edit->events, edit->webhook->id)
+		: database_execute(db, edit->change, error, "i", edit->webhook->id);
 	if (!rc && !database_affected(db))
-		return deed->unchanged ? fail(error, ERROR_CONFLICT, "%s", deed->unchanged)
+		return edit->unchanged ? fail(error, ERROR_CONFLICT, "%s", edit->unchanged)
 							   : fail(error, ERROR_NOT_FOUND, "The webhook was deleted meanwhile.");
-	if (!rc && deed->change == &DELETE)
-		rc = database_execute(db, &DELETE_DELIVERIES, error, "i", deed->webhook->id);
-	return rc ? rc : write_audit(db, deed, error);
+	if (!rc && edit->change == &DELETE)
+		rc = database_execute(db, &DELETE_DELIVERIES, error, "i", edit->webhook->id);
+	return rc ? rc : write_audit(db, edit, error);
 }
 
-static struct deed deed_about(struct arena *arena, const char *action,
+static struct edit describe_change(struct arena *arena, const char *action,
 	const struct webhook *webhook, const struct actor *actor, const char *what)
 {
-	return (struct deed){
+	return (struct edit){
 		.arena = arena,
 		.action = action,
 		.board = webhook->leaderboard,
@@ -278,7 +281,7 @@ int webhook_create(struct database *db, struct arena *arena, const struct webhoo
 	const struct actor *actor, webhook_secret secret, int64_t *id, struct error *error)
 {
 	unsigned char random[32];
-	struct deed deed = { .arena = arena,
+	struct edit edit = { .arena = arena,
 		.action = "webhook.create",
 		.board = order->leaderboard ? order->leaderboard->name : NULL,
 		.actor = actor,
@@ -292,71 +295,72 @@ int webhook_create(struct database *db, struct arena *arena, const struct webhoo
 	sodium_bin2base64(secret + 6, sizeof(webhook_secret) - 6, random, sizeof random,
 		sodium_base64_VARIANT_URLSAFE_NO_PADDING);
 	sodium_memzero(random, sizeof random);
-	deed.detail =
+	edit.detail =
 		arena_printf(arena, "%s: %s to %s, as %s", order->name, event_names(arena, order->events),
 			webhook_shown_address(arena, order->address), order->form);
-	rc = database_transaction(db, insert, &deed, error);
-	*id = deed.id;
+	rc = database_transaction(db, insert_webhook, &edit, error);
+	*id = edit.id;
 	return rc;
 }
 
 int webhook_pause(struct database *db, struct arena *arena, const struct webhook *webhook,
 	const struct actor *actor, struct error *error)
 {
-	struct deed deed =
-		deed_about(arena, "webhook.pause", webhook, actor, "hears of nothing until it is resumed");
-	deed.change = &PAUSE;
-	deed.unchanged = "This webhook does not send now, so it cannot be paused.";
-	return database_transaction(db, apply, &deed, error);
+	struct edit edit = describe_change(
+		arena, "webhook.pause", webhook, actor, "hears of nothing until it is resumed");
+	edit.change = &PAUSE;
+	edit.unchanged = "This webhook does not send now, so it cannot be paused.";
+	return database_transaction(db, change_webhook, &edit, error);
 }
 
 int webhook_resume(struct database *db, struct arena *arena, const struct webhook *webhook,
 	const struct actor *actor, struct error *error)
 {
-	struct deed deed = deed_about(arena, "webhook.resume", webhook, actor, "hears again");
-	deed.change = &RESUME;
-	deed.unchanged = "This webhook is active already.";
-	return database_transaction(db, apply, &deed, error);
+	struct edit edit = describe_change(arena, "webhook.resume", webhook, actor, "hears again");
+	edit.change = &RESUME;
+	edit.unchanged = "This webhook is active already.";
+	return database_transaction(db, change_webhook, &edit, error);
 }
 
 int webhook_delete(struct database *db, struct arena *arena, const struct webhook *webhook,
 	const struct actor *actor, struct error *error)
 {
-	struct deed deed = deed_about(arena, "webhook.delete", webhook, actor, "is gone");
-	deed.change = &DELETE;
-	return database_transaction(db, apply, &deed, error);
+	struct edit edit = describe_change(arena, "webhook.delete", webhook, actor, "is gone");
+	edit.change = &DELETE;
+	return database_transaction(db, change_webhook, &edit, error);
 }
 
 int webhook_change(struct database *db, struct arena *arena, const struct webhook *webhook,
 	const char *name, int64_t events, const struct actor *actor, struct error *error)
 {
-	struct deed deed = deed_about(arena, "webhook.change", webhook, actor,
+	struct edit edit = describe_change(arena, "webhook.change", webhook, actor,
 		arena_printf(arena, "is named %s and hears of %s", name, event_names(arena, events)));
-	deed.name = name;
-	deed.events = events;
+	edit.name = name;
+	edit.events = events;
 	int rc = check_name(name, error);
 	if (!rc)
 		rc = check_events(events, error);
-	return rc ? rc : database_transaction(db, apply, &deed, error);
+	return rc ? rc : database_transaction(db, change_webhook, &edit, error);
 }
 
-static int tell_test(struct database *db, void *context, struct error *error)
+static int queue_test(struct database *db, void *context, struct error *error)
 {
-	const struct deed *deed = context;
-	int rc = database_execute(db, &HURRY, error, "i", deed->webhook->id);
+	const struct edit *edit = context;
+	int rc = database_execute(db, &CLEAR_RETRY, error, "i", edit->webhook->id);
 	if (!rc && !database_affected(db))
 		return fail(error, ERROR_CONFLICT, "This webhook does not send now; resume it first.");
 	if (!rc)
-		rc = database_execute(db, &TELL_TEST, error, "i", deed->webhook->id);
+		rc = database_execute(db, &INSERT_TEST_EVENT, error, "i", edit->webhook->id);
 	if (!rc)
-		rc = database_execute(
-			db, &DELIVER_TEST, error, "ii", deed->webhook->id, (int64_t)database_insert_id(db));
-	return rc ? rc : write_audit(db, deed, error);
+		rc = database_execute(db, &INSERT_TEST_DELIVERY, error, "ii", edit->webhook->id,
+			(int64_t)database_insert_id(db));
+	return rc ? rc : write_audit(db, edit, error);
 }
 
 int webhook_test(struct database *db, struct arena *arena, const struct webhook *webhook,
 	const struct actor *actor, struct error *error)
 {
-	struct deed deed = deed_about(arena, "webhook.test", webhook, actor, "gets a test delivery");
-	return database_transaction(db, tell_test, &deed, error);
+	struct edit edit =
+		describe_change(arena, "webhook.test", webhook, actor, "gets a test delivery");
+	return database_transaction(db, queue_test, &edit, error);
 }

@@ -1,13 +1,13 @@
-/* Webhooks: addresses to which Podium tells what happens on a leaderboard, or on all public ones.
- * Their creators and admins make them; podium-hooks sends (hooks/). What is told is written by
- * lib/webhook_event.h. */
-#ifndef PODIUM_LIB_WEBHOOK_H
-#define PODIUM_LIB_WEBHOOK_H
+/* Webhooks: addresses to which Podium reports what happens on a leaderboard, or on all public
+ * ones. A leaderboard's creator and admins create them. lib/webhook/event.h writes the events,
+ * and podium-hooks sends them (hooks/). */
+#ifndef PODIUM_LIB_WEBHOOK_WEBHOOK_H
+#define PODIUM_LIB_WEBHOOK_WEBHOOK_H
 
-#include "lib/arena.h"
-#include "lib/database.h"
-#include "lib/error.h"
-#include "lib/leaderboard.h"
+#include "lib/base/arena.h"
+#include "lib/base/error.h"
+#include "lib/database/database.h"
+#include "lib/leaderboard/leaderboard.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,7 +20,7 @@ enum {
 	webhook_most_failures = 30
 };
 
-/* What one may hear of, as the bits of webhooks.events. */
+/* The events a webhook may subscribe to, as bits of webhooks.events. */
 enum webhook_event_bit {
 	HEARS_RECORD = 1,
 	HEARS_RANKED = 2,
@@ -35,34 +35,34 @@ struct webhook_event_kind {
 };
 extern const struct webhook_event_kind webhook_event_kinds[];
 extern const size_t webhook_event_kind_count;
-int64_t webhook_event_named(const char *name); /* its bit; 0: there is none */
+int64_t webhook_event_named(const char *name); /* its bit; 0: unknown name */
 
 /* "whsec_" and 256 random bits in base64url. */
 typedef char webhook_secret[6 + 43 + 1];
 
 struct webhook {
-	int64_t id, leaderboard_id; /* leaderboard_id SQL_NULL_INTEGER: of the whole site */
-	const char *leaderboard;    /* its name; NULL: of the whole site */
+	int64_t id, leaderboard_id; /* leaderboard_id SQL_NULL_INTEGER: the whole site */
+	const char *leaderboard;    /* its name; NULL: the whole site */
 	int64_t leaderboard_creator_id;
 	const char *name, *address, *form; /* form: "json", "discord" */
 	int64_t events;
 	const char *state;  /* "active", "paused", "off" */
-	const char *reason; /* why it is off: a sentence; or NULL */
-	int64_t failures,
-		retry_at_ms; /* attempts that failed in a row; when the next is made, TIME_NULL: at once */
-	int64_t waiting; /* deliveries that have not arrived yet */
-	const char *creator; /* NULL: the account is gone */
+	const char *reason; /* why it is off, as a sentence; or NULL */
+	/* consecutive failed attempts; time of the next attempt, TIME_NULL: immediately */
+	int64_t failures, retry_at_ms;
+	int64_t waiting;     /* deliveries that wait to be sent */
+	const char *creator; /* NULL: the account was deleted */
 	int64_t created_at_ms;
 };
 
-/* Those of a leaderboard, SQL_NULL_INTEGER: of the whole site; the oldest first. */
+/* Lists the webhooks of a leaderboard, oldest first. SQL_NULL_INTEGER: the whole site. */
 int webhook_list(struct database *db, struct arena *arena, int64_t leaderboard_id,
 	struct webhook **webhooks, size_t *count, struct error *error);
-/* ERROR_NOT_FOUND. Who may see it is for the caller to say. */
+/* Finds a webhook or returns ERROR_NOT_FOUND. The caller checks who may see it. */
 int webhook_find(struct database *db, struct arena *arena, int64_t id, struct webhook *webhook,
 	struct error *error);
 
-/* Its address without what may be as good as a password: "https://chat.example.org/…". */
+/* The address without its secret part: "https://chat.example.org/…". */
 const char *webhook_shown_address(struct arena *arena, const char *address);
 
 struct webhook_order {
@@ -72,14 +72,14 @@ struct webhook_order {
 	const char *allowed; /* the setting webhook_allowed */
 };
 
-/* All of these write an audit entry in their transaction. Makes one and fills `secret`, which no
- * page shows again. The error's field is name, address, form or event; ERROR_LIMIT where there are
- * webhooks_most already. */
+/* Creates a webhook and fills `secret`, which no page shows again. This function and the
+ * following ones write an audit entry in their transaction. The error's field is name, address,
+ * form or event. ERROR_LIMIT: there are webhooks_most already. */
 int webhook_create(struct database *db, struct arena *arena, const struct webhook_order *order,
 	const struct actor *actor, webhook_secret secret, int64_t *id, struct error *error);
 
-/* A paused one collects nothing; what waits is kept for as long as it would be tried. Resuming one
- * also forgets its failures. */
+/* A paused webhook collects no new deliveries. Waiting ones are kept until they are too old to
+ * retry. Resuming also resets the failures. */
 int webhook_pause(struct database *db, struct arena *arena, const struct webhook *webhook,
 	const struct actor *actor, struct error *error);
 int webhook_resume(struct database *db, struct arena *arena, const struct webhook *webhook,
@@ -87,29 +87,28 @@ int webhook_resume(struct database *db, struct arena *arena, const struct webhoo
 int webhook_delete(struct database *db, struct arena *arena, const struct webhook *webhook,
 	const struct actor *actor, struct error *error);
 
-/* Whether this is its secret: a page shows it once, and only what is true. */
+/* Whether `secret` is the webhook's: the page that shows a secret once shows only a correct one. */
 int webhook_has_secret(struct database *db, struct arena *arena, int64_t id, const char *secret,
 	bool *answer, struct error *error);
 
-/* Another name or other events. */
+/* Changes the name and the events. */
 int webhook_change(struct database *db, struct arena *arena, const struct webhook *webhook,
 	const char *name, int64_t events, const struct actor *actor, struct error *error);
 
-/* A delivery that says no more than that it is one, made at once. ERROR_CONFLICT unless the webhook
- * is active. */
+/* Queues a test delivery, which is sent immediately. ERROR_CONFLICT: the webhook is not active. */
 int webhook_test(struct database *db, struct arena *arena, const struct webhook *webhook,
 	const struct actor *actor, struct error *error);
 
 struct webhook_delivery {
 	int64_t id, event_id, at_ms;
 	const char *event, *state; /* "waiting", "delivered", "failed", "withheld" */
-	int64_t attempts, status;  /* status of HTTP; SQL_NULL_INTEGER: no answer */
-	const char *sentence;      /* what came of the last attempt; "" before the first */
+	int64_t attempts, status;  /* HTTP status; SQL_NULL_INTEGER: no answer */
+	const char *sentence;      /* the outcome of the last attempt; "" before the first */
 	int64_t tried_at_ms, next_at_ms;
 };
 
-/* The newest, at most webhook_deliveries_shown of those before delivery `before` (INT64_MAX: the
- * last). */
+/* Lists the newest deliveries before delivery `before` (INT64_MAX: all), at most
+ * webhook_deliveries_shown. */
 int webhook_deliveries(struct database *db, struct arena *arena, int64_t webhook_id, int64_t before,
 	struct webhook_delivery **deliveries, size_t *count, struct error *error);
 

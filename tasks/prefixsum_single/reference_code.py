@@ -1,11 +1,12 @@
 """Running sums of a vector. An example of a task that is a single file, `reference_code.py`.
 
-`custom_kernel(data)` gets a float32 vector of 65536 elements between -0.5 and 0.5 and returns a float32 vector of the
-same length: its element `i` is the sum of `data[0]` to `data[i]`.
+`custom_kernel(data)` gets a float32 vector of 65536 elements between -0.5 and 0.5 and returns a
+float32 vector of the same length: its element `i` is the sum of `data[0]` to `data[i]`.
 
 **Check.** Every element within one thousandth of the largest running sum.
 
-**Ranking.** The time of the benchmark, in which the result's memory is allocated too; less is better.
+**Ranking.** The time of the benchmark, in which the result's memory is allocated too; less is
+better.
 """
 import torch
 

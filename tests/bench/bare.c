@@ -3,8 +3,8 @@
  *templates.
  *
  *	bare SOCKET PAGE_FILE       with the database of PODIUM_DATABASE_SOCKET */
-#include "lib/database.h"
-#include "lib/scope.h"
+#include "lib/base/scope.h"
+#include "lib/database/database.h"
 
 #include <fcgiapp.h>
 #include <pthread.h>
@@ -32,11 +32,11 @@ static const struct column ROW_COLUMNS[] = {
 /* With the number of rows as a position, MariaDB walks the index; with LIMIT it sorts the whole
  * ranking, which takes it three times as long. */
 static const struct statement BOARD = SELECT(struct row, ROW_COLUMNS,
-	"SELECT r.place, u.name, r.score_ns, r.score_err_ns, r.submission_id, r.submitted_at AS "
-    "submitted_at_ms "
+	"SELECT r.place, u.name, r.score_ns, r.score_err_ns, r.submission_id, "
+	"r.submitted_at AS submitted_at_ms "
 	"FROM leaderboards l "
-	"JOIN ranking r ON r.leaderboard_id = l.id AND r.task_version_id = l.task_version_id AND r.gpu "
-    "= 'H200' "
+	"JOIN ranking r ON r.leaderboard_id = l.id AND r.task_version_id = l.task_version_id "
+	"AND r.gpu = 'H200' "
 	"JOIN users u ON u.id = r.user_id "
 	"WHERE l.name = 'bench' AND r.position <= 100 ORDER BY r.position");
 

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""`make bench-claims`: what a claim costs with 100,000 jobs waiting, as a ratio to claiming the oldest job whoever it
-is of, in rounds that alternate.
+"""`make bench-claims`: what a claim costs with 100,000 jobs waiting, as a ratio to claiming the
+oldest job whoever it is of, in rounds that alternate.
 
 	tests/bench/claims.py [THREADS [CLAIMS]]      64 claimers with 4 claims each
 
-With a queue of 1,000 users with a hundred jobs each, for one claimer, for many who claim again at once, and for as many whose jobs take
-JOB_S (6) seconds; and where everything stands before the others that 64 users with a running job may have waiting."""
+With a queue of 1,000 users with a hundred jobs each, for one claimer, for many who claim again at
+once, and for as many whose jobs take JOB_S (6) seconds; and where everything stands before the
+others that 64 users with a running job may have waiting."""
 import os
 import pathlib
 import statistics
@@ -22,13 +23,18 @@ JOB_S = int(os.environ.get("JOB_S", 6))
 
 
 def fill(flooded):
-	"""100,000 jobs of 1,000 users in turn; flooded: the first 6,400 of 64 users who have something running."""
-	sql("DELETE FROM jobs; DELETE FROM submissions; INSERT IGNORE INTO users (id, name, password_hash) SELECT 1000 + seq, CONCAT('many-', seq), '' FROM seq_1_to_1000;"
-		"SET @l = (SELECT id FROM leaderboards LIMIT 1), @v = (SELECT task_version_id FROM leaderboards LIMIT 1), @b = (SELECT sha256 FROM blobs LIMIT 1);"
-		"INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, mode) "
-		f"SELECT @l, @v, IF({int(flooded)} AND seq <= 6464, 1001 + seq % 64, 1001 + seq % 1000), 'a.py', @b, 'ranked' FROM seq_1_to_100000;"
-		"INSERT INTO jobs (submission_id, user_id, gpu) SELECT id, user_id, 'CPU' FROM submissions ORDER BY id; ANALYZE TABLE jobs"
-		)
+	"""100,000 jobs of 1,000 users in turn; flooded: the first 6,400 of 64 users who have something
+	running."""
+	sql("DELETE FROM jobs; DELETE FROM submissions; INSERT IGNORE INTO users (id, name, "
+		"password_hash) SELECT 1000 + seq, CONCAT('many-', seq), '' FROM seq_1_to_1000;"
+		"SET @l = (SELECT id FROM leaderboards LIMIT 1), @v = (SELECT task_version_id FROM "
+		"leaderboards LIMIT 1), @b = (SELECT sha256 FROM blobs LIMIT 1);"
+		"INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, "
+		"mode) "
+		f"SELECT @l, @v, IF({int(flooded)} AND seq <= 6464, 1001 + seq % 64, 1001 + seq % 1000), "
+		"'a.py', @b, 'ranked' FROM seq_1_to_100000;"
+		"INSERT INTO jobs (submission_id, user_id, gpu) SELECT id, user_id, 'CPU' FROM "
+		"submissions ORDER BY id; ANALYZE TABLE jobs")
 	if flooded:
 		claims("fair", 1, 64)
 
@@ -57,7 +63,8 @@ def compare(title, threads, count, pause_ms=0):
 		middle = [statistics.median(times) for times in (fair, plain)]
 		late = [times[int(len(times) * 0.99)] for times in (fair, plain)]
 		print(
-			f"{title}: in turn {middle[0]:.2f} ms (p99 {late[0]:.2f}), oldest first {middle[1]:.2f} ms (p99 {late[1]:.2f}): "
+			f"{title}: in turn {middle[0]:.2f} ms (p99 {late[0]:.2f}), oldest first "
+			f"{middle[1]:.2f} ms (p99 {late[1]:.2f}): "
 			f"{middle[0] / middle[1]:.2f}", flush=True)
 
 
@@ -65,8 +72,8 @@ def main(threads=64, count=4):
 	admin("migrate")
 	load_task()
 	submit()
-	sql("INSERT INTO workers (name, version, host, started_at, seen_at) VALUES ('one', '0', '{}', UTC_TIMESTAMP(3), UTC_TIMESTAMP(3))"
-		)
+	sql("INSERT INTO workers (name, version, host, started_at, seen_at) VALUES ('one', '0', '{}', "
+		"UTC_TIMESTAMP(3), UTC_TIMESTAMP(3))")
 	fill(False)
 	compare("one claimer", 1, 100)
 	fill(False)

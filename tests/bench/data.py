@@ -5,7 +5,8 @@
 
 	SIZE (100000): submissions
 
-They stay in build/bench, also for `make bench`, until they are asked for in another size or tests/bench/data.sql has changed.
+They stay in build/bench, also for `make bench`, until they are asked for in another size or
+tests/bench/data.sql has changed.
 """
 import hashlib
 import json
@@ -34,7 +35,7 @@ def open_site(build):
 		shutil.rmtree(FOLDER, ignore_errors=True)
 		FOLDER.mkdir(parents=True)
 	(FOLDER / "run.log").unlink(missing_ok=True)
-	site = Instance({**os.environ, "B": str(build)}, var=FOLDER)
+	site = Instance({**os.environ, "B": str(build)}, var=FOLDER, private=True)
 	try:
 		if is_there:
 			site.sql("SET GLOBAL event_scheduler = ON")
@@ -51,10 +52,12 @@ def main():
 	site, crowd = open_site(ROOT / os.environ.get("B", "build/release"))
 	try:
 		print(
-			f"Podium with {SIZE} submissions is at {site.url}/, the leaderboard with half of them at {site.url}/leaderboard/bench.\n"
-			f"The password of admin is in {site.var / 'admin-password'}; a cookie that makes you user1:\n\n"
-			f"    {crowd.cookie('user1')}\n\nCtrl-C stops it; the data stay in {FOLDER.relative_to(ROOT)}."
-		)
+			f"Podium with {SIZE} submissions is at {site.url}/, the leaderboard with half of them "
+			f"at {site.url}/leaderboard/bench.\n"
+			f"The password of admin is in {site.var / 'admin-password'}; a cookie that makes you "
+			"user1:\n\n"
+			f"    {crowd.cookie('user1')}\n\nCtrl-C stops it; the data stay in "
+			f"{FOLDER.relative_to(ROOT)}.")
 		signal.pause()
 	except KeyboardInterrupt:
 		pass

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""`make bench-growth`: how pages and claims grow with the data. Prints a table for docs/scale.md and draws docs/growth.svg. Needs wrk.
+"""`make bench-growth`: how pages and claims grow with the data. Prints a table for docs/scale.md
+and draws docs/growth.svg. Needs wrk.
 
 	tests/bench/growth.py [SIZE...]     1000 10000 100000 1000000 submissions
 
-For each size a Podium of its own in build/growth/SIZE, which stays for the next time. A page is asked for by one visitor, again and
-again, past nginx's cache; a claim is made by one device, where a fifth as many jobs wait as there are submissions. Pages of all sizes are
-measured by turns, three times, so that a slow moment of the machine hits all; the medians are shown."""
+For each size a Podium of its own in build/growth/SIZE, which stays for the next time. A page is
+asked for by one visitor, again and again, past nginx's cache; a claim is made by one device, where
+a fifth as many jobs wait as there are submissions. Pages of all sizes are measured by turns, three
+times, so that a slow moment of the machine hits all; the medians are shown."""
 import math
 import os
 import pathlib
@@ -50,7 +52,8 @@ def claim(site, crowd):
 
 
 def settle(site):
-	"""Until MariaDB has cleared away what was deleted before: it reads past it on the way to the newest."""
+	"""Until MariaDB has cleared away what was deleted before: it reads past it on the way to the
+	newest."""
 	while int(
 		site.sql(
 		"SELECT count FROM information_schema.innodb_metrics WHERE name = 'trx_rseg_history_len'")
@@ -127,33 +130,31 @@ def picture(found):
 		math.log10(sizes[-1]) - math.log10(sizes[0])) * (WIDTH - LEFT - RIGHT)
 	y = lambda ms: HEIGHT - BOTTOM - ms / (high * step) * (HEIGHT - TOP - BOTTOM)
 	parts = [
-		f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" font-family="sans-serif" font-size="13" role="img">',
+		f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" '
+		'font-family="sans-serif" font-size="13" role="img">',
 		"<title>Milliseconds of a page and of a claim, by the number of submissions</title>",
 		f'<rect width="{WIDTH}" height="{HEIGHT}" fill="#fff"/>'
 	]
 	for ms in (number * step for number in range(high + 1)):
 		parts.append(
-			f'<path d="M{LEFT} {y(ms):.1f}H{WIDTH - RIGHT}" stroke="#ddd"/><text x="{LEFT - 8}" y="{y(ms) + 4:.1f}" text-anchor="end">{ms:g} ms</text>'
-		)
+			f'<path d="M{LEFT} {y(ms):.1f}H{WIDTH - RIGHT}" stroke="#ddd"/><text x="{LEFT - 8}" '
+			f'y="{y(ms) + 4:.1f}" text-anchor="end">{ms:g} ms</text>')
 	for size in sizes:
-		parts.append(
-			f'<path d="M{x(size):.1f} {TOP}V{HEIGHT - BOTTOM}" stroke="#eee"/><text x="{x(size):.1f}" y="{HEIGHT - BOTTOM + 20}" text-anchor="middle">{size:,}</text>'
-		)
-	parts.append(
-		f'<text x="{(LEFT + WIDTH - RIGHT) / 2}" y="{HEIGHT - 8}" text-anchor="middle">submissions</text>'
-	)
+		parts.append(f'<path d="M{x(size):.1f} {TOP}V{HEIGHT - BOTTOM}" stroke="#eee"/><text '
+			f'x="{x(size):.1f}" y="{HEIGHT - BOTTOM + 20}" text-anchor="middle">{size:,}</text>')
+	parts.append(f'<text x="{(LEFT + WIDTH - RIGHT) / 2}" y="{HEIGHT - 8}" '
+		'text-anchor="middle">submissions</text>')
 	names = list(found[sizes[0]])
 	stands = apart([y(found[sizes[-1]][what][0]) for what in names], 16)
 	for number, what in enumerate(names):
 		points = [(x(size), y(found[size][what][0])) for size in sizes]
 		colour = COLOURS[number % len(COLOURS)]
-		parts.append(
-			f'<path d="M{" L".join(f"{a:.1f} {b:.1f}" for a, b in points)}" fill="none" stroke="{colour}" stroke-width="2"/>'
-		)
+		parts.append(f'<path d="M{" L".join(f"{a:.1f} {b:.1f}" for a, b in points)}" fill="none" '
+			f'stroke="{colour}" stroke-width="2"/>')
 		parts += [f'<circle cx="{a:.1f}" cy="{b:.1f}" r="3" fill="{colour}"/>' for a, b in points]
 		parts.append(
-			f'<text x="{WIDTH - RIGHT + 14}" y="{stands[number] + 4:.1f}" fill="{colour}">{what}: {found[sizes[-1]][what][0]:.1f} ms</text>'
-		)
+			f'<text x="{WIDTH - RIGHT + 14}" y="{stands[number] + 4:.1f}" fill="{colour}">{what}: '
+			f'{found[sizes[-1]][what][0]:.1f} ms</text>')
 	PICTURE.write_text("\n".join(parts) + "\n</svg>\n")
 	print(f"\n{PICTURE.relative_to(ROOT)} is drawn.")
 

@@ -1,11 +1,12 @@
 #!/usr/bin/python3
 """How well the isolated engine's clock agrees with the kernel's own, on the CPU device.
 
-Kernels are busy for some time by clock_gettime, in C, and return how long that took. Judge, null and contestant are
-processes as podium-run starts them, without sandboxes. What is charged is a little more than the kernel measured: Python
-calls it through ctypes, which is a part of custom_kernel. `make bench-isolated` calls this; it wants idle processors.
-tests/harness/isolated_clock.test.py looks at some of it in every run of the tests.
-"""
+The kernels are C functions that spin by clock_gettime and return how long that took. Judge, null
+contestant and contestant are processes as podium-run starts them, without sandboxes. The charge is
+a little more than the kernel measures, because custom_kernel calls it through ctypes.
+
+`make bench-isolated` runs this on an idle machine. tests/harness/isolated_clock.test.py runs a
+short form with the tests. """
 import pathlib
 import statistics
 import subprocess
@@ -65,7 +66,8 @@ def build_kernel(folder):
 
 
 def measure(folder, kernel, lengths_us=LENGTHS_US):
-	"""For each length: (what the kernel measured, what was charged, half of the interval, the constant), in ns."""
+	"""For each length: (the kernel's own time, the charge, half of the interval, the constant),
+	ns."""
 	cases = "".join(f"us: {us}; seed: 1\n" for us in lengths_us)
 	result = engine.judge(folder, kernel, REFERENCE, "leaderboard", cases, limit_s=120)
 	if result.code:
@@ -90,15 +92,14 @@ def main():
 
 
 def print_table(rounds):
-	"""`rounds`: for each length what measure() gives, from each round."""
+	"""`rounds`: for each length, the results of measure() in all rounds."""
 	print(f"# {len(rounds[0])} runs; us, medians of the runs\n#")
 	print("#  kernel's own   charged   difference   interval +-   constant   spread of charges")
 	for found in rounds:
 		own, charged, half, constant = (statistics.median(column) / 1000 for column in zip(*found))
 		spread = (max(one[1] for one in found) - min(one[1] for one in found)) / 1000
-		print(
-			f"#{own:14.2f} {charged:9.2f} {charged - own:12.2f} {half:13.2f} {constant:10.2f} {spread:19.2f}"
-		)
+		print(f"#{own:14.2f} {charged:9.2f} {charged - own:12.2f} {half:13.2f} "
+			f"{constant:10.2f} {spread:19.2f}")
 
 
 if __name__ == "__main__":

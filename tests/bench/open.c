@@ -8,7 +8,7 @@
  *has it, nobody asks before the answer before is there: then the load is always as much as can be
  *answered, and a slow moment keeps those away who would have met it. Prints a line of JSON; times
  *in milliseconds. */
-#include "lib/scope.h"
+#include "lib/base/scope.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -300,7 +300,7 @@ int main(int argc, char **argv)
 		give_up("nobody arrived in so short a time.");
 	qsort(times, load.answered, sizeof *times, by_size);
 	printf("{\"arrived\": %zu, \"waited\": %zu, \"p50\": %.2f, \"p90\": %.2f, \"p99\": %.2f, "
-	       "\"most\": %.2f}\n",
+		   "\"most\": %.2f}\n",
 		load.count, load.late, share(&load, 0.5), share(&load, 0.9), share(&load, 0.99),
 		share(&load, 1));
 	return 0;

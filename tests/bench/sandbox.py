@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What a sandbox costs: the same small job with all walls, and with none that need a right to make namespaces, in turns in
-one run. Needs root.
+"""What a sandbox costs: the same small job with all walls, and with none that need a right to make
+namespaces, in turns in one run. Needs root.
 
 	B=build/release tests/bench/sandbox.py [JOBS]
 """
@@ -44,8 +44,8 @@ def compare(what, *options):
 		times = [(timed(walled), timed(bare)) for _ in range(jobs)]
 	with_walls, without = (statistics.quantiles(column, n=10)[0]
 		for column in zip(*times))  # a quiet tenth: what others do is not ours
-	print(
-		f"{what}: {with_walls:.2f} ms with walls, {without:.2f} ms without, {with_walls / without:.2f} times; "
+	print(f"{what}: {with_walls:.2f} ms with walls, {without:.2f} ms without, "
+		f"{with_walls / without:.2f} times; "
 		f"{(with_walls - without) / PROGRAMS:.2f} ms for each program")
 
 

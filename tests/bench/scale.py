@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""`make bench-scale`: what gives out first on the way to a hundred workers and a million submissions. With the data of `make bench-data`
-(build/bench), claimers, whole jobs by workers whose podium-run is pretended, and viewers, alone and together. docs/scale.md says
-what came of it. Needs wrk. What it makes it takes away again.
+"""`make bench-scale`: what gives out first on the way to a hundred workers and a million
+submissions. With the data of `make bench-data` (build/bench), claimers, whole jobs by workers whose
+podium-run is pretended, and viewers, alone and together. docs/scale.md says what came of it. Needs
+wrk. What it makes it takes away again.
 
 	SIZE (1000000), SECONDS_PER_TURN (10), CONNECTIONS (64), WORKERS (4): real podium-worker processes, with two devices each
 """
@@ -32,11 +33,14 @@ CLAIMS = BUILD / "tests" / "integration" / "worker" / "test_claims"
 BOARD = "/leaderboard/bench?gpu=H200"
 # Can be said again where it was interrupted: what comes last comes once.
 CLEAR = (
-	"DELETE c FROM comparisons c JOIN leaderboards l ON l.id = c.leaderboard_id WHERE l.name = 'scale'; "
-	"DELETE s FROM submissions s JOIN leaderboards l ON l.id = s.leaderboard_id WHERE l.name = 'scale'; UPDATE leaderboards SET task_version_id = NULL WHERE name = 'scale'; "
-	"DELETE FROM leaderboards WHERE name = 'scale'; DELETE FROM workers WHERE name LIKE 'scale%'; DELETE FROM job_counts WHERE worker LIKE 'scale%'; "
-	"DELETE FROM device_vitals WHERE worker LIKE 'scale%'; UPDATE jobs SET priority = priority - 100 WHERE priority >= 100"
-)
+	"DELETE c FROM comparisons c JOIN leaderboards l ON l.id = c.leaderboard_id WHERE l.name = "
+	"'scale'; "
+	"DELETE s FROM submissions s JOIN leaderboards l ON l.id = s.leaderboard_id WHERE l.name = "
+	"'scale'; UPDATE leaderboards SET task_version_id = NULL WHERE name = 'scale'; "
+	"DELETE FROM leaderboards WHERE name = 'scale'; DELETE FROM workers WHERE name LIKE 'scale%'; "
+	"DELETE FROM job_counts WHERE worker LIKE 'scale%'; "
+	"DELETE FROM device_vitals WHERE worker LIKE 'scale%'; UPDATE jobs SET priority = priority - "
+	"100 WHERE priority >= 100")
 TICK = os.sysconf("SC_CLK_TCK")
 
 
@@ -55,7 +59,8 @@ def processor_s(name):
 
 
 class Load:
-	"""What is taken of the processors while something is done, which says more than its rate where others use them as well."""
+	"""What is taken of the processors while something is done, which says more than its rate where
+	others use them as well."""
 	NAMES = ("mariadbd", "podium-web", "podium-worker")
 
 	def __enter__(self):
@@ -76,12 +81,7 @@ class Scale:
 
 	def __init__(self, site, crowd):
 		self.site, self.crowd, self.sql = site, crowd, site.sql
-		user = subprocess.run(["id", "-un"], capture_output=True, text=True,
-			check=True).stdout.strip()
-		self.environment = {
-			**site.environment, "PODIUM_DATABASE_SOCKET": str(site.var / "run" / "mariadb.sock"),
-			"PODIUM_DATABASE_USER": user
-		}
+		self.environment = site.environment
 		self.folder = pathlib.Path(tempfile.mkdtemp(prefix="podium-scale."))
 		self.folder.chmod(0o755)
 		self.workers = []
@@ -89,8 +89,8 @@ class Scale:
 	# ---- what is there ----
 
 	def sizes(self):
-		rows = self.sql(
-			"SELECT table_name, table_rows, data_length + index_length FROM information_schema.tables WHERE table_schema = 'podium' "
+		rows = self.sql("SELECT table_name, table_rows, data_length + index_length FROM "
+			"information_schema.tables WHERE table_schema = 'podium' "
 			"ORDER BY 3 DESC LIMIT 8")
 		total = sum(int(size) for _, _, size in rows)
 		print(
@@ -124,21 +124,24 @@ class Scale:
 	def make_board(self):
 		"""A leaderboard of its own, with all of the users."""
 		self.sql(
-			"INSERT INTO leaderboards (name, creator_id, secret_seed) SELECT 'scale', creator_id, 1 FROM leaderboards WHERE name = 'bench'; SET @l = LAST_INSERT_ID(); "
-			"INSERT INTO leaderboard_gpus (leaderboard_id, gpu, position) VALUES (@l, 'H200', 0); INSERT INTO task_versions (leaderboard_id, number, language, description, definition) "
-			"SELECT @l, 1, 'py', '', definition FROM task_versions WHERE leaderboard_id = (SELECT id FROM leaderboards WHERE name = 'bench') AND number = 1; "
+			"INSERT INTO leaderboards (name, creator_id, secret_seed) SELECT 'scale', creator_id, "
+			"1 FROM leaderboards WHERE name = 'bench'; SET @l = LAST_INSERT_ID(); "
+			"INSERT INTO leaderboard_gpus (leaderboard_id, gpu, position) VALUES (@l, 'H200', 0); "
+			"INSERT INTO task_versions (leaderboard_id, number, language, description, definition) "
+			"SELECT @l, 1, 'py', '', definition FROM task_versions WHERE leaderboard_id = (SELECT "
+			"id FROM leaderboards WHERE name = 'bench') AND number = 1; "
 			"UPDATE leaderboards SET task_version_id = LAST_INSERT_ID() WHERE id = @l; "
-			"UPDATE jobs SET priority = priority + 100 WHERE state = 'queued'; "  # what waits already has sources that the pretended podium-run cannot read
-			"INSERT INTO workers (name, version, host, started_at, seen_at) VALUES ('scale', '0', '{}', UTC_TIMESTAMP(3), UTC_TIMESTAMP(3))"
-		)
+			# what waits already has sources that the pretended podium-run cannot read
+			"UPDATE jobs SET priority = priority + 100 WHERE state = 'queued'; "
+			"INSERT INTO workers (name, version, host, started_at, seen_at) VALUES ('scale', '0', "
+			"'{}', UTC_TIMESTAMP(3), UTC_TIMESTAMP(3))")
 
 	def queue(self, count, model="H200"):
 		sources = [source_of(*[case(1e6 + 1e4 * i, err_ns=100.0)] * 3) for i in range(64)]
 		for source in sources:
 			packed = source.encode().hex()
-			self.sql(
-				f"INSERT IGNORE INTO blobs VALUES (UNHEX(SHA2(UNHEX('{packed}'), 256)), {len(source)}, UNHEX('{packed}'))"
-			)
+			self.sql(f"INSERT IGNORE INTO blobs VALUES (UNHEX(SHA2(UNHEX('{packed}'), 256)), "
+				f"{len(source)}, UNHEX('{packed}'))")
 		hashes = ", ".join(f"'{hashlib.sha256(source.encode()).hexdigest()}'" for source in sources)
 		self.sql(
 			f"""SET @l = (SELECT id FROM leaderboards WHERE name = 'scale'), @v = (SELECT task_version_id FROM leaderboards WHERE name = 'scale'),
@@ -174,10 +177,11 @@ class Scale:
 			with Load() as load:
 				rate, times = self.claimers("MANY", threads, count)
 			self.sql(
-				"UPDATE jobs SET state = 'done', verdict = 'passed' WHERE state = 'running' AND gpu = 'MANY'"
-			)
+				"UPDATE jobs SET state = 'done', verdict = 'passed' WHERE state = 'running' AND "
+				"gpu = 'MANY'")
 			print(
-				f"claims of {threads} devices at once, 20,000 waiting: {rate:.0f}/s, median {statistics.median(times):.1f} ms, "
+				f"claims of {threads} devices at once, 20,000 waiting: {rate:.0f}/s, median "
+				f"{statistics.median(times):.1f} ms, "
 				f"99 % {times[int(len(times) * 0.99)]:.1f} ms ({load.each(threads * count)})",
 				flush=True)
 		self.scrape("with 20,000 waiting")
@@ -205,8 +209,8 @@ class Scale:
 				}))
 		end = time.time() + 60
 		while self.sql(
-			"SELECT COUNT(*) FROM gpus g JOIN workers w ON w.id = g.worker_id WHERE w.name LIKE 'scale-%'"
-		) != [[str(2 * WORKERS)]]:
+			"SELECT COUNT(*) FROM gpus g JOIN workers w ON w.id = g.worker_id WHERE w.name LIKE "
+			"'scale-%'") != [[str(2 * WORKERS)]]:
 			if time.time() > end:
 				sys.exit("bench: the workers do not start; see " + str(self.folder))
 			time.sleep(0.1)
@@ -225,8 +229,8 @@ class Scale:
 			ended = self.ended() - before
 		cost = "" if said else f" ({load.each(ended)})"
 		print(
-			f"whole jobs, {2 * WORKERS} devices that take no time{what}: {ended / load.took:.0f}/s{cost}{said or ''}",
-			flush=True)
+			f"whole jobs, {2 * WORKERS} devices that take no time{what}: "
+			f"{ended / load.took:.0f}/s{cost}{said or ''}", flush=True)
 
 	# ---- viewers ----
 
@@ -269,9 +273,8 @@ def main():
 	site, crowd = open_site(BUILD)
 	scale = Scale(site, crowd)
 	try:
-		print(
-			f"load of the machine when it began: {os.getloadavg()[0]:.0f}, {os.cpu_count()} processors"
-		)
+		print(f"load of the machine when it began: {os.getloadavg()[0]:.0f}, {os.cpu_count()} "
+			"processors")
 		scale.sizes()
 		scale.count_jobs()
 		scale.scrape("at rest")

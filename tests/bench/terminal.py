@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""`make bench-terminal`: what a leaderboard's page costs its visitors while 200 terminals ask what became of their submissions, every
-five seconds each as popcorn-cli does, and 20 wait on open connections. With the data of `make bench-data` (build/bench). The page is
-measured by turns without and with them, in one run, so that a slow moment of the machine hits both. Needs wrk.
+"""`make bench-terminal`: what a leaderboard's page costs its visitors while 200 terminals ask what
+became of their submissions, every five seconds each as popcorn-cli does, and 20 wait on open
+connections. With the data of `make bench-data` (build/bench). The page is measured by turns without
+and with them, in one run, so that a slow moment of the machine hits both. Needs wrk.
 
 	POLLS (200), STREAMS (20), POLL_S (5): seconds between two questions of a terminal
 	SECONDS_PER_TURN (10), TURNS (3), CONNECTIONS (64), SIZE (100000)
@@ -106,8 +107,8 @@ class Terminals:
 
 	def remove(self):
 		self.site.sql(
-			f"DELETE FROM submissions WHERE id > {self.before}; DELETE FROM api_tokens WHERE name = 'bench-terminal'"
-		)
+			f"DELETE FROM submissions WHERE id > {self.before}; DELETE FROM api_tokens WHERE name "
+			"= 'bench-terminal'")
 
 
 def threads_of(process):
@@ -118,8 +119,8 @@ def report(name, alone, beside):
 	rate, late = (lambda many: statistics.median(one.rate
 		for one in many)), (lambda many: statistics.median(one.p99_ms for one in many))
 	p99, with_p99 = late(alone), late(beside)
-	print(
-		f"{name:24} alone {rate(alone):7.0f} pages/s, p99 {p99:6.1f} ms   beside the terminals {rate(beside):7.0f} pages/s, "
+	print(f"{name:24} alone {rate(alone):7.0f} pages/s, p99 {p99:6.1f} ms   beside the terminals "
+		f"{rate(beside):7.0f} pages/s, "
 		f"p99 {with_p99:6.1f} ms   {with_p99 / p99:.2f} times")
 	return with_p99
 
@@ -146,13 +147,12 @@ def main():
 				beside[name].append(wrk(site.url + BOARD, *side))
 			threads = threads_of(web)
 			terminals.stop()
-		print(
-			f"{POLLS} terminals ask every {POLL_S} s, {STREAMS} wait on open connections; {os.cpu_count()} processors; podium-web has {threads} threads"
-		)
+		print(f"{POLLS} terminals ask every {POLL_S} s, {STREAMS} wait on open connections; "
+			f"{os.cpu_count()} processors; podium-web has {threads} threads")
 		late = {name: report(name, alone[name], beside[name]) for name in sides}
 		polls = sorted(terminals.polls)
-		print(
-			f"{len(polls)} questions of terminals: half within {polls[len(polls) // 2]:.1f} ms, 99 % within {polls[len(polls) * 99 // 100]:.1f} ms; "
+		print(f"{len(polls)} questions of terminals: half within {polls[len(polls) // 2]:.1f} ms, "
+			f"99 % within {polls[len(polls) * 99 // 100]:.1f} ms; "
 			f"{len(terminals.heard)} events on open connections; {len(terminals.wrong)} went wrong")
 		print("p99 of the page beside the terminals: " + ", ".join(f"{name} {p99:.1f} ms"
 			for name, p99 in late.items()) + f" (budget {BUDGET_MS} ms)")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""`make bench-turnaround`: where each second of a ranked job goes, with the zygote and with a cold interpreter, in one
-run on one machine. Starts a Podium of its own.
+"""`make bench-turnaround`: where each second of a ranked job goes, with the zygote and with a cold
+interpreter, in one run on one machine. Starts a Podium of its own.
 
 	tests/bench/turnaround.py [--task NAME] [--repeat N]
 """
@@ -19,7 +19,8 @@ from client import Client  # noqa: E402
 from instance import Instance  # noqa: E402
 from runner import Runner, task  # noqa: E402
 
-# A harness that does nothing but start: how long until torch is there, until the device answers, and until it is flushed.
+# A harness that does nothing but start: how long until torch is there, until the device answers,
+# and until it is flushed.
 PROBE = """
 import os, time
 began = time.clock_gettime(time.CLOCK_BOOTTIME)
@@ -50,9 +51,8 @@ class Probe(Runner):
 		result = self.run("def answer(case): pass\n", PROBE, definition=task(tests=["a: 1"]),
 			device=self.device, python=self.python)
 		if result.verdict != "passed":
-			raise SystemExit(
-				f"turnaround: the probe got {result.verdict}: {result.reason}\n{result.log('stderr')}"
-			)
+			raise SystemExit(f"turnaround: the probe got {result.verdict}: "
+				f"{result.reason}\n{result.log('stderr')}")
 		return [max(0.0, float(text)) for text in result.cases[0]["message"].split()]
 
 	def warm_up(self):
@@ -81,11 +81,13 @@ class Probe(Runner):
 def job_of(site, name):
 	"""The job that the worker would make of the task's first sample that passes when ranked."""
 	version, definition = site.sql(
-		f"SELECT v.id, TO_BASE64(v.definition) FROM leaderboards l JOIN task_versions v ON v.id = l.task_version_id "
+		"SELECT v.id, TO_BASE64(v.definition) FROM leaderboards l JOIN task_versions v ON v.id = "
+		"l.task_version_id "
 		f"WHERE l.name = '{name}'")[0]
 	read = lambda text: base64.b64decode(text.replace("\\n", "")).decode()
 	files = site.sql(
-		f"SELECT f.path, TO_BASE64(b.content) FROM task_files f JOIN blobs b ON b.sha256 = f.sha256 "
+		"SELECT f.path, TO_BASE64(b.content) FROM task_files f JOIN blobs b ON b.sha256 = "
+		"f.sha256 "
 		f"WHERE f.task_version_id = {version} AND f.role = 'file'")
 	definition = json.loads(read(definition))
 	sample = next(entry["source"] for entry in definition["expected"]
@@ -114,8 +116,8 @@ class Visitor:
 		while True:
 			state, verdict, waited, ran = self.site.sql(
 				"SELECT state, verdict, TIMESTAMPDIFF(MICROSECOND, queued_at, started_at) / 1e6, "
-				f"TIMESTAMPDIFF(MICROSECOND, started_at, finished_at) / 1e6 FROM jobs WHERE submission_id = {number}"
-			)[0]
+				"TIMESTAMPDIFF(MICROSECOND, started_at, finished_at) / 1e6 FROM jobs WHERE "
+				f"submission_id = {number}")[0]
 			if state == "done" and verdict == "passed":
 				return float(waited), float(ran)
 			if state in ("done", "failed"):
@@ -128,7 +130,7 @@ def main():
 	parser.add_argument("--task", default="vectoradd_py")
 	parser.add_argument("--repeat", type=int, default=5)
 	options = parser.parse_args()
-	site = Instance()
+	site = Instance(private=True)
 	try:
 		measure(site, options)
 	finally:

@@ -1,4 +1,5 @@
-"""The program wrk: so many connections that each ask for one address, again as soon as they have the answer."""
+"""The program wrk: so many connections that each ask for one address, again as soon as they have
+the answer."""
 import re
 import shutil
 import subprocess

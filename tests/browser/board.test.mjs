@@ -1,9 +1,8 @@
 // A ranking of 230 on a leaderboard's page: found by name, language and one's own row, with scripts and without.
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
-import { dirname, join } from 'node:path';
 import { after } from 'node:test';
 import { faultsOf } from './checks.mjs';
+import { sql } from './full.mjs';
 import { closeBrowser, createLeaderboard, logInAsAdmin, logIn, PASSWORD, register, RIGHT, scene, taskZip, visit, EVAL } from './visitor.mjs';
 
 after(closeBrowser);
@@ -46,8 +45,7 @@ function furnish() {
 		await context.clearCookies();
 		await register(page, 'ada');
 		await context.close();
-		const socket = join(dirname(process.env.PODIUM_ADMIN_PASSWORD_FILE), 'run', 'mariadb.sock');
-		execFileSync('mariadb', ['--no-defaults', '-S', socket, 'podium'], { input: ROWS });
+		sql(ROWS);
 	})();
 	return furnished;
 }

@@ -1,22 +1,20 @@
 // A site with everything on it that is hard to show: names as long as they may be, a crowd, every state of a submission, of
 // a leaderboard and of a device. What takes long by its forms is written into the database.
 import { execFileSync } from 'node:child_process';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createLeaderboard, EVAL, fillAndSend, logInAsAdmin, PASSWORD, register, RIGHT, sourceFile, submit, taskZip, verdictOf, visit, zipOf } from './visitor.mjs';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const VAR = dirname(process.env.PODIUM_ADMIN_PASSWORD_FILE ?? '/nowhere/file');
-const SOCKET = join(VAR, 'run', 'mariadb.sock');
 
 // The rows of the last statement, as lists of words.
 export function sql(statements) {
-	const text = execFileSync('mariadb', ['--no-defaults', '-S', SOCKET, '-N', '-B', 'podium'], { input: statements, encoding: 'utf8' });
+	const { PODIUM_DATABASE_SOCKET: socket, PODIUM_DATABASE_NAME: name } = process.env;
+	const text = execFileSync('mariadb', ['--no-defaults', '-S', socket, '-N', '-B', name], { input: statements, encoding: 'utf8' });
 	return text.split('\n').slice(0, -1).map((line) => line.split('\t'));
 }
 
-export const rebuildRanking = () => execFileSync(join(ROOT, process.env.B ?? 'build/release', 'podium-admin'), ['ranking', 'rebuild'],
-	{ env: { ...process.env, PODIUM_DATABASE_SOCKET: SOCKET, PODIUM_DATABASE_USER: execFileSync('id', ['-un'], { encoding: 'utf8' }).trim() } });
+export const rebuildRanking = () => execFileSync(join(ROOT, process.env.B ?? 'build/release', 'podium-admin'), ['ranking', 'rebuild']);
 
 // ---- names ----
 

@@ -23,7 +23,7 @@ const furnish = () => filled ??= empty().then(fill);
 
 // The pattern and who may, of every GET line of the router's table, in its order.
 const ROUTES = [...readFileSync(new URL('../../cgi/router.c', import.meta.url), 'utf8').split('ROUTES[] = {')[1].split('};')[0]
-	.matchAll(/\{ METHOD_GET, "([^"]+)", \w+, (\w+),/g)].map(([, pattern, access]) => ({ pattern, access,
+	.matchAll(/\{ METHOD_GET,\s+"([^"]+)",\s+\w+,\s+(\w+),/g)].map(([, pattern, access]) => ({ pattern, access,
 	regex: new RegExp(`^${pattern.replaceAll('.', '\\.').replaceAll('**', '.+').replace(/(?<!\.\+|\.)\*/g, '[^/]+')}$`) }));
 const routeOf = (path) => ROUTES.find(({ regex }) => regex.test(path.split(/[?#]/)[0]));
 

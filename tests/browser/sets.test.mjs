@@ -71,7 +71,7 @@ for (const scripts of [true, false]) {
 		await logInAsAdmin(page);
 		await preview(page, tree(suffix, { number: 6, deadline: '2041-05-06 07:08' }));
 		assert.deepEqual(await rows(page, 'Changed'), [`one${suffix}`]);
-		assert.match(await part(page, 'Changed').textContent(), /version 2, whose ranking begins anew; changed: benchmarks\s+was version 1/);
+		assert.match(await part(page, 'Changed').textContent(), /version 2, with a new ranking; changed: benchmarks\s+was version 1/);
 		assert.match(await part(page, 'Changed').textContent(), /2041-05-06 07:08 UTC\s+was none/);
 		await confirm(page, 'Change 1 leaderboard');
 		await page.goto(`/leaderboard/one${suffix}`);

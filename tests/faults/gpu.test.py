@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""A GPU that falls off the bus, as a pretended driver tells it: it is put into quarantine, its job goes to another one and
-loses no attempt, and nothing else does that."""
+"""A GPU that falls off the bus, as a pretended driver tells it: it is put into quarantine, its job
+goes to another one and loses no attempt, and nothing else does that."""
 import pathlib
 import subprocess
 import sys
@@ -47,8 +47,8 @@ def device_of(number):
 		f"SELECT JSON_VALUE(environment, '$.device_uuid') FROM jobs WHERE id = {number}")[0][0]
 
 
-# Fails for as long as the job's device is the named one, after the driver was told why. A program cannot reach the driver,
-# so the test does it: the job waits until it has.
+# Fails for as long as the job's device is the named one, after the driver was told why. A program
+# cannot reach the driver, so the test does it: the job waits until it has.
 FAILS_ON = """
 import os, time
 
@@ -132,9 +132,8 @@ def a_job_whose_gpu_breaks_under_it_runs_on_another_and_loses_no_attempt():
 	happens(f"{UUIDS.index(broken)} lost")
 	contains(admin("gpu", "release", broken), "is released")
 	until(
-		lambda: sql(
-		"SELECT quarantine_reason FROM gpus WHERE quarantined_at IS NOT NULL AND quarantine_reason LIKE '%lost%'"
-		), 60)
+		lambda: sql("SELECT quarantine_reason FROM gpus WHERE quarantined_at IS NOT NULL AND "
+		"quarantine_reason LIKE '%lost%'"), 60)
 	all_is_well()
 	admin("gpu", "release", broken)
 	one.says("is released from quarantine, and works", 60)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""kill -9 of every process at every stage of a job (kill_lane.py). It waits for leases most of the time, so the processes are
-shared out on lanes, side by side, each with a database of its own."""
+"""kill -9 of every process at every stage of a job (kill_lane.py). It waits for leases most of the
+time, so the processes are shared out on lanes, side by side, each with a database of its own."""
 import concurrent.futures
 import pathlib
 import subprocess

@@ -1,5 +1,5 @@
-"""kill -9 of the processes on the command line at every stage of a job: nothing is lost, nothing is stored twice, nothing waits
-for longer than a lease. FAULT_ROUNDS says how often each is tried."""
+"""kill -9 of the processes on the command line at every stage of a job: nothing is lost, nothing is
+stored twice, nothing waits for longer than a lease. FAULT_ROUNDS says how often each is tried."""
 import os
 import pathlib
 import signal
@@ -44,7 +44,8 @@ def kill(find):
 	return kill_it
 
 
-# The process, how it is killed, and the verdict of a job that it is killed under, where that is not `passed`.
+# The process, how it is killed, and the verdict of a job that it is killed under, where that is not
+# `passed`.
 PROCESSES = {
 	"the worker": (kill_worker, {}), "podium-run": (kill(runner_of), {}),
 	"the zygote": (kill(zygote_of), {}),

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What a worker does when something around it fails: the database, the disk, a clock, another worker of its name, an
-interpreter that does not come up."""
+"""What a worker does when something around it fails: the database, the disk, a clock, another
+worker of its name, an interpreter that does not come up."""
 import json
 import os
 import pathlib
@@ -63,13 +63,13 @@ def a_result_outlives_a_database_that_is_away_for_longer_than_the_lease():
 	held = Timing(one)
 	database.stop(signal.SIGKILL)
 	let_contestant_go(one)
-	one.says("is kept until it can be written")
+	one.says("is kept until it can be stored")
 	time.sleep(2 * LEASE_MS / 1000)
 	database.start()
 	ends(held.number, one, other)
 	check_job(held.number)
 	equal(job(held.number, "attempt, fence, lease_owner"), ["1", "1", "first"])
-	one.says("is written")
+	one.says(f"of job {held.number} is stored")
 	end(one, other)
 
 
@@ -79,7 +79,7 @@ def a_worker_that_is_killed_while_it_keeps_a_result_costs_an_attempt_and_no_more
 	held = Timing(one)
 	database.stop(signal.SIGKILL)
 	let_contestant_go(one)
-	one.says("is kept until it can be written")
+	one.says("is kept until it can be stored")
 	one.end(signal.SIGKILL)
 	database.start()
 	held.heal()
@@ -91,8 +91,8 @@ def a_worker_that_is_killed_while_it_keeps_a_result_costs_an_attempt_and_no_more
 
 
 class Lossy:
-	"""Stands between a worker and the database. Of the commits that `lose` names by their number, the database carries
-	them out, and the worker never hears of it: its connection breaks."""
+	"""Stands between a worker and the database. Of the commits that `lose` names by their number,
+	the database carries them out, and the worker never hears of it: its connection breaks."""
 
 	def __init__(self, lose):
 		self.lose, self.commits, self.lost = lose, 0, 0
@@ -187,7 +187,8 @@ def a_claim_whose_answer_is_lost_waits_for_its_lease_and_is_made_again():
 
 
 def jumping(name):
-	"""The environment in which a program's wall clock is wrong, and the file that says by how much."""
+	"""The environment in which a program's wall clock is wrong, and the file that says by how
+	much."""
 	library = scratch / "jump.so"
 	if not library.exists():
 		subprocess.run([
@@ -274,8 +275,8 @@ def a_worker_waits_for_a_database_that_is_older_than_it():
 def a_worker_that_has_become_too_old_ends_its_job_and_takes_no_other():
 	one = worker()
 	held = Testing(one)
-	sql("INSERT INTO schema_migrations (version, name, sha256) VALUES (9999, '9999_later', REPEAT('x', 32)); UPDATE compatibility SET oldest_program = 9999"
-		)
+	sql("INSERT INTO schema_migrations (version, name, sha256) VALUES (9999, '9999_later', "
+		"REPEAT('x', 32)); UPDATE compatibility SET oldest_program = 9999")
 	one.says("The database is at version 9999 and takes programs from version 9999 on")
 	held.let_go()
 	ends(held.number, one)
@@ -286,8 +287,8 @@ def a_worker_that_has_become_too_old_ends_its_job_and_takes_no_other():
 	late.says("is ready")
 	time.sleep(1)
 	equal(job(left, "state, attempt"), ["queued", "0"])
-	sql("DELETE FROM schema_migrations WHERE version = 9999; UPDATE compatibility SET oldest_program = 21"
-		)
+	sql("DELETE FROM schema_migrations WHERE version = 9999; UPDATE compatibility SET "
+		"oldest_program = 21")
 	ends(left, one, late)
 	check_job(left)
 	end(one, late)
@@ -382,15 +383,17 @@ def a_job_that_the_disk_has_no_room_for_runs_again_when_there_is():
 
 @test
 def of_much_output_the_beginning_and_the_end_are_stored():
-	noise = "import os\n\ndef custom_kernel(data):\n\tfor stream in (1, 2):\n\t\tos.write(stream, b'first line\\n')\n" \
-     "\t\tfor _ in range(300): os.write(stream, bytes(range(128, 256)) * 64 + b'\\0')\n\t\tos.write(stream, b'last line\\n')\n\treturn data\n"
+	noise = ("import os\n\ndef custom_kernel(data):\n\tfor stream in (1, 2):\n\t\tos.write(stream, "
+		"b'first line\\n')\n"
+		"\t\tfor _ in range(300): os.write(stream, bytes(range(128, 256)) * 64 + "
+		"b'\\0')\n\t\tos.write(stream, b'last line\\n')\n\treturn data\n")
 	one = worker()
 	number = submit(noise, "test")
 	ends(number, one)
 	equal(job(number, "verdict"), "passed")
 	length, out, err = sql(
-		f"SELECT GREATEST(LENGTH(stdout), LENGTH(stderr)), stdout, stderr FROM stages WHERE job_id = {number} AND name = 'test'"
-	)[0]
+		"SELECT GREATEST(LENGTH(stdout), LENGTH(stderr)), stdout, stderr FROM stages WHERE "
+		f"job_id = {number} AND name = 'test'")[0]
 	assert int(length) < 4 * 64 * 1024, length
 	for text in (out, err):
 		contains(text[:100], "first line")

@@ -1,4 +1,5 @@
-"""podium-web behind nginx beside the workers of a test, as processes that can be killed and started one by one."""
+"""podium-web behind nginx beside the workers of a test, as processes that can be killed and started
+one by one."""
 import os
 import pathlib
 import signal
@@ -7,6 +8,9 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "lib"))
+import mariadb  # noqa: E402
+
+mariadb.use_own_server()
 from client import Client  # noqa: E402
 from instance import free_port  # noqa: E402
 from workers import BUILD, database, scratch, until  # noqa: E402

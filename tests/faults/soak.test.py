@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Many small jobs through one worker while everything around them is killed at random: at the end each has one result, and
-the programs are no larger than they were. SOAK_JOBS says how many, SOAK_SEED which faults."""
+"""Many small jobs through one worker while everything around them is killed at random: at the end
+each has one result, and the programs are no larger than they were. SOAK_JOBS says how many,
+SOAK_SEED which faults."""
 import os
 import pathlib
 import random
@@ -68,18 +69,18 @@ def restart_database():
 
 def cancel():
 	"""As podium-web does it, which is in the worker's way now and then (1213)."""
-	statement = (
-		"UPDATE jobs SET state = 'cancelled', verdict = 'cancelled', reason = 'It was cancelled.', finished_at = UTC_TIMESTAMP(3), "
-		"lease_expires = NULL, progress = '' WHERE state IN ('queued', 'running') ORDER BY state = 'queued', id LIMIT 1"
-	)
+	statement = ("UPDATE jobs SET state = 'cancelled', verdict = 'cancelled', reason = 'It was "
+		"cancelled.', finished_at = UTC_TIMESTAMP(3), "
+		"lease_expires = NULL, progress = '' WHERE state IN ('queued', 'running') ORDER BY state "
+		"= 'queued', id LIMIT 1")
 	answer = database.client("podium", statement)
 	if answer.returncode and "ERROR 1213" not in answer.stderr:
 		raise AssertionError(answer.stderr)
 	return not answer.returncode
 
 
-# What happens, how often in proportion, and whether the programs that are measured outlive it: only those faults happen in
-# the part of the time in which they are.
+# What happens, how often in proportion, and whether the programs that are measured outlive it: only
+# those faults happen in the part of the time in which they are.
 FAULTS = (("the contestant is killed", lambda: kill(contestant()), 6,
 	True), ("the zygote is killed", lambda: kill(zygote_of(now)), 4, True), ("a job is cancelled",
 	cancel, 6, True), ("the database is killed or stopped, and started", restart_database, 1, True),
@@ -124,8 +125,8 @@ def measure(over):
 
 
 def halves(program):
-	"""Of the process of this name that lived longest: medians of KiB after a start of a fifth, of the first and the second
-	half of the rest."""
+	"""Of the process of this name that lived longest: medians of KiB after a start of a fifth, of
+	the first and the second half of the rest."""
 	series = max((rows for (name, _), rows in samples.items() if name == program), key=len)
 	rows = series[len(series) // 5:]
 	middle = len(rows) // 2
@@ -134,8 +135,8 @@ def halves(program):
 
 
 def descriptors_at_rest():
-	"""{program: open descriptors} when no job is there any more and nothing has changed for a second. What one job needs
-	(some ten, while it runs) would hide a leak."""
+	"""{program: open descriptors} when no job is there any more and nothing has changed for a
+	second. What one job needs (some ten, while it runs) would hide a leak."""
 	until(lambda: sql("SELECT COUNT(*) FROM jobs WHERE state IN ('queued', 'running')") == [["0"]])
 	counts, since = None, time.monotonic()
 	while time.monotonic() - since < 1:
@@ -156,7 +157,8 @@ def count_over():
 
 
 def look_at_pages():
-	"""What visitors do meanwhile; a page may be refused while the database is away, but never broken."""
+	"""What visitors do meanwhile; a page may be refused while the database is away, but never
+	broken."""
 	for path in ("/queue", "/leaderboard/small", "/submission/1/status",
 		f"/submission/{dice.randrange(1, JOBS + 1)}"):
 		status = site.visitor.get(path).status
@@ -194,22 +196,21 @@ def each_has_one_result_and_the_ranking_is_that_of_the_results():
 	check_database()
 	equal(sql("SELECT COUNT(*) FROM jobs"), [[str(JOBS)]])
 	equal(
-		sql(
-		"SELECT j.id FROM jobs j JOIN stages t ON t.job_id = j.id GROUP BY j.id, t.name HAVING COUNT(*) > 1"
-		), [])
+		sql("SELECT j.id FROM jobs j JOIN stages t ON t.job_id = j.id GROUP BY j.id, t.name HAVING "
+		"COUNT(*) > 1"), [])
 	equal(
 		sql(
-		"SELECT j.id, t.name FROM jobs j JOIN stages t ON t.job_id = j.id WHERE j.state = 'done' AND t.name <> 'compile' "
+		"SELECT j.id, t.name FROM jobs j JOIN stages t ON t.job_id = j.id WHERE j.state = 'done' "
+		"AND t.name <> 'compile' "
 		"AND t.stdout <> 'printed by the harness\\n' AND t.verdict = 'passed'"), [])
 	equal(
-		sql(
-		"SELECT j.id FROM jobs j WHERE j.verdict = 'passed' AND (SELECT COUNT(*) FROM stages t WHERE t.job_id = j.id) <> "
+		sql("SELECT j.id FROM jobs j WHERE j.verdict = 'passed' AND (SELECT COUNT(*) FROM stages t "
+		"WHERE t.job_id = j.id) <> "
 		"(SELECT IF(s.mode = 'test', 2, 3) FROM submissions s WHERE s.id = j.submission_id)"), [])
 	# Where it was the compiler that was killed, that is what the verdict says.
 	equal(
-		sql(
-		"SELECT verdict FROM jobs WHERE verdict NOT IN ('passed', 'wrong answer', 'compile error', 'runtime error', 'cancelled', 'internal error')"
-		), [])
+		sql("SELECT verdict FROM jobs WHERE verdict NOT IN ('passed', 'wrong answer', 'compile "
+		"error', 'runtime error', 'cancelled', 'internal error')"), [])
 	# Only what was killed three times may have failed through no fault of its own.
 	equal(
 		sql(
@@ -223,8 +224,9 @@ def memory_stays_as_it_is():
 	for program in ("podium-worker", "podium-run", "podium-web"):
 		(kib, kib_after), count = halves(program)
 		print(f"# {program:15} {count:8} {kib:12.0f} {kib_after:10.0f}", flush=True)
-		# A leak of a kilobyte a job would be seen in a long run; allocators settle within a few hundred. AddressSanitizer keeps
-		# what was freed for a while, so its memory grows at first; it looks for leaks by itself when a program ends.
+		# A leak of a kilobyte a job would be seen in a long run; allocators settle within a few
+		# hundred. AddressSanitizer keeps what was freed for a while, so its memory grows at first;
+		# it looks for leaks by itself when a program ends.
 		assert IS_SANITIZED or kib_after <= kib * 1.10 + max(512, 0.25 * JOBS), (program, kib,
 			kib_after)
 

@@ -1,5 +1,5 @@
-"""Brings a job into a stage and holds it there, whatever the speed of the machine; finds processes; and says what must
-hold of everything that is stored, however it came about."""
+"""Brings a job into a stage and holds it there, whatever the speed of the machine; finds processes;
+and says what must hold of everything that is stored, however it came about."""
 import itertools
 import os
 import pathlib
@@ -9,6 +9,9 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "lib"))
+import mariadb  # noqa: E402
+
+mariadb.use_own_server()
 from processes import all_pids, command_of, descendants, is_gone, parent_of  # noqa: E402
 from tap import equal  # noqa: E402
 from workers import RIGHT, Worker, admin, database, job, quoted, scratch, sql, submit, until  # noqa: E402
@@ -28,7 +31,8 @@ def worker(name="first", lease_ms=LEASE_MS, **settings):
 
 
 def is_held(pid):
-	"""Whether it waits as HOLD does: SIGUSR2 stays blocked meanwhile, which can be seen from outside."""
+	"""Whether it waits as HOLD does: SIGUSR2 stays blocked meanwhile, which can be seen from
+	outside."""
 	try:
 		status = pathlib.Path(f"/proc/{pid}/status").read_text()
 	except OSError:
@@ -102,13 +106,15 @@ class Locker:
 def somebody_waits():
 	"""For a lock, of a table or of a row."""
 	return sql(
-		"SELECT 1 FROM information_schema.processlist WHERE state LIKE 'Waiting for table%' UNION ALL "
-		"SELECT 1 FROM information_schema.global_status WHERE variable_name = 'INNODB_ROW_LOCK_CURRENT_WAITS' AND variable_value > 0"
-	)
+		"SELECT 1 FROM information_schema.processlist WHERE state LIKE 'Waiting for table%' UNION "
+		"ALL "
+		"SELECT 1 FROM information_schema.global_status WHERE variable_name = "
+		"'INNODB_ROW_LOCK_CURRENT_WAITS' AND variable_value > 0")
 
 
 class Stage:
-	"""One job on its way, held in a stage. `let_go` lets it run on, and a next attempt runs through."""
+	"""One job on its way, held in a stage. `let_go` lets it run on, and a next attempt runs
+	through."""
 	name = None
 
 	def __init__(self, one):
@@ -125,8 +131,8 @@ class Stage:
 	def heal(self):
 		"""The next attempt is not held. The database must be there."""
 		if self.program() != RIGHT:
-			sql(f"UPDATE blobs SET content = {quoted(RIGHT)} WHERE sha256 = UNHEX(SHA2({quoted(self.source)}, 256))"
-				)
+			sql(f"UPDATE blobs SET content = {quoted(RIGHT)} WHERE sha256 = "
+				f"UNHEX(SHA2({quoted(self.source)}, 256))")
 
 	def let_go(self):
 		self.heal()
@@ -156,8 +162,8 @@ class Claiming(Locked):
 	name = "claiming"
 
 	def lock(self, number):
-		sql(f"INSERT INTO stages (job_id, position, name, message, command, stdout, stderr) VALUES ({number}, 0, 'compile', '', '', 'old', '')"
-			)
+		sql("INSERT INTO stages (job_id, position, name, message, command, stdout, stderr) "
+			f"VALUES ({number}, 0, 'compile', '', '', 'old', '')")
 		return f"BEGIN; SELECT id FROM stages WHERE job_id = {number} FOR UPDATE"
 
 
@@ -203,7 +209,8 @@ class Timing(InProgram):
 
 
 class Storing(Timing):
-	"""In the transaction that ends the job, where all is written but the place of a user who has none yet."""
+	"""In the transaction that ends the job, where all is written but the place of a user who has
+	none yet."""
 	name, users = "storing", iter(range(100, 100000))
 
 	def enter(self):
@@ -231,13 +238,14 @@ def check_job(number, verdict="passed"):
 	if verdict != "passed":
 		return
 	equal(
-		sql(
-		f"SELECT position, name, verdict, stdout FROM stages WHERE job_id = {number} ORDER BY position"
-		), [["0", "compile", "passed", ""], ["1", "test", "passed", "printed by the harness\\n"],
+		sql(f"SELECT position, name, verdict, stdout FROM stages WHERE job_id = {number} ORDER BY "
+		"position"),
+		[["0", "compile", "passed", ""], ["1", "test", "passed", "printed by the harness\\n"],
 		["2", "ranked", "passed", "printed by the harness\\n"]])
 	equal(
 		sql(
-		f"SELECT t.position, m.case_index, m.verdict FROM measurements m JOIN stages t ON t.id = m.stage_id WHERE t.job_id = {number} "
+		"SELECT t.position, m.case_index, m.verdict FROM measurements m JOIN stages t ON t.id = "
+		f"m.stage_id WHERE t.job_id = {number} "
 		"ORDER BY t.position, m.case_index"),
 		[["1", "0", "passed"], ["1", "1", "passed"], ["2", "0", "passed"]])
 
@@ -250,12 +258,11 @@ def check_database():
 	equal(sql("SELECT id FROM jobs WHERE (state = 'failed') <> (verdict = 'internal error')"), [])
 	equal(
 		sql(
-		"SELECT j.id FROM jobs j JOIN stages t ON t.job_id = j.id WHERE j.verdict <> 'cancelled' AND t.verdict IS NULL"
-		), [])
+		"SELECT j.id FROM jobs j JOIN stages t ON t.job_id = j.id WHERE j.verdict <> 'cancelled' "
+		"AND t.verdict IS NULL"), [])
 	equal(
-		sql(
-		"SELECT id FROM submissions WHERE id NOT IN (SELECT submission_id FROM jobs WHERE submission_id IS NOT NULL)"
-		), [])
+		sql("SELECT id FROM submissions WHERE id NOT IN (SELECT submission_id FROM jobs WHERE "
+		"submission_id IS NOT NULL)"), [])
 	rows = "SELECT leaderboard_id, gpu, user_id, job_id, score_ns, position, place FROM ranking ORDER BY 1, 2, 6"
 	before = sql(rows)
 	admin("ranking", "rebuild")

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""kill -9 of podium-web and nginx, while somebody submits and at every stage of a job: what was accepted is there, whole, what
-was not is not, and pages come back as soon as the programs do. FAULT_ROUNDS says how often each is tried."""
+"""kill -9 of podium-web and nginx, while somebody submits and at every stage of a job: what was
+accepted is there, whole, what was not is not, and pages come back as soon as the programs do.
+FAULT_ROUNDS says how often each is tried."""
 import http.client
 import os
 import pathlib
@@ -76,7 +77,8 @@ def submitting(name, kill, restart):
 			locker.release()
 			restart()
 			comes_back()
-			if name == "podium-web":  # its connection is gone, and with it what it had not committed
+			# its connection is gone, and with it what it had not committed
+			if name == "podium-web":
 				equal(stored(), before)
 			whole = stored()
 			equal(whole[0], whole[1])  # podium-web itself may have gone on without nginx
@@ -107,9 +109,10 @@ def uploading(name, kill, restart):
 			before = stored()
 			with socket.create_connection(("127.0.0.1", site.port)) as half:
 				half.sendall(
-					b"POST /leaderboard/small/submit HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: multipart/form-data; boundary=x\r\n"
-					b"Content-Length: 5000\r\n\r\n--x\r\nContent-Disposition: form-data; name=\"code\"\r\n\r\n"
-				)
+					b"POST /leaderboard/small/submit HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: "
+					b"multipart/form-data; boundary=x\r\n"
+					b"Content-Length: 5000\r\n\r\n--x\r\nContent-Disposition: form-data; "
+					b"name=\"code\"\r\n\r\n")
 				kill()
 			restart()
 			comes_back()

@@ -1,8 +1,8 @@
 /* The body of a POST, whose headers may lie about it. Input: the Content-Type, then what
  * Content-Length says and the most that the page takes, then the body. */
-#include "cgi/api.h"
-#include "cgi/form.h"
-#include "cgi/multipart.h"
+#include "cgi/api/api.h"
+#include "cgi/http/form.h"
+#include "cgi/http/multipart.h"
 
 #include "tests/fuzz/fuzz.h"
 

@@ -1,6 +1,6 @@
 /* Tables as CSV: read by the rules of RFC 4180 they give back what went in. Input: a field per
  * line, an empty line ends a row; NUL stands for a line break inside a field. */
-#include "cgi/csv.h"
+#include "cgi/render/csv.h"
 
 #include "tests/fuzz/fuzz.h"
 

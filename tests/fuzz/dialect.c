@@ -1,7 +1,7 @@
 /* What a source is written with: always one of its language, found within the bytes that are there,
  * line by line, so that two sources one behind the other are written with what one of them is.
  * Input: two texts, with a NUL between them. */
-#include "lib/dialect.h"
+#include "cgi/action/dialect.h"
 
 #include "tests/fuzz/fuzz.h"
 

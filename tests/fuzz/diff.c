@@ -1,7 +1,7 @@
 /* Differences: taking the added lines away from the second text leaves the first without its
  * removed ones, rows tell the same as the marks, and nothing is changed where nothing differs.
  * Input: two texts, with a NUL between them. */
-#include "lib/diff.h"
+#include "cgi/render/diff.h"
 
 #include "tests/fuzz/fuzz.h"
 

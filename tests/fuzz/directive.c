@@ -1,6 +1,6 @@
 /* Directives at the head of a submission: names are single words, and line ends of any kind mean
  * the same. */
-#include "lib/directive.h"
+#include "lib/submission/directive.h"
 
 #include "tests/fuzz/fuzz.h"
 

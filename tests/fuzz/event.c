@@ -1,6 +1,6 @@
 /* What the worker reads from podium-run: lines of JSON, of which those about its job are kept until
  * they are written. */
-#include "lib/runner.h"
+#include "lib/job/runner.h"
 #include "worker/result.h"
 
 #include "tests/fuzz/fuzz.h"

@@ -1,7 +1,7 @@
 /* Queries, paths and the addresses that we make of them. Input: a query in the first line, then a
  * path. */
-#include "cgi/form.h"
-#include "cgi/html.h"
+#include "cgi/http/form.h"
+#include "cgi/render/html.h"
 
 #include "tests/fuzz/fuzz.h"
 

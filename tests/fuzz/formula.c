@@ -1,5 +1,5 @@
 /* Formulas over the arguments of a case. Input: the formula, then the case, on a line each. */
-#include "lib/formula.h"
+#include "lib/task/formula.h"
 
 #include "tests/fuzz/fuzz.h"
 

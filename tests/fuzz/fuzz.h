@@ -5,11 +5,11 @@
 #ifndef PODIUM_TESTS_FUZZ_H
 #define PODIUM_TESTS_FUZZ_H
 
-#include "lib/arena.h"
-#include "lib/buffer.h"
-#include "lib/error.h"
-#include "lib/scope.h"
-#include "lib/text.h"
+#include "lib/base/arena.h"
+#include "lib/base/buffer.h"
+#include "lib/base/error.h"
+#include "lib/base/scope.h"
+#include "lib/base/text.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* Source code in colours: the stretches are the text, none is empty or cuts a character, and of the
  * page's elements nothing is left but the text with its lines ended alike. Input: a byte for the
  * language, then the code. */
-#include "cgi/highlight.h"
+#include "cgi/render/highlight.h"
 
 #include "tests/fuzz/fuzz.h"
 

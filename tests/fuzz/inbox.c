@@ -1,8 +1,8 @@
 /* The stream of messages into podium-run: jobs and cancellations, a line of JSON each. Whatever
  * comes, each job that is taken has an id, no more wait than there is room for, and what is refused
  * ends with a verdict of its own. */
-#include "worker/run/inbox.h"
-#include "worker/run/job.h"
+#include "worker/run/job/inbox.h"
+#include "worker/run/job/job.h"
 
 #include "tests/fuzz/fuzz.h"
 

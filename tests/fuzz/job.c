@@ -1,6 +1,6 @@
 /* Messages to podium-run: one line of JSON. */
-#include "worker/run/job.h"
-#include "worker/run/folder.h"
+#include "worker/run/job/job.h"
+#include "worker/run/sandbox/folder.h"
 
 #include "tests/fuzz/fuzz.h"
 

@@ -1,7 +1,7 @@
 /* Markdown: the HTML is read again by rules of its own. Only the elements and attributes below,
  * each closed where it was opened, every & an entity, and links that go to http, https, mailto or
  * stay here. */
-#include "cgi/markdown.h"
+#include "cgi/render/markdown.h"
 
 #include "tests/fuzz/fuzz.h"
 

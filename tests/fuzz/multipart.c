@@ -1,5 +1,5 @@
 /* The parser of forms. Input: the Content-Type in the first line, then the body. */
-#include "cgi/multipart.h"
+#include "cgi/http/multipart.h"
 
 #include "tests/fuzz/fuzz.h"
 

@@ -1,6 +1,6 @@
 /* Where webhooks may send to. Input: what the operator allows, then an address, on a line each. */
-#include "lib/network.h"
-#include "lib/webhook_address.h"
+#include "lib/base/network.h"
+#include "lib/webhook/address.h"
 
 #include "tests/fuzz/fuzz.h"
 

@@ -1,8 +1,8 @@
 /* What a submission prints on its way out of podium-run and into the worker: valid text in events
  * of a bounded size, all of it, and never the secret seed. */
-#include "lib/runner.h"
-#include "worker/run/capture.h"
-#include "worker/run/event.h"
+#include "lib/job/runner.h"
+#include "worker/run/job/event.h"
+#include "worker/run/sandbox/capture.h"
 
 #include "tests/fuzz/fuzz.h"
 

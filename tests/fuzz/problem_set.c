@@ -1,7 +1,7 @@
 /* Problem sets: whatever the YAML says, its folders stay in the upload and its names are names. */
-#include "lib/problem_set.h"
+#include "lib/leaderboard/problem_set.h"
 
-#include "lib/text.h"
+#include "lib/base/text.h"
 #include "tests/fuzz/upload.h"
 
 #include <strings.h>

@@ -1,6 +1,6 @@
 /* What profilers leave: a report in base64 in a harness's line, and files that are kept as gzip. */
-#include "worker/run/profile.h"
-#include "lib/gzip.h"
+#include "worker/run/profile/profile.h"
+#include "lib/base/gzip.h"
 
 #include "tests/fuzz/fuzz.h"
 

@@ -1,5 +1,5 @@
 /* What a compiler prints, of which the submission writes half. */
-#include "worker/run/ptxas.h"
+#include "worker/run/profile/ptxas.h"
 
 #include "tests/fuzz/fuzz.h"
 

@@ -2,7 +2,7 @@
  * a submission or a task has put into them, and JSON that can be read again. */
 #include "cli/podium/report.h"
 #include "cli/podium/outcome.h"
-#include "lib/runner.h"
+#include "lib/job/runner.h"
 
 #include "tests/fuzz/fuzz.h"
 

@@ -1,15 +1,15 @@
 /* A whole request through the router, while the database is away. Input, a line each: the method,
  * the address with its query, the cookies, Host and Origin, the Content-Type; then the body. */
-#include "cgi/form.h"
+#include "cgi/http/form.h"
 #include "cgi/router.h"
-#include "lib/log.h"
+#include "lib/base/log.h"
 
 #include "tests/fuzz/fuzz.h"
 
 /* Something that must never reach a page as it stands. */
 static const char HOSTILE[] = "<zz";
 
-/* In the place of lib/log.c: the log would only hide what libFuzzer says. */
+/* In the place of lib/base/log.c: the log would only hide what libFuzzer says. */
 void log_open(const char *program)
 {
 	(void)program;

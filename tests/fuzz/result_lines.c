@@ -1,6 +1,6 @@
 /* The lines of a harness. Input: one byte that says what the harness was given, then what it
  * writes. */
-#include "worker/run/result_lines.h"
+#include "worker/run/engine/result_lines.h"
 
 #include "tests/fuzz/fuzz.h"
 

@@ -1,7 +1,7 @@
 /* The picture of a case's calls, whatever numbers a database holds: it has few bytes, its paths
  * stay inside of the picture, and nothing in it is no number. Input: how many blocks (1 byte), then
  * float32: median, low and high end, the calls. */
-#include "cgi/samples.h"
+#include "cgi/render/samples.h"
 
 #include "tests/fuzz/fuzz.h"
 

@@ -1,8 +1,8 @@
 /* Tasks of every form: what is accepted keeps the limits, has all its files, and survives being
  * kept as JSON. */
-#include "lib/task.h"
+#include "lib/task/task.h"
 
-#include "lib/formula.h"
+#include "lib/task/formula.h"
 #include "tests/fuzz/upload.h"
 
 static void check_cases(const char *const *cases, size_t count)

@@ -1,7 +1,7 @@
 /* Text of strangers on its way into pages, logs and sentences. */
-#include "cgi/html.h"
-#include "lib/format.h"
-#include "lib/quote.h"
+#include "cgi/render/html.h"
+#include "lib/base/format.h"
+#include "lib/base/quote.h"
 
 #include "tests/fuzz/fuzz.h"
 

@@ -3,8 +3,9 @@
 #ifndef PODIUM_TESTS_FUZZ_UPLOAD_H
 #define PODIUM_TESTS_FUZZ_UPLOAD_H
 
-#include "lib/fileset.h"
-#include "lib/stock.h"
+#include "lib/files/fileset.h"
+#include "lib/files/path_rule.h"
+#include "lib/task/stock.h"
 
 #include "tests/fuzz/fuzz.h"
 

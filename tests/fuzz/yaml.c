@@ -1,5 +1,5 @@
 /* YAML: what is accepted keeps the limits, and written out it reads the same. */
-#include "lib/yaml.h"
+#include "lib/base/yaml.h"
 
 #include "tests/fuzz/fuzz.h"
 

@@ -1,6 +1,7 @@
 /* Zips. Half of what libFuzzer changes gets its checksums and sizes mended, so that it is read to
  * the end. */
-#include "lib/fileset.h"
+#include "lib/files/fileset.h"
+#include "lib/files/path_rule.h"
 
 #include "tests/fuzz/fuzz.h"
 #include "tests/unit/make_zip.h"
@@ -12,8 +13,7 @@
 static void check_path(const char *path)
 {
 	require(path_fault(path, strlen(path)) == NULL);
-	require(*path && *path != '/' && strlen(path) <= fileset_most_path_bytes
-		&& !strpbrk(path, "\\\n\r\t"));
+	require(*path && *path != '/' && strlen(path) <= path_most_bytes && !strpbrk(path, "\\\n\r\t"));
 	size_t depth = 0;
 	for (const char *part = path; part; depth++) {
 		size_t length = strcspn(part, "/");
@@ -21,7 +21,7 @@ static void check_path(const char *path)
 			&& strncmp(part, ".", length) != 0);
 		part = part[length] ? part + length + 1 : NULL;
 	}
-	require(depth <= fileset_most_path_depth);
+	require(depth <= path_most_depth);
 }
 
 static void check_set(const struct fileset *set)

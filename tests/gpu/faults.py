@@ -12,7 +12,8 @@ lose = pathlib.Path(os.environ["LOSE_FILE"])
 author = Client(sys.argv[1])
 RIGHT = "import torch\n\ndef custom_kernel(data):\n\tA, B, output = data\n\treturn torch.add(A, B, out=output)\n"
 SLOW = RIGHT.replace("\treturn", "\timport time; time.sleep(2)\n\treturn")
-# An index far beyond the end, at which torch's kernel stops: an Xid, but one that every program can cause.
+# An index far beyond the end, at which torch's kernel stops: an Xid, but one that every program can
+# cause.
 ILLEGAL = """
 import torch
 
@@ -41,9 +42,8 @@ def ends(submission):
 
 
 def stored(submission):
-	return sql(
-		f"SELECT attempt, lost_gpus, COALESCE(reason, '') FROM jobs WHERE submission_id = {submission}"
-	)[0]
+	return sql("SELECT attempt, lost_gpus, COALESCE(reason, '') FROM jobs WHERE submission_id = "
+		f"{submission}")[0]
 
 
 def quarantined():

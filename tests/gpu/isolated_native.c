@@ -486,7 +486,7 @@ static void probe_kernels(struct judge *judge)
 			wrong += !output_is(judge, FINISHED);
 		}
 		printf("  %5u us kernel: unfinished output seen after early \"done\" %d/%d, after honest "
-		       "\"done\" %d/%d; wrong in the end %d\n",
+			   "\"done\" %d/%d; wrong in the end %d\n",
 			durations_us[d], early, probe_rounds, honest, probe_rounds, wrong);
 		judge->held = judge->held && early == probe_rounds && honest == 0 && wrong == 0;
 	}

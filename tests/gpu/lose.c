@@ -2,7 +2,7 @@
  * GPU falls off the bus, for as long as the file LOSE_FILE is there: "lost", or "xid 79" once. All
  * else goes to the real library. A drill can do no more: a GPU cannot be unplugged from within a
  * machine that one only rents. */
-#include "lib/nvml.h"
+#include "lib/gpu/nvml.h"
 
 #include <dlfcn.h>
 #include <stdatomic.h>

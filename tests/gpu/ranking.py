@@ -64,8 +64,8 @@ page = first.get(f"/submission/{one}").text
 step("its page has the picture of its samples", "<svg" in page and "samples" in page)
 step("and the badge of the engine that measured it", "isolated" in page)
 told = sql(
-	f"SELECT s.conditions FROM stages s JOIN jobs j ON j.id = s.job_id WHERE j.submission_id = {one} AND s.name = 'ranked'"
-)[0][0]
+	"SELECT s.conditions FROM stages s JOIN jobs j ON j.id = s.job_id WHERE j.submission_id = "
+	f"{one} AND s.name = 'ranked'")[0][0]
 figures = json.loads(told) if told.startswith("{") else {}
 step("clocks, temperature and power were noted", not IS_GPU or {"before", "after"} <= set(figures),
 	told[:160])
@@ -76,7 +76,8 @@ two = submit(second, "vectoradd_py", KERNEL + "# the same\n")
 step("the same kernel of somebody else passes", ends(second, two)["verdict"] == "passed")
 compared = until(
 	lambda: sql(
-	f"SELECT c.id, c.ratio_low, c.ratio_high FROM comparisons c WHERE {two} IN (c.challenger_id, c.incumbent_id) "
+	f"SELECT c.id, c.ratio_low, c.ratio_high FROM comparisons c WHERE {two} IN (c.challenger_id, "
+	"c.incumbent_id) "
 	"AND c.ratio IS NOT NULL"), 90)
 step("the two ran side by side", bool(compared), str(compared))
 step("and are told apart by nothing",

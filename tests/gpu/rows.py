@@ -1,4 +1,5 @@
-"""The rows of tests/gpu/accuracy: kernels of known lengths, as cases of the tasks accuracy_py and accuracy_cu."""
+"""The rows of tests/gpu/accuracy: kernels of known lengths, as cases of the tasks accuracy_py and
+accuracy_cu."""
 import collections
 
 Row = collections.namedtuple("Row", "group name work size amount")

@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""The stock eval.py, utils.py and single_reference.py, run as a task runs them: in a folder, with a pipe for the results."""
+"""The stock eval.py, utils.py and single_reference.py as a task runs them: in a folder, with a pipe
+for the results."""
 import base64
 import contextlib
 import math
@@ -23,7 +24,7 @@ except ImportError:
 
 PYTHON = "/usr/bin/python3"
 STATISTICS = ("runs", "mean", "std", "err", "best", "worst")
-# Doubles whole numbers. Notes the arguments of each input in the file `inputs`, and the GPU has no part in it.
+# Doubles whole numbers, without a GPU. Notes the arguments of each input in the file `inputs`.
 REFERENCE = """
 import torch
 
@@ -45,7 +46,8 @@ MAKES_NOTHING = "def check_implementation(data, output): return True, ''\n"
 class Result:
 
 	def __init__(self, folder, process, lines):
-		self.code, self.stdout, self.stderr, self.text = process.returncode, process.stdout, process.stderr, lines
+		self.code, self.text = process.returncode, lines
+		self.stdout, self.stderr = process.stdout, process.stderr
 		self.lines = dict(line.split(": ", 1) for line in lines.splitlines())
 		equal(len(self.lines), len(lines.splitlines()))  # no key twice
 		inputs = folder / "inputs"
@@ -83,7 +85,7 @@ def start(folder, words, descriptors=(), **environment):
 
 
 def fork(folder, words, descriptor, **environment):
-	"""The same from this process, which has torch already: most runs are about what eval.py does and not how it is started."""
+	"""Runs eval.py by a fork of this process, which has already imported torch."""
 	process = engine.Forked(folder, ["python3", "eval.py", *words], {descriptor: descriptor},
 		**environment)
 	try:
@@ -100,7 +102,7 @@ def evaluate(submission=RIGHT, mode="test", cases=CASES, secret=None, reference=
 	with folder_with(
 		{"reference.py": reference, "submission.py": submission, "cases": cases,
 		**named}) as folder:
-		with open(folder / "lines", "w+") as lines:  # a file never blocks, whatever is written
+		with open(folder / "lines", "w+") as lines:  # writing to a file never blocks
 			environment = {
 				"POPCORN_FD": str(lines.fileno()),
 				**({"POPCORN_SEED": str(secret)} if secret is not None else {})
@@ -117,7 +119,7 @@ def ends_with(result, code, *sentences):
 
 
 def in_utils(code):
-	"""Runs code beside utils.py; it says what is wrong by raising."""
+	"""Runs code that imports utils.py and raises if something is wrong."""
 	with folder_with({"code.py": "import torch\nfrom utils import *\n" + code}) as folder:
 		process = subprocess.run([PYTHON, "code.py"], cwd=folder, env=clean_environment(),
 			capture_output=True, text=True, timeout=120)
@@ -215,7 +217,8 @@ def the_secret_changes_every_seed_and_no_line():
 
 @test
 def a_submission_does_not_find_secret_or_pipe_in_its_environment():
-	nosy = "import os\nfound = [name for name in os.environ if name.startswith('POPCORN')]\nassert not found, found\n" + RIGHT
+	nosy = ("import os\nfound = [name for name in os.environ if name.startswith('POPCORN')]\n"
+		"assert not found, found\n") + RIGHT
 	ends_with(evaluate(nosy, secret=77), 0)
 
 
@@ -246,7 +249,8 @@ def an_error_of_several_lines_is_one_result_line():
 
 @test
 def a_ranked_run_finds_an_answer_that_is_wrong_only_later():
-	later = "calls = 0\ndef custom_kernel(data):\n\tglobal calls\n\tcalls += 1\n\treturn (2 if calls < 9 else 3) * data\n"
+	later = ("calls = 0\ndef custom_kernel(data):\n\tglobal calls\n\tcalls += 1\n"
+		"\treturn (2 if calls < 9 else 3) * data\n")
 	ends_with(evaluate(later, "leaderboard", "size: 3; seed: 5\n"), 112)
 
 
@@ -257,22 +261,23 @@ def the_check_compares_with_the_input_as_it_was():
 
 @test
 def an_answer_that_is_changed_after_the_clock_stopped_comes_too_late():
-	late = (
-		"import threading, time\ndef custom_kernel(data):\n\toutput = 0 * data\n\tdef work():\n\t\ttime.sleep(0.2)\n\t\toutput.copy_(2 * data)\n"
+	late = ("import threading, time\ndef custom_kernel(data):\n\toutput = 0 * data\n"
+		"\tdef work():\n\t\ttime.sleep(0.2)\n\t\toutput.copy_(2 * data)\n"
 		"\tthreading.Thread(target=work).start()\n\treturn output\n")
 	ends_with(evaluate(late), 112)
 
 
 @test
 def a_tensor_with_code_of_its_own_is_no_answer():
-	lazy = "import torch\nclass Lazy(torch.Tensor): pass\ndef custom_kernel(data): return (2 * data).as_subclass(Lazy)\n"
+	lazy = ("import torch\nclass Lazy(torch.Tensor): pass\n"
+		"def custom_kernel(data): return (2 * data).as_subclass(Lazy)\n")
 	ends_with(evaluate(lazy), 112, "return a plain torch.Tensor")
 
 
 @test
 def where_the_task_gives_the_output_it_must_come_back():
-	given = (
-		"import torch\nfrom utils import same_memory\ndef generate_input(size, seed): return torch.ones(size), torch.zeros(size)\n"
+	given = ("import torch\nfrom utils import same_memory\n"
+		"def generate_input(size, seed): return torch.ones(size), torch.zeros(size)\n"
 		"def is_output_of(data, output): return same_memory(output, data[1])\n"
 		"def check_implementation(data, output): return torch.equal(output, 2 * data[0]), 'no'\n")
 	ends_with(evaluate("def custom_kernel(data): return 2 * data[0]\n", reference=given), 112,
@@ -332,9 +337,8 @@ def what_a_submission_prints_is_no_result():
 
 @test
 def threads_and_exit_handlers_do_not_hold_up_the_end():
-	left = (
-		"import atexit, threading, time\natexit.register(lambda: time.sleep(600))\nthreading.Thread(target=time.sleep, args=(600,)).start()\n"
-	)
+	left = ("import atexit, threading, time\natexit.register(lambda: time.sleep(600))\n"
+		"threading.Thread(target=time.sleep, args=(600,)).start()\n")
 	ends_with(evaluate(left + RIGHT), 0)
 
 
@@ -388,7 +392,9 @@ def values_have_the_types_that_python_wrote():
 		"whole": -3, "real": 1e-05, "yes": True, "no": False, "nothing": None, "word": "bf16",
 		"names": [1, "a"], "pair": (2, 3.5)
 	}
-	reference = f"def generate_input(**given):\n\tassert repr(given) == {repr(repr(wanted))}, given\n\treturn 1\n" + MAKES_NOTHING
+	reference = (
+		f"def generate_input(**given):\n\tassert repr(given) == {repr(repr(wanted))}, given\n"
+		"\treturn 1\n") + MAKES_NOTHING
 	line = "; ".join(f"{name}: {value}" for name, value in wanted.items())
 	ends_with(evaluate(cases=line + "\n", reference=reference), 0)
 	ends_with(
@@ -403,15 +409,21 @@ def values_have_the_types_that_python_wrote():
 
 @test
 def submissions_and_references_of_the_field_work_unchanged():
-	task = "from typing import TypedDict\nimport torch\ninput_t = tuple[torch.Tensor, torch.Tensor]\noutput_t = torch.Tensor\nclass TestSpec(TypedDict):\n\tsize: int\n"
+	task = ("from typing import TypedDict\nimport torch\n"
+		"input_t = tuple[torch.Tensor, torch.Tensor]\noutput_t = torch.Tensor\n"
+		"class TestSpec(TypedDict):\n\tsize: int\n")
 	reference = ("import torch\nfrom task import input_t, output_t, TestSpec\n"
-		"from utils import make_match_reference, verbose_allclose, verbose_allequal, match_reference, set_seed, DeterministicContext\n"
-		"def ref_kernel(data: input_t) -> output_t:\n\twith DeterministicContext():\n\t\tdata, output = data\n\t\toutput[...] = data\n\t\treturn output\n"
-		"def generate_input(size: int, seed: int) -> input_t:\n\tgen = torch.Generator(device='cpu')\n\tgen.manual_seed(seed)\n"
-		"\tdata = torch.empty(size, dtype=torch.float16)\n\tdata.uniform_(0, 1, generator=gen)\n\treturn data, torch.empty_like(data)\n"
+		"from utils import make_match_reference, verbose_allclose, verbose_allequal, "
+		"match_reference, set_seed, DeterministicContext\n"
+		"def ref_kernel(data: input_t) -> output_t:\n\twith DeterministicContext():\n"
+		"\t\tdata, output = data\n\t\toutput[...] = data\n\t\treturn output\n"
+		"def generate_input(size: int, seed: int) -> input_t:\n"
+		"\tgen = torch.Generator(device='cpu')\n\tgen.manual_seed(seed)\n"
+		"\tdata = torch.empty(size, dtype=torch.float16)\n"
+		"\tdata.uniform_(0, 1, generator=gen)\n\treturn data, torch.empty_like(data)\n"
 		"check_implementation = make_match_reference(ref_kernel)\n")
-	header = (
-		"#!POPCORN leaderboard identity_py\n#!POPCORN gpus CPU\n\nimport torch\nfrom task import input_t, output_t\n"
+	header = ("#!POPCORN leaderboard identity_py\n#!POPCORN gpus CPU\n\nimport torch\n"
+		"from task import input_t, output_t\n"
 		"from utils import DeterministicContext, verbose_allclose, set_seed, clear_l2_cache\n\n"
 		"def custom_kernel(data: input_t) -> output_t:\n\tdata, output = data\n")
 	files = {"reference": reference, "task_py": task}
@@ -425,20 +437,22 @@ def submissions_and_references_of_the_field_work_unchanged():
 def a_submission_that_changes_utils_or_reference_changes_nothing():
 	cheats = (
 		"import sys, utils, reference\nreference.check_implementation = lambda *_: (True, '')\n"
-		"utils.verbose_allclose = lambda *_, **__: (True, [])\nsys.modules['__main__'].Evaluation = None\n"
-		+ WRONG)
+		"utils.verbose_allclose = lambda *_, **__: (True, [])\n"
+		"sys.modules['__main__'].Evaluation = None\n" + WRONG)
 	ends_with(evaluate(cheats), 112)
 
 
 @test
 def the_older_single_file_draws_its_input_from_the_seed():
 	code = ("import torch, numpy, random\nnumbers = []\n"
-		"def generate_input():\n\tdrawn = torch.tensor([torch.rand(()).item(), numpy.random.rand(), random.random()])\n"
+		"def generate_input():\n\tdrawn = torch.tensor([torch.rand(()).item(), "
+		"numpy.random.rand(), random.random()])\n"
 		"\topen('drawn', 'a').write(f'{drawn.tolist()}\\n')\n\treturn drawn\n"
 		"def ref_kernel(data): return 2 * data\n"
-		"def check_implementation(custom_output, ref_output): return torch.equal(custom_output, ref_output)\n"
-			)
-	show = "import atexit\ndef custom_kernel(data):\n\tprint(data.tolist(), flush=True)\n\treturn 2 * data\n"
+		"def check_implementation(custom_output, ref_output): return "
+		"torch.equal(custom_output, ref_output)\n")
+	show = ("import atexit\ndef custom_kernel(data):\n\tprint(data.tolist(), flush=True)\n"
+		"\treturn 2 * data\n")
 	files = {
 		"reference": (ROOT / "harness" / "single_reference.py").read_text(),
 		"reference_code_py": code, "cases": "seed: 1\nseed: 2\nseed: 1\n"
@@ -470,7 +484,8 @@ for seed in (0, 1, 987654321, 2**62 + 12345, 2**63 + 5):
 drawn = uniform((1000, 1000), 7, -3, 5)
 assert -3 <= drawn.min() < -2.99 and 4.99 < drawn.max() < 5 and abs(drawn.mean() - 1) < 0.01
 assert not torch.equal(drawn, uniform((1000, 1000), 8, -3, 5))
-assert uniform((0, 3), 1).shape == (0, 3) and uniform((4,), 1, dtype=torch.float16).dtype == torch.float16
+assert uniform((0, 3), 1).shape == (0, 3)
+assert uniform((4,), 1, dtype=torch.float16).dtype == torch.float16
 """)
 
 
@@ -482,7 +497,8 @@ nan, inf = float("nan"), float("inf")
 a = torch.tensor([[1.0, 2.0], [3.0, inf]])
 assert verbose_allclose(a, a.clone()) == (True, []) and verbose_allequal(a, a.clone()) == (True, [])
 b = a.clone(); b[1, 0] = 3.5
-assert said(verbose_allclose(b, a)) == (False, "1 of 4 elements are wrong, the first at [1, 0]: expected 3, got 3.5 (off by 0.5, tolerance 3e-05)")
+assert said(verbose_allclose(b, a)) == (False, "1 of 4 elements are wrong, the first at [1, 0]: "
+    "expected 3, got 3.5 (off by 0.5, tolerance 3e-05)")
 assert verbose_allclose(b, a, atol=0.5)[0] and verbose_allclose(b, a, rtol=0.2)[0]
 assert said(verbose_allequal(b, a))[1].endswith("expected 3, got 3.5")
 b[0] = nan
@@ -501,7 +517,8 @@ assert make_match_reference(lambda data: 2 * data, rtol=1e-3)(a, 2.001 * a)[0]
 def contexts_leave_the_settings_as_they_found_them():
 	in_utils("""
 def state():
-    return (torch.are_deterministic_algorithms_enabled(), torch.backends.cudnn.allow_tf32, torch.backends.cuda.matmul.allow_tf32,
+    return (torch.are_deterministic_algorithms_enabled(),
+        torch.backends.cudnn.allow_tf32, torch.backends.cuda.matmul.allow_tf32,
         torch.backends.cudnn.benchmark, os.environ.get("CUBLAS_WORKSPACE_CONFIG"))
 for allowed in (True, False):
     torch.backends.cuda.matmul.allow_tf32 = allowed
@@ -519,7 +536,8 @@ for allowed in (True, False):
 def a_seed_gives_the_same_numbers_again():
 	in_utils("""
 import random
-def draw(): return torch.rand(2).tolist(), random.random(), None if numpy is None else numpy.random.rand()
+def draw():
+    return torch.rand(2).tolist(), random.random(), None if numpy is None else numpy.random.rand()
 for seed in (0, 42, 2**62 + 3, 2**70):
     set_seed(seed); first = draw()
     set_seed(seed); assert draw() == first

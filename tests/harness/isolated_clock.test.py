@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""That the isolated engine's clock goes as the kernel's own does, on the CPU device: the table of tests/bench/isolated.py, short.
-A fault in the protocol (a bell that nobody hears, a nap in a call) shows each time; what a busy machine adds does not."""
+"""The isolated engine's clock against the kernel's own, on the CPU device: a short form of
+tests/bench/isolated.py. A fault in the protocol (a missed bell, a nap in a call) shows in every
+try, the load of the machine does not."""
 import pathlib
 import sys
 
@@ -14,12 +15,14 @@ LENGTHS_US, TRIES = (25, 500, 20_000), 5
 
 
 def fault(found):
-	"""What is wrong with these charges, or None."""
+	"""A sentence about wrong charges, or None."""
 	charged = [one[1] for one in found]
 	ratio = charged[-1] / found[-1][0]
 	if charged != sorted(charged):
 		return f"longer kernels were not charged more: {charged}"
-	return None if 0.5 < ratio < 2 else f"a kernel of {LENGTHS_US[-1] / 1000} ms was charged {ratio:.2f} times what it took"
+	length_ms = LENGTHS_US[-1] / 1000
+	return None if 0.5 < ratio < 2 else (
+		f"a kernel of {length_ms} ms was charged {ratio:.2f} times what it took")
 
 
 @test

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""score_eval.py and score_eval.cu, which run evaluations of the oldest form: both must understand them alike. The C++
-evaluations here need no GPU, so any compiler for C++20 will do."""
+"""score_eval.py and score_eval.cu, which run evaluations of the oldest form: both must treat them
+alike. The C++ evaluations here need no GPU, so any compiler for C++20 works."""
 import contextlib
 import functools
 import os
@@ -16,7 +16,7 @@ from tap import Skip, contains, equal, run, test  # noqa: E402
 
 PYTHON, COMPILER = "/usr/bin/python3", shutil.which("g++") or shutil.which("c++")
 
-# What both evaluations do: say lines, on the output (o) or on the result pipe (r), and end.
+# Both evaluations print lines on the output (o) or the result pipe (r), and end.
 PY_EVALUATION = """
 import os, signal, sys
 results = open(int(os.environ["POPCORN_FD"]), "w")
@@ -183,7 +183,7 @@ def what_is_no_number_is_handed_on_as_it_is(folder):
 
 @for_each_language
 def a_wrong_answer_is_recognised_however_it_is_said(folder):
-	wrong = failed("test", 112, "the evaluation says that the output is wrong")
+	wrong = failed("test", 112, "The evaluation says that the output is wrong.")
 	equal(folder.run("test", ["r check: fail"], "1"), wrong)
 	equal(folder.run("test", ["r check: fail", "r score: 1"]), wrong)
 	equal(folder.run("test", ["o check_implementation failed", "o score: 1"]), wrong)
@@ -194,9 +194,9 @@ def a_wrong_answer_is_recognised_however_it_is_said(folder):
 
 @for_each_language
 def other_ends_are_no_answer(folder):
-	equal(folder.run("test", []), failed("test", 1, "the evaluation ended without a score"))
+	equal(folder.run("test", []), failed("test", 1, "The evaluation ended without a score."))
 	equal(folder.run("benchmark", ["o score: 1"], "3"),
-		failed("benchmark", 3, "the evaluation ended with exit code 3"))
+		failed("benchmark", 3, "The evaluation ended with exit code 3."))
 	equal(folder.run("test", ["o score: 1"], "signal11")[0], -11)
 	equal(folder.run("test", ["o score: 1"], "signal9")[0], -9)
 
@@ -225,9 +225,8 @@ def wrong_usage_has_its_exit_codes(folder):
 @test
 def the_seed_reaches_the_generators_and_not_the_environment():
 	path = folder("py").path
-	(path / "eval.py").write_text(
-		"import os, random\nassert 'POPCORN_SEED' not in os.environ\nprint('score:', random.random())\n"
-	)
+	(path / "eval.py").write_text("import os, random\nassert 'POPCORN_SEED' not in os.environ\n"
+		"print('score:', random.random())\n")
 	try:
 		first, again, other = (folder("py").run("leaderboard", [], POPCORN_SEED=seed)[1]
 			for seed in ("5", "5", "6"))

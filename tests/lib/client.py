@@ -1,4 +1,5 @@
-"""A visitor of Podium without a browser: cookies, hidden fields and forms, with the standard library only."""
+"""A visitor of Podium without a browser: cookies, hidden fields and forms, with the standard
+library only."""
 import html.parser
 import http.client
 import json
@@ -134,7 +135,8 @@ class Client:
 		return page.csrf
 
 	def post(self, path, fields=(), files=(), form=None, csrf=None, headers=None):
-		"""Sends a form as multipart/form-data. `form` is the page that holds it, if it is not `path`."""
+		"""Sends a form as multipart/form-data. `form` is the page that holds it, if it is not
+		`path`."""
 		token = csrf if csrf is not None else self.csrf(form or path)
 		boundary = uuid.uuid4().hex
 		body = b""
@@ -144,8 +146,8 @@ class Client:
 			body += (value if isinstance(value, bytes) else str(value).encode()) + b"\r\n"
 		for name, filename, content in files:
 			filename = filename.replace('"', "%22")  # as browsers send it
-			body += (
-				f'--{boundary}\r\nContent-Disposition: form-data; name="{name}"; filename="{filename}"\r\n'
+			body += (f'--{boundary}\r\nContent-Disposition: form-data; name="{name}"; '
+				f'filename="{filename}"\r\n'
 				"Content-Type: application/octet-stream\r\n\r\n").encode() + content + b"\r\n"
 		body += f"--{boundary}--\r\n".encode()
 		return self.request("POST", path, body,

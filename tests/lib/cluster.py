@@ -1,5 +1,5 @@
-"""A Galera cluster of three MariaDB nodes with the settings of docs/cluster.md, each on a host of its own (network.py). Imported before
-tests/lib/workers.py or hosts.py, it is their database."""
+"""A Galera cluster of three MariaDB nodes with the settings of docs/cluster.md, each on a host of
+its own (network.py). Imported before tests/lib/workers.py or hosts.py, it is their database."""
 import os
 import pathlib
 import re
@@ -14,7 +14,8 @@ from certificates import make_certificates
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 PROVIDERS = ("/usr/lib/galera/libgalera_smm.so", "/usr/lib/libgalera_smm.so")
-USER = "mysql"  # rsync, which a node gets its first data with, gives up root's rights and then may not write
+# rsync, which a node gets its first data with, gives up root's rights and then may not write
+USER = "mysql"
 GUIDE = ROOT / "docs" / "cluster.md"
 
 
@@ -162,4 +163,4 @@ class Cluster:
 		shutil.rmtree(self.folder, ignore_errors=True)
 
 
-mariadb.MariaDB = Cluster
+mariadb.use_own_server(Cluster)

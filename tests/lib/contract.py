@@ -1,5 +1,5 @@
-"""What docs/openapi says of /api/v1, held against what is really answered: the status is one that the call declares, and headers and
-body are as described."""
+"""What docs/openapi says of /api/v1, held against what is really answered: the status is one that
+the call declares, and headers and body are as described."""
 import functools
 import json
 import re
@@ -31,7 +31,8 @@ def check(schema, value, what):
 
 
 def pattern_of(path):
-	"""An address of the description as the router has it: a star for each part, two for one that holds slashes."""
+	"""An address of the description as the router has it: a star for each part, two for one that
+	holds slashes."""
 	return re.sub(r"\{(\w+)\}", lambda part: "**" if part[1] == "path" else "*", path)
 
 

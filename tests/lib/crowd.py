@@ -6,14 +6,15 @@ import hashlib
 import pathlib
 import re
 import secrets
-import subprocess
 
+import route_table
 from client import Client
 from small_task import zip_of
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 
-# (who looks, the route in cgi/router.c, an address of it). What stands in braces is filled in from the data.
+# (who looks, the route in cgi/router.c, an address of it). What stands in braces is filled in from
+# the data.
 ADDRESSES = [("anyone", "/", "/"), ("anyone", "/leaderboard/*", "/leaderboard/bench?gpu=H200"),
 	("anyone", "/leaderboard/*", "/leaderboard/bench?gpu=H200&page=9"),
 	("anyone", "/leaderboard/*",
@@ -119,7 +120,8 @@ CALLS = [("anyone", call) for call in ("/leaderboards?limit=100", "/leaderboards
 	"/submissions/{own}/output?gpu=H200", "/compare?a={own}&b={own_other}", "/queue",
 																			)]
 
-# No pages that one looks at again and again: a download of all one has, and a preview that does everything and takes it back.
+# No pages that one looks at again and again: a download of all one has, and a preview that does
+# everything and takes it back.
 MEASURED_ONCE = {"/account/export", "/admin/rejudgings/*"}
 
 SET = "name: Autumn\nproblems:\n  - {directory: small, name: small, gpus: [CPU]}\n"
@@ -149,20 +151,13 @@ class Crowd:
 
 	def load(self, submissions):
 		site, self.secret = self.site, secrets.token_hex(32)
-		# Each statement writes all of a table at once. More than usual have no room for that in the server's memory, and would take
-		# hours to be held against each other; until the server starts anew it has more of it.
-		large = "SET GLOBAL innodb_buffer_pool_size = 4 << 30, GLOBAL innodb_flush_log_at_trx_commit = 2, SESSION foreign_key_checks = 0, " \
-         "SESSION unique_checks = 0; " if submissions > 200000 else ""
-		site.sql(
-			f"SET SESSION tx_isolation = 'READ-COMMITTED'; {large}SET @submissions = {submissions}, @secret = '{self.secret}';"
-			+ (ROOT / "tests" / "bench" / "data.sql").read_text())
-		user = subprocess.run(["id", "-un"], capture_output=True, text=True,
-			check=True).stdout.strip()
-		subprocess.run(
-			[site.admin_program, "ranking", "rebuild"], check=True, stdout=subprocess.DEVNULL, env={
-			**site.environment, "PODIUM_DATABASE_SOCKET": str(site.var / "run" / "mariadb.sock"),
-			"PODIUM_DATABASE_USER": user
-			})
+		# Each statement writes all of a table at once. For more than usual the server gets more
+		# memory until it starts again; without it the statements would take hours.
+		large = "SET GLOBAL innodb_buffer_pool_size = 4 << 30, GLOBAL innodb_flush_log_at_trx_commit = 2;"
+		site.sql((large if submissions > 200000 else "") +
+			f"SET SESSION tx_isolation = 'READ-COMMITTED', foreign_key_checks = 0, unique_checks = 0; SET @submissions = {submissions}, "
+			f"@secret = '{self.secret}';" + (ROOT / "tests" / "bench" / "data.sql").read_text())
+		site.manage("ranking", "rebuild")
 		site.sql("ANALYZE TABLE ranking, records, baselines"
 					)  # by what the server knows of them it chooses how it looks
 		self.numbers = self.find()
@@ -200,10 +195,14 @@ class Crowd:
 	def find(self):
 		"""The numbers that stand in addresses."""
 		one = lambda question: self.site.sql(question)[0]
-		ranked = "SELECT r.submission_id FROM ranking r JOIN users u ON u.id = r.user_id JOIN leaderboards l ON l.id = r.leaderboard_id " \
-         "WHERE l.name = 'bench' AND r.gpu = 'H200' AND "
-		passed = "SELECT s.id FROM submissions s JOIN users u ON u.id = s.user_id JOIN leaderboards l ON l.id = s.leaderboard_id " \
-         "JOIN jobs j ON j.submission_id = s.id AND j.gpu = 'H200' WHERE l.name = 'bench' AND u.name = 'user1' AND "
+		ranked = ("SELECT r.submission_id FROM ranking r JOIN users u ON u.id = r.user_id JOIN "
+			"leaderboards l ON l.id = r.leaderboard_id "
+			"WHERE l.name = 'bench' AND r.gpu = 'H200' AND ")
+		passed = (
+			"SELECT s.id FROM submissions s JOIN users u ON u.id = s.user_id JOIN leaderboards l "
+			"ON l.id = s.leaderboard_id "
+			"JOIN jobs j ON j.submission_id = s.id AND j.gpu = 'H200' WHERE l.name = 'bench' AND "
+			"u.name = 'user1' AND ")
 		finding = {
 			"submission": ranked + "r.position = 5", "other": ranked + "r.position = 6",
 			"own": ranked + "u.name = 'user1'",
@@ -212,7 +211,8 @@ class Crowd:
 			"comparison": "SELECT MIN(id) FROM comparisons", "hook": "SELECT MAX(id) FROM webhooks",
 			"worker": "SELECT name FROM workers ORDER BY id LIMIT 1",
 			"rejudging": "SELECT MAX(id) FROM rejudgings",
-			"rejudged": "SELECT MIN(id) FROM rejudged_jobs WHERE rejudging_id = (SELECT MAX(id) FROM rejudgings)",
+			"rejudged": "SELECT MIN(id) FROM rejudged_jobs WHERE rejudging_id = (SELECT MAX(id) "
+			"FROM rejudgings)",
 		}
 		numbers = {name: one(question)[0] for name, question in finding.items()}
 		numbers["with_artifact"], numbers["artifact"] = one(
@@ -236,4 +236,4 @@ class Crowd:
 
 def routes():
 	"""The patterns of all addresses that can be read, as cgi/router.c has them."""
-	return re.findall(r'\{ METHOD_GET, "([^"]+)"', (ROOT / "cgi" / "router.c").read_text())
+	return route_table.pages()

@@ -1,5 +1,6 @@
-"""The isolated engine as podium-run starts it, without its sandboxes: a judge and its contestants, each in a folder of its
-own, joined by sockets. For tests and benchmarks of harness/isolated; the device is the CPU."""
+"""The isolated engine as podium-run starts it, without its sandboxes: a judge and its contestants,
+each in a folder of its own, joined by sockets. For tests and benchmarks of harness/isolated; the
+device is the CPU."""
 import contextlib
 import fcntl
 import os
@@ -21,14 +22,16 @@ HIGH = 40  # descriptors of ours lie there, apart from the numbers that the prog
 
 
 def build_engine():
-	"""A folder with the engine's files and its native part, without sanitizers, which an interpreter does not have."""
+	"""A folder with the engine's files and its native part, without sanitizers, which an
+	interpreter does not have."""
 	folder = pathlib.Path(tempfile.mkdtemp(prefix="podium-engine."))
 	for source in (ROOT / "harness" / "isolated").glob("*.py"):
 		shutil.copy(source, folder)
+	shutil.copy(ROOT / "harness" / "eval.py", folder / "podium_eval.py")
 	sources = sorted(str(path) for path in (ROOT / "harness" / "isolated").glob("*.c"))
 	command = [
 		"gcc", "-O2", "-std=c17", "-D_GNU_SOURCE", f"-I{ROOT}", "-fPIC", "-shared", "-o",
-		str(folder / "native.so"), *sources, "-ldl"
+		str(folder / "native.so"), *sources, "-ldl", "-lm"
 	]
 	subprocess.run(command, check=True)
 	return folder
@@ -61,7 +64,8 @@ def start(folder, words, descriptors, **environment):
 
 
 def become(folder, words, descriptors, environment):
-	"""In a forked child: the program, in an interpreter that has its modules already. Never returns."""
+	"""In a forked child: the program, in an interpreter that has its modules already. Never
+	returns."""
 	code = 127
 	try:
 		for name in [name for name in sys.modules if name.startswith("podium_")]:
@@ -95,7 +99,8 @@ def become(folder, words, descriptors, environment):
 
 
 class Forked:
-	"""A program that was forked from this one, as the zygote forks them; the same to its caller as a subprocess."""
+	"""A program that was forked from this one, as the zygote forks them; the same to its caller as
+	a subprocess."""
 
 	def __init__(self, folder, words, descriptors, **environment):
 		self.code = None
@@ -148,8 +153,9 @@ class Match:
 
 	def __init__(self, engine, mode, cases, task, submissions, limit_s, secret=None, programs=None,
 		start=Forked, slot="submission.py", **environment):
-		"""`task`: files. `submissions`: name -> text. `programs`: name -> words that are run in the place of
-		contestant.py. `start`: Forked, or start for interpreters of their own. `slot`: what the submission's file is called."""
+		"""`task`: files. `submissions`: name -> text. `programs`: name -> words that are run in the
+		place of contestant.py. `start`: Forked, or start for interpreters of their own. `slot`:
+		what the submission's file is called."""
 		self.folder = pathlib.Path(tempfile.mkdtemp(prefix="podium-match."))
 		self.processes, self.start, self.slot = {}, start, slot
 		given = {

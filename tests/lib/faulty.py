@@ -1,5 +1,5 @@
-"""A server that fails as networks and servers do: what it does with each request is a list of functions, taken in order; the
-last one stays. It keeps what it was asked."""
+"""A server that fails as networks and servers do: what it does with each request is a list of
+functions, taken in order; the last one stays. It keeps what it was asked."""
 import http.client
 import json
 import socket
@@ -122,7 +122,8 @@ class Faulty:
 		threading.Thread(target=self.accept, args=(self.socket, ), daemon=True).start()
 
 	def close(self):
-		"""From now on nothing answers there. A thread in accept would keep the socket open, so it is shut down first."""
+		"""From now on nothing answers there. A thread in accept would keep the socket open, so it
+		is shut down first."""
 		try:
 			self.socket.shutdown(socket.SHUT_RDWR)
 		except OSError:

@@ -1,5 +1,6 @@
-"""Rows of all kinds for every table that a database has, made from its columns alone: hostile text, every byte, NULL, the ends of
-numbers, each member of an ENUM. Row `i` of one table belongs to row `i` of all others, so that foreign keys hold."""
+"""Rows of all kinds for every table that a database has, made from its columns alone: hostile text,
+every byte, NULL, the ends of numbers, each member of an ENUM. Row `i` of one table belongs to row
+`i` of all others, so that foreign keys hold."""
 import hashlib
 import re
 
@@ -19,19 +20,20 @@ def one_row(sql, database):
 	return {
 		row[0]
 		for row in sql(
-		f"SELECT table_name FROM information_schema.check_constraints WHERE constraint_schema = '{database}' AND check_clause = '`id` = 1'"
-		)
+		"SELECT table_name FROM information_schema.check_constraints WHERE constraint_schema = "
+		f"'{database}' AND check_clause = '`id` = 1'")
 	}
 
 
 def columns(sql, database):
 	"""{table: [column, ...]} with what a value of each needs."""
 	found, single = {}, one_row(sql, database)
-	rows = sql(
-		"SELECT table_name, column_name, data_type, COALESCE(character_maximum_length, 0), COALESCE(character_set_name, ''), is_nullable, "
-		"column_key, REPLACE(column_type, '\\n', ' ') FROM information_schema.columns JOIN information_schema.tables t USING (table_schema, table_name) "
-		f"WHERE table_schema = '{database}' AND t.table_type = 'BASE TABLE' ORDER BY table_name, ordinal_position"
-	)
+	rows = sql("SELECT table_name, column_name, data_type, COALESCE(character_maximum_length, 0), "
+		"COALESCE(character_set_name, ''), is_nullable, "
+		"column_key, REPLACE(column_type, '\\n', ' ') FROM information_schema.columns JOIN "
+		"information_schema.tables t USING (table_schema, table_name) "
+		f"WHERE table_schema = '{database}' AND t.table_type = 'BASE TABLE' ORDER BY table_name, "
+		"ordinal_position")
 	for table, name, kind, length, charset, nullable, key, full in rows:
 		if table not in NOT_OURS:
 			found.setdefault(table, []).append(
@@ -90,7 +92,8 @@ def insert(table, table_columns, first, count):
 
 
 def fill(run, tables, first, count):
-	"""Rows `first` to `first + count - 1` of each table, with the columns that `tables` (of columns()) knows."""
+	"""Rows `first` to `first + count - 1` of each table, with the columns that `tables` (of
+	columns()) knows."""
 	run("SET sql_mode = 'TRADITIONAL', foreign_key_checks = 0; " +
 		"".join(insert(table, known, first, count) for table, known in tables.items()))
 

@@ -1,20 +1,23 @@
-"""Two who do something at the same moment: a row is held until all of them wait for it, so that they really do."""
+"""Two who do something at the same moment: a row is held until all of them wait for it, so that
+they really do."""
 import subprocess
 import threading
 import time
 
-# InnoDB gives its former answer, about those who waited then, to who asks again within a tenth of a second.
+# InnoDB gives its former answer, about those who waited then, to who asks again within a tenth of a
+# second.
 QUIET_S = 0.15
 
 
 class Held:
-	"""A transaction that has done something to rows of a site and has not ended: others wait for them."""
+	"""A transaction that has done something to rows of a site and has not ended: others wait for
+	them."""
 
 	def __init__(self, site, statement):
 		self.site = site
 		self.program = subprocess.Popen([
-			"mariadb", "--no-defaults", "-S", site.var / "run" / "mariadb.sock", "-N", "-B", "-n",
-			"podium"
+			"mariadb", "--no-defaults", "-S", site.database.socket, "-N", "-B", "-n",
+			site.database.name
 		], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 		self.program.stdin.write(f"BEGIN; {statement}; SELECT 'held';\n")
 		self.program.stdin.flush()
@@ -27,9 +30,10 @@ class Held:
 		end = time.time() + 60
 		time.sleep(QUIET_S)
 		while not unless() and int(
-			self.site.sql(
-			"SELECT COUNT(*) FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'")[0]
-			[0]) < count:
+			self.site.sql("SELECT COUNT(*) FROM information_schema.innodb_trx t JOIN "
+			"information_schema.processlist p "
+			"ON p.id = t.trx_mysql_thread_id WHERE t.trx_state = 'LOCK WAIT' AND p.db = DATABASE()")
+			[0][0]) < count:
 			assert time.time() < end, "nobody waits"
 			time.sleep(QUIET_S)
 

@@ -1,4 +1,5 @@
-"""A MariaDB that is reached over TCP and TLS, with certificates that the test makes, and hosts that are workers of it."""
+"""A MariaDB that is reached over TCP and TLS, with certificates that the test makes, and hosts that
+are workers of it."""
 import os
 import pathlib
 import re
@@ -15,7 +16,8 @@ FAR = "127.1"
 
 
 class NetworkedMariaDB(mariadb.MariaDB):
-	"""The same, which also listens on 127.0.0.1:`port` with TLS. Without name resolution, as on most sites."""
+	"""The same, which also listens on 127.0.0.1:`port` with TLS. Without name resolution, as on
+	most sites."""
 
 	def start(self):
 		if not hasattr(self, "port"):
@@ -46,8 +48,7 @@ class NetworkedMariaDB(mariadb.MariaDB):
 
 
 # Before tests/lib/workers.py makes its database; unless that is a cluster (cluster.py).
-if mariadb.MariaDB.__name__ == "MariaDB":
-	mariadb.MariaDB = NetworkedMariaDB
+mariadb.use_own_server(NetworkedMariaDB)
 from workers import BUILD, Worker, admin, database, scratch  # noqa: E402
 
 
@@ -92,7 +93,8 @@ def make_host(name, **options):
 
 
 def start_host(name, path, **options):
-	"""A worker with nothing but the settings that it was registered with, and `options` as of workers.Worker."""
+	"""A worker with nothing but the settings that it was registered with, and `options` as of
+	workers.Worker."""
 	whole = database.environment
 	database.environment = {
 		key: value

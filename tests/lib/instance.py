@@ -1,4 +1,5 @@
-"""A whole Podium of its own for a test: started by ./run in a fresh folder on a free port, stopped at the end.
+"""A whole Podium of its own for a test: started by ./run in a fresh folder on a free port, with a
+database of its own, stopped at the end.
 
 	python3 tests/lib/instance.py [--pretend] COMMAND...     runs a command beside one, which finds it in PODIUM_URL;
 	                                                         with --pretend its GPUs and podium-run are those of pretend.py
@@ -17,11 +18,14 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import mariadb  # noqa: E402
+from answers import result_of  # noqa: E402
 from pretend import pretend_driver, pretend_runner  # noqa: E402
+from quick import quick_python  # noqa: E402
 
 
 def free_port():
-	"""Below those that the system gives to connections, so that nobody takes it before it is used."""
+	"""Below those that the system gives to connections, so that nobody takes it before it is
+	used."""
 	while True:
 		with socket.socket() as probe:
 			try:
@@ -34,31 +38,46 @@ def free_port():
 
 class Instance:
 
-	def __init__(self, base=None, var=None, before=(), pretends=False, **settings):
-		"""`base`: the environment to start from, os.environ if None; `settings`: variables beside it; `var`: a
-		folder that is there already; `before`: a command that starts ./run; `pretends`: its worker has two H200 and a
-		podium-run that says what submissions tell it to."""
+	def __init__(
+			self, base=None, var=None, before=(), pretends=False, private=False, tree=ROOT,
+			**settings):
+		"""`base`: the environment to start from, os.environ if None. `settings`: variables beside
+		it. `var`: a folder that exists. `before`: a command that starts ./run. `pretends`: the
+		worker has two H200 and a podium-run that says what submissions tell it to. `private`: ./run
+		starts MariaDB and finds Python, as for a user; otherwise it gets a database (mariadb.py)
+		and an interpreter without torch (quick.py). `tree`: where ./run lies."""
 		base = os.environ if base is None else base
 		self.var = pathlib.Path(var or tempfile.mkdtemp(prefix="podium-test."))
-		self.before = before
+		self.before, self.tree = before, tree
 		self.port = free_port()
 		self.url = f"http://127.0.0.1:{self.port}"
 		build = base.get("B", "build/release")
+		self.database = None if private else mariadb.new_database()
+		self.settings_of_database = mariadb.settings_of(*(self.var / "run" / "mariadb.sock",
+			"podium") if private else (self.database.socket, self.database.name))
 		self.environment = {
 			**base, "B": build, "PODIUM_VAR": str(self.var), "PODIUM_PORT": str(self.port),
-			"PODIUM_DEVICE_LOCKS": str(self.var), **settings
+			"PODIUM_DEVICE_LOCKS": str(self.var), **self.settings_of_database,
+			**({} if private else self.replacements()), **settings
 		}
-		self.admin_program = ROOT / build / "podium-admin"
+		self.admin_program = tree / build / "podium-admin"
 		if pretends:
 			self.environment |= {
 				**pretend_driver(self.var / "driver"),
-				**pretend_runner(self.var / "runner", ROOT / build / "podium-run")
+				**pretend_runner(self.var / "runner", tree / build / "podium-run")
 			}
 		self.start()
 
+	def replacements(self):
+		"""The settings by which it starts faster than for a user."""
+		self.var.chmod(0o711)  # so that the user of submissions reaches the interpreter
+		return {
+			"PODIUM_MARIADB": str(self.database.socket), "PODIUM_PYTHON": quick_python(self.var)
+		}
+
 	def start(self):
 		self.log = open(self.var / "run.log", "ab")
-		self.process = subprocess.Popen([*self.before, ROOT / "run"], cwd=ROOT,
+		self.process = subprocess.Popen([*self.before, self.tree / "run"], cwd=self.tree,
 			env=self.environment, stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log,
 			start_new_session=True)
 		end = time.time() + 120
@@ -66,20 +85,27 @@ class Instance:
 			if self.process.poll() is not None or time.time() > end:
 				raise SystemExit("Bail out! Podium did not start:\n" +
 					(self.var / "run.log").read_text(errors="replace"))
-			time.sleep(0.1)
+			time.sleep(0.05)
 
 	def addresses(self):
-		"""The variables that tell another program where it is."""
+		"""The variables that tell another program where it and its database are."""
 		return {
-			"PODIUM_URL": self.url, "PODIUM_ADMIN_PASSWORD_FILE": str(self.var / "admin-password")
+			"PODIUM_URL": self.url, "PODIUM_ADMIN_PASSWORD_FILE": str(self.var / "admin-password"),
+			**self.settings_of_database
 		}
 
 	def sql(self, statements):
-		"""Rows of the last statement, as lists of strings."""
-		answer = mariadb.ask(self.var / "run" / "mariadb.sock", "podium", statements)
-		if answer.returncode:
-			raise AssertionError(answer.stderr)
-		return [line.split("\t") for line in answer.stdout.splitlines()]
+		return mariadb.rows(self.environment["PODIUM_DATABASE_SOCKET"],
+			self.environment["PODIUM_DATABASE_NAME"], statements)
+
+	def admin(self, *words):
+		"""What podium-admin answers."""
+		return subprocess.run([self.admin_program, *map(str, words)], env=self.environment,
+			stdin=subprocess.DEVNULL, capture_output=True, text=True)
+
+	def manage(self, *words):
+		"""What podium-admin prints; it must succeed."""
+		return result_of(self.admin(*words))
 
 	def stop(self):
 		if self.process.poll() is None:
@@ -89,6 +115,8 @@ class Instance:
 
 	def remove(self):
 		self.stop()
+		if self.database:
+			self.database.remove()
 		shutil.rmtree(self.var, ignore_errors=True)
 
 
@@ -96,7 +124,7 @@ def main(command):
 	if not command:
 		sys.exit(__doc__)
 	pretends = command[0] == "--pretend"
-	instance = Instance(pretends=pretends)
+	instance = Instance(pretends=pretends, PODIUM_PYTHON="")  # the one that imports torch
 	command = command[pretends:]
 	try:
 		return subprocess.run(command, env={**os.environ, **instance.addresses()}).returncode

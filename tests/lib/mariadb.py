@@ -1,80 +1,228 @@
-"""A MariaDB of a test's own: on a Unix socket in a fresh folder, with an empty database `podium`."""
+"""Databases for tests. tests/run starts one MariaDB for all suites, and each suite gets an empty
+database of its own on it. A suite that is run by itself, or that stops or configures the server,
+starts one."""
+import contextlib
+import ctypes
 import getpass
 import os
 import pathlib
+import secrets
 import shutil
 import signal
 import subprocess
 import tempfile
+import threading
 import time
 
-DEADLOCKS = 5  # in a row, which are none any more
+RETRIES = 5  # of one statement that met a deadlock
+DEADLOCK = 1213  # ER_LOCK_DEADLOCK
+ESCAPES = {ord("\\"): "\\\\", ord("\n"): "\\n", ord("\t"): "\\t", 0: "\\0"}
+
+
+def is_single(statements):
+	return ";" not in statements.strip().rstrip(";")
 
 
 def ask(socket, database, statements):
-	"""What the program mariadb answers; without a database where its name is empty. A single statement may meet a deadlock with the
-	programs that run, and is asked again."""
-	for _ in range(DEADLOCKS):
+	"""What the program mariadb answers; without a database where its name is empty. A single
+	statement may meet a deadlock with the programs that run, and is asked again."""
+	for _ in range(RETRIES):
 		answer = subprocess.run([
 			"mariadb", "--no-defaults", "-S", socket, "-N", "-B", *([database] if database else [])
 		], input=statements, capture_output=True, text=True)
-		if "ERROR 1213" not in answer.stderr or ";" in statements.strip().rstrip(";"):
+		if f"ERROR {DEADLOCK}" not in answer.stderr or not is_single(statements):
 			break
 	return answer
 
 
-class MariaDB:
+# ---- many statements, without starting a program for each ----
+
+library = ctypes.CDLL("libmariadb.so.3")  # which Podium itself links
+for function in (library.mysql_init, library.mysql_real_connect, library.mysql_store_result):
+	function.restype = ctypes.c_void_p
+for function in (library.mysql_error, library.mysql_sqlstate):
+	function.restype = ctypes.c_char_p
+library.mysql_fetch_row.restype = ctypes.POINTER(ctypes.c_void_p)
+library.mysql_fetch_lengths.restype = ctypes.POINTER(ctypes.c_ulong)
+SET_CHARSET_NAME, MULTI_STATEMENTS = 7, 1 << 16  # of mysql.h
+
+
+class Connection:
+	"""Stays open: starting the program mariadb for each statement takes ten milliseconds. Every run
+	gets a fresh session."""
+
+	def __init__(self, socket, database):
+		self.handle = ctypes.c_void_p(library.mysql_init(None))
+		library.mysql_options(self.handle, SET_CHARSET_NAME, b"utf8mb4")
+		user, place = getpass.getuser().encode(), str(socket).encode()
+		if not library.mysql_real_connect(self.handle, None, user, None, database.encode(), 0,
+			place, ctypes.c_ulong(MULTI_STATEMENTS)):
+			raise self.error()
+
+	def __del__(self):
+		library.mysql_close(self.handle)
+
+	def is_open(self):
+		return library.mysql_ping(self.handle) == 0
+
+	def error(self):
+		number, state = library.mysql_errno(self.handle), library.mysql_sqlstate(self.handle)
+		text = library.mysql_error(self.handle).decode(errors="replace")
+		return AssertionError(f"ERROR {number} ({state.decode()}): {text}")
+
+	def next_rows(self):
+		"""Those of one result, if the statement has one."""
+		result = ctypes.c_void_p(library.mysql_store_result(self.handle))
+		if not result:
+			return
+		columns = range(library.mysql_num_fields(result))
+		while row := library.mysql_fetch_row(result):
+			sizes = library.mysql_fetch_lengths(result)
+			values = [ctypes.string_at(row[i], sizes[i]) if row[i] else b"NULL" for i in columns]
+			yield [value.decode().translate(ESCAPES) for value in values]
+		library.mysql_free_result(result)
+
+	def run(self, statements):
+		text, found = statements.encode(), []
+		try:
+			failed = library.mysql_real_query(self.handle, text, ctypes.c_ulong(len(text)))
+			while failed == 0:
+				found += self.next_rows()
+				failed = library.mysql_next_result(self.handle)
+			if library.mysql_errno(self.handle):
+				raise self.error()
+			return found
+		finally:
+			library.mysql_reset_connection(
+				self.handle)  # rolls back, as the program does at its end
+
+
+connections = {}
+
+
+def rows(socket, database, statements):
+	"""Rows of all results, as lists of strings in the form that the program mariadb prints. Retries
+	as ask() does."""
+	place = threading.get_ident(), str(socket), database
+	for attempt in range(1, RETRIES + 1):
+		if place not in connections or not connections[place].is_open():
+			connections[place] = Connection(socket, database)
+		try:
+			return connections[place].run(statements)
+		except AssertionError as error:
+			is_deadlock = str(error).startswith(f"ERROR {DEADLOCK}")
+			if not is_deadlock or not is_single(statements) or attempt == RETRIES:
+				raise
+
+
+# ---- databases ----
+
+SHARED_SOCKET = "TEST_MARIADB"  # the variable that names the socket of the server for all suites
+
+
+def settings_of(socket, name):
+	"""The variables by which Podium's programs find it."""
+	return {
+		"PODIUM_DATABASE_SOCKET": str(socket), "PODIUM_DATABASE_USER": getpass.getuser(),
+		"PODIUM_DATABASE_NAME": name
+	}
+
+
+class Database:
+	"""An empty one on a server that runs. `environment` is what Podium's programs need to find
+	it."""
+
+	def __init__(self, socket, name):
+		self.socket, self.name = socket, name
+		self.environment = {**os.environ, **settings_of(socket, name)}
+		rows(socket, "", f"CREATE DATABASE {name} CHARACTER SET utf8mb4 COLLATE utf8mb4_unicode_ci")
+
+	def client(self, database, statements):
+		return ask(self.socket, database, statements)
+
+	def sql(self, statements):
+		return rows(self.socket, self.name, statements)
+
+	def remove(self):
+		rows(self.socket, "", f"DROP DATABASE {self.name}")
+
+
+class MariaDB(Database):
+	"""A server on a Unix socket in a fresh folder, with an empty database `podium`. It never waits
+	for the disk: no test cuts the power."""
 
 	def __init__(self):
 		self.folder = pathlib.Path(tempfile.mkdtemp(prefix="podium-db."))
-		self.socket, data, user = self.folder / "socket", self.folder / "data", getpass.getuser()
+		socket, data, user = self.folder / "socket", self.folder / "data", getpass.getuser()
 		self.log = open(self.folder / "log", "wb")
 		# Each server that starts clears its folder for temporary tables, so that is nobody else's.
-		search = {
+		self.search = {
 			**os.environ, "PATH": os.environ["PATH"] + ":/usr/sbin:/sbin",
 			"TMPDIR": str(self.folder)
 		}
 		subprocess.run([
 			"mariadb-install-db", "--no-defaults", "--force", f"--datadir={data}",
 			"--auth-root-authentication-method=socket", f"--auth-root-socket-user={user}",
-			"--skip-test-db", "--skip-name-resolve"
-		], check=True, stdout=self.log, stderr=self.log, env=search)
+			"--skip-test-db", "--skip-name-resolve", "--debug-no-sync"
+		], check=True, stdout=self.log, stderr=self.log, env=self.search)
 		self.command = [
-			"mariadbd", "--no-defaults", f"--datadir={data}", f"--socket={self.socket}",
-			f"--user={user}", "--skip-networking", "--innodb-flush-log-at-trx-commit=2"
+			"mariadbd", "--no-defaults", f"--datadir={data}", f"--socket={socket}",
+			f"--user={user}", "--skip-networking", "--character-set-server=utf8mb4",
+			"--max-allowed-packet=64M", "--max-connections=1000", "--innodb-buffer-pool-size=256M",
+			"--innodb-flush-log-at-trx-commit=2", "--innodb-flush-method=nosync", "--debug-no-sync"
 		]
-		self.search = search
-		self.environment = {
-			**os.environ, "PODIUM_DATABASE_SOCKET": str(self.socket), "PODIUM_DATABASE_USER": user
-		}
+		self.socket = socket
 		self.start()
-		self.client("", "CREATE DATABASE podium")
+		super().__init__(socket, "podium")
 
 	def start(self):
 		self.process = subprocess.Popen(self.command, stdout=self.log, stderr=self.log,
 			env=self.search)
-		for _ in range(300):
-			if self.client("", "SELECT 1").returncode == 0:
-				return
-			time.sleep(0.1)
-		raise SystemExit("Bail out! MariaDB did not start: " +
-			(self.folder / "log").read_text(errors="replace")[-3000:])
+		end = time.time() + 30
+		while not self.answers():
+			if time.time() > end or self.process.poll() is not None:
+				raise SystemExit("Bail out! MariaDB did not start: " +
+					(self.folder / "log").read_text(errors="replace")[-3000:])
+			time.sleep(0.02)
+
+	def answers(self):
+		try:
+			return bool(rows(self.socket, "", "SELECT 1"))
+		except AssertionError:
+			return False
 
 	def stop(self, number=signal.SIGTERM):
 		self.process.send_signal(number)
 		self.process.wait(60)
 
-	def client(self, database, statements):
-		return ask(self.socket, database, statements)
-
-	def sql(self, statements):
-		"""Rows of the statements, as lists of strings."""
-		answer = self.client("podium", statements)
-		if answer.returncode:
-			raise AssertionError(answer.stderr)
-		return [line.split("\t") for line in answer.stdout.splitlines()]
-
 	def remove(self):
 		self.stop()
 		self.log.close()
 		shutil.rmtree(self.folder, ignore_errors=True)
+
+
+own_kind = None
+
+
+def use_own_server(kind=MariaDB):
+	"""For tests that stop, lock or configure the server: new_database() starts one. The kind that
+	was chosen first stays."""
+	global own_kind
+	own_kind = own_kind or kind
+
+
+def new_database():
+	if own_kind or SHARED_SOCKET not in os.environ:
+		return (own_kind or MariaDB)()
+	return Database(os.environ[SHARED_SOCKET], f"podium_{secrets.token_hex(6)}")
+
+
+@contextlib.contextmanager
+def shared_server():
+	server = MariaDB()
+	os.environ[SHARED_SOCKET] = str(server.socket)
+	try:
+		yield
+	finally:
+		del os.environ[SHARED_SOCKET]
+		server.remove()

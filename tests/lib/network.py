@@ -1,8 +1,8 @@
-"""Hosts of a test's own on one machine: network namespaces on one switch, whose cables can be pulled. Nothing of it can be reached from
-outside, nor reaches anything there.
+"""Hosts of a test's own on one machine: network namespaces on one switch, whose cables can be
+pulled. Nothing of it can be reached from outside, nor reaches anything there.
 
-A program that calls enter() first is started anew in namespaces of processes, mounts and the network; all that it leaves running ends
-with it."""
+A program that calls enter() first is started anew in namespaces of processes, mounts and the
+network; all that it leaves running ends with it."""
 import os
 import pathlib
 import signal

@@ -1,4 +1,5 @@
-"""The description of /api/v1, put together from the files of docs/openapi as podium-web does it (cgi/api_openapi.c)."""
+"""The description of /api/v1, put together from the files of docs/openapi as podium-web does it
+(cgi/api/openapi.c)."""
 import functools
 import json
 import pathlib

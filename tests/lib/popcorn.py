@@ -1,5 +1,6 @@
-"""A client that speaks as popcorn-cli does, with the standard library only: addresses by plain concatenation, its headers, what it
-requires of each answer, and how it reads an open connection. What it does not look at, this does not look at either."""
+"""A client that speaks as popcorn-cli does, with the standard library only: addresses by plain
+concatenation, its headers, what it requires of each answer, and how it reads an open connection.
+What it does not look at, this does not look at either."""
 import http.client
 import json
 import time
@@ -115,9 +116,9 @@ class Popcorn:
 	def multipart(file_name, source):
 		"""One part, without a type."""
 		boundary = uuid.uuid4().hex
-		body = (
-			f'--{boundary}\r\nContent-Disposition: form-data; name="file"; filename="{file_name}"\r\n\r\n'
-			.encode() + source + f"\r\n--{boundary}--\r\n".encode())
+		body = (f'--{boundary}\r\nContent-Disposition: form-data; name="file"; '
+			f'filename="{file_name}"\r\n\r\n'.encode() + source +
+			f"\r\n--{boundary}--\r\n".encode())
 		return body, {"Content-Type": f"multipart/form-data; boundary={boundary}"}
 
 	def submit(self, leaderboard, gpu, mode, source, file_name="submission.py"):
@@ -174,9 +175,8 @@ class Popcorn:
 				(f" - {summary}" if summary else ""))
 			if status in ("failed", "timed_out", "hacked"):
 				raise Refused(
-					0,
-					f"Submission {number} {status}: {answer['job'].get('error') or 'No error details were provided'}"
-				)
+					0, f"Submission {number} {status}: "
+					f"{answer['job'].get('error') or 'No error details were provided'}")
 			if answer["done"]:
 				return lines, answer
 			time.sleep(pause_s)
@@ -185,8 +185,8 @@ class Popcorn:
 	@staticmethod
 	def score_lines(answer):
 		return [
-			f"Geomean score ({'secret' if run['secret'] else 'public'}) on {run['runner']}: {run['score']} s"
-			for run in answer["runs"]
+			f"Geomean score ({'secret' if run['secret'] else 'public'}) on {run['runner']}: "
+			f"{run['score']} s" for run in answer["runs"]
 			if run["mode"] == "leaderboard" and run.get("score") is not None
 		]
 
@@ -236,12 +236,15 @@ class Events:
 
 	def next(self):
 		"""(event, data); None at the end."""
-		while "\n\n" not in self.text:
+		pieces, newest = [self.text], self.text
+		while "\n\n" not in newest:
 			piece = self.response.read1(1 << 16)
 			if not piece:
+				self.text = "".join(pieces)
 				return None
-			self.text += piece.decode(errors="replace")
-		block, _, self.text = self.text.partition("\n\n")
+			pieces.append(piece.decode(errors="replace"))
+			newest = newest[-1:] + pieces[-1]  # a large event is not searched again for each piece
+		block, _, self.text = "".join(pieces).partition("\n\n")
 		event = data = None
 		for line in block.split("\n"):
 			if line.startswith("event:"):

@@ -1,4 +1,5 @@
-"""What is not there: NVIDIA's driver library with two H200, ncu, and a podium-run whose results are chosen."""
+"""What is not there: NVIDIA's driver library with two H200, ncu, and a podium-run whose results are
+chosen."""
 import json
 import os
 import pathlib
@@ -61,7 +62,8 @@ sleep 600
 
 
 class Calls:
-	"""What the pretended ncu was called with. A pipe, because programs in the sandbox cannot write to files out here."""
+	"""What the pretended ncu was called with. A pipe, because programs in the sandbox cannot write
+	to files out here."""
 
 	def __init__(self, path):
 		path.unlink(missing_ok=True)
@@ -86,7 +88,8 @@ kept = []
 
 
 def pretend_ncu(folder, does=PROFILES, size=1000):
-	"""Makes an ncu in `folder`; returns the environment in which it is found, and what it is called with."""
+	"""Makes an ncu in `folder`; returns the environment in which it is found, and what it is called
+	with."""
 	folder.mkdir(exist_ok=True)
 	folder.chmod(0o755)
 	calls = Calls(folder / "calls")
@@ -178,8 +181,8 @@ for line in sys.stdin:
 
 
 def pretend_runner(folder, program):
-	"""Makes a podium-run in `folder` that says what submissions tell it to; `program` is the real one. Returns the
-	environment in which a worker starts it."""
+	"""Makes a podium-run in `folder` that says what submissions tell it to; `program` is the real
+	one. Returns the environment in which a worker starts it."""
 	folder.mkdir(exist_ok=True)
 	folder.chmod(0o755)
 	runner = folder / "podium-run"
@@ -188,9 +191,10 @@ def pretend_runner(folder, program):
 	return {"PODIUM_WORKER_RUNNER": str(runner)}
 
 
-# Takes jobs and says of each what the file `says` holds for its mode, as members of its verdict; "cases" are what it says
-# of those before, "environment" of where it ran, "tail" what is printed so far, "hang" waits for the cancellation, "die" ends without a word, and "die once"
-# the first time only. It finds no Python, which would take seconds, and else is podium-run itself.
+# Takes jobs and says of each what the file `says` holds for its mode, as members of its verdict;
+# "cases" are what it says of those before, "environment" of where it ran, "tail" what is printed so
+# far, "hang" waits for the cancellation, "die" ends without a word, and "die once" the first time
+# only. It finds no Python, which would take seconds, and else is podium-run itself.
 RUN = """#!/usr/bin/python3
 import json, os, pathlib, sys
 folder = pathlib.Path({folder!r})
@@ -236,7 +240,8 @@ for line in sys.stdin:
 
 
 class PretendedRun:
-	"""A podium-run that says what it is told to; `environment` is what a worker needs to start it."""
+	"""A podium-run that says what it is told to; `environment` is what a worker needs to start
+	it."""
 
 	def __init__(self, folder, program):
 		self.folder = folder

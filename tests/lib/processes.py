@@ -73,8 +73,9 @@ def most_memory_kib(pid):
 
 @contextlib.contextmanager
 def as_only_bomb():
-	"""For a test that has as many processes as it can get: where there is no control group for them, they count together with those of
-	another such test whose submissions run as the same user."""
+	"""For a test that has as many processes as it can get: where there is no control group for
+	them, they count together with those of another such test whose submissions run as the same
+	user."""
 	descriptor = os.open(
 		pathlib.Path(tempfile.gettempdir()) / "podium-test-bomb.lock",
 		os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)

@@ -1,4 +1,5 @@
-"""A program that asks /api/v1 (or /popcorn) with a token: JSON in, JSON out. What /api/v1 answers is held against its description."""
+"""A program that asks /api/v1 (or /popcorn) with a token: JSON in, JSON out. What /api/v1 answers
+is held against its description."""
 import json
 import re
 import urllib.parse
@@ -34,9 +35,9 @@ class Program(Client):
 			f'--{boundary}\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{value}\r\n'.
 			encode() for name, value in fields
 		]
-		parts.append(
-			f'--{boundary}\r\nContent-Disposition: form-data; name="file"; filename="{file_name}"\r\n\r\n'
-			.encode() + source + f"\r\n--{boundary}--\r\n".encode())
+		parts.append(f'--{boundary}\r\nContent-Disposition: form-data; name="file"; '
+			f'filename="{file_name}"\r\n\r\n'.encode() + source +
+			f"\r\n--{boundary}--\r\n".encode())
 		return self.ask("POST", f"/api/v1/leaderboards/{board}/submissions", b"".join(parts),
 			{"Content-Type": f"multipart/form-data; boundary={boundary}", **(headers or {})})
 

@@ -1,4 +1,5 @@
-"""A program that takes what webhooks tell, on a loopback address of its own, and is as bad as a receiver can be."""
+"""A program that takes what webhooks tell, on a loopback address of its own, and is as bad as a
+receiver can be."""
 import http.server
 import json
 import threading
@@ -6,8 +7,9 @@ import time
 
 
 class Receiver:
-	"""`url` is where it listens. `got` holds (path, headers, bytes) of each request, in order. `acts` says what happens at a
-	path: a function of the handler, or a list of functions, one for each request, of which the last one stays."""
+	"""`url` is where it listens. `got` holds (path, headers, bytes) of each request, in order.
+	`acts` says what happens at a path: a function of the handler, or a list of functions, one for
+	each request, of which the last one stays."""
 
 	def __init__(self, host="127.0.0.2"):
 		self.got, self.acts, self.changed = [], {}, threading.Condition()
@@ -88,7 +90,7 @@ def endless_headers(handler):
 		handler.wfile.write(b"X-More: " + 500 * b"x" + b"\r\n")
 
 
-def until(event):
+def after(event):
 	"""Answers nothing before the event is set."""
 
 	def act(handler):

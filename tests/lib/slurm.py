@@ -1,5 +1,6 @@
-"""A Slurm cluster of a test's own on the loopback: munged with a key of its own, slurmctld, and several nodes that are one machine,
-each a slurmd. Nothing of it is the system's: settings, sockets, ports and state are in one folder."""
+"""A Slurm cluster of a test's own on the loopback: munged with a key of its own, slurmctld, and
+several nodes that are one machine, each a slurmd. Nothing of it is the system's: settings, sockets,
+ports and state are in one folder."""
 import os
 import pathlib
 import shutil
@@ -138,7 +139,8 @@ class Cluster:
 		process.wait(30)
 
 	def fail_node(self, node):
-		"""As when its power fails, and the cluster has noticed: whatever runs there is gone without a word."""
+		"""As when its power fails, and the cluster has noticed: whatever runs there is gone without
+		a word."""
 		self.kill(node)
 		for pid in self.processes_with(f"SLURMD_NODENAME={node}"):
 			kill(parent_of(pid))  # slurmstepd
@@ -208,9 +210,8 @@ class Cluster:
 			if time.time() > end:
 				logs = "\n".join(f"{path.name}: {path.read_text(errors='replace')[-1500:]}"
 					for path in sorted(self.folder.glob("*.out")))
-				raise AssertionError(
-					f"the cluster did not do it within {limit_s} s: {self.ask('sinfo').stdout}\n{logs}"
-				)
+				raise AssertionError(f"the cluster did not do it within {limit_s} s: "
+					f"{self.ask('sinfo').stdout}\n{logs}")
 			time.sleep(0.1)
 
 	def clear(self):

@@ -1,11 +1,11 @@
-"""The smallest task that a leaderboard can have, and submissions to it whose results a pretended podium-run makes
-(tests/lib/pretend.py)."""
+"""The smallest task that a leaderboard can have, and submissions to it whose results a pretended
+podium-run makes (tests/lib/pretend.py)."""
 import io
 import json
 import time
 import zipfile
 
-from tap import equal
+from tap import equal, until
 
 TASK = """
 lang: py
@@ -43,7 +43,8 @@ def done(answer):
 
 
 def make_board(client, name, task=TASK, **fields):
-	"""A leaderboard of this task for the device H200, made by this client, with these fields of the form beside the usual ones."""
+	"""A leaderboard of this task for the device H200, made by this client, with these fields of the
+	form beside the usual ones."""
 	return done(
 		client.post("/admin/leaderboards/new", [("name", name), ("gpu", "H200"),
 		("accepting", "1"), *fields.items()], [("task", "task.zip", task_zip(task))]))
@@ -62,21 +63,36 @@ def source_of(*cases, **told):
 	return "# " + json.dumps({"cases": cases, **told}) + "\n"
 
 
-def send_source(client, source, board="small", mode="ranked", file_name=None, csrf=None):
+def send_source(
+		client, source, board="small", mode="ranked", file_name=None, gpus=("H200", ), csrf=None):
 	"""Pasted, or with a name as a file; the number of the submission."""
 	code, files = ([("code", source)], []) if file_name is None else ([], [("file", file_name,
 		source.encode())])
 	answer = done(
-		client.post(f"/leaderboard/{board}/submit", [("mode", mode), *code, ("gpu", "H200")], files,
-		csrf=csrf))
+		client.post(f"/leaderboard/{board}/submit",
+		[("mode", mode), *code, *(("gpu", gpu) for gpu in gpus)], files, csrf=csrf))
 	return int(answer.location.rsplit("/", 1)[1])
 
 
+def status_of(client, number):
+	"""What the page of the submission asks for, past nginx, which keeps it for a second."""
+	return client.get(f"/submission/{number}/status?{time.time()}").json
+
+
+def ended(client, number):
+	"""The status of the submission once it has ended."""
+	until(lambda: status_of(client, number)["state"] == "done",
+		explain=lambda: status_of(client, number))
+	return status_of(client, number)
+
+
 def submit_source(client, source, **how):
-	"""The same once all of it has ended."""
-	number, end = send_source(client, source, **how), time.time() + 120
-	while (status :=
-		client.get(f"/submission/{number}/status?{time.time()}").json)["state"] != "done":
-		assert time.time() < end, status
-		time.sleep(0.05)
+	"""Sends it as send_source() does, and waits for its end."""
+	number = send_source(client, source, **how)
+	ended(client, number)
 	return number
+
+
+def submit_time(client, mean_ns, board="small", mode="ranked", **told):
+	"""Submits what takes this long, and waits for its end."""
+	return submit_source(client, source_of(case(mean_ns), **told), board=board, mode=mode)

@@ -1,7 +1,8 @@
-"""Tests that read as a specification: functions marked with @test run in order and print TAP. Words on the command line
-choose those whose names contain one."""
+"""Tests that read as a specification: functions marked with @test run in order and print TAP. Words
+on the command line choose those whose names contain one."""
 import os
 import sys
+import time
 import traceback
 
 os.environ.setdefault("PODIUM_CONFIG",
@@ -41,6 +42,18 @@ def run(before=lambda: None):
 				print("# " + line, flush=True)
 	print(f"1..{len(chosen)}", flush=True)
 	return 1 if failed else 0
+
+
+def until(condition, limit_s=120, explain=lambda: ""):
+	"""Waits until the condition holds, and returns what it gave. It is asked ever less often, up to
+	ten times a second."""
+	end, pause_s = time.monotonic() + limit_s, 0.01
+	while not (value := condition()):
+		if time.monotonic() > end:
+			raise AssertionError(f"it did not happen within {limit_s} s: {explain()}")
+		time.sleep(pause_s)
+		pause_s = min(1.3 * pause_s, 0.1)
+	return value
 
 
 def equal(got, expected):

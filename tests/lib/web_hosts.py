@@ -1,4 +1,5 @@
-"""Web hosts of one site, and the front before them: nginx and podium-web with the files that docs/web-hosts.md has."""
+"""Web hosts of one site, and the front before them: nginx and podium-web with the files that
+docs/web-hosts.md has."""
 import os
 import re
 import subprocess
@@ -35,8 +36,9 @@ def start_nginx(folder, text, before=()):
 
 
 class WebHost:
-	"""nginx.conf, filled in as the guide says, and a podium-web. `before`: what starts their commands; `address`: theirs; `front_address`: the
-	front's, as they see it; `settings`: of podium-web."""
+	"""nginx.conf, filled in as the guide says, and a podium-web. `before`: what starts their
+	commands; `address`: theirs; `front_address`: the front's, as they see it; `settings`: of
+	podium-web."""
 
 	def __init__(
 			self, name, front, address="127.0.0.1", front_address="127.0.0.1", before=(),
@@ -84,9 +86,8 @@ def start_front(front, hosts, before=()):
 	temporary = "".join(f"{kind}_temp_path {folder}/tmp/{kind};\n"
 		for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
 	start_nginx(
-		folder,
-		f"{AS_ROOT}\npid {folder}/run/nginx.pid;\nevents {{}}\nhttp {{\naccess_log off;\n{temporary}{block}}}\n",
-		before)
+		folder, f"{AS_ROOT}\npid {folder}/run/nginx.pid;\nevents {{}}\nhttp {{\naccess_log "
+		f"off;\n{temporary}{block}}}\n", before)
 	until(lambda: answers(front))
 
 

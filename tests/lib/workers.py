@@ -1,19 +1,19 @@
-"""podium-worker processes against a MariaDB of the test's own, and a task without torch for them to run."""
+"""podium-worker processes against a database of the test's own, and a task without torch for them
+to run."""
 import os
 import pathlib
 import shutil
 import signal
 import subprocess
 import tempfile
-import time
 
-from mariadb import MariaDB
+import mariadb
 from quick import quick_python
-from tap import equal, lacks
+from tap import equal, lacks, until
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 BUILD = ROOT / os.environ.get("B", "build/release")
-database = MariaDB()
+database = mariadb.new_database()
 scratch = pathlib.Path(tempfile.mkdtemp(prefix="podium-worker-test."))
 scratch.chmod(0o755)
 sql = database.sql
@@ -29,8 +29,8 @@ def generate_input(seed):
 def check_implementation(data, output):
     return output == data, f"expected {data}, got {output}"
 """
-# A harness without torch, so that these tests measure the worker and not an import; its figures are made up, so the task asks for the
-# engine that runs it.
+# A harness without torch, so that these tests measure the worker and not an import; its figures are
+# made up, so the task asks for the engine that runs it.
 HARNESS = """
 import os, sys, time
 from reference import check_implementation, generate_input
@@ -91,8 +91,9 @@ def load_task(name="small", definition=TASK, harness=HARNESS):
 
 
 class Worker:
-	"""A podium-worker process with folders for jobs and locks of its own, so that it waits for no other one's device, and an
-	interpreter that starts at once; with PODIUM_PYTHON="" the machine's. `before`: a command that starts it."""
+	"""A podium-worker process with folders for jobs and locks of its own, so that it waits for no
+	other one's device, and an interpreter that starts at once; with PODIUM_PYTHON="" the machine's.
+	`before`: a command that starts it."""
 	all = []
 
 	def __init__(self, name="first", program=BUILD / "podium-worker", before=(), **settings):
@@ -129,16 +130,6 @@ class Worker:
 		if self.process.poll() is None:
 			equal(self.end(), 0)
 		lacks(self.log.read_text(errors="replace"), "Sanitizer")
-
-
-def until(condition, limit_s=30, explain=lambda: ""):
-	end = time.time() + limit_s
-	while time.time() < end:
-		value = condition()
-		if value:
-			return value
-		time.sleep(0.02)
-	raise AssertionError(f"it did not happen within {limit_s} s: {explain()}")
 
 
 def submit(source=RIGHT, mode="ranked", user=1, board="small", gpu="CPU"):

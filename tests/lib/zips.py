@@ -3,8 +3,8 @@
 
 	python3 tests/lib/zips.py FOLDER [MOST_BYTES]     writes them as FOLDER/NAME.zip, those up to so many bytes
 
-A zip is made byte by byte, because no zip program would write most of these. Field names and sizes are those of the
-specification (APPNOTE 6.3.10), sections 4.3 and 4.5.
+A zip is made byte by byte, because no zip program would write most of these. Field names and sizes
+are those of the specification (APPNOTE 6.3.10), sections 4.3 and 4.5.
 """
 import dataclasses
 import pathlib
@@ -33,7 +33,8 @@ FILE, LINK, FOLDER, CHARACTER, BLOCK, PIPE, SOCKET = 0o100644, 0o120777, 0o04075
 
 @dataclasses.dataclass
 class Entry:
-	"""A file in the zip. What is given under `local` or `central` stands in that header in place of the truth."""
+	"""A file in the zip. What is given under `local` or `central` stands in that header in place of
+	the truth."""
 	name: bytes
 	content: bytes = b"x\n"
 	mode: int = FILE
@@ -96,7 +97,8 @@ def end_record_64(count, size, offset, at):
 
 
 def pack(*entries, before=b"", between=b"", shift=0, **end):
-	"""The zip. `before` stands in front of it, `between` before its end record; `shift` is added to offsets."""
+	"""The zip. `before` stands in front of it, `between` before its end record; `shift` is added to
+	offsets."""
 	body, offsets = before, []
 	for entry in entries:
 		offsets.append(len(body) + shift)
@@ -126,7 +128,8 @@ def bomb(lie):
 
 
 def overlapping():
-	"""Many names for the same bytes: each entry of the table of contents points to the first file."""
+	"""Many names for the same bytes: each entry of the table of contents points to the first
+	file."""
 	kernel = Entry(b"f000", bytes(1024 * 1024), method=DEFLATED)
 	body = local_header(kernel)
 	directory = b"".join(
@@ -136,7 +139,8 @@ def overlapping():
 
 
 def quoting():
-	"""Each file's data holds the header and the data of the next one, as stored bytes; so they unpack one another."""
+	"""Each file's data holds the header and the data of the next one, as stored bytes; so they
+	unpack one another."""
 	inner = local_header(Entry(b"b.py", b"inner\n"))
 	outer = Entry(b"a.py", inner)
 	body = local_header(outer)
@@ -146,7 +150,8 @@ def quoting():
 
 
 def two_directories():
-	"""A whole zip as the comment of another: who searches from the front finds the first, from the back the second."""
+	"""A whole zip as the comment of another: who searches from the front finds the first, from the
+	back the second."""
 	first = local_header(Entry(b"shown.py", b"first\n"))
 	table = central_header(Entry(b"shown.py", b"first\n"), 0)
 	head = first + table
@@ -200,7 +205,8 @@ def crowd(count):
 
 
 def heavy():
-	"""Five files of 4 MiB, each of which is taken by itself. They pack well, but no better than text does."""
+	"""Five files of 4 MiB, each of which is taken by itself. They pack well, but no better than
+	text does."""
 	block, word, state = bytearray(4 * 1024 * 1024), 0, 7
 	for word in range(0, len(block), 64):
 		state = state * 1103515245 + 12345 & 0x7fffffff

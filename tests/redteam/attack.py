@@ -1,5 +1,6 @@
-"""What the attacks share. A line `could: ...` on the standard output says what an attack was able to do; the runner
-reads those lines, and a line with the number of attempts without which an attack does not count as made."""
+"""What the attacks share. A line `could: ...` on the standard output says what an attack was able
+to do; the runner reads those lines, and a line with the number of attempts without which an attack
+does not count as made."""
 import ctypes
 import errno
 import os
@@ -7,7 +8,8 @@ import sys
 
 libc = ctypes.CDLL(None, use_errno=True)
 libc.syscall.restype = ctypes.c_long
-# What a forgery says of a benchmark, and the case that it is of where a contestant has no cases: on a GPU, and elsewhere.
+# What a forgery says of a benchmark, and the case that it is of where a contestant has no cases: on
+# a GPU, and elsewhere.
 FORGED = {"runs": 30, "mean": 7.25, "std": 0.25, "err": 0.05, "best": 7, "worst": 7.5}
 CASE = f"size: {262144 if os.environ.get('CUDA_VISIBLE_DEVICES') else 8192}; seed: 54352"
 attempts = 0
@@ -58,7 +60,8 @@ def syscall(number, *arguments):
 
 
 def in_child(function, *arguments):
-	"""The same in a process of its own, for what would change this one. True if it returned something."""
+	"""The same in a process of its own, for what would change this one. True if it returned
+	something."""
 	child = os.fork()
 	if child == 0:
 		try:

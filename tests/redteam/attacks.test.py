@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
-"""Attacks on podium-run, the real program: each file in cases/ is one, and case.py says how to read it.
+"""Attacks on podium-run, the real program: each file in cases/ is one, and case.py says how to read
+it.
 
 	tests/redteam/attacks.test.py [--on cpu|gpu] [--engine isolated|custom] [--repeats N] [WORD...]
 		those whose number is, or whose name contains, a WORD; honest ones, which must not fail, N times
 	tests/redteam/attacks.test.py --write-jobs DIR
 		what a GPU host needs of the task folders; for PODIUM_REDTEAM_JOBS=DIR there; PODIUM_REDTEAM_GPU=N there is the number of the GPU
 
-Each attack is made on both engines where its task can be split; what must become of it there may differ.
-After each of them the host must be as it was (no process, no file, nothing changed, nobody reached) and an honest job
-must pass. What cannot be stopped today is run and listed as skipped, with its reason; once it is stopped, the test
-fails until its line `cannot-stop` is gone. Attacks that need a GPU run on a GPU host, where tests/gpu/check starts this.
+Each attack is made on both engines where its task can be split; what must become of it there may
+differ. After each of them the host must be as it was (no process, no file, nothing changed, nobody
+reached) and an honest job must pass. What cannot be stopped today is run and listed as skipped,
+with its reason; once it is stopped, the test fails until its line `cannot-stop` is gone. Attacks
+that need a GPU run on a GPU host, where tests/gpu/check starts this.
 """
 import argparse
 import base64
@@ -28,18 +30,21 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "lib")]
 import attack as made  # noqa: E402
 import case as cases  # noqa: E402
-from host import GPU, GPU_INDEX, IS_SANITIZED, NVCC, PYTHON, ROOT, Host, write_jobs  # noqa: E402
+from host import GPU, GPU_INDEX, IS_SANITIZED, PYTHON, ROOT, Host, write_jobs  # noqa: E402
 import tap  # noqa: E402
 from processes import as_only_bomb  # noqa: E402
 from tap import Skip, test  # noqa: E402
+from tools import nvcc_lack  # noqa: E402
 
 FASTEST_NS = 1000  # nothing that the tasks here time takes less
 MOST_LOG_BYTES = 70 * 1024
-# The numbers of the catalogue: those that a CPU suffices for, and those that need a GPU, or mean more there.
+# The numbers of the catalogue: those that a CPU suffices for, and those that need a GPU, or mean
+# more there.
 CATALOGUE = [*range(1, 35), *range(36, 51), 52, 53, 55, 56, 57, 58, 59, 62, 63, 70]
-# With sanitizers only what goes through code of ours in C by a way of its own: result lines, logs and artifacts, how programs end,
-# limits, messages, compilers, folders to be removed; and submissions that pass, timed and not. Most attacks are on Python, the
-# kernel, or the parts that an interpreter loads, which have no sanitizers.
+# With sanitizers only what goes through code of ours in C by a way of its own: result lines, logs
+# and artifacts, how programs end, limits, messages, compilers, folders to be removed; and
+# submissions that pass, timed and not. Most attacks are on Python, the kernel, or the parts that an
+# interpreter loads, which have no sanitizers.
 IN_C = {
 	"6", "8b", "9", "9c", "9d", "12", "14", "16", "25", "28", "33", "37",
 	*map(str, range(101, 108))
@@ -90,8 +95,8 @@ def lacks_here(one):
 	"""Why it cannot be run here, or None."""
 	if ON not in one.on and not ("compiler" in one.on and ON == "cpu"):
 		return "needs a GPU: tests/gpu/check runs it" if ON == "cpu" else "is made on the CPU"
-	if one.form == "cu" and "nvcc" not in one.programs and not os.access(NVCC, os.X_OK):
-		return "nvcc is not installed"
+	if one.form == "cu" and "nvcc" not in one.programs and nvcc_lack():
+		return nvcc_lack()
 	host()  # raises where there is nothing to attack
 	missing = [f"{wall} ({host().walls[wall]})" for wall in one.needs if host().walls[wall]]
 	return f"would harm this host, which lacks the wall {', '.join(missing)}" if missing else None
@@ -109,7 +114,8 @@ def figures(result):
 
 
 def is_time_defended(one):
-	"""On the CPU device a submission can make slow what the isolated engine subtracts, and so can anything else on the machine."""
+	"""On the CPU device a submission can make slow what the isolated engine subtracts, and so can
+	anything else on the machine."""
 	return ON == "gpu" or one.engine == "custom"
 
 
@@ -309,8 +315,8 @@ def run_variant(one, variant, task, what):
 def report(one, open_ways, stopped):
 	if one.cannot_stop and stopped:
 		raise AssertionError(
-			f"{', '.join(what for what, _ in stopped)}: is stopped now; take the line `cannot-stop` out of {one.path.name}"
-		)
+			f"{', '.join(what for what, _ in stopped)}: is stopped now; take the line "
+			f"`cannot-stop` out of {one.path.name}")
 	if one.cannot_stop:
 		raise Skip(f"was run and is not stopped: {one.cannot_stop}")
 	if open_ways:

@@ -1,11 +1,12 @@
-"""One attack, a file in cases/: a submission whose head says what it attempts and what must become of it.
+"""One attack, a file in cases/: a submission whose head says what it attempts and what must become
+of it.
 
 	# 3 proc_ppid_fd
 	# attempts: to open the descriptors of its parent and of process 1
 	# required: DENIED
 
-The lines of the head are comments and end with the first other line; a line that goes on is indented further.
-The first has the number in the catalogue and the name. Then:
+The lines of the head are comments and end with the first other line; a line that goes on is
+indented further. The first has the number in the catalogue and the name. Then:
 
 	attempts     what the attack does
 	required     what must become of it (below)
@@ -40,7 +41,8 @@ The first has the number in the catalogue and the name. Then:
 	runs         how many calls must count at least in each case on a GPU; on a CPU time ends a case sooner
 	repeatable   yes: --repeats N runs each variant N times
 
-A key with an engine's name in front, as in `custom cannot-stop: ...` or `isolated verdict: ...`, holds for that engine alone.
+A key with an engine's name in front, as in `custom cannot-stop: ...` or `isolated verdict: ...`,
+holds for that engine alone.
 
 What is required:
 
@@ -50,9 +52,10 @@ What is required:
 	FORGE-IGNORED  also, that no figure is one that attack.py forges, nor, but for the isolated engine on the CPU device, below what
 	               the task can take; that nothing passes but by its own merit
 
-In the file, @MARK@ is a word that names what this run leaves anywhere, @VICTIM@ a folder on the host that the attack
-aims at, @SECRET@ a file there with a secret, @PORT@ a port on the host's loopback, @TASK@ the task, @RIGHT@ a right
-submission to it, @PROGRAMS@ a folder, @ENGINE@ the engine; @VARIANT@ and @BESIDE@ are as above.
+In the file, @MARK@ is a word that names what this run leaves anywhere, @VICTIM@ a folder on the
+host that the attack aims at, @SECRET@ a file there with a secret, @PORT@ a port on the host's
+loopback, @TASK@ the task, @RIGHT@ a right submission to it, @PROGRAMS@ a folder, @ENGINE@ the
+engine; @VARIANT@ and @BESIDE@ are as above.
 """
 import pathlib
 import re
@@ -148,8 +151,8 @@ def read_head(path, text):
 		key, colon, value = line.partition(":")
 		if not colon or not is_key(key) or key in head:
 			raise ValueError(
-				f"{path.name}: the line {line!r} of the head has no key, a wrong one, or one that was there before"
-			)
+				f"{path.name}: the line {line!r} of the head has no key, a wrong one, or one that "
+				"was there before")
 		head[key] = value.strip()
 	return number, name, head
 
@@ -161,7 +164,8 @@ def read(path):
 
 
 def every():
-	"""All cases, by number, for each engine. Files whose name begins with an underscore are companions."""
+	"""All cases, by number, for each engine. Files whose name begins with an underscore are
+	companions."""
 	paths = [
 		path for path in CASES.iterdir()
 		if path.suffix in (".py", ".cu") and not path.name.startswith("_")

@@ -1,5 +1,6 @@
-"""What the isolated engine shares with a submission, taken without its help: the page, the memories, the socket. A copy of it
-lies beside those submissions. native.h says what each is for; nothing of it is secret."""
+"""What the isolated engine shares with a submission, taken without its help: the page, the
+memories, the socket. A copy of it lies beside those submissions. native.h says what each is for;
+nothing of it is secret."""
 import ctypes
 import os
 import re

@@ -1,4 +1,5 @@
-"""The host that is attacked: a podium-run with what an attack could aim at around it, and what must be as before."""
+"""The host that is attacked: a podium-run with what an attack could aim at around it, and what must
+be as before."""
 import json
 import os
 import pathlib
@@ -26,15 +27,17 @@ PYTHON = os.environ.get("PODIUM_PYTHON", runner.PYTHON)
 GPU_INDEX = int(os.environ.get("PODIUM_REDTEAM_GPU", 0))
 SEED = 271828182845
 IS_SANITIZED = os.environ.get("B", "").endswith("sanitize")
-# Submissions run as a user whom nobody else here needs, so that what is that user's is an attack's: not even the same attacks with the
-# other build, beside which this may run, for a user's processes count together.
+# Submissions run as a user whom nobody else here needs, so that what is that user's is an attack's:
+# not even the same attacks with the other build, beside which this may run, for a user's processes
+# count together.
 USER = ("news" if IS_SANITIZED else "games") if os.geteuid() == 0 else pwd.getpwuid(
 	os.geteuid()).pw_name
 OPEN_FOLDERS = ("/tmp", "/var/tmp", "/dev/shm", "/dev/mqueue", "/run", "/run/lock", "/var/lock",
 	"/run/user")
 SETTLE_S = 10
 HELPERS = ("attack.py", "gpu.py", "channel.py")
-# Small, so that bombs burst soon; a compiler and torch get along with them, and on a GPU the driver.
+# Small, so that bombs burst soon; a compiler and torch get along with them, and on a GPU the
+# driver.
 LIMITS = {"CPU": ("--memory", "2048", "--disk", "512", "--processes", "256")}
 LIMITS_ON_GPU = ("--memory", "16384", "--disk", "2048", "--processes", "1024")
 # Whether it was forked from the zygote.
@@ -42,7 +45,8 @@ LOOK = "from attack import custom_kernel, say\nsay(f\"warm: {b'zygote' in open('
 
 
 def jobs_of(folder):
-	"""The jobs of a task folder, from the code that reads uploads; or as they were written down for another host."""
+	"""The jobs of a task folder, from the code that reads uploads; or as they were written down for
+	another host."""
 	kept = os.environ.get("PODIUM_REDTEAM_JOBS")
 	if kept:
 		return [
@@ -66,7 +70,8 @@ def own_folder(name, top):
 
 
 def write_jobs(out):
-	"""The jobs of those folders, and of others that scripts of tests/gpu submit, for a host that cannot read folders."""
+	"""The jobs of those folders, and of others that scripts of tests/gpu submit, for a host that
+	cannot read folders."""
 	out.mkdir(parents=True, exist_ok=True)
 	with tempfile.TemporaryDirectory() as top:
 		folders = [
@@ -91,8 +96,9 @@ def merge(base, change):
 
 
 def started_by(pid):
-	"""(pid, start time) of everything below a process. podium-run takes over what its children leave behind, so nothing of a job is
-	anywhere else; what a job says of its own process ids counts only in there."""
+	"""(pid, start time) of everything below a process. podium-run takes over what its children
+	leave behind, so nothing of a job is anywhere else; what a job says of its own process ids
+	counts only in there."""
 	return {(one, stat[2]) for one in descendants(pid) if (stat := stat_of(one))}
 
 
@@ -113,7 +119,8 @@ def snapshot(folder):
 
 
 def marked(mark):
-	"""Files anywhere that a submission can write, named with the mark, and what of its user's lies there."""
+	"""Files anywhere that a submission can write, named with the mark, and what of its user's lies
+	there."""
 	found = []
 	for top in OPEN_FOLDERS:
 		for folder, folders, files in os.walk(top):
@@ -211,7 +218,8 @@ class Host:
 		(self.victim / "id").chmod(0o6755)
 
 	def listen(self):
-		"""Somebody to talk to, were it possible: TCP, UDP and an abstract Unix socket on one name."""
+		"""Somebody to talk to, were it possible: TCP, UDP and an abstract Unix socket on one
+		name."""
 		self.sockets = [socket.create_server(("127.0.0.1", 0))]
 		self.port = self.sockets[0].getsockname()[1]
 		for family, kind, name in ((socket.AF_INET, socket.SOCK_DGRAM, ("127.0.0.1", self.port)),
@@ -333,9 +341,9 @@ class Host:
 			found.append(f"the folder of jobs holds {entries}")
 		after = snapshot(self.victim)
 		if after != self.before:
-			found.append(
-				f"changed on the host: {[path for path in {*after, *self.before} if after.get(path) != self.before.get(path)]}"
-			)
+			found.append("changed on the host: "
+				f"{[path for path in {*after, *self.before} if after.get(path) != self.before.get(path)]}"
+							)
 			self.before = after
 		if files := marked(self.mark):
 			found.append(f"files are left: {files[:5]}")

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""What lies in the folder of jobs when podium-run starts: of a podium-run that was killed, and of whoever else may write
-there. All that is its own goes; no link, pipe or device is followed, and nothing of anybody else's is touched."""
+"""What lies in the folder of jobs when podium-run starts: of a podium-run that was killed, and of
+whoever else may write there. All that is its own goes; no link, pipe or device is followed, and
+nothing of anybody else's is touched."""
 import os
 import pathlib
 import pwd

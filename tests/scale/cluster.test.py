@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""A whole site in a network of its own: a front, two web hosts, a Galera cluster of three nodes, three worker hosts. Under load each of
-the eight is killed in turn, then cables are pulled; at the end every submission has been judged exactly once.
+"""A whole site in a network of its own: a front, two web hosts, a Galera cluster of three nodes,
+three worker hosts. Under load each of the eight is killed in turn, then cables are pulled; at the
+end every submission has been judged exactly once.
 
-Each program has another node first, so that all nodes are written to at once. That is not what docs/cluster.md says one should do, but the
-hardest that can happen."""
+Each program has another node first, so that all nodes are written to at once. That is not what
+docs/cluster.md says one should do, but the hardest that can happen."""
 import collections
 import http.client
 import json
@@ -91,7 +92,8 @@ class Db:
 
 
 class Load:
-	"""Submitters, each of whom sends a submission under its key until it is taken, and a visitor who looks at pages."""
+	"""Submitters, each of whom sends a submission under its key until it is taken, and a visitor
+	who looks at pages."""
 
 	def __init__(self, tokens):
 		self.over, self.taken, self.answers, self.faults, self.while_ = threading.Event(
@@ -177,10 +179,10 @@ def clock():
 def longest_pause(since):
 	"""The longest time from then on without a claim, in seconds."""
 	return float(
-		sql(
-		f"SELECT COALESCE(MAX(TIMESTAMPDIFF(MICROSECOND, at, next)), 0) / 1e6 FROM (SELECT at, LEAD(at) OVER (ORDER BY at) AS next FROM "
-		f"(SELECT CAST('{since}' AS DATETIME(3)) AS at UNION ALL SELECT started_at FROM jobs WHERE started_at >= '{since}') claims) pairs"
-		)[0][0])
+		sql("SELECT COALESCE(MAX(TIMESTAMPDIFF(MICROSECOND, at, next)), 0) / 1e6 FROM (SELECT at, "
+		"LEAD(at) OVER (ORDER BY at) AS next FROM "
+		f"(SELECT CAST('{since}' AS DATETIME(3)) AS at UNION ALL SELECT started_at FROM jobs "
+		f"WHERE started_at >= '{since}') claims) pairs")[0][0])
 
 
 def ended():
@@ -192,9 +194,8 @@ def results_go_on(more=4):
 	before = ended()
 	until(
 		lambda: ended() >= before + more, 60, lambda: str(
-		sql(
-		"SELECT id, state, attempt, lease_owner, reason FROM jobs WHERE state NOT IN ('done') ORDER BY id LIMIT 9"
-		)))
+		sql("SELECT id, state, attempt, lease_owner, reason FROM jobs WHERE state NOT IN ('done') "
+		"ORDER BY id LIMIT 9")))
 
 
 def strike(what, fault, mend, wait, least_s=0):
@@ -210,7 +211,8 @@ def strike(what, fault, mend, wait, least_s=0):
 	back = time.monotonic() - mended
 	results_go_on()
 	print(
-		f"# {what}: 4 jobs had ended without it after {without:.1f} s, it was back {back:.1f} s after it was mended; the longest time without a claim "
+		f"# {what}: 4 jobs had ended without it after {without:.1f} s, it was back {back:.1f} s "
+		"after it was mended; the longest time without a claim "
 		f"was {longest_pause(since):.1f} s; {load.said()}", flush=True)
 	load.while_ = "nothing was away"
 
@@ -222,10 +224,12 @@ webs, gpus, dbs, load = [], [], [], None
 
 @test
 def transactions_of_all_nodes_that_collide_stand_whole_or_not_at_all():
-	"""Of many in a few rows, while jobs go on: a transaction that the cluster takes back in its middle must not go on behind that."""
-	sql("CREATE TABLE stored_rows (writer VARCHAR(48) NOT NULL, number BIGINT NOT NULL, counter INT NOT NULL, PRIMARY KEY (writer, number)); "
-		"CREATE TABLE counted_rows (counter INT PRIMARY KEY, count BIGINT NOT NULL); CREATE TABLE counted_again LIKE counted_rows"
-		)
+	"""Of many in a few rows, while jobs go on: a transaction that the cluster takes back in its
+	middle must not go on behind that."""
+	sql("CREATE TABLE stored_rows (writer VARCHAR(48) NOT NULL, number BIGINT NOT NULL, counter "
+		"INT NOT NULL, PRIMARY KEY (writer, number)); "
+		"CREATE TABLE counted_rows (counter INT PRIMARY KEY, count BIGINT NOT NULL); CREATE TABLE "
+		"counted_again LIKE counted_rows")
 	writers = [
 		subprocess.Popen([BUILD / "tests" / "scale" / "writers", node.host.name, "4",
 		str(WRITE_S)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
@@ -234,8 +238,8 @@ def transactions_of_all_nodes_that_collide_stand_whole_or_not_at_all():
 	]
 	said = [writer.communicate() for writer in writers]
 	print(
-		f"# writers on three nodes: {'; '.join(out.strip() for out, _ in said)}; taken back without a word: {sum(err.count('without a word') for _, err in said)}",
-		flush=True)
+		f"# writers on three nodes: {'; '.join(out.strip() for out, _ in said)}; taken back "
+		f"without a word: {sum(err.count('without a word') for _, err in said)}", flush=True)
 	equal([writer.returncode for writer in writers], [0] * 3)
 	assert all(int(re.search(r"run again (\d+)", out)[1]) > 0 for out, _ in said), said
 	for table in ("counted_rows", "counted_again"):
@@ -271,12 +275,11 @@ def everything_that_was_sent_is_there_once_and_has_one_result():
 		{str(number): verdict
 		for number, verdict in load.taken.values()})
 	equal(
-		sql(
-		"SELECT j.id FROM jobs j JOIN stages t ON t.job_id = j.id GROUP BY j.id, t.name HAVING COUNT(*) > 1"
-		), [])
+		sql("SELECT j.id FROM jobs j JOIN stages t ON t.job_id = j.id GROUP BY j.id, t.name HAVING "
+		"COUNT(*) > 1"), [])
 	equal(
-		sql(
-		"SELECT j.id FROM jobs j WHERE (SELECT COUNT(*) FROM stages t JOIN measurements m ON m.stage_id = t.id WHERE t.job_id = j.id) <> "
+		sql("SELECT j.id FROM jobs j WHERE (SELECT COUNT(*) FROM stages t JOIN measurements m ON "
+		"m.stage_id = t.id WHERE t.job_id = j.id) <> "
 		"IF(j.verdict = 'passed', 3, 2)"), [])
 	equal(sql("SELECT SUM(jobs) FROM job_counts WHERE outcome IN ('passed', 'wrong answer')"),
 		[[str(len(load.taken))]])
@@ -327,8 +330,8 @@ def nodes_have_the_same_rows():
 		one.host.kill()  # what still runs still writes
 	tables = [
 		row[0] for row in sql(
-		"SELECT table_name FROM information_schema.tables WHERE table_schema = 'podium' AND table_type = 'BASE TABLE'"
-		)
+		"SELECT table_name FROM information_schema.tables WHERE table_schema = 'podium' AND "
+		"table_type = 'BASE TABLE'")
 	]
 	assert len(tables) > 30, tables
 	sums = [sql("CHECKSUM TABLE " + ", ".join(tables), node) for node in database.nodes]

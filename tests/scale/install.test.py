@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""The Debian package as an operator meets it, from `apt-get install` to `dpkg --purge`, under a real systemd with a real MariaDB and
-nginx: set up by podium-admin init, a submission that is ranked, reload and restart under load, watchdog, drain, upgrade, removal.
+"""The Debian package as an operator meets it, from `apt-get install` to `dpkg --purge`, under a
+real systemd with a real MariaDB and nginx: set up by podium-admin init, a submission that is
+ranked, reload and restart under load, watchdog, drain, upgrade, removal.
 
-All of it happens in namespaces of its own (contained.sh), so nothing is installed here. With debootstrap on a bare system, which has no
-library but those that the package asks for; it is made from where this host's packages come from, and kept in build/bare-system. Without
-debootstrap on an overlay of this host. It needs root."""
+All of it happens in namespaces of its own (contained.sh), so nothing is installed here. With
+debootstrap on a bare system, which has no library but those that the package asks for; it is made
+from where this host's packages come from, and kept in build/bare-system. Without debootstrap on an
+overlay of this host. It needs root."""
 import json
 import os
 import pathlib
@@ -113,7 +115,8 @@ def bare_system(package):
 
 
 def control_group():
-	"""A group of version 2 for the whole of it, so that its systemd touches no other; None where there is none."""
+	"""A group of version 2 for the whole of it, so that its systemd touches no other; None where
+	there is none."""
 	place = pathlib.Path(tempfile.mkdtemp(prefix="podium-cgroup."))
 	if subprocess.run(["mount", "-t", "cgroup2", "cgroup2", place], capture_output=True).returncode:
 		place.rmdir()
@@ -200,7 +203,8 @@ def unit(name, text):
 
 
 def boot():
-	"""Becomes systemd, which knows the units of this test and of the package, and no other: nothing of the host's is started."""
+	"""Becomes systemd, which knows the units of this test and of the package, and no other: nothing
+	of the host's is started."""
 	UNITS.mkdir(parents=True)
 	for name in ("sysinit.target", "basic.target", "sockets.target", "multi-user.target",
 		"network.target", "network-online.target", "shutdown.target"):
@@ -214,15 +218,17 @@ def boot():
 	data = "/var/lib/podium-test-mariadb"
 	unit(
 		"mariadb.service",
-		f"[Service]\nExecStart=/usr/sbin/mariadbd --no-defaults --user=root --datadir={data} --socket={MARIADB_SOCKET} --skip-networking\n"
+		f"[Service]\nExecStart=/usr/sbin/mariadbd --no-defaults --user=root --datadir={data} "
+		f"--socket={MARIADB_SOCKET} --skip-networking\n"
 		"RuntimeDirectory=mysqld\n")
 	unit(
 		"nginx.service",
-		"[Service]\nExecStart=/usr/sbin/nginx -g 'daemon off;'\nExecReload=/usr/sbin/nginx -s reload\n"
-	)
+		"[Service]\nExecStart=/usr/sbin/nginx -g 'daemon off;'\nExecReload=/usr/sbin/nginx -s "
+		"reload\n")
 	unit(
 		"test.service",
-		f"[Unit]\nDefaultDependencies=no\n[Service]\nType=oneshot\nExecStart={sys.executable} {__file__} inside\n"
+		f"[Unit]\nDefaultDependencies=no\n[Service]\nType=oneshot\nExecStart={sys.executable} "
+		f"{__file__} inside\n"
 		f"StandardOutput=append:/shared/log\nStandardError=append:/shared/console\nEnvironment=B={BUILD} PATH={os.environ['PATH']}:/usr/sbin:/sbin\n"
 		f"Environment=SYSTEMD_UNIT_PATH={UNITS} BARE_SYSTEM={os.environ.get('BARE_SYSTEM', '')}\n")
 	unit("test.target", "[Unit]\nDefaultDependencies=no\nWants=test.service\n")
@@ -292,7 +298,8 @@ def status_of(path):
 
 
 class Load:
-	"""Visitors, each with a session of his own so that nothing comes from nginx's cache, who ask one page after the other."""
+	"""Visitors, each with a session of his own so that nothing comes from nginx's cache, who ask
+	one page after the other."""
 
 	def __init__(self, count=4):
 		self.answers, self.failures, self.stops = 0, [], False
@@ -363,8 +370,8 @@ def init_makes_the_database_and_asks_nothing_that_it_was_told():
 	until(lambda: pathlib.Path(MARIADB_SOCKET).exists())
 	answers = pathlib.Path("/tmp/answers")
 	answers.write_text(
-		f"database = {MARIADB_SOCKET}\npublic_url = {SITE}/\nadmin = chief\nadmin_password = {PASSWORD}\n"
-	)
+		f"database = {MARIADB_SOCKET}\npublic_url = {SITE}/\nadmin = chief\nadmin_password = "
+		f"{PASSWORD}\n")
 	said = command("podium-admin", "init", "--yes", "--answers-from", answers)
 	for sentence in ("Wrote /etc/podium/podium.conf", "The database is at version",
 		"chief is an admin now", "systemctl enable --now podium-web.socket"):

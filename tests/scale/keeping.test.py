@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""The drill: a whole site is backed up while people submit, restored on a host that has nothing, and started there. Every table and
-every page is what it was. And what came after the backup comes back from MariaDB's binary log."""
+"""The drill: a whole site is backed up while people submit, restored on a host that has nothing,
+and started there. Every table and every page is what it was. And what came after the backup comes
+back from MariaDB's binary log."""
 import concurrent.futures
 import getpass
 import os
@@ -35,8 +36,8 @@ CLOCKS = [(re.compile(r"(<time[^>]*>)[^<]*"), r"\1"),
 	(re.compile(r'(name="csrf"[^>]*value=")[^"]*'), r"\1"), (re.compile(r"fresh=\d+"), ""),
 	(re.compile(r'"(generated_at|now|server_time|updated|checked_at)": ?"[^"]*"'), r""),
 	(re.compile(r"<updated>[^<]*</updated>"), ""), (re.compile(r'"minute":\d+'), "")]
-# Pages about the machines that are there now, and what was just written: a restore stands in the audit log, and
-# so on the first page of the panel.
+# Pages about the machines that are there now, and what was just written: a restore stands in the
+# audit log, and so on the first page of the panel.
 NOW = ("/healthz", "/admin/audit", "/admin/workers", "/admin/host/", "/admin/device/",
 	"/account/sessions", "/account/export", "/workers", "/api/v1/me")
 
@@ -92,7 +93,7 @@ def rows(sql):
 	return known, contents(sql, known), definitions(sql, known)
 
 
-site = Instance(pretends=True)
+site = Instance(pretends=True, private=True)
 old = place_of(site)
 people = {}
 
@@ -140,17 +141,19 @@ def a_backup_while_people_submit_is_of_one_moment():
 			site.sql("SELECT COUNT(*) FROM submissions")[0][0]), True)
 		equal(
 			db.sql(
-			"SELECT COUNT(*) FROM ranking r JOIN leaderboards l ON l.id = r.leaderboard_id WHERE l.name = 'small'"
-			)[0][0] != "0", True)
+			"SELECT COUNT(*) FROM ranking r JOIN leaderboards l ON l.id = r.leaderboard_id WHERE "
+			"l.name = 'small'")[0][0] != "0", True)
 		equal(
 			db.sql(
-			"SELECT COUNT(*) FROM submissions s LEFT JOIN jobs j ON j.submission_id = s.id WHERE j.id IS NULL AND s.leaderboard_id = (SELECT id FROM leaderboards WHERE name = 'small')"
+			"SELECT COUNT(*) FROM submissions s LEFT JOIN jobs j ON j.submission_id = s.id WHERE "
+			"j.id IS NULL AND s.leaderboard_id = (SELECT id FROM leaderboards WHERE name = 'small')"
 			), [["0"]])
 		kept = "SELECT * FROM ranking ORDER BY leaderboard_id, task_version_id, gpu, position; SELECT * FROM records ORDER BY leaderboard_id, task_version_id, gpu, line, submission_id"
 		before = db.sql(kept)
 		busy.admin("ranking", "rebuild")
 		equal(db.sql(kept), before)
-		# What was running then is queued again when its lease has run out, by any worker; here it is looked at before.
+		# What was running then is queued again when its lease has run out, by any worker; here it
+		# is looked at before.
 		equal(db.sql("SELECT COUNT(*) FROM jobs WHERE fence < 1000000"), [["0"]])
 	finally:
 		db.remove()
@@ -160,8 +163,8 @@ def a_backup_while_people_submit_is_of_one_moment():
 def every_table_and_every_page_is_what_it_was():
 	global restored, crowd
 	end = time.time() + 180
-	while site.sql(
-		"SELECT COUNT(*) FROM jobs j JOIN submissions s ON s.id = j.submission_id JOIN leaderboards l ON l.id = s.leaderboard_id "
+	while site.sql("SELECT COUNT(*) FROM jobs j JOIN submissions s ON s.id = j.submission_id JOIN "
+		"leaderboards l ON l.id = s.leaderboard_id "
 		"WHERE l.name = 'small' AND j.state IN ('queued', 'running')") != [["0"]]:
 		assert time.time() < end
 		time.sleep(0.2)
@@ -197,7 +200,8 @@ def every_table_and_every_page_is_what_it_was():
 	shutil.move(str(db.folder / "data"), var / "mariadb")
 	db.log.close()
 	shutil.rmtree(db.folder)
-	restored = Instance(base=site.environment, var=var, pretends=True, PODIUM_PUBLIC_URL=site.url)
+	restored = Instance(base=site.environment, var=var, pretends=True, private=True,
+		PODIUM_PUBLIC_URL=site.url)
 	crowd.site = restored
 	after = pages(crowd)
 	different = {
@@ -227,7 +231,7 @@ def the_restored_site_takes_submissions_and_judges_them():
 
 @test
 def what_came_after_the_backup_comes_back_from_the_binary_log():
-	"""docs/backup.md, "To a point in time", word for word but for the paths."""
+	"""docs/backup.md, "Restore to a point in time", word for word but for the paths."""
 	if not shutil.which("mariadb-binlog"):
 		raise Skip("mariadb-binlog is not installed")
 	source, target = MariaDB(), MariaDB()
@@ -245,8 +249,8 @@ def what_came_after_the_backup_comes_back_from_the_binary_log():
 		add("before")
 		contains(keeper.admin("backup", FILE), "The binary log goes on in binlog.")
 		add("after")
-		sql("INSERT INTO blobs (sha256, size, content) VALUES (REPEAT('x', 32), 3, X'00FF27'); FLUSH BINARY LOGS"
-			)
+		sql("INSERT INTO blobs (sha256, size, content) VALUES (REPEAT('x', 32), 3, X'00FF27'); "
+			"FLUSH BINARY LOGS")
 		add("later")
 		time.sleep(1.1)
 		stopped = sql("SELECT NOW()")[0][0]

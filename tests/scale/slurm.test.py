@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""A worker with launcher = slurm against a Slurm cluster of the test's own: from the claim to the ranked result on a node's CPU, and
-what happens to a job when the cluster lets it wait, takes it away, fails or is not there."""
+"""A worker with launcher = slurm against a Slurm cluster of the test's own: from the claim to the
+ranked result on a node's CPU, and what happens to a job when the cluster lets it wait, takes it
+away, fails or is not there."""
 import json
 import os
 import pathlib
@@ -45,8 +46,8 @@ def settings(**more):
 
 def forget(number):
 	"""As an admin cancels it."""
-	sql(f"UPDATE jobs SET state = 'cancelled', verdict = 'cancelled', finished_at = UTC_TIMESTAMP(3) WHERE id = {number}"
-		)
+	sql("UPDATE jobs SET state = 'cancelled', verdict = 'cancelled', finished_at = "
+		f"UTC_TIMESTAMP(3) WHERE id = {number}")
 
 
 def clear():
@@ -54,8 +55,8 @@ def clear():
 	for left in Worker.all:
 		if left.process.poll() is None:
 			left.end(signal.SIGKILL)
-	sql("UPDATE jobs SET state = 'cancelled', verdict = 'cancelled', finished_at = UTC_TIMESTAMP(3) WHERE state IN ('queued', 'running')"
-		)
+	sql("UPDATE jobs SET state = 'cancelled', verdict = 'cancelled', finished_at = "
+		"UTC_TIMESTAMP(3) WHERE state IN ('queued', 'running')")
 	cluster.clear()
 
 
@@ -102,7 +103,8 @@ def end(one):
 
 def places(worker_name="clustered"):
 	return sql(
-		f"SELECT g.uuid, g.model, g.quarantined_at IS NOT NULL, COALESCE(g.quarantine_reason, '') FROM gpus g JOIN workers w ON w.id = g.worker_id "
+		"SELECT g.uuid, g.model, g.quarantined_at IS NOT NULL, COALESCE(g.quarantine_reason, '') "
+		"FROM gpus g JOIN workers w ON w.id = g.worker_id "
 		f"WHERE w.name = '{worker_name}' ORDER BY g.uuid")
 
 

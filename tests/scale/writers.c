@@ -5,10 +5,10 @@
  *
  * Prints a line `committed N, failed N, run again N`. Each row that is there must have been counted
  * once in each, whatever became of the connection. */
-#include "lib/clock.h"
-#include "lib/config.h"
-#include "lib/database.h"
-#include "lib/scope.h"
+#include "lib/base/clock.h"
+#include "lib/base/config.h"
+#include "lib/base/scope.h"
+#include "lib/database/database.h"
 
 #include <pthread.h>
 #include <stdio.h>

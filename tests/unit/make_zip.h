@@ -2,8 +2,8 @@
 #ifndef PODIUM_TESTS_MAKE_ZIP_H
 #define PODIUM_TESTS_MAKE_ZIP_H
 
-#include "lib/buffer.h"
-#include "lib/scope.h"
+#include "lib/base/buffer.h"
+#include "lib/base/scope.h"
 
 #include <stdint.h>
 #include <string.h>

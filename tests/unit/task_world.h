@@ -3,9 +3,9 @@
 #ifndef PODIUM_TESTS_TASK_WORLD_H
 #define PODIUM_TESTS_TASK_WORLD_H
 
-#include "lib/fileset.h"
-#include "lib/scope.h"
-#include "lib/task.h"
+#include "lib/base/scope.h"
+#include "lib/files/fileset.h"
+#include "lib/task/task.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

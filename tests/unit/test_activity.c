@@ -1,6 +1,6 @@
 /* Days become weeks, and weeks bars. */
-#include "cgi/activity.h"
-#include "lib/scope.h"
+#include "cgi/page/activity.h"
+#include "lib/base/scope.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,9 +1,9 @@
 /* The parts of the pages around rankings that need no database: ties, grouping, order. */
-#include "cgi/history.h"
-#include "cgi/home.h"
-#include "cgi/leaderboard.h"
-#include "lib/buffer.h"
-#include "lib/scope.h"
+#include "cgi/page/history.h"
+#include "cgi/page/home.h"
+#include "cgi/page/leaderboard.h"
+#include "lib/base/buffer.h"
+#include "lib/base/scope.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-#include "lib/buffer.h"
+#include "lib/base/buffer.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

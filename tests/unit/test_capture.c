@@ -1,6 +1,6 @@
-#include "lib/scope.h"
-#include "lib/text.h"
-#include "worker/run/capture.h"
+#include "lib/base/scope.h"
+#include "lib/base/text.h"
+#include "worker/run/sandbox/capture.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,8 +13,9 @@
 
 enum { most = 2 * capture_half_bytes };
 
-/* What is kept of `length` bytes of numbered lines that come in pieces of `piece`. */
-static char *captured(size_t length, size_t piece, struct buffer *source)
+/* Captures `length` bytes of numbered lines in pieces of `piece` bytes and returns the kept text.
+ */
+static char *capture_lines(size_t length, size_t piece, struct buffer *source)
 {
 	static struct capture capture;
 	memset(&capture, 0, sizeof capture);
@@ -28,26 +29,26 @@ static char *captured(size_t length, size_t piece, struct buffer *source)
 	return text.data ? text.data : strdup("");
 }
 
-static void what_fits_is_kept_whole(void **state)
+static void short_output_is_kept_whole(void **state)
 {
 	(void)state;
 	static const size_t lengths[] = { 0, 11, capture_half_bytes - 4, capture_half_bytes + 3000,
 		most - 3000 };
 	for (size_t i = 0; i < COUNT(lengths); i++) {
 		cleanup_buffer struct buffer source = { 0 };
-		cleanup_free char *text = captured(lengths[i], 1000, &source);
+		cleanup_free char *text = capture_lines(lengths[i], 1000, &source);
 		size_t whole = text_utf8_prefix(buffer_string(&source), lengths[i]);
 		assert_memory_equal(text, buffer_string(&source), whole);
 	}
 }
 
-static void what_does_not_keeps_both_ends_at_whole_lines(void **state)
+static void long_output_keeps_both_ends_at_whole_lines(void **state)
 {
 	(void)state;
 	static const size_t pieces[] = { 1, 7, 4096, 65536, 1 << 20 };
 	for (size_t i = 0; i < COUNT(pieces); i++) {
 		cleanup_buffer struct buffer source = { 0 };
-		cleanup_free char *text = captured(300000, pieces[i], &source);
+		cleanup_free char *text = capture_lines(300000, pieces[i], &source);
 		char *gap = strstr(text, "[... ");
 		size_t left_out = 0;
 		assert_non_null(gap);
@@ -64,8 +65,8 @@ static void what_does_not_keeps_both_ends_at_whole_lines(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_fits_is_kept_whole),
-		cmocka_unit_test(what_does_not_keeps_both_ends_at_whole_lines),
+		cmocka_unit_test(short_output_is_kept_whole),
+		cmocka_unit_test(long_output_keeps_both_ends_at_whole_lines),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-#include "cgi/chart.h"
-#include "lib/scope.h"
+#include "cgi/render/chart.h"
+#include "lib/base/scope.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -6,7 +6,7 @@
 #include "cli/podium/store.h"
 #include "cli/podium/table.h"
 #include "cli/podium/waiting.h"
-#include "lib/scope.h"
+#include "lib/base/scope.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

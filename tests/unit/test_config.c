@@ -1,4 +1,4 @@
-#include "lib/config.h"
+#include "lib/base/config.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -119,7 +119,7 @@ static void a_cluster_s_options_are_split_into_words(void **state)
 	const char *words[slurm_most_words];
 	assert_int_equal(load("launcher = slurm\nslurm_options = --account=podium --qos=low\n"
 						  "slurm.H200 = jobs=2 gres=gpu:nvidia_h200  --partition=gpu,big "
-	                      "--constraint=a&(b|c) --mem=64G --exclusive\n"
+						  "--constraint=a&(b|c) --mem=64G --exclusive\n"
 						  "slurm.A100 = jobs=9\nslurm.A100 = jobs=4\n",
 						 &config, &error),
 		0);

@@ -1,5 +1,5 @@
-#include "cgi/csv.h"
-#include "lib/scope.h"
+#include "cgi/render/csv.h"
+#include "lib/base/scope.h"
 
 #include <math.h>
 #include <setjmp.h>

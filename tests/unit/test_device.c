@@ -1,7 +1,7 @@
-#include "lib/device.h"
-#include "lib/nvml.h"
+#include "lib/gpu/device.h"
+#include "lib/gpu/nvml.h"
 
-#include "lib/scope.h"
+#include "lib/base/scope.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,7 +13,7 @@
 #include "tests/gpu/declarations.h"
 #endif
 
-static void declarations_are_those_of_the_library(void **state)
+static void our_declarations_match_the_library(void **state)
 {
 	(void)state;
 #ifdef PODIUM_TESTS_GPU_DECLARATIONS_H
@@ -25,7 +25,7 @@ static void declarations_are_those_of_the_library(void **state)
 #endif
 }
 
-static void models_are_named_as_people_name_them(void **state)
+static void models_have_their_usual_names(void **state)
 {
 	(void)state;
 	static const struct {
@@ -68,7 +68,7 @@ static void a_name_that_is_too_long_is_cut(void **state)
 	assert_int_equal(strlen(device_model(arena, product)), 48);
 }
 
-static void there_is_always_a_device(void **state)
+static void every_machine_has_a_device(void **state)
 {
 	(void)state;
 	cleanup_arena struct arena *arena = arena_new();
@@ -82,7 +82,7 @@ static void there_is_always_a_device(void **state)
 	assert_true(strlen(devices[count - 1].product) > 0);
 }
 
-static void a_lock_is_held_by_one_at_a_time(void **state)
+static void only_one_process_holds_a_lock(void **state)
 {
 	(void)state;
 	char folder[] = "/tmp/podium-lock-XXXXXX";
@@ -97,7 +97,7 @@ static void a_lock_is_held_by_one_at_a_time(void **state)
 	assert_false(device_lock_try(&second));
 	assert_true(device_lock_try(&third));
 	device_lock_release(&first);
-	assert_false(device_lock_try(&first)); /* the second one has waited for it */
+	assert_false(device_lock_try(&first)); /* the second lock has waited and has the turn */
 	assert_true(device_lock_try(&second));
 	assert_false(device_lock_try(&first));
 	device_lock_release(&second);
@@ -117,11 +117,11 @@ static void a_lock_is_held_by_one_at_a_time(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(declarations_are_those_of_the_library),
-		cmocka_unit_test(models_are_named_as_people_name_them),
+		cmocka_unit_test(our_declarations_match_the_library),
+		cmocka_unit_test(models_have_their_usual_names),
 		cmocka_unit_test(a_name_that_is_too_long_is_cut),
-		cmocka_unit_test(there_is_always_a_device),
-		cmocka_unit_test(a_lock_is_held_by_one_at_a_time),
+		cmocka_unit_test(every_machine_has_a_device),
+		cmocka_unit_test(only_one_process_holds_a_lock),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

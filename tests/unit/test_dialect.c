@@ -1,6 +1,6 @@
-/* What a source is written with, by what it imports. */
-#include "lib/dialect.h"
-#include "lib/scope.h"
+/* Dialects of sources, from their imports. */
+#include "cgi/action/dialect.h"
+#include "lib/base/scope.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -48,7 +48,7 @@ static void the_imports_of_a_source_in_python_tell(void **state)
 			SOURCES[i].name);
 }
 
-/* The bytes behind the source are nobody's. */
+/* Bytes after the source's length are ignored. */
 static void nothing_is_read_behind_the_last_byte(void **state)
 {
 	(void)state;

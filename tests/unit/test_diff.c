@@ -1,7 +1,7 @@
-/* The difference of two texts: the fewest lines change, within bounds. */
-#include "lib/buffer.h"
-#include "lib/diff.h"
-#include "lib/scope.h"
+/* Line diffs: minimal changes within limits. */
+#include "cgi/render/diff.h"
+#include "lib/base/buffer.h"
+#include "lib/base/scope.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
-#include "lib/directive.h"
-#include "lib/scope.h"
+#include "lib/base/scope.h"
+#include "lib/submission/directive.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -27,7 +27,7 @@ static const struct {
 	{ "#!POPCORN gpus a\r#!POPCORN leaderboard b", "b", "a" },
 };
 
-static void headers_are_read_up_to_the_first_line_of_code(void **state)
+static void directives_are_read_up_to_the_first_line_of_code(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < COUNT(GOOD); i++) {
@@ -50,11 +50,11 @@ static void headers_are_read_up_to_the_first_line_of_code(void **state)
 static const struct {
 	const char *source, *part;
 } BAD[] = {
-	{ "#!POPCORN\n", "Line 1: !POPCORN says nothing" },
+	{ "#!POPCORN\n", "Line 1: !POPCORN has no directive" },
 	{ "# x\n//!POPCORN   \n",
-		"Line 2: !POPCORN says nothing; write `//!POPCORN leaderboard NAME`" },
-	{ "#!POPCORN leaderboard\n", "Line 1: !POPCORN leaderboard names nothing" },
-	{ "#!POPCORN gpus\n", "Line 1: !POPCORN gpus names nothing; write `#!POPCORN gpus A B`." },
+		"Line 2: !POPCORN has no directive; write `//!POPCORN leaderboard NAME`" },
+	{ "#!POPCORN leaderboard\n", "Line 1: !POPCORN leaderboard has no value" },
+	{ "#!POPCORN gpus\n", "Line 1: !POPCORN gpus has no value; write `#!POPCORN gpus A B`." },
 	{ "# a\r\n# b\r\n#!POPCORN team x\n", "Line 3: there is no directive !POPCORN \"team\"" },
 	{ "#!POPCORN \x1b[31m x\n", "!POPCORN \"\\x1b[31m\"" },
 	{ "#!POPCORN leaderboard a\n#!POPCORN leaderboard a\n",
@@ -63,7 +63,7 @@ static const struct {
 	{ "#!POPCORN gpus A,B\n", "Line 1: \"A,B\" contains a comma; separate the GPUs by spaces." },
 };
 
-static void faulty_directives_are_named_by_their_line(void **state)
+static void faulty_directives_name_their_line(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < COUNT(BAD); i++) {
@@ -91,8 +91,8 @@ static void a_line_of_a_thousand_words_is_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(headers_are_read_up_to_the_first_line_of_code),
-		cmocka_unit_test(faulty_directives_are_named_by_their_line),
+		cmocka_unit_test(directives_are_read_up_to_the_first_line_of_code),
+		cmocka_unit_test(faulty_directives_name_their_line),
 		cmocka_unit_test(a_line_of_a_thousand_words_is_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,7 +3,7 @@
 #include "harness/isolated/driver.h"
 #include "harness/isolated/native.h"
 
-#include "lib/scope.h"
+#include "lib/base/scope.h"
 #include "tests/lib/pretend_cuda.h"
 
 #include <dlfcn.h>

@@ -1,5 +1,5 @@
-#include "cgi/exposition.h"
-#include "cgi/meter.h"
+#include "cgi/http/meter.h"
+#include "cgi/render/exposition.h"
 #include "cgi/router.h"
 
 #include <setjmp.h>
@@ -21,7 +21,7 @@ static void no_label_ends_its_line_or_itself(void **state)
 	assert_string_equal(out.data,
 		"# HELP a_total What a is.\n# TYPE a_total counter\na_total 18446744073709551615\n"
 		"a_total{worker=\"x\\\"} 9\\\\x0aa_total 7 \\\\\",gpu=\"\\\\xff\"} 1\na_total{worker=\"\"} "
-	    "0.25\n");
+		"0.25\n");
 }
 
 static void every_route_has_a_place_of_its_own_and_the_rest_share_one(void **state)
@@ -30,9 +30,9 @@ static void every_route_has_a_place_of_its_own_and_the_rest_share_one(void **sta
 	size_t count = 1;
 	while (router_route(count))
 		count++;
-	assert_true(count > 200 && count < 512); /* cgi/meter.c has so many places */
+	assert_true(count > 200 && count < 512); /* cgi/http/meter.c has room for 512 routes */
 	assert_null(router_route(0));
-	meter_start(8);
+	meter_start(8, router_route);
 	for (size_t i = 0; i < count; i++)
 		meter_end(meter_begin(), i, i % 2 ? 200 : 999);
 	meter_end(meter_begin(), SIZE_MAX, 404);

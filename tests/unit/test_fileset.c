@@ -1,5 +1,6 @@
-#include "lib/fileset.h"
-#include "lib/quote.h"
+#include "lib/base/quote.h"
+#include "lib/files/fileset.h"
+#include "lib/files/path_rule.h"
 
 #include "tests/unit/make_zip.h"
 

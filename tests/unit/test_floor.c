@@ -1,6 +1,6 @@
-#include "lib/floor.h"
-#include "lib/peaks.h"
-#include "lib/scope.h"
+#include "lib/base/scope.h"
+#include "lib/gpu/floor.h"
+#include "lib/gpu/peaks.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -33,23 +33,22 @@ static void assert_near(double value, double expected)
 		fail_msg("expected %.17g, got %.17g", expected, value);
 }
 
-static void bytes_beyond_the_cache_take_the_time_of_memory(void **state)
+static void bytes_beyond_the_cache_take_memory_time(void **state)
 {
 	(void)state;
 	struct floor_case one = { .bytes = "mib * 1024 * 1024", .case_line = "mib: 96", .gpu = "H200" };
 	assert_near(floor_ns(&one), 36 * mib / 4800);
 	assert_objection(&one, 4100,
 		"4.100 µs for 101 MB would be 24.6 TB/s; the memory of H200 moves 4.8 TB/s, and its cache "
-	    "can spare it "
-		"62.9 MB at most.");
+		"saves at most 62.9 MB.");
 	one.case_line = "mib: 6000";
 	assert_near(floor_ns(&one), 5940 * mib / 4800);
 	assert_true(is_held(&one, 5940 * mib / 4800 / 1.051));
 	assert_false(is_held(&one, 5940 * mib / 4800 / 1.049));
 }
 
-/* Inputs that lie in the cache make room for outputs that stay there. */
-static void a_warm_cache_spares_its_size_twice(void **state)
+/* Cached inputs make room for outputs that stay in the cache. */
+static void a_warm_cache_saves_twice_its_size(void **state)
 {
 	(void)state;
 	struct floor_case one = {
@@ -58,21 +57,20 @@ static void a_warm_cache_spares_its_size_twice(void **state)
 	assert_near(floor_ns(&one), 5880 * mib / 4800);
 }
 
-static void what_fits_into_the_cache_is_held_against_the_speed_of_caches(void **state)
+static void bytes_that_fit_into_the_cache_take_cache_time(void **state)
 {
 	(void)state;
 	struct floor_case one = { .bytes = "mib * 1024 * 1024", .case_line = "mib: 40", .gpu = "H200" };
 	assert_near(floor_ns(&one), 40 * mib / 38400);
 	assert_objection(&one, 600,
 		"600.0 ns for 41.9 MB would be 69.9 TB/s; the memory of H200 moves 4.8 TB/s, and even its "
-	    "cache moves "
-		"less than 38.4 TB/s.");
+		"cache moves less than 38.4 TB/s.");
 	assert_false(is_held(&one, 40 * mib / 38400 / 1.049));
 	one.case_line = "mib: 1";
 	assert_near(floor_ns(&one), floor_launch_ns);
 }
 
-/* fp64 work may be done by units for other types; no unit is faster than the fastest. */
+/* Units for other types may do fp64 work, but no unit is faster than the fastest. */
 static void operations_take_the_time_of_the_fastest_units(void **state)
 {
 	(void)state;
@@ -83,8 +81,8 @@ static void operations_take_the_time_of_the_fastest_units(void **state)
 	assert_near(floor_ns(&one), least);
 	assert_false(is_held(&one, least / 1.09));
 	assert_objection(&one, 400000,
-		"400.0 µs for 1.1 TFLOP would be 2.75 PFLOP/s; the fastest units of H200 make 1.98 "
-	    "PFLOP/s.");
+		"400.0 µs for 1.1 TFLOP would be 2.75 PFLOP/s; the fastest units of H200 reach 1.98 "
+		"PFLOP/s.");
 	one.gpu = "B200";
 	assert_near(floor_ns(&one), 2 * pow(8192, 3) / 9000e3);
 }
@@ -100,8 +98,8 @@ static void the_greater_of_two_floors_counts(void **state)
 	assert_near(floor_ns(&one), (1e10 - 60 * mib) / 4800);
 }
 
-/* Times that kernels were measured with must pass on every board: 90 % of the memory's rate with
- * the cache helping as much as it can, in both engines, and 80 % of the fastest units. */
+/* Realistic times must pass on every board and in both engines. They are 90 % of the memory's rate,
+ * with as much help from the cache as possible, and 80 % of the fastest units. */
 static void honest_times_are_never_held(void **state)
 {
 	(void)state;
@@ -121,9 +119,9 @@ static void honest_times_are_never_held(void **state)
 					.gpu = gpus[i],
 					.warm = warm,
 					.case_line = arena_printf(arena, "bytes: %.0f", bytes) };
-				double spared = peaks->l2_mib * mib * (1 + warm);
+				double saved_bytes = peaks->l2_mib * mib * (1 + warm);
 				double from_cache = bytes / (6 * peaks->memory_gb_s),
-					   from_memory = (bytes - spared) / (.9 * peaks->memory_gb_s);
+					   from_memory = (bytes - saved_bytes) / (.9 * peaks->memory_gb_s);
 				assert_false(is_held(&one, fmax(fmax(from_cache, from_memory), 1000)));
 			}
 		for (double flops = 1e9; flops < 1e15; flops *= 3) {
@@ -135,7 +133,7 @@ static void honest_times_are_never_held(void **state)
 	}
 }
 
-/* float16 addition of size * size on an H200, as measured; one of them beside a null that had
+/* Measured times of float16 addition of size * size on an H200. In one of them the null had
  * drifted. */
 static void measured_times_are_not_held(void **state)
 {
@@ -162,7 +160,7 @@ static void measured_times_are_not_held(void **state)
 	}
 }
 
-static void without_formulas_only_a_launch_is_known(void **state)
+static void without_formulas_the_floor_is_a_launch(void **state)
 {
 	(void)state;
 	static const struct floor_case cases[] = {
@@ -177,8 +175,7 @@ static void without_formulas_only_a_launch_is_known(void **state)
 		assert_near(floor_ns(&cases[i]), 500);
 		assert_false(is_held(&cases[i], 500));
 		assert_objection(&cases[i], 499.9,
-			"499.9 ns is less than any kernel takes: from its launch to its end at least 500.0 ns "
-		    "pass.");
+			"499.9 ns is less than any kernel takes: launch and run take at least 500.0 ns.");
 		assert_true(is_held(&cases[i], 1));
 		assert_false(is_held(&cases[i], NAN));
 	}
@@ -206,14 +203,14 @@ static void several_gpus_are_as_fast_together(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(bytes_beyond_the_cache_take_the_time_of_memory),
-		cmocka_unit_test(a_warm_cache_spares_its_size_twice),
-		cmocka_unit_test(what_fits_into_the_cache_is_held_against_the_speed_of_caches),
+		cmocka_unit_test(bytes_beyond_the_cache_take_memory_time),
+		cmocka_unit_test(a_warm_cache_saves_twice_its_size),
+		cmocka_unit_test(bytes_that_fit_into_the_cache_take_cache_time),
 		cmocka_unit_test(operations_take_the_time_of_the_fastest_units),
 		cmocka_unit_test(the_greater_of_two_floors_counts),
 		cmocka_unit_test(honest_times_are_never_held),
 		cmocka_unit_test(measured_times_are_not_held),
-		cmocka_unit_test(without_formulas_only_a_launch_is_known),
+		cmocka_unit_test(without_formulas_the_floor_is_a_launch),
 		cmocka_unit_test(a_cpu_has_no_floor),
 		cmocka_unit_test(several_gpus_are_as_fast_together),
 	};

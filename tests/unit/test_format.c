@@ -1,5 +1,5 @@
-#include "lib/format.h"
-#include "lib/scope.h"
+#include "lib/base/format.h"
+#include "lib/base/scope.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,5 +1,5 @@
-#include "lib/formula.h"
-#include "lib/scope.h"
+#include "lib/base/scope.h"
+#include "lib/task/formula.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-#include "lib/gzip.h"
+#include "lib/base/gzip.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* What pages say about a comparison, and which of them an entry of a ranking has. */
-#include "cgi/ranking_notes.h"
-#include "lib/scope.h"
+#include "cgi/page/ranking_notes.h"
+#include "lib/base/scope.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -13,8 +13,8 @@
 static void assert_words(double low, double ratio, double high, const char *expected)
 {
 	cleanup_arena struct arena *arena = arena_new();
-	struct comparison_row row = { .ratio = ratio, .ratio_low = low, .ratio_high = high };
-	assert_string_equal(comparison_words(arena, &row), expected);
+	struct head_to_head_row row = { .ratio = ratio, .ratio_low = low, .ratio_high = high };
+	assert_string_equal(head_to_head_words(arena, &row), expected);
 }
 
 static void an_interval_that_holds_1_is_a_tie(void **state)
@@ -47,7 +47,7 @@ static void no_decided_interval_is_rounded_to_1(void **state)
 static void an_entry_has_the_comparisons_that_it_has_asked_for(void **state)
 {
 	(void)state;
-	struct comparison_row rows[] = { { .id = 4, .job_id = 12 }, { .id = 7, .job_id = 12 },
+	struct head_to_head_row rows[] = { { .id = 4, .job_id = 12 }, { .id = 7, .job_id = 12 },
 		{ .id = 5, .job_id = 13 } };
 	const struct ranking_notes notes = { .comparisons = rows, .comparison_count = 3 };
 	size_t count;

@@ -1,7 +1,7 @@
-/* Source code in colours: what is a comment, a string, a number, a keyword, a directive, in Python
- * and in CUDA C++. */
-#include "cgi/highlight.h"
-#include "lib/scope.h"
+/* Syntax highlighting: comments, strings, numbers, keywords and directives in Python and CUDA C++.
+ */
+#include "cgi/render/highlight.h"
+#include "lib/base/scope.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-/* Each stretch in brackets with a letter for its kind; plain ones without. */
+/* Prints each token in brackets with a letter for its kind; plain ones without. */
 static void expect(enum source_language language, const char *code, const char *expected)
 {
 	cleanup_buffer struct buffer got = { 0 };
@@ -119,7 +119,7 @@ static void several_on_a_page_have_names_of_their_own(void **state)
 	html_code_of(&out, "x\n", "x.py", "a b\".py");
 	assert_string_equal(buffer_string(&out),
 		"<span class=\"line\" id=\"a%20b%22.py-L1\"><a class=\"line-number\" "
-	    "href=\"#a%20b%22.py-L1\">1</a>x\n</span>");
+		"href=\"#a%20b%22.py-L1\">1</a>x\n</span>");
 }
 
 int main(void)

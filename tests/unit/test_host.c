@@ -1,5 +1,5 @@
-#include "lib/buffer.h"
-#include "lib/scope.h"
+#include "lib/base/buffer.h"
+#include "lib/base/scope.h"
 #include "worker/run/host.h"
 
 #include <limits.h>
@@ -14,8 +14,8 @@
 
 #include <cmocka.h>
 
-/* A host that is put together from files. */
-struct place {
+/* A host made of files. */
+struct fake_host {
 	char root[64];
 	struct host host;
 };
@@ -29,42 +29,41 @@ static void make_folders(char *path)
 	}
 }
 
-static void put(const struct place *place, const char *path, const char *text)
+static void write_host_file(const struct fake_host *fake, const char *path, const char *text)
 {
 	char full[PATH_MAX];
-	snprintf(full, sizeof full, "%s%s", place->root, path);
+	snprintf(full, sizeof full, "%s%s", fake->root, path);
 	make_folders(full);
 	cleanup_file FILE *file = fopen(full, "w");
 	assert_non_null(file);
 	fputs(text, file);
 }
 
-static int open_place(void **state)
+static int open_test_host(void **state)
 {
-	struct place *place = calloc(1, sizeof *place);
-	strcpy(place->root, "/tmp/podium-host.XXXXXX");
-	assert_non_null(mkdtemp(place->root));
-	place->host =
-		(struct host){ .arena = arena_new(), .root = place->root, .directory = place->root };
-	*state = place;
+	struct fake_host *fake = calloc(1, sizeof *fake);
+	strcpy(fake->root, "/tmp/podium-host.XXXXXX");
+	assert_non_null(mkdtemp(fake->root));
+	fake->host = (struct host){ .arena = arena_new(), .root = fake->root, .directory = fake->root };
+	*state = fake;
 	return 0;
 }
 
-static int close_place(void **state)
+static int close_test_host(void **state)
 {
-	struct place *place = *state;
+	struct fake_host *fake = *state;
 	char command[128];
-	snprintf(command, sizeof command, "rm -r %s", place->root);
+	snprintf(command, sizeof command, "rm -r %s", fake->root);
 	int rc = system(command);
-	arena_free(place->host.arena);
-	free(place);
+	arena_free(fake->host.arena);
+	free(fake);
 	return rc;
 }
 
-/* "warning: 8.2 GB of swap" of one check. */
-static const char *look(const struct place *place, const char *name)
+/* Returns a check's state and finding, such as "warning: 8.2 GB of swap". */
+static const char *find_check(const struct fake_host *fake, const char *name)
 {
-	json_t *checks = host_checks(&place->host), *check;
+	json_t *checks = host_checks(&fake->host), *check;
 	const char *said = NULL;
 	size_t i;
 	json_array_foreach(checks, i, check)
@@ -73,8 +72,8 @@ static const char *look(const struct place *place, const char *name)
 		if (strcmp(json_string_value(json_object_get(check, "name")), name) != 0)
 			continue;
 		said = arena_printf(
-			place->host.arena, "%s: %s", state, json_string_value(json_object_get(check, "found")));
-		/* What is not good says what it costs and how to mend it. */
+			fake->host.arena, "%s: %s", state, json_string_value(json_object_get(check, "found")));
+		/* Each warning and each fault says what it costs and how to fix it. */
 		assert_int_equal(
 			json_is_string(json_object_get(check, "costs")), strcmp(state, "good") != 0);
 		assert_int_equal(
@@ -85,7 +84,7 @@ static const char *look(const struct place *place, const char *name)
 	return said;
 }
 
-static void files_of_the_kernel_are_put_into_words(void **state)
+static void kernel_files_are_described_in_words(void **state)
 {
 	static const struct {
 		const char *path, *text, *name, *said;
@@ -116,32 +115,33 @@ static void files_of_the_kernel_are_put_into_words(void **state)
 			"processor clock", "warning: the governor is not the same for all cores" },
 	};
 	for (size_t i = 0; i < COUNT(cases); i++) {
-		put(*state, cases[i].path, cases[i].text);
-		assert_string_equal(look(*state, cases[i].name), cases[i].said);
+		write_host_file(*state, cases[i].path, cases[i].text);
+		assert_string_equal(find_check(*state, cases[i].name), cases[i].said);
 	}
 }
 
-static void what_the_kernel_does_not_say_is_no_fault(void **state)
+static void missing_kernel_files_are_no_fault(void **state)
 {
-	assert_string_equal(look(*state, "clock source"), "good: the kernel does not say which");
+	assert_string_equal(find_check(*state, "clock source"), "good: the kernel does not say which");
 	assert_string_equal(
-		look(*state, "processor clock"), "good: it is not for this system to choose");
-	assert_string_equal(look(*state, "ptrace"), "warning: not restricted: the kernel has no Yama");
+		find_check(*state, "processor clock"), "good: this system cannot choose it");
+	assert_string_equal(
+		find_check(*state, "ptrace"), "warning: not restricted: the kernel has no Yama");
 }
 
-static void a_folder_for_jobs_that_is_not_there_is_a_fault(void **state)
+static void a_missing_folder_for_jobs_is_a_fault(void **state)
 {
-	struct place *place = *state;
-	place->host.directory = arena_printf(place->host.arena, "%s/nowhere", place->root);
-	assert_non_null(strstr(look(place, "disk"), "fault: the folder "));
+	struct fake_host *fake = *state;
+	fake->host.directory = arena_printf(fake->host.arena, "%s/nowhere", fake->root);
+	assert_non_null(strstr(find_check(fake, "disk"), "fault: the folder "));
 }
 
-static void people_get_it_in_words_and_faults_are_counted(void **state)
+static void checks_are_printed_in_words_and_faults_are_counted(void **state)
 {
-	struct place *place = *state;
+	struct fake_host *fake = *state;
 	char text[8192] = "";
-	place->host.directory = arena_printf(place->host.arena, "%s/nowhere", place->root);
-	json_t *checks = host_checks(&place->host);
+	fake->host.directory = arena_printf(fake->host.arena, "%s/nowhere", fake->root);
+	json_t *checks = host_checks(&fake->host);
 	FILE *out = fmemopen(text, sizeof text, "w");
 	bool good = host_say(checks, "nobody", NULL, out);
 	fclose(out);
@@ -158,13 +158,13 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(
-			files_of_the_kernel_are_put_into_words, open_place, close_place),
+			kernel_files_are_described_in_words, open_test_host, close_test_host),
 		cmocka_unit_test_setup_teardown(
-			what_the_kernel_does_not_say_is_no_fault, open_place, close_place),
+			missing_kernel_files_are_no_fault, open_test_host, close_test_host),
 		cmocka_unit_test_setup_teardown(
-			a_folder_for_jobs_that_is_not_there_is_a_fault, open_place, close_place),
+			a_missing_folder_for_jobs_is_a_fault, open_test_host, close_test_host),
 		cmocka_unit_test_setup_teardown(
-			people_get_it_in_words_and_faults_are_counted, open_place, close_place),
+			checks_are_printed_in_words_and_faults_are_counted, open_test_host, close_test_host),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

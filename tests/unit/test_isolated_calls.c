@@ -1,9 +1,9 @@
-/* Calls of the isolated engine: answers that come, come late, out of turn or never; the head that
- * goes before, and probes behind. */
+/* Calls of the isolated engine: answers that come, come late, come out of turn or never come; the
+ * head before a call and the probes after it. */
 #include "harness/isolated/native.h"
 
-#include "lib/scope.h"
-#include "match.h"
+#include "lib/base/scope.h"
+#include "tests/unit/match.h"
 
 #include <math.h>
 #include <sched.h>
@@ -102,7 +102,7 @@ static void one_that_was_announced_is_ready_when_it_is_armed(void **state)
 	end(&match);
 }
 
-/* ---- contestants that are gone, late or silent ---- */
+/* ---- contestants that have ended, are late or silent ---- */
 
 static int leave_when_armed(struct hands *hands)
 {
@@ -177,7 +177,7 @@ static void a_contestant_that_never_answers_is_given_up(void **state)
 	end_by_force(&match);
 	begin(&match, stay_silent_when_called);
 	assert_int_equal(isolated_arm(&match.call), 0);
-	match.call.limit_ns = 150 * 1000000; /* beyond where the judge is awake all the time */
+	match.call.limit_ns = 150 * 1000000; /* longer than the judge spins */
 	assert_int_equal(isolated_ring(&match.call), ISOLATED_TIMEOUT);
 	end_by_force(&match);
 }
@@ -272,8 +272,8 @@ static void answers_out_of_turn_are_violations(void **state)
 		const char *words;
 	} cases[] = {
 		{ done_before_called, true, "before it was called" },
-		{ done_with_another_number, true, "\"done\" says 2" },
-		{ ready_with_another_number, false, "\"ready\" says 3" },
+		{ done_with_another_number, true, "\"done\" is 2" },
+		{ ready_with_another_number, false, "\"ready\" is 3" },
 	};
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		struct match match;
@@ -288,7 +288,7 @@ static void answers_out_of_turn_are_violations(void **state)
 	}
 }
 
-/* Writes ahead when it is told to, and says when it has. */
+/* Writes ahead on request, and reports when it has. */
 static int answer_ahead(struct hands *hands)
 {
 	uint32_t *word = hands->shared[1] ? &hands->page->ready : &hands->page->done;
@@ -318,7 +318,7 @@ static void a_second_answer_is_a_violation(void **state)
 		__atomic_store_n(&match.shared[2], 1, __ATOMIC_RELEASE);
 		while (!__atomic_load_n(&match.shared[0], __ATOMIC_ACQUIRE))
 			sleep_ms(1);
-		assert_violation(isolated_arm(&match.call), i ? "\"ready\" says 2" : "\"done\" says 2");
+		assert_violation(isolated_arm(&match.call), i ? "\"ready\" is 2" : "\"done\" is 2");
 		end_by_force(&match);
 	}
 }
@@ -430,7 +430,7 @@ static void what_is_no_answer_is_none_before_the_head_either(void **state)
 	begin(&match, scribble_before_the_head);
 	match.call.head = match.shared;
 	match.call.head_value = 101;
-	assert_violation(call_once(&match), "\"done\" says 99");
+	assert_violation(call_once(&match), "\"done\" is 99");
 	end_by_force(&match);
 }
 
@@ -449,7 +449,7 @@ static void a_head_that_never_ends_is_given_up(void **state)
 
 /* ---- probes ---- */
 
-/* Writes its output, in one call after having said that it is done. */
+/* Writes its output, in one call only after "done". */
 static int finish_late(struct hands *hands)
 {
 	for (uint32_t number = 1;; number++) {

@@ -1,8 +1,8 @@
-/* Frames, in which judge and contestants tell each other what is no call. */
+/* Frames between judge and contestants. */
 #include "harness/isolated/native.h"
 
-#include "lib/scope.h"
-#include "match.h"
+#include "lib/base/scope.h"
+#include "tests/unit/match.h"
 
 static void a_frame_arrives_as_it_was_sent(void **state)
 {
@@ -49,7 +49,7 @@ static void descriptors_arrive_with_a_frame(void **state)
 	close_channel(ends);
 }
 
-/* Sends what isolated_send would not. */
+/* Sends a frame that isolated_send refuses. */
 static void send_raw(int socket, const void *bytes, size_t length, size_t descriptor_count)
 {
 	char control[CMSG_SPACE(sizeof(int) * 64)] = "";
@@ -62,8 +62,7 @@ static void send_raw(int socket, const void *bytes, size_t length, size_t descri
 		*head = (struct cmsghdr){ .cmsg_level = SOL_SOCKET,
 			.cmsg_type = SCM_RIGHTS,
 			.cmsg_len = CMSG_LEN(sizeof(int) * descriptor_count) };
-		memset(CMSG_DATA(head), 0,
-			sizeof(int) * descriptor_count); /* standard input, again and again */
+		memset(CMSG_DATA(head), 0, sizeof(int) * descriptor_count); /* copies of standard input */
 	}
 	assert_int_equal(sendmsg(socket, &message, 0), length);
 }
@@ -84,10 +83,10 @@ static void a_frame_that_is_none_is_a_violation(void **state)
 		{ ISOLATED_FRAMES, 0, 0, 0, isolated_frame_bytes, 0, "kind 10" },
 		{ ISOLATED_SPEC, isolated_most_content_bytes + 1, 0, 0, isolated_frame_bytes, 0,
 			"more than it can have" },
-		{ ISOLATED_SPEC, 0, 1, 0, isolated_frame_bytes, 0, "not the descriptors" },
-		{ ISOLATED_SPEC, 0, 0, 1, isolated_frame_bytes, 0, "not the descriptors" },
+		{ ISOLATED_SPEC, 0, 1, 0, isolated_frame_bytes, 0, "not have the descriptors" },
+		{ ISOLATED_SPEC, 0, 0, 1, isolated_frame_bytes, 0, "not have the descriptors" },
 		{ ISOLATED_SPEC, 0, 0, 0, isolated_frame_bytes, 1, "descriptors" },
-		{ ISOLATED_SPEC, 0, 1, 0, isolated_frame_bytes, 1, "nobody" },
+		{ ISOLATED_SPEC, 0, 1, 0, isolated_frame_bytes, 1, "unexpected" },
 		{ ISOLATED_SPEC, 0, 4, 0, isolated_frame_bytes, 5, "descriptors" },
 		{ ISOLATED_SPEC, 0, 64, 0, isolated_frame_bytes, 64, "descriptors" },
 		{ ISOLATED_SPEC, 0, 0, 0, 1, 64, "descriptors" },
@@ -103,7 +102,7 @@ static void a_frame_that_is_none_is_a_violation(void **state)
 		send_raw(ends[0], bytes, cases[i].bytes, cases[i].brings);
 		assert_violation(receive(ends[1], got), cases[i].words);
 		assert_int_equal(next_descriptor(), before);
-		/* Who takes descriptors takes no wrong frame, either, and keeps none of its descriptors. */
+		/* A receiver of descriptors also rejects wrong frames and closes their descriptors. */
 		if (cases[i].brings != 1 || !cases[i].says) {
 			send_raw(ends[0], bytes, cases[i].bytes, cases[i].brings);
 			assert_int_equal(

@@ -1,8 +1,8 @@
-/* Memory that judge and contestants share, and the CPUs that they do not. */
+/* Memory that judge and contestants share, and their separate CPUs. */
 #include "harness/isolated/native.h"
 
-#include "lib/scope.h"
-#include "match.h"
+#include "lib/base/scope.h"
+#include "tests/unit/match.h"
 
 #include <sched.h>
 #include <sys/resource.h>
@@ -108,7 +108,7 @@ static void memory_that_cannot_be_had_is_refused(void **state)
 	assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &(struct rlimit){ 1 << 20, before.rlim_max }), 0);
 	assert_int_equal(isolated_memory_make(&memory, 0, (1 << 20) + 1), ISOLATED_FAILED);
-	assert_non_null(strstr(isolated_why(), "limit on files"));
+	assert_non_null(strstr(isolated_why(), "limit on the size of files"));
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
 	assert_int_equal(memory.bytes, 0);
 	assert_int_equal(next_descriptor(), next);

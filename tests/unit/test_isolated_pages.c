@@ -1,15 +1,15 @@
-/* Contestants that write over the page that they share with the judge, or take it away. */
+/* Contestants that write over the shared page or try to shrink it. */
 #include "harness/isolated/native.h"
 
-#include "lib/scope.h"
-#include "match.h"
+#include "lib/base/scope.h"
+#include "tests/unit/match.h"
 
 #include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
 #include <sys/syscall.h>
 
-/* Plays by the rules, but for every byte that is not its own. */
+/* Follows the protocol, but overwrites every byte of the judge's fields. */
 static int write_over_what_is_the_judges(struct hands *hands)
 {
 	struct isolated_page *page = hands->page;
@@ -73,7 +73,7 @@ static void a_page_of_scribbles_is_survived(void **state)
 			assert_true(
 				rc || (match.call.status < ISOLATED_STATUSES && match.call.elapsed_ns >= 0));
 		}
-		/* The contestant may have told itself to leave. */
+		/* The contestant may have written the command to leave itself. */
 		assert_true(
 			rc == 0 || rc == ISOLATED_VIOLATION || rc == ISOLATED_TIMEOUT || rc == ISOLATED_GONE);
 		end_by_force(&match);
@@ -144,7 +144,7 @@ static void the_page_cannot_be_taken_away(void **state)
 	begin(&match, punch_a_hole);
 	assert_int_equal(call_once(&match), 0);
 	assert_int_equal(isolated_arm(&match.call), 0);
-	assert_violation(isolated_ring(&match.call), "\"done\" says 0");
+	assert_violation(isolated_ring(&match.call), "\"done\" is 0");
 	end_by_force(&match);
 }
 

@@ -1,6 +1,6 @@
-#include "lib/job_message.h"
+#include "lib/job/message.h"
 
-#include "lib/scope.h"
+#include "lib/base/scope.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,8 +20,8 @@ static const struct tools TOOLS = { .python = "/usr/bin/python3", .nvcc = "" };
 static const struct file FILES[] = { { "reference.py", "x = 'ü'\n", 9 },
 	{ "data.bin", "\0\xff", 2 }, { "empty.txt", NULL, 0 } };
 
-/* The member "job" of a message that is all right. */
-static json_t *make(const struct job_message *changes)
+/* The member "job" of a valid message. */
+static json_t *make_job(const struct job_message *changes)
 {
 	struct error error = { 0 };
 	struct job_message job = *changes;
@@ -48,10 +48,11 @@ static void assert_json(const json_t *object, const char *key, const char *expec
 	assert_string_equal(text ? text : "", expected);
 }
 
-static void a_message_says_all_that_podium_run_must_know(void **state)
+static void a_message_has_everything_that_podium_run_needs(void **state)
 {
 	(void)state;
-	json_t *job = make(&(struct job_message){ .mode = "test", .device = &GPU, .secret_seed = 5 });
+	json_t *job =
+		make_job(&(struct job_message){ .mode = "test", .device = &GPU, .secret_seed = 5 });
 	assert_json(job, "id", "17");
 	assert_json(job, "mode", "\"test\"");
 	assert_json(
@@ -63,26 +64,26 @@ static void a_message_says_all_that_podium_run_must_know(void **state)
 	json_decref(job);
 }
 
-static void its_number_comes_first_so_that_damage_behind_it_hides_it_not(void **state)
+static void the_job_number_comes_first_so_that_later_damage_cannot_hide_it(void **state)
 {
 	(void)state;
-	json_t *job = make(&(struct job_message){ .mode = "test", .device = &CPU });
+	json_t *job = make_job(&(struct job_message){ .mode = "test", .device = &CPU });
 	assert_string_equal(json_object_iter_key(json_object_iter(job)), "id");
 	json_decref(job);
 }
 
-static void files_that_are_no_text_go_as_base64(void **state)
+static void binary_files_are_sent_as_base64(void **state)
 {
 	(void)state;
-	json_t *job = make(&(struct job_message){ .mode = "test", .device = &CPU });
+	json_t *job = make_job(&(struct job_message){ .mode = "test", .device = &CPU });
 	assert_json(job, "files",
 		"[{\"path\":\"reference.py\",\"text\":\"x = "
-	    "'ü'\\n\"},{\"path\":\"data.bin\",\"base64\":\"AP8=\"},"
-		"{\"path\":\"empty.txt\",\"text\":\"\"}]");
+		"'ü'\\n\"},{\"path\":\"data.bin\",\"base64\":\"AP8=\"},{\"path\":\"empty.txt\",\"text\":"
+		"\"\"}]");
 	json_decref(job);
 }
 
-static void only_jobs_that_rank_get_the_secret_seed(void **state)
+static void only_ranked_and_compare_jobs_get_the_secret_seed(void **state)
 {
 	(void)state;
 	static const struct {
@@ -95,39 +96,39 @@ static void only_jobs_that_rank_get_the_secret_seed(void **state)
 		{ "compare", "5" },
 	};
 	for (size_t i = 0; i < COUNT(modes); i++) {
-		json_t *job =
-			make(&(struct job_message){ .mode = modes[i].mode, .device = &CPU, .secret_seed = 5 });
+		json_t *job = make_job(
+			&(struct job_message){ .mode = modes[i].mode, .device = &CPU, .secret_seed = 5 });
 		assert_json(job, "secret_seed", modes[i].seed);
 		json_decref(job);
 	}
 }
 
-static void the_cpu_has_no_uuid_and_several_gpus_have_several(void **state)
+static void the_cpu_has_no_uuid_and_several_gpus_have_several_uuids(void **state)
 {
 	(void)state;
-	json_t *job = make(&(struct job_message){ .mode = "test", .device = &CPU });
+	json_t *job = make_job(&(struct job_message){ .mode = "test", .device = &CPU });
 	assert_json(job, "device", "{\"model\":\"CPU\"}");
 	json_decref(job);
-	job = make(&(struct job_message){ .mode = "test", .device = &GPU });
+	job = make_job(&(struct job_message){ .mode = "test", .device = &GPU });
 	json_t *message = json_pack("{s:o}", "job", job);
 	job_message_set_uuids(message, "GPU-1,GPU-2");
 	assert_json(json_object_get(job, "device"), "uuid", "\"GPU-1,GPU-2\"");
 	json_decref(message);
 }
 
-static void a_rival_is_there_only_where_one_is_named(void **state)
+static void only_a_message_with_a_rival_contains_one(void **state)
 {
 	(void)state;
-	json_t *job = make(&(struct job_message){ .mode = "test", .device = &GPU });
+	json_t *job = make_job(&(struct job_message){ .mode = "test", .device = &GPU });
 	assert_json(job, "rival", "");
 	json_decref(job);
-	job = make(&(struct job_message){
+	job = make_job(&(struct job_message){
 		.mode = "compare", .device = &GPU, .rival = { "yours.py", "1\n", 2 } });
 	assert_json(job, "rival", "{\"name\":\"yours.py\",\"text\":\"1\\n\"}");
 	json_decref(job);
 }
 
-static void what_is_no_text_is_an_error(void **state)
+static void a_binary_submission_is_an_error(void **state)
 {
 	(void)state;
 	struct error error = { 0 };
@@ -144,7 +145,7 @@ static void what_is_no_text_is_an_error(void **state)
 	json_decref(task);
 }
 
-static void the_limit_covers_all_stages(void **state)
+static void the_time_limit_covers_all_stages(void **state)
 {
 	(void)state;
 	struct task task = { .test_timeout_s = 10,
@@ -158,7 +159,7 @@ static void the_limit_covers_all_stages(void **state)
 		job_limit_ms(&task, "profile") - job_limit_ms(&task, "test"), 1000 * 2 * (2 * 20 + 120));
 }
 
-static void a_task_for_several_gpus_wants_them_but_not_of_the_cpu(void **state)
+static void a_task_for_several_gpus_needs_them_except_on_the_cpu(void **state)
 {
 	(void)state;
 	const char *tests[] = { "world_size: 2; size: 8", "world_size: 4; size: 8" };
@@ -172,15 +173,15 @@ static void a_task_for_several_gpus_wants_them_but_not_of_the_cpu(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_message_says_all_that_podium_run_must_know),
-		cmocka_unit_test(its_number_comes_first_so_that_damage_behind_it_hides_it_not),
-		cmocka_unit_test(files_that_are_no_text_go_as_base64),
-		cmocka_unit_test(only_jobs_that_rank_get_the_secret_seed),
-		cmocka_unit_test(the_cpu_has_no_uuid_and_several_gpus_have_several),
-		cmocka_unit_test(a_rival_is_there_only_where_one_is_named),
-		cmocka_unit_test(what_is_no_text_is_an_error),
-		cmocka_unit_test(the_limit_covers_all_stages),
-		cmocka_unit_test(a_task_for_several_gpus_wants_them_but_not_of_the_cpu),
+		cmocka_unit_test(a_message_has_everything_that_podium_run_needs),
+		cmocka_unit_test(the_job_number_comes_first_so_that_later_damage_cannot_hide_it),
+		cmocka_unit_test(binary_files_are_sent_as_base64),
+		cmocka_unit_test(only_ranked_and_compare_jobs_get_the_secret_seed),
+		cmocka_unit_test(the_cpu_has_no_uuid_and_several_gpus_have_several_uuids),
+		cmocka_unit_test(only_a_message_with_a_rival_contains_one),
+		cmocka_unit_test(a_binary_submission_is_an_error),
+		cmocka_unit_test(the_time_limit_covers_all_stages),
+		cmocka_unit_test(a_task_for_several_gpus_needs_them_except_on_the_cpu),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

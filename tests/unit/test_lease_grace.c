@@ -1,6 +1,6 @@
 /* When leases that have run out may be taken away: only when the database has answered for a whole
  * lease. */
-#include "lib/contact.h"
+#include "lib/job/lease_grace.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,55 +12,55 @@
 enum { lease_ms = 30000, second = 1000, day = 24 * 3600 * 1000 };
 
 /* Answers once a second, from `here` to before `end`, with the database's clock `ahead`. */
-static void answers(struct contact *contact, int64_t here, int64_t end, int64_t ahead)
+static void answers(struct lease_grace *contact, int64_t here, int64_t end, int64_t ahead)
 {
 	for (; here < end; here += second)
-		contact_note(contact, here, here + ahead, lease_ms);
+		lease_grace_note(contact, here, here + ahead, lease_ms);
 }
 
 static void leases_count_from_the_first_answer(void **state)
 {
 	(void)state;
-	struct contact contact = { 0 };
-	assert_false(contact_lasts(&contact, lease_ms));
+	struct lease_grace contact = { 0 };
+	assert_false(lease_grace_is_over(&contact, lease_ms));
 	answers(&contact, 500 * second, 530 * second, day);
-	assert_false(contact_lasts(&contact, lease_ms));
+	assert_false(lease_grace_is_over(&contact, lease_ms));
 	answers(&contact, 530 * second, 531 * second, day);
-	assert_true(contact_lasts(&contact, lease_ms));
+	assert_true(lease_grace_is_over(&contact, lease_ms));
 }
 
 static void a_silence_begins_them_anew(void **state)
 {
 	(void)state;
-	struct contact contact = { 0 };
+	struct lease_grace contact = { 0 };
 	answers(&contact, 0, 100 * second, day);
 	answers(&contact, 114 * second, 115 * second, day); /* half a lease is still there */
-	assert_true(contact_lasts(&contact, lease_ms));
+	assert_true(lease_grace_is_over(&contact, lease_ms));
 	answers(&contact, 174 * second, 204 * second, day);
-	assert_false(contact_lasts(&contact, lease_ms));
+	assert_false(lease_grace_is_over(&contact, lease_ms));
 	answers(&contact, 204 * second, 205 * second, day);
-	assert_true(contact_lasts(&contact, lease_ms));
+	assert_true(lease_grace_is_over(&contact, lease_ms));
 }
 
 static void a_clock_of_the_database_that_is_set_begins_them_anew(void **state)
 {
 	(void)state;
 	for (int64_t jump = -day; jump <= day; jump += 2 * day) {
-		struct contact contact = { 0 };
+		struct lease_grace contact = { 0 };
 		answers(&contact, 0, 100 * second, 0);
 		answers(&contact, 100 * second, 101 * second, jump);
-		assert_false(contact_lasts(&contact, lease_ms));
+		assert_false(lease_grace_is_over(&contact, lease_ms));
 		answers(&contact, 101 * second, 131 * second, jump);
-		assert_true(contact_lasts(&contact, lease_ms));
+		assert_true(lease_grace_is_over(&contact, lease_ms));
 	}
 }
 
 static void a_lease_is_renewed_several_times_before_it_runs_out(void **state)
 {
 	(void)state;
-	assert_int_equal(contact_pause_ms(lease_ms), 1000);
-	assert_int_equal(contact_pause_ms(600 * second), 1000);
-	assert_int_equal(contact_pause_ms(1000), 250);
+	assert_int_equal(lease_grace_pause_ms(lease_ms), 1000);
+	assert_int_equal(lease_grace_pause_ms(600 * second), 1000);
+	assert_int_equal(lease_grace_pause_ms(1000), 250);
 }
 
 int main(void)

@@ -1,6 +1,6 @@
-#include "lib/log.h"
-#include "lib/scope.h"
-#include "lib/text.h"
+#include "lib/base/log.h"
+#include "lib/base/scope.h"
+#include "lib/base/text.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

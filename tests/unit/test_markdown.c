@@ -1,6 +1,6 @@
-#include "cgi/markdown.h"
-#include "lib/buffer.h"
-#include "lib/scope.h"
+#include "cgi/render/markdown.h"
+#include "lib/base/buffer.h"
+#include "lib/base/scope.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -65,10 +65,10 @@ static void links_carry_nofollow(void **state)
 		"<p><a rel=\"nofollow noopener\" href=\"https://example.org/?x=1&amp;y=2\">a</a></p>\n");
 	expect("[a](/queue \"It's \\\"here\\\"\")\n",
 		"<p><a rel=\"nofollow noopener\" href=\"/queue\" title=\"It's "
-	    "&quot;here&quot;\">a</a></p>\n");
+		"&quot;here&quot;\">a</a></p>\n");
 	expect("www.example.org\n",
 		"<p><a rel=\"nofollow noopener\" "
-	    "href=\"http://www.example.org\">www.example.org</a></p>\n");
+		"href=\"http://www.example.org\">www.example.org</a></p>\n");
 	expect("[*a* `b`](#c)\n",
 		"<p><a rel=\"nofollow noopener\" href=\"#c\"><em>a</em> <code>b</code></a></p>\n");
 	expect("[a](<b\"onmouseover=\"c>)\n",
@@ -112,9 +112,9 @@ static void tables_strikethrough_and_task_lists_work(void **state)
 	(void)state;
 	expect("| a | b |\n|---|--:|\n| 1 | [x](y) |\n",
 		"<table tabindex=\"0\">\n<thead>\n<tr>\n<th>a</th>\n<th "
-	    "class=\"right\">b</th>\n</tr>\n</thead>\n<tbody>\n<tr>\n<td>1</td>\n"
+		"class=\"right\">b</th>\n</tr>\n</thead>\n<tbody>\n<tr>\n<td>1</td>\n"
 		"<td class=\"right\"><a rel=\"nofollow noopener\" "
-	    "href=\"y\">x</a></td>\n</tr>\n</tbody>\n</table>\n");
+		"href=\"y\">x</a></td>\n</tr>\n</tbody>\n</table>\n");
 	expect("~~a~~\n", "<p><del>a</del></p>\n");
 	expect("- [x] a\n- [ ] b\n",
 		"<ul>\n<li><input type=\"checkbox\" checked disabled aria-label=\"done\" /> a</li>\n"
@@ -126,7 +126,7 @@ static void code_is_escaped(void **state)
 	(void)state;
 	expect("```py\nif a < b: \"c\"\n```\n",
 		"<pre tabindex=\"0\"><code class=\"language-py\">if a &lt; b: "
-	    "&quot;c&quot;\n</code></pre>\n");
+		"&quot;c&quot;\n</code></pre>\n");
 	expect("``` x\"onclick=\"y\n```\n",
 		"<pre tabindex=\"0\"><code class=\"language-x&quot;onclick=&quot;y\"></code></pre>\n");
 }

@@ -1,7 +1,8 @@
 /* What a delivery says in each form, how it is signed, and how long after a failure it is made
  * again. */
 #include "hooks/message.h"
-#include "lib/scope.h"
+#include "hooks/signature.h"
+#include "lib/base/scope.h"
 
 #include <jansson.h>
 #include <setjmp.h>
@@ -39,7 +40,7 @@ static void plain_json_has_a_version_an_id_and_the_data(void **state)
 	(void)state;
 	json_t *root = message("json", "record",
 		"{\"leaderboard\": \"small\", \"submission\": 12, \"gpu\": \"H200\", \"score_ns\": "
-	    "3000.25}");
+		"3000.25}");
 	const json_t *data = json_object_get(root, "data");
 	assert_int_equal(json_integer_value(json_object_get(root, "version")), message_version);
 	assert_int_equal(json_integer_value(json_object_get(root, "id")), 7);
@@ -75,7 +76,7 @@ static void a_discord_message_is_one_embed_within_its_limits(void **state)
 	(void)state;
 	json_t *root = message("discord", "record",
 		"{\"leaderboard\": \"__a__\", \"submission\": 12, \"gpu\": \"H200\", \"user\": \"b_c\", "
-	    "\"score_ns\": 2000, \"score_before_ns\": 3000, \"user_before\": \"@everyone\"}");
+		"\"score_ns\": 2000, \"score_before_ns\": 3000, \"user_before\": \"@everyone\"}");
 	const json_t *embed = json_array_get(json_object_get(root, "embeds"), 0);
 	assert_string_equal(text_at(embed, "title"), "New record on \\_\\_a\\_\\_, H200");
 	assert_string_equal(
@@ -122,8 +123,8 @@ static void a_signature_is_that_of_the_time_a_dot_and_the_body(void **state)
 {
 	(void)state;
 	struct buffer body = { .data = (char[]){ "{\"a\":1}" }, .length = 7 };
-	message_signature signature;
-	message_sign(signature, "whsec_test", 1795316246, &body);
+	signature_text signature;
+	signature_make(signature, "whsec_test", 1795316246, &body);
 	/* printf '1795316246.{"a":1}' | openssl dgst -sha256 -hmac whsec_test */
 	assert_string_equal(signature,
 		"t=1795316246,v1=5a9aa2628656006b47ffdf2f11a86f6664fcdf85c516948a4614611a99fe7ca0");

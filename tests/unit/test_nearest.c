@@ -1,7 +1,7 @@
 /* Which names somebody may have meant. */
-#include "lib/buffer.h"
-#include "lib/nearest.h"
-#include "lib/scope.h"
+#include "lib/base/buffer.h"
+#include "lib/base/nearest.h"
+#include "lib/base/scope.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,8 +1,8 @@
 /* Which addresses are the internet's, how networks and lists of them are read, and where webhooks
  * may send to. */
-#include "lib/network.h"
-#include "lib/scope.h"
-#include "lib/webhook_address.h"
+#include "lib/base/network.h"
+#include "lib/base/scope.h"
+#include "lib/webhook/address.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>

@@ -1,5 +1,5 @@
-#include "cgi/paging.h"
-#include "lib/scope.h"
+#include "cgi/http/paging.h"
+#include "lib/base/scope.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
-#include "lib/peaks.h"
-#include "lib/scope.h"
+#include "lib/base/scope.h"
+#include "lib/gpu/peaks.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -16,7 +16,7 @@ static void assert_near(double value, double expected)
 		fail_msg("expected %.17g, got %.17g", expected, value);
 }
 
-static void a_case_is_held_against_what_its_gpu_could_do(void **state)
+static void a_case_is_compared_with_the_peak_of_its_gpu(void **state)
 {
 	(void)state;
 	struct rates rates = rates_of_case("2 * m * n * k", "2 * (m * k + k * n + m * n)",
@@ -28,7 +28,7 @@ static void a_case_is_held_against_what_its_gpu_could_do(void **state)
 	assert_int_equal(rates.type, NUMBER_FP16);
 }
 
-static void a_gpu_or_a_formula_that_is_not_known_gives_no_percentage(void **state)
+static void an_unknown_gpu_or_formula_gives_no_percentage(void **state)
 {
 	(void)state;
 	struct rates rates = rates_of_case(NULL, "8 * size", "size: 1000", 1000, "CPU");
@@ -43,7 +43,7 @@ static void a_gpu_or_a_formula_that_is_not_known_gives_no_percentage(void **stat
 		assert_true(
 			isnan(rates_of_case(NULL, "8 * size", "size: 5", times[i], "H200").memory_percent));
 	assert_true(isnan(rates_of_case("size", NULL, "size: 5; dtype: fp8", 1000, "A100")
-						  .compute_percent)); /* it has no fp8 */
+						  .compute_percent)); /* the board has no fp8 */
 }
 
 static void the_type_of_a_case_chooses_the_peak(void **state)
@@ -71,9 +71,8 @@ static void the_type_of_a_case_chooses_the_peak(void **state)
 		assert_true(*peaks_number_name((enum number_type)type));
 }
 
-/* Faster numbers are smaller ones; and what stands in the table must be found by the name that a
- * worker gives. */
-static void the_table_is_in_itself_plausible(void **state)
+/* Smaller types are faster, and a worker's model name must find its row. */
+static void the_table_is_consistent(void **state)
 {
 	(void)state;
 	static const char *const models[] = { "H200", "H100", "H100-PCIe", "h100-pcie", "A100",
@@ -92,7 +91,7 @@ static void the_table_is_in_itself_plausible(void **state)
 	assert_null(peaks_find(""));
 }
 
-static void a_score_has_the_rates_of_the_benchmarks_that_rank(void **state)
+static void a_score_has_the_rates_of_the_ranked_benchmarks(void **state)
 {
 	(void)state;
 	const char *benchmarks[] = { "size: 100", "size: 400", "size: 1600" };
@@ -113,7 +112,7 @@ static void a_score_has_the_rates_of_the_benchmarks_that_rank(void **state)
 		assert_near(rates.gb_s, cases[i].bytes / 2000);
 		assert_true(isnan(rates.tflop_s));
 	}
-	benchmarks[1] = "other: 1"; /* the formula does not fit it */
+	benchmarks[1] = "other: 1"; /* the formula does not fit this case */
 	assert_true(isnan(rates_of_score(&task, 2000, "H200").gb_s));
 	task.benchmark_count = 0;
 	assert_true(isnan(rates_of_score(&task, 2000, "H200").gb_s));
@@ -122,11 +121,11 @@ static void a_score_has_the_rates_of_the_benchmarks_that_rank(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_case_is_held_against_what_its_gpu_could_do),
-		cmocka_unit_test(a_gpu_or_a_formula_that_is_not_known_gives_no_percentage),
+		cmocka_unit_test(a_case_is_compared_with_the_peak_of_its_gpu),
+		cmocka_unit_test(an_unknown_gpu_or_formula_gives_no_percentage),
 		cmocka_unit_test(the_type_of_a_case_chooses_the_peak),
-		cmocka_unit_test(the_table_is_in_itself_plausible),
-		cmocka_unit_test(a_score_has_the_rates_of_the_benchmarks_that_rank),
+		cmocka_unit_test(the_table_is_consistent),
+		cmocka_unit_test(a_score_has_the_rates_of_the_ranked_benchmarks),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-#include "lib/plural.h"
+#include "lib/base/format.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,9 +1,9 @@
-/* Reading problem sets: where the YAML may lie, what its keys mean, every fault with file and line,
- * and the view of the upload that makes a task of a folder deep in a tree. */
-#include "lib/problem_set.h"
+/* Reading problem sets: the place of the YAML, its keys, and its faults with file and line. Also
+ * the part of the upload that becomes the task of a folder deep in a tree. */
+#include "lib/leaderboard/problem_set.h"
 
-#include "lib/format.h"
-#include "lib/scope.h"
+#include "lib/base/format.h"
+#include "lib/base/scope.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -30,34 +30,34 @@ struct world {
 	struct task_faults faults;
 };
 
-static void add(struct fileset *set, const char *path, const char *text)
+static void add_file(struct fileset *set, const char *path, const char *text)
 {
 	assert_int_equal(fileset_add(set, path, text, strlen(text), NULL), 0);
 }
 
 static void add_task(struct world *world, const char *folder, const char *yaml)
 {
-	add(&world->upload, arena_printf(world->arena, "%stask.yml", folder), yaml);
-	add(&world->upload, arena_printf(world->arena, "%sreference.py", folder),
+	add_file(&world->upload, arena_printf(world->arena, "%stask.yml", folder), yaml);
+	add_file(&world->upload, arena_printf(world->arena, "%sreference.py", folder),
 		"def check_implementation(a, b): ...\n");
 }
 
-/* A tree as competitions have it, with the set at `path`. */
-static struct world tree(struct arena *arena, const char *path, const char *yaml)
+/* A tree as in real competitions, with the set at `path`. */
+static struct world make_tree(struct arena *arena, const char *path, const char *yaml)
 {
 	struct world world = {
 		.arena = arena, .upload = fileset_make(arena), .stock = fileset_make(arena)
 	};
-	add(&world.stock, "eval.py", "stock\n");
-	add(&world.stock, "utils.py", "stock\n");
-	add(&world.stock, "single_reference.py", "stock\n");
-	add(&world.upload, "README.md", "words\n");
+	add_file(&world.stock, "eval.py", "stock\n");
+	add_file(&world.stock, "utils.py", "stock\n");
+	add_file(&world.stock, "single_reference.py", "stock\n");
+	add_file(&world.upload, "README.md", "words\n");
 	add_task(&world, "problems/week/sort/", TASK("../utils.py"));
-	add(&world.upload, "problems/week/utils.py", "shared\n");
+	add_file(&world.upload, "problems/week/utils.py", "shared\n");
 	add_task(&world, "problems/scan/", TASK("\"@STOCK@\""));
-	add(&world.upload, "problems/single/reference_code.py",
+	add_file(&world.upload, "problems/single/reference_code.py",
 		"generate_input = ref_kernel = check_implementation = None\n");
-	add(&world.upload, path, yaml);
+	add_file(&world.upload, path, yaml);
 	return world;
 }
 
@@ -76,14 +76,14 @@ static void assert_fault(const struct task_faults *faults, const char *sentence)
 		faults->count ? faults->sentences[0] : "none");
 }
 
-/* ---- what is good ---- */
+/* ---- valid sets ---- */
 
 static void a_set_below_the_top_is_found_and_its_folders_are_relative_to_it(void **state)
 {
 	(void)state;
 	cleanup_arena struct arena *arena = arena_new();
-	struct world world = tree(arena, "problems/autumn.yaml", SET SORT SCAN);
-	add(&world.upload, ".github/workflows/ci.yml", "on: push\n");
+	struct world world = make_tree(arena, "problems/autumn.yaml", SET SORT SCAN);
+	add_file(&world.upload, ".github/workflows/ci.yml", "on: push\n");
 	assert_int_equal(read_set(&world, NULL), 0);
 	assert_string_equal(world.set->path, "problems/autumn.yaml");
 	assert_string_equal(world.set->name, "Autumn");
@@ -104,16 +104,16 @@ static void a_set_below_the_top_is_found_and_its_folders_are_relative_to_it(void
 	assert_non_null(scan->task);
 }
 
-static void a_set_may_lie_at_the_top_or_beside_its_tasks_definition(void **state)
+static void a_set_may_be_at_the_top_or_next_to_its_task_definition(void **state)
 {
 	(void)state;
 	cleanup_arena struct arena *arena = arena_new();
 	struct world world =
-		tree(arena, "set.yml", "problems:\n  - {directory: problems/scan, name: scan}\n");
+		make_tree(arena, "set.yml", "problems:\n  - {directory: problems/scan, name: scan}\n");
 	assert_int_equal(read_set(&world, NULL), 0);
 	assert_non_null(world.set->problems[0].task);
 	assert_string_equal(world.set->name, "");
-	world = tree(arena, "problems/scan/set.yml", "problems: [{directory: ., name: scan}]\n");
+	world = make_tree(arena, "problems/scan/set.yml", "problems: [{directory: ., name: scan}]\n");
 	assert_int_equal(read_set(&world, NULL), 0);
 	assert_string_equal(world.set->problems[0].directory, "problems/scan");
 	assert_non_null(world.set->problems[0].task);
@@ -127,11 +127,11 @@ static const char *source_of(const struct problem *problem, const char *name)
 	return NULL;
 }
 
-static void a_task_does_not_depend_on_how_deep_its_folder_lies(void **state)
+static void a_task_does_not_depend_on_the_depth_of_its_folder(void **state)
 {
 	(void)state;
 	cleanup_arena struct arena *arena = arena_new();
-	struct world world = tree(arena, "problems/autumn.yaml", SET SORT SCAN);
+	struct world world = make_tree(arena, "problems/autumn.yaml", SET SORT SCAN);
 	assert_int_equal(read_set(&world, NULL), 0);
 	assert_string_equal(source_of(&world.set->problems[0], "reference.py"), "sort/reference.py");
 	assert_string_equal(source_of(&world.set->problems[0], "utils.py"), "utils.py");
@@ -147,17 +147,17 @@ static void a_task_does_not_depend_on_how_deep_its_folder_lies(void **state)
 	assert_int_equal(count, 4);
 }
 
-static void the_older_single_file_works_in_a_tree(void **state)
+static void the_older_single_file_format_works_in_a_tree(void **state)
 {
 	(void)state;
 	cleanup_arena struct arena *arena = arena_new();
-	struct world world =
-		tree(arena, "problems/autumn.yaml", "problems:\n- {directory: single, name: single}\n");
+	struct world world = make_tree(
+		arena, "problems/autumn.yaml", "problems:\n- {directory: single, name: single}\n");
 	assert_int_equal(read_set(&world, NULL), 0);
 	assert_non_null(world.set->problems[0].task);
 }
 
-static void deadlines_are_dates_with_or_without_a_time_and_empty_is_none(void **state)
+static void deadlines_are_dates_with_or_without_a_time_and_empty_means_none(void **state)
 {
 	(void)state;
 	static const struct {
@@ -172,10 +172,10 @@ static void deadlines_are_dates_with_or_without_a_time_and_empty_is_none(void **
 	};
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		cleanup_arena struct arena *arena = arena_new();
-		struct world world = tree(arena, "problems/a.yaml",
+		struct world world = make_tree(arena, "problems/a.yaml",
 			arena_printf(arena,
 				"deadline: 2030-01-01\nproblems:\n- directory: scan\n  name: scan\n  deadline: "
-		        "%s\n- {directory: scan, name: other}\n",
+				"%s\n- {directory: scan, name: other}\n",
 				cases[i].written));
 		int64_t meant_ms = TIME_NULL, sets_ms;
 		assert_int_equal(read_set(&world, NULL), 0);
@@ -187,42 +187,42 @@ static void deadlines_are_dates_with_or_without_a_time_and_empty_is_none(void **
 	}
 }
 
-/* ---- which YAML ---- */
+/* ---- choosing the YAML ---- */
 
-static void of_several_sets_one_must_be_chosen(void **state)
+static void one_of_several_sets_must_be_chosen(void **state)
 {
 	(void)state;
 	cleanup_arena struct arena *arena = arena_new();
-	struct world world = tree(arena, "problems/a.yaml", SET SORT);
-	add(&world.upload, "problems/b.yaml", SET SCAN);
+	struct world world = make_tree(arena, "problems/a.yaml", SET SORT);
+	add_file(&world.upload, "problems/b.yaml", SET SCAN);
 	const char **paths;
 	assert_int_equal(problem_set_paths(arena, &world.upload, &paths), 2);
 	assert_int_equal(read_set(&world, NULL), ERROR_INPUT);
 	assert_fault(&world.faults,
 		"the upload: there are 2 problem sets in it (\"problems/a.yaml\", \"problems/b.yaml\"); "
-	    "choose one.");
+		"choose one.");
 	assert_int_equal(read_set(&world, "problems/b.yaml"), 0);
 	assert_string_equal(world.set->problems[0].name, "scan");
 	assert_int_equal(read_set(&world, "problems/c.yaml"), ERROR_INPUT);
 	assert_fault(&world.faults, "the upload: there is no file \"problems/c.yaml\" in it.");
 }
 
-static void an_upload_without_a_set_is_told_so(void **state)
+static void an_upload_without_a_set_is_an_error(void **state)
 {
 	(void)state;
 	cleanup_arena struct arena *arena = arena_new();
-	struct world world = tree(arena, "notes.txt", "problems: none\n");
+	struct world world = make_tree(arena, "notes.txt", "problems: none\n");
 	const char **paths;
 	assert_int_equal(problem_set_paths(arena, &world.upload, &paths), 0);
 	assert_int_equal(read_set(&world, NULL), ERROR_INPUT);
 	assert_fault(&world.faults,
-		"the upload: there is no problem set in it: a YAML file with the key problems, beside the "
-		"task.yml files.");
+		"the upload: there is no problem set in it; add a YAML file with the key problems, not "
+		"named task.yml.");
 }
 
-/* ---- what is wrong ---- */
+/* ---- faults ---- */
 
-static void every_fault_of_a_set_has_its_sentence_with_file_and_line(void **state)
+static void every_fault_of_a_set_names_file_and_line(void **state)
 {
 	(void)state;
 	static const struct {
@@ -233,7 +233,7 @@ static void every_fault_of_a_set_has_its_sentence_with_file_and_line(void **stat
 			"s.yaml line 1, problems: the list is empty; name at least one problem." },
 		{ "problems:\n  sort: x\n",
 			"s.yaml line 2, problems: expected a list of problems (lines that begin with \"- \"), "
-		    "not a map." },
+			"not a map." },
 		{ "- x\nproblems: 1\n", NULL },
 		{ "problems:\n- sort\n",
 			"s.yaml line 2: entry 1 of problems must be a map (`key: value` lines), not text." },
@@ -247,51 +247,48 @@ static void every_fault_of_a_set_has_its_sentence_with_file_and_line(void **stat
 			"s.yaml line 1: the problem set has no key \"nome\"; did you mean name?" },
 		{ "name: 7\nproblems:\n- {directory: a, name: b}\n",
 			"s.yaml line 1, name: expected text, not a whole number \"7\"; put it in quotes if it "
-		    "is meant as text." },
+			"is meant as text." },
 		{ "deadline: soon\nproblems:\n- {directory: a, name: b}\n",
-			"s.yaml line 1, deadline: \"soon\" is no date and time; "
-			"write it as 2026-11-21 06:10 or 2026-11-21, in UTC, or leave it empty for none." },
+			"s.yaml line 1, deadline: \"soon\" is not a date and time; write it as 2026-11-21 "
+			"06:10 or 2026-11-21, in UTC, or leave it empty for none." },
 		{ "problems:\n- directory: a\n  name: b\n  deadline: 2031-02-31\n",
-			"s.yaml line 4, problems.deadline: \"2031-02-31\" is "
-			"no date and time; write it as 2026-11-21 06:10 or 2026-11-21, in UTC, or leave it "
-		    "empty for none." },
+			"s.yaml line 4, problems.deadline: \"2031-02-31\" is not a date and time; write it as "
+			"2026-11-21 06:10 or 2026-11-21, in UTC, or leave it empty for none." },
 		{ "problems:\n- directory: a\n  name: b\n  deadline: [1]\n",
-			"s.yaml line 4, problems.deadline: a list is no date and "
-			"time; write it as 2026-11-21 06:10 or 2026-11-21, in UTC, or leave it empty for "
-		    "none." },
+			"s.yaml line 4, problems.deadline: a list is not a date and time; write it as "
+			"2026-11-21 06:10 or 2026-11-21, in UTC, or leave it empty for none." },
 		{ "problems:\n- {directory: ../x, name: b}\n",
-			"s.yaml line 2, problems.directory: \"../x\" leads out of the folder of "
-			"this file; name a folder below it." },
+			"s.yaml line 2, problems.directory: \"../x\" leads out of the folder of this file; "
+			"name a folder below it." },
 		{ "problems:\n- {directory: /x, name: b}\n",
-			"s.yaml line 2, problems.directory: \"/x\" leads out of the folder of "
-			"this file; name a folder below it." },
+			"s.yaml line 2, problems.directory: \"/x\" leads out of the folder of this file; name "
+			"a folder below it." },
 		{ "problems:\n- {directory: \"a\\\\b\", name: b}\n",
-			"s.yaml line 2, problems.directory: \"a\\b\" contains a backslash; "
-			"folders are separated by \"/\"." },
+			"s.yaml line 2, problems.directory: \"a\\b\" contains a backslash; folders are "
+			"separated by \"/\"." },
 		{ "problems:\n- {directory: \"\", name: b}\n",
-			"s.yaml line 2, problems.directory: \"\" is empty; name the task's folder, "
-			"relative to the folder of this file." },
+			"s.yaml line 2, problems.directory: \"\" is empty; name the task's folder, relative to "
+			"the folder of this file." },
 		{ "problems:\n- {directory: a, name: \"b c\"}\n",
-			"s.yaml line 2, problems.name: \"b c\" is no name of a leaderboard (1 "
-			"to 64 letters, digits, dots, dashes and underscores, the first a letter or a "
-		    "digit)." },
+			"s.yaml line 2, problems.name: \"b c\" is not a valid leaderboard name (1 to 64 "
+			"letters, digits, dots, dashes and underscores, beginning with a letter or digit)." },
 		{ "problems:\n- {directory: a, name: b.json}\n",
-			"s.yaml line 2, problems.name: \"b.json\" ends as the name of a file "
-			"does, which would be its address; choose another." },
+			"s.yaml line 2, problems.name: \"b.json\" ends like a file name and would get the "
+			"address of a file; choose another." },
 		{ "problems:\n- {directory: a, name: b}\n- {directory: a, name: B}\n",
-			"s.yaml line 3, problems.name: \"B\" is there twice, the first time in line 2." },
+			"s.yaml line 3, problems.name: \"B\" is listed twice, the first time in line 2." },
 		{ "problems:\n- {directory: a, name: b, gpus: [\"<b>\"]}\n",
-			"s.yaml line 2, problems.gpus: \"<b>\" is no name of a GPU "
-			"model (1 to 48 letters, digits, dots, dashes and underscores, as in H200 or CPU)." },
+			"s.yaml line 2, problems.gpus: \"<b>\" is not a valid GPU model (1 to 48 letters, "
+			"digits, dots, dashes and underscores, for example H200 or CPU)." },
 		{ "problems:\n- {directory: a, name: b, gpus: H200}\n",
 			"s.yaml line 2, problems.gpus: expected a list (lines that begin with \"- \"), not "
-		    "text." },
+			"text." },
 		{ "problems:\n- {directory: a, name: b, gpus: [CPU, CPU]}\n",
 			"s.yaml line 2, problems.gpus: \"CPU\" is there twice." },
 	};
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		cleanup_arena struct arena *arena = arena_new();
-		struct world world = tree(arena, "s.yaml", cases[i].yaml);
+		struct world world = make_tree(arena, "s.yaml", cases[i].yaml);
 		assert_int_equal(read_set(&world, NULL), ERROR_INPUT);
 		assert_true(world.faults.count > 0);
 		if (cases[i].sentence)
@@ -299,26 +296,26 @@ static void every_fault_of_a_set_has_its_sentence_with_file_and_line(void **stat
 	}
 }
 
-static void all_faults_are_told_at_once(void **state)
+static void all_faults_are_reported_together(void **state)
 {
 	(void)state;
 	cleanup_arena struct arena *arena = arena_new();
-	struct world world = tree(arena, "s.yaml",
+	struct world world = make_tree(arena, "s.yaml",
 		"deadline: soon\nproblems:\n- {directory: a, name: \"b c\"}\n- {directory: ../x, nam: "
-	    "b}\n");
+		"b}\n");
 	assert_int_equal(read_set(&world, NULL), ERROR_INPUT);
 	assert_int_equal(world.faults.count, 5);
 }
 
-static void a_folder_that_cannot_be_used_leaves_the_other_problems_alone(void **state)
+static void an_unusable_folder_does_not_affect_the_other_problems(void **state)
 {
 	(void)state;
 	cleanup_arena struct arena *arena = arena_new();
-	struct world world = tree(arena, "problems/a.yaml",
-		"problems:\n- {directory: scan, name: scan}\n- {directory: sort, name: "
-		"sort}\n- {directory: nowhere, name: nowhere}\n- {directory: week, name: week}\n- "
-	    "{directory: bad, name: bad}\n");
-	add(&world.upload, "problems/bad/task.yml", TASK("../../missing.py") "test_timeout: 0\n");
+	struct world world = make_tree(arena, "problems/a.yaml",
+		"problems:\n- {directory: scan, name: scan}\n- {directory: sort, name: sort}\n- "
+		"{directory: nowhere, name: nowhere}\n- {directory: week, name: week}\n- {directory: bad, "
+		"name: bad}\n");
+	add_file(&world.upload, "problems/bad/task.yml", TASK("../../missing.py") "test_timeout: 0\n");
 	assert_int_equal(read_set(&world, NULL), 0);
 	const struct problem *problems = world.set->problems;
 	assert_non_null(problems[0].task);
@@ -342,15 +339,15 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_set_below_the_top_is_found_and_its_folders_are_relative_to_it),
-		cmocka_unit_test(a_set_may_lie_at_the_top_or_beside_its_tasks_definition),
-		cmocka_unit_test(a_task_does_not_depend_on_how_deep_its_folder_lies),
-		cmocka_unit_test(the_older_single_file_works_in_a_tree),
-		cmocka_unit_test(deadlines_are_dates_with_or_without_a_time_and_empty_is_none),
-		cmocka_unit_test(of_several_sets_one_must_be_chosen),
-		cmocka_unit_test(an_upload_without_a_set_is_told_so),
-		cmocka_unit_test(every_fault_of_a_set_has_its_sentence_with_file_and_line),
-		cmocka_unit_test(all_faults_are_told_at_once),
-		cmocka_unit_test(a_folder_that_cannot_be_used_leaves_the_other_problems_alone),
+		cmocka_unit_test(a_set_may_be_at_the_top_or_next_to_its_task_definition),
+		cmocka_unit_test(a_task_does_not_depend_on_the_depth_of_its_folder),
+		cmocka_unit_test(the_older_single_file_format_works_in_a_tree),
+		cmocka_unit_test(deadlines_are_dates_with_or_without_a_time_and_empty_means_none),
+		cmocka_unit_test(one_of_several_sets_must_be_chosen),
+		cmocka_unit_test(an_upload_without_a_set_is_an_error),
+		cmocka_unit_test(every_fault_of_a_set_names_file_and_line),
+		cmocka_unit_test(all_faults_are_reported_together),
+		cmocka_unit_test(an_unusable_folder_does_not_affect_the_other_problems),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
-#include "worker/run/ptxas.h"
+#include "worker/run/profile/ptxas.h"
 
-#include "lib/buffer.h"
-#include "lib/scope.h"
+#include "lib/base/buffer.h"
+#include "lib/base/scope.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,7 +15,7 @@
  * stage. */
 static const char NVCC_13[] =
 	"ptxas warning : Registers are spilled to local memory in function '_ZN5inner6spillsEPfi', "
-    "9104 bytes spill stores, 22268 bytes spill loads\n"
+	"9104 bytes spill stores, 22268 bytes spill loads\n"
 	"ptxas info    : 272 bytes gmem\n"
 	"ptxas info    : Compiling entry function '_ZN5inner6spillsEPfi' for 'sm_90a'\n"
 	"ptxas info    : Function properties for _ZN5inner6spillsEPfi\n"
@@ -46,7 +46,7 @@ static const char NVCC_13[] =
 	"ptxas info    : Compile time = 0.526 ms\n"
 	"nvlink info    : 0 bytes gmem\n";
 
-static char *kernels_of(struct arena *arena, const char *output)
+static char *read_kernels(struct arena *arena, const char *output)
 {
 	json_t *kernels = ptxas_kernels(arena, output);
 	cleanup_free char *text = json_dumps(kernels, JSON_COMPACT);
@@ -54,59 +54,55 @@ static char *kernels_of(struct arena *arena, const char *output)
 	return arena_strdup(arena, text);
 }
 
-static void kernels_are_told_with_their_registers_shared_memory_and_spills(void **state)
+static void kernels_have_registers_shared_memory_and_spills(void **state)
 {
 	(void)state;
 	cleanup_arena struct arena *arena = arena_new();
-	assert_string_equal(kernels_of(arena, NVCC_13),
+	assert_string_equal(read_kernels(arena, NVCC_13),
 		"[{\"name\":\"inner::spills\",\"stack_bytes\":5472,\"spill_store_bytes\":9104,\"spill_load_"
-	    "bytes\":22268,\"registers\":32},"
-		"{\"name\":\"apply<...>\",\"stack_bytes\":0,\"spill_store_bytes\":0,\"spill_load_bytes\":0,"
-	    "\"registers\":8},"
-		"{\"name\":\"reduce<float, "
-	    "256>\",\"stack_bytes\":0,\"spill_store_bytes\":0,\"spill_load_bytes\":0,\"registers\":12,"
-	    "\"shared_bytes\":1024},"
-		"{\"name\":\"caller\",\"stack_bytes\":128,\"spill_store_bytes\":0,\"spill_load_bytes\":0,"
-	    "\"registers\":30},"
-		"{\"name\":\"plain\",\"stack_bytes\":0,\"spill_store_bytes\":0,\"spill_load_bytes\":0,"
-	    "\"registers\":8}]");
+		"bytes\":22268,\"registers\":32},{\"name\":\"apply<...>\",\"stack_bytes\":0,\"spill_store_"
+		"bytes\":0,\"spill_load_bytes\":0,\"registers\":8},{\"name\":\"reduce<float, "
+		"256>\",\"stack_bytes\":0,\"spill_store_bytes\":0,\"spill_load_bytes\":0,\"registers\":12,"
+		"\"shared_bytes\":1024},{\"name\":\"caller\",\"stack_bytes\":128,\"spill_store_bytes\":0,"
+		"\"spill_load_bytes\":0,\"registers\":30},{\"name\":\"plain\",\"stack_bytes\":0,\"spill_"
+		"store_bytes\":0,\"spill_load_bytes\":0,\"registers\":8}]");
 }
 
-/* CUDA 12 has another order of figures, and constant memory among them. */
+/* CUDA 12 prints the figures in another order, with constant memory among them. */
 static void figures_may_come_in_any_order(void **state)
 {
 	(void)state;
 	cleanup_arena struct arena *arena = arena_new();
-	assert_string_equal(kernels_of(arena,
+	assert_string_equal(read_kernels(arena,
 							"ptxas info    : Compiling entry function '_Z1kPf' for 'sm_80'\n"
 							"ptxas info    : Function properties for _Z1kPf\n    0 bytes stack "
-	                        "frame, 0 bytes spill stores, 0 bytes spill loads\n"
+							"frame, 0 bytes spill stores, 0 bytes spill loads\n"
 							"ptxas info    : Used 40 registers, 16384 bytes smem, 376 bytes "
-	                        "cmem[0], 8 bytes cmem[2]\n"),
+							"cmem[0], 8 bytes cmem[2]\n"),
 		"[{\"name\":\"k\",\"stack_bytes\":0,\"spill_store_bytes\":0,\"spill_load_bytes\":0,"
-	    "\"registers\":40,\"shared_bytes\":16384}]");
+		"\"registers\":40,\"shared_bytes\":16384}]");
 }
 
-static void two_kernels_of_one_readable_name_are_told_apart(void **state)
+static void two_kernels_with_one_readable_name_are_separate(void **state)
 {
 	(void)state;
 	cleanup_arena struct arena *arena = arena_new();
 	assert_string_equal(
-		kernels_of(arena,
+		read_kernels(arena,
 			"ptxas info    : Compiling entry function '_Z1kI1AEvT_' for 'sm_90a'\n"
 			"ptxas info    : Used 8 registers\nptxas info    : Compiling entry function "
-	        "'_Z1kI1BEvT_' for 'sm_90a'\nptxas info    : Used 9 registers\n"
+			"'_Z1kI1BEvT_' for 'sm_90a'\nptxas info    : Used 9 registers\n"
 			"ptxas info    : Compiling entry function '_Z1fPf' for 'sm_90a'\nptxas info    : Used "
-	        "8 registers\n"
+			"8 registers\n"
 			"ptxas info    : Compiling entry function '_Z1fPd' for 'sm_90a'\nptxas info    : Used "
-	        "9 registers\n"
+			"9 registers\n"
 			"ptxas info    : Compiling entry function '_Z1fPd' for 'sm_100'\nptxas info    : Used "
-	        "10 registers\n"),
+			"10 registers\n"),
 		"[{\"name\":\"k<A>\",\"registers\":8},{\"name\":\"k<B>\",\"registers\":9},{\"name\":\"f\","
-	    "\"registers\":8},{\"name\":\"f\",\"registers\":10}]");
+		"\"registers\":8},{\"name\":\"f\",\"registers\":10}]");
 }
 
-static void symbols_are_read_as_people_write_them(void **state)
+static void symbols_become_readable_names(void **state)
 {
 	(void)state;
 	static const struct {
@@ -124,7 +120,7 @@ static void symbols_are_read_as_people_write_them(void **state)
 		{ "_ZN57_GLOBAL__N__00000000_4_a_cu_12345678_00000000_0000000000006hiddenEPd",
 			"(anonymous)::hidden" },
 		{ "_ZN2at6native1kI6float4EEvv", "at::native::k<float4>" },
-		/* what is no symbol, or a damaged one */
+		/* no symbol, or a damaged one */
 		{ "", "" },
 		{ "_Z", "_Z" },
 		{ "_Z99short", "_Z99short" },
@@ -150,7 +146,7 @@ static void hostile_output_stays_small_and_harmless(void **state)
 	for (int i = 0; i < 1000; i++)
 		buffer_printf(&text,
 			"ptxas info    : Compiling entry function 'k%d%0500d' for 'sm_90a'\nptxas info    : "
-		    "Used 99999999999999999999 registers\n",
+			"Used 99999999999999999999 registers\n",
 			i, 0);
 	json_t *kernels = ptxas_kernels(arena, text.data);
 	assert_int_equal(json_array_size(kernels), ptxas_most_kernels);
@@ -158,20 +154,20 @@ static void hostile_output_stays_small_and_harmless(void **state)
 	assert_true(json_string_length(json_object_get(first, "name")) <= ptxas_most_name_bytes + 3);
 	assert_null(json_object_get(first, "registers"));
 	json_decref(kernels);
-	assert_string_equal(kernels_of(arena,
+	assert_string_equal(read_kernels(arena,
 							"ptxas info    : Used 3 registers\n    5 bytes stack frame\nptxas info "
-	                        "   : Compiling entry function '"),
+							"   : Compiling entry function '"),
 		"[]");
-	assert_string_equal(kernels_of(arena, "ptxas info    : "), "[]");
+	assert_string_equal(read_kernels(arena, "ptxas info    : "), "[]");
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(kernels_are_told_with_their_registers_shared_memory_and_spills),
+		cmocka_unit_test(kernels_have_registers_shared_memory_and_spills),
 		cmocka_unit_test(figures_may_come_in_any_order),
-		cmocka_unit_test(two_kernels_of_one_readable_name_are_told_apart),
-		cmocka_unit_test(symbols_are_read_as_people_write_them),
+		cmocka_unit_test(two_kernels_with_one_readable_name_are_separate),
+		cmocka_unit_test(symbols_become_readable_names),
 		cmocka_unit_test(hostile_output_stays_small_and_harmless),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,6 @@
-/* What comparisons do to the order and the ties of a ranking, and who is to be compared with whom.
- */
-#include "lib/ranking.h"
-#include "lib/scope.h"
+/* Comparisons change the order and the ties of a ranking, and rivals are the entries to compare. */
+#include "lib/base/scope.h"
+#include "lib/ranking/ranking.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -14,7 +13,7 @@
 
 #include <cmocka.h>
 
-/* The submission's number is its user's as well. */
+/* The user has the same number as the submission. */
 #define ENTRY(submission, score, err) \
 	{ \
 		.user_id = (submission), .submission_id = (submission), .score_ns = (score), \
@@ -35,7 +34,7 @@
 
 /* "3:1 1:2" is submission 3 at place 1 before submission 1 at place 2. */
 static void assert_page(struct ranking_entry *entries, size_t count,
-	const struct ranking_comparison *comparisons, size_t comparison_count, const char *page)
+	const struct ranking_head_to_head *comparisons, size_t comparison_count, const char *page)
 {
 	char text[256] = "";
 	ranking_order(entries, count, comparisons, comparison_count);
@@ -52,32 +51,32 @@ static void assert_page(struct ranking_entry *entries, size_t count,
 
 /* ---- two entries ---- */
 
-static void the_one_that_was_faster_side_by_side_stands_first_without_a_tie(void **state)
+static void the_winner_of_a_comparison_ranks_first_without_a_tie(void **state)
 {
 	(void)state;
 	struct ranking_entry entries[] = { ENTRY(1, 100, 1), ENTRY(2, 100.5, 1) };
-	struct ranking_comparison faster[] = { FASTER(1, 2, 1) }, slower[] = { SLOWER(1, 2, 1) };
+	struct ranking_head_to_head faster[] = { FASTER(1, 2, 1) }, slower[] = { SLOWER(1, 2, 1) };
 	assert_page(entries, 2, NULL, 0, "1:1 2:1");
 	ASSERT_PAGE(entries, faster, "2:1 1:2");
 	ASSERT_PAGE(entries, slower, "1:1 2:2");
 }
 
-static void it_does_not_matter_which_of_the_two_was_the_challenger(void **state)
+static void the_roles_of_challenger_and_incumbent_do_not_matter(void **state)
 {
 	(void)state;
 	struct ranking_entry entries[] = { ENTRY(1, 100, 1), ENTRY(2, 100.5, 1) };
-	struct ranking_comparison slower[] = { SLOWER(1, 1, 2) };
+	struct ranking_head_to_head slower[] = { SLOWER(1, 1, 2) };
 	ASSERT_PAGE(entries, slower, "2:1 1:2");
 }
 
-static void if_the_interval_holds_1_it_is_a_tie_and_the_earlier_submission_stands_first(
+static void an_interval_that_contains_1_is_a_tie_and_the_earlier_submission_comes_first(
 	void **state)
 {
 	(void)state;
 	/* 0.9 apart with errors of 0.1: without the comparison this is no tie. */
 	struct ranking_entry entries[] = { ENTRY(1, 100.9, 0.1), ENTRY(2, 100, 0.1) };
-	struct ranking_comparison neither[] = { NEITHER(1, 2, 1) },
-							  touches[] = { { 1, 2, 1, 0.98, 1 } };
+	struct ranking_head_to_head neither[] = { NEITHER(1, 2, 1) },
+								touches[] = { { 1, 2, 1, 0.98, 1 } };
 	assert_page(entries, 2, NULL, 0, "2:1 1:2");
 	ASSERT_PAGE(entries, neither, "1:1 2:1");
 	ASSERT_PAGE(entries, touches, "1:1 2:1");
@@ -87,17 +86,17 @@ static void an_entry_without_a_standard_error_can_be_compared(void **state)
 {
 	(void)state;
 	struct ranking_entry entries[] = { ENTRY(1, 100, NAN), ENTRY(2, 100.5, NAN) };
-	struct ranking_comparison neither[] = { NEITHER(1, 2, 1) }, faster[] = { FASTER(1, 2, 1) };
+	struct ranking_head_to_head neither[] = { NEITHER(1, 2, 1) }, faster[] = { FASTER(1, 2, 1) };
 	assert_page(entries, 2, NULL, 0, "1:1 2:2");
 	ASSERT_PAGE(entries, neither, "1:1 2:1");
 	ASSERT_PAGE(entries, faster, "2:1 1:2");
 }
 
-static void scores_that_are_plainly_different_are_not_turned_over(void **state)
+static void a_comparison_does_not_reverse_clearly_different_scores(void **state)
 {
 	(void)state;
 	struct ranking_entry entries[] = { ENTRY(1, 100, 0.1), ENTRY(2, 101.5, 0.1) };
-	struct ranking_comparison faster[] = { FASTER(1, 2, 1) }, neither[] = { NEITHER(1, 2, 1) };
+	struct ranking_head_to_head faster[] = { FASTER(1, 2, 1) }, neither[] = { NEITHER(1, 2, 1) };
 	ASSERT_PAGE(entries, faster, "1:1 2:2");
 	ASSERT_PAGE(entries, neither, "1:1 2:2");
 }
@@ -106,45 +105,45 @@ static void of_two_comparisons_of_one_pair_the_newer_one_counts(void **state)
 {
 	(void)state;
 	struct ranking_entry entries[] = { ENTRY(1, 100, 1), ENTRY(2, 100.5, 1) };
-	struct ranking_comparison two[] = { SLOWER(4, 1, 2), FASTER(3, 1, 2) };
+	struct ranking_head_to_head two[] = { SLOWER(4, 1, 2), FASTER(3, 1, 2) };
 	ASSERT_PAGE(entries, two, "2:1 1:2");
 }
 
-static void comparisons_of_others_are_ignored(void **state)
+static void comparisons_of_other_submissions_are_ignored(void **state)
 {
 	(void)state;
 	struct ranking_entry entries[] = { ENTRY(1, 100, 1), ENTRY(2, 100.5, 1) };
-	struct ranking_comparison others[] = { FASTER(1, 2, 7), SLOWER(2, 8, 1), FASTER(3, 8, 9) };
+	struct ranking_head_to_head others[] = { FASTER(1, 2, 7), SLOWER(2, 8, 1), FASTER(3, 8, 9) };
 	ASSERT_PAGE(entries, others, "1:1 2:1");
 }
 
 /* ---- three and more ---- */
 
-static void who_was_beaten_does_not_share_a_place_with_the_victor_through_a_third(void **state)
+static void a_third_entry_does_not_make_winner_and_loser_share_a_place(void **state)
 {
 	(void)state;
 	/* All three are within noise of the first; 3 beat 2, so 2 is out of the group. */
 	struct ranking_entry entries[] = { ENTRY(1, 100, 1), ENTRY(2, 100.2, 1), ENTRY(3, 100.4, 1) };
-	struct ranking_comparison faster[] = { FASTER(1, 3, 2) };
+	struct ranking_head_to_head faster[] = { FASTER(1, 3, 2) };
 	assert_page(entries, 3, NULL, 0, "1:1 2:1 3:1");
 	ASSERT_PAGE(entries, faster, "1:1 3:1 2:3");
 }
 
-static void a_third_that_was_not_compared_is_not_overtaken(void **state)
+static void a_win_does_not_pass_a_third_entry_without_a_comparison(void **state)
 {
 	(void)state;
-	/* 3 beat 1. It does not rise above 2, which it was not compared with: 1 steps back. */
+	/* 3 beat 1. 3 was not compared with 2 and does not pass it, so 1 moves back. */
 	struct ranking_entry entries[] = { ENTRY(1, 100, 0.01), ENTRY(2, 100.3, 0.01),
 		ENTRY(3, 100.6, 0.01) };
-	struct ranking_comparison faster[] = { FASTER(1, 3, 1) };
+	struct ranking_head_to_head faster[] = { FASTER(1, 3, 1) };
 	ASSERT_PAGE(entries, faster, "2:1 3:2 1:3");
 }
 
-static void a_chain_of_victories_is_followed(void **state)
+static void a_chain_of_wins_is_followed(void **state)
 {
 	(void)state;
 	struct ranking_entry entries[] = { ENTRY(1, 100, 1), ENTRY(2, 100.5, 1), ENTRY(3, 101, 1) };
-	struct ranking_comparison chain[] = { FASTER(1, 2, 1), FASTER(2, 3, 2) };
+	struct ranking_head_to_head chain[] = { FASTER(1, 2, 1), FASTER(2, 3, 2) };
 	ASSERT_PAGE(entries, chain, "3:1 2:2 1:3");
 }
 
@@ -154,50 +153,50 @@ static void ties_do_not_chain(void **state)
 	/* 1 and 2 tie, 2 and 3 tie, but 3 was slower than 1. */
 	struct ranking_entry entries[] = { ENTRY(1, 100, 0.1), ENTRY(2, 100.4, 0.1),
 		ENTRY(3, 100.8, 0.1) };
-	struct ranking_comparison comparisons[] = { NEITHER(1, 2, 1), NEITHER(2, 3, 2),
+	struct ranking_head_to_head comparisons[] = { NEITHER(1, 2, 1), NEITHER(2, 3, 2),
 		SLOWER(3, 3, 1) };
 	ASSERT_PAGE(entries, comparisons, "1:1 2:1 3:3");
 }
 
-static void who_ties_with_the_first_side_by_side_passes_whom_it_was_not_compared_with(void **state)
+static void a_tie_with_the_first_passes_entries_without_a_comparison(void **state)
 {
 	(void)state;
-	/* 2 was slower than 3, and 1 was not; that 2's score is better than 1's weighs less. */
+	/* 2 was slower than 3, and 1 was not. That outweighs the better score of 2. */
 	struct ranking_entry entries[] = { ENTRY(3, 100, 0.1), ENTRY(2, 100.4, 0.1),
 		ENTRY(1, 100.8, 0.1), ENTRY(4, 102, 0.1) };
-	struct ranking_comparison comparisons[] = { SLOWER(1, 2, 3), NEITHER(2, 1, 3) };
+	struct ranking_head_to_head comparisons[] = { SLOWER(1, 2, 3), NEITHER(2, 1, 3) };
 	ASSERT_PAGE(entries, comparisons, "1:1 3:1 2:3 4:4");
 }
 
-static void but_nobody_passes_one_that_was_faster(void **state)
+static void a_tie_with_the_first_does_not_pass_a_faster_entry(void **state)
 {
 	(void)state;
 	struct ranking_entry entries[] = { ENTRY(3, 100, 0.1), ENTRY(2, 100.4, 0.1),
 		ENTRY(1, 100.8, 0.1) };
-	struct ranking_comparison comparisons[] = { SLOWER(1, 2, 3), NEITHER(2, 1, 3),
+	struct ranking_head_to_head comparisons[] = { SLOWER(1, 2, 3), NEITHER(2, 1, 3),
 		SLOWER(3, 1, 2) };
 	ASSERT_PAGE(entries, comparisons, "3:1 2:2 1:3");
 }
 
-static void in_a_circle_the_best_score_decides_and_the_rest_is_as_compared(void **state)
+static void in_a_circle_the_best_score_comes_first_and_comparisons_order_the_rest(void **state)
 {
 	(void)state;
 	struct ranking_entry entries[] = { ENTRY(1, 100.4, 1), ENTRY(2, 100, 1), ENTRY(3, 100.2, 1),
 		ENTRY(4, 99.9, 1) };
-	/* 1 before 2 before 3 before 1; 4, whose score is the best of all, lost to 3. */
-	struct ranking_comparison circle[] = { FASTER(1, 1, 2), FASTER(2, 2, 3), FASTER(3, 3, 1),
+	/* 1 before 2 before 3 before 1; 4 has the best score but lost to 3. */
+	struct ranking_head_to_head circle[] = { FASTER(1, 1, 2), FASTER(2, 2, 3), FASTER(3, 3, 1),
 		SLOWER(4, 4, 3) };
 	ASSERT_PAGE(entries, circle, "2:1 3:2 1:3 4:3");
 }
 
-/* ---- anything at all ---- */
+/* ---- random rankings ---- */
 
 enum { most_entries = 24, most_comparisons = 40 };
 
-static const struct ranking_comparison *newest_of(
-	const struct ranking_comparison *comparisons, size_t count, int64_t a, int64_t b)
+static const struct ranking_head_to_head *newest_of(
+	const struct ranking_head_to_head *comparisons, size_t count, int64_t a, int64_t b)
 {
-	const struct ranking_comparison *newest = NULL;
+	const struct ranking_head_to_head *newest = NULL;
 	for (size_t i = 0; i < count; i++)
 		if (a != b
 			&& ((comparisons[i].challenger_id == a && comparisons[i].incumbent_id == b)
@@ -207,11 +206,11 @@ static const struct ranking_comparison *newest_of(
 	return newest;
 }
 
-/* Whether `a` is to stand before `b`, and not beside it. */
-static bool has_beaten(const struct ranking_comparison *comparisons, size_t count,
+/* Whether `a` must rank before `b` at a better place. */
+static bool won_against(const struct ranking_head_to_head *comparisons, size_t count,
 	const struct ranking_entry *a, const struct ranking_entry *b)
 {
-	const struct ranking_comparison *newest =
+	const struct ranking_head_to_head *newest =
 		newest_of(comparisons, count, a->submission_id, b->submission_id);
 	if (!newest || !ranking_is_close(a, b))
 		return false;
@@ -219,13 +218,13 @@ static bool has_beaten(const struct ranking_comparison *comparisons, size_t coun
 													 : newest->ratio_low > 1;
 }
 
-/* has_beaten, and whatever follows from it. */
-static void close_victories(bool beaten[most_entries][most_entries], size_t count)
+/* Adds the wins that follow from others. */
+static void add_indirect_wins(bool wins[most_entries][most_entries], size_t count)
 {
 	for (size_t k = 0; k < count; k++)
 		for (size_t i = 0; i < count; i++)
 			for (size_t j = 0; j < count; j++)
-				beaten[i][j] = beaten[i][j] || (beaten[i][k] && beaten[k][j]);
+				wins[i][j] = wins[i][j] || (wins[i][k] && wins[k][j]);
 }
 
 static void shuffle(void *array, size_t count, size_t size)
@@ -242,11 +241,11 @@ static void shuffle(void *array, size_t count, size_t size)
 struct world {
 	struct ranking_entry entries[most_entries];
 	size_t count;
-	struct ranking_comparison comparisons[most_comparisons];
+	struct ranking_head_to_head comparisons[most_comparisons];
 	size_t comparison_count;
 };
 
-static struct world make_world(void)
+static struct world random_world(void)
 {
 	struct world world = { .count = (size_t)random() % most_entries + 1,
 		.comparison_count = (size_t)random() % most_comparisons };
@@ -256,7 +255,7 @@ static struct world make_world(void)
 	for (size_t i = 0; i < world.comparison_count; i++) {
 		double low = 0.98 + (double)(random() % 30) / 1000;
 		world.comparisons[i] =
-			(struct ranking_comparison){ (int64_t)i + 1, random() % (int64_t)world.count + 1,
+			(struct ranking_head_to_head){ (int64_t)i + 1, random() % (int64_t)world.count + 1,
 				random() % ((int64_t)world.count + 3) + 1, low, low + 0.01 };
 	}
 	return world;
@@ -284,46 +283,45 @@ static bool was_compared(const struct world *world, int64_t submission_id)
 	return false;
 }
 
-/* A victor stands before the beaten, except around a circle, and never at the same place. Who was
- * beaten by nobody stands before all whose score is worse, except for ties and those who were
- * compared. */
-static void assert_comparisons_are_heard(const struct world *world)
+/* A winner ranks before the loser, at a different place, except in a circle. An entry that never
+ * lost ranks before all worse scores, except for ties and compared entries. */
+static void assert_comparisons_apply(const struct world *world)
 {
-	bool beaten[most_entries][most_entries] = { 0 };
+	bool wins[most_entries][most_entries] = { 0 };
 	for (size_t i = 0; i < world->count; i++)
 		for (size_t j = 0; j < world->count; j++)
-			beaten[i][j] = has_beaten(world->comparisons, world->comparison_count,
+			wins[i][j] = won_against(world->comparisons, world->comparison_count,
 				&world->entries[i], &world->entries[j]);
-	close_victories(beaten, world->count);
+	add_indirect_wins(wins, world->count);
 	for (size_t i = 0; i < world->count; i++)
 		for (size_t j = i + 1; j < world->count; j++) {
-			bool by_later = has_beaten(world->comparisons, world->comparison_count,
+			bool later_won = won_against(world->comparisons, world->comparison_count,
 				&world->entries[j], &world->entries[i]);
-			assert_true(!by_later || beaten[i][j]);
-			if (by_later
-				|| has_beaten(world->comparisons, world->comparison_count, &world->entries[i],
+			assert_true(!later_won || wins[i][j]);
+			if (later_won
+				|| won_against(world->comparisons, world->comparison_count, &world->entries[i],
 					&world->entries[j]))
 				assert_int_not_equal(world->entries[i].place, world->entries[j].place);
 		}
 	for (size_t i = 0; i + 1 < world->count; i++) {
 		const struct ranking_entry *one = &world->entries[i], *next = one + 1;
-		bool held_back = false;
+		bool has_winner = false;
 		for (size_t k = 0; k < world->count; k++)
-			held_back = held_back || beaten[k][i + 1];
-		if (!held_back && !was_compared(world, one->submission_id) && one->place != next->place)
+			has_winner = has_winner || wins[k][i + 1];
+		if (!has_winner && !was_compared(world, one->submission_id) && one->place != next->place)
 			assert_true(one->score_ns <= next->score_ns);
 	}
 }
 
-static void any_entries_and_comparisons_give_one_order_however_they_come(void **state)
+static void the_order_of_the_input_never_changes_the_ranking(void **state)
 {
 	(void)state;
 	srandom(7);
 	for (int round = 0; round < 3000; round++) {
-		struct world world = make_world(), again = world;
+		struct world world = random_world(), again = world;
 		ranking_order(world.entries, world.count, world.comparisons, world.comparison_count);
 		assert_positions_and_places(world.entries, world.count);
-		assert_comparisons_are_heard(&world);
+		assert_comparisons_apply(&world);
 		shuffle(again.entries, again.count, sizeof *again.entries);
 		shuffle(again.comparisons, again.comparison_count, sizeof *again.comparisons);
 		ranking_order(again.entries, again.count, again.comparisons, again.comparison_count);
@@ -347,7 +345,7 @@ static void assert_rivals(const struct ranking_entry *entries, size_t count, int
 		assert_int_equal(rivals[i]->user_id, expected[i]);
 }
 
-static void the_rivals_are_the_next_by_score_on_both_sides_if_they_are_close(void **state)
+static void rivals_are_the_next_close_scores_on_both_sides(void **state)
 {
 	(void)state;
 	struct ranking_entry entries[] = { ENTRY(1, 100, 0.1), ENTRY(2, 100.9, 0.1),
@@ -363,10 +361,10 @@ static void the_rivals_are_the_next_by_score_on_both_sides_if_they_are_close(voi
 	assert_rivals(entries, 0, 1, 0, 0);
 }
 
-static void in_a_group_of_ties_the_nearest_score_is_the_rival_not_the_nearest_position(void **state)
+static void among_ties_the_rival_has_the_nearest_score_not_the_nearest_position(void **state)
 {
 	(void)state;
-	/* The newest is the fastest; on the page it stands last of the group. */
+	/* The newest is the fastest, but the page lists it last of the group. */
 	struct ranking_entry entries[] = { ENTRY(1, 100.4, 1), ENTRY(2, 100.2, 1), ENTRY(3, 100.6, 1),
 		ENTRY(4, 100, 1) };
 	ranking_order(entries, COUNT(entries), NULL, 0);
@@ -389,25 +387,24 @@ static void only_the_first_ten_have_rivals(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_one_that_was_faster_side_by_side_stands_first_without_a_tie),
-		cmocka_unit_test(it_does_not_matter_which_of_the_two_was_the_challenger),
+		cmocka_unit_test(the_winner_of_a_comparison_ranks_first_without_a_tie),
+		cmocka_unit_test(the_roles_of_challenger_and_incumbent_do_not_matter),
 		cmocka_unit_test(
-			if_the_interval_holds_1_it_is_a_tie_and_the_earlier_submission_stands_first),
+			an_interval_that_contains_1_is_a_tie_and_the_earlier_submission_comes_first),
 		cmocka_unit_test(an_entry_without_a_standard_error_can_be_compared),
-		cmocka_unit_test(scores_that_are_plainly_different_are_not_turned_over),
+		cmocka_unit_test(a_comparison_does_not_reverse_clearly_different_scores),
 		cmocka_unit_test(of_two_comparisons_of_one_pair_the_newer_one_counts),
-		cmocka_unit_test(comparisons_of_others_are_ignored),
-		cmocka_unit_test(who_was_beaten_does_not_share_a_place_with_the_victor_through_a_third),
-		cmocka_unit_test(a_third_that_was_not_compared_is_not_overtaken),
-		cmocka_unit_test(a_chain_of_victories_is_followed),
+		cmocka_unit_test(comparisons_of_other_submissions_are_ignored),
+		cmocka_unit_test(a_third_entry_does_not_make_winner_and_loser_share_a_place),
+		cmocka_unit_test(a_win_does_not_pass_a_third_entry_without_a_comparison),
+		cmocka_unit_test(a_chain_of_wins_is_followed),
 		cmocka_unit_test(ties_do_not_chain),
-		cmocka_unit_test(who_ties_with_the_first_side_by_side_passes_whom_it_was_not_compared_with),
-		cmocka_unit_test(but_nobody_passes_one_that_was_faster),
-		cmocka_unit_test(in_a_circle_the_best_score_decides_and_the_rest_is_as_compared),
-		cmocka_unit_test(any_entries_and_comparisons_give_one_order_however_they_come),
-		cmocka_unit_test(the_rivals_are_the_next_by_score_on_both_sides_if_they_are_close),
-		cmocka_unit_test(
-			in_a_group_of_ties_the_nearest_score_is_the_rival_not_the_nearest_position),
+		cmocka_unit_test(a_tie_with_the_first_passes_entries_without_a_comparison),
+		cmocka_unit_test(a_tie_with_the_first_does_not_pass_a_faster_entry),
+		cmocka_unit_test(in_a_circle_the_best_score_comes_first_and_comparisons_order_the_rest),
+		cmocka_unit_test(the_order_of_the_input_never_changes_the_ranking),
+		cmocka_unit_test(rivals_are_the_next_close_scores_on_both_sides),
+		cmocka_unit_test(among_ties_the_rival_has_the_nearest_score_not_the_nearest_position),
 		cmocka_unit_test(only_the_first_ten_have_rivals),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
-#include "lib/ranking.h"
-#include "lib/scope.h"
+#include "lib/base/scope.h"
+#include "lib/ranking/ranking.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -32,14 +32,14 @@ static void assert_order(
 	}
 }
 
-static void the_fastest_stands_first(void **state)
+static void the_fastest_comes_first(void **state)
 {
 	(void)state;
 	struct ranking_entry entries[] = { ENTRY(1, 300, 1), ENTRY(2, 100, 1), ENTRY(3, 200, 1) };
 	assert_order(entries, (struct expected[]){ { 2, 1 }, { 3, 2 }, { 1, 3 } }, COUNT(entries));
 }
 
-static void nothing_and_one_are_fine(void **state)
+static void empty_and_single_rankings_work(void **state)
 {
 	(void)state;
 	struct ranking_entry entries[] = { ENTRY(7, 5, NAN) };
@@ -47,7 +47,7 @@ static void nothing_and_one_are_fine(void **state)
 	assert_order(entries, (struct expected[]){ { 7, 1 } }, 1);
 }
 
-static void within_noise_the_earlier_submission_stands_first_and_the_place_is_shared(void **state)
+static void within_noise_the_earlier_submission_comes_first_and_the_place_is_shared(void **state)
 {
 	(void)state;
 	/* 1.96 * sqrt(3^2 + 4^2) = 9.8 */
@@ -57,17 +57,18 @@ static void within_noise_the_earlier_submission_stands_first_and_the_place_is_sh
 		entries, (struct expected[]){ { 4, 1 }, { 9, 1 }, { 2, 3 }, { 8, 4 } }, COUNT(entries));
 }
 
-static void a_group_is_measured_against_its_fastest_so_ties_do_not_chain(void **state)
+static void ties_are_with_the_fastest_of_a_group_so_they_do_not_chain(void **state)
 {
 	(void)state;
-	/* Each is within noise of its neighbour (1.96 * sqrt(2) = 2.77), but 104 is not of 100. */
+	/* Each is within noise of its neighbour (1.96 * sqrt(2) = 2.77), but 104 is not within noise of
+	 * 100. */
 	struct ranking_entry entries[] = { ENTRY(3, 100, 1), ENTRY(2, 102, 1), ENTRY(1, 104, 1),
 		ENTRY(4, 106, 1) };
 	assert_order(
 		entries, (struct expected[]){ { 2, 1 }, { 3, 1 }, { 1, 3 }, { 4, 3 } }, COUNT(entries));
 }
 
-static void a_noisy_entry_does_not_reach_over_one_that_is_clearly_slower(void **state)
+static void a_noisy_entry_does_not_tie_past_a_clearly_slower_one(void **state)
 {
 	(void)state;
 	struct ranking_entry entries[] = { ENTRY(3, 100, 1), ENTRY(1, 110, 1), ENTRY(2, 111, 50) };
@@ -91,7 +92,7 @@ static void an_error_of_zero_ties_equal_scores(void **state)
 	assert_order(entries, (struct expected[]){ { 1, 1 }, { 2, 1 }, { 3, 3 } }, COUNT(entries));
 }
 
-static void the_order_does_not_depend_on_how_entries_came(void **state)
+static void the_order_of_the_entries_does_not_matter(void **state)
 {
 	(void)state;
 	enum { count = 60 };
@@ -119,14 +120,14 @@ static void the_order_does_not_depend_on_how_entries_came(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_fastest_stands_first),
-		cmocka_unit_test(nothing_and_one_are_fine),
-		cmocka_unit_test(within_noise_the_earlier_submission_stands_first_and_the_place_is_shared),
-		cmocka_unit_test(a_group_is_measured_against_its_fastest_so_ties_do_not_chain),
-		cmocka_unit_test(a_noisy_entry_does_not_reach_over_one_that_is_clearly_slower),
+		cmocka_unit_test(the_fastest_comes_first),
+		cmocka_unit_test(empty_and_single_rankings_work),
+		cmocka_unit_test(within_noise_the_earlier_submission_comes_first_and_the_place_is_shared),
+		cmocka_unit_test(ties_are_with_the_fastest_of_a_group_so_they_do_not_chain),
+		cmocka_unit_test(a_noisy_entry_does_not_tie_past_a_clearly_slower_one),
 		cmocka_unit_test(without_an_error_only_equal_scores_tie),
 		cmocka_unit_test(an_error_of_zero_ties_equal_scores),
-		cmocka_unit_test(the_order_does_not_depend_on_how_entries_came),
+		cmocka_unit_test(the_order_of_the_entries_does_not_matter),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-#include "cgi/allowance.h"
+#include "cgi/http/request_rate.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,16 +12,17 @@ enum { most = 5 };
 
 /* Takes one for each of `count`, over and over until no minute has ended meanwhile; what was taken
  * last. */
-static struct allowance take_within_a_minute(const char *prefix, int count, struct allowance *first)
+static struct request_rate take_within_a_minute(
+	const char *prefix, int count, struct request_rate *first)
 {
 	static int round;
-	struct allowance last;
+	struct request_rate last;
 	char whom[64];
 	do {
 		round++;
 		for (int i = 0; i < count; i++) {
 			snprintf(whom, sizeof whom, "%s %d", prefix, round);
-			allowance_take(most, whom, i ? &last : first);
+			request_rate_take(most, whom, i ? &last : first);
 		}
 	} while (last.renewed_in_s > first->renewed_in_s);
 	return last;
@@ -30,7 +31,7 @@ static struct allowance take_within_a_minute(const char *prefix, int count, stru
 static void each_request_takes_one_until_none_is_left(void **state)
 {
 	(void)state;
-	struct allowance first, last = take_within_a_minute("token", most, &first);
+	struct request_rate first, last = take_within_a_minute("token", most, &first);
 	assert_int_equal(first.most, most);
 	assert_int_equal(first.left, most - 1);
 	assert_int_equal(last.left, 0);
@@ -44,18 +45,18 @@ static void each_request_takes_one_until_none_is_left(void **state)
 static void nobody_takes_anothers(void **state)
 {
 	(void)state;
-	struct allowance mine, theirs;
+	struct request_rate mine, theirs;
 	take_within_a_minute("mine", most + 1, &mine);
-	allowance_take(most, "theirs", &theirs);
+	request_rate_take(most, "theirs", &theirs);
 	assert_int_equal(theirs.left, most - 1);
 }
 
 static void without_a_limit_nothing_is_counted(void **state)
 {
 	(void)state;
-	struct allowance allowance;
+	struct request_rate allowance;
 	for (int i = 0; i < 3 * most; i++)
-		allowance_take(0, "anyone", &allowance);
+		request_rate_take(0, "anyone", &allowance);
 	assert_int_equal(allowance.most, 0);
 	assert_false(allowance.is_used_up);
 }
@@ -65,16 +66,16 @@ static void who_asks_often_is_remembered_in_a_flood(void **state)
 {
 	(void)state;
 	enum { flood = 100000 };
-	struct allowance first, other, last;
+	struct request_rate first, other, last;
 	char whom[64];
 	do {
 		for (int i = 0; i < 3; i++)
-			allowance_take(most, "often", i ? &last : &first);
+			request_rate_take(most, "often", i ? &last : &first);
 		for (int i = 0; i < flood; i++) {
 			snprintf(whom, sizeof whom, "address %d", i);
-			allowance_take(most, whom, &other);
+			request_rate_take(most, whom, &other);
 		}
-		allowance_take(most, "often", &last);
+		request_rate_take(most, "often", &last);
 	} while (last.renewed_in_s > first.renewed_in_s);
 	assert_int_equal(first.left - last.left, 3);
 }

@@ -1,6 +1,6 @@
-#include "lib/result.h"
+#include "lib/result/result.h"
 
-#include "lib/scope.h"
+#include "lib/base/scope.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -19,7 +19,7 @@ static void assert_text(const char *got, const char *expected)
 		assert_ptr_equal(got, expected);
 }
 
-static void a_case_line_is_taken_apart(void **state)
+static void a_case_line_is_split_into_arguments(void **state)
 {
 	(void)state;
 	cleanup_arena struct arena *arena = arena_new();
@@ -53,14 +53,14 @@ static const struct {
 		{ "custom_kernel raised ValueError: no", NULL, NULL, NULL, NULL, NULL, true } },
 	{ "  \n first\n\n", { "first", NULL, NULL, NULL, NULL, NULL, false } },
 	{ "", { "", NULL, NULL, NULL, NULL, NULL, false } },
-	/* what only looks like one */
+	/* messages that only look like a mismatch */
 	{ "ERROR AT (1", { "ERROR AT (1", NULL, NULL, NULL, NULL, NULL, false } },
 	{ "ERROR AT (1): 5", { "ERROR AT (1): 5", NULL, NULL, NULL, NULL, NULL, false } },
 	{ "a, the first at b: expected , got x",
 		{ "a, the first at b: expected , got x", NULL, NULL, NULL, NULL, NULL, false } },
 };
 
-static void the_first_mismatch_is_read_out_of_what_a_check_says(void **state)
+static void the_first_mismatch_is_read_from_the_message_of_a_check(void **state)
 {
 	(void)state;
 	cleanup_arena struct arena *arena = arena_new();
@@ -94,7 +94,7 @@ static void an_environment_begins_with_its_device(void **state)
 		assert_int_equal(result_environment(arena, none[i], &facts), 0);
 }
 
-static void kernels_lack_what_was_not_said_of_them(void **state)
+static void kernels_lack_figures_that_were_not_reported(void **state)
 {
 	(void)state;
 	cleanup_arena struct arena *arena = arena_new();
@@ -103,7 +103,7 @@ static void kernels_lack_what_was_not_said_of_them(void **state)
 		result_kernels(arena, "[{\"name\": \"k\", \"registers\": 12}, 5]", &kernels), 2);
 	assert_string_equal(kernels[0].name, "k");
 	assert_int_equal(kernels[0].registers, 12);
-	assert_int_equal(kernels[0].shared_bytes, 0); /* there is none, if ptxas is silent about it */
+	assert_int_equal(kernels[0].shared_bytes, 0); /* 0 if ptxas does not report it */
 	assert_int_equal(kernels[0].spill_load_bytes, -1);
 	assert_string_equal(kernels[1].name, "");
 	assert_int_equal(result_kernels(arena, "{}", &kernels), 0);
@@ -128,14 +128,13 @@ static void conditions_have_units_and_reasons(void **state)
 	assert_string_equal(conditions[1].slowed_by, "power cap, temperature");
 }
 
-static void a_device_over_blocks_has_both_ends_of_what_differs(void **state)
+static void a_device_shows_the_range_over_all_blocks(void **state)
 {
 	(void)state;
 	cleanup_arena struct arena *arena = arena_new();
 	struct device_state state_of = result_device(arena,
-		"{\"sm_clock_mhz\": [1755, 1980], \"memory_clock_mhz\": [3201, 3201], "
-		"\"temperature_c\": [31.2, 31.4], \"power_w\": 7, \"slowed_by\": [\"power cap\", "
-	    "\"heat\"]}");
+		"{\"sm_clock_mhz\": [1755, 1980], \"memory_clock_mhz\": [3201, 3201], \"temperature_c\": "
+		"[31.2, 31.4], \"power_w\": 7, \"slowed_by\": [\"power cap\", \"heat\"]}");
 	assert_string_equal(state_of.sm_clock, "1755–1980 MHz");
 	assert_string_equal(state_of.memory_clock, "3201 MHz");
 	assert_string_equal(state_of.temperature, "31 °C");
@@ -174,12 +173,12 @@ static void figures_have_three_digits(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_case_line_is_taken_apart),
-		cmocka_unit_test(the_first_mismatch_is_read_out_of_what_a_check_says),
+		cmocka_unit_test(a_case_line_is_split_into_arguments),
+		cmocka_unit_test(the_first_mismatch_is_read_from_the_message_of_a_check),
 		cmocka_unit_test(an_environment_begins_with_its_device),
-		cmocka_unit_test(kernels_lack_what_was_not_said_of_them),
+		cmocka_unit_test(kernels_lack_figures_that_were_not_reported),
 		cmocka_unit_test(conditions_have_units_and_reasons),
-		cmocka_unit_test(a_device_over_blocks_has_both_ends_of_what_differs),
+		cmocka_unit_test(a_device_shows_the_range_over_all_blocks),
 		cmocka_unit_test(figures_have_three_digits),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
-#include "lib/scope.h"
-#include "worker/run/result_lines.h"
+#include "lib/base/scope.h"
+#include "worker/run/engine/result_lines.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -37,7 +37,7 @@ static int close_results(void **state)
 	return 0;
 }
 
-static bool add(struct results *results, const char *text)
+static bool add_text(struct results *results, const char *text)
 {
 	return results_add(results, text, strlen(text));
 }
@@ -45,9 +45,9 @@ static bool add(struct results *results, const char *text)
 static void a_complete_test_run_passes(void **state)
 {
 	struct results *results = *state;
-	assert_true(add(results,
+	assert_true(add_text(results,
 		"test-count: 2\ntest.0.spec: size: 128; seed: 5\ntest.0.status: pass\ntest.1.status: "
-	    "pass\ncheck: pass\n"));
+		"pass\ncheck: pass\n"));
 	results_finish(results);
 	assert_int_equal(results->finished, 2);
 	assert_string_equal(results->check, "pass");
@@ -58,7 +58,7 @@ static void a_complete_test_run_passes(void **state)
 static void lines_may_come_in_any_pieces(void **state)
 {
 	static const char all[] = "test-count: 2\ntest.0.status: pass\n\ntest.1.status: "
-	                          "fail\ntest.1.error: a\\nb\ncheck: fail";
+							  "fail\ntest.1.error: a\\nb\ncheck: fail";
 	struct results *results = *state;
 	for (const char *at = all; *at; at++)
 		assert_true(results_add(results, at, 1));
@@ -73,11 +73,11 @@ static void lines_may_come_in_any_pieces(void **state)
 static void a_case_counts_as_finished_once(void **state)
 {
 	struct results *results = *state;
-	add(results, "benchmark.0.runs: 3\n");
+	add_text(results, "benchmark.0.runs: 3\n");
 	assert_int_equal(results->finished, 0);
-	add(results, "benchmark.0.mean: 12.5\n");
+	add_text(results, "benchmark.0.mean: 12.5\n");
 	assert_int_equal(results->finished, 1);
-	add(results, "benchmark.0.std: 0.5\nbenchmark.0.status: pass\nbenchmark.0.mean: 12.5\n");
+	add_text(results, "benchmark.0.std: 0.5\nbenchmark.0.status: pass\nbenchmark.0.mean: 12.5\n");
 	assert_int_equal(results->finished, 1);
 	assert_true(results_number(&results->cases[0], RESULT_MEAN) == 12.5);
 	assert_true(isnan(results_number(&results->cases[0], RESULT_BEST)));
@@ -116,11 +116,11 @@ static void every_wrong_line_is_a_violation(void **state)
 	for (size_t i = 0; i < COUNT(wrong); i++) {
 		struct results results;
 		results_open(&results, arena, RESULT_TESTS, SPECS, COUNT(SPECS));
-		if (add(&results, wrong[i]) && add(&results, "\n"))
+		if (add_text(&results, wrong[i]) && add_text(&results, "\n"))
 			fail_msg("\"%s\" was taken", wrong[i]);
 		assert_int_equal(results.verdict, VERDICT_PROTOCOL_VIOLATION);
 		assert_true(results.reason[0] != '\0');
-		assert_false(add(&results, "test-count: 2\n"));
+		assert_false(add_text(&results, "test-count: 2\n"));
 		results_close(&results);
 	}
 }
@@ -155,30 +155,30 @@ static void numbers_are_plain_decimals(void **state)
 	for (size_t i = 0; i < COUNT(numbers); i++) {
 		struct results results;
 		results_open(&results, arena, RESULT_BENCHMARKS, SPECS, COUNT(SPECS));
-		add(&results, "benchmark.0.mean: ");
-		add(&results, numbers[i].value);
-		if (add(&results, "\n") != numbers[i].good)
+		add_text(&results, "benchmark.0.mean: ");
+		add_text(&results, numbers[i].value);
+		if (add_text(&results, "\n") != numbers[i].good)
 			fail_msg("\"%s\" was judged wrongly", numbers[i].value);
 		results_close(&results);
 	}
 }
 
-static void text_goes_on_until_the_next_known_key(void **state)
+static void text_continues_until_the_next_known_key(void **state)
 {
 	struct results *results = *state;
 	assert_true(
-		add(results, "test.0.error: first\n  second: line\n\nthird\ntest.1.status: pass\n"));
+		add_text(results, "test.0.error: first\n  second: line\n\nthird\ntest.1.status: pass\n"));
 	assert_string_equal(results->cases[0].values[RESULT_ERROR], "first\n  second: line\nthird");
-	assert_false(add(results, "fourth\n"));
+	assert_false(add_text(results, "fourth\n"));
 }
 
 static void long_text_is_cut_at_a_character(void **state)
 {
 	struct results *results = *state;
-	add(results, "test.0.error: x");
+	add_text(results, "test.0.error: x");
 	for (int i = 0; i < result_most_text_bytes; i++)
-		add(results, "µ");
-	add(results, "\n");
+		add_text(results, "µ");
+	add_text(results, "\n");
 	results_finish(results);
 	assert_int_equal(strlen(results->cases[0].values[RESULT_ERROR]), result_most_text_bytes - 1);
 	assert_int_equal(results->verdict, VERDICT_NONE);
@@ -187,9 +187,9 @@ static void long_text_is_cut_at_a_character(void **state)
 static void many_lines_of_text_stay_small(void **state)
 {
 	struct results *results = *state;
-	add(results, "test.0.error: x\n");
+	add_text(results, "test.0.error: x\n");
 	for (int i = 0; i < 1000 * 1000; i++)
-		assert_true(add(results, "y\n"));
+		assert_true(add_text(results, "y\n"));
 	results_finish(results);
 	assert_true(strlen(results->cases[0].values[RESULT_ERROR]) <= result_most_text_bytes);
 }
@@ -209,9 +209,9 @@ static void too_much_is_an_output_limit(void **state)
 static void claimed_time_must_fit_into_the_stage(void **state)
 {
 	struct results *results = *state;
-	add(results,
+	add_text(results,
 		"benchmark.0.runs: 1000\nbenchmark.0.mean: 1000000\nbenchmark.1.runs: "
-	    "1000\nbenchmark.1.mean: 2000000\n");
+		"1000\nbenchmark.1.mean: 2000000\n");
 	assert_true(results_plausible(results, 3000));
 	assert_true(results_plausible(results, 2800));
 	assert_false(results_plausible(results, 2700));
@@ -221,31 +221,31 @@ static void claimed_time_must_fit_into_the_stage(void **state)
 static void only_the_last_benchmark_may_have_been_timed(void **state)
 {
 	struct results *results = *state;
-	assert_true(add(results,
+	assert_true(add_text(results,
 		"benchmark-count: 1\nbenchmark.0.spec: size: 256; seed: 6\nbenchmark.0.runs: "
-	    "3\nbenchmark.0.mean: 12.5\ncheck: pass\n"));
+		"3\nbenchmark.0.mean: 12.5\ncheck: pass\n"));
 	results_finish(results);
 	assert_true(results_complete(results));
 	assert_int_equal(results->count, 1);
 	assert_string_equal(results->specs[0], SPECS[1]);
 	assert_true(results_number(&results->cases[0], RESULT_MEAN) == 12.5);
-	assert_false(add(results, "benchmark-count: 2\n"));
+	assert_false(add_text(results, "benchmark-count: 2\n"));
 }
 
-static void what_was_timed_does_not_become_less(void **state)
+static void a_lower_count_after_a_result_is_refused(void **state)
 {
 	struct results *results = *state;
-	assert_true(add(results, "benchmark.0.runs: 3\nbenchmark.0.mean: 12.5\n"));
-	assert_false(add(results, "benchmark-count: 1\n"));
+	assert_true(add_text(results, "benchmark.0.runs: 3\nbenchmark.0.mean: 12.5\n"));
+	assert_false(add_text(results, "benchmark-count: 1\n"));
 	assert_int_equal(results->verdict, VERDICT_PROTOCOL_VIOLATION);
 }
 
 static void a_compiler_s_error_lines_stay_in_their_text(void **state)
 {
 	struct results *results = *state;
-	assert_true(add(results,
+	assert_true(add_text(results,
 		"error: no kernel\nerror: unknown op\ntest.0.status: fail\ntest.0.error: a\nerror: "
-	    "b\nerror: c\ncheck: fail\n"));
+		"b\nerror: c\ncheck: fail\n"));
 	results_finish(results);
 	assert_string_equal(results->error, "no kernel\nerror: unknown op");
 	assert_string_equal(results->cases[0].values[RESULT_ERROR], "a\nerror: b\nerror: c");
@@ -254,44 +254,44 @@ static void a_compiler_s_error_lines_stay_in_their_text(void **state)
 static void a_benchmark_stage_takes_only_a_failed_test(void **state)
 {
 	struct results *results = *state;
-	assert_true(add(results, "test-count: 1\ntest.0.status: fail\ntest.0.error: differs\n"));
+	assert_true(add_text(results, "test-count: 1\ntest.0.status: fail\ntest.0.error: differs\n"));
 	assert_true(results_failed(&results->other));
 	assert_int_equal(results->finished, 0);
-	add(results,
+	add_text(results,
 		"benchmark-count: 2\nbenchmark.0.runs: 3\nbenchmark.0.mean: 1\nbenchmark.1.runs: "
-	    "3\nbenchmark.1.mean: 1\n");
+		"3\nbenchmark.1.mean: 1\n");
 	assert_false(results_complete(results));
 	struct results other;
 	results_open(&other, results->arena, RESULT_BENCHMARKS, SPECS, COUNT(SPECS));
-	assert_false(add(&other, "test.0.status: pass\n"));
+	assert_false(add_text(&other, "test.0.status: pass\n"));
 	results_close(&other);
 }
 
 /* ---- a judge's ---- */
 
 static const char JUDGED[] = "benchmark.0.median: 10.5\nbenchmark.0.low: 0\nbenchmark.0.high: "
-                             "11\nbenchmark.0.constant: 5100\n"
+							 "11\nbenchmark.0.constant: 5100\n"
 							 "benchmark.0.own: 9\nbenchmark.0.gap: 0.5\nbenchmark.0.blocks: "
-                             "4\nbenchmark.0.repeated: 0\nbenchmark.0.samples: AACAPwAAAEA=\n"
+							 "4\nbenchmark.0.repeated: 0\nbenchmark.0.samples: AACAPwAAAEA=\n"
 							 "benchmark.0.device: {\"sm_clock_mhz\": [1200, 1980], \"slowed_by\": "
-                             "[\"power cap\"]}\nbenchmark.0.rival: 21\nbenchmark.0.ratio: 0.5\n"
+							 "[\"power cap\"]}\nbenchmark.0.rival: 21\nbenchmark.0.ratio: 0.5\n"
 							 "benchmark.0.ratio_low: 0.49\nbenchmark.0.ratio_high: "
-                             "0.51\nbenchmark.0.ratio_err: 0.005\nnonce: 0badcafe\n";
+							 "0.51\nbenchmark.0.ratio_err: 0.005\nnonce: 0badcafe\n";
 
-static void a_judge_says_how_it_measured(void **state)
+static void a_judge_reports_how_it_measured(void **state)
 {
 	struct results *results = *state;
 	results->is_judge = true;
-	assert_true(add(results, JUDGED));
+	assert_true(add_text(results, JUDGED));
 	assert_true(results_number(&results->cases[0], RESULT_CONSTANT) == 5100);
 	assert_true(results_number(&results->cases[0], RESULT_RATIO_HIGH) == 0.51);
 	assert_string_equal(results->cases[0].values[RESULT_SAMPLES], "AACAPwAAAEA=");
 	assert_string_equal(results->nonce, "0badcafe");
 }
 
-static void what_a_judge_says_is_typed(void **state)
+static void a_judges_values_are_checked(void **state)
 {
-	/* Samples: no base64; not whole floats; none; NaN; below 0. */
+	/* Samples: not base64; not whole floats; none; NaN; below 0. */
 	static const char *const wrong[] = {
 		"median: 0",
 		"low: -1",
@@ -323,29 +323,29 @@ static void what_a_judge_says_is_typed(void **state)
 		results_open(&results, given->arena, RESULT_BENCHMARKS, SPECS, COUNT(SPECS));
 		results.is_judge = true;
 		snprintf(line, sizeof line, "benchmark.0.%s\n", wrong[i]);
-		assert_false(add(&results, line));
+		assert_false(add_text(&results, line));
 		assert_int_equal(results.verdict, VERDICT_PROTOCOL_VIOLATION);
 		results_close(&results);
 	}
 }
 
-static void from_a_harness_these_are_values_of_its_own(void **state)
+static void a_judges_values_are_ignored_from_a_harness(void **state)
 {
 	struct results *results = *state;
-	assert_true(add(results,
+	assert_true(add_text(results,
 		"benchmark.0.median: some\nbenchmark.0.samples: many\nbenchmark.0.device: this one\n"));
 	assert_null(results->cases[0].values[RESULT_MEDIAN]);
 	assert_null(results->cases[0].values[RESULT_SAMPLES]);
-	assert_false(add(results, "nonce: 0badcafe\n"));
+	assert_false(add_text(results, "nonce: 0badcafe\n"));
 }
 
-/* In one piece, and byte by byte. */
-static void what_comes_behind_the_check_is_the_next_ones(void **state)
+/* Adds the text in one piece, and byte by byte. */
+static void lines_after_the_check_belong_to_the_next_results(void **state)
 {
 	static const char lines[] =
 		"test-count: 2\ntest.0.status: pass\ntest.1.status: pass\ncheck: pass\n"
 		"benchmark-count: 2\nnonce: 0badcafe\nbenchmark.0.runs: 3\nbenchmark.0.mean: 5\ncheck: "
-	    "fail\nerror: late";
+		"fail\nerror: late";
 	struct results *given = *state;
 	for (size_t piece = 1; piece < sizeof lines; piece += sizeof lines - 2) {
 		struct results tests, benchmarks;
@@ -378,19 +378,19 @@ int main(void)
 		TEST_WITH(open_benchmarks, a_case_counts_as_finished_once),
 		TEST_WITH(open_tests, every_wrong_line_is_a_violation),
 		TEST_WITH(open_tests, numbers_are_plain_decimals),
-		TEST_WITH(open_tests, text_goes_on_until_the_next_known_key),
+		TEST_WITH(open_tests, text_continues_until_the_next_known_key),
 		TEST_WITH(open_tests, long_text_is_cut_at_a_character),
 		TEST_WITH(open_tests, many_lines_of_text_stay_small),
 		TEST_WITH(open_tests, too_much_is_an_output_limit),
 		TEST_WITH(open_benchmarks, claimed_time_must_fit_into_the_stage),
 		TEST_WITH(open_benchmarks, only_the_last_benchmark_may_have_been_timed),
-		TEST_WITH(open_benchmarks, what_was_timed_does_not_become_less),
+		TEST_WITH(open_benchmarks, a_lower_count_after_a_result_is_refused),
 		TEST_WITH(open_tests, a_compiler_s_error_lines_stay_in_their_text),
 		TEST_WITH(open_benchmarks, a_benchmark_stage_takes_only_a_failed_test),
-		TEST_WITH(open_benchmarks, a_judge_says_how_it_measured),
-		TEST_WITH(open_benchmarks, what_a_judge_says_is_typed),
-		TEST_WITH(open_benchmarks, from_a_harness_these_are_values_of_its_own),
-		TEST_WITH(open_tests, what_comes_behind_the_check_is_the_next_ones),
+		TEST_WITH(open_benchmarks, a_judge_reports_how_it_measured),
+		TEST_WITH(open_benchmarks, a_judges_values_are_checked),
+		TEST_WITH(open_benchmarks, a_judges_values_are_ignored_from_a_harness),
+		TEST_WITH(open_tests, lines_after_the_check_belong_to_the_next_results),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

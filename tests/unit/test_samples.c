@@ -1,5 +1,5 @@
-#include "cgi/samples.h"
-#include "lib/scope.h"
+#include "cgi/render/samples.h"
+#include "lib/base/scope.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -57,7 +57,7 @@ static void numbers_are_read_as_the_judge_writes_them(void **state)
 		0x38, 0xf9, 0x46, 0x01 };
 	size_t count;
 	const double *numbers = samples_read(arena, bytes, sizeof bytes, &count);
-	assert_int_equal(count, 3); /* the odd byte is none */
+	assert_int_equal(count, 3); /* ignores the odd byte */
 	assert_true(numbers[0] == 1 && isnan(numbers[1]) && numbers[2] == 31900);
 	samples_read(arena, NULL, 0, &count);
 	assert_int_equal(count, 0);
@@ -151,7 +151,7 @@ static void the_interval_is_seen_where_it_is_wider_than_the_calls(void **state)
 	samples.low_ns = 995, samples.high_ns = 1010;
 	assert_true(samples_range(&samples, &range));
 	assert_true(range.bottom_ns == 995 && range.top_ns == 1010 && !range.below && !range.above);
-	samples.low_ns = 100, samples.high_ns = 9000; /* this wide it would squash them */
+	samples.low_ns = 100, samples.high_ns = 9000; /* too wide: it would squash the calls */
 	assert_true(samples_range(&samples, &range));
 	assert_true(range.bottom_ns == 1000 && range.top_ns == 1003);
 }
@@ -184,7 +184,7 @@ static void interval_median_and_borders_of_blocks_are_drawn(void **state)
 	assert_contains(picture, "<rect class=\"interval\" width=\"600\" y=\"29\" height=\"42\"/>");
 	assert_string_equal(borders, "M200 0v100M400 0v100");
 	assert_contains(picture, "95 % interval of the time 150.0 to 250.0 ns");
-	samples.low_ns = -1e300, samples.high_ns = 1e300; /* stays inside of the picture */
+	samples.low_ns = -1e300, samples.high_ns = 1e300; /* stays inside the picture */
 	cleanup_free char *wide = picture_of(&samples);
 	assert_contains(wide, "<rect class=\"interval\" width=\"600\" y=\"8\" height=\"84\"/>");
 	samples.low_ns = 300, samples.high_ns = 100;
@@ -195,7 +195,7 @@ static void interval_median_and_borders_of_blocks_are_drawn(void **state)
 	assert_null(strstr(more_than_calls, "borders"));
 }
 
-/* Whatever the numbers are, what comes out is well-formed, and every coordinate is inside. */
+/* For any numbers the output is well-formed, and every coordinate is inside the picture. */
 static void no_number_breaks_the_picture(void **state)
 {
 	(void)state;

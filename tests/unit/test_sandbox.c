@@ -1,8 +1,8 @@
-/* The parts of the sandbox that can be tried without one: which node belongs to a GPU, what a
- * process takes, what the filter of system calls refuses. */
-#include "worker/run/sandbox_device.h"
-#include "worker/run/sandbox_filter.h"
-#include "worker/run/watchdog.h"
+/* The parts of the sandbox that need no sandbox: the node of a GPU, the memory of a process, and
+ * the calls that the filter refuses. */
+#include "worker/run/sandbox/device.h"
+#include "worker/run/sandbox/filter.h"
+#include "worker/run/sandbox/watchdog.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -17,19 +17,19 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-/* As driver 580 writes it. */
+/* The text of driver 580. */
 static const char INFORMATION[] =
 	"Model: \t\t NVIDIA H200\nIRQ:   \t\t 41\nGPU UUID: \t "
-    "GPU-ee313527-c407-5a04-a2d4-10baf3084d3c\nVideo BIOS: \t 96.00.a5.00.1a\n"
+	"GPU-ee313527-c407-5a04-a2d4-10baf3084d3c\nVideo BIOS: \t 96.00.a5.00.1a\n"
 	"Bus Type: \t PCIe\nDMA Size: \t 52 bits\nBus Location: \t 0000:00:06.0\nDevice Minor: \t "
-    "3\nGPU Excluded:\t No\n";
+	"3\nGPU Excluded:\t No\n";
 
 static int minor_of(const char *information, const char *uuid)
 {
 	return sandbox_device_minor(information, uuid, strlen(uuid));
 }
 
-static void the_driver_tells_which_node_a_gpu_has(void **state)
+static void the_drivers_text_gives_the_node_of_a_gpu(void **state)
 {
 	(void)state;
 	assert_int_equal(minor_of(INFORMATION, "GPU-ee313527-c407-5a04-a2d4-10baf3084d3c"), 3);
@@ -39,7 +39,7 @@ static void the_driver_tells_which_node_a_gpu_has(void **state)
 	assert_int_equal(minor_of("GPU UUID: \t GPU-??????\nDevice Minor: \t 0\n", "GPU-ee313527"), -1);
 	assert_int_equal(minor_of("GPU UUID: \t GPU-1\n", "GPU-1"), -1);
 	assert_int_equal(minor_of("", "GPU-1"), -1);
-	/* Several GPUs of a job stand in one text. */
+	/* A job on several GPUs has their UUIDs in one text. */
 	assert_int_equal(
 		sandbox_device_minor(INFORMATION, "GPU-ee313527-c407-5a04-a2d4-10baf3084d3c,GPU-2", 40), 3);
 }
@@ -54,18 +54,18 @@ static void without_a_gpu_there_is_no_node(void **state)
 	arena_free(arena);
 }
 
-static void what_a_process_takes_is_read_from_proc(void **state)
+static void memory_and_threads_are_read_from_proc(void **state)
 {
 	(void)state;
 	struct watchdog_share share;
 	watchdog_read_share("Name:\tRssAnon: 9\nVmRSS:\t  300 kB\nRssAnon:\t     100 kB\nRssFile:\t    "
-	                    " 180 kB\nRssShmem:\t      20 kB\nThreads:\t7\n",
+						" 180 kB\nRssShmem:\t      20 kB\nThreads:\t7\n",
 		false, &share);
 	assert_int_equal(share.private_bytes, 100 * 1024);
 	assert_int_equal(share.shared_bytes, 20 * 1024);
 	assert_int_equal(share.threads, 7);
 	watchdog_read_share("00400000-7fff ---p 00000000 00:00 0 [rollup]\nRss:  900 kB\nPss: 500 "
-	                    "kB\nPss_Anon:  40 kB\nPss_File: 2 kB\nPss_Shmem:  5 kB\n",
+						"kB\nPss_Anon:  40 kB\nPss_File: 2 kB\nPss_Shmem:  5 kB\n",
 		true, &share);
 	assert_int_equal(share.private_bytes, 40 * 1024);
 	assert_int_equal(share.shared_bytes, 5 * 1024);
@@ -73,7 +73,7 @@ static void what_a_process_takes_is_read_from_proc(void **state)
 	assert_int_equal(share.private_bytes + share.shared_bytes + share.threads, 0);
 }
 
-/* In a child, under the filter: the errno of socket(family), 0 if it made one. */
+/* Calls socket(family) in a child under the filter. Returns its errno, or 0 if it succeeded. */
 static int error_of_socket(bool loopback, int family, int protocol)
 {
 	static struct sandbox_entry entry;
@@ -95,7 +95,7 @@ static int error_of_socket(bool loopback, int family, int protocol)
 	return WEXITSTATUS(status);
 }
 
-static void the_filter_allows_the_families_that_it_should(void **state)
+static void the_filter_allows_only_the_intended_socket_families(void **state)
 {
 	(void)state;
 	enum { route = 0, audit = 9 };
@@ -121,10 +121,10 @@ static void an_entry_of_another_build_is_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_driver_tells_which_node_a_gpu_has),
+		cmocka_unit_test(the_drivers_text_gives_the_node_of_a_gpu),
 		cmocka_unit_test(without_a_gpu_there_is_no_node),
-		cmocka_unit_test(what_a_process_takes_is_read_from_proc),
-		cmocka_unit_test(the_filter_allows_the_families_that_it_should),
+		cmocka_unit_test(memory_and_threads_are_read_from_proc),
+		cmocka_unit_test(the_filter_allows_only_the_intended_socket_families),
 		cmocka_unit_test(an_entry_of_another_build_is_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
-#include "lib/scope.h"
-#include "lib/task.h"
+#include "lib/base/scope.h"
+#include "lib/task/task.h"
 
 #include <math.h>
 #include <setjmp.h>

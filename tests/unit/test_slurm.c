@@ -1,7 +1,7 @@
-/* What Slurm's programs print, and what the settings say of a cluster. */
+/* Tests the parsers for the output of Slurm's programs. */
 #include "worker/slurm.h"
 
-#include "lib/scope.h"
+#include "lib/base/scope.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -29,7 +29,7 @@ static int close_arena(void **state)
 
 /* ---- sinfo ---- */
 
-static const struct slurm_offer *offer_of(
+static const struct slurm_offer *find_offer(
 	const struct slurm_offer *offers, size_t count, const char *model)
 {
 	for (size_t i = 0; i < count; i++)
@@ -44,7 +44,7 @@ static void assert_offer(const char *text, const char *partitions, const char *m
 	struct slurm_offer *offers;
 	size_t count;
 	slurm_read_nodes(arena, text, partitions, &offers, &count);
-	const struct slurm_offer *offer = offer_of(offers, count, model);
+	const struct slurm_offer *offer = find_offer(offers, count, model);
 	assert_non_null(offer);
 	assert_string_equal(offer->gres, gres);
 	assert_int_equal(offer->devices, devices);
@@ -56,7 +56,7 @@ static void assert_no_offer(const char *text, const char *model)
 	struct slurm_offer *offers;
 	size_t count;
 	slurm_read_nodes(arena, text, NULL, &offers, &count);
-	assert_null(offer_of(offers, count, model));
+	assert_null(find_offer(offers, count, model));
 }
 
 static const char NODES[] = "n1|idle|gpu*|gpu:h200:4(S:0-1)\n"
@@ -66,7 +66,7 @@ static const char NODES[] = "n1|idle|gpu*|gpu:h200:4(S:0-1)\n"
 							"n4|drng|old|gpu:nvidia_h100_pcie:2\n"
 							"c1|alloc|gpu*|(null)\n";
 
-static void gpus_are_counted_by_type_and_by_what_their_nodes_do(void **state)
+static void gpus_are_counted_by_type_and_node_state(void **state)
 {
 	(void)state;
 	assert_offer(NODES, NULL, "H200", "gpu:h200", 16, 8);
@@ -84,7 +84,7 @@ static void nodes_of_other_partitions_do_not_count(void **state)
 	assert_offer(NODES, "ol", "CPU", "", 0, 0);
 }
 
-static void where_no_partition_is_the_default_all_count(void **state)
+static void without_a_default_partition_all_partitions_count(void **state)
 {
 	(void)state;
 	assert_offer("n1|idle|a|gpu:h200:1\nn2|idle|b|gpu:h200:1\nn1|idle|b|gpu:h200:1\n", NULL, "H200",
@@ -113,11 +113,11 @@ static void powered_down_nodes_take_jobs_and_silent_ones_do_not(void **state)
 			arena_printf(arena, "n|%s|p|gpu:h200:1\n", bad[i]), NULL, "H200", "gpu:h200", 1, 0);
 }
 
-static void lines_that_are_none_of_sinfo_are_skipped(void **state)
+static void malformed_lines_of_sinfo_are_skipped(void **state)
 {
 	(void)state;
 	assert_offer("sinfo: warning: a|b\n\n|||\nn "
-	             "1|idle|p|gpu:h200:1\nn1|idle|p|gpu:h200:1|more\nn2|idle|p|gpu:h200:1",
+				 "1|idle|p|gpu:h200:1\nn1|idle|p|gpu:h200:1|more\nn2|idle|p|gpu:h200:1",
 		NULL, "H200", "gpu:h200", 1, 1);
 	assert_no_offer("n1|idle|p|gpu:h2;00:1\n", "H2;00");
 	assert_no_offer("n1|idle|p|gpu:h200:\n", "H200");
@@ -125,7 +125,7 @@ static void lines_that_are_none_of_sinfo_are_skipped(void **state)
 	assert_no_offer("n1|idle|p|gpu:h200:-1\n", "H200");
 }
 
-static void types_are_called_as_their_products_are(void **state)
+static void types_get_the_models_of_their_products(void **state)
 {
 	(void)state;
 	static const struct {
@@ -161,7 +161,7 @@ static void the_newest_job_counts(void **state)
 	assert_false(slurm_is_over(&job));
 }
 
-static void what_is_no_job_is_none(void **state)
+static void malformed_jobs_are_skipped(void **state)
 {
 	(void)state;
 	struct slurm_job job;
@@ -171,7 +171,7 @@ static void what_is_no_job_is_none(void **state)
 	assert_false(slurm_read_job("1_2|RUNNING|None|n1\n-1|RUNNING|None|n1\n5|RUNNING|None\n", &job));
 }
 
-static void reasons_lose_what_a_terminal_would_obey(void **state)
+static void control_characters_in_reasons_are_replaced(void **state)
 {
 	(void)state;
 	struct slurm_job job;
@@ -179,7 +179,7 @@ static void reasons_lose_what_a_terminal_would_obey(void **state)
 	assert_string_equal(job.reason, "?[2J(bad)?");
 }
 
-static void jobs_that_complete_are_not_over_yet(void **state)
+static void completing_jobs_are_not_over_yet(void **state)
 {
 	(void)state;
 	static const char *const over[] = { "TIMEOUT", "NODE_FAIL", "PREEMPTED", "CANCELLED", "FAILED",
@@ -201,7 +201,7 @@ static void leftovers_are_those_with_our_prefix_and_a_number(void **state)
 	(void)state;
 	struct slurm_leftover left[4];
 	static const char list[] = "3|podium-a-01-1\n4|podium-a-01-x\n5|podium-a-01-\n6|podium-a-010-"
-	                           "1\n7|other\nx|podium-a-01-1\n8|podium-a-01-12\n";
+							   "1\n7|other\nx|podium-a-01-1\n8|podium-a-01-12\n";
 	assert_int_equal(slurm_read_leftovers(list, "podium-a-01-", left, 4), 2);
 	assert_string_equal(left[0].number, "3");
 	assert_int_equal(left[0].place, 1);
@@ -234,16 +234,16 @@ static void the_state_says_why_a_job_has_ended(void **state)
 	assert_end("OUT_OF_MEMORY", "", "more memory than Slurm allows");
 }
 
-static void where_the_state_is_not_known_srun_s_words_say_it(void **state)
+static void without_a_state_srun_s_output_gives_the_reason(void **state)
 {
 	(void)state;
 	assert_end("COMPLETING",
 		"slurmstepd-n1: error: *** STEP 3.0 ON n1 CANCELLED AT 2026-11-22T07:25:42 DUE TO "
-	    "PREEMPTION ***\n",
+		"PREEMPTION ***\n",
 		"(preempted)");
 	assert_end("",
 		"slurmstepd: error: *** STEP 3.0 ON n1 CANCELLED AT 2026-11-22T07:25:42 DUE TO TIME LIMIT "
-	    "***\n",
+		"***\n",
 		"time limit");
 	assert_end("", "srun: error: Node failure on n1\n", "the node failed");
 	assert_end("RUNNING",
@@ -251,7 +251,7 @@ static void where_the_state_is_not_known_srun_s_words_say_it(void **state)
 		"cancelled in the cluster");
 	assert_end("FAILED",
 		"2026-11-22T07:25:42.123Z error podium-run: The disk is full.\nsrun: error: n1: task 0: "
-	    "Exited with exit code 1\n",
+		"Exited with exit code 1\n",
 		"podium-run ended by itself: The disk is full.");
 	assert_end("FAILED", "", "podium-run ended by itself: FAILED.");
 }
@@ -263,14 +263,14 @@ static void assert_error(const char *said, const char *expected)
 	assert_string_equal(buffer_string(&error), expected);
 }
 
-static void the_last_line_that_says_something_is_the_error(void **state)
+static void the_last_line_with_a_reason_is_the_error(void **state)
 {
 	(void)state;
 	assert_error("srun: error: invalid partition specified: x\nsrun: error: Unable to allocate "
-	             "resources: Invalid partition name specified\n",
+				 "resources: Invalid partition name specified\n",
 		"Unable to allocate resources: Invalid partition name specified");
 	assert_error("slurmstepd-n2: error: execve(): /no/such: No such file or directory\nsrun: "
-	             "error: n2: task 0: Exited with exit code 2\n",
+				 "error: n2: task 0: Exited with exit code 2\n",
 		"execve(): /no/such: No such file or directory");
 	assert_error("slurm_load_partitions: Unable to contact slurm controller (connect failure)\n",
 		"Unable to contact slurm controller (connect failure)");
@@ -282,21 +282,21 @@ static void the_last_line_that_says_something_is_the_error(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(gpus_are_counted_by_type_and_by_what_their_nodes_do),
+		cmocka_unit_test(gpus_are_counted_by_type_and_node_state),
 		cmocka_unit_test(nodes_of_other_partitions_do_not_count),
-		cmocka_unit_test(where_no_partition_is_the_default_all_count),
+		cmocka_unit_test(without_a_default_partition_all_partitions_count),
 		cmocka_unit_test(gpus_without_a_type_have_no_model),
 		cmocka_unit_test(powered_down_nodes_take_jobs_and_silent_ones_do_not),
-		cmocka_unit_test(lines_that_are_none_of_sinfo_are_skipped),
-		cmocka_unit_test(types_are_called_as_their_products_are),
+		cmocka_unit_test(malformed_lines_of_sinfo_are_skipped),
+		cmocka_unit_test(types_get_the_models_of_their_products),
 		cmocka_unit_test(the_newest_job_counts),
-		cmocka_unit_test(what_is_no_job_is_none),
-		cmocka_unit_test(reasons_lose_what_a_terminal_would_obey),
-		cmocka_unit_test(jobs_that_complete_are_not_over_yet),
+		cmocka_unit_test(malformed_jobs_are_skipped),
+		cmocka_unit_test(control_characters_in_reasons_are_replaced),
+		cmocka_unit_test(completing_jobs_are_not_over_yet),
 		cmocka_unit_test(leftovers_are_those_with_our_prefix_and_a_number),
 		cmocka_unit_test(the_state_says_why_a_job_has_ended),
-		cmocka_unit_test(where_the_state_is_not_known_srun_s_words_say_it),
-		cmocka_unit_test(the_last_line_that_says_something_is_the_error),
+		cmocka_unit_test(without_a_state_srun_s_output_gives_the_reason),
+		cmocka_unit_test(the_last_line_with_a_reason_is_the_error),
 	};
 	return cmocka_run_group_tests(tests, open_arena, close_arena);
 }

@@ -1,4 +1,4 @@
-#include "lib/stock.h"
+#include "lib/task/stock.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

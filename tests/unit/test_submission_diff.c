@@ -1,7 +1,7 @@
 /* Two submissions beside each other: which case stands beside which, and what is said of two times.
  */
-#include "cgi/compare.h"
-#include "lib/scope.h"
+#include "cgi/page/submission_diff.h"
+#include "lib/base/scope.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -24,8 +24,8 @@ static void assert_words(
 	double a_ns, double a_err_ns, double b_ns, double b_err_ns, const char *expected)
 {
 	cleanup_arena struct arena *arena = arena_new();
-	struct compare_times times = { a_ns, a_err_ns, b_ns, b_err_ns };
-	assert_string_equal(compare_words(arena, &times), expected);
+	struct submission_diff_times times = { a_ns, a_err_ns, b_ns, b_err_ns };
+	assert_string_equal(submission_diff_words(arena, &times), expected);
 }
 
 static void a_difference_is_told_unless_it_is_noise_or_a_time_is_missing(void **state)
@@ -45,7 +45,7 @@ static void cases_that_say_the_same_stand_beside_each_other(void **state)
 {
 	(void)state;
 	cleanup_arena struct arena *arena = arena_new();
-	const struct compare_row rows[] = {
+	const struct submission_diff_row rows[] = {
 		CASE(a_id, "size: 1", 10),
 		CASE(a_id, "size: 2", 20),
 		CASE(a_id, "size: 1", 30),
@@ -62,11 +62,11 @@ static void cases_that_say_the_same_stand_beside_each_other(void **state)
 		{ "size: 1", 30, 31 },
 		{ "size: 3", 0, 33 },
 	};
-	struct compare_gpu *gpus;
-	assert_int_equal(compare_join(arena, a_id, b_id, rows, COUNT(rows), &gpus), 1);
+	struct submission_diff_gpu *gpus;
+	assert_int_equal(submission_diff_join(arena, a_id, b_id, rows, COUNT(rows), &gpus), 1);
 	assert_int_equal(gpus->case_count, COUNT(expected));
 	for (size_t i = 0; i < COUNT(expected); i++) {
-		const struct compare_times *times = &gpus->cases[i].times;
+		const struct submission_diff_times *times = &gpus->cases[i].times;
 		assert_string_equal(gpus->cases[i].spec, expected[i].spec);
 		assert_true(expected[i].a_ns ? times->a_ns == expected[i].a_ns : isnan(times->a_ns));
 		assert_true(expected[i].b_ns ? times->b_ns == expected[i].b_ns : isnan(times->b_ns));
@@ -79,14 +79,14 @@ static void each_device_is_told_for_itself_and_hidden_times_are_not(void **state
 {
 	(void)state;
 	cleanup_arena struct arena *arena = arena_new();
-	struct compare_row rows[] = { CASE(a_id, "size: 1", 10), CASE(b_id, "size: 1", 11),
+	struct submission_diff_row rows[] = { CASE(a_id, "size: 1", 10), CASE(b_id, "size: 1", 11),
 		CASE(b_id, "size: 1", 12) };
-	struct compare_gpu *gpus;
+	struct submission_diff_gpu *gpus;
 	rows[0].gpu = "A100";
 	rows[0].score_ns = 10;
 	rows[2].hidden = rows[1].hidden = 1;
 	rows[1].score_ns = 11;
-	assert_int_equal(compare_join(arena, a_id, b_id, rows, COUNT(rows), &gpus), 2);
+	assert_int_equal(submission_diff_join(arena, a_id, b_id, rows, COUNT(rows), &gpus), 2);
 	assert_string_equal(gpus[0].gpu, "A100");
 	assert_true(gpus[0].has_scores);
 	assert_null(gpus[0].b_verdict);
@@ -100,16 +100,16 @@ static void what_differs_of_the_environments_is_told(void **state)
 {
 	(void)state;
 	cleanup_arena struct arena *arena = arena_new();
-	struct compare_row rows[] = { CASE(a_id, "size: 1", 10), CASE(b_id, "size: 1", 11) };
-	struct compare_gpu *gpus;
+	struct submission_diff_row rows[] = { CASE(a_id, "size: 1", 10), CASE(b_id, "size: 1", 11) };
+	struct submission_diff_gpu *gpus;
 	rows[0].environment = "{\"driver\": \"1\", \"torch\": \"2\", \"python\": \"3\"}";
 	rows[1].environment = "{\"driver\": \"1\", \"torch\": \"3\", \"triton\": \"4\"}";
-	compare_join(arena, a_id, b_id, rows, COUNT(rows), &gpus);
+	submission_diff_join(arena, a_id, b_id, rows, COUNT(rows), &gpus);
 	assert_true(gpus->has_environments);
 	assert_int_equal(gpus->fact_count, 3);
 	bool found = false;
 	for (size_t i = 0; i < gpus->fact_count; i++) {
-		const struct compare_fact *fact = &gpus->facts[i];
+		const struct submission_diff_fact *fact = &gpus->facts[i];
 		found =
 			found || (fact->a && fact->b && strcmp(fact->a, "2") == 0 && strcmp(fact->b, "3") == 0);
 		assert_true(!fact->a || !fact->b || strcmp(fact->a, fact->b) != 0);
@@ -121,9 +121,10 @@ static void one_held_against_itself_is_on_both_sides(void **state)
 {
 	(void)state;
 	cleanup_arena struct arena *arena = arena_new();
-	const struct compare_row rows[] = { CASE(a_id, "size: 1", 10), CASE(a_id, "size: 1", 20) };
-	struct compare_gpu *gpus;
-	assert_int_equal(compare_join(arena, a_id, a_id, rows, COUNT(rows), &gpus), 1);
+	const struct submission_diff_row rows[] = { CASE(a_id, "size: 1", 10),
+		CASE(a_id, "size: 1", 20) };
+	struct submission_diff_gpu *gpus;
+	assert_int_equal(submission_diff_join(arena, a_id, a_id, rows, COUNT(rows), &gpus), 1);
 	assert_int_equal(gpus->case_count, 2);
 	for (size_t i = 0; i < 2; i++)
 		assert_true(gpus->cases[i].times.a_ns == gpus->cases[i].times.b_ns);

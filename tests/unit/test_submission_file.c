@@ -1,6 +1,6 @@
-#include "lib/submission_file.h"
+#include "lib/submission/file.h"
 
-#include "lib/scope.h"
+#include "lib/base/scope.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -48,7 +48,7 @@ static void pasted_code_gets_a_name(void **state)
 	assert_string_equal(file.name, "submission.py");
 }
 
-static void what_cannot_be_run_is_refused(void **state)
+static void files_that_cannot_run_are_refused(void **state)
 {
 	(void)state;
 	cleanup_arena struct arena *arena = arena_new();
@@ -59,12 +59,11 @@ static void what_cannot_be_run_is_refused(void **state)
 	} refused[] = {
 		{ "a.cu", "x", 1,
 			"\"a.cu\" is the wrong type of file: the task is in Python, so the name must end with "
-		    ".py." },
+			".py." },
 		{ "a.py", "", 0, "The file is empty." },
 		{ "a.py", " \n\t", 3, "The file is empty." },
 		{ "a.py", "a\nb\xff", 4,
-			"The file is not UTF-8 text: line 2 has a byte that is none (0xff); save it as "
-		    "UTF-8." },
+			"The file is not UTF-8 text: line 2 has the invalid byte 0xff; save it as UTF-8." },
 		{ "a.py", "a\n\n\0b", 5, "The file has a NUL byte in line 3; remove it." },
 		{ "", "a\0", 2, "The code has a NUL byte in line 1; remove it." },
 	};
@@ -78,7 +77,7 @@ static void what_cannot_be_run_is_refused(void **state)
 	}
 }
 
-static void a_size_is_refused_before_a_byte_is_looked_at(void **state)
+static void a_size_is_refused_before_any_byte_is_read(void **state)
 {
 	(void)state;
 	cleanup_arena struct arena *arena = arena_new();
@@ -96,8 +95,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_file_keeps_the_last_part_of_its_name),
 		cmocka_unit_test(pasted_code_gets_a_name),
-		cmocka_unit_test(what_cannot_be_run_is_refused),
-		cmocka_unit_test(a_size_is_refused_before_a_byte_is_looked_at),
+		cmocka_unit_test(files_that_cannot_run_are_refused),
+		cmocka_unit_test(a_size_is_refused_before_any_byte_is_read),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

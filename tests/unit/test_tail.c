@@ -1,6 +1,6 @@
-#include "lib/scope.h"
-#include "lib/text.h"
-#include "worker/run/tail.h"
+#include "lib/base/scope.h"
+#include "lib/base/text.h"
+#include "worker/run/sandbox/tail.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-/* The tail of what comes in one piece, cut as it goes out. */
+/* The tail of bytes that arrive in one piece, as it is sent. */
 static void tail_of(
 	struct buffer *out, const char *bytes, size_t length, bool only_kept, const char *secret)
 {
@@ -26,43 +26,43 @@ static void tail_of(
 	assert_true(out->length <= tail_most_bytes);
 }
 
-static void shows(const char *bytes, const char *expected)
+static void assert_tail(const char *bytes, const char *expected)
 {
 	cleanup_buffer struct buffer out = { 0 };
 	tail_of(&out, bytes, strlen(bytes), false, "");
 	assert_string_equal(buffer_string(&out), expected);
 }
 
-static void what_is_plain_stays(void **state)
+static void plain_text_is_unchanged(void **state)
 {
 	(void)state;
-	shows("", "");
-	shows("one\n\ttwo µ\n", "one\n\ttwo µ\n");
-	shows("without an end", "without an end");
+	assert_tail("", "");
+	assert_tail("one\n\ttwo µ\n", "one\n\ttwo µ\n");
+	assert_tail("without an end", "without an end");
 }
 
-static void nothing_in_it_steers_a_terminal(void **state)
+static void control_sequences_are_removed(void **state)
 {
 	(void)state;
-	shows("\033[1;31mred\033[0m, \033[2K\033[?25lhidden\033(B", "red, hidden");
-	shows("\033]0;a title\aplain \033]8;;http://x\033\\link\033]8;;\033\\", "plain link");
-	shows("\033]never ended\nnext", "\nnext");
-	shows("a\bb\x7f\v\x01", "ab");
-	shows("\xe2\x80\xaeturned\xc2\x9b", "turned");
-	shows("cut off \033", "cut off ");
-	shows("cut off \033[3", "cut off ");
-	shows("cut off \033P", "cut off ");
+	assert_tail("\033[1;31mred\033[0m, \033[2K\033[?25lhidden\033(B", "red, hidden");
+	assert_tail("\033]0;a title\aplain \033]8;;http://x\033\\link\033]8;;\033\\", "plain link");
+	assert_tail("\033]never ended\nnext", "\nnext");
+	assert_tail("a\bb\x7f\v\x01", "ab");
+	assert_tail("\xe2\x80\xaeturned\xc2\x9b", "turned");
+	assert_tail("cut off \033", "cut off ");
+	assert_tail("cut off \033[3", "cut off ");
+	assert_tail("cut off \033P", "cut off ");
 }
 
-static void of_a_line_that_was_written_over_the_last_stands(void **state)
+static void an_overwritten_line_shows_its_final_text(void **state)
 {
 	(void)state;
-	shows("10 %\r50 %\r100 %\ndone\r\n", "100 %\ndone\n");
-	shows("kept\n1 %\r2 %\r", "kept\n2 %");
-	shows("\r\r\n", "\n");
+	assert_tail("10 %\r50 %\r100 %\ndone\r\n", "100 %\ndone\n");
+	assert_tail("kept\n1 %\r2 %\r", "kept\n2 %");
+	assert_tail("\r\r\n", "\n");
 }
 
-static void bytes_that_are_no_text_are_replaced(void **state)
+static void invalid_bytes_are_replaced(void **state)
 {
 	(void)state;
 	cleanup_buffer struct buffer out = { 0 };
@@ -101,8 +101,8 @@ static void a_line_without_an_end_shows_its_last_bytes(void **state)
 	assert_memory_equal(out.data, all.data, out.length);
 }
 
-/* With and without ends of lines, at each moment on the way to more than is kept. */
-static void what_the_log_will_not_hold_can_be_left_out(void **state)
+/* Checks text with and without line ends, at each length up to more than is kept. */
+static void output_beyond_the_log_can_be_left_out(void **state)
 {
 	(void)state;
 	static const int line_lengths[] = { 8, 300, 1500, 5000 };
@@ -122,7 +122,7 @@ static void what_the_log_will_not_hold_can_be_left_out(void **state)
 	}
 }
 
-static void the_beginning_of_a_secret_waits_for_its_rest(void **state)
+static void an_unfinished_secret_is_held_back(void **state)
 {
 	(void)state;
 	cleanup_buffer struct buffer out = { 0 };
@@ -137,14 +137,14 @@ static void the_beginning_of_a_secret_waits_for_its_rest(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_plain_stays),
-		cmocka_unit_test(nothing_in_it_steers_a_terminal),
-		cmocka_unit_test(of_a_line_that_was_written_over_the_last_stands),
-		cmocka_unit_test(bytes_that_are_no_text_are_replaced),
+		cmocka_unit_test(plain_text_is_unchanged),
+		cmocka_unit_test(control_sequences_are_removed),
+		cmocka_unit_test(an_overwritten_line_shows_its_final_text),
+		cmocka_unit_test(invalid_bytes_are_replaced),
 		cmocka_unit_test(the_last_whole_lines_are_shown),
 		cmocka_unit_test(a_line_without_an_end_shows_its_last_bytes),
-		cmocka_unit_test(what_the_log_will_not_hold_can_be_left_out),
-		cmocka_unit_test(the_beginning_of_a_secret_waits_for_its_rest),
+		cmocka_unit_test(output_beyond_the_log_can_be_left_out),
+		cmocka_unit_test(an_unfinished_secret_is_held_back),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-#include "lib/fileset.h"
-#include "lib/task.h"
+#include "lib/files/fileset.h"
+#include "lib/task/task.h"
 
 #include "tests/unit/make_zip.h"
 #include "tests/unit/task_world.h"
@@ -38,13 +38,13 @@ static void a_small_task_gets_the_defaults(void **state)
 
 #define FULL_PY \
 	GOOD "templates: {Python: template.py, Triton: template.py}\ngpus: [H200, CPU]\nlibraries: " \
-	     "[numpy]\n" \
+		 "[numpy]\n" \
 		 "test_timeout: 10\nbenchmark_timeout: 20\nranked_timeout: 30\nranking_by: geom\nseed: " \
-	     "0\nmulti_gpu: false\n" \
+		 "0\nmulti_gpu: false\n" \
 		 "podium:\n  flops: 2 * size ** 2\n  bytes: 12 * size\n  tolerance: 0.001\n  engine: " \
-	     "isolated\n  expected:\n" \
+		 "isolated\n  expected:\n" \
 		 "    - {source: samples/right.py, verdict: passed}\n    - {source: samples/right.py, " \
-	     "verdict: passed, mode: test}\n" \
+		 "verdict: passed, mode: test}\n" \
 		 "    - {source: samples/wrong.py, verdict: wrong answer, mode: benchmark}\n"
 #define FULL_CU \
 	"lang: cu\ndescription: d\nfiles:\n  - {name: submission.cu, source: \"@SUBMISSION@\"}\n" \
@@ -123,11 +123,11 @@ static void case_values_are_written_as_python_writes_them(void **state)
 	cleanup_arena struct arena *arena = arena_new();
 	const struct task *task = parse_good(arena,
 		HEAD FILES CONFIG "benchmarks:\n  - {n: 0x10, eps: 1.0e-5, raw: 1e-5, causal: yes, none: "
-	                      "null, shape: [1, [2, x]], dtype: bf16}\n")
+						  "null, shape: [1, [2, x]], dtype: bf16}\n")
 								  .task;
 	assert_string_equal(task->benchmarks[0],
 		"n: 16; eps: 1e-05; raw: 1e-5; causal: True; none: None; shape: [1, [2, 'x']]; dtype: "
-	    "bf16");
+		"bf16");
 }
 
 /* The line of a case with truth values, where these files evaluate. */
@@ -141,7 +141,7 @@ static const char *truth_line(
 		arena_printf(arena,
 			HEAD "files:\n  - {name: submission.py, source: '@SUBMISSION@'}\n"
 				 "  - {name: eval.py, source: eval.py}\n  - {name: reference.py, source: "
-	             "reference.py}\n" CONFIG "benchmarks: [{n: 5, mask: yes, pair: [1, false]}]\n%s",
+				 "reference.py}\n" CONFIG "benchmarks: [{n: 5, mask: yes, pair: [1, false]}]\n%s",
 			more));
 	if (parse(&world))
 		fail_msg("%s", world.error.text);
@@ -268,14 +268,14 @@ static const struct {
 	{ HEAD FILES "  - {name: x.py, source: '@STOCK@'}\n" CONFIG CASES,
 		"there is no stock file \"x.py\"" },
 	{ HEAD "files:\n  - {name: s.py, source: '@SUBMISSION@'}\n  - {name: eval.py, source: "
-	       "'@STOCK@'}\n  - {name: reference.py, source: reference.py}\n"
+		   "'@STOCK@'}\n  - {name: reference.py, source: reference.py}\n"
 		   "  - {name: utils.py, source: '@STOCK@'}\n" CONFIG CASES,
 		"line 6, files: the stock file eval.py needs a file named submission.py or train.py, which "
-	    "is not there." },
+		"is not there." },
 	{ HEAD "files:\n  - {name: train.py, source: '@SUBMISSION@'}\n  - {name: eval.py, source: "
-	       "'@STOCK@'}\n  - {name: reference.py, source: reference.py}\n" CONFIG CASES,
+		   "'@STOCK@'}\n  - {name: reference.py, source: reference.py}\n" CONFIG CASES,
 		"files: the stock file eval.py needs a file named utils.py, which is not there; it is a "
-	    "stock file, too." },
+		"stock file, too." },
 	{ HEAD FILES "config: {main: other.py}\n" CASES,
 		"line 10, config.main: \"other.py\" is not the name of one of the files." },
 	{ HEAD FILES "config: {main: submission.py}\n" CASES, "would then judge itself" },
@@ -418,7 +418,7 @@ static void shared_files_beside_the_tasks_folder_are_found(void **state)
 	add(&world.upload, "add/task.yml",
 		HEAD "files:\n  - {name: submission.py, source: '@SUBMISSION@'}\n"
 			 "  - {name: eval.py, source: ../eval.py}\n  - {name: reference.py, source: "
-	         "./reference.py}\n" CONFIG CASES);
+			 "./reference.py}\n" CONFIG CASES);
 	assert_int_equal(parse(&world), 0);
 	assert_string_equal(world.task->files[1].source, "eval.py");
 	assert_string_equal(world.task->files[2].source, "add/reference.py");

@@ -200,9 +200,8 @@ static void a_task_whose_own_evaluation_gives_a_score_is_run_by_the_stock_file(v
 		assert_string_equal(world.task->main, cases[i].wrapped ? "score_eval.py" : "eval.py");
 		assert_int_equal(world.task->file_count, cases[i].wrapped ? 3 : 2);
 		world.upload.files[2] = (struct file){ "task.yml",
-			"lang: cu\ndescription: d\nfiles: [{name: train.cuh, source: '@SUBMISSION@'}, "
-			"{name: eval.cu, source: eval.cu}]\nconfig: {sources: [eval.cu]}\nbenchmarks: [{n: "
-			"1}]\n",
+			"lang: cu\ndescription: d\nfiles: [{name: train.cuh, source: '@SUBMISSION@'}, {name: "
+			"eval.cu, source: eval.cu}]\nconfig: {sources: [eval.cu]}\nbenchmarks: [{n: 1}]\n",
 			0 };
 		world.upload.files[2].length = strlen(world.upload.files[2].bytes);
 		if (parse(&world))
@@ -243,7 +242,7 @@ static const struct {
 } OTHER_UPLOADS[] = {
 	{ "readme.md", "x",
 		"task.yml: there is none in the upload, and no reference_code.py (or .cuh, .cu, .cpp) "
-	    "either" },
+		"either" },
 	{ "task.yaml", GOOD, "there is a task.yaml; rename it to task.yml." },
 	{ "reference_code.cu", "x", "reference_code.cu: it has no generate_input; the form" },
 	{ "reference_code.cuh", "generate_input ref_kernel check_implementation input_t",

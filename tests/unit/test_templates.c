@@ -1,7 +1,7 @@
-/* Every place where a template prints without escaping, with the reason why that is safe there. A
- * new one must be thought about and added to the list. */
-#include "lib/buffer.h"
-#include "lib/scope.h"
+/* Lists every place where a template prints without escaping, with the reason why that is safe.
+ * Review a new place before you add it to the list. */
+#include "lib/base/buffer.h"
+#include "lib/base/scope.h"
 
 #include <glob.h>
 #include <setjmp.h>
@@ -19,11 +19,9 @@ struct raw_use {
 };
 
 static const struct raw_use ALLOWED[] = {
-	/* markdown_render (cgi/markdown.c) has made it; test_markdown.c holds what strangers may not do
-	   there. */
+	/* markdown_render (cgi/render/markdown.c) made it; test_markdown.c covers hostile input. */
 	{ "leaderboard.html", "view->task->description_html" },
-	/* What the template trend_part has written, which escapes like any other; cgi/board_charts.c
-	   keeps it for a while. */
+	/* The template trend_part printed it with escaping; cgi/page/board_charts.c caches it. */
 	{ "leaderboard.html", "view->charts_html" },
 };
 
@@ -75,7 +73,7 @@ static void read_whole(struct buffer *text, const char *path)
 		buffer_append(text, bytes, got);
 }
 
-/* In `files` are the names that `uses` points to. */
+/* `files` owns the names that `uses` points to. */
 static void find_all_uses(struct uses *uses, glob_t *files)
 {
 	assert_int_equal(glob("templates/*.html", 0, NULL, files), 0);
@@ -105,7 +103,7 @@ static void nothing_is_printed_raw_but_what_is_listed(void **state)
 	for (size_t i = 0; i < uses.count; i++)
 		if (!is_in(ALLOWED, COUNT(ALLOWED), &uses.list[i]))
 			fail_msg("templates/%s prints {{raw %s}}, which is not in the list: escape it, or say "
-			         "here why it is safe",
+					 "here why it is safe",
 				uses.list[i].file, uses.list[i].expression);
 	globfree(&files);
 }

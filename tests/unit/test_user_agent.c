@@ -1,6 +1,6 @@
 /* The words for programs, from what they say in their User-Agent header. */
-#include "cgi/device_words.h"
-#include "lib/scope.h"
+#include "cgi/page/user_agent.h"
+#include "lib/base/scope.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -39,7 +39,7 @@ static void browsers_and_programs_are_told_by_their_words(void **state)
 	};
 	cleanup_arena struct arena *arena = arena_new();
 	for (size_t i = 0; i < COUNT(cases); i++)
-		assert_string_equal(device_words(arena, cases[i].user_agent), cases[i].words);
+		assert_string_equal(user_agent_words(arena, cases[i].user_agent), cases[i].words);
 }
 
 int main(void)

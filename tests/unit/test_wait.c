@@ -1,6 +1,6 @@
-/* Who starts when: the order of a line, and devices that work it off. */
-#include "lib/scope.h"
-#include "lib/wait.h"
+/* The order of a line, and the starts of its jobs on the devices. */
+#include "lib/base/scope.h"
+#include "lib/job/wait.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -26,7 +26,7 @@ static void estimate(struct wait_job *jobs, size_t count, int64_t h200)
 	wait_estimate(arena, jobs, count, devices, COUNT(devices));
 }
 
-static void expect(const struct wait_job *job, int64_t position, double start_ms)
+static void assert_wait(const struct wait_job *job, int64_t position, double start_ms)
 {
 	assert_int_equal(job->position, position);
 	if (isnan(start_ms))
@@ -35,33 +35,33 @@ static void expect(const struct wait_job *job, int64_t position, double start_ms
 		assert_true(job->start_ms == start_ms);
 }
 
-static void an_idle_device_takes_the_first_at_once_and_the_next_behind_it(void **state)
+static void an_idle_device_starts_the_first_job_now_and_the_next_one_after_it(void **state)
 {
 	(void)state;
 	struct wait_job jobs[] = { WAITS(1, ada, "H200", 4000), WAITS(2, bob, "H200", 6000),
 		WAITS(3, cyd, "H200", 1000) };
 	estimate(jobs, COUNT(jobs), 1);
-	expect(&jobs[0], 1, 0);
-	expect(&jobs[1], 2, 4000);
-	expect(&jobs[2], 3, 10000);
+	assert_wait(&jobs[0], 1, 0);
+	assert_wait(&jobs[1], 2, 4000);
+	assert_wait(&jobs[2], 3, 10000);
 }
 
-static void what_runs_has_its_rest_to_go_and_what_is_late_as_much_again(void **state)
+static void a_running_job_takes_its_remaining_time_and_a_late_one_its_delay_again(void **state)
 {
 	(void)state;
 	struct wait_job jobs[] = { RUNS(1, ada, "H200", 5000, 2000), WAITS(2, bob, "H200", 1000) };
 	estimate(jobs, COUNT(jobs), 1);
-	expect(&jobs[0], 0, NAN);
-	expect(&jobs[1], 1, 3000);
+	assert_wait(&jobs[0], 0, NAN);
+	assert_wait(&jobs[1], 1, 3000);
 	jobs[0].running_ms = 5000;
 	estimate(jobs, COUNT(jobs), 1);
-	expect(&jobs[1], 1, 0);
+	assert_wait(&jobs[1], 1, 0);
 	jobs[0].running_ms = 9000;
 	estimate(jobs, COUNT(jobs), 1);
-	expect(&jobs[1], 1, 4000);
+	assert_wait(&jobs[1], 1, 4000);
 }
 
-static void devices_share_the_line_and_each_model_has_its_own(void **state)
+static void devices_of_a_model_share_a_line_and_each_model_has_its_own(void **state)
 {
 	(void)state;
 	struct wait_job jobs[] = {
@@ -72,13 +72,13 @@ static void devices_share_the_line_and_each_model_has_its_own(void **state)
 		WAITS(5, cyd, "CPU", 1000),
 	};
 	estimate(jobs, COUNT(jobs), 2);
-	expect(&jobs[1], 1, 0);
-	expect(&jobs[2], 2, 2000);
-	expect(&jobs[3], 1, 0);
-	expect(&jobs[4], 2, 1000);
+	assert_wait(&jobs[1], 1, 0);
+	assert_wait(&jobs[2], 2, 2000);
+	assert_wait(&jobs[3], 1, 0);
+	assert_wait(&jobs[4], 2, 1000);
 }
 
-static void users_take_turns_and_those_who_have_something_running_come_later(void **state)
+static void users_take_turns_and_users_with_running_jobs_come_later(void **state)
 {
 	(void)state;
 	struct wait_job jobs[] = {
@@ -95,42 +95,42 @@ static void users_take_turns_and_those_who_have_something_running_come_later(voi
 		assert_int_equal(jobs[i].position, positions[i]);
 }
 
-static void a_lower_priority_number_comes_first_whosever_it_is(void **state)
+static void a_lower_priority_number_comes_first_for_every_user(void **state)
 {
 	(void)state;
 	struct wait_job jobs[] = { WAITS(1, 0, "H200", 1000), WAITS(2, ada, "H200", 1000),
 		WAITS(3, ada, "H200", 1000) };
 	jobs[0].priority = 1;
 	estimate(jobs, COUNT(jobs), 1);
-	expect(&jobs[0], 3, 2000);
-	expect(&jobs[2], 2, 1000);
+	assert_wait(&jobs[0], 3, 2000);
+	assert_wait(&jobs[2], 2, 1000);
 }
 
-static void behind_a_job_of_unknown_length_only_another_device_helps(void **state)
+static void a_job_of_unknown_length_blocks_its_device(void **state)
 {
 	(void)state;
 	struct wait_job jobs[] = { WAITS(1, ada, "H200", NAN), WAITS(2, bob, "H200", 3000),
 		WAITS(3, cyd, "H200", 1000) };
 	estimate(jobs, COUNT(jobs), 1);
-	expect(&jobs[0], 1, 0);
-	expect(&jobs[1], 2, NAN);
-	expect(&jobs[2], 3, NAN);
+	assert_wait(&jobs[0], 1, 0);
+	assert_wait(&jobs[1], 2, NAN);
+	assert_wait(&jobs[2], 3, NAN);
 	estimate(jobs, COUNT(jobs), 2);
-	expect(&jobs[1], 2, 0);
-	expect(&jobs[2], 3, 3000);
+	assert_wait(&jobs[1], 2, 0);
+	assert_wait(&jobs[2], 3, 3000);
 }
 
-static void without_a_device_there_is_a_place_but_no_start(void **state)
+static void without_a_device_a_job_has_a_position_but_no_start(void **state)
 {
 	(void)state;
 	struct wait_job jobs[] = { RUNS(1, ada, "H200", 100, 0), WAITS(2, ada, "H200", 1000),
 		WAITS(3, bob, "A100", 1000) };
 	estimate(jobs, COUNT(jobs), 0);
-	expect(&jobs[1], 1, NAN);
-	expect(&jobs[2], 1, NAN);
+	assert_wait(&jobs[1], 1, NAN);
+	assert_wait(&jobs[2], 1, NAN);
 }
 
-static void times_are_said_as_coarsely_as_they_are_known(void **state)
+static void waits_are_rounded_coarsely(void **state)
 {
 	(void)state;
 	static const struct {
@@ -155,7 +155,7 @@ static void times_are_said_as_coarsely_as_they_are_known(void **state)
 	assert_null(wait_words(arena, NAN));
 }
 
-static void the_median_of_a_list_is_its_middle(void **state)
+static void the_median_is_the_middle_of_the_list(void **state)
 {
 	(void)state;
 	assert_int_equal(wait_median_ms("4210"), 4210);
@@ -167,15 +167,15 @@ static void the_median_of_a_list_is_its_middle(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_idle_device_takes_the_first_at_once_and_the_next_behind_it),
-		cmocka_unit_test(what_runs_has_its_rest_to_go_and_what_is_late_as_much_again),
-		cmocka_unit_test(devices_share_the_line_and_each_model_has_its_own),
-		cmocka_unit_test(users_take_turns_and_those_who_have_something_running_come_later),
-		cmocka_unit_test(a_lower_priority_number_comes_first_whosever_it_is),
-		cmocka_unit_test(behind_a_job_of_unknown_length_only_another_device_helps),
-		cmocka_unit_test(without_a_device_there_is_a_place_but_no_start),
-		cmocka_unit_test(times_are_said_as_coarsely_as_they_are_known),
-		cmocka_unit_test(the_median_of_a_list_is_its_middle),
+		cmocka_unit_test(an_idle_device_starts_the_first_job_now_and_the_next_one_after_it),
+		cmocka_unit_test(a_running_job_takes_its_remaining_time_and_a_late_one_its_delay_again),
+		cmocka_unit_test(devices_of_a_model_share_a_line_and_each_model_has_its_own),
+		cmocka_unit_test(users_take_turns_and_users_with_running_jobs_come_later),
+		cmocka_unit_test(a_lower_priority_number_comes_first_for_every_user),
+		cmocka_unit_test(a_job_of_unknown_length_blocks_its_device),
+		cmocka_unit_test(without_a_device_a_job_has_a_position_but_no_start),
+		cmocka_unit_test(waits_are_rounded_coarsely),
+		cmocka_unit_test(the_median_is_the_middle_of_the_list),
 	};
 	return cmocka_run_group_tests_name("wait", tests, NULL, NULL);
 }

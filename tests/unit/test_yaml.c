@@ -1,6 +1,6 @@
-#include "lib/scope.h"
-#include "lib/task_reader.h"
-#include "lib/yaml.h"
+#include "lib/base/scope.h"
+#include "lib/base/yaml.h"
+#include "lib/task/reader.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

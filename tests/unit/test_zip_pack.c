@@ -1,8 +1,8 @@
-/* Zips that are made of what is kept as gzip. */
-#include "lib/zip_pack.h"
+/* Zips built from gzip files. */
+#include "cgi/render/zip_pack.h"
 
-#include "lib/gzip.h"
-#include "lib/scope.h"
+#include "lib/base/gzip.h"
+#include "lib/base/scope.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,7 +22,7 @@ static void add(struct zip_pack *zip, const char *name, const void *bytes, size_
 	assert_int_equal(zip_pack_gzip(zip, name, gzip.data, gzip.length, &error), 0);
 }
 
-/* What libzip reads of it, checksum and all. */
+/* The content as libzip reads it, with its checksum verified. */
 static void assert_holds(zip_t *archive, const char *name, const void *bytes, size_t length)
 {
 	cleanup_free char *got = malloc(length + 1);

@@ -1,7 +1,7 @@
 #include "worker/run/host.h"
 
-#include "lib/format.h"
-#include "lib/scope.h"
+#include "lib/base/format.h"
+#include "lib/base/scope.h"
 
 #include <ctype.h>
 #include <fcntl.h>
@@ -49,7 +49,7 @@ static const char *size_words(const struct host *host, uint64_t bytes)
 	return arena_strdup(host->arena, text);
 }
 
-/* "MemTotal:       24684084 kB" in bytes; 0 if it is not there. */
+/* "MemTotal: 24684084 kB" in bytes; 0 if the line is missing. */
 static uint64_t memory_line(const struct host *host, const char *key)
 {
 	const char *text = host_file(host, "/proc/meminfo"), *found = text ? strstr(text, key) : NULL;
@@ -93,7 +93,7 @@ static struct host_finding look_at_disk(const struct host *host)
 	struct statvfs disk;
 	if (statvfs(host->directory, &disk))
 		return host_found(
-			host, HOST_FAULT, "the folder %s for jobs cannot be looked at", host->directory);
+			host, HOST_FAULT, "the folder %s for jobs cannot be read", host->directory);
 	uint64_t free = (uint64_t)disk.f_bavail * disk.f_frsize;
 	return host_found(host,
 		free >= wanted      ? HOST_GOOD
@@ -145,9 +145,9 @@ static struct host_finding look_at_time(const struct host *host)
 				: host_found(host, HOST_WARNING, "no time service keeps it");
 }
 
-/* What one file of each processor says, where they agree; "" where there is none, NULL where they
+/* The content of one file of each processor, if all agree; "" if there is none, NULL if they
  * differ. */
-static const char *of_all_processors(const struct host *host, const char *file)
+static const char *read_of_all_processors(const struct host *host, const char *file)
 {
 	glob_t found;
 	const char *said = "";
@@ -164,9 +164,9 @@ static const char *of_all_processors(const struct host *host, const char *file)
 
 static struct host_finding look_at_governor(const struct host *host)
 {
-	const char *governor = of_all_processors(host, "cpufreq/scaling_governor");
+	const char *governor = read_of_all_processors(host, "cpufreq/scaling_governor");
 	if (governor && !*governor)
-		return host_found(host, HOST_GOOD, "it is not for this system to choose");
+		return host_found(host, HOST_GOOD, "this system cannot choose it");
 	bool good = governor && strcmp(governor, "performance") == 0;
 	return host_found(host, good ? HOST_GOOD : HOST_WARNING, "the governor is %.40s",
 		governor ? governor : "not the same for all cores");
@@ -181,35 +181,34 @@ static const struct host_check SYSTEM[] = {
 		"A job that uses torch takes 2 GB, and so does the interpreter that it is forked from.",
 		"Give this host 8 GB or more." },
 	{ "swap", look_at_swap,
-		"A job that wants more memory than there is slows everything down, its own times and the "
-	    "next job's, "
-		"instead of ending with a memory limit.",
+		"A job that needs more memory than there is slows down itself and the next job, instead of "
+		"ending with a memory limit.",
 		"Run \"swapoff -a\" and take the swap out of /etc/fstab." },
 	{ "disk", look_at_disk, "Jobs fail when the folder they are unpacked in is full.",
 		"Make room there, or choose another folder with PODIUM_WORKER_DIRECTORY." },
 	{ "ptrace", look_at_ptrace,
 		"Where the sandbox has no process namespace, a submission could look into other processes "
-	    "of its user.",
+		"of its user.",
 		"Set kernel.yama.ptrace_scope = 1 in /etc/sysctl.d/ and run \"sysctl --system\"." },
 	{ "core dumps", look_at_core_dumps,
-		"Submissions crash often, and that program runs outside of the sandbox, with what they "
-	    "choose as its input.",
+		"Submissions crash often. That program then runs outside of the sandbox, and the "
+		"submission "
+		"chooses its input.",
 		"Set kernel.core_pattern = core in /etc/sysctl.d/, or remove the package that set it "
-	    "(apport, systemd-coredump)." },
+		"(apport, systemd-coredump)." },
 	{ "clock source", look_at_clock_source,
-		"Reading the clock takes a microsecond or more, which short kernels are measured with.",
+		"Reading the clock takes a microsecond or more, which falsifies short kernels' times.",
 		"Find out why the kernel does not trust the TSC (\"dmesg | grep -i tsc\"); on virtual "
-	    "machines choose another clock for the guest." },
+		"machines choose another clock for the guest." },
 	{ "time", look_at_time,
-		"Logs of this host may name other times than those of the others. Leases and deadlines go "
-	    "by the database's clock.",
+		"Times in this host's logs may be wrong. Leases and deadlines use the database's clock.",
 		"Run a time service: \"timedatectl set-ntp true\"." },
 	{ "processor clock", look_at_governor,
-		"What runs on the host is timed with a clock that goes up and down.",
+		"The processor's clock varies, and so do the times of programs on it.",
 		"Run \"cpupower frequency-set -g performance\", and again at each start." },
 };
 
-static void look(const struct host *host, const struct host_check *check, json_t *all)
+static void run_check(const struct host *host, const struct host_check *check, json_t *all)
 {
 	static const char *const states[] = {
 		[HOST_GOOD] = "good", [HOST_WARNING] = "warning", [HOST_FAULT] = "fault"
@@ -230,15 +229,15 @@ json_t *host_checks(const struct host *host)
 {
 	json_t *all = json_array();
 	for (size_t i = 0; i < COUNT(SYSTEM); i++)
-		look(host, &SYSTEM[i], all);
+		run_check(host, &SYSTEM[i], all);
 	for (size_t i = 0; i < host_gpu_check_count; i++)
-		look(host, &host_gpu_checks[i], all);
+		run_check(host, &host_gpu_checks[i], all);
 	return all;
 }
 
 /* ---- walls ---- */
 
-static const char *text_of(const json_t *check, const char *key)
+static const char *read_text(const json_t *check, const char *key)
 {
 	const char *text = json_string_value(json_object_get(check, key));
 	return text ? text : "";
@@ -251,13 +250,13 @@ void host_add_walls(json_t *checks, const json_t *walls)
 	json_array_foreach(walls, i, wall)
 	{
 		bool stands = json_is_true(json_object_get(wall, "stands"));
-		json_t *check =
-			json_pack("{s:s+, s:s, s:s}", "name", "wall: ", text_of(wall, "name"), "state",
-				stands ? "good" : "warning", "found", stands ? "it stands" : text_of(wall, "why"));
+		json_t *check = json_pack("{s:s+, s:s, s:s}", "name", "wall: ", read_text(wall, "name"),
+			"state", stands ? "good" : "warning", "found",
+			stands ? "available" : read_text(wall, "why"));
 		if (!stands) {
 			json_object_set_new(
-				check, "costs", json_sprintf("Not stopped here: %s", text_of(wall, "stops")));
-			json_object_set_new(check, "mend", json_string(text_of(wall, "mend")));
+				check, "costs", json_sprintf("Not stopped here: %s", read_text(wall, "stops")));
+			json_object_set_new(check, "mend", json_string(read_text(wall, "mend")));
 		}
 		json_array_append_new(checks, check);
 	}
@@ -265,16 +264,16 @@ void host_add_walls(json_t *checks, const json_t *walls)
 
 /* ---- in words ---- */
 
-static void say_check(const json_t *check, FILE *out)
+static void print_check(const json_t *check, FILE *out)
 {
-	fprintf(out, "%-9s %-20s %s\n", text_of(check, "state"), text_of(check, "name"),
-		text_of(check, "found"));
-	if (*text_of(check, "costs"))
-		fprintf(out, "%30s Costs: %s\n%30s Mend:  %s\n", "", text_of(check, "costs"), "",
-			text_of(check, "mend"));
+	fprintf(out, "%-9s %-20s %s\n", read_text(check, "state"), read_text(check, "name"),
+		read_text(check, "found"));
+	if (*read_text(check, "costs"))
+		fprintf(out, "%30s Costs: %s\n%30s Mend:  %s\n", "", read_text(check, "costs"), "",
+			read_text(check, "mend"));
 }
 
-static const char *plural(size_t count)
+static const char *plural_ending(size_t count)
 {
 	return count == 1 ? "" : "s";
 }
@@ -288,9 +287,9 @@ bool host_say(const json_t *checks, const char *account, const char *python, FIL
 	fprintf(out, "The host %s, with submissions as the user %s:\n\n", system.nodename, account);
 	json_array_foreach(checks, i, check)
 	{
-		say_check(check, out);
-		warnings += strcmp(text_of(check, "state"), "warning") == 0;
-		faults += strcmp(text_of(check, "state"), "fault") == 0;
+		print_check(check, out);
+		warnings += strcmp(read_text(check, "state"), "warning") == 0;
+		faults += strcmp(read_text(check, "state"), "fault") == 0;
 	}
 	json_t *interpreter = python ? json_pack("{s:s, s:s, s:s+}", "name", "Python", "state", "good",
 							  "found", python, " imports torch")
@@ -299,9 +298,9 @@ bool host_say(const json_t *checks, const char *account, const char *python, FIL
 									 "Python tasks that need torch are refused.", "mend",
 									 "Install torch for it (Debian: python3-torch), or name "
 									 "another interpreter with PODIUM_PYTHON.");
-	say_check(interpreter, out);
+	print_check(interpreter, out);
 	json_decref(interpreter);
-	fprintf(
-		out, "\n%zu warning%s, %zu fault%s.", warnings, plural(warnings), faults, plural(faults));
+	fprintf(out, "\n%zu warning%s, %zu fault%s.", warnings, plural_ending(warnings), faults,
+		plural_ending(faults));
 	return !faults;
 }

@@ -1,9 +1,9 @@
-/* What the host's NVIDIA GPUs and their driver offer and lack. */
+/* Checks of the host's NVIDIA GPUs and their driver. */
 #include "worker/run/host.h"
 
-#include "lib/buffer.h"
-#include "lib/nvml.h"
-#include "lib/scope.h"
+#include "lib/base/buffer.h"
+#include "lib/base/scope.h"
+#include "lib/gpu/nvml.h"
 
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@ enum { most_gpus = 64 };
 
 struct gpus {
 	struct nvml_host nvml;
-	unsigned int status; /* of the library's start; 0: the rest is there */
+	unsigned int status; /* of the library's start; 0: the other members are valid */
 	struct nvmlDevice_st *devices[most_gpus];
 	unsigned int count;
 };
@@ -57,9 +57,9 @@ static bool has_driver(const struct host *host)
 
 static const struct host_finding nothing = { HOST_GOOD, NULL };
 
-/* A warning with the sentence and the GPUs for which it holds; where there is none, good with the
- * other sentence. */
-static struct host_finding of_each(const struct host *host,
+/* Warns with `sentence` and names the GPUs for which `holds` is true; without any, returns good and
+ * `otherwise`. */
+static struct host_finding check_each_gpu(const struct host *host,
 	bool (*holds)(const struct gpus *gpus, struct nvmlDevice_st *device), const char *otherwise,
 	const char *sentence)
 {
@@ -87,8 +87,8 @@ static struct host_finding look_at_driver(const struct host *host)
 		return host_found(host, HOST_FAULT,
 			"the kernel has NVIDIA's driver, but its library libnvidia-ml.so.1 is missing");
 	if (gpus.status == NVML_CALL_MIXED_VERSIONS)
-		return host_found(host, HOST_FAULT,
-			"its library is of another version than the module that the kernel has loaded");
+		return host_found(
+			host, HOST_FAULT, "its library and the loaded kernel module have different versions");
 	if (gpus.status)
 		return host_found(
 			host, HOST_FAULT, "NVIDIA's driver does not answer (NVML error %u)", gpus.status);
@@ -100,14 +100,14 @@ static struct host_finding look_at_driver(const struct host *host)
 
 /* ---- nodes ---- */
 
-static void miss_node(const struct host *host, const char *path, struct buffer *missing)
+static void note_missing_node(const struct host *host, const char *path, struct buffer *missing)
 {
 	enum { for_everybody = 0666 };
 	struct stat node;
 	if (stat(arena_printf(host->arena, "%s%s", host->root, path), &node))
 		buffer_printf(missing, "%s%s is missing", missing->length ? ", " : "", path);
 	else if ((node.st_mode & for_everybody) != for_everybody)
-		buffer_printf(missing, "%s%s is not for everybody", missing->length ? ", " : "", path);
+		buffer_printf(missing, "%s%s is not open to all users", missing->length ? ", " : "", path);
 }
 
 static struct host_finding look_at_nodes(const struct host *host)
@@ -116,13 +116,13 @@ static struct host_finding look_at_nodes(const struct host *host)
 	cleanup_buffer struct buffer missing = { 0 };
 	if (gpus.status || !gpus.count)
 		return nothing;
-	miss_node(host, "/dev/nvidiactl", &missing);
-	miss_node(host, "/dev/nvidia-uvm", &missing);
+	note_missing_node(host, "/dev/nvidiactl", &missing);
+	note_missing_node(host, "/dev/nvidia-uvm", &missing);
 	for (unsigned int i = 0, minor; i < gpus.count; i++)
 		if (gpus.nvml.device_minor && !gpus.nvml.device_minor(gpus.devices[i], &minor))
-			miss_node(host, arena_printf(host->arena, "/dev/nvidia%u", minor), &missing);
+			note_missing_node(host, arena_printf(host->arena, "/dev/nvidia%u", minor), &missing);
 	return missing.length ? host_found(host, HOST_FAULT, "%s", buffer_string(&missing))
-						  : host_found(host, HOST_GOOD, "all there, for everybody");
+						  : host_found(host, HOST_GOOD, "all present and open to all users");
 }
 
 /* ---- counters ---- */
@@ -139,9 +139,9 @@ static struct host_finding look_at_counters(const struct host *host)
 		closed ? "only root may read them" : "submissions may read them");
 }
 
-/* ---- what may disturb times ---- */
+/* ---- what disturbs measurements ---- */
 
-static bool forgets_itself(const struct gpus *gpus, struct nvmlDevice_st *device)
+static bool lacks_persistence(const struct gpus *gpus, struct nvmlDevice_st *device)
 {
 	unsigned int on = 1;
 	return gpus->nvml.persistence && !gpus->nvml.persistence(device, &on) && !on;
@@ -149,7 +149,7 @@ static bool forgets_itself(const struct gpus *gpus, struct nvmlDevice_st *device
 
 static struct host_finding look_at_persistence(const struct host *host)
 {
-	return of_each(host, forgets_itself, "on", "off");
+	return check_each_gpu(host, lacks_persistence, "on", "off");
 }
 
 static bool is_used(const struct gpus *gpus, struct nvmlDevice_st *device)
@@ -161,7 +161,7 @@ static bool is_used(const struct gpus *gpus, struct nvmlDevice_st *device)
 
 static struct host_finding look_at_others(const struct host *host)
 {
-	return of_each(
+	return check_each_gpu(
 		host, is_used, "no other program uses the GPUs now", "another program uses one now");
 }
 
@@ -174,7 +174,7 @@ static bool is_not_shared(const struct gpus *gpus, struct nvmlDevice_st *device)
 
 static struct host_finding look_at_compute_mode(const struct host *host)
 {
-	return of_each(host, is_not_shared, "default", "exclusive or prohibited");
+	return check_each_gpu(host, is_not_shared, "default", "exclusive or prohibited");
 }
 
 static bool is_slowed(const struct gpus *gpus, struct nvmlDevice_st *device)
@@ -185,7 +185,7 @@ static bool is_slowed(const struct gpus *gpus, struct nvmlDevice_st *device)
 	return gpus->nvml.slowed && !gpus->nvml.slowed(device, &reasons) && (reasons & at_rest);
 }
 
-static const char *clocks(const struct host *host)
+static const char *describe_clocks(const struct host *host)
 {
 	cleanup_gpus struct gpus gpus = gpus_open();
 	cleanup_buffer struct buffer text = { 0 };
@@ -199,31 +199,31 @@ static const char *clocks(const struct host *host)
 
 static struct host_finding look_at_clocks(const struct host *host)
 {
-	return of_each(
-		host, is_slowed, clocks(host), "slowed down by heat or power, though nothing runs");
+	return check_each_gpu(host, is_slowed, describe_clocks(host),
+		"slowed down by heat or power, though nothing runs");
 }
 
 const struct host_check host_gpu_checks[] = {
 	{ "GPU driver", look_at_driver, "No GPU is offered to leaderboards.",
 		"After an update of the driver, restart this host; else reinstall the driver and its "
-	    "library in one version." },
+		"library in one version." },
 	{ "GPU nodes", look_at_nodes,
 		"CUDA does not start in jobs, which may not load modules or make nodes themselves.",
 		"Run \"nvidia-modprobe -u -c 0\" when the host starts, and leave the nodes open to all "
-	    "(NVreg_DeviceFileMode=0666)." },
+		"(NVreg_DeviceFileMode=0666)." },
 	{ "GPU counters", look_at_counters,
 		"The mode profile has no report of ncu. Closed counters also keep submissions from "
-	    "watching each other.",
+		"watching each other.",
 		"To open them, set the driver's option NVreg_RestrictProfilingToAdminUsers=0 in "
-	    "/etc/modprobe.d/ and restart." },
+		"/etc/modprobe.d/ and restart." },
 	{ "GPU persistence", look_at_persistence,
 		"The driver forgets a GPU's state when no program uses it, and the next job waits for it.",
 		"Run nvidia-persistenced, or \"nvidia-smi -pm 1\"." },
 	{ "GPU compute mode", look_at_compute_mode,
 		"A job may need two processes on a GPU, which this mode refuses.",
 		"Run \"nvidia-smi -c DEFAULT\"." },
-	{ "GPU load", look_at_others, "What else runs there falsifies times.",
-		"Find it with \"nvidia-smi\" and end it, or take that GPU away from it." },
+	{ "GPU load", look_at_others, "Other programs on the GPU falsify times.",
+		"Find the program with \"nvidia-smi\" and end it, or keep it off that GPU." },
 	{ "GPU clocks", look_at_clocks,
 		"Times are longer than on a healthy GPU, and differ from run to run.",
 		"Look at \"nvidia-smi -q -d PERFORMANCE,TEMPERATURE\"; check cooling and power." },

@@ -1,8 +1,8 @@
 #include "worker/run/machine.h"
 
-#include "lib/scope.h"
-#include "worker/run/process.h"
-#include "worker/run/variables.h"
+#include "lib/base/scope.h"
+#include "worker/run/sandbox/process.h"
+#include "worker/run/sandbox/variables.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 
 enum { answer_ms = 20 * 1000, import_ms = 120 * 1000 };
 
-/* Importing torch takes seconds, so its version is read from its files. */
+/* Importing torch takes seconds, so this reads its version from its files. */
 static const char PYTHON_FACTS[] =
 	"import importlib.util, json, platform, re\n"
 	"from importlib import metadata\n"
@@ -42,9 +42,9 @@ void machine_free(struct machine *machine)
 	gauge_close(&machine->gauge);
 }
 
-/* Runs a program that has nothing to do with a submission and returns what it printed; "" if it
- * failed. */
-static char *ask(
+/* Runs a program of the host, such as nvcc, in a sandbox that contains nothing from a submission.
+ * Returns its output, or "" if it failed. */
+static char *run_question(
 	const struct sandbox_host *host, const char *const *arguments, int64_t timeout_ms, bool *good)
 {
 	cleanup_arena struct arena *arena = arena_new();
@@ -72,25 +72,25 @@ static char *ask(
 static json_t *ask_python(const struct sandbox_host *host, const char *python)
 {
 	bool good;
-	cleanup_free char *text = ask(
+	cleanup_free char *text = run_question(
 		host, (const char *const[]){ python, "-I", "-c", PYTHON_FACTS, NULL }, answer_ms, &good);
 	return json_loads(text ? text : "", 0, NULL);
 }
 
-/* "Cuda compilation tools, release 13.0, V13.0.88" */
+/* Reads "Cuda compilation tools, release 13.0, V13.0.88". */
 static json_t *ask_nvcc(const struct sandbox_host *host, const char *nvcc)
 {
 	bool good;
 	char version[32];
 	cleanup_free char *text =
-		ask(host, (const char *const[]){ nvcc, "--version", NULL }, answer_ms, &good);
+		run_question(host, (const char *const[]){ nvcc, "--version", NULL }, answer_ms, &good);
 	const char *found = text ? strstr(text, ", V") : NULL;
 	return found && sscanf(found, ", V%31[0-9.]", version) == 1
 		? json_pack("{s:s}", "nvcc", version)
 		: NULL;
 }
 
-/* Adds what `program` says of itself, asking it only once. */
+/* Adds the facts about `program`, which is asked only once. */
 static void add_facts(struct machine *machine, json_t *environment, const char *program,
 	json_t *(*ask_program)(const struct sandbox_host *host, const char *program))
 {
@@ -106,7 +106,7 @@ static void add_facts(struct machine *machine, json_t *environment, const char *
 	json_object_update(environment, facts);
 }
 
-/* The rest of the first line of `path` that begins with `label`. */
+/* Adds the rest of the first line of `path` that starts with `label`. */
 static void add_line(json_t *environment, const char *key, const char *path, const char *label)
 {
 	cleanup_file FILE *file = fopen(path, "re");
@@ -155,7 +155,7 @@ json_t *machine_environment(struct machine *machine, const struct job *job)
 static bool imports_torch(const struct sandbox_host *host, const char *python)
 {
 	bool good;
-	free(ask(
+	free(run_question(
 		host, (const char *const[]){ python, "-I", "-c", "import torch", NULL }, import_ms, &good));
 	return good;
 }

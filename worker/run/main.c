@@ -1,14 +1,16 @@
-/* podium-run: jobs in, events out. docs/podium-run.md is its manual. */
-#include "lib/arena.h"
-#include "lib/buffer.h"
-#include "lib/log.h"
-#include "lib/manual.h"
-#include "lib/scope.h"
-#include "worker/run/allotted.h"
+/* podium-run: reads jobs, writes events. docs/podium-run.md is its manual. */
+#include "lib/base/arena.h"
+#include "lib/base/buffer.h"
+#include "lib/base/log.h"
+#include "lib/base/manual.h"
+#include "lib/base/scope.h"
 #include "worker/run/host.h"
 #include "worker/run/machine.h"
-#include "worker/run/reaper.h"
 #include "worker/run/run.h"
+#include "worker/run/sandbox/account.h"
+#include "worker/run/sandbox/reaper.h"
+#include "worker/run/sandbox/workspace.h"
+#include "worker/run/slurm_devices.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -23,50 +25,44 @@
 enum { EXIT_WRONG_USAGE = 2 };
 
 static const char USAGE[] =
-	"Usage: podium-run [--directory DIR] [--user NAME] [--python PATH] [--once] [--allotted] "
-    "[LIMITS]\n"
+	"Usage: podium-run [--directory DIR] [--user NAME] [--python PATH] [--once]\n"
+	"                  [--allotted[=LOCKS]] [LIMITS]\n"
 	"       podium-run --find-python[=PATH] [--user NAME]\n"
 	"       podium-run --check-host[=json] [--directory DIR] [--user NAME]\n"
 	"       podium-run --walls [--user NAME]\n"
 	"\n"
-	"Reads jobs from standard input, one line of JSON each, runs them one at a time and writes "
-    "events to\n"
-	"standard output.\n"
+	"Reads jobs from standard input, one line of JSON each, runs them one at a time and writes\n"
+	"events to standard output.\n"
 	"\n"
 	"  --directory DIR       where jobs are unpacked (default: $TMPDIR, else /tmp)\n"
-	"  --user NAME           who submissions run as when podium-run is root (default: nobody)\n"
-	"  --python PATH         the interpreter of the jobs that will come: it begins to import torch "
-    "at once\n"
+	"  --user NAME           the user that submissions run as if podium-run is root\n"
+	"                        (default: nobody)\n"
+	"  --python PATH         the interpreter to preload: it imports torch before the first job\n"
 	"  --once                end after one job; the end of input does not cancel it\n"
-	"  --allotted[=LOCKS]    started by a scheduler (Slurm): use the devices that it gave, hold "
-    "their locks in the folder\n"
-	"                        LOCKS, and say in the event \"ready\" which they are\n"
-	"  --find-python[=PATH]  print the interpreter for Python tasks, PATH or else the first "
-    "python3 on the\n"
-	"                        PATH or in /usr/bin that this user can start and that can import "
-    "torch\n"
-	"  --check-host[=json]   say what this host offers and lacks, what that costs and how to mend "
-    "it; as words, or\n"
-	"                        as one line of JSON\n"
-	"  --walls               try each wall of the sandbox and print what came of it as JSON\n"
-	"  --show PATHS          further files and folders that programs in the sandbox may read, with "
-    "colons between\n"
-	"                        them; the system's, the interpreter's and the toolkit's are there "
-    "(PODIUM_SANDBOX_SHOW)\n"
+	"  --allotted[=LOCKS]    use the devices that a scheduler (Slurm) gave to this process, lock\n"
+	"                        them in the folder LOCKS, and name them in the event \"ready\"\n"
+	"  --find-python[=PATH]  print the interpreter for Python tasks: PATH, or the first python3\n"
+	"                        on the PATH or in /usr/bin, that this user can start and that can\n"
+	"                        import torch\n"
+	"  --check-host[=json]   print what this host offers and lacks, what that costs and how to\n"
+	"                        fix it, as words or as one line of JSON\n"
+	"  --walls               try each wall of the sandbox and print the result as JSON\n"
+	"  --show PATHS          more files and folders that programs in the sandbox may read, with\n"
+	"                        colons between them (PODIUM_SANDBOX_SHOW); the system's, the\n"
+	"                        interpreter's and the toolkit's are always there\n"
 	"  --help, --version, --manual\n"
 	"\n"
-	"LIMITS of each program, with all that it starts and writes:\n"
+	"LIMITS of each program, including all that it starts and writes:\n"
 	"\n"
-	"  --memory MIB          memory (PODIUM_SANDBOX_MEMORY_MIB; default: three quarters of the "
-    "machine's)\n"
-	"  --disk MIB            files (PODIUM_SANDBOX_DISK_MIB; default: a quarter of that memory, 4 "
-    "GiB at most)\n"
+	"  --memory MIB          memory (PODIUM_SANDBOX_MEMORY_MIB; default: three quarters of the\n"
+	"                        machine's)\n"
+	"  --disk MIB            files (PODIUM_SANDBOX_DISK_MIB; default: a quarter of that memory,\n"
+	"                        at most 4 GiB)\n"
 	"  --processes N         processes and threads (PODIUM_SANDBOX_PROCESSES; default: 2048)\n"
 	"\n"
-	"Exit codes: 0 end of input or told to end, 1 failed (a sentence is on standard error, except "
-    "that\n"
-	"--find-python says nothing when there is no such interpreter, and --check-host has found a "
-    "fault), 2 wrong usage.\n";
+	"Exit codes: 0 at the end of input or after a signal; 1 if podium-run failed, with a sentence\n"
+	"on standard error; 2 for wrong usage. --find-python exits with 1 and prints nothing if there\n"
+	"is no such interpreter. --check-host exits with 1 if it found a fault.\n";
 
 struct options {
 	const char *directory, *user, *python;
@@ -105,7 +101,7 @@ static int print_manual(void)
 	return fputs(page.data, stdout) < 0;
 }
 
-/* Returns -1 to go on, else the exit code. */
+/* Returns the exit code, or -1 to continue. */
 static int read_options(int count, char **words, struct options *options)
 {
 	static const struct option known[] = {
@@ -161,7 +157,7 @@ static int read_options(int count, char **words, struct options *options)
 	return EXIT_WRONG_USAGE;
 }
 
-/* A whole number above 0 from the option, else from the variable; 0 where neither is given. */
+/* Reads a whole number above 0 from the option, or else from the variable. 0 if neither is set. */
 static int read_limit(
 	const char *option, const char *variable, int64_t unit, int64_t *limit, struct error *error)
 {
@@ -178,7 +174,7 @@ static int read_limit(
 	return 0;
 }
 
-static int prepare(const struct options *options, const struct account *account,
+static int prepare_host(const struct options *options, const struct account *account,
 	struct sandbox_host *host, struct error *error)
 {
 	static const int64_t mib = 1 << 20;
@@ -195,7 +191,7 @@ static int prepare(const struct options *options, const struct account *account,
 	return sandbox_prepare(host, account, options->directory, error);
 }
 
-static int tell_walls(struct sandbox_host *host)
+static int print_walls(struct sandbox_host *host)
 {
 	json_t *walls = sandbox_walls(host);
 	cleanup_free char *text = json_dumps(walls, JSON_INDENT(1));
@@ -233,8 +229,8 @@ static int check_host(struct sandbox_host *sandbox, const struct options *option
 	return good ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
-/* Whether anybody still wants the device that is waited for. */
-static bool still_waits(void *context)
+/* Whether the caller still waits for the device. */
+static bool is_still_wanted(void *context)
 {
 	struct events *events = context;
 	struct pollfd input = { .fd = STDIN_FILENO };
@@ -242,7 +238,7 @@ static bool still_waits(void *context)
 	return !events->lost && (poll(&input, 1, 0) <= 0 || !(input.revents & (POLLHUP | POLLERR)));
 }
 
-/* False when it ended because of a fault. */
+/* False when it stopped because of a fault. */
 static bool run_jobs(struct inbox *inbox, struct events *events, int base,
 	const struct options *options, const struct sandbox_host *host, const json_t *devices)
 {
@@ -262,11 +258,11 @@ static bool run_jobs(struct inbox *inbox, struct events *events, int base,
 	zygote_end(&zygote);
 	machine_free(&machine);
 	if (events->lost)
-		log_error("Nobody reads the events any more.");
+		log_error("The reader of the events is gone.");
 	return good && !events->lost;
 }
 
-static int serve(
+static int serve_jobs(
 	const struct options *options, const struct sandbox_host *host, struct error *error)
 {
 	struct events events = { .descriptor = STDOUT_FILENO };
@@ -275,7 +271,7 @@ static int serve(
 	json_t *devices = NULL;
 	if (base < 0
 		|| (options->allotted
-			&& allotted_take(options->locks, still_waits, &events, &devices, error)))
+			&& slurm_devices_take(options->locks, is_still_wanted, &events, &devices, error)))
 		return error->code;
 	if (inbox_open(&inbox, &events, options->once, error)) {
 		json_decref(devices);
@@ -290,8 +286,10 @@ static int serve(
 int main(int count, char **words)
 {
 	const char *temporary = getenv("TMPDIR");
-	struct options options = { .directory = temporary && temporary[0] ? temporary : "/tmp",
-		.user = "nobody" };
+	struct options options = {
+		.directory = temporary && temporary[0] ? temporary : "/tmp",
+		.user = "nobody",
+	};
 	struct account account;
 	static struct sandbox_host host;
 	struct error error = { 0 };
@@ -301,11 +299,11 @@ int main(int count, char **words)
 	if (code >= 0)
 		return code;
 	signal(SIGPIPE, SIG_IGN);
-	/* Else a submission of the same user could reach into this process or write events through
-	 * /proc. */
+	/* A submission may run as the same Unix user. This call keeps it from reading this process and
+	 * from writing events to its pipe through /proc. */
 	prctl(PR_SET_DUMPABLE, 0);
 	if (sodium_init() < 0 || account_find(options.user, &account, &error) || reaper_open(&error)
-		|| prepare(&options, &account, &host, &error)) {
+		|| prepare_host(&options, &account, &host, &error)) {
 		log_error("%s", error.text[0] ? error.text : "The system gives no random numbers.");
 		return EXIT_FAILURE;
 	}
@@ -314,8 +312,8 @@ int main(int count, char **words)
 	if (options.check_host)
 		return check_host(&host, &options);
 	if (options.walls)
-		return tell_walls(&host);
-	if (serve(&options, &host, &error) == 0)
+		return print_walls(&host);
+	if (serve_jobs(&options, &host, &error) == 0)
 		return EXIT_SUCCESS;
 	if (error.text[0])
 		log_error("%s", error.text);

@@ -1,8 +1,10 @@
-#include "worker/run/engine.h"
+#include "worker/run/run.h"
 
-#include "lib/log.h"
-#include "worker/run/machine.h"
-#include "worker/run/reaper.h"
+#include "lib/base/log.h"
+#include "worker/run/engine/engine.h"
+#include "worker/run/engine/judgement.h"
+#include "worker/run/engine/stage.h"
+#include "worker/run/sandbox/reaper.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -11,7 +13,7 @@
 
 static void hide_seed(struct events *events, const struct job *job)
 {
-	enum { shortest_worth_hiding = 5 }; /* shorter numbers stand in every log by chance */
+	enum { shortest_worth_hiding = 5 }; /* shorter numbers appear in every log by chance */
 	if (job->mode != JOB_RANKED && job->mode != JOB_COMPARE)
 		return;
 	snprintf(events->secret, sizeof events->secret, "%" PRId64, job->seed);
@@ -19,7 +21,7 @@ static void hide_seed(struct events *events, const struct job *job)
 		events->secret[0] = '\0';
 }
 
-/* A task may insist on the isolated engine, and only that one can compare. */
+/* A task may require the isolated engine, and only that engine can compare. */
 static int choose_engine(struct run *run, struct error *error)
 {
 	const struct job *job = run->job;
@@ -40,8 +42,8 @@ static void close_workspaces(struct run *run)
 	workspace_close(&run->workspace);
 }
 
-/* Everything between the job's message and its verdict. */
-static int perform(struct run *run, const json_t *message, struct job *job, int base,
+/* Runs everything between the job's message and its verdict. */
+static int run_checked_job(struct run *run, const json_t *message, struct job *job, int base,
 	const struct sandbox_host *host, struct machine *machine, struct judgement *judgement,
 	struct error *error)
 {
@@ -85,7 +87,7 @@ bool run_job(const json_t *message, int base, const struct sandbox_host *host,
 		.descriptor = events->descriptor, .job = job_id(message), .lost = events->lost
 	};
 	log_about_number(LOG_JOB, job_id(message));
-	if (perform(&run, message, &job, base, host, machine, &judgement, &error)) {
+	if (run_checked_job(&run, message, &job, base, host, machine, &judgement, &error)) {
 		judgement.verdict = VERDICT_INTERNAL_ERROR;
 		judgement.machine_failed = error.code == ERROR_SYSTEM;
 		buffer_text(&judgement.message, error.text);

@@ -1,26 +1,26 @@
-#include "worker/run/allotted.h"
+#include "worker/run/slurm_devices.h"
 
-#include "lib/arena.h"
-#include "lib/buffer.h"
-#include "lib/clock.h"
-#include "lib/device.h"
-#include "lib/scope.h"
+#include "lib/base/arena.h"
+#include "lib/base/buffer.h"
+#include "lib/base/clock.h"
+#include "lib/base/scope.h"
+#include "lib/gpu/device.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-/* ---- which ---- */
+/* ---- choosing ---- */
 
-struct allotted_words allotted_words(void)
+struct slurm_device_words slurm_device_words(void)
 {
 	const char *step = getenv("SLURM_STEP_GPUS"), *job = getenv("SLURM_JOB_GPUS");
-	return (struct allotted_words){ getenv("CUDA_VISIBLE_DEVICES"), step && *step ? step : job };
+	return (
+		struct slurm_device_words){ getenv("CUDA_VISIBLE_DEVICES"), step && *step ? step : job };
 }
 
-/* The number of words between commas; words that Slurm writes where there is no GPU count as none.
- */
+/* Counts the words between commas. Slurm's words for "no GPU" count as none. */
 static size_t count_words(const char *list)
 {
 	size_t count = 1;
@@ -39,25 +39,24 @@ static bool is_number(const char *word, size_t length)
 	return length > 0 && length < 6;
 }
 
-static bool names(const char *word, size_t length, const struct allotted_gpu *gpu)
+static bool names_gpu(const char *word, size_t length, const struct slurm_gpu *gpu)
 {
 	if (is_number(word, length))
 		return gpu->node >= 0 && atoi(word) == gpu->node;
 	return strlen(gpu->uuid) == length && strncmp(gpu->uuid, word, length) == 0;
 }
 
-static int choose_named(const char *list, const struct allotted_gpu *gpus, size_t there,
-	size_t chosen[static allotted_most], size_t *count, struct error *error)
+static int choose_named(const char *list, const struct slurm_gpu *gpus, size_t there,
+	size_t chosen[static slurm_devices_most], size_t *count, struct error *error)
 {
 	for (const char *word = list; *word; word += *word == ',') {
 		size_t length = strcspn(word, ","), i = 0;
-		while (i < there && !names(word, length, &gpus[i]))
+		while (i < there && !names_gpu(word, length, &gpus[i]))
 			i++;
 		if (i == there)
 			return fail(error, ERROR_SYSTEM,
-				"The scheduler gave the GPU \"%.*s\" to this process, and the driver shows none "
-			    "that is "
-				"called so.",
+				"The scheduler gave the GPU \"%.*s\" to this process, but the driver shows no GPU "
+				"of that name.",
 				length < 60 ? (int)length : 60, word);
 		chosen[(*count)++] = i;
 		word += length;
@@ -65,20 +64,21 @@ static int choose_named(const char *list, const struct allotted_gpu *gpus, size_
 	return 0;
 }
 
-int allotted_choose(const struct allotted_words *words, const struct allotted_gpu *gpus,
-	size_t there, size_t chosen[static allotted_most], size_t *count, struct error *error)
+int slurm_devices_choose(const struct slurm_device_words *words, const struct slurm_gpu *gpus,
+	size_t there, size_t chosen[static slurm_devices_most], size_t *count, struct error *error)
 {
 	size_t given = count_words(words->visible);
 	bool by_number = given && is_number(words->visible, strcspn(words->visible, ","));
 	*count = 0;
-	if (given > allotted_most || given > there)
+	if (given > slurm_devices_most || given > there)
 		return fail(error, ERROR_SYSTEM,
-			"The scheduler gave %zu GPUs to this process (%.60s), and the driver shows %zu; %d may "
-		    "be used.",
-			given, words->visible, there, allotted_most);
+			"The scheduler gave %zu GPUs to this process (%.60s), but the driver shows %zu; at "
+			"most "
+			"%d may be used.",
+			given, words->visible, there, slurm_devices_most);
 	if (!given)
 		return 0;
-	if (given == there && by_number) { /* those are all that can be seen */
+	if (given == there && by_number) { /* the process sees only the given GPUs */
 		for (; *count < given; (*count)++)
 			chosen[*count] = *count;
 		return 0;
@@ -88,18 +88,18 @@ int allotted_choose(const struct allotted_words *words, const struct allotted_gp
 		there, chosen, count, error);
 }
 
-static int find(struct arena *arena, struct device *found[static allotted_most], size_t *count,
-	struct error *error)
+static int find_given_devices(struct arena *arena, struct device *found[static slurm_devices_most],
+	size_t *count, struct error *error)
 {
-	const struct allotted_words words = allotted_words();
+	const struct slurm_device_words words = slurm_device_words();
 	struct device *devices;
-	size_t there, chosen[allotted_most];
+	size_t there, chosen[slurm_devices_most];
 	devices_find(arena, true, &devices, &there);
-	struct allotted_gpu *gpus = arena_array(arena, struct allotted_gpu, there);
+	struct slurm_gpu *gpus = arena_array(arena, struct slurm_gpu, there);
 	for (size_t i = 0; i < there; i++)
-		gpus[i] = (struct allotted_gpu){ devices[i].uuid, devices[i].node };
-	int rc = allotted_choose(
-		&words, gpus, there - 1, chosen, count, error); /* the last one is the CPU */
+		gpus[i] = (struct slurm_gpu){ devices[i].uuid, devices[i].node };
+	/* The last device is the CPU. */
+	int rc = slurm_devices_choose(&words, gpus, there - 1, chosen, count, error);
 	for (size_t i = 0; i < *count && !rc; i++)
 		found[i] = &devices[chosen[i]];
 	if (!rc && !*count)
@@ -111,32 +111,33 @@ static int find(struct arena *arena, struct device *found[static allotted_most],
 	return rc;
 }
 
-/* ---- having them ---- */
+/* ---- locking ---- */
 
-static int by_uuid(const void *left, const void *right)
+static int compare_uuid(const void *left, const void *right)
 {
 	return strcmp((*(struct device *const *)left)->uuid, (*(struct device *const *)right)->uuid);
 }
 
-static int lock(const struct device *device, const char *locks, bool (*waits)(void *context),
+static int lock_device(const struct device *device, const char *locks, bool (*waits)(void *context),
 	void *context, struct error *error)
 {
 	enum { tell_every_ms = 1000 };
 	const struct timespec pause = { .tv_nsec = 50 * 1000 * 1000 };
-	struct device_lock held;
-	int rc = device_lock_open(&held, device, locks, error);
-	for (int64_t told_ms = clock_ms(); !rc && !device_lock_try(&held); nanosleep(&pause, NULL)) {
-		if (clock_ms() - told_ms < tell_every_ms)
+	struct device_lock device_lock;
+	int rc = device_lock_open(&device_lock, device, locks, error);
+	for (int64_t reported_ms = clock_ms(); !rc && !device_lock_try(&device_lock);
+		 nanosleep(&pause, NULL)) {
+		if (clock_ms() - reported_ms < tell_every_ms)
 			continue;
-		told_ms = clock_ms();
+		reported_ms = clock_ms();
 		if (!waits(context))
 			rc = fail(error, ERROR_SYSTEM,
-				"The device %s was in use until nobody waited for it any more.", device->uuid);
+				"The device %s was in use until the caller stopped waiting for it.", device->uuid);
 	}
-	return rc; /* it stays open, and so locked, until the process ends */
+	return rc; /* the lock stays open, and therefore held, until the process ends */
 }
 
-static json_t *describe(struct device *const *devices, size_t count)
+static json_t *describe_devices(struct device *const *devices, size_t count)
 {
 	cleanup_buffer struct buffer uuids = { 0 };
 	const struct device *first = devices[0];
@@ -151,18 +152,18 @@ static json_t *describe(struct device *const *devices, size_t count)
 		(json_int_t)first->memory_bytes, "host", node && *node ? node : host);
 }
 
-int allotted_take(const char *locks, bool (*waits)(void *context), void *context, json_t **devices,
-	struct error *error)
+int slurm_devices_take(const char *locks, bool (*waits)(void *context), void *context,
+	json_t **devices, struct error *error)
 {
 	cleanup_arena struct arena *arena = arena_new();
-	struct device *found[allotted_most];
+	struct device *found[slurm_devices_most];
 	size_t count = 0;
-	int rc = find(arena, found, &count, error);
-	if (!rc) /* everybody locks in this order, so nobody waits for ever */
-		qsort(found, count, sizeof *found, by_uuid);
+	int rc = find_given_devices(arena, found, &count, error);
+	if (!rc) /* all processes lock in this order, so there is no deadlock */
+		qsort(found, count, sizeof *found, compare_uuid);
 	for (size_t i = 0; i < count && !rc; i++)
-		rc = lock(found[i], locks, waits, context, error);
-	*devices = rc ? NULL : describe(found, count);
+		rc = lock_device(found[i], locks, waits, context, error);
+	*devices = rc ? NULL : describe_devices(found, count);
 	return rc || *devices ? rc
 						  : fail(error, ERROR_SYSTEM, "The devices could not be written as JSON.");
 }

@@ -1,41 +1,40 @@
-/* The devices that a scheduler has given to this process, where podium-run was started through one:
- * which they are, and their locks.
+/* Finds and locks the devices that a scheduler gave to this process, if one started podium-run.
  *
- * Slurm names GPUs in CUDA_VISIBLE_DEVICES, by their UUIDs or by numbers. Numbers count the GPUs
- * that the process can see at all, where the cluster hides the others (ConstrainDevices), and else
- * are the N of /dev/nvidiaN, which SLURM_STEP_GPUS and SLURM_JOB_GPUS always name. Source:
- * gres.conf(5), srun(1). */
-#ifndef PODIUM_RUN_ALLOTTED_H
-#define PODIUM_RUN_ALLOTTED_H
+ * Slurm names GPUs in CUDA_VISIBLE_DEVICES, by UUID or by number. If the cluster hides the other
+ * GPUs (ConstrainDevices), the numbers count the GPUs that the process can see. Otherwise they are
+ * the N of /dev/nvidiaN. SLURM_STEP_GPUS and SLURM_JOB_GPUS always name the N of /dev/nvidiaN.
+ * Source: gres.conf(5), srun(1). */
+#ifndef PODIUM_WORKER_RUN_SLURM_DEVICES_H
+#define PODIUM_WORKER_RUN_SLURM_DEVICES_H
 
-#include "lib/error.h"
+#include "lib/base/error.h"
 
 #include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What the environment says; NULL where a variable is not there. */
-struct allotted_words {
+/* The environment's variables; NULL: not set. */
+struct slurm_device_words {
 	const char *visible, *nodes;
 };
-struct allotted_words allotted_words(void);
+struct slurm_device_words slurm_device_words(void);
 
-/* Which of `there` GPUs they are, by UUIDs and numbers of nodes as the driver shows them. Fills
- * `chosen` with their indexes and *count with how many they are: 0 means the CPU. ERROR_SYSTEM when
- * the driver does not show one of them. */
-enum { allotted_most = 16 };
-struct allotted_gpu {
+/* Chooses the given GPUs among `there` GPUs of the driver, by UUID or node number. Fills `chosen`
+ * with their indexes and *count with their number; 0 means the CPU. ERROR_SYSTEM when the driver
+ * does not show one of them. */
+enum { slurm_devices_most = 16 };
+struct slurm_gpu {
 	const char *uuid;
 	int node;
 };
-int allotted_choose(const struct allotted_words *words, const struct allotted_gpu *gpus,
-	size_t there, size_t chosen[static allotted_most], size_t *count, struct error *error);
+int slurm_devices_choose(const struct slurm_device_words *words, const struct slurm_gpu *gpus,
+	size_t there, size_t chosen[static slurm_devices_most], size_t *count, struct error *error);
 
-/* Finds them, and waits until nobody else on this host measures on them (lib/device.h; `locks` is
- * the folder, "" the usual one); they stay locked until the process ends. While it waits, it calls
- * `waits` once a second, which may say false to give up. *devices is "device" of the event "ready"
- * (docs/podium-run.md), which the caller owns. */
-int allotted_take(const char *locks, bool (*waits)(void *context), void *context, json_t **devices,
-	struct error *error);
+/* Finds the devices and locks them until the process ends. Waits while another process on this host
+ * measures on them (lib/gpu/device.h). `locks` is the folder of the locks, "" the default one.
+ * While it waits, it calls `waits` once a second, which may return false to give up. *devices is
+ * "device" of the event "ready" (docs/podium-run.md), which the caller owns. */
+int slurm_devices_take(const char *locks, bool (*waits)(void *context), void *context,
+	json_t **devices, struct error *error);
 
 #endif

@@ -10,6 +10,7 @@ __global__ void copy(const float *source, float *output, std::size_t size)
 output_t custom_kernel(input_t data)
 {
 	std::size_t size = data.source.size();
-	copy<<<static_cast<unsigned>((size + 255) / 256), 256>>>(data.source.data(), data.output.data(), size);
+	copy<<<static_cast<unsigned>((size + 255) / 256), 256>>>(
+		data.source.data(), data.output.data(), size);
 	return data.output;
 }

@@ -10,6 +10,7 @@ __global__ void add(const __half *a, const __half *b, __half *output, std::size_
 output_t custom_kernel(input_t data)
 {
 	std::size_t count = data.a.size();
-	add<<<static_cast<unsigned>((count + 255) / 256), 256>>>(data.a.data(), data.b.data(), data.output.data(), count);
+	add<<<static_cast<unsigned>((count + 255) / 256), 256>>>(
+		data.a.data(), data.b.data(), data.output.data(), count);
 	return data.output;
 }

@@ -8,7 +8,7 @@ struct Report {
 
 __device__ Report combine(float a, float b)
 {
-	return {a + b};
+	return { a + b };
 }
 
 __global__ void vector_add(const float *a, const float *b, float *sum, int size)

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""podium-admin against a real MariaDB: migrations, accounts, task folders, what it says and how it ends."""
+"""podium-admin against a real MariaDB: migrations, accounts, task folders, what it says and how it
+ends."""
 import hashlib
 import os
 import pathlib
@@ -48,8 +49,8 @@ def make_task(folder, name="small", seed=1, definition=None):
 	task = folder / name
 	task.mkdir(parents=True, exist_ok=True)
 	(task / "reference.py").write_text(
-		"def generate_input(seed):\n    return seed\n\ndef check_implementation(data, output):\n    return True\n"
-	)
+		"def generate_input(seed):\n    return seed\n\ndef check_implementation(data, output):\n  "
+		"  return True\n")
 	(task / "task.yml").write_text(definition or f"""
 lang: py
 description: A small task.
@@ -68,8 +69,9 @@ benchmarks: [{{seed: 3}}]
 def offer(model):
 	sql("INSERT IGNORE INTO workers (id, name, version, host, started_at, seen_at) "
 		"VALUES (1, 'here', '0', '{}', UTC_TIMESTAMP(3), UTC_TIMESTAMP(3)); "
-		"INSERT INTO gpus (worker_id, uuid, model, product, memory_bytes, driver, compute_capability, seen_at) VALUES (1, CONCAT('uuid-', '%s'), '%s', 'A device', 1, '', '', UTC_TIMESTAMP(3))"
-		% (model, model))
+		"INSERT INTO gpus (worker_id, uuid, model, product, memory_bytes, driver, "
+		"compute_capability, seen_at) VALUES (1, CONCAT('uuid-', '%s'), '%s', 'A device', 1, '', "
+		"'', UTC_TIMESTAMP(3))" % (model, model))
 
 
 # ---- calling it ----
@@ -131,8 +133,8 @@ def an_interrupted_migration_is_finished():
 
 @test
 def a_newer_database_is_left_alone():
-	sql("INSERT INTO schema_migrations (version, name, sha256) VALUES (9999, '9999_later', REPEAT('x', 32))"
-		)
+	sql("INSERT INTO schema_migrations (version, name, sha256) VALUES (9999, '9999_later', "
+		"REPEAT('x', 32))")
 	told = refused("migrate")
 	contains(told, "it is at version 9999 (9999_later)")
 	contains(told, "nothing was changed")
@@ -143,8 +145,8 @@ def a_newer_database_is_left_alone():
 def a_database_with_another_history_is_left_alone():
 	sql("UPDATE schema_migrations SET sha256 = REPEAT('x', 32) WHERE version = 1")
 	contains(refused("migrate"), "made with another 0001_initial than this program has")
-	sql("DELETE FROM schema_migrations; INSERT INTO schema_migrations (version, name, sha256) VALUES (9999, '9999_later', REPEAT('x', 32))"
-		)
+	sql("DELETE FROM schema_migrations; INSERT INTO schema_migrations (version, name, sha256) "
+		"VALUES (9999, '9999_later', REPEAT('x', 32))")
 	contains(refused("migrate"), "has version 9999 (9999_later) but not 0001_initial")
 	sql("DELETE FROM schema_migrations")
 	done("migrate")
@@ -214,8 +216,8 @@ def an_account_is_made_with_a_password_from_standard_input_or_a_file():
 	done("user", "add", "bob", "--role", "creator", "--password-file", scratch / "password")
 	equal(
 		sql(
-		"SELECT name, role, must_change_password FROM users WHERE name IN ('ada', 'bob') ORDER BY name"
-		), [["ada", "participant", "0"], ["bob", "creator", "0"]])
+		"SELECT name, role, must_change_password FROM users WHERE name IN ('ada', 'bob') ORDER BY "
+		"name"), [["ada", "participant", "0"], ["bob", "creator", "0"]])
 	equal(
 		sql("SELECT subject, detail FROM audit_log WHERE action = 'user.add' AND subject = 'bob'"),
 		[["bob", "creator"]])
@@ -271,8 +273,8 @@ def roles_and_passwords_change():
 	done("user", "role", "ada", "creator")
 	equal(sql("SELECT role FROM users WHERE name = 'ada'"), [["creator"]])
 	sql("INSERT INTO sessions (token_hash, user_id, address, user_agent, expires_at) "
-		"SELECT REPEAT('t', 32), id, '', '', UTC_TIMESTAMP(3) + INTERVAL 1 DAY FROM users WHERE name = 'ada'"
-		)
+		"SELECT REPEAT('t', 32), id, '', '', UTC_TIMESTAMP(3) + INTERVAL 1 DAY FROM users WHERE "
+		"name = 'ada'")
 	before = sql("SELECT password_hash FROM users WHERE name = 'ada'")
 	done("user", "password", "ada", stdin="a new password\n")
 	equal(sql("SELECT COUNT(*) FROM sessions"), [["0"]])
@@ -337,8 +339,8 @@ def a_changed_folder_is_a_new_version():
 
 @test
 def settings_of_an_admin_stay():
-	sql("UPDATE leaderboards SET deadline = '2030-01-01', accepting = 0, sources_public_after_deadline = 0"
-		)
+	sql("UPDATE leaderboards SET deadline = '2030-01-01', accepting = 0, "
+		"sources_public_after_deadline = 0")
 	make_task(scratch / "tasks", seed=3)
 	done("task", "load", scratch / "tasks")
 	equal(sql("SELECT deadline, accepting, sources_public_after_deadline FROM leaderboards"),
@@ -357,7 +359,8 @@ def a_task_from_the_web_panel_is_not_replaced():
 @test
 def a_leaderboard_that_an_admin_deleted_comes_back_only_when_it_is_named():
 	sql("UPDATE leaderboards SET task_version_id = NULL; DELETE FROM leaderboards")
-	sql("INSERT INTO audit_log (actor_id, actor, address, action, subject, detail) SELECT id, name, '', 'leaderboard.delete', 'small', '' "
+	sql("INSERT INTO audit_log (actor_id, actor, address, action, subject, detail) SELECT id, "
+		"name, '', 'leaderboard.delete', 'small', '' "
 		"FROM users WHERE name = 'admin'")
 	contains(done("task", "load", scratch / "tasks"), "small: stays deleted")
 	equal(sql("SELECT COUNT(*) FROM leaderboards"), [["0"]])
@@ -423,9 +426,9 @@ def set_up(*arguments, stdin="", **settings):
 def init_asks_again_for_each_answer_that_will_not_do_and_says_why():
 	database.client("", "CREATE DATABASE podium_init")
 	user = database.environment["PODIUM_DATABASE_USER"]
-	answer = set_up(stdin=
-		f"/nowhere\n{database.socket}\npodium init\npodium_init\n{user}\n\nftp://x\nhttps://gpu.example/\nboss\nshort\nboss\na good password\n"
-					)
+	answer = set_up(stdin=f"/nowhere\n{database.socket}\npodium "
+		f"init\npodium_init\n{user}\n\nftp://x\nhttps://gpu.example/\nboss\nshort\nboss\na good "
+		"password\n")
 	equal(answer.returncode, 0)
 	for sentence in ("There is no /nowhere", '"podium init" will not do', '"ftp://x" is no address',
 		"at least 8 characters"):

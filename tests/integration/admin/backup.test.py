@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""podium-admin backup and restore: what comes back, what is refused, and what is left when something breaks."""
+"""podium-admin backup and restore: what comes back, what is refused, and what is left when
+something breaks."""
 import gzip
 import hashlib
 import os
@@ -59,16 +60,15 @@ def of(database):
 
 def fresh(name="restored"):
 	server.client(
-		"",
-		f"DROP DATABASE IF EXISTS {name}; CREATE DATABASE {name} CHARACTER SET utf8mb4 COLLATE utf8mb4_unicode_ci"
-	)
+		"", f"DROP DATABASE IF EXISTS {name}; CREATE DATABASE {name} CHARACTER SET utf8mb4 COLLATE "
+		"utf8mb4_unicode_ci")
 	return name
 
 
 def views_of(database):
-	return of(
-		database
-	)("SELECT table_name, security_type, REPLACE(view_definition, CONCAT('`', table_schema, '`.'), '') FROM information_schema.views "
+	return of(database)(
+		"SELECT table_name, security_type, REPLACE(view_definition, CONCAT('`', table_schema, "
+		"'`.'), '') FROM information_schema.views "
 		f"WHERE table_schema = '{database}' ORDER BY 1")
 
 
@@ -93,11 +93,11 @@ def repack(change):
 def prepare():
 	done("migrate")
 	fill(of("podium"), columns(of("podium"), "podium"), 1, 12)
-	of(
-		"podium"
-	)("CREATE SQL SECURITY INVOKER VIEW seen AS SELECT j.id, s.file_name FROM jobs j FORCE INDEX (jobs_age) JOIN submissions s ON s.id = j.submission_id; "
-		"CREATE VIEW admins AS SELECT name, 'it''s `podium`' AS what FROM users WHERE role = 'admin'"
-		)
+	of("podium")(
+		"CREATE SQL SECURITY INVOKER VIEW seen AS SELECT j.id, s.file_name FROM jobs j FORCE INDEX "
+		"(jobs_age) JOIN submissions s ON s.id = j.submission_id; "
+		"CREATE VIEW admins AS SELECT name, 'it''s `podium`' AS what FROM users WHERE role = "
+		"'admin'")
 
 
 @test
@@ -173,12 +173,13 @@ def an_older_schema_is_brought_up_to_date():
 	fresh("older")
 	files = sorted((ROOT / "sql").glob("[0-9]*.sql"))[:3]
 	sql = of("older")
-	sql("CREATE TABLE schema_migrations (version INT UNSIGNED NOT NULL PRIMARY KEY, name VARCHAR(64) CHARACTER SET ascii NOT NULL, "
-		"sha256 BINARY(32) NOT NULL, applied_at DATETIME(3) NOT NULL DEFAULT UTC_TIMESTAMP(3)) ENGINE = InnoDB"
-		)
+	sql("CREATE TABLE schema_migrations (version INT UNSIGNED NOT NULL PRIMARY KEY, name "
+		"VARCHAR(64) CHARACTER SET ascii NOT NULL, "
+		"sha256 BINARY(32) NOT NULL, applied_at DATETIME(3) NOT NULL DEFAULT UTC_TIMESTAMP(3)) "
+		"ENGINE = InnoDB")
 	for file in files:
-		sql(file.read_text() +
-			f"; INSERT INTO schema_migrations (version, name, sha256) VALUES ({int(file.name[:4])}, '{file.stem}', "
+		sql(file.read_text() + "; INSERT INTO schema_migrations (version, name, sha256) VALUES "
+			f"({int(file.name[:4])}, '{file.stem}', "
 			f"X'{hashlib.sha256(file.read_bytes()).hexdigest()}')")
 	fill(sql, columns(sql, "older"), 1, 3)
 	contains(done("backup", scratch / "older.sql.gz", database="older"), "at schema 3,")
@@ -192,16 +193,16 @@ def an_older_schema_is_brought_up_to_date():
 @test
 def a_backup_that_is_made_amid_writes_is_of_one_moment():
 	sql, stop = of("podium"), threading.Event()
-	sql("CREATE TABLE pairs_a (id INT PRIMARY KEY AUTO_INCREMENT, n INT) ENGINE = InnoDB; CREATE TABLE z_pairs (n INT PRIMARY KEY) ENGINE = InnoDB"
-		)
+	sql("CREATE TABLE pairs_a (id INT PRIMARY KEY AUTO_INCREMENT, n INT) ENGINE = InnoDB; CREATE "
+		"TABLE z_pairs (n INT PRIMARY KEY) ENGINE = InnoDB")
 
 	def write():
 		n = 0
 		while not stop.is_set():
 			n += 20
 			sql("".join(
-				f"BEGIN; INSERT INTO z_pairs VALUES ({i}); INSERT INTO pairs_a (n) VALUES ({i}); COMMIT;"
-				for i in range(n, n + 20)))
+				f"BEGIN; INSERT INTO z_pairs VALUES ({i}); INSERT INTO pairs_a (n) VALUES ({i}); "
+				"COMMIT;" for i in range(n, n + 20)))
 
 	writer = threading.Thread(target=write)
 	writer.start()
@@ -339,6 +340,16 @@ def slow_tool(name, then):
 
 
 @test
+def a_dump_whose_rows_cannot_be_told_apart_is_no_backup():
+	old = slow_tool(
+		"mariadb-dump",
+		"printf 'CREATE TABLE `users` (\\n);\\nINSERT INTO `users` VALUES (1),(2);\\n'")
+	before = FILE.read_bytes()
+	contains(refused("backup", FILE, **old), "several rows on a line")
+	equal((FILE.read_bytes() == before, leftovers()), (True, []))
+
+
+@test
 def ctrl_c_leaves_nothing_half_written():
 	slow = slow_tool("mariadb-dump",
 		f"echo 'CREATE TABLE `a` ('; touch {scratch}/started; exec sleep 60")
@@ -377,8 +388,8 @@ def a_restore_that_breaks_off_leaves_an_empty_database():
 	fresh()
 	cut = slow_tool(
 		"mariadb",
-		f"head -c 20000 | {shutil.which('mariadb')} \"$@\" 2> /dev/null; echo 'ERROR 2013 (HY000): Lost connection to server during query' >&2; exit 1"
-	)
+		f"head -c 20000 | {shutil.which('mariadb')} \"$@\" 2> /dev/null; echo 'ERROR 2013 "
+		"(HY000): Lost connection to server during query' >&2; exit 1")
 	told = refused("restore", FILE, database="restored", **cut)
 	contains(told, "mariadb has failed: ")
 	contains(told, "Lost connection to server during query. The database was emptied again.")
@@ -422,13 +433,12 @@ def a_password_with_every_character_reaches_the_tools_unseen():
 	password = "p'a\"s\\s# ;n\\n=[x]"
 	quoted = password.replace("\\", "\\\\").replace("'", "\\'")
 	server.client(
-		"",
-		f"CREATE USER keeper@localhost IDENTIFIED BY '{quoted}'; GRANT ALL ON podium.* TO keeper@localhost"
-	)
+		"", f"CREATE USER keeper@localhost IDENTIFIED BY '{quoted}'; GRANT ALL ON podium.* TO "
+		"keeper@localhost")
 	words = slow_tool(
 		"mariadb-dump",
-		f"tr '\\0' ' ' < /proc/$$/cmdline > {scratch}/words; env > {scratch}/environment; exec {shutil.which('mariadb-dump')} \"$@\""
-	)
+		f"tr '\\0' ' ' < /proc/$$/cmdline > {scratch}/words; env > {scratch}/environment; exec "
+		f"{shutil.which('mariadb-dump')} \"$@\"")
 	settings = scratch / "podium.conf"
 	settings.write_text(f"database_user = keeper\ndatabase_password = {password}\n")
 	environment = {

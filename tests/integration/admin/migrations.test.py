@@ -1,8 +1,11 @@
 #!/usr/bin/env python3
-"""sql/NNNN_*.sql: each is safe while the version before it still runs, bears being run again, and keeps what is there.
+"""sql/NNNN_*.sql: each is safe while the version before it still runs, bears being run again, and
+keeps what is there.
 
-A migration that takes something away, narrows it or renames it breaks the programs of the version before, which still run while it is
-applied and for as long as the upgrade of all hosts takes. Where one does so all the same, EXCEPTIONS says why that harms nobody."""
+A migration that takes something away, narrows it or renames it breaks the programs of the version
+before, which still run while it is applied and for as long as the upgrade of all hosts takes. Where
+one does so all the same, EXCEPTIONS says why that harms nobody."""
+import functools
 import hashlib
 import os
 import pathlib
@@ -15,19 +18,22 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "lib"))
 from filler import columns, contents, definitions, fill  # noqa: E402
-from mariadb import MariaDB  # noqa: E402
+from mariadb import MariaDB, rows  # noqa: E402
 from tap import contains, equal, run, test  # noqa: E402
 
 PROGRAM = ROOT / os.environ.get("B", "build/release") / "podium-admin"
 FILES = sorted((ROOT / "sql").glob("[0-9]*.sql"))
 AT_ONCE = 3  # rows per table and step
 
-# What is no expansion: (migration, a part of the statement): why the version before it does not mind.
+# What is no expansion: (migration, a part of the statement): why the version before it does not
+# mind.
 EXCEPTIONS = {
 	("0003_results", "MODIFY mode ENUM("): "a member more, at the end",
 	("0003_results", "MODIFY name ENUM("): "a member more, at the end",
-	("0004_control", "DROP KEY IF EXISTS jobs_claim"): "no statement forces it by name, and jobs_age begins with the same columns",
-	("0008_comparisons", "MODIFY submission_id BIGINT UNSIGNED NULL"): "may be NULL, which only jobs of comparisons are",
+	("0004_control", "DROP KEY IF EXISTS jobs_claim"): "no statement forces it by name, and "
+	"jobs_age begins with the same columns",
+	("0008_comparisons", "MODIFY submission_id BIGINT UNSIGNED NULL"): "may be NULL, which only "
+	"jobs of comparisons are",
 	("0008_comparisons", "ADD UNIQUE KEY IF NOT EXISTS jobs_comparison"): "of a column that is new, and NULL in what the version before writes",
 	("0008_comparisons", "ADD CONSTRAINT jobs_comparison FOREIGN KEY"): "of a column that is new",
 	("0008_comparisons", "ADD CONSTRAINT IF NOT EXISTS jobs_owner CHECK"): "holds for all that the version before writes: it gives each job a submission",
@@ -88,13 +94,14 @@ def the_checker_knows_what_breaks_the_version_before():
 		for statement, finds in (("ALTER TABLE jobs DROP COLUMN IF EXISTS reason;",
 			1), ("DROP TABLE IF EXISTS jobs;", 1), ("ALTER TABLE jobs\n  MODIFY\n gpu INT;",
 			1), ("ALTER TABLE jobs CHANGE a b INT;", 1), ("RENAME TABLE jobs TO work;",
-			1), ("DELETE FROM jobs;", 1), ("TRUNCATE jobs;", 1),
-			("ALTER TABLE jobs ADD COLUMN IF NOT EXISTS a INT NOT NULL;", 1), (
-			"ALTER TABLE jobs ADD COLUMN IF NOT EXISTS a INT NOT NULL COMMENT 'no DEFAULT', ADD COLUMN IF NOT EXISTS b INT NOT NULL;",
-			2), (
-			"ALTER TABLE jobs ADD COLUMN IF NOT EXISTS a INT NOT NULL DEFAULT 0, ADD COLUMN IF NOT EXISTS b DECIMAL(3, 1) NULL;",
-			0), (
-			"-- DROP TABLE jobs\nCREATE TABLE IF NOT EXISTS a (id INT, UNIQUE KEY a (id), CONSTRAINT b CHECK (id > 1));",
+			1), ("DELETE FROM jobs;", 1), ("TRUNCATE jobs;",
+			1), ("ALTER TABLE jobs ADD COLUMN IF NOT EXISTS a INT NOT NULL;", 1),
+			("ALTER TABLE jobs ADD COLUMN IF NOT EXISTS a INT NOT NULL COMMENT 'no DEFAULT', ADD "
+			"COLUMN IF NOT EXISTS b INT NOT NULL;", 2),
+			("ALTER TABLE jobs ADD COLUMN IF NOT EXISTS a INT NOT NULL DEFAULT 0, ADD COLUMN IF "
+			"NOT EXISTS b DECIMAL(3, 1) NULL;",
+			0), ("-- DROP TABLE jobs\nCREATE TABLE IF NOT EXISTS a (id INT, UNIQUE KEY a (id), "
+			"CONSTRAINT b CHECK (id > 1));",
 			0), ("ALTER TABLE jobs ADD UNIQUE KEY IF NOT EXISTS a (id);",
 			1), ("ALTER TABLE jobs ADD KEY IF NOT EXISTS a (id);", 0)):
 			file = folder / "0001_tried.sql"
@@ -125,8 +132,8 @@ def every_migration_bears_being_interrupted():
 			r"CREATE\s+TABLE\s+(?!IF\s+NOT\s+EXISTS)|ADD\s+(?:COLUMN|KEY|UNIQUE\s+KEY|INDEX)\s+(?!IF\s+NOT\s+EXISTS)|INSERT\s+INTO\s+(?!.*?ON\s+DUPLICATE\s+KEY)",
 			text, re.I | re.S):
 			raise AssertionError(
-				f"{file.stem}: {text[match.start():match.start() + 80]!r} fails when the migration runs again"
-			)
+				f"{file.stem}: {text[match.start():match.start() + 80]!r} fails when the "
+				"migration runs again")
 		equal(
 			[number for number in re.findall(r"\bENGINE\s*=\s*(\w+)", text) if number != "InnoDB"],
 			[])
@@ -138,14 +145,7 @@ server = MariaDB()
 
 
 def of(database):
-
-	def sql(statements):
-		answer = server.client(database, statements)
-		if answer.returncode:
-			raise AssertionError(answer.stderr[-3000:])
-		return [line.split("\t") for line in answer.stdout.splitlines()]
-
-	return sql
+	return functools.partial(rows, server.socket, database)
 
 
 def admin(*words, database):
@@ -156,11 +156,10 @@ def admin(*words, database):
 def make(database):
 	server.client("",
 		f"CREATE DATABASE {database} CHARACTER SET utf8mb4 COLLATE utf8mb4_unicode_ci")
-	of(
-		database
-	)("CREATE TABLE schema_migrations (version INT UNSIGNED NOT NULL PRIMARY KEY, name VARCHAR(64) CHARACTER SET ascii NOT NULL, "
-		"sha256 BINARY(32) NOT NULL, applied_at DATETIME(3) NOT NULL DEFAULT UTC_TIMESTAMP(3)) ENGINE = InnoDB"
-		)
+	of(database)("CREATE TABLE schema_migrations (version INT UNSIGNED NOT NULL PRIMARY KEY, name "
+		"VARCHAR(64) CHARACTER SET ascii NOT NULL, "
+		"sha256 BINARY(32) NOT NULL, applied_at DATETIME(3) NOT NULL DEFAULT UTC_TIMESTAMP(3)) "
+		"ENGINE = InnoDB")
 	return of(database)
 
 
@@ -169,12 +168,13 @@ def apply(sql, file):
 
 
 def note(sql, file):
-	sql(f"INSERT INTO schema_migrations (version, name, sha256) VALUES ({int(file.name[:4])}, '{file.stem}', X'{hashlib.sha256(file.read_bytes()).hexdigest()}')"
-		)
+	sql(f"INSERT INTO schema_migrations (version, name, sha256) VALUES ({int(file.name[:4])}, "
+		f"'{file.stem}', X'{hashlib.sha256(file.read_bytes()).hexdigest()}')")
 
 
 def kept(sql, before, rows):
-	"""Each row that was there is there with the same values, but for those that a migration is for."""
+	"""Each row that was there is there with the same values, but for those that a migration is
+	for."""
 	same = {
 		table: [column for column in known if (table, column[0]) not in REWRITTEN]
 		for table, known in before.items()
@@ -257,7 +257,8 @@ def a_migration_that_fails_says_what_to_do_and_is_finished_later():
 
 @test
 def every_earlier_schema_is_brought_up_to_date():
-	"""All of them where there is time for it (make test-scale); here the first, and the one before the newest."""
+	"""All of them where there is time for it (make test-scale); here the first, and the one before
+	the newest."""
 	ends = range(1, len(FILES)) if os.environ.get("EVERY_SCHEMA") else (1, len(FILES) - 1)
 	for end in ends:
 		sql = make(f"from_{end}")

@@ -78,8 +78,8 @@ def prepare():
 
 KEPT = ("SELECT * FROM ranking", "SELECT * FROM users",
 	"SELECT HEX(sha256), content FROM blobs JOIN submissions USING (sha256)",
-	"SELECT stage_id, case_index, spec, verdict, message, runs, mean_ns, low_ns, high_ns FROM measurements",
-	"SELECT id, job_id, name, verdict, message, command, kernels FROM stages",
+	"SELECT stage_id, case_index, spec, verdict, message, runs, mean_ns, low_ns, high_ns FROM "
+	"measurements", "SELECT id, job_id, name, verdict, message, command, kernels FROM stages",
 	"SELECT id, state, verdict, score_ns, finished_at FROM jobs")
 
 
@@ -146,12 +146,11 @@ def several_at_once_remove_what_one_would_and_nothing_else():
 		equal(count(f"{kept} WHERE m.{what}") > 0, True)
 	equal(
 		count(
-		"stages t JOIN jobs j ON j.id = t.job_id WHERE (t.stdout <> '' OR t.stderr <> '') AND j.finished_at < UTC_TIMESTAMP(3) - INTERVAL 200 DAY"
-		), 0)
+		"stages t JOIN jobs j ON j.id = t.job_id WHERE (t.stdout <> '' OR t.stderr <> '') AND "
+		"j.finished_at < UTC_TIMESTAMP(3) - INTERVAL 200 DAY"), 0)
 	equal(
-		count(
-		"stages t JOIN jobs j ON j.id = t.job_id WHERE t.stdout = '' AND t.position = 1 AND j.finished_at > UTC_TIMESTAMP(3) - INTERVAL 200 DAY"
-		), 0)
+		count("stages t JOIN jobs j ON j.id = t.job_id WHERE t.stdout = '' AND t.position = 1 AND "
+		"j.finished_at > UTC_TIMESTAMP(3) - INTERVAL 200 DAY"), 0)
 	equal((count("audit_log"), count("artifacts")
 		== count("artifact_parts"), count("webhook_events"), count("webhook_deliveries")),
 		(299, True, 719, 3 * 719))
@@ -168,9 +167,8 @@ def each_stage_knows_what_it_has_lost():
 	equal(sql(f"SELECT DISTINCT t.job_id % 3 = 0, t.artifacts_days FROM {old} 1 ORDER BY 1"),
 		[["0", "NULL"], ["1", "50"]])
 	equal(
-		count(
-		"stages t JOIN jobs j ON j.id = t.job_id WHERE j.finished_at > UTC_TIMESTAMP(3) - INTERVAL 50 DAY AND COALESCE(output_days, samples_days, artifacts_days) IS NOT NULL"
-		), 0)
+		count("stages t JOIN jobs j ON j.id = t.job_id WHERE j.finished_at > UTC_TIMESTAMP(3) - "
+		"INTERVAL 50 DAY AND COALESCE(output_days, samples_days, artifacts_days) IS NOT NULL"), 0)
 
 
 @test
@@ -185,16 +183,18 @@ def a_second_walk_begins_where_the_first_ended():
 		re.findall(r"Execute\s+UPDATE (?:stages|measurements)[^\n]*",
 		log.read_text(errors="replace")[begin:]), [])
 	plan = sql(
-		"EXPLAIN SELECT finished_at, id FROM jobs FORCE INDEX (jobs_finished) WHERE finished_at >= '2020-01-01' AND (finished_at > '2020-01-01' OR id > 5) "
+		"EXPLAIN SELECT finished_at, id FROM jobs FORCE INDEX (jobs_finished) WHERE finished_at "
+		">= '2020-01-01' AND (finished_at > '2020-01-01' OR id > 5) "
 		"AND finished_at < UTC_TIMESTAMP(3) - INTERVAL 5 DAY ORDER BY finished_at, id LIMIT 20")[0]
 	equal((plan[3], plan[5], "filesort" in plan[-1]), ("range", "jobs_finished", False))
 
 
 @test
 def a_walk_that_was_killed_is_taken_up_again():
-	sql("UPDATE prunings SET finished_at = '1970-01-01', job_id = 0; UPDATE stages SET stdout = 'again'; "
-		"INSERT INTO audit_log (at, actor, address, action, subject, detail) SELECT '2001-01-01', 'x', '', 'a', 'b', '' FROM seq_1_to_30000"
-		)
+	sql("UPDATE prunings SET finished_at = '1970-01-01', job_id = 0; UPDATE stages SET stdout = "
+		"'again'; "
+		"INSERT INTO audit_log (at, actor, address, action, subject, detail) SELECT '2001-01-01', "
+		"'x', '', 'a', 'b', '' FROM seq_1_to_30000")
 	one = subprocess.Popen([PROGRAM, "prune"], stdout=subprocess.DEVNULL,
 		env={**server.environment, **AGES})
 	while count("audit_log") > 25000 and one.poll() is None:
@@ -203,35 +203,34 @@ def a_walk_that_was_killed_is_taken_up_again():
 	one.wait()
 	admin("prune", **AGES)
 	equal((count("audit_log"),
-		count(
-		"stages t JOIN jobs j ON j.id = t.job_id WHERE t.stdout <> '' AND j.finished_at < UTC_TIMESTAMP(3) - INTERVAL 200 DAY"
-		)), (299, 0))
+		count("stages t JOIN jobs j ON j.id = t.job_id WHERE t.stdout <> '' AND j.finished_at < "
+		"UTC_TIMESTAMP(3) - INTERVAL 200 DAY")), (299, 0))
 
 
 @test
 def a_content_that_somebody_just_stores_again_stays():
-	sql("INSERT INTO blobs (sha256, size, content) VALUES (UNHEX(SHA2('wanted', 256)), 1, 'w'), (UNHEX(SHA2('unwanted', 256)), 1, 'u')"
-		)
+	sql("INSERT INTO blobs (sha256, size, content) VALUES (UNHEX(SHA2('wanted', 256)), 1, 'w'), "
+		"(UNHEX(SHA2('unwanted', 256)), 1, 'u')")
 	uploading = subprocess.Popen(
 		["mariadb", "--no-defaults", "-S", server.socket, "-N", "--unbuffered", "podium"],
 		stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 	uploading.stdin.write(
-		"SET tx_isolation = 'READ-COMMITTED'; BEGIN; INSERT IGNORE INTO blobs (sha256, size, content) VALUES (UNHEX(SHA2('wanted', 256)), 1, 'w'); SELECT 'stored';\n"
-	)
+		"SET tx_isolation = 'READ-COMMITTED'; BEGIN; INSERT IGNORE INTO blobs (sha256, size, "
+		"content) VALUES (UNHEX(SHA2('wanted', 256)), 1, 'w'); SELECT 'stored';\n")
 	uploading.stdin.flush()
 	equal(uploading.stdout.readline(), "stored\n")
 	equal(prune(**AGES).get("contents that nothing refers to"), 1)
 	uploading.stdin.write(
-		"INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, mode) VALUES (1, 1, 1, 'a.py', UNHEX(SHA2('wanted', 256)), 'test'); COMMIT; SELECT 'sent';\n"
-	)
+		"INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, "
+		"mode) VALUES (1, 1, 1, 'a.py', UNHEX(SHA2('wanted', 256)), 'test'); COMMIT; SELECT "
+		"'sent';\n")
 	uploading.stdin.flush()
 	equal(uploading.stdout.readline(), "sent\n")
 	uploading.communicate()
 	equal(prune(**AGES).get("contents that nothing refers to"), None)
 	equal(
-		sql(
-		"SELECT content FROM blobs WHERE sha256 IN (UNHEX(SHA2('wanted', 256)), UNHEX(SHA2('unwanted', 256)))"
-		), [["w"]])
+		sql("SELECT content FROM blobs WHERE sha256 IN (UNHEX(SHA2('wanted', 256)), "
+		"UNHEX(SHA2('unwanted', 256)))"), [["w"]])
 
 
 @test

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""podium check with the real podium-run: how jobs end, and what is left of one that is stopped. What is printed of odd
-results is in words.test.py."""
+"""podium check with the real podium-run: how jobs end, and what is left of one that is stopped.
+What is printed of odd results is in words.test.py."""
 import json
 import re
 import signal
@@ -51,9 +51,10 @@ def a_wrong_answer_shows_the_first_failing_case():
 	equal(answer.code, 10)
 	contains(
 		answer.out,
-		"Wrong answer. The output differs from the reference; look at the first failing case below.\n"
-		"Test 2 of 2 failed (seed: 2): expected 2, got 7.\n\nFirst failing case, test 2: seed: 2\n  expected 2, got 7\n"
-	)
+		"Wrong answer. The output differs from the reference; look at the first failing case "
+		"below.\n"
+		"Test 2 of 2 failed (seed: 2): expected 2, got 7.\n\nFirst failing case, test 2: seed: "
+		"2\n  expected 2, got 7\n")
 	contains(answer.out, "  2  seed: 2  wrong answer\n")
 
 
@@ -137,7 +138,8 @@ def a_zip_will_do_as_well():
 
 
 def stopped_by(number):
-	"""Runs an endless job, sends the signal once it runs, and returns how it ended and what it had started."""
+	"""Runs an endless job, sends the signal once it runs, and returns how it ended and what it had
+	started."""
 	process = subprocess.Popen(arguments(file(SLOW)),
 		env=environment({"PODIUM_PYTHON": quick_python(scratch)}), stdin=subprocess.DEVNULL,
 		stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
@@ -198,9 +200,9 @@ def a_second_signal_ends_what_does_not_listen():
 
 @test
 def ctrl_c_is_told_to_podium_run_with_the_jobs_number():
-	program = StandIn({
-		"event": "progress", "text": "running"
-	}, "!(folder / 'cancel').write_text(sys.stdin.readline()); print(json.dumps({'event': 'verdict', 'job': 1, 'verdict': 'cancelled', "
+	program = StandIn({"event": "progress", "text": "running"},
+		"!(folder / 'cancel').write_text(sys.stdin.readline()); print(json.dumps({'event': "
+		"'verdict', 'job': 1, 'verdict': 'cancelled', "
 		"'reason': ''}), flush=True)")
 	process = subprocess.Popen(arguments(file(RIGHT)), env=environment(program.environment),
 		stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,

@@ -1,4 +1,5 @@
-"""`podium check` as a participant calls it, small tasks for it, and a podium-run that says what a test wants."""
+"""`podium check` as a participant calls it, small tasks for it, and a podium-run that says what a
+test wants."""
 import functools
 import json
 import os
@@ -72,7 +73,8 @@ VERDICT = {
 	"event": "verdict", "verdict": "passed", "reason": "Every case was right.", "engine": "custom"
 }
 RIGHT = "def custom_kernel(data):\n    return data\n"
-# Says what the file `says` beside it holds, a line of JSON each, and keeps the messages that it got.
+# Says what the file `says` beside it holds, a line of JSON each, and keeps the messages that it
+# got.
 STAND_IN = f"""#!{PYTHON}
 import json, pathlib, signal, sys, time
 folder = pathlib.Path(__file__).parent

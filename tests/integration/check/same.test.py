@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""What podium check says of a sample at home is what a worker stores for the same file and task: verdict, reason and cases. So
-for the samples of one of the Python tasks that ship, on the CPU; with PODIUM_EVERY_SAMPLE=1 of all of them, which takes minutes."""
+"""What podium check says of a sample at home is what a worker stores for the same file and task:
+verdict, reason and cases. So for the samples of one of the Python tasks that ship, on the CPU; with
+PODIUM_EVERY_SAMPLE=1 of all of them, which takes minutes."""
 import json
 import os
 import subprocess
@@ -27,7 +28,8 @@ def samples_of(folder):
 
 
 def start():
-	"""A worker with the CPU, to which everything is submitted at once, so that it is busy while podium check is."""
+	"""A worker with the CPU, to which everything is submitted at once, so that it is busy while
+	podium check is."""
 	workers.admin("migrate")
 	for folder in TASKS:
 		workers.admin("task", "load", str(folder))
@@ -47,9 +49,10 @@ def by_worker(sample):
 	columns = "verdict, HEX(reason), engine"
 	# What is said of timed cases depends on how much time there was.
 	cases = workers.sql(
-		"SELECT t.name, m.case_index, m.spec, m.verdict, IF(t.name = 'test', HEX(m.message), '') FROM measurements m "
-		f"JOIN stages t ON t.id = m.stage_id WHERE t.job_id = {number} ORDER BY t.position, m.case_index"
-	)
+		"SELECT t.name, m.case_index, m.spec, m.verdict, IF(t.name = 'test', HEX(m.message), '') "
+		"FROM measurements m "
+		f"JOIN stages t ON t.id = m.stage_id WHERE t.job_id = {number} ORDER BY t.position, "
+		"m.case_index")
 	stages = workers.sql(
 		f"SELECT name, verdict FROM stages WHERE job_id = {number} ORDER BY position")
 	return workers.job(number, columns), [list(row) for row in stages], [list(row) for row in cases]

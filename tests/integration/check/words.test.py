@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""What podium check takes, lacks, sends and prints, with a podium-run that says what a test wants it to say."""
+"""What podium check takes, lacks, sends and prints, with a podium-run that says what a test wants
+it to say."""
 import fcntl
 import os
 import re
@@ -44,8 +45,8 @@ def a_terminal_gets_one_line_that_is_rewritten_and_goes():
 	equal(code, 0)
 	contains(
 		shown,
-		"\x1b[Kcompile\r\x1b[Ktest 0/2\r\x1b[Ktest 1/2\r\x1b[K\x1b[1;32mPassed.\x1b[0m Every case was right.\r\n"
-	)
+		"\x1b[Kcompile\r\x1b[Ktest 0/2\r\x1b[Ktest 1/2\r\x1b[K\x1b[1;32mPassed.\x1b[0m Every case "
+		"was right.\r\n")
 	progress, result = shown.split("\x1b[1;32m")
 	lacks(progress, "\n")
 	lacks(result.replace("\x1b[0m", "", 1), "\x1b")
@@ -103,8 +104,8 @@ def what_the_server_would_not_take_is_refused_in_its_words():
 	for name, text, part in (("mine.cu", RIGHT,
 		'"mine.cu" is the wrong type of file: the task is in Python, so the name must end with .py.'
 								), ("empty.py", " \n", "The file is empty."), ("latin.py",
-		b"x = '\xe9'\n", "The file is not UTF-8 text: line 1 has a byte that is none (0xe9)"),
-		("nul.py", b"x = 1\n\0\n", "The file has a NUL byte in line 2; remove it."), ("large.py",
+		b"x = '\xe9'\n", "The file is not UTF-8 text: line 1 has the invalid byte 0xe9"), ("nul.py",
+		b"x = 1\n\0\n", "The file has a NUL byte in line 2; remove it."), ("large.py",
 		"#" * 1000001, "The file has 1000001 bytes; at most 1 MB (1000000 bytes) is taken."),
 		("header.py", "#!POPCORN leaderbord x\n" + RIGHT, "leaderbord")):
 		says(check(file(text, name)), 2, f"podium: {scratch}/{name}: ", part)
@@ -283,15 +284,17 @@ def what_the_isolated_engine_found_out_is_shown():
 		"  #  Shape               Time      95 % interval  Best block  Worst block  Runs\n"
 		"  1  size: 8  31.90 ± 0.10 µs  31.80 to 32.00 µs    31.50 µs     33.00 µs   200\n"
 		"  How it was measured:\n"
-		"  #  Constant, subtracted  Overrun, added  Blocks  Repeated  Own clock, never ranked       SM clock  Slowed down by\n"
-		"  1              6.200 µs        500.0 ns       8         2                 38.00 µs  1755–1980 MHz  power cap\n"
+		"  #  Constant, subtracted  Overrun, added  Blocks  Repeated  Own clock, never ranked     "
+		"  SM clock  Slowed down by\n"
+		"  1              6.200 µs        500.0 ns       8         2                 38.00 µs  "
+		"1755–1980 MHz  power cap\n"
 		"  Benchmark 1: In 2 of 8 blocks the constant moved.\n"
 		"  The constant is what the same call took with an empty kernel, ")
 	contains(answer.out, "Score: 31.90 ± 0.06 µs\n")
 	contains(
 		answer.out,
-		"  Engine     custom. The task's own harness ran the submission. The data hold a function.\n"
-	)
+		"  Engine     custom. The task's own harness ran the submission. The data hold a "
+		"function.\n")
 
 
 @test
@@ -372,8 +375,8 @@ def only_the_last_lines_of_an_output_are_shown():
 	answer = check(file(RIGHT), program=program)
 	contains(
 		answer.out,
-		"\nStandard output of ranked:\n  | (30 lines before these are left out; --json has them)\n  | line 31\n  | line 32\n"
-	)
+		"\nStandard output of ranked:\n  | (30 lines before these are left out; --json has "
+		"them)\n  | line 31\n  | line 32\n")
 	contains(answer.out, "  | line 50\n")
 	again = check(
 		file(RIGHT), "--json", program=StandIn(
@@ -432,9 +435,9 @@ def odd_events_do_no_harm():
 @test
 def a_podium_run_that_fails_is_named():
 	says(check(file(RIGHT), program=StandIn("!sys.exit(9)")), 3,
-		"podium: podium-run has ended with exit code 9")
+		"podium: podium-run exited with code 9")
 	says(check(file(RIGHT), program=StandIn("!import os; os.kill(os.getpid(), 9)")), 3,
-		"podium-run was ended by signal 9 (Killed).")
+		"podium-run was killed by signal 9 (Killed).")
 	says(check(file(RIGHT), program=StandIn("this is not JSON")), 3,
 		"podium-run sent a line that is not JSON.")
 

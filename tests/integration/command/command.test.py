@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""The command podium with a whole Podium whose worker runs jobs on the CPU: signing in, fetching a task, submitting, waiting, being
-killed and going on, and what is not allowed. Networks that fail are in network.test.py."""
+"""The command podium with a whole Podium whose worker runs jobs on the CPU: signing in, fetching a
+task, submitting, waiting, being killed and going on, and what is not allowed. Networks that fail
+are in network.test.py."""
 import os
 import re
 import shutil
@@ -33,13 +34,7 @@ tokens = {}
 
 
 def load_task(name, **folder):
-	environment = {
-		**site.environment, "PODIUM_DATABASE_SOCKET": str(site.var / "run" / "mariadb.sock"),
-		"PODIUM_DATABASE_USER": "root"
-	}
-	answer = subprocess.run([site.admin_program, "task", "load",
-		home.task(name, **folder)], env=environment, capture_output=True, text=True)
-	equal((answer.returncode, answer.stderr), (0, ""))
+	site.manage("task", "load", home.task(name, **folder))
 
 
 def as_ada(*words, **more):
@@ -153,9 +148,8 @@ def a_wrong_an_expired_and_a_weak_token_are_told_apart():
 		f"sign in again: podium login {site.url}")
 	late = make_token(ada, "late", "read", days="1")
 	good(as_ada("history", PODIUM_TOKEN=late))
-	site.sql(
-		"UPDATE api_tokens SET expires_at = UTC_TIMESTAMP(3) - INTERVAL 1 SECOND WHERE name = 'late'"
-	)
+	site.sql("UPDATE api_tokens SET expires_at = UTC_TIMESTAMP(3) - INTERVAL 1 SECOND WHERE name = "
+		"'late'")
 	refused(as_ada("history", PODIUM_TOKEN=late), 4, "not valid", "sign in again")
 	refused(as_ada("submit", file(RIGHT), PODIUM_TOKEN=tokens["reads"]), 4,
 		"lacks the scope submit.", f"That is {site.url}/account/tokens")
@@ -327,8 +321,8 @@ def who_is_killed_while_waiting_goes_on_by_the_number():
 	equal(going_on.wait(HANG_S), 130)
 	contains(
 		going_on.communicate()[1],
-		f"Stopped waiting; submission {number} goes on. To go on waiting: podium status {number} --follow\n"
-	)
+		f"Stopped waiting; submission {number} goes on. To go on waiting: podium status {number} "
+		"--follow\n")
 	contains(good(as_ada("cancel", blocker)).out, f"Submission {blocker} is cancelled")
 	again = as_ada("status", number, "--follow")
 	equal((again.code, as_ada("status", blocker).code), (0, 3))
@@ -408,14 +402,16 @@ def commands_of(document):
 
 
 def masked(line):
-	"""Without what differs from run to run: numbers, units, times, codes and where columns begin."""
+	"""Without what differs from run to run: numbers, units, times, codes and where columns
+	begin."""
 	line = re.sub(r"\b[BCDFGHJKLMNPQRSTVWXZ]{4}-[BCDFGHJKLMNPQRSTVWXZ]{4}\b", "CODE", line)
 	line = re.sub(r"\d[\d.,:]*( (ns|µs|ms|s)\b)?", "0", line)
 	return " ".join(re.sub(r"0( ± 0)?", "0", line).split())
 
 
 def run_as_documented(command, numbers):
-	"""With the numbers that submissions have here; `numbers` learns them. Who signs in is confirmed by the browser."""
+	"""With the numbers that submissions have here; `numbers` learns them. Who signs in is confirmed
+	by the browser."""
 	for documented, real in numbers.items():
 		command = re.sub(rf"(?<=[ #]){documented}(?= |$)", real, command)
 	command = command.replace("https://podium.example.org", site.url).replace("H200", "CPU")
@@ -473,8 +469,8 @@ def the_job_of_github_actions_submits_with_nothing_but_a_token():
 	equal([name for name in wanted if name not in packages], [])
 	equal(re.findall(r"secrets\.(\w+)", workflow), ["PODIUM_TOKEN"])
 	summary, kernel = scratch / "summary", file(
-		"#!POPCORN leaderboard small\n#!POPCORN gpus CPU\ndef custom_kernel(data):\n    return data\n",
-		"repository/kernel.py")
+		"#!POPCORN leaderboard small\n#!POPCORN gpus CPU\ndef custom_kernel(data):\n    return "
+		"data\n", "repository/kernel.py")
 	for source, code in ((kernel.read_text(), 0),
 		(kernel.read_text().replace("return data", "return 7"), 10)):
 		kernel.write_text(source)
@@ -521,8 +517,9 @@ def the_manual_the_help_and_the_completion_name_every_command_and_option():
 
 
 def completed(*words):
-	script = f"source <({PODIUM} completion bash); COMP_WORDS=(podium {' '.join(words)}); COMP_CWORD={len(words)}; _podium 2> /dev/null; " \
-     "echo \"${COMPREPLY[@]}\""
+	script = (f"source <({PODIUM} completion bash); COMP_WORDS=(podium {' '.join(words)}); "
+		f"COMP_CWORD={len(words)}; _podium 2> /dev/null; "
+		"echo \"${COMPREPLY[@]}\"")
 	answer = subprocess.run(["bash", "-c", script], capture_output=True, text=True, cwd=scratch,
 		env=environment())
 	equal(answer.stderr, "")

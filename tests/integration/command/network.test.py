@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The command podium with a network that is cut and a server that hangs, lies or is hostile. What it does with one that is
-well is in command.test.py."""
+"""The command podium with a network that is cut and a server that hangs, lies or is hostile. What
+it does with one that is well is in command.test.py."""
 import hashlib
 import pathlib
 import shutil
@@ -463,9 +463,8 @@ def an_interrupt_leaves_the_submission_alone_and_says_how_to_go_on():
 				out, err = process.communicate(timeout=HANG_S)
 				equal((process.returncode, out), (code, ""))
 				contains(
-					err,
-					f"podium: Stopped waiting; submission 7 goes on. To go on waiting: podium status 7 --follow --server {server.url}\n"
-				)
+					err, "podium: Stopped waiting; submission 7 goes on. To go on waiting: podium "
+					f"status 7 --follow --server {server.url}\n")
 				equal([request.method for request in server.requests].count("POST"), 1)
 
 
@@ -574,9 +573,8 @@ def a_code_is_waited_for_through_a_bad_network():
 		answer = podium("login", server.url, "--name", "code")
 		equal(answer.code, 0)
 		contains(
-			answer.err,
-			"Open this page in a browser and confirm the code ABCD-EFGH:\n\n  https://x/device?code=ABCD-EFGH\n"
-		)
+			answer.err, "Open this page in a browser and confirm the code ABCD-EFGH:\n\n  "
+			"https://x/device?code=ABCD-EFGH\n")
 		contains(answer.out,
 			"as ada. The token may: read, submit. It expires on 2036-11-22 03:17 UTC.")
 		lacks(answer.out + answer.err, TOKEN)

@@ -57,7 +57,8 @@ def podium(*words, stdin="", **variables):
 
 
 def in_terminal(*words, columns=80, typed="", **variables):
-	"""Exit code, and what a terminal of so many columns got. `typed`: what somebody types after a colon."""
+	"""Exit code, and what a terminal of so many columns got. `typed`: what somebody types after a
+	colon."""
 	master, slave = pty.openpty()
 	fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
 	process = subprocess.Popen([PODIUM, *map(str, words)], stdin=slave, stdout=slave, stderr=slave,

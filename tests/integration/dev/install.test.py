@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""./dev with a made-up system around it: what it finds missing, what it says, what it runs as root, what it leaves.
+"""./dev with a made-up system around it: what it finds missing, what it says, what it runs as root,
+what it leaves.
 
-A copy of ./dev runs with apt-get, dpkg-query, sudo and make replaced by scripts that write down how they were
-called; /usr/sbin and the lists of apt are covered by empty folders, in a mount namespace of the test's own."""
+A copy of ./dev runs with apt-get, dpkg-query, sudo and make replaced by scripts that write down how
+they were called; /usr/sbin and the lists of apt are covered by empty folders, in a mount namespace
+of the test's own."""
 import os
 import pathlib
 import shutil
@@ -22,14 +24,16 @@ RUN_PACKAGES = {
 }
 scratch = pathlib.Path(tempfile.mkdtemp(prefix="podium-dev-test."))
 
-# What stands for the system: it logs its calls and knows files named `installed`, `unavailable`, `snaps`.
+# What stands for the system: it logs its calls and knows files named `installed`, `unavailable`,
+# `snaps`.
 FAKES = {
-	"dpkg-query": 'grep -qx -- "$4" installed && printf installed', "apt-get":
-	'echo "apt-get $*" >> calls; [ ! -e broken ] || exit 100; [ "$1" != update ] || touch /var/lib/apt/lists/x_Packages\n'
+	"dpkg-query": "sed 's/$/ installed/' installed", "apt-get":
+	'echo "apt-get $*" >> calls; [ ! -e broken ] || exit 100; [ "$1" != update ] || touch '
+	'/var/lib/apt/lists/x_Packages\n'
 	'[ ! -x /usr/sbin/policy-rc.d ] || { /usr/sbin/policy-rc.d; echo "policy $?" >> calls; }',
 	"apt-cache": 'for name; do :; done; ! grep -qx -- "$name" unavailable || exit 100\n'
-	'if grep -qx -- "$name" snaps; then echo "Version: 2:1snap1-0ubuntu2"; else echo "Version: 1.0"; fi',
-	"sudo": 'echo "sudo $1" >> calls; FAKE_ROOT=1 "$@"',
+	'if grep -qx -- "$name" snaps; then echo "Version: 2:1snap1-0ubuntu2"; else echo "Version: '
+	'1.0"; fi', "sudo": 'echo "sudo $1" >> calls; FAKE_ROOT=1 "$@"',
 	"id": 'if [ -n "${FAKE_ROOT:-}" ]; then echo 0; else echo 1000; fi',
 	"make": 'echo "make $*" >> calls', "systemctl": 'echo "systemctl $*" >> calls',
 	"nginx": "exit 0", "node": "exit 1", "python3": "exit 1",
@@ -39,7 +43,8 @@ TOOLS = "sh sed cut tr dirname ls cat rm chmod grep touch nproc mount mkdir env"
 
 def system(arguments, installed=(), without=(), unavailable=(), snaps=(), lists=True, root=False,
 	broken=False, policy=None):
-	"""Runs ./dev there. Returns what it printed, its exit code, the calls and what /usr/sbin held afterwards."""
+	"""Runs ./dev there. Returns what it printed, its exit code, the calls and what /usr/sbin held
+	afterwards."""
 	if subprocess.run([*NAMESPACE, "true"], capture_output=True).returncode:
 		raise Skip("this system allows no mount namespace here")
 	home = pathlib.Path(tempfile.mkdtemp(dir=scratch))
@@ -57,13 +62,16 @@ def system(arguments, installed=(), without=(), unavailable=(), snaps=(), lists=
 		(home / "broken").touch()
 	for name in ("dev", "packages.txt"):
 		shutil.copy(ROOT / name, home)
+	(home / "tests").mkdir()
+	(home / "tests" / "run").write_text('#!/bin/sh\necho "tests/run $*" >> calls\n')
+	(home / "tests" / "run").chmod(0o755)
 	(home / "sbin").mkdir()
 	if policy is not None:
 		(home / "sbin" / "policy-rc.d").write_text(policy)
 		(home / "sbin" / "policy-rc.d").chmod(0o755)
-	cover = (
-		f"mount --bind {home}/sbin /usr/sbin && mkdir -p /var/lib/apt/lists && mount -t tmpfs none /var/lib/apt/lists || exit 99\n"
-		+ ("touch /var/lib/apt/lists/x_Packages\n" if lists else "") +
+	cover = (f"mount --bind {home}/sbin /usr/sbin && mkdir -p /var/lib/apt/lists && mount -t tmpfs "
+		"none /var/lib/apt/lists || exit 99\n" +
+		("touch /var/lib/apt/lists/x_Packages\n" if lists else "") +
 		f"PATH={home}/bin exec {home}/dev {arguments}")
 	answer = subprocess.run([*NAMESPACE, "sh", "-c", cover], capture_output=True, text=True,
 		stdin=subprocess.DEVNULL, env={**os.environ, **({"FAKE_ROOT": "1"} if root else {})})
@@ -96,8 +104,25 @@ def the_list_names_what_the_build_needs():
 @test
 def where_nothing_is_missing_nothing_is_installed_and_no_root_is_needed():
 	text, code, calls, _ = system("test", installed=EVERYTHING, without=("sudo", "apt-get"))
-	equal((code, text), (0, ""))
-	equal([call.split()[-1] for call in calls], ["all", "test"])
+	equal((code, text, calls), (0, "", ["tests/run "]))
+	text, code, calls, _ = system("build", installed=EVERYTHING, without=("sudo", "apt-get"))
+	equal((code, text, [call.split()[-1] for call in calls]), (0, "", ["all"]))
+
+
+@test
+def suites_and_options_of_a_test_run_are_handed_over():
+	for words in ("unit/ranking integration/dev/run", "--failed"):
+		_, code, calls, _ = system("test " + words, installed=EVERYTHING)
+		equal((code, calls), (0, ["tests/run " + words]))
+
+
+@test
+def suites_are_listed_without_a_look_at_the_packages():
+	_, code, calls, _ = system("test --list unit", installed=(), without=("sudo", "apt-get"))
+	equal((code, calls), (0, ["tests/run --list unit"]))
+	text, code, calls, _ = system("test --list", without=("python3", ))
+	equal((code, calls), (1, []))
+	contains(text, "python3 is missing; ./dev test installs it.")
 
 
 @test
@@ -224,8 +249,8 @@ def another_system_gets_the_list():
 	equal((code, calls), (1, []))
 	contains(
 		text,
-		"This system has no apt-get; ./dev knows Debian 12 and Ubuntu 24.04. Install what these Debian packages hold, then run make run: gcc"
-	)
+		"This system has no apt-get; ./dev knows Debian 12 and Ubuntu 24.04. Install what these "
+		"Debian packages hold, then run make run: gcc")
 
 
 @test

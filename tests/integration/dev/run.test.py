@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""./run, as a person and a system use it: starts, refusals, two side by side, Ctrl-C, kill -9, data that stay."""
+"""./run, as a person and a system use it: starts, refusals, two side by side, Ctrl-C, kill -9, data
+that stay."""
 import http.client
 import os
 import pathlib
@@ -10,18 +11,24 @@ import stat
 import subprocess
 import sys
 import tempfile
-import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
 from instance import ROOT, Instance, free_port  # noqa: E402
 from processes import descendants, find, is_gone  # noqa: E402
-from tap import Skip, contains, equal, lacks, run, test  # noqa: E402
+from quick import quick_python  # noqa: E402
+from readable import readable_copy  # noqa: E402
+from tap import Skip, contains, equal, lacks, run, test, until  # noqa: E402
 
 BUILD = os.environ.get("B", "build/release")
 scratch = pathlib.Path(tempfile.mkdtemp(prefix="podium-run-test."))
 signal.signal(signal.SIGINT, signal.default_int_handler
 				)  # a shell that starts this in the background has it, and ./run, deaf to Ctrl-C
-podium = Instance()
+podium = Instance(private=True)
+# What starts later has an interpreter without torch, because importing it takes longer than all the
+# rest.
+scratch.chmod(0o755)
+QUICK = {"PODIUM_PYTHON": quick_python(scratch)}
+podium.environment |= QUICK
 
 
 def health(instance):
@@ -49,22 +56,9 @@ def refused(before=(), **settings):
 	return answer.stderr
 
 
-def wait_until(condition, what, seconds=60):
-	end = time.time() + seconds
-	while not condition():
-		if time.time() > end:
-			raise AssertionError(f"{what} did not happen within {seconds} s")
-		time.sleep(0.05)
-
-
 def admin(instance, *arguments, stdin=""):
-	environment = {
-		**instance.environment, "PODIUM_DATABASE_SOCKET": str(instance.var / "run" / "mariadb.sock"
-																),
-		"PODIUM_DATABASE_USER": subprocess.check_output(["id", "-un"], text=True).strip()
-	}
-	return subprocess.run([instance.admin_program, *arguments], env=environment, input=stdin,
-		capture_output=True, text=True, cwd=ROOT)
+	return subprocess.run([instance.admin_program, *arguments], env=instance.environment,
+		input=stdin, capture_output=True, text=True, cwd=ROOT)
 
 
 @test
@@ -86,8 +80,8 @@ def the_database_is_private():
 	# mariadb.sys, which owns the views of the system, is locked.
 	open_accounts = podium.sql(
 		"SELECT user FROM mysql.global_priv WHERE JSON_VALUE(priv, '$.plugin') <> 'unix_socket' "
-		"AND JSON_VALUE(priv, '$.authentication_string') = '' AND COALESCE(JSON_VALUE(priv, '$.account_locked'), 0) <> 1"
-	)
+		"AND JSON_VALUE(priv, '$.authentication_string') = '' AND COALESCE(JSON_VALUE(priv, "
+		"'$.account_locked'), 0) <> 1")
 	equal(open_accounts, [])
 
 
@@ -164,7 +158,7 @@ def missing_programs_of_ours_are_named():
 
 @test
 def two_run_side_by_side_and_ctrl_c_stops_one_only():
-	other = Instance()
+	other = Instance(private=True, **QUICK)
 	try:
 		equal((health(podium), health(other)), (200, 200))
 		children = descendants(other.process.pid)
@@ -209,7 +203,7 @@ def a_program_that_dies_is_named_and_the_others_are_stopped():
 	os.kill(find(podium.process.pid, "podium-web"), signal.SIGKILL)
 	equal(podium.process.wait(60), 1)
 	contains(output(podium), "web has stopped by itself (exit status 137).")
-	wait_until(lambda: all(is_gone(child) for child in children), "the end of every program")
+	until(lambda: all(is_gone(child) for child in children))
 
 
 @test
@@ -219,7 +213,7 @@ def a_killed_run_leaves_no_process_and_starts_again():
 	children = descendants(podium.process.pid)
 	podium.process.kill()
 	podium.process.wait()
-	wait_until(lambda: all(is_gone(child) for child in children), "the end of every program")
+	until(lambda: all(is_gone(child) for child in children))
 	(podium.var / "run.log").unlink()
 	podium.start()
 	equal(health(podium), 200)
@@ -238,9 +232,8 @@ def a_database_that_lacks_a_migration_is_brought_up_to_date():
 
 @test
 def a_newer_database_is_refused_and_left_as_it_is():
-	podium.sql(
-		"INSERT INTO schema_migrations (version, name, sha256) VALUES (9999, '9999_later', REPEAT('x', 32))"
-	)
+	podium.sql("INSERT INTO schema_migrations (version, name, sha256) VALUES (9999, '9999_later', "
+		"REPEAT('x', 32))")
 	podium.stop()
 	told = refused(PODIUM_VAR=str(podium.var), PODIUM_PORT=str(podium.port))
 	contains(told, "The database is newer than this program: it is at version 9999 (9999_later)")
@@ -255,11 +248,11 @@ def a_database_that_was_only_half_made_is_made_anew():
 		stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
 		env={**os.environ, "B": BUILD, "PODIUM_VAR": str(var),
 		"PODIUM_PORT": str(free_port())}, start_new_session=True)
-	wait_until(lambda: (var / "mariadb.new").exists(), "making the database")
+	until(lambda: (var / "mariadb.new").exists())
 	os.killpg(process.pid, signal.SIGKILL)
 	process.wait()
 	equal(((var / "mariadb.new").exists(), (var / "mariadb").exists()), (True, False))
-	half = Instance(var=var)
+	half = Instance(var=var, private=True, **QUICK)
 	try:
 		equal(health(half), 200)
 		equal((var / "mariadb.new").exists(), False)
@@ -283,14 +276,13 @@ def an_ordinary_user_can_run_it():
 	become = [
 		"setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups", "--no-new-privs", "--"
 	]
-	if subprocess.run(
-		[*become, "test", "-x", ROOT / "run", "-a", "-x", ROOT / BUILD / "podium-web"]).returncode:
-		raise Skip("the folder of the programs is closed to ordinary users")
+	tree = readable_copy(ROOT, "run", "nginx.conf", "packaging/nginx", "static", "tasks",
+		*(path.relative_to(ROOT) for path in (ROOT / BUILD).glob("podium-*")))
 	var = scratch / "nobody"
 	scratch.chmod(0o711)
 	var.mkdir()
 	shutil.chown(var, "nobody", "nogroup")
-	ordinary = Instance(var=var, before=become)
+	ordinary = Instance(var=var, before=become, private=True, tree=tree, **QUICK)
 	try:
 		equal(health(ordinary), 200)
 		equal((var / "admin-password").stat().st_uid, var.stat().st_uid)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The book: each command in docs/*.md and README.md is run, or held against what its program says of itself; settings are there; links and
-the names of files lead somewhere."""
+"""The book: each command in docs/*.md and README.md is run, or held against what its program says
+of itself; settings are there; links and the names of files lead somewhere."""
 import pathlib
 import re
 import shlex
@@ -15,7 +15,8 @@ from workers import BUILD, admin, close, database, load_task, sql, submit  # noq
 PAGES = sorted((ROOT / "docs").glob("*.md")) + [ROOT / "README.md"]
 PROGRAMS = ("podium", "podium-admin", "podium-run", "podium-web", "podium-worker", "podium-hooks")
 
-# What stands for something, and what it is here. A word of a command that is none of these is taken as it is.
+# What stands for something, and what it is here. A word of a command that is none of these is taken
+# as it is.
 WORDS = {
 	"WORKER": "first", "[DEVICE]": "", "DEVICE": "GPU-1", "REASON": "It is hot.",
 	"LEADERBOARD": "small", "MODE": "test", "MOST": "5", "[HOURS]": "24", "UUID": "GPU-1",
@@ -25,14 +26,14 @@ WORDS = {
 
 # Commands of podium-admin that are not run here, and why; they are held against its help.
 NOT_RUN = {
-	"podium-admin review release SUBMISSION GPU": "needs a result that is held; tests/integration/admin",
-	"podium-admin review reject SUBMISSION GPU REASON": "likewise",
+	"podium-admin review release SUBMISSION GPU": "needs a result that is held; "
+	"tests/integration/admin", "podium-admin review reject SUBMISSION GPU REASON": "likewise",
 	"podium-admin rejudge start": "needs results to compute anew; tests/integration/site/rejudging",
 	"podium-admin rejudge show": "likewise", "podium-admin rejudge apply": "likewise",
 	"podium-admin rejudge discard": "likewise",
 	"podium-admin gpu release": "needs a device that has stopped working; tests/faults/gpu",
-	"podium-admin task load": "needs a problem set; tests/integration/site/sets and tests/integration/admin",
-	"podium-admin migrate": "is run before all of this",
+	"podium-admin task load": "needs a problem set; tests/integration/site/sets and "
+	"tests/integration/admin", "podium-admin migrate": "is run before all of this",
 	"podium-admin ranking": "is run at the end of this",
 	"podium-admin init": "asks about a whole host; tests/integration/admin and tests/scale/install",
 	"podium-admin worker invite": "needs certificates; tests/integration/hosts/registration",
@@ -66,7 +67,8 @@ class Command:
 
 
 def blocks(page):
-	"""(line, text) of what stands as a command: an indented or fenced line, also what goes on behind a backslash."""
+	"""(line, text) of what stands as a command: an indented or fenced line, also what goes on
+	behind a backslash."""
 	lines, fence, before = page.read_text().splitlines(), None, ""
 	for number, line in enumerate(lines, 1):
 		if line.lstrip().startswith("```"):
@@ -167,7 +169,7 @@ def check_dev(command):
 
 
 def check_curl(command):
-	router = "".join(path.read_text() for path in (ROOT / "cgi").glob("*.c"))
+	router = "".join(path.read_text() for path in (ROOT / "cgi").rglob("*.c"))
 	patterns = [
 		re.escape(found).replace(r"\*\*", ".+").replace(r"\*", "[^/]+")
 		for found in re.findall(r'"(/[^"\s]*)", \w+, [A-Z_]+, ', router)
@@ -180,7 +182,8 @@ def check_curl(command):
 
 
 def check_sql(command):
-	"""In a transaction that is taken back; a new database gets another name than the one that is there."""
+	"""In a transaction that is taken back; a new database gets another name than the one that is
+	there."""
 	statement = command.words[command.words.index("-e") + 1].replace(
 		"CREATE DATABASE podium ", "CREATE OR REPLACE DATABASE of_the_book ")
 	sql(f"START TRANSACTION; {statement}; ROLLBACK")
@@ -228,8 +231,10 @@ def a_command_that_is_wrong_is_found():
 @test
 def commands_of_admins_do_what_the_book_says():
 	load_task()
-	sql("INSERT INTO workers (name, version, host, started_at, seen_at) VALUES ('first', '0', '{}', UTC_TIMESTAMP(3), UTC_TIMESTAMP(3)); "
-		"INSERT INTO gpus (worker_id, uuid, model, product, memory_bytes, driver, compute_capability, seen_at) "
+	sql("INSERT INTO workers (name, version, host, started_at, seen_at) VALUES ('first', '0', "
+		"'{}', UTC_TIMESTAMP(3), UTC_TIMESTAMP(3)); "
+		"INSERT INTO gpus (worker_id, uuid, model, product, memory_bytes, driver, "
+		"compute_capability, seen_at) "
 		"SELECT id, 'GPU-1', 'CPU', 'x', 1, '1', '', UTC_TIMESTAMP(3) FROM workers")
 	submit()
 	ran = 0

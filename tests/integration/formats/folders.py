@@ -1,8 +1,9 @@
 """Task folders as authors have them, one for each way in which the eval files of the field behave.
 
-A folder lies beside another one, `common`, which several tasks take files from. Its task.yml knows none of Podium's
-own keys. The evals here (evals/) are small, need no torch, and take their times from a table instead of a clock, so
-that what must come out can be computed by hand; what differs between the variants stands in a file traits.py."""
+A folder lies beside another one, `common`, which several tasks take files from. Its task.yml knows
+none of Podium's own keys. The evals here (evals/) are small, need no torch, and take their times
+from a table instead of a clock, so that what must come out can be computed by hand; what differs
+between the variants stands in a file traits.py."""
 import json
 import pathlib
 import textwrap
@@ -148,8 +149,9 @@ def write(top, files):
 
 
 def make(top, eval, answers="tuple", helpers=True, **rest):
-	"""Writes a task below `top`: eval, utils and types come from the folder beside the task's own, where `helpers` says
-	that it has the last two at all. What is a trait is one; the rest are keys of task.yml."""
+	"""Writes a task below `top`: eval, utils and types come from the folder beside the task's own,
+	where `helpers` says that it has the last two at all. What is a trait is one; the rest are keys
+	of task.yml."""
 	changes = {name: rest.pop(name) for name in list(rest) if name in TRAITS}
 	files = [("submission.py", "@SUBMISSION@"), ("reference.py", "reference.py"),
 		("traits.py", "traits.py"), ("eval.py", f"../common/{eval}")]

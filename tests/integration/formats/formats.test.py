@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Task folders of every form that the field has, read by the code that reads uploads, run by podium-run on the CPU."""
+"""Task folders of every form that the field has, read by the code that reads uploads, run by
+podium-run on the CPU."""
 import functools
 import json
 import os
@@ -18,6 +19,7 @@ import tap  # noqa: E402
 from folders import RAISING, RIGHT, RIGHT_BARE, WRONG, WRONG_WHEN_TIMED  # noqa: E402
 from runner import CPU, GPU, NVCC, PYTHON, Runner  # noqa: E402
 from tap import Skip, contains, equal, lacks, test  # noqa: E402
+from tools import nvcc_lack  # noqa: E402
 
 BUILD = ROOT / os.environ.get("B", "build/release")
 SECRET = 271828
@@ -34,7 +36,8 @@ def check(folder):
 
 
 def read(folder):
-	"""The jobs for the templates of a folder, as podium-run gets them, from the code that reads uploads."""
+	"""The jobs for the templates of a folder, as podium-run gets them, from the code that reads
+	uploads."""
 	answer = check(folder)
 	equal((answer.returncode, answer.stderr), (0, ""))
 	answer = subprocess.run([BUILD / "tests" / "integration" / "harness" / "test_jobs", folder],
@@ -48,7 +51,8 @@ cold, warm = Runner(), Runner("--python", PYTHON)
 
 
 class Task:
-	"""A folder that was read. What is tested here are its evals, so they are run, unless another engine is asked for."""
+	"""A folder that was read. What is tested here are its evals, so they are run, unless another
+	engine is asked for."""
 
 	def __init__(self, folder, engine="custom"):
 		self.jobs = read(folder)
@@ -116,7 +120,8 @@ def near(got, wanted):
 
 # ---- the variants ----
 
-# Four runs that alternate between 1 ns below and 1 ns above: the deviations are 1, so std = sqrt(4 / 3), err = std / sqrt(4).
+# Four runs that alternate between 1 ns below and 1 ns above: the deviations are 1, so std = sqrt(4
+# / 3), err = std / sqrt(4).
 STD, ERR = 1.1547005383792515, 0.5773502691896258
 FOUR = {"runs": 4, "std_ns": STD, "err_ns": ERR}
 ONE = {"runs": 1, "std_ns": 0.0, "err_ns": 0.0}
@@ -130,7 +135,8 @@ def with_all(cases, **arguments):
 	return [{**case, **arguments} for case in cases]
 
 
-# By name: an eval, its traits, and keys of task.yml. Keys with an underscore say what comes out, where it is not the usual.
+# By name: an eval, its traits, and keys of task.yml. Keys with an underscore say what comes out,
+# where it is not the usual.
 VARIANTS = {
 	"a pool with a process for each GPU": dict(eval="pooled.py", KEY="[a-zA-Z_]+",
 	POOL="POPCORN_GPUS", ranking_by="geom"), "a pool of one": dict(eval="pooled.py",
@@ -497,8 +503,8 @@ def harness(body, **rest):
 	"""A task whose eval is `body`."""
 	head = (
 		"import os, sys, time\nmode, path = sys.argv[1:]\ncases = open(path).read().splitlines()\n"
-		"out = os.fdopen(int(os.environ['POPCORN_FD']), 'w')\nfamily = 'test' if mode == 'test' else 'benchmark'\n"
-	)
+		"out = os.fdopen(int(os.environ['POPCORN_FD']), 'w')\nfamily = 'test' if mode == 'test' "
+		"else 'benchmark'\n")
 	top = pathlib.Path(tempfile.mkdtemp(dir=scratch))
 	files = [("submission.py", "@SUBMISSION@"), ("eval.py", "eval.py")]
 	folders.write(
@@ -513,7 +519,8 @@ def harness(body, **rest):
 def more_result_lines_than_a_pipe_holds_are_read_while_they_are_written():
 	task = harness(
 		"print(f'test-count: {len(cases)}', file=out)\nfor index, case in enumerate(cases):\n"
-		"\tprint(f'test.{index}.spec: {case}\\ntest.{index}.status: pass\\ntest.{index}.message: ' + f'{index} ' * 3000, file=out)\n"
+		"\tprint(f'test.{index}.spec: {case}\\ntest.{index}.status: pass\\ntest.{index}.message: "
+		"' + f'{index} ' * 3000, file=out)\n"
 		"print('check: pass', file=out)\n", tests=[{"seed": seed} for seed in range(100)],
 		test_timeout=20)
 	result = expect(task.run(RIGHT_BARE, "test"), "passed")
@@ -525,9 +532,10 @@ def more_result_lines_than_a_pipe_holds_are_read_while_they_are_written():
 def line_ends_in_errors_are_real_ones_or_two_characters():
 	for end in ("\\n", "\\\\n"):
 		task = harness(
-			f"print('test-count: 2\\ntest.0.status: fail\\ntest.0.error: differs{end}  at [0]: 1 and 2{end}  at [1]\\n"
-			"test.1.status: fail\\ntest.1.error: \\ncheck: fail', file=out)\nout.close()\nsys.exit(112)\n"
-		)
+			f"print('test-count: 2\\ntest.0.status: fail\\ntest.0.error: differs{end}  at [0]: 1 "
+			f"and 2{end}  at [1]\\n"
+			"test.1.status: fail\\ntest.1.error: \\ncheck: fail', "
+			"file=out)\nout.close()\nsys.exit(112)\n")
 		result = expect(task.run(RIGHT_BARE, "test"), "wrong answer",
 			"Test 1 of 2 failed (size: 3; seed: 5): differs.")
 		equal([case["message"] for case in result.cases],
@@ -581,8 +589,8 @@ def one_run_has_no_spread():
 
 
 def fresh_cu(**rest):
-	if not os.access(NVCC, os.X_OK):
-		raise Skip("nvcc is not installed")
+	if nvcc_lack():
+		raise Skip(nvcc_lack())
 	return Task(folders.make_cu(pathlib.Path(tempfile.mkdtemp(dir=scratch)), **rest))
 
 
@@ -604,8 +612,8 @@ def an_eval_in_cuda_finds_wrong_answers_in_both_ways_that_it_tells_them():
 	result = expect(
 		task.run(folders.CU_RIGHT.replace("*= 2", "*= data.size() < 8 ? 2 : 3"), "test",
 		GPU), "wrong answer",
-		"Test 2 of 2 failed (size: 8; seed: 6635; offset: 7): mismatch found! element 0: wanted 1270"
-	)
+		"Test 2 of 2 failed (size: 8; seed: 6635; offset: 7): mismatch found! element 0: wanted "
+		"1270")
 	equal([case["verdict"] for case in cases(result, 1)], ["passed", "wrong answer"])
 	result = expect(
 		task.run(folders.CU_RIGHT.replace("*= 2", "*= data.size() < 100 ? 2 : 3"), device=GPU),
@@ -615,9 +623,8 @@ def an_eval_in_cuda_finds_wrong_answers_in_both_ways_that_it_tells_them():
 
 @test
 def flags_and_defines_of_a_task_reach_the_compiler_and_not_the_next_task():
-	needing = (
-		"#if WIDTH != 64 || FAST != 1\n#error \"the task defines them\"\n#endif\n#include <stdexcept>\n"
-		+ folders.CU_RIGHT.replace(
+	needing = ("#if WIDTH != 64 || FAST != 1\n#error \"the task defines them\"\n#endif\n#include "
+		"<stdexcept>\n" + folders.CU_RIGHT.replace(
 		"value *= 2", 'throw std::runtime_error("no such thing " + std::to_string(value))'))
 	task = fresh_cu(config=
 		"\n  sources: [eval.cu, submission.cu]\n  defines: {WIDTH: 64}\n  compile_flags: [-DFAST=1]"
@@ -632,8 +639,8 @@ def flags_and_defines_of_a_task_reach_the_compiler_and_not_the_next_task():
 
 @test
 def each_stage_has_its_own_limit():
-	body = (
-		"time.sleep(0 if mode == 'test' else 60)\nprint(f'test-count: {len(cases)}\\ntest.0.status: pass\\ntest.1.status: pass\\n"
+	body = ("time.sleep(0 if mode == 'test' else 60)\nprint(f'test-count: "
+		"{len(cases)}\\ntest.0.status: pass\\ntest.1.status: pass\\n"
 		"check: pass', file=out)\n")
 	task = harness(body, test_timeout=60, benchmark_timeout=1, ranked_timeout=2)
 	for mode, limit in (("benchmark", "1 s"), ("ranked", "2 s")):
@@ -674,8 +681,8 @@ def the_folder_above_is_taken_as_a_zip_too():
 def the_submission_may_have_any_name():
 	top = pathlib.Path(tempfile.mkdtemp(dir=scratch))
 	body = ("import os, sys\nfrom train import custom_kernel\nassert custom_kernel([4]) == [8]\n"
-		"os.write(int(os.environ['POPCORN_FD']), b'test-count: 2\\ntest.0.status: pass\\ntest.1.status: pass\\ncheck: pass\\n')\n"
-			)
+		"os.write(int(os.environ['POPCORN_FD']), b'test-count: 2\\ntest.0.status: "
+		"pass\\ntest.1.status: pass\\ncheck: pass\\n')\n")
 	folders.write(
 		top, {
 		"task.yml": folders.definition([("train.py", "@SUBMISSION@"), ("run_it.py", "run_it.py")],

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""The tasks that ship, and those in folders/ for the forms that no shipped one has, run by podium-run: each sample must
-get the verdict that its task states, and each template must pass. Python runs on the CPU. CUDA C++ runs where there is a
-GPU; without one some are only compiled, if nvcc is there."""
+"""The tasks that ship, and those in folders/ for the forms that no shipped one has, run by
+podium-run: each sample must get the verdict that its task states, and each template must pass.
+Python runs on the CPU. CUDA C++ runs where there is a GPU; without one it is only compiled, if nvcc
+is there."""
 import functools
 import json
 import os
@@ -15,13 +16,12 @@ sys.path[:0] = [str(ROOT / "tests" / "lib"), str(ROOT / "tests" / "integration" 
 import tap  # noqa: E402
 from runner import CPU, GPU, NVCC, PYTHON, Runner  # noqa: E402
 from tap import Skip, contains, equal, test  # noqa: E402
+from tools import nvcc_lack  # noqa: E402
 
 BUILD = ROOT / os.environ.get("B", "build/release")
 TASKS = sorted(path for path in (ROOT / "tasks").iterdir() if path.is_dir())
 FOLDERS = sorted(path for path in (pathlib.Path(__file__).parent / "folders").iterdir())
 SECRET = 271828182
-# One of each engine; nvcc takes half a minute of a processor for each.
-COMPILED_ANYWHERE = ("identity_cu", "vectoradd_cu")
 
 
 @functools.lru_cache(None)
@@ -56,7 +56,8 @@ def gpu():
 
 @functools.lru_cache(None)
 def runner():
-	"""One for all, with a zygote as a worker has it: a job of the isolated engine starts several interpreters."""
+	"""One for all, with a zygote as a worker has it: a job of the isolated engine starts several
+	interpreters."""
 	return Runner("--python", PYTHON)
 
 
@@ -67,17 +68,21 @@ def run(job, device):
 	}
 	if job["mode"] == "ranked":
 		message["secret_seed"] = SECRET
-	runner().send({"job": message})
-	return runner().result()
+	try:
+		runner().send({"job": message})
+		return runner().result()
+	except AssertionError:  # what it says later would be taken for the next job's result
+		runner().__exit__()
+		runner.cache_clear()
+		raise
 
 
 def expect(job, device, verdict):
 	result = run(job, device)
 	if result.verdict != verdict:
 		logs = "".join(event["text"] for event in result.events if event["event"] == "log")
-		raise AssertionError(
-			f"{job['source']} got {result.verdict!r}, expected {verdict!r}: {result.reason}\n{logs[-3000:]}"
-		)
+		raise AssertionError(f"{job['source']} got {result.verdict!r}, expected {verdict!r}: "
+			f"{result.reason}\n{logs[-3000:]}")
 	ranked = job["mode"] == "ranked" and verdict == "passed"
 	equal("score_ns" in result.verdicts[0], ranked)
 	if ranked:
@@ -85,28 +90,26 @@ def expect(job, device, verdict):
 	return result
 
 
-def check_compiles(folder, job):
-	if folder not in COMPILED_ANYWHERE:
-		raise Skip("it is compiled, and run, on a host with a GPU: tests/gpu/check")
-	if not os.access(NVCC, os.X_OK):
-		raise Skip("nvcc is not installed")
+def check_compiles(job):
+	if nvcc_lack():
+		raise Skip(nvcc_lack())
 	result = run(job, GPU)
 	verdict = result.ends[0]["verdict"]
 	equal((result.stages[0]["stage"], verdict, result.verdict == "compile error"),
 		("compile", "passed", False))
 
 
-def check_sample(folder, job):
+def check_sample(job):
 	if job["task"]["language"] == "py":
 		if python_lack():
 			raise Skip(python_lack())
 		expect(job, CPU, job["verdict"])
 		return
-	if not os.access(NVCC, os.X_OK):
-		raise Skip("nvcc is not installed")
+	if nvcc_lack():
+		raise Skip(nvcc_lack())
 	if gpu():
 		expect(job, gpu(), job["verdict"])
-	elif job["verdict"] == "compile error" and folder in COMPILED_ANYWHERE:
+	elif job["verdict"] == "compile error":
 		expect(job, GPU, "compile error")
 	else:
 		raise Skip("there is no GPU")
@@ -114,7 +117,7 @@ def check_sample(folder, job):
 
 def check_template(job):
 	if job["task"]["language"] == "py" and job["language"] == "Python":
-		check_sample(None, {**job, "verdict": "passed"})
+		check_sample({**job, "verdict": "passed"})
 	elif not gpu():
 		raise Skip("there is no GPU")
 	else:
@@ -122,7 +125,8 @@ def check_template(job):
 
 
 def add_tests_of(folder):
-	"""A test for each sample and each template. A fault of the task itself becomes a test that fails."""
+	"""A test for each sample and each template. A fault of the task itself becomes a test that
+	fails."""
 	try:
 		jobs = jobs_of(folder)
 	except (AssertionError, OSError) as fault:
@@ -134,11 +138,10 @@ def add_tests_of(folder):
 		return
 	for job in jobs:
 		if job["task"]["language"] == "cu" and job["verdict"] == "passed" and not gpu():
-			add(f"{folder.name}: {job['source']} compiles",
-				functools.partial(check_compiles, folder.name, job))
+			add(f"{folder.name}: {job['source']} compiles", functools.partial(check_compiles, job))
 		if job["verdict"]:
 			add(f"{folder.name}: {job['source']} gets {job['verdict']}",
-				functools.partial(check_sample, folder.name, job))
+				functools.partial(check_sample, job))
 		else:
 			add(f"{folder.name}: the template for {job['language']} passes",
 				functools.partial(check_template, job))

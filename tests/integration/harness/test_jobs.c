@@ -6,10 +6,10 @@
  *
  * for each sample with its verdict, and for each template in mode "test" with its "language" and no
  *verdict. */
-#include "lib/fileset.h"
-#include "lib/scope.h"
-#include "lib/stock.h"
-#include "lib/task.h"
+#include "lib/base/scope.h"
+#include "lib/files/fileset.h"
+#include "lib/task/stock.h"
+#include "lib/task/task.h"
 
 #include <jansson.h>
 #include <stdio.h>

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""The way from a worker host to the database: TLS, files that are fetched once, versions that are neighbours or too old, and a link that
-is cut. podium-web, which ends the host's jobs and shows it to admins, runs beside it."""
+"""The way from a worker host to the database: TLS, files that are fetched once, versions that are
+neighbours or too old, and a link that is cut. podium-web, which ends the host's jobs and shows it
+to admins, runs beside it."""
 import os
 import pathlib
 import shutil
@@ -35,8 +36,8 @@ def asks(**settings):
 
 @test
 def a_database_elsewhere_is_reached_over_tls_with_the_right_certificate_alone():
-	sql("CREATE USER probe@'%' IDENTIFIED BY 'probe' REQUIRE SSL; GRANT SELECT ON podium.* TO probe@'%'"
-		)
+	sql("CREATE USER probe@'%' IDENTIFIED BY 'probe' REQUIRE SSL; GRANT SELECT ON podium.* TO "
+		"probe@'%'")
 	ca = str(database.certificates / "ca.pem")
 	equal(asks(PODIUM_DATABASE_TLS_CA=ca), (0, ""))
 	code, said = asks()
@@ -77,8 +78,9 @@ def a_server_without_tls_gets_no_password():
 	listener.bind(("127.0.0.1", 0))
 	listener.listen(4)
 	# The greeting of a MariaDB that offers no TLS.
-	greeting = b"\x0a5.5.5-10.11.0-MariaDB\0" + bytes([1, 0, 0, 0]) + b"saltsalt\0" + (0xf7fe & ~0x800).to_bytes(2, "little") + b"\x2d\x02\0" \
-     + (0x81bf).to_bytes(2, "little") + bytes([21]) + bytes(10) + b"saltsaltsalt\0" + b"mysql_native_password\0"
+	greeting = (b"\x0a5.5.5-10.11.0-MariaDB\0" + bytes([1, 0, 0, 0]) + b"saltsalt\0" +
+		(0xf7fe & ~0x800).to_bytes(2, "little") + b"\x2d\x02\0" + (0x81bf).to_bytes(2, "little") +
+		bytes([21]) + bytes(10) + b"saltsaltsalt\0" + b"mysql_native_password\0")
 
 	def serve():
 		client = listener.accept()[0]
@@ -138,8 +140,8 @@ def fetched(work):
 	sql("SET GLOBAL general_log = 0")
 	return [
 		row[0] for row in sql(
-		"SELECT LEFT(argument, 30) FROM mysql.general_log WHERE command_type = 'Execute' AND argument REGEXP '(source AS|SELECT) content'"
-		)
+		"SELECT LEFT(argument, 30) FROM mysql.general_log WHERE command_type = 'Execute' AND "
+		"argument REGEXP '(source AS|SELECT) content'")
 	]
 
 
@@ -168,7 +170,7 @@ def what_was_damaged_or_exchanged_is_fetched_anew():
 		one.write_bytes(one.read_bytes() + b"# not what it was\n")
 	before = {one.name for one in cache.iterdir()}
 	assert len(fetched(passes)) >= 3
-	host.says("is not what it was when it was kept")
+	host.says("is damaged; the worker fetches it again")
 	one = next(cache.iterdir())
 	one.unlink()
 	one.symlink_to("/etc/passwd")
@@ -234,8 +236,8 @@ def cuts_again_and_again_lose_nothing_and_count_nothing_twice():
 	equal(sql("SELECT COUNT(*) FROM ranking"), [["1"]])
 	equal(
 		sql(
-		"SELECT t.job_id FROM stages t JOIN jobs j ON j.id = t.job_id GROUP BY t.job_id, t.name HAVING COUNT(*) > 1"
-		), [])
+		"SELECT t.job_id FROM stages t JOIN jobs j ON j.id = t.job_id GROUP BY t.job_id, t.name "
+		"HAVING COUNT(*) > 1"), [])
 
 
 # ---- versions ----
@@ -243,8 +245,8 @@ def cuts_again_and_again_lose_nothing_and_count_nothing_twice():
 
 @test
 def a_database_that_is_newer_takes_neighbours():
-	sql("INSERT INTO schema_migrations (version, name, sha256) VALUES (9998, '9998_later', REPEAT('x', 32))"
-		)
+	sql("INSERT INTO schema_migrations (version, name, sha256) VALUES (9998, '9998_later', "
+		"REPEAT('x', 32))")
 	passes()
 	lacks(host.log.read_text(), "bring it up to date")
 
@@ -272,8 +274,8 @@ def a_worker_that_is_too_old_is_told_and_takes_nothing():
 @test
 def an_account_works_on_after_a_migration_that_made_its_views_anew():
 	newest = sql("SELECT version FROM schema_migrations ORDER BY version DESC LIMIT 1")[0][0]
-	sql(f"DROP VIEW podium_worker.queue_running; DELETE FROM schema_migrations WHERE version = {newest}"
-		)
+	sql("DROP VIEW podium_worker.queue_running; DELETE FROM schema_migrations WHERE version = "
+		f"{newest}")
 	admin("migrate")
 	passes()
 	equal(host.end(), 0)

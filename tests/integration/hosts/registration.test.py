@@ -58,8 +58,8 @@ def nothing_that_was_copied_or_stored_opens_the_database_afterwards():
 @test
 def a_word_is_of_no_use_after_its_time():
 	word = invite("late")
-	sql("UPDATE worker_accounts SET expires_at = UTC_TIMESTAMP(3) - INTERVAL 1 SECOND WHERE name = 'late'"
-		)
+	sql("UPDATE worker_accounts SET expires_at = UTC_TIMESTAMP(3) - INTERVAL 1 SECOND WHERE name "
+		"= 'late'")
 	answer = register(word, scratch / "late.conf")
 	equal(answer.returncode, 1)
 	contains(answer.stderr, "has expired")
@@ -67,9 +67,8 @@ def a_word_is_of_no_use_after_its_time():
 	contains(admin("worker", "accounts"), "invitation expired")
 	invite("late")  # makes way for a new one
 	equal(
-		sql(
-		"SELECT COUNT(*) FROM mysql.global_priv WHERE User IN (SELECT CONCAT('podium_worker_', id) FROM podium.worker_accounts WHERE name = 'late')"
-		), [["1"]])
+		sql("SELECT COUNT(*) FROM mysql.global_priv WHERE User IN (SELECT CONCAT('podium_worker_', "
+		"id) FROM podium.worker_accounts WHERE name = 'late')"), [["1"]])
 
 
 @test
@@ -87,13 +86,13 @@ def before_it_is_used_an_invitation_shows_nothing_of_the_database():
 	submit()
 	out, _ = database.client_as(
 		settings,
-		"SELECT COUNT(*) FROM workers; SELECT COUNT(*) FROM jobs; CALL take_job('GPU-0', 30000, 0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0)"
-	)
+		"SELECT COUNT(*) FROM workers; SELECT COUNT(*) FROM jobs; CALL take_job('GPU-0', 30000, "
+		"0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0)")
 	equal(out.split(), ["0", "0"])
 	_, error = database.client_as(
 		settings,
-		"INSERT INTO workers (name, version, host, started_at, seen_at) VALUES ('curious', '1', '{}', NOW(), NOW())"
-	)
+		"INSERT INTO workers (name, version, host, started_at, seen_at) VALUES ('curious', '1', "
+		"'{}', NOW(), NOW())")
 	contains(error, "CHECK OPTION failed")
 	sql("DELETE FROM submissions")
 
@@ -142,11 +141,11 @@ def only_a_free_name_of_plain_letters_is_invited():
 def a_revoked_host_has_no_rights_at_once_and_its_job_runs_elsewhere():
 	path = make_host("leaver")
 	settings = settings_of(path)
-	sql("INSERT INTO workers (name, version, host, started_at, seen_at) VALUES ('leaver', '1', '{}', UTC_TIMESTAMP(3), UTC_TIMESTAMP(3))"
-		)
+	sql("INSERT INTO workers (name, version, host, started_at, seen_at) VALUES ('leaver', '1', "
+		"'{}', UTC_TIMESTAMP(3), UTC_TIMESTAMP(3))")
 	number = submit()
-	sql(f"UPDATE jobs SET state = 'running', lease_owner = 'leaver', fence = 1, attempt = 1, lease_expires = UTC_TIMESTAMP(3) + INTERVAL 1 HOUR WHERE id = {number}"
-		)
+	sql("UPDATE jobs SET state = 'running', lease_owner = 'leaver', fence = 1, attempt = 1, "
+		f"lease_expires = UTC_TIMESTAMP(3) + INTERVAL 1 HOUR WHERE id = {number}")
 	session = subprocess.Popen([
 		"mariadb", "--no-defaults", "-N", "-B", "-n", "--skip-reconnect", "--force", "-h", FAR,
 		"-P",
@@ -158,8 +157,8 @@ def a_revoked_host_has_no_rights_at_once_and_its_job_runs_elsewhere():
 	equal(session.stdout.readline(), "1\n")
 	contains(admin("worker", "revoke", "leaver"), "1 running job is queued again")
 	out, error = session.communicate(
-		"SELECT COUNT(*) FROM jobs;\nINSERT INTO endings (job_id, fence, kind) VALUES (1, 1, 'release');\n",
-		30)
+		"SELECT COUNT(*) FROM jobs;\nINSERT INTO endings (job_id, fence, kind) VALUES (1, 1, "
+		"'release');\n", 30)
 	equal(out.replace("0\n", ""), "")
 	assert error, "its open session can still write"
 	contains(database.client_as(settings, "SELECT 1")[1], "Access denied")
@@ -175,9 +174,8 @@ def the_log_says_who_invited_registered_and_revoked():
 		["worker.register", "podium-worker", "leaver"], ["worker.revoke", "podium-admin", "leaver"]
 					])
 	equal(
-		sql(
-		"SELECT COUNT(*) FROM audit_actions WHERE name IN ('worker.invite', 'worker.register', 'worker.revoke')"
-		), [["3"]])
+		sql("SELECT COUNT(*) FROM audit_actions WHERE name IN ('worker.invite', 'worker.register', "
+		"'worker.revoke')"), [["3"]])
 
 
 code = 1

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What the database's user of a worker host may do, and above all what not, whatever it tries; and that this suffices for its work.
-podium-web, which ends its jobs, runs beside it."""
+"""What the database's user of a worker host may do, and above all what not, whatever it tries; and
+that this suffices for its work. podium-web, which ends its jobs, runs beside it."""
 import pathlib
 import re
 import subprocess
@@ -64,8 +64,8 @@ def a_host_with_these_rights_alone_runs_jobs_and_they_are_ranked():
 	equal(sql("SELECT job_id, position FROM ranking ORDER BY position"),
 		[[str(first), "1"], [str(second), "2"]])
 	assert sql(
-		f"SELECT COUNT(*) FROM measurements m JOIN stages t ON t.id = m.stage_id WHERE t.job_id = {first}"
-	) != [["0"]]
+		"SELECT COUNT(*) FROM measurements m JOIN stages t ON t.id = m.stage_id WHERE t.job_id = "
+		f"{first}") != [["0"]]
 	equal(job(first, "environment IS NULL, score_ns"), ["0", "2000000"])
 	equal(sql("SELECT COUNT(*) FROM endings"), [["0"]])
 	lacks(host.log.read_text(), "denied")
@@ -90,8 +90,8 @@ def a_result_waits_for_podium_web_and_nobody_takes_the_job_meanwhile():
 		admin("worker", "drain", "bystander")
 		number = submit()
 		until(lambda: sql("SELECT COUNT(*) FROM endings") == [["1"]])
-		sql(f"UPDATE jobs SET lease_expires = UTC_TIMESTAMP(3) - INTERVAL 1 MINUTE WHERE id = {number}"
-			)
+		sql("UPDATE jobs SET lease_expires = UTC_TIMESTAMP(3) - INTERVAL 1 MINUTE WHERE id = "
+			f"{number}")
 		time.sleep(3)
 		equal(
 			sql(
@@ -130,9 +130,10 @@ def it_gives_back_what_it_runs_when_it_stops():
 def a_job_under_which_gpus_are_lost_goes_to_others_and_fails_at_the_third():
 	number = submit()
 	for lost in (1, 2, 3):
-		sql(f"UPDATE jobs SET state = 'running', fence = fence + 1, attempt = 1, lease_owner = 'host' WHERE id = {number};"
-			f"INSERT INTO endings (job_id, fence, kind, reason) SELECT id, fence, 'loss', 'the GPU has fallen off the bus.' FROM jobs WHERE id = {number}"
-			)
+		sql("UPDATE jobs SET state = 'running', fence = fence + 1, attempt = 1, lease_owner = "
+			f"'host' WHERE id = {number};"
+			"INSERT INTO endings (job_id, fence, kind, reason) SELECT id, fence, 'loss', 'the "
+			f"GPU has fallen off the bus.' FROM jobs WHERE id = {number}")
 		until(lambda: job(number) != "running")
 		equal(job(number, "state, lost_gpus, attempt"),
 			["queued" if lost < 3 else "failed",
@@ -143,9 +144,10 @@ def a_job_under_which_gpus_are_lost_goes_to_others_and_fails_at_the_third():
 @test
 def what_is_handed_in_for_a_claim_that_is_over_counts_for_nothing():
 	number = submit()
-	sql(f"UPDATE jobs SET state = 'running', fence = 7, lease_owner = 'host', attempt = 1, lease_expires = UTC_TIMESTAMP(3) + INTERVAL 1 HOUR WHERE id = {number};"
-		f"INSERT INTO endings (job_id, fence, kind, reason, verdict, score_ns, engine) VALUES ({number}, 6, 'verdict', '', 'passed', 1, 'custom')"
-		)
+	sql("UPDATE jobs SET state = 'running', fence = 7, lease_owner = 'host', attempt = 1, "
+		f"lease_expires = UTC_TIMESTAMP(3) + INTERVAL 1 HOUR WHERE id = {number};"
+		"INSERT INTO endings (job_id, fence, kind, reason, verdict, score_ns, engine) VALUES "
+		f"({number}, 6, 'verdict', '', 'passed', 1, 'custom')")
 	until(lambda: sql("SELECT COUNT(*) FROM endings") == [["0"]])
 	equal(job(number, "state, fence"), ["running", "7"])
 
@@ -156,7 +158,8 @@ def a_verdict_that_cannot_be_is_a_fault_of_the_machine():
 	for score in ("-5", "0", "NULL"):
 		verdict = "NULL" if score == "NULL" else "'passed'"
 		sql(f"UPDATE jobs SET state = 'running', fence = 7, attempt = 1 WHERE id = {number};"
-			f"INSERT INTO endings (job_id, fence, kind, reason, verdict, score_ns, engine, handed_in_at) VALUES ({number}, 7, 'verdict', '', {verdict}, {score}, 'custom', "
+			"INSERT INTO endings (job_id, fence, kind, reason, verdict, score_ns, engine, "
+			f"handed_in_at) VALUES ({number}, 7, 'verdict', '', {verdict}, {score}, 'custom', "
 			"UTC_TIMESTAMP(3) - INTERVAL 31 SECOND)")
 		until(lambda: job(number) == "queued")
 		contains(job(number, "reason"), "could not be stored")
@@ -167,20 +170,23 @@ def a_verdict_that_cannot_be_is_a_fault_of_the_machine():
 
 
 def world():
-	"""Two jobs that run: one is the host's, one another's; and one that waits. With all that is to be hidden."""
-	sql("DELETE FROM submissions; DELETE FROM ranking; INSERT IGNORE INTO users (id, name, password_hash) VALUES (50, 'victim', 'the-hash'), (51, 'rival', 'x')"
-		)
+	"""Two jobs that run: one is the host's, one another's; and one that waits. With all that is to
+	be hidden."""
+	sql("DELETE FROM submissions; DELETE FROM ranking; INSERT IGNORE INTO users (id, name, "
+		"password_hash) VALUES (50, 'victim', 'the-hash'), (51, 'rival', 'x')")
 	mine, other, waiting = submit("mine = 1\n", user=51), submit("secret_source = 42\n",
 		user=50), submit("waiting_source = 43\n", user=50)
 	for number, owner in ((mine, "host"), (other, "elsewhere")):
-		sql(f"UPDATE jobs SET state = 'running', fence = 3, attempt = 1, lease_owner = '{owner}', lease_device = 'GPU-9', "
+		sql(f"UPDATE jobs SET state = 'running', fence = 3, attempt = 1, lease_owner = '{owner}', "
+			"lease_device = 'GPU-9', "
 			f"lease_expires = UTC_TIMESTAMP(3) + INTERVAL 1 HOUR WHERE id = {number};"
-			f"INSERT INTO stages (job_id, position, name, command, message, stdout, stderr) VALUES ({number}, 0, 'test', '', '', 'said', '');"
-			"INSERT INTO measurements (stage_id, case_index, spec, verdict, message) VALUES (LAST_INSERT_ID(), 0, 'seed: 1', 'passed', '');"
-			)
+			"INSERT INTO stages (job_id, position, name, command, message, stdout, stderr) "
+			f"VALUES ({number}, 0, 'test', '', '', 'said', '');"
+			"INSERT INTO measurements (stage_id, case_index, spec, verdict, message) VALUES "
+			"(LAST_INSERT_ID(), 0, 'seed: 1', 'passed', '');")
 	ranked = submit("ranked_source = 44\n", user=50)
-	sql(f"UPDATE jobs SET state = 'done', verdict = 'passed', score_ns = 100, lease_owner = 'host', finished_at = UTC_TIMESTAMP(3) WHERE id = {ranked}"
-		)
+	sql("UPDATE jobs SET state = 'done', verdict = 'passed', score_ns = 100, lease_owner = "
+		f"'host', finished_at = UTC_TIMESTAMP(3) WHERE id = {ranked}")
 	admin("ranking", "rebuild")
 	equal(sql("SELECT user_id, score_ns, position FROM ranking"), [["50", "100", "1"]])
 	return mine, other, waiting, ranked
@@ -188,8 +194,8 @@ def world():
 
 def everything():
 	"""Of what must not change by any of this."""
-	return sql(
-		"CHECKSUM TABLE ranking, records, users, jobs, stages, measurements, submissions, workers, gpus, worker_accounts, compatibility, pauses, endings, "
+	return sql("CHECKSUM TABLE ranking, records, users, jobs, stages, measurements, submissions, "
+		"workers, gpus, worker_accounts, compatibility, pauses, endings, "
 		"audit_log, schema_migrations")
 
 
@@ -200,12 +206,15 @@ def it_cannot_read_passwords_sessions_tokens_or_anything_else_of_the_site():
 	errors = refuses("".join(f"SELECT * FROM podium.{table} LIMIT 1;\n" for table in tables))
 	equal(errors.count("denied"), len(tables))
 	refuses(
-		"SELECT password_hash FROM podium.users;\nSELECT token_hash FROM podium.sessions;\nSELECT token_hash FROM podium.api_tokens;\n"
-		"SELECT * FROM users;\nSELECT * FROM worker_self;\nSELECT * FROM mysql.global_priv;\nSELECT * FROM mysql.user;\nSHOW GRANTS FOR root@localhost;\n"
-		"SHOW CREATE VIEW jobs;\nSHOW CREATE VIEW worker_self;\nSELECT LOAD_FILE('/etc/passwd') FROM jobs INTO OUTFILE '/tmp/podium-rights';\n"
-	)
+		"SELECT password_hash FROM podium.users;\nSELECT token_hash FROM podium.sessions;\nSELECT "
+		"token_hash FROM podium.api_tokens;\n"
+		"SELECT * FROM users;\nSELECT * FROM worker_self;\nSELECT * FROM "
+		"mysql.global_priv;\nSELECT * FROM mysql.user;\nSHOW GRANTS FOR root@localhost;\n"
+		"SHOW CREATE VIEW jobs;\nSHOW CREATE VIEW worker_self;\nSELECT LOAD_FILE('/etc/passwd') "
+		"FROM jobs INTO OUTFILE '/tmp/podium-rights';\n")
 	out, _ = tries(
-		"SHOW DATABASES; SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = 'podium'; SELECT COUNT(*) FROM information_schema.processlist "
+		"SHOW DATABASES; SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = "
+		"'podium'; SELECT COUNT(*) FROM information_schema.processlist "
 		"WHERE user <> SUBSTRING_INDEX(USER(), '@', 1)")
 	equal(out.split(), ["information_schema", "podium_worker", "0", "0"])
 
@@ -215,12 +224,18 @@ def it_cannot_change_a_ranking_or_anything_beside_it():
 	world()
 	before = everything()
 	errors = refuses(
-		"UPDATE podium.ranking SET score_ns = 1;\nDELETE FROM podium.ranking;\nINSERT INTO podium.ranking SELECT * FROM podium.ranking;\n"
-		"UPDATE ranking SET score_ns = 1;\nUPDATE podium.records SET score_ns = 1;\nUPDATE podium.users SET role = 'admin';\n"
-		"INSERT INTO podium.sessions (token_hash, user_id, address, user_agent, expires_at) VALUES (REPEAT('x', 32), 1, '', '', NOW());\n"
-		"DELETE FROM podium.jobs;\nUPDATE podium.jobs SET score_ns = 1;\nDROP VIEW jobs;\nCREATE TABLE mine (a INT);\nALTER TABLE podium.jobs ADD x INT;\n"
-		"DROP DATABASE podium;\nCREATE USER mallory;\nGRANT ALL ON podium.* TO podium_worker;\nSET GLOBAL general_log = 1;\nCREATE OR REPLACE VIEW jobs AS SELECT 1;\n"
-		"DELETE FROM pauses;\nUPDATE compatibility SET oldest_program = 0;\nUPDATE schema_migrations SET version = 1;\nUPDATE worker_accounts SET name = 'x';\n"
+		"UPDATE podium.ranking SET score_ns = 1;\nDELETE FROM podium.ranking;\nINSERT INTO "
+		"podium.ranking SELECT * FROM podium.ranking;\n"
+		"UPDATE ranking SET score_ns = 1;\nUPDATE podium.records SET score_ns = 1;\nUPDATE "
+		"podium.users SET role = 'admin';\n"
+		"INSERT INTO podium.sessions (token_hash, user_id, address, user_agent, expires_at) "
+		"VALUES (REPEAT('x', 32), 1, '', '', NOW());\n"
+		"DELETE FROM podium.jobs;\nUPDATE podium.jobs SET score_ns = 1;\nDROP VIEW jobs;\nCREATE "
+		"TABLE mine (a INT);\nALTER TABLE podium.jobs ADD x INT;\n"
+		"DROP DATABASE podium;\nCREATE USER mallory;\nGRANT ALL ON podium.* TO "
+		"podium_worker;\nSET GLOBAL general_log = 1;\nCREATE OR REPLACE VIEW jobs AS SELECT 1;\n"
+		"DELETE FROM pauses;\nUPDATE compatibility SET oldest_program = 0;\nUPDATE "
+		"schema_migrations SET version = 1;\nUPDATE worker_accounts SET name = 'x';\n"
 		"SET ROLE NONE; SELECT * FROM jobs;\n")
 	assert errors.count("denied") >= 18, errors
 	equal(everything(), before)
@@ -230,8 +245,8 @@ def it_cannot_change_a_ranking_or_anything_beside_it():
 def of_jobs_it_sees_and_writes_its_own_that_run():
 	mine, other, waiting, ranked = world()
 	out, _ = tries(
-		"SELECT id FROM jobs; SELECT job_id FROM assignments; SELECT job_id FROM stages; SELECT COUNT(*) FROM measurements; SELECT DISTINCT job_id FROM assignment_files"
-	)
+		"SELECT id FROM jobs; SELECT job_id FROM assignments; SELECT job_id FROM stages; SELECT "
+		"COUNT(*) FROM measurements; SELECT DISTINCT job_id FROM assignment_files")
 	equal(out.split(), [str(mine), str(mine), str(mine), "1", str(mine)])
 	equal(
 		tries(
@@ -245,12 +260,14 @@ def of_jobs_it_sees_and_writes_its_own_that_run():
 	for number in (other, waiting, ranked):
 		equal(
 			tries(
-			f"UPDATE jobs SET progress = 'mine' WHERE id = {number}; DELETE FROM stages WHERE job_id = {number}; UPDATE stages SET stdout = 'x' WHERE job_id = {number};"
-			f"UPDATE measurements m JOIN stages t ON t.id = m.stage_id SET m.ratio = 2 WHERE t.job_id = {number}"
-			)[0], "")
-		refuses(
-			f"INSERT INTO stages (job_id, position, name, command, message, stdout, stderr) VALUES ({number}, 9, 'test', '', '', '', '');\n"
-			f"INSERT INTO endings (job_id, fence, kind, verdict, score_ns) VALUES ({number}, 3, 'verdict', 'passed', 1);\n"
+			f"UPDATE jobs SET progress = 'mine' WHERE id = {number}; DELETE FROM stages WHERE "
+			f"job_id = {number}; UPDATE stages SET stdout = 'x' WHERE job_id = {number};"
+			"UPDATE measurements m JOIN stages t ON t.id = m.stage_id SET m.ratio = 2 WHERE "
+			f"t.job_id = {number}")[0], "")
+		refuses("INSERT INTO stages (job_id, position, name, command, message, stdout, stderr) "
+			f"VALUES ({number}, 9, 'test', '', '', '', '');\n"
+			f"INSERT INTO endings (job_id, fence, kind, verdict, score_ns) VALUES ({number}, 3, "
+			"'verdict', 'passed', 1);\n"
 			f"INSERT INTO endings (job_id, fence, kind) VALUES ({number}, 4, 'release');\n")
 	equal(everything(), before)
 	tries(f"UPDATE jobs SET progress = 'test 1/2' WHERE id = {mine}")
@@ -265,8 +282,8 @@ def its_own_jobs_it_can_neither_end_nor_hand_on_by_itself():
 		for column, value in (("state", "'done'"), ("score_ns", "1"), ("lease_owner",
 		"'elsewhere'"), ("fence", "99"), ("verdict", "'passed'"), ("attempt", "0"),
 		("submission_id", "1"), ("id", "99"))))
-	refuses(
-		f"INSERT INTO endings (job_id, fence, kind, verdict, score_ns) VALUES ({mine}, 4, 'verdict', 'passed', 1);\nDELETE FROM jobs WHERE id = {mine};\n"
+	refuses(f"INSERT INTO endings (job_id, fence, kind, verdict, score_ns) VALUES ({mine}, 4, "
+		f"'verdict', 'passed', 1);\nDELETE FROM jobs WHERE id = {mine};\n"
 		f"UPDATE endings SET fence = 4;\nDELETE FROM endings;\nSELECT * FROM endings;\n")
 	equal(everything(), before)
 
@@ -278,27 +295,37 @@ def no_row_of_another_is_moved_by_a_key_that_it_shares():
 	before = everything()
 	columns = "(job_id, position, name, command, message, stdout, stderr)"
 	refuses(
-		f"INSERT INTO stages {columns} VALUES ({other}, 0, 'test', '', '', '', '') ON DUPLICATE KEY UPDATE stdout = 'moved';\n"
-		f"INSERT INTO stages (id, job_id, position, name, command, message, stdout, stderr) VALUES ({stage_of(other)}, {mine}, 5, 'test', '', '', '', '') ON DUPLICATE KEY UPDATE stdout = 'x';\n"
-		f"REPLACE INTO stages (id, job_id, position, name, command, message, stdout, stderr) VALUES ({stage_of(other)}, {mine}, 5, 'test', '', '', '', '');\n"
+		f"INSERT INTO stages {columns} VALUES ({other}, 0, 'test', '', '', '', '') ON DUPLICATE "
+		"KEY UPDATE stdout = 'moved';\n"
+		"INSERT INTO stages (id, job_id, position, name, command, message, stdout, stderr) "
+		f"VALUES ({stage_of(other)}, {mine}, 5, 'test', '', '', '', '') ON DUPLICATE KEY UPDATE "
+		"stdout = 'x';\n"
+		"REPLACE INTO stages (id, job_id, position, name, command, message, stdout, stderr) "
+		f"VALUES ({stage_of(other)}, {mine}, 5, 'test', '', '', '', '');\n"
 		f"REPLACE INTO stages {columns} VALUES ({other}, 0, 'test', '', '', '', '');\n"
-		f"UPDATE stages SET job_id = {other} WHERE job_id = {mine};\nUPDATE stages SET id = 1 WHERE job_id = {mine};\n"
-		f"INSERT INTO measurements (stage_id, case_index, spec, verdict, message) VALUES ({stage_of(other)}, 0, '', 'passed', '') ON DUPLICATE KEY UPDATE ratio = 2;\n"
+		f"UPDATE stages SET job_id = {other} WHERE job_id = {mine};\nUPDATE stages SET id = 1 "
+		f"WHERE job_id = {mine};\n"
+		"INSERT INTO measurements (stage_id, case_index, spec, verdict, message) VALUES "
+		f"({stage_of(other)}, 0, '', 'passed', '') ON DUPLICATE KEY UPDATE ratio = 2;\n"
 		f"UPDATE measurements SET stage_id = {stage_of(other)};\n"
-		"INSERT INTO workers (name, version, host, started_at, seen_at) VALUES ('elsewhere', 'x', '{}', NOW(), NOW()) ON DUPLICATE KEY UPDATE version = 'x';\n"
-		"UPDATE workers SET name = 'elsewhere';\nINSERT INTO workers (id, name, version, host, started_at, seen_at) VALUES (1, 'host', 'x', '{}', NOW(), NOW());\n"
-		"INSERT INTO gpus (worker_id, uuid, model, product, memory_bytes, driver, compute_capability, seen_at) VALUES (99999, 'GPU-0', 'H200', '', 1, '', '', NOW());\n"
-		"INSERT INTO device_vitals (worker, uuid, minute, at, errors) VALUES ('elsewhere', 'GPU-0', 0, NOW(), 9);\n"
-	)
+		"INSERT INTO workers (name, version, host, started_at, seen_at) VALUES ('elsewhere', 'x', "
+		"'{}', NOW(), NOW()) ON DUPLICATE KEY UPDATE version = 'x';\n"
+		"UPDATE workers SET name = 'elsewhere';\nINSERT INTO workers (id, name, version, host, "
+		"started_at, seen_at) VALUES (1, 'host', 'x', '{}', NOW(), NOW());\n"
+		"INSERT INTO gpus (worker_id, uuid, model, product, memory_bytes, driver, "
+		"compute_capability, seen_at) VALUES (99999, 'GPU-0', 'H200', '', 1, '', '', NOW());\n"
+		"INSERT INTO device_vitals (worker, uuid, minute, at, errors) VALUES ('elsewhere', "
+		"'GPU-0', 0, NOW(), 9);\n")
 	equal(everything(), before)
 
 
 @test
 def it_leases_what_waits_for_its_devices_and_nothing_else():
 	mine, other, waiting, _ = world()
-	sql("INSERT IGNORE INTO gpus (worker_id, uuid, model, product, memory_bytes, driver, compute_capability, seen_at) "
-		"SELECT id, 'GPU-7', 'H200', 'x', 1, 'd', '9.0', UTC_TIMESTAMP(3) FROM workers WHERE name = 'host'; UPDATE workers SET protocol = 9999 WHERE name = 'host'"
-		)
+	sql("INSERT IGNORE INTO gpus (worker_id, uuid, model, product, memory_bytes, driver, "
+		"compute_capability, seen_at) "
+		"SELECT id, 'GPU-7', 'H200', 'x', 1, 'd', '9.0', UTC_TIMESTAMP(3) FROM workers WHERE name "
+		"= 'host'; UPDATE workers SET protocol = 9999 WHERE name = 'host'")
 	take = "CALL take_job('{}', {}, {});\n".format
 	ids = lambda *numbers: ", ".join(map(str, [*numbers, *[numbers[0]] * 16][:16]))
 	before = everything()
@@ -340,11 +367,11 @@ def one_host_s_password_is_of_no_use_for_the_name_of_another():
 	contains(pretender.log.read_text(),
 		"This host is registered as the worker second, so it cannot be host")
 	refuses(
-		"INSERT INTO workers (name, version, host, started_at, seen_at) VALUES ('host', 'x', '{}', NOW(), NOW()) ON DUPLICATE KEY UPDATE version = 'x';\n",
-		"second")
+		"INSERT INTO workers (name, version, host, started_at, seen_at) VALUES ('host', 'x', "
+		"'{}', NOW(), NOW()) ON DUPLICATE KEY UPDATE version = 'x';\n", "second")
 	refuses(
-		f"INSERT INTO stages (job_id, position, name, command, message, stdout, stderr) VALUES ({mine}, 3, 'test', '', '', '', '');\n",
-		"second")
+		"INSERT INTO stages (job_id, position, name, command, message, stdout, stderr) VALUES "
+		f"({mine}, 3, 'test', '', '', '', '');\n", "second")
 
 
 code = 1

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Two web hosts behind the front of docs/web-hosts.md: whatever one of them knows of a visitor, the other one knows."""
+"""Two web hosts behind the front of docs/web-hosts.md: whatever one of them knows of a visitor, the
+other one knows."""
 import pathlib
 import sys
 import time

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What make install and make deb put where, the manual pages, the units with their hardening, nginx's site. tests/scale/install.test.py
-installs the package and runs what is in it."""
+"""What make install and make deb put where, the manual pages, the units with their hardening,
+nginx's site. tests/scale/install.test.py installs the package and runs what is in it."""
 import gzip
 import os
 import pathlib
@@ -121,7 +121,8 @@ def nginx_takes_the_site_beside_others():
 	need("nginx")
 	conf = scratch / "nginx.conf"
 	conf.write_text(
-		f"pid {scratch}/nginx.pid;\nerror_log stderr;\nevents {{}}\nhttp {{\n\tserver {{ listen unix:{scratch}/other.sock; }}\n"
+		f"pid {scratch}/nginx.pid;\nerror_log stderr;\nevents {{}}\nhttp {{\n\tserver {{ listen "
+		f"unix:{scratch}/other.sock; }}\n"
 		f"\tinclude {scratch}/site;\n}}\n")
 	site = (scratch / "etc/nginx/sites-available/podium").read_text().replace(
 		"/var/lib/nginx", str(scratch)).replace("/var/log/nginx", str(scratch))

@@ -3,10 +3,10 @@
 #ifndef PODIUM_TESTS_CONTEST_H
 #define PODIUM_TESTS_CONTEST_H
 
-#include "fixture.h"
+#include "tests/integration/library/fixture.h"
 
-#include "lib/ranking.h"
-#include "lib/submission.h"
+#include "cgi/action/submission.h"
+#include "lib/ranking/ranking.h"
 
 enum { contest_most_users = 12 };
 static struct {

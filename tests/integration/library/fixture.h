@@ -3,9 +3,9 @@
 #ifndef PODIUM_TESTS_FIXTURE_H
 #define PODIUM_TESTS_FIXTURE_H
 
-#include "lib/leaderboard.h"
-#include "lib/scope.h"
-#include "lib/user.h"
+#include "lib/account/user.h"
+#include "lib/base/scope.h"
+#include "lib/leaderboard/leaderboard.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -68,13 +68,13 @@ struct material {
 static const char PY_TASK[] =
 	"lang: py\ndescription: |\n  Returns its *input*.\nfiles:\n"
 	"  - {name: submission.py, source: \"@SUBMISSION@\"}\n  - {name: reference.py, source: "
-    "reference.py}\n"
+	"reference.py}\n"
 	"  - {name: eval.py, source: \"@STOCK@\"}\n  - {name: utils.py, source: \"@STOCK@\"}\nconfig: "
-    "{main: eval.py}\n"
+	"{main: eval.py}\n"
 	"tests: [{seed: 1}]\nbenchmarks: [{seed: 2}]\ntemplates: {Python: template.py}\n";
 static const char CU_TASK[] =
 	"lang: cu\ndescription: the same in CUDA C++\nfiles:\n  - {name: submission.cu, source: "
-    "\"@SUBMISSION@\"}\n  - {name: eval.cu, source: eval.cu}\n"
+	"\"@SUBMISSION@\"}\n  - {name: eval.cu, source: eval.cu}\n"
 	"config: {sources: [eval.cu, submission.cu]}\ntests: [{seed: 1}]\nbenchmarks: [{seed: 2}]\n";
 
 static inline void add(struct fileset *set, const char *path, const char *text)

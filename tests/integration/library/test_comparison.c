@@ -1,7 +1,7 @@
 /* Comparisons and the ranking they decide, against a real MariaDB; library.test starts one. */
-#include "contest.h"
+#include "tests/integration/library/contest.h"
 
-#include "lib/comparison.h"
+#include "lib/ranking/head_to_head.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -79,8 +79,8 @@ static void compared(int64_t challenger, int64_t incumbent, double low, double h
 static const char *page(void)
 {
 	static const struct statement rows = SELECT(struct text_row, TEXT_COLUMNS,
-		"SELECT COALESCE(GROUP_CONCAT(CONCAT(SUBSTRING(u.name, 9), ':', r.place) ORDER BY "
-	    "r.position SEPARATOR ' '), '') AS text "
+		"SELECT COALESCE(GROUP_CONCAT(CONCAT(SUBSTRING(u.name, 9), ':', r.place) "
+		"ORDER BY r.position SEPARATOR ' '), '') AS text "
 		"FROM ranking r JOIN users u ON u.id = r.user_id WHERE r.leaderboard_id = ?");
 	static const struct statement positions = NUMBER(
 		"SELECT COUNT(*) = COALESCE(MAX(position), 0) AND COUNT(DISTINCT position) = COUNT(*) "
@@ -99,7 +99,7 @@ static void assert_page(const char *expected)
 	static const struct statement all = SELECT(struct text_row, TEXT_COLUMNS,
 		"SELECT COALESCE(GROUP_CONCAT(CONCAT_WS(',', leaderboard_id, "
 		"task_version_id, gpu, user_id, submission_id, job_id, score_ns, score_err_ns, "
-	    "submitted_at, position, place) "
+		"submitted_at, position, place) "
 		"ORDER BY leaderboard_id, position SEPARATOR ' '), '') AS text FROM ranking");
 	struct text_row before, after;
 	assert_string_equal(page(), expected);
@@ -133,10 +133,10 @@ static void the_job_is_of_nobody_and_waits_behind_all_that_people_sent(void **st
 	pass(0, 1000, 1);
 	pass(1, 1001, 1);
 	static const struct statement good =
-		NUMBER("SELECT COUNT(*) AS number FROM jobs WHERE comparison_id IS NOT NULL AND "
-	           "submission_id IS NULL "
-			   "AND user_id = 0 AND gpu = 'CPU' AND state = 'queued' AND priority > (SELECT "
-	           "MAX(priority) FROM jobs WHERE submission_id IS NOT NULL)");
+		NUMBER("SELECT COUNT(*) AS number FROM jobs WHERE comparison_id IS NOT NULL "
+			   "AND submission_id IS NULL "
+			   "AND user_id = 0 AND gpu = 'CPU' AND state = 'queued' "
+			   "AND priority > (SELECT MAX(priority) FROM jobs WHERE submission_id IS NOT NULL)");
 	assert_int_equal(number_of(&good), 1);
 }
 
@@ -197,8 +197,8 @@ static void an_entry_that_is_replaced_takes_what_waits_for_it_along(void **state
 	pass(1, 900, 1);
 	assert_int_equal(number_of(&OPEN), 0);
 	static const struct statement cancelled =
-		NUMBER("SELECT COUNT(*) AS number FROM jobs WHERE id = ? AND state = 'cancelled' AND "
-	           "verdict = 'cancelled' AND reason LIKE '%replaced%'");
+		NUMBER("SELECT COUNT(*) AS number FROM jobs WHERE id = ? AND state = 'cancelled' "
+			   "AND verdict = 'cancelled' AND reason LIKE '%replaced%'");
 	struct number row;
 	assert_done(database_row(db, arena, &cancelled, &row, &error, "i", job_id));
 	assert_int_equal(row.number, 1);
@@ -238,8 +238,8 @@ static const char *told(void)
 {
 	static const struct statement rows = SELECT(struct text_row, TEXT_COLUMNS,
 		"SELECT COALESCE(GROUP_CONCAT(CONCAT(SUBSTRING(u.name, 9), '<', "
-		"SUBSTRING(v.name, 9)) ORDER BY u.id SEPARATOR ' '), '') AS text FROM overtakings o JOIN "
-	    "users u ON u.id = o.user_id "
+		"SUBSTRING(v.name, 9)) ORDER BY u.id SEPARATOR ' '), '') AS text FROM overtakings o "
+		"JOIN users u ON u.id = o.user_id "
 		"JOIN users v ON v.id = o.by_user_id WHERE o.leaderboard_id = ?");
 	struct text_row row;
 	assert_done(database_row(db, arena, &rows, &row, &error, "i", contest.board.id));
@@ -271,7 +271,7 @@ static void a_result_without_a_comparison_of_its_own_is_refused(void **state)
 	int64_t job_id = contest_job_of(pass(0, 1000, 1));
 	struct ended ended = { job_id, { 1, 1, 1 } };
 	assert_refused(database_transaction(db, compare_body, &ended, &error), ERROR_NOT_FOUND, "",
-		"compares nothing");
+		"does not belong to a comparison");
 }
 
 static void it_counts_only_while_both_entries_are_their_users_best(void **state)
@@ -290,8 +290,8 @@ static void what_came_to_nothing_leaves_the_scores_to_decide(void **state)
 	int64_t first = pass(0, 1000, 1), second = pass(1, 1001, 1);
 	assert_true(comparison_of(second, first) > 0);
 	assert_done(database_script(db,
-		"UPDATE jobs SET state = 'failed', verdict = 'internal error' WHERE comparison_id IS NOT "
-	    "NULL",
+		"UPDATE jobs SET state = 'failed', verdict = 'internal error' "
+		"WHERE comparison_id IS NOT NULL",
 		&error));
 	pass(2, 3000, 1);
 	assert_page("0:1 1:1 2:3");
@@ -303,7 +303,7 @@ static void any_course_of_events_leaves_the_rows_that_a_rebuilding_gives(void **
 	enum { events = 120 };
 	static const struct statement waiting =
 		NUMBER("SELECT COALESCE(MIN(id), 0) AS number FROM jobs WHERE comparison_id IS NOT NULL "
-	           "AND state = 'queued'");
+			   "AND state = 'queued'");
 	static const struct statement finish =
 		COMMAND("UPDATE jobs SET state = 'done', verdict = 'passed' WHERE id = ?");
 	srandom(11);
@@ -376,7 +376,7 @@ static void a_ban_cancels_what_waits_for_the_user_and_nothing_else(void **state)
 	pass(2, 2000, 1);
 	int64_t other = pass(3, 2001, 1);
 	assert_int_equal(number_of(&OPEN), 2);
-	assert_done(comparison_withdraw_user(db, contest.user_ids[0], &error));
+	assert_done(head_to_head_withdraw_user(db, contest.user_ids[0], &error));
 	static const struct statement state_of = SELECT(struct text_row, TEXT_COLUMNS,
 		"SELECT CONCAT(state, ': ', COALESCE(reason, '')) AS text FROM jobs WHERE id = ?");
 	struct text_row row;
@@ -384,7 +384,7 @@ static void a_ban_cancels_what_waits_for_the_user_and_nothing_else(void **state)
 		database_row(db, arena, &state_of, &row, &error, "i", comparison_of(second, first)));
 	assert_string_equal(row.text,
 		"cancelled: The account of one of the two was banned or deleted before they were "
-	    "compared.");
+		"compared.");
 	assert_int_equal(number_of(&OPEN), 1);
 	assert_true(other > 0);
 }
@@ -399,10 +399,10 @@ static void a_job_is_a_submissions_or_a_comparisons(void **state)
 static int close_all(void **state)
 {
 	assert_done(database_script(db,
-		"DELETE FROM leaderboards WHERE name LIKE 'compare-%'; DELETE FROM blobs WHERE sha256 NOT "
-	    "IN "
-		"(SELECT sha256 FROM submissions UNION SELECT sha256 FROM task_files); DELETE FROM "
-	    "audit_log; DELETE FROM users WHERE name LIKE 'compare-%'",
+		"DELETE FROM leaderboards WHERE name LIKE 'compare-%'; DELETE FROM blobs "
+		"WHERE sha256 NOT IN "
+		"(SELECT sha256 FROM submissions UNION SELECT sha256 FROM task_files); DELETE "
+		"FROM audit_log; DELETE FROM users WHERE name LIKE 'compare-%'",
 		&error));
 	return fixture_close(state);
 }

@@ -1,6 +1,7 @@
-/* lib/database.h against a real MariaDB; tests/integration/library/library.test starts one. */
-#include "lib/database.h"
-#include "lib/scope.h"
+/* lib/database/database.h against a real MariaDB; tests/integration/library/library.test starts
+ * one. */
+#include "lib/base/scope.h"
+#include "lib/database/database.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -36,12 +37,12 @@ static const struct statement THING = SELECT(struct thing, THING_COLUMNS,
 static const struct statement MISNAMED =
 	SELECT(struct thing, THING_COLUMNS, "SELECT number, `real`, text, bytes, at FROM test_things");
 static const struct statement FROM_ON = SELECT(struct thing, THING_COLUMNS,
-	"SELECT number, `real`, text, bytes, at AS at_ms FROM test_things WHERE number >= COALESCE(?, "
-    "2000) AND number < 2003 ORDER BY number");
+	"SELECT number, `real`, text, bytes, at AS at_ms FROM test_things "
+	"WHERE number >= COALESCE(?, 2000) AND number < 2003 ORDER BY number");
 static const struct column NUMBER_COLUMNS[] = { INTEGER(struct thing, number) };
 static const struct statement EXECUTED = SELECT(struct thing, NUMBER_COLUMNS,
-	"SELECT CAST(variable_value AS SIGNED) AS number FROM information_schema.session_status WHERE "
-    "variable_name = 'COM_STMT_EXECUTE'");
+	"SELECT CAST(variable_value AS SIGNED) AS number FROM information_schema.session_status "
+	"WHERE variable_name = 'COM_STMT_EXECUTE'");
 static const struct statement TOO_MANY =
 	SELECT(struct thing, NUMBER_COLUMNS, "SELECT (SELECT number FROM test_things) AS number");
 static const struct statement *const PAIR_PARTS[] = { &THING, &FROM_ON },
@@ -74,8 +75,8 @@ static int open_database(void **state)
 		return -1;
 	}
 	return database_script(db,
-		"CREATE OR REPLACE TABLE test_things (number BIGINT PRIMARY KEY, `real` DOUBLE, "
-		"text LONGTEXT, bytes LONGBLOB, at DATETIME(3)) ENGINE = InnoDB",
+		"CREATE OR REPLACE TABLE test_things (number BIGINT PRIMARY KEY, `real` DOUBLE, text "
+		"LONGTEXT, bytes LONGBLOB, at DATETIME(3)) ENGINE = InnoDB",
 		&error);
 }
 

@@ -1,10 +1,10 @@
 /* Creating, editing and deleting leaderboards against a real MariaDB; library.test starts one. */
-#include "fixture.h"
+#include "tests/integration/library/fixture.h"
 
-#include "lib/blob.h"
-#include "lib/device.h"
-#include "lib/format.h"
-#include "lib/submission.h"
+#include "cgi/action/submission.h"
+#include "lib/base/format.h"
+#include "lib/database/blob.h"
+#include "lib/gpu/device.h"
 
 #include <pthread.h>
 
@@ -94,8 +94,8 @@ static void what_cannot_be_is_refused_at_its_field_and_nothing_is_stored(void **
 {
 	(void)state;
 	static const struct statement rows =
-		NUMBER("SELECT (SELECT COUNT(*) FROM leaderboards) + (SELECT COUNT(*) FROM task_versions) "
-	           "+ (SELECT COUNT(*) FROM blobs) "
+		NUMBER("SELECT (SELECT COUNT(*) FROM leaderboards) + (SELECT COUNT(*) "
+			   "FROM task_versions) + (SELECT COUNT(*) FROM blobs) "
 			   "+ (SELECT COUNT(*) FROM audit_log) AS number");
 	int64_t before = number_of(&rows);
 	struct material m = make_task(PY_TASK, "def other(): pass\n");
@@ -149,8 +149,8 @@ static int update(
 }
 
 static const struct statement AUDIT_ENTRIES =
-	NUMBER("SELECT COUNT(*) AS number FROM audit_log WHERE subject = 'kept' AND action = "
-           "'leaderboard.update'");
+	NUMBER("SELECT COUNT(*) AS number FROM audit_log WHERE subject = 'kept' "
+		   "AND action = 'leaderboard.update'");
 
 static void an_edit_that_changes_nothing_writes_nothing(void **state)
 {
@@ -204,8 +204,8 @@ static void settings_can_be_changed_alone(void **state)
 	assert_int_equal(board.sources_public_after_deadline, 1);
 	assert_int_equal(board.version_number, 3);
 	static const struct statement gpus =
-		NUMBER("SELECT COUNT(*) AS number FROM leaderboard_gpus g JOIN leaderboards l ON l.id = "
-	           "g.leaderboard_id WHERE l.name = 'kept'");
+		NUMBER("SELECT COUNT(*) AS number FROM leaderboard_gpus g "
+			   "JOIN leaderboards l ON l.id = g.leaderboard_id WHERE l.name = 'kept'");
 	assert_int_equal(number_of(&gpus), 1);
 	struct material cu = make_task(CU_TASK, REFERENCE);
 	assert_refused(update("kept", &settings, &cu), ERROR_INPUT, "gpu", "CPU cannot run");
@@ -216,10 +216,10 @@ static void settings_can_be_changed_alone(void **state)
 
 static const struct statement ORPHANS =
 	NUMBER("SELECT (SELECT COUNT(*) FROM blobs b WHERE NOT EXISTS (SELECT 1 FROM task_files t "
-           "WHERE t.sha256 = b.sha256) "
+		   "WHERE t.sha256 = b.sha256) "
 		   "AND NOT EXISTS (SELECT 1 FROM submissions s WHERE s.sha256 = b.sha256)) "
-		   "+ (SELECT COUNT(*) FROM jobs j LEFT JOIN submissions s ON s.id = j.submission_id WHERE "
-           "s.id IS NULL) AS number");
+		   "+ (SELECT COUNT(*) FROM jobs j LEFT JOIN submissions s ON s.id = j.submission_id "
+		   "WHERE s.id IS NULL) AS number");
 
 static void deleting_takes_all_of_it_and_leaves_what_others_use(void **state)
 {
@@ -239,14 +239,14 @@ static void deleting_takes_all_of_it_and_leaves_what_others_use(void **state)
 		COMMAND("INSERT INTO stages (job_id, position, name, message, command, stdout, stderr) "
 				"SELECT id, 0, 'compile', '', '', '', '' FROM jobs WHERE submission_id = ?");
 	static const struct statement measurement =
-		COMMAND("INSERT INTO measurements (stage_id, case_index, spec, verdict, message) SELECT "
-	            "id, 0, '', 'passed', '' FROM stages");
-	static const struct statement rank =
-		COMMAND("INSERT INTO ranking (leaderboard_id, task_version_id, gpu, user_id, "
-	            "submission_id, job_id, score_ns, score_err_ns, submitted_at, "
-				"position, place) SELECT s.leaderboard_id, s.task_version_id, j.gpu, s.user_id, "
-	            "s.id, j.id, 1, 1, s.submitted_at, 1, 1 "
-				"FROM jobs j JOIN submissions s ON s.id = j.submission_id WHERE s.id = ?");
+		COMMAND("INSERT INTO measurements (stage_id, case_index, spec, verdict, message) "
+				"SELECT id, 0, '', 'passed', '' FROM stages");
+	static const struct statement rank = COMMAND(
+		"INSERT INTO ranking (leaderboard_id, task_version_id, gpu, user_id, submission_id, "
+		"job_id, score_ns, score_err_ns, submitted_at, "
+		"position, place) SELECT s.leaderboard_id, s.task_version_id, j.gpu, s.user_id, s.id, "
+		"j.id, 1, 1, s.submitted_at, 1, 1 "
+		"FROM jobs j JOIN submissions s ON s.id = j.submission_id WHERE s.id = ?");
 	assert_done(database_execute(db, &run, &error, "i", submission));
 	assert_done(database_execute(db, &stage, &error, "i", submission));
 	assert_done(database_execute(db, &measurement, &error, ""));
@@ -254,19 +254,19 @@ static void deleting_takes_all_of_it_and_leaves_what_others_use(void **state)
 	assert_done(leaderboard_delete(db, &doomed, &ada, &error));
 	assert_int_equal(leaderboard_by_name(db, arena, "doomed", &doomed, &error), ERROR_NOT_FOUND);
 	static const struct statement left =
-		NUMBER("SELECT (SELECT COUNT(*) FROM stages) + (SELECT COUNT(*) FROM measurements) + "
-	           "(SELECT COUNT(*) FROM ranking) AS number");
+		NUMBER("SELECT (SELECT COUNT(*) FROM stages) + (SELECT COUNT(*) "
+			   "FROM measurements) + (SELECT COUNT(*) FROM ranking) AS number");
 	assert_int_equal(number_of(&left), 0);
 	assert_int_equal(number_of(&ORPHANS), 0);
 	static const struct statement content =
 		NUMBER("SELECT COUNT(*) AS number FROM submissions s JOIN blobs b ON b.sha256 = s.sha256 "
-	           "WHERE b.content = 'shared = 1\\n'");
+			   "WHERE b.content = 'shared = 1\\n'");
 	assert_int_equal(number_of(&content), 1);
 	static const struct statement entry =
-		NUMBER("SELECT COUNT(*) AS number FROM audit_log WHERE action = 'leaderboard.delete' AND "
-	           "subject = 'doomed' "
+		NUMBER("SELECT COUNT(*) AS number FROM audit_log WHERE action = 'leaderboard.delete' "
+			   "AND subject = 'doomed' "
 			   "AND actor = 'board-ada' AND address = '127.0.0.1' AND detail LIKE '%1 task "
-	           "version%2 submissions%1 of them running%'");
+			   "version%2 submissions%1 of them running%'");
 	assert_int_equal(number_of(&entry), 1);
 	struct blob_value file;
 	assert_done(leaderboard_file(
@@ -348,17 +348,16 @@ static void only_devices_of_live_workers_are_offered(void **state)
 {
 	(void)state;
 	assert_done(database_script(db,
-		"DELETE FROM workers; INSERT INTO workers (id, name, version, host, started_at, seen_at) "
-	    "VALUES "
+		"DELETE FROM workers; INSERT INTO workers (id, name, version, host, started_at, "
+		"seen_at) VALUES "
 		"(1, 'a', '1', '{}', UTC_TIMESTAMP(), UTC_TIMESTAMP()), (2, 'b', '1', '{}', "
-	    "UTC_TIMESTAMP(), UTC_TIMESTAMP());"
+		"UTC_TIMESTAMP(), UTC_TIMESTAMP());"
 		"INSERT INTO gpus (worker_id, uuid, model, product, memory_bytes, driver, "
-	    "compute_capability, seen_at) VALUES "
+		"compute_capability, seen_at) VALUES "
 		"(1, 'u1', 'H200', 'NVIDIA H200', 1, '', '9.0', UTC_TIMESTAMP()), (1, 'u2', 'H200', "
-	    "'NVIDIA H200', 1, '', '9.0', UTC_TIMESTAMP()),"
-		"(2, 'u3', 'H200', 'NVIDIA H200', 1, '', '9.0', UTC_TIMESTAMP()), (2, 'u4', 'A100', "
-	    "'NVIDIA A100', 1, '', '8.0', "
-		"UTC_TIMESTAMP() - INTERVAL 3 MINUTE)",
+		"'NVIDIA H200', 1, '', '9.0', UTC_TIMESTAMP()),(2, 'u3', 'H200', 'NVIDIA H200', 1, '', "
+		"'9.0', UTC_TIMESTAMP()), (2, 'u4', 'A100', 'NVIDIA A100', 1, '', '8.0', UTC_TIMESTAMP() - "
+		"INTERVAL 3 MINUTE)",
 		&error));
 	struct offered_gpu *gpus;
 	size_t count;
@@ -375,10 +374,10 @@ static void only_devices_of_live_workers_are_offered(void **state)
 static int close_all(void **state)
 {
 	assert_done(database_script(db,
-		"DELETE FROM ranking; DELETE FROM submissions; DELETE FROM leaderboards; DELETE FROM "
-	    "task_files; "
-		"DELETE FROM blobs; DELETE FROM workers; DELETE FROM audit_log; DELETE FROM users WHERE "
-	    "name LIKE 'board-%'",
+		"DELETE FROM ranking; DELETE FROM submissions; DELETE FROM leaderboards; DELETE "
+		"FROM task_files; "
+		"DELETE FROM blobs; DELETE FROM workers; DELETE FROM audit_log; DELETE FROM users "
+		"WHERE name LIKE 'board-%'",
 		&error));
 	return fixture_close(state);
 }

@@ -1,9 +1,9 @@
 /* Plans of problem sets against a real MariaDB: what they say, that making one changes nothing, and
  * that what was planned is what is applied. library.test starts the database. */
-#include "fixture.h"
+#include "tests/integration/library/fixture.h"
 
-#include "lib/format.h"
-#include "lib/problem_set.h"
+#include "lib/base/format.h"
+#include "lib/leaderboard/problem_set.h"
 
 static struct planner admin, ada, bob;
 
@@ -38,7 +38,7 @@ struct tree {
 
 static const struct tree PLAIN = {
 	.set = "problems:\n- {directory: sort, name: set-sort, gpus: [H200]}\n- {directory: scan, "
-	       "name: set-scan}\n",
+		   "name: set-scan}\n",
 	.description = "d",
 	.cases = "{seed: 2}",
 	.shared = "shared\n",
@@ -100,10 +100,10 @@ static void assert_change(
 }
 
 static const struct statement EVERYTHING =
-	NUMBER("SELECT (SELECT COUNT(*) FROM leaderboards) + (SELECT COUNT(*) FROM task_versions) + "
-           "(SELECT SUM(revision) FROM "
-		   "task_versions) + (SELECT COUNT(*) FROM blobs) + (SELECT COUNT(*) FROM "
-           "leaderboard_gpus) + (SELECT COUNT(*) FROM audit_log) "
+	NUMBER("SELECT (SELECT COUNT(*) FROM leaderboards) + (SELECT COUNT(*) "
+		   "FROM task_versions) + (SELECT SUM(revision) FROM "
+		   "task_versions) + (SELECT COUNT(*) FROM blobs) + (SELECT COUNT(*) "
+		   "FROM leaderboard_gpus) + (SELECT COUNT(*) FROM audit_log) "
 		   "AS number");
 static const struct statement AUDITED =
 	NUMBER("SELECT COUNT(*) AS number FROM audit_log WHERE subject LIKE 'set-%'");
@@ -168,7 +168,7 @@ static void a_deadline_and_devices_change_without_a_new_version(void **state)
 	(void)state;
 	struct tree tree = PLAIN;
 	tree.set = "problems:\n- {directory: sort, name: SET-sort, gpus: [H200, CPU], deadline: "
-	           "2040-01-02 03:04}\n"
+			   "2040-01-02 03:04}\n"
 			   "- {directory: scan, name: set-scan}\n";
 	plan(&tree, &ada);
 	assert_counts(&tree, 0, 1, 1, 0);
@@ -194,7 +194,7 @@ static void another_benchmark_or_shared_file_is_a_new_version(void **state)
 	plan(&tree, &ada);
 	assert_counts(&tree, 0, 1, 1, 0);
 	assert_change(&tree.plan.items[0], "task", "version 1",
-		"version 2, whose ranking begins anew; changed: benchmarks");
+		"version 2, with a new ranking; changed: benchmarks");
 	assert_done(apply(&tree, &ada));
 	assert_int_equal(find("set-sort").version_number, 2);
 	assert_int_equal(find("set-scan").version_number, 1);
@@ -202,7 +202,7 @@ static void another_benchmark_or_shared_file_is_a_new_version(void **state)
 	plan(&tree, &ada);
 	assert_counts(&tree, 0, 2, 0, 0);
 	assert_change(&tree.plan.items[1], "task", "version 1",
-		"version 2, whose ranking begins anew; changed: shared.py");
+		"version 2, with a new ranking; changed: shared.py");
 	assert_done(apply(&tree, &ada));
 	assert_int_equal(find("set-sort").version_number, 3);
 	assert_int_equal(find("set-scan").version_number, 2);
@@ -212,11 +212,11 @@ static void another_benchmark_or_shared_file_is_a_new_version(void **state)
 }
 
 static const struct statement REVISION =
-	NUMBER("SELECT v.revision AS number FROM leaderboards l JOIN task_versions v ON v.id = "
-           "l.task_version_id WHERE l.name = 'set-sort'");
+	NUMBER("SELECT v.revision AS number FROM leaderboards l "
+		   "JOIN task_versions v ON v.id = l.task_version_id WHERE l.name = 'set-sort'");
 static const struct statement UNUSED_BLOBS =
 	NUMBER("SELECT COUNT(*) AS number FROM blobs b WHERE NOT EXISTS (SELECT 1 FROM task_files t "
-           "WHERE t.sha256 = b.sha256) "
+		   "WHERE t.sha256 = b.sha256) "
 		   "AND NOT EXISTS (SELECT 1 FROM submissions s WHERE s.sha256 = b.sha256)");
 
 static void another_description_is_no_new_version_and_leaves_nothing_behind(void **state)
@@ -278,8 +278,7 @@ static void a_creator_may_not_change_what_is_somebody_elses_and_an_admin_may(voi
 	plan(&tree, &bob);
 	assert_counts(&tree, 0, 0, 0, 2);
 	assert_string_equal(tree.plan.items[0].reasons.sentences[0],
-		"The leaderboard set-sort is somebody else's; only its creator "
-		"and admins may change it.");
+		"The leaderboard set-sort is somebody else's; only its creator and admins may change it.");
 	int64_t before = number_of(&EVERYTHING);
 	assert_done(apply(&tree, &bob));
 	assert_int_equal(number_of(&EVERYTHING), before);
@@ -295,7 +294,7 @@ static void what_a_leaderboard_may_not_be_is_refused_with_its_reason(void **stat
 	(void)state;
 	struct tree tree = PLAIN;
 	tree.set = "problems:\n- {directory: sort, name: set-late, deadline: 2020-01-01}\n- "
-	           "{directory: nowhere, name: set-none}\n"
+			   "{directory: nowhere, name: set-none}\n"
 			   "- {directory: scan, name: set-fine, gpus: [CPU]}\n";
 	plan(&tree, &ada);
 	assert_counts(&tree, 1, 0, 0, 2);
@@ -321,7 +320,7 @@ static void a_change_in_between_is_not_overwritten(void **state)
 	assert_done(apply(&theirs, &admin));
 	int64_t before = number_of(&EVERYTHING);
 	assert_int_equal(apply(&mine, &ada), ERROR_CONFLICT);
-	assert_non_null(strstr(error.text, "set-sort was changed by somebody in the meantime"));
+	assert_non_null(strstr(error.text, "set-sort has changed since the plan was made"));
 	assert_int_equal(number_of(&EVERYTHING), before);
 	const char *digest = mine.plan.digest;
 	plan(&mine, &ada);

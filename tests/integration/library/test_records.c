@@ -1,8 +1,8 @@
 /* How the best times of a ranking came about, against a real MariaDB; library.test starts one. */
-#include "contest.h"
+#include "tests/integration/library/contest.h"
 
-#include "lib/account.h"
-#include "lib/records.h"
+#include "cgi/action/account_deletion.h"
+#include "lib/ranking/records.h"
 
 #include <stdlib.h>
 
@@ -45,8 +45,8 @@ static const char *all_rows(void)
 	static const struct statement rows = SELECT(struct text_row, TEXT_COLUMNS,
 		"SELECT COALESCE(GROUP_CONCAT(CONCAT_WS(',', leaderboard_id, "
 		"task_version_id, gpu, line, submission_id, job_id, user_id, score_ns, submitted_at) "
-		"ORDER BY leaderboard_id, gpu, line, submission_id SEPARATOR ' '), '') AS text FROM "
-	    "records");
+		"ORDER BY leaderboard_id, gpu, line, submission_id SEPARATOR ' '), '') AS text "
+		"FROM records");
 	struct text_row row;
 	assert_done(database_row(db, arena, &rows, &row, &error, ""));
 	return row.text;
@@ -57,10 +57,10 @@ static const char *all_rows(void)
 static void assert_line(const char *gpu, int64_t line, const char *expected)
 {
 	static const struct statement points = SELECT(struct text_row, TEXT_COLUMNS,
-		"SELECT COALESCE(GROUP_CONCAT(CONCAT(SUBSTRING(u.name, 9), ':', r.score_ns) ORDER BY "
-	    "r.submission_id SEPARATOR ' '), '') AS text "
-		"FROM records r JOIN users u ON u.id = r.user_id WHERE r.leaderboard_id = ? AND r.gpu = ? "
-	    "AND r.line = ?");
+		"SELECT COALESCE(GROUP_CONCAT(CONCAT(SUBSTRING(u.name, 9), ':', r.score_ns) "
+		"ORDER BY r.submission_id SEPARATOR ' '), '') AS text "
+		"FROM records r JOIN users u ON u.id = r.user_id WHERE r.leaderboard_id = ? "
+		"AND r.gpu = ? AND r.line = ?");
 	struct text_row row;
 	assert_done(database_row(db, arena, &points, &row, &error, "isi", contest.board.id, gpu, line));
 	assert_string_equal(row.text, expected);
@@ -143,8 +143,8 @@ static void what_is_held_is_no_record_before_it_is_released(void **state)
 	assert_done(database_execute(db, &hold, &error, "i", held));
 	pass(later, 90);
 	assert_done(database_script(db,
-		"UPDATE jobs SET state = 'done', verdict = 'passed', score_ns = 1 WHERE held_at IS NOT "
-	    "NULL",
+		"UPDATE jobs SET state = 'done', verdict = 'passed', score_ns = 1 "
+		"WHERE held_at IS NOT NULL",
 		&error));
 	assert_line("CPU", contest.user_ids[0], "0:90");
 	assert_done(database_execute(db, &release, &error, "i", held));
@@ -184,7 +184,7 @@ static void an_account_that_is_deleted_gives_back_what_its_submissions_had_beate
 	static const struct statement make_sample =
 		COMMAND("INSERT INTO task_files (task_version_id, role, path, sha256) "
 				"SELECT l.task_version_id, 'sample', 'sample.py', s.sha256 FROM leaderboards l "
-	            "JOIN submissions s ON s.leaderboard_id = l.id "
+				"JOIN submissions s ON s.leaderboard_id = l.id "
 				"WHERE l.id = ? LIMIT 1");
 	char line[64];
 	const int64_t gone = contest.user_ids[leaves];

@@ -1,8 +1,8 @@
 /* Taking submissions in, against a real MariaDB; library.test starts one. */
-#include "fixture.h"
+#include "tests/integration/library/fixture.h"
 
-#include "lib/format.h"
-#include "lib/submission.h"
+#include "cgi/action/submission.h"
+#include "lib/base/format.h"
 
 static const char *both[] = { "H200", "CPU" }, *cpu[] = { "CPU" }, *h200[] = { "H200" },
 				  *tpu[] = { "TPU" };
@@ -70,8 +70,8 @@ static const struct column STORED_COLUMNS[] = {
 static const struct statement STORED = SELECT(struct stored, STORED_COLUMNS,
 	"SELECT s.file_name, s.mode, GROUP_CONCAT(CONCAT(j.gpu, ' ', j.state) ORDER BY j.id) AS gpus, "
 	"CONVERT(b.content USING utf8mb4) AS content, s.task_version_id AS version "
-	"FROM submissions s JOIN jobs j ON j.submission_id = s.id JOIN blobs b ON b.sha256 = s.sha256 "
-    "WHERE s.id = ? GROUP BY s.id");
+	"FROM submissions s JOIN jobs j ON j.submission_id = s.id "
+	"JOIN blobs b ON b.sha256 = s.sha256 WHERE s.id = ? GROUP BY s.id");
 
 static struct stored stored(int64_t id)
 {
@@ -208,7 +208,8 @@ static void a_closed_ended_or_deleted_leaderboard_takes_nothing_from_anybody(voi
 		"UPDATE leaderboards SET deadline = NULL, accepting = 0 WHERE name = 'sub-py'", &error));
 	assert_refused(send(&py, code("x"), NULL), ERROR_INPUT, "leaderboard", "closed");
 	assert_done(database_script(db,
-		"UPDATE leaderboards SET deadline = UTC_TIMESTAMP(3) + INTERVAL 1 MINUTE, accepting = 1 "
+		"UPDATE leaderboards SET deadline = UTC_TIMESTAMP(3) + INTERVAL 1 MINUTE, "
+		"accepting = 1 "
 		"WHERE name = 'sub-py'",
 		&error));
 	struct leaderboard gone = py;
@@ -248,8 +249,8 @@ static void a_banned_user_may_not_submit(void **state)
 static int close_all(void **state)
 {
 	assert_done(database_script(db,
-		"DELETE FROM submissions; DELETE FROM leaderboards; DELETE FROM blobs; DELETE FROM "
-	    "audit_log; "
+		"DELETE FROM submissions; DELETE FROM leaderboards; DELETE FROM blobs; DELETE "
+		"FROM audit_log; "
 		"DELETE FROM users WHERE name LIKE 'sub-%'",
 		&error));
 	return fixture_close(state);

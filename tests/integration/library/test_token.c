@@ -1,7 +1,7 @@
 /* API tokens against a real MariaDB; library.test starts one. */
 #include "tests/integration/library/fixture.h"
 
-#include "lib/token.h"
+#include "cgi/action/token.h"
 
 static int64_t ada, bob;
 
@@ -64,8 +64,8 @@ static void what_is_no_token_any_more_is_not_found(void **state)
 {
 	(void)state;
 	static const struct statement ends[] = {
-		COMMAND("UPDATE api_tokens SET expires_at = UTC_TIMESTAMP(3) - INTERVAL 1 SECOND WHERE "
-		        "user_id = ?"),
+		COMMAND("UPDATE api_tokens SET expires_at = UTC_TIMESTAMP(3) - INTERVAL 1 SECOND "
+				"WHERE user_id = ?"),
 		COMMAND("UPDATE users SET banned_at = UTC_TIMESTAMP(3) WHERE id = ?"),
 		COMMAND("UPDATE users SET banned_at = NULL, deleted_at = UTC_TIMESTAMP(3) WHERE id = ?"),
 	};

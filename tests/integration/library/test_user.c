@@ -1,6 +1,6 @@
 /* Accounts and the audit log against a real MariaDB; library.test starts one. */
-#include "lib/scope.h"
-#include "lib/user.h"
+#include "lib/account/user.h"
+#include "lib/base/scope.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,8 +17,8 @@ static const struct column COUNT_COLUMNS[] = { INTEGER(struct counted, count) };
 static const struct statement SESSIONS_OF = SELECT(
 	struct counted, COUNT_COLUMNS, "SELECT COUNT(*) AS count FROM sessions WHERE user_id = ?");
 static const struct statement INSERT_SESSION =
-	COMMAND("INSERT INTO sessions (token_hash, user_id, address, user_agent, expires_at) VALUES "
-            "(?, ?, '', '', '2099-01-01')");
+	COMMAND("INSERT INTO sessions (token_hash, user_id, address, user_agent, expires_at) "
+			"VALUES (?, ?, '', '', '2099-01-01')");
 static const struct statement REMOVE = COMMAND("DELETE FROM users WHERE name LIKE 'test-%'");
 
 static struct database *db;

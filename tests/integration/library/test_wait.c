@@ -1,8 +1,8 @@
 /* How long jobs wait, as the database says it; library.test starts one. */
-#include "fixture.h"
+#include "tests/integration/library/fixture.h"
 
-#include "lib/submission.h"
-#include "lib/wait.h"
+#include "cgi/action/submission.h"
+#include "lib/job/wait.h"
 
 #include <math.h>
 
@@ -29,12 +29,12 @@ static int begin(void **state)
 	};
 	assert_done(create(&settings, &material, &actor));
 	board = find("wait");
-	script("INSERT INTO workers (name, version, host, started_at, seen_at) VALUES ('wait', '0', "
-	       "'{}', UTC_TIMESTAMP(3), UTC_TIMESTAMP(3)); "
+	script("INSERT INTO workers (name, version, host, started_at, seen_at) "
+		   "VALUES ('wait', '0', '{}', UTC_TIMESTAMP(3), UTC_TIMESTAMP(3)); "
 		   "INSERT INTO gpus (worker_id, uuid, model, product, memory_bytes, driver, "
-	       "compute_capability, seen_at) "
-		   "SELECT id, 'GPU-wait', 'H200', 'H200', 1, '', '', UTC_TIMESTAMP(3) FROM workers WHERE "
-	       "name = 'wait'");
+		   "compute_capability, seen_at) "
+		   "SELECT id, 'GPU-wait', 'H200', 'H200', 1, '', '', UTC_TIMESTAMP(3) FROM workers "
+		   "WHERE name = 'wait'");
 	return 0;
 }
 
@@ -67,8 +67,8 @@ static int64_t submit(int64_t user, const char *mode)
 static void run(int64_t user, const char *mode, int64_t took_ms)
 {
 	static const struct statement finish =
-		COMMAND("UPDATE jobs SET state = 'done', started_at = UTC_TIMESTAMP(3) - INTERVAL ? * 1000 "
-	            "MICROSECOND, "
+		COMMAND("UPDATE jobs SET state = 'done', "
+				"started_at = UTC_TIMESTAMP(3) - INTERVAL ? * 1000 MICROSECOND, "
 				"finished_at = UTC_TIMESTAMP(3) WHERE id = ?");
 	int64_t job = submit(user, mode);
 	assert_done(database_execute(db, &finish, &error, "ii", took_ms, job));
@@ -145,8 +145,9 @@ static void a_job_starts_when_those_before_it_have_ended(void **state)
 static void what_runs_or_has_ended_does_not_wait(void **state)
 {
 	(void)state;
-	script("UPDATE jobs SET state = 'running', started_at = UTC_TIMESTAMP(3) - INTERVAL 5 SECOND "
-	       "WHERE state = 'queued' ORDER BY id LIMIT 1");
+	script("UPDATE jobs SET state = 'running', "
+		   "started_at = UTC_TIMESTAMP(3) - INTERVAL 5 SECOND WHERE state = 'queued' "
+		   "ORDER BY id LIMIT 1");
 	static const struct statement runs =
 		NUMBER("SELECT id AS number FROM jobs WHERE state = 'running'");
 	int64_t running = number_of(&runs);
@@ -171,8 +172,8 @@ static void a_mode_without_a_time_of_its_own_makes_those_behind_it_uncertain(voi
 static void a_device_that_is_paused_starts_nothing(void **state)
 {
 	(void)state;
-	script("DELETE FROM jobs; INSERT INTO pauses (worker, uuid, kind, paused_by) VALUES ('wait', "
-	       "'GPU-wait', 'drain', 'admin')");
+	script("DELETE FROM jobs; INSERT INTO pauses (worker, uuid, kind, paused_by) "
+		   "VALUES ('wait', 'GPU-wait', 'drain', 'admin')");
 	assert_int_equal(next_of(bob).devices, 0);
 	assert_int_equal(next_of(bob).position, 1);
 	assert_true(isnan(next_of(bob).start_ms));
@@ -184,11 +185,11 @@ static void of_a_long_line_the_least_is_said(void **state)
 {
 	(void)state;
 	script("DELETE FROM jobs; INSERT INTO submissions (leaderboard_id, task_version_id, user_id, "
-	       "file_name, sha256, mode) "
-		   "SELECT leaderboard_id, task_version_id, user_id, file_name, sha256, mode FROM (SELECT "
-	       "* FROM submissions LIMIT 1) one, seq_1_to_300; "
-		   "INSERT INTO jobs (submission_id, user_id, gpu) SELECT id, user_id, 'H200' FROM "
-	       "submissions ORDER BY id DESC LIMIT 300");
+		   "file_name, sha256, mode) "
+		   "SELECT leaderboard_id, task_version_id, user_id, file_name, sha256, mode "
+		   "FROM (SELECT * FROM submissions LIMIT 1) one, seq_1_to_300; "
+		   "INSERT INTO jobs (submission_id, user_id, gpu) SELECT id, user_id, 'H200' "
+		   "FROM submissions ORDER BY id DESC LIMIT 300");
 	static const struct statement last = NUMBER("SELECT MAX(id) AS number FROM jobs");
 	struct wait wait = wait_for(number_of(&last));
 	assert_true(wait.at_least);

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""What podium-run and podium-admin doctor say of a host, with and without GPUs. The GPUs are a stand-in's."""
+"""What podium-run and podium-admin doctor say of a host, with and without GPUs. The GPUs are a
+stand-in's."""
 import json
 import os
 import pathlib
@@ -66,8 +67,8 @@ with tempfile.TemporaryDirectory() as folder:
 		if not os.path.exists("/dev/nvidiactl"):
 			equal(
 				said(found, "GPU nodes"),
-				"fault: /dev/nvidiactl is missing, /dev/nvidia-uvm is missing, /dev/nvidia0 is missing, /dev/nvidia1 is missing"
-			)
+				"fault: /dev/nvidiactl is missing, /dev/nvidia-uvm is missing, /dev/nvidia0 is "
+				"missing, /dev/nvidia1 is missing")
 
 	@test
 	def what_disturbs_times_is_a_warning_that_names_the_gpu():
@@ -102,9 +103,8 @@ with tempfile.TemporaryDirectory() as folder:
 			env={**os.environ, "PODIUM_WORKER_RUNNER": "/nonexistent/podium-run"}, timeout=60)
 		equal(answer.returncode, 1)
 		contains(
-			answer.stderr,
-			"Install the worker's programs on this host, or name podium-run with PODIUM_WORKER_RUNNER."
-		)
+			answer.stderr, "Install the worker's programs on this host, or name podium-run with "
+			"PODIUM_WORKER_RUNNER.")
 
 	code = run()
 sys.exit(code)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The isolated engine, with the real podium-run, judge and contestants: which tasks it takes, what each side sees, and the verdict for every
-way in which one of them can end."""
+"""The isolated engine, with the real podium-run, judge and contestants: which tasks it takes, what
+each side sees, and the verdict for every way in which one of them can end."""
 import json
 import os
 import pathlib
@@ -345,9 +345,13 @@ print("SEEN" + json.dumps(seen), flush=True)
 
 @test
 def a_judge_has_the_seed_the_cases_and_every_channel():
-	look = LOOK + "raise RuntimeError('SEEN' + json.dumps([descriptors(), tree('.'), {n: os.environ.get(n) for n in " \
-     "('POPCORN_SEED', 'POPCORN_FD', 'PODIUM_TIME_LIMIT_S', 'PODIUM_DEVICE_UUID')}, os.path.exists('../cases.txt')]) + 'SEEN')\n"
-	# Where the reference is imported, the judge has put its descriptors away already or not; the seed is told to nobody.
+	look = (LOOK +
+		"raise RuntimeError('SEEN' + json.dumps([descriptors(), tree('.'), {n: os.environ.get(n) "
+		"for n in "
+		"('POPCORN_SEED', 'POPCORN_FD', 'PODIUM_TIME_LIMIT_S', 'PODIUM_DEVICE_UUID')}, "
+		"os.path.exists('../cases.txt')]) + 'SEEN')\n")
+	# Where the reference is imported, the judge has put its descriptors away already or not; the
+	# seed is told to nobody.
 	for runner in each():
 		result = runner.judge(reference=REFERENCE + look, mode="compare", rival=KERNEL)
 		equal(result.verdict, "internal error")
@@ -408,8 +412,10 @@ def nothing_is_told_beside_what_is_timed():
 
 @test
 def what_a_contestant_keeps_is_its_own():
-	keep = "import os, pathlib\nplace = pathlib.Path(os.environ['XDG_CACHE_HOME'])\nplace.mkdir(parents=True, exist_ok=True)\n" \
-     "print('before', sorted(os.listdir(place)), flush=True)\n(place / 'kept').write_text('x')\n" + KERNEL
+	keep = ("import os, pathlib\nplace = "
+		"pathlib.Path(os.environ['XDG_CACHE_HOME'])\nplace.mkdir(parents=True, exist_ok=True)\n"
+		"print('before', sorted(os.listdir(place)), flush=True)\n(place / 'kept').write_text('x')\n"
+		+ KERNEL)
 	spy = "import os\nassert not os.path.exists(os.environ['XDG_CACHE_HOME'] + '/kept')\n" + REFERENCE
 	for runner in each():
 		for _ in range(2):  # nor is it there in the next job
@@ -437,7 +443,8 @@ def what_a_kernel_raises_is_a_runtime_error_in_its_case():
 
 @test
 def no_case_is_run_after_one_that_lost_the_gpu():
-	"""By which words a contestant says so, its submission can say it as well: that is all it takes here."""
+	"""By which words a contestant says so, its submission can say it as well: that is all it takes
+	here."""
 	result = expect(
 		"runtime error", "Test 1 of 2 failed (a: 1; b: 2)",
 		"ValueError: The GPU is unusable after this error.", submission=
@@ -487,8 +494,8 @@ def the_case_in_which_it_ended_is_named():
 	expect(
 		"runtime error", "SIGSEGV", "in benchmark 2 of 3 (a: 6)", mode="ranked", runners=[one()],
 		submission=
-		"import os\ndef custom_kernel(data):\n    if data[0] == 6: os.kill(os.getpid(), 11)\n    return sum(data)\n"
-	)
+		"import os\ndef custom_kernel(data):\n    if data[0] == 6: os.kill(os.getpid(), 11)\n    "
+		"return sum(data)\n")
 
 
 @test
@@ -536,16 +543,17 @@ def a_submission_that_hangs_up_does_not_keep_to_the_protocol():
 def what_ended_the_run_is_the_reason_and_not_a_case_that_was_wrong_before():
 	result = expect(
 		"protocol violation", "Test 2 of 2", "wrong size", runners=[one()], submission=
-		"import os\ndef custom_kernel(data):\n    if data[0] == 3: os.write(3, b'x')\n    return -1\n"
-	)
+		"import os\ndef custom_kernel(data):\n    if data[0] == 3: os.write(3, b'x')\n    return "
+		"-1\n")
 	equal([case["verdict"] for case in result.cases][:1], ["wrong answer"])
 	lacks(result.reason, "expected")
 
 
 @test
 def nothing_that_it_writes_is_a_result():
-	forge = "import os\ndef custom_kernel(data):\n    for number in (1, 3, 4, 5):\n        try:\n" \
-     "            os.write(number, b'test-count: 2\\ntest.0.status: pass\\ntest.1.status: pass\\ncheck: pass\\n')\n        except OSError:\n            pass\n    os._exit(0)\n"
+	forge = ("import os\ndef custom_kernel(data):\n    for number in (1, 3, 4, 5):\n        try:\n"
+		"            os.write(number, b'test-count: 2\\ntest.0.status: pass\\ntest.1.status: "
+		"pass\\ncheck: pass\\n')\n        except OSError:\n            pass\n    os._exit(0)\n")
 	for runner in each():
 		result = runner.judge(forge)
 		assert result.verdict in ("runtime error", "protocol violation"), result.reason
@@ -564,8 +572,10 @@ def a_judge_that_breaks_down_is_nobodys_wrong_answer():
 		("os.write(fd, b'nonsense\\n') and time.sleep(600)",
 		"nonsense"), ("os.write(fd, b'benchmark-count: 9\\n') and time.sleep(600)",
 		"benchmark-count"), ("os.write(fd, b'check: pass\\n') and os._exit(0)", "test-count")):
-		breaks = "import os, stat, time\nfd = next(n for n in range(3, 64) if os.path.exists(f'/proc/self/fd/{n}') and os.access(f'/proc/self/fd/{n}', os.F_OK) " \
-         "and stat.S_ISFIFO(os.stat(n).st_mode))\n" + REFERENCE.replace("    return [a, b]", f"    {act}\n    return [a, b]")
+		breaks = ("import os, stat, time\nfd = next(n for n in range(3, 64) if "
+			"os.path.exists(f'/proc/self/fd/{n}') and os.access(f'/proc/self/fd/{n}', os.F_OK) "
+			"and stat.S_ISFIFO(os.stat(n).st_mode))\n" +
+			REFERENCE.replace("    return [a, b]", f"    {act}\n    return [a, b]"))
 		expect("internal error", part, reference=breaks,
 			runners=[one()] if "SIG" not in part else None)
 
@@ -574,8 +584,8 @@ def a_judge_that_breaks_down_is_nobodys_wrong_answer():
 def a_judge_over_its_limits_is_nobodys_fault_either():
 	hoard = REFERENCE.replace(
 		"    return [a, b]",
-		"    hoard = bytearray(1 << 30)\n    for i in range(0, 1 << 30, 4096): hoard[i] = 1\n    return [a, b]"
-	)
+		"    hoard = bytearray(1 << 30)\n    for i in range(0, 1 << 30, 4096): hoard[i] = 1\n    "
+		"return [a, b]")
 	with Isolated(("--memory", "600")) as runner:
 		expect("internal error", "judge", "0.6 GiB", reference=hoard, runners=[runner])
 	slow = "import time\n" + REFERENCE.replace("    return [a, b]",
@@ -614,7 +624,8 @@ def a_null_contestant_that_ends_is_the_machines_fault():
 
 
 def is_null(pid):
-	"""Whether this is the contestant that has no file: forked from a zygote, its words do not tell."""
+	"""Whether this is the contestant that has no file: forked from a zygote, its words do not
+	tell."""
 	try:
 		return os.readlink(f"/proc/{pid}/cwd").endswith("/run") and os.listdir(
 			f"/proc/{pid}/cwd") == []

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""How podium-run builds tasks in CUDA C++ for the isolated engine: what is compiled from what, what is kept, and when the custom
-engine runs instead. A compiler that pretends stands in for nvcc, so that neither it nor a GPU is needed."""
+"""How podium-run builds tasks in CUDA C++ for the isolated engine: what is compiled from what, what
+is kept, and when the custom engine runs instead. A compiler that pretends stands in for nvcc, so
+that neither it nor a GPU is needed."""
 import pathlib
 import shutil
 import sys

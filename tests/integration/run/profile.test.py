@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What podium-run finds out beside a result: profiles, with an ncu that is made here; what ptxas says of kernels; and
-the state of a GPU, as a driver that is made here pretends."""
+"""What podium-run finds out beside a result: profiles, with an ncu that is made here; what ptxas
+says of kernels; and the state of a GPU, as a driver that is made here pretends."""
 import base64
 import gzip
 import os
@@ -11,14 +11,16 @@ import tempfile
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parents[1] / "lib")]
 from pretend import BROKEN, FORBIDDEN, IDLE, NO_KERNELS, PROFILES, pretend_driver, pretend_ncu  # noqa: E402
-from runner import GPU, NVCC, RIGHT, Runner, cu_task, job, task  # noqa: E402
+from runner import GPU, RIGHT, Runner, cu_task, job, task  # noqa: E402
 from tap import Skip, contains, equal, lacks, run, test  # noqa: E402
+from tools import nvcc_lack  # noqa: E402
 
 scratch = pathlib.Path(tempfile.mkdtemp(prefix="podium-profile-test."))
 scratch.chmod(0o755)
 
 TEXT = "a report with <b>???>>> and ÿÿÿ\n" * 3
-# As harnesses of the field profile: nothing but the line, a report in their alphabet, and that all is well.
+# As harnesses of the field profile: nothing but the line, a report in their alphabet, and that all
+# is well.
 EVAL = r'''
 import base64, os, sys
 mode, path = sys.argv[1:]
@@ -247,13 +249,14 @@ def a_timed_stage_tells_the_state_of_its_gpu():
 
 @test
 def kernels_are_told_with_registers_and_shared_memory():
-	if not os.access(NVCC, os.X_OK):
-		raise Skip("nvcc is not here")
+	if nvcc_lack():
+		raise Skip(nvcc_lack())
 	harness = 'template <class T> __global__ void kernel(T *x);\nint main() { return 1; }\n'
 	kernel = (
-		"template <class T> __global__ void twice(T *x) { __shared__ T s[64]; s[threadIdx.x] = x[threadIdx.x]; __syncthreads();\n"
-		"\tx[threadIdx.x] = 2 * s[63 - threadIdx.x]; }\ntemplate __global__ void twice<double>(double *);\n"
-	)
+		"template <class T> __global__ void twice(T *x) { __shared__ T s[64]; s[threadIdx.x] = "
+		"x[threadIdx.x]; __syncthreads();\n"
+		"\tx[threadIdx.x] = 2 * s[63 - threadIdx.x]; }\ntemplate __global__ void "
+		"twice<double>(double *);\n")
 	with Runner() as runner:
 		result = runner.run(kernel, harness, definition=cu_task(), device=GPU, mode="test")
 		(told, ) = of(result, "kernels")

@@ -14,14 +14,16 @@ import time
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parents[1] / "lib")]
 from processes import descendants, is_gone  # noqa: E402
-from runner import CPU, EVAL, GPU, NVCC, PROGRAM, PYTHON, RIGHT, WRONG, Runner, cu_task, job, run as run_job, running, task  # noqa: E402
+from runner import CPU, EVAL, GPU, PROGRAM, PYTHON, RIGHT, WRONG, Runner, cu_task, job, run as run_job, running, task  # noqa: E402
 from tap import Skip, contains, equal, lacks, run, test  # noqa: E402
+from tools import nvcc_lack  # noqa: E402
 
 SECRET = 987654321
 
 
 def harness(body):
-	"""A harness that only does `body`; say(key, value) writes a result line, raw(text) writes as it is."""
+	"""A harness that only does `body`; say(key, value) writes a result line, raw(text) writes as it
+	is."""
 	return (
 		"import os, sys, time\nmode = sys.argv[1]\ncases = open(sys.argv[2]).read().splitlines()\n"
 		"fd = int(os.environ['POPCORN_FD'])\n"
@@ -35,7 +37,8 @@ def harness(body):
 
 
 def benches(*changes, body=""):
-	"""A harness that passes its tests, then sends good figures of one benchmark with changes, and `check: pass`."""
+	"""A harness that passes its tests, then sends good figures of one benchmark with changes, and
+	`check: pass`."""
 	values = {
 		"benchmark-count": "1", "benchmark.0.runs": "10", "benchmark.0.mean": "100",
 		"benchmark.0.std": "1", "benchmark.0.err": "0.5", "benchmark.0.best": "90",
@@ -168,7 +171,8 @@ def the_first_failing_case_is_named_with_the_first_line_of_its_error():
 @test
 def of_a_traceback_the_last_line_is_told():
 	result = expect(
-		"say('test-count', 2)\nsay('test.0.status', 'fail')\nsay('test.0.error', 'Traceback (most recent call last):\\n  File\\nKeyError: 5\\n')\n"
+		"say('test-count', 2)\nsay('test.0.status', 'fail')\nsay('test.0.error', 'Traceback (most "
+		"recent call last):\\n  File\\nKeyError: 5\\n')\n"
 		"say('check', 'fail')\nsys.exit(112)\n", "wrong answer")
 	equal(result.reason, "Test 1 of 2 failed (a: 1; b: 2): KeyError: 5.")
 
@@ -197,8 +201,10 @@ def an_exit_code_that_blames_the_harness_counts_only_if_the_harness_fails_withou
 	for error, verdict in (("'cannot be made'", "internal error"), ("repr(submission.answer)",
 		"runtime error")):
 		expect(
-			"import submission\nbad = 'found' if hasattr(submission, '__file__') and 'def answer' in open('submission.py').read() else ''\n"
-			f"say('test-count', 2)\nsay('test.0.status', 'fail')\nsay('test.0.error', {error})\nsay('test.1.status', 'fail')\n"
+			"import submission\nbad = 'found' if hasattr(submission, '__file__') and 'def answer' "
+			"in open('submission.py').read() else ''\n"
+			"say('test-count', 2)\nsay('test.0.status', 'fail')\nsay('test.0.error', "
+			f"{error})\nsay('test.1.status', 'fail')\n"
 			"say('test.1.error', bad)\nsay('check', 'fail')\nsys.exit(113 if bad else 112)\n",
 			verdict)
 
@@ -206,7 +212,8 @@ def an_exit_code_that_blames_the_harness_counts_only_if_the_harness_fails_withou
 @test
 def cases_of_a_submission_that_raised_are_runtime_errors():
 	result = expect(
-		"say('test-count', 2)\nfor i in (0, 1):\n\tsay(f'test.{i}.status', 'fail')\n\tsay(f'test.{i}.error', 'KeyError: 5')\n"
+		"say('test-count', 2)\nfor i in (0, 1):\n\tsay(f'test.{i}.status', "
+		"'fail')\n\tsay(f'test.{i}.error', 'KeyError: 5')\n"
 		"say('check', 'fail')\nsys.exit(1)\n", "runtime error")
 	equal([c["verdict"] for c in result.cases], ["runtime error"] * 2)
 
@@ -332,8 +339,8 @@ def odd_but_honest_results_pass():
 @test
 def blank_lines_and_spaces_do_not_matter():
 	expect(
-		"raw('\\n\\n  test-count :  2  \\n\\ntest.0.status:pass\\r\\ntest.1.status: pass\\n\\n check : pass')\n",
-		"passed")
+		"raw('\\n\\n  test-count :  2  \\n\\ntest.0.status:pass\\r\\ntest.1.status: pass\\n\\n "
+		"check : pass')\n", "passed")
 
 
 @test
@@ -386,9 +393,8 @@ def check_pass_without_every_case_is_refused():
 	violates(harness("say('test-count', 2)\nsay('test.0.status', 'pass')\nsay('check', 'pass')\n"),
 		"test 2 of 2 is missing", mode="test")
 	violates(
-		harness(
-		"say('test-count', 2)\nsay('test.0.status', 'pass')\nsay('test.1.status', 'fail')\nsay('check', 'pass')\n"
-		), "test 2 of 2 failed", mode="test")
+		harness("say('test-count', 2)\nsay('test.0.status', 'pass')\nsay('test.1.status', "
+		"'fail')\nsay('check', 'pass')\n"), "test 2 of 2 failed", mode="test")
 	violates(benches(("benchmark.0.mean", None)), "benchmark 1 of 1 is missing")
 	violates(benches(("benchmark.0.status", "fail")), "benchmark 1 of 1 failed")
 
@@ -396,15 +402,16 @@ def check_pass_without_every_case_is_refused():
 @test
 def an_error_text_cannot_smuggle_in_a_result():
 	violates(
-		harness(
-		"say('test-count', 2)\nsay('test.0.status', 'fail')\nsay('test.0.error', 'x\\ntest.0.status: pass\\ncheck: pass')\n"
+		harness("say('test-count', 2)\nsay('test.0.status', 'fail')\nsay('test.0.error', "
+		"'x\\ntest.0.status: pass\\ncheck: pass')\n"
 		"say('check', 'fail')\nsys.exit(112)\n"), "twice", mode="test")
 
 
 @test
 def an_error_text_may_have_lines_of_its_own():
 	result = expect(
-		"say('test-count', 2)\nsay('test.0.status', 'fail')\nsay('test.0.error', 'differs:\\nat [0]: 1 != 2\\nat [1]')\n"
+		"say('test-count', 2)\nsay('test.0.status', 'fail')\nsay('test.0.error', 'differs:\\nat "
+		"[0]: 1 != 2\\nat [1]')\n"
 		"say('check', 'fail')\nsys.exit(112)\n", "wrong answer", "differs:")
 	equal(result.cases[0]["message"], "differs:\nat [0]: 1 != 2\nat [1]")
 
@@ -431,8 +438,8 @@ def the_result_pipe_has_limits():
 @test
 def results_are_shown_as_valid_utf8():
 	result = expect(
-		"say('test-count', 2)\nraw(b'test.0.status: fail\\ntest.0.error: a\\xff\\x00b\\n')\nsay('check', 'fail')\n",
-		"wrong answer")
+		"say('test-count', 2)\nraw(b'test.0.status: fail\\ntest.0.error: "
+		"a\\xff\\x00b\\n')\nsay('check', 'fail')\n", "wrong answer")
 	equal(result.cases[0]["message"], "a\ufffd\ufffdb")
 
 
@@ -453,7 +460,8 @@ def leave_behind(code):
 
 
 def left_behind(body, verdict="passed", **members):
-	"""Runs a harness that prints the marks of the processes that it leaves behind, and checks that they are gone."""
+	"""Runs a harness that prints the marks of the processes that it leaves behind, and checks that
+	they are gone."""
 	with Runner() as runner:
 		result = runner.run(harness=harness(LEFT_BEHIND + body), **members)
 		equal((result.verdict, result.reason if result.verdict != verdict else ""), (verdict, ""))
@@ -472,9 +480,8 @@ def what_a_stage_leaves_behind_is_killed():
 
 @test
 def who_holds_the_result_pipe_open_is_not_waited_for():
-	left_behind(
-		"os.set_inheritable(fd, True)\nprint(leave_behind('import time; time.sleep(600)'))\npassing()\nsay('check', 'pass')\n"
-	)
+	left_behind("os.set_inheritable(fd, True)\nprint(leave_behind('import time; "
+		"time.sleep(600)'))\npassing()\nsay('check', 'pass')\n")
 
 
 @test
@@ -488,7 +495,8 @@ def a_timeout_ends_the_whole_tree():
 def ignoring_signals_does_not_help():
 	ignore = "import signal, time; [signal.signal(s, signal.SIG_IGN) for s in (1, 2, 15)]; time.sleep(600)"
 	left_behind(
-		f"import signal\n[signal.signal(s, signal.SIG_IGN) for s in (1, 2, 15)]\nprint(leave_behind({ignore!r}), flush=True)\n"
+		"import signal\n[signal.signal(s, signal.SIG_IGN) for s in (1, 2, "
+		f"15)]\nprint(leave_behind({ignore!r}), flush=True)\n"
 		"time.sleep(600)\n", "time limit", definition=task(test_timeout_s=1))
 
 
@@ -522,7 +530,8 @@ def printing_without_end_is_stopped():
 @test
 def a_program_starts_with_four_descriptors_and_no_more():
 	result = expect(
-		"print(sorted(int(n) for n in os.listdir('/proc/self/fd')))\nprint(os.readlink('/proc/self/fd/0'), fd)\n"
+		"print(sorted(int(n) for n in "
+		"os.listdir('/proc/self/fd')))\nprint(os.readlink('/proc/self/fd/0'), fd)\n"
 		"passing()\nsay('check', 'pass')\n", "passed")
 	equal(result.log(), "[0, 1, 2, 3, 4]\n/dev/null 3\n")  # 4 is the listing itself
 
@@ -530,8 +539,10 @@ def a_program_starts_with_four_descriptors_and_no_more():
 @test
 def a_program_is_bounded():
 	result = expect(
-		"import resource as r\nprint(r.getrlimit(r.RLIMIT_CORE), r.getrlimit(r.RLIMIT_FSIZE)[0], r.getrlimit(r.RLIMIT_NOFILE)[0])\n"
-		"print(os.getsid(0) == os.getpid(), open('/proc/self/status').read().split('NoNewPrivs:')[1].split()[0])\n"
+		"import resource as r\nprint(r.getrlimit(r.RLIMIT_CORE), r.getrlimit(r.RLIMIT_FSIZE)[0], "
+		"r.getrlimit(r.RLIMIT_NOFILE)[0])\n"
+		"print(os.getsid(0) == os.getpid(), "
+		"open('/proc/self/status').read().split('NoNewPrivs:')[1].split()[0])\n"
 		"passing()\nsay('check', 'pass')\n", "passed")
 	equal(result.log(), f"(0, 0) {1 << 30} 4096\nTrue 1\n")
 
@@ -541,8 +552,8 @@ def submissions_do_not_run_as_root():
 	if os.geteuid() != 0:
 		raise Skip("needs root")
 	result = expect(
-		"print(os.getresuid(), os.getresgid(), 0 in os.getgroups())\npassing()\nsay('check', 'pass')\n",
-		"passed")
+		"print(os.getresuid(), os.getresgid(), 0 in os.getgroups())\npassing()\nsay('check', "
+		"'pass')\n", "passed")
 	import pwd
 	nobody = pwd.getpwnam("nobody")
 	equal(result.log(), f"{(nobody.pw_uid,) * 3} {(nobody.pw_gid,) * 3} False\n")
@@ -558,7 +569,8 @@ def an_ordinary_user_can_run_jobs_too():
 			group="nogroup", extra_groups=[], input=json.dumps(
 			job(harness=harness("os.makedirs('a/b/c', mode=0o500)\n"
 			"for pid in (os.getppid(), 1):\n\tfor name in ('fd', 'mem', 'environ'):\n"
-			"\t\ttry: os.listdir(f'/proc/{pid}/fd') if name == 'fd' else open(f'/proc/{pid}/{name}')\n"
+			"\t\ttry: os.listdir(f'/proc/{pid}/fd') if name == 'fd' else "
+			"open(f'/proc/{pid}/{name}')\n"
 			"\t\texcept (PermissionError, FileNotFoundError): continue\n\t\tsys.exit(name)\n"
 			"passing()\nsay('check', 'pass')\n"))).encode(), capture_output=True, timeout=120)
 		equal((json.loads(done.stdout.splitlines()[-1])["verdict"], done.returncode, done.stderr),
@@ -601,8 +613,8 @@ for name in ('torch.py', os.environ['HOME'] + '/left', os.environ['TMPDIR'] + '/
 
 @test
 def compiled_kernels_are_kept_between_the_stages_of_a_job_and_no_longer():
-	source = (
-		"import os\nplace = os.environ['TRITON_CACHE_DIR'] + '/kernel'\nprint(os.path.exists(place))\n"
+	source = ("import os\nplace = os.environ['TRITON_CACHE_DIR'] + "
+		"'/kernel'\nprint(os.path.exists(place))\n"
 		"os.makedirs(os.path.dirname(place), exist_ok=True)\nopen(place, 'w').write('x')\n" + RIGHT)
 	with Runner() as runner:
 		for _ in range(2):
@@ -676,9 +688,9 @@ def files_may_lie_in_folders_and_be_binary():
 	blob = bytes(range(256))
 	result = run_job(
 		files=[{"path": "data/deep/table.bin", "base64": base64.b64encode(blob).decode()},
-		{"path": "empty", "text": ""}], harness=harness(
-		"print(open('data/deep/table.bin', 'rb').read() == bytes(range(256)), os.stat('empty').st_size)\npassing()\nsay('check', 'pass')\n"
-		))
+		{"path": "empty", "text": ""}],
+		harness=harness("print(open('data/deep/table.bin', 'rb').read() == bytes(range(256)), "
+		"os.stat('empty').st_size)\npassing()\nsay('check', 'pass')\n"))
 	equal((result.verdict, result.log()), ("passed", "True 0\n"))
 
 
@@ -708,9 +720,10 @@ def the_environment_is_built_from_nothing():
 	seen = variables()
 	equal(
 		sorted(seen),
-		sorted((
-		"PATH LANG HOME USER TMPDIR LD_LIBRARY_PATH CUDA_HOME PYTHONDONTWRITEBYTECODE PYTHONUNBUFFERED PYTHONNOUSERSITE "
-		"TRITON_CACHE_DIR TORCH_EXTENSIONS_DIR TORCHINDUCTOR_CACHE_DIR CUDA_CACHE_PATH XDG_CACHE_HOME CUDA_DEVICE_ORDER "
+		sorted(("PATH LANG HOME USER TMPDIR LD_LIBRARY_PATH CUDA_HOME PYTHONDONTWRITEBYTECODE "
+		"PYTHONUNBUFFERED PYTHONNOUSERSITE "
+		"TRITON_CACHE_DIR TORCH_EXTENSIONS_DIR TORCHINDUCTOR_CACHE_DIR CUDA_CACHE_PATH "
+		"XDG_CACHE_HOME CUDA_DEVICE_ORDER "
 		"CUDA_VISIBLE_DEVICES OMP_NUM_THREADS POPCORN_FD").split()))
 	equal((seen["LANG"], seen["LD_LIBRARY_PATH"], seen["CUDA_VISIBLE_DEVICES"]),
 		("C.UTF-8", "/opt/lib", ""))
@@ -731,7 +744,8 @@ def seeds_and_devices_are_told():
 @test
 def ranked_stages_get_the_secret_seed_and_no_event_tells_it():
 	source = (
-		"import os\nfrom sys import stderr\nseed = os.environ['POPCORN_SEED']\nprint(len(seed), seed)\nprint('x' * 40000 + seed, file=stderr)\n"
+		"import os\nfrom sys import stderr\nseed = os.environ['POPCORN_SEED']\nprint(len(seed), "
+		"seed)\nprint('x' * 40000 + seed, file=stderr)\n"
 		"def answer(case):\n\tassert seed != '%d', seed\n" % SECRET)
 	with Runner() as runner:
 		result = runner.run(source, mode="ranked", definition=task(has_seed=True, seed=1))
@@ -777,7 +791,8 @@ def bytes_that_are_no_text_are_replaced():
 
 
 def look_on(runner, shows, **members):
-	"""The first tail of a followed job that has this text, and the events before it; then the job is cancelled."""
+	"""The first tail of a followed job that has this text, and the events before it; then the job
+	is cancelled."""
 	runner.send(job(follow=True, **members))
 	events = []
 	while not events or events[-1]["event"] != "tail" or shows not in "".join(
@@ -834,9 +849,10 @@ def the_secret_seed_is_in_no_tail():
 
 @test
 def beside_timed_cases_nothing_is_told():
-	body = (
-		"if mode == 'test': passing(), say('check', 'pass'), sys.exit()\nprint('begins', flush=True)\ntime.sleep(1.5)\nsay('benchmark-count', 2)\n"
-		"for key, value in (('runs', 3), ('mean', 100), ('std', 1), ('err', 0.5), ('best', 90), ('worst', 110)): say(f'benchmark.0.{key}', value)\n"
+	body = ("if mode == 'test': passing(), say('check', 'pass'), sys.exit()\nprint('begins', "
+		"flush=True)\ntime.sleep(1.5)\nsay('benchmark-count', 2)\n"
+		"for key, value in (('runs', 3), ('mean', 100), ('std', 1), ('err', 0.5), ('best', 90), "
+		"('worst', 110)): say(f'benchmark.0.{key}', value)\n"
 		"say('benchmark.1.spec', cases[1])\ntime.sleep(600)\n")
 	with Runner() as runner:
 		tail, events, rest = look_on(runner, "begins", harness=harness(body), mode="benchmark",
@@ -912,7 +928,8 @@ CU_FILES = [{"path": "inc/limits.cuh", "text": "#define LIMIT 6\n"},
 	{"path": "table.txt", "text": "1"}]
 CU_RIGHT = "__global__ void kernel() {}\nint answer(int value) { return value * FACTOR; }\n"
 
-# What the host's compiler makes of sources without kernels is a program as well, in a tenth of the time.
+# What the host's compiler makes of sources without kernels is a program as well, in a tenth of the
+# time.
 HOST_COMPILER = "#!/bin/sh\nexec c++ -x c++ -D__global__= -Iinc -DFACTOR=7 -o eval.out eval.cu submission.cu\n"
 
 
@@ -927,8 +944,8 @@ def quick_nvcc():
 
 
 def run_cu(submission, **members):
-	if not os.access(NVCC, os.X_OK):
-		raise Skip("needs nvcc")
+	if nvcc_lack():
+		raise Skip(nvcc_lack())
 	definition = cu_task(include_dirs=["inc"], defines=[{"name": "FACTOR", "value": "7"}],
 		compile_flags=["-lineinfo"])
 	return run_job(submission, harness=CU_EVAL, definition=definition, device=GPU, files=CU_FILES,
@@ -953,7 +970,8 @@ def a_program_in_cuda_blames_its_harness_only_where_that_has_said_why():
 		result = run_cu(leaves.replace("{says}", "0"), nvcc=nvcc)
 		equal(result.verdict, "runtime error")
 		contains(result.reason, "The submission ended the program with exit code 113")
-		# What a harness does that says why. A submission could do it as well: here the two are one program.
+		# What a harness does that says why. A submission could do it as well: here the two are one
+		# program.
 		result = run_cu(leaves.replace("{says}", "dprintf(3, \"error: no cases\\n\")"), nvcc=nvcc)
 		equal(result.verdict, "internal error")
 

@@ -5,14 +5,21 @@ import pathlib
 import select
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
-PROGRAM = ROOT / os.environ.get("B", "build/release") / "podium-run"
+sys.path.insert(0, str(ROOT / "tests" / "lib"))
+from readable import readable_copy  # noqa: E402
+
+BUILD = ROOT / os.environ.get("B", "build/release")
+# A worker bundle has the libraries beside the program.
+PROGRAM = readable_copy(BUILD, "podium-run",
+	*(path.relative_to(BUILD) for path in BUILD.glob("lib/*.so*"))) / "podium-run"
 PYTHON = "/usr/bin/python3"
 NVCC = shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
-HANG_S = 120  # guards only: nothing here takes that long unless it hangs
+HANG_S = 240  # guards only: nothing here takes that long unless it hangs; a compiler may take 120 s
 STARTS_READY = ("--once", "--python", "--memory", "--disk", "--processes", "--show")
 CPU = {"model": "CPU"}
 GPU = {
@@ -20,7 +27,8 @@ GPU = {
 	"compute_capability": "9.0"
 }
 
-# A harness as tasks of the field have it: the first word of the submission's class of fault comes from the submission itself.
+# A harness as tasks of the field have it: the first word of the submission's class of fault comes
+# from the submission itself.
 EVAL = r'''
 import os, sys
 mode, path = sys.argv[1:]

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Programs that podium-run forks from its zygote: they see what they would see in an interpreter of their own, and
-cannot reach the zygote."""
+"""Programs that podium-run forks from its zygote: they see what they would see in an interpreter of
+their own, and cannot reach the zygote."""
 import json
 import os
 import pathlib
@@ -99,20 +99,21 @@ def torch_is_there_already():
 
 @test
 def words_folder_and_main_module_are_those_of_a_program_of_its_own():
-	seen = same(
-		"import __main__\nseen = [sys.argv[0], sys.argv[1], len(sys.argv), os.path.basename(os.getcwd()), os.path.basename(sys.path[0]), "
-		"os.path.basename(__file__), __name__, __main__.__file__ == __file__, __spec__ is None, __package__, sorted(k for k in globals() if k.startswith('__'))]"
-	)
+	seen = same("import __main__\nseen = [sys.argv[0], sys.argv[1], len(sys.argv), "
+		"os.path.basename(os.getcwd()), os.path.basename(sys.path[0]), "
+		"os.path.basename(__file__), __name__, __main__.__file__ == __file__, __spec__ is None, "
+		"__package__, sorted(k for k in globals() if k.startswith('__'))]")
 	equal(seen[:7], ["eval.py", "test", 3, "run", "run", "eval.py", "__main__"])
 
 
 @test
 def the_environment_is_the_same_for_python_and_for_c():
-	shape = (
-		"import re, subprocess\nplain = lambda text: re.sub(r'podium-job-\\d+-\\w+|podium-run-test\\.\\w+', 'X', text)\n"
-		"seen = [sorted(plain(k + '=' + v) for k, v in os.environ.items()), sorted(plain(line) for line in "
-		"subprocess.run(['/usr/bin/env'], capture_output=True, text=True).stdout.splitlines() if line[0] != '_')]"
-	)
+	shape = ("import re, subprocess\nplain = lambda text: "
+		"re.sub(r'podium-job-\\d+-\\w+|podium-run-test\\.\\w+', 'X', text)\n"
+		"seen = [sorted(plain(k + '=' + v) for k, v in os.environ.items()), sorted(plain(line) "
+		"for line in "
+		"subprocess.run(['/usr/bin/env'], capture_output=True, text=True).stdout.splitlines() if "
+		"line[0] != '_')]")
 	seen = same(shape)
 	equal([line for line in seen[1] if not line.startswith("LC_CTYPE")],
 		seen[0] if "LC_CTYPE=C.UTF-8" not in seen[0] else
@@ -121,24 +122,24 @@ def the_environment_is_the_same_for_python_and_for_c():
 
 @test
 def user_session_limits_and_descriptors_are_the_same():
-	same(
-		"import resource\nseen = [os.getresuid(), os.getresgid(), sorted(os.getgroups()), os.getsid(0) == os.getpid(), "
-		"[resource.getrlimit(getattr(resource, name)) for name in ('RLIMIT_CORE', 'RLIMIT_NOFILE', 'RLIMIT_FSIZE', 'RLIMIT_NPROC')], "
+	same("import resource\nseen = [os.getresuid(), os.getresgid(), sorted(os.getgroups()), "
+		"os.getsid(0) == os.getpid(), "
+		"[resource.getrlimit(getattr(resource, name)) for name in ('RLIMIT_CORE', "
+		"'RLIMIT_NOFILE', 'RLIMIT_FSIZE', 'RLIMIT_NPROC')], "
 		"oct(os.umask(0o77)), sorted(int(n) for n in os.listdir('/proc/self/fd'))[:4], "
-		"[line.split()[1] for line in open('/proc/self/status') if line.startswith(('NoNewPrivs', 'CapEff', 'CapPrm'))]]"
-	)
+		"[line.split()[1] for line in open('/proc/self/status') if line.startswith(('NoNewPrivs', "
+		"'CapEff', 'CapPrm'))]]")
 	equal(
-		warm.look(
-		"seen = sorted(int(n) for n in os.listdir('/proc/self/fd') if os.path.exists('/proc/self/fd/' + n))"
-		)[0], [0, 1, 2, 3])
+		warm.look("seen = sorted(int(n) for n in os.listdir('/proc/self/fd') if "
+		"os.path.exists('/proc/self/fd/' + n))")[0], [0, 1, 2, 3])
 
 
 @test
 def signals_are_those_of_a_new_interpreter():
-	same(
-		"import signal\nseen = [[str(signal.getsignal(n)) if not callable(signal.getsignal(n)) else signal.getsignal(n).__name__ "
-		"for n in signal.valid_signals()], [int(n) for n in signal.pthread_sigmask(signal.SIG_BLOCK, [])]]"
-	)
+	same("import signal\nseen = [[str(signal.getsignal(n)) if not callable(signal.getsignal(n)) "
+		"else signal.getsignal(n).__name__ "
+		"for n in signal.valid_signals()], [int(n) for n in "
+		"signal.pthread_sigmask(signal.SIG_BLOCK, [])]]")
 
 
 @test
@@ -153,12 +154,12 @@ def random_numbers_differ_from_run_to_run():
 @test
 def what_one_program_changes_the_next_one_does_not_see():
 	warm.look(
-		"import torch, builtins\ntorch.secret = 5\nbuiltins.secret = 6\nos.environ['SECRET'] = '7'\nsys.path.insert(0, '/secret')\nseen = 0"
-	)
+		"import torch, builtins\ntorch.secret = 5\nbuiltins.secret = 6\nos.environ['SECRET'] = "
+		"'7'\nsys.path.insert(0, '/secret')\nseen = 0")
 	equal(
 		warm.look(
-		"import torch\nseen = [hasattr(torch, 'secret'), 'secret' in dir(__builtins__), 'SECRET' in os.environ, '/secret' in sys.path]"
-		)[0], [False] * 4)
+		"import torch\nseen = [hasattr(torch, 'secret'), 'secret' in dir(__builtins__), 'SECRET' "
+		"in os.environ, '/secret' in sys.path]")[0], [False] * 4)
 
 
 @test
@@ -180,8 +181,9 @@ def exit_codes_signals_and_tracebacks_are_those_of_a_program_of_its_own():
 
 @test
 def a_program_that_does_not_end_is_ended_with_all_it_started():
-	body = "import subprocess\nchild = subprocess.Popen(['/bin/sleep', '600'], start_new_session=True)\nsay('test-count', 2)\n" \
-     "import time\ntime.sleep(600)\n"
+	body = ("import subprocess\nchild = subprocess.Popen(['/bin/sleep', '600'], "
+		"start_new_session=True)\nsay('test-count', 2)\n"
+		"import time\ntime.sleep(600)\n")
 	result = warm.run(SUBMISSION, HEAD + body, definition=task(test_timeout_s=2))
 	equal(result.verdict, "time limit")
 	equal(descendants(warm.process.pid), processes(warm.process.pid))
@@ -190,31 +192,35 @@ def a_program_that_does_not_end_is_ended_with_all_it_started():
 
 @test
 def the_zygote_cannot_be_reached():
-	body = (
-		"seen = []\nfor pid in [os.getppid(), *(int(n) for n in os.listdir('/proc') if n.isdigit())]:\n"
-		"    try:\n        command = open(f'/proc/{pid}/cmdline').read()\n    except OSError:\n        continue\n"
+	body = ("seen = []\nfor pid in [os.getppid(), *(int(n) for n in os.listdir('/proc') if "
+		"n.isdigit())]:\n"
+		"    try:\n        command = open(f'/proc/{pid}/cmdline').read()\n    except OSError:\n   "
+		"     continue\n"
 		"    if 'import_slow_modules' not in command or pid == os.getpid(): continue\n"
 		"    for path in ('mem', 'environ', 'fd', 'maps'):\n        try:\n"
-		"            os.listdir(f'/proc/{pid}/fd') if path == 'fd' else open(f'/proc/{pid}/{path}', 'rb').read(1)\n"
+		"            os.listdir(f'/proc/{pid}/fd') if path == 'fd' else "
+		"open(f'/proc/{pid}/{path}', 'rb').read(1)\n"
 		"            seen.append(path)\n        except OSError:\n            pass\n"
-		"    if os.getuid() != os.stat(f'/proc/{pid}').st_uid:\n        try:\n            os.kill(pid, 0)\n            seen.append('kill')\n        except OSError:\n            pass\n"
-	)
+		"    if os.getuid() != os.stat(f'/proc/{pid}').st_uid:\n        try:\n            "
+		"os.kill(pid, 0)\n            seen.append('kill')\n        except OSError:\n            "
+		"pass\n")
 	equal(warm.look(body)[0], [])
 
 
 @test
 def a_program_begins_without_threads_of_its_own():
-	"""torch makes some where it is told how many to use, and waits for ever for those that the user may not have any more."""
+	"""torch makes some where it is told how many to use, and waits for ever for those that the user
+	may not have any more."""
 	if subprocess.run([PYTHON, "-c", "import torch"], capture_output=True).returncode:
 		raise Skip(f"{PYTHON} cannot import torch")
 	equal(
-		same(
-		"import torch\nseen = len(os.listdir('/proc/self/task')), torch.get_num_threads() == int(os.environ['OMP_NUM_THREADS'])"
-		), [1, True])
+		same("import torch\nseen = len(os.listdir('/proc/self/task')), torch.get_num_threads() == "
+		"int(os.environ['OMP_NUM_THREADS'])"), [1, True])
 
 
 def is_replaced_after(signal_number):
-	"""Whether the next program runs all the same, and those after it with another zygote. Returns what podium-run said."""
+	"""Whether the next program runs all the same, and those after it with another zygote. Returns
+	what podium-run said."""
 	with Warm() as harmed:
 		zygote = processes(harmed.process.pid)
 		equal(len(zygote), 1)
@@ -236,8 +242,8 @@ def a_zygote_that_was_killed_is_started_again():
 def one_that_does_not_answer_is_ended_and_started_again():
 	contains(
 		is_replaced_after(signal.SIGSTOP),
-		"The zygote could not start a program: there is no answer. The program is started without it."
-	)
+		"The zygote could not start a program: there is no answer. The program is started without "
+		"it.")
 
 
 @test
@@ -341,7 +347,7 @@ def it_ends_with_podium_run():
 
 @test
 def it_says_nothing_when_podium_run_has_ended_without_reading_what_it_said():
-	library = ROOT / os.environ.get("B", "build/release") / "worker" / "run" / "sandbox_enter.so"
+	library = ROOT / os.environ.get("B", "build/release") / "worker/run/sandbox/enter.so"
 	for waits in (True, False):
 		ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
 		if not waits:

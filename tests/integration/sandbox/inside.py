@@ -8,7 +8,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent / "run"), str(HERE.parents[1] / "lib")]
 from runner import Runner  # noqa: E402
 
-# What runs in there. `attempt` says what came of something; `call` makes a system call by its number and says the same.
+# What runs in there. `attempt` says what came of something; `call` makes a system call by its
+# number and says the same.
 HEAD = r'''
 import ctypes, errno, json, os, socket, subprocess, sys, time
 fd = int(os.environ["POPCORN_FD"])
@@ -36,7 +37,8 @@ for i, case in enumerate(cases):
 say("check", "pass")
 '''
 RIGHT = "def answer(case): return 0\n"
-# podium-run as root, with submissions as nobody; and as an ordinary user, with submissions as the same.
+# podium-run as root, with submissions as nobody; and as an ordinary user, with submissions as the
+# same.
 USERS = (None, "nobody") if os.geteuid() == 0 else (None, )
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The walls of the sandbox: each with programs that try to get over it, as root and as an ordinary user, and that good
-programs do not notice. docs/sandbox.md names the test of each wall."""
+"""The walls of the sandbox: each with programs that try to get over it, as root and as an ordinary
+user, and that good programs do not notice. docs/sandbox.md names the test of each wall."""
 import ctypes
 import json
 import os
@@ -17,6 +17,7 @@ from inside import HEAD, RIGHT, TAIL, USERS, Inside, as_each_user  # noqa: E402
 from processes import as_only_bomb, descendants, is_gone  # noqa: E402
 from runner import GPU, PROGRAM, PYTHON, Runner, cu_task, job, task  # noqa: E402
 from tap import Skip, contains, equal, lacks, run, test  # noqa: E402
+from tools import nvcc_lack  # noqa: E402
 
 libc = ctypes.CDLL(None, use_errno=True)
 
@@ -158,8 +159,9 @@ def nothing_of_a_job_is_left_for_the_next():
 		"os.environ['TRITON_CACHE_DIR'] + '-x'", "os.environ['XDG_CACHE_HOME'] + '-x'", "'/tmp/x'",
 		"'/dev/shm/x'", "'x'", "os.environ['CUDA_CACHE_PATH'] + '-x'"
 	]
-	body = f"places = [{', '.join(places)}]\nseen = [os.path.exists(p) for p in places]\nfor p in places: open(p, 'w')\n" \
-     "seen.append(call(29, 4711, 4096, 0o1600))\n"  # shmget with IPC_CREAT and IPC_EXCL
+	body = (f"places = [{', '.join(places)}]\nseen = [os.path.exists(p) for p in places]\nfor p in "
+		"places: open(p, 'w')\n"
+		"seen.append(call(29, 4711, 4096, 0o1600))\n")  # shmget with IPC_CREAT and IPC_EXCL
 	for user, inside in as_each_user():
 		for _ in range(2):
 			equal(inside.see(body), [False] * len(places) + ["done"])
@@ -174,15 +176,16 @@ def other_processes_can_neither_be_seen_nor_signalled():
 		**({"user": "nobody"} if os.geteuid() == 0 else {}))
 	try:
 		for user, inside in as_each_user():
-			seen = inside.see(
-				f"seen = [attempt(lambda: os.kill({other.pid}, 0)), attempt(lambda: os.kill({inside.runner.process.pid}, 9)), os.getppid(), "
-				f"sorted(int(n) for n in os.listdir('/proc') if n.isdigit() and int(n) not in (1, os.getpid())), attempt(lambda: os.kill(1, 9)), "
+			seen = inside.see(f"seen = [attempt(lambda: os.kill({other.pid}, 0)), attempt(lambda: "
+				f"os.kill({inside.runner.process.pid}, 9)), os.getppid(), "
+				"sorted(int(n) for n in os.listdir('/proc') if n.isdigit() and int(n) not in (1, "
+				"os.getpid())), attempt(lambda: os.kill(1, 9)), "
 				f"attempt(lambda: os.kill(1, 19))]\n")
 			equal(seen[:4], ["ESRCH", "ESRCH", 0, []])
 			equal(
 				inside.see(
-				"import signal\nsignal.signal(15, signal.SIG_IGN)\nseen = [attempt(lambda: os.kill(-1, 15)), 'alive']"
-				)[1], "alive")
+				"import signal\nsignal.signal(15, signal.SIG_IGN)\nseen = [attempt(lambda: "
+				"os.kill(-1, 15)), 'alive']")[1], "alive")
 		equal(other.poll(), None)
 	finally:
 		other.kill()
@@ -205,8 +208,8 @@ def killing_podium_run_ends_everything_in_there():
 	for user in USERS:
 		with Runner(user=user) as runner:
 			runner.send(
-				job(harness=HEAD +
-				"for _ in range(3): subprocess.Popen(['/bin/sleep', '600'], start_new_session=True)\n"
+				job(harness=HEAD + "for _ in range(3): subprocess.Popen(['/bin/sleep', '600'], "
+				"start_new_session=True)\n"
 				"say('test-count', 2)\nsay('test.0.status', 'pass')\ntime.sleep(600)\n"))
 			runner.until("progress", text="test 1/2")
 			inside = descendants(runner.process.pid)
@@ -271,8 +274,9 @@ def the_hosts_sockets_and_queues_are_not_there():
 	queue = libc.msgget(0, 0o1666)
 	try:
 		for user, inside in as_each_user():
-			seen = inside.see(
-				f"import socket as s\nseen = [attempt(lambda: s.socket(s.AF_UNIX).connect({abstract!r})), call(71, {queue}, 2, ctypes.create_string_buffer(256)), "
+			seen = inside.see("import socket as s\nseen = [attempt(lambda: "
+				f"s.socket(s.AF_UNIX).connect({abstract!r})), call(71, {queue}, 2, "
+				"ctypes.create_string_buffer(256)), "
 				"socket.gethostname()]")
 			equal(seen, ["ECONNREFUSED", "EINVAL", "podium"])
 	finally:
@@ -285,8 +289,10 @@ def the_hosts_sockets_and_queues_are_not_there():
 
 @test
 def only_harmless_devices_are_there():
-	body = "seen = [sorted(os.listdir('/dev')), attempt(lambda: os.mknod('/tmp/mem', 0o20600, os.makedev(1, 1))), attempt(lambda: os.mknod('/tmp/disk', 0o60600, os.makedev(254, 0))), " \
-     "attempt(lambda: open('/dev/null', 'w').write('x')), len(open('/dev/urandom', 'rb').read(8)), attempt(lambda: os.mkfifo('/tmp/pipe'))]"
+	body = ("seen = [sorted(os.listdir('/dev')), attempt(lambda: os.mknod('/tmp/mem', 0o20600, "
+		"os.makedev(1, 1))), attempt(lambda: os.mknod('/tmp/disk', 0o60600, os.makedev(254, 0))), "
+		"attempt(lambda: open('/dev/null', 'w').write('x')), len(open('/dev/urandom', "
+		"'rb').read(8)), attempt(lambda: os.mkfifo('/tmp/pipe'))]")
 	for user, inside in as_each_user():
 		equal(inside.see(body), [
 			"fd full null random shm stderr stdin stdout urandom zero".split(), "EPERM", "EPERM",
@@ -367,9 +373,13 @@ def system_calls_that_no_kernel_needs_are_refused():
 		equal({what: outcome for what, outcome in refused.items() if outcome != "EPERM"}, {})
 		equal({what: outcome for what, outcome in absent.items() if outcome != "ENOSYS"}, {})
 		# On every thread, and in what is started.
-		threads = "import threading\ndone = []\ndef other(): done.append(call(272, 0x10000000))\nthread = threading.Thread(target=other)\nthread.start()\nthread.join()\n" \
-         "code = \"import ctypes; l = ctypes.CDLL(None, use_errno=True); print(l.unshare(0x10000000), ctypes.get_errno())\"\n" \
-         "seen = [done, subprocess.run([sys.executable, '-c', code], capture_output=True, text=True).stdout.split()]\n"
+		threads = (
+			"import threading\ndone = []\ndef other(): done.append(call(272, 0x10000000))\nthread "
+			"= threading.Thread(target=other)\nthread.start()\nthread.join()\n"
+			"code = \"import ctypes; l = ctypes.CDLL(None, use_errno=True); "
+			"print(l.unshare(0x10000000), ctypes.get_errno())\"\n"
+			"seen = [done, subprocess.run([sys.executable, '-c', code], capture_output=True, "
+			"text=True).stdout.split()]\n")
 		equal(inside.see(threads), [["EPERM"], ["-1", "1"]])
 
 
@@ -378,8 +388,10 @@ def system_calls_of_another_architecture_end_the_program():
 	if os.uname().machine != "x86_64":
 		raise Skip("needs x86-64")
 	# mov eax, 20 (getpid of i386); int 0x80; ret. And the x32 form of getpid.
-	other = "import mmap\ncode = mmap.mmap(-1, 4096, prot=7)\ncode.write(bytes([0xb8, 20, 0, 0, 0, 0xcd, 0x80, 0xc3]))\n" \
-     "ctypes.CFUNCTYPE(ctypes.c_int)(ctypes.addressof(ctypes.c_char.from_buffer(code)))()\n"
+	other = (
+		"import mmap\ncode = mmap.mmap(-1, 4096, prot=7)\ncode.write(bytes([0xb8, 20, 0, 0, 0, "
+		"0xcd, 0x80, 0xc3]))\n"
+		"ctypes.CFUNCTYPE(ctypes.c_int)(ctypes.addressof(ctypes.c_char.from_buffer(code)))()\n")
 	for user, inside in as_each_user():
 		for body in (other, "call(0x40000000 + 39)\n"):
 			result = inside.run(body)
@@ -389,15 +401,21 @@ def system_calls_of_another_architecture_end_the_program():
 
 # ---- limits ----
 
-# Each keeps what it took until it is found: without a control group somebody looks ten times a second at most.
+# Each keeps what it took until it is found: without a control group somebody looks ten times a
+# second at most.
 BOMBS = {
-	"memory": "x = bytearray(1 << 30)\nfor i in range(0, 1 << 30, 4096): x[i] = 1\ntime.sleep(600)\n",
-	"children": "for _ in range(8):\n    if os.fork() == 0:\n        x = bytearray(64 << 20)\n        for i in range(0, len(x), 4096): x[i] = 1\n        time.sleep(600)\ntime.sleep(600)\n",
-	"files in memory": "f = os.memfd_create('x')\nwhile os.fstat(f).st_size < 900 << 20: os.write(f, bytes(1 << 20))\ntime.sleep(600)\n",
-	"shared memory": "import mmap\nx = mmap.mmap(-1, 1 << 30)\nfor i in range(0, 1 << 30, 4096): x[i] = 1\ntime.sleep(600)\n",
-	"temporary files":
-	"for place in ('/tmp/x', '/dev/shm/x', os.environ['TMPDIR'] + '/x'):\n    with open(place, 'wb') as f:\n        try:\n"
-	"            for _ in range(200): f.write(bytes(1 << 20))\n        except OSError: pass\ntime.sleep(600)\n",
+	"memory": "x = bytearray(1 << 30)\nfor i in range(0, 1 << 30, 4096): x[i] = "
+	"1\ntime.sleep(600)\n",
+	"children": "for _ in range(8):\n    if os.fork() == 0:\n        x = bytearray(64 << 20)\n    "
+	"    for i in range(0, len(x), 4096): x[i] = 1\n        time.sleep(600)\ntime.sleep(600)\n",
+	"files in memory": "f = os.memfd_create('x')\nwhile os.fstat(f).st_size < 900 << 20: "
+	"os.write(f, bytes(1 << 20))\ntime.sleep(600)\n",
+	"shared memory": "import mmap\nx = mmap.mmap(-1, 1 << 30)\nfor i in range(0, 1 << 30, 4096): "
+	"x[i] = 1\ntime.sleep(600)\n", "temporary files":
+	"for place in ('/tmp/x', '/dev/shm/x', os.environ['TMPDIR'] + '/x'):\n    with open(place, "
+	"'wb') as f:\n        try:\n"
+	"            for _ in range(200): f.write(bytes(1 << 20))\n        except OSError: "
+	"pass\ntime.sleep(600)\n",
 }
 
 
@@ -409,15 +427,17 @@ def memory_has_a_limit_in_whatever_form_it_is_taken():
 			equal((what, result.verdict), (what, "memory limit"))
 			contains(result.reason, "took more than 0.2 GiB of memory")
 		equal(
-			inside.see(
-			"x = bytearray(100 << 20)\nfor i in range(0, len(x), 4096): x[i] = 1\ntime.sleep(0.5)\nseen = 'fine'"
-			), "fine")
+			inside.see("x = bytearray(100 << 20)\nfor i in range(0, len(x), 4096): x[i] = "
+			"1\ntime.sleep(0.5)\nseen = 'fine'"), "fine")
 
 
 @test
 def what_forked_processes_share_counts_once():
-	body = "x = bytearray(100 << 20)\nfor i in range(0, len(x), 4096): x[i] = 1\nchildren = []\nfor _ in range(8):\n    pid = os.fork()\n    if pid == 0:\n" \
-     "        time.sleep(1)\n        os._exit(0)\n    children.append(pid)\nseen = [os.waitpid(pid, 0)[1] for pid in children]\n"
+	body = (
+		"x = bytearray(100 << 20)\nfor i in range(0, len(x), 4096): x[i] = 1\nchildren = []\nfor "
+		"_ in range(8):\n    pid = os.fork()\n    if pid == 0:\n"
+		"        time.sleep(1)\n        os._exit(0)\n    children.append(pid)\nseen = "
+		"[os.waitpid(pid, 0)[1] for pid in children]\n")
 	for user, inside in as_each_user("--memory", "256"):
 		equal(inside.see(body), [0] * 8)
 
@@ -442,32 +462,38 @@ def a_fork_bomb_does_not_have_the_programs_of_others_refused():
 	with as_only_bomb():
 		for user, inside in as_each_user("--processes", "100"):
 			most, groups = inside.see(
-				"import resource\nseen = [resource.getrlimit(resource.RLIMIT_NPROC)[0], '/podium-' in open('/proc/self/cgroup').read()]"
-			)
+				"import resource\nseen = [resource.getrlimit(resource.RLIMIT_NPROC)[0], "
+				"'/podium-' in open('/proc/self/cgroup').read()]")
 			assert groups or most >= (200 if user else 400), most
 
 
 # ---- good programs ----
 
 GOOD = {
-	"processes and queues": "import multiprocessing as m\nq = m.Queue()\np = m.Process(target=q.put, args=(5,))\np.start()\nseen = q.get()\np.join()\n",
+	"processes and queues": "import multiprocessing as m\nq = m.Queue()\np = "
+	"m.Process(target=q.put, args=(5,))\np.start()\nseen = q.get()\np.join()\n",
 	"locks in shared memory":
-	"import multiprocessing as m\nfrom multiprocessing import shared_memory as s\nl = m.Lock()\nx = s.SharedMemory(create=True, size=100)\n"
+	"import multiprocessing as m\nfrom multiprocessing import shared_memory as s\nl = m.Lock()\nx "
+	"= s.SharedMemory(create=True, size=100)\n"
 	"with l: x.buf[0] = 5\nseen = x.buf[0]\nx.close(); x.unlink()\n",
-	"threads": "import concurrent.futures as c\nwith c.ThreadPoolExecutor(4) as pool: seen = sum(pool.map(lambda x: x, range(4))) - 1\n",
-	"subprocesses": "seen = int(subprocess.run(['/bin/sh', '-c', 'echo $((2 + 3))'], capture_output=True, text=True, check=True).stdout)\n",
-	"a compiler and what it made":
+	"threads": "import concurrent.futures as c\nwith c.ThreadPoolExecutor(4) as pool: seen = "
+	"sum(pool.map(lambda x: x, range(4))) - 1\n",
+	"subprocesses": "seen = int(subprocess.run(['/bin/sh', '-c', 'echo $((2 + 3))'], "
+	"capture_output=True, text=True, check=True).stdout)\n", "a compiler and what it made":
 	"open(os.environ['TMPDIR'] + '/f.c', 'w').write('int f(void) { return 5; }')\n"
-	"subprocess.run(['gcc', '-shared', '-fPIC', '-o', 'f.so', os.environ['TMPDIR'] + '/f.c'], check=True)\nseen = ctypes.CDLL('./f.so').f()\n",
-	"who one is":
-	"import getpass, pwd, tempfile\nassert pwd.getpwuid(os.getuid()).pw_name == getpass.getuser()\nassert os.path.isdir(tempfile.mkdtemp())\n"
+	"subprocess.run(['gcc', '-shared', '-fPIC', '-o', 'f.so', os.environ['TMPDIR'] + '/f.c'], "
+	"check=True)\nseen = ctypes.CDLL('./f.so').f()\n",
+	"who one is": "import getpass, pwd, tempfile\nassert pwd.getpwuid(os.getuid()).pw_name == "
+	"getpass.getuser()\nassert os.path.isdir(tempfile.mkdtemp())\n"
 	"assert os.path.isdir(os.path.expanduser('~'))\nseen = 5\n",
-	"the machine": "assert os.cpu_count() > 0 and 'MemTotal' in open('/proc/meminfo').read() and os.sched_getaffinity(0)\nopen('/proc/self/maps').read()\nseen = 5\n",
+	"the machine": "assert os.cpu_count() > 0 and 'MemTotal' in open('/proc/meminfo').read() and "
+	"os.sched_getaffinity(0)\nopen('/proc/self/maps').read()\nseen = 5\n",
 	"memory that can be executed":
 	"import mmap\ncode = mmap.mmap(-1, 4096, prot=7)\ncode.write(bytes([0xb8, 5, 0, 0, 0, 0xc3]))\n"
 	"seen = ctypes.CFUNCTYPE(ctypes.c_int)(ctypes.addressof(ctypes.c_char.from_buffer(code)))()\n"
 	if os.uname().machine == "x86_64" else "seen = 5\n",
-	"time": "import datetime, time\nassert abs(datetime.datetime.now().timestamp() - time.time()) < 5\nseen = 5\n",
+	"time": "import datetime, time\nassert abs(datetime.datetime.now().timestamp() - time.time()) "
+	"< 5\nseen = 5\n",
 }
 
 
@@ -492,8 +518,8 @@ def compile_output_holds_no_file_of_the_host():
 			'#include "/proc/1/environ"\n', f'__asm__(".incbin \\"{secret.name}\\"");\n'
 		]
 		for user, inside in as_each_user():
-			if not os.access(job()["job"]["nvcc"], os.X_OK):
-				raise Skip("needs nvcc")
+			if nvcc_lack():
+				raise Skip(nvcc_lack())
 			for source in sources[:1] if user else sources:  # each takes seconds
 				result = inside.runner.run(source + "__global__ void k() {}\n", "int main() {}",
 					definition=cu_task(), device=GPU)
@@ -537,11 +563,16 @@ def warm(user):
 
 @test
 def programs_of_the_zygote_are_in_the_same_sandbox():
-	look = "status = dict(line.split(':\\t') for line in open('/proc/self/status').read().splitlines() if ':\\t' in line)\n" \
-     "seen = [[status[k] for k in ('CapInh', 'CapPrm', 'CapEff', 'CapBnd', 'CapAmb', 'NoNewPrivs', 'Seccomp', 'Uid', 'Gid', 'Groups')], os.getppid(), os.getcwd(), " \
-     "sorted(os.listdir('/')), sorted(os.listdir('/dev')), socket.gethostname(), sorted(m.split()[1] for m in open('/proc/self/mounts')), " \
-     "attempt(lambda: socket.socket()), call(272, 0x10000000), call(101, 0), attempt(lambda: open('eval.py', 'a')), os.path.exists('/etc/shadow'), " \
-     "sorted(int(n) for n in os.listdir('/proc') if n.isdigit() and int(n) not in (1, os.getpid()))]\n"
+	look = ("status = dict(line.split(':\\t') for line in "
+		"open('/proc/self/status').read().splitlines() if ':\\t' in line)\n"
+		"seen = [[status[k] for k in ('CapInh', 'CapPrm', 'CapEff', 'CapBnd', 'CapAmb', "
+		"'NoNewPrivs', 'Seccomp', 'Uid', 'Gid', 'Groups')], os.getppid(), os.getcwd(), "
+		"sorted(os.listdir('/')), sorted(os.listdir('/dev')), socket.gethostname(), "
+		"sorted(m.split()[1] for m in open('/proc/self/mounts')), "
+		"attempt(lambda: socket.socket()), call(272, 0x10000000), call(101, 0), attempt(lambda: "
+		"open('eval.py', 'a')), os.path.exists('/etc/shadow'), "
+		"sorted(int(n) for n in os.listdir('/proc') if n.isdigit() and int(n) not in (1, "
+		"os.getpid()))]\n")
 	for user in USERS:
 		with warm(user) as inside, Inside(user=user) as cold:
 			forked = inside.see(look)
@@ -602,12 +633,13 @@ def each_wall_is_tried_and_named():
 				(wall["why"].endswith(".") and wall["mend"].endswith("."))), wall
 
 
-# Root without the right to make namespaces, as in most containers; and an ordinary user whom the host gives none.
+# Root without the right to make namespaces, as in most containers; and an ordinary user whom the
+# host gives none.
 CONTAINER = ["setpriv", "--bounding-set", "-sys_admin", "--inh-caps", "-sys_admin"]
 LOCKED = [
 	"unshare", "--user", "--map-current-user", "--keep-caps", "sh", "-c",
-	"echo 0 > /proc/sys/user/max_user_namespaces && exec setpriv --inh-caps=-all --ambient-caps=-all \"$@\"",
-	"sh"
+	"echo 0 > /proc/sys/user/max_user_namespaces && exec setpriv --inh-caps=-all "
+	"--ambient-caps=-all \"$@\"", "sh"
 ]
 
 
@@ -626,8 +658,7 @@ def a_host_without_namespaces_runs_jobs_all_the_same_and_says_what_is_missing():
 			name for name, wall in found.items() if not wall["stands"] and name != "control groups"
 		]
 		equal(missing, (["users"] if user else []) + lost)
-		contains(found["files"]["why"],
-			"namespaces" if prefix is CONTAINER else "namespace of users")
+		contains(found["files"]["why"], "namespaces" if prefix is CONTAINER else "user namespace")
 		with Inside(prefix=prefix, user=user) as inside:
 			environment = inside.run("").events[0]["environment"]
 			equal(environment["sandbox"].removesuffix(", control groups"),
@@ -643,9 +674,8 @@ def a_host_without_namespaces_runs_jobs_all_the_same_and_says_what_is_missing():
 			equal(inside.run(BOMBS["children"]).verdict, "memory limit")
 			with as_only_bomb():
 				contains(
-					inside.run(
-					"for _ in range(200):\n    if os.fork() == 0: time.sleep(600)\ntime.sleep(600)\n"
-					).reason, "more than 100 processes")
+					inside.run("for _ in range(200):\n    if os.fork() == 0: "
+					"time.sleep(600)\ntime.sleep(600)\n").reason, "more than 100 processes")
 
 
 @test

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""podium-web under a service manager, which this test plays: the handed-over socket, ready, reload, watchdog, and that no request is
-lost while it is restarted or reloaded. There is no database, so every answer is a 503; what counts is that each one comes, whole."""
+"""podium-web under a service manager, which this test plays: the handed-over socket, ready, reload,
+watchdog, and that no request is lost while it is restarted or reloaded. There is no database, so
+every answer is a 503; what counts is that each one comes, whole."""
 import ctypes
 import os
 import pathlib
@@ -100,8 +101,9 @@ class Manager:
 
 	def start(self):
 		# What systemd does between fork and exec.
-		hand_over = "import os, sys; os.dup2(int(sys.argv[2]), 3); os.environ['LISTEN_PID'] = os.environ['WATCHDOG_PID'] = str(os.getpid()); " \
-         "os.execv(sys.argv[1], [sys.argv[1]])"
+		hand_over = ("import os, sys; os.dup2(int(sys.argv[2]), 3); os.environ['LISTEN_PID'] = "
+			"os.environ['WATCHDOG_PID'] = str(os.getpid()); "
+			"os.execv(sys.argv[1], [sys.argv[1]])")
 		self.process = subprocess.Popen(
 			[sys.executable, "-c", hand_over, BUILD / "podium-web",
 			str(self.listener.fileno())], env={

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What belongs to an account: sessions, API tokens, a copy of one's data, being overtaken, and the end of it. The worker's podium-run
-is a pretended one that says what a submission tells it to."""
+"""What belongs to an account: sessions, API tokens, a copy of one's data, being overtaken, and the
+end of it. The worker's podium-run is a pretended one that says what a submission tells it to."""
 import base64
 import gzip
 import hashlib
@@ -9,7 +9,6 @@ import json
 import pathlib
 import re
 import struct
-import subprocess
 import sys
 import time
 
@@ -17,9 +16,11 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "
 from client import Client, whole  # noqa: E402
 from held import Held, beside  # noqa: E402
 from instance import Instance  # noqa: E402
+import mariadb  # noqa: E402
 from small_task import case, make_board, source_of, submit_source  # noqa: E402
 from tap import contains, equal, lacks, run, test  # noqa: E402
 
+mariadb.use_own_server()
 site = Instance(pretends=True)
 sql = site.sql
 anyone, ada, bob, carol, admin = (Client(site.url) for _ in range(5))
@@ -31,8 +32,8 @@ secrets = {}
 def prepare():
 	for client, name in ((ada, "ada"), (bob, "bob"), (carol, "carol"), (admin, "root-of-all")):
 		equal(client.post("/register", [("name", name), ("password", PASSWORD)]).status, 303)
-	sql("UPDATE users SET role = 'participant' WHERE role = 'admin'; UPDATE users SET role = 'admin' WHERE name = 'root-of-all'"
-		)
+	sql("UPDATE users SET role = 'participant' WHERE role = 'admin'; UPDATE users SET role = "
+		"'admin' WHERE name = 'root-of-all'")
 	for name in ("small", "other"):
 		make_board(admin, name)
 
@@ -40,16 +41,6 @@ def prepare():
 def submit(client, mean_ns, mode="ranked", board="small", note=""):
 	source = source_of(case(mean_ns, err_ns=2.0, spread_ns=20)) + f"# {note}\n"
 	return submit_source(client, source, board=board, mode=mode, file_name=f"secret plan {note}.py")
-
-
-def rebuild_rankings():
-	environment = {
-		**site.environment, "PODIUM_DATABASE_SOCKET": str(site.var / "run" / "mariadb.sock"),
-		"PODIUM_DATABASE_USER": subprocess.run(["id", "-un"], capture_output=True,
-		text=True).stdout.strip()
-	}
-	subprocess.run([site.admin_program, "ranking", "rebuild"], env=environment, check=True,
-		capture_output=True)
 
 
 def number_of(statement):
@@ -165,8 +156,8 @@ def all_others_end_at_once_and_this_one_stays():
 @test
 def a_session_says_where_it_was_used_last_and_where_it_began():
 	moved = log_in(agent=FIREFOX)
-	sql("UPDATE sessions SET seen_at = seen_at - INTERVAL 1 HOUR, address = '192.0.2.7' WHERE user_agent LIKE 'Mozilla%'"
-		)
+	sql("UPDATE sessions SET seen_at = seen_at - INTERVAL 1 HOUR, address = '192.0.2.7' WHERE "
+		"user_agent LIKE 'Mozilla%'")
 	equal(moved.get("/queue", **{"User-Agent": "curl/8.0"}).status, 200)
 	words = whole(ada.get("/account/sessions")).words()
 	contains(words, "curl logged in as Firefox on Linux")
@@ -177,8 +168,8 @@ def a_session_says_where_it_was_used_last_and_where_it_began():
 @test
 def the_session_of_an_account_that_is_gone_is_none():
 	token_hash = sql(
-		"SELECT HEX(token_hash) FROM sessions s JOIN users u ON u.id = s.user_id WHERE u.name = 'ada'"
-	)[0][0]
+		"SELECT HEX(token_hash) FROM sessions s JOIN users u ON u.id = s.user_id WHERE u.name = "
+		"'ada'")[0][0]
 	for column in ("banned_at", "deleted_at"):
 		sql(f"UPDATE users SET {column} = UTC_TIMESTAMP(3) WHERE name = 'ada'")
 		equal((column, ada.get("/account").status), (column, 303))
@@ -215,8 +206,8 @@ def two_admins_who_end_each_other_at_once_leave_one():
 	for path, fields in (("/admin/users", lambda name: [("action", "role"), ("user", name),
 		("role", "participant"),
 		("confirm", "yes")]), ("/admin/users/{}/ban", lambda name: [("name", name)])):
-		sql("UPDATE users SET role = 'admin', banned_at = NULL WHERE name IN ('second', 'root-of-all')"
-			)
+		sql("UPDATE users SET role = 'admin', banned_at = NULL WHERE name IN ('second', "
+			"'root-of-all')")
 		for client, name in ((admin, "root-of-all"), (second, "second")):
 			if client.get("/account").status != 200:
 				equal(client.post("/login", [("name", name), ("password", PASSWORD)]).status, 303)
@@ -233,10 +224,10 @@ def two_admins_who_end_each_other_at_once_leave_one():
 		equal(sorted(answer.status for answer in answers), [303, 403])
 		equal(
 			number_of(
-			"SELECT COUNT(*) FROM users WHERE role = 'admin' AND banned_at IS NULL AND name IN ('second', 'root-of-all')"
-			), 1)
-	sql("UPDATE users SET role = 'admin', banned_at = NULL WHERE name = 'root-of-all'; DELETE FROM users WHERE name = 'second'"
-		)
+			"SELECT COUNT(*) FROM users WHERE role = 'admin' AND banned_at IS NULL AND name IN "
+			"('second', 'root-of-all')"), 1)
+	sql("UPDATE users SET role = 'admin', banned_at = NULL WHERE name = 'root-of-all'; DELETE "
+		"FROM users WHERE name = 'second'")
 	admin.cookies = {}
 	equal(admin.post("/login", [("name", "root-of-all"), ("password", PASSWORD)]).status, 303)
 
@@ -524,18 +515,22 @@ def a_tie_and_another_leaderboard_overtake_nobody():
 
 @test
 def one_change_tells_a_hundred_at_most_and_the_nearest():
-	sql("INSERT INTO users (name, password_hash) SELECT CONCAT('many', seq), 'none' FROM seq_1_to_150"
-		)
-	sql("INSERT INTO ranking (leaderboard_id, task_version_id, gpu, user_id, submission_id, job_id, score_ns, score_err_ns, submitted_at, position, place, engine) "
-		"SELECT r.leaderboard_id, r.task_version_id, r.gpu, u.id, r.submission_id, r.job_id, 100000.0 + 5000 * CAST(SUBSTR(u.name, 5) AS UNSIGNED), 1.0, r.submitted_at, "
-		"3 + CAST(SUBSTR(u.name, 5) AS UNSIGNED), 3 + CAST(SUBSTR(u.name, 5) AS UNSIGNED), 'custom' FROM ranking r JOIN leaderboards l ON l.id = r.leaderboard_id, users u "
+	sql("INSERT INTO users (name, password_hash) SELECT CONCAT('many', seq), 'none' FROM "
+		"seq_1_to_150")
+	sql("INSERT INTO ranking (leaderboard_id, task_version_id, gpu, user_id, submission_id, "
+		"job_id, score_ns, score_err_ns, submitted_at, position, place, engine) "
+		"SELECT r.leaderboard_id, r.task_version_id, r.gpu, u.id, r.submission_id, r.job_id, "
+		"100000.0 + 5000 * CAST(SUBSTR(u.name, 5) AS UNSIGNED), 1.0, r.submitted_at, "
+		"3 + CAST(SUBSTR(u.name, 5) AS UNSIGNED), 3 + CAST(SUBSTR(u.name, 5) AS UNSIGNED), "
+		"'custom' FROM ranking r JOIN leaderboards l ON l.id = r.leaderboard_id, users u "
 		"WHERE l.name = 'small' AND r.position = 3 AND u.name LIKE 'many%'")
 	dora = Client(site.url)
 	equal(dora.post("/register", [("name", "dora"), ("password", PASSWORD)]).status, 303)
 	submit(dora, 50000.0)
 	equal(
 		sql(
-		"SELECT COUNT(*), MIN(CAST(SUBSTR(u.name, 5) AS UNSIGNED)), MAX(CAST(SUBSTR(u.name, 5) AS UNSIGNED)) FROM overtakings o "
+		"SELECT COUNT(*), MIN(CAST(SUBSTR(u.name, 5) AS UNSIGNED)), MAX(CAST(SUBSTR(u.name, 5) AS "
+		"UNSIGNED)) FROM overtakings o "
 		f"JOIN users u ON u.id = o.user_id WHERE o.by_user_id = {user_id('dora')}"),
 		[["100", "1", "100"]])
 	sql("DELETE FROM users WHERE name LIKE 'many%' OR name = 'dora'")
@@ -577,13 +572,14 @@ def a_deleted_account_leaves_its_places_and_nothing_else():
 	number, second = user_id("ada"), log_in()
 	place = ada.get("/leaderboard/small.json?gpu=H200").json["rows"][0]
 	shared = submit(carol, 7000.0, "test", note="shared")
-	sql(f"INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, mode) "
-		f"SELECT leaderboard_id, task_version_id, {number}, file_name, sha256, mode FROM submissions WHERE id = {shared}"
-		)
+	sql("INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, "
+		"mode) "
+		f"SELECT leaderboard_id, task_version_id, {number}, file_name, sha256, mode FROM "
+		f"submissions WHERE id = {shared}")
 	waiting = number_of(f"SELECT MAX(id) FROM submissions WHERE user_id = {number}")
 	for submission in (waiting, place["submission"]):
-		sql(f"INSERT INTO jobs (submission_id, user_id, gpu) VALUES ({submission}, {number}, 'none-such')"
-			)
+		sql(f"INSERT INTO jobs (submission_id, user_id, gpu) VALUES ({submission}, {number}, "
+			"'none-such')")
 	contains(ada.get("/account/delete").words(), "2 jobs that wait or run, and are cancelled")
 	sources = number_of("SELECT COUNT(*) FROM blobs")
 	answer = ada.post("/account/delete", [("name", "ada"), ("password", PASSWORD)])
@@ -636,7 +632,7 @@ def what_was_left_beside_is_gone_with_it_too():
 		lacks(str(sql(f"SELECT * FROM {table}")), "'ada'")
 	lines = "SELECT leaderboard_id, gpu, line, submission_id, score_ns FROM records ORDER BY 1, 2, 3, 4"
 	kept = sql(lines)
-	rebuild_rankings()
+	site.manage("ranking", "rebuild")
 	equal(sql(lines), kept)
 
 
@@ -683,7 +679,8 @@ def nobody_comes_back_as_a_deleted_account():
 
 
 def rows_read(client, path):
-	"""How many rows the database looks at for a page; of several tries the least, since the worker reads as well."""
+	"""How many rows the database looks at for a page; of several tries the least, since the worker
+	reads as well."""
 	count, reads = "SELECT SUM(variable_value) FROM information_schema.global_status WHERE variable_name LIKE 'Handler_read%'", []
 	for _ in range(5):
 		before = number_of(count)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What the admins' searches cost: with 100,000 submissions, 100,000 entries in the audit log and a rejudging of 5,000 results, none of
-their pages looks at more than a bounded number of rows."""
+"""What the admins' searches cost: with 100,000 submissions, 100,000 entries in the audit log and a
+rejudging of 5,000 results, none of their pages looks at more than a bounded number of rows."""
 import pathlib
 import sys
 
@@ -8,8 +8,10 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "lib"))
 from client import Client  # noqa: E402
 from instance import Instance  # noqa: E402
+import mariadb  # noqa: E402
 from tap import contains, equal, lacks, run, test  # noqa: E402
 
+mariadb.use_own_server()
 site = Instance()
 sql = site.sql
 admin = Client(site.url)
@@ -26,7 +28,8 @@ def rows_read(path):
 
 
 def reads_at_most(most, path):
-	"""The others who look meanwhile, ten times a second, count as well: the longer a page takes, the more. So there are three tries."""
+	"""The others who look meanwhile, ten times a second, count as well: the longer a page takes,
+	the more. So there are three tries."""
 	found = []
 	for _ in range(3):
 		read, answer = rows_read(path)

@@ -19,11 +19,14 @@ anyone, ada, admin, creator = (Client(site.url) for _ in range(4))
 def prepare():
 	for client, name in ((ada, "ada"), (admin, "root-of-all"), (creator, "carl")):
 		equal(client.post("/register", [("name", name), ("password", PASSWORD)]).status, 303)
-	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'; UPDATE users SET role = 'creator' WHERE name = 'carl'; "
-		"INSERT INTO leaderboards (name, secret_seed) VALUES ('small', 1), ('other', 1); INSERT INTO task_versions (leaderboard_id, number, language, description, definition) "
-		"SELECT l.id, 1, 'py', '', v.definition FROM leaderboards l JOIN (SELECT definition FROM task_versions ORDER BY id LIMIT 1) v WHERE l.name IN ('small', 'other'); "
-		"UPDATE leaderboards l JOIN task_versions v ON v.leaderboard_id = l.id SET l.task_version_id = v.id WHERE l.name IN ('small', 'other')"
-		)
+	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'; UPDATE users SET role = "
+		"'creator' WHERE name = 'carl'; "
+		"INSERT INTO leaderboards (name, secret_seed) VALUES ('small', 1), ('other', 1); INSERT "
+		"INTO task_versions (leaderboard_id, number, language, description, definition) "
+		"SELECT l.id, 1, 'py', '', v.definition FROM leaderboards l JOIN (SELECT definition FROM "
+		"task_versions ORDER BY id LIMIT 1) v WHERE l.name IN ('small', 'other'); "
+		"UPDATE leaderboards l JOIN task_versions v ON v.leaderboard_id = l.id SET "
+		"l.task_version_id = v.id WHERE l.name IN ('small', 'other')")
 
 
 def announce(client=admin, **fields):
@@ -97,8 +100,9 @@ def an_announcement_can_be_ended_once():
 		equal(announce(action="end", id=number).status, 404)
 	equal(
 		sql(
-		"SELECT actor, action, subject, detail FROM audit_log WHERE action LIKE 'announcement.%' ORDER BY id"
-		), [["root-of-all", "announcement.make", "the whole site", "The <site> moves."],
+		"SELECT actor, action, subject, detail FROM audit_log WHERE action LIKE 'announcement.%' "
+		"ORDER BY id"),
+		[["root-of-all", "announcement.make", "the whole site", "The <site> moves."],
 		["root-of-all", "announcement.make", "small", "A prize for small."],
 		["root-of-all", "announcement.make", "the whole site", "Much later."],
 		["root-of-all", "announcement.end", "the whole site", "The <site> moves."]])

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""/api/v1 as programs see it: who asks, what a call takes, how errors and lists are written, what may be kept; then each call. The
-worker's podium-run is a pretended one that says what a submission tells it to."""
+"""/api/v1 as programs see it: who asks, what a call takes, how errors and lists are written, what
+may be kept; then each call. The worker's podium-run is a pretended one that says what a submission
+tells it to."""
 import gzip
 import hashlib
 import json
@@ -12,14 +13,17 @@ import sys
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
+import route_table  # noqa: E402
 import contract  # noqa: E402
 from client import Client  # noqa: E402
 from held import Held, beside  # noqa: E402
 from instance import ROOT, Instance  # noqa: E402
+import mariadb  # noqa: E402
 from programs import Program, make_token  # noqa: E402
 from small_task import make_board  # noqa: E402
-from tap import contains, equal, lacks, run, test  # noqa: E402
+from tap import contains, equal, lacks, run, test, until  # noqa: E402
 
+mariadb.use_own_server()
 site = Instance(pretends=True, PODIUM_API_REQUESTS_PER_MINUTE="100000")
 sql = site.sql
 PASSWORD = "a long password"
@@ -80,8 +84,8 @@ def a_token_is_recognised_in_one_question_and_says_whose_it_is():
 	site.sql("SET GLOBAL general_log = 0")
 	asked = [
 		row[0] for row in sql(
-		"SELECT LEFT(argument, 6) FROM mysql.general_log WHERE command_type = 'Execute' AND argument LIKE '%api_tokens%'"
-		)
+		"SELECT LEFT(argument, 6) FROM mysql.general_log WHERE command_type = 'Execute' AND "
+		"argument LIKE '%api_tokens%'")
 	]
 	equal(asked, ["SELECT"])
 
@@ -104,8 +108,8 @@ def a_token_that_is_not_there_is_told_so_and_one_of_another_kind_too():
 def a_revoked_an_expired_and_a_banned_users_token_are_refused():
 	late = make_token(ada, "late", "read", days="1")
 	equal(Program(site.url, late).read("/api/v1/me")["token"], "late")
-	sql("UPDATE api_tokens SET expires_at = UTC_TIMESTAMP(3) - INTERVAL 1 SECOND WHERE name = 'late'"
-		)
+	sql("UPDATE api_tokens SET expires_at = UTC_TIMESTAMP(3) - INTERVAL 1 SECOND WHERE name = "
+		"'late'")
 	problem(Program(site.url, late).ask("GET", "/api/v1/me"), 401, "invalid_token")
 	revoked = make_token(ada, "revoked", "read")
 	sql("DELETE FROM api_tokens WHERE name IN ('late', 'revoked')")
@@ -181,7 +185,8 @@ def an_answer_has_a_tag_and_whoever_knows_it_is_not_told_again():
 
 
 def caching_of(path, least):
-	"""What nginx has noted about the requests for an address, once there are so many: it writes them down every few seconds."""
+	"""What nginx has noted about the requests for an address, once there are so many: it writes
+	them down every few seconds."""
 	end = time.time() + 60
 	while True:
 		lines = [
@@ -206,7 +211,8 @@ def an_answer_to_a_token_is_never_given_to_anybody_else():
 		names = {nobody.ask("GET", path, headers=headers).json["user"] for _ in range(2)}
 		equal(names, {"ada"} if tokens["ada"] in headers["Authorization"] else {"admin"})
 		problem(nobody.ask("GET", path), 401, "token_missing")
-	# What is everybody's is kept; what is asked for by somebody is not, and comes from nowhere else.
+	# What is everybody's is kept; what is asked for by somebody is not, and comes from nowhere
+	# else.
 	for _ in range(20):
 		nobody.ask("GET", "/api/v1/queue")
 	for header in ("Authorization", "X-Popcorn-Cli-Id"):
@@ -281,10 +287,8 @@ def source(mean_ns=1000.0, **more):
 
 
 def settled(who, number):
-	end = time.time() + 60
-	while who.read(f"/api/v1/submissions/{number}/status")["state"] in ("queued", "running"):
-		assert time.time() < end, who.read(f"/api/v1/submissions/{number}")
-		time.sleep(0.05)
+	until(lambda: who.read(f"/api/v1/submissions/{number}/status")["state"] not in
+		("queued", "running"))
 	return who.read(f"/api/v1/submissions/{number}")
 
 
@@ -386,8 +390,8 @@ def a_key_makes_one_submission_however_often_it_is_sent():
 	equal(send("key-of-a-mistake").status, 201)  # what failed has not taken it
 	for key in ("short", "with a space", "x" * 129):
 		equal(problem(send(key), 400, "invalid")["errors"][0]["field"], "Idempotency-Key")
-	sql("UPDATE idempotency_keys SET created_at = UTC_TIMESTAMP(3) - INTERVAL 25 HOUR WHERE name = 'key-of-ada'"
-		)
+	sql("UPDATE idempotency_keys SET created_at = UTC_TIMESTAMP(3) - INTERVAL 25 HOUR WHERE name "
+		"= 'key-of-ada'")
 	assert send("key-of-ada").json["id"] != first.json["id"]
 
 
@@ -417,8 +421,8 @@ def of_two_that_send_the_same_key_at_the_same_moment_one_makes_it_and_the_other_
 
 @test
 def a_quota_is_told_before_and_when_it_is_used_up():
-	sql("INSERT INTO leaderboard_quotas (leaderboard_id, mode, most, hours) SELECT id, 'test', 1, 2 FROM leaderboards WHERE name = 'other'"
-		)
+	sql("INSERT INTO leaderboard_quotas (leaderboard_id, mode, most, hours) SELECT id, 'test', 1, "
+		"2 FROM leaderboards WHERE name = 'other'")
 	who = program("bob")
 	equal(
 		who.read("/api/v1/leaderboards/other")["quotas"],
@@ -438,8 +442,8 @@ def ones_own_submissions_are_listed_and_looked_for():
 	own = who.all_of("/api/v1/submissions", limit=2)
 	equal([item["id"] for item in own], [
 		int(row[0]) for row in sql(
-		"SELECT s.id FROM submissions s JOIN users u ON u.id = s.user_id WHERE u.name = 'ada' ORDER BY s.id DESC"
-		)
+		"SELECT s.id FROM submissions s JOIN users u ON u.id = s.user_id WHERE u.name = 'ada' "
+		"ORDER BY s.id DESC")
 	])
 	equal({item["mode"] for item in who.all_of("/api/v1/submissions", mode="ranked")}, {"ranked"})
 	settled(who, own[0]["id"])
@@ -460,16 +464,13 @@ def ones_own_submissions_are_listed_and_looked_for():
 
 @test
 def the_state_says_how_long_to_wait_and_what_is_printed_meanwhile():
-	who, until = program("ada"), site.var / "until"
+	who, gate = program("ada"), site.var / "until"
 	prints = [{"stdout": "begun\n", "stderr": ""},
 		{"stdout": "begun\nhalf\n", "stderr": "a warning\n"}]
-	code = "# " + json.dumps({"cases": [], "prints": prints, "until": str(until)}) + "\n"
+	code = "# " + json.dumps({"cases": [], "prints": prints, "until": str(gate)}) + "\n"
 	number = who.ask("POST", "/api/v1/leaderboards/small/submissions",
 		{"code": code, "mode": "test"}).json["id"]
-	end = time.time() + 60
-	while who.read(f"/api/v1/submissions/{number}/output")["stderr"] != "a warning\n":
-		assert time.time() < end, who.read(f"/api/v1/submissions/{number}")
-		time.sleep(0.1)
+	until(lambda: who.read(f"/api/v1/submissions/{number}/output")["stderr"] == "a warning\n")
 	output = who.read(f"/api/v1/submissions/{number}/output", gpu="H200")
 	equal((output["live"], output["stage"], output["stdout"]), (True, "test", "begun\nhalf\n"))
 	status = who.ask("GET", f"/api/v1/submissions/{number}/status")
@@ -486,7 +487,7 @@ def the_state_says_how_long_to_wait_and_what_is_printed_meanwhile():
 	problem(who.ask("GET", f"/api/v1/submissions/{number}/output?gpu=B200"), 404, "not_found",
 		"B200")
 	waiting = program("bob").hand_in("small", source=source()).json
-	until.touch()
+	gate.touch()
 	equal((settled(who, number)["state"], settled(program("bob"), waiting["id"])["state"]),
 		("done", "done"))
 	problem(who.ask("GET", "/api/v1/submissions/999999/status"), 404, "not_found",
@@ -497,11 +498,11 @@ def the_state_says_how_long_to_wait_and_what_is_printed_meanwhile():
 
 @test
 def what_waits_is_cancelled_and_whose_it_is_decides():
-	who, until = program("ada"), site.var / "until-2"
+	who, gate = program("ada"), site.var / "until-2"
 	busy = [
 		who.hand_in(
 		"small", source=("# " +
-		json.dumps({"cases": [], "prints": [], "until": str(until)})).encode()).json["id"]
+		json.dumps({"cases": [], "prints": [], "until": str(gate)})).encode()).json["id"]
 		for _ in range(2)
 	]
 	number = who.hand_in("small", source=source()).json["id"]
@@ -527,7 +528,7 @@ def what_waits_is_cancelled_and_whose_it_is_decides():
 		("cancelled", "0"))
 	equal(program("admin").ask("POST", f"/api/v1/submissions/{busy[0]}/cancel").status, 200)
 	equal(sql("SELECT COUNT(*) FROM audit_log WHERE action = 'submission.cancel'")[0][0], "1")
-	until.touch()
+	gate.touch()
 	equal([settled(who, one)["state"] for one in busy], ["cancelled", "done"])
 
 
@@ -585,10 +586,10 @@ def a_ranking_is_read_page_by_page_with_ties_and_intervals():
 @test
 def two_submissions_are_compared_device_by_device_and_their_sources_by_those_who_may():
 	((a, ), ), ((b, ), ) = sql(
-		"SELECT MIN(s.id) FROM submissions s JOIN jobs j ON j.submission_id = s.id WHERE j.score_ns = 1000"
-	), sql(
-		"SELECT MAX(s.id) FROM submissions s JOIN jobs j ON j.submission_id = s.id WHERE j.score_ns = 900"
-	)
+		"SELECT MIN(s.id) FROM submissions s JOIN jobs j ON j.submission_id = s.id WHERE "
+		"j.score_ns = 1000"), sql(
+		"SELECT MAX(s.id) FROM submissions s JOIN jobs j ON j.submission_id = s.id WHERE "
+		"j.score_ns = 900")
 	answer = program("ada").read("/api/v1/compare", a=a, b=b)
 	gpu, = answer["gpus"]
 	score, case = gpu["score"], gpu["cases"][0]
@@ -605,8 +606,8 @@ def two_submissions_are_compared_device_by_device_and_their_sources_by_those_who
 @test
 def the_samples_of_each_case_are_given_as_they_were_taken():
 	(number, ), = sql(
-		"SELECT MAX(s.id) FROM submissions s JOIN jobs j ON j.submission_id = s.id WHERE j.score_ns = 900"
-	)
+		"SELECT MAX(s.id) FROM submissions s JOIN jobs j ON j.submission_id = s.id WHERE "
+		"j.score_ns = 900")
 	equal(nobody.read(f"/api/v1/submissions/{number}/samples", gpu="H200")["cases"], [])
 	sql(f"""UPDATE measurements m JOIN stages t ON t.id = m.stage_id JOIN jobs j ON j.id = t.job_id
 		SET m.samples = UNHEX('{struct.pack("<3f", 899.5, float("nan"), 901.0).hex()}'), m.blocks = 3 WHERE j.submission_id = {number} AND t.name = 'ranked'"""
@@ -679,8 +680,8 @@ def a_closed_and_a_hidden_leaderboard_are_there_for_those_alone_who_may_see_them
 		fields=[("mode", "ranked")]).json["id"]
 	settled(program("bob"), number)
 	(other, ), = sql(
-		"SELECT MAX(id) FROM submissions WHERE leaderboard_id = (SELECT id FROM leaderboards WHERE name = 'small')"
-	)
+		"SELECT MAX(id) FROM submissions WHERE leaderboard_id = (SELECT id FROM leaderboards "
+		"WHERE name = 'small')")
 	paths = list(addresses("other", number))
 	equal(len(paths), 11)
 
@@ -699,8 +700,8 @@ def a_closed_and_a_hidden_leaderboard_are_there_for_those_alone_who_may_see_them
 		return len(found)
 
 	sql("UPDATE leaderboards SET visibility = 'closed' WHERE name = 'other'")
-	sql("INSERT INTO leaderboard_members (leaderboard_id, user_id) SELECT l.id, u.id FROM leaderboards l JOIN users u ON u.name = 'bob' WHERE l.name = 'other'"
-		)
+	sql("INSERT INTO leaderboard_members (leaderboard_id, user_id) SELECT l.id, u.id FROM "
+		"leaderboards l JOIN users u ON u.name = 'bob' WHERE l.name = 'other'")
 	equal((seen(program("bob")), seen(program("ada")), seen(program("admin"))), (11, 0, 11))
 	problem(
 		program("ada").hand_in("other", source=source()), 404, "not_found", "no leaderboard named")
@@ -719,8 +720,8 @@ def a_closed_and_a_hidden_leaderboard_are_there_for_those_alone_who_may_see_them
 def others_sources_notes_and_output_are_theirs_until_the_deadline():
 	number = ranked(program("ada"), 950.0)["id"]
 	program("ada").ask("PUT", f"/api/v1/submissions/{number}/note", {"note": "a secret"})
-	sql(f"UPDATE stages t JOIN jobs j ON j.id = t.job_id SET t.stdout = 'printed', t.stderr = '[... 12 bytes left out ...]' WHERE j.submission_id = {number}"
-		)
+	sql("UPDATE stages t JOIN jobs j ON j.id = t.job_id SET t.stdout = 'printed', t.stderr = "
+		f"'[... 12 bytes left out ...]' WHERE j.submission_id = {number}")
 	own, theirs = program("ada").read(f"/api/v1/submissions/{number}"), program("bob").read(
 		f"/api/v1/submissions/{number}")
 	equal((own["note"], own["jobs"][0]["stages"][0]["output"],
@@ -733,25 +734,25 @@ def others_sources_notes_and_output_are_theirs_until_the_deadline():
 	for who in (program("bob"), nobody):
 		problem(who.ask("GET", path), 403, "forbidden", "source is its author's")
 	equal(program("admin").ask("GET", path).status, 200)
-	sql("UPDATE leaderboards SET deadline = UTC_TIMESTAMP(3) - INTERVAL 1 HOUR, sources_public_after_deadline = 1 WHERE name = 'small'"
-		)
+	sql("UPDATE leaderboards SET deadline = UTC_TIMESTAMP(3) - INTERVAL 1 HOUR, "
+		"sources_public_after_deadline = 1 WHERE name = 'small'")
 	equal(program("bob").ask("GET", path).bytes, source(950.0))
 	equal(nobody.read("/api/v1/leaderboards", state="ended")["items"][0]["name"], "small")
 	problem(
 		program("ada").hand_in("small", source=source()), 400, "invalid",
 		"deadline of small has passed")
-	sql("UPDATE leaderboards SET deadline = NULL, sources_public_after_deadline = 0 WHERE name = 'small'"
-		)
+	sql("UPDATE leaderboards SET deadline = NULL, sources_public_after_deadline = 0 WHERE name = "
+		"'small'")
 
 
 @test
 def times_that_are_held_and_submissions_that_are_hidden_are_their_authors():
 	number = ranked(program("ada"), 940.0)["id"]
 	path = f"/api/v1/submissions/{number}"
-	sql(f"UPDATE jobs SET held_at = UTC_TIMESTAMP(3), held_reason = 'Faster than the memory.' WHERE submission_id = {number}"
-		)
-	sql(f"UPDATE measurements m JOIN stages t ON t.id = m.stage_id JOIN jobs j ON j.id = t.job_id SET m.samples = UNHEX('0000803f') WHERE j.submission_id = {number}"
-		)
+	sql("UPDATE jobs SET held_at = UTC_TIMESTAMP(3), held_reason = 'Faster than the memory.' "
+		f"WHERE submission_id = {number}")
+	sql("UPDATE measurements m JOIN stages t ON t.id = m.stage_id JOIN jobs j ON j.id = t.job_id "
+		f"SET m.samples = UNHEX('0000803f') WHERE j.submission_id = {number}")
 	equal((program("ada").read(path)["held"], program("ada").read(path)["jobs"][0]["score_ns"]),
 		({"reason": "Faster than the memory."}, 940.0))
 	for who in (program("bob"), nobody):
@@ -761,8 +762,8 @@ def times_that_are_held_and_submissions_that_are_hidden_are_their_authors():
 		lacks(json.dumps(seen), "940")
 		equal([case["stage"] for case in who.read(path + "/samples")["cases"]], ["test"])
 		equal(who.read(path + "/status")["jobs"][0]["score_ns"], None)
-	sql(f"UPDATE submissions SET hidden_at = UTC_TIMESTAMP(3), hidden_reason = 'Not yours.' WHERE id = {number}"
-		)
+	sql("UPDATE submissions SET hidden_at = UTC_TIMESTAMP(3), hidden_reason = 'Not yours.' WHERE "
+		f"id = {number}")
 	for end in ("", "/status", "/samples", "/source"):
 		problem(program("bob").ask("GET", path + end), 404, "not_found", "hidden by an admin")
 		equal(program("ada").ask("GET", path + end).status, 200)
@@ -797,10 +798,10 @@ def requests_are_counted_for_each_token_on_all_hosts_together():
 	while (answer := who.ask("GET", "/api/v1")).status == 200:
 		assert time.time() < end
 		# What another host would store; a minute that ends takes it along.
-		sql(f"INSERT INTO api_requests VALUES (FLOOR(UNIX_TIMESTAMP() / 60), 'token {number}', 200000) ON DUPLICATE KEY UPDATE hits = 200000"
-			)
+		sql(f"INSERT INTO api_requests VALUES (FLOOR(UNIX_TIMESTAMP() / 60), 'token {number}', "
+			"200000) ON DUPLICATE KEY UPDATE hits = 200000")
 		time.sleep(0.3)
-	problem(answer, 429, "rate_limit", "may ask 100000 times a minute")
+	problem(answer, 429, "rate_limit", "may send 100000 requests a minute")
 	equal((answer.headers["RateLimit-Remaining"], answer.headers["Retry-After"]),
 		("0", answer.headers["RateLimit-Reset"]))
 	equal(program("ada").ask("GET", "/api/v1").status, 200)
@@ -811,18 +812,11 @@ def requests_are_counted_for_each_token_on_all_hosts_together():
 
 # ---- the description ----
 
-ROUTE = re.compile(r'\{ \{ METHOD_(\w+), "([^"]+)", \w+, (\w+), \w+ \}, (\w+),\s+(NULL|"[^"]*") \}')
-
 
 def calls():
 	"""Every row of the tables: {(method, pattern): (access, scope, names)}."""
-	found = {}
-	for table in sorted((ROOT / "cgi").glob("api*_routes.c")):
-		for method, pattern, access, scope, takes in ROUTE.findall(table.read_text()):
-			found[method.lower(), pattern] = access, scope.removeprefix(
-				"TOKEN_").lower(), None if takes == "NULL" else set(takes[1:-1].split())
-		equal(len(ROUTE.findall(table.read_text())), table.read_text().count("METHOD_"))
-	return found
+	return {(method, pattern): (access, scope, None if names is None else set(names))
+		for method, pattern, access, scope, names in route_table.calls()}
 
 
 def described():

@@ -1,20 +1,21 @@
 #!/usr/bin/env python3
-"""/api/v1/admin: each call by who may and by who may not, what it does, what it leaves in the audit log, and that its answers are as
-described. The worker's podium-run is a pretended one that says what a submission tells it to."""
+"""/api/v1/admin: each call by who may and by who may not, what it does, what it leaves in the audit
+log, and that its answers are as described. The worker's podium-run is a pretended one that says
+what a submission tells it to."""
 import json
 import pathlib
 import re
 import sys
-import time
 import uuid
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
+import route_table  # noqa: E402
 import contract  # noqa: E402
 from client import Client  # noqa: E402
 from instance import ROOT, Instance  # noqa: E402
 from programs import Program, make_token  # noqa: E402
-from small_task import TASK, done, make_board, task_zip  # noqa: E402
-from tap import contains, equal, lacks, run, test  # noqa: E402
+from small_task import TASK, make_board, submit_time, task_zip  # noqa: E402
+from tap import contains, equal, lacks, run, test, until  # noqa: E402
 
 site = Instance(pretends=True, PODIUM_API_REQUESTS_PER_MINUTE="100000", PODIUM_WEBHOOK_SENDERS="0")
 sql = site.sql
@@ -30,20 +31,7 @@ def value(statement):
 
 
 def submit(mean_ns, board="small"):
-	source = "# " + json.dumps({
-		"cases": [{
-		"runs": 101, "mean_ns": mean_ns, "std_ns": 5.0, "err_ns": 10.0, "best_ns": mean_ns - 10,
-		"worst_ns": mean_ns + 10
-		}]
-	})
-	number = int(
-		done(clients["ada"].post(f"/leaderboard/{board}/submit", [("mode", "ranked"),
-		("code", source), ("gpu", "H200")])).location.rsplit("/", 1)[1])
-	end = time.time() + 120
-	while value(f"SELECT state FROM jobs WHERE submission_id = {number}") != "done":
-		assert time.time() < end
-		time.sleep(0.05)
-	return number
+	return submit_time(clients["ada"], mean_ns, board=board)
 
 
 def multipart(fields, files):
@@ -85,8 +73,8 @@ def audited(action, subject, actor="root-of-all"):
 def what_the_tests_need_is_made():
 	for name, client in clients.items():
 		equal(client.post("/register", [("name", name), ("password", PASSWORD)]).status, 303)
-	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'; UPDATE users SET role = 'creator' WHERE name IN ('carl', 'dora')"
-		)
+	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'; UPDATE users SET role = "
+		"'creator' WHERE name IN ('carl', 'dora')")
 	for name in ("root-of-all", "carl", "dora"):
 		programs[name] = Program(site.url,
 			make_token(clients[name], "all", "read", "submit", "admin"))
@@ -101,8 +89,8 @@ def what_the_tests_need_is_made():
 	make_board(clients["root-of-all"], "strange")
 	made["id"] = submit(3000.0)
 	made["worker"], made["uuid"] = sql(
-		"SELECT w.name, g.uuid FROM workers w JOIN gpus g ON g.worker_id = w.id WHERE g.model = 'H200' ORDER BY g.uuid LIMIT 1"
-	)[0]
+		"SELECT w.name, g.uuid FROM workers w JOIN gpus g ON g.worker_id = w.id WHERE g.model = "
+		"'H200' ORDER BY g.uuid LIMIT 1")[0]
 	made["hook"] = ask(
 		"carl", "POST", "webhooks", {
 		"leaderboard": "small", "name": "ours", "address": "https://chat.example.org/x",
@@ -112,7 +100,6 @@ def what_the_tests_need_is_made():
 
 # ---- who may ----
 
-ROUTE = re.compile(r'\{ \{ METHOD_(\w+), "/api/v1/admin/([^"]+)", \w+, (\w+), \w+ \}, TOKEN_ADMIN,')
 # What the stars stand for.
 EXAMPLES = {
 	"leaderboards": "small", "submissions": "{id}", "rejudgings": "1", "users": "eve",
@@ -122,7 +109,10 @@ EXAMPLES = {
 
 
 def routes():
-	return ROUTE.findall((ROOT / "cgi" / "api_admin_routes.c").read_text())
+	below = "/api/v1/admin/"
+	return [(method.upper(), pattern.removeprefix(below), access)
+		for method, pattern, access, scope, _ in route_table.calls()
+		if pattern.startswith(below) and scope == "admin"]
 
 
 def example(pattern):
@@ -317,10 +307,8 @@ def results_are_rejudged():
 		equal((answer.status, answer.headers["Location"]),
 			(201, f"{A}rejudgings/{answer.json['id']}"))
 		audited("rejudging.start", "small")
-		number, end = answer.json["id"], time.time() + 120
-		while ask("root-of-all", "GET", f"rejudgings/{number}").json["waiting"]:
-			assert time.time() < end
-			time.sleep(0.05)
+		number = answer.json["id"]
+		until(lambda: not ask("root-of-all", "GET", f"rejudgings/{number}").json["waiting"])
 		ending = "apply" if start is not None and number == 1 else "discard"
 		problem(ask("root-of-all", "POST", f"rejudgings/{number}/{ending}", {"confirm": "yes"}),
 			400, "confirmation", "small")
@@ -451,10 +439,12 @@ def workers_and_devices_are_paused_drained_quarantined_and_resumed():
 	problem(ask("root-of-all", "POST", f"{gpu}/resume"), 409, "conflict")
 	problem(ask("root-of-all", "POST", "workers/nobody/pause"), 404, "not_found")
 	problem(ask("root-of-all", "POST", f"{gpu}/release"), 404, "not_found")
-	sql("INSERT INTO workers (name, version, host, started_at, seen_at) VALUES ('elsewhere', '1', '{}', UTC_TIMESTAMP(3), UTC_TIMESTAMP(3)); "
-		"INSERT INTO gpus (worker_id, uuid, model, product, memory_bytes, driver, compute_capability, seen_at, quarantined_at, quarantine_reason) "
-		"SELECT id, 'GPU-broken', 'H200', 'NVIDIA H200', 1, '1', '9.0', UTC_TIMESTAMP(3), UTC_TIMESTAMP(3), 'It fell off the bus.' FROM workers WHERE name = 'elsewhere'"
-		)
+	sql("INSERT INTO workers (name, version, host, started_at, seen_at) VALUES ('elsewhere', '1', "
+		"'{}', UTC_TIMESTAMP(3), UTC_TIMESTAMP(3)); "
+		"INSERT INTO gpus (worker_id, uuid, model, product, memory_bytes, driver, "
+		"compute_capability, seen_at, quarantined_at, quarantine_reason) "
+		"SELECT id, 'GPU-broken', 'H200', 'NVIDIA H200', 1, '1', '9.0', UTC_TIMESTAMP(3), "
+		"UTC_TIMESTAMP(3), 'It fell off the bus.' FROM workers WHERE name = 'elsewhere'")
 	equal(ask("root-of-all", "POST", "workers/elsewhere/gpus/GPU-broken/release").status, 204)
 	actions = [row[0] for row in sql("SELECT action FROM audit_log ORDER BY id DESC LIMIT 11")]
 	equal(len([action for action in actions if action.startswith(("worker.", "gpu.", "device."))]),

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The whole site under attack: every text that is stored is hostile, every parameter is odd, and what is hidden, held, withheld or
-withdrawn is looked for on all that can be reached."""
+"""The whole site under attack: every text that is stored is hostile, every parameter is odd, and
+what is hidden, held, withheld or withdrawn is looked for on all that can be reached."""
 import csv
 import io
 import json
@@ -12,6 +12,7 @@ import urllib.parse
 import xml.etree.ElementTree
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
+import route_table  # noqa: E402
 from client import Client, Page  # noqa: E402
 from instance import ROOT, Instance  # noqa: E402
 from small_task import TEMPLATE_TASK as TASK, case, done as ok, source_of, submit_source, task_zip  # noqa: E402
@@ -46,8 +47,8 @@ def submit(client, mean_ns, word, board="small", file_name="kernel.py"):
 def what_the_tests_need_is_made():
 	for client, name in zip((ada, bob, eve, carl, admin), NAMES):
 		ok(client.post("/register", [("name", name), ("password", PASSWORD)]))
-	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'; UPDATE users SET role = 'creator' WHERE name = 'carl'"
-		)
+	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'; UPDATE users SET role = "
+		"'creator' WHERE name = 'carl'")
 	for board in ("small", "frozen"):
 		ok(
 			carl.post("/admin/leaderboards/new", [("name", board), ("gpu", "H200"),
@@ -179,8 +180,8 @@ def what_was_tried_on_a_draft_is_seen_by_those_who_see_the_draft():
 			equal((rest, client.get(f"/submission/{tried}{rest}").status), (rest, status))
 		equal(client.get(f"/compare?a={tried}&b={made['plain']}").status, status)
 	equal(ada.get(f"/submission/{tried}/source").status, 404)
-	sql("UPDATE jobs SET state = 'cancelled', verdict = 'cancelled', finished_at = UTC_TIMESTAMP(3) WHERE state = 'queued'"
-		)
+	sql("UPDATE jobs SET state = 'cancelled', verdict = 'cancelled', finished_at = "
+		"UTC_TIMESTAMP(3) WHERE state = 'queued'")
 
 
 # ---- odd parameters ----
@@ -203,7 +204,7 @@ ACTIONS = {
 
 def parameter_names():
 	"""All that any page reads of an address, and of a form."""
-	sources = "".join(path.read_text() for path in sorted((ROOT / "cgi").glob("*.c")))
+	sources = "".join(path.read_text() for path in sorted((ROOT / "cgi").rglob("*.c")))
 	query = set(
 		re.findall(r'(?:request_query|query_number|query_or\w*)\((?:request|\w+), "(\w+)"',
 		sources))
@@ -212,8 +213,7 @@ def parameter_names():
 
 
 def patterns(method):
-	table = (ROOT / "cgi" / "router.c").read_text().split("ROUTES[] = {")[1].split("};")[0]
-	return re.findall(r'\{ METHOD_' + method + r', "([^"]+)"', table)
+	return route_table.pages(method)
 
 
 def filled(pattern, part):
@@ -320,7 +320,8 @@ def what_is_made_for_one_is_kept_for_nobody_else():
 # ---- hostile text ----
 
 HOSTILE = "\"'><script>alert(1)</script><img src=x onerror=alert(1)>]]>[a](javascript:alert(1))&{{x}}%s"
-# Columns whose values have to be what they are for pages to be reached at all, or that are JSON and get a hostile member below.
+# Columns whose values have to be what they are for pages to be reached at all, or that are JSON and
+# get a hostile member below.
 KEPT = {("leaderboards", "name"), ("users", "name"), ("task_versions", "definition"),
 	("workers", "host"), ("workers", "checks"), ("jobs", "environment"), ("stages", "kernels"),
 	("stages", "conditions"), ("measurements", "device"), ("task_files", "path"),
@@ -328,11 +329,12 @@ KEPT = {("leaderboards", "name"), ("users", "name"), ("task_versions", "definiti
 
 
 def make_everything_hostile():
-	columns = sql(
-		"SELECT table_name, column_name, COALESCE(character_maximum_length, 60000) FROM information_schema.columns WHERE table_schema = 'podium' "
-		"AND data_type IN ('varchar', 'text', 'mediumtext', 'longtext') AND character_set_name = 'utf8mb4' "
-		"AND table_name IN (SELECT table_name FROM information_schema.tables WHERE table_schema = 'podium' AND table_type = 'BASE TABLE')"
-	)
+	columns = sql("SELECT table_name, column_name, COALESCE(character_maximum_length, 60000) FROM "
+		"information_schema.columns WHERE table_schema = DATABASE() "
+		"AND data_type IN ('varchar', 'text', 'mediumtext', 'longtext') AND character_set_name = "
+		"'utf8mb4' "
+		"AND table_name IN (SELECT table_name FROM information_schema.tables WHERE table_schema = "
+		"DATABASE() AND table_type = 'BASE TABLE')")
 	literal = HOSTILE.replace("'", "''")
 	statements = [
 		f"UPDATE `{table}` SET `{column}` = LEFT('{literal}', {min(int(length), 60000)});"

@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""The audit log: every form of the panel leaves an entry that names who, what and whom; and it is searched by them and by when.
-The worker's podium-run is a pretended one."""
+"""The audit log: every form of the panel leaves an entry that names who, what and whom; and it is
+searched by them and by when. The worker's podium-run is a pretended one."""
 import pathlib
 import re
 import sys
-import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
+import route_table  # noqa: E402
 from client import Client, whole  # noqa: E402
 from instance import ROOT, Instance  # noqa: E402
 from small_task import TASK, case, done, make_board, source_of, submit_source, task_zip, zip_of  # noqa: E402
-from tap import contains, equal, lacks, run, test  # noqa: E402
+from tap import contains, equal, lacks, run, test, until  # noqa: E402
 
 site = Instance(pretends=True, PODIUM_WEBHOOK_SENDERS="0")
 sql = site.sql
@@ -71,14 +71,13 @@ def filled(text):
 
 def rejudged():
 	"""Nothing waits of the rejudging any more."""
-	end = time.time() + 120
-	while "waits for you" not in admin.get(filled("/admin/rejudgings/{rejudging}")).words():
-		assert time.time() < end, sql("SELECT * FROM jobs")
-		time.sleep(0.1)
+	until(lambda: "waits for you" in admin.get(filled("/admin/rejudgings/{rejudging}")).words(),
+		explain=lambda: sql("SELECT * FROM jobs"))
 
 
-# Each form of the panel and each thing that it does, one after the other: the route, the form as it is sent, and the entry that is
-# to come of it: what was done, to whom or what, and a part of what the entry says of it.
+# Each form of the panel and each thing that it does, one after the other: the route, the form as it
+# is sent, and the entry that is to come of it: what was done, to whom or what, and a part of what
+# the entry says of it.
 PUBLISHING = "/admin/leaderboard/*/publishing", "/admin/leaderboard/club/publishing"
 WORKERS = "/admin/workers", "/admin/workers"
 REVIEW = "/admin/review", "/admin/review"
@@ -149,7 +148,7 @@ DEEDS = [
 	("/admin/intake", "/admin/intake", [("action", "start")], "intake.start", "the whole site",
 	"takes submissions again"),
 	(*WORKERS, [("action", "drain"), *WHOLE,
-	*YES], "worker.drain", "{worker}", "takes no jobs; what runs ends first"),
+	*YES], "worker.drain", "{worker}", "takes no new jobs; the current job finishes"),
 	(*WORKERS, [("action", "resume"), *WHOLE], "worker.resume", "{worker}", "takes jobs again"),
 	(*WORKERS, [("action", "pause"), *ITS_DEVICE,
 	*YES], "worker.pause", "{worker} {device}", "takes no jobs; 0 running given back"),
@@ -233,9 +232,10 @@ def what_the_tests_need_is_made():
 @test
 def changes_are_found_by_who_what_of_what_and_when():
 	sql("INSERT INTO audit_log (at, actor, address, action, subject, detail) VALUES "
-		"('2025-01-01 23:59:59.999', 'eve', '', 'user.ban', 'ada', 'first detail'), ('2025-01-02 00:00:00', 'bob', '', 'user.ban', 'carl', 'second detail <b>'), "
-		"('2025-01-02 23:59:59.999', 'eve', '', 'worker.pause', 'here', 'third detail'), ('2025-01-03 00:00:00', 'eve', '', 'user.ban', 'größe', 'fourth detail 100%')"
-		)
+		"('2025-01-01 23:59:59.999', 'eve', '', 'user.ban', 'ada', 'first detail'), ('2025-01-02 "
+		"00:00:00', 'bob', '', 'user.ban', 'carl', 'second detail <b>'), "
+		"('2025-01-02 23:59:59.999', 'eve', '', 'worker.pause', 'here', 'third detail'), "
+		"('2025-01-03 00:00:00', 'eve', '', 'user.ban', 'größe', 'fourth detail 100%')")
 	for query, found in (("", ["first", "second", "third",
 		"fourth"]), ("who=eve", ["first", "third",
 		"fourth"]), ("who=ev", []), ("what=user.ban", ["first", "second",
@@ -253,8 +253,8 @@ def changes_are_found_by_who_what_of_what_and_when():
 
 @test
 def long_results_go_on_with_the_same_question():
-	sql("INSERT INTO audit_log (at, actor, address, action, subject, detail) SELECT '2025-02-01', 'eve', '', 'user.ban', 'x', CONCAT('number ', seq, '.') FROM seq_1_to_150"
-		)
+	sql("INSERT INTO audit_log (at, actor, address, action, subject, detail) SELECT '2025-02-01', "
+		"'eve', '', 'user.ban', 'x', CONCAT('number ', seq, '.') FROM seq_1_to_150")
 	first = admin.get("/admin/audit?who=eve&what=user.ban&q=number")
 	contains(first.words(), "number 150.")
 	lacks(first.words(), "number 50.")
@@ -276,12 +276,17 @@ def it_is_the_admins_alone():
 # What some need beforehand: a member, a device that fell off the bus, a job that waits.
 PREPARATIONS = {
 	"leaderboard.remove":
-	"INSERT IGNORE INTO leaderboard_members (leaderboard_id, user_id) SELECT l.id, u.id FROM leaderboards l JOIN users u "
+	"INSERT IGNORE INTO leaderboard_members (leaderboard_id, user_id) SELECT l.id, u.id FROM "
+	"leaderboards l JOIN users u "
 	"WHERE l.name = 'club' AND u.name = 'ada'", "gpu.release":
-	"INSERT INTO workers (name, version, host, started_at, seen_at) VALUES ('zz-away', '1', '{}', UTC_TIMESTAMP(3), UTC_TIMESTAMP(3)); "
-	"INSERT INTO gpus (worker_id, uuid, model, product, memory_bytes, driver, compute_capability, seen_at, quarantined_at, quarantine_reason) "
-	"SELECT id, 'GPU-broken', 'H200', 'NVIDIA H200', 1, '1', '9.0', seen_at, seen_at, 'It fell off the bus.' FROM workers WHERE name = 'zz-away'",
-	"submission.cancel": "INSERT INTO jobs (submission_id, user_id, gpu) SELECT id, user_id, 'B200' FROM submissions ORDER BY id LIMIT 1",
+	"INSERT INTO workers (name, version, host, started_at, seen_at) VALUES ('zz-away', '1', '{}', "
+	"UTC_TIMESTAMP(3), UTC_TIMESTAMP(3)); "
+	"INSERT INTO gpus (worker_id, uuid, model, product, memory_bytes, driver, compute_capability, "
+	"seen_at, quarantined_at, quarantine_reason) "
+	"SELECT id, 'GPU-broken', 'H200', 'NVIDIA H200', 1, '1', '9.0', seen_at, seen_at, 'It fell "
+	"off the bus.' FROM workers WHERE name = 'zz-away'",
+	"submission.cancel": "INSERT INTO jobs (submission_id, user_id, gpu) SELECT id, user_id, "
+	"'B200' FROM submissions ORDER BY id LIMIT 1",
 }
 
 
@@ -290,8 +295,11 @@ def last_entry():
 
 
 def forms():
-	table = (ROOT / "cgi" / "router.c").read_text().split("ROUTES[] = {")[1].split("};")[0]
-	return set(re.findall(r'\{ METHOD_(?:POST|PUT|PATCH|DELETE), "(/admin(?:/[^"]*)?)"', table))
+	return {
+		p
+		for p in route_table.pages("POST|PUT|PATCH|DELETE")
+		if p == "/admin" or p.startswith("/admin/")
+	}
 
 
 @test
@@ -303,7 +311,7 @@ def every_form_of_the_panel_is_here():
 @test
 def every_action_that_the_programs_write_down_is_here():
 	written = set()
-	for path in [*(ROOT / "cgi").glob("*.c"), *(ROOT / "lib").glob("*.c")]:
+	for path in [*(ROOT / "cgi").rglob("*.c"), *(ROOT / "lib").rglob("*.c")]:
 		text = path.read_text()
 		if "audit(" in text:
 			written |= {
@@ -345,8 +353,8 @@ def every_form_of_the_panel_leaves_one_entry_that_names_who_what_and_whom():
 			in (200, 303), answer.words() if answer.status not in (200, 303) else ""),
 			(route, action, True, ""))
 		entries = sql(
-			f"SELECT actor_id, actor, address, action, subject, detail FROM audit_log WHERE id > {before}"
-		)
+			"SELECT actor_id, actor, address, action, subject, detail FROM audit_log WHERE id > "
+			f"{before}")
 		equal((route, [entry[:5] for entry in entries]),
 			(route, [[number, "root-of-all", "127.0.0.1", action,
 			filled(subject)]]))

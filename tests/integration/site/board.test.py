@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""A leaderboard's page and what is made of it for other programs: filters, paging, baselines, the speed of light, JSON, CSV, the
-feed of records and the badge; through nginx and a real worker, whose podium-run says what it is told."""
+"""A leaderboard's page and what is made of it for other programs: filters, paging, baselines, the
+speed of light, JSON, CSV, the feed of records and the badge; through nginx and a real worker, whose
+podium-run says what it is told."""
 import csv
 import io
 import os
 import pathlib
 import re
 import struct
-import subprocess
 import sys
 import tempfile
 import time
@@ -18,7 +18,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "
 from client import Client, Page  # noqa: E402
 from instance import ROOT, Instance  # noqa: E402
 from pretend import PretendedRun  # noqa: E402
-from tap import contains, equal, lacks, run, test  # noqa: E402
+from tap import contains, equal, lacks, run, test, until  # noqa: E402
 
 scratch = tempfile.TemporaryDirectory(prefix="podium-board.")
 podium_run = PretendedRun(pathlib.Path(scratch.name),
@@ -28,7 +28,7 @@ site = Instance(**podium_run.environment)
 sql = site.sql
 anyone, ada, dora, cyd = (Client(site.url) for _ in range(4))
 PASSWORD = "a long password"
-KEPT_S = 1.1  # cgi/ranking_notes.h keeps for a second
+KEPT_S = 1.1  # cgi/page/ranking_notes.h keeps for a second
 TASK = """
 lang: py
 description: A small task.
@@ -45,27 +45,6 @@ TEMPLATE = "x = 'to start from'\n"
 TRITON = "import torch\nimport triton.language as tl\n"
 ATOM = "{http://www.w3.org/2005/Atom}"
 SVG = "{http://www.w3.org/2000/svg}"
-
-
-def command(*arguments):
-	user = subprocess.run(["id", "-un"], capture_output=True, text=True).stdout.strip()
-	environment = {
-		**site.environment, "PODIUM_DATABASE_SOCKET": str(site.var / "run" / "mariadb.sock"),
-		"PODIUM_DATABASE_USER": user
-	}
-	answer = subprocess.run([site.admin_program, *arguments], capture_output=True, text=True,
-		env=environment)
-	equal((answer.returncode, answer.stderr), (0, ""))
-	return answer.stdout
-
-
-def until(condition, limit_s=60):
-	end = time.time() + limit_s
-	while time.time() < end:
-		if condition():
-			return
-		time.sleep(0.05)
-	raise AssertionError(f"it did not happen within {limit_s} s")
 
 
 def ranked(client, score_ns, code="x = 1\n"):
@@ -103,7 +82,8 @@ def names(client, path):
 
 
 def a_large_ranking():
-	"""250 users on H200, one microsecond apart, beginning with 11 µs; each tenth with Triton, the older half from long ago."""
+	"""250 users on H200, one microsecond apart, beginning with 11 µs; each tenth with Triton, the
+	older half from long ago."""
 	sql("""INSERT INTO users (name, password_hash) SELECT CONCAT('user', seq), '!' FROM seq_1_to_250;
 		SET @board = (SELECT id FROM leaderboards WHERE name = 'small'), @version = (SELECT task_version_id FROM leaderboards WHERE name = 'small');
 		SET @blob = (SELECT sha256 FROM submissions LIMIT 1);
@@ -114,7 +94,7 @@ def a_large_ranking():
 		INSERT INTO jobs (submission_id, user_id, gpu, state, verdict, score_ns, score_err_ns, engine, finished_at)
 		  SELECT s.id, u.id, 'H200', 'done', 'passed', (SUBSTR(u.name, 5) + 10) * 1000, 1, 'isolated', s.submitted_at
 		  FROM submissions s JOIN users u ON u.id = s.user_id WHERE u.name LIKE 'user%';""")
-	command("ranking", "rebuild")
+	site.manage("ranking", "rebuild")
 
 
 # ---- the table ----
@@ -127,7 +107,7 @@ def a_row_tells_rank_time_gaps_language_and_attempts():
 	(folder / "task.yml").write_text(TASK)
 	(folder / "eval.py").write_text("print()\n")
 	(folder / "template.py").write_text(TEMPLATE)
-	command("task", "load", str(folder))
+	site.manage("task", "load", str(folder))
 	for client, name in ((ada, "ada"), (dora, "dora"), (cyd, "cyd")):
 		equal(client.post("/register", [("name", name), ("password", PASSWORD)]).status, 303)
 	equal(table(anyone, "/leaderboard/small"), [])
@@ -181,9 +161,10 @@ def the_first_row_of_a_further_page_knows_the_one_above_it():
 
 @test
 def ones_own_row_is_kept_in_view_on_other_pages_with_a_link_to_it():
-	sql("UPDATE jobs j JOIN submissions s ON s.id = j.submission_id JOIN users u ON u.id = s.user_id "
+	sql("UPDATE jobs j JOIN submissions s ON s.id = j.submission_id JOIN users u ON u.id = "
+		"s.user_id "
 		"SET s.user_id = (SELECT id FROM users WHERE name = 'ada') WHERE u.name = 'user150'")
-	command("ranking", "rebuild")
+	site.manage("ranking", "rebuild")
 	first, second, third = (table(ada, f"/leaderboard/small?gpu=H200&page={page}")
 		for page in (1, 2, 3))
 	equal((first[-2], first[-1][:5]),
@@ -341,8 +322,25 @@ def the_badge_is_a_picture_of_the_record_or_of_a_users_place():
 	equal(fresh(anyone, "/leaderboard/small/badge.svg?gpu=none").status, 404)
 
 
+def unfiltered(kind, row, above):
+	"""A row of a PNG with 3 bytes a pixel (W3C's "Portable Network Graphics", 9.2)."""
+	row = bytearray(row)
+	for i in range(len(row)) if kind else ():
+		left, up, corner = (row[i - 3], above[i], above[i - 3]) if i > 2 else (0, above[i], 0)
+		if kind == 1:
+			guess = left
+		elif kind == 2:
+			guess = up
+		elif kind == 3:
+			guess = (left + up) // 2
+		else:
+			guess = min((left, up, corner), key=lambda one: abs(left + up - corner - one))
+		row[i] = (row[i] + guess) & 255
+	return row
+
+
 def pixels(png):
-	"""The rows of an 8-bit picture with a palette, after its sums were checked."""
+	"""The rows of a picture, a byte for each pixel, 0 for the background; checks the sums."""
 	equal(png[:8], b"\x89PNG\r\n\x1a\n")
 	chunks, at = {}, 8
 	while at < len(png):
@@ -350,13 +348,17 @@ def pixels(png):
 		equal(
 			struct.unpack(">I", png[at + 8 + length:at + 12 + length])[0],
 			zlib.crc32(png[at + 4:at + 8 + length]))
-		chunks[name] = png[at + 8:at + 8 + length]
+		chunks[name] = chunks.get(name, b"") + png[at + 8:at + 8 + length]
 		at += 12 + length
-	equal((list(chunks), chunks[b"IHDR"]),
-		([b"IHDR", b"PLTE", b"IDAT", b"IEND"], struct.pack(">IIBBBBB", 1200, 630, 8, 3, 0, 0, 0)))
-	rows = zlib.decompress(chunks[b"IDAT"])
-	equal(len(rows), 630 * 1201)
-	return [rows[i * 1201 + 1:(i + 1) * 1201] for i in range(630)]
+	equal((list(chunks)[0], list(chunks)[-1], chunks[b"IHDR"]),
+		(b"IHDR", b"IEND", struct.pack(">IIBBBBB", 1200, 630, 8, 2, 0, 0, 0)))
+	raw = zlib.decompress(chunks[b"IDAT"])
+	equal(len(raw), 630 * 3601)
+	rows, above = [], bytes(3600)
+	for at in range(0, len(raw), 3601):
+		above = unfiltered(raw[at], raw[at + 1:at + 3601], above)
+		rows.append(bytes(above[i:i + 3] != b"\x10\x13\x16" for i in range(0, 3600, 3)))
+	return rows
 
 
 @test
@@ -372,7 +374,8 @@ def the_badge_and_the_picture_tell_a_tie():
 
 	equal([words(), words("&user=user7"), beside_the_ranks()],
 		["11.00 µs by user1", "user7: 7th, 17.00 µs", [False] * 3])
-	sql("UPDATE ranking SET place = 1 WHERE gpu = 'H200' AND position = 2; UPDATE ranking SET place = 6 WHERE gpu = 'H200' AND position = 7; "
+	sql("UPDATE ranking SET place = 1 WHERE gpu = 'H200' AND position = 2; UPDATE ranking SET "
+		"place = 6 WHERE gpu = 'H200' AND position = 7; "
 		"UPDATE ranking SET place = 3 WHERE gpu = 'H200' AND position = 4")
 	equal([words(), words("&user=user6"),
 		words("&user=user7"),
@@ -409,9 +412,9 @@ def a_rebuild_gives_the_same_attempts_records_and_baselines():
 	kept = ("SELECT gpu, user_id, dialect, attempts FROM ranking ORDER BY gpu, position",
 		"SELECT * FROM records ORDER BY line, job_id", "SELECT * FROM baselines ORDER BY gpu, path")
 	before = [sql(query) for query in kept]
-	sql("UPDATE ranking SET attempts = 9; DELETE FROM records WHERE score_ns < 1600; UPDATE baselines SET score_ns = 1"
-		)
-	command("ranking", "rebuild")
+	sql("UPDATE ranking SET attempts = 9; DELETE FROM records WHERE score_ns < 1600; UPDATE "
+		"baselines SET score_ns = 1")
+	site.manage("ranking", "rebuild")
 	equal([sql(query) for query in kept], before)
 	equal([len(rows) > 0 for rows in before], [True] * 3)
 

@@ -1,17 +1,16 @@
 #!/usr/bin/env python3
-"""The charts of a leaderboard through nginx: the trend with its table, each shape by itself, all devices side by side, the view
-for a projector; and who is shown where."""
+"""The charts of a leaderboard through nginx: the trend with its table, each shape by itself, all
+devices side by side, the view for a projector; and who is shown where."""
 import hashlib
 import pathlib
 import re
-import subprocess
 import sys
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
 from client import Client, Page  # noqa: E402
 from instance import Instance  # noqa: E402
-from tap import contains, equal, lacks, run, test  # noqa: E402
+from tap import contains, equal, lacks, run, test, until  # noqa: E402
 
 site = Instance()
 sql = site.sql
@@ -28,18 +27,6 @@ benchmarks: [%s]
 gpus: [A100, H200, L4]
 """ % ", ".join(f"{{size: {size}}}" for size in range(100, 130))
 
-
-def command(*arguments):
-	user = subprocess.run(["id", "-un"], capture_output=True, text=True).stdout.strip()
-	environment = {
-		**site.environment, "PODIUM_DATABASE_SOCKET": str(site.var / "run" / "mariadb.sock"),
-		"PODIUM_DATABASE_USER": user
-	}
-	answer = subprocess.run([site.admin_program, *arguments], capture_output=True, text=True,
-		env=environment)
-	equal((answer.returncode, answer.stderr), (0, ""))
-
-
 MARKED = TASK.replace("config:",
 	"templates: {Python: template.py}\nconfig:") + "podium: {bytes: 2039 * size}\n"
 TEMPLATE = "x = 'to start from'\n"
@@ -51,7 +38,7 @@ def load(name, task=TASK):
 	(folder / "task.yml").write_text(task)
 	(folder / "template.py").write_text(TEMPLATE)
 	(folder / "eval.py").write_text("print()\n")
-	command("task", "load", str(folder))
+	site.manage("task", "load", str(folder))
 	sql(f"""INSERT IGNORE INTO leaderboard_gpus (leaderboard_id, gpu, position) SELECT l.id, g.gpu, g.position FROM leaderboards l
 		JOIN (SELECT 'A100' AS gpu, 0 AS position UNION SELECT 'H200', 1 UNION SELECT 'L4', 2) g WHERE l.name = '{name}';
 		DELETE g FROM leaderboard_gpus g JOIN leaderboards l ON l.id = g.leaderboard_id WHERE l.name = '{name}' AND g.gpu NOT IN ('A100', 'H200', 'L4')"""
@@ -82,8 +69,8 @@ def ranked(board, name, gpu, score_ns, cases=(), source="x"):
 		INSERT INTO stages (job_id, position, name, verdict, message, command, stdout, stderr) VALUES (@job, 1, 'ranked', 'passed', '', '', '', '');
 		SET @stage = LAST_INSERT_ID();
 		""" + "".join(
-		f"INSERT INTO measurements (stage_id, case_index, spec, verdict, message, mean_ns) VALUES (@stage, {i}, '', 'passed', '', {ns});"
-		for i, ns in enumerate(cases)))
+		"INSERT INTO measurements (stage_id, case_index, spec, verdict, message, mean_ns) VALUES "
+		f"(@stage, {i}, '', 'passed', '', {ns});" for i, ns in enumerate(cases)))
 	return int(sql("SELECT MAX(id) FROM submissions")[0][0])
 
 
@@ -99,14 +86,9 @@ def page_of(path):
 
 def trend_of(path, expected):
 	"""The trend is a few seconds old at most."""
-	end = time.time() + 60
-	while True:
-		answer, _ = page_of(path)
-		if expected in answer.words():
-			return answer
-		if time.time() > end:
-			raise AssertionError(f"{expected!r} did not appear in {answer.words()}")
-		time.sleep(0.2)
+	page = lambda: page_of(path)[0]
+	until(lambda: expected in page().words(), explain=lambda: (expected, page().words()))
+	return page()
 
 
 @test
@@ -131,24 +113,23 @@ def the_trend_has_a_line_for_each_user_and_the_record_and_a_table():
 	second = ranked("small", "bob", "A100", 30000)
 	ranked("small", "ada", "A100", 35000)
 	last = ranked("small", "ada", "A100", 20000)
-	command("ranking", "rebuild", "small")
+	site.manage("ranking", "rebuild", "small")
 	answer = trend_of("/leaderboard/small?gpu=A100", "Fastest of all")
 	words = answer.words()
 	contains(
-		words,
-		"Fastest of all 2026-03-01 01:00 UTC ada 40.00 µs 2026-03-01 03:00 UTC bob 30.00 µs 2026-03-01 05:00 UTC ada 20.00 µs"
-	)
+		words, "Fastest of all 2026-03-01 01:00 UTC ada 40.00 µs 2026-03-01 03:00 UTC bob 30.00 µs "
+		"2026-03-01 05:00 UTC ada 20.00 µs")
 	contains(
 		words,
-		"ada 2026-03-01 01:00 UTC 40.00 µs 2026-03-01 04:00 UTC 35.00 µs 2026-03-01 05:00 UTC 20.00 µs"
-	)
+		"ada 2026-03-01 01:00 UTC 40.00 µs 2026-03-01 04:00 UTC 35.00 µs 2026-03-01 05:00 UTC "
+		"20.00 µs")
 	contains(words, "bob 2026-03-01 03:00 UTC 30.00 µs")
 	lacks(words, "45.00 µs")
 	lacks(answer.text, "Speed of light")
 	contains(
 		answer.text,
-		'aria-label="Best times on A100 since the first submission: the record went from 40.00 µs of ada to 20.00 µs of ada.'
-	)
+		'aria-label="Best times on A100 since the first submission: the record went from 40.00 µs '
+		'of ada to 20.00 µs of ada.')
 	equal(len(re.findall(r'<use href="#trend-1"', answer.text)), 3)
 	equal(len(re.findall(r'<use href="#trend-2"', answer.text)), 1)
 	equal(len(re.findall(r'<path class="record"', answer.text)), 1)
@@ -170,7 +151,7 @@ def only_the_first_ten_have_a_line_and_nobody_more_than_sixteen_points():
 		ranked("crowd", f"user-{number:02}", "A100", 2000 + number * 10)
 	for number in range(40):
 		ranked("crowd", "user-00", "A100", 1999 - number * number)
-	command("ranking", "rebuild", "crowd")
+	site.manage("ranking", "rebuild", "crowd")
 	answer = trend_of("/leaderboard/crowd?gpu=A100", "Fastest of all")
 	trend = answer.text[answer.text.index('<h2 id="trend">'):]
 	contains(trend, "/user/user-09")
@@ -186,13 +167,13 @@ def each_shape_shows_who_is_fastest_there():
 	load("shapes")
 	ranked("shapes", "ada", "A100", 1000, [1000 + i for i in range(30)])
 	ranked("shapes", "bob", "A100", 2000, [500, 2000] + [4000] * 28)
-	command("ranking", "rebuild", "shapes")
+	site.manage("ranking", "rebuild", "shapes")
 	answer, page = page_of("/leaderboard/shapes?view=shapes&gpu=A100")
 	words = answer.words()
 	contains(
 		words,
-		"Shape 1 size: 100 User Time bob 2nd 500.0 ns ada 1st 1.000 µs Shape 2 size: 101 User Time ada 1st 1.001 µs bob 2nd 2.000 µs"
-	)
+		"Shape 1 size: 100 User Time bob 2nd 500.0 ns ada 1st 1.000 µs Shape 2 size: 101 User "
+		"Time ada 1st 1.001 µs bob 2nd 2.000 µs")
 	contains(answer.text, '<rect width="50%" height="100%"/>')
 	lacks(words, "Shape 25")
 	contains(words, "Page 1 of 2")
@@ -210,13 +191,13 @@ def devices_stand_side_by_side():
 	ranked("scaling", "ada", "A100", 4000)
 	ranked("scaling", "ada", "H200", 1000)
 	ranked("scaling", "bob", "H200", 900)
-	command("ranking", "rebuild", "scaling")
+	site.manage("ranking", "rebuild", "scaling")
 	answer, _ = page_of("/leaderboard/scaling?view=gpus")
 	words = answer.words()
 	contains(
 		words,
-		"User A100 H200 L4 ada 4.000 µs 1st 1.000 µs 2nd, 4.00× faster none bob none 900.0 ns 1st none"
-	)
+		"User A100 H200 L4 ada 4.000 µs 1st 1.000 µs 2nd, 4.00× faster none bob none 900.0 ns 1st "
+		"none")
 	contains(answer.text, 'aria-label="Best times of 2 users on 3 devices.')
 	equal(len(re.findall(r'<use href="#devices-1"', answer.text)), 2)
 	equal(len(re.findall(r'<use href="#devices-2"', answer.text)), 1)
@@ -227,8 +208,8 @@ def the_projector_shows_all_devices_or_one_and_asks_for_changes():
 	answer, page = page_of("/leaderboard/scaling?view=live")
 	contains(
 		answer.words(),
-		"A100 Rank User Time Gap 1 ada 4.000 µs H200 Rank User Time Gap 1 bob 900.0 ns 2 ada 1.000 µs +11.1 %"
-	)
+		"A100 Rank User Time Gap 1 ada 4.000 µs H200 Rank User Time Gap 1 bob 900.0 ns 2 ada "
+		"1.000 µs +11.1 %")
 	contains(answer.text, 'data-live="/leaderboard/scaling/live"')
 	contains(answer.text, '<noscript><meta http-equiv="refresh" content="10"></noscript>')
 	lacks(answer.text, "<nav")
@@ -250,7 +231,7 @@ def the_projector_tells_of_the_newest_record_the_time_left_and_a_freeze():
 	ranked("contest", "ada", "A100", 4000)
 	ranked("contest", "bob", "H200", 2000)
 	ranked("contest", "bob", "A100", 3000)
-	command("ranking", "rebuild", "contest")
+	site.manage("ranking", "rebuild", "contest")
 	contains(
 		page_of("/leaderboard/contest?view=live")[0].words(),
 		"Newest record: bob , 3.000 µs on A100, 25.0 % faster than the one before,")
@@ -272,12 +253,12 @@ def an_earlier_version_has_all_views_with_the_devices_that_were_ranked_on_then()
 	load("renewed")
 	ranked("renewed", "ada", "H200", 4000, [1000] * 3)
 	ranked("renewed", "ada", "L4", 9000, [2000] * 3)
-	command("ranking", "rebuild", "renewed")
+	site.manage("ranking", "rebuild", "renewed")
 	load("renewed", TASK.replace("tests: [{size: 1}]", "tests: [{size: 2}]"))
-	sql("DELETE g FROM leaderboard_gpus g JOIN leaderboards l ON l.id = g.leaderboard_id WHERE l.name = 'renewed' AND g.gpu <> 'A100'"
-		)
+	sql("DELETE g FROM leaderboard_gpus g JOIN leaderboards l ON l.id = g.leaderboard_id WHERE "
+		"l.name = 'renewed' AND g.gpu <> 'A100'")
 	ranked("renewed", "bob", "A100", 5000, [3000] * 3)
-	command("ranking", "rebuild", "renewed")
+	site.manage("ranking", "rebuild", "renewed")
 	now, then = "/leaderboard/renewed?view=", "/leaderboard/renewed?version=1&view="
 	contains(page_of(now + "gpus")[0].words(), "User A100 bob 5.000 µs")
 	contains(
@@ -310,7 +291,7 @@ def charts_have_the_speed_of_light_and_baselines_beside_the_users():
 	template = ranked("marked", "ada", "A100", 400, [400] * 30, source=TEMPLATE)
 	ranked("marked", "ada", "A100", 250, [250, 90] + [250] * 28)
 	ranked("marked", "bob", "A100", 300, [300, 5000] + [300] * 28)
-	command("ranking", "rebuild", "marked")
+	site.manage("ranking", "rebuild", "marked")
 	answer = trend_of("/leaderboard/marked?gpu=A100", "Fastest of all")
 	words = answer.words()
 	# 2039 bytes of each of 129 at 2039 GB/s
@@ -327,12 +308,12 @@ def charts_have_the_speed_of_light_and_baselines_beside_the_users():
 	words = answer.words()
 	contains(
 		words,
-		"Shape 1 size: 100 User Time Speed of light 100.0 ns ada 1st 250.0 ns bob 2nd 300.0 ns Python template 400.0 ns"
-	)
+		"Shape 1 size: 100 User Time Speed of light 100.0 ns ada 1st 250.0 ns bob 2nd 300.0 ns "
+		"Python template 400.0 ns")
 	contains(
 		words,
-		"Shape 2 size: 101 User Time Speed of light 101.0 ns ada 1st 90.00 ns Python template 400.0 ns bob 2nd 5.000 µs"
-	)
+		"Shape 2 size: 101 User Time Speed of light 101.0 ns ada 1st 90.00 ns Python template "
+		"400.0 ns bob 2nd 5.000 µs")
 
 
 @test
@@ -346,7 +327,7 @@ def ones_own_line_and_rows_are_marked_also_behind_the_first_ten():
 		ranked("own", f"user-{number:02}", "A100", 1000 + number * 10, [1000 + number * 10])
 	ranked("own", "me", "A100", 3000, [3000])
 	ranked("own", "me", "H200", 1500, [1500])
-	command("ranking", "rebuild", "own")
+	site.manage("ranking", "rebuild", "own")
 	trend_of("/leaderboard/own?gpu=A100", "Fastest of all")
 
 	def shown(client, path):
@@ -373,7 +354,7 @@ def ones_own_line_and_rows_are_marked_also_behind_the_first_ten():
 		form="/register").status, 303)
 	lacks(shown(late, "/leaderboard/own?view=gpus").words(), "late (you)")
 	ranked("own", "late", "A100", 5000, [5000])
-	command("ranking", "rebuild", "own")
+	site.manage("ranking", "rebuild", "own")
 	mine = shown(late, "/leaderboard/own?view=gpus")
 	contains(mine.words(), "late (you) 5.000 µs 13th none none")
 	contains(mine.words(), "the most devices and you, and their best time")
@@ -387,7 +368,7 @@ def ties_are_ties_in_every_view():
 	load("level")
 	for name, score in (("ada", 1000), ("bob", 1000), ("cyd", 2000), ("dora", 2000)):
 		ranked("level", name, "H200", score, [score])
-	command("ranking", "rebuild", "level")
+	site.manage("ranking", "rebuild", "level")
 	contains(
 		page_of("/leaderboard/level?view=live")[0].words(),
 		"1 tie ada 1.000 µs 1 tie bob 1.000 µs 3 tie cyd 2.000 µs +100.0 % 3 tie dora")
@@ -399,7 +380,7 @@ def ties_are_ties_in_every_view():
 	contains(page_of("/user/dora")[0].words(), "level H200 3 tie of 4")
 	contains(page_of("/user/bob")[0].words(), "1 tie level on H200 of 4")
 	ranked("level", "dora", "H200", 1900, [1900])
-	command("ranking", "rebuild", "level")
+	site.manage("ranking", "rebuild", "level")
 	for path, words in (("/", "3 dora 1.900 µs"), ("/user/cyd", "level H200 4 of 4"),
 		("/leaderboard/level?view=live", "3 dora 1.900 µs +90.0 % 4 cyd")):
 		contains(page_of(path)[0].words(), words)

@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
-"""What pages say of comparisons, and where comparisons do not appear, through nginx and a real worker, whose podium-run says
-what it is told."""
+"""What pages say of comparisons, and where comparisons do not appear, through nginx and a real
+worker, whose podium-run says what it is told."""
 import os
 import pathlib
 import re
-import subprocess
 import sys
 import tempfile
 import time
@@ -13,7 +12,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "
 from client import Client, Page  # noqa: E402
 from instance import ROOT, Instance  # noqa: E402
 from pretend import PretendedRun  # noqa: E402
-from tap import contains, equal, lacks, run, test  # noqa: E402
+from small_task import ended, send_source  # noqa: E402
+from tap import contains, equal, lacks, run, test, until  # noqa: E402
 
 scratch = tempfile.TemporaryDirectory(prefix="podium-compare.")
 podium_run = PretendedRun(pathlib.Path(scratch.name),
@@ -24,7 +24,7 @@ site = Instance(PODIUM_QUEUED_JOBS_PER_USER="1", PODIUM_WORKER_NAME="here",
 sql = site.sql
 anyone, ada, dora, admin = (Client(site.url) for _ in range(4))
 PASSWORD = "a long password"
-KEPT_S = 1.1  # cgi/ranking_notes.h keeps for a second
+KEPT_S = 1.1  # cgi/page/ranking_notes.h keeps for a second
 TASK = """
 lang: py
 description: A small task.
@@ -39,51 +39,25 @@ TIE = {"ratio": 0.998, "ratio_low": 0.994, "ratio_high": 1.003}
 FASTER = {"ratio": 0.988, "ratio_low": 0.985, "ratio_high": 0.991}
 
 
-def command(*arguments):
-	user = subprocess.run(["id", "-un"], capture_output=True, text=True).stdout.strip()
-	environment = {
-		**site.environment, "PODIUM_DATABASE_SOCKET": str(site.var / "run" / "mariadb.sock"),
-		"PODIUM_DATABASE_USER": user
-	}
-	answer = subprocess.run([site.admin_program, *arguments], capture_output=True, text=True,
-		env=environment)
-	equal((answer.returncode, answer.stderr), (0, ""))
-	return answer.stdout
-
-
 def prepare():
 	folder = site.var / "tasks" / "small"
 	folder.mkdir(parents=True)
 	(folder / "task.yml").write_text(TASK)
 	(folder / "eval.py").write_text("print()\n")
-	command("task", "load", str(folder))
+	site.manage("task", "load", str(folder))
 	for client, name in ((ada, "ada"), (dora, "dora"), (admin, "root-of-all")):
 		equal(client.post("/register", [("name", name), ("password", PASSWORD)]).status, 303)
 	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'")
 
 
-def until(condition, limit_s=60, explain=lambda: ""):
-	end = time.time() + limit_s
-	while time.time() < end:
-		value = condition()
-		if value:
-			return value
-		time.sleep(0.05)
-	raise AssertionError(f"it did not happen within {limit_s} s: {explain()}")
-
-
 def submit(client, mode="ranked"):
-	answer = client.post("/leaderboard/small/submit", [("mode", mode), ("code", "x = 1\n"),
-		("gpu", "CPU")], form="/leaderboard/small/submit")
-	if answer.status != 303:
-		raise AssertionError(f"{answer.status}: {answer.words()[:800]}")
-	return int(answer.location.rsplit("/", 1)[1])
+	return send_source(client, "x = 1\n", mode=mode, gpus=("CPU", ))
 
 
 def ranked(client, score_ns, **compare):
 	podium_run.say(ranked={"score_ns": score_ns, "score_err_ns": 0.1}, compare=compare)
 	number = submit(client)
-	until(lambda: anyone.get(f"/submission/{number}/status").json["state"] == "done")
+	ended(anyone, number)
 	return number
 
 
@@ -95,8 +69,8 @@ def comparison(column="state"):
 
 def two_that_are_close(**compare):
 	"""ada's entry and dora's, which is the challenger; what the comparison says is given."""
-	sql("UPDATE jobs SET state = 'cancelled', lease_expires = NULL WHERE comparison_id IS NOT NULL AND state <> 'done'"
-		)
+	sql("UPDATE jobs SET state = 'cancelled', lease_expires = NULL WHERE comparison_id IS NOT "
+		"NULL AND state <> 'done'")
 	sql("DELETE FROM submissions; DELETE FROM pauses")
 	first = ranked(ada, 1000.0)
 	return first, ranked(dora, 1001.0, **compare)
@@ -139,8 +113,8 @@ def while_one_is_under_way_both_pages_and_the_ranking_say_so():
 		f"A comparison with #{second} of dora is under way; the places may still change.")
 	contains(
 		words(anyone, "/leaderboard/small"),
-		f"A comparison of #{second} of dora with #{first} of ada is under way; the places may still change."
-	)
+		f"A comparison of #{second} of dora with #{first} of ada is under way; the places may "
+		"still change.")
 
 
 @test
@@ -163,7 +137,8 @@ def a_device_that_compares_says_so():
 	first, second = (int(row[0]) for row in sql("SELECT id FROM submissions ORDER BY id"))
 	contains(words(admin, "/admin/workers"),
 		f"Compares submission {second} with {first}: timing 1/1.")
-	contains(command("worker", "list"), f"submissions {second} and {first} compared: timing 1/1")
+	contains(site.manage("worker", "list"),
+		f"submissions {second} and {first} compared: timing 1/1")
 
 
 @test
@@ -185,22 +160,22 @@ def a_tie_is_told_on_both_pages_and_in_the_ranking():
 	until(lambda: comparison() == "done")
 	contains(
 		words(anyone, f"/submission/{second}"),
-		f"Compared with #{first} of ada, interleaved on the same CPU: 0.998 (0.994 to 1.003): a tie."
-	)
+		f"Compared with #{first} of ada, interleaved on the same CPU: 0.998 (0.994 to 1.003): a "
+		"tie.")
 	contains(
 		words(anyone, f"/submission/{first}"),
-		f"Compared with #{second} of dora, interleaved on the same CPU: 1.002 (0.997 to 1.006): a tie."
-	)
+		f"Compared with #{second} of dora, interleaved on the same CPU: 1.002 (0.997 to 1.006): a "
+		"tie.")
 	page = words(anyone, "/leaderboard/small")
 	contains(
 		page,
-		f"#{second} of dora, compared with #{first} of ada, interleaved on the same CPU: 0.998 (0.994 to 1.003): a tie."
-	)
+		f"#{second} of dora, compared with #{first} of ada, interleaved on the same CPU: 0.998 "
+		"(0.994 to 1.003): a tie.")
 	contains(page, "1 tie")
 	contains(
 		page,
-		"Those of the first ten that are too close to tell apart run against each other, in turns on one CPU"
-	)
+		"Those of the first ten that are too close to tell apart run against each other, in turns "
+		"on one CPU")
 	for path in (f"/submission/{first}", f"/submission/{second}", "/leaderboard/small"):
 		contains(links(anyone, path),
 			f"/submission/{first if path.endswith(str(second)) else second}")
@@ -285,8 +260,8 @@ def its_page_has_the_times_and_the_ratio_of_each_case():
 	)
 	contains(
 		page,
-		"1 size: 1 seed: 1 1.000 µs 1.010 µs 0.9880 0.9850 to 0.9910 2 size: 20 seed: 1 20.00 µs 20.20 µs 0.9880"
-	)
+		"1 size: 1 seed: 1 1.000 µs 1.010 µs 0.9880 0.9850 to 0.9910 2 size: 20 seed: 1 20.00 µs "
+		"20.20 µs 0.9880")
 	contains(page, "ended just now on here.")
 	contains(page, "Benchmark 2: In 1 of 4 blocks the <constant> moved.")
 	lacks(page, "Benchmark 1")
@@ -375,8 +350,8 @@ def panels_count_submissions_and_not_comparisons():
 @test
 def banning_one_of_the_two_cancels_what_waits():
 	sql("REPLACE INTO pauses (worker, kind, paused_by) VALUES ('here', 'drain', 'a test')")
-	sql("UPDATE jobs SET state = 'queued', fence = fence + 1, lease_owner = NULL, lease_device = NULL WHERE comparison_id IS NOT NULL AND state = 'running'"
-		)
+	sql("UPDATE jobs SET state = 'queued', fence = fence + 1, lease_owner = NULL, lease_device = "
+		"NULL WHERE comparison_id IS NOT NULL AND state = 'running'")
 	equal(comparison(), "queued")
 	answer = admin.post("/admin/users/ada/ban", [("name", "ada")])
 	equal(answer.status, 303)

@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
-"""What destroys something asks first and says what will go: every address that takes a form is looked at here."""
+"""What destroys something asks first and says what will go: every address that takes a form is
+looked at here."""
 import pathlib
-import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "lib"))
+import route_table  # noqa: E402
 from client import Client, whole  # noqa: E402
 from instance import Instance  # noqa: E402
-from small_task import case, make_board, source_of, submit_source  # noqa: E402
+from small_task import make_board, submit_time  # noqa: E402
 from tap import contains, equal, lacks, run, test  # noqa: E402
 
 site = Instance(pretends=True)
@@ -16,8 +17,8 @@ sql = site.sql
 ada, bob, admin = (Client(site.url) for _ in range(3))
 PASSWORD = "a long password"
 
-# Every address of the router that takes a form: what is lost, and how it asks. An address that is not here makes the test fail.
-# "here": the scenes below; else the suite that has the scene.
+# Every address of the router that takes a form: what is lost, and how it asks. An address that is
+# not here makes the test fail. "here": the scenes below; else the suite that has the scene.
 ASKS = {
 	"/account/sessions": "here", "/account/tokens/revoke": "here", "/admin/announcements": "here",
 	"/admin/invites": "here", "/admin/intake": "here", "/admin/leaderboard/*/publishing": "here",
@@ -40,8 +41,7 @@ LOSES_NOTHING = {
 
 @test
 def the_tables_of_this_test_hold_every_address():
-	table = (ROOT / "cgi" / "router.c").read_text().split("ROUTES[] = {")[1].split("};")[0]
-	routes = set(re.findall(r'\{ METHOD_POST, "([^"]+)"', table))
+	routes = set(route_table.pages("POST"))
 	equal(routes - set(ASKS) - LOSES_NOTHING, set())
 	equal((set(ASKS) | LOSES_NOTHING) - routes, set())
 	for suite in set(ASKS.values()) - {"here"}:
@@ -53,12 +53,9 @@ def value(statement):
 	return sql(statement)[0][0]
 
 
-def submit(client, mean_ns):
-	return submit_source(client, source_of(case(mean_ns)))
-
-
 def asks(client, address, fields, state, sentences, typed=None):
-	"""The form changes nothing before it is confirmed; what was sent is kept, and the answer then changes the state."""
+	"""The form changes nothing before it is confirmed; what was sent is kept, and the answer then
+	changes the state."""
 	before = sql(state)
 	entries = value("SELECT COUNT(*) FROM audit_log")
 	wrongs = [[]] if typed is None else [[], [("confirm", "")], [("confirm",
@@ -89,7 +86,7 @@ def what_the_tests_need_is_made():
 		equal(client.post("/register", [("name", name), ("password", PASSWORD)]).status, 303)
 	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'")
 	make_board(admin, "small")
-	first, second = submit(ada, 1000.0), submit(bob, 2000.0)
+	first, second = submit_time(ada, 1000.0), submit_time(bob, 2000.0)
 
 
 @test
@@ -135,7 +132,8 @@ def rejecting_a_result_needs_its_number():
 def pausing_says_what_runs_and_resuming_asks_nothing():
 	worker = value("SELECT name FROM workers LIMIT 1")
 	uuid = value("SELECT uuid FROM gpus ORDER BY uuid LIMIT 1")
-	sql(f"INSERT INTO jobs (submission_id, user_id, gpu, state, lease_owner, lease_device, lease_expires, started_at) SELECT id, user_id, 'Z9000', 'running', '{worker}', '{uuid}', "
+	sql("INSERT INTO jobs (submission_id, user_id, gpu, state, lease_owner, lease_device, "
+		f"lease_expires, started_at) SELECT id, user_id, 'Z9000', 'running', '{worker}', '{uuid}', "
 		f"UTC_TIMESTAMP(3) + INTERVAL 1 HOUR, UTC_TIMESTAMP(3) FROM submissions WHERE id = {first}")
 	asks(admin, "/admin/workers", [("action", "drain"), ("worker", worker),
 		("device", uuid)], "SELECT worker, uuid, kind FROM pauses",
@@ -167,8 +165,8 @@ def cancelling_what_is_somebody_elses_needs_its_number():
 		equal(sql(state), [["queued"]])
 	equal(admin.post(address, [("number", first)]).status, 303)
 	equal(sql(state), [["cancelled"]])
-	sql(f"UPDATE jobs SET state = 'queued', verdict = NULL WHERE submission_id = {first} AND gpu = 'Z9000'"
-		)
+	sql(f"UPDATE jobs SET state = 'queued', verdict = NULL WHERE submission_id = {first} AND gpu "
+		"= 'Z9000'")
 	lacks(ada.get(address).text, 'name="number"')
 	equal(ada.post(address).status, 303)
 	equal(sql(state), [["cancelled"]])

@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
-"""Who decides what runs: cancelling, quotas, pauses, and what the pages say about it, through nginx and a real worker."""
+"""Who decides what runs: cancelling, quotas, pauses, and what the pages say about it, through nginx
+and a real worker."""
 import concurrent.futures
 import pathlib
 import re
-import subprocess
 import sys
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
 from client import Client  # noqa: E402
 from instance import Instance  # noqa: E402
-from tap import contains, equal, lacks, run, test  # noqa: E402
+from small_task import send_source  # noqa: E402
+from tap import contains, equal, lacks, run, test, until  # noqa: E402
 
 site = Instance(PODIUM_QUEUED_JOBS_PER_USER="12", PODIUM_QUOTA_PROFILE="2", PODIUM_QUOTA_HOURS="5",
 	PODIUM_WORKER_NAME="here", PODIUM_LEASE_MS="5000")
@@ -47,23 +48,12 @@ benchmarks: [{seed: 1}]
 """
 
 
-def command(*arguments):
-	environment = {
-		**site.environment, "PODIUM_DATABASE_SOCKET": str(site.var / "run" / "mariadb.sock"),
-		"PODIUM_DATABASE_USER": "root"
-	}
-	environment["PODIUM_DATABASE_USER"] = subprocess.run(["id", "-un"], capture_output=True,
-		text=True).stdout.strip()
-	return subprocess.run([site.admin_program, *arguments], capture_output=True, text=True,
-		env=environment)
-
-
 def prepare():
 	folder = site.var / "tasks" / "small"
 	folder.mkdir(parents=True)
 	(folder / "task.yml").write_text(TASK)
 	(folder / "eval.py").write_text(HARNESS)
-	answer = command("task", "load", str(folder))
+	answer = site.admin("task", "load", str(folder))
 	equal((answer.returncode, answer.stderr), (0, ""))
 	for client, name in ((ada, "ada"), (bob, "bob"), (admin, "root-of-all")):
 		equal(client.post("/register", [("name", name), ("password", PASSWORD)]).status, 303)
@@ -82,25 +72,12 @@ def token(client):
 	return client.token
 
 
-def submit(client, *arguments, **rest):
-	answer = send(client, *arguments, **rest)
-	if answer.status != 303:
-		raise AssertionError(f"{answer.status}: {answer.words()[:800]}")
-	return int(answer.location.rsplit("/", 1)[1])
+def submit(client, code=RIGHT, mode="test", gpu=("CPU", )):
+	return send_source(client, code, mode=mode, gpus=gpu, csrf=token(client))
 
 
 def status(submission):
 	return ada.get(f"/submission/{submission}/status").json
-
-
-def until(condition, limit_s=60, explain=lambda: ""):
-	end = time.time() + limit_s
-	while time.time() < end:
-		value = condition()
-		if value:
-			return value
-		time.sleep(0.05)
-	raise AssertionError(f"it did not happen within {limit_s} s: {explain()}")
 
 
 def ended(submission):
@@ -115,9 +92,9 @@ def cancel(client, submission):
 
 def running(submission):
 	until(
-		lambda: sql(
-		f"SELECT 1 FROM stages t JOIN jobs j ON j.id = t.job_id WHERE j.submission_id = {submission} AND t.name = 'test' AND j.state = 'running'"
-		), explain=lambda: status(submission))
+		lambda: sql("SELECT 1 FROM stages t JOIN jobs j ON j.id = t.job_id WHERE j.submission_id = "
+		f"{submission} AND t.name = 'test' AND j.state = 'running'"),
+		explain=lambda: status(submission))
 
 
 def keep_waiting():
@@ -131,8 +108,8 @@ def let_run():
 
 def clean():
 	"""No submission, no quota of the leaderboard, nothing paused."""
-	sql("UPDATE jobs SET state = 'cancelled', verdict = 'cancelled' WHERE state IN ('queued', 'running')"
-		)
+	sql("UPDATE jobs SET state = 'cancelled', verdict = 'cancelled' WHERE state IN ('queued', "
+		"'running')")
 	sql("DELETE FROM submissions; DELETE FROM leaderboard_quotas; DELETE FROM pauses")
 
 
@@ -176,7 +153,8 @@ def what_runs_is_stopped_within_seconds_and_the_next_one_runs():
 	equal(ended(following)["verdict"], "passed")
 	equal(
 		sql(
-		f"SELECT COUNT(*) FROM jobs j LEFT JOIN stages t ON t.job_id = j.id AND t.verdict IS NULL WHERE j.submission_id = {submission} "
+		"SELECT COUNT(*) FROM jobs j LEFT JOIN stages t ON t.job_id = j.id AND t.verdict IS NULL "
+		f"WHERE j.submission_id = {submission} "
 		"AND (t.id IS NOT NULL OR j.lease_expires IS NOT NULL)"), [["0"]])
 
 
@@ -184,7 +162,8 @@ def what_runs_is_stopped_within_seconds_and_the_next_one_runs():
 def until_the_worker_has_let_go_it_says_that_it_is_being_cancelled():
 	submission = submit(ada, SLOW)
 	running(submission)
-	sql(f"UPDATE jobs SET state = 'cancelled', verdict = 'cancelled', lease_owner = 'elsewhere', lease_expires = UTC_TIMESTAMP(3) + INTERVAL 1 HOUR, "
+	sql("UPDATE jobs SET state = 'cancelled', verdict = 'cancelled', lease_owner = 'elsewhere', "
+		"lease_expires = UTC_TIMESTAMP(3) + INTERVAL 1 HOUR, "
 		f"fence = fence + 1 WHERE submission_id = {submission}")
 	state = status(submission)
 	equal((state["state"], state["jobs"][0]["stage"], state["jobs"][0]["message"]),
@@ -192,8 +171,8 @@ def until_the_worker_has_let_go_it_says_that_it_is_being_cancelled():
 	contains(
 		ada.get(f"/submission/{submission}").words(),
 		"Cancelling: worker elsewhere is stopping it.")
-	sql("UPDATE jobs SET lease_expires = UTC_TIMESTAMP(3) - INTERVAL 1 SECOND WHERE state = 'cancelled'"
-		)
+	sql("UPDATE jobs SET lease_expires = UTC_TIMESTAMP(3) - INTERVAL 1 SECOND WHERE state = "
+		"'cancelled'")
 	equal(status(submission)["state"], "done")
 
 
@@ -262,14 +241,14 @@ def finishing_and_cancelling_at_the_same_moment_leave_one_whole_outcome():
 
 @test
 def of_several_jobs_those_that_have_ended_stay():
-	sql("INSERT INTO leaderboard_gpus (leaderboard_id, gpu, position) SELECT id, 'H200', 1 FROM leaderboards WHERE name = 'small'"
-		)
+	sql("INSERT INTO leaderboard_gpus (leaderboard_id, gpu, position) SELECT id, 'H200', 1 FROM "
+		"leaderboards WHERE name = 'small'")
 	submission = submit(ada, gpu=("CPU", "H200"))
 	until(lambda: [job["state"] for job in status(submission)["jobs"]] == ["done", "queued"])
 	contains(
 		status(submission)["jobs"][1]["message"],
-		"Waiting for H200: 1st in line. No worker with this device is online, so it waits until one is."
-	)
+		"Waiting for H200: 1st in line. No worker with this device is online, so it waits until "
+		"one is.")
 	answer = cancel(ada, submission)
 	contains(
 		ada.get(answer.location).words(),
@@ -290,8 +269,8 @@ def a_job_says_how_many_are_ahead_of_it():
 	message = status(third)["jobs"][0]["message"]
 	equal(
 		message,
-		"Waiting for CPU: 2nd in line, 1 job ahead. The device was paused by an admin, so it waits until it is resumed."
-	)
+		"Waiting for CPU: 2nd in line, 1 job ahead. The device was paused by an admin, so it "
+		"waits until it is resumed.")
 	equal([status(number)["jobs"][0]["position"] for number in (first, third, second)], [1, 2, 3])
 	contains(
 		ada.get(f"/submission/{second}").words(), "Waiting for CPU: 3rd in line, 2 jobs ahead.")
@@ -304,23 +283,20 @@ def a_job_says_how_many_are_ahead_of_it():
 @test
 def a_worker_that_stops_answering_is_named_with_the_attempt():
 	keep_waiting()
-	submission = submit(ada)
-	sql(f"UPDATE jobs SET state = 'running', attempt = 1, fence = 1, lease_owner = 'h200-a', lease_expires = UTC_TIMESTAMP(3) - INTERVAL 1 SECOND, "
+	submission = submit(ada, SLOW)
+	sql("UPDATE jobs SET state = 'running', attempt = 1, fence = fence + 1, lease_owner = "
+		"'h200-a', lease_expires = UTC_TIMESTAMP(3) - INTERVAL 1 SECOND, "
 		f"started_at = UTC_TIMESTAMP(3) WHERE submission_id = {submission}")
 	until(lambda: status(submission)["jobs"][0]["state"] == "queued")
 	contains(
 		status(submission)["jobs"][0]["message"],
-		"Worker h200-a stopped answering, trying again, attempt 2 of 3. Waiting for CPU: 1st in line."
-	)
+		"Worker h200-a stopped answering, trying again, attempt 2 of 3. Waiting for CPU: 1st in "
+		"line.")
 	contains(
 		anyone.get(f"/submission/{submission}?x").words(),
 		"Worker h200-a stopped answering, trying again, attempt 2 of 3.")
-	sql(f"UPDATE blobs SET content = '{SLOW}' WHERE sha256 = (SELECT sha256 FROM submissions WHERE id = {submission})"
-		)
 	let_run()
 	running(submission)
-	sql(f"UPDATE blobs SET content = '{RIGHT}' WHERE sha256 = (SELECT sha256 FROM submissions WHERE id = {submission})"
-		)
 	message = status(submission)["jobs"][0]["message"]
 	contains(message, "Running on CPU (worker here, attempt 2 of 3): ")
 	contains(message, "It was begun before: worker h200-a stopped answering.")
@@ -333,12 +309,12 @@ def a_silent_worker_is_told_before_its_lease_has_ended():
 	submission = submit(ada, SLOW)
 	running(submission)
 	sql(f"UPDATE workers SET name = 'elsewhere', seen_at = UTC_TIMESTAMP(3) - INTERVAL 12 SECOND; "
-		f"UPDATE jobs SET lease_owner = 'elsewhere', fence = fence + 1, lease_expires = UTC_TIMESTAMP(3) + INTERVAL 1 HOUR WHERE submission_id = {submission}"
-		)
+		"UPDATE jobs SET lease_owner = 'elsewhere', fence = fence + 1, lease_expires = "
+		f"UTC_TIMESTAMP(3) + INTERVAL 1 HOUR WHERE submission_id = {submission}")
 	message = status(submission)["jobs"][0]["message"]
 	assert re.search(
-		r"The worker has not answered for 1\d s; if that lasts for another 3[56]\d\d s, the job is given to the next one\.",
-		message), message
+		r"The worker has not answered for 1\d s; if that lasts for another 3[56]\d\d s, the job "
+		r"is given to the next one\.", message), message
 	sql("DELETE FROM workers WHERE name = 'elsewhere'")
 	cancel(ada, submission)
 	sql("UPDATE jobs SET lease_expires = NULL")
@@ -351,8 +327,8 @@ def a_silent_worker_is_told_before_its_lease_has_ended():
 def an_admin_drains_pauses_and_resumes_in_the_panel():
 	clean()
 	until(lambda: sql(
-		"SELECT 1 FROM workers WHERE name = 'here' AND seen_at > UTC_TIMESTAMP(3) - INTERVAL 3 SECOND"
-	))
+		"SELECT 1 FROM workers WHERE name = 'here' AND seen_at > UTC_TIMESTAMP(3) - INTERVAL 3 "
+		"SECOND"))
 	act = lambda action, device="", client=admin: client.post("/admin/workers", [("worker", "here"),
 		("device", device), ("action", action), ("confirm", "yes")], csrf=token(client))
 	running_one = submit(ada, SLOW)
@@ -391,9 +367,9 @@ def an_admin_drains_pauses_and_resumes_in_the_panel():
 @test
 def the_command_does_the_same_and_a_pause_outlives_the_worker():
 	contains(
-		command("worker", "list").stdout, "here                     online    CPU          CPU")
+		site.admin("worker", "list").stdout, "here                     online    CPU          CPU")
 	contains(
-		command("worker", "drain", "here", "CPU").stdout,
+		site.admin("worker", "drain", "here", "CPU").stdout,
 		"CPU of here ends what it runs and takes no new job.")
 	site.stop()
 	(site.var / "run.log").write_text("")
@@ -401,20 +377,20 @@ def the_command_does_the_same_and_a_pause_outlives_the_worker():
 	submission = submit(ada)
 	time.sleep(1)
 	equal(status(submission)["jobs"][0]["state"], "queued")
-	contains(command("worker", "list").stdout, "drained")
-	contains(command("worker", "resume", "here", "CPU").stdout, "takes jobs again")
+	contains(site.admin("worker", "list").stdout, "drained")
+	contains(site.admin("worker", "resume", "here", "CPU").stdout, "takes jobs again")
 	ended(submission)
-	contains(command("worker", "resume", "here").stderr, "The worker here is not paused")
-	contains(command("worker", "pause", "nowhere").stderr, 'There is no worker named "nowhere".')
-	equal(command("worker", "pause").returncode, 2)
+	contains(site.admin("worker", "resume", "here").stderr, "The worker here is not paused")
+	contains(site.admin("worker", "pause", "nowhere").stderr, 'There is no worker named "nowhere".')
+	equal(site.admin("worker", "pause").returncode, 2)
 
 
 # ---- quotas ----
 
 
 def quota(mode, most, hours=24):
-	sql(f"REPLACE INTO leaderboard_quotas SELECT id, '{mode}', {most}, {hours} FROM leaderboards WHERE name = 'small'"
-		)
+	sql(f"REPLACE INTO leaderboard_quotas SELECT id, '{mode}', {most}, {hours} FROM leaderboards "
+		"WHERE name = 'small'")
 
 
 @test
@@ -423,8 +399,8 @@ def a_used_up_quota_answers_429_with_the_time_when_the_next_is_possible():
 	quota("test", 2)
 	first = submit(ada)
 	ended(first)
-	sql(f"UPDATE submissions SET submitted_at = UTC_TIMESTAMP(3) - INTERVAL 23 HOUR WHERE id = {first}"
-		)
+	sql("UPDATE submissions SET submitted_at = UTC_TIMESTAMP(3) - INTERVAL 23 HOUR WHERE id = "
+		f"{first}")
 	contains(ada.get("/leaderboard/small/submit").words(), "1 of 2 left in any 24 hours")
 	ended(submit(ada))
 	answer = send(ada, "# kept\n" + RIGHT)
@@ -433,15 +409,15 @@ def a_used_up_quota_answers_429_with_the_time_when_the_next_is_possible():
 	assert 3500 < wait <= 3600, wait
 	contains(
 		answer.words(),
-		"Your quota of test submissions to small is used up: this leaderboard allows 2 in 24 hours, and 2 of yours count. The next is possible in"
-	)
+		"Your quota of test submissions to small is used up: this leaderboard allows 2 in 24 "
+		"hours, and 2 of yours count. The next is possible in")
 	contains(answer.text, "# kept")
 	contains(answer.words(), "0 of 2 left in any 24 hours")
 	answer = ada.post("/submit", [("mode", "test"),
 		("code", "#!POPCORN leaderboard small\n#!POPCORN gpus CPU\n" + RIGHT)], csrf=token(ada))
 	equal((answer.status, abs(int(answer.headers["Retry-After"]) - wait) < 300), (429, True))
-	sql(f"UPDATE submissions SET submitted_at = UTC_TIMESTAMP(3) - INTERVAL 25 HOUR WHERE id = {first}"
-		)
+	sql("UPDATE submissions SET submitted_at = UTC_TIMESTAMP(3) - INTERVAL 25 HOUR WHERE id = "
+		f"{first}")
 	ended(submit(ada))
 	equal(send(ada).status, 429)
 
@@ -451,8 +427,8 @@ def quotas_are_of_one_user_one_mode_and_one_leaderboard():
 	ended(submit(ada, mode="benchmark"))
 	ended(submit(bob))
 	equal(send(ada).status, 429)
-	sql("UPDATE leaderboard_quotas SET leaderboard_id = (SELECT id FROM leaderboards WHERE name <> 'small' LIMIT 1)"
-		)
+	sql("UPDATE leaderboard_quotas SET leaderboard_id = (SELECT id FROM leaderboards WHERE name "
+		"<> 'small' LIMIT 1)")
 	ended(submit(ada))
 
 
@@ -475,25 +451,25 @@ def the_site_s_quota_holds_where_a_leaderboard_has_none():
 def the_command_shows_and_sets_quotas():
 	clean()
 	equal(
-		command("quota", "show", "small").stdout.splitlines(), [
+		site.admin("quota", "show", "small").stdout.splitlines(), [
 		"test       no limit, the site's", "benchmark  no limit, the site's",
 		"ranked     no limit, the site's", "profile    2 in 5 hours, the site's"
 		])
 	contains(
-		command("quota", "set", "small", "test", "1", "1").stdout,
+		site.admin("quota", "set", "small", "test", "1", "1").stdout,
 		"The test quota of small is 1 in 1 hour now.")
 	contains(
-		command("quota", "set", "small", "ranked", "7").stdout,
+		site.admin("quota", "set", "small", "ranked", "7").stdout,
 		"The ranked quota of small is 7 in 24 hours now.")
-	contains(command("quota", "show", "small").stdout, "test       1 in 1 hour\n")
+	contains(site.admin("quota", "show", "small").stdout, "test       1 in 1 hour\n")
 	ended(submit(ada))
 	answer = send(ada)
 	equal(answer.status, 429)
 	contains(answer.words(), "this leaderboard allows 1 in 1 hour")
 	contains(
-		command("quota", "set", "small", "test", "site").stdout,
+		site.admin("quota", "set", "small", "test", "site").stdout,
 		"The test quota of small is the site's now.")
-	equal(command("quota", "set", "small", "test", "site").returncode, 0)
+	equal(site.admin("quota", "set", "small", "test", "site").returncode, 0)
 	ended(submit(ada))
 	equal(sql("SELECT mode, most, hours FROM leaderboard_quotas"), [["ranked", "7", "24"]])
 	equal(
@@ -507,11 +483,11 @@ def the_command_shows_and_sets_quotas():
 		"A quota of 0 is none"), (("set", "small", "test", "x"), "A quota is a whole number"),
 		(("set", "small", "test", "1", "9999"), "in 1 to 8784 hours"), (("show", "größe"),
 		"no leaderboard named")):
-		answer = command("quota", *words)
+		answer = site.admin("quota", *words)
 		equal((words, answer.returncode), (words, 1))
 		contains(answer.stderr, sentence)
 	for words in (("show", ), ("set", "small", "test"), ("set", "small", "test", "1", "2", "3")):
-		equal((words, command("quota", *words).returncode), (words, 2))
+		equal((words, site.admin("quota", *words).returncode), (words, 2))
 
 
 @test
@@ -520,8 +496,8 @@ def attempts_that_the_platform_broke_or_that_never_began_do_not_count():
 	quota("test", 1)
 	broken = submit(ada)
 	ended(broken)
-	sql(f"UPDATE jobs SET state = 'failed', verdict = 'internal error' WHERE submission_id = {broken}"
-		)
+	sql("UPDATE jobs SET state = 'failed', verdict = 'internal error' WHERE submission_id = "
+		f"{broken}")
 	keep_waiting()
 	waiting = submit(ada)
 	equal(send(ada).status, 429)  # while it waits it counts

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""A dry run of a task: its reference, answers without work, its samples, judged on this machine's processor."""
+"""A dry run of a task: its reference, answers without work, its samples, judged on this machine's
+processor."""
 import pathlib
 import re
 import sys
@@ -9,9 +10,9 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "
 from client import Client, whole  # noqa: E402
 from instance import Instance  # noqa: E402
 from small_task import done as ok, zip_of  # noqa: E402
-from tap import contains, equal, lacks, run, test  # noqa: E402
+from tap import contains, equal, lacks, run, test, until  # noqa: E402
 
-site = Instance()
+site = Instance(PODIUM_PYTHON="")  # the one that imports torch
 sql = site.sql
 anyone, carl, dora, admin = (Client(site.url) for _ in range(4))
 REFERENCE = """
@@ -87,8 +88,8 @@ def make_board(name, reference=" + 1", wrong="wrong answer", right=False, task=T
 		"task.yml": (task % wrong if "%s" in task else task) +
 		("    - {source: samples/right.py, verdict: passed}\n" if right else ""),
 		"reference.py": whole_reference or REFERENCE % reference if samples else
-		"def generate_input(seed): return seed\n\n\ndef check_implementation(data, output): return True, ''\n",
-		"reference.cuh": "__global__ void f(float *a);\n", "task.h": "", **{
+		"def generate_input(seed): return seed\n\n\ndef check_implementation(data, output): "
+		"return True, ''\n", "reference.cuh": "__global__ void f(float *a);\n", "task.h": "", **{
 		path: "def custom_kernel(data):\n    return data + 1\n"
 		for path in (["samples/right.py", "samples/right.cu"] if samples else [])
 		}, "samples/raises.py": "def custom_kernel(data):\n    raise ValueError('no')\n",
@@ -100,16 +101,14 @@ def make_board(name, reference=" + 1", wrong="wrong answer", right=False, task=T
 
 
 def report(name):
-	"""Starts a dry run and waits for its end: what each entry must be, is, and whether it is as it must."""
+	"""Starts a dry run and waits for its end: what each entry must be, is, and whether it is as it
+	must."""
 	ok(
 		carl.post(f"/admin/leaderboard/{name}/dryrun?version=1",
 		form=f"/admin/leaderboard/{name}/dryrun"))
-	end = time.time() + 300
-	while "Run it again" not in (page :=
-		whole(carl.get(f"/admin/leaderboard/{name}/dryrun?version=1"))).words():
-		assert time.time() < end, page.words()
-		time.sleep(0.2)
-	return page.words()
+	page = lambda: whole(carl.get(f"/admin/leaderboard/{name}/dryrun?version=1")).words()
+	until(lambda: "Run it again" in page(), 300, page)
+	return page()
 
 
 @test
@@ -146,9 +145,8 @@ def the_report_has_the_time_and_the_memory_of_each_and_says_what_was_not_tried()
 		("done", 1))
 	lacks(page, "takes jobs just now")
 	equal(
-		sql(
-		"SELECT COUNT(*) FROM stages WHERE name <> 'compile' AND peak_host_bytes > 1000000 AND peak_device_bytes IS NULL"
-		), sql("SELECT COUNT(*) FROM stages WHERE name <> 'compile'"))
+		sql("SELECT COUNT(*) FROM stages WHERE name <> 'compile' AND peak_host_bytes > 1000000 AND "
+		"peak_device_bytes IS NULL"), sql("SELECT COUNT(*) FROM stages WHERE name <> 'compile'"))
 
 
 def entries():
@@ -159,8 +157,8 @@ def entries():
 def its_submissions_are_never_ranked():
 	equal(sql("SELECT COUNT(*) FROM submissions WHERE practice AND dry_run"), [["7"]])
 	equal(
-		sql(
-		"SELECT (SELECT COUNT(*) FROM ranking) + (SELECT COUNT(*) FROM records) + (SELECT COUNT(*) FROM user_days) "
+		sql("SELECT (SELECT COUNT(*) FROM ranking) + (SELECT COUNT(*) FROM records) + (SELECT "
+		"COUNT(*) FROM user_days) "
 		"+ (SELECT COUNT(*) FROM job_times) + (SELECT COUNT(*) FROM leaderboard_counts)"), [["0"]])
 	equal(anyone.get(f"/leaderboard/sound.json?{time.time()}").json["rows"], [])
 	equal(len(anyone.get(f"/leaderboard/sound.csv?{time.time()}").text.strip().splitlines()), 1)
@@ -177,8 +175,8 @@ def they_are_in_no_history_quota_activity_or_list_of_their_starter():
 			lacks(page.text, f"/submission/{one}")
 	contains(carl.get("/mine").words(), "You have not submitted anything yet.")
 	lacks(carl.get("/account/export").text, "reference_as_submission.py")
-	sql("INSERT INTO leaderboard_quotas (leaderboard_id, mode, most, hours) SELECT id, 'test', 1, 24 FROM leaderboards WHERE name = 'sound'"
-		)
+	sql("INSERT INTO leaderboard_quotas (leaderboard_id, mode, most, hours) SELECT id, 'test', 1, "
+		"24 FROM leaderboards WHERE name = 'sound'")
 	answer = ok(
 		carl.post("/leaderboard/sound/submit", [("mode", "test"), ("gpu", "CPU"),
 		("code", "def custom_kernel(data):\n    return data + 1\n")]))
@@ -230,8 +228,8 @@ def the_queue_names_them_to_their_starter_alone():
 def a_closed_leaderboard_takes_no_member_from_them_and_rejudging_leaves_them_alone():
 	sql("DELETE FROM leaderboard_members; UPDATE submissions SET mode = 'ranked' WHERE dry_run")
 	own = sql("SELECT id FROM submissions WHERE NOT dry_run")[0][0]
-	sql(f"UPDATE submissions SET user_id = (SELECT id FROM users WHERE name = 'dora') WHERE id = {own}"
-		)
+	sql("UPDATE submissions SET user_id = (SELECT id FROM users WHERE name = 'dora') WHERE id = "
+		f"{own}")
 	ok(
 		carl.post("/admin/leaderboard/sound/publishing", [("action", "save"),
 		("visibility", "closed"), ("confirm", "yes")]))
@@ -297,10 +295,10 @@ def a_task_in_cuda_is_tried_as_far_as_its_form_allows():
 			"The reference: the reference of a task in CUDA C++ stands beside the check")
 		contains(words, untried)
 	contains(
-		sql(
-		"SELECT b.content FROM blobs b JOIN submissions s ON s.sha256 = b.sha256 WHERE s.file_name = 'does_nothing.cu'"
-		)[0][0], "__global__ void f(float *a)")
-	sql("UPDATE jobs j JOIN submissions s ON s.id = j.submission_id SET j.state = 'done', j.verdict = 'compile error' "
+		sql("SELECT b.content FROM blobs b JOIN submissions s ON s.sha256 = b.sha256 WHERE "
+		"s.file_name = 'does_nothing.cu'")[0][0], "__global__ void f(float *a)")
+	sql("UPDATE jobs j JOIN submissions s ON s.id = j.submission_id SET j.state = 'done', "
+		"j.verdict = 'compile error' "
 		"WHERE s.file_name IN ('no_content.cu', 'empty.cu')")
 	words = whole(carl.get("/admin/leaderboard/whole/dryrun?version=1")).words()
 	contains(words, "an output without content not passed compile error says nothing")
@@ -312,7 +310,8 @@ def a_reference_in_one_source_with_the_answer_is_tried_in_cuda_too():
 	single = zip_of({
 		"reference_code.cuh":
 		"#include <vector>\nusing input_t = std::vector<float>;\nusing output_t = input_t;\n"
-		"input_t generate_input() { return {}; }\noutput_t ref_kernel(input_t data) { return data; }\n"
+		"input_t generate_input() { return {}; }\noutput_t ref_kernel(input_t data) { return "
+		"data; }\n"
 		"bool check_implementation(output_t a, output_t b) { return a == b; }\n"
 	})
 	ok(
@@ -350,8 +349,8 @@ def one_runs_at_a_time_and_only_its_creators_start_it():
 		carl.post("/admin/leaderboard/weak/dryrun?version=9", csrf=carl.csrf("/account")).status,
 		404)
 	equal(sql("SELECT COUNT(*) FROM dry_runs"), before)
-	sql("DELETE g FROM leaderboard_gpus g JOIN leaderboards l ON l.id = g.leaderboard_id WHERE l.name = 'sound'"
-		)
+	sql("DELETE g FROM leaderboard_gpus g JOIN leaderboards l ON l.id = g.leaderboard_id WHERE "
+		"l.name = 'sound'")
 	refused = carl.post("/admin/leaderboard/sound/dryrun?version=1", csrf=carl.csrf("/account"))
 	equal(refused.status, 422)
 	contains(whole(refused).words(), "sound has no device, so nothing can run")

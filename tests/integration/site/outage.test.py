@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""The pages while MariaDB is frozen, killed and back again: every one answers 503 with a sentence while the database is
-still away, nothing is half done, and all works again by itself. How long it took stands in the comments."""
+"""The pages while MariaDB is frozen, killed and back again: every one answers 503 with a sentence
+while the database is still away, nothing is half done, and all works again by itself. How long it
+took stands in the comments."""
 import concurrent.futures
 import http.client
 import os
@@ -15,7 +16,7 @@ import client as library  # noqa: E402
 from client import Client  # noqa: E402
 from instance import ROOT, free_port  # noqa: E402
 from mariadb import MariaDB  # noqa: E402
-from tap import contains, equal, run, test  # noqa: E402
+from tap import contains, equal, run, test, until  # noqa: E402
 
 # A page that hangs on a dead connection would answer after a minute.
 HANGS_AFTER_S = 25
@@ -62,9 +63,10 @@ def make_task():
 	folder.mkdir(parents=True)
 	(folder / "eval.py").write_text("pass\n")
 	(folder / "task.yml").write_text(
-		"lang: py\ndescription: Small.\nfiles:\n  - {name: submission.py, source: \"@SUBMISSION@\"}\n"
-		"  - {name: eval.py, source: eval.py}\nconfig: {main: eval.py}\ntests: [{seed: 1}]\nbenchmarks: [{seed: 1}]\ngpus: [CPU]\n"
-	)
+		"lang: py\ndescription: Small.\nfiles:\n  - {name: submission.py, source: "
+		"\"@SUBMISSION@\"}\n"
+		"  - {name: eval.py, source: eval.py}\nconfig: {main: eval.py}\ntests: [{seed: "
+		"1}]\nbenchmarks: [{seed: 1}]\ngpus: [CPU]\n")
 	for arguments in (["migrate"], ["task", "load", str(folder)]):
 		subprocess.run([BUILD / "podium-admin", *arguments],
 			env={**database.search, **database.environment}, check=True, stdout=subprocess.DEVNULL)
@@ -77,16 +79,9 @@ def works():
 		return False
 
 
-def until(condition, limit_s=60):
-	end = time.time() + limit_s
-	while not condition():
-		if time.time() > end:
-			raise AssertionError(f"it did not happen within {limit_s} s")
-		time.sleep(0.05)
-
-
 def freeze():
-	"""The signal is only on its way when it was sent; a thread that runs may answer one question more."""
+	"""The signal is only on its way when it was sent; a thread that runs may answer one question
+	more."""
 	database.process.send_signal(signal.SIGSTOP)
 	threads = pathlib.Path(f"/proc/{database.process.pid}/task")
 	until(
@@ -122,7 +117,8 @@ def timed(call, *arguments):
 
 
 def all_pages_answer_503(what):
-	"""Each page, asked for by many at once, so that every thread of podium-web meets the database in this state."""
+	"""Each page, asked for by many at once, so that every thread of podium-web meets the database
+	in this state."""
 	jobs = [(ada.get, f"{path}{'&' if '?' in path else '?'}n={n}") for path in PAGES
 		for n in range(3)] + [(submit, token)] * 3
 	with concurrent.futures.ThreadPoolExecutor(len(jobs)) as pool:
@@ -135,9 +131,8 @@ def all_pages_answer_503(what):
 		equal((refused(call).headers["Content-Type"], call.json["code"]),
 			("application/problem+json", "unavailable"))
 	seconds = sorted(duration for _, duration in answers)
-	print(
-		f"# {what}: the median page took {seconds[len(seconds) // 2]:.2f} s, the slowest of {len(seconds)} {seconds[-1]:.2f} s"
-	)
+	print(f"# {what}: the median page took {seconds[len(seconds) // 2]:.2f} s, the slowest of "
+		f"{len(seconds)} {seconds[-1]:.2f} s")
 	answer, duration = timed(ada.get, "/?afterwards")
 	refused(answer)
 	print(f"# {what}: one after that took {duration:.3f} s")
@@ -146,8 +141,8 @@ def all_pages_answer_503(what):
 def all_is_whole():
 	equal(
 		sql(
-		"SELECT COUNT(*) FROM submissions s LEFT JOIN jobs j ON j.submission_id = s.id WHERE j.id IS NULL"
-		), [["0"]])
+		"SELECT COUNT(*) FROM submissions s LEFT JOIN jobs j ON j.submission_id = s.id WHERE j.id "
+		"IS NULL"), [["0"]])
 	return int(sql("SELECT COUNT(*) FROM submissions")[0][0])
 
 

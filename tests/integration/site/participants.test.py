@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
-"""What participants do with what they have submitted: compare, withdraw, resubmit, write a note, find it again. Through nginx and
-a real worker, whose podium-run says what it is told."""
+"""What participants do with what they have submitted: compare, withdraw, resubmit, write a note,
+find it again. Through nginx and a real worker, whose podium-run says what it is told."""
 import html
 import os
 import pathlib
 import re
-import subprocess
 import sys
 import tempfile
 import time
@@ -13,13 +12,16 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
 from client import Client, Page  # noqa: E402
 from instance import ROOT, Instance  # noqa: E402
+import mariadb  # noqa: E402
 from pretend import PretendedRun  # noqa: E402
-from tap import contains, equal, lacks, run, test  # noqa: E402
+from small_task import send_source, status_of  # noqa: E402
+from tap import contains, equal, lacks, run, test, until  # noqa: E402
 
 scratch = tempfile.TemporaryDirectory(prefix="podium-participants.")
 podium_run = PretendedRun(pathlib.Path(scratch.name),
 	ROOT / os.environ.get("B", "build/release") / "podium-run")
 os.chmod(scratch.name, 0o755)
+mariadb.use_own_server()
 site = Instance(PODIUM_WORKER_NAME="here", **podium_run.environment)
 sql = site.sql
 # From the start: a statement that was prepared before is logged without its values.
@@ -47,38 +49,14 @@ def prepare():
 	(folder / "task.yml").write_text(TASK)
 	(folder / "eval.py").write_text("print()\n")
 	(folder / "template.py").write_text(TEMPLATE)
-	user = subprocess.run(["id", "-un"], capture_output=True, text=True).stdout.strip()
-	environment = {
-		**site.environment, "PODIUM_DATABASE_SOCKET": str(site.var / "run" / "mariadb.sock"),
-		"PODIUM_DATABASE_USER": user
-	}
-	answer = subprocess.run(
-		[site.admin_program, "task", "load", str(folder)], capture_output=True, text=True,
-		env=environment)
-	equal((answer.returncode, answer.stderr), (0, ""))
+	site.manage("task", "load", folder)
 	for client, name in ((ada, "ada"), (dora, "dora"), (admin, "root-of-all")):
 		equal(client.post("/register", [("name", name), ("password", PASSWORD)]).status, 303)
 	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'")
 
 
-def until(condition, limit_s=60):
-	end = time.time() + limit_s
-	while time.time() < end:
-		value = condition()
-		if value:
-			return value
-		time.sleep(0.05)
-	raise AssertionError(f"it did not happen within {limit_s} s")
-
-
 def submit(client, code="x = 1\n", mode="ranked", name=None):
-	files = [("file", name, code.encode())] if name else []
-	fields = [("mode", mode), ("gpu", "CPU")] + ([] if name else [("code", code)])
-	answer = client.post("/leaderboard/small/submit", fields, files,
-		form="/leaderboard/small/submit")
-	if answer.status != 303:
-		raise AssertionError(f"{answer.status}: {answer.words()[:800]}")
-	return int(answer.location.rsplit("/", 1)[1])
+	return send_source(client, code, mode=mode, file_name=name, gpus=("CPU", ))
 
 
 def ended(client, times_ns=(1000.0, 2000.0), score_ns=None, err_ns=1.0, code="x = 1\n",
@@ -154,11 +132,11 @@ def strangers_see_the_times_of_both_and_no_source():
 		contains(page, "you may not see both of them")
 		lacks(page, "return data")
 	contains(words(admin, f"/compare?a={first}&b={second}"), "return data")
-	sql("UPDATE leaderboards SET deadline = UTC_TIMESTAMP(3), sources_public_after_deadline = 1 WHERE name = 'small'"
-		)
+	sql("UPDATE leaderboards SET deadline = UTC_TIMESTAMP(3), sources_public_after_deadline = 1 "
+		"WHERE name = 'small'")
 	contains(words(anyone, f"/compare?a={first}&b={second}"), "return data")
-	sql("UPDATE leaderboards SET deadline = NULL, sources_public_after_deadline = 0 WHERE name = 'small'"
-		)
+	sql("UPDATE leaderboards SET deadline = NULL, sources_public_after_deadline = 0 WHERE name = "
+		"'small'")
 
 
 @test
@@ -199,26 +177,20 @@ def with_one_of_two_the_others_of_the_leaderboard_are_offered():
 
 def ranks():
 	return [(row[0], int(row[1]), int(row[2])) for row in sql(
-		"SELECT u.name, r.submission_id, r.place FROM ranking r JOIN users u ON u.id = r.user_id ORDER BY r.position"
-	)]
+		"SELECT u.name, r.submission_id, r.place FROM ranking r JOIN users u ON u.id = r.user_id "
+		"ORDER BY r.position")]
 
 
 def rebuilt():
 	"""The ranking is what a rebuild from the jobs makes of them."""
 	before = sql(
-		"SELECT gpu, user_id, submission_id, job_id, position, place FROM ranking ORDER BY gpu, position"
-	)
-	user = subprocess.run(["id", "-un"], capture_output=True, text=True).stdout.strip()
-	environment = {
-		**site.environment, "PODIUM_DATABASE_SOCKET": str(site.var / "run" / "mariadb.sock"),
-		"PODIUM_DATABASE_USER": user
-	}
-	subprocess.run([site.admin_program, "ranking", "rebuild"], check=True, capture_output=True,
-		env=environment)
+		"SELECT gpu, user_id, submission_id, job_id, position, place FROM ranking ORDER BY gpu, "
+		"position")
+	site.manage("ranking", "rebuild")
 	equal(
 		sql(
-		"SELECT gpu, user_id, submission_id, job_id, position, place FROM ranking ORDER BY gpu, position"
-		), before)
+		"SELECT gpu, user_id, submission_id, job_id, position, place FROM ranking ORDER BY gpu, "
+		"position"), before)
 
 
 @test
@@ -253,9 +225,8 @@ def a_test_run_has_changed_nothing():
 @test
 def withdrawing_needs_the_number_and_leaves_the_place_to_the_next_best():
 	best, next_best = ranks()[0][1], int(
-		sql(
-		"SELECT MAX(s.id) FROM submissions s JOIN jobs j ON j.submission_id = s.id WHERE j.score_ns = 800"
-		)[0][0])
+		sql("SELECT MAX(s.id) FROM submissions s JOIN jobs j ON j.submission_id = s.id WHERE "
+		"j.score_ns = 800")[0][0])
 	contains(links(ada, f"/submission/{best}"), f"/submission/{best}/withdraw")
 	page = words(ada, f"/submission/{best}/withdraw")
 	contains(page,
@@ -292,8 +263,8 @@ def with_the_last_one_the_user_leaves_the_ranking():
 def what_was_withdrawn_can_count_again():
 	best = int(
 		sql(
-		"SELECT s.id FROM submissions s JOIN jobs j ON j.submission_id = s.id WHERE j.score_ns = 600"
-		)[0][0])
+		"SELECT s.id FROM submissions s JOIN jobs j ON j.submission_id = s.id WHERE j.score_ns = "
+		"600")[0][0])
 	contains(words(ada, f"/submission/{best}"), "Let it count again")
 	for _ in range(2):
 		answer = ada.post(f"/submission/{best}/restore", form=f"/submission/{best}")
@@ -332,8 +303,8 @@ def only_its_author_withdraws_and_only_what_has_ended():
 @test
 def a_held_result_that_was_withdrawn_is_not_ranked_by_its_release():
 	number = ended(dora, score_ns=100.0)
-	sql(f"UPDATE jobs SET held_at = UTC_TIMESTAMP(3), held_reason = 'Too fast.' WHERE submission_id = {number}"
-		)
+	sql("UPDATE jobs SET held_at = UTC_TIMESTAMP(3), held_reason = 'Too fast.' WHERE "
+		f"submission_id = {number}")
 	equal(dora.post(f"/submission/{number}/withdraw", [("number", number)]).status, 303)
 	answer = admin.post("/admin/review", [("submission", number), ("gpu", "CPU"),
 		("action", "release")])
@@ -377,7 +348,8 @@ def shown(path):
 def those(condition):
 	return [
 		int(row[0]) for row in sql(
-		"SELECT DISTINCT s.id FROM submissions s JOIN users u ON u.id = s.user_id JOIN jobs j ON j.submission_id = s.id "
+		"SELECT DISTINCT s.id FROM submissions s JOIN users u ON u.id = s.user_id JOIN jobs j ON "
+		"j.submission_id = s.id "
 		f"WHERE u.name = 'ada' AND {condition} ORDER BY s.id DESC")
 	]
 
@@ -412,8 +384,8 @@ def ones_own_are_found_by_mode_result_device_leaderboard_and_period():
 @test
 def a_tie_is_told_beside_ones_own_rank():
 	(board, gpu, before), = sql(
-		"SELECT r.leaderboard_id, r.gpu, r.place FROM ranking r JOIN users u ON u.id = r.user_id AND u.name = 'ada'"
-	)
+		"SELECT r.leaderboard_id, r.gpu, r.place FROM ranking r JOIN users u ON u.id = r.user_id "
+		"AND u.name = 'ada'")
 	(last, ), = sql(f"SELECT MAX(position) FROM ranking WHERE leaderboard_id = {board}")
 	mark = fr"My ranks Device Rank Time Submission {gpu} {before}( tie)? of {last} "
 	equal([re.search(mark, words(ada, "/leaderboard/small/mine"))[1]], [None])
@@ -440,14 +412,17 @@ def a_filter_that_means_nothing_is_refused_with_a_sentence():
 @test
 def pages_of_the_history_keep_its_filters():
 	ids = sql(
-		"SELECT leaderboard_id, task_version_id, user_id, HEX(sha256) FROM submissions WHERE mode = 'ranked' AND user_id = "
+		"SELECT leaderboard_id, task_version_id, user_id, HEX(sha256) FROM submissions WHERE mode "
+		"= 'ranked' AND user_id = "
 		"(SELECT id FROM users WHERE name = 'ada') LIMIT 1")[0]
-	sql("INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, mode) "
-		f"SELECT {ids[0]}, {ids[1]}, {ids[2]}, CONCAT('many-', seq, '.py'), UNHEX('{ids[3]}'), 'benchmark' FROM seq_1_to_120"
-		)
-	# Where days are asked for they are in the order of their times, many of which are the same here.
-	sql("UPDATE submissions SET submitted_at = submitted_at - INTERVAL (id DIV 7 % 11) SECOND WHERE mode = 'benchmark'"
-		)
+	sql("INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, "
+		"mode) "
+		f"SELECT {ids[0]}, {ids[1]}, {ids[2]}, CONCAT('many-', seq, '.py'), UNHEX('{ids[3]}'), "
+		"'benchmark' FROM seq_1_to_120")
+	# Where days are asked for they are in the order of their times, many of which are the same
+	# here.
+	sql("UPDATE submissions SET submitted_at = submitted_at - INTERVAL (id DIV 7 % 11) SECOND "
+		"WHERE mode = 'benchmark'")
 	in_time = [
 		int(row[0]) for row in sql(
 		"SELECT id FROM submissions WHERE mode = 'benchmark' ORDER BY submitted_at DESC, id DESC")
@@ -497,8 +472,8 @@ FORM = "/leaderboard/small/submit"
 
 @test
 def the_form_remembers_the_last_choices_of_a_user_for_a_leaderboard():
-	sql("INSERT INTO leaderboard_gpus (leaderboard_id, gpu, position) SELECT id, 'B200', 2 FROM leaderboards WHERE name = 'small'"
-		)
+	sql("INSERT INTO leaderboard_gpus (leaderboard_id, gpu, position) SELECT id, 'B200', 2 FROM "
+		"leaderboards WHERE name = 'small'")
 	fresh_user = Client(site.url)
 	equal(fresh_user.post("/register", [("name", "new"), ("password", PASSWORD)]).status, 303)
 	equal(checked(fresh(fresh_user, FORM)), ["test"])
@@ -557,8 +532,8 @@ def pasted_code_has_the_lines_that_were_pasted():
 
 @test
 def what_the_server_will_do_stands_on_the_form():
-	sql("UPDATE leaderboards SET deadline = UTC_TIMESTAMP(3) + INTERVAL 3 DAY + INTERVAL 1 HOUR WHERE name = 'small'"
-		)
+	sql("UPDATE leaderboards SET deadline = UTC_TIMESTAMP(3) + INTERVAL 3 DAY + INTERVAL 1 HOUR "
+		"WHERE name = 'small'")
 	page = words(ada, FORM)
 	contains(page, "Submissions are taken until")
 	contains(page, "in 3 days")
@@ -571,18 +546,18 @@ def what_the_server_will_do_stands_on_the_form():
 	lacks(page, "Submissions are taken until")
 	for part in ("Deadline none", "Time limits tests 180 s, benchmarks 180 s, ranked 180 s",
 		"at most 1 MB", "Memory the device’s", "checks the test case and measures nothing",
-		"checks the test case and times the last of the 2 shapes, with a secret seed; the best one counts in the ranking"
-					):
+		"checks the test case and times the last of the 2 shapes, with a secret seed; the best "
+		"one counts in the ranking"):
 		contains(page, part)
-	sql("UPDATE task_versions SET definition = JSON_SET(definition, '$.ranking_by', 'geom', '$.tests', JSON_ARRAY('a: 1', 'a: 2')), revision = revision + 1"
-		)
+	sql("UPDATE task_versions SET definition = JSON_SET(definition, '$.ranking_by', 'geom', "
+		"'$.tests', JSON_ARRAY('a: 1', 'a: 2')), revision = revision + 1")
 	contains(words(ada, FORM), "checks the 2 test cases, then times the 2 shapes; not ranked")
 
 
 @test
 def the_form_says_when_a_job_would_start():
-	sql("DELETE FROM job_times; INSERT INTO leaderboard_gpus (leaderboard_id, gpu, position) SELECT id, 'L4', 3 FROM leaderboards WHERE name = 'small'"
-		)
+	sql("DELETE FROM job_times; INSERT INTO leaderboard_gpus (leaderboard_id, gpu, position) "
+		"SELECT id, 'L4', 3 FROM leaderboards WHERE name = 'small'")
 	page = words(ada, FORM)
 	contains(page, "L4 no worker offers it now; the job waits until one does")
 	contains(page, "; a job sent now starts at any moment")
@@ -596,8 +571,8 @@ def the_form_says_when_a_job_would_start():
 def practice_a_freeze_and_a_closed_leaderboard_are_told_before_sending():
 	sql("UPDATE leaderboards SET frozen_at = UTC_TIMESTAMP(3) WHERE name = 'small'")
 	contains(words(ada, FORM), "The public ranking is frozen since")
-	sql("UPDATE leaderboards SET deadline = UTC_TIMESTAMP(3), practice = 1, frozen_at = NULL WHERE name = 'small'"
-		)
+	sql("UPDATE leaderboards SET deadline = UTC_TIMESTAMP(3), practice = 1, frozen_at = NULL "
+		"WHERE name = 'small'")
 	page = words(ada, FORM)
 	for part in ("The deadline has passed, so this is practice",
 		"with a secret seed; after the deadline it gets no rank", "UTC, just now"):
@@ -623,9 +598,10 @@ def the_form_without_a_leaderboard_remembers_the_last_one():
 	page = fresh(new, "/submit")
 	lacks(page.text, " selected")
 	lacks(page.text, 'name="last"')
-	sql("INSERT INTO leaderboards (name, secret_seed, task_version_id) SELECT 'other', 1, task_version_id FROM leaderboards WHERE name = 'small'; "
-		"INSERT INTO leaderboard_gpus (leaderboard_id, gpu, position) SELECT id, 'CPU', 1 FROM leaderboards WHERE name = 'other'"
-		)
+	sql("INSERT INTO leaderboards (name, secret_seed, task_version_id) SELECT 'other', 1, "
+		"task_version_id FROM leaderboards WHERE name = 'small'; "
+		"INSERT INTO leaderboard_gpus (leaderboard_id, gpu, position) SELECT id, 'CPU', 1 FROM "
+		"leaderboards WHERE name = 'other'")
 	podium_run.say(benchmark={})
 	submit(new, mode="benchmark")
 	page = fresh(new, "/submit")
@@ -638,8 +614,8 @@ def the_form_without_a_leaderboard_remembers_the_last_one():
 		answer = new.post("/submit", [("mode", "test"), ("code", code), *fields])
 		if answer.status == 303:
 			return sql(
-				"SELECT l.name FROM submissions s JOIN leaderboards l ON l.id = s.leaderboard_id ORDER BY s.id DESC LIMIT 1"
-			)[0][0]
+				"SELECT l.name FROM submissions s JOIN leaderboards l ON l.id = s.leaderboard_id "
+				"ORDER BY s.id DESC LIMIT 1")[0][0]
 		return answer
 
 	remembered = (("last", "small"), ("leaderboard", "small"))
@@ -653,15 +629,11 @@ def the_form_without_a_leaderboard_remembers_the_last_one():
 	sql("UPDATE leaderboards SET accepting = 0 WHERE name = 'other'")
 	lacks(fresh(new, "/submit").text, " selected")
 	all_ended()
-	sql("DELETE FROM submissions WHERE leaderboard_id = (SELECT id FROM leaderboards WHERE name = 'other'); DELETE FROM leaderboards WHERE name = 'other'"
-		)
+	sql("DELETE FROM submissions WHERE leaderboard_id = (SELECT id FROM leaderboards WHERE name = "
+		"'other'); DELETE FROM leaderboards WHERE name = 'other'")
 
 
 # ---- while it waits and runs ----
-
-
-def status(client, number):
-	return client.get(f"/submission/{number}/status?fresh={time.time_ns()}").json
 
 
 def running(client, **says):
@@ -669,22 +641,22 @@ def running(client, **says):
 	all_ended()
 	podium_run.say(test={"hang": True, "stage": "test", **says})
 	number = submit(client, mode="test")
-	until(lambda: status(client, number)["state"] == "running")
+	until(lambda: status_of(client, number)["state"] == "running")
 	return number
 
 
 def cancel(client, number):
 	equal(client.post(f"/submission/{number}/cancel").status, 303)
-	until(lambda: status(client, number)["state"] == "done")
+	until(lambda: status_of(client, number)["state"] == "done")
 
 
 @test
 def its_author_and_admins_see_what_a_running_job_has_printed():
 	printed = {"stdout": f"step 1\nstep 2 {HOSTILE}\n", "stderr": "warning: </pre> µ\n"}
 	number = running(ada, tail=printed)
-	until(lambda: status(ada, number)["jobs"][0]["output"])
+	until(lambda: status_of(ada, number)["jobs"][0]["output"])
 	for client in (ada, admin):
-		equal(status(client, number)["jobs"][0]["output"], printed)
+		equal(status_of(client, number)["jobs"][0]["output"], printed)
 		page = fresh(client, f"/submission/{number}")
 		contains(page.text, '<meta http-equiv="refresh" content="2">')
 		lacks(page.text, "<script>alert")
@@ -694,13 +666,13 @@ def its_author_and_admins_see_what_a_running_job_has_printed():
 		]
 		equal(shown, [printed["stdout"], printed["stderr"]])
 	for client in (anyone, dora):
-		equal(status(client, number)["jobs"][0]["output"], None)
+		equal(status_of(client, number)["jobs"][0]["output"], None)
 		page = fresh(client, f"/submission/{number}")
 		contains(page.words(), "Running on CPU")
 		for secret in ("step 1", "warning:", "printed-stdout"):
 			lacks(page.text, secret)
 	cancel(ada, number)
-	equal(status(ada, number)["jobs"][0]["output"], None)
+	equal(status_of(ada, number)["jobs"][0]["output"], None)
 	lacks(fresh(ada, f"/submission/{number}").text, "step 1")
 
 
@@ -709,18 +681,19 @@ def what_was_printed_goes_with_its_stage():
 	all_ended()
 	podium_run.say(test={"tail": {"stdout": "gone\n", "stderr": ""}})
 	number = submit(ada, mode="test")
-	until(lambda: status(ada, number)["state"] == "done")
+	until(lambda: status_of(ada, number)["state"] == "done")
 	equal(
 		sql(
-		f"SELECT COUNT(t.tail) FROM stages t JOIN jobs j ON j.id = t.job_id WHERE j.submission_id = {number}"
-		), [["0"]])
+		"SELECT COUNT(t.tail) FROM stages t JOIN jobs j ON j.id = t.job_id WHERE j.submission_id "
+		f"= {number}"), [["0"]])
 	lacks(fresh(ada, f"/submission/{number}").text, "gone")
 
 
 def questions_of_status(number):
-	"""How often the database is asked for the state of a submission. Of the connection that asked for this one; others are the worker's."""
+	"""How often the database is asked for the state of a submission. Of the connection that asked
+	for this one; others are the worker's."""
 	begin = log.stat().st_size
-	status(anyone, number)
+	status_of(anyone, number)
 	with open(log, "rb") as file:
 		file.seek(begin)
 		asked = re.findall(r"\s(\d+) Execute\t([^\n]*)", file.read().decode())
@@ -735,21 +708,22 @@ def questions_of_status(number):
 @test
 def a_job_that_waits_says_its_place_and_when_it_starts():
 	number = running(ada)
-	sql("INSERT INTO job_times (task_version_id, gpu, mode, recent, median_ms, updated_at) SELECT task_version_id, 'CPU', 'test', '240000', 240000, "
-		f"UTC_TIMESTAMP(3) FROM submissions WHERE id = {number} ON DUPLICATE KEY UPDATE median_ms = 240000"
-		)
+	sql("INSERT INTO job_times (task_version_id, gpu, mode, recent, median_ms, updated_at) SELECT "
+		"task_version_id, 'CPU', 'test', '240000', 240000, "
+		f"UTC_TIMESTAMP(3) FROM submissions WHERE id = {number} ON DUPLICATE KEY UPDATE median_ms "
+		"= 240000")
 	first, second = submit(dora, mode="test"), submit(ada, mode="test")
 	sql(f"UPDATE jobs SET started_at = UTC_TIMESTAMP(3) WHERE submission_id = {number}")
-	job = status(anyone, first)["jobs"][0]
+	job = status_of(anyone, first)["jobs"][0]
 	equal((job["state"], job["position"], job["expected_start"]), ("queued", 1, "in about 4 min"))
 	contains(words(anyone, f"/submission/{first}"),
 		"Waiting for CPU: 1st in line. It is expected to start in about 4 min.")
 	contains(links(anyone, f"/submission/{first}"), "/queue")
-	job = status(ada, second)["jobs"][0]
+	job = status_of(ada, second)["jobs"][0]
 	equal((job["position"], job["expected_start"]), (2, "in about 8 min"))
 	for one in (first, second, number):
 		cancel(dora if one == first else ada, one)
-	job = status(ada, second)["jobs"][0]
+	job = status_of(ada, second)["jobs"][0]
 	equal((job["position"], job["expected_start"]), (None, None))
 	sql("DELETE FROM job_times")
 
@@ -782,7 +756,7 @@ def what_was_right_and_is_not_ranked_says_why():
 		contains(words(ada, f"/submission/{number}"), "Passed on CPU" + mine)
 		if theirs:
 			contains(words(anyone, f"/submission/{number}"), "Passed on CPU" + theirs)
-			contains(status(anyone, number)["jobs"][0]["message"], theirs)
+			contains(status_of(anyone, number)["jobs"][0]["message"], theirs)
 		sql(tables % undo)
 	number = ended(ada, mode="benchmark")
 	contains(words(ada, f"/submission/{number}"),
@@ -791,16 +765,17 @@ def what_was_right_and_is_not_ranked_says_why():
 
 @test
 def all_that_wait_are_looked_up_at_once():
-	"""A submission for many devices asks as often as one for a single device does, and one that waits as often as one that does not."""
-	sql("INSERT INTO leaderboard_gpus (leaderboard_id, gpu, position) SELECT l.id, CONCAT('GPU-', seq), 10 + seq FROM leaderboards l, seq_1_to_6 WHERE l.name = 'small'"
-		)
+	"""A submission for many devices asks as often as one for a single device does, and one that
+	waits as often as one that does not."""
+	sql("INSERT INTO leaderboard_gpus (leaderboard_id, gpu, position) SELECT l.id, CONCAT('GPU-', "
+		"seq), 10 + seq FROM leaderboards l, seq_1_to_6 WHERE l.name = 'small'")
 	counts = []
 	for gpus in (["GPU-1"], [f"GPU-{i}" for i in range(1, 7)]):
 		answer = ada.post(FORM, [("mode", "test"),
 			("code", "x = 1\n")] + [("gpu", gpu) for gpu in gpus])
 		equal(answer.status, 303)
 		number = int(answer.location.rsplit("/", 1)[1])
-		equal([job["position"] for job in status(ada, number)["jobs"]], [1] * len(gpus))
+		equal([job["position"] for job in status_of(ada, number)["jobs"]], [1] * len(gpus))
 		counts.append(questions_of_status(number))
 		cancel(ada, number)
 		counts.append(questions_of_status(number))

@@ -1,19 +1,20 @@
 #!/usr/bin/env python3
-"""Who sees a leaderboard, by every address there is; invite codes; practice, freeze and archive. The worker's podium-run is a
-pretended one that says what a submission tells it to."""
+"""Who sees a leaderboard, by every address there is; invite codes; practice, freeze and archive.
+The worker's podium-run is a pretended one that says what a submission tells it to."""
+import functools
 import pathlib
 import random
 import re
 import string
-import subprocess
 import sys
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
+import route_table  # noqa: E402
 from client import Client, whole  # noqa: E402
 from instance import ROOT, Instance  # noqa: E402
 import small_task  # noqa: E402
-from small_task import TEMPLATE_TASK, case, done as ok, source_of, submit_source  # noqa: E402
+from small_task import TEMPLATE_TASK, done as ok, submit_time  # noqa: E402
 from tap import contains, equal, lacks, run, test  # noqa: E402
 
 site = Instance(pretends=True)
@@ -25,15 +26,6 @@ made = {}
 
 def value(statement):
 	return sql(statement)[0][0]
-
-
-def podium_admin(*words):
-	environment = {
-		**site.environment, "PODIUM_DATABASE_SOCKET": str(site.var / "run" / "mariadb.sock"),
-		"PODIUM_DATABASE_USER": subprocess.run(["id", "-un"], capture_output=True,
-		text=True).stdout.strip()
-	}
-	subprocess.run([site.admin_program, *words], env=environment, check=True, capture_output=True)
 
 
 def fresh(address):
@@ -50,8 +42,7 @@ def publish(client, board, action="save", **fields):
 		("confirm", fields.get("member", "yes")), *fields.items()])
 
 
-def submit(client, mean_ns, **how):
-	return submit_source(client, source_of(case(mean_ns), verdict={"engine": "custom"}), **how)
+submit = functools.partial(submit_time, verdict={"engine": "custom"})
 
 
 def ranking(client=anyone, board="small"):
@@ -64,8 +55,8 @@ def what_the_tests_need_is_made():
 	for client, name in ((ada, "ada"), (bob, "bob"), (eve, "eve"), (admin, "root-of-all"), (carl,
 		"carl"), (dora, "dora")):
 		equal(client.post("/register", [("name", name), ("password", PASSWORD)]).status, 303)
-	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'; UPDATE users SET role = 'creator' WHERE name IN ('carl', 'dora')"
-		)
+	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'; UPDATE users SET role = "
+		"'creator' WHERE name IN ('carl', 'dora')")
 	make_board(carl, "small")
 	made["ada"], made["bob"] = submit(ada, 3000.0), submit(bob, 5000.0)
 	made["hook"] = ok(
@@ -78,8 +69,9 @@ def what_the_tests_need_is_made():
 
 # ---- who sees it ----
 
-# Each address of the router, with what it is of a closed leaderboard: its own addresses answer strangers as if there were none,
-# and no other page names it. An address that is not here makes the test fail.
+# Each address of the router, with what it is of a closed leaderboard: its own addresses answer
+# strangers as if there were none, and no other page names it. An address that is not here makes the
+# test fail.
 ITS_OWN = {
 	"/leaderboard/*.json": ["/leaderboard/small.json"
 							], "/leaderboard/*.csv": ["/leaderboard/small.csv"],
@@ -168,8 +160,7 @@ ELSEWHERE = {
 
 
 def routes(method):
-	table = (ROOT / "cgi" / "router.c").read_text().split("ROUTES[] = {")[1].split("};")[0]
-	return set(re.findall(r'\{ METHOD_' + method + r', "([^"]+)"', table))
+	return set(route_table.pages(method))
 
 
 def addresses(table):
@@ -322,8 +313,8 @@ def one_may_be_created_hidden_so_that_nobody_sees_it_before_it_is_published():
 @test
 def each_change_is_in_the_audit_log():
 	rows = sql(
-		"SELECT actor, subject, detail FROM audit_log WHERE action = 'leaderboard.publish' ORDER BY id"
-	)
+		"SELECT actor, subject, detail FROM audit_log WHERE action = 'leaderboard.publish' ORDER "
+		"BY id")
 	for detail in ("visibility: closed, was public", "visibility: hidden, was closed",
 		"visibility: public, was hidden"):
 		contains(rows, ["carl", "small", detail])
@@ -389,8 +380,8 @@ def a_code_that_is_wrong_revoked_or_expired_opens_nothing():
 	contains(join(bob, code).words(), "This code was revoked")
 	ok(invite(carl, "first", expires="2099-01-01T00:00"))
 	code = newest_code()
-	sql("UPDATE invites SET expires_at = UTC_TIMESTAMP(3) - INTERVAL 1 SECOND ORDER BY id DESC LIMIT 1"
-		)
+	sql("UPDATE invites SET expires_at = UTC_TIMESTAMP(3) - INTERVAL 1 SECOND ORDER BY id DESC "
+		"LIMIT 1")
 	contains(join(bob, code).words(), "This code has expired")
 	equal(bob.get("/leaderboard/first").status, 404)
 	contains(carl.get("/admin/invites").words(), "revoked")
@@ -441,9 +432,10 @@ def a_member_who_was_removed_comes_back_when_the_creator_says_so_and_by_no_code(
 	equal(ok(join(eve, newest_code())).location, "/leaderboard/third")
 	equal([eve.get(f"/leaderboard/{board}").status for board in ("first", "third")], [404, 200])
 	# Nor by what makes members of authors when a leaderboard is closed.
-	sql("INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, mode) SELECT l.id, l.task_version_id, u.id, 'a.py', s.sha256, 'test' "
-		"FROM leaderboards l JOIN users u ON u.name IN ('eve', 'ada') JOIN (SELECT sha256 FROM submissions LIMIT 1) s WHERE l.name = 'first'"
-		)
+	sql("INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, "
+		"mode) SELECT l.id, l.task_version_id, u.id, 'a.py', s.sha256, 'test' "
+		"FROM leaderboards l JOIN users u ON u.name IN ('eve', 'ada') JOIN (SELECT sha256 FROM "
+		"submissions LIMIT 1) s WHERE l.name = 'first'")
 	ok(publish(carl, "first", visibility="public"))
 	equal(eve.get("/leaderboard/first").status, 200)
 	ok(publish(carl, "first", visibility="closed"))
@@ -461,8 +453,8 @@ def a_member_who_was_removed_comes_back_when_the_creator_says_so_and_by_no_code(
 	equal(sql("SELECT * FROM leaderboard_removals"), [])
 	equal(sql("SELECT actor, subject, detail FROM audit_log WHERE action = 'leaderboard.readmit'"),
 		[["carl", "first", "eve is a member again"]])
-	sql("DELETE s FROM submissions s JOIN leaderboards l ON l.id = s.leaderboard_id AND l.name = 'first'"
-		)
+	sql("DELETE s FROM submissions s JOIN leaderboards l ON l.id = s.leaderboard_id AND l.name = "
+		"'first'")
 
 
 @test
@@ -479,18 +471,19 @@ def a_code_lets_nobody_in_while_its_maker_may_not_invite():
 		contains(whole(admin.get("/admin/invites")).words(), "suspended second")
 		sql(f"UPDATE users SET {back} WHERE name = 'carl'")
 	equal(bob.get("/leaderboard/second").status, 404)
-	# An admin's codes are for everybody's leaderboards; with the role of a creator they are for his own.
+	# An admin's codes are for everybody's leaderboards; with the role of a creator they are for his
+	# own.
 	ok(invite(admin, "second", "third"))
 	wide = newest_code()
-	sql("UPDATE users SET role = 'creator' WHERE name = 'root-of-all'; UPDATE leaderboards l JOIN users u ON u.name = 'root-of-all' SET l.creator_id = u.id WHERE l.name = 'third'"
-		)
+	sql("UPDATE users SET role = 'creator' WHERE name = 'root-of-all'; UPDATE leaderboards l JOIN "
+		"users u ON u.name = 'root-of-all' SET l.creator_id = u.id WHERE l.name = 'third'")
 	equal(ok(join(bob, wide)).location, "/leaderboard/third")
 	refused = join(bob, wide)
 	equal(refused.status, 422)
 	contains(whole(refused).words(), "may not invite to what is left of its leaderboards any more")
 	equal(value("SELECT uses FROM invites ORDER BY id DESC LIMIT 1"), "1")
-	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'; UPDATE leaderboards l JOIN users u ON u.name = 'carl' SET l.creator_id = u.id WHERE l.name = 'third'"
-		)
+	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'; UPDATE leaderboards l JOIN "
+		"users u ON u.name = 'carl' SET l.creator_id = u.id WHERE l.name = 'third'")
 	ok(join(bob, code))
 	equal(bob.get("/leaderboard/second").status, 200)
 
@@ -525,16 +518,15 @@ def a_frozen_ranking_stands_still_until_the_freeze_is_lifted():
 
 @test
 def a_rebuild_keeps_the_freeze_and_a_time_in_the_past_takes_results_out():
-	at = value(
-		f"SELECT DATE_FORMAT(finished_at - INTERVAL 1 SECOND, '%Y-%m-%dT%H:%i:%s') FROM jobs WHERE submission_id = {made['later']}"
-	)
-	sql(f"UPDATE jobs SET finished_at = finished_at - INTERVAL 1 HOUR WHERE submission_id IN ({made['ada']}, {made['bob']})"
-		)
+	at = value("SELECT DATE_FORMAT(finished_at - INTERVAL 1 SECOND, '%Y-%m-%dT%H:%i:%s') FROM jobs "
+		f"WHERE submission_id = {made['later']}")
+	sql("UPDATE jobs SET finished_at = finished_at - INTERVAL 1 HOUR WHERE submission_id IN "
+		f"({made['ada']}, {made['bob']})")
 	ok(publish(carl, "small", visibility="public", frozen=at))
 	equal(ranking(), [("ada", 1), ("bob", 2)])
 	kept = sql(
 		"SELECT leaderboard_id, user_id, submission_id, position, place FROM ranking ORDER BY 1, 2")
-	podium_admin("ranking", "rebuild")
+	site.manage("ranking", "rebuild")
 	equal(
 		sql(
 		"SELECT leaderboard_id, user_id, submission_id, position, place FROM ranking ORDER BY 1, 2"
@@ -561,7 +553,8 @@ FURTHER = [
 
 # 1357.0, 1.357 µs; how the comparison came out, in its forms; bob as the first.
 WITHHELD = re.compile(
-	r"(?<![\d.])1[.,]?357(?!\d)|0[.]4523|54[.]8 %|2[.]21 times|bob (\S+ µs )?1st|1[.] bob|bob is now ahead|2nd → 1st"
+	r"(?<![\d.])1[.,]?357(?!\d)|0[.]4523|54[.]8 %|2[.]21 times|bob (\S+ µs )?1st|1[.] bob|bob is "
+	r"now ahead|2nd → 1st"
 	r'|"rank": ?1, ?"user": ?"bob"|^1,bob,', re.MULTILINE)
 
 
@@ -571,7 +564,8 @@ def unseen(address):
 
 
 def tells_nothing_withheld(client, who):
-	"""No address has the time in any of its forms, nor the comparison's ratio, nor a rank that only the withheld result could give."""
+	"""No address has the time in any of its forms, nor the comparison's ratio, nor a rank that only
+	the withheld result could give."""
 	for address in addresses(ITS_OWN) + addresses(ELSEWHERE) + [
 		address.format(**made) for address in FURTHER
 	]:
@@ -597,7 +591,7 @@ def public_exports():
 def nothing_that_a_stranger_can_ask_for_tells_what_is_withheld():
 	sql("DELETE FROM overtakings")
 	sql(f"UPDATE submissions SET withdrawn_at = UTC_TIMESTAMP(3) WHERE id = {made['later']}")
-	podium_admin("ranking", "rebuild")
+	site.manage("ranking", "rebuild")
 	ok(publish(carl, "small", action="freeze"))
 	equal(ranking(), [("ada", 1), ("bob", 2)])
 	before = public_exports()
@@ -619,15 +613,15 @@ def nothing_that_a_stranger_can_ask_for_tells_what_is_withheld():
 
 @test
 def a_freeze_from_a_moment_in_the_past_takes_back_what_was_public():
-	sql("INSERT INTO overtakings (user_id, leaderboard_id, task_version_id, gpu, by_user_id) SELECT a.user_id, a.leaderboard_id, a.task_version_id, a.gpu, b.user_id "
-		"FROM ranking a JOIN ranking b USING (leaderboard_id, gpu) WHERE a.place = 2 AND b.place = 1"
-		)
+	sql("INSERT INTO overtakings (user_id, leaderboard_id, task_version_id, gpu, by_user_id) "
+		"SELECT a.user_id, a.leaderboard_id, a.task_version_id, a.gpu, b.user_id "
+		"FROM ranking a JOIN ranking b USING (leaderboard_id, gpu) WHERE a.place = 2 AND b.place "
+		"= 1")
 	contains(ada.get("/account").words(), "bob is now ahead of you")
-	at = value(
-		f"SELECT DATE_FORMAT(finished_at - INTERVAL 1 SECOND, '%Y-%m-%dT%H:%i:%s') FROM jobs WHERE submission_id = {made['later']}"
-	)
-	sql(f"UPDATE jobs SET finished_at = finished_at - INTERVAL 1 HOUR WHERE submission_id IN ({made['ada']}, {made['bob']})"
-		)
+	at = value("SELECT DATE_FORMAT(finished_at - INTERVAL 1 SECOND, '%Y-%m-%dT%H:%i:%s') FROM jobs "
+		f"WHERE submission_id = {made['later']}")
+	sql("UPDATE jobs SET finished_at = finished_at - INTERVAL 1 HOUR WHERE submission_id IN "
+		f"({made['ada']}, {made['bob']})")
 	ok(publish(carl, "small", visibility="public", frozen=at))
 	equal(ranking(), [("ada", 1), ("bob", 2)])
 	for client, who in ((anyone, "anyone"), (eve, "a stranger"), (ada, "another participant"),
@@ -643,8 +637,8 @@ def a_freeze_from_a_moment_in_the_past_takes_back_what_was_public():
 @test
 def practice_runs_after_the_deadline_without_a_rank():
 	before = ranking()
-	sql("UPDATE leaderboards SET deadline = UTC_TIMESTAMP(3) - INTERVAL 1 SECOND WHERE name = 'small'"
-		)
+	sql("UPDATE leaderboards SET deadline = UTC_TIMESTAMP(3) - INTERVAL 1 SECOND WHERE name = "
+		"'small'")
 	contains(
 		ada.get("/leaderboard/small/submit").words(), "The deadline of this leaderboard has passed")
 	refused = ada.post("/leaderboard/small/submit", [("mode", "test"), ("code", "a = 1"),
@@ -659,7 +653,7 @@ def practice_runs_after_the_deadline_without_a_rank():
 	equal(ranking(), before)
 	contains(ada.get(f"/submission/{number}").words(), "so it is practice and not ranked")
 	contains(ada.get(f"/submission/{number}").words(), "500.0 ns")
-	podium_admin("ranking", "rebuild")
+	site.manage("ranking", "rebuild")
 	equal(ranking(), before)
 
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""What every page asks of the database, on a site with 100,000 submissions, 2,000 users and 50 leaderboards: how many questions,
-and how many rows are looked at to answer each; and what a first visit transfers."""
+"""What every page asks of the database, on a site with 100,000 submissions, 2,000 users and 50
+leaderboards: how many questions, and how many rows are looked at to answer each; and what a first
+visit transfers."""
 import pathlib
 import re
 import subprocess
@@ -10,18 +11,22 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
 from crowd import Crowd, routes  # noqa: E402
 from instance import Instance  # noqa: E402
+import mariadb  # noqa: E402
 from tap import equal, run, test  # noqa: E402
 
-# One thread answers all, so that what a thread keeps from one request to the next is there at the second.
+# One thread answers all, so that what a thread keeps from one request to the next is there at the
+# second.
+mariadb.use_own_server()
 site = Instance(PODIUM_WEB_THREADS="1")
 sql = site.sql
 # From the start: a statement that was prepared before is logged without its values.
 log = pathlib.Path(*sql("SET GLOBAL general_log = ON; SELECT @@datadir, @@general_log_file")[0])
 crowd = Crowd(site)
 # Each mode has a quota, which the form counts for.
-sql("INSERT INTO leaderboard_quotas (leaderboard_id, mode, most, hours) SELECT l.id, m.mode, 50, 8784 FROM leaderboards l JOIN "
-	"(SELECT 'test' AS mode UNION SELECT 'benchmark' UNION SELECT 'ranked' UNION SELECT 'profile') m WHERE l.name = 'bench'"
-	)
+sql("INSERT INTO leaderboard_quotas (leaderboard_id, mode, most, hours) SELECT l.id, m.mode, 50, "
+	"8784 FROM leaderboards l JOIN "
+	"(SELECT 'test' AS mode UNION SELECT 'benchmark' UNION SELECT 'ranked' UNION SELECT "
+	"'profile') m WHERE l.name = 'bench'")
 ENTRY = re.compile(r"^(?:\d{6} [ \d]\d:\d\d:\d\d)?\t+ *(\d+) (\w[\w ]*)\t", re.M)
 
 # Round trips, besides that for who the visitor is. An answer to anybody takes no more.
@@ -31,15 +36,19 @@ MORE_QUESTIONS = {
 	"/submission/*/withdraw": 3, "/submission/*/artifact/*": 3, "/admin/sets/*": 3,
 	"/admin/rejudgings/*/*": 4, "/admin/audit": 3,
 }
-# The file is asked for in pieces: fifty submissions, with a question for each kind of thing that belongs to them.
+# The file is asked for in pieces: fifty submissions, with a question for each kind of thing that
+# belongs to them.
 AT_ONCE, PER_PIECE, BESIDE_PIECES = 50, 7, 27
-# What it does is done and taken back, for the preview of what it would do: it makes the rankings anew, and looks at all of them.
+# What it does is done and taken back, for the preview of what it would do: it makes the rankings
+# anew, and looks at all of them.
 REHEARSALS = {"/admin/rejudgings/*": 60}
 
-# 50 leaderboards with two devices and three places each, 200 jobs in the queue, 2,000 entries of a ranking: a few for each.
+# 50 leaderboards with two devices and three places each, 200 jobs in the queue, 2,000 entries of a
+# ranking: a few for each.
 MOST_ROWS = 4500
-# What creators and admins are told exactly, before they do something to all of it; lists of users and jobs to choose from; the
-# 10,000 changes among which words are looked for; whole rankings to take away; and five or eight questions that are counted as one.
+# What creators and admins are told exactly, before they do something to all of it; lists of users
+# and jobs to choose from; the 10,000 changes among which words are looked for; whole rankings to
+# take away; and five or eight questions that are counted as one.
 MORE_ROWS = {
 	"/admin/leaderboard/*/delete": 70000, "/admin/leaderboard/*/versions": 70000,
 	"/admin/leaderboard/*/diff": 70000, "/admin/leaderboard/*/switch": 70000, "/admin/users": 10000,
@@ -74,8 +83,8 @@ bearers = {}
 
 
 def fetch(who, address, **headers):
-	"""The page under a name of its own, which nginx has not kept; a call of /api/v1, which takes no such name, with something that nobody
-	else would be given the answer for."""
+	"""The page under a name of its own, which nginx has not kept; a call of /api/v1, which takes no
+	such name, with something that nobody else would be given the answer for."""
 	if address.startswith("/api/v1"):
 		own = {"Cookie": "of=nobody"} if who == "anyone" else {
 			"Authorization": f"Bearer {bearers.setdefault(who, crowd.bearer(who))}"
@@ -86,8 +95,9 @@ def fetch(who, address, **headers):
 
 
 def questions_of(who, address):
-	"""Each is a round trip, which may ask for several things. A thread keeps what seldom changes for a second or two, so the
-	fewest of some times are what it asks when it was not kept waiting."""
+	"""Each is a round trip, which may ask for several things. A thread keeps what seldom changes
+	for a second or two, so the fewest of some times are what it asks when it was not kept
+	waiting."""
 	fetch(who, address)
 	tries = []
 	for _ in range(3):
@@ -110,7 +120,7 @@ def rows_read_by(questions):
 	script = "".join(f"FLUSH STATUS; {question}; SHOW SESSION STATUS LIKE 'Handler_read%';"
 		for question in questions)
 	answer = subprocess.run(
-		["mariadb", "--no-defaults", "-S", site.var / "run" / "mariadb.sock", "-N", "-B", "podium"],
+		["mariadb", "--no-defaults", "-S", site.database.socket, "-N", "-B", "podium"],
 		input=script.encode(), capture_output=True, check=True).stdout
 	read = [int(number) for number in re.findall(rb"^Handler_read_\w+\t(\d+)$", answer, re.M)]
 	each = len(read) // len(questions)
@@ -118,8 +128,8 @@ def rows_read_by(questions):
 
 
 def rows_read_beside(who, address, known):
-	"""By the blocks of the page, whose values are not in the log: by all of it, with what else was asked at that time, less what is
-	known of its other questions."""
+	"""By the blocks of the page, whose values are not in the log: by all of it, with what else was
+	asked at that time, less what is known of its other questions."""
 	read = lambda: sum(int(number) for _, number in sql("SHOW GLOBAL STATUS LIKE 'Handler_read%'"))
 	counts = []
 	for _ in range(3):
@@ -130,7 +140,8 @@ def rows_read_beside(who, address, known):
 
 
 def check_rows(who, address, questions, most):
-	"""Each question looks at no more rows than `most`; several in a block are counted together. Says whether there is a block."""
+	"""Each question looks at no more rows than `most`; several in a block are counted together.
+	Says whether there is a block."""
 	selects = [question for question in questions
 		if question.lstrip("( ").startswith("SELECT")][:50]
 	has_block = any(question.startswith("BEGIN NOT ATOMIC") for question in questions)
@@ -204,9 +215,10 @@ def no_first_visit_transfers_more_than_it_may():
 
 @test
 def who_has_sent_20000_waits_no_longer_than_others():
-	sql("SET @one = (SELECT id FROM users WHERE name = 'user1'), @bench = (SELECT id FROM leaderboards WHERE name = 'bench'); "
-		"UPDATE submissions SET user_id = @one WHERE leaderboard_id = @bench AND id % 5 < 2; ANALYZE TABLE submissions"
-		)
+	sql("SET @one = (SELECT id FROM users WHERE name = 'user1'), @bench = (SELECT id FROM "
+		"leaderboards WHERE name = 'bench'); "
+		"UPDATE submissions SET user_id = @one WHERE leaderboard_id = @bench AND id % 5 < 2; "
+		"ANALYZE TABLE submissions")
 	count, first, last = map(
 		int,
 		sql(

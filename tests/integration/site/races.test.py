@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Two things at the same moment: each pair is held at a row that both want, then let go. Whoever comes first, all that is kept
-says the same afterwards. The worker's podium-run is a pretended one that says what a submission tells it to."""
+"""Two things at the same moment: each pair is held at a row that both want, then let go. Whoever
+comes first, all that is kept says the same afterwards. The worker's podium-run is a pretended one
+that says what a submission tells it to."""
 import pathlib
-import subprocess
 import sys
 import time
 
@@ -11,7 +11,7 @@ from client import Client  # noqa: E402
 from held import Held, beside  # noqa: E402
 from instance import Instance  # noqa: E402
 from small_task import case, done as ok, make_board, send_source, source_of  # noqa: E402
-from tap import contains, equal, run, test  # noqa: E402
+from tap import contains, equal, run, test, until  # noqa: E402
 
 site = Instance(pretends=True, PODIUM_WORKER_NAME="here")
 sql = site.sql
@@ -32,20 +32,13 @@ def send(client, mean_ns, board="small"):
 	return send_source(client, source_of(case(mean_ns)), board=board, csrf=client.token)
 
 
-def wait(done):
-	end = time.time() + 120
-	while not done():
-		assert time.time() < end, sql("SELECT id, submission_id, state, verdict, reason FROM jobs")
-		time.sleep(0.05)
-
-
 def state(number):
 	return sql(f"SELECT state, verdict FROM jobs WHERE submission_id = {number}")
 
 
 def submit(client, mean_ns, board="small"):
 	number = send(client, mean_ns, board)
-	wait(lambda: state(number) == [["done", "passed"]])
+	until(lambda: state(number) == [["done", "passed"]])
 	return number
 
 
@@ -61,13 +54,14 @@ def holds_ranking(board="small"):
 	"""Whoever changes a ranking takes this row first."""
 	return Held(
 		site,
-		f"UPDATE leaderboard_gpus g JOIN leaderboards l ON l.id = g.leaderboard_id AND l.name = '{board}' SET g.position = g.position + 1"
-	)
+		"UPDATE leaderboard_gpus g JOIN leaderboards l ON l.id = g.leaderboard_id AND l.name = "
+		f"'{board}' SET g.position = g.position + 1")
 
 
 def ranking(board="small"):
 	return sql(
-		f"SELECT u.name, r.position, r.place FROM ranking r JOIN users u ON u.id = r.user_id JOIN leaderboards l ON l.id = r.leaderboard_id AND l.name = '{board}' "
+		"SELECT u.name, r.position, r.place FROM ranking r JOIN users u ON u.id = r.user_id JOIN "
+		f"leaderboards l ON l.id = r.leaderboard_id AND l.name = '{board}' "
 		"ORDER BY r.position")
 
 
@@ -76,13 +70,7 @@ def is_whole():
 	before = sql("SELECT * FROM ranking ORDER BY 1, 2, 3, position"), sql(
 		"SELECT leaderboard_id, gpu, line, submission_id, score_ns FROM records ORDER BY 1, 2, 3, 4"
 	)
-	environment = {
-		**site.environment, "PODIUM_DATABASE_SOCKET": str(site.var / "run" / "mariadb.sock"),
-		"PODIUM_DATABASE_USER": subprocess.run(["id", "-un"], capture_output=True,
-		text=True).stdout.strip()
-	}
-	subprocess.run([site.admin_program, "ranking", "rebuild"], env=environment, check=True,
-		capture_output=True)
+	site.manage("ranking", "rebuild")
 	equal((sql("SELECT * FROM ranking ORDER BY 1, 2, 3, position"),
 		sql(
 		"SELECT leaderboard_id, gpu, line, submission_id, score_ns FROM records ORDER BY 1, 2, 3, 4"
@@ -95,8 +83,8 @@ def post(client, path, **fields):
 
 
 def as_it_ends(number, deed, board="small"):
-	"""The job of a submission that `number` makes ends, and at the same moment something is done by `deed`, for which the job
-	does not wait. Gives the submission and what the deed was answered."""
+	"""The job of a submission that `number` makes ends, and at the same moment something is done by
+	`deed`, for which the job does not wait. Gives the submission and what the deed was answered."""
 	with holds_ranking(board) as held:
 		one = number()
 		held.wait_for_others(1)  # the worker, which is about to rank it
@@ -104,7 +92,7 @@ def as_it_ends(number, deed, board="small"):
 		join = beside(lambda: answered.append(deed(one)()))
 		held.wait_for_others(2, unless=lambda: answered)
 	join()
-	wait(lambda: state(one)[0][0] in ("done", "cancelled"))
+	until(lambda: state(one)[0][0] in ("done", "cancelled"))
 	return one, answered[0]
 
 
@@ -118,7 +106,7 @@ def before_it_ends(number, deed, board="small"):
 		let_run()
 		held.wait_for_others(2)
 	answers = join()
-	wait(lambda: state(one)[0][0] in ("done", "cancelled"))
+	until(lambda: state(one)[0][0] in ("done", "cancelled"))
 	return one, answers[0]
 
 
@@ -157,7 +145,8 @@ def what_ends_while_the_ranking_is_frozen_is_in_it_or_is_not_and_lifting_the_fre
 		ok(answer)
 		equal(state(number), [["done", "passed"]])
 		in_time = value(
-			"SELECT j.finished_at <= l.frozen_at FROM jobs j JOIN submissions s ON s.id = j.submission_id JOIN leaderboards l ON l.id = s.leaderboard_id "
+			"SELECT j.finished_at <= l.frozen_at FROM jobs j JOIN submissions s ON s.id = "
+			"j.submission_id JOIN leaderboards l ON l.id = s.leaderboard_id "
 			f"WHERE s.id = {number}")
 		equal(value(f"SELECT COUNT(*) FROM ranking WHERE submission_id = {number}"), in_time)
 		is_whole()
@@ -198,36 +187,36 @@ def two_admins_who_rejudge_the_same_at_once_start_it_once():
 		gpu=""), dict(scope="everywhere", leaderboard="", user="ada", gpu="")):
 		with Held(
 			site,
-			"UPDATE leaderboards SET updated_at = updated_at + INTERVAL 1 SECOND WHERE name = 'small'"
-		) as held:
+			"UPDATE leaderboards SET updated_at = updated_at + INTERVAL 1 SECOND WHERE name = "
+			"'small'") as held:
 			join = beside(post(admin, "/admin/rejudgings", **fields),
 				post(second, "/admin/rejudgings", **fields))
 			held.wait_for_others(2)
 		answers = sorted(join(), key=lambda answer: answer.status)
 		equal([answer.status for answer in answers], [303, 422])
-		contains(answers[1].words(), "not being rejudged already")
+		contains(answers[1].words(), "is unfinished or in an open rejudging")
 		equal(
 			sql(
-			"SELECT submission_id FROM rejudged_jobs r JOIN rejudgings g ON g.id = r.rejudging_id AND g.state = 'open' GROUP BY old_job_id HAVING COUNT(*) > 1"
-			), [])
+			"SELECT submission_id FROM rejudged_jobs r JOIN rejudgings g ON g.id = r.rejudging_id "
+			"AND g.state = 'open' GROUP BY old_job_id HAVING COUNT(*) > 1"), [])
 		number = int(answers[0].location.rsplit("/", 1)[1])
-		wait(lambda: value(
-			f"SELECT COUNT(*) FROM rejudged_jobs r JOIN jobs j ON j.id = r.new_job_id WHERE r.rejudging_id = {number} AND j.state <> 'done'"
-		) == "0")
+		until(lambda: value(
+			"SELECT COUNT(*) FROM rejudged_jobs r JOIN jobs j ON j.id = r.new_job_id WHERE "
+			f"r.rejudging_id = {number} AND j.state <> 'done'") == "0")
 		ok(
 			post(
 			admin, f"/admin/rejudgings/{number}", action="discard", name=value(
-			f"SELECT COALESCE(l.name, u.name) FROM rejudgings g LEFT JOIN leaderboards l ON l.id = g.leaderboard_id LEFT JOIN users u ON u.id = g.user_id WHERE g.id = {number}"
-			))())
+			"SELECT COALESCE(l.name, u.name) FROM rejudgings g LEFT JOIN leaderboards l ON l.id "
+			f"= g.leaderboard_id LEFT JOIN users u ON u.id = g.user_id WHERE g.id = {number}"))())
 
 
 def open_rejudging():
 	number = int(
 		ok(post(admin, "/admin/rejudgings", scope="all", leaderboard="small",
 		gpu="")()).location.rsplit("/", 1)[1])
-	wait(lambda: value(
-		f"SELECT COUNT(*) FROM rejudged_jobs r JOIN jobs j ON j.id = r.new_job_id WHERE r.rejudging_id = {number} AND j.state <> 'done'"
-	) == "0")
+	until(lambda: value(
+		"SELECT COUNT(*) FROM rejudged_jobs r JOIN jobs j ON j.id = r.new_job_id WHERE "
+		f"r.rejudging_id = {number} AND j.state <> 'done'") == "0")
 	return number
 
 
@@ -242,13 +231,11 @@ def a_rejudging_is_ended_once_by_whoever_was_first():
 			held.wait_for_others(2)
 		equal((deeds, sorted(answer.status for answer in join())), (deeds, [303, 409]))
 		equal(
-			value(
-			f"SELECT COUNT(*) FROM audit_log WHERE action LIKE 'rejudging.%' AND action <> 'rejudging.start' AND detail LIKE 'rejudging {number}%'"
-			), "1")
+			value("SELECT COUNT(*) FROM audit_log WHERE action LIKE 'rejudging.%' AND action <> "
+			f"'rejudging.start' AND detail LIKE 'rejudging {number}%'"), "1")
 		equal(
-			sql(
-			"SELECT submission_id, gpu FROM jobs WHERE submission_id IS NOT NULL GROUP BY submission_id, gpu HAVING COUNT(*) <> 1"
-			), [])
+			sql("SELECT submission_id, gpu FROM jobs WHERE submission_id IS NOT NULL GROUP BY "
+			"submission_id, gpu HAVING COUNT(*) <> 1"), [])
 		is_whole()
 
 
@@ -286,19 +273,20 @@ def a_code_for_one_lets_one_of_two_in():
 @test
 def who_enters_a_code_while_being_removed_stays_out():
 	make_board(admin, "other")
-	sql("DELETE FROM leaderboard_members; INSERT INTO leaderboard_members (leaderboard_id, user_id) SELECT l.id, u.id FROM leaderboards l, users u WHERE l.name = 'small' AND u.name = 'ada'"
-		)
+	sql("DELETE FROM leaderboard_members; INSERT INTO leaderboard_members (leaderboard_id, "
+		"user_id) SELECT l.id, u.id FROM leaderboards l, users u WHERE l.name = 'small' AND "
+		"u.name = 'ada'")
 	ok(
 		post(admin, "/admin/invites", action="make", leaderboard="small", note="", uses="",
 		expires="")())
-	sql("INSERT INTO invite_leaderboards SELECT MAX(i.id), l.id FROM invites i, leaderboards l WHERE l.name = 'other' GROUP BY l.id"
-		)
+	sql("INSERT INTO invite_leaderboards SELECT MAX(i.id), l.id FROM invites i, leaderboards l "
+		"WHERE l.name = 'other' GROUP BY l.id")
 	code = value("SELECT code FROM invites ORDER BY id DESC LIMIT 1")
 	seat = "m JOIN leaderboards l ON l.id = m.leaderboard_id JOIN users u ON u.id = m.user_id AND u.name = 'ada'"
-	removal = (
-		"INSERT INTO leaderboard_removals (leaderboard_id, user_id) SELECT l.id, u.id FROM leaderboards l, users u WHERE l.name = 'small' AND u.name = 'ada'; "
-		f"DELETE m FROM leaderboard_members {seat} WHERE l.name = 'small'; UPDATE invites SET note = 'y'"
-	)
+	removal = ("INSERT INTO leaderboard_removals (leaderboard_id, user_id) SELECT l.id, u.id FROM "
+		"leaderboards l, users u WHERE l.name = 'small' AND u.name = 'ada'; "
+		f"DELETE m FROM leaderboard_members {seat} WHERE l.name = 'small'; UPDATE invites SET "
+		"note = 'y'")
 	with Held(site, removal) as held:
 		join = beside(post(ada, "/join", code=code))
 		held.wait_for_others(1)
@@ -331,13 +319,11 @@ def a_leaderboard_that_is_deleted_while_jobs_of_it_end_is_gone_and_the_worker_go
 	for table in ("submissions", "ranking", "records", "leaderboard_gpus", "task_versions",
 		"leaderboard_counts"):
 		equal((table,
-			value(
-			f"SELECT COUNT(*) FROM {table} WHERE leaderboard_id NOT IN (SELECT id FROM leaderboards)"
-			)), (table, "0"))
+			value(f"SELECT COUNT(*) FROM {table} WHERE leaderboard_id NOT IN (SELECT id FROM "
+			"leaderboards)")), (table, "0"))
 	equal(
-		value(
-		"SELECT COUNT(*) FROM jobs WHERE submission_id IS NULL AND rejudged_id IS NULL AND comparison_id IS NULL"
-		), "0")
+		value("SELECT COUNT(*) FROM jobs WHERE submission_id IS NULL AND rejudged_id IS NULL AND "
+		"comparison_id IS NULL"), "0")
 	equal(state(submit(bob, 1400.0)), [["done", "passed"]])
 	is_whole()
 
@@ -361,9 +347,9 @@ def of_two_who_delete_or_submit_to_a_leaderboard_at_once_nothing_is_left_over():
 		"SELECT COUNT(*) FROM submissions WHERE leaderboard_id NOT IN (SELECT id FROM leaderboards)"
 		), "0")
 	equal(
-		value(
-		"SELECT COUNT(*) FROM blobs b WHERE NOT EXISTS (SELECT 1 FROM submissions s WHERE s.sha256 = b.sha256) AND NOT EXISTS (SELECT 1 FROM task_files f WHERE f.sha256 = b.sha256)"
-		), "0")
+		value("SELECT COUNT(*) FROM blobs b WHERE NOT EXISTS (SELECT 1 FROM submissions s WHERE "
+		"s.sha256 = b.sha256) AND NOT EXISTS (SELECT 1 FROM task_files f WHERE f.sha256 = b.sha256)"
+				), "0")
 
 
 code = 1

@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""Rejudging: results are computed beside the old ones, a preview shows what would change, and an admin applies or discards it.
-The worker's podium-run is a pretended one that says what a submission tells it to."""
+"""Rejudging: results are computed beside the old ones, a preview shows what would change, and an
+admin applies or discards it. The worker's podium-run is a pretended one that says what a submission
+tells it to."""
 import pathlib
-import subprocess
 import sys
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
 from client import Client, whole  # noqa: E402
 from instance import Instance  # noqa: E402
-from small_task import case, make_board, source_of, submit_source  # noqa: E402
-from tap import contains, equal, lacks, run, test  # noqa: E402
+from small_task import case, make_board, source_of, status_of, submit_source  # noqa: E402
+from tap import contains, equal, lacks, run, test, until  # noqa: E402
 
 site = Instance(pretends=True)
 sql = site.sql
@@ -23,24 +23,13 @@ def prepare():
 	for client, name in ((ada, "ada"), (bob, "bob"), (eve, "eve"), (admin, "root-of-all"), (creator,
 		"carl")):
 		equal(client.post("/register", [("name", name), ("password", PASSWORD)]).status, 303)
-	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'; UPDATE users SET role = 'creator' WHERE name = 'carl'"
-		)
+	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'; UPDATE users SET role = "
+		"'creator' WHERE name = 'carl'")
 	make_board(admin, "small")
 
 
 def submit(client, mean_ns, then, **how):
 	return submit_source(client, source_of(case(mean_ns), after=str(again), then=then), **how)
-
-
-def wait(done):
-	end = time.time() + 120
-	while not done():
-		assert time.time() < end, sql("SELECT id, state, verdict, reason FROM jobs")
-		time.sleep(0.1)
-
-
-def status(number):
-	return anyone.get(f"/submission/{number}/status?{time.time()}").json
 
 
 def ranking(board="small"):
@@ -58,7 +47,7 @@ def rejudged(**fields):
 	answer = rejudge(**fields)
 	equal((answer.status, answer.words() if answer.status != 303 else ""), (303, ""))
 	number = int(answer.location.rsplit("/", 1)[1])
-	wait(lambda: "waits for you" in show(number).words())
+	until(lambda: "waits for you" in show(number).words())
 	return number
 
 
@@ -77,13 +66,7 @@ def publish(board, **fields):
 
 
 def command(*arguments):
-	environment = {
-		**site.environment, "PODIUM_DATABASE_SOCKET": str(site.var / "run" / "mariadb.sock"),
-		"PODIUM_DATABASE_USER": subprocess.run(["id", "-un"], capture_output=True,
-		text=True).stdout.strip()
-	}
-	answer = subprocess.run([site.admin_program, *map(str, arguments)], env=environment,
-		capture_output=True, text=True)
+	answer = site.admin(*arguments)
 	return answer.returncode, answer.stdout + answer.stderr
 
 
@@ -108,15 +91,15 @@ def a_rejudging_starts_from_a_form_that_says_what_is_wrong():
 	whole(admin.get("/admin/rejudgings"))
 	contains(admin.get("/admin/rejudgings").words(), "Nothing was rejudged yet.")
 	for fields, sentence in (({"scope": "top", "top": "0",
-		"gpu": "H200"}, "Say how many"), ({"scope": "top",
+		"gpu": "H200"}, "The number of first entries"), ({"scope": "top",
 		"top": "3"}, "Choose the GPU"), ({"scope": "submission",
 		"submission": "x"}, "no submission with this number"), ({"scope": "user",
 		"user": "nobody"}, "no user named"), ({"scope": "user",
 		"user": "über"}, "no user named"), ({"scope": "all",
 		"leaderboard": ""}, "Choose a leaderboard"), ({"scope": "all",
 		"leaderboard": "größe"}, "Choose a leaderboard"), ({"scope": "all",
-		"gpu": "A<b>"}, "no GPU named"), ({"scope": "all",
-		"gpu": "A100"}, "There is no result"), ({"scope": "praise"}, "Choose what is rejudged")):
+		"gpu": "A<b>"}, "no GPU named"), ({"scope": "all", "gpu": "A100"},
+		"There is nothing to rejudge"), ({"scope": "praise"}, "Choose what is rejudged")):
 		answer = rejudge(**fields)
 		equal((fields, answer.status), (fields, 422))
 		contains(answer.words(), sentence)
@@ -154,13 +137,12 @@ def new_results_change_nothing_before_they_are_applied():
 	equal(ranking(), before)
 	equal(sql("SELECT id, score_ns, verdict FROM jobs WHERE submission_id IS NOT NULL ORDER BY id"),
 		jobs)
-	equal(status(second)["verdict"], "passed")
+	equal(status_of(anyone, second)["verdict"], "passed")
 	lacks(anyone.get(f"/submission/{second}?{time.time()}").words(), "wrong now")
 	equal(
 		len(
-		sql(
-		f"SELECT id FROM stages WHERE job_id IN (SELECT new_job_id FROM rejudged_jobs WHERE rejudging_id = {number})"
-		)) > 0, True)
+		sql("SELECT id FROM stages WHERE job_id IN (SELECT new_job_id FROM rejudged_jobs WHERE "
+		f"rejudging_id = {number})")) > 0, True)
 
 
 @test
@@ -177,7 +159,7 @@ def the_preview_shows_verdicts_and_ranks_and_takes_itself_back():
 	contains(words, "replaces 3 results")
 	equal(sql("SELECT * FROM ranking ORDER BY position"), before)
 	equal(sql("SELECT COUNT(*) FROM comparisons"), [["0"]])
-	contains(rejudge(scope="all").words(), "not being rejudged already")
+	contains(rejudge(scope="all").words(), "is unfinished or in an open rejudging")
 
 
 @test
@@ -245,7 +227,7 @@ def applying_replaces_results_and_ranks_at_once():
 		admin.get(f"/admin/rejudgings/{number}?done=1").words(),
 		"The new results are in their places")
 	equal(ranking(), [("ada", 1, 3000), ("eve", 2, 3900)])
-	equal((status(second)["verdict"], status(second)["jobs"][0]["reason"]),
+	equal((status_of(anyone, second)["verdict"], status_of(anyone, second)["jobs"][0]["reason"]),
 		("wrong answer", "Case 1 is <wrong> now."))
 	contains(bob.get("/leaderboard/small/mine").words(), "wrong answer")
 	result = int(
@@ -260,9 +242,8 @@ def applying_replaces_results_and_ranks_at_once():
 	equal(end(number, "discard").status, 409)
 	rebuilt()
 	equal(
-		sql(
-		"SELECT actor, action, subject, detail FROM audit_log WHERE action LIKE 'rejudging.%' ORDER BY id"
-		), [[
+		sql("SELECT actor, action, subject, detail FROM audit_log WHERE action LIKE 'rejudging.%' "
+		"ORDER BY id"), [[
 		"root-of-all", "rejudging.start", "small",
 		f"rejudging {number}: the top 10 on H200, 3 results"
 		],
@@ -302,9 +283,9 @@ def podium_admin_starts_shows_applies_and_discards():
 		("apply", "1"), ("discard", "1"), ("list", "more")):
 		equal((words, command("rejudge", *words)[0]), (words, 2))
 	for words, sentence in ((("start", "submission", "x"), "no submission with this number"),
-		(("start", "top", "0", "small", "H200"), "Say how many"), (("start", "user", "nobody",
-		"small"), "no user named"), (("show", "999"), "no rejudging with this number"), (("apply",
-		"x", "small"), "no rejudging")):
+		(("start", "top", "0", "small", "H200"), "The number of first entries"), (("start", "user",
+		"nobody", "small"), "no user named"), (("show", "999"),
+		"no rejudging with this number"), (("apply", "x", "small"), "no rejudging")):
 		code, said = command("rejudge", *words)
 		equal((words, code), (words, 1))
 		contains(said, sentence)
@@ -313,7 +294,7 @@ def podium_admin_starts_shows_applies_and_discards():
 	equal(code, 0)
 	contains(said, "the top 1 on H200; 1 job waits behind everything that people submit.")
 	one = int(said.split()[1].rstrip(":"))
-	wait(lambda: "waits for you" in show(one).words())
+	until(lambda: "waits for you" in show(one).words())
 	again.unlink()
 	contains(
 		command("rejudge", "list")[1],
@@ -340,26 +321,25 @@ def podium_admin_starts_shows_applies_and_discards():
 	equal(ranking(), [("ada", 1, 3000), ("eve", 2, 3900)])
 	equal(command("rejudge", "apply", one, "small")[0], 1)
 	back = int(command("rejudge", "start", "submission", second)[1].split()[1].rstrip(":"))
-	wait(lambda: "waits for you" in show(back).words())
+	until(lambda: "waits for you" in show(back).words())
 	equal(command("rejudge", "apply", back, "small")[0], 0)
 	equal(ranking(), before)
 	gone = int(command("rejudge", "start", "everywhere", "eve")[1].split()[1].rstrip(":"))
 	equal(command("rejudge", "discard", gone, "eve")[0], 0)
 	contains(command("rejudge", "show", gone)[1], "discarded by podium-admin")
 	equal(
-		sql(
-		"SELECT action, subject FROM audit_log WHERE actor = 'podium-admin' AND action LIKE 'rejudging.%' ORDER BY id"
-		),
+		sql("SELECT action, subject FROM audit_log WHERE actor = 'podium-admin' AND action LIKE "
+		"'rejudging.%' ORDER BY id"),
 		[["rejudging.start", "small"], ["rejudging.apply", "small"], ["rejudging.start", "small"],
 		["rejudging.apply", "small"], ["rejudging.start", "eve"], ["rejudging.discard", "eve"]])
 
 
 @test
 def what_still_waits_can_be_discarded_but_not_applied():
-	sql("INSERT INTO leaderboard_gpus (leaderboard_id, gpu, position) SELECT id, 'A100', 9 FROM leaderboards"
-		)
-	sql(f"INSERT INTO jobs (submission_id, user_id, gpu, state, verdict) SELECT id, user_id, 'A100', 'done', 'passed' FROM submissions WHERE id = {first}"
-		)
+	sql("INSERT INTO leaderboard_gpus (leaderboard_id, gpu, position) SELECT id, 'A100', 9 FROM "
+		"leaderboards")
+	sql("INSERT INTO jobs (submission_id, user_id, gpu, state, verdict) SELECT id, user_id, "
+		f"'A100', 'done', 'passed' FROM submissions WHERE id = {first}")
 	answer = rejudge(scope="all", gpu="A100")
 	waiting = int(answer.location.rsplit("/", 1)[1])
 	page = show(waiting)
@@ -371,8 +351,8 @@ def what_still_waits_can_be_discarded_but_not_applied():
 	equal(end(waiting, "discard").status, 303)
 	equal(
 		sql(
-		f"SELECT j.state, j.reason FROM jobs j JOIN rejudged_jobs r ON r.new_job_id = j.id WHERE r.rejudging_id = {waiting}"
-		), [["cancelled", "The rejudging was discarded."]])
+		"SELECT j.state, j.reason FROM jobs j JOIN rejudged_jobs r ON r.new_job_id = j.id WHERE "
+		f"r.rejudging_id = {waiting}"), [["cancelled", "The rejudging was discarded."]])
 
 
 @test
@@ -385,18 +365,15 @@ def a_users_results_are_rejudged_over_all_leaderboards():
 	equal(rejudge(scope="everywhere", user="nobody", leaderboard="").status, 422)
 	many = rejudged(scope="everywhere", user="ada", leaderboard="", gpu="H200")
 	equal(
-		sql(
-		f"SELECT leaderboard_id, user_id = (SELECT id FROM users WHERE name = 'ada') FROM rejudgings WHERE id = {many}"
-		), [["NULL", "1"]])
+		sql("SELECT leaderboard_id, user_id = (SELECT id FROM users WHERE name = 'ada') FROM "
+		f"rejudgings WHERE id = {many}"), [["NULL", "1"]])
 	equal(
-		sql(
-		f"SELECT submission_id FROM rejudged_jobs WHERE rejudging_id = {many} ORDER BY submission_id"
-		), [[str(first)], [str(elsewhere)]])
+		sql(f"SELECT submission_id FROM rejudged_jobs WHERE rejudging_id = {many} ORDER BY "
+		"submission_id"), [[str(first)], [str(elsewhere)]])
 	contains(rejudge(scope="all", leaderboard="large", gpu="H200").location, "/admin/rejudgings/")
 	equal(
-		sql(
-		"SELECT COUNT(*) FROM rejudged_jobs r JOIN rejudgings g ON g.id = r.rejudging_id WHERE g.state = 'open' AND r.submission_id = %d"
-		% elsewhere), [["1"]])
+		sql("SELECT COUNT(*) FROM rejudged_jobs r JOIN rejudgings g ON g.id = r.rejudging_id WHERE "
+		"g.state = 'open' AND r.submission_id = %d" % elsewhere), [["1"]])
 	page = show(many)
 	whole(page)
 	contains(page.words(), "Of ada : every ranked result of ada on every leaderboard on H200.")
@@ -414,11 +391,11 @@ def a_users_results_are_rejudged_over_all_leaderboards():
 	equal(end(many, "apply", "ada").status, 303)
 	equal(ranking("large"), [("ada", 1, 6000), ("bob", 2, 6500)])
 	equal(
-		sql(
-		"SELECT actor, action, subject, detail FROM audit_log WHERE action = 'rejudging.apply' ORDER BY id DESC LIMIT 1"
-		), [[
+		sql("SELECT actor, action, subject, detail FROM audit_log WHERE action = 'rejudging.apply' "
+		"ORDER BY id DESC LIMIT 1"), [[
 		"root-of-all", "rejudging.apply", "ada",
-		f"rejudging {many}: every ranked result of ada on every leaderboard on H200, 2 results replaced"
+		f"rejudging {many}: every ranked result of ada on every leaderboard on H200, 2 results "
+		"replaced"
 		]])
 	rebuilt()
 	again.unlink()

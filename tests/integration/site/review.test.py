@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What the isolated engine says, on the pages; results that are held, and what an admin does with them. The worker's podium-run
-is a pretended one that says what a submission tells it to."""
+"""What the isolated engine says, on the pages; results that are held, and what an admin does with
+them. The worker's podium-run is a pretended one that says what a submission tells it to."""
 import base64
 import csv
 import io
@@ -8,14 +8,13 @@ import math
 import pathlib
 import re
 import struct
-import subprocess
 import sys
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
 from client import Client, whole  # noqa: E402
 from instance import Instance  # noqa: E402
-from small_task import make_board, source_of, submit_source  # noqa: E402
+from small_task import make_board, source_of, status_of, submit_source  # noqa: E402
 from tap import contains, equal, lacks, run, test  # noqa: E402
 
 site = Instance(pretends=True)
@@ -54,17 +53,13 @@ FAST = {**JUDGED, "mean_ns": 4100.0, "low_ns": 4050.0, "high_ns": 4150.0}
 def prepare():
 	for client, name in ((ada, "ada"), (bob, "bob"), (admin, "root-of-all"), (creator, "carl")):
 		equal(client.post("/register", [("name", name), ("password", PASSWORD)]).status, 303)
-	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'; UPDATE users SET role = 'creator' WHERE name = 'carl'"
-		)
+	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'; UPDATE users SET role = "
+		"'creator' WHERE name = 'carl'")
 	make_board(admin, "small", TASK)
 
 
 def submit(client, *cases, **verdict):
 	return submit_source(client, source_of(*cases, verdict=verdict))
-
-
-def status(client, number):
-	return client.get(f"/submission/{number}/status?{time.time()}").json
 
 
 def page(client, number):
@@ -120,12 +115,12 @@ def a_result_without_any_of_it_looks_as_it_always_did():
 		lacks(words, part)
 	contains(words, "The task’s own harness ran the submission. Its <input> is a class of its own.")
 	contains(page(anyone, number).text, 'data-engine="custom"')
-	sql(f"UPDATE jobs SET engine = NULL, engine_reason = NULL WHERE submission_id = {number}; UPDATE ranking SET engine = NULL WHERE submission_id = {number}"
-		)
+	sql(f"UPDATE jobs SET engine = NULL, engine_reason = NULL WHERE submission_id = {number}; "
+		f"UPDATE ranking SET engine = NULL WHERE submission_id = {number}")
 	lacks(page(anyone, number).text, "data-engine")
 	equal(anyone.get("/leaderboard/small").text.count("data-engine"), 1)
-	sql(f"UPDATE jobs SET engine = 'custom' WHERE submission_id = {number}; UPDATE ranking SET engine = 'custom' WHERE submission_id = {number}"
-		)
+	sql(f"UPDATE jobs SET engine = 'custom' WHERE submission_id = {number}; UPDATE ranking SET "
+		f"engine = 'custom' WHERE submission_id = {number}")
 
 
 @test
@@ -151,11 +146,11 @@ def a_held_result_is_told_to_its_author_and_admins_and_to_nobody_else():
 		words = page(client, held).words()
 		contains(
 			words,
-			"Passed on H200. The result is held for review: an admin looks at it before it is ranked."
-		)
+			"Passed on H200. The result is held for review: an admin looks at it before it is "
+			"ranked.")
 		contains(words, sentence)
 		contains(words, "4.100 ± 0.050 µs")
-		job = status(client, held)["jobs"][0]
+		job = status_of(client, held)["jobs"][0]
 		equal((job["held"], job["score_ns"]), (True, 4100.0))
 	contains(page(admin, held).text, 'href="/admin/review"')
 	lacks(page(bob, held).text, 'href="/admin/review"')
@@ -165,7 +160,7 @@ def a_held_result_is_told_to_its_author_and_admins_and_to_nobody_else():
 		for part in ("held for review", "4.1", "TB/s", "4.05"):
 			lacks(shown.words(), part)
 		lacks(shown.text, "<svg")
-		job = status(client, held)["jobs"][0]
+		job = status_of(client, held)["jobs"][0]
 		equal((job["verdict"], job["held"], job["score_ns"]), ("passed", False, None))
 	contains(bob.get("/leaderboard/small/mine").words(), "passed held for review 4.100")
 	equal(ranking(), before)
@@ -201,7 +196,7 @@ def a_rejection_needs_a_reason_and_keeps_what_was_typed():
 		equal(answer.status, 422)
 		contains(answer.text, 'aria-invalid="true"')
 	contains(answer.text, 'value="two\nlines"')
-	equal(status(admin, held)["jobs"][0]["held"], True)
+	equal(status_of(admin, held)["jobs"][0]["held"], True)
 
 
 @test
@@ -240,35 +235,30 @@ def a_rejected_result_has_the_admins_reason_and_its_times_stay_hidden():
 	contains(words, "Rejected by the admin root-of-all: It reads the <answer> of the call before.")
 	contains(words,
 		"The result was held for review, and an admin has rejected it; it is not ranked.")
-	lacks(words, "not what an honest run sends")
+	lacks(words, "that an honest run never sends")
 	contains(words, "protocol violation")
 	contains(words, "3.000 ± 0.050 µs")
 	shown = page(anyone, number).words()
 	contains(shown, "Rejected by the admin root-of-all: It reads the <answer> of the call before.")
 	lacks(shown, "3.000")
-	job = status(anyone, number)["jobs"][0]
+	job = status_of(anyone, number)["jobs"][0]
 	equal((job["verdict"], job["score_ns"], job["held"]), ("protocol violation", None, False))
 	equal(ranking(), [("bob", 1, "isolated"), ("ada", 2, "isolated")])
 	lacks(ada.get("/leaderboard/small/mine").words(), "held for review")
 	equal(decide(admin, number, "release").status, 409)
 	before = sql("SELECT * FROM ranking")
 	sql("DELETE FROM ranking")
-	environment = {
-		**site.environment, "PODIUM_DATABASE_SOCKET": str(site.var / "run" / "mariadb.sock"),
-		"PODIUM_DATABASE_USER": subprocess.run(["id", "-un"], capture_output=True,
-		text=True).stdout.strip()
-	}
-	equal(
-		subprocess.run([site.admin_program, "ranking", "rebuild"], env=environment,
-		capture_output=True).returncode, 0)
+	site.manage("ranking", "rebuild")
 	equal(sql("SELECT * FROM ranking"), before)
 
 
 @test
 def many_cases_have_pictures_up_to_a_bound():
 	number = submit(ada, JUDGED, JUDGED)
-	sql(f"INSERT INTO measurements (stage_id, case_index, spec, verdict, message, runs, mean_ns, blocks, samples) SELECT m.stage_id, seq, 'size: 1', 'passed', "
-		f"'', 1, 1000, 1, m.samples FROM measurements m JOIN stages t ON t.id = m.stage_id JOIN jobs j ON j.id = t.job_id JOIN seq_2_to_40 "
+	sql("INSERT INTO measurements (stage_id, case_index, spec, verdict, message, runs, mean_ns, "
+		"blocks, samples) SELECT m.stage_id, seq, 'size: 1', 'passed', "
+		"'', 1, 1000, 1, m.samples FROM measurements m JOIN stages t ON t.id = m.stage_id JOIN "
+		"jobs j ON j.id = t.job_id JOIN seq_2_to_40 "
 		f"WHERE j.submission_id = {number} AND t.name = 'ranked' AND m.case_index = 0")
 	shown = page(anyone, number)
 	equal(shown.text.count("<svg"), 24)

@@ -1,15 +1,18 @@
 #!/usr/bin/env python3
-"""Who may do what: every address of the router, asked by everybody there is. What a form does, it does for those who may, with the
-token of their own session; for all others nothing in the database changes. A new address needs a line in one of the two tables."""
+"""Who may do what: every address of the router, asked by everybody there is. What a form does, it
+does for those who may, with the token of their own session; for all others nothing in the database
+changes. A new address needs a line in one of the two tables."""
+import functools
 import gzip
 import pathlib
 import re
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
+import route_table  # noqa: E402
 from client import Client  # noqa: E402
 from instance import ROOT, Instance  # noqa: E402
-from small_task import case, done as ok, source_of, submit_source, task_zip, zip_of  # noqa: E402
+from small_task import done as ok, submit_time, task_zip, zip_of  # noqa: E402
 from tap import equal, run, test  # noqa: E402
 
 site = Instance(pretends=True, PODIUM_WEBHOOK_SENDERS="0")
@@ -28,8 +31,8 @@ benchmarks: [{size: %d}]
 ranking_by: geom
 """
 
-# Who asks, each with the session of a browser: nobody has none, and the sessions of the banned and of the deleted one were
-# stolen back into the database, so that they are refused for what they are.
+# Who asks, each with the session of a browser: nobody has none, and the sessions of the banned and
+# of the deleted one were stolen back into the database, so that they are refused for what they are.
 PEOPLE = [
 	"nobody", "banned", "deleted", "author", "other", "creator", "stranger", "admin", "onetime"
 ]
@@ -142,8 +145,8 @@ def own(statement):
 
 
 OWN_SESSION = own(
-	"SELECT LOWER(HEX(LEFT(s.token_hash, 8))) FROM sessions s JOIN users u ON u.id = s.user_id WHERE u.name = '{name}' AND s.user_agent = 'second'"
-)
+	"SELECT LOWER(HEX(LEFT(s.token_hash, 8))) FROM sessions s JOIN users u ON u.id = s.user_id "
+	"WHERE u.name = '{name}' AND s.user_agent = 'second'")
 OWN_TOKEN = own(
 	"SELECT t.id FROM api_tokens t JOIN users u ON u.id = t.user_id WHERE u.name = '{name}'")
 FILE = [("task", "task.zip", small_zip("changed"))]
@@ -221,7 +224,8 @@ def value(statement):
 
 # ---- the database before and after ----
 
-# The worker and podium-hooks write into these at any moment; what each request may count or note of a session does not matter either.
+# The worker and podium-hooks write into these at any moment; what each request may count or note of
+# a session does not matter either.
 BUSY = [
 	"workers", "gpus", "device_vitals", "rate_limits", "webhook_told", "webhook_events",
 	"webhook_deliveries"
@@ -239,40 +243,39 @@ def state():
 	"""Differs when anything was changed."""
 	exact = [name for name in tables() if name != "sessions"]
 	return sql(
-		f"CHECKSUM TABLE {', '.join(exact)}; SELECT HEX(token_hash), user_id, expires_at FROM sessions ORDER BY token_hash; "
+		f"CHECKSUM TABLE {', '.join(exact)}; SELECT HEX(token_hash), user_id, expires_at FROM "
+		"sessions ORDER BY token_hash; "
 		"SELECT uuid, quarantined_at FROM gpus ORDER BY uuid")
 
 
 def keep():
-	copies = "".join(f"CREATE TABLE kept.`{name}` AS SELECT * FROM podium.`{name}`;"
+	own, kept = site.database.name, f"{site.database.name}_kept"
+	copies = "".join(f"CREATE TABLE {kept}.`{name}` AS SELECT * FROM {own}.`{name}`;"
 		for name in tables())
-	sql(f"CREATE DATABASE kept; {copies}")
+	sql(f"CREATE DATABASE {kept}; {copies}")
 	back = "".join(
-		f"DELETE FROM podium.`{name}`; INSERT INTO podium.`{name}` SELECT * FROM kept.`{name}`;"
+		f"DELETE FROM {own}.`{name}`; INSERT INTO {own}.`{name}` SELECT * FROM {kept}.`{name}`;"
 		for name in tables())
 	made["back"] = f"SET FOREIGN_KEY_CHECKS = 0; START TRANSACTION; {back} COMMIT;"
 
 
 def put_back():
 	sql(made["back"] +
-		"UPDATE gpus SET quarantined_at = '2026-01-01', quarantine_reason = 'It fell off the bus.' WHERE uuid = 'GPU-broken'; "
+		"UPDATE gpus SET quarantined_at = '2026-01-01', quarantine_reason = 'It fell off the "
+		"bus.' WHERE uuid = 'GPU-broken'; "
 		"DELETE FROM rate_limits")
 
 
 # ---- what there is ----
 
-
-def submit(client, mean_ns):
-	return submit_source(
-		client,
-		source_of(case(mean_ns), verdict={"engine": "custom"}) + f"# of {mean_ns}\n")
+submit = functools.partial(submit_time, verdict={"engine": "custom"})
 
 
 def make_people():
 	for who, name in NAMES.items():
 		ok(clients[who].post("/register", [("name", name), ("password", PASSWORD)]))
-	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'; UPDATE users SET role = 'creator' WHERE name IN ('carl', 'dora')"
-		)
+	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'; UPDATE users SET role = "
+		"'creator' WHERE name IN ('carl', 'dora')")
 	spare = Client(site.url)
 	for name in ("eve", "lost", "second-admin"):
 		ok(spare.post("/register", [("name", name), ("password", PASSWORD)]))
@@ -323,12 +326,14 @@ def make_papers():
 		ok(
 			second.post("/login", [("name", name), ("password", PASSWORD)],
 			headers={"User-Agent": "second"}))
-		sql(f"INSERT INTO api_tokens (user_id, name, prefix, token_hash, scopes) SELECT id, 'old', 'podium_x', UNHEX(SHA2(name, 256)), 'read' FROM users WHERE name = '{name}'"
-			)
-	sql("INSERT INTO terminals (kind, secret_hash, prefix, user_code, name, address, user_agent, scopes, interval_s, expires_at) "
-		"VALUES ('podium', UNHEX(SHA2('x', 256)), 'podium_x', 'BCDFGHJK', 'terminal', '127.0.0.1', '', 'read', 5, '2099-01-01')"
-		)
-	sql("INSERT INTO overtakings (user_id, leaderboard_id, task_version_id, gpu, by_user_id) SELECT b.user_id, b.leaderboard_id, b.task_version_id, b.gpu, a.user_id "
+		sql("INSERT INTO api_tokens (user_id, name, prefix, token_hash, scopes) SELECT id, "
+			f"'old', 'podium_x', UNHEX(SHA2(name, 256)), 'read' FROM users WHERE name = '{name}'")
+	sql("INSERT INTO terminals (kind, secret_hash, prefix, user_code, name, address, user_agent, "
+		"scopes, interval_s, expires_at) "
+		"VALUES ('podium', UNHEX(SHA2('x', 256)), 'podium_x', 'BCDFGHJK', 'terminal', "
+		"'127.0.0.1', '', 'read', 5, '2099-01-01')")
+	sql("INSERT INTO overtakings (user_id, leaderboard_id, task_version_id, gpu, by_user_id) "
+		"SELECT b.user_id, b.leaderboard_id, b.task_version_id, b.gpu, a.user_id "
 		"FROM ranking a JOIN ranking b ON b.leaderboard_id = a.leaderboard_id AND b.place > a.place"
 		)
 
@@ -337,8 +342,8 @@ def make_jobs():
 	"""None of these is claimed: the worker is paused."""
 	made["worker"] = value("SELECT name FROM workers LIMIT 1")
 	made["device"] = value("SELECT uuid FROM gpus WHERE model = 'H200' LIMIT 1")
-	sql(f"INSERT INTO pauses (worker, uuid, kind, paused_by) VALUES ('{made['worker']}', '', 'pause', 'root-of-all')"
-		)
+	sql(f"INSERT INTO pauses (worker, uuid, kind, paused_by) VALUES ('{made['worker']}', '', "
+		"'pause', 'root-of-all')")
 	made["rejudging"] = ok(clients["admin"].post("/admin/rejudgings", [("scope", "submission"),
 		("submission", made["bob"])])).location.rsplit("/", 1)[1]
 	made["result"] = value("SELECT MAX(id) FROM rejudged_jobs")
@@ -359,16 +364,17 @@ def make_jobs():
 	made["comparison"] = int(value("SELECT MAX(id) FROM comparisons"))
 	made["artifact"] = int(value("SELECT MAX(id) FROM artifacts"))
 	content = gzip.compress(b"hello").hex()
-	sql(f"INSERT INTO artifact_parts (artifact_id, part, content) VALUES ({made['artifact']}, 0, X'{content}')"
-		)
+	sql(f"INSERT INTO artifact_parts (artifact_id, part, content) VALUES ({made['artifact']}, 0, "
+		f"X'{content}')")
 
 
 def end_some():
-	"""The banned, the deleted and the one with a one-time password, each with a session that is still there."""
+	"""The banned, the deleted and the one with a one-time password, each with a session that is
+	still there."""
 	sessions = {
 		who: sql(
-		f"SELECT HEX(s.token_hash), u.id FROM sessions s JOIN users u ON u.id = s.user_id WHERE u.name = '{NAMES[who]}'"
-		)[0]
+		"SELECT HEX(s.token_hash), u.id FROM sessions s JOIN users u ON u.id = s.user_id WHERE "
+		f"u.name = '{NAMES[who]}'")[0]
 		for who in ("banned", "deleted")
 	}
 	for who, client in clients.items():
@@ -378,8 +384,8 @@ def end_some():
 	ok(clients["deleted"].post("/account/delete", [("name", "gone"), ("password", PASSWORD)]))
 	clients["deleted"].cookies = dict(kept_cookies["deleted"])
 	for token_hash, user in sessions.values():
-		sql(f"INSERT IGNORE INTO sessions (token_hash, user_id, address, user_agent, expires_at) VALUES (X'{token_hash}', {user}, '', '', UTC_TIMESTAMP(3) + INTERVAL 9 DAY)"
-			)
+		sql("INSERT IGNORE INTO sessions (token_hash, user_id, address, user_agent, expires_at) "
+			f"VALUES (X'{token_hash}', {user}, '', '', UTC_TIMESTAMP(3) + INTERVAL 9 DAY)")
 	sql("UPDATE users SET must_change_password = TRUE WHERE name = 'tim'")
 
 
@@ -400,8 +406,7 @@ def what_the_tests_need_is_made():
 
 
 def routes(method):
-	table = (ROOT / "cgi" / "router.c").read_text().split("ROUTES[] = {")[1].split("};")[0]
-	return set(re.findall(r'\{ METHOD_' + method + r', "([^"]+)"', table))
+	return set(route_table.pages(method))
 
 
 @test
@@ -481,5 +486,6 @@ def the_same_form_does_something_for_those_who_may():
 try:
 	code = run()
 finally:
+	sql(f"DROP DATABASE IF EXISTS {site.database.name}_kept")
 	site.remove()
 sys.exit(code)

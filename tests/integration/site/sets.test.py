@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Problem sets in the panel and on the command line, and the rankings of replaced versions, through nginx."""
+"""Problem sets in the panel and on the command line, and the rankings of replaced versions, through
+nginx."""
 import io
 import os
 import pathlib
 import re
-import subprocess
 import sys
 import tempfile
 import zipfile
@@ -80,8 +80,10 @@ def confirm(client, path, page=None):
 
 def stored():
 	return site.sql(
-		"SELECT l.name, v.number, v.revision, IFNULL(l.deadline, 'none'), IFNULL((SELECT GROUP_CONCAT(gpu) FROM leaderboard_gpus g "
-		"WHERE g.leaderboard_id = l.id), 'none') FROM leaderboards l JOIN task_versions v ON v.id = l.task_version_id "
+		"SELECT l.name, v.number, v.revision, IFNULL(l.deadline, 'none'), IFNULL((SELECT "
+		"GROUP_CONCAT(gpu) FROM leaderboard_gpus g "
+		"WHERE g.leaderboard_id = l.id), 'none') FROM leaderboards l JOIN task_versions v ON v.id "
+		"= l.task_version_id "
 		"WHERE l.name IN ('sort', 'scan', 'lost') ORDER BY l.name")
 
 
@@ -141,9 +143,10 @@ def the_faults_of_a_set_are_told_with_file_and_line_and_there_is_nothing_to_conf
 		"directry: week/scan").replace('"2040-01-02 03:04"', "soon")
 	answer = carl.get(uploaded(carl, tree(broken)))
 	for sentence in (
-		'problems/autumn.yaml line 6, problems.name: "a b" is no name of a leaderboard',
-		'problems/autumn.yaml line 7: entry 2 of problems has no key "directry"; did you mean directory?',
-		'problems/autumn.yaml line 6, problems.deadline: "soon" is no date and time'):
+		'problems/autumn.yaml line 6, problems.name: "a b" is not a valid leaderboard name',
+		'problems/autumn.yaml line 7: entry 2 of problems has no key "directry"; did you mean '
+		'directory?',
+		'problems/autumn.yaml line 6, problems.deadline: "soon" is not a date and time'):
 		contains(answer.words(), sentence)
 	equal(hidden(answer.text, "plan"), None)
 
@@ -155,8 +158,8 @@ def the_preview_lists_what_would_be_done_and_does_nothing():
 	words = answer.words()
 	for part in ("Created: 2", "Changed: 0", "Refused: 1", "Unchanged: 0",
 		"version 1, Python, 6 files", "2040-01-02 03:04 UTC",
-		'problems/autumn.yaml line 8, problems.directory: there is no folder "problems/week/lost" in the upload.',
-		"Create 2 leaderboards"):
+		'problems/autumn.yaml line 8, problems.directory: there is no folder "problems/week/lost" '
+		'in the upload.', "Create 2 leaderboards"):
 		contains(words, part)
 	contains(words, HOSTILE)
 	lacks(answer.text, HOSTILE)
@@ -282,15 +285,6 @@ def a_zip_near_the_limit_survives_until_it_is_confirmed():
 # ---- the command line ----
 
 
-def podium_admin(*arguments):
-	environment = {
-		**site.environment, "PODIUM_DATABASE_SOCKET": str(site.var / "run" / "mariadb.sock"),
-		"PODIUM_DATABASE_USER": "root"
-	}
-	return subprocess.run([site.admin_program, *arguments], env=environment, capture_output=True,
-		text=True)
-
-
 @test
 def the_command_prints_the_plan_and_only_then_applies_it():
 	with tempfile.TemporaryDirectory() as folder:
@@ -300,46 +294,45 @@ def the_command_prints_the_plan_and_only_then_applies_it():
 			SET.replace("name: sort", "name: sort-cli").replace("name: scan", "name: scan-cli"),
 			seed=4))).extractall(folder)
 		yaml, packed = f"{folder}/top/problems/autumn.yaml", f"{folder}/tree.zip"
-		dry = podium_admin("task", "load", "--dry-run", yaml)
+		dry = site.admin("task", "load", "--dry-run", yaml)
 		equal(dry.returncode, 1)  # one problem is refused
 		contains(
 			dry.stdout,
-			"autumn.yaml: 2 created, 0 changed, 0 unchanged, 1 refused (only looked at: nothing is changed)"
-		)
+			"autumn.yaml: 2 created, 0 changed, 0 unchanged, 1 refused (only looked at: nothing "
+			"is changed)")
 		contains(dry.stdout, "there is no folder \"week/lost\"")
 		equal(site.sql("SELECT COUNT(*) FROM leaderboards WHERE name LIKE '%-cli'"), [["0"]])
-		done = podium_admin("task", "load", yaml)
+		done = site.admin("task", "load", yaml)
 		equal(done.returncode, 1)
 		equal(site.sql("SELECT COUNT(*) FROM leaderboards WHERE name LIKE '%-cli'"), [["2"]])
 		pathlib.Path(packed).write_bytes(
 			tree(
 			SET.replace("name: sort", "name: sort-cli").replace("name: scan", "name: scan-cli"),
 			seed=5))
-		again = podium_admin("task", "load", "--dry-run", packed)
-		contains(again.stdout,
-			"version 2, whose ranking begins anew; changed: benchmarks, was version 1")
+		again = site.admin("task", "load", "--dry-run", packed)
+		contains(again.stdout, "version 2, with a new ranking; changed: benchmarks, was version 1")
 		contains(again.stdout, "0 created, 1 changed, 1 unchanged, 1 refused")
-		whole = podium_admin("task", "load", "--set", "problems/autumn.yaml", "--dry-run",
+		whole = site.admin("task", "load", "--set", "problems/autumn.yaml", "--dry-run",
 			f"{folder}/top")
 		contains(whole.stdout, "0 created, 0 changed, 2 unchanged, 1 refused")
-		contains(podium_admin("task", "load", "--set", "x", yaml).stderr, "is a YAML file itself")
+		contains(site.admin("task", "load", "--set", "x", yaml).stderr, "is a YAML file itself")
 		contains(
-			podium_admin("task", "load", "--set", "x.yaml", packed).stderr,
+			site.admin("task", "load", "--set", "x.yaml", packed).stderr,
 			'there is no file "x.yaml" in it')
 		contains(
-			podium_admin("task", "load", f"{folder}/top/problems/week/sort/task.yml").stderr,
+			site.admin("task", "load", f"{folder}/top/problems/week/sort/task.yml").stderr,
 			"name its folder")
 		pathlib.Path(yaml).write_text("problems: []\n")
-		bad = podium_admin("task", "load", yaml)
+		bad = site.admin("task", "load", yaml)
 		equal((bad.returncode, bad.stdout), (1, ""))
 		contains(bad.stderr, "autumn.yaml line 1, problems: the list is empty")
-		equal(podium_admin("task", "load", "--dry").returncode, 2)
+		equal(site.admin("task", "load", "--dry").returncode, 2)
 
 
 @test
 def a_dry_run_of_task_folders_says_what_would_become_of_them():
 	equal(
-		podium_admin("task", "load", "--dry-run", ROOT / "tasks" / "vectoradd_py").stdout,
+		site.admin("task", "load", "--dry-run", ROOT / "tasks" / "vectoradd_py").stdout,
 		"vectoradd_py: unchanged.\n")
 	with tempfile.TemporaryDirectory() as folder:
 		zipfile.ZipFile(io.BytesIO(tree(seed=4))).extractall(folder)
@@ -357,8 +350,8 @@ def a_dry_run_of_task_folders_says_what_would_become_of_them():
 			"seed: 8"), "the folder changed (benchmarks, description); would become version 2.",
 			"the folder changed (benchmarks, description); now version 2.")):
 			(task / "task.yml").write_text(change)
-			equal(podium_admin("task", "load", "--dry-run", task).stdout, f"folder-cli: {dry}\n")
-			equal(podium_admin("task", "load", task).stdout, f"folder-cli: {done}\n")
+			equal(site.admin("task", "load", "--dry-run", task).stdout, f"folder-cli: {dry}\n")
+			equal(site.admin("task", "load", task).stdout, f"folder-cli: {done}\n")
 
 
 # ---- rankings of replaced versions ----
@@ -384,8 +377,8 @@ def the_ranking_of_a_replaced_version_stays_readable():
 	# Since then the leaderboard has another device only.
 	equal(
 		site.sql(
-		"SELECT gpu FROM leaderboard_gpus g JOIN leaderboards l ON l.id = g.leaderboard_id WHERE l.name = 'sort'"
-		), [["H200"]])
+		"SELECT gpu FROM leaderboard_gpus g JOIN leaderboards l ON l.id = g.leaderboard_id WHERE "
+		"l.name = 'sort'"), [["H200"]])
 	answer = anyone.get("/leaderboard/sort?version=1")
 	equal(answer.status, 200)
 	for part in ("carl", "dora", "1.000 µs", "This version of the task was replaced"):

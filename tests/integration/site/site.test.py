@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The pages through nginx, without a browser: who may do what, what is refused and how, what is shown to whom."""
+"""The pages through nginx, without a browser: who may do what, what is refused and how, what is
+shown to whom."""
 import gzip
 import json
 import pathlib
@@ -10,10 +11,10 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
 from client import Client, Page  # noqa: E402
 from instance import Instance  # noqa: E402
-from small_task import zip_of  # noqa: E402
-from tap import contains, equal, lacks, run, test  # noqa: E402
+from small_task import ended, send_source, status_of, zip_of  # noqa: E402
+from tap import contains, equal, lacks, run, test, until  # noqa: E402
 
-site = Instance()
+site = Instance(PODIUM_PYTHON="")  # the one that imports torch
 anyone = Client(site.url)
 ada, bob, admin = Client(site.url), Client(site.url), Client(site.url)
 HOSTILE = "<script>alert(1)</script>\"'&"
@@ -45,27 +46,13 @@ def register(client, name):
 
 
 def submit(client, code, mode="ranked", board="small", name="kernel.py"):
-	answer = client.post(f"/leaderboard/{board}/submit", [("mode", mode), ("gpu", "CPU")],
-		[("file", name, code.encode())])
-	if answer.status != 303:
-		raise AssertionError(f"{answer.status}: {answer.words()[:1500]}")
-	return int(answer.location.rsplit("/", 1)[1])
+	return send_source(client, code, board, mode, name, ("CPU", ))
 
 
 def links(client, submission):
 	page = Page()
 	page.feed(client.get(f"/submission/{submission}").text)
 	return page.links
-
-
-def ended(client, submission):
-	end = time.time() + 120
-	while time.time() < end:
-		status = client.get(f"/submission/{submission}/status").json
-		if status["state"] not in ("queued", "running"):
-			return status
-		time.sleep(0.1)
-	raise AssertionError(f"submission {submission} did not end: {status}")
 
 
 @test
@@ -340,11 +327,9 @@ def what_a_submission_prints_is_seen_by_its_author_while_it_runs():
 	hostile = "import sys, time\nprint('\\x1b[31mbegun\\x1b[0m ' + %r, flush=True)\nprint('oh', file=sys.stderr, flush=True)\n" % HOSTILE
 	submission = submit(ada, hostile + "def custom_kernel(data):\n    time.sleep(100)\n",
 		mode="test")
-	end, printed = time.time() + 120, {"stdout": f"begun {HOSTILE}\n", "stderr": "oh\n"}
-	while (status :=
-		ada.get(f"/submission/{submission}/status").json)["jobs"][0]["output"] != printed:
-		assert time.time() < end, status
-		time.sleep(0.1)
+	printed = {"stdout": f"begun {HOSTILE}\n", "stderr": "oh\n"}
+	until(lambda: status_of(ada, submission)["jobs"][0]["output"] == printed,
+		explain=lambda: status_of(ada, submission))
 	page = ada.get(f"/submission/{submission}")
 	contains(page.words(), f"Printed so far (stdout) begun {HOSTILE}")
 	lacks(page.text, HOSTILE)
@@ -365,9 +350,8 @@ def a_source_is_its_owners_until_the_deadline_and_then_everyones():
 		page = client.get(f"/submission/{submission}").text
 		(contains if status == 200 else lacks)(page, "my secret trick")
 	contains(ada.get(f"/submission/{submission}/source").headers["Content-Type"], "text/plain")
-	site.sql(
-		"UPDATE leaderboards SET deadline = UTC_TIMESTAMP() - INTERVAL 1 MINUTE WHERE name = 'small'"
-	)
+	site.sql("UPDATE leaderboards SET deadline = UTC_TIMESTAMP() - INTERVAL 1 MINUTE WHERE name = "
+		"'small'")
 	time.sleep(2.1)  # nginx keeps a page for a second, and counts whole seconds
 	contains(anyone.get(f"/submission/{submission}").text, "my secret trick")
 	answer = ada.post("/leaderboard/small/submit", [("mode", "test"), ("gpu", "CPU"),
@@ -387,8 +371,8 @@ def a_profile_is_its_owners_until_the_deadline_and_not_ranked():
 	submission = submit(bob, RIGHT, "profile")
 	equal(ended(bob, submission)["verdict"], "passed")
 	(stage, ) = site.sql(
-		f"SELECT t.id FROM stages t JOIN jobs j ON j.id = t.job_id WHERE j.submission_id = {submission} AND t.name = 'profile'"
-	)
+		"SELECT t.id FROM stages t JOIN jobs j ON j.id = t.job_id WHERE j.submission_id = "
+		f"{submission} AND t.name = 'profile'")
 	packed = gzip.compress(b"<script>alert(1)</script>").hex()
 	site.sql(
 		f"""UPDATE measurements SET report = '<b>hot</b> loop in my kernel' WHERE stage_id = {stage[0]};
@@ -432,16 +416,15 @@ def the_first_mismatch_the_rates_and_the_kernels_are_shown():
 	words = bob.get(f"/submission/{submission}").words()
 	contains(
 		words,
-		"wrong answer 5 of 9 elements are wrong first at [3, 0] expected 1.5 got <nan> off by 1 tolerance 0.25 Whole message"
-	)
+		"wrong answer 5 of 9 elements are wrong first at [3, 0] expected 1.5 got <nan> off by 1 "
+		"tolerance 0.25 Whole message")
 	contains(words, "<i>k</i> 77 1024 – – –")
 	contains(words, "before 1980 MHz power cap")
 	lacks(anyone.get(f"/submission/{submission}").words(), "<i>k</i>")
 	passed = submit(ada, RIGHT)
 	ended(ada, passed)
-	site.sql(
-		f"CREATE TABLE kept AS SELECT v.* FROM task_versions v JOIN submissions s ON s.task_version_id = v.id WHERE s.id = {passed}"
-	)
+	site.sql("CREATE TABLE kept AS SELECT v.* FROM task_versions v JOIN submissions s ON "
+		f"s.task_version_id = v.id WHERE s.id = {passed}")
 	site.sql(f"""UPDATE task_versions v JOIN submissions s ON s.task_version_id = v.id
 		SET definition = JSON_SET(definition, '$.bytes', '1000 * seed', '$.flops', 'nothing') WHERE s.id = {passed};
 		UPDATE measurements m JOIN stages t ON t.id = m.stage_id JOIN jobs j ON j.id = t.job_id SET mean_ns = 1000, err_ns = NULL, low_ns = NULL, high_ns = NULL WHERE j.submission_id = {passed}"""
@@ -449,8 +432,8 @@ def the_first_mismatch_the_rates_and_the_kernels_are_shown():
 	contains(ada.get(f"/submission/{passed}").words(), "seed: 3 1.000 µs")
 	contains(
 		ada.get(f"/submission/{passed}").words(),
-		"3.00 GB/s Rates count the work that the task states (bytes = 1000 * seed, operations = nothing)"
-	)
+		"3.00 GB/s Rates count the work that the task states (bytes = 1000 * seed, operations = "
+		"nothing)")
 	contains(
 		ada.get(f"/submission/{passed}").words(),
 		"The peak rates of a CPU are not known here, so there is no percentage.")
@@ -549,9 +532,8 @@ def a_changed_task_becomes_a_new_version_and_an_equal_one_does_not():
 			("deadline", "2099-01-01T12:00")], files)
 		equal(answer.status, 303)
 		return int(
-			site.sql(
-			"SELECT MAX(number) FROM task_versions v JOIN leaderboards l ON l.id = v.leaderboard_id WHERE l.name = 'bobs'"
-			)[0][0])
+			site.sql("SELECT MAX(number) FROM task_versions v JOIN leaderboards l ON l.id = "
+			"v.leaderboard_id WHERE l.name = 'bobs'")[0][0])
 
 	equal(edit(None), 1)
 	equal(edit(TASK), 1)
@@ -571,8 +553,8 @@ def deleting_needs_the_name_and_takes_everything_with_it():
 	for table in ("submissions s JOIN leaderboards l ON 0",
 		"task_versions v LEFT JOIN leaderboards l ON l.id = v.leaderboard_id WHERE l.id IS NULL",
 		"jobs j LEFT JOIN submissions s ON s.id = j.submission_id WHERE s.id IS NULL",
-		"blobs b WHERE NOT EXISTS (SELECT 1 FROM task_files t WHERE t.sha256 = b.sha256) AND NOT EXISTS (SELECT 1 FROM submissions s WHERE s.sha256 = b.sha256)"
-					):
+		"blobs b WHERE NOT EXISTS (SELECT 1 FROM task_files t WHERE t.sha256 = b.sha256) AND NOT "
+		"EXISTS (SELECT 1 FROM submissions s WHERE s.sha256 = b.sha256)"):
 		equal((table, site.sql(f"SELECT COUNT(*) FROM {table}")), (table, [["0"]]))
 	if int(site.sql("SELECT COUNT(*) FROM blobs")[0][0]) >= int(before[0][0]):
 		raise AssertionError("no blob was removed")
@@ -583,10 +565,10 @@ def deleting_needs_the_name_and_takes_everything_with_it():
 
 @test
 def a_gpu_in_quarantine_is_shown_and_released_by_an_admin():
-	site.sql(
-		"INSERT INTO gpus (worker_id, uuid, model, product, memory_bytes, driver, compute_capability, seen_at, quarantined_at, quarantine_reason) "
-		"SELECT id, 'GPU-broken', 'H200', 'NVIDIA H200', 1, '580', '9.0', UTC_TIMESTAMP(3), UTC_TIMESTAMP(3), 'It fell off the <b>bus</b>.' FROM workers LIMIT 1"
-	)
+	site.sql("INSERT INTO gpus (worker_id, uuid, model, product, memory_bytes, driver, "
+		"compute_capability, seen_at, quarantined_at, quarantine_reason) "
+		"SELECT id, 'GPU-broken', 'H200', 'NVIDIA H200', 1, '580', '9.0', UTC_TIMESTAMP(3), "
+		"UTC_TIMESTAMP(3), 'It fell off the <b>bus</b>.' FROM workers LIMIT 1")
 	contains(admin.get("/queue").words(), "H200 quarantined NVIDIA H200")
 	equal([
 		device["quarantined"]

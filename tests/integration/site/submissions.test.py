@@ -1,17 +1,15 @@
 #!/usr/bin/env python3
-"""What admins do with single submissions: find them, hide them, hold their results, note something about them. The worker's
-podium-run is a pretended one that says what a submission tells it to."""
-import getpass
+"""What admins do with single submissions: find them, hide them, hold their results, note something
+about them. The worker's podium-run is a pretended one that says what a submission tells it to."""
 import pathlib
-import subprocess
 import sys
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
 from client import Client, whole  # noqa: E402
 from instance import Instance  # noqa: E402
-from small_task import case, make_board, source_of, submit_source  # noqa: E402
-from tap import contains, equal, lacks, run, test  # noqa: E402
+from small_task import make_board, status_of, submit_time  # noqa: E402
+from tap import contains, equal, lacks, run, test, until  # noqa: E402
 
 site = Instance(pretends=True)
 sql = site.sql
@@ -23,24 +21,9 @@ def prepare():
 	for client, name in ((ada, "ada"), (bob, "bob"), (eve, "eve"), (admin, "root-of-all"), (creator,
 		"carl")):
 		equal(client.post("/register", [("name", name), ("password", PASSWORD)]).status, 303)
-	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'; UPDATE users SET role = 'creator' WHERE name = 'carl'"
-		)
+	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'; UPDATE users SET role = "
+		"'creator' WHERE name = 'carl'")
 	make_board(admin, "small")
-
-
-def submit(client, mean_ns):
-	return submit_source(client, source_of(case(mean_ns)))
-
-
-def wait(done):
-	end = time.time() + 120
-	while not done():
-		assert time.time() < end, sql("SELECT id, state, verdict, reason FROM jobs")
-		time.sleep(0.1)
-
-
-def status(number):
-	return anyone.get(f"/submission/{number}/status?{time.time()}").json
 
 
 def ranking():
@@ -61,7 +44,7 @@ def listed(query=""):
 def submissions_are_found_by_number_user_and_leaderboard():
 	global fast, slow, other
 	prepare()
-	fast, slow, other = submit(ada, 1000.0), submit(ada, 2000.0), submit(bob, 3000.0)
+	fast, slow, other = submit_time(ada, 1000.0), submit_time(ada, 2000.0), submit_time(bob, 3000.0)
 	for query, count in (("", 3), ("user=ada", 2), ("user=eve", 0), ("user=%C3%BC",
 		0), ("leaderboard=small", 3), ("leaderboard=big", 0), ("leaderboard=a%3Cb",
 		0), ("user=bob&leaderboard=small", 1), ("hidden=1", 0), ("user=ada&hidden=1", 0),
@@ -122,7 +105,7 @@ def a_hidden_submission_is_its_authors_and_the_next_best_is_ranked():
 @test
 def what_runs_of_a_hidden_submission_ends_without_being_ranked():
 	sql(f"UPDATE jobs SET state = 'queued', attempt = 0 WHERE submission_id = {fast}")
-	wait(lambda: sql(f"SELECT state FROM jobs WHERE submission_id = {fast}") == [["done"]])
+	until(lambda: sql(f"SELECT state FROM jobs WHERE submission_id = {fast}") == [["done"]])
 	equal(sql(f"SELECT verdict, score_ns FROM jobs WHERE submission_id = {fast}"),
 		[["passed", "1000"]])
 	equal(ranking(), [("ada", 1, 2000), ("bob", 2, 3000)])
@@ -163,8 +146,8 @@ def a_note_is_for_admins_alone():
 
 @test
 def a_page_says_what_was_removed_for_its_age():
-	number = submit(ada, 1500.0)
-	wait(lambda: status(number)["state"] == "done")
+	number = submit_time(ada, 1500.0)
+	until(lambda: status_of(anyone, number)["state"] == "done")
 	of = f"stages t JOIN jobs j ON j.id = t.job_id"
 	sql(f"""UPDATE {of} SET t.stdout = 'It printed this.', j.finished_at = j.finished_at - INTERVAL 400 DAY WHERE j.submission_id = {number};
 		UPDATE {of} JOIN measurements m ON m.stage_id = t.id SET m.samples = UNHEX(REPEAT('0000803f', 50)), m.blocks = 2 WHERE j.submission_id = {number} AND t.name = 'ranked'"""
@@ -172,12 +155,7 @@ def a_page_says_what_was_removed_for_its_age():
 	page = whole(ada.get(f"/submission/{number}")).words()
 	contains(page, "It printed this.")
 	lacks(page, "removed after")
-	environment = {
-		**site.environment, "PODIUM_DATABASE_SOCKET": str(site.var / "run" / "mariadb.sock"),
-		"PODIUM_DATABASE_USER": getpass.getuser()
-	}
-	subprocess.run([site.admin_program, "prune"], check=True, stdout=subprocess.DEVNULL,
-		env=environment)
+	site.manage("prune")
 	page = whole(ada.get(f"/submission/{number}?{time.time()}")).words()
 	contains(page, "What this stage printed was removed after 365 days.")
 	contains(
@@ -188,17 +166,16 @@ def a_page_says_what_was_removed_for_its_age():
 	lacks(others, "printed was removed")
 	contains(others, "The times of single calls were removed after 365 days.")
 	equal(
-		sql(
-		f"SELECT COUNT(*) FROM {of} JOIN measurements m ON m.stage_id = t.id WHERE j.submission_id = {number} AND m.mean_ns IS NOT NULL"
-		)[0][0] != "0", True)
+		sql(f"SELECT COUNT(*) FROM {of} JOIN measurements m ON m.stage_id = t.id WHERE "
+		f"j.submission_id = {number} AND m.mean_ns IS NOT NULL")[0][0] != "0", True)
 
 
 @test
 def the_audit_log_has_all_of_it():
 	equal(
-		sql(
-		"SELECT actor, action, subject, detail FROM audit_log WHERE action LIKE 'submission.%' ORDER BY id"
-		), [["root-of-all", "submission.hide", f"submission {fast}", "It <copies> a library."],
+		sql("SELECT actor, action, subject, detail FROM audit_log WHERE action LIKE 'submission.%' "
+		"ORDER BY id"),
+		[["root-of-all", "submission.hide", f"submission {fast}", "It <copies> a library."],
 		["root-of-all", "submission.show", f"submission {fast}", "it is seen and ranked again"],
 		["root-of-all", "submission.hold", f"submission {other}", "Too good to be <true>."],
 		["root-of-all", "submission.note", f"submission {other}", "Watch </textarea>him."],

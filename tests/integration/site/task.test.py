@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""What anyone can read of a task and of the harness: every file, whatever its name and its bytes, and nothing secret."""
+"""What anyone can read of a task and of the harness: every file, whatever its name and its bytes,
+and nothing secret."""
 import pathlib
 import sys
 import urllib.parse
@@ -74,8 +75,8 @@ def a_task_with_files_of_every_kind_can_be_uploaded():
 def the_page_lists_every_file_by_its_role_with_a_view_and_a_download():
 	there = links("/leaderboard/odd/task")
 	stored = site.sql(
-		"SELECT f.role, f.path FROM task_files f JOIN leaderboards l ON l.task_version_id = f.task_version_id WHERE l.name = 'odd'"
-	)
+		"SELECT f.role, f.path FROM task_files f JOIN leaderboards l ON l.task_version_id = "
+		"f.task_version_id WHERE l.name = 'odd'")
 	equal(len(stored), 12)
 	for role, path in stored:
 		equal((path, url("task", f"{role}/{path}") in map(quoted_again, there)), (path, True))

@@ -18,8 +18,8 @@ PASSWORD = "a long password"
 def prepare():
 	for client, name in ((ada, "ada"), (bob, "bob"), (admin, "root-of-all"), (creator, "carl")):
 		equal(client.post("/register", [("name", name), ("password", PASSWORD)]).status, 303)
-	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'; UPDATE users SET role = 'creator' WHERE name = 'carl'"
-		)
+	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'; UPDATE users SET role = "
+		"'creator' WHERE name = 'carl'")
 
 
 def act(client=admin, **fields):
@@ -50,19 +50,24 @@ def audit(action):
 @test
 def a_ban_says_what_goes_and_needs_the_name():
 	prepare()
-	sql("INSERT INTO leaderboards (name, secret_seed) VALUES ('small', 1); INSERT INTO task_versions (leaderboard_id, number, language, description, definition) "
-		"SELECT id, 1, 'py', '', '{}' FROM leaderboards WHERE name = 'small'; INSERT INTO blobs VALUES (REPEAT('x', 32), 1, 'x'); "
-		"INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, mode) SELECT v.leaderboard_id, v.id, u.id, 'a.py', REPEAT('x', 32), 'test' "
-		"FROM task_versions v JOIN leaderboards l ON l.id = v.leaderboard_id AND l.name = 'small' JOIN users u ON u.name = 'ada'; "
-		"INSERT INTO jobs (submission_id, user_id, gpu) SELECT id, user_id, 'Nothing' FROM submissions"
-		)
+	sql("INSERT INTO leaderboards (name, secret_seed) VALUES ('small', 1); INSERT INTO "
+		"task_versions (leaderboard_id, number, language, description, definition) "
+		"SELECT id, 1, 'py', '', '{}' FROM leaderboards WHERE name = 'small'; INSERT INTO blobs "
+		"VALUES (REPEAT('x', 32), 1, 'x'); "
+		"INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, "
+		"mode) SELECT v.leaderboard_id, v.id, u.id, 'a.py', REPEAT('x', 32), 'test' "
+		"FROM task_versions v JOIN leaderboards l ON l.id = v.leaderboard_id AND l.name = 'small' "
+		"JOIN users u ON u.name = 'ada'; "
+		"INSERT INTO jobs (submission_id, user_id, gpu) SELECT id, user_id, 'Nothing' FROM "
+		"submissions")
 	contains(whole(admin.get("/admin/users")).text, 'href="/admin/users/ada/ban"')
 	words = whole(admin.get("/admin/users/ada/ban")).words()
 	contains(words, "ends 1 session of ada, cancels 1 job that waits in the queue")
 	lacks(words, "invite code that")
-	sql("INSERT INTO invites (code, created_by) SELECT 'one', id FROM users WHERE name = 'ada'; INSERT INTO invites (code, revoked_at, created_by) SELECT 'gone', UTC_TIMESTAMP(3), id "
-		"FROM users WHERE name = 'ada'; INSERT INTO invites (code, uses, most_uses, created_by) SELECT 'used', 3, 3, id FROM users WHERE name = 'ada'"
-		)
+	sql("INSERT INTO invites (code, created_by) SELECT 'one', id FROM users WHERE name = 'ada'; "
+		"INSERT INTO invites (code, revoked_at, created_by) SELECT 'gone', UTC_TIMESTAMP(3), id "
+		"FROM users WHERE name = 'ada'; INSERT INTO invites (code, uses, most_uses, created_by) "
+		"SELECT 'used', 3, 3, id FROM users WHERE name = 'ada'")
 	contains(
 		whole(admin.get("/admin/users/ada/ban")).words(),
 		"1 invite code that ada made lets nobody in as long as the ban lasts.")
@@ -108,9 +113,8 @@ def a_link_chooses_a_password_once():
 	link = link_in(act(user="bob", action="link"))
 	secret = link.rsplit("/", 1)[1]
 	equal(
-		sql(
-		f"SELECT COUNT(*) FROM password_links WHERE token_hash = UNHEX(SHA2(UNHEX('{secret}'), 256))"
-		), [["1"]])
+		sql(f"SELECT COUNT(*) FROM password_links WHERE token_hash = UNHEX(SHA2(UNHEX('{secret}'), "
+		"256))"), [["1"]])
 	lacks(admin.get("/admin/users").text, secret)
 	lacks(str(sql("SELECT * FROM audit_log")), secret)
 	shown = whole(anyone.get(link))

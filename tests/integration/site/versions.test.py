@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""The versions of a task: who made them, what differs, drafts, switching; and cloning a leaderboard. The worker's podium-run is a
-pretended one that says what a submission tells it to."""
+"""The versions of a task: who made them, what differs, drafts, switching; and cloning a
+leaderboard. The worker's podium-run is a pretended one that says what a submission tells it to."""
+import functools
 import pathlib
 import sys
 import time
@@ -8,7 +9,7 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
 from client import Client, whole  # noqa: E402
 from instance import Instance  # noqa: E402
-from small_task import TASK, case, done as ok, source_of, submit_source, zip_of  # noqa: E402
+from small_task import TASK, done as ok, submit_time, zip_of  # noqa: E402
 from tap import contains, equal, lacks, run, test  # noqa: E402
 
 site = Instance(pretends=True)
@@ -35,8 +36,7 @@ def upload(client, pack, **fields):
 		("accepting", "1"), *fields.items()], pack)
 
 
-def submit(client, mean_ns, **how):
-	return submit_source(client, source_of(case(mean_ns), verdict={"engine": "custom"}), **how)
+submit = functools.partial(submit_time, verdict={"engine": "custom"})
 
 
 def ranking(board="small", version=""):
@@ -48,8 +48,8 @@ def ranking(board="small", version=""):
 
 def current():
 	return sql(
-		"SELECT v.number FROM leaderboards l JOIN task_versions v ON v.id = l.task_version_id WHERE l.name = 'small'"
-	)[0][0]
+		"SELECT v.number FROM leaderboards l JOIN task_versions v ON v.id = l.task_version_id "
+		"WHERE l.name = 'small'")[0][0]
 
 
 @test
@@ -57,8 +57,8 @@ def each_version_is_listed_with_who_made_it():
 	for client, name in ((ada, "ada"), (admin, "root-of-all"), (carl, "carl"), (dora, "dora")):
 		equal(
 			client.post("/register", [("name", name), ("password", "a long password")]).status, 303)
-	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'; UPDATE users SET role = 'creator' WHERE name IN ('carl', 'dora')"
-		)
+	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'; UPDATE users SET role = "
+		"'creator' WHERE name IN ('carl', 'dora')")
 	ok(
 		carl.post("/admin/leaderboards/new", [("name", "small"), ("gpu", "H200"),
 		("accepting", "1"), ("quota_ranked", "7")],
@@ -159,8 +159,8 @@ def a_clone_has_the_task_and_settings_and_nothing_that_was_handed_in():
 		carl.get("/leaderboard/small/raw/file/eval.py").text)
 	equal(
 		sql(
-		"SELECT q.most FROM leaderboard_quotas q JOIN leaderboards l ON l.id = q.leaderboard_id WHERE l.name = 'copy' AND q.mode = 'ranked'"
-		), [["7"]])
+		"SELECT q.most FROM leaderboard_quotas q JOIN leaderboards l ON l.id = q.leaderboard_id "
+		"WHERE l.name = 'copy' AND q.mode = 'ranked'"), [["7"]])
 	equal(
 		sql("SELECT COUNT(DISTINCT secret_seed) FROM leaderboards WHERE name IN ('small', 'copy')"),
 		[["2"]])

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""What visitors look at: the front page, users' pages, the queue with its expected starts, and pages that are not there."""
+"""What visitors look at: the front page, users' pages, the queue with its expected starts, and
+pages that are not there."""
 import pathlib
 import re
 import sys
@@ -7,6 +8,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
 from client import Client, Page  # noqa: E402
 from instance import Instance  # noqa: E402
+from small_task import send_source  # noqa: E402
 from tap import contains, equal, lacks, run, test  # noqa: E402
 
 site = Instance()
@@ -41,8 +43,8 @@ def section(client, path, heading):
 def board(name, gpus=("H200", ), deadline="NULL"):
 	"""A leaderboard whose devices are nobody's, so that what is sent waits."""
 	devices = "".join(
-		f"INSERT INTO leaderboard_gpus (leaderboard_id, gpu, position) SELECT id, '{gpu}', {position} FROM leaderboards WHERE name = '{name}';"
-		for position, gpu in enumerate(gpus))
+		f"INSERT INTO leaderboard_gpus (leaderboard_id, gpu, position) SELECT id, '{gpu}', "
+		f"{position} FROM leaderboards WHERE name = '{name}';" for position, gpu in enumerate(gpus))
 	sql(f"""
 		INSERT INTO leaderboards (name, secret_seed, deadline) VALUES ('{name}', 1, {deadline});
 		INSERT INTO task_versions (leaderboard_id, number, language, description, definition)
@@ -51,18 +53,17 @@ def board(name, gpus=("H200", ), deadline="NULL"):
 		{devices}""")
 
 
-def submit(client, name, mode="test", gpus=("H200", )):
-	answer = client.post(f"/leaderboard/{name}/submit",
-		[("mode", mode)] + [("gpu", gpu) for gpu in gpus], [("file", "kernel.py", SOURCE)])
-	equal((answer.status, answer.words()[:300] if answer.status != 303 else ""), (303, ""))
-	return int(answer.location.rsplit("/", 1)[1])
+def submit(client, name, gpus=("H200", )):
+	return send_source(client, SOURCE.decode(), name, "test", "kernel.py", gpus)
 
 
 def offer(model, count=1):
-	sql("INSERT IGNORE INTO workers (id, name, version, host, started_at, seen_at) VALUES (77, 'elsewhere', '0', '{}', UTC_TIMESTAMP(3), '2099-01-01');"
-		"INSERT INTO gpus (worker_id, uuid, model, product, memory_bytes, driver, compute_capability, seen_at) "
-		f"SELECT 77, CONCAT('GPU-{model}-', seq), '{model}', 'A device', 1, '', '', '2099-01-01' FROM seq_1_to_{count}"
-		)
+	sql("INSERT IGNORE INTO workers (id, name, version, host, started_at, seen_at) VALUES (77, "
+		"'elsewhere', '0', '{}', UTC_TIMESTAMP(3), '2099-01-01');"
+		"INSERT INTO gpus (worker_id, uuid, model, product, memory_bytes, driver, "
+		"compute_capability, seen_at) "
+		f"SELECT 77, CONCAT('GPU-{model}-', seq), '{model}', 'A device', 1, '', '', '2099-01-01' "
+		f"FROM seq_1_to_{count}")
 
 
 for client, name in ((ada, "ada"), (bob, "bob")):
@@ -159,16 +160,16 @@ def results_and_first_places_are_those_of_the_rankings():
 @test
 def a_result_has_the_state_of_its_leaderboard():
 	before = sql(
-		"SELECT COALESCE(deadline, ''), practice, accepting, COALESCE(archived_at, '') FROM leaderboards WHERE name = 'over'"
-	)[0]
+		"SELECT COALESCE(deadline, ''), practice, accepting, COALESCE(archived_at, '') FROM "
+		"leaderboards WHERE name = 'over'")[0]
 	for change, state in (("practice = 1, accepting = 1", "practice"), ("practice = 0", "ended"),
 		("archived_at = UTC_TIMESTAMP()", "archived")):
-		sql(f"UPDATE leaderboards SET deadline = UTC_TIMESTAMP() - INTERVAL 1 DAY, {change} WHERE name = 'over'"
-			)
+		sql(f"UPDATE leaderboards SET deadline = UTC_TIMESTAMP() - INTERVAL 1 DAY, {change} WHERE "
+			"name = 'over'")
 		equal(re.findall(r'data-state="([^"]*)"', look(anyone, "/user/cyd").text), [state])
 	deadline, practice, accepting, archived = (value or None for value in before)
-	sql("UPDATE leaderboards SET deadline = {}, practice = {}, accepting = {}, archived_at = {} WHERE name = 'over'"
-		.format(*("NULL" if value is None else f"'{value}'"
+	sql("UPDATE leaderboards SET deadline = {}, practice = {}, accepting = {}, archived_at = {} "
+		"WHERE name = 'over'".format(*("NULL" if value is None else f"'{value}'"
 		for value in (deadline, practice, accepting, archived))))
 
 
@@ -176,18 +177,18 @@ def a_result_has_the_state_of_its_leaderboard():
 def each_week_of_the_last_year_has_a_bar_and_a_row():
 	before = int(
 		sql(
-		"SELECT SUM(submissions) FROM user_days d JOIN users u ON u.id = d.user_id WHERE u.name = 'bob'"
-		)[0][0])
+		"SELECT SUM(submissions) FROM user_days d JOIN users u ON u.id = d.user_id WHERE u.name = "
+		"'bob'")[0][0])
 	submit(bob, "first")
-	sql("INSERT INTO user_days SELECT id, UTC_DATE() - INTERVAL WEEKDAY(UTC_DATE()) DAY - INTERVAL 70 DAY, 9 FROM users WHERE name = 'bob'"
-		)
-	sql("INSERT INTO user_days SELECT id, UTC_DATE() - INTERVAL WEEKDAY(UTC_DATE()) DAY - INTERVAL 69 DAY, 3 FROM users WHERE name = 'bob'"
-		)
-	sql("INSERT INTO user_days SELECT id, UTC_DATE() - INTERVAL 800 DAY, 5 FROM users WHERE name = 'bob'"
-		)
+	sql("INSERT INTO user_days SELECT id, UTC_DATE() - INTERVAL WEEKDAY(UTC_DATE()) DAY - "
+		"INTERVAL 70 DAY, 9 FROM users WHERE name = 'bob'")
+	sql("INSERT INTO user_days SELECT id, UTC_DATE() - INTERVAL WEEKDAY(UTC_DATE()) DAY - "
+		"INTERVAL 69 DAY, 3 FROM users WHERE name = 'bob'")
+	sql("INSERT INTO user_days SELECT id, UTC_DATE() - INTERVAL 800 DAY, 5 FROM users WHERE name "
+		"= 'bob'")
 	monday, earlier = sql(
-		"SELECT UTC_DATE() - INTERVAL WEEKDAY(UTC_DATE()) DAY, UTC_DATE() - INTERVAL WEEKDAY(UTC_DATE()) DAY - INTERVAL 70 DAY"
-	)[0]
+		"SELECT UTC_DATE() - INTERVAL WEEKDAY(UTC_DATE()) DAY, UTC_DATE() - INTERVAL "
+		"WEEKDAY(UTC_DATE()) DAY - INTERVAL 70 DAY")[0]
 	words = section(anyone, "/user/bob", "Activity")
 	contains(words, f"Week of Submissions {monday} {before + 1} {earlier} 12 Weeks begin")
 	text = look(anyone, "/user/bob").text
@@ -276,8 +277,8 @@ def what_waits_for_a_device_that_nobody_offers_has_a_place_and_no_start():
 @test
 def starts_are_expected_from_the_median_of_what_ran_before():
 	offer("H200")
-	sql("INSERT INTO job_times SELECT task_version_id, 'H200', 'test', '30000', 30000, UTC_TIMESTAMP(3) FROM leaderboards WHERE name = 'first'"
-		)
+	sql("INSERT INTO job_times SELECT task_version_id, 'H200', 'test', '30000', 30000, "
+		"UTC_TIMESTAMP(3) FROM leaderboards WHERE name = 'first'")
 	second, third = submit(ada, "first"), submit(bob, "first")
 	page = look(anyone, "/queue").words()
 	contains(page, "at any moment queued 1st in line first")
@@ -297,18 +298,19 @@ def a_task_without_a_time_of_its_own_has_that_of_others_on_the_device():
 	sql("DELETE FROM jobs")
 	first, second = submit(ada, "second"), submit(bob, "second")
 	contains(look(anyone, "/queue").words(), f"{second} in about 30 s queued 2nd in line second")
-	sql("INSERT INTO job_times SELECT task_version_id, 'H200', 'test', '600000', 600000, UTC_TIMESTAMP(3) - INTERVAL 1 DAY FROM leaderboards WHERE name = 'second'"
-		)
+	sql("INSERT INTO job_times SELECT task_version_id, 'H200', 'test', '600000', 600000, "
+		"UTC_TIMESTAMP(3) - INTERVAL 1 DAY FROM leaderboards WHERE name = 'second'")
 	contains(look(anyone, "/queue").words(), f"{second} in about 10 min queued 2nd in line second")
 
 
 @test
 def more_devices_and_what_runs_on_them_count():
 	offer("A100", 2)
-	sql("DELETE FROM jobs; INSERT INTO job_times SELECT task_version_id, 'A100', 'test', '100000', 100000, UTC_TIMESTAMP(3) FROM leaderboards WHERE name = 'second'"
-		)
+	sql("DELETE FROM jobs; INSERT INTO job_times SELECT task_version_id, 'A100', 'test', "
+		"'100000', 100000, UTC_TIMESTAMP(3) FROM leaderboards WHERE name = 'second'")
 	numbers = [submit(client, "second", gpus=("A100", )) for client in (ada, ada, bob)]
-	sql("UPDATE jobs SET state = 'running', started_at = UTC_TIMESTAMP(3) - INTERVAL 61 SECOND, lease_expires = UTC_TIMESTAMP(3) + INTERVAL 500 SECOND, "
+	sql("UPDATE jobs SET state = 'running', started_at = UTC_TIMESTAMP(3) - INTERVAL 61 SECOND, "
+		"lease_expires = UTC_TIMESTAMP(3) + INTERVAL 500 SECOND, "
 		f"lease_owner = 'elsewhere', lease_device = 'GPU-A100-1' WHERE submission_id = {numbers[0]}"
 		)
 	page = look(anyone, "/queue").words()

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""The page of workers: what waits for each model, how hosts and devices are, quarantine; and a GPU's last day, of which its worker
-keeps temperature, clocks and errors once a minute. The driver is a pretended one."""
+"""The page of workers: what waits for each model, how hosts and devices are, quarantine; and a
+GPU's last day, of which its worker keeps temperature, clocks and errors once a minute. The driver
+is a pretended one."""
 import pathlib
 import re
 import sys
@@ -9,7 +10,7 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
 from client import Client, Page, whole  # noqa: E402
 from instance import Instance  # noqa: E402
-from tap import contains, equal, lacks, run, test  # noqa: E402
+from tap import contains, equal, lacks, run, test, until  # noqa: E402
 
 site = Instance(pretends=True)
 sql = site.sql
@@ -19,8 +20,8 @@ PASSWORD = "a long password"
 
 def device():
 	return sql(
-		"SELECT w.name, g.uuid FROM workers w JOIN gpus g ON g.worker_id = w.id ORDER BY g.uuid LIMIT 1"
-	)[0]
+		"SELECT w.name, g.uuid FROM workers w JOIN gpus g ON g.worker_id = w.id ORDER BY g.uuid "
+		"LIMIT 1")[0]
 
 
 def shown(client=admin):
@@ -33,14 +34,12 @@ def a_worker_keeps_readings_of_each_gpu():
 	for client, name in ((admin, "root-of-all"), (ada, "ada")):
 		equal(client.post("/register", [("name", name), ("password", PASSWORD)]).status, 303)
 	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'")
-	end = time.time() + 120
-	while len(sql("SELECT DISTINCT uuid FROM device_vitals")) < 2:
-		assert time.time() < end, sql("SELECT * FROM device_vitals")
-		time.sleep(0.1)
+	until(lambda: len(sql("SELECT DISTINCT uuid FROM device_vitals")) >= 2,
+		explain=lambda: sql("SELECT * FROM device_vitals"))
 	equal(
 		sql(
-		"SELECT DISTINCT temperature_c, memory_mhz, errors, sm_mhz BETWEEN 1000 AND 1980, minute BETWEEN 0 AND 1439 FROM device_vitals"
-		), [["41", "3201", "0", "1", "1"]])
+		"SELECT DISTINCT temperature_c, memory_mhz, errors, sm_mhz BETWEEN 1000 AND 1980, minute "
+		"BETWEEN 0 AND 1439 FROM device_vitals"), [["41", "3201", "0", "1", "1"]])
 	contains(admin.get("/admin/workers").text, "/admin/device/%s/%s" % tuple(device()))
 	contains(shown().words(), "41 °C")
 
@@ -50,10 +49,12 @@ def the_page_shows_the_last_day_hour_by_hour():
 	worker, uuid = device()
 	# Only the past hours are made up, since the worker goes on writing.
 	sql(f"DELETE FROM device_vitals WHERE uuid = '{uuid}'; INSERT INTO device_vitals "
-		f"SELECT '{worker}', '{uuid}', HOUR(t) * 60 + MINUTE(t), t, IF(seq = 300, NULL, 30 + seq DIV 60), 1500 + seq, 2000, seq = 260 "
-		"FROM (SELECT seq, UTC_TIMESTAMP(3) - INTERVAL 400 MINUTE + INTERVAL seq - 120 MINUTE AS t FROM seq_120_to_400) made; "
-		f"UPDATE device_vitals SET at = at - INTERVAL 2 DAY WHERE uuid = '{uuid}' AND temperature_c = 33"
-		)
+		f"SELECT '{worker}', '{uuid}', HOUR(t) * 60 + MINUTE(t), t, IF(seq = 300, NULL, 30 + seq "
+		"DIV 60), 1500 + seq, 2000, seq = 260 "
+		"FROM (SELECT seq, UTC_TIMESTAMP(3) - INTERVAL 400 MINUTE + INTERVAL seq - 120 MINUTE AS "
+		"t FROM seq_120_to_400) made; "
+		f"UPDATE device_vitals SET at = at - INTERVAL 2 DAY WHERE uuid = '{uuid}' AND "
+		"temperature_c = 33")
 	answer = shown()
 	words = answer.words()
 	contains(words, "1 error that the driver has reported")
@@ -81,8 +82,10 @@ def workers():
 @test
 def the_page_of_workers_has_the_day_of_each_device_in_a_line():
 	worker, uuid = device()
-	sql(f"DELETE FROM device_vitals WHERE uuid = '{uuid}'; INSERT INTO device_vitals SELECT '{worker}', '{uuid}', HOUR(t) * 60 + MINUTE(t), t, c, 1500, 2000, e "
-		"FROM (SELECT UTC_TIMESTAMP(3) - INTERVAL 3 HOUR AS t, 77 AS c, 2 AS e UNION ALL SELECT UTC_TIMESTAMP(3) + INTERVAL 2 MINUTE, 43, 1 "
+	sql(f"DELETE FROM device_vitals WHERE uuid = '{uuid}'; INSERT INTO device_vitals SELECT "
+		f"'{worker}', '{uuid}', HOUR(t) * 60 + MINUTE(t), t, c, 1500, 2000, e "
+		"FROM (SELECT UTC_TIMESTAMP(3) - INTERVAL 3 HOUR AS t, 77 AS c, 2 AS e UNION ALL SELECT "
+		"UTC_TIMESTAMP(3) + INTERVAL 2 MINUTE, 43, 1 "
 		"UNION ALL SELECT UTC_TIMESTAMP(3) - INTERVAL 26 HOUR, 99, 9) made")
 	contains(
 		workers(),
@@ -102,8 +105,8 @@ def the_page_of_workers_has_what_doctor_found_on_each_host():
 	contains(workers(), "Host: 1 fault , 1 warning: <cgroup>, clocks. All that doctor found")
 	sql(f"UPDATE workers SET checks = NULL WHERE name = '{worker}'")
 	contains(workers(), "it has not said what it found.")
-	sql(f"UPDATE workers SET checks = '[{{\"state\": \"good\", \"name\": \"seccomp\", \"found\": \"yes\"}}]' WHERE name = '{worker}'"
-		)
+	sql(f"UPDATE workers SET checks = '[{{\"state\": \"good\", \"name\": \"seccomp\", \"found\": "
+		f"\"yes\"}}]' WHERE name = '{worker}'")
 	contains(workers(), "nothing is missing.")
 	equal(found == "NULL", False)  # a real worker has said something when it started
 
@@ -125,8 +128,8 @@ def the_page_of_workers_has_the_line_for_each_model():
 		)
 	contains(workers(), "Q1 1 0 3 5 minutes ago in about 2 min")
 	contains(workers(), "Z9000 0 0 1 2 hours ago when a device takes jobs again")
-	sql("INSERT INTO pauses (worker, uuid, kind, paused_by) VALUES ('far', '', 'drain', 'root-of-all')"
-		)
+	sql("INSERT INTO pauses (worker, uuid, kind, paused_by) VALUES ('far', '', 'drain', "
+		"'root-of-all')")
 	contains(workers(), "Q1 0 0 3 5 minutes ago when a device takes jobs again")
 	sql("DELETE FROM submissions; DELETE FROM workers WHERE name = 'far'; DELETE FROM pauses")
 
@@ -143,7 +146,7 @@ def a_device_is_put_into_quarantine_with_a_reason():
 	for reason in ("", "  ", "two\nlines", "x" * 501):
 		answer = act("quarantine", reason=reason, confirm="yes")
 		equal((reason, answer.status), (reason, 422))
-		contains(answer.words(), "Say why it is put into quarantine")
+		contains(answer.words(), "Give the reason for the quarantine")
 	equal(act("quarantine", reason="why", confirm="yes", device="").status, 422)
 	equal(act("quarantine", reason="why", confirm="yes", device="GPU-none").status, 404)
 	answer = act("quarantine", reason="It <smells>.")
@@ -165,8 +168,8 @@ def a_device_is_put_into_quarantine_with_a_reason():
 		[[
 		"worker.quarantine", f"{worker} {uuid}", "in quarantine; 0 running given back: It <smells>."
 		], ["worker.resume", f"{worker} {uuid}", "takes jobs again"]])
-	sql(f"UPDATE gpus SET quarantined_at = UTC_TIMESTAMP(3), quarantine_reason = 'It fell off the bus.' WHERE uuid = '{uuid}'"
-		)
+	sql("UPDATE gpus SET quarantined_at = UTC_TIMESTAMP(3), quarantine_reason = 'It fell off the "
+		f"bus.' WHERE uuid = '{uuid}'")
 	contains(workers(), "because it has stopped working")
 	contains(workers(), "It fell off the bus.")
 	equal(admin.post("/admin/gpus/release", [("uuid", uuid)], form="/account").status, 303)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What operators watch: /metrics, the alerts and the dashboard that are made of it, and the logs. The worker's podium-run is a
-pretended one."""
+"""What operators watch: /metrics, the alerts and the dashboard that are made of it, and the logs.
+The worker's podium-run is a pretended one."""
 import json
 import os
 import pathlib
@@ -17,12 +17,14 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "
 from client import Client  # noqa: E402
 from exposition import Exposition  # noqa: E402
 from instance import ROOT, Instance  # noqa: E402
+import mariadb  # noqa: E402
 from programs import make_token  # noqa: E402
-from small_task import case, make_board, send_source, source_of, submit_source  # noqa: E402
-from tap import contains, equal, lacks, run, test  # noqa: E402
+from small_task import case, make_board, send_source, source_of, submit_time  # noqa: E402
+from tap import contains, equal, lacks, run, test, until  # noqa: E402
 
 PASSWORD = "a long password 4711"
 LEASE_MS = 2000
+mariadb.use_own_server()
 site = Instance(pretends=True, PODIUM_LEASE_MS=str(LEASE_MS), PODIUM_WEBHOOK_SENDERS="0")
 sql = site.sql
 admin, ada, nobody = (Client(site.url) for _ in range(3))
@@ -37,23 +39,11 @@ def scrape():
 	return Exposition(answer.text)
 
 
-def until(condition, limit_s=30):
-	end = time.time() + limit_s
-	while not (value := condition()):
-		assert time.time() < end, "it did not happen"
-		time.sleep(0.05)
-	return value
-
-
 def outcomes(gpu="H200"):
 	return {
 		dict(labels)["outcome"]: value
 		for labels, value in scrape().all_of("podium_jobs_total", gpu=gpu).items() if value
 	}
-
-
-def submit(client=ada):
-	return submit_source(client, source_of(case(1000000)))
 
 
 # ---- figures ----
@@ -71,7 +61,9 @@ def what_the_tests_need_is_made():
 def prometheus_reads_the_figures():
 	answer = nobody.get("/metrics")
 	figures = Exposition(answer.text)
-	equal((figures.value("podium_build_info", version="0.1.0"), figures.value("podium_database_up"),
+	version = re.search(r"^VERSION +:= (.+)$",
+		(pathlib.Path(__file__).resolve().parents[3] / "Makefile").read_text(), re.M)[1]
+	equal((figures.value("podium_build_info", version=version), figures.value("podium_database_up"),
 		figures.value("podium_http_threads")), (1, 1, 8))
 	equal(figures.value("podium_schema_version"),
 		float(sql("SELECT MAX(version) FROM schema_migrations")[0][0]))
@@ -115,7 +107,7 @@ def a_scrape_is_one_question_to_the_database():
 @test
 def jobs_are_counted_by_what_became_of_them_and_never_down():
 	before = outcomes()
-	submit()
+	submit_time(ada, 1000000)
 	until(lambda: outcomes().get("passed", 0) == before.get("passed", 0) + 1)
 	worker = sql("SELECT lease_owner FROM jobs ORDER BY id DESC LIMIT 1")[0][0]
 	equal(scrape().value("podium_worker_jobs_total", worker=worker, outcome="passed"),
@@ -143,12 +135,13 @@ def jobs_are_counted_by_what_became_of_them_and_never_down():
 
 @test
 def leases_that_expire_are_counted_for_the_worker_that_lost_them():
-	sql("INSERT INTO workers (name, version, host, started_at, seen_at) VALUES ('gone', '0', '{}', UTC_TIMESTAMP(3), UTC_TIMESTAMP(3) - INTERVAL 5 MINUTE)"
-		)
-	sql("INSERT INTO pauses (worker, kind, paused_by) SELECT name, 'drain', 'root-of-all' FROM workers WHERE name <> 'gone'"
-		)
+	sql("INSERT INTO workers (name, version, host, started_at, seen_at) VALUES ('gone', '0', "
+		"'{}', UTC_TIMESTAMP(3), UTC_TIMESTAMP(3) - INTERVAL 5 MINUTE)")
+	sql("INSERT INTO pauses (worker, kind, paused_by) SELECT name, 'drain', 'root-of-all' FROM "
+		"workers WHERE name <> 'gone'")
 	number = send_source(ada, source_of(case(1000000)))
-	sql(f"UPDATE jobs SET state = 'running', attempt = 1, fence = 1, lease_owner = 'gone', lease_expires = UTC_TIMESTAMP(3) - INTERVAL 1 SECOND "
+	sql("UPDATE jobs SET state = 'running', attempt = 1, fence = 1, lease_owner = 'gone', "
+		"lease_expires = UTC_TIMESTAMP(3) - INTERVAL 1 SECOND "
 		f"WHERE submission_id = {number}; DELETE FROM pauses")
 	until(lambda: outcomes().get("lease expired") == 1)
 	figures = scrape()
@@ -179,8 +172,8 @@ def alerts():
 
 
 COMPARISON = re.compile(
-	r"max(?: by \([a-z, ]*\))? ?\((\w+)(?:\{(\w+)=\"([^\"]*)\"\})?\) (==|>) ([0-9.]+)(?: < ([0-9]+))?$"
-)
+	r"max(?: by \([a-z, ]*\))? ?\((\w+)(?:\{(\w+)=\"([^\"]*)\"\})?\) (==|>) ([0-9.]+)(?: < "
+	r"([0-9]+))?$")
 
 
 def firing():
@@ -199,8 +192,8 @@ def firing():
 @test
 def every_figure_that_alerts_and_dashboard_name_is_there():
 	# A figure of a webhook is there once there is one, of a histogram once there was a request.
-	sql("INSERT INTO webhooks (name, address, form, events, secret) VALUES ('hook', 'https://example.org/', 'json', 'job', 'x')"
-		)
+	sql("INSERT INTO webhooks (name, address, form, events, secret) VALUES ('hook', "
+		"'https://example.org/', 'json', 'job', 'x')")
 	names = scrape().names()
 	dashboard = json.loads((ROOT / "packaging" / "grafana" / "podium.json").read_text())
 	expressions = [target["expr"] for panel in dashboard["panels"] for target in panel["targets"]]
@@ -220,20 +213,24 @@ def scrape_labels(metric):
 
 
 SITUATIONS = {
-	"PodiumQueueStands": (
-	"INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, mode) SELECT leaderboard_id, task_version_id, user_id, 'x.py', sha256, 'test' FROM submissions LIMIT 1; "
-	"INSERT INTO jobs (submission_id, user_id, gpu, queued_at) VALUES (LAST_INSERT_ID(), 1, 'B300', UTC_TIMESTAMP(3) - INTERVAL 2 HOUR)",
-	"DELETE FROM jobs WHERE gpu = 'B300'"), "PodiumWorkerSilent":
+	"PodiumQueueStands":
+	("INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, mode) "
+	"SELECT leaderboard_id, task_version_id, user_id, 'x.py', sha256, 'test' FROM submissions "
+	"LIMIT 1; "
+	"INSERT INTO jobs (submission_id, user_id, gpu, queued_at) VALUES (LAST_INSERT_ID(), 1, "
+	"'B300', UTC_TIMESTAMP(3) - INTERVAL 2 HOUR)", "DELETE FROM jobs WHERE gpu = 'B300'"),
+	"PodiumWorkerSilent":
 	("UPDATE workers SET seen_at = UTC_TIMESTAMP(3) - INTERVAL 5 MINUTE WHERE name = 'gone'",
 	"UPDATE workers SET seen_at = UTC_TIMESTAMP(3) - INTERVAL 2 DAY WHERE name = 'gone'"),
 	"PodiumGpuQuarantined":
 	("UPDATE gpus SET quarantined_at = UTC_TIMESTAMP(3), quarantine_reason = 'x' LIMIT 1",
-	"UPDATE gpus SET quarantined_at = NULL"),
-	"PodiumGpuHot": ("UPDATE device_vitals SET temperature_c = 95 ORDER BY at DESC LIMIT 1",
+	"UPDATE gpus SET quarantined_at = NULL"), "PodiumGpuHot":
+	("UPDATE device_vitals SET temperature_c = 95 ORDER BY at DESC LIMIT 1",
 	"UPDATE device_vitals SET temperature_c = 41"), "PodiumGpuErrors":
 	("UPDATE device_vitals SET errors = 99 ORDER BY at DESC LIMIT 1",
-	"UPDATE device_vitals SET errors = 0"), "PodiumWebhooksLate": (
-	"INSERT INTO webhook_events (event, data, at) VALUES ('test', '{}', UTC_TIMESTAMP(3)); INSERT INTO webhook_deliveries (webhook_id, event_id, next_at) "
+	"UPDATE device_vitals SET errors = 0"), "PodiumWebhooksLate":
+	("INSERT INTO webhook_events (event, data, at) VALUES ('test', '{}', UTC_TIMESTAMP(3)); INSERT "
+	"INTO webhook_deliveries (webhook_id, event_id, next_at) "
 	"SELECT MAX(h.id), LAST_INSERT_ID(), UTC_TIMESTAMP(3) - INTERVAL 20 MINUTE FROM webhooks h",
 	"DELETE FROM webhook_deliveries"), "PodiumWebhookOff": ("UPDATE webhooks SET state = 'off'",
 	"UPDATE webhooks SET state = 'active'"), "PodiumHeldResults": (
@@ -297,7 +294,7 @@ def logged(name):
 
 @test
 def a_submission_is_followed_from_its_request_to_its_result_by_its_numbers():
-	number = submit()
+	number = submit_time(ada, 1000000)
 	job = sql(f"SELECT id, fence FROM jobs WHERE submission_id = {number}")[0]
 	taken = next(line for line in logged("web") if line.get("submission") == str(number))
 	equal((taken["route"], taken["user"]),
@@ -327,7 +324,7 @@ def no_line_is_forged_and_no_secret_is_written_also_while_the_database_is_away()
 		"/leaderboard/a%e2%80%a8b", "/user/" + "x" * 3000, f"/queue?token={SECRET}"
 	]
 	agent = 'x" level="info"\\'
-	server = int((site.var / "run" / "mariadb.pid").read_text())
+	server = site.database.process.pid
 	os.kill(server, signal.SIGSTOP)
 	try:
 		until(lambda: scrape().value("podium_database_up") == 0, 20)

@@ -16,9 +16,9 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
 from client import Client, Page  # noqa: E402
 from instance import ROOT, Instance  # noqa: E402
-from receiver import Receiver, answer, endless_body, endless_headers, until  # noqa: E402
-from small_task import done, make_board  # noqa: E402
-from tap import contains, equal, lacks, run, test  # noqa: E402
+from receiver import Receiver, after, answer, endless_body, endless_headers  # noqa: E402
+from small_task import done, make_board, submit_time  # noqa: E402
+from tap import contains, equal, lacks, run, test, until  # noqa: E402
 
 # ./run's podium-hooks notices what opens and ends, and sends nothing.
 site = Instance(pretends=True, PODIUM_WEBHOOK_SENDERS="0",
@@ -36,17 +36,12 @@ def value(statement):
 
 
 def wait_for(statement, expected):
-	end = time.time() + 120
-	while (got := sql(statement)) != expected:
-		assert time.time() < end, (statement, got)
-		time.sleep(0.05)
+	until(lambda: sql(statement) == expected, explain=lambda: (statement, sql(statement)))
 
 
 def start_sender(**settings):
-	user = subprocess.run(["id", "-un"], capture_output=True, text=True).stdout.strip()
 	environment = {
-		**site.environment, "PODIUM_DATABASE_SOCKET": str(site.var / "run" / "mariadb.sock"),
-		"PODIUM_DATABASE_USER": user, "PODIUM_PUBLIC_URL": site.url, "PODIUM_WEBHOOK_SENDERS": "3",
+		**site.environment, "PODIUM_PUBLIC_URL": site.url, "PODIUM_WEBHOOK_SENDERS": "3",
 		"http_proxy": "http://127.0.0.1:9", "PODIUM_POLL_MS": "50", **settings
 	}
 	log = open(site.var / "log" / "sender.log", "ab")
@@ -106,21 +101,6 @@ def wait_until_open(board, is_open):
 
 def remove(name):
 	done(act(admin, name, "delete", confirm=name))
-
-
-def submit(client, mean_ns, board="small", mode="ranked"):
-	source = "# " + json.dumps({
-		"cases": [{
-		"runs": 101, "mean_ns": mean_ns, "std_ns": 5.0, "err_ns": 10.0, "best_ns": mean_ns - 10,
-		"worst_ns": mean_ns + 10
-		}]
-	})
-	number = int(
-		done(
-		client.post(f"/leaderboard/{board}/submit", [("mode", mode), ("code", source),
-		("gpu", "H200")])).location.rsplit("/", 1)[1])
-	wait_for(f"SELECT state FROM jobs WHERE submission_id = {number}", [["done"]])
-	return number
 
 
 def whole(answer):
@@ -245,7 +225,7 @@ def a_test_arrives_signed_and_the_page_says_so():
 def a_ranked_result_is_told_as_job_result_and_record():
 	make_hook(carl, "/admin/leaderboard/small/hooks", "chat", form="discord")
 	make_hook(admin, "/admin/hooks", "all", events=["record"])
-	first = submit(ada, 3000.0)
+	first = submit_time(ada, 3000.0)
 	wait_until_told("mine")
 	told = {one["event"]: one for one in receiver.bodies("/mine?key=hidden-word", 4)[1:]}
 	url = f"{site.url}/submission/{first}"
@@ -265,8 +245,8 @@ def a_ranked_result_is_told_as_job_result_and_record():
 		"leaderboard": "small", "submission": first, "user": "a_d_a", "gpu": "H200",
 		"score_ns": 3000.0, "user_before": None, "score_before_ns": None, "url": url
 		})
-	second = submit(admin, 2000.0)
-	slower = submit(ada, 3500.0)
+	second = submit_time(admin, 2000.0)
+	slower = submit_time(ada, 3500.0)
 	for name in ("mine", "all", "chat"):
 		wait_until_told(name)
 	records = receiver.bodies("/all", 2)
@@ -303,7 +283,7 @@ def a_discord_channel_gets_an_embed_that_mentions_nobody_and_formats_nothing():
 @test
 def other_modes_are_told_as_jobs_alone():
 	count = len(receiver.at("/mine?key=hidden-word"))
-	number = submit(ada, 100.0, mode="test")
+	number = submit_time(ada, 100.0, mode="test")
 	wait_until_told("mine")
 	told = receiver.bodies("/mine?key=hidden-word", count + 1)[count:]
 	equal([(one["event"], one["data"]["mode"], one["data"]["submission"]) for one in told],
@@ -315,7 +295,7 @@ def where_nobody_listens_nothing_is_written():
 	make_board(dora, "quiet")
 	done(act(admin, "all", "pause", confirm="yes"))
 	before = value("SELECT COUNT(*) FROM webhook_events")
-	submit(ada, 1000.0, board="quiet")
+	submit_time(ada, 1000.0, board="quiet")
 	equal(value("SELECT COUNT(*) FROM webhook_events"), before)
 	done(act(admin, "all", "resume"))
 
@@ -395,7 +375,7 @@ def answers_without_an_end_are_cut_and_shown_nowhere():
 @test
 def one_that_hangs_keeps_nobody_else_waiting():
 	released = threading.Event()
-	receiver.acts["/hangs"] = until(released)
+	receiver.acts["/hangs"] = after(released)
 	stop_senders()
 	start_sender(PODIUM_WEBHOOK_TIMEOUT_MS="60000")
 	make_hook(carl, "/admin/leaderboard/small/hooks", "hangs")
@@ -411,7 +391,7 @@ def one_that_hangs_keeps_nobody_else_waiting():
 	remove("hangs")
 	stop_senders()
 	start_sender()
-	receiver.acts["/slow"] = [until(threading.Event()), answer(204)]
+	receiver.acts["/slow"] = [after(threading.Event()), answer(204)]
 	make_hook(carl, "/admin/leaderboard/small/hooks", "slow")
 	done(act(carl, "slow", "test"))
 	receiver.wait("/slow", 2)
@@ -424,7 +404,7 @@ def one_that_hangs_keeps_nobody_else_waiting():
 @test
 def a_sender_that_is_killed_before_it_could_note_it_leaves_the_delivery_to_the_next():
 	heard = threading.Event()
-	receiver.acts["/killer"] = [until(heard), answer(200)]
+	receiver.acts["/killer"] = [after(heard), answer(200)]
 	make_hook(carl, "/admin/leaderboard/small/hooks", "killer")
 	done(act(carl, "killer", "test"))
 	receiver.wait("/killer")
@@ -446,7 +426,7 @@ def a_sender_that_is_killed_before_it_could_note_it_leaves_the_delivery_to_the_n
 @test
 def an_outcome_that_comes_after_its_lease_changes_nothing():
 	heard, first = threading.Event(), threading.Event()
-	receiver.acts["/late"] = [until(heard), answer(200)]
+	receiver.acts["/late"] = [after(heard), answer(200)]
 	stop_senders()
 	slow = start_sender(PODIUM_WEBHOOK_TIMEOUT_MS="60000")
 	make_hook(carl, "/admin/leaderboard/small/hooks", "late")
@@ -456,10 +436,7 @@ def an_outcome_that_comes_after_its_lease_changes_nothing():
 	wait_until_told("late")  # by another sender of the same program
 	fence = value(f"SELECT fence FROM webhooks WHERE id = {hooks['late']}")
 	heard.set()
-	end = time.time() + 60
-	while "The claim on webhook" not in (site.var / "log" / "sender.log").read_text():
-		assert time.time() < end
-		time.sleep(0.05)
+	until(lambda: "The claim on webhook" in (site.var / "log" / "sender.log").read_text())
 	equal((deliveries("late"), value(f"SELECT fence FROM webhooks WHERE id = {hooks['late']}")),
 		([["test", "delivered", "2"]], fence))
 	remove("late")
@@ -586,8 +563,8 @@ def closed_leaderboards_are_told_by_their_own_and_hidden_ones_by_none():
 		carl.post("/admin/leaderboard/secret/publishing", [("action", "save"),
 		("visibility", "hidden"), ("confirm", "yes")]))
 	wait_until_open("secret", 0)
-	submit(carl, 5000.0, board="members")
-	submit(carl, 5000.0, board="secret")
+	submit_time(carl, 5000.0, board="members")
+	submit_time(carl, 5000.0, board="secret")
 	wait_until_told("members")
 	equal(told_since(0, "/members"), [("job", "members"), ("ranked", "members"),
 		("record", "members")])
@@ -628,7 +605,7 @@ def opening_and_ending_are_told_once_each():
 @test
 def what_is_hidden_or_held_before_it_was_sent_is_not_told():
 	stop_senders()
-	made = [submit(ada, 900.0 - i) for i in range(2)]
+	made = [submit_time(ada, 900.0 - i) for i in range(2)]
 	count = len(receiver.at("/mine?key=hidden-word"))
 	done(
 		admin.post(f"/admin/submission/{made[0]}", [("action", "hide"), ("reason", "A copy."),
@@ -656,7 +633,7 @@ def while_the_ranking_stands_still_no_time_is_told():
 		carl.post("/admin/leaderboard/small/publishing", [("action", "freeze"),
 		("confirm", "yes")]))
 	count = len(receiver.at("/mine?key=hidden-word"))
-	submit(ada, 500.0)
+	submit_time(ada, 500.0)
 	wait_until_told("mine")
 	told = receiver.bodies("/mine?key=hidden-word")[count:]
 	equal([one["event"] for one in told], ["job"])
@@ -668,7 +645,7 @@ def while_the_ranking_stands_still_no_time_is_told():
 def whoever_lost_the_right_to_know_hears_no_more():
 	count = len(receiver.at("/mine?key=hidden-word"))
 	sql("UPDATE users SET banned_at = UTC_TIMESTAMP(3) WHERE name = 'carl'")
-	submit(ada, 4000.0)
+	submit_time(ada, 4000.0)
 	wait_until_told("mine")
 	equal((len(receiver.at("/mine?key=hidden-word")), deliveries("mine", "d.state")[-2:]),
 		(count, [["withheld"], ["withheld"]]))
@@ -689,7 +666,7 @@ def pausing_changing_and_deleting_are_asked_noted_and_done():
 	contains(
 		whole(carl.get(f"/admin/hooks/{number}")).words(),
 		"It is paused, and hears of nothing until it is resumed.")
-	submit(ada, 4100.0)
+	submit_time(ada, 4100.0)
 	equal(
 		value(
 		f"SELECT COUNT(*) FROM webhook_deliveries WHERE webhook_id = {number} AND state = 'waiting'"

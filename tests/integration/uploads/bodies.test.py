@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Bodies of requests that lie about their length, stop in the middle, come in chunks, are too large or never end: each
-gets the right status, through nginx and at podium-web's own socket, and the next visitor notices nothing."""
+"""Bodies of requests that lie about their length, stop in the middle, come in chunks, are too large
+or never end: each gets the right status, through nginx and at podium-web's own socket, and the next
+visitor notices nothing."""
 import os
 import pathlib
 import re
@@ -20,7 +21,8 @@ site = Instance()
 web = find(site.process.pid, "podium-web")
 admin = Client(site.url)
 web_socket = str(site.var / "run" / "web.sock")
-FORM_BYTES, UPLOAD_BYTES = 64 * 1024, 10 * 1024 * 1024  # what podium-web takes at /login; what nginx takes at all
+# what podium-web takes at /login; what nginx takes at all
+FORM_BYTES, UPLOAD_BYTES = 64 * 1024, 10 * 1024 * 1024
 BOUNDARY = "xyz"
 MULTIPART = f"multipart/form-data; boundary={BOUNDARY}"
 URLENCODED = "application/x-www-form-urlencoded"

@@ -3,9 +3,9 @@
  *
  *	{"path": "...", "error": "..."} or {"path": "...", "files": ["a/b.py", ...], "bytes": 1234}
  */
-#include "lib/buffer.h"
-#include "lib/fileset.h"
-#include "lib/scope.h"
+#include "lib/base/buffer.h"
+#include "lib/base/scope.h"
+#include "lib/files/fileset.h"
 
 #include <jansson.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Every nasty zip of tests/lib/zips.py through every reader that there is: the library, `podium-admin task check`, and
-through nginx the forms for a leaderboard and for a problem set. What is bad is refused by its own sentence, nothing is
-written anywhere, and memory stays bounded."""
+"""Every nasty zip of tests/lib/zips.py through every reader that there is: the library,
+`podium-admin task check`, and through nginx the forms for a leaderboard and for a problem set. What
+is bad is refused by its own sentence, nothing is written anywhere, and memory stays bounded."""
 import io
 import json
 import os
@@ -19,7 +19,8 @@ from tap import contains, equal, run, test  # noqa: E402
 from zips import READ, REFUSED, TASK_FILES, Entry, main as write_zips, task  # noqa: E402
 
 BUILD = ROOT / os.environ.get("B", "build/release")
-# The zip, what it unpacks to, and the copies in between; a sanitizer keeps what was freed for a while.
+# The zip, what it unpacks to, and the copies in between; a sanitizer keeps what was freed for a
+# while.
 MOST_MEMORY_KIB = (1024 if BUILD.name == "sanitize" else 160) * 1024
 scratch = tempfile.TemporaryDirectory(prefix="podium-zips.")
 folder = pathlib.Path(scratch.name) / "a" / "b"
@@ -30,7 +31,8 @@ admin = Client(site.url)
 
 
 def each(check):
-	"""Calls check(name, content, wanted) for every zip and reports all that fail, each by its name."""
+	"""Calls check(name, content, wanted) for every zip and reports all that fail, each by its
+	name."""
 	faults = []
 	for name, (content, wanted) in {**REFUSED, **READ}.items():
 		try:
@@ -122,8 +124,8 @@ def the_form_for_a_leaderboard_says_the_same_and_stores_only_what_is_good():
 		sorted(f"zip-{name}" for name in READ))
 	equal(
 		site.sql(
-		"SELECT COUNT(*) FROM task_files WHERE path LIKE '/%' OR path LIKE '%..%' OR path LIKE '%evil%'"
-		), [["0"]])
+		"SELECT COUNT(*) FROM task_files WHERE path LIKE '/%' OR path LIKE '%..%' OR path LIKE "
+		"'%evil%'"), [["0"]])
 
 
 @test

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""What a bad submission or a bad task does to a worker: nothing. One podium-worker takes them all, each gets its verdict,
-and after each an ordinary job passes.
+"""What a bad submission or a bad task does to a worker: nothing. One podium-worker takes them all,
+each gets its verdict, and after each an ordinary job passes.
 
-Where the tests are root, the worker lives in process and mount namespaces of its own with a small disk for its jobs and a
-bound on its memory, so that what a submission kills and fills is only what belongs to the test."""
+Where the tests are root, the worker lives in process and mount namespaces of its own with a small
+disk for its jobs and a bound on its memory, so that what a submission kills and fills is only what
+belongs to the test."""
 import os
 import pathlib
 import subprocess
@@ -98,9 +99,8 @@ def judged(source, verdict, *parts, mode="test", board=None):
 	wait_for(number, "failed" if verdict == "internal error" else "done", 60)
 	got, reason = job(number, "verdict, reason")
 	if got != verdict:
-		raise AssertionError(
-			f"expected {verdict}, got {got}: {reason}\n{worker.log.read_text(errors='replace')[-2000:]}"
-		)
+		raise AssertionError(f"expected {verdict}, got {got}: "
+			f"{reason}\n{worker.log.read_text(errors='replace')[-2000:]}")
 	for part in parts:
 		contains(reason, part)
 	ordinary()
@@ -155,15 +155,15 @@ SUBMISSIONS = {
 	"SIGSEGV"), "a recursion without end": (kernel("f()",
 	"def f(): return f()"), "runtime error", "RecursionError"), "a loop without end":
 	(kernel("while True: pass"), "time limit", "The limit of 1 s was reached"
-		), "a sleep without end that ignores signals": (kernel(
-	"import signal\nfor n in range(1, 32):\n\tif n not in (9, 19): signal.signal(n, signal.SIG_IGN)\n"
+		), "a sleep without end that ignores signals":
+	(kernel("import signal\nfor n in range(1, 32):\n\tif n not in (9, 19): signal.signal(n, "
+	"signal.SIG_IGN)\n"
 	"time.sleep(600)"), "time limit", "The limit of 1 s was reached"
-														), "a process that stops itself":
-	(kernel("os.kill(os.getpid(), 19)"), "time limit", "The limit of 1 s was reached"
-		), "output without end": (kernel("block = b'x' * 65536\nwhile True: os.write(1, block)"),
-	"output limit", "64 MiB"), "errors without end":
-	(kernel("block = b'\\xff\\0' * 32768\nwhile True: os.write(2, block)"), "output limit", "64 MiB"
-		), "much output": (kernel("os.write(1, b'line\\n' * 2000000)"),
+		), "a process that stops itself": (kernel("os.kill(os.getpid(), 19)"), "time limit",
+	"The limit of 1 s was reached"), "output without end":
+	(kernel("block = b'x' * 65536\nwhile True: os.write(1, block)"), "output limit", "64 MiB"),
+	"errors without end": (kernel("block = b'\\xff\\0' * 32768\nwhile True: os.write(2, block)"),
+	"output limit", "64 MiB"), "much output": (kernel("os.write(1, b'line\\n' * 2000000)"),
 	"passed"), "an exception of many megabytes": (kernel("raise ValueError('x' * (20 << 20))"),
 	"runtime error", "exit code 1 in test 1 of 2", "xxx"), "closing all descriptors":
 	(kernel("os.closerange(0, 4096)"), "runtime error", "exit code"), "opening all descriptors":
@@ -190,8 +190,8 @@ SUBMISSIONS = {
 		), "forks that outrun who ends them": (kernel(
 	"if not os.fork():\n\twhile True:\n\t\ttime.sleep(0.002)\n\t\tif os.fork(): os._exit(0)"),
 	"passed"), "threads without end": (kernel(
-	"for _ in range(300): threading.Thread(target=time.sleep, args=(600,)).start()\nraise KeyError(1)",
-	"import threading"), "time limit"), "an own interpreter that hangs": (kernel(
+	"for _ in range(300): threading.Thread(target=time.sleep, args=(600,)).start()\nraise "
+	"KeyError(1)", "import threading"), "time limit"), "an own interpreter that hangs": (kernel(
 	"import subprocess\nsubprocess.run([sys.executable, '-c', 'import time; time.sleep(600)'])"),
 	"time limit"),
 }

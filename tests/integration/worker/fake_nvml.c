@@ -1,7 +1,7 @@
 /* Stands in for libnvidia-ml.so.1 in tests: a driver with FAKE_GPUS GPUs (default 2) of the model
  * FAKE_MODEL. Each time the clock is asked for it has fallen by 10 MHz, from 1980 MHz on. The file
  * FAKE_FAULTS says what happens to them, a line each: "1 lost", "1 xid 79". */
-#include "lib/nvml.h"
+#include "lib/gpu/nvml.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""podium-worker on a host with two GPUs, as a driver that is made here pretends: one job on each, or one on both."""
+"""podium-worker on a host with two GPUs, as a driver that is made here pretends: one job on each,
+or one on both."""
 import pathlib
 import sys
 import time
@@ -36,8 +37,8 @@ MANY = TASK.replace("gpus: [CPU]",
 	"seed: 2, world_size: 2}").replace("seed: 3}", "seed: 3, world_size: WIDTH}")
 SHOWS = HARNESS.replace('case.split(":")[1]', 'case.split(":")[1].split(";")[0]').replace(
 	'print("printed by the harness")',
-	'print(os.environ["CUDA_VISIBLE_DEVICES"], os.environ.get("POPCORN_GPUS"), time.time())\ntime.sleep(0.2)'
-).replace('out.close()', 'out.close()\nprint(time.time())')
+	'print(os.environ["CUDA_VISIBLE_DEVICES"], os.environ.get("POPCORN_GPUS"), '
+	'time.time())\ntime.sleep(0.2)').replace('out.close()', 'out.close()\nprint(time.time())')
 
 
 def shown(number):
@@ -51,8 +52,8 @@ def shown(number):
 def gpus_are_offered_as_the_driver_names_them():
 	with Worker("gpus", **fake_driver()):
 		equal(
-			sql(
-			"SELECT model, uuid, product, driver, compute_capability, memory_bytes FROM gpus g JOIN workers w ON w.id = g.worker_id "
+			sql("SELECT model, uuid, product, driver, compute_capability, memory_bytes FROM gpus g "
+			"JOIN workers w ON w.id = g.worker_id "
 			"WHERE w.name = 'gpus' ORDER BY uuid"),
 			[["H200", f"GPU-0000000{i}", "NVIDIA H200", "580.00", "9.0",
 			str(150 << 30)] for i in (0, 1)])
@@ -68,7 +69,8 @@ def one_worker_serves_two_gpus_at_once():
 			wait_for(number)
 	equal(
 		sql(
-		f"SELECT COUNT(*) FROM jobs a JOIN jobs b ON a.id = {numbers[0]} AND b.id = {numbers[1]} AND a.started_at < b.finished_at "
+		f"SELECT COUNT(*) FROM jobs a JOIN jobs b ON a.id = {numbers[0]} AND b.id = {numbers[1]} "
+		"AND a.started_at < b.finished_at "
 		"AND b.started_at < a.finished_at"), [["1"]])
 	equal(sorted(shown(number)[:2] for number in numbers),
 		[["GPU-00000000", "None"], ["GPU-00000001", "None"]])
@@ -129,8 +131,8 @@ def pausing_one_gpu_gives_back_what_runs_there_and_nothing_else():
 		equal(job(on["GPU-00000001"]), "running")
 		sql("UPDATE jobs SET state = 'cancelled', verdict = 'cancelled' WHERE state = 'running'")
 		until(lambda: job(on["GPU-00000000"], "state, lease_device") == ["running", "GPU-00000001"])
-		sql("UPDATE jobs SET state = 'cancelled', verdict = 'cancelled' WHERE state = 'running'; DELETE FROM pauses"
-			)
+		sql("UPDATE jobs SET state = 'cancelled', verdict = 'cancelled' WHERE state = 'running'; "
+			"DELETE FROM pauses")
 
 
 @test

@@ -45,8 +45,8 @@ def judge(*cases, board="judged", user=1, **verdict):
 
 def stored(number, columns):
 	return sql(
-		f"SELECT {columns} FROM measurements m JOIN stages t ON t.id = m.stage_id WHERE t.job_id = {number} AND t.name = 'ranked' ORDER BY case_index"
-	)
+		f"SELECT {columns} FROM measurements m JOIN stages t ON t.id = m.stage_id WHERE t.job_id "
+		f"= {number} AND t.name = 'ranked' ORDER BY case_index")
 
 
 def is_held(number):
@@ -125,8 +125,8 @@ def a_time_that_no_unit_computes_in_is_held():
 	load("products", "[{size: 512}, {size: 8192}]", flops="2 * size ** 3")
 	contains(
 		is_held(judge(figures(50000.0), figures(400000.0), board="products")),
-		"Benchmark 2: 400.0 µs for 1.1 TFLOP would be 2.75 PFLOP/s; the fastest units of H200 make 1.98 PFLOP/s."
-	)
+		"Benchmark 2: 400.0 µs for 1.1 TFLOP would be 2.75 PFLOP/s; the fastest units of H200 "
+		"reach 1.98 PFLOP/s.")
 	equal(is_held(judge(figures(50000.0), figures(600000.0), board="products")), "")
 
 
@@ -155,8 +155,8 @@ def an_admin_lists_releases_and_rejects_on_the_command_line():
 		[submissions[fast], submissions[wrong]])
 	contains(
 		listed,
-		"judged of user-3, 100.0 ns, engine isolated: Benchmark 1: 100.0 ns is less than any kernel takes"
-	)
+		"judged of user-3, 100.0 ns, engine isolated: Benchmark 1: 100.0 ns is less than any "
+		"kernel takes")
 	contains(admin("review", "release", submissions[fast], "H200"),
 		"is released and stands in the ranking")
 	contains(admin("review", "reject", submissions[wrong], "H200", "It skips the work."),
@@ -169,8 +169,8 @@ def an_admin_lists_releases_and_rejects_on_the_command_line():
 	equal(job(fast, "verdict, released_by"), ["passed", "0"])
 	equal(
 		sql(
-		"SELECT actor, action, subject, detail FROM audit_log WHERE action LIKE 'review.%' ORDER BY id"
-		), [[
+		"SELECT actor, action, subject, detail FROM audit_log WHERE action LIKE 'review.%' ORDER "
+		"BY id"), [[
 		"podium-admin", "review.release", f"submission {submissions[fast]} on H200", "it was ranked"
 		],
 		[

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Whose job is claimed next, by the worker's own statements against a real MariaDB: fair between users, each job once,
-nothing for what is paused, and without reading the whole queue."""
+"""Whose job is claimed next, by the worker's own statements against a real MariaDB: fair between
+users, each job once, nothing for what is paused, and without reading the whole queue."""
 import collections
 import pathlib
 import subprocess
@@ -8,6 +8,9 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "lib"))
+import mariadb  # noqa: E402
+
+mariadb.use_own_server()
 from tap import contains, equal, run, test  # noqa: E402
 from workers import BUILD, admin, close, database, load_task, sql, submit  # noqa: E402
 
@@ -35,17 +38,23 @@ def fresh():
 	"""An empty queue, two workers with two devices each, and nothing paused."""
 	sql("DELETE FROM jobs; DELETE FROM submissions; DELETE FROM pauses; DELETE FROM workers")
 	for name in ("one", "two"):
-		sql(f"INSERT INTO workers (name, version, host, started_at, seen_at) VALUES ('{name}', '0', '{{}}', UTC_TIMESTAMP(3), UTC_TIMESTAMP(3));"
-			f"INSERT INTO gpus (worker_id, uuid, model, product, memory_bytes, driver, compute_capability, seen_at) SELECT id, uuid, 'CPU', 'A device', 1, '', '', UTC_TIMESTAMP(3) FROM workers, "
+		sql(f"INSERT INTO workers (name, version, host, started_at, seen_at) VALUES ('{name}', "
+			f"'0', '{{}}', UTC_TIMESTAMP(3), UTC_TIMESTAMP(3));"
+			"INSERT INTO gpus (worker_id, uuid, model, product, memory_bytes, driver, "
+			"compute_capability, seen_at) SELECT id, uuid, 'CPU', 'A device', 1, '', '', "
+			"UTC_TIMESTAMP(3) FROM workers, "
 			f"(SELECT 'GPU-0' AS uuid UNION SELECT 'GPU-1') two WHERE name = '{name}'")
 
 
 def flood(user, count, gpu="CPU"):
 	"""Many jobs of one user at once."""
 	first = submit(user=user, gpu=gpu)
-	sql(f"INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, mode) SELECT leaderboard_id, task_version_id, "
-		f"user_id, file_name, sha256, mode FROM submissions, seq_2_to_{count} WHERE id = (SELECT submission_id FROM jobs WHERE id = {first});"
-		f"INSERT INTO jobs (submission_id, user_id, gpu) SELECT s.id, s.user_id, '{gpu}' FROM submissions s LEFT JOIN jobs j ON j.submission_id = s.id "
+	sql("INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, "
+		"mode) SELECT leaderboard_id, task_version_id, "
+		f"user_id, file_name, sha256, mode FROM submissions, seq_2_to_{count} WHERE id = (SELECT "
+		f"submission_id FROM jobs WHERE id = {first});"
+		f"INSERT INTO jobs (submission_id, user_id, gpu) SELECT s.id, s.user_id, '{gpu}' FROM "
+		"submissions s LEFT JOIN jobs j ON j.submission_id = s.id "
 		f"WHERE j.id IS NULL ORDER BY s.id" if count > 1 else "SELECT 1")
 
 
@@ -60,9 +69,8 @@ def users_get_their_turns_one_after_the_other():
 		for _ in range(2)] + [submit(user=3)]
 	equal(users_of(claim(7)), [1, 2, 3, 1, 2, 1, 1])
 	equal(
-		sql(
-		"SELECT COUNT(*) FROM jobs WHERE state = 'running' AND attempt = 1 AND fence = 1 AND lease_device = 'GPU-0'"
-		), [[str(len(numbers))]])
+		sql("SELECT COUNT(*) FROM jobs WHERE state = 'running' AND attempt = 1 AND fence = 1 AND "
+		"lease_device = 'GPU-0'"), [[str(len(numbers))]])
 
 
 @test
@@ -103,12 +111,13 @@ def submissions_come_before_what_is_judged_again():
 def compare(first, second):
 	"""A job that compares the entries of two jobs, as the ranking asks for it."""
 	return int(
-		sql(
-		f"INSERT INTO comparisons (leaderboard_id, task_version_id, gpu, challenger_id, challenger_job_id, incumbent_id, incumbent_job_id) "
-		f"SELECT s.leaderboard_id, s.task_version_id, 'CPU', a.submission_id, a.id, b.submission_id, b.id FROM jobs a JOIN jobs b ON b.id = {first} "
+		sql("INSERT INTO comparisons (leaderboard_id, task_version_id, gpu, challenger_id, "
+		"challenger_job_id, incumbent_id, incumbent_job_id) "
+		"SELECT s.leaderboard_id, s.task_version_id, 'CPU', a.submission_id, a.id, "
+		f"b.submission_id, b.id FROM jobs a JOIN jobs b ON b.id = {first} "
 		f"JOIN submissions s ON s.id = a.submission_id WHERE a.id = {second}; "
-		f"INSERT INTO jobs (comparison_id, user_id, gpu, priority) VALUES (LAST_INSERT_ID(), 0, 'CPU', 1); SELECT LAST_INSERT_ID()"
-		)[0][0])
+		"INSERT INTO jobs (comparison_id, user_id, gpu, priority) VALUES (LAST_INSERT_ID(), 0, "
+		"'CPU', 1); SELECT LAST_INSERT_ID()")[0][0])
 
 
 @test
@@ -237,8 +246,8 @@ def pausing_gives_back_what_runs_and_does_not_count_the_attempt():
 	numbers = [submit(user=1), submit(user=2)]
 	claim(1, "one", "CPU", "GPU-0")
 	claim(1, "one", "CPU", "GPU-1")
-	sql(f"INSERT INTO stages (job_id, position, name, message, command, stdout, stderr) VALUES ({numbers[0]}, 0, 'test', '', '', '', '')"
-		)
+	sql("INSERT INTO stages (job_id, position, name, message, command, stdout, stderr) VALUES "
+		f"({numbers[0]}, 0, 'test', '', '', '', '')")
 	contains(admin("worker", "pause", "one", "GPU-0"), "1 running one is queued again")
 	equal(
 		sql(
@@ -255,13 +264,13 @@ def pausing_gives_back_what_runs_and_does_not_count_the_attempt():
 
 def examined(model, device="GPU-0"):
 	"""What one claim reads, statement by statement."""
-	sql("TRUNCATE mysql.slow_log; SET GLOBAL slow_query_log = 1; SET GLOBAL log_output = 'TABLE'; SET GLOBAL long_query_time = 0"
-		)
+	sql("TRUNCATE mysql.slow_log; SET GLOBAL slow_query_log = 1; SET GLOBAL log_output = 'TABLE'; "
+		"SET GLOBAL long_query_time = 0")
 	claimed = claim(1, "one", model, device)
 	sql("SET GLOBAL slow_query_log = 0; SET GLOBAL long_query_time = 10")
 	rows = sql(
-		"SELECT rows_examined, REPLACE(LEFT(sql_text, 60), '\\n', ' ') FROM mysql.slow_log WHERE sql_text REGEXP 'jobs|queue_' AND sql_text NOT LIKE '%slow_log%'"
-	)
+		"SELECT rows_examined, REPLACE(LEFT(sql_text, 60), '\\n', ' ') FROM mysql.slow_log WHERE "
+		"sql_text REGEXP 'jobs|queue_' AND sql_text NOT LIKE '%slow_log%'")
 	if len(rows) < 3:
 		raise AssertionError(f"only {rows} was logged")
 	return claimed, sorted(((int(row[0]), row[1]) for row in rows), reverse=True)
@@ -270,18 +279,23 @@ def examined(model, device="GPU-0"):
 @test
 def a_claim_reads_little_of_a_hundred_thousand_jobs_that_wait():
 	fresh()
-	sql("INSERT IGNORE INTO users (id, name, password_hash) SELECT 1000 + seq, CONCAT('many-', seq), '' FROM seq_1_to_500;"
-		"SET @l = (SELECT id FROM leaderboards LIMIT 1), @v = (SELECT task_version_id FROM leaderboards LIMIT 1), @b = (SELECT sha256 FROM blobs LIMIT 1);"
-		"INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, mode) SELECT @l, @v, 1001 + seq % 500, 'a.py', @b, 'ranked' FROM seq_1_to_100000;"
-		"INSERT INTO jobs (submission_id, user_id, gpu) SELECT id, user_id, 'CPU' FROM submissions ORDER BY id; ANALYZE TABLE jobs"
-		)
+	sql("INSERT IGNORE INTO users (id, name, password_hash) SELECT 1000 + seq, CONCAT('many-', "
+		"seq), '' FROM seq_1_to_500;"
+		"SET @l = (SELECT id FROM leaderboards LIMIT 1), @v = (SELECT task_version_id FROM "
+		"leaderboards LIMIT 1), @b = (SELECT sha256 FROM blobs LIMIT 1);"
+		"INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, "
+		"mode) SELECT @l, @v, 1001 + seq % 500, 'a.py', @b, 'ranked' FROM seq_1_to_100000;"
+		"INSERT INTO jobs (submission_id, user_id, gpu) SELECT id, user_id, 'CPU' FROM "
+		"submissions ORDER BY id; ANALYZE TABLE jobs")
 	_, statements = examined("CPU")
 	if statements[0][0] > 500:
 		raise AssertionError(f"a claim among many users read {statements[:3]}")
-	# Sixty users have something running, and each of them as many jobs before all others as one may have waiting.
-	sql("SET @first = (SELECT MIN(id) FROM jobs WHERE state = 'queued'); UPDATE jobs SET user_id = 1001 + id % 60 WHERE id BETWEEN @first AND @first + 6059;"
-		"UPDATE jobs SET state = 'running', lease_expires = UTC_TIMESTAMP(3) + INTERVAL 1 DAY WHERE id BETWEEN @first AND @first + 59; ANALYZE TABLE jobs"
-		)
+	# Sixty users have something running, and each of them as many jobs before all others as one may
+	# have waiting.
+	sql("SET @first = (SELECT MIN(id) FROM jobs WHERE state = 'queued'); UPDATE jobs SET user_id "
+		"= 1001 + id % 60 WHERE id BETWEEN @first AND @first + 6059;"
+		"UPDATE jobs SET state = 'running', lease_expires = UTC_TIMESTAMP(3) + INTERVAL 1 DAY "
+		"WHERE id BETWEEN @first AND @first + 59; ANALYZE TABLE jobs")
 	claimed, statements = examined("CPU")
 	assert users_of(claimed)[0] > 1060, claimed
 	if statements[0][0] > 7000:

@@ -37,17 +37,20 @@ def a_profile_is_stored_with_its_text_and_its_file_and_never_ranked():
 		["3", "profile", "passed"]])
 	equal(
 		sql(
-		f"SELECT m.case_index, m.spec, m.message, m.mean_ns, SUBSTRING_INDEX(m.report, '\\n', 1) FROM measurements m "
-		f"JOIN stages t ON t.id = m.stage_id WHERE t.job_id = {number} AND t.name = 'profile' ORDER BY m.case_index"
-		), [["0", "seed: 3", "", "NULL", "Section: GPU Speed Of Light"],
+		"SELECT m.case_index, m.spec, m.message, m.mean_ns, SUBSTRING_INDEX(m.report, '\\n', 1) "
+		"FROM measurements m "
+		f"JOIN stages t ON t.id = m.stage_id WHERE t.job_id = {number} AND t.name = 'profile' "
+		"ORDER BY m.case_index"), [["0", "seed: 3", "", "NULL", "Section: GPU Speed Of Light"],
 		["1", "seed: 4", "", "NULL", "Section: GPU Speed Of Light"]])
 	equal(
 		sql(
-		f"SELECT a.name, a.size, COUNT(*) FROM artifacts a JOIN artifact_parts p ON p.artifact_id = a.id JOIN stages t ON t.id = a.stage_id "
+		"SELECT a.name, a.size, COUNT(*) FROM artifacts a JOIN artifact_parts p ON p.artifact_id "
+		"= a.id JOIN stages t ON t.id = a.stage_id "
 		f"WHERE t.job_id = {number} GROUP BY a.id ORDER BY a.name"),
 		[[f"profile-{i}.ncu-rep", str(SIZE), "3"] for i in (1, 2)])
 	parts = sql(
-		f"SELECT HEX(p.content) FROM artifacts a JOIN artifact_parts p ON p.artifact_id = a.id JOIN stages t ON t.id = a.stage_id "
+		"SELECT HEX(p.content) FROM artifacts a JOIN artifact_parts p ON p.artifact_id = a.id "
+		"JOIN stages t ON t.id = a.stage_id "
 		f"WHERE t.job_id = {number} AND a.name = 'profile-2.ncu-rep' ORDER BY p.part")
 	equal(len(gzip.decompress(b"".join(bytes.fromhex(part[0]) for part in parts))), SIZE)
 	equal(sql("SELECT COUNT(*) FROM ranking"), [["0"]])
@@ -60,8 +63,8 @@ def a_timed_stage_is_stored_with_the_state_of_its_gpu():
 		wait_for(number)
 	equal(job(number, "verdict"), "passed")
 	rows = sql(
-		f"SELECT name, COALESCE(conditions, ''), COALESCE(kernels, '') FROM stages WHERE job_id = {number} ORDER BY position"
-	)
+		"SELECT name, COALESCE(conditions, ''), COALESCE(kernels, '') FROM stages WHERE job_id = "
+		f"{number} ORDER BY position")
 	equal([(name, bool(conditions), kernels) for name, conditions, kernels in rows],
 		[("compile", False, ""), ("test", False, ""), ("ranked", True, "")])
 	equal(json.loads(rows[2][1])["before"]["slowed_by"], ["power cap"])
@@ -76,17 +79,16 @@ def a_job_that_runs_again_has_one_profile():
 	with on_gpus():
 		number = submit(mode="profile", board="profiled", gpu="H200")
 		wait_for(number)
-		sql(f"UPDATE jobs SET state = 'queued', verdict = NULL, lease_owner = NULL WHERE id = {number}"
-			)
+		sql("UPDATE jobs SET state = 'queued', verdict = NULL, lease_owner = NULL WHERE id = "
+			f"{number}")
 		wait_for(number)
 	equal(
-		sql(
-		f"SELECT COUNT(*), MAX(LENGTH(report)) FROM measurements m JOIN stages t ON t.id = m.stage_id WHERE t.job_id = {number} AND report IS NOT NULL"
-		), [["2", str(len(f"Section: GPU Speed Of Light\n{SIZE}\n"))]])
+		sql("SELECT COUNT(*), MAX(LENGTH(report)) FROM measurements m JOIN stages t ON t.id = "
+		f"m.stage_id WHERE t.job_id = {number} AND report IS NOT NULL"),
+		[["2", str(len(f"Section: GPU Speed Of Light\n{SIZE}\n"))]])
 	equal(
-		sql(
-		f"SELECT COUNT(*) FROM artifacts a JOIN stages t ON t.id = a.stage_id WHERE t.job_id = {number}"
-		), [["2"]])
+		sql("SELECT COUNT(*) FROM artifacts a JOIN stages t ON t.id = a.stage_id WHERE t.job_id = "
+		f"{number}"), [["2"]])
 
 
 @test

@@ -8,7 +8,7 @@
  *"JOB MICROSECONDS"; HOW is `fair`, or `plain` for the oldest job, whoever it is of; before a claim
  *it waits so long on average, as while a job runs
  */
-#include "lib/scope.h"
+#include "lib/base/scope.h"
 #include "worker/queue.h"
 
 #include <pthread.h>
@@ -46,13 +46,13 @@ static const struct column CLAIM_COLUMNS[] = {
 	INTEGER(struct claim, submission_id),
 };
 static const struct statement OLDEST = SELECT(struct claim, CLAIM_COLUMNS,
-	"SELECT id AS job_id, fence + 1 AS fence, attempt + 1 AS attempt, submission_id FROM jobs "
-    "FORCE INDEX (jobs_age) "
+	"SELECT id AS job_id, fence + 1 AS fence, attempt + 1 AS attempt, submission_id "
+	"FROM jobs FORCE INDEX (jobs_age) "
 	"WHERE gpu = ? AND state = 'queued' ORDER BY priority, id LIMIT 1 FOR UPDATE SKIP LOCKED");
 static const struct statement TAKE = COMMAND(
 	"UPDATE jobs SET state = 'running', fence = ?, attempt = ?, lease_owner = ?, lease_device = ?, "
 	"lease_expires = UTC_TIMESTAMP(3) + INTERVAL ? * 1000 MICROSECOND, started_at = "
-    "UTC_TIMESTAMP(3), "
+	"UTC_TIMESTAMP(3), "
 	"progress = 'starting', environment = NULL WHERE id = ?");
 static const struct statement FORGET_STAGES = COMMAND("DELETE FROM stages WHERE job_id = ?");
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""podium-worker against a real MariaDB and the real podium-run: registering, claiming, leases, fences, results, and
-what happens when a worker, its podium-run or the database goes away in the middle of a job."""
+"""podium-worker against a real MariaDB and the real podium-run: registering, claiming, leases,
+fences, results, and what happens when a worker, its podium-run or the database goes away in the
+middle of a job."""
 import contextlib
 import json
 import os
@@ -13,6 +14,9 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "lib"))
+import mariadb  # noqa: E402
+
+mariadb.use_own_server()
 from tap import contains, equal, run, test  # noqa: E402
 from workers import (
 	BUILD,
@@ -40,8 +44,8 @@ from workers import (
 @test
 def a_worker_registers_itself_and_its_devices():
 	with Worker("alpha"):
-		row = sql(
-			"SELECT w.name, w.version, g.model, g.uuid, g.memory_bytes > 1e8, TIMESTAMPDIFF(SECOND, w.seen_at, UTC_TIMESTAMP(3)) < 5 "
+		row = sql("SELECT w.name, w.version, g.model, g.uuid, g.memory_bytes > 1e8, "
+			"TIMESTAMPDIFF(SECOND, w.seen_at, UTC_TIMESTAMP(3)) < 5 "
 			"FROM workers w JOIN gpus g ON g.worker_id = w.id WHERE g.model = 'CPU'")
 		equal(len(row), 1)
 		equal((row[0][0], row[0][2], row[0][3], row[0][4], row[0][5]),
@@ -54,8 +58,9 @@ def a_worker_registers_itself_and_its_devices():
 
 @test
 def a_device_that_is_gone_is_not_offered_any_more():
-	sql("INSERT INTO gpus (worker_id, uuid, model, product, memory_bytes, driver, compute_capability, seen_at) SELECT id, 'GPU-gone', 'H200', 'NVIDIA H200', 1, '580', '9.0', UTC_TIMESTAMP(3) FROM workers WHERE name = 'alpha'"
-		)
+	sql("INSERT INTO gpus (worker_id, uuid, model, product, memory_bytes, driver, "
+		"compute_capability, seen_at) SELECT id, 'GPU-gone', 'H200', 'NVIDIA H200', 1, '580', "
+		"'9.0', UTC_TIMESTAMP(3) FROM workers WHERE name = 'alpha'")
 	with Worker("alpha"):
 		equal(sql("SELECT COUNT(*) FROM gpus WHERE uuid = 'GPU-gone'"), [["0"]])
 
@@ -103,12 +108,13 @@ def a_ranked_job_gets_stages_cases_a_score_and_its_place():
 	equal((verdict, float(score), engine, attempt, progress, owner),
 		("passed", 2e6, "custom", "1", "", "first"))
 	stages = sql(
-		f"SELECT position, name, verdict, exit_code FROM stages WHERE job_id = {number} ORDER BY position"
-	)
+		f"SELECT position, name, verdict, exit_code FROM stages WHERE job_id = {number} ORDER BY "
+		"position")
 	equal([stage[1:3] for stage in stages],
 		[["compile", "passed"], ["test", "passed"], ["ranked", "passed"]])
 	cases = sql(
-		f"SELECT m.case_index, m.verdict, m.mean_ns, m.runs FROM measurements m JOIN stages t ON t.id = m.stage_id "
+		"SELECT m.case_index, m.verdict, m.mean_ns, m.runs FROM measurements m JOIN stages t ON "
+		"t.id = m.stage_id "
 		f"WHERE t.job_id = {number} ORDER BY t.position, m.case_index")
 	equal(cases, [["0", "passed", "NULL", "NULL"], ["1", "passed", "NULL", "NULL"],
 		["0", "passed", "2000000", "3"]])
@@ -129,8 +135,8 @@ def a_wrong_answer_is_done_and_not_ranked():
 	equal(sql("SELECT COUNT(*) FROM ranking WHERE user_id = 2"), [["0"]])
 	contains(
 		sql(
-		f"SELECT m.message FROM measurements m JOIN stages t ON t.id = m.stage_id WHERE t.job_id = {number}"
-		)[0][0], "got wrong")
+		"SELECT m.message FROM measurements m JOIN stages t ON t.id = m.stage_id WHERE t.job_id "
+		f"= {number}")[0][0], "got wrong")
 
 
 @test
@@ -146,7 +152,8 @@ def modes_other_than_ranked_have_no_score():
 @test
 def the_secret_seed_is_stored_nowhere():
 	leaks = sql(
-		"SELECT COUNT(*) FROM leaderboards l JOIN stages t JOIN measurements m ON m.stage_id = t.id "
+		"SELECT COUNT(*) FROM leaderboards l JOIN stages t JOIN measurements m ON m.stage_id = "
+		"t.id "
 		"WHERE LOCATE(l.secret_seed, CONCAT(t.stdout, t.stderr, t.command, m.spec, m.message))")
 	equal(leaks, [["0"]])
 
@@ -188,7 +195,8 @@ def two_workers_never_measure_on_one_device_at_the_same_time():
 		for number in numbers:
 			wait_for(number, limit_s=60)
 	overlaps = sql(
-		f"SELECT COUNT(*) FROM jobs a JOIN jobs b ON a.id < b.id AND a.started_at < b.finished_at AND b.started_at < a.finished_at "
+		"SELECT COUNT(*) FROM jobs a JOIN jobs b ON a.id < b.id AND a.started_at < b.finished_at "
+		"AND b.started_at < a.finished_at "
 		f"WHERE a.id IN ({','.join(map(str, numbers))}) AND b.id IN ({','.join(map(str, numbers))})"
 	)
 	equal(overlaps, [["0"]])
@@ -205,12 +213,12 @@ def a_killed_worker_s_job_is_run_by_another_and_nothing_of_it_lives_on():
 	running(number)
 	first.end(signal.SIGKILL)
 	until(lambda: not processes_of(first))
-	sql(f"UPDATE blobs SET content = {quoted(RIGHT)} WHERE sha256 = UNHEX(SHA2({quoted(SLOW)}, 256))"
-		)
+	sql(f"UPDATE blobs SET content = {quoted(RIGHT)} WHERE sha256 = UNHEX(SHA2({quoted(SLOW)}, "
+		"256))")
 	with Worker("second"):
 		wait_for(number)
-	sql(f"DELETE FROM jobs WHERE submission_id IN (SELECT id FROM submissions WHERE sha256 = UNHEX(SHA2({quoted(SLOW)}, 256)))"
-		)
+	sql("DELETE FROM jobs WHERE submission_id IN (SELECT id FROM submissions WHERE sha256 = "
+		f"UNHEX(SHA2({quoted(SLOW)}, 256)))")
 	sql(f"UPDATE blobs SET content = {quoted(SLOW)} WHERE sha256 = UNHEX(SHA2({quoted(SLOW)}, 256))"
 		)
 
@@ -247,7 +255,7 @@ def a_job_whose_runner_dies_each_time_fails_after_three_attempts():
 		"verdict, attempt, reason, finished_at IS NOT NULL")
 	equal((verdict, attempt, finished), ("internal error", "3", "1"))
 	contains(reason, "tried 3 times")
-	contains(reason, "exit code 7")
+	contains(reason, "exited with code 7")
 
 
 @test
@@ -344,7 +352,7 @@ def a_database_that_restarts_in_the_middle_loses_nothing():
 			"import time\n\ndef custom_kernel(data):\n    time.sleep(2)\n    return data\n", "test")
 		running(number)
 		database.stop()
-		worker.says("goes on meanwhile")
+		worker.says("continues meanwhile")
 		database.start()
 		wait_for(number)
 		equal(job(number, "verdict, attempt"), ["passed", "1"])

@@ -1,13 +1,13 @@
-/* The compile stage of tasks in CUDA C++: into one program with the harness in it for the custom
- * engine, into several for the isolated one. */
-#include "worker/run/run.h"
+/* The compile stage of tasks in CUDA C++. For the custom engine it makes one program that includes
+ * the harness, for the isolated engine several. */
+#include "worker/run/engine/stage.h"
 
-#include "lib/scope.h"
-#include "lib/text.h"
-#include "worker/run/folder.h"
-#include "worker/run/isolated_cu.h"
-#include "worker/run/nvcc.h"
-#include "worker/run/ptxas.h"
+#include "lib/base/scope.h"
+#include "lib/base/text.h"
+#include "worker/run/engine/isolated_cu.h"
+#include "worker/run/engine/nvcc.h"
+#include "worker/run/profile/ptxas.h"
+#include "worker/run/sandbox/folder.h"
 
 #include <string.h>
 
@@ -35,12 +35,12 @@ static int add_sources(struct nvcc *nvcc, const struct job *job, struct error *e
 	return 0;
 }
 
-static int check_possible(const struct job *job, struct error *error)
+static int check_requirements(const struct job *job, struct error *error)
 {
 	if (job->device.is_cpu)
 		return fail(error, ERROR_INPUT,
-			"CUDA C++ tasks need a GPU, and this worker runs them on the CPU; choose a GPU for "
-			"the leaderboard.");
+			"CUDA C++ tasks need a GPU, and this worker runs them on the CPU; choose a GPU for the "
+			"leaderboard.");
 	if (!job->nvcc[0])
 		return fail(error, ERROR_SYSTEM,
 			"This worker has no nvcc; install the CUDA toolkit there, or name nvcc with the "
@@ -48,7 +48,7 @@ static int check_possible(const struct job *job, struct error *error)
 	return 0;
 }
 
-/* ptxas talks on the error output of nvcc. */
+/* ptxas writes to nvcc's standard error. */
 static void send_kernels(
 	struct run *run, const struct stage *stage, const struct process_result *result)
 {
@@ -72,14 +72,13 @@ int compile_cu_program(struct run *run, struct stage *stage, const struct nvcc *
 	judge_compiler(&process, result, &stage->judgement);
 	if (stage->judgement.verdict != VERDICT_PASSED)
 		return 0;
-	/* What the compiler left was made by a process that read the submission: take it as a file, no
-	 * link. */
+	/* The compiler read the submission, so its output is not trusted: folder_read refuses links. */
 	struct compiled *program = &run->programs[kind];
 	return folder_read(run->workspace.run, name, nvcc_most_program_bytes, run->arena,
 		&program->bytes, &program->length, error);
 }
 
-/* The task's own harness and the submission in one. */
+/* Compiles the task's own harness and the submission into one program. */
 static int compile_together(struct run *run, struct stage *stage, struct error *error)
 {
 	struct nvcc nvcc;
@@ -94,7 +93,7 @@ static int compile_together(struct run *run, struct stage *stage, struct error *
 
 int compile_cu(struct run *run, struct stage *stage, struct error *error)
 {
-	int rc = check_possible(run->job, error);
+	int rc = check_requirements(run->job, error);
 	if (!rc && run->engine == ENGINE_ISOLATED)
 		rc = isolated_cu_compile(run, stage, error);
 	if (rc || run->engine == ENGINE_ISOLATED)

@@ -1,14 +1,15 @@
 /* Checks that a Python submission is Python, without running any of it. */
-#include "worker/run/run.h"
+#include "worker/run/engine/stage.h"
 
-#include "worker/run/folder.h"
+#include "worker/run/sandbox/folder.h"
 
 #include <string.h>
 
 enum { limit_ms = task_compile_timeout_s * 1000 };
 static const uint64_t most_memory_bytes = UINT64_C(4) << 30;
 
-/* -I keeps the job's folder out of the module path, so nothing of the submission is imported. */
+/* -I keeps the job's folder out of the module path, so that this imports nothing of the submission.
+ */
 static const char CHECKER[] =
 	"import sys\n"
 	"name = sys.argv[1]\n"
@@ -28,8 +29,8 @@ int compile_py(struct run *run, struct stage *stage, struct error *error)
 	const struct job *job = run->job;
 	if (!job->python[0])
 		return fail(error, ERROR_SYSTEM,
-			"This worker has no Python that can import torch; install python3-torch, or name "
-			"an interpreter that has it with the setting \"python\".");
+			"This worker has no Python that can import torch; install python3-torch, or name an "
+			"interpreter that has it with the setting \"python\".");
 	int rc;
 	if ((rc = folder_write(
 			 run->workspace.run, job->slot, job->submission, job->submission_length, 0444, error))

@@ -1,10 +1,10 @@
-/* The engine for the task's own eval.py or eval.cu. It shares a process with the submission and
- * cannot be made safe, so each stage is bounded: fresh folders, read-only files, a strict reading
- * of what it reports. */
-#include "worker/run/engine.h"
+/* The engine for the task's own eval.py or eval.cu. The harness shares a process with the
+ * submission and cannot be made safe. Each stage is therefore bounded: new folders, read-only
+ * files, and a strict parser for its results. */
+#include "worker/run/engine/engine.h"
 
-#include "lib/scope.h"
-#include "worker/run/folder.h"
+#include "lib/base/scope.h"
+#include "worker/run/sandbox/folder.h"
 
 #include <string.h>
 
@@ -24,14 +24,14 @@ static int write_program(struct run *run, struct error *error)
 				  run->programs[COMPILED_EVAL].length, 0555, error);
 }
 
-static int furnish(struct run *run, const struct evaluation *evaluation, struct error *error)
+static int fill_stage(struct run *run, const struct evaluation *evaluation, struct error *error)
 {
 	int rc = evaluation_write_cases(evaluation, run->workspace.stage, "cases.txt", error);
 	return rc ? rc : write_program(run, error);
 }
 
-/* The case file is named from the run folder, so that no path of this machine stands in the command
- * that people see. */
+/* Names the case file relative to the run folder, so that the command on the page shows no path of
+ * this machine. */
 static struct process harness_process(
 	const struct run *run, struct evaluation *evaluation, const struct variables *variables)
 {
@@ -56,9 +56,9 @@ static struct process harness_process(
 	};
 }
 
-/* ---- whose fault an exit code is ---- */
+/* ---- who caused an exit code ---- */
 
-/* Stands where the submission does: whatever is asked of it is there, and does nothing. */
+/* Replaces the submission: it has every function that a harness asks for, and they do nothing. */
 static const char STAND_IN[] = "def custom_kernel(*arguments, **named):\n"
 							   "    pass\n"
 							   "def __getattr__(name):\n"
@@ -71,9 +71,10 @@ static bool take_silently(void *context, const char *bytes, size_t length)
 	return results_add(context, bytes, length);
 }
 
-/* Furnishes the stage anew with the stand-in, and runs it. Nobody hears of that. */
-static int run_alone(struct run *run, struct stage *stage, struct evaluation *evaluation,
-	struct results *results, struct process_result *result, struct error *error)
+/* Runs the harness in a new stage with STAND_IN instead of the submission. Sends no events. */
+static int run_without_submission(struct run *run, struct stage *stage,
+	struct evaluation *evaluation, struct results *results, struct process_result *result,
+	struct error *error)
 {
 	enum { most_ms = 60 * 1000 };
 	const struct job *job = run->job;
@@ -84,7 +85,7 @@ static int run_alone(struct run *run, struct stage *stage, struct evaluation *ev
 	int rc = workspace_open_stage(&run->workspace, stage->name, error);
 	run->job = &alone;
 	if (!rc)
-		rc = furnish(run, evaluation, error);
+		rc = fill_stage(run, evaluation, error);
 	run->job = job;
 	if (rc)
 		return rc;
@@ -105,8 +106,8 @@ static const char *first_error(const struct results *results, size_t *index)
 	return NULL;
 }
 
-/* Whether the harness fails in the same way without the submission: with the same exit code, or,
- * where it went through all cases, at the case that failed first. */
+/* Whether the harness fails in the same way without the submission: with the same exit code, or
+ * with the same error in the case that failed first if it ran all cases. */
 static bool fails_alike(const struct process_result *with, const struct results *results,
 	const struct process_result *without, const struct results *others)
 {
@@ -118,10 +119,10 @@ static bool fails_alike(const struct process_result *with, const struct results 
 	return other && strcmp(text, other) == 0;
 }
 
-/* A program says by its exit code that its harness failed. Everything in it may call exit, so that
- * counts only where the harness fails without the submission too; a program in CUDA C++ cannot do
- * without, so its harness must have said why. */
-static int find_culprit(struct run *run, struct stage *stage, struct evaluation *evaluation,
+/* The exit code says that the harness failed, but any code in the program may call exit. The code
+ * therefore counts only if the harness also fails without the submission. A CUDA C++ program cannot
+ * run without it, so its harness must have reported an error. */
+static int find_who_failed(struct run *run, struct stage *stage, struct evaluation *evaluation,
 	const struct process_result *result, struct error *error)
 {
 	const struct results *said = &evaluation->results;
@@ -131,7 +132,7 @@ static int find_culprit(struct run *run, struct stage *stage, struct evaluation 
 		struct results results;
 		results_open(
 			&results, run->arena, evaluation->kind->family, evaluation->cases, evaluation->count);
-		int rc = run_alone(run, stage, evaluation, &results, alone, error);
+		int rc = run_without_submission(run, stage, evaluation, &results, alone, error);
 		results_finish(&results);
 		is_harness = !rc && fails_alike(result, said, alone, &results);
 		results_close(&results);
@@ -143,7 +144,6 @@ static int find_culprit(struct run *run, struct stage *stage, struct evaluation 
 	return 0;
 }
 
-/* Runs the harness and judges it. */
 static int run_harness(
 	struct run *run, struct stage *stage, struct evaluation *evaluation, struct error *error)
 {
@@ -159,14 +159,14 @@ static int run_harness(
 	if (!rc)
 		judge_harness(&process, result, &evaluation->results, &stage->judgement);
 	if (!rc && stage->judgement.verdict == VERDICT_INTERNAL_ERROR)
-		rc = find_culprit(run, stage, evaluation, result, error);
+		rc = find_who_failed(run, stage, evaluation, result, error);
 	return rc;
 }
 
 /* ---- profiling ---- */
 
-/* Whether ncu has looked on while the harness passed; or the job was cancelled meanwhile. Nobody
- * hears of a try that does not count. */
+/* Runs the harness under ncu. True if ncu has a report and the harness passed, or the job was
+ * cancelled. Sends no events about a try that does not count. */
 static bool try_ncu(
 	struct run *run, struct stage *stage, struct evaluation *evaluation, struct profile *profile)
 {
@@ -177,7 +177,7 @@ static bool try_ncu(
 	process.arguments = profiler_command(run->arena, profiler, process.arguments);
 	process.zygote = NULL;
 	process.view.programs[2] = profiler->ncu;
-	process.view.is_profiled = process.view.loopback = true; /* it talks to the program by TCP */
+	process.view.is_profiled = process.view.loopback = true; /* ncu talks to the program by TCP */
 	struct process_result *result = arena_alloc(run->arena, sizeof *result);
 	struct error error;
 	if (stage_try_program(run, stage, &process, result, &error))
@@ -196,8 +196,8 @@ static bool try_ncu(
 	return false;
 }
 
-/* As if nothing had run in this stage yet. */
-static int start_again(
+/* Discards the stage's judgement, results and folder, so that it can run again. */
+static int reopen_stage(
 	struct run *run, struct stage *stage, struct evaluation *evaluation, struct error *error)
 {
 	buffer_free(&stage->judgement.message);
@@ -205,11 +205,11 @@ static int start_again(
 	evaluation_open_results(evaluation);
 	workspace_close_stage(&run->workspace);
 	int rc = workspace_open_stage(&run->workspace, stage->name, error);
-	return rc ? rc : furnish(run, evaluation, error);
+	return rc ? rc : fill_stage(run, evaluation, error);
 }
 
-/* What is said of a profiled case: why there is no report of ncu, before what the harness says. */
-static void add_sentence(struct run *run, struct evaluation *evaluation)
+/* Puts the reason for the missing report of ncu before the harness's message. */
+static void add_reason(struct run *run, struct evaluation *evaluation)
 {
 	const char **message = &evaluation->results.cases[0].values[RESULT_MESSAGE],
 			   *without = evaluation->profiler->without;
@@ -243,12 +243,12 @@ static int run_profile(
 	bool is_tried = !profiler->without;
 	if (!is_tried || !try_ncu(run, stage, evaluation, &profile)) {
 		if (is_tried)
-			rc = start_again(run, stage, evaluation, error);
+			rc = reopen_stage(run, stage, evaluation, error);
 		if (!rc)
 			rc = run_harness(run, stage, evaluation, error);
 	}
 	if (!rc && stage->judgement.verdict == VERDICT_PASSED)
-		add_sentence(run, evaluation);
+		add_reason(run, evaluation);
 	if (!rc)
 		evaluation_send_cases(evaluation, stage);
 	if (!rc && stage->judgement.verdict == VERDICT_PASSED)
@@ -260,7 +260,7 @@ static int run_profile(
 int engine_custom(
 	struct run *run, struct stage *stage, struct evaluation *evaluation, struct error *error)
 {
-	int rc = furnish(run, evaluation, error);
+	int rc = fill_stage(run, evaluation, error);
 	if (rc)
 		return rc;
 	return stage->kind->is_profiled ? run_profile(run, stage, evaluation, error)

@@ -1,8 +1,8 @@
-#include "worker/run/engine.h"
+#include "worker/run/engine/engine.h"
 
-#include "lib/clock.h"
-#include "lib/scope.h"
-#include "worker/run/folder.h"
+#include "lib/base/clock.h"
+#include "lib/base/scope.h"
+#include "worker/run/sandbox/folder.h"
 
 #include <math.h>
 #include <string.h>
@@ -18,18 +18,47 @@ enum {
 };
 
 static const struct stage_kind KINDS[] = {
-	[KIND_COMPILE] = { "compile", NULL, NULL, RESULT_TESTS, 0, false, false },
-	[KIND_TEST] = { "test", "test", "test", RESULT_TESTS, offsetof(struct task, test_timeout_s),
-		false, false },
-	[KIND_BENCHMARK] = { "benchmark", "benchmark", "benchmark", RESULT_BENCHMARKS,
-		offsetof(struct task, benchmark_timeout_s), true, false },
-	[KIND_RANKED] = { "ranked", "leaderboard", "timing", RESULT_BENCHMARKS,
-		offsetof(struct task, ranked_timeout_s), true, false },
-	/* A stage for each benchmark, so that a profiler looks at one shape at a time. */
-	[KIND_PROFILE] = { "profile", "profile", "profile", RESULT_BENCHMARKS,
-		offsetof(struct task, benchmark_timeout_s), false, true },
-	[KIND_COMPARE] = { "compare", "compare", "comparing", RESULT_BENCHMARKS,
-		offsetof(struct task, ranked_timeout_s), true, false },
+	[KIND_COMPILE] = { .name = "compile", .family = RESULT_TESTS },
+	[KIND_TEST] = {
+		.name = "test",
+		.argument = "test",
+		.progress = "test",
+		.family = RESULT_TESTS,
+		.timeout_offset = offsetof(struct task, test_timeout_s),
+	},
+	[KIND_BENCHMARK] = {
+		.name = "benchmark",
+		.argument = "benchmark",
+		.progress = "benchmark",
+		.family = RESULT_BENCHMARKS,
+		.timeout_offset = offsetof(struct task, benchmark_timeout_s),
+		.is_timed = true,
+	},
+	[KIND_RANKED] = {
+		.name = "ranked",
+		.argument = "leaderboard",
+		.progress = "timing",
+		.family = RESULT_BENCHMARKS,
+		.timeout_offset = offsetof(struct task, ranked_timeout_s),
+		.is_timed = true,
+	},
+	/* Each benchmark gets its own stage, so that a profiler sees one shape at a time. */
+	[KIND_PROFILE] = {
+		.name = "profile",
+		.argument = "profile",
+		.progress = "profile",
+		.family = RESULT_BENCHMARKS,
+		.timeout_offset = offsetof(struct task, benchmark_timeout_s),
+		.is_profiled = true,
+	},
+	[KIND_COMPARE] = {
+		.name = "compare",
+		.argument = "compare",
+		.progress = "comparing",
+		.family = RESULT_BENCHMARKS,
+		.timeout_offset = offsetof(struct task, ranked_timeout_s),
+		.is_timed = true,
+	},
 };
 
 static const struct {
@@ -43,7 +72,7 @@ static const struct {
 	[JOB_COMPARE] = { { KIND_COMPILE, KIND_COMPARE }, 2 },
 };
 
-/* ---- what is reported ---- */
+/* ---- results and events ---- */
 
 void evaluation_tell_progress(const struct evaluation *evaluation)
 {
@@ -51,7 +80,7 @@ void evaluation_tell_progress(const struct evaluation *evaluation)
 		evaluation->first + evaluation->results.finished, evaluation->all);
 }
 
-/* Before the progress, so that the reader has nothing left to take. */
+/* Called before the progress is sent, so that the reader has no unread events. */
 static void tell_printed(struct evaluation *evaluation)
 {
 	if (!evaluation->printed || clock_ms() < evaluation->printed_told_ms + process_tell_ms)
@@ -60,14 +89,14 @@ static void tell_printed(struct evaluation *evaluation)
 	evaluation->printed_told_ms = clock_ms();
 }
 
-/* When the harness reports a case, the device has been busy with it until just now. */
-static void look_at_device(struct evaluation *evaluation)
+/* When the harness reports a case, the device has just finished it. */
+static void read_device(struct evaluation *evaluation)
 {
 	struct gauge *gauge = evaluation->run->gauge;
 	const char *uuid = evaluation->run->job->device.uuid;
 	struct gauge_reading reading;
-	evaluation->used_bytes = fmax(evaluation->used_bytes,
-		gauge_used_bytes(gauge, uuid)); /* which takes the other where one is NAN */
+	/* fmax ignores NAN. */
+	evaluation->used_bytes = fmax(evaluation->used_bytes, gauge_used_bytes(gauge, uuid));
 	if (!evaluation->kind->is_timed || !gauge_read(gauge, uuid, &reading))
 		return;
 	if (evaluation->is_measured)
@@ -85,7 +114,7 @@ void evaluation_note(struct evaluation *evaluation)
 	if (results->finished != evaluation->told) {
 		tell_printed(evaluation);
 		evaluation_tell_progress(evaluation);
-		look_at_device(evaluation);
+		read_device(evaluation);
 	}
 	evaluation->told = results->finished;
 }
@@ -98,8 +127,8 @@ bool evaluation_take(void *context, const char *bytes, size_t length)
 	return good;
 }
 
-/* What a profiler slows down was not measured. */
-static double figure(
+/* A profiler slows the program down, so a profiled stage has no figures. */
+static double case_figure(
 	const struct results *results, const struct result_case *one, enum result_value value)
 {
 	return results->untimed ? NAN : results_number(one, value);
@@ -116,24 +145,24 @@ static void send_case(struct run *run, const struct stage *stage, const struct r
 			.spec = results->specs[index],
 			.verdict = verdict,
 			.message = message,
-			.runs = figure(results, one, RESULT_RUNS),
-			.mean_ns = figure(results, one, RESULT_MEAN),
-			.std_ns = figure(results, one, RESULT_STD),
-			.err_ns = figure(results, one, RESULT_ERR),
-			.best_ns = figure(results, one, RESULT_BEST),
-			.worst_ns = figure(results, one, RESULT_WORST),
-			.median_ns = figure(results, one, RESULT_MEDIAN),
-			.low_ns = figure(results, one, RESULT_LOW),
-			.high_ns = figure(results, one, RESULT_HIGH),
-			.constant_ns = figure(results, one, RESULT_CONSTANT),
-			.own_ns = figure(results, one, RESULT_OWN),
-			.gap_ns = figure(results, one, RESULT_GAP),
-			.blocks = figure(results, one, RESULT_BLOCKS),
-			.repeated = figure(results, one, RESULT_REPEATED),
-			.rival_ns = figure(results, one, RESULT_RIVAL),
-			.ratio = figure(results, one, RESULT_RATIO),
-			.ratio_low = figure(results, one, RESULT_RATIO_LOW),
-			.ratio_high = figure(results, one, RESULT_RATIO_HIGH),
+			.runs = case_figure(results, one, RESULT_RUNS),
+			.mean_ns = case_figure(results, one, RESULT_MEAN),
+			.std_ns = case_figure(results, one, RESULT_STD),
+			.err_ns = case_figure(results, one, RESULT_ERR),
+			.best_ns = case_figure(results, one, RESULT_BEST),
+			.worst_ns = case_figure(results, one, RESULT_WORST),
+			.median_ns = case_figure(results, one, RESULT_MEDIAN),
+			.low_ns = case_figure(results, one, RESULT_LOW),
+			.high_ns = case_figure(results, one, RESULT_HIGH),
+			.constant_ns = case_figure(results, one, RESULT_CONSTANT),
+			.own_ns = case_figure(results, one, RESULT_OWN),
+			.gap_ns = case_figure(results, one, RESULT_GAP),
+			.blocks = case_figure(results, one, RESULT_BLOCKS),
+			.repeated = case_figure(results, one, RESULT_REPEATED),
+			.rival_ns = case_figure(results, one, RESULT_RIVAL),
+			.ratio = case_figure(results, one, RESULT_RATIO),
+			.ratio_low = case_figure(results, one, RESULT_RATIO_LOW),
+			.ratio_high = case_figure(results, one, RESULT_RATIO_HIGH),
 			.samples = one->values[RESULT_SAMPLES],
 			.device = one->values[RESULT_DEVICE],
 		});
@@ -144,12 +173,13 @@ void evaluation_send_cases(const struct evaluation *evaluation, const struct sta
 	struct run *run = evaluation->run;
 	const struct results *results = &evaluation->results;
 	enum verdict verdict = stage->judgement.verdict;
-	/* A harness that breaks its rules may do so anywhere; a judge says at which case it is. */
+	/* A harness that violates the protocol may do so in any case; a judge says in which case it is.
+	 */
 	bool broke_down = verdict == VERDICT_RUNTIME_ERROR || verdict == VERDICT_TIME_LIMIT
 		|| verdict == VERDICT_MEMORY_LIMIT
 		|| (results->is_judge
 			&& (verdict == VERDICT_PROTOCOL_VIOLATION || verdict == VERDICT_OUTPUT_LIMIT));
-	/* A harness tells a submission that raised from one that was wrong by its exit code only. */
+	/* A harness distinguishes a raised error from a wrong answer only by its exit code. */
 	enum verdict of_failed = verdict == VERDICT_RUNTIME_ERROR ? verdict : VERDICT_WRONG_ANSWER;
 	for (size_t i = 0; i < results->count; i++) {
 		const struct result_case *one = &results->cases[i];
@@ -215,7 +245,7 @@ void evaluation_send_conditions(struct evaluation *evaluation, const struct stag
 
 /* ---- the score ---- */
 
-/* A score could not be made of what was measured. */
+/* Rejects measurements that give no score. */
 static void refuse_times(const struct run *run, struct judgement *judgement, const char *sentence)
 {
 	judgement->verdict =
@@ -223,8 +253,8 @@ static void refuse_times(const struct run *run, struct judgement *judgement, con
 	buffer_text(&judgement->message, sentence);
 }
 
-/* The score of a ranked stage that has passed. Times that make none were not measured. */
-static void score(struct run *run, const struct results *results, struct judgement *judgement)
+/* Scores a ranked stage that has passed. Times that give no score are refused. */
+static void score_stage(struct run *run, const struct results *results, struct judgement *judgement)
 {
 	struct error error;
 	double *means = arena_array(run->arena, double, results->count),
@@ -241,8 +271,9 @@ static void score(struct run *run, const struct results *results, struct judgeme
 	refuse_times(run, judgement, error.text);
 }
 
-/* How a submission compares with its rival. */
-static void compare(struct run *run, const struct results *results, struct judgement *judgement)
+/* Computes how a submission compares with its rival. */
+static void compare_stage(
+	struct run *run, const struct results *results, struct judgement *judgement)
 {
 	struct task_ratio *cases = arena_array(run->arena, struct task_ratio, results->count);
 	bool good = results->count > 0;
@@ -254,8 +285,9 @@ static void compare(struct run *run, const struct results *results, struct judge
 			.high = results_number(one, RESULT_RATIO_HIGH),
 			.other_ns = results_number(one, RESULT_RIVAL),
 		};
+		/* The comparisons are false for NAN. */
 		good &= cases[i].low <= cases[i].ratio && cases[i].ratio <= cases[i].high
-			&& cases[i].other_ns > 0; /* false for NAN */
+			&& cases[i].other_ns > 0;
 	}
 	if (good)
 		run->ratio = task_ratio(run->job->task->ranking_by, cases, results->count);
@@ -265,7 +297,7 @@ static void compare(struct run *run, const struct results *results, struct judge
 
 /* ---- stages ---- */
 
-/* The case lines of a stage: of the benchmarks only the last one where only that ranks. */
+/* A stage's case lines. If only the last benchmark ranks, it is the only one. */
 static const char *const *stage_cases(
 	const struct task *task, const struct stage_kind *kind, size_t *count)
 {
@@ -284,9 +316,9 @@ void evaluation_close(struct evaluation *evaluation)
 	struct stage *stage = evaluation->stage;
 	bool passed = stage->judgement.verdict == VERDICT_PASSED;
 	if (passed && stage->kind == &KINDS[KIND_RANKED])
-		score(run, &evaluation->results, &stage->judgement);
+		score_stage(run, &evaluation->results, &stage->judgement);
 	if (passed && stage->kind == &KINDS[KIND_COMPARE])
-		compare(run, &evaluation->results, &stage->judgement);
+		compare_stage(run, &evaluation->results, &stage->judgement);
 	if (!stage->kind->is_profiled)
 		evaluation_send_cases(evaluation, stage);
 	stage->nonce = evaluation->results.nonce;
@@ -295,8 +327,8 @@ void evaluation_close(struct evaluation *evaluation)
 	results_close(&evaluation->results);
 }
 
-/* As if nothing had run in this stage yet. */
-static int start_again(struct run *run, struct evaluation *evaluation, struct error *error)
+/* Discards the stage's judgement, results and folder, so that it can run again. */
+static int reopen_stage(struct run *run, struct evaluation *evaluation, struct error *error)
 {
 	struct stage *stage = evaluation->stage;
 	buffer_free(&stage->judgement.message);
@@ -306,8 +338,8 @@ static int start_again(struct run *run, struct evaluation *evaluation, struct er
 	return workspace_open_stage(&run->workspace, stage->name, error);
 }
 
-/* With the engine that the job is for, or with the other one if the judge finds that the task
- * cannot be split. */
+/* Runs the cases with the job's engine, or with the custom one if the judge cannot split the task.
+ */
 static int run_cases(struct run *run, struct evaluation *evaluation, struct error *error)
 {
 	int rc = 0;
@@ -315,13 +347,13 @@ static int run_cases(struct run *run, struct evaluation *evaluation, struct erro
 		rc = engine_isolated(run, evaluation, error);
 		if (rc || run->engine == ENGINE_ISOLATED)
 			return rc;
-		rc = start_again(run, evaluation, error);
+		rc = reopen_stage(run, evaluation, error);
 	}
 	return rc ? rc : engine_custom(run, evaluation->stage, evaluation, error);
 }
 
-/* Of the cases of its kind a stage has all; but a profiler looks at one at a time. */
-static int prepare(struct run *run, struct stage *stage, struct profiler *profiler,
+/* A stage has all cases of its kind, but a profiled stage has one. */
+static int prepare_evaluation(struct run *run, struct stage *stage, struct profiler *profiler,
 	struct evaluation *evaluation, struct error *error)
 {
 	*evaluation = (struct evaluation){ .run = run,
@@ -339,13 +371,13 @@ static int prepare(struct run *run, struct stage *stage, struct profiler *profil
 	return 0;
 }
 
-static int evaluate(struct run *run, struct stage *stage, struct stage *next,
+static int evaluate_stage(struct run *run, struct stage *stage, struct stage *next,
 	struct profiler *profiler, struct error *error)
 {
 	struct evaluation evaluation, following;
-	int rc = prepare(run, stage, profiler, &evaluation, error);
+	int rc = prepare_evaluation(run, stage, profiler, &evaluation, error);
 	if (!rc && next && run->engine == ENGINE_ISOLATED) {
-		rc = prepare(run, next, profiler, &following, error);
+		rc = prepare_evaluation(run, next, profiler, &following, error);
 		evaluation.next = &following;
 	}
 	if (rc)
@@ -360,15 +392,15 @@ static int evaluate(struct run *run, struct stage *stage, struct stage *next,
 	return rc;
 }
 
-static int compile(struct run *run, struct stage *stage, struct error *error)
+static int compile_stage(struct run *run, struct stage *stage, struct error *error)
 {
 	event_progress(run->events, "compile");
 	return run->job->task->language == TASK_PY ? compile_py(run, stage, error)
 											   : compile_cu(run, stage, error);
 }
 
-/* What failed on our side is nobody's wrong answer. */
-static void make_internal(struct judgement *judgement, const struct error *error)
+/* A failure on our side is never the submission's fault. */
+static void set_internal_error(struct judgement *judgement, const struct error *error)
 {
 	judgement->verdict = VERDICT_INTERNAL_ERROR;
 	judgement->machine_failed = error->code == ERROR_SYSTEM;
@@ -376,25 +408,26 @@ static void make_internal(struct judgement *judgement, const struct error *error
 	buffer_text(&judgement->message, error->text);
 }
 
-/* `next`: the stage that the same programs may go on with; NULL: there is none. Returns the last of
- * the two that ran. */
-static const struct stage *perform(
+/* `next` is the stage that the same programs may also run; NULL: none. Returns the last stage that
+ * ran. */
+static const struct stage *run_stage(
 	struct run *run, struct stage *stage, struct stage *next, struct profiler *profiler)
 {
 	struct error error;
 	int rc = workspace_open_stage(&run->workspace, stage->name, &error);
 	if (!rc)
-		rc = stage->kind == &KINDS[KIND_COMPILE] ? compile(run, stage, &error)
-												 : evaluate(run, stage, next, profiler, &error);
+		rc = stage->kind == &KINDS[KIND_COMPILE]
+			? compile_stage(run, stage, &error)
+			: evaluate_stage(run, stage, next, profiler, &error);
 	struct stage *last = stage->ended ? next : stage;
 	if (rc)
-		make_internal(&last->judgement, &error);
+		set_internal_error(&last->judgement, &error);
 	workspace_close_stage(&run->workspace);
 	stage_tell_end(run, last);
 	return last;
 }
 
-/* How many stages there are of a kind. */
+/* The number of stages of a kind. */
 static size_t stage_parts(const struct task *task, const struct stage_kind *kind)
 {
 	size_t cases = 1;
@@ -412,7 +445,7 @@ static bool is_cancelled(const struct run *run, struct judgement *judgement)
 	return true;
 }
 
-/* The stages of a job in their order. */
+/* Lists a job's stages in their order. */
 static size_t list_stages(const struct job *job, struct arena *arena, struct stage **stages)
 {
 	size_t count = 0, most = 0;
@@ -429,7 +462,7 @@ static size_t list_stages(const struct job *job, struct arena *arena, struct sta
 	return count;
 }
 
-/* What was tested is timed by the same programs. */
+/* The programs that ran the tests also run the timed stage. */
 static struct stage *find_next(struct stage *stages, size_t count, size_t index)
 {
 	bool is_pair = index + 1 < count && stages[index].kind == &KINDS[KIND_TEST]
@@ -447,7 +480,8 @@ void engine_run(struct run *run, struct judgement *judgement)
 		buffer_free(&judgement->message);
 		if (is_cancelled(run, judgement))
 			break;
-		const struct stage *last = perform(run, &stages[i], find_next(stages, count, i), &profiler);
+		const struct stage *last =
+			run_stage(run, &stages[i], find_next(stages, count, i), &profiler);
 		*judgement = last->judgement;
 		i = (size_t)(last - stages);
 	}

@@ -1,31 +1,33 @@
-#include "worker/run/engine_files.h"
+#include "worker/run/engine/files.h"
 
-#include "lib/embed.h"
-#include "lib/scope.h"
-#include "worker/run/folder.h"
+#include "lib/base/embed.h"
+#include "lib/base/scope.h"
+#include "worker/run/sandbox/folder.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #define MODULE(name) EMBED(name, "harness/isolated/" #name ".py");
-#include "worker/run/engine_files.list"
+#include "worker/run/engine/files.list"
 #undef MODULE
+EMBED(podium_eval, "harness/eval.py");
 EMBED(native, ENGINE_LIBRARY);
 
 static const struct {
 	const char *name, *bytes, *end;
 } FILES[] = {
 #define MODULE(name) { #name ".py", embedded_##name, embedded_##name##_end },
-#include "worker/run/engine_files.list"
+#include "worker/run/engine/files.list"
 #undef MODULE
+	{ "podium_eval.py", embedded_podium_eval, embedded_podium_eval_end },
 	{ "native.so", embedded_native, embedded_native_end },
 };
 
 /* No secret is in these; a contestant has no use for them. */
-static const char *const OF_JUDGE[] = { "judge.py", "podium_cases.py", "podium_side.py",
-	"podium_staging.py", "podium_statistics.py" };
+static const char *const OF_JUDGE[] = { "judge.py", "podium_cases.py", "podium_eval.py",
+	"podium_side.py", "podium_staging.py", "podium_statistics.py" };
 
-static bool is_of_judge(const char *name)
+static bool is_for_judge(const char *name)
 {
 	for (size_t i = 0; i < COUNT(OF_JUDGE); i++)
 		if (strcmp(OF_JUDGE[i], name) == 0)
@@ -38,7 +40,7 @@ int engine_files_write(int stage, bool is_judge, struct error *error)
 	for (size_t i = 0; i < COUNT(FILES); i++) {
 		char path[80];
 		snprintf(path, sizeof path, "engine/%s", FILES[i].name);
-		if (!is_judge && is_of_judge(FILES[i].name))
+		if (!is_judge && is_for_judge(FILES[i].name))
 			continue;
 		int rc = folder_write(
 			stage, path, FILES[i].bytes, (size_t)(FILES[i].end - FILES[i].bytes), 0444, error);

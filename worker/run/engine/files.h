@@ -1,14 +1,14 @@
-/* The files of the isolated engine (harness/isolated), compiled into the program: what a Python
- * judge and its contestants run. */
-#ifndef PODIUM_RUN_ENGINE_FILES_H
-#define PODIUM_RUN_ENGINE_FILES_H
+/* Private to worker/run/engine: the files of the isolated engine (harness/isolated), which are
+ * compiled into podium-run. A Python judge and its contestants run them. */
+#ifndef PODIUM_WORKER_RUN_ENGINE_FILES_H
+#define PODIUM_WORKER_RUN_ENGINE_FILES_H
 
-#include "lib/error.h"
+#include "lib/base/error.h"
 
 #include <stdbool.h>
 
-/* Writes them, read-only, into the folder engine/ of `stage`. A contestant gets what it needs, a
- * judge all. */
+/* Writes the files, read-only, into the folder engine/ of `stage`. A judge gets all of them, a
+ * contestant those that it needs. */
 int engine_files_write(int stage, bool is_judge, struct error *error);
 
 #endif

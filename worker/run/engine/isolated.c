@@ -1,21 +1,20 @@
-/* The engine that separates the submission from whoever judges it: a judge, a contestant with the
- * submission, where something is timed one with an empty kernel, and, to compare, one with another
- * submission. Each is in a sandbox of its own and sees a part of the job's folder of its own. What
- * is timed after it was tested is timed by the same programs. */
-#include "worker/run/engine.h"
+/* The engine that keeps the submission apart from its judge. It runs a judge and a contestant with
+ * the submission. Timed stages add a contestant with an empty kernel, comparisons one with the
+ * rival. Each program has its own sandbox and its own part of the job's folder. The programs that
+ * ran the tests also run the timed stage. */
+#include "worker/run/engine/engine.h"
 
-#include "lib/clock.h"
-#include "lib/log.h"
-#include "lib/scope.h"
-#include "lib/text.h"
-#include "worker/run/engine_files.h"
-#include "worker/run/folder.h"
-#include "worker/run/isolated.h"
+#include "lib/base/clock.h"
+#include "lib/base/log.h"
+#include "lib/base/scope.h"
+#include "lib/base/text.h"
+#include "worker/run/engine/files.h"
+#include "worker/run/sandbox/folder.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-/* What a Python task has that contestants do not get, beside its main file and the case file. */
+/* Files of a Python task that contestants do not get, besides its main file and the case file. */
 static const char *const KEPT_FROM_CONTESTANTS[] = { "reference.py", "reference_code.py", "eval.py",
 	"score_eval.py" };
 
@@ -23,31 +22,31 @@ static const char REFERENCE[] = "reference.py";
 
 /* ---- which engine ---- */
 
-static bool offers(const struct job *job, const char *function)
+static bool reference_offers(const struct job *job, const char *function)
 {
 	const struct file *file = fileset_find(&job->files, REFERENCE);
 	return file && memmem(file->bytes, file->length, function, strlen(function));
 }
 
-/* Why the task cannot be split, as far as can be seen from outside; NULL: the judge may find that
- * out. */
+/* Why the task cannot be split, as far as is known before it runs. NULL: only the judge can find a
+ * reason. */
 static const char *find_obstacle(const struct job *job)
 {
 	const struct task *task = job->task;
 	const char *main = task->main ? task->main : "";
 	if (task->multi_gpu)
 		return "The task runs on several GPUs, which the isolated engine does not share between "
-		       "processes.";
+			   "processes.";
 	if (task->language == TASK_CU)
 		return compile_cu_obstacle(job);
 	if (strcmp(main, "score_eval.py") == 0)
 		return "The task has an evaluation of the oldest form, whose cases are not arguments of "
-		       "generate_input.";
+			   "generate_input.";
 	if (!text_ends_with(main, ".py") || !text_ends_with(job->slot, ".py"))
 		return "The task's main file or its submission is no Python file.";
 	if (!fileset_find(&job->files, REFERENCE))
 		return "The task has no reference.py.";
-	return offers(job, "generate_input") && offers(job, "check_implementation")
+	return reference_offers(job, "generate_input") && reference_offers(job, "check_implementation")
 		? NULL
 		: "The task's reference.py does not offer generate_input and check_implementation.";
 }
@@ -61,9 +60,9 @@ enum task_engine engine_choose(const struct job *job, const char **reason)
 	return *reason ? ENGINE_CUSTOM : ENGINE_ISOLATED;
 }
 
-/* ---- what each program finds ---- */
+/* ---- the programs' folders ---- */
 
-/* The parts of the job's folder. */
+/* The names of the parts of the job's folder. */
 static const char *const PARTS[PROGRAMS] = { "judge", "entry", "null", "rival" };
 
 static size_t program_count(const struct job *job)
@@ -95,8 +94,8 @@ static int write_submission(const struct job *job, const struct workspace *part,
 		is_rival ? job->rival_length : job->submission_length, 0444, error);
 }
 
-/* The null contestant has no file of the task: its kernel needs none. */
-static int furnish_py(const struct run *run, const struct workspace *part,
+/* The null contestant gets no file of the task, because its kernel needs none. */
+static int fill_py_part(const struct run *run, const struct workspace *part,
 	enum isolated_program who, struct error *error)
 {
 	int rc = engine_files_write(part->stage, who == PROGRAM_JUDGE, error);
@@ -115,7 +114,7 @@ static int write_program(const struct run *run, const struct workspace *part,
 		part->run, name, run->programs[kind].bytes, run->programs[kind].length, 0555, error);
 }
 
-static int furnish_cu(const struct run *run, const struct workspace *part,
+static int fill_cu_part(const struct run *run, const struct workspace *part,
 	enum isolated_program who, struct error *error)
 {
 	bool is_judge = who == PROGRAM_JUDGE;
@@ -139,8 +138,8 @@ static int write_cases(
 		: evaluation_write_cases(evaluation->next, part->stage, "timed.txt", error);
 }
 
-static int furnish(struct run *run, const struct evaluation *evaluation, enum isolated_program who,
-	struct error *error)
+static int fill_part(struct run *run, const struct evaluation *evaluation,
+	enum isolated_program who, struct error *error)
 {
 	struct workspace *part = &run->parts[who];
 	int rc = workspace_open_stage(part, evaluation->stage->name, error);
@@ -148,12 +147,12 @@ static int furnish(struct run *run, const struct evaluation *evaluation, enum is
 		rc = write_cases(evaluation, part, error);
 	if (rc)
 		return rc;
-	return run->job->task->language == TASK_PY ? furnish_py(run, part, who, error)
-											   : furnish_cu(run, part, who, error);
+	return run->job->task->language == TASK_PY ? fill_py_part(run, part, who, error)
+											   : fill_cu_part(run, part, who, error);
 }
 
-/* Parts are made when they are first needed, and live as long as the job. */
-static int furnish_all(struct run *run, const struct evaluation *evaluation, struct error *error)
+/* The first stage that needs a part creates it; it then lives as long as the job. */
+static int fill_parts(struct run *run, const struct evaluation *evaluation, struct error *error)
 {
 	int rc = 0;
 	for (; run->part_count < program_count(run->job); run->part_count++)
@@ -161,7 +160,7 @@ static int furnish_all(struct run *run, const struct evaluation *evaluation, str
 				 &run->workspace, PARTS[run->part_count], &run->parts[run->part_count], error)))
 			return rc;
 	for (size_t i = 0; i < run->part_count && !rc; i++)
-		rc = furnish(run, evaluation, (enum isolated_program)i, error);
+		rc = fill_part(run, evaluation, (enum isolated_program)i, error);
 	return rc;
 }
 
@@ -173,9 +172,9 @@ static void close_stages(struct run *run)
 
 /* ---- the programs ---- */
 
-/* Paths are told from the run folder, so that none of this machine stands in the command that
- * people see. */
-static const char *const *command(
+/* Paths are relative to the run folder, so that the command on the page shows no path of this
+ * machine. */
+static const char *const *build_command(
 	const struct run *run, const struct evaluation *evaluation, enum isolated_program who)
 {
 	const struct job *job = run->job;
@@ -202,7 +201,7 @@ static const char *const *command(
 	return words;
 }
 
-static const char *limits(const struct run *run, const struct evaluation *evaluation)
+static const char *format_limits(const struct run *run, const struct evaluation *evaluation)
 {
 	const char *first = arena_printf(run->arena, "%" PRId64, evaluation_limit_s(evaluation));
 	return evaluation->next
@@ -210,27 +209,28 @@ static const char *limits(const struct run *run, const struct evaluation *evalua
 		: first;
 }
 
-static const char *const *environment(
+static const char *const *build_environment(
 	struct run *run, const struct evaluation *evaluation, enum isolated_program who)
 {
 	struct variables variables = who == PROGRAM_JUDGE
-		? variables_for_judge(run->arena, run->job, &run->parts[who], limits(run, evaluation))
+		? variables_for_judge(
+			run->arena, run->job, &run->parts[who], format_limits(run, evaluation))
 		: variables_for_contestant(run->arena, run->job, &run->parts[who]);
 	return (const char *const *)arena_copy(run->arena, variables.list, sizeof variables.list);
 }
 
-static struct process program(
+static struct process describe_program(
 	struct run *run, const struct evaluation *evaluation, enum isolated_program who)
 {
 	const struct job *job = run->job;
 	struct process process = {
-		.arguments = command(run, evaluation, who),
-		.environment = environment(run, evaluation, who),
+		.arguments = build_command(run, evaluation, who),
+		.environment = build_environment(run, evaluation, who),
 		.timeout_ms = evaluation_limit_s(evaluation) * 1000,
 		.zygote = run->zygote,
 		.is_trusted = who == PROGRAM_JUDGE || who == PROGRAM_NULL,
-		.holds_channel = who
-			== PROGRAM_RIVAL, /* which must be gone before the submission is measured by itself */
+		/* The rival must be gone before the submission is measured alone. */
+		.holds_channel = who == PROGRAM_RIVAL,
 		.view = { .gpus = job->device.uuid, .programs = { job->python, job->nvcc } },
 	};
 	if (who == PROGRAM_JUDGE)
@@ -239,11 +239,11 @@ static struct process program(
 	return process;
 }
 
-/* ---- what came of it ---- */
+/* ---- the outcome ---- */
 
-/* The judge may say so before it begins, and nobody gets another engine than the one that was asked
- * for. Of a task in CUDA C++ it was decided when it was compiled. */
-static bool gives_up(
+/* Whether the judge said before its first case that the task cannot be split, and the custom engine
+ * may replace it. For CUDA C++ this was decided at compile time. */
+static bool cannot_split(
 	const struct run *run, const struct stage *stage, const struct process_result *judge)
 {
 	return run->job->task->language == TASK_PY && judge->ending == PROCESS_EXITED
@@ -258,7 +258,8 @@ static void choose_custom(struct run *run, const struct results *results)
 		results->error ? results->error : "The judge found that the task cannot be split.";
 }
 
-/* The exit code that people see: the judge's, but where the submission ended by itself, its own. */
+/* The page shows the judge's exit code, or the submission's own if the submission ended on its own.
+ */
 static void note_end(
 	struct stage *stage, const struct process *processes, const struct process_result *ended)
 {
@@ -272,7 +273,7 @@ static void note_end(
 	stage->peak_host_bytes = entry->peak_bytes;
 }
 
-/* Participants see only what their own program says. */
+/* Participants see only their own program's output, so the judge's goes to the log. */
 static void log_judge(const struct process_result *judge)
 {
 	enum { most_bytes = 2000 };
@@ -285,9 +286,9 @@ static void log_judge(const struct process_result *judge)
 	log_warning("The judge failed: %s", *from ? from : "it has not said why.");
 }
 
-/* ---- one stage, or two ---- */
+/* ---- running one or two stages ---- */
 
-/* The programs at work. What they report belongs to `current`. */
+/* The running programs. Their results belong to `current`. */
 struct series {
 	struct run *run;
 	struct evaluation *current;
@@ -295,7 +296,7 @@ struct series {
 	struct process_result *ended;
 };
 
-static int64_t passed_ms(const struct series *series)
+static int64_t elapsed_ms(const struct series *series)
 {
 	return clock_ms() - series->ended[PROGRAM_JUDGE].began_ms;
 }
@@ -307,7 +308,7 @@ static void begin_stage(struct series *series, struct evaluation *evaluation)
 	evaluation_look_before(evaluation);
 }
 
-/* Tells what is to be told of a stage that has passed while its programs go on. */
+/* Sends a passed stage's remaining events while its programs run the next one. */
 static void end_stage(struct series *series)
 {
 	struct evaluation *evaluation = series->current;
@@ -315,7 +316,7 @@ static void end_stage(struct series *series)
 	struct process_result *entry = &series->ended[PROGRAM_ENTRY];
 	stage->judgement.verdict = VERDICT_PASSED;
 	stage->exited = true;
-	stage->duration_ms = passed_ms(series);
+	stage->duration_ms = elapsed_ms(series);
 	stage->peak_host_bytes = process_peak_bytes(entry);
 	stage_tell_log(series->run, stage, entry);
 	capture_clear(&entry->output);
@@ -325,12 +326,12 @@ static void end_stage(struct series *series)
 	evaluation->is_over = true;
 }
 
-static void go_on(struct series *series)
+static void start_next_stage(struct series *series)
 {
 	struct evaluation *next = series->current->next;
 	end_stage(series);
-	series->processes[PROGRAM_ENTRY].on_output =
-		NULL; /* nothing happens beside a measurement because somebody looks on */
+	/* An onlooker must not disturb a measurement. */
+	series->processes[PROGRAM_ENTRY].on_output = NULL;
 	series->processes[PROGRAM_JUDGE].spent_ms = series->current->stage->duration_ms;
 	series->processes[PROGRAM_JUDGE].timeout_ms = evaluation_limit_s(next) * 1000;
 	begin_stage(series, next);
@@ -342,8 +343,8 @@ static bool has_passed(const struct results *results)
 	return results->check && strcmp(results->check, "pass") == 0;
 }
 
-/* on_result of the judge. */
-static bool take(void *context, const char *bytes, size_t length)
+/* The judge's on_result. */
+static bool take_results(void *context, const char *bytes, size_t length)
 {
 	struct series *series = context;
 	struct evaluation *evaluation = series->current;
@@ -353,7 +354,7 @@ static bool take(void *context, const char *bytes, size_t length)
 		return good;
 	if (!results_complete(&evaluation->results))
 		return false;
-	go_on(series);
+	start_next_stage(series);
 	evaluation_note(series->current);
 	return good;
 }
@@ -361,12 +362,12 @@ static bool take(void *context, const char *bytes, size_t length)
 static int run_programs(struct series *series, struct evaluation *evaluation, struct error *error)
 {
 	struct run *run = series->run;
-	int rc = furnish_all(run, evaluation, error);
+	int rc = fill_parts(run, evaluation, error);
 	if (rc)
 		return rc;
 	for (size_t i = 0; i < run->part_count; i++)
-		series->processes[i] = program(run, evaluation, (enum isolated_program)i);
-	series->processes[PROGRAM_JUDGE].on_result = take;
+		series->processes[i] = describe_program(run, evaluation, (enum isolated_program)i);
+	series->processes[PROGRAM_JUDGE].on_result = take_results;
 	series->processes[PROGRAM_JUDGE].context = series;
 	stage_follow(run, evaluation->stage, &series->processes[PROGRAM_ENTRY]);
 	evaluation->results.next = evaluation->next ? &evaluation->next->results : NULL;
@@ -374,8 +375,8 @@ static int run_programs(struct series *series, struct evaluation *evaluation, st
 	return process_run_all(series->processes, series->ended, run->part_count, error);
 }
 
-/* A stage whose judge has not begun may not have counted. */
-static void tell(const struct series *series, struct stage *stage)
+/* Sends the stage's events now that the stage counts. */
+static void tell_outcome(const struct series *series, struct stage *stage)
 {
 	if (!stage->begun)
 		stage_tell_begin(series->run, stage, &series->processes[PROGRAM_JUDGE]);
@@ -395,11 +396,11 @@ int engine_isolated(struct run *run, struct evaluation *evaluation, struct error
 	results_finish(&last->results);
 	if (rc)
 		return rc;
-	if (gives_up(run, stage, &ended[PROGRAM_JUDGE])) {
+	if (cannot_split(run, stage, &ended[PROGRAM_JUDGE])) {
 		choose_custom(run, &last->results);
 		return 0;
 	}
-	tell(&series, stage);
+	tell_outcome(&series, stage);
 	judge_isolated(series.processes, ended, run->part_count, &last->results, &stage->judgement);
 	note_end(stage, series.processes, ended);
 	if (stage->judgement.verdict == VERDICT_INTERNAL_ERROR)

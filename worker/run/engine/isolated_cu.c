@@ -1,10 +1,10 @@
-#include "worker/run/isolated_cu.h"
+#include "worker/run/engine/isolated_cu.h"
 
-#include "lib/embed.h"
-#include "lib/scope.h"
-#include "lib/stock.h"
-#include "lib/text.h"
-#include "worker/run/folder.h"
+#include "lib/base/embed.h"
+#include "lib/base/scope.h"
+#include "lib/base/text.h"
+#include "lib/task/stock.h"
+#include "worker/run/sandbox/folder.h"
 
 #include <sodium.h>
 #include <stdlib.h>
@@ -23,13 +23,14 @@ EMBED(carry_h, "harness/isolated/carry.h");
 EMBED(gpu_h, "harness/isolated/gpu.h");
 EMBED(seeds_h, "harness/isolated/seeds.h");
 EMBED(side_h, "harness/isolated/side.h");
+EMBED(statistics_h, "harness/isolated/statistics.h");
 EMBED(watch_h, "harness/isolated/watch.h");
 EMBED(wire_h, "harness/isolated/wire.h");
 EMBED(native_h, "harness/isolated/native.h");
 EMBED(build_cu, "harness/isolated/build_cu");
 EMBED(native_o, NATIVE_OBJECT);
 
-/* In a folder of their own, which no file of a task is in. */
+/* They go into a folder that has no file of a task. */
 #define ENGINE_FILE(file, symbol) \
 	{ \
 		"isolated/" file, embedded_##symbol, embedded_##symbol##_end \
@@ -49,6 +50,7 @@ static const struct {
 	ENGINE_FILE("gpu.h", gpu_h),
 	ENGINE_FILE("seeds.h", seeds_h),
 	ENGINE_FILE("side.h", side_h),
+	ENGINE_FILE("statistics.h", statistics_h),
 	ENGINE_FILE("watch.h", watch_h),
 	ENGINE_FILE("wire.h", wire_h),
 	ENGINE_FILE("native.h", native_h),
@@ -58,9 +60,9 @@ static const struct {
 
 /* ---- the forms of tasks ---- */
 
-/* What the task compiles, and what stands in its place. Where `slot` is given, the entry includes
- * the submission by that name; else the submission is a source of its own, and the entry is
- * compiled once, into the kit. */
+/* The source that the task compiles, and the engine's replacement for it. If `slot` is set, the
+ * entry includes the submission by that name. Otherwise the submission is a source file, and the
+ * entry is compiled once, into the kit. */
 static const struct form {
 	const char *main, *entry, *slot;
 } FORMS[] = {
@@ -95,7 +97,7 @@ const char *compile_cu_obstacle(const struct job *job)
 {
 	if (has_source(job->task, "score_eval.cu"))
 		return "The task has an evaluation of the oldest form, whose cases are not arguments of "
-		       "generate_input.";
+			   "generate_input.";
 	if (!find_form(job))
 		return "The task compiles other sources than eval.cu and the submission.";
 	if (!fileset_find(&job->files, "task.h") || !fileset_find(&job->files, "reference.cuh"))
@@ -103,9 +105,9 @@ const char *compile_cu_obstacle(const struct job *job)
 	return NULL;
 }
 
-/* ---- what lies in a folder for nvcc ---- */
+/* ---- nvcc's folder ---- */
 
-/* Submissions may include it for the types. */
+/* Submissions may include reference.cuh for its types. */
 static const char STAND_IN[] = "/* The reference stays with the judge. */\n#include \"task.h\"\n";
 
 static bool is_stock(const struct task *task, const char *name)
@@ -124,7 +126,7 @@ static const struct stock_file *find_stock(const char *name)
 	return NULL;
 }
 
-/* A stock utils.h of an older version may lack what the engine needs of it. */
+/* An older stock utils.h may lack what the engine needs, so the current one replaces it. */
 static int write_utils(
 	int folder, const struct file *file, const struct task *task, struct error *error)
 {
@@ -134,7 +136,7 @@ static int write_utils(
 		stock ? (size_t)(stock->end - stock->bytes) : file->length, 0444, error);
 }
 
-/* `with_reference`: else there is nothing of it but its name. */
+/* Without `with_reference`, writes only STAND_IN under the reference's name. */
 static int write_task(struct run *run, bool with_reference, struct error *error)
 {
 	int rc = 0, folder = run->workspace.run;
@@ -161,7 +163,7 @@ static int write_engine(int folder, struct error *error)
 	return rc;
 }
 
-static int open_folder_again(struct run *run, const struct stage *stage, struct error *error)
+static int reopen_stage(struct run *run, const struct stage *stage, struct error *error)
 {
 	workspace_close_stage(&run->workspace);
 	return workspace_open_stage(&run->workspace, stage->name, error);
@@ -173,17 +175,17 @@ enum { KIT_JUDGE, KIT_CONTESTANT, KIT_ENTRY, KIT_PROGRAMS };
 static const char *const KIT_NAMES[] = { "judge.out", "contestant.out", "entry.o" };
 
 struct kit {
-	unsigned char key[crypto_generichash_BYTES]; /* of all that goes into it */
-	uint64_t used;   /* when it was last asked for; 0: there is none here */
-	char *obstacle;  /* why there can be none; NULL: there is */
-	bool is_passing; /* the obstacle is this machine's at the moment, and not the task's */
+	unsigned char key[crypto_generichash_BYTES]; /* hash of all that the kit is built from */
+	uint64_t used;   /* the number of the last request; 0: this place is empty */
+	char *obstacle;  /* why the kit cannot be built; NULL: it was built */
+	bool is_passing; /* the obstacle is this machine's and temporary, not the task's */
 	struct {
 		char *bytes;
 		size_t length;
 	} programs[KIT_PROGRAMS];
 };
 
-/* Of the last few versions of tasks that this process has run. */
+/* The kits of the last few versions of tasks. */
 static struct kit kits[4];
 static uint64_t kits_asked;
 
@@ -209,7 +211,7 @@ static void make_key(const struct job *job, const struct nvcc *nvcc,
 	crypto_generichash_final(&state, key, crypto_generichash_BYTES);
 }
 
-/* The one with this key, or the one whose place it can take. */
+/* Finds the kit with this key, or the place for a new one. */
 static struct kit *find_kit(const unsigned char *key)
 {
 	struct kit *oldest = &kits[0];
@@ -230,7 +232,7 @@ static void empty_kit(struct kit *kit)
 	*kit = (struct kit){ 0 };
 }
 
-static char *copy(const char *bytes, size_t length)
+static char *copy_bytes(const char *bytes, size_t length)
 {
 	char *made = malloc(length + 1);
 	if (!made)
@@ -240,7 +242,7 @@ static char *copy(const char *bytes, size_t length)
 	return made;
 }
 
-/* The first line with an error in it, or else the last one. */
+/* Returns the first line that contains "error", or else the last line. */
 static const char *find_fault(struct arena *arena, const char *text)
 {
 	const char *error = strstr(text, "error"), *begin = error ? error : text + strlen(text);
@@ -249,15 +251,15 @@ static const char *find_fault(struct arena *arena, const char *text)
 	return arena_strndup(arena, begin, strcspn(begin, "\n"));
 }
 
-/* What ended a build from outside. */
+/* Why a build was ended from outside. */
 static const char *const LIMITS[] = {
 	[PROCESS_SIGNALLED] = "a signal ended the compiler",
 	[PROCESS_TOO_LARGE] = "that took more memory than a program may have",
 	[PROCESS_TOO_MANY] = "that took more processes than a program may have",
-	[PROCESS_FLOODED] = "the compiler printed without end",
+	[PROCESS_FLOODED] = "the compiler printed too much",
 };
 
-/* Why a kit cannot be built, from how the build ended; NULL: it was built. */
+/* Why the kit cannot be built, judged by how the build ended; NULL: it was built. */
 static const char *read_obstacle(struct arena *arena, const struct process_result *result)
 {
 	enum { cannot_split = 115 };
@@ -280,7 +282,7 @@ static const char *read_obstacle(struct arena *arena, const struct process_resul
 		find_fault(arena, buffer_string(&text)));
 }
 
-static int take_kit(struct run *run, struct kit *kit, struct error *error)
+static int read_kit(struct run *run, struct kit *kit, struct error *error)
 {
 	for (size_t i = 0; i < KIT_PROGRAMS; i++) {
 		const char *bytes;
@@ -289,13 +291,13 @@ static int take_kit(struct run *run, struct kit *kit, struct error *error)
 			&bytes, &length, error);
 		if (rc)
 			return rc;
-		kit->programs[i].bytes = copy(bytes, length);
+		kit->programs[i].bytes = copy_bytes(bytes, length);
 		kit->programs[i].length = length;
 	}
 	return 0;
 }
 
-/* Nothing of a submission is in the folder. Nobody hears of this run. */
+/* The folder has nothing of the submission, so the compiler is trusted. Sends no events. */
 static int build_kit(struct run *run, struct stage *stage, const struct nvcc *nvcc, struct kit *kit,
 	struct error *error)
 {
@@ -310,7 +312,7 @@ static int build_kit(struct run *run, struct stage *stage, const struct nvcc *nv
 	memcpy(words + 3, nvcc->words, nvcc->count * sizeof *words);
 	struct process process = nvcc_process(run, nvcc);
 	process.arguments = words;
-	process.timeout_ms *= 2; /* these are several programs */
+	process.timeout_ms *= 2; /* this compiles several programs */
 	process.is_trusted = true;
 	struct process_result *result = arena_alloc(run->arena, sizeof *result);
 	struct stage scratch = *stage;
@@ -322,14 +324,13 @@ static int build_kit(struct run *run, struct stage *stage, const struct nvcc *nv
 			result->ending == PROCESS_STOPPED ? "the job was cancelled" : "it took too long");
 	const char *obstacle = read_obstacle(run->arena, result);
 	if (obstacle)
-		kit->obstacle = copy(obstacle, strlen(obstacle));
+		kit->obstacle = copy_bytes(obstacle, strlen(obstacle));
 	kit->is_passing = obstacle && result->ending != PROCESS_EXITED;
-	return obstacle ? 0 : take_kit(run, kit, error);
+	return obstacle ? 0 : read_kit(run, kit, error);
 }
 
-/* The programs of a kit live as long as the process or until another one needs the place, so a job
- * has copies. */
-static void hand_out(struct run *run, const struct kit *kit)
+/* A kit's programs may be replaced while the job runs, so the job gets copies. */
+static void copy_programs(struct run *run, const struct kit *kit)
 {
 	static const enum compiled_kind kinds[] = {
 		[KIT_JUDGE] = COMPILED_JUDGE, [KIT_CONTESTANT] = COMPILED_CONTESTANT
@@ -340,8 +341,8 @@ static void hand_out(struct run *run, const struct kit *kit)
 			kit->programs[i].length };
 }
 
-/* *found has an obstacle, or programs. */
-static int need_kit(struct run *run, struct stage *stage, const struct nvcc *nvcc,
+/* On success *found has either an obstacle or programs. */
+static int get_kit(struct run *run, struct stage *stage, const struct nvcc *nvcc,
 	const struct kit **found, struct error *error)
 {
 	unsigned char key[crypto_generichash_BYTES];
@@ -352,7 +353,7 @@ static int need_kit(struct run *run, struct stage *stage, const struct nvcc *nvc
 		empty_kit(kit);
 		int rc = build_kit(run, stage, nvcc, kit, error);
 		if (!rc)
-			rc = open_folder_again(run, stage, error);
+			rc = reopen_stage(run, stage, error);
 		if (rc) {
 			empty_kit(kit);
 			return rc;
@@ -361,13 +362,13 @@ static int need_kit(struct run *run, struct stage *stage, const struct nvcc *nvc
 	}
 	kit->used = ++kits_asked;
 	if (!kit->obstacle)
-		hand_out(run, kit);
+		copy_programs(run, kit);
 	return 0;
 }
 
 /* ---- the submission ---- */
 
-/* What compiles it; its own errors are the participant's. */
+/* Writes the submission and what it needs to compile. Compile errors are then the participant's. */
 static int write_submission(
 	struct run *run, const struct kit *kit, const char *text, size_t length, struct error *error)
 {
@@ -395,12 +396,12 @@ static void add_submission(struct nvcc *nvcc, const struct job *job)
 	nvcc_add(nvcc, "submission.so");
 }
 
-/* The one that it is compared with, which has been compiled before. */
+/* Compiles the rival, which compiled before, so a failure is not the submission's fault. */
 static int compile_rival(struct run *run, struct stage *stage, const struct nvcc *nvcc,
 	const struct kit *kit, struct error *error)
 {
 	int rc;
-	if ((rc = open_folder_again(run, stage, error))
+	if ((rc = reopen_stage(run, stage, error))
 		|| (rc = write_submission(run, kit, run->job->rival, run->job->rival_length, error)))
 		return rc;
 	struct process process = nvcc_process(run, nvcc);
@@ -416,7 +417,7 @@ static int compile_rival(struct run *run, struct stage *stage, const struct nvcc
 		&program->bytes, &program->length, error);
 }
 
-static int give_up(struct run *run, const char *obstacle, struct error *error)
+static int use_custom_engine(struct run *run, const char *obstacle, struct error *error)
 {
 	if (run->job->task->engine == ENGINE_ISOLATED || run->job->mode == JOB_COMPARE)
 		return fail(error, ERROR_INPUT, "%s", obstacle);
@@ -433,10 +434,10 @@ int isolated_cu_compile(struct run *run, struct stage *stage, struct error *erro
 	if (rc)
 		return rc;
 	nvcc_add(&nvcc, "-I.");
-	if ((rc = need_kit(run, stage, &nvcc, &kit, error)))
+	if ((rc = get_kit(run, stage, &nvcc, &kit, error)))
 		return rc;
 	if (kit->obstacle)
-		return give_up(run, kit->obstacle, error);
+		return use_custom_engine(run, kit->obstacle, error);
 	add_submission(&nvcc, run->job);
 	if ((rc = write_submission(run, kit, run->job->submission, run->job->submission_length, error))
 		|| (rc =

@@ -1,14 +1,14 @@
-#include "worker/run/isolated.h"
+#include "worker/run/engine/judgement.h"
 
-#include "lib/scope.h"
-#include "lib/text.h"
+#include "lib/base/scope.h"
+#include "lib/base/text.h"
 
 #include <inttypes.h>
 #include <signal.h>
 #include <string.h>
 
-/* What the exit codes of harnesses mean; 0 and 112 are not here because then the result lines
- * decide. */
+/* The meanings of a harness's exit codes. 0 and 112 are missing because the result lines decide
+ * then. */
 static const struct {
 	int code;
 	enum verdict verdict;
@@ -25,12 +25,12 @@ static const struct {
 		"The harness stopped because of a time limit of its own (exit code 114)" },
 };
 
-static const char *noun(const struct results *results)
+static const char *case_noun(const struct results *results)
 {
 	return results->family == RESULT_TESTS ? "test" : "benchmark";
 }
 
-/* " in test 3 of 12 (size: 128; seed: 5)": the first case without a result, which is the one that
+/* Appends " in test 3 of 12 (size: 128; seed: 5)" for the first case without a result: the one that
  * ran. */
 static void append_where(struct buffer *out, const struct results *results)
 {
@@ -38,13 +38,13 @@ static void append_where(struct buffer *out, const struct results *results)
 		const struct result_case *one = &results->cases[i];
 		if (results_passed(results, one) || results_failed(one))
 			continue;
-		buffer_printf(
-			out, " in %s %zu of %zu (%s)", noun(results), i + 1, results->count, results->specs[i]);
+		buffer_printf(out, " in %s %zu of %zu (%s)", case_noun(results), i + 1, results->count,
+			results->specs[i]);
 		return;
 	}
 }
 
-/* ": " and the line. */
+/* Appends ": " and the line. */
 static void append_line(struct buffer *out, const char *text, size_t length)
 {
 	enum { most_bytes = 500 };
@@ -53,7 +53,7 @@ static void append_line(struct buffer *out, const char *text, size_t length)
 	buffer_text(out, length > most_bytes ? "..." : "");
 }
 
-/* The last line that is not blank, if there is one. */
+/* Appends the last line that is not blank, if there is one. */
 static void append_last_line(struct buffer *out, const char *text, size_t length)
 {
 	while (length && strchr(" \t\r\n", text[length - 1]))
@@ -64,8 +64,8 @@ static void append_last_line(struct buffer *out, const char *text, size_t length
 		append_line(out, text + start, length - start);
 }
 
-/* ": TypeError: ...": what the program said last on its error output, where Python puts the reason.
- */
+/* Appends ": TypeError: ...", the last line of the program's standard error, where Python puts the
+ * reason. */
 static void append_last_words(struct buffer *out, const struct process_result *result)
 {
 	cleanup_buffer struct buffer text = { 0 };
@@ -90,7 +90,8 @@ static void judge_exit_code(
 	append_last_words(&out->message, result);
 }
 
-/* ": " and the line of an error that says most: the first, but of a Python traceback the last. */
+/* Appends ": " and the error's most telling line: the first one, but of a Python traceback the
+ * last. */
 static void append_error(struct buffer *out, const char *text)
 {
 	text += strspn(text, " \t\r\n");
@@ -100,7 +101,7 @@ static void append_error(struct buffer *out, const char *text)
 		append_line(out, text, strcspn(text, "\n"));
 }
 
-/* The first failing case: index, spec, first line of its error. */
+/* Describes the first failing case: index, spec, first line of its error. */
 static void judge_wrong(const struct results *results, struct judgement *out)
 {
 	out->verdict = VERDICT_WRONG_ANSWER;
@@ -150,7 +151,8 @@ static void append_memory_limit(struct buffer *out, const struct process *proces
 		(double)process->host->most_memory_bytes / (1 << 30));
 }
 
-/* Endings that mean the same for every program. False for an exit, where the exit code decides. */
+/* Judges the endings that mean the same for every program. False for an exit, where the exit code
+ * decides. */
 static bool judge_ending(
 	const struct process *process, const struct process_result *result, struct judgement *out)
 {
@@ -229,7 +231,7 @@ void judge_own_exit(
 	append_last_words(&judgement->message, result);
 }
 
-/* The line of a compiler's output that says what is wrong, else the last one. */
+/* Appends the first line of the compiler's output with an error, or else the last line. */
 static void append_diagnosis(struct buffer *out, const struct process_result *result)
 {
 	cleanup_buffer struct buffer text = { 0 };
@@ -264,7 +266,7 @@ void judge_compiler(
 
 /* ---- the isolated engine ---- */
 
-/* What else a judge's exit codes mean. With `is_of_submission` its own sentences say more. */
+/* A judge's other exit codes. With `is_of_submission`, the judge's own sentence says more. */
 static const struct judge_code {
 	int code;
 	enum verdict verdict;
@@ -292,7 +294,7 @@ static const struct judge_code *find_judge_code(int code)
 	return NULL;
 }
 
-/* The judge failed, or the task did. */
+/* Sets an internal error: the judge or the task failed. */
 static void blame_judge(const struct process_result *judge, const struct results *results,
 	const char *sentence, struct judgement *out)
 {
@@ -300,7 +302,7 @@ static void blame_judge(const struct process_result *judge, const struct results
 	buffer_clear(&out->message);
 	buffer_append(
 		&out->message, sentence, strlen(sentence) - (text_ends_with(sentence, ".") ? 1 : 0));
-	if (results->error) { /* which says itself where */
+	if (results->error) { /* the error names the case */
 		append_error(&out->message, results->error);
 		buffer_text(&out->message, out->message.data[out->message.length - 1] == '.' ? "" : ".");
 	} else {
@@ -309,7 +311,7 @@ static void blame_judge(const struct process_result *judge, const struct results
 	}
 }
 
-/* What the judge says of the submission: about what ended the run, or about a case. */
+/* Quotes the judge's error about the submission: the one that ended the run, or a case's. */
 static void quote_judge(
 	const struct results *results, const struct judge_code *code, struct judgement *out)
 {
@@ -323,20 +325,20 @@ static void quote_judge(
 	out->verdict = code->verdict;
 	text_append_valid(&out->message, results->error ? results->error : code->sentence,
 		strcspn(results->error ? results->error : code->sentence, "\n"));
-	if (!results->error) /* which says itself where */
+	if (!results->error) /* the error names the case */
 		append_where(&out->message, results);
 	buffer_text(&out->message, text_ends_with(buffer_string(&out->message), ".") ? "" : ".");
 }
 
-/* So ends a contestant that the judge has dismissed; but a submission may choose to end so as well.
- */
+/* A contestant that the judge dismissed ends like this, but a submission may also choose to. */
 static bool is_orderly(const struct process_result *result)
 {
 	return result->ending == PROCESS_LEFT
 		|| (result->ending == PROCESS_EXITED && result->code == 0);
 }
 
-/* Whose end the judge has noticed: the first that did not end in order. PROGRAM_JUDGE: nobody's. */
+/* Finds the program whose end the judge noticed: the first with a disorderly end. PROGRAM_JUDGE:
+ * none. */
 static enum isolated_program find_lost(const struct process_result *ended, size_t count)
 {
 	enum isolated_program lost = PROGRAM_JUDGE;
@@ -346,7 +348,7 @@ static enum isolated_program find_lost(const struct process_result *ended, size_
 	return lost || ended[PROGRAM_ENTRY].ending == PROCESS_LEFT ? lost : PROGRAM_ENTRY;
 }
 
-/* A submission that has ended by itself, or was ended by a limit. */
+/* Judges a submission that ended on its own or at a limit. */
 static void judge_entry(const struct process *process, const struct process_result *entry,
 	const struct results *results, struct judgement *out)
 {
@@ -380,9 +382,9 @@ static void judge_loss(const struct process *processes, const struct process_res
 	}
 }
 
-/* Results that lack something or contradict themselves or the exit code are the judge's own fault:
- * nobody else can write them. */
-static void judge_judges_results(
+/* Incomplete or contradictory results are the judge's own fault: no other program can write them.
+ */
+static void judge_by_results(
 	const struct process_result *judge, struct results *results, struct judgement *out)
 {
 	cleanup_buffer struct buffer sentence = { 0 };
@@ -392,18 +394,17 @@ static void judge_judges_results(
 	if (out->verdict == VERDICT_RUNTIME_ERROR)
 		buffer_text(&sentence, "The judge ended before it had checked everything");
 	else
-		buffer_printf(
-			&sentence, "What the judge reports cannot be: %s", buffer_string(&out->message));
+		buffer_printf(&sentence, "The judge's results are wrong: %s", buffer_string(&out->message));
 	blame_judge(judge, results, buffer_string(&sentence), out);
 }
 
-static void judge_judges_exit(const struct process *processes, const struct process_result *ended,
+static void judge_by_exit(const struct process *processes, const struct process_result *ended,
 	size_t count, struct results *results, struct judgement *out)
 {
 	const struct process_result *judge = &ended[PROGRAM_JUDGE];
 	const struct judge_code *code = find_judge_code(judge->code);
 	if (judge->code == 0 || judge->code == JUDGE_WRONG)
-		judge_judges_results(judge, results, out);
+		judge_by_results(judge, results, out);
 	else if (judge->code == JUDGE_LOSS)
 		judge_loss(processes, ended, count, results, out);
 	else if (code && code->is_of_submission)
@@ -414,13 +415,13 @@ static void judge_judges_exit(const struct process *processes, const struct proc
 		out->machine_failed = true;
 }
 
-/* A judge that was ended, by whomever. */
-static void judge_judges_end(const struct process *process, const struct process_result *judge,
+/* The judge was ended, by anybody. */
+static void judge_by_ending(const struct process *process, const struct process_result *judge,
 	const struct results *results, struct judgement *out)
 {
 	cleanup_buffer struct buffer sentence = { 0 };
 	if (results->verdict != VERDICT_NONE)
-		buffer_printf(&sentence, "What the judge reports cannot be read: %s", results->reason);
+		buffer_printf(&sentence, "The judge's results cannot be read: %s", results->reason);
 	else if (judge_ending(process, judge, out))
 		buffer_printf(&sentence, "The judge broke down: %s", buffer_string(&out->message));
 	blame_judge(judge, results, buffer_string(&sentence), out);
@@ -439,8 +440,8 @@ void judge_isolated(const struct process processes[static PROGRAMS],
 			append_where(&out->message, results);
 		buffer_byte(&out->message, '.');
 	} else if (judge->ending == PROCESS_EXITED && results->verdict == VERDICT_NONE) {
-		judge_judges_exit(processes, ended, count, results, out);
+		judge_by_exit(processes, ended, count, results, out);
 	} else {
-		judge_judges_end(process, judge, results, out);
+		judge_by_ending(process, judge, results, out);
 	}
 }

@@ -1,19 +1,42 @@
+/* Derives a verdict and one sentence from how a program ended and what its harness reported. */
+#ifndef PODIUM_WORKER_RUN_ENGINE_JUDGEMENT_H
+#define PODIUM_WORKER_RUN_ENGINE_JUDGEMENT_H
+
+#include "lib/base/buffer.h"
+#include "lib/result/verdict.h"
+#include "worker/run/engine/result_lines.h"
+#include "worker/run/sandbox/process.h"
+
+struct judgement {
+	enum verdict verdict;
+	struct buffer message; /* a sentence, empty when passed; free it with buffer_free */
+	bool machine_failed;   /* this machine is at fault, so another one may succeed */
+};
+
+/* Judges a harness that ran one stage. Call results_finish() first. */
+void judge_harness(const struct process *process, const struct process_result *result,
+	struct results *results, struct judgement *judgement);
+
+/* Judges a program that exited with a code of the harness, where the submission chose that code. */
+void judge_own_exit(const struct process_result *result, const struct results *results,
+	struct judgement *judgement);
+
+/* Judges a compiler. Its failures are the fault of the file that it compiled. */
+void judge_compiler(const struct process *process, const struct process_result *result,
+	struct judgement *judgement);
+
 /* The programs of a stage of the isolated engine, in the order in which they are started and in
  * which the judge has its channels. */
-#ifndef PODIUM_RUN_ISOLATED_H
-#define PODIUM_RUN_ISOLATED_H
-
-#include "worker/run/judgement.h"
-
 enum isolated_program {
 	PROGRAM_JUDGE,
 	PROGRAM_ENTRY, /* the contestant with the submission */
-	PROGRAM_NULL,  /* the one with the empty kernel, where something is timed */
-	PROGRAM_RIVAL, /* and the one with the submission that it is compared with, in a comparison */
+	PROGRAM_NULL,  /* the contestant with the empty kernel, in timed stages */
+	PROGRAM_RIVAL, /* the contestant with the rival submission, in comparisons */
 	PROGRAMS,
 };
 
-/* Exit codes that only a judge has. */
+/* The descriptors that a program gets as 0, 1, 2 and so on. Each source lies above those numbers.
+ */
 enum {
 	JUDGE_RAISED = 1,
 	JUDGE_CUDA = 110,
@@ -24,8 +47,8 @@ enum {
 	JUDGE_LOSS = 117,
 };
 
-/* The verdict on a stage; results_finish() has been called. What the judge could not do is never
- * the submission's fault. */
+/* Sets the verdict on a stage. Call results_finish() first. A failure of the judge is never the
+ * submission's fault. */
 void judge_isolated(const struct process processes[static PROGRAMS],
 	const struct process_result ended[static PROGRAMS], size_t count, struct results *results,
 	struct judgement *judgement);

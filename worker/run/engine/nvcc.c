@@ -1,6 +1,6 @@
-#include "worker/run/nvcc.h"
+#include "worker/run/engine/nvcc.h"
 
-#include "lib/scope.h"
+#include "lib/base/scope.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -24,7 +24,8 @@ static const char *const FLAGS[] = {
 	"-Xptxas=--warn-on-spills",
 };
 
-/* Compute capabilities whose full instruction set has a name of its own (wgmma, TMA multicast). */
+/* Compute capabilities whose full instruction set has another architecture name (wgmma, TMA
+ * multicast). */
 static const struct {
 	const char *capability, *name;
 } ARCHITECTURES[] = { { "9.0", "90a" } };

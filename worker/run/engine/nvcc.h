@@ -1,10 +1,9 @@
-/* Command lines of nvcc, with the flags of the field, those of the task, and the architecture of
- * the device; and how they are run: in a sandbox without a GPU in sight, with limits of their own.
- */
-#ifndef PODIUM_RUN_NVCC_H
-#define PODIUM_RUN_NVCC_H
+/* Private to worker/run/engine: nvcc's command line: the field's usual flags, the task's flags and
+ * the device's architecture. nvcc runs in a sandbox that shows no GPU, with its own limits. */
+#ifndef PODIUM_WORKER_RUN_ENGINE_NVCC_H
+#define PODIUM_WORKER_RUN_ENGINE_NVCC_H
 
-#include "worker/run/run.h"
+#include "worker/run/engine/stage.h"
 
 enum { nvcc_most_program_bytes = 256 * 1024 * 1024 };
 
@@ -14,13 +13,13 @@ struct nvcc {
 	size_t count, room;
 };
 
-/* nvcc and the flags. ERROR_INPUT names a flag that cannot be taken. */
+/* Starts a command line with nvcc and the flags. ERROR_INPUT names a flag that is refused. */
 int nvcc_open(struct nvcc *nvcc, struct arena *arena, const struct job *job, struct error *error);
 
-/* Adds one word, which is not copied. */
+/* Adds one word, which must outlive the command line. */
 void nvcc_add(struct nvcc *nvcc, const char *word);
 
-/* The program, to be run in the open stage of the job's own folder. */
+/* The process that runs nvcc in the open stage of the job's folder. */
 struct process nvcc_process(struct run *run, const struct nvcc *nvcc);
 
 #endif

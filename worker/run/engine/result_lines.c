@@ -1,7 +1,7 @@
-#include "worker/run/result_lines.h"
+#include "worker/run/engine/result_lines.h"
 
-#include "lib/scope.h"
-#include "lib/text.h"
+#include "lib/base/scope.h"
+#include "lib/base/text.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -17,9 +17,9 @@ static const struct {
 	[RESULT_BENCHMARKS] = { "benchmark.", "benchmark-count", "benchmark" },
 };
 
-static bool violation(struct results *results, const char *format, ...)
+static bool set_violation(struct results *results, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
-static bool violation(struct results *results, const char *format, ...)
+static bool set_violation(struct results *results, const char *format, ...)
 {
 	if (results->verdict != VERDICT_NONE)
 		return false;
@@ -38,7 +38,7 @@ static bool is_status(const char *value)
 	return strcmp(value, "pass") == 0 || strcmp(value, "fail") == 0;
 }
 
-/* A decimal number and nothing else: no hexadecimal, no "nan", no sign in front. */
+/* Reads a decimal number and nothing else: no hexadecimal, no "nan", no sign in front. */
 static bool read_number(const char *value, double *number)
 {
 	char *end;
@@ -89,7 +89,7 @@ static bool is_samples(const char *value)
 	return true;
 }
 
-/* What was read of the device: [least, most] of each figure, and words. */
+/* Accepts the device's readings: [least, most] for each figure, and words. */
 static bool is_device(const char *value)
 {
 	enum { most_bytes = 2000 };
@@ -117,35 +117,59 @@ static const struct value_rule {
 	const char *name;
 	bool (*accepts)(const char *value); /* NULL: any text */
 	const char *wanted;
-	bool is_long;  /* may go on over several lines */
-	bool of_judge; /* no harness's word */
+	bool is_long;  /* may continue over several lines */
+	bool of_judge; /* a judge's, ignored from a harness */
 } VALUES[] = {
 	[RESULT_SPEC] = { .name = "spec" },
-	[RESULT_STATUS] = { "status", is_status, "pass or fail", false, false },
+	[RESULT_STATUS] = { .name = "status", .accepts = is_status, .wanted = "pass or fail" },
 	[RESULT_ERROR] = { .name = "error", .is_long = true },
 	[RESULT_MESSAGE] = { .name = "message", .is_long = true },
-	[RESULT_RUNS] = { "runs", is_positive_count, COUNTED, false, false },
-	[RESULT_MEAN] = { "mean", is_time, TIME, false, false },
-	[RESULT_STD] = { "std", is_spread, SPREAD, false, false },
-	[RESULT_ERR] = { "err", is_spread, SPREAD, false, false },
-	[RESULT_BEST] = { "best", is_time, TIME, false, false },
-	[RESULT_WORST] = { "worst", is_time, TIME, false, false },
+	[RESULT_RUNS] = { .name = "runs", .accepts = is_positive_count, .wanted = COUNTED },
+	[RESULT_MEAN] = { .name = "mean", .accepts = is_time, .wanted = TIME },
+	[RESULT_STD] = { .name = "std", .accepts = is_spread, .wanted = SPREAD },
+	[RESULT_ERR] = { .name = "err", .accepts = is_spread, .wanted = SPREAD },
+	[RESULT_BEST] = { .name = "best", .accepts = is_time, .wanted = TIME },
+	[RESULT_WORST] = { .name = "worst", .accepts = is_time, .wanted = TIME },
 	[RESULT_REPORT] = { .name = "report" },
-	[RESULT_MEDIAN] = { "median", is_time, TIME, false, true },
-	[RESULT_LOW] = { "low", is_spread, SPREAD, false, true },
-	[RESULT_HIGH] = { "high", is_time, TIME, false, true },
-	[RESULT_CONSTANT] = { "constant", is_spread, SPREAD, false, true },
-	[RESULT_OWN] = { "own", is_time, TIME, false, true },
-	[RESULT_GAP] = { "gap", is_spread, SPREAD, false, true },
-	[RESULT_BLOCKS] = { "blocks", is_positive_count, COUNTED, false, true },
-	[RESULT_REPEATED] = { "repeated", is_count, "a whole number", false, true },
-	[RESULT_SAMPLES] = { "samples", is_samples, "at most 4000 numbers in base64", false, true },
-	[RESULT_DEVICE] = { "device", is_device, "an object of pairs of numbers", false, true },
-	[RESULT_RIVAL] = { "rival", is_time, TIME, false, true },
-	[RESULT_RATIO] = { "ratio", is_time, TIME, false, true },
-	[RESULT_RATIO_LOW] = { "ratio_low", is_time, TIME, false, true },
-	[RESULT_RATIO_HIGH] = { "ratio_high", is_time, TIME, false, true },
-	[RESULT_RATIO_ERR] = { "ratio_err", is_spread, SPREAD, false, true },
+	[RESULT_MEDIAN] = { .name = "median", .accepts = is_time, .wanted = TIME, .of_judge = true },
+	[RESULT_LOW] = { .name = "low", .accepts = is_spread, .wanted = SPREAD, .of_judge = true },
+	[RESULT_HIGH] = { .name = "high", .accepts = is_time, .wanted = TIME, .of_judge = true },
+	[RESULT_CONSTANT] = { .name = "constant",
+		.accepts = is_spread,
+		.wanted = SPREAD,
+		.of_judge = true },
+	[RESULT_OWN] = { .name = "own", .accepts = is_time, .wanted = TIME, .of_judge = true },
+	[RESULT_GAP] = { .name = "gap", .accepts = is_spread, .wanted = SPREAD, .of_judge = true },
+	[RESULT_BLOCKS] = { .name = "blocks",
+		.accepts = is_positive_count,
+		.wanted = COUNTED,
+		.of_judge = true },
+	[RESULT_REPEATED] = { .name = "repeated",
+		.accepts = is_count,
+		.wanted = "a whole number",
+		.of_judge = true },
+	[RESULT_SAMPLES] = { .name = "samples",
+		.accepts = is_samples,
+		.wanted = "at most 4000 numbers in base64",
+		.of_judge = true },
+	[RESULT_DEVICE] = { .name = "device",
+		.accepts = is_device,
+		.wanted = "an object of pairs of numbers",
+		.of_judge = true },
+	[RESULT_RIVAL] = { .name = "rival", .accepts = is_time, .wanted = TIME, .of_judge = true },
+	[RESULT_RATIO] = { .name = "ratio", .accepts = is_time, .wanted = TIME, .of_judge = true },
+	[RESULT_RATIO_LOW] = { .name = "ratio_low",
+		.accepts = is_time,
+		.wanted = TIME,
+		.of_judge = true },
+	[RESULT_RATIO_HIGH] = { .name = "ratio_high",
+		.accepts = is_time,
+		.wanted = TIME,
+		.of_judge = true },
+	[RESULT_RATIO_ERR] = { .name = "ratio_err",
+		.accepts = is_spread,
+		.wanted = SPREAD,
+		.of_judge = true },
 };
 _Static_assert(COUNT(VALUES) == RESULT_VALUES, "each value has its rule");
 
@@ -165,8 +189,7 @@ bool results_passed(const struct results *results, const struct result_case *one
 	if (results->family == RESULT_TESTS)
 		return one->values[RESULT_STATUS] && !results_failed(one);
 	if (results->untimed && !results_failed(one)) {
-		/* Some harnesses say no more of a case that they have profiled than that the check passed.
-		 */
+		/* Some harnesses report for a profiled case only that the check passed. */
 		bool checked = results->check && strcmp(results->check, "pass") == 0;
 		return checked || one->values[RESULT_STATUS] || one->values[RESULT_REPORT];
 	}
@@ -183,7 +206,7 @@ static void close_text(struct results *results)
 	buffer_clear(&results->text);
 }
 
-/* Harnesses that write one line per text put the two characters `\n` where a line ends. */
+/* Harnesses that write a text as one line put the two characters `\n` where a line ends. */
 static void append_text(struct results *results, const char *text)
 {
 	while (*text && results->text.length < result_most_text_bytes) {
@@ -209,14 +232,15 @@ static void open_text(struct results *results, const char **place, const char *t
 	append_text(results, text);
 }
 
-/* Stores `value` at `place`. Twice the same is harmless; two that differ are not what one harness
- * says. */
-static bool store(
+/* Stores `value` at `place`. An equal value for the same key is harmless; a different one is a
+ * violation. */
+static bool store_value(
 	struct results *results, const char **place, const char *key, const char *value, bool is_long)
 {
 	if (*place)
 		return strcmp(*place, value) == 0
-			|| violation(results, "The key \"%.80s\" was sent twice with different values.", key);
+			|| set_violation(
+				results, "The key \"%.80s\" was sent twice with different values.", key);
 	if (is_long)
 		open_text(results, place, value);
 	else
@@ -240,21 +264,20 @@ static bool store_in_case(struct results *results, struct result_case *one, cons
 	if (!rule || (rule->of_judge && !results->is_judge))
 		return true;
 	if (rule->accepts && !rule->accepts(value))
-		return violation(results, "The value of \"%.80s\" is \"%.80s\"; it must be %s.", key, value,
-			rule->wanted);
+		return set_violation(results, "The value of \"%.80s\" is \"%.80s\"; it must be %s.", key,
+			value, rule->wanted);
 	if (index == RESULT_SPEC && spec && strcmp(spec, value) != 0)
-		return violation(
+		return set_violation(
 			results, "The case line of \"%.80s\" is not the one that the harness was given.", key);
 	bool had = results_passed(results, one) || results_failed(one);
-	if (!store(results, &one->values[index], key, value, rule->is_long))
+	if (!store_value(results, &one->values[index], key, value, rule->is_long))
 		return false;
 	if (!had && one != &results->other && (results_passed(results, one) || results_failed(one)))
 		results->finished++;
 	return true;
 }
 
-/* The oldest harnesses time only the last case in a ranked run, whatever they were given, and call
- * it their only one. */
+/* The oldest harnesses time only the last case in a ranked run and report it as their only one. */
 static void keep_last(struct results *results)
 {
 	results->specs += results->count - 1;
@@ -271,14 +294,13 @@ static bool take_count(struct results *results, size_t family, const char *key, 
 	char wanted[24];
 	snprintf(wanted, sizeof wanted, "%zu", own ? results->count : (size_t)1);
 	if (strcmp(value, wanted) != 0)
-		return violation(results, "\"%s\" is \"%.40s\", but %s.", key, value,
-			own ? "the harness was given another "
-				  "number of cases"
-				: "this stage has none of these");
-	return store(results, &results->counts[family], key, value, false);
+		return set_violation(results, "\"%s\" is \"%.40s\", but %s.", key, value,
+			own ? "the harness was given another number of cases" : "this stage has none of these");
+	return store_value(results, &results->counts[family], key, value, false);
 }
 
-/* Splits "12.mean" behind the family's prefix. Returns the name behind the index, or NULL. */
+/* Splits "12.mean", the key after the family's prefix. Returns the name after the index, or NULL.
+ */
 static const char *split_index(const char *rest, size_t *index)
 {
 	size_t digits = strspn(rest, "0123456789");
@@ -299,22 +321,22 @@ static bool take_case(struct results *results, size_t family, const char *key, s
 {
 	bool own = family == results->family;
 	if (index >= (own ? results->count : 1))
-		return violation(
+		return set_violation(
 			results, "The key \"%.80s\" names a case that the harness was not given.", key);
 	if (own)
 		return store_in_case(
 			results, &results->cases[index], results->specs[index], key, name, value);
 	if (family != RESULT_TESTS || (strcmp(name, "status") == 0 && strcmp(value, "fail") != 0))
-		return violation(results, "The key \"%.80s\" does not belong to this stage.", key);
+		return set_violation(results, "The key \"%.80s\" does not belong to this stage.", key);
 	return store_in_case(results, &results->other, NULL, key, name, value);
 }
 
 static bool take_check(struct results *results, const char *key, const char *value)
 {
 	if (!is_status(value))
-		return violation(
+		return set_violation(
 			results, "The value of \"check\" is \"%.80s\"; it must be pass or fail.", value);
-	return store(results, &results->check, key, value, false);
+	return store_value(results, &results->check, key, value, false);
 }
 
 static bool take_nonce(struct results *results, const char *key, const char *value)
@@ -322,12 +344,12 @@ static bool take_nonce(struct results *results, const char *key, const char *val
 	enum { most_digits = 64 };
 	size_t length = strlen(value);
 	if (!length || length > most_digits || strspn(value, "0123456789abcdef") != length)
-		return violation(
+		return set_violation(
 			results, "The value of \"nonce\" is \"%.80s\"; it must be hexadecimal digits.", value);
-	return store(results, &results->nonce, key, value, false);
+	return store_value(results, &results->nonce, key, value, false);
 }
 
-/* What a line is. `name` is set for a line about a case. */
+/* The kind of a line. For LINE_CASE, `name` is set. */
 enum line_kind { LINE_COUNT, LINE_CASE, LINE_CHECK, LINE_ERROR, LINE_NONCE, LINE_UNKNOWN };
 
 static enum line_kind classify(const struct results *results, const char *key, size_t *family,
@@ -360,16 +382,16 @@ static bool take_pair(struct results *results, const char *key, const char *valu
 	case LINE_COUNT: return take_count(results, family, key, value);
 	case LINE_CASE: return take_case(results, family, key, index, name, value);
 	case LINE_CHECK: return take_check(results, key, value);
-	case LINE_ERROR: return store(results, &results->error, key, value, true);
+	case LINE_ERROR: return store_value(results, &results->error, key, value, true);
 	case LINE_NONCE: return take_nonce(results, key, value);
 	case LINE_UNKNOWN: break;
 	}
-	return violation(
+	return set_violation(
 		results, "The result pipe carries \"%.120s\", which is no line of a harness.", key);
 }
 
-/* Whether a line with this key ends an open text. Compilers begin lines with "error:" too: only the
- * first is ours. */
+/* Whether a line with this key ends an open text. Compilers also start lines with "error:", so only
+ * the first such line is the harness's. */
 static bool ends_text(const struct results *results, const char *key)
 {
 	size_t family, index;
@@ -389,7 +411,7 @@ static char *trim(char *text)
 	return text;
 }
 
-/* One line, without its end. Blank lines are the habit of some harnesses. */
+/* Takes one line, without its end. Some harnesses write blank lines. */
 static bool take_line(struct results *results, const char *bytes, size_t length)
 {
 	cleanup_buffer struct buffer line = { 0 }, copy = { 0 };
@@ -409,10 +431,10 @@ static bool take_line(struct results *results, const char *bytes, size_t length)
 	return take_pair(results, key, colon ? trim(colon + 1) : "");
 }
 
-static bool flood(struct results *results, const char *what, size_t most)
+static bool set_output_limit(struct results *results, const char *what, size_t most)
 {
 	results->verdict = VERDICT_OUTPUT_LIMIT;
-	snprintf(results->reason, sizeof results->reason, "%s on the result pipe went over %zu MiB.",
+	snprintf(results->reason, sizeof results->reason, "%s on the result pipe exceeded %zu MiB.",
 		what, most >> 20);
 	return false;
 }
@@ -425,13 +447,13 @@ bool results_add(struct results *results, const char *bytes, size_t length)
 		return results_add(results->next, bytes, length);
 	results->total += length;
 	if (results->total > result_most_bytes)
-		return flood(results, "What was written", result_most_bytes);
+		return set_output_limit(results, "The output", result_most_bytes);
 	while (length) {
 		const char *end = memchr(bytes, '\n', length);
 		size_t part = end ? (size_t)(end - bytes) : length;
 		buffer_append(&results->line, bytes, part);
 		if (results->line.length > result_most_line_bytes)
-			return flood(results, "One line", result_most_line_bytes);
+			return set_output_limit(results, "One line", result_most_line_bytes);
 		if (!end)
 			return true;
 		bool good = take_line(results, results->line.data, results->line.length);
@@ -460,15 +482,15 @@ bool results_complete(struct results *results)
 {
 	const char *noun = FAMILIES[results->family].noun;
 	if (!results->counts[results->family])
-		return violation(results, "The result says \"check: pass\" without \"%s\".",
+		return set_violation(results, "The result says \"check: pass\" without \"%s\".",
 			FAMILIES[results->family].count_key);
 	if (results_failed(&results->other))
-		return violation(results, "The result says \"check: pass\" although a test failed.");
+		return set_violation(results, "The result says \"check: pass\" although a test failed.");
 	for (size_t i = 0; i < results->count; i++)
 		if (!results_passed(results, &results->cases[i]))
-			return violation(results, "The result says \"check: pass\" although %s %zu of %zu %s.",
-				noun, i + 1, results->count,
-				results_failed(&results->cases[i]) ? "failed" : "is missing");
+			return set_violation(results,
+				"The result says \"check: pass\" although %s %zu of %zu %s.", noun, i + 1,
+				results->count, results_failed(&results->cases[i]) ? "failed" : "is missing");
 	return true;
 }
 
@@ -481,9 +503,8 @@ bool results_plausible(struct results *results, int64_t wall_ms)
 		claimed_ns += isnan(time) ? 0 : time;
 	}
 	return claimed_ns <= most_ns
-		|| violation(results,
-			"The times add up to %.3g s of measured runs, but the stage took "
-			"%.3g s.",
+		|| set_violation(results,
+			"The times add up to %.3g s of measured runs, but the stage took %.3g s.",
 			claimed_ns / 1e9, (double)wall_ms / 1e3);
 }
 

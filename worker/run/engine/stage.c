@@ -1,8 +1,7 @@
-#include "worker/run/run.h"
+#include "worker/run/engine/stage.h"
 
-#include "worker/run/engine.h"
-#include "worker/run/folder.h"
-#include "worker/run/tail.h"
+#include "worker/run/sandbox/folder.h"
+#include "worker/run/sandbox/tail.h"
 
 #include <string.h>
 
@@ -31,7 +30,7 @@ int stage_write_files(
 		run->workspace.run, job->slot, job->submission, job->submission_length, 0444, error);
 }
 
-/* The command as a shell would read it. */
+/* Appends the command as a shell would read it. */
 static void append_command(struct buffer *out, const char *const *arguments)
 {
 	static const char plain[] =
@@ -94,8 +93,8 @@ bool stage_tell_tail(
 	struct run *run, const struct stage *stage, const struct process_result *result)
 {
 	cleanup_buffer struct buffer out = { 0 }, err = { 0 };
-	/* A contestant sees the data of every case, so what is told of it is never more than its log in
-	 * the end. */
+	/* A contestant sees every case's data, so the live output must never show more than its final
+	 * log. */
 	bool only_kept = run->engine == ENGINE_ISOLATED;
 	if (!stage->begun)
 		return false;

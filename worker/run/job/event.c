@@ -1,9 +1,9 @@
-#include "worker/run/event.h"
+#include "worker/run/job/event.h"
 
-#include "lib/buffer.h"
-#include "lib/scope.h"
-#include "lib/text.h"
-#include "worker/run/tail.h"
+#include "lib/base/buffer.h"
+#include "lib/base/scope.h"
+#include "lib/base/text.h"
+#include "worker/run/sandbox/tail.h"
 
 #include <errno.h>
 #include <math.h>
@@ -15,7 +15,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-/* JSON writes a byte as six at most, so these keep every event far below its limit of 1 MiB. */
+/* JSON may write one byte as six, so these limits keep every event far below its limit of 1 MiB. */
 enum {
 	most_text_bytes = 16 * 1024,
 	log_piece_bytes = 64 * 1024,
@@ -38,7 +38,7 @@ static void write_line(struct events *events, const char *bytes, size_t length)
 	}
 }
 
-static void send(struct events *events, json_t *event)
+static void send_event(struct events *events, json_t *event)
 {
 	cleanup_free char *line = json_dumps(event, JSON_COMPACT);
 	json_decref(event);
@@ -51,7 +51,7 @@ static void send(struct events *events, json_t *event)
 	write_line(events, line, length + 1);
 }
 
-/* The secret seed belongs to the leaderboard, and a harness may print it in an error. */
+/* Only the leaderboard may know the secret seed, but a harness may print it in an error. */
 static void hide_secret(const struct events *events, struct buffer *text)
 {
 	size_t length = strlen(events->secret);
@@ -84,7 +84,7 @@ static json_t *string_value(const struct events *events, const char *text)
 	return text_value(events, text ? text : "", text ? strlen(text) : 0);
 }
 
-static json_t *start(const struct events *events, const char *event)
+static json_t *new_event(const struct events *events, const char *event)
 {
 	return json_pack("{s:s, s:I}", "event", event, "job", (json_int_t)events->job);
 }
@@ -106,36 +106,36 @@ void event_ready(struct events *events, const json_t *devices)
 	json_t *event = json_pack("{s:s, s:s}", "event", "ready", "version", PODIUM_VERSION);
 	if (devices)
 		json_object_set_new(event, "device", json_deep_copy(devices));
-	send(events, event);
+	send_event(events, event);
 }
 
 void event_waiting(struct events *events, const char *text)
 {
-	send(events, json_pack("{s:s, s:s}", "event", "waiting", "text", text));
+	send_event(events, json_pack("{s:s, s:s}", "event", "waiting", "text", text));
 }
 
 void event_environment(struct events *events, json_t *environment)
 {
-	json_t *event = start(events, "environment");
+	json_t *event = new_event(events, "environment");
 	json_object_set(event, "environment", environment);
-	send(events, event);
+	send_event(events, event);
 }
 
 void event_stage(struct events *events, int position, const char *stage, const char *command)
 {
-	json_t *event = start(events, "stage");
+	json_t *event = new_event(events, "stage");
 	json_object_set_new(event, "position", json_integer(position));
 	json_object_set_new(event, "stage", json_string(stage));
 	json_object_set_new(event, "command", string_value(events, command));
-	send(events, event);
+	send_event(events, event);
 }
 
 static void send_facts(struct events *events, const char *kind, int position, json_t *facts)
 {
-	json_t *event = start(events, kind);
+	json_t *event = new_event(events, kind);
 	json_object_set_new(event, "position", json_integer(position));
 	json_object_set(event, kind, facts);
-	send(events, event);
+	send_event(events, event);
 }
 
 void event_kernels(struct events *events, int position, json_t *kernels)
@@ -155,9 +155,9 @@ void event_progress(struct events *events, const char *format, ...)
 	va_start(arguments, format);
 	vsnprintf(text, sizeof text, format, arguments);
 	va_end(arguments);
-	json_t *event = start(events, "progress");
+	json_t *event = new_event(events, "progress");
 	json_object_set_new(event, "text", string_value(events, text));
-	send(events, event);
+	send_event(events, event);
 }
 
 #define FIGURE(set, name) \
@@ -191,7 +191,7 @@ static const struct {
 
 void event_case(struct events *events, const struct case_event *one)
 {
-	json_t *event = start(events, "case");
+	json_t *event = new_event(events, "case");
 	json_object_set_new(event, "position", json_integer(one->position));
 	json_object_set_new(event, "index", json_integer((json_int_t)one->index));
 	json_object_set_new(event, "spec", string_value(events, one->spec));
@@ -204,10 +204,11 @@ void event_case(struct events *events, const struct case_event *one)
 		json_object_set_new(event, "samples", json_string(one->samples));
 	if (one->device)
 		json_object_set_new(event, "device", json_loads(one->device, 0, NULL));
-	send(events, event);
+	send_event(events, event);
 }
 
-/* A long text as events of one kind, in order; `key` and `value` say what it belongs to. */
+/* Sends a long text as events of one kind, in order. `key` and `value` name what it belongs to;
+ * takes the reference to `value`. */
 static void send_text(struct events *events, const char *kind, int position, const char *key,
 	json_t *value, const char *text, size_t length)
 {
@@ -218,11 +219,11 @@ static void send_text(struct events *events, const char *kind, int position, con
 		size_t left = valid.length - at;
 		size_t piece =
 			left <= log_piece_bytes ? left : text_utf8_prefix(valid.data + at, log_piece_bytes);
-		json_t *event = start(events, kind);
+		json_t *event = new_event(events, kind);
 		json_object_set_new(event, "position", json_integer(position));
 		json_object_set(event, key, value);
 		json_object_set_new(event, "text", json_stringn(valid.data + at, piece));
-		send(events, event);
+		send_event(events, event);
 		at += piece;
 	}
 	json_decref(value);
@@ -240,9 +241,9 @@ void event_report(
 	send_text(events, "report", position, "index", json_integer((json_int_t)index), text, length);
 }
 
-/* A pipe says how much of what is in it was not read yet; what is no pipe is no reader that could
- * be slow. */
-static bool is_taken(const struct events *events)
+/* A pipe reports how many of its bytes are unread. A descriptor that is no pipe has no slow reader.
+ */
+static bool has_reader_caught_up(const struct events *events)
 {
 	int unread;
 	return ioctl(events->descriptor, FIONREAD, &unread) || unread == 0;
@@ -257,7 +258,7 @@ static json_t *tail_value(const struct events *events, struct buffer *text)
 
 bool event_tail(struct events *events, int position, struct buffer *out, struct buffer *err)
 {
-	if (!is_taken(events))
+	if (!has_reader_caught_up(events))
 		return false;
 	json_t *tail = json_pack(
 		"{s:o, s:o}", "stdout", tail_value(events, out), "stderr", tail_value(events, err));
@@ -266,7 +267,7 @@ bool event_tail(struct events *events, int position, struct buffer *out, struct 
 	return true;
 }
 
-static json_t *base64(const unsigned char *bytes, size_t length)
+static json_t *encode_base64(const unsigned char *bytes, size_t length)
 {
 	size_t size = sodium_base64_encoded_len(length, sodium_base64_VARIANT_ORIGINAL);
 	cleanup_free char *text = malloc(size);
@@ -280,19 +281,20 @@ void event_artifact(struct events *events, int position, const char *name, const
 {
 	for (size_t at = 0, part = 0; at < length; at += file_piece_bytes, part++) {
 		size_t piece = length - at < file_piece_bytes ? length - at : file_piece_bytes;
-		json_t *event = start(events, "artifact");
+		json_t *event = new_event(events, "artifact");
 		json_object_set_new(event, "position", json_integer(position));
 		json_object_set_new(event, "name", string_value(events, name));
 		json_object_set_new(event, "size", json_integer((json_int_t)size));
 		json_object_set_new(event, "part", json_integer((json_int_t)part));
-		json_object_set_new(event, "base64", base64((const unsigned char *)gzip + at, piece));
-		send(events, event);
+		json_object_set_new(
+			event, "base64", encode_base64((const unsigned char *)gzip + at, piece));
+		send_event(events, event);
 	}
 }
 
 void event_stage_end(struct events *events, const struct stage_end_event *stage)
 {
-	json_t *event = start(events, "stage_end");
+	json_t *event = new_event(events, "stage_end");
 	json_object_set_new(event, "position", json_integer(stage->position));
 	json_object_set_new(event, "verdict", json_string(verdict_name(stage->verdict)));
 	json_object_set_new(event, "message", string_value(events, stage->message));
@@ -305,12 +307,12 @@ void event_stage_end(struct events *events, const struct stage_end_event *stage)
 		json_object_set_new(event, "peak_device_bytes", json_integer(stage->peak_device_bytes));
 	if (stage->nonce)
 		json_object_set_new(event, "nonce", json_string(stage->nonce));
-	send(events, event);
+	send_event(events, event);
 }
 
 void event_verdict(struct events *events, const struct verdict_event *verdict)
 {
-	json_t *event = start(events, "verdict");
+	json_t *event = new_event(events, "verdict");
 	json_object_set_new(event, "verdict", json_string(verdict_name(verdict->verdict)));
 	json_object_set_new(event, "reason", string_value(events, verdict->reason));
 	json_object_set_new(event, "engine", string_value(events, verdict->engine));
@@ -324,5 +326,5 @@ void event_verdict(struct events *events, const struct verdict_event *verdict)
 	set_number(event, "ratio", verdict->ratio);
 	set_number(event, "ratio_low", verdict->ratio_low);
 	set_number(event, "ratio_high", verdict->ratio_high);
-	send(events, event);
+	send_event(events, event);
 }

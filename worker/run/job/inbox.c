@@ -1,8 +1,8 @@
-#include "worker/run/inbox.h"
+#include "worker/run/job/inbox.h"
 
-#include "lib/log.h"
-#include "lib/text.h"
-#include "worker/run/job.h"
+#include "lib/base/log.h"
+#include "lib/base/text.h"
+#include "worker/run/job/job.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -38,8 +38,8 @@ void inbox_close(struct inbox *inbox)
 	close(inbox->signals);
 }
 
-/* A job that cannot even be read ends with its verdict all the same, if it says which one it is. */
-static void refuse(struct inbox *inbox, int64_t id, enum verdict verdict, const char *sentence)
+/* A malformed job still gets a verdict if its message names its id. */
+static void refuse_job(struct inbox *inbox, int64_t id, enum verdict verdict, const char *sentence)
 {
 	if (id < 0) {
 		log_error("%s", sentence);
@@ -59,7 +59,7 @@ static void refuse(struct inbox *inbox, int64_t id, enum verdict verdict, const 
 		});
 }
 
-static void cancel(struct inbox *inbox, int64_t id)
+static void cancel_job(struct inbox *inbox, int64_t id)
 {
 	if (id == inbox->running) {
 		inbox->cancelled = true;
@@ -71,7 +71,7 @@ static void cancel(struct inbox *inbox, int64_t id)
 		json_decref(inbox->waiting[i]);
 		memmove(inbox->waiting + i, inbox->waiting + i + 1,
 			(--inbox->waiting_count - i) * sizeof inbox->waiting[0]);
-		refuse(inbox, id, VERDICT_CANCELLED, "The job was cancelled.");
+		refuse_job(inbox, id, VERDICT_CANCELLED, "The job was cancelled.");
 		return;
 	}
 }
@@ -80,14 +80,14 @@ static void take_message(struct inbox *inbox, json_t *message)
 {
 	const json_t *cancelled = json_object_get(message, "cancel");
 	if (json_is_integer(cancelled)) {
-		cancel(inbox, json_integer_value(cancelled));
+		cancel_job(inbox, json_integer_value(cancelled));
 		json_decref(message);
 	} else if (job_id(message) < 0 || inbox->waiting_count == inbox_most_waiting) {
-		refuse(inbox, job_id(message), VERDICT_INTERNAL_ERROR,
+		refuse_job(inbox, job_id(message), VERDICT_INTERNAL_ERROR,
 			job_id(message) < 0
 				? "A message is neither a job with an id nor a cancellation and was skipped."
 				: "podium-run runs one job at a time, and others are waiting already; send it when "
-		          "they have ended.");
+				  "they have ended.");
 		json_decref(message);
 	} else {
 		inbox->waiting[inbox->waiting_count++] = message;
@@ -106,23 +106,24 @@ static void take_line(struct inbox *inbox, const char *line, size_t length)
 	}
 	struct error error;
 	cleanup_buffer struct buffer reason = { 0 };
-	text_append_printable(&reason, fault.text); /* it quotes the message */
+	/* The text quotes the message, which may hold any bytes. */
+	text_append_printable(&reason, fault.text);
 	fail(&error, ERROR_INPUT, "A message is not JSON (%s at byte %d) and was skipped.",
 		buffer_string(&reason), fault.position);
-	refuse(inbox, job_id_of_line(line), VERDICT_INTERNAL_ERROR, error.text);
+	refuse_job(inbox, job_id_of_line(line), VERDICT_INTERNAL_ERROR, error.text);
 }
 
 static void skip_long_line(struct inbox *inbox)
 {
 	if (!inbox->skipping)
-		refuse(inbox, job_id_of_line(inbox->bytes.data), VERDICT_INTERNAL_ERROR,
+		refuse_job(inbox, job_id_of_line(inbox->bytes.data), VERDICT_INTERNAL_ERROR,
 			"A message is longer than 64 MiB and was skipped.");
 	inbox->skipping = true;
 	buffer_free(&inbox->bytes);
 	inbox->scanned = 0;
 }
 
-/* Takes all whole lines out of what was read. */
+/* Handles all complete lines of the input. */
 static void take_lines(struct inbox *inbox)
 {
 	struct buffer *bytes = &inbox->bytes;
@@ -140,7 +141,7 @@ static void take_lines(struct inbox *inbox)
 	if (bytes->length > inbox_most_line_bytes || inbox->skipping)
 		skip_long_line(inbox);
 	else if (!bytes->length)
-		buffer_free(bytes); /* a job's files need not be kept for the life of the program */
+		buffer_free(bytes); /* frees a job's files, which can be large */
 }
 
 static void read_input(struct inbox *inbox)
@@ -157,8 +158,8 @@ static void read_input(struct inbox *inbox)
 	}
 }
 
-/* Waits at most `wait_ms`, -1 for as long as it takes, and reads what came. */
-static void look(struct inbox *inbox, int wait_ms)
+/* Waits at most `wait_ms` (-1: without limit), then reads the available input. */
+static void wait_for_input(struct inbox *inbox, int wait_ms)
 {
 	struct signalfd_siginfo received;
 	struct pollfd ready[] = {
@@ -178,7 +179,7 @@ static void look(struct inbox *inbox, int wait_ms)
 
 bool inbox_look(struct inbox *inbox)
 {
-	look(inbox, 0);
+	wait_for_input(inbox, 0);
 	return inbox->cancelled || inbox->told_to_end || inbox->events->lost
 		|| (inbox->input < 0 && !inbox->once);
 }
@@ -187,7 +188,7 @@ json_t *inbox_next(struct inbox *inbox)
 {
 	while (
 		!inbox->waiting_count && inbox->input >= 0 && !inbox->told_to_end && !inbox->events->lost)
-		look(inbox, -1);
+		wait_for_input(inbox, -1);
 	if (!inbox->waiting_count || inbox->events->lost)
 		return NULL;
 	json_t *first = inbox->waiting[0];
@@ -197,7 +198,7 @@ json_t *inbox_next(struct inbox *inbox)
 	return first;
 }
 
-static bool look_for_process(void *context)
+static bool must_stop(void *context)
 {
 	return inbox_look(context);
 }
@@ -207,7 +208,7 @@ struct process_watch inbox_watch(struct inbox *inbox)
 	return (struct process_watch){
 		.inputs = { inbox->input, inbox->signals },
 		.output = inbox->events->descriptor,
-		.look = look_for_process,
+		.look = must_stop,
 		.context = inbox,
 	};
 }

@@ -1,11 +1,12 @@
-/* What callers send: jobs, which wait until their turn, and cancellations, which do not. */
-#ifndef PODIUM_RUN_INBOX_H
-#define PODIUM_RUN_INBOX_H
+/* The caller's messages: jobs, which wait for their turn, and cancellations, which take effect as
+ * they arrive. */
+#ifndef PODIUM_WORKER_RUN_JOB_INBOX_H
+#define PODIUM_WORKER_RUN_JOB_INBOX_H
 
-#include "lib/buffer.h"
-#include "lib/error.h"
-#include "worker/run/event.h"
-#include "worker/run/process.h"
+#include "lib/base/buffer.h"
+#include "lib/base/error.h"
+#include "worker/run/job/event.h"
+#include "worker/run/sandbox/process.h"
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -19,29 +20,29 @@ enum {
 
 struct inbox {
 	int input, signals;  /* descriptors; input is -1 after its end */
-	bool once;           /* one job only, and the end of input does not cancel it */
-	bool told_to_end;    /* by a signal */
-	bool cancelled;      /* the running job */
-	int64_t running;     /* id of the running job, -1: none */
-	struct buffer bytes; /* not yet a line */
-	size_t scanned;      /* of them, known to hold no line end */
-	bool skipping;       /* the rest of a line that was too long */
+	bool once;           /* run one job only, and ignore the end of input meanwhile */
+	bool told_to_end;    /* a signal arrived */
+	bool cancelled;      /* the running job is cancelled */
+	int64_t running;     /* its id; -1: none */
+	struct buffer bytes; /* input without a line end yet */
+	size_t scanned;      /* how many of `bytes` have no line end */
+	bool skipping;       /* skips the rest of a line that was too long */
 	json_t *waiting[inbox_most_waiting];
 	size_t waiting_count;
-	struct events *events; /* for the verdict on a message that is no job */
+	struct events *events; /* for the verdict on a malformed message */
 };
 
-/* Reads from descriptor 0; SIGTERM, SIGINT and SIGHUP are taken over and mean the end. */
+/* Reads from descriptor 0. From now on SIGTERM, SIGINT and SIGHUP mean the end. */
 int inbox_open(struct inbox *inbox, struct events *events, bool once, struct error *error);
 void inbox_close(struct inbox *inbox);
 
-/* Waits for the next job's message; NULL at the end. The caller owns it. */
+/* Waits for the next job's message, which the caller then owns; NULL at the end. */
 json_t *inbox_next(struct inbox *inbox);
 
-/* Reads what is there. True when the running job is to stop. */
+/* Reads the available input without waiting. True when the running job must stop. */
 bool inbox_look(struct inbox *inbox);
 
-/* For process_run. */
+/* The descriptors and the callback that process_run watches. */
 struct process_watch inbox_watch(struct inbox *inbox);
 
 #endif

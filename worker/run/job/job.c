@@ -1,8 +1,8 @@
-#include "worker/run/job.h"
+#include "worker/run/job/job.h"
 
-#include "lib/quote.h"
-#include "lib/scope.h"
-#include "worker/run/folder.h"
+#include "lib/base/quote.h"
+#include "lib/base/scope.h"
+#include "worker/run/sandbox/folder.h"
 
 #include <inttypes.h>
 #include <sodium.h>
@@ -29,7 +29,8 @@ int64_t job_id_of_line(const char *line)
 	return sscanf(line, " { \"job\" : { \"id\" : %" SCNd64, &id) == 1 && id >= 0 ? id : -1;
 }
 
-/* A string without NUL, or `missing` where the key is absent; NULL `missing` makes it required. */
+/* Reads a string without NUL. `missing` is the value of an absent key; NULL makes the key required.
+ */
 static int read_text(struct arena *arena, const json_t *object, const char *key,
 	const char *missing, const char **text, struct error *error)
 {
@@ -56,8 +57,8 @@ static int read_mode(const json_t *object, enum job_mode *mode, struct error *er
 		"\"mode\" of the job must be test, benchmark, ranked, profile or compare.");
 }
 
-/* Letters, digits and a few signs: these words become part of a command line or of the environment.
- */
+/* Accepts letters, digits and a few signs, because these words enter a command line or the
+ * environment. */
 static bool is_plain_word(const char *text)
 {
 	return strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.,:/ ")
@@ -90,7 +91,7 @@ static int read_device(
 	return 0;
 }
 
-/* The content of {"text": ...} or {"base64": ...}. */
+/* Reads the content of {"text": ...} or {"base64": ...}. */
 static int read_content(struct arena *arena, const json_t *entry, const char **bytes,
 	size_t *length, struct error *error)
 {
@@ -122,7 +123,7 @@ static int read_file(struct arena *arena, const json_t *entry, struct job *job, 
 		return fail(error, ERROR_INPUT,
 			"the path %s of a file does not stay inside the job's folder.", quote(arena, path));
 	if (strcmp(path, job->slot) == 0)
-		return fail(error, ERROR_INPUT, "the file %s stands where the submission belongs.",
+		return fail(error, ERROR_INPUT, "the file %s has the name of the submission's file.",
 			quote(arena, path));
 	if ((rc = read_content(arena, entry, &bytes, &length, error)))
 		return rc;

@@ -1,11 +1,11 @@
 /* One job as its message describes it (docs/podium-run.md). Everything lives in the arena. */
-#ifndef PODIUM_RUN_JOB_H
-#define PODIUM_RUN_JOB_H
+#ifndef PODIUM_WORKER_RUN_JOB_JOB_H
+#define PODIUM_WORKER_RUN_JOB_JOB_H
 
-#include "lib/arena.h"
-#include "lib/error.h"
-#include "lib/fileset.h"
-#include "lib/task.h"
+#include "lib/base/arena.h"
+#include "lib/base/error.h"
+#include "lib/files/fileset.h"
+#include "lib/task/task.h"
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -14,11 +14,11 @@
 enum job_mode { JOB_TEST, JOB_BENCHMARK, JOB_RANKED, JOB_PROFILE, JOB_COMPARE };
 
 struct device {
-	const char *model; /* "H200", "CPU" */
-	const char *uuid;  /* "GPU-...", several with commas between them; "" for the CPU */
+	const char *model;              /* "H200", "CPU" */
+	const char *uuid;               /* "GPU-...", several separated by commas; "" for the CPU */
 	const char *compute_capability; /* "9.0"; "" for the CPU */
 	bool is_cpu;
-	int count; /* GPUs named by uuid; 1 for the CPU */
+	int count; /* GPUs in `uuid`; 1 for the CPU */
 };
 
 struct job {
@@ -26,25 +26,25 @@ struct job {
 	enum job_mode mode;
 	struct device device;
 	struct task *task;
-	struct fileset files; /* of the task, without the submission; plain paths */
-	const char *slot;     /* the name that the submission gets */
+	struct fileset files; /* the task's, without the submission; plain paths */
+	const char *slot;     /* the submission's file name in the task */
 	const char *submission;
 	size_t submission_length;
-	const char *rival; /* to compare: the submission that it is compared with */
+	const char *rival; /* for a comparison: the rival submission */
 	size_t rival_length;
-	bool is_followed;          /* somebody looks on while it runs */
+	bool is_followed;          /* a page follows the job while it runs */
 	const char *python, *nvcc; /* "": none */
 	bool has_seed;
-	int64_t seed; /* POPCORN_SEED: the secret one when ranked or compared, else the task's */
+	int64_t seed; /* POPCORN_SEED: the secret seed of a ranked job or comparison, else the task's */
 };
 
-/* The id of a job message, or -1 when it has none. */
+/* The id in a job message, or -1 if there is none. */
 int64_t job_id(const json_t *message);
 
-/* The same from a line that is no JSON or too long: works where the id stands first. */
+/* The id in a line that is malformed or too long. Finds it only if it comes first. */
 int64_t job_id_of_line(const char *line);
 
-/* ERROR_INPUT names the member of the message that is wrong. */
+/* Reads a job from its message. ERROR_INPUT names the malformed member. */
 int job_from_json(struct arena *arena, const json_t *message, struct job *job, struct error *error);
 
 #endif

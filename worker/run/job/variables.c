@@ -1,22 +1,14 @@
-#include "worker/run/variables.h"
+#include "worker/run/job/variables.h"
 
-#include "lib/buffer.h"
-#include "lib/scope.h"
-#include "worker/run/process.h"
+#include "lib/base/scope.h"
+#include "worker/run/sandbox/process.h"
+#include "worker/run/sandbox/view.h"
 
 #include <inttypes.h>
 #include <sched.h>
-#include <stdlib.h>
 #include <string.h>
 
-static const char SYSTEM_PATH[] =
-	"/usr/local/cuda/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
-
-/* What the operator may have set for podium-run and programs need as well. */
-static const char *const PASSED_ON[] = { "CUDA_HOME", "LD_LIBRARY_PATH" };
-
-/* Everything that compiles at run time keeps its results in the job's cache, where no other job
- * finds them. */
+/* Run-time compilers keep their results in the job's cache, which no other job sees. */
 static const struct {
 	const char *name, *folder;
 } CACHES[] = {
@@ -27,23 +19,6 @@ static const struct {
 	{ "XDG_CACHE_HOME", "xdg" },
 };
 
-static const struct {
-	const char *name, *value;
-} FIXED[] = {
-	{ "LANG", "C.UTF-8" },
-	{ "PYTHONDONTWRITEBYTECODE", "1" },
-	{ "PYTHONUNBUFFERED", "1" },
-	/* A stage must not leave modules for the harness of the next one. */
-	{ "PYTHONNOUSERSITE", "1" },
-};
-
-void variables_set(struct variables *variables, const char *name, const char *value)
-{
-	if (variables->count == variables_most)
-		abort();
-	variables->list[variables->count++] = arena_printf(variables->arena, "%s=%s", name, value);
-}
-
 static void set_number(struct variables *variables, const char *name, int64_t value)
 {
 	variables_set(variables, name, arena_printf(variables->arena, "%" PRId64, value));
@@ -53,35 +28,6 @@ static void set_folder(
 	struct variables *variables, const char *name, const char *folder, const char *inner)
 {
 	variables_set(variables, name, arena_printf(variables->arena, "%s/%s", folder, inner));
-}
-
-static void set_path(struct variables *variables, const char *const *programs)
-{
-	cleanup_buffer struct buffer path = { 0 };
-	for (; *programs; programs++) {
-		const char *slash = strrchr(*programs, '/');
-		if (slash && slash > *programs) {
-			buffer_append(&path, *programs, (size_t)(slash - *programs));
-			buffer_byte(&path, ':');
-		}
-	}
-	buffer_text(&path, SYSTEM_PATH);
-	variables_set(variables, "PATH", buffer_string(&path));
-}
-
-struct variables variables_basic(struct arena *arena, const struct account *account,
-	const char *const *programs, const char *home)
-{
-	struct variables variables = { .arena = arena };
-	set_path(&variables, programs);
-	for (size_t i = 0; i < COUNT(FIXED); i++)
-		variables_set(&variables, FIXED[i].name, FIXED[i].value);
-	for (size_t i = 0; i < COUNT(PASSED_ON); i++)
-		if (getenv(PASSED_ON[i]))
-			variables_set(&variables, PASSED_ON[i], getenv(PASSED_ON[i]));
-	variables_set(&variables, "USER", account->name);
-	variables_set(&variables, "HOME", home);
-	return variables;
 }
 
 static struct variables for_stage(
@@ -103,7 +49,7 @@ struct variables variables_for_compiler(
 	return variables;
 }
 
-/* Beside a GPU more host threads only disturb each other; on the CPU they are the device. */
+/* For a GPU job, more host threads only disturb each other. On the CPU they are the device. */
 static int host_threads(const struct device *device)
 {
 	enum { most_beside_gpu = 8 };
@@ -112,7 +58,8 @@ static int host_threads(const struct device *device)
 	return !device->is_cpu && count > most_beside_gpu ? most_beside_gpu : count;
 }
 
-/* How many devices a harness may use. Processes on the CPU can be as many as the task has ranks. */
+/* How many devices a harness may use. On the CPU the task's ranks are processes, so their number
+ * limits them. */
 static int device_count(const struct job *job)
 {
 	enum { most_ranks = 64 };

@@ -1,43 +1,26 @@
-/* The environment that a job's programs get: built from nothing, so that nothing of podium-run's
- * own leaks into them. */
-#ifndef PODIUM_RUN_VARIABLES_H
-#define PODIUM_RUN_VARIABLES_H
+/* The environment of each program of a job, on top of what every program in a sandbox gets. */
+#ifndef PODIUM_WORKER_RUN_JOB_VARIABLES_H
+#define PODIUM_WORKER_RUN_JOB_VARIABLES_H
 
-#include "lib/arena.h"
-#include "worker/run/account.h"
-#include "worker/run/job.h"
-#include "worker/run/workspace.h"
+#include "worker/run/job/job.h"
+#include "worker/run/sandbox/variables.h"
+#include "worker/run/sandbox/workspace.h"
 
-enum { variables_most = 40 };
-
-struct variables {
-	struct arena *arena;
-	const char *list[variables_most + 1]; /* NULL at the end */
-	size_t count;
-};
-
-void variables_set(struct variables *variables, const char *name, const char *value);
-
-/* What every program needs: PATH (with the folders of `programs`, NULL at the end, in front), LANG,
- * HOME. */
-struct variables variables_basic(struct arena *arena, const struct account *account,
-	const char *const *programs, const char *home);
-
-/* For a compiler: the folders of the open stage, and no GPU. */
+/* For a compiler: adds the open stage's folders and hides the GPUs. */
 struct variables variables_for_compiler(
 	struct arena *arena, const struct job *job, const struct workspace *workspace);
 
-/* For a contestant of the isolated engine: also the device and the caches. */
+/* For a contestant of the isolated engine: adds the device and the caches. */
 struct variables variables_for_contestant(
 	struct arena *arena, const struct job *job, const struct workspace *workspace);
 
-/* For a harness: also what harnesses ask for, the seed among it. */
+/* For a harness: adds the variables that harnesses read, such as the seed. */
 struct variables variables_for_harness(
 	struct arena *arena, const struct job *job, const struct workspace *workspace);
 
-/* For a judge of the isolated engine: also its limits of time ("120 180": a number of seconds for
- * each case file), the name of the GPU, and whether it must see to it itself that no other program
- * of its user looks into it. */
+/* For a judge of the isolated engine: adds its time limits and the GPU's name. `limits_s` is "120
+ * 180", a number of seconds for each case file. Also tells the judge to hide its memory where the
+ * sandbox has no wall for /proc. */
 struct variables variables_for_judge(struct arena *arena, const struct job *job,
 	const struct workspace *workspace, const char *limits_s);
 

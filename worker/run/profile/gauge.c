@@ -1,6 +1,6 @@
-#include "worker/run/gauge.h"
+#include "worker/run/profile/gauge.h"
 
-#include "lib/scope.h"
+#include "lib/base/scope.h"
 
 #include <dlfcn.h>
 #include <math.h>
@@ -19,8 +19,8 @@ static const struct {
 	{ NVML_SLOWED_BY_SYNC_BOOST, "sync boost" },
 };
 
-/* False where there is no NVIDIA driver. Asked once: a driver does not appear in a running system.
- */
+/* False without an NVIDIA driver. Tried only once, since a driver does not appear in a running
+ * system. */
 static bool open_library(struct gauge *gauge)
 {
 	if (gauge->is_open || gauge->has_failed)
@@ -106,7 +106,7 @@ double gauge_used_bytes(struct gauge *gauge, const char *uuids)
 
 void gauge_merge(struct gauge_reading *worst, const struct gauge_reading *reading)
 {
-	/* fmin and fmax take the other one where one is NAN. */
+	/* If one argument is NAN, fmin and fmax return the other. */
 	worst->sm_mhz = fmin(worst->sm_mhz, reading->sm_mhz);
 	worst->memory_mhz = fmin(worst->memory_mhz, reading->memory_mhz);
 	worst->temperature_c = fmax(worst->temperature_c, reading->temperature_c);

@@ -1,8 +1,9 @@
-#include "worker/run/profile.h"
+#include "worker/run/profile/profile.h"
 
-#include "lib/gzip.h"
-#include "lib/scope.h"
-#include "worker/run/folder.h"
+#include "lib/base/gzip.h"
+#include "lib/base/scope.h"
+#include "worker/run/sandbox/capture.h"
+#include "worker/run/sandbox/folder.h"
 
 #include <fcntl.h>
 #include <sodium.h>
@@ -13,7 +14,7 @@
 #define REPORT "profile.ncu-rep"
 enum { text_ms = 120 * 1000, most_words = 32 };
 
-/* All sections, of at most ten kernels inside the range that the harness opens around the
+/* All sections, for at most ten kernels inside the range that the harness opens around the
  * submission's call. */
 static const char *const NCU_OPTIONS[] = {
 	"--set",
@@ -31,31 +32,29 @@ static const char *const NCU_OPTIONS[] = {
 	"--",
 };
 
-/* Signs in what ncu prints, and what they mean. */
+/* Signs in ncu's output, and what they mean. */
 static const struct {
 	const char *sign, *sentence;
 	bool is_final;
 } CAUSES[] = {
 	{ "ERR_NVGPUCTRPERM",
 		"There is no report of ncu: this host lets only administrators read the performance "
-	    "counters of its GPUs "
-		"(ERR_NVGPUCTRPERM). Its operator can open them with the driver's option "
-	    "NVreg_RestrictProfilingToAdminUsers=0.",
+		"counters of its GPUs (ERR_NVGPUCTRPERM). Its operator can open them with the driver's "
+		"option NVreg_RestrictProfilingToAdminUsers=0.",
 		true },
 	{ "No kernels were profiled",
 		"There is no report of ncu: it saw no kernel inside the NVTX range custom_kernel. Either "
-	    "the submission "
-		"launches none (a plain copy is none), or the task's harness does not open that range "
-	    "around its call.",
+		"the submission launches none (a plain copy is none), or the task's harness does not open "
+		"that range around its call.",
 		true },
 	{ "ERR_NVGPUCTRRSRC",
 		"There is no report of ncu: another program holds the performance counters of the GPU.",
 		false },
 };
 
-/* ---- what there is ---- */
+/* ---- finding ncu ---- */
 
-static const char *find_in(struct arena *arena, const char *folder, size_t length)
+static const char *find_ncu_in(struct arena *arena, const char *folder, size_t length)
 {
 	const char *path = arena_printf(arena, "%.*s/ncu", (int)length, folder);
 	return path[0] == '/' && access(path, X_OK) == 0 ? path : NULL;
@@ -67,12 +66,12 @@ static const char *find_ncu(struct arena *arena, const char *nvcc)
 			   *found = NULL;
 	while (!found && *path) {
 		size_t length = strcspn(path, ":");
-		found = find_in(arena, path, length);
+		found = find_ncu_in(arena, path, length);
 		path += length + (path[length] == ':');
 	}
 	if (!found && slash)
-		found = find_in(arena, nvcc, (size_t)(slash - nvcc));
-	return found ? found : find_in(arena, "/usr/local/cuda/bin", strlen("/usr/local/cuda/bin"));
+		found = find_ncu_in(arena, nvcc, (size_t)(slash - nvcc));
+	return found ? found : find_ncu_in(arena, "/usr/local/cuda/bin", strlen("/usr/local/cuda/bin"));
 }
 
 struct profiler profiler_find(struct arena *arena, const struct job *job)
@@ -105,10 +104,10 @@ const char *const *profiler_command(
 	return words;
 }
 
-/* ---- why there is none ---- */
+/* ---- why there is no report ---- */
 
-/* The last line that is not blank, or the one after the first "==ERROR== ". */
-static const char *last_words(struct arena *arena, const char *text)
+/* Returns the line after the first "==ERROR== ", or else the last line that is not blank. */
+static const char *find_last_words(struct arena *arena, const char *text)
 {
 	static const char sign[] = "==ERROR== ";
 	const char *found = strstr(text, sign);
@@ -123,7 +122,7 @@ static const char *last_words(struct arena *arena, const char *text)
 	return arena_strndup(arena, text + start, length - start);
 }
 
-static void keep(struct profiler *profiler, const char *sentence, bool is_final)
+static void set_reason(struct profiler *profiler, const char *sentence, bool is_final)
 {
 	profiler->without = sentence;
 	profiler->is_final = is_final;
@@ -139,24 +138,24 @@ void profiler_explain(struct profiler *profiler, struct arena *arena, const stru
 	for (size_t i = 0; i < COUNT(CAUSES); i++) {
 		if (!strstr(said, CAUSES[i].sign))
 			continue;
-		keep(profiler, CAUSES[i].sentence, CAUSES[i].is_final);
+		set_reason(profiler, CAUSES[i].sentence, CAUSES[i].is_final);
 		return;
 	}
-	const char *last = last_words(arena, said);
+	const char *last = find_last_words(arena, said);
 	if (result->ending == PROCESS_TIMEOUT)
-		keep(profiler,
+		set_reason(profiler,
 			arena_printf(arena, "There is no report of ncu: it did not end within %lld s.",
 				(long long)process->timeout_ms / 1000),
 			false);
 	else
-		keep(profiler,
+		set_reason(profiler,
 			arena_printf(arena, "There is no report of ncu, which ended with %s %d%s%.300s",
 				result->ending == PROCESS_EXITED ? "the exit code" : "the signal", result->code,
 				*last ? ": " : ".", last),
 			false);
 }
 
-/* ---- what it left ---- */
+/* ---- the report ---- */
 
 void profile_free(struct profile *profile)
 {
@@ -164,11 +163,11 @@ void profile_free(struct profile *profile)
 	buffer_free(&profile->file);
 }
 
-/* The report as ncu prints it. */
-static void read_text(struct profile *profile, struct arena *arena, const struct profiler *profiler,
-	const struct process *process)
+/* Lets ncu print the report as text. */
+static void print_report(struct profile *profile, struct arena *arena,
+	const struct profiler *profiler, const struct process *process)
 {
-	/* A kernel takes some 16 KiB, and 64 KiB are kept of what a program prints. */
+	/* A kernel takes about 16 KiB, and a program's output is kept up to 64 KiB. */
 	const char *words[] = { profiler->ncu, "--import", REPORT, "-c", "4", NULL };
 	struct process import = {
 		.arguments = words,
@@ -180,7 +179,7 @@ static void read_text(struct profile *profile, struct arena *arena, const struct
 		.timeout_ms = text_ms,
 		.watch = process->watch,
 	};
-	import.view.freeze = false; /* what lies there now is not all ours */
+	import.view.freeze = false; /* the files there now are not all ours */
 	import.view.gpus = NULL;
 	struct process_result *result = arena_alloc(arena, sizeof *result);
 	if (process_run(&import, result, NULL) == 0 && result->ending == PROCESS_EXITED
@@ -188,15 +187,15 @@ static void read_text(struct profile *profile, struct arena *arena, const struct
 		capture_text(&result->output, &profile->text);
 }
 
-/* A link to a file of somebody else would get it published. Nobody is left who could exchange it
- * meanwhile. */
+/* Refuse a link: it could publish another user's file. No process is left that could replace the
+ * file after this check. */
 static int check_file(int folder, struct error *error)
 {
 	struct stat status;
 	if (fstatat(folder, REPORT, &status, AT_SYMLINK_NOFOLLOW))
 		return fail(error, ERROR_NOT_FOUND, "There is no file.");
 	if (!S_ISREG(status.st_mode) || status.st_nlink != 1)
-		return fail(error, ERROR_INPUT, "What stands in its place is no file of its own.");
+		return fail(error, ERROR_INPUT, "The report is a link or no regular file.");
 	return 0;
 }
 
@@ -204,8 +203,8 @@ bool profile_collect(struct profile *profile, struct profiler *profiler, struct 
 	const struct process *process)
 {
 	struct error error;
-	cleanup_arena struct arena *own =
-		arena_new(); /* the file is large, and the arena lives as long as the job */
+	cleanup_arena struct arena *own = arena_new(); /* a short-lived arena: the file is large, and
+	                                                  `arena` lives as long as the job */
 	const char *bytes;
 	size_t length;
 	int rc = check_file(process->folder, &error);
@@ -215,19 +214,18 @@ bool profile_collect(struct profile *profile, struct profiler *profiler, struct 
 	if (!rc)
 		rc = gzip_pack(bytes, length, &profile->file, &error);
 	if (!rc && profile->file.length > profile_most_packed_bytes)
-		rc = fail(&error, ERROR_LIMIT, "It has %zu bytes even when packed; at most %d are kept.",
+		rc = fail(&error, ERROR_LIMIT, "The packed report has %zu bytes; at most %d are kept.",
 			profile->file.length, profile_most_packed_bytes);
 	if (rc) {
 		buffer_free(&profile->file);
-		if (rc == ERROR_NOT_FOUND) /* then what ncu has printed says why */
+		if (rc == ERROR_NOT_FOUND) /* then ncu's output has the reason */
 			return false;
-		keep(profiler,
-			arena_printf(arena, "There is no report of ncu that could be kept. %.300s", error.text),
-			false);
+		set_reason(profiler,
+			arena_printf(arena, "The report of ncu could not be kept. %.300s", error.text), false);
 		return false;
 	}
 	profile->file_size = length;
-	read_text(profile, arena, profiler, process);
+	print_report(profile, arena, profiler, process);
 	return true;
 }
 

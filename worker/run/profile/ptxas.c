@@ -1,8 +1,8 @@
-#include "worker/run/ptxas.h"
+#include "worker/run/profile/ptxas.h"
 
-#include "lib/buffer.h"
-#include "lib/scope.h"
-#include "lib/text.h"
+#include "lib/base/buffer.h"
+#include "lib/base/scope.h"
+#include "lib/base/text.h"
 
 #include <ctype.h>
 #include <stdbool.h>
@@ -10,8 +10,9 @@
 #include <string.h>
 
 /* ---- names ----
- * Itanium C++ ABI, 5.1 "External Names (a.k.a. Mangling)": as much of it as the names of kernels
- * need. */
+ *
+ * This reads as much of the Itanium C++ ABI, 5.1 "External Names (a.k.a. Mangling)", as the names
+ * of kernels need. */
 
 enum { deepest_template = 4 };
 
@@ -44,7 +45,7 @@ static const struct {
 
 static bool read_name(struct symbol *symbol);
 
-/* "5inner": a length and so many letters. */
+/* "5inner": a length and that many letters. */
 static bool read_identifier(struct symbol *symbol)
 {
 	char *end;
@@ -53,7 +54,7 @@ static bool read_identifier(struct symbol *symbol)
 	unsigned long length = strtoul(symbol->at, &end, 10);
 	if (!length || strnlen(end, length) < length)
 		return false;
-	/* What a file keeps to itself is called _GLOBAL__N__..., with its path in it. */
+	/* The compiler names an anonymous namespace _GLOBAL__N__..., with the file's path in it. */
 	if (strncmp(end, "_GLOBAL__N", 10) == 0)
 		buffer_text(symbol->out, "(anonymous)");
 	else
@@ -99,8 +100,7 @@ static bool read_argument(struct symbol *symbol)
 	return false;
 }
 
-/* "If...E". From an argument that is not understood on, the rest is "..." and the name ends there.
- */
+/* "If...E". At an argument that it cannot read, writes "..." for the rest and ends the name. */
 static bool read_template(struct symbol *symbol)
 {
 	if (++symbol->depth > deepest_template)
@@ -122,7 +122,7 @@ static bool read_template(struct symbol *symbol)
 	return true;
 }
 
-/* An identifier with its template arguments, or several inside "N...E". False where it stops in the
+/* An identifier with its template arguments, or several inside "N...E". False if it stops in the
  * middle. */
 static bool read_name(struct symbol *symbol)
 {
@@ -154,12 +154,15 @@ const char *ptxas_readable_name(struct arena *arena, const char *symbol)
 }
 
 /* ---- lines ----
- *	ptxas info    : Compiling entry function '_Z6callerPf' for 'sm_90a'
- *	ptxas info    : Function properties for _Z6callerPf
- *	    128 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
- *	ptxas info    : Used 30 registers, used 0 barriers, 128 bytes cumulative stack size, 1024 bytes
- *smem ptxas info    : Function properties for _Z6calleef Functions that a kernel calls come after
- *it and are not its own: their properties are passed over. */
+ *
+ *     ptxas info    : Compiling entry function '_Z6callerPf' for 'sm_90a'
+ *     ptxas info    : Function properties for _Z6callerPf
+ *         128 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
+ *     ptxas info    : Used 30 registers, used 0 barriers, 128 bytes cumulative stack size, ...
+ *     ptxas info    : Function properties for _Z6calleef
+ *
+ * The functions that a kernel calls follow it. Their properties are not the kernel's and are
+ * ignored. */
 
 static const struct {
 	const char *words, *key;
@@ -171,7 +174,7 @@ static const struct {
 	{ "bytes spill loads", "spill_load_bytes" },
 };
 
-/* "Used 30 registers", "128 bytes stack frame" into the kernel. */
+/* Stores a figure such as "Used 30 registers" or "128 bytes stack frame" in the kernel. */
 static void take_figure(json_t *kernel, const char *part, size_t length)
 {
 	size_t digit = strcspn(part, "0123456789");
@@ -196,9 +199,9 @@ static void take_figures(json_t *kernel, const char *line, size_t length)
 	}
 }
 
-/* What stands behind `before` in the line up to `end`, in the arena; NULL if it does not begin so.
- */
-static const char *name_behind(
+/* The text between `before` and `end` in the line, in the arena. NULL if the line does not start
+ * with `before`. */
+static const char *name_after(
 	struct arena *arena, const char *line, size_t length, const char *before, char end)
 {
 	size_t start = strlen(before);
@@ -211,15 +214,14 @@ static const char *name_behind(
 
 struct reading {
 	struct arena *arena;
-	json_t *kernels, *kernel; /* the one that lines are about; NULL: none */
+	json_t *kernels, *kernel; /* the kernel that lines describe; NULL: none */
 	const char *symbols[ptxas_most_kernels];
 	const char *symbol; /* of `kernel` */
-	bool is_own; /* the properties that follow are the kernel's, not those of a function that it
-	                calls */
+	/* The next properties are the kernel's, not those of a function that it calls. */
+	bool is_own;
 };
 
-/* From here on lines are about this kernel: the entry that it has, or a new one if there is room.
- */
+/* The following lines describe this kernel. Uses its entry, or adds one if there is room. */
 static void open_kernel(struct reading *reading, const char *symbol)
 {
 	size_t count = json_array_size(reading->kernels), i = 0;
@@ -246,8 +248,8 @@ static void read_line(struct reading *reading, const char *line, size_t length)
 	}
 	line += sizeof info - 1;
 	length -= sizeof info - 1;
-	const char *symbol = name_behind(reading->arena, line, length, entry, '\''),
-			   *of = name_behind(reading->arena, line, length, properties, '\n');
+	const char *symbol = name_after(reading->arena, line, length, entry, '\''),
+			   *of = name_after(reading->arena, line, length, properties, '\n');
 	if (symbol) {
 		open_kernel(reading, symbol);
 	} else if (of) {

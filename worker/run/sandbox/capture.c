@@ -1,11 +1,11 @@
-#include "worker/run/capture.h"
+#include "worker/run/sandbox/capture.h"
 
-#include "lib/text.h"
+#include "lib/base/text.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-static size_t least(size_t a, size_t b)
+static size_t smaller(size_t a, size_t b)
 {
 	return a < b ? a : b;
 }
@@ -18,7 +18,7 @@ void capture_clear(struct capture *capture)
 void capture_add(struct capture *capture, const char *bytes, size_t length)
 {
 	if (capture->total < capture_half_bytes) {
-		size_t part = least(length, capture_half_bytes - (size_t)capture->total);
+		size_t part = smaller(length, capture_half_bytes - (size_t)capture->total);
 		memcpy(capture->head + capture->total, bytes, part);
 		capture->total += part;
 		bytes += part;
@@ -26,7 +26,7 @@ void capture_add(struct capture *capture, const char *bytes, size_t length)
 	}
 	while (length) {
 		size_t at = (size_t)((capture->total - capture_half_bytes) % capture_half_bytes);
-		size_t part = least(length, capture_half_bytes - at);
+		size_t part = smaller(length, capture_half_bytes - at);
 		memcpy(capture->tail + at, bytes, part);
 		capture->total += part;
 		bytes += part;
@@ -34,7 +34,7 @@ void capture_add(struct capture *capture, const char *bytes, size_t length)
 	}
 }
 
-/* Where a byte lies that came after `before` others and is still kept. */
+/* Returns the byte at offset `before` of the output, which must be kept. */
 static char kept_byte(const struct capture *capture, uint64_t before)
 {
 	return before < capture_half_bytes
@@ -44,13 +44,13 @@ static char kept_byte(const struct capture *capture, uint64_t before)
 
 void capture_stretch(const struct capture *capture, uint64_t end, size_t most, struct buffer *out)
 {
-	size_t length = least(most, capture_half_bytes);
+	size_t length = smaller(most, capture_half_bytes);
 	for (uint64_t at = end > length ? end - length : 0; at < end; at++)
 		buffer_byte(out, kept_byte(capture, at));
 }
 
-/* Puts the ring in order. Returns how much of `straight` is filled. */
-static size_t straighten(const struct capture *capture, char straight[static capture_half_bytes])
+/* Copies the ring in order. Returns how many bytes of `straight` are filled. */
+static size_t unwrap_ring(const struct capture *capture, char straight[static capture_half_bytes])
 {
 	uint64_t behind = capture->total - capture_half_bytes;
 	if (behind <= capture_half_bytes) {
@@ -63,8 +63,7 @@ static size_t straighten(const struct capture *capture, char straight[static cap
 	return capture_half_bytes;
 }
 
-/* The gap begins and ends at whole lines where there is one nearby, so that neither is cut in a
- * character. */
+/* The gap starts and ends at a line end if one is near, so that no character is cut. */
 static void append_with_gap(struct buffer *out, const struct capture *capture, const char *tail)
 {
 	const char *head_end =
@@ -86,7 +85,7 @@ void capture_text(const struct capture *capture, struct buffer *out)
 		return;
 	}
 	char straight[2 * capture_half_bytes];
-	size_t length = straighten(capture, straight + capture_half_bytes);
+	size_t length = unwrap_ring(capture, straight + capture_half_bytes);
 	if (capture->total > 2 * capture_half_bytes) {
 		append_with_gap(out, capture, straight + capture_half_bytes);
 		return;

@@ -1,31 +1,31 @@
-/* What a program printed: all of it up to 64 KiB, else the beginning and the end. */
-#ifndef PODIUM_RUN_CAPTURE_H
-#define PODIUM_RUN_CAPTURE_H
+/* A program's output: all of it up to 64 KiB, or else its beginning and its end. */
+#ifndef PODIUM_WORKER_RUN_SANDBOX_CAPTURE_H
+#define PODIUM_WORKER_RUN_SANDBOX_CAPTURE_H
 
-#include "lib/buffer.h"
+#include "lib/base/buffer.h"
 
 #include <stddef.h>
 #include <stdint.h>
 
 enum {
 	capture_half_bytes = 32 * 1024,
-	capture_line_bytes = 1024, /* how far from a gap whole lines are looked for */
+	capture_line_bytes = 1024, /* how far from the gap to look for whole lines */
 };
 
 struct capture { /* start with all zero */
 	char head[capture_half_bytes];
-	char tail[capture_half_bytes]; /* a ring of what came after the head */
-	uint64_t total;                /* bytes that came */
+	char tail[capture_half_bytes]; /* a ring buffer for what follows the head */
+	uint64_t total;                /* bytes received so far */
 };
 
 void capture_clear(struct capture *capture);
 void capture_add(struct capture *capture, const char *bytes, size_t length);
 
-/* Appends the last of the first `end` bytes that came, at most `most`, and no more than half of
- * what is kept. */
+/* Appends at most `most` bytes, and at most half of what is kept, that end at byte `end` of the
+ * output. */
 void capture_stretch(const struct capture *capture, uint64_t end, size_t most, struct buffer *out);
 
-/* Appends what was kept, as valid UTF-8, with a line in the gap that says how much is missing. */
+/* Appends the kept output as valid UTF-8. A line in the gap says how many bytes are missing. */
 void capture_text(const struct capture *capture, struct buffer *out);
 
 #endif

@@ -1,6 +1,6 @@
-#include "worker/run/control_group.h"
+#include "worker/run/sandbox/control_group.h"
 
-#include "lib/scope.h"
+#include "lib/base/scope.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -40,7 +40,7 @@ static bool has_word(const char *text, const char *word)
 	return false;
 }
 
-static bool gives(int folder, const char *file)
+static bool lists_controllers(int folder, const char *file)
 {
 	char text[512];
 	return read_text(folder, file, text, sizeof text) && has_word(text, "memory")
@@ -49,7 +49,7 @@ static bool gives(int folder, const char *file)
 
 /* ---- finding a place ---- */
 
-/* Where version 2 is mounted, and the part of its hierarchy that stands there. */
+/* Finds the mount of version 2 and the part of the hierarchy that is mounted there. */
 static bool find_mount(char mount[static PATH_MAX], char root[static PATH_MAX])
 {
 	cleanup_file FILE *file = fopen("/proc/self/mountinfo", "re");
@@ -63,7 +63,7 @@ static bool find_mount(char mount[static PATH_MAX], char root[static PATH_MAX])
 	return false;
 }
 
-/* Our own group: a line "0::/system.slice/podium.service". */
+/* Reads podium-run's own group from a line such as "0::/system.slice/podium.service". */
 static bool find_own(char own[static PATH_MAX])
 {
 	cleanup_file FILE *file = fopen("/proc/self/cgroup", "re");
@@ -74,7 +74,7 @@ static bool find_own(char own[static PATH_MAX])
 	return false;
 }
 
-/* systemd marks what it has delegated. */
+/* systemd marks the groups that it delegates. */
 static bool is_delegated(int folder)
 {
 	char value[8];
@@ -87,8 +87,8 @@ static bool has_systemd(void)
 	return access("/run/systemd/system", F_OK) == 0;
 }
 
-/* A group that gives controllers to others holds no process itself: those of the service, ours
- * among them, move into one beside the jobs'. */
+/* A group that passes controllers to its children must have no process itself. The service's
+ * processes, including podium-run, therefore move into a group next to the jobs'. */
 static void move_processes_aside(int folder)
 {
 	char text[64 * 1024];
@@ -97,19 +97,20 @@ static void move_processes_aside(int folder)
 		return;
 	for (char *rest = text, *line; (line = strsep(&rest, "\n")) && *line;)
 		if (write_text(folder, "podium/cgroup.procs", line))
-			return; /* then the controllers cannot be given either, which is noticed */
+			return; /* the controllers then cannot be passed on either, which can_hold_groups
+			           notices */
 }
 
-/* Whether groups with limits can be made in there. */
+/* Whether the folder can have groups with limits. */
 static bool can_hold_groups(int folder, bool may_move)
 {
-	if (!gives(folder, "cgroup.controllers"))
+	if (!lists_controllers(folder, "cgroup.controllers"))
 		return false;
-	if (!gives(folder, "cgroup.subtree_control") && may_move)
+	if (!lists_controllers(folder, "cgroup.subtree_control") && may_move)
 		move_processes_aside(folder);
-	if (!gives(folder, "cgroup.subtree_control"))
+	if (!lists_controllers(folder, "cgroup.subtree_control"))
 		write_text(folder, "cgroup.subtree_control", CONTROLLERS);
-	return gives(folder, "cgroup.subtree_control");
+	return lists_controllers(folder, "cgroup.subtree_control");
 }
 
 static bool try_place(struct control_group_base *base, const char *path, bool only_delegated)
@@ -125,7 +126,7 @@ static bool try_place(struct control_group_base *base, const char *path, bool on
 	return true;
 }
 
-/* Our own group and those above it, the nearest first. */
+/* Tries podium-run's own group and those above it, the nearest first. */
 static bool try_places(
 	struct control_group_base *base, const char *mount, const char *own, bool only_delegated)
 {
@@ -141,7 +142,7 @@ static bool try_places(
 	}
 }
 
-static void explain(struct control_group_base *base, const char *sentence)
+static void set_reason(struct control_group_base *base, const char *sentence)
 {
 	snprintf(base->why_not, sizeof base->why_not, "%s", sentence);
 }
@@ -151,18 +152,18 @@ void control_group_find(struct control_group_base *base)
 	char mount[PATH_MAX], root[PATH_MAX], own[PATH_MAX];
 	*base = (struct control_group_base){ .folder = -1 };
 	if (!find_mount(mount, root) || !find_own(own)) {
-		explain(base, "This host has no control groups of version 2.");
+		set_reason(base, "This host has no control groups of version 2.");
 		return;
 	}
 	const char *below =
 		strncmp(own, root, strlen(root)) == 0 && strcmp(root, "/") != 0 ? own + strlen(root) : own;
 	bool managed = has_systemd() || geteuid() != 0;
 	if (!try_places(base, mount, below, managed))
-		explain(base,
+		set_reason(base,
 			managed ? "No control group with the controllers memory and pids is delegated to "
-		              "podium-run."
+					  "podium-run."
 					: "The controllers memory and pids of control groups of version 2 cannot be "
-		              "used here.");
+					  "used here.");
 }
 
 /* ---- one group ---- */
@@ -174,7 +175,7 @@ static int set_limit(
 	snprintf(text, sizeof text, "%" PRId64, most);
 	return write_text(group->folder, file, text) == 0
 		? 0
-		: fail(error, ERROR_SYSTEM, "The control group of a program takes no limit in %s: %s.",
+		: fail(error, ERROR_SYSTEM, "Cannot set the limit %s of a program's control group: %s.",
 			file, strerror(errno));
 }
 
@@ -185,20 +186,20 @@ int control_group_make(const struct control_group_base *base, int64_t most_memor
 	*group = control_group_none;
 	snprintf(group->name, sizeof group->name, "podium-%d-%u", (int)getpid(), ++number);
 	if (mkdirat(base->folder, group->name, 0755))
-		return fail(error, ERROR_SYSTEM, "No control group could be made in %.300s: %s.",
-			base->path, strerror(errno));
+		return fail(error, ERROR_SYSTEM, "Cannot create a control group in %.300s: %s.", base->path,
+			strerror(errno));
 	group->folder = openat(base->folder, group->name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	int rc = group->folder >= 0
 		? 0
-		: fail(error, ERROR_SYSTEM, "The control group of a program cannot be opened: %s.",
-			strerror(errno));
+		: fail(error, ERROR_SYSTEM, "Cannot open a program's control group: %s.", strerror(errno));
 	if (!rc && !(rc = set_limit(group, "memory.max", most_memory_bytes, error)))
 		rc = set_limit(group, "pids.max", most_processes, error);
 	if (rc) {
 		control_group_remove(base, group);
 		return rc;
 	}
-	/* Not there where the kernel has no swap; the group as a whole is one victim. */
+	/* Errors are ignored: a kernel without swap lacks the first file. The second makes the kernel
+	 * kill the group as a whole. */
 	write_text(group->folder, "memory.swap.max", "0");
 	write_text(group->folder, "memory.oom.group", "1");
 	group->processes = openat(group->folder, "cgroup.procs", O_WRONLY | O_CLOEXEC);
@@ -234,14 +235,14 @@ void control_group_kill(const struct control_group *group)
 {
 	if (group->folder >= 0)
 		write_text(group->folder, "cgroup.kill",
-			"1"); /* before Linux 5.14 there is none, and process 1 does it */
+			"1"); /* missing before Linux 5.14, where the end of process 1 kills the others */
 }
 
 void control_group_remove(const struct control_group_base *base, struct control_group *group)
 {
 	if (!group->name[0])
 		return;
-	/* A process that has been waited for may still be leaving it. */
+	/* A process that was reaped may still be leaving the group. */
 	for (int i = 0; i < 1000 && unlinkat(base->folder, group->name, AT_REMOVEDIR) && errno == EBUSY;
 		 i++)
 		usleep(1000);

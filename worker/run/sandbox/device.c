@@ -1,6 +1,6 @@
-#include "worker/run/sandbox_device.h"
+#include "worker/run/sandbox/device.h"
 
-#include "lib/scope.h"
+#include "lib/base/scope.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -19,13 +19,13 @@ struct names {
 	size_t count;
 };
 
-static void add(struct names *names, const char *name)
+static void add_name(struct names *names, const char *name)
 {
 	if (names->count < sandbox_most_devices)
 		names->list[names->count++] = arena_strdup(names->arena, name);
 }
 
-/* The value behind "LABEL:" at the beginning of a line. */
+/* Finds the value after "LABEL:" at the start of a line. */
 static const char *find_value(const char *text, const char *label)
 {
 	size_t length = strlen(label);
@@ -66,7 +66,7 @@ static int find_minor(const char *uuid, size_t length)
 	return minor;
 }
 
-/* Every "nvidia7", and with `folder` every "nvidia-caps/nvidia-cap2". */
+/* Adds every "nvidia7", or with `folder` every "nvidia-caps/nvidia-cap2". */
 static void add_all(struct names *names, const char *folder, const char *prefix)
 {
 	char path[64];
@@ -76,19 +76,19 @@ static void add_all(struct names *names, const char *folder, const char *prefix)
 		const char *number = entry->d_name + strlen(prefix);
 		if (strncmp(entry->d_name, prefix, strlen(prefix)) == 0 && *number
 			&& strspn(number, "0123456789") == strlen(number))
-			add(names,
+			add_name(names,
 				arena_printf(names->arena, "%s%s%s", folder, *folder ? "/" : "", entry->d_name));
 	}
 	if (stream)
 		closedir(stream);
 }
 
-/* False where it is not known which node it has. */
+/* False if the GPU's node is unknown. */
 static bool add_gpu(struct names *names, const char *uuid, size_t length)
 {
 	int minor = find_minor(uuid, length);
 	if (minor >= 0)
-		add(names, arena_printf(names->arena, "nvidia%d", minor));
+		add_name(names, arena_printf(names->arena, "nvidia%d", minor));
 	return minor >= 0;
 }
 
@@ -100,9 +100,9 @@ size_t sandbox_devices(struct arena *arena, const char *gpus, bool is_profiled,
 	if (!gpus || !*gpus)
 		return 0;
 	for (size_t i = 0; i < COUNT(DRIVER_NODES); i++)
-		add(&names, DRIVER_NODES[i]);
+		add_name(&names, DRIVER_NODES[i]);
 	for (size_t i = 0; i < COUNT(PROFILER_NODES) && is_profiled; i++)
-		add(&names, PROFILER_NODES[i]);
+		add_name(&names, PROFILER_NODES[i]);
 	size_t before = names.count;
 	for (const char *uuid = gpus; *uuid; uuid += strcspn(uuid, ","), uuid += *uuid == ',')
 		all_known &= add_gpu(&names, uuid, strcspn(uuid, ","));

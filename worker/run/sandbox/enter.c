@@ -1,4 +1,4 @@
-#include "worker/run/sandbox_enter.h"
+#include "worker/run/sandbox/enter.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -24,9 +24,9 @@ static const int NAMESPACES[SANDBOX_PLACES] = {
 	[SANDBOX_NAME] = CLONE_NEWUTS,
 };
 
-/* Should the machine run out of memory, the kernel ends this before anything of ours. A wish, not a
- * wall. */
-static void go_first(void)
+/* If the machine runs out of memory, the kernel kills this process before Podium's. This is a wish,
+ * not a wall, so errors are ignored. */
+static void set_oom_score(void)
 {
 	int file = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
 	if (file < 0)
@@ -41,7 +41,7 @@ const char *sandbox_join(const struct sandbox_entry *entry, const int places[SAN
 	errno = EINVAL;
 	if (entry->size != sizeof *entry)
 		return "understand what it is to enter";
-	go_first();
+	set_oom_score();
 	if (places[SANDBOX_CONTROL_GROUP] >= 0 && write(places[SANDBOX_CONTROL_GROUP], "0", 1) != 1)
 		return "enter its control group";
 	for (int place = SANDBOX_USERS; place < SANDBOX_PLACES; place++)
@@ -57,7 +57,7 @@ static int set_limits(const struct sandbox_entry *entry)
 		struct rlimit current;
 		if (getrlimit((__rlimit_resource_t)limit->what, &current))
 			return -1;
-		/* An ordinary user cannot go above the hard limit that it was given. */
+		/* An ordinary user cannot exceed its hard limit. */
 		rlim_t most = current.rlim_max < limit->most ? current.rlim_max : limit->most;
 		if (setrlimit((__rlimit_resource_t)limit->what, &(struct rlimit){ most, most }))
 			return -1;
@@ -65,9 +65,9 @@ static int set_limits(const struct sandbox_entry *entry)
 	return 0;
 }
 
-/* Nothing that is executed gets a capability again: neither by being root nor by a file's. The
- * bounding set can be emptied only by who may; an ordinary user outside of a namespace has nothing
- * to lose but this. */
+/* No program that is executed gets a capability again, neither as root nor from a file. Only a
+ * privileged process can empty the bounding set. An ordinary user outside of a namespace has no
+ * other privilege to lose. */
 static int forbid_privileges(void)
 {
 	static const unsigned long locked = SECBIT_NOROOT | SECBIT_NOROOT_LOCKED
@@ -84,8 +84,8 @@ static int drop_privileges(void)
 {
 	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
 	struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = { 0 };
-	if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)
-		&& errno != EINVAL) /* kernels before 4.3 have none */
+	/* Kernels before 4.3 have no ambient set. */
+	if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) && errno != EINVAL)
 		return -1;
 	return (int)syscall(SYS_capset, &header, none);
 }
@@ -107,8 +107,8 @@ int sandbox_give_up(const struct sandbox_entry *entry)
 	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 }
 
-/* Changing the user clears the death signal, so it is set afterwards; a parent that died before
- * that sends none. */
+/* A change of user clears the death signal, so this runs after it. A parent that died earlier sends
+ * no signal, hence the check. */
 static int die_with(pid_t parent)
 {
 	if (!parent)
@@ -119,7 +119,7 @@ static int die_with(pid_t parent)
 	return getppid() == parent ? 0 : -1;
 }
 
-/* On every thread, although there should be one. */
+/* Filters all threads, although there should be only one. */
 static int filter_calls(const struct sandbox_entry *entry)
 {
 	struct sock_fprog program = { (unsigned short)entry->instruction_count,

@@ -1,6 +1,6 @@
-#include "worker/run/sandbox_filter.h"
+#include "worker/run/sandbox/filter.h"
 
-#include "lib/scope.h"
+#include "lib/base/scope.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,9 +20,9 @@
 #define CLONE_NEWTIME 0x80
 #endif
 
-/* A call is refused with `error` when its argument number `argument`, of which only the bits in
- * `mask` count, is `value`; argument -1: always. By name, so that a call which an older libseccomp
- * does not know is left out there. */
+/* Refuses a call with `error` if (argument number `argument` & mask) is `value`; argument -1:
+ * always. Rules name calls by text, so that an older libseccomp can skip a call that it does not
+ * know. */
 struct rule {
 	const char *call;
 	int error;
@@ -37,7 +37,7 @@ struct rule {
 #define NEVER(name) ALWAYS(name, EPERM)
 
 static const struct rule RULES[] = {
-	/* Other processes. */
+	/* Calls that reach other processes. */
 	NEVER("ptrace"),
 	NEVER("process_vm_readv"),
 	NEVER("process_vm_writev"),
@@ -45,8 +45,8 @@ static const struct rule RULES[] = {
 	NEVER("pidfd_getfd"),
 	NEVER("kcmp"),
 	NEVER("process_mrelease"),
-	/* Large parts of the kernel that a submission has no use for. The C library and others go on
-	   without io_uring. */
+	/* Large parts of the kernel that no submission needs. The C library and others work without
+	 * io_uring. */
 	NEVER("bpf"),
 	NEVER("perf_event_open"),
 	NEVER("userfaultfd"),
@@ -60,7 +60,7 @@ static const struct rule RULES[] = {
 	NEVER("keyctl"),
 	NEVER("add_key"),
 	NEVER("request_key"),
-	/* The file system's shape. */
+	/* Calls that change the file system's layout. */
 	NEVER("mount"),
 	NEVER("umount"),
 	NEVER("umount2"),
@@ -83,8 +83,8 @@ static const struct rule RULES[] = {
 	{ "mknod", EPERM, 1, S_IFMT, S_IFBLK },
 	{ "mknodat", EPERM, 2, S_IFMT, S_IFCHR },
 	{ "mknodat", EPERM, 2, S_IFMT, S_IFBLK },
-	/* New namespaces give an ordinary user rights that the kernel checks in many places. What
-	 * clone3 is asked for lies behind a pointer, so the C library must make do with clone. */
+	/* New namespaces give an ordinary user rights that the kernel checks in many places. A filter
+	 * cannot read clone3's flags behind a pointer, so the C library must fall back to clone. */
 	NEVER("setns"),
 	NEVER("unshare"),
 	ALWAYS("clone3", ENOSYS),
@@ -95,7 +95,7 @@ static const struct rule RULES[] = {
 	{ "clone", EPERM, 0, CLONE_NEWIPC, CLONE_NEWIPC },
 	{ "clone", EPERM, 0, CLONE_NEWUTS, CLONE_NEWUTS },
 	{ "clone", EPERM, 0, CLONE_NEWCGROUP, CLONE_NEWCGROUP },
-	/* The machine. */
+	/* Calls that change the machine. */
 	NEVER("init_module"),
 	NEVER("finit_module"),
 	NEVER("delete_module"),
@@ -119,13 +119,13 @@ static const struct rule RULES[] = {
 	NEVER("sysfs"),
 	NEVER("ustat"),
 	NEVER("_sysctl"),
-	/* Putting words into a terminal's input; a lease on a file that others read, and notes about
-	   their reading. */
+	/* Putting input into a terminal; leases on files that others read, and notices about their
+	 * reading. */
 	{ "ioctl", EPERM, 1, UINT32_MAX, TIOCSTI },
 	{ "ioctl", EPERM, 1, UINT32_MAX, TIOCLINUX },
 	{ "fcntl", EPERM, 1, UINT32_MAX, F_SETLEASE },
 	{ "fcntl", EPERM, 1, UINT32_MAX, F_NOTIFY },
-	/* A process that answers the calls of another one. */
+	/* A listener that answers another process's calls. */
 	{ "seccomp", EPERM, 1, SECCOMP_FILTER_FLAG_NEW_LISTENER, SECCOMP_FILTER_FLAG_NEW_LISTENER },
 };
 
@@ -138,9 +138,8 @@ static int add_rule(scmp_filter_ctx context, const struct rule *rule)
 		SCMP_CMP_MASKED_EQ, rule->mask, rule->value };
 	int rc = seccomp_rule_add_array(
 		context, SCMP_ACT_ERRNO((unsigned int)rule->error), call, rule->argument >= 0, &compare);
-	return rc == -EDOM || rc == -EEXIST
-		? 0
-		: rc; /* not on this architecture, or another name of one that is there */
+	/* Harmless: a call that this architecture lacks, or another name of a known call. */
+	return rc == -EDOM || rc == -EEXIST ? 0 : rc;
 }
 
 static int add_rules(scmp_filter_ctx context)
@@ -151,16 +150,16 @@ static int add_rules(scmp_filter_ctx context)
 	return rc;
 }
 
-/* Only the usual execution domain: others turn off random addresses or make readable memory
- * executable. */
+/* Allows only the usual execution domain: others disable address randomization or make readable
+ * memory executable. */
 static int add_personality(scmp_filter_ctx context)
 {
 	return seccomp_rule_add(
 		context, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(personality), 1, SCMP_A0(SCMP_CMP_NE, 0));
 }
 
-/* A filter that allows what it does not name has no "all but these": every family is named, and all
- * above. */
+/* A filter that allows by default cannot say "all but these", so it refuses each family by number,
+ * and all above. */
 static int add_sockets(scmp_filter_ctx context, bool loopback)
 {
 	enum { families = 64 }; /* the kernel has 46 */
@@ -172,15 +171,15 @@ static int add_sockets(scmp_filter_ctx context, bool loopback)
 			rc = seccomp_rule_add(context, SCMP_ACT_ERRNO(EAFNOSUPPORT), SCMP_SYS(socket), 1,
 				SCMP_A0(SCMP_CMP_EQ, family));
 	}
-	/* To list the interfaces of its network; NCCL does. */
+	/* NCCL lists the interfaces of its network this way. */
 	if (loopback && !rc)
 		rc = seccomp_rule_add(context, SCMP_ACT_ERRNO(EAFNOSUPPORT), SCMP_SYS(socket), 2,
 			SCMP_A0(SCMP_CMP_EQ, AF_NETLINK), SCMP_A2(SCMP_CMP_NE, NETLINK_ROUTE));
 	return rc;
 }
 
-/* The kernel takes it as an array; the library gives it as a file. */
-static int export(scmp_filter_ctx context, struct sandbox_entry *entry)
+/* The kernel takes the filter as an array, but the library writes it to a file. */
+static int export_filter(scmp_filter_ctx context, struct sandbox_entry *entry)
 {
 	cleanup_fd int file = memfd_create("filter", MFD_CLOEXEC);
 	int rc = file < 0 ? -errno : seccomp_export_bpf(context, file);
@@ -198,14 +197,14 @@ int sandbox_filter(struct sandbox_entry *entry, bool loopback, struct error *err
 	scmp_filter_ctx context = seccomp_init(SCMP_ACT_ALLOW);
 	int rc = context ? 0 : -ENOMEM;
 	/* Calls of another architecture (i386 and x32 on x86-64) have other numbers, which no rule here
-	 * would match. */
+	 * matches. */
 	if (!rc)
 		rc = seccomp_attr_set(context, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
 	if (!rc && !(rc = add_rules(context)) && !(rc = add_personality(context))
 		&& !(rc = add_sockets(context, loopback)))
-		rc = export(context, entry);
+		rc = export_filter(context, entry);
 	seccomp_release(context);
-	return rc ? fail(error, ERROR_SYSTEM, "The filter of system calls could not be made: %s.",
-			   strerror(-rc))
-			  : 0;
+	return rc
+		? fail(error, ERROR_SYSTEM, "Cannot build the filter of system calls: %s.", strerror(-rc))
+		: 0;
 }

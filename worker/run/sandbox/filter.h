@@ -1,16 +1,16 @@
-/* Which system calls a program in a sandbox may make: all but those that a kernel for GPUs has no
- * use for and that reach other processes, the machine's state, or parts of the kernel with a
- * history of holes. */
-#ifndef PODIUM_RUN_SANDBOX_FILTER_H
-#define PODIUM_RUN_SANDBOX_FILTER_H
+/* Private to worker/run/sandbox: the filter of system calls. It refuses calls that GPU programs do
+ * not need. These calls could affect other processes or the machine, or use kernel code that often
+ * had security bugs. */
+#ifndef PODIUM_WORKER_RUN_SANDBOX_FILTER_H
+#define PODIUM_WORKER_RUN_SANDBOX_FILTER_H
 
-#include "lib/error.h"
-#include "worker/run/sandbox_enter.h"
+#include "lib/base/error.h"
+#include "worker/run/sandbox/enter.h"
 
 #include <stdbool.h>
 
-/* Writes the filter as the kernel takes it into `entry`. `loopback`: sockets of the Internet as
- * well, for programs that talk to each other in a network of their own. */
+/* Writes the filter's instructions into `entry`. `loopback` also allows Internet sockets, for
+ * programs that talk to each other inside their network namespace. */
 int sandbox_filter(struct sandbox_entry *entry, bool loopback, struct error *error);
 
 #endif

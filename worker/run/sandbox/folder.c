@@ -1,6 +1,6 @@
-#include "worker/run/folder.h"
+#include "worker/run/sandbox/folder.h"
 
-#include "lib/scope.h"
+#include "lib/base/scope.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -36,7 +36,7 @@ int folder_make(
 	cleanup_fd int folder = folder_open(parent, name, error);
 	if (folder < 0)
 		return folder;
-	/* The mode comes last: changing the owner clears its special bits. */
+	/* Set the mode last: a change of the owner clears its special bits. */
 	if (fchown(folder, owner, group) || fchmod(folder, mode))
 		return fail(error, ERROR_SYSTEM, "The folder \"%s\" cannot be given away: %s.", name,
 			strerror(errno));
@@ -67,7 +67,7 @@ bool folder_is_plain_path(const char *path)
 	}
 }
 
-/* Opens the folder that `path` stands in, making what is missing. *name becomes the last part. */
+/* Opens the folder of `path` and creates missing ones. *name becomes the path's last part. */
 static int open_parent(int folder, const char *path, const char **name, struct error *error)
 {
 	cleanup_fd int parent = fcntl(folder, F_DUPFD_CLOEXEC, 0);
@@ -122,13 +122,13 @@ int folder_write(int folder, const char *path, const void *bytes, size_t length,
 int folder_read(int folder, const char *name, size_t most, struct arena *arena, const char **bytes,
 	size_t *length, struct error *error)
 {
-	/* O_NONBLOCK: the name may stand for a pipe that nobody writes to. */
+	/* O_NONBLOCK: the name may be a pipe without a writer. */
 	cleanup_fd int file = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	struct stat status;
 	if (file < 0 || fstat(file, &status))
 		return fail(
 			error, ERROR_NOT_FOUND, "The file \"%s\" cannot be read: %s.", name, strerror(errno));
-	/* A second name may be that of somebody else's file. */
+	/* Refuse a file with a second name: it may be somebody else's file. */
 	if (!S_ISREG(status.st_mode) || status.st_nlink != 1 || (uint64_t)status.st_size > most)
 		return fail(error, ERROR_LIMIT, "\"%s\" is not a file of its own of at most %zu bytes.",
 			name, most);
@@ -148,12 +148,12 @@ int folder_read(int folder, const char *name, size_t most, struct arena *arena, 
 	return 0;
 }
 
-static int empty(int top, int folder, unsigned long *moved);
+static int empty_folder(int top, int folder, unsigned long *moved);
 
 static int empty_and_remove(int top, const char *name, unsigned long *moved)
 {
 	cleanup_fd int inner = openat(top, name, open_folder);
-	return inner < 0 || empty(top, inner, moved) ? -1 : unlinkat(top, name, AT_REMOVEDIR);
+	return inner < 0 || empty_folder(top, inner, moved) ? -1 : unlinkat(top, name, AT_REMOVEDIR);
 }
 
 static int move_up(int top, int folder, const char *name, unsigned long *moved)
@@ -167,29 +167,29 @@ static int move_up(int top, int folder, const char *name, unsigned long *moved)
 	return rc;
 }
 
-/* A folder that is not empty moves up to `top`, to be emptied there: so no depth costs stack or
- * descriptors. */
+/* Moves a folder that is not empty up to `top`, to be emptied there, so that depth costs neither
+ * stack nor descriptors. */
 static int remove_entry(int top, int folder, const char *name, unsigned long *moved)
 {
 	if (unlinkat(folder, name, 0) == 0 || unlinkat(folder, name, AT_REMOVEDIR) == 0)
 		return 0;
 	if (errno != ENOTEMPTY && errno != EEXIST)
 		return -1;
-	/* An ordinary user can neither read nor move a folder that it may not write to. */
+	/* An ordinary user can neither read nor move a folder without the right to write to it. */
 	if (geteuid() != 0 && fchmodat(folder, name, 0700, 0))
 		return -1;
 	return folder == top ? empty_and_remove(top, name, moved) : move_up(top, folder, name, moved);
 }
 
 /* Empties `folder`, which is `top` or lies in it. */
-static int empty(int top, int folder, unsigned long *moved)
+static int empty_folder(int top, int folder, unsigned long *moved)
 {
 	fchmod(folder, 0700);
-	cleanup_fd int again = openat(folder, ".", open_folder);
-	cleanup_dir DIR *stream = again >= 0 ? fdopendir(again) : NULL;
+	cleanup_fd int reopened = openat(folder, ".", open_folder);
+	cleanup_dir DIR *stream = reopened >= 0 ? fdopendir(reopened) : NULL;
 	if (!stream)
 		return -1;
-	steal_fd(&again);
+	steal_fd(&reopened);
 	for (struct dirent *entry; (entry = readdir(stream));)
 		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0
 			&& remove_entry(top, folder, entry->d_name, moved))
@@ -203,10 +203,9 @@ int folder_remove(int parent, const char *name, struct error *error)
 	if (folder < 0)
 		return folder;
 	unsigned long moved = 0;
-	/* What moved up while the folder was being read may not have been listed: again until it is
-	 * empty. */
+	/* The listing may miss folders that moved up meanwhile, so repeat until it is empty. */
 	for (;;) {
-		if (empty(folder, folder, &moved))
+		if (empty_folder(folder, folder, &moved))
 			return fail(error, ERROR_SYSTEM, "The folder \"%s\" cannot be emptied: %s.", name,
 				strerror(errno));
 		if (unlinkat(parent, name, AT_REMOVEDIR) == 0)

@@ -1,8 +1,8 @@
-#include "worker/run/reaper.h"
+#include "worker/run/sandbox/reaper.h"
 
-#include "lib/buffer.h"
-#include "lib/clock.h"
-#include "lib/scope.h"
+#include "lib/base/buffer.h"
+#include "lib/base/clock.h"
+#include "lib/base/scope.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -21,7 +21,8 @@ struct relative {
 	pid_t pid, parent;
 	char state; /* R, S, D, T, Z ... of proc(5) */
 	bool descendant;
-	pid_t program; /* among several: the one that it descends from, or is; 0: none */
+	/* Among several programs: the one that it is or descends from; 0: none. */
+	pid_t program;
 };
 
 static pid_t spared;
@@ -44,8 +45,8 @@ void reaper_note(pid_t pid)
 int reaper_open(struct error *error)
 {
 	return prctl(PR_SET_CHILD_SUBREAPER, 1) ? fail(error, ERROR_SYSTEM,
-			   "The kernel does not let podium-run take over "
-			   "processes that its children leave behind: %s.",
+			   "The kernel does not let podium-run take over processes that its children leave "
+			   "behind: %s.",
 			   strerror(errno))
 											: 0;
 }
@@ -59,15 +60,15 @@ static bool read_relative(int proc, const char *name, struct relative *relative)
 	if (length <= 0)
 		return false;
 	text[length] = '\0';
-	/* The name in brackets is the program's own choice and may hold brackets and spaces: the last
-	 * one counts. */
+	/* The program chooses the name in brackets, which may contain brackets and spaces: the last
+	 * bracket ends it. */
 	const char *behind = strrchr(text, ')');
 	*relative = (struct relative){ .pid = (pid_t)atoi(name) };
 	return behind && sscanf(behind, ") %c %d", &relative->state, &relative->parent) == 2;
 }
 
-/* Every process of the machine, as an array of struct relative in `list`. */
-static size_t read_all(struct buffer *list)
+/* Reads every process of the machine as an array of struct relative into `list`. */
+static size_t list_processes(struct buffer *list)
 {
 	DIR *stream = opendir("/proc");
 	for (struct dirent *entry; stream && (entry = readdir(stream));) {
@@ -81,7 +82,7 @@ static size_t read_all(struct buffer *list)
 	return list->length / sizeof(struct relative);
 }
 
-/* NULL: it is none of ours. */
+/* NULL: not a descendant */
 static const struct relative *find_marked(const struct relative *all, size_t count, pid_t pid)
 {
 	for (size_t i = 0; i < count; i++)
@@ -90,7 +91,7 @@ static const struct relative *find_marked(const struct relative *all, size_t cou
 	return NULL;
 }
 
-static pid_t program_of(
+static pid_t find_program(
 	const struct relative *relative, const struct relative *parent, const struct reaper_kin *kin)
 {
 	for (size_t i = 0; kin && i < kin->count; i++)
@@ -109,13 +110,13 @@ static void mark_descendants(struct relative *all, size_t count, const struct re
 				all[i].parent == self ? NULL : find_marked(all, count, all[i].parent);
 			if (all[i].descendant || all[i].pid == spared || (all[i].parent != self && !parent))
 				continue;
-			all[i].program = program_of(&all[i], parent, kin);
+			all[i].program = find_program(&all[i], parent, kin);
 			all[i].descendant = more = true;
 		}
 	}
 }
 
-static bool is_meant(const struct relative *relative, const struct reaper_kin *kin)
+static bool is_selected(const struct relative *relative, const struct reaper_kin *kin)
 {
 	return relative->descendant
 		&& (!kin || (relative->program ? relative->program == kin->own : kin->with_orphans));
@@ -124,20 +125,20 @@ static bool is_meant(const struct relative *relative, const struct reaper_kin *k
 size_t reaper_descendants(const struct reaper_kin *kin, pid_t *list, size_t most)
 {
 	cleanup_buffer struct buffer found = { 0 };
-	size_t count = read_all(&found), have = 0;
+	size_t count = list_processes(&found), have = 0;
 	struct relative *all = (struct relative *)(void *)found.data;
 	mark_descendants(all, count, kin);
 	for (size_t i = 0; i < count && have < most; i++)
-		if (is_meant(&all[i], kin))
+		if (is_selected(&all[i], kin))
 			list[have++] = all[i].pid;
 	return have;
 }
 
-/* Sends `number` to all descendants. Returns how many of them were still able to run. */
+/* Sends the signal `number` to all descendants. Returns how many could still run. */
 static size_t signal_descendants(int number)
 {
 	cleanup_buffer struct buffer list = { 0 };
-	size_t count = read_all(&list), running = 0;
+	size_t count = list_processes(&list), running = 0;
 	struct relative *all = (struct relative *)(void *)list.data;
 	mark_descendants(all, count, NULL);
 	for (size_t i = 0; i < count; i++) {
@@ -149,17 +150,17 @@ static size_t signal_descendants(int number)
 	return running;
 }
 
-/* Stopped processes still count against the limit of processes, so a fork bomb cannot refill itself
- * between two looks as it could if they were killed one by one. */
-static void freeze(void)
+/* Stopped processes still count against the process limit, so a fork bomb cannot grow back. It
+ * could if its processes were killed one by one. */
+static void freeze_descendants(void)
 {
 	for (int round = 0; round < most_freezing_rounds; round++)
 		if (!signal_descendants(SIGSTOP))
 			return;
 }
 
-/* False: no child is left but the one that is spared. */
-static bool reap(void)
+/* False when no child is left except the spared one. */
+static bool reap_children(void)
 {
 	pid_t pid;
 	while ((pid = waitpid(-1, NULL, WNOHANG)) > 0)
@@ -172,13 +173,13 @@ static bool reap(void)
 
 int reaper_end_all(struct error *error)
 {
-	if (!reap())
+	if (!reap_children())
 		return 0;
-	freeze();
+	freeze_descendants();
 	for (int64_t end_ms = clock_ms() + patience_ms; clock_ms() < end_ms;) {
 		signal_descendants(SIGKILL);
 		nanosleep(&(struct timespec){ .tv_nsec = 1000 * 1000 }, NULL);
-		if (!reap())
+		if (!reap_children())
 			return 0;
 	}
 	return fail(

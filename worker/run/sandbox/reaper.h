@@ -1,27 +1,27 @@
-/* podium-run takes over (PR_SET_CHILD_SUBREAPER) every process that its children leave behind, so
- * that none gets away by a session of its own or by letting its parent die. */
-#ifndef PODIUM_RUN_REAPER_H
-#define PODIUM_RUN_REAPER_H
+/* podium-run adopts (PR_SET_CHILD_SUBREAPER) every process that its children leave behind. A
+ * process cannot escape by starting a session or by letting its parent die. */
+#ifndef PODIUM_WORKER_RUN_SANDBOX_REAPER_H
+#define PODIUM_WORKER_RUN_SANDBOX_REAPER_H
 
-#include "lib/error.h"
+#include "lib/base/error.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
-/* Once, at the start. */
+/* Call it once, at the start. */
 int reaper_open(struct error *error);
 
-/* From now on this child is not ended with the others (0: none is). When it ends it is reaped, and
- * spared no more. */
+/* Spares this child when the others are ended (0: spares none). Ends with the child, which is
+ * reaped as usual. */
 void reaper_spare(pid_t pid);
 bool reaper_is_spared(pid_t pid);
 
-/* Tells the reaper of a child that somebody else has waited for. */
+/* Call it after waiting for a child elsewhere. */
 void reaper_note(pid_t pid);
 
-/* Whose descendants are meant where several programs run: those of one of them, and with_orphans
- * those that belong to none. */
+/* Selects descendants when several programs run: those of `own`, and with_orphans those of no
+ * program. */
 struct reaper_kin {
 	const pid_t *programs;
 	size_t count;
@@ -29,12 +29,11 @@ struct reaper_kin {
 	bool with_orphans;
 };
 
-/* The descendants that there are now, up to `most`; `kin` NULL: all. Returns how many are in the
- * list. */
+/* Lists the present descendants, up to `most`; `kin` NULL: all of them. Returns their number. */
 size_t reaper_descendants(const struct reaper_kin *kin, pid_t *list, size_t most);
 
-/* Kills and reaps all descendants of podium-run. ERROR_SYSTEM when some are still there after ten
- * seconds, which only a process that hangs in a driver manages. */
+/* Kills and reaps all descendants of podium-run. ERROR_SYSTEM if some remain after 10 s, which only
+ * a process that hangs in a driver can cause. */
 int reaper_end_all(struct error *error);
 
 #endif

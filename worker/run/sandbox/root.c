@@ -1,8 +1,8 @@
-#include "worker/run/sandbox_root.h"
+#include "worker/run/sandbox/root.h"
 
-#include "lib/arena.h"
-#include "lib/scope.h"
-#include "worker/run/sandbox_device.h"
+#include "lib/base/arena.h"
+#include "lib/base/scope.h"
+#include "worker/run/sandbox/device.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -28,14 +28,14 @@
 enum {
 	READ_ONLY = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV,
 	WRITABLE = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV,
-	NODE = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID
-		| MOUNT_ATTR_NOEXEC, /* its bytes can be written all the same */
+	/* The bytes of a device remain writable. */
+	NODE = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC,
 	most_pieces = 4096,
 };
 
 static const char HOST_NAME[] = "podium";
 
-/* What stands in every root as it does on the host, where the host has it. */
+/* Host paths that every root shows, if the host has them. */
 static const struct {
 	const char *path;
 	bool only_with_gpu;
@@ -48,13 +48,12 @@ static const struct {
 	{ "/lib32", false },
 	{ "/lib64", false },
 	{ "/libx32", false },
-	/* How libraries are found, which of several is taken, and what time it is. */
+	/* The library cache, the chosen alternatives and the time zone. */
 	{ "/etc/ld.so.cache", false },
 	{ "/etc/alternatives", false },
 	{ "/etc/localtime", false },
 	{ "/etc/nccl.conf", true },
-	/* Where processors, memory and GPUs are; no control groups, no file systems, no security
-	   modules. */
+	/* Processors, memory and GPUs, but no control groups, file systems or security modules. */
 	{ "/sys/devices", true },
 	{ "/sys/devices/system", false },
 	{ "/sys/bus/pci", true },
@@ -65,7 +64,8 @@ static const struct {
 	{ "/sys/kernel/mm/hugepages", false },
 };
 
-/* Of an installation that a program's path ends in bin/ of: it may be somebody's home. */
+/* For a program in PREFIX/bin, show only these parts of PREFIX: PREFIX itself may be a home
+ * directory. */
 static const char *const INSTALLATION[] = {
 	"bin",
 	"lib",
@@ -93,10 +93,10 @@ static const struct {
 	{ "var/tmp", "/tmp" },
 };
 
-/* A part of the new root that is cut out of the old one before that is hidden. */
+/* A part of the new root, cloned from the old root before that is hidden. */
 struct piece {
-	int tree;           /* a mount of its own, attached nowhere yet */
-	const char *target; /* without a slash in front */
+	int tree;           /* a detached mount */
+	const char *target; /* path in the new root, without a leading slash */
 	bool is_folder, is_there;
 };
 
@@ -110,11 +110,12 @@ struct root {
 		const char *path, *target;
 	} links[64];
 	size_t link_count;
-	char step[200]; /* that failed */
+	char step[200]; /* the failed step */
 };
 
-static int failed(struct root *root, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static int failed(struct root *root, const char *format, ...)
+static int fail_step(struct root *root, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+static int fail_step(struct root *root, const char *format, ...)
 {
 	int number = errno;
 	va_list arguments;
@@ -125,7 +126,7 @@ static int failed(struct root *root, const char *format, ...)
 	return -1;
 }
 
-/* ---- cutting pieces out of the host ---- */
+/* ---- cloning pieces of the host ---- */
 
 static int set_attributes(int tree, uint64_t attributes)
 {
@@ -133,8 +134,8 @@ static int set_attributes(int tree, uint64_t attributes)
 	return mount_setattr(tree, "", AT_EMPTY_PATH | AT_RECURSIVE, &change, sizeof change);
 }
 
-/* What is not there is left out. */
-static int cut(
+/* Clones a path of the host. Skips a path that is missing. */
+static int cut_piece(
 	struct root *root, const char *path, const char *target, uint64_t attributes, bool is_there)
 {
 	struct stat status;
@@ -143,9 +144,9 @@ static int cut(
 	if (tree < 0)
 		return errno == ENOENT || errno == ENOTDIR || errno == EACCES
 			? 0
-			: failed(root, "see %.150s", path);
+			: fail_step(root, "see %.150s", path);
 	if (root->count == most_pieces || fstat(tree, &status) || set_attributes(tree, attributes))
-		return failed(root, "make %.150s read-only", path);
+		return fail_step(root, "make %.150s read-only", path);
 	root->pieces[root->count++] = (struct piece){ tree, arena_strdup(root->arena, target),
 		S_ISDIR(status.st_mode), is_there };
 	return 0;
@@ -173,29 +174,29 @@ static int keep_link(struct root *root, const char *path)
 	char target[PATH_MAX];
 	ssize_t length = readlink(path, target, sizeof target - 1);
 	if (length < 0 || root->link_count == COUNT(root->links))
-		return failed(root, "follow %.150s", path);
+		return fail_step(root, "follow %.150s", path);
 	root->links[root->link_count].path = arena_strdup(root->arena, path);
 	root->links[root->link_count++].target = arena_strndup(root->arena, target, (size_t)length);
 	return 0;
 }
 
-/* A path of the host, read-only, in its place. A link stays one, and what it leads to is shown as
- * well. */
-static int show(struct root *root, const char *path)
+/* Shows a path of the host, read-only, at the same place. A link remains a link, and its target is
+ * shown too. */
+static int show_path(struct root *root, const char *path)
 {
 	struct stat status;
 	char resolved[PATH_MAX];
 	if (path[0] != '/' || !path[1] || is_covered(root, path) || lstat(path, &status))
 		return 0;
 	if (!S_ISLNK(status.st_mode))
-		return cut(root, path, path + 1, READ_ONLY, false);
+		return cut_piece(root, path, path + 1, READ_ONLY, false);
 	if (keep_link(root, path))
 		return -1;
-	return realpath(path, resolved) ? show(root, resolved) : 0;
+	return realpath(path, resolved) ? show_path(root, resolved) : 0;
 }
 
-/* "/home/eve/venv/bin/python3" needs /home/eve/venv/bin, lib and so on; "/srv/tools/ncu" needs
- * /srv/tools. */
+/* "/home/eve/venv/bin/python3" needs /home/eve/venv/bin, lib and others of INSTALLATION;
+ * "/srv/tools/ncu" needs /srv/tools. */
 static int show_installation(struct root *root, const char *program)
 {
 	if (is_covered(root, program))
@@ -204,17 +205,17 @@ static int show_installation(struct root *root, const char *program)
 		arena_strndup(root->arena, program, (size_t)(strrchr(program, '/') - program));
 	const char *name = strrchr(folder, '/');
 	if (!name || strcmp(name, "/bin") != 0)
-		return show(root, folder);
+		return show_path(root, folder);
 	for (size_t i = 0; i < COUNT(INSTALLATION); i++)
-		if (show(root,
+		if (show_path(root,
 				arena_printf(
 					root->arena, "%.*s/%s", (int)(name - folder), folder, INSTALLATION[i])))
 			return -1;
 	return 0;
 }
 
-/* A program may be a link into another installation: that of an interpreter which a virtual
- * environment is made for. */
+/* A program may be a link into another installation, such as a virtual environment's interpreter.
+ */
 static int show_program(struct root *root, const char *program)
 {
 	enum { most_links = 16 };
@@ -238,7 +239,7 @@ static int show_list(struct root *root, const char *paths)
 {
 	char *rest = arena_strdup(root->arena, paths ? paths : ""), *path;
 	while ((path = strsep(&rest, ":")))
-		if (*path && show(root, path))
+		if (*path && show_path(root, path))
 			return -1;
 	return 0;
 }
@@ -247,29 +248,28 @@ static int cut_shown(struct root *root)
 {
 	bool has_gpu = root->view->gpus && root->view->gpus[0];
 	for (size_t i = 0; i < COUNT(SHOWN); i++)
-		if ((has_gpu || !SHOWN[i].only_with_gpu) && show(root, SHOWN[i].path))
+		if ((has_gpu || !SHOWN[i].only_with_gpu) && show_path(root, SHOWN[i].path))
 			return -1;
 	for (size_t i = 0; i < COUNT(root->view->programs) && root->view->programs[i]; i++)
 		if (show_program(root, root->view->programs[i]))
 			return -1;
-	/* Variables that programs get, and what the operator names. */
+	/* Paths in the variables that programs get, and the operator's paths. */
 	if (show_list(root, getenv("LD_LIBRARY_PATH")) || show_list(root, getenv("CUDA_HOME"))
 		|| show_list(root, root->host->shown))
 		return -1;
 	return root->host->stands[WALL_PROC]
 		? 0
-		: cut(root, "/proc", "proc", MOUNT_ATTR_RDONLY | WRITABLE, false);
+		: cut_piece(root, "/proc", "proc", MOUNT_ATTR_RDONLY | WRITABLE, false);
 }
 
-/* The settings hold the database's password, and may lie where an interpreter or a toolkit is
- * shown. */
+/* The settings file has the database's password, and may lie in an installation that is shown. */
 static int hide_settings(struct root *root)
 {
 	const char *settings = getenv("PODIUM_CONFIG");
 	char resolved[PATH_MAX];
 	if (!settings || !realpath(settings, resolved) || !is_covered(root, resolved))
 		return 0;
-	return cut(root, "/dev/null", resolved + 1, NODE, true);
+	return cut_piece(root, "/dev/null", resolved + 1, NODE, true);
 }
 
 static int cut_nodes(struct root *root)
@@ -278,7 +278,7 @@ static int cut_nodes(struct root *root)
 	size_t count = sandbox_devices(root->arena, root->view->gpus, root->view->is_profiled, names);
 	for (size_t i = 0; i < COUNT(NODES) + count; i++) {
 		const char *name = i < COUNT(NODES) ? NODES[i] : names[i - COUNT(NODES)];
-		if (cut(root, arena_printf(root->arena, "/dev/%s", name),
+		if (cut_piece(root, arena_printf(root->arena, "/dev/%s", name),
 				arena_printf(root->arena, "dev/%s", name), NODE, false))
 			return -1;
 	}
@@ -289,19 +289,19 @@ static int cut_nodes(struct root *root)
 
 static int cut_in_job(struct root *root, const char *inner, uint64_t attributes)
 {
-	return cut(root, arena_printf(root->arena, "%s/%s", root->view->job, inner),
+	return cut_piece(root, arena_printf(root->arena, "%s/%s", root->view->job, inner),
 		arena_printf(root->arena, "job/%s", inner), attributes, true);
 }
 
-/* The files of the task and the submission, each a read-only mount of its own: so they can neither
- * be changed nor renamed nor replaced, whoever owns them. */
-static int freeze(struct root *root, const char *run)
+/* Makes each file of the task and the submission a read-only mount. Even their owner can then
+ * neither change, rename nor replace them. */
+static int freeze_run_folder(struct root *root, const char *run)
 {
 	const char *path = arena_printf(root->arena, "%s/%s", root->view->job, run);
 	int folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	DIR *stream = folder >= 0 ? fdopendir(folder) : NULL;
 	if (!stream)
-		return failed(root, "read the folder of the stage");
+		return fail_step(root, "read the folder of the stage");
 	int rc = 0;
 	for (struct dirent *entry; !rc && (entry = readdir(stream));)
 		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
@@ -311,27 +311,28 @@ static int freeze(struct root *root, const char *run)
 	return rc;
 }
 
-/* All of it read-only, but for the folders that are there to be written to. */
+/* Shows the job's folder read-only, except for the folders that programs write to. */
 static int cut_job(struct root *root)
 {
 	static const char *const own[] = { "run", "home", "tmp" };
 	if (!root->view->job)
 		return 0;
-	if (cut(root, root->view->job, "job", READ_ONLY, false) || cut_in_job(root, "cache", WRITABLE))
+	if (cut_piece(root, root->view->job, "job", READ_ONLY, false)
+		|| cut_in_job(root, "cache", WRITABLE))
 		return -1;
 	for (size_t i = 0; i < COUNT(own) && root->view->stage; i++)
 		if (cut_in_job(
 				root, arena_printf(root->arena, "%s/%s", root->view->stage, own[i]), WRITABLE))
 			return -1;
 	return root->view->stage && root->view->freeze
-		? freeze(root, arena_printf(root->arena, "%s/run", root->view->stage))
+		? freeze_run_folder(root, arena_printf(root->arena, "%s/run", root->view->stage))
 		: 0;
 }
 
-/* ---- putting them together ---- */
+/* ---- building the root ---- */
 
-/* Makes the folders of a path below the current folder, and what stands at its end. No link is
- * followed: some of what lies there may have been made by a program. */
+/* Creates the folders of a path below the current folder, and the file or folder at its end.
+ * Follows no link, because a program may have created some of what is there. */
 static int make_place(struct root *root, const char *path, bool is_folder)
 {
 	cleanup_fd int folder = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -357,12 +358,12 @@ static int make_place(struct root *root, const char *path, bool is_folder)
 	}
 }
 
-static int put(struct root *root, const struct piece *piece)
+static int put_piece(struct root *root, const struct piece *piece)
 {
 	if (!piece->is_there && make_place(root, piece->target, piece->is_folder))
-		return failed(root, "make a place for /%.150s", piece->target);
+		return fail_step(root, "make a place for /%.150s", piece->target);
 	if (move_mount(piece->tree, "", AT_FDCWD, piece->target, MOVE_MOUNT_F_EMPTY_PATH))
-		return failed(root, "put /%.150s in its place", piece->target);
+		return fail_step(root, "put /%.150s in its place", piece->target);
 	close(piece->tree);
 	return 0;
 }
@@ -371,22 +372,22 @@ static int put_link(struct root *root, const char *link, const char *target)
 {
 	const char *slash = strrchr(link, '/');
 	if (slash && make_place(root, arena_strndup(root->arena, link, (size_t)(slash - link)), true))
-		return failed(root, "make a place for /%.150s", link);
-	return symlink(target, link) && errno != EEXIST ? failed(root, "make the link /%.150s", link)
+		return fail_step(root, "make a place for /%.150s", link);
+	return symlink(target, link) && errno != EEXIST ? fail_step(root, "make the link /%.150s", link)
 													: 0;
 }
 
 static int put_file(struct root *root, const char *path, const char *text)
 {
 	if (make_place(root, path, false))
-		return failed(root, "make /%.150s", path);
+		return fail_step(root, "make /%.150s", path);
 	cleanup_fd int file = open(path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
 	return file >= 0 && write(file, text, strlen(text)) == (ssize_t)strlen(text)
 		? 0
-		: failed(root, "write /%.150s", path);
+		: fail_step(root, "write /%.150s", path);
 }
 
-/* Only what libraries ask for: who one is, and that there is one host. */
+/* Writes only what libraries look up: the user, the groups and the host's own name. */
 static int put_settings(struct root *root)
 {
 	const struct account *account = root->host->account;
@@ -410,7 +411,7 @@ static int put_store(struct root *root, const char *path, int64_t most_bytes)
 		most_bytes / 1024, sandbox_most_inodes);
 	if (make_place(root, path, true)
 		|| mount("podium", path, "tmpfs", MS_NOSUID | MS_NODEV, options))
-		return failed(root, "mount a limited /%s", path);
+		return fail_step(root, "mount a limited /%s", path);
 	return 0;
 }
 
@@ -420,11 +421,11 @@ static int put_proc(struct root *root)
 	if (!root->host->stands[WALL_PROC])
 		return 0;
 	if (make_place(root, "proc", true))
-		return failed(root, "make a place for /proc");
-	/* Hiding what belongs to others is an extra: there is nobody but process 1. */
+		return fail_step(root, "make a place for /proc");
+	/* hidepid only adds to the namespace: process 1 is the only other process. */
 	if (mount("proc", "proc", "proc", flags, "hidepid=2")
 		&& mount("proc", "proc", "proc", flags, NULL))
-		return failed(root, "mount its /proc");
+		return fail_step(root, "mount its /proc");
 	return 0;
 }
 
@@ -434,7 +435,7 @@ static int put_all(struct root *root)
 		|| put_store(root, "dev/shm", root->host->most_memory_bytes / 2) || put_proc(root))
 		return -1;
 	for (size_t i = 0; i < root->count; i++)
-		if (put(root, &root->pieces[i]))
+		if (put_piece(root, &root->pieces[i]))
 			return -1;
 	for (size_t i = 0; i < root->link_count; i++)
 		if (put_link(root, root->links[i].path + 1, root->links[i].target))
@@ -445,33 +446,32 @@ static int put_all(struct root *root)
 	return put_settings(root);
 }
 
-/* The new root takes the place of the old one, which is let go. */
-static int turn(struct root *root)
+/* Replaces the old root by the new one and detaches the old one. */
+static int pivot_root(struct root *root)
 {
 	struct mount_attr read_only = { .attr_set = READ_ONLY };
 	if (syscall(SYS_pivot_root, ".", ".") || umount2(".", MNT_DETACH) || chdir("/"))
-		return failed(root, "take its root");
+		return fail_step(root, "take its root");
 	return mount_setattr(AT_FDCWD, "/", 0, &read_only, sizeof read_only)
-		? failed(root, "make its root read-only")
+		? fail_step(root, "make its root read-only")
 		: 0;
 }
 
-static int build(struct root *root)
+static int build_root(struct root *root)
 {
-	/* Each piece is a descriptor until it is in its place. */
+	/* Each piece needs a descriptor until it is in place. */
 	struct rlimit files;
 	if (getrlimit(RLIMIT_NOFILE, &files) == 0)
 		setrlimit(RLIMIT_NOFILE, &(struct rlimit){ files.rlim_max, files.rlim_max });
 	umask(022);
 	if (cut_shown(root) || hide_settings(root) || cut_nodes(root) || cut_job(root))
 		return -1;
-	/* The old --directory serves as the place, because it is there; its contents were cut out
-	 * already. */
+	/* Build the root over --directory, because that exists; its contents were already cloned. */
 	if (mount("podium", root->host->directory, "tmpfs", MS_NOSUID | MS_NODEV,
 			"size=16m,nr_inodes=16384,mode=755")
 		|| chdir(root->host->directory))
-		return failed(root, "begin its root in %.150s", root->host->directory);
-	return put_all(root) ? -1 : turn(root);
+		return fail_step(root, "begin its root in %.150s", root->host->directory);
+	return put_all(root) ? -1 : pivot_root(root);
 }
 
 /* ---- process 1 ---- */
@@ -487,7 +487,7 @@ int sandbox_map_user(uid_t uid, gid_t gid)
 	char users[64], groups[64];
 	snprintf(users, sizeof users, "%u %u 1", uid, uid);
 	snprintf(groups, sizeof groups, "%u %u 1", gid, gid);
-	/* The files belong to root as long as nobody may look into this process. */
+	/* While the process is not dumpable, root owns these files. */
 	if (prctl(PR_SET_DUMPABLE, 1, 0, 0, 0))
 		return -1;
 	int rc = write_file("/proc/self/setgroups", "deny") || write_file("/proc/self/uid_map", users)
@@ -507,7 +507,7 @@ static int raise_loopback(struct root *root)
 	request.ifr_flags = IFF_UP | IFF_RUNNING;
 	return any >= 0 && ioctl(any, SIOCSIFFLAGS, &request) == 0
 		? 0
-		: failed(root, "raise the loopback interface of its network");
+		: fail_step(root, "raise the loopback interface of its network");
 }
 
 static const struct {
@@ -523,7 +523,7 @@ static const struct {
 	{ SANDBOX_NAME, WALL_NAME, "/proc/self/ns/uts" },
 };
 
-/* While the host's /proc can still be seen. */
+/* Opens the namespaces' files while the host's /proc is still visible. */
 static int open_places(struct root *root, int places[static SANDBOX_PLACES])
 {
 	for (size_t i = 0; i < COUNT(PLACES); i++) {
@@ -531,31 +531,32 @@ static int open_places(struct root *root, int places[static SANDBOX_PLACES])
 			&& !(PLACES[i].place == SANDBOX_USERS && root->host->account->change);
 		places[PLACES[i].place] = wanted ? open(PLACES[i].file, O_RDONLY | O_CLOEXEC) : -1;
 		if (wanted && places[PLACES[i].place] < 0)
-			return failed(root, "open %s", PLACES[i].file);
+			return fail_step(root, "open %s", PLACES[i].file);
 	}
 	return 0;
 }
 
-static int furnish(struct root *root, int places[static SANDBOX_PLACES])
+static int set_up_namespaces(struct root *root, int places[static SANDBOX_PLACES])
 {
 	const struct sandbox_host *host = root->host;
 	const struct account *account = host->account;
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0))
-		return failed(root, "tie itself to podium-run");
+		return fail_step(root, "tie itself to podium-run");
 	if (!account->change && host->stands[WALL_USERS]
 		&& sandbox_map_user(account->uid, account->gid))
-		return failed(root, "map its user");
+		return fail_step(root, "map its user");
 	if (open_places(root, places))
 		return -1;
 	if (host->stands[WALL_NAME] && sethostname(HOST_NAME, strlen(HOST_NAME)))
-		return failed(root, "name its host");
+		return fail_step(root, "name its host");
 	if (host->stands[WALL_NETWORK] && root->view->loopback && raise_loopback(root))
 		return -1;
-	return host->stands[WALL_FILES] ? build(root) : 0;
+	return host->stands[WALL_FILES] ? build_root(root) : 0;
 }
 
-/* False when nobody is there any more. */
-static bool report(const struct root *root, int channel, int error, const int *found, size_t count)
+/* False when podium-run is gone. */
+static bool send_report(
+	const struct root *root, int channel, int error, const int *found, size_t count)
 {
 	struct sandbox_report report = { .error = error };
 	union {
@@ -582,9 +583,9 @@ static bool report(const struct root *root, int channel, int error, const int *f
 	return sendmsg(channel, &message, MSG_NOSIGNAL) == (ssize_t)sizeof report;
 }
 
-/* It was podium-run a moment ago, with open files and rights; it keeps neither. Children reap
- * themselves. */
-static _Noreturn void stay(void)
+/* This process was a fork of podium-run, with its files and rights, and gives up both. The kernel
+ * reaps its children. */
+static _Noreturn void wait_forever(void)
 {
 	static const struct sandbox_entry nothing = { .size = sizeof nothing };
 	close_range(0, ~0U, 0);
@@ -603,7 +604,7 @@ _Noreturn void sandbox_init(
 	memset(found, -1, sizeof found);
 	root = (struct root){ .host = host, .view = view, .arena = arena_new() };
 	prctl(PR_SET_NAME, "podium-init", 0, 0, 0);
-	int error = furnish(&root, found) ? errno : 0;
+	int error = set_up_namespaces(&root, found) ? errno : 0;
 	if (!error && host->stands[WALL_FILES]) {
 		found[SANDBOX_PLACES] = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		found[SANDBOX_PLACES + 1 + STORE_TEMPORARY] =
@@ -611,8 +612,8 @@ _Noreturn void sandbox_init(
 		found[SANDBOX_PLACES + 1 + STORE_SHARED] =
 			open("/dev/shm", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	}
-	if (!report(&root, channel, error, found, COUNT(found)) || error)
+	if (!send_report(&root, channel, error, found, COUNT(found)) || error)
 		_exit(126);
 	arena_free(root.arena);
-	stay();
+	wait_forever();
 }

@@ -1,26 +1,25 @@
-/* The inside of a sandbox: what process 1 puts together before it does nothing more but be there.
+/* Private to worker/run/sandbox: the inside of a sandbox: process 1 builds it and then only waits.
  */
-#ifndef PODIUM_RUN_SANDBOX_ROOT_H
-#define PODIUM_RUN_SANDBOX_ROOT_H
+#ifndef PODIUM_WORKER_RUN_SANDBOX_ROOT_H
+#define PODIUM_WORKER_RUN_SANDBOX_ROOT_H
 
-#include "worker/run/sandbox.h"
+#include "worker/run/sandbox/view.h"
 
-/* Places where a program can store bytes in memory, for who counts them. */
+/* Places where a program can store bytes in memory, for the memory accounting. */
 enum sandbox_store { STORE_TEMPORARY, STORE_SHARED, STORE_JOB, SANDBOX_STORES };
 
-/* What process 1 sends over its channel: this, with the descriptors that `has` tells of, in order.
- */
+/* Process 1 sends this over its channel, with the descriptors for which `has` is true, in order. */
 struct sandbox_report {
 	int error; /* 0, or errno of the step that failed */
 	char step[200];
-	bool has[SANDBOX_PLACES + 1 + STORE_JOB]; /* the places, /proc, the stores of its own */
+	bool has[SANDBOX_PLACES + 1 + STORE_JOB]; /* the places, /proc, the sandbox's stores */
 };
 
-/* In the new process, which is in its namespaces already. */
+/* Runs in the new process, which is already in its namespaces. */
 _Noreturn void sandbox_init(
 	const struct sandbox_host *host, const struct sandbox_view *view, int channel);
 
-/* Writes the maps of a new namespace of users, in which the caller is who it was. 0, or -1 with
+/* Writes the maps of a new user namespace in which the caller keeps its ids. Returns 0, or -1 with
  * errno. */
 int sandbox_map_user(uid_t uid, gid_t gid);
 

@@ -1,11 +1,11 @@
-#include "worker/run/sandbox.h"
+#include "worker/run/sandbox/sandbox.h"
 
-#include "lib/clock.h"
-#include "lib/log.h"
-#include "lib/scope.h"
-#include "worker/run/reaper.h"
-#include "worker/run/sandbox_filter.h"
-#include "worker/run/sandbox_root.h"
+#include "lib/base/clock.h"
+#include "lib/base/log.h"
+#include "lib/base/scope.h"
+#include "worker/run/sandbox/filter.h"
+#include "worker/run/sandbox/reaper.h"
+#include "worker/run/sandbox/root.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -31,8 +31,8 @@ const struct sandbox sandbox_none = {
 	.stores = { -1, -1, -1 },
 };
 
-/* Limits for everything that runs. CUDA reserves more addresses than there is memory, so there is
- * none on those; it is the stage that says so. */
+/* Limits for every program. CUDA reserves more addresses than there is memory, so there is no
+ * general limit on those; a stage may set one. */
 static const struct {
 	int what;
 	uint64_t most;
@@ -42,7 +42,7 @@ static const struct {
 	{ RLIMIT_FSIZE, UINT64_C(1) << 30 },
 };
 
-/* ---- what this host allows ---- */
+/* ---- what the host allows ---- */
 
 static const struct {
 	enum sandbox_wall wall;
@@ -55,13 +55,13 @@ static const struct {
 	{ WALL_NAME, CLONE_NEWUTS },
 };
 
-static void lack(struct sandbox_host *host, enum sandbox_wall wall, const char *why)
+static void set_missing(struct sandbox_host *host, enum sandbox_wall wall, const char *why)
 {
 	host->stands[wall] = false;
 	snprintf(host->why_not[wall], sizeof host->why_not[wall], "%.190s", why);
 }
 
-/* Calls it in a child; 0, or the errno that it ended with. */
+/* Calls `attempt` in a child. Returns 0, or the errno that it ended with. */
 static int try_in_child(int (*attempt)(const void *context), const void *context)
 {
 	int status;
@@ -78,8 +78,8 @@ static int try_unshare(const void *context)
 	return unshare(*(const int *)context);
 }
 
-/* A namespace of users may be given without any right in it (AppArmor on Ubuntu 24.04), so that is
- * tried as well. */
+/* A user namespace may come without any rights in it (AppArmor on Ubuntu 24.04), so this tries them
+ * too. */
 static int enter_users(const void *context)
 {
 	const struct account *account = context;
@@ -94,9 +94,9 @@ static int enter_mounts(const void *context)
 	return unshare(CLONE_NEWNS) || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) ? -1 : 0;
 }
 
-/* podium-run itself moves: then nobody outside sees the folders of jobs, and all mounts go when it
- * ends. */
-static bool move_in(struct sandbox_host *host)
+/* Moves podium-run itself into a namespace. The jobs' folders are then invisible outside, and all
+ * mounts end with podium-run. */
+static bool enter_namespace(struct sandbox_host *host)
 {
 	int (*enter)(const void *) = host->account->change ? enter_mounts : enter_users;
 	int number = try_in_child(enter, host->account);
@@ -105,31 +105,31 @@ static bool move_in(struct sandbox_host *host)
 	char why[200];
 	if (host->account->change)
 		snprintf(why, sizeof why,
-			"podium-run is root, but may not make namespaces (%s), as in most containers.",
+			"podium-run is root but may not create namespaces (%s), as in most containers.",
 			strerror(number ? number : errno));
 	else
 		snprintf(why, sizeof why,
-			"The kernel gives this user no namespace of users with rights in it (%s).",
+			"The kernel gives this user no user namespace with rights in it (%s).",
 			strerror(number ? number : errno));
 	if (!host->account->change)
-		lack(host, WALL_USERS, why);
+		set_missing(host, WALL_USERS, why);
 	for (size_t i = 0; i < COUNT(NAMESPACES); i++)
-		lack(host, NAMESPACES[i].wall, why);
+		set_missing(host, NAMESPACES[i].wall, why);
 	return false;
 }
 
-static void find_namespaces(struct sandbox_host *host)
+static void check_namespaces(struct sandbox_host *host)
 {
 	for (size_t i = 0; i < COUNT(NAMESPACES); i++) {
 		int number = try_in_child(try_unshare, &NAMESPACES[i].flag);
 		char why[200];
 		snprintf(why, sizeof why, "The kernel refuses this namespace: %s.", strerror(number));
 		if (number)
-			lack(host, NAMESPACES[i].wall, why);
+			set_missing(host, NAMESPACES[i].wall, why);
 	}
 }
 
-/* Opens a sandbox to see whether one can be opened. */
+/* Whether a sandbox can be opened. */
 static bool can_open(const struct sandbox_host *host, struct error *error)
 {
 	struct sandbox sandbox;
@@ -139,24 +139,24 @@ static bool can_open(const struct sandbox_host *host, struct error *error)
 	return true;
 }
 
-/* Parts that only show when they are put together. */
-static void find_root(struct sandbox_host *host)
+/* Finds the faults that show only when a whole sandbox is built. */
+static void check_root(struct sandbox_host *host)
 {
 	struct error error;
 	if (!host->stands[WALL_PROCESSES])
-		lack(host, WALL_PROC, host->why_not[WALL_PROCESSES]);
+		set_missing(host, WALL_PROC, host->why_not[WALL_PROCESSES]);
 	if (!host->stands[WALL_FILES] || can_open(host, &error))
 		return;
-	/* A container that masks parts of /proc lets nobody mount a whole one. */
+	/* A container that masks parts of /proc forbids mounting a complete one. */
 	bool had_proc = host->stands[WALL_PROC];
 	host->stands[WALL_PROC] = false;
 	struct error without_proc;
 	if (had_proc && can_open(host, &without_proc)) {
-		lack(host, WALL_PROC, error.text);
+		set_missing(host, WALL_PROC, error.text);
 		return;
 	}
-	lack(host, WALL_FILES, error.text);
-	lack(host, WALL_PROC, error.text);
+	set_missing(host, WALL_FILES, error.text);
+	set_missing(host, WALL_PROC, error.text);
 }
 
 static int64_t memory_of_machine(void)
@@ -176,7 +176,7 @@ static void choose_limits(struct sandbox_host *host)
 		host->most_processes = default_processes;
 }
 
-/* What all programs of this host have in common. */
+/* Fills in what all programs of this host have in common. */
 static int make_entries(struct sandbox_host *host, struct error *error)
 {
 	const struct account *account = host->account;
@@ -201,10 +201,10 @@ static int make_entries(struct sandbox_host *host, struct error *error)
 	return 0;
 }
 
-/* Where no control group counts the processes of a program, a limit of the kernel's stands behind
- * podium-run's. It is above that, because it holds for a user: for submissions of all jobs
- * together, and a fork bomb must not have the programs of others refused before podium-run ends it.
- * In a namespace of users it holds for those in there (since Linux 5.14). */
+/* Without control groups, a kernel limit backs up podium-run's own limit on processes. The kernel
+ * counts per user, that is for the submissions of all jobs together. The limit is therefore higher,
+ * so that a fork bomb cannot block others' programs before podium-run ends it. In a user namespace
+ * it counts only the processes inside (since Linux 5.14). */
 static void limit_user(struct sandbox_host *host)
 {
 	struct sandbox_limit limit = { .what = RLIMIT_NPROC,
@@ -215,16 +215,16 @@ static void limit_user(struct sandbox_host *host)
 		host->entries[i].limits[host->entries[i].limit_count++] = limit;
 }
 
-/* A sandbox of another kind around this machine may have taken the call away. */
-static void find_filter(struct sandbox_host *host)
+/* Another sandbox around this machine may forbid seccomp. */
+static void check_filter(struct sandbox_host *host)
 {
 	if (syscall(SYS_seccomp, 2 /* SECCOMP_GET_ACTION_AVAIL */, 0, &(uint32_t){ 0x80000000U }) == 0)
 		return;
-	lack(host, WALL_CALLS, "This kernel has no filters of system calls (seccomp).");
+	set_missing(host, WALL_CALLS, "This kernel has no filters of system calls (seccomp).");
 	host->entries[0].instruction_count = host->entries[1].instruction_count = 0;
 }
 
-/* In whose place the sandbox has something of its own. */
+/* Refuses host paths that the sandbox replaces with its own. */
 static int check_shown(const char *shown, struct error *error)
 {
 	static const char *const own[] = { "/", "/dev", "/etc", "/job", "/proc", "/sys", "/tmp",
@@ -235,14 +235,13 @@ static int check_shown(const char *shown, struct error *error)
 		if (*path && *path != '/')
 			return fail(error, ERROR_INPUT,
 				"\"%.300s\" cannot be shown to programs in the sandbox: its path must begin with "
-			    "\"/\".",
+				"\"/\".",
 				path);
 		for (size_t i = 0; i < COUNT(own) && realpath(path, resolved); i++)
 			if (strcmp(resolved, own[i]) == 0)
 				return fail(error, ERROR_INPUT,
 					"%s of the host cannot be shown to programs in the sandbox, which has its own; "
-				    "name the "
-					"files or folders in it that they need.",
+					"name the files or folders in it that they need.",
 					own[i]);
 	}
 	return 0;
@@ -255,24 +254,24 @@ int sandbox_prepare(struct sandbox_host *host, const struct account *account, co
 	memset(host->stands, true, sizeof host->stands);
 	choose_limits(host);
 	if (!realpath(directory, host->directory))
-		return fail(error, ERROR_SYSTEM, "The folder \"%s\" for jobs has gone: %s.", directory,
-			strerror(errno));
+		return fail(error, ERROR_SYSTEM, "The folder \"%s\" for jobs cannot be found: %s.",
+			directory, strerror(errno));
 	int rc = check_shown(host->shown, error);
 	if (rc || (rc = make_entries(host, error)))
 		return rc;
-	find_filter(host);
+	check_filter(host);
 	control_group_find(&host->groups);
 	if (host->groups.folder < 0)
-		lack(host, WALL_GROUPS, host->groups.why_not);
-	if (move_in(host)) {
-		find_namespaces(host);
-		find_root(host);
+		set_missing(host, WALL_GROUPS, host->groups.why_not);
+	if (enter_namespace(host)) {
+		check_namespaces(host);
+		check_root(host);
 	}
 	limit_user(host);
 	if (!host->stands[WALL_FILES]) {
-		lack(host, WALL_PROC, host->why_not[WALL_FILES]);
-		lack(host, WALL_DISK, host->why_not[WALL_FILES]);
-		lack(host, WALL_DEVICES, host->why_not[WALL_FILES]);
+		set_missing(host, WALL_PROC, host->why_not[WALL_FILES]);
+		set_missing(host, WALL_DISK, host->why_not[WALL_FILES]);
+		set_missing(host, WALL_DEVICES, host->why_not[WALL_FILES]);
 	}
 	return 0;
 }
@@ -292,7 +291,7 @@ static int clone_flags(const struct sandbox_host *host)
 	return flags;
 }
 
-static int take_report(struct sandbox *sandbox, int channel, struct error *error)
+static int receive_report(struct sandbox *sandbox, int channel, struct error *error)
 {
 	struct sandbox_report report;
 	union {
@@ -346,7 +345,7 @@ static int start_init(
 	}
 	close(ends[1]);
 	int rc = sandbox->init > 0
-		? take_report(sandbox, ends[0], error)
+		? receive_report(sandbox, ends[0], error)
 		: fail(error, ERROR_SYSTEM, "The sandbox could not be made: %s.", strerror(errno));
 	close(ends[0]);
 	return rc;
@@ -373,9 +372,8 @@ int sandbox_open(const struct sandbox_host *host, const struct sandbox_view *vie
 	return rc;
 }
 
-/* Process 1 ends when all others in there have been waited for, and the program that went in is our
- * child. Other children, as those in other sandboxes, have somebody who wants to know how they
- * ended. */
+/* Process 1 ends when all others inside were waited for; the entered program is our child. Waits
+ * for no other child, because the owners of other sandboxes need their exit statuses. */
 static int64_t wait_for_all(const struct sandbox *sandbox)
 {
 	struct rusage usage;
@@ -396,8 +394,8 @@ static int64_t wait_for_all(const struct sandbox *sandbox)
 int64_t sandbox_end(struct sandbox *sandbox)
 {
 	int64_t peak_bytes = 0;
-	if (sandbox->program > 0) { /* where there is nothing around it, this is all that can be aimed
-		                           at: it leads a session */
+	/* Without namespaces and groups, only the program's session can be killed; it leads one. */
+	if (sandbox->program > 0) {
 		kill(-sandbox->program, SIGKILL);
 		kill(sandbox->program, SIGKILL);
 	}
@@ -417,10 +415,16 @@ int64_t sandbox_end(struct sandbox *sandbox)
 	return peak_bytes;
 }
 
-void sandbox_entry(const struct sandbox *sandbox, struct sandbox_entry *entry)
+void sandbox_entry(const struct sandbox *sandbox, const char *inside, uint64_t most_address_space,
+	struct sandbox_entry *entry)
 {
 	*entry = sandbox->host->entries[sandbox->loopback];
 	entry->parent = sandbox_has_processes(sandbox) ? 0 : (int32_t)getpid();
+	if (inside && sandbox->host->stands[WALL_FILES])
+		snprintf(entry->folder, sizeof entry->folder, "%s", inside);
+	if (most_address_space)
+		entry->limits[entry->limit_count++] =
+			(struct sandbox_limit){ .what = RLIMIT_AS, .most = most_address_space };
 }
 
 /* ---- the job's folder ---- */
@@ -439,7 +443,7 @@ int sandbox_mount_job(const struct sandbox_host *host, const char *folder, struc
 		(long long)host->most_disk_bytes / 1024, sandbox_most_inodes);
 	return mount("podium", folder, "tmpfs", MS_NOSUID | MS_NODEV, options) == 0
 		? 0
-		: fail(error, ERROR_SYSTEM, "The folder of the job cannot be given a limit: %s.",
+		: fail(error, ERROR_SYSTEM, "Cannot mount a limited file system on the job's folder: %s.",
 			strerror(errno));
 }
 

@@ -1,7 +1,7 @@
-#include "worker/run/spawn.h"
+#include "worker/run/sandbox/spawn.h"
 
-#include "lib/scope.h"
-#include "worker/run/zygote.h"
+#include "lib/base/scope.h"
+#include "worker/run/sandbox/zygote.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -24,9 +24,9 @@ static void scope_ends(struct ends *ends)
 }
 #define cleanup_ends __attribute__((cleanup(scope_ends)))
 
-struct news {   /* from a child on its way: */
-	pid_t pid;  /* of its own child, which goes on in its place; */
-	int number; /* or errno, and the step that failed */
+struct news {   /* a message from a child that starts: */
+	pid_t pid;  /* its own child, which continues in its place; */
+	int number; /* or errno and the failed step */
 	char step[60];
 };
 
@@ -41,7 +41,7 @@ static int reset_signals(void)
 	return sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* The same as close_range does, for kernels before 5.11. */
+/* Does the same as close_range, for kernels before 5.11. */
 static int close_each(int first)
 {
 	DIR *stream = opendir("/proc/self/fd");
@@ -53,8 +53,8 @@ static int close_each(int first)
 	return closedir(stream);
 }
 
-/* All else closes on exec. The sources were moved above the places by the parent, so that none is
- * overwritten before it is used. */
+/* All other descriptors close on exec. The parent moved the sources above their destinations, so
+ * that dup2 overwrites none before its use. */
 static int set_descriptors(const struct spawn_descriptors *sources)
 {
 	for (size_t place = 0; place < sources->count; place++)
@@ -65,7 +65,7 @@ static int set_descriptors(const struct spawn_descriptors *sources)
 		: 0;
 }
 
-static void tell(int report, int number, const char *step, pid_t pid)
+static void send_news(int report, int number, const char *step, pid_t pid)
 {
 	struct news news = { .number = number, .pid = pid };
 	snprintf(news.step, sizeof news.step, "%s", step ? step : "");
@@ -73,8 +73,8 @@ static void tell(int report, int number, const char *step, pid_t pid)
 	(void)ignored;
 }
 
-/* Becomes the program; returns the name of the step that failed. */
-static const char *become(const struct process *process, const struct sandbox_entry *entry,
+/* Becomes the program. Returns only on failure, with the name of the failed step. */
+static const char *become_program(const struct process *process, const struct sandbox_entry *entry,
 	const struct spawn_descriptors *sources)
 {
 	if (reset_signals())
@@ -89,8 +89,8 @@ static const char *become(const struct process *process, const struct sandbox_en
 	return "be started";
 }
 
-/* Into a namespace of processes only a child goes. Its parent ends, and podium-run, which takes
- * orphans over, becomes that, as if it had forked it itself. */
+/* Only a child enters a process namespace, so this forks again. The parent ends, and podium-run
+ * adopts the child as if it had forked it itself. */
 static _Noreturn void run_child(const struct process *process, const struct sandbox *sandbox,
 	const struct sandbox_entry *entry, const struct spawn_descriptors *sources, int report)
 {
@@ -98,18 +98,18 @@ static _Noreturn void run_child(const struct process *process, const struct sand
 	if (!step && sandbox_has_processes(sandbox)) {
 		pid_t pid = fork();
 		if (pid > 0)
-			tell(report, 0, NULL, pid);
+			send_news(report, 0, NULL, pid);
 		if (pid > 0)
 			_exit(0);
 		step = pid < 0 ? "fork" : NULL;
 	}
 	if (!step)
-		step = become(process, entry, sources);
-	tell(report, errno, step, 0);
+		step = become_program(process, entry, sources);
+	send_news(report, errno, step, 0);
 	_exit(127);
 }
 
-/* A pipe whose ends lie above the descriptors that a child starts with. */
+/* Creates a pipe whose ends lie above the descriptors that a child starts with. */
 static int make_pipe(struct ends *ends)
 {
 	int made[2];
@@ -122,8 +122,8 @@ static int make_pipe(struct ends *ends)
 	return ends->read < 0 || ends->write < 0 ? -1 : 0;
 }
 
-/* Waits until the child has become the program or has said why not. */
-static int await(pid_t *pid, int report, const char *program, struct error *error)
+/* Waits until the child has executed the program or reported a failure. */
+static int await_exec(pid_t *pid, int report, const char *program, struct error *error)
 {
 	struct news news;
 	for (;;) {
@@ -141,31 +141,19 @@ static int await(pid_t *pid, int report, const char *program, struct error *erro
 		error, ERROR_SYSTEM, "\"%s\" could not %s: %s.", program, news.step, strerror(news.number));
 }
 
-/* The entry lies in the parent until the child has been started: it is too large for a stack that
- * is copied on a write. */
+/* The entry is static: it is too large for the stack. */
 static int fork_and_exec(const struct process *process, const struct sandbox *sandbox,
 	const struct spawn_descriptors *sources, struct ends *report, pid_t *pid, struct error *error)
 {
 	static struct sandbox_entry entry;
-	sandbox_entry(sandbox, &entry);
-	spawn_complete(process, sandbox, &entry);
+	sandbox_entry(sandbox, process->inside, process->most_address_space, &entry);
 	*pid = fork();
 	if (*pid < 0)
-		return fail(error, ERROR_SYSTEM, "No new process could be made: %s.", strerror(errno));
+		return fail(error, ERROR_SYSTEM, "Cannot create a process: %s.", strerror(errno));
 	if (*pid == 0)
 		run_child(process, sandbox, &entry, sources, report->write);
 	close(steal_fd(&report->write));
-	return await(pid, report->read, process->arguments[0], error);
-}
-
-void spawn_complete(
-	const struct process *process, const struct sandbox *sandbox, struct sandbox_entry *entry)
-{
-	if (sandbox->host->stands[WALL_FILES])
-		snprintf(entry->folder, sizeof entry->folder, "%s", process->inside);
-	if (process->most_address_space)
-		entry->limits[entry->limit_count++] =
-			(struct sandbox_limit){ .what = RLIMIT_AS, .most = process->most_address_space };
+	return await_exec(pid, report->read, process->arguments[0], error);
 }
 
 static struct spawn_descriptors list_descriptors(
@@ -189,7 +177,7 @@ int spawn(const struct process *process, const struct sandbox *sandbox, const in
 	if (nothing < 0 || make_pipe(&output) || make_pipe(&errors) || make_pipe(&report)
 		|| (process->on_result && make_pipe(&result)))
 		return fail(
-			error, ERROR_SYSTEM, "No pipe to a new process could be made: %s.", strerror(errno));
+			error, ERROR_SYSTEM, "Cannot create a pipe to a new process: %s.", strerror(errno));
 	int *const ours[SPAWN_PIPES] = { &output.read, &errors.read, &result.read };
 	const int standard[] = { nothing, output.write, errors.write, result.write };
 	struct spawn_descriptors sources = list_descriptors(process, standard, channels, channel_count);

@@ -1,10 +1,10 @@
-#include "worker/run/process.h"
+#include "worker/run/sandbox/process.h"
 
-#include "lib/clock.h"
-#include "lib/scope.h"
-#include "worker/run/reaper.h"
-#include "worker/run/spawn.h"
-#include "worker/run/watchdog.h"
+#include "lib/base/clock.h"
+#include "lib/base/scope.h"
+#include "worker/run/sandbox/reaper.h"
+#include "worker/run/sandbox/spawn.h"
+#include "worker/run/sandbox/watchdog.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -26,11 +26,11 @@ struct running {
 	struct sandbox sandbox;
 	struct watchdog watchdog;
 	int64_t started_ms;
-	int64_t told_ms;     /* when its onlooker was told last, */
-	uint64_t told_bytes; /* and how much it had printed then */
-	bool over;           /* it has ended, or is to be ended */
-	bool is_gone;        /* and nothing of it is left */
-	int held;            /* its end of its channel, until then; -1: it alone has that */
+	int64_t told_ms;     /* when its onlooker was last called, */
+	uint64_t told_bytes; /* and how much it had printed by then */
+	bool over;           /* it has ended, or must end */
+	bool is_gone;        /* its sandbox is gone */
+	int held;            /* its end of its channel, held until then; -1: not held */
 };
 
 /* Programs that run together. The first leads. */
@@ -39,8 +39,8 @@ struct group {
 	size_t count;
 	pid_t programs[process_most_together];
 	int exits;       /* becomes readable when a child ends */
-	int64_t last_ms; /* when it is over whatever the leader's limit is */
-	long long kills; /* for memory, before they began */
+	int64_t last_ms; /* deadline besides the leader's own limit */
+	long long kills; /* out-of-memory kills before the start */
 };
 
 static int64_t deadline_ms(const struct group *group)
@@ -50,7 +50,7 @@ static int64_t deadline_ms(const struct group *group)
 	return limit_ms < group->last_ms ? limit_ms : group->last_ms;
 }
 
-static void end(struct running *running, enum process_ending ending)
+static void end_program(struct running *running, enum process_ending ending)
 {
 	if (running->over)
 		return;
@@ -59,20 +59,21 @@ static void end(struct running *running, enum process_ending ending)
 	running->result->duration_ms = clock_ms() - running->started_ms;
 }
 
-static void take(struct running *running, enum spawn_pipe pipe, const char *bytes, size_t length)
+static void take_bytes(
+	struct running *running, enum spawn_pipe pipe, const char *bytes, size_t length)
 {
 	struct process_result *result = running->result;
 	if (pipe == SPAWN_RESULT) {
 		if (!running->process->on_result(running->process->context, bytes, length))
-			end(running, PROCESS_REFUSED);
+			end_program(running, PROCESS_REFUSED);
 		return;
 	}
 	capture_add(pipe == SPAWN_OUTPUT ? &result->output : &result->errors, bytes, length);
 	if (result->output.total + result->errors.total > process_most_output_bytes)
-		end(running, PROCESS_FLOODED);
+		end_program(running, PROCESS_FLOODED);
 }
 
-/* One read. False when there is nothing to be had now; a pipe at its end is closed. */
+/* Reads once. False if there is nothing to read now. Closes a pipe at its end. */
 static bool take_piece(struct running *running, enum spawn_pipe pipe)
 {
 	char piece[piece_bytes];
@@ -80,7 +81,7 @@ static bool take_piece(struct running *running, enum spawn_pipe pipe)
 		return false;
 	ssize_t length = read(running->child.pipes[pipe], piece, sizeof piece);
 	if (length > 0) {
-		take(running, pipe, piece, (size_t)length);
+		take_bytes(running, pipe, piece, (size_t)length);
 		return true;
 	}
 	if (length == 0 || (errno != EAGAIN && errno != EINTR)) {
@@ -90,7 +91,7 @@ static bool take_piece(struct running *running, enum spawn_pipe pipe)
 	return false;
 }
 
-/* A process that has just ended says nothing here; whoever waits for it knows. */
+/* A process that has just ended shows nothing here; wait4 then reports its peak. */
 int64_t process_peak_bytes(const struct process_result *result)
 {
 	char path[32], line[128];
@@ -115,10 +116,10 @@ static void note_exit(struct running *running, int status, const struct rusage *
 	running->sandbox.program = running->result->program = 0;
 	if (!running->over)
 		running->result->code = WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status);
-	end(running, WIFEXITED(status) ? PROCESS_EXITED : PROCESS_SIGNALLED);
+	end_program(running, WIFEXITED(status) ? PROCESS_EXITED : PROCESS_SIGNALLED);
 }
 
-/* Reaps whoever has ended; orphans that podium-run took over end here as well. */
+/* Reaps the children that have ended, including orphans that podium-run took over. */
 static void take_exits(struct group *group)
 {
 	struct signalfd_siginfo ignored;
@@ -134,8 +135,8 @@ static void take_exits(struct group *group)
 	}
 }
 
-/* A descriptor that becomes readable when a child ends; -1 if there is none. Made before the child
- * is. */
+/* Returns a descriptor that becomes readable when a child ends; -1 on failure. Create it before the
+ * child. */
 static int watch_children(void)
 {
 	sigset_t ends;
@@ -145,24 +146,24 @@ static int watch_children(void)
 											   : signalfd(-1, &ends, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-static void guard(struct running *running)
+static void check_limits(struct running *running)
 {
 	static const enum process_ending endings[] = {
 		[WATCHDOG_MEMORY] = PROCESS_TOO_LARGE, [WATCHDOG_PROCESSES] = PROCESS_TOO_MANY
 	};
 	enum watchdog_finding finding = watchdog_look(&running->watchdog);
 	if (finding != WATCHDOG_NOTHING)
-		end(running, endings[finding]);
+		end_program(running, endings[finding]);
 }
 
-/* ---- what is printed, for an onlooker ---- */
+/* ---- output for an onlooker ---- */
 
 static uint64_t printed_bytes(const struct running *running)
 {
 	return running->result->output.total + running->result->errors.total;
 }
 
-/* Until there is something to tell; -1: there is nothing. */
+/* The time until the onlooker must be called; -1: there is nothing new. */
 static int64_t news_wait_ms(const struct running *running)
 {
 	if (!running->process->on_output || running->over
@@ -181,30 +182,30 @@ static void tell_news(struct running *running)
 		running->told_bytes = printed_bytes(running);
 }
 
-/* ---- together ---- */
+/* ---- the group's loop ---- */
 
-static int64_t sooner(int64_t wait_ms, int64_t other_ms)
+static int64_t sooner_wait(int64_t wait_ms, int64_t other_ms)
 {
 	return other_ms >= 0 && other_ms < wait_ms ? other_ms : wait_ms;
 }
 
-/* Until the deadline, the next look of a watchdog, or something to tell. */
+/* The time until the deadline, the next check of a watchdog, or the next call of an onlooker. */
 static int patience_ms(const struct group *group)
 {
 	enum { most_ms = 1000 * 1000 };
 	int64_t wait_ms = deadline_ms(group) - clock_ms();
 	for (size_t i = 0; i < group->count; i++) {
 		const struct running *running = &group->members[i];
-		wait_ms = sooner(wait_ms, running->over ? -1 : watchdog_wait_ms(&running->watchdog));
-		wait_ms = sooner(wait_ms, news_wait_ms(running));
+		wait_ms = sooner_wait(wait_ms, running->over ? -1 : watchdog_wait_ms(&running->watchdog));
+		wait_ms = sooner_wait(wait_ms, news_wait_ms(running));
 	}
 	return wait_ms > most_ms ? most_ms : wait_ms < 0 ? 0 : (int)wait_ms;
 }
 
 enum { EXITED, INPUT, OTHER_INPUT, OUTPUT, FIRST_MEMBER, LIMIT = SPAWN_PIPES, PLACES_OF_MEMBER };
 
-/* What is looked at of one program. */
-static void list_places(
+/* The descriptors of one program to poll. */
+static void list_descriptors(
 	const struct running *running, struct pollfd places[static PLACES_OF_MEMBER])
 {
 	for (int i = 0; i < SPAWN_PIPES; i++)
@@ -212,20 +213,20 @@ static void list_places(
 	places[LIMIT] = (struct pollfd){ running->over ? -1 : running->watchdog.event, POLLPRI, 0 };
 }
 
-static void look_at_member(
+static void handle_member(
 	struct running *running, const struct pollfd places[static PLACES_OF_MEMBER])
 {
 	if (!running->over
 		&& (watchdog_wait_ms(&running->watchdog) == 0 || places[LIMIT].revents & POLLPRI))
-		guard(running);
+		check_limits(running);
 	for (enum spawn_pipe pipe = 0; pipe < SPAWN_PIPES; pipe++)
 		if (places[pipe].revents)
 			take_piece(running, pipe);
 	tell_news(running);
 }
 
-/* Waits for whatever comes first and deals with it. */
-static void step(struct group *group)
+/* Waits for the first event and handles it. */
+static void wait_and_handle(struct group *group)
 {
 	struct running *leader = &group->members[0];
 	const struct process_watch *watch = &leader->process->watch;
@@ -236,29 +237,29 @@ static void step(struct group *group)
 		[OUTPUT] = { watch->look ? watch->output : -1, 0, 0 },
 	};
 	for (size_t i = 0; i < group->count; i++)
-		list_places(&group->members[i], ready + FIRST_MEMBER + i * PLACES_OF_MEMBER);
+		list_descriptors(&group->members[i], ready + FIRST_MEMBER + i * PLACES_OF_MEMBER);
 	if (clock_ms() >= deadline_ms(group)) {
-		end(leader, PROCESS_TIMEOUT);
+		end_program(leader, PROCESS_TIMEOUT);
 		return;
 	}
 	int count = poll(ready, FIRST_MEMBER + group->count * PLACES_OF_MEMBER, patience_ms(group));
-	/* The leader comes last: what it reports was caused by what others did, so their output is
-	 * there by then. */
+	/* Handle the leader last: its reports follow from what the others did, so their output is read
+	 * by then. */
 	for (size_t i = group->count; i-- > 0;)
-		look_at_member(&group->members[i], ready + FIRST_MEMBER + i * PLACES_OF_MEMBER);
+		handle_member(&group->members[i], ready + FIRST_MEMBER + i * PLACES_OF_MEMBER);
 	if (count <= 0)
 		return;
 	if ((ready[INPUT].revents || ready[OTHER_INPUT].revents || ready[OUTPUT].revents)
 		&& watch->look(watch->context)) {
-		end(leader, PROCESS_STOPPED);
-		leader->result->ending =
-			PROCESS_STOPPED; /* also where it had ended and another one was waited for */
+		end_program(leader, PROCESS_STOPPED);
+		/* This holds even if the leader had ended while another program was awaited. */
+		leader->result->ending = PROCESS_STOPPED;
 	}
 	if (ready[EXITED].revents)
 		take_exits(group);
 }
 
-/* How many processes the kernel has killed for want of memory, in a cgroup or for all of the
+/* Counts the processes that the kernel has killed for lack of memory, in a cgroup or on the whole
  * machine. */
 static long long memory_kills(void)
 {
@@ -271,9 +272,8 @@ static long long memory_kills(void)
 	return count;
 }
 
-/* A pipe that somebody unkillable still holds and fills must not keep us: what fits into one is
- * enough. */
-static void drain(struct running *running)
+/* An unkillable process may hold and fill a pipe, so read no more than fits into one. */
+static void read_rest(struct running *running)
 {
 	enum { most_pieces = 16 * 1024 * 1024 / piece_bytes };
 	for (enum spawn_pipe pipe = 0; pipe < SPAWN_PIPES; pipe++)
@@ -281,10 +281,9 @@ static void drain(struct running *running)
 			;
 }
 
-/* Starts a program in its sandbox. What was opened is the caller's to close, also after an error.
- */
-static int begin(struct group *group, size_t index, const int *channels, size_t channel_count,
-	struct error *error)
+/* Starts a program in its sandbox. The caller closes what was opened, also after an error. */
+static int start_program(struct group *group, size_t index, const int *channels,
+	size_t channel_count, struct error *error)
 {
 	struct running *running = &group->members[index];
 	const struct process *process = running->process;
@@ -299,7 +298,7 @@ static int begin(struct group *group, size_t index, const int *channels, size_t 
 	return rc;
 }
 
-/* ---- several ---- */
+/* ---- channels ---- */
 
 struct channels {
 	int to[spawn_most_channels], of[spawn_most_channels];
@@ -315,14 +314,14 @@ static void scope_channels(struct channels *channels)
 }
 #define cleanup_channels __attribute__((cleanup(scope_channels)))
 
-/* Between the first and each of the others. Both ends lie above the descriptors that programs start
- * with. */
+/* Creates the channels between the leader and each follower. Both ends lie above the descriptors
+ * that programs start with. */
 static int make_channels(struct channels *channels, size_t count, struct error *error)
 {
 	for (size_t i = 0; i < count; i++) {
 		int ends[2];
 		if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
-			return fail(error, ERROR_SYSTEM, "No channel between two programs could be made: %s.",
+			return fail(error, ERROR_SYSTEM, "Cannot create a channel between two programs: %s.",
 				strerror(errno));
 		channels->to[i] = fcntl(ends[0], F_DUPFD_CLOEXEC, spawn_above);
 		channels->of[i] = fcntl(ends[1], F_DUPFD_CLOEXEC, spawn_above);
@@ -330,23 +329,23 @@ static int make_channels(struct channels *channels, size_t count, struct error *
 		close(ends[0]);
 		close(ends[1]);
 		if (channels->to[i] < 0 || channels->of[i] < 0)
-			return fail(error, ERROR_SYSTEM, "No channel between two programs could be made: %s.",
+			return fail(error, ERROR_SYSTEM, "Cannot create a channel between two programs: %s.",
 				strerror(errno));
 	}
 	return 0;
 }
 
-/* What a program got of the channels nobody else holds afterwards, but for the ends that are held
- * for some. */
-static int begin_all(struct group *group, struct error *error)
+/* After the start only the programs hold their channels' ends, except the ends held for
+ * holds_channel. */
+static int start_all(struct group *group, struct error *error)
 {
 	cleanup_channels struct channels channels = { 0 };
 	int rc = make_channels(&channels, group->count - 1, error);
 	if (!rc)
-		rc = begin(group, 0, channels.to, channels.count, error);
+		rc = start_program(group, 0, channels.to, channels.count, error);
 	for (size_t i = 1; !rc && i < group->count; i++) {
 		struct running *running = &group->members[i];
-		rc = begin(group, i, &channels.of[i - 1], 1, error);
+		rc = start_program(group, i, &channels.of[i - 1], 1, error);
 		if (running->process->holds_channel)
 			running->held = steal_fd(&channels.of[i - 1]);
 	}
@@ -360,8 +359,9 @@ static bool was_killed_for_memory(const struct running *running, long long kills
 		&& (control_group_out_of_memory(&running->sandbox.group) || memory_kills() > kills_before);
 }
 
-/* Whatever it has left behind in its sandbox holds its channel as well. */
-static void clear_away(struct group *group, struct running *running)
+/* Kills what is left in the sandbox before its channel closes, because that may hold the channel
+ * too. */
+static void end_sandbox(struct group *group, struct running *running)
 {
 	running->result->out_of_memory = was_killed_for_memory(running, group->kills);
 	note_peak(running, process_peak_bytes(running->result));
@@ -372,14 +372,14 @@ static void clear_away(struct group *group, struct running *running)
 	running->held = -1;
 }
 
-static void clear_followers(struct group *group)
+static void end_finished_followers(struct group *group)
 {
 	for (size_t i = 1; i < group->count; i++) {
 		struct running *running = &group->members[i];
 		if (!running->over || running->is_gone)
 			continue;
-		clear_away(group, running);
-		drain(running);
+		end_sandbox(group, running);
+		read_rest(running);
 		spawn_close(&running->child);
 		running->child = (struct child){ .pid = -1, .pipes = { -1, -1, -1 } };
 	}
@@ -393,8 +393,8 @@ static bool has_lost_all(const struct group *group)
 	return true;
 }
 
-/* A program closes its channel before it has ended, and one that holds a GPU needs a while to end.
- * The others end as well, because the first has. */
+/* A program closes its channel before it has ended, and one that uses a GPU takes a while to end.
+ * Waiting also ends the others, because their leader has gone. */
 static void await_loss(struct group *group)
 {
 	enum { most_ms = 10 * 1000 };
@@ -405,42 +405,42 @@ static void await_loss(struct group *group)
 	group->last_ms = clock_ms() + most_ms;
 	while (!has_lost_all(group) && leader->result->ending == PROCESS_EXITED
 		&& clock_ms() < deadline_ms(group))
-		step(group);
+		wait_and_handle(group);
 }
 
-static bool was_told_to_end(const struct running *running)
+static bool was_signalled_to_end(const struct running *running)
 {
 	int code = running->result->code;
 	return running->result->ending == PROCESS_SIGNALLED
 		&& (code == SIGTERM || code == SIGINT || code == SIGHUP);
 }
 
-/* Who takes a machine away tells all that runs there to end at once, as Slurm does; our own signal
- * may be a moment behind the program's, for which nobody is to blame then. */
-static void await_word(struct group *group)
+/* A scheduler such as Slurm signals every process on the machine. Our signal may arrive shortly
+ * after the program's. Waiting for it avoids blaming the submission. */
+static void await_stop_signal(struct group *group)
 {
 	enum { most_ms = 300 };
 	const struct process_result *result = group->members[0].result;
 	bool is_expected = false;
 	for (size_t i = 0; i < group->count; i++)
-		is_expected = is_expected || was_told_to_end(&group->members[i]);
+		is_expected = is_expected || was_signalled_to_end(&group->members[i]);
 	if (!is_expected)
 		return;
 	group->last_ms = clock_ms() + most_ms;
 	while (result->ending != PROCESS_STOPPED && clock_ms() < deadline_ms(group))
-		step(group);
+		wait_and_handle(group);
 }
 
-static int finish(struct group *group, struct error *error)
+static int finish_group(struct group *group, struct error *error)
 {
 	for (size_t i = 0; i < group->count; i++)
-		end(&group->members[i], PROCESS_LEFT);
+		end_program(&group->members[i], PROCESS_LEFT);
 	for (size_t i = 0; i < group->count; i++)
 		if (!group->members[i].is_gone)
-			clear_away(group, &group->members[i]);
+			end_sandbox(group, &group->members[i]);
 	int rc = reaper_end_all(error);
 	for (size_t i = 0; i < group->count; i++) {
-		drain(&group->members[i]);
+		read_rest(&group->members[i]);
 		spawn_close(&group->members[i].child);
 	}
 	return rc;
@@ -459,18 +459,18 @@ int process_run_all(const struct process *processes, struct process_result *resu
 			.held = -1 };
 	cleanup_fd int exits = group.exits = watch_children();
 	if (exits < 0)
-		return fail(error, ERROR_SYSTEM, "The kernel does not say when a process ends: %s.",
-			strerror(errno));
-	int rc = begin_all(&group, error);
+		return fail(
+			error, ERROR_SYSTEM, "Cannot watch for the end of processes: %s.", strerror(errno));
+	int rc = start_all(&group, error);
 	while (!rc && !group.members[0].over) {
-		step(&group);
-		clear_followers(&group);
+		wait_and_handle(&group);
+		end_finished_followers(&group);
 	}
 	if (!rc) {
 		await_loss(&group);
-		await_word(&group);
+		await_stop_signal(&group);
 	}
-	int left = finish(&group, rc ? NULL : error);
+	int left = finish_group(&group, rc ? NULL : error);
 	return rc ? rc : left;
 }
 

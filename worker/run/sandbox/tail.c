@@ -1,18 +1,18 @@
-#include "worker/run/tail.h"
+#include "worker/run/sandbox/tail.h"
 
-#include "lib/text.h"
+#include "lib/base/text.h"
 
 #include <string.h>
 
-enum { spare_bytes = 64 }; /* more than a secret has */
+enum { spare_bytes = 64 }; /* longer than a secret */
 
 static bool is_between(char byte, char least, char most)
 {
 	return byte >= least && byte <= most;
 }
 
-/* Of ESC ] and its like, up to BEL or ESC \ (ECMA-48, 8.3); what is never ended costs the rest of
- * its line. */
+/* The length of a string that starts with ESC ] or the like and ends with BEL or ESC \ (ECMA-48,
+ * 8.3). An unterminated one extends to the end of its line. */
 static size_t string_length(const char *at)
 {
 	size_t length = 2 + strcspn(at + 2, "\a\033\n");
@@ -21,8 +21,8 @@ static size_t string_length(const char *at)
 														 : length;
 }
 
-/* Of what begins with ESC: a control sequence, ESC [ with parameters and a final byte; a string; or
- * another one of ECMA-35. */
+/* The length of what starts with ESC: a control sequence (ESC [, parameters, a final byte), a
+ * string, or another sequence of ECMA-35. */
 static size_t escape_length(const char *at)
 {
 	size_t length = 1;
@@ -38,28 +38,29 @@ static size_t escape_length(const char *at)
 	return is_between(at[length], 0x30, 0x7e) ? length + 1 : length;
 }
 
-static void begin_line_anew(struct buffer *out, size_t since)
+static void restart_line(struct buffer *out, size_t since)
 {
 	while (out->length > since && out->data[out->length - 1] != '\n')
 		out->data[--out->length] = '\0';
 }
 
-/* "\r\n" ends a line; "\r" alone lets the next bytes stand in its place, so at the end the line is
- * still there. */
+/* "\r\n" ends a line. After "\r" alone the next bytes overwrite the line, so a final "\r" leaves
+ * it. */
 static void append_plain(struct buffer *out, const char *text)
 {
 	size_t since = out->length;
 	for (const char *at = text; *at;) {
 		size_t control = *at == '\n' || *at == '\t' ? 0 : text_control_length(at);
 		if (*at == '\r' && at[1] && at[1] != '\n' && at[1] != '\r')
-			begin_line_anew(out, since);
+			restart_line(out, since);
 		if (!control)
 			buffer_byte(out, *at);
 		at += *at == '\033' ? escape_length(at) : control ? control : 1;
 	}
 }
 
-/* What comes first is kept for ever, but near its end whole lines only (capture.c). */
+/* The head of the output is always kept, but capture.c may cut near its end: keep whole lines
+ * there. */
 static void keep_whole_lines(struct buffer *bytes, uint64_t end)
 {
 	const char *newline = bytes->length && end + capture_line_bytes > capture_half_bytes
@@ -83,7 +84,7 @@ void tail_append(struct buffer *out, const struct capture *capture, bool only_ke
 	append_plain(out, buffer_string(&valid));
 }
 
-/* How many bytes at the end of the text the secret may begin with. */
+/* How many bytes at the end of the text may be the start of the secret. */
 static size_t begun_secret(const struct buffer *text, const char *secret)
 {
 	for (size_t length = strlen(secret); length; length--)

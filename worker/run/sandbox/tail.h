@@ -1,25 +1,27 @@
-/* What a program has printed last while it still runs, for people to look at: no terminal, so
- * nothing that would steer one. */
-#ifndef PODIUM_RUN_TAIL_H
-#define PODIUM_RUN_TAIL_H
+/* The last lines that a running program has printed, as text for people. The reader is no terminal,
+ * so control sequences are removed. */
+#ifndef PODIUM_WORKER_RUN_SANDBOX_TAIL_H
+#define PODIUM_WORKER_RUN_SANDBOX_TAIL_H
 
-#include "lib/buffer.h"
-#include "worker/run/capture.h"
+#include "lib/base/buffer.h"
+#include "worker/run/sandbox/capture.h"
 
 #include <stdbool.h>
 
 enum { tail_most_bytes = 2 * 1024 };
 
-/* Appends the last lines of what was captured: tail_most_bytes of it and a little more, in which a
- * secret can still be found that begins before. Valid UTF-8 without escape sequences and control
- * characters other than tab and newline; of a line that was written over (\r) only what stands
- * there now. With `only_kept` nothing but what capture_text will hold however much more is printed:
- * there an output that has grown too long for that stands still. */
+/* Appends the last lines of the captured output: tail_most_bytes, and a little more in which a
+ * secret that starts earlier can be found. The text is valid UTF-8 without escape sequences and
+ * without control characters except tab and newline. For a line that \r overwrote, only its final
+ * text is kept.
+ *
+ * With `only_kept`, appends only what capture_text will keep however much is still printed. The
+ * tail of an output that grows beyond that then no longer changes. */
 void tail_append(struct buffer *out, const struct capture *capture, bool only_kept);
 
-/* Cuts such a text to its last tail_most_bytes, at the beginning of a line where there is one, and
- * at the end takes off what may be the beginning of `secret` ("": there is none), whose rest is
- * still to be printed. */
+/* Cuts such a text to its last tail_most_bytes, at the start of a line if there is one. Also
+ * removes an unfinished `secret` at the end ("": no secret), because the rest of it may still be
+ * printed. */
 void tail_cut(struct buffer *text, const char *secret);
 
 #endif

@@ -1,7 +1,7 @@
-#include "lib/buffer.h"
-#include "lib/scope.h"
-#include "worker/run/sandbox.h"
-#include "worker/run/watchdog.h"
+#include "lib/base/buffer.h"
+#include "lib/base/scope.h"
+#include "worker/run/sandbox/sandbox.h"
+#include "worker/run/sandbox/watchdog.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -22,13 +22,13 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-/* What those outside leave for those inside to find. */
+/* What the outside leaves for the inside to find. */
 struct bait {
 	const struct sandbox_host *host;
-	int queue; /* of messages */
+	int queue; /* a message queue */
 };
 
-/* ---- attempts: from the inside, and true when the wall has held ---- */
+/* ---- attempts from the inside; true: the wall held ---- */
 
 static bool holds_users(const struct bait *bait)
 {
@@ -78,7 +78,7 @@ static bool holds_proc(const struct bait *bait)
 	return alone;
 }
 
-/* Two lines of headings, and the loopback interface. */
+/* Expects two heading lines and only the loopback interface. */
 static bool holds_network(const struct bait *bait)
 {
 	(void)bait;
@@ -137,7 +137,7 @@ static bool holds_calls(const struct bait *bait)
 		&& syscall(SYS_io_uring_setup, 1, NULL) != 0 && errno == ENOSYS;
 }
 
-/* What the kernel counts for a single process; and what podium-run adds up can be read. */
+/* Checks the kernel's limits on one process, and that podium-run can read what it adds up. */
 static bool holds_limits(const struct bait *bait)
 {
 	struct rlimit core, files, size;
@@ -155,7 +155,7 @@ static bool holds_limits(const struct bait *bait)
 		&& bait->host->most_processes > 0;
 }
 
-/* In a group that is not podium-run's. */
+/* Checks that the process is in a group that is not podium-run's. */
 static bool holds_groups(const struct bait *bait)
 {
 	(void)bait;
@@ -169,8 +169,7 @@ static bool holds_groups(const struct bait *bait)
 
 /* ---- the walls ---- */
 
-#define UNSHARE \
-	"Run podium-worker on the host itself, or give its container the right CAP_SYS_ADMIN."
+#define UNSHARE "Run podium-worker on the host itself, or give its container CAP_SYS_ADMIN."
 #define KERNEL \
 	"Use a kernel with this kind of namespace (Debian 12 and Ubuntu 24.04 have them all)."
 
@@ -178,16 +177,14 @@ static const struct {
 	const char *name, *stops, *mend;
 	bool (*holds)(const struct bait *bait);
 } TABLE[WALLS] = {
-	[WALL_USERS] = { "users",
-		"A submission that acts as podium-run's own user and reads its files.",
-		"Allow it a namespace of users: on Ubuntu 24.04 install packaging/apparmor/podium-run; "
-	    "elsewhere set "
-		"user.max_user_namespaces above 0. Or run podium-worker as root, which then uses another "
-	    "user for submissions.",
+	[WALL_USERS] = { "users", "Acting as podium-run's own user and reading its files.",
+		"Allow user namespaces: on Ubuntu 24.04 install packaging/apparmor/podium-run, elsewhere "
+		"set user.max_user_namespaces above 0. Or run podium-worker as root; it then runs "
+		"submissions as another user.",
 		holds_users },
 	[WALL_FILES] = { "files",
 		"Reading other people's submissions, keys and settings of the host; changing the harness, "
-	    "Python or the toolkit.",
+		"Python or the toolkit.",
 		UNSHARE, holds_files },
 	[WALL_DISK] = { "disk", "Filling the disk or its inodes; leaving something for the next job.",
 		UNSHARE, holds_disk },
@@ -195,7 +192,7 @@ static const struct {
 		"Signals to other processes; processes that outlive their job.", KERNEL, holds_processes },
 	[WALL_PROC] = { "proc", "Looking at other processes, their arguments and variables.",
 		"Run podium-worker where /proc is whole: containers often mask parts of it (--security-opt "
-	    "systempaths=unconfined).",
+		"systempaths=unconfined).",
 		holds_proc },
 	[WALL_NETWORK] = { "network",
 		"Reaching any other machine, the database, or a service of this one.", KERNEL,
@@ -205,22 +202,22 @@ static const struct {
 	[WALL_NAME] = { "name", "Learning the name of the host.", KERNEL, holds_name },
 	[WALL_DEVICES] = { "devices", "Opening other GPUs, disks, terminals, the kernel's log.",
 		UNSHARE, holds_devices },
-	[WALL_PRIVILEGES] = { "privileges", "Becoming root by a program that would make one root.",
-		KERNEL, holds_privileges },
+	[WALL_PRIVILEGES] = { "privileges", "Becoming root through a set-user-ID program.", KERNEL,
+		holds_privileges },
 	[WALL_CALLS] = { "system calls",
 		"Holes in parts of the kernel that no submission needs: tracing, BPF, io_uring, keys, new "
-	    "namespaces, other address families.",
-		"Use a kernel with CONFIG_SECCOMP_FILTER, or a container that lets programs make filters.",
+		"namespaces, other address families.",
+		"Use a kernel with CONFIG_SECCOMP_FILTER, or a container that allows seccomp filters.",
 		holds_calls },
 	[WALL_LIMITS] = { "limits", "Taking all memory or all process numbers of the machine.", "",
 		holds_limits },
 	[WALL_GROUPS] = { "control groups",
 		"Taking memory or processes faster than podium-run counts them, ten times a second.",
-		"Let systemd delegate to the service (Delegate=yes), with control groups of version 2.",
+		"Let systemd delegate control groups (version 2) to the service (Delegate=yes).",
 		holds_groups },
 };
 
-static _Noreturn void make_attempts(
+static _Noreturn void try_each_wall(
 	const struct bait *bait, const struct sandbox_entry *entry, int answers)
 {
 	char held[WALLS] = { 0 };
@@ -232,17 +229,21 @@ static _Noreturn void make_attempts(
 	_exit(0);
 }
 
-static _Noreturn void enter(const struct bait *bait, const struct sandbox *sandbox,
+static _Noreturn void enter_sandbox(const struct bait *bait, const struct sandbox *sandbox,
 	const struct sandbox_entry *entry, int answers)
 {
 	if (sandbox_join(entry, sandbox->places))
 		_exit(1);
-	if (sandbox_has_processes(sandbox) && fork())
+	/* Process 1 in there cannot end before somebody has waited for this one. */
+	pid_t inside = sandbox_has_processes(sandbox) ? fork() : 0;
+	if (inside) {
+		waitpid(inside, NULL, 0);
 		_exit(0);
-	make_attempts(bait, entry, answers);
+	}
+	try_each_wall(bait, entry, answers);
 }
 
-/* Fills `held`; a wall that nothing is known of stays 0. */
+/* Fills `held` with 'y' or 'n'; 0 means unknown. */
 static void try_walls(const struct sandbox_host *host, char held[static WALLS])
 {
 	static struct sandbox_entry entry;
@@ -254,12 +255,12 @@ static void try_walls(const struct sandbox_host *host, char held[static WALLS])
 	if (sandbox_open(host, &(struct sandbox_view){ 0 }, &sandbox, &error)
 		|| pipe2(answers, O_CLOEXEC))
 		return;
-	sandbox_entry(&sandbox, &entry);
+	sandbox_entry(&sandbox, NULL, 0, &entry);
 	snprintf(entry.folder, sizeof entry.folder, "/");
 	bait.queue = msgget(IPC_PRIVATE, IPC_CREAT | 0666);
 	pid_t pid = fork();
 	if (pid == 0)
-		enter(&bait, &sandbox, &entry, answers[1]);
+		enter_sandbox(&bait, &sandbox, &entry, answers[1]);
 	close(answers[1]);
 	ssize_t ignored = read(answers[0], held, WALLS);
 	(void)ignored;
@@ -290,8 +291,8 @@ json_t *sandbox_walls(struct sandbox_host *host)
 		json_t *wall = json_pack(
 			"{s:s, s:s, s:b}", "name", TABLE[i].name, "stops", TABLE[i].stops, "stands", stands);
 		if (!stands) {
-			const char *why =
-				host->stands[i] ? "It was built, but a test got over it." : host->why_not[i];
+			const char *why = host->stands[i] ? "The sandbox built it, but a test broke through."
+											  : host->why_not[i];
 			json_object_set_new(wall, "why", json_string(why));
 			json_object_set_new(wall, "mend", json_string(TABLE[i].mend));
 		}

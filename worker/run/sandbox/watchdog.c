@@ -1,9 +1,9 @@
-#include "worker/run/watchdog.h"
+#include "worker/run/sandbox/watchdog.h"
 
-#include "lib/clock.h"
-#include "lib/scope.h"
-#include "worker/run/reaper.h"
-#include "worker/run/sandbox_root.h"
+#include "lib/base/clock.h"
+#include "lib/base/scope.h"
+#include "worker/run/sandbox/reaper.h"
+#include "worker/run/sandbox/root.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -18,20 +18,20 @@
 
 enum { shortest_ms = 100, idle_factor = 50, most_processes = 8192, most_files = 4096 };
 
-/* What a sandbox takes, as far as it has been added up. */
+/* The resources of a sandbox, summed up. */
 struct sum {
 	const struct sandbox *sandbox;
 	const struct reaper_kin *kin;
 	bool exact;
 	int64_t private_bytes, shared_bytes, file_bytes, threads;
-	ino_t files[most_files]; /* memory files (memfd_create) that were counted: several processes may
-	                            hold one */
+	/* The memory files (memfd_create) already counted: several processes may hold the same one. */
+	ino_t files[most_files];
 	size_t file_count;
 };
 
 /* ---- one process ---- */
 
-static int64_t number_behind(const char *text, const char *label)
+static int64_t number_after(const char *text, const char *label)
 {
 	const char *line = strstr(text, label);
 	return line ? strtoll(line + strlen(label), NULL, 10) : 0;
@@ -40,9 +40,9 @@ static int64_t number_behind(const char *text, const char *label)
 void watchdog_read_share(const char *text, bool exact, struct watchdog_share *share)
 {
 	*share = (struct watchdog_share){
-		.private_bytes = number_behind(text, exact ? "\nPss_Anon:" : "\nRssAnon:") * 1024,
-		.shared_bytes = number_behind(text, exact ? "\nPss_Shmem:" : "\nRssShmem:") * 1024,
-		.threads = number_behind(text, "\nThreads:"),
+		.private_bytes = number_after(text, exact ? "\nPss_Anon:" : "\nRssAnon:") * 1024,
+		.shared_bytes = number_after(text, exact ? "\nPss_Shmem:" : "\nRssShmem:") * 1024,
+		.threads = number_after(text, "\nThreads:"),
 	};
 }
 
@@ -56,8 +56,8 @@ static bool read_text(int proc, const char *process, const char *name, char *tex
 	return length > 0;
 }
 
-/* The file system that memory files lie on. */
-static dev_t memory_files(void)
+/* The device number of the file system of memory files. */
+static dev_t memory_file_device(void)
 {
 	static dev_t device;
 	struct stat status;
@@ -77,7 +77,7 @@ static void add_file(struct sum *sum, const struct stat *status)
 	sum->file_bytes += status->st_blocks * INT64_C(512);
 }
 
-/* Memory files that are open but mapped nowhere are in no other figure. */
+/* No other figure includes memory files that are open but not mapped. */
 static void add_files(struct sum *sum, int proc, const char *process)
 {
 	char path[64];
@@ -88,7 +88,7 @@ static void add_files(struct sum *sum, int proc, const char *process)
 	for (struct dirent *entry; stream && (entry = readdir(stream));)
 		if (isdigit((unsigned char)entry->d_name[0])
 			&& fstatat(folder, entry->d_name, &status, 0) == 0 && S_ISREG(status.st_mode)
-			&& status.st_dev == memory_files())
+			&& status.st_dev == memory_file_device())
 			add_file(sum, &status);
 	if (stream)
 		closedir(stream);
@@ -116,14 +116,14 @@ static void add_process(struct sum *sum, int proc, const char *process)
 
 /* ---- all of them ---- */
 
-/* In a namespace of their own they are all that /proc shows. */
+/* Adds all processes that the sandbox's own /proc shows. */
 static void add_shown(struct sum *sum)
 {
-	int again = openat(sum->sandbox->proc, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *stream = again >= 0 ? fdopendir(again) : NULL;
+	int reopened = openat(sum->sandbox->proc, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *stream = reopened >= 0 ? fdopendir(reopened) : NULL;
 	for (struct dirent *entry; stream && (entry = readdir(stream));)
 		if (isdigit((unsigned char)entry->d_name[0]) && strcmp(entry->d_name, "1") != 0)
-			add_process(sum, again, entry->d_name);
+			add_process(sum, reopened, entry->d_name);
 	if (stream)
 		closedir(stream);
 }
@@ -152,9 +152,9 @@ static int64_t stored_bytes(const struct sandbox *sandbox)
 	return bytes;
 }
 
-/* Files in memory that are mapped show twice, as files and with those who map them: the larger
- * figure is surely not more than there is. */
-static int64_t add_up(struct sum *sum)
+/* A mapped file in memory counts twice: as a file and in each process that maps it. The larger
+ * figure never exceeds the real use. */
+static int64_t sum_memory(struct sum *sum)
 {
 	if (sum->sandbox->proc >= 0 && sum->sandbox->host->stands[WALL_PROC])
 		add_shown(sum);
@@ -164,22 +164,22 @@ static int64_t add_up(struct sum *sum)
 	return sum->private_bytes + (stored > sum->shared_bytes ? stored : sum->shared_bytes);
 }
 
-/* Copies that forked processes still share count for each in the quick figure; the exact one takes
- * the kernel longer. */
-static enum watchdog_finding find(const struct watchdog *watchdog)
+/* The quick figure counts pages that forked processes share once for each. The exact one takes the
+ * kernel longer, so it is read only above the limit. */
+static enum watchdog_finding check_sandbox(const struct watchdog *watchdog)
 {
 	static struct sum sum;
 	const struct sandbox_host *host = watchdog->sandbox->host;
 	sum = (struct sum){ .sandbox = watchdog->sandbox, .kin = &watchdog->kin };
-	if (add_up(&sum) > host->most_memory_bytes) {
+	if (sum_memory(&sum) > host->most_memory_bytes) {
 		sum = (struct sum){ .sandbox = watchdog->sandbox, .kin = &watchdog->kin, .exact = true };
-		if (add_up(&sum) > host->most_memory_bytes)
+		if (sum_memory(&sum) > host->most_memory_bytes)
 			return WATCHDOG_MEMORY;
 	}
 	return sum.threads > host->most_processes ? WATCHDOG_PROCESSES : WATCHDOG_NOTHING;
 }
 
-/* ---- when ---- */
+/* ---- scheduling ---- */
 
 void watchdog_start(struct watchdog *watchdog, const struct sandbox *sandbox, const pid_t *programs,
 	size_t count, bool with_orphans)
@@ -203,11 +203,11 @@ int64_t watchdog_wait_ms(const struct watchdog *watchdog)
 
 enum watchdog_finding watchdog_look(struct watchdog *watchdog)
 {
-	if (watchdog->sandbox->group.folder >= 0) /* of memory the kernel takes care */
+	if (watchdog->sandbox->group.folder >= 0) /* the kernel enforces the memory limit */
 		return control_group_out_of_processes(&watchdog->sandbox->group) ? WATCHDOG_PROCESSES
 																		 : WATCHDOG_NOTHING;
 	int64_t began = clock_ms();
-	enum watchdog_finding finding = find(watchdog);
+	enum watchdog_finding finding = check_sandbox(watchdog);
 	int64_t now = clock_ms(), idle = (now - began) * idle_factor;
 	watchdog->next_ms = now + (idle > shortest_ms ? idle : shortest_ms);
 	return finding;

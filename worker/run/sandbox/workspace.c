@@ -1,8 +1,8 @@
-#include "worker/run/workspace.h"
+#include "worker/run/sandbox/workspace.h"
 
-#include "lib/log.h"
-#include "lib/scope.h"
-#include "worker/run/folder.h"
+#include "lib/base/log.h"
+#include "lib/base/scope.h"
+#include "worker/run/sandbox/folder.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -18,23 +18,23 @@
 
 static const char FOLDER_PREFIX[] = "podium-job-";
 
-/* The job's user passes through but cannot list or write. */
-static int make_passage(
+/* The job's user may pass through, but not list or write. */
+static int make_passable_folder(
 	int parent, const char *name, const struct account *account, struct error *error)
 {
 	return account->change ? folder_make(parent, name, 0710, (uid_t)-1, account->gid, error)
 						   : folder_make(parent, name, 0700, (uid_t)-1, (gid_t)-1, error);
 }
 
-/* With the sticky bit set, whoever adds files still cannot remove or rename those of others. */
-static int make_shared(
+/* The sticky bit stops users who add files from removing or renaming others' files. */
+static int make_sticky_folder(
 	int parent, const char *name, const struct account *account, struct error *error)
 {
 	return account->change ? folder_make(parent, name, 01770, (uid_t)-1, account->gid, error)
 						   : folder_make(parent, name, 0700, (uid_t)-1, (gid_t)-1, error);
 }
 
-static int make_own(
+static int make_user_folder(
 	int parent, const char *name, const struct account *account, struct error *error)
 {
 	cleanup_fd int folder = account->change
@@ -43,7 +43,7 @@ static int make_own(
 	return folder < 0 ? folder : 0;
 }
 
-/* A running podium-run holds a lock on the folder of its job. */
+/* A running podium-run locks its job's folder. */
 static void remove_if_left_behind(int base, const char *name)
 {
 	struct error error;
@@ -60,8 +60,8 @@ static void remove_if_left_behind(int base, const char *name)
 
 static void remove_left_behind(int base)
 {
-	int again = openat(base, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *stream = again >= 0 ? fdopendir(again) : NULL;
+	int reopened = openat(base, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *stream = reopened >= 0 ? fdopendir(reopened) : NULL;
 	for (struct dirent *entry; stream && (entry = readdir(stream));)
 		if (strncmp(entry->d_name, FOLDER_PREFIX, strlen(FOLDER_PREFIX)) == 0)
 			remove_if_left_behind(base, entry->d_name);
@@ -69,7 +69,7 @@ static void remove_left_behind(int base)
 		closedir(stream);
 }
 
-/* Whether the job's user reaches the directory: every folder above it must let that user through.
+/* Whether the job's user can reach the directory: every folder above it must let that user through.
  */
 static bool can_enter(const char *directory, const struct account *account)
 {
@@ -107,7 +107,7 @@ int workspace_base(const char *directory, const struct account *account, struct 
 	return base;
 }
 
-/* Under its lock from the start, so that no other podium-run takes it for left behind. */
+/* Locks the folder immediately, so that no other podium-run takes it for left behind. */
 static int make_job_folder(struct workspace *workspace, int64_t job, struct error *error)
 {
 	const struct sandbox_host *host = workspace->host;
@@ -115,7 +115,7 @@ static int make_job_folder(struct workspace *workspace, int64_t job, struct erro
 		job, randombytes_random());
 	snprintf(
 		workspace->place, sizeof workspace->place, "%.3900s/%s", host->directory, workspace->name);
-	workspace->lock = make_passage(workspace->base, workspace->name, host->account, error);
+	workspace->lock = make_passable_folder(workspace->base, workspace->name, host->account, error);
 	if (workspace->lock < 0)
 		return workspace->lock;
 	if (flock(workspace->lock, LOCK_EX | LOCK_NB))
@@ -124,7 +124,7 @@ static int make_job_folder(struct workspace *workspace, int64_t job, struct erro
 	return 0;
 }
 
-/* The same name, once more: now what is mounted there. */
+/* Mounts the job's file system and opens its root, which now has the folder's name. */
 static int mount_job_folder(struct workspace *workspace, struct error *error)
 {
 	const struct account *account = workspace->host->account;
@@ -142,13 +142,13 @@ static int mount_job_folder(struct workspace *workspace, struct error *error)
 	return 0;
 }
 
-static int furnish(struct workspace *workspace, struct error *error)
+static int fill_job_folder(struct workspace *workspace, struct error *error)
 {
 	int rc = mount_job_folder(workspace, error);
 	if (rc)
 		return rc;
 	workspace->path = sandbox_job_path(workspace->host, workspace->place);
-	return make_own(workspace->job, "cache", workspace->host->account, error);
+	return make_user_folder(workspace->job, "cache", workspace->host->account, error);
 }
 
 int workspace_open(struct workspace *workspace, int base, int64_t job,
@@ -158,7 +158,7 @@ int workspace_open(struct workspace *workspace, int base, int64_t job,
 		.host = host, .base = base, .lock = -1, .job = -1, .stage = -1, .run = -1
 	};
 	int rc = make_job_folder(workspace, job, error);
-	return rc ? rc : furnish(workspace, error);
+	return rc ? rc : fill_job_folder(workspace, error);
 }
 
 int workspace_open_part(
@@ -171,8 +171,8 @@ int workspace_open_part(
 		|| (size_t)snprintf(part->place, sizeof part->place, "%s/%s", whole->place, name)
 			>= sizeof part->place)
 		return fail(error, ERROR_LIMIT, "The name of a part of the job's folder is too long.");
-	part->lock = make_passage(part->base, name, part->host->account, error);
-	return part->lock < 0 ? part->lock : furnish(part, error);
+	part->lock = make_passable_folder(part->base, name, part->host->account, error);
+	return part->lock < 0 ? part->lock : fill_job_folder(part, error);
 }
 
 void workspace_close(struct workspace *workspace)
@@ -192,15 +192,15 @@ void workspace_close(struct workspace *workspace)
 int workspace_open_stage(struct workspace *workspace, const char *name, struct error *error)
 {
 	const struct account *account = workspace->host->account;
-	workspace->stage = make_passage(workspace->job, name, account, error);
+	workspace->stage = make_passable_folder(workspace->job, name, account, error);
 	if (workspace->stage < 0)
 		return workspace->stage;
 	workspace->stage_name = name;
-	workspace->run = make_shared(workspace->stage, "run", account, error);
+	workspace->run = make_sticky_folder(workspace->stage, "run", account, error);
 	if (workspace->run < 0)
 		return workspace->run;
-	int rc = make_own(workspace->stage, "home", account, error);
-	return rc ? rc : make_own(workspace->stage, "tmp", account, error);
+	int rc = make_user_folder(workspace->stage, "home", account, error);
+	return rc ? rc : make_user_folder(workspace->stage, "tmp", account, error);
 }
 
 void workspace_close_stage(struct workspace *workspace)

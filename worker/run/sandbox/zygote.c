@@ -1,13 +1,13 @@
-#include "worker/run/zygote.h"
+#include "worker/run/sandbox/zygote.h"
 
-#include "lib/arena.h"
-#include "lib/buffer.h"
-#include "lib/clock.h"
-#include "lib/embed.h"
-#include "lib/log.h"
-#include "lib/scope.h"
-#include "worker/run/reaper.h"
-#include "worker/run/variables.h"
+#include "lib/base/arena.h"
+#include "lib/base/buffer.h"
+#include "lib/base/clock.h"
+#include "lib/base/embed.h"
+#include "lib/base/log.h"
+#include "lib/base/scope.h"
+#include "worker/run/sandbox/reaper.h"
+#include "worker/run/sandbox/variables.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,7 +22,7 @@
 #include <sys/wait.h>
 
 enum {
-	answer_ms = 10 * 1000, /* it takes milliseconds; a program by itself takes seconds */
+	answer_ms = 10 * 1000, /* an answer takes milliseconds; an ordinary start takes seconds */
 	most_answer_bytes = 4096,
 	most_descriptors = spawn_most_descriptors + 3 + SANDBOX_PLACES,
 };
@@ -34,9 +34,8 @@ const struct zygote zygote_none = { .control = -1 };
 
 /* ---- starting and ending ---- */
 
-/* sandbox_enter.c as a shared object, which the interpreter loads by its descriptor; -1: it cannot
- * be had. */
-static int library_file(void)
+/* enter.c as a shared object, which the interpreter loads by its descriptor; -1: not available. */
+static int open_library(void)
 {
 	size_t length = (size_t)(embedded_zygote_library_end - embedded_zygote_library);
 	cleanup_fd int file =
@@ -56,9 +55,8 @@ static _Noreturn void run_child(
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	cleanup_fd int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
-	/* Standard output is where events go; what modules print while they are imported is for the
-	 * log. Python imports from the folder that it starts in, and that may be one in which others
-	 * write. */
+	/* Standard output carries events, so what modules print during import goes to the log. Python
+	 * imports from its start folder, which others may be able to write to, so it starts in "/". */
 	if (chdir("/") || dup2(nothing, 0) < 0 || dup2(2, 1) < 0 || dup2(control, 3) < 0
 		|| dup2(library, 4) < 0 || setsid() < 0 || prctl(PR_SET_PDEATHSIG, SIGKILL)
 		|| getppid() != parent)
@@ -67,9 +65,9 @@ static _Noreturn void run_child(
 	_exit(127);
 }
 
-/* What cannot be changed any more in a fork: settings of the interpreter, and OpenMP's number of
- * threads. */
-static const char *const *environment_of(struct arena *arena, const char *python)
+/* Settings that a fork cannot change any more: the interpreter's, and OpenMP's number of threads.
+ */
+static const char *const *build_environment(struct arena *arena, const char *python)
 {
 	enum { most_threads = 8 };
 	static const struct account root = { .name = "podium" };
@@ -93,12 +91,13 @@ int zygote_count(void)
 void zygote_start(struct zygote *zygote, const char *python)
 {
 	cleanup_arena struct arena *arena = arena_new();
-	const char *const *environment = environment_of(arena, python);
-	cleanup_fd int file = library_file(),
-				   library = fcntl(file, F_DUPFD_CLOEXEC, 10); /* above the places that it takes */
+	const char *const *environment = build_environment(arena, python);
+	cleanup_fd int file = open_library();
+	/* The copy lies above the descriptors that the zygote gets. */
+	cleanup_fd int library = fcntl(file, F_DUPFD_CLOEXEC, 10);
 	int ends[2];
 	if (library < 0 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends)) {
-		log_warning("No socket for the zygote: %s.", strerror(errno));
+		log_warning("Cannot create a socket for the zygote: %s.", strerror(errno));
 		return;
 	}
 	pid_t parent = getpid(), pid = fork();
@@ -139,8 +138,8 @@ void zygote_end(struct zygote *zygote)
 
 /* ---- messages ---- */
 
-/* One answer; NULL when none comes in time. */
-static json_t *receive(const struct zygote *zygote, int limit_ms)
+/* Receives one answer; NULL if none comes in time. */
+static json_t *receive_answer(const struct zygote *zygote, int limit_ms)
 {
 	char text[most_answer_bytes];
 	struct pollfd ready = { .fd = zygote->control, .events = POLLIN };
@@ -165,9 +164,10 @@ static json_t *words_json(const char *const *words)
 	return list;
 }
 
-/* The descriptors that are sent: the `own` ones of the program, the folder, the environment, the
- * entry, and the places that there are, which the message names by their numbers. */
-static char *message_for(const struct process *process, const struct sandbox *sandbox, size_t own,
+/* Builds the message. The sent descriptors are the program's `own` ones, the folder, the
+ * environment, the entry, and the existing places. The message names the places by their index
+ * among them. */
+static char *build_message(const struct process *process, const struct sandbox *sandbox, size_t own,
 	int *descriptors, size_t *count)
 {
 	json_t *places = json_array();
@@ -185,12 +185,11 @@ static char *message_for(const struct process *process, const struct sandbox *sa
 	return text;
 }
 
-/* What the program is to give up, as a file. */
-static int entry_file(const struct process *process, const struct sandbox *sandbox)
+/* Writes the entry, which says what the program gives up, to a file. */
+static int write_entry(const struct process *process, const struct sandbox *sandbox)
 {
 	static struct sandbox_entry entry;
-	sandbox_entry(sandbox, &entry);
-	spawn_complete(process, sandbox, &entry);
+	sandbox_entry(sandbox, process->inside, process->most_address_space, &entry);
 	entry.is_dumpable = !process->is_trusted || sandbox->host->stands[WALL_PROC];
 	cleanup_fd int file = memfd_create("entry", MFD_CLOEXEC);
 	return file >= 0 && pwrite(file, &entry, sizeof entry, 0) == (ssize_t)sizeof entry
@@ -198,7 +197,7 @@ static int entry_file(const struct process *process, const struct sandbox *sandb
 		: -1;
 }
 
-/* A pipe that holds NAME=VALUE with a zero behind each. -1: it does not fit. */
+/* Returns a pipe that holds NAME=VALUE with a zero after each. -1: it does not fit. */
 static int environment_pipe(const char *const *environment)
 {
 	cleanup_buffer struct buffer text = { 0 };
@@ -209,7 +208,7 @@ static int environment_pipe(const char *const *environment)
 		return -1;
 	bool fits = write(ends[1], text.data, text.length) == (ssize_t)text.length;
 	close(ends[1]);
-	fcntl(ends[0], F_SETFL, 0); /* its reader waits for the end, which is there already */
+	fcntl(ends[0], F_SETFL, 0); /* the reader then reads up to the end, which is already there */
 	if (fits)
 		return ends[0];
 	close(ends[0]);
@@ -238,12 +237,12 @@ static int send_message(
 
 /* ---- one program ---- */
 
-/* A program does not wait for it: what does not need torch begins sooner by itself, and what does
- * no later. */
-static bool is_ready(struct zygote *zygote)
+/* A program does not wait for the imports: without them it starts sooner if it needs no torch, and
+ * no later if it does. */
+static bool has_imported(struct zygote *zygote)
 {
 	if (!zygote->is_ready) {
-		json_t *answer = receive(zygote, 1);
+		json_t *answer = receive_answer(zygote, 1);
 		zygote->is_ready = json_is_true(json_object_get(answer, "ready"));
 		json_decref(answer);
 	}
@@ -255,16 +254,16 @@ bool zygote_serves(struct zygote *zygote, const struct process *process)
 	bool can = zygote && zygote->pid && !process->most_address_space
 		&& strcmp(process->arguments[0], zygote->python) == 0 && process->arguments[1]
 		&& process->arguments[1][0] != '-';
-	return can && is_ready(zygote);
+	return can && has_imported(zygote);
 }
 
-/* Two come, in any order: its id, from the process that forked it, and that it begins, from itself.
- */
+/* Reads two answers, in any order: the program's pid from the process that forked it, and "begins"
+ * from the program. */
 static int read_answers(const struct zygote *zygote, pid_t *pid, struct error *error)
 {
 	bool begins = false;
 	for (*pid = 0; *pid <= 0 || !begins;) {
-		json_t *answer = receive(zygote, answer_ms);
+		json_t *answer = receive_answer(zygote, answer_ms);
 		const char *fault = json_string_value(json_object_get(answer, "error"));
 		int rc = answer && !fault
 			? 0
@@ -283,15 +282,15 @@ static int read_answers(const struct zygote *zygote, pid_t *pid, struct error *e
 	return 0;
 }
 
-/* A program that is half started must not begin beside the one that takes its place: it ends when
- * it cannot say that it begins. */
-static void give_up(struct zygote *zygote, pid_t program)
+/* A half-started program must not run next to its replacement. It ends when it cannot send
+ * "begins". */
+static void end_failed_zygote(struct zygote *zygote, pid_t program)
 {
 	shutdown(zygote->control, SHUT_RDWR);
 	if (program > 0)
 		kill(program, SIGKILL);
 	if (zygote->pid && reaper_is_spared(zygote->pid))
-		kill(zygote->pid, SIGKILL); /* zygote_keep starts another one before the next job */
+		kill(zygote->pid, SIGKILL); /* zygote_keep starts another zygote before the next job */
 	zygote->is_ready = false;
 }
 
@@ -300,21 +299,21 @@ int zygote_spawn(struct zygote *zygote, const struct process *process,
 {
 	struct error error;
 	cleanup_fd int environment = environment_pipe(process->environment);
-	cleanup_fd int entry = entry_file(process, sandbox);
+	cleanup_fd int entry = write_entry(process, sandbox);
 	int sent[most_descriptors];
 	size_t count = descriptors->count;
 	memcpy(sent, descriptors->list, count * sizeof(int));
 	sent[count++] = process->folder;
 	sent[count++] = environment;
 	sent[count++] = entry;
-	cleanup_free char *message = message_for(process, sandbox, descriptors->count, sent, &count);
+	cleanup_free char *message = build_message(process, sandbox, descriptors->count, sent, &count);
 	*pid = 0;
 	int rc = environment < 0 || entry < 0 || !message || send_message(zygote, message, sent, count)
 		? fail(&error, ERROR_SYSTEM, "The zygote takes no programs.")
 		: read_answers(zygote, pid, &error);
 	if (rc) {
 		log_warning("%s The program is started without it.", error.text);
-		give_up(zygote, *pid);
+		end_failed_zygote(zygote, *pid);
 	}
 	return rc;
 }

@@ -1,44 +1,55 @@
-/* The zygote: an interpreter that has imported torch, from which Python programs are forked in
- * milliseconds instead of seconds. harness/zygote.py is the other side and says what goes over the
- * socket. */
-#ifndef PODIUM_RUN_ZYGOTE_H
-#define PODIUM_RUN_ZYGOTE_H
+/* The zygote: an interpreter that has imported torch. Python programs are forked from it in
+ * milliseconds instead of seconds. harness/zygote.py is the other side and describes the messages
+ * on the socket. */
+#ifndef PODIUM_WORKER_RUN_SANDBOX_ZYGOTE_H
+#define PODIUM_WORKER_RUN_SANDBOX_ZYGOTE_H
 
-#include "lib/error.h"
-#include "worker/run/process.h"
-#include "worker/run/spawn.h"
+#include "lib/base/error.h"
+#include "worker/run/sandbox/process.h"
 
 #include <stdbool.h>
 #include <sys/types.h>
 
 struct zygote {
-	char *python;  /* NULL: none was ever started */
-	pid_t pid;     /* 0: none runs */
+	char *python;  /* NULL: no zygote was ever started */
+	pid_t pid;     /* its own child, which continues in its place; */
 	int control;   /* the socket; -1: none */
 	bool is_ready; /* it has imported everything */
 };
 
 extern const struct zygote zygote_none;
 
-/* Starts one for this interpreter. Returns at once: it imports while nobody waits for it. What goes
- * wrong is logged, and programs are started without it. */
+/* Starts a zygote for this interpreter and returns before it has imported anything. Failures are
+ * logged, and programs then start without it. */
 void zygote_start(struct zygote *zygote, const char *python);
 
-/* How many this process has started. */
+/* How many zygotes this process has started. */
 int zygote_count(void);
 
-/* Starts it again if it has ended. */
+/* Starts the zygote again if it has ended. */
 void zygote_keep(struct zygote *zygote);
 void zygote_end(struct zygote *zygote);
 
-/* Whether a program can be forked from it: it has imported everything, the program's first word is
- * its interpreter, the second a file, and it has no limit of addresses, of which the zygote has
- * many already. */
+/* Whether the program can be forked from the zygote. The zygote must have imported everything. The
+ * program's first word must be the zygote's interpreter, the second a file. It must have no limit
+ * on addresses, because the zygote already has many. */
 bool zygote_serves(struct zygote *zygote, const struct process *process);
 
-/* Forks the program with these descriptors. It is a child of this process (a subreaper) then.
- * ERROR_SYSTEM: the zygote is of no use and was ended, which is logged; start the program yourself.
+/* The descriptors that a program gets as 0, 1, 2 and so on. Each source lies above those numbers.
  */
+enum {
+	spawn_most_channels = process_most_together - 1,
+	spawn_most_descriptors = 4 + spawn_most_channels,
+	spawn_above = 10
+};
+struct spawn_descriptors {
+	int list[spawn_most_descriptors];
+	size_t count;
+};
+
+/* Forks the program with these descriptors. It is then a child of this process, which is a
+ * subreaper. ERROR_SYSTEM: the zygote failed and was ended, which is logged; start the program
+ * without it. */
 int zygote_spawn(struct zygote *zygote, const struct process *process,
 	const struct sandbox *sandbox, const struct spawn_descriptors *descriptors, pid_t *pid);
 

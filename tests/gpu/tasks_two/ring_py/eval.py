@@ -1,4 +1,5 @@
-"""One process per GPU, as tasks for several GPUs have it: a pool that spawns, NCCL over loopback."""
+"""One process per GPU, as tasks for several GPUs have it: a pool that spawns, NCCL over
+loopback."""
 import multiprocessing
 import os
 import sys

@@ -1,5 +1,6 @@
-"""The oldest form: the submission is imported here. Seeds are as the case says, and a ranked run times the last case
-only, reports it as the only benchmark, and a wrong answer to it as its test 0."""
+"""The oldest form: the submission is imported here. Seeds are as the case says, and a ranked run
+times the last case only, reports it as the only benchmark, and a wrong answer to it as its test
+0."""
 import math
 import os
 import re

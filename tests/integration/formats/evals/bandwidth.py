@@ -1,4 +1,5 @@
-"""Seeds from the system, medians called means, figures of its own beside them, and no check while it measures."""
+"""Seeds from the system, medians called means, figures of its own beside them, and no check while
+it measures."""
 import os
 import random
 import re

@@ -1,7 +1,8 @@
 /* The form in CUDA C++: compiled together with the submission, times the last case only in a ranked
  * run, and reports a wrong answer to it as its test 0. Reads the seed and has no use for it. */
-#include "reference.cuh"
 #include "task.h"
+
+#include "reference.cuh" /* uses the types of task.h */
 
 #include <cstdio>
 #include <cstdlib>
@@ -58,7 +59,7 @@ static int report_case(const char *family, int index, const std::string &line, b
 	if (with_figures)
 		std::fprintf(results,
 			"%s.%d.runs: 4\n%s.%d.mean: %f\n%s.%d.std: %f\n%s.%d.err: %f\n%s.%d.best: "
-		    "%f\n%s.%d.worst: %f\n",
+			"%f\n%s.%d.worst: %f\n",
 			family, index, family, index, ns, family, index, 2.0, family, index, 1.0, family, index,
 			ns - 1, family, index, ns + 1);
 	std::fprintf(results, "%s.%d.status: pass\n", family, index);

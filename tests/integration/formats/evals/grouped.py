@@ -1,5 +1,5 @@
-"""Measures groups of calls with inputs that are made once, and checks every output again, also where it only
-benchmarks. In a pool of one process, or, where the traits say so, right here."""
+"""Measures groups of calls with inputs that are made once, and checks every output again, also
+where it only benchmarks. In a pool of one process, or, where the traits say so, right here."""
 import contextlib
 import math
 import multiprocessing

@@ -1,4 +1,5 @@
-"""Measures in the processes of a `spawn` pool: only they import the submission, and only this one reports."""
+"""Measures in the processes of a `spawn` pool: only they import the submission, and only this one
+reports."""
 import math
 import multiprocessing
 import os

@@ -19,7 +19,7 @@ int main(int count, char **words)
 	if (good && family[0] == 'b')
 		fprintf(results,
 			"benchmark.0.runs: 3\nbenchmark.0.mean: 5000\nbenchmark.0.std: 1\nbenchmark.0.err: "
-		    "1\nbenchmark.0.best: 4999\n"
+			"1\nbenchmark.0.best: 4999\n"
 			"benchmark.0.worst: 5001\n");
 	fprintf(results, "check: %s\n", good ? "pass" : "fail");
 	return fclose(results) ? 111 : good ? 0 : 112;

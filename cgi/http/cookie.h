@@ -1,0 +1,20 @@
+/* Cookies of a request and its answer, among them the one that holds a session's token. */
+#ifndef PODIUM_CGI_HTTP_COOKIE_H
+#define PODIUM_CGI_HTTP_COOKIE_H
+
+#include "cgi/http/request.h"
+
+/* request_cookie returns a cookie's value, or NULL. response_cookie sets one from "name=value;
+ * Path=/..." and adds Secure over HTTPS. It also makes the response uncacheable. */
+const char *request_cookie(const struct request *request, const char *name);
+void response_cookie(struct request *request, const char *cookie);
+
+enum { session_token_bytes = 32 };
+
+/* The session's token, or NULL if there is none of that length. */
+const unsigned char *cookie_token(struct request *request);
+
+/* Sets the cookie to `token`; NULL empties it. `max_age_s` below 0: until the browser closes. */
+void cookie_set_token(struct request *request, const unsigned char *token, int64_t max_age_s);
+
+#endif

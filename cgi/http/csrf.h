@@ -1,0 +1,18 @@
+/* Protection against cross-site request forgery. Each form carries a token derived from the
+ * visitor's cookie, and a POST must come from our own origin. */
+#ifndef PODIUM_CGI_HTTP_CSRF_H
+#define PODIUM_CGI_HTTP_CSRF_H
+
+#include "cgi/http/request.h"
+
+/* The form token of a session token of session_token_bytes, as hex in the arena. The form token
+ * does not reveal the session token. */
+const char *csrf_token(struct arena *arena, const unsigned char *token);
+
+/* Gives a visitor without a session a cookie and a form token for the login form. */
+void csrf_offer(struct request *request);
+
+/* Checks Origin and form token of a POST. ERROR_FORBIDDEN with a sentence when either is wrong. */
+int csrf_check(struct request *request);
+
+#endif

@@ -1,0 +1,91 @@
+#include "cgi/http/rate_limit.h"
+
+#include "lib/base/scope.h"
+
+#include <string.h>
+
+struct rate_row {
+	int64_t hits, left_s;
+};
+static const struct column RATE_COLUMNS[] = { INTEGER(struct rate_row, hits),
+	INTEGER(struct rate_row, left_s) };
+static const struct statement COUNT_HIT = COMMAND(
+	"INSERT INTO rate_limits (subject, window_start, hits) "
+	"VALUES (LEFT(?, 96), UTC_TIMESTAMP(3), 1) ON DUPLICATE KEY UPDATE "
+	"hits = IF(window_start + INTERVAL ? SECOND < UTC_TIMESTAMP(3), 1, hits + 1), window_start = "
+	"IF(window_start + INTERVAL ? SECOND < UTC_TIMESTAMP(3), UTC_TIMESTAMP(3), window_start)");
+static const struct statement HITS = SELECT(struct rate_row, RATE_COLUMNS,
+	"SELECT hits, TIMESTAMPDIFF(SECOND, UTC_TIMESTAMP(3), "
+	"window_start + INTERVAL ? SECOND) AS left_s "
+	"FROM rate_limits WHERE subject = LEFT(?, 96)");
+
+static const struct statement RETURN_HIT =
+	COMMAND("UPDATE rate_limits SET hits = hits - 1 WHERE subject = LEFT(?, 96) AND hits > 0");
+static const struct statement DELETE_OLD_LIMITS = COMMAND(
+	"DELETE FROM rate_limits WHERE window_start < UTC_TIMESTAMP(3) - INTERVAL 1 DAY LIMIT 100");
+
+static const char *subject_of(
+	struct request *request, const struct rate_limit *limit, const char *whom)
+{
+	return arena_printf(request->arena, "%s %s", limit->what, whom);
+}
+
+/* The sentence for each limit, by its `what`. */
+static const struct {
+	const char *what, *sentence;
+} TOO_OFTEN[] = {
+	{ "login as", "There were too many wrong passwords for this name" },
+	{ "login from", "There were too many wrong passwords from your network" },
+	{ "register", "Too many accounts were made from your network" },
+	{ "make tokens", "You made very many tokens" },
+	{ "terminal code", "There were too many codes that no terminal waits with" },
+	{ "terminal code from",
+		"There were too many codes from your network that no terminal waits with" },
+	{ "ask for terminal", "Too many terminals asked from your network to be signed in" },
+	{ "export", "You downloaded your data as often as one may within an hour" },
+	{ "delete account", "There were too many wrong passwords" },
+};
+
+static const char *too_often(const char *what)
+{
+	for (size_t i = 0; i < COUNT(TOO_OFTEN); i++)
+		if (strcmp(TOO_OFTEN[i].what, what) == 0)
+			return TOO_OFTEN[i].sentence;
+	return "That was tried too often";
+}
+
+static int refuse_hit(struct request *request, const struct rate_limit *limit, int64_t left_s)
+{
+	int64_t wait_s = left_s > 0 ? left_s + 1 : 1;
+	response_header(
+		request, "Retry-After", arena_printf(request->arena, "%lld", (long long)wait_s));
+	if (wait_s < 120)
+		return fail(request->error, ERROR_LIMIT, "%s. Wait %lld second%s and try again.",
+			too_often(limit->what), (long long)wait_s, wait_s == 1 ? "" : "s");
+	return fail(request->error, ERROR_LIMIT, "%s. Wait %lld minutes and try again.",
+		too_often(limit->what), (long long)(wait_s + 59) / 60);
+}
+
+int rate_limit_hit(struct request *request, const struct rate_limit *limit, const char *whom)
+{
+	struct rate_row row;
+	const char *subject = subject_of(request, limit, whom);
+	int rc = database_execute(
+		request->db, &COUNT_HIT, request->error, "sii", subject, limit->window_s, limit->window_s);
+	/* MariaDB reports one affected row for an insert and two for an update. Each new subject
+	 * therefore triggers a cleanup. */
+	if (!rc && database_affected(request->db) == 1)
+		rc = database_execute(request->db, &DELETE_OLD_LIMITS, request->error, "");
+	if (!rc)
+		rc = database_row(request->db, request->arena, &HITS, &row, request->error, "is",
+			limit->window_s, subject);
+	if (rc || row.hits <= limit->most)
+		return rc;
+	return refuse_hit(request, limit, row.left_s);
+}
+
+int rate_limit_return(struct request *request, const struct rate_limit *limit, const char *whom)
+{
+	return database_execute(
+		request->db, &RETURN_HIT, request->error, "s", subject_of(request, limit, whom));
+}

@@ -1,0 +1,20 @@
+/* Limits on how often one name or address may try something, such as a login. The counters are in
+ * the database, so all web hosts share them. (cgi/http/request_rate.h limits API requests.) */
+#ifndef PODIUM_CGI_HTTP_RATE_LIMIT_H
+#define PODIUM_CGI_HTTP_RATE_LIMIT_H
+
+#include "cgi/http/request.h"
+
+struct rate_limit {
+	const char *what; /* part of the counter's key */
+	int64_t most, window_s;
+};
+
+/* Counts one attempt of `whom`. From attempt most + 1 within the window: ERROR_LIMIT with a
+ * sentence, and the header Retry-After. */
+int rate_limit_hit(struct request *request, const struct rate_limit *limit, const char *whom);
+
+/* Removes one attempt, because it succeeded. */
+int rate_limit_return(struct request *request, const struct rate_limit *limit, const char *whom);
+
+#endif

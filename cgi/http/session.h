@@ -1,0 +1,26 @@
+/* Sessions: the cookie holds a random token, and the database holds only its hash. The token
+ * changes at each login. */
+#ifndef PODIUM_CGI_HTTP_SESSION_H
+#define PODIUM_CGI_HTTP_SESSION_H
+
+#include "cgi/http/request.h"
+
+/* Fills request->viewer and request->csrf from the cookie. Returns 0 for visitors without a
+ * session. */
+int session_recognise(struct request *request);
+
+/* Creates a session, ends the old one, and sets the cookie. `password_hash` is the hash that the
+ * password matched, or NULL. ERROR_CONFLICT when the hash has changed since, or the account was
+ * banned or deleted meanwhile. */
+int session_start(struct request *request, int64_t user_id, const char *password_hash);
+
+/* Ends the session and removes the cookie. */
+int session_end(struct request *request);
+
+/* Removes the cookie of a session that no longer exists. */
+void session_forget(struct request *request);
+
+/* The database's hash of the cookie's token; false without a valid cookie. */
+bool session_hash(struct request *request, unsigned char hash[static 32]);
+
+#endif

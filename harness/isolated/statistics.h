@@ -1,0 +1,217 @@
+/* Statistics of the isolated engine: a case's time, its uncertainty, and when to stop measuring.
+ *
+ * Both judges use them: judge.cu links native.o, judge.py calls native.so (podium_statistics.py).
+ * docs/judge.md explains the method and the reasons for it.
+ *
+ * Functions are pure: they read what they are given and keep nothing. Arrays stay the caller's.
+ * Times are ns and positive. `share` in a name means a fraction of a time. Functions free their
+ * scratch memory before they return. If memory runs out, the process aborts. There are no other
+ * errors; an estimate of no values is NAN. */
+#ifndef PODIUM_ISOLATED_STATISTICS_H
+#define PODIUM_ISOLATED_STATISTICS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- estimates ---- */
+
+struct isolated_values {
+	const double *at;
+	size_t count;
+};
+
+typedef double isolated_estimate(struct isolated_values values);
+
+double isolated_mean(struct isolated_values values);
+/* The smallest value. Other load makes a call longer, never shorter. The judge subtracts the
+ * constant; if the constant is too large, the reported time is too small. */
+double isolated_least(struct isolated_values values);
+double isolated_median(struct isolated_values values);
+/* The median of the means of all pairs, a value with itself included: the estimator of Hodges and
+ * Lehmann (Annals of Mathematical Statistics 34, 1963). Under normal noise its variance is two
+ * thirds of the median's, under uniform noise a third. A quarter of the values may be arbitrary. */
+double isolated_center(struct isolated_values values);
+/* The standard deviation of the sample; 0 for a single value. */
+double isolated_deviation(struct isolated_values values);
+/* The standard error of the mean. */
+double isolated_standard_error(struct isolated_values values);
+/* The t with P(|T| <= t) = level for Student's t with `freedom` degrees of freedom, at least 1:
+ * Abramowitz and Stegun, 26.7.3 and 26.7.4, inverted by bisection. */
+double isolated_t_quantile(double level, size_t freedom);
+/* Half of the confidence interval of the mean; INFINITY for a single value. */
+double isolated_half_width(struct isolated_values values, double level);
+
+/* ---- how to measure ---- */
+
+enum {
+	isolated_most_looks = 12,
+	isolated_most_repeats = 6,    /* blocks measured again, per case */
+	isolated_most_attempts = 3,   /* at a case */
+	isolated_most_samples = 4000, /* reported per case */
+	isolated_least_calls = 3,     /* in a block */
+	isolated_least_blocks = 4,    /* with fewer, the page says so */
+};
+
+/* After how many blocks a case may end, in ascending order. It always ends at the last. */
+struct isolated_looks {
+	size_t count, blocks[isolated_most_looks];
+};
+
+/* How a case is measured on one kind of device. */
+struct isolated_rule {
+	/* a block */
+	size_t calls;
+	size_t bells;    /* calls without work, which show what the doorbell alone costs */
+	size_t controls; /* the null contestant's empty kernels, at random places among the calls */
+
+	/* a case */
+	struct isolated_looks looks, pair_looks; /* of its blocks; of pairs of blocks in a comparison */
+	double most_s;                           /* for its blocks */
+	size_t least_warm_calls, most_warm_calls; /* verified, not counted; */
+	double warm_s;                            /* between the two limits, as many as fit in here */
+
+	/* the order of the judge's work */
+	size_t calibrations;   /* blocks of empty kernels before a submission is loaded */
+	double open_before_ns; /* the gate opens so long before a call usually ends */
+	double wait_ns;        /* the longest wait after a call of the null contestant */
+
+	/* corrections */
+	double empty_ns; /* what the empty kernel itself takes: no part of the constant */
+	double process_ns, process_share; /* standard deviation between processes: what each adds */
+
+	/* noise, beyond which a difference counts */
+	double overrun_ns, overrun_share;             /* of the judge's own work; INFINITY: ignored */
+	double disturbance_ns, steady_disturbance_ns; /* of empty kernels: in a block; in all of them */
+	double moved_ns, moved_share;                 /* of the constant, between halves of a block */
+
+	isolated_estimate *null_estimate;  /* the null contestant's calls to the constant */
+	isolated_estimate *block_estimate; /* what the calls are charged to the value of their block */
+};
+
+extern const struct isolated_rule isolated_cuda_rule;
+/* For trying things out: a case ends within seconds. Work that continues after a call goes unseen,
+ * because it runs on another core. */
+extern const struct isolated_rule isolated_cpu_rule;
+
+/* ---- blocks ---- */
+
+/* One call. Each time but the last two starts where the one before ends. */
+struct isolated_timing {
+	double elapsed_ns; /* from the end of the judge's own work to "done" */
+	double touch_ns;   /* until the GPU had done the least that the judge can ask for */
+	double take_ns;    /* until the output was copied */
+	double head_ns;    /* the judge's own work on the GPU before the call */
+	double rest_ns;    /* after the copy, until no other process wanted the GPU */
+	bool is_after;     /* of the null contestant: called after the submission, with its input */
+};
+
+struct isolated_timings {
+	const struct isolated_timing *at;
+	size_t count;
+};
+
+/* Consecutive calls of one case. */
+struct isolated_block {
+	struct isolated_timings calls, null; /* the submission's; the null contestant's among them */
+	struct isolated_values heads, null_heads; /* the judge's own work after each of these calls */
+	struct isolated_values bells;             /* calls without work */
+	struct isolated_values controls;          /* the null contestant's empty kernels */
+	double quiet_ns; /* an empty kernel of the null contestant before a submission was loaded */
+	double delta_ns; /* how much longer a call takes in this process than in the null's */
+};
+
+struct isolated_blocks {
+	const struct isolated_block *at;
+	size_t count;
+};
+
+/* What is subtracted from each call, `most_ns` at most. */
+double isolated_constant(
+	const struct isolated_block *block, const struct isolated_rule *rule, double most_ns);
+/* The most that may be subtracted in any of these blocks; INFINITY where the rule has no controls.
+ * Without it, a submission that delays the null contestant's calls in some blocks, and misses the
+ * controls by chance, would seem to take no time there. */
+double isolated_most_constant(struct isolated_blocks blocks, const struct isolated_rule *rule);
+/* By how much a submission that keeps the GPU busy delays the null contestant; 0 within noise. */
+double isolated_disturbance(const struct isolated_block *block, const struct isolated_rule *rule);
+/* By how much the null contestant takes longer after a call of the submission than before one; 0
+ * where there are too few controls or calls to tell. */
+double isolated_order_over(const struct isolated_block *block);
+/* Whether the constant differs between the halves of the block. */
+bool isolated_constant_moved(const struct isolated_block *block, const struct isolated_rule *rule);
+/* How long the submission kept the GPU busy before and after its calls, per call; 0
+ * within noise. */
+double isolated_overrun(const struct isolated_block *block, const struct isolated_rule *rule);
+/* What each call is charged, into `samples`, which has room for block->calls.count. */
+void isolated_samples(const struct isolated_block *block, const struct isolated_rule *rule,
+	double most_ns, double *samples);
+
+/* ---- a case ---- */
+
+/* What each block is charged, into `values`, which has room for blocks.count. */
+void isolated_values_of(
+	struct isolated_blocks blocks, const struct isolated_rule *rule, double *values);
+/* Whether a case may end after blocks with these values: at the last look, or at an earlier one
+ * when the mean is known to 1 %, below 40 us to 0.4 us. Early looks use the 99 % interval, because
+ * looking often is a way to be lucky. */
+bool isolated_is_enough(struct isolated_values values, const struct isolated_rule *rule);
+/* The disturbance that one block is too short to show and all together do; 0 within noise. */
+double isolated_steady_disturbance(struct isolated_blocks blocks, const struct isolated_rule *rule);
+
+/* The figures of a case, over its blocks where nothing else is said. */
+struct isolated_summary {
+	double mean_ns, err_ns; /* the time of the case and its standard error */
+	double low_ns, high_ns; /* its 95 % interval */
+	double best_ns, worst_ns;
+	double median_ns, std_ns;          /* of what all calls are charged */
+	double constant_ns;                /* the median */
+	double overrun_ns, disturbance_ns; /* means; the second with the steady disturbance */
+	double own_ns; /* the median of what the submission measured; NAN: nothing */
+	size_t runs, blocks;
+};
+
+/* `own`: what the submission measured itself. What each call is charged goes into `samples`, which
+ * has room for the calls of all blocks, of which there is at least one. */
+struct isolated_summary isolated_summarize(struct isolated_blocks blocks,
+	struct isolated_values own, const struct isolated_rule *rule, double *samples);
+
+/* Keeps at most `most` of `count` samples, evenly spread and in order; returns how many. */
+size_t isolated_thin(double *samples, size_t count, size_t most);
+
+/* ---- comparisons ---- */
+
+/* How much longer the entry takes than the rival. */
+struct isolated_comparison {
+	double ratio, low, high; /* of the times, with its 95 % interval */
+	double err;              /* standard error of the ratio's logarithm */
+	double rival_ns;
+	bool is_apart; /* each was measured by itself */
+};
+
+/* From pairs of blocks with the same inputs, as many of ours as of theirs. */
+struct isolated_comparison isolated_in_turns(
+	struct isolated_values ours, struct isolated_values theirs, const struct isolated_rule *rule);
+/* From blocks that were measured separately, any number of each. */
+struct isolated_comparison isolated_apart(
+	struct isolated_values ours, struct isolated_values theirs, const struct isolated_rule *rule);
+/* The one that counts. In turns, drift affects both alike, but each can slow the other down;
+ * separately it cannot. So the ratio nearer to 1 counts, and the interval covers both: neither
+ * drift nor a trick makes a submission faster. */
+struct isolated_comparison isolated_compared(
+	struct isolated_comparison in_turns, struct isolated_comparison apart);
+/* Whether the intervals overlap. */
+bool isolated_agree(struct isolated_comparison one, struct isolated_comparison other);
+/* Whether a comparison may end after these pairs of blocks: one is faster for sure, or they are
+ * equal within 0.25 %. */
+bool isolated_is_decided(
+	struct isolated_values ours, struct isolated_values theirs, const struct isolated_rule *rule);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

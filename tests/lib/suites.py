@@ -1,0 +1,132 @@
+"""What tests/run can run: each suite's name, its program, what make builds for it, and how long it
+took last."""
+import json
+import os
+import pathlib
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+TESTS = ROOT / "tests"
+KINDS = ("release", "sanitize")
+
+# Sanitizers would see little new in these suites, since others run the same C code. The browser's,
+# for one, run about forty lines that integration/ does not, and unit/ has most of those. The walls
+# of the sandbox are the kernel's.
+ONLY_RELEASE = ("browser/", "faults/soak", "integration/check/same", "integration/dev/",
+	"integration/docs/", "integration/formats/", "integration/harness/", "integration/install/",
+	"integration/sandbox/")
+
+# With sanitizers the same programs do the same here and say more. The browser's suites and the soak
+# run the whole release build; the sandbox's and the attacks test the hardening compiled into it.
+ONLY_SANITIZE = ("integration/site/", "integration/uploads/", "integration/worker/",
+	"integration/service/", "integration/library/", "integration/templates/", "integration/admin/",
+	"integration/command/", "integration/check/check", "integration/hosts/",
+	"integration/check/words", "integration/run/", "faults/gpu", "faults/kill", "faults/outage",
+	"faults/web")
+
+# These compile CUDA C++, or hold our declarations against NVIDIA's headers.
+NEEDS_NVCC = ("harness/isolated_cu", "integration/formats/", "integration/harness/",
+	"integration/run/", "integration/sandbox/", "redteam/attacks", "unit/device", "unit/driver")
+
+
+class Suite:
+
+	def __init__(self, kind, name, command, target="test-programs"):
+		"""`target`: what make builds for it, or None."""
+		self.kind, self.name, self.command, self.target = kind, name, command, target
+		self.environment = {}  # beside what all suites get
+
+	def title(self):
+		return f"{self.kind} {self.name}"
+
+	def file_name(self):
+		return self.name.replace("/", "-")
+
+	def needs_nvcc(self):
+		return self.name.startswith(NEEDS_NVCC)
+
+
+# ---- what there is to run ----
+
+
+def executables(*patterns):
+	found = {path for pattern in patterns for path in TESTS.glob(pattern)}
+	for path in found:
+		if not os.access(path, os.X_OK):
+			sys.exit(
+				f"{path.relative_to(ROOT)} cannot be executed, so it would never run: chmod +x")
+	return sorted(found)
+
+
+def stem(path):
+	return path.name.split(".")[0]
+
+
+def suites_of(kind):
+	elsewhere = ONLY_SANITIZE if kind == "release" else ONLY_RELEASE
+	return [suite for suite in all_suites(kind) if not suite.name.startswith(elsewhere)]
+
+
+def all_suites(kind):
+	if kind == "sanitize":
+		for path in sorted(TESTS.glob("unit/test_*.c")):
+			program = f"build/{kind}/tests/unit/{path.stem}"
+			yield Suite(kind, f"unit/{path.stem[5:]}", [program], program)
+	if kind == "release":
+		for path in executables("style/*.test.py"):
+			yield Suite(kind, f"style/{stem(path)}", [path], None)
+		for path in sorted(TESTS.glob("fuzz/*.c")):
+			yield Suite(kind, f"fuzz/{path.stem}", [TESTS / "fuzz" / "run", "--test", path.stem],
+				None)
+		for path in executables("harness/*.test", "harness/*.test.py"):
+			yield Suite(kind, f"harness/{stem(path)}", [path])
+	for path in executables("integration/*/*.test", "integration/*/*.test.py"):
+		yield Suite(kind, f"integration/{path.parent.name}/{stem(path)}", [path])
+	for path in executables("redteam/*.test.py"):
+		yield Suite(kind, f"redteam/{stem(path)}", [path])
+	for path in executables("faults/*.test.py"):
+		yield Suite(kind, f"faults/{stem(path)}", [path])
+	for path in sorted(TESTS.glob("browser/*.test.mjs")):
+		yield Suite(kind, f"browser/{stem(path)}", ["node", "--test-reporter=tap", path])
+
+
+# ---- the last run ----
+
+# Seconds of the slowest suites, used until a run here has timed them: otherwise one of them could
+# start last and run alone at the end. Only their order matters.
+USUAL_S = {
+	"redteam/attacks": 555, "integration/formats/formats": 300, "browser/pages": 265,
+	"fuzz/answer": 205, "browser/judge": 170, "integration/sandbox/sandbox": 165,
+	"integration/run/isolated": 145, "harness/isolated_cu": 125, "integration/harness/harness": 300,
+	"browser/keyboard": 120, "browser/operate": 115, "browser/participants": 95,
+	"browser/plain": 90, "browser/flows": 90, "integration/run/run": 85, "harness/isolated": 75,
+	"browser/account": 75, "integration/site/attacks": 65, "integration/dev/run": 65,
+	"fuzz/zip": 65, "integration/worker/worker": 60, "faults/soak": 60, "browser/publishing": 55,
+	"integration/check/same": 50, "browser/charts": 50, "integration/site/questions": 45,
+	"integration/run/zygote": 45, "integration/command/command": 45, "faults/outage": 45,
+	"browser/control": 45, "integration/site/control": 40, "faults/kill": 40, "style/format": 30
+}
+
+
+class Record:
+	"""Of each suite, how long it took and whether it failed when it ran last."""
+
+	def __init__(self, path=ROOT / "build" / "test-record.json"):
+		self.path = path
+		self.suites = json.loads(path.read_text()) if path.exists() else {}
+
+	def note(self, suite, has_failed, seconds=None):
+		"""A failed suite may have ended early, so its time does not count."""
+		entry = self.suites.setdefault(suite.title(), {})
+		entry["failed"] = has_failed
+		if seconds is not None and not has_failed:
+			entry["seconds"] = round(seconds, 1)
+		fresh = self.path.with_suffix(".new")
+		fresh.write_text(json.dumps(self.suites, indent=1, sort_keys=True) + "\n")
+		fresh.replace(self.path)
+
+	def has_failed(self, suite):
+		return self.suites.get(suite.title(), {}).get("failed", False)
+
+	def seconds(self, suite):
+		return self.suites.get(suite.title(), {}).get("seconds", USUAL_S.get(suite.name, 10))

@@ -1,0 +1,88 @@
+"""Tools that tests need and the distribution lacks. tests/requirements.txt pins them, and pip
+installs them in build/tools. Nothing is fetched again until the pins change."""
+import atexit
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+TOOLS = ROOT / "build" / "tools"
+PIP = [
+	sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--retries=2",
+	"--no-deps", "--no-compile", "--only-binary=:all:"
+]
+
+
+class Missing(Exception):
+	"""Why a tool cannot be installed."""
+
+
+def requirements(group):
+	"""The lines of "cuda", which are NVIDIA's, or of "python", which are the others."""
+	lines = (ROOT / "tests" / "requirements.txt").read_text().replace("\\\n", "").splitlines()
+	return "".join(line + "\n" for line in lines
+		if line and line[0] != "#" and line.startswith("nvidia-") == (group == "cuda"))
+
+
+def install(group):
+	"""Returns the folder of a group's tools. Fetches them if they are missing."""
+	folder, wanted = TOOLS / group, requirements(group)
+	stamp = folder / "requirements.txt"
+	if stamp.exists() and stamp.read_text() == wanted:
+		return folder
+	fresh = TOOLS / f"{group}.new"
+	shutil.rmtree(fresh, ignore_errors=True)
+	fresh.mkdir(parents=True)
+	(fresh / stamp.name).write_text(wanted)
+	print(
+		f"Installing tools for tests: {', '.join(line.split()[0] for line in wanted.splitlines())}",
+		flush=True)
+	answer = subprocess.run([*PIP, "--target", fresh, "-r", fresh / stamp.name],
+		capture_output=True, text=True, stdin=subprocess.DEVNULL)
+	if answer.returncode:
+		said = (answer.stderr or answer.stdout).strip().splitlines() or ["it said nothing"]
+		raise Missing(f"pip cannot install the tools for tests ({group}): {said[-1]}")
+	if group == "cuda":
+		(fresh / "nvidia" / "cu13" / "lib64").symlink_to("lib")  # where nvcc looks for libraries
+	shutil.rmtree(folder, ignore_errors=True)
+	fresh.rename(folder)
+	return folder
+
+
+# ---- nvcc ----
+
+
+def system_nvcc():
+	"""The nvcc on the PATH or in /usr/local/cuda, or None."""
+	return shutil.which("nvcc") or shutil.which("/usr/local/cuda/bin/nvcc")
+
+
+def nvcc_lack():
+	"""Why a test cannot compile CUDA C++ here, or None. tests/run knows why there is no nvcc."""
+	return None if system_nvcc() else os.environ.get("NVCC_LACK", "nvcc is not installed")
+
+
+def nvcc_environment():
+	"""Variables that let tests find nvcc, or say why there is none."""
+	if system_nvcc():
+		return {}
+	try:
+		toolkit = install("cuda") / "nvidia" / "cu13"
+	except Missing as reason:
+		return {"NVCC_LACK": str(reason)}
+	return {"PATH": f"{os.environ['PATH']}:{enterable(toolkit)}/bin"}
+
+
+def enterable(folder):
+	"""The folder, or a copy of it if other users may not enter the tree: podium-run starts nvcc as
+	one of them."""
+	if all(path.stat().st_mode & 0o001 for path in (folder, *folder.parents)):
+		return folder
+	copy = pathlib.Path(tempfile.mkdtemp(prefix="cuda-toolkit."))
+	atexit.register(shutil.rmtree, copy, ignore_errors=True)
+	subprocess.run(["cp", "-r", folder, copy], check=True)
+	subprocess.run(["chmod", "-R", "a+rX", copy], check=True)
+	return copy / folder.name

@@ -1,0 +1,140 @@
+#!/usr/bin/env python3
+"""How the files that git tracks are formatted: C and CUDA C++ by clang-format 14, Python by yapf,
+and no line wider than 100 columns.
+
+	tests/style/format.test.py             says which files differ
+	tests/style/format.test.py --write     formats them (`make format`)
+"""
+import functools
+import hashlib
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "lib"))
+import tools  # noqa: E402
+from tap import Skip, equal, run, test  # noqa: E402
+
+SUFFIXES = {".c": "C", ".h": "C", ".cu": "C", ".cuh": "C", ".py": "Python", ".sql": "SQL"}
+# These stay as contestants and fuzzers wrote them.
+AS_THEY_ARE = re.compile(r"tests/(redteam/cases|fuzz/corpus)/|.*/samples/")
+MOST_COLUMNS = 100  # a tab counts 4
+NARROW = (
+	"C",
+	# "Python",
+	# "SQL",
+)
+CLANG_FORMAT = "clang-format-14"
+FORMATTED = ROOT / "build" / "tools" / "formatted"  # hashes of files that yapf would not change
+DIFFERING = "These files are not formatted. Run `make format`."
+
+
+@functools.cache
+def files(language):
+	answer = subprocess.run(["git", "-c", "safe.directory=*", "ls-files", "-z"], cwd=ROOT,
+		capture_output=True, text=True)
+	if answer.returncode:
+		raise Skip("this is no clone of git: " + answer.stderr.strip())
+	return [
+		name for name in answer.stdout.split("\0")
+		if name and not AS_THEY_ARE.match(name) and (ROOT /
+		name).is_file() and language_of(name) == language
+	]
+
+
+def language_of(name):
+	suffix = pathlib.Path(name).suffix
+	if suffix or not os.access(ROOT / name, os.X_OK):
+		return SUFFIXES.get(suffix)
+	with open(ROOT / name, "rb") as file:
+		return "Python" if re.match(rb"#!.*\bpython3?\b", file.readline()) else None
+
+
+def expect_none(found, what):
+	if found:
+		raise AssertionError("\n".join([what, *found]))
+
+
+# ---- C and CUDA C++ ----
+
+
+def clang_format(*options):
+	if not shutil.which(CLANG_FORMAT):
+		raise Skip(f"{CLANG_FORMAT} is not installed")
+	return subprocess.run([CLANG_FORMAT, *options, *files("C")], cwd=ROOT, capture_output=True,
+		text=True)
+
+
+@test
+def c_is_formatted_by_clang_format():
+	answer = clang_format("--dry-run", "-Werror")
+	expect_none(sorted(set(re.findall(r"^(\S+?):\d+:\d+: error: ", answer.stderr, re.M))),
+		DIFFERING)
+	equal((answer.returncode, answer.stderr), (0, ""))
+
+
+# ---- Python ----
+
+
+def yapf(names, *options):
+	try:
+		folder = tools.install("python")
+	except tools.Missing as reason:
+		raise Skip(str(reason))
+	return subprocess.run([sys.executable, "-m", "yapf", "--parallel", *options, *names], cwd=ROOT,
+		capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(folder)})
+
+
+def digest(name):
+	wanted = (ROOT / ".style.yapf").read_text() + tools.requirements("python")
+	return hashlib.sha256(wanted.encode() + (ROOT / name).read_bytes()).hexdigest()
+
+
+def differing_python():
+	"""yapf needs a minute for all files, so it gets only those that it has not seen formatted."""
+	known = set(FORMATTED.read_text().split()) if FORMATTED.exists() else set()
+	names = [name for name in files("Python") if digest(name) not in known]
+	if not names:
+		return []
+	answer = yapf(names, "--diff")
+	differing = re.findall(r"^\+\+\+ (\S+)\t\(reformatted\)$", answer.stdout, re.M)
+	if answer.returncode and not differing:
+		raise AssertionError(answer.stderr)
+	FORMATTED.write_text("".join(
+		digest(name) + "\n" for name in files("Python") if name not in differing))
+	return sorted(differing)
+
+
+@test
+def python_is_formatted_by_yapf():
+	expect_none(differing_python(), DIFFERING)
+
+
+# ---- all ----
+
+
+@test
+def no_line_is_wider_than_100_columns():
+	expect_none([
+		f"{name}:{number}" for language in NARROW for name in files(language)
+		for number, line in enumerate((ROOT / name).read_text().splitlines(), 1)
+		if len(line.expandtabs(4)) > MOST_COLUMNS
+	], f"These lines are wider than {MOST_COLUMNS} columns:")
+
+
+def write():
+	"""Formats the files."""
+	try:
+		clang_format("-i").check_returncode()
+		if names := differing_python():
+			yapf(names, "--in-place").check_returncode()
+	except (Skip, AssertionError) as reason:
+		sys.exit(f"make format: {reason}")
+	return 0
+
+
+sys.exit(write() if sys.argv[1:] == ["--write"] else run())

@@ -1,0 +1,782 @@
+/* The statistics of the isolated engine: estimates, what a block is charged, when a case ends, and
+ * comparisons. Times in the tests are ns. */
+#include "harness/isolated/statistics.h"
+
+#include "lib/base/scope.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define VALUES(...) \
+	((struct isolated_values){ (const double[]){ __VA_ARGS__ }, \
+		sizeof((const double[]){ __VA_ARGS__ }) / sizeof(double) })
+
+static const struct isolated_rule *const CUDA = &isolated_cuda_rule,
+										 *const CPU = &isolated_cpu_rule;
+/* The empty kernel's own time is no part of the constant, so each call is charged it. */
+static const double EMPTY = 600;
+
+static void assert_near(double value, double expected, double tolerance)
+{
+	if (!(fabs(value - expected) <= tolerance))
+		fail_msg("%.17g is not within %g of %.17g", value, tolerance, expected);
+}
+
+static void assert_is(double value, double expected)
+{
+	assert_near(value, expected, 1e-9 * fabs(expected));
+}
+
+/* Normal noise by Box and Muller, from a linear congruential generator that starts at `seed`. */
+static double gauss(uint64_t *seed)
+{
+	double uniform[2];
+	for (size_t i = 0; i < COUNT(uniform); i++) {
+		*seed = *seed * 6364136223846793005u + 1442695040888963407u;
+		uniform[i] = ((double)(*seed >> 11) + 0.5) / 9007199254740992.0;
+	}
+	return sqrt(-2 * log(uniform[0])) * cos(2 * acos(-1) * uniform[1]);
+}
+
+/* ---- blocks for the tests ---- */
+
+enum { most_calls = 25, most_blocks = 12 };
+
+/* A block with memory of its own. */
+struct made {
+	struct isolated_timing calls[most_calls], null[most_calls];
+	double heads[most_calls], null_heads[most_calls], bells[3], controls[5];
+	struct isolated_block block;
+};
+
+static void fill(struct isolated_values *values, double *at, size_t count, double value)
+{
+	for (size_t i = 0; i < count; i++)
+		at[i] = value;
+	*values = (struct isolated_values){ at, count };
+}
+
+/* Calls that all take `call_ns`, among calls of the null contestant that all take `null_ns`. */
+static void make(struct made *made, size_t count, double call_ns, double null_ns)
+{
+	const struct isolated_timing usual = {
+		.touch_ns = 150e3, .take_ns = 30e3, .head_ns = 70e3, .rest_ns = 60e3
+	};
+	memset(made, 0, sizeof *made);
+	for (size_t i = 0; i < count; i++) {
+		made->calls[i] = made->null[i] = usual;
+		made->calls[i].elapsed_ns = call_ns;
+		made->null[i].elapsed_ns = null_ns;
+	}
+	made->block.calls = (struct isolated_timings){ made->calls, count };
+	made->block.null = (struct isolated_timings){ made->null, count };
+}
+
+/* Empty kernels take `quiet_ns` before the submission is loaded, and `control_ns` in the block. */
+static void control(struct made *made, size_t count, double quiet_ns, double control_ns)
+{
+	made->block.quiet_ns = quiet_ns;
+	fill(&made->block.controls, made->controls, count, control_ns);
+}
+
+/* From this call of the null contestant on, it is called after the submission and takes longer. */
+static void delay_after(struct made *made, size_t first, double over_ns)
+{
+	for (size_t i = first; i < made->block.null.count; i++) {
+		made->null[i].is_after = true;
+		made->null[i].elapsed_ns += over_ns;
+	}
+}
+
+static double value_of(const struct made *made, const struct isolated_rule *rule)
+{
+	double value;
+	isolated_values_of((struct isolated_blocks){ &made->block, 1 }, rule, &value);
+	return value;
+}
+
+/* The figures of `count` blocks like this one. */
+static struct isolated_summary summary_of(
+	const struct made *made, size_t count, const struct isolated_rule *rule)
+{
+	struct isolated_block blocks[most_blocks];
+	double samples[most_blocks * most_calls];
+	for (size_t i = 0; i < count; i++)
+		blocks[i] = made->block;
+	return isolated_summarize((struct isolated_blocks){ blocks, count },
+		(struct isolated_values){ NULL, 0 }, rule, samples);
+}
+
+/* ---- estimates ---- */
+
+static void mean_median_and_least_of_values(void **state)
+{
+	(void)state;
+	assert_is(isolated_mean(VALUES(1, 2, 6)), 3);
+	assert_is(isolated_median(VALUES(9, 1, 2)), 2);
+	assert_is(isolated_median(VALUES(9, 1, 2, 4)), 3);
+	assert_is(isolated_least(VALUES(9, 1, 2)), 1);
+	assert_true(isnan(isolated_median((struct isolated_values){ NULL, 0 })));
+	assert_true(isnan(isolated_mean((struct isolated_values){ NULL, 0 })));
+}
+
+static void a_mean_does_not_depend_on_the_order(void **state)
+{
+	(void)state;
+	assert_true(isolated_mean(VALUES(1e16, 1, 1, -1e16)) == 0.5);
+	assert_true(isolated_mean(VALUES(1, 1e16, -1e16, 1)) == 0.5);
+}
+
+static void the_center_is_the_estimate_of_Hodges_and_Lehmann(void **state)
+{
+	(void)state;
+	assert_is(isolated_center(VALUES(7)), 7);
+	assert_is(isolated_center(VALUES(1, 2)), 1.5);
+	assert_is(isolated_center(VALUES(1, 2, 9)), 3.5); /* of 1, 1.5, 2, 5, 5.5, 9 */
+}
+
+static void the_center_varies_less_than_the_median(void **state)
+{
+	(void)state;
+	enum { rounds = 400, count = 25 };
+	double means[rounds], centers[rounds], medians[rounds], noise[count];
+	uint64_t seed = 5236;
+	for (size_t i = 0; i < rounds; i++) {
+		for (size_t k = 0; k < count; k++)
+			noise[k] = gauss(&seed);
+		const struct isolated_values values = { noise, count };
+		means[i] = isolated_mean(values);
+		centers[i] = isolated_center(values);
+		medians[i] = isolated_median(values);
+	}
+	const double center = isolated_deviation((struct isolated_values){ centers, rounds });
+	assert_true(center < 1.1 * isolated_deviation((struct isolated_values){ means, rounds }));
+	assert_true(center < 0.9 * isolated_deviation((struct isolated_values){ medians, rounds }));
+}
+
+static void a_quarter_of_the_values_does_not_move_the_center(void **state)
+{
+	(void)state;
+	double values[25] = { 0 };
+	for (size_t i = 19; i < COUNT(values); i++)
+		values[i] = 1e9;
+	assert_true(isolated_center((struct isolated_values){ values, COUNT(values) }) == 0);
+}
+
+static void deviation_and_standard_error_are_those_of_a_sample(void **state)
+{
+	(void)state;
+	assert_is(isolated_deviation(VALUES(1, 2, 3, 4, 5)), sqrt(2.5));
+	assert_is(isolated_standard_error(VALUES(1, 2, 3, 4, 5)), sqrt(0.5));
+	assert_is(isolated_deviation(VALUES(1, 2, 6)), sqrt(7));
+	assert_is(isolated_deviation(VALUES(1, 3)), sqrt(2));
+	assert_true(isolated_deviation(VALUES(7)) == 0);
+}
+
+/* Abramowitz and Stegun, table 26.10. */
+static void quantiles_are_those_of_Student(void **state)
+{
+	(void)state;
+	static const struct {
+		double level;
+		size_t freedom;
+		double t;
+	} table[] = { { 0.95, 1, 12.706 }, { 0.95, 2, 4.303 }, { 0.99, 3, 5.841 }, { 0.95, 7, 2.365 },
+		{ 0.99, 30, 2.750 }, { 0.95, 60, 2.000 }, { 0.95, 120, 1.980 } };
+	for (size_t i = 0; i < COUNT(table); i++)
+		assert_near(isolated_t_quantile(table[i].level, table[i].freedom), table[i].t, 5e-4);
+}
+
+static void an_interval_holds_the_truth_as_often_as_it_says(void **state)
+{
+	(void)state;
+	enum { rounds = 2000, count = 8 };
+	uint64_t seed = 2;
+	int held = 0;
+	for (int i = 0; i < rounds; i++) {
+		double noise[count];
+		for (size_t k = 0; k < count; k++)
+			noise[k] = 100 + 3 * gauss(&seed);
+		const struct isolated_values values = { noise, count };
+		held += fabs(isolated_mean(values) - 100) <= isolated_half_width(values, 0.95);
+	}
+	assert_near((double)held / rounds, 0.95, 0.02);
+	assert_near(isolated_half_width(VALUES(1, 2, 3, 4, 5), 0.95), 2.7764 * sqrt(0.5), 1e-4);
+	assert_near(isolated_half_width(VALUES(1, 3), 0.95), 12.706, 5e-4);
+	assert_true(isinf(isolated_half_width(VALUES(1), 0.95)));
+}
+
+/* ---- what a block is charged ---- */
+
+static void a_block_is_charged_the_center_of_its_calls_less_the_constant(void **state)
+{
+	(void)state;
+	static const double calls[] = { 100e3, 101e3, 103e3, 101e3, 900e3 };
+	struct made made;
+	make(&made, COUNT(calls), 0, 11e3);
+	for (size_t i = 0; i < COUNT(calls); i++)
+		made.calls[i].elapsed_ns = calls[i];
+	made.null[0].elapsed_ns = 10e3;
+	made.null[1].elapsed_ns = 12e3;
+	assert_is(value_of(&made, CUDA), 91e3 + EMPTY);
+	assert_is(isolated_constant(&made.block, CUDA, INFINITY), 11e3 - EMPTY);
+	assert_is(isolated_constant(&made.block, CUDA, 9e3), 9e3);
+	made.block.null.count = 1;
+	assert_is(value_of(&made, CUDA), 92e3 + EMPTY);
+	/* On the CPU: the median of the calls less the shortest call of the null contestant. */
+	double samples[COUNT(calls)];
+	assert_is(value_of(&made, CPU), 91e3);
+	isolated_samples(&made.block, CPU, INFINITY, samples);
+	for (size_t i = 0; i < COUNT(calls); i++)
+		assert_is(samples[i], calls[i] - 10e3);
+}
+
+static void no_call_is_charged_less_than_a_nanosecond(void **state)
+{
+	(void)state;
+	struct made made;
+	make(&made, 3, 9e3, 10e3);
+	assert_is(value_of(&made, CPU), 1);
+}
+
+static void the_difference_between_two_processes_belongs_to_the_constant(void **state)
+{
+	(void)state;
+	struct made made;
+	make(&made, 3, 100e3, 10e3);
+	made.block.delta_ns = 1e3;
+	assert_is(isolated_constant(&made.block, CUDA, INFINITY), 11e3 - EMPTY);
+	assert_is(value_of(&made, CUDA), 89e3 + EMPTY);
+}
+
+static void a_submission_that_has_not_used_the_gpu_is_charged_all_but_the_bell(void **state)
+{
+	(void)state;
+	struct made made;
+	make(&made, 25, 40e3, 170e3);
+	fill(&made.block.bells, made.bells, 3, 5e3);
+	assert_is(value_of(&made, CUDA), 1);
+	for (size_t i = 0; i < 25; i++)
+		made.calls[i].touch_ns = 40e3; /* the null contestant's take 150 us */
+	made.bells[2] = 50e3;
+	assert_is(value_of(&made, CUDA), 35e3);
+	made.block.bells.count = 0;
+	assert_is(value_of(&made, CUDA), 1);
+}
+
+static void a_constant_that_moves_is_noticed(void **state)
+{
+	(void)state;
+	static const struct {
+		double before, after;
+		bool has_moved;
+	} cases[] = { { 10e3, 10.4e3, false }, { 10e3, 10.6e3, true }, { 100e3, 102e3, false },
+		{ 100e3, 104e3, true } };
+	struct made made;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		make(&made, 8, 1, cases[i].before);
+		for (size_t k = 4; k < 8; k++)
+			made.null[k].elapsed_ns = cases[i].after;
+		assert_int_equal(isolated_constant_moved(&made.block, CUDA), cases[i].has_moved);
+	}
+	made.block.null.count = 3;
+	assert_false(isolated_constant_moved(&made.block, CUDA));
+}
+
+/* ---- work before and after the calls ---- */
+
+static void work_that_is_left_behind_is_charged_beyond_noise(void **state)
+{
+	(void)state;
+	struct made made;
+	make(&made, 25, 200e3, 150e3);
+	fill(&made.block.heads, made.heads, 25, 75e3);
+	fill(&made.block.null_heads, made.null_heads, 25, 70e3);
+	assert_is(value_of(&made, CUDA), 50e3 + EMPTY);
+	fill(&made.block.heads, made.heads, 25, 170e3);
+	assert_is(isolated_overrun(&made.block, CUDA), 100e3);
+	assert_is(value_of(&made, CUDA), 150e3 + EMPTY);
+	assert_is(value_of(&made, CPU), 50e3);
+}
+
+static void work_of_up_to_15_percent_of_the_judges_own_is_noise(void **state)
+{
+	(void)state;
+	struct made made;
+	make(&made, 25, 200e3, 150e3);
+	fill(&made.block.heads, made.heads, 25, 1140e3);
+	fill(&made.block.null_heads, made.null_heads, 25, 1000e3);
+	assert_true(isolated_overrun(&made.block, CUDA) == 0);
+	fill(&made.block.heads, made.heads, 25, 1160e3);
+	assert_is(isolated_overrun(&made.block, CUDA), 160e3);
+	made.heads[0] = made.null_heads[0] = 1e9;
+	assert_is(isolated_overrun(&made.block, CUDA), 160e3);
+	made.block.heads.count = 0;
+	assert_true(isolated_overrun(&made.block, CUDA) == 0);
+}
+
+static void noise_of_the_null_contestant_excuses_five_times_its_spread(void **state)
+{
+	(void)state;
+	struct made made;
+	make(&made, 25, 200e3, 150e3);
+	for (size_t i = 0; i < 25; i++) {
+		made.calls[i].take_ns = 130e3;
+		made.null[i].take_ns = 10e3 + (double)(i % 3) * 20e3;
+	}
+	assert_true(isolated_overrun(&made.block, CUDA) == 0);
+	for (size_t i = 0; i < 25; i++)
+		made.null[i].take_ns = 25e3 + (double)(i % 3) * 5e3;
+	assert_is(isolated_overrun(&made.block, CUDA), 100e3);
+}
+
+static void work_before_a_call_behind_its_copy_and_after_it_adds_up(void **state)
+{
+	(void)state;
+	struct made made;
+	make(&made, 13, 100e3, 10e3);
+	assert_true(isolated_overrun(&made.block, CUDA) == 0);
+	for (size_t i = 0; i < 13; i++)
+		made.calls[i].rest_ns += 500e3;
+	assert_is(isolated_overrun(&made.block, CUDA), 500e3);
+	for (size_t i = 0; i < 13; i++)
+		made.calls[i].take_ns += 300e3;
+	assert_is(isolated_overrun(&made.block, CUDA), 800e3);
+	for (size_t i = 0; i < 13; i++)
+		made.calls[i].head_ns = 2700e3;
+	assert_is(isolated_overrun(&made.block, CUDA), 800e3 + 2630e3);
+	/* The same work shows in both heads: it is charged once. */
+	fill(&made.block.heads, made.heads, 13, 170e3);
+	fill(&made.block.null_heads, made.null_heads, 13, 70e3);
+	assert_is(isolated_overrun(&made.block, CUDA), 800e3 + 2630e3);
+	assert_is(value_of(&made, CUDA), 90e3 + EMPTY + 3430e3);
+}
+
+/* ---- submissions that disturb the null contestant ---- */
+
+static void keeping_the_gpu_busy_during_empty_kernels_does_not_pay(void **state)
+{
+	(void)state;
+	struct made made;
+	make(&made, 25, 200e3, 150e3);
+	control(&made, 3, 150e3, 151e3);
+	assert_true(isolated_disturbance(&made.block, CUDA) == 0);
+	assert_is(value_of(&made, CUDA), 50e3 + EMPTY);
+	make(&made, 25, 200e3, 190e3);
+	control(&made, 2, 150e3, 640e3); /* too few to tell */
+	assert_true(isolated_disturbance(&made.block, CUDA) == 0);
+	control(&made, 3, 150e3, 190e3);
+	made.controls[1] = 1000e3;
+	assert_is(isolated_disturbance(&made.block, CUDA), 40e3);
+	assert_is(value_of(&made, CUDA), 50e3 + EMPTY);
+}
+
+static void disturbing_the_null_only_after_its_own_calls_gains_nothing(void **state)
+{
+	(void)state;
+	struct made made;
+	make(&made, 25, 200e3, 190e3);
+	control(&made, 5, 150e3, 150e3);
+	delay_after(&made, 12, 9e3);
+	assert_is(isolated_order_over(&made.block), 9e3);
+	assert_is(isolated_disturbance(&made.block, CUDA), 9e3);
+	assert_is(value_of(&made, CUDA), 10e3 + EMPTY);
+	made.block.controls.count = 2;
+	assert_true(isolated_order_over(&made.block) == 0);
+	make(&made, 5, 200e3, 190e3);
+	control(&made, 5, 150e3, 150e3);
+	delay_after(&made, 3, 9e3); /* two calls are too few to tell */
+	assert_true(isolated_disturbance(&made.block, CUDA) == 0);
+}
+
+static void a_disturbance_below_the_noise_of_a_block_shows_in_four(void **state)
+{
+	(void)state;
+	struct made made;
+	make(&made, 25, 200e3, 190e3);
+	control(&made, 3, 150e3, 152.5e3);
+	assert_is(summary_of(&made, 4, CUDA).disturbance_ns, 2500);
+	assert_is(summary_of(&made, 4, CUDA).mean_ns, 10e3 + EMPTY + 2500);
+	assert_is(summary_of(&made, 4, CUDA).constant_ns, 190e3 - EMPTY - 2500);
+	assert_true(summary_of(&made, 3, CUDA).disturbance_ns == 0);
+	control(&made, 5, 150e3, 151.5e3);
+	assert_true(summary_of(&made, 8, CUDA).disturbance_ns == 0);
+	/* Half of such a delay is no part of the constant: the submission loses. */
+	control(&made, 5, 150e3, 150e3);
+	delay_after(&made, 12, 4e3);
+	assert_true(isolated_disturbance(&made.block, CUDA) == 0);
+	assert_is(summary_of(&made, 4, CUDA).disturbance_ns, 4e3);
+	assert_is(summary_of(&made, 4, CUDA).mean_ns, 12e3 + EMPTY);
+}
+
+static void a_disturbed_block_says_nothing_about_the_steady_disturbance(void **state)
+{
+	(void)state;
+	struct made calm, disturbed;
+	make(&calm, 25, 200e3, 190e3);
+	control(&calm, 3, 150e3, 152.5e3);
+	disturbed = calm;
+	control(&disturbed, 3, 150e3, 190e3);
+	const struct isolated_block blocks[] = { calm.block, calm.block, calm.block, disturbed.block,
+		calm.block };
+	assert_true(isolated_steady_disturbance((struct isolated_blocks){ blocks, 4 }, CUDA) == 0);
+	assert_is(isolated_steady_disturbance((struct isolated_blocks){ blocks, 5 }, CUDA), 2500);
+	struct made last = calm;
+	control(&last, 3, 150e3, 152.9e3);
+	const struct isolated_block uneven[] = { calm.block, calm.block, calm.block, last.block };
+	assert_is(isolated_steady_disturbance((struct isolated_blocks){ uneven, 4 }, CUDA), 2600);
+}
+
+static void no_block_subtracts_more_than_the_one_with_the_least_constant(void **state)
+{
+	(void)state;
+	struct made calm, disturbed;
+	const double noise = 0.03 * 150e3;
+	make(&calm, 25, 180e3, 150e3);
+	control(&calm, 3, 150e3, 150e3);
+	make(&disturbed, 25, 180e3, 190e3);
+	control(&disturbed, 3, 150e3, 150e3);
+	const struct isolated_block blocks[] = { disturbed.block, calm.block };
+	double values[2];
+	assert_is(value_of(&disturbed, CUDA), 1);
+	assert_is(
+		isolated_most_constant((struct isolated_blocks){ blocks, 2 }, CUDA), 150e3 - EMPTY + noise);
+	isolated_values_of((struct isolated_blocks){ blocks, 2 }, CUDA, values);
+	assert_is(values[0], 30e3 + EMPTY - noise);
+	assert_is(values[1], 30e3 + EMPTY);
+	/* A rule without controls has no such bound. */
+	assert_true(isinf(isolated_most_constant((struct isolated_blocks){ blocks, 2 }, CPU)));
+}
+
+/* ---- a case ---- */
+
+static void a_case_ends_at_fixed_looks_when_its_mean_is_known(void **state)
+{
+	(void)state;
+	double steady[12], loose[76];
+	for (size_t i = 0; i < COUNT(steady); i++)
+		steady[i] = 100e3 + ((double)(i % 3) - 1) * 100;
+	for (size_t i = 0; i < COUNT(loose); i++)
+		loose[i] = i % 4 == 1 ? 110e3 : i % 4 == 2 ? 90e3 : 100e3;
+	for (size_t count = 1; count <= COUNT(steady); count++)
+		assert_int_equal(isolated_is_enough((struct isolated_values){ steady, count }, CUDA),
+			count >= 6 && count != 9 && count != 11);
+	for (size_t count = 1; count <= COUNT(loose); count++) /* the last look always ends it */
+		assert_int_equal(isolated_is_enough((struct isolated_values){ loose, count }, CUDA),
+			count == COUNT(loose));
+	assert_true(isolated_is_enough((struct isolated_values){ loose, 4 }, CPU));
+}
+
+static void for_a_short_case_400_ns_are_enough(void **state)
+{
+	(void)state;
+	assert_true(isolated_is_enough(VALUES(5e3, 5.2e3, 4.8e3, 5e3, 5.2e3, 4.8e3), CUDA));
+	assert_false(isolated_is_enough(VALUES(5e3, 5.9e3, 4.1e3, 5e3, 5.9e3, 4.1e3), CUDA));
+}
+
+static void looks_before_the_last_ask_for_more_confidence(void **state)
+{
+	(void)state;
+	const struct isolated_values values = VALUES(100e3, 101e3, 99e3, 100.8e3, 99.2e3, 100e3);
+	const double allowed = 0.01 * 100e3;
+	assert_true(isolated_half_width(values, 0.95) < allowed);
+	assert_true(isolated_half_width(values, 0.99) > allowed);
+	assert_false(isolated_is_enough(values, CUDA));
+}
+
+static void the_figures_of_a_case_come_from_its_blocks(void **state)
+{
+	(void)state;
+	static const double calls[] = { 110e3, 112e3, 107e3, 113e3 },
+						null[] = { 10e3, 10e3, 10e3, 13e3 },
+						charged[] = { 100e3, 102e3, 97e3, 100e3 };
+	struct made made[COUNT(calls)];
+	struct isolated_block blocks[COUNT(calls)];
+	double samples[5 * COUNT(calls)];
+	for (size_t i = 0; i < COUNT(calls); i++) {
+		make(&made[i], 5, calls[i], null[i]);
+		blocks[i] = made[i].block;
+	}
+	const struct isolated_summary summary = isolated_summarize(
+		(struct isolated_blocks){ blocks, COUNT(blocks) }, VALUES(99e3, 98e3, 90e3), CPU, samples);
+	const struct isolated_values values = { charged, COUNT(charged) };
+	for (size_t i = 0; i < COUNT(samples); i++)
+		assert_is(samples[i], charged[i / 5]);
+	assert_is(summary.mean_ns, 99.75e3);
+	assert_is(summary.best_ns, 97e3);
+	assert_is(summary.worst_ns, 102e3);
+	assert_is(summary.median_ns, 100e3);
+	assert_is(
+		summary.std_ns, isolated_deviation((struct isolated_values){ samples, COUNT(samples) }));
+	assert_is(summary.err_ns, isolated_standard_error(values));
+	assert_is(summary.high_ns - summary.mean_ns, isolated_half_width(values, 0.95));
+	assert_is(summary.mean_ns - summary.low_ns, isolated_half_width(values, 0.95));
+	assert_is(summary.constant_ns, 10e3);
+	assert_is(summary.own_ns, 98e3);
+	assert_true(summary.overrun_ns == 0 && summary.disturbance_ns == 0);
+	assert_int_equal(summary.runs, 20);
+	assert_int_equal(summary.blocks, 4);
+}
+
+static void overrun_and_disturbance_are_means_over_the_blocks(void **state)
+{
+	(void)state;
+	struct made calm, disturbed;
+	make(&calm, 5, 200e3, 150e3);
+	control(&calm, 3, 150e3, 150e3);
+	disturbed = calm;
+	control(&disturbed, 3, 150e3, 190e3);
+	fill(&disturbed.block.heads, disturbed.heads, 5, 170e3);
+	fill(&disturbed.block.null_heads, disturbed.null_heads, 5, 70e3);
+	const struct isolated_block blocks[] = { calm.block, calm.block, calm.block, disturbed.block };
+	double samples[5 * COUNT(blocks)];
+	const struct isolated_summary summary = isolated_summarize(
+		(struct isolated_blocks){ blocks, COUNT(blocks) }, VALUES(1), CUDA, samples);
+	assert_is(summary.overrun_ns, 100e3 / 4);
+	assert_is(summary.disturbance_ns, 40e3 / 4);
+}
+
+static void a_single_block_is_as_uncertain_as_its_calls(void **state)
+{
+	(void)state;
+	struct made made;
+	make(&made, 5, 100e3, 10e3);
+	made.calls[0].elapsed_ns = 98e3;
+	made.calls[1].elapsed_ns = 102e3;
+	const struct isolated_summary summary = summary_of(&made, 1, CPU);
+	assert_is(summary.err_ns, sqrt(2e6 / 5));
+	assert_near(summary.high_ns - summary.mean_ns, 2.7764 * summary.err_ns, 0.1);
+	assert_true(isnan(summary.own_ns));
+	made.block.calls.count = 1; /* a single call does not even say that */
+	assert_is(summary_of(&made, 1, CPU).high_ns, summary_of(&made, 1, CPU).mean_ns);
+}
+
+static void what_a_process_adds_widens_the_interval(void **state)
+{
+	(void)state;
+	struct made made;
+	make(&made, 5, 100e3, 10e3);
+	const struct isolated_summary summary = summary_of(&made, 4, CUDA);
+	assert_is(summary.err_ns, hypot(200, 0.0008 * summary.mean_ns));
+	assert_is(summary.high_ns - summary.mean_ns, 2 * summary.err_ns);
+	make(&made, 5, 10e3, 10e3);
+	assert_near(summary_of(&made, 4, CUDA).low_ns, EMPTY - 2 * 200, 0.01);
+	make(&made, 5, 9e3, 10e3);
+	assert_true(summary_of(&made, 4, CUDA).low_ns == 1);
+}
+
+static void samples_are_thinned_evenly(void **state)
+{
+	(void)state;
+	double samples[10];
+	for (size_t i = 0; i < COUNT(samples); i++)
+		samples[i] = (double)i;
+	assert_int_equal(isolated_thin(samples, COUNT(samples), COUNT(samples)), COUNT(samples));
+	assert_int_equal(isolated_thin(samples, COUNT(samples), 4), 4);
+	static const double kept[] = { 0, 2, 5, 7 };
+	assert_memory_equal(samples, kept, sizeof kept);
+}
+
+/* ---- comparisons ---- */
+
+enum { pairs = 12 };
+
+/* `first` and `second` by turns. */
+static struct isolated_values by_turns(double *at, size_t count, double first, double second)
+{
+	for (size_t i = 0; i < count; i++)
+		at[i] = i % 2 ? second : first;
+	return (struct isolated_values){ at, count };
+}
+
+static void a_comparison_in_turns_is_the_mean_of_logarithms(void **state)
+{
+	(void)state;
+	const struct isolated_comparison found =
+		isolated_in_turns(VALUES(90e3, 40e3, 20e3), VALUES(100e3, 50e3, 30e3), CPU);
+	const double at[] = { log(90.0 / 100), log(40.0 / 50), log(20.0 / 30) };
+	const struct isolated_values logs = { at, COUNT(at) };
+	assert_is(log(found.ratio), isolated_mean(logs));
+	assert_is(found.err, isolated_standard_error(logs));
+	assert_is(log(found.high / found.ratio), isolated_half_width(logs, 0.95));
+	assert_is(log(found.ratio / found.low), isolated_half_width(logs, 0.95));
+	assert_is(found.rival_ns, 60e3);
+	assert_false(found.is_apart);
+}
+
+static void a_comparison_apart_is_the_ratio_of_means(void **state)
+{
+	(void)state;
+	const struct isolated_values ours = VALUES(90e3, 91e3, 95e3), theirs = VALUES(100e3, 102e3);
+	const struct isolated_comparison found = isolated_apart(ours, theirs, CUDA);
+	const double our_half = isolated_half_width(ours, 0.95) / 92e3,
+				 their_half = isolated_half_width(theirs, 0.95) / 101e3,
+				 process = 2 * hypot(200, 0.0008 * 101e3) / 101e3;
+	const double half = hypot(hypot(our_half, their_half), process);
+	assert_is(found.ratio, 92.0 / 101);
+	assert_is(log(found.high / found.ratio), half);
+	assert_is(log(found.ratio / found.low), half);
+	assert_is(found.err,
+		hypot(isolated_standard_error(ours) / 92e3, isolated_standard_error(theirs) / 101e3));
+	assert_is(found.rival_ns, 101e3);
+	assert_true(found.is_apart);
+}
+
+static void apart_compares_as_in_turns(void **state)
+{
+	(void)state;
+	double our[pairs], their[pairs];
+	for (size_t i = 0; i < pairs; i++)
+		our[i] = i % 3 == 0 ? 90e3 : i % 3 == 1 ? 91e3 : 90.5e3;
+	const struct isolated_values ours = { our, pairs },
+								 theirs = by_turns(their, pairs, 100e3, 100.2e3);
+	const struct isolated_comparison in_turns = isolated_in_turns(ours, theirs, CUDA),
+									 apart = isolated_apart(
+										 ours, (struct isolated_values){ their, 8 }, CUDA);
+	assert_near(apart.ratio / in_turns.ratio, 1, 2e-3);
+	assert_near(apart.low / in_turns.low, 1, 2e-3);
+	assert_near(apart.high / in_turns.high, 1, 2e-3);
+	assert_near(apart.rival_ns / in_turns.rival_ns, 1, 2e-3);
+	assert_true(apart.low < apart.ratio && apart.ratio < apart.high && apart.high < 1);
+}
+
+static void one_block_each_leaves_a_factor_of_two(void **state)
+{
+	(void)state;
+	const struct isolated_comparison single = isolated_apart(VALUES(90e3), VALUES(100e3), CUDA);
+	assert_is(single.high / single.ratio, 2);
+	assert_is(single.ratio / single.low, 2);
+}
+
+static void two_processes_differ_by_more_than_their_blocks_show(void **state)
+{
+	(void)state;
+	double our[16], their[16];
+	struct isolated_values ours = by_turns(our, 16, 15.15e3, 15.16e3),
+						   theirs = by_turns(their, 16, 15e3, 15e3);
+	struct isolated_comparison same = isolated_in_turns(ours, theirs, CUDA);
+	assert_true(same.low < 1 && 1 < same.high);
+	same = isolated_apart(ours, theirs, CUDA);
+	assert_true(same.low < 1 && 1 < same.high);
+	assert_true(isolated_in_turns(ours, theirs, CPU).low > 1.01);
+	ours = by_turns(our, 16, 15.15e5, 15.16e5);
+	theirs = by_turns(their, 16, 15e5, 15e5);
+	assert_true(isolated_in_turns(ours, theirs, CUDA).low > 1);
+	assert_true(isolated_apart(ours, theirs, CUDA).low > 1);
+}
+
+/* `entry` and `rival` have slowed each other down, so that the two comparisons contradict. */
+static void disturb(double our_in_turns_ns, double their_in_turns_ns)
+{
+	double our[pairs], their[pairs], our_alone[pairs], their_alone[pairs];
+	const struct isolated_comparison
+		in_turns = isolated_in_turns(by_turns(our, pairs, our_in_turns_ns, our_in_turns_ns + 100),
+			by_turns(their, pairs, their_in_turns_ns, their_in_turns_ns + 100), CUDA),
+		apart = isolated_apart(by_turns(our_alone, pairs, 100e3, 100.1e3),
+			by_turns(their_alone, pairs, 99e3, 99.1e3), CUDA),
+		found = isolated_compared(in_turns, apart);
+	assert_true(in_turns.high < 0.2 || in_turns.low > 5);
+	assert_true(found.is_apart);
+	assert_is(found.ratio, apart.ratio);
+	assert_is(found.err, apart.err);
+	assert_is(found.rival_ns, apart.rival_ns);
+	assert_is(found.low, fmin(in_turns.low, apart.low));
+	assert_is(found.high, fmax(in_turns.high, apart.high));
+	assert_false(isolated_agree(in_turns, apart) || isolated_agree(apart, in_turns));
+}
+
+static void slowing_the_other_down_makes_nobody_faster(void **state)
+{
+	(void)state;
+	disturb(100e3, 1200e3);
+	disturb(1200e3, 99e3);
+}
+
+static void comparisons_that_agree_give_the_ratio_nearer_to_one(void **state)
+{
+	(void)state;
+	double our[pairs], their[pairs], their_alone[pairs];
+	const struct isolated_values ours = by_turns(our, pairs, 100e3, 100.1e3);
+	const struct isolated_comparison in_turns = isolated_in_turns(
+										 ours, by_turns(their, pairs, 120e3, 120.1e3), CUDA),
+									 apart = isolated_apart(ours,
+										 by_turns(their_alone, pairs, 120.3e3, 120.4e3), CUDA),
+									 found = isolated_compared(in_turns, apart);
+	assert_is(found.ratio, in_turns.ratio);
+	assert_is(found.high, in_turns.high);
+	assert_is(found.low, apart.low);
+	assert_false(found.is_apart);
+	assert_true(isolated_agree(in_turns, apart) && found.high < 0.9);
+}
+
+static bool is_decided(
+	size_t count, double first, double second, double their_first, double their_second)
+{
+	double our[38], their[38];
+	return isolated_is_decided(by_turns(our, count, first, second),
+		by_turns(their, count, their_first, their_second), CUDA);
+}
+
+static void a_comparison_ends_when_the_ratio_is_clear(void **state)
+{
+	(void)state;
+	assert_true(is_decided(12, 100e3, 100.1e3, 100.1e3, 100e3)); /* equal */
+	assert_true(is_decided(12, 90e3, 91e3, 100e3, 100e3));       /* faster */
+	assert_false(is_decided(12, 90e3, 110e3, 100e3, 100e3));
+	/* The difference shows, but may be that of two processes, which counts for less in a long call.
+	 */
+	assert_false(is_decided(12, 15e3, 15.6e3, 15e3, 15e3));
+	assert_true(is_decided(12, 15e5, 15.6e5, 15e5, 15e5));
+	assert_false(is_decided(10, 90e3, 91e3, 100e3, 100e3)); /* no look */
+	assert_true(is_decided(38, 90e3, 110e3, 100e3, 100e3)); /* the last look */
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(mean_median_and_least_of_values),
+		cmocka_unit_test(a_mean_does_not_depend_on_the_order),
+		cmocka_unit_test(the_center_is_the_estimate_of_Hodges_and_Lehmann),
+		cmocka_unit_test(the_center_varies_less_than_the_median),
+		cmocka_unit_test(a_quarter_of_the_values_does_not_move_the_center),
+		cmocka_unit_test(deviation_and_standard_error_are_those_of_a_sample),
+		cmocka_unit_test(quantiles_are_those_of_Student),
+		cmocka_unit_test(an_interval_holds_the_truth_as_often_as_it_says),
+		cmocka_unit_test(a_block_is_charged_the_center_of_its_calls_less_the_constant),
+		cmocka_unit_test(no_call_is_charged_less_than_a_nanosecond),
+		cmocka_unit_test(the_difference_between_two_processes_belongs_to_the_constant),
+		cmocka_unit_test(a_submission_that_has_not_used_the_gpu_is_charged_all_but_the_bell),
+		cmocka_unit_test(a_constant_that_moves_is_noticed),
+		cmocka_unit_test(work_that_is_left_behind_is_charged_beyond_noise),
+		cmocka_unit_test(work_of_up_to_15_percent_of_the_judges_own_is_noise),
+		cmocka_unit_test(noise_of_the_null_contestant_excuses_five_times_its_spread),
+		cmocka_unit_test(work_before_a_call_behind_its_copy_and_after_it_adds_up),
+		cmocka_unit_test(keeping_the_gpu_busy_during_empty_kernels_does_not_pay),
+		cmocka_unit_test(disturbing_the_null_only_after_its_own_calls_gains_nothing),
+		cmocka_unit_test(a_disturbance_below_the_noise_of_a_block_shows_in_four),
+		cmocka_unit_test(a_disturbed_block_says_nothing_about_the_steady_disturbance),
+		cmocka_unit_test(no_block_subtracts_more_than_the_one_with_the_least_constant),
+		cmocka_unit_test(a_case_ends_at_fixed_looks_when_its_mean_is_known),
+		cmocka_unit_test(for_a_short_case_400_ns_are_enough),
+		cmocka_unit_test(looks_before_the_last_ask_for_more_confidence),
+		cmocka_unit_test(the_figures_of_a_case_come_from_its_blocks),
+		cmocka_unit_test(overrun_and_disturbance_are_means_over_the_blocks),
+		cmocka_unit_test(a_single_block_is_as_uncertain_as_its_calls),
+		cmocka_unit_test(what_a_process_adds_widens_the_interval),
+		cmocka_unit_test(samples_are_thinned_evenly),
+		cmocka_unit_test(a_comparison_in_turns_is_the_mean_of_logarithms),
+		cmocka_unit_test(a_comparison_apart_is_the_ratio_of_means),
+		cmocka_unit_test(apart_compares_as_in_turns),
+		cmocka_unit_test(one_block_each_leaves_a_factor_of_two),
+		cmocka_unit_test(two_processes_differ_by_more_than_their_blocks_show),
+		cmocka_unit_test(slowing_the_other_down_makes_nobody_faster),
+		cmocka_unit_test(comparisons_that_agree_give_the_ratio_nearer_to_one),
+		cmocka_unit_test(a_comparison_ends_when_the_ratio_is_clear),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

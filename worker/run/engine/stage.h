@@ -1,0 +1,130 @@
+/* A job being run: what its stages and its engine share. */
+#ifndef PODIUM_WORKER_RUN_ENGINE_STAGE_H
+#define PODIUM_WORKER_RUN_ENGINE_STAGE_H
+
+#include "lib/base/arena.h"
+#include "worker/run/engine/judgement.h"
+#include "worker/run/job/event.h"
+#include "worker/run/job/inbox.h"
+#include "worker/run/job/job.h"
+#include "worker/run/job/variables.h"
+#include "worker/run/sandbox/process.h"
+#include "worker/run/sandbox/workspace.h"
+#include "worker/run/sandbox/zygote.h"
+
+/* The programs that a cu task's compile stage makes: one for the custom engine, several for the
+ * isolated one. */
+enum compiled_kind {
+	COMPILED_EVAL,
+	COMPILED_JUDGE,
+	COMPILED_CONTESTANT,
+	COMPILED_SUBMISSION,
+	COMPILED_RIVAL,
+	COMPILED_KINDS
+};
+struct compiled {
+	const char *bytes;
+	size_t length;
+};
+
+struct run {
+	const struct job *job;
+	struct arena *arena;
+	struct events *events;
+	struct inbox *inbox;
+	struct workspace workspace;
+	enum task_engine engine;          /* isolated or custom */
+	struct workspace parts[PROGRAMS]; /* one for each program of the isolated engine */
+	size_t part_count;                /* how many of them are open */
+	const char *engine_reason; /* why it is custom where isolated was wanted; NULL: it was not, or
+	                              it is not custom */
+	struct compiled
+		programs[COMPILED_KINDS]; /* cu: nvcc's output, once the compile stage has passed */
+	struct zygote *zygote;
+	struct gauge *gauge;           /* for the machine's GPUs */
+	double score_ns, score_err_ns; /* NAN until a ranked stage has passed */
+	struct task_ratio ratio;       /* NAN until a comparison has passed */
+};
+
+struct stage_kind {
+	const char *name;
+	const char *argument; /* the harness's name for the stage */
+	const char *progress; /* "timing 2/5" */
+	enum result_family family;
+	size_t timeout_offset; /* offset in struct task of the limit, in seconds */
+	bool is_timed;
+	bool is_profiled; /* adds the node that profilers use */
+};
+
+/* One stage: a folder, and either one program or a judge with its contestants. */
+struct stage {
+	int position;
+	const char *name;
+	const struct stage_kind *kind;
+	size_t first_case; /* the index of its first case among the task's */
+	bool begun, ended; /* its events "stage" and "stage_end" were sent */
+	struct judgement judgement;
+	bool exited;
+	int exit_code;
+	int64_t duration_ms;
+	int64_t
+		peak_host_bytes; /* the most that a process of the submission had resident; 0: not known */
+	int64_t
+		peak_device_bytes; /* the most that was in use on the GPU, whoever used it; 0: not known */
+	const char *nonce;     /* the judge's, which it mixed into its seeds; NULL: none */
+};
+
+/* stage_write_task writes the task's files, read-only, into the run folder of a workspace's open
+ * stage. `wanted` selects them; NULL means all. stage_write_files also writes the submission, into
+ * the job's own workspace. */
+int stage_write_task(const struct job *job, const struct workspace *workspace,
+	bool (*wanted)(const struct job *job, const char *path), struct error *error);
+int stage_write_files(
+	struct run *run, bool (*wanted)(const struct job *job, const char *path), struct error *error);
+
+/* Fills in what all programs in the run folder of a workspace's open stage share: host, folder,
+ * watch, and the common part of the view. */
+void stage_prepare(struct run *run, const struct workspace *workspace, struct process *process);
+
+/* Runs the stage's program in the open stage's folder. Sends the event "stage" before it and "log"
+ * after it, and stores the exit code and the duration. Calls stage_prepare on `process`. */
+int stage_run_program(struct run *run, struct stage *stage, struct process *process,
+	struct process_result *result, struct error *error);
+
+/* The two halves of stage_run_program, for a program that may not count. stage_try_program sends no
+ * event; stage_tell_program sends the events of a try that counts. */
+int stage_try_program(struct run *run, struct stage *stage, struct process *process,
+	struct process_result *result, struct error *error);
+void stage_tell_program(struct run *run, struct stage *stage, const struct process *process,
+	const struct process_result *result);
+
+/* If a page follows the job: sends the program's latest output from time to time, once the stage
+ * has begun. The program is the submission's or the compiler. Does nothing in a timed stage, so
+ * that an onlooker never disturbs a measurement. */
+void stage_follow(struct run *run, const struct stage *stage, struct process *process);
+
+/* Sends the latest output once. False: try again later. */
+bool stage_tell_tail(
+	struct run *run, const struct stage *stage, const struct process_result *result);
+
+/* A stage's events one by one, for a stage with several programs. The log is one program's. */
+void stage_tell_begin(struct run *run, struct stage *stage, const struct process *process);
+void stage_tell_log(
+	struct run *run, const struct stage *stage, const struct process_result *result);
+
+/* Sends "stage_end" once, if "stage" was sent. */
+void stage_tell_end(struct run *run, struct stage *stage);
+
+/* The "compile" stages of the two languages. They fill stage->judgement; an error is an internal
+ * one. */
+int compile_py(struct run *run, struct stage *stage, struct error *error);
+int compile_cu(struct run *run, struct stage *stage, struct error *error);
+
+/* Whether only the compiler reads this file of a cu task. */
+bool compile_is_source(const char *path);
+
+/* Why a cu task cannot be split, as far as is known before it is compiled; NULL: no reason found.
+ */
+const char *compile_cu_obstacle(const struct job *job);
+
+#endif

@@ -1,0 +1,58 @@
+/* The walls of a host, and what one program in a sandbox sees of it. */
+#ifndef PODIUM_WORKER_RUN_SANDBOX_VIEW_H
+#define PODIUM_WORKER_RUN_SANDBOX_VIEW_H
+
+#include "worker/run/sandbox/account.h"
+#include "worker/run/sandbox/control_group.h"
+#include "worker/run/sandbox/enter.h"
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+enum sandbox_wall {
+	WALL_USERS,     /* another user, or a user namespace */
+	WALL_FILES,     /* a new root of read-only binds */
+	WALL_DISK,      /* all writable space is limited and removed with the job */
+	WALL_PROCESSES, /* a process namespace, and a /proc that shows only its processes */
+	WALL_PROC,
+	WALL_NETWORK,
+	WALL_IPC,
+	WALL_NAME,    /* hides the host's name */
+	WALL_DEVICES, /* no nodes except the leased GPU's, zeros and random numbers */
+	WALL_PRIVILEGES,
+	WALL_CALLS,  /* the filter of system calls */
+	WALL_LIMITS, /* limits on memory and processes that podium-run enforces by polling */
+	WALL_GROUPS, /* the same limits, enforced by the kernel in a control group */
+	WALLS,
+};
+
+enum { sandbox_most_inodes = 100000 };
+
+struct sandbox_host {
+	const struct account *account;
+	char directory[PATH_MAX]; /* from the root: --directory, over which each new root is mounted,
+	                             out of others' sight */
+	bool stands[WALLS];
+	char why_not[WALLS][200]; /* "" if the wall is available */
+	struct control_group_base groups;
+	int64_t most_memory_bytes, most_disk_bytes, most_processes;
+	const char *shown;               /* more paths that programs see, separated by colons */
+	struct sandbox_entry entries[2]; /* what all programs have in common, with the filter; [1]: with
+	                                    a loopback network */
+};
+
+/* What one program sees in its sandbox. */
+struct sandbox_view {
+	const char
+		*job; /* its job's folder, from the root of the host; NULL: none. It stands as /job */
+	const char *stage;       /* the open stage's name in it */
+	bool freeze;             /* the files now in the stage's run folder must not change */
+	const char *gpus;        /* UUIDs separated by commas; NULL or "": none */
+	bool is_profiled;        /* adds the node that profilers use */
+	bool loopback;           /* programs inside talk to each other by TCP */
+	const char *programs[4]; /* paths whose folders it needs, where they lie apart from the
+	                            system's; NULL: no more */
+};
+
+#endif
