@@ -324,15 +324,15 @@ static int store_entry(
 	struct database *db, const struct plan *plan, const struct entry *entry, struct error *error)
 {
 	unsigned char hash[sha256_bytes];
-	int64_t user_id = plan->actor->id, board_id = plan->leaderboard->id;
+	int64_t user_id = plan->actor->id, leaderboard_id = plan->leaderboard->id;
 	int rc = blob_put(db, entry->source, entry->length, hash, error);
 	if (!rc)
-		rc = database_execute(db, &INSERT_SUBMISSION, error, "iiisbs", board_id, plan->version_id,
-			user_id, entry->file_name, hash, sizeof hash, entry->mode);
+		rc = database_execute(db, &INSERT_SUBMISSION, error, "iiisbs", leaderboard_id,
+			plan->version_id, user_id, entry->file_name, hash, sizeof hash, entry->mode);
 	int64_t submission_id = (int64_t)database_insert_id(db);
 	if (!rc)
 		rc = database_execute(
-			db, &INSERT_JOBS, error, "iii", submission_id, (int64_t)priority, board_id);
+			db, &INSERT_JOBS, error, "iii", submission_id, (int64_t)priority, leaderboard_id);
 	if (!rc && !database_affected(db))
 		return fail(error, ERROR_INPUT, "%s has no device, so nothing can run; choose one first.",
 			plan->leaderboard->name);

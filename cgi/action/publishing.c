@@ -192,19 +192,19 @@ static int move_body(struct database *db, void *context, struct error *error)
 	const struct member_move *member_move = context;
 	const struct move *move = member_move->move;
 	const struct change *change = member_move->change;
-	const char *board = change->leaderboard->name;
+	const char *leaderboard = change->leaderboard->name;
 	int rc =
 		database_execute(db, move->into, error, "is", change->leaderboard->id, member_move->name);
 	if (!rc)
 		rc = database_execute(
 			db, move->from, error, "is", change->leaderboard->id, member_move->name);
 	if (!rc && !database_affected(db))
-		return fail(
-			error, ERROR_NOT_FOUND, "%s has no %s named %s.", board, move->whom, member_move->name);
+		return fail(error, ERROR_NOT_FOUND, "%s has no %s named %s.", leaderboard, move->whom,
+			member_move->name);
 	return rc
 		? rc
 		: audit(db, change->actor->id, change->actor->name, change->actor->address, move->action,
-			board, arena_printf(change->arena, "%s %s", member_move->name, move->what_became),
+			leaderboard, arena_printf(change->arena, "%s %s", member_move->name, move->what_became),
 			error);
 }
 

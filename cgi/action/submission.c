@@ -149,18 +149,18 @@ static bool same_gpus(const char *const *a, size_t a_count, const char *const *b
 }
 
 /* Chooses the wanted GPUs in the leaderboard's order; ERROR_INPUT for one that it lacks. */
-static int take_gpus(struct intake *intake, const char *const *board, size_t board_count,
+static int take_gpus(struct intake *intake, const char *const *offered, size_t offered_count,
 	const char *const *wanted, size_t wanted_count, struct error *error)
 {
 	for (size_t i = 0; i < wanted_count; i++)
-		if (!contains(board, board_count, wanted[i]))
+		if (!contains(offered, offered_count, wanted[i]))
 			return fail_field(error, "gpu", "%s has no %s; choose from %s.",
 				intake->leaderboard->name, quote(intake->arena, wanted[i]),
-				join_names(intake->arena, board, board_count));
-	intake->gpus = arena_array(intake->arena, const char *, board_count);
-	for (size_t i = 0; i < board_count; i++)
-		if (contains(wanted, wanted_count, board[i]))
-			intake->gpus[intake->gpu_count++] = board[i];
+				join_names(intake->arena, offered, offered_count));
+	intake->gpus = arena_array(intake->arena, const char *, offered_count);
+	for (size_t i = 0; i < offered_count; i++)
+		if (contains(wanted, wanted_count, offered[i]))
+			intake->gpus[intake->gpu_count++] = offered[i];
 	return 0;
 }
 
@@ -169,12 +169,12 @@ static int choose_gpus(struct database *db, struct intake *intake, const struct 
 {
 	const struct submission_request *request = intake->request;
 	struct arena *arena = intake->arena;
-	const char **board;
-	size_t board_count;
-	int rc = leaderboard_gpus(db, arena, intake->leaderboard->id, &board, &board_count, error);
+	const char **offered;
+	size_t offered_count;
+	int rc = leaderboard_gpus(db, arena, intake->leaderboard->id, &offered, &offered_count, error);
 	if (rc)
 		return rc;
-	if (!board_count)
+	if (!offered_count)
 		return fail_field(error, "gpu",
 			"No device is chosen for %s yet, so nothing can run; ask its creator.",
 			intake->leaderboard->name);
@@ -186,14 +186,14 @@ static int choose_gpus(struct database *db, struct intake *intake, const struct 
 			intake->file.field, join_names(arena, header->gpus, header->gpu_count),
 			join_names(arena, request->gpus, request->gpu_count));
 	if (request->gpu_count)
-		return take_gpus(intake, board, board_count, request->gpus, request->gpu_count, error);
+		return take_gpus(intake, offered, offered_count, request->gpus, request->gpu_count, error);
 	if (header->gpu_count)
-		return take_gpus(intake, board, board_count, header->gpus, header->gpu_count, error);
-	if (board_count > 1)
+		return take_gpus(intake, offered, offered_count, header->gpus, header->gpu_count, error);
+	if (offered_count > 1)
 		return fail_field(error, "gpu",
 			"Choose at least one of %s, here or in the header of the file.",
-			join_names(arena, board, board_count));
-	return take_gpus(intake, board, board_count, board, board_count, error);
+			join_names(arena, offered, offered_count));
+	return take_gpus(intake, offered, offered_count, offered, offered_count, error);
 }
 
 /* ---- storing ---- */

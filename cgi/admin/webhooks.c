@@ -37,16 +37,16 @@ static int64_t read_events(struct request *request)
 
 static int show_list(struct request *request, struct webhooks_view *view)
 {
-	const struct leaderboard *board = view->leaderboard;
+	const struct leaderboard *leaderboard = view->leaderboard;
 	struct webhook *webhooks;
-	int rc = webhook_list(request->db, request->arena, board ? board->id : SQL_NULL_INTEGER,
-		&webhooks, &view->count, request->error);
+	int rc = webhook_list(request->db, request->arena,
+		leaderboard ? leaderboard->id : SQL_NULL_INTEGER, &webhooks, &view->count, request->error);
 	if (rc)
 		return rc;
 	view->webhooks = webhooks;
 	struct page page = page_make(request,
-		board ? arena_printf(request->arena, "Webhooks of %s", board->name)
-			  : "Webhooks of the whole site",
+		leaderboard ? arena_printf(request->arena, "Webhooks of %s", leaderboard->name)
+					: "Webhooks of the whole site",
 		"admin");
 	if (request_query(request, "deleted"))
 		page.notice = "The webhook was deleted.";
@@ -74,13 +74,13 @@ static int show_again(struct request *request, const struct webhook_order *order
 	return show_list(request, &view);
 }
 
-static int create_webhook(struct request *request, const struct leaderboard *board)
+static int create_webhook(struct request *request, const struct leaderboard *leaderboard)
 {
 	struct actor actor = actor_of(request);
 	webhook_secret secret;
 	int64_t id;
 	struct webhook_order order = {
-		.leaderboard = board,
+		.leaderboard = leaderboard,
 		.name = request_form_or(request, "name", ""),
 		.address = request_form_or(request, "address", ""),
 		.form = request_form_or(request, "form", ""),

@@ -27,8 +27,8 @@ static json_t *webhook_json(struct request *request, const struct webhook *one)
 
 /* The leaderboard of this name, if the viewer may change it. "" is the whole site, for admins only,
  * with *id SQL_NULL_INTEGER. */
-static int find_board(
-	struct request *request, const char *name, struct leaderboard *board, int64_t *id)
+static int find_leaderboard(
+	struct request *request, const char *name, struct leaderboard *leaderboard, int64_t *id)
 {
 	*id = SQL_NULL_INTEGER;
 	if (!*name)
@@ -37,24 +37,24 @@ static int find_board(
 			: fail_field(request->error, "leaderboard",
 				"Name a leaderboard of yours; the webhooks of the whole site are for admins.");
 	int rc = leaderboard_seen_by(
-		request->db, request->arena, request->viewer.id, name, board, request->error);
+		request->db, request->arena, request->viewer.id, name, leaderboard, request->error);
 	if (rc)
 		return rc;
-	*id = board->id;
-	return request->viewer.role == ROLE_ADMIN || board->creator_id == request->viewer.id
+	*id = leaderboard->id;
+	return request->viewer.role == ROLE_ADMIN || leaderboard->creator_id == request->viewer.id
 		? 0
 		: fail(request->error, ERROR_FORBIDDEN, "Only the creator of %s and admins may change it.",
-			board->name);
+			leaderboard->name);
 }
 
 int api_admin_webhooks(struct request *request)
 {
 	const char *name = request_query(request, "leaderboard");
-	struct leaderboard board;
+	struct leaderboard leaderboard;
 	struct webhook *rows;
 	size_t count;
 	int64_t id;
-	int rc = find_board(request, name ? name : "", &board, &id);
+	int rc = find_leaderboard(request, name ? name : "", &leaderboard, &id);
 	if (!rc)
 		rc = webhook_list(request->db, request->arena, id, &rows, &count, request->error);
 	if (rc)
@@ -97,13 +97,13 @@ int api_admin_webhook_make(struct request *request)
 {
 	struct actor actor = actor_of(request);
 	struct webhook_order order = { .allowed = request->config->webhook_allowed };
-	struct leaderboard board;
+	struct leaderboard leaderboard;
 	webhook_secret secret;
 	const char *name;
 	int64_t id;
 	int rc = api_text_or_nothing(request, "leaderboard", &name);
 	if (!rc)
-		rc = find_board(request, name, &board, &id);
+		rc = find_leaderboard(request, name, &leaderboard, &id);
 	if (!rc)
 		rc = api_text_or_nothing(request, "name", &order.name);
 	if (!rc)
@@ -114,7 +114,7 @@ int api_admin_webhook_make(struct request *request)
 		rc = read_events(request, &order.events);
 	if (rc)
 		return rc;
-	order.leaderboard = id == SQL_NULL_INTEGER ? NULL : &board;
+	order.leaderboard = id == SQL_NULL_INTEGER ? NULL : &leaderboard;
 	rc = webhook_create(request->db, request->arena, &order, &actor, secret, &id, request->error);
 	return rc ? rc : answer_made(request, id, secret);
 }

@@ -2,8 +2,8 @@
  * submissions. */
 #include "cgi/page/language.h"
 
-#include "cgi/page/board.h"
 #include "cgi/page/pages.h"
+#include "cgi/page/shown_leaderboard.h"
 #include "lib/base/quote.h"
 #include "lib/base/scope.h"
 #include "templates/language.h"

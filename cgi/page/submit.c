@@ -114,12 +114,12 @@ static const struct bundle FORM = BUNDLE(FORM_PARTS), FORM_OF_NOBODY = { FORM_PA
 static int read_form(struct request *request, const struct leaderboard *leaderboard,
 	const struct quota_use uses[static quota_modes], struct database_answer *answers)
 {
-	int64_t user = request->viewer.id, board = leaderboard->id,
+	int64_t user = request->viewer.id, shown = leaderboard->id,
 			version = leaderboard->task_version_id, none = 0;
 	const char *template = request_query(request, "template");
 	if (!user)
 		return database_answers(request->db, request->arena, &FORM_OF_NOBODY, answers,
-			request->error, "iiii", version, board, none, none);
+			request->error, "iiii", version, shown, none, none);
 	return database_answers(request->db, request->arena, &FORM, answers, request->error,
 		"ii"
 		"ii"
@@ -130,10 +130,10 @@ static int read_form(struct request *request, const struct leaderboard *leaderbo
 		"iiii"
 		"iiii"
 		"iiii",
-		version, board, none, none, user, board, query_number(request, "from", 0), board, user,
-		user, version, template ? template : "", QUOTA_WINDOW(user, board, uses[0]),
-		QUOTA_WINDOW(user, board, uses[1]), QUOTA_WINDOW(user, board, uses[2]),
-		QUOTA_WINDOW(user, board, uses[3]));
+		version, shown, none, none, user, shown, query_number(request, "from", 0), shown, user,
+		user, version, template ? template : "", QUOTA_WINDOW(user, shown, uses[0]),
+		QUOTA_WINDOW(user, shown, uses[1]), QUOTA_WINDOW(user, shown, uses[2]),
+		QUOTA_WINDOW(user, shown, uses[3]));
 }
 
 static size_t split_names(struct arena *arena, const char *list, const char ***names)

@@ -2,7 +2,7 @@
 #ifndef PODIUM_CGI_PAGE_TASK_PAGE_H
 #define PODIUM_CGI_PAGE_TASK_PAGE_H
 
-#include "cgi/page/board.h"
+#include "cgi/page/shown_leaderboard.h"
 #include "cgi/page/task_view.h"
 
 #include <stdbool.h>
@@ -26,7 +26,7 @@ struct task_group { /* the files of one role */
 };
 
 struct task_overview {
-	const struct board *board;
+	const struct shown_leaderboard *shown;
 	const struct task_view *view;
 	const struct task_setting *settings;
 	size_t setting_count;
@@ -35,7 +35,7 @@ struct task_overview {
 };
 
 struct task_file_view {
-	const struct board *board;
+	const struct shown_leaderboard *shown;
 	const struct task_view_file *file;
 	const char *title; /* title of its role: "Template" */
 	const char *note;
@@ -47,13 +47,14 @@ struct task_file_view {
 };
 
 /* Reads the leaderboard and the task in the address. */
-int task_view_read(struct request *request, struct board *board, const struct task_view **view);
+int task_view_read(
+	struct request *request, struct shown_leaderboard *shown, const struct task_view **view);
 
 /* Find the file at ROLE/PATH, or the first file with that path; and the template for a language,
  * ignoring case. Otherwise they return ERROR_NOT_FOUND with a sentence that lists the files. */
-int task_find_file(struct request *request, const struct board *board, const struct task_view *view,
-	const char *wanted, const struct task_view_file **file);
-int task_find_template(struct request *request, const struct board *board,
+int task_find_file(struct request *request, const struct shown_leaderboard *shown,
+	const struct task_view *view, const char *wanted, const struct task_view_file **file);
+int task_find_template(struct request *request, const struct shown_leaderboard *shown,
 	const struct task_view *view, const char *language, const struct task_view_file **file);
 int task_read_file(struct request *request, const struct task_view *view,
 	const struct task_view_file *file, struct blob_value *content);

@@ -99,7 +99,7 @@ static const struct column CODE_COLUMNS[] = {
 	"  (SELECT GROUP_CONCAT(u.name ORDER BY a.used_at SEPARATOR ', ') FROM invite_uses a JOIN " \
 	"users u ON u.id = a.user_id " \
 	"     WHERE a.invite_id = i.id) AS users "
-static const struct statement OF_BOARD = SELECT(struct code_row, CODE_COLUMNS,
+static const struct statement OF_LEADERBOARD = SELECT(struct code_row, CODE_COLUMNS,
 	CODES
 	"FROM invite_leaderboards b JOIN invites i ON i.id = b.invite_id "
 	"WHERE b.leaderboard_id = ? AND i.revoked_at IS NULL AND ? IN (0, i.created_by) ORDER BY i.id");
@@ -119,8 +119,8 @@ int popcorn_admin_invites(struct request *request)
 	size_t count;
 	int rc = popcorn_leaderboard(request, 0, &leaderboard);
 	if (!rc)
-		rc = database_rows(request->db, request->arena, &OF_BOARD, &rows, &count, request->error,
-			"ii", leaderboard.id, creator_filter(request));
+		rc = database_rows(request->db, request->arena, &OF_LEADERBOARD, &rows, &count,
+			request->error, "ii", leaderboard.id, creator_filter(request));
 	if (rc)
 		return rc;
 	json_t *list = json_array();
