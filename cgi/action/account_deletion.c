@@ -232,7 +232,7 @@ static int repair_rankings(struct database *db, const struct ranking_key *keys, 
 	return rc;
 }
 
-static int write_audit(struct database *db, struct arena *arena, int64_t user_id,
+static int audit_account_deletion(struct database *db, struct arena *arena, int64_t user_id,
 	const struct account_extent *extent, struct error *error)
 {
 	const char *name = arena_printf(arena, DELETED_USER_PREFIX "%lld", (long long)user_id);
@@ -275,7 +275,7 @@ static int delete_account(struct database *db, void *context, struct error *erro
 		rc = repair_rankings(db, rankings, ranking_count, user_id, error);
 	if (!rc)
 		rc = delete_leftovers(db, &owner, error);
-	return rc ? rc : write_audit(db, arena, user_id, &extent, error);
+	return rc ? rc : audit_account_deletion(db, arena, user_id, &extent, error);
 }
 
 int account_delete(struct database *db, int64_t user_id, struct error *error)

@@ -155,7 +155,7 @@ static int check_request(
 }
 
 /* For the audit log. The code stays out, because many admins read the log. */
-static const char *words_of(struct arena *arena, const char *leaderboards, const char *note)
+static const char *invite_words(struct arena *arena, const char *leaderboards, const char *note)
 {
 	return arena_printf(arena, "for %s%s%s", leaderboards, *note ? ": " : "", note);
 }
@@ -170,8 +170,8 @@ static int write_creation(
 	for (size_t i = 1; i < request->leaderboard_count; i++)
 		names = arena_printf(arena, "%s, %s", names, request->leaderboards[i]);
 	return audit(db, actor->id, actor->name, actor->address, "invite.create",
-		arena_printf(arena, "invite %lld", (long long)id), words_of(arena, names, request->note),
-		error);
+		arena_printf(arena, "invite %lld", (long long)id),
+		invite_words(arena, names, request->note), error);
 }
 
 static int create_body(struct database *db, void *context, struct error *error)
@@ -238,7 +238,7 @@ static int revoke_body(struct database *db, void *context, struct error *error)
 	return rc ? rc
 			  : audit(db, actor->id, actor->name, actor->address, "invite.revoke",
 				  arena_printf(revocation->arena, "invite %lld", (long long)revocation->id),
-				  words_of(revocation->arena,
+				  invite_words(revocation->arena,
 					  invite.leaderboards ? invite.leaderboards : "leaderboards that were deleted",
 					  invite.note),
 				  error);

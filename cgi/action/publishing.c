@@ -132,7 +132,7 @@ static int store_changes(struct database *db, const struct change *change,
 	return rc;
 }
 
-static int change_body(struct database *db, void *context, struct error *error)
+static int publishing_body(struct database *db, void *context, struct error *error)
 {
 	const struct change *change = context;
 	const struct leaderboard *leaderboard = change->leaderboard;
@@ -162,7 +162,7 @@ int publishing_change(struct database *db, struct arena *arena,
 	};
 	for (size_t i = 0; i < COUNT(known); i++)
 		if (strcmp(known[i], after->visibility) == 0)
-			return database_transaction(db, change_body, &change, error);
+			return database_transaction(db, publishing_body, &change, error);
 	return fail_field(
 		error, "visibility", "A leaderboard is public, closed or hidden; choose one of them.");
 }

@@ -274,7 +274,7 @@ static int find_last_candidate(struct request *request, const struct audit_searc
 	return rc;
 }
 
-static int find_words(struct request *request, const struct audit_search *search,
+static int find_audit_words(struct request *request, const struct audit_search *search,
 	struct audit_view *view, const struct audit_question *question)
 {
 	struct audit_edge edge;
@@ -305,7 +305,7 @@ int audit_find(struct request *request, struct audit_view *view, int64_t before)
 	while (search->actor != (*view->actor != 0) || search->action != (*view->action != 0))
 		search++;
 	if (*view->words)
-		return find_words(request, search, view, &question);
+		return find_audit_words(request, search, view, &question);
 	return database_rows(request->db, request->arena, &search->all, &view->rows, &view->count,
 		request->error, "iisstti", question.before, question.after, view->actor, view->action,
 		question.from_ms, question.to_ms, (int64_t)audit_page_rows + 1);

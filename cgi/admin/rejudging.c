@@ -23,7 +23,8 @@ static const struct statement LEADERBOARDS =
 static const struct statement GPUS = SELECT(struct rejudging_choice, CHOICE_COLUMNS,
 	"SELECT DISTINCT gpu AS name FROM leaderboard_gpus ORDER BY gpu");
 
-static int read_list(struct request *request, struct rejudgings_view *view, struct error *error)
+static int read_rejudgings(
+	struct request *request, struct rejudgings_view *view, struct error *error)
 {
 	static const struct statement *const parts[] = { &LEADERBOARDS, &GPUS };
 	static const struct bundle choices = BUNDLE(parts);
@@ -41,10 +42,10 @@ static int read_list(struct request *request, struct rejudgings_view *view, stru
 	return 0;
 }
 
-static int show_list(struct request *request, struct rejudgings_view *view)
+static int show_rejudgings(struct request *request, struct rejudgings_view *view)
 {
 	struct error error = { 0 };
-	int rc = read_list(request, view, &error);
+	int rc = read_rejudgings(request, view, &error);
 	if (rc) {
 		*request->error = error;
 		return rc;
@@ -71,10 +72,11 @@ int page_rejudgings(struct request *request)
 		.top = query_or(request, "top", "10"),
 		.gpu = query_or(request, "gpu", ""),
 	};
-	return show_list(request, &view);
+	return show_rejudgings(request, &view);
 }
 
-static int start_rejudging(struct request *request, const struct rejudgings_view *view, int64_t *id)
+static int start_rejudging_of_form(
+	struct request *request, const struct rejudgings_view *view, int64_t *id)
 {
 	const struct actor by = { request->viewer.id, request->viewer.name, request->address };
 	struct rejudging_order order = {
@@ -101,7 +103,7 @@ int action_rejudgings(struct request *request)
 		.gpu = request_form_or(request, "gpu", ""),
 	};
 	int64_t id;
-	int rc = start_rejudging(request, &view, &id);
+	int rc = start_rejudging_of_form(request, &view, &id);
 	if (!rc)
 		return redirect(request, "/admin/rejudgings/%lld", (long long)id);
 	if (rc != ERROR_INPUT)
@@ -109,7 +111,7 @@ int action_rejudgings(struct request *request)
 	request->status = 422;
 	view.field = arena_strdup(request->arena, request->error->field);
 	view.error = arena_strdup(request->arena, request->error->text);
-	return show_list(request, &view);
+	return show_rejudgings(request, &view);
 }
 
 /* ---- one ---- */
@@ -146,7 +148,8 @@ static int read_one(struct request *request, struct rejudging *rejudging,
 	return rc ? rc : read_preview(request, view, error);
 }
 
-static const char *notice_of(const struct request *request, const struct rejudging *rejudging)
+static const char *rejudging_notice(
+	const struct request *request, const struct rejudging *rejudging)
 {
 	if (!request_query(request, "done"))
 		return NULL;
@@ -155,7 +158,7 @@ static const char *notice_of(const struct request *request, const struct rejudgi
 		: "The rejudging is discarded; every result is what it was.";
 }
 
-static int show_one(struct request *request, struct rejudging_view *view)
+static int show_rejudging(struct request *request, struct rejudging_view *view)
 {
 	struct error error = { 0 };
 	struct rejudging rejudging;
@@ -166,7 +169,7 @@ static int show_one(struct request *request, struct rejudging_view *view)
 	}
 	struct page page = page_make(
 		request, arena_printf(request->arena, "Rejudging %lld", (long long)rejudging.id), "admin");
-	page.notice = notice_of(request, &rejudging);
+	page.notice = rejudging_notice(request, &rejudging);
 	page.refresh_s = rejudging.waiting ? reload_s : 0;
 	admin_rejudging_page(&request->body, &page, view);
 	return 0;
@@ -175,7 +178,7 @@ static int show_one(struct request *request, struct rejudging_view *view)
 int page_rejudging(struct request *request)
 {
 	struct rejudging_view view = { .typed = "" };
-	return show_one(request, &view);
+	return show_rejudging(request, &view);
 }
 
 /* Applying and discarding both need the name of the leaderboard or the user, typed. */
@@ -211,12 +214,13 @@ int action_rejudging(struct request *request)
 		return rc;
 	request->status = 422;
 	view.error = arena_strdup(request->arena, request->error->text);
-	return show_one(request, &view);
+	return show_rejudging(request, &view);
 }
 
 /* ---- the results of one job ---- */
 
-static const char *words_of(const struct rejudging *rejudging, const struct rejudged_result *result)
+static const char *rejudged_words(
+	const struct rejudging *rejudging, const struct rejudged_result *result)
 {
 	if (!result->verdict)
 		return "It has not ended; it comes behind everything that people submit.";
@@ -256,7 +260,7 @@ int page_rejudged(struct request *request)
 		return rc;
 	if (view.submission.job_count) {
 		job = view.submission.jobs[0];
-		job.words = words_of(&rejudging, &result);
+		job.words = rejudged_words(&rejudging, &result);
 		view.job = &job;
 	}
 	struct page page = page_make(request,

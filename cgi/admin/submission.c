@@ -141,7 +141,7 @@ int page_admin_submissions(struct request *request)
 
 /* ---- one ---- */
 
-static const char *notice_of(const struct request *request)
+static const char *submission_notice(const struct request *request)
 {
 	static const struct {
 		const char *done, *sentence;
@@ -174,7 +174,7 @@ static int show_submission(struct request *request, struct admin_submission_view
 	view->note = view->note ? view->note : row.note ? row.note : "";
 	struct page page = page_make(request,
 		arena_printf(request->arena, "Submission %lld, for admins", (long long)row.id), "admin");
-	page.notice = notice_of(request);
+	page.notice = submission_notice(request);
 	admin_submission_page(&request->body, &page, view);
 	return 0;
 }
@@ -246,7 +246,7 @@ static int check_removal(struct request *request, const char *action, bool *aske
 	return 0;
 }
 
-static int run_action(struct request *request, const char *action)
+static int run_submission_action(struct request *request, const char *action)
 {
 	const struct actor by = { request->viewer.id, request->viewer.name, request->address };
 	const char *reason = request_form_or(request, "reason", "");
@@ -274,7 +274,7 @@ int action_admin_submission(struct request *request)
 	if (asked)
 		return rc;
 	if (!rc)
-		rc = run_action(request, action);
+		rc = run_submission_action(request, action);
 	if (!rc)
 		return redirect(
 			request, "/admin/submission/%lld?done=%s", (long long)path_number(request, 0), action);

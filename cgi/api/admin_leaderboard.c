@@ -127,7 +127,7 @@ int api_admin_leaderboard_create(struct request *request)
 /* ---- changing ---- */
 
 /* Modes that are not listed use the site's quota. */
-static int read_quotas(struct request *request, struct quota quotas[static quota_modes])
+static int read_json_quotas(struct request *request, struct quota quotas[static quota_modes])
 {
 	json_t *list = json_object_get(request->json, "quotas"), *one;
 	size_t at;
@@ -173,7 +173,7 @@ static int read_settings(
 	if (rc || !api_has(request, "quotas"))
 		return rc;
 	settings->quotas = input->quotas;
-	return read_quotas(request, input->quotas);
+	return read_json_quotas(request, input->quotas);
 }
 
 static int read_publishing(
@@ -198,7 +198,7 @@ struct change {
 };
 
 /* Stores all changes or none. */
-static int change_body(struct database *db, void *context, struct error *error)
+static int leaderboard_change_body(struct database *db, void *context, struct error *error)
 {
 	const struct change *change = context;
 	struct request *request = change->request;
@@ -224,7 +224,7 @@ int api_admin_leaderboard_change(struct request *request)
 	if (!rc)
 		rc = read_publishing(request, &leaderboard, &after);
 	if (!rc)
-		rc = database_transaction(request->db, change_body, &change, request->error);
+		rc = database_transaction(request->db, leaderboard_change_body, &change, request->error);
 	return rc ? rc : respond_leaderboard(request, leaderboard.name);
 }
 

@@ -57,7 +57,7 @@ int api_admin_users(struct request *request)
 }
 
 /* The user named in the address, if the actor may change the account. */
-static int find_user(struct request *request, const struct actor *actor, struct user *user)
+static int find_user_of_path(struct request *request, const struct actor *actor, struct user *user)
 {
 	return user_find_other(
 		request->db, request->arena, request->path_parameters[0], actor, user, request->error);
@@ -79,7 +79,7 @@ int api_admin_role(struct request *request)
 	struct user user;
 	enum role role;
 	const char *name;
-	int rc = find_user(request, &actor, &user);
+	int rc = find_user_of_path(request, &actor, &user);
 	if (!rc)
 		rc = api_text_or_nothing(request, "role", &name);
 	if (!rc && role_from_name(name, &role))
@@ -94,7 +94,7 @@ int api_admin_ban(struct request *request)
 {
 	struct actor actor = actor_of(request);
 	struct user user;
-	int rc = find_user(request, &actor, &user);
+	int rc = find_user_of_path(request, &actor, &user);
 	if (!rc)
 		rc = api_confirm(request, "the user's name", user.name);
 	if (!rc)
@@ -106,7 +106,7 @@ int api_admin_unban(struct request *request)
 {
 	struct actor actor = actor_of(request);
 	struct user user;
-	int rc = find_user(request, &actor, &user);
+	int rc = find_user_of_path(request, &actor, &user);
 	if (!rc)
 		rc = user_unban(request->db, request->arena, &user, &actor, request->error);
 	return rc ? rc : respond_user(request, user.id);

@@ -27,7 +27,7 @@ static json_t *webhook_json(struct request *request, const struct webhook *one)
 
 /* The leaderboard of this name, if the viewer may change it. "" is the whole site, for admins only,
  * with *id SQL_NULL_INTEGER. */
-static int find_leaderboard(
+static int find_webhook_leaderboard(
 	struct request *request, const char *name, struct leaderboard *leaderboard, int64_t *id)
 {
 	*id = SQL_NULL_INTEGER;
@@ -54,7 +54,7 @@ int api_admin_webhooks(struct request *request)
 	struct webhook *rows;
 	size_t count;
 	int64_t id;
-	int rc = find_leaderboard(request, name ? name : "", &leaderboard, &id);
+	int rc = find_webhook_leaderboard(request, name ? name : "", &leaderboard, &id);
 	if (!rc)
 		rc = webhook_list(request->db, request->arena, id, &rows, &count, request->error);
 	if (rc)
@@ -65,7 +65,7 @@ int api_admin_webhooks(struct request *request)
 	return respond_list(request, items, NULL);
 }
 
-static int read_events(struct request *request, int64_t *events)
+static int read_json_events(struct request *request, int64_t *events)
 {
 	const char **names;
 	size_t count;
@@ -103,7 +103,7 @@ int api_admin_webhook_make(struct request *request)
 	int64_t id;
 	int rc = api_text_or_nothing(request, "leaderboard", &name);
 	if (!rc)
-		rc = find_leaderboard(request, name, &leaderboard, &id);
+		rc = find_webhook_leaderboard(request, name, &leaderboard, &id);
 	if (!rc)
 		rc = api_text_or_nothing(request, "name", &order.name);
 	if (!rc)
@@ -111,7 +111,7 @@ int api_admin_webhook_make(struct request *request)
 	if (!rc)
 		rc = api_text_or_nothing(request, "form", &order.form);
 	if (!rc)
-		rc = read_events(request, &order.events);
+		rc = read_json_events(request, &order.events);
 	if (rc)
 		return rc;
 	order.leaderboard = id == SQL_NULL_INTEGER ? NULL : &leaderboard;
@@ -119,7 +119,7 @@ int api_admin_webhook_make(struct request *request)
 	return rc ? rc : answer_made(request, id, secret);
 }
 
-static int find_webhook(struct request *request, struct webhook *one)
+static int find_webhook_of_path(struct request *request, struct webhook *one)
 {
 	int64_t id;
 	int rc = api_path_id(request, 0, "webhook", &id);
@@ -144,7 +144,7 @@ static int respond_webhook(struct request *request, int64_t id)
 int api_admin_webhook(struct request *request)
 {
 	struct webhook one;
-	int rc = find_webhook(request, &one);
+	int rc = find_webhook_of_path(request, &one);
 	return rc ? rc : respond_json(request, webhook_json(request, &one));
 }
 
@@ -170,7 +170,7 @@ static int change_settings(
 	int64_t events = one->events;
 	int rc = api_text(request, "name", &name);
 	if (!rc && api_has(request, "events"))
-		rc = read_events(request, &events);
+		rc = read_json_events(request, &events);
 	if (rc || (!name && !api_has(request, "events")))
 		return rc;
 	return webhook_change(
@@ -181,7 +181,7 @@ int api_admin_webhook_change(struct request *request)
 {
 	struct actor actor = actor_of(request);
 	struct webhook one;
-	int rc = find_webhook(request, &one);
+	int rc = find_webhook_of_path(request, &one);
 	if (!rc)
 		rc = change_settings(request, &one, &actor);
 	if (!rc)
@@ -193,7 +193,7 @@ int api_admin_webhook_delete(struct request *request)
 {
 	struct actor actor = actor_of(request);
 	struct webhook one;
-	int rc = find_webhook(request, &one);
+	int rc = find_webhook_of_path(request, &one);
 	if (!rc)
 		rc = api_confirm(request, "the webhook's name", one.name);
 	if (!rc)
@@ -205,7 +205,7 @@ int api_admin_webhook_test(struct request *request)
 {
 	struct actor actor = actor_of(request);
 	struct webhook one;
-	int rc = find_webhook(request, &one);
+	int rc = find_webhook_of_path(request, &one);
 	if (!rc)
 		rc = webhook_test(request->db, request->arena, &one, &actor, request->error);
 	return rc ? rc : respond_nothing(request);
@@ -217,7 +217,7 @@ int api_admin_deliveries(struct request *request)
 	struct webhook one;
 	size_t count;
 	struct api_list list;
-	int rc = find_webhook(request, &one);
+	int rc = find_webhook_of_path(request, &one);
 	if (!rc)
 		rc = api_list_read(request, &list);
 	if (!rc)

@@ -27,7 +27,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 /* ---- counting ---- */
 
 /* FNV-1a. Someone who constructs colliding names only evicts their own addresses or tokens. */
-static size_t slot_of(const char *whom)
+static size_t rate_slot(const char *whom)
 {
 	uint64_t hash = 14695981039346656037u;
 	for (; *whom; whom++)
@@ -38,7 +38,7 @@ static size_t slot_of(const char *whom)
 static struct counter *find_counter(const char *whom, int64_t window)
 {
 	struct counter *found = NULL;
-	size_t first = slot_of(whom);
+	size_t first = rate_slot(whom);
 	for (size_t i = 0; i < chain; i++) {
 		struct counter *counter = &table[(first + i) % table_size];
 		if (counter->window == window

@@ -60,7 +60,7 @@ static const char *badge_words(struct arena *arena, const char *user, const stru
 
 /* Estimates the width of text in px. The reader's font is unknown, so the picture sets the text
  * length. The widths are close to Verdana and DejaVu Sans at 11 px. */
-static int64_t width_of(const char *text)
+static int64_t badge_text_width(const char *text)
 {
 	double width = 0;
 	for (; *text; text++)
@@ -89,8 +89,8 @@ int page_badge(struct request *request)
 					   : shown.leaderboard.name,
 		.words = badge_words(request->arena, user, count ? rows : NULL),
 	};
-	badge.subject_width = width_of(badge.subject);
-	badge.words_width = width_of(badge.words);
+	badge.subject_width = badge_text_width(badge.subject);
+	badge.words_width = badge_text_width(badge.words);
 	badge_picture(&request->body, &badge);
 	request->content_type = "image/svg+xml; charset=utf-8";
 	response_header(request, "Cross-Origin-Resource-Policy", "cross-origin");

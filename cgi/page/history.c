@@ -205,7 +205,7 @@ static const char **field_of(struct history_filter *filter, const struct filter_
 	return (const char **)((char *)filter + field->offset);
 }
 
-static int read_filter(struct request *request, struct history_filter *filter)
+static int read_history_filter(struct request *request, struct history_filter *filter)
 {
 	enum { day_ms = 24 * 3600 * 1000 };
 	for (size_t i = 0; i < COUNT(FIELDS); i++) {
@@ -273,10 +273,11 @@ static int read_answers(struct request *request, const struct history_view *view
 	struct database_answer *answers)
 {
 	const struct history_filter *filter = &view->filter;
-	int64_t viewer = request->viewer.id, shown = view->shown ? view->shown->leaderboard.id : 0,
+	int64_t viewer = request->viewer.id,
+			leaderboard_id = view->shown ? view->shown->leaderboard.id : 0,
 			most = submissions_per_page + 1;
-	const char *name =
-		view->shown ? arena_printf(request->arena, "%lld", (long long)shown) : filter->leaderboard;
+	const char *name = view->shown ? arena_printf(request->arena, "%lld", (long long)leaderboard_id)
+								   : filter->leaderboard;
 	const char *one_job = *filter->gpu ? filter->gpu : filter->result;
 	if (!has_period(filter))
 		return database_answers(request->db, request->arena, &PAGES[view->shown != NULL], answers,
@@ -285,7 +286,7 @@ static int read_answers(struct request *request, const struct history_view *view
 			"ii"
 			"ii",
 			viewer, name, viewer, before, filter->mode, one_job, filter->gpu, filter->result, most,
-			viewer, viewer, viewer, shown);
+			viewer, viewer, viewer, leaderboard_id);
 	int64_t at_ms = query_number(request, "at", filter->until_ms);
 	at_ms = at_ms < filter->until_ms ? at_ms : filter->until_ms;
 	return database_answers(request->db, request->arena, &PAGES_WITHIN[view->shown != NULL],
@@ -294,7 +295,7 @@ static int read_answers(struct request *request, const struct history_view *view
 		"ii"
 		"ii",
 		viewer, name, viewer, filter->from_ms, filter->until_ms, at_ms, at_ms, before, filter->mode,
-		one_job, filter->gpu, filter->result, most, viewer, viewer, viewer, shown);
+		one_job, filter->gpu, filter->result, most, viewer, viewer, viewer, leaderboard_id);
 }
 
 int history_read(struct request *request, const struct history_filter *filter, int64_t before,
@@ -311,7 +312,7 @@ int history_read(struct request *request, const struct history_filter *filter, i
 	return rc;
 }
 
-static int read_view(struct request *request, struct history_view *view)
+static int read_history(struct request *request, struct history_view *view)
 {
 	int64_t before = query_number(request, "before", INT64_MAX);
 	struct database_answer answers[COUNT(ALL)];
@@ -345,9 +346,9 @@ static bool has_open_jobs(const struct history_view *view)
 
 static int show_history(struct request *request, struct history_view *view, const char *title)
 {
-	int rc = read_filter(request, &view->filter);
+	int rc = read_history_filter(request, &view->filter);
 	if (!rc)
-		rc = read_view(request, view);
+		rc = read_history(request, view);
 	if (rc)
 		return rc;
 	struct page page = page_make(request, title, view->shown ? "leaderboards" : "mine");

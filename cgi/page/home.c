@@ -59,7 +59,7 @@ static const struct statement HOME = SELECT(struct home_row, HOME_COLUMNS,
 
 /* ---- rows to leaderboards ---- */
 
-static void add_entry(struct home_gpu *gpu, const struct home_row *row)
+static void add_home_entry(struct home_gpu *gpu, const struct home_row *row)
 {
 	if (row->entries != SQL_NULL_INTEGER)
 		gpu->entries = row->entries;
@@ -85,7 +85,7 @@ static size_t add_gpu(
 	gpu->name = rows->gpu;
 	size_t taken = 0;
 	while (taken < count && strcmp(rows[taken].gpu, rows->gpu) == 0)
-		add_entry(gpu, &rows[taken++]);
+		add_home_entry(gpu, &rows[taken++]);
 	return taken;
 }
 

@@ -206,7 +206,8 @@ static void draw_user(struct arena *arena, const struct shown_leaderboard *shown
 	};
 }
 
-static const char *const *device_names(struct arena *arena, const struct shown_leaderboard *shown)
+static const char *const *chart_device_names(
+	struct arena *arena, const struct shown_leaderboard *shown)
 {
 	const char **names = arena_array(arena, const char *, shown->gpu_count + 1);
 	for (size_t i = 0; i < shown->gpu_count; i++)
@@ -231,7 +232,7 @@ static void make_scaling(struct arena *arena, struct scaling_view *view, int64_t
 	view->chart = (struct chart){ .id = "devices",
 		.lines = lines,
 		.line_count = view->user_count,
-		.names = device_names(arena, shown),
+		.names = chart_device_names(arena, shown),
 		.name_count = shown->gpu_count,
 		.alternative =
 			arena_printf(arena, "Best times of %s on %s. The table below has the numbers.",

@@ -212,7 +212,7 @@ struct kept {
 	struct buffer html;
 };
 
-static void free_kept(void *value)
+static void free_kept_trends(void *value)
 {
 	struct kept *kept = value;
 	for (size_t i = 0; i < kept_trends; i++)
@@ -220,9 +220,9 @@ static void free_kept(void *value)
 	free(kept);
 }
 
-static struct thread_cache keep = THREAD_CACHE(kept_trends * sizeof(struct kept), free_kept);
+static struct thread_cache keep = THREAD_CACHE(kept_trends * sizeof(struct kept), free_kept_trends);
 
-static size_t slot_of(const struct trend *trend)
+static size_t trend_slot(const struct trend *trend)
 {
 	size_t hash = (size_t)trend->shown->leaderboard.task_version_id * 31 + (size_t)trend->own_id;
 	for (const char *gpu = trend->gpu->name; *gpu; gpu++)
@@ -230,7 +230,7 @@ static size_t slot_of(const struct trend *trend)
 	return hash % kept_trends;
 }
 
-static bool is_fresh(const struct kept *slot, const struct trend *trend)
+static bool trend_is_fresh(const struct kept *slot, const struct trend *trend)
 {
 	return slot->html.length && slot->leaderboard_id == trend->shown->leaderboard.id
 		&& slot->version_id == trend->shown->leaderboard.task_version_id
@@ -266,8 +266,8 @@ int leaderboard_trend(struct request *request, struct trend *trend, const char *
 		*html = arena_strdup(request->arena, buffer_string(&fresh));
 		return rc;
 	}
-	struct kept *slot = &kept[slot_of(trend)];
-	int rc = is_fresh(slot, trend) ? 0 : keep_trend(request, trend, slot);
+	struct kept *slot = &kept[trend_slot(trend)];
+	int rc = trend_is_fresh(slot, trend) ? 0 : keep_trend(request, trend, slot);
 	*html = buffer_string(&slot->html);
 	return rc;
 }

@@ -84,7 +84,7 @@ struct kept {
 	int64_t version_id, read_at_ms;
 };
 
-static void free_kept(void *value)
+static void free_kept_notes(void *value)
 {
 	struct kept *kept = value;
 	for (size_t i = 0; i < kept_rankings; i++)
@@ -92,9 +92,10 @@ static void free_kept(void *value)
 	free(kept);
 }
 
-static struct thread_cache keep = THREAD_CACHE(kept_rankings * sizeof(struct kept), free_kept);
+static struct thread_cache keep =
+	THREAD_CACHE(kept_rankings * sizeof(struct kept), free_kept_notes);
 
-static struct kept *slot_of(
+static struct kept *notes_slot(
 	struct kept *kept, const struct shown_leaderboard *shown, const struct ranked_gpu *gpu)
 {
 	size_t hash = (size_t)shown->leaderboard.task_version_id;
@@ -103,14 +104,14 @@ static struct kept *slot_of(
 	return &kept[hash % kept_rankings];
 }
 
-static bool is_fresh(
+static bool notes_are_fresh(
 	const struct kept *slot, const struct shown_leaderboard *shown, const struct ranked_gpu *gpu)
 {
 	return slot->arena && slot->version_id == shown->leaderboard.task_version_id
 		&& strcmp(slot->gpu, gpu->name) == 0 && thread_cache_is_fresh(slot->read_at_ms, kept_ms);
 }
 
-static int refresh_kept(struct request *request, const struct shown_leaderboard *shown,
+static int refresh_kept_notes(struct request *request, const struct shown_leaderboard *shown,
 	const struct ranked_gpu *gpu, struct kept *slot)
 {
 	struct kept fresh = { .arena = arena_new(),
@@ -136,7 +137,7 @@ int ranking_notes_read(struct request *request, const struct shown_leaderboard *
 		*notes = unkept;
 		return read_notes(request, request->arena, shown, gpu, unkept);
 	}
-	struct kept *slot = slot_of(kept, shown, gpu);
+	struct kept *slot = notes_slot(kept, shown, gpu);
 	*notes = &slot->notes;
-	return is_fresh(slot, shown, gpu) ? 0 : refresh_kept(request, shown, gpu, slot);
+	return notes_are_fresh(slot, shown, gpu) ? 0 : refresh_kept_notes(request, shown, gpu, slot);
 }

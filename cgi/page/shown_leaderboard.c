@@ -78,7 +78,7 @@ static int by_gpu_position(const void *left, const void *right)
 		: strcmp(a->gpu ? a->gpu : "", b->gpu ? b->gpu : "");
 }
 
-static void take_rows(
+static void take_shown_rows(
 	struct arena *arena, struct shown_leaderboard *shown, struct shown_row *rows, size_t count)
 {
 	qsort(rows, count, sizeof *rows, by_gpu_position);
@@ -104,13 +104,13 @@ static int ask_by_name(
 		request->error, "si", name, request->viewer.id);
 }
 
-static int take_rows_of_name(struct request *request, const char *name,
+static int take_named_rows(struct request *request, const char *name,
 	struct shown_leaderboard *shown, struct shown_row *rows, size_t count)
 {
 	if (!count)
 		return fail(request->error, ERROR_NOT_FOUND, "There is no leaderboard named %s.",
 			quote(request->arena, name));
-	take_rows(request->arena, shown, rows, count);
+	take_shown_rows(request->arena, shown, rows, count);
 	return 0;
 }
 
@@ -120,7 +120,7 @@ int shown_leaderboard_by_name(
 	struct shown_row *rows = NULL;
 	size_t count = 0;
 	int rc = ask_by_name(request, name, &rows, &count);
-	return rc ? rc : take_rows_of_name(request, name, shown, rows, count);
+	return rc ? rc : take_named_rows(request, name, shown, rows, count);
 }
 
 static int no_such_version(struct request *request, const char *name, const char *version)
@@ -149,7 +149,7 @@ static int shown_leaderboard_by_version(
 		return no_such_version(request, name, version);
 	if (rows->shown.leaderboard.version_number == rows->shown.newest_number)
 		return shown_leaderboard_by_name(request, name, shown);
-	take_rows(request->arena, shown, rows, count);
+	take_shown_rows(request->arena, shown, rows, count);
 	return shown->is_draft && !leaderboard_is_managed_by(&shown->leaderboard, &request->viewer)
 		? no_such_version(request, name, version)
 		: 0;
@@ -181,7 +181,7 @@ int shown_leaderboard_with_quotas(struct request *request, struct shown_leaderbo
 			 &WITH_QUOTAS, answers, request->error, "sis", name, request->viewer.id, name)
 										: 0;
 	if (!rc)
-		rc = take_rows_of_name(request, name, shown, answers[0].rows, answers[0].count);
+		rc = take_named_rows(request, name, shown, answers[0].rows, answers[0].count);
 	if (!rc)
 		quotas_read(&answers[1], quotas);
 	return rc;

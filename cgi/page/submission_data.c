@@ -650,7 +650,7 @@ int submission_read_samples(
 }
 
 /* Parts of PAGE_PARTS that were not queried stay empty. */
-static int read_parts(
+static int read_submission_parts(
 	struct request *request, const struct submission_row *row, struct database_answer *answers)
 {
 	const int64_t id = row->id, pictures = most_pictures, comparisons = most_comparisons;
@@ -676,7 +676,7 @@ int submission_read_view(
 	struct request *request, const struct submission_row *row, struct submission_view *view)
 {
 	struct database_answer answers[PARTS_OF_PAGE] = { 0 };
-	int rc = read_parts(request, row, answers);
+	int rc = read_submission_parts(request, row, answers);
 	struct job_row *jobs = answers[JOBS].rows;
 	size_t job_count = answers[JOBS].count;
 	if (!rc)

@@ -111,15 +111,15 @@ static const struct statement *const FORM_PARTS[] = {
 };
 static const struct bundle FORM = BUNDLE(FORM_PARTS), FORM_OF_NOBODY = { FORM_PARTS, ANSWER_LAST };
 
-static int read_form(struct request *request, const struct leaderboard *leaderboard,
+static int read_submit_form(struct request *request, const struct leaderboard *leaderboard,
 	const struct quota_use uses[static quota_modes], struct database_answer *answers)
 {
-	int64_t user = request->viewer.id, shown = leaderboard->id,
+	int64_t user = request->viewer.id, leaderboard_id = leaderboard->id,
 			version = leaderboard->task_version_id, none = 0;
 	const char *template = request_query(request, "template");
 	if (!user)
 		return database_answers(request->db, request->arena, &FORM_OF_NOBODY, answers,
-			request->error, "iiii", version, shown, none, none);
+			request->error, "iiii", version, leaderboard_id, none, none);
 	return database_answers(request->db, request->arena, &FORM, answers, request->error,
 		"ii"
 		"ii"
@@ -130,13 +130,13 @@ static int read_form(struct request *request, const struct leaderboard *leaderbo
 		"iiii"
 		"iiii"
 		"iiii",
-		version, shown, none, none, user, shown, query_number(request, "from", 0), shown, user,
-		user, version, template ? template : "", QUOTA_WINDOW(user, shown, uses[0]),
-		QUOTA_WINDOW(user, shown, uses[1]), QUOTA_WINDOW(user, shown, uses[2]),
-		QUOTA_WINDOW(user, shown, uses[3]));
+		version, leaderboard_id, none, none, user, leaderboard_id, query_number(request, "from", 0),
+		leaderboard_id, user, user, version, template ? template : "",
+		QUOTA_WINDOW(user, leaderboard_id, uses[0]), QUOTA_WINDOW(user, leaderboard_id, uses[1]),
+		QUOTA_WINDOW(user, leaderboard_id, uses[2]), QUOTA_WINDOW(user, leaderboard_id, uses[3]));
 }
 
-static size_t split_names(struct arena *arena, const char *list, const char ***names)
+static size_t split_gpu_names(struct arena *arena, const char *list, const char ***names)
 {
 	size_t count = 0;
 	char *rest, *text = arena_strdup(arena, list ? list : "");
@@ -209,7 +209,7 @@ static int begin_form(struct request *request, struct submit_form *form,
 
 /* ---- the devices ---- */
 
-static void expect_starts(
+static void expect_submit_starts(
 	struct request *request, struct submit_form *form, const struct database_answer *line)
 {
 	struct wait *waits = arena_array(request->arena, struct wait, form->gpu_count + 1);
@@ -233,7 +233,7 @@ static void list_gpus(struct request *request, struct submit_form *form,
 {
 	const struct device_row *devices = answers[ANSWER_DEVICES].rows;
 	const char **ticked;
-	size_t ticked_count = choices->id ? split_names(request->arena, choices->gpus, &ticked)
+	size_t ticked_count = choices->id ? split_gpu_names(request->arena, choices->gpus, &ticked)
 									  : request_form_values(request, "gpu", &ticked);
 	form->gpu_count = answers[ANSWER_DEVICES].count;
 	form->gpus = arena_array(request->arena, struct submit_gpu, form->gpu_count);
@@ -243,7 +243,7 @@ static void list_gpus(struct request *request, struct submit_form *form,
 			.product = devices[i].product,
 			.chosen = form->gpu_count == 1 || contains_name(ticked, ticked_count, devices[i].name),
 		};
-	expect_starts(request, form, &answers[ANSWER_LINE]);
+	expect_submit_starts(request, form, &answers[ANSWER_LINE]);
 }
 
 /* Reads the leaderboard's data and the viewer's submissions to it. */
@@ -255,7 +255,7 @@ static int fill_form(struct request *request, struct submit_form *form,
 	struct choices choices;
 	struct task *task;
 	quotas_hold(request->config, quotas, uses);
-	int rc = read_form(request, form->leaderboard, uses, answers);
+	int rc = read_submit_form(request, form->leaderboard, uses, answers);
 	if (!rc)
 		rc = task_read(request->arena, &answers[ANSWER_TASK], &task, request->error);
 	if (!rc)
@@ -430,7 +430,7 @@ int page_submit(struct request *request)
 }
 
 /* Shows the form again as typed, with the error. */
-static int show_again(struct request *request, const struct leaderboard *leaderboard)
+static int show_submit_again(struct request *request, const struct leaderboard *leaderboard)
 {
 	struct quota quotas[quota_modes];
 	struct error own = { 0 };
@@ -455,7 +455,7 @@ static const char *with_plain_lines(struct arena *arena, const char *code)
 }
 
 /* Accepts a file or pasted code, not both: a wrong guess could rank the wrong one. */
-static int take_source(struct request *request, struct submission_request *submission)
+static int read_form_source(struct request *request, struct submission_request *submission)
 {
 	const struct upload *upload = request_upload(request, "file");
 	const char *code = with_plain_lines(request->arena, request_form_or(request, "code", ""));
@@ -485,7 +485,7 @@ int action_submit(struct request *request)
 		.mode = request_form(request, "mode"),
 		.config = request->config };
 	submission.gpu_count = request_form_values(request, "gpu", &submission.gpus);
-	rc = take_source(request, &submission);
+	rc = read_form_source(request, &submission);
 	if (!rc)
 		rc = submission_create(
 			request->db, request->arena, &leaderboard, &submission, &id, request->error);
@@ -496,7 +496,7 @@ int action_submit(struct request *request)
 		rc = submit_say_when(request, &leaderboard, submission.mode);
 	else if (rc == ERROR_INPUT)
 		rc = 0, request->status = 422;
-	return rc ? rc : show_again(request, &leaderboard);
+	return rc ? rc : show_submit_again(request, &leaderboard);
 }
 
 /* ---- /submit: the file says where it belongs ---- */
@@ -588,7 +588,7 @@ int action_submit_anywhere(struct request *request)
 		.config = request->config };
 	struct leaderboard leaderboard;
 	int64_t id = 0;
-	int rc = take_source(request, &submission);
+	int rc = read_form_source(request, &submission);
 	if (!rc)
 		rc = find_target(request, &submission, &leaderboard);
 	if (!rc)

@@ -196,7 +196,7 @@ static void add_start(struct settings *settings, const struct task *task)
 		joined_names(arena, task->compile_flags, task->compile_flag_count));
 }
 
-static const char *device_names(struct arena *arena, const struct shown_leaderboard *shown)
+static const char *device_name_list(struct arena *arena, const struct shown_leaderboard *shown)
 {
 	cleanup_buffer struct buffer all = { 0 };
 	for (size_t i = 0; i < shown->gpu_count; i++)
@@ -204,12 +204,12 @@ static const char *device_names(struct arena *arena, const struct shown_leaderbo
 	return arena_strdup(arena, shown->gpu_count ? all.data : "none is chosen yet");
 }
 
-static void add_runs(
+static void add_run_settings(
 	struct settings *settings, const struct shown_leaderboard *shown, const struct task_view *view)
 {
 	const struct task *task = view->task;
 	struct arena *arena = settings->arena;
-	add_setting(settings, "Devices", device_names(arena, shown));
+	add_setting(settings, "Devices", device_name_list(arena, shown));
 	add_setting(settings, "Several GPUs",
 		task->multi_gpu ? "yes; world_size of a case says how many" : "no, each run has one");
 	add_setting(settings, "Time limits",
@@ -246,7 +246,7 @@ int page_task(struct request *request)
 	struct settings settings = { .arena = request->arena };
 	add_setting(&settings, "Language", language_title(shown.leaderboard.language));
 	add_start(&settings, view->task);
-	add_runs(&settings, &shown, view);
+	add_run_settings(&settings, &shown, view);
 	struct task_group groups[COUNT(ROLES)];
 	struct task_overview overview = {
 		.shown = &shown,
@@ -272,7 +272,7 @@ static bool is_at(const struct task_view_file *file, const char *address)
 		&& strcmp(address + length + 1, file->path) == 0;
 }
 
-static int no_such_file(struct request *request, const struct shown_leaderboard *shown,
+static int no_such_task_file(struct request *request, const struct shown_leaderboard *shown,
 	const struct task_view *view, const char *wanted)
 {
 	cleanup_buffer struct buffer names = { 0 };
@@ -295,7 +295,7 @@ int task_find_file(struct request *request, const struct shown_leaderboard *show
 	for (size_t i = 0; i < view->file_count && !*file; i++)
 		if (strcmp(view->files[i].path, wanted) == 0)
 			*file = &view->files[i];
-	return *file ? 0 : no_such_file(request, shown, view, wanted);
+	return *file ? 0 : no_such_task_file(request, shown, view, wanted);
 }
 
 int task_read_file(struct request *request, const struct task_view *view,
@@ -312,7 +312,8 @@ static bool is_text(const struct blob_value *content)
 			&& !memchr(content->bytes, '\0', content->length));
 }
 
-static const char *obstacle_of(const struct task_file_view *shown, const struct blob_value *content)
+static const char *file_obstacle(
+	const struct task_file_view *shown, const struct blob_value *content)
 {
 	if (!shown->is_text)
 		return "This file is not text (UTF-8), so it cannot be shown here. It can be downloaded.";
@@ -339,7 +340,7 @@ int page_task_file(struct request *request)
 	file_view.title = ROLES[role_of(file_view.file)].title;
 	file_view.note = note_of(request->arena, view->task, file_view.file);
 	file_view.is_text = is_text(&content);
-	file_view.obstacle = obstacle_of(&file_view, &content);
+	file_view.obstacle = file_obstacle(&file_view, &content);
 	file_view.file_name = task_file_name(view->task, file_view.file);
 	file_view.text = file_view.obstacle ? NULL : content.bytes;
 	struct page page = page_make(request,

@@ -234,7 +234,7 @@ static int add_set(struct update *update, const char *place, const char *directo
 }
 
 /* Responds with the leaderboard's name, or with the first error. */
-static int respond_leaderboard(struct update *update, const char *name)
+static int respond_leaderboard_name(struct update *update, const char *name)
 {
 	struct request *request = update->request;
 	const char *error =
@@ -268,7 +268,7 @@ int popcorn_admin_leaderboard_create(struct request *request)
 	if (!rc)
 		rc = take_set(&update, path);
 	if (!rc)
-		return respond_leaderboard(&update, name);
+		return respond_leaderboard_name(&update, name);
 	json_decref(lists_json(&update));
 	return rc;
 }

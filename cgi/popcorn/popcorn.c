@@ -158,7 +158,7 @@ static const struct statement LEADERBOARDS = SELECT(struct leaderboard_row, LEAD
 	"FROM leaderboards l JOIN task_versions v ON v.id = l.task_version_id "
 	"WHERE l.archived_at IS NULL AND " SQL_MAY_SEE("l") " ORDER BY l.name");
 
-static json_t *split_names(const char *list)
+static json_t *gpu_names_json(const char *list)
 {
 	json_t *names = json_array();
 	for (const char *at = list ? list : ""; *at;) {
@@ -171,11 +171,11 @@ static json_t *split_names(const char *list)
 
 /* The client requires an object `task` and ignores its members. The task's page has its files, and
  * seeds stay secret. */
-static json_t *leaderboard_json(const struct leaderboard_row *row)
+static json_t *popcorn_leaderboard_json(const struct leaderboard_row *row)
 {
 	return json_pack("{s:I, s:s, s:o, s:{s:s}, s:o, s:s, s:s}", "id", (json_int_t)row->id, "name",
 		row->name, "deadline", popcorn_time(row->deadline_ms), "task", "lang", row->language,
-		"gpu_types", split_names(row->gpus), "description", row->description, "visibility",
+		"gpu_types", gpu_names_json(row->gpus), "description", row->description, "visibility",
 		row->visibility);
 }
 
@@ -189,7 +189,7 @@ int popcorn_leaderboards(struct request *request)
 		return rc;
 	json_t *list = json_array();
 	for (size_t i = 0; i < count; i++)
-		json_array_append_new(list, leaderboard_json(&rows[i]));
+		json_array_append_new(list, popcorn_leaderboard_json(&rows[i]));
 	return respond_json(request, list);
 }
 
