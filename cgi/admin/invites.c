@@ -24,20 +24,6 @@ static const struct statement LEADERBOARDS = SELECT(struct leaderboard_row, LEAD
 	"SELECT name, visibility FROM leaderboards WHERE ? IN (0, creator_id) "
 	"ORDER BY visibility <> 'closed', name");
 
-/* Returns the user whose leaderboards and invites the viewer manages; 0: all users'. */
-static int64_t managed_creator(const struct request *request)
-{
-	return request->viewer.role == ROLE_ADMIN ? 0 : request->viewer.id;
-}
-
-static bool contains_name(const char **names, size_t count, const char *name)
-{
-	for (size_t i = 0; i < count; i++)
-		if (strcmp(names[i], name) == 0)
-			return true;
-	return false;
-}
-
 /* ---- the list ---- */
 
 static int list_leaderboards(struct request *request, struct invites_view *view)
@@ -55,7 +41,7 @@ static int list_leaderboards(struct request *request, struct invites_view *view)
 		view->leaderboards[i] = (struct invite_choice){
 			.name = rows[i].name,
 			.visibility = rows[i].visibility,
-			.chosen = contains_name(chosen, chosen_count, rows[i].name),
+			.chosen = names_contain(chosen, chosen_count, rows[i].name),
 		};
 	return 0;
 }

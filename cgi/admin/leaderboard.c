@@ -13,11 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct actor actor_of(const struct request *request)
-{
-	return (struct actor){ request->viewer.id, request->viewer.name, request->address };
-}
-
 static int check_may_change(struct request *request, const struct leaderboard *leaderboard)
 {
 	if (request->viewer.role == ROLE_ADMIN || leaderboard->creator_id == request->viewer.id)
@@ -28,8 +23,14 @@ static int check_may_change(struct request *request, const struct leaderboard *l
 
 int leaderboard_of_admin(struct request *request, struct leaderboard *leaderboard)
 {
-	int rc = leaderboard_seen_by(request->db, request->arena, request->viewer.id,
-		request->path_parameters[0], leaderboard, request->error);
+	return leaderboard_of_admin_named(request, request->path_parameters[0], leaderboard);
+}
+
+int leaderboard_of_admin_named(
+	struct request *request, const char *name, struct leaderboard *leaderboard)
+{
+	int rc = leaderboard_seen_by(
+		request->db, request->arena, request->viewer.id, name, leaderboard, request->error);
 	return rc ? rc : check_may_change(request, leaderboard);
 }
 
@@ -165,14 +166,6 @@ static int read_input(
 
 /* ---- showing the form ---- */
 
-static bool contains_name(const char **names, size_t count, const char *name)
-{
-	for (size_t i = 0; i < count; i++)
-		if (strcmp(names[i], name) == 0)
-			return true;
-	return false;
-}
-
 /* Lists the models that workers offer now, and chosen models that no worker offers. */
 static int list_devices(struct request *request, struct leaderboard_form *form, const char **chosen,
 	size_t chosen_count)
@@ -190,11 +183,11 @@ static int list_devices(struct request *request, struct leaderboard_form *form, 
 			.model = offered[i].model,
 			.product = offered[i].product,
 			.workers = offered[i].workers,
-			.chosen = contains_name(chosen, chosen_count, offered[i].model),
+			.chosen = names_contain(chosen, chosen_count, offered[i].model),
 		};
 	}
 	for (size_t i = 0; i < chosen_count; i++)
-		if (!contains_name(listed, count, chosen[i]))
+		if (!names_contain(listed, count, chosen[i]))
 			form->devices[form->device_count++] =
 				(struct device_choice){ .model = chosen[i], .chosen = true };
 	return 0;

@@ -135,9 +135,8 @@ static int read_upload(struct request *request, struct plan_input *input, struct
 		return rc;
 	input->files = fileset_make(request->arena);
 	input->stock = stock_fileset(request->arena);
-	input->planner =
-		(struct planner){ .actor = { request->viewer.id, request->viewer.name, request->address },
-			.may_change_all = request->viewer.role == ROLE_ADMIN };
+	input->planner = (struct planner){ .actor = actor_of(request),
+		.may_change_all = request->viewer.role == ROLE_ADMIN };
 	*view = (struct set_view){ .id = input->kept.id,
 		.file_name = input->kept.file_name,
 		.expires_at_ms = input->kept.expires_at_ms };

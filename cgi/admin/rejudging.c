@@ -55,22 +55,16 @@ static int show_rejudgings(struct request *request, struct rejudgings_view *view
 	return 0;
 }
 
-static const char *query_or(const struct request *request, const char *name, const char *otherwise)
-{
-	const char *value = request_query(request, name);
-	return value ? value : otherwise;
-}
-
 /* Links on other pages prefill the form. */
 int page_rejudgings(struct request *request)
 {
 	struct rejudgings_view view = {
-		.scope = query_or(request, "scope", "top"),
-		.leaderboard = query_or(request, "leaderboard", ""),
-		.submission = query_or(request, "submission", ""),
-		.user = query_or(request, "user", ""),
-		.top = query_or(request, "top", "10"),
-		.gpu = query_or(request, "gpu", ""),
+		.scope = request_query_or(request, "scope", "top"),
+		.leaderboard = request_query_or(request, "leaderboard", ""),
+		.submission = request_query_or(request, "submission", ""),
+		.user = request_query_or(request, "user", ""),
+		.top = request_query_or(request, "top", "10"),
+		.gpu = request_query_or(request, "gpu", ""),
 	};
 	return show_rejudgings(request, &view);
 }
@@ -78,7 +72,7 @@ int page_rejudgings(struct request *request)
 static int start_rejudging_of_form(
 	struct request *request, const struct rejudgings_view *view, int64_t *id)
 {
-	const struct actor by = { request->viewer.id, request->viewer.name, request->address };
+	const struct actor by = actor_of(request);
 	struct rejudging_order order = {
 		.leaderboard = view->leaderboard,
 		.submission_id = strtoll(view->submission, NULL, 10),
@@ -188,7 +182,7 @@ static int apply_or_discard(struct request *request, const char *typed)
 		const char *name;
 		int (*run)(struct database *db, int64_t id, const struct actor *by, struct error *error);
 	} endings[] = { { "apply", rejudging_apply }, { "discard", rejudging_discard } };
-	const struct actor by = { request->viewer.id, request->viewer.name, request->address };
+	const struct actor by = actor_of(request);
 	struct rejudging rejudging;
 	int rc = rejudging_find(
 		request->db, request->arena, path_number(request, 0), &rejudging, request->error);

@@ -111,7 +111,7 @@ static int release_result(
 
 int action_review(struct request *request)
 {
-	const struct actor by = { request->viewer.id, request->viewer.name, request->address };
+	const struct actor by = actor_of(request);
 	const char *action = request_form_or(request, "action", "");
 	struct review_view view = {
 		.submission_id = strtoll(request_form_or(request, "submission", ""), NULL, 10),

@@ -135,11 +135,9 @@ int action_site_hooks(struct request *request)
 
 /* ---- one ---- */
 
-/* Returns "not found" if the viewer may not change the webhook's leaderboard. */
-static int find_webhook(struct request *request, struct webhook *webhook)
+int webhook_of_viewer(struct request *request, int64_t id, struct webhook *webhook)
 {
-	int rc =
-		webhook_find(request->db, request->arena, path_number(request, 0), webhook, request->error);
+	int rc = webhook_find(request->db, request->arena, id, webhook, request->error);
 	bool may = !rc
 		&& (request->viewer.role == ROLE_ADMIN
 			|| (webhook->leaderboard_id != SQL_NULL_INTEGER
@@ -228,7 +226,7 @@ int page_hook(struct request *request)
 {
 	struct webhook webhook;
 	struct webhook_view view = { .webhook = &webhook };
-	int rc = find_webhook(request, &webhook);
+	int rc = webhook_of_viewer(request, path_number(request, 0), &webhook);
 	if (!rc)
 		rc = take_new_webhook_secret(request, &view);
 	view.name = webhook.name;
@@ -241,7 +239,7 @@ int page_hook_status(struct request *request)
 {
 	struct webhook webhook;
 	struct webhook_view view = { .webhook = &webhook };
-	int rc = find_webhook(request, &webhook);
+	int rc = webhook_of_viewer(request, path_number(request, 0), &webhook);
 	if (!rc)
 		rc = read_deliveries(request, &view);
 	if (rc)
@@ -336,7 +334,7 @@ static int run_webhook_action(struct request *request, const struct webhook *web
 int action_hook(struct request *request)
 {
 	struct webhook webhook;
-	int rc = find_webhook(request, &webhook);
+	int rc = webhook_of_viewer(request, path_number(request, 0), &webhook);
 	if (!rc)
 		rc = rate_limit_hit(request, &CHANGES_OF_USER, request->viewer.name);
 	if (!rc)

@@ -233,7 +233,7 @@ static int run_worker_action(struct request *request, bool *asked)
 {
 	const struct target target = { request_form_or(request, "worker", ""),
 		request_form_or(request, "device", "") };
-	const struct actor actor = { request->viewer.id, request->viewer.name, request->address };
+	const struct actor actor = actor_of(request);
 	const char *action = request_form_or(request, "action", "");
 	int64_t given_back;
 	for (size_t i = 0; i < COUNT(PAUSINGS); i++) {

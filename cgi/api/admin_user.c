@@ -114,12 +114,6 @@ int api_admin_unban(struct request *request)
 
 /* ---- invite codes ---- */
 
-/* 0: an admin sees the codes of all creators. */
-static int64_t creator_filter(const struct request *request)
-{
-	return request->viewer.role == ROLE_ADMIN ? 0 : request->viewer.id;
-}
-
 static json_t *invite_json(const struct invite *one)
 {
 	return json_pack("{s:s, s:s, s:s, s:o, s:I, s:o, s:o, s:o, s:o}", "code", one->code, "state",
@@ -134,7 +128,7 @@ int api_admin_invites(struct request *request)
 	struct invite *rows;
 	size_t count;
 	int rc = invites_list(
-		request->db, request->arena, creator_filter(request), &rows, &count, request->error);
+		request->db, request->arena, managed_creator(request), &rows, &count, request->error);
 	if (rc)
 		return rc;
 	json_t *items = json_array();
@@ -148,7 +142,7 @@ static int find_invite(struct request *request, const char *code, struct invite 
 	struct invite *rows;
 	size_t count;
 	int rc = invites_list(
-		request->db, request->arena, creator_filter(request), &rows, &count, request->error);
+		request->db, request->arena, managed_creator(request), &rows, &count, request->error);
 	for (size_t i = 0; i < count && !rc; i++)
 		if (strcmp(rows[i].code, code) == 0)
 			return *one = rows[i], 0;
@@ -190,7 +184,7 @@ int api_admin_invite_revoke(struct request *request)
 	int rc = find_invite(request, request->path_parameters[0], &one);
 	if (!rc)
 		rc = invite_revoke(
-			request->db, request->arena, one.id, creator_filter(request), &actor, request->error);
+			request->db, request->arena, one.id, managed_creator(request), &actor, request->error);
 	return rc ? rc : respond_nothing(request);
 }
 
@@ -247,22 +241,16 @@ int api_admin_announcement_end(struct request *request)
 
 /* ---- the audit log ---- */
 
-static const char *query_or_nothing(const struct request *request, const char *name)
-{
-	const char *value = request_query(request, name);
-	return value ? value : "";
-}
-
 int api_admin_audit(struct request *request)
 {
 	struct api_list list;
 	int rc = api_list_read(request, &list);
 	struct audit_view view = {
-		.actor = query_or_nothing(request, "actor"),
-		.action = query_or_nothing(request, "action"),
-		.words = query_or_nothing(request, "q"),
-		.from = query_or_nothing(request, "from"),
-		.to = query_or_nothing(request, "to"),
+		.actor = request_query_or(request, "actor", ""),
+		.action = request_query_or(request, "action", ""),
+		.words = request_query_or(request, "q", ""),
+		.from = request_query_or(request, "from", ""),
+		.to = request_query_or(request, "to", ""),
 	};
 	if (!rc)
 		rc = audit_find(request, &view, list.is_first ? INT64_MAX : list.after[0]);

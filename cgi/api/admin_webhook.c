@@ -1,5 +1,6 @@
 /* Webhooks. A viewer who may not change the webhook's leaderboard gets "not found". */
 #include "cgi/admin/leaderboard.h"
+#include "cgi/admin/webhooks.h"
 #include "cgi/api/admin.h"
 #include "lib/webhook/webhook.h"
 
@@ -36,15 +37,10 @@ static int find_webhook_leaderboard(
 			? 0
 			: fail_field(request->error, "leaderboard",
 				"Name a leaderboard of yours; the webhooks of the whole site are for admins.");
-	int rc = leaderboard_seen_by(
-		request->db, request->arena, request->viewer.id, name, leaderboard, request->error);
-	if (rc)
-		return rc;
-	*id = leaderboard->id;
-	return request->viewer.role == ROLE_ADMIN || leaderboard->creator_id == request->viewer.id
-		? 0
-		: fail(request->error, ERROR_FORBIDDEN, "Only the creator of %s and admins may change it.",
-			leaderboard->name);
+	int rc = leaderboard_of_admin_named(request, name, leaderboard);
+	if (!rc)
+		*id = leaderboard->id;
+	return rc;
 }
 
 int api_admin_webhooks(struct request *request)
@@ -123,15 +119,7 @@ static int find_webhook_of_path(struct request *request, struct webhook *one)
 {
 	int64_t id;
 	int rc = api_path_id(request, 0, "webhook", &id);
-	if (!rc)
-		rc = webhook_find(request->db, request->arena, id, one, request->error);
-	bool may = !rc
-		&& (request->viewer.role == ROLE_ADMIN
-			|| (one->leaderboard_id != SQL_NULL_INTEGER
-				&& one->leaderboard_creator_id == request->viewer.id));
-	return rc || may
-		? rc
-		: fail(request->error, ERROR_NOT_FOUND, "There is no webhook with this number.");
+	return rc ? rc : webhook_of_viewer(request, id, one);
 }
 
 static int respond_webhook(struct request *request, int64_t id)

@@ -301,34 +301,21 @@ int api_task(struct request *request)
 			templates_json(view->task)));
 }
 
-static int respond_file(
-	struct request *request, const struct task_view *view, const struct task_view_file *file)
+static int respond_source(struct request *request, const struct task_source *source)
 {
-	struct blob_value content;
-	int rc = task_read_file(request, view, file, &content);
-	return rc
-		? rc
-		: respond_text(request, task_file_name(view->task, file), content.bytes, content.length);
+	return respond_text(request, source->name, source->content.bytes, source->content.length);
 }
 
 int api_task_file(struct request *request)
 {
-	struct shown_leaderboard shown;
-	const struct task_view *view;
-	const struct task_view_file *file;
-	int rc = task_view_read(request, &shown, &view);
-	if (!rc)
-		rc = task_find_file(request, &shown, view, request->path_parameters[1], &file);
-	return rc ? rc : respond_file(request, view, file);
+	struct task_source source;
+	int rc = task_file_of_request(request, &source);
+	return rc ? rc : respond_source(request, &source);
 }
 
 int api_task_template(struct request *request)
 {
-	struct shown_leaderboard shown;
-	const struct task_view *view;
-	const struct task_view_file *file;
-	int rc = task_view_read(request, &shown, &view);
-	if (!rc)
-		rc = task_find_template(request, &shown, view, request->path_parameters[1], &file);
-	return rc ? rc : respond_file(request, view, file);
+	struct task_source source;
+	int rc = task_template_of_request(request, &source);
+	return rc ? rc : respond_source(request, &source);
 }

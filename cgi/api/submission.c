@@ -374,17 +374,11 @@ static int read_result_filter(struct request *request, const char **result)
 				 : 0;
 }
 
-static const char *query_or_empty(const struct request *request, const char *name)
-{
-	const char *value = request_query(request, name);
-	return value ? value : "";
-}
-
 static int read_submission_filter(struct request *request, struct history_filter *filter)
 {
-	*filter = (struct history_filter){ .leaderboard = query_or_empty(request, "leaderboard"),
-		.gpu = query_or_empty(request, "gpu"),
-		.mode = query_or_empty(request, "mode") };
+	*filter = (struct history_filter){ .leaderboard = request_query_or(request, "leaderboard", ""),
+		.gpu = request_query_or(request, "gpu", ""),
+		.mode = request_query_or(request, "mode", "") };
 	int rc = read_result_filter(request, &filter->result);
 	if (rc)
 		return rc;

@@ -71,8 +71,7 @@ static int64_t read_form_scopes(struct request *request)
 	return scopes;
 }
 
-/* Returns -1, which is invalid, if the field holds no number. */
-static int64_t read_days(struct request *request)
+int64_t token_days_of_form(struct request *request)
 {
 	const char *text = request_form_or(request, "days", "");
 	return *text && strlen(text) < 6 && text[strspn(text, "0123456789")] == '\0' ? atoll(text) : -1;
@@ -103,7 +102,7 @@ int action_token_create(struct request *request)
 		.role = request->viewer.role,
 		.name = request_form_or(request, "name", ""),
 		.scopes = read_form_scopes(request),
-		.days = read_days(request),
+		.days = token_days_of_form(request),
 	};
 	int rc = rate_limit_hit(request, &TOKENS_OF_USER, request->viewer.name);
 	if (!rc)

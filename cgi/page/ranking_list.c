@@ -210,19 +210,16 @@ static void look_for_own(struct ranking_list *list)
 
 /* ---- without a filter: positions number the rows ---- */
 
-static bool is_between(const struct ranking_row *row, int64_t first, int64_t last)
-{
-	return row->position >= first && row->position <= last;
-}
-
 /* Keeps the page's rows with a neighbour on either side in `answer`, each once. */
 static void keep_page(struct answer *answer, const struct paging *paging)
 {
 	size_t kept = 0;
-	for (size_t i = 0; i < answer->count; i++)
-		if (is_between(&answer->rows[i], paging->first - 1, paging->last + 1)
-			&& !(kept && answer->rows[kept - 1].position == answer->rows[i].position))
+	for (size_t i = 0; i < answer->count; i++) {
+		int64_t position = answer->rows[i].position;
+		bool is_near = position >= paging->first - 1 && position <= paging->last + 1;
+		if (is_near && !(kept && answer->rows[kept - 1].position == position))
 			answer->rows[kept++] = answer->rows[i];
+	}
 	answer->count = kept;
 }
 

@@ -416,13 +416,6 @@ static void hide_withheld(
 	job->score_ns = job->score_err_ns = NAN;
 }
 
-static void hide_output(
-	const struct request *request, const struct submission_row *row, struct job_row *job)
-{
-	if (!is_owner(request, row))
-		job->tail = NULL;
-}
-
 /* A job may be queued between two queries; then there is no estimate for it yet. */
 static int ask_for_waits(struct request *request, const struct submission_row *row,
 	const struct job_row *jobs, size_t count, struct database_answer *waits)
@@ -445,7 +438,8 @@ static int finish_jobs(struct request *request, const struct submission_row *row
 	for (size_t i = 0; i < count; i++) {
 		hide_held(request, row, &jobs[i]);
 		hide_withheld(request, row, &jobs[i]);
-		hide_output(request, row, &jobs[i]);
+		if (!is_owner(request, row))
+			jobs[i].tail = NULL;
 	}
 	job_words_fill(request->arena, row, jobs, count, &waits);
 	return 0;

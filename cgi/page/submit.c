@@ -17,14 +17,6 @@
 
 #include <string.h>
 
-static bool contains_name(const char **names, size_t count, const char *name)
-{
-	for (size_t i = 0; i < count; i++)
-		if (strcmp(names[i], name) == 0)
-			return true;
-	return false;
-}
-
 /* ---- the form's initial values ---- */
 
 /* The choices of an earlier submission; `source` only if the form takes it over. */
@@ -241,7 +233,7 @@ static void list_gpus(struct request *request, struct submit_form *form,
 		form->gpus[i] = (struct submit_gpu){
 			.name = devices[i].name,
 			.product = devices[i].product,
-			.chosen = form->gpu_count == 1 || contains_name(ticked, ticked_count, devices[i].name),
+			.chosen = form->gpu_count == 1 || names_contain(ticked, ticked_count, devices[i].name),
 		};
 	expect_submit_starts(request, form, &answers[ANSWER_LINE]);
 }
@@ -473,10 +465,31 @@ static int read_form_source(struct request *request, struct submission_request *
 	return 0;
 }
 
+static int store_submission(struct request *request, const struct leaderboard *leaderboard,
+	const struct submission_request *submission)
+{
+	int64_t id = 0;
+	int rc = submission_create(
+		request->db, request->arena, leaderboard, submission, &id, request->error);
+	request->stored = rc ? 0 : id;
+	return rc;
+}
+
+/* Returns 0 if the form can be shown again with the reason. */
+static int explain_refusal(
+	struct request *request, const struct leaderboard *leaderboard, const char *mode, int rc)
+{
+	if (rc == ERROR_LIMIT)
+		return submit_say_when(request, leaderboard, mode);
+	if (rc != ERROR_INPUT)
+		return rc;
+	request->status = 422;
+	return 0;
+}
+
 int action_submit(struct request *request)
 {
 	struct leaderboard leaderboard;
-	int64_t id = 0;
 	int rc = leaderboard_seen_by(request->db, request->arena, request->viewer.id,
 		request->path_parameters[0], &leaderboard, request->error);
 	if (rc)
@@ -487,15 +500,10 @@ int action_submit(struct request *request)
 	submission.gpu_count = request_form_values(request, "gpu", &submission.gpus);
 	rc = read_form_source(request, &submission);
 	if (!rc)
-		rc = submission_create(
-			request->db, request->arena, &leaderboard, &submission, &id, request->error);
-	request->stored = rc ? 0 : id;
+		rc = store_submission(request, &leaderboard, &submission);
 	if (!rc)
-		return redirect(request, "/submission/%lld", (long long)id);
-	if (rc == ERROR_LIMIT)
-		rc = submit_say_when(request, &leaderboard, submission.mode);
-	else if (rc == ERROR_INPUT)
-		rc = 0, request->status = 422;
+		return redirect(request, "/submission/%lld", (long long)request->stored);
+	rc = explain_refusal(request, &leaderboard, submission.mode, rc);
 	return rc ? rc : show_submit_again(request, &leaderboard);
 }
 
@@ -527,7 +535,7 @@ static void choose_last(const struct request *request, struct submit_form *form)
 	}
 }
 
-static int show_anywhere(struct request *request)
+int page_submit_anywhere(struct request *request)
 {
 	struct submit_form form = form_as_typed(request);
 	struct error own = { 0 };
@@ -542,11 +550,6 @@ static int show_anywhere(struct request *request)
 	struct page page = page_make(request, "Submit", "leaderboards");
 	submit_anywhere_page(&request->body, &page, &form);
 	return 0;
-}
-
-int page_submit_anywhere(struct request *request)
-{
-	return show_anywhere(request);
 }
 
 /* Finds the chosen leaderboard, else the one in the source's header. A choice that the form
@@ -587,19 +590,13 @@ int action_submit_anywhere(struct request *request)
 		.mode = request_form(request, "mode"),
 		.config = request->config };
 	struct leaderboard leaderboard;
-	int64_t id = 0;
 	int rc = read_form_source(request, &submission);
 	if (!rc)
 		rc = find_target(request, &submission, &leaderboard);
 	if (!rc)
-		rc = submission_create(
-			request->db, request->arena, &leaderboard, &submission, &id, request->error);
-	request->stored = rc ? 0 : id;
+		rc = store_submission(request, &leaderboard, &submission);
 	if (!rc)
-		return redirect(request, "/submission/%lld", (long long)id);
-	if (rc == ERROR_LIMIT)
-		rc = submit_say_when(request, &leaderboard, submission.mode);
-	else if (rc == ERROR_INPUT)
-		rc = 0, request->status = 422;
-	return rc ? rc : show_anywhere(request);
+		return redirect(request, "/submission/%lld", (long long)request->stored);
+	rc = explain_refusal(request, &leaderboard, submission.mode, rc);
+	return rc ? rc : page_submit_anywhere(request);
 }

@@ -76,7 +76,7 @@ static const char *template_source(const struct task *task, const char *language
 }
 
 /* A template's path is its language, so the file name comes from the task. */
-const char *task_file_name(const struct task *task, const struct task_view_file *file)
+static const char *task_file_name(const struct task *task, const struct task_view_file *file)
 {
 	return role_of(file) == ROLE_TEMPLATE ? template_source(task, file->path) : file->path;
 }
@@ -285,7 +285,7 @@ static int no_such_task_file(struct request *request, const struct shown_leaderb
 		view->file_count ? names.data : "none");
 }
 
-int task_find_file(struct request *request, const struct shown_leaderboard *shown,
+static int find_task_file(struct request *request, const struct shown_leaderboard *shown,
 	const struct task_view *view, const char *wanted, const struct task_view_file **file)
 {
 	*file = NULL;
@@ -298,14 +298,14 @@ int task_find_file(struct request *request, const struct shown_leaderboard *show
 	return *file ? 0 : no_such_task_file(request, shown, view, wanted);
 }
 
-int task_read_file(struct request *request, const struct task_view *view,
+static int read_task_file(struct request *request, const struct task_view *view,
 	const struct task_view_file *file, struct blob_value *content)
 {
 	return leaderboard_file(request->db, request->arena, view->version_id, role_of(file),
 		file->path, content, request->error);
 }
 
-static bool is_text(const struct blob_value *content)
+bool task_file_is_text(const struct blob_value *content)
 {
 	return !content->length
 		|| (text_is_utf8(content->bytes, content->length)
@@ -332,14 +332,14 @@ int page_task_file(struct request *request)
 	struct blob_value content;
 	int rc = task_view_read(request, &shown, &view);
 	if (!rc)
-		rc = task_find_file(request, &shown, view, request->path_parameters[1], &file_view.file);
+		rc = find_task_file(request, &shown, view, request->path_parameters[1], &file_view.file);
 	if (!rc)
-		rc = task_read_file(request, view, file_view.file, &content);
+		rc = read_task_file(request, view, file_view.file, &content);
 	if (rc)
 		return rc;
 	file_view.title = ROLES[role_of(file_view.file)].title;
 	file_view.note = note_of(request->arena, view->task, file_view.file);
-	file_view.is_text = is_text(&content);
+	file_view.is_text = task_file_is_text(&content);
 	file_view.obstacle = file_obstacle(&file_view, &content);
 	file_view.file_name = task_file_name(view->task, file_view.file);
 	file_view.text = file_view.obstacle ? NULL : content.bytes;
@@ -353,34 +353,22 @@ int page_task_file(struct request *request)
 
 /* ---- a file's bytes ---- */
 
-/* A file that a browser cannot show is sent as a download. */
-static int answer_bytes(struct request *request, const char *name, const struct blob_value *content)
+static int read_task_source(struct request *request, const struct task_view *view,
+	const struct task_view_file *file, struct task_source *source)
 {
-	response_as_text(request, name, request_query(request, "download") || !is_text(content));
-	buffer_append(&request->body, content->bytes, content->length);
-	request->may_be_cached = true;
-	return 0;
+	source->name = task_file_name(view->task, file);
+	return read_task_file(request, view, file, &source->content);
 }
 
-static int answer_file(
-	struct request *request, const struct task_view *view, const struct task_view_file *file)
-{
-	struct blob_value content;
-	int rc = task_read_file(request, view, file, &content);
-	if (rc)
-		return rc;
-	return answer_bytes(request, task_file_name(view->task, file), &content);
-}
-
-int page_task_raw(struct request *request)
+int task_file_of_request(struct request *request, struct task_source *source)
 {
 	struct shown_leaderboard shown;
 	const struct task_view *view;
 	const struct task_view_file *file;
 	int rc = task_view_read(request, &shown, &view);
 	if (!rc)
-		rc = task_find_file(request, &shown, view, request->path_parameters[1], &file);
-	return rc ? rc : answer_file(request, view, file);
+		rc = find_task_file(request, &shown, view, request->path_parameters[1], &file);
+	return rc ? rc : read_task_source(request, view, file, source);
 }
 
 static int no_such_template(struct request *request, const struct shown_leaderboard *shown,
@@ -395,24 +383,42 @@ static int no_such_template(struct request *request, const struct shown_leaderbo
 		buffer_string(&names));
 }
 
-int task_find_template(struct request *request, const struct shown_leaderboard *shown,
-	const struct task_view *view, const char *language, const struct task_view_file **file)
+int task_template_of_request(struct request *request, struct task_source *source)
 {
-	for (size_t i = 0; i < view->file_count; i++) {
-		*file = &view->files[i];
-		if (role_of(*file) == ROLE_TEMPLATE && strcasecmp((*file)->path, language) == 0)
-			return 0;
-	}
-	return no_such_template(request, shown, view->task, language);
+	struct shown_leaderboard shown;
+	const struct task_view *view;
+	const char *language = request->path_parameters[1];
+	int rc = task_view_read(request, &shown, &view);
+	if (rc)
+		return rc;
+	for (size_t i = 0; i < view->file_count; i++)
+		if (role_of(&view->files[i]) == ROLE_TEMPLATE
+			&& strcasecmp(view->files[i].path, language) == 0)
+			return read_task_source(request, view, &view->files[i], source);
+	return no_such_template(request, &shown, view->task, language);
+}
+
+/* A file that a browser cannot show is sent as a download. */
+static int answer_source(struct request *request, const struct task_source *source)
+{
+	const struct blob_value *content = &source->content;
+	response_as_text(
+		request, source->name, request_query(request, "download") || !task_file_is_text(content));
+	buffer_append(&request->body, content->bytes, content->length);
+	request->may_be_cached = true;
+	return 0;
+}
+
+int page_task_raw(struct request *request)
+{
+	struct task_source source;
+	int rc = task_file_of_request(request, &source);
+	return rc ? rc : answer_source(request, &source);
 }
 
 int page_template_raw(struct request *request)
 {
-	struct shown_leaderboard shown;
-	const struct task_view *view;
-	const struct task_view_file *file;
-	int rc = task_view_read(request, &shown, &view);
-	if (!rc)
-		rc = task_find_template(request, &shown, view, request->path_parameters[1], &file);
-	return rc ? rc : answer_file(request, view, file);
+	struct task_source source;
+	int rc = task_template_of_request(request, &source);
+	return rc ? rc : answer_source(request, &source);
 }

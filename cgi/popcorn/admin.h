@@ -6,8 +6,6 @@
 #include "cgi/http/route.h"
 #include "lib/leaderboard/leaderboard.h"
 
-/* The viewer as actor for the audit log. */
-struct actor popcorn_actor(const struct request *request);
 /* Responds with {"status": "ok"} and `members`, which it releases; NULL: no members. */
 int popcorn_ok(struct request *request, json_t *members);
 

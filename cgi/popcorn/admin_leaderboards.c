@@ -34,7 +34,7 @@ int popcorn_admin_leaderboard_delete(struct request *request)
 	struct count_row row = { 0 };
 	const char *force = request_query(request, "force");
 	bool forced = force && strcmp(force, "true") == 0;
-	const struct actor actor = popcorn_actor(request);
+	const struct actor actor = actor_of(request);
 	int rc = find_own_leaderboard(request, &leaderboard);
 	if (!rc)
 		rc = database_row(request->db, request->arena, &COUNT_SUBMISSIONS, &row, request->error,
@@ -57,7 +57,7 @@ int popcorn_admin_visibility(struct request *request)
 {
 	struct leaderboard leaderboard;
 	const char *visibility;
-	const struct actor actor = popcorn_actor(request);
+	const struct actor actor = actor_of(request);
 	int rc = find_own_leaderboard(request, &leaderboard);
 	if (!rc)
 		rc = api_text(request, "visibility", &visibility);
@@ -161,7 +161,7 @@ int popcorn_admin_quotas(struct request *request)
 static int set_quotas(struct request *request, const struct leaderboard *leaderboard,
 	const struct category *category, int64_t most)
 {
-	const struct actor actor = popcorn_actor(request);
+	const struct actor actor = actor_of(request);
 	int rc = 0;
 	for (const char *const *mode = category->modes; *mode && !rc; mode++) {
 		const struct quota_order order = { .leaderboard_id = leaderboard->id,

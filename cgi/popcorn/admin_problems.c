@@ -32,8 +32,8 @@ static int read_folder(struct request *request, struct update *update)
 	*update = (struct update){ .request = request,
 		.files = fileset_make(request->arena),
 		.stock = stock_fileset(request->arena),
-		.planner = { .actor = popcorn_actor(request),
-			.may_change_all = request->viewer.role == ROLE_ADMIN } };
+		.planner = {
+			.actor = actor_of(request), .may_change_all = request->viewer.role == ROLE_ADMIN } };
 	if (!*folder)
 		return fail(request->error, ERROR_INPUT,
 			"This server has no folder of problems: its setting `problems` is empty. Upload the "

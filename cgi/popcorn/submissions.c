@@ -189,7 +189,7 @@ int popcorn_submission_delete(struct request *request)
 {
 	struct popcorn_result result;
 	struct cancellation done;
-	const struct actor actor = { request->viewer.id, request->viewer.name, request->address };
+	const struct actor actor = actor_of(request);
 	int rc = read_own(request, "delete", &result);
 	if (!rc && !popcorn_is_done(&result))
 		rc = submission_cancel(
