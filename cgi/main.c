@@ -415,7 +415,7 @@ static void report_ready(size_t threads)
 	snprintf(status, sizeof status, "Serves with %zu threads", threads);
 	log_info(
 		"podium-web %s listens on %s with %zu threads", PODIUM_VERSION, listener_name(), threads);
-	/* With a predecessor, that process reports it: the service manager does not know us yet. */
+	/* A predecessor reports for us: the service manager does not know this process yet. */
 	if (!graceful_reload_tell())
 		service_ready(status);
 }

@@ -67,8 +67,8 @@ static const struct statement INSERT_LEADERBOARD =
 			"FROM leaderboards WHERE name = ? AND (? OR creator_id = ?)");
 static const struct statement REVOKE =
 	COMMAND("UPDATE invites SET revoked_at = UTC_TIMESTAMP(3) WHERE id = ?");
-/* Inserts only missing seats: a seat that a concurrent transaction is removing would otherwise be
- * waited for and given back. */
+/* Inserts only missing seats. Otherwise the statement would wait for a transaction that is removing
+ * a seat, and then give the seat back. */
 static const struct statement SEAT =
 	COMMAND("INSERT IGNORE INTO leaderboard_members (leaderboard_id, user_id) SELECT l.id, u.id "
 			"FROM " OF_CODE " JOIN users u ON u.id = ? "

@@ -182,7 +182,7 @@ static json_t *rejudged_result_json(const struct rejudged_result *one)
 		(int)one->differs);
 }
 
-/* With its first results; changed verdicts come first. */
+/* Includes the first results; those with a changed verdict come first. */
 static int respond_rejudging(struct request *request, const struct rejudging *one)
 {
 	struct rejudged_result *results;

@@ -36,8 +36,7 @@ static const int STATUSES[] = {
 	500,
 	503,
 };
-/* Upper bounds in ns, and as Prometheus writes them. The budget of a page is 20 ms (DESIGN, section
- * 10). */
+/* Upper bounds in ns, and as Prometheus writes them. */
 static const struct {
 	uint64_t most_ns;
 	const char *le;

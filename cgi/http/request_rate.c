@@ -16,9 +16,10 @@ enum { window_s = 60, table_size = 8192, chain = 8, share_every_ms = 1000 };
 
 struct counter {
 	char whom[64];
-	int64_t window;       /* minutes since 1970; 0: unused */
-	int64_t hits, shared; /* counted by this process; the part that the database knows */
-	int64_t elsewhere;    /* counted by other hosts, as of the last exchange */
+	int64_t window;    /* minutes since 1970; 0: unused */
+	int64_t hits;      /* counted by this process */
+	int64_t shared;    /* of these, already added to the database */
+	int64_t elsewhere; /* counted by other hosts, as of the last exchange */
 };
 
 static struct counter table[table_size];

@@ -186,7 +186,7 @@ static size_t take_user(struct arena *arena, const struct shown_leaderboard *sho
 		.entries = arena_array(arena, const struct scaling_entry *, shown->gpu_count + 1) };
 	for (; taken < count && strcmp(rows[taken].user, rows->user) == 0; taken++) {
 		size_t device = device_index(shown, rows[taken].gpu);
-		if (device == shown->gpu_count) /* device added after the shown was read */
+		if (device == shown->gpu_count) /* added after the leaderboard was read */
 			continue;
 		user->entries[device] = &rows[taken];
 		user->slowest_ns = fmax(user->slowest_ns, rows[taken].score_ns);

@@ -90,7 +90,7 @@ struct shapes_view {
 #define SQL_DEVICES \
 	"JSON_TABLE(?, '$[*]' COLUMNS (number FOR ORDINALITY, gpu VARCHAR(48) CHARACTER SET ascii " \
 	"COLLATE ascii_bin PATH '$'))"
-/* Returns a JSON array for SQL_DEVICES: all devices of the shown, or only one. */
+/* Returns a JSON array for SQL_DEVICES: all devices of the leaderboard, or only one. */
 const char *device_list(
 	struct arena *arena, const struct shown_leaderboard *shown, const struct ranked_gpu *only);
 

@@ -83,7 +83,7 @@ handler page_dry_run, page_dry_run_status, action_dry_run;
 /* webhooks.c: sends events to other programs */
 handler page_leaderboard_hooks, action_leaderboard_hooks, page_site_hooks, action_site_hooks,
 	page_hook, page_hook_status, action_hook;
-/* health.c, metrics.c */
+/* metrics.c */
 handler page_healthz, page_metrics;
 
 #endif

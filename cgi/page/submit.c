@@ -295,7 +295,7 @@ static const char *count_in_words(struct arena *arena, size_t count, const char 
 					  : arena_printf(arena, "the %zu %ss", count, noun);
 }
 
-/* Lists the benchmarks; if only the last one ranks, only that, as podium-run does. */
+/* Names the shapes that podium-run times: all of them, or the last one if only that one ranks. */
 static const char *timed_shapes(struct arena *arena, const struct task *task)
 {
 	return task->ranking_by == RANKING_BY_LAST && task->benchmark_count > 1
