@@ -214,8 +214,8 @@ static const struct column SAMPLES_COLUMNS[] = {
 #define REJUDGED_JOBS \
 	"jobs j JOIN rejudged_jobs a ON a.id = j.rejudged_id " \
 	"JOIN submissions s ON s.id = a.submission_id"
-/* Statements for jobs and their results. OF_SUBMISSION binds a submission's ID and reads its current
- * jobs. OF_REJUDGED binds a rejudged result's ID and reads its job that is not current. */
+/* Statements for jobs and their results. OF_SUBMISSION binds a submission's ID and reads its
+ * current jobs. OF_REJUDGED binds a rejudged result's ID and reads its job that is not current. */
 static const struct results_of {
 	struct statement jobs, stages, cases, samples;
 } OF_SUBMISSION = {
