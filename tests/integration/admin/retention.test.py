@@ -47,32 +47,51 @@ def prepare():
 	admin("migrate")
 	sql(f"""
 	INSERT INTO users (id, name, password_hash) VALUES (1, 'ada', '!');
-	INSERT INTO blobs (sha256, size, content) SELECT UNHEX(SHA2(seq, 256)), 1, seq FROM seq_1_to_{JOBS + 4};
+	INSERT INTO blobs (sha256, size, content) SELECT UNHEX(SHA2(seq, 256)), 1, seq
+		FROM seq_1_to_{JOBS + 4};
 	INSERT INTO leaderboards (id, name, secret_seed) VALUES (1, 'small', 1);
-	INSERT INTO task_versions (id, leaderboard_id, number, language, description, definition) VALUES (1, 1, 1, 'py', '', '');
-	INSERT INTO task_files (task_version_id, path, role, sha256) VALUES (1, 'eval.py', 'file', UNHEX(SHA2({JOBS + 1}, 256)));
+	INSERT INTO task_versions (id, leaderboard_id, number, language, description, definition)
+		VALUES (1, 1, 1, 'py', '', '');
+	INSERT INTO task_files (task_version_id, path, role, sha256)
+		VALUES (1, 'eval.py', 'file', UNHEX(SHA2({JOBS + 1}, 256)));
 	INSERT INTO submissions (id, leaderboard_id, task_version_id, user_id, file_name, sha256, mode)
 	  SELECT seq, 1, 1, 1, 'a.py', UNHEX(SHA2(seq, 256)), 'ranked' FROM seq_1_to_{JOBS};
 	-- Two each end in the same moment.
 	INSERT INTO jobs (id, submission_id, user_id, gpu, state, verdict, score_ns, finished_at)
-	  SELECT seq, seq, 1, 'H200', 'done', 'passed', seq, UTC_TIMESTAMP(3) - INTERVAL (seq DIV 2) * 10 + 1 DAY FROM seq_1_to_{JOBS};
-	INSERT INTO stages (id, job_id, position, name, verdict, message, command, stdout, stderr, kernels)
-	  SELECT seq * 2 + p.n, seq, p.n, IF(p.n, 'ranked', 'test'), 'passed', 'fine', 'python3 eval.py', IF(p.n, 'printed', ''), IF(seq % 2, 'warned', ''), '[]'
+	  SELECT seq, seq, 1, 'H200', 'done', 'passed', seq, UTC_TIMESTAMP(3) - INTERVAL (seq DIV 2) *
+	      10 + 1 DAY FROM seq_1_to_{JOBS};
+	INSERT INTO stages (id, job_id, position, name, verdict, message, command, stdout, stderr,
+		kernels)
+	  SELECT seq * 2 + p.n, seq, p.n, IF(p.n, 'ranked', 'test'), 'passed', 'fine',
+	      'python3 eval.py', IF(p.n, 'printed', ''), IF(seq % 2, 'warned', ''), '[]'
 	  FROM seq_1_to_{JOBS} JOIN (SELECT 0 AS n UNION SELECT 1) p;
-	INSERT INTO measurements (stage_id, case_index, spec, verdict, message, runs, mean_ns, low_ns, high_ns, samples, report)
-	  SELECT t.id, c.seq, 'size: 1', 'passed', 'a note', 100, 5.5, 5, 6, IF(t.position, REPEAT('abcd', 100), NULL), IF(t.job_id % 3, NULL, 'report')
+	INSERT INTO measurements (stage_id, case_index, spec, verdict, message, runs, mean_ns, low_ns,
+		high_ns, samples, report)
+	  SELECT t.id, c.seq, 'size: 1', 'passed', 'a note', 100, 5.5, 5, 6,
+	      IF(t.position, REPEAT('abcd', 100), NULL), IF(t.job_id % 3, NULL, 'report')
 	  FROM stages t JOIN seq_0_to_2 c;
-	INSERT INTO artifacts (id, stage_id, name, size) SELECT id, id, 'profile-1.ncu-rep', 3 FROM stages WHERE position = 1 AND job_id % 3 = 0;
+	INSERT INTO artifacts (id, stage_id, name, size) SELECT id, id, 'profile-1.ncu-rep', 3
+		FROM stages WHERE position = 1 AND job_id % 3 = 0;
 	INSERT INTO artifact_parts (artifact_id, part, content) SELECT id, 0, 'xyz' FROM artifacts;
-	INSERT INTO ranking (leaderboard_id, task_version_id, gpu, user_id, submission_id, job_id, score_ns, submitted_at, position, place)
+	INSERT INTO ranking (leaderboard_id, task_version_id, gpu, user_id, submission_id, job_id,
+		score_ns, submitted_at, position, place)
 	  VALUES (1, 1, 'H200', 1, {JOBS}, {JOBS}, 1, UTC_TIMESTAMP(3), 1, 1);
-	INSERT INTO audit_log (at, actor, address, action, subject, detail) SELECT UTC_TIMESTAMP(3) - INTERVAL seq DAY, 'ada', '', 'a', 'b', '' FROM seq_1_to_3300;
-	INSERT INTO webhook_events (id, event, data, at) SELECT seq, 'job', '{{}}', UTC_TIMESTAMP(3) - INTERVAL seq HOUR FROM seq_1_to_1000;
-	INSERT INTO webhook_deliveries (webhook_id, event_id) SELECT h.seq, e.id FROM webhook_events e JOIN seq_1_to_3 h;
-	INSERT INTO sessions (token_hash, user_id, address, user_agent, expires_at) SELECT UNHEX(SHA2(seq, 256)), 1, '', '', UTC_TIMESTAMP(3) - INTERVAL CAST(seq AS SIGNED) - 3 DAY FROM seq_1_to_9;
-	INSERT INTO uploads (creator_id, file_name, content, expires_at) VALUES (1, 'a', 'b', UTC_TIMESTAMP(3) - INTERVAL 2 DAY), (1, 'a', 'b', UTC_TIMESTAMP(3));
-	INSERT INTO api_requests (window_start, subject, hits) VALUES (1, 'x', 1), (UNIX_TIMESTAMP() DIV 60, 'x', 1);
-	INSERT INTO idempotency_keys (user_id, name, request_hash, created_at) VALUES (1, 'old', REPEAT('x', 32), UTC_TIMESTAMP(3) - INTERVAL 2 DAY), (1, 'new', REPEAT('x', 32), UTC_TIMESTAMP(3));
+	INSERT INTO audit_log (at, actor, address, action, subject, detail)
+		SELECT UTC_TIMESTAMP(3) - INTERVAL seq DAY, 'ada', '', 'a', 'b', '' FROM seq_1_to_3300;
+	INSERT INTO webhook_events (id, event, data, at) SELECT seq, 'job', '{{}}',
+		UTC_TIMESTAMP(3) - INTERVAL seq HOUR FROM seq_1_to_1000;
+	INSERT INTO webhook_deliveries (webhook_id, event_id) SELECT h.seq, e.id FROM webhook_events e
+		JOIN seq_1_to_3 h;
+	INSERT INTO sessions (token_hash, user_id, address, user_agent, expires_at)
+		SELECT UNHEX(SHA2(seq, 256)), 1, '', '', UTC_TIMESTAMP(3) - INTERVAL CAST(seq AS SIGNED) - 3
+		DAY FROM seq_1_to_9;
+	INSERT INTO uploads (creator_id, file_name, content, expires_at)
+		VALUES (1, 'a', 'b', UTC_TIMESTAMP(3) - INTERVAL 2 DAY), (1, 'a', 'b', UTC_TIMESTAMP(3));
+	INSERT INTO api_requests (window_start, subject, hits)
+		VALUES (1, 'x', 1), (UNIX_TIMESTAMP() DIV 60, 'x', 1);
+	INSERT INTO idempotency_keys (user_id, name, request_hash, created_at)
+		VALUES (1, 'old', REPEAT('x', 32), UTC_TIMESTAMP(3) - INTERVAL 2 DAY),
+		(1, 'new', REPEAT('x', 32), UTC_TIMESTAMP(3));
 	""")
 
 
@@ -158,7 +177,8 @@ def several_at_once_remove_what_one_would_and_nothing_else():
 
 @test
 def each_stage_knows_what_it_has_lost():
-	old = "stages t JOIN jobs j ON j.id = t.job_id WHERE j.finished_at < UTC_TIMESTAMP(3) - INTERVAL 200 DAY AND t.position = "
+	old = ("stages t JOIN jobs j ON j.id = t.job_id WHERE j.finished_at < UTC_TIMESTAMP(3) "
+		"- INTERVAL 200 DAY AND t.position = ")
 	equal(sql(f"SELECT DISTINCT t.output_days, t.samples_days FROM {old} 1"), [["200", "100"]])
 	# The first stage had no samples, and printed something in every second job alone.
 	equal(

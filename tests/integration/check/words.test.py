@@ -394,7 +394,8 @@ def a_line_without_end_is_cut():
 
 @test
 def a_first_mismatch_is_taken_apart():
-	message = "5 of 1024 elements are wrong, the first at [3, 0]: expected 1, got 2 (off by 1, tolerance 0.001)\nand more"
+	message = ("5 of 1024 elements are wrong, the first at [3, 0]: expected 1, got 2 (off by 1, "
+		"tolerance 0.001)\nand more")
 	program = StandIn({**STAGE, "stage": "test"},
 		{**CASE, "verdict": "wrong answer", "message": message},
 		{**VERDICT, "verdict": "wrong answer"})

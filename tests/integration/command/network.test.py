@@ -15,7 +15,11 @@ from tap import Skip, contains, equal, lacks, run, test
 
 EMPTY = answers({"items": [], "next": None})
 EVIL = "a\x1b[2Jb\x9bc\u202ed\x07e"
-RIGHT = "#!POPCORN leaderboard small\n#!POPCORN gpus H200\n\ndef custom_kernel(data):\n    return data\n"
+RIGHT = ("#!POPCORN leaderboard small\n"
+	"#!POPCORN gpus H200\n"
+	"\n"
+	"def custom_kernel(data):\n"
+	"    return data\n")
 DONE = {
 	"id": 7, "leaderboard": "small", "user": "ada", "mode": "ranked", "state": "done",
 	"verdict": "passed", "file_name": "mine.py", "jobs": [{

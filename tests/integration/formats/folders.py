@@ -58,13 +58,24 @@ ANSWERS = {  # what check_implementation returns
 	"text": ('f"mismatch found!\\n  element {index}: wanted {wanted}, got {got}"', '""'),
 }
 UTILS = "import random\n\ndef set_seed(seed):\n\trandom.seed(seed)\n"
-TYPES = "from typing import TypedDict\n\ninput_t = output_t = list\n\nclass TestSpec(TypedDict):\n\tsize: int\n\tseed: int\n"
+TYPES = ("from typing import TypedDict\n"
+	"\n"
+	"input_t = output_t = list\n"
+	"\n"
+	"class TestSpec(TypedDict):\n"
+	"\tsize: int\n"
+	"\tseed: int\n")
 
 # Submissions.
-RIGHT = "from task import input_t, output_t\n\ndef custom_kernel(data: input_t) -> output_t:\n\treturn [2 * value for value in data]\n"
+RIGHT = ("from task import input_t, output_t\n"
+	"\n"
+	"def custom_kernel(data: input_t) -> output_t:\n"
+	"\treturn [2 * value for value in data]\n")
 RIGHT_BARE = "def custom_kernel(data):\n\treturn [2 * value for value in data]\n"
-WRONG = "def custom_kernel(data):\n\treturn [2 * value if index != 2 else -1 for index, value in enumerate(data)]\n"
-WRONG_WHEN_TIMED = "def custom_kernel(data):\n\treturn [2 * value if len(data) < 100 else -1 for value in data]\n"
+WRONG = ("def custom_kernel(data):\n"
+	"\treturn [2 * value if index != 2 else -1 for index, value in enumerate(data)]\n")
+WRONG_WHEN_TIMED = ("def custom_kernel(data):\n"
+	"\treturn [2 * value if len(data) < 100 else -1 for value in data]\n")
 RAISING = "def custom_kernel(data):\n\treturn [1 // 0 for value in data]\n"
 
 # The same in CUDA C++, for the host alone, so that it runs wherever nvcc is.

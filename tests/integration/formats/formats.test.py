@@ -442,7 +442,10 @@ def a_geometric_mean_of_many_short_times_does_not_vanish():
 
 @test
 def times_of_a_real_clock_are_at_least_those_that_it_must_show():
-	slow = "import time\ndef custom_kernel(data):\n\ttime.sleep(0.005)\n\treturn [2 * value for value in data]\n"
+	slow = ("import time\n"
+		"def custom_kernel(data):\n"
+		"\ttime.sleep(0.005)\n"
+		"\treturn [2 * value for value in data]\n")
 	for eval, answers in (("pooled.py", "tuple"), ("alone.py", "text")):
 		result = expect(fresh(eval=eval, answers=answers, CLOCK=True).run(slow), "passed")
 		assert 5e6 <= result.verdicts[0]["score_ns"] < 100e6, result.verdicts

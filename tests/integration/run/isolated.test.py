@@ -61,7 +61,9 @@ class Isolated(Runner):
 			time.sleep(0.1)
 
 	def is_warm(self):
-		warm = "import sys\ndef custom_kernel(data): print('torch' in sys.modules)\nraise ValueError('torch' in sys.modules)\n"
+		warm = ("import sys\n"
+			"def custom_kernel(data): print('torch' in sys.modules)\n"
+			"raise ValueError('torch' in sys.modules)\n")
 		return "True" in self.judge(warm).reason
 
 	def judge(self, *arguments, **members):
@@ -500,7 +502,13 @@ def the_case_in_which_it_ended_is_named():
 
 @test
 def what_it_leaves_behind_does_not_hold_the_judge_up():
-	stay = "import os, time\ndef custom_kernel(data):\n    if os.fork() == 0:\n        os.setsid()\n        if os.fork() == 0: time.sleep(600)\n        time.sleep(600)\n    os._exit(5)\n"
+	stay = ("import os, time\n"
+		"def custom_kernel(data):\n"
+		"    if os.fork() == 0:\n"
+		"        os.setsid()\n"
+		"        if os.fork() == 0: time.sleep(600)\n"
+		"        time.sleep(600)\n"
+		"    os._exit(5)\n")
 	for runner in each():
 		expect("runtime error", "exit code 5", submission=stay, runners=[runner])
 		equal(left(runner), [])
@@ -508,8 +516,15 @@ def what_it_leaves_behind_does_not_hold_the_judge_up():
 
 @test
 def limits_hold_for_it_alone():
-	hoard = "def custom_kernel(data):\n    hoard = bytearray(1 << 30)\n    for i in range(0, 1 << 30, 4096): hoard[i] = 1\n    return sum(data)\n"
-	bomb = "import os, time\ndef custom_kernel(data):\n    for _ in range(400):\n        if os.fork() == 0: time.sleep(600)\n    time.sleep(600)\n"
+	hoard = ("def custom_kernel(data):\n"
+		"    hoard = bytearray(1 << 30)\n"
+		"    for i in range(0, 1 << 30, 4096): hoard[i] = 1\n"
+		"    return sum(data)\n")
+	bomb = ("import os, time\n"
+		"def custom_kernel(data):\n"
+		"    for _ in range(400):\n"
+		"        if os.fork() == 0: time.sleep(600)\n"
+		"    time.sleep(600)\n")
 	flood = "import os\ndef custom_kernel(data):\n    while True: os.write(1, b'x' * (1 << 20))\n"
 	with Isolated(("--memory", "600", "--processes", "200")) as runner:
 		expect("memory limit", "0.6 GiB", "in test 1 of 2", submission=hoard, runners=[runner])
@@ -713,7 +728,11 @@ def two_submissions_are_compared():
 def a_submission_is_measured_by_itself_only_when_nothing_of_its_rival_is_left():
 	leaving = "import os, time\nif os.fork() == 0:\n    os.close(3)\n    time.sleep(600)\n" + KERNEL
 	equal(one().judge(mode="compare", rival=leaving).verdict, "passed")
-	silent = "import os, time\ndef stay(code):\n    os.close(3)\n    time.sleep(600)\nos._exit = stay\n" + KERNEL
+	silent = ("import os, time\n"
+		"def stay(code):\n"
+		"    os.close(3)\n"
+		"    time.sleep(600)\n"
+		"os._exit = stay\n") + KERNEL
 	expect("internal error", "did not end within 10 s of being dismissed", mode="compare",
 		rival=silent, runners=[one()])
 
@@ -732,7 +751,8 @@ def a_rival_that_fails_is_not_the_submissions_fault():
 
 @test
 def rivals_do_not_see_each_other():
-	look = LOOK + "print('SEEN' + json.dumps([descriptors(), tree('/job'), open('submission.py').read().count('MARK' + 'ED')]), flush=True)\n"
+	look = LOOK + ("print('SEEN' + json.dumps([descriptors(), tree('/job'), "
+		"open('submission.py').read().count('MARK' + 'ED')]), flush=True)\n")
 	result = one().judge(look + KERNEL, mode="compare", rival=KERNEL + "# MARKED\n")
 	seen = json.loads(result.log().split("SEEN")[1].splitlines()[0])
 	equal((result.verdict, sorted(seen[0]), seen[2]), ("passed", ["0", "1", "2", "3", "4"], 0))
@@ -762,7 +782,10 @@ CONTAINER = ["setpriv", "--bounding-set", "-sys_admin", "--inh-caps", "-sys_admi
 def without_namespaces_it_works_all_the_same():
 	if os.geteuid() != 0:
 		raise Skip("needs root to take rights away")
-	hoard = "def custom_kernel(data):\n    hoard = bytearray(1 << 30)\n    for i in range(0, 1 << 30, 4096): hoard[i] = 1\n    return sum(data)\n"
+	hoard = ("def custom_kernel(data):\n"
+		"    hoard = bytearray(1 << 30)\n"
+		"    for i in range(0, 1 << 30, 4096): hoard[i] = 1\n"
+		"    return sum(data)\n")
 	with Isolated(("--memory", "600"), prefix=CONTAINER) as runner:
 		contains(runner.judge().events[0]["environment"]["sandbox"], "processes")
 		expect("passed", mode="ranked", runners=[runner])

@@ -180,7 +180,13 @@ def no_file_of_somebody_else_is_published():
 		secret = scratch / f"secret-{link}"
 		secret.write_text("not yours")
 		secret.chmod(0o644)
-		body = f"import os\ndef place():\n    try:\n        os.{link}({str(secret)!r}, 'profile.ncu-rep')\n    except OSError:\n        pass\nplace()\n"
+		body = ("import os\n"
+			"def place():\n"
+			"    try:\n"
+			f"        os.{link}({str(secret)!r}, 'profile.ncu-rep')\n"
+			"    except OSError:\n"
+			"        pass\n"
+			"place()\n")
 		result, _ = with_ncu(nothing_left, submission=body + RIGHT)
 		equal((result.verdict, of(result, "artifact")), ("passed", []))
 		lacks(str(result.events), "not yours")

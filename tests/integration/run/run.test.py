@@ -493,7 +493,8 @@ def a_timeout_ends_the_whole_tree():
 
 @test
 def ignoring_signals_does_not_help():
-	ignore = "import signal, time; [signal.signal(s, signal.SIG_IGN) for s in (1, 2, 15)]; time.sleep(600)"
+	ignore = ("import signal, time; [signal.signal(s, signal.SIG_IGN) for s in (1, 2, 15)]; "
+		"time.sleep(600)")
 	left_behind(
 		"import signal\n[signal.signal(s, signal.SIG_IGN) for s in (1, 2, "
 		f"15)]\nprint(leave_behind({ignore!r}), flush=True)\n"
@@ -645,7 +646,11 @@ say('check', 'pass')
 
 @test
 def a_very_deep_folder_is_removed():
-	deep = "for i in range(3000):\n\tos.mkdir('d')\n\tos.chdir('d')\npassing()\nsay('check', 'pass')\n"
+	deep = ("for i in range(3000):\n"
+		"\tos.mkdir('d')\n"
+		"\tos.chdir('d')\n"
+		"passing()\n"
+		"say('check', 'pass')\n")
 	with Runner() as runner:
 		equal(runner.run(harness=harness(deep)).verdict, "passed")
 		equal(os.listdir(runner.directory), [])
@@ -805,7 +810,8 @@ def look_on(runner, shows, **members):
 	return events[-1], events, rest
 
 
-PRINTS = "import os, time\ndef say(text): os.write(1, text if isinstance(text, bytes) else text.encode())\n"
+PRINTS = ("import os, time\n"
+	"def say(text): os.write(1, text if isinstance(text, bytes) else text.encode())\n")
 WAIT = "time.sleep(600)\n"
 
 
@@ -829,7 +835,8 @@ def without_anybody_who_looks_on_nothing_is_told_before_the_end():
 
 @test
 def hostile_output_comes_as_short_plain_text():
-	noise = "for i in range(3000): say(b'\\x1b[31m\\xff\\x00\\x07' + b'x' * 3000)\nsay('\\n\\x1b]0;title\\x07end of noise')\n"
+	noise = ("for i in range(3000): say(b'\\x1b[31m\\xff\\x00\\x07' + b'x' * 3000)\n"
+		"say('\\n\\x1b]0;title\\x07end of noise')\n")
 	with Runner() as runner:
 		tail, _, _ = look_on(runner, "end of noise", submission=PRINTS + noise + WAIT)
 		text = tail["tail"]["stdout"]
@@ -839,7 +846,10 @@ def hostile_output_comes_as_short_plain_text():
 
 @test
 def the_secret_seed_is_in_no_tail():
-	source = PRINTS + "seed = os.environ['POPCORN_SEED']\nsay('seed ' + seed[:4])\ntime.sleep(1.2)\nsay(seed[4:] + '\\nthere it was\\n')\n" + WAIT
+	source = PRINTS + ("seed = os.environ['POPCORN_SEED']\n"
+		"say('seed ' + seed[:4])\n"
+		"time.sleep(1.2)\n"
+		"say(seed[4:] + '\\nthere it was\\n')\n") + WAIT
 	with Runner() as runner:
 		tail, events, _ = look_on(runner, "there it was", submission=source, mode="ranked")
 		equal(tail["tail"]["stdout"], "seed [secret seed]\nthere it was\n")
@@ -930,7 +940,8 @@ CU_RIGHT = "__global__ void kernel() {}\nint answer(int value) { return value * 
 
 # What the host's compiler makes of sources without kernels is a program as well, in a tenth of the
 # time.
-HOST_COMPILER = "#!/bin/sh\nexec c++ -x c++ -D__global__= -Iinc -DFACTOR=7 -o eval.out eval.cu submission.cu\n"
+HOST_COMPILER = ("#!/bin/sh\n"
+	"exec c++ -x c++ -D__global__= -Iinc -DFACTOR=7 -o eval.out eval.cu submission.cu\n")
 
 
 @contextlib.contextmanager

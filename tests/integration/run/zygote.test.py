@@ -144,7 +144,9 @@ def signals_are_those_of_a_new_interpreter():
 
 @test
 def random_numbers_differ_from_run_to_run():
-	body = "import random, numpy, tempfile, uuid\nseen = [random.random(), float(numpy.random.rand()), str(uuid.uuid4()), tempfile.mktemp()]"
+	body = ("import random, numpy, tempfile, uuid\n"
+		"seen = [random.random(), float(numpy.random.rand()), str(uuid.uuid4()), "
+		"tempfile.mktemp()]")
 	first, second = warm.look(body)[0], warm.look(body)[0]
 	for one, other in zip(first, second):
 		assert one != other, (first, second)
@@ -255,7 +257,8 @@ def what_keeps_a_program_from_beginning_is_said():
 		with Runner("--python", python) as one:
 			os.set_blocking(one.process.stderr.fileno(), False)
 			end, said = time.monotonic() + 120, ""
-			while "The zygote could not start a program: ValueError: none left. The program is started without it." not in said:
+			while ("The zygote could not start a program: ValueError: none left. "
+				"The program is started without it.") not in said:
 				assert time.monotonic() < end, said
 				equal(
 					one.run(SUBMISSION, HEAD + "seen = 0" + PASS, python=python).verdict, "passed")

@@ -107,7 +107,9 @@ def what_the_operator_names_can_be_read():
 	with tempfile.TemporaryDirectory(prefix="podium-show.") as folder:
 		os.chmod(folder, 0o755)
 		pathlib.Path(folder, "weights").write_text("7")
-		body = f"seen = [open({folder + '/weights'!r}).read(), attempt(lambda: open({folder + '/weights'!r}, 'w')), attempt(lambda: open({folder + '/x'!r}, 'w'))]"
+		body = (f"seen = [open({folder + '/weights'!r}).read(), attempt(lambda: "
+			f"open({folder + '/weights'!r}, 'w')), attempt(lambda: "
+			f"open({folder + '/x'!r}, 'w'))]")
 		for user, inside in as_each_user("--show", folder + ":/nonexistent"):
 			equal(inside.see(body)[0], "7")
 			assert "done" not in inside.see(body)[1:]
@@ -145,7 +147,13 @@ seen.append(fill('.'))
 
 @test
 def the_inodes_cannot_be_used_up():
-	body = "made = 0\ndef make():\n    global made\n    while made < 1000000:\n        os.mknod(f'{made}')\n        made += 1\nseen = [attempt(make), made]\n"
+	body = ("made = 0\n"
+		"def make():\n"
+		"    global made\n"
+		"    while made < 1000000:\n"
+		"        os.mknod(f'{made}')\n"
+		"        made += 1\n"
+		"seen = [attempt(make), made]\n")
 	for user, inside in as_each_user():
 		reason, made = inside.see(body)
 		equal(reason, "ENOSPC")
@@ -234,7 +242,9 @@ def no_network_is_in_reach():
 		"packet": (17, 3, 0), "alg": (38, 5, 0), "vsock": (40, 1, 0), "xdp": (44, 3, 0),
 		"large": (100, 1, 0)
 	}
-	body = f"seen = {{what: attempt(lambda: socket.socket(*how)) for what, how in {families}.items()}}\nseen['unix'] = attempt(lambda: socket.socketpair())\n"
+	body = (f"seen = {{what: attempt(lambda: socket.socket(*how)) for what, "
+		f"how in {families}.items()}}\n"
+		"seen['unix'] = attempt(lambda: socket.socketpair())\n")
 	for user, inside in as_each_user():
 		seen = inside.see(body)
 		equal(seen.pop("unix"), "done")
@@ -444,9 +454,15 @@ def what_forked_processes_share_counts_once():
 
 @test
 def processes_have_a_limit():
-	forks = "while True:\n    try:\n        if os.fork() == 0: time.sleep(600)\n    except OSError: pass\n"
+	forks = ("while True:\n"
+		"    try:\n"
+		"        if os.fork() == 0: time.sleep(600)\n"
+		"    except OSError: pass\n")
 	tree = "while True:\n    try: os.fork()\n    except OSError: time.sleep(600)\n"
-	threads = "import threading\nwhile True:\n    try: threading.Thread(target=time.sleep, args=(600,)).start()\n    except RuntimeError: pass\n"
+	threads = ("import threading\n"
+		"while True:\n"
+		"    try: threading.Thread(target=time.sleep, args=(600,)).start()\n"
+		"    except RuntimeError: pass\n")
 	with as_only_bomb():
 		for user, inside in as_each_user("--processes", "100"):
 			for body in (forks, threads, tree):

@@ -350,28 +350,50 @@ def leave_traces():
 	first = number_of(f"SELECT MIN(s.id) FROM submissions s WHERE s.user_id = {number}")
 	content = gzip.compress(b"a profile").hex()
 	samples = struct.pack("<3f", 1.5, 2.5, 3.5).hex()
-	sql(f"""UPDATE submissions SET note = 'my <note>', admin_note = 'a secret of admins' WHERE id = {first};
-		UPDATE measurements m JOIN stages t ON t.id = m.stage_id JOIN jobs j ON j.id = t.job_id SET m.samples = X'{samples}', m.report = 'the report of a profiler'
+	sql(f"""UPDATE submissions SET note = 'my <note>', admin_note = 'a secret of admins'
+		WHERE id = {first};
+		UPDATE measurements m JOIN stages t ON t.id = m.stage_id JOIN jobs j ON j.id = t.job_id
+			SET m.samples = X'{samples}', m.report = 'the report of a profiler'
 			WHERE j.submission_id = {first} AND t.name = 'ranked';
-		INSERT INTO artifacts (stage_id, name, size) SELECT MIN(t.id), 'profile-1.ncu-rep', 9 FROM stages t JOIN jobs j ON j.id = t.job_id WHERE j.submission_id = {first};
-		INSERT INTO artifact_parts (artifact_id, part, content) SELECT MAX(id), 0, X'{content[:20]}' FROM artifacts;
-		INSERT INTO artifact_parts (artifact_id, part, content) SELECT MAX(id), 1, X'{content[20:]}' FROM artifacts;
-		INSERT INTO leaderboard_members (leaderboard_id, user_id) SELECT id, {number} FROM leaderboards WHERE name = 'other';
-		INSERT INTO leaderboard_removals (leaderboard_id, user_id) SELECT id, {number} FROM leaderboards WHERE name = 'small';
-		INSERT INTO invites (code, note, created_by) VALUES ('code-of-ada', 'for my class', {number});
-		INSERT INTO webhooks (name, address, form, events, secret, state, created_by) VALUES ('our chat', 'https://chat.example.org/x', 'json', 'job', 'whsec', 'paused', {number});
-		INSERT INTO webhook_events (event, data) VALUES ('job', '{{"user": "ada"}}'), ('record', '{{"user": "bob", "user_before": "ada"}}'), ('job', '{{"user": "bob"}}');
-		INSERT INTO webhook_deliveries (webhook_id, event_id, state) SELECT 987654, id, 'waiting' FROM webhook_events;
-		INSERT INTO announcements (text, from_at, until_at, made_by) VALUES ('ada announces', UTC_TIMESTAMP(3) - INTERVAL 2 DAY, UTC_TIMESTAMP(3) - INTERVAL 1 DAY, 'ada');
-		INSERT INTO terminals (kind, secret_hash, prefix, user_code, name, address, user_agent, scopes, interval_s, expires_at, user_id)
-			VALUES ('podium', UNHEX(SHA2('x', 256)), 'podium_x', 'BCDFGHJK', 'my box', '192.0.2.7', 'podium/1', 'read', 5, UTC_TIMESTAMP(3), {number});
-		INSERT INTO invite_uses (invite_id, user_id) SELECT id, {number} FROM invites WHERE code = 'code-of-ada';
-		INSERT INTO password_links (token_hash, user_id, made_by, expires_at) VALUES (UNHEX(SHA2('link', 256)), {number}, 'ada', UTC_TIMESTAMP(3) + INTERVAL 1 HOUR);
-		INSERT INTO audit_log (actor_id, actor, address, action, subject, detail) VALUES ({number}, 'ada', '192.0.2.1', 'invite.create', 'invite 1', 'for my class'),
-			(1, 'root-of-all', '192.0.2.2', 'user.role', 'ada', 'role: creator, was participant'), (1, 'root-of-all', '192.0.2.3', 'user.role', 'bob', 'role: creator'),
-			(999999, 'ada', '192.0.2.4', 'invite.create', 'invite 2', 'of one who had the name before');
-		INSERT INTO audit_log (at, actor_id, actor, address, action, subject, detail) VALUES ('2020-01-01', 1, 'root-of-all', '192.0.2.5', 'user.ban', 'ada', 'of one who had the name before')"""
-		)
+		INSERT INTO artifacts (stage_id, name, size) SELECT MIN(t.id), 'profile-1.ncu-rep', 9
+			FROM stages t JOIN jobs j ON j.id = t.job_id WHERE j.submission_id = {first};
+		INSERT INTO artifact_parts (artifact_id, part, content) SELECT MAX(id), 0, X'{content[:20]}'
+			FROM artifacts;
+		INSERT INTO artifact_parts (artifact_id, part, content) SELECT MAX(id), 1, X'{content[20:]}'
+			FROM artifacts;
+		INSERT INTO leaderboard_members (leaderboard_id, user_id) SELECT id, {number}
+			FROM leaderboards WHERE name = 'other';
+		INSERT INTO leaderboard_removals (leaderboard_id, user_id) SELECT id, {number}
+			FROM leaderboards WHERE name = 'small';
+		INSERT INTO invites (code, note, created_by)
+			VALUES ('code-of-ada', 'for my class', {number});
+		INSERT INTO webhooks (name, address, form, events, secret, state, created_by)
+			VALUES ('our chat', 'https://chat.example.org/x', 'json', 'job', 'whsec', 'paused',
+			{number});
+		INSERT INTO webhook_events (event, data) VALUES ('job', '{{"user": "ada"}}'),
+			('record', '{{"user": "bob", "user_before": "ada"}}'), ('job', '{{"user": "bob"}}');
+		INSERT INTO webhook_deliveries (webhook_id, event_id, state) SELECT 987654, id, 'waiting'
+			FROM webhook_events;
+		INSERT INTO announcements (text, from_at, until_at, made_by)
+			VALUES ('ada announces', UTC_TIMESTAMP(3) - INTERVAL 2 DAY,
+			UTC_TIMESTAMP(3) - INTERVAL 1 DAY, 'ada');
+		INSERT INTO terminals (kind, secret_hash, prefix, user_code, name, address, user_agent,
+			scopes, interval_s, expires_at, user_id)
+			VALUES ('podium', UNHEX(SHA2('x', 256)), 'podium_x', 'BCDFGHJK', 'my box', '192.0.2.7',
+				'podium/1', 'read', 5, UTC_TIMESTAMP(3), {number});
+		INSERT INTO invite_uses (invite_id, user_id) SELECT id, {number} FROM invites
+			WHERE code = 'code-of-ada';
+		INSERT INTO password_links (token_hash, user_id, made_by, expires_at)
+			VALUES (UNHEX(SHA2('link', 256)), {number}, 'ada', UTC_TIMESTAMP(3) + INTERVAL 1 HOUR);
+		INSERT INTO audit_log (actor_id, actor, address, action, subject, detail)
+			VALUES ({number}, 'ada', '192.0.2.1', 'invite.create', 'invite 1', 'for my class'),
+			(1, 'root-of-all', '192.0.2.2', 'user.role', 'ada', 'role: creator, was participant'),
+				(1, 'root-of-all', '192.0.2.3', 'user.role', 'bob', 'role: creator'),
+			(999999, 'ada', '192.0.2.4', 'invite.create', 'invite 2',
+				'of one who had the name before');
+		INSERT INTO audit_log (at, actor_id, actor, address, action, subject, detail)
+			VALUES ('2020-01-01', 1, 'root-of-all', '192.0.2.5', 'user.ban', 'ada',
+			'of one who had the name before')""")
 
 
 @test
@@ -630,7 +652,8 @@ def what_was_left_beside_is_gone_with_it_too():
 	], [])
 	for table in ("announcements", "rejudgings", "dry_runs", "pauses", "invites", "users"):
 		lacks(str(sql(f"SELECT * FROM {table}")), "'ada'")
-	lines = "SELECT leaderboard_id, gpu, line, submission_id, score_ns FROM records ORDER BY 1, 2, 3, 4"
+	lines = ("SELECT leaderboard_id, gpu, line, submission_id, score_ns FROM records "
+		"ORDER BY 1, 2, 3, 4")
 	kept = sql(lines)
 	site.manage("ranking", "rebuild")
 	equal(sql(lines), kept)
@@ -681,7 +704,8 @@ def nobody_comes_back_as_a_deleted_account():
 def rows_read(client, path):
 	"""How many rows the database looks at for a page; of several tries the least, since the worker
 	reads as well."""
-	count, reads = "SELECT SUM(variable_value) FROM information_schema.global_status WHERE variable_name LIKE 'Handler_read%'", []
+	count, reads = ("SELECT SUM(variable_value) FROM information_schema.global_status "
+		"WHERE variable_name LIKE 'Handler_read%'"), []
 	for _ in range(5):
 		before = number_of(count)
 		answer = client.get(path)
@@ -692,18 +716,29 @@ def rows_read(client, path):
 
 @test
 def among_the_data_of_many_the_pages_read_ones_own_alone():
-	sql("""INSERT INTO users (name, password_hash) SELECT CONCAT('many', seq), 'none' FROM seq_1_to_3000;
-		INSERT INTO sessions (token_hash, user_id, address, user_agent, expires_at) SELECT UNHEX(SHA2(CONCAT(u.id, '-', seq), 256)), u.id, '', '', UTC_TIMESTAMP(3) + INTERVAL 9 DAY
+	sql("""INSERT INTO users (name, password_hash) SELECT CONCAT('many', seq), 'none'
+		FROM seq_1_to_3000;
+		INSERT INTO sessions (token_hash, user_id, address, user_agent, expires_at)
+			SELECT UNHEX(SHA2(CONCAT(u.id, '-', seq), 256)), u.id, '', '',
+			UTC_TIMESTAMP(3) + INTERVAL 9 DAY
 			FROM users u, seq_1_to_3 WHERE u.name LIKE 'many%';
-		INSERT INTO api_tokens (user_id, name, prefix, token_hash, scopes) SELECT u.id, seq, 'podium_', UNHEX(SHA2(CONCAT(u.id, '-', seq), 256)), 'read'
+		INSERT INTO api_tokens (user_id, name, prefix, token_hash, scopes)
+			SELECT u.id, seq, 'podium_', UNHEX(SHA2(CONCAT(u.id, '-', seq), 256)), 'read'
 			FROM users u, seq_1_to_3 WHERE u.name LIKE 'many%';
-		INSERT INTO user_days (user_id, day, submissions) SELECT id, '2026-01-01', 1 FROM users WHERE name LIKE 'many%';
-		INSERT INTO audit_log (actor_id, actor, address, action, subject, detail) SELECT id, name, '', 'user.role', name, '' FROM users WHERE name LIKE 'many%';
-		INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, mode) SELECT s.leaderboard_id, s.task_version_id, u.id, 'x.py', s.sha256, 'test'
-			FROM users u, submissions s WHERE u.name LIKE 'many%' AND s.id = (SELECT MIN(id) FROM submissions);
-		INSERT INTO jobs (submission_id, user_id, gpu, state) SELECT id, user_id, 'H200', 'done' FROM submissions WHERE file_name = 'x.py';
-		INSERT INTO leaderboard_members (leaderboard_id, user_id) SELECT l.id, u.id FROM users u, leaderboards l WHERE u.name LIKE 'many%' AND l.name = 'other';
-		ANALYZE TABLE users, sessions, api_tokens, audit_log, submissions, jobs, leaderboard_members""")
+		INSERT INTO user_days (user_id, day, submissions) SELECT id, '2026-01-01', 1 FROM users
+			WHERE name LIKE 'many%';
+		INSERT INTO audit_log (actor_id, actor, address, action, subject, detail)
+			SELECT id, name, '', 'user.role', name, '' FROM users WHERE name LIKE 'many%';
+		INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, mode)
+			SELECT s.leaderboard_id, s.task_version_id, u.id, 'x.py', s.sha256, 'test'
+			FROM users u, submissions s WHERE u.name LIKE 'many%' AND s.id = (SELECT MIN(id)
+				FROM submissions);
+		INSERT INTO jobs (submission_id, user_id, gpu, state) SELECT id, user_id, 'H200', 'done'
+			FROM submissions WHERE file_name = 'x.py';
+		INSERT INTO leaderboard_members (leaderboard_id, user_id) SELECT l.id, u.id
+			FROM users u, leaderboards l WHERE u.name LIKE 'many%' AND l.name = 'other';
+		ANALYZE TABLE users, sessions, api_tokens, audit_log, submissions, jobs,
+			leaderboard_members""")
 	for path, most in (("/account", 100), ("/account/sessions", 100), ("/account/tokens", 100),
 		("/account/data", 100), ("/account/delete", 200), ("/account/export", 700)):
 		read = rows_read(bob, path)

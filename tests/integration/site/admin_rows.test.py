@@ -19,7 +19,8 @@ admin = Client(site.url)
 
 def rows_read(path):
 	"""How many rows the database looks at for a page."""
-	count = "SELECT SUM(variable_value) FROM information_schema.global_status WHERE variable_name LIKE 'Handler_read%'"
+	count = ("SELECT SUM(variable_value) FROM information_schema.global_status "
+		"WHERE variable_name LIKE 'Handler_read%'")
 	equal(admin.get(path).status, 200)  # what is prepared once
 	before = int(sql(count)[0][0])
 	answer = admin.get(path)
@@ -50,13 +51,23 @@ def what_the_tests_need_is_made():
 	sql("""
 		UPDATE submissions SET hidden_at = submitted_at, hidden_reason = 'made' WHERE id % 1000 = 7;
 		INSERT INTO audit_log (at, actor, address, action, subject, detail)
-			SELECT '2020-01-01' + INTERVAL seq MINUTE, CONCAT('user', seq % 1000 + 1), '', IF(seq % 100, 'submission.hide', 'user.ban'), CONCAT('submission ', seq), 'made' FROM seq_1_to_100000;
-		INSERT INTO rejudgings (leaderboard_id, scope, made_by, jobs) SELECT id, 'made', 'root-of-all', 5000 FROM leaderboards WHERE name = 'bench';
-		INSERT INTO rejudged_jobs (rejudging_id, submission_id, gpu, old_job_id) SELECT (SELECT MAX(id) FROM rejudgings), j.submission_id, j.gpu, j.id
-			FROM jobs j JOIN submissions s ON s.id = j.submission_id JOIN leaderboards l ON l.id = s.leaderboard_id WHERE l.name = 'bench' ORDER BY j.id LIMIT 5000;
-		INSERT INTO jobs (rejudged_id, user_id, gpu, priority, state, verdict) SELECT id, 0, gpu, 2, IF(id % 10, 'queued', 'done'), IF(id % 10, NULL, 'wrong answer') FROM rejudged_jobs WHERE new_job_id = 0;
+			SELECT '2020-01-01' + INTERVAL seq MINUTE, CONCAT('user', seq % 1000 + 1), '',
+				IF(seq % 100, 'submission.hide', 'user.ban'), CONCAT('submission ', seq), 'made'
+				FROM seq_1_to_100000;
+		INSERT INTO rejudgings (leaderboard_id, scope, made_by, jobs)
+			SELECT id, 'made', 'root-of-all', 5000 FROM leaderboards WHERE name = 'bench';
+		INSERT INTO rejudged_jobs (rejudging_id, submission_id, gpu, old_job_id)
+			SELECT (SELECT MAX(id) FROM rejudgings), j.submission_id, j.gpu, j.id
+			FROM jobs j JOIN submissions s ON s.id = j.submission_id
+				JOIN leaderboards l ON l.id = s.leaderboard_id WHERE l.name = 'bench' ORDER BY j.id
+				LIMIT 5000;
+		INSERT INTO jobs (rejudged_id, user_id, gpu, priority, state, verdict)
+			SELECT id, 0, gpu, 2, IF(id % 10, 'queued', 'done'), IF(id % 10, NULL, 'wrong answer')
+			FROM rejudged_jobs WHERE new_job_id = 0;
 		UPDATE rejudged_jobs r JOIN jobs j ON j.rejudged_id = r.id SET r.new_job_id = j.id;
-		INSERT INTO rejudgings (leaderboard_id, scope, made_by, jobs, state) SELECT leaderboard_id, scope, made_by, jobs, 'discarded' FROM rejudgings JOIN seq_1_to_49;
+		INSERT INTO rejudgings (leaderboard_id, scope, made_by, jobs, state)
+			SELECT leaderboard_id, scope, made_by, jobs, 'discarded' FROM rejudgings
+			JOIN seq_1_to_49;
 		ANALYZE TABLE audit_log, rejudgings, rejudged_jobs, jobs, submissions""")
 
 

@@ -610,8 +610,8 @@ def the_samples_of_each_case_are_given_as_they_were_taken():
 		"j.score_ns = 900")
 	equal(nobody.read(f"/api/v1/submissions/{number}/samples", gpu="H200")["cases"], [])
 	sql(f"""UPDATE measurements m JOIN stages t ON t.id = m.stage_id JOIN jobs j ON j.id = t.job_id
-		SET m.samples = UNHEX('{struct.pack("<3f", 899.5, float("nan"), 901.0).hex()}'), m.blocks = 3 WHERE j.submission_id = {number} AND t.name = 'ranked'"""
-		)
+		SET m.samples = UNHEX('{struct.pack("<3f", 899.5, float("nan"), 901.0).hex()}'),
+			m.blocks = 3 WHERE j.submission_id = {number} AND t.name = 'ranked'""")
 	equal(
 		program("bob").read(f"/api/v1/submissions/{number}/samples")["cases"], [{
 		"stage": "ranked", "index": 0, "spec": "size: 1024", "blocks": 3,
@@ -623,11 +623,12 @@ def the_samples_of_each_case_are_given_as_they_were_taken():
 def what_a_profiler_has_left_is_for_those_who_may_see_the_source():
 	number = ranked(program("ada"), 960.0)["id"]
 	path, packed = f"/api/v1/submissions/{number}", gzip.compress(b"a profile " * 100)
-	sql(f"""SET @stage = (SELECT MAX(t.id) FROM stages t JOIN jobs j ON j.id = t.job_id WHERE j.submission_id = {number});
+	sql(f"""SET @stage = (SELECT MAX(t.id) FROM stages t JOIN jobs j ON j.id = t.job_id
+		WHERE j.submission_id = {number});
 		UPDATE measurements SET report = 'Speed of light: 71 %' WHERE stage_id = @stage;
 		INSERT INTO artifacts (stage_id, name, size) VALUES (@stage, 'profile.ncu-rep', 1000);
-		INSERT INTO artifact_parts (artifact_id, part, content) VALUES (LAST_INSERT_ID(), 0, UNHEX('{packed.hex()}'))"""
-		)
+		INSERT INTO artifact_parts (artifact_id, part, content)
+			VALUES (LAST_INSERT_ID(), 0, UNHEX('{packed.hex()}'))""")
 	stage = program("ada").read(path)["jobs"][0]["stages"][-1]
 	artifact, = stage["artifacts"]
 	equal((stage["cases"][0]["report"], artifact["name"], artifact["size_bytes"]),

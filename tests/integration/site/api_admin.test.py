@@ -40,8 +40,10 @@ def multipart(fields, files):
 		f'--{boundary}\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{text}\r\n'.encode()
 		for name, text in fields)
 	for name, content in files:
-		body += f'--{boundary}\r\nContent-Disposition: form-data; name="{name}"; filename="task.zip"\r\nContent-Type: application/zip\r\n\r\n'.encode(
-		) + content + b"\r\n"
+		body += (f'--{boundary}\r\n'
+			f'Content-Disposition: form-data; name="{name}"; filename="task.zip"\r\n'
+			'Content-Type: application/zip\r\n'
+			'\r\n').encode() + content + b"\r\n"
 	return body + f"--{boundary}--\r\n".encode(), {
 		"Content-Type": f"multipart/form-data; boundary={boundary}"
 	}

@@ -319,7 +319,8 @@ def what_is_made_for_one_is_kept_for_nobody_else():
 
 # ---- hostile text ----
 
-HOSTILE = "\"'><script>alert(1)</script><img src=x onerror=alert(1)>]]>[a](javascript:alert(1))&{{x}}%s"
+HOSTILE = ("\"'><script>alert(1)</script><img src=x "
+	"onerror=alert(1)>]]>[a](javascript:alert(1))&{{x}}%s")
 # Columns whose values have to be what they are for pages to be reached at all, or that are JSON and
 # get a hostile member below.
 KEPT = {("leaderboards", "name"), ("users", "name"), ("task_versions", "definition"),

@@ -209,9 +209,9 @@ DEEDS = [
 ]
 # Forms that change nothing by themselves, why, and the tables that may differ afterwards.
 WITHOUT_ENTRY = {
-	"/admin/sets/new": (
-	"the zip is kept for an hour, for the page that says what it would do; what it does has entries",
-	{"uploads", "blobs"}),
+	"/admin/sets/new":
+	("the zip is kept for an hour, for the page that says what it would do; what it does has "
+	"entries", {"uploads", "blobs"}),
 }
 # What is done elsewhere than in the panel, and the suite that has it.
 ELSEWHERE = {"account.delete": "account", "user.password": "users"}

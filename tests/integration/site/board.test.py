@@ -84,15 +84,22 @@ def names(client, path):
 def a_large_ranking():
 	"""250 users on H200, one microsecond apart, beginning with 11 µs; each tenth with Triton, the
 	older half from long ago."""
-	sql("""INSERT INTO users (name, password_hash) SELECT CONCAT('user', seq), '!' FROM seq_1_to_250;
-		SET @board = (SELECT id FROM leaderboards WHERE name = 'small'), @version = (SELECT task_version_id FROM leaderboards WHERE name = 'small');
+	sql("""INSERT INTO users (name, password_hash) SELECT CONCAT('user', seq), '!'
+		FROM seq_1_to_250;
+		SET @board = (SELECT id FROM leaderboards WHERE name = 'small'),
+			@version = (SELECT task_version_id FROM leaderboards WHERE name = 'small');
 		SET @blob = (SELECT sha256 FROM submissions LIMIT 1);
 		INSERT INTO leaderboard_gpus (leaderboard_id, gpu, position) VALUES (@board, 'H200', 9);
-		INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, mode, dialect, submitted_at)
-		  SELECT @board, @version, id, 's.py', @blob, 'ranked', IF(SUBSTR(name, 5) % 10 = 0, 'triton', 'pytorch'),
-		    UTC_TIMESTAMP() - INTERVAL IF(SUBSTR(name, 5) > 125, 100, 2) DAY FROM users WHERE name LIKE 'user%';
-		INSERT INTO jobs (submission_id, user_id, gpu, state, verdict, score_ns, score_err_ns, engine, finished_at)
-		  SELECT s.id, u.id, 'H200', 'done', 'passed', (SUBSTR(u.name, 5) + 10) * 1000, 1, 'isolated', s.submitted_at
+		INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, mode,
+			dialect, submitted_at)
+		  SELECT @board, @version, id, 's.py', @blob, 'ranked', IF(SUBSTR(name, 5) % 10 = 0,
+		      'triton', 'pytorch'),
+		    UTC_TIMESTAMP() - INTERVAL IF(SUBSTR(name, 5) > 125, 100, 2) DAY FROM users
+		        WHERE name LIKE 'user%';
+		INSERT INTO jobs (submission_id, user_id, gpu, state, verdict, score_ns, score_err_ns,
+			engine, finished_at)
+		  SELECT s.id, u.id, 'H200', 'done', 'passed', (SUBSTR(u.name, 5) + 10) * 1000, 1,
+		      'isolated', s.submitted_at
 		  FROM submissions s JOIN users u ON u.id = s.user_id WHERE u.name LIKE 'user%';""")
 	site.manage("ranking", "rebuild")
 

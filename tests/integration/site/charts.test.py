@@ -39,10 +39,12 @@ def load(name, task=TASK):
 	(folder / "template.py").write_text(TEMPLATE)
 	(folder / "eval.py").write_text("print()\n")
 	site.manage("task", "load", str(folder))
-	sql(f"""INSERT IGNORE INTO leaderboard_gpus (leaderboard_id, gpu, position) SELECT l.id, g.gpu, g.position FROM leaderboards l
-		JOIN (SELECT 'A100' AS gpu, 0 AS position UNION SELECT 'H200', 1 UNION SELECT 'L4', 2) g WHERE l.name = '{name}';
-		DELETE g FROM leaderboard_gpus g JOIN leaderboards l ON l.id = g.leaderboard_id WHERE l.name = '{name}' AND g.gpu NOT IN ('A100', 'H200', 'L4')"""
-		)
+	sql(f"""INSERT IGNORE INTO leaderboard_gpus (leaderboard_id, gpu, position)
+		SELECT l.id, g.gpu, g.position FROM leaderboards l
+		JOIN (SELECT 'A100' AS gpu, 0 AS position UNION SELECT 'H200', 1 UNION SELECT 'L4', 2) g
+			WHERE l.name = '{name}';
+		DELETE g FROM leaderboard_gpus g JOIN leaderboards l ON l.id = g.leaderboard_id
+			WHERE l.name = '{name}' AND g.gpu NOT IN ('A100', 'H200', 'L4')""")
 
 
 def user(name):
@@ -58,15 +60,20 @@ def ranked(board, name, gpu, score_ns, cases=(), source="x"):
 	hour += 1
 	user(name)
 	digest = hashlib.sha256(source.encode()).hexdigest()
-	sql(f"""INSERT IGNORE INTO blobs VALUES (UNHEX('{digest}'), {len(source)}, UNHEX('{source.encode().hex()}'));
-		INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, mode, submitted_at)
-		SELECT l.id, l.task_version_id, u.id, 'x.py', UNHEX('{digest}'), 'ranked', '2026-03-01' + INTERVAL {hour} HOUR
+	sql(f"""INSERT IGNORE INTO blobs
+		VALUES (UNHEX('{digest}'), {len(source)}, UNHEX('{source.encode().hex()}'));
+		INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, mode,
+			submitted_at)
+		SELECT l.id, l.task_version_id, u.id, 'x.py', UNHEX('{digest}'), 'ranked',
+			'2026-03-01' + INTERVAL {hour} HOUR
 		FROM leaderboards l JOIN users u WHERE l.name = '{board}' AND u.name = '{name}';
 		SET @submission = LAST_INSERT_ID();
-		INSERT INTO jobs (submission_id, user_id, gpu, state, verdict, score_ns, score_err_ns, engine) SELECT s.id, s.user_id, '{gpu}', 'done', 'passed', {score_ns}, 0.001, 'isolated'
+		INSERT INTO jobs (submission_id, user_id, gpu, state, verdict, score_ns, score_err_ns,
+			engine) SELECT s.id, s.user_id, '{gpu}', 'done', 'passed', {score_ns}, 0.001, 'isolated'
 		FROM submissions s WHERE s.id = @submission;
 		SET @job = LAST_INSERT_ID();
-		INSERT INTO stages (job_id, position, name, verdict, message, command, stdout, stderr) VALUES (@job, 1, 'ranked', 'passed', '', '', '', '');
+		INSERT INTO stages (job_id, position, name, verdict, message, command, stdout, stderr)
+			VALUES (@job, 1, 'ranked', 'passed', '', '', '', '');
 		SET @stage = LAST_INSERT_ID();
 		""" + "".join(
 		"INSERT INTO measurements (stage_id, case_index, spec, verdict, message, mean_ns) VALUES "
@@ -239,7 +246,8 @@ def the_projector_tells_of_the_newest_record_the_time_left_and_a_freeze():
 		page_of("/leaderboard/contest?view=live&gpu=H200")[0].words(), "faster than the one before")
 	lacks(page_of("/leaderboard/contest?view=live")[0].words(), "frozen")
 	before = anyone.get("/leaderboard/contest/live?gpu=A100").json
-	sql("""UPDATE leaderboards SET deadline = UTC_TIMESTAMP() + INTERVAL 2 HOUR + INTERVAL 30 SECOND, frozen_at = UTC_TIMESTAMP() - INTERVAL 1 HOUR
+	sql("""UPDATE leaderboards SET deadline = UTC_TIMESTAMP() + INTERVAL 2 HOUR + INTERVAL 30
+		SECOND, frozen_at = UTC_TIMESTAMP() - INTERVAL 1 HOUR
 		WHERE name = 'contest'""")
 	words = page_of("/leaderboard/contest?view=live")[0].words()
 	contains(words, "active ends in 2 hours")

@@ -175,7 +175,8 @@ def cancelling_what_is_somebody_elses_needs_its_number():
 @test
 def what_people_lose_by_publishing_is_said_and_members_are_named():
 	address = "/admin/leaderboard/small/publishing"
-	state = "SELECT visibility, frozen_at IS NULL, archived_at IS NULL FROM leaderboards WHERE name = 'small'"
+	state = ("SELECT visibility, frozen_at IS NULL, archived_at IS NULL FROM leaderboards "
+		"WHERE name = 'small'")
 	asks(admin, address, [("action", "freeze")], state,
 		["The public ranking stands still", "until the freeze is lifted"])
 	asks(admin, address, [("action", "lift")], state,

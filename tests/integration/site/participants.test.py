@@ -751,7 +751,8 @@ def what_was_right_and_is_not_ranked_says_why():
 		". The ranking is frozen; the times are shown when the freeze is lifted."),
 		("j.score_ns = 50", "j.score_ns = 50", "; ada's ranked time there is a better one.",
 		"; ada's ranked time there is a better one.")):
-		tables = f"UPDATE submissions s JOIN jobs j ON j.submission_id = s.id JOIN leaderboards l ON l.id = s.leaderboard_id SET %s WHERE s.id = {number}"
+		tables = ("UPDATE submissions s JOIN jobs j ON j.submission_id = s.id "
+			f"JOIN leaderboards l ON l.id = s.leaderboard_id SET %s WHERE s.id = {number}")
 		sql(f"DELETE FROM ranking WHERE submission_id = {number}; " + tables % change)
 		contains(words(ada, f"/submission/{number}"), "Passed on CPU" + mine)
 		if theirs:

@@ -54,8 +54,9 @@ def program(name):
 
 def source(directives="", **told):
 	"""A file whose first line tells the pretended podium-run what becomes of it."""
-	return f"# {json.dumps({'cases': [CASE], **told})}\n{directives}def custom_kernel(data):\n    return data\n".encode(
-	)
+	return (f"# {json.dumps({'cases': [CASE], **told})}\n"
+		f"{directives}def custom_kernel(data):\n"
+		"    return data\n").encode()
 
 
 def refused(status, *words):

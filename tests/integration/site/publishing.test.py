@@ -175,14 +175,20 @@ def the_tables_of_this_test_hold_every_address():
 
 def prepare_rows():
 	"""A job in the queue, which no worker claims, and a comparison."""
-	sql(f"""INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, mode)
-		SELECT leaderboard_id, task_version_id, user_id, 'small-secret.py', sha256, 'test' FROM submissions WHERE id = {made['ada']};
-		INSERT INTO jobs (submission_id, user_id, gpu) SELECT id, user_id, 'Z9000' FROM submissions WHERE file_name = 'small-secret.py';
-		INSERT INTO comparisons (leaderboard_id, task_version_id, gpu, challenger_id, challenger_job_id, incumbent_id, incumbent_job_id, ratio, ratio_low, ratio_high)
-		SELECT a.leaderboard_id, a.task_version_id, a.gpu, a.submission_id, a.job_id, b.submission_id, b.job_id, 1.5, 1.4, 1.6
-		FROM ranking a JOIN ranking b ON b.leaderboard_id = a.leaderboard_id WHERE a.submission_id = {made['bob']} AND b.submission_id = {made['ada']};
-		INSERT INTO jobs (comparison_id, user_id, gpu, state, finished_at) SELECT id, 0, gpu, 'done', UTC_TIMESTAMP(3) FROM comparisons"""
-		)
+	sql(f"""INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256,
+		mode)
+		SELECT leaderboard_id, task_version_id, user_id, 'small-secret.py', sha256, 'test'
+			FROM submissions WHERE id = {made['ada']};
+		INSERT INTO jobs (submission_id, user_id, gpu) SELECT id, user_id, 'Z9000' FROM submissions
+			WHERE file_name = 'small-secret.py';
+		INSERT INTO comparisons (leaderboard_id, task_version_id, gpu, challenger_id,
+			challenger_job_id, incumbent_id, incumbent_job_id, ratio, ratio_low, ratio_high)
+		SELECT a.leaderboard_id, a.task_version_id, a.gpu, a.submission_id, a.job_id,
+			b.submission_id, b.job_id, 1.5, 1.4, 1.6
+		FROM ranking a JOIN ranking b ON b.leaderboard_id = a.leaderboard_id
+			WHERE a.submission_id = {made['bob']} AND b.submission_id = {made['ada']};
+		INSERT INTO jobs (comparison_id, user_id, gpu, state, finished_at)
+			SELECT id, 0, gpu, 'done', UTC_TIMESTAMP(3) FROM comparisons""")
 	made["comparison"] = int(value("SELECT MAX(id) FROM comparisons"))
 	made["waiting"] = int(value("SELECT id FROM submissions WHERE file_name = 'small-secret.py'"))
 
@@ -597,7 +603,8 @@ def nothing_that_a_stranger_can_ask_for_tells_what_is_withheld():
 	before = public_exports()
 	made["later"] = submit(bob, WITHHELD_NS)
 	sql(f"""UPDATE jobs SET finished_at = UTC_TIMESTAMP(3) WHERE comparison_id IS NOT NULL;
-		UPDATE comparisons SET challenger_id = {made['later']}, challenger_job_id = (SELECT id FROM jobs WHERE submission_id = {made['later']}),
+		UPDATE comparisons SET challenger_id = {made['later']}, challenger_job_id = (SELECT id
+			FROM jobs WHERE submission_id = {made['later']}),
 		ratio = 0.4523, ratio_low = 0.45, ratio_high = 0.46""")
 	equal(public_exports(), before)
 	for client, who in ((anyone, "anyone"), (eve, "a stranger"), (ada, "another participant"),

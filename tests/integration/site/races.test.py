@@ -282,7 +282,8 @@ def who_enters_a_code_while_being_removed_stays_out():
 	sql("INSERT INTO invite_leaderboards SELECT MAX(i.id), l.id FROM invites i, leaderboards l "
 		"WHERE l.name = 'other' GROUP BY l.id")
 	code = value("SELECT code FROM invites ORDER BY id DESC LIMIT 1")
-	seat = "m JOIN leaderboards l ON l.id = m.leaderboard_id JOIN users u ON u.id = m.user_id AND u.name = 'ada'"
+	seat = ("m JOIN leaderboards l ON l.id = m.leaderboard_id JOIN users u ON u.id = "
+		"m.user_id AND u.name = 'ada'")
 	removal = ("INSERT INTO leaderboard_removals (leaderboard_id, user_id) SELECT l.id, u.id FROM "
 		"leaderboards l, users u WHERE l.name = 'small' AND u.name = 'ada'; "
 		f"DELETE m FROM leaderboard_members {seat} WHERE l.name = 'small'; UPDATE invites SET "

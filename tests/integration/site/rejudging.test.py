@@ -406,15 +406,21 @@ def a_users_results_are_rejudged_over_all_leaderboards():
 
 @test
 def long_rejudgings_are_shown_a_hundred_results_at_a_time():
-	sql(f"""INSERT INTO rejudgings (leaderboard_id, scope, made_by) SELECT id, 'made by the test', 'root-of-all' FROM leaderboards WHERE name = 'small';
+	sql(f"""INSERT INTO rejudgings (leaderboard_id, scope, made_by) SELECT id, 'made by the test',
+		'root-of-all' FROM leaderboards WHERE name = 'small';
 		INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, mode)
-		SELECT leaderboard_id, task_version_id, user_id, CONCAT('made-', seq), sha256, 'ranked' FROM submissions JOIN seq_1_to_250 WHERE id = {first};
-		INSERT INTO jobs (submission_id, user_id, gpu, state, verdict) SELECT id, user_id, 'A100', 'done', 'passed' FROM submissions WHERE file_name LIKE 'made-%';
-		INSERT INTO rejudged_jobs (rejudging_id, submission_id, gpu, old_job_id) SELECT (SELECT MAX(id) FROM rejudgings), j.submission_id, 'A100', j.id
+		SELECT leaderboard_id, task_version_id, user_id, CONCAT('made-', seq), sha256, 'ranked'
+			FROM submissions JOIN seq_1_to_250 WHERE id = {first};
+		INSERT INTO jobs (submission_id, user_id, gpu, state, verdict) SELECT id, user_id, 'A100',
+			'done', 'passed' FROM submissions WHERE file_name LIKE 'made-%';
+		INSERT INTO rejudged_jobs (rejudging_id, submission_id, gpu, old_job_id)
+			SELECT (SELECT MAX(id) FROM rejudgings), j.submission_id, 'A100', j.id
 		FROM jobs j JOIN submissions s ON s.id = j.submission_id WHERE s.file_name LIKE 'made-%';
-		INSERT INTO jobs (rejudged_id, user_id, gpu, priority, state, verdict) SELECT id, 0, 'A100', 2, 'done', IF(id % 50, 'passed', 'wrong answer') FROM rejudged_jobs WHERE new_job_id = 0;
-		UPDATE rejudged_jobs r JOIN jobs j ON j.rejudged_id = r.id SET r.new_job_id = j.id WHERE r.new_job_id = 0"""
-		)
+		INSERT INTO jobs (rejudged_id, user_id, gpu, priority, state, verdict)
+			SELECT id, 0, 'A100', 2, 'done', IF(id % 50, 'passed', 'wrong answer')
+			FROM rejudged_jobs WHERE new_job_id = 0;
+		UPDATE rejudged_jobs r JOIN jobs j ON j.rejudged_id = r.id SET r.new_job_id = j.id
+			WHERE r.new_job_id = 0""")
 	long = int(sql("SELECT MAX(id) FROM rejudgings")[0][0])
 	pages = [admin.get(f"/admin/rejudgings/{long}?page={page}") for page in (1, 2, 3)]
 	equal([page.text.count(f'href="/admin/rejudgings/{long}/') for page in pages], [100, 100, 50])

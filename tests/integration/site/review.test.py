@@ -141,7 +141,8 @@ def a_held_result_is_told_to_its_author_and_admins_and_to_nobody_else():
 	global held
 	before = ranking()
 	held = submit(bob, JUDGED, FAST)
-	sentence = "Benchmark 2: 4.100 µs for 101 MB would be 24.6 TB/s; the memory of H200 moves 4.8 TB/s"
+	sentence = ("Benchmark 2: 4.100 µs for 101 MB would be 24.6 TB/s; the memory of H200 moves "
+		"4.8 TB/s")
 	for client in (bob, admin):
 		words = page(client, held).words()
 		contains(

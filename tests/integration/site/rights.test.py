@@ -347,19 +347,29 @@ def make_jobs():
 	made["rejudging"] = ok(clients["admin"].post("/admin/rejudgings", [("scope", "submission"),
 		("submission", made["bob"])])).location.rsplit("/", 1)[1]
 	made["result"] = value("SELECT MAX(id) FROM rejudged_jobs")
-	sql(f"""UPDATE jobs SET state = 'done', verdict = 'passed', score_ns = 2000, score_err_ns = 20, engine = 'custom', finished_at = UTC_TIMESTAMP(3) WHERE rejudged_id IS NOT NULL;
+	sql(f"""UPDATE jobs SET state = 'done', verdict = 'passed', score_ns = 2000, score_err_ns = 20,
+		engine = 'custom', finished_at = UTC_TIMESTAMP(3) WHERE rejudged_id IS NOT NULL;
 		INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, mode)
-			SELECT leaderboard_id, task_version_id, user_id, 'waits.py', sha256, 'test' FROM submissions WHERE id = {made['ada']};
-		INSERT INTO jobs (submission_id, user_id, gpu) SELECT id, user_id, 'H200' FROM submissions WHERE file_name = 'waits.py';
-		INSERT INTO comparisons (leaderboard_id, task_version_id, gpu, challenger_id, challenger_job_id, incumbent_id, incumbent_job_id, ratio, ratio_low, ratio_high)
-			SELECT a.leaderboard_id, a.task_version_id, a.gpu, a.submission_id, a.job_id, b.submission_id, b.job_id, 1.5, 1.4, 1.6
-			FROM ranking a JOIN ranking b ON b.leaderboard_id = a.leaderboard_id WHERE a.submission_id = {made['bob']} AND b.submission_id = {made['ada']};
-		INSERT INTO jobs (comparison_id, user_id, gpu, state, finished_at) SELECT id, 0, gpu, 'done', UTC_TIMESTAMP(3) FROM comparisons;
-		INSERT INTO artifacts (stage_id, name, size) SELECT MIN(t.id), 'profile-1.ncu-rep', 5 FROM stages t JOIN jobs j ON j.id = t.job_id WHERE j.submission_id = {made['ada']};
-		INSERT INTO workers (name, version, host, started_at, seen_at) VALUES ('elsewhere', '1', '{{}}', UTC_TIMESTAMP(3), UTC_TIMESTAMP(3));
-		INSERT INTO gpus (worker_id, uuid, model, product, memory_bytes, driver, compute_capability, seen_at)
-			SELECT id, 'GPU-broken', 'H200', 'NVIDIA H200', 1, '1', '9.0', UTC_TIMESTAMP(3) FROM workers WHERE name = 'elsewhere'"""
-		)
+			SELECT leaderboard_id, task_version_id, user_id, 'waits.py', sha256, 'test'
+				FROM submissions WHERE id = {made['ada']};
+		INSERT INTO jobs (submission_id, user_id, gpu) SELECT id, user_id, 'H200' FROM submissions
+			WHERE file_name = 'waits.py';
+		INSERT INTO comparisons (leaderboard_id, task_version_id, gpu, challenger_id,
+			challenger_job_id, incumbent_id, incumbent_job_id, ratio, ratio_low, ratio_high)
+			SELECT a.leaderboard_id, a.task_version_id, a.gpu, a.submission_id, a.job_id,
+				b.submission_id, b.job_id, 1.5, 1.4, 1.6
+			FROM ranking a JOIN ranking b ON b.leaderboard_id = a.leaderboard_id
+				WHERE a.submission_id = {made['bob']} AND b.submission_id = {made['ada']};
+		INSERT INTO jobs (comparison_id, user_id, gpu, state, finished_at)
+			SELECT id, 0, gpu, 'done', UTC_TIMESTAMP(3) FROM comparisons;
+		INSERT INTO artifacts (stage_id, name, size) SELECT MIN(t.id), 'profile-1.ncu-rep', 5
+			FROM stages t JOIN jobs j ON j.id = t.job_id WHERE j.submission_id = {made['ada']};
+		INSERT INTO workers (name, version, host, started_at, seen_at)
+			VALUES ('elsewhere', '1', '{{}}', UTC_TIMESTAMP(3), UTC_TIMESTAMP(3));
+		INSERT INTO gpus (worker_id, uuid, model, product, memory_bytes, driver, compute_capability,
+			seen_at)
+			SELECT id, 'GPU-broken', 'H200', 'NVIDIA H200', 1, '1', '9.0', UTC_TIMESTAMP(3)
+				FROM workers WHERE name = 'elsewhere'""")
 	made["waiting"] = int(value("SELECT id FROM submissions WHERE file_name = 'waits.py'"))
 	made["comparison"] = int(value("SELECT MAX(id) FROM comparisons"))
 	made["artifact"] = int(value("SELECT MAX(id) FROM artifacts"))

@@ -360,13 +360,19 @@ def a_dry_run_of_task_folders_says_what_would_become_of_them():
 def rank(version, user, score_ns):
 	"""A ranked job of that version, without a worker."""
 	site.sql(f"""
-		SET @v = (SELECT v.id FROM task_versions v JOIN leaderboards l ON l.id = v.leaderboard_id WHERE l.name = 'sort' AND v.number = {version});
-		SET @l = (SELECT id FROM leaderboards WHERE name = 'sort'); SET @u = (SELECT id FROM users WHERE name = '{user}');
+		SET @v = (SELECT v.id FROM task_versions v JOIN leaderboards l ON l.id = v.leaderboard_id
+			WHERE l.name = 'sort' AND v.number = {version});
+		SET @l = (SELECT id FROM leaderboards WHERE name = 'sort');
+		SET @u = (SELECT id FROM users WHERE name = '{user}');
 		INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, mode)
-			VALUES (@l, @v, @u, 'a.py', (SELECT MIN(sha256) FROM blobs), 'ranked'); SET @s = LAST_INSERT_ID();
-		INSERT INTO jobs (submission_id, gpu, state, verdict, score_ns) VALUES (@s, 'CPU', 'done', 'passed', {score_ns}); SET @j = LAST_INSERT_ID();
-		INSERT INTO ranking (leaderboard_id, task_version_id, gpu, user_id, submission_id, job_id, score_ns, submitted_at, position, place)
-			SELECT @l, @v, 'CPU', @u, @s, @j, {score_ns}, UTC_TIMESTAMP(3), COUNT(*) + 1, COUNT(*) + 1 FROM ranking WHERE task_version_id = @v;
+			VALUES (@l, @v, @u, 'a.py', (SELECT MIN(sha256) FROM blobs), 'ranked');
+			SET @s = LAST_INSERT_ID();
+		INSERT INTO jobs (submission_id, gpu, state, verdict, score_ns)
+			VALUES (@s, 'CPU', 'done', 'passed', {score_ns}); SET @j = LAST_INSERT_ID();
+		INSERT INTO ranking (leaderboard_id, task_version_id, gpu, user_id, submission_id, job_id,
+			score_ns, submitted_at, position, place)
+			SELECT @l, @v, 'CPU', @u, @s, @j, {score_ns}, UTC_TIMESTAMP(3), COUNT(*) + 1,
+				COUNT(*) + 1 FROM ranking WHERE task_version_id = @v;
 	""")
 
 

@@ -19,7 +19,11 @@ anyone = Client(site.url)
 ada, bob, admin = Client(site.url), Client(site.url), Client(site.url)
 HOSTILE = "<script>alert(1)</script>\"'&"
 
-REFERENCE = "def generate_input(seed):\n    return seed\n\ndef check_implementation(data, output):\n    return output == data, 'not the same'\n"
+REFERENCE = ("def generate_input(seed):\n"
+	"    return seed\n"
+	"\n"
+	"def check_implementation(data, output):\n"
+	"    return output == data, 'not the same'\n")
 RIGHT = "def custom_kernel(data):\n    return data\n"
 WRONG = "def custom_kernel(data):\n    return 'wrong'\n"
 TASK = """
@@ -324,7 +328,9 @@ def hostile_names_and_output_are_shown_as_text():
 @test
 def what_a_submission_prints_is_seen_by_its_author_while_it_runs():
 	"""From the program in its sandbox through podium-run and the worker to the page."""
-	hostile = "import sys, time\nprint('\\x1b[31mbegun\\x1b[0m ' + %r, flush=True)\nprint('oh', file=sys.stderr, flush=True)\n" % HOSTILE
+	hostile = ("import sys, time\n"
+		"print('\\x1b[31mbegun\\x1b[0m ' + %r, flush=True)\n"
+		"print('oh', file=sys.stderr, flush=True)\n") % HOSTILE
 	submission = submit(ada, hostile + "def custom_kernel(data):\n    time.sleep(100)\n",
 		mode="test")
 	printed = {"stdout": f"begun {HOSTILE}\n", "stderr": "oh\n"}
@@ -374,11 +380,11 @@ def a_profile_is_its_owners_until_the_deadline_and_not_ranked():
 		"SELECT t.id FROM stages t JOIN jobs j ON j.id = t.job_id WHERE j.submission_id = "
 		f"{submission} AND t.name = 'profile'")
 	packed = gzip.compress(b"<script>alert(1)</script>").hex()
-	site.sql(
-		f"""UPDATE measurements SET report = '<b>hot</b> loop in my kernel' WHERE stage_id = {stage[0]};
+	site.sql(f"""UPDATE measurements SET report = '<b>hot</b> loop in my kernel'
+			WHERE stage_id = {stage[0]};
 		INSERT INTO artifacts (stage_id, name, size) VALUES ({stage[0]}, 'profile-1.ncu-rep', 25);
-		INSERT INTO artifact_parts VALUES (LAST_INSERT_ID(), 0, UNHEX('{packed[:20]}')), (LAST_INSERT_ID(), 1, UNHEX('{packed[20:]}'));"""
-	)
+		INSERT INTO artifact_parts VALUES (LAST_INSERT_ID(), 0, UNHEX('{packed[:20]}')),
+			(LAST_INSERT_ID(), 1, UNHEX('{packed[20:]}'));""")
 	(file, ) = [link for link in links(bob, submission) if "/artifact/" in link]
 	for client, status in ((bob, 200), (admin, 200), (ada, 403), (anyone, 403)):
 		answer, page = client.get(file), client.get(f"/submission/{submission}").text
@@ -407,12 +413,13 @@ def the_first_mismatch_the_rates_and_the_kernels_are_shown():
 	submission = submit(bob, WRONG)
 	ended(bob, submission)
 	job = f"(SELECT id FROM jobs WHERE submission_id = {submission})"
-	long = "5 of 9 elements are wrong, the first at [3, 0]: expected 1.5, got <nan> (off by 1, tolerance 0.25)\\n[3, 1]: more"
-	site.sql(
-		f"""UPDATE measurements m JOIN stages t ON t.id = m.stage_id SET m.message = '{long}' WHERE t.job_id = {job};
+	long = ("5 of 9 elements are wrong, the first at [3, 0]: expected 1.5, got <nan> (off by "
+		"1, tolerance 0.25)\\n[3, 1]: more")
+	site.sql(f"""UPDATE measurements m JOIN stages t ON t.id = m.stage_id SET m.message = '{long}'
+			WHERE t.job_id = {job};
 		UPDATE stages SET kernels = '[{{"name": "<i>k</i>", "registers": 77, "shared_bytes": 1024}}]' WHERE job_id = {job} AND name = 'compile';
 		UPDATE stages SET conditions = '{{"before": {{"sm_clock_mhz": 1980, "slowed_by": ["power cap"]}}}}' WHERE job_id = {job} AND name = 'test'"""
-	)
+				)
 	words = bob.get(f"/submission/{submission}").words()
 	contains(
 		words,
@@ -426,9 +433,11 @@ def the_first_mismatch_the_rates_and_the_kernels_are_shown():
 	site.sql("CREATE TABLE kept AS SELECT v.* FROM task_versions v JOIN submissions s ON "
 		f"s.task_version_id = v.id WHERE s.id = {passed}")
 	site.sql(f"""UPDATE task_versions v JOIN submissions s ON s.task_version_id = v.id
-		SET definition = JSON_SET(definition, '$.bytes', '1000 * seed', '$.flops', 'nothing') WHERE s.id = {passed};
-		UPDATE measurements m JOIN stages t ON t.id = m.stage_id JOIN jobs j ON j.id = t.job_id SET mean_ns = 1000, err_ns = NULL, low_ns = NULL, high_ns = NULL WHERE j.submission_id = {passed}"""
-				)
+		SET definition = JSON_SET(definition, '$.bytes', '1000 * seed', '$.flops', 'nothing')
+			WHERE s.id = {passed};
+		UPDATE measurements m JOIN stages t ON t.id = m.stage_id JOIN jobs j ON j.id = t.job_id
+			SET mean_ns = 1000, err_ns = NULL, low_ns = NULL, high_ns = NULL
+			WHERE j.submission_id = {passed}""")
 	contains(ada.get(f"/submission/{passed}").words(), "seed: 3 1.000 µs")
 	contains(
 		ada.get(f"/submission/{passed}").words(),
@@ -440,8 +449,8 @@ def the_first_mismatch_the_rates_and_the_kernels_are_shown():
 	site.sql(f"UPDATE jobs SET gpu = 'H200' WHERE submission_id = {passed}")
 	contains(ada.get(f"/submission/{passed}").words(), "3.00 GB/s 0.062 % of peak")
 	site.sql(f"""UPDATE jobs SET gpu = 'CPU' WHERE submission_id = {passed};
-		UPDATE task_versions v JOIN kept k ON k.id = v.id SET v.definition = k.definition; DROP TABLE kept"""
-				)
+		UPDATE task_versions v JOIN kept k ON k.id = v.id SET v.definition = k.definition;
+		DROP TABLE kept""")
 
 
 @test

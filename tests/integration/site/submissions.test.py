@@ -149,9 +149,11 @@ def a_page_says_what_was_removed_for_its_age():
 	number = submit_time(ada, 1500.0)
 	until(lambda: status_of(anyone, number)["state"] == "done")
 	of = f"stages t JOIN jobs j ON j.id = t.job_id"
-	sql(f"""UPDATE {of} SET t.stdout = 'It printed this.', j.finished_at = j.finished_at - INTERVAL 400 DAY WHERE j.submission_id = {number};
-		UPDATE {of} JOIN measurements m ON m.stage_id = t.id SET m.samples = UNHEX(REPEAT('0000803f', 50)), m.blocks = 2 WHERE j.submission_id = {number} AND t.name = 'ranked'"""
-		)
+	sql(f"""UPDATE {of} SET t.stdout = 'It printed this.', j.finished_at = j.finished_at - INTERVAL
+		400 DAY WHERE j.submission_id = {number};
+		UPDATE {of} JOIN measurements m ON m.stage_id = t.id
+			SET m.samples = UNHEX(REPEAT('0000803f', 50)), m.blocks = 2
+			WHERE j.submission_id = {number} AND t.name = 'ranked'""")
 	page = whole(ada.get(f"/submission/{number}")).words()
 	contains(page, "It printed this.")
 	lacks(page, "removed after")

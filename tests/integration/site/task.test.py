@@ -15,7 +15,11 @@ site = Instance()
 anyone, admin = Client(site.url), Client(site.url)
 
 ODD_NAME = "data/<b>x/a \"'&?#%41 <script>.txt"
-REFERENCE = 'def generate_input(seed):\n\treturn "</pre><script>alert(1)</script>"\n\ndef check_implementation(data, output):\n    return True, ""'
+REFERENCE = ('def generate_input(seed):\n'
+	'\treturn "</pre><script>alert(1)</script>"\n'
+	'\n'
+	'def check_implementation(data, output):\n'
+	'    return True, ""')
 FILES = {
 	"reference.py": REFERENCE.encode(), "odd": b"odd\n", "noise.bin": bytes(range(256)),
 	"nul.txt": b"a\0b", "empty.txt": b"", "long.txt": b"x\n" * 20001,

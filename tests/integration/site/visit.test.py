@@ -48,8 +48,10 @@ def board(name, gpus=("H200", ), deadline="NULL"):
 	sql(f"""
 		INSERT INTO leaderboards (name, secret_seed, deadline) VALUES ('{name}', 1, {deadline});
 		INSERT INTO task_versions (leaderboard_id, number, language, description, definition)
-			SELECT (SELECT id FROM leaderboards WHERE name = '{name}'), 1, 'py', '', definition FROM task_versions ORDER BY id LIMIT 1;
-		UPDATE leaderboards l JOIN task_versions v ON v.leaderboard_id = l.id SET l.task_version_id = v.id WHERE l.name = '{name}';
+			SELECT (SELECT id FROM leaderboards WHERE name = '{name}'), 1, 'py', '', definition
+				FROM task_versions ORDER BY id LIMIT 1;
+		UPDATE leaderboards l JOIN task_versions v ON v.leaderboard_id = l.id
+			SET l.task_version_id = v.id WHERE l.name = '{name}';
 		{devices}""")
 
 
@@ -123,14 +125,20 @@ def the_first_three_of_each_device_are_named():
 	for place, name in enumerate(("cyd", "dora", "eve", "fay"), 1):
 		sql(f"""
 			INSERT INTO users (name, password_hash) VALUES ('{name}', '!');
-			INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, mode)
-				SELECT l.id, l.task_version_id, u.id, 'kernel.py', (SELECT sha256 FROM blobs LIMIT 1), 'ranked' FROM leaderboards l, users u
+			INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256,
+				mode)
+				SELECT l.id, l.task_version_id, u.id, 'kernel.py', (SELECT sha256 FROM blobs
+					LIMIT 1), 'ranked' FROM leaderboards l, users u
 				WHERE l.name = 'over' AND u.name = '{name}';
 			INSERT INTO jobs (submission_id, user_id, gpu, state, verdict, score_ns, finished_at)
-				SELECT id, user_id, 'H200', 'done', 'passed', {place} * 1000, submitted_at FROM submissions WHERE id = LAST_INSERT_ID();
-			INSERT INTO ranking (leaderboard_id, task_version_id, gpu, user_id, submission_id, job_id, score_ns, submitted_at, position, place)
-				SELECT s.leaderboard_id, s.task_version_id, 'H200', s.user_id, s.id, j.id, j.score_ns, s.submitted_at, {place}, {place}
-				FROM jobs j JOIN submissions s ON s.id = j.submission_id WHERE j.id = LAST_INSERT_ID();""")
+				SELECT id, user_id, 'H200', 'done', 'passed', {place} * 1000, submitted_at
+					FROM submissions WHERE id = LAST_INSERT_ID();
+			INSERT INTO ranking (leaderboard_id, task_version_id, gpu, user_id, submission_id,
+				job_id, score_ns, submitted_at, position, place)
+				SELECT s.leaderboard_id, s.task_version_id, 'H200', s.user_id, s.id, j.id,
+					j.score_ns, s.submitted_at, {place}, {place}
+				FROM jobs j JOIN submissions s ON s.id = j.submission_id
+					WHERE j.id = LAST_INSERT_ID();""")
 	contains(card(anyone, "over"),
 		"H200 4 ranked 1 cyd 1.000 µs 2 dora 2.000 µs 3 eve 3.000 µs 0 participants")
 

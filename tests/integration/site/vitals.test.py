@@ -100,8 +100,8 @@ def the_page_of_workers_has_what_doctor_found_on_each_host():
 		f"SELECT COALESCE(checks, 'NULL') FROM workers WHERE name = '{worker}'")[0][0].replace(
 		"\\\\", "\\")
 	sql(f'''UPDATE workers SET checks = '[{{"state": "good", "name": "seccomp", "found": "yes"}}, {{"state": "fault", "name": "<cgroup>", "found": "no", "costs": "a wall", "mend": "delegate"}},
-		{{"state": "warning", "name": "clocks", "found": "no", "costs": "noise", "mend": "lock"}}]' WHERE name = '{worker}' '''
-		)
+		{{"state": "warning", "name": "clocks", "found": "no", "costs": "noise", "mend": "lock"}}]'
+			WHERE name = '{worker}' ''')
 	contains(workers(), "Host: 1 fault , 1 warning: <cgroup>, clocks. All that doctor found")
 	sql(f"UPDATE workers SET checks = NULL WHERE name = '{worker}'")
 	contains(workers(), "it has not said what it found.")
@@ -114,18 +114,29 @@ def the_page_of_workers_has_what_doctor_found_on_each_host():
 @test
 def the_page_of_workers_has_the_line_for_each_model():
 	contains(workers(), "H200 2 0 0 – –")
-	sql('''INSERT INTO workers (name, version, host, started_at, seen_at) VALUES ('far', '0', '{}', UTC_TIMESTAMP(3), UTC_TIMESTAMP(3) + INTERVAL 1 HOUR);
-		INSERT INTO gpus (worker_id, uuid, model, product, memory_bytes, driver, compute_capability, seen_at)
-		SELECT id, 'GPU-far', 'Q1', 'Q1', 1, '', '', UTC_TIMESTAMP(3) + INTERVAL 1 HOUR FROM workers WHERE name = 'far';
+	sql('''INSERT INTO workers (name, version, host, started_at, seen_at)
+		VALUES ('far', '0', '{}', UTC_TIMESTAMP(3), UTC_TIMESTAMP(3) + INTERVAL 1 HOUR);
+		INSERT INTO gpus (worker_id, uuid, model, product, memory_bytes, driver, compute_capability,
+			seen_at)
+		SELECT id, 'GPU-far', 'Q1', 'Q1', 1, '', '', UTC_TIMESTAMP(3) + INTERVAL 1 HOUR FROM workers
+			WHERE name = 'far';
 		INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, mode)
-		SELECT l.id, l.task_version_id, (SELECT id FROM users WHERE name = 'ada'), 'made.py', (SELECT sha256 FROM blobs LIMIT 1), 'test' FROM leaderboards l LIMIT 1;
-		INSERT INTO jobs (submission_id, user_id, gpu, queued_at) SELECT id, user_id, 'Q1', UTC_TIMESTAMP(3) - INTERVAL 5 MINUTE FROM submissions;
-		INSERT INTO jobs (submission_id, user_id, gpu, queued_at) SELECT id, user_id, 'Z9000', UTC_TIMESTAMP(3) - INTERVAL 2 HOUR FROM submissions;
-		INSERT INTO job_times (task_version_id, gpu, mode, recent, median_ms, updated_at) SELECT task_version_id, 'Q1', 'test', '60000', 60000, UTC_TIMESTAMP(3) FROM submissions;
-		INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, mode) SELECT leaderboard_id, task_version_id, user_id, 'more.py', sha256, mode FROM submissions;
-		INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, mode) SELECT leaderboard_id, task_version_id, user_id, 'last.py', sha256, mode FROM submissions LIMIT 1;
-		INSERT INTO jobs (submission_id, user_id, gpu, queued_at) SELECT id, user_id, 'Q1', UTC_TIMESTAMP(3) FROM submissions WHERE file_name <> 'made.py' '''
-		)
+		SELECT l.id, l.task_version_id, (SELECT id FROM users WHERE name = 'ada'), 'made.py',
+			(SELECT sha256 FROM blobs LIMIT 1), 'test' FROM leaderboards l LIMIT 1;
+		INSERT INTO jobs (submission_id, user_id, gpu, queued_at) SELECT id, user_id, 'Q1',
+			UTC_TIMESTAMP(3) - INTERVAL 5 MINUTE FROM submissions;
+		INSERT INTO jobs (submission_id, user_id, gpu, queued_at) SELECT id, user_id, 'Z9000',
+			UTC_TIMESTAMP(3) - INTERVAL 2 HOUR FROM submissions;
+		INSERT INTO job_times (task_version_id, gpu, mode, recent, median_ms, updated_at)
+			SELECT task_version_id, 'Q1', 'test', '60000', 60000, UTC_TIMESTAMP(3) FROM submissions;
+		INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, mode)
+			SELECT leaderboard_id, task_version_id, user_id, 'more.py', sha256, mode
+			FROM submissions;
+		INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, mode)
+			SELECT leaderboard_id, task_version_id, user_id, 'last.py', sha256, mode
+			FROM submissions LIMIT 1;
+		INSERT INTO jobs (submission_id, user_id, gpu, queued_at) SELECT id, user_id, 'Q1',
+			UTC_TIMESTAMP(3) FROM submissions WHERE file_name <> 'made.py' ''')
 	contains(workers(), "Q1 1 0 3 5 minutes ago in about 2 min")
 	contains(workers(), "Z9000 0 0 1 2 hours ago when a device takes jobs again")
 	sql("INSERT INTO pauses (worker, uuid, kind, paused_by) VALUES ('far', '', 'drain', "

@@ -233,9 +233,9 @@ SITUATIONS = {
 	"INTO webhook_deliveries (webhook_id, event_id, next_at) "
 	"SELECT MAX(h.id), LAST_INSERT_ID(), UTC_TIMESTAMP(3) - INTERVAL 20 MINUTE FROM webhooks h",
 	"DELETE FROM webhook_deliveries"), "PodiumWebhookOff": ("UPDATE webhooks SET state = 'off'",
-	"UPDATE webhooks SET state = 'active'"), "PodiumHeldResults": (
-	"UPDATE jobs SET held_at = UTC_TIMESTAMP(3), held_reason = 'x' WHERE verdict = 'passed' LIMIT 1",
-	"UPDATE jobs SET held_at = NULL"), "PodiumIntakeStopped":
+	"UPDATE webhooks SET state = 'active'"), "PodiumHeldResults":
+	("UPDATE jobs SET held_at = UTC_TIMESTAMP(3), held_reason = 'x' WHERE verdict = 'passed' "
+	"LIMIT 1", "UPDATE jobs SET held_at = NULL"), "PodiumIntakeStopped":
 	("INSERT INTO intake_stops (id, stopped_by) VALUES (1, 'root-of-all')",
 	"DELETE FROM intake_stops"),
 }

@@ -82,21 +82,21 @@ def state_of(name):
 
 def deliveries(name, columns="e.event, d.state, d.attempts"):
 	return sql(
-		f"SELECT {columns} FROM webhook_deliveries d JOIN webhook_events e ON e.id = d.event_id WHERE d.webhook_id = {hooks[name]} ORDER BY e.id"
-	)
+		f"SELECT {columns} FROM webhook_deliveries d JOIN webhook_events e ON e.id = d.event_id "
+		f"WHERE d.webhook_id = {hooks[name]} ORDER BY e.id")
 
 
 def wait_until_told(name):
 	wait_for(
-		f"SELECT COUNT(*) FROM webhook_deliveries WHERE state = 'waiting' AND webhook_id = {hooks[name]}",
-		[["0"]])
+		"SELECT COUNT(*) FROM webhook_deliveries WHERE state = 'waiting' "
+		f"AND webhook_id = {hooks[name]}", [["0"]])
 
 
 def wait_until_open(board, is_open):
 	"""podium-hooks has noticed it."""
 	wait_for(
-		f"SELECT t.is_open FROM webhook_told t JOIN leaderboards l ON l.id = t.leaderboard_id WHERE l.name = '{board}'",
-		[[str(is_open)]])
+		"SELECT t.is_open FROM webhook_told t JOIN leaderboards l ON l.id = t.leaderboard_id "
+		f"WHERE l.name = '{board}'", [[str(is_open)]])
 
 
 def remove(name):
@@ -114,8 +114,8 @@ def whole(answer):
 def what_the_tests_need_is_made():
 	for client, name in ((ada, "a_d_a"), (admin, "root-of-all"), (carl, "carl"), (dora, "dora")):
 		equal(client.post("/register", [("name", name), ("password", PASSWORD)]).status, 303)
-	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'; UPDATE users SET role = 'creator' WHERE name IN ('carl', 'dora')"
-		)
+	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'; "
+		"UPDATE users SET role = 'creator' WHERE name IN ('carl', 'dora')")
 	make_board(carl, "small")
 	wait_until_open("small", 1)
 	start_sender()
@@ -323,8 +323,8 @@ def a_redirect_is_not_followed_wherever_it_leads():
 	done(act(carl, "moved", "test"))
 	receiver.wait("/moved", 2)
 	wait_for(
-		f"SELECT status, sentence LIKE '%a redirect, and Podium follows none%' FROM webhook_deliveries WHERE webhook_id = {hooks['moved']}",
-		[["302", "1"]])
+		"SELECT status, sentence LIKE '%a redirect, and Podium follows none%' "
+		f"FROM webhook_deliveries WHERE webhook_id = {hooks['moved']}", [["302", "1"]])
 	equal(receiver.at("/inside"), [])
 	page = whole(carl.get(f"/admin/hooks/{hooks['moved']}")).words()
 	contains(page, "in a row failed; after 30 it is switched off.")
@@ -338,7 +338,8 @@ def a_name_that_leads_inside_is_found_out_when_it_is_connected_to():
 	hooks["inside"] = int(made.location.rsplit("/", 1)[1])
 	done(act(carl, "inside", "test"))
 	wait_for(
-		f"SELECT attempts > 0 AND sentence = 'localhost leads to this machine itself, where webhooks do not reach.' FROM webhook_deliveries "
+		"SELECT attempts > 0 AND sentence = 'localhost leads to this machine itself, "
+		"where webhooks do not reach.' FROM webhook_deliveries "
 		f"WHERE webhook_id = {hooks['inside']}", [["1"]])
 	remove("inside")
 
@@ -350,8 +351,8 @@ def what_the_settings_name_no_more_is_not_reached_any_more():
 	done(act(carl, "former", "test"))
 	start_sender(PODIUM_WEBHOOK_ALLOWED="")
 	wait_for(
-		f"SELECT attempts > 0 AND sentence LIKE 'The address must begin with https%' FROM webhook_deliveries WHERE webhook_id = {hooks['former']}",
-		[["1"]])
+		"SELECT attempts > 0 AND sentence LIKE 'The address must begin with https%' "
+		f"FROM webhook_deliveries WHERE webhook_id = {hooks['former']}", [["1"]])
 	equal(receiver.at("/former"), [])
 	stop_senders()
 	remove("former")
@@ -365,8 +366,8 @@ def answers_without_an_end_are_cut_and_shown_nowhere():
 		make_hook(carl, "/admin/leaderboard/small/hooks", name)
 		done(act(carl, name, "test"))
 		wait_for(
-			f"SELECT state, attempts > 0 AND sentence <> '' FROM webhook_deliveries WHERE webhook_id = {hooks[name]}",
-			[[ending, "1"]])
+			"SELECT state, attempts > 0 AND sentence <> '' FROM webhook_deliveries "
+			f"WHERE webhook_id = {hooks[name]}", [[ending, "1"]])
 		lacks(carl.get(f"/admin/hooks/{hooks[name]}").text, "alert(1)")
 	remove("endless")
 	remove("headers")
@@ -448,9 +449,10 @@ def several_senders_make_each_delivery_once():
 		start_sender()
 	make_hook(carl, "/admin/leaderboard/small/hooks", "many")
 	board = value("SELECT id FROM leaderboards WHERE name = 'small'")
-	sql(f"INSERT INTO webhook_events (event, leaderboard_id, data) SELECT 'test', {board}, '{{}}' FROM seq_1_to_40; "
-		f"INSERT INTO webhook_deliveries (webhook_id, event_id) SELECT {hooks['many']}, id FROM webhook_events WHERE data = '{{}}'"
-		)
+	sql("INSERT INTO webhook_events (event, leaderboard_id, data) "
+		f"SELECT 'test', {board}, '{{}}' FROM seq_1_to_40; "
+		f"INSERT INTO webhook_deliveries (webhook_id, event_id) SELECT {hooks['many']}, id "
+		f"FROM webhook_events WHERE data = '{{}}'")
 	wait_until_told("many")
 	equal((len(receiver.at("/many")), len({one["id"]
 		for one in receiver.bodies("/many")})), (40, 40))
@@ -472,8 +474,8 @@ def one_that_is_gone_is_switched_off_at_once_and_its_page_says_so():
 	page = whole(carl.get(f"/admin/hooks/{hooks['gone']}")).words()
 	contains(
 		page,
-		"Podium has switched this webhook off. The receiver answered 410: it is gone for good. It hears of nothing until you resume it."
-	)
+		"Podium has switched this webhook off. The receiver answered 410: it is gone for good. "
+		"It hears of nothing until you resume it.")
 	contains(carl.get("/admin/leaderboard/small/hooks").words(), "switched off")
 	equal(act(carl, "gone", "test").status, 409)
 	done(act(carl, "gone", "resume"))
@@ -492,11 +494,12 @@ def after_many_failures_it_is_switched_off():
 	wait_for(f"SELECT attempts > 0 FROM webhook_deliveries WHERE webhook_id = {hooks['broken']}",
 		[["1"]])
 	wait_for(f"SELECT failures FROM webhooks WHERE id = {hooks['broken']}", [["29"]])
-	sql(f"UPDATE webhooks SET retry_at = NULL WHERE id = {hooks['broken']}; UPDATE webhook_deliveries SET next_at = UTC_TIMESTAMP(3) WHERE webhook_id = {hooks['broken']}"
-		)
+	sql(f"UPDATE webhooks SET retry_at = NULL WHERE id = {hooks['broken']}; "
+		"UPDATE webhook_deliveries SET next_at = UTC_TIMESTAMP(3) "
+		f"WHERE webhook_id = {hooks['broken']}")
 	wait_for(f"SELECT state, reason FROM webhooks WHERE id = {hooks['broken']}", [[
-		"off",
-		"The last 30 attempts failed. The last time: The receiver answered 404: there is nothing at this address. Was the webhook deleted there?"
+		"off", "The last 30 attempts failed. The last time: The receiver answered 404: "
+		"there is nothing at this address. Was the webhook deleted there?"
 	]])
 	remove("broken")
 
@@ -507,18 +510,20 @@ def a_delivery_is_given_up_after_a_day():
 	stop_senders()
 	make_hook(carl, "/admin/leaderboard/small/hooks", "old")
 	done(act(carl, "old", "test"))
-	sql("UPDATE webhook_events e JOIN webhook_deliveries d ON d.event_id = e.id SET e.at = UTC_TIMESTAMP(3) - INTERVAL 86399 SECOND, d.attempts = 12 "
+	sql("UPDATE webhook_events e JOIN webhook_deliveries d ON d.event_id = e.id "
+		"SET e.at = UTC_TIMESTAMP(3) - INTERVAL 86399 SECOND, d.attempts = 12 "
 		f"WHERE d.webhook_id = {hooks['old']}")
 	start_sender(PODIUM_WEBHOOK_RETRY_MS="3600000")
 	wait_for(f"SELECT state, sentence FROM webhook_deliveries WHERE webhook_id = {hooks['old']}", [[
-		"failed",
-		"Given up after 13 attempts. The last time: The receiver answered 500: something is wrong there."
+		"failed", "Given up after 13 attempts. The last time: The receiver answered 500: "
+		"something is wrong there."
 	]])
 	stop_senders()
 	# One that nobody may send is given up as well.
 	done(act(carl, "old", "test"))
 	done(act(carl, "old", "pause", confirm="yes"))
-	sql("UPDATE webhook_events e JOIN webhook_deliveries d ON d.event_id = e.id SET e.at = UTC_TIMESTAMP(3) - INTERVAL 2 DAY "
+	sql("UPDATE webhook_events e JOIN webhook_deliveries d ON d.event_id = e.id "
+		"SET e.at = UTC_TIMESTAMP(3) - INTERVAL 2 DAY "
 		f"WHERE d.webhook_id = {hooks['old']} AND d.state = 'waiting'")
 	start_sender()
 	wait_until_told("old")
@@ -531,7 +536,8 @@ def what_is_a_month_old_is_forgotten():
 	stop_senders()
 	make_hook(carl, "/admin/leaderboard/small/hooks", "month")
 	done(act(carl, "month", "test"))
-	sql(f"UPDATE webhook_events e JOIN webhook_deliveries d ON d.event_id = e.id SET e.at = UTC_TIMESTAMP(3) - INTERVAL 31 DAY, d.state = 'delivered' "
+	sql("UPDATE webhook_events e JOIN webhook_deliveries d ON d.event_id = e.id "
+		"SET e.at = UTC_TIMESTAMP(3) - INTERVAL 31 DAY, d.state = 'delivered' "
 		f"WHERE d.webhook_id = {hooks['month']}")
 	start_sender()
 	wait_for(f"SELECT COUNT(*) FROM webhook_deliveries WHERE webhook_id = {hooks['month']}",
@@ -570,9 +576,8 @@ def closed_leaderboards_are_told_by_their_own_and_hidden_ones_by_none():
 		("record", "members")])
 	equal((told_since(0, "/secret"), told_since(count, "/site")), ([], []))
 	equal(
-		sql(
-		f"SELECT e.event FROM webhook_events e JOIN leaderboards l ON l.id = e.leaderboard_id WHERE l.name = 'secret'"
-		), [["opened"]])
+		sql("SELECT e.event FROM webhook_events e JOIN leaderboards l ON l.id = e.leaderboard_id "
+		"WHERE l.name = 'secret'"), [["opened"]])
 	done(
 		carl.post("/admin/leaderboard/secret/publishing", [("action", "publish"),
 		("confirm", "yes")]))
@@ -585,8 +590,8 @@ def opening_and_ending_are_told_once_each():
 	for name in ("site", "secret"):
 		wait_until_told(name)
 	count = len(receiver.at("/site"))
-	sql("UPDATE leaderboards SET deadline = UTC_TIMESTAMP(3) + INTERVAL 500 * 1000 MICROSECOND WHERE name = 'secret'"
-		)
+	sql("UPDATE leaderboards SET deadline = UTC_TIMESTAMP(3) + INTERVAL 500 * 1000 "
+		"MICROSECOND WHERE name = 'secret'")
 	ended = receiver.bodies("/secret", 2)[1]
 	equal((ended["event"], ended["data"]["because"], ended["data"]["gpus"],
 		bool(re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", ended["data"]["deadline"]))),
@@ -623,8 +628,8 @@ def what_is_hidden_or_held_before_it_was_sent_is_not_told():
 		["job", "delivered"], ["ranked", "withheld"], ["record", "withheld"]]))
 	contains(
 		carl.get(f"/admin/hooks/{hooks['mine']}").words(),
-		"Not sent: what it tells was hidden, withdrawn, deleted or taken out of the ranking meanwhile."
-	)
+		"Not sent: what it tells was hidden, withdrawn, deleted or taken out of the ranking "
+		"meanwhile.")
 
 
 @test
@@ -687,9 +692,8 @@ def pausing_changing_and_deleting_are_asked_noted_and_done():
 	done(act(carl, "mine", "delete", confirm="ours"))
 	equal(carl.get(f"/admin/hooks/{number}").status, 404)
 	equal([
-		row[0] for row in sql(
-		"SELECT action FROM audit_log WHERE action LIKE 'webhook.%' AND detail LIKE 'ours%' OR detail LIKE 'mine%' AND action LIKE 'webhook.%' ORDER BY id"
-		)
+		row[0] for row in sql("SELECT action FROM audit_log WHERE action LIKE 'webhook.%' "
+		"AND detail LIKE 'ours%' OR detail LIKE 'mine%' AND action LIKE 'webhook.%' ORDER BY id")
 	], [
 		"webhook.create", "webhook.test", "webhook.test", "webhook.pause", "webhook.resume",
 		"webhook.change", "webhook.delete"
@@ -707,8 +711,9 @@ def there_may_be_only_so_many():
 	page = "/admin/leaderboard/small/hooks"
 	board = value("SELECT id FROM leaderboards WHERE name = 'small'")
 	there = int(value(f"SELECT COUNT(*) FROM webhooks WHERE leaderboard_id = {board}"))
-	sql(f"INSERT INTO webhooks (leaderboard_id, name, address, form, events, secret) SELECT {board}, seq, 'https://example.org/', 'json', 'job', 'x' FROM seq_1_to_{20 - there}"
-		)
+	sql("INSERT INTO webhooks (leaderboard_id, name, address, form, events, secret) "
+		f"SELECT {board}, seq, 'https://example.org/', 'json', 'job', 'x' "
+		f"FROM seq_1_to_{20 - there}")
 	refused = whole(carl.post(page, fields("one more", "https://example.org/")))
 	equal(refused.status, 429)
 	contains(refused.words(), "There are 20 webhooks here already")

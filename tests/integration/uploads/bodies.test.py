@@ -212,7 +212,10 @@ def a_body_of_another_kind_is_a_bad_request():
 			(body, wanted))
 	body = multipart(*(("a", None, b"") for _ in range(257)))
 	equal(status_of(send("/login", f"Content-Length: {len(body)}", body, type=MULTIPART)), 413)
-	body = b"--xyz\r\nContent-Disposition: form-data; name=a\r\nX: " + b"x" * 9000 + b"\r\n\r\n1\r\n--xyz--"
+	body = b"--xyz\r\nContent-Disposition: form-data; name=a\r\nX: " + b"x" * 9000 + (b"\r\n"
+		b"\r\n"
+		b"1\r\n"
+		b"--xyz--")
 	equal(status_of(send("/login", f"Content-Length: {len(body)}", body, type=MULTIPART)), 413)
 
 

@@ -239,7 +239,9 @@ def killing_all_that_it_may_reaches_nobody_else():
 def killing_its_parents_reaches_nobody():
 	if os.geteuid() != 0:
 		raise Skip("submissions run as the worker's own user here")
-	refused = "assert os.getppid() == 0\ntry: os.kill(1, 9)\nexcept PermissionError: print('refused')\n"
+	refused = ("assert os.getppid() == 0\n"
+		"try: os.kill(1, 9)\n"
+		"except PermissionError: print('refused')\n")
 	number = judged(kernel(refused), "passed")
 	equal(
 		sql(f"SELECT stdout FROM stages WHERE job_id = {number} AND name = 'test'")[0][0].count(

@@ -105,8 +105,8 @@ def each_case_is_stored_with_both_times_and_its_ratio():
 	with worker():
 		wait_for(number)
 	equal(
-		sql(
-		f"SELECT m.case_index, m.spec, m.mean_ns, m.rival_ns, m.ratio, m.ratio_low, m.ratio_high FROM measurements m JOIN stages t ON t.id = m.stage_id "
+		sql("SELECT m.case_index, m.spec, m.mean_ns, m.rival_ns, m.ratio, m.ratio_low, "
+		"m.ratio_high FROM measurements m JOIN stages t ON t.id = m.stage_id "
 		f"WHERE t.job_id = {number} ORDER BY m.case_index"),
 		[[str(i), f"seed: {i + 1}", "100", "101", "0.99", "0.985", "0.995"] for i in (0, 1)])
 
@@ -204,8 +204,8 @@ def deleting_the_leaderboard_while_it_runs_ends_it():
 		for user in (1, 2):
 			wait_for(submit(user=user, board="doomed"))
 		until(lambda: comparisons("j.state") == ["running"])
-		sql("DELETE FROM ranking; DELETE FROM submissions; DELETE FROM leaderboards WHERE name = 'doomed'"
-			)
+		sql("DELETE FROM ranking; DELETE FROM submissions; DELETE FROM leaderboards "
+			"WHERE name = 'doomed'")
 		equal(sql("SELECT (SELECT COUNT(*) FROM comparisons) + (SELECT COUNT(*) FROM jobs)"),
 			[["0"]])
 		here.says("no longer this worker's")
@@ -225,10 +225,13 @@ def two_submissions_that_the_isolated_engine_has_ranked_are_compared_by_it():
 			equal(job(number, "verdict, engine"), ["passed", "isolated"])
 		# Whether their times were close is chance.
 		if not comparisons():
-			sql(f"INSERT INTO comparisons (leaderboard_id, task_version_id, gpu, challenger_id, challenger_job_id, incumbent_id, incumbent_job_id) "
-				f"SELECT b.leaderboard_id, b.task_version_id, b.gpu, b.submission_id, b.job_id, a.submission_id, a.job_id FROM ranking a JOIN ranking b "
-				f"WHERE a.user_id = 1 AND b.user_id = 2; INSERT INTO jobs (comparison_id, gpu, priority) SELECT id, gpu, 1 FROM comparisons"
-				)
+			sql("INSERT INTO comparisons (leaderboard_id, task_version_id, gpu, "
+				"challenger_id, challenger_job_id, incumbent_id, incumbent_job_id) "
+				"SELECT b.leaderboard_id, b.task_version_id, b.gpu, b.submission_id, b.job_id, "
+				"a.submission_id, a.job_id FROM ranking a JOIN ranking b "
+				"WHERE a.user_id = 1 AND b.user_id = 2; "
+				"INSERT INTO jobs (comparison_id, gpu, priority) SELECT id, gpu, 1 "
+				"FROM comparisons")
 		number = int(comparisons()[0])
 		until(lambda: job(number) in ("done", "failed"), 120)
 	equal(job(number, "state, verdict, engine"), ["done", "passed", "isolated"])
@@ -236,9 +239,8 @@ def two_submissions_that_the_isolated_engine_has_ranked_are_compared_by_it():
 		[["compile", "passed"], ["compare", "passed"]])
 	low, ratio, high = map(float, sql("SELECT ratio_low, ratio, ratio_high FROM comparisons")[0])
 	assert 0 < low <= ratio <= high, (low, ratio, high)
-	cases = sql(
-		f"SELECT m.mean_ns / m.rival_ns, m.ratio FROM measurements m JOIN stages t ON t.id = m.stage_id WHERE t.job_id = {number}"
-	)
+	cases = sql("SELECT m.mean_ns / m.rival_ns, m.ratio FROM measurements m "
+		f"JOIN stages t ON t.id = m.stage_id WHERE t.job_id = {number}")
 	equal(len(cases), 1)
 	assert abs(float(cases[0][1]) - ratio) < 1e-9 * ratio, cases
 	equal(sql("SELECT COUNT(*) FROM ranking"), [["2"]])
