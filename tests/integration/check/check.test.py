@@ -9,7 +9,8 @@ import sys
 import time
 
 import home
-from home import HANG_S, RIGHT, ROOT, TASK, VERDICT, StandIn, arguments, close, environment, file, scratch, task, torch_lack
+from home import (HANG_S, RIGHT, ROOT, TASK, VERDICT, StandIn, arguments, close, environment, file,
+	scratch, task, torch_lack)
 
 sys.path.insert(0, str(ROOT / "tests" / "integration" / "run"))
 from processes import descendants, is_gone  # noqa: E402

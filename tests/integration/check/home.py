@@ -50,7 +50,8 @@ for index, case in enumerate(cases):
     if not good:
         out.write(f"{kind}.{index}.error: {message}\\n")
     elif kind == "benchmark":
-        for name, value in dict(runs=3, mean=2000000, std=10, err=5000, best=1999990, worst=2000010).items():
+        numbers = dict(runs=3, mean=2000000, std=10, err=5000, best=1999990, worst=2000010)
+        for name, value in numbers.items():
             out.write(f"benchmark.{index}.{name}: {value}\\n")
     out.flush()
 out.write(f"check: {'pass' if passed else 'fail'}\\n")

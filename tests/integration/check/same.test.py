@@ -80,8 +80,8 @@ def make_test(folder, sample, mode):
 			start()
 		equal(by_check(folder, sample, mode), by_worker(sample))
 
-	compare.__name__ = f"{folder.name} {sample.name} in mode {mode} is judged as by a worker".replace(
-		" ", "_")
+	name = f"{folder.name} {sample.name} in mode {mode} is judged as by a worker"
+	compare.__name__ = name.replace(" ", "_")
 	test(compare)
 	if not sys.argv[1:] or any(word in compare.__name__ for word in sys.argv[1:]):
 		chosen.append((folder, sample, mode))

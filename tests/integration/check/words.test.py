@@ -7,8 +7,8 @@ import re
 import subprocess
 import sys
 
-from home import HANG_S, LOCKS, PODIUM, PYTHON, RIGHT, ROOT, TASK, VERDICT, StandIn, arguments, check, close, driver, environment, file, \
- podium, scratch, task, terminal
+from home import (HANG_S, LOCKS, PODIUM, PYTHON, RIGHT, ROOT, TASK, VERDICT, StandIn, arguments,
+	check, close, driver, environment, file, podium, scratch, task, terminal)
 from tap import contains, equal, lacks, run, test
 
 CODES = {

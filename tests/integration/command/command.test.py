@@ -9,7 +9,8 @@ import signal
 import subprocess
 import sys
 
-from terminal import HANG_S, PODIUM, ROOT, SETTINGS, begin, close, environment, file, in_terminal, podium, scratch
+from terminal import (HANG_S, PODIUM, ROOT, SETTINGS, begin, close, environment, file, in_terminal,
+	podium, scratch)
 
 sys.path.insert(0, str(ROOT / "tests" / "integration" / "check"))
 import home  # noqa: E402

@@ -10,7 +10,8 @@ import sys
 import time
 
 from terminal import HANG_S, SETTINGS, TOKEN, begin, close, file, in_terminal, podium, scratch
-from faulty import Faulty, answers, cuts, hangs, never_ends, objects, redirects, routes, says_nothing
+from faulty import (Faulty, answers, cuts, hangs, never_ends, objects, redirects, routes,
+	says_nothing)
 from tap import Skip, contains, equal, lacks, run, test
 
 EMPTY = answers({"items": [], "next": None})

@@ -49,7 +49,8 @@ OTHERS = {"curl", "mariadb", "grep", "promtool", "export", "sed", "ncu", "git"}
 class Command:
 
 	def __init__(self, page, line, text, in_sentence=False):
-		self.where, self.text, self.in_sentence = f"{page.relative_to(ROOT)}:{line}", text, in_sentence
+		self.where = f"{page.relative_to(ROOT)}:{line}"
+		self.text, self.in_sentence = text, in_sentence
 		text = re.sub(r"(?<!\S)#(?!!).*", "", text)
 		try:
 			words = shlex.split(text)

@@ -52,10 +52,12 @@ def check_implementation(data, output):
 			return WRONG
 	return RIGHT
 '''
+MISMATCH = 'f"mismatch found! element {index}: wanted {wanted}, got {got}"'
+MISMATCH_LINES = 'f"mismatch found!\\n  element {index}: wanted {wanted}, got {got}"'
 ANSWERS = {  # what check_implementation returns
-	"tuple": ('False, f"mismatch found!\\n  element {index}: wanted {wanted}, got {got}"', 'True, ""'),
-	"message": ('False, f"mismatch found! element {index}: wanted {wanted}, got {got}"', 'True, f"the first is {data[0]}"'),
-	"text": ('f"mismatch found!\\n  element {index}: wanted {wanted}, got {got}"', '""'),
+	"tuple": ("False, " + MISMATCH_LINES, 'True, ""'),
+	"message": ("False, " + MISMATCH, 'True, f"the first is {data[0]}"'),
+	"text": (MISMATCH_LINES, '""'),
 }
 UTILS = "import random\n\ndef set_seed(seed):\n\trandom.seed(seed)\n"
 TYPES = ("from typing import TypedDict\n"
@@ -97,11 +99,13 @@ static input_t generate_input(int size, int seed, int offset)
 	return data;
 }
 
-static void check_implementation(TestReporter &reporter, const input_t &data, const output_t &output)
+static void check_implementation(TestReporter &reporter, const input_t &data,
+	const output_t &output)
 {
 	for (std::size_t i = 0; i < data.size() && reporter.message.empty(); i++)
 		if (output.size() != data.size() || output[i] != 2 * data[i])
-			reporter.message = "mismatch found! element " + std::to_string(i) + ": wanted " + std::to_string(2 * data[i]);
+			reporter.message = "mismatch found! element " + std::to_string(i) + ": wanted "
+				+ std::to_string(2 * data[i]);
 }
 '''
 CU_RIGHT = '''#include "task.h"

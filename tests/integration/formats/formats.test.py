@@ -89,7 +89,8 @@ def fresh(**rest):
 
 
 def explain(result):
-	return f"{result.verdict}: {result.reason}\n{result.log('stdout')[-500:]}{result.log('stderr')[-1500:]}{result.log('stderr', 2)[-1500:]}"
+	logs = result.log("stdout")[-500:] + result.log("stderr")[-1500:]
+	return f"{result.verdict}: {result.reason}\n{logs}{result.log('stderr', 2)[-1500:]}"
 
 
 def expect(result, verdict, *parts):

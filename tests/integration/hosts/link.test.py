@@ -15,7 +15,8 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
 from tap import contains, equal, lacks, run, test  # noqa: E402
 from hosts import FAR, Relay, database, environment, invite, register, start_host  # noqa: E402
-from workers import BUILD, Worker, admin, close, job, load_task, running, scratch, sql, submit, until, wait_for  # noqa: E402
+from workers import (BUILD, Worker, admin, close, job, load_task, running, scratch, sql, submit,
+	until, wait_for)  # noqa: E402
 
 HOLDS = "import pathlib, time\n\ndef custom_kernel(data):\n    time.sleep(3)\n    return data\n"
 web = host = relay = None

@@ -10,7 +10,8 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
 from tap import contains, equal, lacks, run, test  # noqa: E402
 from hosts import database, make_host, settings_of, start_host  # noqa: E402
-from workers import BUILD, SLOW, Worker, admin, close, job, load_task, running, scratch, sql, submit, until, wait_for  # noqa: E402
+from workers import (BUILD, SLOW, Worker, admin, close, job, load_task, running, scratch, sql,
+	submit, until, wait_for)  # noqa: E402
 
 hosts = {}
 web = host = None

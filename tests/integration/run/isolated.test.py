@@ -23,7 +23,8 @@ def check_implementation(data, output):
 '''
 KERNEL = "def custom_kernel(data):\n    return data[0] + data[1]\n"
 # For the custom engine's harness (EVAL) as well.
-BOTH = KERNEL + "def answer(case): return sum(int(part.split(':')[1]) for part in case.split(';'))\n"
+BOTH = KERNEL + ("def answer(case): "
+	"return sum(int(part.split(':')[1]) for part in case.split(';'))\n")
 ZYGOTE = ("--python", PYTHON)
 # podium-run as root with a zygote, and as an ordinary user without one.
 KINDS = {
@@ -290,7 +291,8 @@ LOOK = r'''
 import json, os, stat, sys
 def kind(number):
     mode = os.fstat(number).st_mode
-    return "socket" if stat.S_ISSOCK(mode) else "pipe" if stat.S_ISFIFO(mode) else "file" if stat.S_ISREG(mode) else "other"
+    kinds = {stat.S_IFSOCK: "socket", stat.S_IFIFO: "pipe", stat.S_IFREG: "file"}
+    return kinds.get(stat.S_IFMT(mode), "other")
 def descriptors():
     found = {}
     for name in os.listdir("/proc/self/fd"):
@@ -306,7 +308,8 @@ def attempt(act):
     except OSError as error:
         return type(error).__name__
 def tree(top):
-    return sorted(os.path.join(folder, name) for folder, folders, names in os.walk(top) for name in names)
+    return sorted(os.path.join(folder, name)
+        for folder, folders, names in os.walk(top) for name in names)
 '''
 
 
@@ -314,10 +317,15 @@ def tree(top):
 def a_contestant_has_its_files_and_one_channel_and_nothing_else():
 	look = LOOK + r'''
 at_import = descriptors()
-seen = {"descriptors": at_import, "run": tree("."), "job": tree("/job"), "environment": sorted(os.environ), "arguments": sys.argv,
-    "cases": attempt(lambda: open("../cases.txt")), "processes": len([n for n in os.listdir("/proc") if n.isdigit()]),
-    "engine": [attempt(lambda: open("../engine/contestant.py", "r+")), attempt(lambda: open("../engine/new", "w")), attempt(lambda: os.remove("../engine/native.so"))],
-    "own": [attempt(lambda: open("submission.py", "r+")), attempt(lambda: open("new.txt", "w")), attempt(lambda: os.remove("task.py"))],
+seen = {"descriptors": at_import, "run": tree("."), "job": tree("/job"),
+    "environment": sorted(os.environ), "arguments": sys.argv,
+    "cases": attempt(lambda: open("../cases.txt")),
+    "processes": len([n for n in os.listdir("/proc") if n.isdigit()]),
+    "engine": [attempt(lambda: open("../engine/contestant.py", "r+")),
+        attempt(lambda: open("../engine/new", "w")),
+        attempt(lambda: os.remove("../engine/native.so"))],
+    "own": [attempt(lambda: open("submission.py", "r+")), attempt(lambda: open("new.txt", "w")),
+        attempt(lambda: os.remove("task.py"))],
     "seed": "987654321" in open("/proc/self/environ").read(), "task": __import__("task").WORD}
 try:
     import reference
@@ -368,7 +376,9 @@ def a_judge_has_the_seed_the_cases_and_every_channel():
 
 @test
 def the_log_of_a_stage_is_the_submissions():
-	quiet = "import sys\nprint('a secret of the reference')\nprint('another', file=sys.stderr)\n" + REFERENCE
+	quiet = ("import sys\n"
+		"print('a secret of the reference')\n"
+		"print('another', file=sys.stderr)\n") + REFERENCE
 	for runner in each():
 		result = runner.judge(
 			"import sys\nprint('hello')\nprint('mistake', file=sys.stderr)\n" + KERNEL, quiet)
@@ -418,7 +428,8 @@ def what_a_contestant_keeps_is_its_own():
 		"pathlib.Path(os.environ['XDG_CACHE_HOME'])\nplace.mkdir(parents=True, exist_ok=True)\n"
 		"print('before', sorted(os.listdir(place)), flush=True)\n(place / 'kept').write_text('x')\n"
 		+ KERNEL)
-	spy = "import os\nassert not os.path.exists(os.environ['XDG_CACHE_HOME'] + '/kept')\n" + REFERENCE
+	spy = ("import os\n"
+		"assert not os.path.exists(os.environ['XDG_CACHE_HOME'] + '/kept')\n") + REFERENCE
 	for runner in each():
 		for _ in range(2):  # nor is it there in the next job
 			result = runner.judge(keep, spy, mode="benchmark")
@@ -815,7 +826,8 @@ for name in os.listdir("/proc"):
         continue  # those of other tests have walls around them
     for part in ("environ", "mem", "fd"):
         try:
-            os.listdir(f"/proc/{name}/fd") if part == "fd" else open(f"/proc/{name}/{part}", "rb").close()
+            path = f"/proc/{name}/{part}"
+            os.listdir(path) if part == "fd" else open(path, "rb").close()
             found.append(part)
         except OSError:
             found.append("denied")

@@ -15,7 +15,10 @@ from tap import contains, equal, lacks, run, test  # noqa: E402
 NVCC = r"""#!/bin/sh
 name=$(expr "$*" : '.*-o \([^ ]*\)$')
 made() { cat > "$name"; chmod 755 "$name"; }
-if grep -qs BROKEN reference.cuh && [ "$name" != eval.out ]; then echo "reference.cuh(3): error: it is broken" >&2; exit 2; fi
+if grep -qs BROKEN reference.cuh && [ "$name" != eval.out ]; then
+	echo "reference.cuh(3): error: it is broken" >&2
+	exit 2
+fi
 case "$name" in
 judge.out)
 	[ -e submission.cu ] && { echo "a submission lies beside the judge" >&2; exit 2; }
@@ -23,7 +26,10 @@ judge.out)
 	made <<END
 #!/bin/sh
 if [ "\$1" = --can-split ]; then
-	if $(grep -qs UNSPLITTABLE reference.cuh && echo true || echo false); then echo "The type int* in input_t cannot be carried."; exit 115; fi
+	if $(grep -qs UNSPLITTABLE reference.cuh && echo true || echo false); then
+		echo "The type int* in input_t cannot be carried."
+		exit 115
+	fi
 	exit 0
 fi
 kind=test; [ "\$1" = test ] || kind=benchmark
@@ -40,10 +46,15 @@ END
 contestant.out) printf '#!/bin/sh\necho $(ls)\nexec sleep 100\n' | made ;;
 entry.o) echo entry > entry.o ;;
 submission.so)
-	grep -q WRONG submission.cu && { echo 'submission.cu(1): error: identifier "WRONG" is undefined' >&2; exit 1; }
+	if grep -q WRONG submission.cu; then
+		echo 'submission.cu(1): error: identifier "WRONG" is undefined' >&2
+		exit 1
+	fi
 	[ -e eval.cu ] && { echo "eval.cu lies beside the submission" >&2; exit 2; }
 	{ cat submission.cu entry.o reference.cuh; } > submission.so ;;
-eval.out) printf '#!/bin/sh\nprintf "test-count: 1\\ntest.0.status: pass\\ncheck: pass\\n" >&3\n' | made ;;
+eval.out)
+	printf '#!/bin/sh\nprintf "test-count: 1\\ntest.0.status: pass\\ncheck: pass\\n" >&3\n' |
+		made ;;
 esac
 """
 FILES = {

@@ -10,7 +10,8 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parents[1] / "lib")]
-from pretend import BROKEN, FORBIDDEN, IDLE, NO_KERNELS, PROFILES, pretend_driver, pretend_ncu  # noqa: E402
+from pretend import (BROKEN, FORBIDDEN, IDLE, NO_KERNELS, PROFILES, pretend_driver,
+	pretend_ncu)  # noqa: E402
 from runner import GPU, RIGHT, Runner, cu_task, job, task  # noqa: E402
 from tap import Skip, contains, equal, lacks, run, test  # noqa: E402
 from tools import nvcc_lack  # noqa: E402
@@ -31,7 +32,8 @@ family = "test" if mode == "test" else "benchmark"
 say(f"{family}-count", len(cases))
 print("POPCORN_NCU is", os.environ.get("POPCORN_NCU"))
 import submission
-good = all(submission.answer(case) == sum(int(part.split(":")[1]) for part in case.split(";")) for case in cases)
+expected = [sum(int(part.split(":")[1]) for part in case.split(";")) for case in cases]
+good = all(submission.answer(case) == answer for case, answer in zip(cases, expected))
 for i, case in enumerate(cases):
 	say(f"{family}.{i}.spec", case)
 	if mode == "test":
@@ -42,7 +44,8 @@ for i, case in enumerate(cases):
 		say(f"benchmark.{i}.status", "fail")
 		say(f"benchmark.{i}.error", "not the sum")
 	elif mode != "profile":
-		for key, value in (("runs", 3), ("mean", 1000), ("std", 2), ("err", 1), ("best", 999), ("worst", 1001)):
+		numbers = dict(runs=3, mean=1000, std=2, err=1, best=999, worst=1001)
+		for key, value in numbers.items():
 			say(f"benchmark.{i}.{key}", value)
 say("check", "pass" if good else "fail")
 sys.exit(0 if good else 112)

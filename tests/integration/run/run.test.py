@@ -14,7 +14,8 @@ import time
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parents[1] / "lib")]
 from processes import descendants, is_gone  # noqa: E402
-from runner import CPU, EVAL, GPU, PROGRAM, PYTHON, RIGHT, WRONG, Runner, cu_task, job, run as run_job, running, task  # noqa: E402
+from runner import (CPU, EVAL, GPU, PROGRAM, PYTHON, RIGHT, WRONG, Runner, cu_task, job, run as
+	run_job, running, task)  # noqa: E402
 from tap import Skip, contains, equal, lacks, run, test  # noqa: E402
 from tools import nvcc_lack  # noqa: E402
 
@@ -186,8 +187,7 @@ def exit_codes_have_their_verdicts():
 
 
 @test
-def an_exit_code_that_blames_the_harness_counts_only_if_the_harness_fails_without_the_submission_too(
-):
+def exit_code_that_blames_the_harness_counts_only_if_it_also_fails_without_the_submission():
 	for code in (2, 111, 113):
 		for source, where in ((f"import os\ndef answer(case): os._exit({code})\n",
 			" in test 1 of 2 (a: 1; b: 2)."), (f"import os\nos._exit({code})\n", "")):
@@ -447,10 +447,15 @@ def results_are_shown_as_valid_utf8():
 
 LEFT_BEHIND = r'''
 def leave_behind(code):
-	"""Starts `code` in a session of its own whose parent is dead, and returns its mark, which stands in its arguments."""
+	"""Starts `code` in a new session and lets its parent die. Returns a mark that is in the
+	arguments of the process."""
 	import subprocess
-	starter = ("import os, subprocess, sys\nos.setsid()\np = subprocess.Popen([sys.executable, '-c', sys.argv[1]], close_fds=False, "
-		"start_new_session=True)\nopen(sys.argv[2], 'w').write(str(p.pid))\nos._exit(0)\n")
+	starter = ("import os, subprocess, sys\n"
+		"os.setsid()\n"
+		"p = subprocess.Popen([sys.executable, '-c', sys.argv[1]], close_fds=False, "
+		"start_new_session=True)\n"
+		"open(sys.argv[2], 'w').write(str(p.pid))\n"
+		"os._exit(0)\n")
 	place, mark = os.environ["TMPDIR"] + "/pid", f"left-behind-{os.urandom(8).hex()}"
 	subprocess.run([sys.executable, "-c", starter, f"{code} # {mark}", place], close_fds=False)
 	while not open(place).read():
@@ -586,8 +591,9 @@ def an_ordinary_user_can_run_jobs_too():
 def the_task_is_read_only_for_the_submission():
 	result = expect(
 		"""
-for act in (lambda: open('eval.py', 'w'), lambda: os.remove('eval.py'), lambda: os.rename('submission.py', 'x'),
-		lambda: os.rename('../run', '../walk'), lambda: open('../cases.txt', 'a'), lambda: os.chmod('eval.py', 0o777)):
+for act in (lambda: open('eval.py', 'w'), lambda: os.remove('eval.py'),
+		lambda: os.rename('submission.py', 'x'), lambda: os.rename('../run', '../walk'),
+		lambda: open('../cases.txt', 'a'), lambda: os.chmod('eval.py', 0o777)):
 	try:
 		act()
 		print('done')
@@ -928,9 +934,11 @@ int answer(int value);
 int main(int count, char **words)
 {
 	FILE *pipe = fdopen(atoi(getenv("POPCORN_FD")), "w");
-	fprintf(pipe, "test-count: 2\ntest.0.status: pass\ntest.1.status: pass\ncheck: %s\n", answer(LIMIT) == 42 ? "pass" : "fail");
+	fprintf(pipe, "test-count: 2\ntest.0.status: pass\ntest.1.status: pass\ncheck: %s\n",
+		answer(LIMIT) == 42 ? "pass" : "fail");
 	fclose(pipe);
-	printf("%s %d %d %s %s\n", words[0], count, FACTOR, access("eval.cu", F_OK) ? "gone" : "there", access("table.txt", F_OK) ? "gone" : "there");
+	printf("%s %d %d %s %s\n", words[0], count, FACTOR, access("eval.cu", F_OK) ? "gone" : "there",
+		access("table.txt", F_OK) ? "gone" : "there");
 	return 0;
 }
 '''
@@ -976,7 +984,9 @@ def cuda_sources_become_a_program_and_do_not_travel_with_it():
 
 @test
 def a_program_in_cuda_blames_its_harness_only_where_that_has_said_why():
-	leaves = "#include <cstdio>\n#include <unistd.h>\n" + CU_RIGHT + "static const int before_main = ({says}, _exit(113), 0);\n"
+	leaves = ("#include <cstdio>\n"
+		"#include <unistd.h>\n") + CU_RIGHT + ("static const int before_main = "
+		"({says}, _exit(113), 0);\n")
 	with quick_nvcc() as nvcc:
 		result = run_cu(leaves.replace("{says}", "0"), nvcc=nvcc)
 		equal(result.verdict, "runtime error")

@@ -277,8 +277,9 @@ import multiprocessing, sys, os
 preloaded = "numpy" in sys.modules
 
 def describe(number):
-    return [number, os.getpid() != os.getppid(), "numpy" in sys.modules and preloaded, os.environ.get("POPCORN_SEED"), os.environ.get("MARK"),
-        __name__, os.path.basename(os.getcwd())]
+    return [number, os.getpid() != os.getppid(), "numpy" in sys.modules and preloaded,
+        os.environ.get("POPCORN_SEED"), os.environ.get("MARK"), __name__,
+        os.path.basename(os.getcwd())]
 
 def fail(number):
     raise ValueError(f"lost {number}")

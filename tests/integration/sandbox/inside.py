@@ -24,7 +24,8 @@ def attempt(act):
         return name(error.errno)
 libc = ctypes.CDLL(None, use_errno=True)
 def call(number, *arguments):
-    result = libc.syscall(ctypes.c_long(number), *(ctypes.c_long(a) if isinstance(a, int) else a for a in arguments))
+    words = [ctypes.c_long(a) if isinstance(a, int) else a for a in arguments]
+    result = libc.syscall(ctypes.c_long(number), *words)
     return "done" if result >= 0 else name(ctypes.get_errno())
 seen = None
 '''

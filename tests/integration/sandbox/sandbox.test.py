@@ -75,17 +75,28 @@ def the_root_is_read_only():
 def the_harness_and_the_submission_cannot_be_changed_or_replaced():
 	body = """
 acts = {
-    'write': lambda: open('eval.py', 'r+'), 'truncate': lambda: open('submission.py', 'w'), 'remove': lambda: os.remove('eval.py'),
-    'rename': lambda: os.rename('submission.py', 'x'), 'replace': lambda: (open('y', 'w'), os.rename('y', 'eval.py')),
-    'rename the folder of data': lambda: os.rename('data', 'other'), 'write data': lambda: open('data/deep/table.txt', 'w'),
-    'add data': lambda: open('data/deep/new', 'w'), 'mode': lambda: os.chmod('eval.py', 0o777), 'rename run': lambda: os.rename('../run', '../walk'),
-    'another run': lambda: os.mkdir('../other'), 'cases': lambda: open('../cases.txt', 'a'), 'link': lambda: os.link('eval.py', 'z'),
-    'times': lambda: os.utime('eval.py'), 'remove the stage': lambda: os.rmdir('../../test'), 'exchange': lambda: libc.renameat2 and
-        (open('y', 'w'), call(316, -100, b'y', -100, b'eval.py', 2) == 'done' or os.stat('/nonexistent')),
+    'write': lambda: open('eval.py', 'r+'),
+    'truncate': lambda: open('submission.py', 'w'),
+    'remove': lambda: os.remove('eval.py'),
+    'rename': lambda: os.rename('submission.py', 'x'),
+    'replace': lambda: (open('y', 'w'), os.rename('y', 'eval.py')),
+    'rename the folder of data': lambda: os.rename('data', 'other'),
+    'write data': lambda: open('data/deep/table.txt', 'w'),
+    'add data': lambda: open('data/deep/new', 'w'),
+    'mode': lambda: os.chmod('eval.py', 0o777),
+    'rename run': lambda: os.rename('../run', '../walk'),
+    'another run': lambda: os.mkdir('../other'),
+    'cases': lambda: open('../cases.txt', 'a'),
+    'link': lambda: os.link('eval.py', 'z'),
+    'times': lambda: os.utime('eval.py'),
+    'remove the stage': lambda: os.rmdir('../../test'),
+    'exchange': lambda: libc.renameat2 and (open('y', 'w'),
+        call(316, -100, b'y', -100, b'eval.py', 2) == 'done' or os.stat('/nonexistent')),
 }
 seen = {what: attempt(act) for what, act in acts.items()}
 seen['new'] = attempt(lambda: open('new', 'w').write('x'))
-seen['left'] = [open('data/deep/table.txt').read(), os.path.exists('eval.py'), os.path.exists('../cases.txt')]
+seen['left'] = [open('data/deep/table.txt').read(), os.path.exists('eval.py'),
+    os.path.exists('../cases.txt')]
 """
 	for user, inside in as_each_user():
 		seen = inside.see(body, files=[{"path": "data/deep/table.txt", "text": "1"}])
@@ -204,8 +215,13 @@ def other_processes_can_neither_be_seen_nor_signalled():
 def the_first_process_cannot_be_looked_into():
 	body = """
 def look(path):
-    return attempt(lambda: os.listdir(path) if path.endswith(('fd', 'task')) else open(path, 'rb').read(1) if not path.endswith(('exe', 'cwd', 'root')) else os.readlink(path))
-seen = [look(f'/proc/1/{what}') for what in ('mem', 'environ', 'fd', 'maps', 'exe', 'cwd', 'root', 'auxv', 'stack')]
+    if path.endswith(('fd', 'task')):
+        return attempt(lambda: os.listdir(path))
+    if path.endswith(('exe', 'cwd', 'root')):
+        return attempt(lambda: os.readlink(path))
+    return attempt(lambda: open(path, 'rb').read(1))
+seen = [look(f'/proc/1/{what}') for what in
+    ('mem', 'environ', 'fd', 'maps', 'exe', 'cwd', 'root', 'auxv', 'stack')]
 """
 	for user, inside in as_each_user():
 		lacks(str(inside.see(body)), "done")
@@ -331,13 +347,19 @@ def a_compiler_gets_no_gpu():
 @test
 def there_is_no_privilege_and_no_way_to_one():
 	body = """
-status = dict(line.split(':\\t') for line in open('/proc/self/status').read().splitlines() if ':\\t' in line)
-program = next((p for p in ('/bin/su', '/usr/bin/passwd', '/usr/bin/mount') if os.path.exists(p) and os.stat(p).st_mode & 0o4000), None)
-seen = {'capabilities': [status[f'Cap{kind}'] for kind in ('Inh', 'Prm', 'Eff', 'Bnd', 'Amb')], 'no new': status['NoNewPrivs'],
-    'filter': status['Seccomp'], 'ids': len(set(os.getresuid() + os.getresgid())), 'root': 0 in os.getresuid() + os.getresgid() + tuple(os.getgroups()),
+lines = open('/proc/self/status').read().splitlines()
+status = dict(line.split(':\\t') for line in lines if ':\\t' in line)
+program = next((p for p in ('/bin/su', '/usr/bin/passwd', '/usr/bin/mount')
+    if os.path.exists(p) and os.stat(p).st_mode & 0o4000), None)
+ids = os.getresuid() + os.getresgid()
+seen = {'capabilities': [status[f'Cap{kind}'] for kind in ('Inh', 'Prm', 'Eff', 'Bnd', 'Amb')],
+    'no new': status['NoNewPrivs'], 'filter': status['Seccomp'], 'ids': len(set(ids)),
+    'root': 0 in ids + tuple(os.getgroups()),
     'setuid': attempt(lambda: os.setuid(0)), 'setgroups': attempt(lambda: os.setgroups([0])),
-    'files': [m.split()[3] for m in open('/proc/self/mounts') if 'nosuid' not in m.split()[3].split(',')],
-    'program': subprocess.run([program, '-c', 'id -u'], stdin=subprocess.DEVNULL, capture_output=True).stdout.decode() if program else ''}
+    'files': [m.split()[3] for m in open('/proc/self/mounts')
+        if 'nosuid' not in m.split()[3].split(',')],
+    'program': subprocess.run([program, '-c', 'id -u'], stdin=subprocess.DEVNULL,
+        capture_output=True).stdout.decode() if program else ''}
 """
 	for user, inside in as_each_user():
 		seen = inside.see(body)
@@ -353,17 +375,27 @@ seen = {'capabilities': [status[f'Cap{kind}'] for kind in ('Inh', 'Prm', 'Eff', 
 # ---- system calls ----
 
 REFUSED = {  # x86-64: number, arguments, what comes of it
-	"ptrace": (101, 0), "process_vm_readv": (310, 1), "process_vm_writev": (311, 1), "kcmp": (312, 1), "pidfd_getfd": (438, 1), "process_madvise": (440, 1),
-	"bpf": (321, 0), "perf_event_open": (298, 0), "userfaultfd": (323, 1), "fanotify_init": (300, 0), "lookup_dcookie": (212, 0),
+	"ptrace": (101, 0), "process_vm_readv": (310, 1), "process_vm_writev": (311, 1),
+	"kcmp": (312, 1), "pidfd_getfd": (438, 1), "process_madvise": (440, 1),
+	"bpf": (321, 0), "perf_event_open": (298, 0), "userfaultfd": (323, 1),
+	"fanotify_init": (300, 0), "lookup_dcookie": (212, 0),
 	"keyctl": (250, 0), "add_key": (248, 0), "request_key": (249, 0),
-	"mount": (165, 0), "umount2": (166, 0), "pivot_root": (155, 0), "chroot": (161, 0), "move_mount": (429, 0), "open_tree": (428, 0), "fsopen": (430, 0),
-	"fsconfig": (431, 0), "fsmount": (432, 0), "fspick": (433, 0), "mount_setattr": (442, 0), "name_to_handle_at": (303, 0), "open_by_handle_at": (304, 0),
-	"quotactl": (179, 0), "swapon": (167, 0), "swapoff": (168, 0), "setns": (308, 0), "unshare": (272, 0x10000000), "unshare files": (272, 0x400),
-	"clone user": (56, 0x10000000), "clone mounts": (56, 0x20011), "clone pids": (56, 0x20000011), "clone net": (56, 0x40000011), "init_module": (175, 0),
-	"finit_module": (313, 0), "delete_module": (176, 0), "kexec_load": (246, 0), "kexec_file_load": (320, 0), "reboot": (169, 0), "acct": (163, 0),
-	"syslog": (103, 10), "vhangup": (153,), "settimeofday": (164, 0), "clock_settime": (227, 0), "clock_adjtime": (305, 0), "adjtimex": (159, 0),
-	"iopl": (172, 0), "ioperm": (173, 0, 1, 0), "modify_ldt": (154, 0), "sethostname": (170, 0), "setdomainname": (171, 0), "personality": (135, 0x40000),
-	"uselib": (134, 0), "seccomp listener": (317, 1, 8, 0), "terminal input": (16, 0, 0x5412, 0), "lease": (72, 0, 1024, 0), "notes": (72, 0, 1026, 0),
+	"mount": (165, 0), "umount2": (166, 0), "pivot_root": (155, 0), "chroot": (161, 0),
+	"move_mount": (429, 0), "open_tree": (428, 0), "fsopen": (430, 0),
+	"fsconfig": (431, 0), "fsmount": (432, 0), "fspick": (433, 0), "mount_setattr": (442, 0),
+	"name_to_handle_at": (303, 0), "open_by_handle_at": (304, 0),
+	"quotactl": (179, 0), "swapon": (167, 0), "swapoff": (168, 0), "setns": (308, 0),
+	"unshare": (272, 0x10000000), "unshare files": (272, 0x400),
+	"clone user": (56, 0x10000000), "clone mounts": (56, 0x20011), "clone pids": (56, 0x20000011),
+	"clone net": (56, 0x40000011), "init_module": (175, 0),
+	"finit_module": (313, 0), "delete_module": (176, 0), "kexec_load": (246, 0),
+	"kexec_file_load": (320, 0), "reboot": (169, 0), "acct": (163, 0),
+	"syslog": (103, 10), "vhangup": (153,), "settimeofday": (164, 0), "clock_settime": (227, 0),
+	"clock_adjtime": (305, 0), "adjtimex": (159, 0),
+	"iopl": (172, 0), "ioperm": (173, 0, 1, 0), "modify_ldt": (154, 0), "sethostname": (170, 0),
+	"setdomainname": (171, 0), "personality": (135, 0x40000),
+	"uselib": (134, 0), "seccomp listener": (317, 1, 8, 0), "terminal input": (16, 0, 0x5412, 0),
+	"lease": (72, 0, 1024, 0), "notes": (72, 0, 1026, 0),
 	"mknod device": (133, 0, 0o20600), "mknodat block": (259, 0, 0, 0o60600),
 }
 ABSENT = {
@@ -605,7 +637,8 @@ def look(number):
     import ctypes, os
     libc = ctypes.CDLL(None, use_errno=True)
     status = open("/proc/self/status").read()
-    return [forked, libc.unshare(0x10000000), os.path.exists("/etc/shadow"), status.split("Seccomp:")[1].split()[0], status.split("CapEff:")[1].split()[0],
+    return [forked, libc.unshare(0x10000000), os.path.exists("/etc/shadow"),
+        status.split("Seccomp:")[1].split()[0], status.split("CapEff:")[1].split()[0],
         os.stat("/proc/self/ns/mnt").st_ino == os.stat("/proc/%d/ns/mnt" % os.getppid()).st_ino]
 if __name__ == "__main__":
     with multiprocessing.get_context("spawn").Pool(2) as pool: answers = pool.map(look, range(2))

@@ -85,7 +85,8 @@ class Manager:
 	"""Holds the socket that nginx would connect to, and hears what the service says."""
 
 	def __init__(self, name, **settings):
-		self.path, self.notify, self.log = scratch / f"{name}.sock", scratch / f"{name}.notify", scratch / f"{name}.log"
+		self.path, self.notify = scratch / f"{name}.sock", scratch / f"{name}.notify"
+		self.log = scratch / f"{name}.log"
 		self.listener = socket.socket(socket.AF_UNIX)
 		self.listener.bind(str(self.path))
 		self.listener.listen(512)

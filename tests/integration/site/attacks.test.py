@@ -15,7 +15,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "
 import route_table  # noqa: E402
 from client import Client, Page  # noqa: E402
 from instance import ROOT, Instance  # noqa: E402
-from small_task import TEMPLATE_TASK as TASK, case, done as ok, source_of, submit_source, task_zip  # noqa: E402
+from small_task import (TEMPLATE_TASK as TASK, case, done as ok, source_of, submit_source,
+	task_zip)  # noqa: E402
 from tap import equal, lacks, run, test  # noqa: E402
 
 site = Instance(pretends=True)

@@ -9,7 +9,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "
 import route_table  # noqa: E402
 from client import Client, whole  # noqa: E402
 from instance import ROOT, Instance  # noqa: E402
-from small_task import TASK, case, done, make_board, source_of, submit_source, task_zip, zip_of  # noqa: E402
+from small_task import (TASK, case, done, make_board, source_of, submit_source, task_zip,
+	zip_of)  # noqa: E402
 from tap import contains, equal, lacks, run, test, until  # noqa: E402
 
 site = Instance(pretends=True, PODIUM_WEBHOOK_SENDERS="0")

@@ -397,11 +397,8 @@ def the_ranking_is_listed():
 	equal([(row["rank"], row["user_name"], row["submission_score"], row["gpu_type"])
 		for row in rows], [(1, "bob", 0.002, "H200")])
 	equal(Popcorn(URL).ask("GET", "/submission_count/small/H200"), {"count": 1})
-	equal(
-		Popcorn(URL).ask(
-		"GET",
-		f"/submission_count/small/H200?user_id={number_of('SELECT id FROM users WHERE name = ' + chr(39) + 'ada' + chr(39))}"
-		), {"count": 0})
+	ada_id = number_of("SELECT id FROM users WHERE name = 'ada'")
+	equal(Popcorn(URL).ask("GET", f"/submission_count/small/H200?user_id={ada_id}"), {"count": 0})
 
 
 @test

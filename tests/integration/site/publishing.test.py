@@ -154,8 +154,9 @@ ELSEWHERE = {
 	"/register": ["/register"],
 	"/login": ["/login"],
 	"/healthz": ["/healthz"],
-	"/metrics": [
-	],  # for whoever runs the site, which nginx sees to: it has the models that are waited for, and no leaderboard
+	# Only the operator's network reaches it (nginx.conf). It names GPU models that jobs wait for,
+	# and no leaderboard.
+	"/metrics": [],
 }
 
 
@@ -566,7 +567,8 @@ WITHHELD = re.compile(
 
 def unseen(address):
 	"""Past nginx's cache, with nothing in the address that reads like a time."""
-	return f"{address}{'&' if '?' in address else '?'}{''.join(random.choices(string.ascii_letters, k=20))}"
+	query = "".join(random.choices(string.ascii_letters, k=20))
+	return f"{address}{'&' if '?' in address else '?'}{query}"
 
 
 def tells_nothing_withheld(client, who):

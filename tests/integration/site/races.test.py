@@ -157,8 +157,7 @@ def what_ends_while_the_ranking_is_frozen_is_in_it_or_is_not_and_lifting_the_fre
 
 
 @test
-def what_is_held_for_review_while_its_job_ends_is_held_or_the_admin_reads_that_there_was_nothing_to_hold(
-):
+def holding_a_result_while_its_job_ends_holds_it_or_tells_the_admin_that_nothing_was_held():
 	number, answer = as_it_ends(
 		lambda: send(ada, 700.0), lambda one: post(admin, f"/admin/submission/{one}", action="hold",
 		reason="It is quick.", confirm="yes"))

@@ -417,9 +417,12 @@ def the_first_mismatch_the_rates_and_the_kernels_are_shown():
 		"1, tolerance 0.25)\\n[3, 1]: more")
 	site.sql(f"""UPDATE measurements m JOIN stages t ON t.id = m.stage_id SET m.message = '{long}'
 			WHERE t.job_id = {job};
-		UPDATE stages SET kernels = '[{{"name": "<i>k</i>", "registers": 77, "shared_bytes": 1024}}]' WHERE job_id = {job} AND name = 'compile';
-		UPDATE stages SET conditions = '{{"before": {{"sm_clock_mhz": 1980, "slowed_by": ["power cap"]}}}}' WHERE job_id = {job} AND name = 'test'"""
-				)
+		UPDATE stages
+			SET kernels = '[{{"name": "<i>k</i>", "registers": 77, "shared_bytes": 1024}}]'
+			WHERE job_id = {job} AND name = 'compile';
+		UPDATE stages
+			SET conditions = '{{"before": {{"sm_clock_mhz": 1980, "slowed_by": ["power cap"]}}}}'
+			WHERE job_id = {job} AND name = 'test'""")
 	words = bob.get(f"/submission/{submission}").words()
 	contains(
 		words,

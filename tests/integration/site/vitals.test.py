@@ -99,7 +99,9 @@ def the_page_of_workers_has_what_doctor_found_on_each_host():
 	found = sql(
 		f"SELECT COALESCE(checks, 'NULL') FROM workers WHERE name = '{worker}'")[0][0].replace(
 		"\\\\", "\\")
-	sql(f'''UPDATE workers SET checks = '[{{"state": "good", "name": "seccomp", "found": "yes"}}, {{"state": "fault", "name": "<cgroup>", "found": "no", "costs": "a wall", "mend": "delegate"}},
+	sql(f'''UPDATE workers SET checks = '[{{"state": "good", "name": "seccomp", "found": "yes"}},
+		{{"state": "fault", "name": "<cgroup>", "found": "no", "costs": "a wall",
+		"mend": "delegate"}},
 		{{"state": "warning", "name": "clocks", "found": "no", "costs": "noise", "mend": "lock"}}]'
 			WHERE name = '{worker}' ''')
 	contains(workers(), "Host: 1 fault , 1 warning: <cgroup>, clocks. All that doctor found")

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""Webhooks: their pages, what each hears and what none does, how a delivery is signed, tried again and given up, and where none
-is sent. The receiver is on a loopback address that the settings allow; podium-hooks is one of this suite's own, which is killed
-and frozen. The worker's podium-run is a pretended one that says what a submission tells it to."""
+"""Webhooks: their pages, which events each one gets, how a delivery is signed, retried and given
+up, and to which addresses Podium sends nothing.
+
+The receiver is on a loopback address that the settings allow. The suite starts, kills and freezes
+its own podium-hooks. A stand-in for podium-run reports what each submission tells it to."""
 import hashlib
 import hmac
 import json

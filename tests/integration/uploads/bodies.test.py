@@ -37,8 +37,8 @@ def multipart(*parts):
 	body = b""
 	for name, file_name, content in parts:
 		file = f'; filename="{file_name}"' if file_name else ""
-		body += f'--{BOUNDARY}\r\nContent-Disposition: form-data; name="{name}"{file}\r\n\r\n'.encode(
-		) + content + b"\r\n"
+		head = f'--{BOUNDARY}\r\nContent-Disposition: form-data; name="{name}"{file}\r\n\r\n'
+		body += head.encode() + content + b"\r\n"
 	return body + f"--{BOUNDARY}--\r\n".encode()
 
 

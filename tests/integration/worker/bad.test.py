@@ -13,7 +13,8 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "lib"))
 from tap import Skip, contains, equal, lacks, run, test  # noqa: E402
-from workers import HARNESS, RIGHT, TASK, Worker, admin, close, job, load_task, sql, submit, until, wait_for  # noqa: E402
+from workers import (HARNESS, RIGHT, TASK, Worker, admin, close, job, load_task, sql, submit, until,
+	wait_for)  # noqa: E402
 
 DISK_BYTES = 48 << 20
 MEMORY_BYTES = 1 << 30
@@ -128,76 +129,8 @@ def an_ordinary_job_passes():
 	ordinary()
 
 
-# Submissions: what they do, the verdict, and words of the reason.
-SUBMISSIONS = {
-	"a syntax error": ("def custom_kernel(data:\n", "compile error", "submission.py, line 1"),
-	"no text at all": ("\1\2\3" * 100, "compile error", "could not be compiled"),
-	"an import of what is not there": ("import a_module_that_nobody_has\n" + RIGHT, "runtime error",
-	"ModuleNotFoundError"), "a file that is missing": ("table = open('weights.bin')\n" + RIGHT,
-	"runtime error", "FileNotFoundError", "weights.bin"), "an exception at import":
-	("raise ValueError('not today')\n", "runtime error", "ValueError: not today"),
-	"a function of another name": ("def kernel(data): return data\n", "runtime error",
-	"ImportError"), "an end in the middle": (kernel("os._exit(0)"), "runtime error",
-	"before its harness had checked everything", "in test 1 of 2"), "an end at import":
-	("import sys\nsys.exit(0)\n", "runtime error", "before its harness had checked everything"
-		), "an exit code of its own": (kernel("os._exit(77)"), "runtime error", "exit code 77"),
-	"the exit code of a bad case file": (kernel("os._exit(113)"), "runtime error",
-	"The submission ended the program with exit code 113", "in test 1 of 2"),
-	"the exit code of a bad case file at import": ("import os\nos._exit(113)\n", "runtime error",
-	"exit code 113"), "the exit code of wrong usage": (kernel("os._exit(2)"), "runtime error",
-	"exit code 2"), "the exit code of a lost pipe": (kernel("os._exit(111)"), "runtime error",
-	"exit code 111"), "a segmentation fault": (kernel("ctypes.string_at(8)", "import ctypes"),
-	"runtime error", "SIGSEGV", "in test 1 of 2"), "a segmentation fault at import":
-	("import ctypes\nctypes.string_at(8)\n", "runtime error", "SIGSEGV"), "an abort":
-	(kernel("os.abort()"), "runtime error", "SIGABRT"), "a stack that overflows":
-	(kernel("sys.setrecursionlimit(1 << 30)\nDeep().deeper",
-	"class Deep:\n\tdef __getattr__(self, name): return getattr(self, name)\n"), "runtime error",
-	"SIGSEGV"), "a recursion without end": (kernel("f()",
-	"def f(): return f()"), "runtime error", "RecursionError"), "a loop without end":
-	(kernel("while True: pass"), "time limit", "The limit of 1 s was reached"
-		), "a sleep without end that ignores signals":
-	(kernel("import signal\nfor n in range(1, 32):\n\tif n not in (9, 19): signal.signal(n, "
-	"signal.SIG_IGN)\n"
-	"time.sleep(600)"), "time limit", "The limit of 1 s was reached"
-		), "a process that stops itself": (kernel("os.kill(os.getpid(), 19)"), "time limit",
-	"The limit of 1 s was reached"), "output without end":
-	(kernel("block = b'x' * 65536\nwhile True: os.write(1, block)"), "output limit", "64 MiB"),
-	"errors without end": (kernel("block = b'\\xff\\0' * 32768\nwhile True: os.write(2, block)"),
-	"output limit", "64 MiB"), "much output": (kernel("os.write(1, b'line\\n' * 2000000)"),
-	"passed"), "an exception of many megabytes": (kernel("raise ValueError('x' * (20 << 20))"),
-	"runtime error", "exit code 1 in test 1 of 2", "xxx"), "closing all descriptors":
-	(kernel("os.closerange(0, 4096)"), "runtime error", "exit code"), "opening all descriptors":
-	(kernel("while True: kept.append(open('/dev/null'))",
-	"kept = []"), "runtime error", "Too many open files"), "garbage in the result pipe":
-	(kernel("os.write(3, os.urandom(1 << 16))"), "protocol violation"), "a result of its own":
-	(kernel("os.write(3, b'check: pass\\n')\nos._exit(0)"), "protocol violation", "check: pass"
-		), "a line without end in the result pipe": (kernel("while True: os.write(3, b'x' * 65536)"),
-	"output limit", "result pipe"), "messages without end in the result pipe":
-	(kernel("os.write(3, b'test.0.message: x\\n')\nwhile True: os.write(3, b'y' * 1000 + b'\\n')"),
-	"output limit", "16 MiB"), "a number that is none":
-	(kernel("os.write(3, b'benchmark.0.mean: nan\\n')"), "protocol violation"
-		), "memory that nobody has": (kernel("x = bytearray(1 << 60)"), "runtime error", "MemoryError"
-									), "a file larger than files may be":
-	(kernel("os.truncate(os.open('big', os.O_CREAT | os.O_RDWR), (1 << 30) + 1)"), "runtime error",
-	"File too large"), "thousands of files and folders": (kernel(
-	"for i in range(2000): open(f'f{i}', 'w')\nfor i in range(500):\n\tos.mkdir('d'); os.chdir('d')"
-	), "passed"), "folders that nobody may enter": (
-	kernel("os.makedirs(f'{data}/a/b'); os.chmod(f'{data}/a', 0)\nos.symlink('/', f'{data}/root')"),
-	"passed"), "a daemon":
-	(kernel("if not os.fork():\n\tos.setsid()\n\tif os.fork(): os._exit(0)\n\ttime.sleep(600)"),
-	"passed"), "forks for as long as it may":
-	(kernel("for _ in range(8): os.fork()\ntime.sleep(600)"), "time limit"
-		), "forks that outrun who ends them": (kernel(
-	"if not os.fork():\n\twhile True:\n\t\ttime.sleep(0.002)\n\t\tif os.fork(): os._exit(0)"),
-	"passed"), "threads without end": (kernel(
-	"for _ in range(300): threading.Thread(target=time.sleep, args=(600,)).start()\nraise "
-	"KeyError(1)", "import threading"), "time limit"), "an own interpreter that hangs": (kernel(
-	"import subprocess\nsubprocess.run([sys.executable, '-c', 'import time; time.sleep(600)'])"),
-	"time limit"),
-}
-
-
 def add(name, source, verdict, *parts):
+	"""Adds a test: this submission gets the verdict, and the reason contains the parts."""
 
 	def one():
 		judged(source, verdict, *parts)
@@ -206,8 +139,98 @@ def add(name, source, verdict, *parts):
 	test(one)
 
 
-for each, row in SUBMISSIONS.items():
-	add(each, *row)
+add("a syntax error", "def custom_kernel(data:\n", "compile error", "submission.py, line 1")
+add("no text at all", "\1\2\3" * 100, "compile error", "could not be compiled")
+add("an import of what is not there", "import a_module_that_nobody_has\n" + RIGHT, "runtime error",
+	"ModuleNotFoundError")
+add("a file that is missing", "table = open('weights.bin')\n" + RIGHT, "runtime error",
+	"FileNotFoundError", "weights.bin")
+add("an exception at import", "raise ValueError('not today')\n", "runtime error",
+	"ValueError: not today")
+add("a function of another name", "def kernel(data): return data\n", "runtime error", "ImportError")
+add("an end in the middle", kernel("os._exit(0)"), "runtime error",
+	"before its harness had checked everything", "in test 1 of 2")
+add("an end at import", "import sys\nsys.exit(0)\n", "runtime error",
+	"before its harness had checked everything")
+add("an exit code of its own", kernel("os._exit(77)"), "runtime error", "exit code 77")
+add("the exit code of a bad case file", kernel("os._exit(113)"), "runtime error",
+	"The submission ended the program with exit code 113", "in test 1 of 2")
+add("the exit code of a bad case file at import", "import os\nos._exit(113)\n", "runtime error",
+	"exit code 113")
+add("the exit code of wrong usage", kernel("os._exit(2)"), "runtime error", "exit code 2")
+add("the exit code of a lost pipe", kernel("os._exit(111)"), "runtime error", "exit code 111")
+add("a segmentation fault", kernel("ctypes.string_at(8)", "import ctypes"), "runtime error",
+	"SIGSEGV", "in test 1 of 2")
+add("a segmentation fault at import", "import ctypes\nctypes.string_at(8)\n", "runtime error",
+	"SIGSEGV")
+add("an abort", kernel("os.abort()"), "runtime error", "SIGABRT")
+add(
+	"a stack that overflows",
+	kernel("sys.setrecursionlimit(1 << 30)\nDeep().deeper",
+	"class Deep:\n\tdef __getattr__(self, name): return getattr(self, name)\n"), "runtime error",
+	"SIGSEGV")
+add("a recursion without end", kernel("f()", "def f(): return f()"), "runtime error",
+	"RecursionError")
+add("a loop without end", kernel("while True: pass"), "time limit", "The limit of 1 s was reached")
+add(
+	"a sleep without end that ignores signals",
+	kernel("import signal\nfor n in range(1, 32):\n\tif n not in (9, 19): signal.signal(n, "
+	"signal.SIG_IGN)\n"
+	"time.sleep(600)"), "time limit", "The limit of 1 s was reached")
+add("a process that stops itself", kernel("os.kill(os.getpid(), 19)"), "time limit",
+	"The limit of 1 s was reached")
+add("output without end", kernel("block = b'x' * 65536\nwhile True: os.write(1, block)"),
+	"output limit", "64 MiB")
+add("errors without end", kernel("block = b'\\xff\\0' * 32768\nwhile True: os.write(2, block)"),
+	"output limit", "64 MiB")
+add("much output", kernel("os.write(1, b'line\\n' * 2000000)"), "passed")
+add("an exception of many megabytes", kernel("raise ValueError('x' * (20 << 20))"), "runtime error",
+	"exit code 1 in test 1 of 2", "xxx")
+add("closing all descriptors", kernel("os.closerange(0, 4096)"), "runtime error", "exit code")
+add("opening all descriptors", kernel("while True: kept.append(open('/dev/null'))", "kept = []"),
+	"runtime error", "Too many open files")
+add("garbage in the result pipe", kernel("os.write(3, os.urandom(1 << 16))"), "protocol violation")
+add("a result of its own", kernel("os.write(3, b'check: pass\\n')\nos._exit(0)"),
+	"protocol violation", "check: pass")
+add("a line without end in the result pipe", kernel("while True: os.write(3, b'x' * 65536)"),
+	"output limit", "result pipe")
+add("messages without end in the result pipe",
+	kernel("os.write(3, b'test.0.message: x\\n')\nwhile True: os.write(3, b'y' * 1000 + b'\\n')"),
+	"output limit", "16 MiB")
+add("a number that is none", kernel("os.write(3, b'benchmark.0.mean: nan\\n')"),
+	"protocol violation")
+add("memory that nobody has", kernel("x = bytearray(1 << 60)"), "runtime error", "MemoryError")
+add("a file larger than files may be",
+	kernel("os.truncate(os.open('big', os.O_CREAT | os.O_RDWR), (1 << 30) + 1)"), "runtime error",
+	"File too large")
+add(
+	"thousands of files and folders",
+	kernel(
+	"for i in range(2000): open(f'f{i}', 'w')\nfor i in range(500):\n\tos.mkdir('d'); os.chdir('d')"
+	), "passed")
+add("folders that nobody may enter",
+	kernel("os.makedirs(f'{data}/a/b'); os.chmod(f'{data}/a', 0)\nos.symlink('/', f'{data}/root')"),
+	"passed")
+add("a daemon",
+	kernel("if not os.fork():\n\tos.setsid()\n\tif os.fork(): os._exit(0)\n\ttime.sleep(600)"),
+	"passed")
+add("forks for as long as it may", kernel("for _ in range(8): os.fork()\ntime.sleep(600)"),
+	"time limit")
+add(
+	"forks that outrun who ends them",
+	kernel(
+	"if not os.fork():\n\twhile True:\n\t\ttime.sleep(0.002)\n\t\tif os.fork(): os._exit(0)"),
+	"passed")
+add(
+	"threads without end",
+	kernel(
+	"for _ in range(300): threading.Thread(target=time.sleep, args=(600,)).start()\nraise "
+	"KeyError(1)", "import threading"), "time limit")
+add(
+	"an own interpreter that hangs",
+	kernel(
+	"import subprocess\nsubprocess.run([sys.executable, '-c', 'import time; time.sleep(600)'])"),
+	"time limit")
 
 # ---- what needs walls around the test ----
 

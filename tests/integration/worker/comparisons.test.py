@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
-"""Entries that are too close are compared: what podium-run is given, what is stored of its answer, and what becomes of a
-comparison that fails, is cancelled or is interrupted. podium-worker and MariaDB are real, podium-run says what it is told."""
+"""Podium compares entries that are too close to rank: what podium-run gets, what the worker stores
+of its answer, and what happens when a comparison fails, is cancelled or is interrupted.
+
+podium-worker and MariaDB are real. podium-run is a stand-in whose answer the test writes."""
 import pathlib
 import sys
 
@@ -8,7 +10,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "lib"))
 from pretend import PretendedRun  # noqa: E402
 from tap import contains, equal, lacks, run, test  # noqa: E402
-from workers import BUILD, RIGHT, TASK, Worker, admin, close, job, load_task, scratch, sql, submit, until, wait_for  # noqa: E402
+from workers import (BUILD, RIGHT, TASK, Worker, admin, close, job, load_task, scratch, sql, submit,
+	until, wait_for)  # noqa: E402
 
 podium_run = PretendedRun(scratch / "pretended", BUILD / "podium-run")
 RATIO = {"ratio": 0.99, "ratio_low": 0.985, "ratio_high": 0.995}

@@ -10,7 +10,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "lib"))
 from pretend import pretend_driver, pretend_runner  # noqa: E402
 from tap import contains, equal, run, test  # noqa: E402
-from workers import BUILD, HARNESS, TASK, Worker, admin, close, job, load_task, scratch, sql, submit, wait_for  # noqa: E402
+from workers import (BUILD, HARNESS, TASK, Worker, admin, close, job, load_task, scratch, sql,
+	submit, wait_for)  # noqa: E402
 
 DEVICE = {"sm_clock_mhz": [1965, 1980], "temperature_c": [31, 33], "slowed_by": []}
 SAMPLES = [31900.0, 31950.5, float("nan"), 1e30]

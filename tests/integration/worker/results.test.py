@@ -9,7 +9,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "lib"))
 from pretend import pretend_driver, pretend_ncu  # noqa: E402
 from tap import contains, equal, run, test  # noqa: E402
-from workers import HARNESS, TASK, Worker, admin, close, job, load_task, scratch, sql, submit, wait_for  # noqa: E402
+from workers import (HARNESS, TASK, Worker, admin, close, job, load_task, scratch, sql, submit,
+	wait_for)  # noqa: E402
 
 SIZE = 1500000
 
