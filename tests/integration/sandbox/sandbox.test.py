@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The walls of the sandbox: each with programs that try to get over it, as root and as an ordinary
-user, and that good programs do not notice. docs/sandbox.md names the test of each wall."""
+"""The walls of the sandbox. Programs try to break each wall, as root and as an ordinary user, and
+ordinary programs do not notice them. docs/sandbox.md names the test of each wall."""
 import ctypes
 import json
 import os
@@ -265,7 +265,7 @@ def no_network_is_in_reach():
 		seen = inside.see(body)
 		equal(seen.pop("unix"), "done")
 		equal(set(seen.values()), {"EAFNOSUPPORT"})
-		# Several processes of one task may talk to each other, but to nobody else.
+		# Processes of one task may talk to each other, but to no other process.
 		seen = inside.see(
 			body + f"""
 def meet():
@@ -364,7 +364,7 @@ seen = {'capabilities': [status[f'Cap{kind}'] for kind in ('Inh', 'Prm', 'Eff', 
 	for user, inside in as_each_user():
 		seen = inside.see(body)
 		assert seen.pop("setuid") in ("EPERM",
-			"EINVAL"), seen  # in a namespace of users root has no number
+			"EINVAL"), seen  # EINVAL: root has no id in a user namespace
 		equal(
 			seen, {
 			"capabilities": ["0" * 16] * 5, "no new": "1", "filter": "2", "ids": 1, "root": False,
@@ -374,7 +374,7 @@ seen = {'capabilities': [status[f'Cap{kind}'] for kind in ('Inh', 'Prm', 'Eff', 
 
 # ---- system calls ----
 
-REFUSED = {  # x86-64: number, arguments, what comes of it
+REFUSED = {  # x86-64: number, arguments
 	"ptrace": (101, 0), "process_vm_readv": (310, 1), "process_vm_writev": (311, 1),
 	"kcmp": (312, 1), "pidfd_getfd": (438, 1), "process_madvise": (440, 1),
 	"bpf": (321, 0), "perf_event_open": (298, 0), "userfaultfd": (323, 1),
@@ -414,7 +414,7 @@ def system_calls_that_no_kernel_needs_are_refused():
 		refused, absent = inside.see(body)
 		equal({what: outcome for what, outcome in refused.items() if outcome != "EPERM"}, {})
 		equal({what: outcome for what, outcome in absent.items() if outcome != "ENOSYS"}, {})
-		# On every thread, and in what is started.
+		# The filter applies to every thread and to child processes.
 		threads = (
 			"import threading\ndone = []\ndef other(): done.append(call(272, 0x10000000))\nthread "
 			"= threading.Thread(target=other)\nthread.start()\nthread.join()\n"
@@ -443,8 +443,8 @@ def system_calls_of_another_architecture_end_the_program():
 
 # ---- limits ----
 
-# Each keeps what it took until it is found: without a control group somebody looks ten times a
-# second at most.
+# Each program keeps its memory until podium-run notices. Without a control group podium-run looks
+# ten times a second.
 BOMBS = {
 	"memory": "x = bytearray(1 << 30)\nfor i in range(0, 1 << 30, 4096): x[i] = "
 	"1\ntime.sleep(600)\n",
@@ -506,7 +506,7 @@ def processes_have_a_limit():
 
 
 @test
-def a_fork_bomb_does_not_have_the_programs_of_others_refused():
+def a_fork_bomb_does_not_stop_other_programs_from_starting():
 	with as_only_bomb():
 		for user, inside in as_each_user("--processes", "100"):
 			most, groups = inside.see(
@@ -515,7 +515,7 @@ def a_fork_bomb_does_not_have_the_programs_of_others_refused():
 			assert groups or most >= (200 if user else 400), most
 
 
-# ---- good programs ----
+# ---- ordinary programs ----
 
 GOOD = {
 	"processes and queues": "import multiprocessing as m\nq = m.Queue()\np = "
@@ -552,7 +552,7 @@ def good_programs_notice_nothing():
 			equal((what, inside.see(body)), (what, 5))
 
 
-# ---- what compilers read ----
+# ---- compilers ----
 
 
 @test
@@ -568,7 +568,7 @@ def compile_output_holds_no_file_of_the_host():
 		for user, inside in as_each_user():
 			if nvcc_lack():
 				raise Skip(nvcc_lack())
-			for source in sources[:1] if user else sources:  # each takes seconds
+			for source in sources[:1] if user else sources:  # each compilation takes seconds
 				result = inside.runner.run(source + "__global__ void k() {}\n", "int main() {}",
 					definition=cu_task(), device=GPU)
 				equal(result.verdict, "compile error")
@@ -653,7 +653,7 @@ if __name__ == "__main__":
 				[[True, -1, False, "2", "0" * 16, True]] * 2)
 
 
-# ---- hosts with fewer walls ----
+# ---- hosts without namespaces ----
 
 
 def walls(*words, **members):
@@ -682,8 +682,8 @@ def each_wall_is_tried_and_named():
 				(wall["why"].endswith(".") and wall["mend"].endswith("."))), wall
 
 
-# Root without the right to make namespaces, as in most containers; and an ordinary user whom the
-# host gives none.
+# Two users without namespaces: root without the right to make them, as in most containers, and an
+# ordinary user on a host that allows none.
 CONTAINER = ["setpriv", "--bounding-set", "-sys_admin", "--inh-caps", "-sys_admin"]
 LOCKED = [
 	"unshare", "--user", "--map-current-user", "--keep-caps", "sh", "-c",

@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
-"""What a bad submission or a bad task does to a worker: nothing. One podium-worker takes them all,
-each gets its verdict, and after each an ordinary job passes.
+"""A bad submission or a bad task does not harm a worker. One podium-worker takes them all. Each
+gets its verdict, and afterwards an ordinary job passes.
 
-Where the tests are root, the worker lives in process and mount namespaces of its own with a small
-disk for its jobs and a bound on its memory, so that what a submission kills and fills is only what
-belongs to the test."""
+If the tests run as root, the worker gets its own process and mount namespaces, a small disk for
+jobs and a memory limit. So a submission can kill and fill only what belongs to the test."""
 import os
 import pathlib
 import subprocess
@@ -46,7 +45,7 @@ def can_unshare():
 		capture_output=True).returncode == 0
 
 
-# Joins the group, mounts the disk where jobs are unpacked, and becomes the worker.
+# Joins the group, mounts the disk for jobs, and becomes the worker.
 ENTER = f"""
 [ -z "$GROUP" ] || echo $$ > "$GROUP/cgroup.procs"
 mount -t tmpfs -o size={DISK_BYTES},mode=755 jobs "$PODIUM_WORKER_DIRECTORY" || exit 1
@@ -70,7 +69,7 @@ def children(pid):
 
 
 def start():
-	"""The one worker, and the process ids of it and of its podium-run."""
+	"""Starts the worker once. Returns it and the process ids of the worker and its podium-run."""
 	global worker
 	worker = Worker(before=before, GROUP=str(group or ""),
 		PODIUM_SANDBOX_DISK_MIB=str(DISK_BYTES >> 20))
@@ -85,7 +84,7 @@ def pids():
 
 
 def jobs_folder():
-	"""As the worker sees it."""
+	"""The folder of jobs as the worker sees it."""
 	return pathlib.Path(f"/proc/{pids()[0]}/root{worker.jobs}") if before else worker.jobs
 
 
@@ -93,7 +92,7 @@ def jobs_folder():
 
 
 def judged(source, verdict, *parts, mode="test", board=None):
-	"""Submits, compares the verdict, and lets an ordinary job follow."""
+	"""Submits, checks the verdict, and then runs an ordinary job."""
 	until(lambda: pids()[1])
 	same = pids()
 	number = submit(source, mode, board=board or ("short" if verdict == "time limit" else "small"))
@@ -118,7 +117,7 @@ def ordinary():
 
 
 def kernel(body, head=""):
-	"""A submission whose kernel does `body` and then answers right."""
+	"""A submission whose kernel runs `body` and then answers correctly."""
 	return "import os, sys, time\n" + head + "\ndef custom_kernel(data):\n" + "".join(f"\t{line}\n"
 		for line in body.splitlines()) + "\treturn data\n"
 
@@ -232,7 +231,7 @@ add(
 	"import subprocess\nsubprocess.run([sys.executable, '-c', 'import time; time.sleep(600)'])"),
 	"time limit")
 
-# ---- what needs walls around the test ----
+# ---- attacks that need namespaces around the test ----
 
 KILLS = """
 mine = os.getpid()
@@ -246,7 +245,7 @@ for name in sorted(os.listdir('/proc')):
 
 
 @test
-def killing_all_that_it_may_reaches_nobody_else():
+def killing_every_process_it_can_reach_harms_no_one_else():
 	if not before:
 		raise Skip("needs a process namespace")
 	number = judged(kernel(KILLS + "try: os.kill(-1, 9)\nexcept ProcessLookupError: pass"),
@@ -259,7 +258,7 @@ def killing_all_that_it_may_reaches_nobody_else():
 
 
 @test
-def killing_its_parents_reaches_nobody():
+def killing_its_parents_harms_no_one():
 	if os.geteuid() != 0:
 		raise Skip("submissions run as the worker's own user here")
 	refused = ("assert os.getppid() == 0\n"
@@ -309,7 +308,7 @@ def filling_the_disk_for_the_next_stage():
 
 # ---- tasks ----
 
-# What the eval of a task does, and what a right submission gets for it.
+# The code of a task's eval, and the verdict of a correct submission.
 TASKS = {
 	"syntax": ("def main(:\n", "runtime error", "SyntaxError"),
 	"missing": ("import a_file_that_was_forgotten\n", "runtime error", "ModuleNotFoundError"),
@@ -339,12 +338,12 @@ for each, row in TASKS.items():
 
 
 @test
-def times_that_cannot_be_are_a_violation():
+def impossible_times_are_a_protocol_violation():
 	judged(RIGHT, "protocol violation", "the stage took", mode="ranked", board="bad-impossible")
 
 
 @test
-def the_worker_has_nothing_to_complain_of_and_ends_well():
+def the_worker_printed_no_errors_and_exits_cleanly():
 	pid = pids()[0]
 	os.kill(pid, 15)
 	equal(worker.process.wait(60), 0)

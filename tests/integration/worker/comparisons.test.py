@@ -27,7 +27,7 @@ def fresh():
 
 
 def ranked(user, score_ns):
-	"""Has a submission of the user's ranked with this score; returns its number."""
+	"""Ranks a submission of the user with this score. Returns its number."""
 	podium_run.say(ranked={"score_ns": score_ns, "score_err_ns": 1.0}, compare={"hang": True})
 	number = submit(f"# of {user}\n", user=user)
 	wait_for(number)
@@ -46,11 +46,12 @@ def page():
 
 
 def two_that_are_close():
-	"""Two entries; returns their numbers and that of the comparison's job, which has not run."""
+	"""Makes two close entries. Returns their numbers and that of the comparison's job, which has
+	not run."""
 	fresh()
 	with worker():
 		first, second = ranked(1, 1000.0), ranked(2, 1001.0)
-		# It hangs, and is queued again when the worker ends.
+		# The job hangs, and is queued again when the worker ends.
 		until(lambda: comparisons("j.state") == ["running"])
 	return first, second, int(comparisons()[0])
 
@@ -59,7 +60,7 @@ def two_that_are_close():
 
 
 @test
-def a_close_entry_is_compared_with_its_neighbour_by_a_job_of_nobody():
+def a_close_entry_is_compared_with_its_neighbour_by_a_job_without_a_user():
 	load_task()
 	first, second, number = two_that_are_close()
 	equal(job(number, "state, user_id, submission_id, priority, gpu, attempt"),
@@ -84,7 +85,7 @@ def podium_run_gets_both_sources_and_the_secret_seed():
 
 
 @test
-def its_ratio_is_stored_and_changes_the_places_with_the_verdict():
+def the_ratio_is_stored_and_decides_the_places():
 	first, second, number = two_that_are_close()
 	equal(page(), "1:1 2:1")
 	podium_run.say(compare={**RATIO, "score_ns": 5.0})
@@ -115,7 +116,7 @@ def each_case_is_stored_with_both_times_and_its_ratio():
 
 
 @test
-def if_the_interval_holds_1_it_is_a_tie():
+def an_interval_that_contains_1_is_a_tie():
 	_, _, number = two_that_are_close()
 	podium_run.say(compare={"ratio": 1.001, "ratio_low": 0.998, "ratio_high": 1.004})
 	with worker():
@@ -124,7 +125,7 @@ def if_the_interval_holds_1_it_is_a_tie():
 
 
 @test
-def submissions_of_people_run_first():
+def submissions_run_before_comparisons():
 	_, _, number = two_that_are_close()
 	podium_run.say(test={}, compare=RATIO)
 	sent = [submit(mode="test", user=user) for user in (1, 1, 2, 3)]
@@ -137,7 +138,7 @@ def submissions_of_people_run_first():
 
 
 @test
-def a_comparison_that_one_of_the_two_spoils_leaves_the_scores_to_decide():
+def if_one_of_the_two_fails_the_scores_decide():
 	for verdict in ("wrong answer", "time limit", "protocol violation"):
 		_, _, number = two_that_are_close()
 		podium_run.say(compare={"verdict": verdict, "reason": "Something.", **RATIO})
@@ -149,7 +150,7 @@ def a_comparison_that_one_of_the_two_spoils_leaves_the_scores_to_decide():
 
 
 @test
-def a_result_that_cannot_be_is_none():
+def an_impossible_result_does_not_count():
 	for says in ({}, {"ratio": 0.99}, {**RATIO, "ratio_low": 0.992}, {**RATIO, "ratio_high": 0.98},
 		{**RATIO, "ratio_low": -1}):
 		_, _, number = two_that_are_close()
@@ -161,7 +162,7 @@ def a_result_that_cannot_be_is_none():
 
 
 @test
-def an_internal_error_leaves_the_tie_and_a_broken_machine_is_tried_again():
+def an_internal_error_keeps_the_tie_and_a_machine_fault_is_retried():
 	_, _, number = two_that_are_close()
 	podium_run.say(compare={"verdict": "internal error", "reason": "The engine broke."})
 	with worker():
@@ -176,7 +177,7 @@ def an_internal_error_leaves_the_tie_and_a_broken_machine_is_tried_again():
 
 
 @test
-def after_three_attempts_it_has_failed_and_the_scores_decide():
+def after_three_attempts_a_comparison_fails_and_the_scores_decide():
 	_, _, number = two_that_are_close()
 	podium_run.say(compare={"die": True})
 	with worker():
@@ -187,7 +188,7 @@ def after_three_attempts_it_has_failed_and_the_scores_decide():
 
 
 @test
-def one_whose_entry_is_replaced_is_cancelled():
+def a_comparison_whose_entry_is_replaced_is_cancelled():
 	_, _, number = two_that_are_close()
 	podium_run.say(ranked={"score_ns": 900.0, "score_err_ns": 1.0}, compare=RATIO)
 	better = submit("# better\n", user=1)
@@ -199,7 +200,7 @@ def one_whose_entry_is_replaced_is_cancelled():
 
 
 @test
-def deleting_the_leaderboard_while_it_runs_ends_it():
+def deleting_the_leaderboard_ends_a_running_comparison():
 	load_task("doomed")
 	sql("DELETE FROM jobs; DELETE FROM submissions")
 	with worker() as here:
@@ -214,11 +215,11 @@ def deleting_the_leaderboard_while_it_runs_ends_it():
 		here.says("no longer this worker's")
 
 
-# ---- for real ----
+# ---- with the real podium-run ----
 
 
 @test
-def two_submissions_that_the_isolated_engine_has_ranked_are_compared_by_it():
+def the_isolated_engine_compares_two_submissions_that_it_ranked():
 	load_task("real", TASK.replace("engine: custom", "engine: isolated"))
 	sql("DELETE FROM jobs; DELETE FROM submissions")
 	with Worker("real", PODIUM_PYTHON=""):
@@ -226,7 +227,7 @@ def two_submissions_that_the_isolated_engine_has_ranked_are_compared_by_it():
 		for number in numbers:
 			wait_for(number, limit_s=120)
 			equal(job(number, "verdict, engine"), ["passed", "isolated"])
-		# Whether their times were close is chance.
+		# Their times are close only by chance, so the test asks for the comparison itself.
 		if not comparisons():
 			sql("INSERT INTO comparisons (leaderboard_id, task_version_id, gpu, "
 				"challenger_id, challenger_job_id, incumbent_id, incumbent_job_id) "
