@@ -282,8 +282,7 @@ def a_reload_starts_a_successor_with_the_new_settings():
 	manager.config.write_text("web_threads = 3\n")
 	contains(manager.reload(), "MAINPID=")
 	assert manager.main != first
-	equal(parent_of(manager.main),
-		os.getpid())  # systemd only waits for its own children
+	equal(parent_of(manager.main), os.getpid())  # systemd only waits for its own children
 	equal(manager.process.wait(30), 0)
 	contains(manager.log.read_text(), "with 3 threads")
 	contains(ask(manager.path), "Status: 503")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""A leaderboard's page and what is made of it for other programs: filters, paging, baselines, the
-speed of light, JSON, CSV, the feed of records and the badge; through nginx and a real worker, whose
-podium-run says what it is told."""
+"""A leaderboard's page and its forms for other programs: filters, paging, baselines, the speed of
+light, JSON, CSV, the feed of records and the badge. Through nginx and a real worker, whose
+podium-run is a stand-in."""
 import csv
 import io
 import os
@@ -28,7 +28,7 @@ site = Instance(**podium_run.environment)
 sql = site.sql
 anyone, ada, dora, cyd = (Client(site.url) for _ in range(4))
 PASSWORD = "a long password"
-KEPT_S = 1.1  # cgi/page/ranking_notes.h keeps for a second
+KEPT_S = 1.1  # cgi/page/ranking_notes.h caches for a second
 TASK = """
 lang: py
 description: A small task.
@@ -59,12 +59,12 @@ def ranked(client, score_ns, code="x = 1\n"):
 
 
 def fresh(client, path):
-	"""Not what nginx keeps for a second."""
+	"""The page, past nginx's cache of one second."""
 	return client.get(f"{path}{'&' if '?' in path else '?'}fresh={time.time_ns()}")
 
 
 def table(client, path):
-	"""The rows of the ranking as lists of the words in their cells."""
+	"""The rows of the ranking, each as a list of the text in its cells."""
 	answer = fresh(client, path)
 	equal((path, answer.status), (path, 200))
 	page = Page()
@@ -82,8 +82,8 @@ def names(client, path):
 
 
 def a_large_ranking():
-	"""250 users on H200, one microsecond apart, beginning with 11 µs; each tenth with Triton, the
-	older half from long ago."""
+	"""250 users on H200, one microsecond apart, starting at 11 µs. Every tenth uses Triton, and the
+	slower half is from long ago."""
 	sql("""INSERT INTO users (name, password_hash) SELECT CONCAT('user', seq), '!'
 		FROM seq_1_to_250;
 		SET @board = (SELECT id FROM leaderboards WHERE name = 'small'),
@@ -131,7 +131,7 @@ def a_row_tells_rank_time_gaps_language_and_attempts():
 
 
 @test
-def a_template_that_was_submitted_as_it_is_stands_in_the_table_as_a_baseline():
+def an_unchanged_template_appears_in_the_table_as_a_baseline():
 	ranked(cyd, 2500.0, TEMPLATE)
 	time.sleep(KEPT_S)
 	rows = table(anyone, "/leaderboard/small?gpu=CPU")
@@ -147,7 +147,7 @@ def a_template_that_was_submitted_as_it_is_stands_in_the_table_as_a_baseline():
 
 
 @test
-def the_speed_of_light_comes_first_and_the_share_of_it_stands_in_each_row():
+def the_speed_of_light_comes_first_and_each_row_has_its_share_of_it():
 	a_large_ranking()
 	rows = table(anyone, "/leaderboard/small?gpu=H200")
 	equal(rows[0], ["☼", "Speed of light", "2.500 µs", "", "", "100 %", "memory, 4.8 TB/s"])
@@ -157,7 +157,7 @@ def the_speed_of_light_comes_first_and_the_share_of_it_stands_in_each_row():
 
 
 @test
-def the_first_row_of_a_further_page_knows_the_one_above_it():
+def the_first_row_of_a_later_page_has_its_gap_to_the_row_above():
 	rows = table(anyone, "/leaderboard/small?gpu=H200&page=2")
 	equal((len(rows), rows[0][:2], rows[0][3:5]), (100, ["101", "user101"], ["+909.1 %", "+0.9 %"]))
 	equal(fresh(anyone, "/leaderboard/small?gpu=H200&page=4").status, 404)
@@ -167,7 +167,7 @@ def the_first_row_of_a_further_page_knows_the_one_above_it():
 
 
 @test
-def ones_own_row_is_kept_in_view_on_other_pages_with_a_link_to_it():
+def other_pages_show_the_viewers_own_row_with_a_link_to_it():
 	sql("UPDATE jobs j JOIN submissions s ON s.id = j.submission_id JOIN users u ON u.id = "
 		"s.user_id "
 		"SET s.user_id = (SELECT id FROM users WHERE name = 'ada') WHERE u.name = 'user150'")
@@ -190,7 +190,7 @@ def ones_own_row_is_kept_in_view_on_other_pages_with_a_link_to_it():
 
 
 @test
-def with_a_filter_that_leaves_it_out_it_is_still_there():
+def the_own_row_stays_even_if_a_filter_excludes_it():
 	rows = table(ada, "/leaderboard/small?gpu=H200&user=user24&page=1")
 	equal((rows[-2], rows[-1][:2]),
 		(["You are on page 2 of the whole ranking"], ["150", "ada (you)"]))
@@ -201,7 +201,7 @@ def with_a_filter_that_leaves_it_out_it_is_still_there():
 
 
 @test
-def filters_leave_ranks_and_gaps_those_of_the_whole_ranking():
+def filters_keep_the_ranks_and_gaps_of_the_whole_ranking():
 	rows = table(anyone, "/leaderboard/small?gpu=H200&user=SER24")[1:]
 	equal([row[0] for row in rows],
 		["24", "240", "241", "242", "243", "244", "245", "246", "247", "248", "249"])
@@ -226,7 +226,7 @@ def the_pages_and_exports_of_a_filter_keep_it():
 
 
 @test
-def what_fits_nobody_says_so_and_what_is_no_filter_is_refused():
+def a_filter_without_matches_says_so_and_an_invalid_one_is_refused():
 	words = fresh(anyone, "/leaderboard/small?gpu=H200&user=%C3%BCber%25").words()
 	contains(words, "Nobody of the 250 who are ranked on H200 fits this filter.")
 	text = fresh(anyone,
@@ -271,7 +271,7 @@ def json_has_the_stable_members_and_takes_the_same_filters():
 
 
 @test
-def csv_says_the_same():
+def csv_has_the_same_data():
 	for query in ("gpu=CPU", "gpu=H200&user=user24"):
 		rows = list(
 			csv.DictReader(io.StringIO(fresh(anyone, f"/leaderboard/small.csv?{query}").text)))
@@ -288,7 +288,7 @@ def csv_says_the_same():
 
 
 @test
-def the_feed_tells_of_each_record_the_newest_first():
+def the_feed_lists_each_record_newest_first():
 	answer = fresh(anyone, "/leaderboard/small.atom?gpu=CPU")
 	equal((answer.status, answer.headers["Content-Type"]),
 		(200, "application/atom+xml; charset=utf-8"))
@@ -330,7 +330,8 @@ def the_badge_is_a_picture_of_the_record_or_of_a_users_place():
 
 
 def unfiltered(kind, row, above):
-	"""A row of a PNG with 3 bytes a pixel (W3C's "Portable Network Graphics", 9.2)."""
+	"""A row of a PNG with 3 bytes a pixel, without its filter (W3C's "Portable Network Graphics",
+	9.2)."""
 	row = bytearray(row)
 	for i in range(len(row)) if kind else ():
 		left, up, corner = (row[i - 3], above[i], above[i - 3]) if i > 2 else (0, above[i], 0)
@@ -347,7 +348,7 @@ def unfiltered(kind, row, above):
 
 
 def pixels(png):
-	"""The rows of a picture, a byte for each pixel, 0 for the background; checks the sums."""
+	"""The rows of a picture, one byte a pixel, 0 for the background. Checks the checksums."""
 	equal(png[:8], b"\x89PNG\r\n\x1a\n")
 	chunks, at = {}, 8
 	while at < len(png):
@@ -369,7 +370,7 @@ def pixels(png):
 
 
 @test
-def the_badge_and_the_picture_tell_a_tie():
+def the_badge_and_the_picture_show_a_tie():
 
 	def words(user=""):
 		return re.search(r"<title>.*H200: (.*)</title>",
@@ -395,7 +396,7 @@ def the_badge_and_the_picture_tell_a_tie():
 
 
 @test
-def links_to_the_page_are_shown_with_a_picture_of_its_first_three():
+def link_previews_show_a_picture_of_the_first_three():
 	text = fresh(anyone, "/leaderboard/small?gpu=CPU").text
 	contains(
 		text,
@@ -411,7 +412,7 @@ def links_to_the_page_are_shown_with_a_picture_of_its_first_three():
 	equal(fresh(anyone, "/leaderboard/none/share.png").status, 404)
 
 
-# ---- what is kept beside the ranking ----
+# ---- data derived from the ranking ----
 
 
 @test

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The versions of a task: who made them, what differs, drafts, switching; and cloning a
-leaderboard. The worker's podium-run is a pretended one that says what a submission tells it to."""
+"""The versions of a task: author, differences, drafts and switching, and cloning a leaderboard. A
+stand-in for podium-run reports what each submission tells it to."""
 import functools
 import pathlib
 import sys
@@ -22,7 +22,7 @@ def fresh(address):
 
 
 def files_of(**files):
-	"""The upload of a task that has these Python files."""
+	"""The upload of a task with these Python files."""
 	task = TASK.replace(
 		"config:", "".join(f"  - {{name: {name}.py, source: {name}.py}}\n"
 		for name in files if name != "eval") + "config:")
@@ -53,7 +53,7 @@ def current():
 
 
 @test
-def each_version_is_listed_with_who_made_it():
+def each_version_is_listed_with_its_author():
 	for client, name in ((ada, "ada"), (admin, "root-of-all"), (carl, "carl"), (dora, "dora")):
 		equal(
 			client.post("/register", [("name", name), ("password", "a long password")]).status, 303)
@@ -91,7 +91,7 @@ def two_versions_are_compared_file_by_file_and_line_by_line():
 
 
 @test
-def a_draft_is_its_creators_until_it_is_switched_to():
+def only_its_creator_sees_a_draft_until_the_leaderboard_switches_to_it():
 	saved = ok(upload(carl, files_of(eval="draft\n"), keeps_version="1"))
 	equal(saved.location, "/admin/leaderboard/small/versions?done=kept")
 	contains(whole(carl.get(saved.location)).words(), "Version 3 is a draft")
@@ -110,7 +110,7 @@ def a_draft_is_its_creators_until_it_is_switched_to():
 
 
 @test
-def switching_says_first_what_becomes_of_the_rankings():
+def switching_first_says_what_happens_to_the_rankings():
 	equal(ranking(), [])
 	asked = whole(carl.get("/admin/leaderboard/small/switch?version=1")).words()
 	for part in ("New submissions run against version 1.",
@@ -140,7 +140,7 @@ def switching_says_first_what_becomes_of_the_rankings():
 
 
 @test
-def a_clone_has_the_task_and_settings_and_nothing_that_was_handed_in():
+def a_clone_has_the_task_and_settings_and_no_submissions():
 	whole(carl.get("/admin/leaderboard/small/clone"))
 	for name, status in (("small", 409), ("no name", 422), ("", 422), ("x.json", 422)):
 		answer = carl.post("/admin/leaderboard/small/clone", [("name", name)])

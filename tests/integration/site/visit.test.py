@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What visitors look at: the front page, users' pages, the queue with its expected starts, and
-pages that are not there."""
+"""What visitors read: the front page, users' pages, the queue with its expected starts, and "not
+found" pages."""
 import pathlib
 import re
 import sys
@@ -19,7 +19,7 @@ looks = 0
 
 
 def look(client, path):
-	"""The page as it is now: nobody's cache knows this address."""
+	"""The page, with a parameter that bypasses every cache."""
 	global looks
 	looks += 1
 	answer = client.get(f"{path}{'&' if '?' in path else '?'}look={looks}")
@@ -31,7 +31,7 @@ def look(client, path):
 
 
 def section(client, path, heading):
-	"""The words of one section of a page."""
+	"""The text of one section of a page."""
 	parts = re.split(r"<h2[^>]*>", look(client, path).text)
 	found = [part for part in parts[1:] if part.startswith(heading + "</h2>")]
 	equal((heading, len(found)), (heading, 1))
@@ -41,7 +41,7 @@ def section(client, path, heading):
 
 
 def board(name, gpus=("H200", ), deadline="NULL"):
-	"""A leaderboard whose devices are nobody's, so that what is sent waits."""
+	"""A leaderboard for devices that no worker has, so that its submissions stay queued."""
 	devices = "".join(
 		f"INSERT INTO leaderboard_gpus (leaderboard_id, gpu, position) SELECT id, '{gpu}', "
 		f"{position} FROM leaderboards WHERE name = '{name}';" for position, gpu in enumerate(gpus))
@@ -77,7 +77,7 @@ board("second", ("H200", "A100"))
 
 
 def card(client, name, path="/"):
-	"""The words of a leaderboard's card."""
+	"""The text of a leaderboard's card."""
 	found = [
 		part for part in re.findall(r'<article class="card">.*?</article>',
 		look(client, path).text, re.S) if f">{name}</a></h3>" in part
@@ -89,7 +89,7 @@ def card(client, name, path="/"):
 
 
 @test
-def a_card_counts_who_submits_and_how_often():
+def a_card_counts_users_and_submissions():
 	contains(card(anyone, "first"), "0 participants · 0 submissions")
 	submit(ada, "first")
 	submit(ada, "first")
@@ -105,7 +105,7 @@ def a_card_counts_who_submits_and_how_often():
 
 
 @test
-def leaderboards_stand_under_what_can_be_done_with_them():
+def leaderboards_are_grouped_by_their_state():
 	board("over", deadline="'2020-01-01'")
 	board("trained", deadline="'2020-02-01'")
 	sql("UPDATE leaderboards SET practice = TRUE WHERE name = 'trained'")
@@ -121,7 +121,7 @@ def leaderboards_stand_under_what_can_be_done_with_them():
 
 
 @test
-def the_first_three_of_each_device_are_named():
+def a_card_names_the_first_three_of_each_device():
 	for place, name in enumerate(("cyd", "dora", "eve", "fay"), 1):
 		sql(f"""
 			INSERT INTO users (name, password_hash) VALUES ('{name}', '!');
@@ -157,7 +157,7 @@ def a_user_without_anything_has_a_page_that_says_so():
 
 
 @test
-def results_and_first_places_are_those_of_the_rankings():
+def a_users_results_and_first_places_match_the_rankings():
 	contains(section(anyone, "/user/cyd", "First places"), "1 over on H200 of 4")
 	contains(section(anyone, "/user/cyd", "Results"), "over H200 1 of 4 1.000 µs")
 	page = look(anyone, "/user/dora").words()
@@ -205,7 +205,7 @@ def each_week_of_the_last_year_has_a_bar_and_a_row():
 	contains(look(anyone, "/user/bob").words(), f"Submissions in a year {before + 13}")
 
 
-# ---- what is not there, and what may not be seen ----
+# ---- not found and forbidden ----
 
 
 def refused(client, path, status):
@@ -218,7 +218,7 @@ def refused(client, path, status):
 
 
 @test
-def a_name_that_was_mistyped_leads_to_those_that_are_near():
+def a_mistyped_name_gets_similar_names():
 	for path in ("/leaderboard/frist", "/leaderboard/frist/submit", "/leaderboard/FIRST_",
 		"/frist"):
 		page, words = refused(anyone, path, 404)
@@ -230,7 +230,7 @@ def a_name_that_was_mistyped_leads_to_those_that_are_near():
 
 
 @test
-def names_that_nobody_may_find_are_not_offered():
+def users_without_public_results_are_not_suggested():
 	lacks(refused(anyone, "/user/guss", 404)[1], "similar")  # gus exists, and is in no ranking
 	sql("UPDATE leaderboards SET visibility = 'hidden' WHERE name = 'over'")
 	lacks(refused(anyone, "/leaderboard/ovre", 404)[1], "similar")
@@ -240,7 +240,7 @@ def names_that_nobody_may_find_are_not_offered():
 
 
 @test
-def what_is_far_from_every_name_gets_none():
+def an_entirely_different_name_gets_no_suggestion():
 	for path in ("/leaderboard/something-else-entirely", "/user/xy", "/nothing/here",
 		"/user/%3Cscript%3E", "/leaderboard/a%25b", "/%5C%5Cevil.example"):
 		page, words = refused(anyone, path, 404)
@@ -249,7 +249,7 @@ def what_is_far_from_every_name_gets_none():
 
 
 @test
-def who_is_not_allowed_reads_as_whom():
+def a_forbidden_page_says_who_is_signed_in():
 	contains(refused(ada, "/admin", 403)[1], "You are logged in as ada .")
 	equal(anyone.get("/admin").status, 303)
 
@@ -273,7 +273,7 @@ def without_the_database_the_page_offers_to_try_again():
 
 
 @test
-def what_waits_for_a_device_that_nobody_offers_has_a_place_and_no_start():
+def a_job_for_a_missing_device_has_a_place_and_no_expected_start():
 	sql("DELETE FROM jobs WHERE state = 'queued'")
 	number = submit(ada, "first")
 	page = look(anyone, "/queue").words()
@@ -283,7 +283,7 @@ def what_waits_for_a_device_that_nobody_offers_has_a_place_and_no_start():
 
 
 @test
-def starts_are_expected_from_the_median_of_what_ran_before():
+def expected_starts_use_the_median_of_earlier_jobs():
 	offer("H200")
 	sql("INSERT INTO job_times SELECT task_version_id, 'H200', 'test', '30000', 30000, "
 		"UTC_TIMESTAMP(3) FROM leaderboards WHERE name = 'first'")
@@ -302,7 +302,7 @@ def starts_are_expected_from_the_median_of_what_ran_before():
 
 
 @test
-def a_task_without_a_time_of_its_own_has_that_of_others_on_the_device():
+def a_task_without_earlier_jobs_uses_the_devices_median():
 	sql("DELETE FROM jobs")
 	first, second = submit(ada, "second"), submit(bob, "second")
 	contains(look(anyone, "/queue").words(), f"{second} in about 30 s queued 2nd in line second")
@@ -312,7 +312,7 @@ def a_task_without_a_time_of_its_own_has_that_of_others_on_the_device():
 
 
 @test
-def more_devices_and_what_runs_on_them_count():
+def expected_starts_count_all_devices_and_their_running_jobs():
 	offer("A100", 2)
 	sql("DELETE FROM jobs; INSERT INTO job_times SELECT task_version_id, 'A100', 'test', "
 		"'100000', 100000, UTC_TIMESTAMP(3) FROM leaderboards WHERE name = 'second'")

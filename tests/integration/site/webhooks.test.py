@@ -22,7 +22,7 @@ from receiver import Receiver, after, answer, endless_body, endless_headers  # n
 from small_task import done, make_board, submit_time  # noqa: E402
 from tap import contains, equal, lacks, run, test, until  # noqa: E402
 
-# ./run's podium-hooks notices what opens and ends, and sends nothing.
+# The podium-hooks of ./run notices leaderboards that open and end, but must send nothing.
 site = Instance(pretends=True, PODIUM_WEBHOOK_SENDERS="0",
 	PODIUM_WEBHOOK_ALLOWED="127.0.0.2/32 hook.invalid", PODIUM_WEBHOOK_RETRY_MS="20",
 	PODIUM_WEBHOOK_TIMEOUT_MS="2000")
@@ -95,7 +95,7 @@ def wait_until_told(name):
 
 
 def wait_until_open(board, is_open):
-	"""podium-hooks has noticed it."""
+	"""Waits until podium-hooks has noticed that the leaderboard opened or closed."""
 	wait_for(
 		"SELECT t.is_open FROM webhook_told t JOIN leaderboards l ON l.id = t.leaderboard_id "
 		f"WHERE l.name = '{board}'", [[str(is_open)]])
@@ -113,7 +113,7 @@ def whole(answer):
 
 
 @test
-def what_the_tests_need_is_made():
+def the_fixtures_are_created():
 	for client, name in ((ada, "a_d_a"), (admin, "root-of-all"), (carl, "carl"), (dora, "dora")):
 		equal(client.post("/register", [("name", name), ("password", PASSWORD)]).status, 303)
 	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'; "
@@ -143,7 +143,7 @@ REFUSED = [("", "Give the address"), ("example.org/x", "begin with https://"),
 
 
 @test
-def an_address_that_may_not_be_reached_is_refused_with_a_sentence_and_what_was_typed_is_kept():
+def a_forbidden_address_is_refused_with_a_sentence_and_the_form_keeps_its_input():
 	for address, words in REFUSED:
 		refused = whole(carl.post("/admin/leaderboard/small/hooks", fields("Mine <b>", address)))
 		equal((address, refused.status), (address, 422))
@@ -163,7 +163,7 @@ def an_address_that_may_not_be_reached_is_refused_with_a_sentence_and_what_was_t
 
 
 @test
-def its_secret_is_shown_once_and_its_address_never():
+def a_webhooks_secret_is_shown_once_and_its_address_never():
 	page = whole(
 		make_hook(carl, "/admin/leaderboard/small/hooks", "mine", path="/mine?key=hidden-word"))
 	contains(page.words(), "It is shown only now.")
@@ -182,7 +182,7 @@ def its_secret_is_shown_once_and_its_address_never():
 
 
 @test
-def nobody_but_the_leaderboards_creator_and_admins_finds_it():
+def only_the_leaderboards_creator_and_admins_find_a_webhook():
 	for client, status in ((dora, 404), (ada, 403), (Client(site.url), 303), (admin, 200)):
 		equal(client.get(f"/admin/hooks/{hooks['mine']}").status, status)
 	before = sql("SELECT * FROM webhooks")
@@ -194,7 +194,7 @@ def nobody_but_the_leaderboards_creator_and_admins_finds_it():
 	equal(sql("SELECT * FROM webhooks"), before)
 
 
-# ---- what arrives ----
+# ---- deliveries ----
 
 
 def check_signature(name, headers, body):
@@ -224,7 +224,7 @@ def a_test_arrives_signed_and_the_page_says_so():
 
 
 @test
-def a_ranked_result_is_told_as_job_result_and_record():
+def a_ranked_result_is_sent_as_job_result_and_record():
 	make_hook(carl, "/admin/leaderboard/small/hooks", "chat", form="discord")
 	make_hook(admin, "/admin/hooks", "all", events=["record"])
 	first = submit_time(ada, 3000.0)
@@ -272,7 +272,7 @@ def a_discord_channel_gets_an_embed_that_mentions_nobody_and_formats_nothing():
 		equal(told["allowed_mentions"], {"parse": []})
 		embed = told["embeds"][0]
 		equal(set(embed), {"title", "description", "url", "color", "timestamp"})
-		lacks(embed["description"], "a_d_a")  # its underscores would be italics
+		lacks(embed["description"], "a_d_a")  # unescaped underscores would be italics
 		assert len(embed["title"]) <= 256 and len(embed["description"]) <= 4096
 	titles = {
 		one["embeds"][0]["title"]: one["embeds"][0]["description"]
@@ -283,7 +283,7 @@ def a_discord_channel_gets_an_embed_that_mentions_nobody_and_formats_nothing():
 
 
 @test
-def other_modes_are_told_as_jobs_alone():
+def other_modes_are_sent_only_as_jobs():
 	count = len(receiver.at("/mine?key=hidden-word"))
 	number = submit_time(ada, 100.0, mode="test")
 	wait_until_told("mine")
@@ -293,7 +293,7 @@ def other_modes_are_told_as_jobs_alone():
 
 
 @test
-def where_nobody_listens_nothing_is_written():
+def an_event_without_a_listener_is_not_stored():
 	make_board(dora, "quiet")
 	done(act(admin, "all", "pause", confirm="yes"))
 	before = value("SELECT COUNT(*) FROM webhook_events")
@@ -302,11 +302,11 @@ def where_nobody_listens_nothing_is_written():
 	done(act(admin, "all", "resume"))
 
 
-# ---- receivers that are bad ----
+# ---- bad receivers ----
 
 
 @test
-def a_delivery_that_failed_is_made_again_under_the_same_id():
+def a_failed_delivery_is_retried_under_the_same_id():
 	receiver.acts["/shaky"] = [answer(500), answer(503), answer(200)]
 	make_hook(carl, "/admin/leaderboard/small/hooks", "shaky")
 	done(act(carl, "shaky", "test"))
@@ -319,7 +319,7 @@ def a_delivery_that_failed_is_made_again_under_the_same_id():
 
 
 @test
-def a_redirect_is_not_followed_wherever_it_leads():
+def no_redirect_is_followed():
 	receiver.acts["/moved"] = answer(302, Location=f"{receiver.url}/inside")
 	make_hook(carl, "/admin/leaderboard/small/hooks", "moved")
 	done(act(carl, "moved", "test"))
@@ -334,8 +334,8 @@ def a_redirect_is_not_followed_wherever_it_leads():
 
 
 @test
-def a_name_that_leads_inside_is_found_out_when_it_is_connected_to():
-	# The receiver's network is allowed, and this name leads to another one.
+def a_name_that_resolves_to_an_internal_address_is_refused_on_connecting():
+	# The receiver's network is allowed, but this name resolves to another one.
 	made = done(carl.post("/admin/leaderboard/small/hooks", fields("inside", "https://localhost/")))
 	hooks["inside"] = int(made.location.rsplit("/", 1)[1])
 	done(act(carl, "inside", "test"))
@@ -347,7 +347,7 @@ def a_name_that_leads_inside_is_found_out_when_it_is_connected_to():
 
 
 @test
-def what_the_settings_name_no_more_is_not_reached_any_more():
+def an_address_that_the_settings_no_longer_allow_is_not_reached():
 	stop_senders()
 	make_hook(carl, "/admin/leaderboard/small/hooks", "former")
 	done(act(carl, "former", "test"))
@@ -362,7 +362,7 @@ def what_the_settings_name_no_more_is_not_reached_any_more():
 
 
 @test
-def answers_without_an_end_are_cut_and_shown_nowhere():
+def endless_answers_are_cut_and_shown_nowhere():
 	receiver.acts["/endless"], receiver.acts["/headers"] = endless_body, endless_headers
 	for name, ending in (("endless", "delivered"), ("headers", "waiting")):
 		make_hook(carl, "/admin/leaderboard/small/hooks", name)
@@ -376,7 +376,7 @@ def answers_without_an_end_are_cut_and_shown_nowhere():
 
 
 @test
-def one_that_hangs_keeps_nobody_else_waiting():
+def a_hanging_receiver_delays_no_other():
 	released = threading.Event()
 	receiver.acts["/hangs"] = after(released)
 	stop_senders()
@@ -405,7 +405,7 @@ def one_that_hangs_keeps_nobody_else_waiting():
 
 
 @test
-def a_sender_that_is_killed_before_it_could_note_it_leaves_the_delivery_to_the_next():
+def the_delivery_of_a_killed_sender_is_repeated_by_the_next():
 	heard = threading.Event()
 	receiver.acts["/killer"] = [after(heard), answer(200)]
 	make_hook(carl, "/admin/leaderboard/small/hooks", "killer")
@@ -417,7 +417,7 @@ def a_sender_that_is_killed_before_it_could_note_it_leaves_the_delivery_to_the_n
 	heard.set()
 	equal(deliveries("killer"), [["test", "waiting", "1"]])
 	start_sender()
-	# Its lease would run out by itself.
+	# The lease would expire without this, but later.
 	sql(f"UPDATE webhooks SET lease_expires = UTC_TIMESTAMP(3) WHERE id = {hooks['killer']}")
 	wait_until_told("killer")
 	equal((len({one["id"]
@@ -446,7 +446,7 @@ def an_outcome_that_comes_after_its_lease_changes_nothing():
 
 
 @test
-def several_senders_make_each_delivery_once():
+def several_senders_send_each_delivery_once():
 	for _ in range(2):
 		start_sender()
 	make_hook(carl, "/admin/leaderboard/small/hooks", "many")
@@ -468,7 +468,7 @@ def several_senders_make_each_delivery_once():
 
 
 @test
-def one_that_is_gone_is_switched_off_at_once_and_its_page_says_so():
+def a_receiver_that_answers_410_is_switched_off_and_its_page_says_so():
 	receiver.acts["/gone"] = [answer(410), answer(204)]
 	make_hook(carl, "/admin/leaderboard/small/hooks", "gone")
 	done(act(carl, "gone", "test"))
@@ -488,7 +488,7 @@ def one_that_is_gone_is_switched_off_at_once_and_its_page_says_so():
 
 
 @test
-def after_many_failures_it_is_switched_off():
+def a_webhook_is_switched_off_after_many_failures():
 	receiver.acts["/broken"] = answer(404)
 	make_hook(carl, "/admin/leaderboard/small/hooks", "broken")
 	sql(f"UPDATE webhooks SET failures = 28 WHERE id = {hooks['broken']}")
@@ -521,7 +521,7 @@ def a_delivery_is_given_up_after_a_day():
 		"something is wrong there."
 	]])
 	stop_senders()
-	# One that nobody may send is given up as well.
+	# A delivery that no sender can send is given up too.
 	done(act(carl, "old", "test"))
 	done(act(carl, "old", "pause", confirm="yes"))
 	sql("UPDATE webhook_events e JOIN webhook_deliveries d ON d.event_id = e.id "
@@ -534,7 +534,7 @@ def a_delivery_is_given_up_after_a_day():
 
 
 @test
-def what_is_a_month_old_is_forgotten():
+def events_are_deleted_after_a_month():
 	stop_senders()
 	make_hook(carl, "/admin/leaderboard/small/hooks", "month")
 	done(act(carl, "month", "test"))
@@ -547,7 +547,7 @@ def what_is_a_month_old_is_forgotten():
 	remove("month")
 
 
-# ---- what may not be told ----
+# ---- what may not be sent ----
 
 
 def told_since(count, path):
@@ -556,7 +556,7 @@ def told_since(count, path):
 
 
 @test
-def closed_leaderboards_are_told_by_their_own_and_hidden_ones_by_none():
+def closed_leaderboards_use_only_their_own_webhooks_and_hidden_ones_use_none():
 	make_hook(admin, "/admin/hooks", "site")
 	for name in ("members", "secret"):
 		make_board(carl, name)
@@ -588,7 +588,7 @@ def closed_leaderboards_are_told_by_their_own_and_hidden_ones_by_none():
 
 
 @test
-def opening_and_ending_are_told_once_each():
+def opening_and_ending_are_each_sent_once():
 	for name in ("site", "secret"):
 		wait_until_told(name)
 	count = len(receiver.at("/site"))
@@ -610,7 +610,7 @@ def opening_and_ending_are_told_once_each():
 
 
 @test
-def what_is_hidden_or_held_before_it_was_sent_is_not_told():
+def a_result_hidden_or_held_before_sending_is_not_sent():
 	stop_senders()
 	made = [submit_time(ada, 900.0 - i) for i in range(2)]
 	count = len(receiver.at("/mine?key=hidden-word"))
@@ -635,7 +635,7 @@ def what_is_hidden_or_held_before_it_was_sent_is_not_told():
 
 
 @test
-def while_the_ranking_stands_still_no_time_is_told():
+def during_a_freeze_no_time_is_sent():
 	done(
 		carl.post("/admin/leaderboard/small/publishing", [("action", "freeze"),
 		("confirm", "yes")]))
@@ -649,7 +649,7 @@ def while_the_ranking_stands_still_no_time_is_told():
 
 
 @test
-def whoever_lost_the_right_to_know_hears_no_more():
+def an_owner_who_lost_the_right_gets_no_more_events():
 	count = len(receiver.at("/mine?key=hidden-word"))
 	sql("UPDATE users SET banned_at = UTC_TIMESTAMP(3) WHERE name = 'carl'")
 	submit_time(ada, 4000.0)
@@ -659,11 +659,11 @@ def whoever_lost_the_right_to_know_hears_no_more():
 	sql("UPDATE users SET banned_at = NULL WHERE name = 'carl'")
 
 
-# ---- the rest of its page ----
+# ---- the webhook's page ----
 
 
 @test
-def pausing_changing_and_deleting_are_asked_noted_and_done():
+def pausing_changing_and_deleting_ask_first_and_are_audited():
 	number = hooks["mine"]
 	asked = whole(act(carl, "mine", "pause"))
 	equal((asked.status, state_of("mine")), (422, "active"))
@@ -703,13 +703,13 @@ def pausing_changing_and_deleting_are_asked_noted_and_done():
 
 
 @test
-def a_leaderboard_that_is_deleted_takes_its_webhooks_along():
+def deleting_a_leaderboard_deletes_its_webhooks():
 	done(carl.post("/admin/leaderboard/members/delete", [("name", "members")]))
 	equal(carl.get(f"/admin/hooks/{hooks['members']}").status, 404)
 
 
 @test
-def there_may_be_only_so_many():
+def the_number_of_webhooks_is_limited():
 	page = "/admin/leaderboard/small/hooks"
 	board = value("SELECT id FROM leaderboards WHERE name = 'small'")
 	there = int(value(f"SELECT COUNT(*) FROM webhooks WHERE leaderboard_id = {board}"))
@@ -722,7 +722,7 @@ def there_may_be_only_so_many():
 
 
 @test
-def senders_end_when_they_are_told_to():
+def senders_stop_on_a_signal():
 	stop_senders()
 	lacks((site.var / "log" / "sender.log").read_text(), "Sanitizer")
 
