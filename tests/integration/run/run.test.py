@@ -478,7 +478,7 @@ def left_behind(body, verdict="passed", **members):
 
 
 @test
-def processes_that_a_stage_leaves_behind_are_killed():
+def what_a_stage_leaves_behind_is_killed():
 	left_behind(
 		"print(leave_behind('import time; time.sleep(600)'))\npassing()\nsay('check', 'pass')\n")
 
