@@ -13,14 +13,13 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "lib"))
 from answers import refusal_of, result_of  # noqa: E402
 from filler import columns, contents, definitions, fill  # noqa: E402
 from mariadb import MariaDB  # noqa: E402
-from tap import contains, equal, lacks, run, test  # noqa: E402
+from tap import contains, equal, lacks, run, test, until  # noqa: E402
 
 PROGRAM = ROOT / os.environ.get("B", "build/release") / "podium-admin"
 NEWEST = int(sorted((ROOT / "sql").glob("[0-9]*.sql"))[-1].name[:4])
@@ -207,9 +206,11 @@ def a_backup_during_writes_is_a_consistent_snapshot():
 	writer = threading.Thread(target=write)
 	writer.start()
 	try:
-		time.sleep(0.2)
+		last = lambda: sql("SELECT MAX(n) FROM z_pairs")
+		until(lambda: last() != [["NULL"]])
 		done("backup", FILE)
-		time.sleep(0.1)
+		in_backup = last()
+		until(lambda: last() != in_backup)
 	finally:
 		stop.set()
 		writer.join()
@@ -278,9 +279,8 @@ def a_database_in_use_is_left_alone():
 		["mariadb", "--no-defaults", "-S", server.socket, "restored", "-e", "SELECT SLEEP(30)"],
 		stdout=subprocess.DEVNULL)
 	try:
-		while not server.client(
-			"", "SELECT 1 FROM information_schema.processlist WHERE db = 'restored'").stdout:
-			time.sleep(0.05)
+		until(lambda: server.client(
+			"", "SELECT 1 FROM information_schema.processlist WHERE db = 'restored'").stdout)
 		contains(refused("restore", "--replace", "restored", FILE, database="restored"),
 			"in use by 1 other connection: stop podium-web")
 		contains(refused("restored", database="restored"), "in use by 1 other connection")
@@ -357,8 +357,7 @@ def ctrl_c_leaves_nothing_half_written():
 		before = FILE.read_bytes()
 		process = subprocess.Popen([PROGRAM, "backup", FILE], stderr=subprocess.PIPE, text=True,
 			env={**server.environment, **slow}, start_new_session=True)
-		while not (scratch / "started").exists():
-			time.sleep(0.02)
+		until((scratch / "started").exists)
 		os.killpg(process.pid, number)
 		told = process.communicate(timeout=20)[1]
 		equal(process.returncode, 1)
@@ -374,8 +373,7 @@ def a_tool_that_ignores_ctrl_c_is_killed():
 		f"trap '' INT; echo 'CREATE TABLE `a` ('; touch {scratch}/started; exec sleep 600")
 	process = subprocess.Popen([PROGRAM, "backup", FILE], stderr=subprocess.PIPE, text=True,
 		env={**server.environment, **deaf}, start_new_session=True)
-	while not (scratch / "started").exists():
-		time.sleep(0.02)
+	until((scratch / "started").exists)
 	os.killpg(process.pid, signal.SIGINT)
 	told = process.communicate(timeout=60)[1]
 	equal((process.returncode, leftovers()), (1, []))
@@ -400,8 +398,7 @@ def an_interrupted_restore_leaves_an_empty_database():
 	process = subprocess.Popen([PROGRAM, "restore", FILE], stderr=subprocess.PIPE, text=True,
 		start_new_session=True,
 		env={**server.environment, **stuck, "PODIUM_DATABASE_NAME": "restored"})
-	while not (scratch / "started").exists():
-		time.sleep(0.02)
+	until((scratch / "started").exists)
 	os.killpg(process.pid, signal.SIGINT)
 	contains(process.communicate(timeout=30)[1], "interrupted")
 	equal((process.returncode, tables_of("restored")), (1, []))

@@ -6,14 +6,13 @@ import re
 import signal
 import subprocess
 import sys
-import time
 
 import home
 from home import (HANG_S, RIGHT, ROOT, TASK, VERDICT, StandIn, arguments, close, environment, file,
 	scratch, task, torch_lack)
 
 sys.path.insert(0, str(ROOT / "tests" / "integration" / "run"))
-from processes import descendants, is_gone  # noqa: E402
+from processes import descendants, wait_until_gone  # noqa: E402
 from quick import quick_python  # noqa: E402
 from tap import Skip, contains, equal, lacks, run, test  # noqa: E402
 
@@ -155,14 +154,6 @@ def stopped_by(number):
 	return process.returncode, out, err, below
 
 
-def all_are_gone(pids):
-	end = time.monotonic() + HANG_S
-	while not all(is_gone(pid) for pid in pids):
-		if time.monotonic() > end:
-			raise AssertionError(f"still there: {[pid for pid in pids if not is_gone(pid)]}")
-		time.sleep(0.02)
-
-
 @test
 def a_signal_ends_the_job_and_leaves_nothing_behind():
 	for number, name in ((signal.SIGINT, "Ctrl-C"), (signal.SIGTERM, "Terminated"), (signal.SIGHUP,
@@ -171,14 +162,14 @@ def a_signal_ends_the_job_and_leaves_nothing_behind():
 		equal((code, out), (128 + number, ""))
 		contains(err, f"podium: Stopped by {name}; nothing of the job is left running.\n")
 		assert len(below) >= 2, below
-		all_are_gone(below)
+		wait_until_gone(below)
 
 
 @test
 def killing_podium_ends_its_job():
 	code, _, _, below = stopped_by(signal.SIGKILL)
 	equal(code, -signal.SIGKILL)
-	all_are_gone(below)
+	wait_until_gone(below)
 
 
 @test
@@ -197,7 +188,7 @@ def a_second_signal_kills_a_job_that_ignores_the_first():
 	process.send_signal(signal.SIGINT)
 	process.communicate(timeout=HANG_S)
 	equal(process.returncode, 130)
-	all_are_gone(below)
+	wait_until_gone(below)
 
 
 @test

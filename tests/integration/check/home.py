@@ -12,6 +12,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "tests" / "lib"))
+from answers import Answer  # noqa: E402
 from pretend import pretend_driver  # noqa: E402
 
 BUILD = ROOT / os.environ.get("B", "build/release")
@@ -149,16 +150,6 @@ def environment(changes):
 
 def arguments(source, *options, folder=None):
 	return [str(PODIUM), "check", str(source), "--task", str(folder or task()), *map(str, options)]
-
-
-class Answer:
-
-	def __init__(self, code, out, err):
-		self.code, self.out, self.err = code, out, err
-
-	@property
-	def json(self):
-		return json.loads(self.out)
 
 
 def check(source, *options, folder=None, program=None, **variables):

@@ -7,12 +7,11 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 
 from terminal import HANG_S, SETTINGS, TOKEN, begin, close, file, in_terminal, podium, scratch
 from faulty import (Faulty, answers, cuts, hangs, never_ends, objects, redirects, routes,
 	says_nothing)
-from tap import Skip, contains, equal, lacks, run, test
+from tap import Skip, contains, equal, lacks, run, test, until
 
 EMPTY = answers({"items": [], "next": None})
 EVIL = "a\x1b[2Jb\x9bc\u202ed\x07e"
@@ -216,8 +215,7 @@ def no_process_shows_the_token():
 		equal(SETTINGS.stat().st_mode & 0o777, 0o600)
 		contains(SETTINGS.read_text(), TOKEN)
 		process = begin("list", "--server", "shown")
-		while len(server.requests) < 2:
-			time.sleep(0.02)
+		until(lambda: len(server.requests) >= 2)
 		lacks(pathlib.Path(f"/proc/{process.pid}/cmdline").read_bytes().decode(), TOKEN)
 		equal(server.requests[1].headers["authorization"], f"Bearer {TOKEN}")
 		process.send_signal(signal.SIGTERM)

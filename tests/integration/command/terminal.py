@@ -1,6 +1,5 @@
 """Runs the command podium with private settings, through pipes or in a terminal."""
 import fcntl
-import json
 import os
 import pathlib
 import pty
@@ -13,6 +12,7 @@ import termios
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "tests" / "lib"))
+from answers import Answer  # noqa: E402
 
 PODIUM = ROOT / os.environ.get("B", "build/release") / "podium"
 HANG_S = 300  # only a guard: nothing takes so long unless it hangs
@@ -32,16 +32,6 @@ def environment(changes=()):
 		**{name: str(value)
 		for name, value in dict(changes).items()}
 	}
-
-
-class Answer:
-
-	def __init__(self, code, out, err):
-		self.code, self.out, self.err = code, out, err
-
-	@property
-	def json(self):
-		return json.loads(self.out)
 
 
 def begin(*words, **variables):

@@ -27,7 +27,7 @@ def visitor(url, like=None):
 def member(name):
 	"""A client that is signed in at the first host, and the same browser at the second."""
 	here = Client(one.url)
-	equal(here.post("/register", [("name", name), ("password", PASSWORD)]).status, 303)
+	here.register(name)
 	return here, visitor(two.url, here)
 
 

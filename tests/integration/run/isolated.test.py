@@ -12,7 +12,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parents[1] / "lib")]
 from processes import as_only_bomb, command_of, descendants  # noqa: E402
 from runner import EVAL, HANG_S, PYTHON, Runner, job, task  # noqa: E402
-from tap import Skip, contains, equal, lacks, run, test  # noqa: E402
+from tap import Skip, contains, equal, lacks, run, test, until  # noqa: E402
 
 REFERENCE = r'''
 def generate_input(a, b=0):
@@ -56,10 +56,8 @@ class Isolated(Runner):
 
 	def __init__(self, options=(), **members):
 		super().__init__(*options, **members)
-		end = time.monotonic() + HANG_S
-		while options == ZYGOTE and not self.is_warm():
-			assert time.monotonic() < end, "the zygote does not become ready"
-			time.sleep(0.1)
+		if options == ZYGOTE:
+			until(self.is_warm, HANG_S)
 
 	def is_warm(self):
 		warm = ("import sys\n"

@@ -16,7 +16,7 @@ sys.path[:0] = [str(HERE), str(HERE.parents[1] / "lib")]
 from processes import descendants, is_gone  # noqa: E402
 from quick import quick_python  # noqa: E402
 from runner import PYTHON, ROOT, Runner, task  # noqa: E402
-from tap import Skip, contains, equal, lacks, run, test  # noqa: E402
+from tap import Skip, contains, equal, lacks, run, test, until  # noqa: E402
 
 # Reports whether it was forked from the zygote, then runs `body`.
 HEAD = """
@@ -42,11 +42,7 @@ class Warm(Runner):
 
 	def __init__(self, **members):
 		super().__init__("--python", PYTHON, **members)
-		end = time.monotonic() + 120
-		while self.look("seen = 0")[1] != "forked":
-			if time.monotonic() > end:
-				raise AssertionError("the zygote does not become ready")
-			time.sleep(0.1)
+		until(lambda: self.look("seen = 0")[1] == "forked")
 
 	def look(self, body, **members):
 		"""What a harness sees: (the value of `seen`, "forked" or "alone")."""
@@ -228,9 +224,7 @@ def is_replaced_after(signal_number):
 		equal(len(zygote), 1)
 		os.kill(zygote[0], signal_number)
 		equal(harmed.look("seen = 0"), (0, "alone"))
-		end = time.monotonic() + 120
-		while harmed.look("seen = 0")[1] != "forked":
-			assert time.monotonic() < end
+		until(lambda: harmed.look("seen = 0")[1] == "forked")
 		assert is_gone(zygote[0])
 		return harmed.end()[2]
 

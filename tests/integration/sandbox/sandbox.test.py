@@ -9,14 +9,13 @@ import socket
 import subprocess
 import sys
 import tempfile
-import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE)]
 from inside import HEAD, RIGHT, TAIL, USERS, Inside, as_each_user  # noqa: E402
-from processes import as_only_bomb, descendants, is_gone  # noqa: E402
+from processes import as_only_bomb, descendants, wait_until_gone  # noqa: E402
 from runner import GPU, PROGRAM, PYTHON, Runner, cu_task, job, task  # noqa: E402
-from tap import Skip, contains, equal, lacks, run, test  # noqa: E402
+from tap import Skip, contains, equal, lacks, run, test, until  # noqa: E402
 from tools import nvcc_lack  # noqa: E402
 
 libc = ctypes.CDLL(None, use_errno=True)
@@ -240,10 +239,7 @@ def killing_podium_run_ends_everything_in_there():
 			equal(len(inside), 5)
 			runner.process.kill()
 			runner.process.wait()
-			end = time.monotonic() + 60
-			while [pid for pid in inside if not is_gone(pid)]:
-				assert time.monotonic() < end, "they live on"
-				time.sleep(0.02)
+			wait_until_gone(inside)
 
 
 # ---- network and messages ----
@@ -602,10 +598,7 @@ def what_a_compiler_leaves_is_taken_only_as_a_file_of_its_own():
 
 def warm(user):
 	inside = Inside("--python", PYTHON, user=user)
-	end = time.monotonic() + 120
-	while not inside.see("seen = 'numpy' in sys.modules"):
-		assert time.monotonic() < end, "the zygote does not become ready"
-		time.sleep(0.1)
+	until(lambda: inside.see("seen = 'numpy' in sys.modules"))
 	return inside
 
 

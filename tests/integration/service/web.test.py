@@ -20,7 +20,7 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "lib"))
 from processes import descendants, parent_of  # noqa: E402
-from tap import contains, equal, lacks, run, test  # noqa: E402
+from tap import contains, equal, lacks, run, test, until  # noqa: E402
 
 BUILD = ROOT / os.environ.get("B", "build/release")
 scratch = pathlib.Path(tempfile.mkdtemp(prefix="podium-service."))
@@ -257,15 +257,13 @@ def on_its_own_socket_podium_web_answers_all_connections_before_it_ends():
 		**os.environ, "PODIUM_DATABASE_SOCKET": str(scratch / "nowhere"), "PODIUM_WEB_THREADS": "1",
 		"PODIUM_FASTCGI_SOCKET": str(path)
 		}, stdin=subprocess.DEVNULL, stderr=open(log, "ab"))
-	while "listens on" not in log.read_text(
-	):  # the socket's file exists a moment before anybody can connect
-		time.sleep(0.01)
+	# the socket's file exists a moment before anybody can connect
+	until(lambda: "listens on" in log.read_text())
 	with connect(path) as held, connect(path) as second, connect(path) as third:
 		for connection in (held, second, third):
 			connection.sendall(begin("/healthz"))
 		process.send_signal(signal.SIGTERM)
-		while path.exists():
-			time.sleep(0.01)
+		until(lambda: not path.exists())
 		for connection in (held, second, third):
 			contains(finish(connection), "Status: 503")
 	equal(process.wait(30), 0)
@@ -333,11 +331,9 @@ def a_mistake_in_the_settings_makes_a_reload_fail_and_changes_nothing():
 @test
 def without_a_service_manager_a_reload_is_refused_and_podium_web_continues():
 	manager = Manager("alone", NOTIFY_SOCKET="").start()
-	while "listens on" not in manager.log.read_text():
-		time.sleep(0.01)
+	until(lambda: "listens on" in manager.log.read_text())
 	os.kill(manager.main, signal.SIGHUP)
-	while "nothing is reloaded" not in manager.log.read_text():
-		time.sleep(0.01)
+	until(lambda: "nothing is reloaded" in manager.log.read_text())
 	contains(ask(manager.path), "Status: 503")
 	manager.process.terminate()
 	equal(manager.process.wait(30), 0)

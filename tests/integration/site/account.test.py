@@ -31,7 +31,7 @@ secrets = {}
 
 def prepare():
 	for client, name in ((ada, "ada"), (bob, "bob"), (carol, "carol"), (admin, "root-of-all")):
-		equal(client.post("/register", [("name", name), ("password", PASSWORD)]).status, 303)
+		client.register(name)
 	sql("UPDATE users SET role = 'participant' WHERE role = 'admin'; UPDATE users SET role = "
 		"'admin' WHERE name = 'root-of-all'")
 	for name in ("small", "other"):
@@ -44,7 +44,7 @@ def submit(client, mean_ns, mode="ranked", board="small", note=""):
 
 
 def number_of(statement):
-	return int(sql(statement)[0][0])
+	return int(site.value(statement))
 
 
 def user_id(name):
@@ -95,7 +95,7 @@ def a_password_equal_to_the_name_is_refused():
 	equal(re.search(r'<input id="(\w+)"[^>]* autofocus', answer.text)[1], "password")
 	equal(number_of("SELECT COUNT(*) FROM users WHERE name = 'mallory-m'"), 0)
 	long_name = Client(site.url)
-	equal(long_name.post("/register", [("name", "mallory-m"), ("password", PASSWORD)]).status, 303)
+	long_name.register("mallory-m")
 	answer = long_name.post("/account/password", [("current", PASSWORD), ("password", "mallory-m"),
 		("again", "mallory-m")], form="/account")
 	equal(answer.status, 422)
@@ -202,7 +202,7 @@ def a_login_fails_if_the_password_changes_meanwhile():
 @test
 def two_admins_who_demote_or_ban_each_other_leave_one():
 	second = Client(site.url)
-	equal(second.post("/register", [("name", "second"), ("password", PASSWORD)]).status, 303)
+	second.register("second")
 	for path, fields in (("/admin/users", lambda name: [("action", "role"), ("user", name),
 		("role", "participant"),
 		("confirm", "yes")]), ("/admin/users/{}/ban", lambda name: [("name", name)])):
@@ -547,7 +547,7 @@ def one_change_notifies_at_most_the_nearest_hundred():
 		"'custom' FROM ranking r JOIN leaderboards l ON l.id = r.leaderboard_id, users u "
 		"WHERE l.name = 'small' AND r.position = 3 AND u.name LIKE 'many%'")
 	dora = Client(site.url)
-	equal(dora.post("/register", [("name", "dora"), ("password", PASSWORD)]).status, 303)
+	dora.register("dora")
 	submit(dora, 50000.0)
 	equal(
 		sql(
@@ -693,7 +693,7 @@ def no_login_token_or_registration_revives_a_deleted_account():
 	equal(answer.status, 422)
 	contains(answer.words(), "stand for deleted accounts")
 	fresh = Client(site.url)
-	equal(fresh.post("/register", [("name", "ada"), ("password", PASSWORD)]).status, 303)
+	fresh.register("ada")
 	data = fresh.get("/account/export").json
 	equal((data["submissions"], data["announcements_made"], data["audit_log_by_you"],
 		data["audit_log_about_you"]), ([], [], [], []))

@@ -18,7 +18,7 @@ anyone, ada, admin, creator = (Client(site.url) for _ in range(4))
 
 def prepare():
 	for client, name in ((ada, "ada"), (admin, "root-of-all"), (creator, "carl")):
-		equal(client.post("/register", [("name", name), ("password", PASSWORD)]).status, 303)
+		client.register(name)
 	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'; UPDATE users SET role = "
 		"'creator' WHERE name = 'carl'; "
 		"INSERT INTO leaderboards (name, secret_seed) VALUES ('small', 1), ('other', 1); INSERT "

@@ -42,11 +42,6 @@ def problem(answer, status, code, *words):
 	return body
 
 
-def fresh(path):
-	"""The path with a parameter that bypasses nginx's cache of one second."""
-	return f"{path}{'&' if '?' in path else '?'}{time.time()}"
-
-
 def program(name):
 	return Program(site.url, tokens[name])
 
@@ -54,7 +49,7 @@ def program(name):
 @test
 def a_site_with_users_and_tokens():
 	for client, name in ((ada, "ada"), (bob, "bob")):
-		equal(client.post("/register", [("name", name), ("password", PASSWORD)]).status, 303)
+		client.register(name)
 	one_time = (site.var / "admin-password").read_text().split()[-1]
 	equal(admin.post("/login", [("name", "admin"), ("password", one_time)]).status, 303)
 	equal(
@@ -186,20 +181,15 @@ def an_answer_has_an_etag_and_a_client_that_knows_it_gets_304():
 def caching_of(path, least):
 	"""The cache states that nginx logged for an address, once there are at least `least`. nginx
 	writes its log every few seconds."""
-	end = time.time() + 60
-	while True:
-		lines = [
-			json.loads(line)
-			for line in (site.var / "log" / "nginx-access.log").read_text().splitlines()
-		]
-		found = [
-			line["cache"] or "-" for line in lines
-			if (line["method"], line["path"]) == ("GET", path)
-		]
-		if len(found) >= least:
-			return sorted(found)
-		assert time.time() < end, found
-		time.sleep(0.2)
+
+	def found():
+		log = (site.var / "log" / "nginx-access.log").read_text()
+		lines = [json.loads(line) for line in log.splitlines()]
+		return sorted(line["cache"] or "-" for line in lines
+			if (line["method"], line["path"]) == ("GET", path))
+
+	until(lambda: len(found()) >= least, explain=found)
+	return found()
 
 
 @test

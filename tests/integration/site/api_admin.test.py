@@ -17,16 +17,12 @@ from small_task import TASK, make_board, submit_time, task_zip  # noqa: E402
 from tap import contains, equal, lacks, run, test, until  # noqa: E402
 
 site = Instance(pretends=True, PODIUM_API_REQUESTS_PER_MINUTE="100000", PODIUM_WEBHOOK_SENDERS="0")
-sql = site.sql
+sql, value = site.sql, site.value
 PASSWORD = "a long password"
 clients = {name: Client(site.url) for name in ("root-of-all", "carl", "dora", "ada", "eve")}
 programs = {"nobody": Program(site.url)}
 made = {}
 A = "/api/v1/admin/"
-
-
-def value(statement):
-	return sql(statement)[0][0]
 
 
 def submit(mean_ns, board="small"):
@@ -73,7 +69,7 @@ def audited(action, subject, actor="root-of-all"):
 @test
 def the_fixtures_are_created():
 	for name, client in clients.items():
-		equal(client.post("/register", [("name", name), ("password", PASSWORD)]).status, 303)
+		client.register(name)
 	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'; UPDATE users SET role = "
 		"'creator' WHERE name IN ('carl', 'dora')")
 	for name in ("root-of-all", "carl", "dora"):

@@ -20,16 +20,12 @@ from small_task import (TEMPLATE_TASK as TASK, case, done as ok, source_of, subm
 from tap import equal, lacks, run, test  # noqa: E402
 
 site = Instance(pretends=True)
-sql = site.sql
+sql, value = site.sql, site.value
 PASSWORD = "a long password"
 NAMES = ["ada", "bob", "eve", "carl", "root-of-all"]
 ada, bob, eve, carl, admin = (Client(site.url) for _ in NAMES)
 anyone = Client(site.url)
 made = {}
-
-
-def value(statement):
-	return sql(statement)[0][0]
 
 
 def log_in(client, name):
@@ -47,7 +43,7 @@ def submit(client, mean_ns, word, board="small", file_name="kernel.py"):
 @test
 def the_fixtures_are_created():
 	for client, name in zip((ada, bob, eve, carl, admin), NAMES):
-		ok(client.post("/register", [("name", name), ("password", PASSWORD)]))
+		client.register(name)
 	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'; UPDATE users SET role = "
 		"'creator' WHERE name = 'carl'")
 	for board in ("small", "frozen"):

@@ -14,14 +14,10 @@ from small_task import (TASK, case, done, make_board, source_of, submit_source, 
 from tap import contains, equal, lacks, run, test, until  # noqa: E402
 
 site = Instance(pretends=True, PODIUM_WEBHOOK_SENDERS="0")
-sql = site.sql
+sql, value = site.sql, site.value
 PASSWORD = "a long password"
 
 admin, ada = (Client(site.url) for _ in range(2))
-
-
-def value(statement):
-	return sql(statement)[0][0]
 
 
 def words(query=""):
@@ -220,7 +216,7 @@ ELSEWHERE = {"account.delete": "account", "user.password": "users"}
 @test
 def the_fixtures_are_created():
 	for client, name in ((admin, "root-of-all"), (ada, "ada")):
-		equal(client.post("/register", [("name", name), ("password", PASSWORD)]).status, 303)
+		client.register(name)
 	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'")
 	make_board(admin, "small")
 	submit_source(ada, source_of(case(2000.0)))

@@ -83,7 +83,7 @@ def ranked(board, name, gpu, score_ns, cases=(), source="x"):
 
 def page_of(path):
 	"""The page, past nginx's cache of one second."""
-	answer = anyone.get(f"{path}{'&' if '?' in path else '?'}fresh={time.time_ns()}")
+	answer = anyone.fresh(path)
 	equal(answer.status, 200)
 	page = Page()
 	page.feed(answer.text)

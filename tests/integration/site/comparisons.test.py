@@ -46,7 +46,7 @@ def prepare():
 	(folder / "eval.py").write_text("print()\n")
 	site.manage("task", "load", str(folder))
 	for client, name in ((ada, "ada"), (dora, "dora"), (admin, "root-of-all")):
-		equal(client.post("/register", [("name", name), ("password", PASSWORD)]).status, 303)
+		client.register(name)
 	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'")
 
 
@@ -81,7 +81,7 @@ def fresh(client, path):
 	"""The page, past the caches of nginx and podium-web, which keep it for a second."""
 	if path == "/leaderboard/small":
 		time.sleep(KEPT_S)
-	return client.get(f"{path}?fresh={time.time_ns()}")
+	return client.fresh(path)
 
 
 def words(client, path):
@@ -144,7 +144,7 @@ def a_device_that_runs_a_comparison_says_so():
 
 @test
 def an_ordinary_job_is_shown_as_usual():
-	sql("REPLACE INTO pauses (worker, kind, paused_by) VALUES ('here', 'drain', 'a test')")
+	site.hold_jobs()
 	number = submit(ada, "test")
 	state = fresh(anyone, "/queue/status").json
 	equal([(job["submission"], job["compared_with"])
@@ -336,7 +336,7 @@ def a_comparison_is_no_submission_and_no_job_of_the_challenger():
 @test
 def a_comparison_counts_toward_no_quota():
 	equal(comparison(), "running")
-	sql("REPLACE INTO pauses (worker, kind, paused_by) VALUES ('here', 'drain', 'a test')")
+	site.hold_jobs()
 	submit(dora, "test")  # the one queued submission that the quota allows
 	sql("DELETE FROM pauses")
 
@@ -350,7 +350,7 @@ def panels_count_submissions_and_not_comparisons():
 
 @test
 def banning_one_of_the_two_cancels_a_queued_comparison():
-	sql("REPLACE INTO pauses (worker, kind, paused_by) VALUES ('here', 'drain', 'a test')")
+	site.hold_jobs()
 	sql("UPDATE jobs SET state = 'queued', fence = fence + 1, lease_owner = NULL, lease_device = "
 		"NULL WHERE comparison_id IS NOT NULL AND state = 'running'")
 	equal(comparison(), "queued")

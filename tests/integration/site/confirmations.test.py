@@ -13,7 +13,7 @@ from small_task import make_board, submit_time  # noqa: E402
 from tap import contains, equal, lacks, run, test  # noqa: E402
 
 site = Instance(pretends=True)
-sql = site.sql
+sql, value = site.sql, site.value
 ada, bob, admin = (Client(site.url) for _ in range(3))
 PASSWORD = "a long password"
 
@@ -49,10 +49,6 @@ def the_tables_of_this_test_list_every_address():
 			(suite, True))
 
 
-def value(statement):
-	return sql(statement)[0][0]
-
-
 def asks(client, address, fields, state, sentences, typed=None):
 	"""Checks that the form changes nothing before confirmation, that the page keeps the input, and
 	that confirming changes the state."""
@@ -83,7 +79,7 @@ def asks(client, address, fields, state, sentences, typed=None):
 def the_fixtures_are_created():
 	global first, second
 	for client, name in ((ada, "ada"), (bob, "bob"), (admin, "root-of-all")):
-		equal(client.post("/register", [("name", name), ("password", PASSWORD)]).status, 303)
+		client.register(name)
 	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'")
 	make_board(admin, "small")
 	first, second = submit_time(ada, 1000.0), submit_time(bob, 2000.0)

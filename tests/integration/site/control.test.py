@@ -56,7 +56,7 @@ def prepare():
 	answer = site.admin("task", "load", str(folder))
 	equal((answer.returncode, answer.stderr), (0, ""))
 	for client, name in ((ada, "ada"), (bob, "bob"), (admin, "root-of-all")):
-		equal(client.post("/register", [("name", name), ("password", PASSWORD)]).status, 303)
+		client.register(name)
 	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'")
 
 
@@ -97,15 +97,6 @@ def running(submission):
 		explain=lambda: status(submission))
 
 
-def keep_waiting():
-	"""Pauses the worker, so that no job starts before let_run()."""
-	sql("REPLACE INTO pauses (worker, kind, paused_by) VALUES ('here', 'drain', 'a test')")
-
-
-def let_run():
-	sql("DELETE FROM pauses")
-
-
 def clean():
 	"""Deletes all submissions, the leaderboard's quotas and all pauses."""
 	sql("UPDATE jobs SET state = 'cancelled', verdict = 'cancelled' WHERE state IN ('queued', "
@@ -119,7 +110,7 @@ def clean():
 @test
 def an_author_cancels_a_queued_submission_immediately():
 	prepare()
-	keep_waiting()
+	site.hold_jobs()
 	submission = submit(ada)
 	contains(ada.get(f"/submission/{submission}").text, f'href="/submission/{submission}/cancel"')
 	contains(
@@ -136,7 +127,7 @@ def an_author_cancels_a_queued_submission_immediately():
 		ada.get(f"/submission/{submission}").words(), "Cancelled by its author before it began.")
 	lacks(ada.get(f"/submission/{submission}").text, "/cancel\"")
 	equal(sql("SELECT COUNT(*) FROM audit_log WHERE action = 'submission.cancel'"), [["0"]])
-	let_run()
+	site.release_jobs()
 
 
 @test
@@ -192,7 +183,7 @@ def an_admins_cancellation_shows_the_name_and_is_in_the_audit_log():
 
 @test
 def no_one_else_may_cancel():
-	keep_waiting()
+	site.hold_jobs()
 	submission = submit(ada)
 	equal(cancel(bob, submission).status, 403)
 	equal(bob.get(f"/submission/{submission}/cancel").status, 403)
@@ -204,7 +195,7 @@ def no_one_else_may_cancel():
 	equal(ada.post(f"/submission/{submission}/cancel", csrf="0" * 64).status, 403)
 	equal(cancel(ada, 999999).status, 404)
 	equal(status(submission)["state"], "queued")
-	let_run()
+	site.release_jobs()
 	ended(submission)
 
 
@@ -262,7 +253,7 @@ def cancelling_keeps_the_jobs_that_have_finished():
 @test
 def a_job_says_how_many_are_ahead_of_it():
 	clean()
-	keep_waiting()
+	site.hold_jobs()
 	first, second = submit(ada), submit(ada)
 	third = submit(bob)
 	equal(status(first)["jobs"][0]["position"], 1)
@@ -275,14 +266,14 @@ def a_job_says_how_many_are_ahead_of_it():
 	contains(
 		ada.get(f"/submission/{second}").words(), "Waiting for CPU: 3rd in line, 2 jobs ahead.")
 	contains(ada.get("/queue").words(), "drained")
-	let_run()
+	site.release_jobs()
 	for number in (first, second, third):
 		ended(number)
 
 
 @test
 def a_silent_worker_is_named_with_the_attempt():
-	keep_waiting()
+	site.hold_jobs()
 	submission = submit(ada, SLOW)
 	sql("UPDATE jobs SET state = 'running', attempt = 1, fence = fence + 1, lease_owner = "
 		"'h200-a', lease_expires = UTC_TIMESTAMP(3) - INTERVAL 1 SECOND, "
@@ -295,7 +286,7 @@ def a_silent_worker_is_named_with_the_attempt():
 	contains(
 		anyone.get(f"/submission/{submission}?x").words(),
 		"Worker h200-a stopped answering, trying again, attempt 2 of 3.")
-	let_run()
+	site.release_jobs()
 	running(submission)
 	message = status(submission)["jobs"][0]["message"]
 	contains(message, "Running on CPU (worker here, attempt 2 of 3): ")
@@ -498,11 +489,11 @@ def attempts_broken_by_the_platform_or_cancelled_before_they_started_do_not_coun
 	ended(broken)
 	sql("UPDATE jobs SET state = 'failed', verdict = 'internal error' WHERE submission_id = "
 		f"{broken}")
-	keep_waiting()
+	site.hold_jobs()
 	waiting = submit(ada)
 	equal(send(ada).status, 429)  # a queued submission counts
 	cancel(ada, waiting)
-	let_run()
+	site.release_jobs()
 	by_admin = submit(ada, SLOW)
 	running(by_admin)
 	cancel(admin, by_admin)
@@ -528,7 +519,7 @@ def a_submission_to_several_devices_counts_once():
 def simultaneous_posts_cannot_pass_a_quota_together():
 	clean()
 	quota("test", 5)
-	keep_waiting()
+	site.hold_jobs()
 	token(ada)
 	with concurrent.futures.ThreadPoolExecutor(24) as pool:
 		answers = list(pool.map(lambda _: send(ada).status, range(24)))
@@ -539,7 +530,7 @@ def simultaneous_posts_cannot_pass_a_quota_together():
 @test
 def a_user_cannot_flood_the_queue():
 	clean()
-	keep_waiting()
+	site.hold_jobs()
 	token(bob)
 	with concurrent.futures.ThreadPoolExecutor(16) as pool:
 		answers = list(pool.map(lambda _: send(bob, gpu=("CPU", "H200")).status, range(16)))
@@ -548,7 +539,7 @@ def a_user_cannot_flood_the_queue():
 	equal((answer.status, answer.headers["Retry-After"]), (429, "30"))
 	contains(answer.words(), "12 of your jobs are waiting, and at most 12 may")
 	equal(sql("SELECT COUNT(*) FROM jobs WHERE state = 'queued'"), [["12"]])
-	let_run()
+	site.release_jobs()
 	clean()
 
 

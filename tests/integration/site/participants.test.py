@@ -51,7 +51,7 @@ def prepare():
 	(folder / "template.py").write_text(TEMPLATE)
 	site.manage("task", "load", folder)
 	for client, name in ((ada, "ada"), (dora, "dora"), (admin, "root-of-all")):
-		equal(client.post("/register", [("name", name), ("password", PASSWORD)]).status, 303)
+		client.register(name)
 	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'")
 
 
@@ -83,7 +83,7 @@ def all_ended():
 
 def fresh(client, path):
 	"""The page, past nginx's cache of one second."""
-	answer = client.get(f"{path}{'&' if '?' in path else '?'}fresh={time.time_ns()}")
+	answer = client.fresh(path)
 	page = Page()
 	page.feed(answer.text)
 	equal(page.faults, [])
@@ -474,7 +474,7 @@ def the_form_remembers_a_users_last_choices_per_leaderboard():
 	sql("INSERT INTO leaderboard_gpus (leaderboard_id, gpu, position) SELECT id, 'B200', 2 FROM "
 		"leaderboards WHERE name = 'small'")
 	fresh_user = Client(site.url)
-	equal(fresh_user.post("/register", [("name", "new"), ("password", PASSWORD)]).status, 303)
+	fresh_user.register("new")
 	equal(checked(fresh(fresh_user, FORM)), ["test"])
 	podium_run.say(benchmark={})
 	number = submit(ada, mode="benchmark")
@@ -593,7 +593,7 @@ def the_form_announces_practice_a_freeze_and_a_closed_leaderboard():
 @test
 def the_form_without_a_leaderboard_offers_the_last_one():
 	new = Client(site.url)
-	equal(new.post("/register", [("name", "newest"), ("password", PASSWORD)]).status, 303)
+	new.register("newest")
 	page = fresh(new, "/submit")
 	lacks(page.text, " selected")
 	lacks(page.text, 'name="last"')

@@ -7,30 +7,20 @@ import random
 import re
 import string
 import sys
-import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
 import route_table  # noqa: E402
-from client import Client, whole  # noqa: E402
-from instance import ROOT, Instance  # noqa: E402
+from client import Client, fresh, whole  # noqa: E402
+from instance import Instance  # noqa: E402
 import small_task  # noqa: E402
 from small_task import TEMPLATE_TASK, done as ok, submit_time  # noqa: E402
 from tap import contains, equal, lacks, run, test  # noqa: E402
 
 site = Instance(pretends=True)
-sql = site.sql
+sql, value = site.sql, site.value
 anyone, ada, bob, eve, admin, carl, dora = (Client(site.url) for _ in range(7))
 PASSWORD = "a long password"
 made = {}
-
-
-def value(statement):
-	return sql(statement)[0][0]
-
-
-def fresh(address):
-	"""The address with a parameter that bypasses nginx's cache of one second."""
-	return f"{address}{'&' if '?' in address else '?'}{time.time()}"
 
 
 def make_board(client, name, **fields):
@@ -54,7 +44,7 @@ def ranking(client=anyone, board="small"):
 def the_fixtures_are_created():
 	for client, name in ((ada, "ada"), (bob, "bob"), (eve, "eve"), (admin, "root-of-all"), (carl,
 		"carl"), (dora, "dora")):
-		equal(client.post("/register", [("name", name), ("password", PASSWORD)]).status, 303)
+		client.register(name)
 	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'; UPDATE users SET role = "
 		"'creator' WHERE name IN ('carl', 'dora')")
 	make_board(carl, "small")
@@ -159,18 +149,14 @@ ELSEWHERE = {
 }
 
 
-def routes(method):
-	return set(route_table.pages(method))
-
-
 def addresses(table):
 	return [address.format(**made) for pattern in table for address in table[pattern]]
 
 
 @test
 def the_tables_of_this_test_list_every_address():
-	equal(routes("GET") - set(ITS_OWN) - set(ELSEWHERE), set())
-	equal((set(ITS_OWN) | set(ELSEWHERE)) - routes("GET"), set())
+	equal(set(route_table.pages("GET")) - set(ITS_OWN) - set(ELSEWHERE), set())
+	equal((set(ITS_OWN) | set(ELSEWHERE)) - set(route_table.pages("GET")), set())
 
 
 def prepare_rows():

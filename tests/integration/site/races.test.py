@@ -14,13 +14,9 @@ from small_task import case, done as ok, make_board, send_source, source_of  # n
 from tap import contains, equal, run, test, until  # noqa: E402
 
 site = Instance(pretends=True, PODIUM_WORKER_NAME="here")
-sql = site.sql
+sql, value = site.sql, site.value
 anyone, ada, bob, eve, admin, second = (Client(site.url) for _ in range(6))
 PASSWORD = "a long password"
-
-
-def value(statement):
-	return sql(statement)[0][0]
 
 
 def log_in(client, name):
@@ -40,14 +36,6 @@ def submit(client, mean_ns, board="small"):
 	number = send(client, mean_ns, board)
 	until(lambda: state(number) == [["done", "passed"]])
 	return number
-
-
-def keep_waiting():
-	sql("REPLACE INTO pauses (worker, kind, paused_by) VALUES ('here', 'drain', 'a test')")
-
-
-def let_run():
-	sql("DELETE FROM pauses")
 
 
 def holds_ranking(board="small"):
@@ -98,12 +86,12 @@ def as_it_ends(number, deed, board="small"):
 
 def before_it_ends(number, deed, board="small"):
 	"""The same, but `deed` comes first at the lock."""
-	keep_waiting()
+	site.hold_jobs()
 	one = number()
 	with holds_ranking(board) as held:
 		join = beside(deed(one))
 		held.wait_for_others(1)
-		let_run()
+		site.release_jobs()
 		held.wait_for_others(2)
 	answers = join()
 	until(lambda: state(one)[0][0] in ("done", "cancelled"))
@@ -114,7 +102,7 @@ def before_it_ends(number, deed, board="small"):
 def the_fixtures_are_created():
 	for client, name in ((ada, "ada"), (bob, "bob"), (eve, "eve"), (admin, "root-of-all"), (second,
 		"second")):
-		ok(client.post("/register", [("name", name), ("password", PASSWORD)]))
+		client.register(name)
 		client.token = client.csrf("/account")
 	sql("UPDATE users SET role = 'admin' WHERE name IN ('root-of-all', 'second')")
 	make_board(admin, "small")
@@ -306,12 +294,12 @@ def deleting_a_leaderboard_while_its_jobs_end_removes_it_and_the_worker_continue
 		join = beside(post(admin, "/admin/leaderboard/gone/delete", name="gone"))
 		held.wait_for_others(2)
 	ok(join()[0])
-	keep_waiting()
+	site.hold_jobs()
 	send(bob, 2500.0, "gone_too")
 	with holds_ranking("gone_too") as held:
 		join = beside(post(admin, "/admin/leaderboard/gone_too/delete", name="gone_too"))
 		held.wait_for_others(1)
-		let_run()
+		site.release_jobs()
 	ok(join()[0])
 	for board in ("gone", "gone_too"):
 		equal(anyone.get(f"/leaderboard/{board}?{time.time()}").status, 404)

@@ -11,12 +11,12 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
 import route_table  # noqa: E402
 from client import Client  # noqa: E402
-from instance import ROOT, Instance  # noqa: E402
+from instance import Instance  # noqa: E402
 from small_task import done as ok, submit_time, task_zip, zip_of  # noqa: E402
 from tap import equal, run, test  # noqa: E402
 
 site = Instance(pretends=True, PODIUM_WEBHOOK_SENDERS="0")
-sql = site.sql
+sql, value = site.sql, site.value
 PASSWORD = "a long password"
 TASK = """
 lang: py
@@ -217,11 +217,6 @@ NOTHING_TO_DO = {
 	"/logout": ["nobody"], "/account/overtaken": ["author", "creator", "stranger", "admin"]
 }
 
-
-def value(statement):
-	return sql(statement)[0][0]
-
-
 # ---- the database before and after ----
 
 # The worker and podium-hooks write these at any time. Neither do request counts and a session's
@@ -273,12 +268,12 @@ submit = functools.partial(submit_time, verdict={"engine": "custom"})
 
 def make_people():
 	for who, name in NAMES.items():
-		ok(clients[who].post("/register", [("name", name), ("password", PASSWORD)]))
+		clients[who].register(name)
 	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'; UPDATE users SET role = "
 		"'creator' WHERE name IN ('carl', 'dora')")
 	spare = Client(site.url)
 	for name in ("eve", "lost", "second-admin"):
-		ok(spare.post("/register", [("name", name), ("password", PASSWORD)]))
+		spare.register(name)
 		ok(spare.post("/logout", form="/account"))
 	sql("UPDATE users SET role = 'admin' WHERE name = 'second-admin'")
 
@@ -414,14 +409,10 @@ def the_fixtures_are_created():
 # ---- every address ----
 
 
-def routes(method):
-	return set(route_table.pages(method))
-
-
 @test
 def the_tables_of_this_test_list_every_address():
-	equal(routes("GET") ^ set(PAGES), set())
-	equal(routes("POST") ^ set(FORMS), set())
+	equal(set(route_table.pages("GET")) ^ set(PAGES), set())
+	equal(set(route_table.pages("POST")) ^ set(FORMS), set())
 
 
 def said(answer):

@@ -4,10 +4,9 @@ stand-in for podium-run reports what each submission tells it to."""
 import functools
 import pathlib
 import sys
-import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
-from client import Client, whole  # noqa: E402
+from client import Client, fresh, whole  # noqa: E402
 from instance import Instance  # noqa: E402
 from small_task import TASK, done as ok, submit_time, zip_of  # noqa: E402
 from tap import contains, equal, lacks, run, test  # noqa: E402
@@ -15,10 +14,6 @@ from tap import contains, equal, lacks, run, test  # noqa: E402
 site = Instance(pretends=True)
 sql = site.sql
 anyone, ada, admin, carl, dora = (Client(site.url) for _ in range(5))
-
-
-def fresh(address):
-	return f"{address}{'&' if '?' in address else '?'}{time.time()}"
 
 
 def files_of(**files):
@@ -55,8 +50,7 @@ def current():
 @test
 def each_version_is_listed_with_its_author():
 	for client, name in ((ada, "ada"), (admin, "root-of-all"), (carl, "carl"), (dora, "dora")):
-		equal(
-			client.post("/register", [("name", name), ("password", "a long password")]).status, 303)
+		client.register(name)
 	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'; UPDATE users SET role = "
 		"'creator' WHERE name IN ('carl', 'dora')")
 	ok(

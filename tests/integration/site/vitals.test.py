@@ -32,7 +32,7 @@ def shown(client=admin):
 @test
 def a_worker_keeps_readings_of_each_gpu():
 	for client, name in ((admin, "root-of-all"), (ada, "ada")):
-		equal(client.post("/register", [("name", name), ("password", PASSWORD)]).status, 303)
+		client.register(name)
 	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'")
 	until(lambda: len(sql("SELECT DISTINCT uuid FROM device_vitals")) >= 2,
 		explain=lambda: sql("SELECT * FROM device_vitals"))

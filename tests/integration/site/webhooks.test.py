@@ -16,7 +16,7 @@ import threading
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
-from client import Client, Page  # noqa: E402
+from client import Client, whole  # noqa: E402
 from instance import ROOT, Instance  # noqa: E402
 from receiver import Receiver, after, answer, endless_body, endless_headers  # noqa: E402
 from small_task import done, make_board, submit_time  # noqa: E402
@@ -26,15 +26,11 @@ from tap import contains, equal, lacks, run, test, until  # noqa: E402
 site = Instance(pretends=True, PODIUM_WEBHOOK_SENDERS="0",
 	PODIUM_WEBHOOK_ALLOWED="127.0.0.2/32 hook.invalid", PODIUM_WEBHOOK_RETRY_MS="20",
 	PODIUM_WEBHOOK_TIMEOUT_MS="2000")
-sql = site.sql
+sql, value = site.sql, site.value
 PASSWORD = "a long password"
 ada, admin, carl, dora = (Client(site.url) for _ in range(4))
 receiver = Receiver()
 hooks, secrets, senders = {}, {}, []
-
-
-def value(statement):
-	return sql(statement)[0][0]
 
 
 def wait_for(statement, expected):
@@ -105,17 +101,10 @@ def remove(name):
 	done(act(admin, name, "delete", confirm=name))
 
 
-def whole(answer):
-	reader = Page()
-	reader.feed(answer.text)
-	equal((reader.faults, reader.stack, len(reader.ids)), ([], [], len(set(reader.ids))))
-	return answer
-
-
 @test
 def the_fixtures_are_created():
 	for client, name in ((ada, "a_d_a"), (admin, "root-of-all"), (carl, "carl"), (dora, "dora")):
-		equal(client.post("/register", [("name", name), ("password", PASSWORD)]).status, 303)
+		client.register(name)
 	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'; "
 		"UPDATE users SET role = 'creator' WHERE name IN ('carl', 'dora')")
 	make_board(carl, "small")
