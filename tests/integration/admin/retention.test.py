@@ -56,7 +56,7 @@ def prepare():
 		VALUES (1, 'eval.py', 'file', UNHEX(SHA2({JOBS + 1}, 256)));
 	INSERT INTO submissions (id, leaderboard_id, task_version_id, user_id, file_name, sha256, mode)
 	  SELECT seq, 1, 1, 1, 'a.py', UNHEX(SHA2(seq, 256)), 'ranked' FROM seq_1_to_{JOBS};
-	-- Two each end in the same moment.
+	-- Two jobs finish at each moment.
 	INSERT INTO jobs (id, submission_id, user_id, gpu, state, verdict, score_ns, finished_at)
 	  SELECT seq, seq, 1, 'H200', 'done', 'passed', seq, UTC_TIMESTAMP(3) - INTERVAL (seq DIV 2) *
 	      10 + 1 DAY FROM seq_1_to_{JOBS};

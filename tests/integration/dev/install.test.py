@@ -253,7 +253,7 @@ def another_system_gets_the_list():
 
 
 @test
-def it_explains_itself():
+def help_explains_every_command():
 	text, code, calls, _ = system("--help")
 	equal((code, calls), (0, []))
 	contains(text, "./dev test")
