@@ -226,7 +226,7 @@ static int run_maintenance(const sigset_t *signals)
 			return rc;
 		}
 		if (rc && !is_away)
-			log_warning("%s It is tried again until it works.", error.text);
+			log_warning("%s Podium retries until it works.", error.text);
 		is_away = rc != 0;
 		report_alive(service_watch_ms(), &said_ms);
 	} while ((signal_number = sigtimedwait(signals, NULL, &pause)) < 0);

@@ -163,7 +163,7 @@ static char *format_device(const struct writing *to, const json_t *event)
 	char *text = json_is_object(device) ? json_dumps(device, JSON_COMPACT) : NULL;
 	if (!text || strlen(text) <= most_bytes)
 		return text;
-	log_warning("job %lld: what the device said over a case is too long; it is left out",
+	log_warning("job %lld: the device's readings during a case are too long; they are left out",
 		(long long)to->claim->job_id);
 	free(text);
 	return NULL;

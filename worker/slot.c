@@ -68,7 +68,7 @@ static int64_t pause_after(int failures, int64_t first_ms)
 static void back_off(struct slot *slot, const struct error *error)
 {
 	if (!is_stopping(slot) && !slot->failures++)
-		log_warning("%s: %s It is tried again until it works.", slot->device->model, error->text);
+		log_warning("%s: %s Podium retries until it works.", slot->device->model, error->text);
 	rest_ms(slot, pause_after(slot->failures, slot->config->poll_ms));
 }
 

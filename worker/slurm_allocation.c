@@ -126,8 +126,8 @@ static int take_ready(struct slurm_allocation *allocation, json_t *event, struct
 			"has.");
 	if (strcmp(model, allocation->place->model) != 0)
 		return fail(error, ERROR_SYSTEM,
-			"Slurm gave a %.48s (%.96s, node %.64s) where Podium wanted a %s; say with slurm.%s = "
-			"gres=... what the cluster calls these GPUs.",
+			"Slurm gave a %.48s (%.96s, node %.64s) instead of a %s. Set slurm.%s = gres=... to "
+			"the cluster's name for these GPUs.",
 			model, read_text(given, "product"), read_text(given, "host"), allocation->place->model,
 			allocation->place->model);
 	allocation->given = json_incref(given);

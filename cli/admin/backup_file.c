@@ -42,7 +42,7 @@ static char *manifest_text(const struct manifest *manifest, const char *sha256)
 
 static int damaged(const char *path, const char *how, struct error *error)
 {
-	return fail(error, ERROR_INPUT, "%.300s is %s; nothing was changed.", path, how);
+	return fail(error, ERROR_INPUT, "The backup %.300s is %s. Nothing was changed.", path, how);
 }
 
 static int read_tables(const json_t *tables, struct ledger *ledger)
@@ -81,8 +81,8 @@ static int read_manifest(const char *path, const char *text, struct manifest *ma
 		: 0;
 	if (!rc && form != format)
 		rc = fail(error, ERROR_INPUT,
-			"%.300s has the form %lld, and podium-admin %s reads the form %d: use the Podium that "
-			"made it.",
+			"The backup %.300s has format %lld, but podium-admin %s reads format %d. Use the "
+			"Podium version that made the backup.",
 			path, (long long)form, PODIUM_VERSION, format);
 	memset(manifest, 0, sizeof *manifest);
 	if (!rc && read_tables(tables, &manifest->ledger))
@@ -243,7 +243,8 @@ static int pass_on(struct reading *reading, size_t length, struct error *error)
 static int read_pieces(struct reading *reading, gzFile gzip, struct error *error)
 {
 	cleanup_free char *piece = malloc(piece_bytes);
-	int got = 0, rc = piece ? 0 : fail(error, ERROR_SYSTEM, "There is no memory to read a backup.");
+	int got = 0,
+		rc = piece ? 0 : fail(error, ERROR_SYSTEM, "There is not enough memory to read a backup.");
 	while (!rc && (got = gzread(gzip, piece, piece_bytes)) > 0) {
 		buffer_append(&reading->held, piece, (size_t)got);
 		if (reading->held.length > most_manifest_bytes)
@@ -301,7 +302,7 @@ int backup_read(const char *path, struct manifest *manifest, backup_sink *sink, 
 	struct reading reading = { .path = path, .sink = sink, .context = context, .ledger = ledger };
 	if (!ledger) {
 		gzclose_r(gzip);
-		return fail(error, ERROR_SYSTEM, "There is no memory to read a backup.");
+		return fail(error, ERROR_SYSTEM, "There is not enough memory to read a backup.");
 	}
 	ledger_begin(ledger);
 	crypto_hash_sha256_init(&reading.hash);

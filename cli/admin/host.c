@@ -16,8 +16,8 @@ static int read_port(const char *text, uint16_t *port, struct error *error)
 	char *end;
 	long number = strtol(text, &end, 10);
 	if (end == text || *end || number < 1 || number > 65535)
-		return fail(
-			error, ERROR_INPUT, "A port is a whole number from 1 to 65535, not \"%.40s\".", text);
+		return fail(error, ERROR_INPUT,
+			"The port must be a whole number from 1 to 65535, not \"%.40s\".", text);
 	*port = (uint16_t)number;
 	return 0;
 }
@@ -41,11 +41,10 @@ static int try_to_listen(uint16_t port, struct error *error)
 		return 0;
 	if (errno == EADDRINUSE)
 		return fail(error, ERROR_CONFLICT,
-			"Port %u on 127.0.0.1 is taken by another program; set PODIUM_PORT to a free one.",
-			port);
+			"Another program uses port %u on 127.0.0.1. Set PODIUM_PORT to a free port.", port);
 	if (errno == EACCES)
 		return fail(error, ERROR_FORBIDDEN,
-			"Only root may listen on port %u; set PODIUM_PORT to one above 1023.", port);
+			"Only root may listen on port %u. Set PODIUM_PORT to a port above 1023.", port);
 	return fail(
 		error, ERROR_SYSTEM, "Cannot listen on port %u of 127.0.0.1: %s.", port, strerror(errno));
 }
@@ -142,7 +141,6 @@ int gpu_release_command(int argc, char **argv)
 		return admin_failed;
 	if (gpu_release(db, argv[1], &admin_actor, &error))
 		return admin_complain(&error);
-	admin_say("%s is released; its worker looks whether it works, and puts it back if it does not.",
-		argv[1]);
+	admin_say("%s is released. Its worker checks the device before it takes a job.", argv[1]);
 	return admin_done;
 }

@@ -51,23 +51,23 @@ static int check_applied(const struct applied *applied, size_t count, struct err
 	for (size_t i = 0; i < count; i++) {
 		if (i >= migration_count)
 			return fail(error, ERROR_INPUT,
-				"The database is newer than this program: it is at version %lld (%s), and "
-				"podium-admin %s knows versions up to %lld. Use a newer Podium with it; nothing "
-				"was changed.",
+				"The database is newer than this program: it has version %lld (%s), and "
+				"podium-admin %s knows versions up to %lld. Use a newer Podium. Nothing was "
+				"changed.",
 				(long long)applied[count - 1].version, applied[count - 1].name, PODIUM_VERSION,
 				(long long)version_of(&migrations[migration_count - 1]));
 		if (applied[i].version != version_of(&migrations[i]))
 			return fail(error, ERROR_INPUT,
-				"The database has version %lld (%s) but not %s, which comes before it. It was made "
-				"by another Podium; nothing was changed.",
+				"The database has version %lld (%s) but not the earlier %s, so another Podium made "
+				"it. Nothing was changed.",
 				(long long)applied[i].version, applied[i].name, migrations[i].name);
 		unsigned char digest[crypto_hash_sha256_BYTES];
 		digest_of(&migrations[i], digest);
 		if (applied[i].sha256.length != sizeof digest
 			|| memcmp(applied[i].sha256.bytes, digest, sizeof digest) != 0)
 			return fail(error, ERROR_INPUT,
-				"The database was made with another %s than this program has. Use the Podium that "
-				"made it; nothing was changed.",
+				"The database was made with a different %s than this program has. Use the Podium "
+				"that made it. Nothing was changed.",
 				migrations[i].name);
 	}
 	return 0;
@@ -81,9 +81,9 @@ static int apply(struct database *db, const struct migration *migration, struct 
 	if (rc) {
 		struct error why = *error;
 		return fail(error, rc,
-			"%s was not finished: %.600s What it did before that stays, and the versions before it "
-			"work on. Mend the reason and run podium-admin migrate again: it runs all of this file "
-			"once more, which harms nothing.",
+			"%s did not finish: %.600s Fix the reason and run podium-admin migrate again; it "
+			"safely repeats this whole file. Until then, programs of the previous version keep "
+			"working.",
 			migration->name, why.text);
 	}
 	unsigned char digest[crypto_hash_sha256_BYTES];

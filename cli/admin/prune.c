@@ -17,9 +17,9 @@ static int preview(struct database *db, const struct config *config, struct erro
 		if (days)
 			admin_say("%10lld %s", (long long)count, retention_kind(kind));
 		else
-			admin_say("%10s %s: kept for ever", "-", retention_kind(kind));
+			admin_say("%10s %s: never deleted", "-", retention_kind(kind));
 	}
-	admin_say("Nothing was removed.");
+	admin_say("Nothing was deleted.");
 	return 0;
 }
 
@@ -33,9 +33,9 @@ static int prune(struct database *db, const struct config *config, struct error 
 	for (size_t kind = 0; kind < retention_kinds(); kind++)
 		if (retention.removed[kind])
 			admin_say(
-				"%10lld %s removed", (long long)retention.removed[kind], retention_kind(kind));
+				"%10lld %s deleted", (long long)retention.removed[kind], retention_kind(kind));
 	if (!rc)
-		admin_say("Nothing is left that is older than the settings say.");
+		admin_say("All data older than the settings allow is deleted.");
 	return rc;
 }
 

@@ -34,12 +34,12 @@ static int take_line(struct questions *questions, char *line, const char *where,
 	char *equals = strchr(line, '=');
 	struct given_answer *given = &questions->given[questions->given_count];
 	if (!equals || questions->given_count == (int)COUNT(questions->given))
-		return fail(error, ERROR_INPUT, "%s: expected `key = value`, and %zu of them at most.",
-			where, COUNT(questions->given));
+		return fail(error, ERROR_INPUT, "%s: expected `key = value`, at most %zu lines.", where,
+			COUNT(questions->given));
 	*equals = '\0';
 	const char *key = trim(line), *value = trim(equals + 1);
 	if (!is_known(key, keys))
-		return fail(error, ERROR_INPUT, "%s: nobody asks for %.60s.", where, key);
+		return fail(error, ERROR_INPUT, "%s: there is no question %.60s.", where, key);
 	if (strlen(value) >= sizeof given->value)
 		return fail(error, ERROR_INPUT, "%s: the value is longer than %zu bytes.", where,
 			sizeof given->value - 1);
@@ -100,14 +100,15 @@ static int read_line(const struct question *question, answer_text answer, struct
 	}
 	if (!line)
 		return fail(error, ERROR_INPUT,
-			"There is no answer to the question for %s; nobody can be asked. Give it with "
-			"--answers-from, or take what is usual with --yes.",
+			"The question for %s has no answer, and there is no terminal to ask. Answer it with "
+			"--answers-from, or use the defaults with --yes.",
 			question->key);
 	char *end = strchr(answer, '\n');
 	if (!end && !feof(stdin)) {
 		for (int c; (c = getchar()) != EOF && c != '\n';)
 			;
-		return fail(error, ERROR_LIMIT, "That is longer than %d bytes.", question_most_bytes - 2);
+		return fail(
+			error, ERROR_LIMIT, "The answer is longer than %d bytes.", question_most_bytes - 2);
 	}
 	if (end)
 		*end = '\0';
@@ -135,7 +136,7 @@ static int get(struct questions *questions, const struct question *question, ans
 	if (!rc && !*answer && question->fallback)
 		snprintf(answer, question_most_bytes, "%s", question->fallback);
 	if (!rc && !*answer && !question->fallback)
-		rc = fail(error, ERROR_LIMIT, "%s: there must be an answer.", question->key);
+		rc = fail(error, ERROR_LIMIT, "%s: give an answer.", question->key);
 	return !rc && question->check ? question->check(answer, error) : rc;
 }
 

@@ -78,7 +78,7 @@ static int read_order(
 	return of_site || order->quota.most
 		? 0
 		: fail(error, ERROR_INPUT,
-			"A quota of 0 is none; write `site` where the site's is to hold, or the least, 1.");
+			"A quota of 0 is not allowed. Use `site` for the site's quota, or a number from 1.");
 }
 
 int quota_set_command(int argc, char **argv)
@@ -101,7 +101,7 @@ int quota_set_command(int argc, char **argv)
 	order.leaderboard = leaderboard.name;
 	if (quota_set(db, &order, &error))
 		return admin_complain(&error);
-	admin_say("The %s quota of %s is %s now.", quota_mode(order.mode), leaderboard.name,
+	admin_say("The %s quota of %s is now %s.", quota_mode(order.mode), leaderboard.name,
 		quota_own_words(arena, &order.quota));
 	return admin_done;
 }

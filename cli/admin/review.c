@@ -48,8 +48,7 @@ int review_release_command(int argc, char **argv)
 		return admin_failed;
 	if (review_release(db, &review, &error))
 		return admin_complain(&error);
-	admin_say("The result of submission %s on %s is released and stands in the ranking.", argv[1],
-		argv[2]);
+	admin_say("The result of submission %s on %s is released and ranked.", argv[1], argv[2]);
 	return admin_done;
 }
 
@@ -64,7 +63,7 @@ int review_reject_command(int argc, char **argv)
 		return admin_failed;
 	if (review_reject(db, &review, argv[3], &error))
 		return admin_complain(&error);
-	admin_say("The result of submission %s on %s is rejected; its author reads the reason.",
-		argv[1], argv[2]);
+	admin_say("The result of submission %s on %s is rejected. Its author sees the reason.", argv[1],
+		argv[2]);
 	return admin_done;
 }

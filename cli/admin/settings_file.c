@@ -129,7 +129,7 @@ static void make_folder(const char *path)
 {
 	char copy[PATH_MAX];
 	snprintf(copy, sizeof copy, "%s", path);
-	mkdir(dirname(copy), 0755); /* if it cannot be made, the file cannot either, which is told */
+	mkdir(dirname(copy), 0755); /* if this fails, creating the file fails too and reports it */
 }
 
 int settings_write(

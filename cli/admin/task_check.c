@@ -83,7 +83,7 @@ static int check_one(const char *path)
 	};
 	struct error error = { 0 };
 	if (fileset_from_path(&check->upload, path, &error)) {
-		admin_say("%s: not good", path);
+		admin_say("%s: faulty", path);
 		admin_say("  %s", error.text);
 		return admin_failed;
 	}
@@ -91,11 +91,11 @@ static int check_one(const char *path)
 		describe(check);
 		return admin_done;
 	}
-	admin_say("%s: not good", path);
+	admin_say("%s: faulty", path);
 	for (size_t i = 0; i < check->faults.count; i++)
 		admin_say("  %s", check->faults.sentences[i]);
 	if (check->faults.count == task_most_faults)
-		admin_say("  There may be more faults; these are the first %d.", (int)task_most_faults);
+		admin_say("  These are the first %d faults; there may be more.", (int)task_most_faults);
 	return admin_failed;
 }
 

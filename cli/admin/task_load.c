@@ -86,7 +86,8 @@ static int create(
 	if (rc)
 		return rc;
 	if (deleted) {
-		admin_say("%s: stays deleted, as an admin wished; to bring it back, name its folder.",
+		admin_say(
+			"%s: stays deleted, because an admin deleted it. To create it again, name its folder.",
 			source->name);
 		return 0;
 	}
@@ -145,7 +146,7 @@ static int settings_of(struct database *db, struct arena *arena, const struct so
 		return rc;
 	rc = choose_gpus(db, arena, source->task, settings, error);
 	if (settings->gpu_count)
-		*devices = source->dry_run ? " It would have devices then." : " It has devices now.";
+		*devices = source->dry_run ? " It would get devices." : " It now has devices.";
 	return rc;
 }
 
@@ -170,8 +171,7 @@ static int update(struct database *db, struct arena *arena, const struct source 
 	if (rc)
 		return rc;
 	if (uploaded)
-		admin_say(
-			"%s: keeps the task that was uploaded in the web panel.%s", source->name, devices);
+		admin_say("%s: keeps the task that was uploaded in the browser.%s", source->name, devices);
 	else
 		say_difference(arena, source, before, &comparison, devices);
 	return 0;
@@ -236,7 +236,7 @@ static int load_inside(struct database *db, const char *path, bool dry_run)
 	free(entries);
 	if (!tasks) {
 		fail(&error, ERROR_INPUT,
-			"%s: there is no task here; a task's folder holds task.yml or reference_code.py.",
+			"%s: there is no task here. A task's folder contains task.yml or reference_code.py.",
 			path);
 		refused += admin_complain(&error);
 	}

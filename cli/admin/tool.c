@@ -129,7 +129,7 @@ static int options_file(const struct config *config, struct error *error)
 	cleanup_fd int file = memfd_create("options", 0);
 	if (file < 0 || fchmod(file, 0600)
 		|| write(file, text.data, text.length) != (ssize_t)text.length)
-		return fail(error, ERROR_SYSTEM, "Cannot hold the options of a program in memory: %s.",
+		return fail(error, ERROR_SYSTEM, "Cannot store a program's options in memory: %s.",
 			strerror(errno));
 	explicit_bzero(text.data, text.length);
 	return steal_fd(&file);
@@ -208,16 +208,16 @@ static int say_how_it_ended(const struct tool *tool, int status, struct error *e
 {
 	cleanup_buffer struct buffer said = { 0 };
 	if (WIFEXITED(status) && WEXITSTATUS(status) == not_found)
-		return fail(error, ERROR_SYSTEM,
-			"%s is not installed here; it belongs to the package mariadb-client.", tool->name);
+		return fail(error, ERROR_SYSTEM, "%s is not installed. Install the package mariadb-client.",
+			tool->name);
 	last_complaint(tool, &said);
 	if (said.length)
-		return fail(error, ERROR_DATABASE, "%s has failed: %.800s.", tool->name, said.data);
+		return fail(error, ERROR_DATABASE, "%s failed: %.800s.", tool->name, said.data);
 	if (WIFSIGNALED(status))
-		return fail(error, ERROR_SYSTEM, "%s was ended by a signal (%s).", tool->name,
+		return fail(error, ERROR_SYSTEM, "A signal ended %s (%s).", tool->name,
 			strsignal(WTERMSIG(status)));
-	return fail(error, ERROR_SYSTEM, "%s has failed with the exit status %d.", tool->name,
-		WEXITSTATUS(status));
+	return fail(
+		error, ERROR_SYSTEM, "%s failed with exit status %d.", tool->name, WEXITSTATUS(status));
 }
 
 static int end(struct tool *tool, struct error *error)

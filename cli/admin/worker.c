@@ -51,7 +51,7 @@ static void say_done(enum pause pause, const char *worker, const char *uuid, int
 	if (pause == PAUSE_NONE)
 		admin_say("%s%s%s takes jobs again.", uuid, of, worker);
 	else if (pause == PAUSE_DRAIN)
-		admin_say("%s%s%s ends what it runs and takes no new job.", uuid, of, worker);
+		admin_say("%s%s%s finishes its jobs and takes no new ones.", uuid, of, worker);
 	else
 		admin_say("%s%s%s takes no job; %lld running %s queued again.", uuid, of, worker,
 			(long long)given_back, given_back == 1 ? "one is" : "ones are");

@@ -29,7 +29,7 @@ int64_t case_number(const json_t *one)
 	return index < INT64_MAX ? index + 1 : index;
 }
 
-/* ---- what stands in a cell ---- */
+/* ---- cells ---- */
 
 struct cell {
 	struct arena *arena;
@@ -276,9 +276,8 @@ void cases_write(
 		return;
 	write_notes(out, stage);
 	buffer_text(out,
-		"  The constant is what the same call took with an empty kernel, measured in turns with "
-		"the submission's.\n"
-		"  An overrun is work of the submission on the device before and after its calls.\n"
-		"  The own clock is what the submission measured in its own process, which it could make "
-		"say anything.\n");
+		"  The constant is the time of the same call with an empty kernel, interleaved with the "
+		"submission's calls.\n"
+		"  An overrun is the submission's work on the device before and after its calls.\n"
+		"  The own clock is the submission's own measurement. Podium does not trust it.\n");
 }

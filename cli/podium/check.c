@@ -54,7 +54,7 @@ static int read_options(const struct call *call, struct options *options, struct
 		return fail(error, ERROR_INPUT, "Name the task's folder or zip with --task.");
 	if (options->seed && strcmp(options->mode, "ranked") != 0)
 		return fail(error, ERROR_INPUT,
-			"--seed belongs to --mode ranked; other modes take their seeds from the task.");
+			"--seed needs --mode ranked. Other modes take their seeds from the task.");
 	return 0;
 }
 
@@ -177,7 +177,7 @@ static int run_job(
 static int tell_interrupt(const struct interrupt *interrupt)
 {
 	struct error error = { 0 };
-	fail(&error, ERROR_SYSTEM, "Stopped by %s; nothing of the job is left running.",
+	fail(&error, ERROR_SYSTEM, "Stopped by %s. The job no longer runs.",
 		interrupt->signal == SIGINT ? "Ctrl-C" : strsignal(interrupt->signal));
 	return podium_complain(&error, 128 + interrupt->signal);
 }
@@ -185,7 +185,7 @@ static int tell_interrupt(const struct interrupt *interrupt)
 static int perform(struct check *check, struct error *error)
 {
 	struct progress progress = progress_begin(check->options->as_json);
-	progress_say(&progress, "looking for what the task needs");
+	progress_say(&progress, "looking for the device and programs that the task needs");
 	int rc = local_machine_find(check->arena, &check->config, check->given.task,
 		check->options->gpu, &check->interrupt, &check->here, error);
 	json_t *outcome = rc ? NULL : outcome_begin(describe(check));
@@ -212,7 +212,7 @@ static int report_error(const struct check *check, const struct error *error)
 	}
 	if (check->faults.count == task_most_faults)
 		fprintf(
-			stderr, "  There may be more faults; these are the first %d.\n", (int)task_most_faults);
+			stderr, "  These are the first %d faults; there may be more.\n", (int)task_most_faults);
 	return podium_misused;
 }
 

@@ -102,7 +102,7 @@ int http_address(struct arena *arena, const char *text, const char **address, st
 	const char *whole = strstr(text, "://") ? text : arena_printf(arena, "https://%s", text);
 	if (!*text || curl_url_set(url, CURLUPART_URL, whole, 0) != CURLUE_OK)
 		return fail(error, ERROR_INPUT,
-			"%s is no address of a server; one looks like https://podium.example.org.",
+			"%s is not the address of a server. An example is https://podium.example.org.",
 			quote(arena, text));
 	cleanup_part char *scheme = part_of(url, CURLUPART_SCHEME),
 					  *host = part_of(url, CURLUPART_HOST);
@@ -112,7 +112,7 @@ int http_address(struct arena *arena, const char *text, const char **address, st
 	const char *unwanted = refuse_parts(url);
 	if (unwanted)
 		return fail(
-			error, ERROR_INPUT, "The server's address has %s in it; leave that out.", unwanted);
+			error, ERROR_INPUT, "The server's address contains %s. Leave that out.", unwanted);
 	if (whole != text && is_loopback_host(host))
 		whole = arena_printf(arena, "http://%s", text), curl_url_set(url, CURLUPART_URL, whole, 0);
 	cleanup_part char *normal = part_of(url, CURLUPART_URL);
@@ -145,8 +145,8 @@ static int refuse_plain(const struct http_server *server, const char *host, stru
 		|| http_is_loopback(server->url))
 		return 0;
 	return fail(error, ERROR_INPUT,
-		"%s is reached over plain http, so whoever listens on the way would have your token. Use "
-		"its https address; where the network is your own, --insecure-http sends it all the same.",
+		"%s uses plain http, so others on the network could read your token. Use its https "
+		"address, or on your own network --insecure-http.",
 		host);
 }
 
@@ -297,7 +297,7 @@ static void take_answer(struct http *http, struct arena *arena, struct http_answ
 	answer->length = http->body.length;
 }
 
-/* ---- trying again ---- */
+/* ---- retries ---- */
 
 /* Classifies a network failure. A request that was never sent can always be retried. */
 static const struct failure {
@@ -305,8 +305,8 @@ static const struct failure {
 	enum { LASTING, PASSING, UNSENT } kind;
 	const char *words;
 } FAILURES[] = {
-	{ CURLE_COULDNT_RESOLVE_HOST, UNSENT, "that name is not known here" },
-	{ CURLE_COULDNT_RESOLVE_PROXY, UNSENT, "the proxy's name is not known here" },
+	{ CURLE_COULDNT_RESOLVE_HOST, UNSENT, "the name is unknown" },
+	{ CURLE_COULDNT_RESOLVE_PROXY, UNSENT, "the proxy's name is unknown" },
 	{ CURLE_COULDNT_CONNECT, UNSENT, "nothing answers there" },
 	{ CURLE_OPERATION_TIMEDOUT, PASSING, "it did not answer in time" },
 	{ CURLE_GOT_NOTHING, PASSING, "it closed the connection without an answer" },
@@ -315,9 +315,9 @@ static const struct failure {
 	{ CURLE_PARTIAL_FILE, PASSING, "the connection was cut in the middle of the answer" },
 	{ CURLE_HTTP2, PASSING, "the connection was cut" },
 	{ CURLE_HTTP2_STREAM, PASSING, "the connection was cut" },
-	{ CURLE_SSL_CONNECT_ERROR, PASSING, "it does not speak TLS there, or the connection was cut" },
-	{ CURLE_PEER_FAILED_VERIFICATION, LASTING, "its certificate is not one to trust" },
-	{ CURLE_SSL_CACERT_BADFILE, LASTING, "the file with the certificates to trust cannot be read" },
+	{ CURLE_SSL_CONNECT_ERROR, PASSING, "it does not speak TLS, or the connection was cut" },
+	{ CURLE_PEER_FAILED_VERIFICATION, LASTING, "its certificate is not trusted" },
+	{ CURLE_SSL_CACERT_BADFILE, LASTING, "the file with trusted certificates cannot be read" },
 	{ CURLE_WEIRD_SERVER_REPLY, LASTING, "what answers there does not speak HTTP" },
 	{ CURLE_UNSUPPORTED_PROTOCOL, LASTING, "what answers there does not speak HTTP" },
 };
@@ -366,7 +366,7 @@ static void say_again(
 	if (code == CURLE_OK)
 		buffer_printf(&what, "%s answered %ld", http->host, answer->status);
 	else
-		buffer_printf(&what, "%s cannot be reached, %s", http->host, failure_of(code)->words);
+		buffer_printf(&what, "cannot reach %s: %s", http->host, failure_of(code)->words);
 	progress_say(
 		http->progress, "%s; trying again in %.1f s", buffer_string(&what), (double)pause / 1000);
 }
@@ -377,10 +377,11 @@ static int tell_failure(struct http *http, CURLcode code, struct error *error)
 	if (http->interrupt->signal)
 		return fail(error, ERROR_SYSTEM, "Stopped by a signal.");
 	if (http->is_too_large)
-		return fail(error, ERROR_LIMIT, "%s answered with more than %d MiB, which is not read.",
-			http->host, http_most_bytes >> 20);
-	return fail(error, ERROR_SYSTEM, "%s cannot be reached: %s (%s).", http->server->url,
-		failure->words, *http->reason ? http->reason : curl_easy_strerror(code));
+		return fail(error, ERROR_LIMIT,
+			"%s answered with more than %d MiB. podium does not read such an answer.", http->host,
+			http_most_bytes >> 20);
+	return fail(error, ERROR_SYSTEM, "Cannot reach %s: %s (%s).", http->server->url, failure->words,
+		*http->reason ? http->reason : curl_easy_strerror(code));
 }
 
 /* Redirects are not followed: a forged one would leak the token and the file. */
@@ -391,8 +392,8 @@ static int refuse_redirect(struct http *http, const struct http_answer *answer, 
 		return 0;
 	curl_easy_getinfo(http->easy, CURLINFO_REDIRECT_URL, &to);
 	return fail(error, ERROR_FORBIDDEN,
-		"%s sends this on to %.300s, which is not followed: nothing of yours goes to an address "
-		"that you did not name. If that is the server, sign in there with podium login.",
+		"%s redirects to %.300s. podium follows no redirects, so that your data goes only to the "
+		"address that you named. If the new address is right, sign in there with podium login.",
 		http->server->url, to ? to : "nowhere");
 }
 

@@ -53,7 +53,7 @@ static int choose_server(
 		return rc;
 	if (name && !settings_is_name(name))
 		return fail(error, ERROR_INPUT,
-			"A server's name has letters, digits, \"-\", \"_\" and \".\"; %s is none.",
+			"%s is not a valid name for a server. Use letters, digits, \"-\", \"_\" and \".\".",
 			quote(call->arena, name));
 	server->name = name ? name : *server->name ? server->name : name_of(call->arena, server->url);
 	server->token = NULL;
@@ -61,7 +61,7 @@ static int choose_server(
 		return 0;
 	cleanup_free char *certificates = realpath(call_value(call, "ca-file"), NULL);
 	if (!certificates)
-		return fail(error, ERROR_INPUT, "There is no file %s.", call_value(call, "ca-file"));
+		return fail(error, ERROR_INPUT, "The file %s does not exist.", call_value(call, "ca-file"));
 	server->ca_file = arena_strdup(call->arena, certificates);
 	return 0;
 }
@@ -99,12 +99,12 @@ static int ask_for_code(struct session *session, json_t **code, struct error *er
 	cleanup_json json_t *body = json_pack(
 		"{s:s, s:o}", "name", *host ? host : "a terminal", "scopes", wanted_scopes(session->call));
 	if (!body)
-		return fail(error, ERROR_SYSTEM, "This machine's name is not UTF-8.");
+		return fail(error, ERROR_SYSTEM, "This machine's name is not valid UTF-8.");
 	int rc = api_send(session, "POST", "/device/code", body, NULL, code, error);
 	if (rc == ERROR_NOT_FOUND)
 		return fail(error, rc,
-			"%s cannot confirm a sign-in in the browser. Make a token at %s/account/tokens and "
-			"give it to: podium login --with-token %s",
+			"%s does not support signing in with the browser. Make a token at %s/account/tokens "
+			"and pass it to: podium login --with-token %s",
 			session->address.url, session->address.url, session->address.url);
 	return rc;
 }
@@ -174,13 +174,13 @@ static int wait_for_token(
 		interval_s = interval_s < 1        ? 1
 			: interval_s > most_interval_s ? most_interval_s
 										   : interval_s;
-		progress_say(&session->progress, "waiting until it is confirmed; Ctrl-C gives up");
+		progress_say(&session->progress, "waiting until you confirm it; Ctrl-C gives up");
 		interrupt_wait(&session->interrupt, (int)interval_s * 1000);
 		if (session->interrupt.signal)
-			return fail(error, ERROR_SYSTEM, "Stopped; nobody is signed in.");
+			return fail(error, ERROR_SYSTEM, "Stopped. You are not signed in.");
 		if (clock_ms() > end_ms)
 			return fail(error, ERROR_SYSTEM,
-				"Nobody has confirmed the code in time. Start again: podium login %s",
+				"The code was not confirmed in time. Start again: podium login %s",
 				session->address.url);
 		if (ask_for_token(session, member_text(code, "device_code"), &state, grant, error))
 			return error->code;
@@ -204,12 +204,12 @@ static int grant_by_browser(struct session *session, struct grant *grant, struct
 static int grant_by_hand(struct session *session, struct grant *grant, struct error *error)
 {
 	const char *prompt = arena_printf(session->arena,
-		"Token of %s (it is not shown; %s/account/tokens makes one): ", session->address.url,
+		"Token for %s (input is hidden; %s/account/tokens makes one): ", session->address.url,
 		session->address.url);
 	return secret_read(session->arena, &session->interrupt, prompt, &grant->token, error);
 }
 
-/* ---- both ---- */
+/* ---- storing a login ---- */
 
 static bool is_token(const char *text)
 {
@@ -224,7 +224,8 @@ static int check_token(struct session *session, struct settings_server *server, 
 {
 	cleanup_json json_t *me = NULL;
 	if (!is_token(grant->token))
-		return fail(error, ERROR_INPUT, "That is no token of a Podium; they begin with podium_.");
+		return fail(
+			error, ERROR_INPUT, "The text is not a Podium token. A token starts with podium_.");
 	server->token = grant->token;
 	int rc = session_connect(session, server, error);
 	rc = rc ? rc : api_get(session, "/me", &me, error);
@@ -235,7 +236,7 @@ static int check_token(struct session *session, struct settings_server *server, 
 	grant->expires = words_time(session->arena, me, "expires_at");
 	if (!grant->user || !text_is_user_name(grant->user))
 		return fail(
-			error, ERROR_SYSTEM, "%s does not say whose token it is.", session->address.url);
+			error, ERROR_SYSTEM, "%s does not say whose token this is.", session->address.url);
 	server->user = grant->user;
 	server->insecure_http = session->server.insecure_http;
 	return 0;
@@ -290,15 +291,15 @@ static int sign_out(struct session *session, struct error *error)
 	const char *wish = call->count ? call->arguments[0] : call_value(call, "server");
 	int rc = settings_choose(&session->settings, wish, &server, error);
 	if (!rc && !*server.name)
-		return fail(error, ERROR_NOT_FOUND, "%s is not in %s, so nobody is signed in there.",
+		return fail(error, ERROR_NOT_FOUND, "%s is not in %s, so you are not signed in to it.",
 			server.url, session->settings.path);
 	if (rc)
 		return rc;
 	settings_remove(&session->settings, server.name);
 	rc = settings_save(&session->settings, error);
 	if (!rc)
-		printf("Signed out of %s: its token is gone from here. It stays valid until "
-			   "%s/account/tokens revokes it.\n",
+		printf("Signed out of %s and deleted its token from this machine. The token stays valid "
+			   "until you revoke it at %s/account/tokens.\n",
 			server.url, server.url);
 	return rc;
 }

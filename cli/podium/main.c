@@ -44,8 +44,9 @@ static int refuse_command(struct arena *arena, const char *name)
 	for (const struct command *command = COMMANDS; command->name; command++)
 		names[count++] = command->name;
 	size_t found = nearest_names(arena, name, names, count, &near, 1);
-	fail(&error, ERROR_INPUT, "There is no command \"%.80s\"%s%s%s; podium --help lists them.",
-		name, found ? "; \"" : "", found ? near : "", found ? "\" is one" : "");
+	fail(&error, ERROR_INPUT,
+		"There is no command \"%.80s\"%s%s%s. podium --help lists the commands.", name,
+		found ? "; \"" : "", found ? near : "", found ? "\" is one" : "");
 	return podium_complain(&error, podium_misused);
 }
 
@@ -72,7 +73,7 @@ static int run(int argc, char **argv)
 		return podium_misused;
 	}
 	if (sodium_init() < 0) {
-		fail(&error, ERROR_SYSTEM, "The system gives no random numbers.");
+		fail(&error, ERROR_SYSTEM, "The system provides no random numbers.");
 		return podium_complain(&error, podium_cannot);
 	}
 	if (strcmp(argv[1], "--help") == 0)

@@ -135,7 +135,7 @@ static void write_slowed(struct buffer *out, struct arena *arena, const json_t *
 	for (size_t i = 0; i < count; i++)
 		if (strcmp(conditions[i].when, "while timed") == 0
 			&& strcmp(conditions[i].slowed_by, "nothing") != 0) {
-			buffer_text(out, "  While it was timed the GPU was slowed down by: ");
+			buffer_text(out, "  During timing, this slowed the GPU down: ");
 			text_append_printable(out, conditions[i].slowed_by);
 			buffer_byte(out, '\n');
 		}
@@ -162,7 +162,7 @@ static void write_stage(
 	write_slowed(out, arena, stage);
 }
 
-/* ---- what the result rests on ---- */
+/* ---- how the result was measured ---- */
 
 static void write_engine(struct buffer *out, const struct report *report)
 {
@@ -218,7 +218,8 @@ static void write_objection(struct buffer *out, struct arena *arena, const struc
 			? floor_objection(arena, &floor, outcome_number(one, "mean_ns"))
 			: NULL;
 		if (objection) {
-			buffer_printf(out, "The server would hold this for review. Benchmark %" PRId64 ": %s\n",
+			buffer_printf(out,
+				"The server would hold this result for review. Benchmark %" PRId64 ": %s\n",
 				case_number(one), objection);
 			return;
 		}
@@ -239,8 +240,7 @@ static void write_differences(struct buffer *out, const struct report *report)
 	const json_t *seed = json_object_get(report->outcome, "secret_seed");
 	bool draws_anew = strcmp(outcome_text(report->outcome, "engine"), "isolated") == 0;
 	if (json_is_integer(seed))
-		buffer_printf(out,
-			"The seeds differ from the server's, whose are secret; --seed %lld repeats %s.\n",
+		buffer_printf(out, "The server uses other, secret seeds. --seed %lld repeats %s.\n",
 			json_integer_value(seed),
 			draws_anew ? "the tests of this run, but each timed call has a new input" : "this run");
 	if (!is_asked_for(report)) {
@@ -249,11 +249,11 @@ static void write_differences(struct buffer *out, const struct report *report)
 			buffer_text(out, !i ? "" : i + 1 == report->task->gpu_count ? " and " : ", ");
 			text_append_printable(out, report->task->gpus[i]);
 		}
-		buffer_printf(out, ", so times will be others there than on %s.\n", report->device->model);
+		buffer_printf(out, ", so its times will differ from those on %s.\n", report->device->model);
 	}
 }
 
-/* ---- what was printed ---- */
+/* ---- output ---- */
 
 static void write_output(struct buffer *out, const json_t *stage)
 {

@@ -32,7 +32,7 @@ static int read_line(struct interrupt *interrupt, struct buffer *line, struct er
 		poll(waiting, 2, -1);
 		interrupt_wait(interrupt, 0);
 		if (interrupt->signal)
-			return fail(error, ERROR_SYSTEM, "Stopped by a signal; nothing was changed.");
+			return fail(error, ERROR_SYSTEM, "Stopped by a signal. Nothing was changed.");
 		if (!waiting[0].revents)
 			continue;
 		if ((got = read(STDIN_FILENO, &byte, 1)) == 0)
@@ -40,7 +40,7 @@ static int read_line(struct interrupt *interrupt, struct buffer *line, struct er
 		if (got < 0)
 			return fail(error, ERROR_SYSTEM, "Cannot read the token: %s.", strerror(errno));
 		if (line->length == most_bytes)
-			return fail(error, ERROR_INPUT, "What was given is much longer than a token.");
+			return fail(error, ERROR_INPUT, "The input is much longer than a token.");
 		buffer_append(line, &byte, 1);
 	}
 	return 0;

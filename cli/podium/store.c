@@ -41,9 +41,10 @@ static bool is_acted_upon(const char *path)
 const char *store_path_fault(const char *path)
 {
 	const char *fault = path_fault(path, strlen(path));
-	return fault                                      ? fault
-		: path_is_debris(path) || is_acted_upon(path) ? "is a name that other programs act upon"
-													  : NULL;
+	return fault ? fault
+		: path_is_debris(path) || is_acted_upon(path)
+		? "is a name with a meaning for other programs"
+		: NULL;
 }
 
 /* Opens the folder of a path below the store, creating missing folders; *name is the last part.
@@ -128,13 +129,14 @@ int store_open(struct arena *arena, const char *path, const char *server, const 
 	store->known = read_manifest(store);
 	if (store->known && !is_of(store->known, server, leaderboard))
 		return fail(error, ERROR_CONFLICT,
-			"%s has the task of %s of %s in it; choose another folder with --to.", path,
+			"%s contains the task of %s on %s. Choose another folder with --to.", path,
 			quote(arena, member_text(store->known, "leaderboard")),
 			quote(arena, member_text(store->known, "server")));
 	if (!store->known)
 		store->known =
 			json_pack("{s:s, s:s, s:{}}", "server", server, "leaderboard", leaderboard, "files");
-	return store->known ? 0 : fail(error, ERROR_INPUT, "The leaderboard's name is not UTF-8.");
+	return store->known ? 0
+						: fail(error, ERROR_INPUT, "The leaderboard's name is not valid UTF-8.");
 }
 
 /* ---- writing ---- */
@@ -190,7 +192,7 @@ int store_put(struct store *store, const char *path, const void *bytes, size_t l
 	store_digest fresh;
 	if (fault)
 		return fail(error, ERROR_INPUT,
-			"The server names a file %s, whose path %s; nothing is written there.",
+			"The server names a file %s, whose path %s. podium does not write it.",
 			quote(store->arena, path), fault);
 	cleanup_fd int folder = open_parent(store, path, &name);
 	if (folder < 0)

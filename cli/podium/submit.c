@@ -30,7 +30,7 @@ static int add_gpu(struct order *order, const char *gpu, struct error *error)
 		if (strcmp(order->gpus[i], gpu) == 0)
 			return 0;
 	if (order->gpu_count == most_gpus)
-		return fail(error, ERROR_INPUT, "More than %d GPUs are named.", (int)most_gpus);
+		return fail(error, ERROR_INPUT, "There are more than %d GPUs. Name fewer.", (int)most_gpus);
 	order->gpus[order->gpu_count++] = gpu;
 	return 0;
 }
@@ -118,7 +118,7 @@ static const char *make_key(struct arena *arena)
 static int add_doubt(struct error *error)
 {
 	struct error reason = *error;
-	return fail(error, reason.code, "%.800s Whether the submission arrived, podium history shows.",
+	return fail(error, reason.code, "%.800s podium history shows whether the submission arrived.",
 		reason.text);
 }
 
@@ -127,7 +127,7 @@ static int send(
 {
 	cleanup_json json_t *body = make_body(order);
 	if (!body)
-		return fail(error, ERROR_INPUT, "The note, the leaderboard or a GPU is not UTF-8.");
+		return fail(error, ERROR_INPUT, "The note, the leaderboard or a GPU is not valid UTF-8.");
 	progress_say(&session->progress, "sending %s", order->file.name);
 	int rc = api_send(session, "POST",
 		arena_printf(session->arena, "/leaderboards/%s/submissions",

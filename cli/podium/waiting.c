@@ -63,7 +63,7 @@ void waiting_line(struct buffer *out, struct arena *arena, const json_t *job, si
 	text_append_printable(out, state_of(arena, job, true));
 }
 
-/* ---- showing it ---- */
+/* ---- showing progress ---- */
 
 static size_t widest_name(const json_t *jobs)
 {
@@ -136,10 +136,10 @@ static int add_how_to_go_on(struct session *session, long long id, struct error 
 	int code = error->code;
 	cleanup_buffer struct buffer text = { 0 };
 	if (session->interrupt.signal)
-		buffer_printf(&text, "Stopped waiting; submission %lld goes on.", id);
+		buffer_printf(&text, "Stopped waiting. Submission %lld continues.", id);
 	else
-		buffer_printf(&text, "%.700s Submission %lld goes on all the same.", error->text, id);
-	buffer_printf(&text, " To go on waiting: podium status %lld --follow%s%s", id,
+		buffer_printf(&text, "%.700s Submission %lld continues.", error->text, id);
+	buffer_printf(&text, " To wait again: podium status %lld --follow%s%s", id,
 		server ? " --server " : "", server ? server : "");
 	return fail(error, code, "%s", buffer_string(&text));
 }

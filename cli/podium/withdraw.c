@@ -36,13 +36,12 @@ static int change(const struct call *call, const char *what, const char *words)
 
 int cancel_command(const struct call *call)
 {
-	return change(call, "cancel", "is cancelled: what ran of it is being stopped.");
+	return change(call, "cancel", "is cancelled. Running jobs stop in a moment.");
 }
 
 int withdraw_command(const struct call *call)
 {
 	return call_has(call, "undo")
 		? change(call, "restore", "counts again.")
-		: change(
-			call, "withdraw", "does not count any more; podium withdraw --undo brings it back.");
+		: change(call, "withdraw", "no longer counts. podium withdraw --undo brings it back.");
 }

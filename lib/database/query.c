@@ -23,7 +23,7 @@ static int database_failed(
 	db->last_error = number;
 	db->is_rolled_back |= db->in_transaction && number == ER_LOCK_DEADLOCK;
 	if (number == ER_DUP_ENTRY)
-		return fail(error, ERROR_CONFLICT, "There is one already: %s.", text);
+		return fail(error, ERROR_CONFLICT, "The entry exists already: %s.", text);
 	return fail(error, ERROR_DATABASE, "The database answered with error %u: %s.", number, text);
 }
 
@@ -107,7 +107,7 @@ static int find_prepared(struct database *db, const struct question *question,
 	if (!fresh) {
 		if (handle)
 			mysql_stmt_close(handle);
-		return fail(error, ERROR_SYSTEM, "There is no memory for a statement.");
+		return fail(error, ERROR_SYSTEM, "There is not enough memory for a statement.");
 	}
 	*fresh =
 		(struct prepared){ .next = *slot, .definition = question->definition, .handle = handle };
@@ -163,7 +163,7 @@ static int fail_connection_lost(struct database *db, struct error *error)
 
 static int fail_rolled_back(struct database *db, struct error *error)
 {
-	return database_failed(db, ER_LOCK_DEADLOCK, "the transaction was taken back", error);
+	return database_failed(db, ER_LOCK_DEADLOCK, "the transaction was rolled back", error);
 }
 
 /* Checks after a successful statement that it ran inside its transaction. A cluster may roll a
@@ -175,7 +175,8 @@ static int check_transaction(
 {
 	if (!db->in_transaction || db->mysql->server_status & SERVER_STATUS_IN_TRANS)
 		return 0;
-	log_warning("the database took a transaction back without a word, at: %.200s", statement->sql);
+	log_warning(
+		"the database rolled a transaction back without an error, at: %.200s", statement->sql);
 	return fail_rolled_back(db, error);
 }
 

@@ -30,7 +30,7 @@ int fileset_add(
 	struct fileset *set, const char *path, const void *bytes, size_t length, struct error *error)
 {
 	if (fileset_find(set, path))
-		return fail(error, ERROR_CONFLICT, "The file %s is there twice.", quote(set->arena, path));
+		return fail(error, ERROR_CONFLICT, "The file %s occurs twice.", quote(set->arena, path));
 	if (set->count == set->capacity) {
 		size_t capacity = set->capacity ? 2 * set->capacity : 16;
 		struct file *files = arena_array(set->arena, struct file, capacity);

@@ -140,7 +140,7 @@ static int check_neighbours(
 	if (length && first[length - 1] == '/')
 		return 0;
 	if (strcmp(first, second) == 0)
-		return fail(error, ERROR_CONFLICT, "The file %s is there twice; keep one of them.",
+		return fail(error, ERROR_CONFLICT, "The file %s occurs twice; keep one of them.",
 			quote(arena, first));
 	if (strcasecmp(first, second) == 0)
 		return fail(error, ERROR_CONFLICT,

@@ -377,7 +377,7 @@ static void read_tolerance(struct task_reader *reader, const struct yaml_node *v
 	else
 		task_fault(reader, value, key->name, "expected a number above 0, not %s%s.",
 			*value->text ? quote(reader->arena, value->text) : yaml_kind_name(value->kind),
-			value->kind == YAML_TEXT ? " (YAML takes 1e-5 for text; write 1.0e-5)" : "");
+			value->kind == YAML_TEXT ? " (YAML reads 1e-5 as text; write 1.0e-5)" : "");
 }
 
 /* The page shows the signature. The declaration in the task's own files enforces it. */
@@ -387,11 +387,12 @@ static void read_signature(struct task_reader *reader, const struct yaml_node *v
 	task_read_text(reader, value, key, base);
 	const char *text = reader->task->kernel_signature;
 	if (text && reader->language_known && reader->task->language != TASK_CU)
-		task_fault(reader, value, key->name, "only a task with lang: cu can take a kernel alone.");
+		task_fault(
+			reader, value, key->name, "only a task with lang: cu can ask for a kernel alone.");
 	else if (text && !task_declares(reader, text))
 		task_fault(reader, value, key->name,
 			"none of the files declares %s; without that declaration (ending in \";\") a "
-			"submission with other parameters would not be found out.",
+			"submission with other parameters would not be detected.",
 			quote(reader->arena, text));
 }
 

@@ -528,8 +528,8 @@ def a_gpu_of_another_model_than_was_asked_for_is_not_used():
 			PODIUM_SLURM_OPTIONS="")
 		number = submit(RIGHT, "test", gpu="A100", board="gpu")
 		until(
-			lambda: any("Slurm gave a H200 (NVIDIA H200, node many) where Podium wanted a A100" in
-			row[3] for row in places("gpus")), 60, lambda: log_of(one))
+			lambda: any("Slurm gave a H200 (NVIDIA H200, node many) instead of a A100" in row[3]
+			for row in places("gpus")), 60, lambda: log_of(one))
 		until(lambda: job(number, "state, attempt") == ["queued", "0"])
 		equal(one.end(), 0)
 

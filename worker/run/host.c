@@ -175,7 +175,7 @@ static struct host_finding look_at_governor(const struct host *host)
 /* ---- all ---- */
 
 static const struct host_check SYSTEM[] = {
-	{ "kernel", look_at_kernel, "Some walls of the sandbox need a kernel from 5.11 on.",
+	{ "kernel", look_at_kernel, "Some walls of the sandbox need Linux 5.11 or newer.",
 		"Update the system; Debian 12 and Ubuntu 24.04 are recent enough." },
 	{ "memory", look_at_memory,
 		"A job that uses torch takes 2 GB, and so does the interpreter that it is forked from.",

@@ -92,7 +92,7 @@ def a_token_is_pasted_once_and_kept_for_its_owner():
 	contains(good(podium("history", "--server", "lab")).out, "No submissions.")
 	good(podium("logout", "lab"))
 	lacks(SETTINGS.read_text(), tokens["ada"])
-	refused(podium("history"), 2, "No server is known yet. Sign in first: podium login ADDRESS")
+	refused(podium("history"), 2, "There is no server yet. Sign in first: podium login ADDRESS")
 
 
 def confirmed(process, **answer):
@@ -130,7 +130,7 @@ def a_terminal_that_is_refused_is_not_signed_in():
 @test
 def a_token_that_opens_nothing_is_not_kept():
 	refused(podium("login", site.url, "--with-token", stdin="podium_" + "x" * 43), 4, "not valid",
-		"sign in again: podium login")
+		"Sign in again: podium login")
 	lacks(SETTINGS.read_text(), "[")
 
 
@@ -139,18 +139,18 @@ def who_is_nobody_sees_what_is_public_and_no_more():
 	contains(good(podium("list", PODIUM_SERVER=site.url)).out, "small")
 	for words in (["history"], ["submit", str(file(RIGHT))], ["cancel", "1"]):
 		refused(podium(*words, PODIUM_SERVER=site.url), 4,
-			f"Nobody is signed in to {site.url}; do so with: podium login {site.url}")
+			f"You are not signed in to {site.url}. Sign in: podium login {site.url}")
 
 
 @test
 def a_wrong_an_expired_and_a_weak_token_are_told_apart():
 	refused(as_ada("history", PODIUM_TOKEN="podium_" + "x" * 43), 4, "not valid",
-		f"sign in again: podium login {site.url}")
+		f"Sign in again: podium login {site.url}")
 	late = make_token(ada, "late", "read", days="1")
 	good(as_ada("history", PODIUM_TOKEN=late))
 	site.sql("UPDATE api_tokens SET expires_at = UTC_TIMESTAMP(3) - INTERVAL 1 SECOND WHERE name = "
 		"'late'")
-	refused(as_ada("history", PODIUM_TOKEN=late), 4, "not valid", "sign in again")
+	refused(as_ada("history", PODIUM_TOKEN=late), 4, "not valid", "Sign in again")
 	refused(as_ada("submit", file(RIGHT), PODIUM_TOKEN=tokens["reads"]), 4,
 		"lacks the scope submit.", f"That is {site.url}/account/tokens")
 
@@ -171,8 +171,8 @@ def a_task_is_fetched_and_what_was_changed_stays():
 	(folder / "template.py").write_text("mine")
 	(folder / "eval.py").unlink()
 	answer = good(as_ada("task", "small", "--to", folder))
-	contains(answer.out, f"{folder}/template.py: kept, because it was changed here\n")
-	contains(answer.out, "1 file stayed as you changed it")
+	contains(answer.out, f"{folder}/template.py: kept, because you changed it\n")
+	contains(answer.out, "1 file kept with your changes")
 	equal(((folder / "template.py").read_text(), (folder / "eval.py").read_text()),
 		("mine", home.HARNESS))
 	checked = good(
@@ -241,7 +241,7 @@ def what_cannot_be_sent_is_said_in_the_servers_words():
 	refused(as_ada("submit", file("def custom_kernel(data):\n    return data\n")), 2,
 		"Name the leaderboard: --leaderboard NAME, or as the first line of")
 	refused(as_ada("submit", file(""), "--leaderboard", "small"), 2, "The file is empty.")
-	refused(as_ada("submit", file(RIGHT, "mine.txt")), 2, "ends with .py, .cu, .cuh or .cpp")
+	refused(as_ada("submit", file(RIGHT, "mine.txt")), 2, "must end with .py, .cu, .cuh or .cpp")
 	refused(as_ada("submit", scratch / "none.py"), 2, "Cannot open", "No such file")
 	refused(as_ada("submit", file("#!POPCORN leaderbord small\n" + RIGHT)), 2, "Line 1")
 	refused(as_ada("submit", file(RIGHT), "--leaderboard", "nothing", "--gpu", "CPU"), 2, "nothing")
@@ -321,7 +321,7 @@ def who_is_killed_while_waiting_goes_on_by_the_number():
 	equal(going_on.wait(HANG_S), 130)
 	contains(
 		going_on.communicate()[1],
-		f"Stopped waiting; submission {number} goes on. To go on waiting: podium status {number} "
+		f"Stopped waiting. Submission {number} continues. To wait again: podium status {number} "
 		"--follow\n")
 	contains(good(as_ada("cancel", blocker)).out, f"Submission {blocker} is cancelled")
 	again = as_ada("status", number, "--follow")

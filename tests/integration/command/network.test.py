@@ -90,8 +90,7 @@ def it_ends_when_nothing_helps():
 			"by the request's number: r-17")
 		equal(len(server.requests), 5)
 	with Faulty(cuts) as server:
-		ends(ask(server, "list"), 5,
-			f"podium: {server.url} cannot be reached: the connection was cut")
+		ends(ask(server, "list"), 5, f"podium: Cannot reach {server.url}: the connection was cut")
 	ends(ask(server, "list"), 5, "nothing answers there")
 
 
@@ -112,7 +111,7 @@ def a_submission_that_is_sent_again_has_the_same_key():
 		assert server.requests[0].headers["idempotency-key"] != first.headers["idempotency-key"]
 	with Faulty(cuts) as server:
 		ends(ask(server, "submit", file(RIGHT)), 5, "the connection was cut",
-			"Whether the submission arrived, podium history shows.")
+			"podium history shows whether the submission arrived.")
 
 
 @test
@@ -134,7 +133,7 @@ def what_is_no_answer_of_a_podium_is_said_to_be_none():
 		answers(b"[]"), answers(b""), answers(b'{"a": 1, "a": 2}')):
 		with Faulty(fault) as server:
 			ends(ask(server, "list"), 5,
-				"something that is not the JSON of a Podium's interface; is the address right?")
+				"something other than the JSON of a Podium site. Check the address.")
 	with Faulty(answers(b"<h1>nginx</h1>", 404, "text/html")) as server:
 		ends(ask(server, "list"), 2, "answered 404 without a reason that podium understands")
 	with Faulty(lambda connection, request: connection.sendall(b"220 mail.example.org ESMTP\r\n")
@@ -154,9 +153,8 @@ def a_redirect_is_not_followed():
 	with Faulty(EMPTY) as other:
 		for code in (301, 302, 307, 308):
 			with Faulty(redirects(f"{other.url}/api/v1/leaderboards", code)) as server:
-				ends(ask(server, "list"), 4,
-					f"sends this on to {other.url}/api/v1/leaderboards, which is not followed")
-				ends(ask(server, "submit", file(RIGHT)), 4, "which is not followed")
+				ends(ask(server, "list"), 4, f"redirects to {other.url}/api/v1/leaderboards")
+				ends(ask(server, "submit", file(RIGHT)), 4, "podium follows no redirects")
 		equal(other.requests, [])
 
 
@@ -169,12 +167,12 @@ def a_token_goes_nowhere_in_clear():
 		for words in (["list"], ["submit", str(file(RIGHT))], ["status", "7", "--follow"]):
 			answer = podium(*words, PODIUM_SERVER="http://podium.example.org", PODIUM_TOKEN=TOKEN,
 				http_proxy=proxy.url)
-			ends(answer, 2, "podium.example.org is reached over plain http", "--insecure-http")
+			ends(answer, 2, "podium.example.org uses plain http", "--insecure-http")
 		ends(
 			podium("login", "http://podium.example.org", "--with-token", stdin=TOKEN,
-			http_proxy=proxy.url), 2, "over plain http")
+			http_proxy=proxy.url), 2, "uses plain http")
 		ends(podium("login", "http://podium.example.org", http_proxy=proxy.url), 2,
-			"over plain http")
+			"uses plain http")
 		equal(proxy.requests, [])
 		answer = podium("list", "--insecure-http", PODIUM_SERVER="http://podium.example.org",
 			PODIUM_TOKEN=TOKEN, http_proxy=proxy.url)
@@ -233,7 +231,8 @@ def what_is_typed_at_the_prompt_is_not_shown():
 		equal(code, 0)
 		contains(
 			shown,
-			f"Token of {server.url} (it is not shown; {server.url}/account/tokens makes one): \r\n")
+			f"Token for {server.url} (input is hidden; {server.url}/account/tokens makes one): \r\n"
+		)
 		lacks(shown, TOKEN)
 		equal(server.requests[0].headers["authorization"], f"Bearer {TOKEN}")
 	podium("logout", "typed")
@@ -245,8 +244,7 @@ def settings_that_others_can_read_are_refused():
 	before = SETTINGS.read_text() if SETTINGS.exists() else ""
 	SETTINGS.write_text(f"[lab]\nurl = http://localhost:1\ntoken = {TOKEN}\n")
 	SETTINGS.chmod(0o644)
-	ends(podium("list"), 4, f"Others can read {SETTINGS}, and the tokens in it.",
-		f"chmod 600 {SETTINGS}")
+	ends(podium("list"), 4, f"Others can read {SETTINGS} and its tokens.", f"chmod 600 {SETTINGS}")
 	SETTINGS.write_text(before)
 	SETTINGS.chmod(0o600)
 
@@ -255,9 +253,9 @@ def settings_that_others_can_read_are_refused():
 def what_is_no_token_is_not_sent():
 	with Faulty(EMPTY) as server:
 		ends(podium("login", server.url, "--with-token", stdin="hunter2\n"), 2,
-			"That is no token of a Podium")
+			"The text is not a Podium token")
 		ends(podium("login", server.url, "--with-token", stdin=""), 2,
-			"That is no token of a Podium")
+			"The text is not a Podium token")
 		equal(server.requests, [])
 
 
@@ -274,9 +272,9 @@ def certificates_are_verified():
 	me = answers(
 		{"user": "ada", "role": "user", "scopes": ["read"], "token": "x", "expires_at": None})
 	with Faulty(me, certificate=(certificate, key)) as server:
-		ends(ask(server, "list"), 5, "its certificate is not one to trust")
+		ends(ask(server, "list"), 5, "its certificate is not trusted")
 		ends(podium("login", server.url, "--with-token", stdin=TOKEN), 5,
-			"its certificate is not one to trust")
+			"its certificate is not trusted")
 		equal(server.requests, [])
 		equal(
 			podium("login", server.url, "--name", "own", "--with-token", "--ca-file", certificate,
@@ -284,7 +282,7 @@ def certificates_are_verified():
 		server.does = [EMPTY]
 		equal(podium("list", "--server", "own").code, 0)
 		ends(podium("list", "--server", f"https://127.0.0.1:{server.port}"), 5,
-			"its certificate is not one to trust")
+			"its certificate is not trusted")
 	podium("logout", "own")
 
 
@@ -361,7 +359,7 @@ def a_server_cannot_write_outside_of_the_folder():
 		folder = scratch / "hostile"
 		with Faulty(task_answers(["fine.py", path])) as server:
 			ends(ask(server, "task", "small", "--to", folder), 2, "The server names a file",
-				"nothing was written")
+				"Nothing was written")
 			equal(len(server.requests), 1)
 		equal((folder.exists(), (scratch / "outside.py").exists()), (False, False))
 	with Faulty(task_answers(["A.py", "a.py"])) as server:
@@ -369,9 +367,9 @@ def a_server_cannot_write_outside_of_the_folder():
 	with Faulty(
 		task_answers(["a.py"], templates=[{"language": "Python",
 		"file_name": "../outside.py"}])) as server:
-		ends(ask(server, "task", "small", "--to", scratch / "hostile"), 2, "nothing was written")
+		ends(ask(server, "task", "small", "--to", scratch / "hostile"), 2, "Nothing was written")
 	ends(podium("task", "../x", PODIUM_SERVER="http://localhost:1"), 2,
-		"is no name of a leaderboard")
+		"is not the name of a leaderboard")
 
 
 @test
@@ -435,13 +433,12 @@ def a_server_that_is_gone_for_a_while_is_waited_for():
 def who_gives_up_waiting_is_told_how_to_go_on():
 	with Faulty(routes(status=[status(), objects(503, "Busy.")], other=answers(DONE))) as server:
 		answer = ask(server, "status", "7", "--follow", PODIUM_PATIENCE_S=1)
-		ends(answer, 5, "Busy.",
-			"Submission 7 goes on all the same. To go on waiting: podium status 7 --follow")
+		ends(answer, 5, "Busy.", "Submission 7 continues. To wait again: podium status 7 --follow")
 	with Faulty(
 		routes(status=[status(), objects(401, "The token has expired.")],
 		other=answers(DONE))) as server:
 		ends(ask(server, "status", "7", "--follow"), 4, "The token has expired.",
-			"sign in again: podium login", "Submission 7 goes on")
+			"Sign in again: podium login", "Submission 7 continues")
 	with Faulty(objects(404, "There is no submission 7.")) as server:
 		lacks(
 			ends(ask(server, "status", "7", "--follow"), 2, "There is no submission 7.").err,
@@ -463,7 +460,7 @@ def an_interrupt_leaves_the_submission_alone_and_says_how_to_go_on():
 				out, err = process.communicate(timeout=HANG_S)
 				equal((process.returncode, out), (code, ""))
 				contains(
-					err, "podium: Stopped waiting; submission 7 goes on. To go on waiting: podium "
+					err, "podium: Stopped waiting. Submission 7 continues. To wait again: podium "
 					f"status 7 --follow --server {server.url}\n")
 				equal([request.method for request in server.requests].count("POST"), 1)
 
@@ -597,7 +594,7 @@ def a_code_that_is_refused_or_too_old_ends_it():
 	with Faulty(objects(404, "There is no such address.")) as server:
 		ends(
 			podium("login", server.url), 2,
-			f"Make a token at {server.url}/account/tokens and give it to: podium login --with-token"
+			f"Make a token at {server.url}/account/tokens and pass it to: podium login --with-token"
 		)
 
 

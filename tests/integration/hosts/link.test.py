@@ -42,7 +42,7 @@ def a_database_elsewhere_is_reached_over_tls_with_the_right_certificate_alone():
 	equal(asks(PODIUM_DATABASE_TLS_CA=ca), (0, ""))
 	code, said = asks()
 	equal(code, 1)
-	contains(said, "set database_tls_ca to the file")
+	contains(said, "Set database_tls_ca to the file")
 	code, said = asks(PODIUM_DATABASE_TLS_CA=str(database.certificates / "other.pem"))
 	equal(code, 1)
 	contains(said, "certificate")
@@ -66,7 +66,7 @@ def checking_less_takes_one_clear_setting():
 	equal(asks(PODIUM_DATABASE_TLS="off"), (0, ""))
 	equal(asks(PODIUM_DATABASE_HOST="127.0.0.1"), (0, ""))  # this host itself
 	code, said = asks(PODIUM_DATABASE_HOST="127.0.0.1", PODIUM_DATABASE_TLS="verify")
-	contains(said, "set database_tls_ca")
+	contains(said, "Set database_tls_ca")
 	code, said = asks(PODIUM_DATABASE_TLS="yes")
 	contains(said, 'database_tls is verify, unverified or off, not "yes"')
 
@@ -215,7 +215,7 @@ def a_job_goes_on_while_the_link_is_cut_and_its_result_is_there_when_it_is_back(
 	relay.heal()
 	wait_for(number)
 	equal(job(number, "verdict, attempt, lease_owner"), ["passed", "1", "host"])
-	host.says("is tried again until it works")
+	host.says("retries until it works")
 	passes()
 
 
@@ -267,7 +267,7 @@ def a_worker_that_is_too_old_is_told_and_takes_nothing():
 	sql("UPDATE compatibility SET oldest_program = 21")
 	wait_for(number)
 	equal(job(number, "attempt"), "1")
-	host.says("takes programs as old as this one again")
+	host.says("accepts this version again")
 	sql("DELETE FROM schema_migrations WHERE version = 9998")
 
 

@@ -235,15 +235,15 @@ def is_replaced_after(signal_number):
 
 @test
 def a_zygote_that_was_killed_is_started_again():
-	contains(is_replaced_after(signal.SIGKILL), "The program is started without it.")
+	contains(is_replaced_after(signal.SIGKILL), "podium-run starts the program without it.")
 
 
 @test
 def one_that_does_not_answer_is_ended_and_started_again():
 	contains(
 		is_replaced_after(signal.SIGSTOP),
-		"The zygote could not start a program: there is no answer. The program is started without "
-		"it.")
+		"The zygote could not start a program: there is no answer. podium-run starts the "
+		"program without it.")
 
 
 @test
@@ -255,7 +255,9 @@ def what_keeps_a_program_from_beginning_is_said():
 		with Runner("--python", python) as one:
 			os.set_blocking(one.process.stderr.fileno(), False)
 			end, said = time.monotonic() + 120, ""
-			while "The zygote could not start a program: ValueError: none left. The program is started without it." not in said:
+			expected = ("The zygote could not start a program: ValueError: none left. "
+				"podium-run starts the program without it.")
+			while expected not in said:
 				assert time.monotonic() < end, said
 				equal(
 					one.run(SUBMISSION, HEAD + "seen = 0" + PASS, python=python).verdict, "passed")

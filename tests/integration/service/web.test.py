@@ -231,7 +231,7 @@ def what_is_no_listening_socket_is_refused_with_a_sentence():
 	manager.listener = open(scratch / "a file", "w")
 	manager.start()
 	equal(manager.process.wait(30), 1)
-	contains(manager.log.read_text(), "not one listening Unix socket")
+	contains(manager.log.read_text(), "did not pass exactly one listening Unix socket")
 
 
 @test

@@ -91,7 +91,7 @@ def a_password_that_everybody_can_see_is_refused():
 	answer = whole(
 		Client(site.url).post("/register", [("name", "mallory-m"), ("password", "Mallory-M")]))
 	equal(answer.status, 422)
-	contains(answer.words(), "The password is the name, which everybody can see")
+	contains(answer.words(), "The password equals the name, which everybody can see")
 	equal(re.search(r'<input id="(\w+)"[^>]* autofocus', answer.text)[1], "password")
 	equal(number_of("SELECT COUNT(*) FROM users WHERE name = 'mallory-m'"), 0)
 	long_name = Client(site.url)
@@ -667,7 +667,7 @@ def nobody_comes_back_as_a_deleted_account():
 	answer = whole(
 		Client(site.url).post("/register", [("name", "Deleted-User-77"), ("password", PASSWORD)]))
 	equal(answer.status, 422)
-	contains(answer.words(), "stand for deleted accounts")
+	contains(answer.words(), "are reserved for deleted accounts")
 	fresh = Client(site.url)
 	equal(fresh.post("/register", [("name", "ada"), ("password", PASSWORD)]).status, 303)
 	data = fresh.get("/account/export").json

@@ -123,7 +123,7 @@ def what_the_tests_need_is_made():
 
 # ---- making one ----
 
-REFUSED = [("", "Give the address"), ("example.org/x", "begin with https://"),
+REFUSED = [("", "Give the receiver's address"), ("example.org/x", "begin with https://"),
 	("ftp://example.org/", "begin with https://"), ("http://example.org/", "begin with https://"),
 	("https://example.org:22/", "443 and 8443"),
 	("https://ann:secret@example.org/", "Leave name and password out"),
@@ -137,7 +137,7 @@ REFUSED = [("", "Give the address"), ("example.org/x", "begin with https://"),
 	("https://[::1]/", "this machine itself"), ("https://[::ffff:10.0.0.1]/", "a private network"),
 	("https://[64:ff9b::a00:1]/", "a private network"),
 	("https://[fe80::1]/", "the hosts on one cable"), ("https://[fd00::1]/", "a private network"),
-	("https://100.64.1.1/", "a provider"), ("https://", "no address of the web"), ]
+	("https://100.64.1.1/", "a provider"), ("https://", "not a web address"), ]
 
 
 @test
@@ -151,9 +151,9 @@ def an_address_that_may_not_be_reached_is_refused_with_a_sentence_and_what_was_t
 		("event", "job")], "Give the webhook a name"), ([("name", "x"),
 		("address", "https://example.org/"), ("form", "xml"),
 		("event", "job")], "json or discord"), ([("name", "x"), ("address", "https://example.org/"),
-		("form", "json")], "at least one thing"), ([("name", "x"),
+		("form", "json")], "at least one event"), ([("name", "x"),
 		("address", "https://example.org/"), ("form", "json"),
-		("event", "gossip")], "at least one thing")):
+		("event", "gossip")], "at least one event")):
 		refused = whole(carl.post("/admin/leaderboard/small/hooks", wrong))
 		equal(refused.status, 422)
 		contains(refused.words(), words)

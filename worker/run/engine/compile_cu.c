@@ -28,8 +28,8 @@ static int add_sources(struct nvcc *nvcc, const struct job *job, struct error *e
 		const char *source = job->task->sources[i];
 		if (source[0] == '-'
 			|| (strcmp(source, job->slot) != 0 && !fileset_find(&job->files, source)))
-			return fail(
-				error, ERROR_INPUT, "The source \"%s\" of the task is none of its files.", source);
+			return fail(error, ERROR_INPUT,
+				"The source \"%s\" of the task is not one of its files.", source);
 		nvcc_add(nvcc, source);
 	}
 	return 0;

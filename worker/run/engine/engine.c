@@ -292,7 +292,7 @@ static void compare_stage(
 	if (good)
 		run->ratio = task_ratio(run->job->task->ranking_by, cases, results->count);
 	else
-		refuse_times(run, judgement, "The judge has not said how the two submissions compare.");
+		refuse_times(run, judgement, "The judge did not report how the two submissions compare.");
 }
 
 /* ---- stages ---- */

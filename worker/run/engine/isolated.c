@@ -43,7 +43,7 @@ static const char *find_obstacle(const struct job *job)
 		return "The task has an evaluation of the oldest form, whose cases are not arguments of "
 			   "generate_input.";
 	if (!text_ends_with(main, ".py") || !text_ends_with(job->slot, ".py"))
-		return "The task's main file or its submission is no Python file.";
+		return "The task's main file or its submission is not a Python file.";
 	if (!fileset_find(&job->files, REFERENCE))
 		return "The task has no reference.py.";
 	return reference_offers(job, "generate_input") && reference_offers(job, "check_implementation")
@@ -283,7 +283,7 @@ static void log_judge(const struct process_result *judge)
 		text.data[--text.length] = '\0';
 	const char *from =
 		text.length > most_bytes ? text.data + text.length - most_bytes : buffer_string(&text);
-	log_warning("The judge failed: %s", *from ? from : "it has not said why.");
+	log_warning("The judge failed: %s", *from ? from : "it gave no reason.");
 }
 
 /* ---- running one or two stages ---- */

@@ -254,8 +254,8 @@ static const char *find_fault(struct arena *arena, const char *text)
 /* Why a build was ended from outside. */
 static const char *const LIMITS[] = {
 	[PROCESS_SIGNALLED] = "a signal ended the compiler",
-	[PROCESS_TOO_LARGE] = "that took more memory than a program may have",
-	[PROCESS_TOO_MANY] = "that took more processes than a program may have",
+	[PROCESS_TOO_LARGE] = "the compiler exceeded the memory limit",
+	[PROCESS_TOO_MANY] = "the compiler exceeded the limit on processes",
 	[PROCESS_FLOODED] = "the compiler printed too much",
 };
 

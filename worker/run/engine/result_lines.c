@@ -387,7 +387,7 @@ static bool take_pair(struct results *results, const char *key, const char *valu
 	case LINE_UNKNOWN: break;
 	}
 	return set_violation(
-		results, "The result pipe carries \"%.120s\", which is no line of a harness.", key);
+		results, "The result pipe has \"%.120s\", which is not a line of a harness.", key);
 }
 
 /* Whether a line with this key ends an open text. Compilers also start lines with "error:", so only
