@@ -182,7 +182,7 @@ static int reclaim_jobs(struct worker *worker, struct error *error)
 }
 
 /* Renews the registration and reclaims expired jobs. False when this worker must stop. */
-static bool maintain(struct worker *worker, bool *database_is_away)
+static bool maintain_worker(struct worker *worker, bool *database_is_away)
 {
 	struct error error = { 0 };
 	int rc = renew_registration(worker, &error);
@@ -229,7 +229,7 @@ static int wait_for_signal(
 		if (clock_ms() - renewed_ms < lease_grace_pause_ms(worker->config->lease_ms))
 			continue;
 		renewed_ms = clock_ms();
-		if (!maintain(worker, &database_is_away)) {
+		if (!maintain_worker(worker, &database_is_away)) {
 			worker->has_failed = true;
 			return 0;
 		}

@@ -41,7 +41,8 @@ static struct slurm_launch launch_of(const struct slurm_allocation *allocation)
 
 /* The allocation must last until the job ends. A time limit that an admin chose is used as it is.
  */
-static bool suffices(const struct slurm_allocation *allocation, int64_t gpu_count, int64_t limit_ms)
+static bool allocation_suffices(
+	const struct slurm_allocation *allocation, int64_t gpu_count, int64_t limit_ms)
 {
 	const struct slurm_launch launch = launch_of(allocation);
 	bool in_time = slurm_launch_option(&launch, "time")
@@ -66,7 +67,7 @@ int slurm_allocation_ask(
 {
 	cluster_set_warm(allocation->cluster, allocation->place, false);
 	allocation->idle_since_ms = 0;
-	if (suffices(allocation, gpu_count, limit_ms))
+	if (allocation_suffices(allocation, gpu_count, limit_ms))
 		return 0;
 	slurm_allocation_end(allocation);
 	allocation->gpu_count = gpu_count;

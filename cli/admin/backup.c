@@ -38,7 +38,7 @@ static void say_contents(struct arena *arena, const char *path, const struct man
 
 /* ---- backup ---- */
 
-static void describe(struct manifest *manifest, int64_t schema)
+static void describe_backup(struct manifest *manifest, int64_t schema)
 {
 	time_t now = time(NULL);
 	struct tm utc;
@@ -73,7 +73,7 @@ static int read_version(
 	return rc;
 }
 
-static int back_up(struct database *db, const struct config *config, const char *path,
+static int write_backup(struct database *db, const struct config *config, const char *path,
 	struct manifest *manifest, struct error *error)
 {
 	cleanup_arena struct arena *arena = arena_new();
@@ -85,7 +85,7 @@ static int back_up(struct database *db, const struct config *config, const char 
 		rc = read_version(db, arena, &version, error);
 	if (rc)
 		return rc;
-	describe(manifest, version);
+	describe_backup(manifest, version);
 	rc = backup_create(writer, path, manifest, error);
 	if (!rc)
 		rc = dump_database(db, config, write_piece, writer, error);
@@ -107,7 +107,7 @@ int backup_command(int argc, char **argv)
 	if (!db || !manifest)
 		return admin_failed;
 	interruption_catch();
-	if (config_load(&config, &error) || back_up(db, &config, argv[1], manifest, &error)) {
+	if (config_load(&config, &error) || write_backup(db, &config, argv[1], manifest, &error)) {
 		fail_context(&error, "No backup was made");
 		return admin_complain(&error);
 	}

@@ -40,7 +40,7 @@ static char *manifest_text(const struct manifest *manifest, const char *sha256)
 	return text;
 }
 
-static int damaged(const char *path, const char *how, struct error *error)
+static int fail_damaged(const char *path, const char *how, struct error *error)
 {
 	return fail(error, ERROR_INPUT, "The backup %.300s is %s. Nothing was changed.", path, how);
 }
@@ -77,7 +77,7 @@ static int read_manifest(const char *path, const char *text, struct manifest *ma
 				"podium", &podium, "schema", &schema, "made_at", &made_at, "sha256", &whole,
 				"longest_statement_bytes", &longest, "binary_log", &binary_log,
 				"binary_log_position", &position, "tables", &tables)
-		? damaged(path, "damaged in its last line", error)
+		? fail_damaged(path, "damaged in its last line", error)
 		: 0;
 	if (!rc && form != format)
 		rc = fail(error, ERROR_INPUT,
@@ -86,7 +86,7 @@ static int read_manifest(const char *path, const char *text, struct manifest *ma
 			path, (long long)form, PODIUM_VERSION, format);
 	memset(manifest, 0, sizeof *manifest);
 	if (!rc && read_tables(tables, &manifest->ledger))
-		rc = damaged(path, "damaged in its last line", error);
+		rc = fail_damaged(path, "damaged in its last line", error);
 	snprintf(manifest->podium, sizeof manifest->podium, "%s", podium);
 	snprintf(manifest->made_at, sizeof manifest->made_at, "%s", made_at);
 	snprintf(manifest->ledger.binary_log, sizeof manifest->ledger.binary_log, "%s", binary_log);
@@ -254,7 +254,8 @@ static int read_pieces(struct reading *reading, gzFile gzip, struct error *error
 	if (rc || is_whole)
 		return rc;
 	rc = interruption_check(error);
-	return rc ? rc : damaged(reading->path, "damaged or cut: it is no complete gzip file", error);
+	return rc ? rc
+			  : fail_damaged(reading->path, "damaged or cut: it is no complete gzip file", error);
 }
 
 /* Offset of the last line in the held-back bytes; their length if there is none. */
@@ -273,7 +274,7 @@ static int read_end(struct reading *reading, struct manifest *manifest, struct e
 	char expected[80], found[80];
 	size_t mark = find_mark(&reading->held);
 	if (mark == reading->held.length)
-		return damaged(reading->path, "no backup of Podium, or it was cut", error);
+		return fail_damaged(reading->path, "no backup of Podium, or it was cut", error);
 	int rc = read_manifest(reading->path, reading->held.data + mark + strlen(MARK), manifest,
 		expected, sizeof expected, error);
 	if (!rc)
@@ -283,7 +284,7 @@ static int read_end(struct reading *reading, struct manifest *manifest, struct e
 	hash_text(&reading->hash, found, sizeof found);
 	ledger_end(reading->ledger);
 	if (strcmp(expected, found) != 0)
-		return damaged(
+		return fail_damaged(
 			reading->path, "damaged: its SHA-256 is another than it had when it was made", error);
 	return ledger_compare(&manifest->ledger, reading->ledger, error)
 		? fail_context(error, "%.300s is damaged", reading->path)

@@ -22,7 +22,7 @@ static int read_port(const char *text, uint16_t *port, struct error *error)
 	return 0;
 }
 
-static struct sockaddr_in loopback(uint16_t port)
+static struct sockaddr_in loopback_address(uint16_t port)
 {
 	return (struct sockaddr_in){
 		.sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)
@@ -34,7 +34,7 @@ static struct sockaddr_in loopback(uint16_t port)
 static int try_to_listen(uint16_t port, struct error *error)
 {
 	cleanup_fd int probe = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	struct sockaddr_in address = loopback(port);
+	struct sockaddr_in address = loopback_address(port);
 	int yes = 1; /* as nginx does: lingering connections of an earlier run do not matter */
 	setsockopt(probe, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
 	if (bind(probe, (struct sockaddr *)&address, sizeof address) == 0 && listen(probe, 1) == 0)
@@ -64,7 +64,7 @@ int port_free_command(int argc, char **argv)
 static int connect_to(uint16_t port)
 {
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	struct sockaddr_in address = loopback(port);
+	struct sockaddr_in address = loopback_address(port);
 	struct timeval patience = { .tv_sec = 10 };
 	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
 	if (connect(fd, (struct sockaddr *)&address, sizeof address) == 0)

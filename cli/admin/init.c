@@ -401,7 +401,7 @@ static void say_what_is_next(const struct init *init)
 	admin_say("Then open %s and sign in.", init->config.public_url);
 }
 
-static int settle(struct init *init, struct error *error)
+static int set_up_site(struct init *init, struct error *error)
 {
 	int rc = settle_database(init, error);
 	if (!rc)
@@ -450,7 +450,7 @@ int init_command(int argc, char **argv)
 		1); /* the file does not exist until then */
 	if (sodium_init() < 0 || config_load(&init.config, &error)
 		|| (answers && question_read_file(&init.questions, answers, KEYS, &error))
-		|| settle(&init, &error)) {
+		|| set_up_site(&init, &error)) {
 		sodium_memzero(&init, sizeof init);
 		return admin_complain(&error);
 	}

@@ -176,7 +176,7 @@ int admin_usage(const char *name)
 	return admin_misused;
 }
 
-static int help(void)
+static int print_help(void)
 {
 	puts("Usage: podium-admin COMMAND [ARGUMENTS]\n");
 	for (size_t i = 0; i < COUNT(COMMANDS); i++)
@@ -269,7 +269,7 @@ int main(int argc, char **argv)
 		return admin_misused;
 	}
 	if (strcmp(argv[1], "--help") == 0)
-		return help();
+		return print_help();
 	if (strcmp(argv[1], "--version") == 0)
 		return printf("podium-admin %s\n", PODIUM_VERSION) < 0;
 	int code = run_command(argc - 1, argv + 1);

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-static int preview(struct database *db, const struct config *config, struct error *error)
+static int preview_pruning(struct database *db, const struct config *config, struct error *error)
 {
 	for (size_t kind = 0; kind < retention_kinds(); kind++) {
 		int64_t count, days = retention_days(config, kind);
@@ -23,7 +23,7 @@ static int preview(struct database *db, const struct config *config, struct erro
 	return 0;
 }
 
-static int prune(struct database *db, const struct config *config, struct error *error)
+static int prune_everything(struct database *db, const struct config *config, struct error *error)
 {
 	struct retention retention = { 0 };
 	bool is_done = false;
@@ -49,7 +49,8 @@ int prune_command(int argc, char **argv)
 	struct error error = { 0 };
 	if (!db)
 		return admin_failed;
-	if (config_load(&config, &error) || (only_says ? preview : prune)(db, &config, &error))
+	if (config_load(&config, &error)
+		|| (only_says ? preview_pruning : prune_everything)(db, &config, &error))
 		return admin_complain(&error);
 	return admin_done;
 }

@@ -11,7 +11,7 @@
 
 /* ---- answers from a file ---- */
 
-static char *trim(char *text)
+static char *trim_word(char *text)
 {
 	while (isspace((unsigned char)*text))
 		text++;
@@ -37,7 +37,7 @@ static int take_line(struct questions *questions, char *line, const char *where,
 		return fail(error, ERROR_INPUT, "%s: expected `key = value`, at most %zu lines.", where,
 			COUNT(questions->given));
 	*equals = '\0';
-	const char *key = trim(line), *value = trim(equals + 1);
+	const char *key = trim_word(line), *value = trim_word(equals + 1);
 	if (!is_known(key, keys))
 		return fail(error, ERROR_INPUT, "%s: there is no question %.60s.", where, key);
 	if (strlen(value) >= sizeof given->value)
@@ -60,7 +60,7 @@ int question_read_file(
 			error, ERROR_INPUT, "Cannot read the answers in %s: %s.", path, strerror(errno));
 	for (int number = 1; !rc && fgets(line, sizeof line, file); number++) {
 		snprintf(where, sizeof where, "%.256s line %d", path, number);
-		char *text = trim(line);
+		char *text = trim_word(line);
 		if (*text && *text != '#')
 			rc = take_line(questions, text, where, keys, error);
 	}
@@ -112,13 +112,13 @@ static int read_line(const struct question *question, answer_text answer, struct
 	}
 	if (end)
 		*end = '\0';
-	memmove(answer, trim(answer), strlen(trim(answer)) + 1);
+	memmove(answer, trim_word(answer), strlen(trim_word(answer)) + 1);
 	return 0;
 }
 
 /* Reads one answer from any source; an empty answer means the fallback. */
-static int get(struct questions *questions, const struct question *question, answer_text answer,
-	struct error *error)
+static int get_answer(struct questions *questions, const struct question *question,
+	answer_text answer, struct error *error)
 {
 	struct given_answer *given = find_given(questions, question->key);
 	int rc = 0;
@@ -149,7 +149,7 @@ int question_ask(struct questions *questions, const struct question *question, a
 	struct error *error)
 {
 	int rc;
-	while ((rc = get(questions, question, answer, error))
+	while ((rc = get_answer(questions, question, answer, error))
 		&& question_may_repeat(questions, question->key)) {
 		admin_complain(error);
 		memset(error, 0, sizeof *error);

@@ -205,7 +205,8 @@ typedef int rejudging_end(
 	struct database *db, int64_t id, const struct actor *by, struct error *error);
 
 /* NUMBER NAME */
-static int end(const char *command, int argc, char **argv, rejudging_end *run, const char *outcome)
+static int end_rejudging(
+	const char *command, int argc, char **argv, rejudging_end *run, const char *outcome)
 {
 	if (argc != 3)
 		return admin_usage(command);
@@ -228,12 +229,12 @@ static int end(const char *command, int argc, char **argv, rejudging_end *run, c
 
 int rejudge_apply_command(int argc, char **argv)
 {
-	return end(
+	return end_rejudging(
 		"rejudge apply", argc, argv, rejudging_apply, "applied. The rankings use the new results.");
 }
 
 int rejudge_discard_command(int argc, char **argv)
 {
-	return end(
+	return end_rejudging(
 		"rejudge discard", argc, argv, rejudging_discard, "discarded. Every old result stays.");
 }

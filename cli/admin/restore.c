@@ -128,7 +128,8 @@ static int leave_gaps(struct database *db, struct error *error)
 
 /* ---- the last steps, after the tables are filled ---- */
 
-static int settle(struct database *db, bool keeps_sessions, const char *detail, struct error *error)
+static int take_last_steps(
+	struct database *db, bool keeps_sessions, const char *detail, struct error *error)
 {
 	int rc = 0;
 	for (size_t i = 0; i < COUNT(RAISE_FENCES) && !rc; i++)
@@ -211,7 +212,7 @@ static const char *const CLIENT[] = {
 };
 
 /* If the client has exited, tool_finish reports why. */
-static int feed(void *context, const char *bytes, size_t length, struct error *error)
+static int feed_client(void *context, const char *bytes, size_t length, struct error *error)
 {
 	const struct tool *tool = context;
 	while (length) {
@@ -230,7 +231,7 @@ static int feed(void *context, const char *bytes, size_t length, struct error *e
 	return 0;
 }
 
-static int fill(
+static int fill_database(
 	const struct config *config, const char *file, struct manifest *manifest, struct error *error)
 {
 	const char *words[COUNT(CLIENT)];
@@ -241,7 +242,7 @@ static int fill(
 	int rc = tool_start(&tool, config, TOOL_WRITE, words, error);
 	if (rc)
 		return rc;
-	rc = backup_read(file, manifest, feed, &tool, error);
+	rc = backup_read(file, manifest, feed_client, &tool, error);
 	if (interruption_check(NULL)) {
 		tool_stop(&tool);
 		return rc ? rc : interruption_check(error);
@@ -262,7 +263,7 @@ static int add_piece(void *ledger, const char *bytes, size_t length, struct erro
 }
 
 /* Reads the database back in the way that the backup was made. */
-static int compare(struct database *db, const struct config *config,
+static int compare_with_backup(struct database *db, const struct config *config,
 	const struct manifest *manifest, struct error *error)
 {
 	cleanup_free struct ledger *found = malloc(sizeof *found);
@@ -279,12 +280,12 @@ static int compare(struct database *db, const struct config *config,
 
 /* ---- restore ---- */
 
-static int load(struct database *db, const struct config *config, const struct wanted *wanted,
-	struct manifest *manifest, struct error *error)
+static int load_backup(struct database *db, const struct config *config,
+	const struct wanted *wanted, struct manifest *manifest, struct error *error)
 {
-	int rc = fill(config, wanted->file, manifest, error);
+	int rc = fill_database(config, wanted->file, manifest, error);
 	if (!rc)
-		rc = compare(db, config, manifest, error);
+		rc = compare_with_backup(db, config, manifest, error);
 	if (!rc)
 		rc = migrate(db, config->database_name, error);
 	return rc;
@@ -315,8 +316,8 @@ static void empty_again(struct database *db, struct error *error)
 		fail(error, why.code, "%.500s The database was emptied again.", why.text);
 }
 
-static int restore(struct database *db, const struct config *config, const struct wanted *wanted,
-	struct manifest *manifest, struct error *error)
+static int restore_backup(struct database *db, const struct config *config,
+	const struct wanted *wanted, struct manifest *manifest, struct error *error)
 {
 	cleanup_arena struct arena *arena = arena_new();
 	int rc = schema_lock(db, error);
@@ -335,9 +336,9 @@ static int restore(struct database *db, const struct config *config, const struc
 			error);
 	if (rc)
 		return rc;
-	rc = load(db, config, wanted, manifest, error);
+	rc = load_backup(db, config, wanted, manifest, error);
 	if (!rc)
-		rc = settle(db, wanted->keeps_sessions,
+		rc = take_last_steps(db, wanted->keeps_sessions,
 			arena_printf(
 				arena, "From a backup of %s by Podium %s.", manifest->made_at, manifest->podium),
 			error);
@@ -377,7 +378,7 @@ int restore_command(int argc, char **argv)
 	cleanup_database struct database *db = admin_connect();
 	if (!db)
 		return admin_failed;
-	if (restore(db, &config, &wanted, manifest, &error))
+	if (restore_backup(db, &config, &wanted, manifest, &error))
 		return admin_complain(&error);
 	say_next(manifest, wanted.keeps_sessions);
 	return admin_done;
@@ -385,7 +386,7 @@ int restore_command(int argc, char **argv)
 
 /* ---- restored ---- */
 
-static int finish(
+static int finish_restored(
 	struct database *db, const struct config *config, bool keeps_sessions, struct error *error)
 {
 	int rc = schema_lock(db, error);
@@ -395,7 +396,9 @@ static int finish(
 		rc = check_alone(db, error);
 	if (!rc)
 		rc = migrate(db, config->database_name, error);
-	return rc ? rc : settle(db, keeps_sessions, "By other means than podium-admin restore.", error);
+	return rc
+		? rc
+		: take_last_steps(db, keeps_sessions, "By other means than podium-admin restore.", error);
 }
 
 int restored_command(int argc, char **argv)
@@ -408,7 +411,7 @@ int restored_command(int argc, char **argv)
 	cleanup_database struct database *db = admin_connect_to(&config);
 	if (!db)
 		return admin_failed;
-	if (finish(db, &config, wanted.keeps_sessions, &error))
+	if (finish_restored(db, &config, wanted.keeps_sessions, &error))
 		return admin_complain(&error);
 	admin_say("Podium now rejects late results of earlier workers, and assigns no number twice.%s",
 		wanted.keeps_sessions ? "" : " Everybody has to log in again.");

@@ -54,7 +54,7 @@ struct load {
 	struct problem_plan plan;
 };
 
-static struct planner planner(void)
+static struct planner admin_planner(void)
 {
 	return (struct planner){ .actor = admin_actor, .may_change_all = true };
 }
@@ -89,7 +89,7 @@ static int complain_of_faults(const char *path, const struct task_faults *faults
 
 static int apply_plan(struct database *db, struct arena *arena, const struct load *load)
 {
-	struct planner who = planner();
+	struct planner who = admin_planner();
 	struct error error = { 0 };
 	int failed = 0;
 	for (size_t i = 0; i < load->plan.item_count; i++)
@@ -102,7 +102,7 @@ int load_set(struct database *db, const char *path, const char *chosen, bool dry
 {
 	cleanup_arena struct arena *arena = arena_new();
 	struct load load = { .yaml = chosen };
-	struct planner who = planner();
+	struct planner who = admin_planner();
 	struct error error = { 0 };
 	struct task_faults faults;
 	if (read_upload(arena, path, &load, &error))

@@ -107,7 +107,7 @@ static void sync_folder(const char *path)
 		fsync(folder);
 }
 
-static int replace(const char *path, const struct buffer *text, struct error *error)
+static int replace_file(const char *path, const struct buffer *text, struct error *error)
 {
 	char fresh[PATH_MAX];
 	if (snprintf(fresh, sizeof fresh, "%s.XXXXXX", path) >= (int)sizeof fresh)
@@ -142,5 +142,5 @@ int settings_write(
 	for (size_t i = 0; i < count; i++)
 		append_setting(&text, &settings[i]);
 	make_folder(path);
-	return replace(path, &text, error);
+	return replace_file(path, &text, error);
 }

@@ -58,7 +58,7 @@ static void describe_files(const struct check *check)
 			admin_say("  not used   %s", check->upload.files[i].path);
 }
 
-static void describe(const struct check *check)
+static void describe_task(const struct check *check)
 {
 	const struct task *task = check->task;
 	admin_say("%s: good", check->path);
@@ -88,7 +88,7 @@ static int check_one(const char *path)
 		return admin_failed;
 	}
 	if (!task_check(arena, &check->upload, &check->stock, &check->task, &check->faults)) {
-		describe(check);
+		describe_task(check);
 		return admin_done;
 	}
 	admin_say("%s: faulty", path);

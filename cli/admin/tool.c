@@ -138,7 +138,7 @@ static int options_file(const struct config *config, struct error *error)
 /* ---- running ---- */
 
 /* Called with signals blocked: signals since the fork terminate the program. */
-static void become(const char *const *words, const sigset_t *signals, int options, int theirs,
+static void become_tool(const char *const *words, const sigset_t *signals, int options, int theirs,
 	int standard, int complaints)
 {
 	char defaults[48];
@@ -176,7 +176,7 @@ int tool_start(struct tool *tool, const struct config *config, enum tool_directi
 	hold_interruptions(&signals);
 	tool->pid = fork();
 	if (tool->pid == 0)
-		become(words, &signals, options, theirs,
+		become_tool(words, &signals, options, theirs,
 			direction == TOOL_READ ? STDOUT_FILENO : STDIN_FILENO, tool->complaints);
 	running = tool->pid;
 	sigprocmask(SIG_SETMASK, &signals, NULL);
@@ -220,7 +220,7 @@ static int say_how_it_ended(const struct tool *tool, int status, struct error *e
 		error, ERROR_SYSTEM, "%s failed with exit status %d.", tool->name, WEXITSTATUS(status));
 }
 
-static int end(struct tool *tool, struct error *error)
+static int end_tool(struct tool *tool, struct error *error)
 {
 	int status = 0;
 	close(tool->pipe);
@@ -237,7 +237,7 @@ static int end(struct tool *tool, struct error *error)
 
 int tool_finish(struct tool *tool, struct error *error)
 {
-	int rc = end(tool, error);
+	int rc = end_tool(tool, error);
 	return rc && interruption_check(NULL) ? interruption_check(error)
 										  : rc; /* Ctrl-C also reaches it */
 }
@@ -248,5 +248,5 @@ void tool_stop(struct tool *tool)
 	if (tool->pid <= 0)
 		return;
 	kill(tool->pid, SIGTERM);
-	end(tool, &ignored);
+	end_tool(tool, &ignored);
 }

@@ -58,7 +58,7 @@ static void say_done(enum pause pause, const char *worker, const char *uuid, int
 }
 
 /* WORKER [DEVICE] */
-static int change(const char *name, int argc, char **argv, enum pause pause)
+static int change_pause(const char *name, int argc, char **argv, enum pause pause)
 {
 	if (argc != 2 && argc != 3)
 		return admin_usage(name);
@@ -79,12 +79,12 @@ static int change(const char *name, int argc, char **argv, enum pause pause)
 
 int worker_drain_command(int argc, char **argv)
 {
-	return change("worker drain", argc, argv, PAUSE_DRAIN);
+	return change_pause("worker drain", argc, argv, PAUSE_DRAIN);
 }
 
 int worker_pause_command(int argc, char **argv)
 {
-	return change("worker pause", argc, argv, PAUSE_PAUSE);
+	return change_pause("worker pause", argc, argv, PAUSE_PAUSE);
 }
 
 int worker_quarantine_command(int argc, char **argv)
@@ -104,5 +104,5 @@ int worker_quarantine_command(int argc, char **argv)
 
 int worker_resume_command(int argc, char **argv)
 {
-	return change("worker resume", argc, argv, PAUSE_NONE);
+	return change_pause("worker resume", argc, argv, PAUSE_NONE);
 }

@@ -194,7 +194,7 @@ static int add_account(struct database *db, struct arena *arena, const struct or
 				  error);
 }
 
-static int invite(struct database *db, struct arena *arena, const struct order *order,
+static int invite_host(struct database *db, struct arena *arena, const struct order *order,
 	struct config *config, const char **word, struct error *error)
 {
 	rights_name rights;
@@ -240,7 +240,7 @@ int worker_invite_command(int argc, char **argv)
 	cleanup_database struct database *db = admin_connect_to(&config);
 	if (!db)
 		return admin_failed;
-	if (invite(db, arena, &order, &config, &word, &error))
+	if (invite_host(db, arena, &order, &config, &word, &error))
 		return admin_complain(&error);
 	admin_say("Run this on the new worker host %s, once and within %lld %s:", order.name,
 		(long long)order.hours, order.hours == 1 ? "hour" : "hours");

@@ -126,7 +126,7 @@ static json_t *make_message(const struct check *check, struct error *error)
 }
 
 /* The first members of the JSON: the task, file and machine of the result. */
-static json_t *describe(const struct check *check)
+static json_t *describe_run(const struct check *check)
 {
 	const struct device *device = check->here.devices[0];
 	json_t *about = json_pack("{s:s, s:s, s:s, s:s, s:{s:s, s:s, s:s, s:s}}", "podium",
@@ -182,13 +182,13 @@ static int tell_interrupt(const struct interrupt *interrupt)
 	return podium_complain(&error, 128 + interrupt->signal);
 }
 
-static int perform(struct check *check, struct error *error)
+static int perform_check(struct check *check, struct error *error)
 {
 	struct progress progress = progress_begin(check->options->as_json);
 	progress_say(&progress, "looking for the device and programs that the task needs");
 	int rc = local_machine_find(check->arena, &check->config, check->given.task,
 		check->options->gpu, &check->interrupt, &check->here, error);
-	json_t *outcome = rc ? NULL : outcome_begin(describe(check));
+	json_t *outcome = rc ? NULL : outcome_begin(describe_run(check));
 	interrupt_wait(&check->interrupt, 0);
 	if (!rc && !check->interrupt.signal)
 		rc = run_job(check, &progress, outcome, error);
@@ -232,7 +232,7 @@ int check_command(const struct call *call)
 	signal(SIGPIPE, SIG_IGN);
 	if (load_config(check, &error) || interrupt_open(&check->interrupt, &error))
 		return podium_complain(&error, podium_cannot);
-	int code = perform(check, &error);
+	int code = perform_check(check, &error);
 	interrupt_close(&check->interrupt);
 	return code;
 }

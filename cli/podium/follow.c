@@ -42,7 +42,7 @@ static int see_interrupt(struct following *following, struct error *error)
 	return rc;
 }
 
-static int collect(struct following *following, struct error *error)
+static int collect_events(struct following *following, struct error *error)
 {
 	while (!outcome_is_over(following->outcome) && !following->is_killed) {
 		json_t *event;
@@ -86,7 +86,7 @@ int follow_job(const struct local_machine *here, const json_t *message, int64_t 
 	if (!rc)
 		rc = runner_send(&following.runner, message, error);
 	if (!rc)
-		rc = collect(&following, error);
+		rc = collect_events(&following, error);
 	runner_stop(&following.runner);
 	interrupt_wait(interrupt, 0);
 	return rc;

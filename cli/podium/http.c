@@ -132,7 +132,7 @@ const char *http_escape(struct arena *arena, const char *text)
 /* ---- opening ---- */
 
 /* Times that tests, and people with unusual networks, override. */
-static long setting(const char *name, long least, long most, long usual)
+static long timing_setting(const char *name, long least, long most, long usual)
 {
 	const char *text = getenv(name);
 	long value = text ? strtol(text, NULL, 10) : usual;
@@ -161,10 +161,10 @@ static size_t take_body(char *bytes, size_t size, size_t count, void *context)
 }
 
 /* Options that are the same for every request. */
-static void set_up(struct http *http)
+static void set_options(struct http *http)
 {
 	const struct http_server *server = http->server;
-	long timeout_s = setting("PODIUM_TIMEOUT_S", 1, 3600, usual_timeout_s);
+	long timeout_s = timing_setting("PODIUM_TIMEOUT_S", 1, 3600, usual_timeout_s);
 	curl_easy_setopt(http->easy, CURLOPT_PROTOCOLS_STR, "http,https");
 	curl_easy_setopt(http->easy, CURLOPT_FOLLOWLOCATION, 0L);
 	curl_easy_setopt(http->easy, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
@@ -201,7 +201,7 @@ int http_open(const struct http_server *server, struct interrupt *interrupt,
 	if (curl_global_init(CURL_GLOBAL_DEFAULT) || !(http->multi = curl_multi_init())
 		|| !(http->easy = curl_easy_init()))
 		return fail(error, ERROR_SYSTEM, "libcurl does not start.");
-	set_up(http);
+	set_options(http);
 	return 0;
 }
 
@@ -256,7 +256,7 @@ static void set_request(struct http *http, const struct http_request *request)
 }
 
 /* Runs until the answer arrives, the attempt fails, or an interrupt arrives. */
-static CURLcode perform(struct http *http)
+static CURLcode perform_request(struct http *http)
 {
 	CURLcode code = CURLE_ABORTED_BY_CALLBACK;
 	int running = 1, left;
@@ -278,7 +278,7 @@ static CURLcode perform(struct http *http)
 	return http->interrupt->signal ? CURLE_ABORTED_BY_CALLBACK : code;
 }
 
-static const char *header(const struct http *http, struct arena *arena, const char *name)
+static const char *answer_header(const struct http *http, struct arena *arena, const char *name)
 {
 	struct curl_header *found;
 	bool there = curl_easy_header(http->easy, name, 0, CURLH_HEADER, -1, &found) == CURLHE_OK;
@@ -291,8 +291,8 @@ static void take_answer(struct http *http, struct arena *arena, struct http_answ
 	curl_easy_getinfo(http->easy, CURLINFO_RESPONSE_CODE, &answer->status);
 	curl_easy_getinfo(http->easy, CURLINFO_RETRY_AFTER, &retry_after);
 	answer->retry_after_s = retry_after;
-	answer->content_type = header(http, arena, "Content-Type");
-	answer->etag = header(http, arena, "ETag");
+	answer->content_type = answer_header(http, arena, "Content-Type");
+	answer->etag = answer_header(http, arena, "ETag");
 	answer->body = arena_copy(arena, buffer_string(&http->body), http->body.length);
 	answer->length = http->body.length;
 }
@@ -351,7 +351,7 @@ static bool is_worth_repeating(
  * Retry-After takes precedence. */
 static int64_t pause_ms(int attempt, const struct http_answer *answer)
 {
-	int64_t pause = setting("PODIUM_RETRY_MS", 1, http_most_pause_ms, first_pause_ms);
+	int64_t pause = timing_setting("PODIUM_RETRY_MS", 1, http_most_pause_ms, first_pause_ms);
 	for (int i = 0; i < attempt && pause < http_most_pause_ms; i++)
 		pause *= 2;
 	pause = pause > http_most_pause_ms ? http_most_pause_ms : pause;
@@ -404,7 +404,7 @@ int http_send(struct http *http, struct arena *arena, const struct http_request 
 	set_request(http, request);
 	for (int attempt = 0;; attempt++) {
 		*answer = (struct http_answer){ .content_type = "", .etag = "", .body = "" };
-		CURLcode code = perform(http);
+		CURLcode code = perform_request(http);
 		if (code == CURLE_OK)
 			take_answer(http, arena, answer);
 		int64_t pause = pause_ms(attempt, answer);

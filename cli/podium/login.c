@@ -32,7 +32,7 @@ struct grant {
 /* ---- which server ---- */
 
 /* Makes a name such as "podium.example.org-8080" from the address. */
-static const char *name_of(struct arena *arena, const char *url)
+static const char *server_name(struct arena *arena, const char *url)
 {
 	char *name = arena_strdup(arena, http_host(arena, url));
 	for (char *at = name; *at; at++)
@@ -55,7 +55,9 @@ static int choose_server(
 		return fail(error, ERROR_INPUT,
 			"%s is not a valid name for a server. Use letters, digits, \"-\", \"_\" and \".\".",
 			quote(call->arena, name));
-	server->name = name ? name : *server->name ? server->name : name_of(call->arena, server->url);
+	server->name = name ? name
+		: *server->name ? server->name
+						: server_name(call->arena, server->url);
 	server->token = NULL;
 	if (!call_value(call, "ca-file"))
 		return 0;
@@ -127,7 +129,7 @@ static void say_code(struct session *session, const json_t *code)
 
 /* The server's answers before the user confirms. */
 enum waiting { GRANTED, PENDING, SLOW_DOWN, REFUSED };
-static enum waiting state_of(const json_t *problem)
+static enum waiting waiting_state(const json_t *problem)
 {
 	const char *word = *member_text(problem, "error") ? member_text(problem, "error")
 													  : member_text(problem, "code");
@@ -155,7 +157,7 @@ static int ask_for_token(struct session *session, const char *device_code, enum 
 	if (!rc || !answer.length)
 		return rc;
 	problem = json_loadb(answer.body, answer.length, 0, NULL);
-	*state = state_of(problem);
+	*state = waiting_state(problem);
 	session->status = *state == REFUSED
 		? 403
 		: session->status; /* whatever the status, the user is not signed in */

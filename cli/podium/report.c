@@ -97,7 +97,7 @@ static void write_first_failure(
 
 /* ---- the kernels of CUDA C++ ---- */
 
-static const char *amount(struct arena *arena, int64_t value)
+static const char *amount_cell(struct arena *arena, int64_t value)
 {
 	return value >= 0 ? arena_printf(arena, "%" PRId64, value) : NULL;
 }
@@ -118,9 +118,9 @@ static void write_kernels(struct buffer *out, struct arena *arena, const json_t 
 	struct table table = table_make(arena, columns, COUNT(columns), count);
 	for (size_t i = 0; i < count; i++) {
 		const struct kernel *one = &kernels[i];
-		const char *cells[] = { one->name, amount(arena, one->registers),
-			amount(arena, one->shared_bytes), amount(arena, one->stack_bytes),
-			amount(arena, one->spill_store_bytes), amount(arena, one->spill_load_bytes) };
+		const char *cells[] = { one->name, amount_cell(arena, one->registers),
+			amount_cell(arena, one->shared_bytes), amount_cell(arena, one->stack_bytes),
+			amount_cell(arena, one->spill_store_bytes), amount_cell(arena, one->spill_load_bytes) };
 		table_add(&table, cells);
 	}
 	if (count)

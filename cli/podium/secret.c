@@ -11,7 +11,7 @@
 
 enum { most_bytes = 4096 };
 
-static bool hide(struct termios *before)
+static bool hide_input(struct termios *before)
 {
 	struct termios quiet;
 	if (!isatty(STDIN_FILENO) || tcgetattr(STDIN_FILENO, before))
@@ -51,7 +51,7 @@ int secret_read(struct arena *arena, struct interrupt *interrupt, const char *pr
 {
 	cleanup_buffer struct buffer line = { 0 };
 	struct termios before;
-	bool hidden = hide(&before);
+	bool hidden = hide_input(&before);
 	if (hidden)
 		fprintf(stderr, "%s", prompt);
 	int rc = read_line(interrupt, &line, error);

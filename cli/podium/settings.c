@@ -110,7 +110,7 @@ static int take_section(struct reading *reading, char *text)
 	return 0;
 }
 
-static char *trim(char *text)
+static char *trim_line(char *text)
 {
 	text += strspn(text, " \t\r");
 	size_t length = strlen(text);
@@ -121,7 +121,7 @@ static char *trim(char *text)
 
 static int take_line(struct reading *reading, char *line)
 {
-	char *text = trim(line), *equals = strchr(text, '=');
+	char *text = trim_line(line), *equals = strchr(text, '=');
 	if (!*text || *text == '#')
 		return 0;
 	if (*text == '[')
@@ -130,7 +130,7 @@ static int take_line(struct reading *reading, char *line)
 		return fail(reading->error, ERROR_INPUT, "%s line %d: expected `name = value`.",
 			reading->settings->path, reading->line);
 	*equals = '\0';
-	return take_setting(reading, trim(text), trim(equals + 1));
+	return take_setting(reading, trim_line(text), trim_line(equals + 1));
 }
 
 static int check_servers(const struct settings *settings, struct error *error)
@@ -249,7 +249,7 @@ static int find_wish(const struct settings *settings, const char *wish,
 	return 0;
 }
 
-static const char *environment(const char *name)
+static const char *variable(const char *name)
 {
 	const char *value = getenv(name);
 	return value && *value ? value : NULL;
@@ -258,7 +258,7 @@ static const char *environment(const char *name)
 int settings_choose(const struct settings *settings, const char *wish,
 	struct settings_server *server, struct error *error)
 {
-	const char *usual = environment("PODIUM_SERVER"), *token = environment("PODIUM_TOKEN");
+	const char *usual = variable("PODIUM_SERVER"), *token = variable("PODIUM_TOKEN");
 	const char *fallback = settings->standard ? settings->standard
 		: settings->count == 1                ? settings->servers[0].name
 											  : NULL;

@@ -111,7 +111,7 @@ static json_t *read_manifest(const struct store *store)
 	return known;
 }
 
-static bool is_of(const json_t *known, const char *server, const char *leaderboard)
+static bool is_task_of(const json_t *known, const char *server, const char *leaderboard)
 {
 	return strcmp(member_text(known, "server"), server) == 0
 		&& strcmp(member_text(known, "leaderboard"), leaderboard) == 0;
@@ -127,7 +127,7 @@ int store_open(struct arena *arena, const char *path, const char *server, const 
 	if (store->folder < 0)
 		return fail(error, ERROR_SYSTEM, "Cannot open the folder %s: %s.", path, strerror(errno));
 	store->known = read_manifest(store);
-	if (store->known && !is_of(store->known, server, leaderboard))
+	if (store->known && !is_task_of(store->known, server, leaderboard))
 		return fail(error, ERROR_CONFLICT,
 			"%s contains the task of %s on %s. Choose another folder with --to.", path,
 			quote(arena, member_text(store->known, "leaderboard")),
@@ -171,7 +171,7 @@ static int put_in_place(int folder, const char *name, bool over, const void *byt
 	return rc;
 }
 
-static enum store_outcome outcome_of(
+static enum store_outcome choose_outcome(
 	const struct store *store, int folder, const char *path, const char *name, const char *fresh)
 {
 	struct stat about;
@@ -199,7 +199,7 @@ int store_put(struct store *store, const char *path, const void *bytes, size_t l
 		return fail(error, ERROR_SYSTEM, "Cannot make the folder of %s/%s: %s.", store->path, path,
 			strerror(errno));
 	store_digest_of(fresh, bytes, length);
-	*outcome = outcome_of(store, folder, path, name, fresh);
+	*outcome = choose_outcome(store, folder, path, name, fresh);
 	if ((*outcome == STORE_NEW || *outcome == STORE_UPDATED)
 		&& put_in_place(folder, name, *outcome == STORE_UPDATED, bytes, length))
 		return fail(

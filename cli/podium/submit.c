@@ -122,7 +122,7 @@ static int add_doubt(struct error *error)
 		reason.text);
 }
 
-static int send(
+static int send_submission(
 	struct session *session, const struct order *order, json_t **submission, struct error *error)
 {
 	cleanup_json json_t *body = make_body(order);
@@ -172,7 +172,7 @@ int submit_command(const struct call *call)
 		return podium_complain(&error, podium_misused);
 	rc = session_open(&session, call, &error);
 	rc = rc ? rc : choose_gpus(&session, &order, &error);
-	rc = rc ? rc : send(&session, &order, &submission, &error);
+	rc = rc ? rc : send_submission(&session, &order, &submission, &error);
 	if (rc)
 		return session_end(&session, rc, &error);
 	long long id = member_whole(submission, "id", 0);

@@ -35,7 +35,7 @@ static double clock_mhz(
 	return nvml->clock && nvml->clock(device, kind, &mhz) == NVML_STATE_SUCCEEDED ? mhz : NAN;
 }
 
-static void look(const struct nvml_state *nvml, struct nvmlDevice_st *device,
+static void read_state(const struct nvml_state *nvml, struct nvmlDevice_st *device,
 	struct isolated_device_state *state)
 {
 	unsigned int celsius, milliwatts;
@@ -62,6 +62,6 @@ int isolated_device_look(const char *uuid, struct isolated_device_state *state)
 	unsigned int status = nvml.device_by_uuid(uuid, &device);
 	if (status != NVML_STATE_SUCCEEDED)
 		return isolated_fail(ISOLATED_FAILED, "NVML knows no GPU %s (status %u).", uuid, status);
-	look(&nvml, device, state);
+	read_state(&nvml, device, state);
 	return 0;
 }

@@ -182,7 +182,7 @@ static int check_transaction(
 
 /* Executes a statement. Outside a transaction, a lost connection is replaced and the statement
  * runs again. */
-static int execute(struct database *db, const struct question *question,
+static int execute_statement(struct database *db, const struct question *question,
 	struct database_parameters *p, struct prepared **prepared, struct error *error)
 {
 	db->last_error = 0;
@@ -243,7 +243,7 @@ static int select_rows(struct database *db, struct arena *arena, const struct st
 	database_parameters_collect(&parameters, letters, arguments);
 	struct prepared *prepared;
 	uint64_t began_ns = database_begin_asking();
-	int rc = execute(db,
+	int rc = execute_statement(db,
 		&(struct question){ .statements = &statement, .count = 1, .definition = statement },
 		&parameters, &prepared, error);
 	if (!rc) {
@@ -336,7 +336,7 @@ int database_answers(struct database *db, struct arena *arena, const struct bund
 	va_end(arguments);
 	memset(answers, 0, bundle->count * sizeof *answers);
 	uint64_t began_ns = database_begin_asking();
-	int rc = execute(db,
+	int rc = execute_statement(db,
 		&(struct question){
 			.statements = bundle->statements, .count = bundle->count, .definition = bundle },
 		&parameters, &prepared, error);
@@ -369,14 +369,14 @@ static void pause_before_retry(int attempt)
 static int execute_with_retry(struct database *db, const struct question *question,
 	struct database_parameters *p, struct prepared **prepared, struct error *error)
 {
-	int rc = execute(db, question, p, prepared, error);
+	int rc = execute_statement(db, question, p, prepared, error);
 	for (int attempt = 1; rc && !db->in_transaction && db->last_error == ER_LOCK_DEADLOCK
 		 && attempt < transaction_tries;
 		 attempt++) {
 		database_count_conflict();
 		pause_before_retry(attempt);
 		database_forget_error(error);
-		rc = execute(db, question, p, prepared, error);
+		rc = execute_statement(db, question, p, prepared, error);
 	}
 	return rc;
 }

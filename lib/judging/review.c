@@ -170,7 +170,7 @@ static int decide_body(struct database *db, void *context, struct error *error)
 				  decision->reason ? decision->reason : "it was ranked", error);
 }
 
-static int decide(
+static int decide_result(
 	struct database *db, const struct review *review, const char *reason, struct error *error)
 {
 	struct decision decision = { .review = review, .reason = reason };
@@ -179,7 +179,7 @@ static int decide(
 
 int review_release(struct database *db, const struct review *review, struct error *error)
 {
-	return decide(db, review, NULL, error);
+	return decide_result(db, review, NULL, error);
 }
 
 static bool has_control(const char *text)
@@ -214,5 +214,5 @@ int review_reject(
 {
 	cleanup_arena struct arena *arena = arena_new();
 	int rc = review_check_reason(arena, reason, &reason, error);
-	return rc ? rc : decide(db, review, reason, error);
+	return rc ? rc : decide_result(db, review, reason, error);
 }

@@ -20,7 +20,7 @@ static const struct {
 	{ "literal_eval", TRUTH_PYTHON },
 };
 
-static bool contains(const struct file *file, const char *text)
+static bool file_contains(const struct file *file, const char *text)
 {
 	return memmem(file->bytes, file->length, text, strlen(text)) != NULL;
 }
@@ -28,7 +28,7 @@ static bool contains(const struct file *file, const char *text)
 static bool find_sign(const struct file *file, enum task_truth *truth)
 {
 	for (size_t i = 0; i < COUNT(TRUTH_SIGNS); i++)
-		if (contains(file, TRUTH_SIGNS[i].sign)) {
+		if (file_contains(file, TRUTH_SIGNS[i].sign)) {
 			*truth = TRUTH_SIGNS[i].truth;
 			return true;
 		}
@@ -70,8 +70,8 @@ bool task_is_score_evaluation(const struct file *file)
 	static const char *const signs[] = { "score:", "\"score\"", "'score'", "duration.mean" };
 	bool found = false;
 	for (size_t i = 0; i < COUNT(signs); i++)
-		found = found || contains(file, signs[i]);
-	return found && !contains(file, "benchmark") && !contains(file, "test-count");
+		found = found || file_contains(file, signs[i]);
+	return found && !file_contains(file, "benchmark") && !file_contains(file, "test-count");
 }
 
 static struct task_file *find_own_file(const struct task_reader *reader, const char *name)
