@@ -296,10 +296,7 @@ bool slurm_is_over(const struct slurm_job *job)
 		"TIMEOUT",
 		"REVOKED",
 	};
-	for (size_t i = 0; i < COUNT(over); i++)
-		if (strcmp(job->state, over[i]) == 0)
-			return true;
-	return false;
+	return text_is_one_of(job->state, over, COUNT(over));
 }
 
 size_t slurm_read_leftovers(

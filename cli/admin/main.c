@@ -120,6 +120,13 @@ int admin_complain(const struct error *error)
 	return admin_failed;
 }
 
+int64_t admin_number(const char *text)
+{
+	char *end;
+	long long number = strtoll(text, &end, 10);
+	return end == text || *end ? -1 : number;
+}
+
 void admin_say(const char *format, ...)
 {
 	char text[4096];

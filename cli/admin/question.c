@@ -2,23 +2,14 @@
 
 #include "cli/admin/admin.h"
 #include "lib/base/scope.h"
+#include "lib/base/text.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <sodium.h>
 #include <string.h>
 #include <termios.h>
 
 /* ---- answers from a file ---- */
-
-static char *trim_word(char *text)
-{
-	while (isspace((unsigned char)*text))
-		text++;
-	for (size_t length = strlen(text); length && isspace((unsigned char)text[length - 1]);)
-		text[--length] = '\0';
-	return text;
-}
 
 static bool is_known(const char *key, const char *const *keys)
 {
@@ -37,7 +28,7 @@ static int take_line(struct questions *questions, char *line, const char *where,
 		return fail(error, ERROR_INPUT, "%s: expected `key = value`, at most %zu lines.", where,
 			COUNT(questions->given));
 	*equals = '\0';
-	const char *key = trim_word(line), *value = trim_word(equals + 1);
+	const char *key = text_trim(line), *value = text_trim(equals + 1);
 	if (!is_known(key, keys))
 		return fail(error, ERROR_INPUT, "%s: there is no question %.60s.", where, key);
 	if (strlen(value) >= sizeof given->value)
@@ -60,7 +51,7 @@ int question_read_file(
 			error, ERROR_INPUT, "Cannot read the answers in %s: %s.", path, strerror(errno));
 	for (int number = 1; !rc && fgets(line, sizeof line, file); number++) {
 		snprintf(where, sizeof where, "%.256s line %d", path, number);
-		char *text = trim_word(line);
+		char *text = text_trim(line);
 		if (*text && *text != '#')
 			rc = take_line(questions, text, where, keys, error);
 	}
@@ -112,7 +103,7 @@ static int read_line(const struct question *question, answer_text answer, struct
 	}
 	if (end)
 		*end = '\0';
-	memmove(answer, trim_word(answer), strlen(trim_word(answer)) + 1);
+	memmove(answer, text_trim(answer), strlen(text_trim(answer)) + 1);
 	return 0;
 }
 

@@ -6,18 +6,9 @@
 #include "lib/base/scope.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { most_listed = 50 };
-
-/* Returns 0, which is no row's number, if the text is not a number. */
-static int64_t number_of(const char *text)
-{
-	char *end;
-	long long number = strtoll(text, &end, 10);
-	return end == text || *end ? 0 : number;
-}
 
 /* ---- rejudge start ---- */
 
@@ -39,8 +30,8 @@ static const struct form {
 static void take_word(struct rejudging_order *order, enum word word, const char *text)
 {
 	switch (word) {
-	case SUBMISSION: order->submission_id = number_of(text); break;
-	case TOP: order->top = number_of(text); break;
+	case SUBMISSION: order->submission_id = admin_number(text); break;
+	case TOP: order->top = admin_number(text); break;
 	case USER: order->user = text; break;
 	case LEADERBOARD: order->leaderboard = text; break;
 	case GPU: order->gpu = text; break;
@@ -195,8 +186,8 @@ int rejudge_show_command(int argc, char **argv)
 	struct error error = { 0 };
 	if (!db)
 		return admin_failed;
-	return print_rejudge(db, arena, number_of(argv[1]), &error) ? admin_complain(&error)
-																: admin_done;
+	return print_rejudge(db, arena, admin_number(argv[1]), &error) ? admin_complain(&error)
+																   : admin_done;
 }
 
 /* ---- rejudge apply, rejudge discard ---- */
@@ -216,7 +207,7 @@ static int end_rejudging(
 	struct rejudging rejudging;
 	if (!db)
 		return admin_failed;
-	int rc = rejudging_find(db, arena, number_of(argv[1]), &rejudging, &error);
+	int rc = rejudging_find(db, arena, admin_number(argv[1]), &rejudging, &error);
 	if (!rc)
 		rc = rejudging_check_name(&rejudging, argv[2], &error);
 	if (!rc)

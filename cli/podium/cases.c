@@ -4,6 +4,7 @@
 #include "cli/podium/table.h"
 #include "lib/base/format.h"
 #include "lib/base/interval.h"
+#include "lib/base/member.h"
 #include "lib/base/scope.h"
 #include "lib/base/text.h"
 #include "lib/gpu/peaks.h"
@@ -15,12 +16,12 @@
 
 bool stage_is_test(const json_t *stage)
 {
-	return strcmp(outcome_text(stage, "stage"), "test") == 0;
+	return strcmp(member_text(stage, "stage"), "test") == 0;
 }
 
 bool case_has_failed(const json_t *one)
 {
-	return strcmp(outcome_text(one, "verdict"), "passed") != 0;
+	return strcmp(member_text(one, "verdict"), "passed") != 0;
 }
 
 int64_t case_number(const json_t *one)
@@ -44,18 +45,18 @@ static const char *number_cell(const struct cell *cell)
 
 static const char *spec_cell(const struct cell *cell)
 {
-	return outcome_text(cell->one, "spec");
+	return member_text(cell->one, "spec");
 }
 
 static const char *result_cell(const struct cell *cell)
 {
-	return outcome_text(cell->one, "verdict");
+	return member_text(cell->one, "verdict");
 }
 
 static const char *duration_of(const struct cell *cell, const char *key)
 {
 	format_text text;
-	format_duration_ns(text, outcome_number(cell->one, key));
+	format_duration_ns(text, member_real(cell->one, key));
 	return arena_strdup(cell->arena, text);
 }
 
@@ -64,9 +65,9 @@ static const char *time_cell(const struct cell *cell)
 	format_text text;
 	if (case_has_failed(cell->one))
 		return result_cell(cell);
-	format_duration_within(text, outcome_number(cell->one, "mean_ns"),
-		interval_half_of_case_ns(outcome_number(cell->one, "err_ns"),
-			outcome_number(cell->one, "low_ns"), outcome_number(cell->one, "high_ns")));
+	format_duration_within(text, member_real(cell->one, "mean_ns"),
+		interval_half_of_case_ns(member_real(cell->one, "err_ns"), member_real(cell->one, "low_ns"),
+			member_real(cell->one, "high_ns")));
 	return arena_strdup(cell->arena, text);
 }
 
@@ -74,7 +75,7 @@ static const char *interval_cell(const struct cell *cell)
 {
 	format_text text;
 	format_duration_range(
-		text, outcome_number(cell->one, "low_ns"), outcome_number(cell->one, "high_ns"));
+		text, member_real(cell->one, "low_ns"), member_real(cell->one, "high_ns"));
 	return arena_strdup(cell->arena, text);
 }
 
@@ -97,12 +98,12 @@ static const char *own_cell(const struct cell *cell)
 
 static const char *overrun_cell(const struct cell *cell)
 {
-	return isnan(outcome_number(cell->one, "gap_ns")) ? "none" : duration_of(cell, "gap_ns");
+	return isnan(member_real(cell->one, "gap_ns")) ? "none" : duration_of(cell, "gap_ns");
 }
 
 static const char *count_of(const struct cell *cell, const char *key)
 {
-	double count = outcome_number(cell->one, key);
+	double count = member_real(cell->one, key);
 	return isnan(count) ? NULL : arena_printf(cell->arena, "%.0f", count);
 }
 
@@ -123,7 +124,7 @@ static struct rates rates_of(const struct cell *cell)
 {
 	const struct task *task = cell->report->task;
 	return rates_of_case(task->flops, task->bytes, spec_cell(cell),
-		outcome_number(cell->one, "mean_ns"), cell->report->device->model);
+		member_real(cell->one, "mean_ns"), cell->report->device->model);
 }
 
 static const char *rate_words(
@@ -176,7 +177,7 @@ static const char *slowed_by_cell(const struct cell *cell)
 
 static bool is_measured(const json_t *one)
 {
-	return !isnan(outcome_number(one, "blocks"));
+	return !isnan(member_real(one, "blocks"));
 }
 
 /* ---- the tables ---- */
@@ -290,10 +291,10 @@ static void write_notes(struct buffer *out, const json_t *stage)
 	json_t *one;
 	json_array_foreach(json_object_get(stage, "cases"), i, one)
 	{
-		if (!is_measured(one) || case_has_failed(one) || !*outcome_text(one, "message"))
+		if (!is_measured(one) || case_has_failed(one) || !*member_text(one, "message"))
 			continue;
 		buffer_printf(out, "  Benchmark %" PRId64 ": ", case_number(one));
-		text_append_printable(out, outcome_text(one, "message"));
+		text_append_printable(out, member_text(one, "message"));
 		buffer_byte(out, '\n');
 	}
 }

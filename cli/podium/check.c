@@ -10,6 +10,7 @@
 #include "cli/podium/podium.h"
 #include "cli/podium/report.h"
 #include "cli/podium/verdicts.h"
+#include "lib/base/member.h"
 #include "lib/base/scope.h"
 #include "lib/base/text.h"
 #include "lib/job/message.h"
@@ -141,7 +142,7 @@ static json_t *describe_run(const struct check *check)
 
 static int print_outcome(const struct check *check, json_t *outcome)
 {
-	int code = verdict_exit_code(verdict_from_name(outcome_text(outcome, "verdict")));
+	int code = verdict_exit_code(verdict_from_name(member_text(outcome, "verdict")));
 	cleanup_buffer struct buffer text = { 0 };
 	if (check->options->as_json) {
 		json_object_set_new(outcome, "exit_code", json_integer(code));

@@ -6,12 +6,11 @@
 #include "cli/podium/print.h"
 #include "cli/podium/table.h"
 #include "cli/podium/words.h"
+#include "lib/base/member.h"
 #include "lib/base/scope.h"
-#include "lib/base/text.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 static const char *ratio_of(struct arena *arena, const json_t *row)
 {

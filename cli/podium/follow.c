@@ -2,6 +2,7 @@
 
 #include "cli/podium/outcome.h"
 #include "lib/base/clock.h"
+#include "lib/base/member.h"
 #include "lib/job/runner.h"
 
 #include <stdlib.h>
@@ -20,8 +21,8 @@ struct following {
 
 static void say_progress(struct following *following, const json_t *event)
 {
-	if (strcmp(outcome_text(event, "event"), "progress") == 0)
-		progress_say(following->progress, "%s", outcome_text(event, "text"));
+	if (strcmp(member_text(event, "event"), "progress") == 0)
+		progress_say(following->progress, "%s", member_text(event, "text"));
 }
 
 /* The first interrupt asks podium-run to cancel the job and waits for its answer. The second does

@@ -7,6 +7,7 @@
 #include "cli/podium/table.h"
 #include "cli/podium/words.h"
 #include "lib/base/format.h"
+#include "lib/base/member.h"
 #include "lib/base/scope.h"
 
 #include <math.h>

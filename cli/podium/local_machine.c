@@ -36,12 +36,6 @@ static const struct device *choose_device(
 	return NULL;
 }
 
-static int by_uuid(const void *left, const void *right)
-{
-	return strcmp(
-		(*(const struct device *const *)left)->uuid, (*(const struct device *const *)right)->uuid);
-}
-
 /* Devices of the first one's model. All programs lock devices in this order, to avoid deadlock. */
 static int add_others(
 	struct local_machine *here, const struct machine *machine, size_t wanted, struct error *error)
@@ -60,7 +54,7 @@ static int add_others(
 		return fail(error, ERROR_NOT_FOUND,
 			"The task needs %zu GPUs of one model, but this machine has %zu of the model %s.",
 			wanted, there, first->model);
-	qsort(here->devices, here->device_count, sizeof *here->devices, by_uuid);
+	qsort(here->devices, here->device_count, sizeof *here->devices, device_compare_uuid);
 	return 0;
 }
 

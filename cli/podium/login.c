@@ -7,6 +7,7 @@
 #include "cli/podium/secret.h"
 #include "cli/podium/words.h"
 #include "lib/base/clock.h"
+#include "lib/base/member.h"
 #include "lib/base/quote.h"
 #include "lib/base/scope.h"
 #include "lib/base/text.h"

@@ -4,6 +4,7 @@
 #include "lib/base/buffer.h"
 #include "lib/base/quote.h"
 #include "lib/base/scope.h"
+#include "lib/base/text.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -110,18 +111,9 @@ static int take_section(struct reading *reading, char *text)
 	return 0;
 }
 
-static char *trim_line(char *text)
-{
-	text += strspn(text, " \t\r");
-	size_t length = strlen(text);
-	while (length && strchr(" \t\r", text[length - 1]))
-		text[--length] = '\0';
-	return text;
-}
-
 static int take_line(struct reading *reading, char *line)
 {
-	char *text = trim_line(line), *equals = strchr(text, '=');
+	char *text = text_trim(line), *equals = strchr(text, '=');
 	if (!*text || *text == '#')
 		return 0;
 	if (*text == '[')
@@ -130,7 +122,7 @@ static int take_line(struct reading *reading, char *line)
 		return fail(reading->error, ERROR_INPUT, "%s line %d: expected `name = value`.",
 			reading->settings->path, reading->line);
 	*equals = '\0';
-	return take_setting(reading, trim_line(text), trim_line(equals + 1));
+	return take_setting(reading, text_trim(text), text_trim(equals + 1));
 }
 
 static int check_servers(const struct settings *settings, struct error *error)

@@ -2,6 +2,7 @@
 
 #include "cli/podium/api.h"
 #include "lib/base/buffer.h"
+#include "lib/base/member.h"
 #include "lib/base/quote.h"
 #include "lib/base/scope.h"
 #include "lib/files/fileset.h"

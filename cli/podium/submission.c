@@ -7,6 +7,7 @@
 #include "cli/podium/verdicts.h"
 #include "cli/podium/words.h"
 #include "lib/base/format.h"
+#include "lib/base/member.h"
 #include "lib/base/scope.h"
 #include "lib/base/text.h"
 

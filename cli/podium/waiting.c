@@ -6,6 +6,7 @@
 #include "cli/podium/print.h"
 #include "cli/podium/submission.h"
 #include "cli/podium/words.h"
+#include "lib/base/member.h"
 #include "lib/base/text.h"
 
 #include <stdio.h>

@@ -2,6 +2,7 @@
 
 #include "lib/base/manual.h"
 #include "lib/base/scope.h"
+#include "lib/base/text.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -182,16 +183,6 @@ static const struct key *find_key(const char *name)
 	return NULL;
 }
 
-static char *trim_spaces(char *text)
-{
-	while (isspace((unsigned char)*text))
-		text++;
-	size_t length = strlen(text);
-	while (length && isspace((unsigned char)text[length - 1]))
-		text[--length] = '\0';
-	return text;
-}
-
 /* A password that everybody can read is not a secret, so this is an error. */
 static int check_secrecy(FILE *file, const char *where, const char *path, struct error *error)
 {
@@ -210,7 +201,7 @@ static int read_line(struct config *config, FILE *file, const char *path, char *
 	if (!equals)
 		return fail(error, ERROR_INPUT, "%s: expected `key = value`.", where);
 	*equals = '\0';
-	const char *name = trim_spaces(text), *value = trim_spaces(equals + 1);
+	const char *name = text_trim(text), *value = text_trim(equals + 1);
 	if (strncmp(name, "slurm.", 6) == 0)
 		return set_model(config, name + 6, value, where, error);
 	const struct key *key = find_key(name);
@@ -226,7 +217,7 @@ static int read_lines(struct config *config, FILE *file, const char *path, struc
 	int rc = 0;
 	for (int number = 1; !rc && fgets(line, sizeof line, file); number++) {
 		snprintf(where, sizeof where, "%.256s line %d", path, number);
-		char *text = trim_spaces(line);
+		char *text = text_trim(line);
 		if (strlen(text) + 1 >= sizeof line - 1)
 			rc = fail(error, ERROR_INPUT, "%s is longer than %zu bytes.", where, sizeof line - 2);
 		else if (*text && *text != '#')

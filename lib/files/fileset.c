@@ -111,16 +111,10 @@ static int add_entry(struct walk *walk, int directory, const char *name, const c
 	return read_file(walk, entry, path, (size_t)about.st_size);
 }
 
-static void scope_closedir(DIR **folder)
-{
-	if (*folder)
-		closedir(*folder);
-}
-
 static int walk_folder(struct walk *walk, int directory, const char *prefix)
 {
 	cleanup_fd int copy = fcntl(directory, F_DUPFD_CLOEXEC, 0);
-	__attribute__((cleanup(scope_closedir))) DIR *folder = copy < 0 ? NULL : fdopendir(copy);
+	cleanup_dir DIR *folder = copy < 0 ? NULL : fdopendir(copy);
 	if (!folder)
 		return fail(walk->error, ERROR_SYSTEM, "Cannot read the folder %s: %s.",
 			quote(walk->set->arena, prefix), strerror(errno));

@@ -182,14 +182,6 @@ int review_release(struct database *db, const struct review *review, struct erro
 	return decide_result(db, review, NULL, error);
 }
 
-static bool has_control(const char *text)
-{
-	for (; *text; text++)
-		if (text_control_length(text))
-			return true;
-	return false;
-}
-
 int review_check_reason(
 	struct arena *arena, const char *reason, const char **checked, struct error *error)
 {
@@ -202,7 +194,7 @@ int review_check_reason(
 	if (length > review_most_reason_bytes)
 		return fail_field(error, "reason", "The reason is %zu bytes long; %d are allowed.", length,
 			review_most_reason_bytes);
-	if (has_control(reason) || !text_is_utf8(reason, length))
+	if (text_has_control(reason) || !text_is_utf8(reason, length))
 		return fail_field(
 			error, "reason", "The reason must be one line of text without control characters.");
 	*checked = arena_strndup(arena, reason, length);

@@ -1,4 +1,5 @@
 /* Detects from the text of a task's own files how they want to be run. */
+#include "lib/base/text.h"
 #include "lib/task/reader.h"
 
 #include "lib/base/buffer.h"
@@ -37,12 +38,8 @@ static bool find_sign(const struct file *file, enum task_truth *truth)
 
 static bool is_program(const struct task *task, const char *name)
 {
-	if (task->main && strcmp(task->main, name) == 0)
-		return true;
-	for (size_t i = 0; i < task->source_count; i++)
-		if (strcmp(task->sources[i], name) == 0)
-			return true;
-	return false;
+	return (task->main && strcmp(task->main, name) == 0)
+		|| text_is_one_of(name, task->sources, task->source_count);
 }
 
 /* Searches the program first, because another file may compare "True" with something else. */

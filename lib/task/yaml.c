@@ -1,4 +1,5 @@
 /* Reads task.yml: tables of its keys, and functions for keys that need more than a table. */
+#include "lib/base/text.h"
 #include "lib/task/reader.h"
 
 #include "lib/base/quote.h"
@@ -6,7 +7,6 @@
 #include "lib/files/path_rule.h"
 #include "lib/task/formula.h"
 
-#include <ctype.h>
 #include <string.h>
 
 static const char *const LANGUAGES[] = { "py", "cu", NULL };
@@ -121,21 +121,12 @@ static void read_files(struct task_reader *reader, const struct yaml_node *value
 
 /* ---- config ---- */
 
-static bool is_define_name(const char *text)
-{
-	if (!isalpha((unsigned char)*text) && *text != '_')
-		return false;
-	while (isalnum((unsigned char)*text) || *text == '_')
-		text++;
-	return !*text;
-}
-
 static void read_define(
 	struct task_reader *reader, const struct yaml_node *node, const struct task_key *key)
 {
 	struct task *task = reader->task;
 	const char *shown = quote(reader->arena, node->key->text), *fault = NULL, *value = NULL;
-	if (!is_define_name(node->key->text)) {
+	if (!text_is_identifier(node->key->text)) {
 		task_fault(reader, node->key, key->name, "%s is not a name that a macro can have.", shown);
 		return;
 	}

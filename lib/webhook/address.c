@@ -3,6 +3,7 @@
 #include "lib/base/network.h"
 #include "lib/base/quote.h"
 #include "lib/base/scope.h"
+#include "lib/base/text.h"
 
 #include <curl/curl.h>
 #include <stdlib.h>
@@ -51,14 +52,6 @@ static int check_text(const char *text, struct error *error)
 	return 0;
 }
 
-static bool is_usual_port(const char *port)
-{
-	for (size_t i = 0; i < COUNT(PORTS); i++)
-		if (strcmp(PORTS[i], port) == 0)
-			return true;
-	return false;
-}
-
 /* Checks for hosts that webhook_allowed does not name. */
 static int check_other_host(const char *scheme, const char *port, const struct network *literal,
 	const char *host, struct error *error)
@@ -73,7 +66,7 @@ static int check_other_host(const char *scheme, const char *port, const struct n
 			"%s is %s, but webhooks may only reach hosts on the internet. The site's operator can "
 			"allow it with the setting webhook_allowed.",
 			host, what);
-	return is_usual_port(port)
+	return text_is_one_of(port, PORTS, COUNT(PORTS))
 		? 0
 		: fail_field(error, FIELD, "Webhooks may only use the ports 443 and 8443, not %s.", port);
 }

@@ -14,12 +14,13 @@
 static const char *const SOURCE_ENDINGS[] = { ".cu", ".cuh", ".c", ".cc", ".cpp", ".cxx", ".h",
 	".hh", ".hpp", ".inl" };
 
-bool compile_is_source(const char *path)
+bool compile_is_data(const struct job *job, const char *path)
 {
+	(void)job;
 	for (size_t i = 0; i < COUNT(SOURCE_ENDINGS); i++)
 		if (text_ends_with(path, SOURCE_ENDINGS[i]))
-			return true;
-	return false;
+			return false;
+	return true;
 }
 
 static int add_sources(struct nvcc *nvcc, const struct job *job, struct error *error)

@@ -80,12 +80,6 @@ static bool is_for_contestants(const struct job *job, const char *path)
 	return strcmp(path, job->task->main) != 0;
 }
 
-static bool is_data(const struct job *job, const char *path)
-{
-	(void)job;
-	return !compile_is_source(path);
-}
-
 static int write_submission(const struct job *job, const struct workspace *part,
 	enum isolated_program who, struct error *error)
 {
@@ -122,7 +116,7 @@ static int fill_cu_part(const struct run *run, const struct workspace *part,
 		is_judge ? "judge.out" : "contestant.out", error);
 	if (rc || who == PROGRAM_NULL)
 		return rc;
-	rc = stage_write_task(run->job, part, is_data, error);
+	rc = stage_write_task(run->job, part, compile_is_data, error);
 	if (rc || is_judge)
 		return rc;
 	return write_program(run, part, who == PROGRAM_RIVAL ? COMPILED_RIVAL : COMPILED_SUBMISSION,

@@ -73,10 +73,7 @@ static const struct form {
 
 static bool has_source(const struct task *task, const char *name)
 {
-	for (size_t i = 0; i < task->source_count; i++)
-		if (strcmp(task->sources[i], name) == 0)
-			return true;
-	return false;
+	return text_is_one_of(name, task->sources, task->source_count);
 }
 
 static const struct form *find_form(const struct job *job)

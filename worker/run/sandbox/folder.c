@@ -12,13 +12,6 @@
 
 enum { open_folder = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC };
 
-static void scope_closedir(DIR **stream)
-{
-	if (*stream)
-		closedir(*stream);
-}
-#define cleanup_dir __attribute__((cleanup(scope_closedir)))
-
 int folder_open(int parent, const char *name, struct error *error)
 {
 	int folder = openat(parent, name, open_folder);
