@@ -127,10 +127,13 @@ static int ask_into(struct init *init, const char *key, const char *text, char *
 	int (*check)(answer_text answer, struct error *error), struct error *error)
 {
 	answer_text answer, before;
-	bool is_secret = strcmp(key, "database_password") == 0;
 	snprintf(before, sizeof before, "%s", place);
-	int rc = question_ask(
-		&init->questions, &(struct question){ key, text, before, is_secret, check }, answer, error);
+	const struct question question = { .key = key,
+		.text = text,
+		.fallback = before,
+		.is_secret = strcmp(key, "database_password") == 0,
+		.check = check };
+	int rc = question_ask(&init->questions, &question, answer, error);
 	if (!rc && strlen(answer) >= size)
 		rc = fail(error, ERROR_INPUT, "%s may have at most %zu bytes.", key, size - 1);
 	if (!rc)
@@ -176,7 +179,7 @@ static int ask_for_database(struct init *init, struct error *error)
 			config->database_password[0] ? "Password of that user (empty: keep the current one)"
 				: is_local
 				? "Password of that user (empty: MariaDB trusts this host's user of that name)"
-				: "Its password",
+				: "Password of that user",
 			config->database_password, sizeof config->database_password, NULL, error);
 	return rc;
 }
@@ -232,8 +235,10 @@ static int offer_to_make(struct init *init, struct error *error)
 		"or no)",
 		config->database_name, config->database_user);
 	struct error answering = { 0 };
-	int rc = question_ask(&init->questions,
-		&(struct question){ "make_database", text, "yes", false, check_yes }, answer, &answering);
+	const struct question question = {
+		.key = "make_database", .text = text, .fallback = "yes", .check = check_yes
+	};
+	int rc = question_ask(&init->questions, &question, answer, &answering);
 	if (rc || *answer == 'n')
 		return error->code;
 	memset(error, 0, sizeof *error);
@@ -334,12 +339,11 @@ static int ask_for_password(struct init *init, answer_text password, struct erro
 {
 	answer_text again;
 	bool twice = isatty(STDIN_FILENO) && question_may_repeat(&init->questions, "admin_password");
-	int rc = question_ask(&init->questions,
-		&(struct question){ "admin_password", "Password", NULL, true, NULL }, password, error);
+	struct question question = { .key = "admin_password", .text = "Password", .is_secret = true };
+	int rc = question_ask(&init->questions, &question, password, error);
+	question.text = "Repeat the password";
 	if (!rc && twice)
-		rc = question_ask(&init->questions,
-			&(struct question){ "admin_password", "Repeat the password", NULL, true, NULL }, again,
-			error);
+		rc = question_ask(&init->questions, &question, again, error);
 	if (!rc && twice && strcmp(password, again) != 0)
 		rc = fail(error, ERROR_INPUT, "The two passwords differ.");
 	sodium_memzero(again, sizeof again);
@@ -349,9 +353,10 @@ static int ask_for_password(struct init *init, answer_text password, struct erro
 static int make_admin(struct init *init, struct database *db, struct error *error)
 {
 	answer_text name, password;
-	int rc = question_ask(&init->questions,
-		&(struct question){ "admin", "Name of the first admin", "admin", false, NULL }, name,
-		error);
+	const struct question question = {
+		.key = "admin", .text = "Name of the first admin", .fallback = "admin"
+	};
+	int rc = question_ask(&init->questions, &question, name, error);
 	if (!rc)
 		rc = ask_for_password(init, password, error);
 	if (!rc)

@@ -213,8 +213,11 @@ static void write_objection(struct buffer *out, struct arena *arena, const struc
 	json_array_foreach(json_object_get(report->outcome, "stages"), i, stage)
 		json_array_foreach(json_object_get(stage, "cases"), j, one)
 	{
-		const struct floor_case floor = { report->task->flops, report->task->bytes,
-			member_text(one, "spec"), report->device->model, warm };
+		const struct floor_case floor = { .flops = report->task->flops,
+			.bytes = report->task->bytes,
+			.case_line = member_text(one, "spec"),
+			.gpu = report->device->model,
+			.warm = warm };
 		const char *objection = strcmp(member_text(stage, "stage"), "ranked") == 0
 			? floor_objection(arena, &floor, member_real(one, "mean_ns"))
 			: NULL;

@@ -55,7 +55,9 @@ int isolated_device_look(const char *uuid, struct isolated_device_state *state)
 {
 	static struct nvml_state nvml;
 	struct nvmlDevice_st *device = NULL;
-	*state = (struct isolated_device_state){ NAN, NAN, NAN, NAN, 0 };
+	*state = (struct isolated_device_state){
+		.sm_mhz = NAN, .memory_mhz = NAN, .temperature_c = NAN, .power_w = NAN
+	};
 	int rc = bind_library(&nvml);
 	if (rc)
 		return rc;

@@ -290,11 +290,6 @@ struct series {
 	struct process_result *ended;
 };
 
-static int64_t elapsed_ms(const struct series *series)
-{
-	return clock_ms() - series->ended[PROGRAM_JUDGE].began_ms;
-}
-
 static void begin_stage(struct series *series, struct evaluation *evaluation)
 {
 	series->current = evaluation;
@@ -310,7 +305,7 @@ static void end_stage(struct series *series)
 	struct process_result *entry = &series->ended[PROGRAM_ENTRY];
 	stage->judgement.verdict = VERDICT_PASSED;
 	stage->exited = true;
-	stage->duration_ms = elapsed_ms(series);
+	stage->duration_ms = clock_ms() - series->ended[PROGRAM_JUDGE].began_ms;
 	stage->peak_host_bytes = process_peak_bytes(entry);
 	stage_tell_log(series->run, stage, entry);
 	capture_clear(&entry->output);
