@@ -87,7 +87,7 @@ static const struct command {
 	{ "worker drain", "WORKER [DEVICE]", worker_drain_command,
 		"let a worker, or one of its devices (a UUID), finish its jobs and take no new ones" },
 	{ "worker pause", "WORKER [DEVICE]", worker_pause_command,
-		"stop a worker or device now; its running jobs are queued again" },
+		"take no jobs on a worker or device; its running jobs are queued again" },
 	{ "worker quarantine", "WORKER DEVICE REASON", worker_quarantine_command,
 		"pause a device that cannot be trusted; REASON is one line" },
 	{ "worker resume", "WORKER [DEVICE]", worker_resume_command,

@@ -48,8 +48,7 @@ static const struct key {
 		database_timeout_s, "60", 0, 86400, "limit for one answer of the database; 0: no limit"),
 	STRING_KEY(database_tls, "",
 		"TLS to the database: verify, unverified or off; empty: verify, but off for this host"),
-	STRING_KEY(database_tls_ca, "",
-		"file with trusted certificates; one of them must have signed the database's"),
+	STRING_KEY(database_tls_ca, "", "file with the trusted certificates that sign the database's"),
 	STRING_KEY(
 		database_tls_cert, "", "file with the client's certificate, if the database asks for one"),
 	STRING_KEY(database_tls_key, "", "file with the key of database_tls_cert"),

@@ -614,7 +614,7 @@ def what_a_killed_worker_has_left_all_the_same_is_cancelled_when_it_starts_again
 	until(lambda: len(cluster.ours()) == 3)
 	two = worker()
 	until(lambda: left[0].poll() is not None)
-	contains(log_of(two), "1 Slurm jobs of this worker that no job needs any more are cancelled")
+	contains(log_of(two), "Cancelled 1 Slurm jobs of this worker that it no longer needs")
 	equal([process.poll() for process in left[1:]], [None, None])
 	for process in left:
 		process.terminate()

@@ -385,12 +385,12 @@ static void a_wrong_line_of_the_settings_is_named(void **state)
 		{ "[lab]\nurl https\n", "line 2: expected `name = value`" },
 		{ "[lab]\ncolour = red\n", "line 2: there is no setting \"colour\"" },
 		{ "token = x\n", "line 1: there is no setting \"token\" before the first [server]" },
-		{ "[lab\n", "line 1: a server's name" },
+		{ "[lab\n", "line 1: expected the name of a server in brackets" },
 		{ "[lab]\n[lab]\n", "line 2: [lab] occurs twice" },
 		{ "[lab]\nuser = ada\n", "[lab] has no url" },
 		{ "[lab]\nurl = ftp://x\n", "line 2: \"ftp://x\" does not begin with https://" },
-		{ "[]\n", "line 1: a server's name" },
-		{ "[\n", "line 1: a server's name" },
+		{ "[]\n", "line 1: expected the name of a server in brackets" },
+		{ "[\n", "line 1: expected the name of a server in brackets" },
 	};
 	cleanup_arena struct arena *arena = arena_new();
 	for (size_t i = 0; i < COUNT(CASES); i++) {

@@ -291,8 +291,7 @@ def submissions_are_listed_compared_and_ranked():
 @test
 def a_withdrawn_submission_comes_back():
 	for number in (tokens["first"], tokens["second"]):
-		contains(
-			good(as_ada("withdraw", number)).out, f"Submission {number} does not count any more")
+		contains(good(as_ada("withdraw", number)).out, f"Submission {number} no longer counts")
 	contains(good(as_ada("ranking", "small", "--gpu", "CPU")).out, "Nobody is ranked here yet.")
 	contains(good(as_ada("status", tokens["first"])).out, "It is withdrawn")
 	contains(

@@ -87,7 +87,7 @@ def the_pause_is_as_long_as_the_server_asks_for():
 def it_ends_when_nothing_helps():
 	with Faulty(objects(503, "The database is away.")) as server:
 		ends(ask(server, "list"), 5, "podium: The database is away.",
-			"by the request's number: r-17")
+			"to the site's administrator: r-17")
 		equal(len(server.requests), 5)
 	with Faulty(cuts) as server:
 		ends(ask(server, "list"), 5, f"podium: Cannot reach {server.url}: the connection was cut")
@@ -386,7 +386,7 @@ def a_template_that_is_a_file_of_the_task_is_fetched_once():
 def a_file_that_is_not_what_was_announced_is_not_written():
 	with Faulty(task_answers(["a.py"], digest="0" * 64)) as server:
 		ends(ask(server, "task", "small", "--to", scratch / "announced"), 5,
-			"a.py did not arrive as the server described it")
+			"a.py differs from the server's description")
 	equal((scratch / "announced" / "a.py").exists(), False)
 
 
