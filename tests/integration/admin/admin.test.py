@@ -147,7 +147,7 @@ def a_database_with_another_history_is_left_alone():
 	contains(refused("migrate"), "made with a different 0001_initial than this program has")
 	sql("DELETE FROM schema_migrations; INSERT INTO schema_migrations (version, name, sha256) "
 		"VALUES (9999, '9999_later', REPEAT('x', 32))")
-	contains(refused("migrate"), "has version 9999 (9999_later) but not 0001_initial")
+	contains(refused("migrate"), "has version 9999 (9999_later) but not the earlier 0001_initial")
 	sql("DELETE FROM schema_migrations")
 	done("migrate")
 
@@ -231,7 +231,7 @@ def the_terminal_asks_twice_and_shows_nothing():
 		if process == 0:
 			os.execve(PROGRAM, [str(PROGRAM), "user", "add", name], database.environment)
 		shown = b""
-		for question, reply in ((b"Password: ", first), (b"again: ", second)):
+		for question, reply in ((b"Password: ", first), (b"Repeat the password: ", second)):
 			while question not in shown:
 				shown += os.read(terminal, 1000)
 			time.sleep(0.05)

@@ -282,7 +282,7 @@ def a_database_that_others_use_is_left_alone():
 			"", "SELECT 1 FROM information_schema.processlist WHERE db = 'restored'").stdout:
 			time.sleep(0.05)
 		contains(refused("restore", "--replace", "restored", FILE, database="restored"),
-			"in use by 1 other connection: stop podium-web")
+			"in use by 1 other connection. Stop podium-web")
 		contains(refused("restored", database="restored"), "in use by 1 other connection")
 	finally:
 		client.kill()

@@ -290,7 +290,7 @@ def what_the_isolated_engine_found_out_is_shown():
 		"  1              6.200 µs        500.0 ns       8         2                 38.00 µs  "
 		"1755–1980 MHz  power cap\n"
 		"  Benchmark 1: In 2 of 8 blocks the constant moved.\n"
-		"  The constant is what the same call took with an empty kernel, ")
+		"  The constant is the time of the same call with an empty kernel, ")
 	contains(answer.out, "Score: 31.90 ± 0.06 µs\n")
 	contains(
 		answer.out,
@@ -313,7 +313,7 @@ def a_time_that_the_gpu_cannot_reach_is_told_to_be_held():
 		{**VERDICT, "score_ns": 90.0})
 	contains(
 		check(file(RIGHT), "--mode", "ranked", program=program, **driver()).out,
-		"The server would hold this for review. Benchmark 1: ")
+		"The server would hold this result for review. Benchmark 1: ")
 	program = StandIn(STAGE, CASE, {**VERDICT, "score_ns": 31900.0})
 	lacks(check(file(RIGHT), "--mode", "ranked", program=program, **driver()).out, "hold this")
 

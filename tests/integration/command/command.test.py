@@ -152,7 +152,7 @@ def a_wrong_an_expired_and_a_weak_token_are_told_apart():
 		"'late'")
 	refused(as_ada("history", PODIUM_TOKEN=late), 4, "not valid", "Sign in again")
 	refused(as_ada("submit", file(RIGHT), PODIUM_TOKEN=tokens["reads"]), 4,
-		"lacks the scope submit.", f"That is {site.url}/account/tokens")
+		"lacks the scope submit.", f"Make a token at {site.url}/account/tokens")
 
 
 # ---- a task ----

@@ -442,7 +442,7 @@ def who_gives_up_waiting_is_told_how_to_go_on():
 	with Faulty(objects(404, "There is no submission 7.")) as server:
 		lacks(
 			ends(ask(server, "status", "7", "--follow"), 2, "There is no submission 7.").err,
-			"goes on")
+			"continues")
 
 
 @test

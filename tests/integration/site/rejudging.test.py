@@ -313,7 +313,7 @@ def podium_admin_starts_shows_applies_and_discards():
 	equal(publish("small", action="freeze").status, 303)
 	contains(
 		command("rejudge", "show", one)[1],
-		"The ranking of small is frozen, so this cannot be applied")
+		"The ranking of small is frozen. Lift the freeze before you apply this rejudging.")
 	code, said = command("rejudge", "apply", one, "small")
 	equal((code, "Lift the freeze first" in said), (1, True))
 	equal(publish("small", action="lift").status, 303)

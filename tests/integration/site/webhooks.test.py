@@ -128,7 +128,7 @@ REFUSED = [("", "Give the receiver's address"), ("example.org/x", "begin with ht
 	("https://example.org:22/", "443 and 8443"),
 	("https://ann:secret@example.org/", "Leave name and password out"),
 	("https://example.org/#x", "behind # is never sent"), ("https://exämple.org/", "xn--"),
-	("https://example.org/a b", "no spaces"),
+	("https://example.org/a b", "has a space"),
 	("https://" + "a" * 1000 + "/", "bytes long; 1000 are allowed"),
 	("https://127.0.0.1/", "this machine itself"), ("http://127.0.0.3/", "begin with https://"),
 	("https://2130706433/", "this machine itself"), ("https://0x7f.1/", "this machine itself"),
