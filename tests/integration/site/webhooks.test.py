@@ -623,7 +623,7 @@ def what_is_hidden_or_held_before_it_was_sent_is_not_told():
 		["job", "delivered"], ["ranked", "withheld"], ["record", "withheld"]]))
 	contains(
 		carl.get(f"/admin/hooks/{hooks['mine']}").words(),
-		"Not sent: what it tells was hidden, withdrawn, deleted or taken out of the ranking meanwhile."
+		"Not sent: its subject was hidden, withdrawn, deleted or taken out of the ranking meanwhile."
 	)
 
 
