@@ -90,10 +90,10 @@ static struct outcome withhold(const char *sentence)
 static struct outcome attempt_delivery(const struct delivery *delivery)
 {
 	if (!delivery->creator_may)
-		return withhold("Not sent: whoever made this webhook may not see the leaderboard's panel "
-						"any more, or has no account.");
+		return withhold("Not sent: the webhook's creator may no longer see the leaderboard's "
+						"panel, or has no account.");
 	if (!delivery->may_be_told)
-		return withhold("Not sent: what it tells was hidden, withdrawn, deleted or taken out of "
+		return withhold("Not sent: its subject was hidden, withdrawn, deleted or taken out of "
 						"the ranking meanwhile.");
 	return send_delivery(&hooks.config, delivery);
 }
@@ -226,7 +226,7 @@ static int run_maintenance(const sigset_t *signals)
 			return rc;
 		}
 		if (rc && !is_away)
-			log_warning("%s It is tried again until it works.", error.text);
+			log_warning("%s Podium retries until it works.", error.text);
 		is_away = rc != 0;
 		report_alive(service_watch_ms(), &said_ms);
 	} while ((signal_number = sigtimedwait(signals, NULL, &pause)) < 0);

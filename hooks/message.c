@@ -1,6 +1,7 @@
 #include "hooks/message.h"
 
 #include "lib/base/format.h"
+#include "lib/base/member.h"
 #include "lib/base/scope.h"
 
 #include <jansson.h>
@@ -11,22 +12,10 @@
 
 /* ---- reading the event's data ---- */
 
-static const char *get_text(const json_t *data, const char *key)
-{
-	const char *text = json_string_value(json_object_get(data, key));
-	return text ? text : "";
-}
-
 static bool has_value(const json_t *data, const char *key)
 {
 	const json_t *value = json_object_get(data, key);
 	return value && !json_is_null(value);
-}
-
-static double get_number(const json_t *data, const char *key)
-{
-	const json_t *value = json_object_get(data, key);
-	return json_is_number(value) ? json_number_value(value) : NAN;
 }
 
 /* Names contain no characters that a URL must escape. */
@@ -34,9 +23,9 @@ static void append_leaderboard_url(struct buffer *out, const char *site, const j
 {
 	buffer_printf(out, "%s/", site);
 	if (has_value(data, "leaderboard"))
-		buffer_printf(out, "leaderboard/%s", get_text(data, "leaderboard"));
+		buffer_printf(out, "leaderboard/%s", member_text(data, "leaderboard"));
 	if (has_value(data, "gpu"))
-		buffer_printf(out, "?gpu=%s", get_text(data, "gpu"));
+		buffer_printf(out, "?gpu=%s", member_text(data, "gpu"));
 }
 
 static void append_submission_url(struct buffer *out, const char *site, const json_t *data)
@@ -99,7 +88,7 @@ enum { most_name = 140 }; /* a leaderboard's name, with each character escaped *
 
 static void append_name(struct buffer *out, const json_t *data, const char *key)
 {
-	message_plain(out, get_text(data, key), most_name);
+	message_plain(out, member_text(data, key), most_name);
 }
 
 static void append_duration(struct buffer *out, double ns)
@@ -127,8 +116,8 @@ static void say_record(struct buffer *out, const json_t *data)
 	buffer_text(out, "**");
 	append_name(out, data, "user");
 	buffer_text(out, "**: ");
-	append_duration(out, get_number(data, "score_ns"));
-	double before_ns = get_number(data, "score_before_ns");
+	append_duration(out, member_real(data, "score_ns"));
+	double before_ns = member_real(data, "score_before_ns");
 	if (!isfinite(before_ns))
 		buffer_text(out, ", the first result there");
 	else {
@@ -150,15 +139,15 @@ static void say_ranked(struct buffer *out, const json_t *data)
 	buffer_text(out, "**");
 	append_name(out, data, "user");
 	buffer_text(out, "**: ");
-	append_duration(out, get_number(data, "score_ns"));
+	append_duration(out, member_real(data, "score_ns"));
 	if (json_is_true(json_object_get(data, "is_personal_best")))
-		buffer_printf(out, ", place %.0f", get_number(data, "rank"));
+		buffer_printf(out, ", place %.0f", member_real(data, "rank"));
 	else
 		buffer_printf(out, "; an earlier result of the same author stays on place %.0f",
-			get_number(data, "rank"));
+			member_real(data, "rank"));
 	if (has_value(data, "rank_before")
-		&& get_number(data, "rank_before") != get_number(data, "rank"))
-		buffer_printf(out, " (was %.0f)", get_number(data, "rank_before"));
+		&& member_real(data, "rank_before") != member_real(data, "rank"))
+		buffer_printf(out, " (was %.0f)", member_real(data, "rank_before"));
 }
 
 static void title_job(struct buffer *out, const json_t *data)
@@ -193,7 +182,7 @@ static void say_opened(struct buffer *out, const json_t *data)
 	}
 	if (has_value(data, "deadline")) {
 		buffer_text(out, " until ");
-		message_plain(out, get_text(data, "deadline"), most_name);
+		message_plain(out, member_text(data, "deadline"), most_name);
 	}
 }
 
@@ -206,7 +195,7 @@ static void title_ended(struct buffer *out, const json_t *data)
 static void say_ended(struct buffer *out, const json_t *data)
 {
 	buffer_text(out,
-		strcmp(get_text(data, "because"), "deadline") == 0
+		strcmp(member_text(data, "because"), "deadline") == 0
 			? "Its deadline has passed; what waits or runs is still ranked."
 			: "It was closed; it takes no submissions now.");
 }
@@ -221,7 +210,7 @@ static void title_test(struct buffer *out, const json_t *data)
 static void say_test(struct buffer *out, const json_t *data)
 {
 	buffer_text(out, "This webhook works: ");
-	message_plain(out, get_text(data, "webhook"), most_name);
+	message_plain(out, member_text(data, "webhook"), most_name);
 }
 
 static const struct wording {

@@ -181,7 +181,7 @@ static size_t list_kept(DIR *listing, struct kept **kept)
 
 /* Several workers may prune at the same time. Each of them keeps at least the files that it found
  * new. */
-static void prune(int folder, int64_t most_bytes)
+static void prune_folder(int folder, int64_t most_bytes)
 {
 	int reopened = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *listing = reopened < 0 ? NULL : fdopendir(reopened);
@@ -243,5 +243,5 @@ void cache_keep(struct cache *cache, const unsigned char sha256[static sha256_by
 		return;
 	format_name(sha256, name);
 	if (write_file(folder, name, content) && is_prune_due(cache, content->length))
-		prune(folder, cache->most_bytes);
+		prune_folder(folder, cache->most_bytes);
 }

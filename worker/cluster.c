@@ -146,7 +146,7 @@ static void *cluster_main(void *context)
 		int rc = cluster_look(cluster, &error);
 		if (rc && !was_logged && poll(&stop, 1, 0) <= 0)
 			log_warning(
-				"%s It is tried again until it works; no jobs are taken meanwhile.", error.text);
+				"%s The worker retries until it works, and takes no jobs meanwhile.", error.text);
 		else if (!rc && was_logged)
 			log_info("Slurm answers again.");
 		was_logged = rc != 0;
@@ -214,8 +214,7 @@ static void cancel_leftovers(struct cluster *cluster)
 			words[2 + cancelled++] = left[i].number;
 	if (!cancelled)
 		return;
-	log_warning(
-		"%zu Slurm jobs of this worker that no job needs any more are cancelled.", cancelled);
+	log_warning("Cancelled %zu Slurm jobs of this worker that it no longer needs.", cancelled);
 	cluster_tell(cluster, words, look_ms);
 }
 

@@ -149,7 +149,7 @@ static int check_age(struct worker *worker, struct error *error)
 	if (is_too_old && !worker->is_too_old)
 		log_error("%s Until then it takes no jobs.", error->text);
 	else if (!is_too_old && worker->is_too_old)
-		log_info("The database takes programs as old as this one again.");
+		log_info("The database accepts this version again.");
 	worker->is_too_old = is_too_old;
 	return 0;
 }
@@ -175,14 +175,14 @@ static int reclaim_jobs(struct worker *worker, struct error *error)
 		!worker->hands_in && lease_grace_is_over(&worker->contact, worker->config->lease_ms);
 	int rc = is_allowed ? job_leases_reclaim(worker->db, &count, error) : 0;
 	if (count && !rc)
-		log_warning("%zu of the running jobs had a worker that stopped answering; each is queued "
-					"again or given up.",
+		log_warning("The workers of %zu running jobs stopped answering. Each of these jobs is "
+					"queued again, or fails.",
 			count);
 	return rc;
 }
 
 /* Renews the registration and reclaims expired jobs. False when this worker must stop. */
-static bool maintain(struct worker *worker, bool *database_is_away)
+static bool maintain_worker(struct worker *worker, bool *database_is_away)
 {
 	struct error error = { 0 };
 	int rc = renew_registration(worker, &error);
@@ -193,7 +193,7 @@ static bool maintain(struct worker *worker, bool *database_is_away)
 	if (!rc)
 		rc = reclaim_jobs(worker, &error);
 	if (rc && !*database_is_away)
-		log_warning("%s It is tried again until it works.", error.text);
+		log_warning("%s Podium retries until it works.", error.text);
 	*database_is_away = rc != 0;
 	return true;
 }
@@ -229,7 +229,7 @@ static int wait_for_signal(
 		if (clock_ms() - renewed_ms < lease_grace_pause_ms(worker->config->lease_ms))
 			continue;
 		renewed_ms = clock_ms();
-		if (!maintain(worker, &database_is_away)) {
+		if (!maintain_worker(worker, &database_is_away)) {
 			worker->has_failed = true;
 			return 0;
 		}
@@ -306,7 +306,7 @@ static int first_registration(struct worker *worker, const sigset_t *signals, st
 		if (rc != ERROR_DATABASE && rc != ERROR_NOT_FOUND)
 			return rc;
 		if (!was_logged) {
-			log_warning("%s It is tried again until it works.", error->text);
+			log_warning("%s Podium retries until it works.", error->text);
 			/* Services that start after the worker need not wait too. */
 			service_ready("Waits for the database");
 		}
@@ -357,8 +357,8 @@ static struct cluster *find_cluster(struct arena *arena, const struct config *co
 	int rc = cluster_look(cluster, &error);
 	cluster_places(cluster, arena, places, count);
 	if (rc || !*count)
-		log_warning("%s It is tried again until it works.",
-			rc ? error.text : "The cluster has nothing that could be offered.");
+		log_warning("%s Podium retries until it works.",
+			rc ? error.text : "The cluster has no device that the worker could offer.");
 	while (!*count && sigtimedwait(signals, NULL, &pause) < 0) {
 		cluster_look(cluster, &error);
 		cluster_places(cluster, arena, places, count);

@@ -51,7 +51,7 @@ void quarantine_wait(struct quarantine *quarantine, struct database *db, const s
 {
 	if (!quarantine_has_begun(quarantine) || strcmp(quarantine->reason.text, reason->text) != 0) {
 		log_warning(
-			"%s: %s It is tried again until it works.", quarantine->device->uuid, reason->text);
+			"%s: %s Podium retries until it works.", quarantine->device->uuid, reason->text);
 		quarantine->reason = *reason;
 		quarantine->is_stored = false;
 	}

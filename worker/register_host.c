@@ -99,9 +99,10 @@ static int write_settings(const struct worker_invitation *invitation,
 		fits = fits && put_setting(&text, "database_tls", invitation->tls);
 	if (*invitation->certificates)
 		fits = fits && put_setting(&text, "database_tls_ca", paths->certificates);
-	int rc = fits
-		? make_folder(paths->path, error)
-		: fail(error, ERROR_INPUT, "The invitation has a value that no setting can have.");
+	int rc = fits ? make_folder(paths->path, error)
+				  : fail(error, ERROR_INPUT,
+					  "The invitation has a value that a settings file cannot hold. Create a new "
+					  "invitation.");
 	return rc ? rc : write_file(paths->path, buffer_string(&text), error);
 }
 

@@ -1,6 +1,7 @@
 #include "worker/result.h"
 
 #include "lib/base/log.h"
+#include "lib/base/member.h"
 #include "lib/base/scope.h"
 #include "lib/base/text.h"
 #include "worker/figures.h"
@@ -73,35 +74,17 @@ static const struct statement PUT_PART =
 
 /* ---- members of an event ---- */
 
-static const char *read_text(const json_t *event, const char *key)
-{
-	const char *text = json_string_value(json_object_get(event, key));
-	return text ? text : "";
-}
-
-static int64_t read_integer(const json_t *event, const char *key)
-{
-	const json_t *value = json_object_get(event, key);
-	return json_is_integer(value) ? json_integer_value(value) : SQL_NULL_INTEGER;
-}
-
-static double read_real(const json_t *event, const char *key)
-{
-	const json_t *value = json_object_get(event, key);
-	return json_is_number(value) ? json_number_value(value) : NAN;
-}
-
 /* NULL if the member is missing or out of range: a column that is too narrow would refuse the whole
  * result. */
 static int64_t read_count(const json_t *event, const char *key)
 {
-	int64_t count = read_integer(event, key);
+	int64_t count = member_whole(event, key, SQL_NULL_INTEGER);
 	return count >= 0 && count <= UINT16_MAX ? count : SQL_NULL_INTEGER;
 }
 
 static int64_t read_bytes(const json_t *event, const char *key)
 {
-	int64_t bytes = read_integer(event, key);
+	int64_t bytes = member_whole(event, key, SQL_NULL_INTEGER);
 	return bytes > 0 ? bytes : SQL_NULL_INTEGER;
 }
 
@@ -131,7 +114,8 @@ static int write_environment(const struct writing *to, const json_t *event, stru
 static int write_stage(const struct writing *to, const json_t *event, struct error *error)
 {
 	return database_execute(to->db, &PUT_STAGE, error, "iiss", to->claim->job_id,
-		read_integer(event, "position"), read_text(event, "stage"), read_text(event, "command"));
+		member_whole(event, "position", SQL_NULL_INTEGER), member_text(event, "stage"),
+		member_text(event, "command"));
 }
 
 /* A case's samples as stored; `bytes` is NULL if there are none. Samples only draw a chart, which
@@ -139,7 +123,7 @@ static int write_stage(const struct writing *to, const json_t *event, struct err
 static struct blob_value read_samples(const struct writing *to, const json_t *event)
 {
 	enum { most_bytes = result_most_samples * sizeof(float) };
-	const char *text = read_text(event, "samples");
+	const char *text = member_text(event, "samples");
 	struct blob_value samples = { 0 };
 	if (!*text)
 		return samples;
@@ -163,7 +147,7 @@ static char *format_device(const struct writing *to, const json_t *event)
 	char *text = json_is_object(device) ? json_dumps(device, JSON_COMPACT) : NULL;
 	if (!text || strlen(text) <= most_bytes)
 		return text;
-	log_warning("job %lld: what the device said over a case is too long; it is left out",
+	log_warning("job %lld: the device's readings during a case are too long; they are left out",
 		(long long)to->claim->job_id);
 	free(text);
 	return NULL;
@@ -174,26 +158,32 @@ static int write_judged(const struct writing *to, const json_t *event, struct er
 	cleanup_free char *device = format_device(to, event);
 	const struct blob_value samples = read_samples(to, event);
 	return database_execute(to->db, &PUT_JUDGED, error, "ddddddiibsiii",
-		read_real(event, "median_ns"), read_real(event, "low_ns"), read_real(event, "high_ns"),
-		read_real(event, "constant_ns"), read_real(event, "own_ns"), read_real(event, "gap_ns"),
-		read_count(event, "blocks"), read_count(event, "repeated"), samples.bytes, samples.length,
-		device, to->claim->job_id, read_integer(event, "position"), read_integer(event, "index"));
+		member_real(event, "median_ns"), member_real(event, "low_ns"),
+		member_real(event, "high_ns"), member_real(event, "constant_ns"),
+		member_real(event, "own_ns"), member_real(event, "gap_ns"), read_count(event, "blocks"),
+		read_count(event, "repeated"), samples.bytes, samples.length, device, to->claim->job_id,
+		member_whole(event, "position", SQL_NULL_INTEGER),
+		member_whole(event, "index", SQL_NULL_INTEGER));
 }
 
 static int write_compared(const struct writing *to, const json_t *event, struct error *error)
 {
-	return database_execute(to->db, &PUT_COMPARED, error, "ddddiii", read_real(event, "rival_ns"),
-		read_real(event, "ratio"), read_real(event, "ratio_low"), read_real(event, "ratio_high"),
-		to->claim->job_id, read_integer(event, "position"), read_integer(event, "index"));
+	return database_execute(to->db, &PUT_COMPARED, error, "ddddiii", member_real(event, "rival_ns"),
+		member_real(event, "ratio"), member_real(event, "ratio_low"),
+		member_real(event, "ratio_high"), to->claim->job_id,
+		member_whole(event, "position", SQL_NULL_INTEGER),
+		member_whole(event, "index", SQL_NULL_INTEGER));
 }
 
 static int write_case(const struct writing *to, const json_t *event, struct error *error)
 {
 	int rc = database_execute(to->db, &PUT_CASE, error, "isssidddddii",
-		read_integer(event, "index"), read_text(event, "spec"), read_text(event, "verdict"),
-		read_text(event, "message"), read_integer(event, "runs"), read_real(event, "mean_ns"),
-		read_real(event, "std_ns"), read_real(event, "err_ns"), read_real(event, "best_ns"),
-		read_real(event, "worst_ns"), to->claim->job_id, read_integer(event, "position"));
+		member_whole(event, "index", SQL_NULL_INTEGER), member_text(event, "spec"),
+		member_text(event, "verdict"), member_text(event, "message"),
+		member_whole(event, "runs", SQL_NULL_INTEGER), member_real(event, "mean_ns"),
+		member_real(event, "std_ns"), member_real(event, "err_ns"), member_real(event, "best_ns"),
+		member_real(event, "worst_ns"), to->claim->job_id,
+		member_whole(event, "position", SQL_NULL_INTEGER));
 	if (!rc && json_object_get(event, "blocks"))
 		rc = write_judged(to, event, error);
 	return rc || !json_object_get(event, "ratio") ? rc : write_compared(to, event, error);
@@ -201,9 +191,10 @@ static int write_case(const struct writing *to, const json_t *event, struct erro
 
 static int write_log(const struct writing *to, const json_t *event, struct error *error)
 {
-	bool is_error = strcmp(read_text(event, "stream"), "stderr") == 0;
+	bool is_error = strcmp(member_text(event, "stream"), "stderr") == 0;
 	return database_execute(to->db, is_error ? &APPEND_ERR : &APPEND_OUT, error, "sii",
-		read_text(event, "text"), to->claim->job_id, read_integer(event, "position"));
+		member_text(event, "text"), to->claim->job_id,
+		member_whole(event, "position", SQL_NULL_INTEGER));
 }
 
 /* Stores the event's member that has the event's name, as JSON, into a stage. */
@@ -211,9 +202,9 @@ static int write_facts(const struct writing *to, const json_t *event,
 	const struct statement *statement, struct error *error)
 {
 	cleanup_free char *facts =
-		json_dumps(json_object_get(event, read_text(event, "event")), JSON_COMPACT);
-	return database_execute(
-		to->db, statement, error, "sii", facts, to->claim->job_id, read_integer(event, "position"));
+		json_dumps(json_object_get(event, member_text(event, "event")), JSON_COMPACT);
+	return database_execute(to->db, statement, error, "sii", facts, to->claim->job_id,
+		member_whole(event, "position", SQL_NULL_INTEGER));
 }
 
 static int write_kernels(const struct writing *to, const json_t *event, struct error *error)
@@ -233,15 +224,17 @@ static int write_tail(const struct writing *to, const json_t *event, struct erro
 
 static int write_report(const struct writing *to, const json_t *event, struct error *error)
 {
-	return database_execute(to->db, &APPEND_REPORT, error, "siii", read_text(event, "text"),
-		to->claim->job_id, read_integer(event, "position"), read_integer(event, "index"));
+	return database_execute(to->db, &APPEND_REPORT, error, "siii", member_text(event, "text"),
+		to->claim->job_id, member_whole(event, "position", SQL_NULL_INTEGER),
+		member_whole(event, "index", SQL_NULL_INTEGER));
 }
 
 /* Stores one part of a file; the first part also inserts the file's row. */
 static int write_artifact(const struct writing *to, const json_t *event, struct error *error)
 {
-	const char *text = read_text(event, "base64"), *name = read_text(event, "name");
-	int64_t position = read_integer(event, "position"), part = read_integer(event, "part");
+	const char *text = member_text(event, "base64"), *name = member_text(event, "name");
+	int64_t position = member_whole(event, "position", SQL_NULL_INTEGER),
+			part = member_whole(event, "part", SQL_NULL_INTEGER);
 	size_t length = 0;
 	unsigned char *bytes = arena_alloc(to->arena, strlen(text) + 1);
 	if (sodium_base642bin(bytes, strlen(text), text, strlen(text), NULL, &length, NULL,
@@ -249,7 +242,7 @@ static int write_artifact(const struct writing *to, const json_t *event, struct 
 		return fail(error, ERROR_SYSTEM, "podium-run sent a file that is not base64.");
 	int rc = part ? 0
 				  : database_execute(to->db, &PUT_ARTIFACT, error, "siii", name,
-					  read_integer(event, "size"), to->claim->job_id, position);
+					  member_whole(event, "size", SQL_NULL_INTEGER), to->claim->job_id, position);
 	return rc ? rc
 			  : database_execute(to->db, &PUT_PART, error, "ibiis", part, bytes, length,
 				  to->claim->job_id, position, name);
@@ -257,10 +250,11 @@ static int write_artifact(const struct writing *to, const json_t *event, struct 
 
 static int write_stage_end(const struct writing *to, const json_t *event, struct error *error)
 {
-	return database_execute(to->db, &END_STAGE, error, "ssiiiiii", read_text(event, "verdict"),
-		read_text(event, "message"), read_integer(event, "exit_code"),
-		read_integer(event, "duration_ms"), read_bytes(event, "peak_host_bytes"),
-		read_bytes(event, "peak_device_bytes"), to->claim->job_id, read_integer(event, "position"));
+	return database_execute(to->db, &END_STAGE, error, "ssiiiiii", member_text(event, "verdict"),
+		member_text(event, "message"), member_whole(event, "exit_code", SQL_NULL_INTEGER),
+		member_whole(event, "duration_ms", SQL_NULL_INTEGER), read_bytes(event, "peak_host_bytes"),
+		read_bytes(event, "peak_device_bytes"), to->claim->job_id,
+		member_whole(event, "position", SQL_NULL_INTEGER));
 }
 
 /* The verdict is the last event. All cases are stored by then, so their times can be checked. */
@@ -269,15 +263,15 @@ static int write_verdict(const struct writing *to, const json_t *event, struct e
 	return queue_end(to->db, to->claim,
 		(struct job_completion){
 			.kind = JOB_COMPLETION_VERDICT,
-			.verdict = read_text(event, "verdict"),
-			.reason = read_text(event, "reason"),
+			.verdict = member_text(event, "verdict"),
+			.reason = member_text(event, "reason"),
 			.engine = json_string_value(json_object_get(event, "engine")),
 			.engine_reason = read_sentence(to->arena, event, "engine_reason"),
-			.score_ns = read_real(event, "score_ns"),
-			.score_err_ns = read_real(event, "score_err_ns"),
-			.ratio = read_real(event, "ratio"),
-			.ratio_low = read_real(event, "ratio_low"),
-			.ratio_high = read_real(event, "ratio_high"),
+			.score_ns = member_real(event, "score_ns"),
+			.score_err_ns = member_real(event, "score_err_ns"),
+			.ratio = member_real(event, "ratio"),
+			.ratio_low = member_real(event, "ratio_low"),
+			.ratio_high = member_real(event, "ratio_high"),
 		},
 		error);
 }
@@ -301,7 +295,7 @@ static const struct kind {
 
 static const struct kind *find_kind(const json_t *event)
 {
-	const char *name = read_text(event, "event");
+	const char *name = member_text(event, "event");
 	for (size_t i = 0; i < COUNT(KINDS); i++)
 		if (strcmp(KINDS[i].name, name) == 0)
 			return &KINDS[i];
@@ -330,26 +324,26 @@ static void keep_progress(struct result *result, const char *text)
 
 void result_take(struct result *result, json_t *event)
 {
-	const char *name = read_text(event, "event");
-	if (read_integer(event, "job") != result->claim.job_id || result->over) {
+	const char *name = member_text(event, "event");
+	if (member_whole(event, "job", SQL_NULL_INTEGER) != result->claim.job_id || result->over) {
 		json_decref(event);
 		return;
 	}
 	result->over = strcmp(name, "verdict") == 0;
 	if (result->over) {
 		result->machine_failed = json_is_true(json_object_get(event, "machine_failed"));
-		snprintf(result->verdict, sizeof result->verdict, "%s", read_text(event, "verdict"));
-		snprintf(result->reason, sizeof result->reason, "%s", read_text(event, "reason"));
-		result->zygotes = read_integer(event, "zygotes");
+		snprintf(result->verdict, sizeof result->verdict, "%s", member_text(event, "verdict"));
+		snprintf(result->reason, sizeof result->reason, "%s", member_text(event, "reason"));
+		result->zygotes = member_whole(event, "zygotes", SQL_NULL_INTEGER);
 	}
 	if (strcmp(name, "stage") == 0) {
-		snprintf(result->stage, sizeof result->stage, "%s", read_text(event, "stage"));
+		snprintf(result->stage, sizeof result->stage, "%s", member_text(event, "stage"));
 		log_about(LOG_STAGE, result->stage);
 	}
 	if (strcmp(name, "stage_end") == 0)
-		figures_add_stage(result->stage, read_integer(event, "duration_ms"));
+		figures_add_stage(result->stage, member_whole(event, "duration_ms", SQL_NULL_INTEGER));
 	if (strcmp(name, "progress") == 0)
-		keep_progress(result, read_text(event, "text"));
+		keep_progress(result, member_text(event, "text"));
 	if (find_kind(event) && !result->machine_failed)
 		json_array_append(result->pending, event);
 	json_decref(event);

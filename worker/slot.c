@@ -3,6 +3,7 @@
 #include "lib/base/clock.h"
 #include "lib/base/log.h"
 #include "lib/base/scope.h"
+#include "lib/base/text.h"
 #include "lib/job/lease_grace.h"
 #include "lib/job/message.h"
 #include "worker/disk_space.h"
@@ -68,7 +69,7 @@ static int64_t pause_after(int failures, int64_t first_ms)
 static void back_off(struct slot *slot, const struct error *error)
 {
 	if (!is_stopping(slot) && !slot->failures++)
-		log_warning("%s: %s It is tried again until it works.", slot->device->model, error->text);
+		log_warning("%s: %s Podium retries until it works.", slot->device->model, error->text);
 	rest_ms(slot, pause_after(slot->failures, slot->config->poll_ms));
 }
 
@@ -263,12 +264,6 @@ static void finish_run(struct run *run)
 
 /* ---- several devices ---- */
 
-static int compare_uuid(const void *left, const void *right)
-{
-	return strcmp(
-		(*(const struct device *const *)left)->uuid, (*(const struct device *const *)right)->uuid);
-}
-
 /* Chooses our own device and others of its model, in the order in which every worker locks them.
  * ERROR_LIMIT when only paused or quarantined devices are missing. */
 static int choose_devices(const struct slot *slot, size_t wanted,
@@ -294,7 +289,7 @@ static int choose_devices(const struct slot *slot, size_t wanted,
 		return fail(error, ERROR_SYSTEM,
 			"The task wants %zu GPUs of the model %s in one host, and the worker %s has %zu.",
 			wanted, slot->device->model, slot->config->worker_name, present);
-	qsort(chosen, count, sizeof *chosen, compare_uuid);
+	qsort(chosen, count, sizeof *chosen, device_compare_uuid);
 	return 0;
 }
 
@@ -397,10 +392,7 @@ static int take_allotment(struct run *run, struct assignment *assignment, struct
 static bool is_beyond_doubt(const struct result *result)
 {
 	static const char *const verdicts[] = { "passed", "compile error", "cancelled" };
-	for (size_t i = 0; i < COUNT(verdicts); i++)
-		if (strcmp(result->verdict, verdicts[i]) == 0)
-			return true;
-	return false;
+	return text_is_one_of(result->verdict, verdicts, COUNT(verdicts));
 }
 
 /* Looks for a broken GPU after a failed job. The slots of the other devices find their own GPU

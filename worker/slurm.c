@@ -18,7 +18,7 @@ struct piece {
 	size_t length;
 };
 
-static bool equals(struct piece piece, const char *text)
+static bool piece_equals(struct piece piece, const char *text)
 {
 	return strlen(text) == piece.length && memcmp(piece.bytes, text, piece.length) == 0;
 }
@@ -91,7 +91,7 @@ static bool takes_jobs(struct piece state)
 	if (memchr(state.bytes + word.length, '*', state.length - word.length))
 		return false;
 	for (size_t i = 0; i < COUNT(good); i++)
-		if (equals(word, good[i]))
+		if (piece_equals(word, good[i]))
 			return true;
 	return false;
 }
@@ -172,7 +172,8 @@ static int64_t read_count(struct piece text)
 static void add_gres(struct offers *offers, struct piece gres, bool usable)
 {
 	struct piece name, second, third;
-	if (!take_piece(&gres, ':', &name) || !equals(name, "gpu") || !take_piece(&gres, ':', &second))
+	if (!take_piece(&gres, ':', &name) || !piece_equals(name, "gpu")
+		|| !take_piece(&gres, ':', &second))
 		return;
 	if (read_count(second) && isdigit((unsigned char)second.bytes[0])
 		&& (!gres.bytes || memchr(second.bytes, '(', second.length))) {
@@ -295,10 +296,7 @@ bool slurm_is_over(const struct slurm_job *job)
 		"TIMEOUT",
 		"REVOKED",
 	};
-	for (size_t i = 0; i < COUNT(over); i++)
-		if (strcmp(job->state, over[i]) == 0)
-			return true;
-	return false;
+	return text_is_one_of(job->state, over, COUNT(over));
 }
 
 size_t slurm_read_leftovers(

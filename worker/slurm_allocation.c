@@ -2,6 +2,7 @@
 
 #include "lib/base/clock.h"
 #include "lib/base/log.h"
+#include "lib/base/member.h"
 #include "lib/base/scope.h"
 #include "worker/slurm_launch.h"
 
@@ -41,7 +42,8 @@ static struct slurm_launch launch_of(const struct slurm_allocation *allocation)
 
 /* The allocation must last until the job ends. A time limit that an admin chose is used as it is.
  */
-static bool suffices(const struct slurm_allocation *allocation, int64_t gpu_count, int64_t limit_ms)
+static bool allocation_suffices(
+	const struct slurm_allocation *allocation, int64_t gpu_count, int64_t limit_ms)
 {
 	const struct slurm_launch launch = launch_of(allocation);
 	bool in_time = slurm_launch_option(&launch, "time")
@@ -66,7 +68,7 @@ int slurm_allocation_ask(
 {
 	cluster_set_warm(allocation->cluster, allocation->place, false);
 	allocation->idle_since_ms = 0;
-	if (suffices(allocation, gpu_count, limit_ms))
+	if (allocation_suffices(allocation, gpu_count, limit_ms))
 		return 0;
 	slurm_allocation_end(allocation);
 	allocation->gpu_count = gpu_count;
@@ -109,27 +111,21 @@ static void say_progress(struct slurm_allocation *allocation, char progress[stat
 		snprintf(progress, 65, "starting on the node %.43s", job->node);
 }
 
-static const char *read_text(const json_t *object, const char *key)
-{
-	const char *text = json_string_value(json_object_get(object, key));
-	return text ? text : "";
-}
-
 /* Accept only the requested model: a GPU of another model would spoil the ranking. */
 static int take_ready(struct slurm_allocation *allocation, json_t *event, struct error *error)
 {
 	json_t *given = json_object_get(event, "device");
-	const char *model = read_text(given, "model");
+	const char *model = member_text(given, "model");
 	if (!given)
 		return fail(error, ERROR_SYSTEM,
 			"The podium-run on the node is older than this worker: it does not say which device it "
 			"has.");
 	if (strcmp(model, allocation->place->model) != 0)
 		return fail(error, ERROR_SYSTEM,
-			"Slurm gave a %.48s (%.96s, node %.64s) where Podium wanted a %s; say with slurm.%s = "
-			"gres=... what the cluster calls these GPUs.",
-			model, read_text(given, "product"), read_text(given, "host"), allocation->place->model,
-			allocation->place->model);
+			"Slurm gave a %.48s (%.96s, node %.64s) instead of a %s. Set slurm.%s = gres=... to "
+			"the cluster's name for these GPUs.",
+			model, member_text(given, "product"), member_text(given, "host"),
+			allocation->place->model, allocation->place->model);
 	allocation->given = json_incref(given);
 	allocation->is_ready = true;
 	allocation->ends_at_ms = clock_ms() + allocation->limit_min * 60000 - spare_ms;
@@ -155,11 +151,11 @@ int slurm_allocation_wait(
 	if (allocation->is_ready)
 		return 1;
 	int rc = runner_next(allocation->runner, wake, moment_ms, &event, &ended);
-	const char *name = read_text(event, "event");
+	const char *name = member_text(event, "event");
 	if (rc == 1 && strcmp(name, "ready") == 0)
 		rc = take_ready(allocation, event, error);
 	else if (rc == 1 && strcmp(name, "waiting") == 0)
-		rc = 0, snprintf(progress, 65, "%s", read_text(event, "text"));
+		rc = 0, snprintf(progress, 65, "%s", member_text(event, "text"));
 	else if (rc < 0)
 		rc = say_refusal(allocation, error);
 	else if ((rc = 0) == 0)
@@ -186,8 +182,8 @@ struct device slurm_allocation_device(const struct slurm_allocation *allocation)
 {
 	const json_t *given = allocation->given;
 	struct device device = *allocation->place;
-	device.product = read_text(given, "product"), device.driver = read_text(given, "driver");
-	device.compute_capability = read_text(given, "compute_capability");
+	device.product = member_text(given, "product"), device.driver = member_text(given, "driver");
+	device.compute_capability = member_text(given, "compute_capability");
 	device.memory_bytes = json_integer_value(json_object_get(given, "memory_bytes"));
 	return device;
 }

@@ -57,4 +57,7 @@ extern const struct actor admin_actor;
 /* Prints one line on stdout, with control characters escaped. */
 void admin_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* Reads a number. Returns -1, which is no row's number and no quota, if the text is not one. */
+int64_t admin_number(const char *text);
+
 #endif

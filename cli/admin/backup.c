@@ -32,13 +32,13 @@ static void say_contents(struct arena *arena, const char *path, const struct man
 			? ""
 			: arena_printf(arena, "; %s", plural(arena, (int64_t)found.st_size, "byte")));
 	if (ledger->binary_log[0])
-		admin_say("The binary log goes on in %s at position %lld.", ledger->binary_log,
-			(long long)ledger->binary_log_position);
+		admin_say("At this backup, the server's binary log was at %s, position %lld.",
+			ledger->binary_log, (long long)ledger->binary_log_position);
 }
 
 /* ---- backup ---- */
 
-static void describe(struct manifest *manifest, int64_t schema)
+static void describe_backup(struct manifest *manifest, int64_t schema)
 {
 	time_t now = time(NULL);
 	struct tm utc;
@@ -62,30 +62,30 @@ static int read_version(
 	if (!rc)
 		rc = dump_count_tables(db, &tables, error);
 	if (!rc && !tables)
-		return fail(error, ERROR_INPUT, "The database is empty: there is nothing to back up.");
+		return fail(error, ERROR_INPUT, "The database is empty, so there is nothing to back up.");
 	if (!rc)
 		rc = database_row(db, arena, &VERSION, &row, error, "");
 	if (rc == ERROR_DATABASE && database_is_connected(db))
 		return fail(error, ERROR_INPUT,
-			"The database has no table schema_migrations: it is not Podium's, or was not restored "
-			"to its end.");
+			"The database has no table schema_migrations. Either it is not Podium's, or its "
+			"restore did not finish.");
 	*version = rc ? 0 : row.version;
 	return rc;
 }
 
-static int back_up(struct database *db, const struct config *config, const char *path,
+static int write_backup(struct database *db, const struct config *config, const char *path,
 	struct manifest *manifest, struct error *error)
 {
 	cleanup_arena struct arena *arena = arena_new();
 	cleanup_free struct backup_writer *writer = calloc(1, sizeof *writer);
 	int64_t version = 0;
 	int rc = writer ? schema_lock(db, error)
-					: fail(error, ERROR_SYSTEM, "There is no memory for a backup.");
+					: fail(error, ERROR_SYSTEM, "There is not enough memory for a backup.");
 	if (!rc)
 		rc = read_version(db, arena, &version, error);
 	if (rc)
 		return rc;
-	describe(manifest, version);
+	describe_backup(manifest, version);
 	rc = backup_create(writer, path, manifest, error);
 	if (!rc)
 		rc = dump_database(db, config, write_piece, writer, error);
@@ -107,7 +107,7 @@ int backup_command(int argc, char **argv)
 	if (!db || !manifest)
 		return admin_failed;
 	interruption_catch();
-	if (config_load(&config, &error) || back_up(db, &config, argv[1], manifest, &error)) {
+	if (config_load(&config, &error) || write_backup(db, &config, argv[1], manifest, &error)) {
 		fail_context(&error, "No backup was made");
 		return admin_complain(&error);
 	}

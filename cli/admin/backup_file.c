@@ -40,9 +40,9 @@ static char *manifest_text(const struct manifest *manifest, const char *sha256)
 	return text;
 }
 
-static int damaged(const char *path, const char *how, struct error *error)
+static int fail_damaged(const char *path, const char *how, struct error *error)
 {
-	return fail(error, ERROR_INPUT, "%.300s is %s; nothing was changed.", path, how);
+	return fail(error, ERROR_INPUT, "The backup %.300s is %s. Nothing was changed.", path, how);
 }
 
 static int read_tables(const json_t *tables, struct ledger *ledger)
@@ -77,16 +77,16 @@ static int read_manifest(const char *path, const char *text, struct manifest *ma
 				"podium", &podium, "schema", &schema, "made_at", &made_at, "sha256", &whole,
 				"longest_statement_bytes", &longest, "binary_log", &binary_log,
 				"binary_log_position", &position, "tables", &tables)
-		? damaged(path, "damaged in its last line", error)
+		? fail_damaged(path, "damaged in its last line", error)
 		: 0;
 	if (!rc && form != format)
 		rc = fail(error, ERROR_INPUT,
-			"%.300s has the form %lld, and podium-admin %s reads the form %d: use the Podium that "
-			"made it.",
+			"The backup %.300s has format %lld, but podium-admin %s reads format %d. Use the "
+			"Podium version that made the backup.",
 			path, (long long)form, PODIUM_VERSION, format);
 	memset(manifest, 0, sizeof *manifest);
 	if (!rc && read_tables(tables, &manifest->ledger))
-		rc = damaged(path, "damaged in its last line", error);
+		rc = fail_damaged(path, "damaged in its last line", error);
 	snprintf(manifest->podium, sizeof manifest->podium, "%s", podium);
 	snprintf(manifest->made_at, sizeof manifest->made_at, "%s", made_at);
 	snprintf(manifest->ledger.binary_log, sizeof manifest->ledger.binary_log, "%s", binary_log);
@@ -243,7 +243,8 @@ static int pass_on(struct reading *reading, size_t length, struct error *error)
 static int read_pieces(struct reading *reading, gzFile gzip, struct error *error)
 {
 	cleanup_free char *piece = malloc(piece_bytes);
-	int got = 0, rc = piece ? 0 : fail(error, ERROR_SYSTEM, "There is no memory to read a backup.");
+	int got = 0,
+		rc = piece ? 0 : fail(error, ERROR_SYSTEM, "There is not enough memory to read a backup.");
 	while (!rc && (got = gzread(gzip, piece, piece_bytes)) > 0) {
 		buffer_append(&reading->held, piece, (size_t)got);
 		if (reading->held.length > most_manifest_bytes)
@@ -253,7 +254,8 @@ static int read_pieces(struct reading *reading, gzFile gzip, struct error *error
 	if (rc || is_whole)
 		return rc;
 	rc = interruption_check(error);
-	return rc ? rc : damaged(reading->path, "damaged or cut: it is no complete gzip file", error);
+	return rc ? rc
+			  : fail_damaged(reading->path, "damaged or cut: it is no complete gzip file", error);
 }
 
 /* Offset of the last line in the held-back bytes; their length if there is none. */
@@ -272,7 +274,7 @@ static int read_end(struct reading *reading, struct manifest *manifest, struct e
 	char expected[80], found[80];
 	size_t mark = find_mark(&reading->held);
 	if (mark == reading->held.length)
-		return damaged(reading->path, "no backup of Podium, or it was cut", error);
+		return fail_damaged(reading->path, "no backup of Podium, or it was cut", error);
 	int rc = read_manifest(reading->path, reading->held.data + mark + strlen(MARK), manifest,
 		expected, sizeof expected, error);
 	if (!rc)
@@ -282,7 +284,7 @@ static int read_end(struct reading *reading, struct manifest *manifest, struct e
 	hash_text(&reading->hash, found, sizeof found);
 	ledger_end(reading->ledger);
 	if (strcmp(expected, found) != 0)
-		return damaged(
+		return fail_damaged(
 			reading->path, "damaged: its SHA-256 is another than it had when it was made", error);
 	return ledger_compare(&manifest->ledger, reading->ledger, error)
 		? fail_context(error, "%.300s is damaged", reading->path)
@@ -301,7 +303,7 @@ int backup_read(const char *path, struct manifest *manifest, backup_sink *sink, 
 	struct reading reading = { .path = path, .sink = sink, .context = context, .ledger = ledger };
 	if (!ledger) {
 		gzclose_r(gzip);
-		return fail(error, ERROR_SYSTEM, "There is no memory to read a backup.");
+		return fail(error, ERROR_SYSTEM, "There is not enough memory to read a backup.");
 	}
 	ledger_begin(ledger);
 	crypto_hash_sha256_init(&reading.hash);

@@ -21,8 +21,8 @@ int schema_lock(struct database *db, struct error *error)
 	int rc = database_row(db, arena, &LOCK, &lock, error, "");
 	return rc || lock.held == 1 ? rc
 								: fail(error, ERROR_CONFLICT,
-									"Another podium-admin has been changing, backing up or "
-									"restoring this database for a minute; try again.");
+									"Another podium-admin has been using this database for more "
+									"than a minute. Try again when it has finished.");
 }
 
 struct table {
@@ -79,8 +79,8 @@ int restoring_check(struct database *db, struct error *error)
 	return rc || !found.count
 		? rc
 		: fail(error, ERROR_CONFLICT,
-			"The database is incomplete: a `podium-admin restore` is under way, or was broken off. "
-			"Wait for it, or restore again with --replace.");
+			"The database is incomplete: a `podium-admin restore` is running or was interrupted. "
+			"Wait for it to finish, or restore again with --replace.");
 }
 
 /* A snapshot without locks (--single-transaction), row by row (--quick). Rows are sorted by primary
@@ -105,12 +105,13 @@ static int check_tables(const struct table *tables, size_t count, struct error *
 	for (size_t i = 0; i < count; i++)
 		if (!tables[i].engine || strcmp(tables[i].engine, "InnoDB") != 0)
 			return fail(error, ERROR_INPUT,
-				"The table %s has the engine %s, of which no copy of one moment can be made while "
-				"it is written: change it with `ALTER TABLE %s ENGINE = InnoDB`.",
+				"The table %s uses the engine %s, which cannot give a consistent snapshot. Change "
+				"it with `ALTER TABLE %s ENGINE = InnoDB`.",
 				tables[i].name, tables[i].engine ? tables[i].engine : "(none)", tables[i].name);
 	return count < ledger_most_tables
 		? 0
-		: fail(error, ERROR_INPUT, "The database has %zu tables, which are more than Podium's.",
+		: fail(error, ERROR_INPUT,
+			"The database has %zu tables, more than Podium has. Name Podium's own database.",
 			count);
 }
 
@@ -118,13 +119,14 @@ static int read_all(struct tool *tool, dump_sink *sink, void *context, struct er
 {
 	enum { piece_bytes = 256 * 1024 };
 	cleanup_free char *piece = malloc(piece_bytes);
-	ssize_t got = piece ? 1 : fail(error, ERROR_SYSTEM, "There is no memory to copy a database.");
+	ssize_t got =
+		piece ? 1 : fail(error, ERROR_SYSTEM, "There is not enough memory to copy a database.");
 	int rc = (int)(got < 0 ? got : 0);
 	while (!rc && (got = read(tool->pipe, piece, piece_bytes)) != 0) {
 		rc = interruption_check(error);
 		if (!rc && got < 0 && errno != EINTR)
-			rc = fail(
-				error, ERROR_SYSTEM, "Cannot read what %s says: %s.", tool->name, strerror(errno));
+			rc = fail(error, ERROR_SYSTEM, "Cannot read the output of %s: %s.", tool->name,
+				strerror(errno));
 		if (!rc && got > 0)
 			rc = sink(context, piece, (size_t)got, error);
 	}
@@ -142,8 +144,8 @@ static int write_views(struct database *db, dump_sink *sink, void *context, stru
 	for (size_t i = 0; i < count && !rc; i++) {
 		if (!views[i].definition || !*views[i].definition)
 			rc = fail(error, ERROR_INPUT,
-				"The database account may not see how the view %s is made: give it the right SHOW "
-				"VIEW.",
+				"The database account may not read the definition of the view %s. Grant it the "
+				"privilege SHOW VIEW.",
 				views[i].name);
 		else
 			buffer_printf(&sql, LEDGER_VIEW "SQL SECURITY %s VIEW `%s` AS %s;\n", views[i].security,
@@ -170,7 +172,7 @@ int dump_database(struct database *db, const struct config *config, dump_sink *s
 	memcpy(all, WORDS, sizeof WORDS);
 	if (number.binary_log)
 		all[words++] =
-			"--master-data=2"; /* a comment that says where the log goes on after this moment */
+			"--master-data=2"; /* adds a comment with the binary log's position at the snapshot */
 	all[words++] = "--";
 	all[words++] = config->database_name;
 	for (size_t i = 0; i < count; i++)

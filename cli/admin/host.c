@@ -16,13 +16,13 @@ static int read_port(const char *text, uint16_t *port, struct error *error)
 	char *end;
 	long number = strtol(text, &end, 10);
 	if (end == text || *end || number < 1 || number > 65535)
-		return fail(
-			error, ERROR_INPUT, "A port is a whole number from 1 to 65535, not \"%.40s\".", text);
+		return fail(error, ERROR_INPUT,
+			"The port must be a whole number from 1 to 65535, not \"%.40s\".", text);
 	*port = (uint16_t)number;
 	return 0;
 }
 
-static struct sockaddr_in loopback(uint16_t port)
+static struct sockaddr_in loopback_address(uint16_t port)
 {
 	return (struct sockaddr_in){
 		.sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)
@@ -34,18 +34,17 @@ static struct sockaddr_in loopback(uint16_t port)
 static int try_to_listen(uint16_t port, struct error *error)
 {
 	cleanup_fd int probe = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	struct sockaddr_in address = loopback(port);
+	struct sockaddr_in address = loopback_address(port);
 	int yes = 1; /* as nginx does: lingering connections of an earlier run do not matter */
 	setsockopt(probe, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
 	if (bind(probe, (struct sockaddr *)&address, sizeof address) == 0 && listen(probe, 1) == 0)
 		return 0;
 	if (errno == EADDRINUSE)
 		return fail(error, ERROR_CONFLICT,
-			"Port %u on 127.0.0.1 is taken by another program; set PODIUM_PORT to a free one.",
-			port);
+			"Another program uses port %u on 127.0.0.1. Set PODIUM_PORT to a free port.", port);
 	if (errno == EACCES)
 		return fail(error, ERROR_FORBIDDEN,
-			"Only root may listen on port %u; set PODIUM_PORT to one above 1023.", port);
+			"Only root may listen on port %u. Set PODIUM_PORT to a port above 1023.", port);
 	return fail(
 		error, ERROR_SYSTEM, "Cannot listen on port %u of 127.0.0.1: %s.", port, strerror(errno));
 }
@@ -65,7 +64,7 @@ int port_free_command(int argc, char **argv)
 static int connect_to(uint16_t port)
 {
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	struct sockaddr_in address = loopback(port);
+	struct sockaddr_in address = loopback_address(port);
 	struct timeval patience = { .tv_sec = 10 };
 	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
 	if (connect(fd, (struct sockaddr *)&address, sizeof address) == 0)
@@ -142,7 +141,6 @@ int gpu_release_command(int argc, char **argv)
 		return admin_failed;
 	if (gpu_release(db, argv[1], &admin_actor, &error))
 		return admin_complain(&error);
-	admin_say("%s is released; its worker looks whether it works, and puts it back if it does not.",
-		argv[1]);
+	admin_say("%s is released. Its worker checks the device before it takes a job.", argv[1]);
 	return admin_done;
 }

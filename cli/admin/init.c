@@ -36,27 +36,28 @@ static const char DEBIAN_SOCKET[] = "/run/mysqld/mysqld.sock";
 struct init {
 	struct questions questions;
 	struct config config;
-	char path[PATH_MAX]; /* of the file of settings */
+	char path[PATH_MAX]; /* path of the settings file */
 };
 
-/* ---- what answers must be ---- */
+/* ---- checking answers ---- */
 
 /* One place for both: a path is MariaDB's socket, anything else its host. */
 static int check_place(answer_text answer, struct error *error)
 {
 	struct stat there;
 	if (*answer == '/' && strlen(answer) >= sizeof((struct config *)0)->database_socket)
-		return fail(error, ERROR_INPUT, "A socket's path may have %zu bytes.",
+		return fail(error, ERROR_INPUT, "The path of a socket may have at most %zu bytes.",
 			sizeof((struct config *)0)->database_socket - 1);
 	if (*answer == '/' && stat(answer, &there))
 		return fail(error, ERROR_INPUT,
-			"There is no %s: is MariaDB running on this host? Its host's name would do as well.",
+			"There is no socket %s. Start MariaDB on this host, or give the name of its host.",
 			answer);
 	if (*answer == '/' && !S_ISSOCK(there.st_mode))
-		return fail(error, ERROR_INPUT, "%s is no socket.", answer);
+		return fail(
+			error, ERROR_INPUT, "%s is not a socket. Give the path of MariaDB's socket.", answer);
 	if (strpbrk(answer, " \t:") || strlen(answer) >= sizeof((struct config *)0)->database_host)
 		return fail(error, ERROR_INPUT,
-			"\"%.80s\" is neither the path of a socket nor a host's name.", answer);
+			"\"%.80s\" is neither the path of a socket nor the name of a host.", answer);
 	return 0;
 }
 
@@ -65,7 +66,7 @@ static int check_port(answer_text answer, struct error *error)
 	char *end;
 	long port = strtol(answer, &end, 10);
 	return *end || end == answer || port < 1 || port > 65535 ? fail(error, ERROR_INPUT,
-			   "A port is a whole number from 1 to 65535, not \"%.40s\".", answer)
+			   "The port must be a whole number from 1 to 65535, not \"%.40s\".", answer)
 															 : 0;
 }
 
@@ -75,10 +76,11 @@ static int check_identifier(answer_text answer, struct error *error)
 	for (const char *c = answer; *c; c++)
 		if (!isascii((unsigned char)*c) || !(isalnum((unsigned char)*c) || *c == '_'))
 			return fail(error, ERROR_INPUT,
-				"\"%.80s\" will not do: letters from a to z, digits and _ make such a name.",
+				"\"%.80s\" is not allowed here. Use only the letters A to Z, digits and _.",
 				answer);
-	return strlen(answer) > 60 ? fail(error, ERROR_INPUT, "Such a name has at most 60 letters.")
-							   : 0;
+	return strlen(answer) > 60
+		? fail(error, ERROR_INPUT, "The name is too long. Use at most 60 characters.")
+		: 0;
 }
 
 static int check_url(answer_text answer, struct error *error)
@@ -91,12 +93,12 @@ static int check_url(answer_text answer, struct error *error)
 		answer[--length] = '\0';
 	if (!scheme || length == scheme || length >= sizeof((struct config *)0)->public_url)
 		return fail(error, ERROR_INPUT,
-			"\"%.80s\" is no address: it begins with http:// or https://, and a host's name "
-			"follows.",
+			"\"%.80s\" is not a web address. Start it with http:// or https://, followed by a host "
+			"name.",
 			answer);
 	if (strpbrk(answer, " \t\"'<>\\") || strpbrk(answer + scheme, "/?#@"))
 		return fail(error, ERROR_INPUT,
-			"\"%.80s\" will not do: scheme, host and port make the address, and no path.", answer);
+			"\"%.80s\" has more than scheme, host and port. Leave out the rest.", answer);
 	return 0;
 }
 
@@ -125,12 +127,15 @@ static int ask_into(struct init *init, const char *key, const char *text, char *
 	int (*check)(answer_text answer, struct error *error), struct error *error)
 {
 	answer_text answer, before;
-	bool is_secret = strcmp(key, "database_password") == 0;
 	snprintf(before, sizeof before, "%s", place);
-	int rc = question_ask(
-		&init->questions, &(struct question){ key, text, before, is_secret, check }, answer, error);
+	const struct question question = { .key = key,
+		.text = text,
+		.fallback = before,
+		.is_secret = strcmp(key, "database_password") == 0,
+		.check = check };
+	int rc = question_ask(&init->questions, &question, answer, error);
 	if (!rc && strlen(answer) >= size)
-		rc = fail(error, ERROR_INPUT, "%s may have %zu bytes.", key, size - 1);
+		rc = fail(error, ERROR_INPUT, "%s may have at most %zu bytes.", key, size - 1);
 	if (!rc)
 		snprintf(place, size, "%s", answer);
 	sodium_memzero(answer, sizeof answer);
@@ -143,7 +148,7 @@ static int ask_port(struct init *init, struct error *error)
 	char port[16];
 	snprintf(port, sizeof port, "%lld", (long long)init->config.database_port);
 	int rc = ask_into(
-		init, "database_port", "MariaDB's port there", port, sizeof port, check_port, error);
+		init, "database_port", "MariaDB's port on that host", port, sizeof port, check_port, error);
 	init->config.database_port = strtoll(port, NULL, 10);
 	return rc;
 }
@@ -153,8 +158,8 @@ static int ask_for_database(struct init *init, struct error *error)
 	struct config *config = &init->config;
 	char place[sizeof config->database_host];
 	snprintf(place, sizeof place, "%s", usual_place(config));
-	int rc = ask_into(
-		init, "database", "MariaDB's socket, or its host", place, sizeof place, check_place, error);
+	int rc = ask_into(init, "database", "MariaDB's socket, or the name of its host", place,
+		sizeof place, check_place, error);
 	bool is_local = *place == '/';
 	if (!rc)
 		snprintf(config->database_socket, sizeof config->database_socket, "%.107s",
@@ -167,13 +172,14 @@ static int ask_for_database(struct init *init, struct error *error)
 		rc = ask_into(init, "database_name", "Database", config->database_name,
 			sizeof config->database_name, check_identifier, error);
 	if (!rc)
-		rc = ask_into(init, "database_user", "MariaDB's user for it", config->database_user,
+		rc = ask_into(init, "database_user", "MariaDB user", config->database_user,
 			sizeof config->database_user, check_identifier, error);
 	if (!rc)
 		rc = ask_into(init, "database_password",
-			config->database_password[0] ? "Its password (empty: the one that is set)"
-				: is_local ? "Its password (empty: MariaDB knows the user of this host by its name)"
-						   : "Its password",
+			config->database_password[0] ? "Password of that user (empty: keep the current one)"
+				: is_local
+				? "Password of that user (empty: MariaDB trusts this host's user of that name)"
+				: "Password of that user",
 			config->database_password, sizeof config->database_password, NULL, error);
 	return rc;
 }
@@ -205,8 +211,8 @@ static int make_database(const struct config *config, struct error *error)
 	cleanup_buffer struct buffer sql = { 0 };
 	if (!getpwnam(config->database_user))
 		return fail(error, ERROR_INPUT,
-			"There is no user %s on this host whom MariaDB could know by its name; make one, or "
-			"give MariaDB's user a password.",
+			"This host has no user %s, so MariaDB cannot trust that user without a password. "
+			"Create the user, or give MariaDB's user a password.",
 			config->database_user);
 	snprintf(root.database_user, sizeof root.database_user, "root");
 	root.database_name[0] = '\0';
@@ -225,12 +231,14 @@ static int offer_to_make(struct init *init, struct error *error)
 	admin_say("%s", error->text);
 	char text[400];
 	snprintf(text, sizeof text,
-		"Make the database %s, and a user %s of it whom MariaDB lets in by its name on this host, "
-		"without a password? (yes or no)",
+		"Create the database %s, and the MariaDB user %s, who needs no password on this host? (yes "
+		"or no)",
 		config->database_name, config->database_user);
 	struct error answering = { 0 };
-	int rc = question_ask(&init->questions,
-		&(struct question){ "make_database", text, "yes", false, check_yes }, answer, &answering);
+	const struct question question = {
+		.key = "make_database", .text = text, .fallback = "yes", .check = check_yes
+	};
+	int rc = question_ask(&init->questions, &question, answer, &answering);
 	if (rc || *answer == 'n')
 		return error->code;
 	memset(error, 0, sizeof *error);
@@ -240,8 +248,8 @@ static int offer_to_make(struct init *init, struct error *error)
 
 static void explain_database(const struct init *init)
 {
-	admin_say(
-		"MariaDB needs a database and a user who may do everything in it. As its administrator:");
+	admin_say("MariaDB needs a database, and a user with all privileges on it. Run as MariaDB's "
+			  "administrator:");
 	admin_say("  CREATE DATABASE %s CHARACTER SET utf8mb4 COLLATE utf8mb4_unicode_ci;",
 		init->config.database_name);
 	admin_say("  CREATE USER %s@'%%' IDENTIFIED BY '...';", init->config.database_user);
@@ -270,10 +278,10 @@ static int settle_database(struct init *init, struct error *error)
 static int ask_for_url(struct init *init, struct error *error)
 {
 	char *url = init->config.public_url, host[128] = "";
-	bool is_set = strcmp(url, "http://127.0.0.1:8080") != 0; /* that is ./run's */
+	bool is_set = strcmp(url, "http://127.0.0.1:8080") != 0; /* the default, which ./run uses */
 	if (!is_set && gethostname(host, sizeof host - 1) == 0)
 		snprintf(url, sizeof init->config.public_url, "http://%s", host);
-	return ask_into(init, "public_url", "The address that people use for it", url,
+	return ask_into(init, "public_url", "The address at which people reach this site", url,
 		sizeof init->config.public_url, check_url, error);
 }
 
@@ -306,7 +314,7 @@ static int read_back(struct init *init, struct error *error)
 
 /* ---- the host ---- */
 
-/* Faults of the host do not stop init: a site need not run a worker here. */
+/* Faults of the host do not stop init, because a site need not run a worker here. */
 static void ask_doctor(void)
 {
 	cleanup_arena struct arena *arena = arena_new();
@@ -318,10 +326,10 @@ static void ask_doctor(void)
 	admin_say("What this host offers (podium-admin doctor):");
 	fflush(stdout);
 	if (posix_spawn(&child, program, NULL, NULL, words, environ) || waitpid(child, &status, 0) < 0)
-		admin_say("The doctor could not be asked: %s.", strerror(errno));
+		admin_say("Cannot run podium-admin doctor: %s.", strerror(errno));
 	else if (status)
 		admin_say(
-			"What the doctor found matters where a worker runs; the rest of Podium works without.");
+			"Fix these faults if a worker runs on this host. The rest of Podium works without.");
 	puts("");
 }
 
@@ -331,12 +339,11 @@ static int ask_for_password(struct init *init, answer_text password, struct erro
 {
 	answer_text again;
 	bool twice = isatty(STDIN_FILENO) && question_may_repeat(&init->questions, "admin_password");
-	int rc = question_ask(&init->questions,
-		&(struct question){ "admin_password", "Password", NULL, true, NULL }, password, error);
+	struct question question = { .key = "admin_password", .text = "Password", .is_secret = true };
+	int rc = question_ask(&init->questions, &question, password, error);
+	question.text = "Repeat the password";
 	if (!rc && twice)
-		rc = question_ask(&init->questions,
-			&(struct question){ "admin_password", "The same again", NULL, true, NULL }, again,
-			error);
+		rc = question_ask(&init->questions, &question, again, error);
 	if (!rc && twice && strcmp(password, again) != 0)
 		rc = fail(error, ERROR_INPUT, "The two passwords differ.");
 	sodium_memzero(again, sizeof again);
@@ -346,9 +353,10 @@ static int ask_for_password(struct init *init, answer_text password, struct erro
 static int make_admin(struct init *init, struct database *db, struct error *error)
 {
 	answer_text name, password;
-	int rc = question_ask(&init->questions,
-		&(struct question){ "admin", "Name of the first admin", "admin", false, NULL }, name,
-		error);
+	const struct question question = {
+		.key = "admin", .text = "Name of the first admin", .fallback = "admin"
+	};
+	int rc = question_ask(&init->questions, &question, name, error);
 	if (!rc)
 		rc = ask_for_password(init, password, error);
 	if (!rc)
@@ -357,7 +365,7 @@ static int make_admin(struct init *init, struct database *db, struct error *erro
 		rc = audit(db, 0, admin_actor.name, "", "user.add", name, "admin", error);
 	sodium_memzero(password, sizeof password);
 	if (!rc)
-		admin_say("%s is an admin now.", name);
+		admin_say("Created the admin %s.", name);
 	return rc;
 }
 
@@ -382,23 +390,23 @@ static void say_what_is_next(const struct init *init)
 {
 	bool has_units = access("/run/systemd/system", F_OK) == 0;
 	puts("");
-	admin_say("Podium is set up. What is next:");
+	admin_say("Podium is set up. Next steps:");
 	if (has_units)
-		admin_say("  systemctl enable --now podium-web.socket podium-web podium-hooks   # and, "
-				  "where the GPUs are: podium-worker");
+		admin_say("  systemctl enable --now podium-web.socket podium-web podium-hooks   # on hosts "
+				  "with GPUs also podium-worker");
 	else
-		admin_say("  start podium-web, podium-hooks and, where the GPUs are, podium-worker; docs: "
+		admin_say("  start podium-web, podium-hooks and, on hosts with GPUs, podium-worker; see "
 				  "install.md");
 	if (access("/etc/nginx/sites-available/podium", F_OK) == 0)
 		admin_say("  ln -s ../sites-available/podium /etc/nginx/sites-enabled/ && nginx -t && "
 				  "systemctl reload nginx");
 	if (access("/usr/share/podium/tasks", F_OK) == 0)
-		admin_say("  podium-admin task load /usr/share/podium/tasks   # leaderboards to begin "
-				  "with, once a worker offers a device");
+		admin_say("  podium-admin task load /usr/share/podium/tasks   # example leaderboards, once "
+				  "a worker runs");
 	admin_say("Then open %s and sign in.", init->config.public_url);
 }
 
-static int settle(struct init *init, struct error *error)
+static int set_up_site(struct init *init, struct error *error)
 {
 	int rc = settle_database(init, error);
 	if (!rc)
@@ -422,7 +430,7 @@ static int read_arguments(int argc, char **argv, struct init *init, const char *
 {
 	static const struct option OPTIONS[] = { { "answers-from", required_argument, NULL, 'a' },
 		{ "yes", no_argument, NULL, 'y' }, { 0 } };
-	opterr = 0; /* the usage line says enough */
+	opterr = 0; /* the usage line is enough */
 	for (int option; (option = getopt_long(argc, argv, "", OPTIONS, NULL)) != -1;) {
 		if (option == 'a')
 			*answers = optarg;
@@ -444,10 +452,10 @@ int init_command(int argc, char **argv)
 	snprintf(
 		init.path, sizeof init.path, "%s", *config_file() ? config_file() : config_default_file);
 	setenv("PODIUM_CONFIG", access(init.path, F_OK) == 0 ? init.path : "",
-		1); /* none until it is written */
+		1); /* the file does not exist until then */
 	if (sodium_init() < 0 || config_load(&init.config, &error)
 		|| (answers && question_read_file(&init.questions, answers, KEYS, &error))
-		|| settle(&init, &error)) {
+		|| set_up_site(&init, &error)) {
 		sodium_memzero(&init, sizeof init);
 		return admin_complain(&error);
 	}

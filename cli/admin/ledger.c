@@ -135,9 +135,8 @@ void ledger_end(struct ledger *ledger)
 int ledger_check(const struct ledger *ledger, struct error *error)
 {
 	return ledger->has_inline_rows ? fail(error, ERROR_INPUT,
-			   "This mariadb-dump writes several rows on a line, so they cannot be checked. Use "
-			   "the one "
-			   "of MariaDB 10.11 or newer.")
+			   "This mariadb-dump writes several rows on a line, so Podium cannot check them. Use "
+			   "mariadb-dump of MariaDB 10.11 or newer.")
 								   : 0;
 }
 
@@ -148,17 +147,18 @@ int ledger_compare(const struct ledger *expected, const struct ledger *found, st
 	for (size_t i = 0; i < expected->count && i < found->count; i++) {
 		const struct ledger_table *want = &expected->tables[i], *have = &found->tables[i];
 		if (strcmp(want->name, have->name) != 0)
-			return fail(error, ERROR_INPUT, "Where the table %s should be, there is %s.",
+			return fail(error, ERROR_INPUT, "The table %s is missing; %s is in its place.",
 				want->name, have->name);
 		if (want->rows != have->rows)
 			return fail(error, ERROR_INPUT, "The table %s should have %lld rows and has %lld.",
 				want->name, (long long)want->rows, (long long)have->rows);
 		if (strcmp(want->sha256, have->sha256) != 0)
 			return fail(error, ERROR_INPUT,
-				"The table %s has as many rows as it should, but not the same.", want->name);
+				"The table %s has the right number of rows, but their contents differ.",
+				want->name);
 	}
 	return expected->count == found->count
 		? 0
-		: fail(error, ERROR_INPUT, "There should be %zu tables and there are %zu.", expected->count,
-			found->count);
+		: fail(error, ERROR_INPUT, "There should be %zu tables, but there are %zu.",
+			expected->count, found->count);
 }

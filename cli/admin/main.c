@@ -21,99 +21,93 @@ static const struct command {
 	const char *meaning;
 } COMMANDS[] = {
 	{ "init", "[--answers-from FILE] [--yes]", init_command,
-		"set a Podium up: ask for the database, the address and the first admin, write the "
-		"settings, look at the host, bring the\n"
-		"      tables up to date. Answers may stand in FILE, as `key = value`: database (a socket "
-		"or a host), database_port,\n"
-		"      database_name, database_user, database_password, make_database, public_url, admin, "
-		"admin_password; --yes takes\n"
-		"      what is usual for the rest, and asks nothing. May be run again" },
-	{ "migrate", "", migrate_command, "bring the database's tables up to date" },
+		"set up a site: ask for the database, the address and the first admin, write the\n"
+		"      settings, check the host and migrate the database. FILE may have the answers as\n"
+		"      `key = value`: database (a socket or a host), database_port, database_name,\n"
+		"      database_user, database_password, make_database, public_url, admin,\n"
+		"      admin_password. --yes asks nothing and uses the defaults. init may be run again" },
+	{ "migrate", "", migrate_command, "migrate the database to this version" },
 	{ "backup check", "FILE", backup_check_command,
-		"say what is in a backup, and whether it is whole; it needs no database" },
+		"say what a backup contains and whether it is complete; needs no database" },
 	{ "backup", "FILE", backup_command,
-		"write all of the database to FILE (-: standard output), while Podium runs" },
+		"write the whole database to FILE (-: standard output); Podium may keep running" },
 	{ "restore", "[--replace DATABASE] [--keep-sessions] FILE", restore_command,
-		"fill an empty database from a backup and bring it up to date; --replace: what DATABASE "
-		"holds is deleted first" },
+		"fill an empty database from a backup and migrate it; --replace first deletes\n"
+		"      everything in DATABASE" },
 	{ "restored", "[--keep-sessions]", restored_command,
-		"the same last steps after the database was put back by other means: nothing from before "
-		"is believed any more" },
+		"the last steps of restore, for a database that was restored by other means: end\n"
+		"      sessions and claims of workers from before" },
 	{ "prune", "[--dry-run]", prune_command,
-		"delete what is older than the settings retain_... say; --dry-run only says how much that "
-		"is" },
+		"delete data older than the settings retain_... allow; --dry-run only counts it" },
 	{ "user add", "NAME [--role ROLE] [--password-file FILE]", user_add_command,
-		"make an account; the password is read from FILE, the terminal or standard input" },
+		"create an account; reads the password from FILE, the terminal or standard input" },
 	{ "user role", "NAME ROLE", user_role_command,
-		"make somebody a participant, creator or admin" },
+		"set a user's role: participant, creator or admin" },
 	{ "user password", "NAME [--password-file FILE]", user_password_command,
-		"set a new password; it ends the user's sessions" },
+		"set a new password and end the user's sessions" },
 	{ "user list", "", user_list_command, "list the accounts" },
 	{ "user first-admin", "--password-file FILE", user_first_admin_command,
-		"where there is no admin: make `admin`, with a one-time password in FILE" },
-	{ "task check", "FOLDER|ZIP...", task_check_command, "say what is wrong with a task" },
+		"if there is no admin, create the user `admin` with a one-time password in FILE" },
+	{ "task check", "FOLDER|ZIP...", task_check_command, "check tasks and list their faults" },
 	{ "task load", "[--dry-run] [--set PATH] FOLDER|SET.yaml|ZIP...", task_load_command,
-		"make a leaderboard of each task folder, or of each problem of a set, or bring it up to "
-		"date;\n"
-		"      --dry-run only says what would be done, --set names the YAML of a set in a zip or a "
-		"folder" },
+		"create or update a leaderboard for each task folder, or for each problem of a\n"
+		"      set; --dry-run only shows the changes, --set names the set's YAML in a zip or\n"
+		"      folder" },
 	{ "ranking rebuild", "[LEADERBOARD]", ranking_rebuild_command,
 		"recompute the ranking from the jobs" },
 	{ "review list", "", review_list_command,
-		"list the results that are faster than their GPU can be, and wait for an admin" },
-	{ "review release", "SUBMISSION GPU", review_release_command, "rank such a result after all" },
+		"list the results that are faster than their GPU allows and wait for review" },
+	{ "review release", "SUBMISSION GPU", review_release_command,
+		"rank a result that waits for review" },
 	{ "review reject", "SUBMISSION GPU REASON", review_reject_command,
-		"reject it; its author reads the reason, one sentence" },
+		"reject a result that waits for review; its author reads REASON, one sentence" },
 	{ "rejudge start",
 		"submission NUMBER [GPU] | user NAME LEADERBOARD [GPU] | everywhere NAME [GPU] |\n"
 		"      top COUNT LEADERBOARD GPU | all LEADERBOARD [GPU]",
 		rejudge_start_command,
-		"compute results once more, beside the old ones: of one submission, of a user on one or "
-		"every leaderboard, of the\n"
-		"      first of a ranking, or of a leaderboard" },
-	{ "rejudge list", "", rejudge_list_command, "list the last rejudgings" },
+		"compute results again, next to the old ones: of one submission, of a user on one\n"
+		"      or every leaderboard, of the top of a ranking, or of a whole leaderboard" },
+	{ "rejudge list", "", rejudge_list_command, "list the latest rejudgings" },
 	{ "rejudge show", "NUMBER", rejudge_show_command,
-		"show old and new results, and what applying them does to the rankings" },
+		"show old and new results, and how applying them would change the rankings" },
 	{ "rejudge apply", "NUMBER NAME", rejudge_apply_command,
-		"put the new results in the places of the old; NAME is the leaderboard's, or the user's of "
-		"one over all leaderboards" },
+		"replace the old results with the new ones; NAME confirms it: the leaderboard's\n"
+		"      name, or the user's for a rejudging on every leaderboard" },
 	{ "rejudge discard", "NUMBER NAME", rejudge_discard_command,
-		"keep every old result, and cancel what has not ended" },
+		"keep every old result and cancel unfinished jobs; NAME as for apply" },
 	{ "quota show", "LEADERBOARD", quota_show_command,
 		"show how many submissions of each mode a user may send to a leaderboard" },
 	{ "quota set", "LEADERBOARD MODE MOST [HOURS]", quota_set_command,
-		"set it for test, benchmark, ranked or profile: MOST in any HOURS [24]; MOST `site`: the "
-		"site's quota from now on" },
+		"allow MOST submissions in any HOURS [24] for test, benchmark, ranked or profile;\n"
+		"      MOST `site` means the site's quota" },
 	{ "doctor", "", doctor_command,
-		"say what this host offers to a worker and lacks, what that costs and how to mend it" },
+		"check whether this host suits a worker, and say how to fix what it lacks" },
 	{ "worker list", "", worker_list_command,
-		"list the workers with their devices and what runs on them" },
+		"list the workers, their devices and the running jobs" },
 	{ "worker drain", "WORKER [DEVICE]", worker_drain_command,
-		"let a worker, or one device of it (its UUID), end what it runs and take no new job" },
+		"let a worker, or one of its devices (a UUID), finish its jobs and take no new ones" },
 	{ "worker pause", "WORKER [DEVICE]", worker_pause_command,
-		"the same, and queue again what it runs" },
+		"take no jobs on a worker or device; its running jobs are queued again" },
 	{ "worker quarantine", "WORKER DEVICE REASON", worker_quarantine_command,
-		"pause a device that is not to be trusted, and say why, in one line" },
-	{ "worker resume", "WORKER [DEVICE]", worker_resume_command, "let it take jobs again" },
+		"pause a device that cannot be trusted; REASON is one line" },
+	{ "worker resume", "WORKER [DEVICE]", worker_resume_command,
+		"let a worker or device take jobs again" },
 	{ "worker invite", "NAME [--at HOST[:PORT]] [--ca FILE] [--hours HOURS]", worker_invite_command,
-		"print what makes another host the worker NAME: it is used once, with `podium-worker "
-		"register`, and within HOURS [24];\n"
-		"      HOST is the database's as that host reaches it, FILE has the certificate that signs "
-		"the database's" },
+		"print a one-time invitation for the new worker NAME, valid for HOURS [24]; that\n"
+		"      host uses it with `podium-worker register`. HOST is the database as that host\n"
+		"      reaches it, FILE the certificate that signs the database's" },
 	{ "worker accounts", "", worker_accounts_command,
-		"list the hosts that were invited and have registered" },
+		"list the hosts that were invited or have registered" },
 	{ "worker revoke", "NAME", worker_revoke_command,
-		"take all rights away from such a host, at once; what it runs is queued again" },
+		"revoke the account of such a host immediately; its running jobs are queued again" },
 	{ "gpu list", "", gpu_list_command,
-		"list the devices that workers offer now, and those in quarantine; fails when none is "
-		"offered" },
-	{ "gpu release", "UUID", gpu_release_command,
-		"end the quarantine of a device that had stopped working" },
+		"list the devices that workers offer now and those in quarantine; fails if none\n"
+		"      is offered" },
+	{ "gpu release", "UUID", gpu_release_command, "release a device from quarantine" },
 	{ "port-free", "PORT", port_free_command, "succeed if a server may listen on 127.0.0.1:PORT" },
 	{ "healthy", "PORT", healthy_command, "succeed if the Podium on 127.0.0.1:PORT is healthy" },
 	{ "manual", "[podium.conf|template]", manual_command,
-		"print the manual page of this program or of the file of settings, or a file of settings "
-		"to begin with" },
+		"print the manual page of this program or of podium.conf, or a template of podium.conf" },
 };
 
 const struct actor admin_actor = { .id = 0, .name = "podium-admin", .address = "" };
@@ -124,6 +118,13 @@ int admin_complain(const struct error *error)
 	text_append_printable(&line, error->text);
 	fprintf(stderr, "podium-admin: %s\n", buffer_string(&line));
 	return admin_failed;
+}
+
+int64_t admin_number(const char *text)
+{
+	char *end;
+	long long number = strtoll(text, &end, 10);
+	return end == text || *end ? -1 : number;
 }
 
 void admin_say(const char *format, ...)
@@ -149,7 +150,7 @@ struct database *admin_open(const struct config *config, struct error *error)
 	}
 	struct database *db = database_open(config, error);
 	if (user && seteuid(0))
-		abort(); /* cannot be, and nothing after it would be right */
+		abort(); /* cannot happen, and nothing could continue */
 	return db;
 }
 
@@ -163,8 +164,7 @@ struct database *admin_connect_to(struct config *config)
 		admin_complain(&error);
 	if (!db && config_is_withheld())
 		fprintf(stderr,
-			"podium-admin: %s is not for you to read, so what stands in it is not known here; try "
-			"sudo.\n",
+			"podium-admin: You may not read %s, so its settings are unknown here. Try sudo.\n",
 			config_default_file);
 	return db;
 }
@@ -183,7 +183,7 @@ int admin_usage(const char *name)
 	return admin_misused;
 }
 
-static int help(void)
+static int print_help(void)
 {
 	puts("Usage: podium-admin COMMAND [ARGUMENTS]\n");
 	for (size_t i = 0; i < COUNT(COMMANDS); i++)
@@ -191,17 +191,21 @@ static int help(void)
 			COMMANDS[i].arguments, COMMANDS[i].meaning);
 	cleanup_buffer struct buffer keys = { 0 };
 	config_describe(&keys);
-	printf("\nExit codes: 0 done, 1 failed (the reason is on standard error), 2 called wrongly.\n"
-		   "\nSettings, from the environment or else the file that PODIUM_CONFIG names [%s] (there "
-		   "in\nlower case and without PODIUM_):\n%s",
+	printf(
+		"\n"
+		"Exit codes: 0 done, 1 failed (the reason is on standard error), 2 wrong usage.\n"
+		"\n"
+		"Settings, from the environment or else the file that PODIUM_CONFIG names [%s] (there in\n"
+		"lower case and without PODIUM_):\n"
+		"%s",
 		config_default_file, buffer_string(&keys));
 	return admin_done;
 }
 
 static void write_manual(struct buffer *out)
 {
-	manual_begin(out, "podium-admin", 8, "System administration",
-		"what an operator does with a Podium from its host");
+	manual_begin(
+		out, "podium-admin", 8, "System administration", "operates a Podium site from its host");
 	manual_section(out, "SYNOPSIS");
 	manual_synopsis(out, "podium-admin", "COMMAND [ARGUMENTS]");
 	manual_section(out, "COMMANDS");
@@ -257,7 +261,8 @@ static int run_command(int argc, char **argv)
 		if (words)
 			return COMMANDS[i].run(argc - words + 1, argv + words - 1);
 	}
-	fprintf(stderr, "podium-admin: there is no such command; `podium-admin --help` lists them.\n");
+	fprintf(stderr,
+		"podium-admin: There is no such command. `podium-admin --help` lists the commands.\n");
 	return admin_misused;
 }
 
@@ -271,7 +276,7 @@ int main(int argc, char **argv)
 		return admin_misused;
 	}
 	if (strcmp(argv[1], "--help") == 0)
-		return help();
+		return print_help();
 	if (strcmp(argv[1], "--version") == 0)
 		return printf("podium-admin %s\n", PODIUM_VERSION) < 0;
 	int code = run_command(argc - 1, argv + 1);

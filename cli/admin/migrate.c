@@ -33,12 +33,12 @@ static const char BOOK[] = "CREATE TABLE IF NOT EXISTS schema_migrations ("
 						   "  applied_at DATETIME(3) NOT NULL DEFAULT UTC_TIMESTAMP(3)"
 						   ") ENGINE = InnoDB";
 
-static int64_t version_of(const struct migration *migration)
+static int64_t migration_version(const struct migration *migration)
 {
 	return strtoll(migration->name, NULL, 10);
 }
 
-static void digest_of(
+static void migration_digest(
 	const struct migration *migration, unsigned char digest[static crypto_hash_sha256_BYTES])
 {
 	crypto_hash_sha256(digest, (const unsigned char *)migration->sql,
@@ -51,23 +51,23 @@ static int check_applied(const struct applied *applied, size_t count, struct err
 	for (size_t i = 0; i < count; i++) {
 		if (i >= migration_count)
 			return fail(error, ERROR_INPUT,
-				"The database is newer than this program: it is at version %lld (%s), and "
-				"podium-admin %s knows versions up to %lld. Use a newer Podium with it; nothing "
-				"was changed.",
+				"The database is newer than this program: it has version %lld (%s), and "
+				"podium-admin %s knows versions up to %lld. Use a newer Podium. Nothing was "
+				"changed.",
 				(long long)applied[count - 1].version, applied[count - 1].name, PODIUM_VERSION,
-				(long long)version_of(&migrations[migration_count - 1]));
-		if (applied[i].version != version_of(&migrations[i]))
+				(long long)migration_version(&migrations[migration_count - 1]));
+		if (applied[i].version != migration_version(&migrations[i]))
 			return fail(error, ERROR_INPUT,
-				"The database has version %lld (%s) but not %s, which comes before it. It was made "
-				"by another Podium; nothing was changed.",
+				"The database has version %lld (%s) but not the earlier %s, so another Podium made "
+				"it. Nothing was changed.",
 				(long long)applied[i].version, applied[i].name, migrations[i].name);
 		unsigned char digest[crypto_hash_sha256_BYTES];
-		digest_of(&migrations[i], digest);
+		migration_digest(&migrations[i], digest);
 		if (applied[i].sha256.length != sizeof digest
 			|| memcmp(applied[i].sha256.bytes, digest, sizeof digest) != 0)
 			return fail(error, ERROR_INPUT,
-				"The database was made with another %s than this program has. Use the Podium that "
-				"made it; nothing was changed.",
+				"The database was made with a different %s than this program has. Use the Podium "
+				"that made it. Nothing was changed.",
 				migrations[i].name);
 	}
 	return 0;
@@ -75,21 +75,22 @@ static int check_applied(const struct applied *applied, size_t count, struct err
 
 /* MariaDB commits after each DDL statement, so an interrupted migration runs again from its start.
  * Its statements must allow that (IF NOT EXISTS). */
-static int apply(struct database *db, const struct migration *migration, struct error *error)
+static int apply_migration(
+	struct database *db, const struct migration *migration, struct error *error)
 {
 	int rc = database_script(db, migration->sql, error);
 	if (rc) {
 		struct error why = *error;
 		return fail(error, rc,
-			"%s was not finished: %.600s What it did before that stays, and the versions before it "
-			"work on. Mend the reason and run podium-admin migrate again: it runs all of this file "
-			"once more, which harms nothing.",
+			"%s did not finish: %.600s Fix the reason and run podium-admin migrate again; it "
+			"safely repeats this whole file. Until then, programs of the previous version keep "
+			"working.",
 			migration->name, why.text);
 	}
 	unsigned char digest[crypto_hash_sha256_BYTES];
-	digest_of(migration, digest);
-	rc = database_execute(
-		db, &RECORD, error, "isb", version_of(migration), migration->name, digest, sizeof digest);
+	migration_digest(migration, digest);
+	rc = database_execute(db, &RECORD, error, "isb", migration_version(migration), migration->name,
+		digest, sizeof digest);
 	if (!rc)
 		admin_say("Applied %s.", migration->name);
 	return rc;
@@ -97,7 +98,7 @@ static int apply(struct database *db, const struct migration *migration, struct 
 
 int64_t migrate_newest(void)
 {
-	return version_of(&migrations[migration_count - 1]);
+	return migration_version(&migrations[migration_count - 1]);
 }
 
 int migrate(struct database *db, const char *name, struct error *error)
@@ -113,7 +114,7 @@ int migrate(struct database *db, const char *name, struct error *error)
 	if (!rc)
 		rc = check_applied(applied, count, error);
 	for (size_t i = rc ? migration_count : count; !rc && i < migration_count; i++)
-		rc = apply(db, &migrations[i], error);
+		rc = apply_migration(db, &migrations[i], error);
 	if (!rc)
 		rc = rights_refresh(db, name, error);
 	if (!rc)

@@ -15,7 +15,7 @@ static int read_line(FILE *in, const char *name, password_text password, struct 
 {
 	if (!fgets(password, sizeof(password_text), in))
 		return fail(error, ERROR_INPUT,
-			"There is no password in %s: its first line must be the password.", name);
+			"There is no password in %s. Its first line must be the password.", name);
 	size_t length = strcspn(password, "\r\n");
 	if (!password[length] && !feof(in))
 		return fail(error, ERROR_INPUT, "The first line of %s is too long for a password.", name);
@@ -43,9 +43,9 @@ static int ask_twice(password_text password, struct error *error)
 	password_text again;
 	int rc = ask_password("Password: ", password, error);
 	if (!rc)
-		rc = ask_password("The same again: ", again, error);
+		rc = ask_password("Repeat the password: ", again, error);
 	if (!rc && strcmp(password, again) != 0)
-		rc = fail(error, ERROR_INPUT, "The two passwords differ; nothing was changed.");
+		rc = fail(error, ERROR_INPUT, "The two passwords differ. Nothing was changed.");
 	sodium_memzero(again, sizeof again);
 	return rc;
 }

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-static int preview(struct database *db, const struct config *config, struct error *error)
+static int preview_pruning(struct database *db, const struct config *config, struct error *error)
 {
 	for (size_t kind = 0; kind < retention_kinds(); kind++) {
 		int64_t count, days = retention_days(config, kind);
@@ -17,13 +17,13 @@ static int preview(struct database *db, const struct config *config, struct erro
 		if (days)
 			admin_say("%10lld %s", (long long)count, retention_kind(kind));
 		else
-			admin_say("%10s %s: kept for ever", "-", retention_kind(kind));
+			admin_say("%10s %s: never deleted", "-", retention_kind(kind));
 	}
-	admin_say("Nothing was removed.");
+	admin_say("Nothing was deleted.");
 	return 0;
 }
 
-static int prune(struct database *db, const struct config *config, struct error *error)
+static int prune_everything(struct database *db, const struct config *config, struct error *error)
 {
 	struct retention retention = { 0 };
 	bool is_done = false;
@@ -33,9 +33,9 @@ static int prune(struct database *db, const struct config *config, struct error 
 	for (size_t kind = 0; kind < retention_kinds(); kind++)
 		if (retention.removed[kind])
 			admin_say(
-				"%10lld %s removed", (long long)retention.removed[kind], retention_kind(kind));
+				"%10lld %s deleted", (long long)retention.removed[kind], retention_kind(kind));
 	if (!rc)
-		admin_say("Nothing is left that is older than the settings say.");
+		admin_say("All data older than the settings allow is deleted.");
 	return rc;
 }
 
@@ -49,7 +49,8 @@ int prune_command(int argc, char **argv)
 	struct error error = { 0 };
 	if (!db)
 		return admin_failed;
-	if (config_load(&config, &error) || (only_says ? preview : prune)(db, &config, &error))
+	if (config_load(&config, &error)
+		|| (only_says ? preview_pruning : prune_everything)(db, &config, &error))
 		return admin_complain(&error);
 	return admin_done;
 }

@@ -2,23 +2,14 @@
 
 #include "cli/admin/admin.h"
 #include "lib/base/scope.h"
+#include "lib/base/text.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <sodium.h>
 #include <string.h>
 #include <termios.h>
 
 /* ---- answers from a file ---- */
-
-static char *trim(char *text)
-{
-	while (isspace((unsigned char)*text))
-		text++;
-	for (size_t length = strlen(text); length && isspace((unsigned char)text[length - 1]);)
-		text[--length] = '\0';
-	return text;
-}
 
 static bool is_known(const char *key, const char *const *keys)
 {
@@ -34,12 +25,12 @@ static int take_line(struct questions *questions, char *line, const char *where,
 	char *equals = strchr(line, '=');
 	struct given_answer *given = &questions->given[questions->given_count];
 	if (!equals || questions->given_count == (int)COUNT(questions->given))
-		return fail(error, ERROR_INPUT, "%s: expected `key = value`, and %zu of them at most.",
-			where, COUNT(questions->given));
+		return fail(error, ERROR_INPUT, "%s: expected `key = value`, at most %zu lines.", where,
+			COUNT(questions->given));
 	*equals = '\0';
-	const char *key = trim(line), *value = trim(equals + 1);
+	const char *key = text_trim(line), *value = text_trim(equals + 1);
 	if (!is_known(key, keys))
-		return fail(error, ERROR_INPUT, "%s: nobody asks for %.60s.", where, key);
+		return fail(error, ERROR_INPUT, "%s: there is no question %.60s.", where, key);
 	if (strlen(value) >= sizeof given->value)
 		return fail(error, ERROR_INPUT, "%s: the value is longer than %zu bytes.", where,
 			sizeof given->value - 1);
@@ -60,7 +51,7 @@ int question_read_file(
 			error, ERROR_INPUT, "Cannot read the answers in %s: %s.", path, strerror(errno));
 	for (int number = 1; !rc && fgets(line, sizeof line, file); number++) {
 		snprintf(where, sizeof where, "%.256s line %d", path, number);
-		char *text = trim(line);
+		char *text = text_trim(line);
 		if (*text && *text != '#')
 			rc = take_line(questions, text, where, keys, error);
 	}
@@ -100,24 +91,25 @@ static int read_line(const struct question *question, answer_text answer, struct
 	}
 	if (!line)
 		return fail(error, ERROR_INPUT,
-			"There is no answer to the question for %s; nobody can be asked. Give it with "
-			"--answers-from, or take what is usual with --yes.",
+			"The question for %s has no answer, and there is no terminal to ask. Answer it with "
+			"--answers-from, or use the defaults with --yes.",
 			question->key);
 	char *end = strchr(answer, '\n');
 	if (!end && !feof(stdin)) {
 		for (int c; (c = getchar()) != EOF && c != '\n';)
 			;
-		return fail(error, ERROR_LIMIT, "That is longer than %d bytes.", question_most_bytes - 2);
+		return fail(
+			error, ERROR_LIMIT, "The answer is longer than %d bytes.", question_most_bytes - 2);
 	}
 	if (end)
 		*end = '\0';
-	memmove(answer, trim(answer), strlen(trim(answer)) + 1);
+	memmove(answer, text_trim(answer), strlen(text_trim(answer)) + 1);
 	return 0;
 }
 
 /* Reads one answer from any source; an empty answer means the fallback. */
-static int get(struct questions *questions, const struct question *question, answer_text answer,
-	struct error *error)
+static int get_answer(struct questions *questions, const struct question *question,
+	answer_text answer, struct error *error)
 {
 	struct given_answer *given = find_given(questions, question->key);
 	int rc = 0;
@@ -135,7 +127,7 @@ static int get(struct questions *questions, const struct question *question, ans
 	if (!rc && !*answer && question->fallback)
 		snprintf(answer, question_most_bytes, "%s", question->fallback);
 	if (!rc && !*answer && !question->fallback)
-		rc = fail(error, ERROR_LIMIT, "%s: there must be an answer.", question->key);
+		rc = fail(error, ERROR_LIMIT, "%s: give an answer.", question->key);
 	return !rc && question->check ? question->check(answer, error) : rc;
 }
 
@@ -148,7 +140,7 @@ int question_ask(struct questions *questions, const struct question *question, a
 	struct error *error)
 {
 	int rc;
-	while ((rc = get(questions, question, answer, error))
+	while ((rc = get_answer(questions, question, answer, error))
 		&& question_may_repeat(questions, question->key)) {
 		admin_complain(error);
 		memset(error, 0, sizeof *error);

@@ -7,7 +7,6 @@
 #include "lib/base/text.h"
 #include "lib/leaderboard/leaderboard.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static int find_leaderboard(struct database *db, struct arena *arena, const char *name,
@@ -55,14 +54,6 @@ int quota_show_command(int argc, char **argv)
 
 /* ---- quota set ---- */
 
-/* Returns -1, which is no quota, if the text is not a number. */
-static int64_t number_of(const char *text)
-{
-	char *end;
-	long long number = strtoll(text, &end, 10);
-	return end == text || *end ? -1 : number;
-}
-
 static int read_order(
 	struct arena *arena, int argc, char **argv, struct quota_order *order, struct error *error)
 {
@@ -73,12 +64,12 @@ static int read_order(
 		return fail(error, ERROR_INPUT,
 			"There is no mode %s; the modes are test, benchmark, ranked and profile.",
 			quote(arena, argv[2]));
-	order->quota = (struct quota){ of_site ? 0 : number_of(argv[3]),
-		argc == 5 ? number_of(argv[4]) : quota_usual_hours };
+	order->quota = (struct quota){ of_site ? 0 : admin_number(argv[3]),
+		argc == 5 ? admin_number(argv[4]) : quota_usual_hours };
 	return of_site || order->quota.most
 		? 0
 		: fail(error, ERROR_INPUT,
-			"A quota of 0 is none; write `site` where the site's is to hold, or the least, 1.");
+			"A quota of 0 is not allowed. Use `site` for the site's quota, or a number from 1.");
 }
 
 int quota_set_command(int argc, char **argv)
@@ -101,7 +92,7 @@ int quota_set_command(int argc, char **argv)
 	order.leaderboard = leaderboard.name;
 	if (quota_set(db, &order, &error))
 		return admin_complain(&error);
-	admin_say("The %s quota of %s is %s now.", quota_mode(order.mode), leaderboard.name,
+	admin_say("The %s quota of %s is now %s.", quota_mode(order.mode), leaderboard.name,
 		quota_own_words(arena, &order.quota));
 	return admin_done;
 }

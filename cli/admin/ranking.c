@@ -2,7 +2,7 @@
 
 #include "cli/admin/admin.h"
 
-static int rebuild(struct database *db, const char *name, struct error *error)
+static int rebuild_rankings(struct database *db, const char *name, struct error *error)
 {
 	cleanup_arena struct arena *arena = arena_new();
 	struct leaderboard leaderboard = { 0 };
@@ -18,7 +18,7 @@ int ranking_rebuild_command(int argc, char **argv)
 	cleanup_database struct database *db = admin_connect();
 	if (!db)
 		return admin_failed;
-	if (rebuild(db, argv[1], &error)) /* argv ends with NULL */
+	if (rebuild_rankings(db, argv[1], &error)) /* argv ends with NULL */
 		return admin_complain(&error);
 	admin_say("The ranking of %s is recomputed.", argv[1] ? argv[1] : "every leaderboard");
 	return admin_done;

@@ -6,24 +6,15 @@
 #include "lib/base/scope.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { most_listed = 50 };
-
-/* Returns 0, which is no row's number, if the text is not a number. */
-static int64_t number_of(const char *text)
-{
-	char *end;
-	long long number = strtoll(text, &end, 10);
-	return end == text || *end ? 0 : number;
-}
 
 /* ---- rejudge start ---- */
 
 enum word { NO_WORD, SUBMISSION, USER, LEADERBOARD, TOP, GPU };
 
-/* What the words behind each scope are; the GPU may be missing where it is not needed. */
+/* The arguments of each scope. The GPU may be missing where it is not needed. */
 static const struct form {
 	const char *scope;
 	enum word words[3];
@@ -39,8 +30,8 @@ static const struct form {
 static void take_word(struct rejudging_order *order, enum word word, const char *text)
 {
 	switch (word) {
-	case SUBMISSION: order->submission_id = number_of(text); break;
-	case TOP: order->top = number_of(text); break;
+	case SUBMISSION: order->submission_id = admin_number(text); break;
+	case TOP: order->top = admin_number(text); break;
 	case USER: order->user = text; break;
 	case LEADERBOARD: order->leaderboard = text; break;
 	case GPU: order->gpu = text; break;
@@ -82,8 +73,8 @@ int rejudge_start_command(int argc, char **argv)
 	if (rejudging_start(db, arena, &order, &id, &error)
 		|| rejudging_find(db, arena, id, &rejudging, &error))
 		return admin_complain(&error);
-	admin_say("Rejudging %lld: %s; %lld job%s wait%s behind everything that people submit.",
-		(long long)id, rejudging.scope, (long long)rejudging.jobs, rejudging.jobs == 1 ? "" : "s",
+	admin_say("Rejudging %lld: %s; %lld job%s run%s when no submission waits.", (long long)id,
+		rejudging.scope, (long long)rejudging.jobs, rejudging.jobs == 1 ? "" : "s",
 		rejudging.jobs == 1 ? "s" : "");
 	return admin_done;
 }
@@ -95,9 +86,9 @@ static const char *state_of(struct arena *arena, const struct rejudging *one)
 	if (one->ended_by)
 		return arena_printf(arena, "%s by %s", one->state, one->ended_by);
 	if (one->waiting)
-		return arena_printf(arena, "%lld of %lld ended", (long long)(one->jobs - one->waiting),
+		return arena_printf(arena, "%lld of %lld finished", (long long)(one->jobs - one->waiting),
 			(long long)one->jobs);
-	return one->frozen ? "ended, but a ranking is frozen" : "ended, to be applied or discarded";
+	return one->frozen ? "finished, but a ranking is frozen" : "finished; apply or discard it";
 }
 
 static void say_rejudging(struct arena *arena, const struct rejudging *one)
@@ -154,8 +145,8 @@ static int say_changes(struct database *db, struct arena *arena, const struct re
 	int rc = rejudging_preview(db, arena, rejudging, &changes, &count, error);
 	if (rc)
 		return rc;
-	admin_say(count ? "Ranks and ranked times that applying it changes:"
-					: "Applying it changes no rank and no ranked time.");
+	admin_say(count ? "Applying it changes these ranks and times:"
+					: "Applying it changes no rank and no time.");
 	for (size_t i = 0; i < count; i++)
 		admin_say("  %s %s, version %lld, %s: %s %s -> %s %s", changes[i].leaderboard,
 			changes[i].gpu, (long long)changes[i].version, changes[i].user,
@@ -181,7 +172,7 @@ static int print_rejudge(struct database *db, struct arena *arena, int64_t id, s
 		return 0;
 	if (!rejudging.frozen)
 		return say_changes(db, arena, &rejudging, error);
-	admin_say("The ranking of %s is frozen, so this cannot be applied before the freeze is lifted.",
+	admin_say("The ranking of %s is frozen. Lift the freeze before you apply this rejudging.",
 		rejudging.frozen);
 	return 0;
 }
@@ -195,8 +186,8 @@ int rejudge_show_command(int argc, char **argv)
 	struct error error = { 0 };
 	if (!db)
 		return admin_failed;
-	return print_rejudge(db, arena, number_of(argv[1]), &error) ? admin_complain(&error)
-																: admin_done;
+	return print_rejudge(db, arena, admin_number(argv[1]), &error) ? admin_complain(&error)
+																   : admin_done;
 }
 
 /* ---- rejudge apply, rejudge discard ---- */
@@ -205,7 +196,8 @@ typedef int rejudging_end(
 	struct database *db, int64_t id, const struct actor *by, struct error *error);
 
 /* NUMBER NAME */
-static int end(const char *command, int argc, char **argv, rejudging_end *run, const char *outcome)
+static int end_rejudging(
+	const char *command, int argc, char **argv, rejudging_end *run, const char *outcome)
 {
 	if (argc != 3)
 		return admin_usage(command);
@@ -215,7 +207,7 @@ static int end(const char *command, int argc, char **argv, rejudging_end *run, c
 	struct rejudging rejudging;
 	if (!db)
 		return admin_failed;
-	int rc = rejudging_find(db, arena, number_of(argv[1]), &rejudging, &error);
+	int rc = rejudging_find(db, arena, admin_number(argv[1]), &rejudging, &error);
 	if (!rc)
 		rc = rejudging_check_name(&rejudging, argv[2], &error);
 	if (!rc)
@@ -228,12 +220,12 @@ static int end(const char *command, int argc, char **argv, rejudging_end *run, c
 
 int rejudge_apply_command(int argc, char **argv)
 {
-	return end("rejudge apply", argc, argv, rejudging_apply,
-		"applied: the new results are in their places, and the rankings follow them.");
+	return end_rejudging(
+		"rejudge apply", argc, argv, rejudging_apply, "applied. The rankings use the new results.");
 }
 
 int rejudge_discard_command(int argc, char **argv)
 {
-	return end("rejudge discard", argc, argv, rejudging_discard,
-		"discarded: every result is what it was.");
+	return end_rejudging(
+		"rejudge discard", argc, argv, rejudging_discard, "discarded. Every old result stays.");
 }

@@ -14,8 +14,8 @@
 #include <string.h>
 #include <time.h>
 
-/* Workers, receivers of webhooks and people know numbers that were assigned after the backup. These
- * must not be assigned again, so fences and the numbers of new rows continue that much higher. */
+/* Workers, webhook receivers and people know numbers that were assigned after the backup. To
+ * assign none of them again, fences and the numbers of new rows continue this much higher. */
 #define GAP "1000000"
 
 struct wanted {
@@ -126,9 +126,10 @@ static int leave_gaps(struct database *db, struct error *error)
 	return rc;
 }
 
-/* ---- the last steps ---- */
+/* ---- the last steps, after the tables are filled ---- */
 
-static int settle(struct database *db, bool keeps_sessions, const char *detail, struct error *error)
+static int take_last_steps(
+	struct database *db, bool keeps_sessions, const char *detail, struct error *error)
 {
 	int rc = 0;
 	for (size_t i = 0; i < COUNT(RAISE_FENCES) && !rc; i++)
@@ -142,7 +143,7 @@ static int settle(struct database *db, bool keeps_sessions, const char *detail, 
 				  "", detail, error);
 }
 
-/* ---- before ---- */
+/* ---- checks before the first change ---- */
 
 static int check_alone(struct database *db, struct error *error)
 {
@@ -152,7 +153,7 @@ static int check_alone(struct database *db, struct error *error)
 	if (rc || !others.count)
 		return rc;
 	return fail(error, ERROR_CONFLICT,
-		"The database is in use by %s: stop podium-web, podium-hooks and every podium-worker "
+		"The database is in use by %s. Stop podium-web, podium-hooks and every podium-worker "
 		"first. Nothing was changed.",
 		plural(arena, others.count, "other connection"));
 }
@@ -167,14 +168,14 @@ static int check_target(struct database *db, const struct config *config,
 		return rc;
 	if (!wanted->replace)
 		return fail(error, ERROR_CONFLICT,
-			"The database %s is not empty%s. To delete all of it first: --replace %s. Nothing was "
-			"changed.",
-			config->database_name, is_incomplete ? " (a restore was broken off there)" : "",
+			"The database %s is not empty%s. To delete everything in it first, use --replace %s. "
+			"Nothing was changed.",
+			config->database_name, is_incomplete ? " (a restore was interrupted)" : "",
 			config->database_name);
 	return strcmp(wanted->replace, config->database_name) == 0
 		? 0
 		: fail(error, ERROR_INPUT,
-			"--replace names %.64s, and the settings name the database %s. Nothing was changed.",
+			"--replace names %.64s, but the settings name the database %s. Nothing was changed.",
 			wanted->replace, config->database_name);
 }
 
@@ -184,16 +185,16 @@ static int check_manifest(struct database *db, const struct manifest *manifest, 
 	struct number packet;
 	if (manifest->schema > migrate_newest())
 		return fail(error, ERROR_INPUT,
-			"The backup has schema %lld and was made by Podium %s; podium-admin %s knows schemas "
-			"up to %lld. Use a newer Podium; nothing was changed.",
+			"The backup has schema %lld and was made by Podium %s, but podium-admin %s knows "
+			"schemas up to %lld. Use a newer Podium. Nothing was changed.",
 			(long long)manifest->schema, manifest->podium, PODIUM_VERSION,
 			(long long)migrate_newest());
 	int rc = database_row(db, arena, &MOST_PACKET, &packet, error, "");
 	if (rc || (int64_t)manifest->ledger.longest_statement_bytes < packet.count)
 		return rc;
 	return fail(error, ERROR_INPUT,
-		"The backup has a statement of %zu bytes, and this MariaDB takes %lld: set its "
-		"max_allowed_packet higher. Nothing was changed.",
+		"The backup has a statement of %zu bytes, but this MariaDB accepts at most %lld. Raise its "
+		"setting max_allowed_packet. Nothing was changed.",
 		manifest->ledger.longest_statement_bytes, (long long)packet.count);
 }
 
@@ -211,7 +212,7 @@ static const char *const CLIENT[] = {
 };
 
 /* If the client has exited, tool_finish reports why. */
-static int feed(void *context, const char *bytes, size_t length, struct error *error)
+static int feed_client(void *context, const char *bytes, size_t length, struct error *error)
 {
 	const struct tool *tool = context;
 	while (length) {
@@ -230,7 +231,7 @@ static int feed(void *context, const char *bytes, size_t length, struct error *e
 	return 0;
 }
 
-static int fill(
+static int fill_database(
 	const struct config *config, const char *file, struct manifest *manifest, struct error *error)
 {
 	const char *words[COUNT(CLIENT)];
@@ -241,7 +242,7 @@ static int fill(
 	int rc = tool_start(&tool, config, TOOL_WRITE, words, error);
 	if (rc)
 		return rc;
-	rc = backup_read(file, manifest, feed, &tool, error);
+	rc = backup_read(file, manifest, feed_client, &tool, error);
 	if (interruption_check(NULL)) {
 		tool_stop(&tool);
 		return rc ? rc : interruption_check(error);
@@ -262,29 +263,29 @@ static int add_piece(void *ledger, const char *bytes, size_t length, struct erro
 }
 
 /* Reads the database back in the way that the backup was made. */
-static int compare(struct database *db, const struct config *config,
+static int compare_with_backup(struct database *db, const struct config *config,
 	const struct manifest *manifest, struct error *error)
 {
 	cleanup_free struct ledger *found = malloc(sizeof *found);
 	if (!found)
-		return fail(
-			error, ERROR_SYSTEM, "There is no memory to compare the database with the backup.");
+		return fail(error, ERROR_SYSTEM,
+			"There is not enough memory to compare the database with the backup.");
 	ledger_begin(found);
 	int rc = dump_database(db, config, add_piece, found, error);
 	ledger_end(found);
 	if (!rc && ledger_compare(&manifest->ledger, found, error))
-		rc = fail_context(error, "What came into the database is not what is in the backup");
+		rc = fail_context(error, "The restored database differs from the backup");
 	return rc;
 }
 
 /* ---- restore ---- */
 
-static int load(struct database *db, const struct config *config, const struct wanted *wanted,
-	struct manifest *manifest, struct error *error)
+static int load_backup(struct database *db, const struct config *config,
+	const struct wanted *wanted, struct manifest *manifest, struct error *error)
 {
-	int rc = fill(config, wanted->file, manifest, error);
+	int rc = fill_database(config, wanted->file, manifest, error);
 	if (!rc)
-		rc = compare(db, config, manifest, error);
+		rc = compare_with_backup(db, config, manifest, error);
 	if (!rc)
 		rc = migrate(db, config->database_name, error);
 	return rc;
@@ -308,15 +309,15 @@ static void empty_again(struct database *db, struct error *error)
 	await_alone(db);
 	if (drop_all(db, &ignored))
 		fail(error, why.code,
-			"%.500s The database is incomplete now, and no program uses it: restore again with "
+			"%.500s The database is now incomplete, and Podium does not use it. Restore again with "
 			"--replace.",
 			why.text);
 	else
 		fail(error, why.code, "%.500s The database was emptied again.", why.text);
 }
 
-static int restore(struct database *db, const struct config *config, const struct wanted *wanted,
-	struct manifest *manifest, struct error *error)
+static int restore_backup(struct database *db, const struct config *config,
+	const struct wanted *wanted, struct manifest *manifest, struct error *error)
 {
 	cleanup_arena struct arena *arena = arena_new();
 	int rc = schema_lock(db, error);
@@ -335,9 +336,9 @@ static int restore(struct database *db, const struct config *config, const struc
 			error);
 	if (rc)
 		return rc;
-	rc = load(db, config, wanted, manifest, error);
+	rc = load_backup(db, config, wanted, manifest, error);
 	if (!rc)
-		rc = settle(db, wanted->keeps_sessions,
+		rc = take_last_steps(db, wanted->keeps_sessions,
 			arena_printf(
 				arena, "From a backup of %s by Podium %s.", manifest->made_at, manifest->podium),
 			error);
@@ -350,13 +351,13 @@ static int restore(struct database *db, const struct config *config, const struc
 
 static void say_next(const struct manifest *manifest, bool keeps_sessions)
 {
-	admin_say("Restored %zu tables with %lld rows as they were at %s; each row was compared with "
-			  "the backup.",
+	admin_say("Restored %zu tables with %lld rows from %s, and compared each row with the backup.",
 		manifest->ledger.count, (long long)manifest->ledger.rows, manifest->made_at);
 	if (!keeps_sessions)
-		admin_say("Everybody has to log in again. API tokens and passwords are those of then.");
+		admin_say(
+			"Everybody has to log in again. API tokens and passwords are those of the backup.");
 	if (manifest->ledger.binary_log[0])
-		admin_say("What came later is in the old server's binary log from %s, position %lld.",
+		admin_say("Later changes are in the old server's binary log from %s, position %lld.",
 			manifest->ledger.binary_log, (long long)manifest->ledger.binary_log_position);
 }
 
@@ -377,7 +378,7 @@ int restore_command(int argc, char **argv)
 	cleanup_database struct database *db = admin_connect();
 	if (!db)
 		return admin_failed;
-	if (restore(db, &config, &wanted, manifest, &error))
+	if (restore_backup(db, &config, &wanted, manifest, &error))
 		return admin_complain(&error);
 	say_next(manifest, wanted.keeps_sessions);
 	return admin_done;
@@ -385,7 +386,7 @@ int restore_command(int argc, char **argv)
 
 /* ---- restored ---- */
 
-static int finish(
+static int finish_restored(
 	struct database *db, const struct config *config, bool keeps_sessions, struct error *error)
 {
 	int rc = schema_lock(db, error);
@@ -395,7 +396,9 @@ static int finish(
 		rc = check_alone(db, error);
 	if (!rc)
 		rc = migrate(db, config->database_name, error);
-	return rc ? rc : settle(db, keeps_sessions, "By other means than podium-admin restore.", error);
+	return rc
+		? rc
+		: take_last_steps(db, keeps_sessions, "By other means than podium-admin restore.", error);
 }
 
 int restored_command(int argc, char **argv)
@@ -408,10 +411,9 @@ int restored_command(int argc, char **argv)
 	cleanup_database struct database *db = admin_connect_to(&config);
 	if (!db)
 		return admin_failed;
-	if (finish(db, &config, wanted.keeps_sessions, &error))
+	if (finish_restored(db, &config, wanted.keeps_sessions, &error))
 		return admin_complain(&error);
-	admin_say("No worker of before is believed any more, and new numbers are higher than any that "
-			  "it knows.%s",
+	admin_say("Podium now rejects late results of earlier workers, and assigns no number twice.%s",
 		wanted.keeps_sessions ? "" : " Everybody has to log in again.");
 	return admin_done;
 }

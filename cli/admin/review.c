@@ -4,8 +4,6 @@
 #include "cli/admin/admin.h"
 #include "lib/base/format.h"
 
-#include <stdlib.h>
-
 int review_list_command(int argc, char **argv)
 {
 	(void)argv;
@@ -30,26 +28,18 @@ int review_list_command(int argc, char **argv)
 	return admin_done;
 }
 
-static int64_t number_of(const char *text)
-{
-	char *end;
-	long long number = strtoll(text, &end, 10);
-	return end == text || *end ? 0 : number;
-}
-
 int review_release_command(int argc, char **argv)
 {
 	if (argc != 3)
 		return admin_usage("review release");
-	const struct review review = { number_of(argv[1]), argv[2], &admin_actor };
+	const struct review review = { admin_number(argv[1]), argv[2], &admin_actor };
 	cleanup_database struct database *db = admin_connect();
 	struct error error = { 0 };
 	if (!db)
 		return admin_failed;
 	if (review_release(db, &review, &error))
 		return admin_complain(&error);
-	admin_say("The result of submission %s on %s is released and stands in the ranking.", argv[1],
-		argv[2]);
+	admin_say("The result of submission %s on %s is released and ranked.", argv[1], argv[2]);
 	return admin_done;
 }
 
@@ -57,14 +47,14 @@ int review_reject_command(int argc, char **argv)
 {
 	if (argc != 4)
 		return admin_usage("review reject");
-	const struct review review = { number_of(argv[1]), argv[2], &admin_actor };
+	const struct review review = { admin_number(argv[1]), argv[2], &admin_actor };
 	cleanup_database struct database *db = admin_connect();
 	struct error error = { 0 };
 	if (!db)
 		return admin_failed;
 	if (review_reject(db, &review, argv[3], &error))
 		return admin_complain(&error);
-	admin_say("The result of submission %s on %s is rejected; its author reads the reason.",
-		argv[1], argv[2]);
+	admin_say("The result of submission %s on %s is rejected. Its author sees the reason.", argv[1],
+		argv[2]);
 	return admin_done;
 }

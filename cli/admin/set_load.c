@@ -20,7 +20,7 @@ bool is_set_path(const char *path)
 	return stat(path, &about) == 0 && S_ISREG(about.st_mode);
 }
 
-/* ---- saying it ---- */
+/* ---- printing a plan ---- */
 
 static void describe_item(const struct plan_item *item)
 {
@@ -40,12 +40,12 @@ static void describe_plan(const struct problem_plan *plan, bool dry_run)
 {
 	admin_say("%s: %zu created, %zu changed, %zu unchanged, %zu refused%s", plan->set->path,
 		plan->counts[PLAN_CREATE], plan->counts[PLAN_CHANGE], plan->counts[PLAN_KEEP],
-		plan->counts[PLAN_REFUSE], dry_run ? " (only looked at: nothing is changed)" : "");
+		plan->counts[PLAN_REFUSE], dry_run ? " (dry run: nothing was changed)" : "");
 	for (size_t i = 0; i < plan->item_count; i++)
 		describe_item(&plan->items[i]);
 }
 
-/* ---- doing it ---- */
+/* ---- loading a set ---- */
 
 struct load {
 	struct fileset upload, stock;
@@ -54,7 +54,7 @@ struct load {
 	struct problem_plan plan;
 };
 
-static struct planner planner(void)
+static struct planner admin_planner(void)
 {
 	return (struct planner){ .actor = admin_actor, .may_change_all = true };
 }
@@ -68,11 +68,11 @@ static int read_upload(
 		return fileset_from_path(&load->upload, path, error);
 	if (load->yaml)
 		return fail(error, ERROR_INPUT,
-			"%s is a YAML file itself; --set names one in a zip or a folder.", path);
+			"%s is a YAML file already. Use --set only with a zip or a folder.", path);
 	const char *slash = strrchr(path, '/');
 	load->yaml = slash ? slash + 1 : path;
 	if (strcmp(load->yaml, "task.yml") == 0)
-		return fail(error, ERROR_INPUT, "%s is the definition of one task; name its folder.", path);
+		return fail(error, ERROR_INPUT, "%s defines one task. Name its folder instead.", path);
 	return fileset_from_path(
 		&load->upload, slash ? arena_strndup(arena, path, (size_t)(slash - path) + 1) : ".", error);
 }
@@ -89,7 +89,7 @@ static int complain_of_faults(const char *path, const struct task_faults *faults
 
 static int apply_plan(struct database *db, struct arena *arena, const struct load *load)
 {
-	struct planner who = planner();
+	struct planner who = admin_planner();
 	struct error error = { 0 };
 	int failed = 0;
 	for (size_t i = 0; i < load->plan.item_count; i++)
@@ -102,7 +102,7 @@ int load_set(struct database *db, const char *path, const char *chosen, bool dry
 {
 	cleanup_arena struct arena *arena = arena_new();
 	struct load load = { .yaml = chosen };
-	struct planner who = planner();
+	struct planner who = admin_planner();
 	struct error error = { 0 };
 	struct task_faults faults;
 	if (read_upload(arena, path, &load, &error))

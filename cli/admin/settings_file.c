@@ -107,7 +107,7 @@ static void sync_folder(const char *path)
 		fsync(folder);
 }
 
-static int replace(const char *path, const struct buffer *text, struct error *error)
+static int replace_file(const char *path, const struct buffer *text, struct error *error)
 {
 	char fresh[PATH_MAX];
 	if (snprintf(fresh, sizeof fresh, "%s.XXXXXX", path) >= (int)sizeof fresh)
@@ -129,7 +129,7 @@ static void make_folder(const char *path)
 {
 	char copy[PATH_MAX];
 	snprintf(copy, sizeof copy, "%s", path);
-	mkdir(dirname(copy), 0755); /* if it cannot be made, the file cannot either, which is told */
+	mkdir(dirname(copy), 0755); /* if this fails, creating the file fails too and reports it */
 }
 
 int settings_write(
@@ -142,5 +142,5 @@ int settings_write(
 	for (size_t i = 0; i < count; i++)
 		append_setting(&text, &settings[i]);
 	make_folder(path);
-	return replace(path, &text, error);
+	return replace_file(path, &text, error);
 }

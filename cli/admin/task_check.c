@@ -58,7 +58,7 @@ static void describe_files(const struct check *check)
 			admin_say("  not used   %s", check->upload.files[i].path);
 }
 
-static void describe(const struct check *check)
+static void describe_task(const struct check *check)
 {
 	const struct task *task = check->task;
 	admin_say("%s: good", check->path);
@@ -83,19 +83,19 @@ static int check_one(const char *path)
 	};
 	struct error error = { 0 };
 	if (fileset_from_path(&check->upload, path, &error)) {
-		admin_say("%s: not good", path);
+		admin_say("%s: faulty", path);
 		admin_say("  %s", error.text);
 		return admin_failed;
 	}
 	if (!task_check(arena, &check->upload, &check->stock, &check->task, &check->faults)) {
-		describe(check);
+		describe_task(check);
 		return admin_done;
 	}
-	admin_say("%s: not good", path);
+	admin_say("%s: faulty", path);
 	for (size_t i = 0; i < check->faults.count; i++)
 		admin_say("  %s", check->faults.sentences[i]);
 	if (check->faults.count == task_most_faults)
-		admin_say("  There may be more faults; these are the first %d.", (int)task_most_faults);
+		admin_say("  These are the first %d faults; there may be more.", (int)task_most_faults);
 	return admin_failed;
 }
 

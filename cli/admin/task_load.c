@@ -34,7 +34,7 @@ static const struct statement UPLOADED_IN_PANEL = SELECT(struct found, FOUND_COL
 	"SELECT id FROM task_versions WHERE id = ? AND created_by IS NOT NULL");
 
 /* Sets *answer to whether the query found a row; `rc` is what the query returned. */
-static int answer(int rc, bool *answer)
+static int was_found(int rc, bool *answer)
 {
 	*answer = rc == 0;
 	return rc == ERROR_NOT_FOUND ? 0 : rc;
@@ -74,19 +74,20 @@ static int choose_gpus(struct database *db, struct arena *arena, const struct ta
 	return 0;
 }
 
-static int create(
+static int create_leaderboard(
 	struct database *db, struct arena *arena, const struct source *source, struct error *error)
 {
 	bool deleted = false;
 	struct found found;
 	int rc = source->named
 		? 0
-		: answer(
+		: was_found(
 			database_row(db, arena, &DELETED_IN_PANEL, &found, error, "s", source->name), &deleted);
 	if (rc)
 		return rc;
 	if (deleted) {
-		admin_say("%s: stays deleted, as an admin wished; to bring it back, name its folder.",
+		admin_say(
+			"%s: stays deleted, because an admin deleted it. To create it again, name its folder.",
 			source->name);
 		return 0;
 	}
@@ -106,7 +107,7 @@ static int create(
 	return rc;
 }
 
-static int compare(struct database *db, struct arena *arena, const struct source *source,
+static int compare_source(struct database *db, struct arena *arena, const struct source *source,
 	const struct leaderboard *before, struct task_comparison *comparison, struct error *error)
 {
 	struct task_draft draft;
@@ -132,7 +133,7 @@ static void say_difference(struct arena *arena, const struct source *source,
 }
 
 /* Devices are chosen only for a leaderboard that has none. */
-static int settings_of(struct database *db, struct arena *arena, const struct source *source,
+static int choose_settings(struct database *db, struct arena *arena, const struct source *source,
 	const struct leaderboard *before, struct leaderboard_settings *settings, const char **devices,
 	struct error *error)
 {
@@ -145,11 +146,11 @@ static int settings_of(struct database *db, struct arena *arena, const struct so
 		return rc;
 	rc = choose_gpus(db, arena, source->task, settings, error);
 	if (settings->gpu_count)
-		*devices = source->dry_run ? " It would have devices then." : " It has devices now.";
+		*devices = source->dry_run ? " It would get devices." : " It now has devices.";
 	return rc;
 }
 
-static int update(struct database *db, struct arena *arena, const struct source *source,
+static int update_leaderboard(struct database *db, struct arena *arena, const struct source *source,
 	const struct leaderboard *before, struct error *error)
 {
 	struct leaderboard_settings settings;
@@ -157,21 +158,20 @@ static int update(struct database *db, struct arena *arena, const struct source 
 	struct found found;
 	const char *devices;
 	bool uploaded;
-	int rc = answer(
+	int rc = was_found(
 		database_row(db, arena, &UPLOADED_IN_PANEL, &found, error, "i", before->task_version_id),
 		&uploaded);
 	if (!rc)
-		rc = settings_of(db, arena, source, before, &settings, &devices, error);
+		rc = choose_settings(db, arena, source, before, &settings, &devices, error);
 	if (!rc)
-		rc = compare(db, arena, source, before, &comparison, error);
+		rc = compare_source(db, arena, source, before, &comparison, error);
 	if (!rc && !source->dry_run)
 		rc = leaderboard_update(db, arena, before, &settings, uploaded ? NULL : source->task,
 			&source->upload, &source->stock, &admin_actor, error);
 	if (rc)
 		return rc;
 	if (uploaded)
-		admin_say(
-			"%s: keeps the task that was uploaded in the web panel.%s", source->name, devices);
+		admin_say("%s: keeps the task that was uploaded in the browser.%s", source->name, devices);
 	else
 		say_difference(arena, source, before, &comparison, devices);
 	return 0;
@@ -186,9 +186,9 @@ static int load_folder(struct database *db, const char *path, const char *name, 
 	int rc = read_source(arena, path, &source, error);
 	if (!rc) {
 		rc = leaderboard_by_name(db, arena, name, &leaderboard, error);
-		rc = rc == ERROR_NOT_FOUND ? create(db, arena, &source, error)
+		rc = rc == ERROR_NOT_FOUND ? create_leaderboard(db, arena, &source, error)
 			: rc                   ? rc
-								   : update(db, arena, &source, &leaderboard, error);
+								   : update_leaderboard(db, arena, &source, &leaderboard, error);
 	}
 	return rc ? fail_context(error, "%s", path) : 0;
 }
@@ -236,7 +236,7 @@ static int load_inside(struct database *db, const char *path, bool dry_run)
 	free(entries);
 	if (!tasks) {
 		fail(&error, ERROR_INPUT,
-			"%s: there is no task here; a task's folder holds task.yml or reference_code.py.",
+			"%s: there is no task here. A task's folder contains task.yml or reference_code.py.",
 			path);
 		refused += admin_complain(&error);
 	}

@@ -129,7 +129,7 @@ static int options_file(const struct config *config, struct error *error)
 	cleanup_fd int file = memfd_create("options", 0);
 	if (file < 0 || fchmod(file, 0600)
 		|| write(file, text.data, text.length) != (ssize_t)text.length)
-		return fail(error, ERROR_SYSTEM, "Cannot hold the options of a program in memory: %s.",
+		return fail(error, ERROR_SYSTEM, "Cannot store a program's options in memory: %s.",
 			strerror(errno));
 	explicit_bzero(text.data, text.length);
 	return steal_fd(&file);
@@ -138,7 +138,7 @@ static int options_file(const struct config *config, struct error *error)
 /* ---- running ---- */
 
 /* Called with signals blocked: signals since the fork terminate the program. */
-static void become(const char *const *words, const sigset_t *signals, int options, int theirs,
+static void become_tool(const char *const *words, const sigset_t *signals, int options, int theirs,
 	int standard, int complaints)
 {
 	char defaults[48];
@@ -176,7 +176,7 @@ int tool_start(struct tool *tool, const struct config *config, enum tool_directi
 	hold_interruptions(&signals);
 	tool->pid = fork();
 	if (tool->pid == 0)
-		become(words, &signals, options, theirs,
+		become_tool(words, &signals, options, theirs,
 			direction == TOOL_READ ? STDOUT_FILENO : STDIN_FILENO, tool->complaints);
 	running = tool->pid;
 	sigprocmask(SIG_SETMASK, &signals, NULL);
@@ -208,19 +208,19 @@ static int say_how_it_ended(const struct tool *tool, int status, struct error *e
 {
 	cleanup_buffer struct buffer said = { 0 };
 	if (WIFEXITED(status) && WEXITSTATUS(status) == not_found)
-		return fail(error, ERROR_SYSTEM,
-			"%s is not installed here; it belongs to the package mariadb-client.", tool->name);
+		return fail(error, ERROR_SYSTEM, "%s is not installed. Install the package mariadb-client.",
+			tool->name);
 	last_complaint(tool, &said);
 	if (said.length)
-		return fail(error, ERROR_DATABASE, "%s has failed: %.800s.", tool->name, said.data);
+		return fail(error, ERROR_DATABASE, "%s failed: %.800s.", tool->name, said.data);
 	if (WIFSIGNALED(status))
-		return fail(error, ERROR_SYSTEM, "%s was ended by a signal (%s).", tool->name,
+		return fail(error, ERROR_SYSTEM, "A signal ended %s (%s).", tool->name,
 			strsignal(WTERMSIG(status)));
-	return fail(error, ERROR_SYSTEM, "%s has failed with the exit status %d.", tool->name,
-		WEXITSTATUS(status));
+	return fail(
+		error, ERROR_SYSTEM, "%s failed with exit status %d.", tool->name, WEXITSTATUS(status));
 }
 
-static int end(struct tool *tool, struct error *error)
+static int end_tool(struct tool *tool, struct error *error)
 {
 	int status = 0;
 	close(tool->pipe);
@@ -237,7 +237,7 @@ static int end(struct tool *tool, struct error *error)
 
 int tool_finish(struct tool *tool, struct error *error)
 {
-	int rc = end(tool, error);
+	int rc = end_tool(tool, error);
 	return rc && interruption_check(NULL) ? interruption_check(error)
 										  : rc; /* Ctrl-C also reaches it */
 }
@@ -248,5 +248,5 @@ void tool_stop(struct tool *tool)
 	if (tool->pid <= 0)
 		return;
 	kill(tool->pid, SIGTERM);
-	end(tool, &ignored);
+	end_tool(tool, &ignored);
 }

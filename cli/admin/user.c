@@ -40,7 +40,7 @@ static int read_arguments(int argc, char **argv, int takes, struct arguments *ar
 static int read_role(const char *name, enum role *role, struct error *error)
 {
 	return role_from_name(name, role) ? fail(error, ERROR_INPUT,
-			   "There is no role %.40s; the roles are participant, creator and admin.", name)
+			   "There is no role %.40s. The roles are participant, creator and admin.", name)
 									  : 0;
 }
 
@@ -73,7 +73,7 @@ int user_add_command(int argc, char **argv)
 		return admin_failed;
 	if (add_user(db, &arguments, &error))
 		return admin_complain(&error);
-	admin_say("%s has an account with the role %s now.", arguments.name, arguments.role);
+	admin_say("Created the account %s with the role %s.", arguments.name, arguments.role);
 	return admin_done;
 }
 
@@ -103,7 +103,7 @@ int user_role_command(int argc, char **argv)
 		return admin_failed;
 	if (change_role(db, argv[1], argv[2], &error))
 		return admin_complain(&error);
-	admin_say("%s has the role %s now.", argv[1], argv[2]);
+	admin_say("%s now has the role %s.", argv[1], argv[2]);
 	return admin_done;
 }
 
@@ -135,7 +135,7 @@ int user_password_command(int argc, char **argv)
 		return admin_failed;
 	if (change_password(db, &arguments, &error))
 		return admin_complain(&error);
-	admin_say("%s has a new password; earlier sessions have ended.", arguments.name);
+	admin_say("%s has a new password. Earlier sessions have ended.", arguments.name);
 	return admin_done;
 }
 
@@ -205,8 +205,8 @@ static int make_first_admin(struct database *db, const char *file, struct error 
 	sodium_memzero(password, sizeof password);
 	if (rc == ERROR_CONFLICT)
 		return fail(error, rc,
-			"There is no admin, and the name %s is a participant's; choose somebody with "
-			"`podium-admin user role NAME admin`.",
+			"There is no admin, and the user %s is not one. Choose an admin with `podium-admin "
+			"user role NAME admin`.",
 			FIRST_ADMIN);
 	return rc ? rc : audit(db, 0, admin_actor.name, "", "user.add", FIRST_ADMIN, "admin", error);
 }

@@ -51,14 +51,14 @@ static void say_done(enum pause pause, const char *worker, const char *uuid, int
 	if (pause == PAUSE_NONE)
 		admin_say("%s%s%s takes jobs again.", uuid, of, worker);
 	else if (pause == PAUSE_DRAIN)
-		admin_say("%s%s%s ends what it runs and takes no new job.", uuid, of, worker);
+		admin_say("%s%s%s finishes its jobs and takes no new ones.", uuid, of, worker);
 	else
 		admin_say("%s%s%s takes no job; %lld running %s queued again.", uuid, of, worker,
 			(long long)given_back, given_back == 1 ? "one is" : "ones are");
 }
 
 /* WORKER [DEVICE] */
-static int change(const char *name, int argc, char **argv, enum pause pause)
+static int change_pause(const char *name, int argc, char **argv, enum pause pause)
 {
 	if (argc != 2 && argc != 3)
 		return admin_usage(name);
@@ -79,12 +79,12 @@ static int change(const char *name, int argc, char **argv, enum pause pause)
 
 int worker_drain_command(int argc, char **argv)
 {
-	return change("worker drain", argc, argv, PAUSE_DRAIN);
+	return change_pause("worker drain", argc, argv, PAUSE_DRAIN);
 }
 
 int worker_pause_command(int argc, char **argv)
 {
-	return change("worker pause", argc, argv, PAUSE_PAUSE);
+	return change_pause("worker pause", argc, argv, PAUSE_PAUSE);
 }
 
 int worker_quarantine_command(int argc, char **argv)
@@ -104,5 +104,5 @@ int worker_quarantine_command(int argc, char **argv)
 
 int worker_resume_command(int argc, char **argv)
 {
-	return change("worker resume", argc, argv, PAUSE_NONE);
+	return change_pause("worker resume", argc, argv, PAUSE_NONE);
 }

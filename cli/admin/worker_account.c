@@ -58,7 +58,7 @@ static int make_user(struct database *db, const struct worker_invitation *invita
 		invitation->user, invitation->secret, needs_tls ? " REQUIRE SSL" : "", invitation->database,
 		invitation->user, invitation->database, invitation->user);
 	int rc = database_script(db, buffer_string(&script), error);
-	return rc ? fail_context(error, "The database's user could not be made") : 0;
+	return rc ? fail_context(error, "Cannot create the database user") : 0;
 }
 
 /* Without its row the user sees no data; this also closes its connections. */
@@ -120,7 +120,7 @@ static int read_place(const char *at, struct config *config, struct error *error
 	long port = *rest == ':' ? strtol(rest + 1, &end, 10) : (long)config->database_port;
 	if (!length || length >= sizeof config->database_host || (has_brackets && !last)
 		|| (*rest && *rest != ':') || *end || port < 1 || port > 65535)
-		return fail(error, ERROR_INPUT, "%.80s is no HOST or HOST:PORT.", at);
+		return fail(error, ERROR_INPUT, "%.80s is not of the form HOST or HOST:PORT.", at);
 	snprintf(config->database_host, sizeof config->database_host, "%.*s", (int)length, host);
 	config->database_port = port;
 	return 0;
@@ -132,8 +132,8 @@ static int as_from_there(const struct order *order, struct config *config, struc
 	int rc = 0;
 	if (config->database_socket[0] && !order->at)
 		return fail(error, ERROR_INPUT,
-			"This host reaches the database over a socket; say with --at HOST:PORT how the other "
-			"one reaches it.");
+			"This host reaches the database over a socket. Say with --at HOST:PORT how the other "
+			"host reaches it.");
 	if (order->at)
 		rc = read_place(order->at, config, error);
 	config->database_socket[0] = config->database_tls_cert[0] = config->database_tls_key[0] = '\0';
@@ -156,7 +156,7 @@ static int read_certificates(
 	*text = bytes;
 	return length ? 0
 				  : fail(error, ERROR_INPUT, "Cannot read the certificates in %s: %s.", path,
-					  file ? "there are none" : strerror(errno));
+					  file ? "the file has none" : strerror(errno));
 }
 
 /* A new invitation replaces an unused one. */
@@ -168,8 +168,8 @@ static int make_way(struct database *db, struct arena *arena, const char *name, 
 		return rc == ERROR_NOT_FOUND ? 0 : rc;
 	if (there.registered_at_ms != TIME_NULL)
 		return fail(error, ERROR_CONFLICT,
-			"A host is registered as %s already; `podium-admin worker revoke %s` takes its rights "
-			"away.",
+			"A host is registered as %s already. To revoke its account, run `podium-admin worker "
+			"revoke %s`.",
 			name, name);
 	rc = database_execute(db, &FORGET, error, "i", there.id);
 	return rc ? rc : drop_user(db, there.user, error);
@@ -194,7 +194,7 @@ static int add_account(struct database *db, struct arena *arena, const struct or
 				  error);
 }
 
-static int invite(struct database *db, struct arena *arena, const struct order *order,
+static int invite_host(struct database *db, struct arena *arena, const struct order *order,
 	struct config *config, const char **word, struct error *error)
 {
 	rights_name rights;
@@ -202,8 +202,8 @@ static int invite(struct database *db, struct arena *arena, const struct order *
 	struct worker_invitation invitation = { .name = order->name, .secret = secret };
 	if (!worker_name_is_fine(order->name))
 		return fail(error, ERROR_INPUT,
-			"%s cannot be a worker host's name: take at most 63 letters, digits, dots, hyphens and "
-			"underscores.",
+			"%s is not a valid name for a worker host. Use at most 63 letters, digits, dots, "
+			"hyphens and underscores.",
 			quote(arena, order->name));
 	int rc = as_from_there(order, config, error);
 	if (!rc)
@@ -240,9 +240,9 @@ int worker_invite_command(int argc, char **argv)
 	cleanup_database struct database *db = admin_connect_to(&config);
 	if (!db)
 		return admin_failed;
-	if (invite(db, arena, &order, &config, &word, &error))
+	if (invite_host(db, arena, &order, &config, &word, &error))
 		return admin_complain(&error);
-	admin_say("On the host that becomes the worker %s, once and within %lld %s:", order.name,
+	admin_say("Run this on the new worker host %s, once and within %lld %s:", order.name,
 		(long long)order.hours, order.hours == 1 ? "hour" : "hours");
 	admin_say("podium-worker register %s", word);
 	return admin_done;
@@ -263,7 +263,7 @@ static int revoke_body(struct database *db, void *context, struct error *error)
 	int rc = database_row(db, revoking->arena, &ONE, &account, error, "s", revoking->name);
 	if (rc)
 		return rc == ERROR_NOT_FOUND ? fail(error, rc,
-				   "No host is registered or invited as %s; `podium-admin worker accounts` lists "
+				   "No host is registered or invited as %s. `podium-admin worker accounts` lists "
 				   "them.",
 				   quote(revoking->arena, revoking->name))
 									 : rc;
@@ -293,7 +293,7 @@ int worker_revoke_command(int argc, char **argv)
 	if (database_transaction(db, revoke_body, &revoking, &error)
 		|| drop_user(db, revoking.user, &error))
 		return admin_complain(&error);
-	admin_say("%s has no rights any more; %lld running %s queued again.", argv[1],
+	admin_say("The account of %s is revoked; %lld running %s queued again.", argv[1],
 		(long long)revoking.given_back, revoking.given_back == 1 ? "job is" : "jobs are");
 	return admin_done;
 }

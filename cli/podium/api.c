@@ -1,37 +1,14 @@
 #include "cli/podium/api.h"
 
 #include "lib/base/buffer.h"
+#include "lib/base/member.h"
 #include "lib/base/quote.h"
 #include "lib/base/scope.h"
 
-#include <math.h>
 #include <string.h>
 #include <strings.h>
 
-const char *member_text(const json_t *object, const char *key)
-{
-	const char *text = json_string_value(json_object_get(object, key));
-	return text ? text : "";
-}
-
-long long member_whole(const json_t *object, const char *key, long long fallback)
-{
-	const json_t *value = json_object_get(object, key);
-	return json_is_integer(value) ? json_integer_value(value) : fallback;
-}
-
-double member_real(const json_t *object, const char *key)
-{
-	const json_t *value = json_object_get(object, key);
-	return json_is_number(value) ? json_number_value(value) : NAN;
-}
-
-bool member_true(const json_t *object, const char *key)
-{
-	return json_is_true(json_object_get(object, key));
-}
-
-/* ---- what the server objects to ---- */
+/* ---- errors from the server ---- */
 
 /* Appends the errors of single fields that the general sentence does not contain. */
 static void add_fields(struct buffer *out, const json_t *problem)
@@ -54,17 +31,17 @@ static void add_advice(struct buffer *out, const struct session *session,
 	if (answer->status == 401)
 		buffer_printf(out,
 			session->address.token
-				? " Your token for %s is not valid any more; sign in again: podium login %s"
-				: " Nobody is signed in to %s; do so with: podium login %s",
+				? " Your token for %s is no longer valid. Sign in again: podium login %s"
+				: " You are not signed in to %s. Sign in: podium login %s",
 			server, session->address.url);
 	else if (answer->status == 403
 		&& strcmp(member_text(problem, "code"), "insufficient_scope") == 0)
-		buffer_printf(out, " That is %s/account/tokens; podium login %s makes one, too.",
+		buffer_printf(out, " Make a token at %s/account/tokens, or with podium login %s.",
 			session->address.url, session->address.url);
 	else if (answer->status == 429 && answer->retry_after_s > 0)
 		buffer_printf(out, " Try again in %lld s.", (long long)answer->retry_after_s);
 	else if (answer->status >= 500 && *member_text(problem, "instance"))
-		buffer_printf(out, " Its administrator finds more by the request's number: %s",
+		buffer_printf(out, " Give this request number to the site's administrator: %s",
 			member_text(problem, "instance"));
 }
 
@@ -92,15 +69,15 @@ static int tell_problem(
 		buffer_text(&text, *detail ? detail : title);
 	else
 		buffer_printf(&text,
-			"%s answered %ld without a reason that podium understands; is it the address of a "
-			"Podium?",
+			"%s answered %ld without a reason that podium understands. Check that this is the "
+			"address of a Podium site.",
 			session->address.url, answer->status);
 	add_fields(&text, problem);
 	add_advice(&text, session, answer, problem);
 	return fail(error, code, "%s", buffer_string(&text));
 }
 
-/* ---- asking ---- */
+/* ---- sending requests ---- */
 
 static int send_request(struct session *session, const struct http_request *request,
 	struct http_answer *answer, struct error *error)
@@ -137,8 +114,8 @@ int api_ask(struct session *session, const struct http_request *request, struct 
 		json_decref(*json);
 		*json = NULL;
 		return fail(error, ERROR_SYSTEM,
-			"%s answered %ld with something that is not the JSON of a Podium's interface; is the "
-			"address right?",
+			"%s answered %ld with something other than the JSON of a Podium site. Check the "
+			"address.",
 			session->address.url, answer->status);
 	}
 	return 0;

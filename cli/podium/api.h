@@ -34,10 +34,4 @@ static inline void scope_json(json_t **json)
 }
 #define cleanup_json __attribute__((cleanup(scope_json)))
 
-/* Read a member of an object. A missing text is "", a missing whole number is `fallback`. */
-const char *member_text(const json_t *object, const char *key);
-long long member_whole(const json_t *object, const char *key, long long fallback);
-double member_real(const json_t *object, const char *key); /* missing: NAN */
-bool member_true(const json_t *object, const char *key);
-
 #endif

@@ -4,6 +4,7 @@
 #include "cli/podium/table.h"
 #include "lib/base/format.h"
 #include "lib/base/interval.h"
+#include "lib/base/member.h"
 #include "lib/base/scope.h"
 #include "lib/base/text.h"
 #include "lib/gpu/peaks.h"
@@ -15,12 +16,12 @@
 
 bool stage_is_test(const json_t *stage)
 {
-	return strcmp(outcome_text(stage, "stage"), "test") == 0;
+	return strcmp(member_text(stage, "stage"), "test") == 0;
 }
 
 bool case_has_failed(const json_t *one)
 {
-	return strcmp(outcome_text(one, "verdict"), "passed") != 0;
+	return strcmp(member_text(one, "verdict"), "passed") != 0;
 }
 
 int64_t case_number(const json_t *one)
@@ -29,7 +30,7 @@ int64_t case_number(const json_t *one)
 	return index < INT64_MAX ? index + 1 : index;
 }
 
-/* ---- what stands in a cell ---- */
+/* ---- cells ---- */
 
 struct cell {
 	struct arena *arena;
@@ -37,84 +38,84 @@ struct cell {
 	const json_t *one;
 };
 
-static const char *number(const struct cell *cell)
+static const char *number_cell(const struct cell *cell)
 {
 	return arena_printf(cell->arena, "%" PRId64, case_number(cell->one));
 }
 
-static const char *spec(const struct cell *cell)
+static const char *spec_cell(const struct cell *cell)
 {
-	return outcome_text(cell->one, "spec");
+	return member_text(cell->one, "spec");
 }
 
-static const char *result(const struct cell *cell)
+static const char *result_cell(const struct cell *cell)
 {
-	return outcome_text(cell->one, "verdict");
+	return member_text(cell->one, "verdict");
 }
 
-static const char *duration(const struct cell *cell, const char *key)
+static const char *duration_of(const struct cell *cell, const char *key)
 {
 	format_text text;
-	format_duration_ns(text, outcome_number(cell->one, key));
+	format_duration_ns(text, member_real(cell->one, key));
 	return arena_strdup(cell->arena, text);
 }
 
-static const char *time_of(const struct cell *cell)
+static const char *time_cell(const struct cell *cell)
 {
 	format_text text;
 	if (case_has_failed(cell->one))
-		return result(cell);
-	format_duration_within(text, outcome_number(cell->one, "mean_ns"),
-		interval_half_of_case_ns(outcome_number(cell->one, "err_ns"),
-			outcome_number(cell->one, "low_ns"), outcome_number(cell->one, "high_ns")));
+		return result_cell(cell);
+	format_duration_within(text, member_real(cell->one, "mean_ns"),
+		interval_half_of_case_ns(member_real(cell->one, "err_ns"), member_real(cell->one, "low_ns"),
+			member_real(cell->one, "high_ns")));
 	return arena_strdup(cell->arena, text);
 }
 
-static const char *interval(const struct cell *cell)
+static const char *interval_cell(const struct cell *cell)
 {
 	format_text text;
 	format_duration_range(
-		text, outcome_number(cell->one, "low_ns"), outcome_number(cell->one, "high_ns"));
+		text, member_real(cell->one, "low_ns"), member_real(cell->one, "high_ns"));
 	return arena_strdup(cell->arena, text);
 }
 
-static const char *best(const struct cell *cell)
+static const char *best_cell(const struct cell *cell)
 {
-	return duration(cell, "best_ns");
+	return duration_of(cell, "best_ns");
 }
-static const char *worst(const struct cell *cell)
+static const char *worst_cell(const struct cell *cell)
 {
-	return duration(cell, "worst_ns");
+	return duration_of(cell, "worst_ns");
 }
-static const char *constant(const struct cell *cell)
+static const char *constant_cell(const struct cell *cell)
 {
-	return duration(cell, "constant_ns");
+	return duration_of(cell, "constant_ns");
 }
-static const char *own(const struct cell *cell)
+static const char *own_cell(const struct cell *cell)
 {
-	return duration(cell, "own_ns");
+	return duration_of(cell, "own_ns");
 }
 
-static const char *overrun(const struct cell *cell)
+static const char *overrun_cell(const struct cell *cell)
 {
-	return isnan(outcome_number(cell->one, "gap_ns")) ? "none" : duration(cell, "gap_ns");
+	return isnan(member_real(cell->one, "gap_ns")) ? "none" : duration_of(cell, "gap_ns");
 }
 
 static const char *count_of(const struct cell *cell, const char *key)
 {
-	double count = outcome_number(cell->one, key);
+	double count = member_real(cell->one, key);
 	return isnan(count) ? NULL : arena_printf(cell->arena, "%.0f", count);
 }
 
-static const char *runs(const struct cell *cell)
+static const char *runs_cell(const struct cell *cell)
 {
 	return count_of(cell, "runs");
 }
-static const char *blocks(const struct cell *cell)
+static const char *blocks_cell(const struct cell *cell)
 {
 	return count_of(cell, "blocks");
 }
-static const char *repeated(const struct cell *cell)
+static const char *repeated_cell(const struct cell *cell)
 {
 	return count_of(cell, "repeated");
 }
@@ -122,11 +123,11 @@ static const char *repeated(const struct cell *cell)
 static struct rates rates_of(const struct cell *cell)
 {
 	const struct task *task = cell->report->task;
-	return rates_of_case(task->flops, task->bytes, spec(cell), outcome_number(cell->one, "mean_ns"),
-		cell->report->device->model);
+	return rates_of_case(task->flops, task->bytes, spec_cell(cell),
+		member_real(cell->one, "mean_ns"), cell->report->device->model);
 }
 
-static const char *rate(
+static const char *rate_words(
 	struct arena *arena, double value, const char *unit, double percent, const char *of)
 {
 	const char *figure = result_figure(arena, value, unit),
@@ -134,85 +135,118 @@ static const char *rate(
 	return figure && share ? arena_printf(arena, "%s, %s of %s", figure, share, of) : figure;
 }
 
-static const char *bandwidth(const struct cell *cell)
+static const char *bandwidth_cell(const struct cell *cell)
 {
 	const struct rates rates = rates_of(cell);
-	return rate(cell->arena, rates.gb_s, "GB/s", rates.memory_percent, "peak");
+	return rate_words(cell->arena, rates.gb_s, "GB/s", rates.memory_percent, "peak");
 }
 
-static const char *compute(const struct cell *cell)
+static const char *compute_cell(const struct cell *cell)
 {
 	const struct rates rates = rates_of(cell);
-	return rate(cell->arena, rates.tflop_s, "TFLOP/s", rates.compute_percent,
+	return rate_words(cell->arena, rates.tflop_s, "TFLOP/s", rates.compute_percent,
 		peaks_number_name(rates.type));
 }
 
-static struct device_state device_of(const struct cell *cell)
+static struct device_state device_state_of(const struct cell *cell)
 {
 	cleanup_free char *json = json_dumps(json_object_get(cell->one, "device"), JSON_COMPACT);
 	return result_device(cell->arena, json);
 }
 
-static const char *sm_clock(const struct cell *cell)
+static const char *sm_clock_cell(const struct cell *cell)
 {
-	return device_of(cell).sm_clock;
+	return device_state_of(cell).sm_clock;
 }
-static const char *memory_clock(const struct cell *cell)
+static const char *memory_clock_cell(const struct cell *cell)
 {
-	return device_of(cell).memory_clock;
+	return device_state_of(cell).memory_clock;
 }
-static const char *temperature(const struct cell *cell)
+static const char *temperature_cell(const struct cell *cell)
 {
-	return device_of(cell).temperature;
+	return device_state_of(cell).temperature;
 }
-static const char *power(const struct cell *cell)
+static const char *power_cell(const struct cell *cell)
 {
-	return device_of(cell).power;
+	return device_state_of(cell).power;
 }
-static const char *slowed_by(const struct cell *cell)
+static const char *slowed_by_cell(const struct cell *cell)
 {
-	return device_of(cell).slowed_by;
+	return device_state_of(cell).slowed_by;
 }
 
 static bool is_measured(const json_t *one)
 {
-	return !isnan(outcome_number(one, "blocks"));
+	return !isnan(member_real(one, "blocks"));
 }
 
 /* ---- the tables ---- */
 
-/* A table of cases: which cases it lists, its columns, and its cells. Empty columns are left out.
- */
+/* A table of cases: which cases it lists, and its columns. Empty columns are left out. */
 struct layout {
 	bool (*takes)(const json_t *one); /* NULL: all */
-	struct table_column columns[table_most_columns];
-	const char *(*cells[table_most_columns])(const struct cell *cell);
+	struct layout_column {
+		const char *heading;
+		bool is_number; /* as in struct table_column */
+		const char *(*cell)(const struct cell *cell);
+	} columns[table_most_columns];
 };
-static const struct layout TESTS = { NULL,
-	{ { "#", true }, { "Case", false }, { "Result", false } }, { number, spec, result } };
-static const struct layout TIMES = { NULL,
-	{ { "#", true }, { "Shape", false }, { "Time", true }, { "Best", true }, { "Worst", true },
-		{ "Runs", true }, { "Bandwidth", true }, { "Compute", true } },
-	{ number, spec, time_of, best, worst, runs, bandwidth, compute } };
+static const struct layout TESTS = {
+	.columns = {
+		{ "#", true, number_cell },
+		{ "Case", false, spec_cell },
+		{ "Result", false, result_cell },
+	},
+};
+static const struct layout TIMES = {
+	.columns = {
+		{ "#", true, number_cell },
+		{ "Shape", false, spec_cell },
+		{ "Time", true, time_cell },
+		{ "Best", true, best_cell },
+		{ "Worst", true, worst_cell },
+		{ "Runs", true, runs_cell },
+		{ "Bandwidth", true, bandwidth_cell },
+		{ "Compute", true, compute_cell },
+	},
+};
 /* The isolated engine's table; its best and worst are of blocks of calls. */
-static const struct layout JUDGED_TIMES = { NULL,
-	{ { "#", true }, { "Shape", false }, { "Time", true }, { "95 % interval", true },
-		{ "Best block", true }, { "Worst block", true }, { "Runs", true }, { "Bandwidth", true },
-		{ "Compute", true } },
-	{ number, spec, time_of, interval, best, worst, runs, bandwidth, compute } };
-static const struct layout MEASUREMENT = { is_measured,
-	{ { "#", true }, { "Constant, subtracted", true }, { "Overrun, added", true },
-		{ "Blocks", true }, { "Repeated", true }, { "Own clock, never ranked", true },
-		{ "SM clock", true }, { "Memory clock", true }, { "Temperature", true }, { "Power", true },
-		{ "Slowed down by", false } },
-	{ number, constant, overrun, blocks, repeated, own, sm_clock, memory_clock, temperature, power,
-		slowed_by } };
+static const struct layout JUDGED_TIMES = {
+	.columns = {
+		{ "#", true, number_cell },
+		{ "Shape", false, spec_cell },
+		{ "Time", true, time_cell },
+		{ "95 % interval", true, interval_cell },
+		{ "Best block", true, best_cell },
+		{ "Worst block", true, worst_cell },
+		{ "Runs", true, runs_cell },
+		{ "Bandwidth", true, bandwidth_cell },
+		{ "Compute", true, compute_cell },
+	},
+};
+static const struct layout MEASUREMENT = {
+	.takes = is_measured,
+	.columns = {
+		{ "#", true, number_cell },
+		{ "Constant, subtracted", true, constant_cell },
+		{ "Overrun, added", true, overrun_cell },
+		{ "Blocks", true, blocks_cell },
+		{ "Repeated", true, repeated_cell },
+		{ "Own clock, never ranked", true, own_cell },
+		{ "SM clock", true, sm_clock_cell },
+		{ "Memory clock", true, memory_clock_cell },
+		{ "Temperature", true, temperature_cell },
+		{ "Power", true, power_cell },
+		{ "Slowed down by", false, slowed_by_cell },
+	},
+};
 
-static size_t column_count(const struct layout *layout)
+static size_t make_columns(const struct layout *layout, struct table_column *columns)
 {
 	size_t count = 0;
-	while (count < table_most_columns && layout->columns[count].heading)
-		count++;
+	for (; count < table_most_columns && layout->columns[count].heading; count++)
+		columns[count] = (struct table_column){ layout->columns[count].heading,
+			layout->columns[count].is_number };
 	return count;
 }
 
@@ -221,17 +255,18 @@ static bool write_cases(struct buffer *out, struct arena *arena, const struct re
 	const json_t *stage, const struct layout *layout, const char *title)
 {
 	const json_t *cases = json_object_get(stage, "cases");
-	size_t columns = column_count(layout), i;
+	struct table_column columns[table_most_columns];
+	size_t count = make_columns(layout, columns), i;
 	json_t *one;
-	struct table table = table_make(arena, layout->columns, columns, json_array_size(cases));
+	struct table table = table_make(arena, columns, count, json_array_size(cases));
 	json_array_foreach(cases, i, one)
 	{
 		const struct cell cell = { arena, report, one };
 		const char *cells[table_most_columns];
 		if (layout->takes && !layout->takes(one))
 			continue;
-		for (size_t column = 0; column < columns; column++)
-			cells[column] = layout->cells[column](&cell);
+		for (size_t column = 0; column < count; column++)
+			cells[column] = layout->columns[column].cell(&cell);
 		table_add(&table, cells);
 	}
 	if (!table.row_count)
@@ -256,10 +291,10 @@ static void write_notes(struct buffer *out, const json_t *stage)
 	json_t *one;
 	json_array_foreach(json_object_get(stage, "cases"), i, one)
 	{
-		if (!is_measured(one) || case_has_failed(one) || !*outcome_text(one, "message"))
+		if (!is_measured(one) || case_has_failed(one) || !*member_text(one, "message"))
 			continue;
 		buffer_printf(out, "  Benchmark %" PRId64 ": ", case_number(one));
-		text_append_printable(out, outcome_text(one, "message"));
+		text_append_printable(out, member_text(one, "message"));
 		buffer_byte(out, '\n');
 	}
 }
@@ -276,9 +311,8 @@ void cases_write(
 		return;
 	write_notes(out, stage);
 	buffer_text(out,
-		"  The constant is what the same call took with an empty kernel, measured in turns with "
-		"the submission's.\n"
-		"  An overrun is work of the submission on the device before and after its calls.\n"
-		"  The own clock is what the submission measured in its own process, which it could make "
-		"say anything.\n");
+		"  The constant is the time of the same call with an empty kernel, interleaved with the "
+		"submission's calls.\n"
+		"  An overrun is the submission's work on the device before and after its calls.\n"
+		"  The own clock is the submission's own measurement. Podium does not trust it.\n");
 }

@@ -10,6 +10,7 @@
 #include "cli/podium/podium.h"
 #include "cli/podium/report.h"
 #include "cli/podium/verdicts.h"
+#include "lib/base/member.h"
 #include "lib/base/scope.h"
 #include "lib/base/text.h"
 #include "lib/job/message.h"
@@ -54,7 +55,7 @@ static int read_options(const struct call *call, struct options *options, struct
 		return fail(error, ERROR_INPUT, "Name the task's folder or zip with --task.");
 	if (options->seed && strcmp(options->mode, "ranked") != 0)
 		return fail(error, ERROR_INPUT,
-			"--seed belongs to --mode ranked; other modes take their seeds from the task.");
+			"--seed needs --mode ranked. Other modes take their seeds from the task.");
 	return 0;
 }
 
@@ -126,7 +127,7 @@ static json_t *make_message(const struct check *check, struct error *error)
 }
 
 /* The first members of the JSON: the task, file and machine of the result. */
-static json_t *describe(const struct check *check)
+static json_t *describe_run(const struct check *check)
 {
 	const struct device *device = check->here.devices[0];
 	json_t *about = json_pack("{s:s, s:s, s:s, s:s, s:{s:s, s:s, s:s, s:s}}", "podium",
@@ -141,7 +142,7 @@ static json_t *describe(const struct check *check)
 
 static int print_outcome(const struct check *check, json_t *outcome)
 {
-	int code = verdict_exit_code(verdict_from_name(outcome_text(outcome, "verdict")));
+	int code = verdict_exit_code(verdict_from_name(member_text(outcome, "verdict")));
 	cleanup_buffer struct buffer text = { 0 };
 	if (check->options->as_json) {
 		json_object_set_new(outcome, "exit_code", json_integer(code));
@@ -177,18 +178,18 @@ static int run_job(
 static int tell_interrupt(const struct interrupt *interrupt)
 {
 	struct error error = { 0 };
-	fail(&error, ERROR_SYSTEM, "Stopped by %s; nothing of the job is left running.",
+	fail(&error, ERROR_SYSTEM, "Stopped by %s. The job no longer runs.",
 		interrupt->signal == SIGINT ? "Ctrl-C" : strsignal(interrupt->signal));
 	return podium_complain(&error, 128 + interrupt->signal);
 }
 
-static int perform(struct check *check, struct error *error)
+static int perform_check(struct check *check, struct error *error)
 {
 	struct progress progress = progress_begin(check->options->as_json);
-	progress_say(&progress, "looking for what the task needs");
+	progress_say(&progress, "looking for the device and programs that the task needs");
 	int rc = local_machine_find(check->arena, &check->config, check->given.task,
 		check->options->gpu, &check->interrupt, &check->here, error);
-	json_t *outcome = rc ? NULL : outcome_begin(describe(check));
+	json_t *outcome = rc ? NULL : outcome_begin(describe_run(check));
 	interrupt_wait(&check->interrupt, 0);
 	if (!rc && !check->interrupt.signal)
 		rc = run_job(check, &progress, outcome, error);
@@ -212,7 +213,7 @@ static int report_error(const struct check *check, const struct error *error)
 	}
 	if (check->faults.count == task_most_faults)
 		fprintf(
-			stderr, "  There may be more faults; these are the first %d.\n", (int)task_most_faults);
+			stderr, "  These are the first %d faults; there may be more.\n", (int)task_most_faults);
 	return podium_misused;
 }
 
@@ -232,7 +233,7 @@ int check_command(const struct call *call)
 	signal(SIGPIPE, SIG_IGN);
 	if (load_config(check, &error) || interrupt_open(&check->interrupt, &error))
 		return podium_complain(&error, podium_cannot);
-	int code = perform(check, &error);
+	int code = perform_check(check, &error);
 	interrupt_close(&check->interrupt);
 	return code;
 }

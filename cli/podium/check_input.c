@@ -37,7 +37,7 @@ int check_input_read_task(struct arena *arena, const char *path, struct check_in
 		return rc == ERROR_INPUT && !strstr(error->text, path) ? fail_context(error, "%s", path)
 															   : rc;
 	if (task_check(arena, &given->upload, &given->stock, &given->task, faults))
-		return fail(error, ERROR_INPUT, "%s is no task that could be run:", path);
+		return fail(error, ERROR_INPUT, "%s is not a valid task:", path);
 	return take_files(arena, given, error);
 }
 
@@ -75,7 +75,8 @@ int check_input_read_file(struct arena *arena, const char *language, const char 
 	if (rc)
 		return rc;
 	if (length > submission_most_bytes && (size_t)about.st_size > length)
-		length = (size_t)about.st_size; /* only to be named: so much is not taken, nor read */
+		length =
+			(size_t)about.st_size; /* enough to report the size: such a file is refused unread */
 	rc = submission_file_take(arena, language, path, bytes, length, file, error);
 	if (!rc)
 		rc = directives_parse(arena, bytes, directives, error);
@@ -106,6 +107,6 @@ int check_input_language(const char *path, const char **language, struct error *
 			*language = ENDINGS[i].language;
 			return 0;
 		}
-	return fail(
-		error, ERROR_INPUT, "%s: the name of a submission ends with .py, .cu, .cuh or .cpp.", path);
+	return fail(error, ERROR_INPUT,
+		"%s: the name of a submission must end with .py, .cu, .cuh or .cpp.", path);
 }

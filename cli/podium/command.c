@@ -43,16 +43,16 @@ static int check_choice(const struct command_option *option, const char *value, 
 									  : " or ",
 			*choice);
 	}
-	return fail(error, ERROR_INPUT, "There is no %s \"%.80s\" here; choose %s.", option->name,
-		value, buffer_string(&words));
+	return fail(error, ERROR_INPUT, "There is no %s \"%.80s\". Choose %s.", option->name, value,
+		buffer_string(&words));
 }
 
 static int take_option(
 	struct call *call, const struct command_option *option, const char *value, struct error *error)
 {
 	if (call->given_count == command_most_values)
-		return fail(
-			error, ERROR_INPUT, "More than %d options are given.", (int)command_most_values);
+		return fail(error, ERROR_INPUT, "There are more than %d options. Leave some out.",
+			(int)command_most_values);
 	call->given[call->given_count].name = option->name;
 	call->given[call->given_count++].value = value;
 	return value ? check_choice(option, value, error) : 0;
@@ -64,7 +64,7 @@ static int check_count(const struct call *call, struct error *error)
 	if (call->count < command->least)
 		return fail(error, ERROR_INPUT, "%s", command->lacking);
 	if (call->count > command->most)
-		return fail(error, ERROR_INPUT, "%s; \"%.80s\" is one too many.", command->surplus,
+		return fail(error, ERROR_INPUT, "%s. Leave out \"%.80s\".", command->surplus,
 			call->arguments[command->most]);
 	return 0;
 }
@@ -83,11 +83,11 @@ int call_read(struct arena *arena, const struct command *command, int argc, char
 	for (int which = 0, option; (option = getopt_long(argc, argv, ":", known, &which)) != -1;) {
 		if (option == ':')
 			return fail(error, ERROR_INPUT,
-				"%.80s wants a value; podium %s --help lists the options.", argv[optind - 1],
+				"%.80s needs a value. podium %s --help lists the options.", argv[optind - 1],
 				command->name);
 		if (option != 0)
 			return fail(error, ERROR_INPUT,
-				"There is no option %.80s; podium %s --help lists them.", argv[optind - 1],
+				"There is no option %.80s. podium %s --help lists the options.", argv[optind - 1],
 				command->name);
 		if (take_option(call, options[which], optarg, error))
 			return error->code;
@@ -132,7 +132,7 @@ int call_id(const struct call *call, size_t argument, long long *id, struct erro
 	*id = strtoll(digits, &end, 10);
 	if (errno || end == digits || *end || *id <= 0 || *digits == '+')
 		return fail(error, ERROR_INPUT,
-			"\"%.80s\" is no submission's number; podium history lists yours.", text);
+			"\"%.80s\" is not the number of a submission. podium history lists yours.", text);
 	return 0;
 }
 
@@ -148,12 +148,12 @@ int call_number(const struct call *call, const char *option, long long least, lo
 	*number = strtoll(text, &end, 10);
 	if (errno || end == text || *end || *number < least || *number > most)
 		return fail(error, ERROR_INPUT,
-			"--%s wants a whole number from %lld to %lld, not \"%.40s\".", option, least, most,
+			"--%s must be a whole number from %lld to %lld, not \"%.40s\".", option, least, most,
 			text);
 	return 0;
 }
 
-/* ---- telling ---- */
+/* ---- help ---- */
 
 static void write_synopsis(struct buffer *out, const struct command *command)
 {

@@ -33,8 +33,9 @@ struct command {
 	const char *arguments; /* "FILE", "A B"; "" */
 	size_t least, most;    /* number of arguments */
 	const char *lacking;   /* the error for too few arguments */
-	const char *surplus; /* the start of the error for too many: "One file is checked at a time" */
-	enum word_kind kind; /* how a shell completes the arguments */
+	const char
+		*surplus; /* the error for too many, without its full stop: "podium check takes one file" */
+	enum word_kind kind;        /* how a shell completes the arguments */
 	const char *const *choices; /* if `kind` is WORD_CHOICE */
 	bool talks;                 /* to a server, so it also takes SERVER_OPTIONS */
 	const char *meaning;        /* for the list of commands */

@@ -6,12 +6,11 @@
 #include "cli/podium/print.h"
 #include "cli/podium/table.h"
 #include "cli/podium/words.h"
+#include "lib/base/member.h"
 #include "lib/base/scope.h"
-#include "lib/base/text.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 static const char *ratio_of(struct arena *arena, const json_t *row)
 {
@@ -56,7 +55,8 @@ static void write_comparison(struct buffer *out, struct arena *arena, const json
 		write_cases(out, arena, gpu);
 	}
 	if (!json_array_size(json_object_get(comparison, "gpus")))
-		buffer_text(out, "They have no timed case of the same shape on the same GPU.\n");
+		buffer_text(out,
+			"The two submissions have no timed case with the same arguments on the same GPU.\n");
 }
 
 static void write_diff(struct buffer *out, const json_t *comparison)

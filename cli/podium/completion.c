@@ -119,7 +119,7 @@ static void zsh_command(struct buffer *out, const struct command *command)
 		}
 		buffer_text(out, "' \\\n");
 	}
-	buffer_text(out, "\t\t\t'--help[print what it takes]' \\\n\t\t\t'*:argument:");
+	buffer_text(out, "\t\t\t'--help[print the help]' \\\n\t\t\t'*:argument:");
 	zsh_action(out, command->kind, command->choices);
 	buffer_text(out, "' ;;\n");
 }
@@ -212,7 +212,7 @@ int completion_command(const struct call *call)
 		if (strcmp(SHELLS[i].shell, call->arguments[0]) == 0)
 			SHELLS[i].write(&out);
 	if (!out.length) {
-		fail(&error, ERROR_INPUT, "There is no completion for \"%.40s\"; choose bash, zsh or fish.",
+		fail(&error, ERROR_INPUT, "There is no completion for \"%.40s\". Choose bash, zsh or fish.",
 			call->arguments[0]);
 		return podium_complain(&error, podium_misused);
 	}

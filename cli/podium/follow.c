@@ -2,6 +2,7 @@
 
 #include "cli/podium/outcome.h"
 #include "lib/base/clock.h"
+#include "lib/base/member.h"
 #include "lib/job/runner.h"
 
 #include <stdlib.h>
@@ -20,8 +21,8 @@ struct following {
 
 static void say_progress(struct following *following, const json_t *event)
 {
-	if (strcmp(outcome_text(event, "event"), "progress") == 0)
-		progress_say(following->progress, "%s", outcome_text(event, "text"));
+	if (strcmp(member_text(event, "event"), "progress") == 0)
+		progress_say(following->progress, "%s", member_text(event, "text"));
 }
 
 /* The first interrupt asks podium-run to cancel the job and waits for its answer. The second does
@@ -42,7 +43,7 @@ static int see_interrupt(struct following *following, struct error *error)
 	return rc;
 }
 
-static int collect(struct following *following, struct error *error)
+static int collect_events(struct following *following, struct error *error)
 {
 	while (!outcome_is_over(following->outcome) && !following->is_killed) {
 		json_t *event;
@@ -86,7 +87,7 @@ int follow_job(const struct local_machine *here, const json_t *message, int64_t 
 	if (!rc)
 		rc = runner_send(&following.runner, message, error);
 	if (!rc)
-		rc = collect(&following, error);
+		rc = collect_events(&following, error);
 	runner_stop(&following.runner);
 	interrupt_wait(interrupt, 0);
 	return rc;

@@ -6,6 +6,7 @@
 #include "cli/podium/print.h"
 #include "cli/podium/table.h"
 #include "cli/podium/words.h"
+#include "lib/base/member.h"
 #include "lib/base/scope.h"
 
 #include <stdio.h>
@@ -26,7 +27,7 @@ static const char *history_path(const struct call *call)
 }
 
 /* Joins the values of all jobs with commas. */
-static const char *of_jobs(struct arena *arena, const json_t *submission,
+static const char *join_jobs(struct arena *arena, const json_t *submission,
 	const char *(*words)(struct arena *, const json_t *, const char *), const char *key)
 {
 	const char *all = NULL;
@@ -59,10 +60,10 @@ static void write_rows(struct buffer *out, struct arena *arena, const json_t *it
 	json_t *item;
 	json_array_foreach(items, i, item) table_add(&table,
 		(const char *[]){ words_count(arena, item, "id"), member_text(item, "leaderboard"),
-			member_text(item, "mode"), of_jobs(arena, item, words_text, "gpu"),
+			member_text(item, "mode"), join_jobs(arena, item, words_text, "gpu"),
 			*member_text(item, "verdict") ? member_text(item, "verdict")
 										  : member_text(item, "state"),
-			of_jobs(arena, item, words_duration, "score_ns"),
+			join_jobs(arena, item, words_duration, "score_ns"),
 			words_time(arena, item, "submitted_at"), member_text(item, "file_name"),
 			member_true(item, "withdrawn") ? "(withdrawn)" : member_text(item, "note") });
 	print_table(out, &table);

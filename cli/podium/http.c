@@ -102,7 +102,7 @@ int http_address(struct arena *arena, const char *text, const char **address, st
 	const char *whole = strstr(text, "://") ? text : arena_printf(arena, "https://%s", text);
 	if (!*text || curl_url_set(url, CURLUPART_URL, whole, 0) != CURLUE_OK)
 		return fail(error, ERROR_INPUT,
-			"%s is no address of a server; one looks like https://podium.example.org.",
+			"%s is not the address of a server. An example is https://podium.example.org.",
 			quote(arena, text));
 	cleanup_part char *scheme = part_of(url, CURLUPART_SCHEME),
 					  *host = part_of(url, CURLUPART_HOST);
@@ -112,7 +112,7 @@ int http_address(struct arena *arena, const char *text, const char **address, st
 	const char *unwanted = refuse_parts(url);
 	if (unwanted)
 		return fail(
-			error, ERROR_INPUT, "The server's address has %s in it; leave that out.", unwanted);
+			error, ERROR_INPUT, "The server's address contains %s. Leave that out.", unwanted);
 	if (whole != text && is_loopback_host(host))
 		whole = arena_printf(arena, "http://%s", text), curl_url_set(url, CURLUPART_URL, whole, 0);
 	cleanup_part char *normal = part_of(url, CURLUPART_URL);
@@ -132,7 +132,7 @@ const char *http_escape(struct arena *arena, const char *text)
 /* ---- opening ---- */
 
 /* Times that tests, and people with unusual networks, override. */
-static long setting(const char *name, long least, long most, long usual)
+static long timing_setting(const char *name, long least, long most, long usual)
 {
 	const char *text = getenv(name);
 	long value = text ? strtol(text, NULL, 10) : usual;
@@ -145,8 +145,8 @@ static int refuse_plain(const struct http_server *server, const char *host, stru
 		|| http_is_loopback(server->url))
 		return 0;
 	return fail(error, ERROR_INPUT,
-		"%s is reached over plain http, so whoever listens on the way would have your token. Use "
-		"its https address; where the network is your own, --insecure-http sends it all the same.",
+		"%s uses plain http, so others on the network could read your token. Use its https "
+		"address, or on your own network --insecure-http.",
 		host);
 }
 
@@ -161,10 +161,10 @@ static size_t take_body(char *bytes, size_t size, size_t count, void *context)
 }
 
 /* Options that are the same for every request. */
-static void set_up(struct http *http)
+static void set_options(struct http *http)
 {
 	const struct http_server *server = http->server;
-	long timeout_s = setting("PODIUM_TIMEOUT_S", 1, 3600, usual_timeout_s);
+	long timeout_s = timing_setting("PODIUM_TIMEOUT_S", 1, 3600, usual_timeout_s);
 	curl_easy_setopt(http->easy, CURLOPT_PROTOCOLS_STR, "http,https");
 	curl_easy_setopt(http->easy, CURLOPT_FOLLOWLOCATION, 0L);
 	curl_easy_setopt(http->easy, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
@@ -201,7 +201,7 @@ int http_open(const struct http_server *server, struct interrupt *interrupt,
 	if (curl_global_init(CURL_GLOBAL_DEFAULT) || !(http->multi = curl_multi_init())
 		|| !(http->easy = curl_easy_init()))
 		return fail(error, ERROR_SYSTEM, "libcurl does not start.");
-	set_up(http);
+	set_options(http);
 	return 0;
 }
 
@@ -256,7 +256,7 @@ static void set_request(struct http *http, const struct http_request *request)
 }
 
 /* Runs until the answer arrives, the attempt fails, or an interrupt arrives. */
-static CURLcode perform(struct http *http)
+static CURLcode perform_request(struct http *http)
 {
 	CURLcode code = CURLE_ABORTED_BY_CALLBACK;
 	int running = 1, left;
@@ -278,7 +278,7 @@ static CURLcode perform(struct http *http)
 	return http->interrupt->signal ? CURLE_ABORTED_BY_CALLBACK : code;
 }
 
-static const char *header(const struct http *http, struct arena *arena, const char *name)
+static const char *answer_header(const struct http *http, struct arena *arena, const char *name)
 {
 	struct curl_header *found;
 	bool there = curl_easy_header(http->easy, name, 0, CURLH_HEADER, -1, &found) == CURLHE_OK;
@@ -291,13 +291,13 @@ static void take_answer(struct http *http, struct arena *arena, struct http_answ
 	curl_easy_getinfo(http->easy, CURLINFO_RESPONSE_CODE, &answer->status);
 	curl_easy_getinfo(http->easy, CURLINFO_RETRY_AFTER, &retry_after);
 	answer->retry_after_s = retry_after;
-	answer->content_type = header(http, arena, "Content-Type");
-	answer->etag = header(http, arena, "ETag");
+	answer->content_type = answer_header(http, arena, "Content-Type");
+	answer->etag = answer_header(http, arena, "ETag");
 	answer->body = arena_copy(arena, buffer_string(&http->body), http->body.length);
 	answer->length = http->body.length;
 }
 
-/* ---- trying again ---- */
+/* ---- retries ---- */
 
 /* Classifies a network failure. A request that was never sent can always be retried. */
 static const struct failure {
@@ -305,8 +305,8 @@ static const struct failure {
 	enum { LASTING, PASSING, UNSENT } kind;
 	const char *words;
 } FAILURES[] = {
-	{ CURLE_COULDNT_RESOLVE_HOST, UNSENT, "that name is not known here" },
-	{ CURLE_COULDNT_RESOLVE_PROXY, UNSENT, "the proxy's name is not known here" },
+	{ CURLE_COULDNT_RESOLVE_HOST, UNSENT, "the name is unknown" },
+	{ CURLE_COULDNT_RESOLVE_PROXY, UNSENT, "the proxy's name is unknown" },
 	{ CURLE_COULDNT_CONNECT, UNSENT, "nothing answers there" },
 	{ CURLE_OPERATION_TIMEDOUT, PASSING, "it did not answer in time" },
 	{ CURLE_GOT_NOTHING, PASSING, "it closed the connection without an answer" },
@@ -315,9 +315,9 @@ static const struct failure {
 	{ CURLE_PARTIAL_FILE, PASSING, "the connection was cut in the middle of the answer" },
 	{ CURLE_HTTP2, PASSING, "the connection was cut" },
 	{ CURLE_HTTP2_STREAM, PASSING, "the connection was cut" },
-	{ CURLE_SSL_CONNECT_ERROR, PASSING, "it does not speak TLS there, or the connection was cut" },
-	{ CURLE_PEER_FAILED_VERIFICATION, LASTING, "its certificate is not one to trust" },
-	{ CURLE_SSL_CACERT_BADFILE, LASTING, "the file with the certificates to trust cannot be read" },
+	{ CURLE_SSL_CONNECT_ERROR, PASSING, "it does not speak TLS, or the connection was cut" },
+	{ CURLE_PEER_FAILED_VERIFICATION, LASTING, "its certificate is not trusted" },
+	{ CURLE_SSL_CACERT_BADFILE, LASTING, "the file with trusted certificates cannot be read" },
 	{ CURLE_WEIRD_SERVER_REPLY, LASTING, "what answers there does not speak HTTP" },
 	{ CURLE_UNSUPPORTED_PROTOCOL, LASTING, "what answers there does not speak HTTP" },
 };
@@ -351,7 +351,7 @@ static bool is_worth_repeating(
  * Retry-After takes precedence. */
 static int64_t pause_ms(int attempt, const struct http_answer *answer)
 {
-	int64_t pause = setting("PODIUM_RETRY_MS", 1, http_most_pause_ms, first_pause_ms);
+	int64_t pause = timing_setting("PODIUM_RETRY_MS", 1, http_most_pause_ms, first_pause_ms);
 	for (int i = 0; i < attempt && pause < http_most_pause_ms; i++)
 		pause *= 2;
 	pause = pause > http_most_pause_ms ? http_most_pause_ms : pause;
@@ -366,7 +366,7 @@ static void say_again(
 	if (code == CURLE_OK)
 		buffer_printf(&what, "%s answered %ld", http->host, answer->status);
 	else
-		buffer_printf(&what, "%s cannot be reached, %s", http->host, failure_of(code)->words);
+		buffer_printf(&what, "cannot reach %s: %s", http->host, failure_of(code)->words);
 	progress_say(
 		http->progress, "%s; trying again in %.1f s", buffer_string(&what), (double)pause / 1000);
 }
@@ -377,10 +377,11 @@ static int tell_failure(struct http *http, CURLcode code, struct error *error)
 	if (http->interrupt->signal)
 		return fail(error, ERROR_SYSTEM, "Stopped by a signal.");
 	if (http->is_too_large)
-		return fail(error, ERROR_LIMIT, "%s answered with more than %d MiB, which is not read.",
-			http->host, http_most_bytes >> 20);
-	return fail(error, ERROR_SYSTEM, "%s cannot be reached: %s (%s).", http->server->url,
-		failure->words, *http->reason ? http->reason : curl_easy_strerror(code));
+		return fail(error, ERROR_LIMIT,
+			"%s answered with more than %d MiB. podium does not read such an answer.", http->host,
+			http_most_bytes >> 20);
+	return fail(error, ERROR_SYSTEM, "Cannot reach %s: %s (%s).", http->server->url, failure->words,
+		*http->reason ? http->reason : curl_easy_strerror(code));
 }
 
 /* Redirects are not followed: a forged one would leak the token and the file. */
@@ -391,8 +392,8 @@ static int refuse_redirect(struct http *http, const struct http_answer *answer, 
 		return 0;
 	curl_easy_getinfo(http->easy, CURLINFO_REDIRECT_URL, &to);
 	return fail(error, ERROR_FORBIDDEN,
-		"%s sends this on to %.300s, which is not followed: nothing of yours goes to an address "
-		"that you did not name. If that is the server, sign in there with podium login.",
+		"%s redirects to %.300s. podium follows no redirects, so that your data goes only to the "
+		"address that you named. If the new address is right, sign in there with podium login.",
 		http->server->url, to ? to : "nowhere");
 }
 
@@ -403,7 +404,7 @@ int http_send(struct http *http, struct arena *arena, const struct http_request 
 	set_request(http, request);
 	for (int attempt = 0;; attempt++) {
 		*answer = (struct http_answer){ .content_type = "", .etag = "", .body = "" };
-		CURLcode code = perform(http);
+		CURLcode code = perform_request(http);
 		if (code == CURLE_OK)
 			take_answer(http, arena, answer);
 		int64_t pause = pause_ms(attempt, answer);

@@ -7,6 +7,7 @@
 #include "cli/podium/table.h"
 #include "cli/podium/words.h"
 #include "lib/base/format.h"
+#include "lib/base/member.h"
 #include "lib/base/scope.h"
 
 #include <math.h>
@@ -112,7 +113,7 @@ static int choose_gpus(
 	cleanup_json json_t *about = NULL;
 	if (gpu) {
 		*gpus = json_pack("[s]", gpu);
-		return *gpus ? 0 : fail(error, ERROR_INPUT, "The name of the GPU is not UTF-8.");
+		return *gpus ? 0 : fail(error, ERROR_INPUT, "The name of the GPU is not valid UTF-8.");
 	}
 	int rc =
 		api_get(session, arena_printf(session->arena, "/leaderboards/%s", board), &about, error);

@@ -36,12 +36,6 @@ static const struct device *choose_device(
 	return NULL;
 }
 
-static int by_uuid(const void *left, const void *right)
-{
-	return strcmp(
-		(*(const struct device *const *)left)->uuid, (*(const struct device *const *)right)->uuid);
-}
-
 /* Devices of the first one's model. All programs lock devices in this order, to avoid deadlock. */
 static int add_others(
 	struct local_machine *here, const struct machine *machine, size_t wanted, struct error *error)
@@ -58,9 +52,9 @@ static int add_others(
 	}
 	if (here->device_count < wanted)
 		return fail(error, ERROR_NOT_FOUND,
-			"The task wants %zu GPUs of one model, and this machine has %zu of the model %s.",
+			"The task needs %zu GPUs of one model, but this machine has %zu of the model %s.",
 			wanted, there, first->model);
-	qsort(here->devices, here->device_count, sizeof *here->devices, by_uuid);
+	qsort(here->devices, here->device_count, sizeof *here->devices, device_compare_uuid);
 	return 0;
 }
 
@@ -71,12 +65,12 @@ static int find_devices(struct arena *arena, const struct task *task, const char
 	devices_find(arena, true, &machine.devices, &machine.count);
 	const struct device *device = choose_device(&machine, task, gpu);
 	if (!device && gpu)
-		return fail(error, ERROR_NOT_FOUND, "This machine has no device %.80s; it has %s.", gpu,
+		return fail(error, ERROR_NOT_FOUND, "This machine has no device %.80s. It has %s.", gpu,
 			list_of(arena, &machine));
 	if (!device || !gpu_runs_language(device->model, task->language))
 		return fail(error, ERROR_NOT_FOUND, "The task is in CUDA C++, which needs an NVIDIA GPU%s.",
-			device ? "; name one with --gpu, or leave --gpu out"
-				   : ", and this machine shows none (does nvidia-smi list one?)");
+			device ? ". Name one with --gpu, or leave out --gpu"
+				   : ", and this machine has none. Check whether nvidia-smi lists one");
 	here->devices[0] = device;
 	here->device_count = 1;
 	return add_others(here, &machine, (size_t)job_gpu_count(task, device), error);
@@ -98,8 +92,8 @@ static int find_runner(struct arena *arena, const struct config *config, struct 
 	here->runner = tools_find_runner(arena, config);
 	if (access(here->runner, X_OK) == 0)
 		return 0;
-	return fail(error, ERROR_NOT_FOUND,
-		"There is no podium-run at %s%s, and without it nothing can be run.", here->runner,
+	return fail(error, ERROR_NOT_FOUND, "There is no podium-run at %s%s. podium check needs it.",
+		here->runner,
 		config->worker_runner[0] ? " (the setting worker_runner)" : " or on the PATH");
 }
 
@@ -112,8 +106,8 @@ static int find_python(struct arena *arena, const struct config *config,
 		return 0;
 	if (config->python[0])
 		return fail(error, ERROR_NOT_FOUND,
-			"%s is no Python that can import torch; install torch for it, or name another one with "
-			"--python.",
+			"%s is not a Python that can import torch. Install torch for it, or name another one "
+			"with --python.",
 			config->python);
 	return fail(error, ERROR_NOT_FOUND,
 		"The task is in Python, and no python3 on the PATH or in /usr/bin can import torch. "
@@ -157,7 +151,7 @@ static void lock_one(struct device_lock *lock, const struct device *device,
 {
 	enum { look_again_ms = 50 };
 	while (!device_lock_try(lock)) {
-		progress_say(progress, "waiting until a worker has done with %s", device->product);
+		progress_say(progress, "waiting until a worker has finished with %s", device->product);
 		if (interrupt_wait(interrupt, look_again_ms))
 			return;
 	}

@@ -7,6 +7,7 @@
 #include "cli/podium/secret.h"
 #include "cli/podium/words.h"
 #include "lib/base/clock.h"
+#include "lib/base/member.h"
 #include "lib/base/quote.h"
 #include "lib/base/scope.h"
 #include "lib/base/text.h"
@@ -32,7 +33,7 @@ struct grant {
 /* ---- which server ---- */
 
 /* Makes a name such as "podium.example.org-8080" from the address. */
-static const char *name_of(struct arena *arena, const char *url)
+static const char *server_name(struct arena *arena, const char *url)
 {
 	char *name = arena_strdup(arena, http_host(arena, url));
 	for (char *at = name; *at; at++)
@@ -53,15 +54,17 @@ static int choose_server(
 		return rc;
 	if (name && !settings_is_name(name))
 		return fail(error, ERROR_INPUT,
-			"A server's name has letters, digits, \"-\", \"_\" and \".\"; %s is none.",
+			"%s is not a valid name for a server. Use letters, digits, \"-\", \"_\" and \".\".",
 			quote(call->arena, name));
-	server->name = name ? name : *server->name ? server->name : name_of(call->arena, server->url);
+	server->name = name ? name
+		: *server->name ? server->name
+						: server_name(call->arena, server->url);
 	server->token = NULL;
 	if (!call_value(call, "ca-file"))
 		return 0;
 	cleanup_free char *certificates = realpath(call_value(call, "ca-file"), NULL);
 	if (!certificates)
-		return fail(error, ERROR_INPUT, "There is no file %s.", call_value(call, "ca-file"));
+		return fail(error, ERROR_INPUT, "The file %s does not exist.", call_value(call, "ca-file"));
 	server->ca_file = arena_strdup(call->arena, certificates);
 	return 0;
 }
@@ -99,12 +102,12 @@ static int ask_for_code(struct session *session, json_t **code, struct error *er
 	cleanup_json json_t *body = json_pack(
 		"{s:s, s:o}", "name", *host ? host : "a terminal", "scopes", wanted_scopes(session->call));
 	if (!body)
-		return fail(error, ERROR_SYSTEM, "This machine's name is not UTF-8.");
+		return fail(error, ERROR_SYSTEM, "This machine's name is not valid UTF-8.");
 	int rc = api_send(session, "POST", "/device/code", body, NULL, code, error);
 	if (rc == ERROR_NOT_FOUND)
 		return fail(error, rc,
-			"%s cannot confirm a sign-in in the browser. Make a token at %s/account/tokens and "
-			"give it to: podium login --with-token %s",
+			"%s does not support signing in with the browser. Make a token at %s/account/tokens "
+			"and pass it to: podium login --with-token %s",
 			session->address.url, session->address.url, session->address.url);
 	return rc;
 }
@@ -127,7 +130,7 @@ static void say_code(struct session *session, const json_t *code)
 
 /* The server's answers before the user confirms. */
 enum waiting { GRANTED, PENDING, SLOW_DOWN, REFUSED };
-static enum waiting state_of(const json_t *problem)
+static enum waiting waiting_state(const json_t *problem)
 {
 	const char *word = *member_text(problem, "error") ? member_text(problem, "error")
 													  : member_text(problem, "code");
@@ -155,7 +158,7 @@ static int ask_for_token(struct session *session, const char *device_code, enum 
 	if (!rc || !answer.length)
 		return rc;
 	problem = json_loadb(answer.body, answer.length, 0, NULL);
-	*state = state_of(problem);
+	*state = waiting_state(problem);
 	session->status = *state == REFUSED
 		? 403
 		: session->status; /* whatever the status, the user is not signed in */
@@ -174,13 +177,13 @@ static int wait_for_token(
 		interval_s = interval_s < 1        ? 1
 			: interval_s > most_interval_s ? most_interval_s
 										   : interval_s;
-		progress_say(&session->progress, "waiting until it is confirmed; Ctrl-C gives up");
+		progress_say(&session->progress, "waiting until you confirm it; Ctrl-C gives up");
 		interrupt_wait(&session->interrupt, (int)interval_s * 1000);
 		if (session->interrupt.signal)
-			return fail(error, ERROR_SYSTEM, "Stopped; nobody is signed in.");
+			return fail(error, ERROR_SYSTEM, "Stopped. You are not signed in.");
 		if (clock_ms() > end_ms)
 			return fail(error, ERROR_SYSTEM,
-				"Nobody has confirmed the code in time. Start again: podium login %s",
+				"The code was not confirmed in time. Start again: podium login %s",
 				session->address.url);
 		if (ask_for_token(session, member_text(code, "device_code"), &state, grant, error))
 			return error->code;
@@ -204,12 +207,12 @@ static int grant_by_browser(struct session *session, struct grant *grant, struct
 static int grant_by_hand(struct session *session, struct grant *grant, struct error *error)
 {
 	const char *prompt = arena_printf(session->arena,
-		"Token of %s (it is not shown; %s/account/tokens makes one): ", session->address.url,
+		"Token for %s (input is hidden; %s/account/tokens makes one): ", session->address.url,
 		session->address.url);
 	return secret_read(session->arena, &session->interrupt, prompt, &grant->token, error);
 }
 
-/* ---- both ---- */
+/* ---- storing a login ---- */
 
 static bool is_token(const char *text)
 {
@@ -224,7 +227,8 @@ static int check_token(struct session *session, struct settings_server *server, 
 {
 	cleanup_json json_t *me = NULL;
 	if (!is_token(grant->token))
-		return fail(error, ERROR_INPUT, "That is no token of a Podium; they begin with podium_.");
+		return fail(
+			error, ERROR_INPUT, "The text is not a Podium token. A token starts with podium_.");
 	server->token = grant->token;
 	int rc = session_connect(session, server, error);
 	rc = rc ? rc : api_get(session, "/me", &me, error);
@@ -235,7 +239,7 @@ static int check_token(struct session *session, struct settings_server *server, 
 	grant->expires = words_time(session->arena, me, "expires_at");
 	if (!grant->user || !text_is_user_name(grant->user))
 		return fail(
-			error, ERROR_SYSTEM, "%s does not say whose token it is.", session->address.url);
+			error, ERROR_SYSTEM, "%s does not say whose token this is.", session->address.url);
 	server->user = grant->user;
 	server->insecure_http = session->server.insecure_http;
 	return 0;
@@ -290,15 +294,15 @@ static int sign_out(struct session *session, struct error *error)
 	const char *wish = call->count ? call->arguments[0] : call_value(call, "server");
 	int rc = settings_choose(&session->settings, wish, &server, error);
 	if (!rc && !*server.name)
-		return fail(error, ERROR_NOT_FOUND, "%s is not in %s, so nobody is signed in there.",
+		return fail(error, ERROR_NOT_FOUND, "%s is not in %s, so you are not signed in to it.",
 			server.url, session->settings.path);
 	if (rc)
 		return rc;
 	settings_remove(&session->settings, server.name);
 	rc = settings_save(&session->settings, error);
 	if (!rc)
-		printf("Signed out of %s: its token is gone from here. It stays valid until "
-			   "%s/account/tokens revokes it.\n",
+		printf("Signed out of %s and deleted its token from this machine. The token stays valid "
+			   "until you revoke it at %s/account/tokens.\n",
 			server.url, server.url);
 	return rc;
 }

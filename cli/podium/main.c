@@ -11,7 +11,7 @@
 #include <sodium.h>
 #include <string.h>
 
-static int help(void)
+static int print_help(void)
 {
 	puts("Usage: podium COMMAND [ARGUMENTS]\n\nCommands; `podium COMMAND --help` explains each:\n");
 	for (const struct command *command = COMMANDS; command->name; command++)
@@ -28,7 +28,7 @@ static bool asks_for_help(int argc, char **argv)
 	return false;
 }
 
-static int explain(const struct command *command)
+static int print_command_help(const struct command *command)
 {
 	cleanup_buffer struct buffer text = { 0 };
 	command_help(&text, command);
@@ -44,8 +44,9 @@ static int refuse_command(struct arena *arena, const char *name)
 	for (const struct command *command = COMMANDS; command->name; command++)
 		names[count++] = command->name;
 	size_t found = nearest_names(arena, name, names, count, &near, 1);
-	fail(&error, ERROR_INPUT, "There is no command \"%.80s\"%s%s%s; podium --help lists them.",
-		name, found ? "; \"" : "", found ? near : "", found ? "\" is one" : "");
+	fail(&error, ERROR_INPUT,
+		"There is no command \"%.80s\"%s%s%s. podium --help lists the commands.", name,
+		found ? "; \"" : "", found ? near : "", found ? "\" is one" : "");
 	return podium_complain(&error, podium_misused);
 }
 
@@ -58,13 +59,13 @@ static int run_command(int argc, char **argv)
 	if (!command)
 		return refuse_command(arena, argv[0]);
 	if (asks_for_help(argc, argv))
-		return explain(command);
+		return print_command_help(command);
 	if (call_read(arena, command, argc, argv, &call, &error))
 		return podium_complain(&error, podium_misused);
 	return command->run(&call);
 }
 
-static int run(int argc, char **argv)
+static int run_podium(int argc, char **argv)
 {
 	struct error error = { 0 };
 	if (argc < 2) {
@@ -72,11 +73,11 @@ static int run(int argc, char **argv)
 		return podium_misused;
 	}
 	if (sodium_init() < 0) {
-		fail(&error, ERROR_SYSTEM, "The system gives no random numbers.");
+		fail(&error, ERROR_SYSTEM, "The system provides no random numbers.");
 		return podium_complain(&error, podium_cannot);
 	}
 	if (strcmp(argv[1], "--help") == 0)
-		return help();
+		return print_help();
 	if (strcmp(argv[1], "--version") == 0)
 		return puts("podium " PODIUM_VERSION) < 0;
 	return run_command(argc - 1, argv + 1);
@@ -85,7 +86,7 @@ static int run(int argc, char **argv)
 int main(int argc, char **argv)
 {
 	log_open("podium");
-	int code = run(argc, argv);
+	int code = run_podium(argc, argv);
 	if (fflush(stdout) != 0) {
 		perror("podium: standard output");
 		return code == podium_done ? podium_cannot : code;

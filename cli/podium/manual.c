@@ -29,10 +29,10 @@ static void add_codes(struct buffer *out)
 	static const struct {
 		const char *code, *meaning;
 	} CODES[] = {
-		{ "0", "done; of a submission: passed" },
+		{ "0", "done; for a submission: passed" },
 		{ "1", "a verdict that this version does not know" },
-		{ "2", "wrong usage, or something that the server does not take" },
-		{ "3", "internal error, or cancelled; check: could not be run here" },
+		{ "2", "wrong usage, or the server refused the input" },
+		{ "3", "internal error, or cancelled; podium check: could not run here" },
 		{ "4", "not signed in, or not allowed" },
 		{ "5", "the server cannot be reached, or cannot be used now" },
 		{ "10", "wrong answer" },
@@ -42,8 +42,7 @@ static void add_codes(struct buffer *out)
 		{ "14", "memory limit" },
 		{ "15", "output limit" },
 		{ "16", "protocol violation" },
-		{ "128 + N",
-			"ended by the signal N: 130 after Ctrl-C. A submission that was waited for goes on" },
+		{ "128 + N", "ended by the signal N: 130 after Ctrl-C. The submission continues" },
 	};
 	manual_section(out, "EXIT STATUS");
 	for (size_t i = 0; i < COUNT(CODES); i++)
@@ -56,19 +55,19 @@ static void add_environment(struct buffer *out)
 		const char *name, *meaning;
 	} VARIABLES[] = {
 		{ "PODIUM_SERVER",
-			"the server where no --server is given: a name of the settings, or an address" },
-		{ "PODIUM_TOKEN", "the token for PODIUM_SERVER; it goes to no other server" },
+			"the server to use without --server: a name in the settings, or an address" },
+		{ "PODIUM_TOKEN", "the token for PODIUM_SERVER; podium sends it to no other server" },
 		{ "PODIUM_SERVERS", "the file with the settings, instead of ~/.config/podium/config" },
-		{ "PODIUM_TIMEOUT_S", "how long one answer may take; default: 60" },
+		{ "PODIUM_TIMEOUT_S", "limit for one answer, in seconds; default: 60" },
 		{ "PODIUM_RETRY_MS",
-			"the first pause before something is tried again; default: 500, then twice as long "
-			"each time" },
+			"the pause before the first retry, in milliseconds; each further pause doubles; "
+			"default: 500" },
 		{ "PODIUM_PATIENCE_S",
-			"how long a server may be away while a submission is waited for; default: 900" },
-		{ "NO_COLOR", "no colours where it is set" },
+			"how long podium waits for an unreachable server while it follows a submission, in "
+			"seconds; default: 900" },
+		{ "NO_COLOR", "if set, podium prints no colours" },
 		{ "https_proxy, no_proxy",
-			"as libcurl understands them; a server on this machine is never asked through a "
-			"proxy" },
+			"as in libcurl; podium never uses a proxy for a server on this machine" },
 	};
 	manual_section(out, "ENVIRONMENT");
 	for (size_t i = 0; i < COUNT(VARIABLES); i++)
@@ -84,11 +83,10 @@ int manual_command(const struct call *call)
 	manual_synopsis(&out, "podium", "COMMAND [ARGUMENTS]");
 	manual_section(&out, "DESCRIPTION");
 	manual_text(&out,
-		"What a participant does with a Podium from a terminal: fetch a task, try a submission at "
-		"home, send it, wait for\n"
-		"its result and compare it with others. \"podium COMMAND --help\" says what a command "
-		"takes. The number of a\n"
-		"submission may also be given as #NUMBER or as the address of its page.\n");
+		"podium is the participants' command: download a task, check a submission on\n"
+		"your own machine, send it, wait for its result and compare it with others.\n"
+		"\"podium COMMAND --help\" lists the options of a command. You can give a\n"
+		"submission's number also as #NUMBER or as the address of its page.\n");
 	manual_section(&out, "COMMANDS");
 	for (const struct command *command = COMMANDS; command->name; command++)
 		add_command(&out, command);
@@ -96,7 +94,7 @@ int manual_command(const struct call *call)
 	add_environment(&out);
 	manual_section(&out, "FILES");
 	manual_item(&out, "~/.config/podium/config", "",
-		"the servers and their tokens. It is not read where others can read it.");
+		"the servers and their tokens. podium refuses to read it if others can read it too.");
 	fputs(out.data, stdout);
 	return podium_done;
 }

@@ -1,23 +1,12 @@
 #include "cli/podium/outcome.h"
 
 #include "lib/base/buffer.h"
+#include "lib/base/member.h"
 #include "lib/base/scope.h"
 
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
-
-const char *outcome_text(const json_t *object, const char *key)
-{
-	const char *text = json_string_value(json_object_get(object, key));
-	return text ? text : "";
-}
-
-double outcome_number(const json_t *object, const char *key)
-{
-	const json_t *value = json_object_get(object, key);
-	return json_is_number(value) ? json_number_value(value) : NAN;
-}
 
 json_t *outcome_begin(json_t *about)
 {
@@ -72,9 +61,9 @@ static void take_case(json_t *stage, const json_t *event)
 
 static void take_log(json_t *stage, const json_t *event)
 {
-	const char *stream = strcmp(outcome_text(event, "stream"), "stderr") == 0 ? "stderr" : "stdout";
+	const char *stream = strcmp(member_text(event, "stream"), "stderr") == 0 ? "stderr" : "stdout";
 	cleanup_buffer struct buffer text = { 0 };
-	buffer_printf(&text, "%s%s", outcome_text(stage, stream), outcome_text(event, "text"));
+	buffer_printf(&text, "%s%s", member_text(stage, stream), member_text(event, "text"));
 	json_object_set_new(stage, stream, json_string(buffer_string(&text)));
 }
 
@@ -95,7 +84,7 @@ static const struct kind {
 
 void outcome_take(json_t *outcome, const json_t *event)
 {
-	const char *name = outcome_text(event, "event");
+	const char *name = member_text(event, "event");
 	if (outcome_is_over(outcome)
 		|| json_integer_value(json_object_get(event, "job")) != outcome_job_id)
 		return;

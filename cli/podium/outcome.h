@@ -22,8 +22,4 @@ void outcome_take(json_t *outcome, const json_t *event);
 /* Whether the verdict has arrived. */
 bool outcome_is_over(const json_t *outcome);
 
-/* Read a member of an object. A missing text is "", a missing number is NAN. */
-const char *outcome_text(const json_t *object, const char *key);
-double outcome_number(const json_t *object, const char *key);
-
 #endif

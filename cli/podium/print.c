@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* More of one line than anybody reads. */
+/* Longer than anybody reads of one line. */
 enum { most_line_bytes = 1000 };
 
 static void print_line(struct buffer *out, const char *indent, const char *line, size_t length)
@@ -46,8 +46,7 @@ void print_tail(struct buffer *out, const char *indent, const char *text)
 	size_t lines = count_lines(text),
 		   skipped = lines > print_tail_lines ? lines - print_tail_lines : 0;
 	if (skipped)
-		buffer_printf(
-			out, "%s(%zu lines before these are left out; --json has them)\n", indent, skipped);
+		buffer_printf(out, "%s(%zu earlier lines left out; --json has them)\n", indent, skipped);
 	for (; *text; text += *text == '\n') {
 		size_t length = strcspn(text, "\n");
 		if (skipped)

@@ -21,7 +21,7 @@ static void write_cut(const char *line)
 	fprintf(stderr, "%.*s", (int)display_prefix(line, columns ? columns - 1 : 79), line);
 }
 
-static void clear(struct progress *progress)
+static void clear_lines(struct progress *progress)
 {
 	if (progress->rewrites && progress->lines)
 		fputs(progress->lines > 1 ? "\x1b[J" : "\x1b[K", stderr);
@@ -84,7 +84,7 @@ void progress_keep(struct progress *progress, const char *format, ...)
 
 void progress_end(struct progress *progress)
 {
-	clear(progress);
+	clear_lines(progress);
 	progress->shown[0] = '\0';
 }
 

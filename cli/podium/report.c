@@ -5,6 +5,7 @@
 #include "cli/podium/table.h"
 #include "cli/podium/verdicts.h"
 #include "lib/base/format.h"
+#include "lib/base/member.h"
 #include "lib/base/scope.h"
 #include "lib/base/text.h"
 #include "lib/gpu/floor.h"
@@ -33,16 +34,16 @@ static void write_verdict_name(
 static void write_score(struct buffer *out, const struct report *report)
 {
 	format_text score;
-	format_duration_err(score, outcome_number(report->outcome, "score_ns"),
-		outcome_number(report->outcome, "score_err_ns"));
+	format_duration_err(score, member_real(report->outcome, "score_ns"),
+		member_real(report->outcome, "score_err_ns"));
 	if (*score)
 		buffer_printf(out, "Score: %s\n", score);
 }
 
 static void write_verdict(struct buffer *out, const struct report *report)
 {
-	const char *name = outcome_text(report->outcome, "verdict"),
-			   *reason = outcome_text(report->outcome, "reason");
+	const char *name = member_text(report->outcome, "verdict"),
+			   *reason = member_text(report->outcome, "reason");
 	enum verdict verdict = verdict_from_name(name);
 	write_verdict_name(out, report, name, verdict);
 	buffer_printf(out, " %s\n", verdict_advice_at_home(verdict));
@@ -56,7 +57,7 @@ static void write_verdict(struct buffer *out, const struct report *report)
 static void write_failure(
 	struct buffer *out, struct arena *arena, const struct report *report, const json_t *one)
 {
-	const char *message = outcome_text(one, "message");
+	const char *message = member_text(one, "message");
 	const struct mismatch mismatch = result_mismatch(arena, message);
 	format_text tolerance = "";
 	if (report->task->tolerance > 0)
@@ -74,7 +75,7 @@ static void write_failure(
 /* By the sentence below the verdict. */
 static bool is_told(const struct report *report, const json_t *one)
 {
-	return strcmp(outcome_text(one, "message"), outcome_text(report->outcome, "reason")) == 0;
+	return strcmp(member_text(one, "message"), member_text(report->outcome, "reason")) == 0;
 }
 
 static void write_first_failure(
@@ -84,11 +85,11 @@ static void write_first_failure(
 	json_t *stage, *one;
 	json_array_foreach(json_object_get(report->outcome, "stages"), i, stage)
 		json_array_foreach(json_object_get(stage, "cases"), j,
-			one) if (case_has_failed(one) && *outcome_text(one, "message") && !is_told(report, one))
+			one) if (case_has_failed(one) && *member_text(one, "message") && !is_told(report, one))
 	{
 		buffer_printf(out, "\nFirst failing case, %s %" PRId64 ": ",
 			stage_is_test(stage) ? "test" : "benchmark", case_number(one));
-		text_append_printable(out, outcome_text(one, "spec"));
+		text_append_printable(out, member_text(one, "spec"));
 		buffer_byte(out, '\n');
 		write_failure(out, arena, report, one);
 		return;
@@ -97,7 +98,7 @@ static void write_first_failure(
 
 /* ---- the kernels of CUDA C++ ---- */
 
-static const char *amount(struct arena *arena, int64_t value)
+static const char *amount_cell(struct arena *arena, int64_t value)
 {
 	return value >= 0 ? arena_printf(arena, "%" PRId64, value) : NULL;
 }
@@ -118,9 +119,9 @@ static void write_kernels(struct buffer *out, struct arena *arena, const json_t 
 	struct table table = table_make(arena, columns, COUNT(columns), count);
 	for (size_t i = 0; i < count; i++) {
 		const struct kernel *one = &kernels[i];
-		const char *cells[] = { one->name, amount(arena, one->registers),
-			amount(arena, one->shared_bytes), amount(arena, one->stack_bytes),
-			amount(arena, one->spill_store_bytes), amount(arena, one->spill_load_bytes) };
+		const char *cells[] = { one->name, amount_cell(arena, one->registers),
+			amount_cell(arena, one->shared_bytes), amount_cell(arena, one->stack_bytes),
+			amount_cell(arena, one->spill_store_bytes), amount_cell(arena, one->spill_load_bytes) };
 		table_add(&table, cells);
 	}
 	if (count)
@@ -135,7 +136,7 @@ static void write_slowed(struct buffer *out, struct arena *arena, const json_t *
 	for (size_t i = 0; i < count; i++)
 		if (strcmp(conditions[i].when, "while timed") == 0
 			&& strcmp(conditions[i].slowed_by, "nothing") != 0) {
-			buffer_text(out, "  While it was timed the GPU was slowed down by: ");
+			buffer_text(out, "  During timing, this slowed the GPU down: ");
 			text_append_printable(out, conditions[i].slowed_by);
 			buffer_byte(out, '\n');
 		}
@@ -144,30 +145,30 @@ static void write_slowed(struct buffer *out, struct arena *arena, const json_t *
 static void write_stage(
 	struct buffer *out, struct arena *arena, const struct report *report, const json_t *stage)
 {
-	const char *verdict = outcome_text(stage, "verdict"), *message = outcome_text(stage, "message");
-	double duration_ms = outcome_number(stage, "duration_ms");
+	const char *verdict = member_text(stage, "verdict"), *message = member_text(stage, "message");
+	double duration_ms = member_real(stage, "duration_ms");
 	format_text took = "";
 	if (duration_ms >= 0 && duration_ms < 1e15)
 		format_stopwatch(took, (int64_t)duration_ms);
 	buffer_byte(out, '\n');
-	text_append_printable(out, outcome_text(stage, "stage"));
+	text_append_printable(out, member_text(stage, "stage"));
 	buffer_text(out, ": ");
 	text_append_printable(out, *verdict ? verdict : "not ended");
 	buffer_printf(out, "%s%s\n", *took ? ", " : "", took);
 	if (*message && strcmp(verdict, "passed") != 0
-		&& strcmp(message, outcome_text(report->outcome, "reason")) != 0)
+		&& strcmp(message, member_text(report->outcome, "reason")) != 0)
 		print_tail(out, "  ", message);
 	write_kernels(out, arena, stage);
 	cases_write(out, arena, report, stage);
 	write_slowed(out, arena, stage);
 }
 
-/* ---- what the result rests on ---- */
+/* ---- how the result was measured ---- */
 
 static void write_engine(struct buffer *out, const struct report *report)
 {
-	const char *engine = outcome_text(report->outcome, "engine"),
-			   *reason = outcome_text(report->outcome, "engine_reason");
+	const char *engine = member_text(report->outcome, "engine"),
+			   *reason = member_text(report->outcome, "engine_reason");
 	if (!*engine)
 		return;
 	cleanup_buffer struct buffer words = { 0 };
@@ -206,19 +207,23 @@ static void write_environment(struct buffer *out, struct arena *arena, const str
 /* The server's notice for a ranked result that exceeds what its GPU can reach. */
 static void write_objection(struct buffer *out, struct arena *arena, const struct report *report)
 {
-	bool warm = strcmp(outcome_text(report->outcome, "engine"), "isolated") != 0;
+	bool warm = strcmp(member_text(report->outcome, "engine"), "isolated") != 0;
 	size_t i, j;
 	json_t *stage, *one;
 	json_array_foreach(json_object_get(report->outcome, "stages"), i, stage)
 		json_array_foreach(json_object_get(stage, "cases"), j, one)
 	{
-		const struct floor_case floor = { report->task->flops, report->task->bytes,
-			outcome_text(one, "spec"), report->device->model, warm };
-		const char *objection = strcmp(outcome_text(stage, "stage"), "ranked") == 0
-			? floor_objection(arena, &floor, outcome_number(one, "mean_ns"))
+		const struct floor_case floor = { .flops = report->task->flops,
+			.bytes = report->task->bytes,
+			.case_line = member_text(one, "spec"),
+			.gpu = report->device->model,
+			.warm = warm };
+		const char *objection = strcmp(member_text(stage, "stage"), "ranked") == 0
+			? floor_objection(arena, &floor, member_real(one, "mean_ns"))
 			: NULL;
 		if (objection) {
-			buffer_printf(out, "The server would hold this for review. Benchmark %" PRId64 ": %s\n",
+			buffer_printf(out,
+				"The server would hold this result for review. Benchmark %" PRId64 ": %s\n",
 				case_number(one), objection);
 			return;
 		}
@@ -227,20 +232,17 @@ static void write_objection(struct buffer *out, struct arena *arena, const struc
 
 static bool is_asked_for(const struct report *report)
 {
-	for (size_t i = 0; i < report->task->gpu_count; i++)
-		if (strcmp(report->task->gpus[i], report->device->model) == 0)
-			return true;
-	return report->task->gpu_count == 0;
+	const struct task *task = report->task;
+	return !task->gpu_count || text_is_one_of(report->device->model, task->gpus, task->gpu_count);
 }
 
 /* How this measurement differs from the server's. */
 static void write_differences(struct buffer *out, const struct report *report)
 {
 	const json_t *seed = json_object_get(report->outcome, "secret_seed");
-	bool draws_anew = strcmp(outcome_text(report->outcome, "engine"), "isolated") == 0;
+	bool draws_anew = strcmp(member_text(report->outcome, "engine"), "isolated") == 0;
 	if (json_is_integer(seed))
-		buffer_printf(out,
-			"The seeds differ from the server's, whose are secret; --seed %lld repeats %s.\n",
+		buffer_printf(out, "The server uses other, secret seeds. --seed %lld repeats %s.\n",
 			json_integer_value(seed),
 			draws_anew ? "the tests of this run, but each timed call has a new input" : "this run");
 	if (!is_asked_for(report)) {
@@ -249,11 +251,11 @@ static void write_differences(struct buffer *out, const struct report *report)
 			buffer_text(out, !i ? "" : i + 1 == report->task->gpu_count ? " and " : ", ");
 			text_append_printable(out, report->task->gpus[i]);
 		}
-		buffer_printf(out, ", so times will be others there than on %s.\n", report->device->model);
+		buffer_printf(out, ", so its times will differ from those on %s.\n", report->device->model);
 	}
 }
 
-/* ---- what was printed ---- */
+/* ---- output ---- */
 
 static void write_output(struct buffer *out, const json_t *stage)
 {
@@ -263,13 +265,13 @@ static void write_output(struct buffer *out, const json_t *stage)
 		{ "stdout", "Standard output" },
 		{ "stderr", "Standard error" },
 	};
-	bool compiles = strcmp(outcome_text(stage, "stage"), "compile") == 0;
+	bool compiles = strcmp(member_text(stage, "stage"), "compile") == 0;
 	for (size_t i = 0; i < COUNT(STREAMS); i++) {
-		const char *text = outcome_text(stage, STREAMS[i].key);
+		const char *text = member_text(stage, STREAMS[i].key);
 		if (!*text)
 			continue;
 		buffer_printf(out, "\n%s of ", compiles && i == 0 ? "Output" : STREAMS[i].words);
-		text_append_printable(out, outcome_text(stage, "stage"));
+		text_append_printable(out, member_text(stage, "stage"));
 		buffer_text(out, ":\n");
 		print_tail(out, "  | ", text);
 	}

@@ -11,7 +11,7 @@
 
 enum { most_bytes = 4096 };
 
-static bool hide(struct termios *before)
+static bool hide_input(struct termios *before)
 {
 	struct termios quiet;
 	if (!isatty(STDIN_FILENO) || tcgetattr(STDIN_FILENO, before))
@@ -32,7 +32,7 @@ static int read_line(struct interrupt *interrupt, struct buffer *line, struct er
 		poll(waiting, 2, -1);
 		interrupt_wait(interrupt, 0);
 		if (interrupt->signal)
-			return fail(error, ERROR_SYSTEM, "Stopped by a signal; nothing was changed.");
+			return fail(error, ERROR_SYSTEM, "Stopped by a signal. Nothing was changed.");
 		if (!waiting[0].revents)
 			continue;
 		if ((got = read(STDIN_FILENO, &byte, 1)) == 0)
@@ -40,7 +40,7 @@ static int read_line(struct interrupt *interrupt, struct buffer *line, struct er
 		if (got < 0)
 			return fail(error, ERROR_SYSTEM, "Cannot read the token: %s.", strerror(errno));
 		if (line->length == most_bytes)
-			return fail(error, ERROR_INPUT, "What was given is much longer than a token.");
+			return fail(error, ERROR_INPUT, "The input is much longer than a token.");
 		buffer_append(line, &byte, 1);
 	}
 	return 0;
@@ -51,7 +51,7 @@ int secret_read(struct arena *arena, struct interrupt *interrupt, const char *pr
 {
 	cleanup_buffer struct buffer line = { 0 };
 	struct termios before;
-	bool hidden = hide(&before);
+	bool hidden = hide_input(&before);
 	if (hidden)
 		fprintf(stderr, "%s", prompt);
 	int rc = read_line(interrupt, &line, error);

@@ -4,6 +4,7 @@
 #include "lib/base/buffer.h"
 #include "lib/base/quote.h"
 #include "lib/base/scope.h"
+#include "lib/base/text.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -83,7 +84,7 @@ static int take_setting(struct reading *reading, const char *name, const char *v
 	for (size_t i = 0; reading->server && i < COUNT(KEYS); i++)
 		if (strcmp(KEYS[i].name, name) == 0)
 			return KEYS[i].take(reading, value);
-	return fail(reading->error, ERROR_INPUT, "%s line %d: there is no setting named %s%s.",
+	return fail(reading->error, ERROR_INPUT, "%s line %d: there is no setting %s%s.",
 		settings->path, reading->line, quote(settings->arena, name),
 		reading->server ? "" : " before the first [server]");
 }
@@ -96,11 +97,11 @@ static int take_section(struct reading *reading, char *text)
 	text[length - 1] = '\0';
 	if (!closes || !settings_is_name(text + 1))
 		return fail(reading->error, ERROR_INPUT,
-			"%s line %d: a server's name in brackets is expected, as [lab].", settings->path,
+			"%s line %d: expected the name of a server in brackets, such as [lab].", settings->path,
 			reading->line);
 	if (settings_find(settings, text + 1))
-		return fail(reading->error, ERROR_INPUT, "%s line %d: [%s] is there twice.", settings->path,
-			reading->line, text + 1);
+		return fail(reading->error, ERROR_INPUT, "%s line %d: [%s] occurs twice. Keep one of them.",
+			settings->path, reading->line, text + 1);
 	if (settings->count == settings_most_servers)
 		return fail(reading->error, ERROR_LIMIT, "%s has more than %d servers.", settings->path,
 			(int)settings_most_servers);
@@ -110,18 +111,9 @@ static int take_section(struct reading *reading, char *text)
 	return 0;
 }
 
-static char *trim(char *text)
-{
-	text += strspn(text, " \t\r");
-	size_t length = strlen(text);
-	while (length && strchr(" \t\r", text[length - 1]))
-		text[--length] = '\0';
-	return text;
-}
-
 static int take_line(struct reading *reading, char *line)
 {
-	char *text = trim(line), *equals = strchr(text, '=');
+	char *text = text_trim(line), *equals = strchr(text, '=');
 	if (!*text || *text == '#')
 		return 0;
 	if (*text == '[')
@@ -130,7 +122,7 @@ static int take_line(struct reading *reading, char *line)
 		return fail(reading->error, ERROR_INPUT, "%s line %d: expected `name = value`.",
 			reading->settings->path, reading->line);
 	*equals = '\0';
-	return take_setting(reading, trim(text), trim(equals + 1));
+	return take_setting(reading, text_trim(text), text_trim(equals + 1));
 }
 
 static int check_servers(const struct settings *settings, struct error *error)
@@ -164,12 +156,12 @@ static int check_privacy(const char *path, int descriptor, struct error *error)
 	if (!S_ISREG(about.st_mode))
 		return fail(error, ERROR_INPUT, "%s is not a file.", path);
 	if (about.st_uid != geteuid())
-		return fail(
-			error, ERROR_FORBIDDEN, "%s belongs to somebody else, so it is not read.", path);
+		return fail(error, ERROR_FORBIDDEN,
+			"%s belongs to another user, so podium does not read it.", path);
 	if (about.st_mode & 077)
 		return fail(error, ERROR_FORBIDDEN,
-			"Others can read %s, and the tokens in it. Make new tokens if they may have, and then: "
-			"chmod 600 %s",
+			"Others can read %s and its tokens. Replace the tokens if somebody may have read them, "
+			"then run: chmod 600 %s",
 			path, path);
 	return 0;
 }
@@ -239,7 +231,7 @@ static int find_wish(const struct settings *settings, const char *wish,
 	bool is_address = strchr(wish, '.') || strchr(wish, ':') || strcmp(wish, "localhost") == 0;
 	if (!found && !is_address)
 		return fail(error, ERROR_NOT_FOUND,
-			"There is no server named %s in %s; podium login ADDRESS --name %s signs in to one.",
+			"There is no server %s in %s. Sign in to it: podium login ADDRESS --name %s",
 			quote(settings->arena, wish), settings->path, settings_is_name(wish) ? wish : "NAME");
 	*server = (struct settings_server){ .name = "" };
 	if (!found && http_address(settings->arena, wish, &server->url, error))
@@ -249,7 +241,7 @@ static int find_wish(const struct settings *settings, const char *wish,
 	return 0;
 }
 
-static const char *environment(const char *name)
+static const char *variable(const char *name)
 {
 	const char *value = getenv(name);
 	return value && *value ? value : NULL;
@@ -258,7 +250,7 @@ static const char *environment(const char *name)
 int settings_choose(const struct settings *settings, const char *wish,
 	struct settings_server *server, struct error *error)
 {
-	const char *usual = environment("PODIUM_SERVER"), *token = environment("PODIUM_TOKEN");
+	const char *usual = variable("PODIUM_SERVER"), *token = variable("PODIUM_TOKEN");
 	const char *fallback = settings->standard ? settings->standard
 		: settings->count == 1                ? settings->servers[0].name
 											  : NULL;
@@ -266,14 +258,13 @@ int settings_choose(const struct settings *settings, const char *wish,
 	struct settings_server meant;
 	if (token && !usual)
 		return fail(error, ERROR_INPUT,
-			"PODIUM_TOKEN is set without PODIUM_SERVER, so nobody knows which server it is for. "
-			"Set both.");
+			"PODIUM_TOKEN is set without PODIUM_SERVER, so its server is unknown. Set both.");
 	if (!chosen && settings->count)
 		return fail(error, ERROR_NOT_FOUND,
-			"%s has several servers and no default; name one with --server.", settings->path);
+			"%s has several servers and no default. Name one with --server.", settings->path);
 	if (!chosen)
 		return fail(error, ERROR_NOT_FOUND,
-			"No server is known yet. Sign in first: podium login ADDRESS, or name one with "
+			"There is no server yet. Sign in first: podium login ADDRESS, or name a server with "
 			"--server.");
 	int rc = find_wish(settings, chosen, server, error);
 	if (!rc && token && !(rc = find_wish(settings, usual, &meant, error))
@@ -289,7 +280,7 @@ int settings_put(
 {
 	struct settings_server *place = settings_find(settings, server->name);
 	if (!place && settings->count == settings_most_servers)
-		return fail(error, ERROR_LIMIT, "%s has %d servers already; podium logout removes one.",
+		return fail(error, ERROR_LIMIT, "%s has %d servers already. Remove one with podium logout.",
 			settings->path, (int)settings_most_servers);
 	place = place ? place : &settings->servers[settings->count++];
 	*place = *server;
@@ -319,8 +310,8 @@ static void write_setting(struct buffer *out, const char *name, const char *valu
 static void write_all(struct buffer *out, const struct settings *settings)
 {
 	buffer_text(out,
-		"# The servers of the command podium. Whoever has a token acts for its owner, so nobody "
-		"else may read this.\n");
+		"# The servers of the command podium. Anybody with a token can act for its owner, so keep "
+		"this file private.\n");
 	write_setting(out, "default", settings->standard);
 	for (size_t i = 0; i < settings->count; i++) {
 		const struct settings_server *server = &settings->servers[i];
@@ -368,7 +359,7 @@ int settings_save(const struct settings *settings, struct error *error)
 	const char *path = real_path(settings->arena, settings->path);
 	const char *fresh = arena_printf(settings->arena, "%s.new", path);
 	write_all(&text, settings);
-	unlink(fresh); /* so that a file that others hold open is not written to */
+	unlink(fresh); /* a new file, so that nobody who has the old one open can read it */
 	int rc = write_file(fresh, &text) || rename(fresh, path) ? ERROR_SYSTEM : 0;
 	if (rc)
 		fail(error, rc, "Cannot write %s: %s.", path, strerror(errno));

@@ -6,13 +6,6 @@
 #include "cli/podium/print.h"
 #include "cli/podium/waiting.h"
 
-static int read_submission(
-	struct session *session, long long id, json_t **submission, struct error *error)
-{
-	return api_get(
-		session, arena_printf(session->arena, "/submissions/%lld", id), submission, error);
-}
-
 static int print_submission(const struct call *call, bool is_whole)
 {
 	cleanup_session struct session session = { 0 };
@@ -23,8 +16,10 @@ static int print_submission(const struct call *call, bool is_whole)
 		return podium_complain(&error, podium_misused);
 	int rc = session_open(&session, call, &error);
 	if (!rc)
-		rc = call_has(call, "follow") ? waiting_for(&session, id, &submission, &error)
-									  : read_submission(&session, id, &submission, &error);
+		rc = call_has(call, "follow")
+			? waiting_for(&session, id, &submission, &error)
+			: api_get(&session, arena_printf(session.arena, "/submissions/%lld", id), &submission,
+				&error);
 	return rc ? session_end(&session, rc, &error) : waiting_tell(&session, submission, is_whole);
 }
 

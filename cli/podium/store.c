@@ -2,6 +2,7 @@
 
 #include "cli/podium/api.h"
 #include "lib/base/buffer.h"
+#include "lib/base/member.h"
 #include "lib/base/quote.h"
 #include "lib/base/scope.h"
 #include "lib/files/fileset.h"
@@ -41,9 +42,10 @@ static bool is_acted_upon(const char *path)
 const char *store_path_fault(const char *path)
 {
 	const char *fault = path_fault(path, strlen(path));
-	return fault                                      ? fault
-		: path_is_debris(path) || is_acted_upon(path) ? "is a name that other programs act upon"
-													  : NULL;
+	return fault ? fault
+		: path_is_debris(path) || is_acted_upon(path)
+		? "is a name with a meaning for other programs"
+		: NULL;
 }
 
 /* Opens the folder of a path below the store, creating missing folders; *name is the last part.
@@ -110,7 +112,7 @@ static json_t *read_manifest(const struct store *store)
 	return known;
 }
 
-static bool is_of(const json_t *known, const char *server, const char *leaderboard)
+static bool is_task_of(const json_t *known, const char *server, const char *leaderboard)
 {
 	return strcmp(member_text(known, "server"), server) == 0
 		&& strcmp(member_text(known, "leaderboard"), leaderboard) == 0;
@@ -126,15 +128,16 @@ int store_open(struct arena *arena, const char *path, const char *server, const 
 	if (store->folder < 0)
 		return fail(error, ERROR_SYSTEM, "Cannot open the folder %s: %s.", path, strerror(errno));
 	store->known = read_manifest(store);
-	if (store->known && !is_of(store->known, server, leaderboard))
+	if (store->known && !is_task_of(store->known, server, leaderboard))
 		return fail(error, ERROR_CONFLICT,
-			"%s has the task of %s of %s in it; choose another folder with --to.", path,
+			"%s contains the task of %s on %s. Choose another folder with --to.", path,
 			quote(arena, member_text(store->known, "leaderboard")),
 			quote(arena, member_text(store->known, "server")));
 	if (!store->known)
 		store->known =
 			json_pack("{s:s, s:s, s:{}}", "server", server, "leaderboard", leaderboard, "files");
-	return store->known ? 0 : fail(error, ERROR_INPUT, "The leaderboard's name is not UTF-8.");
+	return store->known ? 0
+						: fail(error, ERROR_INPUT, "The leaderboard's name is not valid UTF-8.");
 }
 
 /* ---- writing ---- */
@@ -169,7 +172,7 @@ static int put_in_place(int folder, const char *name, bool over, const void *byt
 	return rc;
 }
 
-static enum store_outcome outcome_of(
+static enum store_outcome choose_outcome(
 	const struct store *store, int folder, const char *path, const char *name, const char *fresh)
 {
 	struct stat about;
@@ -190,14 +193,14 @@ int store_put(struct store *store, const char *path, const void *bytes, size_t l
 	store_digest fresh;
 	if (fault)
 		return fail(error, ERROR_INPUT,
-			"The server names a file %s, whose path %s; nothing is written there.",
+			"The server names a file %s, whose path %s. podium does not write it.",
 			quote(store->arena, path), fault);
 	cleanup_fd int folder = open_parent(store, path, &name);
 	if (folder < 0)
 		return fail(error, ERROR_SYSTEM, "Cannot make the folder of %s/%s: %s.", store->path, path,
 			strerror(errno));
 	store_digest_of(fresh, bytes, length);
-	*outcome = outcome_of(store, folder, path, name, fresh);
+	*outcome = choose_outcome(store, folder, path, name, fresh);
 	if ((*outcome == STORE_NEW || *outcome == STORE_UPDATED)
 		&& put_in_place(folder, name, *outcome == STORE_UPDATED, bytes, length))
 		return fail(

@@ -7,6 +7,7 @@
 #include "cli/podium/verdicts.h"
 #include "cli/podium/words.h"
 #include "lib/base/format.h"
+#include "lib/base/member.h"
 #include "lib/base/scope.h"
 #include "lib/base/text.h"
 
@@ -74,7 +75,7 @@ static void write_standing(struct buffer *out, const struct submission_view *vie
 	const json_t *held = json_object_get(view->submission, "held");
 	if (member_true(view->submission, "withdrawn"))
 		buffer_text(
-			out, "It is withdrawn, so it does not count; podium withdraw --undo brings it back.\n");
+			out, "It is withdrawn, so it does not count. podium withdraw --undo brings it back.\n");
 	if (member_true(view->submission, "hidden"))
 		buffer_text(out, "It is hidden by an administrator, so it does not count.\n");
 	if (json_is_object(held)) {

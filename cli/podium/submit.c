@@ -7,6 +7,7 @@
 #include "cli/podium/podium.h"
 #include "cli/podium/waiting.h"
 #include "cli/podium/words.h"
+#include "lib/base/member.h"
 #include "lib/base/scope.h"
 #include "lib/base/text.h"
 
@@ -30,7 +31,7 @@ static int add_gpu(struct order *order, const char *gpu, struct error *error)
 		if (strcmp(order->gpus[i], gpu) == 0)
 			return 0;
 	if (order->gpu_count == most_gpus)
-		return fail(error, ERROR_INPUT, "More than %d GPUs are named.", (int)most_gpus);
+		return fail(error, ERROR_INPUT, "There are more than %d GPUs. Name fewer.", (int)most_gpus);
 	order->gpus[order->gpu_count++] = gpu;
 	return 0;
 }
@@ -118,16 +119,16 @@ static const char *make_key(struct arena *arena)
 static int add_doubt(struct error *error)
 {
 	struct error reason = *error;
-	return fail(error, reason.code, "%.800s Whether the submission arrived, podium history shows.",
+	return fail(error, reason.code, "%.800s podium history shows whether the submission arrived.",
 		reason.text);
 }
 
-static int send(
+static int send_submission(
 	struct session *session, const struct order *order, json_t **submission, struct error *error)
 {
 	cleanup_json json_t *body = make_body(order);
 	if (!body)
-		return fail(error, ERROR_INPUT, "The note, the leaderboard or a GPU is not UTF-8.");
+		return fail(error, ERROR_INPUT, "The note, the leaderboard or a GPU is not valid UTF-8.");
 	progress_say(&session->progress, "sending %s", order->file.name);
 	int rc = api_send(session, "POST",
 		arena_printf(session->arena, "/leaderboards/%s/submissions",
@@ -172,7 +173,7 @@ int submit_command(const struct call *call)
 		return podium_complain(&error, podium_misused);
 	rc = session_open(&session, call, &error);
 	rc = rc ? rc : choose_gpus(&session, &order, &error);
-	rc = rc ? rc : send(&session, &order, &submission, &error);
+	rc = rc ? rc : send_submission(&session, &order, &submission, &error);
 	if (rc)
 		return session_end(&session, rc, &error);
 	long long id = member_whole(submission, "id", 0);

@@ -7,6 +7,7 @@
 #include "cli/podium/store.h"
 #include "cli/podium/words.h"
 #include "lib/base/format.h"
+#include "lib/base/member.h"
 #include "lib/base/quote.h"
 #include "lib/base/scope.h"
 #include "lib/base/text.h"
@@ -31,7 +32,7 @@ struct plan {
 	size_t outcomes[STORE_KEPT + 1];
 };
 
-/* ---- what there is ---- */
+/* ---- what to fetch ---- */
 
 static const char *escape_path(struct arena *arena, const char *path)
 {
@@ -108,7 +109,7 @@ static int check_paths(const struct plan *plan, struct error *error)
 		const char *fault = store_path_fault(paths[i] = plan->fetches[i].path);
 		if (fault)
 			return fail(error, ERROR_INPUT,
-				"The server names a file %s, whose path %s; nothing was written.",
+				"The server names a file %s, whose path %s. Nothing was written.",
 				quote(plan->session->arena, paths[i]), fault);
 	}
 	return paths_check(plan->session->arena, paths, plan->count, error);
@@ -126,7 +127,8 @@ static int make_plan(struct plan *plan, json_t **task, struct error *error)
 	size_t most = json_array_size(json_object_get(*task, "files"))
 		+ json_array_size(json_object_get(*task, "templates"));
 	if (most > fileset_most_files)
-		return fail(error, ERROR_LIMIT, "The server names %zu files; a task has %d at most.", most,
+		return fail(error, ERROR_LIMIT,
+			"The server names %zu files, but a task has at most %d. Nothing was written.", most,
 			(int)fileset_most_files);
 	plan->fetches = arena_array(session->arena, struct fetch, most + 1);
 	plan_files(plan, *task);
@@ -134,7 +136,7 @@ static int make_plan(struct plan *plan, json_t **task, struct error *error)
 	return rc ? rc : check_paths(plan, error);
 }
 
-/* ---- fetching it ---- */
+/* ---- fetching ---- */
 
 static int check_text(
 	const struct fetch *fetch, const struct http_answer *answer, struct error *error)
@@ -142,13 +144,12 @@ static int check_text(
 	store_digest digest;
 	store_digest_of(digest, answer->body, answer->length);
 	if (answer->length > fileset_most_file_bytes)
-		return fail(error, ERROR_LIMIT,
-			"%s has %zu bytes, which is more than a task's file may have.", fetch->path,
-			answer->length);
+		return fail(error, ERROR_LIMIT, "%s has %zu bytes, more than a task's file may have.",
+			fetch->path, answer->length);
 	if (*fetch->digest && strcmp(fetch->digest, digest) != 0)
 		return fail(error, ERROR_SYSTEM,
-			"%s did not arrive as the server described it; it may have been replaced meanwhile. "
-			"Try again.",
+			"%s differs from the server's description. It may have been replaced meanwhile. Try "
+			"again.",
 			fetch->path);
 	return 0;
 }
@@ -159,7 +160,7 @@ static int fetch_one(
 	static const char *const WORDS[] = { [STORE_NEW] = "new",
 		[STORE_SAME] = NULL,
 		[STORE_UPDATED] = "updated",
-		[STORE_KEPT] = "kept, because it was changed here" };
+		[STORE_KEPT] = "kept, because you changed it" };
 	struct http_answer answer = { .status = 304 };
 	enum store_outcome outcome = STORE_SAME;
 	int rc = 0;
@@ -195,11 +196,11 @@ static int fetch_all(struct plan *plan, struct error *error)
 static void print_plan(const struct plan *plan, const json_t *task)
 {
 	struct arena *arena = plan->session->arena;
-	printf("%s, version %lld: %s in %s, %zu as before.\n", plan->leaderboard,
+	printf("%s, version %lld: %s in %s, %zu unchanged.\n", plan->leaderboard,
 		member_whole(task, "version", 0), plural(arena, (int64_t)plan->count, "file"), plan->folder,
 		plan->outcomes[STORE_SAME]);
 	if (plan->outcomes[STORE_KEPT])
-		printf("%s stayed as you changed it; move it away to get the server's.\n",
+		printf("%s kept with your changes. To get the server's, move yours away.\n",
 			plural(arena, (int64_t)plan->outcomes[STORE_KEPT], "file"));
 }
 
@@ -214,7 +215,8 @@ int task_command(const struct call *call)
 	plan.folder = plan.folder ? plan.folder : plan.leaderboard;
 	int rc = text_is_leaderboard_name(plan.leaderboard)
 		? 0
-		: fail(&error, ERROR_INPUT, "%s is no name of a leaderboard; podium list shows them.",
+		: fail(&error, ERROR_INPUT,
+			"%s is not the name of a leaderboard. podium list shows all leaderboards.",
 			quote(call->arena, plan.leaderboard));
 	if (rc)
 		return podium_complain(&error, podium_misused);

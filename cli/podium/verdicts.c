@@ -10,7 +10,9 @@ static const struct meaning {
 	int exit_code;
 	const char *advice; /* NULL: what the server says */
 } MEANINGS[] = {
-	[VERDICT_NONE] = { podium_failed, "podium-run says no verdict that this program knows." },
+	[VERDICT_NONE] = { podium_failed,
+		"podium-run reported a verdict that this program does not know. Install podium and "
+		"podium-run of one version." },
 	[VERDICT_PASSED] = { podium_done, NULL },
 	[VERDICT_WRONG_ANSWER] = { 10, NULL },
 	[VERDICT_COMPILE_ERROR] = { 11, NULL },
@@ -19,10 +21,10 @@ static const struct meaning {
 	[VERDICT_MEMORY_LIMIT] = { 14, NULL },
 	[VERDICT_OUTPUT_LIMIT] = { 15, NULL },
 	[VERDICT_PROTOCOL_VIOLATION] = { 16,
-		"What came back from the evaluation is not what an honest run sends; the server ranks "
-		"nothing then." },
+		"The evaluation returned data that an honest run never sends. The server would not rank "
+		"this." },
 	[VERDICT_INTERNAL_ERROR] = { podium_cannot,
-		"The submission is not at fault: the task's own files, podium-run or this machine are." },
+		"The submission is not at fault. The task's own files, podium-run or this machine are." },
 	[VERDICT_CANCELLED] = { podium_cannot, NULL },
 };
 

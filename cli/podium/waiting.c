@@ -6,6 +6,7 @@
 #include "cli/podium/print.h"
 #include "cli/podium/submission.h"
 #include "cli/podium/words.h"
+#include "lib/base/member.h"
 #include "lib/base/text.h"
 
 #include <stdio.h>
@@ -17,7 +18,7 @@ enum { usual_poll_s = 2, most_poll_s = 60, patience_s = 900 };
 
 /* ---- how far a job is ---- */
 
-static const char *ordinal(struct arena *arena, long long number)
+static const char *ordinal_words(struct arena *arena, long long number)
 {
 	static const char *const endings[] = { "th", "st", "nd", "rd" };
 	bool is_teen = number % 100 >= 11 && number % 100 <= 13;
@@ -25,7 +26,7 @@ static const char *ordinal(struct arena *arena, long long number)
 		arena, "%lld%s", number, endings[is_teen || number % 10 > 3 ? 0 : number % 10]);
 }
 
-static const char *state_of(struct arena *arena, const json_t *job, bool with_start)
+static const char *job_state(struct arena *arena, const json_t *job, bool with_start)
 {
 	const char *verdict = member_text(job, "verdict"), *stage = member_text(job, "stage");
 	const char *state = member_text(job, "state"), *score = words_duration(arena, job, "score_ns");
@@ -34,7 +35,7 @@ static const char *state_of(struct arena *arena, const json_t *job, bool with_st
 		return score ? arena_printf(arena, "%s, %s", verdict, score) : verdict;
 	if (position > 0) {
 		const char *start = with_start ? words_until(arena, job, "expected_start") : NULL;
-		return arena_printf(arena, "%s, %s in line%s%s", state, ordinal(arena, position),
+		return arena_printf(arena, "%s, %s in line%s%s", state, ordinal_words(arena, position),
 			start ? ", starts " : "", start ? start : "");
 	}
 	return *stage ? stage : state;
@@ -44,7 +45,7 @@ void waiting_step(struct buffer *out, struct arena *arena, const json_t *job)
 {
 	text_append_printable(out, member_text(job, "gpu"));
 	buffer_text(out, ": ");
-	text_append_printable(out, state_of(arena, job, false));
+	text_append_printable(out, job_state(arena, job, false));
 }
 
 void waiting_line(struct buffer *out, struct arena *arena, const json_t *job, size_t name_width)
@@ -60,10 +61,10 @@ void waiting_line(struct buffer *out, struct arena *arena, const json_t *job, si
 		done = all = 1;
 	progress_bar(out, done, all);
 	buffer_text(out, "  ");
-	text_append_printable(out, state_of(arena, job, true));
+	text_append_printable(out, job_state(arena, job, true));
 }
 
-/* ---- showing it ---- */
+/* ---- showing progress ---- */
 
 static size_t widest_name(const json_t *jobs)
 {
@@ -136,10 +137,10 @@ static int add_how_to_go_on(struct session *session, long long id, struct error 
 	int code = error->code;
 	cleanup_buffer struct buffer text = { 0 };
 	if (session->interrupt.signal)
-		buffer_printf(&text, "Stopped waiting; submission %lld goes on.", id);
+		buffer_printf(&text, "Stopped waiting. Submission %lld continues.", id);
 	else
-		buffer_printf(&text, "%.700s Submission %lld goes on all the same.", error->text, id);
-	buffer_printf(&text, " To go on waiting: podium status %lld --follow%s%s", id,
+		buffer_printf(&text, "%.700s Submission %lld continues.", error->text, id);
+	buffer_printf(&text, " To wait again: podium status %lld --follow%s%s", id,
 		server ? " --server " : "", server ? server : "");
 	return fail(error, code, "%s", buffer_string(&text));
 }

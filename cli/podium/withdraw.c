@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 /* These requests are idempotent, so a lost connection is retried. */
-static int change(const struct call *call, const char *what, const char *words)
+static int change_submission(const struct call *call, const char *what, const char *words)
 {
 	cleanup_session struct session session = { 0 };
 	struct error error = { 0 };
@@ -36,13 +36,12 @@ static int change(const struct call *call, const char *what, const char *words)
 
 int cancel_command(const struct call *call)
 {
-	return change(call, "cancel", "is cancelled: what ran of it is being stopped.");
+	return change_submission(call, "cancel", "is cancelled. Running jobs stop in a moment.");
 }
 
 int withdraw_command(const struct call *call)
 {
-	return call_has(call, "undo")
-		? change(call, "restore", "counts again.")
-		: change(
-			call, "withdraw", "does not count any more; podium withdraw --undo brings it back.");
+	return call_has(call, "undo") ? change_submission(call, "restore", "counts again.")
+								  : change_submission(call, "withdraw",
+									  "no longer counts. podium withdraw --undo brings it back.");
 }

@@ -3,6 +3,7 @@
 #include "cli/podium/api.h"
 #include "lib/base/buffer.h"
 #include "lib/base/format.h"
+#include "lib/base/member.h"
 #include "lib/job/wait.h"
 
 #include <math.h>

@@ -24,7 +24,7 @@ static int core_of(int cpu)
 }
 
 /* A random CPU of the set on another core than this; -1: none. */
-static int choose(const cpu_set_t *set, int not_on_core)
+static int choose_cpu(const cpu_set_t *set, int not_on_core)
 {
 	int chosen = -1;
 	uint32_t count = 0, random;
@@ -47,7 +47,7 @@ int isolated_choose_cpus(int32_t *judge, int32_t *contestants)
 		return isolated_fail_errno("The allowed CPUs cannot be read");
 	if (CPU_COUNT(&set) < 3)
 		return 0;
-	int own = choose(&set, -1), theirs = choose(&set, core_of(own));
+	int own = choose_cpu(&set, -1), theirs = choose_cpu(&set, core_of(own));
 	if (theirs < 0)
 		return 0;
 	*judge = own;

@@ -7,7 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static uint32_t look(const uint32_t *word)
+static uint32_t load_word(const uint32_t *word)
 {
 	return __atomic_load_n(word, __ATOMIC_ACQUIRE);
 }
@@ -66,10 +66,11 @@ static int wrote_over(const char *field, uint32_t found)
 		field, found);
 }
 
-static int announce(const struct isolated_call *call)
+static int announce_call(const struct isolated_call *call)
 {
 	struct isolated_page *page = call->page;
-	const uint32_t last = call->number - 1, ready = look(&page->ready), done = look(&page->done);
+	const uint32_t last = call->number - 1, ready = load_word(&page->ready),
+				   done = load_word(&page->done);
 	if (ready != last)
 		return wrote_over("ready", ready);
 	if (done != last)
@@ -86,7 +87,7 @@ static int wait_until_ready(const struct isolated_call *call)
 {
 	struct waiting waiting = begin_waiting(call, isolated_clock_ns(), isolated_ns_per_ms);
 	int rc = 0;
-	for (uint32_t ready; !rc && (ready = look(&call->page->ready)) != call->number;)
+	for (uint32_t ready; !rc && (ready = load_word(&call->page->ready)) != call->number;)
 		rc = ready == call->number - 1 ? keep_waiting(&waiting) : wrote_over("ready", ready);
 	return rc;
 }
@@ -98,7 +99,7 @@ int isolated_announce(struct isolated_call *call)
 			ISOLATED_FAILED, "A call cannot be armed with command %u.", call->command);
 	call->number++;
 	call->is_announced = 1;
-	return announce(call);
+	return announce_call(call);
 }
 
 int isolated_arm(struct isolated_call *call)
@@ -124,7 +125,7 @@ static int wait_for_head(struct isolated_call *call, int64_t rung_ns)
 {
 	struct waiting waiting = begin_waiting(call, rung_ns, awake_in_calls_ns);
 	int rc = 0;
-	while (look(call->head) != call->head_value && (!rc || rc == ISOLATED_GONE))
+	while (load_word(call->head) != call->head_value && (!rc || rc == ISOLATED_GONE))
 		rc = keep_waiting(&waiting);
 	return rc == ISOLATED_GONE ? 0 : rc;
 }
@@ -133,18 +134,18 @@ static int wait_until_done(const struct isolated_call *call, int64_t rung_ns)
 {
 	struct waiting waiting = begin_waiting(call, rung_ns, awake_in_calls_ns);
 	int rc = 0;
-	for (uint32_t done; !rc && (done = look(&call->page->done)) != call->number;)
+	for (uint32_t done; !rc && (done = load_word(&call->page->done)) != call->number;)
 		rc = done == call->number - 1 ? keep_waiting(&waiting) : wrote_over("done", done);
 	/* A contestant that is done may end, so look at `done` once more after its end. */
-	return rc == ISOLATED_GONE && look(&call->page->done) == call->number ? 0 : rc;
+	return rc == ISOLATED_GONE && load_word(&call->page->done) == call->number ? 0 : rc;
 }
 
 static int take_result(struct isolated_call *call)
 {
 	const struct isolated_page *page = call->page;
 	uint64_t own = __atomic_load_n((const uint64_t *)(const void *)&page->own_ns, __ATOMIC_RELAXED);
-	call->status = look(&page->status);
-	call->spec = look(&page->spec);
+	call->status = load_word(&page->status);
+	call->spec = load_word(&page->spec);
 	memcpy(&call->own_ns, &own, sizeof call->own_ns);
 	if (!isfinite(call->own_ns) || call->own_ns <= 0)
 		call->own_ns = NAN;
@@ -162,7 +163,7 @@ static int ring_and_wait(struct isolated_call *call)
 	__atomic_store_n(&call->page->called, call->number, __ATOMIC_RELEASE);
 	int rc = call->head ? wait_for_head(call, rung_ns) : 0;
 	const int64_t start_ns = call->head ? isolated_clock_ns() : rung_ns;
-	const bool was_early = call->head && look(&call->page->done) == call->number;
+	const bool was_early = call->head && load_word(&call->page->done) == call->number;
 	if (!rc && call->head)
 		isolated_gate_open(call, start_ns + call->open_ns);
 	if (!rc)
@@ -180,7 +181,7 @@ static int ring_and_wait(struct isolated_call *call)
 
 int isolated_ring(struct isolated_call *call)
 {
-	const uint32_t done = look(&call->page->done);
+	const uint32_t done = load_word(&call->page->done);
 	if (done != call->number - 1)
 		return done == call->number ? isolated_fail(ISOLATED_VIOLATION,
 				   "The submission's process said that it was done before it was called.")

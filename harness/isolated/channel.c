@@ -153,7 +153,8 @@ static int receive_within(int socket, struct isolated_frame *frame, bool with_de
 }
 
 /* An empty message looks like the end of the channel. */
-static int check(int socket, const struct isolated_frame *frame, const struct received *received)
+static int check_frame(
+	int socket, const struct isolated_frame *frame, const struct received *received)
 {
 	if (received->bytes == 0 && isolated_hung_up(socket))
 		return peer_is_gone();
@@ -181,7 +182,7 @@ int isolated_receive(int socket, struct isolated_frame *frame,
 	int rc = receive_within(socket, frame, descriptors != NULL, &received, limit_ns);
 	if (rc)
 		return rc;
-	rc = check(socket, frame, &received);
+	rc = check_frame(socket, frame, &received);
 	for (uint32_t i = 0; i < received.descriptor_count; i++)
 		if (rc)
 			close(received.descriptors[i]);

@@ -35,7 +35,7 @@ static double clock_mhz(
 	return nvml->clock && nvml->clock(device, kind, &mhz) == NVML_STATE_SUCCEEDED ? mhz : NAN;
 }
 
-static void look(const struct nvml_state *nvml, struct nvmlDevice_st *device,
+static void read_state(const struct nvml_state *nvml, struct nvmlDevice_st *device,
 	struct isolated_device_state *state)
 {
 	unsigned int celsius, milliwatts;
@@ -55,13 +55,15 @@ int isolated_device_look(const char *uuid, struct isolated_device_state *state)
 {
 	static struct nvml_state nvml;
 	struct nvmlDevice_st *device = NULL;
-	*state = (struct isolated_device_state){ NAN, NAN, NAN, NAN, 0 };
+	*state = (struct isolated_device_state){
+		.sm_mhz = NAN, .memory_mhz = NAN, .temperature_c = NAN, .power_w = NAN
+	};
 	int rc = bind_library(&nvml);
 	if (rc)
 		return rc;
 	unsigned int status = nvml.device_by_uuid(uuid, &device);
 	if (status != NVML_STATE_SUCCEEDED)
 		return isolated_fail(ISOLATED_FAILED, "NVML knows no GPU %s (status %u).", uuid, status);
-	look(&nvml, device, state);
+	read_state(&nvml, device, state);
 	return 0;
 }

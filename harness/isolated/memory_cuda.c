@@ -14,7 +14,7 @@ static const struct cuda_memory_kind KIND = {
 };
 
 /* `memory` has what is done so far, so that a failure can be undone. */
-static int map(struct isolated_memory *memory, uint64_t bytes)
+static int map_memory(struct isolated_memory *memory, uint64_t bytes)
 {
 	static const struct cuda_access access = { { CUDA_PLACE_DEVICE, 0 }, CUDA_ACCESS_READ_WRITE };
 	unsigned long long address = 0;
@@ -30,7 +30,7 @@ static int map(struct isolated_memory *memory, uint64_t bytes)
 	return CUDA_DO(memory_access, address, bytes, &access, 1);
 }
 
-static int export(struct isolated_memory *memory)
+static int export_memory(struct isolated_memory *memory)
 {
 	int descriptor = -1;
 	int rc = CUDA_DO(memory_export, &descriptor, memory->handle, CUDA_HANDLE_DESCRIPTOR, 0);
@@ -42,7 +42,7 @@ static int export(struct isolated_memory *memory)
 		: 0;
 }
 
-static int undo(struct isolated_memory *memory, int rc)
+static int undo_memory(struct isolated_memory *memory, int rc)
 {
 	isolated_memory_release(memory);
 	return rc;
@@ -64,10 +64,10 @@ int isolated_cuda_make(struct isolated_memory *memory, uint64_t bytes)
 	*memory = (struct isolated_memory){
 		.bytes = bytes, .handle = handle, .descriptor = -1, .is_cuda = 1
 	};
-	rc = map(memory, bytes);
+	rc = map_memory(memory, bytes);
 	if (!rc)
-		rc = export(memory);
-	return rc ? undo(memory, rc) : 0;
+		rc = export_memory(memory);
+	return rc ? undo_memory(memory, rc) : 0;
 }
 
 int isolated_cuda_import(struct isolated_memory *memory, uint64_t bytes, int descriptor)
@@ -81,8 +81,8 @@ int isolated_cuda_import(struct isolated_memory *memory, uint64_t bytes, int des
 	*memory = (struct isolated_memory){
 		.bytes = bytes, .handle = handle, .descriptor = -1, .is_cuda = 1
 	};
-	rc = map(memory, bytes);
-	return rc ? undo(memory, rc) : 0;
+	rc = map_memory(memory, bytes);
+	return rc ? undo_memory(memory, rc) : 0;
 }
 
 void isolated_cuda_release(struct isolated_memory *memory)

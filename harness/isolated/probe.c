@@ -21,7 +21,7 @@ static bool any_on_gpu(const struct isolated_call *call)
 	return false;
 }
 
-static uint8_t *place(uint8_t *places, uint32_t probe)
+static uint8_t *probe_place(uint8_t *places, uint32_t probe)
 {
 	return places + (size_t)probe * isolated_most_probe_bytes;
 }
@@ -50,12 +50,12 @@ int isolated_probes_prepare(const struct isolated_call *call)
 	return any_on_gpu(call) ? prepare_gpu() : 0;
 }
 
-static int enqueue(const struct isolated_call *call)
+static int enqueue_probes(const struct isolated_call *call)
 {
 	int rc = 0;
 	for (uint32_t i = 0; i < call->probe_count && !rc; i++)
 		if (call->probes[i].is_cuda)
-			rc = CUDA_DO(copy_to_host, place(probes.landing, i), call->probes[i].address,
+			rc = CUDA_DO(copy_to_host, probe_place(probes.landing, i), call->probes[i].address,
 				call->probes[i].bytes, probes.stream);
 	return rc;
 }
@@ -76,15 +76,16 @@ int isolated_probes_read(const struct isolated_call *call)
 	const bool on_gpu = any_on_gpu(call);
 	if (on_gpu && !probes.stream)
 		return isolated_fail(ISOLATED_FAILED, "A call was armed before its probes were chosen.");
-	int rc = enqueue(call);
+	int rc = enqueue_probes(call);
 	for (uint32_t i = 0; i < call->probe_count; i++)
 		if (!call->probes[i].is_cuda)
-			memcpy(place(call->seen, i), (const void *)(uintptr_t)call->probes[i].address,
+			memcpy(probe_place(call->seen, i), (const void *)(uintptr_t)call->probes[i].address,
 				call->probes[i].bytes);
 	if (!rc && on_gpu)
 		rc = isolated_cuda_check(wait_for_gpu(), offsetof(struct cuda_driver, stream_query));
 	for (uint32_t i = 0; i < call->probe_count && !rc; i++)
 		if (call->probes[i].is_cuda)
-			memcpy(place(call->seen, i), place(probes.landing, i), call->probes[i].bytes);
+			memcpy(
+				probe_place(call->seen, i), probe_place(probes.landing, i), call->probes[i].bytes);
 	return rc;
 }

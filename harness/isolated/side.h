@@ -441,8 +441,11 @@ class Side
 	void offer(std::uint32_t kind, Slots &slots, std::size_t host_bytes, std::size_t device_bytes,
 		std::uint32_t count, const std::vector<std::byte> *form)
 	{
-		Layout layout = { count, form != nullptr, round_up(host_bytes + 1, page_bytes), 0,
-			round_up(device_bytes, piece_alignment), 0 };
+		Layout layout = {};
+		layout.slots = count;
+		layout.has_form = form != nullptr;
+		layout.host_stride = round_up(host_bytes + 1, page_bytes);
+		layout.device_stride = round_up(device_bytes, piece_alignment);
 		slots = {};
 		slots.host = Memory(false, layout.host_stride * (count + (form != nullptr)));
 		if (device_bytes)

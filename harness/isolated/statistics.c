@@ -12,7 +12,7 @@ static void free_scratch(double **scratch)
 
 #define cleanup_scratch __attribute__((cleanup(free_scratch)))
 
-static double *allocate(size_t count)
+static double *allocate_scratch(size_t count)
 {
 	double *scratch = malloc((count ? count : 1) * sizeof *scratch);
 	if (!scratch)
@@ -28,7 +28,7 @@ static struct isolated_values values_at(const double *at, size_t count)
 /* ---- estimates ---- */
 
 /* In long double, so that the order of the values does not matter. */
-static double sum(struct isolated_values values)
+static double sum_values(struct isolated_values values)
 {
 	long double total = 0;
 	for (size_t i = 0; i < values.count; i++)
@@ -38,7 +38,7 @@ static double sum(struct isolated_values values)
 
 double isolated_mean(struct isolated_values values)
 {
-	return values.count ? sum(values) / (double)values.count : NAN;
+	return values.count ? sum_values(values) / (double)values.count : NAN;
 }
 
 double isolated_least(struct isolated_values values)
@@ -49,7 +49,7 @@ double isolated_least(struct isolated_values values)
 	return least;
 }
 
-static int compare(const void *left, const void *right)
+static int compare_numbers(const void *left, const void *right)
 {
 	const double one = *(const double *)left, other = *(const double *)right;
 	return (one > other) - (one < other);
@@ -60,14 +60,14 @@ static double median_in_place(double *values, size_t count)
 {
 	if (!count)
 		return NAN;
-	qsort(values, count, sizeof *values, compare);
+	qsort(values, count, sizeof *values, compare_numbers);
 	const size_t middle = count / 2;
 	return count % 2 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
 }
 
 double isolated_median(struct isolated_values values)
 {
-	cleanup_scratch double *sorted = allocate(values.count);
+	cleanup_scratch double *sorted = allocate_scratch(values.count);
 	for (size_t i = 0; i < values.count; i++)
 		sorted[i] = values.at[i];
 	return median_in_place(sorted, values.count);
@@ -76,7 +76,7 @@ double isolated_median(struct isolated_values values)
 double isolated_center(struct isolated_values values)
 {
 	const size_t pairs = values.count * (values.count + 1) / 2;
-	cleanup_scratch double *means = allocate(pairs);
+	cleanup_scratch double *means = allocate_scratch(pairs);
 	double *end = means;
 	for (size_t i = 0; i < values.count; i++)
 		for (size_t k = i; k < values.count; k++)
@@ -89,10 +89,10 @@ double isolated_deviation(struct isolated_values values)
 	if (values.count < 2)
 		return 0;
 	const double mean = isolated_mean(values);
-	cleanup_scratch double *squares = allocate(values.count);
+	cleanup_scratch double *squares = allocate_scratch(values.count);
 	for (size_t i = 0; i < values.count; i++)
 		squares[i] = (values.at[i] - mean) * (values.at[i] - mean);
-	return sqrt(sum(values_at(squares, values.count)) / (double)(values.count - 1));
+	return sqrt(sum_values(values_at(squares, values.count)) / (double)(values.count - 1));
 }
 
 double isolated_standard_error(struct isolated_values values)
@@ -215,7 +215,7 @@ static double rest_ns(const struct isolated_timing *call)
 /* Scratch, which the caller frees. */
 static double *figures_of(struct isolated_timings calls, timing_figure *figure)
 {
-	double *figures = allocate(calls.count);
+	double *figures = allocate_scratch(calls.count);
 	for (size_t i = 0; i < calls.count; i++)
 		figures[i] = figure(&calls.at[i]);
 	return figures;
@@ -249,8 +249,8 @@ static double control_over(const struct isolated_block *block)
 
 double isolated_order_over(const struct isolated_block *block)
 {
-	cleanup_scratch double *after = allocate(block->null.count);
-	cleanup_scratch double *before = allocate(block->null.count);
+	cleanup_scratch double *after = allocate_scratch(block->null.count);
+	cleanup_scratch double *before = allocate_scratch(block->null.count);
 	const size_t after_count = null_by_order(block, true, after);
 	const size_t before_count = null_by_order(block, false, before);
 	if (block->controls.count < least_controls || after_count < least_controls
@@ -260,7 +260,7 @@ double isolated_order_over(const struct isolated_block *block)
 }
 
 /* How much an empty kernel may differ without anybody's doing. */
-static double noise(const struct isolated_block *block, const struct isolated_rule *rule)
+static double kernel_noise(const struct isolated_block *block, const struct isolated_rule *rule)
 {
 	return fmax(rule->disturbance_ns, rule->moved_share * block->quiet_ns);
 }
@@ -268,7 +268,7 @@ static double noise(const struct isolated_block *block, const struct isolated_ru
 static double beyond_noise(
 	double over, const struct isolated_block *block, const struct isolated_rule *rule)
 {
-	return over > noise(block, rule) ? over : 0;
+	return over > kernel_noise(block, rule) ? over : 0;
 }
 
 double isolated_disturbance(const struct isolated_block *block, const struct isolated_rule *rule)
@@ -305,7 +305,8 @@ double isolated_most_constant(struct isolated_blocks blocks, const struct isolat
 {
 	double most_ns = INFINITY;
 	for (size_t i = 0; rule->controls && i < blocks.count; i++)
-		most_ns = fmin(most_ns, plain_constant(&blocks.at[i], rule) + noise(&blocks.at[i], rule));
+		most_ns =
+			fmin(most_ns, plain_constant(&blocks.at[i], rule) + kernel_noise(&blocks.at[i], rule));
 	return most_ns;
 }
 
@@ -321,13 +322,13 @@ bool isolated_constant_moved(const struct isolated_block *block, const struct is
 }
 
 /* By how much ours are longer than the usual ones; 0 within noise. */
-static double excess(
+static double median_excess(
 	struct isolated_values ours, struct isolated_values usual, const struct isolated_rule *rule)
 {
 	if (!ours.count || !usual.count)
 		return 0;
 	const double expected = isolated_median(usual), over = isolated_median(ours) - expected;
-	cleanup_scratch double *off = allocate(usual.count);
+	cleanup_scratch double *off = allocate_scratch(usual.count);
 	for (size_t i = 0; i < usual.count; i++)
 		off[i] = fabs(usual.at[i] - expected);
 	const double spread = median_in_place(off, usual.count);
@@ -335,19 +336,21 @@ static double excess(
 	return over > allowed ? over : 0;
 }
 
-static double excess_of(
+static double block_excess(
 	const struct isolated_block *block, timing_figure *figure, const struct isolated_rule *rule)
 {
 	cleanup_scratch double *ours = figures_of(block->calls, figure);
 	cleanup_scratch double *usual = figures_of(block->null, figure);
-	return excess(values_at(ours, block->calls.count), values_at(usual, block->null.count), rule);
+	return median_excess(
+		values_at(ours, block->calls.count), values_at(usual, block->null.count), rule);
 }
 
 double isolated_overrun(const struct isolated_block *block, const struct isolated_rule *rule)
 {
-	const double before =
-		fmax(excess_of(block, head_ns, rule), excess(block->heads, block->null_heads, rule));
-	return excess_of(block, touch_and_take_ns, rule) + excess_of(block, rest_ns, rule) + before;
+	const double before = fmax(
+		block_excess(block, head_ns, rule), median_excess(block->heads, block->null_heads, rule));
+	return block_excess(block, touch_and_take_ns, rule) + block_excess(block, rest_ns, rule)
+		+ before;
 }
 
 void isolated_samples(const struct isolated_block *block, const struct isolated_rule *rule,
@@ -370,7 +373,7 @@ void isolated_samples(const struct isolated_block *block, const struct isolated_
 static double value_of(
 	const struct isolated_block *block, const struct isolated_rule *rule, double most_ns)
 {
-	cleanup_scratch double *samples = allocate(block->calls.count);
+	cleanup_scratch double *samples = allocate_scratch(block->calls.count);
 	isolated_samples(block, rule, most_ns, samples);
 	return rule->block_estimate(values_at(samples, block->calls.count));
 }
@@ -415,8 +418,8 @@ bool isolated_is_enough(struct isolated_values values, const struct isolated_rul
 
 double isolated_steady_disturbance(struct isolated_blocks blocks, const struct isolated_rule *rule)
 {
-	cleanup_scratch double *controls = allocate(blocks.count);
-	cleanup_scratch double *orders = allocate(blocks.count);
+	cleanup_scratch double *controls = allocate_scratch(blocks.count);
+	cleanup_scratch double *orders = allocate_scratch(blocks.count);
 	size_t count = 0;
 	for (size_t i = 0; i < blocks.count; i++) {
 		const struct isolated_block *block = &blocks.at[i];
@@ -457,9 +460,9 @@ static size_t sample_all(struct isolated_blocks blocks, const struct isolated_ru
 static void sum_up_corrections(struct isolated_blocks blocks, const struct isolated_rule *rule,
 	double most_ns, double steady_ns, struct isolated_summary *summary)
 {
-	cleanup_scratch double *constants = allocate(blocks.count);
-	cleanup_scratch double *overruns = allocate(blocks.count);
-	cleanup_scratch double *disturbances = allocate(blocks.count);
+	cleanup_scratch double *constants = allocate_scratch(blocks.count);
+	cleanup_scratch double *overruns = allocate_scratch(blocks.count);
+	cleanup_scratch double *disturbances = allocate_scratch(blocks.count);
 	for (size_t i = 0; i < blocks.count; i++) {
 		constants[i] = isolated_constant(&blocks.at[i], rule, most_ns);
 		overruns[i] = isolated_overrun(&blocks.at[i], rule);
@@ -500,7 +503,7 @@ struct isolated_summary isolated_summarize(struct isolated_blocks blocks,
 		.runs = sample_all(blocks, rule, most_ns, steady_ns, samples),
 		.blocks = blocks.count,
 	};
-	cleanup_scratch double *values = allocate(blocks.count);
+	cleanup_scratch double *values = allocate_scratch(blocks.count);
 	isolated_values_of(blocks, rule, values);
 	for (size_t i = 0; i < blocks.count; i++)
 		values[i] += steady_ns;
@@ -522,7 +525,7 @@ size_t isolated_thin(double *samples, size_t count, size_t most)
 
 /* By how much two processes with the same submission differ, as a logarithm, with 95 %
  * confidence: no number of blocks shows it. */
-static double unseen(double rival_ns, const struct isolated_rule *rule)
+static double unseen_difference(double rival_ns, const struct isolated_rule *rule)
 {
 	return 2 * process_error(rival_ns, rule) / rival_ns;
 }
@@ -545,7 +548,7 @@ static struct isolated_comparison compare_by(
 /* Scratch, which the caller frees. */
 static double *logs_of(struct isolated_values ours, struct isolated_values theirs)
 {
-	double *logs = allocate(ours.count);
+	double *logs = allocate_scratch(ours.count);
 	for (size_t i = 0; i < ours.count; i++)
 		logs[i] = log(ours.at[i] / theirs.at[i]);
 	return logs;
@@ -558,7 +561,7 @@ struct isolated_comparison isolated_in_turns(
 	const struct isolated_values logs = values_at(log_ratios, ours.count);
 	const double rival_ns = isolated_mean(theirs);
 	return compare_by(isolated_mean(logs),
-		hypot(isolated_half_width(logs, 0.95), unseen(rival_ns, rule)),
+		hypot(isolated_half_width(logs, 0.95), unseen_difference(rival_ns, rule)),
 		isolated_standard_error(logs), rival_ns);
 }
 
@@ -568,7 +571,7 @@ struct isolated_comparison isolated_apart(
 	const double our_ns = isolated_mean(ours), their_ns = isolated_mean(theirs);
 	const long double our_half = isolated_half_width(ours, 0.95) / our_ns,
 					  their_half = isolated_half_width(theirs, 0.95) / their_ns,
-					  process = unseen(their_ns, rule);
+					  process = unseen_difference(their_ns, rule);
 	struct isolated_comparison apart = compare_by(log(our_ns / their_ns),
 		(double)sqrtl(our_half * our_half + their_half * their_half + process * process),
 		hypot(isolated_standard_error(ours) / our_ns, isolated_standard_error(theirs) / their_ns),
@@ -604,5 +607,5 @@ bool isolated_is_decided(
 	const struct isolated_values logs = values_at(log_ratios, ours.count);
 	const double half = isolated_half_width(logs, early_level);
 	return half <= equal_within
-		|| fabs(isolated_mean(logs)) > hypot(half, unseen(isolated_mean(theirs), rule));
+		|| fabs(isolated_mean(logs)) > hypot(half, unseen_difference(isolated_mean(theirs), rule));
 }

@@ -164,7 +164,7 @@ static int check_name(const char *name, struct error *error)
 	if (strncasecmp(name, DELETED_USER_PREFIX, sizeof DELETED_USER_PREFIX - 1) == 0)
 		return fail_field(error, "name",
 			"Names that begin with " DELETED_USER_PREFIX
-			" stand for deleted accounts; choose another.");
+			" are reserved for deleted accounts; choose another.");
 	return 0;
 }
 
@@ -175,7 +175,7 @@ int user_create(struct database *db, const char *name, const char *password, enu
 	int rc = check_name(name, error);
 	if (!rc && strcasecmp(password, name) == 0)
 		rc = fail_field(error, "password",
-			"The password is the name, which everybody can see; choose another.");
+			"The password equals the name, which everybody can see; choose another.");
 	if (!rc)
 		rc = hash_password(password, hash, error);
 	if (rc)
@@ -204,7 +204,7 @@ static int store_password(struct database *db, void *context, struct error *erro
 		db, &SET_PASSWORD, error, "sii", p->hash, (int64_t)p->must_change, p->user_id);
 	if (!rc && !database_affected(db))
 		rc = fail(error, ERROR_CONFLICT,
-			"This account was deleted by its owner, so it gets no password any more.");
+			"The owner deleted this account, so it cannot get a new password.");
 	return rc ? rc : database_execute(db, &END_SESSIONS, error, "i", p->user_id);
 }
 
@@ -228,6 +228,6 @@ int user_lock_admin(struct database *db, int64_t id, struct error *error)
 	struct id_row row;
 	int rc = database_row(db, arena, &LOCK_ADMIN, &row, error, "i", id);
 	return rc == ERROR_NOT_FOUND
-		? fail(error, ERROR_FORBIDDEN, "You are no admin any more, so nothing was changed.")
+		? fail(error, ERROR_FORBIDDEN, "You are no longer an admin, so nothing was changed.")
 		: rc;
 }

@@ -2,6 +2,7 @@
 
 #include "lib/base/manual.h"
 #include "lib/base/scope.h"
+#include "lib/base/text.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -37,79 +38,83 @@ static const struct key {
 	}
 	STRING_KEY(database_socket, "", "MariaDB's Unix socket; empty: use database_host"),
 	STRING_KEY(database_host, "127.0.0.1",
-		"MariaDB's host, where no socket is set; a cluster's nodes with commas between them"),
-	WHOLE_KEY(database_port, "3306", 1, 65535, "MariaDB's port there"),
+		"MariaDB's host if no socket is set; the nodes of a cluster, separated by commas"),
+	WHOLE_KEY(database_port, "3306", 1, 65535, "MariaDB's port on that host"),
 	STRING_KEY(database_name, "podium", "database"),
 	STRING_KEY(database_user, "podium", "database user"),
-	SECRET_KEY(database_password, "its password; empty where the socket knows the user"),
-	WHOLE_KEY(database_timeout_s, "60", 0, 86400,
-		"how long the database may take for an answer; 0: any time"),
+	SECRET_KEY(
+		database_password, "password of database_user; empty if the socket identifies the user"),
+	WHOLE_KEY(
+		database_timeout_s, "60", 0, 86400, "limit for one answer of the database; 0: no limit"),
 	STRING_KEY(database_tls, "",
-		"verify, unverified or off; empty: verify, but off to this host itself; a socket needs "
-		"none"),
-	STRING_KEY(database_tls_ca, "",
-		"file with the certificates that the database's own must be signed by"),
-	STRING_KEY(database_tls_cert, "", "file with our certificate, where the database asks for one"),
-	STRING_KEY(database_tls_key, "", "file with its key"),
+		"TLS to the database: verify, unverified or off; empty: verify, but off for this host"),
+	STRING_KEY(database_tls_ca, "", "file with the trusted certificates that sign the database's"),
+	STRING_KEY(
+		database_tls_cert, "", "file with the client's certificate, if the database asks for one"),
+	STRING_KEY(database_tls_key, "", "file with the key of database_tls_cert"),
 	STRING_KEY(fastcgi_socket, "", "Unix socket that podium-web listens on"),
-	WHOLE_KEY(web_threads, "8", 1, 256, "requests that podium-web answers at once"),
+	WHOLE_KEY(web_threads, "8", 1, 256, "requests that podium-web answers at the same time"),
 	WHOLE_KEY(streams_at_once, "64", 0, 1000,
-		"terminals that wait for a result on an open connection; 0: none may"),
+		"terminals that may wait for a result on an open connection; 0: none"),
 	STRING_KEY(problems, "",
 		"folder with problem sets that popcorn-cli's admin commands load; empty: none"),
-	STRING_KEY(public_url, "http://127.0.0.1:8080", "how browsers reach Podium"),
+	STRING_KEY(public_url, "http://127.0.0.1:8080", "the site's address for browsers"),
 	WHOLE_KEY(quota_test, "0", 0, 100000,
-		"tests of a user on one leaderboard in quota_hours; 0: any number"),
-	WHOLE_KEY(quota_benchmark, "0", 0, 100000, "benchmarks, likewise"),
-	WHOLE_KEY(quota_ranked, "0", 0, 100000, "ranked submissions, likewise"),
-	WHOLE_KEY(quota_profile, "0", 0, 100000, "profiles, likewise"),
-	WHOLE_KEY(
-		quota_hours, "24", 1, 8784, "the window of these quotas; a leaderboard may have its own"),
+		"tests of one user on one leaderboard in quota_hours; 0: no limit"),
+	WHOLE_KEY(quota_benchmark, "0", 0, 100000, "the same for benchmarks"),
+	WHOLE_KEY(quota_ranked, "0", 0, 100000, "the same for ranked submissions"),
+	WHOLE_KEY(quota_profile, "0", 0, 100000, "the same for profiles"),
+	WHOLE_KEY(quota_hours, "24", 1, 8784,
+		"the window of these quotas; a leaderboard may have quotas of its own"),
 	WHOLE_KEY(queued_jobs_per_user, "100", 0, 1000000,
-		"jobs of a user that may wait at once; 0: any number"),
-	WHOLE_KEY(password_hashes_at_once, "2", 1, 64, "passwords hashed at once; each takes 64 MiB"),
+		"jobs of one user that may wait at the same time; 0: no limit"),
+	WHOLE_KEY(password_hashes_at_once, "2", 1, 64,
+		"passwords hashed at the same time; each needs 64 MiB"),
 	WHOLE_KEY(api_requests_per_minute, "600", 0, 1000000,
-		"requests to /api/v1 of a token, or of an address without one; 0: any number"),
+		"requests to /api/v1 per token, or per address without one; 0: no limit"),
 	STRING_KEY(worker_name, "", "name of this worker; empty: the host's name"),
-	STRING_KEY(
-		worker_runner, "", "podium-run; empty: the one beside the program, else on the PATH"),
-	STRING_KEY(worker_directory, "/tmp", "where jobs are unpacked"),
+	STRING_KEY(worker_runner, "",
+		"path of podium-run; empty: the one next to this program, else on the PATH"),
+	STRING_KEY(worker_directory, "/tmp", "folder in which jobs are unpacked"),
 	STRING_KEY(worker_cache, "",
 		"folder for files that jobs need; empty: podium-cache-UID in worker_directory"),
-	WHOLE_KEY(worker_cache_mib, "256", 0, 1048576, "how much is kept there, in MiB; 0: nothing"),
+	WHOLE_KEY(
+		worker_cache_mib, "256", 0, 1048576, "size limit of worker_cache in MiB; 0: keep nothing"),
 	STRING_KEY(device_locks, "", "folder for the devices' lock files; empty: /run/lock, else /tmp"),
-	WHOLE_KEY(worker_cpu, "0", 0, 1, "1: offer the CPU even where there is a GPU"),
-	WHOLE_KEY(lease_ms, "30000", 1000, 600000, "how long a silent worker keeps its job"),
+	WHOLE_KEY(worker_cpu, "0", 0, 1, "1: offer the CPU even if there is a GPU"),
+	WHOLE_KEY(
+		lease_ms, "30000", 1000, 600000, "how long a job stays with a worker that does not answer"),
 	WHOLE_KEY(worker_drain_s, "0", 0, 86400,
-		"how long what runs may go on when the worker is told to stop; then it is queued again"),
+		"how long running jobs may continue when the worker stops; then they are queued again"),
 	WHOLE_KEY(poll_ms, "200", 20, 60000,
-		"how often an idle worker looks for jobs, and podium-hooks for news"),
-	STRING_KEY(python, "", "interpreter of Python tasks; empty: the first that can import torch"),
+		"how often an idle worker looks for jobs, and podium-hooks for events"),
+	STRING_KEY(python, "", "interpreter for Python tasks; empty: the first that can import torch"),
 	STRING_KEY(nvcc, "", "CUDA compiler; empty: the one on the PATH or in /usr/local/cuda"),
 	TEXT_KEY(LAUNCHER, launcher, "local",
-		"where jobs run: local, on this machine's devices, or slurm, in a cluster"),
+		"where jobs run: local (this machine's devices) or slurm (a cluster)"),
 	TEXT_KEY(OPTIONS, slurm_options, "",
-		"options of srun for every model; the file may have slurm.MODEL = ... beside it"),
-	WHOLE_KEY(slurm_jobs, "1", 1, slurm_most_jobs, "jobs of a model that Slurm may run at once"),
-	WHOLE_KEY(slurm_idle_s, "10", 0, 3600, "how long a GPU that Slurm gave is kept without a job"),
-	WHOLE_KEY(webhook_senders, "4", 0, 64, "deliveries that podium-hooks makes at once; 0: none"),
+		"srun's options for all models; the file may also set slurm.MODEL = ... for one"),
+	WHOLE_KEY(slurm_jobs, "1", 1, slurm_most_jobs,
+		"jobs of one model that Slurm may run at the same time"),
+	WHOLE_KEY(slurm_idle_s, "10", 0, 3600, "how long the worker keeps an idle GPU that Slurm gave"),
+	WHOLE_KEY(webhook_senders, "4", 0, 64,
+		"deliveries that podium-hooks makes at the same time; 0: none"),
 	STRING_KEY(
 		webhook_allowed, "", "hosts and networks that webhooks may reach besides the internet"),
 	WHOLE_KEY(
-		webhook_timeout_ms, "10000", 100, 60000, "how long the receiver of a webhook may take"),
+		webhook_timeout_ms, "10000", 100, 60000, "limit for one answer of a webhook's receiver"),
 	WHOLE_KEY(webhook_retry_ms, "30000", 10, 3600000,
-		"when it is tried again the first time; then twice as late each time"),
-	WHOLE_KEY(
-		webhook_most_s, "86400", 1, 604800, "how long a delivery is tried before it is given up"),
+		"delay before a delivery's first retry; each further delay doubles"),
+	WHOLE_KEY(webhook_most_s, "86400", 1, 604800, "how long podium-hooks retries a delivery"),
 	WHOLE_KEY(retain_samples_days, "365", 0, 36500,
-		"how long the times of single calls are kept; 0: for ever"),
+		"how long to keep the times of single calls; 0: without limit"),
 	WHOLE_KEY(
-		retain_logs_days, "365", 0, 36500, "what submissions and compilers printed, likewise"),
-	WHOLE_KEY(retain_artifacts_days, "180", 0, 36500, "reports and files of profilers, likewise"),
-	WHOLE_KEY(retain_deliveries_days, "30", 0, 36500, "what webhooks were told, likewise"),
-	WHOLE_KEY(retain_audit_days, "0", 0, 36500, "the audit log, likewise"),
+		retain_logs_days, "365", 0, 36500, "the same for the output of submissions and compilers"),
+	WHOLE_KEY(retain_artifacts_days, "180", 0, 36500, "the same for profilers' reports and files"),
+	WHOLE_KEY(retain_deliveries_days, "30", 0, 36500, "the same for webhook events and deliveries"),
+	WHOLE_KEY(retain_audit_days, "0", 0, 36500, "the same for the audit log"),
 	STRING_KEY(log_format, "auto",
-		"lines of the log: text, logfmt, json; auto: text on a terminal, else logfmt"),
+		"form of log lines: text, logfmt or json; auto: text on a terminal, else logfmt"),
 };
 
 static int fail_at(const char *where, int rc, struct error *error)
@@ -154,14 +159,14 @@ static int set_model(struct config *config, const char *model, const char *value
 	size_t i = 0;
 	if (!*model)
 		return fail(
-			error, ERROR_INPUT, "%s: the name of a GPU model must stand behind \"slurm.\".", where);
+			error, ERROR_INPUT, "%s: expected the name of a GPU model after \"slurm.\".", where);
 	int rc = slurm_options_read(&options, model, value, error);
 	while (
 		!rc && i < config->slurm_model_count && strcmp(config->slurm_models[i].model, model) != 0)
 		i++;
 	if (!rc && i == slurm_most_models)
-		rc = fail(error, ERROR_INPUT, "more than %d models have settings of their own.",
-			slurm_most_models);
+		rc = fail(
+			error, ERROR_INPUT, "there are settings for more than %d models.", slurm_most_models);
 	if (rc)
 		return fail_at(where, rc, error);
 	config->slurm_models[i] = options;
@@ -175,16 +180,6 @@ static const struct key *find_key(const char *name)
 		if (strcmp(KEYS[i].name, name) == 0)
 			return &KEYS[i];
 	return NULL;
-}
-
-static char *trim_spaces(char *text)
-{
-	while (isspace((unsigned char)*text))
-		text++;
-	size_t length = strlen(text);
-	while (length && isspace((unsigned char)text[length - 1]))
-		text[--length] = '\0';
-	return text;
 }
 
 /* A password that everybody can read is not a secret, so this is an error. */
@@ -205,7 +200,7 @@ static int read_line(struct config *config, FILE *file, const char *path, char *
 	if (!equals)
 		return fail(error, ERROR_INPUT, "%s: expected `key = value`.", where);
 	*equals = '\0';
-	const char *name = trim_spaces(text), *value = trim_spaces(equals + 1);
+	const char *name = text_trim(text), *value = text_trim(equals + 1);
 	if (strncmp(name, "slurm.", 6) == 0)
 		return set_model(config, name + 6, value, where, error);
 	const struct key *key = find_key(name);
@@ -221,7 +216,7 @@ static int read_lines(struct config *config, FILE *file, const char *path, struc
 	int rc = 0;
 	for (int number = 1; !rc && fgets(line, sizeof line, file); number++) {
 		snprintf(where, sizeof where, "%.256s line %d", path, number);
-		char *text = trim_spaces(line);
+		char *text = text_trim(line);
 		if (strlen(text) + 1 >= sizeof line - 1)
 			rc = fail(error, ERROR_INPUT, "%s is longer than %zu bytes.", where, sizeof line - 2);
 		else if (*text && *text != '#')

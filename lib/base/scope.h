@@ -3,6 +3,7 @@
 #ifndef PODIUM_LIB_BASE_SCOPE_H
 #define PODIUM_LIB_BASE_SCOPE_H
 
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -21,10 +22,16 @@ static inline void scope_fclose(FILE **file)
 	if (*file)
 		fclose(*file);
 }
+static inline void scope_closedir(DIR **folder)
+{
+	if (*folder)
+		closedir(*folder);
+}
 
 #define cleanup_free __attribute__((cleanup(scope_free)))
 #define cleanup_fd __attribute__((cleanup(scope_close)))
 #define cleanup_file __attribute__((cleanup(scope_fclose)))
+#define cleanup_dir __attribute__((cleanup(scope_closedir)))
 
 static inline int steal_fd(int *descriptor)
 {

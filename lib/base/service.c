@@ -138,7 +138,7 @@ int service_take_listener(int *listener, struct error *error)
 		return 0;
 	if (number != 1 || !is_listening(first))
 		return fail(error, ERROR_INPUT,
-			"What the service manager has handed over is not one listening Unix socket; look at "
+			"The service manager did not pass exactly one listening Unix socket. Check "
 			"podium-web.socket.");
 	fcntl(first, F_SETFD, FD_CLOEXEC);
 	*listener = first;

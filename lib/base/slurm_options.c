@@ -73,7 +73,7 @@ static int check_value(
 	const char *word, const char *name, enum value kind, const char *value, struct error *error)
 {
 	if (kind == NO_VALUE)
-		return value ? fail(error, ERROR_INPUT, "--%s stands alone, without \"=\".", name) : 0;
+		return value ? fail(error, ERROR_INPUT, "--%s takes no value. Leave out \"=\".", name) : 0;
 	if (!value || !*value)
 		return fail(
 			error, ERROR_INPUT, "--%s needs a value, in the same word: --%s=VALUE.", name, name);
@@ -84,7 +84,7 @@ static int check_value(
 			"--%s must be a number, with K, M, G or T behind it, not \"%.40s\".", name, value);
 	if (kind == NAME_VALUE && !is_made_of(value, SIGNS))
 		return fail(
-			error, ERROR_INPUT, "\"%.60s\" has a character that --%s does not take.", word, name);
+			error, ERROR_INPUT, "\"%.60s\" has a character that --%s does not allow.", word, name);
 	return 0;
 }
 
@@ -97,8 +97,8 @@ static int check_option(const char *word, struct error *error)
 			return check_value(
 				word, KNOWN[i].name, KNOWN[i].value, equals ? equals + 1 : NULL, error);
 	return fail(error, ERROR_INPUT,
-		"\"%.60s\" is not an option of srun that may be chosen here; docs/slurm.md lists those "
-		"that may.",
+		"\"%.60s\" is not an option of srun that Podium allows. docs/slurm.md lists the allowed "
+		"options.",
 		word);
 }
 
@@ -109,7 +109,7 @@ static int append_option(struct slurm_options *options, const char *word, struct
 		used += strlen(options->text + used) + 1;
 	if (options->count == slurm_most_words || used + strlen(word) + 1 > sizeof options->text)
 		return fail(error, ERROR_INPUT,
-			"There are too many options; %d with %zu bytes may be given.", slurm_most_words,
+			"There are too many options. At most %d with %zu bytes are allowed.", slurm_most_words,
 			sizeof options->text);
 	memcpy(options->text + used, word, strlen(word) + 1);
 	options->count++;
@@ -125,7 +125,7 @@ static int read_gres(struct slurm_options *options, const char *value, struct er
 				 : slurm_is_name(value, strlen(value), 32));
 	if (!good)
 		return fail(error, ERROR_INPUT,
-			"gres must be what sinfo calls the GPUs, such as gpu:h200, not \"%.60s\".", value);
+			"gres must be sinfo's name for the GPUs, such as gpu:h200, not \"%.60s\".", value);
 	memcpy(options->gres, value, strlen(value) + 1);
 	return 0;
 }
@@ -151,7 +151,7 @@ static int read_word(struct slurm_options *options, const char *word, struct err
 		return fail(error, ERROR_INPUT, "\"%.60s\" is neither %san option such as --partition=gpu.",
 			word,
 			is_of_model ? "jobs=N nor gres=NAME:TYPE nor "
-						: "a model's setting (those stand under slurm.MODEL) nor ");
+						: "a model's setting (those belong under slurm.MODEL) nor ");
 	int rc = check_option(word, error);
 	return rc ? rc : append_option(options, word, error);
 }
@@ -172,8 +172,8 @@ int slurm_options_read(
 	*options = (struct slurm_options){ 0 };
 	if (!is_printable(model) || !is_printable(text))
 		return fail(error, ERROR_INPUT,
-			"Models and options of srun are written in letters, digits and signs of ASCII; there "
-			"is something else.");
+			"Models and options of srun may only have visible ASCII characters. Remove the "
+			"others.");
 	if (*model && !slurm_is_name(model, strlen(model), slurm_model_bytes - 1))
 		return fail(error, ERROR_INPUT, "\"%.60s\" cannot be the name of a GPU model.", model);
 	memcpy(options->model, model, strlen(model) + 1);

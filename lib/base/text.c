@@ -140,3 +140,38 @@ bool text_is_line(const char *text, size_t most)
 			return false;
 	return true;
 }
+
+bool text_has_control(const char *text)
+{
+	for (; *text; text++)
+		if (text_control_length(text))
+			return true;
+	return false;
+}
+
+bool text_is_one_of(const char *text, const char *const *words, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(text, words[i]) == 0)
+			return true;
+	return false;
+}
+
+bool text_is_identifier(const char *text)
+{
+	if (!isalpha((unsigned char)*text) && *text != '_')
+		return false;
+	while (isalnum((unsigned char)*text) || *text == '_')
+		text++;
+	return !*text;
+}
+
+char *text_trim(char *text)
+{
+	while (isspace((unsigned char)*text))
+		text++;
+	size_t length = strlen(text);
+	while (length && isspace((unsigned char)text[length - 1]))
+		text[--length] = '\0';
+	return text;
+}

@@ -26,6 +26,9 @@ bool text_is_leaderboard_name(const char *name);
  * cannot pose as "x.py". */
 size_t text_control_length(const char *at);
 
+/* Whether the text has such a control character. */
+bool text_has_control(const char *text);
+
 /* Appends `text`. Such control characters and invalid UTF-8 become \xNN. */
 void text_append_printable(struct buffer *out, const char *text);
 
@@ -37,5 +40,14 @@ void text_append_valid(struct buffer *out, const char *bytes, size_t length);
 bool text_is_line(const char *text, size_t most);
 
 bool text_ends_with(const char *text, const char *suffix);
+
+/* Whether the text is one of `count` words. */
+bool text_is_one_of(const char *text, const char *const *words, size_t count);
+
+/* A name in C: letters, digits and _, not beginning with a digit. */
+bool text_is_identifier(const char *text);
+
+/* Cuts white space off both ends and returns the new start. */
+char *text_trim(char *text);
 
 #endif

@@ -128,7 +128,7 @@ static int check_duplicates(struct reader *reader, const struct yaml_node *map)
 	for (size_t i = 1; i < count; i++)
 		if (strcmp(sorted[i - 1]->key->text, sorted[i]->key->text) == 0)
 			return fail(reader->error, ERROR_INPUT,
-				"%s line %d: the key %s is there twice (first in line %d); keep one of them.",
+				"%s line %d: the key %s occurs twice (first in line %d); keep one of them.",
 				reader->name, sorted[i]->key->line, quote(reader->arena, sorted[i]->key->text),
 				sorted[i - 1]->key->line);
 	return 0;

@@ -164,7 +164,7 @@ static int connect_to_host(struct database *db, const char *host, bool is_node, 
 			host ? host : c->database_socket);
 	db->mysql = mysql_init(NULL);
 	if (!db->mysql)
-		return fail(error, ERROR_SYSTEM, "There is no memory for a database connection.");
+		return fail(error, ERROR_SYSTEM, "There is not enough memory for a database connection.");
 	unsigned int connect_s = host ? 2 : 1, answer_s = (unsigned int)c->database_timeout_s;
 	mysql_options(db->mysql, MYSQL_OPT_CONNECT_TIMEOUT, &connect_s);
 	mysql_options(db->mysql, MYSQL_OPT_READ_TIMEOUT, &answer_s);

@@ -24,11 +24,11 @@ int database_hosts_read(
 			end--;
 		if (end == name)
 			return fail(error, ERROR_INPUT,
-				"The setting database_host names hosts with commas between them; in \"%s\" one is "
+				"The setting database_host lists hosts separated by commas, but one in \"%s\" is "
 				"empty.",
 				config->database_host);
 		if (hosts->count == database_most_hosts)
-			return fail(error, ERROR_INPUT, "The setting database_host may name %d hosts.",
+			return fail(error, ERROR_INPUT, "The setting database_host may list at most %d hosts.",
 				database_most_hosts);
 		char *copy = hosts->names[hosts->count++];
 		memcpy(copy, name, (size_t)(end - name));
@@ -94,9 +94,9 @@ int database_check_tls(const struct config *c, struct error *error)
 	return c->database_tls_ca[0]
 		? 0
 		: fail(error, ERROR_INPUT,
-			"The database on %s is reached over TLS, and nothing says whose certificates to trust: "
-			"set database_tls_ca to the file with the certificate that signs the database's, or "
-			"database_tls to off where the network itself is safe.",
+			"The connection to the database on %s uses TLS, but no certificate is trusted. Set "
+			"database_tls_ca to the file with the certificate that signs the database's, or "
+			"database_tls to off if the network itself is safe.",
 			c->database_host);
 }
 

@@ -23,7 +23,7 @@ static int database_failed(
 	db->last_error = number;
 	db->is_rolled_back |= db->in_transaction && number == ER_LOCK_DEADLOCK;
 	if (number == ER_DUP_ENTRY)
-		return fail(error, ERROR_CONFLICT, "There is one already: %s.", text);
+		return fail(error, ERROR_CONFLICT, "The entry exists already: %s.", text);
 	return fail(error, ERROR_DATABASE, "The database answered with error %u: %s.", number, text);
 }
 
@@ -107,7 +107,7 @@ static int find_prepared(struct database *db, const struct question *question,
 	if (!fresh) {
 		if (handle)
 			mysql_stmt_close(handle);
-		return fail(error, ERROR_SYSTEM, "There is no memory for a statement.");
+		return fail(error, ERROR_SYSTEM, "There is not enough memory for a statement.");
 	}
 	*fresh =
 		(struct prepared){ .next = *slot, .definition = question->definition, .handle = handle };
@@ -163,7 +163,7 @@ static int fail_connection_lost(struct database *db, struct error *error)
 
 static int fail_rolled_back(struct database *db, struct error *error)
 {
-	return database_failed(db, ER_LOCK_DEADLOCK, "the transaction was taken back", error);
+	return database_failed(db, ER_LOCK_DEADLOCK, "the transaction was rolled back", error);
 }
 
 /* Checks after a successful statement that it ran inside its transaction. A cluster may roll a
@@ -175,13 +175,14 @@ static int check_transaction(
 {
 	if (!db->in_transaction || db->mysql->server_status & SERVER_STATUS_IN_TRANS)
 		return 0;
-	log_warning("the database took a transaction back without a word, at: %.200s", statement->sql);
+	log_warning(
+		"the database rolled a transaction back without an error, at: %.200s", statement->sql);
 	return fail_rolled_back(db, error);
 }
 
 /* Executes a statement. Outside a transaction, a lost connection is replaced and the statement
  * runs again. */
-static int execute(struct database *db, const struct question *question,
+static int execute_statement(struct database *db, const struct question *question,
 	struct database_parameters *p, struct prepared **prepared, struct error *error)
 {
 	db->last_error = 0;
@@ -242,7 +243,7 @@ static int select_rows(struct database *db, struct arena *arena, const struct st
 	database_parameters_collect(&parameters, letters, arguments);
 	struct prepared *prepared;
 	uint64_t began_ns = database_begin_asking();
-	int rc = execute(db,
+	int rc = execute_statement(db,
 		&(struct question){ .statements = &statement, .count = 1, .definition = statement },
 		&parameters, &prepared, error);
 	if (!rc) {
@@ -335,7 +336,7 @@ int database_answers(struct database *db, struct arena *arena, const struct bund
 	va_end(arguments);
 	memset(answers, 0, bundle->count * sizeof *answers);
 	uint64_t began_ns = database_begin_asking();
-	int rc = execute(db,
+	int rc = execute_statement(db,
 		&(struct question){
 			.statements = bundle->statements, .count = bundle->count, .definition = bundle },
 		&parameters, &prepared, error);
@@ -368,14 +369,14 @@ static void pause_before_retry(int attempt)
 static int execute_with_retry(struct database *db, const struct question *question,
 	struct database_parameters *p, struct prepared **prepared, struct error *error)
 {
-	int rc = execute(db, question, p, prepared, error);
+	int rc = execute_statement(db, question, p, prepared, error);
 	for (int attempt = 1; rc && !db->in_transaction && db->last_error == ER_LOCK_DEADLOCK
 		 && attempt < transaction_tries;
 		 attempt++) {
 		database_count_conflict();
 		pause_before_retry(attempt);
 		database_forget_error(error);
-		rc = execute(db, question, p, prepared, error);
+		rc = execute_statement(db, question, p, prepared, error);
 	}
 	return rc;
 }

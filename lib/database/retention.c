@@ -107,16 +107,16 @@ static const struct kind {
 	ROWS("entries of the audit log", SETTING(retain_audit_days), "audit_log", "at " OLDER_THAN),
 	ROWS("sessions", NO_SETTING, "sessions", "expires_at " OLDER_THAN),
 	ROWS("links for passwords", NO_SETTING, "password_links", "expires_at " OLDER_THAN),
-	ROWS("terminals that were not signed in", NO_SETTING, "terminals", "expires_at " OLDER_THAN),
+	ROWS("terminals that never signed in", NO_SETTING, "terminals", "expires_at " OLDER_THAN),
 	ROWS("uploads", NO_SETTING, "uploads", "expires_at " OLDER_THAN),
 	ROWS("idempotency keys", NO_SETTING, "idempotency_keys", "created_at " OLDER_THAN),
-	ROWS("counts of tries", NO_SETTING, "rate_limits", "window_start " OLDER_THAN),
+	ROWS("counts of attempts", NO_SETTING, "rate_limits", "window_start " OLDER_THAN),
 	ROWS("counts of requests", NO_SETTING, "api_requests",
 		"window_start < UNIX_TIMESTAMP() DIV 60 - 1440 * ?"),
-	ROWS("minutes of devices that are gone", NO_SETTING, "device_vitals",
+	ROWS("minutes of removed devices", NO_SETTING, "device_vitals",
 		"at " OLDER_THAN "- INTERVAL 1 DAY"),
 	/* remove_blobs() handles this kind. */
-	{ .name = "contents that nothing refers to",
+	{ .name = "contents without a reference",
 		.days = NO_SETTING,
 		.count = COUNT_OF("FROM blobs b WHERE NOT EXISTS (SELECT 1 FROM submissions s "
 						  "WHERE s.sha256 = b.sha256) AND NOT EXISTS (SELECT 1 FROM task_files f "

@@ -30,7 +30,7 @@ int fileset_add(
 	struct fileset *set, const char *path, const void *bytes, size_t length, struct error *error)
 {
 	if (fileset_find(set, path))
-		return fail(error, ERROR_CONFLICT, "The file %s is there twice.", quote(set->arena, path));
+		return fail(error, ERROR_CONFLICT, "The file %s occurs twice.", quote(set->arena, path));
 	if (set->count == set->capacity) {
 		size_t capacity = set->capacity ? 2 * set->capacity : 16;
 		struct file *files = arena_array(set->arena, struct file, capacity);
@@ -111,16 +111,10 @@ static int add_entry(struct walk *walk, int directory, const char *name, const c
 	return read_file(walk, entry, path, (size_t)about.st_size);
 }
 
-static void scope_closedir(DIR **folder)
-{
-	if (*folder)
-		closedir(*folder);
-}
-
 static int walk_folder(struct walk *walk, int directory, const char *prefix)
 {
 	cleanup_fd int copy = fcntl(directory, F_DUPFD_CLOEXEC, 0);
-	__attribute__((cleanup(scope_closedir))) DIR *folder = copy < 0 ? NULL : fdopendir(copy);
+	cleanup_dir DIR *folder = copy < 0 ? NULL : fdopendir(copy);
 	if (!folder)
 		return fail(walk->error, ERROR_SYSTEM, "Cannot read the folder %s: %s.",
 			quote(walk->set->arena, prefix), strerror(errno));

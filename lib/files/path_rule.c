@@ -31,14 +31,6 @@ static size_t count_parts(const char *path)
 	return parts;
 }
 
-static bool has_control(const char *path)
-{
-	for (; *path; path++)
-		if (text_control_length(path))
-			return true;
-	return false;
-}
-
 static bool is_empty(const char *path)
 {
 	return !*path;
@@ -81,7 +73,7 @@ static const struct {
 	const char *fault;
 } PATH_RULES[] = {
 	{ is_empty, "is empty" },
-	{ has_control, "contains a control character" },
+	{ text_has_control, "contains a control character" },
 	{ has_backslash, "contains a backslash; folders are separated by \"/\"" },
 	{ is_absolute, "is absolute; only paths below the task's folder are allowed" },
 	{ has_drive, "begins with a drive letter; only paths below the task's folder are allowed" },
@@ -140,7 +132,7 @@ static int check_neighbours(
 	if (length && first[length - 1] == '/')
 		return 0;
 	if (strcmp(first, second) == 0)
-		return fail(error, ERROR_CONFLICT, "The file %s is there twice; keep one of them.",
+		return fail(error, ERROR_CONFLICT, "The file %s occurs twice; keep one of them.",
 			quote(arena, first));
 	if (strcasecmp(first, second) == 0)
 		return fail(error, ERROR_CONFLICT,

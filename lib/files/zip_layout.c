@@ -234,8 +234,8 @@ static int check_overlaps(struct reader *reader)
 	for (size_t i = 1; i < count; i++)
 		if (sorted[i]->begin < sorted[i - 1]->end)
 			return fail(reader->error, ERROR_INPUT,
-				"The zip's entries %s and %s lie over one another; that is how zip bombs are made, "
-				"so it is refused.",
+				"The zip's entries %s and %s overlap; that is how zip bombs are made, so it is "
+				"refused.",
 				quote_name(reader, sorted[i - 1]), quote_name(reader, sorted[i]));
 	return 0;
 }
@@ -252,7 +252,7 @@ static int check_header(struct reader *reader, const struct zip_place *place)
 	if (little16(header + 8) != place->method
 		|| ((little16(header + 6) ^ place->flags) & encrypted_flags))
 		return refuse_place(reader, place,
-			"is packed in another way by its own header than by the zip's table of contents.");
+			"has another compression in its own header than in the zip's table of contents.");
 	return 0;
 }
 

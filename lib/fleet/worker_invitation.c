@@ -64,7 +64,7 @@ static int fail_invalid(struct error *error)
 		PREFIX);
 }
 
-static int unpack(
+static int unpack_invitation(
 	struct arena *arena, const char *text, size_t length, struct worker_invitation *invitation)
 {
 	json_t *parts = json_loadb(text, length, 0, NULL);
@@ -98,7 +98,7 @@ int worker_invitation_read(struct arena *arena, const char *text,
 		return fail_invalid(error);
 	crypto_hash_sha256(digest, bytes + check_bytes, length - check_bytes);
 	if (memcmp(digest, bytes, check_bytes) != 0
-		|| unpack(arena, (char *)bytes + check_bytes, length - check_bytes, invitation))
+		|| unpack_invitation(arena, (char *)bytes + check_bytes, length - check_bytes, invitation))
 		return fail_invalid(error);
 	return 0;
 }

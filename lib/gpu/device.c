@@ -86,6 +86,12 @@ bool device_is_cpu(const struct device *device)
 	return strcmp(device->model, "CPU") == 0;
 }
 
+int device_compare_uuid(const void *left, const void *right)
+{
+	const struct device *const *one = left, *const *other = right;
+	return strcmp((*one)->uuid, (*other)->uuid);
+}
+
 bool gpu_runs_language(const char *model, enum task_language language)
 {
 	return language != TASK_CU || strcasecmp(model, "CPU") != 0;

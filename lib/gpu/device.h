@@ -22,6 +22,10 @@ struct device {
 
 bool device_is_cpu(const struct device *device);
 
+/* For qsort of pointers to devices: every program locks several devices in this order, so that no
+ * two wait for each other. */
+int device_compare_uuid(const void *left, const void *right);
+
 /* Whether devices of this model can run tasks in this language. */
 bool gpu_runs_language(const char *model, enum task_language language);
 

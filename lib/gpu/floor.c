@@ -47,7 +47,7 @@ static double launch_ns(const struct demand *demand)
 }
 
 /* "24.5 TB/s", "3.01 GFLOP": `value` is in units of 10^9. */
-static const char *figure(struct arena *arena, double value, const char *unit)
+static const char *figure_words(struct arena *arena, double value, const char *unit)
 {
 	static const char prefixes[] = "GTPE";
 	const char *prefix = prefixes;
@@ -68,8 +68,8 @@ static const char *memory_words(
 {
 	return arena_printf(arena,
 		"%s for %s would be %s; the memory of %s moves %s, and its cache saves at most %s.", time,
-		bytes_words(arena, demand->bytes), figure(arena, demand->bytes / ns, "B/s"),
-		demand->peaks->model, figure(arena, demand->peaks->memory_gb_s * demand->gpus, "B/s"),
+		bytes_words(arena, demand->bytes), figure_words(arena, demand->bytes / ns, "B/s"),
+		demand->peaks->model, figure_words(arena, demand->peaks->memory_gb_s * demand->gpus, "B/s"),
 		bytes_words(arena, demand->cached_bytes));
 }
 
@@ -78,18 +78,18 @@ static const char *cache_words(
 {
 	return arena_printf(arena,
 		"%s for %s would be %s; the memory of %s moves %s, and even its cache moves less than %s.",
-		time, bytes_words(arena, demand->bytes), figure(arena, demand->bytes / ns, "B/s"),
-		demand->peaks->model, figure(arena, demand->peaks->memory_gb_s * demand->gpus, "B/s"),
-		figure(arena, cache_times_memory * demand->peaks->memory_gb_s * demand->gpus, "B/s"));
+		time, bytes_words(arena, demand->bytes), figure_words(arena, demand->bytes / ns, "B/s"),
+		demand->peaks->model, figure_words(arena, demand->peaks->memory_gb_s * demand->gpus, "B/s"),
+		figure_words(arena, cache_times_memory * demand->peaks->memory_gb_s * demand->gpus, "B/s"));
 }
 
 static const char *compute_words(
 	struct arena *arena, const struct demand *demand, const char *time, double ns)
 {
 	return arena_printf(arena, "%s for %s would be %s; the fastest units of %s reach %s.", time,
-		figure(arena, demand->flops / 1e9, "FLOP"), figure(arena, demand->flops / ns, "FLOP/s"),
-		demand->peaks->model,
-		figure(arena, demand->peaks->most_tflop_s * 1e3 * demand->gpus, "FLOP/s"));
+		figure_words(arena, demand->flops / 1e9, "FLOP"),
+		figure_words(arena, demand->flops / ns, "FLOP/s"), demand->peaks->model,
+		figure_words(arena, demand->peaks->most_tflop_s * 1e3 * demand->gpus, "FLOP/s"));
 }
 
 static const char *launch_words(

@@ -28,7 +28,7 @@ enum {
 
 /* The process gets its own process group, so that Ctrl-C reaches only the worker, which then
  * decides. */
-static int spawn(const char *const *words, char *const *environment, int input, int output,
+static int spawn_program(const char *const *words, char *const *environment, int input, int output,
 	int errors, pid_t *pid)
 {
 	posix_spawn_file_actions_t files;
@@ -78,7 +78,7 @@ static int start_process(struct runner *runner, const char *const *words, char *
 	if (pipe2(events, O_CLOEXEC))
 		return fail(error, ERROR_SYSTEM, "Cannot create a pipe: %s.", strerror(errno));
 	event_read = events[0], event_write = events[1];
-	int rc = spawn(words, environment, job_read, event_write, errors, &runner->pid);
+	int rc = spawn_program(words, environment, job_read, event_write, errors, &runner->pid);
 	if (rc) {
 		runner->pid = 0;
 		return fail(error, ERROR_SYSTEM, "Cannot start %s: %s.", words[0], strerror(rc));
@@ -354,7 +354,7 @@ int runner_question(const char *const *words, char *const *environment, int wake
 	if (nothing < 0 || pipe2(answers, O_CLOEXEC))
 		return -1;
 	output = answers[0];
-	int rc = spawn(words, environment, nothing, answers[1], answers[1], &pid);
+	int rc = spawn_program(words, environment, nothing, answers[1], answers[1], &pid);
 	close(answers[1]);
 	if (rc) {
 		buffer_printf(answer, "Cannot start %s: %s.", words[0], strerror(rc));
@@ -378,7 +378,7 @@ char *runner_ask(const char *const *words, int wake)
 	if (nothing < 0 || pipe2(answers, O_CLOEXEC))
 		return NULL;
 	output = answers[0];
-	int rc = spawn(words, environ, nothing, answers[1], -1, &pid);
+	int rc = spawn_program(words, environ, nothing, answers[1], -1, &pid);
 	close(answers[1]);
 	if (rc)
 		return NULL;

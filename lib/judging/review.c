@@ -170,7 +170,7 @@ static int decide_body(struct database *db, void *context, struct error *error)
 				  decision->reason ? decision->reason : "it was ranked", error);
 }
 
-static int decide(
+static int decide_result(
 	struct database *db, const struct review *review, const char *reason, struct error *error)
 {
 	struct decision decision = { .review = review, .reason = reason };
@@ -179,15 +179,7 @@ static int decide(
 
 int review_release(struct database *db, const struct review *review, struct error *error)
 {
-	return decide(db, review, NULL, error);
-}
-
-static bool has_control(const char *text)
-{
-	for (; *text; text++)
-		if (text_control_length(text))
-			return true;
-	return false;
+	return decide_result(db, review, NULL, error);
 }
 
 int review_check_reason(
@@ -202,7 +194,7 @@ int review_check_reason(
 	if (length > review_most_reason_bytes)
 		return fail_field(error, "reason", "The reason is %zu bytes long; %d are allowed.", length,
 			review_most_reason_bytes);
-	if (has_control(reason) || !text_is_utf8(reason, length))
+	if (text_has_control(reason) || !text_is_utf8(reason, length))
 		return fail_field(
 			error, "reason", "The reason must be one line of text without control characters.");
 	*checked = arena_strndup(arena, reason, length);
@@ -214,5 +206,5 @@ int review_reject(
 {
 	cleanup_arena struct arena *arena = arena_new();
 	int rc = review_check_reason(arena, reason, &reason, error);
-	return rc ? rc : decide(db, review, reason, error);
+	return rc ? rc : decide_result(db, review, reason, error);
 }

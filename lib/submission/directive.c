@@ -2,6 +2,7 @@
 
 #include "lib/base/quote.h"
 #include "lib/base/scope.h"
+#include "lib/base/text.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -32,14 +33,6 @@ static int take_leaderboard(struct parsing *parsing)
 	return 0;
 }
 
-static bool has_gpu(const struct directives *directives, const char *gpu)
-{
-	for (size_t i = 0; i < directives->gpu_count; i++)
-		if (strcmp(directives->gpus[i], gpu) == 0)
-			return true;
-	return false;
-}
-
 static int take_gpus(struct parsing *parsing)
 {
 	struct directives *directives = parsing->directives;
@@ -53,7 +46,7 @@ static int take_gpus(struct parsing *parsing)
 			return fail(parsing->error, ERROR_INPUT,
 				"Line %d: %s contains a comma; separate the GPUs by spaces.", line->number,
 				quote(parsing->arena, line->words[i]));
-		if (!has_gpu(directives, line->words[i]))
+		if (!text_is_one_of(line->words[i], directives->gpus, directives->gpu_count))
 			directives->gpus[directives->gpu_count++] = line->words[i];
 	}
 	return 0;

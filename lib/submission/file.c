@@ -84,8 +84,8 @@ static int check_source(const struct submission_file *file, struct error *error)
 	size_t length = file->length;
 	if (length > submission_most_bytes)
 		return fail_field(error, file->field,
-			"The %s has %zu bytes; at most %d MB (%d bytes) is taken.", what, length, most_bytes_mb,
-			submission_most_bytes);
+			"The %s has %zu bytes; at most %d MB (%d bytes) is allowed.", what, length,
+			most_bytes_mb, submission_most_bytes);
 	if (is_blank(source, length))
 		return fail_field(error, file->field, "The %s is empty.", what);
 	const char *nul = memchr(source, '\0', length);

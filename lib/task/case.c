@@ -1,6 +1,7 @@
 /* Case lines: `size: 128; seed: 5`. The evaluation splits them at ';' and ':'. Existing eval.py
  * files expect values as Python's str() writes them. Truth values are an exception: some
  * evaluations expect words, or lower case only. */
+#include "lib/base/text.h"
 #include "lib/task/reader.h"
 
 #include "lib/base/buffer.h"
@@ -8,7 +9,6 @@
 #include "lib/base/scope.h"
 #include "lib/task/formula.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <string.h>
 
@@ -116,15 +116,6 @@ const char *task_python_text(
 	return *fault ? NULL : arena_strdup(arena, buffer_string(&out));
 }
 
-static bool is_identifier(const char *text)
-{
-	if (!isalpha((unsigned char)*text) && *text != '_')
-		return false;
-	while (isalnum((unsigned char)*text) || *text == '_')
-		text++;
-	return !*text;
-}
-
 static bool check_name(struct task_reader *reader, const struct yaml_node *name,
 	const struct task_key *key, size_t number)
 {
@@ -133,7 +124,7 @@ static bool check_name(struct task_reader *reader, const struct yaml_node *name,
 		task_fault(reader, name, key->name,
 			"the argument name %s of case %zu is %s to YAML; put it in quotes.", shown, number,
 			yaml_kind_name(name->kind));
-	else if (!is_identifier(name->text))
+	else if (!text_is_identifier(name->text))
 		task_fault(reader, name, key->name,
 			"the argument name %s of case %zu is not an identifier (letters, digits and _, not "
 			"beginning with a digit).",

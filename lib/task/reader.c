@@ -176,7 +176,7 @@ void task_read_texts(struct task_reader *reader, const struct yaml_node *value,
 		for (size_t i = 0; i < count && text && !key->may_repeat; i++)
 			if (strcmp(texts[i], text) == 0) {
 				task_fault(
-					reader, child, key->name, "%s is there twice.", quote(reader->arena, text));
+					reader, child, key->name, "%s occurs twice.", quote(reader->arena, text));
 				text = NULL;
 			}
 		if (text)

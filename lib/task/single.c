@@ -157,7 +157,7 @@ static void check_code(struct single *single)
 	for (const char *const *word = single->form->needs; !single->evaluation && *word; word++)
 		if (!contains_word(single->code->bytes, *word))
 			task_fault(reader, NULL, NULL,
-				"it has no %s; the form with a single file needs generate_input(), ref_kernel and "
+				"it has no %s; the single-file form needs generate_input(), ref_kernel and "
 				"check_implementation(custom_output, ref_output)%s.",
 				*word,
 				single->form == &FORMS[TASK_CU] ? ", and the types input_t and output_t" : "");
@@ -173,8 +173,8 @@ static void check_evaluation(struct single *single)
 	}
 	if (!task_is_score_evaluation(single->evaluation))
 		task_fault(reader, NULL, NULL,
-			"it is none that reports one score; an evaluation beside %s must print "
-			"\"score: SECONDS\", and one with tests and benchmarks needs a task.yml.",
+			"it does not report one score; an evaluation beside %s must print \"score: SECONDS\", "
+			"and one with tests and benchmarks needs a task.yml.",
 			single->code->path);
 	single->slot =
 		find_imported_slot(reader->arena, reader->task->language, single->evaluation->bytes);
@@ -236,8 +236,7 @@ static void add_helpers(struct single *single)
 			continue;
 		if (has_file(single->reader->task, file->path))
 			task_fault(single->reader, NULL, NULL,
-				"the file %s has the name of one that the form with a single file needs for "
-				"itself; rename it.",
+				"the file %s has a name that the single-file form reserves; rename it.",
 				quote(single->reader->arena, file->path));
 		else
 			add_file(single->reader->task, file->path, file->path);

@@ -1,4 +1,5 @@
 /* Detects from the text of a task's own files how they want to be run. */
+#include "lib/base/text.h"
 #include "lib/task/reader.h"
 
 #include "lib/base/buffer.h"
@@ -20,7 +21,7 @@ static const struct {
 	{ "literal_eval", TRUTH_PYTHON },
 };
 
-static bool contains(const struct file *file, const char *text)
+static bool file_contains(const struct file *file, const char *text)
 {
 	return memmem(file->bytes, file->length, text, strlen(text)) != NULL;
 }
@@ -28,7 +29,7 @@ static bool contains(const struct file *file, const char *text)
 static bool find_sign(const struct file *file, enum task_truth *truth)
 {
 	for (size_t i = 0; i < COUNT(TRUTH_SIGNS); i++)
-		if (contains(file, TRUTH_SIGNS[i].sign)) {
+		if (file_contains(file, TRUTH_SIGNS[i].sign)) {
 			*truth = TRUTH_SIGNS[i].truth;
 			return true;
 		}
@@ -37,12 +38,8 @@ static bool find_sign(const struct file *file, enum task_truth *truth)
 
 static bool is_program(const struct task *task, const char *name)
 {
-	if (task->main && strcmp(task->main, name) == 0)
-		return true;
-	for (size_t i = 0; i < task->source_count; i++)
-		if (strcmp(task->sources[i], name) == 0)
-			return true;
-	return false;
+	return (task->main && strcmp(task->main, name) == 0)
+		|| text_is_one_of(name, task->sources, task->source_count);
 }
 
 /* Searches the program first, because another file may compare "True" with something else. */
@@ -70,8 +67,8 @@ bool task_is_score_evaluation(const struct file *file)
 	static const char *const signs[] = { "score:", "\"score\"", "'score'", "duration.mean" };
 	bool found = false;
 	for (size_t i = 0; i < COUNT(signs); i++)
-		found = found || contains(file, signs[i]);
-	return found && !contains(file, "benchmark") && !contains(file, "test-count");
+		found = found || file_contains(file, signs[i]);
+	return found && !file_contains(file, "benchmark") && !file_contains(file, "test-count");
 }
 
 static struct task_file *find_own_file(const struct task_reader *reader, const char *name)

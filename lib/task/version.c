@@ -79,14 +79,6 @@ static const struct statement DEFINITION = SELECT(struct stored_definition, DEFI
 static const char *const INDEPENDENT_OF_RUNS[] = { "description", "templates", "gpus", "flops",
 	"bytes", "tolerance", "expected", "kernel_signature" };
 
-static bool is_independent_of_runs(const char *member)
-{
-	for (size_t i = 0; i < COUNT(INDEPENDENT_OF_RUNS); i++)
-		if (strcmp(INDEPENDENT_OF_RUNS[i], member) == 0)
-			return true;
-	return false;
-}
-
 struct difference {
 	struct arena *arena;
 	struct task_comparison *comparison;
@@ -144,8 +136,9 @@ static void compare_member(
 {
 	if (!are_different(before, after))
 		return;
-	bool runs = strcmp(member, "files") == 0 ? files_run_differently(before, after)
-											 : !is_independent_of_runs(member);
+	bool runs = strcmp(member, "files") == 0
+		? files_run_differently(before, after)
+		: !text_is_one_of(member, INDEPENDENT_OF_RUNS, COUNT(INDEPENDENT_OF_RUNS));
 	add_part(found, runs ? TASK_RUNS_DIFFERENTLY : TASK_READS_DIFFERENTLY,
 		member_name(found->arena, member));
 }

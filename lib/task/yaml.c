@@ -1,4 +1,5 @@
 /* Reads task.yml: tables of its keys, and functions for keys that need more than a table. */
+#include "lib/base/text.h"
 #include "lib/task/reader.h"
 
 #include "lib/base/quote.h"
@@ -6,7 +7,6 @@
 #include "lib/files/path_rule.h"
 #include "lib/task/formula.h"
 
-#include <ctype.h>
 #include <string.h>
 
 static const char *const LANGUAGES[] = { "py", "cu", NULL };
@@ -121,21 +121,12 @@ static void read_files(struct task_reader *reader, const struct yaml_node *value
 
 /* ---- config ---- */
 
-static bool is_define_name(const char *text)
-{
-	if (!isalpha((unsigned char)*text) && *text != '_')
-		return false;
-	while (isalnum((unsigned char)*text) || *text == '_')
-		text++;
-	return !*text;
-}
-
 static void read_define(
 	struct task_reader *reader, const struct yaml_node *node, const struct task_key *key)
 {
 	struct task *task = reader->task;
 	const char *shown = quote(reader->arena, node->key->text), *fault = NULL, *value = NULL;
-	if (!is_define_name(node->key->text)) {
+	if (!text_is_identifier(node->key->text)) {
 		task_fault(reader, node->key, key->name, "%s is not a name that a macro can have.", shown);
 		return;
 	}
@@ -377,7 +368,7 @@ static void read_tolerance(struct task_reader *reader, const struct yaml_node *v
 	else
 		task_fault(reader, value, key->name, "expected a number above 0, not %s%s.",
 			*value->text ? quote(reader->arena, value->text) : yaml_kind_name(value->kind),
-			value->kind == YAML_TEXT ? " (YAML takes 1e-5 for text; write 1.0e-5)" : "");
+			value->kind == YAML_TEXT ? " (YAML reads 1e-5 as text; write 1.0e-5)" : "");
 }
 
 /* The page shows the signature. The declaration in the task's own files enforces it. */
@@ -387,11 +378,12 @@ static void read_signature(struct task_reader *reader, const struct yaml_node *v
 	task_read_text(reader, value, key, base);
 	const char *text = reader->task->kernel_signature;
 	if (text && reader->language_known && reader->task->language != TASK_CU)
-		task_fault(reader, value, key->name, "only a task with lang: cu can take a kernel alone.");
+		task_fault(
+			reader, value, key->name, "only a task with lang: cu can ask for a kernel alone.");
 	else if (text && !task_declares(reader, text))
 		task_fault(reader, value, key->name,
 			"none of the files declares %s; without that declaration (ending in \";\") a "
-			"submission with other parameters would not be found out.",
+			"submission with other parameters would not be detected.",
 			quote(reader->arena, text));
 }
 

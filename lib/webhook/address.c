@@ -3,6 +3,7 @@
 #include "lib/base/network.h"
 #include "lib/base/quote.h"
 #include "lib/base/scope.h"
+#include "lib/base/text.h"
 
 #include <curl/curl.h>
 #include <stdlib.h>
@@ -39,25 +40,16 @@ static int check_text(const char *text, struct error *error)
 {
 	size_t length = strlen(text);
 	if (!length)
-		return fail_field(
-			error, FIELD, "Give the address that Podium shall send to; it begins with https://.");
+		return fail_field(error, FIELD, "Give the receiver's address; it begins with https://.");
 	if (length > webhook_address_most_bytes)
 		return fail_field(error, FIELD, "The address is %zu bytes long; %d are allowed.", length,
 			webhook_address_most_bytes);
 	for (; *text; text++)
 		if (*text <= ' ' || *text > '~')
 			return fail_field(error, FIELD,
-				"An address has no spaces, and only letters, digits and marks of ASCII; write "
-				"others as %%xx, and a host's name as xn--....");
+				"The address has a space or a character outside of ASCII; write such characters as "
+				"%%xx, and a host's name as xn--....");
 	return 0;
-}
-
-static bool is_usual_port(const char *port)
-{
-	for (size_t i = 0; i < COUNT(PORTS); i++)
-		if (strcmp(PORTS[i], port) == 0)
-			return true;
-	return false;
 }
 
 /* Checks for hosts that webhook_allowed does not name. */
@@ -67,16 +59,16 @@ static int check_other_host(const char *scheme, const char *port, const struct n
 	const char *what = literal ? network_internal(literal->bytes) : NULL;
 	if (strcmp(scheme, "https") != 0)
 		return fail_field(error, FIELD,
-			"The address must begin with https://, so that nobody on the way reads or changes what "
-			"is told.");
+			"The address must begin with https://, so that nobody on the way can read or change "
+			"the events.");
 	if (what)
 		return fail_field(error, FIELD,
-			"%s is %s, and webhooks reach hosts on the internet alone. Whoever runs this Podium "
-			"can allow it by the setting webhook_allowed.",
+			"%s is %s, but webhooks may only reach hosts on the internet. The site's operator can "
+			"allow it with the setting webhook_allowed.",
 			host, what);
-	return is_usual_port(port)
+	return text_is_one_of(port, PORTS, COUNT(PORTS))
 		? 0
-		: fail_field(error, FIELD, "Webhooks reach the ports 443 and 8443; this is %s.", port);
+		: fail_field(error, FIELD, "Webhooks may only use the ports 443 and 8443, not %s.", port);
 }
 
 static int check_parts(struct arena *arena, CURLU *url, const char *allowed,
@@ -89,7 +81,7 @@ static int check_parts(struct arena *arena, CURLU *url, const char *allowed,
 	if (!scheme || !host || !*host || !port
 		|| (strcmp(scheme, "https") != 0 && strcmp(scheme, "http") != 0))
 		return fail_field(error, FIELD,
-			"This is no address of the web; it must begin with https:// and a host's name.");
+			"This is not a web address; it must begin with https:// and a host's name.");
 	if (copy_part(arena, url, CURLUPART_FRAGMENT))
 		return fail_field(error, FIELD, "The part behind # is never sent; leave it out.");
 	*address = (struct webhook_address){ .host = strip_brackets(arena, host) };
@@ -116,7 +108,7 @@ int webhook_address_read(struct arena *arena, const char *text, const char *allo
 			error, FIELD, "Leave name and password out of the address; Podium does not send them.");
 	if (code)
 		return fail_field(error, FIELD,
-			"%s is no address of the web; it must begin with https:// and a host's name.",
+			"%s is not a web address; it must begin with https:// and a host's name.",
 			quote(arena, text));
 	return check_parts(arena, url, allowed, address, error);
 }

@@ -12,12 +12,14 @@
 
 const struct webhook_event_kind webhook_event_kinds[] = {
 	{ .name = "record", .meaning = "a result is faster than all before it", .bit = HEARS_RECORD },
-	{ .name = "ranked", .meaning = "a result came into the ranking", .bit = HEARS_RANKED },
+	{ .name = "ranked", .meaning = "a result entered the ranking", .bit = HEARS_RANKED },
 	{ .name = "job",
 		.meaning = "a submission has run on a device, in any mode, and got its verdict",
 		.bit = HEARS_JOB },
 	{ .name = "opened", .meaning = "a leaderboard takes submissions", .bit = HEARS_OPENED },
-	{ .name = "ended", .meaning = "its deadline has passed, or it was closed", .bit = HEARS_ENDED },
+	{ .name = "ended",
+		.meaning = "a leaderboard's deadline has passed, or it was closed",
+		.bit = HEARS_ENDED },
 };
 const size_t webhook_event_kind_count = COUNT(webhook_event_kinds);
 
@@ -170,11 +172,11 @@ static int check_name(const char *name, struct error *error)
 {
 	if (!name[strspn(name, " ")])
 		return fail_field(error, "name",
-			"Give the webhook a name by which you will know it, such as our channel.");
+			"Give the webhook a name that tells you what it is, such as: our channel.");
 	if (!text_is_line(name, webhook_name_most_characters * 4)
 		|| count_characters(name) > webhook_name_most_characters)
 		return fail_field(error, "name",
-			"A name has at most %d characters, and none that controls the text around it.",
+			"A name has at most %d characters and no control characters.",
 			webhook_name_most_characters);
 	return 0;
 }
@@ -183,7 +185,7 @@ static int check_events(int64_t events, struct error *error)
 {
 	return events && !(events & ~(int64_t)HEARS_ALL)
 		? 0
-		: fail_field(error, "event", "Choose at least one thing that it shall hear of.");
+		: fail_field(error, "event", "Choose at least one event.");
 }
 
 static int check_order(struct arena *arena, const struct webhook_order *order, struct error *error)
@@ -238,8 +240,7 @@ static int insert_webhook(struct database *db, void *context, struct error *erro
 	int rc = database_row(db, edit->arena, &COUNT_ALL, &counted, error, "i", board);
 	if (!rc && counted.webhooks >= webhooks_most)
 		return fail(error, ERROR_LIMIT,
-			"There are %d webhooks here already, which is as many as there may be; delete one "
-			"first.",
+			"There are %d webhooks here already, which is the limit; delete one first.",
 			webhooks_most);
 	if (!rc)
 		rc = database_execute(db, &INSERT, error, "isssisi", board, order->name, order->address,
@@ -307,9 +308,9 @@ int webhook_pause(struct database *db, struct arena *arena, const struct webhook
 	const struct actor *actor, struct error *error)
 {
 	struct edit edit = describe_change(
-		arena, "webhook.pause", webhook, actor, "hears of nothing until it is resumed");
+		arena, "webhook.pause", webhook, actor, "receives no events until it is resumed");
 	edit.change = &PAUSE;
-	edit.unchanged = "This webhook does not send now, so it cannot be paused.";
+	edit.unchanged = "This webhook is not active, so it cannot be paused.";
 	return database_transaction(db, change_webhook, &edit, error);
 }
 
@@ -334,7 +335,7 @@ int webhook_change(struct database *db, struct arena *arena, const struct webhoo
 	const char *name, int64_t events, const struct actor *actor, struct error *error)
 {
 	struct edit edit = describe_change(arena, "webhook.change", webhook, actor,
-		arena_printf(arena, "is named %s and hears of %s", name, event_names(arena, events)));
+		arena_printf(arena, "is named %s and receives %s", name, event_names(arena, events)));
 	edit.name = name;
 	edit.events = events;
 	int rc = check_name(name, error);
@@ -348,7 +349,7 @@ static int queue_test(struct database *db, void *context, struct error *error)
 	const struct edit *edit = context;
 	int rc = database_execute(db, &CLEAR_RETRY, error, "i", edit->webhook->id);
 	if (!rc && !database_affected(db))
-		return fail(error, ERROR_CONFLICT, "This webhook does not send now; resume it first.");
+		return fail(error, ERROR_CONFLICT, "This webhook is not active; resume it first.");
 	if (!rc)
 		rc = database_execute(db, &INSERT_TEST_EVENT, error, "i", edit->webhook->id);
 	if (!rc)

@@ -275,13 +275,13 @@ REFUSED = {
 	(bomb(lie=True), '"zeros"'), "bomb-of-one-file": (pack(Entry(b"large",
 	bytes(5 * 1024 * 1024))), '"large" unpacks to more than 4 MiB'), "bomb-of-many":
 	(heavy(), "unpacks to more than 16 MiB (counted up to its entry"), "many-files":
-	(crowd(513), "holds 513 files; a task may have 512"), "many-entries": (crowd(2049),
-	"has 2049 entries"), "most-entries": (crowd(65535), "has 65535 entries"), "overlapping":
-	(overlapping(), "lie over one another"), "quoting":
-	(quoting(), "lie over one another"), "twice": (task(Entry(b"a.py", b"1"), Entry(b"a.py",
-	b"2")), '"a.py" is there twice'), "twice-by-case": (task(Entry(b"Eval.py"),
+	(crowd(513), "holds 513 files; a task may have 512"), "many-entries":
+	(crowd(2049), "has 2049 entries"), "most-entries":
+	(crowd(65535), "has 65535 entries"), "overlapping": (overlapping(), "overlap"), "quoting":
+	(quoting(), "overlap"), "twice": (task(Entry(b"a.py", b"1"), Entry(b"a.py",
+	b"2")), '"a.py" occurs twice'), "twice-by-case": (task(Entry(b"Eval.py"),
 	Entry(b"eval.py")), "differ only in upper and lower case"), "definition-twice":
-	(task(Entry(b"task.yml", b"lang: cu\n")), '"task.yml" is there twice'), "file-and-folder":
+	(task(Entry(b"task.yml", b"lang: cu\n")), '"task.yml" occurs twice'), "file-and-folder":
 	(task(Entry(b"a/b.py"),
 	Entry(b"a")), '"a" is a file and also a folder'), "folder-and-file-by-case":
 	(task(Entry(b"A/", b""), Entry(b"a")), "is a file and also a folder"), "checksum":

@@ -238,8 +238,8 @@ def transactions_of_all_nodes_that_collide_stand_whole_or_not_at_all():
 	]
 	said = [writer.communicate() for writer in writers]
 	print(
-		f"# writers on three nodes: {'; '.join(out.strip() for out, _ in said)}; taken back "
-		f"without a word: {sum(err.count('without a word') for _, err in said)}", flush=True)
+		f"# writers on three nodes: {'; '.join(out.strip() for out, _ in said)}; rolled back "
+		f"without an error: {sum(err.count('without an error') for _, err in said)}", flush=True)
 	equal([writer.returncode for writer in writers], [0] * 3)
 	assert all(int(re.search(r"run again (\d+)", out)[1]) > 0 for out, _ in said), said
 	for table in ("counted_rows", "counted_again"):

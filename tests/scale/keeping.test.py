@@ -183,7 +183,7 @@ def every_table_and_every_page_is_what_it_was():
 	site.stop()
 	db = MariaDB()
 	new = Place(db.socket)
-	contains(new.admin("restore", "--keep-sessions", FILE), "each row was compared with the backup")
+	contains(new.admin("restore", "--keep-sessions", FILE), "compared each row with the backup")
 	now, found, redefined = rows(db.sql)
 	equal((now, redefined), (known, defined))
 	changed = {table for table in known if found[table] != kept[table]}
@@ -247,7 +247,7 @@ def what_came_after_the_backup_comes_back_from_the_binary_log():
 		sql = source.sql
 		add = lambda name: sql(f"INSERT INTO users (name, password_hash) VALUES ('{name}', '!')")
 		add("before")
-		contains(keeper.admin("backup", FILE), "The binary log goes on in binlog.")
+		contains(keeper.admin("backup", FILE), "the server's binary log was at binlog.")
 		add("after")
 		sql("INSERT INTO blobs (sha256, size, content) VALUES (REPEAT('x', 32), 3, X'00FF27'); "
 			"FLUSH BINARY LOGS")
@@ -256,7 +256,7 @@ def what_came_after_the_backup_comes_back_from_the_binary_log():
 		stopped = sql("SELECT NOW()")[0][0]
 		time.sleep(1.1)
 		sql("DELETE FROM users")  # the accident
-		log, position = re.search(r"goes on in (\S+) at position (\d+)",
+		log, position = re.search(r"binary log was at (\S+), position (\d+)",
 			keeper.admin("backup", "check", FILE)).groups()
 		logs = sorted(path for path in (source.folder / "data").glob("binlog.0*")
 			if path.name >= log)
@@ -266,7 +266,7 @@ def what_came_after_the_backup_comes_back_from_the_binary_log():
 			mariadb-binlog --no-defaults --start-position={position} --stop-datetime='{stopped}' {' '.join(map(str, logs))} | mariadb --no-defaults -S {target.socket} podium"""
 		done = subprocess.run(["bash", "-c", script], capture_output=True, text=True)
 		equal((done.returncode, done.stderr), (0, ""))
-		contains(new.admin("restored"), "No worker of before is believed any more")
+		contains(new.admin("restored"), "Podium now rejects late results of earlier workers")
 		equal(target.sql("SELECT name FROM users ORDER BY id"), [["before"], ["after"], ["later"]])
 		equal(target.sql("SELECT HEX(content) FROM blobs"), [["00FF27"]])
 	finally:

@@ -528,8 +528,8 @@ def a_gpu_of_another_model_than_was_asked_for_is_not_used():
 			PODIUM_SLURM_OPTIONS="")
 		number = submit(RIGHT, "test", gpu="A100", board="gpu")
 		until(
-			lambda: any("Slurm gave a H200 (NVIDIA H200, node many) where Podium wanted a A100" in
-			row[3] for row in places("gpus")), 60, lambda: log_of(one))
+			lambda: any("Slurm gave a H200 (NVIDIA H200, node many) instead of a A100" in row[3]
+			for row in places("gpus")), 60, lambda: log_of(one))
 		until(lambda: job(number, "state, attempt") == ["queued", "0"])
 		equal(one.end(), 0)
 
@@ -614,7 +614,7 @@ def what_a_killed_worker_has_left_all_the_same_is_cancelled_when_it_starts_again
 	until(lambda: len(cluster.ours()) == 3)
 	two = worker()
 	until(lambda: left[0].poll() is not None)
-	contains(log_of(two), "1 Slurm jobs of this worker that no job needs any more are cancelled")
+	contains(log_of(two), "Cancelled 1 Slurm jobs of this worker that it no longer needs")
 	equal([process.poll() for process in left[1:]], [None, None])
 	for process in left:
 		process.terminate()

@@ -141,23 +141,23 @@ static void what_srun_must_not_be_told_is_refused_with_its_line(void **state)
 	(void)state;
 	refused("launcher = ssh\n", "line 1: launcher must be local or slurm, not \"ssh\"");
 	refused("\nslurm_options = --output=/etc/passwd\n",
-		"line 2: \"--output=/etc/passwd\" is not an option of srun that may be chosen here");
+		"line 2: \"--output=/etc/passwd\" is not an option of srun that Podium allows");
 	refused("slurm_options = --partition=a;b\n",
-		"line 1: \"--partition=a;b\" has a character that --partition does not take");
+		"line 1: \"--partition=a;b\" has a character that --partition does not allow");
 	refused("slurm_options = --partition=$(id)\n", "has a character");
 	refused("slurm_options = --nodelist=/etc/passwd\n",
-		"has a character that --nodelist does not take");
-	refused("slurm_options = --partition=g\303\244u\n", "letters, digits and signs of ASCII");
+		"has a character that --nodelist does not allow");
+	refused("slurm_options = --partition=g\303\244u\n", "visible ASCII characters");
 	refused("slurm_options = --partition gpu\n", "--partition needs a value, in the same word");
 	refused("slurm_options = -p gpu\n", "\"-p\" is neither");
 	refused("slurm_options = jobs=2\n", "\"jobs=2\" is neither");
 	refused("slurm.H200 = jobs=0\n", "line 1: jobs must be a whole number from 1 to 64, not \"0\"");
-	refused("slurm.H200 = gres=gpu:a:b\n", "gres must be what sinfo calls the GPUs");
+	refused("slurm.H200 = gres=gpu:a:b\n", "gres must be sinfo's name for the GPUs");
 	refused("slurm.H200 = --mem=lots\n", "--mem must be a number");
 	refused("slurm.H200 = --time=1-0\n", "--time must be a whole number");
-	refused("slurm.H200 = --exclusive=user\n", "--exclusive stands alone");
+	refused("slurm.H200 = --exclusive=user\n", "--exclusive takes no value");
 	refused("slurm.H2 00 = jobs=1\n", "\"H2 00\" cannot be the name of a GPU model");
-	refused("slurm. = jobs=1\n", "the name of a GPU model must stand behind");
+	refused("slurm. = jobs=1\n", "expected the name of a GPU model after");
 	refused("slurm.H200 = --job-name=x\n", "is not an option");
 	refused("slurm.H200 = --export=ALL\n", "is not an option");
 }

@@ -127,7 +127,7 @@ static const struct {
 	{ { { .name = "lzma.py", .bytes = "x", .method = 14 } },
 		"\"lzma.py\" uses compression method 14" },
 	{ { { .name = "a.py", .bytes = "1" }, { .name = "a.py", .bytes = "2" } },
-		"\"a.py\" is there twice" },
+		"\"a.py\" occurs twice" },
 	{ { { .name = "Eval.py", .bytes = "1" }, { .name = "eval.py", .bytes = "2" } },
 		"differ only in upper and lower case" },
 	{ { { .name = "a/b", .bytes = "1" }, { .name = "a", .bytes = "2" } },

@@ -284,7 +284,7 @@ static void every_fault_of_a_set_names_file_and_line(void **state)
 			"s.yaml line 2, problems.gpus: expected a list (lines that begin with \"- \"), not "
 			"text." },
 		{ "problems:\n- {directory: a, name: b, gpus: [CPU, CPU]}\n",
-			"s.yaml line 2, problems.gpus: \"CPU\" is there twice." },
+			"s.yaml line 2, problems.gpus: \"CPU\" occurs twice." },
 	};
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		cleanup_arena struct arena *arena = arena_new();

@@ -87,7 +87,7 @@ static void a_size_is_refused_before_any_byte_is_read(void **state)
 		submission_file_take(arena, "py", "a.py", NULL, submission_most_bytes + 1, &file, &error),
 		ERROR_INPUT);
 	assert_string_equal(
-		error.text, "The file has 1000001 bytes; at most 1 MB (1000000 bytes) is taken.");
+		error.text, "The file has 1000001 bytes; at most 1 MB (1000000 bytes) is allowed.");
 }
 
 int main(void)

@@ -221,7 +221,7 @@ static void faults_of_a_single_file_with_an_evaluation_are_found_at_once(void **
 		task_check(arena, &world.upload, &world.stock, &world.task, &world.faults), ERROR_INPUT);
 	assert_int_equal(world.faults.count, 3);
 	static const char *const parts[] = { "reference_code.cu: the file is not UTF-8 text.",
-		"eval.cu: it is none that reports one score",
+		"eval.cu: it does not report one score",
 		"eval.cu: it includes neither \"train.cuh\" nor \"submission.cuh\"" };
 	for (size_t i = 0; i < COUNT(parts); i++)
 		assert_non_null(strstr(world.faults.sentences[i], parts[i]));
@@ -233,8 +233,8 @@ static void faults_of_a_single_file_with_an_evaluation_are_found_at_once(void **
 	add(&world.upload, "reference_code.py", SINGLE);
 	add(&world.upload, "utils.py", "");
 	assert_int_equal(parse(&world), ERROR_INPUT);
-	assert_non_null(
-		strstr(world.error.text, "the file \"utils.py\" has the name of one that the form"));
+	assert_non_null(strstr(
+		world.error.text, "the file \"utils.py\" has a name that the single-file form reserves"));
 }
 
 static const struct {
@@ -244,7 +244,8 @@ static const struct {
 		"task.yml: there is none in the upload, and no reference_code.py (or .cuh, .cu, .cpp) "
 		"either" },
 	{ "task.yaml", GOOD, "there is a task.yaml; rename it to task.yml." },
-	{ "reference_code.cu", "x", "reference_code.cu: it has no generate_input; the form" },
+	{ "reference_code.cu", "x",
+		"reference_code.cu: it has no generate_input; the single-file form" },
 	{ "reference_code.cuh", "generate_input ref_kernel check_implementation input_t",
 		"reference_code.cuh: it has no output_t;" },
 	{ "reference_code.cpp", "\xff", "reference_code.cpp: the file is not UTF-8 text." },

@@ -163,7 +163,7 @@ static const struct {
 	{ "a: !!python/object:os.system x\n", "line 1: tags (!name) are not allowed" },
 	{ "a: ! x\n", "line 1: tags (!name) are not allowed" },
 	{ "a: !!map {}\n", "line 1: tags (!name) are not allowed" },
-	{ "a: 1\nb: 2\na: 3\n", "line 3: the key \"a\" is there twice (first in line 1)" },
+	{ "a: 1\nb: 2\na: 3\n", "line 3: the key \"a\" occurs twice (first in line 1)" },
 	{ "a:\n  <<: {b: 1}\n", "line 2: merge keys (<<) are not allowed" },
 	{ "? [a]\n: 1\n", "line 1: a key must be a word" },
 	{ "a: 1\n---\nb: 2\n", "line 2: a second document begins here" },

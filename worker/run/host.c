@@ -1,6 +1,7 @@
 #include "worker/run/host.h"
 
 #include "lib/base/format.h"
+#include "lib/base/member.h"
 #include "lib/base/scope.h"
 
 #include <ctype.h>
@@ -175,7 +176,7 @@ static struct host_finding look_at_governor(const struct host *host)
 /* ---- all ---- */
 
 static const struct host_check SYSTEM[] = {
-	{ "kernel", look_at_kernel, "Some walls of the sandbox need a kernel from 5.11 on.",
+	{ "kernel", look_at_kernel, "Some walls of the sandbox need Linux 5.11 or newer.",
 		"Update the system; Debian 12 and Ubuntu 24.04 are recent enough." },
 	{ "memory", look_at_memory,
 		"A job that uses torch takes 2 GB, and so does the interpreter that it is forked from.",
@@ -237,12 +238,6 @@ json_t *host_checks(const struct host *host)
 
 /* ---- walls ---- */
 
-static const char *read_text(const json_t *check, const char *key)
-{
-	const char *text = json_string_value(json_object_get(check, key));
-	return text ? text : "";
-}
-
 void host_add_walls(json_t *checks, const json_t *walls)
 {
 	size_t i;
@@ -250,13 +245,13 @@ void host_add_walls(json_t *checks, const json_t *walls)
 	json_array_foreach(walls, i, wall)
 	{
 		bool stands = json_is_true(json_object_get(wall, "stands"));
-		json_t *check = json_pack("{s:s+, s:s, s:s}", "name", "wall: ", read_text(wall, "name"),
+		json_t *check = json_pack("{s:s+, s:s, s:s}", "name", "wall: ", member_text(wall, "name"),
 			"state", stands ? "good" : "warning", "found",
-			stands ? "available" : read_text(wall, "why"));
+			stands ? "available" : member_text(wall, "why"));
 		if (!stands) {
 			json_object_set_new(
-				check, "costs", json_sprintf("Not stopped here: %s", read_text(wall, "stops")));
-			json_object_set_new(check, "mend", json_string(read_text(wall, "mend")));
+				check, "costs", json_sprintf("Not stopped here: %s", member_text(wall, "stops")));
+			json_object_set_new(check, "mend", json_string(member_text(wall, "mend")));
 		}
 		json_array_append_new(checks, check);
 	}
@@ -266,11 +261,11 @@ void host_add_walls(json_t *checks, const json_t *walls)
 
 static void print_check(const json_t *check, FILE *out)
 {
-	fprintf(out, "%-9s %-20s %s\n", read_text(check, "state"), read_text(check, "name"),
-		read_text(check, "found"));
-	if (*read_text(check, "costs"))
-		fprintf(out, "%30s Costs: %s\n%30s Mend:  %s\n", "", read_text(check, "costs"), "",
-			read_text(check, "mend"));
+	fprintf(out, "%-9s %-20s %s\n", member_text(check, "state"), member_text(check, "name"),
+		member_text(check, "found"));
+	if (*member_text(check, "costs"))
+		fprintf(out, "%30s Costs: %s\n%30s Mend:  %s\n", "", member_text(check, "costs"), "",
+			member_text(check, "mend"));
 }
 
 static const char *plural_ending(size_t count)
@@ -288,8 +283,8 @@ bool host_say(const json_t *checks, const char *account, const char *python, FIL
 	json_array_foreach(checks, i, check)
 	{
 		print_check(check, out);
-		warnings += strcmp(read_text(check, "state"), "warning") == 0;
-		faults += strcmp(read_text(check, "state"), "fault") == 0;
+		warnings += strcmp(member_text(check, "state"), "warning") == 0;
+		faults += strcmp(member_text(check, "state"), "fault") == 0;
 	}
 	json_t *interpreter = python ? json_pack("{s:s, s:s, s:s+}", "name", "Python", "state", "good",
 							  "found", python, " imports torch")

@@ -113,11 +113,6 @@ static int find_given_devices(struct arena *arena, struct device *found[static s
 
 /* ---- locking ---- */
 
-static int compare_uuid(const void *left, const void *right)
-{
-	return strcmp((*(struct device *const *)left)->uuid, (*(struct device *const *)right)->uuid);
-}
-
 static int lock_device(const struct device *device, const char *locks, bool (*waits)(void *context),
 	void *context, struct error *error)
 {
@@ -160,7 +155,7 @@ int slurm_devices_take(const char *locks, bool (*waits)(void *context), void *co
 	size_t count = 0;
 	int rc = find_given_devices(arena, found, &count, error);
 	if (!rc) /* all processes lock in this order, so there is no deadlock */
-		qsort(found, count, sizeof *found, compare_uuid);
+		qsort(found, count, sizeof *found, device_compare_uuid);
 	for (size_t i = 0; i < count && !rc; i++)
 		rc = lock_device(found[i], locks, waits, context, error);
 	*devices = rc ? NULL : describe_devices(found, count);

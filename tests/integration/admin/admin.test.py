@@ -89,8 +89,8 @@ def help_lists_commands_and_settings():
 @test
 def wrong_usage_exits_with_2_and_prints_the_usage():
 	contains(misused(), "Usage: podium-admin")
-	contains(misused("user"), "there is no such command")
-	contains(misused("user", "fly"), "there is no such command")
+	contains(misused("user"), "There is no such command")
+	contains(misused("user", "fly"), "There is no such command")
 	contains(misused("user", "add"), "Usage: podium-admin user add NAME")
 	contains(misused("user", "add", "ada", "--colour", "red"), "Usage: podium-admin user add NAME")
 	contains(misused("user", "list", "x"), "Usage: podium-admin user list")
@@ -136,18 +136,18 @@ def a_newer_database_is_left_alone():
 	sql("INSERT INTO schema_migrations (version, name, sha256) VALUES (9999, '9999_later', "
 		"REPEAT('x', 32))")
 	told = refused("migrate")
-	contains(told, "it is at version 9999 (9999_later)")
-	contains(told, "nothing was changed")
+	contains(told, "it has version 9999 (9999_later)")
+	contains(told, "Nothing was changed")
 	sql("DELETE FROM schema_migrations WHERE version = 9999")
 
 
 @test
 def a_database_with_another_history_is_left_alone():
 	sql("UPDATE schema_migrations SET sha256 = REPEAT('x', 32) WHERE version = 1")
-	contains(refused("migrate"), "made with another 0001_initial than this program has")
+	contains(refused("migrate"), "made with a different 0001_initial than this program has")
 	sql("DELETE FROM schema_migrations; INSERT INTO schema_migrations (version, name, sha256) "
 		"VALUES (9999, '9999_later', REPEAT('x', 32))")
-	contains(refused("migrate"), "has version 9999 (9999_later) but not 0001_initial")
+	contains(refused("migrate"), "has version 9999 (9999_later) but not the earlier 0001_initial")
 	sql("DELETE FROM schema_migrations")
 	done("migrate")
 
@@ -211,7 +211,7 @@ def a_link_in_place_of_the_password_file_is_replaced_not_followed():
 @test
 def an_account_gets_its_password_from_standard_input_or_a_file():
 	contains(done("user", "add", "ada", stdin="a long password\n"),
-		"ada has an account with the role participant now.")
+		"Created the account ada with the role participant.")
 	(scratch / "password").write_text("another password\nsecond line\n")
 	done("user", "add", "bob", "--role", "creator", "--password-file", scratch / "password")
 	equal(
@@ -231,7 +231,7 @@ def the_terminal_asks_twice_and_shows_nothing():
 		if process == 0:
 			os.execve(PROGRAM, [str(PROGRAM), "user", "add", name], database.environment)
 		shown = b""
-		for question, reply in ((b"Password: ", first), (b"again: ", second)):
+		for question, reply in ((b"Password: ", first), (b"Repeat the password: ", second)):
 			while question not in shown:
 				shown += os.read(terminal, 1000)
 			time.sleep(0.05)
@@ -316,7 +316,7 @@ def a_folder_of_tasks_becomes_leaderboards_even_before_there_is_a_device():
 @test
 def a_leaderboard_without_devices_gets_the_offered_ones():
 	offer("CPU")
-	equal(done("task", "load", scratch / "tasks"), "small: unchanged. It has devices now.\n")
+	equal(done("task", "load", scratch / "tasks"), "small: unchanged. It now has devices.\n")
 	equal(sql("SELECT gpu FROM leaderboard_gpus"), [["CPU"]])
 	equal(done("gpu", "list"), "CPU              A device\n")
 
@@ -352,7 +352,7 @@ def a_task_from_the_web_panel_is_not_replaced():
 	sql("UPDATE task_versions SET created_by = (SELECT id FROM users WHERE name = 'admin')")
 	make_task(scratch / "tasks", seed=4)
 	equal(done("task", "load", scratch / "tasks"),
-		"small: keeps the task that was uploaded in the web panel.\n")
+		"small: keeps the task that was uploaded in the browser.\n")
 	equal(sql("SELECT MAX(number) FROM task_versions"), [["3"]])
 
 
@@ -430,10 +430,10 @@ def init_asks_again_after_each_bad_answer_and_says_why():
 		f"init\npodium_init\n{user}\n\nftp://x\nhttps://gpu.example/\nboss\nshort\nboss\na good "
 		"password\n")
 	equal(answer.returncode, 0)
-	for sentence in ("There is no /nowhere", '"podium init" will not do', '"ftp://x" is no address',
-		"at least 8 characters"):
+	for sentence in ("There is no socket /nowhere", '"podium init" is not allowed here',
+		'"ftp://x" is not a web address', "at least 8 characters"):
 		contains(answer.stderr, sentence)
-	for sentence in ("Wrote ", "Applied 0001", "boss is an admin now",
+	for sentence in ("Wrote ", "Applied 0001", "Created the admin boss",
 		"https://gpu.example and sign in"):
 		contains(answer.stdout, sentence)
 	lacks(answer.stdout + answer.stderr, "a good password")
@@ -452,7 +452,7 @@ def running_init_again_changes_only_the_new_answers():
 	answer = set_up("--yes", "--answers-from", answers)
 	equal((answer.returncode, answer.stderr), (0, ""))
 	equal(SETTINGS.read_text(), before.replace("https://gpu.example", "http://other.example:8080"))
-	lacks(answer.stdout, "is an admin now")
+	lacks(answer.stdout, "Created the admin ")
 	equal(set_up("--yes").returncode, 0)
 
 
@@ -460,10 +460,11 @@ def running_init_again_changes_only_the_new_answers():
 def init_without_a_terminal_refuses_missing_answers_and_writes_nothing():
 	before = SETTINGS.read_text()
 	answers = scratch / "answers"
-	for text, arguments, sentence in (("database = /nowhere\n", ["--yes"], "There is no /nowhere"),
-		("public_url = x\n", ["--yes"], "is no address"), ("database_nome = x\n", ["--yes"],
-		"line 1: nobody asks for database_nome"), ("database_name\n", [], "line 1: expected"), ("",
-		[], "There is no answer to the question for database"),
+	for text, arguments, sentence in (("database = /nowhere\n", ["--yes"],
+		"There is no socket /nowhere"), ("public_url = x\n", ["--yes"],
+		"is not a web address"), ("database_nome = x\n", ["--yes"],
+		"line 1: there is no question database_nome"), ("database_name\n", [],
+		"line 1: expected"), ("", [], "The question for database has no answer"),
 		("database_user = nobody_has_it\nmake_database = no\n", ["--yes"], "Access denied")):
 		answers.write_text(text)
 		answer = set_up("--answers-from", answers, *arguments)

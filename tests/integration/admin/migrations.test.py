@@ -252,7 +252,7 @@ def a_migration_that_fails_says_what_to_do_and_is_finished_later():
 	if answer.returncode == 0:  # CREATE TABLE IF NOT EXISTS accepts a view of that name
 		sql(f"DELETE FROM schema_migrations WHERE version = {int(FILES[-1].name[:4])}")
 	else:
-		contains(answer.stderr, f"{FILES[-1].stem} was not finished: ")
+		contains(answer.stderr, f"{FILES[-1].stem} did not finish: ")
 		contains(answer.stderr, "run podium-admin migrate again")
 	sql(f"DROP VIEW {name};" + (f"RENAME TABLE aside TO {name}" if known else ""))
 	equal(admin("migrate", database="failing").returncode, 0)

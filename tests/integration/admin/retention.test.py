@@ -34,7 +34,7 @@ def prune(*words, **settings):
 	"""The counts that it prints: {kind: count}."""
 	return {
 		kind: int(count)
-		for count, kind in re.findall(r"^ *(\d+) (.+?)(?: removed)?$",
+		for count, kind in re.findall(r"^ *(\d+) (.+?)(?: deleted)?$",
 		admin("prune", *words, **settings), re.M)
 	}
 
@@ -133,7 +133,7 @@ def a_dry_run_removes_nothing_and_reports_what_it_would_remove():
 	equal((announced["samples of cases"] > 0, announced["logs of stages"]
 		> 0, announced["artifacts"] > 0), (True, True, True))
 	equal((count("measurements WHERE samples IS NOT NULL"), count("audit_log")), (3 * JOBS, 3300))
-	contains(admin("prune", "--dry-run", **FOR_EVER), "- logs of stages: kept for ever")
+	contains(admin("prune", "--dry-run", **FOR_EVER), "- logs of stages: never deleted")
 
 
 @test
@@ -147,7 +147,7 @@ def several_prunes_at_once_remove_what_one_would():
 	equal([(one.returncode, said[1]) for one, said in zip(several, told)], [(0, "")] * 4)
 	sums = {}
 	for said, _ in told:
-		for number, kind in re.findall(r"^ *(\d+) (.+) removed$", said, re.M):
+		for number, kind in re.findall(r"^ *(\d+) (.+) deleted$", said, re.M):
 			sums[kind] = sums.get(kind, 0) + int(number)
 	# A delivery counts as part of its event here.
 	del sums["events of webhooks"]
@@ -239,7 +239,7 @@ def a_content_that_is_being_stored_again_stays():
 		"content) VALUES (UNHEX(SHA2('wanted', 256)), 1, 'w'); SELECT 'stored';\n")
 	uploading.stdin.flush()
 	equal(uploading.stdout.readline(), "stored\n")
-	equal(prune(**AGES).get("contents that nothing refers to"), 1)
+	equal(prune(**AGES).get("contents without a reference"), 1)
 	uploading.stdin.write(
 		"INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, "
 		"mode) VALUES (1, 1, 1, 'a.py', UNHEX(SHA2('wanted', 256)), 'test'); COMMIT; SELECT "
@@ -247,7 +247,7 @@ def a_content_that_is_being_stored_again_stays():
 	uploading.stdin.flush()
 	equal(uploading.stdout.readline(), "sent\n")
 	uploading.communicate()
-	equal(prune(**AGES).get("contents that nothing refers to"), None)
+	equal(prune(**AGES).get("contents without a reference"), None)
 	equal(
 		sql("SELECT content FROM blobs WHERE sha256 IN (UNHEX(SHA2('wanted', 256)), "
 		"UNHEX(SHA2('unwanted', 256)))"), [["w"]])

@@ -93,8 +93,7 @@ def a_ranked_run_draws_a_seed_and_says_so():
 	contains(
 		answer.out, "  #  Shape                Time      Best     Worst  Runs\n"
 		"  1  seed: 3  2.000 ± 0.010 ms  2.000 ms  2.000 ms     3\n")
-	seed = re.search(
-		r"The seeds differ from the server's, whose are secret; --seed (\d+) repeats this run\.\n",
+	seed = re.search(r"The server uses other, secret seeds\. --seed (\d+) repeats this run\.\n",
 		answer.out)[1]
 	again = check(file(RIGHT), "--mode", "ranked", "--seed", seed, "--json")
 	equal(again.json["secret_seed"], int(seed))
@@ -160,7 +159,7 @@ def a_signal_ends_the_job_and_leaves_nothing_behind():
 		"Hangup")):
 		code, out, err, below = stopped_by(number)
 		equal((code, out), (128 + number, ""))
-		contains(err, f"podium: Stopped by {name}; nothing of the job is left running.\n")
+		contains(err, f"podium: Stopped by {name}. The job no longer runs.\n")
 		assert len(below) >= 2, below
 		wait_until_gone(below)
 

@@ -34,7 +34,8 @@ STEPS = [{"event": "progress", "text": text}
 def a_pipe_gets_a_line_for_each_step():
 	equal(
 		check(file(RIGHT), program=StandIn(*STEPS)).err.splitlines(), [
-		"looking for what the task needs", "starting podium-run", "compile", "test 0/2", "test 1/2"
+		"looking for the device and programs that the task needs", "starting podium-run", "compile",
+		"test 0/2", "test 1/2"
 		])
 	equal(check(file(RIGHT), "--json", program=StandIn(*STEPS)).err, "")
 
@@ -80,13 +81,13 @@ def wrong_usage_gets_a_sentence():
 	right, folder = str(file(RIGHT)), str(task())
 	for words, part in (([], "Name the file to check"), ([right],
 		"Name the task's folder or zip with --task."), ([right,
-		"--task"], "--task wants a value"), ([right, "--task", folder,
+		"--task"], "--task needs a value"), ([right, "--task", folder,
 		"--fast"], "There is no option --fast"), ([right, right, "--task",
-		folder], "One file is checked at a time"), ([right, "--task", folder, "--mode",
-		"profile"], 'There is no mode "profile" here; choose test, benchmark or ranked.'),
+		folder], "podium check takes one file"), ([right, "--task", folder, "--mode",
+		"profile"], 'There is no mode "profile". Choose test, benchmark or ranked.'),
 		([right, "--task", folder, "--engine",
-		"magic"], 'There is no engine "magic" here; choose isolated or custom.'),
-		([right, "--task", folder, "--seed", "5"], "--seed belongs to --mode ranked"),
+		"magic"], 'There is no engine "magic". Choose isolated or custom.'),
+		([right, "--task", folder, "--seed", "5"], "--seed needs --mode ranked"),
 		([right, "--task", folder, "--mode", "ranked", "--seed",
 		"-1"], "The seed must be a whole number"), ([str(scratch / "none.py"), "--task", folder],
 		f"Cannot open {scratch}/none.py: No such file or directory."), ([folder, "--task",
@@ -106,7 +107,7 @@ def a_file_that_the_server_would_refuse_gets_the_servers_words():
 								), ("empty.py", " \n", "The file is empty."), ("latin.py",
 		b"x = '\xe9'\n", "The file is not UTF-8 text: line 1 has the invalid byte 0xe9"), ("nul.py",
 		b"x = 1\n\0\n", "The file has a NUL byte in line 2; remove it."), ("large.py",
-		"#" * 1000001, "The file has 1000001 bytes; at most 1 MB (1000000 bytes) is taken."),
+		"#" * 1000001, "The file has 1000001 bytes; at most 1 MB (1000000 bytes) is allowed."),
 		("header.py", "#!POPCORN leaderbord x\n" + RIGHT, "leaderbord")):
 		says(check(file(text, name)), 2, f"podium: {scratch}/{name}: ", part)
 
@@ -118,10 +119,10 @@ def every_fault_of_a_task_is_listed():
 	says(check(file(RIGHT), folder=folder), 2, f'The folder "{folder}" holds no files.')
 	(folder / "notes.txt").write_text("x")
 	says(check(file(RIGHT), folder=folder), 2,
-		f"{folder} is no task that could be run:\n  task.yml: there is none")
+		f"{folder} is not a valid task:\n  task.yml: there is none")
 	(folder / "task.yml").write_text("lang: rust\ntests: 5\nbogus: 1\n")
 	answer = check(file(RIGHT), folder=folder)
-	says(answer, 2, "is no task that could be run:\n")
+	says(answer, 2, "is not a valid task:\n")
 	listed = subprocess.run([PODIUM.parent / "podium-admin", "task", "check", folder],
 		capture_output=True, text=True).stdout
 	equal([line.strip() for line in answer.err.splitlines()[1:]],
@@ -149,13 +150,13 @@ def a_missing_program_is_named():
 	for answer, part in ((check(file(RIGHT), PODIUM_WORKER_RUNNER=nowhere),
 		f"There is no podium-run at {nowhere} (the setting worker_runner)"),
 		(check(file(RIGHT), PODIUM_PYTHON=nowhere),
-		f"{nowhere} is no Python that can import torch"), (check(file(RIGHT), "--python",
+		f"{nowhere} is not a Python that can import torch"), (check(file(RIGHT), "--python",
 		"/bin/false"),
-		"/bin/false is no Python that can import torch"), (check(file(RIGHT), "--gpu", "GPU-1",
+		"/bin/false is not a Python that can import torch"), (check(file(RIGHT), "--gpu", "GPU-1",
 		**driver()),
-		"This machine has no device GPU-1; it has GPU-00000000 (NVIDIA H200), GPU-00000001"),
+		"This machine has no device GPU-1. It has GPU-00000000 (NVIDIA H200), GPU-00000001"),
 		(check(kernel, "--gpu", "cpu",
-		folder=cu), "The task is in CUDA C++, which needs an NVIDIA GPU; name one with --gpu"),
+		folder=cu), "The task is in CUDA C++, which needs an NVIDIA GPU. Name one with --gpu"),
 		(check(kernel, folder=cu, **driver(),
 		PODIUM_NVCC=nowhere), f"The task is in CUDA C++, and there is no nvcc at {nowhere}."),
 		(check(file(RIGHT), PODIUM_DEVICE_LOCKS=nowhere, program=StandIn(VERDICT)),
@@ -203,7 +204,7 @@ def a_task_for_several_gpus_gets_them():
 	equal(program.job["device"]["uuid"], "GPU-00000000,GPU-00000001")
 	equal(answer.json["device"]["uuid"], "GPU-00000000,GPU-00000001")
 	says(check(file(RIGHT), folder=several, program=StandIn(VERDICT), **driver(1)), 3,
-		"The task wants 2 GPUs of one model, and this machine has 1 of the model H200.")
+		"The task needs 2 GPUs of one model, but this machine has 1 of the model H200.")
 
 
 @test
@@ -246,7 +247,7 @@ def a_busy_device_is_waited_for():
 		env=environment(StandIn(VERDICT).environment), stdin=subprocess.DEVNULL,
 		stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 	lines = [process.stderr.readline(), process.stderr.readline()]
-	contains(lines[1], "waiting until a worker has done with ")
+	contains(lines[1], "waiting until a worker has finished with ")
 	fcntl.flock(lock, fcntl.LOCK_UN)
 	out, err = process.communicate(timeout=HANG_S)
 	equal((process.returncode, err), (0, "starting podium-run\n"))
@@ -289,7 +290,7 @@ def the_isolated_engines_findings_are_shown():
 		"  1              6.200 µs        500.0 ns       8         2                 38.00 µs  "
 		"1755–1980 MHz  power cap\n"
 		"  Benchmark 1: In 2 of 8 blocks the constant moved.\n"
-		"  The constant is what the same call took with an empty kernel, ")
+		"  The constant is the time of the same call with an empty kernel, ")
 	contains(answer.out, "Score: 31.90 ± 0.06 µs\n")
 	contains(
 		answer.out,
@@ -303,9 +304,7 @@ def a_seed_repeats_a_run_as_far_as_the_engine_allows():
 		"the tests of this run, but each timed call has a new input")):
 		answer = check(file(RIGHT), "--mode", "ranked", "--seed", "5",
 			program=StandIn({**VERDICT, "engine": engine}))
-		contains(
-			answer.out,
-			f"The seeds differ from the server's, whose are secret; --seed 5 repeats {words}.\n")
+		contains(answer.out, f"The server uses other, secret seeds. --seed 5 repeats {words}.\n")
 
 
 @test
@@ -314,7 +313,7 @@ def a_time_faster_than_the_gpu_allows_is_reported_as_held():
 		{**VERDICT, "score_ns": 90.0})
 	contains(
 		check(file(RIGHT), "--mode", "ranked", program=program, **driver()).out,
-		"The server would hold this for review. Benchmark 1: ")
+		"The server would hold this result for review. Benchmark 1: ")
 	program = StandIn(STAGE, CASE, {**VERDICT, "score_ns": 31900.0})
 	lacks(check(file(RIGHT), "--mode", "ranked", program=program, **driver()).out, "hold this")
 
@@ -374,9 +373,8 @@ def only_the_last_lines_of_an_output_are_shown():
 		for i in range(0, len(text), 100)), VERDICT)
 	answer = check(file(RIGHT), program=program)
 	contains(
-		answer.out,
-		"\nStandard output of ranked:\n  | (30 lines before these are left out; --json has "
-		"them)\n  | line 31\n  | line 32\n")
+		answer.out, "\nStandard output of ranked:\n  | (30 earlier lines left out; --json has them)"
+		"\n  | line 31\n  | line 32\n")
 	contains(answer.out, "  | line 50\n")
 	again = check(
 		file(RIGHT), "--json", program=StandIn(
@@ -410,7 +408,7 @@ def a_device_that_the_task_does_not_list_is_mentioned():
 	folder = task("for-gpus", TASK + "gpus: [A100, H200]\n")
 	contains(
 		check(file(RIGHT), "--gpu", "cpu", folder=folder, program=StandIn(VERDICT)).out,
-		"The task is for A100 and H200, so times will be others there than on CPU.\n")
+		"The task is for A100 and H200, so its times will differ from those on CPU.\n")
 	lacks(
 		check(file(RIGHT), folder=folder, program=StandIn(VERDICT), **driver()).out,
 		"The task is for")
@@ -430,7 +428,7 @@ def odd_events_are_harmless():
 		'{"event": "verdict", "job": 1, "verdict": ["passed"]}')
 	answer = check(file(RIGHT), program=program)
 	equal(answer.code, 1)
-	contains(answer.out, "podium-run says no verdict that this program knows.")
+	contains(answer.out, "podium-run reported a verdict that this program does not know.")
 
 
 @test

@@ -93,7 +93,7 @@ def a_token_is_pasted_once_and_kept_for_its_owner():
 	contains(good(podium("history", "--server", "lab")).out, "No submissions.")
 	good(podium("logout", "lab"))
 	lacks(SETTINGS.read_text(), tokens["ada"])
-	refused(podium("history"), 2, "No server is known yet. Sign in first: podium login ADDRESS")
+	refused(podium("history"), 2, "There is no server yet. Sign in first: podium login ADDRESS")
 
 
 def confirmed(process, **answer):
@@ -131,7 +131,7 @@ def a_terminal_that_is_refused_is_not_signed_in():
 @test
 def a_token_that_does_not_work_is_not_kept():
 	refused(podium("login", site.url, "--with-token", stdin="podium_" + "x" * 43), 4, "not valid",
-		"sign in again: podium login")
+		"Sign in again: podium login")
 	lacks(SETTINGS.read_text(), "[")
 
 
@@ -140,20 +140,20 @@ def without_a_token_only_public_data_is_shown():
 	contains(good(podium("list", PODIUM_SERVER=site.url)).out, "small")
 	for words in (["history"], ["submit", str(file(RIGHT))], ["cancel", "1"]):
 		refused(podium(*words, PODIUM_SERVER=site.url), 4,
-			f"Nobody is signed in to {site.url}; do so with: podium login {site.url}")
+			f"You are not signed in to {site.url}. Sign in: podium login {site.url}")
 
 
 @test
 def wrong_expired_and_weak_tokens_get_different_messages():
 	refused(as_ada("history", PODIUM_TOKEN="podium_" + "x" * 43), 4, "not valid",
-		f"sign in again: podium login {site.url}")
+		f"Sign in again: podium login {site.url}")
 	late = make_token(ada, "late", "read", days="1")
 	good(as_ada("history", PODIUM_TOKEN=late))
 	site.sql("UPDATE api_tokens SET expires_at = UTC_TIMESTAMP(3) - INTERVAL 1 SECOND WHERE name = "
 		"'late'")
-	refused(as_ada("history", PODIUM_TOKEN=late), 4, "not valid", "sign in again")
+	refused(as_ada("history", PODIUM_TOKEN=late), 4, "not valid", "Sign in again")
 	refused(as_ada("submit", file(RIGHT), PODIUM_TOKEN=tokens["reads"]), 4,
-		"lacks the scope submit.", f"That is {site.url}/account/tokens")
+		"lacks the scope submit.", f"Make a token at {site.url}/account/tokens")
 
 
 # ---- a task ----
@@ -172,8 +172,8 @@ def fetching_a_task_keeps_changed_files():
 	(folder / "template.py").write_text("mine")
 	(folder / "eval.py").unlink()
 	answer = good(as_ada("task", "small", "--to", folder))
-	contains(answer.out, f"{folder}/template.py: kept, because it was changed here\n")
-	contains(answer.out, "1 file stayed as you changed it")
+	contains(answer.out, f"{folder}/template.py: kept, because you changed it\n")
+	contains(answer.out, "1 file kept with your changes")
 	equal(((folder / "template.py").read_text(), (folder / "eval.py").read_text()),
 		("mine", home.HARNESS))
 	checked = good(
@@ -242,7 +242,7 @@ def a_refused_submission_gets_the_servers_words():
 	refused(as_ada("submit", file("def custom_kernel(data):\n    return data\n")), 2,
 		"Name the leaderboard: --leaderboard NAME, or as the first line of")
 	refused(as_ada("submit", file(""), "--leaderboard", "small"), 2, "The file is empty.")
-	refused(as_ada("submit", file(RIGHT, "mine.txt")), 2, "ends with .py, .cu, .cuh or .cpp")
+	refused(as_ada("submit", file(RIGHT, "mine.txt")), 2, "must end with .py, .cu, .cuh or .cpp")
 	refused(as_ada("submit", scratch / "none.py"), 2, "Cannot open", "No such file")
 	refused(as_ada("submit", file("#!POPCORN leaderbord small\n" + RIGHT)), 2, "Line 1")
 	refused(as_ada("submit", file(RIGHT), "--leaderboard", "nothing", "--gpu", "CPU"), 2, "nothing")
@@ -292,8 +292,7 @@ def submissions_are_listed_compared_and_ranked():
 @test
 def a_withdrawn_submission_can_be_restored():
 	for number in (tokens["first"], tokens["second"]):
-		contains(
-			good(as_ada("withdraw", number)).out, f"Submission {number} does not count any more")
+		contains(good(as_ada("withdraw", number)).out, f"Submission {number} no longer counts")
 	contains(good(as_ada("ranking", "small", "--gpu", "CPU")).out, "Nobody is ranked here yet.")
 	contains(good(as_ada("status", tokens["first"])).out, "It is withdrawn")
 	contains(
@@ -322,7 +321,7 @@ def after_being_killed_waiting_resumes_by_the_number():
 	equal(going_on.wait(HANG_S), 130)
 	contains(
 		going_on.communicate()[1],
-		f"Stopped waiting; submission {number} goes on. To go on waiting: podium status {number} "
+		f"Stopped waiting. Submission {number} continues. To wait again: podium status {number} "
 		"--follow\n")
 	contains(good(as_ada("cancel", blocker)).out, f"Submission {blocker} is cancelled")
 	again = as_ada("status", number, "--follow")

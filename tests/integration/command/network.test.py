@@ -91,11 +91,10 @@ def the_pause_is_as_long_as_the_server_asks_for():
 def retries_end_after_a_limit():
 	with Faulty(objects(503, "The database is away.")) as server:
 		ends(ask(server, "list"), 5, "podium: The database is away.",
-			"by the request's number: r-17")
+			"to the site's administrator: r-17")
 		equal(len(server.requests), 5)
 	with Faulty(cuts) as server:
-		ends(ask(server, "list"), 5,
-			f"podium: {server.url} cannot be reached: the connection was cut")
+		ends(ask(server, "list"), 5, f"podium: Cannot reach {server.url}: the connection was cut")
 	ends(ask(server, "list"), 5, "nothing answers there")
 
 
@@ -116,7 +115,7 @@ def a_retried_submission_keeps_its_key():
 		assert server.requests[0].headers["idempotency-key"] != first.headers["idempotency-key"]
 	with Faulty(cuts) as server:
 		ends(ask(server, "submit", file(RIGHT)), 5, "the connection was cut",
-			"Whether the submission arrived, podium history shows.")
+			"podium history shows whether the submission arrived.")
 
 
 @test
@@ -138,7 +137,7 @@ def an_answer_that_is_not_from_a_podium_is_reported():
 		answers(b"[]"), answers(b""), answers(b'{"a": 1, "a": 2}')):
 		with Faulty(fault) as server:
 			ends(ask(server, "list"), 5,
-				"something that is not the JSON of a Podium's interface; is the address right?")
+				"something other than the JSON of a Podium site. Check the address.")
 	with Faulty(answers(b"<h1>nginx</h1>", 404, "text/html")) as server:
 		ends(ask(server, "list"), 2, "answered 404 without a reason that podium understands")
 	with Faulty(lambda connection, request: connection.sendall(b"220 mail.example.org ESMTP\r\n")
@@ -158,9 +157,8 @@ def a_redirect_is_not_followed():
 	with Faulty(EMPTY) as other:
 		for code in (301, 302, 307, 308):
 			with Faulty(redirects(f"{other.url}/api/v1/leaderboards", code)) as server:
-				ends(ask(server, "list"), 4,
-					f"sends this on to {other.url}/api/v1/leaderboards, which is not followed")
-				ends(ask(server, "submit", file(RIGHT)), 4, "which is not followed")
+				ends(ask(server, "list"), 4, f"redirects to {other.url}/api/v1/leaderboards")
+				ends(ask(server, "submit", file(RIGHT)), 4, "podium follows no redirects")
 		equal(other.requests, [])
 
 
@@ -173,12 +171,12 @@ def a_token_is_never_sent_unencrypted():
 		for words in (["list"], ["submit", str(file(RIGHT))], ["status", "7", "--follow"]):
 			answer = podium(*words, PODIUM_SERVER="http://podium.example.org", PODIUM_TOKEN=TOKEN,
 				http_proxy=proxy.url)
-			ends(answer, 2, "podium.example.org is reached over plain http", "--insecure-http")
+			ends(answer, 2, "podium.example.org uses plain http", "--insecure-http")
 		ends(
 			podium("login", "http://podium.example.org", "--with-token", stdin=TOKEN,
-			http_proxy=proxy.url), 2, "over plain http")
+			http_proxy=proxy.url), 2, "uses plain http")
 		ends(podium("login", "http://podium.example.org", http_proxy=proxy.url), 2,
-			"over plain http")
+			"uses plain http")
 		equal(proxy.requests, [])
 		answer = podium("list", "--insecure-http", PODIUM_SERVER="http://podium.example.org",
 			PODIUM_TOKEN=TOKEN, http_proxy=proxy.url)
@@ -236,7 +234,8 @@ def the_prompt_does_not_show_what_is_typed():
 		equal(code, 0)
 		contains(
 			shown,
-			f"Token of {server.url} (it is not shown; {server.url}/account/tokens makes one): \r\n")
+			f"Token for {server.url} (input is hidden; {server.url}/account/tokens makes one): \r\n"
+		)
 		lacks(shown, TOKEN)
 		equal(server.requests[0].headers["authorization"], f"Bearer {TOKEN}")
 	podium("logout", "typed")
@@ -248,8 +247,7 @@ def settings_that_others_can_read_are_refused():
 	before = SETTINGS.read_text() if SETTINGS.exists() else ""
 	SETTINGS.write_text(f"[lab]\nurl = http://localhost:1\ntoken = {TOKEN}\n")
 	SETTINGS.chmod(0o644)
-	ends(podium("list"), 4, f"Others can read {SETTINGS}, and the tokens in it.",
-		f"chmod 600 {SETTINGS}")
+	ends(podium("list"), 4, f"Others can read {SETTINGS} and its tokens.", f"chmod 600 {SETTINGS}")
 	SETTINGS.write_text(before)
 	SETTINGS.chmod(0o600)
 
@@ -258,9 +256,9 @@ def settings_that_others_can_read_are_refused():
 def text_that_is_no_token_is_not_sent():
 	with Faulty(EMPTY) as server:
 		ends(podium("login", server.url, "--with-token", stdin="hunter2\n"), 2,
-			"That is no token of a Podium")
+			"The text is not a Podium token")
 		ends(podium("login", server.url, "--with-token", stdin=""), 2,
-			"That is no token of a Podium")
+			"The text is not a Podium token")
 		equal(server.requests, [])
 
 
@@ -277,9 +275,9 @@ def certificates_are_verified():
 	me = answers(
 		{"user": "ada", "role": "user", "scopes": ["read"], "token": "x", "expires_at": None})
 	with Faulty(me, certificate=(certificate, key)) as server:
-		ends(ask(server, "list"), 5, "its certificate is not one to trust")
+		ends(ask(server, "list"), 5, "its certificate is not trusted")
 		ends(podium("login", server.url, "--with-token", stdin=TOKEN), 5,
-			"its certificate is not one to trust")
+			"its certificate is not trusted")
 		equal(server.requests, [])
 		equal(
 			podium("login", server.url, "--name", "own", "--with-token", "--ca-file", certificate,
@@ -287,7 +285,7 @@ def certificates_are_verified():
 		server.does = [EMPTY]
 		equal(podium("list", "--server", "own").code, 0)
 		ends(podium("list", "--server", f"https://127.0.0.1:{server.port}"), 5,
-			"its certificate is not one to trust")
+			"its certificate is not trusted")
 	podium("logout", "own")
 
 
@@ -364,7 +362,7 @@ def a_server_cannot_write_outside_of_the_folder():
 		folder = scratch / "hostile"
 		with Faulty(task_answers(["fine.py", path])) as server:
 			ends(ask(server, "task", "small", "--to", folder), 2, "The server names a file",
-				"nothing was written")
+				"Nothing was written")
 			equal(len(server.requests), 1)
 		equal((folder.exists(), (scratch / "outside.py").exists()), (False, False))
 	with Faulty(task_answers(["A.py", "a.py"])) as server:
@@ -372,9 +370,9 @@ def a_server_cannot_write_outside_of_the_folder():
 	with Faulty(
 		task_answers(["a.py"], templates=[{"language": "Python",
 		"file_name": "../outside.py"}])) as server:
-		ends(ask(server, "task", "small", "--to", scratch / "hostile"), 2, "nothing was written")
+		ends(ask(server, "task", "small", "--to", scratch / "hostile"), 2, "Nothing was written")
 	ends(podium("task", "../x", PODIUM_SERVER="http://localhost:1"), 2,
-		"is no name of a leaderboard")
+		"is not the name of a leaderboard")
 
 
 @test
@@ -391,7 +389,7 @@ def a_template_that_is_a_file_of_the_task_is_fetched_once():
 def a_file_that_differs_from_its_announced_hash_is_not_written():
 	with Faulty(task_answers(["a.py"], digest="0" * 64)) as server:
 		ends(ask(server, "task", "small", "--to", scratch / "announced"), 5,
-			"a.py did not arrive as the server described it")
+			"a.py differs from the server's description")
 	equal((scratch / "announced" / "a.py").exists(), False)
 
 
@@ -438,17 +436,16 @@ def a_missing_server_is_waited_for_a_while():
 def giving_up_waiting_says_how_to_continue():
 	with Faulty(routes(status=[status(), objects(503, "Busy.")], other=answers(DONE))) as server:
 		answer = ask(server, "status", "7", "--follow", PODIUM_PATIENCE_S=1)
-		ends(answer, 5, "Busy.",
-			"Submission 7 goes on all the same. To go on waiting: podium status 7 --follow")
+		ends(answer, 5, "Busy.", "Submission 7 continues. To wait again: podium status 7 --follow")
 	with Faulty(
 		routes(status=[status(), objects(401, "The token has expired.")],
 		other=answers(DONE))) as server:
 		ends(ask(server, "status", "7", "--follow"), 4, "The token has expired.",
-			"sign in again: podium login", "Submission 7 goes on")
+			"Sign in again: podium login", "Submission 7 continues")
 	with Faulty(objects(404, "There is no submission 7.")) as server:
 		lacks(
 			ends(ask(server, "status", "7", "--follow"), 2, "There is no submission 7.").err,
-			"goes on")
+			"continues")
 
 
 @test
@@ -466,7 +463,7 @@ def an_interrupt_keeps_the_submission_and_says_how_to_continue():
 				out, err = process.communicate(timeout=HANG_S)
 				equal((process.returncode, out), (code, ""))
 				contains(
-					err, "podium: Stopped waiting; submission 7 goes on. To go on waiting: podium "
+					err, "podium: Stopped waiting. Submission 7 continues. To wait again: podium "
 					f"status 7 --follow --server {server.url}\n")
 				equal([request.method for request in server.requests].count("POST"), 1)
 
@@ -600,7 +597,7 @@ def a_refused_or_expired_code_ends_signing_in():
 	with Faulty(objects(404, "There is no such address.")) as server:
 		ends(
 			podium("login", server.url), 2,
-			f"Make a token at {server.url}/account/tokens and give it to: podium login --with-token"
+			f"Make a token at {server.url}/account/tokens and pass it to: podium login --with-token"
 		)
 
 

@@ -108,14 +108,15 @@ def a_port_in_use_is_reported_before_anything_is_written():
 		other.listen()
 		port = other.getsockname()[1]
 		contains(refused(PODIUM_PORT=str(port), PODIUM_VAR=str(scratch / "port")),
-			f"Port {port} on 127.0.0.1 is taken")
+			f"Another program uses port {port} on 127.0.0.1")
 	equal((scratch / "port").exists(), False)
 
 
 @test
 def an_invalid_port_is_refused():
-	contains(refused(PODIUM_PORT="80a"), 'A port is a whole number from 1 to 65535, not "80a".')
-	contains(refused(PODIUM_PORT="70000"), "A port is a whole number from 1 to 65535")
+	contains(refused(PODIUM_PORT="80a"),
+		'The port must be a whole number from 1 to 65535, not "80a".')
+	contains(refused(PODIUM_PORT="70000"), "The port must be a whole number from 1 to 65535")
 
 
 @test
@@ -236,9 +237,9 @@ def a_newer_database_is_refused_and_left_unchanged():
 		"REPEAT('x', 32))")
 	podium.stop()
 	told = refused(PODIUM_VAR=str(podium.var), PODIUM_PORT=str(podium.port))
-	contains(told, "The database is newer than this program: it is at version 9999 (9999_later)")
+	contains(told, "The database is newer than this program: it has version 9999 (9999_later)")
 	told = refused(PODIUM_VAR=str(podium.var), PODIUM_PORT=str(podium.port))
-	contains(told, "nothing was changed")
+	contains(told, "Nothing was changed")
 
 
 @test

@@ -44,7 +44,7 @@ def a_remote_database_needs_tls_with_the_right_certificate():
 	equal(asks(PODIUM_DATABASE_TLS_CA=ca), (0, ""))
 	code, said = asks()
 	equal(code, 1)
-	contains(said, "set database_tls_ca to the file")
+	contains(said, "Set database_tls_ca to the file")
 	code, said = asks(PODIUM_DATABASE_TLS_CA=str(database.certificates / "other.pem"))
 	equal(code, 1)
 	contains(said, "certificate")
@@ -69,7 +69,7 @@ def weaker_checks_need_an_explicit_setting():
 	# connections within this host need no TLS
 	equal(asks(PODIUM_DATABASE_HOST="127.0.0.1"), (0, ""))
 	code, said = asks(PODIUM_DATABASE_HOST="127.0.0.1", PODIUM_DATABASE_TLS="verify")
-	contains(said, "set database_tls_ca")
+	contains(said, "Set database_tls_ca")
 	code, said = asks(PODIUM_DATABASE_TLS="yes")
 	contains(said, 'database_tls is verify, unverified or off, not "yes"')
 
@@ -218,7 +218,7 @@ def a_job_continues_while_the_link_is_cut_and_its_result_arrives_later():
 	relay.heal()
 	wait_for(number)
 	equal(job(number, "verdict, attempt, lease_owner"), ["passed", "1", "host"])
-	host.says("is tried again until it works")
+	host.says("retries until it works")
 	passes()
 
 
@@ -270,7 +270,7 @@ def a_worker_that_is_too_old_says_so_and_takes_no_job():
 	sql("UPDATE compatibility SET oldest_program = 21")
 	wait_for(number)
 	equal(job(number, "attempt"), "1")
-	host.says("takes programs as old as this one again")
+	host.says("accepts this version again")
 	sql("DELETE FROM schema_migrations WHERE version = 9998")
 
 

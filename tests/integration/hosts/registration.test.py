@@ -132,8 +132,8 @@ def an_invitation_needs_a_free_name_of_plain_letters():
 	contains(refused("worker", "invite", "x" * 64, "--at", "127.0.0.1"), "letters, digits, dots")
 	contains(refused("worker", "invite", "somewhere"), "--at HOST:PORT")
 	contains(refused("worker", "invite", "somewhere", "--at", "db.example:99999"),
-		"is no HOST or HOST:PORT")
-	contains(refused("worker", "invite", "somewhere", "--at", "db.example"), "set database_tls_ca")
+		"is not of the form HOST or HOST:PORT")
+	contains(refused("worker", "invite", "somewhere", "--at", "db.example"), "Set database_tls_ca")
 	contains(refused("worker", "revoke", "nobody"), "No host is registered")
 
 

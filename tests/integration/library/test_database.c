@@ -385,7 +385,7 @@ static void a_transaction_that_is_taken_back_without_a_word_is_tried_again(void 
 	assert_int_equal(database_transaction(db, roll_back_and_go_on, &tries, &error), ERROR_DATABASE);
 	assert_int_equal(tries, 5);
 	assert_true(real_of(2) == before);
-	assert_non_null(strstr(error.text, "taken back"));
+	assert_non_null(strstr(error.text, "rolled back"));
 }
 
 static int die_in_between(struct database *connection, void *context, struct error *error)

@@ -366,7 +366,7 @@ def unknown_keys_are_refused():
 @test
 def indices_and_counts_must_match_the_job():
 	violates(benches(("benchmark.1.mean", "1")), "benchmark.1.mean", "not given")
-	violates(benches(("benchmark.99999999999999999999.mean", "1")), "no line")
+	violates(benches(("benchmark.99999999999999999999.mean", "1")), "not a line")
 	violates(benches(("benchmark-count", "2")), "benchmark-count")
 	violates(benches(("benchmark-count", None)), "benchmark-count")
 	violates(harness("say('test-count', 1)\n"), "test-count", mode="test")

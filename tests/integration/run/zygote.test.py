@@ -231,15 +231,15 @@ def is_replaced_after(signal_number):
 
 @test
 def a_killed_zygote_is_replaced():
-	contains(is_replaced_after(signal.SIGKILL), "The program is started without it.")
+	contains(is_replaced_after(signal.SIGKILL), "podium-run starts the program without it.")
 
 
 @test
 def a_zygote_that_does_not_answer_is_killed_and_replaced():
 	contains(
 		is_replaced_after(signal.SIGSTOP),
-		"The zygote could not start a program: there is no answer. The program is started without "
-		"it.")
+		"The zygote could not start a program: there is no answer. podium-run starts the "
+		"program without it.")
 
 
 @test
@@ -251,8 +251,9 @@ def a_failure_of_the_zygote_to_start_a_program_is_logged():
 		with Runner("--python", python) as one:
 			os.set_blocking(one.process.stderr.fileno(), False)
 			end, said = time.monotonic() + 120, ""
-			while ("The zygote could not start a program: ValueError: none left. "
-				"The program is started without it.") not in said:
+			expected = ("The zygote could not start a program: ValueError: none left. "
+				"podium-run starts the program without it.")
+			while expected not in said:
 				assert time.monotonic() < end, said
 				equal(
 					one.run(SUBMISSION, HEAD + "seen = 0" + PASS, python=python).verdict, "passed")

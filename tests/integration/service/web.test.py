@@ -234,7 +234,7 @@ def an_inherited_descriptor_that_does_not_listen_is_refused_with_a_sentence():
 	manager.listener = open(scratch / "a file", "w")
 	manager.start()
 	equal(manager.process.wait(30), 1)
-	contains(manager.log.read_text(), "not one listening Unix socket")
+	contains(manager.log.read_text(), "did not pass exactly one listening Unix socket")
 
 
 @test

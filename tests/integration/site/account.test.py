@@ -91,7 +91,7 @@ def a_password_equal_to_the_name_is_refused():
 	answer = whole(
 		Client(site.url).post("/register", [("name", "mallory-m"), ("password", "Mallory-M")]))
 	equal(answer.status, 422)
-	contains(answer.words(), "The password is the name, which everybody can see")
+	contains(answer.words(), "The password equals the name, which everybody can see")
 	equal(re.search(r'<input id="(\w+)"[^>]* autofocus', answer.text)[1], "password")
 	equal(number_of("SELECT COUNT(*) FROM users WHERE name = 'mallory-m'"), 0)
 	long_name = Client(site.url)
@@ -691,7 +691,7 @@ def no_login_token_or_registration_revives_a_deleted_account():
 	answer = whole(
 		Client(site.url).post("/register", [("name", "Deleted-User-77"), ("password", PASSWORD)]))
 	equal(answer.status, 422)
-	contains(answer.words(), "stand for deleted accounts")
+	contains(answer.words(), "are reserved for deleted accounts")
 	fresh = Client(site.url)
 	fresh.register("ada")
 	data = fresh.get("/account/export").json

@@ -361,7 +361,7 @@ def the_command_does_the_same_and_a_pause_outlives_the_worker():
 		site.admin("worker", "list").stdout, "here                     online    CPU          CPU")
 	contains(
 		site.admin("worker", "drain", "here", "CPU").stdout,
-		"CPU of here ends what it runs and takes no new job.")
+		"CPU of here finishes its jobs and takes no new ones.")
 	site.stop()
 	(site.var / "run.log").write_text("")
 	site.start()
@@ -448,10 +448,10 @@ def podium_admin_shows_and_sets_quotas():
 		])
 	contains(
 		site.admin("quota", "set", "small", "test", "1", "1").stdout,
-		"The test quota of small is 1 in 1 hour now.")
+		"The test quota of small is now 1 in 1 hour.")
 	contains(
 		site.admin("quota", "set", "small", "ranked", "7").stdout,
-		"The ranked quota of small is 7 in 24 hours now.")
+		"The ranked quota of small is now 7 in 24 hours.")
 	contains(site.admin("quota", "show", "small").stdout, "test       1 in 1 hour\n")
 	ended(submit(ada))
 	answer = send(ada)
@@ -459,7 +459,7 @@ def podium_admin_shows_and_sets_quotas():
 	contains(answer.words(), "this leaderboard allows 1 in 1 hour")
 	contains(
 		site.admin("quota", "set", "small", "test", "site").stdout,
-		"The test quota of small is the site's now.")
+		"The test quota of small is now the site's.")
 	equal(site.admin("quota", "set", "small", "test", "site").returncode, 0)
 	ended(submit(ada))
 	equal(sql("SELECT mode, most, hours FROM leaderboard_quotas"), [["ranked", "7", "24"]])
@@ -471,9 +471,9 @@ def podium_admin_shows_and_sets_quotas():
 		["podium-admin", "small", "test quota: the site's, was 1 in 1 hour"]])
 	for words, sentence in ((("set", "nowhere", "test", "1"), "no leaderboard named"), (("set",
 		"small", "praise", "1"), "no mode"), (("set", "small", "test", "0"),
-		"A quota of 0 is none"), (("set", "small", "test", "x"), "A quota is a whole number"),
-		(("set", "small", "test", "1", "9999"), "in 1 to 8784 hours"), (("show", "größe"),
-		"no leaderboard named")):
+		"A quota of 0 is not allowed"), (("set", "small", "test", "x"),
+		"A quota is a whole number"), (("set", "small", "test", "1", "9999"), "in 1 to 8784 hours"),
+		(("show", "größe"), "no leaderboard named")):
 		answer = site.admin("quota", *words)
 		equal((words, answer.returncode), (words, 1))
 		contains(answer.stderr, sentence)

@@ -291,13 +291,13 @@ def podium_admin_starts_shows_applies_and_discards():
 	again.touch()
 	code, said = command("rejudge", "start", "top", "1", "small", "H200")
 	equal(code, 0)
-	contains(said, "the top 1 on H200; 1 job waits behind everything that people submit.")
+	contains(said, "the top 1 on H200; 1 job runs when no submission waits.")
 	one = int(said.split()[1].rstrip(":"))
 	until(lambda: "waits for you" in show(one).words())
 	again.unlink()
 	contains(
 		command("rejudge", "list")[1],
-		f"{one}      small: the top 1 on H200; 1 result; ended, to be applied or discarded")
+		f"{one}      small: the top 1 on H200; 1 result; finished; apply or discard it")
 	code, said = command("rejudge", "show", one)
 	equal(code, 0)
 	contains(said, f"{second}")
@@ -312,7 +312,7 @@ def podium_admin_starts_shows_applies_and_discards():
 	equal(publish("small", action="freeze").status, 303)
 	contains(
 		command("rejudge", "show", one)[1],
-		"The ranking of small is frozen, so this cannot be applied")
+		"The ranking of small is frozen. Lift the freeze before you apply this rejudging.")
 	code, said = command("rejudge", "apply", one, "small")
 	equal((code, "Lift the freeze first" in said), (1, True))
 	equal(publish("small", action="lift").status, 303)

@@ -297,8 +297,8 @@ def the_command_prints_the_plan_and_only_then_applies_it():
 		equal(dry.returncode, 1)  # one of the problems is refused
 		contains(
 			dry.stdout,
-			"autumn.yaml: 2 created, 0 changed, 0 unchanged, 1 refused (only looked at: nothing "
-			"is changed)")
+			"autumn.yaml: 2 created, 0 changed, 0 unchanged, 1 refused (dry run: nothing was "
+			"changed)")
 		contains(dry.stdout, "there is no folder \"week/lost\"")
 		equal(site.sql("SELECT COUNT(*) FROM leaderboards WHERE name LIKE '%-cli'"), [["0"]])
 		done = site.admin("task", "load", yaml)
@@ -314,13 +314,13 @@ def the_command_prints_the_plan_and_only_then_applies_it():
 		whole = site.admin("task", "load", "--set", "problems/autumn.yaml", "--dry-run",
 			f"{folder}/top")
 		contains(whole.stdout, "0 created, 0 changed, 2 unchanged, 1 refused")
-		contains(site.admin("task", "load", "--set", "x", yaml).stderr, "is a YAML file itself")
+		contains(site.admin("task", "load", "--set", "x", yaml).stderr, "is a YAML file already")
 		contains(
 			site.admin("task", "load", "--set", "x.yaml", packed).stderr,
 			'there is no file "x.yaml" in it')
 		contains(
 			site.admin("task", "load", f"{folder}/top/problems/week/sort/task.yml").stderr,
-			"name its folder")
+			"Name its folder")
 		pathlib.Path(yaml).write_text("problems: []\n")
 		bad = site.admin("task", "load", yaml)
 		equal((bad.returncode, bad.stdout), (1, ""))

@@ -114,12 +114,12 @@ def the_fixtures_are_created():
 
 # ---- making one ----
 
-REFUSED = [("", "Give the address"), ("example.org/x", "begin with https://"),
+REFUSED = [("", "Give the receiver's address"), ("example.org/x", "begin with https://"),
 	("ftp://example.org/", "begin with https://"), ("http://example.org/", "begin with https://"),
 	("https://example.org:22/", "443 and 8443"),
 	("https://ann:secret@example.org/", "Leave name and password out"),
 	("https://example.org/#x", "behind # is never sent"), ("https://exämple.org/", "xn--"),
-	("https://example.org/a b", "no spaces"),
+	("https://example.org/a b", "has a space"),
 	("https://" + "a" * 1000 + "/", "bytes long; 1000 are allowed"),
 	("https://127.0.0.1/", "this machine itself"), ("http://127.0.0.3/", "begin with https://"),
 	("https://2130706433/", "this machine itself"), ("https://0x7f.1/", "this machine itself"),
@@ -128,7 +128,7 @@ REFUSED = [("", "Give the address"), ("example.org/x", "begin with https://"),
 	("https://[::1]/", "this machine itself"), ("https://[::ffff:10.0.0.1]/", "a private network"),
 	("https://[64:ff9b::a00:1]/", "a private network"),
 	("https://[fe80::1]/", "the hosts on one cable"), ("https://[fd00::1]/", "a private network"),
-	("https://100.64.1.1/", "a provider"), ("https://", "no address of the web"), ]
+	("https://100.64.1.1/", "a provider"), ("https://", "not a web address"), ]
 
 
 @test
@@ -142,9 +142,9 @@ def a_forbidden_address_is_refused_with_a_sentence_and_the_form_keeps_its_input(
 		("event", "job")], "Give the webhook a name"), ([("name", "x"),
 		("address", "https://example.org/"), ("form", "xml"),
 		("event", "job")], "json or discord"), ([("name", "x"), ("address", "https://example.org/"),
-		("form", "json")], "at least one thing"), ([("name", "x"),
+		("form", "json")], "at least one event"), ([("name", "x"),
 		("address", "https://example.org/"), ("form", "json"),
-		("event", "gossip")], "at least one thing")):
+		("event", "gossip")], "at least one event")):
 		refused = whole(carl.post("/admin/leaderboard/small/hooks", wrong))
 		equal(refused.status, 422)
 		contains(refused.words(), words)
@@ -619,8 +619,8 @@ def a_result_hidden_or_held_before_sending_is_not_sent():
 		["job", "delivered"], ["ranked", "withheld"], ["record", "withheld"]]))
 	contains(
 		carl.get(f"/admin/hooks/{hooks['mine']}").words(),
-		"Not sent: what it tells was hidden, withdrawn, deleted or taken out of the ranking "
-		"meanwhile.")
+		"Not sent: its subject was hidden, withdrawn, deleted or taken out of the ranking meanwhile."
+	)
 
 
 @test

@@ -90,7 +90,7 @@ def options_and_settings_are_explained():
 @test
 def a_worker_waits_for_a_database_that_starts_later():
 	late = Worker("late", PODIUM_DATABASE_SOCKET=str(scratch / "none"))
-	late.says("tried again until it works")
+	late.says("retries until it works")
 	equal(late.end(), 1)
 
 

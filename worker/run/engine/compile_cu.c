@@ -14,12 +14,13 @@
 static const char *const SOURCE_ENDINGS[] = { ".cu", ".cuh", ".c", ".cc", ".cpp", ".cxx", ".h",
 	".hh", ".hpp", ".inl" };
 
-bool compile_is_source(const char *path)
+bool compile_is_data(const struct job *job, const char *path)
 {
+	(void)job;
 	for (size_t i = 0; i < COUNT(SOURCE_ENDINGS); i++)
 		if (text_ends_with(path, SOURCE_ENDINGS[i]))
-			return true;
-	return false;
+			return false;
+	return true;
 }
 
 static int add_sources(struct nvcc *nvcc, const struct job *job, struct error *error)
@@ -28,8 +29,8 @@ static int add_sources(struct nvcc *nvcc, const struct job *job, struct error *e
 		const char *source = job->task->sources[i];
 		if (source[0] == '-'
 			|| (strcmp(source, job->slot) != 0 && !fileset_find(&job->files, source)))
-			return fail(
-				error, ERROR_INPUT, "The source \"%s\" of the task is none of its files.", source);
+			return fail(error, ERROR_INPUT,
+				"The source \"%s\" of the task is not one of its files.", source);
 		nvcc_add(nvcc, source);
 	}
 	return 0;

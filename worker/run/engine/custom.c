@@ -8,17 +8,11 @@
 
 #include <string.h>
 
-static bool is_data(const struct job *job, const char *path)
-{
-	(void)job;
-	return !compile_is_source(path);
-}
-
 static int write_program(struct run *run, struct error *error)
 {
 	if (run->job->task->language == TASK_PY)
 		return stage_write_files(run, NULL, error);
-	int rc = stage_write_files(run, is_data, error);
+	int rc = stage_write_files(run, compile_is_data, error);
 	return rc ? rc
 			  : folder_write(run->workspace.run, "eval.out", run->programs[COMPILED_EVAL].bytes,
 				  run->programs[COMPILED_EVAL].length, 0555, error);
@@ -196,18 +190,6 @@ static bool try_ncu(
 	return false;
 }
 
-/* Discards the stage's judgement, results and folder, so that it can run again. */
-static int reopen_stage(
-	struct run *run, struct stage *stage, struct evaluation *evaluation, struct error *error)
-{
-	buffer_free(&stage->judgement.message);
-	stage->judgement = (struct judgement){ 0 };
-	evaluation_open_results(evaluation);
-	workspace_close_stage(&run->workspace);
-	int rc = workspace_open_stage(&run->workspace, stage->name, error);
-	return rc ? rc : fill_stage(run, evaluation, error);
-}
-
 /* Puts the reason for the missing report of ncu before the harness's message. */
 static void add_reason(struct run *run, struct evaluation *evaluation)
 {
@@ -243,7 +225,9 @@ static int run_profile(
 	bool is_tried = !profiler->without;
 	if (!is_tried || !try_ncu(run, stage, evaluation, &profile)) {
 		if (is_tried)
-			rc = reopen_stage(run, stage, evaluation, error);
+			rc = evaluation_reopen_stage(run, evaluation, error);
+		if (is_tried && !rc)
+			rc = fill_stage(run, evaluation, error);
 		if (!rc)
 			rc = run_harness(run, stage, evaluation, error);
 	}

@@ -5,7 +5,6 @@
 #include "worker/run/sandbox/folder.h"
 
 #include <math.h>
-#include <string.h>
 
 enum {
 	KIND_COMPILE,
@@ -292,7 +291,7 @@ static void compare_stage(
 	if (good)
 		run->ratio = task_ratio(run->job->task->ranking_by, cases, results->count);
 	else
-		refuse_times(run, judgement, "The judge has not said how the two submissions compare.");
+		refuse_times(run, judgement, "The judge did not report how the two submissions compare.");
 }
 
 /* ---- stages ---- */
@@ -327,8 +326,7 @@ void evaluation_close(struct evaluation *evaluation)
 	results_close(&evaluation->results);
 }
 
-/* Discards the stage's judgement, results and folder, so that it can run again. */
-static int reopen_stage(struct run *run, struct evaluation *evaluation, struct error *error)
+int evaluation_reopen_stage(struct run *run, struct evaluation *evaluation, struct error *error)
 {
 	struct stage *stage = evaluation->stage;
 	buffer_free(&stage->judgement.message);
@@ -347,7 +345,7 @@ static int run_cases(struct run *run, struct evaluation *evaluation, struct erro
 		rc = engine_isolated(run, evaluation, error);
 		if (rc || run->engine == ENGINE_ISOLATED)
 			return rc;
-		rc = reopen_stage(run, evaluation, error);
+		rc = evaluation_reopen_stage(run, evaluation, error);
 	}
 	return rc ? rc : engine_custom(run, evaluation->stage, evaluation, error);
 }

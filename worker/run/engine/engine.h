@@ -76,6 +76,9 @@ void evaluation_tell_progress(const struct evaluation *evaluation);
 /* Discards all results. */
 void evaluation_open_results(struct evaluation *evaluation);
 
+/* Discards the stage's judgement, results and folder, so that the stage can run again. */
+int evaluation_reopen_stage(struct run *run, struct evaluation *evaluation, struct error *error);
+
 /* Call it once the stage has its verdict: computes the score or the ratio, sends the cases and
  * frees the results. */
 void evaluation_close(struct evaluation *evaluation);

@@ -2,10 +2,10 @@
 
 #include "lib/base/embed.h"
 #include "lib/base/scope.h"
+#include "lib/base/text.h"
 #include "worker/run/sandbox/folder.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #define MODULE(name) EMBED(name, "harness/isolated/" #name ".py");
 #include "worker/run/engine/files.list"
@@ -27,20 +27,12 @@ static const struct {
 static const char *const OF_JUDGE[] = { "judge.py", "podium_cases.py", "podium_eval.py",
 	"podium_side.py", "podium_staging.py", "podium_statistics.py" };
 
-static bool is_for_judge(const char *name)
-{
-	for (size_t i = 0; i < COUNT(OF_JUDGE); i++)
-		if (strcmp(OF_JUDGE[i], name) == 0)
-			return true;
-	return false;
-}
-
 int engine_files_write(int stage, bool is_judge, struct error *error)
 {
 	for (size_t i = 0; i < COUNT(FILES); i++) {
 		char path[80];
 		snprintf(path, sizeof path, "engine/%s", FILES[i].name);
-		if (!is_judge && is_for_judge(FILES[i].name))
+		if (!is_judge && text_is_one_of(FILES[i].name, OF_JUDGE, COUNT(OF_JUDGE)))
 			continue;
 		int rc = folder_write(
 			stage, path, FILES[i].bytes, (size_t)(FILES[i].end - FILES[i].bytes), 0444, error);

@@ -43,7 +43,7 @@ static const char *find_obstacle(const struct job *job)
 		return "The task has an evaluation of the oldest form, whose cases are not arguments of "
 			   "generate_input.";
 	if (!text_ends_with(main, ".py") || !text_ends_with(job->slot, ".py"))
-		return "The task's main file or its submission is no Python file.";
+		return "The task's main file or its submission is not a Python file.";
 	if (!fileset_find(&job->files, REFERENCE))
 		return "The task has no reference.py.";
 	return reference_offers(job, "generate_input") && reference_offers(job, "check_implementation")
@@ -78,12 +78,6 @@ static bool is_for_contestants(const struct job *job, const char *path)
 		if (strcmp(path, KEPT_FROM_CONTESTANTS[i]) == 0)
 			return false;
 	return strcmp(path, job->task->main) != 0;
-}
-
-static bool is_data(const struct job *job, const char *path)
-{
-	(void)job;
-	return !compile_is_source(path);
 }
 
 static int write_submission(const struct job *job, const struct workspace *part,
@@ -122,7 +116,7 @@ static int fill_cu_part(const struct run *run, const struct workspace *part,
 		is_judge ? "judge.out" : "contestant.out", error);
 	if (rc || who == PROGRAM_NULL)
 		return rc;
-	rc = stage_write_task(run->job, part, is_data, error);
+	rc = stage_write_task(run->job, part, compile_is_data, error);
 	if (rc || is_judge)
 		return rc;
 	return write_program(run, part, who == PROGRAM_RIVAL ? COMPILED_RIVAL : COMPILED_SUBMISSION,
@@ -283,7 +277,7 @@ static void log_judge(const struct process_result *judge)
 		text.data[--text.length] = '\0';
 	const char *from =
 		text.length > most_bytes ? text.data + text.length - most_bytes : buffer_string(&text);
-	log_warning("The judge failed: %s", *from ? from : "it has not said why.");
+	log_warning("The judge failed: %s", *from ? from : "it gave no reason.");
 }
 
 /* ---- running one or two stages ---- */
@@ -295,11 +289,6 @@ struct series {
 	struct process processes[PROGRAMS];
 	struct process_result *ended;
 };
-
-static int64_t elapsed_ms(const struct series *series)
-{
-	return clock_ms() - series->ended[PROGRAM_JUDGE].began_ms;
-}
 
 static void begin_stage(struct series *series, struct evaluation *evaluation)
 {
@@ -316,7 +305,7 @@ static void end_stage(struct series *series)
 	struct process_result *entry = &series->ended[PROGRAM_ENTRY];
 	stage->judgement.verdict = VERDICT_PASSED;
 	stage->exited = true;
-	stage->duration_ms = elapsed_ms(series);
+	stage->duration_ms = clock_ms() - series->ended[PROGRAM_JUDGE].began_ms;
 	stage->peak_host_bytes = process_peak_bytes(entry);
 	stage_tell_log(series->run, stage, entry);
 	capture_clear(&entry->output);

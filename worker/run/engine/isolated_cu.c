@@ -73,10 +73,7 @@ static const struct form {
 
 static bool has_source(const struct task *task, const char *name)
 {
-	for (size_t i = 0; i < task->source_count; i++)
-		if (strcmp(task->sources[i], name) == 0)
-			return true;
-	return false;
+	return text_is_one_of(name, task->sources, task->source_count);
 }
 
 static const struct form *find_form(const struct job *job)
@@ -254,8 +251,8 @@ static const char *find_fault(struct arena *arena, const char *text)
 /* Why a build was ended from outside. */
 static const char *const LIMITS[] = {
 	[PROCESS_SIGNALLED] = "a signal ended the compiler",
-	[PROCESS_TOO_LARGE] = "that took more memory than a program may have",
-	[PROCESS_TOO_MANY] = "that took more processes than a program may have",
+	[PROCESS_TOO_LARGE] = "the compiler exceeded the memory limit",
+	[PROCESS_TOO_MANY] = "the compiler exceeded the limit on processes",
 	[PROCESS_FLOODED] = "the compiler printed too much",
 };
 

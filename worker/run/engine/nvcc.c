@@ -1,8 +1,8 @@
 #include "worker/run/engine/nvcc.h"
 
 #include "lib/base/scope.h"
+#include "lib/base/text.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,16 +53,6 @@ static int add_architecture(struct nvcc *nvcc, const char *capability, struct er
 	return 0;
 }
 
-static bool is_identifier(const char *name)
-{
-	if (!isalpha((unsigned char)name[0]) && name[0] != '_')
-		return false;
-	for (; *name; name++)
-		if (!isalnum((unsigned char)*name) && *name != '_')
-			return false;
-	return true;
-}
-
 static int add_task_flags(struct nvcc *nvcc, const struct task *task, struct error *error)
 {
 	for (size_t i = 0; i < task->compile_flag_count; i++) {
@@ -76,7 +66,7 @@ static int add_task_flags(struct nvcc *nvcc, const struct task *task, struct err
 		nvcc_add(nvcc, arena_printf(nvcc->arena, "-I%s", task->include_dirs[i]));
 	for (size_t i = 0; i < task->define_count; i++) {
 		const struct task_define *define = &task->defines[i];
-		if (!is_identifier(define->name))
+		if (!text_is_identifier(define->name))
 			return fail(error, ERROR_INPUT, "The define \"%s\" of the task is no identifier.",
 				define->name);
 		nvcc_add(nvcc,

@@ -352,7 +352,7 @@ static bool take_nonce(struct results *results, const char *key, const char *val
 /* The kind of a line. For LINE_CASE, `name` is set. */
 enum line_kind { LINE_COUNT, LINE_CASE, LINE_CHECK, LINE_ERROR, LINE_NONCE, LINE_UNKNOWN };
 
-static enum line_kind classify(const struct results *results, const char *key, size_t *family,
+static enum line_kind classify_line(const struct results *results, const char *key, size_t *family,
 	size_t *index, const char **name)
 {
 	if (strcmp(key, "check") == 0)
@@ -376,7 +376,7 @@ static bool take_pair(struct results *results, const char *key, const char *valu
 {
 	size_t family = 0, index = 0;
 	const char *name = NULL;
-	enum line_kind kind = classify(results, key, &family, &index, &name);
+	enum line_kind kind = classify_line(results, key, &family, &index, &name);
 	close_text(results);
 	switch (kind) {
 	case LINE_COUNT: return take_count(results, family, key, value);
@@ -387,7 +387,7 @@ static bool take_pair(struct results *results, const char *key, const char *valu
 	case LINE_UNKNOWN: break;
 	}
 	return set_violation(
-		results, "The result pipe carries \"%.120s\", which is no line of a harness.", key);
+		results, "The result pipe has \"%.120s\", which is not a line of a harness.", key);
 }
 
 /* Whether a line with this key ends an open text. Compilers also start lines with "error:", so only
@@ -396,7 +396,7 @@ static bool ends_text(const struct results *results, const char *key)
 {
 	size_t family, index;
 	const char *name;
-	enum line_kind kind = classify(results, key, &family, &index, &name);
+	enum line_kind kind = classify_line(results, key, &family, &index, &name);
 	return kind != LINE_UNKNOWN && !(kind == LINE_ERROR && results->error);
 }
 

@@ -120,8 +120,8 @@ void stage_tell_end(struct run *run, struct stage *stage);
 int compile_py(struct run *run, struct stage *stage, struct error *error);
 int compile_cu(struct run *run, struct stage *stage, struct error *error);
 
-/* Whether only the compiler reads this file of a cu task. */
-bool compile_is_source(const char *path);
+/* For stage_write_task: false if only the compiler reads this file of a cu task. */
+bool compile_is_data(const struct job *job, const char *path);
 
 /* Why a cu task cannot be split, as far as is known before it is compiled; NULL: no reason found.
  */

@@ -79,7 +79,9 @@ bool gauge_read(struct gauge *gauge, const char *uuids, struct gauge_reading *re
 	const struct nvml_gauge *nvml = &gauge->nvml;
 	struct nvmlDevice_st *device = find_device(gauge, uuids);
 	unsigned int value;
-	*reading = (struct gauge_reading){ NAN, NAN, NAN, NAN, 0 };
+	*reading = (struct gauge_reading){
+		.sm_mhz = NAN, .memory_mhz = NAN, .temperature_c = NAN, .power_w = NAN
+	};
 	if (!device)
 		return false;
 	if (nvml->clock && !nvml->clock(device, NVML_SM_CLOCK, &value))

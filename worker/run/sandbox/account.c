@@ -13,8 +13,8 @@ int account_find(const char *name, struct account *account, struct error *error)
 	struct passwd *entry = account->change ? getpwnam(name) : getpwuid(geteuid());
 	if (!entry && account->change)
 		return fail(error, ERROR_INPUT,
-			"There is no user \"%s\" on this machine for submissions to run as; name another one "
-			"with --user.",
+			"There is no user \"%s\" on this machine to run submissions as. Name another one with "
+			"--user.",
 			name);
 	account->uid = entry ? entry->pw_uid : geteuid();
 	account->gid = entry ? entry->pw_gid : getegid();

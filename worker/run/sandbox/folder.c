@@ -12,19 +12,12 @@
 
 enum { open_folder = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC };
 
-static void scope_closedir(DIR **stream)
-{
-	if (*stream)
-		closedir(*stream);
-}
-#define cleanup_dir __attribute__((cleanup(scope_closedir)))
-
 int folder_open(int parent, const char *name, struct error *error)
 {
 	int folder = openat(parent, name, open_folder);
-	return folder >= 0 ? folder
-					   : fail(error, ERROR_SYSTEM, "The folder \"%s\" cannot be opened: %s.", name,
-						   strerror(errno));
+	return folder >= 0
+		? folder
+		: fail(error, ERROR_SYSTEM, "Cannot open the folder \"%s\": %s.", name, strerror(errno));
 }
 
 int folder_make(
@@ -32,13 +25,13 @@ int folder_make(
 {
 	if (mkdirat(parent, name, 0700))
 		return fail(
-			error, ERROR_SYSTEM, "The folder \"%s\" cannot be made: %s.", name, strerror(errno));
+			error, ERROR_SYSTEM, "Cannot create the folder \"%s\": %s.", name, strerror(errno));
 	cleanup_fd int folder = folder_open(parent, name, error);
 	if (folder < 0)
 		return folder;
 	/* Set the mode last: a change of the owner clears its special bits. */
 	if (fchown(folder, owner, group) || fchmod(folder, mode))
-		return fail(error, ERROR_SYSTEM, "The folder \"%s\" cannot be given away: %s.", name,
+		return fail(error, ERROR_SYSTEM, "Cannot change the owner of the folder \"%s\": %s.", name,
 			strerror(errno));
 	return steal_fd(&folder);
 }
@@ -77,8 +70,8 @@ static int open_parent(int folder, const char *path, const char **name, struct e
 		char part[201];
 		snprintf(part, sizeof part, "%.*s", (int)(slash - path), path);
 		if (mkdirat(parent, part, 0755) && errno != EEXIST)
-			return fail(error, ERROR_SYSTEM, "The folder \"%s\" cannot be made: %s.", part,
-				strerror(errno));
+			return fail(
+				error, ERROR_SYSTEM, "Cannot create the folder \"%s\": %s.", part, strerror(errno));
 		int next = folder_open(parent, part, error);
 		if (next < 0)
 			return next;
@@ -130,8 +123,8 @@ int folder_read(int folder, const char *name, size_t most, struct arena *arena, 
 			error, ERROR_NOT_FOUND, "The file \"%s\" cannot be read: %s.", name, strerror(errno));
 	/* Refuse a file with a second name: it may be somebody else's file. */
 	if (!S_ISREG(status.st_mode) || status.st_nlink != 1 || (uint64_t)status.st_size > most)
-		return fail(error, ERROR_LIMIT, "\"%s\" is not a file of its own of at most %zu bytes.",
-			name, most);
+		return fail(error, ERROR_LIMIT,
+			"\"%s\" is not a regular file with a single name and at most %zu bytes.", name, most);
 	char *content = arena_alloc(arena, (size_t)status.st_size + 1);
 	size_t have = 0;
 	while (have < (size_t)status.st_size) {

@@ -307,10 +307,10 @@ static int receive_report(struct sandbox *sandbox, int channel, struct error *er
 	while ((length = recvmsg(channel, &message, MSG_CMSG_CLOEXEC)) < 0 && errno == EINTR)
 		;
 	if (length != (ssize_t)sizeof report)
-		return fail(error, ERROR_SYSTEM, "The sandbox could not be made: its first process ended.");
+		return fail(error, ERROR_SYSTEM, "Cannot create the sandbox: its first process ended.");
 	report.step[sizeof report.step - 1] = '\0';
 	if (report.error)
-		return fail(error, ERROR_SYSTEM, "The sandbox could not be made: it could not %s: %s.",
+		return fail(error, ERROR_SYSTEM, "Cannot create the sandbox: it could not %s: %s.",
 			report.step, strerror(report.error));
 	const struct cmsghdr *header = CMSG_FIRSTHDR(&message);
 	const int *received = header ? (const int *)(const void *)CMSG_DATA(header) : NULL;
@@ -336,7 +336,7 @@ static int start_init(
 {
 	int ends[2];
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
-		return fail(error, ERROR_SYSTEM, "The sandbox could not be made: %s.", strerror(errno));
+		return fail(error, ERROR_SYSTEM, "Cannot create the sandbox: %s.", strerror(errno));
 	sandbox->init =
 		(pid_t)syscall(SYS_clone, (unsigned long)flags | SIGCHLD, NULL, NULL, NULL, 0UL);
 	if (sandbox->init == 0) {
@@ -346,7 +346,7 @@ static int start_init(
 	close(ends[1]);
 	int rc = sandbox->init > 0
 		? receive_report(sandbox, ends[0], error)
-		: fail(error, ERROR_SYSTEM, "The sandbox could not be made: %s.", strerror(errno));
+		: fail(error, ERROR_SYSTEM, "Cannot create the sandbox: %s.", strerror(errno));
 	close(ends[0]);
 	return rc;
 }

@@ -85,8 +85,8 @@ int workspace_make_directory(
 	const char *directory, const struct account *account, struct error *error)
 {
 	if (mkdir(directory, account->change ? 0711 : 0700) && errno != EEXIST)
-		return fail(error, ERROR_SYSTEM, "The folder \"%s\" for jobs cannot be made: %s.",
-			directory, strerror(errno));
+		return fail(error, ERROR_SYSTEM, "Cannot create the folder \"%s\" for jobs: %s.", directory,
+			strerror(errno));
 	return 0;
 }
 
@@ -94,8 +94,8 @@ int workspace_base(const char *directory, const struct account *account, struct 
 {
 	int base = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (base < 0)
-		return fail(error, ERROR_SYSTEM, "The folder \"%s\" for jobs cannot be opened: %s.",
-			directory, strerror(errno));
+		return fail(error, ERROR_SYSTEM, "Cannot open the folder \"%s\" for jobs: %s.", directory,
+			strerror(errno));
 	if (!can_enter(directory, account)) {
 		close(base);
 		return fail(error, ERROR_INPUT,
@@ -137,7 +137,7 @@ static int mount_job_folder(struct workspace *workspace, struct error *error)
 		return workspace->job;
 	if (account->change
 		&& (fchown(workspace->job, (uid_t)-1, account->gid) || fchmod(workspace->job, 0710)))
-		return fail(error, ERROR_SYSTEM, "The folder of the job cannot be given away: %s.",
+		return fail(error, ERROR_SYSTEM, "Cannot change the owner of the job's folder: %s.",
 			strerror(errno));
 	return 0;
 }

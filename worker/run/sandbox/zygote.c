@@ -269,8 +269,8 @@ static int read_answers(const struct zygote *zygote, pid_t *pid, struct error *e
 			? 0
 			: fail(error, ERROR_SYSTEM, "The zygote could not start a program: %s.",
 				fault          ? fault
-					: *pid > 0 ? "the program does not begin"
-					: begins   ? "nobody says which process it is"
+					: *pid > 0 ? "the program did not start"
+					: begins   ? "its process is unknown"
 							   : "there is no answer");
 		if (json_is_integer(json_object_get(answer, "pid")))
 			*pid = (pid_t)json_integer_value(json_object_get(answer, "pid"));
@@ -309,10 +309,10 @@ int zygote_spawn(struct zygote *zygote, const struct process *process,
 	cleanup_free char *message = build_message(process, sandbox, descriptors->count, sent, &count);
 	*pid = 0;
 	int rc = environment < 0 || entry < 0 || !message || send_message(zygote, message, sent, count)
-		? fail(&error, ERROR_SYSTEM, "The zygote takes no programs.")
+		? fail(&error, ERROR_SYSTEM, "The zygote accepts no programs.")
 		: read_answers(zygote, pid, &error);
 	if (rc) {
-		log_warning("%s The program is started without it.", error.text);
+		log_warning("%s podium-run starts the program without it.", error.text);
 		end_failed_zygote(zygote, *pid);
 	}
 	return rc;
