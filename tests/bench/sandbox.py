@@ -15,7 +15,8 @@ sys.path[:0] = [str(HERE.parent / "integration" / "run"), str(HERE.parent / "lib
 from runner import PYTHON, Runner  # noqa: E402
 
 NO_NAMESPACES = ["setpriv", "--bounding-set", "-sys_admin", "--inh-caps", "-sys_admin"]
-HARNESS = "import os\nos.write(3, b'test-count: 2\\ntest.0.status: pass\\ntest.1.status: pass\\ncheck: pass\\n')\n"
+HARNESS = ("import os\nos.write(3, b'test-count: 2\\ntest.0.status: pass\\n"
+	"test.1.status: pass\\ncheck: pass\\n')\n")
 PROGRAMS = 2  # of each job: the check of the file, and the harness
 
 

@@ -4,7 +4,10 @@ submissions. With the data of `make bench-data` (build/bench), claimers, whole j
 podium-run is pretended, and viewers, alone and together. docs/scale.md says what came of it. Needs
 wrk. What it makes it takes away again.
 
-	SIZE (1000000), SECONDS_PER_TURN (10), CONNECTIONS (64), WORKERS (4): real podium-worker processes, with two devices each
+	SIZE (1000000): number of submissions
+	SECONDS_PER_TURN (10): seconds per measurement
+	CONNECTIONS (64): connections of the viewers
+	WORKERS (4): podium-worker processes, each with two devices
 """
 import hashlib
 import os
@@ -116,8 +119,8 @@ class Scale:
 			times.append((time.time() - began) * 1000)
 		Exposition(answer.text)
 		print(
-			f"/metrics {what}: {statistics.median(times):.1f} ms, {len(answer.bytes) / 1024:.0f} KB",
-			flush=True)
+			f"/metrics {what}: {statistics.median(times):.1f} ms, "
+			f"{len(answer.bytes) / 1024:.0f} KB", flush=True)
 
 	# ---- claims ----
 
@@ -143,13 +146,16 @@ class Scale:
 			self.sql(f"INSERT IGNORE INTO blobs VALUES (UNHEX(SHA2(UNHEX('{packed}'), 256)), "
 				f"{len(source)}, UNHEX('{packed}'))")
 		hashes = ", ".join(f"'{hashlib.sha256(source.encode()).hexdigest()}'" for source in sources)
-		self.sql(
-			f"""SET @l = (SELECT id FROM leaderboards WHERE name = 'scale'), @v = (SELECT task_version_id FROM leaderboards WHERE name = 'scale'),
-				@u = (SELECT id FROM users WHERE name = 'user1'), @first = (SELECT MAX(id) FROM submissions);
-			INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, mode)
-				SELECT @l, @v, @u + seq % 1000, 'a.py', UNHEX(ELT(1 + seq % 64, {hashes})), 'ranked' FROM seq_1_to_{count};
-			INSERT INTO jobs (submission_id, user_id, gpu) SELECT id, user_id, '{model}' FROM submissions WHERE id > @first ORDER BY id"""
-		)
+		self.sql(f"""SET @l = (SELECT id FROM leaderboards WHERE name = 'scale'),
+				@v = (SELECT task_version_id FROM leaderboards WHERE name = 'scale'),
+				@u = (SELECT id FROM users WHERE name = 'user1'),
+				@first = (SELECT MAX(id) FROM submissions);
+			INSERT INTO submissions
+				(leaderboard_id, task_version_id, user_id, file_name, sha256, mode)
+				SELECT @l, @v, @u + seq % 1000, 'a.py', UNHEX(ELT(1 + seq % 64, {hashes})), 'ranked'
+				FROM seq_1_to_{count};
+			INSERT INTO jobs (submission_id, user_id, gpu)
+				SELECT id, user_id, '{model}' FROM submissions WHERE id > @first ORDER BY id""")
 
 	def claimers(self, model, threads, count):
 		began = time.time()

@@ -40,10 +40,14 @@ class Terminals:
 		self.rows = site.sql(f"""
 			DELETE FROM api_tokens WHERE name = 'bench-terminal';
 			INSERT INTO api_tokens (user_id, name, prefix, token_hash, scopes)
-				SELECT id, 'bench-terminal', 'podium_', UNHEX(SHA2(CONCAT('podium_', SHA2(CONCAT(id, password_hash), 256)), 256)), 'read,submit' FROM users;
-			SELECT s.id, CONCAT('podium_', SHA2(CONCAT(u.id, u.password_hash), 256)) FROM submissions s JOIN jobs j ON j.submission_id = s.id
+				SELECT id, 'bench-terminal', 'podium_',
+				UNHEX(SHA2(CONCAT('podium_', SHA2(CONCAT(id, password_hash), 256)), 256)),
+				'read,submit' FROM users;
+			SELECT s.id, CONCAT('podium_', SHA2(CONCAT(u.id, u.password_hash), 256))
+				FROM submissions s JOIN jobs j ON j.submission_id = s.id
 				JOIN users u ON u.id = s.user_id JOIN leaderboards l ON l.id = s.leaderboard_id
-				WHERE j.state = 'queued' AND NOT s.dry_run GROUP BY s.id ORDER BY s.id LIMIT {POLLS}""")
+				WHERE j.state = 'queued' AND NOT s.dry_run
+				GROUP BY s.id ORDER BY s.id LIMIT {POLLS}""")
 		if len(self.rows) < POLLS:
 			sys.exit(f"bench: only {len(self.rows)} submissions wait.")
 		self.before = int(site.sql("SELECT MAX(id) FROM submissions")[0][0])

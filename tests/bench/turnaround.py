@@ -31,7 +31,9 @@ if torch.cuda.is_available():
     torch.ones(1, device="cuda").add(1).item()
 started = time.clock_gettime(time.CLOCK_BOOTTIME)
 fd = int(os.environ["POPCORN_FD"])
-os.write(fd, f"test-count: 1\\ntest.0.spec: a: 1\\ntest.0.status: pass\\ntest.0.message: {began - ticks} {imported - began} {started - imported}\\ncheck: pass\\n".encode())
+times = f"{began - ticks} {imported - began} {started - imported}"
+os.write(fd, f"test-count: 1\\ntest.0.spec: a: 1\\ntest.0.status: pass\\n"
+    f"test.0.message: {times}\\ncheck: pass\\n".encode())
 """
 
 
@@ -165,7 +167,7 @@ def measure(site, options):
 
 
 def print_table(options, model, starts, stages, site_times):
-	median = {kind: [seconds([run[i] for run in starts[kind]]) for i in range(3)] for kind in starts}
+	median = {kind: [seconds(part) for part in zip(*runs)] for kind, runs in starts.items()}
 	stage = {
 		kind: {
 		name: seconds([run[name] for run in stages[kind]])

@@ -9,7 +9,9 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from stages import is_over, worker  # noqa: E402
 from pretend import pretend_driver  # noqa: E402
 from tap import contains, equal, run, test  # noqa: E402
-from workers import BUILD, HARNESS, RIGHT, TASK, admin, close, database, job, load_task, scratch, sql, submit, until  # noqa: E402
+from workers import (  # noqa: E402
+	BUILD, HARNESS, RIGHT, TASK, admin, close, database, job, load_task, scratch, sql, submit,
+	until)
 
 UUIDS = ["GPU-00000000", "GPU-00000001", "GPU-00000002"]
 faults = scratch / "faults"

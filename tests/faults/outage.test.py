@@ -28,7 +28,8 @@ from stages import (
 from pretend import pretend_driver  # noqa: E402
 from processes import descendants  # noqa: E402
 from tap import Skip, contains, equal, lacks, run, test  # noqa: E402
-from workers import RIGHT, Worker, admin, close, database, job, load_task, scratch, sql, submit, until  # noqa: E402
+from workers import (  # noqa: E402
+	RIGHT, Worker, admin, close, database, job, load_task, scratch, sql, submit, until)
 
 
 def log_of(one):

@@ -11,11 +11,13 @@ import sys
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from stages import check_database, check_nothing_is_left, leftovers, runner_of, worker, zygote_of  # noqa: E402
+from stages import (  # noqa: E402
+	check_database, check_nothing_is_left, leftovers, runner_of, worker, zygote_of)
 from processes import descendants  # noqa: E402
 from site_of import Site  # noqa: E402
 from tap import equal, run, test  # noqa: E402
-from workers import BUILD, RIGHT, WRONG, admin, close, database, load_task, sql, submit, until  # noqa: E402
+from workers import (  # noqa: E402
+	BUILD, RIGHT, WRONG, admin, close, database, load_task, sql, submit, until)
 
 JOBS = int(os.environ.get("SOAK_JOBS", "100"))
 SEED = int(os.environ.get("SOAK_SEED", "0")) or random.randrange(1, 1 << 31)

@@ -14,7 +14,8 @@ import mariadb  # noqa: E402
 mariadb.use_own_server()
 from processes import all_pids, command_of, descendants, is_gone, parent_of  # noqa: E402
 from tap import equal  # noqa: E402
-from workers import RIGHT, Worker, admin, database, job, quoted, scratch, sql, submit, until  # noqa: E402
+from workers import (  # noqa: E402
+	RIGHT, Worker, admin, database, job, quoted, scratch, sql, submit, until)
 
 LEASE_MS = 1500
 
@@ -118,8 +119,8 @@ class Stage:
 	name = None
 
 	def __init__(self, one):
-		self.worker, self.locker, self.source = one, None, f"# {self.name} {os.urandom(8).hex()}\n" + self.program(
-		)
+		self.worker, self.locker = one, None
+		self.source = f"# {self.name} {os.urandom(8).hex()}\n" + self.program()
 		self.number = self.enter()
 
 	def program(self):
@@ -263,7 +264,8 @@ def check_database():
 	equal(
 		sql("SELECT id FROM submissions WHERE id NOT IN (SELECT submission_id FROM jobs WHERE "
 		"submission_id IS NOT NULL)"), [])
-	rows = "SELECT leaderboard_id, gpu, user_id, job_id, score_ns, position, place FROM ranking ORDER BY 1, 2, 6"
+	rows = ("SELECT leaderboard_id, gpu, user_id, job_id, score_ns, position, place FROM ranking "
+		"ORDER BY 1, 2, 6")
 	before = sql(rows)
 	admin("ranking", "rebuild")
 	equal(sql(rows), before)

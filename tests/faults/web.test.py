@@ -11,7 +11,8 @@ import threading
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from site_of import Site  # noqa: E402
-from stages import STAGES, Locker, check_database, check_job, is_over, somebody_waits, worker  # noqa: E402
+from stages import (  # noqa: E402
+	STAGES, Locker, check_database, check_job, is_over, somebody_waits, worker)
 from client import Client  # noqa: E402
 from tap import equal, run, test  # noqa: E402
 from workers import RIGHT, admin, close, job, load_task, sql, until  # noqa: E402
@@ -138,7 +139,8 @@ def running(name, kill, restart):
 			until(lambda: site.visitor.get(f"/submission/{submission}/status").json["state"] ==
 				"done")
 
-	cell.__name__ = f"{name} is killed at every stage of a job: the job does not notice, and its page comes back"
+	cell.__name__ = (f"{name} is killed at every stage of a job: the job does not notice, and its "
+		"page comes back")
 	test(cell)
 
 

@@ -31,7 +31,10 @@ from rows import ROWS  # noqa: E402
 FLUSH_BYTES, ROTATED_BYTES = 128 << 20, 256 << 20
 CALLS, BACK_TO_BACK, WINDOWS = 60, 200, 5
 LONG_S = 0.3  # longer windows have fewer calls
-WRAPPER = '#include "kernels.cuh"\n__global__ void nothing() {}\nextern "C" void run_nothing() { nothing<<<1, 1>>>(); }\nextern "C" void work(int w, const float *s, float *o, size_t c, long a) { do_work(w, s, o, c, a); }\n'
+WRAPPER = ('#include "kernels.cuh"\n__global__ void nothing() {}\n'
+	'extern "C" void run_nothing() { nothing<<<1, 1>>>(); }\n'
+	'extern "C" void work(int w, const float *s, float *o, size_t c, long a) '
+	'{ do_work(w, s, o, c, a); }\n')
 
 
 def python_call():

@@ -10,7 +10,8 @@ from steps import MODEL, Client, sql, step, until, verdict_of_all
 
 lose = pathlib.Path(os.environ["LOSE_FILE"])
 author = Client(sys.argv[1])
-RIGHT = "import torch\n\ndef custom_kernel(data):\n\tA, B, output = data\n\treturn torch.add(A, B, out=output)\n"
+RIGHT = ("import torch\n\ndef custom_kernel(data):\n\tA, B, output = data\n"
+	"\treturn torch.add(A, B, out=output)\n")
 SLOW = RIGHT.replace("\treturn", "\timport time; time.sleep(2)\n\treturn")
 # An index far beyond the end, at which torch's kernel stops: an Xid, but one that every program can
 # cause.

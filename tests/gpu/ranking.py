@@ -10,7 +10,8 @@ from steps import MODEL, Client, sql, step, until, verdict_of_all
 
 TASK = pathlib.Path("tasks/vectoradd_py")
 url, IS_GPU = sys.argv[1], MODEL != "CPU"
-KERNEL = "import torch\n\ndef custom_kernel(data):\n\tA, B, output = data\n\treturn torch.add(A, B, out=output)\n"
+KERNEL = ("import torch\n\ndef custom_kernel(data):\n\tA, B, output = data\n"
+	"\treturn torch.add(A, B, out=output)\n")
 SLOWER = KERNEL.replace("\treturn", "\tfor _ in range(4): torch.add(A, B, out=output)\n\treturn")
 
 

@@ -153,9 +153,11 @@ class Crowd:
 		site, self.secret = self.site, secrets.token_hex(32)
 		# Each statement writes all of a table at once. For more than usual the server gets more
 		# memory until it starts again; without it the statements would take hours.
-		large = "SET GLOBAL innodb_buffer_pool_size = 4 << 30, GLOBAL innodb_flush_log_at_trx_commit = 2;"
+		large = ("SET GLOBAL innodb_buffer_pool_size = 4 << 30, "
+			"GLOBAL innodb_flush_log_at_trx_commit = 2;")
 		site.sql((large if submissions > 200000 else "") +
-			f"SET SESSION tx_isolation = 'READ-COMMITTED', foreign_key_checks = 0, unique_checks = 0; SET @submissions = {submissions}, "
+			"SET SESSION tx_isolation = 'READ-COMMITTED', foreign_key_checks = 0, "
+			f"unique_checks = 0; SET @submissions = {submissions}, "
 			f"@secret = '{self.secret}';" + (ROOT / "tests" / "bench" / "data.sql").read_text())
 		site.manage("ranking", "rebuild")
 		site.sql("ANALYZE TABLE ranking, records, baselines"
@@ -181,9 +183,10 @@ class Crowd:
 		secret = "podium_" + base64.urlsafe_b64encode(
 			self.token(f"bearer {who}")).rstrip(b"=").decode()
 		self.site.sql(
-			f"""INSERT IGNORE INTO api_tokens (user_id, name, prefix, token_hash, scopes, used_at) SELECT id, 'bearer', 'podium_bearer',
-			UNHEX('{hashlib.sha256(secret.encode()).hexdigest()}'), 'read,submit,admin', UTC_TIMESTAMP(3) FROM users WHERE name = '{who}'"""
-		)
+			f"""INSERT IGNORE INTO api_tokens (user_id, name, prefix, token_hash, scopes, used_at)
+			SELECT id, 'bearer', 'podium_bearer',
+			UNHEX('{hashlib.sha256(secret.encode()).hexdigest()}'), 'read,submit,admin',
+			UTC_TIMESTAMP(3) FROM users WHERE name = '{who}'""")
 		return secret
 
 	def upload(self):

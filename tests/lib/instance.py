@@ -1,8 +1,10 @@
-"""A whole Podium of its own for a test: started by ./run in a fresh folder on a free port, with a
-database of its own, stopped at the end.
+"""A complete Podium for one test. ./run starts it in a fresh folder on a free port, with its own
+database. It stops when the test ends.
 
-	python3 tests/lib/instance.py [--pretend] COMMAND...     runs a command beside one, which finds it in PODIUM_URL;
-	                                                         with --pretend its GPUs and podium-run are those of pretend.py
+	python3 tests/lib/instance.py [--pretend] COMMAND...
+
+starts a Podium, then runs COMMAND with the Podium's address in PODIUM_URL. With --pretend the
+Podium uses the pretended GPUs and podium-run of pretend.py.
 """
 import os
 import pathlib

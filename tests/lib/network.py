@@ -19,7 +19,9 @@ def lack():
 		return "network namespaces need root"
 	trial = "ip link add one type bridge && ip link add two type veth peer name three"
 	answer = subprocess.run(["unshare", "--net", "sh", "-c", trial], capture_output=True, text=True)
-	return f"there are no bridges between network namespaces: {answer.stderr.strip()}" if answer.returncode else None
+	if answer.returncode == 0:
+		return None
+	return f"there are no bridges between network namespaces: {answer.stderr.strip()}"
 
 
 def enter():

@@ -139,7 +139,9 @@ class Popcorn:
 			if queue.get(name) is not None:
 				required(queue[name], str, name)
 		if isinstance(queue.get("queued_jobs"), int):
-			return f"{queue.get('runner') or 'Runner'} {queue.get('gpu') or 'selected GPU'} queue: {queue['queued_jobs']} queued job(s)"
+			return (
+				f"{queue.get('runner') or 'Runner'} {queue.get('gpu') or 'selected GPU'} queue: "
+				f"{queue['queued_jobs']} queued job(s)")
 		return None
 
 	def poll(self, number):

@@ -104,17 +104,21 @@ class Cluster:
 		lines = SETTINGS.format(host=host, port=free_port(), folder=self.folder)
 		for node, port in zip(self.names, ports):
 			gres = f" Gres=gpu:h200:{gpus}" if gpus else ""
-			lines += f"NodeName={node} NodeHostname={host} NodeAddr=127.0.0.1 Port={port} CPUs={cores} RealMemory=500{gres}\n"
-		lines += f"PartitionName=main Nodes={','.join(self.names)} Default=YES MaxTime=INFINITE State=UP PriorityTier=1 PreemptMode=CANCEL\n"
-		lines += f"PartitionName=urgent Nodes={','.join(self.names)} MaxTime=INFINITE State=UP PriorityTier=9 PreemptMode=OFF\n"
+			lines += (f"NodeName={node} NodeHostname={host} NodeAddr=127.0.0.1 Port={port} "
+				f"CPUs={cores} RealMemory=500{gres}\n")
+		nodes = ",".join(self.names)
+		lines += (f"PartitionName=main Nodes={nodes} Default=YES MaxTime=INFINITE State=UP "
+			"PriorityTier=1 PreemptMode=CANCEL\n")
+		lines += (f"PartitionName=urgent Nodes={nodes} MaxTime=INFINITE State=UP PriorityTier=9 "
+			"PreemptMode=OFF\n")
 		(self.folder / "slurm.conf").write_text(lines)
 		(self.folder / "cgroup.conf").write_text("CgroupPlugin=cgroup/v1\n")
 		for number in range(gpus):
 			os.mknod(self.folder / "dev" / f"nvidia{number}", stat.S_IFCHR | 0o666,
 				os.makedev(1, 3))
-		files = f"{self.folder}/dev/nvidia[0-{gpus - 1}]" if gpus > 1 else f"{self.folder}/dev/nvidia0"
-		(self.folder / "gres.conf").write_text(
-			f"NodeName={','.join(self.names)} Name=gpu Type=h200 File={files}\n" if gpus else "")
+		files = f"{self.folder}/dev/nvidia" + (f"[0-{gpus - 1}]" if gpus > 1 else "0")
+		(self.folder / "gres.conf"
+			).write_text(f"NodeName={nodes} Name=gpu Type=h200 File={files}\n" if gpus else "")
 
 	def command(self, name):
 		if name == "munged":

@@ -52,7 +52,8 @@ for index, case in enumerate(cases):
             out.write(f"{kind}.{index}.error: {message}\\n")
     else:
         time.sleep(0.01)
-        for name, value in dict(runs=3, mean=2000000, std=10, err=5, best=1999990, worst=2000010).items():
+        figures = dict(runs=3, mean=2000000, std=10, err=5, best=1999990, worst=2000010)
+        for name, value in figures.items():
             out.write(f"benchmark.{index}.{name}: {value}\\n")
     out.flush()
 out.write(f"check: {'pass' if passed else 'fail'}\\n")
@@ -137,9 +138,11 @@ def submit(source=RIGHT, mode="ranked", user=1, board="small", gpu="CPU"):
 	return int(
 		sql(f"""
 		INSERT IGNORE INTO users (id, name, password_hash) VALUES ({user}, 'user-{user}', '');
-		INSERT IGNORE INTO blobs VALUES (UNHEX(SHA2({quoted(source)}, 256)), LENGTH({quoted(source)}), {quoted(source)});
+		INSERT IGNORE INTO blobs VALUES
+			(UNHEX(SHA2({quoted(source)}, 256)), LENGTH({quoted(source)}), {quoted(source)});
 		INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, mode)
-			SELECT id, task_version_id, {user}, 'kernel.py', UNHEX(SHA2({quoted(source)}, 256)), '{mode}' FROM leaderboards WHERE name = '{board}';
+			SELECT id, task_version_id, {user}, 'kernel.py', UNHEX(SHA2({quoted(source)}, 256)),
+				'{mode}' FROM leaderboards WHERE name = '{board}';
 		INSERT INTO jobs (submission_id, user_id, gpu) VALUES (LAST_INSERT_ID(), {user}, '{gpu}');
 		SELECT LAST_INSERT_ID();""")[-1][0])
 

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Every nasty zip there is, each with what must become of it.
+"""Malicious, damaged and unusual zips, each with the outcome that Podium must give it.
 
-	python3 tests/lib/zips.py FOLDER [MOST_BYTES]     writes them as FOLDER/NAME.zip, those up to so many bytes
+	python3 tests/lib/zips.py FOLDER [MOST_BYTES]
 
-A zip is made byte by byte, because no zip program would write most of these. Field names and sizes
-are those of the specification (APPNOTE 6.3.10), sections 4.3 and 4.5.
+writes the zips of at most MOST_BYTES bytes (default: all) as FOLDER/NAME.zip. The code builds each
+zip byte by byte, because no zip program writes most of them. Field names and sizes are those of
+the specification (APPNOTE 6.3.10), sections 4.3 and 4.5.
 """
 import dataclasses
 import pathlib
@@ -28,7 +29,8 @@ REFERENCE = b"def generate_input(size, seed): ...\ndef check_implementation(data
 SET = b"name: Autumn\nproblems:\n  - {directory: ., name: from-a-zip}\n"
 
 STORED, DEFLATED = 0, 8
-FILE, LINK, FOLDER, CHARACTER, BLOCK, PIPE, SOCKET = 0o100644, 0o120777, 0o040755, 0o020666, 0o060660, 0o010644, 0o140777
+FILE, LINK, FOLDER = 0o100644, 0o120777, 0o040755
+CHARACTER, BLOCK, PIPE, SOCKET = 0o020666, 0o060660, 0o010644, 0o140777
 
 
 @dataclasses.dataclass

@@ -1,17 +1,21 @@
 #!/usr/bin/env python3
-"""Attacks on podium-run, the real program: each file in cases/ is one, and case.py says how to read
-it.
+"""Attacks on the real podium-run. Each file in cases/ is one attack; case.py explains the files.
 
 	tests/redteam/attacks.test.py [--on cpu|gpu] [--engine isolated|custom] [--repeats N] [WORD...]
-		those whose number is, or whose name contains, a WORD; honest ones, which must not fail, N times
+		runs the attacks whose number is a WORD or whose name contains one (default: all)
+		--repeats N: runs honest cases, which must never fail, N times
 	tests/redteam/attacks.test.py --write-jobs DIR
-		what a GPU host needs of the task folders; for PODIUM_REDTEAM_JOBS=DIR there; PODIUM_REDTEAM_GPU=N there is the number of the GPU
+		writes the tasks' jobs to DIR for a GPU host, where PODIUM_REDTEAM_JOBS=DIR reads them
 
-Each attack is made on both engines where its task can be split; what must become of it there may
-differ. After each of them the host must be as it was (no process, no file, nothing changed, nobody
-reached) and an honest job must pass. What cannot be stopped today is run and listed as skipped,
-with its reason; once it is stopped, the test fails until its line `cannot-stop` is gone. Attacks
-that need a GPU run on a GPU host, where tests/gpu/check starts this.
+On a GPU host, PODIUM_REDTEAM_GPU=N chooses the GPU.
+
+Each attack runs on both engines if its task can run on the isolated engine; the required outcome
+may differ between engines. After each attack the host must be unchanged: no new process, no new or
+changed file, no socket of the host reached. An honest job must still pass.
+
+An attack that Podium cannot stop today runs too and is listed as skipped, with its reason. If
+Podium stops the attack, the test fails until the case's line `cannot-stop` is removed.
+tests/gpu/check runs the attacks that need a GPU, on a GPU host.
 """
 import argparse
 import base64
@@ -206,12 +210,15 @@ def least_charge(one, honest_ns):
 def faults_of_time(one, truth, event):
 	"""What is wrong with how a case was timed: sentences."""
 	charged_ns, honest_ns = event["mean_ns"], truth.get(event["spec"])
-	beside = f", honest {honest_ns / 1000:.2f} us, {charged_ns / honest_ns:.3f}" if honest_ns else ""
+	beside = ""
+	if honest_ns:
+		beside = f", honest {honest_ns / 1000:.2f} us, {charged_ns / honest_ns:.3f}"
 	print(f"#   {event['spec']}: charged {charged_ns / 1000:.2f} us{beside}, {event['runs']} calls",
 		flush=True)
 	least_ns = least_charge(one, honest_ns)
 	if charged_ns < least_ns and is_time_defended(one):
-		yield f"it was charged {charged_ns / 1000:.2f} us, where {least_ns / 1000:.2f} us are the least"
+		yield (f"it was charged {charged_ns / 1000:.2f} us, where {least_ns / 1000:.2f} us are the "
+			"least")
 	if event["runs"] < one.runs and ON == "gpu":
 		yield f"only {event['runs']} calls count, not {one.runs}"
 	if one.named and ON == "gpu" and not event.get(one.named, 0) > 0:

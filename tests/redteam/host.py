@@ -40,8 +40,9 @@ HELPERS = ("attack.py", "gpu.py", "channel.py")
 # driver.
 LIMITS = {"CPU": ("--memory", "2048", "--disk", "512", "--processes", "256")}
 LIMITS_ON_GPU = ("--memory", "16384", "--disk", "2048", "--processes", "1024")
-# Whether it was forked from the zygote.
-LOOK = "from attack import custom_kernel, say\nsay(f\"warm: {b'zygote' in open('/proc/self/cmdline', 'rb').read()}\")\n"
+# Prints whether the program was forked from the zygote.
+LOOK = ("from attack import custom_kernel, say\n"
+	"say(f\"warm: {b'zygote' in open('/proc/self/cmdline', 'rb').read()}\")\n")
 
 
 def jobs_of(folder):
@@ -341,9 +342,9 @@ class Host:
 			found.append(f"the folder of jobs holds {entries}")
 		after = snapshot(self.victim)
 		if after != self.before:
-			found.append("changed on the host: "
-				f"{[path for path in {*after, *self.before} if after.get(path) != self.before.get(path)]}"
-							)
+			paths = {*after, *self.before}
+			changed = [path for path in paths if after.get(path) != self.before.get(path)]
+			found.append(f"changed on the host: {changed}")
 			self.before = after
 		if files := marked(self.mark):
 			found.append(f"files are left: {files[:5]}")

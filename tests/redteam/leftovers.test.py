@@ -23,9 +23,12 @@ from tap import Skip, equal, test  # noqa: E402
 STAYS = '''
 import os
 victim = %r
-for place in (".", "..", os.environ["HOME"], os.environ["TMPDIR"], os.path.dirname(os.environ["TRITON_CACHE_DIR"])):
-	for name, make in (("link", lambda path: os.symlink(victim, path)), ("file-link", lambda path: os.symlink(victim + "/keep", path)),
-			("hard", lambda path: os.link(victim + "/keep", path)), ("pipe", os.mkfifo), ("closed", lambda path: os.mkdir(path, 0)),
+for place in (".", "..", os.environ["HOME"], os.environ["TMPDIR"],
+		os.path.dirname(os.environ["TRITON_CACHE_DIR"])):
+	for name, make in (("link", lambda path: os.symlink(victim, path)),
+			("file-link", lambda path: os.symlink(victim + "/keep", path)),
+			("hard", lambda path: os.link(victim + "/keep", path)),
+			("pipe", os.mkfifo), ("closed", lambda path: os.mkdir(path, 0)),
 			("removed-1", lambda path: os.symlink("..", path))):
 		try:
 			make(f"{place}/{name}")

@@ -30,7 +30,8 @@ from client import Client  # noqa: E402
 from programs import Program, make_token  # noqa: E402
 from stages import check_database  # noqa: E402
 from web_hosts import WebHost, answers, end_web_hosts, start_front  # noqa: E402
-from workers import BUILD, RIGHT, WRONG, admin, close, database, load_task, scratch, sql, until  # noqa: E402
+from workers import (  # noqa: E402
+	BUILD, RIGHT, WRONG, admin, close, database, load_task, scratch, sql, until)
 
 PASSWORD = "a long password"
 SUBMITTERS, PAUSE_S = 6, 1.5

@@ -55,7 +55,9 @@ def lack():
 		"unshare", "--mount", "--pid", "--fork", "--uts", "--ipc", "--net", "--cgroup",
 		ROOT / "tests/scale/contained.sh", "/tmp", "true"
 	], capture_output=True, text=True)
-	return f"no overlay in namespaces can be made: {probe.stderr.strip()[-200:]}" if probe.returncode else None
+	if probe.returncode == 0:
+		return None
+	return f"no overlay in namespaces can be made: {probe.stderr.strip()[-200:]}"
 
 
 def in_the_bare_system(*words):
@@ -229,7 +231,8 @@ def boot():
 		"test.service",
 		f"[Unit]\nDefaultDependencies=no\n[Service]\nType=oneshot\nExecStart={sys.executable} "
 		f"{__file__} inside\n"
-		f"StandardOutput=append:/shared/log\nStandardError=append:/shared/console\nEnvironment=B={BUILD} PATH={os.environ['PATH']}:/usr/sbin:/sbin\n"
+		"StandardOutput=append:/shared/log\nStandardError=append:/shared/console\n"
+		f"Environment=B={BUILD} PATH={os.environ['PATH']}:/usr/sbin:/sbin\n"
 		f"Environment=SYSTEMD_UNIT_PATH={UNITS} BARE_SYSTEM={os.environ.get('BARE_SYSTEM', '')}\n")
 	unit("test.target", "[Unit]\nDefaultDependencies=no\nWants=test.service\n")
 	os.execve(
@@ -441,7 +444,8 @@ def somebody_registers_and_submits_and_is_ranked():
 	equal(
 		visitor.post("/register", [("name", "ada"), ("password", PASSWORD),
 		("password2", PASSWORD)]).status, 303)
-	code = "import torch\n\ndef custom_kernel(data):\n    A, B, output = data\n    return torch.add(A, B, out=output)\n"
+	code = ("import torch\n\ndef custom_kernel(data):\n    A, B, output = data\n"
+		"    return torch.add(A, B, out=output)\n")
 	answer = visitor.post("/leaderboard/vectoradd_py/submit", [("mode", "ranked"), ("gpu", "CPU"),
 		("code", code)])
 	equal(answer.status, 303)

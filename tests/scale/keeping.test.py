@@ -148,7 +148,9 @@ def a_backup_while_people_submit_is_of_one_moment():
 			"SELECT COUNT(*) FROM submissions s LEFT JOIN jobs j ON j.submission_id = s.id WHERE "
 			"j.id IS NULL AND s.leaderboard_id = (SELECT id FROM leaderboards WHERE name = 'small')"
 			), [["0"]])
-		kept = "SELECT * FROM ranking ORDER BY leaderboard_id, task_version_id, gpu, position; SELECT * FROM records ORDER BY leaderboard_id, task_version_id, gpu, line, submission_id"
+		kept = ("SELECT * FROM ranking ORDER BY leaderboard_id, task_version_id, gpu, position; "
+			"SELECT * FROM records "
+			"ORDER BY leaderboard_id, task_version_id, gpu, line, submission_id")
 		before = db.sql(kept)
 		busy.admin("ranking", "rebuild")
 		equal(db.sql(kept), before)
@@ -263,7 +265,9 @@ def what_came_after_the_backup_comes_back_from_the_binary_log():
 		equal(len(logs), 2)
 		script = f"""set -e -o pipefail
 			zcat {FILE} | mariadb --no-defaults -S {target.socket} podium
-			mariadb-binlog --no-defaults --start-position={position} --stop-datetime='{stopped}' {' '.join(map(str, logs))} | mariadb --no-defaults -S {target.socket} podium"""
+			mariadb-binlog --no-defaults --start-position={position} \
+				--stop-datetime='{stopped}' {' '.join(map(str, logs))} \
+				| mariadb --no-defaults -S {target.socket} podium"""
 		done = subprocess.run(["bash", "-c", script], capture_output=True, text=True)
 		equal((done.returncode, done.stderr), (0, ""))
 		contains(new.admin("restored"), "No worker of before is believed any more")

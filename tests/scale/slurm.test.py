@@ -20,7 +20,9 @@ if slurm.lack():
 	sys.exit(0)
 from hosts import make_host, start_host  # noqa: E402
 from pretend import pretend_driver  # noqa: E402
-from workers import BUILD, HARNESS, RIGHT, TASK, WRONG, Worker, admin, close, database, job, load_task, scratch, sql, submit, until  # noqa: E402
+from workers import (  # noqa: E402
+	BUILD, HARNESS, RIGHT, TASK, WRONG, Worker, admin, close, database, job, load_task, scratch,
+	sql, submit, until)
 
 cluster = slurm.Cluster()
 LEASE_MS = 20000  # a client of Slurm may take seconds to find that nobody answers
@@ -597,8 +599,7 @@ def a_worker_that_is_killed_while_it_waits_leaves_no_slurm_job():
 
 
 @test
-def what_a_killed_worker_has_left_all_the_same_is_cancelled_when_it_starts_again_and_nothing_else_is(
-):
+def a_worker_that_starts_again_cancels_only_the_jobs_that_it_left_behind():
 	one = worker()
 	number = submit(WAITS.replace("{seconds}", "4"), "test")
 	runs_on(number, one)
