@@ -1,4 +1,4 @@
-"""What podium-admin answers: a result, or why there is none in one line, never both."""
+"""Reads podium-admin's answer: a result, or one line with the reason why there is none."""
 from tap import equal
 
 

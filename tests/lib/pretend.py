@@ -1,5 +1,5 @@
-"""What is not there: NVIDIA's driver library with two H200, ncu, and a podium-run whose results are
-chosen."""
+"""Replacements of things that a test machine lacks: NVIDIA's driver library with two H200, ncu, and
+a podium-run whose results the test chooses."""
 import json
 import os
 import pathlib
@@ -9,7 +9,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 
 
 def pretend_driver(folder):
-	"""Makes the library in `folder` and returns the environment in which programs find it."""
+	"""Builds the library in `folder`. Returns the environment in which programs find it."""
 	folder.mkdir(exist_ok=True)
 	folder.chmod(0o755)
 	library = folder / "libnvidia-ml.so.1"
@@ -33,7 +33,7 @@ echo "$*" >> $calls
 while [ "$1" != -- ]; do shift; done
 shift
 """
-# What ncu does with a program, at its best: it writes profile.ncu-rep and ends as the program does.
+# A successful ncu: it writes profile.ncu-rep and exits as the profiled program does.
 PROFILES = """
 echo "==PROF== Connected to process 1"
 "$@"; code=$?
@@ -63,15 +63,15 @@ sleep 600
 
 
 class Calls:
-	"""What the pretended ncu was called with. A pipe, because programs in the sandbox cannot write
-	to files out here."""
+	"""The calls of the pretended ncu. They come through a pipe, because sandboxed programs cannot
+	write to files outside."""
 
 	def __init__(self, path):
 		path.unlink(missing_ok=True)
 		os.mkfifo(path)
 		path.chmod(0o666)
 		self.pipe = os.open(path, os.O_RDWR | os.O_NONBLOCK
-			| os.O_CLOEXEC)  # so that nobody who writes waits for a reader
+			| os.O_CLOEXEC)  # open for reading and writing, so that no writer waits for a reader
 
 	def read_text(self):
 		text = b""
@@ -89,8 +89,8 @@ kept = []
 
 
 def pretend_ncu(folder, does=PROFILES, size=1000):
-	"""Makes an ncu in `folder`; returns the environment in which it is found, and what it is called
-	with."""
+	"""Makes an ncu in `folder`. Returns the environment in which podium-run finds it, and its
+	Calls."""
 	folder.mkdir(exist_ok=True)
 	folder.chmod(0o755)
 	calls = Calls(folder / "calls")
@@ -212,8 +212,8 @@ for line in sys.stdin:
 
 
 def pretend_runner(folder, program):
-	"""Makes a podium-run in `folder` that says what submissions tell it to; `program` is the real
-	one. Returns the environment in which a worker starts it."""
+	"""Makes a podium-run in `folder` whose results the submissions choose. `program` is the real
+	podium-run. Returns the environment in which a worker starts the pretended one."""
 	folder.mkdir(exist_ok=True)
 	folder.chmod(0o755)
 	runner = folder / "podium-run"
@@ -222,10 +222,10 @@ def pretend_runner(folder, program):
 	return {"PODIUM_WORKER_RUNNER": str(runner)}
 
 
-# Takes jobs and says of each what the file `says` holds for its mode, as members of its verdict;
-# "cases" are what it says of those before, "environment" of where it ran, "tail" what is printed so
-# far, "hang" waits for the cancellation, "die" ends without a word, and "die once" the first time
-# only. It finds no Python, which would take seconds, and else is podium-run itself.
+# For each job, reports the members of the verdict that the file `says` has for the job's mode.
+# Special members: "cases" (earlier events), "environment", "tail" (the output so far), "hang" (wait
+# for the cancellation), "die" (exit without an answer), "die once" (the first time only). It finds
+# no Python, because that takes seconds. All other calls go to the real podium-run.
 RUN = """#!/usr/bin/python3
 import json, os, pathlib, sys
 folder = pathlib.Path({folder!r})
@@ -274,7 +274,7 @@ for line in sys.stdin:
 
 
 class PretendedRun:
-	"""A podium-run that says what it is told to; `environment` is what a worker needs to start
+	"""A podium-run whose results the test sets with say(). A worker started in `environment` uses
 	it."""
 
 	def __init__(self, folder, program):
@@ -293,6 +293,6 @@ class PretendedRun:
 		fresh.rename(self.folder / "says")
 
 	def jobs(self):
-		"""What it was given, in order."""
+		"""The jobs that it got, in order."""
 		path = self.folder / "jobs"
 		return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []

@@ -1,6 +1,6 @@
-"""A Slurm cluster of a test's own on the loopback: munged with a key of its own, slurmctld, and
-several nodes that are one machine, each a slurmd. Nothing of it is the system's: settings, sockets,
-ports and state are in one folder."""
+"""A Slurm cluster for tests on the loopback: munged with its own key, slurmctld, and several nodes
+on this machine, each a slurmd. Its settings, sockets, ports and state are in one folder, apart from
+the system's Slurm."""
 import os
 import pathlib
 import shutil
@@ -51,7 +51,7 @@ GresTypes=gpu
 
 
 def lack():
-	"""Why there can be no cluster here, or None."""
+	"""The reason why this machine cannot run a cluster, or None."""
 	path = os.environ["PATH"] + ":/usr/sbin:/sbin"
 	missing = [program for program in PROGRAMS if not shutil.which(program, path=path)]
 	if missing:
@@ -131,7 +131,7 @@ class Cluster:
 		return ["slurmctld", "-D"] if name == "slurmctld" else ["slurmd", "-D", "-N", name]
 
 	def start(self, name):
-		"""munged, slurmctld, or the slurmd of a node."""
+		"""Starts munged, slurmctld, or the slurmd of a node."""
 		log = open(self.folder / f"{name}.out", "ab")
 		self.processes[name] = subprocess.Popen(self.command(name), env=self.environment,
 			stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
@@ -143,8 +143,7 @@ class Cluster:
 		process.wait(30)
 
 	def fail_node(self, node):
-		"""As when its power fails, and the cluster has noticed: whatever runs there is gone without
-		a word."""
+		"""Kills everything on the node, as a power failure does, and lets the cluster notice."""
 		self.kill(node)
 		for pid in self.processes_with(f"SLURMD_NODENAME={node}"):
 			kill(parent_of(pid))  # slurmstepd
@@ -152,7 +151,7 @@ class Cluster:
 		self.ask("scontrol", "update", f"nodename={node}", "state=down", "reason=test")
 
 	def processes_with(self, *variables):
-		"""Those of this cluster in whose environment all of these stand."""
+		"""The processes of this cluster whose environment contains all of these words."""
 		wanted = {
 			variable.encode()
 			for variable in (f"SLURM_CONF={self.environment['SLURM_CONF']}", *variables)
@@ -180,7 +179,7 @@ class Cluster:
 			"--format=%t").stdout.split()
 
 	def jobs(self, *options):
-		"""(number, name, state, node) of all that are not over."""
+		"""(number, name, state, node) of all unfinished Slurm jobs."""
 		lines = self.ask("squeue", "--noheader", "--format=%i|%j|%T|%N",
 			*options).stdout.splitlines()
 		return [tuple(line.split("|")) for line in lines]
@@ -191,7 +190,7 @@ class Cluster:
 		]
 
 	def occupy(self, partition="main", seconds=600):
-		"""Another user's jobs take all nodes. Returns what ends them."""
+		"""Fills all nodes with jobs of another user. Returns a function that ends them."""
 		jobs = [
 			subprocess.Popen([
 			"srun", "--quiet", f"--partition={partition}", "--exclusive", "--nodes=1", "--chdir=/",
@@ -219,7 +218,7 @@ class Cluster:
 			time.sleep(0.1)
 
 	def clear(self):
-		"""No jobs, and everything that should be there is."""
+		"""Ends all jobs and restarts what is missing."""
 		for name in ["munged", "slurmctld", *self.names]:
 			if name not in self.processes:
 				(self.folder / "munge" /
