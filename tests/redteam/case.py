@@ -85,7 +85,7 @@ COMMENT = {".py": "# ", ".cu": "// "}
 
 
 class Case:
-	"""A file as it is run on one engine."""
+	"""One case on one engine."""
 
 	def __init__(self, path, text, number, name, head, engine):
 		self.path, self.text, self.number, self.name, self.engine = path, text, number, name, engine
@@ -130,7 +130,8 @@ def task_of(path, head):
 
 
 def can_be_split(path, head):
-	"""Whether the isolated engine takes the case's task; of `every` it takes all that it can."""
+	"""Whether the isolated engine can run the case's task. For `every` it runs the tasks that it
+	can."""
 	task = task_of(path, head)
 	return head.get("mode") != "profile" and (task == "every" or any(
 		(top / task / "reference.py").exists() for top in TASKS))
@@ -146,7 +147,7 @@ def is_key(words):
 
 
 def read_head(path, text):
-	"""(number, name, {key: value})"""
+	"""Returns (number, name, {key: value})."""
 	lines = []
 	for line in text.splitlines():
 		if not line.startswith(COMMENT[path.suffix]):
@@ -175,8 +176,8 @@ def read(path):
 
 
 def every():
-	"""All cases, by number, for each engine. Files whose name begins with an underscore are
-	companions."""
+	"""All cases, by number, for each engine. Files with a leading underscore are helpers of
+	cases."""
 	paths = [
 		path for path in CASES.iterdir()
 		if path.suffix in (".py", ".cu") and not path.name.startswith("_")
