@@ -26,7 +26,7 @@ SIZE = int(os.environ.get("SIZE") or 100000)
 
 
 def open_site(build):
-	"""(the site, its crowd); the data are loaded if they are not those."""
+	"""Returns (the site, its crowd). Loads the data if the stored ones are outdated."""
 	kind = hashlib.sha256(
 		f"{SIZE} {(ROOT / 'tests/bench/data.sql').read_text()}".encode()).hexdigest()
 	known = FOLDER / "loaded"

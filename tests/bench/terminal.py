@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""`make bench-terminal`: what a leaderboard's page costs its visitors while 200 terminals ask what
-became of their submissions, every five seconds each as popcorn-cli does, and 20 wait on open
-connections. With the data of `make bench-data` (build/bench). The page is measured by turns without
-and with them, in one run, so that a slow moment of the machine hits both. Needs wrk.
+"""`make bench-terminal`: the cost of a leaderboard's page while 200 terminals poll their
+submissions every five seconds, as popcorn-cli does, and 20 wait on open connections. Uses the data
+of `make bench-data` (build/bench). The page is measured alternately without and with the terminals
+in one run, so that a slow moment of the machine affects both. Needs wrk.
 
-	POLLS (200), STREAMS (20), POLL_S (5): seconds between two questions of a terminal
+	POLLS (200), STREAMS (20), POLL_S (5): seconds between two polls of a terminal
 	SECONDS_PER_TURN (10), TURNS (3), CONNECTIONS (64), SIZE (100000)
 """
 import os
@@ -28,12 +28,12 @@ SECONDS, TURNS, CONNECTIONS = (int(os.environ.get(name, usual))
 	for name, usual in (("SECONDS_PER_TURN", 10), ("TURNS", 3), ("CONNECTIONS", 64)))
 BUILD = ROOT / os.environ.get("B", "build/release")
 BOARD = "/leaderboard/bench?gpu=H200"
-BUDGET_MS = 20  # DESIGN, section 10: any public page
+BUDGET_MS = 20  # for any public page
 THREADS = 8
 
 
 class Terminals:
-	"""Whose submissions wait, with a token each; nothing of it stays."""
+	"""Terminals with queued submissions and a token each. close() removes them."""
 
 	def __init__(self, site):
 		self.site = site
@@ -73,14 +73,15 @@ class Terminals:
 		self.streams = []
 
 	def open_streams(self):
-		"""No worker here has an H200, so they wait until they are closed."""
+		"""No worker here has an H200, so the jobs wait until the terminals close the
+		connections."""
 		for number in range(STREAMS):
 			popcorn = Popcorn(self.site.url + "/popcorn", self.rows[number][1])
 			self.streams.append(
 				popcorn.stream("bench", "H200", "test", f"# {number} {time.time()}\n".encode()))
 
 	def poll(self, number):
-		"""A part of the terminals, one after the other, evenly over the seconds."""
+		"""Polls a share of the terminals, evenly over the seconds."""
 		mine = self.rows[number::THREADS]
 		at = time.monotonic()
 		while not self.stops.is_set():
@@ -92,12 +93,12 @@ class Terminals:
 				try:
 					answer = Popcorn(self.site.url + "/popcorn", token).poll(submission)
 					assert answer["id"] == int(submission) and answer["code"]
-				except Exception as reason:  # each would end a client
+				except Exception as reason:  # any error would end a client
 					self.wrong.append(repr(reason)[:200])
 				self.polls.append((time.monotonic() - began) * 1000)
 
 	def listen(self):
-		"""What comes on the open connections; one that ends is wrong."""
+		"""Reads the open connections. A connection that ends is an error."""
 		with selectors.DefaultSelector() as selector:
 			for events in self.streams:
 				selector.register(events.connection.sock, selectors.EVENT_READ, events)
@@ -135,7 +136,7 @@ def main():
 	terminals = None
 	try:
 		terminals = Terminals(site)
-		logged_in = crowd.cookie("user1")  # past the cache
+		logged_in = crowd.cookie("user1")  # so that no page comes from the cache
 		sides = {
 			"one visitor, uncached": (1, SECONDS, logged_in),
 			f"{CONNECTIONS} visitors, cached": (CONNECTIONS, SECONDS),

@@ -1,4 +1,4 @@
-"""What becomes of a measurement: steps of tests/gpu/drill."""
+"""Steps of tests/gpu/drill: what happens to a measurement."""
 import io
 import json
 import pathlib
@@ -42,7 +42,7 @@ def rows(leaderboard):
 
 
 def with_formula(flops):
-	"""The task's folder as a zip, in which a case has so many operations."""
+	"""The task's folder as a zip, with this number of operations in a case."""
 	archive = io.BytesIO()
 	with zipfile.ZipFile(archive, "w") as pack:
 		for path in sorted(TASK.rglob("*")):
