@@ -53,6 +53,6 @@ def compare(what, *options):
 
 
 if os.geteuid() != 0:
-	sys.exit("This needs root, to take rights away from one of the two.")
+	sys.exit("sandbox.py needs root to drop rights for one of the runs.")
 compare("a job of two small programs")
 compare("the same with a zygote", "--python", PYTHON)

@@ -61,7 +61,7 @@ class Probe(Runner):
 		end = time.monotonic() + 120
 		while self.start_up()[1] > 0.2:
 			if time.monotonic() > end:
-				raise SystemExit("turnaround: the zygote does not become ready")
+				raise SystemExit("turnaround: the zygote did not become ready")
 			time.sleep(0.2)
 
 	def ranked(self, job):

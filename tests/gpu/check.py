@@ -78,9 +78,9 @@ def main():
 	parser.add_argument("--tasks", default="tasks")
 	parser.add_argument("--only", nargs="*")
 	parser.add_argument("--every-mode", action="store_true",
-		help="submit what passes in modes test, benchmark and profile as well")
+		help="also submit passing samples in modes test, benchmark and profile")
 	parser.add_argument("--repeat", type=int, default=0,
-		help="submit vectoradd_py's right sample so often again")
+		help="repeat vectoradd_py's right sample this often")
 	options = parser.parse_args()
 	client = Participant(options.url)
 	name = "check-" + uuid.uuid4().hex[:8]

@@ -140,7 +140,7 @@ class Result:
 		self.text = (folder / "lines").read_text()
 		self.lines = dict(line.split(": ", 1) for line in self.text.splitlines())
 		if len(self.lines) != len(self.text.splitlines()):
-			raise AssertionError(f"a key is there twice:\n{self.text}")
+			raise AssertionError(f"a key occurs twice:\n{self.text}")
 		self.stderr = (folder / "judge" / "stderr").read_text()
 		self.said = {path.parent.name: path.read_text() for path in folder.glob("*/stdout")}
 		self.complaints = {path.parent.name: path.read_text() for path in folder.glob("*/stderr")}

@@ -77,7 +77,7 @@ def value(table, column, i, number):
 		return str(i % 2)
 	if kind in ("bigint", "int", "smallint"):
 		return str(i)
-	raise AssertionError(f"{table}.{name}: a type that is not known here: {kind}")
+	raise AssertionError(f"{table}.{name}: unknown type {kind}")
 
 
 def insert(table, table_columns, first, count):

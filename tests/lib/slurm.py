@@ -213,7 +213,7 @@ class Cluster:
 			if time.time() > end:
 				logs = "\n".join(f"{path.name}: {path.read_text(errors='replace')[-1500:]}"
 					for path in sorted(self.folder.glob("*.out")))
-				raise AssertionError(f"the cluster did not do it within {limit_s} s: "
+				raise AssertionError(f"the cluster was not ready within {limit_s} s: "
 					f"{self.ask('sinfo').stdout}\n{logs}")
 			time.sleep(0.1)
 

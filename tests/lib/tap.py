@@ -49,7 +49,7 @@ def until(condition, limit_s=120, explain=lambda: ""):
 	end, pause_s = time.monotonic() + limit_s, 0.01
 	while not (value := condition()):
 		if time.monotonic() > end:
-			raise AssertionError(f"it did not happen within {limit_s} s: {explain()}")
+			raise AssertionError(f"the condition did not hold within {limit_s} s: {explain()}")
 		time.sleep(pause_s)
 		pause_s = min(1.3 * pause_s, 0.1)
 	return value

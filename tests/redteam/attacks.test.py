@@ -162,7 +162,7 @@ def unmet(one, variant, result):
 		found.append(
 			f"the verdict is {result.verdict}, not {' or '.join(verdicts)}: {result.reason}")
 	found += [
-		f"{what} stands in the events" for what, word in unwanted(one) if word in texts_of(result)
+		f"{what} appears in the events" for what, word in unwanted(one) if word in texts_of(result)
 	]
 	if one.required == "DENIED":
 		lines = lines_of(result)
@@ -193,7 +193,7 @@ def measure(one, task, variant):
 	result = submit(one, one.text, task, variant)
 	if result.verdict != "passed":
 		raise AssertionError(
-			f"{one.title(variant)}, which is honest, got {result.verdict}: {result.reason}")
+			f"{one.title(variant)}, an honest variant, got {result.verdict}: {result.reason}")
 	return times(result)
 
 
@@ -217,8 +217,7 @@ def faults_of_time(one, truth, event):
 		flush=True)
 	least_ns = least_charge(one, honest_ns)
 	if charged_ns < least_ns and is_time_defended(one):
-		yield (f"it was charged {charged_ns / 1000:.2f} us, where {least_ns / 1000:.2f} us are the "
-			"least")
+		yield f"it was charged {charged_ns / 1000:.2f} us, less than {least_ns / 1000:.2f} us"
 	if event["runs"] < one.runs and ON == "gpu":
 		yield f"only {event['runs']} calls count, not {one.runs}"
 	if one.named and ON == "gpu" and not event.get(one.named, 0) > 0:
