@@ -9,8 +9,8 @@ import socket
 import stat
 import subprocess
 import tempfile
-import time
 
+import tap
 from instance import free_port
 from processes import parent_of
 
@@ -208,14 +208,12 @@ class Cluster:
 		return end
 
 	def until(self, condition, limit_s=30):
-		end = time.time() + limit_s
-		while not condition():
-			if time.time() > end:
-				logs = "\n".join(f"{path.name}: {path.read_text(errors='replace')[-1500:]}"
-					for path in sorted(self.folder.glob("*.out")))
-				raise AssertionError(f"the cluster was not ready within {limit_s} s: "
-					f"{self.ask('sinfo').stdout}\n{logs}")
-			time.sleep(0.1)
+		tap.until(condition, limit_s, self.explain)
+
+	def explain(self):
+		logs = "\n".join(f"{path.name}: {path.read_text(errors='replace')[-1500:]}"
+			for path in sorted(self.folder.glob("*.out")))
+		return f"{self.ask('sinfo').stdout}\n{logs}"
 
 	def clear(self):
 		"""Ends all jobs and restarts what is missing."""

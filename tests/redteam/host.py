@@ -20,6 +20,7 @@ sys.path[:0] = [str(ROOT / "tests" / "lib"), str(ROOT / "tests" / "integration" 
 import runner  # noqa: E402
 from processes import command_of, descendants, stat_of  # noqa: E402
 from runner import CPU, GPU, NVCC, Runner  # noqa: E402
+from tap import until  # noqa: E402
 
 BUILD = ROOT / os.environ.get("B", "build/release")
 PYTHON = os.environ.get("PODIUM_PYTHON", runner.PYTHON)
@@ -236,8 +237,7 @@ class Host:
 
 	def settle_down(self):
 		"""Waits until programs are forked from the zygote and no more processes start."""
-		while not self.is_warm():
-			time.sleep(0.1)
+		until(self.is_warm, 300)
 		self.running = started_by(self.runner.process.pid)
 		self.before, self.objects, self.gpus = snapshot(self.victim), ipc_objects(), on_gpu()
 

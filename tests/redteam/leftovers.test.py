@@ -11,14 +11,13 @@ import signal
 import stat
 import sys
 import tempfile
-import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "lib")]
 from host import USER, snapshot, started_by  # noqa: E402
 from runner import Runner, job, task  # noqa: E402
 import tap  # noqa: E402
-from tap import Skip, equal, test  # noqa: E402
+from tap import Skip, equal, test, until  # noqa: E402
 
 STAYS = '''
 import os
@@ -80,11 +79,8 @@ def kill_in_the_middle(place):
 		runner.ready = runner.event()
 		runner.send(job(submission=STAYS % str(place.victim), definition=task(test_timeout_s=600)))
 		runner.until("stage", stage="test")
-		while True:
-			processes = started_by(runner.process.pid)
-			if any(has_left(pid) for pid, _ in processes):
-				break
-			time.sleep(0.05)
+		until(lambda: any(has_left(pid) for pid, _ in started_by(runner.process.pid)))
+		processes = started_by(runner.process.pid)
 		runner.process.send_signal(signal.SIGKILL)
 		runner.process.wait()
 	return processes

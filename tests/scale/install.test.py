@@ -24,6 +24,7 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "lib"))
 from client import Client  # noqa: E402
+import tap  # noqa: E402
 from tap import Skip, contains, equal, lacks, run, test  # noqa: E402
 
 BUILD = os.environ.get("B", "build/release")
@@ -267,13 +268,7 @@ def journal():
 
 
 def until(condition, limit_s=60, what="it"):
-	end = time.monotonic() + limit_s
-	while time.monotonic() < end:
-		value = condition()
-		if value:
-			return value
-		time.sleep(0.1)
-	raise AssertionError(f"{what} did not happen within {limit_s} s\n{journal()}")
+	return tap.until(condition, limit_s, lambda: f"{what}\n{journal()}")
 
 
 def property_of(name, key):

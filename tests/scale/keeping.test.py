@@ -22,7 +22,7 @@ from instance import Instance  # noqa: E402
 from mariadb import MariaDB  # noqa: E402
 from small_task import case, make_board, source_of, submit_source  # noqa: E402
 from client import Client  # noqa: E402
-from tap import Skip, contains, equal, run, test  # noqa: E402
+from tap import Skip, contains, equal, run, test, until  # noqa: E402
 
 ADMIN = ROOT / os.environ.get("B", "build/release") / "podium-admin"
 SIZE = int(os.environ.get("SIZE", "2000"))
@@ -120,11 +120,9 @@ def a_backup_taken_while_people_submit_is_consistent():
 
 	with concurrent.futures.ThreadPoolExecutor(len(clients)) as pool:
 		sending = [pool.submit(submit, client, number) for number, client in enumerate(clients)]
-		end = time.time() + 60
-		while site.sql("SELECT COUNT(*) FROM ranking") == [[
-			"0"
-		]] or site.sql("SELECT COUNT(*) FROM jobs WHERE state = 'running'") == [["0"]]:
-			assert time.time() < end
+		until(
+			lambda: site.sql("SELECT 1 FROM ranking LIMIT 1") and site.sql(
+			"SELECT 1 FROM jobs WHERE state = 'running' LIMIT 1"), 60)
 		time.sleep(1)
 		TIMES["submissions before"] = int(site.sql("SELECT COUNT(*) FROM submissions")[0][0])
 		old.admin("backup", scratch / "busy.sql.gz")
@@ -164,12 +162,11 @@ def a_backup_taken_while_people_submit_is_consistent():
 @test
 def every_table_and_every_page_is_as_before():
 	global restored, crowd
-	end = time.time() + 180
-	while site.sql("SELECT COUNT(*) FROM jobs j JOIN submissions s ON s.id = j.submission_id JOIN "
-		"leaderboards l ON l.id = s.leaderboard_id "
-		"WHERE l.name = 'small' AND j.state IN ('queued', 'running')") != [["0"]]:
-		assert time.time() < end
-		time.sleep(0.2)
+	until(
+		lambda: not site.sql(
+		"SELECT 1 FROM jobs j JOIN submissions s ON s.id = j.submission_id JOIN leaderboards l "
+		"ON l.id = s.leaderboard_id WHERE l.name = 'small' AND j.state IN ('queued', 'running') "
+		"LIMIT 1"), 180)
 	site.sql("DELETE FROM comparisons")  # the crowd's data bring their own comparisons
 	crowd = Crowd(site, SIZE)
 	time.sleep(1.5)  # until caches of one second are stale
@@ -222,10 +219,8 @@ def the_restored_site_judges_new_submissions():
 	equal(client.post("/login", [("name", "swimmer1"), ("password", PASSWORD)]).status, 303)
 	number = submit_source(client, source_of(case(900.0)))
 	equal(int(number) > 1000000, True)
-	end = time.time() + 60
-	while client.get(f"/submission/{number}/status?{time.time()}").json["state"] != "done":
-		assert time.time() < end
-		time.sleep(0.1)
+	until(lambda: client.get(f"/submission/{number}/status?{time.time()}").json["state"] == "done",
+		60)
 	rows = client.get(f"/leaderboard/small.json?gpu=H200&fresh={time.time_ns()}").json["rows"]
 	equal([(row["user"], row["submission"], row["score_ns"])
 		for row in rows if row["user"] == "swimmer1"], [("swimmer1", int(number), 900)])
