@@ -62,8 +62,8 @@ def run_one():
 
 
 def go_on():
-	"""Makes sure that a worker and its zygote run. A new worker gets the same name, as if an operator
-	had restarted it."""
+	"""Makes sure that a worker and its zygote run. A new worker gets the same name, as if an
+	operator had restarted it."""
 	global now
 	if not now or now.process.poll() is not None:
 		now = worker()

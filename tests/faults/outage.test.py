@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What a worker does when something around it fails: the database, the disk, a clock, a second worker
-of the same name, or an interpreter that hangs."""
+"""What a worker does when something around it fails: the database, the disk, a clock, a second
+worker of the same name, or an interpreter that hangs."""
 import json
 import os
 import pathlib
@@ -92,8 +92,8 @@ def killing_a_worker_that_keeps_a_result_costs_one_attempt():
 
 
 class Lossy:
-	"""A proxy between a worker and the database. It forwards each COMMIT whose number `lose` accepts,
-	but breaks the worker's connection before the answer."""
+	"""A proxy between a worker and the database. It forwards each COMMIT whose number `lose`
+	accepts, but breaks the worker's connection before the answer."""
 
 	def __init__(self, lose):
 		self.lose, self.commits, self.lost = lose, 0, 0
@@ -188,7 +188,8 @@ def a_claim_whose_answer_is_lost_is_repeated_after_its_lease():
 
 
 def jumping(name):
-	"""The environment that shifts a program's wall clock, and the file with the shift in seconds."""
+	"""The environment that shifts a program's wall clock, and the file with the shift in
+	seconds."""
 	library = scratch / "jump.so"
 	if not library.exists():
 		subprocess.run([

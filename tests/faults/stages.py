@@ -85,8 +85,8 @@ def custom_kernel(data):
 
 
 class Locker:
-	"""A connection that holds a lock until release(), the end of its `with` block, or the database's
-	death. A failed test must release the lock, because it would block the next test."""
+	"""A connection that holds a lock until release(), the end of its `with` block, or the
+	database's death. A failed test must release the lock, because it would block the next test."""
 
 	def __init__(self, statement):
 		self.client = subprocess.Popen(
@@ -121,8 +121,8 @@ def somebody_waits():
 
 
 class Stage:
-	"""One job, held in a stage. let_go() lets it continue; later attempts are not held. Use a stage in
-	a `with` block: if the test fails there, the block releases the lock and the contestant."""
+	"""One job, held in a stage. let_go() lets it continue; later attempts are not held. Use a stage
+	in a `with` block: if the test fails there, the block releases the lock and the contestant."""
 	name = None
 
 	def __init__(self, one):
