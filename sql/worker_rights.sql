@@ -1,5 +1,5 @@
--- The database @worker@, which workers with their own account use instead of @main@. Its tables
--- and views have the same names, and show and write only what the connected worker needs.
+-- The database @worker@, which workers with their own account use instead of @main@. The tables and
+-- views have the same names as in @main@, but show and write only what the connected worker needs.
 -- podium-admin replaces the @ names, creates the database with the first invitation and updates it
 -- with each migration. docs/worker-hosts.md describes what it grants.
 --
@@ -7,9 +7,9 @@
 -- one worker. Views run with the rights of their creator, so no grant reaches a table of @main@.
 -- WITH CHECK OPTION refuses rows that the worker would not see.
 --
--- Key columns may not be updated. Otherwise INSERT ... ON DUPLICATE KEY UPDATE could move another
--- worker's row. While an invitation is unused, and after an account was revoked, the worker sees
--- no rows.
+-- Key columns may not be updated. Otherwise INSERT ... ON DUPLICATE KEY UPDATE could take over
+-- another worker's row. A worker sees no rows before it uses its invitation and after its account
+-- is revoked.
 
 CREATE DATABASE IF NOT EXISTS @worker@ CHARACTER SET utf8mb4 COLLATE utf8mb4_unicode_ci;
 
@@ -97,7 +97,7 @@ BEGIN
   DECLARE self VARCHAR(64) CHARACTER SET ascii COLLATE ascii_general_ci;
   DECLARE offered VARCHAR(48) CHARACTER SET ascii COLLATE ascii_bin;
   DECLARE taken, its_worker BIGINT UNSIGNED;
-  -- Pausing a worker takes this lock exclusively.
+  -- Pausing a worker locks this row exclusively, so it waits for claims in progress.
   SELECT w.id, w.name INTO its_worker, self FROM @worker@.workers w
     JOIN @main@.compatibility c ON w.protocol >= c.oldest_program
     LOCK IN SHARE MODE;
@@ -123,7 +123,7 @@ BEGIN
   SELECT id AS job_id, fence, attempt, submission_id, rejudged_id FROM @main@.jobs WHERE id = taken;
 END;
 
--- Uses an invitation: the user who logged in with its token gets a new password, and the rights.
+-- Uses an invitation: the user who connected with its token gets a new password and the rights.
 CREATE OR REPLACE PROCEDURE @worker@.register(
   IN password VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin)
   MODIFIES SQL DATA SQL SECURITY DEFINER
@@ -148,7 +148,7 @@ BEGIN
     QUOTE(password));
 END;
 
--- ---- rights of the role that all such users have ----
+-- ---- rights of the role that all these users have ----
 
 CREATE ROLE IF NOT EXISTS @worker@;
 GRANT SELECT ON @worker@.worker_rights TO @worker@;

@@ -1,8 +1,8 @@
-/* The yardstick of `make bench`: the least that a FastCGI program can do to answer with a board of
- *100 rows: one prepared query, its rows fetched, the bytes of a page written. No routing, no
- *templates.
+/* The yardstick of `make bench`: a FastCGI program that does the minimum for a board of 100 rows.
+ * It runs one prepared query, fetches its rows and writes the bytes of a page, without routing or
+ * templates.
  *
- *	bare SOCKET PAGE_FILE       with the database of PODIUM_DATABASE_SOCKET */
+ *	bare SOCKET PAGE_FILE       uses the database of PODIUM_DATABASE_SOCKET */
 #include "lib/base/scope.h"
 #include "lib/database/database.h"
 
@@ -29,8 +29,8 @@ static const struct column ROW_COLUMNS[] = {
 	INTEGER(struct row, submission_id),
 	TIME(struct row, submitted_at_ms),
 };
-/* With the number of rows as a position, MariaDB walks the index; with LIMIT it sorts the whole
- * ranking, which takes it three times as long. */
+/* With a range of positions MariaDB walks the index. With LIMIT it sorts the whole ranking, which
+ * takes three times as long. */
 static const struct statement BOARD = SELECT(struct row, ROW_COLUMNS,
 	"SELECT r.place, u.name, r.score_ns, r.score_err_ns, r.submission_id, "
 	"r.submitted_at AS submitted_at_ms "

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""`make bench-claims`: what a claim costs with 100,000 jobs waiting, as a ratio to claiming the
-oldest job whoever it is of, in rounds that alternate.
+"""`make bench-claims`: the cost of a claim with 100,000 queued jobs, as a ratio to a claim of the
+oldest job that ignores whose turn it is, in alternating rounds.
 
-	tests/bench/claims.py [THREADS [CLAIMS]]      64 claimers with 4 claims each
+	tests/bench/claims.py [THREADS [CLAIMS]]      default: 64 claimers with 4 claims each
 
-With a queue of 1,000 users with a hundred jobs each, for one claimer, for many who claim again at
-once, and for as many whose jobs take JOB_S (6) seconds; and where everything stands before the
-others that 64 users with a running job may have waiting."""
+The queue has 100 jobs of each of 1,000 users. Measured are one claimer, many claimers that claim
+again immediately, and many whose jobs take JOB_S (6) seconds. A last measurement puts 6,400 jobs of
+64 users who already have a running job at the head of the queue.
+"""
 import os
 import pathlib
 import statistics
@@ -23,8 +24,8 @@ JOB_S = int(os.environ.get("JOB_S", 6))
 
 
 def fill(flooded):
-	"""100,000 jobs of 1,000 users in turn; flooded: the first 6,400 of 64 users who have something
-	running."""
+	"""Queues 100,000 jobs of 1,000 users in turn. With `flooded`, the first 6,400 belong to 64
+	users who have a running job."""
 	sql("DELETE FROM jobs; DELETE FROM submissions; INSERT IGNORE INTO users (id, name, "
 		"password_hash) SELECT 1000 + seq, CONCAT('many-', seq), '' FROM seq_1_to_1000;"
 		"SET @l = (SELECT id FROM leaderboards LIMIT 1), @v = (SELECT task_version_id FROM "
@@ -40,7 +41,7 @@ def fill(flooded):
 
 
 def claims(how, threads, count, pause_ms=0):
-	"""Milliseconds of each claim."""
+	"""The milliseconds of each claim."""
 	answer = subprocess.run(
 		[PROGRAM, "time",
 		str(threads), str(count), "one", "CPU", how,
@@ -50,7 +51,7 @@ def claims(how, threads, count, pause_ms=0):
 
 
 def end_all():
-	"""But for those of the users of the flood."""
+	"""Ends all jobs except those of the flood's users."""
 	sql("UPDATE jobs SET state = 'done' WHERE state = 'running' AND user_id > 1064")
 
 

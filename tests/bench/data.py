@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""`make bench-data`: a Podium of its own with much data, to look at and to measure.
+"""`make bench-data`: starts a separate Podium with much data, to look at and to measure.
 
-	tests/bench/data.py           loads them where they are not there yet, says where the pages are, and goes on until Ctrl-C
+	tests/bench/data.py           loads the data, prints the address and runs until Ctrl-C
 
-	SIZE (100000): submissions
+	SIZE (100000): number of submissions
 
-They stay in build/bench, also for `make bench`, until they are asked for in another size or
-tests/bench/data.sql has changed.
+The data stays in build/bench, where `make bench` uses it too. This program loads the data again
+when SIZE or tests/bench/data.sql has changed.
 """
 import hashlib
 import json
@@ -26,7 +26,7 @@ SIZE = int(os.environ.get("SIZE") or 100000)
 
 
 def open_site(build):
-	"""(the site, its crowd); the data are loaded if they are not those."""
+	"""Returns (the site, its crowd). Loads the data if the stored ones are outdated."""
 	kind = hashlib.sha256(
 		f"{SIZE} {(ROOT / 'tests/bench/data.sql').read_text()}".encode()).hexdigest()
 	known = FOLDER / "loaded"

@@ -1,19 +1,21 @@
--- A site after a busy year, as `make bench-data` and the tests that count load it into a Podium of their own: 100,000
--- submissions of 2,000 users on 50 leaderboards, half of them on the one named `bench`, with what waits, runs, is held,
--- hidden and compared, and with what admins have done. Deterministic but for the times, which end now.
--- @submissions, @users and @leaderboards may be set before, and @secret, of which the tokens of sessions are made.
--- `podium-admin ranking rebuild` belongs behind it: it makes ranking, records and baselines of the jobs, as it would for
--- any site.
+-- A site after a busy year: 100,000 submissions of 2,000 users on 50 leaderboards, half of the
+-- submissions on the leaderboard `bench`. Some jobs are queued, running, held or compared, some
+-- submissions hidden, and admins have been active. `make bench-data` and the tests that count queries
+-- load it into a separate Podium.
+--
+-- The data are deterministic except for the times, which end now. The caller may set @submissions,
+-- @users, @leaderboards and @secret, from which the tokens of sessions are derived. Afterwards run
+-- `podium-admin ranking rebuild`, which computes ranking, records and baselines from the jobs.
 SET @submissions = COALESCE(@submissions, 100000), @users = COALESCE(@users, 2000), @leaderboards = COALESCE(@leaderboards, 50);
 SET @secret = COALESCE(@secret, SHA2(CONCAT(UUID(), RAND()), 256));
 SET @now = UTC_TIMESTAMP(3), @admin = (SELECT id FROM users WHERE name = 'admin');
 SET SESSION group_concat_max_len = 1000000;
 
--- Evenly spread, and the choices of one submission have nothing to do with each other.
+-- Spreads values evenly. The choices for one submission are independent of each other.
 CREATE OR REPLACE FUNCTION one_of(n BIGINT, what VARCHAR(16), seq BIGINT) RETURNS BIGINT DETERMINISTIC NO SQL
   RETURN CRC32(CONCAT(what, ' ', seq)) % n;
 
--- The worker of this machine takes none of it.
+-- This machine's worker must not claim any of the jobs.
 INSERT INTO pauses (worker, kind, paused_by) SELECT name, 'drain', 'bench' FROM workers;
 
 -- ---- people and leaderboards ----
@@ -28,7 +30,7 @@ INSERT INTO password_links (token_hash, user_id, made_by, expires_at)
   SELECT UNHEX(SHA2(UNHEX(SHA2(CONCAT(@secret, ' link ', name), 256)), 256)), id, 'admin', @now + INTERVAL 300 DAY FROM users;
 INSERT INTO blobs (sha256, size, content)
   SELECT UNHEX(SHA2(content, 256)), LENGTH(content), content FROM (SELECT CONCAT('# Source ', seq, '\nimport torch\n\n',
-    -- Long enough to be worth looking at: four kilobytes.
+    -- A source of four kilobytes, as long as real ones.
     REPEAT('def kernel(x: torch.Tensor, factor: float = 2.0) -> torch.Tensor:\n\treturn x.mul_(factor)  # in place\n\n', 40)) AS content FROM seq_0_to_999) sources;
 CREATE TEMPORARY TABLE sources (seq INT PRIMARY KEY, sha256 BINARY(32))
   SELECT ROW_NUMBER() OVER (ORDER BY sha256) - 1 AS seq, sha256 FROM blobs WHERE content LIKE '# Source %';
@@ -66,7 +68,7 @@ INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sh
   WHERE q.seq < @submissions ORDER BY q.seq;
 SET @first = (SELECT MIN(id) FROM submissions WHERE leaderboard_id >= @leaderboard), @last = (SELECT MAX(id) FROM submissions);
 
--- All have ended but those of the last hours.
+-- All jobs have finished except those of the last hours.
 INSERT INTO jobs (submission_id, user_id, gpu, state, verdict, reason, progress, lease_owner, lease_device, lease_expires, score_ns, score_err_ns,
     engine, attempt, fence, queued_at, started_at, finished_at)
   SELECT id, user_id, gpu, state, IF(state = 'done', verdict, NULL), '', IF(state = 'running', 'test 4/12', ''), IF(state = 'running', 'rack1', NULL),
@@ -89,14 +91,14 @@ INSERT INTO artifacts (stage_id, name, size)
   SELECT MIN(t.id), 'profile-1.txt', 0 FROM stages t JOIN jobs j ON j.id = t.job_id WHERE j.submission_id >= @first AND j.user_id = @first_user + 1;
 INSERT INTO artifact_parts (artifact_id, part, content) VALUES (LAST_INSERT_ID(), 0, UNHEX('1f8b08000000000000030300000000000000000000'));
 
--- Some are held, hidden, withdrawn, noted.
+-- Some are held, hidden, withdrawn or have a note.
 UPDATE jobs SET held_at = finished_at, held_reason = 'It is faster than the device can be.'
   WHERE submission_id >= @first AND verdict = 'passed' AND id % 2000 = 0;
 UPDATE submissions SET hidden_at = @now, hidden_reason = 'It is a copy.' WHERE id >= @first AND id % 1000 = 1;
 UPDATE submissions SET withdrawn_at = @now WHERE id >= @first AND id % 1000 = 2;
 UPDATE submissions SET note = 'with wider loads' WHERE id >= @first AND id % 10 = 3;
 
--- Neighbours among each user's best times on `bench`, compared with each other.
+-- Comparisons of neighbours among each user's best times on `bench`.
 CREATE TEMPORARY TABLE best SELECT submission_id, job_id, task_version_id, ROW_NUMBER() OVER (ORDER BY score_ns) AS position
   FROM (SELECT s.id AS submission_id, j.id AS job_id, s.task_version_id, j.score_ns,
       ROW_NUMBER() OVER (PARTITION BY s.user_id ORDER BY j.score_ns, s.id) AS turn
@@ -109,7 +111,7 @@ INSERT INTO comparisons (leaderboard_id, task_version_id, gpu, challenger_id, ch
   FROM best a JOIN next b ON b.position = a.position + 1;
 INSERT INTO jobs (comparison_id, user_id, gpu, priority, state, verdict) SELECT id, 0, 'H200', 1, 'done', 'passed' FROM comparisons;
 
--- ---- the fleet: devices that are always there, as long as the server's events are on ----
+-- ---- the fleet: devices that stay online while the server's event scheduler is on ----
 
 INSERT INTO workers (name, version, host, started_at, seen_at)
   SELECT CONCAT('rack', seq), '0.1.0', '{}', @now - INTERVAL 9 DAY, UTC_TIMESTAMP(3) FROM seq_1_to_8;
@@ -124,7 +126,7 @@ INSERT INTO device_vitals (worker, uuid, minute, at, temperature_c, sm_mhz, memo
   SELECT w.name, g.uuid, q.seq, @now - INTERVAL 1440 - q.seq MINUTE, 40 + one_of(40, g.uuid, q.seq), 1980, 3201, q.seq % 700 = 3
   FROM workers w JOIN gpus g ON g.worker_id = w.id JOIN seq_0_to_1439 q WHERE w.name IN ('rack1', 'rack2');
 
--- ---- what admins have done ----
+-- ---- actions of admins ----
 
 INSERT INTO audit_log (at, actor_id, actor, address, action, subject, detail)
   SELECT @now - INTERVAL (60000 - seq) MINUTE, @admin, 'admin', '192.0.2.1', 
@@ -152,7 +154,7 @@ INSERT INTO jobs (rejudged_id, user_id, gpu, state, verdict, priority, score_ns,
   FROM rejudged_jobs a JOIN submissions s ON s.id = a.submission_id JOIN jobs j ON j.id = a.old_job_id;
 UPDATE rejudged_jobs a JOIN jobs j ON j.rejudged_id = a.id SET a.new_job_id = j.id;
 
--- ---- what the programs keep beside, as they would have ----
+-- ---- totals that the programs would have stored ----
 
 INSERT INTO leaderboard_counts (leaderboard_id, submissions, participants)
   SELECT leaderboard_id, COUNT(*), COUNT(DISTINCT user_id) FROM submissions WHERE id >= @first GROUP BY leaderboard_id;

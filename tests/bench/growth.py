@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""`make bench-growth`: how pages and claims grow with the data. Prints a table for docs/scale.md
-and draws docs/growth.svg. Needs wrk.
+"""`make bench-growth`: how pages and claims slow down as the data grow. Prints a table for
+docs/scale.md and draws docs/growth.svg. Needs wrk.
 
-	tests/bench/growth.py [SIZE...]     1000 10000 100000 1000000 submissions
+	tests/bench/growth.py [SIZE...]     default: 1000 10000 100000 1000000 submissions
 
-For each size a Podium of its own in build/growth/SIZE, which stays for the next time. A page is
-asked for by one visitor, again and again, past nginx's cache; a claim is made by one device, where
-a fifth as many jobs wait as there are submissions. Pages of all sizes are measured by turns, three
-times, so that a slow moment of the machine hits all; the medians are shown."""
+Each size has a separate Podium in build/growth/SIZE, which stays for the next run. One visitor
+requests a page repeatedly, without nginx's cache. One device claims jobs, with a fifth as many
+queued jobs as submissions. The sizes take turns three times, so that a slow moment of the machine
+affects all of them. The table shows medians.
+"""
 import math
 import os
 import pathlib
@@ -26,7 +27,7 @@ PICTURE = ROOT / "docs" / "growth.svg"
 SIZES = (1000, 10000, 100000, 1000000)
 CLAIMS = 200
 TURNS = 3
-# (what it is called, who looks, the address)
+# (name, visitor, address)
 PAGES = (("a leaderboard", "user7", "/leaderboard/bench?gpu=H200"), ("each of its shapes by itself",
 	"user7", "/leaderboard/bench?view=shapes&gpu=H200"), ("the queue", "user7",
 	"/queue"), ("my submissions", "user1", "/mine"), ("a submission", "user1",
@@ -52,8 +53,8 @@ def claim(site, crowd):
 
 
 def settle(site):
-	"""Until MariaDB has cleared away what was deleted before: it reads past it on the way to the
-	newest."""
+	"""Waits until MariaDB has purged deleted rows, because queries for the newest rows read past
+	them."""
 	while int(
 		site.sql(
 		"SELECT count FROM information_schema.innodb_metrics WHERE name = 'trx_rseg_history_len'")
@@ -62,7 +63,7 @@ def settle(site):
 
 
 def on_site(size, measure):
-	"""What measure(site, crowd) finds, with so many submissions."""
+	"""The result of measure(site, crowd) on a site with this number of submissions."""
 	data.SIZE = scale.SIZE = size
 	data.FOLDER = scale.FOLDER = ROOT / "build" / "growth" / str(size)
 	site, crowd = data.open_site(BUILD)
@@ -74,7 +75,7 @@ def on_site(size, measure):
 
 
 def pages(site, crowd):
-	"""{what: (half, 99 %)} in ms."""
+	"""{page: (median, 99th percentile)} in ms."""
 	found = {}
 	for what, who, address in PAGES:
 		answers = wrk(site.url + crowd.filled(address), 1, 2, crowd.cookie(who))
@@ -91,7 +92,7 @@ def middle(turns):
 	}
 
 
-# ---- showing ----
+# ---- the table and the picture ----
 
 
 def table(found):
@@ -110,7 +111,7 @@ WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 900, 440, 60, 330, 20, 50
 
 
 def apart(places, least):
-	"""As near to where they belong as they can stand, so far from each other."""
+	"""Moves labels as little as possible so that they are at least this far apart."""
 	order = sorted(range(len(places)), key=lambda i: places[i])
 	stands = dict.fromkeys(order, 0.0)
 	below = float("-inf")

@@ -66,7 +66,7 @@ def build_kernel(folder):
 
 
 def measure(folder, kernel, lengths_us=LENGTHS_US):
-	"""For each length: (the kernel's own time, the charge, half of the interval, the constant),
+	"""For each length: (the kernel's own time, the charge, half of the interval, the constant), in
 	ns."""
 	cases = "".join(f"us: {us}; seed: 1\n" for us in lengths_us)
 	result = engine.judge(folder, kernel, REFERENCE, "leaderboard", cases, limit_s=120)

@@ -1,13 +1,12 @@
-/* Visitors who come when they come: an open loop, for `make bench`.
+/* Visitors who arrive independently of the answers, for `make bench`: an open loop.
  *
  *	open PORT PATH CONNECTIONS RATE SECONDS [COOKIE]
  *
- * So many a second arrive at random (a Poisson process), whether those before them have been
- *answered or not; each asks for the page on a connection of 127.0.0.1 that is free, or waits for
- *one. Their times count from the arrival, so waiting is a part of them. In a closed loop, as wrk
- *has it, nobody asks before the answer before is there: then the load is always as much as can be
- *answered, and a slow moment keeps those away who would have met it. Prints a line of JSON; times
- *in milliseconds. */
+ * RATE visitors a second arrive at random (a Poisson process), answered or not. Each requests the
+ * page on a free connection to 127.0.0.1, or waits for one. Times count from the arrival and
+ * include that wait. A closed loop such as wrk requests a page only after the previous answer. It
+ * therefore always measures full load, and in a slow moment it sends no requests that would suffer.
+ * Prints a line of JSON, times in milliseconds. */
 #include "lib/base/scope.h"
 
 #include <arpa/inet.h>
@@ -27,7 +26,7 @@
 
 enum { most_connections = 1024, read_bytes = 64 * 1024, most_line_bytes = 8192 };
 
-/* How far an answer is read. */
+/* The part of an answer that is read next. */
 enum part { PART_HEAD, PART_LENGTH, PART_SIZE, PART_CHUNK, PART_CHUNK_END, PART_TRAILER, PART_ALL };
 
 struct connection {
@@ -35,7 +34,7 @@ struct connection {
 	bool is_busy, closes, is_chunked;
 	enum part part;
 	int status;
-	size_t left; /* of the body or the chunk */
+	size_t left; /* left of the body or the chunk */
 	char line[most_line_bytes];
 	size_t length;
 	double arrived_ms;
@@ -47,10 +46,10 @@ struct load {
 	struct connection *connections, **free;
 	size_t free_count;
 	double *waiting;
-	size_t first, count; /* who has arrived and not asked yet: [first, count) of all that arrive */
+	size_t first, count; /* arrivals [first, count) have not asked yet */
 	double *times;
 	size_t answered;
-	size_t late; /* who had to wait for a connection */
+	size_t late; /* visitors who had to wait for a connection */
 	int epoll;
 };
 
@@ -76,7 +75,7 @@ static bool has_value(const char *line, const char *name, const char *value)
 		&& strncasecmp(line + length + strspn(line + length, " "), value, strlen(value)) == 0;
 }
 
-/* A line of the head; the empty one ends it. */
+/* Reads a line of the head, which ends with an empty line. */
 static void take_head_line(struct connection *c)
 {
 	if (!c->status)
@@ -192,7 +191,7 @@ static void hear(struct load *load, struct connection *c)
 		return;
 	if (count <= 0 && c->is_busy)
 		give_up("a connection ended before its answer did.");
-	if (count <= 0) { /* nginx has closed one that was long idle */
+	if (count <= 0) { /* nginx has closed an idle connection */
 		close(c->fd);
 		open_connection(load, c);
 		return;
@@ -204,7 +203,7 @@ static void hear(struct load *load, struct connection *c)
 
 /* ---- the load ---- */
 
-/* Until `until_ms`, or until something is heard. */
+/* Waits until `until_ms` or until data arrive. */
 static void wait_and_hear(struct load *load, double until_ms)
 {
 	struct epoll_event events[64];

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What a sandbox costs: the same small job with all walls, and with none that need a right to make
-namespaces, in turns in one run. Needs root.
+"""The cost of a sandbox: the same small job with all walls, and without the walls that need the
+right to create namespaces, alternately in one run. Needs root.
 
 	B=build/release tests/bench/sandbox.py [JOBS]
 """
@@ -15,8 +15,9 @@ sys.path[:0] = [str(HERE.parent / "integration" / "run"), str(HERE.parent / "lib
 from runner import PYTHON, Runner  # noqa: E402
 
 NO_NAMESPACES = ["setpriv", "--bounding-set", "-sys_admin", "--inh-caps", "-sys_admin"]
-HARNESS = "import os\nos.write(3, b'test-count: 2\\ntest.0.status: pass\\ntest.1.status: pass\\ncheck: pass\\n')\n"
-PROGRAMS = 2  # of each job: the check of the file, and the harness
+HARNESS = ("import os\nos.write(3, b'test-count: 2\\ntest.0.status: pass\\n"
+	"test.1.status: pass\\ncheck: pass\\n')\n")
+PROGRAMS = 2  # per job: the check of the file, and the harness
 
 
 def timed(runner):
@@ -28,7 +29,7 @@ def timed(runner):
 
 
 def forks(runner):
-	"""Whether the harness comes from the zygote by now."""
+	"""Whether the harness is forked from the zygote."""
 	return runner.run(
 		harness="import os, sys\nos.write(3, b'test.0.message: %d\\n' % ('numpy' in sys.modules))\n"
 		+ HARNESS).cases[0]["message"] == "1"
@@ -42,14 +43,16 @@ def compare(what, *options):
 				time.sleep(0.1)
 			timed(runner)
 		times = [(timed(walled), timed(bare)) for _ in range(jobs)]
-	with_walls, without = (statistics.quantiles(column, n=10)[0]
-		for column in zip(*times))  # a quiet tenth: what others do is not ours
+	with_walls, without = (
+		statistics.quantiles(column, n=10)[0]
+		# the fastest tenth, because other load of the machine only adds time
+		for column in zip(*times))
 	print(f"{what}: {with_walls:.2f} ms with walls, {without:.2f} ms without, "
 		f"{with_walls / without:.2f} times; "
 		f"{(with_walls - without) / PROGRAMS:.2f} ms for each program")
 
 
 if os.geteuid() != 0:
-	sys.exit("This needs root, to take rights away from one of the two.")
+	sys.exit("sandbox.py needs root to drop rights for one of the runs.")
 compare("a job of two small programs")
 compare("the same with a zygote", "--python", PYTHON)

@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
-"""`make bench-scale`: what gives out first on the way to a hundred workers and a million
-submissions. With the data of `make bench-data` (build/bench), claimers, whole jobs by workers whose
-podium-run is pretended, and viewers, alone and together. docs/scale.md says what came of it. Needs
-wrk. What it makes it takes away again.
+"""`make bench-scale`: which part reaches its limit first on the way to a hundred workers and a
+million submissions. Uses the data of `make bench-data` (build/bench). Measures claims, whole jobs
+by workers with a pretended podium-run, and viewers, separately and together. docs/scale.md has the
+results. Needs wrk. Removes its own data at the end.
 
-	SIZE (1000000), SECONDS_PER_TURN (10), CONNECTIONS (64), WORKERS (4): real podium-worker processes, with two devices each
+	SIZE (1000000): number of submissions
+	SECONDS_PER_TURN (10): seconds per measurement
+	CONNECTIONS (64): connections of the viewers
+	WORKERS (4): podium-worker processes, each with two devices
 """
 import hashlib
 import os
@@ -31,7 +34,7 @@ SECONDS, CONNECTIONS, WORKERS = (int(os.environ.get(name, usual))
 BUILD = ROOT / os.environ.get("B", "build/release")
 CLAIMS = BUILD / "tests" / "integration" / "worker" / "test_claims"
 BOARD = "/leaderboard/bench?gpu=H200"
-# Can be said again where it was interrupted: what comes last comes once.
+# An interrupted run can be repeated: the statement that removes the leaderboard comes last.
 CLEAR = (
 	"DELETE c FROM comparisons c JOIN leaderboards l ON l.id = c.leaderboard_id WHERE l.name = "
 	"'scale'; "
@@ -45,7 +48,7 @@ TICK = os.sysconf("SC_CLK_TCK")
 
 
 def processor_s(name):
-	"""Of all processes of that name of ours."""
+	"""Processor seconds of all our processes with this name."""
 	total = 0
 	for status in pathlib.Path("/proc").glob("[0-9]*/stat"):
 		try:
@@ -59,8 +62,7 @@ def processor_s(name):
 
 
 class Load:
-	"""What is taken of the processors while something is done, which says more than its rate where
-	others use them as well."""
+	"""The processor time that something takes. On a busy machine it says more than the rate."""
 	NAMES = ("mariadbd", "podium-web", "podium-worker")
 
 	def __enter__(self):
@@ -72,7 +74,7 @@ class Load:
 		self.used = {name: processor_s(name) - self.before[name] for name in self.NAMES}
 
 	def each(self, count):
-		"""Of one of so many, in ms."""
+		"""The processor time per item, in ms."""
 		return "processor, ms each: " + ", ".join(f"{name} {1000 * used / max(1, count):.2f}"
 			for name, used in self.used.items() if used > 0.05)
 
@@ -86,7 +88,7 @@ class Scale:
 		self.folder.chmod(0o755)
 		self.workers = []
 
-	# ---- what is there ----
+	# ---- the data ----
 
 	def sizes(self):
 		rows = self.sql("SELECT table_name, table_rows, data_length + index_length FROM "
@@ -100,7 +102,7 @@ class Scale:
 			flush=True)
 
 	def count_jobs(self):
-		"""As migration 0027 does."""
+		"""Counts jobs as migration 0027 does."""
 		statement = re.search(r"INSERT IGNORE INTO job_counts.*?;",
 			(ROOT / "sql" / "0027_figures.sql").read_text(), re.S)[0]
 		self.sql("DELETE FROM job_counts")
@@ -116,13 +118,13 @@ class Scale:
 			times.append((time.time() - began) * 1000)
 		Exposition(answer.text)
 		print(
-			f"/metrics {what}: {statistics.median(times):.1f} ms, {len(answer.bytes) / 1024:.0f} KB",
-			flush=True)
+			f"/metrics {what}: {statistics.median(times):.1f} ms, "
+			f"{len(answer.bytes) / 1024:.0f} KB", flush=True)
 
 	# ---- claims ----
 
 	def make_board(self):
-		"""A leaderboard of its own, with all of the users."""
+		"""Creates a leaderboard with all users."""
 		self.sql(
 			"INSERT INTO leaderboards (name, creator_id, secret_seed) SELECT 'scale', creator_id, "
 			"1 FROM leaderboards WHERE name = 'bench'; SET @l = LAST_INSERT_ID(); "
@@ -131,7 +133,7 @@ class Scale:
 			"SELECT @l, 1, 'py', '', definition FROM task_versions WHERE leaderboard_id = (SELECT "
 			"id FROM leaderboards WHERE name = 'bench') AND number = 1; "
 			"UPDATE leaderboards SET task_version_id = LAST_INSERT_ID() WHERE id = @l; "
-			# what waits already has sources that the pretended podium-run cannot read
+			# queued jobs have sources that the pretended podium-run cannot read, so they must wait
 			"UPDATE jobs SET priority = priority + 100 WHERE state = 'queued'; "
 			"INSERT INTO workers (name, version, host, started_at, seen_at) VALUES ('scale', '0', "
 			"'{}', UTC_TIMESTAMP(3), UTC_TIMESTAMP(3))")
@@ -143,13 +145,16 @@ class Scale:
 			self.sql(f"INSERT IGNORE INTO blobs VALUES (UNHEX(SHA2(UNHEX('{packed}'), 256)), "
 				f"{len(source)}, UNHEX('{packed}'))")
 		hashes = ", ".join(f"'{hashlib.sha256(source.encode()).hexdigest()}'" for source in sources)
-		self.sql(
-			f"""SET @l = (SELECT id FROM leaderboards WHERE name = 'scale'), @v = (SELECT task_version_id FROM leaderboards WHERE name = 'scale'),
-				@u = (SELECT id FROM users WHERE name = 'user1'), @first = (SELECT MAX(id) FROM submissions);
-			INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, mode)
-				SELECT @l, @v, @u + seq % 1000, 'a.py', UNHEX(ELT(1 + seq % 64, {hashes})), 'ranked' FROM seq_1_to_{count};
-			INSERT INTO jobs (submission_id, user_id, gpu) SELECT id, user_id, '{model}' FROM submissions WHERE id > @first ORDER BY id"""
-		)
+		self.sql(f"""SET @l = (SELECT id FROM leaderboards WHERE name = 'scale'),
+				@v = (SELECT task_version_id FROM leaderboards WHERE name = 'scale'),
+				@u = (SELECT id FROM users WHERE name = 'user1'),
+				@first = (SELECT MAX(id) FROM submissions);
+			INSERT INTO submissions
+				(leaderboard_id, task_version_id, user_id, file_name, sha256, mode)
+				SELECT @l, @v, @u + seq % 1000, 'a.py', UNHEX(ELT(1 + seq % 64, {hashes})), 'ranked'
+				FROM seq_1_to_{count};
+			INSERT INTO jobs (submission_id, user_id, gpu)
+				SELECT id, user_id, '{model}' FROM submissions WHERE id > @first ORDER BY id""")
 
 	def claimers(self, model, threads, count):
 		began = time.time()
@@ -169,7 +174,7 @@ class Scale:
 				flush=True)
 
 	def claims(self):
-		"""As many run at once as there are devices; then they are over."""
+		"""Claims with as many running jobs as devices, then ends the jobs."""
 		self.queue(20000, "MANY")
 		self.sql("ANALYZE TABLE jobs")
 		for threads in (1, 8, 64, 128):
@@ -251,7 +256,7 @@ class Scale:
 		return mine
 
 	def clear(self):
-		"""Again where podium-web, which goes on meanwhile, was in the way."""
+		"""Removes the data. Retries if podium-web, which is still running, causes a conflict."""
 		for left in reversed(range(5)):
 			try:
 				return self.sql(CLEAR)

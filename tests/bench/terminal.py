@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""`make bench-terminal`: what a leaderboard's page costs its visitors while 200 terminals ask what
-became of their submissions, every five seconds each as popcorn-cli does, and 20 wait on open
-connections. With the data of `make bench-data` (build/bench). The page is measured by turns without
-and with them, in one run, so that a slow moment of the machine hits both. Needs wrk.
+"""`make bench-terminal`: the cost of a leaderboard's page while 200 terminals poll their
+submissions every five seconds, as popcorn-cli does, and 20 wait on open connections. Uses the data
+of `make bench-data` (build/bench). The page is measured alternately without and with the terminals
+in one run, so that a slow moment of the machine affects both. Needs wrk.
 
-	POLLS (200), STREAMS (20), POLL_S (5): seconds between two questions of a terminal
+	POLLS (200), STREAMS (20), POLL_S (5): seconds between two polls of a terminal
 	SECONDS_PER_TURN (10), TURNS (3), CONNECTIONS (64), SIZE (100000)
 """
 import os
@@ -28,22 +28,26 @@ SECONDS, TURNS, CONNECTIONS = (int(os.environ.get(name, usual))
 	for name, usual in (("SECONDS_PER_TURN", 10), ("TURNS", 3), ("CONNECTIONS", 64)))
 BUILD = ROOT / os.environ.get("B", "build/release")
 BOARD = "/leaderboard/bench?gpu=H200"
-BUDGET_MS = 20  # DESIGN, section 10: any public page
+BUDGET_MS = 20  # for any public page
 THREADS = 8
 
 
 class Terminals:
-	"""Whose submissions wait, with a token each; nothing of it stays."""
+	"""Terminals with queued submissions and a token each. close() removes them."""
 
 	def __init__(self, site):
 		self.site = site
 		self.rows = site.sql(f"""
 			DELETE FROM api_tokens WHERE name = 'bench-terminal';
 			INSERT INTO api_tokens (user_id, name, prefix, token_hash, scopes)
-				SELECT id, 'bench-terminal', 'podium_', UNHEX(SHA2(CONCAT('podium_', SHA2(CONCAT(id, password_hash), 256)), 256)), 'read,submit' FROM users;
-			SELECT s.id, CONCAT('podium_', SHA2(CONCAT(u.id, u.password_hash), 256)) FROM submissions s JOIN jobs j ON j.submission_id = s.id
+				SELECT id, 'bench-terminal', 'podium_',
+				UNHEX(SHA2(CONCAT('podium_', SHA2(CONCAT(id, password_hash), 256)), 256)),
+				'read,submit' FROM users;
+			SELECT s.id, CONCAT('podium_', SHA2(CONCAT(u.id, u.password_hash), 256))
+				FROM submissions s JOIN jobs j ON j.submission_id = s.id
 				JOIN users u ON u.id = s.user_id JOIN leaderboards l ON l.id = s.leaderboard_id
-				WHERE j.state = 'queued' AND NOT s.dry_run GROUP BY s.id ORDER BY s.id LIMIT {POLLS}""")
+				WHERE j.state = 'queued' AND NOT s.dry_run
+				GROUP BY s.id ORDER BY s.id LIMIT {POLLS}""")
 		if len(self.rows) < POLLS:
 			sys.exit(f"bench: only {len(self.rows)} submissions wait.")
 		self.before = int(site.sql("SELECT MAX(id) FROM submissions")[0][0])
@@ -69,14 +73,15 @@ class Terminals:
 		self.streams = []
 
 	def open_streams(self):
-		"""No worker here has an H200, so they wait until they are closed."""
+		"""No worker here has an H200, so the jobs wait until the terminals close the
+		connections."""
 		for number in range(STREAMS):
 			popcorn = Popcorn(self.site.url + "/popcorn", self.rows[number][1])
 			self.streams.append(
 				popcorn.stream("bench", "H200", "test", f"# {number} {time.time()}\n".encode()))
 
 	def poll(self, number):
-		"""A part of the terminals, one after the other, evenly over the seconds."""
+		"""Polls a share of the terminals, evenly over the seconds."""
 		mine = self.rows[number::THREADS]
 		at = time.monotonic()
 		while not self.stops.is_set():
@@ -88,12 +93,12 @@ class Terminals:
 				try:
 					answer = Popcorn(self.site.url + "/popcorn", token).poll(submission)
 					assert answer["id"] == int(submission) and answer["code"]
-				except Exception as reason:  # each would end a client
+				except Exception as reason:  # any error would end a client
 					self.wrong.append(repr(reason)[:200])
 				self.polls.append((time.monotonic() - began) * 1000)
 
 	def listen(self):
-		"""What comes on the open connections; one that ends is wrong."""
+		"""Reads the open connections. A connection that ends is an error."""
 		with selectors.DefaultSelector() as selector:
 			for events in self.streams:
 				selector.register(events.connection.sock, selectors.EVENT_READ, events)
@@ -131,7 +136,7 @@ def main():
 	terminals = None
 	try:
 		terminals = Terminals(site)
-		logged_in = crowd.cookie("user1")  # past the cache
+		logged_in = crowd.cookie("user1")  # so that no page comes from the cache
 		sides = {
 			"one visitor, uncached": (1, SECONDS, logged_in),
 			f"{CONNECTIONS} visitors, cached": (CONNECTIONS, SECONDS),

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""`make bench-turnaround`: where each second of a ranked job goes, with the zygote and with a cold
-interpreter, in one run on one machine. Starts a Podium of its own.
+"""`make bench-turnaround`: where the seconds of a ranked job go, with the zygote and with a cold
+interpreter, in one run on one machine. Starts a separate Podium.
 
 	tests/bench/turnaround.py [--task NAME] [--repeat N]
 """
@@ -19,8 +19,7 @@ from client import Client  # noqa: E402
 from instance import Instance  # noqa: E402
 from runner import Runner, task  # noqa: E402
 
-# A harness that does nothing but start: how long until torch is there, until the device answers,
-# and until it is flushed.
+# A harness that only starts: the times until torch is imported and until the device has answered.
 PROBE = """
 import os, time
 began = time.clock_gettime(time.CLOCK_BOOTTIME)
@@ -31,7 +30,9 @@ if torch.cuda.is_available():
     torch.ones(1, device="cuda").add(1).item()
 started = time.clock_gettime(time.CLOCK_BOOTTIME)
 fd = int(os.environ["POPCORN_FD"])
-os.write(fd, f"test-count: 1\\ntest.0.spec: a: 1\\ntest.0.status: pass\\ntest.0.message: {began - ticks} {imported - began} {started - imported}\\ncheck: pass\\n".encode())
+times = f"{began - ticks} {imported - began} {started - imported}"
+os.write(fd, f"test-count: 1\\ntest.0.spec: a: 1\\ntest.0.status: pass\\n"
+    f"test.0.message: {times}\\ncheck: pass\\n".encode())
 """
 
 
@@ -40,7 +41,7 @@ def seconds(values):
 
 
 class Probe(Runner):
-	"""A podium-run, asked directly."""
+	"""A podium-run without a worker."""
 
 	def __init__(self, python, device, tools, *options):
 		super().__init__(*options)
@@ -56,15 +57,15 @@ class Probe(Runner):
 		return [max(0.0, float(text)) for text in result.cases[0]["message"].split()]
 
 	def warm_up(self):
-		"""Until programs are forked from the zygote."""
+		"""Waits until programs are forked from the zygote."""
 		end = time.monotonic() + 120
 		while self.start_up()[1] > 0.2:
 			if time.monotonic() > end:
-				raise SystemExit("turnaround: the zygote does not become ready")
+				raise SystemExit("turnaround: the zygote did not become ready")
 			time.sleep(0.2)
 
 	def ranked(self, job):
-		"""Seconds of each stage, and of the whole job, as they come out of the pipe."""
+		"""Seconds of each stage and of the whole job, by the events' arrival."""
 		began = time.monotonic()
 		self.send({"job": {**job, "device": self.device, "python": self.python, **self.tools}})
 		result = self.result(job["id"])
@@ -79,7 +80,7 @@ class Probe(Runner):
 
 
 def job_of(site, name):
-	"""The job that the worker would make of the task's first sample that passes when ranked."""
+	"""The job that a worker would make of the task's first sample that passes as ranked."""
 	version, definition = site.sql(
 		"SELECT v.id, TO_BASE64(v.definition) FROM leaderboards l JOIN task_versions v ON v.id = "
 		"l.task_version_id "
@@ -108,7 +109,7 @@ class Visitor:
 			("password", uuid.uuid4().hex)])
 
 	def ranked(self, name, model, job):
-		"""(waiting, claim to stored result) in seconds."""
+		"""Returns (seconds in the queue, seconds from claim to stored result)."""
 		answer = self.client.post(f"/leaderboard/{name}/submit", [("mode", "ranked"),
 			("gpu", model)],
 			[("file", job["submission"]["name"], job["submission"]["text"].encode())])
@@ -146,7 +147,7 @@ def measure(site, options):
 	}
 	job, visitor = job_of(site, options.task), Visitor(site)
 	visitor.ranked(options.task, model,
-		job)  # caches of the file system, and the worker's own zygote
+		job)  # fills the caches of the file system and starts the worker's zygote
 	kinds = {
 		"zygote": Probe(host["python"], device, {"nvcc": host["nvcc"]}, "--python", host["python"]),
 		"cold": Probe(host["python"], device, {"nvcc": host["nvcc"]})
@@ -154,7 +155,7 @@ def measure(site, options):
 	kinds["zygote"].warm_up()
 	starts, stages = {kind: [] for kind in kinds}, {kind: [] for kind in kinds}
 	site_times = []
-	for _ in range(options.repeat):  # in turns, so that a slow moment hits all
+	for _ in range(options.repeat):  # alternately, so that a slow moment affects all
 		for kind, probe in kinds.items():
 			starts[kind].append(probe.start_up())
 			stages[kind].append(probe.ranked(job))
@@ -165,7 +166,7 @@ def measure(site, options):
 
 
 def print_table(options, model, starts, stages, site_times):
-	median = {kind: [seconds([run[i] for run in starts[kind]]) for i in range(3)] for kind in starts}
+	median = {kind: [seconds(part) for part in zip(*runs)] for kind, runs in starts.items()}
 	stage = {
 		kind: {
 		name: seconds([run[name] for run in stages[kind]])

@@ -1,5 +1,4 @@
-"""The program wrk: so many connections that each ask for one address, again as soon as they have
-the answer."""
+"""Runs wrk: connections that request one address again as soon as they have the answer."""
 import re
 import shutil
 import subprocess
@@ -11,10 +10,10 @@ UNIT_MS = {"us": 1e-3, "ms": 1, "s": 1e3, "m": 6e4}
 
 class Answers(NamedTuple):
 	rate: float  # a second
-	p50_ms: float  # half of them came within
+	p50_ms: float  # the median
 	p99_ms: float
 	count: int
-	wrong: int  # of these no page, but an error
+	wrong: int  # answers that are errors
 
 
 def need_wrk():

@@ -1,36 +1,42 @@
-// One's own account in a real browser, with scripts and without: sessions, tokens, the copy of one's data, being overtaken, the end.
+// The account pages in a browser, with and without scripts: sessions, tokens, passwords, the notice
+// of being overtaken, the data export and deletion.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import test from 'node:test';
 import { faultsOf } from './checks.mjs';
-import { PASSWORD, RIGHT, closeBrowser, createLeaderboard, fillAndSend, logIn, logInAsAdmin, register, scene, sourceFile, submit, url, verdictOf } from './visitor.mjs';
+import { PASSWORD, RIGHT, closeBrowser, createLeaderboard, fillAndSend, logIn, logInAsAdmin,
+	register, scene, sourceFile, submit, url, verdictOf } from './visitor.mjs';
 
 test.after(closeBrowser);
 
 const NARROW = { width: 360, height: 740 };
 const main = (page) => page.locator('main');
-const SLOWER = 'import time\n\ndef custom_kernel(number):\n    time.sleep(0.2)\n    return number + 1\n';
+const SLOWER = 'import time\n\ndef custom_kernel(number):\n    time.sleep(0.2)\n'
+	+ '    return number + 1\n';
 
-// What a page shows in light and in dark, on a narrow screen.
+// Checks the open page on a narrow screen, light and dark.
 async function looksRight(page) {
 	const size = page.viewportSize();
 	await page.setViewportSize(NARROW);
 	for (const colorScheme of ['dark', 'light']) {
 		await page.emulateMedia({ colorScheme });
-		await page.evaluate(() => Promise.allSettled(document.getAnimations().map((one) => one.finished)));
+		await page.evaluate(
+			() => Promise.allSettled(document.getAnimations().map((one) => one.finished)));
 		assert.deepEqual(await faultsOf(page), []);
 	}
 	await page.setViewportSize(size);
 }
 
-const tab = (page, name) => page.getByRole('navigation', { name: 'Account' }).getByRole('link', { name, exact: true });
+const tab = (page, name) => page.getByRole('navigation', { name: 'Account' })
+	.getByRole('link', { name, exact: true });
 
 for (const scripts of [true, false]) {
 	const how = scripts ? 'with scripts' : 'without scripts', suffix = scripts ? 'on' : 'off';
 	const look = async (page) => scripts && looksRight(page);
 
-	scene(`a lost session is ended from another one ${how}`, async (come) => {
-		const here = await come({ scripts }), lost = await come({ scripts }), third = await come({ scripts }), name = `sam-${suffix}`;
+	scene(`a user ends a lost session from another one ${how}`, async (come) => {
+		const here = await come({ scripts }), lost = await come({ scripts }),
+			third = await come({ scripts }), name = `sam-${suffix}`;
 		await register(here, name);
 		await logIn(lost, name);
 		await logIn(third, name);
@@ -53,12 +59,16 @@ for (const scripts of [true, false]) {
 		}
 	});
 
-	// As a terminal asks for it.
-	const terminal = async (path, body) => (await fetch(`${url}/api/v1/device/${path}`, { method: 'POST', headers: { 'Content-Type': 'application/json' },
+	// Sends the requests of a terminal that signs in.
+	const terminal =
+		async (path, body) => (
+		await fetch(`${url}/api/v1/device/${path}`,
+		{ method: 'POST', headers: { 'Content-Type': 'application/json' },
 		body: JSON.stringify(body) })).json();
 
-	scene(`a terminal is signed in with the code that it shows ${how}`, async (come) => {
-		const page = await come({ scripts }), offer = await terminal('code', { name: `box ${suffix}`, scopes: ['read'] });
+	scene(`a user signs in a terminal with the code that it shows ${how}`, async (come) => {
+		const page = await come({ scripts }),
+			offer = await terminal('code', { name: `box ${suffix}`, scopes: ['read'] });
 		await register(page, `uma-${suffix}`);
 		await page.goto('/account/tokens');
 		await main(page).getByRole('link', { name: 'sign it in' }).click();
@@ -72,20 +82,26 @@ for (const scripts of [true, false]) {
 		await main(page).getByRole('button', { name: 'Go on' }).click();
 		await main(page).getByText(offer.user_code, { exact: true }).waitFor();
 		await main(page).getByText('Confirm only what you have begun yourself').waitFor();
-		assert.equal(await main(page).getByLabel('Name of the token').inputValue(), `box ${suffix}`);
+		assert.equal(await main(page).getByLabel('Name of the token').inputValue(),
+			`box ${suffix}`);
 		assert.equal(await main(page).getByText('submit and cancel').count(), 0);
 		await look(page);
-		assert.equal((await terminal('token', { device_code: offer.device_code })).error, 'authorization_pending');
+		assert.equal((await terminal('token', { device_code: offer.device_code })).error,
+			'authorization_pending');
 		await main(page).getByRole('button', { name: 'Yes, sign it in' }).click();
 		await main(page).getByText('The terminal was signed in.').waitFor();
 		await main(page).getByRole('rowheader', { name: `box ${suffix}` }).waitFor();
 		await look(page);
-		assert.equal((await terminal('token', { device_code: offer.device_code })).user, `uma-${suffix}`);
+		assert.equal((await terminal('token', { device_code: offer.device_code })).user,
+			`uma-${suffix}`);
 	});
 
-	scene(`an id that popcorn-cli has made is linked, another one refused ${how}`, async (come) => {
-		const page = await come({ scripts }), ask = async () => (await (await fetch(`${url}/popcorn/auth/init?provider=discord`)).json()).state;
-		const calls = (id) => fetch(`${url}/popcorn/user/submissions`, { headers: { 'X-Popcorn-Cli-Id': id } });
+	scene(`a user links one id that popcorn-cli made and refuses another ${how}`, async (come) => {
+		const page = await come({ scripts }),
+			ask = async () => (await (await fetch(`${url}/popcorn/auth/init?provider=discord`))
+			.json()).state;
+		const calls = (id) =>
+			fetch(`${url}/popcorn/user/submissions`, { headers: { 'X-Popcorn-Cli-Id': id } });
 		await register(page, `vic-${suffix}`);
 		for (const [answer, status] of [['No, refuse it', 401], ['Yes, sign it in', 200]]) {
 			const id = await ask();
@@ -102,7 +118,7 @@ for (const scripts of [true, false]) {
 		}
 	});
 
-	scene(`a token is made, shown once and revoked ${how}`, async (come) => {
+	scene(`a token is created, shown once and revoked ${how}`, async (come) => {
 		const page = await come({ scripts });
 		await register(page, `tess-${suffix}`);
 		await page.goto('/account/tokens');
@@ -112,7 +128,8 @@ for (const scripts of [true, false]) {
 			await main(page).getByRole('checkbox', { name: scope }).uncheck();
 		await main(page).getByRole('button', { name: 'Make the token' }).click();
 		await main(page).getByText('Choose at least one thing that the token may do.').waitFor();
-		assert.equal(await main(page).getByLabel('Name', { exact: true }).inputValue(), 'laptop "<b>"');
+		assert.equal(await main(page).getByLabel('Name', { exact: true }).inputValue(),
+			'laptop "<b>"');
 		await look(page);
 		await main(page).getByRole('checkbox', { name: 'read' }).check();
 		await main(page).getByLabel('Expires').selectOption('in 7 days');
@@ -132,7 +149,7 @@ for (const scripts of [true, false]) {
 		await main(page).getByText('You have no tokens.').waitFor();
 	});
 
-	scene(`a new password revokes the tokens where the box is ticked ${how}`, async (come) => {
+	scene(`a new password revokes all tokens if the box is ticked ${how}`, async (come) => {
 		const page = await come({ scripts });
 		await register(page, `paul-${suffix}`);
 		await page.goto('/account');
@@ -143,18 +160,26 @@ for (const scripts of [true, false]) {
 		await tab(page, 'Password').click();
 		await box.check();
 		await look(page);
-		await fillAndSend(page, { 'Current password': 'not this one', 'New password, at least 8 characters': 'quite another one', 'New password again': 'quite another one' }, 'Change the password');
+		await fillAndSend(page,
+			{ 'Current password': 'not this one',
+			'New password, at least 8 characters': 'quite another one',
+			'New password again': 'quite another one' }, 'Change the password');
 		await main(page).getByText('This is not your current password.').waitFor();
 		assert.equal(await box.isChecked(), true);
-		await fillAndSend(page, { 'Current password': PASSWORD, 'New password, at least 8 characters': 'quite another one', 'New password again': 'quite another one' }, 'Change the password');
-		await main(page).getByText('every other session was ended, and every API token was revoked').waitFor();
+		await fillAndSend(page,
+			{ 'Current password': PASSWORD,
+			'New password, at least 8 characters': 'quite another one',
+			'New password again': 'quite another one' }, 'Change the password');
+		await main(page).getByText('every other session was ended, and every API token was revoked')
+			.waitFor();
 		await look(page);
 		await tab(page, 'API tokens').click();
 		await main(page).getByText('You have no tokens.').waitFor();
 	});
 
-	scene(`who was overtaken reads it, dismisses it, takes the data along and goes ${how}`, async (come) => {
-		const admin = await come({ scripts }), first = await come({ scripts }), second = await come({ scripts }), board = `account-${suffix}`;
+	scene(`an overtaken user reads it, exports the data and leaves ${how}`, async (come) => {
+		const admin = await come({ scripts }), first = await come({ scripts }),
+			second = await come({ scripts }), board = `account-${suffix}`;
 		await logInAsAdmin(admin);
 		await createLeaderboard(admin, board);
 		await register(first, `olga-${suffix}`);
@@ -165,7 +190,8 @@ for (const scripts of [true, false]) {
 		assert.equal(await verdictOf(second), 'passed');
 
 		await first.goto(`/leaderboard/${board}?gpu=CPU`);
-		const news = main(first).getByText(`nina-${suffix} is now ahead of you on ${board}, CPU, where you are 2nd.`);
+		const news = main(first)
+			.getByText(`nina-${suffix} is now ahead of you on ${board}, CPU, where you are 2nd.`);
 		await news.waitFor();
 		await look(first);
 		await main(first).getByRole('button', { name: 'Dismiss' }).click();
@@ -184,15 +210,24 @@ for (const scripts of [true, false]) {
 		await main(first).getByRole('link', { name: 'Delete your account…' }).click();
 		await main(first).getByText('1 place in rankings with the times of 1 submission').waitFor();
 		await look(first);
-		await fillAndSend(first, { 'Your password': PASSWORD, [`To delete it, type your name: olga-${suffix}`]: 'nobody' }, 'Delete my account for ever');
-		await main(first).getByText(`This is not your name, so nothing was deleted; type olga-${suffix}.`).waitFor();
+		await fillAndSend(first,
+			{ 'Your password': PASSWORD,
+			[`To delete it, type your name: olga-${suffix}`]: 'nobody' },
+			'Delete my account for ever');
+		await main(first)
+			.getByText(`This is not your name, so nothing was deleted; type olga-${suffix}.`)
+			.waitFor();
 		await look(first);
-		await fillAndSend(first, { 'Your password': PASSWORD, [`To delete it, type your name: olga-${suffix}`]: `olga-${suffix}` }, 'Delete my account for ever');
+		await fillAndSend(first,
+			{ 'Your password': PASSWORD,
+			[`To delete it, type your name: olga-${suffix}`]: `olga-${suffix}` },
+			'Delete my account for ever');
 		await first.getByRole('heading', { name: 'Your account is deleted' }).waitFor();
 		await look(first);
 		await first.goto(`/leaderboard/${board}?gpu=CPU`);
 		await main(first).getByText(/^deleted-user-\d+$/).first().waitFor();
-		while (await main(first).getByText(`olga-${suffix}`).count()) // the chart may be some seconds behind
+		// the chart may be a few seconds old
+		while (await main(first).getByText(`olga-${suffix}`).count())
 			await first.reload();
 		await first.getByRole('link', { name: 'Log in' }).waitFor();
 	});

@@ -1,9 +1,11 @@
-// A ranking of 230 on a leaderboard's page: found by name, language and one's own row, with scripts and without.
+// The ranking of 231 participants on a leaderboard's page, with and without scripts: the filters by
+// name and language, and the way to your own row.
 import assert from 'node:assert/strict';
 import { after } from 'node:test';
 import { faultsOf } from './checks.mjs';
 import { sql } from './full.mjs';
-import { closeBrowser, createLeaderboard, logInAsAdmin, logIn, PASSWORD, register, RIGHT, scene, taskZip, visit, EVAL } from './visitor.mjs';
+import { closeBrowser, createLeaderboard, logInAsAdmin, logIn, PASSWORD, register, RIGHT, scene,
+	taskZip, visit, EVAL } from './visitor.mjs';
 
 after(closeBrowser);
 
@@ -19,19 +21,27 @@ benchmarks: [{number: 1000000}]
 templates: {Python: template.py}
 podium: {bytes: 12 * number}
 `;
-// ada is the 131st; one of four is written with Triton.
+// ada is 131st. One submission of four is written in Triton.
 const ROWS = `
-SET @board = (SELECT id FROM leaderboards WHERE name = 'ranked'), @version = (SELECT task_version_id FROM leaderboards WHERE name = 'ranked');
+SET @board = (SELECT id FROM leaderboards WHERE name = 'ranked'),
+	@version = (SELECT task_version_id FROM leaderboards WHERE name = 'ranked');
 SET @blob = (SELECT sha256 FROM task_files WHERE task_version_id = @version AND role = 'template');
 INSERT INTO users (name, password_hash) SELECT CONCAT('participant', seq), '!' FROM seq_1_to_230;
-INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, mode, dialect, submitted_at)
-  SELECT @board, @version, id, 's.py', @blob, 'ranked', IF(CONCAT('0', SUBSTR(name, 12)) % 4, 'pytorch', 'triton'), UTC_TIMESTAMP() FROM users
+INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, mode, dialect,
+	submitted_at)
+  SELECT @board, @version, id, 's.py', @blob, 'ranked',
+	IF(CONCAT('0', SUBSTR(name, 12)) % 4, 'pytorch', 'triton'), UTC_TIMESTAMP() FROM users
   WHERE name LIKE 'participant%' OR name = 'ada';
-INSERT INTO jobs (submission_id, user_id, gpu, state, verdict, score_ns, score_err_ns, engine, finished_at)
-  SELECT s.id, u.id, 'H200', 'done', 'passed', 3000 + IF(u.name = 'ada', 1305, CONCAT('0', SUBSTR(u.name, 12)) * 10), 1, 'isolated', s.submitted_at
+INSERT INTO jobs (submission_id, user_id, gpu, state, verdict, score_ns, score_err_ns, engine,
+	finished_at)
+  SELECT s.id, u.id, 'H200', 'done', 'passed',
+	3000 + IF(u.name = 'ada', 1305, CONCAT('0', SUBSTR(u.name, 12)) * 10), 1, 'isolated',
+	s.submitted_at
   FROM submissions s JOIN users u ON u.id = s.user_id WHERE s.leaderboard_id = @board;
-INSERT INTO ranking (leaderboard_id, task_version_id, gpu, user_id, submission_id, job_id, score_ns, score_err_ns, submitted_at, engine, dialect, position, place)
-  SELECT @board, @version, 'H200', s.user_id, s.id, j.id, j.score_ns, j.score_err_ns, s.submitted_at, j.engine, s.dialect,
+INSERT INTO ranking (leaderboard_id, task_version_id, gpu, user_id, submission_id, job_id, score_ns,
+	score_err_ns, submitted_at, engine, dialect, position, place)
+  SELECT @board, @version, 'H200', s.user_id, s.id, j.id, j.score_ns, j.score_err_ns,
+	s.submitted_at, j.engine, s.dialect,
     ROW_NUMBER() OVER (ORDER BY j.score_ns), ROW_NUMBER() OVER (ORDER BY j.score_ns)
   FROM submissions s JOIN jobs j ON j.submission_id = s.id WHERE s.leaderboard_id = @board;`;
 
@@ -41,7 +51,9 @@ function furnish() {
 	furnished ??= (async () => {
 		const { page, context } = await visit({ watch: false });
 		await logInAsAdmin(page);
-		await createLeaderboard(page, 'ranked', { task: taskZip('', { 'task.yml': TASK, 'eval.py': EVAL, 'template.py': RIGHT }), others: 'H200' });
+		await createLeaderboard(page, 'ranked',
+			{ task: taskZip('', { 'task.yml': TASK, 'eval.py': EVAL, 'template.py': RIGHT }),
+			others: 'H200' });
 		await context.clearCookies();
 		await register(page, 'ada');
 		await context.close();
@@ -55,7 +67,7 @@ const names = (page) => page.locator('.ranking tbody th').allInnerTexts();
 for (const scripts of [true, false]) {
 	const how = scripts ? 'with scripts' : 'without scripts';
 
-	scene(`who looks for a name and a language finds their rows, ${how}`, async (come) => {
+	scene(`filters by name and language find the matching rows, ${how}`, async (come) => {
 		await furnish();
 		const page = await come({ scripts });
 		await page.goto(ADDRESS);
@@ -63,14 +75,15 @@ for (const scripts of [true, false]) {
 		await page.getByLabel('Language').selectOption({ label: 'Triton' });
 		await page.getByRole('button', { name: 'Filter' }).click();
 		await page.waitForURL(/user=PANT22/);
-		assert.deepEqual(await names(page), ['Speed of light', 'participant220', 'participant224', 'participant228']);
+		assert.deepEqual(await names(page),
+			['Speed of light', 'participant220', 'participant224', 'participant228']);
 		assert.equal(await page.getByLabel('User').inputValue(), 'PANT22');
 		assert.equal(await page.getByLabel('Language').inputValue(), 'triton');
 		await page.getByRole('link', { name: 'Show all' }).click();
 		assert.equal((await names(page)).length, 101);
 	});
 
-	scene(`one's own row is told of and led to from every page, ${how}`, async (come) => {
+	scene(`every page of the ranking links to your own row, ${how}`, async (come) => {
 		await furnish();
 		const page = await come({ scripts });
 		await logIn(page, 'ada', PASSWORD);
@@ -81,11 +94,12 @@ for (const scripts of [true, false]) {
 		await page.getByText('Page 2 of 3').waitFor();
 		assert.equal((await names(page)).filter((name) => name === 'ada (you)').length, 1);
 		await page.getByRole('link', { name: '131st of 231' }).click();
-		assert.ok(await page.locator('#you').evaluate((row) => row.getBoundingClientRect().bottom <= innerHeight));
+		assert.ok(await page.locator('#you')
+			.evaluate((row) => row.getBoundingClientRect().bottom <= innerHeight));
 	});
 }
 
-scene('the form is filled and sent with the keyboard alone', async (come) => {
+scene('the keyboard alone fills in and sends the form', async (come) => {
 	await furnish();
 	const page = await come({ scripts: false });
 	await page.goto(ADDRESS);
@@ -96,12 +110,13 @@ scene('the form is filled and sent with the keyboard alone', async (come) => {
 	assert.equal((await names(page)).length, 12);
 });
 
-scene('filtered, further and empty rankings have no faults, narrow and wide, light and dark', async (come) => {
+scene('filtered, later and empty pages have no faults at any width and colour', async (come) => {
 	await furnish();
 	for (const options of [{ width: 360 }, { width: 1440, dark: true }]) {
 		const page = await come(options);
 		await logIn(page, 'ada', PASSWORD);
-		for (const path of [`${ADDRESS}&page=3`, `${ADDRESS}&user=7&language=triton&period=day`, `${ADDRESS}&user=nobody`]) {
+		for (const path of [`${ADDRESS}&page=3`, `${ADDRESS}&user=7&language=triton&period=day`,
+				`${ADDRESS}&user=nobody`]) {
 			await page.goto(path);
 			await page.locator('summary', { hasText: 'A badge' }).click();
 			assert.deepEqual(await faultsOf(page), [], `${path} ${JSON.stringify(options)}`);

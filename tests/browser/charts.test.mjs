@@ -2,14 +2,15 @@
 import assert from 'node:assert/strict';
 import { after } from 'node:test';
 import { faultsOf, overflow, structureFaults } from './checks.mjs';
-import { closeBrowser, createLeaderboard, logIn, logInAsAdmin, register, RIGHT, scene, submit, verdictOf, visit } from './visitor.mjs';
+import { closeBrowser, createLeaderboard, logIn, logInAsAdmin, register, RIGHT, scene, submit,
+	verdictOf, visit } from './visitor.mjs';
 
 after(closeBrowser);
 
 const BOARD = 'charted';
 let furnished;
 
-// Once for this file: a leaderboard with one result.
+// Creates a leaderboard with one result, once for this file.
 function furnish() {
 	furnished ??= (async () => {
 		const { page, context } = await visit({ watch: false });
@@ -29,7 +30,7 @@ async function ranked(name) {
 	await context.close();
 }
 
-// The trend is a few seconds old at most.
+// The trend may be a few seconds old.
 async function openTrend(page) {
 	await furnish();
 	const chart = page.getByRole('img', { name: /^Best times on CPU/ });
@@ -39,7 +40,7 @@ async function openTrend(page) {
 	return chart;
 }
 
-scene('without scripts the trend is there, with a table that the keyboard opens', async (come) => {
+scene('without scripts, the page has the trend and its table', async (come) => {
 	const page = await come({ scripts: false }), chart = await openTrend(page);
 	assert.ok((await chart.boundingBox()).height > 200);
 	const table = page.getByRole('region', { name: 'Best times on CPU over time' });
@@ -48,15 +49,17 @@ scene('without scripts the trend is there, with a table that the keyboard opens'
 	await page.keyboard.press('Enter');
 	await table.getByRole('rowheader', { name: 'first' }).waitFor();
 	// axe needs scripts.
-	assert.deepEqual([...await page.evaluate(structureFaults), ...await page.evaluate(overflow)], []);
+	assert.deepEqual([...await page.evaluate(structureFaults), ...await page.evaluate(overflow)],
+		[]);
 });
 
 for (const dark of [false, true])
-	scene(`each view stands on a screen of 360 px and a wide one, ${dark ? 'dark' : 'light'}`, async (come) => {
+	scene(`each view fits 360 px and a wide screen, ${dark ? 'dark' : 'light'}`, async (come) => {
 		for (const size of [{ width: 360, height: 740 }, { width: 1440, height: 900 }]) {
 			const page = await come({ ...size, dark });
 			await openTrend(page);
-			for (const link of ['Each shape by itself', 'All devices side by side', 'For a projector']) {
+			for (const link of ['Each shape by itself', 'All devices side by side',
+					'For a projector']) {
 				await page.goto(`/leaderboard/${BOARD}`);
 				await page.getByRole('link', { name: link }).click();
 				await page.getByRole('rowheader', { name: 'first' }).waitFor();
@@ -72,13 +75,15 @@ scene('the chart keeps its text at every width', async (come) => {
 		heights.push(Math.round((await chart.locator('text').first().boundingBox()).height));
 		for (const label of await chart.locator('text').all()) {
 			const [inner, outer] = [await label.boundingBox(), await chart.boundingBox()];
-			assert.ok(inner.x >= outer.x - 1 && inner.x + inner.width <= outer.x + outer.width + 1, `${await label.textContent()} at ${JSON.stringify(inner)} is cut off by ${JSON.stringify(outer)}`);
+			assert.ok(inner.x >= outer.x - 1 && inner.x + inner.width <= outer.x + outer.width + 1,
+				`${await label.textContent()} at ${JSON.stringify(inner)} is cut off by `
+				+ JSON.stringify(outer));
 		}
 	}
 	assert.equal(heights[0], heights[1]);
 });
 
-scene('who is ranked sees his own line, with rings and a word', async (come) => {
+scene('a ranked user sees a line of their own, with rings and a label', async (come) => {
 	await furnish();
 	for (const options of [{ width: 360, height: 740 }, { width: 1440, dark: true }]) {
 		const page = await come(options);
@@ -87,7 +92,8 @@ scene('who is ranked sees his own line, with rings and a word', async (come) => 
 		await word.waitFor();
 		await page.getByRole('listitem').filter({ hasText: 'first (you)' }).waitFor();
 		const [inner, outer] = [await word.boundingBox(), await chart.boundingBox()];
-		assert.ok(inner.x >= outer.x && inner.x + inner.width <= outer.x + outer.width && inner.y >= outer.y);
+		assert.ok(inner.x >= outer.x && inner.x + inner.width <= outer.x + outer.width
+			&& inner.y >= outer.y);
 		assert.deepEqual(await faultsOf(page), []);
 		await page.goto(`/leaderboard/${BOARD}?view=shapes`);
 		await page.getByRole('rowheader', { name: 'first 1st (you)' }).waitFor();
@@ -95,22 +101,25 @@ scene('who is ranked sees his own line, with rings and a word', async (come) => 
 	}
 });
 
-scene('the projector is legible from afar and fits its screen', async (come) => {
+scene('the projector view has large text and fits its screen', async (come) => {
 	await furnish();
 	for (const size of [{ width: 1280, height: 720 }, { width: 1920, height: 1080, dark: true }]) {
 		const page = await come(size);
 		await page.goto(`/leaderboard/${BOARD}?view=live`);
 		await page.getByText('Newest record: first').waitFor();
-		// In one step, since the page puts another cell in its place when there is news.
-		const letters = await page.evaluate(() => parseFloat(getComputedStyle([...document.querySelectorAll('th[scope=row]')]
+		// In one step, because the page replaces the cell when it changes.
+		const letters =
+			await page.evaluate(
+			() => parseFloat(getComputedStyle([...document.querySelectorAll('th[scope=row]')]
 			.find((cell) => cell.textContent.includes('first'))).fontSize));
 		assert.ok(letters >= size.height / 36, `${letters} px on ${size.height}`);
 		assert.deepEqual(await faultsOf(page), []);
-		assert.equal(await page.evaluate(() => document.documentElement.scrollHeight <= innerHeight), true);
+		assert.equal(await page.evaluate(
+			() => document.documentElement.scrollHeight <= innerHeight), true);
 	}
 });
 
-scene('without scripts the projector loads itself again', async (come) => {
+scene('without scripts, the projector view reloads itself', async (come) => {
 	const page = await come({ scripts: false });
 	await furnish();
 	await page.goto(`/leaderboard/${BOARD}?view=live`);
@@ -119,7 +128,7 @@ scene('without scripts the projector loads itself again', async (come) => {
 	await page.getByRole('rowheader', { name: 'unscripted' }).waitFor();
 });
 
-scene('the projector shows a new result by itself', async (come) => {
+scene('the projector view shows a new result without a reload', async (come) => {
 	const page = await come();
 	await furnish();
 	await page.goto(`/leaderboard/${BOARD}?view=live`);

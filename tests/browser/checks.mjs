@@ -1,4 +1,4 @@
-// What every page owes its readers, as faults in sentences.
+// Checks that every page must pass. Each returns the page's faults as sentences.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -7,7 +7,7 @@ import { HtmlValidate } from 'html-validate';
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const WCAG = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
 
-// The faults of the page as sentences; runs in the page.
+// Faults of the page's structure. Runs in the page.
 export function structureFaults() {
 	const faults = [], all = (selector) => [...document.querySelectorAll(selector)];
 	const name = (element) => element.outerHTML.slice(0, 120);
@@ -26,7 +26,8 @@ export function structureFaults() {
 		if (!field.labels.length && !field.ariaLabel && !field.getAttribute('aria-labelledby'))
 			faults.push(`has a field without a label: ${name(field)}`);
 	for (const element of all('[aria-describedby], [aria-labelledby], label[for]'))
-		for (const id of ['aria-describedby', 'aria-labelledby', 'for'].flatMap((key) => (element.getAttribute(key) ?? '').split(/\s+/)))
+		for (const id of ['aria-describedby', 'aria-labelledby', 'for'].flatMap(
+			(key) => (element.getAttribute(key) ?? '').split(/\s+/)))
 			if (id && !document.getElementById(id))
 				faults.push(`names the id ${id}, which is not there: ${name(element)}`);
 	const ids = all('[id]').map((element) => element.id);
@@ -40,67 +41,92 @@ export function structureFaults() {
 	return faults;
 }
 
-// What sticks out to the right; runs in the page.
+// Elements that overflow to the right. Runs in the page.
 export function overflow() {
 	if (document.documentElement.scrollWidth <= innerWidth)
 		return [];
 	const scrolls = (element) => element && element !== document.documentElement &&
-		(/auto|scroll|hidden/.test(getComputedStyle(element).overflowX) || scrolls(element.parentElement));
-	const wide = [...document.body.querySelectorAll('*')].filter((element) => element.getBoundingClientRect().right > innerWidth + 1 &&
+		(/auto|scroll|hidden/.test(getComputedStyle(element).overflowX)
+			|| scrolls(element.parentElement));
+	const wide = [...document.body.querySelectorAll('*')].filter(
+		(element) => element.getBoundingClientRect().right > innerWidth + 1 &&
 		!scrolls(element.parentElement));
-	return [`is ${document.documentElement.scrollWidth} px wide in ${innerWidth}: ${wide.slice(-1).map((element) => element.outerHTML.slice(0, 160))}`];
+	return [`is ${document.documentElement.scrollWidth} px wide in ${innerWidth}: `
+		+ wide.slice(-1).map((element) => element.outerHTML.slice(0, 160))];
 }
 
-// The numbers of lines are links whose height is that of the code beside them, which is an exception of target-size
-// ("constrained by the line-height of non-target text") that axe does not know.
-export const axeFaults = (page) => violationsOf(page, { runOnly: { type: 'tag', values: WCAG }, rules: { 'target-size': { enabled: true } } });
+// Line numbers are links as high as the code next to them. target-size allows that ("constrained by
+// the line-height of non-target text"), but axe does not know this exception.
+export const axeFaults = (page) =>
+	violationsOf(page,
+	{ runOnly: { type: 'tag', values: WCAG }, rules: { 'target-size': { enabled: true } } });
 
-// Those that depend on the colours alone: what is left to ask in the dark when axeFaults was asked in the light.
-export const colourFaults = (page) => violationsOf(page, { runOnly: ['color-contrast', 'link-in-text-block'] });
+// Only the rules about colours: enough for a dark page whose light version passed axeFaults.
+export const colourFaults = (page) =>
+	violationsOf(page, { runOnly: ['color-contrast', 'link-in-text-block'] });
 
 async function violationsOf(page, options) {
-	await page.evaluate(() => Promise.allSettled(document.getAnimations().map((one) => one.finished)));
+	await page.evaluate(
+		() => Promise.allSettled(document.getAnimations().map((one) => one.finished)));
 	if (!await page.evaluate(() => 'axe' in globalThis))
 		await page.evaluate(AXE);
-	const { violations } = await page.evaluate((options) => globalThis.axe.run(document, { resultTypes: ['violations'], ...options }), options);
-	const isException = (rule, node) => rule.id === 'target-size' && node.html.includes('class="line-number"');
-	return violations.flatMap((rule) => rule.nodes.filter((node) => !isException(rule, node)).slice(0, 3).map((node) =>
-		`${rule.id}: ${rule.help}: ${node.target.join(' ')}: ${node.html.slice(0, 160)} ${node.any.map((check) => check.message).join('; ').slice(0, 200)}`));
+	const { violations } =
+		await page.evaluate(
+		(options) => globalThis.axe.run(document, { resultTypes: ['violations'], ...options }),
+		options);
+	const isException = (rule, node) => rule.id === 'target-size'
+		&& node.html.includes('class="line-number"');
+	return violations.flatMap((rule) => rule.nodes.filter((node) => !isException(rule, node))
+		.slice(0, 3).map((node) =>
+		`${rule.id}: ${rule.help}: ${node.target.join(' ')}: ${node.html.slice(0, 160)} `
+		+ node.any.map((check) => check.message).join('; ').slice(0, 200)));
 }
 
-// The rules of HTML for a page as it was sent; what differs from the strictest set has its reason.
-const html = new HtmlValidate({ root: true, extends: ['html-validate:recommended', 'html-validate:document', 'html-validate:a11y'], rules: {
-	'doctype-style': ['error', { style: 'lowercase' }], // both are HTML; one of them everywhere
-	'no-inline-style': ['error', { allowedProperties: [] }], // the policy of the content forbids it
-	'meta-refresh': 'off', // within noscript: a page with something running loads itself anew where live.js cannot; it never leads elsewhere
-	'prefer-native-element': ['error', { exclude: ['region'] }], // the box of a wide table scrolls and so is a region that takes the focus, and no section
+// The HTML rules for a page as the server sent it. Each exception has its reason.
+const html = new HtmlValidate(
+		{ root: true, extends: ['html-validate:recommended', 'html-validate:document',
+		'html-validate:a11y'], rules: {
+	// both are HTML; we use one of them everywhere
+	'doctype-style': ['error', { style: 'lowercase' }],
+	// the Content-Security-Policy forbids it
+	'no-inline-style': ['error', { allowedProperties: [] }],
+	// in noscript: a page that changes reloads itself where live.js cannot run
+	'meta-refresh': 'off',
+	// the box around a wide table scrolls, so it is a region that can have the focus
+	'prefer-native-element': ['error', { exclude: ['region'] }],
 	'require-sri': 'off', // nothing comes from another host
-	'form-dup-name': ['error', { shared: ['radio', 'button', 'reset', 'submit', 'checkbox'] }], // boxes of one choice share their name
-	'valid-id': ['error', { relaxed: true }], // HTML wants no more than that there is no space inside; files give their names
-	'void-style': 'off', // both are HTML; what is made of Markdown closes its <br />
-	'no-trailing-whitespace': 'off', // what people wrote may end a line with a space
-	'long-title': 'off', // a page is named after a leaderboard, whose name may have 64 characters
+	// the checkboxes of one choice share their name
+	'form-dup-name': ['error', { shared: ['radio', 'button', 'reset', 'submit', 'checkbox'] }],
+	// some ids are file names; HTML only forbids spaces in them
+	'valid-id': ['error', { relaxed: true }],
+	'void-style': 'off', // both are HTML; the Markdown renderer writes <br />
+	'no-trailing-whitespace': 'off', // a user's text may end a line with a space
+	'long-title': 'off', // a title contains a leaderboard's name of up to 64 characters
 } });
 
 export function htmlFaults(text) {
-	return html.validateStringSync(text).results.flatMap(({ messages }) => messages).map((message) =>
-		`is no good HTML, line ${message.line}, ${message.ruleId}: ${message.message} ${message.selector ?? ''}`);
+	return html.validateStringSync(text).results.flatMap(({ messages }) => messages)
+		.map((message) =>
+		`is no good HTML, line ${message.line}, ${message.ruleId}: `
+		+ `${message.message} ${message.selector ?? ''}`);
 }
 
 export async function faultsOf(page) {
-	return [...await page.evaluate(structureFaults), ...await page.evaluate(overflow), ...await axeFaults(page)];
+	return [...await page.evaluate(structureFaults), ...await page.evaluate(overflow),
+		...await axeFaults(page)];
 }
 
 const SIZES = [{ width: 360, height: 740 }, { width: 1440, height: 900 }];
 
-// What a page shows in light and in dark, on a narrow and on a wide screen.
+// Checks the open page on a narrow and a wide screen, light and dark.
 export async function looksRight(page) {
 	const before = page.viewportSize();
 	for (const size of SIZES) {
 		await page.setViewportSize(size);
 		for (const colorScheme of ['dark', 'light']) {
 			await page.emulateMedia({ colorScheme });
-			await page.evaluate(() => Promise.allSettled(document.getAnimations().map((one) => one.finished)));
+			await page.evaluate(
+				() => Promise.allSettled(document.getAnimations().map((one) => one.finished)));
 			assert.deepEqual(await faultsOf(page), []);
 		}
 	}

@@ -1,8 +1,9 @@
-// Cancelling, pausing and quotas in a real browser, with scripts and without.
+// Cancelling, pausing and quotas in a browser, with and without scripts.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { faultsOf } from './checks.mjs';
-import { RIGHT, SLOW, closeBrowser, createLeaderboard, editLeaderboard, logInAsAdmin, register, scene, submit, verdictOf } from './visitor.mjs';
+import { RIGHT, SLOW, closeBrowser, createLeaderboard, editLeaderboard, logInAsAdmin, register,
+	scene, submit, verdictOf } from './visitor.mjs';
 
 test.after(closeBrowser);
 
@@ -10,22 +11,24 @@ const NARROW = { width: 360, height: 740 };
 const main = (page) => page.locator('main');
 const LONG = SLOW.replace('1.5', '30');
 
-// What a page shows in light and in dark, on a narrow screen.
+// Checks the open page on a narrow screen, light and dark.
 async function looksRight(page) {
 	const size = page.viewportSize();
 	await page.setViewportSize(NARROW);
 	for (const colorScheme of ['dark', 'light']) {
 		await page.emulateMedia({ colorScheme });
-		await page.evaluate(() => Promise.allSettled(document.getAnimations().map((one) => one.finished)));
+		await page.evaluate(
+			() => Promise.allSettled(document.getAnimations().map((one) => one.finished)));
 		assert.deepEqual(await faultsOf(page), []);
 	}
 	await page.setViewportSize(size);
 }
 
 for (const scripts of [true, false]) {
-	const how = scripts ? 'with scripts' : 'without scripts', suffix = scripts ? 'on' : 'off', board = `control-${suffix}`;
+	const how = scripts ? 'with scripts' : 'without scripts', suffix = scripts ? 'on' : 'off',
+		board = `control-${suffix}`;
 
-	scene(`a participant cancels what runs ${how}`, async (come) => {
+	scene(`a participant cancels a running submission ${how}`, async (come) => {
 		const admin = await come({ scripts }), page = await come({ scripts });
 		await logInAsAdmin(admin);
 		await createLeaderboard(admin, board);
@@ -40,13 +43,14 @@ for (const scripts of [true, false]) {
 		await page.getByText('The submission was cancelled.').waitFor();
 		assert.equal(await verdictOf(page), 'cancelled');
 		await page.getByText('Cancelled by its author while it ran.').waitFor();
-		await page.getByText('The job was cancelled before it ended.').waitFor(); // the worker has let go
+		// the worker has stopped the job
+		await page.getByText('The job was cancelled before it ended.').waitFor();
 		assert.equal(await page.getByRole('link', { name: 'Cancel…' }).count(), 0);
 		if (scripts)
 			await looksRight(page);
 	});
 
-	scene(`an admin drains a device, a participant is told, and resuming it lets the job run ${how}`, async (come) => {
+	scene(`an admin drains a device and resumes it, as participants see ${how}`, async (come) => {
 		const admin = await come({ scripts }), page = await come({ scripts });
 		await logInAsAdmin(admin);
 		await register(page, `dora-${suffix}`);
@@ -73,7 +77,7 @@ for (const scripts of [true, false]) {
 		assert.equal(await verdictOf(page), 'passed');
 	});
 
-	scene(`a quota that is used up is told with what was typed and the time ${how}`, async (come) => {
+	scene(`a used-up quota is explained and keeps the form's text ${how}`, async (come) => {
 		const admin = await come({ scripts }), page = await come({ scripts });
 		await logInAsAdmin(admin);
 		await editLeaderboard(admin, board, async (form) => {
@@ -89,7 +93,8 @@ for (const scripts of [true, false]) {
 		await page.getByText('0 of 1 left').waitFor();
 		await page.getByLabel('or pasted code').fill('# typed again\n');
 		await page.locator('input[name=gpu]').first().check();
-		const [answer] = await Promise.all([page.waitForResponse((one) => one.request().method() === 'POST'),
+		const [answer] =
+			await Promise.all([page.waitForResponse((one) => one.request().method() === 'POST'),
 			page.getByRole('button', { name: 'Submit', exact: true }).click()]);
 		assert.equal(answer.status(), 429);
 		assert.ok(Number(answer.headers()['retry-after']) > 5 * 3600);

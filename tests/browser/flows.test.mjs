@@ -1,16 +1,19 @@
-// What people do with Podium, from the first visit to the ranking, each with scripts and without.
+// What people do with Podium, from the first visit to the ranking, with and without scripts.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after } from 'node:test';
-import { chip, closeBrowser, createLeaderboard, editLeaderboard, fillAndSend, logIn, logInAsAdmin, oneTimePassword, PASSWORD, recordStates,
-	register, RIGHT, RUN_LIMIT_MS, scene, setDeadline, SLOW, sourceFile, submit, taskZip, verdictOf, WRONG } from './visitor.mjs';
+import { chip, closeBrowser, createLeaderboard, editLeaderboard, fillAndSend, logIn, logInAsAdmin,
+	oneTimePassword, PASSWORD, recordStates,
+	register, RIGHT, RUN_LIMIT_MS, scene, setDeadline, SLOW, sourceFile, submit, taskZip, verdictOf,
+	WRONG } from './visitor.mjs';
 
 after(closeBrowser);
 
-const sample = (name) => readFileSync(new URL(`../../tasks/vectoradd_py/samples/${name}.py`, import.meta.url), 'utf8');
+const sample = (name) =>
+	readFileSync(new URL(`../../tasks/vectoradd_py/samples/${name}.py`, import.meta.url), 'utf8');
 const HOSTILE = '<b title="">Tom & "Jerry"</b></textarea><script>alert(1)</script>';
 
-// The sentence at a field: the field names it as its description, and is marked as wrong.
+// The error at a field. The field must be marked invalid and name the error as its description.
 async function errorAt(page, field) {
 	assert.equal(await field.getAttribute('aria-invalid'), 'true');
 	const ids = (await field.getAttribute('aria-describedby')).split(' ');
@@ -19,7 +22,7 @@ async function errorAt(page, field) {
 	return error.textContent();
 }
 
-// Waits until neither the submission nor a comparison of it waits or runs.
+// Waits until the submission and its comparisons have finished.
 async function settled(page, id) {
 	while (!(await (await page.request.get(`/submission/${id}/status`)).json()).settled)
 		await new Promise((done) => setTimeout(done, 200));
@@ -27,16 +30,18 @@ async function settled(page, id) {
 
 const headings = (page) => page.locator('h1').allTextContents();
 
-scene('the first admin logs in with the one-time password and must choose another', async (come) => {
+scene('the first admin must replace the one-time password', async (come) => {
 	const page = await come();
 	const once = oneTimePassword();
 	await logIn(page, 'admin', once);
 	await page.getByRole('alert').filter({ hasText: 'one-time password' }).waitFor();
 	await page.goto('/admin');
 	assert.equal(new URL(page.url()).pathname, '/account');
-	const passwords = { 'Current password': 'not this one', 'New password, at least 8 characters': PASSWORD, 'New password again': PASSWORD };
+	const passwords = { 'Current password': 'not this one',
+		'New password, at least 8 characters': PASSWORD, 'New password again': PASSWORD };
 	await fillAndSend(page, passwords, 'Change the password');
-	assert.match(await errorAt(page, page.getByLabel('Current password')), /not your current password/);
+	assert.match(await errorAt(page, page.getByLabel('Current password')),
+		/not your current password/);
 	await logOut(page);
 	await logInAsAdmin(page);
 	await page.goto('/admin');
@@ -69,25 +74,26 @@ for (const scripts of [true, false]) {
 		await page.waitForURL('**/account');
 	});
 
-	scene(`a taken name and a short password are refused at their fields, with what was typed kept, ${how}`, async (come) => {
+	scene(`a taken name and a short password are refused at their fields ${how}`, async (come) => {
 		const page = await come({ scripts });
 		await page.goto('/register');
 		await fillAndSend(page, { Name: 'ADMIN', Password: PASSWORD }, 'Register');
 		const name = page.getByLabel('Name', { exact: true });
 		assert.match(await errorAt(page, name), /taken/);
 		assert.equal(await name.inputValue(), 'ADMIN');
-		// The browser itself would not send these.
+		// With validation on, the browser would not send these.
 		await page.locator('main form').evaluate((form) => { form.noValidate = true; });
 		await fillAndSend(page, { Name: `someone${suffix}`, Password: 'short' }, 'Register');
 		assert.match(await errorAt(page, page.getByLabel('Password', { exact: true })), /8/);
 		assert.equal(await name.inputValue(), `someone${suffix}`);
 		await page.locator('main form').evaluate((form) => { form.noValidate = true; });
-		await fillAndSend(page, { Name: '"><script>alert(1)</script>', Password: PASSWORD }, 'Register');
+		await fillAndSend(page, { Name: '"><script>alert(1)</script>', Password: PASSWORD },
+			'Register');
 		await errorAt(page, name);
 		assert.equal(await name.inputValue(), '"><script>alert(1)</script>');
 	});
 
-	scene(`pasted code with a wrong answer is told the case and what to do ${how}`, async (come) => {
+	scene(`a wrong answer names the case and says what to do ${how}`, async (come) => {
 		const page = await come({ scripts });
 		await register(page, `pia${suffix}`);
 		await submit(page, 'vectoradd_py', { code: sample('subtracts'), mode: 'Test' });
@@ -101,11 +107,12 @@ for (const scripts of [true, false]) {
 		assert.ok(!(await page.locator('main').textContent()).includes(`pia${suffix}`));
 	});
 
-	scene(`an uploaded file is watched ${scripts ? 'without reloading' : 'while the page reloads itself'} until it stands in the ranking`, async (come) => {
+	scene(`the page follows an uploaded file until it is ranked ${how}`, async (come) => {
 		const page = await come({ scripts });
 		await register(page, `rita${suffix}`);
 		const record = await recordStates(page);
-		const id = await submit(page, 'vectoradd_py', { file: sourceFile(sample('right')), mode: 'Ranked' });
+		const id = await submit(page, 'vectoradd_py',
+			{ file: sourceFile(sample('right')), mode: 'Ranked' });
 		assert.match((await chip(page).textContent()).trim(), /queued|running/);
 		assert.equal(await verdictOf(page), 'passed');
 		if (scripts) {
@@ -117,7 +124,8 @@ for (const scripts of [true, false]) {
 			await page.reload();
 			assert.equal(await page.locator('meta[http-equiv=refresh]').count(), 0);
 		}
-		assert.match(await page.locator('.job .sentence').first().textContent(), /Ranked \d+(st|nd|rd|th) on/);
+		assert.match(await page.locator('.job .sentence').first().textContent(),
+			/Ranked \d+(st|nd|rd|th) on/);
 		const score = (await page.locator('.job .score').first().textContent()).trim();
 		await page.goto('/leaderboard/vectoradd_py');
 		const device = page.getByRole('link', { name: 'CPU', exact: true }).first();
@@ -125,12 +133,13 @@ for (const scripts of [true, false]) {
 			await device.click();
 		const row = page.locator('.ranking tr', { hasText: `rita${suffix}` });
 		assert.match(await row.textContent(), /[12]/);
-		assert.ok((await row.textContent()).includes(score.split(' ')[0]), `the row shows ${await row.textContent()}, the job ${score}`);
+		assert.ok((await row.textContent()).includes(score.split(' ')[0]),
+			`the row shows ${await row.textContent()}, the job ${score}`);
 		await page.goto(`/submission/${id}`);
 		assert.equal(await page.locator('main[data-live]').count(), 0);
 	});
 
-	scene(`an admin makes a leaderboard from a zip, moves its deadline and deletes it by its name ${how}`, async (come) => {
+	scene(`an admin creates, edits and deletes a leaderboard ${how}`, async (come) => {
 		const page = await come({ scripts }), board = `made${suffix}`;
 		await logInAsAdmin(page);
 		await page.goto('/admin');
@@ -139,7 +148,8 @@ for (const scripts of [true, false]) {
 		await page.getByLabel('Deadline, in UTC').fill('2031-05-06T07:08');
 		await page.locator('input[name=gpu]').first().check();
 		const device = await page.locator('input[name=gpu]').first().inputValue();
-		await page.getByLabel('Task, as a zip').setInputFiles(taskZip('', { 'readme.txt': 'no task' }));
+		await page.getByLabel('Task, as a zip')
+			.setInputFiles(taskZip('', { 'readme.txt': 'no task' }));
 		await page.getByRole('button', { name: 'Create the leaderboard' }).click();
 		assert.match(await errorAt(page, page.getByLabel('Task, as a zip')), /task\.yml/);
 		assert.equal(await page.getByLabel('Name', { exact: true }).inputValue(), board);
@@ -156,7 +166,8 @@ for (const scripts of [true, false]) {
 		await page.getByLabel('Deadline, in UTC').fill('2032-11-12T13:14');
 		await page.getByRole('button', { name: 'Save' }).click();
 		await page.waitForURL(`**/leaderboard/${board}`);
-		assert.match(await page.locator('main time[datetime^="2032-11-12T13:14"]').first().textContent(), /\w/);
+		assert.match(await page.locator('main time[datetime^="2032-11-12T13:14"]').first()
+			.textContent(), /\w/);
 
 		await page.goto('/admin');
 		await page.getByRole('link', { name: `Delete ${board}`, exact: true }).click();
@@ -175,13 +186,14 @@ for (const scripts of [true, false]) {
 		assert.match(await page.locator('tr', { hasText: board }).first().textContent(), /admin/);
 	});
 
-	scene(`what cannot be run is refused at its field, with what was typed kept, ${how}`, async (come) => {
+	scene(`a bad submission is refused at its field ${how}`, async (come) => {
 		const page = await come({ scripts });
 		const admin = await come();
 		await logInAsAdmin(admin);
 		await createLeaderboard(admin, `strict${suffix}`);
 		await register(page, `otto${suffix}`);
-		const code = page.getByLabel('or pasted code'), file = page.getByLabel('File', { exact: true });
+		const code = page.getByLabel('or pasted code'),
+			file = page.getByLabel('File', { exact: true });
 		const send = async ({ text, upload }) => {
 			await page.goto(`/leaderboard/strict${suffix}/submit`);
 			if (text)
@@ -202,15 +214,18 @@ for (const scripts of [true, false]) {
 		assert.match(await code.inputValue(), /custom_kernel/);
 		await send({});
 		assert.match(await page.locator('.field-error').textContent(), /\w/);
-		for (const [upload, sentence] of [[sourceFile('', 'empty.py'), /empty/], [sourceFile(RIGHT, 'kernel.exe'), /\.py/],
-			[{ ...sourceFile(''), buffer: Buffer.from([0x78, 0xff, 0xfe]) }, /UTF-8/], [sourceFile('#'.repeat(1_000_001)), /1 MB/]]) {
+		for (const [upload, sentence] of [[sourceFile('', 'empty.py'), /empty/],
+			[sourceFile(RIGHT, 'kernel.exe'), /\.py/],
+			[{ ...sourceFile(''), buffer: Buffer.from([0x78, 0xff, 0xfe]) }, /UTF-8/],
+			[sourceFile('#'.repeat(1_000_001)), /1 MB/]]) {
 			await send({ upload });
 			assert.match(await errorAt(page, file), sentence);
 		}
 	});
 
-	scene(`a closed leaderboard and one whose deadline has passed say so instead of taking submissions ${how}`, async (come) => {
-		const admin = await come({ scripts }), page = await come({ scripts }), board = `over${suffix}`;
+	scene(`a closed and an ended leaderboard take no submissions ${how}`, async (come) => {
+		const admin = await come({ scripts }), page = await come({ scripts }),
+			board = `over${suffix}`;
 		await logInAsAdmin(admin);
 		await createLeaderboard(admin, board);
 		await register(page, `late${suffix}`);
@@ -227,14 +242,17 @@ for (const scripts of [true, false]) {
 	});
 }
 
-scene('a slow submission shows its progress and its cases, and what a reader has opened stays open', async (come) => {
+scene('a slow submission shows its progress, and opened parts stay open', async (come) => {
 	const page = await come(), admin = await come();
 	await logInAsAdmin(admin);
 	await createLeaderboard(admin, 'slow');
 	await register(page, 'sloane');
 	const record = await recordStates(page);
-	await submit(page, 'slow', { code: 'print("a word")\n' + SLOW.replace('1.5', '1.5 if number < 1000 else 12'), mode: 'Ranked' });
-	await page.getByText('Standard output').first().waitFor({ timeout: RUN_LIMIT_MS }); // of its tests; the benchmark has begun
+	await submit(page, 'slow',
+		{ code: 'print("a word")\n' + SLOW.replace('1.5', '1.5 if number < 1000 else 12'),
+		mode: 'Ranked' });
+	// the tests' output appears when the benchmark has started
+	await page.getByText('Standard output').first().waitFor({ timeout: RUN_LIMIT_MS });
 	await page.getByText('Standard output').first().focus();
 	await page.keyboard.press('Enter');
 	await page.getByText('a word').first().waitFor();
@@ -242,15 +260,17 @@ scene('a slow submission shows its progress and its cases, and what a reader has
 	assert.equal(await verdictOf(page), 'passed');
 	const opened = page.locator('details', { hasText: 'Standard output' }).first();
 	assert.ok(await opened.evaluate((details) => details.open));
-	assert.ok(await opened.locator('summary').evaluate((summary) => summary === document.activeElement), 'the focus was lost');
+	assert.ok(await opened.locator('summary')
+		.evaluate((summary) => summary === document.activeElement), 'the focus was lost');
 	assert.equal(record.loadings, 1);
-	const states = await record.states(), running = states.filter((state) => /^running test \d\/3 0$/.test(state));
+	const states = await record.states(),
+		running = states.filter((state) => /^running test \d\/3 0$/.test(state));
 	assert.ok(running.length >= 2, `its states were ${states}`);
 	assert.ok(states.some((state) => /^running .* 3$/.test(state)), `its states were ${states}`);
 	assert.match(states.at(-1), /^passed  4$/);
 });
 
-scene('two submissions are ranked by their times, and a reader of the ranking finds his own row', async (come) => {
+scene('submissions are ranked by their times, and your own row is marked', async (come) => {
 	const admin = await come(), fast = await come(), slow = await come();
 	await logInAsAdmin(admin);
 	await createLeaderboard(admin, 'race');
@@ -274,12 +294,13 @@ scene('two submissions are ranked by their times, and a reader of the ranking fi
 	assert.match(await fast.locator('main').textContent(), /race/);
 });
 
-scene('the source of a submission is shown to its author and to nobody else before the deadline', async (come) => {
+scene('before the deadline, only its author can read a submission', async (come) => {
 	const admin = await come(), author = await come(), other = await come();
 	await logInAsAdmin(admin);
 	await createLeaderboard(admin, 'private', { deadline: '2090-01-01T00:00' });
 	await register(author, 'vera');
-	const id = await submit(author, 'private', { code: `# a secret trick\n${RIGHT}`, mode: 'Test' });
+	const id = await submit(author, 'private',
+		{ code: `# a secret trick\n${RIGHT}`, mode: 'Test' });
 	await verdictOf(author);
 	for (const [page, sees] of [[author, true], [admin, true], [other, false]]) {
 		await page.goto(`/submission/${id}`);

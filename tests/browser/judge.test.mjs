@@ -1,16 +1,20 @@
-// What the isolated engine says of a time, and results that are held, in a real browser. The worker's GPUs and podium-run are
-// pretended: python3 tests/lib/instance.py --pretend node tests/browser/judge.test.mjs
+// What pages show of the isolated engine's times and of held results, in a browser. The worker's
+// GPUs and podium-run are pretended:
+//
+//	python3 tests/lib/instance.py --pretend node tests/browser/judge.test.mjs
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import test from 'node:test';
 import { looksRight } from './checks.mjs';
-import { closeBrowser, logInAsAdmin, register, scene, submit, taskZip, verdictOf, visit, EVAL } from './visitor.mjs';
+import { closeBrowser, logInAsAdmin, register, scene, submit, taskZip, verdictOf, visit,
+	EVAL } from './visitor.mjs';
 
 test.after(closeBrowser);
 
-// As long as names may be.
-const BOARD = 'judged'.padEnd(64, '_judged'), SIZES = [{ width: 360, height: 740 }, { width: 1440, height: 900 }], MOST_BYTES = 100_000;
+// The longest possible name.
+const BOARD = 'judged'.padEnd(64, '_judged'),
+	SIZES = [{ width: 360, height: 740 }, { width: 1440, height: 900 }], MOST_BYTES = 100_000;
 const TASK = `lang: py
 description: A small task.
 files:
@@ -26,36 +30,50 @@ podium:
 
 const pack = (numbers) => Buffer.from(new Float32Array(numbers).buffer).toString('base64');
 
-// What a judge says of a case: `calls` times around `ns`, a few of them far off.
-const judged = (ns, calls) => ({ runs: calls, mean_ns: ns, std_ns: 90, err_ns: 15, best_ns: ns - 80, worst_ns: ns + 110, median_ns: ns - 10,
-	low_ns: ns - 40, high_ns: ns + 40, constant_ns: 12480, own_ns: ns + 6400, gap_ns: 35, message: 'The time limit left room for it.', blocks: Math.floor(calls / 25), repeated: 1,
-	samples: pack(Array.from({ length: calls }, (_, i) => ns + 120 * Math.sin(i * i) + (i % 97 === 96 ? 40000 : 0))),
-	device: { sm_clock_mhz: [1755, 1980], memory_clock_mhz: [3201, 3201], temperature_c: [31, 62], power_w: [120, 698], slowed_by: ['power cap'] } });
-const says = (ns, { calls = 100, score = ns, engine = 'isolated', compare, ...verdict } = {}) => `# ${JSON.stringify({ compare,
-	cases: Array.from({ length: 30 }, () => judged(ns, calls)), verdict: { score_ns: score, engine, ...verdict } })}\n`;
+// A judge's result of a case: `calls` times around `ns`, a few of them far off.
+const judged = (ns,
+	calls) => ({ runs: calls, mean_ns: ns, std_ns: 90, err_ns: 15, best_ns: ns - 80,
+	worst_ns: ns + 110, median_ns: ns - 10,
+	low_ns: ns - 40, high_ns: ns + 40, constant_ns: 12480, own_ns: ns + 6400, gap_ns: 35,
+	message: 'The time limit left room for it.', blocks: Math.floor(calls / 25), repeated: 1,
+	samples: pack(Array.from({ length: calls },
+		(_, i) => ns + 120 * Math.sin(i * i) + (i % 97 === 96 ? 40000 : 0))),
+	device: { sm_clock_mhz: [1755, 1980], memory_clock_mhz: [3201, 3201], temperature_c: [31, 62],
+		power_w: [120, 698], slowed_by: ['power cap'] } });
+const says = (ns, { calls = 100, score = ns, engine = 'isolated', compare, ...verdict } = {}) =>
+	`# ${JSON.stringify({ compare,
+	cases: Array.from({ length: 30 }, () => judged(ns, calls)),
+	verdict: { score_ns: score, engine, ...verdict } })}\n`;
 
-// What a judge says of two that ran in turns; it waits for a file `until`.
-const compared = (ratio, low, high, until) => ({ until, verdict: { ratio, ratio_low: low, ratio_high: high },
-	cases: Array.from({ length: 30 }, () => ({ ...judged(31900 * ratio, 100), rival_ns: 31900, ratio, ratio_low: low, ratio_high: high })) });
+// A judge's result of a head-to-head run, which ends when the file `until` exists.
+const compared =
+	(ratio, low, high, until) => ({ until, verdict: { ratio, ratio_low: low, ratio_high: high },
+	cases: Array.from({ length: 30 },
+		() => ({ ...judged(31900 * ratio, 100), rival_ns: 31900, ratio, ratio_low: low,
+		ratio_high: high })) });
 
 const main = (page) => page.locator('main');
 
 let furnished;
 
-// Once for this file: the leaderboard, an ordinary result, one with as many calls as there may be, one of the other engine.
+// Creates, once for this file, the leaderboard and three results: an ordinary one, one with the
+// most calls, and one of the other engine.
 function furnish() {
 	furnished ??= (async () => {
 		const { page: admin, context } = await visit({ watch: false });
 		await logInAsAdmin(admin);
 		await admin.goto('/admin/leaderboards/new');
 		await admin.getByLabel('Name', { exact: true }).fill(BOARD);
-		await admin.getByLabel('Task, as a zip').setInputFiles(taskZip('', { 'task.yml': TASK, 'eval.py': EVAL }));
+		await admin.getByLabel('Task, as a zip')
+			.setInputFiles(taskZip('', { 'task.yml': TASK, 'eval.py': EVAL }));
 		await admin.locator('input[name=gpu][value=H200]').check();
 		await admin.getByRole('button', { name: 'Create the leaderboard' }).click();
 		await admin.waitForURL(`**/leaderboard/${BOARD}`);
 		const ids = {};
-		for (const [name, text] of [['ordinary', says(31900)], ['heavy', says(48000, { calls: 4000 })],
-			['custom', says(52000, { engine: 'custom', engine_reason: 'Its input has a type of its own.' })]]) {
+		for (const [name, text] of [['ordinary', says(31900)],
+			['heavy', says(48000, { calls: 4000 })],
+			['custom', says(52000,
+					{ engine: 'custom', engine_reason: 'Its input has a type of its own.' })]]) {
 			const { page, context: own } = await visit({ watch: false });
 			await register(page, `${name}-one`);
 			ids[name] = await submit(page, BOARD, { code: text, mode: 'Ranked' });
@@ -68,32 +86,40 @@ function furnish() {
 	return furnished;
 }
 
-scene('the calls of each case are a picture with words, in the colours of the page, as wide as there is room', async (come) => {
+scene('each case has a chart of its calls with a text alternative', async (come) => {
 	const { ordinary, heavy, custom } = await furnish();
 	const page = await come();
-	for (const path of [`/submission/${ordinary}`, `/submission/${heavy}`, `/submission/${custom}`, `/leaderboard/${BOARD}`, '/judge']) {
+	for (const path of [`/submission/${ordinary}`, `/submission/${heavy}`, `/submission/${custom}`,
+			`/leaderboard/${BOARD}`, '/judge']) {
 		await page.goto(path);
 		await looksRight(page);
 	}
 	await page.goto(`/submission/${ordinary}`);
 	await page.locator('svg.samples').first().waitFor();
-	const picture = page.getByRole('img', { name: /^100 calls: median 31\.89 µs, the fastest .* 95 % interval of the time 31\.86 to 31\.94 µs, 1 beyond/ }).first();
-	for (const { size, widest } of [{ size: SIZES[0], widest: 330 }, { size: SIZES[1], widest: 700 }])
+	const name = new RegExp('^100 calls: median 31\\.89 µs, the fastest .* '
+		+ '95 % interval of the time 31\\.86 to 31\\.94 µs, 1 beyond');
+	const picture = page.getByRole('img', { name }).first();
+	for (const { size, widest } of [{ size: SIZES[0], widest: 330 },
+		{ size: SIZES[1], widest: 700 }])
 		for (const dark of [false, true]) {
 			await page.setViewportSize(size);
 			await page.emulateMedia({ colorScheme: dark ? 'dark' : 'light' });
 			const box = await picture.boundingBox();
-			assert.ok(box.width > 240 && box.width <= widest && box.height >= 60, JSON.stringify(box));
-			const light = await picture.locator('.calls').evaluate((path) => getComputedStyle(path).stroke.match(/\d+/g).slice(0, 3).reduce((a, b) => a + Number(b), 0));
+			assert.ok(box.width > 240 && box.width <= widest && box.height >= 60,
+				JSON.stringify(box));
+			const light = await picture.locator('.calls')
+				.evaluate((path) => getComputedStyle(path).stroke.match(/\d+/g).slice(0, 3)
+				.reduce((a, b) => a + Number(b), 0));
 			assert.ok(dark ? light > 500 : light < 200, `${dark} ${light}`);
 		}
-	const dots = await picture.locator('.calls').evaluate((path) => path.getAttribute('d').match(/M/g).length);
+	const dots = await picture.locator('.calls')
+		.evaluate((path) => path.getAttribute('d').match(/M/g).length);
 	assert.equal(dots, 99);
 	assert.equal(await page.locator('svg.samples').count(), 24);
 	await page.getByText('Only the first cases have a picture.').waitFor();
 });
 
-scene('the badge of an engine leads to what it means', async (come) => {
+scene('the badge of an engine links to its explanation', async (come) => {
 	const { custom } = await furnish();
 	const page = await come();
 	await page.goto(`/leaderboard/${BOARD}`);
@@ -107,7 +133,7 @@ scene('the badge of an engine leads to what it means', async (come) => {
 	await page.waitForURL('**/judge#custom');
 });
 
-scene(`the page of a result with as many calls as there may be costs at most ${MOST_BYTES / 1000} KB`, async (come) => {
+scene(`a result with the most calls costs at most ${MOST_BYTES / 1000} KB`, async (come) => {
 	const { heavy } = await furnish();
 	const page = await come();
 	const network = await page.context().newCDPSession(page);
@@ -119,13 +145,15 @@ scene(`the page of a result with as many calls as there may be costs at most ${M
 });
 
 for (const scripts of [true, false])
-	scene(`an admin is told of held results, rejects one with a reason and releases another ${scripts ? 'with scripts' : 'without scripts'}`, async (come) => {
+	scene(`an admin reviews held results ${scripts ? 'with' : 'without'} scripts`, async (come) => {
 		await furnish();
-		const suffix = scripts ? 'on' : 'off', admin = await come({ scripts }), people = [await come({ scripts }), await come({ scripts })];
+		const suffix = scripts ? 'on' : 'off', admin = await come({ scripts }),
+			people = [await come({ scripts }), await come({ scripts })];
 		const ids = [];
 		for (const [i, page] of people.entries()) {
 			await register(page, `fast-${i}-${suffix}`.padEnd(32, 'W'));
-			ids.push(await submit(page, BOARD, { code: says(100, { score: 100 + i }), mode: 'Ranked' }));
+			ids.push(await submit(page, BOARD,
+				{ code: says(100, { score: 100 + i }), mode: 'Ranked' }));
 			assert.equal(await verdictOf(page), 'passed');
 			await page.getByText('The result is held for review').waitFor();
 			await page.getByText('Benchmark 1: 100.0 ns for 6.3 MB would be 62.9 TB/s').waitFor();
@@ -136,7 +164,8 @@ for (const scripts of [true, false])
 		await admin.getByRole('link', { name: 'Review 2 held results' }).click();
 		if (scripts)
 			await looksRight(admin);
-		const first = admin.locator('section', { has: admin.getByRole('heading', { name: `Submission ${ids[0]} on H200` }) });
+		const first = admin.locator('section',
+			{ has: admin.getByRole('heading', { name: `Submission ${ids[0]} on H200` }) });
 		await first.getByLabel('Why it is rejected').fill('   ');
 		await first.getByRole('button', { name: 'Reject' }).click();
 		await first.getByText('Say why; the author reads it.').waitFor();
@@ -152,12 +181,14 @@ for (const scripts of [true, false])
 		await admin.getByLabel('To do it, type the submission’s number').fill(String(ids[0]));
 		await admin.getByRole('button', { name: 'Reject it' }).click();
 		await admin.getByText('The result is rejected').waitFor();
-		await admin.getByRole('button', { name: `Release and rank submission ${ids[1]} on H200` }).click();
+		await admin.getByRole('button', { name: `Release and rank submission ${ids[1]} on H200` })
+			.click();
 		await admin.getByText('The result is released and stands in the ranking.').waitFor();
 		await admin.getByText('Nothing is held.').waitFor();
 		assert.equal(await admin.getByRole('link', { name: /^Review/ }).count(), 0);
 		await people[0].reload();
-		await people[0].getByText('Rejected by the admin admin: It remembers the answers.').first().waitFor();
+		await people[0].getByText('Rejected by the admin admin: It remembers the answers.').first()
+			.waitFor();
 		assert.equal(await verdictOf(people[0]), 'protocol violation');
 		await people[1].reload();
 		await people[1].getByText(/^Ranked \d+(st|nd) on H200\.$/).waitFor();
@@ -168,16 +199,19 @@ for (const scripts of [true, false])
 for (const scripts of [true, false]) {
 	const how = scripts ? 'by itself' : 'by loading itself anew', suffix = scripts ? 'on' : 'off';
 
-	scene(`a page that waits for a comparison changes ${how} when it has ended`, async (come) => {
+	scene(`a page changes ${how} when the comparison it shows has finished`, async (come) => {
 		await furnish();
 		const until = join(dirname(process.env.PODIUM_ADMIN_PASSWORD_FILE), `compared-${suffix}`);
 		const page = await come({ scripts }), reader = await come({ scripts });
 		await register(page, `close-${suffix}`.padEnd(32, 'W'));
-		const compare = scripts ? compared(0.998, 0.994, 1.003, until) : compared(0.9985, 0.998, 0.999, until);
-		await submit(page, BOARD, { code: says(scripts ? 31910 : 31895, { compare }), mode: 'Ranked' });
+		const compare = scripts ? compared(0.998, 0.994, 1.003, until)
+			: compared(0.9985, 0.998, 0.999, until);
+		await submit(page, BOARD,
+			{ code: says(scripts ? 31910 : 31895, { compare }), mode: 'Ranked' });
 		const loadings = { page: 0, reader: 0 };
 		await main(page).getByText('is under way; the places may still change.').first().waitFor();
-		await reader.goto(await page.getByRole('link', { name: 'comparison', exact: true }).last().getAttribute('href'));
+		await reader.goto(await page.getByRole('link', { name: 'comparison', exact: true }).last()
+			.getAttribute('href'));
 		await main(reader).getByText('The places may still change.').waitFor();
 		if (scripts)
 			await looksRight(reader);

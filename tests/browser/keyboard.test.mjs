@@ -1,8 +1,10 @@
-// What people do with Podium, with Tab, Shift, Enter, Space, the arrows and letters alone, with scripts and without: the focus is
-// always to be seen, goes forward, is caught nowhere, and stays where it is when the page changes by itself.
+// Podium with the keyboard alone (Tab, Shift, Enter, Space, arrows and letters), with and without
+// scripts. The focus is always visible, moves forward, is never trapped, and stays when the page
+// changes.
 import assert from 'node:assert/strict';
 import { after } from 'node:test';
-import { closeBrowser, createLeaderboard, logIn, logInAsAdmin, PASSWORD, register, RIGHT, scene, SLOW, submit, verdictOf, visit } from './visitor.mjs';
+import { closeBrowser, createLeaderboard, logIn, logInAsAdmin, PASSWORD, register, RIGHT, scene,
+	SLOW, submit, verdictOf, visit } from './visitor.mjs';
 
 after(closeBrowser);
 
@@ -10,7 +12,8 @@ const BOARD = 'keys', WAITING = 'keys_waiting', MOST_STOPS = 250;
 
 let furnished;
 
-// Once for this file: two leaderboards, one of them with a device that nobody offers, and three results of two participants.
+// Creates, once for this file, two leaderboards and three results of two participants. No worker
+// offers the device of the second leaderboard.
 function furnish() {
 	furnished ??= (async () => {
 		const { page, context } = await visit({ watch: false });
@@ -34,20 +37,24 @@ function furnish() {
 
 // ---- the focus ----
 
-// What has the focus, and whether it shows that and comes after the one before; runs in the page. Nothing, when Tab has left the
-// page, or has come round to its first stop, as it does in a browser without a frame.
+// Describes the focused element and its faults: an invisible focus, or one that moved backwards.
+// Runs in the page. Returns nothing if Tab has left the page, or is back at the first stop, as in a
+// browser without a frame.
 function describeFocus() {
 	const element = document.activeElement;
 	if (!element || element === document.body || (element.matches('.skip') && window.lastFocused))
 		return window.lastFocused = null;
 	const style = getComputedStyle(element), box = element.getBoundingClientRect(), faults = [];
-	const what = element.id || element.name || element.getAttribute('aria-label') || element.textContent.trim().slice(0, 40);
+	const what = element.id || element.name || element.getAttribute('aria-label')
+		|| element.textContent.trim().slice(0, 40);
 	if (style.outlineStyle === 'none' || !(parseFloat(style.outlineWidth) > 0))
 		faults.push(`"${what}" shows no mark of the focus`);
-	if (box.width === 0 || box.height === 0 || box.right <= 0 || box.left >= innerWidth || box.bottom <= 0 || box.top >= innerHeight)
+	if (box.width === 0 || box.height === 0 || box.right <= 0 || box.left >= innerWidth
+		|| box.bottom <= 0 || box.top >= innerHeight)
 		faults.push(`"${what}" has the focus and is out of sight`);
 	const last = window.lastFocused;
-	if (last?.isConnected && last !== element && !(last.compareDocumentPosition(element) & Node.DOCUMENT_POSITION_FOLLOWING))
+	if (last?.isConnected && last !== element
+		&& !(last.compareDocumentPosition(element) & Node.DOCUMENT_POSITION_FOLLOWING))
 		faults.push(`"${what}" comes before the one that had the focus`);
 	window.lastFocused = element;
 	return { what, faults };
@@ -58,7 +65,8 @@ async function step(page) {
 	const focus = await page.evaluate(describeFocus).catch((error) => {
 		if (!/because of a navigation/.test(error.message))
 			throw error;
-		return { what: 'a page that has loaded itself again', faults: [] }; // without scripts it does so every few seconds
+		// without scripts, the page reloads itself every few seconds
+		return { what: 'a page that has loaded itself again', faults: [] };
 	});
 	assert.deepEqual(focus?.faults ?? [], []);
 	return focus?.what ?? null;
@@ -66,10 +74,12 @@ async function step(page) {
 
 const hasFocus = (locator) => locator.evaluate((element) => element === document.activeElement);
 
-// Goes on with Tab until the element has the focus.
+// Presses Tab until the element has the focus.
 async function tabTo(page, locator) {
 	await locator.waitFor();
-	let ends = 0; // one is allowed: what had the focus may be gone from a page that changes by itself, and Tab begins at its top then
+	// One end is allowed: a page that changes may remove the focused element, and Tab then starts
+	// at the top.
+	let ends = 0;
 	for (let i = 0; i < MOST_STOPS; i++) {
 		if (await hasFocus(locator))
 			return;
@@ -89,10 +99,12 @@ async function type(page, locator, text) {
 	await page.keyboard.insertText(text);
 }
 
-// Among the radios of one name, with the arrows.
+// Chooses one of the radio buttons of a name with the arrow keys.
 async function choose(page, name, value) {
-	const group = page.locator(`input[type=radio][name=${name}]`), wanted = page.locator(`input[type=radio][name=${name}][value="${value}"]`);
-	for (let i = 0; i < MOST_STOPS && !await group.evaluateAll((all) => all.includes(document.activeElement)); i++)
+	const group = page.locator(`input[type=radio][name=${name}]`),
+		wanted = page.locator(`input[type=radio][name=${name}][value="${value}"]`);
+	for (let i = 0; i < MOST_STOPS
+		&& !await group.evaluateAll((all) => all.includes(document.activeElement)); i++)
 		assert.notEqual(await step(page), null, `Tab does not lead to ${name}`);
 	await page.keyboard.press('Space');
 	for (let i = 0; i < MOST_STOPS && !await wanted.isChecked(); i++)
@@ -121,7 +133,7 @@ async function enterAs(page, name) {
 for (const scripts of [true, false]) {
 	const how = scripts ? 'with scripts' : 'without scripts';
 
-	scene(`a participant logs in, submits, cancels and logs out with the keyboard alone, ${how}`, async (come) => {
+	scene(`a participant submits and cancels with the keyboard alone, ${how}`, async (come) => {
 		await furnish();
 		const page = await come({ scripts });
 		await enterAs(page, 'ada');
@@ -145,7 +157,7 @@ for (const scripts of [true, false]) {
 		await page.getByRole('link', { name: 'Log in' }).waitFor();
 	});
 
-	scene(`a reader filters a ranking, and compares two of the history, with the keyboard alone, ${how}`, async (come) => {
+	scene(`a reader filters and compares with the keyboard alone, ${how}`, async (come) => {
 		const [first, second] = await furnish(), page = await come({ scripts });
 		await enterAs(page, 'ada');
 		await page.goto(`/leaderboard/${BOARD}`);
@@ -155,8 +167,10 @@ for (const scripts of [true, false]) {
 		assert.notEqual(await page.getByLabel('Submitted').inputValue(), '');
 		await press(page, button(page, 'Filter'));
 		await page.waitForURL(/user=ada/);
-		assert.equal(await main(page).locator('.ranking').getByRole('link', { name: 'ada', exact: true }).count(), 1);
-		assert.equal(await main(page).locator('.ranking').getByRole('link', { name: 'bob', exact: true }).count(), 0);
+		assert.equal(await main(page).locator('.ranking')
+			.getByRole('link', { name: 'ada', exact: true }).count(), 1);
+		assert.equal(await main(page).locator('.ranking')
+			.getByRole('link', { name: 'bob', exact: true }).count(), 0);
 		await press(page, main(page).getByRole('link', { name: 'Show all' }));
 		await page.waitForURL((address) => !address.search.includes('user=ada'));
 
@@ -164,11 +178,12 @@ for (const scripts of [true, false]) {
 		await choose(page, 'a', second);
 		await choose(page, 'b', first);
 		await press(page, button(page, 'Compare the two that are chosen'));
-		await page.waitForURL(({ pathname, searchParams }) => pathname === '/compare' && searchParams.get('a') === String(second)
+		await page.waitForURL(({ pathname, searchParams }) => pathname === '/compare'
+			&& searchParams.get('a') === String(second)
 			&& searchParams.get('b') === String(first));
 	});
 
-	scene(`an admin announces something, ends it, and hides a leaderboard, with the keyboard alone, ${how}`, async (come) => {
+	scene(`an admin announces and hides with the keyboard alone, ${how}`, async (come) => {
 		await furnish();
 		const page = await come({ scripts }), text = `The machines rest, ${how}.`;
 		await logInAsAdmin(page);
@@ -182,7 +197,8 @@ for (const scripts of [true, false]) {
 		await press(page, button(page, 'End it now'));
 		await page.getByRole('row', { name: text }).getByText('ended').waitFor();
 
-		for (const [visibility, words] of [['hidden', 'This is a preview'], ['public', 'Ranking']]) {
+		for (const [visibility, words] of [['hidden', 'This is a preview'],
+				['public', 'Ranking']]) {
 			await page.goto(`/leaderboard/${WAITING}`);
 			await press(page, main(page).getByRole('link', { name: 'Publish', exact: true }));
 			await page.waitForURL('**/publishing');
@@ -199,11 +215,14 @@ for (const scripts of [true, false]) {
 
 // ---- every page ----
 
-scene('Tab goes through each page, once, and out of it; the first stop leads to the content', async (come) => {
+scene('Tab visits each stop of a page once; the first skips to the content', async (come) => {
 	const [first, second] = await furnish(), page = await come();
 	await logInAsAdmin(page);
-	for (const path of ['/', `/leaderboard/${BOARD}`, `/leaderboard/${BOARD}?view=shapes`, `/leaderboard/${BOARD}/submit`, `/leaderboard/${BOARD}/task`, `/submission/${first}`,
-		`/compare?a=${first}&b=${second}`, '/queue', '/mine', '/user/ada', '/account/tokens', '/device', '/admin', '/admin/users', '/admin/audit', '/admin/workers', '/admin/rejudgings', '/admin/invites',
+	for (const path of ['/', `/leaderboard/${BOARD}`, `/leaderboard/${BOARD}?view=shapes`,
+		`/leaderboard/${BOARD}/submit`, `/leaderboard/${BOARD}/task`, `/submission/${first}`,
+		`/compare?a=${first}&b=${second}`, '/queue', '/mine', '/user/ada', '/account/tokens',
+		'/device', '/admin', '/admin/users', '/admin/audit', '/admin/workers', '/admin/rejudgings',
+		'/admin/invites',
 		`/admin/leaderboard/${BOARD}/edit`, `/admin/submission/${first}`]) {
 		await page.goto(path);
 		await page.evaluate(() => document.activeElement?.blur());
@@ -218,11 +237,13 @@ scene('Tab goes through each page, once, and out of it; the first stop leads to 
 		await page.keyboard.press('Enter');
 		await page.waitForURL('**#main');
 		await page.keyboard.press('Tab');
-		assert.ok(await page.evaluate(() => document.getElementById('main').contains(document.activeElement) || !document.querySelector('main a, main button, main input')), path);
+		assert.ok(await page.evaluate(
+			() => document.getElementById('main').contains(document.activeElement)
+			|| !document.querySelector('main a, main button, main input')), path);
 	}
 });
 
-scene('a page that changes by itself leaves the focus where it is', async (come) => {
+scene('a page that updates itself leaves the focus where it is', async (come) => {
 	await furnish();
 	const author = await come(), page = await come(), queue = await come();
 	await logIn(author, 'bob');

@@ -1,17 +1,19 @@
-// What admins do, in a real browser, with scripts on and off: rejudge and apply, ban, hand out a link, hide, announce, put into
-// quarantine; and what these pages owe their readers.
+// What admins do in a browser, with and without scripts: rejudge, ban, hand out a password link,
+// hide, announce, quarantine; and the checks that these pages must pass.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { axeFaults, overflow, structureFaults } from './checks.mjs';
-import { RIGHT, closeBrowser, createLeaderboard, fillAndSend, logInAsAdmin, register, scene, submit, verdictOf, visit } from './visitor.mjs';
+import { RIGHT, closeBrowser, createLeaderboard, fillAndSend, logInAsAdmin, register, scene, submit,
+	verdictOf, visit } from './visitor.mjs';
 
 test.after(closeBrowser);
 
-// axe needs scripts, whose timers never fire without.
-const faultsOf = async (page, { scripts }) => [...await page.evaluate(structureFaults), ...await page.evaluate(overflow),
+// axe needs scripts: its timers never fire without them.
+const faultsOf = async (page, { scripts }) =>
+	[...await page.evaluate(structureFaults), ...await page.evaluate(overflow),
 	...(scripts ? await axeFaults(page) : [])];
 
-// Each of them with scripts and without.
+// Runs the scene with and without scripts.
 function scenes(name, body) {
 	for (const scripts of [true, false])
 		scene(`${name}, scripts ${scripts ? 'on' : 'off'}`, (come) => body(come, { scripts }));
@@ -19,7 +21,7 @@ function scenes(name, body) {
 
 const suffix = () => Math.random().toString(36).slice(2, 8);
 
-scenes('an admin rejudges the first of a ranking, looks at the preview and applies it', async (come, options) => {
+scenes('an admin rejudges the best result, previews and applies it', async (come, options) => {
 	const board = `again${suffix()}`, author = await come(options), page = await come(options);
 	await logInAsAdmin(page);
 	await createLeaderboard(page, board);
@@ -37,16 +39,19 @@ scenes('an admin rejudges the first of a ranking, looks at the preview and appli
 	}
 	await page.getByRole('heading', { name: 'Ranks', exact: true }).waitFor();
 	await page.getByRole('link', { name: `Stages of submission ${number} on CPU` }).click();
-	await page.getByText('The submission keeps its old one until the rejudging is applied').waitFor();
+	await page.getByText('The submission keeps its old one until the rejudging is applied')
+		.waitFor();
 	await page.getByRole('heading', { name: /^ranked/ }).waitFor();
 	await page.goBack();
-	await fillAndSend(page, { [`For either, type the leaderboard’s name: ${board}`]: 'wrong' }, 'Apply the new results');
+	await fillAndSend(page, { [`For either, type the leaderboard’s name: ${board}`]: 'wrong' },
+		'Apply the new results');
 	await page.getByText('so nothing was changed').waitFor();
-	await fillAndSend(page, { [`For either, type the leaderboard’s name: ${board}`]: board }, 'Apply the new results');
+	await fillAndSend(page, { [`For either, type the leaderboard’s name: ${board}`]: board },
+		'Apply the new results');
 	await page.getByText('The new results are in their places').waitFor();
 });
 
-scenes('an admin bans a user after the name was typed, and hands out a link that works once', async (come, options) => {
+scenes('an admin bans a user, and hands out a password link', async (come, options) => {
 	const name = `guest${suffix()}`, guest = await come(options), page = await come(options);
 	await register(guest, name);
 	await logInAsAdmin(page);
@@ -54,7 +59,9 @@ scenes('an admin bans a user after the name was typed, and hands out a link that
 	await page.getByRole('button', { name: 'Password link' }).click();
 	const link = new URL(await page.locator('#password-link').textContent()).pathname;
 	await guest.goto(link);
-	await fillAndSend(guest, { 'Password, at least 8 characters': 'a new long password', 'Password again': 'a new long password' }, 'Choose this password');
+	await fillAndSend(guest,
+		{ 'Password, at least 8 characters': 'a new long password',
+		'Password again': 'a new long password' }, 'Choose this password');
 	await guest.locator('.who').getByRole('link', { name, exact: true }).waitFor();
 	await page.goto(`/admin/users?q=${name}`);
 	await page.getByRole('link', { name: new RegExp(`^Ban ${name}`) }).click();
@@ -80,7 +87,7 @@ scenes('an admin announces something on the front page and ends it', async (come
 	assert.equal(await page.getByText(text).count(), 0);
 });
 
-scenes('an admin hides a submission after a second press, and the way out changes nothing', async (come, options) => {
+scenes('an admin must confirm hiding a submission, and can go back', async (come, options) => {
 	const board = `hide${suffix()}`, author = await come(options), page = await come(options);
 	await logInAsAdmin(page);
 	await createLeaderboard(page, board);
@@ -98,11 +105,12 @@ scenes('an admin hides a submission after a second press, and the way out change
 	await page.getByText('Its author reads: “It "copies" <b>.”').waitFor();
 });
 
-scenes('an admin puts a device into quarantine and resumes it', async (come, options) => {
+scenes('an admin quarantines a device and resumes it', async (come, options) => {
 	const page = await come(options);
 	await logInAsAdmin(page);
 	await page.goto('/admin/workers');
-	await page.getByRole('region', { name: 'The line for each device model' }).getByRole('rowheader', { name: 'CPU' }).waitFor();
+	await page.getByRole('region', { name: 'The line for each device model' })
+		.getByRole('rowheader', { name: 'CPU' }).waitFor();
 	await page.getByText('Quarantine CPU…').click();
 	await page.getByLabel('Why CPU is put into quarantine').fill('It is too warm.');
 	await page.getByRole('button', { name: 'Put it into quarantine' }).click();
@@ -114,12 +122,14 @@ scenes('an admin puts a device into quarantine and resumes it', async (come, opt
 	await page.getByRole('button', { name: 'Drain CPU' }).waitFor();
 });
 
-const PAGES = ['/admin', '/admin/rejudgings', '/admin/rejudgings/1', '/admin/rejudgings/1/1', '/admin/submissions', '/admin/submission/1', '/admin/announcements', '/admin/users',
+const PAGES = ['/admin', '/admin/rejudgings', '/admin/rejudgings/1', '/admin/rejudgings/1/1',
+	'/admin/submissions', '/admin/submission/1', '/admin/announcements', '/admin/users',
 	'/admin/users/nobody-else/ban', '/admin/audit?who=admin', '/admin/workers', '/'];
 
 for (const width of [360, 1440])
 	for (const dark of [false, true])
-		test(`these pages have no faults, ${width} px wide, ${dark ? 'dark' : 'light'}`, async () => {
+		test(`these pages have no faults, ${width} px wide, ${dark ? 'dark' : 'light'}`,
+				async () => {
 			const { page, context } = await visit({ width, dark });
 			await logInAsAdmin(page);
 			const faults = [];
@@ -128,14 +138,18 @@ for (const width of [360, 1440])
 				await fillAndSend(page, { Name: 'nobody-else' }, 'Make the account and a link');
 				faults.push(...(await axeFaults(page)).map((fault) => `the link ${fault}`));
 				await page.goto('/admin/announcements');
-				await fillAndSend(page, { 'What is announced': 'Something to look at.' }, 'Announce it');
+				await fillAndSend(page, { 'What is announced': 'Something to look at.' },
+					'Announce it');
 			}
 			for (const path of PAGES) {
 				assert.equal((await page.goto(path)).status(), 200, path);
-				for (const fault of [...await page.evaluate(structureFaults), ...await page.evaluate(overflow), ...await axeFaults(page)])
+				for (const fault of [...await page.evaluate(structureFaults),
+					...await page.evaluate(overflow), ...await axeFaults(page)])
 					faults.push(`${path} ${fault}`);
 				if (process.env.PICTURES)
-					await page.screenshot({ path: `${process.env.PICTURES}/${path.replace(/\W+/g, '-')}-${width}-${dark ? 'dark' : 'light'}.png`, fullPage: true });
+					await page.screenshot(
+						{ path: `${process.env.PICTURES}/${path.replace(/\W+/g, '-')}-`
+						+ `${width}-${dark ? 'dark' : 'light'}.png`, fullPage: true });
 			}
 			assert.deepEqual(faults, []);
 			await context.close();

@@ -1,12 +1,15 @@
-// What every page owes its readers. Every GET address of cgi/router.c is looked at by each role that may see it, on a site
-// with nothing on it and on a full one: axe in light and in dark, the HTML, the structure, the width at 360 and 1440 px, the
-// console. An address without an example here makes the test fail, and so does a page that no link leads to.
+// The checks that every page must pass. Each role opens every GET address of cgi/router.c that it
+// may see, on an empty and on a full site. Checked are axe in light and dark, the HTML, the
+// structure, the width at 360 and 1440 px, and the console. An address without an example here, or
+// without a link to it, fails the test.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after } from 'node:test';
 import { axeFaults, colourFaults, htmlFaults, overflow, structureFaults } from './checks.mjs';
-import { CREATOR, CROWD, DEVICE, fill, LONG_BOARD, LONG_USER, LONG_WORKER, makeEmpty } from './full.mjs';
-import { closeBrowser, fillAndSend, logIn, logInAsAdmin, PASSWORD, register, RIGHT, scene, SLOW, submit, taskZip, url, verdictOf, visit } from './visitor.mjs';
+import { CREATOR, CROWD, DEVICE, fill, LONG_BOARD, LONG_USER, LONG_WORKER,
+	makeEmpty } from './full.mjs';
+import { closeBrowser, fillAndSend, logIn, logInAsAdmin, PASSWORD, register, RIGHT, scene, SLOW,
+	submit, taskZip, url, verdictOf, visit } from './visitor.mjs';
 
 after(closeBrowser);
 
@@ -21,48 +24,73 @@ const furnish = () => filled ??= empty().then(fill);
 
 // ---- addresses ----
 
-// The pattern and who may, of every GET line of the router's table, in its order.
-const ROUTES = [...readFileSync(new URL('../../cgi/router.c', import.meta.url), 'utf8').split('ROUTES[] = {')[1].split('};')[0]
-	.matchAll(/\{ METHOD_GET,\s+"([^"]+)",\s+\w+,\s+(\w+),/g)].map(([, pattern, access]) => ({ pattern, access,
-	regex: new RegExp(`^${pattern.replaceAll('.', '\\.').replaceAll('**', '.+').replace(/(?<!\.\+|\.)\*/g, '[^/]+')}$`) }));
+// The pattern and the access level of each GET row of the router's table, in its order.
+const regexOf = (pattern) => new RegExp('^' + pattern.replaceAll('.', '\\.')
+	.replaceAll('**', '.+').replace(/(?<!\.\+|\.)\*/g, '[^/]+') + '$');
+const ROUTES = [...readFileSync(new URL('../../cgi/router.c', import.meta.url), 'utf8')
+	.split('ROUTES[] = {')[1].split('};')[0]
+	.matchAll(/\{ METHOD_GET,\s+"([^"]+)",\s+\w+,\s+(\w+),/g)]
+	.map(([, pattern, access]) => ({ pattern, access, regex: regexOf(pattern) }));
 const routeOf = (path) => ROUTES.find(({ regex }) => regex.test(path.split(/[?#]/)[0]));
 
 const ROLES = {
 	'a visitor': { enter: async () => {}, may: ['ANYONE'] },
 	'a participant': { enter: (page) => logIn(page, LONG_USER), may: ['ANYONE', 'LOGGED_IN'] },
-	'a creator': { enter: (page) => logIn(page, CREATOR), may: ['ANYONE', 'LOGGED_IN', 'CREATORS'] },
+	'a creator': { enter: (page) => logIn(page, CREATOR),
+		may: ['ANYONE', 'LOGGED_IN', 'CREATORS'] },
 	'an admin': { enter: logInAsAdmin, may: ['ANYONE', 'LOGGED_IN', 'CREATORS', 'ADMINS'] },
 };
 
-// Data for programs, files and pictures.
-const NO_PAGES = ['/leaderboard/*.json', '/leaderboard/*.csv', '/leaderboard/*.atom', '/leaderboard/*/badge.svg', '/leaderboard/*/share.png',
-	'/leaderboard/*/live', '/admin/leaderboard/*/dryrun/status', '/admin/hooks/*/status', '/leaderboard/*/raw/**', '/leaderboard/*/template/*', '/submission/*/status', '/submission/*/source', '/submission/*/artifact/*',
-	'/comparison/*/status', '/queue/status', '/language/*/*', '/account/export', '/healthz', '/metrics'];
+// Answers that are no pages: data for programs, files and pictures.
+const NO_PAGES = ['/leaderboard/*.json', '/leaderboard/*.csv', '/leaderboard/*.atom',
+	'/leaderboard/*/badge.svg', '/leaderboard/*/share.png',
+	'/leaderboard/*/live', '/admin/leaderboard/*/dryrun/status', '/admin/hooks/*/status',
+	'/leaderboard/*/raw/**', '/leaderboard/*/template/*', '/submission/*/status',
+	'/submission/*/source', '/submission/*/artifact/*',
+	'/comparison/*/status', '/queue/status', '/language/*/*', '/account/export', '/healthz',
+	'/metrics'];
 
-// Only these roles see it, of those that the router lets in.
+// Only these roles look at the paths, of the roles that the router admits.
 const only = (roles, ...paths) => paths.map((path) => ({ path, roles }));
-const VISITOR = ['a visitor'], AUTHOR = ['a participant'], ADMIN = ['an admin'], OWNERS = ['a creator', 'an admin'], MEMBERS = ['a participant', ...OWNERS];
+const VISITOR = ['a visitor'], AUTHOR = ['a participant'], ADMIN = ['an admin'],
+	OWNERS = ['a creator', 'an admin'], MEMBERS = ['a participant', ...OWNERS];
 
-const EMPTY = ['/', '/submit', '/mine', '/compare', '/queue', '/archive', '/join', '/language/py', '/language/cu', '/judge', '/account', '/account/sessions', '/account/tokens', '/device',
-	'/account/data', '/account/delete', `/user/${LONG_USER}`, ...only(VISITOR, '/account/deleted', '/login', '/register'), '/admin', '/admin/leaderboards/new', '/admin/invites', '/admin/hooks',
-	'/admin/sets/new', '/admin/workers', '/admin/review', '/admin/submissions', '/admin/announcements', '/admin/rejudgings', '/admin/users', '/admin/audit'];
+const EMPTY = ['/', '/submit', '/mine', '/compare', '/queue', '/archive', '/join', '/language/py',
+	'/language/cu', '/judge', '/account', '/account/sessions', '/account/tokens', '/device',
+	'/account/data', '/account/delete', `/user/${LONG_USER}`,
+	...only(VISITOR, '/account/deleted', '/login', '/register'), '/admin',
+	'/admin/leaderboards/new', '/admin/invites', '/admin/hooks',
+	'/admin/sets/new', '/admin/workers', '/admin/review', '/admin/submissions',
+	'/admin/announcements', '/admin/rejudgings', '/admin/users', '/admin/audit'];
 
-const crowd = (rest) => `/leaderboard/${CROWD}${rest}`, long = (rest) => `/leaderboard/${LONG_BOARD}${rest}`;
+const crowd = (rest) => `/leaderboard/${CROWD}${rest}`,
+	long = (rest) => `/leaderboard/${LONG_BOARD}${rest}`;
 const FULL = (ids) => [...EMPTY,
-	...only(VISITOR, crowd('?gpu=H200')), // a hundred rows; the others look at the rest of them
-	...['?gpu=H200&page=2', '?gpu=H200&user=nobody', '?view=shapes&gpu=H200', '?view=gpus', '?view=live', '/submit', '/mine', '/task/file/eval.py'].map(crowd),
+	...only(VISITOR, crowd('?gpu=H200')), // 100 rows; other roles look at the next page
+	...['?gpu=H200&page=2', '?gpu=H200&user=nobody', '?view=shapes&gpu=H200', '?view=gpus',
+		'?view=live', '/submit', '/mine', '/task/file/eval.py'].map(crowd),
 	...['', '/submit', '/task', '?view=shapes'].map(long),
-	...['bare', 'bare?view=shapes', 'bare?view=gpus', 'bare?view=live', 'bare/submit', 'bare/mine', 'deviceless', 'deviceless/submit', 'ended', 'ended/submit',
+	...['bare', 'bare?view=shapes', 'bare?view=gpus', 'bare?view=live', 'bare/submit', 'bare/mine',
+		'deviceless', 'deviceless/submit', 'ended', 'ended/submit',
 		'practice', 'practice/submit', 'frozen', 'archived'].map((rest) => `/leaderboard/${rest}`),
 	...only(MEMBERS, '/leaderboard/closed_one'), ...only(OWNERS, '/leaderboard/hidden_one'),
-	...['noisy', 'broken', 'passed', 'own'].map((name) => `/submission/${ids[name]}`), ...only(['a participant', 'an admin'], `/submission/${ids.first}`),
-	...only(AUTHOR, ...Array.from({ length: 11 }, (_, i) => `/submission/${ids.first + 1 + i}`), crowd(`/submit?from=${ids.own}`), `/submission/${ids.queued}/cancel`, `/submission/${ids.own}/withdraw`, `/submission/${ids.own}/note`, '/mine?mode=test',
+	...['noisy', 'broken', 'passed', 'own'].map((name) => `/submission/${ids[name]}`),
+	...only(['a participant', 'an admin'], `/submission/${ids.first}`),
+	...only(AUTHOR, ...Array.from({ length: 11 }, (_, i) => `/submission/${ids.first + 1 + i}`),
+		crowd(`/submit?from=${ids.own}`), `/submission/${ids.queued}/cancel`,
+		`/submission/${ids.own}/withdraw`, `/submission/${ids.own}/note`, '/mine?mode=test',
 		`/compare?a=${ids.own}&b=${ids.queued}`),
-	`/compare?a=${ids.own}&b=${ids.other}`, `/comparison/${ids.comparison}`, '/user/participant7', ids.link, `/join?code=code-of-a-class-2`,
-	...['edit', 'delete', 'publishing', 'versions', 'diff?from=1&to=2', 'switch?version=2', 'clone', 'dryrun', 'hooks'].map((page) => `/admin${long(`/${page}`)}`),
-	'/admin/leaderboard/closed_one/publishing', `/admin/leaderboard/${CROWD}/dryrun`, `/admin/leaderboard/${CROWD}/edit`, ...only(ADMIN, `/admin/sets/${ids.set}`),
-	`/admin/host/${LONG_WORKER}`, `/admin/submission/${ids.own}`, `/admin/submission/${ids.first}`, `/admin/device/${LONG_WORKER}/${DEVICE}`,
-	`/admin/rejudgings/${ids.rejudging}`, `/admin/rejudgings/${ids.rejudging}/${ids.rejudged}`, `/admin/users/${LONG_USER}/ban`, '/admin/users?page=2', '/admin/users?q=nobody-is-called-this', '/admin/audit?who=nobody',
+	`/compare?a=${ids.own}&b=${ids.other}`, `/comparison/${ids.comparison}`, '/user/participant7',
+	ids.link, `/join?code=code-of-a-class-2`,
+	...['edit', 'delete', 'publishing', 'versions', 'diff?from=1&to=2', 'switch?version=2', 'clone',
+		'dryrun', 'hooks'].map((page) => `/admin${long(`/${page}`)}`),
+	'/admin/leaderboard/closed_one/publishing', `/admin/leaderboard/${CROWD}/dryrun`,
+	`/admin/leaderboard/${CROWD}/edit`, ...only(ADMIN, `/admin/sets/${ids.set}`),
+	`/admin/host/${LONG_WORKER}`, `/admin/submission/${ids.own}`, `/admin/submission/${ids.first}`,
+	`/admin/device/${LONG_WORKER}/${DEVICE}`,
+	`/admin/rejudgings/${ids.rejudging}`, `/admin/rejudgings/${ids.rejudging}/${ids.rejudged}`,
+	`/admin/users/${LONG_USER}/ban`, '/admin/users?page=2', '/admin/users?q=nobody-is-called-this',
+	'/admin/audit?who=nobody',
 	`/admin/submissions?user=${LONG_USER}`, ...ids.hooks.map((id) => `/admin/hooks/${id}`)];
 
 function pathsOf(list, role) {
@@ -75,34 +103,43 @@ function pathsOf(list, role) {
 
 scene('every address of the router has an example here', async () => {
 	assert.ok(ROUTES.length > 60, `${ROUTES.length} addresses were read`);
-	const ids = { own: 1, other: 2, first: 3, queued: 4, noisy: 5, broken: 6, passed: 7, comparison: 1, rejudging: 1, rejudged: 1, set: 1, link: '/password/0', hooks: [1] };
-	const shown = new Set(FULL(ids).map((one) => routeOf(one.path ?? one).pattern)), patterns = ROUTES.map(({ pattern }) => pattern);
-	assert.deepEqual(patterns.filter((pattern) => !shown.has(pattern) && !NO_PAGES.includes(pattern)), []);
-	assert.deepEqual(NO_PAGES.filter((pattern) => !patterns.includes(pattern) || shown.has(pattern)), []);
+	const ids = { own: 1, other: 2, first: 3, queued: 4, noisy: 5, broken: 6, passed: 7,
+		comparison: 1, rejudging: 1, rejudged: 1, set: 1, link: '/password/0', hooks: [1] };
+	const shown = new Set(FULL(ids).map((one) => routeOf(one.path ?? one).pattern)),
+		patterns = ROUTES.map(({ pattern }) => pattern);
+	assert.deepEqual(
+		patterns.filter((pattern) => !shown.has(pattern) && !NO_PAGES.includes(pattern)), []);
+	assert.deepEqual(
+		NO_PAGES.filter((pattern) => !patterns.includes(pattern) || shown.has(pattern)), []);
 });
 
 // ---- looking at every page ----
 
-const linked = new Map(); // by role: where the links of its pages lead
-const seen = new Set(); // contents that had no fault yet, so that a page that two roles see is looked at once
+const linked = new Map(); // role -> the links on its pages
+// contents that were checked, so that a page that looks the same to two roles is checked once
+const seen = new Set();
 
 const links = (page) => page.evaluate(() => [...document.querySelectorAll('a[href]')]
-	.filter((link) => link.origin === location.origin && !link.hasAttribute('download')).map((link) => link.pathname + link.search));
+	.filter((link) => link.origin === location.origin && !link.hasAttribute('download'))
+	.map((link) => link.pathname + link.search));
 
-// What stands in <main>, without what differs from one visit to the next; the frame is looked at once for each role.
+// The content of <main> without parts that differ between visits. The rest of the page is checked
+// once for each role.
 function contentOf(text, role) {
-	const main = text.slice(text.indexOf('<main'), text.indexOf('</main>') + 1).replace(/name="csrf" value="[^"]*"/g, '').replace(/<time.*?<\/time>/gs, '');
+	const main = text.slice(text.indexOf('<main'), text.indexOf('</main>') + 1)
+		.replace(/name="csrf" value="[^"]*"/g, '').replace(/<time.*?<\/time>/gs, '');
 	return seen.has(role) && main ? main : text;
 }
 
-// The faults of the page that is open. The rules of axe that need no colours are asked once.
+// The faults of the open page. axe's rules that need no colours run once, on the light page.
 async function faultsOfPage(page, text) {
 	const faults = htmlFaults(text);
 	await page.emulateMedia({ colorScheme: 'light' });
 	await page.setViewportSize(WIDE);
 	faults.push(...await page.evaluate(overflow));
 	await page.setViewportSize(NARROW);
-	faults.push(...await page.evaluate(structureFaults), ...await page.evaluate(overflow), ...await axeFaults(page));
+	faults.push(...await page.evaluate(structureFaults), ...await page.evaluate(overflow),
+		...await axeFaults(page));
 	await page.emulateMedia({ colorScheme: 'dark' });
 	return [...faults, ...(await colourFaults(page)).map((fault) => `dark: ${fault}`)];
 }
@@ -113,7 +150,8 @@ async function lookAt(page, paths, role) {
 	for (const path of paths) {
 		const answer = await page.goto(path);
 		assert.equal(answer.status(), 200, `${path} answers ${answer.status()} to ${role}`);
-		assert.equal(new URL(page.url()).pathname, path.split('?')[0], `${path} leads ${role} elsewhere`);
+		assert.equal(new URL(page.url()).pathname, path.split('?')[0],
+			`${path} leads ${role} elsewhere`);
 		const text = await answer.text(), content = contentOf(text, role);
 		for (const link of await links(page))
 			found.add(link);
@@ -125,7 +163,7 @@ async function lookAt(page, paths, role) {
 }
 
 for (const [role, { enter }] of Object.entries(ROLES))
-	scene(`on an empty site every page is whole for ${role}`, async (come) => {
+	scene(`every page of an empty site passes the checks for ${role}`, async (come) => {
 		await empty();
 		const page = await come(NARROW);
 		await enter(page);
@@ -133,7 +171,7 @@ for (const [role, { enter }] of Object.entries(ROLES))
 	}, WALK_LIMIT_MS);
 
 for (const [role, { enter }] of Object.entries(ROLES))
-	scene(`on a full site every page is whole for ${role}`, async (come) => {
+	scene(`every page of a full site passes the checks for ${role}`, async (come) => {
 		const ids = await furnish(), page = await come(NARROW);
 		await enter(page);
 		await lookAt(page, pathsOf(FULL(ids), role), role);
@@ -141,7 +179,8 @@ for (const [role, { enter }] of Object.entries(ROLES))
 
 // ---- links ----
 
-// Pages of one shape come from one template: /leaderboard/matmul_py/task and /leaderboard/softmax_py/task.
+// Addresses that differ only in a name share a template: /leaderboard/matmul_py/task and
+// /leaderboard/softmax_py/task.
 const shape = (path) => routeOf(path)?.pattern + (path.split('?')[1] ?? '').replace(/=[^&]*/g, '');
 
 for (const [role, { enter }] of Object.entries(ROLES))
@@ -161,28 +200,37 @@ for (const [role, { enter }] of Object.entries(ROLES))
 		assert.deepEqual(dead, []);
 	});
 
-// Reached by other ways: what an admin hands over, and where a form leads.
+// Pages without a link: an admin hands out the address, or a form leads there.
 const WITHOUT_A_LINK = ['/password/*', '/account/deleted', '/admin/sets/*'];
 
 scene('a link leads to every page', async () => {
-	const reached = new Set([...linked.values()].flatMap((paths) => [...paths]).map((path) => routeOf(path)?.pattern));
-	assert.deepEqual(ROUTES.map(({ pattern }) => pattern).filter((pattern) => !reached.has(pattern) && !NO_PAGES.includes(pattern) && !WITHOUT_A_LINK.includes(pattern)), []);
+	const reached =
+		new Set([...linked.values()].flatMap((paths) => [...paths])
+		.map((path) => routeOf(path)?.pattern));
+	assert.deepEqual(
+		ROUTES.map(({ pattern }) => pattern)
+		.filter((pattern) => !reached.has(pattern) && !NO_PAGES.includes(pattern)
+		&& !WITHOUT_A_LINK.includes(pattern)), []);
 });
 
 // ---- forms that were refused ----
 
 const REFUSALS = {
 	'/login': async (page) => fillAndSend(page, { Name: 'nobody', Password: PASSWORD }, 'Log in'),
-	'/register': async (page) => fillAndSend(page, { Name: 'admin', Password: PASSWORD }, 'Register'),
+	'/register': async (page) =>
+		fillAndSend(page, { Name: 'admin', Password: PASSWORD }, 'Register'),
 	[`/leaderboard/${LONG_BOARD}/submit`]: async (page) => {
 		await page.getByLabel('or pasted code').fill('#!POPCORN leaderboard other\n' + RIGHT);
 		await page.getByRole('button', { name: 'Submit', exact: true }).click();
 	},
-	'/account': async (page) => fillAndSend(page, { 'Current password': 'not mine at all', 'New password, at least 8 characters': PASSWORD,
+	'/account': async (page) =>
+		fillAndSend(page,
+		{ 'Current password': 'not mine at all', 'New password, at least 8 characters': PASSWORD,
 		'New password again': PASSWORD }, 'Change the password'),
 	'/admin/leaderboards/new': async (page) => {
 		await page.getByLabel('Name', { exact: true }).fill(LONG_BOARD);
-		await page.getByLabel('Task, as a zip').setInputFiles(taskZip('', { 'task.yml': 'lang: rust\nnonsense: ' + 'x'.repeat(200) }));
+		await page.getByLabel('Task, as a zip')
+			.setInputFiles(taskZip('', { 'task.yml': 'lang: rust\nnonsense: ' + 'x'.repeat(200) }));
 		await page.getByRole('button', { name: 'Create the leaderboard' }).click();
 	},
 	[`/admin/leaderboard/${LONG_BOARD}/delete`]: async (page) => {
@@ -192,7 +240,7 @@ const REFUSALS = {
 };
 
 for (const dark of [false, true])
-	scene(`a form that was refused is as good a page as any, ${dark ? 'dark' : 'light'}`, async (come) => {
+	scene(`a refused form passes the checks, ${dark ? 'dark' : 'light'}`, async (come) => {
 		await furnish();
 		const page = await come({ dark, ...NARROW }), faults = [];
 		for (const [path, send] of Object.entries(REFUSALS)) {
@@ -201,23 +249,26 @@ for (const dark of [false, true])
 			await page.goto(path);
 			await send(page);
 			await page.locator('.field-error, .notice.problem').first().waitFor();
-			for (const fault of [...await page.evaluate(structureFaults), ...await page.evaluate(overflow), ...await axeFaults(page)])
+			for (const fault of [...await page.evaluate(structureFaults),
+				...await page.evaluate(overflow), ...await axeFaults(page)])
 				faults.push(`${path} ${fault}`);
 		}
 		assert.deepEqual(faults, []);
 	});
 
-scene('what does not exist, or is not allowed, is told on a page like the others', async (come) => {
+scene('an error page looks like the other pages', async (come) => {
 	await furnish();
 	const page = await come(NARROW);
 	await logIn(page, LONG_USER);
 	const faults = [];
-	for (const [path, status] of [['/nothing/here', 404], ['/leaderboard/none', 404], ['/submission/999999', 404], ['/user/nobody', 404],
+	for (const [path, status] of [['/nothing/here', 404], ['/leaderboard/none', 404],
+		['/submission/999999', 404], ['/user/nobody', 404],
 		['/admin', 403]]) {
 		const answer = await page.goto(path);
 		assert.equal(answer.status(), status, path);
 		assert.ok(await page.getByRole('alert').isVisible());
-		for (const fault of [...await page.evaluate(structureFaults), ...await page.evaluate(overflow)])
+		for (const fault of [...await page.evaluate(structureFaults),
+			...await page.evaluate(overflow)])
 			faults.push(`${path} ${fault}`);
 	}
 	assert.deepEqual(faults, []);
@@ -227,7 +278,8 @@ scene('what does not exist, or is not allowed, is told on a page like the others
 
 scene(`the first visit to a page costs at most ${FIRST_VISIT_BYTES / 1000} KB`, async () => {
 	const paths = pathsOf(FULL(await furnish()), 'a visitor'), heavy = [];
-	for (const path of paths.filter((path, i) => paths.findIndex((other) => routeOf(other) === routeOf(path)) === i)) {
+	for (const path of paths.filter(
+			(path, i) => paths.findIndex((other) => routeOf(other) === routeOf(path)) === i)) {
 		const { page, context } = await visit({ watch: false }); // nothing in its cache
 		const network = await context.newCDPSession(page);
 		let bytes = 0;
@@ -249,16 +301,19 @@ scene('a reader whose system is dark gets dark pages', async (come) => {
 		await page.goto('/');
 		const [ground, text] = await page.evaluate(() => {
 			const style = getComputedStyle(document.body);
-			return [style.backgroundColor, style.color].map((colour) => colour.match(/[\d.]+/g).slice(0, 3).reduce((sum, part) => sum + Number(part), 0));
+			return [style.backgroundColor, style.color].map(
+				(colour) => colour.match(/[\d.]+/g).slice(0, 3)
+				.reduce((sum, part) => sum + Number(part), 0));
 		});
 		colours.push({ ground, text });
 	}
-	assert.ok(colours[0].ground > colours[0].text && colours[1].ground < colours[1].text, JSON.stringify(colours));
+	assert.ok(colours[0].ground > colours[0].text && colours[1].ground < colours[1].text,
+		JSON.stringify(colours));
 	assert.ok(colours[0].ground > 600 && colours[1].ground < 150, JSON.stringify(colours));
 });
 
-// Where Tab leads from the beginning of the page, until it leaves it. Each stop is described; one without a visible
-// mark of the focus says so.
+// The stops of Tab from the top of the page to its end, each as a description, which says so if the
+// focus is invisible there.
 async function tabStops(page) {
 	const stops = [];
 	await page.evaluate(() => { document.activeElement?.blur(); window.scrollTo(0, 0); });
@@ -271,7 +326,8 @@ async function tabStops(page) {
 			const style = getComputedStyle(element), box = element.getBoundingClientRect();
 			const marked = style.outlineStyle !== 'none' && parseFloat(style.outlineWidth) > 0;
 			const there = box.right > 0 && box.width > 0 && box.height > 0;
-			return { what: element.id || element.name || element.textContent.trim(), tag: element.tagName, marked: marked && there };
+			return { what: element.id || element.name || element.textContent.trim(),
+				tag: element.tagName, marked: marked && there };
 		});
 		if (!stop)
 			break;
@@ -280,7 +336,7 @@ async function tabStops(page) {
 	return stops;
 }
 
-scene('the keyboard reaches the content first, and every field and button of a form in its order', async (come) => {
+scene('Tab reaches the content first, then each field and button in order', async (come) => {
 	await furnish();
 	const page = await come();
 	await logIn(page, LONG_USER);
@@ -297,13 +353,15 @@ scene('the keyboard reaches the content first, and every field and button of a f
 	await page.keyboard.press('Enter');
 	await page.waitForURL('**/#main');
 	await page.keyboard.press('Tab');
-	assert.ok(await page.evaluate(() => document.getElementById('main').contains(document.activeElement)));
+	assert.ok(await page.evaluate(
+		() => document.getElementById('main').contains(document.activeElement)));
 });
 
-scene('a form is filled in and sent with the keyboard alone', async (come) => {
+scene('the keyboard alone fills in and sends a form', async (come) => {
 	const page = await come();
 	await page.goto('/register');
-	await page.waitForFunction(() => document.activeElement?.id === 'name'); // it gets the focus by itself
+	// the page focuses the first field
+	await page.waitForFunction(() => document.activeElement?.id === 'name');
 	await page.keyboard.type('keyboarder');
 	await page.keyboard.press('Tab');
 	await page.keyboard.type(PASSWORD);
@@ -311,7 +369,7 @@ scene('a form is filled in and sent with the keyboard alone', async (come) => {
 	await page.locator('.who').getByRole('link', { name: 'keyboarder' }).waitFor();
 });
 
-scene('one visitor watches while another one submits: the queue and the submission change by themselves', async (come) => {
+scene('the queue and a submission update themselves for a second visitor', async (come) => {
 	await furnish();
 	const page = await come(), author = await come();
 	await register(author, 'ariel');

@@ -1,11 +1,14 @@
-// What participants do with their submissions, in a real browser: send one again, compare two, withdraw one, copy a source. The
-// worker's GPUs and podium-run are pretended: python3 tests/lib/instance.py --pretend node tests/browser/participants.test.mjs
+// What participants do with their submissions in a browser: submit again, compare, withdraw, copy a
+// source. The worker's GPUs and podium-run are pretended:
+//
+//	python3 tests/lib/instance.py --pretend node tests/browser/participants.test.mjs
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import test from 'node:test';
 import { looksRight } from './checks.mjs';
-import { closeBrowser, EVAL, logIn, logInAsAdmin, register, scene, submit, taskZip, verdictOf, visit, WRONG } from './visitor.mjs';
+import { closeBrowser, EVAL, logIn, logInAsAdmin, register, scene, submit, taskZip, verdictOf,
+	visit, WRONG } from './visitor.mjs';
 
 test.after(closeBrowser);
 
@@ -20,22 +23,29 @@ tests: [{size: 1}]
 benchmarks: [{size: 64}, {size: 128}]
 templates: {Python: template.py}
 `;
-const timed = (ns) => ({ runs: 100, mean_ns: ns, std_ns: 9, err_ns: 1, best_ns: ns - 8, worst_ns: ns + 9 });
-const code = (ns, rest) => `# ${JSON.stringify({ cases: [timed(ns / 2), timed(ns)], verdict: { score_ns: ns, score_err_ns: 1 } })}\n${rest}`;
-const FIRST = code(32000, '@staticmethod\ndef custom_kernel(data):\n\treturn data + 1.5  # "quick" <b>\n');
-const SECOND = code(24000, '@staticmethod\ndef custom_kernel(data):\n\t"""Said\n\tover two lines."""\n\treturn data\n');
+const timed = (ns) => (
+	{ runs: 100, mean_ns: ns, std_ns: 9, err_ns: 1, best_ns: ns - 8, worst_ns: ns + 9 });
+const code = (ns, rest) =>
+	`# ${JSON.stringify({ cases: [timed(ns / 2), timed(ns)],
+		verdict: { score_ns: ns, score_err_ns: 1 } })}\n${rest}`;
+const FIRST = code(32000,
+	'@staticmethod\ndef custom_kernel(data):\n\treturn data + 1.5  # "quick" <b>\n');
+const SECOND = code(24000,
+	'@staticmethod\ndef custom_kernel(data):\n\t"""Said\n\tover two lines."""\n\treturn data\n');
 
 const main = (page) => page.locator('main');
 let furnished;
 
-// Once for this file: a leaderboard, and two results of ada.
+// Creates, once for this file, a leaderboard and two results of ada.
 function furnish() {
 	furnished ??= (async () => {
 		const { page: admin, context } = await visit({ watch: false });
 		await logInAsAdmin(admin);
 		await admin.goto('/admin/leaderboards/new');
 		await admin.getByLabel('Name', { exact: true }).fill(BOARD);
-		await admin.getByLabel('Task, as a zip').setInputFiles(taskZip('', { 'task.yml': TASK, 'eval.py': EVAL, 'template.py': WRONG }));
+		await admin.getByLabel('Task, as a zip')
+			.setInputFiles(
+			taskZip('', { 'task.yml': TASK, 'eval.py': EVAL, 'template.py': WRONG }));
 		await admin.locator('input[name=gpu][value=H200]').check();
 		await admin.getByRole('button', { name: 'Create the leaderboard' }).click();
 		await admin.waitForURL(`**/leaderboard/${BOARD}`);
@@ -59,7 +69,7 @@ async function comeAs(come, name, options) {
 	return page;
 }
 
-scene('two of the history are compared, with and without scripts', async (come) => {
+scene('a participant compares two submissions, with and without scripts', async (come) => {
 	const [first, second] = await furnish();
 	for (const scripts of [true, false]) {
 		const page = await comeAs(come, 'ada', { scripts });
@@ -67,7 +77,8 @@ scene('two of the history are compared, with and without scripts', async (come) 
 		await page.getByLabel(`Compare ${first}, as the first`).check();
 		await page.getByLabel(`Compare ${second}, as the second`).check();
 		await page.getByRole('button', { name: 'Compare the two that are chosen' }).click();
-		await page.waitForURL(({ pathname, searchParams }) => pathname === '/compare' && searchParams.get('a') === String(first)
+		await page.waitForURL(({ pathname, searchParams }) => pathname === '/compare'
+			&& searchParams.get('a') === String(first)
 			&& searchParams.get('b') === String(second));
 		await main(page).getByText('25 % faster').first().waitFor();
 		await main(page).locator('del', { hasText: 'data + 1.5' }).waitFor();
@@ -75,18 +86,20 @@ scene('two of the history are compared, with and without scripts', async (come) 
 	}
 });
 
-scene('the pages of participants are right for everybody, light and dark, narrow and wide', async (come) => {
+scene('the pages of participants pass the checks at any width and colour', async (come) => {
 	const [first, second] = await furnish();
 	const page = await comeAs(come, 'ada');
-	for (const path of ['/mine', '/mine?mode=test', `/leaderboard/${BOARD}/mine`, `/compare?a=${first}&b=${second}`, `/compare?b=${second}`,
-		`/submission/${second}`, `/submission/${first}/withdraw`, `/submission/${first}/note`, `/leaderboard/${BOARD}/submit?from=${first}`,
+	for (const path of ['/mine', '/mine?mode=test', `/leaderboard/${BOARD}/mine`,
+		`/compare?a=${first}&b=${second}`, `/compare?b=${second}`,
+		`/submission/${second}`, `/submission/${first}/withdraw`, `/submission/${first}/note`,
+		`/leaderboard/${BOARD}/submit?from=${first}`,
 		`/leaderboard/${BOARD}/submit?template=Python`]) {
 		await page.goto(path);
 		await looksRight(page);
 	}
 });
 
-scene('a source is copied as it was sent, and a line of it has an address', async (come) => {
+scene('a source is copied unchanged, and each line has an address', async (come) => {
 	const [, second] = await furnish();
 	const page = await comeAs(come, 'ada');
 	await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
@@ -97,7 +110,7 @@ scene('a source is copied as it was sent, and a line of it has an address', asyn
 	assert.equal(await page.evaluate(() => navigator.clipboard.readText()), SECOND);
 });
 
-scene('a submission is sent again from its page and withdrawn without scripts', async (come) => {
+scene('a participant submits again and withdraws without scripts', async (come) => {
 	const [first] = await furnish();
 	const page = await comeAs(come, 'ada', { scripts: false });
 	await page.goto(`/submission/${first}`);
@@ -116,21 +129,26 @@ scene('a submission is sent again from its page and withdrawn without scripts', 
 	await main(page).getByText('The submission counts again.').waitFor();
 });
 
-// What a job prints while it runs: told one a second, until the file `name` is there.
+// The outputs of a running job, one a second. The job ends when the file `name` exists.
 const ending = (name) => join(dirname(process.env.PODIUM_ADMIN_PASSWORD_FILE), name);
 const printing = (name, ...prints) => `# ${JSON.stringify({ until: ending(name), prints })}\n`;
-const lines = (count) => Array.from({ length: count }, (_, i) => `line ${i} <b> of \u00b5\n`).join('');
+const lines = (count) => Array.from({ length: count }, (_, i) => `line ${i} <b> of \u00b5\n`)
+	.join('');
 
-scene('its author sees what a running job prints, as it comes', async (come) => {
+scene('an author sees the output of a running job', async (come) => {
 	await furnish();
 	const page = await comeAs(come, 'ada');
-	await submit(page, BOARD, { code: printing('seen', { stdout: 'one\n', stderr: '' }, { stdout: lines(60), stderr: '' }, { stdout: lines(70), stderr: '' }, { stdout: `${lines(60)}two\n`, stderr: 'oh <b>\n' }),
+	await submit(page, BOARD,
+		{ code: printing('seen', { stdout: 'one\n', stderr: '' }, { stdout: lines(60), stderr: '' },
+		{ stdout: lines(70), stderr: '' }, { stdout: `${lines(60)}two\n`, stderr: 'oh <b>\n' }),
 		mode: 'Test' });
-	const out = main(page).locator('#printed-stdout-0'), err = main(page).locator('#printed-stderr-0');
+	const out = main(page).locator('#printed-stdout-0'),
+		err = main(page).locator('#printed-stderr-0');
 	await out.getByText('two').waitFor();
 	assert.equal(await out.textContent(), `${lines(60)}two\n`);
 	assert.equal(await err.textContent(), 'oh <b>\n');
-	assert.ok(await out.evaluate((place) => place.scrollHeight > place.clientHeight && place.scrollTop + place.clientHeight >= place.scrollHeight - 4));
+	assert.ok(await out.evaluate((place) => place.scrollHeight > place.clientHeight
+		&& place.scrollTop + place.clientHeight >= place.scrollHeight - 4));
 	await looksRight(page);
 	const reader = await come();
 	await reader.goto(page.url());
@@ -141,17 +159,19 @@ scene('its author sees what a running job prints, as it comes', async (come) => 
 	assert.equal(await out.count(), 0);
 });
 
-scene('without scripts the page that refreshes itself shows it', async (come) => {
+scene('without scripts, the page reloads itself and shows the output', async (come) => {
 	await furnish();
 	const page = await comeAs(come, 'ada', { scripts: false });
-	await submit(page, BOARD, { code: printing('plain', { stdout: 'first\n', stderr: '' }, { stdout: 'first\nsecond\n', stderr: '' }), mode: 'Test' });
+	await submit(page, BOARD,
+		{ code: printing('plain', { stdout: 'first\n', stderr: '' },
+		{ stdout: 'first\nsecond\n', stderr: '' }), mode: 'Test' });
 	await main(page).getByText('second').waitFor();
 	assert.equal(await main(page).locator('#printed-stderr-0').isVisible(), false);
 	writeFileSync(ending('plain'), '');
 	assert.equal(await verdictOf(page), 'passed');
 });
 
-scene('a file that is dropped anywhere on the form is the one that is sent', async (come) => {
+scene('dropping a file on the form chooses it', async (come) => {
 	await furnish();
 	const page = await comeAs(come, 'ada');
 	await page.goto(`/leaderboard/${BOARD}/submit`);
@@ -164,7 +184,8 @@ scene('a file that is dropped anywhere on the form is the one that is sent', asy
 	await textarea.dispatchEvent('dragover', { dataTransfer: dropped });
 	await page.locator('.field.drop', { has: page.getByLabel('File', { exact: true }) }).waitFor();
 	await textarea.dispatchEvent('drop', { dataTransfer: dropped });
-	assert.equal(await page.getByLabel('File', { exact: true }).evaluate((input) => input.files[0].name), 'dropped.py');
+	assert.equal(await page.getByLabel('File', { exact: true })
+		.evaluate((input) => input.files[0].name), 'dropped.py');
 	assert.equal(await page.locator('.field.drop').count(), 0);
 	await page.getByRole('radio', { name: /^Test/ }).check();
 	await page.getByRole('button', { name: 'Submit', exact: true }).click();
@@ -172,12 +193,13 @@ scene('a file that is dropped anywhere on the form is the one that is sent', asy
 	await page.getByText('submitted dropped.py in mode test').waitFor();
 });
 
-scene('what waits says when it starts, and the form how long that takes', async (come) => {
+scene('a queued job shows when it starts, and the form the usual wait', async (come) => {
 	await furnish();
 	const page = await comeAs(come, 'ada'), ids = [];
 	// Two devices are busy, so the third job waits.
 	for (let i = 0; i < 3; i++)
-		ids.push(await submit(page, BOARD, { code: printing('waited', { stdout: 'x', stderr: '' }), mode: 'Test' }));
+		ids.push(await submit(page, BOARD,
+			{ code: printing('waited', { stdout: 'x', stderr: '' }), mode: 'Test' }));
 	await main(page).getByText('Waiting for H200: 1st in line.').waitFor();
 	await main(page).getByRole('link', { name: 'The whole queue' }).waitFor();
 	await looksRight(page);
@@ -195,7 +217,7 @@ scene('what waits says when it starts, and the form how long that takes', async 
 	}
 });
 
-scene('code of tasks and harnesses is coloured, numbered and copied', async (come) => {
+scene('code of tasks and harnesses is highlighted, numbered and copied', async (come) => {
 	await furnish();
 	const page = await comeAs(come, 'ada');
 	await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);

@@ -1,4 +1,4 @@
-// The pictures of docs/, with ranks and times that are made up, so that they do not depend on a GPU.
+// Makes the pictures of docs/. Ranks and times are made up, so no GPU is needed.
 //
 //	python3 tests/lib/instance.py --pretend node tests/browser/pictures.mjs docs
 import { join } from 'node:path';
@@ -7,16 +7,19 @@ import { closeBrowser, register, visit } from './visitor.mjs';
 
 const folder = process.argv[2];
 if (!folder) {
-	console.error('Say where the pictures go: python3 tests/lib/instance.py --pretend node tests/browser/pictures.mjs FOLDER');
+	console.error('usage: python3 tests/lib/instance.py --pretend node tests/browser/pictures.mjs '
+		+ 'FOLDER');
 	process.exit(2);
 }
 
 const READER = 'grace', WIDTH = 1280;
-// How far each is behind the best at the end; everybody was slower by the factors of ROUNDS before.
-const BEHIND = { ada: 1.45, barbara: 1, edsger: 1.28, katherine: 1.004, linus: 1.52, grace: 1.07, ken: 2.4, frances: 1.73, alan: 1.38, margaret: 1.19, donald: 2.05, radia: 1.61 };
+// Each user's final time relative to the best. In earlier rounds, times were longer by ROUNDS.
+const BEHIND = { ada: 1.45, barbara: 1, edsger: 1.28, katherine: 1.004, linus: 1.52, grace: 1.07,
+	ken: 2.4, frances: 1.73, alan: 1.38, margaret: 1.19, donald: 2.05, radia: 1.61 };
 const ROUNDS = [2.6, 1.6, 1.2, 1];
 const BOARDS = [
-	{ name: 'matmul_py', best_us: 14.2, gpus: ['H200', 'B200'], dialects: ['pytorch', 'triton', 'triton'] },
+	{ name: 'matmul_py', best_us: 14.2, gpus: ['H200', 'B200'],
+		dialects: ['pytorch', 'triton', 'triton'] },
 	{ name: 'vectoradd_cu', best_us: 4.71, gpus: ['H200', 'B200'], dialects: ['cuda'] },
 	{ name: 'softmax_py', best_us: 9.74, gpus: ['H200', 'B200'], dialects: ['triton', 'pytorch'] },
 ];
@@ -47,14 +50,22 @@ def custom_kernel(data):
 `;
 
 const idOf = (board) => `(SELECT id FROM leaderboards WHERE name = '${board.name}')`;
-const versionOf = (board) => `(SELECT task_version_id FROM leaderboards WHERE name = '${board.name}')`;
-const templateOf = (board) => `(SELECT MIN(sha256) FROM task_files WHERE task_version_id = ${versionOf(board)} AND role = 'template')`;
+const versionOf = (board) =>
+	`(SELECT task_version_id FROM leaderboards WHERE name = '${board.name}')`;
+const templateOf = (board) =>
+	`(SELECT MIN(sha256) FROM task_files
+		WHERE task_version_id = ${versionOf(board)} AND role = 'template')`;
 
 function takeOver(board) {
 	sql(`DELETE FROM leaderboard_gpus WHERE leaderboard_id = ${idOf(board)};
-		INSERT INTO leaderboard_gpus (leaderboard_id, gpu, position) VALUES ${board.gpus.map((gpu, i) => `(${idOf(board)}, '${gpu}', ${i})`)}`);
-	const [[cases]] = sql(`SELECT JSON_EXTRACT(definition, '$.benchmarks') FROM task_versions WHERE id = ${versionOf(board)}`);
-	board.specs = JSON.parse(cases).map((one) => typeof one === 'string' ? one : Object.entries(one).map(([name, value]) => `${name}: ${value}`).join('; '));
+		INSERT INTO leaderboard_gpus (leaderboard_id, gpu, position)
+			VALUES ${board.gpus.map((gpu, i) => `(${idOf(board)}, '${gpu}', ${i})`)}`);
+	const [[cases]] =
+		sql(`SELECT JSON_EXTRACT(definition, '$.benchmarks') FROM task_versions
+			WHERE id = ${versionOf(board)}`);
+	board.specs = JSON.parse(cases)
+		.map((one) => typeof one === 'string' ? one : Object.entries(one)
+		.map(([name, value]) => `${name}: ${value}`).join('; '));
 }
 
 // Each shape takes twice as long as the one before; their geometric mean is the score.
@@ -62,46 +73,68 @@ function timedCases(board, score_ns) {
 	const middle = (board.specs.length - 1) / 2;
 	return board.specs.map((spec, i) => {
 		const ns = score_ns * 2 ** (i - middle);
-		return `(@stage, ${i}, '${spec}', 'passed', '', 400, ${[ns, ns / 60, ns / 900, ns * 0.993, ns * 1.011, ns, ns * 0.998, ns * 1.002, 3460, ns + 2900]}, 4, 0)`;
+		const figures = [ns, ns / 60, ns / 900, ns * 0.993, ns * 1.011, ns, ns * 0.998, ns * 1.002,
+			3460, ns + 2900];
+		return `(@stage, ${i}, '${spec}', 'passed', '', 400, ${figures}, 4, 0)`;
 	});
 }
 
 const result = (board, gpu, score_ns) => `
-	INSERT INTO jobs (submission_id, user_id, gpu, state, verdict, reason, score_ns, score_err_ns, engine, queued_at, started_at, finished_at)
-		SELECT id, user_id, '${gpu}', 'done', 'passed', '', ${score_ns}, ${score_ns / 900}, 'isolated', submitted_at, submitted_at, submitted_at FROM submissions WHERE id = @submission;
+	INSERT INTO jobs (submission_id, user_id, gpu, state, verdict, reason, score_ns, score_err_ns,
+		engine, queued_at, started_at, finished_at)
+		SELECT id, user_id, '${gpu}', 'done', 'passed', '', ${score_ns}, ${score_ns / 900},
+			'isolated', submitted_at, submitted_at, submitted_at FROM submissions
+			WHERE id = @submission;
 	SET @job = LAST_INSERT_ID();
-	INSERT INTO stages (job_id, position, name, verdict, message, exit_code, duration_ms, command, stdout, stderr)
-		VALUES (@job, 0, 'compile', 'passed', '', 0, 41, '', '', ''), (@job, 1, 'test', 'passed', '', 0, 412, '', '', ''), (@job, 2, 'ranked', 'passed', '', 0, 1130, '', '', '');
+	INSERT INTO stages (job_id, position, name, verdict, message, exit_code, duration_ms, command,
+		stdout, stderr)
+		VALUES (@job, 0, 'compile', 'passed', '', 0, 41, '', '', ''),
+			(@job, 1, 'test', 'passed', '', 0, 412, '', '', ''),
+			(@job, 2, 'ranked', 'passed', '', 0, 1130, '', '', '');
 	SET @stage = (SELECT id FROM stages WHERE job_id = @job AND name = 'ranked');
-	INSERT INTO measurements (stage_id, case_index, spec, verdict, message, runs, mean_ns, std_ns, err_ns, best_ns, worst_ns, median_ns, low_ns, high_ns,
+	INSERT INTO measurements (stage_id, case_index, spec, verdict, message, runs, mean_ns, std_ns,
+		err_ns, best_ns, worst_ns, median_ns, low_ns, high_ns,
 		constant_ns, own_ns, blocks, repeated) VALUES ${timedCases(board, score_ns)};`;
 
 const submission = (board, user, number, factor, minutes) => `
-	INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, mode, dialect, submitted_at)
-		SELECT ${idOf(board)}, ${versionOf(board)}, id, 'kernel.py', ${number ? '@kernel' : templateOf(board)},
-			'ranked', '${board.dialects[number % board.dialects.length]}', UTC_TIMESTAMP(3) - INTERVAL ${minutes} MINUTE FROM users WHERE name = '${user}';
+	INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, mode,
+		dialect, submitted_at)
+		SELECT ${idOf(board)}, ${versionOf(board)}, id, 'kernel.py',
+			${number ? '@kernel' : templateOf(board)},
+			'ranked', '${board.dialects[number % board.dialects.length]}',
+				UTC_TIMESTAMP(3) - INTERVAL ${minutes} MINUTE FROM users WHERE name = '${user}';
 	SET @submission = LAST_INSERT_ID();
-	${board.gpus.map((gpu) => result(board, gpu, board.best_us * 1000 * factor * (gpu === 'B200' ? FASTER_ON_B200 : 1))).join('')}`;
+	${board.gpus.map((gpu) => result(board, gpu, board.best_us * 1000 * factor
+		* (gpu === 'B200' ? FASTER_ON_B200 : 1))).join('')}`;
 
 function furnish() {
-	sql(`INSERT IGNORE INTO users (name, password_hash) VALUES ${Object.keys(BEHIND).map((name) => `('${name}', '!')`)};
+	sql(`INSERT IGNORE INTO users (name, password_hash)
+			VALUES ${Object.keys(BEHIND).map((name) => `('${name}', '!')`)};
 		DELETE FROM leaderboards WHERE name NOT IN (${BOARDS.map(({ name }) => `'${name}'`)})`);
 	const names = Object.keys(BEHIND);
 	for (const [b, board] of BOARDS.entries()) {
 		takeOver(board);
-		// Whoever is ahead on one leaderboard is not on the next.
+		// Each leaderboard has another winner.
 		const behind = (i) => BEHIND[names[(i + 5 * b) % names.length]];
-		sql(`SET @kernel = UNHEX(SHA2('${KERNEL}', 256)); INSERT IGNORE INTO blobs VALUES (@kernel, ${KERNEL.length}, '${KERNEL}');` + ROUNDS.flatMap((slower, round) => names.map((name, i) => submission(board, name, i, behind(i) * slower ** (0.5 + (i * 5 % 7) / 7),
-			(ROUNDS.length - 1 - round) * 5300 + (i * 1777) % 4700 + 60))).join(''));
+		sql(`SET @kernel = UNHEX(SHA2('${KERNEL}', 256));
+			INSERT IGNORE INTO blobs VALUES (@kernel, ${KERNEL.length}, '${KERNEL}');`
+			+ ROUNDS.flatMap((slower, round) => names.map((name, i) =>
+				submission(board, name, i, behind(i) * slower ** (0.5 + (i * 5 % 7) / 7),
+					(ROUNDS.length - 1 - round) * 5300 + (i * 1777) % 4700 + 60))).join(''));
 	}
-	sql(`UPDATE leaderboards SET deadline = UTC_TIMESTAMP(3) + INTERVAL 13140 MINUTE WHERE name = 'matmul_py';
-		UPDATE leaderboards SET deadline = UTC_TIMESTAMP(3) + INTERVAL 31000 MINUTE WHERE name = 'vectoradd_cu';
-		INSERT INTO leaderboard_counts (leaderboard_id, submissions, participants) SELECT leaderboard_id, COUNT(*), COUNT(DISTINCT user_id) FROM submissions GROUP BY 1;
-		INSERT INTO user_days (user_id, day, submissions) SELECT user_id, DATE(submitted_at), COUNT(*) FROM submissions GROUP BY 1, 2`);
+	sql(`UPDATE leaderboards SET deadline = UTC_TIMESTAMP(3) + INTERVAL 13140 MINUTE
+		WHERE name = 'matmul_py';
+		UPDATE leaderboards SET deadline = UTC_TIMESTAMP(3) + INTERVAL 31000 MINUTE
+			WHERE name = 'vectoradd_cu';
+		INSERT INTO leaderboard_counts (leaderboard_id, submissions, participants)
+			SELECT leaderboard_id, COUNT(*), COUNT(DISTINCT user_id) FROM submissions GROUP BY 1;
+		INSERT INTO user_days (user_id, day, submissions) SELECT user_id, DATE(submitted_at),
+			COUNT(*) FROM submissions GROUP BY 1, 2`);
 	rebuildRanking();
 }
 
-// The trend of a leaderboard is made behind the first view, so each page is opened until it is whole.
+// Podium computes a leaderboard's trend after the first view, so reload each page until it is
+// there.
 async function takePicture(page, name, path, whole) {
 	do
 		await page.goto(path);
@@ -113,7 +146,9 @@ async function takePicture(page, name, path, whole) {
 const { page } = await visit({ watch: false, width: WIDTH });
 await register(page, READER);
 furnish();
-const [[best]] = sql(`SELECT submission_id FROM ranking r JOIN users u ON u.id = r.user_id WHERE u.name = '${READER}' AND r.leaderboard_id = ${idOf(BOARDS[0])} LIMIT 1`);
+const [[best]] =
+	sql(`SELECT submission_id FROM ranking r JOIN users u ON u.id = r.user_id
+		WHERE u.name = '${READER}' AND r.leaderboard_id = ${idOf(BOARDS[0])} LIMIT 1`);
 await takePicture(page, 'home', '/', '.card');
 await takePicture(page, 'leaderboard', `/leaderboard/${BOARDS[0].name}`, 'svg.chart');
 await takePicture(page, 'submit', `/leaderboard/${BOARDS[0].name}/submit`, 'textarea');

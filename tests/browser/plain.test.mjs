@@ -1,17 +1,20 @@
-// Ways through the pages that no other scene goes, by links, buttons and fields alone, with scripts on and off; without them nothing
-// on a page waits for one.
+// Ways through the pages that no other scene takes, by links, buttons and fields alone, with and
+// without scripts. No page depends on scripts.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import test from 'node:test';
-import { closeBrowser, createLeaderboard, EVAL, fillAndSend, logInAsAdmin, register, RIGHT, scene, setDeadline, submit, taskZip, verdictOf, WRONG } from './visitor.mjs';
+import { closeBrowser, createLeaderboard, EVAL, fillAndSend, logInAsAdmin, register, RIGHT, scene,
+	setDeadline, submit, taskZip, verdictOf, WRONG } from './visitor.mjs';
 
 test.after(closeBrowser);
 
-// A button that is there and does nothing without a script is hidden, or it would be pressed in vain.
+// A button that needs a script must be hidden when scripts are off.
 async function waitsForNoScript(page) {
 	if (page.hasScripts)
 		return;
-	assert.equal(await page.locator('button[type=button]:visible, [onclick], a[href="#"], a[href^="javascript:"]').count(), 0, page.url());
+	assert.equal(await page.locator(
+		'button[type=button]:visible, [onclick], a[href="#"], a[href^="javascript:"]').count(), 0,
+		page.url());
 	assert.equal(await page.locator('form:not([action]):not([method])').count(), 0, page.url());
 }
 
@@ -27,11 +30,11 @@ async function press(page, button) {
 	await waitsForNoScript(page);
 }
 
-// Past what nginx keeps for a second for those who are not logged in.
+// Bypasses nginx's cache, which keeps pages for one second for visitors without a session.
 let visits = 0;
 const fresh = (path) => `${path}${path.includes('?') ? '&' : '?'}fresh=${visits++}`;
 
-// Each of them with scripts and without; `board` is a name that the other one does not have.
+// Runs the scene with and without scripts, each time with another leaderboard name `board`.
 function scenes(title, word, body) {
 	for (const scripts of [true, false])
 		scene(`${title}, ${scripts ? 'with' : 'without'} scripts`, (come) => body(async () => {
@@ -41,7 +44,7 @@ function scenes(title, word, body) {
 		}, `${word}-${scripts ? 'on' : 'off'}`));
 }
 
-// A leaderboard of its own with one ranked result of its own author.
+// Creates a leaderboard with one ranked result of a new user.
 async function furnish(come, board) {
 	const admin = await come(), author = await come(), name = `author-of-${board}`;
 	await logInAsAdmin(admin);
@@ -52,24 +55,32 @@ async function furnish(come, board) {
 	return { admin, author, name, number };
 }
 
-scenes('a visitor goes from the front page through the views of a leaderboard, its exports, its author and the queue', 'seen', async (come, board) => {
+scenes('a visitor explores a leaderboard, its exports and the queue', 'seen',
+		async (come, board) => {
 	const { name } = await furnish(come, board), page = await come();
 	await page.goto(fresh('/'));
 	await waitsForNoScript(page);
-	await page.locator('.card', { has: page.getByRole('link', { name: board, exact: true }) }).getByRole('link', { name: /^(CPU|H200)$/ }).click();
+	await page.locator('.card', { has: page.getByRole('link', { name: board, exact: true }) })
+		.getByRole('link', { name: /^(CPU|H200)$/ }).click();
 	await page.waitForURL(`**/leaderboard/${board}?gpu=*`);
 	await waitsForNoScript(page);
 	await page.getByRole('row', { name }).first().waitFor();
 	const here = page.url();
-	for (const [link, words] of [['Each shape by itself', 'Shape 1'], ['All devices side by side', 'their best time on each'], ['For a projector', 'Newest record']]) {
+	for (const [link, words] of [['Each shape by itself', 'Shape 1'],
+			['All devices side by side', 'their best time on each'],
+			['For a projector', 'Newest record']]) {
 		await go(page, link);
 		await page.getByText(words).first().waitFor();
 		await page.goto(here);
 	}
-	for (const [link, type] of [['JSON', 'application/json'], ['CSV', 'text/csv'], ['feed', 'application/atom+xml']]) {
-		const answer = await page.request.get(await page.locator('main').getByRole('link', { name: link, exact: true }).getAttribute('href'));
+	for (const [link, type] of [['JSON', 'application/json'], ['CSV', 'text/csv'],
+			['feed', 'application/atom+xml']]) {
+		const answer = await page.request.get(
+			await page.locator('main').getByRole('link', { name: link, exact: true })
+			.getAttribute('href'));
 		assert.equal(answer.status(), 200);
-		assert.ok(answer.headers()['content-type'].startsWith(type), `${link}: ${answer.headers()['content-type']}`);
+		assert.ok(answer.headers()['content-type'].startsWith(type),
+			`${link}: ${answer.headers()['content-type']}`);
 		assert.ok((await answer.text()).includes(name));
 	}
 	await page.getByText('A badge for other pages').click();
@@ -79,12 +90,14 @@ scenes('a visitor goes from the front page through the views of a leaderboard, i
 	await page.getByRole('row', { name: new RegExp(`^${board}`) }).waitFor();
 	await page.getByText('The weeks as a table').click();
 	await page.getByRole('region', { name: 'Submissions by week' }).waitFor();
-	await page.getByRole('navigation', { name: 'Site' }).getByRole('link', { name: 'Queue' }).click();
+	await page.getByRole('navigation', { name: 'Site' }).getByRole('link', { name: 'Queue' })
+		.click();
 	await page.getByRole('heading', { name: 'Queue' }).waitFor();
 	await waitsForNoScript(page);
 });
 
-scenes('a participant starts from the template, is remembered, notes, finds and downloads what was sent', 'worked', async (come, board) => {
+scenes('a participant starts from the template and manages submissions', 'worked',
+		async (come, board) => {
 	const { author, number } = await furnish(come, board);
 	await author.goto(`/leaderboard/${board}/submit`);
 	await author.getByText(`Mode and devices are those of submission ${number}`).waitFor();
@@ -112,29 +125,34 @@ scenes('a participant starts from the template, is remembered, notes, finds and 
 	await author.getByLabel(`Compare ${number}, as the first`).check();
 	await author.getByLabel(`Compare ${wrong}, as the second`).check();
 	await press(author, /^Compare/);
-	await author.locator('del', { hasText: 'number + 1' }).or(author.locator('ins', { hasText: 'number + 1' })).first().waitFor();
+	await author.locator('del', { hasText: 'number + 1' })
+		.or(author.locator('ins', { hasText: 'number + 1' })).first().waitFor();
 });
 
-scenes('after the deadline everybody reads the source', 'opened', async (come, board) => {
+scenes('after the deadline everybody can read the source', 'opened', async (come, board) => {
 	const { admin, number } = await furnish(come, board), page = await come();
 	await page.goto(fresh(`/submission/${number}`));
 	assert.equal(await page.getByRole('region', { name: 'Source' }).count(), 0);
 	await setDeadline(admin, board, '2020-01-01T00:00');
 	await page.goto(fresh(`/submission/${number}`));
-	assert.match(await page.getByRole('region', { name: 'Source' }).textContent(), /return number \+ 1/);
+	assert.match(await page.getByRole('region', { name: 'Source' }).textContent(),
+		/return number \+ 1/);
 	await waitsForNoScript(page);
 	await page.goto(fresh(`/leaderboard/${board}`));
 	await page.getByText('2020-01-01 00:00 UTC').first().waitFor();
 });
 
-scenes('a creator clones a leaderboard, switches to a draft, freezes the ranking, lets practise and archives', 'kept', async (come, board) => {
+scenes('a creator clones, switches, freezes and archives a leaderboard', 'kept',
+		async (come, board) => {
 	const { admin, name } = await furnish(come, board), page = await come();
 	await admin.goto(`/admin/leaderboard/${board}/clone`);
 	await fillAndSend(admin, { Name: `${board}-clone` }, 'Clone it');
 	await admin.goto(`/leaderboard/${board}-clone`);
 	await admin.getByText('This is a preview').waitFor();
 	await admin.goto(`/admin/leaderboard/${board}/edit`);
-	await admin.getByLabel('Task, as a zip').setInputFiles(taskZip('', { 'eval.py': EVAL.replace('became', 'turned into'), 'task.yml': `lang: py
+	const changed = EVAL.replace('became', 'turned into');
+	await admin.getByLabel('Task, as a zip').setInputFiles(taskZip('', { 'eval.py': changed,
+		'task.yml': `lang: py
 description: Another.
 files:
   - {name: submission.py, source: "@SUBMISSION@"}
@@ -177,12 +195,16 @@ benchmarks: [{number: 4444}]
 	await page.getByText('in the archive since').waitFor();
 });
 
-scenes('an admin invites somebody, gives a role, announces on a leaderboard, finds a submission, notes, and finds it all in the audit log', 'ruled', async (come, board) => {
-	const { admin, author, name, number } = await furnish(come, board), guest = await come(), guestName = `guest-of-${board}`;
+scenes('an admin invites, announces and notes, as the audit log shows', 'ruled',
+		async (come, board) => {
+	const { admin, author, name, number } = await furnish(come, board), guest = await come(),
+		guestName = `guest-of-${board}`;
 	await admin.goto('/admin/users');
 	await fillAndSend(admin, { Name: guestName }, 'Make the account and a link');
 	await guest.goto(new URL(await admin.locator('#password-link').textContent()).pathname);
-	await fillAndSend(guest, { 'Password, at least 8 characters': 'a new long password', 'Password again': 'a new long password' }, 'Choose this password');
+	await fillAndSend(guest,
+		{ 'Password, at least 8 characters': 'a new long password',
+		'Password again': 'a new long password' }, 'Choose this password');
 	await guest.locator('.who').getByRole('link', { name: guestName, exact: true }).waitFor();
 	await admin.goto(`/admin/users?q=${guestName}`);
 	await admin.getByLabel(`Role of ${guestName}`).selectOption('creator');
@@ -193,9 +215,11 @@ scenes('an admin invites somebody, gives a role, announces on a leaderboard, fin
 	await guest.getByLabel('Task, as a zip').waitFor();
 	await admin.goto('/admin/announcements');
 	await admin.getByLabel('Where').selectOption(board);
-	await fillAndSend(admin, { 'What is announced': `Ruled until Friday on ${board}.` }, 'Announce it');
+	await fillAndSend(admin, { 'What is announced': `Ruled until Friday on ${board}.` },
+		'Announce it');
 	await author.goto(`/leaderboard/${board}`);
-	await author.getByRole('region', { name: 'Announcements' }).getByText(`Ruled until Friday on ${board}.`).waitFor();
+	await author.getByRole('region', { name: 'Announcements' })
+		.getByText(`Ruled until Friday on ${board}.`).waitFor();
 	await admin.goto('/admin/submissions');
 	await admin.getByRole('search', { name: 'Submissions' }).getByLabel('User').fill(name);
 	await press(admin, 'Search');
@@ -211,7 +235,8 @@ scenes('an admin invites somebody, gives a role, announces on a leaderboard, fin
 	await author.goto(`/leaderboard/${board}`);
 	await author.getByRole('row', { name }).first().waitFor();
 	await admin.goto('/admin/audit');
-	for (const [what, words] of [['user.role', 'role: creator, was participant'], ['submission.hold', 'It is quick.'], ['review.release', 'it was ranked']]) {
+	for (const [what, words] of [['user.role', 'role: creator, was participant'],
+			['submission.hold', 'It is quick.'], ['review.release', 'it was ranked']]) {
 		await admin.getByLabel('What').selectOption(what);
 		await press(admin, 'Search');
 		await admin.getByRole('row', { name: words }).first().waitFor();

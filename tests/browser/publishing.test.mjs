@@ -1,16 +1,18 @@
-// Publishing in a browser: from a hidden leaderboard to a closed one whose code somebody enters, with scripts and without;
-// versions; and what these pages owe their readers.
+// Publishing in a browser, with and without scripts: from a hidden leaderboard to a closed one that
+// somebody joins by its code; task versions; webhooks; and the checks that these pages must pass.
 import assert from 'node:assert/strict';
 import { after } from 'node:test';
 import { axeFaults, overflow, structureFaults } from './checks.mjs';
-import { closeBrowser, createLeaderboard, EVAL, fillAndSend, logInAsAdmin, register, RUN_LIMIT_MS, scene, taskZip } from './visitor.mjs';
+import { closeBrowser, createLeaderboard, EVAL, fillAndSend, logInAsAdmin, register, RUN_LIMIT_MS,
+	scene, taskZip } from './visitor.mjs';
 
 after(closeBrowser);
 
-// Each of the pages, narrow and wide, light and dark.
+// Checks each page, narrow and wide, light and dark.
 async function owes(page, path) {
 	await page.goto(path);
-	const faults = (await page.evaluate(structureFaults)).map((fault) => `${path}: ${fault}`); // axe leaves a style behind
+	// before axe runs, because axe leaves a style behind
+	const faults = (await page.evaluate(structureFaults)).map((fault) => `${path}: ${fault}`);
 	for (const colorScheme of ['light', 'dark'])
 		for (const width of [360, 1440]) {
 			await page.emulateMedia({ colorScheme });
@@ -18,13 +20,16 @@ async function owes(page, path) {
 			for (const fault of [...await page.evaluate(overflow), ...await axeFaults(page)])
 				faults.push(`${path} ${width} px ${colorScheme}: ${fault}`);
 			if (process.env.PICTURES)
-				await page.screenshot({ path: `${process.env.PICTURES}/${path.replace(/\W+/g, '-')}-${width}-${colorScheme}.png`, fullPage: true });
+				await page.screenshot(
+					{ path: `${process.env.PICTURES}/${path.replace(/\W+/g, '-')}-`
+					+ `${width}-${colorScheme}.png`, fullPage: true });
 		}
 	return faults;
 }
 
 for (const scripts of [true, false])
-	scene(`a leaderboard is prepared, closed and opened by a code, ${scripts ? 'with' : 'without'} scripts`, async (come) => {
+	scene(`a code opens a closed leaderboard, ${scripts ? 'with' : 'without'} scripts`,
+			async (come) => {
 		const admin = await come({ scripts }), guest = await come({ scripts });
 		const name = scripts ? 'with_scripts' : 'without_scripts';
 		await logInAsAdmin(admin);
@@ -67,7 +72,8 @@ for (const scripts of [true, false])
 	});
 
 for (const scripts of [true, false])
-	scene(`a task is created hidden, tried out and published, ${scripts ? 'with' : 'without'} scripts`, async (come) => {
+	scene(`a hidden task is tried and published, ${scripts ? 'with' : 'without'} scripts`,
+			async (come) => {
 		const admin = await come({ scripts }), guest = await come({ scripts });
 		const name = scripts ? 'tried' : 'tried_plainly';
 		await logInAsAdmin(admin);
@@ -81,9 +87,11 @@ for (const scripts of [true, false])
 		assert.equal((await guest.goto(`/leaderboard/${name}`)).status(), 404);
 		await admin.getByRole('link', { name: 'Dry run' }).click();
 		await admin.getByRole('button', { name: 'Start the dry run' }).click();
-		await admin.getByText('All 4 outcomes are as they must be.').waitFor({ timeout: RUN_LIMIT_MS });
+		await admin.getByText('All 4 outcomes are as they must be.')
+			.waitFor({ timeout: RUN_LIMIT_MS });
 		await admin.getByText('reference.py has no function ref_kernel').waitFor();
-		assert.match(await admin.getByRole('row', { name: /^the input, returned/ }).textContent(), /wrong answer\s*as it must\s*[\d.]+ m?s\s*[\d.]+ MB/);
+		assert.match(await admin.getByRole('row', { name: /^the input, returned/ }).textContent(),
+			/wrong answer\s*as it must\s*[\d.]+ m?s\s*[\d.]+ MB/);
 		if (scripts)
 			assert.deepEqual(await owes(admin, `/admin/leaderboard/${name}/dryrun?version=1`), []);
 		await admin.getByRole('link', { name: 'an empty file' }).click();
@@ -97,7 +105,7 @@ for (const scripts of [true, false])
 		assert.equal(await admin.getByRole('link', { name }).count(), 0);
 	});
 
-scene('a draft is compared with the version in use and switched to', async (come) => {
+scene('a creator compares a draft with the current version and switches to it', async (come) => {
 	const admin = await come();
 	await logInAsAdmin(admin);
 	await createLeaderboard(admin, 'versions');
@@ -114,7 +122,8 @@ benchmarks: [{number: 4444}]
 	await admin.getByRole('checkbox', { name: /^Keep version 1 in use/ }).check();
 	await admin.getByRole('button', { name: 'Save' }).click();
 	await admin.getByText('Version 2 is a draft').waitFor();
-	await admin.getByRole('row', { name: /^2 draft/ }).getByRole('link', { name: /^Differences/ }).click();
+	await admin.getByRole('row', { name: /^2 draft/ }).getByRole('link', { name: /^Differences/ })
+		.click();
 	await admin.locator('ins', { hasText: 'turned into' }).waitFor();
 	await admin.locator('del', { hasText: 'became' }).waitFor();
 	await admin.goto('/admin/leaderboard/versions/versions');
@@ -122,26 +131,31 @@ benchmarks: [{number: 4444}]
 	await admin.getByRole('button', { name: 'Switch to version 2' }).click();
 	await admin.getByText('Submissions run against version 2 from now on.').waitFor();
 	const faults = [];
-	for (const path of ['/admin/leaderboard/versions/publishing', '/admin/invites', '/join', '/archive', '/admin/leaderboard/versions/versions',
-			'/admin/leaderboard/versions/diff?from=1&to=2', '/admin/leaderboard/versions/switch?version=1', '/admin/leaderboard/versions/clone',
+	for (const path of ['/admin/leaderboard/versions/publishing', '/admin/invites', '/join',
+		'/archive', '/admin/leaderboard/versions/versions',
+			'/admin/leaderboard/versions/diff?from=1&to=2',
+			'/admin/leaderboard/versions/switch?version=1', '/admin/leaderboard/versions/clone',
 			'/admin/leaderboard/versions/dryrun', '/admin/leaderboard/versions/edit'])
 		faults.push(...await owes(admin, path));
 	assert.deepEqual(faults, []);
 });
 
 for (const scripts of [true, false])
-	scene(`a webhook is made, tried, paused and deleted${scripts ? '' : ' without scripts'}`, async (come) => {
+	scene(`a webhook is created, tried, paused and deleted${scripts ? '' : ' without scripts'}`,
+			async (come) => {
 		const admin = await come({ scripts }), name = `hooks_${scripts}`;
 		await logInAsAdmin(admin);
 		await createLeaderboard(admin, name);
 		await admin.goto(`/admin/leaderboard/${name}/publishing`);
 		await admin.getByRole('link', { name: 'Webhooks', exact: true }).click();
-		await fillAndSend(admin, { Name: 'our chat', Address: 'https://127.0.0.1/' }, 'Make the webhook');
+		await fillAndSend(admin, { Name: 'our chat', Address: 'https://127.0.0.1/' },
+			'Make the webhook');
 		await admin.getByText('127.0.0.1 is this machine itself').waitFor();
 		await fillAndSend(admin, { Address: 'https://localhost/secret-path' }, 'Make the webhook');
 		await admin.getByText(/^whsec_/).waitFor();
 		await admin.getByRole('button', { name: 'Send a test' }).click();
-		await admin.getByText('localhost leads to this machine itself, where webhooks do not reach.').waitFor();
+		await admin.getByText(
+			'localhost leads to this machine itself, where webhooks do not reach.').waitFor();
 		assert.equal(await admin.getByText(/whsec_|secret-path/).count(), 0);
 		if (scripts)
 			assert.deepEqual(await owes(admin, new URL(admin.url()).pathname), []);
@@ -154,11 +168,12 @@ for (const scripts of [true, false])
 		await admin.getByText('There are no webhooks here.').waitFor();
 	});
 
-scene('a frozen, archived preview says so, and a deadline is told in the readerâ€™s own zone', async (come) => {
+scene('a preview shows its state, and deadlines are in the readerâ€™s time zone', async (come) => {
 	const admin = await come({ zone: 'Europe/Berlin' });
 	await logInAsAdmin(admin);
 	await createLeaderboard(admin, 'frozen', { deadline: '2090-07-01T10:00' });
-	await createLeaderboard(admin, 'a_leaderboard_whose_name_is_as_long_as_names_may_be_' + 'x'.repeat(12));
+	await createLeaderboard(admin,
+		'a_leaderboard_whose_name_is_as_long_as_names_may_be_' + 'x'.repeat(12));
 	assert.deepEqual(await owes(admin, '/admin/invites'), []);
 	await admin.goto('/admin/leaderboard/frozen/publishing');
 	await admin.getByRole('radio', { name: /^Hidden/ }).check();
@@ -169,17 +184,23 @@ scene('a frozen, archived preview says so, and a deadline is told in the readerâ
 	await admin.getByText('leaves the front page for the archive').waitFor();
 	await admin.getByRole('button', { name: 'Change it' }).click();
 	await admin.getByText('It was saved.').waitFor();
-	assert.deepEqual([...await owes(admin, '/leaderboard/frozen'), ...await owes(admin, '/archive')], []);
+	assert.deepEqual(
+		[...await owes(admin, '/leaderboard/frozen'), ...await owes(admin, '/archive')], []);
 	await admin.goto('/leaderboard/frozen');
-	for (const words of ['This is a preview', 'The ranking is frozen since', 'in the archive since'])
+	for (const words of ['This is a preview', 'The ranking is frozen since',
+		'in the archive since'])
 		await admin.getByText(words).first().waitFor();
 	const zone = await admin.evaluate(() => Intl.DateTimeFormat().resolvedOptions().timeZone);
-	assert.match(await admin.locator('.lead time').first().getAttribute('title'), new RegExp(`UTC\n.*${zone.replace('/', '.')}`));
+	assert.match(await admin.locator('.lead time').first().getAttribute('title'),
+		new RegExp(`UTC\n.*${zone.replace('/', '.')}`));
 	await admin.goto('/admin/leaderboard/frozen/edit');
-	const own = admin.getByLabel('The same in your zone, Europe/Berlin'), utc = admin.getByLabel('Deadline, in UTC');
+	const own = admin.getByLabel('The same in your zone, Europe/Berlin'),
+		utc = admin.getByLabel('Deadline, in UTC');
 	assert.equal(await own.inputValue(), '2090-07-01T12:00');
-	for (const [typed, inUtc, words] of [['2091-01-05T08:30', '2091-01-05T07:30', ''], ['2030-03-31T02:30', '2030-03-31T01:30', 'There is no 02:30'],
-			['2030-10-27T02:30', '2030-10-27T00:30', 'comes twice'], ['2020-05-05T10:00', '2020-05-05T08:00', 'has passed already']]) {
+	for (const [typed, inUtc, words] of [['2091-01-05T08:30', '2091-01-05T07:30', ''],
+		['2030-03-31T02:30', '2030-03-31T01:30', 'There is no 02:30'],
+			['2030-10-27T02:30', '2030-10-27T00:30', 'comes twice'],
+			['2020-05-05T10:00', '2020-05-05T08:00', 'has passed already']]) {
 		await own.fill(typed);
 		assert.equal(await utc.inputValue(), inUtc);
 		if (words)
@@ -191,7 +212,8 @@ scene('a frozen, archived preview says so, and a deadline is told in the readerâ
 	await own.fill('2090-07-02T12:00');
 	await admin.getByRole('button', { name: 'Save' }).click();
 	await admin.waitForURL('**/leaderboard/frozen');
-	await admin.locator('.lead', { hasText: '2090-07-02 10:00 UTC, 2 Jul' }).or(admin.locator('.lead', { hasText: '2090-07-02 10:00 UTC, Jul 2' })).waitFor();
+	await admin.locator('.lead', { hasText: '2090-07-02 10:00 UTC, 2 Jul' })
+		.or(admin.locator('.lead', { hasText: '2090-07-02 10:00 UTC, Jul 2' })).waitFor();
 	await admin.goto('/admin/leaderboard/frozen/edit');
 	await utc.fill('');
 	assert.equal(await own.inputValue(), '');

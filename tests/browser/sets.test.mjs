@@ -1,7 +1,8 @@
-// Problem sets in a real browser: upload, preview, confirmation, and the ranking of a version that was replaced.
+// Problem sets in a browser: upload, preview, confirmation, and the ranking of a replaced version.
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { EVAL, RIGHT, closeBrowser, logInAsAdmin, register, scene, sourceFile, submit, verdictOf, zipOf } from './visitor.mjs';
+import { EVAL, RIGHT, closeBrowser, logInAsAdmin, register, scene, sourceFile, submit, verdictOf,
+	zipOf } from './visitor.mjs';
 
 test.after(closeBrowser);
 
@@ -15,13 +16,17 @@ tests: [{number: 1}]
 benchmarks: [{number: ${number}}]
 `;
 
-// A zip of a tree: the set, two tasks that share their evaluation, and a folder that is not there.
+// A zip with a set of three problems: two tasks that share eval.py, and one whose folder is
+// missing.
 function tree(suffix, { number = 4, deadline = '' } = {}) {
 	return zipOf('tree.zip', {
 		'problems/autumn.yaml': `name: Autumn ${suffix}\nproblems:\n`
-			+ `  - {directory: week/one, name: one${suffix}, gpus: [CPU], deadline: "${deadline}"}\n`
-			+ `  - {directory: week/two, name: two${suffix}, gpus: [CPU]}\n  - {directory: week/three, name: three${suffix}}\n`,
-		'problems/week/eval.py': EVAL, 'problems/week/one/task.yml': TASK(number), 'problems/week/two/task.yml': TASK(5),
+			+ `  - {directory: week/one, name: one${suffix}, gpus: [CPU], `
+			+ `deadline: "${deadline}"}\n`
+			+ `  - {directory: week/two, name: two${suffix}, gpus: [CPU]}\n`
+			+ `  - {directory: week/three, name: three${suffix}}\n`,
+		'problems/week/eval.py': EVAL, 'problems/week/one/task.yml': TASK(number),
+		'problems/week/two/task.yml': TASK(5),
 		'README.md': 'words',
 	});
 }
@@ -34,7 +39,9 @@ async function preview(page, zip) {
 	await page.waitForURL(/\/admin\/sets\/\d+$/);
 }
 
-const part = (page, title) => page.locator('section', { has: page.getByRole('heading', { name: new RegExp(`^${title}: `) }) });
+const part = (page, title) =>
+	page.locator('section',
+	{ has: page.getByRole('heading', { name: new RegExp(`^${title}: `) }) });
 const rows = (page, title) => part(page, title).getByRole('rowheader').allTextContents();
 
 async function confirm(page, button) {
@@ -45,14 +52,16 @@ async function confirm(page, button) {
 for (const scripts of [true, false]) {
 	const how = scripts ? 'with scripts' : 'without scripts', suffix = scripts ? '-on' : '-off';
 
-	scene(`an admin uploads a problem set, sees what it would do, and confirms it ${how}`, async (come) => {
+	scene(`an admin uploads a problem set, previews and confirms it ${how}`, async (come) => {
 		const page = await come({ scripts });
 		await logInAsAdmin(page);
 		await preview(page, tree(suffix));
-		assert.equal(await page.getByRole('heading', { level: 1 }).textContent(), `Autumn ${suffix}`);
+		assert.equal(await page.getByRole('heading', { level: 1 }).textContent(),
+			`Autumn ${suffix}`);
 		assert.deepEqual(await rows(page, 'Created'), [`one${suffix}`, `two${suffix}`]);
 		assert.deepEqual(await rows(page, 'Refused'), [`three${suffix}`]);
-		assert.match(await part(page, 'Refused').textContent(), /problems\/autumn\.yaml line 5, problems\.directory: there is no folder/);
+		assert.match(await part(page, 'Refused').textContent(),
+			/problems\/autumn\.yaml line 5, problems\.directory: there is no folder/);
 		await page.reload();
 		assert.deepEqual(await rows(page, 'Created'), [`one${suffix}`, `two${suffix}`]);
 		const visitor = await come({ scripts });
@@ -63,7 +72,7 @@ for (const scripts of [true, false]) {
 		assert.match(await page.locator('main').textContent(), /Add one\./);
 	});
 
-	scene(`a changed task begins a new ranking and the old one stays readable ${how}`, async (come) => {
+	scene(`a changed task gets a new ranking; the old one stays readable ${how}`, async (come) => {
 		const page = await come({ scripts }), participant = await come({ scripts });
 		await register(participant, `vera${suffix}`);
 		await submit(participant, `one${suffix}`, { file: sourceFile(RIGHT), mode: 'Ranked' });
@@ -71,14 +80,17 @@ for (const scripts of [true, false]) {
 		await logInAsAdmin(page);
 		await preview(page, tree(suffix, { number: 6, deadline: '2041-05-06 07:08' }));
 		assert.deepEqual(await rows(page, 'Changed'), [`one${suffix}`]);
-		assert.match(await part(page, 'Changed').textContent(), /version 2, with a new ranking; changed: benchmarks\s+was version 1/);
+		assert.match(await part(page, 'Changed').textContent(),
+			/version 2, with a new ranking; changed: benchmarks\s+was version 1/);
 		assert.match(await part(page, 'Changed').textContent(), /2041-05-06 07:08 UTC\s+was none/);
 		await confirm(page, 'Change 1 leaderboard');
 		await page.goto(`/leaderboard/one${suffix}`);
 		assert.equal(await page.getByRole('rowheader', { name: `vera${suffix}` }).count(), 0);
-		await page.getByRole('navigation', { name: 'Versions of the task' }).getByRole('link', { name: '1' }).click();
+		await page.getByRole('navigation', { name: 'Versions of the task' })
+			.getByRole('link', { name: '1' }).click();
 		await page.getByRole('rowheader', { name: `vera${suffix}` }).waitFor();
-		assert.match(await page.locator('main').textContent(), /This version of the task was replaced/);
+		assert.match(await page.locator('main').textContent(),
+			/This version of the task was replaced/);
 		await page.getByRole('link', { name: 'Every file of the task' }).click();
 		assert.match(await page.locator('main').textContent(), /Version 1,/);
 	});

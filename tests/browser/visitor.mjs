@@ -1,5 +1,7 @@
-// Visitors of Podium in a real browser: what they do by its forms, and every fault of a page that they come across.
-// A Podium of their own is started by tests/run, or for one file by `python3 tests/lib/instance.py node FILE`.
+// Visitors of Podium in a browser: what they do through forms, and the faults of the pages they
+// see. tests/run starts a Podium for each test file; to run one file alone:
+//
+//	python3 tests/lib/instance.py node FILE
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -10,13 +12,15 @@ import { chromium } from 'playwright-core';
 
 export const url = process.env.PODIUM_URL;
 export const PASSWORD = 'quiet amber lighthouse';
-const FLAGS = ['--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update',
+const FLAGS = ['--disable-gpu', '--disable-quic', '--no-first-run',
+	'--disable-background-networking', '--disable-component-update',
 	'--disable-sync'];
 const SCENE_LIMIT_MS = 240_000, PAGE_LIMIT_MS = 30_000;
 export const RUN_LIMIT_MS = 150_000;
 
 if (!url) {
-	console.error('There is no Podium to look at. Use tests/run browser, or: python3 tests/lib/instance.py node FILE');
+	console.error('PODIUM_URL is not set. Use tests/run browser, or: '
+		+ 'python3 tests/lib/instance.py node FILE');
 	process.exit(2);
 }
 
@@ -25,18 +29,20 @@ if (!url) {
 let running;
 
 function browser() {
-	running ??= chromium.launch({ executablePath: process.env.CHROMIUM || '/usr/bin/chromium', chromiumSandbox: process.getuid() !== 0,
+	running ??= chromium.launch(
+		{ executablePath: process.env.CHROMIUM || '/usr/bin/chromium',
+		chromiumSandbox: process.getuid() !== 0,
 		args: FLAGS });
 	return running;
 }
 
-// To be called at the end of each file.
+// Call this at the end of each file.
 export async function closeBrowser() {
 	await (await running)?.close();
 }
 
-// Collects what no page may do. An answer of 4xx for a whole page is for the test to judge; for anything that a page
-// loads it is a fault.
+// Collects faults: console messages, failed requests and errors. A 4xx answer to the page itself is
+// no fault, because tests ask for such pages; a 4xx answer to anything that a page loads is one.
 function collectFaults(page, faults) {
 	const note = (what) => faults.push(`${new URL(page.url()).pathname}: ${what}`);
 	page.on('request', (request) => {
@@ -48,17 +54,22 @@ function collectFaults(page, faults) {
 			note(`${answer.url()} answers ${answer.status()}`);
 	});
 	page.on('console', (message) => {
-		if (['error', 'warning'].includes(message.type()) && !message.text().startsWith('Failed to load resource: the server responded'))
+		if (['error', 'warning'].includes(message.type())
+			&& !message.text().startsWith('Failed to load resource: the server responded'))
 			note(`in the console: ${message.text()}`);
 	});
 	page.on('pageerror', (error) => note(`a script fails: ${error.message}`));
 }
 
-// A person with a browser of his own: no cookie, nothing stored. `scripts`, `dark`, `width` and `height` as wanted. Colours
-// change at once, so that no page is looked at halfway.
-export async function visit({ scripts = true, dark = false, width = 1280, height = 900, watch = true, zone } = {}) {
-	const context = await (await browser()).newContext({ baseURL: url, javaScriptEnabled: scripts, colorScheme: dark ? 'dark' : 'light',
-		viewport: { width, height }, timezoneId: zone, acceptDownloads: true, serviceWorkers: 'block', reducedMotion: 'reduce' });
+// Opens a fresh browser context: no cookies, nothing stored. Animations are off, so that no check
+// sees a page halfway through a change of colours.
+export async function visit(
+		{ scripts = true, dark = false, width = 1280, height = 900, watch = true, zone } = {}) {
+	const context = await (await browser())
+		.newContext({ baseURL: url, javaScriptEnabled: scripts,
+		colorScheme: dark ? 'dark' : 'light',
+		viewport: { width, height }, timezoneId: zone, acceptDownloads: true,
+		serviceWorkers: 'block', reducedMotion: 'reduce' });
 	context.setDefaultTimeout(PAGE_LIMIT_MS);
 	const page = await context.newPage(), faults = [];
 	if (watch)
@@ -66,8 +77,8 @@ export async function visit({ scripts = true, dark = false, width = 1280, height
 	return { page, context, faults };
 }
 
-// A test whose visitors leave at its end; it fails as well if one of them came across a fault. With FAILURES=FOLDER
-// it leaves a picture and the text of what they saw last.
+// A test whose visitors leave at its end. It also fails if a visitor saw a fault. With
+// FAILURES=FOLDER, a failed scene writes a picture and the text of each visitor's last page.
 export function scene(name, body, limitMs = SCENE_LIMIT_MS) {
 	test(name, { timeout: limitMs }, async () => {
 		const visitors = [];
@@ -96,7 +107,8 @@ async function keepPictures(name, visitors) {
 	for (const [number, { page }] of visitors.entries()) {
 		const path = join(folder, `${name.replace(/[^a-z0-9]+/gi, '-')}-${number}`);
 		await page.screenshot({ path: path + '.png', fullPage: true }).catch(() => {});
-		writeFileSync(path + '.html', `<!-- ${page.url()} -->\n` + await page.content().catch(() => ''));
+		writeFileSync(path + '.html',
+			`<!-- ${page.url()} -->\n` + await page.content().catch(() => ''));
 	}
 }
 
@@ -121,29 +133,32 @@ export async function fillAndSend(page, fields, button) {
 	await main.getByRole('button', { name: button, exact: true }).click();
 }
 
-export const oneTimePassword = () => readFileSync(process.env.PODIUM_ADMIN_PASSWORD_FILE, 'utf8').trim();
+export const oneTimePassword = () => readFileSync(process.env.PODIUM_ADMIN_PASSWORD_FILE, 'utf8')
+	.trim();
 
 let adminHasOwnPassword = false;
 
-// The first time, the admin comes in with the one-time password and must choose another.
+// The first time, the admin logs in with the one-time password and must choose another.
 export async function logInAsAdmin(page) {
 	await logIn(page, 'admin', adminHasOwnPassword ? PASSWORD : oneTimePassword());
 	if (adminHasOwnPassword)
 		return;
-	await fillAndSend(page, { 'Current password': oneTimePassword(), 'New password, at least 8 characters': PASSWORD,
+	await fillAndSend(page,
+		{ 'Current password': oneTimePassword(), 'New password, at least 8 characters': PASSWORD,
 		'New password again': PASSWORD }, 'Change the password');
 	await page.getByText('Your password was changed').waitFor();
 	adminHasOwnPassword = true;
 }
 
-// ---- tasks of a test's own ----
+// ---- tasks ----
 
 export const RIGHT = 'def custom_kernel(number):\n    return number + 1\n';
 export const WRONG = 'def custom_kernel(number):\n    return number\n';
-// Slow enough for a reader to see one case after the other.
-export const SLOW = 'import time\n\ndef custom_kernel(number):\n    time.sleep(1.5)\n    return number + 1\n';
+// Slow enough to see one case after the other.
+export const SLOW =
+	'import time\n\ndef custom_kernel(number):\n    time.sleep(1.5)\n    return number + 1\n';
 
-// "Add one to a number", with a harness that needs no torch, so that it starts at once.
+// The task "add one to a number". Its harness needs no torch, so that it starts quickly.
 export const EVAL = `import os
 import sys
 import time
@@ -169,7 +184,8 @@ for i, case in enumerate(cases):
     if family == "test":
         print(f"test.{i}.status: pass", file=pipe)
     else:
-        figures = {"runs": 1, "mean": duration, "std": 0, "err": 0, "best": duration, "worst": duration}
+        figures = {"runs": 1, "mean": duration, "std": 0, "err": 0, "best": duration,
+            "worst": duration}
         for name, value in figures.items():
             print(f"benchmark.{i}.{name}: {value}", file=pipe)
 print("check: pass", file=pipe)
@@ -185,7 +201,7 @@ benchmarks: [{number: 4444}]
 templates: {Python: template.py}
 `;
 
-// A zip of these files: text by path.
+// Makes a zip of files, given as text by path.
 export function zipOf(name, files) {
 	const folder = mkdtempSync(join(tmpdir(), 'podium-zip.'));
 	try {
@@ -193,21 +209,27 @@ export function zipOf(name, files) {
 			mkdirSync(dirname(join(folder, path)), { recursive: true });
 			writeFileSync(join(folder, path), text);
 		}
-		execFileSync('python3', ['-m', 'zipfile', '-c', name, ...new Set(Object.keys(files).map((path) => path.split('/')[0]))], { cwd: folder });
+		execFileSync('python3',
+			['-m', 'zipfile', '-c', name,
+			...new Set(Object.keys(files).map((path) => path.split('/')[0]))], { cwd: folder });
 		return { name, mimeType: 'application/zip', buffer: readFileSync(join(folder, name)) };
 	} finally {
 		rmSync(folder, { recursive: true });
 	}
 }
 
-// A zip with the task "add one", or with the files that are given.
+// Makes a zip with the given files, or with the task "add one".
 export const taskZip = (description = 'Add one to a **number**.', files) =>
-	zipOf('task.zip', files ?? { 'task.yml': TASK(description), 'eval.py': EVAL, 'template.py': WRONG });
+	zipOf('task.zip',
+		files ?? { 'task.yml': TASK(description), 'eval.py': EVAL, 'template.py': WRONG });
 
-export const sourceFile = (text, name = 'kernel.py') => ({ name, mimeType: 'text/x-python', buffer: Buffer.from(text) });
+export const sourceFile =
+	(text, name = 'kernel.py') => ({ name, mimeType: 'text/x-python', buffer: Buffer.from(text) });
 
-// The form of the panel, with the first device that a worker offers, or those of `others`, which nobody offers.
-export async function createLeaderboard(page, name, { task = taskZip(), others = '', deadline = '' } = {}) {
+// Creates a leaderboard with the first device that a worker offers, or with the models `others`,
+// which no worker offers.
+export async function createLeaderboard(page, name,
+		{ task = taskZip(), others = '', deadline = '' } = {}) {
 	await page.goto('/admin/leaderboards/new');
 	await page.getByLabel('Name', { exact: true }).fill(name);
 	await page.getByLabel('Task, as a zip').setInputFiles(task);
@@ -221,7 +243,7 @@ export async function createLeaderboard(page, name, { task = taskZip(), others =
 	await page.waitForURL(`**/leaderboard/${name}`);
 }
 
-// Saves the settings of a leaderboard after `change` did something to the form.
+// Opens the settings of a leaderboard, lets `change` fill in the form, and saves.
 export async function editLeaderboard(page, name, change) {
 	await page.goto(`/admin/leaderboard/${name}/edit`);
 	await change(page);
@@ -236,8 +258,8 @@ export const setDeadline = (page, name, deadline) =>
 
 export const chip = (page) => page.locator('.job h2 .chip').first();
 
-// Fills the form, with the first device that a worker offers, and sends it; the submission's page follows. Without a
-// mode, the one that is chosen there.
+// Submits to the first device that a worker offers, in the form's own mode if none is given. The
+// submission's page is open afterwards.
 export async function submit(page, board, { code, file, mode }) {
 	await page.goto(`/leaderboard/${board}/submit`);
 	if (code)
@@ -246,15 +268,16 @@ export async function submit(page, board, { code, file, mode }) {
 		await page.getByLabel('File', { exact: true }).setInputFiles(file);
 	if (mode)
 		await page.getByRole('radio', { name: new RegExp(`^${mode}\\b`) }).check();
-	await page.locator('.choice', { has: page.locator('input[name=gpu]'), hasNotText: 'no worker offers it' }).first()
+	await page.locator('.choice',
+		{ has: page.locator('input[name=gpu]'), hasNotText: 'no worker offers it' }).first()
 		.locator('input').check();
 	await page.getByRole('button', { name: 'Submit', exact: true }).click();
 	await page.waitForURL(/\/submission\/\d+$/);
 	return Number(page.url().match(/\d+$/)[0]);
 }
 
-// Waits, on the page itself, until it says how the submission ended. With scripts off the page loads itself anew in
-// between, so nothing waits inside of it.
+// Waits until the open page shows the submission's verdict. Without scripts the page reloads
+// itself, so the waiting happens outside the page.
 export async function verdictOf(page) {
 	const end = Date.now() + RUN_LIMIT_MS;
 	while (Date.now() < end) {
@@ -266,20 +289,23 @@ export async function verdictOf(page) {
 	throw new Error(`${page.url()} shows no verdict after ${RUN_LIMIT_MS / 1000} s`);
 }
 
-// From now on the page counts its loadings in the returned object and notes what it shows, in the order of its
-// appearance (only with scripts): the state's word, the progress, the number of cases.
+// Counts how often the page is loaded from now on and, if scripts are on, records each state that
+// it shows: the state's name, the progress and the number of cases.
 export async function recordStates(page) {
 	const record = { loadings: 0, states: () => page.evaluate(() => window.podiumStates) };
 	await page.addInitScript(() => {
 		window.podiumStates = [];
 		const note = () => {
 			const word = document.querySelector('.job h2 .chip')?.textContent.trim();
-			const progress = document.querySelector('.job .sentence')?.textContent.match(/\w+ \d+\/\d+/)?.[0] ?? '';
-			const state = `${word} ${progress} ${document.querySelectorAll('.job tbody tr').length}`;
+			const progress = document.querySelector('.job .sentence')?.textContent.match(
+				/\w+ \d+\/\d+/)?.[0] ?? '';
+			const cases = document.querySelectorAll('.job tbody tr').length;
+			const state = `${word} ${progress} ${cases}`;
 			if (word && window.podiumStates.at(-1) !== state)
 				window.podiumStates.push(state);
 		};
-		new MutationObserver(note).observe(document, { childList: true, subtree: true, characterData: true });
+		new MutationObserver(note)
+			.observe(document, { childList: true, subtree: true, characterData: true });
 	});
 	page.on('framenavigated', (frame) => {
 		if (frame === page.mainFrame() && /\/submission\/\d+$/.test(frame.url()))

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""A GPU that falls off the bus, as a pretended driver tells it: it is put into quarantine, its job
-goes to another one and loses no attempt, and nothing else does that."""
+"""GPUs that fail, as a pretended driver reports. The worker quarantines the GPU and runs its job on
+another one without counting an attempt. Other errors do not quarantine a GPU."""
 import pathlib
 import subprocess
 import sys
@@ -9,7 +9,9 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from stages import is_over, worker  # noqa: E402
 from pretend import pretend_driver  # noqa: E402
 from tap import contains, equal, run, test  # noqa: E402
-from workers import BUILD, HARNESS, RIGHT, TASK, admin, close, database, job, load_task, scratch, sql, submit, until  # noqa: E402
+from workers import (  # noqa: E402
+	BUILD, HARNESS, RIGHT, TASK, admin, close, database, job, load_task, scratch, sql, submit,
+	until)
 
 UUIDS = ["GPU-00000000", "GPU-00000001", "GPU-00000002"]
 faults = scratch / "faults"
@@ -22,7 +24,7 @@ def gpus(count=2, name="gpus"):
 
 
 def happens(*lines):
-	"""As it becomes known to the driver, from now on."""
+	"""Makes the driver report these lines from now on."""
 	with open(faults, "a") as file:
 		file.write("".join(line + "\n" for line in lines))
 
@@ -47,8 +49,8 @@ def device_of(number):
 		f"SELECT JSON_VALUE(environment, '$.device_uuid') FROM jobs WHERE id = {number}")[0][0]
 
 
-# Fails for as long as the job's device is the named one, after the driver was told why. A program
-# cannot reach the driver, so the test does it: the job waits until it has.
+# Fails while the job's device is a named one. A contestant cannot reach the driver, so the job
+# waits a second in which the test tells the driver the cause.
 FAILS_ON = """
 import os, time
 
@@ -70,7 +72,7 @@ def runs_on(number):
 
 
 @test
-def an_idle_gpu_that_is_lost_gets_no_jobs_any_more():
+def an_idle_gpu_that_is_lost_gets_no_more_jobs():
 	one = gpus()
 	happens("0 lost")
 	until(lambda: quarantined() == UUIDS[:1])
@@ -87,7 +89,7 @@ def an_idle_gpu_that_is_lost_gets_no_jobs_any_more():
 
 
 @test
-def a_gpu_that_works_again_is_released_by_a_new_start():
+def a_restarted_worker_releases_a_gpu_that_works_again():
 	all_is_well()
 	equal(quarantined(), UUIDS[:1])
 	one = gpus()
@@ -96,7 +98,7 @@ def a_gpu_that_works_again_is_released_by_a_new_start():
 
 
 @test
-def a_gpu_that_is_gone_when_its_worker_starts_stays_in_quarantine():
+def a_gpu_that_is_lost_when_its_worker_starts_stays_in_quarantine():
 	one = gpus()
 	happens("1 lost")
 	until(lambda: quarantined() == UUIDS[1:2])
@@ -114,7 +116,7 @@ def a_gpu_that_is_gone_when_its_worker_starts_stays_in_quarantine():
 
 
 @test
-def a_job_whose_gpu_breaks_under_it_runs_on_another_and_loses_no_attempt():
+def a_job_whose_gpu_breaks_runs_on_another_without_losing_an_attempt():
 	one = gpus()
 	number = submit(fails_on(0, 1), "test", gpu="H200", board="gpu")
 	broken = runs_on(number)
@@ -128,7 +130,7 @@ def a_job_whose_gpu_breaks_under_it_runs_on_another_and_loses_no_attempt():
 	assert device_of(number) in UUIDS and device_of(number) != broken
 	equal(job(number, "verdict, attempt, lost_gpus"), ["runtime error", "1", "1"])
 	one.says("gets no jobs until it is released")
-	# While it is broken, releasing it does not help; afterwards it does.
+	# Releasing a broken GPU has no effect; releasing it after the repair does.
 	happens(f"{UUIDS.index(broken)} lost")
 	contains(admin("gpu", "release", broken), "is released")
 	until(
@@ -143,7 +145,7 @@ def a_job_whose_gpu_breaks_under_it_runs_on_another_and_loses_no_attempt():
 
 
 @test
-def an_error_that_programs_cause_by_themselves_is_the_submission_s():
+def an_xid_that_programs_can_cause_is_the_submission_s_fault():
 	one = gpus(1)
 	number = submit(fails_on(0), "test", gpu="H200", board="gpu")
 	runs_on(number)
@@ -155,7 +157,7 @@ def an_error_that_programs_cause_by_themselves_is_the_submission_s():
 
 
 @test
-def a_job_under_which_gpu_after_gpu_breaks_does_not_take_all_of_them_along():
+def a_job_that_breaks_three_gpus_fails_before_it_breaks_more():
 	all_is_well()
 	one = gpus(3)
 	number = submit(fails_on(0, 1, 2), "test", gpu="H200", board="gpu")

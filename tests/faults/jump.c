@@ -1,5 +1,5 @@
-/* Preloaded into a program: its wall clock is wrong by the number of seconds in the file that
- * JUMP_FILE names. Clocks that nobody can set stay as they are. */
+/* A library for LD_PRELOAD that shifts a program's wall clock by the number of seconds in the file
+ * JUMP_FILE. Clocks that nobody can set stay unchanged. */
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""kill -9 of every process at every stage of a job (kill_lane.py). It waits for leases most of the
-time, so the processes are shared out on lanes, side by side, each with a database of its own."""
+"""Kills every process with kill -9 in every stage of a job (kill_lane.py). Most of the time these
+tests wait for leases, so they run in lanes side by side, each with its own database."""
 import concurrent.futures
 import pathlib
 import subprocess

@@ -1,5 +1,6 @@
-"""kill -9 of the processes on the command line at every stage of a job: nothing is lost, nothing is
-stored twice, nothing waits for longer than a lease. FAULT_ROUNDS says how often each is tried."""
+"""Kills the processes named on the command line with kill -9 in every stage of a job. No result may
+be lost or stored twice, and no job may wait longer than a lease. FAULT_ROUNDS is the number of
+times that each kill is tried."""
 import os
 import pathlib
 import signal
@@ -21,9 +22,9 @@ from tap import equal, run, test  # noqa: E402
 from workers import admin, close, database, load_task, submit, until  # noqa: E402
 
 ROUNDS = int(os.environ.get("FAULT_ROUNDS", "2"))
-now = None  # the worker that is there
+now = None  # the current worker
 
-# ---- what is killed ----
+# ---- kills ----
 
 
 def kill_worker():
@@ -44,15 +45,14 @@ def kill(find):
 	return kill_it
 
 
-# The process, how it is killed, and the verdict of a job that it is killed under, where that is not
-# `passed`.
+# process: (how to kill it, {stage: the job's verdict, if it is not `passed`})
 PROCESSES = {
 	"the worker": (kill_worker, {}), "podium-run": (kill(runner_of), {}),
 	"the zygote": (kill(zygote_of), {}),
 	"the contestant": (kill(contestant_of), {"test": "runtime error",
 	"ranked": "runtime error"}), "the database": (kill_database, {}),
 }
-CONTESTANT_IS_THERE = ("test", "ranked")
+CONTESTANT_RUNS = ("test", "ranked")
 
 
 def run_one():
@@ -62,20 +62,21 @@ def run_one():
 
 
 def go_on():
-	"""The next worker has the same name, as one that is started again by an operator."""
+	"""Makes sure that a worker and its zygote run. A new worker gets the same name, as if an
+	operator had restarted it."""
 	global now
 	if not now or now.process.poll() is not None:
 		now = worker()
-	while not zygote_of(now):  # podium-run starts another one with the next job
+	while not zygote_of(now):  # podium-run starts a new zygote with the next job
 		run_one()
 
 
 def one_round(stage, kill_it, verdict):
 	go_on()
-	held = stage(now)
-	held.heal()  # another attempt may begin at once
-	kill_it()
-	held.let_go()
+	with stage(now) as held:
+		held.heal()  # another attempt may start right after the kill
+		kill_it()
+		held.let_go()
 	before = now
 	go_on()
 	until(lambda: is_over(held.number), 60, lambda: now.log.read_text(errors="replace"))
@@ -97,7 +98,7 @@ def add(stage, process, kill_it, verdict):
 
 
 @test
-def a_job_that_nobody_disturbs_is_ranked():
+def an_undisturbed_job_is_ranked():
 	go_on()
 	run_one()
 
@@ -105,12 +106,12 @@ def a_job_that_nobody_disturbs_is_ranked():
 for title in sys.argv[1:]:
 	how, verdicts = PROCESSES[title]
 	for each in STAGES:
-		if title != "the contestant" or each.name in CONTESTANT_IS_THERE:
+		if title != "the contestant" or each.name in CONTESTANT_RUNS:
 			add(each, title, how, verdicts.get(each.name, "passed"))
 
 
 @test
-def everything_that_is_stored_fits_together():
+def the_stored_data_is_consistent():
 	check_database()
 
 
@@ -124,7 +125,7 @@ code = 1
 try:
 	admin("migrate")
 	load_task()
-	sys.argv[1:] = []  # they choose processes, not tests
+	sys.argv[1:] = []  # run() would take the words for names of tests
 	code = run()
 finally:
 	close()

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What a worker does when something around it fails: the database, the disk, a clock, another
-worker of its name, an interpreter that does not come up."""
+"""What a worker does when something around it fails: the database, the disk, a clock, a second
+worker of the same name, or an interpreter that hangs."""
 import json
 import os
 import pathlib
@@ -28,7 +28,8 @@ from stages import (
 from pretend import pretend_driver  # noqa: E402
 from processes import descendants  # noqa: E402
 from tap import Skip, contains, equal, lacks, run, test  # noqa: E402
-from workers import RIGHT, Worker, admin, close, database, job, load_task, scratch, sql, submit, until  # noqa: E402
+from workers import (  # noqa: E402
+	RIGHT, Worker, admin, close, database, job, load_task, scratch, sql, submit, until)
 
 
 def log_of(one):
@@ -50,19 +51,19 @@ def let_contestant_go(one):
 
 
 def bystander():
-	"""A worker that has other devices, and takes care of the queue like all."""
+	"""A worker with other devices, which reclaims expired leases as every worker does."""
 	return worker("bystander", **pretend_driver(scratch / "driver"), PODIUM_WORKER_CPU="0")
 
 
-# ---- the database is away ----
+# ---- the database does not answer ----
 
 
 @test
-def a_result_outlives_a_database_that_is_away_for_longer_than_the_lease():
+def a_result_survives_a_database_outage_longer_than_the_lease():
 	one, other = worker("first"), bystander()
-	held = Timing(one)
-	database.stop(signal.SIGKILL)
-	let_contestant_go(one)
+	with Timing(one) as held:
+		database.stop(signal.SIGKILL)
+		let_contestant_go(one)
 	one.says("is kept until it can be stored")
 	time.sleep(2 * LEASE_MS / 1000)
 	database.start()
@@ -74,11 +75,11 @@ def a_result_outlives_a_database_that_is_away_for_longer_than_the_lease():
 
 
 @test
-def a_worker_that_is_killed_while_it_keeps_a_result_costs_an_attempt_and_no_more():
+def killing_a_worker_that_keeps_a_result_costs_one_attempt():
 	one = worker()
-	held = Timing(one)
-	database.stop(signal.SIGKILL)
-	let_contestant_go(one)
+	with Timing(one) as held:
+		database.stop(signal.SIGKILL)
+		let_contestant_go(one)
 	one.says("is kept until it can be stored")
 	one.end(signal.SIGKILL)
 	database.start()
@@ -91,8 +92,8 @@ def a_worker_that_is_killed_while_it_keeps_a_result_costs_an_attempt_and_no_more
 
 
 class Lossy:
-	"""Stands between a worker and the database. Of the commits that `lose` names by their number,
-	the database carries them out, and the worker never hears of it: its connection breaks."""
+	"""A proxy between a worker and the database. It forwards each COMMIT whose number `lose`
+	accepts, but breaks the worker's connection before the answer."""
 
 	def __init__(self, lose):
 		self.lose, self.commits, self.lost = lose, 0, 0
@@ -170,7 +171,7 @@ def each_commit_whose_answer_is_lost_still_counts_once():
 
 
 @test
-def a_claim_whose_answer_is_lost_waits_for_its_lease_and_is_made_again():
+def a_claim_whose_answer_is_lost_is_repeated_after_its_lease():
 	begun = []
 	line = Lossy(lambda count: len(begun) and count == begun[0] + 1)
 	one = worker(PODIUM_DATABASE_SOCKET=line.path)
@@ -187,8 +188,8 @@ def a_claim_whose_answer_is_lost_waits_for_its_lease_and_is_made_again():
 
 
 def jumping(name):
-	"""The environment in which a program's wall clock is wrong, and the file that says by how
-	much."""
+	"""The environment that shifts a program's wall clock, and the file with the shift in
+	seconds."""
 	library = scratch / "jump.so"
 	if not library.exists():
 		subprocess.run([
@@ -205,15 +206,15 @@ def jumping(name):
 
 
 @test
-def a_worker_s_wall_clock_may_be_set_while_a_job_runs():
+def a_worker_s_wall_clock_may_jump_while_a_job_runs():
 	settings, file = jumping("worker")
 	one = worker(**settings)
 	for seconds in (3600 * 24, -3600 * 24, 0):
-		held = Testing(one)
-		file.write_text(str(seconds))
-		before = job(held.number, "lease_expires")
-		until(lambda: job(held.number, "lease_expires") > before)
-		held.let_go()
+		with Testing(one) as held:
+			file.write_text(str(seconds))
+			before = job(held.number, "lease_expires")
+			until(lambda: job(held.number, "lease_expires") > before)
+			held.let_go()
 		ends(held.number, one)
 		check_job(held.number)
 		equal(job(held.number, "attempt"), "1")
@@ -221,20 +222,20 @@ def a_worker_s_wall_clock_may_be_set_while_a_job_runs():
 
 
 @test
-def the_database_s_clock_may_be_set_forward_and_no_job_is_taken_away():
+def the_database_s_clock_may_jump_forward_without_expiring_a_lease():
 	settings, file = jumping("database")
 	database.stop()
 	database.search = {**database.search, **settings}
 	database.start()
 	one, other = worker("first"), bystander()
 	time.sleep(1.5 * LEASE_MS / 1000)
-	held = Testing(one)
-	before = sql("SELECT UTC_TIMESTAMP()")
-	file.write_text("3600")
-	assert sql("SELECT UTC_TIMESTAMP()")[0][0] > before[0][0]
-	until(lambda: job(held.number, "lease_expires > UTC_TIMESTAMP()") == "1")
-	time.sleep(2 * LEASE_MS / 1000)
-	held.let_go()
+	with Testing(one) as held:
+		before = sql("SELECT UTC_TIMESTAMP()")
+		file.write_text("3600")
+		assert sql("SELECT UTC_TIMESTAMP()")[0][0] > before[0][0]
+		until(lambda: job(held.number, "lease_expires > UTC_TIMESTAMP()") == "1")
+		time.sleep(2 * LEASE_MS / 1000)
+		held.let_go()
 	ends(held.number, one, other)
 	check_job(held.number)
 	equal(job(held.number, "attempt, fence"), ["1", "1"])
@@ -242,13 +243,13 @@ def the_database_s_clock_may_be_set_forward_and_no_job_is_taken_away():
 
 
 @test
-def the_database_s_clock_may_be_set_back_and_the_job_of_a_dead_worker_does_not_wait_for_it():
+def the_database_s_clock_may_jump_back_without_delaying_a_dead_worker_s_job():
 	file = scratch / "jump-database"
 	one = worker()
-	held = Testing(one)
-	one.end(signal.SIGKILL)
-	file.write_text("0")
-	held.heal()
+	with Testing(one) as held:
+		one.end(signal.SIGKILL)
+		file.write_text("0")
+		held.heal()
 	two = worker()
 	ends(held.number, two)
 	check_job(held.number)
@@ -259,7 +260,7 @@ def the_database_s_clock_may_be_set_back_and_the_job_of_a_dead_worker_does_not_w
 
 
 @test
-def a_worker_waits_for_a_database_that_is_older_than_it():
+def a_worker_waits_for_the_migration_of_an_older_database():
 	newest = sql(
 		"SELECT version, name, HEX(sha256) FROM schema_migrations ORDER BY version DESC LIMIT 1")[0]
 	sql(f"DELETE FROM schema_migrations WHERE version = {newest[0]}")
@@ -272,13 +273,13 @@ def a_worker_waits_for_a_database_that_is_older_than_it():
 
 
 @test
-def a_worker_that_has_become_too_old_ends_its_job_and_takes_no_other():
+def a_worker_that_is_too_old_finishes_its_job_and_claims_no_other():
 	one = worker()
-	held = Testing(one)
-	sql("INSERT INTO schema_migrations (version, name, sha256) VALUES (9999, '9999_later', "
-		"REPEAT('x', 32)); UPDATE compatibility SET oldest_program = 9999")
-	one.says("The database is at version 9999 and takes programs from version 9999 on")
-	held.let_go()
+	with Testing(one) as held:
+		sql("INSERT INTO schema_migrations (version, name, sha256) VALUES (9999, '9999_later', "
+			"REPEAT('x', 32)); UPDATE compatibility SET oldest_program = 9999")
+		one.says("The database is at version 9999 and takes programs from version 9999 on")
+		held.let_go()
 	ends(held.number, one)
 	check_job(held.number)
 	left = submit(RIGHT)
@@ -294,27 +295,27 @@ def a_worker_that_has_become_too_old_ends_its_job_and_takes_no_other():
 	end(one, late)
 
 
-# ---- two of one name ----
+# ---- two workers of one name ----
 
 
 @test
-def a_job_of_a_worker_whose_name_is_taken_over_runs_once_more_and_counts_once():
+def a_job_runs_again_and_counts_once_when_a_new_worker_takes_over_the_name():
 	older = worker("twin")
-	held = Testing(older)
-	newer = worker("twin")
-	equal(older.process.wait(60), 1)
-	contains(log_of(older), "PODIUM_WORKER_NAME")
-	held.heal()
-	until(lambda: contestant_of(newer) or is_over(held.number))
-	held.worker = newer
-	held.let_go()
+	with Testing(older) as held:
+		newer = worker("twin")
+		equal(older.process.wait(60), 1)
+		contains(log_of(older), "PODIUM_WORKER_NAME")
+		held.heal()
+		until(lambda: contestant_of(newer) or is_over(held.number))
+		held.worker = newer
+		held.let_go()
 	ends(held.number, newer)
 	check_job(held.number)
 	equal(job(held.number, "attempt"), "1")
 	end(newer)
 
 
-# ---- the disk, and much to say ----
+# ---- the disk, and long output ----
 
 MOUNT = 'mount -t tmpfs -o size=48m,mode=755 jobs "$PODIUM_WORKER_DIRECTORY" && exec "$@"'
 
@@ -337,7 +338,7 @@ def fill(filler):
 
 
 @test
-def no_job_is_taken_while_the_disk_is_full():
+def a_worker_claims_no_job_while_the_disk_is_full():
 	one, filler = on_small_disk()
 	fill(filler)
 	one.says("where jobs are unpacked, is full")
@@ -352,7 +353,7 @@ def no_job_is_taken_while_the_disk_is_full():
 
 
 def jobs_live_in_memory():
-	"""Whether the sandbox gives each job a file system of its own."""
+	"""Whether the sandbox gives each job its own file system."""
 	walls = json.loads(
 		subprocess.run([ROOT / os.environ.get("B", "build/release") / "podium-run", "--walls"],
 		capture_output=True, text=True, check=True).stdout)
@@ -360,12 +361,12 @@ def jobs_live_in_memory():
 
 
 @test
-def a_job_that_the_disk_has_no_room_for_runs_again_when_there_is():
+def a_job_that_does_not_fit_on_the_disk_runs_again_when_there_is_room():
 	one, filler = on_small_disk()
-	held = Starting(one)
-	fill(filler)
-	held.let_go()
-	if jobs_live_in_memory():  # then it is beyond the disk
+	with Starting(one) as held:
+		fill(filler)
+		held.let_go()
+	if jobs_live_in_memory():  # the job does not need the disk
 		ends(held.number, one)
 		check_job(held.number)
 		equal(job(held.number, "attempt"), "1")
@@ -382,7 +383,7 @@ def a_job_that_the_disk_has_no_room_for_runs_again_when_there_is():
 
 
 @test
-def of_much_output_the_beginning_and_the_end_are_stored():
+def of_long_output_the_start_and_the_end_are_stored():
 	noise = ("import os\n\ndef custom_kernel(data):\n\tfor stream in (1, 2):\n\t\tos.write(stream, "
 		"b'first line\\n')\n"
 		"\t\tfor _ in range(300): os.write(stream, bytes(range(128, 256)) * 64 + "
@@ -405,7 +406,7 @@ def of_much_output_the_beginning_and_the_end_are_stored():
 
 
 @test
-def a_worker_can_be_stopped_while_it_looks_for_a_python():
+def a_worker_stops_while_it_looks_for_python():
 	slow = scratch / "slow-python"
 	slow.write_text("#!/bin/sh\nexec sleep 600\n")
 	slow.chmod(0o755)
@@ -418,7 +419,7 @@ def a_worker_can_be_stopped_while_it_looks_for_a_python():
 
 
 @test
-def everything_that_is_stored_fits_together():
+def the_stored_data_is_consistent():
 	check_database()
 	check_nothing_is_left(*(one for one in Worker.all if one.jobs.exists() and one.name != "slow"))
 	until(lambda: not leftovers(), 15, lambda: str(leftovers()))

@@ -1,5 +1,4 @@
-"""podium-web behind nginx beside the workers of a test, as processes that can be killed and started
-one by one."""
+"""podium-web and nginx as processes that a test can kill and start one by one."""
 import os
 import pathlib
 import signal
@@ -61,7 +60,7 @@ class Site:
 		self.web.wait()
 
 	def kill_nginx(self):
-		"""Its workers as well: they are what a kill -9 of the whole service reaches."""
+		"""Kills nginx's workers too, as kill -9 of the whole service does."""
 		os.killpg(self.nginx.pid, signal.SIGKILL)
 		self.nginx.wait()
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Many small jobs through one worker while everything around them is killed at random: at the end
-each has one result, and the programs are no larger than they were. SOAK_JOBS says how many,
-SOAK_SEED which faults."""
+"""Runs many small jobs through one worker while faults strike at random. At the end each job must
+have one result, and the programs must not have grown. SOAK_JOBS sets the number of jobs, SOAK_SEED
+the faults."""
 import os
 import pathlib
 import random
@@ -11,11 +11,13 @@ import sys
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from stages import check_database, check_nothing_is_left, leftovers, runner_of, worker, zygote_of  # noqa: E402
+from stages import (  # noqa: E402
+	check_database, check_nothing_is_left, leftovers, runner_of, worker, zygote_of)
 from processes import descendants  # noqa: E402
 from site_of import Site  # noqa: E402
 from tap import equal, run, test  # noqa: E402
-from workers import BUILD, RIGHT, WRONG, admin, close, database, load_task, sql, submit, until  # noqa: E402
+from workers import (  # noqa: E402
+	BUILD, RIGHT, WRONG, admin, close, database, load_task, sql, submit, until)
 
 JOBS = int(os.environ.get("SOAK_JOBS", "100"))
 SEED = int(os.environ.get("SOAK_SEED", "0")) or random.randrange(1, 1 << 31)
@@ -23,8 +25,8 @@ IS_SANITIZED = b"__asan_init" in (BUILD / "podium-worker").read_bytes()
 WAITING = 8  # jobs in the queue at any time
 dice = random.Random(SEED)
 now, site = None, None
-samples = {}  # (program, pid): [(jobs that were over, KiB, descriptors)]
-done = {}  # fault: how often
+samples = {}  # (program, pid): [(finished jobs, KiB, descriptors)]
+done = {}  # fault: number of times
 
 CRASHES = "import os\n\ndef custom_kernel(data):\n\tos.abort()\n"
 SLEEPS = "import time\n\ndef custom_kernel(data):\n\ttime.sleep(0.2)\n\treturn data\n"
@@ -37,7 +39,7 @@ def kill(pid, number=signal.SIGKILL):
 	try:
 		os.kill(pid, number)
 	except (ProcessLookupError, TypeError):
-		return False  # it was not there just then
+		return False  # it had just ended
 	return True
 
 
@@ -68,7 +70,7 @@ def restart_database():
 
 
 def cancel():
-	"""As podium-web does it, which is in the worker's way now and then (1213)."""
+	"""Cancels a job with podium-web's statement, which may deadlock with the worker (1213)."""
 	statement = ("UPDATE jobs SET state = 'cancelled', verdict = 'cancelled', reason = 'It was "
 		"cancelled.', finished_at = UTC_TIMESTAMP(3), "
 		"lease_expires = NULL, progress = '' WHERE state IN ('queued', 'running') ORDER BY state "
@@ -79,20 +81,21 @@ def cancel():
 	return not answer.returncode
 
 
-# What happens, how often in proportion, and whether the programs that are measured outlive it: only
-# those faults happen in the part of the time in which they are.
+# (name, what it does, relative frequency, whether the measured programs survive it). In the later
+# part of the run, which measures the programs, only faults that they survive strike.
 FAULTS = (("the contestant is killed", lambda: kill(contestant()), 6,
 	True), ("the zygote is killed", lambda: kill(zygote_of(now)), 4, True), ("a job is cancelled",
 	cancel, 6, True), ("the database is killed or stopped, and started", restart_database, 1, True),
 	("podium-run is killed", lambda: kill(runner_of(now)), 4, False), ("the worker is killed",
 	kill_worker, 1, False), ("the worker is stopped and started", restart_worker, 1, False),
 			)
-CALM_FROM = 0.3  # of the jobs: from there on the measured programs live
-EVERY, SOON = 5, 3  # jobs between two faults, about; and as long as one of them has not happened
+CALM_FROM = 0.3  # share of the jobs after which the measured programs run undisturbed
+EVERY, SOON = 5, 3  # jobs between two faults; SOON until each fault has struck once
 
 
 def choose(over):
-	"""Each once to begin with, what the measured programs do not outlive first."""
+	"""Chooses each fault once first, starting with those that the measured programs do not
+	survive."""
 	missing = [fault for fault in FAULTS if fault[0] not in done]
 	if missing:
 		return dice.choice([fault for fault in missing if not fault[3]] or missing)
@@ -125,8 +128,8 @@ def measure(over):
 
 
 def halves(program):
-	"""Of the process of this name that lived longest: medians of KiB after a start of a fifth, of
-	the first and the second half of the rest."""
+	"""Of the process of this name that lived longest: its median memory in KiB in the first and the
+	second half of its samples. The first fifth of the samples is left out."""
 	series = max((rows for (name, _), rows in samples.items() if name == program), key=len)
 	rows = series[len(series) // 5:]
 	middle = len(rows) // 2
@@ -135,8 +138,8 @@ def halves(program):
 
 
 def descriptors_at_rest():
-	"""{program: open descriptors} when no job is there any more and nothing has changed for a
-	second. What one job needs (some ten, while it runs) would hide a leak."""
+	"""{program: open descriptors} when there are no jobs and nothing has changed for a second. A
+	running job has about ten descriptors open, which would hide a leak."""
 	until(lambda: sql("SELECT COUNT(*) FROM jobs WHERE state IN ('queued', 'running')") == [["0"]])
 	counts, since = None, time.monotonic()
 	while time.monotonic() - since < 1:
@@ -157,8 +160,8 @@ def count_over():
 
 
 def look_at_pages():
-	"""What visitors do meanwhile; a page may be refused while the database is away, but never
-	broken."""
+	"""Requests pages as visitors do. A page may answer 503 while the database is down, but never
+	500."""
 	for path in ("/queue", "/leaderboard/small", "/submission/1/status",
 		f"/submission/{dice.randrange(1, JOBS + 1)}"):
 		status = site.visitor.get(path).status
@@ -166,7 +169,7 @@ def look_at_pages():
 
 
 @test
-def all_jobs_end_whatever_happens():
+def all_jobs_end_despite_the_faults():
 	global now, site
 	print(f"# {JOBS} jobs, SOAK_SEED={SEED}", flush=True)
 	site, now = Site(), worker()
@@ -178,7 +181,7 @@ def all_jobs_end_whatever_happens():
 			submitted += 1
 		if over - struck >= (EVERY if len(done) == len(FAULTS) else SOON):
 			struck = over
-			time.sleep(dice.random() * 0.2)  # at any moment of a job
+			time.sleep(dice.random() * 0.2)  # so that the fault strikes at any moment of a job
 			strike(over)
 		look_at_pages()
 		measure(over)
@@ -192,7 +195,7 @@ def all_jobs_end_whatever_happens():
 
 
 @test
-def each_has_one_result_and_the_ranking_is_that_of_the_results():
+def each_job_has_one_result_and_the_ranking_matches():
 	check_database()
 	equal(sql("SELECT COUNT(*) FROM jobs"), [[str(JOBS)]])
 	equal(
@@ -207,11 +210,11 @@ def each_has_one_result_and_the_ranking_is_that_of_the_results():
 		sql("SELECT j.id FROM jobs j WHERE j.verdict = 'passed' AND (SELECT COUNT(*) FROM stages t "
 		"WHERE t.job_id = j.id) <> "
 		"(SELECT IF(s.mode = 'test', 2, 3) FROM submissions s WHERE s.id = j.submission_id)"), [])
-	# Where it was the compiler that was killed, that is what the verdict says.
+	# A killed compiler yields its own verdict.
 	equal(
 		sql("SELECT verdict FROM jobs WHERE verdict NOT IN ('passed', 'wrong answer', 'compile "
 		"error', 'runtime error', 'cancelled', 'internal error')"), [])
-	# Only what was killed three times may have failed through no fault of its own.
+	# A job may fail with an internal error only after three attempts.
 	equal(
 		sql(
 		"SELECT id, attempt, reason FROM jobs WHERE verdict = 'internal error' AND attempt < 3"),
@@ -219,14 +222,14 @@ def each_has_one_result_and_the_ranking_is_that_of_the_results():
 
 
 @test
-def memory_stays_as_it_is():
+def memory_does_not_grow():
 	print("# program          samples   KiB before  KiB after", flush=True)
 	for program in ("podium-worker", "podium-run", "podium-web"):
 		(kib, kib_after), count = halves(program)
 		print(f"# {program:15} {count:8} {kib:12.0f} {kib_after:10.0f}", flush=True)
-		# A leak of a kilobyte a job would be seen in a long run; allocators settle within a few
-		# hundred. AddressSanitizer keeps what was freed for a while, so its memory grows at first;
-		# it looks for leaks by itself when a program ends.
+		# A long run would show a leak of a kilobyte a job; allocators settle within a few hundred
+		# jobs. AddressSanitizer keeps freed memory for a while, so its memory grows at first, but
+		# it reports leaks itself when a program ends.
 		assert IS_SANITIZED or kib_after <= kib * 1.10 + max(512, 0.25 * JOBS), (program, kib,
 			kib_after)
 
@@ -243,7 +246,7 @@ def no_descriptor_is_left_open():
 	for program in files:
 		assert files[program] <= fresh[program] + 1, (program, files, fresh)
 	web = max((rows for (name, _), rows in samples.items() if name == "podium-web"), key=len)
-	# What it has open does not depend on what it is asked, but for the request itself.
+	# Apart from the request itself, requests must not leave descriptors open.
 	assert min(row[2] for row in web[-10:]) <= web[len(web) // 5][2] + 1, web
 
 

@@ -1,5 +1,6 @@
-"""Brings a job into a stage and holds it there, whatever the speed of the machine; finds processes;
-and says what must hold of everything that is stored, however it came about."""
+"""Holds a job in a chosen stage on machines of any speed, finds processes, and checks everything
+that the database stores."""
+import contextlib
 import itertools
 import os
 import pathlib
@@ -14,13 +15,14 @@ import mariadb  # noqa: E402
 mariadb.use_own_server()
 from processes import all_pids, command_of, descendants, is_gone, parent_of  # noqa: E402
 from tap import equal  # noqa: E402
-from workers import RIGHT, Worker, admin, database, job, quoted, scratch, sql, submit, until  # noqa: E402
+from workers import (  # noqa: E402
+	RIGHT, Worker, admin, database, job, quoted, scratch, sql, submit, until)
 
 LEASE_MS = 1500
 
 
 def worker(name="first", lease_ms=LEASE_MS, **settings):
-	"""It keeps no files, so that what Stage.heal puts into their place is read."""
+	"""Starts a worker without a file cache, so that it reads the source that Stage.heal stores."""
 	one = Worker(name,
 		**{"PODIUM_LEASE_MS": str(lease_ms), "PODIUM_WORKER_CACHE_MIB": "0", **settings})
 	one.says("is ready")
@@ -31,8 +33,7 @@ def worker(name="first", lease_ms=LEASE_MS, **settings):
 
 
 def is_held(pid):
-	"""Whether it waits as HOLD does: SIGUSR2 stays blocked meanwhile, which can be seen from
-	outside."""
+	"""Whether the process waits in HOLD, which blocks SIGUSR2 to be recognised from outside."""
 	try:
 		status = pathlib.Path(f"/proc/{pid}/status").read_text()
 	except OSError:
@@ -58,7 +59,7 @@ def zygote_of(one):
 
 
 def leftovers():
-	"""Commands that still run in the test's folder."""
+	"""Processes that still run in the test's folder."""
 	found = []
 	for pid in all_pids():
 		try:
@@ -84,17 +85,18 @@ def custom_kernel(data):
 
 
 class Locker:
-	"""A connection that holds a lock until it is told to let go, or the database dies."""
+	"""A connection that holds a lock until release(), the end of its `with` block, or the
+	database's death. A failed test must release the lock, because it would block the next test."""
 
 	def __init__(self, statement):
 		self.client = subprocess.Popen(
 			["mariadb", "--no-defaults", "-S", database.socket, "-N", "-B", "-n", "podium"],
 			stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-		self.client.stdin.write(statement + "; SELECT 'held';\n")
+		self.client.stdin.write("SET lock_wait_timeout = 60; " + statement + "; SELECT 'held';\n")
 		self.client.stdin.flush()
 		while self.client.stdout.readline().strip() != "held":
 			if self.client.poll() is not None:
-				raise AssertionError(f"the lock could not be had: {statement}")
+				raise AssertionError(f"the lock was not granted: {statement}")
 
 	def release(self):
 		self.client.kill()
@@ -102,9 +104,15 @@ class Locker:
 		self.client.stdin.close()
 		self.client.stdout.close()
 
+	def __enter__(self):
+		return self
+
+	def __exit__(self, *_):
+		self.release()
+
 
 def somebody_waits():
-	"""For a lock, of a table or of a row."""
+	"""Whether a connection waits for the lock of a table or of a row."""
 	return sql(
 		"SELECT 1 FROM information_schema.processlist WHERE state LIKE 'Waiting for table%' UNION "
 		"ALL "
@@ -113,14 +121,25 @@ def somebody_waits():
 
 
 class Stage:
-	"""One job on its way, held in a stage. `let_go` lets it run on, and a next attempt runs
-	through."""
+	"""One job, held in a stage. let_go() lets it continue; later attempts are not held. Use a stage
+	in a `with` block: if the test fails there, the block releases the lock and the contestant."""
 	name = None
 
 	def __init__(self, one):
-		self.worker, self.locker, self.source = one, None, f"# {self.name} {os.urandom(8).hex()}\n" + self.program(
-		)
-		self.number = self.enter()
+		self.worker, self.locker = one, None
+		self.source = f"# {self.name} {os.urandom(8).hex()}\n" + self.program()
+		try:
+			self.number = self.enter()
+		except BaseException:
+			self.release()
+			raise
+
+	def __enter__(self):
+		return self
+
+	def __exit__(self, failure, *_):
+		if failure:
+			self.release()
 
 	def program(self):
 		return RIGHT
@@ -129,22 +148,26 @@ class Stage:
 		raise NotImplementedError
 
 	def heal(self):
-		"""The next attempt is not held. The database must be there."""
+		"""Lets later attempts run without being held. Needs the database."""
 		if self.program() != RIGHT:
 			sql(f"UPDATE blobs SET content = {quoted(RIGHT)} WHERE sha256 = "
 				f"UNHEX(SHA2({quoted(self.source)}, 256))")
 
 	def let_go(self):
 		self.heal()
+		self.release()
+
+	def release(self):
+		"""Ends the lock and the contestant's waiting, without the database."""
 		if self.locker:
 			self.locker.release()
-		held = contestant_of(self.worker)
-		if held:
-			os.kill(held, signal.SIGUSR1)
+		if held := contestant_of(self.worker):
+			with contextlib.suppress(ProcessLookupError):
+				os.kill(held, signal.SIGUSR1)
 
 
 class Locked(Stage):
-	"""Held by a lock on what the stage needs."""
+	"""A stage that waits for a lock."""
 
 	def lock(self, number):
 		raise NotImplementedError
@@ -158,7 +181,7 @@ class Locked(Stage):
 
 
 class Claiming(Locked):
-	"""In the transaction that takes the job, which forgets what an earlier attempt has left."""
+	"""The transaction that claims the job and deletes the stages of an earlier attempt."""
 	name = "claiming"
 
 	def lock(self, number):
@@ -168,7 +191,7 @@ class Claiming(Locked):
 
 
 class Starting(Locked):
-	"""Taken; its files are being read."""
+	"""The job is claimed, and the worker reads its files."""
 	name = "starting"
 
 	def lock(self, number):
@@ -176,7 +199,7 @@ class Starting(Locked):
 
 
 class Compiling(Stage):
-	"""Python needs a while for so many lines."""
+	"""The source has so many lines that Python needs a while to check it."""
 	name = "compile"
 
 	def enter(self):
@@ -209,8 +232,7 @@ class Timing(InProgram):
 
 
 class Storing(Timing):
-	"""In the transaction that ends the job, where all is written but the place of a user who has
-	none yet."""
+	"""The transaction that ends the job, which waits to insert the rank of a new user."""
 	name, users = "storing", iter(range(100, 100000))
 
 	def enter(self):
@@ -251,7 +273,7 @@ def check_job(number, verdict="passed"):
 
 
 def check_database():
-	"""Of everything that is stored, once all jobs have ended."""
+	"""Checks everything that is stored once all jobs have ended."""
 	equal(sql("SELECT id, state FROM jobs WHERE state IN ('queued', 'running')"), [])
 	equal(sql("SELECT id FROM jobs WHERE verdict IS NULL OR attempt > 3 OR finished_at IS NULL"),
 		[])
@@ -263,14 +285,15 @@ def check_database():
 	equal(
 		sql("SELECT id FROM submissions WHERE id NOT IN (SELECT submission_id FROM jobs WHERE "
 		"submission_id IS NOT NULL)"), [])
-	rows = "SELECT leaderboard_id, gpu, user_id, job_id, score_ns, position, place FROM ranking ORDER BY 1, 2, 6"
+	rows = ("SELECT leaderboard_id, gpu, user_id, job_id, score_ns, position, place FROM ranking "
+		"ORDER BY 1, 2, 6")
 	before = sql(rows)
 	admin("ranking", "rebuild")
 	equal(sql(rows), before)
 
 
 def check_nothing_is_left(*workers):
-	"""Of jobs that have ended, in the folders of these workers."""
+	"""Waits until the workers have removed the folders of finished jobs."""
 	for one in workers:
 		until(lambda: not list(one.jobs.glob("podium-job-*")), 15,
 			lambda: str(list(one.jobs.iterdir())))

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""kill -9 of podium-web and nginx, while somebody submits and at every stage of a job: what was
-accepted is there, whole, what was not is not, and pages come back as soon as the programs do.
-FAULT_ROUNDS says how often each is tried."""
+"""Kills podium-web and nginx with kill -9, during submissions and in every stage of a job. An
+accepted submission must be complete, any other must leave nothing, and pages must work again after
+the restart. FAULT_ROUNDS is the number of times that each kill is tried."""
 import http.client
 import os
 import pathlib
@@ -11,7 +11,8 @@ import threading
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from site_of import Site  # noqa: E402
-from stages import STAGES, Locker, check_database, check_job, is_over, somebody_waits, worker  # noqa: E402
+from stages import (  # noqa: E402
+	STAGES, Locker, check_database, check_job, is_over, somebody_waits, worker)
 from client import Client  # noqa: E402
 from tap import equal, run, test  # noqa: E402
 from workers import RIGHT, admin, close, job, load_task, sql, until  # noqa: E402
@@ -49,7 +50,7 @@ def comes_back():
 
 
 @test
-def somebody_registers_and_submits():
+def a_user_registers_and_submits():
 	global site, author, one
 	site, one = Site(), worker()
 	author = Client(site.url)
@@ -65,23 +66,22 @@ def submitting(name, kill, restart):
 	def cell():
 		for number in range(ROUNDS):
 			before, source = stored(), RIGHT + f"# {name} {number}\n"
-			token = author.csrf("/account")  # a page that reads these tables too
-			locker = Locker("LOCK TABLES blobs WRITE, submissions WRITE, jobs WRITE")
-			answers = []
-			thread = threading.Thread(target=lambda: answers.append(attempt(source, token)))
-			thread.start()
-			until(somebody_waits)
-			kill()
-			thread.join()
-			assert answers[0] in (None, 502, 503, 504), answers
-			locker.release()
+			token = author.csrf("/account")  # before the lock, because the page reads the tables
+			with Locker("LOCK TABLES blobs WRITE, submissions WRITE, jobs WRITE"):
+				answers = []
+				thread = threading.Thread(target=lambda: answers.append(attempt(source, token)))
+				thread.start()
+				until(somebody_waits)
+				kill()
+				thread.join()
+				assert answers[0] in (None, 502, 503, 504), answers
 			restart()
 			comes_back()
-			# its connection is gone, and with it what it had not committed
+			# podium-web's connection broke, so the database rolled its transaction back
 			if name == "podium-web":
 				equal(stored(), before)
 			whole = stored()
-			equal(whole[0], whole[1])  # podium-web itself may have gone on without nginx
+			equal(whole[0], whole[1])  # without nginx, podium-web may have stored the submission
 			again = post(source)
 			equal(again.status, 303)
 			number = int(again.location.rsplit("/", 1)[1])
@@ -89,12 +89,12 @@ def submitting(name, kill, restart):
 			until(lambda: status()["state"] == "done")
 			equal([each["verdict"] for each in status()["jobs"]], ["passed"])
 
-	cell.__name__ = f"{name} is killed while it stores a submission: all of it is there or nothing"
+	cell.__name__ = f"{name} is killed while it stores a submission: all is stored or nothing"
 	test(cell)
 
 
 def attempt(source, token):
-	"""The status of the answer; None: there was none."""
+	"""The status of the answer, or None if there was no answer."""
 	try:
 		return author.post("/leaderboard/small/submit", [("mode", "ranked"), ("gpu", "CPU"),
 			("code", source)], csrf=token).status
@@ -118,7 +118,7 @@ def uploading(name, kill, restart):
 			comes_back()
 			equal(stored(), before)
 
-	cell.__name__ = f"{name} is killed in the middle of an upload: nothing of it is there"
+	cell.__name__ = f"{name} is killed during an upload: nothing is stored"
 	test(cell)
 
 
@@ -126,9 +126,9 @@ def running(name, kill, restart):
 
 	def cell():
 		for stage in STAGES:
-			held = stage(one)
-			kill()
-			held.let_go()
+			with stage(one) as held:
+				kill()
+				held.let_go()
 			restart()
 			comes_back()
 			until(lambda: is_over(held.number))
@@ -138,7 +138,7 @@ def running(name, kill, restart):
 			until(lambda: site.visitor.get(f"/submission/{submission}/status").json["state"] ==
 				"done")
 
-	cell.__name__ = f"{name} is killed at every stage of a job: the job does not notice, and its page comes back"
+	cell.__name__ = f"{name} is killed in every stage of a job: the job and its page survive"
 	test(cell)
 
 
@@ -149,7 +149,7 @@ for title, (how, again) in PROGRAMS.items():
 
 
 @test
-def everything_that_is_stored_fits_together():
+def the_stored_data_is_consistent():
 	check_database()
 
 

@@ -1,6 +1,5 @@
-/* What the command podium makes of a server's JSON: a submission and the line of a job that is
- * waited for, whose every line is plain text, whatever a server or a submission has put into them.
- */
+/* The text that the command podium makes of a server's JSON: a submission, and the line of a job
+ * that it waits for. Every line must be plain text, whatever a server or a submission sends. */
 #include "cli/podium/display.h"
 #include "cli/podium/submission.h"
 #include "cli/podium/waiting.h"

@@ -1,5 +1,5 @@
-/* The body of a POST, whose headers may lie about it. Input: the Content-Type, then what
- * Content-Length says and the most that the page takes, then the body. */
+/* The body of a POST, whose headers may lie about it. Input: the Content-Type, the Content-Length
+ * and the most that the page accepts, a line each, then the body. */
 #include "cgi/api/api.h"
 #include "cgi/http/form.h"
 #include "cgi/http/multipart.h"
@@ -65,7 +65,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 	json_decref(request.json);
 	if (rc)
 		require_error(rc, &error);
-	else /* it was there, all of it, and no more than was wanted */
+	else /* the body was complete and not too long */
 		require(input.length >= request.body_length && input.length - source.left <= most_bytes);
 	require(request.body_length <= most_bytes || rc == ERROR_LIMIT);
 	return 0;

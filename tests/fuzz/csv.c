@@ -1,10 +1,11 @@
-/* Tables as CSV: read by the rules of RFC 4180 they give back what went in. Input: a field per
- * line, an empty line ends a row; NUL stands for a line break inside a field. */
+/* CSV tables: read by the rules of RFC 4180, they must return the original fields. Input: a field
+ * per line, an empty line ends a row; NUL stands for a line break inside a field. */
 #include "cgi/render/csv.h"
 
 #include "tests/fuzz/fuzz.h"
 
-/* Reads one field of the table into `field`; returns what stands behind it: ',' or '\n'. */
+/* Reads one field of the table into `field`. Returns the character after it: ',' or '
+ * '. */
 static char read_field(const char **at, struct buffer *field)
 {
 	bool quoted = **at == '"';
@@ -27,7 +28,7 @@ static char read_field(const char **at, struct buffer *field)
 	return '\n';
 }
 
-/* What a spreadsheet would run gets an apostrophe; everything else comes back as it was. */
+/* A field that a spreadsheet would execute gets an apostrophe. All others must be unchanged. */
 static void check_field(const char *wanted, const char *got)
 {
 	bool runs = *wanted && strchr("=+-@\t\r", *wanted);

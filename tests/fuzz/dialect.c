@@ -1,11 +1,11 @@
-/* What a source is written with: always one of its language, found within the bytes that are there,
- * line by line, so that two sources one behind the other are written with what one of them is.
- * Input: two texts, with a NUL between them. */
+/* Detects what a source is written in. The result is always one of the language's dialects and
+ * depends on single lines, so two sources together have the dialect of one of them. Must not read
+ * past the end. Input: two texts, separated by a NUL. */
 #include "cgi/action/dialect.h"
 
 #include "tests/fuzz/fuzz.h"
 
-/* Without a byte behind it, so that ASan sees whoever reads further. */
+/* Without a byte after the text, so that ASan sees a read past the end. */
 static const struct dialect *dialect_of(const char *language, const struct buffer *source)
 {
 	cleanup_free char *exact = malloc(source->length ? source->length : 1);
@@ -32,7 +32,7 @@ static const struct dialect *dialect_of_both(
 static bool imports_nothing(const char *text, size_t length)
 {
 	for (size_t i = 0; i < length; i++)
-		if (text[i] == 'i' || text[i] == 'f') /* an import could begin here */
+		if (text[i] == 'i' || text[i] == 'f') /* an import could start here */
 			return false;
 	return true;
 }

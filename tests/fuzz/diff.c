@@ -1,6 +1,6 @@
-/* Differences: taking the added lines away from the second text leaves the first without its
- * removed ones, rows tell the same as the marks, and nothing is changed where nothing differs.
- * Input: two texts, with a NUL between them. */
+/* Differences of two texts. The second text without its added lines must equal the first without
+ * its removed lines; rows and marks must agree; equal texts must have no change. Input: two texts,
+ * separated by a NUL. */
 #include "cgi/render/diff.h"
 
 #include "tests/fuzz/fuzz.h"
@@ -26,7 +26,7 @@ static void check_rest(const struct diff *diff)
 	require(removed == diff->removed && added == diff->added);
 }
 
-/* Read from first to last, the rows go through both texts without leaving anything out. */
+/* From first to last, the rows must cover both texts completely. */
 static void check_rows(struct arena *arena, const struct diff *diff, size_t most)
 {
 	struct diff_row *rows;

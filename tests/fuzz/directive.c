@@ -1,5 +1,5 @@
-/* Directives at the head of a submission: names are single words, and line ends of any kind mean
- * the same. */
+/* Directives at the head of a submission. Names must be single words, and all kinds of line ends
+ * must give the same result. */
 #include "lib/submission/directive.h"
 
 #include "tests/fuzz/fuzz.h"
@@ -30,7 +30,7 @@ static void require_same(const struct directives *a, const struct directives *b)
 		require(strcmp(a->gpus[i], b->gpus[i]) == 0);
 }
 
-/* With every line end as Windows writes it. */
+/* The source with Windows line ends. */
 static char *with_carriage_returns(struct arena *arena, const char *source)
 {
 	cleanup_buffer struct buffer text = { 0 };

@@ -1,5 +1,5 @@
-/* What the worker reads from podium-run: lines of JSON, of which those about its job are kept until
- * they are written. */
+/* The worker's reader of podium-run's output: lines of JSON. It keeps events of its job until they
+ * are stored. */
 #include "lib/job/runner.h"
 #include "worker/result.h"
 
@@ -38,7 +38,7 @@ static void check(const struct result *result)
 	json_array_foreach(result->pending, index, event)
 	{
 		const char *name = json_string_value(json_object_get(event, "event"));
-		require(is_known(name) && verdicts == 0); /* nothing counts behind the verdict */
+		require(is_known(name) && verdicts == 0); /* events after the verdict do not count */
 		require(json_integer_value(json_object_get(event, "job")) == JOB);
 		verdicts += strcmp(name, "verdict") == 0;
 	}
@@ -46,7 +46,7 @@ static void check(const struct result *result)
 	require(result_is_pending(result) == (json_array_size(result->pending) > 0));
 }
 
-/* A process that has said all it has to say. */
+/* A process that has already written everything. */
 static struct runner make_runner(const uint8_t *bytes, size_t length)
 {
 	struct runner runner = {

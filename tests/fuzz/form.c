@@ -1,4 +1,4 @@
-/* Queries, paths and the addresses that we make of them. Input: a query in the first line, then a
+/* Queries, paths and the addresses made from them. Input: a query in the first line, then a
  * path. */
 #include "cgi/http/form.h"
 #include "cgi/render/html.h"
@@ -14,7 +14,7 @@ static void check_fields(const struct field *fields, size_t count)
 	}
 }
 
-/* Written as a query again, the fields are the same. */
+/* Fields written as a query and read again must be the same. */
 static void check_round_trip(struct arena *arena, const struct field *fields, size_t count)
 {
 	cleanup_buffer struct buffer query = { 0 };
@@ -48,7 +48,7 @@ static void check_query(struct arena *arena, const char *query)
 		check_round_trip(arena, fields, count);
 }
 
-/* An address in a header stays on this host and on its line, whatever it was made of. */
+/* An address in a header must stay on this host and on one line, whatever it was made of. */
 static void check_own_address(const char *text)
 {
 	cleanup_buffer struct buffer address = { 0 };

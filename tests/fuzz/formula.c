@@ -1,4 +1,4 @@
-/* Formulas over the arguments of a case. Input: the formula, then the case, on a line each. */
+/* Formulas over the arguments of a case. Input: the formula and the case, a line each. */
 #include "lib/task/formula.h"
 
 #include "tests/fuzz/fuzz.h"
@@ -19,7 +19,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 		return 0;
 	}
 	require(isfinite(value) && value >= 0 && strlen(formula) <= formula_most_bytes);
-	/* In parentheses, and twice, it is the same; unless that is too long or too deep. */
+	/* Parentheses do not change the value, unless the formula becomes too long or too deep. */
 	rc = formula_evaluate(arena_printf(arena, "(%s) * 1 + 0", formula), arguments, &again, &error);
 	require(rc ? strlen(formula) + 12 > formula_most_bytes || strstr(error.text, "nested too deep")
 			   : value == again);

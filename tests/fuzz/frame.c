@@ -1,6 +1,6 @@
-/* What a contestant may send over its channel. Input: one byte that says whether the receiver takes
- * descriptors and how many come, one that says whether the rest is filled up to a frame's size, the
- * message. */
+/* Messages of a contestant on its channel. Input: a byte that says whether the receiver accepts
+ * descriptors and how many come, a byte that says whether the message is padded to a frame's size,
+ * then the message. */
 #include "harness/isolated/native.h"
 
 #include "tests/fuzz/fuzz.h"

@@ -1,7 +1,7 @@
-/* What the fuzz targets share. Each target is one file with LLVMFuzzerTestOneInput, which libFuzzer
- * calls with bytes that it makes up, again and again; whatever they are, what is required here must
- * hold. tests/fuzz/run starts them, tests/fuzz/corpus/TARGET/ is where they begin, TARGET.dict has
- * words that are worth trying. */
+/* Helpers of the fuzz targets. Each target is a file with LLVMFuzzerTestOneInput, which libFuzzer
+ * calls again and again with bytes that it makes up. Whatever the bytes, all require() must hold.
+ * tests/fuzz/run starts the targets. tests/fuzz/corpus/TARGET/ has the first inputs, and
+ * TARGET.dict has useful words. */
 #ifndef PODIUM_TESTS_FUZZ_H
 #define PODIUM_TESTS_FUZZ_H
 
@@ -28,8 +28,8 @@ static inline _Noreturn void fuzz_fail(const char *condition, const char *file, 
 	abort();
 }
 
-/* A copy with a NUL behind it and nothing more, so that ASan sees whoever reads further. The caller
- * frees it. */
+/* A copy that ends with a NUL and nothing after it, so that ASan sees a read past the end. The
+ * caller frees it. */
 static inline char *fuzz_string(const uint8_t *bytes, size_t length)
 {
 	char *copy = malloc(length + 1);
@@ -41,14 +41,15 @@ static inline char *fuzz_string(const uint8_t *bytes, size_t length)
 	return copy;
 }
 
-/* UTF-8 without NUL. */
+/* Requires UTF-8 without NUL. */
 static inline void require_text(const char *text, size_t length)
 {
 	require(strlen(text) == length);
 	require(text_is_utf8(text, length));
 }
 
-/* What a person is shown: whole characters, on one line, in the order in which they stand. */
+/* Requires text that may be shown to a person: whole characters on one line, without characters
+ * that change the reading order. */
 static inline void require_sentence(const char *text)
 {
 	require(*text != '\0');
@@ -57,14 +58,14 @@ static inline void require_sentence(const char *text)
 		require(text_control_length(text) == 0);
 }
 
-/* An error that was returned is one that was said. */
+/* Requires an error message exactly if the call failed. */
 static inline void require_error(int rc, const struct error *error)
 {
 	require(rc < 0 && rc == error->code);
 	require_sentence(error->text);
 }
 
-/* The first line, without its end, and what stands behind it. A missing line is an empty one. */
+/* The first line without its end, and the rest. A missing line counts as empty. */
 struct fuzz_input {
 	const uint8_t *bytes;
 	size_t length;
@@ -80,10 +81,10 @@ static inline char *fuzz_line(struct fuzz_input *input)
 	return line;
 }
 
-/* The number of a process that nobody is: who waits for it learns at once that it has ended. */
+/* A process id that never exists: waiting for it reports at once that it has ended. */
 enum { FUZZ_NO_PROCESS = INT32_MAX };
 
-/* Sizes of pieces for what comes from a pipe or a socket: the same for the same input. */
+/* The size of the next piece from a pipe or a socket; reproducible for the same input. */
 static inline size_t fuzz_piece(uint64_t *state, size_t left)
 {
 	static const size_t most[] = { 1, 2, 3, 7, 64, 1000 };

@@ -1,5 +1,5 @@
-/* Source code in colours: the stretches are the text, none is empty or cuts a character, and of the
- * page's elements nothing is left but the text with its lines ended alike. Input: a byte for the
+/* Syntax highlighting. The spans must cover the text, none empty and none cutting a character. The
+ * page's elements must contain only the text, with uniform line ends. Input: a byte for the
  * language, then the code. */
 #include "cgi/render/highlight.h"
 
@@ -18,7 +18,7 @@ static void check_tokens(enum source_language language, const char *code)
 	require(code[at] == '\0');
 }
 
-/* Leaves out an element that may stand here; a number's text goes with its link. */
+/* Skips an element that may occur here. A line number's text belongs to its link. */
 static const char *skip_element(const char *at, int *depth)
 {
 	static const char number[] = "<a class=\"line-number\"";

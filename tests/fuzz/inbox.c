@@ -1,6 +1,5 @@
-/* The stream of messages into podium-run: jobs and cancellations, a line of JSON each. Whatever
- * comes, each job that is taken has an id, no more wait than there is room for, and what is refused
- * ends with a verdict of its own. */
+/* The messages to podium-run: jobs and cancellations, a line of JSON each. Every accepted job has
+ * an id, no more jobs wait than there is room for, and a refused job gets a verdict. */
 #include "worker/run/job/inbox.h"
 #include "worker/run/job/job.h"
 
@@ -36,7 +35,8 @@ static void check_output(int output)
 		check_verdict(at, (size_t)(end - at));
 }
 
-/* The inbox as inbox_open leaves it, but for the signals, which are libFuzzer's. */
+/* The inbox as inbox_open leaves it, but without its signal handlers, because libFuzzer has its
+ * own. */
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 {
 	cleanup_fd int input = make_file("messages", bytes, length),

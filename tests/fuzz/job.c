@@ -1,4 +1,4 @@
-/* Messages to podium-run: one line of JSON. */
+/* A job's message to podium-run: one line of JSON. */
 #include "worker/run/job/job.h"
 #include "worker/run/sandbox/folder.h"
 

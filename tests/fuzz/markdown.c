@@ -1,6 +1,5 @@
-/* Markdown: the HTML is read again by rules of its own. Only the elements and attributes below,
- * each closed where it was opened, every & an entity, and links that go to http, https, mailto or
- * stay here. */
+/* Markdown. A separate parser reads the HTML again: only the elements and attributes below,
+ * properly nested; every & starts an entity; links go to http, https, mailto or this site. */
 #include "cgi/render/markdown.h"
 
 #include "tests/fuzz/fuzz.h"
@@ -96,7 +95,7 @@ static void check_address(const char *address, size_t length)
 	for (size_t i = 0; i < COUNT(schemes); i++)
 		if (strncasecmp(address, schemes[i], strlen(schemes[i])) == 0)
 			return;
-	/* The # of an entity is none of the address. */
+	/* The # of an entity does not belong to the address. */
 	require(memchr(address, '&', scheme) && !"a harmless address");
 }
 

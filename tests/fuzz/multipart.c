@@ -8,7 +8,7 @@ struct reading {
 	const char *body;
 	size_t length;
 	struct multipart parser;
-	struct buffer record; /* of all that was taken, so that two readings can be compared */
+	struct buffer record; /* everything that was read, to compare two readings */
 	size_t parts;
 	int rc;
 	struct error error;
@@ -33,7 +33,7 @@ static int take(void *context, const struct multipart_part *part, struct error *
 	return 0;
 }
 
-/* `seed` 0: in one piece. */
+/* With `seed` 0, feeds the form in one piece. */
 static void read_form(struct reading *reading, const char *type, uint64_t seed)
 {
 	struct multipart *parser = &reading->parser;
@@ -41,7 +41,7 @@ static void read_form(struct reading *reading, const char *type, uint64_t seed)
 	for (size_t at = 0, piece; !rc && at < reading->length; at += piece) {
 		piece = seed ? fuzz_piece(&seed, reading->length - at) : reading->length;
 		rc = multipart_feed(parser, reading->body + at, piece, &reading->error);
-		/* What waits to be understood is a part's headers at most. */
+		/* The parser may buffer at most a part's headers. */
 		require(rc
 			|| parser->pending.length
 				<= multipart_most_header_bytes + parser->delimiter_length + 4);

@@ -1,4 +1,5 @@
-/* Where webhooks may send to. Input: what the operator allows, then an address, on a line each. */
+/* Where webhooks may send to. Input: the networks that the operator allows and an address, a line
+ * each. */
 #include "lib/base/network.h"
 #include "lib/webhook/address.h"
 
@@ -18,7 +19,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 	int rc = network_list_check(allowed, &error);
 	if (rc)
 		require_error(rc, &error);
-	/* A network holds its own first address, and is the same when its bits are read again. */
+	/* A network contains its own first address, and its text form reads back as the same
+	 * network. */
 	if (network_parse(allowed, &literal) == 0)
 		require(
 			network_holds(&literal, literal.bytes) && network_list_holds(allowed, literal.bytes));
@@ -29,7 +31,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 	}
 	require(address.host && *address.host
 		&& address.is_named == network_list_names(allowed, address.host));
-	/* Without leave it is https, and no address of an internal network. */
+	/* By default only https is allowed, and no address of an internal network. */
 	if (webhook_address_read(arena, text, "", &address, &error) == 0) {
 		require(strncasecmp(text, "https:", 6) == 0 && !address.is_named);
 		require(network_parse(address.host, &same) || !network_internal(same.bytes));

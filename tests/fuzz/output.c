@@ -1,5 +1,5 @@
-/* What a submission prints on its way out of podium-run and into the worker: valid text in events
- * of a bounded size, all of it, and never the secret seed. */
+/* A submission's output on its way through podium-run into the worker. Events must have valid text
+ * and a bounded size, contain all output, and never contain the secret seed. */
 #include "lib/job/runner.h"
 #include "worker/run/job/event.h"
 #include "worker/run/sandbox/capture.h"
@@ -11,7 +11,7 @@
 
 static const char SECRET[] = "8123456789";
 
-/* As it must arrive: valid, with the secret replaced. */
+/* Appends the text in the form in which it must arrive: valid, with the secret replaced. */
 static void expect(struct buffer *out, const char *text, size_t length)
 {
 	cleanup_buffer struct buffer valid = { 0 };
@@ -57,7 +57,7 @@ static void collect(struct buffer *log, const json_t *event)
 		buffer_text(log, json_string_value(json_object_get(event, "text")));
 }
 
-/* The worker reads every line of it. */
+/* The worker's side: reads every event. */
 static size_t listen_to(int file, struct buffer *log)
 {
 	struct runner runner = { .pid = FUZZ_NO_PROCESS, .input = -1, .output = file };
@@ -71,14 +71,14 @@ static size_t listen_to(int file, struct buffer *log)
 	return count;
 }
 
-/* What is kept of a long output is valid, and not much more than the two halves. */
+/* The stored part of a long output must be valid and hardly longer than its two halves. */
 static void check_capture(const char *text, size_t length)
 {
 	static struct capture capture;
 	cleanup_buffer struct buffer kept = { 0 };
 	uint64_t random = length;
 	memset(&capture, 0, sizeof capture);
-	/* Now and then as often as it takes to leave something out. */
+	/* Sometimes repeats the text so often that a part must be left out. */
 	for (size_t repeat = 0; repeat < (length % 16 == 1 ? 200 : 1); repeat++)
 		for (size_t at = 0, piece; at < length; at += piece) {
 			piece = fuzz_piece(&random, length - at);
@@ -93,7 +93,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 {
 	cleanup_free char *text = fuzz_string(bytes, length);
 	cleanup_buffer struct buffer wanted = { 0 }, log = { 0 };
-	int file = memfd_create("events", MFD_CLOEXEC); /* runner_next closes it at its end */
+	int file = memfd_create("events", MFD_CLOEXEC); /* runner_next closes it at the end */
 	struct events events = { .descriptor = file, .job = 7 };
 	require(file >= 0);
 	memcpy(events.secret, SECRET, sizeof SECRET);
@@ -103,7 +103,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 	require(events_read >= (length ? 6u : 4u));
 	expect(&wanted, text, length);
 	require(strcmp(buffer_string(&wanted), buffer_string(&log)) == 0);
-	if (length % 8 == 1) /* it takes ten times as long as the rest */
+	if (length % 8 == 1) /* takes ten times as long as the rest */
 		check_capture(text, length);
 	return 0;
 }

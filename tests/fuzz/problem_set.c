@@ -1,4 +1,5 @@
-/* Problem sets: whatever the YAML says, its folders stay in the upload and its names are names. */
+/* Problem sets: whatever the YAML says, folders must be inside the upload, and names must be
+ * valid. */
 #include "lib/leaderboard/problem_set.h"
 
 #include "lib/base/text.h"

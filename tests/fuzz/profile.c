@@ -1,4 +1,5 @@
-/* What profilers leave: a report in base64 in a harness's line, and files that are kept as gzip. */
+/* Output of profilers: a report in base64 in a harness's line, and files that are stored as
+ * gzip. */
 #include "worker/run/profile/profile.h"
 #include "lib/base/gzip.h"
 
@@ -15,7 +16,7 @@ static void check_report(const char *base64)
 	profile_free(&profile);
 }
 
-/* What we encode comes back. */
+/* Decoding our encoding must return the bytes. */
 static void check_encoding(const uint8_t *bytes, size_t length)
 {
 	size_t size = sodium_base64_encoded_len(length, sodium_base64_VARIANT_ORIGINAL);

@@ -1,4 +1,4 @@
-/* What a compiler prints, of which the submission writes half. */
+/* Output of a compiler, half of which a submission can choose. */
 #include "worker/run/profile/ptxas.h"
 
 #include "tests/fuzz/fuzz.h"

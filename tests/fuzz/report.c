@@ -1,5 +1,5 @@
-/* What podium check makes of podium-run's events: a report whose every line is plain text, whatever
- * a submission or a task has put into them, and JSON that can be read again. */
+/* The report that podium check makes of podium-run's events. Every line must be plain text,
+ * whatever a submission or a task wrote, and the JSON form must be readable. */
 #include "cli/podium/report.h"
 #include "cli/podium/outcome.h"
 #include "lib/job/runner.h"
@@ -8,7 +8,7 @@
 
 #include <sys/mman.h>
 
-/* As runner_next hands them on: complete lines of JSON. */
+/* Complete lines of JSON, as runner_next returns them. */
 static void take_events(json_t *outcome, const uint8_t *bytes, size_t length)
 {
 	struct runner runner = {

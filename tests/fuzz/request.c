@@ -1,15 +1,15 @@
-/* A whole request through the router, while the database is away. Input, a line each: the method,
- * the address with its query, the cookies, Host and Origin, the Content-Type; then the body. */
+/* A whole request through the router, without a database. Input, a line each: the method, the
+ * address with its query, the cookies, Host and Origin, the Content-Type; then the body. */
 #include "cgi/http/form.h"
 #include "cgi/router.h"
 #include "lib/base/log.h"
 
 #include "tests/fuzz/fuzz.h"
 
-/* Something that must never reach a page as it stands. */
+/* A text that must never reach a page unescaped. */
 static const char HOSTILE[] = "<zz";
 
-/* In the place of lib/base/log.c: the log would only hide what libFuzzer says. */
+/* Replaces lib/base/log.c, because log lines would hide libFuzzer's output. */
 void log_open(const char *program)
 {
 	(void)program;
@@ -61,7 +61,8 @@ static void check_header(const char *value)
 		require((unsigned char)*value >= 0x20 && *value != 0x7f);
 }
 
-/* Lines of "Name: value", each ended as HTTP wants it, and none that ends the headers. */
+/* Headers must be lines "Name: value" with the line ends of HTTP, and no value may end the
+ * headers. */
 static void check_headers(const char *text)
 {
 	while (*text) {

@@ -1,5 +1,5 @@
-/* The lines of a harness. Input: one byte that says what the harness was given, then what it
- * writes. */
+/* Result lines of a harness. Input: a byte that says which arguments the harness got, then its
+ * lines. */
 #include "worker/run/engine/result_lines.h"
 
 #include "tests/fuzz/fuzz.h"
@@ -20,7 +20,7 @@ static void read_lines(struct results *results, struct arena *arena, uint8_t giv
 	for (size_t at = 0, piece; at < length; at += piece) {
 		piece = seed ? fuzz_piece(&seed, length - at) : length;
 		bool now = results_add(results, bytes + at, piece);
-		require(good || !now); /* what was wrong stays wrong */
+		require(good || !now); /* an error stays an error */
 		good = now;
 		require(good == (results->verdict == VERDICT_NONE));
 	}
@@ -67,7 +67,7 @@ static void require_same(const struct results *a, const struct results *b)
 		}
 }
 
-/* `check: pass` counts only with every case there, and each of them passed. */
+/* `check: pass` counts only if all cases are there and each has passed. */
 static void check_completeness(struct results *results)
 {
 	if (results->verdict != VERDICT_NONE)

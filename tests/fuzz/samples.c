@@ -1,6 +1,6 @@
-/* The picture of a case's calls, whatever numbers a database holds: it has few bytes, its paths
- * stay inside of the picture, and nothing in it is no number. Input: how many blocks (1 byte), then
- * float32: median, low and high end, the calls. */
+/* The chart of a case's calls, for any numbers that a database may contain. It must have few bytes,
+ * its paths must stay inside, and every number must be finite. Input: the number of blocks (1
+ * byte), then float32 values: median, low and high end, the calls. */
 #include "cgi/render/samples.h"
 
 #include "tests/fuzz/fuzz.h"
@@ -9,7 +9,7 @@
 
 enum { numbers_before = 3, most_picture_bytes = 24 * 1024 };
 
-/* "M12.5 40.1v3.2" and its like: coordinates that begin a piece are inside; steps are short. */
+/* Checks a path such as "M12.5 40.1v3.2": absolute coordinates must be inside, and steps short. */
 static void check_path(const char *data, const char *end)
 {
 	while (data < end) {

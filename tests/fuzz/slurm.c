@@ -1,5 +1,5 @@
-/* What Slurm's programs print: names in it are chosen by whoever runs the cluster, or has a job
- * there. */
+/* Output of Slurm's programs. Whoever runs the cluster, or has a job there, chooses the names in
+ * it. */
 #include "worker/slurm.h"
 
 #include "tests/fuzz/fuzz.h"
@@ -24,7 +24,7 @@ static void check_sentence(const char *sentence)
 		require_sentence(sentence);
 }
 
-/* What is taken is an option each, which srun cannot take for anything else. */
+/* Each accepted word must be an option that srun cannot take for anything else. */
 static void check_options(const char *text)
 {
 	const char *words[slurm_most_words];

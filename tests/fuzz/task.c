@@ -1,5 +1,5 @@
-/* Tasks of every form: what is accepted keeps the limits, has all its files, and survives being
- * kept as JSON. */
+/* Tasks of every form. An accepted task must keep the limits, have all its files, and survive being
+ * stored as JSON. */
 #include "lib/task/task.h"
 
 #include "lib/task/formula.h"
@@ -58,7 +58,7 @@ static void check_contents(
 		if (contents[i].role == ROLE_TEMPLATE || contents[i].role == ROLE_SAMPLE)
 			require_text(contents[i].bytes, contents[i].length);
 	}
-	require(files + 1 == task->file_count); /* all but the submission */
+	require(files + 1 == task->file_count); /* all files except the submission */
 }
 
 static void check_json(struct arena *arena, const struct task *task)

@@ -1,4 +1,4 @@
-/* Text of strangers on its way into pages, logs and sentences. */
+/* Untrusted text on its way into pages, logs and messages. */
 #include "cgi/render/html.h"
 #include "lib/base/format.h"
 #include "lib/base/quote.h"
@@ -34,7 +34,8 @@ static void check_quote(const char *bytes, size_t length)
 		&& strlen(quoted) <= 4 * quote_most_bytes + 5);
 }
 
-/* Escaped text holds no sign that means something, and a browser reads the same text again. */
+/* Escaped text must contain no special character, and a browser must read the original text from
+ * it. */
 static void check_html(const char *text)
 {
 	static const struct {

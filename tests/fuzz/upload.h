@@ -1,5 +1,5 @@
-/* An upload as one text, so that all its files can be changed by libFuzzer: a line `=== PATH`
- * begins a file. */
+/* An upload written as one text, so that libFuzzer can change all its files: a line `=== PATH`
+ * starts a file. */
 #ifndef PODIUM_TESTS_FUZZ_UPLOAD_H
 #define PODIUM_TESTS_FUZZ_UPLOAD_H
 
@@ -9,7 +9,7 @@
 
 #include "tests/fuzz/fuzz.h"
 
-/* Only what a zip can hold is added. */
+/* Adds a file if a zip can contain it. */
 static inline void fuzz_add_file(
 	struct fileset *set, const char *path, const char *bytes, size_t length)
 {
@@ -44,7 +44,7 @@ static inline struct fileset fuzz_upload(struct arena *arena, const char *text, 
 	return set;
 }
 
-/* Made once. */
+/* Made once, on the first call. */
 static inline const struct fileset *fuzz_stock(void)
 {
 	static struct fileset stock;

@@ -1,4 +1,5 @@
-/* YAML: what is accepted keeps the limits, and written out it reads the same. */
+/* YAML. Accepted text must keep the limits, and writing it out and reading it again must give the
+ * same. */
 #include "lib/base/yaml.h"
 
 #include "tests/fuzz/fuzz.h"
@@ -22,7 +23,7 @@ static void check_node(const struct yaml_node *node, size_t depth, size_t *nodes
 	require(count == node->count);
 }
 
-/* Every character by its number, so that nothing in it can mean something. */
+/* Writes every character by its number, so that none has a special meaning. */
 static void print_text(struct buffer *out, const char *text)
 {
 	buffer_byte(out, '"');
@@ -82,7 +83,8 @@ static void check_round_trip(struct arena *arena, const struct yaml_node *root)
 	struct yaml_node *again;
 	struct error error = { 0 };
 	print(&text, root);
-	/* Two empty keys, one written "" and one ~, are two keys, but not once both are written out. */
+	/* Two empty keys, one written "" and one ~, are different, but become equal when written
+	 * out. */
 	if (text.length <= yaml_most_bytes
 		&& yaml_parse(arena, "again", text.data, text.length, &again, &error) == 0)
 		require_same(root, again);
@@ -96,10 +98,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 	cleanup_arena struct arena *arena = arena_new();
 	struct yaml_node *root = NULL;
 	struct error error = { 0 };
-	int lines = 2 /* what is missing at the end stands on the line behind it */,
+	int lines = 2 /* an error at the end is reported on the line after the last */,
 		rc = yaml_parse(arena, "task.yml", text, length, &root, &error);
 	for (size_t i = 0; i < length;
-		 i++) /* YAML 1.1 has five line ends; each of them has one byte that is counted here */
+		 i++) /* YAML 1.1 has five line ends; each contains one byte that is counted here */
 		lines += text[i] == '\n' || text[i] == '\r' || text[i] == '\x85' || text[i] == '\xa8'
 			|| text[i] == '\xa9';
 	if (rc) {

@@ -1,5 +1,5 @@
-/* Zips. Half of what libFuzzer changes gets its checksums and sizes mended, so that it is read to
- * the end. */
+/* Zips. In half of the inputs the checksums and sizes are corrected first, so that the reader gets
+ * to the end. */
 #include "lib/files/fileset.h"
 #include "lib/files/path_rule.h"
 
@@ -9,7 +9,7 @@
 #include <strings.h>
 #include <zlib.h>
 
-/* The rules once more, in other words than the reader's own. */
+/* Checks a path by rules that are independent of the reader's code. */
 static void check_path(const char *path)
 {
 	require(path_fault(path, strlen(path)) == NULL);
@@ -40,8 +40,8 @@ static void check_set(const struct fileset *set)
 	require(total <= fileset_most_total_bytes);
 }
 
-/* Packed again, it gives the same files. The second file keeps one top folder from being stripped.
- */
+/* Packing the files again must give a zip with the same files. The second file keeps a single top
+ * folder from being stripped. */
 static void check_round_trip(struct arena *arena, const struct fileset *set)
 {
 	cleanup_buffer struct buffer zip = { 0 };
@@ -87,7 +87,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 	return 0;
 }
 
-/* ---- mending ---- */
+/* ---- correcting checksums and sizes ---- */
 
 size_t LLVMFuzzerMutate(uint8_t *bytes, size_t length, size_t most);
 size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t length, size_t most, unsigned int seed);
@@ -106,7 +106,7 @@ static void put_little(uint8_t *at, uint32_t value)
 		at[i] = (uint8_t)value;
 }
 
-/* The checksum and the size of what the packed bytes unpack to, as far as they do. */
+/* The checksum and the size of the unpacked data, as far as they can be unpacked. */
 static uint32_t unpacked_crc(const uint8_t *packed, uint32_t length, uint32_t *size)
 {
 	static uint8_t out[64 * 1024];
@@ -122,7 +122,7 @@ static uint32_t unpacked_crc(const uint8_t *packed, uint32_t length, uint32_t *s
 	return (uint32_t)crc32(0, out, *size);
 }
 
-/* One entry of the table of contents and the header that it points to. */
+/* Corrects an entry of the central directory and the header that it points to. */
 static void mend(uint8_t *bytes, size_t length, uint8_t *entry)
 {
 	size_t offset = little(entry + 42, 4), packed = little(entry + 20, 4);

@@ -1,15 +1,15 @@
-"""What others measure of the rows of tests/gpu/accuracy, in an ordinary process: started by it,
-with the GPU's Python.
+"""Measures the rows of tests/gpu/accuracy with other methods, in an ordinary process.
+tests/gpu/accuracy starts it with the GPU's Python.
 
 	beside.py LANGUAGE ROW...        ROW: its number in rows.py; prints one line of JSON for each
 
-	own      the durations of a call's kernels, by CUPTI, together
-	span     from the beginning of the first to the end of the last of them
-	events   CUDA events around a call, as they come
+	own      the sum of the durations of a call's kernels, by CUPTI
+	span     from the start of the first kernel to the end of the last, by CUPTI
+	events   CUDA events around each call
 	pair     CUDA events around nothing
-	window   calls back to back, waited for once, divided by their number
+	window   calls back to back with one wait at the end, divided by their number
 
-Before each call but those back to back the L2 cache is overwritten, as the engine does.
+As in the engine, the L2 cache is overwritten before each call, except in `window`.
 """
 import ctypes
 import importlib.util
@@ -30,8 +30,11 @@ from rows import ROWS  # noqa: E402
 
 FLUSH_BYTES, ROTATED_BYTES = 128 << 20, 256 << 20
 CALLS, BACK_TO_BACK, WINDOWS = 60, 200, 5
-LONG_S = 0.3  # longer windows have fewer calls
-WRAPPER = '#include "kernels.cuh"\n__global__ void nothing() {}\nextern "C" void run_nothing() { nothing<<<1, 1>>>(); }\nextern "C" void work(int w, const float *s, float *o, size_t c, long a) { do_work(w, s, o, c, a); }\n'
+LONG_S = 0.3  # a window with longer calls has fewer of them
+WRAPPER = ('#include "kernels.cuh"\n__global__ void nothing() {}\n'
+	'extern "C" void run_nothing() { nothing<<<1, 1>>>(); }\n'
+	'extern "C" void work(int w, const float *s, float *o, size_t c, long a) '
+	'{ do_work(w, s, o, c, a); }\n')
 
 
 def python_call():
@@ -44,7 +47,7 @@ def python_call():
 
 
 def cuda_call():
-	"""The kernels of the sample, in a library."""
+	"""The kernels of the sample as a library."""
 	folder = pathlib.Path(tempfile.mkdtemp(prefix="podium-beside."))
 	(folder / "wrapper.cu").write_text(WRAPPER)
 	subprocess.run([
@@ -59,7 +62,7 @@ def cuda_call():
 
 
 def kernels_of(recorded):
-	"""But those of the flush."""
+	"""All kernels except those that flush the cache."""
 	return [
 		event for event in recorded.events()
 		if event.device_type.name == "CUDA" and "Fill" not in event.name and event.device_time > 0
@@ -67,8 +70,9 @@ def kernels_of(recorded):
 
 
 def print_empty(language, run_empty):
-	"""What the kernel of the null contestant takes itself: at once again, and behind what
-	overwrites the L2 cache, as in the engine, where the GPU has to fetch its instructions first."""
+	"""Prints the duration of the null contestant's empty kernel: when it runs again immediately,
+	and after a flush of the L2 cache, when the GPU must fetch the instructions first, as in the
+	engine."""
 	flush = torch.empty(FLUSH_BYTES // 4, dtype=torch.int32, device="cuda")
 	for is_cold in (False, True):
 		with profile(activities=[ProfilerActivity.CUDA]) as recorded:
@@ -129,7 +133,7 @@ class Bench:
 		return statistics.median(times)
 
 	def profiled(self):
-		"""(own, span)"""
+		"""Returns (own, span)."""
 		with profile(activities=[ProfilerActivity.CUDA]) as recorded:
 			for index in range(CALLS):
 				self.cold(index)

@@ -1,6 +1,5 @@
-"""podium-run out of the folder that tests/gpu/collect made, for scripts that give it jobs
-themselves. Imported first of all: it says where the modules of other tests look for programs and
-jobs."""
+"""Runs podium-run from the folder that tests/gpu/collect made, for scripts with their own jobs.
+Import it first: it tells the modules of other tests where programs and jobs are."""
 import base64
 import os
 import pathlib
@@ -14,7 +13,7 @@ MOST = ("--memory", "32768", "--disk", "4096", "--processes", "1024")
 
 
 def open_bundle(folder):
-	"""Or a build folder of this tree."""
+	"""Opens a bundle, or a build folder of this tree."""
 	folder = pathlib.Path(folder).resolve()
 	os.environ["B"] = str(folder if (folder / "podium-run").exists() else folder / "build")
 	os.environ["PATH"] += ":/usr/local/cuda/bin"
@@ -29,7 +28,7 @@ def find_python():
 
 
 def find_device(index=0):
-	"""A GPU, as podium-run wants to be told of it."""
+	"""The first GPU, in the form that podium-run expects."""
 	query = ["nvidia-smi", "--query-gpu=name,uuid,compute_cap", "--format=csv,noheader"]
 	answer = subprocess.run(query, capture_output=True, text=True, check=True)
 	name, uuid, capability = answer.stdout.splitlines()[index].split(", ")
@@ -40,7 +39,7 @@ def find_device(index=0):
 
 
 def behind_reference(job, addition):
-	"""The job with this behind the reference, which the judge imports."""
+	"""The job with this code appended to the reference, which the judge imports."""
 	return {
 		**job, "files": [{**file, "text": file["text"] +
 		addition} if file["path"] == "reference.py" else file for file in job["files"]]
@@ -48,7 +47,7 @@ def behind_reference(job, addition):
 
 
 def groups_of(event, count):
-	"""What the judge reported in the place of each call's time, `count` numbers to a group."""
+	"""The numbers that the judge reported instead of each call's time, in groups of `count`."""
 	raw = base64.b64decode(event["samples"])
 	values = struct.unpack(f"<{len(raw) // 4}f", raw)
 	return [values[first:first + count] for first in range(0, len(values), count)]
@@ -64,7 +63,7 @@ class Engine:
 		self.runner = Runner("--python", self.python, *MOST)
 
 	def run(self, job, mode, task, **members):
-		"""The result; ends the program if the job does not pass."""
+		"""Returns the result. Exits if the job does not pass."""
 		self.count += 1
 		self.runner.send({
 			"job": {

@@ -1,5 +1,6 @@
-"""Submits the samples of the shipped tasks to a running Podium, as a browser would, and holds their
-verdicts against what the tasks expect. Prints one row per submission and exits 1 if one differs.
+"""Submits the samples of the shipped tasks to a running Podium, as a browser would, and compares
+each verdict with the one that the task expects. Prints one row per submission and exits 1 if a
+verdict differs.
 
 	check.py URL [--device MODEL] [--tasks DIR] [--repeat N] [--only TASK ...]
 """
@@ -43,7 +44,7 @@ class Participant(Client):
 
 
 def expected_samples(folder):
-	"""(sample, mode, verdict) of a task folder, in either form."""
+	"""(sample, mode, verdict) of a task folder; the folder may state them in two ways."""
 	definition = folder / "task.yml"
 	if definition.exists():
 		for entry in (yaml.safe_load(definition.read_text()).get("podium")
@@ -59,7 +60,8 @@ def is_offered(client, task, device):
 
 
 def job_seconds(submission):
-	"""Claim to result, as the database has it; None without a database at hand."""
+	"""Seconds from claim to result, from the database; None if there is no access to the
+	database."""
 	socket = os.path.join(os.environ.get("PODIUM_VAR", ""), "run", "mariadb.sock")
 	query = ("SELECT TIMESTAMPDIFF(MICROSECOND, started_at, finished_at) / 1e6 FROM podium.jobs "
 		f"WHERE submission_id = {submission}")
@@ -76,9 +78,9 @@ def main():
 	parser.add_argument("--tasks", default="tasks")
 	parser.add_argument("--only", nargs="*")
 	parser.add_argument("--every-mode", action="store_true",
-		help="submit what passes in modes test, benchmark and profile as well")
+		help="also submit passing samples in modes test, benchmark and profile")
 	parser.add_argument("--repeat", type=int, default=0,
-		help="submit vectoradd_py's right sample so often again")
+		help="repeat vectoradd_py's right sample this often")
 	options = parser.parse_args()
 	client = Participant(options.url)
 	name = "check-" + uuid.uuid4().hex[:8]

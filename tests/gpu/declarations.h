@@ -1,5 +1,5 @@
-/* Our declarations of NVIDIA's management library against its own header. What differs does not
- * compile. `cc -fsyntax-only -Werror -I. -x c tests/gpu/declarations.h` is the whole test. */
+/* Compares our declarations of NVIDIA's management library with its header: a difference does not
+ * compile. The whole test is `cc -fsyntax-only -Werror -I. -x c tests/gpu/declarations.h`. */
 #ifndef PODIUM_TESTS_GPU_DECLARATIONS_H
 #define PODIUM_TESTS_GPU_DECLARATIONS_H
 
@@ -44,7 +44,7 @@ _Static_assert((int)NVML_GPU_IS_LOST == (int)NVML_ERROR_GPU_IS_LOST, "NVML_ERROR
 _Static_assert(
 	(int)NVML_NOT_THERE == (int)NVML_ERROR_LIBRARY_NOT_FOUND, "NVML_ERROR_LIBRARY_NOT_FOUND");
 
-/* The library is not linked, so only the types of its functions are looked at. */
+/* Checks only the types of the functions, because the library is not linked. */
 static inline struct nvml declarations_from_library(void)
 {
 	__typeof__(&nvmlInit_v2) start = NULL;
@@ -64,8 +64,7 @@ static inline struct nvml declarations_from_library(void)
 		.device_compute_capability = device_compute_capability };
 }
 
-/* CUDA 13 calls some of them deprecated; the ones that it recommends are missing in older drivers.
- */
+/* CUDA 13 deprecates some of these functions, but older drivers lack the recommended ones. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 static inline struct nvml_gauge gauge_declarations_from_library(void)
@@ -102,7 +101,8 @@ _Static_assert(sizeof(nvmlEnableState_t) == sizeof(unsigned int)
 		&& sizeof(nvmlComputeMode_t) == sizeof(unsigned int),
 	"enums");
 
-/* Those with enums behind a pointer, and the list of processes, are other types to the compiler. */
+/* Functions with pointers to enums, and the list of processes, have other types for the
+ * compiler. */
 static inline struct nvml_host host_declarations_from_library(void)
 {
 	__typeof__(&nvmlDeviceGetMinorNumber) device_minor = NULL;

@@ -1,4 +1,4 @@
-"""A GPU falls off the bus: steps of tests/gpu/drill."""
+"""Steps of tests/gpu/drill: a GPU that falls off the bus."""
 import os
 import pathlib
 import subprocess
@@ -10,9 +10,10 @@ from steps import MODEL, Client, sql, step, until, verdict_of_all
 
 lose = pathlib.Path(os.environ["LOSE_FILE"])
 author = Client(sys.argv[1])
-RIGHT = "import torch\n\ndef custom_kernel(data):\n\tA, B, output = data\n\treturn torch.add(A, B, out=output)\n"
+RIGHT = ("import torch\n\ndef custom_kernel(data):\n\tA, B, output = data\n"
+	"\treturn torch.add(A, B, out=output)\n")
 SLOW = RIGHT.replace("\treturn", "\timport time; time.sleep(2)\n\treturn")
-# An index far beyond the end, at which torch's kernel stops: an Xid, but one that every program can
+# An index far beyond the end, which stops torch's kernel. It causes an Xid that any program can
 # cause.
 ILLEGAL = """
 import torch

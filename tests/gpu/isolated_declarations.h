@@ -1,6 +1,6 @@
-/* The isolated engine's declarations of the CUDA driver and of NVML against the toolkit's own
- * headers, those of them that are here. What differs does not compile. `cc -fsyntax-only -Werror
- * -I. -x c tests/gpu/isolated_declarations.h` is the whole test. */
+/* Compares the isolated engine's declarations of the CUDA driver and NVML with the toolkit's
+ * headers: a difference does not compile. The whole test is `cc -fsyntax-only -Werror -I. -x c
+ * tests/gpu/isolated_declarations.h`. */
 #ifndef PODIUM_TESTS_GPU_ISOLATED_DECLARATIONS_H
 #define PODIUM_TESTS_GPU_ISOLATED_DECLARATIONS_H
 
@@ -17,7 +17,7 @@
 #include <nvml.h>
 #endif
 
-/* CUDA 13 calls some of NVML deprecated; what it recommends is missing in older drivers. */
+/* CUDA 13 deprecates some of NVML, but older drivers lack the recommended functions. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
@@ -61,7 +61,7 @@ SAME_PLACE(struct cuda_memory_kind, place, CUmemAllocationProp, location)
 SAME_PLACE(struct cuda_memory_kind, unused, CUmemAllocationProp, win32HandleMetaData)
 SAME_PLACE(struct cuda_memory_kind, flags, CUmemAllocationProp, allocFlags)
 
-/* Seen to be the same, our structs stand for the library's in the calls. */
+/* Our structs have just been compared with the library's, so they replace them in the calls. */
 #define cuda_memory_kind CUmemAllocationProp_st
 #define cuda_access CUmemAccessDesc_st
 CUDA_CALLS(SAME_TYPE)

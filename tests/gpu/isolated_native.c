@@ -1,9 +1,9 @@
-/* The isolated engine's native part on a real GPU: a judge, and a contestant in namespaces of its
- * own that maps the judge's memory. Shows that memory goes from one to the other, that a probe sees
- * what a running kernel has not written yet, and what calls and probes cost.
- * tests/gpu/isolated_native builds and starts it: isolated_native KERNELS.ptx, as root.
+/* The isolated engine's native part on a real GPU: a judge, and a contestant in its own namespaces
+ * that maps the judge's memory. Checks that both see the same memory and that a probe sees what a
+ * running kernel has not written yet, and measures the cost of calls and probes.
+ * tests/gpu/isolated_native builds it and starts it as root: isolated_native KERNELS.ptx
  *
- * Exit code 0: everything held that must; the times are there to be read. */
+ * Exit code 0: all checks passed. A person must judge the times. */
 #include "harness/isolated/native.h"
 
 #include <cuda.h>
@@ -29,7 +29,8 @@ enum {
 	FINISHED = 0x3f800000,
 };
 
-/* What the contestant does in a call: the low bits of the slot; the rest is the duration in us. */
+/* The contestant's work in a call: the low bits of the slot. The other bits are the duration in
+ * us. */
 enum work { HONEST = 1, EARLY, COPY, COPY_AND_KERNEL, WORK = 0x7f, GATED = 0x80 };
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -84,7 +85,7 @@ static void write_file(const char *path, const char *text)
 	close(file);
 }
 
-/* The caller becomes one who waits; its child goes on in the namespaces. */
+/* The caller becomes the parent that waits. Its child continues in the namespaces. */
 static void enter_namespaces(char *names, size_t bytes)
 {
 	int status;
@@ -94,7 +95,7 @@ static void enter_namespaces(char *names, size_t bytes)
 	write_file("/proc/self/uid_map", "0 0 1");
 	write_file("/proc/self/gid_map", "0 0 1");
 	pid_t inside =
-		fork(); /* the first process there; only now the namespace of processes has a name */
+		fork(); /* the first process there; before it, the process namespace is not complete */
 	if (inside < 0)
 		give_up("no process can be started: %m");
 	name_namespaces(names, bytes);
@@ -102,8 +103,8 @@ static void enter_namespaces(char *names, size_t bytes)
 		waitpid(inside, &status, 0);
 		exit(WIFEXITED(status) ? WEXITSTATUS(status) : 1);
 	}
-	/* The driver looks at itself there. A container with masked files refuses a new one; the old
-	 * one then does. */
+	/* The driver reads its own files in /proc. A container with masked files refuses a new mount;
+	 * the old one works too. */
 	if (mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL)
 		|| mount("proc", "/proc", "proc", 0, NULL))
 		fprintf(stderr, "isolated_native: the contestant keeps the judge's /proc\n");
@@ -131,14 +132,14 @@ static void answer(int socket, uint32_t kind, const char *content)
 	MUST(isolated_send(socket, &frame, NULL));
 }
 
-/* Reads what a kernel of this process writes. */
+/* Reads a clock that a kernel of this process writes. */
 static uint64_t read_clock(const uint64_t *clock)
 {
 	return __atomic_load_n(clock, __ATOMIC_ACQUIRE);
 }
 
-/* "Done" for EARLY is when the kernel runs for certain and has hardly begun. The time that it had
- * then goes to the judge as own_ns, of which a double holds that many bits. */
+/* Does the work and rings "done". For EARLY, "done" comes when the kernel certainly runs but has
+ * hardly started; own_ns tells the judge the kernel's time then, with the precision of a double. */
 static double do_work(
 	const struct kernels *kernels, uint32_t slot, uint64_t output, uint64_t *clock)
 {
@@ -160,9 +161,9 @@ static void launch_nothing(const struct kernels *kernels)
 	CUDA(cuCtxSynchronize());
 }
 
-/* What needs no SM: the input to the host, the output back, by the copy engines, which do not wait
- * for the judge's head. `by_way` is pinned. A kernel afterwards makes it look like any other call.
- */
+/* Work without an SM: copying the input to the host and the output back with the copy engines,
+ * which do not wait for the judge's head. `by_way` is pinned memory. A final kernel makes it look
+ * like any other call. */
 static void work_beside_the_sms(
 	const struct kernels *kernels, bool with_kernel, uint64_t output, void *by_way)
 {
@@ -201,7 +202,7 @@ static void serve(struct isolated_page *page, int socket, const struct kernels *
 			own = do_work(kernels, order.slot, output, clock);
 		isolated_done(page, ISOLATED_RETURNED, 0, own);
 		isolated_unpin(&affinity);
-		CUDA(cuCtxSynchronize()); /* what it did not wait for ends before the next call is armed */
+		CUDA(cuCtxSynchronize()); /* unfinished work must end before the next call is armed */
 	}
 }
 
@@ -235,12 +236,12 @@ struct judge {
 	struct isolated_memory output;
 	struct isolated_gate *gate;
 	CUdeviceptr cache;
-	uint64_t places[isolated_most_lines]; /* of what is withheld */
+	uint64_t places[isolated_most_lines]; /* of the withheld lines */
 	uint8_t lines[isolated_most_lines][isolated_line_bytes];
 	uint32_t *head, head_value;
 	struct isolated_probe probes[2];
 	uint8_t seen[2 * isolated_most_probe_bytes];
-	bool held; /* what must */
+	bool held; /* whether all checks passed */
 };
 
 static void send_descriptors(int socket, uint32_t kind, const int *descriptors, uint32_t count,
@@ -272,8 +273,8 @@ static void check_namespaces(const struct isolated_frame *frame)
 	printf("the contestant has its own user, pid, mount, ipc and net namespaces\n");
 }
 
-/* Seeing what the other one wrote, both ways: the judge poisons, the contestant's kernel reads
- * nothing but writes all. */
+/* Checks that both sides see each other's writes: the judge poisons the output, and the
+ * contestant's kernel reads nothing but writes everything. */
 static bool output_is(const struct judge *judge, uint32_t expected)
 {
 	static uint32_t words[output_words];
@@ -320,7 +321,7 @@ static void open_judge(struct judge *judge, int socket)
 	close(judge->output.descriptor);
 	judge->output.descriptor = -1;
 	MUST(isolated_pin(
-		own_cpu, &affinity)); /* not before: the driver's threads would be born there */
+		own_cpu, &affinity)); /* set late, because the driver's threads would inherit it */
 	printf("judge on CPU %d, contestants on CPU %d; %llu KiB of GPU memory in both\n", own_cpu, cpu,
 		(unsigned long long)judge->output.bytes >> 10);
 }
@@ -331,11 +332,11 @@ struct way {
 	enum work work;
 	uint32_t us;
 	bool has_head, has_probes, is_gated;
-	uint32_t open_us; /* when the gate opens, from the end of the head */
+	uint32_t open_us; /* when the gate opens, counted from the end of the head */
 };
 
-/* Poison, then everything out of the cache, then the mark; without a head all of it is waited for.
- */
+/* Poisons the output, flushes the cache and writes the mark. Without a head, waits for all of
+ * that. */
 static void one_call(struct judge *judge, const struct way *way)
 {
 	struct isolated_call *call = &judge->call;
@@ -376,7 +377,7 @@ static double print_times(const char *name, double *us, size_t count)
 	return us[count / 2];
 }
 
-/* The median of the calls, in us. */
+/* The median duration of the calls, in us. */
 static double time_calls(struct judge *judge, const struct way *way)
 {
 	double elapsed[rounds], head[rounds], probed[rounds];
@@ -447,8 +448,8 @@ static bool is_unfinished(const struct judge *judge)
 	return false;
 }
 
-/* Of the contestant's clock when it said "done" and of the one that the copy engine read, 8 bytes
- * which a kernel writes all the time. */
+/* The difference between the contestant's clock at "done" and the clock value that the copy engine
+ * read from 8 bytes that a kernel writes all the time. */
 static double copy_engine_delay_us(const struct judge *judge)
 {
 	uint64_t read;
@@ -456,7 +457,7 @@ static double copy_engine_delay_us(const struct judge *judge)
 	return ((double)(read & ((UINT64_C(1) << 50) - 1)) - judge->call.own_ns) / 1e3;
 }
 
-/* The contestant becomes ready again only when its kernel has ended. */
+/* Waits until the contestant is ready again, which it is when its kernel has ended. */
 static void wait_for_kernel(struct judge *judge)
 {
 	judge->call.command = ISOLATED_NOTHING;
@@ -503,7 +504,7 @@ int main(int count, char **arguments)
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends))
 		give_up("no channel can be made: %m");
-	pid_t contestant = fork(); /* before either of them has started CUDA */
+	pid_t contestant = fork(); /* before either process initialises CUDA */
 	if (contestant == 0) {
 		close(ends[0]);
 		be_contestant(ends[1], arguments[1]);

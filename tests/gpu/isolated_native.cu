@@ -11,8 +11,8 @@ extern "C" __global__ void nothing()
 {
 }
 
-/* Runs for a while and writes the GPU's time again and again to the first 8 bytes of the output and
- * to the host; the rest of the output comes last. One block. */
+/* Runs for a while and keeps writing the GPU's time to the host and to the first 8 bytes of the
+ * output. Writes the rest of the output at the end. Uses one block. */
 extern "C" __global__ void hold(unsigned int *output, unsigned int words,
 	unsigned long long duration_ns, unsigned long long *host_clock, unsigned int finished)
 {

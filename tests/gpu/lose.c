@@ -1,7 +1,7 @@
-/* Preloaded into podium-worker on a host with a real GPU: lets the driver say what it says when a
- * GPU falls off the bus, for as long as the file LOSE_FILE is there: "lost", or "xid 79" once. All
- * else goes to the real library. A drill can do no more: a GPU cannot be unplugged from within a
- * machine that one only rents. */
+/* A library for LD_PRELOAD on a host with a real GPU: makes the driver report to podium-worker a
+ * GPU that has fallen off the bus while the file LOSE_FILE exists. The file contains "lost", or
+ * "xid 79" for one report. All other calls reach the real library. A rented machine allows no more
+ * than that, because its GPU cannot be unplugged. */
 #include "lib/gpu/nvml.h"
 
 #include <dlfcn.h>
@@ -45,7 +45,7 @@ static unsigned int wait_or_xid(
 	return real_wait(set, event, timeout_ms);
 }
 
-/* Podium binds the library by name, so this is where it can be had. */
+/* Podium looks the functions up by name, so this is the place to replace them. */
 void *dlsym(void *library, const char *name)
 {
 	static void *(*real_dlsym)(void *library, const char *name);

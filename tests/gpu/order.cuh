@@ -1,6 +1,6 @@
 
-/* tests/gpu/accuracy puts this behind the reference of accuracy_cu, which is compiled into the
- * judge. It does in judge.cu what order.py does in judge.py. */
+/* tests/gpu/accuracy appends this file to the reference of accuracy_cu, which is compiled into the
+ * judge. It does for judge.cu what order.py does for judge.py. */
 #include "isolated/blocks.h"
 
 namespace podium

@@ -1,7 +1,7 @@
-# ---- tests/gpu/accuracy puts this behind the reference of accuracy_py, which is imported by the judge ----
-# In the place of each call's time the judge then reports, for each block, those that are measured
-# again included, by how much the null's calls are longer behind the submission's than before it;
-# plus 2^20 ns, because a time is not negative. 0: the GPU was slowed down in every block.
+# tests/gpu/accuracy appends this file to the reference of accuracy_py, which the judge imports.
+# Instead of each call's time, the judge then reports one figure for each block, repeated blocks
+# included: how much longer the null contestant's calls take after the submission's than before.
+# 2^20 ns are added, because a time cannot be negative. 0: the GPU was slowed down in every block.
 import podium_statistics
 
 orders, disturbance, Summary = [], podium_statistics.Block.disturbance, podium_statistics.Summary

@@ -1,4 +1,4 @@
-"""What becomes of a measurement: steps of tests/gpu/drill."""
+"""Steps of tests/gpu/drill: what happens to a measurement."""
 import io
 import json
 import pathlib
@@ -10,7 +10,8 @@ from steps import MODEL, Client, sql, step, until, verdict_of_all
 
 TASK = pathlib.Path("tasks/vectoradd_py")
 url, IS_GPU = sys.argv[1], MODEL != "CPU"
-KERNEL = "import torch\n\ndef custom_kernel(data):\n\tA, B, output = data\n\treturn torch.add(A, B, out=output)\n"
+KERNEL = ("import torch\n\ndef custom_kernel(data):\n\tA, B, output = data\n"
+	"\treturn torch.add(A, B, out=output)\n")
 SLOWER = KERNEL.replace("\treturn", "\tfor _ in range(4): torch.add(A, B, out=output)\n\treturn")
 
 
@@ -41,7 +42,7 @@ def rows(leaderboard):
 
 
 def with_formula(flops):
-	"""The task's folder as a zip, in which a case has so many operations."""
+	"""The task's folder as a zip, with this number of operations in a case."""
 	archive = io.BytesIO()
 	with zipfile.ZipFile(archive, "w") as pack:
 		for path in sorted(TASK.rglob("*")):

@@ -1,11 +1,11 @@
-"""The rows of tests/gpu/accuracy: kernels of known lengths, as cases of the tasks accuracy_py and
+"""The rows of tests/gpu/accuracy: kernels of known durations, as cases of the tasks accuracy_py and
 accuracy_cu."""
 import collections
 
 Row = collections.namedtuple("Row", "group name work size amount")
 
 MIB = 1 << 20
-CYCLES_PER_US = 1980  # of an H200; what a kernel took is measured, not assumed
+CYCLES_PER_US = 1980  # of an H200; only an estimate, because the durations are measured
 
 
 def memory(name, size, passes=1):
@@ -34,7 +34,7 @@ ROWS = [
 
 
 def bytes_moved(row):
-	"""Read once and written once in each pass; None where memory is not what it waits for."""
+	"""Each pass reads and writes each byte once. None if memory does not limit the kernel."""
 	return 8 * row.size * row.amount if row.group == "memory" else None
 
 
@@ -43,7 +43,7 @@ def case(row):
 
 
 def chosen(words):
-	"""Those of these groups, or whose name contains a word."""
+	"""The rows of these groups and those whose name contains a word."""
 	return [
 		row for row in ROWS
 		if not words or any(word == row.group or word in row.name for word in words)

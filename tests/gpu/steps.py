@@ -1,4 +1,4 @@
-"""What the drills of tests/gpu/drill share. That starts Podium and sets the variables."""
+"""Helpers of the drills. tests/gpu/drill starts Podium and sets the variables."""
 import os
 import pathlib
 import subprocess
@@ -8,7 +8,7 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "lib"))
 from client import Client  # noqa: E402, F401
 
-# The first GPU that a worker has told of; the CPU where there is none, for a look at a drill.
+# The first GPU that a worker has reported, or the CPU if there is none, to try a drill.
 MODELS = [
 	line.split()[0] for line in subprocess.run([os.environ["ADMIN"], "gpu", "list"],
 	capture_output=True, text=True).stdout.splitlines()
@@ -39,5 +39,5 @@ def until(condition, limit_s=120):
 
 
 def verdict_of_all():
-	"""The exit code."""
+	"""The drill's exit code."""
 	return 1 if wrong else 0

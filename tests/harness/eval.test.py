@@ -24,7 +24,7 @@ except ImportError:
 
 PYTHON = "/usr/bin/python3"
 STATISTICS = ("runs", "mean", "std", "err", "best", "worst")
-# Doubles whole numbers, without a GPU. Notes the arguments of each input in the file `inputs`.
+# Doubles whole numbers without a GPU. Writes the arguments of each input to the file `inputs`.
 REFERENCE = """
 import torch
 
@@ -49,7 +49,7 @@ class Result:
 		self.code, self.text = process.returncode, lines
 		self.stdout, self.stderr = process.stdout, process.stderr
 		self.lines = dict(line.split(": ", 1) for line in lines.splitlines())
-		equal(len(self.lines), len(lines.splitlines()))  # no key twice
+		equal(len(self.lines), len(lines.splitlines()))  # no key may come twice
 		inputs = folder / "inputs"
 		self.seeds = [int(line) for line in inputs.read_text().split()] if inputs.exists() else []
 
@@ -85,7 +85,7 @@ def start(folder, words, descriptors=(), **environment):
 
 
 def fork(folder, words, descriptor, **environment):
-	"""Runs eval.py by a fork of this process, which has already imported torch."""
+	"""Runs eval.py in a fork of this process, which has already imported torch."""
 	process = engine.Forked(folder, ["python3", "eval.py", *words], {descriptor: descriptor},
 		**environment)
 	try:
@@ -97,7 +97,7 @@ def fork(folder, words, descriptor, **environment):
 
 
 def evaluate(submission=RIGHT, mode="test", cases=CASES, secret=None, reference=REFERENCE, **files):
-	"""One run of eval.py. `files`: further ones, `_` in their names for the dot."""
+	"""One run of eval.py. `files`: more files; an `_` in their names stands for the dot."""
 	named = {name.replace("_py", ".py"): text for name, text in files.items()}
 	with folder_with(
 		{"reference.py": reference, "submission.py": submission, "cases": cases,
@@ -119,7 +119,7 @@ def ends_with(result, code, *sentences):
 
 
 def in_utils(code):
-	"""Runs code that imports utils.py and raises if something is wrong."""
+	"""Runs code that imports utils.py. Raises if it fails."""
 	with folder_with({"code.py": "import torch\nfrom utils import *\n" + code}) as folder:
 		process = subprocess.run([PYTHON, "code.py"], cwd=folder, env=clean_environment(),
 			capture_output=True, text=True, timeout=120)
@@ -128,11 +128,11 @@ def in_utils(code):
 	return process.stdout
 
 
-# ---- what each mode reports ----
+# ---- modes ----
 
 
 @test
-def a_test_run_reports_each_case_by_its_line():
+def test_mode_reports_each_case_with_its_line():
 	result = evaluate()
 	ends_with(result, 0)
 	equal(
@@ -144,7 +144,7 @@ def a_test_run_reports_each_case_by_its_line():
 
 
 @test
-def what_a_check_says_about_a_right_answer_is_a_message():
+def the_check_s_words_on_a_right_answer_are_a_message():
 	result = evaluate(reference=REFERENCE.replace('"" if good', '"close\\nenough" if good'))
 	equal((result.code, result.lines["test.0.message"]), (0, "close\\nenough"))
 
@@ -159,7 +159,7 @@ def check_statistics(lines, index):
 
 
 @test
-def benchmark_and_leaderboard_report_statistics_of_each_case():
+def benchmark_and_leaderboard_mode_report_statistics_of_each_case():
 	for mode in ("benchmark", "leaderboard"):
 		result = evaluate(mode=mode)
 		ends_with(result, 0)
@@ -182,7 +182,7 @@ def times_are_in_nanoseconds():
 
 
 @test
-def benchmark_times_one_input_and_leaderboard_a_new_one_each_time():
+def benchmark_mode_times_one_input_and_leaderboard_mode_a_new_one_each_time():
 	cases = "size: 3; seed: 5\n"
 	result = evaluate(mode="benchmark", cases=cases)
 	equal(result.seeds[-1], 5)
@@ -194,7 +194,7 @@ def benchmark_times_one_input_and_leaderboard_a_new_one_each_time():
 
 
 @test
-def profile_reports_a_table_in_base64():
+def profile_mode_reports_a_table_in_base64():
 	result = evaluate(mode="profile", cases="size: 3; seed: 5\n")
 	ends_with(result, 0)
 	table = base64.b64decode(result.lines["benchmark.0.report"], b"+*", validate=True).decode()
@@ -206,7 +206,7 @@ def profile_reports_a_table_in_base64():
 
 
 @test
-def the_secret_changes_every_seed_and_no_line():
+def the_secret_changes_every_seed_but_no_line():
 	secret = 2147483000
 	result = evaluate(cases=CASES + "size: 4\n", secret=secret)
 	ends_with(result, 0)
@@ -216,7 +216,7 @@ def the_secret_changes_every_seed_and_no_line():
 
 
 @test
-def a_submission_does_not_find_secret_or_pipe_in_its_environment():
+def the_submission_s_environment_has_neither_secret_nor_pipe():
 	nosy = ("import os\nfound = [name for name in os.environ if name.startswith('POPCORN')]\n"
 		"assert not found, found\n") + RIGHT
 	ends_with(evaluate(nosy, secret=77), 0)
@@ -231,7 +231,7 @@ def the_secret_must_be_a_whole_number():
 
 
 @test
-def a_wrong_answer_ends_with_112_after_every_case_was_run():
+def a_wrong_answer_exits_with_112_after_all_cases():
 	for mode, noun in (("test", "test"), ("benchmark", "benchmark"), ("leaderboard", "benchmark")):
 		result = evaluate("def custom_kernel(data): return (3 if len(data) == 3 else 2) * data\n",
 			mode)
@@ -242,25 +242,25 @@ def a_wrong_answer_ends_with_112_after_every_case_was_run():
 
 
 @test
-def an_error_of_several_lines_is_one_result_line():
+def an_error_of_several_lines_becomes_one_result_line():
 	result = evaluate(WRONG)
 	equal(result.lines["test.0.error"], "not twice the input\\nsee the description")
 
 
 @test
-def a_ranked_run_finds_an_answer_that_is_wrong_only_later():
+def a_ranked_run_finds_an_answer_that_becomes_wrong_later():
 	later = ("calls = 0\ndef custom_kernel(data):\n\tglobal calls\n\tcalls += 1\n"
 		"\treturn (2 if calls < 9 else 3) * data\n")
 	ends_with(evaluate(later, "leaderboard", "size: 3; seed: 5\n"), 112)
 
 
 @test
-def the_check_compares_with_the_input_as_it_was():
+def the_check_gets_the_unchanged_input():
 	ends_with(evaluate("def custom_kernel(data): return data.zero_()\n"), 112)
 
 
 @test
-def an_answer_that_is_changed_after_the_clock_stopped_comes_too_late():
+def changing_an_answer_after_the_clock_stopped_has_no_effect():
 	late = ("import threading, time\ndef custom_kernel(data):\n\toutput = 0 * data\n"
 		"\tdef work():\n\t\ttime.sleep(0.2)\n\t\toutput.copy_(2 * data)\n"
 		"\tthreading.Thread(target=work).start()\n\treturn output\n")
@@ -268,14 +268,14 @@ def an_answer_that_is_changed_after_the_clock_stopped_comes_too_late():
 
 
 @test
-def a_tensor_with_code_of_its_own_is_no_answer():
+def a_tensor_subclass_is_no_answer():
 	lazy = ("import torch\nclass Lazy(torch.Tensor): pass\n"
 		"def custom_kernel(data): return (2 * data).as_subclass(Lazy)\n")
 	ends_with(evaluate(lazy), 112, "return a plain torch.Tensor")
 
 
 @test
-def where_the_task_gives_the_output_it_must_come_back():
+def a_task_s_own_output_tensor_must_be_returned():
 	given = ("import torch\nfrom utils import same_memory\n"
 		"def generate_input(size, seed): return torch.ones(size), torch.zeros(size)\n"
 		"def is_output_of(data, output): return same_memory(output, data[1])\n"
@@ -287,7 +287,7 @@ def where_the_task_gives_the_output_it_must_come_back():
 
 
 @test
-def checks_may_answer_in_every_way_of_the_field():
+def checks_may_answer_in_all_forms_that_tasks_use():
 	for answer, code in (("True", 0), ("''", 0), ("'differs'", 112), ("(True, '')", 0),
 		("(False, 'differs')", 112), ("(False, ['a', 'b'])", 112), ("None", 113)):
 		reference = REFERENCE.split(
@@ -295,11 +295,11 @@ def checks_may_answer_in_every_way_of_the_field():
 		equal((answer, evaluate(reference=reference, cases="size: 3\n").code), (answer, code))
 
 
-# ---- submissions that break down ----
+# ---- submissions that fail ----
 
 
 @test
-def a_submission_that_raises_ends_with_1_and_the_reason():
+def a_submission_that_raises_exits_with_1_and_the_reason():
 	result = evaluate("def custom_kernel(data):\n\traise NotImplementedError('not yet')\n")
 	ends_with(result, 1, "custom_kernel raised NotImplementedError: not yet")
 	contains(result.lines["test.1.error"], "NotImplementedError: not yet\\n")
@@ -308,7 +308,7 @@ def a_submission_that_raises_ends_with_1_and_the_reason():
 
 
 @test
-def a_submission_that_cannot_be_imported_ends_with_1():
+def a_submission_that_cannot_be_imported_exits_with_1():
 	for submission, sentence in (("def custom_kernel(data)\n", "SyntaxError"),
 		("import no_such_module\n", "No module named 'no_such_module'"), ("custom_kernel = 5\n",
 		"defines no function custom_kernel"), ("raise SystemExit(0)\n", "SystemExit")):
@@ -318,14 +318,14 @@ def a_submission_that_cannot_be_imported_ends_with_1():
 
 
 @test
-def a_submission_cannot_end_the_harness_with_a_good_exit_code():
+def a_submission_cannot_make_the_harness_exit_with_0():
 	ends_with(evaluate("import sys\ndef custom_kernel(data): sys.exit(0)\n"), 1, "SystemExit")
 	result = evaluate("import os\ndef custom_kernel(data): os._exit(0)\n")
 	equal((result.code, "check" in result.lines), (0, False))
 
 
 @test
-def what_a_submission_prints_is_no_result():
+def output_of_a_submission_is_no_result():
 	with folder_with({
 		"reference.py": REFERENCE, "submission.py": "print('check: pass')\n" + WRONG, "cases": CASES
 	}) as folder:
@@ -336,17 +336,17 @@ def what_a_submission_prints_is_no_result():
 
 
 @test
-def threads_and_exit_handlers_do_not_hold_up_the_end():
+def threads_and_exit_handlers_do_not_delay_the_end():
 	left = ("import atexit, threading, time\natexit.register(lambda: time.sleep(600))\n"
 		"threading.Thread(target=time.sleep, args=(600,)).start()\n")
 	ends_with(evaluate(left + RIGHT), 0)
 
 
-# ---- faults that are not the submission's ----
+# ---- faults of the task or the system ----
 
 
 @test
-def a_case_that_cannot_be_read_ends_with_113_and_its_line():
+def an_unreadable_case_exits_with_113_and_its_line():
 	for line, sentence in (("size 3", '"name: value"'), ("size: 3;", '"name: value"'), ("1size: 3",
 		'"name: value"'), ("size: 3; size: 4", "twice"), ("size: [1, 2", "plain values"),
 		("size: [len(x)]", "plain values")):
@@ -356,7 +356,7 @@ def a_case_that_cannot_be_read_ends_with_113_and_its_line():
 
 
 @test
-def a_case_file_that_is_not_there_ends_with_113():
+def a_missing_case_file_exits_with_113():
 	with folder_with({"reference.py": REFERENCE, "submission.py": RIGHT}) as folder:
 		ends_with_code = start(folder, ["test", "nowhere"], POPCORN_FD="1")
 	equal(ends_with_code.returncode, 113)
@@ -364,7 +364,7 @@ def a_case_file_that_is_not_there_ends_with_113():
 
 
 @test
-def without_a_pipe_it_ends_with_111():
+def a_missing_pipe_exits_with_111():
 	with folder_with({"reference.py": REFERENCE, "submission.py": RIGHT, "cases": CASES}) as folder:
 		for environment in ({}, {"POPCORN_FD": "77"}, {"POPCORN_FD": "three"}, {"POPCORN_FD": ""}):
 			process = start(folder, ["test", "cases"], **environment)
@@ -377,7 +377,7 @@ def without_a_pipe_it_ends_with_111():
 
 
 @test
-def wrong_usage_and_broken_tasks_end_with_2():
+def wrong_usage_and_broken_tasks_exit_with_2():
 	ends_with(evaluate(mode="race"), 2, "usage")
 	ends_with(evaluate(reference="import no_such_module\n"), 2, "task's own files")
 	ends_with(evaluate(reference="def generate_input(): pass\n"), 2, "check_implementation")
@@ -387,7 +387,7 @@ def wrong_usage_and_broken_tasks_end_with_2():
 
 
 @test
-def values_have_the_types_that_python_wrote():
+def values_of_cases_have_python_s_types():
 	wanted = {
 		"whole": -3, "real": 1e-05, "yes": True, "no": False, "nothing": None, "word": "bf16",
 		"names": [1, "a"], "pair": (2, 3.5)
@@ -404,11 +404,11 @@ def values_have_the_types_that_python_wrote():
 		0)
 
 
-# ---- files of the field ----
+# ---- files in the common form ----
 
 
 @test
-def submissions_and_references_of_the_field_work_unchanged():
+def common_submissions_and_references_work_unchanged():
 	task = ("from typing import TypedDict\nimport torch\n"
 		"input_t = tuple[torch.Tensor, torch.Tensor]\noutput_t = torch.Tensor\n"
 		"class TestSpec(TypedDict):\n\tsize: int\n")
@@ -434,7 +434,7 @@ def submissions_and_references_of_the_field_work_unchanged():
 
 
 @test
-def a_submission_that_changes_utils_or_reference_changes_nothing():
+def changing_utils_or_reference_has_no_effect():
 	cheats = (
 		"import sys, utils, reference\nreference.check_implementation = lambda *_: (True, '')\n"
 		"utils.verbose_allclose = lambda *_, **__: (True, [])\n"
@@ -443,7 +443,7 @@ def a_submission_that_changes_utils_or_reference_changes_nothing():
 
 
 @test
-def the_older_single_file_draws_its_input_from_the_seed():
+def a_single_file_reference_draws_its_input_from_the_seed():
 	code = ("import torch, numpy, random\nnumbers = []\n"
 		"def generate_input():\n\tdrawn = torch.tensor([torch.rand(()).item(), "
 		"numpy.random.rand(), random.random()])\n"
@@ -470,7 +470,7 @@ def the_older_single_file_draws_its_input_from_the_seed():
 
 
 @test
-def uniform_gives_the_same_numbers_wherever_they_are_asked_for():
+def uniform_gives_the_same_numbers_on_every_device():
 	in_utils("""
 def bits(seed, i):
     z = (seed * 0xd1342543de82ef95 + (i + 1) * 0x9e3779b97f4a7c15) % 2**64
@@ -490,7 +490,7 @@ assert uniform((4,), 1, dtype=torch.float16).dtype == torch.float16
 
 
 @test
-def comparisons_say_what_differs_first():
+def comparisons_name_the_first_difference():
 	in_utils("""
 def said(result): return result[0], result[1][0] if result[1] else ""
 nan, inf = float("nan"), float("inf")
@@ -514,7 +514,7 @@ assert make_match_reference(lambda data: 2 * data, rtol=1e-3)(a, 2.001 * a)[0]
 
 
 @test
-def contexts_leave_the_settings_as_they_found_them():
+def contexts_restore_the_settings():
 	in_utils("""
 def state():
     return (torch.are_deterministic_algorithms_enabled(),
@@ -533,7 +533,7 @@ for allowed in (True, False):
 
 
 @test
-def a_seed_gives_the_same_numbers_again():
+def the_same_seed_gives_the_same_numbers():
 	in_utils("""
 import random
 def draw():

@@ -33,7 +33,7 @@ try:
 except ImportError:
 	torch = None
 
-# Doubles whole numbers and notes the seed of each input.
+# Doubles whole numbers and writes down the seed of each input.
 DOUBLES = """
 import torch
 
@@ -69,7 +69,7 @@ def judge(submission=RIGHT, reference=DOUBLES, mode="test", cases=ONE, **more):
 
 
 def adds(submission=SUM, mode="test", cases=COUNTS, **more):
-	"""One run without torch, which is quicker."""
+	"""One run without torch, which is faster."""
 	return engine.judge(ENGINE, submission, ADDS, mode, cases, **more)
 
 
@@ -81,11 +81,11 @@ def ends_with(result, code, *sentences):
 		contains(result.text, sentence)
 
 
-# ---- what each mode reports ----
+# ---- modes ----
 
 
 @test
-def a_test_run_reports_each_case_by_its_line():
+def test_mode_reports_each_case_with_its_line():
 	result = judge(cases=TWO)
 	ends_with(result, 0)
 	equal(result.text.splitlines(), [
@@ -95,7 +95,7 @@ def a_test_run_reports_each_case_by_its_line():
 
 
 @test
-def interpreters_of_their_own_do_the_same_as_forked_ones():
+def separate_interpreters_do_the_same_as_forked_ones():
 	ends_with(judge(start=engine.start), 0, "check: pass")
 	ends_with(adds(start=engine.start), 0, "check: pass")
 
@@ -142,7 +142,7 @@ def a_comparison_reports_the_ratio_with_its_interval():
 	assert 0 < low <= ratio <= high and err >= 0 and rival >= 1, (low, ratio, high, err, rival)
 
 
-# Notes the times when it is loaded and called.
+# Writes down when it is loaded and called.
 NOTING = """
 import time
 with open("noted", "a") as file:
@@ -155,7 +155,7 @@ def custom_kernel(data):
 
 
 @test
-def a_comparison_measures_each_by_itself_and_both_in_turns():
+def a_comparison_measures_each_side_alone_and_both_in_turns():
 	with engine.match(ENGINE, "compare", COUNTS, {"reference.py": ADDS},
 		{"entry": NOTING, "rival": NOTING}, 60) as made:
 		ends_with(made.wait(60), 0)
@@ -182,7 +182,7 @@ def a_comparison_measures_each_by_itself_and_both_in_turns():
 
 
 @test
-def a_rival_that_does_not_end_when_it_is_dismissed_is_waited_for_so_long():
+def a_dismissed_rival_that_does_not_exit_is_waited_for_only_so_long():
 	staying = """
 import os, time
 leave = os._exit
@@ -212,7 +212,7 @@ def both_sides_of_a_comparison_get_the_same_inputs():
 
 
 @test
-def a_test_has_the_seeds_that_eval_py_gives_it():
+def a_test_has_the_same_seeds_as_in_eval_py():
 	secret = 2147483000
 	result = judge(cases=TWO, secret=secret)
 	ends_with(result, 0)
@@ -222,7 +222,7 @@ def a_test_has_the_seeds_that_eval_py_gives_it():
 
 
 @test
-def timed_inputs_never_come_twice_and_follow_from_secret_and_nonce():
+def timed_inputs_never_repeat_and_follow_from_secret_and_nonce():
 	runs = [judge(mode=mode, secret=7).noted for mode in ("benchmark", "benchmark", "leaderboard")]
 	for noted in runs:
 		equal(len(set(noted)), len(noted))
@@ -232,14 +232,14 @@ def timed_inputs_never_come_twice_and_follow_from_secret_and_nonce():
 
 
 @test
-def generators_are_seeded_where_a_case_has_no_seed():
+def without_a_seed_argument_the_generators_are_seeded():
 	adding = adds(mode="leaderboard", cases="count: 5\n")
 	ends_with(adding, 0)
 	equal(adds(cases="count: 5\n").code, 0)
 
 
 @test
-def a_contestant_knows_neither_seed_nor_pipe_nor_reference():
+def a_contestant_knows_no_seed_pipe_or_reference():
 	nosy = ("import glob, os\nassert not [name for name in os.environ if 'SEED' in name or "
 		"'POPCORN' in name or name == 'PODIUM_TIME_LIMIT_S']\n"
 		"assert glob.glob('*.py') == ['submission.py'], glob.glob('*')\n"
@@ -248,9 +248,9 @@ def a_contestant_knows_neither_seed_nor_pipe_nor_reference():
 	ends_with(adds(nosy, secret=99), 0)
 
 
-# ---- the forms of data ----
+# ---- forms of data ----
 
-# Each entry: the input, the right output, the kernel's output.
+# name: (the input, the right output, the kernel's output)
 FORMS = {
 	"in place": ("torch.randn(33), torch.empty(33)", "2 * data[0]", "data[1].copy_(2 * data[0])"),
 	"view of all": ("torch.randn(33), torch.empty(33)", "2 * data[0]",
@@ -346,14 +346,14 @@ def in_form(name, does=None, mode="test"):
 
 
 @test
-def every_form_of_data_gets_there_and_back():
+def every_form_of_data_is_carried_both_ways():
 	for name in FORMS:
 		result = in_form(name)
 		if result.code:
 			raise AssertionError(f"{name}: {result.text}\n{result.complaints}")
 
 
-# Types without arithmetic, so the test uses other types and compares bits.
+# These types have no arithmetic, so the test uses other types and compares bits.
 EIGHT_BITS = """import torch
 def generate_input(size, seed):
 	torch.manual_seed(seed)
@@ -370,7 +370,7 @@ def check_implementation(data, output):
 
 
 @test
-def numbers_of_eight_bits_get_there_and_back():
+def numbers_of_eight_bits_are_carried_both_ways():
 	if not hasattr(torch, "float8_e4m3fn"):
 		raise Skip(f"torch {torch.__version__} has no type of 8 bits")
 	reference = EIGHT_BITS.replace("KINDS", "(torch.float8_e4m3fn, torch.float8_e5m2)")
@@ -382,13 +382,13 @@ def numbers_of_eight_bits_get_there_and_back():
 
 
 @test
-def forms_are_timed_as_well():
+def all_forms_can_be_timed():
 	for name in ("some in place", "scalars"):
 		ends_with(in_form(name, mode="leaderboard"), 0, "check: pass")
 
 
 @test
-def an_input_may_change_its_form_later():
+def an_input_s_form_may_change_between_cases():
 	growing = ADDS.replace(
 		"return [random.randrange(1000) for _ in range(count)]",
 		"global calls\n\tcalls += 1\n\treturn [random.randrange(1000) for _ in range(count "
@@ -398,7 +398,7 @@ def an_input_may_change_its_form_later():
 
 
 @test
-def in_every_form_nothing_and_the_input_are_wrong_answers():
+def in_every_form_no_output_and_the_input_itself_are_wrong_answers():
 	for name in ("in place", "several", "bool", "scalars", "half"):
 		ends_with(in_form(name, "None"), 112)
 		ends_with(in_form(name, "data"), 112)
@@ -407,7 +407,7 @@ def in_every_form_nothing_and_the_input_are_wrong_answers():
 	ends_with(in_form("named", "(data.left * 2, 1)"), 112)
 
 
-# ---- the tasks that come with Podium ----
+# ---- the shipped tasks ----
 
 TASKS = {
 	"identity_py": "size: 127; seed: 1001\nsize: 100003; seed: 9173\n",
@@ -418,7 +418,7 @@ VERDICTS = {"passed": 0, "wrong answer": 112, "runtime error": 1}
 
 
 def samples(name):
-	"""(submission, exit code) of each sample that runs."""
+	"""(submission, exit code) of each sample that can run here."""
 	folder = ROOT / "tasks" / name
 	for line in (folder / "task.yml").read_text().splitlines():
 		if "samples/" in line and "compile error" not in line:
@@ -443,7 +443,7 @@ def samples_of_the_shipped_tasks_get_their_verdicts():
 
 
 @test
-def a_task_that_is_a_single_file_is_judged():
+def a_single_file_task_is_judged():
 	folder = ROOT / "tasks" / "prefixsum_single"
 	files = {
 		"utils.py": (ROOT / "harness" / "utils.py").read_text(),
@@ -466,7 +466,7 @@ GIVEN = ("import torch\ndef generate_input(size, seed):\n\ttorch.manual_seed(see
 
 
 @test
-def where_the_task_gives_the_output_it_must_come_back():
+def a_task_s_own_output_tensor_must_be_returned():
 	for wrong in ("2 * data[0]", "data[1].copy_(2 * data[0]).clone()"):
 		ends_with(judge(f"def custom_kernel(data): return {wrong}\n", GIVEN), 112,
 			"did not return the output that it was given")
@@ -475,7 +475,7 @@ def where_the_task_gives_the_output_it_must_come_back():
 
 
 @test
-def memory_that_nobody_wrote_is_never_right():
+def unwritten_memory_is_never_right():
 	constant = (
 		"import torch\ndef generate_input(size, seed): return torch.ones(size), torch.empty(size)\n"
 		"def check_implementation(data, output): return torch.equal(output, "
@@ -488,12 +488,12 @@ def memory_that_nobody_wrote_is_never_right():
 
 
 @test
-def the_check_has_an_input_that_no_submission_has_touched():
+def the_check_gets_an_input_that_no_submission_has_touched():
 	ends_with(judge("def custom_kernel(data): return data.zero_()\n"), 112, "not twice the input")
 
 
 @test
-def what_is_no_tensor_is_called_by_its_name():
+def an_output_that_is_no_tensor_is_named():
 	says = DOUBLES.replace('"not twice the input\\nsee the description"',
 		'f"expected a tensor, got a {type(output).__name__}"')
 	for returned, name in (("__import__('numpy').zeros(3)", "ndarray"), ("'x' * 900", "str"),
@@ -503,7 +503,7 @@ def what_is_no_tensor_is_called_by_its_name():
 
 
 @test
-def a_tensor_with_code_of_its_own_is_no_answer():
+def a_tensor_subclass_is_no_answer():
 	lazy = ("import torch\nclass Lazy(torch.Tensor): pass\n"
 		"def custom_kernel(data): return (2 * data).as_subclass(Lazy)\n")
 	ends_with(judge(lazy), 112, "custom_kernel returned a Lazy; return a plain torch.Tensor.")
@@ -514,7 +514,7 @@ def a_tensor_with_code_of_its_own_is_no_answer():
 
 
 @test
-def outputs_of_changing_form_are_followed_for_a_while():
+def outputs_may_change_their_form_a_few_times():
 	changing = ("calls = 0\ndef custom_kernel(data):\n\tglobal calls\n\tcalls += 1\n"
 		"\treturn [sum(data)] * calls\n")
 	ends_with(adds(changing), 112, "keeps changing the form")
@@ -524,7 +524,7 @@ def outputs_of_changing_form_are_followed_for_a_while():
 
 
 @test
-def caching_and_phases_do_not_pay():
+def caching_and_counting_calls_do_not_pay():
 	cached = ("known = {}\ndef custom_kernel(data):\n"
 		"\treturn known.setdefault(data.data_ptr(), 2 * data)\n")
 	ends_with(judge(cached, mode="leaderboard"), 112, "not twice the input")
@@ -538,7 +538,7 @@ def caching_and_phases_do_not_pay():
 
 
 @test
-def a_wrong_answer_does_not_keep_other_cases_from_being_run():
+def a_wrong_answer_does_not_stop_other_cases():
 	result = judge("def custom_kernel(data): return (3 if len(data) == 3 else 2) * data\n",
 		mode="leaderboard", cases=TWO)
 	ends_with(result, 112, "benchmark.0.error: not twice the input\\nsee the description",
@@ -547,7 +547,7 @@ def a_wrong_answer_does_not_keep_other_cases_from_being_run():
 
 
 @test
-def checks_that_change_what_they_get_do_not_make_a_late_write():
+def checks_that_modify_their_arguments_are_no_late_write():
 	changing = DOUBLES.replace("good = ",
 		"output.div_(2, rounding_mode='floor').mul_(2)\n\tgood = ")
 	ends_with(judge(reference=changing, mode="leaderboard"), 0)
@@ -557,7 +557,7 @@ def checks_that_change_what_they_get_do_not_make_a_late_write():
 
 
 @test
-def a_submission_that_raises_ends_with_1_and_its_own_lines():
+def a_submission_that_raises_exits_with_1_and_its_own_lines():
 	result = adds("def custom_kernel(data):\n\traise NotImplementedError('not yet')\n")
 	ends_with(result, 1, "test.0.error: custom_kernel raised NotImplementedError: not yet",
 		"submission.py")
@@ -579,7 +579,7 @@ def failing_in_many_cases_does_not_stop_the_others():
 
 
 @test
-def a_submission_that_cannot_be_imported_ends_with_1():
+def a_submission_that_cannot_be_imported_exits_with_1():
 	for submission, sentence in (("def custom_kernel(data)\n", "SyntaxError"),
 		("import no_such_module\n", "No module named 'no_such_module'"), ("custom_kernel = 5\n",
 		"defines no function custom_kernel"), ("raise SystemExit(0)\n",
@@ -590,7 +590,7 @@ def a_submission_that_cannot_be_imported_ends_with_1():
 
 
 @test
-def a_submission_that_ends_or_hangs_is_named():
+def a_submission_that_exits_or_hangs_is_named():
 	for when, where in (("def custom_kernel(data):\n\timport os\n\tos._exit(0)\n",
 		"Test 1 of 1 (count: 5; seed: 1): The submission's process ended"),
 		("import os\nos._exit(0)\n", "The submission's process ended")):
@@ -599,17 +599,17 @@ def a_submission_that_ends_or_hangs_is_named():
 		lacks(result.lines, "check")
 	hangs = "import time\ndef custom_kernel(data):\n\ttime.sleep(600)\n"
 	late = adds(hangs, limit_s=3)
-	ends_with(late, 114, "The submission did not answer within 2.")  # what was left of the limit
+	ends_with(late, 114, "The submission did not answer within 2.")  # the rest of the time limit
 
 
 @test
-def what_a_submission_prints_is_its_own_output():
+def output_of_a_submission_is_no_result():
 	result = adds("print('check: pass')\n" + SUM)
 	equal((result.code, result.said["entry"].strip(), result.said["judge"]), (0, "check: pass", ""))
 
 
 @test
-def threads_and_exit_handlers_do_not_hold_up_the_end():
+def threads_and_exit_handlers_do_not_delay_the_end():
 	left = ("import atexit, threading, time\natexit.register(lambda: time.sleep(600))\n"
 		"threading.Thread(target=time.sleep, args=(600,)).start()\n")
 	with engine.match(ENGINE, "test", COUNTS, {"reference.py": ADDS}, {"entry": left + SUM},
@@ -618,7 +618,7 @@ def threads_and_exit_handlers_do_not_hold_up_the_end():
 		equal(made.processes["entry"].wait(20), 0)
 
 
-# ---- contestants that lie ----
+# ---- contestants that violate the protocol ----
 
 # Uses the engine's own modules and violates the protocol in one way.
 LIAR = """
@@ -694,7 +694,7 @@ def lies(how, reference=ADDS, mode="test", **more):
 
 
 @test
-def what_breaks_the_protocol_is_a_violation():
+def breaking_the_protocol_is_a_violation():
 	for how, sentence in (("status", "status 9"), ("spec", "has not described"), ("frame",
 		"sent something else"), ("short frame", "The submission"), ("page", "wrote over the page"),
 		("spec of nothing", "cut off"), ("spec of noise", "described its output wrongly")):
@@ -705,7 +705,7 @@ def what_breaks_the_protocol_is_a_violation():
 
 
 @test
-def a_described_output_must_lie_where_it_may():
+def an_output_must_lie_in_its_memory():
 	if not torch:
 		return
 	for how, sentence in (("spec outside", "outside of its memory"), ("spec on a gpu",
@@ -716,7 +716,7 @@ def a_described_output_must_lie_where_it_may():
 		112, "there is memory for")
 
 
-# In a check: notes its start and waits until the contestant has written once more.
+# In a check: reports its start and waits until the contestant has written again.
 WAITS = """import os, time
 	open("noted", "w").close()
 	end = time.monotonic() + 60
@@ -726,7 +726,7 @@ WAITS = """import os, time
 
 
 @test
-def what_is_written_after_done_does_not_count():
+def a_write_after_done_does_not_count():
 	ends_with(lies("late", ADDS.replace("return (True", WAITS + "\treturn (True")), 116,
 		"still wrote its output")
 	result = lies("early")
@@ -734,13 +734,13 @@ def what_is_written_after_done_does_not_count():
 
 
 @test
-def a_contestant_that_goes_or_is_silent_ends_the_run():
+def a_contestant_that_exits_or_is_silent_ends_the_run():
 	ends_with(lies("goes"), 117, "process ended")
 	ends_with(lies("deaf", limit_s=3), 114, "did not answer")
 
 
 @test
-def text_for_people_is_cleaned_and_cut():
+def text_for_people_is_cleaned_and_shortened():
 	result = lies("text")
 	ends_with(result, 1, "[2J")
 	equal([letter for letter in result.text if ord(letter) < 32 and letter != "\n"], [])
@@ -759,7 +759,7 @@ def streams_that_write_after_the_return_are_noticed():
 		"still wrote its output")
 
 
-# ---- bytes that are no tree ----
+# ---- serialised trees ----
 
 
 def random_tree(chance, depth=0):
@@ -806,7 +806,7 @@ def same_tree(one, other):
 
 
 @test
-def a_tree_survives_its_bytes():
+def a_tree_survives_serialisation():
 	chance = random.Random(5)
 	for _ in range(500):
 		made = random_tree(chance)
@@ -814,7 +814,7 @@ def a_tree_survives_its_bytes():
 
 
 @test
-def items_that_a_class_does_not_take_make_a_tuple():
+def items_that_their_class_rejects_become_a_tuple():
 	node = tree.Node(tree.NAMED, text="torch:Size", children=[tree.Node(tree.OTHER, text="Ghost")])
 	built = tree.build(tree.decode(tree.encode(node)), lambda leaf: tree.stand_in(leaf.text),
 		{"torch:Size": bytes})
@@ -822,7 +822,7 @@ def items_that_a_class_does_not_take_make_a_tuple():
 
 
 @test
-def damaged_bytes_are_refused_or_are_another_tree():
+def damaged_bytes_are_refused_or_form_another_tree():
 	chance, refused = random.Random(11), 0
 	for number in range(8000):
 		content = chance.randbytes(chance.randrange(700)) if number % 8 == 0 else damaged(
@@ -836,7 +836,7 @@ def damaged_bytes_are_refused_or_are_another_tree():
 
 
 @test
-def what_a_contestant_describes_never_leads_outside_of_its_memory():
+def no_description_reaches_outside_the_contestant_s_memory():
 	if not torch:
 		return
 	chance, taken = random.Random(3), 0
@@ -899,10 +899,11 @@ CUDA, CPU = statistics.RULES["cuda"], statistics.RULES["cpu"]
 
 
 @test
-def everything_in_a_block_reaches_the_statistics():
+def all_figures_of_a_block_reach_the_statistics():
 	block = block_of([100e3] * 12 + [90e3], [10e3] * 6, delta_ns=1e3, quiet_ns=150e3,
 		heads=[170e3] * 13, null_heads=[70e3] * 13, bells=[5e3] * 2, controls=[151e3] * 3)
-	block.calls[-1].touch_ns = 10e3  # it has not used the GPU: less the bell, not the constant
+	# the call did not use the GPU, so the bell is subtracted, not the constant
+	block.calls[-1].touch_ns = 10e3
 	block.null += [call_of(19e3, is_after=True) for _ in range(7)]
 	equal((block.order_over(), block.disturbance(CUDA), block.constant_moved(CUDA)),
 		(9e3, 9e3, True))
@@ -921,14 +922,14 @@ def everything_in_a_block_reaches_the_statistics():
 
 
 @test
-def samples_are_thinned_where_there_are_too_many():
+def too_many_samples_are_thinned_out():
 	equal(statistics.thinned(list(range(8000))), list(range(0, 8000, 2)))
 	equal(statistics.thinned([1, 2]), [1, 2])
 
 
 def measured(over_of_blocks):
-	"""Measures a case whose blocks show that empty kernels took so much longer, us. The time limit
-	ends with the last block. Returns (blocks, repeated, disturbance in us, blocks left)."""
+	"""Measures a case whose blocks show that empty kernels took so much longer, in us. The time
+	limit ends with the last block. Returns (blocks, repeated, disturbance in us, blocks left)."""
 	trial = judge_module.Trial.__new__(judge_module.Trial)
 	left = list(over_of_blocks)
 
@@ -946,7 +947,7 @@ def measured(over_of_blocks):
 
 
 @test
-def what_all_blocks_show_a_little_is_measured_again():
+def blocks_that_all_show_a_small_disturbance_are_repeated():
 	count = CUDA.looks.blocks[0]
 	equal(measured([1.5] * count + [0]), (count, 0, 0.0, 1))
 	equal(measured([2.5] * count + [0.5] * count + [0]), (count, count, 0.0, 1))
@@ -955,14 +956,14 @@ def what_all_blocks_show_a_little_is_measured_again():
 
 
 @test
-def what_time_is_too_short_to_measure_again_stands_with_its_charge():
+def a_disturbance_without_time_for_repetition_is_charged():
 	count = CUDA.looks.blocks[0]
 	equal(measured([2.5] * count), (count, 0, 2.5, 0))
 	equal(measured([2.5] * count + [0.5] * 2), (count, 2, 2.5, 0))
 
 
 @test
-def the_judge_waits_behind_a_call_of_the_null_as_long_as_behind_one_of_the_submission():
+def the_judge_waits_equally_long_after_calls_of_null_and_submission():
 	for rule, latest_ns, least_ns in ((CUDA, 5e6, 5e6), (CUDA, 9e9, CUDA.wait_ns), (CPU, 5e6, 0.0)):
 		asked, trial = [], judge_module.Trial.__new__(judge_module.Trial)
 		trial.rule, trial.task, trial.need_slots = rule, types.SimpleNamespace(
@@ -992,7 +993,7 @@ def clock_of_our_own():
 
 
 @test
-def what_is_left_over_of_a_call_is_waited_for():
+def the_judge_waits_for_leftover_work_of_a_call():
 
 	def rested(device, *touches_ns):
 		"""(how long the device rested, the touches that it needed)"""
@@ -1011,12 +1012,12 @@ def what_is_left_over_of_a_call_is_waited_for():
 		for _ in range(staging.KNOWN_SWITCHES):
 			device.note_switch(200e3)
 		equal(rested(device, 20e3), (once + 20e3, [20e3]))
-		# The device is free at the third look; before, another process used it.
+		# Another process uses the device until the third look.
 		equal(rested(device, 2e6, 101e3, 99e3), (3 * once + 2.2e6, [2e6, 101e3, 99e3]))
-		# Endless work is not waited for.
+		# The judge does not wait for endless work.
 		equal(rested(device, 15e6, 15e6), (2 * once + 30e6, [15e6, 15e6]))
 
-		# A switch as short as a touch cannot be seen.
+		# A switch as short as a touch is invisible.
 		device = staging.Device(None)
 		for _ in range(staging.KNOWN_SWITCHES):
 			device.note_switch(20e3)
@@ -1025,7 +1026,7 @@ def what_is_left_over_of_a_call_is_waited_for():
 
 
 @test
-def a_comparison_says_who_was_slowed_down():
+def a_comparison_names_the_side_that_was_slowed_down():
 
 	def measured(us):
 		return types.SimpleNamespace(values=lambda rule: [us * 1e3, us * 1e3 + 10] * 6, us=us)
@@ -1047,11 +1048,11 @@ def a_comparison_says_who_was_slowed_down():
 		"In turns the first of the two took 1.011 times as long as alone, the second 1.500 times: ")
 
 
-# ---- the native part, as Python sees it ----
+# ---- the native part in Python ----
 
 
 @test
-def structures_of_python_are_those_of_c():
+def python_s_structures_match_c_s():
 	structures = {
 		"hello": wire.Hello, "withheld": wire.Withheld, "frame": wire.Frame, "probe": wire.Probe,
 		"call": wire.Call, "order": wire.Order, "affinity": wire.Affinity, "memory": wire.Memory,
@@ -1093,7 +1094,7 @@ def structures_of_python_are_those_of_c():
 
 
 @test
-def modules_of_a_task_may_be_called_like_the_engines_or_pythons():
+def a_task_s_modules_may_be_named_like_the_engine_s_or_python_s():
 	files = {
 		"tree.py": "def add(data): return sum(data)\n",
 		"statistics.py": "def add(data): return sum(data)\n", "wire.py": "", "staging.py": "",
@@ -1109,14 +1110,14 @@ def modules_of_a_task_may_be_called_like_the_engines_or_pythons():
 
 
 @test
-def the_submission_may_be_called_otherwise():
+def the_submission_s_file_may_have_another_name():
 	with engine.match(ENGINE, "test", COUNTS, {"reference.py": ADDS}, {"entry": SUM}, 60,
 		slot="train.py") as made:
 		ends_with(made.wait(60), 0)
 
 
 @test
-def a_rival_that_fails_is_named_and_is_not_the_submissions_fault():
+def a_rival_s_failure_is_named_and_not_the_submission_s_fault():
 	ends_with(adds(mode="compare", rival="def custom_kernel(data): return 0\n"), 2,
 		"The other submission failed: expected")
 	ends_with(adds(mode="compare", rival="raise KeyError\n"), 2,
@@ -1125,7 +1126,7 @@ def a_rival_that_fails_is_named_and_is_not_the_submissions_fault():
 		"The other submission's process ended")
 
 
-# ---- tasks that cannot be split ----
+# ---- tasks that the isolated engine cannot run ----
 
 
 @test
@@ -1147,7 +1148,7 @@ def a_task_that_cannot_be_split_says_why():
 
 
 @test
-def nor_can_one_of_changing_form_or_with_another_interface():
+def changing_forms_and_other_interfaces_cannot_be_split():
 	changing = ("import torch\ndef generate_input(seed): return torch.zeros(seed % 1000 + 1)\n"
 		"def check_implementation(data, output): return True\n")
 	for reference, sentence in ((changing, "different forms"),
@@ -1160,7 +1161,7 @@ def nor_can_one_of_changing_form_or_with_another_interface():
 
 
 @test
-def faults_of_the_task_are_not_the_submissions():
+def faults_of_the_task_are_not_the_submission_s():
 	ends_with(judge(reference="import no_such_module\n"), 2, "own files")
 	ends_with(adds(cases="count 3\n"), 113, "line 1")
 	ends_with(adds(cases="\n"), 113, "no cases")

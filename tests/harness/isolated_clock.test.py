@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""The isolated engine's clock against the kernel's own, on the CPU device: a short form of
-tests/bench/isolated.py. A fault in the protocol (a missed bell, a nap in a call) shows in every
-try, the load of the machine does not."""
+"""Compares the isolated engine's clock with the kernel's own on the CPU device: a short form of
+tests/bench/isolated.py. A fault of the protocol (a missed bell, a sleep in a call) shows in every
+attempt; the machine's load does not."""
 import pathlib
 import sys
 
@@ -15,7 +15,7 @@ LENGTHS_US, TRIES = (25, 500, 20_000), 5
 
 
 def fault(found):
-	"""A sentence about wrong charges, or None."""
+	"""A sentence about a wrong charge, or None."""
 	charged = [one[1] for one in found]
 	ratio = charged[-1] / found[-1][0]
 	if charged != sorted(charged):
@@ -26,7 +26,7 @@ def fault(found):
 
 
 @test
-def what_is_charged_is_what_the_kernel_took():
+def the_charge_equals_the_kernel_s_time():
 	folder, faults = engine.build_engine(), []
 	try:
 		kernel = bench.build_kernel(folder)

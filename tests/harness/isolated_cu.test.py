@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The judge and the contestants of tasks in CUDA C++ (harness/isolated/*.cu), built with nvcc and
-run without a GPU; and the statistics of both judges."""
+"""The judge and the contestants of CUDA C++ tasks (harness/isolated/*.cu), built with nvcc and run
+without a GPU; and the statistics of both judges."""
 import base64
 import concurrent.futures
 import contextlib
@@ -78,7 +78,7 @@ inline void check_implementation(
 		&& pieces[0].table[2] == 3 && text == "seed " + std::to_string(seed));
 }
 """
-# The environment says what it does, so that it is compiled once.
+# Environment variables choose the behaviour, so that one compilation is enough.
 SUBMISSION = """#include "task.h"
 #include <cstdio>
 #include <cstring>
@@ -146,8 +146,7 @@ def headers(task):
 	return {path.name: path.read_text() for path in task.glob("*.*h")}
 
 
-# The CPU device does not show drift. Appended to a reference, this pretends it for the first
-# attempts.
+# Appended to a reference, this pretends drift in the first attempts. The CPU device has no drift.
 DRIFTING = """
 #include "isolated/blocks.h"
 #include <cstdlib>
@@ -165,7 +164,7 @@ inline double pretended_disturbance(const Blocks &, const Rule &)
 
 
 class Work:
-	"""A folder for each program, as podium-run makes it, and the result of nvcc there."""
+	"""A folder for each program, made as podium-run makes it, and nvcc's result there."""
 
 	def __init__(self):
 		self.path = pathlib.Path(tempfile.mkdtemp(prefix="podium-isolated-cu."))
@@ -221,7 +220,7 @@ class Work:
 
 
 WORK = Work()
-# Like podium-run: the modules and the native part in one folder.
+# Like podium-run: the modules and the native part are in one folder.
 for module in (ISOLATED / "podium_statistics.py", ISOLATED / "podium_wire.py",
 	BUILD / "harness" / "isolated" / "native.so"):
 	shutil.copy(module, WORK.path)
@@ -232,7 +231,7 @@ import podium_wire as wire  # noqa: E402
 
 @contextlib.contextmanager
 def contestant(command, folder, end, **environment):
-	"""A process with this end of a channel as descriptor 3."""
+	"""Starts a process that has this end of a channel as descriptor 3."""
 	process = subprocess.Popen(
 		[sys.executable, "-c", BECOME,
 		json.dumps([end.fileno()]), *map(str, command)], cwd=folder, pass_fds=[end.fileno()],
@@ -250,7 +249,7 @@ class Judged:
 		self.code, self.text = code, text
 		pairs = [line.split(": ", 1) for line in text.splitlines()]
 		self.lines = dict(pairs)
-		equal(len(self.lines), len(pairs))  # no key twice
+		equal(len(self.lines), len(pairs))  # no key may come twice
 
 
 def run_folder(mode):
@@ -264,8 +263,8 @@ def run_folder(mode):
 def judge(
 		mode="test", submission="", cases=CASES, rival=None, liar=None, program="judge",
 		**environment):
-	"""One run of a judge. `submission`: what the entry does. `liar`: a function in its place, which
-	gets a Liar."""
+	"""One run of a judge. `submission`: the mode of the compiled submission. `liar`: a function
+	that gets a Liar and replaces the submission."""
 	folder = pathlib.Path(tempfile.mkdtemp(prefix="judge.", dir=WORK.path))
 	(folder / "cases.txt").write_text(cases)
 	reading, writing = os.pipe()
@@ -327,7 +326,7 @@ def ends_with(result, code, *parts):
 
 
 @test
-def a_right_answer_passes_with_every_type_that_can_be_carried():
+def a_right_answer_passes_with_every_supported_type():
 	result = judge()
 	ends_with(result, 0)
 	equal(
@@ -348,7 +347,7 @@ def a_case_is_measured_again_while_the_machine_drifts():
 
 
 @test
-def a_benchmark_has_all_figures():
+def a_benchmark_reports_all_figures():
 	result = judge("benchmark")
 	ends_with(result, 0)
 	for name in ("runs", "mean", "std", "err", "best", "worst", "median", "low", "high", "constant",
@@ -362,13 +361,13 @@ def a_benchmark_has_all_figures():
 
 
 @test
-def a_ranked_run_names_its_nonce_and_two_runs_have_different_ones():
+def ranked_runs_report_different_nonces():
 	nonces = [judge("leaderboard", cases="size: 3; seed: 5\n").lines["nonce"] for _ in range(2)]
 	assert nonces[0] != nonces[1] and len(nonces[0]) == 32, nonces
 
 
 @test
-def a_comparison_says_how_the_two_compare():
+def a_comparison_reports_its_result():
 	result = judge("compare", cases="size: 3; seed: 5\n", rival="")
 	ends_with(result, 0)
 	low, ratio, high = (float(result.lines[f"benchmark.0.{name}"])
@@ -378,7 +377,7 @@ def a_comparison_says_how_the_two_compare():
 
 
 @test
-def a_comparison_measures_each_by_itself_and_both_in_turns():
+def a_comparison_measures_each_side_alone_and_both_in_turns():
 	files = {
 		name: pathlib.Path(tempfile.mkdtemp(prefix="noted.", dir=WORK.path)) / name
 		for name in ("entry", "rival")
@@ -404,67 +403,67 @@ def a_comparison_measures_each_by_itself_and_both_in_turns():
 
 
 @test
-def what_a_submission_does_to_its_input_changes_nothing():
+def changing_the_input_has_no_effect():
 	ends_with(judge(submission="changes its input"), 0)
 
 
 @test
-def a_submission_has_no_secret_in_its_environment():
+def the_submission_s_environment_has_no_secret():
 	ends_with(judge(submission="reads the environment"), 1, "seed not there")
 
 
-# ---- others ----
+# ---- failing submissions ----
 
 
 @test
-def a_wrong_answer_is_one():
+def a_wrong_answer_is_reported():
 	result = judge(submission="is wrong")
 	ends_with(result, 112, "test.0.status: fail", "test.1.status: fail", "check: fail")
 	contains(result.lines["test.0.error"], "value 0 is ")
 
 
 @test
-def an_answer_that_is_wrong_only_when_it_counts_is_wrong():
+def an_answer_that_is_wrong_only_in_timed_calls_is_wrong():
 	ends_with(judge("benchmark", submission="is wrong when timed"), 112, "benchmark.0.error")
 
 
 @test
-def an_exception_is_told_and_other_cases_run():
+def an_exception_is_reported_and_other_cases_run():
 	ends_with(judge(submission="raises"), 1, "test.0.error: custom_kernel threw: no such luck",
 		"test.1.error: custom_kernel threw")
 
 
 @test
-def a_submission_that_ends_is_gone():
+def a_submission_that_exits_is_reported():
 	ends_with(judge(submission="ends"), 117, "error: The submission's process ended.")
 	ends_with(judge(submission="ends while it is loaded"), 117)
 
 
 @test
-def a_submission_that_hangs_is_too_late():
+def a_submission_that_hangs_runs_out_of_time():
 	ends_with(judge(submission="hangs", PODIUM_TIME_LIMIT_S="4"), 114,
 		"error: The submission did not answer within ")
 
 
 @test
-def outputs_that_grow_all_the_time_are_not_followed():
+def outputs_may_change_their_size_a_few_times():
 	ends_with(judge(submission="returns more and more"), 116, "become larger")
 
 
 @test
-def a_rival_that_fails_is_nobodys_wrong_answer():
+def a_rival_s_failure_is_not_the_submission_s_fault():
 	ends_with(judge("compare", rival="raises"), 2, "error: The rival failed: custom_kernel threw")
 
 
 @test
-def a_kernel_of_another_signature_does_not_link():
+def a_kernel_with_another_signature_does_not_link():
 	result = WORK.results["misnamed"]
 	assert result.returncode, "it was linked"
 	contains(result.stderr, "undefined reference to `custom_kernel")
 
 
 @test
-def a_type_that_cannot_be_carried_is_named():
+def an_unsupported_type_is_named():
 	program = WORK.built("uncarried", "judge.out")
 	said = subprocess.run([program, "--can-split"], capture_output=True, text=True)
 	equal((said.returncode, said.stdout),
@@ -476,7 +475,7 @@ def a_type_that_cannot_be_carried_is_named():
 
 
 @test
-def tasks_on_a_GPU_can_be_split_and_need_one():
+def tasks_with_gpu_data_can_be_split_and_need_a_gpu():
 	equal(
 		subprocess.run([WORK.built("judge on a GPU", "judge.out"), "--can-split"],
 		stdout=subprocess.DEVNULL).returncode, 0)
@@ -484,24 +483,24 @@ def tasks_on_a_GPU_can_be_split_and_need_one():
 
 
 @test
-def a_kernel_alone_is_wrapped_and_must_have_the_declared_parameters():
+def a_plain_kernel_is_wrapped_and_must_have_the_declared_parameters():
 	WORK.built("wrapped right", "submission.so")
 	assert WORK.results["wrapped other_parameters"].returncode, "it was linked"
 	contains(WORK.results["wrapped other_parameters"].stderr, "vector_add")
 
 
-# ---- liars ----
+# ---- contestants that violate the protocol ----
 
 
 class Liar:
-	"""A contestant that follows the protocol as long as it likes."""
+	"""A contestant that follows the protocol until the test lies."""
 
 	def __init__(self, end):
 		self.end, self.socket = end, end.fileno()
 		_, _, descriptors = wire.receive(self.socket, 10, True)
 		self.page = wire.page_map(descriptors[0])
 		wire.send(self.socket, wire.READY)
-		self.wait()  # for LOAD
+		self.wait()  # LOAD
 		wire.receive(self.socket, 10)
 		wire.send(self.socket, wire.READY)
 		wire.stand_by(self.page, self.socket)
@@ -518,13 +517,13 @@ class Liar:
 		return wire.host_bytes(memory)
 
 	def begin(self):
-		"""Runs up to the bell of the first call."""
+		"""Continues to the bell of the first call."""
 		self.wait()
 		self.inputs = self.map()
 		wire.stand_by(self.page, self.socket)
 
 	def ask_for(self, host_bytes):
-		"""Asks for memory for outputs. Runs up to the bell of the next call."""
+		"""Asks for output memory and continues to the bell of the next call."""
 		wire.send(self.socket, wire.SPEC, host_bytes.to_bytes(8, "little") + bytes(8))
 		wire.done(self.page, wire.NEW_SPEC, 0, 0.0)
 		self.wait()
@@ -536,7 +535,7 @@ class Liar:
 
 
 def tell_lies(lie, end, over):
-	"""Keeps the socket open, so that the judge does not see an end of the process."""
+	"""Keeps the socket open, so that the judge does not see the end of the process."""
 	with end, contextlib.suppress(wire.Gone, wire.Failed, OSError):
 		lie(Liar(end))
 		over.wait()
@@ -547,7 +546,7 @@ def is_violation(lie, *parts, **more):
 
 
 @test
-def an_output_that_was_never_written_is_a_violation():
+def an_unwritten_output_is_a_violation():
 
 	def lie(liar):
 		liar.begin()
@@ -558,7 +557,7 @@ def an_output_that_was_never_written_is_a_violation():
 
 
 @test
-def an_output_that_comes_after_done_is_a_violation():
+def a_write_after_done_is_a_violation():
 
 	def lie(liar):
 		liar.begin()
@@ -571,7 +570,7 @@ def an_output_that_comes_after_done_is_a_violation():
 
 
 @test
-def counts_that_lead_out_of_the_memory_are_a_violation():
+def counts_beyond_the_memory_are_a_violation():
 	for count in (1 << 62, 1 << 40, (1 << 64) - 1, 1 << 20):
 
 		def lie(liar):
@@ -585,7 +584,7 @@ def counts_that_lead_out_of_the_memory_are_a_violation():
 
 
 @test
-def random_streams_are_a_violation_or_a_wrong_answer():
+def random_bytes_are_a_violation_or_a_wrong_answer():
 	for seed in range(5):
 
 		def lie(liar):
@@ -601,7 +600,7 @@ def random_streams_are_a_violation_or_a_wrong_answer():
 
 
 @test
-def a_demand_for_all_the_memory_is_refused():
+def asking_for_all_the_memory_is_refused():
 
 	def lie(liar):
 		liar.begin()
@@ -611,7 +610,7 @@ def a_demand_for_all_the_memory_is_refused():
 
 
 @test
-def frames_and_words_that_have_no_place_there_are_violations():
+def misplaced_frames_and_words_are_violations():
 
 	def wrong_frame(liar):
 		liar.begin()
@@ -637,7 +636,7 @@ def frames_and_words_that_have_no_place_there_are_violations():
 
 
 @test
-def words_of_a_contestant_stay_words():
+def text_of_a_contestant_is_never_interpreted():
 
 	def lie(liar):
 		liar.begin()
@@ -696,7 +695,7 @@ LISTS = "heads null_heads bells controls".split()
 
 
 def made_up_block():
-	"""One in which each figure counts."""
+	"""A block in which each figure counts."""
 	chance, block = random.Random(7), statistics.Block(800.0, 19_000.0)
 	for index in range(13):
 		noise = [chance.gauss(0, 300) for _ in range(5)]
@@ -729,7 +728,7 @@ def as_input(block, own):
 
 
 @test
-def blocks_of_both_judges_have_the_same_figures():
+def both_judges_compute_the_same_figures():
 	program, block, rule = WORK.path / "calculate", made_up_block(), statistics.RULES["cuda"]
 	(WORK.path / "calculate.cpp").write_text(CALCULATE)
 	subprocess.run([

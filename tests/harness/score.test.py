@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""score_eval.py and score_eval.cu, which run evaluations of the oldest form: both must treat them
-alike. The C++ evaluations here need no GPU, so any compiler for C++20 works."""
+"""score_eval.py and score_eval.cu, which run evaluations of the oldest form. Both must treat them
+alike. The C++ evaluations here need no GPU, so any C++20 compiler works."""
 import contextlib
 import functools
 import os
@@ -16,7 +16,7 @@ from tap import Skip, contains, equal, run, test  # noqa: E402
 
 PYTHON, COMPILER = "/usr/bin/python3", shutil.which("g++") or shutil.which("c++")
 
-# Both evaluations print lines on the output (o) or the result pipe (r), and end.
+# Both evaluations print the given lines to the output (o) or the result pipe (r), then exit.
 PY_EVALUATION = """
 import os, signal, sys
 results = open(int(os.environ["POPCORN_FD"]), "w")
@@ -223,7 +223,7 @@ def wrong_usage_has_its_exit_codes(folder):
 
 
 @test
-def the_seed_reaches_the_generators_and_not_the_environment():
+def the_seed_reaches_the_generators_but_not_the_environment():
 	path = folder("py").path
 	(path / "eval.py").write_text("import os, random\nassert 'POPCORN_SEED' not in os.environ\n"
 		"print('score:', random.random())\n")

@@ -1,4 +1,4 @@
-"""Certificates of a test's own."""
+"""Makes certificates for tests."""
 import subprocess
 
 
@@ -7,7 +7,8 @@ def openssl(folder, *words):
 
 
 def make_certificates(folder, name, addresses=("127.0.0.1", )):
-	"""ca.pem, and signed by it server.pem for `name` and the addresses; other.pem signs nothing."""
+	"""Writes ca.pem; server.pem for `name` and the addresses, signed by ca.pem; and other.pem, a CA
+	that signed nothing."""
 	folder.mkdir(exist_ok=True)
 	for who in ("ca", "other"):
 		openssl(folder, "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256",

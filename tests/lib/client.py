@@ -30,27 +30,27 @@ class Answer:
 		return self.headers.get("Location")
 
 	def words(self):
-		"""What a reader sees: the text of the page with white space folded."""
+		"""The text that a reader sees, with white space folded."""
 		reader = Page()
 		reader.feed(self.text)
 		return " ".join(" ".join(reader.texts).split())
 
 
 class Page(html.parser.HTMLParser):
-	"""The text of a page, its forms' hidden token, its links, and whether its elements nest."""
+	"""A page's text, the form token, the links, and whether its elements nest."""
 	VOID = {
 		"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source",
 		"track", "wbr"
 	}
 	SEAMLESS = {
 		"deadline", "nowrap"
-	}  # classes of elements that say how words are set: none ends where they begin or end
+	}  # classes of elements that only style words: their start and end separate no words
 
 	def __init__(self):
 		super().__init__()
 		self.texts, self.links, self.stack, self.faults, self.ids = [], [], [], [], []
-		self.seamless = []  # how deep such elements are
-		self.is_gap = True  # what comes next is another word
+		self.seamless = []  # nesting depth inside such an element
+		self.is_gap = True  # the next text starts a new word
 		self.csrf = None
 
 	def handle_starttag(self, tag, attrs):
@@ -94,7 +94,7 @@ class Page(html.parser.HTMLParser):
 
 
 def whole(answer):
-	"""The page, which nests well and has no name twice."""
+	"""The parsed page. Fails if its elements do not nest or an id occurs twice."""
 	reader = Page()
 	reader.feed(answer.text)
 	equal((reader.faults, reader.stack, len(reader.ids)), ([], [], len(set(reader.ids))))
@@ -107,7 +107,7 @@ def fresh(address):
 
 
 class Client:
-	limit_s = 60  # for an answer
+	limit_s = 60  # seconds to wait for an answer
 
 	def __init__(self, url, host=None):
 		self.url = urllib.parse.urlsplit(url)
@@ -149,7 +149,7 @@ class Client:
 		return page.csrf
 
 	def post(self, path, fields=(), files=(), form=None, csrf=None, headers=None):
-		"""Sends a form as multipart/form-data. `form` is the page that holds it, if it is not
+		"""Sends a form as multipart/form-data. `form` is the page with the form, if it is not
 		`path`."""
 		token = csrf if csrf is not None else self.csrf(form or path)
 		boundary = uuid.uuid4().hex
@@ -159,7 +159,7 @@ class Client:
 			)
 			body += (value if isinstance(value, bytes) else str(value).encode()) + b"\r\n"
 		for name, filename, content in files:
-			filename = filename.replace('"', "%22")  # as browsers send it
+			filename = filename.replace('"', "%22")  # browsers escape it this way
 			body += (f'--{boundary}\r\nContent-Disposition: form-data; name="{name}"; '
 				f'filename="{filename}"\r\n'
 				"Content-Type: application/octet-stream\r\n\r\n").encode() + content + b"\r\n"

@@ -1,5 +1,6 @@
-"""A Galera cluster of three MariaDB nodes with the settings of docs/cluster.md, each on a host of
-its own (network.py). Imported before tests/lib/workers.py or hosts.py, it is their database."""
+"""A Galera cluster of three MariaDB nodes with the settings of docs/cluster.md, each on its own
+host (network.py). Import this module before tests/lib/workers.py or hosts.py, so that they use the
+cluster."""
 import os
 import pathlib
 import re
@@ -14,7 +15,7 @@ from certificates import make_certificates
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 PROVIDERS = ("/usr/lib/galera/libgalera_smm.so", "/usr/lib/libgalera_smm.so")
-# rsync, which a node gets its first data with, gives up root's rights and then may not write
+# A node gets its first data by rsync, which gives up root's rights and may then not write.
 USER = "mysql"
 GUIDE = ROOT / "docs" / "cluster.md"
 
@@ -24,7 +25,7 @@ def provider():
 
 
 def lack():
-	"""Why there can be none here, or None."""
+	"""The reason why this machine cannot run a cluster, or None."""
 	for program, package in (("wsrep_sst_rsync", "mariadb-server"), ("rsync", "rsync")):
 		if not shutil.which(program):
 			return f"{program} is not installed (package {package})"
@@ -33,7 +34,7 @@ def lack():
 
 
 def settings_of_guide():
-	"""The lines of the guide's [mariadbd], as options of the program."""
+	"""The lines of [mariadbd] in the guide, as options of the program."""
 	block = re.search(r"```ini\n# /etc/mysql/mariadb\.conf\.d/60-galera\.cnf\n(.*?)```",
 		GUIDE.read_text(), re.DOTALL)[1]
 	return dict(re.findall(r"^(\w+)\s*=\s*(.*?)\s*$", block, re.MULTILINE))
@@ -82,7 +83,7 @@ class Node:
 		return mariadb.ask(self.socket, database, statements)
 
 	def state(self):
-		"""As Galera names it: Synced when it takes part."""
+		"""Galera's name of the node's state: Synced if it takes part."""
 		said = dict(
 			line.split("\t")
 			for line in self.client("", "SHOW STATUS LIKE 'wsrep_%'").stdout.splitlines()
@@ -104,7 +105,7 @@ class Node:
 
 
 class Cluster:
-	"""Like a MariaDB of tests/lib/mariadb.py, where it is used as one."""
+	"""A cluster with the interface of MariaDB in tests/lib/mariadb.py."""
 
 	def __init__(self):
 		self.folder = pathlib.Path(tempfile.mkdtemp(prefix="podium-cluster."))
@@ -142,12 +143,13 @@ class Cluster:
 			raise SystemExit("Bail out! " + answer.stderr)
 
 	def hosts_from(self, number):
-		"""The setting database_host, with another node first."""
+		"""The setting database_host with the given node first."""
 		addresses = [node.host.address for node in self.nodes]
 		return ",".join(addresses[number % 3:] + addresses[:number % 3])
 
 	def sql(self, statements, node=None):
-		"""Rows of the statements, as lists of strings, from the first node that takes them."""
+		"""Runs the statements on the first node that accepts them. Returns rows as lists of
+		strings."""
 		said = []
 		for one in [node] if node else self.nodes:
 			answer = one.client("podium", "SET wsrep_sync_wait = 7;" + statements)

@@ -1,5 +1,5 @@
-"""What docs/openapi says of /api/v1, held against what is really answered: the status is one that
-the call declares, and headers and body are as described."""
+"""Checks answers of /api/v1 against docs/openapi: the call must declare the status, and headers and
+body must match their description."""
 import functools
 import json
 import re
@@ -8,7 +8,7 @@ import urllib.parse
 
 try:
 	import jsonschema
-except ModuleNotFoundError:  # the distribution's, where another Python is the first on the PATH
+except ModuleNotFoundError:  # the distribution's module, if another Python is first on the PATH
 	sys.path.append("/usr/lib/python3/dist-packages")
 	import jsonschema
 from openapi import document, resolved  # noqa: E402
@@ -31,8 +31,8 @@ def check(schema, value, what):
 
 
 def pattern_of(path):
-	"""An address of the description as the router has it: a star for each part, two for one that
-	holds slashes."""
+	"""Turns an address of the description into the router's pattern: a star for each part, two
+	stars for a part that may contain slashes."""
 	return re.sub(r"\{(\w+)\}", lambda part: "**" if part[1] == "path" else "*", path)
 
 
@@ -43,7 +43,7 @@ def matcher(path):
 
 
 def operation(method, path):
-	"""The description of a call and its address there; None where there is no such call."""
+	"""The description of a call and its address there, or None if there is no such call."""
 	bare = urllib.parse.urlsplit(path).path
 	named = [one for one in document()["paths"] if matcher(one).match(bare)]
 	for one in sorted(named, key=lambda one: one.count("{")):
@@ -53,7 +53,7 @@ def operation(method, path):
 	return None
 
 
-used = set()  # (method, address, status) that were checked
+used = set()  # (method, address, status) of the checked answers
 
 
 def check_answer(method, path, answer):

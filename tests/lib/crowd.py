@@ -1,6 +1,7 @@
-"""A site with much data, of tests/bench/data.sql, and every address of it that can be read.
+"""A site with much data (tests/bench/data.sql) and a list of every address that can be read.
 
-The tests that count questions and `make bench` go through the same addresses."""
+The tests that count the database's queries and `make bench` use the same list.
+"""
 import base64
 import hashlib
 import pathlib
@@ -13,8 +14,7 @@ from small_task import zip_of
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 
-# (who looks, the route in cgi/router.c, an address of it). What stands in braces is filled in from
-# the data.
+# (visitor, route in cgi/router.c, an address of the route). The data replace the words in braces.
 ADDRESSES = [("anyone", "/", "/"), ("anyone", "/leaderboard/*", "/leaderboard/bench?gpu=H200"),
 	("anyone", "/leaderboard/*", "/leaderboard/bench?gpu=H200&page=9"),
 	("anyone", "/leaderboard/*",
@@ -103,7 +103,7 @@ ADDRESSES = [("anyone", "/", "/"), ("anyone", "/leaderboard/*", "/leaderboard/be
 	("admin", "/admin/audit", "/admin/audit?q=user7"),
 	("admin", "/admin/audit", "/admin/audit?who=admin&from=2020-01-01&to=2100-01-01"), ]
 
-# The same of /api/v1, where user1 has a token with all scopes.
+# Addresses of /api/v1. user1 has a token with all scopes.
 CALLS = [("anyone", call) for call in ("/leaderboards?limit=100", "/leaderboards/bench",
 	"/leaderboards/bench/rankings?gpu=H200&limit=100",
 	"/leaderboards/bench/rankings?gpu=H200&cursor=MSAxOTAwIDA", "/leaderboards/bench/task",
@@ -120,8 +120,7 @@ CALLS = [("anyone", call) for call in ("/leaderboards?limit=100", "/leaderboards
 	"/submissions/{own}/output?gpu=H200", "/compare?a={own}&b={own_other}", "/queue",
 																			)]
 
-# No pages that one looks at again and again: a download of all one has, and a preview that does
-# everything and takes it back.
+# Nobody reads these often: a full download, and a preview that does everything and rolls it back.
 MEASURED_ONCE = {"/account/export", "/admin/rejudgings/*"}
 
 SET = "name: Autumn\nproblems:\n  - {directory: small, name: small, gpus: [CPU]}\n"
@@ -135,14 +134,14 @@ benchmarks: [{size: 1}]
 
 
 class Crowd:
-	"""What `site` has after the data were loaded into it."""
+	"""The data of `site` after loading."""
 
 	def __init__(self, site, submissions=100000, known=None):
-		"""`known`: what known() of one said that has loaded them before."""
+		"""`known`: the result of known() of another Crowd that has loaded the data."""
 		self.site = site
 		if known:
 			self.secret, self.numbers = known["secret"], known["numbers"]
-			self.numbers["upload"] = self.upload()  # the last one is gone after an hour
+			self.numbers["upload"] = self.upload()  # an upload is deleted after an hour
 		else:
 			self.load(submissions)
 
@@ -151,22 +150,24 @@ class Crowd:
 
 	def load(self, submissions):
 		site, self.secret = self.site, secrets.token_hex(32)
-		# Each statement writes all of a table at once. For more than usual the server gets more
-		# memory until it starts again; without it the statements would take hours.
-		large = "SET GLOBAL innodb_buffer_pool_size = 4 << 30, GLOBAL innodb_flush_log_at_trx_commit = 2;"
+		# Each statement writes a whole table. For large sizes the server gets more memory until it
+		# restarts; otherwise the statements take hours.
+		large = ("SET GLOBAL innodb_buffer_pool_size = 4 << 30, "
+			"GLOBAL innodb_flush_log_at_trx_commit = 2;")
 		site.sql((large if submissions > 200000 else "") +
-			f"SET SESSION tx_isolation = 'READ-COMMITTED', foreign_key_checks = 0, unique_checks = 0; SET @submissions = {submissions}, "
+			"SET SESSION tx_isolation = 'READ-COMMITTED', foreign_key_checks = 0, "
+			f"unique_checks = 0; SET @submissions = {submissions}, "
 			f"@secret = '{self.secret}';" + (ROOT / "tests" / "bench" / "data.sql").read_text())
 		site.manage("ranking", "rebuild")
 		site.sql("ANALYZE TABLE ranking, records, baselines"
-					)  # by what the server knows of them it chooses how it looks
+					)  # the optimizer chooses its plans by these figures
 		self.numbers = self.find()
 
 	def token(self, subject):
 		return hashlib.sha256(f"{self.secret} {subject}".encode()).digest()
 
 	def client(self, who):
-		"""A visitor: "anyone", "admin", or one of user1, user2, ..., who are logged in."""
+		"""A visitor: "anyone", or "admin", user1, user2, ..., who are logged in."""
 		client = Client(self.site.url)
 		name, _, value = self.cookie(who).partition("=")
 		client.cookies = {name: value} if name else {}
@@ -177,23 +178,24 @@ class Crowd:
 			self.token(who)).rstrip(b"=").decode()
 
 	def bearer(self, who):
-		"""A token of the user, made when it is first asked for."""
+		"""Returns a token of the user and creates it on the first call."""
 		secret = "podium_" + base64.urlsafe_b64encode(
 			self.token(f"bearer {who}")).rstrip(b"=").decode()
 		self.site.sql(
-			f"""INSERT IGNORE INTO api_tokens (user_id, name, prefix, token_hash, scopes, used_at) SELECT id, 'bearer', 'podium_bearer',
-			UNHEX('{hashlib.sha256(secret.encode()).hexdigest()}'), 'read,submit,admin', UTC_TIMESTAMP(3) FROM users WHERE name = '{who}'"""
-		)
+			f"""INSERT IGNORE INTO api_tokens (user_id, name, prefix, token_hash, scopes, used_at)
+			SELECT id, 'bearer', 'podium_bearer',
+			UNHEX('{hashlib.sha256(secret.encode()).hexdigest()}'), 'read,submit,admin',
+			UTC_TIMESTAMP(3) FROM users WHERE name = '{who}'""")
 		return secret
 
 	def upload(self):
-		"""A problem set that waits for its confirmation."""
+		"""Uploads a problem set, which then waits for its confirmation."""
 		content = zip_of({"set.yaml": SET, "small/task.yml": TASK, "small/eval.py": "print()\n"})
 		answer = self.client("admin").post("/admin/sets/new", files=[("set", "set.zip", content)])
 		return answer.location.rsplit("/", 1)[1]
 
 	def find(self):
-		"""The numbers that stand in addresses."""
+		"""The ids in addresses."""
 		one = lambda question: self.site.sql(question)[0]
 		ranked = ("SELECT r.submission_id FROM ranking r JOIN users u ON u.id = r.user_id JOIN "
 			"leaderboards l ON l.id = r.leaderboard_id "
@@ -224,16 +226,16 @@ class Crowd:
 		return re.sub(r"\{(\w+)\}", lambda match: self.numbers[match[1]], address)
 
 	def each(self):
-		"""(who, route, address) of all of them."""
+		"""Yields (visitor, route, address) of all addresses."""
 		for who, route, address in ADDRESSES:
 			yield who, route, self.filled(address)
 
 	def calls(self):
-		"""(who, address) of all of /api/v1."""
+		"""Yields (visitor, address) for all of /api/v1."""
 		for who, address in CALLS:
 			yield who, "/api/v1" + self.filled(address)
 
 
 def routes():
-	"""The patterns of all addresses that can be read, as cgi/router.c has them."""
+	"""The patterns of all readable addresses, as in cgi/router.c."""
 	return route_table.pages()

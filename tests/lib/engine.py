@@ -1,6 +1,6 @@
-"""The isolated engine as podium-run starts it, without its sandboxes: a judge and its contestants,
-each in a folder of its own, joined by sockets. For tests and benchmarks of harness/isolated; the
-device is the CPU."""
+"""The isolated engine as podium-run starts it, but without sandboxes: a judge and its contestants,
+each in its own folder, connected by sockets. The device is the CPU. For tests and benchmarks of
+harness/isolated."""
 import contextlib
 import fcntl
 import os
@@ -18,12 +18,12 @@ import types
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PYTHON = os.environ.get("PODIUM_TEST_PYTHON", "/usr/bin/python3")
 ENTRY, NULL, RIVAL = 4, 5, 6
-HIGH = 40  # descriptors of ours lie there, apart from the numbers that the programs expect
+HIGH = 40  # our descriptors start here, away from the numbers that the programs expect
 
 
 def build_engine():
-	"""A folder with the engine's files and its native part, without sanitizers, which an
-	interpreter does not have."""
+	"""Makes a folder with the engine's files and its native part. The native part is built without
+	sanitizers, because the interpreter has none."""
 	folder = pathlib.Path(tempfile.mkdtemp(prefix="podium-engine."))
 	for source in (ROOT / "harness" / "isolated").glob("*.py"):
 		shutil.copy(source, folder)
@@ -55,7 +55,7 @@ def environment_of(**more):
 
 
 def start(folder, words, descriptors, **environment):
-	"""A program in a folder. `descriptors`: number there -> number here."""
+	"""Starts a program in a folder. `descriptors`: number in the program -> number here."""
 	moves = " ".join(f"{there}<&{here} {here}<&-" for there, here in descriptors.items())
 	with open(folder / "stdout", "w") as output, open(folder / "stderr", "w") as errors:
 		return subprocess.Popen(["bash", "-c", f'exec "$0" "$@" {moves}', *map(str, words)],
@@ -64,7 +64,7 @@ def start(folder, words, descriptors, **environment):
 
 
 def become(folder, words, descriptors, environment):
-	"""In a forked child: the program, in an interpreter that has its modules already. Never
+	"""Runs the program in a forked child, whose interpreter has already imported the modules. Never
 	returns."""
 	code = 127
 	try:
@@ -99,8 +99,8 @@ def become(folder, words, descriptors, environment):
 
 
 class Forked:
-	"""A program that was forked from this one, as the zygote forks them; the same to its caller as
-	a subprocess."""
+	"""A program forked from this one, as the zygote forks programs. It has the interface of a
+	subprocess."""
 
 	def __init__(self, folder, words, descriptors, **environment):
 		self.code = None
@@ -140,11 +140,11 @@ class Result:
 		self.text = (folder / "lines").read_text()
 		self.lines = dict(line.split(": ", 1) for line in self.text.splitlines())
 		if len(self.lines) != len(self.text.splitlines()):
-			raise AssertionError(f"a key is there twice:\n{self.text}")
+			raise AssertionError(f"a key occurs twice:\n{self.text}")
 		self.stderr = (folder / "judge" / "stderr").read_text()
 		self.said = {path.parent.name: path.read_text() for path in folder.glob("*/stdout")}
 		self.complaints = {path.parent.name: path.read_text() for path in folder.glob("*/stderr")}
-		noted = folder / "judge" / "noted"  # where references of tests write what they are asked
+		noted = folder / "judge" / "noted"  # references in tests note their arguments here
 		self.noted = noted.read_text().splitlines() if noted.exists() else []
 
 
@@ -153,9 +153,9 @@ class Match:
 
 	def __init__(self, engine, mode, cases, task, submissions, limit_s, secret=None, programs=None,
 		start=Forked, slot="submission.py", **environment):
-		"""`task`: files. `submissions`: name -> text. `programs`: name -> words that are run in the
-		place of contestant.py. `start`: Forked, or start for interpreters of their own. `slot`:
-		what the submission's file is called."""
+		"""`task`: files. `submissions`: name -> text. `programs`: name -> a command that replaces
+		contestant.py. `start`: Forked, or `start` for separate interpreters. `slot`: the name of
+		the submission's file."""
 		self.folder = pathlib.Path(tempfile.mkdtemp(prefix="podium-match."))
 		self.processes, self.start, self.slot = {}, start, slot
 		given = {
@@ -213,7 +213,7 @@ def match(engine, *arguments, **named):
 
 def judge(engine, submission, reference, mode="test", cases="size: 3; seed: 5\nsize: 70; seed: 9\n",
 	limit_s=60, rival=None, task=None, **more):
-	"""One run to its end."""
+	"""Runs a match to its end."""
 	submissions = {"entry": submission, **({"rival": rival} if rival is not None else {})}
 	with match(engine, mode, cases, {"reference.py": reference, **(task or {})}, submissions,
 		limit_s, **more) as made:

@@ -1,4 +1,4 @@
-"""Reads Prometheus' text format, version 0.0.4, and refuses what is not exactly that."""
+"""A strict reader of Prometheus' text format, version 0.0.4."""
 import re
 
 NAME = r"[a-zA-Z_:][a-zA-Z0-9_:]*"
@@ -9,7 +9,7 @@ SUFFIXES = {"histogram": ("_bucket", "_sum", "_count"), "summary": ("_sum", "_co
 
 
 class Exposition:
-	"""`types`: of each family; `samples`: {(name, ((label, value), ...)): number}."""
+	"""`types`: family -> type; `samples`: {(name, ((label, value), ...)): number}."""
 
 	def __init__(self, text):
 		assert text.endswith("\n") and "\r" not in text

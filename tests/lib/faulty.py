@@ -1,5 +1,5 @@
-"""A server that fails as networks and servers do: what it does with each request is a list of
-functions, taken in order; the last one stays. It keeps what it was asked."""
+"""A server that fails as real networks and servers do. A list of functions says how it treats each
+request, one after the other; the last function stays. The server records all requests."""
 import http.client
 import json
 import socket
@@ -25,7 +25,7 @@ def head(status, content_type="application/json", length=None, **headers):
 	return ("\r\n".join(lines) + "\r\n\r\n").encode()
 
 
-# ---- what it can do with a request ----
+# ---- ways to treat a request ----
 
 
 def answers(document, status=200, content_type="application/json", **headers):
@@ -35,7 +35,7 @@ def answers(document, status=200, content_type="application/json", **headers):
 
 
 def objects(status, detail, **more):
-	"""A problem, as RFC 9457 has it."""
+	"""Answers with a problem as in RFC 9457."""
 	headers = more.pop("headers", {})
 	return answers(
 		{
@@ -45,7 +45,7 @@ def objects(status, detail, **more):
 
 
 def cuts(connection, request):
-	"""In the middle of the answer."""
+	"""Breaks the connection in the middle of the answer."""
 	connection.sendall(head(200, length=1000) + b'{"items": [')
 
 
@@ -54,7 +54,7 @@ def says_nothing(connection, request):
 
 
 def hangs(connection, request):
-	"""Until the other side gives up."""
+	"""Waits until the client gives up."""
 	connection.recv(1)
 
 
@@ -69,7 +69,7 @@ def redirects(to, status=302):
 
 
 def passes_on(url, share=1.0):
-	"""To a server that is well, whose answer comes back up to this share of it."""
+	"""Forwards the request to a real server and returns up to this share of the answer."""
 
 	def ask(connection, request):
 		host = urllib.parse.urlsplit(url).netloc
@@ -91,7 +91,8 @@ def passes_on(url, share=1.0):
 
 
 def routes(**by_word):
-	"""By the first word that the path contains; `other` for the rest."""
+	"""Chooses the function by the first word that the path contains; `other` for all other
+	paths."""
 
 	def choose(connection, request):
 		for word, does in by_word.items():
@@ -122,8 +123,8 @@ class Faulty:
 		threading.Thread(target=self.accept, args=(self.socket, ), daemon=True).start()
 
 	def close(self):
-		"""From now on nothing answers there. A thread in accept would keep the socket open, so it
-		is shut down first."""
+		"""Stops answering. Shuts the socket down first, because a thread in accept would keep it
+		open."""
 		try:
 			self.socket.shutdown(socket.SHUT_RDWR)
 		except OSError:

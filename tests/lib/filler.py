@@ -1,6 +1,6 @@
-"""Rows of all kinds for every table that a database has, made from its columns alone: hostile text,
-every byte, NULL, the ends of numbers, each member of an ENUM. Row `i` of one table belongs to row
-`i` of all others, so that foreign keys hold."""
+"""Makes rows for every table of a database from its columns alone: hostile text, every byte, NULL,
+the limits of numbers, each member of an ENUM. Row `i` of a table refers to row `i` of the others,
+so that foreign keys are satisfied."""
 import hashlib
 import re
 
@@ -11,7 +11,7 @@ DOUBLES = [
 	"0", "0.1", "1e308", "-1.7976931348623157e308", "4.9e-324", "1234567.000000001",
 	"3.3333333333333335"
 ]
-# What constraints want: a job has one owner, a rejudging one subject.
+# Constraints of the schema: a job has one owner, a rejudging one subject.
 ALWAYS_NULL = {("jobs", "comparison_id"), ("jobs", "rejudged_id"), ("rejudgings", "user_id")}
 NOT_OURS = {"schema_migrations"}
 
@@ -26,7 +26,7 @@ def one_row(sql, database):
 
 
 def columns(sql, database):
-	"""{table: [column, ...]} with what a value of each needs."""
+	"""{table: [column, ...]} with the properties that a value of each column needs."""
 	found, single = {}, one_row(sql, database)
 	rows = sql("SELECT table_name, column_name, data_type, COALESCE(character_maximum_length, 0), "
 		"COALESCE(character_set_name, ''), is_nullable, "
@@ -77,11 +77,11 @@ def value(table, column, i, number):
 		return str(i % 2)
 	if kind in ("bigint", "int", "smallint"):
 		return str(i)
-	raise AssertionError(f"{table}.{name}: a type that is not known here: {kind}")
+	raise AssertionError(f"{table}.{name}: unknown type {kind}")
 
 
 def insert(table, table_columns, first, count):
-	single = table_columns[0][-1]  # its constraint says that there is one row at most
+	single = table_columns[0][-1]  # a constraint allows one row at most
 	if single:
 		first, count = 1, 1
 	rows = ",".join("(" +
@@ -92,14 +92,13 @@ def insert(table, table_columns, first, count):
 
 
 def fill(run, tables, first, count):
-	"""Rows `first` to `first + count - 1` of each table, with the columns that `tables` (of
-	columns()) knows."""
+	"""Inserts rows `first` to `first + count - 1` into each table of `tables` (from columns())."""
 	run("SET sql_mode = 'TRADITIONAL', foreign_key_checks = 0; " +
 		"".join(insert(table, known, first, count) for table, known in tables.items()))
 
 
 def contents(sql, tables):
-	"""{table: rows}, of the columns that `tables` knows, each value in hexadecimal."""
+	"""{table: rows} with the columns in `tables`, each value in hexadecimal."""
 	rows, questions = {table: [] for table in tables}, []
 	for table, known in tables.items():
 		names = ", '|', ".join(f"COALESCE(HEX(`{column[0]}`), 'NULL')" for column in known)
@@ -110,6 +109,6 @@ def contents(sql, tables):
 
 
 def definitions(sql, tables):
-	"""{table: CREATE TABLE}, without the numbers that the next rows get."""
+	"""{table: CREATE TABLE} without the next AUTO_INCREMENT values."""
 	shown = sql(" ".join(f"SHOW CREATE TABLE `{table}`;" for table in tables))
 	return {row[0]: re.sub(r" AUTO_INCREMENT=\d+", "", row[1]) for row in shown}

@@ -1,16 +1,15 @@
-"""Two who do something at the same moment: a row is held until all of them wait for it, so that
-they really do."""
+"""Makes two requests collide: a transaction holds a row until all of them wait for it."""
 import subprocess
 import threading
 import time
 
-# InnoDB gives its former answer, about those who waited then, to who asks again within a tenth of a
-# second.
+# InnoDB repeats its previous answer about waiting transactions to anyone who asks again within a
+# tenth of a second.
 QUIET_S = 0.15
 
 
 class Held:
-	"""A transaction that has done something to rows of a site and has not ended: others wait for
+	"""An open transaction that has changed or locked rows of a site, so that others wait for
 	them."""
 
 	def __init__(self, site, statement):
@@ -49,7 +48,8 @@ class Held:
 
 
 def beside(*calls):
-	"""Starts each call in a thread of its own; gives what gives their results."""
+	"""Starts each call in a thread. Returns a function that waits for them and returns their
+	results."""
 	results = [None] * len(calls)
 
 	def run_one(index):

@@ -1,5 +1,5 @@
-"""A MariaDB that is reached over TCP and TLS, with certificates that the test makes, and hosts that
-are workers of it."""
+"""A MariaDB reached over TCP and TLS, with certificates made by the test, and worker hosts that use
+it."""
 import os
 import pathlib
 import re
@@ -11,13 +11,13 @@ import mariadb
 from certificates import make_certificates
 from instance import free_port
 
-# As a name it leads to 127.0.0.1, and does not look like this host to whoever compares addresses.
+# another spelling of 127.0.0.1, which string comparison does not take for this host
 FAR = "127.1"
 
 
 class NetworkedMariaDB(mariadb.MariaDB):
-	"""The same, which also listens on 127.0.0.1:`port` with TLS. Without name resolution, as on
-	most sites."""
+	"""A MariaDB that also listens on 127.0.0.1:`port` with TLS. It resolves no names, as on most
+	sites."""
 
 	def start(self):
 		if not hasattr(self, "port"):
@@ -37,7 +37,7 @@ class NetworkedMariaDB(mariadb.MariaDB):
 		]
 
 	def client_as(self, settings, statements, force=False):
-		"""As a worker host's own account, over TLS; stdout and stderr."""
+		"""Runs statements over TLS as a worker host's own account. Returns stdout and stderr."""
 		answer = subprocess.run([
 			"mariadb", "--no-defaults", "-N", "-B", *(["--force"] if force else []), "-h",
 			settings["database_host"], "-P", settings["database_port"], "-u",
@@ -47,13 +47,13 @@ class NetworkedMariaDB(mariadb.MariaDB):
 		return answer.stdout, answer.stderr
 
 
-# Before tests/lib/workers.py makes its database; unless that is a cluster (cluster.py).
+# Must come before tests/lib/workers.py makes its database. cluster.py chooses its own kind earlier.
 mariadb.use_own_server(NetworkedMariaDB)
 from workers import BUILD, Worker, admin, database, scratch  # noqa: E402
 
 
 def environment(**settings):
-	"""Of a host that has no settings of its own."""
+	"""The environment of a host without settings."""
 	return {
 		**{name: value
 		for name, value in os.environ.items() if not name.startswith("PODIUM_")}, **settings
@@ -65,7 +65,7 @@ def at(host=FAR):
 
 
 def invite(name, place=None, ca=True):
-	"""The word to be copied."""
+	"""Creates an invitation and returns its code."""
 	said = admin("worker", "invite", name, "--at", place or at(),
 		*(["--ca", str(database.certificates / "ca.pem")] if ca else []))
 	return re.search(r"^podium-worker register (podium-worker-[A-Za-z0-9_-]+)$", said,
@@ -84,7 +84,7 @@ def settings_of(path):
 
 
 def make_host(name, **options):
-	"""Registers one; the path of its settings."""
+	"""Registers a host and returns the path of its settings."""
 	path = scratch / f"{name}.conf"
 	answer = register(invite(name, **options), path)
 	if answer.returncode:
@@ -93,7 +93,7 @@ def make_host(name, **options):
 
 
 def start_host(name, path, **options):
-	"""A worker with nothing but the settings that it was registered with, and `options` as of
+	"""Starts a worker with the settings from its registration; `options` are those of
 	workers.Worker."""
 	whole = database.environment
 	database.environment = {
@@ -107,7 +107,7 @@ def start_host(name, path, **options):
 
 
 class Relay:
-	"""Stands between a host and the database, and can cut everything."""
+	"""A proxy between a host and the database that can cut all connections."""
 
 	def __init__(self, port):
 		self.target, self.open, self.connections, self.lock = port, True, set(), threading.Lock()

@@ -1,8 +1,10 @@
-"""A whole Podium of its own for a test: started by ./run in a fresh folder on a free port, with a
-database of its own, stopped at the end.
+"""A complete Podium for one test. ./run starts it in a fresh folder on a free port, with its own
+database. It stops when the test ends.
 
-	python3 tests/lib/instance.py [--pretend] COMMAND...     runs a command beside one, which finds it in PODIUM_URL;
-	                                                         with --pretend its GPUs and podium-run are those of pretend.py
+	python3 tests/lib/instance.py [--pretend] COMMAND...
+
+starts a Podium, then runs COMMAND with the Podium's address in PODIUM_URL. With --pretend the
+Podium uses the pretended GPUs and podium-run of pretend.py.
 """
 import os
 import pathlib
@@ -24,8 +26,8 @@ from quick import quick_python  # noqa: E402
 
 
 def free_port():
-	"""Below those that the system gives to connections, so that nobody takes it before it is
-	used."""
+	"""A free port below the range of outgoing connections, so that no connection takes it
+	meanwhile."""
 	while True:
 		with socket.socket() as probe:
 			try:
@@ -41,11 +43,12 @@ class Instance:
 	def __init__(
 			self, base=None, var=None, before=(), pretends=False, private=False, tree=ROOT,
 			**settings):
-		"""`base`: the environment to start from, os.environ if None. `settings`: variables beside
-		it. `var`: a folder that exists. `before`: a command that starts ./run. `pretends`: the
-		worker has two H200 and a podium-run that says what submissions tell it to. `private`: ./run
-		starts MariaDB and finds Python, as for a user; otherwise it gets a database (mariadb.py)
-		and an interpreter without torch (quick.py). `tree`: where ./run lies."""
+		"""`base`: the environment to start from (default: os.environ). `settings`: additional
+		variables. `var`: an existing folder. `before`: a command that starts ./run. `pretends`: the
+		worker has two pretended H200 and a podium-run whose results the submissions choose.
+		`private`: ./run starts MariaDB and finds Python, as for a user; otherwise the test provides
+		a database (mariadb.py) and an interpreter without torch (quick.py). `tree`: the folder with
+		./run."""
 		base = os.environ if base is None else base
 		self.var = pathlib.Path(var or tempfile.mkdtemp(prefix="podium-test."))
 		self.before, self.tree = before, tree
@@ -69,8 +72,8 @@ class Instance:
 		self.start()
 
 	def replacements(self):
-		"""The settings by which it starts faster than for a user."""
-		self.var.chmod(0o711)  # so that the user of submissions reaches the interpreter
+		"""Settings that make the start faster than for a user."""
+		self.var.chmod(0o711)  # the submissions' user must reach the interpreter
 		return {
 			"PODIUM_MARIADB": str(self.database.socket), "PODIUM_PYTHON": quick_python(self.var)
 		}
@@ -88,7 +91,7 @@ class Instance:
 			time.sleep(0.05)
 
 	def addresses(self):
-		"""The variables that tell another program where it and its database are."""
+		"""Variables that tell another program the addresses of Podium and its database."""
 		return {
 			"PODIUM_URL": self.url, "PODIUM_ADMIN_PASSWORD_FILE": str(self.var / "admin-password"),
 			**self.settings_of_database
@@ -110,12 +113,12 @@ class Instance:
 		self.sql("DELETE FROM pauses")
 
 	def admin(self, *words):
-		"""What podium-admin answers."""
+		"""Runs podium-admin and returns its result (answers.py)."""
 		return subprocess.run([self.admin_program, *map(str, words)], env=self.environment,
 			stdin=subprocess.DEVNULL, capture_output=True, text=True)
 
 	def manage(self, *words):
-		"""What podium-admin prints; it must succeed."""
+		"""Runs podium-admin, which must succeed, and returns its output."""
 		return result_of(self.admin(*words))
 
 	def stop(self):
@@ -135,7 +138,8 @@ def main(command):
 	if not command:
 		sys.exit(__doc__)
 	pretends = command[0] == "--pretend"
-	instance = Instance(pretends=pretends, PODIUM_PYTHON="")  # the one that imports torch
+	# with the machine's Python, which imports torch
+	instance = Instance(pretends=pretends, PODIUM_PYTHON="")
 	command = command[pretends:]
 	try:
 		return subprocess.run(command, env={**os.environ, **instance.addresses()}).returncode

@@ -1,6 +1,5 @@
 """Databases for tests. tests/run starts one MariaDB for all suites, and each suite gets an empty
-database of its own on it. A suite that is run by itself, or that stops or configures the server,
-starts one."""
+database on it. A suite that runs alone, or that stops or configures the server, starts its own."""
 import contextlib
 import ctypes
 import getpass
@@ -14,7 +13,7 @@ import tempfile
 import threading
 import time
 
-RETRIES = 5  # of one statement that met a deadlock
+RETRIES = 5  # attempts to run a statement that hits a deadlock
 DEADLOCK = 1213  # ER_LOCK_DEADLOCK
 ESCAPES = {ord("\\"): "\\\\", ord("\n"): "\\n", ord("\t"): "\\t", 0: "\\0"}
 
@@ -24,8 +23,8 @@ def is_single(statements):
 
 
 def ask(socket, database, statements):
-	"""What the program mariadb answers; without a database where its name is empty. A single
-	statement may meet a deadlock with the programs that run, and is asked again."""
+	"""Runs the program mariadb and returns its answer. An empty `database` means none. Retries a
+	single statement that hits a deadlock with running programs."""
 	for _ in range(RETRIES):
 		answer = subprocess.run([
 			"mariadb", "--no-defaults", "-S", socket, "-N", "-B", *([database] if database else [])
@@ -35,20 +34,20 @@ def ask(socket, database, statements):
 	return answer
 
 
-# ---- many statements, without starting a program for each ----
+# ---- connections that stay open ----
 
-library = ctypes.CDLL("libmariadb.so.3")  # which Podium itself links
+library = ctypes.CDLL("libmariadb.so.3")  # Podium links it too
 for function in (library.mysql_init, library.mysql_real_connect, library.mysql_store_result):
 	function.restype = ctypes.c_void_p
 for function in (library.mysql_error, library.mysql_sqlstate):
 	function.restype = ctypes.c_char_p
 library.mysql_fetch_row.restype = ctypes.POINTER(ctypes.c_void_p)
 library.mysql_fetch_lengths.restype = ctypes.POINTER(ctypes.c_ulong)
-SET_CHARSET_NAME, MULTI_STATEMENTS = 7, 1 << 16  # of mysql.h
+SET_CHARSET_NAME, MULTI_STATEMENTS = 7, 1 << 16  # values from mysql.h
 
 
 class Connection:
-	"""Stays open: starting the program mariadb for each statement takes ten milliseconds. Every run
+	"""An open connection, because starting the program mariadb takes ten milliseconds. Each run()
 	gets a fresh session."""
 
 	def __init__(self, socket, database):
@@ -71,7 +70,7 @@ class Connection:
 		return AssertionError(f"ERROR {number} ({state.decode()}): {text}")
 
 	def next_rows(self):
-		"""Those of one result, if the statement has one."""
+		"""The rows of one result, if the statement has a result."""
 		result = ctypes.c_void_p(library.mysql_store_result(self.handle))
 		if not result:
 			return
@@ -94,14 +93,14 @@ class Connection:
 			return found
 		finally:
 			library.mysql_reset_connection(
-				self.handle)  # rolls back, as the program does at its end
+				self.handle)  # rolls back, as the program does when it ends
 
 
 connections = {}
 
 
 def rows(socket, database, statements):
-	"""Rows of all results, as lists of strings in the form that the program mariadb prints. Retries
+	"""Rows of all results as lists of strings, in the form that the program mariadb prints. Retries
 	as ask() does."""
 	place = threading.get_ident(), str(socket), database
 	for attempt in range(1, RETRIES + 1):
@@ -117,11 +116,11 @@ def rows(socket, database, statements):
 
 # ---- databases ----
 
-SHARED_SOCKET = "TEST_MARIADB"  # the variable that names the socket of the server for all suites
+SHARED_SOCKET = "TEST_MARIADB"  # the variable with the socket of the shared server
 
 
 def settings_of(socket, name):
-	"""The variables by which Podium's programs find it."""
+	"""The variables with which Podium's programs find the database."""
 	return {
 		"PODIUM_DATABASE_SOCKET": str(socket), "PODIUM_DATABASE_USER": getpass.getuser(),
 		"PODIUM_DATABASE_NAME": name
@@ -129,8 +128,7 @@ def settings_of(socket, name):
 
 
 class Database:
-	"""An empty one on a server that runs. `environment` is what Podium's programs need to find
-	it."""
+	"""An empty database on a running server. Podium's programs find it with `environment`."""
 
 	def __init__(self, socket, name):
 		self.socket, self.name = socket, name
@@ -148,14 +146,14 @@ class Database:
 
 
 class MariaDB(Database):
-	"""A server on a Unix socket in a fresh folder, with an empty database `podium`. It never waits
-	for the disk: no test cuts the power."""
+	"""A server on a Unix socket in a fresh folder, with an empty database `podium`. It never syncs
+	to disk, because no test cuts the power."""
 
 	def __init__(self):
 		self.folder = pathlib.Path(tempfile.mkdtemp(prefix="podium-db."))
 		socket, data, user = self.folder / "socket", self.folder / "data", getpass.getuser()
 		self.log = open(self.folder / "log", "wb")
-		# Each server that starts clears its folder for temporary tables, so that is nobody else's.
+		# A server that starts clears its folder for temporary tables, so each server needs its own.
 		self.search = {
 			**os.environ, "PATH": os.environ["PATH"] + ":/usr/sbin:/sbin",
 			"TMPDIR": str(self.folder)
@@ -205,8 +203,8 @@ own_kind = None
 
 
 def use_own_server(kind=MariaDB):
-	"""For tests that stop, lock or configure the server: new_database() starts one. The kind that
-	was chosen first stays."""
+	"""Makes new_database() start a server, for tests that stop, lock or configure it. The first
+	chosen kind stays."""
 	global own_kind
 	own_kind = own_kind or kind
 

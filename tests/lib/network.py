@@ -1,8 +1,9 @@
-"""Hosts of a test's own on one machine: network namespaces on one switch, whose cables can be
-pulled. Nothing of it can be reached from outside, nor reaches anything there.
+"""Hosts for tests on one machine: network namespaces on one switch, whose cables a test can pull.
+They are cut off from the outside.
 
-A program that calls enter() first is started anew in namespaces of processes, mounts and the
-network; all that it leaves running ends with it."""
+enter() restarts the calling program in new namespaces for processes, mounts and the network. All
+processes end with it.
+"""
 import os
 import pathlib
 import signal
@@ -14,12 +15,14 @@ BELIEVED = "PODIUM_TEST_NETWORK"
 
 
 def lack():
-	"""Why there can be none here, or None."""
+	"""The reason why this machine cannot have such hosts, or None."""
 	if os.geteuid() != 0:
 		return "network namespaces need root"
 	trial = "ip link add one type bridge && ip link add two type veth peer name three"
 	answer = subprocess.run(["unshare", "--net", "sh", "-c", trial], capture_output=True, text=True)
-	return f"there are no bridges between network namespaces: {answer.stderr.strip()}" if answer.returncode else None
+	if answer.returncode == 0:
+		return None
+	return f"there are no bridges between network namespaces: {answer.stderr.strip()}"
 
 
 def enter():
@@ -43,7 +46,7 @@ def ip(*words):
 
 
 class Host:
-	"""One with an address, at the switch."""
+	"""A host with an address on the switch."""
 
 	def __init__(self, name, number):
 		self.name, self.address, self.cable = name, f"10.77.0.{number}", f"to-{name}"
@@ -55,14 +58,14 @@ class Host:
 			ip("-n", name, "link", "set", device, "up")
 
 	def before(self):
-		"""What a command begins with that runs there; it keeps its process number."""
+		"""The start of a command that runs on the host. The command keeps its process id."""
 		return ["nsenter", f"--net=/run/netns/{self.name}"]
 
 	def start(self, command, **options):
 		return subprocess.Popen([*self.before(), *command], stdin=subprocess.DEVNULL, **options)
 
 	def kill(self):
-		"""As when its power fails: everything that runs there, at once."""
+		"""Kills everything that runs there, as a power failure does."""
 		for pid in subprocess.run(["ip", "netns", "pids", self.name], capture_output=True,
 			text=True, check=True).stdout.split():
 			try:
@@ -71,7 +74,7 @@ class Host:
 				pass
 
 	def cut(self):
-		"""Whoever waits for an answer gets none, and no word that there is nobody any more."""
+		"""Drops all packets. A client gets no answer and no error."""
 		ip("link", "set", self.cable, "down")
 
 	def heal(self):

@@ -1,5 +1,5 @@
-"""The description of /api/v1, put together from the files of docs/openapi as podium-web does it
-(cgi/api/openapi.c)."""
+"""Assembles the description of /api/v1 from the files of docs/openapi, as cgi/api/openapi.c
+does."""
 import functools
 import json
 import pathlib
@@ -19,7 +19,7 @@ def merge(whole, part):
 
 @functools.cache
 def document():
-	"""The parts as one; podium-web puts them together in the same way."""
+	"""The whole description as one document."""
 	whole = json.loads((ROOT / "docs" / "openapi" / "base.json").read_text())
 	for part in sorted((ROOT / "docs" / "openapi").glob("*.json")):
 		if part.name != "base.json":
@@ -28,7 +28,7 @@ def document():
 
 
 def resolved(node):
-	"""What a reference stands for."""
+	"""Follows a reference."""
 	while "$ref" in node:
 		found = document()
 		for name in node["$ref"].removeprefix("#/").split("/"):

@@ -1,6 +1,6 @@
-"""A client that speaks as popcorn-cli does, with the standard library only: addresses by plain
-concatenation, its headers, what it requires of each answer, and how it reads an open connection.
-What it does not look at, this does not look at either."""
+"""A client that behaves as popcorn-cli does, with the standard library only. It builds addresses by
+plain concatenation, sends the same headers, requires the same fields of answers, and reads an open
+connection in the same way. It ignores what popcorn-cli ignores."""
 import http.client
 import json
 import time
@@ -9,7 +9,7 @@ import uuid
 
 
 class Refused(Exception):
-	"""What the client prints before it ends with 1."""
+	"""What the client prints before it exits with 1."""
 
 	def __init__(self, status, detail):
 		super().__init__(f"{status}: {detail}")
@@ -17,7 +17,7 @@ class Refused(Exception):
 
 
 class Broken(Exception):
-	"""The answer is not what the client can read."""
+	"""An answer that the client cannot read."""
 
 
 def required(value, kind, what):
@@ -35,7 +35,7 @@ class Popcorn:
 	# ---- requests ----
 
 	def open(self, method, path, body=None, headers=None, admin=False, timeout=60):
-		"""(connection, response); path and query are sent as they are."""
+		"""Returns (connection, response). Sends path and query unchanged."""
 		at = urllib.parse.urlsplit(self.url)
 		connection = http.client.HTTPConnection(at.hostname, at.port, timeout=timeout)
 		headers = dict(headers or {})
@@ -57,7 +57,7 @@ class Popcorn:
 		return connection, connection.getresponse()
 
 	def ask(self, method, path, body=None, headers=None, admin=False):
-		"""The JSON of an answer that is no error."""
+		"""Returns the JSON of a successful answer."""
 		connection, response = self.open(method, path, body, headers, admin)
 		try:
 			content = response.read()
@@ -82,16 +82,16 @@ class Popcorn:
 		raise Refused(response.status,
 			detail if isinstance(detail, str) else content.decode(errors="replace"))
 
-	# ---- registering ----
+	# ---- registration ----
 
 	def register(self, provider="discord"):
-		"""Writes the state into ~/.popcorn.yaml and ends; without the header."""
+		"""Writes the state into ~/.popcorn.yaml and ends. Sends no header."""
 		self.cli_id = None
 		self.cli_id = required(
 			self.ask("GET", f"/auth/init?provider={provider}").get("state"), str, "state")
 		return f"cli_id: {self.cli_id}\n"
 
-	# ---- what there is ----
+	# ---- leaderboards and GPUs ----
 
 	def leaderboards(self):
 		boards = required(self.ask("GET", "/leaderboards"), list, "the list of leaderboards")
@@ -110,11 +110,11 @@ class Popcorn:
 	def join(self, code):
 		return self.ask("POST", "/user/join", {"code": code})
 
-	# ---- submitting in the background ----
+	# ---- submitting and polling ----
 
 	@staticmethod
 	def multipart(file_name, source):
-		"""One part, without a type."""
+		"""A part of a form, without a content type."""
 		boundary = uuid.uuid4().hex
 		body = (f'--{boundary}\r\nContent-Disposition: form-data; name="file"; '
 			f'filename="{file_name}"\r\n\r\n'.encode() + source +
@@ -139,11 +139,13 @@ class Popcorn:
 			if queue.get(name) is not None:
 				required(queue[name], str, name)
 		if isinstance(queue.get("queued_jobs"), int):
-			return f"{queue.get('runner') or 'Runner'} {queue.get('gpu') or 'selected GPU'} queue: {queue['queued_jobs']} queued job(s)"
+			return (
+				f"{queue.get('runner') or 'Runner'} {queue.get('gpu') or 'selected GPU'} queue: "
+				f"{queue['queued_jobs']} queued job(s)")
 		return None
 
 	def poll(self, number):
-		"""Any error ends the client here."""
+		"""The client ends at any error here."""
 		return self.read_submission(self.ask("GET", f"/user/submissions/{number}"))
 
 	@staticmethod
@@ -165,7 +167,8 @@ class Popcorn:
 		return status if isinstance(status, str) else "done" if answer["done"] else "pending"
 
 	def wait(self, number, limit_s=60, pause_s=0.05):
-		"""The lines that it prints, and the last answer; Refused where it would end with 1."""
+		"""Returns the lines that the client prints, and the last answer. Raises Refused where the
+		client exits with 1."""
 		end, lines = time.time() + limit_s, []
 		while time.time() < end:
 			answer = self.poll(number)
@@ -190,7 +193,7 @@ class Popcorn:
 			if run["mode"] == "leaderboard" and run.get("score") is not None
 		]
 
-	# ---- one's own ----
+	# ---- the user's submissions ----
 
 	def submissions(self, leaderboard, limit=50):
 		rows = required(
@@ -202,7 +205,8 @@ class Popcorn:
 				required(row.get(name), kind, name)
 			for run in row.get("runs", []):
 				required(run.get("gpu_type"), str, "gpu_type")
-			row["file_name"].encode("ascii")  # it cuts texts between bytes
+			# the client cuts texts between bytes, so this must be ASCII
+			row["file_name"].encode("ascii")
 		return rows
 
 	def delete(self, number):
@@ -212,10 +216,10 @@ class Popcorn:
 			raise Broken(answer)
 		return answer
 
-	# ---- submitting on an open connection ----
+	# ---- submitting with an open connection ----
 
 	def stream(self, leaderboard, gpu, mode, source, file_name="submission.py", timeout=60):
-		"""An Events that goes on; what comes before it is an ordinary answer."""
+		"""Returns an Events for an open connection. Errors before that are ordinary answers."""
 		body, headers = self.multipart(file_name, source)
 		connection, response = self.open("POST", f"/{leaderboard.lower()}/{gpu}/{mode.lower()}",
 			body, headers, timeout=timeout)
@@ -229,13 +233,14 @@ class Popcorn:
 
 
 class Events:
-	"""Bytes are appended piece by piece, each decoded by itself; events end at two line feeds."""
+	"""A stream of events. Each piece of bytes is decoded separately; two line feeds end an
+	event."""
 
 	def __init__(self, connection, response):
 		self.connection, self.response, self.text, self.seen = connection, response, "", []
 
 	def next(self):
-		"""(event, data); None at the end."""
+		"""The next (event, data), or None at the end."""
 		pieces, newest = [self.text], self.text
 		while "\n\n" not in newest:
 			piece = self.response.read1(1 << 16)
@@ -243,7 +248,8 @@ class Events:
 				self.text = "".join(pieces)
 				return None
 			pieces.append(piece.decode(errors="replace"))
-			newest = newest[-1:] + pieces[-1]  # a large event is not searched again for each piece
+			# so that each piece of a large event is searched once
+			newest = newest[-1:] + pieces[-1]
 		block, _, self.text = "".join(pieces).partition("\n\n")
 		event = data = None
 		for line in block.split("\n"):
@@ -258,7 +264,7 @@ class Events:
 		return self.seen[-1]
 
 	def result(self):
-		"""The data of the event `result`; Refused for `error`."""
+		"""The data of the event `result`. Raises Refused for `error`."""
 		while True:
 			got = self.next()
 			if got is None:

@@ -1,5 +1,5 @@
-"""What is not there: NVIDIA's driver library with two H200, ncu, and a podium-run whose results are
-chosen."""
+"""Replacements of things that a test machine lacks: NVIDIA's driver library with two H200, ncu, and
+a podium-run whose results the test chooses."""
 import json
 import os
 import pathlib
@@ -9,7 +9,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 
 
 def pretend_driver(folder):
-	"""Makes the library in `folder` and returns the environment in which programs find it."""
+	"""Builds the library in `folder`. Returns the environment in which programs find it."""
 	folder.mkdir(exist_ok=True)
 	folder.chmod(0o755)
 	library = folder / "libnvidia-ml.so.1"
@@ -33,7 +33,7 @@ echo "$*" >> $calls
 while [ "$1" != -- ]; do shift; done
 shift
 """
-# What ncu does with a program, at its best: it writes profile.ncu-rep and ends as the program does.
+# A successful ncu: it writes profile.ncu-rep and exits as the profiled program does.
 PROFILES = """
 echo "==PROF== Connected to process 1"
 "$@"; code=$?
@@ -44,7 +44,8 @@ exit $code
 """
 FORBIDDEN = """
 "$@"; code=$?
-echo "==ERROR== ERR_NVGPUCTRPERM - The user does not have permission to access NVIDIA GPU Performance Counters on the target device 0."
+echo "==ERROR== ERR_NVGPUCTRPERM - The user does not have permission to access" \\
+	"NVIDIA GPU Performance Counters on the target device 0."
 exit $code
 """
 NO_KERNELS = """
@@ -62,15 +63,15 @@ sleep 600
 
 
 class Calls:
-	"""What the pretended ncu was called with. A pipe, because programs in the sandbox cannot write
-	to files out here."""
+	"""The calls of the pretended ncu. They come through a pipe, because sandboxed programs cannot
+	write to files outside."""
 
 	def __init__(self, path):
 		path.unlink(missing_ok=True)
 		os.mkfifo(path)
 		path.chmod(0o666)
 		self.pipe = os.open(path, os.O_RDWR | os.O_NONBLOCK
-			| os.O_CLOEXEC)  # so that nobody who writes waits for a reader
+			| os.O_CLOEXEC)  # open for reading and writing, so that no writer waits for a reader
 
 	def read_text(self):
 		text = b""
@@ -88,8 +89,8 @@ kept = []
 
 
 def pretend_ncu(folder, does=PROFILES, size=1000):
-	"""Makes an ncu in `folder`; returns the environment in which it is found, and what it is called
-	with."""
+	"""Makes an ncu in `folder`. Returns the environment in which podium-run finds it, and its
+	Calls."""
 	folder.mkdir(exist_ok=True)
 	folder.chmod(0o755)
 	calls = Calls(folder / "calls")
@@ -102,14 +103,26 @@ def pretend_ncu(folder, does=PROFILES, size=1000):
 
 
 RUNNER = '''#!/usr/bin/python3
-"""Stands in for podium-run: a ranked job gets the result that the submission's first line says, as JSON behind "# ": members of
-the timed cases in "cases", members of the verdict in "verdict", the spec of each case from the task. What comes of a comparison is
-the challenger's "compare", which has the same two, and "until": a file that is waited for. Without it nothing comes of it.
-A profile leaves "report" and a file of "trace" random bytes. Once the file "after" is there, the members of "then" hold. With "prints" it runs until the file "until" is there, and these are
-told, one a second, as what it has printed last."""
+"""Replaces podium-run. The submission's first line is "# " and a JSON object with the result:
+
+	cases    members of each timed case; the case's spec comes from the task
+	verdict  members of the verdict
+	compare  the result if the job is a comparison and this submission is the challenger: an
+	         object with "cases", "verdict" and "until", a file to wait for before the end.
+	         Without "compare" the comparison has no cases.
+	report   a profile's text
+	trace    the number of random bytes in a profile's file
+	prints   outputs to report, one a second; then the job waits for the file "until"
+	after    a file; once it exists, the members of "then" replace those of the object
+"""
 import base64, gzip, json, os, pathlib, sys, time
 
-if not any(word.startswith("--directory") for word in sys.argv[1:]) or any(word.startswith("--check-host") for word in sys.argv[1:]):
+
+def has(option):
+	return any(word.startswith(option) for word in sys.argv[1:])
+
+
+if not has("--directory") or has("--check-host"):
 	os.execv("{program}", ["{program}", *sys.argv[1:]])
 
 
@@ -117,21 +130,37 @@ def say(**event):
 	print(json.dumps(event), flush=True)
 
 
+def say_case(job, position, index, spec, **members):
+	say(**{{"event": "case", "job": job["id"], "position": position, "index": index, "spec": spec,
+		"verdict": "passed", "message": "", **members}})
+
+
+def say_stage_end(job, position):
+	say(event="stage_end", job=job["id"], position=position, verdict="passed", message="",
+		exit_code=0, duration_ms=1)
+
+
+def say_verdict(job, **members):
+	say(**{{"event": "verdict", "job": job["id"], "verdict": "passed", "reason": "",
+		"engine": "isolated", **members}})
+
+
 def stage(job, position, name, cases):
 	say(event="stage", job=job["id"], position=position, stage=name, command="")
 	for index, (spec, members) in enumerate(cases):
-		say(**{{"event": "case", "job": job["id"], "position": position, "index": index, "spec": spec, "verdict": "passed", "message": "", **members}})
-	say(event="stage_end", job=job["id"], position=position, verdict="passed", message="", exit_code=0, duration_ms=1)
+		say_case(job, position, index, spec, **members)
+	say_stage_end(job, position)
 
 
 def profile(job, told):
 	packed = base64.b64encode(gzip.compress(os.urandom(told["trace"]), 1, mtime=0)).decode()
 	say(event="stage", job=job["id"], position=2, stage="profile", command="ncu")
-	say(event="case", job=job["id"], position=2, index=0, spec=job["task"]["benchmarks"][0], verdict="passed", message="")
+	say_case(job, 2, 0, job["task"]["benchmarks"][0])
 	say(event="report", job=job["id"], position=2, index=0, text=told["report"])
 	for part in range(0, len(packed), 1 << 19):
-		say(event="artifact", job=job["id"], position=2, name="profile-1.ncu-rep", size=told["trace"], part=part >> 19, base64=packed[part:part + (1 << 19)])
-	say(event="stage_end", job=job["id"], position=2, verdict="passed", message="", exit_code=0, duration_ms=1)
+		say(event="artifact", job=job["id"], position=2, name="profile-1.ncu-rep",
+			size=told["trace"], part=part >> 19, base64=packed[part:part + (1 << 19)])
+	say_stage_end(job, 2)
 
 
 def show(job, told):
@@ -142,8 +171,8 @@ def show(job, told):
 		time.sleep(1)
 	while not pathlib.Path(told["until"]).exists():
 		time.sleep(0.05)
-	say(event="stage_end", job=job["id"], position=1, verdict="passed", message="", exit_code=0, duration_ms=1)
-	say(event="verdict", job=job["id"], verdict="passed", reason="", engine="isolated")
+	say_stage_end(job, 1)
+	say_verdict(job)
 
 
 def compare(job, told):
@@ -151,7 +180,7 @@ def compare(job, told):
 	while "until" in told and not pathlib.Path(told["until"]).exists():
 		time.sleep(0.05)
 	stage(job, 1, "compare", list(zip(job["task"]["benchmarks"], told.get("cases", []))))
-	say(event="verdict", job=job["id"], **{{"verdict": "passed", "reason": "", "engine": "isolated", **told.get("verdict", {{}})}})
+	say_verdict(job, **told.get("verdict", {{}}))
 
 
 say(event="ready", version="0")
@@ -175,14 +204,16 @@ for line in sys.stdin:
 		stage(job, 2, job["mode"], list(zip(task["benchmarks"], told["cases"])))
 	if job["mode"] == "profile" and "trace" in told:
 		profile(job, told)
-	score = {{"score_ns": told["cases"][-1]["mean_ns"], "score_err_ns": 10.0}} if job["mode"] == "ranked" else {{}}
-	say(event="verdict", job=job["id"], **{{"verdict": "passed", "reason": "", "engine": "isolated", **score, **told.get("verdict", {{}})}})
+	score = {{}}
+	if job["mode"] == "ranked":
+		score = {{"score_ns": told["cases"][-1]["mean_ns"], "score_err_ns": 10.0}}
+	say_verdict(job, **{{**score, **told.get("verdict", {{}})}})
 '''
 
 
 def pretend_runner(folder, program):
-	"""Makes a podium-run in `folder` that says what submissions tell it to; `program` is the real
-	one. Returns the environment in which a worker starts it."""
+	"""Makes a podium-run in `folder` whose results the submissions choose. `program` is the real
+	podium-run. Returns the environment in which a worker starts the pretended one."""
 	folder.mkdir(exist_ok=True)
 	folder.chmod(0o755)
 	runner = folder / "podium-run"
@@ -191,10 +222,10 @@ def pretend_runner(folder, program):
 	return {"PODIUM_WORKER_RUNNER": str(runner)}
 
 
-# Takes jobs and says of each what the file `says` holds for its mode, as members of its verdict;
-# "cases" are what it says of those before, "environment" of where it ran, "tail" what is printed so
-# far, "hang" waits for the cancellation, "die" ends without a word, and "die once" the first time
-# only. It finds no Python, which would take seconds, and else is podium-run itself.
+# For each job, reports the members of the verdict that the file `says` has for the job's mode.
+# Special members: "cases" (earlier events), "environment", "tail" (the output so far), "hang" (wait
+# for the cancellation), "die" (exit without an answer), "die once" (the first time only). It finds
+# no Python, because that takes seconds. All other calls go to the real podium-run.
 RUN = """#!/usr/bin/python3
 import json, os, pathlib, sys
 folder = pathlib.Path({folder!r})
@@ -233,14 +264,17 @@ for line in sys.stdin:
         (folder / "died").touch()
         sys.exit(1)
     for index, case in enumerate(says.pop("cases", ())):
-        emit("case", **{{"job": job["id"], "position": 0, "index": index, "verdict": "passed", "message": "", **case}})
-    emit("stage_end", job=job["id"], position=0, verdict="passed", message="", exit_code=0, duration_ms=1)
-    emit("verdict", **{{"job": job["id"], "verdict": "passed", "reason": "", "engine": "isolated", **says}})
+        emit("case", **{{"job": job["id"], "position": 0, "index": index, "verdict": "passed",
+            "message": "", **case}})
+    emit("stage_end", job=job["id"], position=0, verdict="passed", message="", exit_code=0,
+        duration_ms=1)
+    emit("verdict", **{{"job": job["id"], "verdict": "passed", "reason": "", "engine": "isolated",
+        **says}})
 """
 
 
 class PretendedRun:
-	"""A podium-run that says what it is told to; `environment` is what a worker needs to start
+	"""A podium-run whose results the test sets with say(). A worker started in `environment` uses
 	it."""
 
 	def __init__(self, folder, program):
@@ -259,6 +293,6 @@ class PretendedRun:
 		fresh.rename(self.folder / "says")
 
 	def jobs(self):
-		"""What it was given, in order."""
+		"""The jobs that it got, in order."""
 		path = self.folder / "jobs"
 		return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []

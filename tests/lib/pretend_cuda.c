@@ -1,7 +1,7 @@
-/* A libcuda.so.1 for tests on a machine without a GPU: what the isolated engine asks of the driver,
- * done with the host's memory. A stream is a thread that does one thing after the other, so that
- * nothing has happened already. It counts what is there, so that a test sees what was not given
- * back, and refuses a call by its name when a test wants that. */
+/* A libcuda.so.1 for tests without a GPU: the driver's functions that the isolated engine calls,
+ * working on host memory. A stream is a thread that does one thing after the other, so that work is
+ * really asynchronous. The library counts objects, so that tests see leaks, and fails a named call
+ * if a test wants that. */
 #include "tests/lib/pretend_cuda.h"
 #include "harness/isolated/driver.h"
 
@@ -62,7 +62,7 @@ unsigned int cuCtxSetCurrent(struct CUctx_st *context)
 	return context != (struct CUctx_st *)&pretend_cuda;
 }
 
-/* ---- memory: a handle is a descriptor of a file in memory, and one more than its number ---- */
+/* ---- memory: a handle is a descriptor of a file in memory plus one ---- */
 
 static bool is_right_kind(const struct cuda_memory_kind *kind)
 {
@@ -194,13 +194,13 @@ struct work {
 	uint32_t value;
 };
 
-/* One thread adds, one thread does. */
+/* One thread adds work, another does it. */
 struct CUstream_st {
 	struct work work[most_work];
 	unsigned int added, did;
 };
 
-/* What the kernel in gate.c does. */
+/* Does what the kernel in gate.c does. */
 static void wait_for_gate(const uint64_t *gate, uint32_t number, char *slot)
 {
 	enum { places_at = 64, lines_at = 2112, line_bytes = 128 };
@@ -303,7 +303,7 @@ unsigned int cuModuleLoadData(struct CUmod_st **module, const void *image)
 	return strncmp(image, ".version", 8) != 0;
 }
 
-static char nothing; /* whose address is the kernel "empty" */
+static char nothing; /* its address stands for the kernel "empty" */
 
 unsigned int cuModuleGetFunction(
 	struct CUfunc_st **function, struct CUmod_st *module, const char *name)

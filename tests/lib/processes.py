@@ -1,4 +1,4 @@
-"""Processes of this machine, as /proc tells. Any of them may end while one looks."""
+"""Processes of this machine, read from /proc. A process may end during the reading."""
 import contextlib
 import fcntl
 import os
@@ -13,11 +13,11 @@ def all_pids():
 
 
 def stat_of(pid):
-	"""(state, parent, when it started in ticks), or None where there is no such process."""
+	"""(state, parent, start time in ticks), or None if there is no such process."""
 	try:
 		fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
 	except (FileNotFoundError,
-		ProcessLookupError):  # the second where it went between opening and reading
+		ProcessLookupError):  # raised if the process ends between opening and reading
 		return None
 	return fields[0], int(fields[1]), int(fields[19])
 
@@ -28,7 +28,7 @@ def parent_of(pid):
 
 
 def is_gone(pid):
-	"""Whether no process has this id, or only a dead one that nobody has asked about."""
+	"""Whether no process has this id, or only a zombie."""
 	stat = stat_of(pid)
 	return stat is None or stat[0] == "Z"
 
@@ -39,7 +39,7 @@ def wait_until_gone(pids):
 
 
 def command_of(pid):
-	"""Its words with spaces between, or nothing."""
+	"""The command line with spaces between the words; empty if there is no such process."""
 	try:
 		return pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0",
 			b" ").decode(errors="replace")
@@ -48,7 +48,7 @@ def command_of(pid):
 
 
 def descendants(pid):
-	"""Every process below this one, but the dead."""
+	"""All living processes below this one."""
 	children = {}
 	for one in all_pids():
 		if (stat := stat_of(one)) and stat[0] != "Z":
@@ -73,16 +73,15 @@ def find(pid, name):
 
 
 def most_memory_kib(pid):
-	"""The most that it ever had at once."""
+	"""The peak of the process's memory."""
 	lines = pathlib.Path(f"/proc/{pid}/status").read_text().splitlines()
 	return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM:"))
 
 
 @contextlib.contextmanager
 def as_only_bomb():
-	"""For a test that has as many processes as it can get: where there is no control group for
-	them, they count together with those of another such test whose submissions run as the same
-	user."""
+	"""Serialises tests that create as many processes as they can. Without control groups, the
+	processes of all submissions of one user count together."""
 	descriptor = os.open(
 		pathlib.Path(tempfile.gettempdir()) / "podium-test-bomb.lock",
 		os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)

@@ -1,5 +1,5 @@
-"""A program that asks /api/v1 (or /popcorn) with a token: JSON in, JSON out. What /api/v1 answers
-is held against its description."""
+"""A client of /api/v1 (or /popcorn) with a token. Each answer of /api/v1 is checked against its
+description."""
 import json
 import re
 import urllib.parse
@@ -15,7 +15,7 @@ class Program(Client):
 		self.token = token
 
 	def ask(self, method, path, body=None, headers=None):
-		"""`body`: what becomes JSON, bytes as they are, or None."""
+		"""`body`: an object to send as JSON, raw bytes, or None."""
 		headers = dict(headers or {})
 		if self.token and "Authorization" not in headers:
 			headers["Authorization"] = f"Bearer {self.token}"
@@ -29,7 +29,7 @@ class Program(Client):
 
 	def hand_in(self, board, file_name="answer.py", source=b"pass\n", fields=(("mode", "test"), ),
 		headers=None):
-		"""Sends a file as a form does."""
+		"""Sends a file in a form."""
 		boundary = "podium-test-boundary"
 		parts = [
 			f'--{boundary}\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{value}\r\n'.
@@ -42,7 +42,7 @@ class Program(Client):
 			{"Content-Type": f"multipart/form-data; boundary={boundary}", **(headers or {})})
 
 	def read(self, path, **parameters):
-		"""The JSON of a GET that succeeds."""
+		"""The JSON of a successful GET."""
 		query = "?" + urllib.parse.urlencode(parameters, doseq=True) if parameters else ""
 		answer = self.ask("GET", path + query)
 		if answer.status != 200:
@@ -61,7 +61,7 @@ class Program(Client):
 
 
 def make_token(client, name, *scopes, days="0"):
-	"""A token of the user whose session the client has, as its page shows it once."""
+	"""Creates a token in the session of the client and returns it, as its page shows it once."""
 	answer = client.post("/account/tokens", [("name", name),
 		("days", days), *(("scope", scope) for scope in scopes)])
 	answer = client.get(answer.location) if answer.status == 303 else answer

@@ -1,5 +1,5 @@
-"""An interpreter for tests whose tasks need no torch: it starts at once, where importing the real
-one takes a second, and a worker does that twice before it is ready."""
+"""An interpreter for tests whose tasks need no torch. Importing torch takes a second, and a worker
+does that twice before it is ready."""
 import os
 import subprocess
 import sys
@@ -7,8 +7,8 @@ import sys
 
 def quick_python(
 		folder, torch="def get_num_threads(): return 0\ndef set_num_threads(count): pass\n"):
-	"""A virtual environment in `folder` whose torch is a next to empty module; made when it is
-	first asked for."""
+	"""Makes, on the first call, a virtual environment in `folder` whose torch is a nearly empty
+	module."""
 	python = folder / "python" / "bin" / "python3"
 	if not python.exists():
 		system = next(path for path in ("/usr/bin/python3", sys.executable)

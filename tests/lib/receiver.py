@@ -1,5 +1,4 @@
-"""A program that takes what webhooks tell, on a loopback address of its own, and is as bad as a
-receiver can be."""
+"""A receiver of webhooks on its own loopback address, which can misbehave."""
 import http.server
 import json
 import threading
@@ -7,9 +6,9 @@ import time
 
 
 class Receiver:
-	"""`url` is where it listens. `got` holds (path, headers, bytes) of each request, in order.
-	`acts` says what happens at a path: a function of the handler, or a list of functions, one for
-	each request, of which the last one stays."""
+	"""`url` is the receiver's address. `got` lists (path, headers, bytes) of each request. `acts`
+	maps a path to a function of the handler, or to a list of functions, one per request; the last
+	one stays."""
 
 	def __init__(self, host="127.0.0.2"):
 		self.got, self.acts, self.changed = [], {}, threading.Condition()
@@ -27,7 +26,7 @@ class Receiver:
 					receiver.changed.notify_all()
 				try:
 					act(self)
-				except OSError:  # who asked has gone
+				except OSError:  # the client has gone
 					self.close_connection = True
 
 			def do_GET(self):
@@ -49,7 +48,7 @@ class Receiver:
 			return [one for one in self.got if one[0] == path]
 
 	def wait(self, path, count=1):
-		"""The requests that came there, once there are so many."""
+		"""Waits until `count` requests have come to the path, and returns them."""
 		end = time.time() + 120
 		with self.changed:
 			while sum(one[0] == path for one in self.got) < count:
@@ -91,7 +90,7 @@ def endless_headers(handler):
 
 
 def after(event):
-	"""Answers nothing before the event is set."""
+	"""Answers only after the event is set."""
 
 	def act(handler):
 		event.wait(120)

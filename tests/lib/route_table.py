@@ -9,12 +9,12 @@ CALL = re.compile(
 
 
 def table(path):
-	"""The text of a table on one line, with every row's words one space apart."""
+	"""The text of a table on one line, with single spaces between words."""
 	return " ".join((CGI / path).read_text().split())
 
 
 def pages(methods="GET"):
-	"""The patterns of all pages that take one of the methods ("GET", "POST|PUT")."""
+	"""The patterns of all pages with one of the methods ("GET", "POST|PUT")."""
 	text = table("router.c").split("ROUTES[] = {")[1].split("};")[0]
 	rows = PAGE.findall(text)
 	assert len(rows) == text.count("METHOD_")

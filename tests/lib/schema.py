@@ -1,4 +1,4 @@
-"""Whether a JSON value has the form that a file with a JSON schema states."""
+"""Checks JSON values against a JSON schema."""
 import json
 import pathlib
 
@@ -6,7 +6,7 @@ from contract import jsonschema
 
 
 def fits(value, path):
-	"""The value; raises where it does not fit."""
+	"""Returns the value, or raises if it does not match the schema."""
 	validator = jsonschema.Draft202012Validator(json.loads(pathlib.Path(path).read_text()))
 	found = [f"{error.json_path}: {error.message[:300]}" for error in validator.iter_errors(value)]
 	if found:

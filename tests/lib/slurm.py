@@ -1,6 +1,6 @@
-"""A Slurm cluster of a test's own on the loopback: munged with a key of its own, slurmctld, and
-several nodes that are one machine, each a slurmd. Nothing of it is the system's: settings, sockets,
-ports and state are in one folder."""
+"""A Slurm cluster for tests on the loopback: munged with its own key, slurmctld, and several nodes
+on this machine, each a slurmd. Its settings, sockets, ports and state are in one folder, apart from
+the system's Slurm."""
 import os
 import pathlib
 import shutil
@@ -9,8 +9,8 @@ import socket
 import stat
 import subprocess
 import tempfile
-import time
 
+import tap
 from instance import free_port
 from processes import parent_of
 
@@ -51,7 +51,7 @@ GresTypes=gpu
 
 
 def lack():
-	"""Why there can be no cluster here, or None."""
+	"""The reason why this machine cannot run a cluster, or None."""
 	path = os.environ["PATH"] + ":/usr/sbin:/sbin"
 	missing = [program for program in PROGRAMS if not shutil.which(program, path=path)]
 	if missing:
@@ -104,17 +104,21 @@ class Cluster:
 		lines = SETTINGS.format(host=host, port=free_port(), folder=self.folder)
 		for node, port in zip(self.names, ports):
 			gres = f" Gres=gpu:h200:{gpus}" if gpus else ""
-			lines += f"NodeName={node} NodeHostname={host} NodeAddr=127.0.0.1 Port={port} CPUs={cores} RealMemory=500{gres}\n"
-		lines += f"PartitionName=main Nodes={','.join(self.names)} Default=YES MaxTime=INFINITE State=UP PriorityTier=1 PreemptMode=CANCEL\n"
-		lines += f"PartitionName=urgent Nodes={','.join(self.names)} MaxTime=INFINITE State=UP PriorityTier=9 PreemptMode=OFF\n"
+			lines += (f"NodeName={node} NodeHostname={host} NodeAddr=127.0.0.1 Port={port} "
+				f"CPUs={cores} RealMemory=500{gres}\n")
+		nodes = ",".join(self.names)
+		lines += (f"PartitionName=main Nodes={nodes} Default=YES MaxTime=INFINITE State=UP "
+			"PriorityTier=1 PreemptMode=CANCEL\n")
+		lines += (f"PartitionName=urgent Nodes={nodes} MaxTime=INFINITE State=UP PriorityTier=9 "
+			"PreemptMode=OFF\n")
 		(self.folder / "slurm.conf").write_text(lines)
 		(self.folder / "cgroup.conf").write_text("CgroupPlugin=cgroup/v1\n")
 		for number in range(gpus):
 			os.mknod(self.folder / "dev" / f"nvidia{number}", stat.S_IFCHR | 0o666,
 				os.makedev(1, 3))
-		files = f"{self.folder}/dev/nvidia[0-{gpus - 1}]" if gpus > 1 else f"{self.folder}/dev/nvidia0"
-		(self.folder / "gres.conf").write_text(
-			f"NodeName={','.join(self.names)} Name=gpu Type=h200 File={files}\n" if gpus else "")
+		files = f"{self.folder}/dev/nvidia" + (f"[0-{gpus - 1}]" if gpus > 1 else "0")
+		(self.folder / "gres.conf"
+			).write_text(f"NodeName={nodes} Name=gpu Type=h200 File={files}\n" if gpus else "")
 
 	def command(self, name):
 		if name == "munged":
@@ -127,7 +131,7 @@ class Cluster:
 		return ["slurmctld", "-D"] if name == "slurmctld" else ["slurmd", "-D", "-N", name]
 
 	def start(self, name):
-		"""munged, slurmctld, or the slurmd of a node."""
+		"""Starts munged, slurmctld, or the slurmd of a node."""
 		log = open(self.folder / f"{name}.out", "ab")
 		self.processes[name] = subprocess.Popen(self.command(name), env=self.environment,
 			stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
@@ -139,8 +143,7 @@ class Cluster:
 		process.wait(30)
 
 	def fail_node(self, node):
-		"""As when its power fails, and the cluster has noticed: whatever runs there is gone without
-		a word."""
+		"""Kills everything on the node, as a power failure does, and lets the cluster notice."""
 		self.kill(node)
 		for pid in self.processes_with(f"SLURMD_NODENAME={node}"):
 			kill(parent_of(pid))  # slurmstepd
@@ -148,7 +151,7 @@ class Cluster:
 		self.ask("scontrol", "update", f"nodename={node}", "state=down", "reason=test")
 
 	def processes_with(self, *variables):
-		"""Those of this cluster in whose environment all of these stand."""
+		"""The processes of this cluster whose environment contains all of these words."""
 		wanted = {
 			variable.encode()
 			for variable in (f"SLURM_CONF={self.environment['SLURM_CONF']}", *variables)
@@ -176,7 +179,7 @@ class Cluster:
 			"--format=%t").stdout.split()
 
 	def jobs(self, *options):
-		"""(number, name, state, node) of all that are not over."""
+		"""(number, name, state, node) of all unfinished Slurm jobs."""
 		lines = self.ask("squeue", "--noheader", "--format=%i|%j|%T|%N",
 			*options).stdout.splitlines()
 		return [tuple(line.split("|")) for line in lines]
@@ -187,7 +190,7 @@ class Cluster:
 		]
 
 	def occupy(self, partition="main", seconds=600):
-		"""Another user's jobs take all nodes. Returns what ends them."""
+		"""Fills all nodes with jobs of another user. Returns a function that ends them."""
 		jobs = [
 			subprocess.Popen([
 			"srun", "--quiet", f"--partition={partition}", "--exclusive", "--nodes=1", "--chdir=/",
@@ -205,17 +208,15 @@ class Cluster:
 		return end
 
 	def until(self, condition, limit_s=30):
-		end = time.time() + limit_s
-		while not condition():
-			if time.time() > end:
-				logs = "\n".join(f"{path.name}: {path.read_text(errors='replace')[-1500:]}"
-					for path in sorted(self.folder.glob("*.out")))
-				raise AssertionError(f"the cluster did not do it within {limit_s} s: "
-					f"{self.ask('sinfo').stdout}\n{logs}")
-			time.sleep(0.1)
+		tap.until(condition, limit_s, self.explain)
+
+	def explain(self):
+		logs = "\n".join(f"{path.name}: {path.read_text(errors='replace')[-1500:]}"
+			for path in sorted(self.folder.glob("*.out")))
+		return f"{self.ask('sinfo').stdout}\n{logs}"
 
 	def clear(self):
-		"""No jobs, and everything that should be there is."""
+		"""Ends all jobs and restarts what is missing."""
 		for name in ["munged", "slurmctld", *self.names]:
 			if name not in self.processes:
 				(self.folder / "munge" /

@@ -1,5 +1,5 @@
 """The smallest task that a leaderboard can have, and submissions to it whose results a pretended
-podium-run makes (tests/lib/pretend.py)."""
+podium-run reports (tests/lib/pretend.py)."""
 import io
 import json
 import time
@@ -18,12 +18,12 @@ tests: [{size: 1}]
 benchmarks: [{size: 1024}]
 ranking_by: geom
 """
-# The same with a template.
+# The same task with a template.
 TEMPLATE_TASK = TASK.replace("config:", "templates: {Python: submission.py}\nconfig:")
 
 
 def zip_of(files):
-	"""Of contents by their names."""
+	"""Makes a zip of files, given as contents by name."""
 	archive = io.BytesIO()
 	with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as pack:
 		for name, content in files.items():
@@ -37,21 +37,21 @@ def task_zip(task=TASK):
 
 
 def done(answer):
-	"""A form that did what it should leads elsewhere; else the page says what is wrong."""
+	"""Checks that a form succeeded: a success redirects, an error shows its page."""
 	equal((answer.status, answer.words() if answer.status != 303 else ""), (303, ""))
 	return answer
 
 
 def make_board(client, name, task=TASK, **fields):
-	"""A leaderboard of this task for the device H200, made by this client, with these fields of the
-	form beside the usual ones."""
+	"""Creates a leaderboard of this task for the device H200, with these fields in addition to the
+	usual ones."""
 	return done(
 		client.post("/admin/leaderboards/new", [("name", name), ("gpu", "H200"),
 		("accepting", "1"), *fields.items()], [("task", "task.zip", task_zip(task))]))
 
 
 def case(mean_ns, err_ns=10.0, spread_ns=0, std_ns=5.0):
-	"""What is measured of a shape."""
+	"""The figures of a case."""
 	return {
 		"runs": 101, "mean_ns": mean_ns, "std_ns": std_ns, "err_ns": err_ns,
 		"best_ns": mean_ns - spread_ns, "worst_ns": mean_ns + spread_ns
@@ -59,13 +59,13 @@ def case(mean_ns, err_ns=10.0, spread_ns=0, std_ns=5.0):
 
 
 def source_of(*cases, **told):
-	"""A submission that gets this result; for what else it may tell, see pretend.py."""
+	"""A submission with this result; pretend.py lists further members."""
 	return "# " + json.dumps({"cases": cases, **told}) + "\n"
 
 
 def send_source(
 		client, source, board="small", mode="ranked", file_name=None, gpus=("H200", ), csrf=None):
-	"""Pasted, or with a name as a file; the number of the submission."""
+	"""Submits pasted code, or a file if it has a name. Returns the submission's number."""
 	code, files = ([("code", source)], []) if file_name is None else ([], [("file", file_name,
 		source.encode())])
 	answer = done(
@@ -75,24 +75,24 @@ def send_source(
 
 
 def status_of(client, number):
-	"""What the page of the submission asks for, past nginx, which keeps it for a second."""
+	"""The status that the submission's page polls, without nginx's cache of one second."""
 	return client.get(f"/submission/{number}/status?{time.time()}").json
 
 
 def ended(client, number):
-	"""The status of the submission once it has ended."""
+	"""Waits until the submission has finished. Returns its status."""
 	until(lambda: status_of(client, number)["state"] == "done",
 		explain=lambda: status_of(client, number))
 	return status_of(client, number)
 
 
 def submit_source(client, source, **how):
-	"""Sends it as send_source() does, and waits for its end."""
+	"""Submits as send_source() does, and waits until the submission has finished."""
 	number = send_source(client, source, **how)
 	ended(client, number)
 	return number
 
 
 def submit_time(client, mean_ns, board="small", mode="ranked", **told):
-	"""Submits what takes this long, and waits for its end."""
+	"""Submits a kernel of this duration, and waits until the submission has finished."""
 	return submit_source(client, source_of(case(mean_ns), **told), board=board, mode=mode)

@@ -1,5 +1,5 @@
-"""What tests/run can run: each suite's name, its program, what make builds for it, and how long it
-took last."""
+"""The suites of tests/run: each suite's name, its program, what make builds for it, and its last
+duration."""
 import json
 import os
 import pathlib
@@ -9,22 +9,22 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 TESTS = ROOT / "tests"
 KINDS = ("release", "sanitize")
 
-# Sanitizers would see little new in these suites, since others run the same C code. The browser's,
-# for one, run about forty lines that integration/ does not, and unit/ has most of those. The walls
-# of the sandbox are the kernel's.
+# Sanitizers would find little in these suites, because others run the same C code. The browser
+# suites run about forty lines of C that integration/ does not, and unit/ covers most of those. The
+# sandbox's walls are the kernel's.
 ONLY_RELEASE = ("browser/", "faults/soak", "integration/check/same", "integration/dev/",
 	"integration/docs/", "integration/formats/", "integration/harness/", "integration/install/",
 	"integration/sandbox/")
 
-# With sanitizers the same programs do the same here and say more. The browser's suites and the soak
-# run the whole release build; the sandbox's and the attacks test the hardening compiled into it.
+# These suites show the same with sanitizers, and more. The browser suites and the soak test cover
+# the release build; the suites of the sandbox and the attacks test its hardening.
 ONLY_SANITIZE = ("integration/site/", "integration/uploads/", "integration/worker/",
 	"integration/service/", "integration/library/", "integration/templates/", "integration/admin/",
 	"integration/command/", "integration/check/check", "integration/hosts/",
 	"integration/check/words", "integration/run/", "faults/gpu", "faults/kill", "faults/outage",
 	"faults/web")
 
-# These compile CUDA C++, or hold our declarations against NVIDIA's headers.
+# These compile CUDA C++ or compare our declarations with NVIDIA's headers.
 NEEDS_NVCC = ("harness/isolated_cu", "integration/formats/", "integration/harness/",
 	"integration/run/", "integration/sandbox/", "redteam/attacks", "unit/device", "unit/driver")
 
@@ -32,9 +32,9 @@ NEEDS_NVCC = ("harness/isolated_cu", "integration/formats/", "integration/harnes
 class Suite:
 
 	def __init__(self, kind, name, command, target="test-programs"):
-		"""`target`: what make builds for it, or None."""
+		"""`target`: what make builds for the suite, or None."""
 		self.kind, self.name, self.command, self.target = kind, name, command, target
-		self.environment = {}  # beside what all suites get
+		self.environment = {}  # in addition to the environment of all suites
 
 	def title(self):
 		return f"{self.kind} {self.name}"
@@ -46,7 +46,7 @@ class Suite:
 		return self.name.startswith(NEEDS_NVCC)
 
 
-# ---- what there is to run ----
+# ---- the list of suites ----
 
 
 def executables(*patterns):
@@ -92,8 +92,8 @@ def all_suites(kind):
 
 # ---- the last run ----
 
-# Seconds of the slowest suites, used until a run here has timed them: otherwise one of them could
-# start last and run alone at the end. Only their order matters.
+# Seconds of the slowest suites, used until a run here has timed them. A slow suite must not start
+# last and run alone at the end. Only the order matters.
 USUAL_S = {
 	"redteam/attacks": 555, "integration/formats/formats": 300, "browser/pages": 265,
 	"fuzz/answer": 205, "browser/judge": 170, "integration/sandbox/sandbox": 165,
@@ -109,7 +109,7 @@ USUAL_S = {
 
 
 class Record:
-	"""Of each suite, how long it took and whether it failed when it ran last."""
+	"""The duration of each suite's last run, and whether it failed."""
 
 	def __init__(self, path=ROOT / "build" / "test-record.json"):
 		self.path = path

@@ -1,12 +1,11 @@
-"""Tests that read as a specification: functions marked with @test run in order and print TAP. Words
-on the command line choose those whose names contain one."""
+"""Functions marked with @test run in order and print TAP. Words on the command line choose the
+tests whose names contain one of them."""
 import os
 import sys
 import time
 import traceback
 
-os.environ.setdefault("PODIUM_CONFIG",
-	"")  # a Podium that is installed here is not the one that is tested
+os.environ.setdefault("PODIUM_CONFIG", "")  # ignore the settings of an installed Podium
 
 TESTS = []
 
@@ -21,7 +20,7 @@ class Skip(Exception):
 
 
 def run(before=lambda: None):
-	"""`before` is called before each test."""
+	"""Runs the tests. Calls `before` before each of them."""
 	failed = 0
 	chosen = [
 		function for function in TESTS
@@ -45,12 +44,12 @@ def run(before=lambda: None):
 
 
 def until(condition, limit_s=120, explain=lambda: ""):
-	"""Waits until the condition holds, and returns what it gave. It is asked ever less often, up to
-	ten times a second."""
+	"""Waits until the condition holds, and returns its value. Checks at growing intervals of up to
+	0.1 s."""
 	end, pause_s = time.monotonic() + limit_s, 0.01
 	while not (value := condition()):
 		if time.monotonic() > end:
-			raise AssertionError(f"it did not happen within {limit_s} s: {explain()}")
+			raise AssertionError(f"the condition did not hold within {limit_s} s: {explain()}")
 		time.sleep(pause_s)
 		pause_s = min(1.3 * pause_s, 0.1)
 	return value

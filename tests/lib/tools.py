@@ -1,5 +1,5 @@
 """Tools that tests need and the distribution lacks. tests/requirements.txt pins them, and pip
-installs them in build/tools. Nothing is fetched again until the pins change."""
+installs them in build/tools. They are fetched again only when the pins change."""
 import atexit
 import os
 import pathlib
@@ -17,11 +17,12 @@ PIP = [
 
 
 class Missing(Exception):
-	"""Why a tool cannot be installed."""
+	"""Raised with the reason why a tool cannot be installed."""
 
 
 def requirements(group):
-	"""The lines of "cuda", which are NVIDIA's, or of "python", which are the others."""
+	"""The lines of tests/requirements.txt for "cuda" (NVIDIA's packages) or "python" (the
+	others)."""
 	lines = (ROOT / "tests" / "requirements.txt").read_text().replace("\\\n", "").splitlines()
 	return "".join(line + "\n" for line in lines
 		if line and line[0] != "#" and line.startswith("nvidia-") == (group == "cuda"))
@@ -46,7 +47,7 @@ def install(group):
 		said = (answer.stderr or answer.stdout).strip().splitlines() or ["it said nothing"]
 		raise Missing(f"pip cannot install the tools for tests ({group}): {said[-1]}")
 	if group == "cuda":
-		(fresh / "nvidia" / "cu13" / "lib64").symlink_to("lib")  # where nvcc looks for libraries
+		(fresh / "nvidia" / "cu13" / "lib64").symlink_to("lib")  # nvcc looks for libraries there
 	shutil.rmtree(folder, ignore_errors=True)
 	fresh.rename(folder)
 	return folder
@@ -61,12 +62,13 @@ def system_nvcc():
 
 
 def nvcc_lack():
-	"""Why a test cannot compile CUDA C++ here, or None. tests/run knows why there is no nvcc."""
+	"""The reason why a test cannot compile CUDA C++ here, or None. tests/run knows why there is no
+	nvcc."""
 	return None if system_nvcc() else os.environ.get("NVCC_LACK", "nvcc is not installed")
 
 
 def nvcc_environment():
-	"""Variables that let tests find nvcc, or say why there is none."""
+	"""Variables that tell tests where nvcc is, or why there is none."""
 	if system_nvcc():
 		return {}
 	try:
@@ -77,8 +79,8 @@ def nvcc_environment():
 
 
 def enterable(folder):
-	"""The folder, or a copy of it if other users may not enter the tree: podium-run starts nvcc as
-	one of them."""
+	"""The folder, or a copy if other users may not enter the tree. podium-run starts nvcc as such a
+	user."""
 	if all(path.stat().st_mode & 0o001 for path in (folder, *folder.parents)):
 		return folder
 	copy = pathlib.Path(tempfile.mkdtemp(prefix="cuda-toolkit."))

@@ -1,5 +1,4 @@
-"""podium-worker processes against a database of the test's own, and a task without torch for them
-to run."""
+"""podium-worker processes with a test database, and a task without torch for them to run."""
 import os
 import pathlib
 import shutil
@@ -17,7 +16,7 @@ database = mariadb.new_database()
 scratch = pathlib.Path(tempfile.mkdtemp(prefix="podium-worker-test."))
 scratch.chmod(0o755)
 sql = database.sql
-LEASE_MS = 5000  # longer than any hiccup of a busy machine
+LEASE_MS = 5000  # longer than a busy machine's delays
 
 RIGHT = "def custom_kernel(data):\n    return data\n"
 WRONG = "def custom_kernel(data):\n    return 'wrong'\n"
@@ -29,8 +28,8 @@ def generate_input(seed):
 def check_implementation(data, output):
     return output == data, f"expected {data}, got {output}"
 """
-# A harness without torch, so that these tests measure the worker and not an import; its figures are
-# made up, so the task asks for the engine that runs it.
+# A harness without torch, so that these tests measure the worker and not an import. Its figures are
+# made up, so the task asks for the custom engine, which runs it.
 HARNESS = """
 import os, sys, time
 from reference import check_implementation, generate_input
@@ -52,7 +51,8 @@ for index, case in enumerate(cases):
             out.write(f"{kind}.{index}.error: {message}\\n")
     else:
         time.sleep(0.01)
-        for name, value in dict(runs=3, mean=2000000, std=10, err=5, best=1999990, worst=2000010).items():
+        figures = dict(runs=3, mean=2000000, std=10, err=5, best=1999990, worst=2000010)
+        for name, value in figures.items():
             out.write(f"benchmark.{index}.{name}: {value}\\n")
     out.flush()
 out.write(f"check: {'pass' if passed else 'fail'}\\n")
@@ -91,9 +91,9 @@ def load_task(name="small", definition=TASK, harness=HARNESS):
 
 
 class Worker:
-	"""A podium-worker process with folders for jobs and locks of its own, so that it waits for no
-	other one's device, and an interpreter that starts at once; with PODIUM_PYTHON="" the machine's.
-	`before`: a command that starts it."""
+	"""A podium-worker process with its own folders for jobs and locks, so that it does not wait for
+	another worker's device. Its interpreter has no torch; PODIUM_PYTHON="" means the machine's.
+	`before`: the start of its command."""
 	all = []
 
 	def __init__(self, name="first", program=BUILD / "podium-worker", before=(), **settings):
@@ -133,13 +133,15 @@ class Worker:
 
 
 def submit(source=RIGHT, mode="ranked", user=1, board="small", gpu="CPU"):
-	"""As podium-web writes it. Returns the job's number."""
+	"""Stores a submission as podium-web does. Returns the job's number."""
 	return int(
 		sql(f"""
 		INSERT IGNORE INTO users (id, name, password_hash) VALUES ({user}, 'user-{user}', '');
-		INSERT IGNORE INTO blobs VALUES (UNHEX(SHA2({quoted(source)}, 256)), LENGTH({quoted(source)}), {quoted(source)});
+		INSERT IGNORE INTO blobs VALUES
+			(UNHEX(SHA2({quoted(source)}, 256)), LENGTH({quoted(source)}), {quoted(source)});
 		INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, mode)
-			SELECT id, task_version_id, {user}, 'kernel.py', UNHEX(SHA2({quoted(source)}, 256)), '{mode}' FROM leaderboards WHERE name = '{board}';
+			SELECT id, task_version_id, {user}, 'kernel.py', UNHEX(SHA2({quoted(source)}, 256)),
+				'{mode}' FROM leaderboards WHERE name = '{board}';
 		INSERT INTO jobs (submission_id, user_id, gpu) VALUES (LAST_INSERT_ID(), {user}, '{gpu}');
 		SELECT LAST_INSERT_ID();""")[-1][0])
 
@@ -165,7 +167,7 @@ def running(number):
 
 
 def processes_of(worker):
-	"""The commands of what runs in the worker's folder for jobs."""
+	"""The commands that run in the worker's folder for jobs."""
 	found = []
 	for status in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
 		try:
@@ -178,7 +180,7 @@ def processes_of(worker):
 
 
 def close():
-	"""At the end of the tests, however they ended."""
+	"""Call this at the end of the tests, even after a failure."""
 	for left in Worker.all:
 		left.process.kill()
 	database.remove()

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Every nasty zip there is, each with what must become of it.
+"""Malicious, damaged and unusual zips, each with the outcome that Podium must give it.
 
-	python3 tests/lib/zips.py FOLDER [MOST_BYTES]     writes them as FOLDER/NAME.zip, those up to so many bytes
+	python3 tests/lib/zips.py FOLDER [MOST_BYTES]
 
-A zip is made byte by byte, because no zip program would write most of these. Field names and sizes
-are those of the specification (APPNOTE 6.3.10), sections 4.3 and 4.5.
+writes the zips of at most MOST_BYTES bytes (default: all) as FOLDER/NAME.zip. The code builds each
+zip byte by byte, because no zip program writes most of them. Field names and sizes are those of
+the specification (APPNOTE 6.3.10), sections 4.3 and 4.5.
 """
 import dataclasses
 import pathlib
@@ -28,21 +29,21 @@ REFERENCE = b"def generate_input(size, seed): ...\ndef check_implementation(data
 SET = b"name: Autumn\nproblems:\n  - {directory: ., name: from-a-zip}\n"
 
 STORED, DEFLATED = 0, 8
-FILE, LINK, FOLDER, CHARACTER, BLOCK, PIPE, SOCKET = 0o100644, 0o120777, 0o040755, 0o020666, 0o060660, 0o010644, 0o140777
+FILE, LINK, FOLDER = 0o100644, 0o120777, 0o040755
+CHARACTER, BLOCK, PIPE, SOCKET = 0o020666, 0o060660, 0o010644, 0o140777
 
 
 @dataclasses.dataclass
 class Entry:
-	"""A file in the zip. What is given under `local` or `central` stands in that header in place of
-	the truth."""
+	"""A file in the zip. Values in `local` or `central` replace the true ones in that header."""
 	name: bytes
 	content: bytes = b"x\n"
 	mode: int = FILE
 	method: int = STORED
 	flags: int = 0
-	packed: bytes = None  # else made from the content
-	extra: bytes = b""  # of both headers
-	descriptor: bytes = b""  # behind the data
+	packed: bytes = None  # default: made from the content
+	extra: bytes = b""  # in both headers
+	descriptor: bytes = b""  # after the data
 	local: dict = dataclasses.field(default_factory=dict)
 	central: dict = dataclasses.field(default_factory=dict)
 
@@ -97,8 +98,8 @@ def end_record_64(count, size, offset, at):
 
 
 def pack(*entries, before=b"", between=b"", shift=0, **end):
-	"""The zip. `before` stands in front of it, `between` before its end record; `shift` is added to
-	offsets."""
+	"""Makes the zip. `before` comes first and `between` precedes the end record; `shift` is added
+	to offsets."""
 	body, offsets = before, []
 	for entry in entries:
 		offsets.append(len(body) + shift)
@@ -110,7 +111,7 @@ def pack(*entries, before=b"", between=b"", shift=0, **end):
 
 
 def task(*more, **options):
-	"""A zip that is a task, and a problem set as well, with more entries behind them."""
+	"""A zip that is a task and a problem set, followed by more entries."""
 	return pack(Entry(b"task.yml", TASK), Entry(b"reference.py", REFERENCE),
 		Entry(b"autumn.yaml", SET), *more, **options)
 
@@ -118,17 +119,17 @@ def task(*more, **options):
 TASK_FILES = ["autumn.yaml", "reference.py", "task.yml"]
 ZEROS = bytes(3 * 1024 * 1024)
 
-# ---- those that take more than a line ----
+# ---- zips that need more than a line ----
 
 
 def bomb(lie):
-	"""3 MiB of zeros in 3 KB; with the lie the headers say that they are ten bytes."""
+	"""3 MiB of zeros packed in 3 KB. With `lie`, the headers claim ten bytes."""
 	says = {"size": 10} if lie else {}
 	return pack(Entry(b"zeros", ZEROS, method=DEFLATED, local=says, central=says))
 
 
 def overlapping():
-	"""Many names for the same bytes: each entry of the table of contents points to the first
+	"""Many names for the same bytes: each entry of the central directory points to the first
 	file."""
 	kernel = Entry(b"f000", bytes(1024 * 1024), method=DEFLATED)
 	body = local_header(kernel)
@@ -139,8 +140,8 @@ def overlapping():
 
 
 def quoting():
-	"""Each file's data holds the header and the data of the next one, as stored bytes; so they
-	unpack one another."""
+	"""Each file's data contains the header and the data of the next file, stored, so that each byte
+	is unpacked many times."""
 	inner = local_header(Entry(b"b.py", b"inner\n"))
 	outer = Entry(b"a.py", inner)
 	body = local_header(outer)
@@ -150,8 +151,8 @@ def quoting():
 
 
 def two_directories():
-	"""A whole zip as the comment of another: who searches from the front finds the first, from the
-	back the second."""
+	"""A whole zip as the comment of another one. A reader from the front finds the first, a reader
+	from the back the second."""
 	first = local_header(Entry(b"shown.py", b"first\n"))
 	table = central_header(Entry(b"shown.py", b"first\n"), 0)
 	head = first + table
@@ -163,7 +164,7 @@ def two_directories():
 
 
 def zip64(count=None, marks=True):
-	"""A small zip with the end record that is meant for large ones."""
+	"""A small zip with the end record for large zips."""
 	entries = [
 		Entry(b"task.yml", TASK),
 		Entry(b"reference.py", REFERENCE),
@@ -185,7 +186,7 @@ def zip64_extra(size, packed_size):
 
 
 def with_descriptor(signature, zip64_sizes=False):
-	"""As programs write it that do not know the size beforehand."""
+	"""A zip as written by programs that do not know a file's size beforehand."""
 	content = b"streamed\n"
 	sizes = struct.pack("<QQ" if zip64_sizes else "<II", len(content), len(content))
 	unknown = {"crc": 0, "size": 0, "packed_size": 0}
@@ -200,13 +201,12 @@ def with_descriptor(signature, zip64_sizes=False):
 
 
 def crowd(count):
-	"""So many entries that hold nothing."""
+	"""`count` empty entries."""
 	return pack(*(Entry(b"f%05d" % number, b"") for number in range(count)))
 
 
 def heavy():
-	"""Five files of 4 MiB, each of which is taken by itself. They pack well, but no better than
-	text does."""
+	"""Five files of 4 MiB. Each alone is accepted. They compress about as well as text."""
 	block, word, state = bytearray(4 * 1024 * 1024), 0, 7
 	for word in range(0, len(block), 64):
 		state = state * 1103515245 + 12345 & 0x7fffffff
@@ -215,7 +215,7 @@ def heavy():
 
 
 def nested():
-	"""A bomb in a zip in a zip. It stays what it is: a file."""
+	"""A bomb in a zip in a zip, which Podium must keep as a file."""
 	inner = bomb(lie=False)
 	for _ in range(3):
 		inner = pack(Entry(b"inner.zip", inner, method=DEFLATED))
@@ -236,7 +236,7 @@ def unicode_path(raw, other):
 AES = struct.pack("<HHHHBH", 0x9901, 7, 2, 0x4541, 3, 0)
 DAMAGED, CUT_OFF = "table of contents is damaged", "is cut off or damaged"
 
-# ---- refused: the name, the bytes, and what the sentence must say ----
+# ---- refused zips: the name, the bytes, and words of the error ----
 
 REFUSED = {
 	"slip": (task(Entry(b"../evil.py")), 'The name of the zip\'s entry "../evil.py" contains ".."'),
@@ -352,7 +352,7 @@ REFUSED = {
 	(pack(Entry(b"a", b"")) + bytes(8 * 1024 * 1024), "The zip is larger than 8 MiB"),
 }
 
-# ---- read: the name, the bytes, and the files beside the task's own ----
+# ---- accepted zips: the name, the bytes, and the files besides the task's own ----
 
 READ = {
 	"plain": (task(), []), "in-a-folder": (pack(

@@ -1,6 +1,6 @@
-"""What the attacks share. A line `could: ...` on the standard output says what an attack was able
-to do; the runner reads those lines, and a line with the number of attempts without which an attack
-does not count as made."""
+"""Helpers of the attacks. A line `could: ...` on the standard output reports that an attack was
+able to do something. A line with the number of attempts proves that the attack ran. The runner
+reads both."""
 import ctypes
 import errno
 import os
@@ -8,13 +8,13 @@ import sys
 
 libc = ctypes.CDLL(None, use_errno=True)
 libc.syscall.restype = ctypes.c_long
-# What a forgery says of a benchmark, and the case that it is of where a contestant has no cases: on
-# a GPU, and elsewhere.
+# A forged benchmark result, and the case that it is for where a contestant does not know the cases:
+# on a GPU, and elsewhere.
 FORGED = {"runs": 30, "mean": 7.25, "std": 0.25, "err": 0.05, "best": 7, "worst": 7.5}
 CASE = f"size: {262144 if os.environ.get('CUDA_VISIBLE_DEVICES') else 8192}; seed: 54352"
 attempts = 0
 shown = 0
-MOST_SHOWN = 60  # denials, so that the log keeps every success
+MOST_SHOWN = 60  # denials shown, so that the log keeps every success
 
 
 def say(line):
@@ -36,7 +36,7 @@ def denied(what, reason=""):
 
 
 def attempt(what, function, *arguments):
-	"""It succeeded when the function returns something other than None or False."""
+	"""The attempt succeeded if the function returns something other than None or False."""
 	try:
 		result = function(*arguments)
 	except Exception as reason:
@@ -47,7 +47,7 @@ def attempt(what, function, *arguments):
 
 
 def syscall(number, *arguments):
-	"""What the kernel returns; an OSError if it refuses."""
+	"""Returns the kernel's result, or raises OSError."""
 	words = [
 		argument if isinstance(argument, (bytes, ctypes.Array, ctypes._Pointer, ctypes.Structure))
 		or argument is None else ctypes.c_long(argument) for argument in arguments
@@ -60,8 +60,8 @@ def syscall(number, *arguments):
 
 
 def in_child(function, *arguments):
-	"""The same in a process of its own, for what would change this one. True if it returned
-	something."""
+	"""Makes the attempt in a child process, because it would change this process. True if it
+	returned something."""
 	child = os.fork()
 	if child == 0:
 		try:
@@ -86,7 +86,7 @@ def pids():
 def forgery(mode=None, path="../cases.txt"):
 	"""Result lines that agree with each other and with the cases: everything passed, in 7.25 ns."""
 	mode = mode or (sys.argv[1:]
-		or ["leaderboard"])[0]  # a contestant is not told the mode, and has no cases
+		or ["leaderboard"])[0]  # a contestant knows neither the mode nor the cases
 	cases = [CASE]
 	if os.path.exists(path):
 		cases = [line for line in open(path).read().splitlines() if line.strip()]
@@ -101,7 +101,7 @@ def forgery(mode=None, path="../cases.txt"):
 
 
 def result_pipes():
-	"""Every descriptor above the standard ones that is a pipe, or the isolated engine's channel."""
+	"""Every descriptor above 2 that is a pipe, or the isolated engine's channel."""
 	import stat
 	found = []
 	for number in range(3, 256):
@@ -115,7 +115,7 @@ def result_pipes():
 
 
 def custom_kernel(data):
-	"""The right answer, for attacks that are not about the answer."""
+	"""A right answer, for attacks that do not attack the answer."""
 	global told
 	if not told:
 		told = True

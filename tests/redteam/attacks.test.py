@@ -1,17 +1,21 @@
 #!/usr/bin/env python3
-"""Attacks on podium-run, the real program: each file in cases/ is one, and case.py says how to read
-it.
+"""Attacks on the real podium-run. Each file in cases/ is one attack; case.py explains the files.
 
 	tests/redteam/attacks.test.py [--on cpu|gpu] [--engine isolated|custom] [--repeats N] [WORD...]
-		those whose number is, or whose name contains, a WORD; honest ones, which must not fail, N times
+		runs the attacks whose number is a WORD or whose name contains one (default: all)
+		--repeats N: runs honest cases, which must never fail, N times
 	tests/redteam/attacks.test.py --write-jobs DIR
-		what a GPU host needs of the task folders; for PODIUM_REDTEAM_JOBS=DIR there; PODIUM_REDTEAM_GPU=N there is the number of the GPU
+		writes the tasks' jobs to DIR for a GPU host, where PODIUM_REDTEAM_JOBS=DIR reads them
 
-Each attack is made on both engines where its task can be split; what must become of it there may
-differ. After each of them the host must be as it was (no process, no file, nothing changed, nobody
-reached) and an honest job must pass. What cannot be stopped today is run and listed as skipped,
-with its reason; once it is stopped, the test fails until its line `cannot-stop` is gone. Attacks
-that need a GPU run on a GPU host, where tests/gpu/check starts this.
+On a GPU host, PODIUM_REDTEAM_GPU=N chooses the GPU.
+
+Each attack runs on both engines if its task can run on the isolated engine; the required outcome
+may differ between engines. After each attack the host must be unchanged: no new process, no new or
+changed file, no socket of the host reached. An honest job must still pass.
+
+An attack that Podium cannot stop today runs too and is listed as skipped, with its reason. If
+Podium stops the attack, the test fails until the case's line `cannot-stop` is removed.
+tests/gpu/check runs the attacks that need a GPU, on a GPU host.
 """
 import argparse
 import base64
@@ -36,15 +40,15 @@ from processes import as_only_bomb  # noqa: E402
 from tap import Skip, test  # noqa: E402
 from tools import nvcc_lack  # noqa: E402
 
-FASTEST_NS = 1000  # nothing that the tasks here time takes less
+FASTEST_NS = 1000  # no task here can take less time
 MOST_LOG_BYTES = 70 * 1024
-# The numbers of the catalogue: those that a CPU suffices for, and those that need a GPU, or mean
-# more there.
+# Numbers in the catalogue: the attacks that a CPU suffices for, and those that need a GPU or do
+# more on one.
 CATALOGUE = [*range(1, 35), *range(36, 51), 52, 53, 55, 56, 57, 58, 59, 62, 63, 70]
-# With sanitizers only what goes through code of ours in C by a way of its own: result lines, logs
-# and artifacts, how programs end, limits, messages, compilers, folders to be removed; and
-# submissions that pass, timed and not. Most attacks are on Python, the kernel, or the parts that an
-# interpreter loads, which have no sanitizers.
+# With sanitizers, run only the attacks that reach our C code on a path of their own: result lines,
+# logs and artifacts, ends of programs, limits, messages, compilers, removal of folders; and
+# submissions that pass, timed and not. Most other attacks aim at Python, the kernel, or the parts
+# loaded into an interpreter, which have no sanitizers.
 IN_C = {
 	"6", "8b", "9", "9c", "9d", "12", "14", "16", "25", "28", "33", "37",
 	*map(str, range(101, 108))
@@ -72,7 +76,7 @@ IN_BOTH_BUILDS = "IN_BOTH_BUILDS" in os.environ  # tests/run runs this with both
 
 @functools.lru_cache(None)
 def gpu():
-	"""As podium-run wants to be told of it."""
+	"""The GPU, in the form that podium-run expects."""
 	if not shutil.which("nvidia-smi"):
 		raise Skip("there is no GPU here")
 	answer = subprocess.run(["nvidia-smi", "--query-gpu=uuid,compute_cap", "--format=csv,noheader"],
@@ -92,12 +96,12 @@ def host():
 
 
 def lacks_here(one):
-	"""Why it cannot be run here, or None."""
+	"""The reason why the attack cannot run here, or None."""
 	if ON not in one.on and not ("compiler" in one.on and ON == "cpu"):
 		return "needs a GPU: tests/gpu/check runs it" if ON == "cpu" else "is made on the CPU"
 	if one.form == "cu" and "nvcc" not in one.programs and nvcc_lack():
 		return nvcc_lack()
-	host()  # raises where there is nothing to attack
+	host()  # raises if there is nothing to attack
 	missing = [f"{wall} ({host().walls[wall]})" for wall in one.needs if host().walls[wall]]
 	return f"would harm this host, which lacks the wall {', '.join(missing)}" if missing else None
 
@@ -114,8 +118,8 @@ def figures(result):
 
 
 def is_time_defended(one):
-	"""On the CPU device a submission can make slow what the isolated engine subtracts, and so can
-	anything else on the machine."""
+	"""Whether times are defended. On the CPU device they are not: a submission, or anything else on
+	the machine, can slow down what the isolated engine subtracts."""
 	return ON == "gpu" or one.engine == "custom"
 
 
@@ -131,7 +135,7 @@ def lines_of(result):
 
 
 def texts_of(result):
-	"""All that the events say, with what is packed in them."""
+	"""All text of the events and their artifacts."""
 	packed = {}
 	for event in result.events:
 		if event["event"] == "artifact":
@@ -142,14 +146,14 @@ def texts_of(result):
 
 
 def unwanted(one):
-	"""(what it is, a word that shows it)"""
+	"""Yields (description, a word that must not appear)."""
 	never = [("what must never be there", host().fill_in(one.never))] if one.never else []
 	return [("a secret of the host", host().nonce),
 		("a file of the host", host().line_of_passwords)] + never
 
 
 def unmet(one, variant, result):
-	"""In which respects the attack was not stopped: sentences."""
+	"""Yields sentences: how the attack succeeded."""
 	found = []
 	if result.stages and result.engine != one.engine:
 		found.append(f"it ran on the engine {result.engine}: {result.engine_reason}")
@@ -158,7 +162,7 @@ def unmet(one, variant, result):
 		found.append(
 			f"the verdict is {result.verdict}, not {' or '.join(verdicts)}: {result.reason}")
 	found += [
-		f"{what} stands in the events" for what, word in unwanted(one) if word in texts_of(result)
+		f"{what} appears in the events" for what, word in unwanted(one) if word in texts_of(result)
 	]
 	if one.required == "DENIED":
 		lines = lines_of(result)
@@ -185,16 +189,16 @@ def times(result):
 
 @functools.lru_cache(None)
 def measure(one, task, variant):
-	"""What an honest variant is charged."""
+	"""The times that an honest variant is charged."""
 	result = submit(one, one.text, task, variant)
 	if result.verdict != "passed":
 		raise AssertionError(
-			f"{one.title(variant)}, which is honest, got {result.verdict}: {result.reason}")
+			f"{one.title(variant)}, an honest variant, got {result.verdict}: {result.reason}")
 	return times(result)
 
 
 def measure_truth(one, task, variant):
-	"""What the work takes that the attack is to be charged for."""
+	"""The times of the honest variant that the attack must be charged for."""
 	return measure(one, task, one.truth_of(variant)) if one.truth and ON == "gpu" else {}
 
 
@@ -204,14 +208,16 @@ def least_charge(one, honest_ns):
 
 
 def faults_of_time(one, truth, event):
-	"""What is wrong with how a case was timed: sentences."""
+	"""Yields sentences: what is wrong with a case's time."""
 	charged_ns, honest_ns = event["mean_ns"], truth.get(event["spec"])
-	beside = f", honest {honest_ns / 1000:.2f} us, {charged_ns / honest_ns:.3f}" if honest_ns else ""
+	beside = ""
+	if honest_ns:
+		beside = f", honest {honest_ns / 1000:.2f} us, {charged_ns / honest_ns:.3f}"
 	print(f"#   {event['spec']}: charged {charged_ns / 1000:.2f} us{beside}, {event['runs']} calls",
 		flush=True)
 	least_ns = least_charge(one, honest_ns)
 	if charged_ns < least_ns and is_time_defended(one):
-		yield f"it was charged {charged_ns / 1000:.2f} us, where {least_ns / 1000:.2f} us are the least"
+		yield f"it was charged {charged_ns / 1000:.2f} us, less than {least_ns / 1000:.2f} us"
 	if event["runs"] < one.runs and ON == "gpu":
 		yield f"only {event['runs']} calls count, not {one.runs}"
 	if one.named and ON == "gpu" and not event.get(one.named, 0) > 0:
@@ -219,7 +225,7 @@ def faults_of_time(one, truth, event):
 
 
 def undercharged(one, truth, result):
-	"""Cases that were not timed as they must be: sentences."""
+	"""Yields sentences about cases with wrong times."""
 	if result.verdict != "passed" or not (one.floor_ns or truth or one.named or one.runs):
 		return []
 	timed = [event for event in result.events if event["event"] == "case" and "mean_ns" in event]
@@ -230,7 +236,7 @@ def undercharged(one, truth, result):
 
 
 def excess(result):
-	"""Logs that are longer than they may be."""
+	"""Yields sentences about logs that are longer than their limit."""
 	return [
 		f"the {stream} of stage {position} has {len(result.log(stream, position).encode())} bytes"
 		for stream in ("stdout", "stderr") for position in range(len(result.stages))
@@ -246,7 +252,7 @@ def submit(one, text, task, variant, beside=""):
 
 
 def start_beside(one):
-	"""The program on the host, and what it said first."""
+	"""Starts the program on the host. Returns it and the first line that it printed."""
 	if not one.beside:
 		return None, ""
 	program = subprocess.Popen([PYTHON, cases.CASES / one.beside], stdin=subprocess.PIPE,
@@ -258,7 +264,7 @@ def start_beside(one):
 
 
 def attack(one, variant, task):
-	"""(the job's result, what the attack did to the host)"""
+	"""Returns (the job's result, what the attack did to the host)."""
 	if one.before:
 		first = submit(one, (cases.CASES / one.before).read_text(), task, variant)
 		if first.verdict != "passed":
@@ -286,7 +292,7 @@ def python_tasks(engine):
 
 
 def stage(one):
-	"""Runs it with all its variants against all its tasks. Raises what is wrong."""
+	"""Runs the attack with all its variants against all its tasks. Raises if it succeeded."""
 	lack = lacks_here(one)
 	if lack:
 		raise Skip(lack)
@@ -301,7 +307,7 @@ def stage(one):
 
 
 def run_variant(one, variant, task, what):
-	"""In which respects it was not stopped: sentences."""
+	"""Yields sentences: how the variant succeeded."""
 	truth, began = measure_truth(one, task, variant), time.monotonic()
 	result, harm = attack(one, variant, task)
 	print(f"# {what}: {result.verdict}: {result.reason[:150]!r}, {time.monotonic() - began:.1f} s",
@@ -331,7 +337,7 @@ def wanted(one):
 	if IS_SANITIZED and not WORDS and one.number not in IN_C:
 		return False
 	if IN_BOTH_BUILDS and not IS_SANITIZED and one.number in IN_C:
-		return False  # its turn comes with the other build
+		return False  # the other build runs it
 	return OPTIONS.engine in (None, one.engine) and (not WORDS
 		or any(word == one.number or word in one.name for word in WORDS))
 
@@ -357,7 +363,7 @@ EVERY = register_all()
 
 
 @test
-def every_number_of_the_catalogue_has_a_case():
+def every_attack_of_the_catalogue_has_a_case():
 
 	def missing(numbers, places):
 		there = {one.number.rstrip("abcdefg") for one in EVERY if set(one.on) & places}
@@ -366,7 +372,7 @@ def every_number_of_the_catalogue_has_a_case():
 	tap.equal(missing(CATALOGUE, {"cpu", "compiler"}) + missing(GPU_CATALOGUE, {"gpu"}), [])
 
 
-sys.argv[1:] = []  # its words are chosen above
+sys.argv[1:] = []  # run() would take the words for names of tests
 status = tap.run()
 if host.cache_info().currsize:
 	host().close()

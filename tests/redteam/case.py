@@ -1,59 +1,70 @@
-"""One attack, a file in cases/: a submission whose head says what it attempts and what must become
-of it.
+"""One attack is one file in cases/: a submission whose head says what it attempts and which outcome
+the test requires.
 
 	# 3 proc_ppid_fd
 	# attempts: to open the descriptors of its parent and of process 1
 	# required: DENIED
 
-The lines of the head are comments and end with the first other line; a line that goes on is
-indented further. The first has the number in the catalogue and the name. Then:
+The head is the comment lines at the top of the file. A line that continues the one before is
+indented further. The first line has the attack's number in the catalogue and its name. The keys:
 
 	attempts     what the attack does
-	required     what must become of it (below)
-	verdict      the job's verdict, several with `or` between them; default: passed
-	unanswered   variants whose attack may be that the judge waits for an answer, a comma, and how; the verdict `time limit` is as good
-	             for them
-	engines      which engines it is made on: isolated, custom, or both; default: both for Python tasks with a reference.py, whose
-	             modes both engines know, else custom
-	form         py or cu, by the file's ending
-	task         a folder in tasks/ beside the cases, or in the project's tasks/; `every`: each Python task that ships;
-	             default: probe_py, and for cu plain_cu
+	required     the required outcome (see below)
+	verdict      the job's verdict, or several with `or` between them; default: passed
+	unanswered   variants that may attack by keeping the judge waiting for an answer, then a comma
+	             and an explanation; for them the verdict `time limit` is accepted too
+	engines      engines to run on: isolated, custom, or both. Default: both for Python tasks with a
+	             reference.py, in modes that both engines know; otherwise custom
+	form         py or cu; default: by the file's ending
+	task         a folder in tasks/ next to the cases, or in the project's tasks/; `every`: each
+	             shipped Python task; default: probe_py, and for cu plain_cu
 	mode         test (default), benchmark, ranked, profile
-	on           cpu (default), gpu, or both; `compiler`: as if for a GPU, but without one; default for cu
-	variants     words; the attack is run once with each, which stands for @VARIANT@ in the file
-	change       JSON that is merged into the job's message; what is in a list `name+` is added to the list `name`
+	on           cpu (default), gpu, or both; `compiler`: compile as for a GPU, but run without one
+	             (default for cu)
+	variants     words; the attack runs once with each, which replaces @VARIANT@ in the file
+	change       JSON that is merged into the job's message; a list `name+` is appended to the list
+	             `name`
 	before       a file in cases/ that a job before this one submits
-	programs     files in cases/, there with an underscore in front, that are programs in the folder @PROGRAMS@ meanwhile
-	cpu-size     of benchmarks on the CPU device, default 8192: more is shared out by torch among threads, who get along badly with
-	             those that wait for the bell where there are two processors
-	never        a text that no event may hold, what is packed in artifacts included
-	beside       a program in cases/ that runs on the host meanwhile; what it prints first stands for @BESIDE@
-	needs        walls, as `podium-run --walls` names them, without which the attack would harm the host: it is not run then
-	cannot-stop  why it is not stopped today; the attack is run nevertheless, and listed; should it be stopped, the line must go
-	floor        microseconds that each case of what passes is charged at least, since the attack cannot take less; on a GPU, for on the
-	             CPU device times are not defended (docs/judge.md)
-	truth        the variant that does the same work honestly, `*` in it being the other's name up to its last hyphen. On a GPU,
-	             where times are steady, it is run first and must pass; the others, where they pass at all, are charged for
-	             each case at least
-	charged      this share of its time (default 0.97), or
-	spared       so many microseconds less than it, the most that the engine's description admits (docs/judge.md); default 0
-	named        a figure of a case that must be there on a GPU and above 0, such as gap_ns: what is charged is said
-	runs         how many calls must count at least in each case on a GPU; on a CPU time ends a case sooner
+	programs     files in cases/, stored there with a leading underscore, that are installed as
+	             programs in the folder @PROGRAMS@ during the attack
+	cpu-size     the size of benchmarks on the CPU device, default 8192. With larger sizes torch
+	             uses several threads, which slow down the threads that wait for the bell on a
+	             machine with two processors
+	never        a text that no event may contain, nor anything packed in artifacts
+	beside       a program in cases/ that runs on the host during the attack; the first line it
+	             prints replaces @BESIDE@
+	needs        walls, as `podium-run --walls` names them, without which the attack would harm the
+	             host; the attack does not run if one is missing
+	cannot-stop  why Podium cannot stop the attack today; the attack runs nevertheless and is
+	             listed. Remove the line when Podium stops the attack
+	floor        microseconds: the least that each passed case must be charged, since the attack
+	             cannot take less; only on a GPU, because times on the CPU device are not defended
+	             (docs/judge.md)
+	truth        the variant that does the same work honestly; `*` in it is the attacking variant's
+	             name up to its last hyphen. On a GPU, where times are steady, the honest variant
+	             runs first and must pass. Each passed case of the others must be charged at least:
+	charged      this share of the honest time (default 0.97), or
+	spared       the honest time less this many microseconds, the most that the engine's description
+	             admits (docs/judge.md); default 0
+	named        a figure of a case that must exist and be above 0 on a GPU, such as gap_ns
+	runs         the least number of calls that must count in each case on a GPU; on a CPU, a time
+	             limit ends a case sooner
 	repeatable   yes: --repeats N runs each variant N times
 
-A key with an engine's name in front, as in `custom cannot-stop: ...` or `isolated verdict: ...`,
-holds for that engine alone.
+A key after an engine's name, such as `custom cannot-stop: ...` or `isolated verdict: ...`, applies
+to that engine alone.
 
-What is required:
+The required outcomes:
 
-	VERDICT        the verdict, and a host that is as it was
-	DENIED         also, that the attempt itself fails: there is no line `could: ...` on the standard output, and one
-	               `attempts: N` says that something was tried
-	FORGE-IGNORED  also, that no figure is one that attack.py forges, nor, but for the isolated engine on the CPU device, below what
-	               the task can take; that nothing passes but by its own merit
+	VERDICT        the verdict, and an unchanged host
+	DENIED         as VERDICT, and the attempt itself fails: the standard output has no line
+	               `could: ...`, and a line `attempts: N` shows that something was tried
+	FORGE-IGNORED  as VERDICT, and no figure is one that attack.py forges, nor less than the task
+	               can take (except for the isolated engine on the CPU device); nothing passes
+	               undeserved
 
-In the file, @MARK@ is a word that names what this run leaves anywhere, @VICTIM@ a folder on the
-host that the attack aims at, @SECRET@ a file there with a secret, @PORT@ a port on the host's
+In the file, @MARK@ is a word that marks everything this run leaves behind, @VICTIM@ a folder on
+the host that the attack aims at, @SECRET@ a file there with a secret, @PORT@ a port on the host's
 loopback, @TASK@ the task, @RIGHT@ a right submission to it, @PROGRAMS@ a folder, @ENGINE@ the
 engine; @VARIANT@ and @BESIDE@ are as above.
 """
@@ -74,7 +85,7 @@ COMMENT = {".py": "# ", ".cu": "// "}
 
 
 class Case:
-	"""A file as it is run on one engine."""
+	"""One case on one engine."""
 
 	def __init__(self, path, text, number, name, head, engine):
 		self.path, self.text, self.number, self.name, self.engine = path, text, number, name, engine
@@ -119,7 +130,8 @@ def task_of(path, head):
 
 
 def can_be_split(path, head):
-	"""Whether the isolated engine takes the case's task; of `every` it takes all that it can."""
+	"""Whether the isolated engine can run the case's task. For `every` it runs the tasks that it
+	can."""
 	task = task_of(path, head)
 	return head.get("mode") != "profile" and (task == "every" or any(
 		(top / task / "reference.py").exists() for top in TASKS))
@@ -135,7 +147,7 @@ def is_key(words):
 
 
 def read_head(path, text):
-	"""(number, name, {key: value})"""
+	"""Returns (number, name, {key: value})."""
 	lines = []
 	for line in text.splitlines():
 		if not line.startswith(COMMENT[path.suffix]):
@@ -164,8 +176,8 @@ def read(path):
 
 
 def every():
-	"""All cases, by number, for each engine. Files whose name begins with an underscore are
-	companions."""
+	"""All cases, by number, for each engine. Files with a leading underscore are helpers of
+	cases."""
 	paths = [
 		path for path in CASES.iterdir()
 		if path.suffix in (".py", ".cu") and not path.name.startswith("_")

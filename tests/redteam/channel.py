@@ -1,6 +1,6 @@
-"""What the isolated engine shares with a submission, taken without its help: the page, the
-memories, the socket. A copy of it lies beside those submissions. native.h says what each is for;
-nothing of it is secret."""
+"""Uses what the isolated engine shares with a submission (the page, the memories and the socket)
+directly, without the engine's code. A copy of this file is next to each submission. native.h
+describes the parts; nothing in them is secret."""
 import ctypes
 import os
 import re
@@ -12,7 +12,7 @@ SOCKET = 3
 FRAME_BYTES, HEAD_BYTES = 65536, 16
 HELLO, INPUTS, OUTPUTS, INPUT, READY, MAPPED, SPEC, TEXT = range(1, 9)
 RETURNED, NEW_SPEC, RAISED, NO_OUTPUT = range(4)
-# Where on the page.
+# Offsets in the page.
 PLACES = {
 	"armed": 0, "command": 4, "slot": 8, "cpu": 12, "called": 64, "ready": 128, "done": 192,
 	"status": 196, "spec": 200
@@ -22,7 +22,8 @@ PAGE_BYTES = 4096
 
 
 def shared():
-	"""[(address, bytes)] of all that this process maps together with another, the page first."""
+	"""[(address, bytes)] of all mappings that this process shares with another one, the page
+	first."""
 	found = []
 	for line in open("/proc/self/maps"):
 		words = re.match(r"([0-9a-f]+)-([0-9a-f]+) rw-s .*/memfd:", line)
@@ -48,7 +49,7 @@ class Page:
 		self.words[name].value = value
 
 	def say_done(self, status=RETURNED, spec=0, own_ns=1.0):
-		"""As the contestant would, whether it is or not."""
+		"""Reports "done" as the contestant would, true or not."""
 		self.put("status", status)
 		self.put("spec", spec)
 		ctypes.c_double.from_address(self.address + OWN_NS).value = own_ns
@@ -62,7 +63,7 @@ def frame(kind, content=b"", length=None, descriptors=0, unused=0):
 
 
 def send(raw, descriptors=()):
-	"""One message, whatever it is."""
+	"""Sends one message of any content."""
 	with socket.socket(fileno=os.dup(SOCKET)) as channel:
 		ancillary = [(socket.SOL_SOCKET, socket.SCM_RIGHTS,
 			struct.pack(f"{len(descriptors)}i", *descriptors))] if descriptors else []
@@ -70,7 +71,7 @@ def send(raw, descriptors=()):
 
 
 def receive():
-	"""The content of the next frame; descriptors that it brings are closed."""
+	"""Returns the content of the next frame and closes the descriptors that come with it."""
 	with socket.socket(fileno=os.dup(SOCKET)) as channel:
 		raw, descriptors, _, _ = socket.recv_fds(channel, FRAME_BYTES, 4)
 	for descriptor in descriptors:
@@ -85,7 +86,7 @@ def bytes_of(tensor):
 
 
 def spin(seconds):
-	"""Waits and stays on the processor, so that it is exact."""
+	"""Waits busily, so that the duration is exact."""
 	end = time.perf_counter() + seconds
 	while time.perf_counter() < end:
 		pass

@@ -1,10 +1,11 @@
-"""The CUDA driver by ctypes, for attacks on a GPU: a copy of it lies beside those submissions."""
+"""The CUDA driver through ctypes, for attacks on a GPU. A copy of this file is next to each
+submission."""
 import ctypes
 
 try:
 	cuda = ctypes.CDLL("libcuda.so.1")
 except OSError:
-	cuda = None  # cases that are made on a CPU as well
+	cuda = None  # stays None for cases that also run on a CPU
 
 PTX = b"""
 .version 7.0
@@ -60,14 +61,14 @@ again:
 
 
 def check(name, *arguments):
-	"""Calls a function of the driver; an OSError with its number if it refuses."""
+	"""Calls a function of the driver. Raises OSError with the driver's number if it fails."""
 	result = getattr(cuda, name)(*arguments)
 	if result:
 		raise OSError(result, f"{name} answers {result}")
 
 
 def cycles(seconds):
-	"""What torch.cuda._sleep takes that long for, at the clock that the GPU has at most."""
+	"""The cycles that torch.cuda._sleep needs for this duration at the GPU's highest clock."""
 	import torch
 	return int(seconds * torch.cuda.get_device_properties(0).clock_rate *
 		1000) if hasattr(torch.cuda.get_device_properties(0), "clock_rate") else int(seconds *
@@ -75,7 +76,7 @@ def cycles(seconds):
 
 
 class Flag:
-	"""A word in the host's memory that the GPU writes when it gets there."""
+	"""A word in host memory that the GPU writes when its stream reaches the command."""
 
 	def __init__(self):
 		place = ctypes.c_void_p()
@@ -84,7 +85,7 @@ class Flag:
 		self.address = place.value
 
 	def write(self, stream=0):
-		"""Enqueues it; returns what wait() waits for."""
+		"""Enqueues the write. Returns the value that wait() waits for."""
 		self.count += 1
 		check("cuStreamWriteValue32_v2", ctypes.c_void_p(stream), ctypes.c_uint64(self.address),
 			ctypes.c_uint32(self.count), 0)
@@ -96,7 +97,7 @@ class Flag:
 
 
 def load(kernel):
-	"""A kernel of those above, in the current context."""
+	"""Loads one of the kernels above in the current context."""
 	module, function = ctypes.c_void_p(), ctypes.c_void_p()
 	check("cuModuleLoadData", ctypes.byref(module), PTX)
 	check("cuModuleGetFunction", ctypes.byref(function), module, kernel.encode())
@@ -111,7 +112,7 @@ def enqueue(function, source, place, blocks=1, threads=1, stream=0):
 
 
 def launch(kernel, source, place):
-	"""One thread of `peek` or `hang`."""
+	"""Runs one thread of `peek` or `hang`."""
 	enqueue(load(kernel), source, place)
 	check("cuCtxSynchronize")
 
@@ -121,13 +122,13 @@ def is_there():
 
 
 class Window(ctypes.Structure):
-	"""A launch attribute: which addresses are to stay in the L2 cache."""
+	"""A launch attribute: the addresses that stay in the L2 cache."""
 	_fields_ = [("base", ctypes.c_void_p), ("bytes", ctypes.c_size_t), ("share", ctypes.c_float),
 		("hit", ctypes.c_int), ("miss", ctypes.c_int), ("rest", ctypes.c_char * 64)]
 
 
 def persist(bytes_at_most=1 << 30):
-	"""Sets aside as much of the L2 cache as may be for what persists."""
+	"""Reserves as much of the L2 cache as possible for persisting data."""
 	most = ctypes.c_int()
 	check("cuDeviceGetAttribute", ctypes.byref(most), 108, 0)
 	check("cuCtxSetLimit", 6, ctypes.c_size_t(min(most.value, bytes_at_most)))

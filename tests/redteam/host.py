@@ -1,5 +1,5 @@
-"""The host that is attacked: a podium-run with what an attack could aim at around it, and what must
-be as before."""
+"""The attacked host: a podium-run, surrounded by things that an attack could aim at and that must
+stay unchanged."""
 import json
 import os
 import pathlib
@@ -20,33 +20,34 @@ sys.path[:0] = [str(ROOT / "tests" / "lib"), str(ROOT / "tests" / "integration" 
 import runner  # noqa: E402
 from processes import command_of, descendants, stat_of  # noqa: E402
 from runner import CPU, GPU, NVCC, Runner  # noqa: E402
+from tap import until  # noqa: E402
 
 BUILD = ROOT / os.environ.get("B", "build/release")
 PYTHON = os.environ.get("PODIUM_PYTHON", runner.PYTHON)
-# Of those that a host has: several runs of this go side by side, each on its own.
+# the GPU of this run; several runs may use one host, each its own GPU
 GPU_INDEX = int(os.environ.get("PODIUM_REDTEAM_GPU", 0))
 SEED = 271828182845
 IS_SANITIZED = os.environ.get("B", "").endswith("sanitize")
-# Submissions run as a user whom nobody else here needs, so that what is that user's is an attack's:
-# not even the same attacks with the other build, beside which this may run, for a user's processes
-# count together.
+# Submissions run as a user that nothing else here uses, so that everything of that user is an
+# attack's. Each build has its own user, because a user's processes count together.
 USER = ("news" if IS_SANITIZED else "games") if os.geteuid() == 0 else pwd.getpwuid(
 	os.geteuid()).pw_name
 OPEN_FOLDERS = ("/tmp", "/var/tmp", "/dev/shm", "/dev/mqueue", "/run", "/run/lock", "/var/lock",
 	"/run/user")
 SETTLE_S = 10
 HELPERS = ("attack.py", "gpu.py", "channel.py")
-# Small, so that bombs burst soon; a compiler and torch get along with them, and on a GPU the
-# driver.
+# Small limits, so that bombs burst soon. A compiler and torch need less; on a GPU the driver needs
+# more.
 LIMITS = {"CPU": ("--memory", "2048", "--disk", "512", "--processes", "256")}
 LIMITS_ON_GPU = ("--memory", "16384", "--disk", "2048", "--processes", "1024")
-# Whether it was forked from the zygote.
-LOOK = "from attack import custom_kernel, say\nsay(f\"warm: {b'zygote' in open('/proc/self/cmdline', 'rb').read()}\")\n"
+# Prints whether the program was forked from the zygote.
+LOOK = ("from attack import custom_kernel, say\n"
+	"say(f\"warm: {b'zygote' in open('/proc/self/cmdline', 'rb').read()}\")\n")
 
 
 def jobs_of(folder):
-	"""The jobs of a task folder, from the code that reads uploads; or as they were written down for
-	another host."""
+	"""The jobs of a task folder, from the code that reads uploads, or from the file that
+	write_jobs() wrote on another host."""
 	kept = os.environ.get("PODIUM_REDTEAM_JOBS")
 	if kept:
 		return [
@@ -61,7 +62,7 @@ def jobs_of(folder):
 
 
 def own_folder(name, top):
-	"""A task folder of the attacks, complete."""
+	"""One of the attacks' task folders, with the shared files."""
 	folder = top / name
 	shutil.copytree(HERE / "tasks" / name, folder)
 	for helper in HELPERS:
@@ -70,8 +71,8 @@ def own_folder(name, top):
 
 
 def write_jobs(out):
-	"""The jobs of those folders, and of others that scripts of tests/gpu submit, for a host that
-	cannot read folders."""
+	"""Writes the jobs of these folders, and of others that the scripts of tests/gpu submit, for a
+	host without the program that reads task folders."""
 	out.mkdir(parents=True, exist_ok=True)
 	with tempfile.TemporaryDirectory() as top:
 		folders = [
@@ -85,7 +86,7 @@ def write_jobs(out):
 
 
 def merge(base, change):
-	"""`change` laid over `base`."""
+	"""Merges `change` into `base`."""
 	for key, value in change.items():
 		if key.endswith("+"):
 			base[key[:-1]] = base[key[:-1]] + value
@@ -96,9 +97,9 @@ def merge(base, change):
 
 
 def started_by(pid):
-	"""(pid, start time) of everything below a process. podium-run takes over what its children
-	leave behind, so nothing of a job is anywhere else; what a job says of its own process ids
-	counts only in there."""
+	"""(pid, start time) of everything below a process. podium-run adopts orphans of its children,
+	so all processes of a job are here. Process ids that a job prints are valid only inside its
+	sandbox."""
 	return {(one, stat[2]) for one in descendants(pid) if (stat := stat_of(one))}
 
 
@@ -107,7 +108,7 @@ def commands(processes):
 
 
 def snapshot(folder):
-	"""What a folder holds, so that any change shows."""
+	"""A folder's contents, so that any change shows."""
 	seen = {}
 	for path in [folder, *sorted(folder.rglob("*"))]:
 		status = path.lstat()
@@ -119,8 +120,8 @@ def snapshot(folder):
 
 
 def marked(mark):
-	"""Files anywhere that a submission can write, named with the mark, and what of its user's lies
-	there."""
+	"""Files with the mark in their names, anywhere a submission can write, and the files of its
+	user there."""
 	found = []
 	for top in OPEN_FOLDERS:
 		for folder, folders, files in os.walk(top):
@@ -143,7 +144,7 @@ def ipc_objects():
 
 
 def on_gpu():
-	"""(processes on the GPU, MiB that are in use on it); nothing where there is none."""
+	"""(processes on the GPU, MiB in use on it), or empty values without a GPU."""
 	if not shutil.which("nvidia-smi"):
 		return set(), []
 
@@ -158,7 +159,7 @@ def on_gpu():
 
 
 def walls_of(directory):
-	"""What podium-run says of its sandbox here: {name: None, or why it does not stand}."""
+	"""podium-run's report on its sandbox: {wall: None, or why it is missing}."""
 	answer = subprocess.run([runner.PROGRAM, "--walls", "--user", USER, "--directory", directory],
 		capture_output=True, text=True)
 	if answer.returncode:
@@ -170,7 +171,7 @@ def walls_of(directory):
 
 
 class Attacked(Runner):
-	"""A podium-run with its zygote, whose error output is read while it runs."""
+	"""A podium-run with its zygote; a thread reads its error output."""
 
 	def __init__(self, directory, environment, limits):
 		super().__init__("--python", PYTHON, "--user", USER, *limits, directory=directory,
@@ -202,10 +203,11 @@ class Host:
 		self.runner = Attacked(self.jobs, {"PATH": f"{self.programs}:{os.environ['PATH']}"}, limits)
 		self.settle_down()
 
-	# ---- what is there ----
+	# ---- the surroundings ----
 
 	def make_victim(self):
-		"""As careless as can be: a walk into it must fail for another reason than its modes."""
+		"""A carelessly kept folder: its modes protect nothing, so an attack must fail for another
+		reason."""
 		self.victim = self.top / "victim"
 		(self.victim / "open").mkdir(parents=True)
 		for name, content, mode in (("secret", self.nonce, 0o644), ("open/keep", "keep", 0o666),
@@ -214,12 +216,11 @@ class Host:
 			(self.victim / name).chmod(mode)
 		(self.victim / "open").chmod(0o777)
 		self.victim.chmod(0o755)
-		shutil.copy("/usr/bin/id", self.victim / "id")  # says who it runs as
+		shutil.copy("/usr/bin/id", self.victim / "id")  # prints the user it runs as
 		(self.victim / "id").chmod(0o6755)
 
 	def listen(self):
-		"""Somebody to talk to, were it possible: TCP, UDP and an abstract Unix socket on one
-		name."""
+		"""Listens on the host by TCP, UDP and an abstract Unix socket, all of one name."""
 		self.sockets = [socket.create_server(("127.0.0.1", 0))]
 		self.port = self.sockets[0].getsockname()[1]
 		for family, kind, name in ((socket.AF_INET, socket.SOCK_DGRAM, ("127.0.0.1", self.port)),
@@ -231,13 +232,12 @@ class Host:
 			self.sockets.append(one)
 
 	def heard(self):
-		"""Whether anybody came."""
+		"""Whether anybody connected."""
 		return bool(select.select(self.sockets, [], [], 0)[0])
 
 	def settle_down(self):
-		"""Until programs are forked from the zygote, and nothing more starts by itself."""
-		while not self.is_warm():
-			time.sleep(0.1)
+		"""Waits until programs are forked from the zygote and no more processes start."""
+		until(self.is_warm, 300)
 		self.running = started_by(self.runner.process.pid)
 		self.before, self.objects, self.gpus = snapshot(self.victim), ipc_objects(), on_gpu()
 
@@ -267,7 +267,7 @@ class Host:
 		return jobs_of(ROOT / "tasks" / name)[0]
 
 	def fill_in(self, text, task="", variant="", beside="", engine=""):
-		"""A variant may hold other words, so its turn comes first."""
+		"""A variant may contain other @WORDS@, so it is filled in first."""
 		right = next((path.read_text() for name in ("right.py", "passed.py")
 			if (path := ROOT / "tasks" / task / "samples" / name).exists()), "")
 		for word, value in (("VARIANT", variant), ("MARK", self.mark), ("VICTIM", str(self.victim)),
@@ -299,21 +299,21 @@ class Host:
 		return self.runner.result(self.count)
 
 	def expect_honest(self, engine):
-		"""The next job is a good one, and must pass."""
+		"""The next job is honest and must pass."""
 		result = self.run("probe_py", "def custom_kernel(data): return data + data\n",
 			engine=engine)
 		if result.verdict != "passed":
 			raise AssertionError(f"the next honest job got {result.verdict}: {result.reason}")
 
 	def install(self, name, text):
-		"""A program in the folder of programs; without a text it goes."""
+		"""Installs a program in the folder of programs, or removes it if there is no text."""
 		path = self.programs / name
 		path.unlink(missing_ok=True)
 		if text is not None:
 			path.write_text(text)
 			path.chmod(0o755)
 
-	# ---- afterwards ----
+	# ---- after an attack ----
 
 	def remove(self, paths):
 		for path in map(pathlib.Path, paths):
@@ -323,7 +323,7 @@ class Host:
 				path.unlink(missing_ok=True)
 
 	def harm(self):
-		"""What is not as it was: sentences."""
+		"""Sentences: what has changed on the host."""
 		found = []
 		if self.runner.process.poll() is not None:
 			return [
@@ -341,9 +341,9 @@ class Host:
 			found.append(f"the folder of jobs holds {entries}")
 		after = snapshot(self.victim)
 		if after != self.before:
-			found.append("changed on the host: "
-				f"{[path for path in {*after, *self.before} if after.get(path) != self.before.get(path)]}"
-							)
+			paths = {*after, *self.before}
+			changed = [path for path in paths if after.get(path) != self.before.get(path)]
+			found.append(f"changed on the host: {changed}")
 			self.before = after
 		if files := marked(self.mark):
 			found.append(f"files are left: {files[:5]}")
@@ -361,7 +361,7 @@ class Host:
 		if words := self.runner.said():
 			found.append(f"podium-run said: {words}")
 		if left or gone:
-			self.settle_down()  # so that it is said once
+			self.settle_down()  # so that the next attack is not blamed for it
 		return found
 
 	def harm_to_gpus(self):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""What lies in the folder of jobs when podium-run starts: of a podium-run that was killed, and of
-whoever else may write there. All that is its own goes; no link, pipe or device is followed, and
-nothing of anybody else's is touched."""
+"""The folder of jobs when podium-run starts. It may contain the leftovers of a killed podium-run
+and files of other users. podium-run removes its own leftovers. It follows no link, pipe or device,
+and leaves everything else alone."""
 import os
 import pathlib
 import pwd
@@ -11,21 +11,23 @@ import signal
 import stat
 import sys
 import tempfile
-import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "lib")]
 from host import USER, snapshot, started_by  # noqa: E402
 from runner import Runner, job, task  # noqa: E402
 import tap  # noqa: E402
-from tap import Skip, equal, test  # noqa: E402
+from tap import Skip, equal, test, until  # noqa: E402
 
 STAYS = '''
 import os
 victim = %r
-for place in (".", "..", os.environ["HOME"], os.environ["TMPDIR"], os.path.dirname(os.environ["TRITON_CACHE_DIR"])):
-	for name, make in (("link", lambda path: os.symlink(victim, path)), ("file-link", lambda path: os.symlink(victim + "/keep", path)),
-			("hard", lambda path: os.link(victim + "/keep", path)), ("pipe", os.mkfifo), ("closed", lambda path: os.mkdir(path, 0)),
+for place in (".", "..", os.environ["HOME"], os.environ["TMPDIR"],
+		os.path.dirname(os.environ["TRITON_CACHE_DIR"])):
+	for name, make in (("link", lambda path: os.symlink(victim, path)),
+			("file-link", lambda path: os.symlink(victim + "/keep", path)),
+			("hard", lambda path: os.link(victim + "/keep", path)),
+			("pipe", os.mkfifo), ("closed", lambda path: os.mkdir(path, 0)),
 			("removed-1", lambda path: os.symlink("..", path))):
 		try:
 			make(f"{place}/{name}")
@@ -38,7 +40,7 @@ time.sleep(600)
 
 
 class Place:
-	"""A folder of jobs, and a victim beside it."""
+	"""A folder of jobs with a victim next to it."""
 
 	def __enter__(self):
 		self.top = pathlib.Path(tempfile.mkdtemp(prefix="podium-redteam.", dir="/tmp"))
@@ -61,7 +63,7 @@ class Place:
 
 
 def wait_gone(processes):
-	"""Until the kernel has ended what dies with podium-run."""
+	"""Waits until the kernel has ended the processes that die with podium-run."""
 	for pid, started in processes:
 		try:
 			descriptor = os.pidfd_open(pid)
@@ -72,28 +74,25 @@ def wait_gone(processes):
 
 
 def kill_in_the_middle(place):
-	"""Leaves what a killed podium-run leaves, and returns the processes that it had."""
+	"""Leaves the leftovers of a killed podium-run, and returns the processes that it had."""
 	with Runner("--user", USER, directory=place.jobs) as runner:
 		runner.ready = runner.event()
 		runner.send(job(submission=STAYS % str(place.victim), definition=task(test_timeout_s=600)))
 		runner.until("stage", stage="test")
-		while True:
-			processes = started_by(runner.process.pid)
-			if any(has_left(pid) for pid, _ in processes):
-				break
-			time.sleep(0.05)
+		until(lambda: any(has_left(pid) for pid, _ in started_by(runner.process.pid)))
+		processes = started_by(runner.process.pid)
 		runner.process.send_signal(signal.SIGKILL)
 		runner.process.wait()
 	return processes
 
 
 def has_left(pid):
-	"""Whether it is the submission and has said so in its folder."""
+	"""Whether the process is the submission and has written its files."""
 	return os.path.exists(f"/proc/{pid}/cwd/has-left")
 
 
 @test
-def a_killed_podium_run_takes_its_submission_with_it_and_the_next_one_cleans_up():
+def killing_podium_run_kills_its_submission_and_the_next_one_cleans_up():
 	with Place() as place:
 		wait_gone(kill_in_the_middle(place))
 		with Runner("--user", USER, directory=place.jobs) as runner:
@@ -105,7 +104,7 @@ def a_killed_podium_run_takes_its_submission_with_it_and_the_next_one_cleans_up(
 
 
 @test
-def a_folder_of_jobs_that_others_write_to_is_no_trap():
+def podium_run_follows_no_trap_in_its_folder_of_jobs():
 	if os.geteuid():
 		raise Skip("needs root, to plant things as somebody else")
 	uid = pwd.getpwnam(USER).pw_uid
@@ -127,7 +126,7 @@ def a_folder_of_jobs_that_others_write_to_is_no_trap():
 
 
 @test
-def its_own_left_over_folder_goes_without_following_what_lies_in_it():
+def removing_a_leftover_folder_follows_no_link_in_it():
 	with Place() as place:
 		folder = place.jobs / "podium-job-9-00000000"
 		for name in ("test/run/inner", "cache", "closed"):

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""A whole site in a network of its own: a front, two web hosts, a Galera cluster of three nodes,
-three worker hosts. Under load each of the eight is killed in turn, then cables are pulled; at the
-end every submission has been judged exactly once.
+"""A whole site in its own network: a front, two web hosts, a Galera cluster of three nodes, and
+three worker hosts. Under load, the test kills each of the eight backends in turn, then pulls
+cables. At the end every submission must have exactly one result.
 
-Each program has another node first, so that all nodes are written to at once. That is not what
-docs/cluster.md says one should do, but the hardest that can happen."""
+Each program prefers another node, so that all nodes get writes. docs/cluster.md advises against
+that, because it is the hardest load.
+"""
 import collections
 import http.client
 import json
@@ -30,7 +31,8 @@ from client import Client  # noqa: E402
 from programs import Program, make_token  # noqa: E402
 from stages import check_database  # noqa: E402
 from web_hosts import WebHost, answers, end_web_hosts, start_front  # noqa: E402
-from workers import BUILD, RIGHT, WRONG, admin, close, database, load_task, scratch, sql, until  # noqa: E402
+from workers import (  # noqa: E402
+	BUILD, RIGHT, WRONG, admin, close, database, load_task, scratch, sql, until)
 
 PASSWORD = "a long password"
 SUBMITTERS, PAUSE_S = 6, 1.5
@@ -58,7 +60,7 @@ class Web:
 
 
 class Gpu:
-	"""A worker host, whose device is a CPU."""
+	"""A worker host whose device is a CPU."""
 
 	def __init__(self, number):
 		self.host, self.path = network.Host(f"gpu{number}",
@@ -92,8 +94,8 @@ class Db:
 
 
 class Load:
-	"""Submitters, each of whom sends a submission under its key until it is taken, and a visitor
-	who looks at pages."""
+	"""Submitters, who each repeat a submission with the same idempotency key until it is accepted,
+	and a visitor who requests pages."""
 
 	def __init__(self, tokens):
 		self.over, self.taken, self.answers, self.faults, self.while_ = threading.Event(
@@ -156,7 +158,7 @@ class Load:
 				self.ask("look", "GET", path, browser)
 
 	def said(self):
-		"""What came of what was asked meanwhile."""
+		"""The answers that came meanwhile."""
 		mine = sorted((f"{what} {status}", count)
 			for (phase, what, status), count in self.answers.items() if phase == self.while_)
 		return ", ".join(f"{what}: {count}" for what, count in mine)
@@ -177,7 +179,7 @@ def clock():
 
 
 def longest_pause(since):
-	"""The longest time from then on without a claim, in seconds."""
+	"""The longest time without a claim from then on, in seconds."""
 	return float(
 		sql("SELECT COALESCE(MAX(TIMESTAMPDIFF(MICROSECOND, at, next)), 0) / 1e6 FROM (SELECT at, "
 		"LEAD(at) OVER (ORDER BY at) AS next FROM "
@@ -190,7 +192,7 @@ def ended():
 
 
 def results_go_on(more=4):
-	"""Jobs end, whatever is away."""
+	"""Waits until jobs finish despite the fault."""
 	before = ended()
 	until(
 		lambda: ended() >= before + more, 60, lambda: str(
@@ -199,7 +201,7 @@ def results_go_on(more=4):
 
 
 def strike(what, fault, mend, wait, least_s=0):
-	"""It stays so for `least_s` and until results have come without it."""
+	"""Keeps the fault for at least `least_s` seconds and until new results have come."""
 	since, began, load.while_ = clock(), time.monotonic(), what
 	fault()
 	results_go_on()
@@ -223,9 +225,9 @@ webs, gpus, dbs, load = [], [], [], None
 
 
 @test
-def transactions_of_all_nodes_that_collide_stand_whole_or_not_at_all():
-	"""Of many in a few rows, while jobs go on: a transaction that the cluster takes back in its
-	middle must not go on behind that."""
+def colliding_transactions_of_all_nodes_apply_fully_or_not_at_all():
+	"""Many transactions change a few rows while jobs run. If the cluster rolls a transaction back
+	halfway, the program must not continue with its second half."""
 	sql("CREATE TABLE stored_rows (writer VARCHAR(48) NOT NULL, number BIGINT NOT NULL, counter "
 		"INT NOT NULL, PRIMARY KEY (writer, number)); "
 		"CREATE TABLE counted_rows (counter INT PRIMARY KEY, count BIGINT NOT NULL); CREATE TABLE "
@@ -249,21 +251,21 @@ def transactions_of_all_nodes_that_collide_stand_whole_or_not_at_all():
 
 
 @test
-def results_go_on_while_each_host_is_killed_in_turn():
+def results_continue_while_each_host_is_killed_in_turn():
 	results_go_on()
 	for one in (*webs, *gpus, *dbs):
 		strike(f"{one.host.name} was killed", one.host.kill, one.start, one.wait)
 
 
 @test
-def results_go_on_while_a_cable_is_pulled():
+def results_continue_while_a_cable_is_pulled():
 	for one in (webs[0], gpus[1], dbs[1]):
 		strike(f"the cable of {one.host.name} was pulled", one.host.cut, one.host.heal, one.wait,
 			CUT_S)
 
 
 @test
-def everything_that_was_sent_is_there_once_and_has_one_result():
+def every_submission_is_stored_once_and_has_one_result():
 	load.end()
 	print(f"# {load.while_}: {load.said()}", flush=True)
 	until(lambda: sql("SELECT COUNT(*) FROM jobs WHERE state IN ('queued', 'running')") == [["0"]],
@@ -290,7 +292,7 @@ def everything_that_was_sent_is_there_once_and_has_one_result():
 
 
 @test
-def conflicts_between_nodes_were_tried_again():
+def conflicts_between_nodes_were_retried():
 	ask = "import sys, urllib.request; print(urllib.request.urlopen(sys.argv[1]).read().decode())"
 	said = [
 		subprocess.run(
@@ -306,7 +308,7 @@ def conflicts_between_nodes_were_tried_again():
 
 
 @test
-def a_node_that_has_lost_the_others_is_not_used():
+def a_node_without_contact_to_the_others_is_not_used():
 	alone = dbs[2]
 	ask = [*alone.host.before(), BUILD / "podium-admin", "user", "list"]
 	hosts = f"{alone.host.address},{dbs[0].host.address}"
@@ -325,9 +327,9 @@ def a_node_that_has_lost_the_others_is_not_used():
 
 
 @test
-def nodes_have_the_same_rows():
+def all_nodes_have_the_same_rows():
 	for one in (*webs, *gpus):
-		one.host.kill()  # what still runs still writes
+		one.host.kill()  # a running worker would still write
 	tables = [
 		row[0] for row in sql(
 		"SELECT table_name FROM information_schema.tables WHERE table_schema = 'podium' AND "

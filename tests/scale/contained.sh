@@ -1,11 +1,13 @@
 #!/bin/sh
-# A system of a test's own: this host's, or the one in the folder SYSTEM, as an overlay in memory that forgets every change, with
-# processes, mounts, network and /tmp of its own. Nothing of the host can be written from inside but the folder that is shared.
+# Runs a command in a separate system: an overlay in memory over this host, or over the system in
+# the folder SYSTEM. All changes are forgotten. The command has its own processes, mounts, network
+# and /tmp, and can write nothing of the host except the shared folder.
 #
-#	[SYSTEM=FOLDER] unshare --mount --pid --fork --kill-child --uts --ipc --net --cgroup tests/scale/contained.sh SHARED COMMAND...
+#	[SYSTEM=FOLDER] unshare --mount --pid --fork --kill-child --uts --ipc --net --cgroup \
+#		tests/scale/contained.sh SHARED COMMAND...
 #
-# SHARED stands at /shared in there, and in another system Podium's tree where it stands here, to be read. The caller has put us into a
-# control group of version 2 of our own, if there is one.
+# The folder SHARED appears as /shared. In another system, Podium's tree is readable at its usual
+# path. The caller may put this script into a control group of version 2.
 set -eu
 shared=$1
 shift

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""The Debian package as an operator meets it, from `apt-get install` to `dpkg --purge`, under a
-real systemd with a real MariaDB and nginx: set up by podium-admin init, a submission that is
-ranked, reload and restart under load, watchdog, drain, upgrade, removal.
+"""The Debian package as an operator uses it, from `apt-get install` to `dpkg --purge`, with a real
+systemd, MariaDB and nginx: podium-admin init, a ranked submission, reload and restart under load,
+watchdog, drain, upgrade, removal.
 
-All of it happens in namespaces of its own (contained.sh), so nothing is installed here. With
-debootstrap on a bare system, which has no library but those that the package asks for; it is made
-from where this host's packages come from, and kept in build/bare-system. Without debootstrap on an
-overlay of this host. It needs root."""
+Everything happens in its own namespaces (contained.sh), so nothing is installed on this host. With
+debootstrap the test uses a bare system in build/bare-system, made from this host's package sources,
+which has only the libraries that the package requires. Without debootstrap it uses an overlay of
+this host. It needs root.
+"""
 import json
 import os
 import pathlib
@@ -23,6 +24,7 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "lib"))
 from client import Client  # noqa: E402
+import tap  # noqa: E402
 from tap import Skip, contains, equal, lacks, run, test  # noqa: E402
 
 BUILD = os.environ.get("B", "build/release")
@@ -34,15 +36,15 @@ SHARED = pathlib.Path("/shared")
 SITE = "http://127.0.0.1"
 MARIADB_SOCKET = "/run/mysqld/mysqld.sock"
 BARE = ROOT / "build" / "bare-system"
-# What stands on the machine of somebody who installs Podium, and what these tests themselves need.
+# The packages on the machine of an operator who installs Podium, and those that the tests need.
 ON_THE_MACHINE = ("systemd", "mariadb-server", "nginx-light", "python3", "python3-torch",
 	"iproute2", "util-linux", "procps")
 
-# ---- outside ----
+# ---- outside the namespaces ----
 
 
 def lack():
-	"""Why this cannot run here, or None."""
+	"""The reason why this test cannot run here, or None."""
 	if os.geteuid():
 		return "it takes root to make a system of the test's own"
 	for program in ("unshare", "pivot_root", "dpkg", "dpkg-shlibdeps", "nginx", "mariadbd",
@@ -55,11 +57,13 @@ def lack():
 		"unshare", "--mount", "--pid", "--fork", "--uts", "--ipc", "--net", "--cgroup",
 		ROOT / "tests/scale/contained.sh", "/tmp", "true"
 	], capture_output=True, text=True)
-	return f"no overlay in namespaces can be made: {probe.stderr.strip()[-200:]}" if probe.returncode else None
+	if probe.returncode == 0:
+		return None
+	return f"no overlay in namespaces can be made: {probe.stderr.strip()[-200:]}"
 
 
 def in_the_bare_system(*words):
-	"""With the host's network, and nothing that is installed is started."""
+	"""Runs a command with the host's network. No installed service starts."""
 	script = 'mount -t proc proc "$0/proc"; exec chroot "$0" "$@"'
 	answer = subprocess.run(
 		["unshare", "--mount", "--pid", "--fork", "--kill-child", "sh", "-c", script, BARE, *words],
@@ -82,7 +86,7 @@ def make_bare_system():
 		env={**os.environ, "PATH": os.environ["PATH"] + ":/usr/sbin:/sbin"})
 	if answer.returncode:
 		raise OSError("debootstrap: " + (answer.stdout + answer.stderr)[-1500:])
-	(BARE / "etc/apt/sources.list").unlink(missing_ok=True)  # debootstrap's
+	(BARE / "etc/apt/sources.list").unlink(missing_ok=True)  # debootstrap's own list
 	for name in ("apt/sources.list", "apt/sources.list.d", "apt/apt.conf.d", "resolv.conf"):
 		here = pathlib.Path("/etc") / name
 		if here.is_dir():
@@ -97,7 +101,8 @@ def make_bare_system():
 
 
 def bare_system(package):
-	"""Its folder, with the packages in its store that this one asks for; or None, and why."""
+	"""Returns the folder of a bare system whose package cache has what our package requires, or
+	None and the reason."""
 	if not shutil.which("debootstrap", path=os.environ["PATH"] + ":/usr/sbin:/sbin"):
 		return None, "there is no debootstrap"
 	wanted = BARE / "etc" / "podium-test-made-of"
@@ -115,8 +120,8 @@ def bare_system(package):
 
 
 def control_group():
-	"""A group of version 2 for the whole of it, so that its systemd touches no other; None where
-	there is none."""
+	"""A control group of version 2 for this test, so that its systemd touches no other group, or
+	None."""
 	place = pathlib.Path(tempfile.mkdtemp(prefix="podium-cgroup."))
 	if subprocess.run(["mount", "-t", "cgroup2", "cgroup2", place], capture_output=True).returncode:
 		place.rmdir()
@@ -143,7 +148,7 @@ def remove_group(place, group):
 
 
 def outside():
-	signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # and clean up
+	signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that finally blocks clean up
 	reason = lack()
 	if reason:
 		print(f"1..0 # SKIP {reason}")
@@ -177,7 +182,7 @@ def outside():
 
 
 def follow(process, shared):
-	"""Passes on what the tests inside print, until they are through."""
+	"""Prints what the tests inside print, until they end."""
 	end, shown = time.monotonic() + 900, 0
 	while True:
 		text = (shared / "log").read_text(errors="replace")
@@ -195,7 +200,7 @@ def follow(process, shared):
 		time.sleep(0.2)
 
 
-# ---- inside, before systemd ----
+# ---- inside the namespaces, before systemd ----
 
 
 def unit(name, text):
@@ -203,8 +208,8 @@ def unit(name, text):
 
 
 def boot():
-	"""Becomes systemd, which knows the units of this test and of the package, and no other: nothing
-	of the host's is started."""
+	"""Becomes systemd with the units of this test and of the package alone, so that no service of
+	the host starts."""
 	UNITS.mkdir(parents=True)
 	for name in ("sysinit.target", "basic.target", "sockets.target", "multi-user.target",
 		"network.target", "network-online.target", "shutdown.target"):
@@ -229,7 +234,8 @@ def boot():
 		"test.service",
 		f"[Unit]\nDefaultDependencies=no\n[Service]\nType=oneshot\nExecStart={sys.executable} "
 		f"{__file__} inside\n"
-		f"StandardOutput=append:/shared/log\nStandardError=append:/shared/console\nEnvironment=B={BUILD} PATH={os.environ['PATH']}:/usr/sbin:/sbin\n"
+		"StandardOutput=append:/shared/log\nStandardError=append:/shared/console\n"
+		f"Environment=B={BUILD} PATH={os.environ['PATH']}:/usr/sbin:/sbin\n"
 		f"Environment=SYSTEMD_UNIT_PATH={UNITS} BARE_SYSTEM={os.environ.get('BARE_SYSTEM', '')}\n")
 	unit("test.target", "[Unit]\nDefaultDependencies=no\nWants=test.service\n")
 	os.execve(
@@ -241,7 +247,7 @@ def boot():
 		})
 
 
-# ---- inside ----
+# ---- inside the namespaces ----
 
 
 def command(*words, status=0, **rest):
@@ -262,13 +268,7 @@ def journal():
 
 
 def until(condition, limit_s=60, what="it"):
-	end = time.monotonic() + limit_s
-	while time.monotonic() < end:
-		value = condition()
-		if value:
-			return value
-		time.sleep(0.1)
-	raise AssertionError(f"{what} did not happen within {limit_s} s\n{journal()}")
+	return tap.until(condition, limit_s, lambda: f"{what}\n{journal()}")
 
 
 def property_of(name, key):
@@ -298,8 +298,8 @@ def status_of(path):
 
 
 class Load:
-	"""Visitors, each with a session of his own so that nothing comes from nginx's cache, who ask
-	one page after the other."""
+	"""Visitors who request one page after the other. Each has a session, so that no page comes from
+	nginx's cache."""
 
 	def __init__(self, count=4):
 		self.answers, self.failures, self.stops = 0, [], False
@@ -339,9 +339,10 @@ class Load:
 
 
 @test
-def the_package_installs_makes_its_user_and_starts_nothing():
+def installing_the_package_creates_its_user_and_starts_nothing():
 	if os.environ[
-		"BARE_SYSTEM"]:  # with what it asks for, from the store: there is no network in here
+		# its dependencies come from the package cache, because there is no network in here
+		"BARE_SYSTEM"]:
 		said = command("apt-get", "install", "-y", "--no-install-recommends", package(VERSIONS[0]),
 			env={**os.environ, "DEBIAN_FRONTEND": "noninteractive"})
 	else:
@@ -361,7 +362,7 @@ def the_package_installs_makes_its_user_and_starts_nothing():
 
 
 @test
-def init_makes_the_database_and_asks_nothing_that_it_was_told():
+def init_creates_the_database_without_questions_about_given_options():
 	data = pathlib.Path("/var/lib/podium-test-mariadb")
 	command("mariadb-install-db", "--no-defaults", "--force", "--user=root", f"--datadir={data}",
 		"--auth-root-authentication-method=socket", "--skip-test-db", "--skip-name-resolve",
@@ -389,7 +390,7 @@ def init_makes_the_database_and_asks_nothing_that_it_was_told():
 
 
 @test
-def the_units_start_and_say_that_they_are_ready():
+def the_units_start_and_report_that_they_are_ready():
 	command("systemctl", "start", "podium-web.socket", "podium-web", "podium-hooks",
 		"podium-worker")
 	equal(
@@ -407,7 +408,7 @@ def the_units_start_and_say_that_they_are_ready():
 
 
 @test
-def the_units_hardening_leaves_every_wall_of_the_sandbox_standing():
+def the_units_hardening_leaves_every_wall_of_the_sandbox_available():
 	checks = json.loads(
 		until(lambda: (sql("SELECT COALESCE(checks, '') FROM workers") or [[""]])[0][0]))
 	missing = {
@@ -415,7 +416,7 @@ def the_units_hardening_leaves_every_wall_of_the_sandbox_standing():
 		for check in checks if check["name"].startswith("wall: ") and check["state"] != "good"
 	}
 	if "memory" not in pathlib.Path("/sys/fs/cgroup/cgroup.controllers").read_text().split():
-		missing.pop("wall: control groups", None)  # this kernel has them in version 1 only
+		missing.pop("wall: control groups", None)  # this kernel has them only in version 1
 	equal(missing, {})
 
 
@@ -431,7 +432,7 @@ def nginx_serves_the_site():
 
 
 @test
-def somebody_registers_and_submits_and_is_ranked():
+def a_user_registers_and_gets_a_rank():
 	if subprocess.run(["/usr/bin/python3", "-c", "import torch"], capture_output=True).returncode:
 		raise Skip("no Python here imports torch")
 	until(lambda: sql("SELECT 1 FROM gpus"))
@@ -441,7 +442,8 @@ def somebody_registers_and_submits_and_is_ranked():
 	equal(
 		visitor.post("/register", [("name", "ada"), ("password", PASSWORD),
 		("password2", PASSWORD)]).status, 303)
-	code = "import torch\n\ndef custom_kernel(data):\n    A, B, output = data\n    return torch.add(A, B, out=output)\n"
+	code = ("import torch\n\ndef custom_kernel(data):\n    A, B, output = data\n"
+		"    return torch.add(A, B, out=output)\n")
 	answer = visitor.post("/leaderboard/vectoradd_py/submit", [("mode", "ranked"), ("gpu", "CPU"),
 		("code", code)])
 	equal(answer.status, 303)
@@ -455,7 +457,7 @@ def somebody_registers_and_submits_and_is_ranked():
 
 
 @test
-def no_request_fails_while_the_pages_are_reloaded_and_restarted_under_load():
+def no_request_fails_during_reload_and_restart_under_load():
 	with Load() as load:
 		for action in ("reload", "restart", "reload", "restart", "reload"):
 			load.more()
@@ -467,7 +469,7 @@ def no_request_fails_while_the_pages_are_reloaded_and_restarted_under_load():
 
 
 @test
-def a_mistake_in_the_settings_is_refused_by_its_line_and_the_pages_go_on():
+def an_error_in_the_settings_is_reported_and_the_pages_continue():
 	path, before = pathlib.Path("/etc/podium/podium.conf"), main_process()
 	text = path.read_text()
 	path.write_text(text + "web_thread = 3\n")
@@ -483,14 +485,14 @@ def console():
 
 
 @test
-def a_frozen_podium_web_is_replaced_by_the_watchdog():
+def the_watchdog_replaces_a_frozen_podium_web():
 	folder = UNITS / "podium-web.service.d"
 	(folder / "quick.conf").write_text("[Service]\nWatchdogSec=2\n")
 	command("systemctl", "daemon-reload")
 	command("systemctl", "restart", "podium-web")
 	before = main_process()
 	time.sleep(5)
-	equal(main_process(), before)  # it lives, and says so
+	equal(main_process(), before)  # the process runs and reports to systemd
 	os.kill(before, signal.SIGSTOP)
 	until(lambda: main_process() not in (0, before), what="a new podium-web")
 	until(lambda: status_of("/healthz") == 200)
@@ -500,7 +502,7 @@ def a_frozen_podium_web_is_replaced_by_the_watchdog():
 
 
 @test
-def a_worker_that_is_stopped_hands_its_job_back_in_time():
+def a_stopped_worker_returns_its_job_in_time():
 	visitor = Client(SITE)
 	if visitor.post("/login", [("name", "ada"), ("password", PASSWORD)]).status != 303:
 		raise Skip("nobody could submit here")
@@ -517,7 +519,7 @@ def a_worker_that_is_stopped_hands_its_job_back_in_time():
 
 
 @test
-def an_upgrade_keeps_settings_and_processes_until_they_are_told():
+def an_upgrade_keeps_settings_and_running_processes():
 	path = pathlib.Path("/etc/podium/podium.conf")
 	path.write_text(path.read_text() + "web_threads = 5\n")
 	settings, before = path.read_text(), main_process()
@@ -539,14 +541,14 @@ def an_upgrade_keeps_settings_and_processes_until_they_are_told():
 
 
 @test
-def init_may_be_run_again_and_keeps_what_it_does_not_ask():
+def a_second_init_keeps_settings_that_it_does_not_ask_for():
 	said = command("podium-admin", "init", "--yes")
 	lacks(said, "Created the admin ")
 	contains(pathlib.Path("/etc/podium/podium.conf").read_text(), "\nweb_threads = 5\n")
 
 
 @test
-def removing_ends_the_programs_and_keeps_settings_and_data_and_purging_keeps_the_data():
+def removal_keeps_settings_and_data_and_purging_keeps_the_data():
 	command("dpkg", "--remove", "podium")
 	equal(property_of("podium-web.socket", "ActiveState"), "inactive")
 	equal([path.name for path in pathlib.Path("/usr/bin").glob("podium*")], [])
@@ -560,7 +562,7 @@ def removing_ends_the_programs_and_keeps_settings_and_data_and_purging_keeps_the
 
 
 def inside():
-	del os.environ["PODIUM_CONFIG"]  # here the installed Podium is the one that is tested
+	del os.environ["PODIUM_CONFIG"]  # here the installed Podium is tested
 	sys.argv = [arguments for arguments in sys.argv if arguments != "inside"]
 	code = 1
 	try:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""The drill: a whole site is backed up while people submit, restored on a host that has nothing,
-and started there. Every table and every page is what it was. And what came after the backup comes
-back from MariaDB's binary log."""
+"""A backup of a whole site, taken while people submit, is restored on an empty host and started
+there. Every table and every page must be as before. MariaDB's binary log must restore what came
+after the backup."""
 import concurrent.futures
 import getpass
 import os
@@ -22,7 +22,7 @@ from instance import Instance  # noqa: E402
 from mariadb import MariaDB  # noqa: E402
 from small_task import case, make_board, source_of, submit_source  # noqa: E402
 from client import Client  # noqa: E402
-from tap import Skip, contains, equal, run, test  # noqa: E402
+from tap import Skip, contains, equal, run, test, until  # noqa: E402
 
 ADMIN = ROOT / os.environ.get("B", "build/release") / "podium-admin"
 SIZE = int(os.environ.get("SIZE", "2000"))
@@ -31,22 +31,22 @@ FILE = scratch / "podium.sql.gz"
 PASSWORD = "a long password"
 TIMES = {}
 
-# What a page says of the moment in which it is asked for, and what is made anew each time.
+# Parts of a page that depend on the time of the request, or that are new in every answer.
 CLOCKS = [(re.compile(r"(<time[^>]*>)[^<]*"), r"\1"),
 	(re.compile(r'(name="csrf"[^>]*value=")[^"]*'), r"\1"), (re.compile(r"fresh=\d+"), ""),
 	(re.compile(r'"(generated_at|now|server_time|updated|checked_at)": ?"[^"]*"'), r""),
 	(re.compile(r"<updated>[^<]*</updated>"), ""), (re.compile(r'"minute":\d+'), "")]
-# Pages about the machines that are there now, and what was just written: a restore stands in the
-# audit log, and so on the first page of the panel.
+# Pages that show the current machines or the latest entries. The audit log records a restore, and
+# the panel's first page shows the log.
 NOW = ("/healthz", "/admin/audit", "/admin/workers", "/admin/host/", "/admin/device/",
 	"/account/sessions", "/account/export", "/workers", "/api/v1/me")
 
-# They say when each worker was heard of last.
+# These pages show when each worker was last seen.
 HEARTBEATS = ("/queue", )
 
 
 class Place:
-	"""Where podium-admin finds a database."""
+	"""The place where podium-admin finds a database."""
 
 	def __init__(self, socket, database="podium"):
 		self.environment = {
@@ -68,7 +68,7 @@ def place_of(site):
 
 
 def pages(crowd):
-	"""{(who, address): what it says}, without clocks."""
+	"""{(visitor, address): the page's text without times}."""
 	clients = {who: crowd.client(who) for who in ("anyone", "user1", "admin")}
 
 	def fetch(who, address):
@@ -105,7 +105,7 @@ def sign_up(name):
 
 
 @test
-def a_backup_while_people_submit_is_of_one_moment():
+def a_backup_taken_while_people_submit_is_consistent():
 	boss = sign_up("boss")
 	site.sql("UPDATE users SET role = 'admin' WHERE name = 'boss'")
 	make_board(boss, "small")
@@ -120,11 +120,9 @@ def a_backup_while_people_submit_is_of_one_moment():
 
 	with concurrent.futures.ThreadPoolExecutor(len(clients)) as pool:
 		sending = [pool.submit(submit, client, number) for number, client in enumerate(clients)]
-		end = time.time() + 60
-		while site.sql("SELECT COUNT(*) FROM ranking") == [[
-			"0"
-		]] or site.sql("SELECT COUNT(*) FROM jobs WHERE state = 'running'") == [["0"]]:
-			assert time.time() < end
+		until(
+			lambda: site.sql("SELECT 1 FROM ranking LIMIT 1") and site.sql(
+			"SELECT 1 FROM jobs WHERE state = 'running' LIMIT 1"), 60)
 		time.sleep(1)
 		TIMES["submissions before"] = int(site.sql("SELECT COUNT(*) FROM submissions")[0][0])
 		old.admin("backup", scratch / "busy.sql.gz")
@@ -148,31 +146,32 @@ def a_backup_while_people_submit_is_of_one_moment():
 			"SELECT COUNT(*) FROM submissions s LEFT JOIN jobs j ON j.submission_id = s.id WHERE "
 			"j.id IS NULL AND s.leaderboard_id = (SELECT id FROM leaderboards WHERE name = 'small')"
 			), [["0"]])
-		kept = "SELECT * FROM ranking ORDER BY leaderboard_id, task_version_id, gpu, position; SELECT * FROM records ORDER BY leaderboard_id, task_version_id, gpu, line, submission_id"
+		kept = ("SELECT * FROM ranking ORDER BY leaderboard_id, task_version_id, gpu, position; "
+			"SELECT * FROM records "
+			"ORDER BY leaderboard_id, task_version_id, gpu, line, submission_id")
 		before = db.sql(kept)
 		busy.admin("ranking", "rebuild")
 		equal(db.sql(kept), before)
-		# What was running then is queued again when its lease has run out, by any worker; here it
-		# is looked at before.
+		# A job that was running is queued again when its lease expires, by any worker. This check
+		# comes before that.
 		equal(db.sql("SELECT COUNT(*) FROM jobs WHERE fence < 1000000"), [["0"]])
 	finally:
 		db.remove()
 
 
 @test
-def every_table_and_every_page_is_what_it_was():
+def every_table_and_every_page_is_as_before():
 	global restored, crowd
-	end = time.time() + 180
-	while site.sql("SELECT COUNT(*) FROM jobs j JOIN submissions s ON s.id = j.submission_id JOIN "
-		"leaderboards l ON l.id = s.leaderboard_id "
-		"WHERE l.name = 'small' AND j.state IN ('queued', 'running')") != [["0"]]:
-		assert time.time() < end
-		time.sleep(0.2)
-	site.sql("DELETE FROM comparisons")  # the crowd brings its own
+	until(
+		lambda: not site.sql(
+		"SELECT 1 FROM jobs j JOIN submissions s ON s.id = j.submission_id JOIN leaderboards l "
+		"ON l.id = s.leaderboard_id WHERE l.name = 'small' AND j.state IN ('queued', 'running') "
+		"LIMIT 1"), 180)
+	site.sql("DELETE FROM comparisons")  # the crowd's data bring their own comparisons
 	crowd = Crowd(site, SIZE)
-	time.sleep(1.5)  # what is cached for a second is fresh then
+	time.sleep(1.5)  # until caches of one second are stale
 	before = pages(crowd)
-	# What differs from one look to the next tells nothing.
+	# Leave out what differs between two requests anyway.
 	again = pages(crowd)
 	steady = {key for key in before if before[key] == again[key]}
 	TIMES["pages"], TIMES["unsteady"] = len(steady), sorted(set(before) - steady)
@@ -187,14 +186,14 @@ def every_table_and_every_page_is_what_it_was():
 	now, found, redefined = rows(db.sql)
 	equal((now, redefined), (known, defined))
 	changed = {table for table in known if found[table] != kept[table]}
-	# What goes on by itself until the last program has stopped, and what a restore is to change.
+	# Leave out what changes until the last program stops, and what a restore changes.
 	equal(
 		changed <= {
 		"jobs", "webhooks", "audit_log", "audit_actions", "workers", "gpus", "api_requests",
 		"device_vitals", "sessions"
 		}, True)
 	equal(changed >= {"jobs", "webhooks", "audit_log"}, True)
-	# An empty host: its folder has nothing but the database's data.
+	# An empty host: its folder contains nothing but the database's data.
 	db.stop()
 	var = pathlib.Path(tempfile.mkdtemp(prefix="podium-test."))
 	shutil.move(str(db.folder / "data"), var / "mariadb")
@@ -214,24 +213,22 @@ def every_table_and_every_page_is_what_it_was():
 
 
 @test
-def the_restored_site_takes_submissions_and_judges_them():
+def the_restored_site_judges_new_submissions():
 	restored.sql("DELETE FROM pauses")
 	client = Client(restored.url)
 	equal(client.post("/login", [("name", "swimmer1"), ("password", PASSWORD)]).status, 303)
 	number = submit_source(client, source_of(case(900.0)))
 	equal(int(number) > 1000000, True)
-	end = time.time() + 60
-	while client.get(f"/submission/{number}/status?{time.time()}").json["state"] != "done":
-		assert time.time() < end
-		time.sleep(0.1)
+	until(lambda: client.get(f"/submission/{number}/status?{time.time()}").json["state"] == "done",
+		60)
 	rows = client.get(f"/leaderboard/small.json?gpu=H200&fresh={time.time_ns()}").json["rows"]
 	equal([(row["user"], row["submission"], row["score_ns"])
 		for row in rows if row["user"] == "swimmer1"], [("swimmer1", int(number), 900)])
 
 
 @test
-def what_came_after_the_backup_comes_back_from_the_binary_log():
-	"""docs/backup.md, "Restore to a point in time", word for word but for the paths."""
+def the_binary_log_restores_what_came_after_the_backup():
+	"""Follows docs/backup.md, "Restore to a point in time", word for word except for the paths."""
 	if not shutil.which("mariadb-binlog"):
 		raise Skip("mariadb-binlog is not installed")
 	source, target = MariaDB(), MariaDB()
@@ -263,7 +260,9 @@ def what_came_after_the_backup_comes_back_from_the_binary_log():
 		equal(len(logs), 2)
 		script = f"""set -e -o pipefail
 			zcat {FILE} | mariadb --no-defaults -S {target.socket} podium
-			mariadb-binlog --no-defaults --start-position={position} --stop-datetime='{stopped}' {' '.join(map(str, logs))} | mariadb --no-defaults -S {target.socket} podium"""
+			mariadb-binlog --no-defaults --start-position={position} \
+				--stop-datetime='{stopped}' {' '.join(map(str, logs))} \
+				| mariadb --no-defaults -S {target.socket} podium"""
 		done = subprocess.run(["bash", "-c", script], capture_output=True, text=True)
 		equal((done.returncode, done.stderr), (0, ""))
 		contains(new.admin("restored"), "Podium now rejects late results of earlier workers")
@@ -275,7 +274,7 @@ def what_came_after_the_backup_comes_back_from_the_binary_log():
 
 
 @test
-def every_earlier_schema_with_data_is_brought_up_to_date():
+def every_earlier_schema_with_data_can_be_migrated():
 	suite = ROOT / "tests" / "integration" / "admin" / "migrations.test.py"
 	done = subprocess.run([suite, "fresh", "same_moment", "every_earlier_schema"],
 		capture_output=True, text=True, env={**os.environ, "EVERY_SCHEMA": "1"})

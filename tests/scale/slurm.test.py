@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""A worker with launcher = slurm against a Slurm cluster of the test's own: from the claim to the
-ranked result on a node's CPU, and what happens to a job when the cluster lets it wait, takes it
-away, fails or is not there."""
+"""A worker with launcher = slurm and a Slurm cluster made by the test: from the claim to the ranked
+result on a node's CPU, and what happens to a job if the cluster delays it, ends it, fails, or is
+missing."""
 import json
 import os
 import pathlib
@@ -20,10 +20,12 @@ if slurm.lack():
 	sys.exit(0)
 from hosts import make_host, start_host  # noqa: E402
 from pretend import pretend_driver  # noqa: E402
-from workers import BUILD, HARNESS, RIGHT, TASK, WRONG, Worker, admin, close, database, job, load_task, scratch, sql, submit, until  # noqa: E402
+from workers import (  # noqa: E402
+	BUILD, HARNESS, RIGHT, TASK, WRONG, Worker, admin, close, database, job, load_task, scratch,
+	sql, submit, until)
 
 cluster = slurm.Cluster()
-LEASE_MS = 20000  # a client of Slurm may take seconds to find that nobody answers
+LEASE_MS = 20000  # a Slurm client may need seconds to notice that nobody answers
 WAITS = """
 import pathlib, time
 
@@ -45,13 +47,13 @@ def settings(**more):
 
 
 def forget(number):
-	"""As an admin cancels it."""
+	"""Cancels the job as an admin does."""
 	sql("UPDATE jobs SET state = 'cancelled', verdict = 'cancelled', finished_at = "
 		f"UTC_TIMESTAMP(3) WHERE id = {number}")
 
 
 def clear():
-	"""What a test that failed has left is not the next one's."""
+	"""Removes what a failed test may have left."""
 	for left in Worker.all:
 		if left.process.poll() is None:
 			left.end(signal.SIGKILL)
@@ -78,7 +80,7 @@ def log_of(one):
 
 
 def runs_on(number, one, limit_s=60):
-	"""Waits until the submission runs on a node, and names it."""
+	"""Waits until the submission runs on a node. Returns the node's name."""
 	until(
 		lambda: job(number) == "running" and sql(
 		f"SELECT 1 FROM stages WHERE job_id = {number} AND name = 'test'"), limit_s,
@@ -108,7 +110,7 @@ def places(worker_name="clustered"):
 		f"WHERE w.name = '{worker_name}' ORDER BY g.uuid")
 
 
-# ---- from the claim to the result ----
+# ---- from claim to result ----
 
 
 @test
@@ -131,10 +133,10 @@ def a_ranked_job_runs_on_a_node_and_is_ranked():
 
 
 @test
-def a_worker_host_with_an_account_of_its_own_has_a_cluster_as_well():
+def a_worker_host_with_its_own_account_can_use_a_cluster():
 	web = subprocess.Popen([BUILD / "podium-web"],
 		env={**database.environment, "PODIUM_FASTCGI_SOCKET": str(scratch / "web.sock")},
-		stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # it ends the jobs of such hosts
+		stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # it reclaims jobs for such hosts
 	try:
 		one = start_host(
 			"login-node", make_host("login-node"), **{
@@ -153,7 +155,7 @@ def a_worker_host_with_an_account_of_its_own_has_a_cluster_as_well():
 
 
 @test
-def a_wrong_answer_is_one_there_too_and_judged_once():
+def a_wrong_answer_is_judged_once():
 	one = worker()
 	number = submit(WRONG)
 	ends(number, one)
@@ -162,8 +164,8 @@ def a_wrong_answer_is_one_there_too_and_judged_once():
 
 
 @test
-def two_jobs_on_the_cpu_of_one_host_are_measured_one_after_the_other():
-	"""Both nodes are this machine, so the second one finds its lock taken."""
+def two_jobs_on_one_host_s_cpu_are_measured_one_after_the_other():
+	"""Both nodes are this machine, so the second job must wait for the lock of the device."""
 	one = worker()
 	numbers = [submit(WAITS.replace("{seconds}", "3"), "test", user=user) for user in (1, 2)]
 	until(
@@ -177,7 +179,7 @@ def two_jobs_on_the_cpu_of_one_host_are_measured_one_after_the_other():
 
 
 @test
-def the_next_job_runs_in_the_same_slurm_job_while_it_is_kept_and_then_it_is_given_back():
+def the_next_job_reuses_a_kept_slurm_job_which_then_ends():
 	one = worker(PODIUM_SLURM_IDLE_S="6", PODIUM_SLURM_JOBS="2")
 	first = submit(RIGHT, "test")
 	ends(first, one)
@@ -192,7 +194,7 @@ def the_next_job_runs_in_the_same_slurm_job_while_it_is_kept_and_then_it_is_give
 
 
 @test
-def what_runs_on_a_node_does_not_get_the_worker_s_settings():
+def programs_on_a_node_do_not_get_the_worker_s_settings():
 	one = worker()
 	number = submit(WAITS.replace("{seconds}", "5"), "test")
 	runs_on(number, one)
@@ -217,7 +219,7 @@ def what_runs_on_a_node_does_not_get_the_worker_s_settings():
 
 
 @test
-def a_job_that_waits_in_slurm_s_queue_says_so_and_keeps_its_lease():
+def a_job_in_slurm_s_queue_says_so_and_keeps_its_lease():
 	one = worker(PODIUM_LEASE_MS="5000")
 	free = cluster.occupy()
 	until(lambda: cluster.states() == ["alloc", "alloc"])
@@ -235,7 +237,7 @@ def a_job_that_waits_in_slurm_s_queue_says_so_and_keeps_its_lease():
 
 
 @test
-def a_job_that_is_cancelled_while_it_waits_leaves_the_queue():
+def cancelling_a_waiting_job_removes_it_from_slurm_s_queue():
 	one = worker()
 	free = cluster.occupy()
 	number = submit(RIGHT)
@@ -249,7 +251,7 @@ def a_job_that_is_cancelled_while_it_waits_leaves_the_queue():
 
 
 @test
-def a_worker_that_is_stopped_while_a_job_waits_gives_it_back():
+def stopping_a_worker_returns_its_waiting_job():
 	one = worker()
 	free = cluster.occupy()
 	number = submit(RIGHT)
@@ -263,11 +265,11 @@ def a_worker_that_is_stopped_while_a_job_waits_gives_it_back():
 	end(two)
 
 
-# ---- what ends a job ----
+# ---- ends of a job ----
 
 
 @test
-def a_job_that_is_cancelled_while_it_runs_ends_and_leaves_no_slurm_job():
+def cancelling_a_running_job_leaves_no_slurm_job():
 	one = worker()
 	number = submit(WAITS.replace("{seconds}", "100"))
 	runs_on(number, one)
@@ -278,7 +280,7 @@ def a_job_that_is_cancelled_while_it_runs_ends_and_leaves_no_slurm_job():
 
 
 @test
-def a_job_whose_node_fails_runs_again_elsewhere_and_is_recorded_once():
+def a_job_whose_node_fails_runs_again_elsewhere_and_counts_once():
 	one = worker()
 	number = submit(WAITS.replace("{seconds}", "6"), user=7)
 	node = runs_on(number, one)
@@ -299,7 +301,7 @@ def a_job_whose_node_fails_runs_again_elsewhere_and_is_recorded_once():
 
 
 @test
-def a_job_that_slurm_preempts_is_run_again():
+def a_job_that_slurm_preempts_runs_again():
 	one = worker()
 	number = submit(WAITS.replace("{seconds}", "8"), "test")
 	runs_on(number, one)
@@ -315,7 +317,7 @@ def a_job_that_slurm_preempts_is_run_again():
 
 
 @test
-def a_slurm_job_that_somebody_cancels_in_the_cluster_is_run_again():
+def a_slurm_job_that_somebody_cancels_runs_again():
 	one = worker()
 	number = submit(WAITS.replace("{seconds}", "6"), "test")
 	runs_on(number, one)
@@ -340,7 +342,7 @@ def slurm_s_time_limit_is_named():
 	end(one)
 
 
-# ---- what is not there ----
+# ---- missing parts ----
 
 
 def out_of_service(words):
@@ -353,7 +355,7 @@ def in_service(one):
 
 
 @test
-def without_the_controller_no_jobs_are_taken_and_the_panel_says_why_until_it_is_back():
+def without_the_controller_no_jobs_are_claimed_and_the_panel_says_why():
 	one = worker()
 	cluster.kill("slurmctld", signal.SIGTERM)
 	out_of_service("Slurm does not answer: Unable to contact slurm controller")
@@ -368,21 +370,21 @@ def without_the_controller_no_jobs_are_taken_and_the_panel_says_why_until_it_is_
 
 
 @test
-def a_job_that_runs_outlives_the_controller():
+def a_running_job_survives_a_restart_of_the_controller():
 	one = worker()
 	number = submit(WAITS.replace("{seconds}", "6"))
 	runs_on(number, one)
-	cluster.kill("slurmctld", signal.SIGTERM)  # it writes down what runs
+	cluster.kill("slurmctld", signal.SIGTERM)  # it saves which jobs run
 	ends(number, one)
 	equal(job(number, "verdict, attempt"), ["passed", "1"])
-	cluster.start("slurmctld")  # it believes that the Slurm job still runs
+	cluster.start("slurmctld")  # it assumes that the Slurm job still runs
 	nothing_is_left()
 	in_service(one)
 	end(one)
 
 
 @test
-def without_munge_no_jobs_are_taken():
+def without_munge_no_jobs_are_claimed():
 	one = worker()
 	cluster.kill("munged")
 	out_of_service("Slurm does not answer: ")
@@ -397,7 +399,7 @@ def without_munge_no_jobs_are_taken():
 
 
 @test
-def without_slurm_s_programs_a_worker_that_knows_its_models_stays_alive_and_says_why():
+def without_slurm_s_programs_a_worker_with_known_models_stays_and_says_why():
 	empty = scratch / "no-slurm"
 	empty.mkdir()
 	one = worker(PATH=str(empty), **config("slurm.CPU = jobs=1 --cpus-per-task=1\n"))
@@ -407,7 +409,7 @@ def without_slurm_s_programs_a_worker_that_knows_its_models_stays_alive_and_says
 
 
 @test
-def what_slurm_refuses_is_no_attempt_and_is_said_in_the_panel():
+def a_refusal_by_slurm_costs_no_attempt_and_the_panel_shows_it():
 	one = worker(
 		**config(
 		"slurm.CPU = jobs=1 --partition=main --cpus-per-task=1 --account=a,b --constraint=nowhere\n"
@@ -425,7 +427,7 @@ def what_slurm_refuses_is_no_attempt_and_is_said_in_the_panel():
 
 
 @test
-def a_podium_run_that_is_not_on_the_node_is_no_attempt():
+def a_missing_podium_run_on_the_node_costs_no_attempt():
 	one = worker(PODIUM_WORKER_RUNNER="/nowhere/podium-run", PODIUM_PYTHON="/usr/bin/python3")
 	number = submit(RIGHT, "test")
 	until(lambda: any("/nowhere/podium-run" in row[3] for row in places()), 60,
@@ -436,7 +438,7 @@ def a_podium_run_that_is_not_on_the_node_is_no_attempt():
 
 
 @test
-def nodes_that_are_drained_put_their_places_out_of_service():
+def drained_nodes_take_their_slots_out_of_service():
 	one = worker()
 	cluster.ask("scontrol", "update", "nodename=one,two", "state=drain", "reason=test")
 	out_of_service("takes jobs: they are down or drained")
@@ -447,7 +449,7 @@ def nodes_that_are_drained_put_their_places_out_of_service():
 
 # ---- GPUs ----
 
-# Where it ran is all that is asked of it; there is no GPU.
+# Only the place where it ran matters; there is no GPU.
 NAMES = """
 import os, time
 
@@ -461,7 +463,7 @@ DOUBLE = re.sub(r"(seed: \d)", r"\1, world_size: 2",
 
 
 class WithGpus:
-	"""A second cluster, of one node with two H200 that a pretended driver shows."""
+	"""A second cluster of one node with two H200 of a pretended driver."""
 
 	def __enter__(self):
 		self.cluster = slurm.Cluster(nodes=("many", ), gpus=2, cores=4)
@@ -485,7 +487,7 @@ def device_of(number):
 
 
 @test
-def gpus_come_from_sinfo_and_each_job_runs_on_those_that_slurm_gave_it():
+def gpus_come_from_sinfo_and_each_job_uses_those_that_slurm_assigned():
 	with WithGpus() as here:
 		one = here.worker(PODIUM_SLURM_IDLE_S="2")
 		equal([row[:2] for row in places("gpus")],
@@ -509,7 +511,7 @@ def gpus_come_from_sinfo_and_each_job_runs_on_those_that_slurm_gave_it():
 
 
 @test
-def a_job_for_two_gpus_gets_both_in_one_node():
+def a_job_for_two_gpus_gets_both_on_one_node():
 	with WithGpus() as here:
 		one = here.worker(PODIUM_SLURM_IDLE_S="5")
 		single = submit(RIGHT, "test", gpu="H200", board="gpu")
@@ -522,7 +524,7 @@ def a_job_for_two_gpus_gets_both_in_one_node():
 
 
 @test
-def a_gpu_of_another_model_than_was_asked_for_is_not_used():
+def a_gpu_of_another_model_than_requested_is_not_used():
 	with WithGpus() as here:
 		one = here.worker(**config("slurm.A100 = jobs=1 gres=gpu:h200 --cpus-per-task=1\n"),
 			PODIUM_SLURM_OPTIONS="")
@@ -535,7 +537,7 @@ def a_gpu_of_another_model_than_was_asked_for_is_not_used():
 
 
 @test
-def the_settings_in_the_handbook_are_taken():
+def the_settings_in_the_handbook_are_accepted():
 	text = (pathlib.Path(__file__).resolve().parent.parent.parent / "docs" / "slurm.md").read_text()
 	block = "\n".join(line[4:]
 		for line in text.split("## Settings\n\n")[1].split("\n\n|")[0].splitlines())
@@ -549,7 +551,7 @@ def the_settings_in_the_handbook_are_taken():
 
 
 @test
-def an_allotted_podium_run_says_which_device_it_has():
+def podium_run_in_a_slurm_job_names_its_device():
 	answer = cluster.ask("srun", "--quiet", "--chdir=/", str(BUILD / "podium-run"),
 		f"--allotted={scratch}")
 	ready = json.loads(answer.stdout)
@@ -557,11 +559,11 @@ def an_allotted_podium_run_says_which_device_it_has():
 		ready["device"]["host"]), ("ready", "CPU", "CPU", "one"))
 
 
-# ---- the worker ends ----
+# ---- the end of a worker ----
 
 
 @test
-def a_worker_that_is_stopped_gives_its_job_back_and_its_slurm_job():
+def stopping_a_worker_returns_its_job_and_ends_its_slurm_job():
 	one = worker()
 	number = submit(WAITS.replace("{seconds}", "100"), "test")
 	runs_on(number, one)
@@ -571,7 +573,7 @@ def a_worker_that_is_stopped_gives_its_job_back_and_its_slurm_job():
 
 
 @test
-def a_worker_that_is_killed_leaves_no_slurm_job():
+def killing_a_worker_leaves_no_slurm_job():
 	one = worker(PODIUM_LEASE_MS="4000")
 	number = submit(WAITS.replace("{seconds}", "8"), "test")
 	runs_on(number, one)
@@ -584,7 +586,7 @@ def a_worker_that_is_killed_leaves_no_slurm_job():
 
 
 @test
-def a_worker_that_is_killed_while_it_waits_leaves_no_slurm_job():
+def killing_a_waiting_worker_leaves_no_slurm_job():
 	one = worker(PODIUM_LEASE_MS="4000")
 	free = cluster.occupy()
 	number = submit(RIGHT, "test")
@@ -597,8 +599,7 @@ def a_worker_that_is_killed_while_it_waits_leaves_no_slurm_job():
 
 
 @test
-def what_a_killed_worker_has_left_all_the_same_is_cancelled_when_it_starts_again_and_nothing_else_is(
-):
+def a_restarted_worker_cancels_only_the_slurm_jobs_that_it_left():
 	one = worker()
 	number = submit(WAITS.replace("{seconds}", "4"), "test")
 	runs_on(number, one)
@@ -624,7 +625,7 @@ def what_a_killed_worker_has_left_all_the_same_is_cancelled_when_it_starts_again
 
 if __name__ == "__main__":
 	signal.signal(signal.SIGTERM,
-		lambda *_: sys.exit("Bail out! told to end"))  # so that nothing stays behind
+		lambda *_: sys.exit("Bail out! told to end"))  # so that nothing is left running
 	code = 1
 	try:
 		admin("migrate")

@@ -1,10 +1,10 @@
-/* Writes by transactions that collide, for tests/scale/cluster.test.py: each stores a row, and
- * counts it in one of a few rows of each of two other tables.
+/* Writes colliding transactions for tests/scale/cluster.test.py. Each transaction inserts a row and
+ * counts it in one of a few rows of two other tables.
  *
- *     writers NAME THREADS SECONDS       on the database of the settings
+ *     writers NAME THREADS SECONDS       uses the database of the settings
  *
- * Prints a line `committed N, failed N, run again N`. Each row that is there must have been counted
- * once in each, whatever became of the connection. */
+ * Prints a line `committed N, failed N, run again N`. Each inserted row must have been counted once
+ * in each table, whatever happened to the connection. */
 #include "lib/base/clock.h"
 #include "lib/base/config.h"
 #include "lib/base/scope.h"
@@ -40,7 +40,7 @@ static const struct statement COUNT_FIRST = COUNT_IN("counted_rows"),
 static struct config config;
 static int64_t end_ms;
 
-/* In which another node's transaction may come first. */
+/* Gives another node's transaction time to come first. */
 static void linger(void)
 {
 	nanosleep(&(struct timespec){ .tv_nsec = random() % 3 * 1000000 }, NULL);
@@ -62,7 +62,8 @@ static int write_one(struct database *db, void *context, struct error *error)
 	return rc ? rc : database_execute(db, &COUNT_AGAIN, error, "i", counter);
 }
 
-/* Each connection for a while: a new one has to prepare its statements inside of a transaction. */
+/* Uses each connection for a while only: a new one has to prepare its statements inside a
+ * transaction. */
 static void write_for_a_while(struct writer *writer)
 {
 	struct error error = { 0 };

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""How the files that git tracks are formatted: C and CUDA C++ by clang-format 14, Python by yapf,
-and no line wider than 100 columns.
+"""Checks the format of the files that git tracks: C and CUDA C++ by clang-format 14, Python by
+yapf, and no line wider than 100 columns.
 
-	tests/style/format.test.py             says which files differ
+	tests/style/format.test.py             lists the files that differ
 	tests/style/format.test.py --write     formats them (`make format`)
 """
 import functools
@@ -38,7 +38,7 @@ def files(language):
 	answer = subprocess.run(["git", "-c", "safe.directory=*", "ls-files", "-z"], cwd=ROOT,
 		capture_output=True, text=True)
 	if answer.returncode:
-		raise Skip("this is no clone of git: " + answer.stderr.strip())
+		raise Skip("this is no git clone: " + answer.stderr.strip())
 	return [
 		name for name in answer.stdout.split("\0")
 		if name and not AS_THEY_ARE.match(name) and (ROOT /

@@ -1,4 +1,4 @@
-/* Zips for tests, also those that no zip program would write. */
+/* Builds zips for tests, including zips that no zip program would write. */
 #ifndef PODIUM_TESTS_MAKE_ZIP_H
 #define PODIUM_TESTS_MAKE_ZIP_H
 
@@ -36,7 +36,7 @@ static inline void put(struct buffer *out, uint32_t value, int bytes)
 		buffer_byte(out, (char)(value & 0xff));
 }
 
-/* The fields that a local header and an entry of the table of contents have in common. */
+/* The fields that a local header and an entry of the central directory share. */
 static inline void put_common(struct buffer *out, const struct zip_entry *entry)
 {
 	size_t name = entry->name_length ? entry->name_length : strlen(entry->name);
@@ -57,7 +57,7 @@ static inline void put_name(struct buffer *out, const struct zip_entry *entry)
 	buffer_append(out, entry->name, entry->name_length ? entry->name_length : strlen(entry->name));
 }
 
-/* Stored entries, exactly as asked. */
+/* Stored entries with exactly the given fields. */
 static inline void make_zip(struct buffer *out, const struct zip_entry *entries, size_t count)
 {
 	cleanup_buffer struct buffer directory = { 0 };
@@ -90,7 +90,7 @@ static inline void make_zip(struct buffer *out, const struct zip_entry *entries,
 	put(out, 0, 2);
 }
 
-/* Deflated, as zip programs do it. False when libzip refuses. */
+/* Deflated entries, as zip programs write them. False if libzip refuses. */
 static inline bool make_deflated_zip(
 	struct buffer *out, const struct zip_entry *entries, size_t count)
 {
@@ -118,7 +118,7 @@ static inline bool make_deflated_zip(
 	return good;
 }
 
-/* A small generator with a fixed seed, so that what fails once fails again (xorshift64). */
+/* A small generator (xorshift64) with a fixed seed, so that failures are reproducible. */
 static inline uint64_t next_random(uint64_t *state)
 {
 	*state ^= *state << 13;
@@ -143,7 +143,7 @@ static inline void mutate(struct buffer *out, const char *bytes, size_t length, 
 			out->length -= span;
 			out->data[out->length] = '\0';
 			break;
-		default: /* overwrite with what stands elsewhere */
+		default: /* overwrite with bytes from elsewhere */
 			for (size_t i = 0; i < span && at + i < out->length; i++)
 				out->data[at + i] = out->data[next_random(state) % out->length];
 			break;

@@ -1,5 +1,5 @@
-/* A judge, which is the test, and a contestant, which is its child: the native part of the isolated
- * engine on the CPU. */
+/* A judge (the test) and a contestant (its child): the native part of the isolated engine on the
+ * CPU. */
 #ifndef PODIUM_TESTS_MATCH_H
 #define PODIUM_TESTS_MATCH_H
 
@@ -28,10 +28,10 @@ struct match {
 	struct isolated_call call;
 	int page_descriptor;
 	pid_t contestant;
-	uint32_t *shared; /* words that both see and that are no part of the protocol */
+	uint32_t *shared; /* words that both see; not part of the protocol */
 };
 
-/* What a contestant has in its hands. */
+/* A contestant's resources. */
 struct hands {
 	struct isolated_page *page;
 	int page_descriptor, socket;
@@ -43,7 +43,7 @@ static inline void sleep_ms(long ms)
 	nanosleep(&(struct timespec){ .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000 }, NULL);
 }
 
-/* What a contestant returns is its exit code. */
+/* Starts the contestant. Its result becomes its exit code. */
 static inline void begin(struct match *match, int (*contestant)(struct hands *))
 {
 	int ends[2];
@@ -69,8 +69,8 @@ static inline void begin(struct match *match, int (*contestant)(struct hands *))
 	match->call.socket = ends[0];
 }
 
-/* The contestant's exit code once the judge is gone; it is not killed, so one that does not notice
- * is a test that hangs. */
+/* Closes the judge's side and returns the contestant's exit code. A contestant that does not notice
+ * the end is not killed, so the test hangs. */
 static inline int end(struct match *match)
 {
 	int status = 0;
@@ -100,7 +100,7 @@ static inline void assert_violation(int rc, const char *words)
 	assert_non_null(strstr(isolated_why(), words));
 }
 
-/* One call up to the bell. */
+/* Continues one call up to the bell. */
 static inline struct isolated_order stand_by(struct hands *hands)
 {
 	struct isolated_order order;
@@ -142,7 +142,7 @@ static inline struct isolated_frame *frame_of(uint32_t kind, const char *content
 	return frame;
 }
 
-/* The lowest descriptor that is free tells whether any was left open. */
+/* The lowest free descriptor, which shows whether any was left open. */
 static inline int next_descriptor(void)
 {
 	int next = dup(0);

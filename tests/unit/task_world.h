@@ -1,5 +1,5 @@
-/* What tests of task definitions share: a good task.yml in parts, the stock files, and uploads that
- * are parsed with them. */
+/* Helpers for tests of task definitions: a good task.yml in parts, the stock files, and uploads
+ * that are parsed with them. */
 #ifndef PODIUM_TESTS_TASK_WORLD_H
 #define PODIUM_TESTS_TASK_WORLD_H
 

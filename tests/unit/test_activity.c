@@ -1,4 +1,4 @@
-/* Days become weeks, and weeks bars. */
+/* Days are added up to weeks, and weeks become bars. */
 #include "cgi/page/activity.h"
 #include "lib/base/scope.h"
 
@@ -13,7 +13,7 @@ static const int64_t hour = 60 * 60 * INT64_C(1000), day = 24 * 60 * 60 * INT64_
 static const int64_t monday = INT64_C(1763942400000); /* 2025-11-24 00:00 UTC */
 enum { last = activity_weeks - 1 };
 
-static void the_last_week_is_that_of_now_and_weeks_begin_on_mondays(void **state)
+static void the_last_week_contains_now_and_weeks_start_on_mondays(void **state)
 {
 	(void)state;
 	const int64_t moments[] = { monday, monday + 5 * hour, monday + 7 * day - 1 };
@@ -25,7 +25,7 @@ static void the_last_week_is_that_of_now_and_weeks_begin_on_mondays(void **state
 	assert_int_equal(activity_make(NULL, 0, monday - 1).weeks[last].monday_ms, monday - 7 * day);
 }
 
-static void the_days_of_a_week_are_added_up(void **state)
+static void the_days_of_a_week_are_added(void **state)
 {
 	(void)state;
 	const struct activity_day days[] = {
@@ -42,7 +42,7 @@ static void the_days_of_a_week_are_added_up(void **state)
 	assert_int_equal(activity.most, 5);
 }
 
-static void days_of_another_time_are_left_out(void **state)
+static void days_outside_the_period_are_ignored(void **state)
 {
 	(void)state;
 	const struct activity_day days[] = { { monday - last * 7 * day - day, 7 }, { monday + day, 7 },
@@ -52,7 +52,7 @@ static void days_of_another_time_are_left_out(void **state)
 	assert_int_equal(activity.most, 0);
 }
 
-static void bars_are_as_high_as_weeks_are_busy_and_a_single_submission_is_seen(void **state)
+static void bars_are_proportional_and_a_single_submission_is_visible(void **state)
 {
 	(void)state;
 	const struct activity_day days[] = { { monday, 1000 }, { monday - 7 * day, 500 },
@@ -67,10 +67,10 @@ static void bars_are_as_high_as_weeks_are_busy_and_a_single_submission_is_seen(v
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_last_week_is_that_of_now_and_weeks_begin_on_mondays),
-		cmocka_unit_test(the_days_of_a_week_are_added_up),
-		cmocka_unit_test(days_of_another_time_are_left_out),
-		cmocka_unit_test(bars_are_as_high_as_weeks_are_busy_and_a_single_submission_is_seen),
+		cmocka_unit_test(the_last_week_contains_now_and_weeks_start_on_mondays),
+		cmocka_unit_test(the_days_of_a_week_are_added),
+		cmocka_unit_test(days_outside_the_period_are_ignored),
+		cmocka_unit_test(bars_are_proportional_and_a_single_submission_is_visible),
 	};
 	return cmocka_run_group_tests_name("activity", tests, NULL, NULL);
 }

@@ -40,7 +40,7 @@ static void neighbours_with_one_place_are_ties(void **state)
 		assert_int_equal(rows[i].is_tie, expected[i]);
 }
 
-static void a_tie_across_the_edge_of_a_page_is_seen_on_both(void **state)
+static void a_tie_across_two_pages_is_shown_on_both(void **state)
 {
 	(void)state;
 	struct ranking_row rows[] = { { .position = 99, .place = 99 },
@@ -57,7 +57,7 @@ static void a_tie_across_the_edge_of_a_page_is_seen_on_both(void **state)
 
 /* ---- a viewer's submissions ---- */
 
-static void the_jobs_of_a_submission_stand_together(void **state)
+static void the_jobs_of_a_submission_are_grouped(void **state)
 {
 	(void)state;
 	cleanup_arena struct arena *arena = arena_new();
@@ -113,7 +113,7 @@ static void expect_section(const struct home_section *section, const char *names
 	assert_string_equal(buffer_string(&found), names);
 }
 
-static void active_leaderboards_come_first_by_urgency_and_the_others_by_their_end(void **state)
+static void active_leaderboards_come_first_by_deadline_and_ended_ones_by_their_end(void **state)
 {
 	(void)state;
 	cleanup_arena struct arena *arena = arena_new();
@@ -189,9 +189,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(neighbours_with_one_place_are_ties),
-		cmocka_unit_test(a_tie_across_the_edge_of_a_page_is_seen_on_both),
-		cmocka_unit_test(the_jobs_of_a_submission_stand_together),
-		cmocka_unit_test(active_leaderboards_come_first_by_urgency_and_the_others_by_their_end),
+		cmocka_unit_test(a_tie_across_two_pages_is_shown_on_both),
+		cmocka_unit_test(the_jobs_of_a_submission_are_grouped),
+		cmocka_unit_test(active_leaderboards_come_first_by_deadline_and_ended_ones_by_their_end),
 		cmocka_unit_test(devices_keep_their_order_and_their_first_places),
 		cmocka_unit_test(without_leaderboards_there_is_nothing_to_show),
 	};

@@ -23,7 +23,7 @@ static void text_of_every_length_is_appended_whole(void **state)
 	}
 }
 
-static void what_is_appended_stands_behind_what_was_there(void **state)
+static void appended_text_follows_the_existing_text(void **state)
 {
 	(void)state;
 	cleanup_buffer struct buffer buffer = { 0 };
@@ -34,7 +34,7 @@ static void what_is_appended_stands_behind_what_was_there(void **state)
 	assert_memory_equal(buffer.data, "000,001,", 8);
 }
 
-static void a_buffer_that_was_emptied_begins_anew(void **state)
+static void a_cleared_buffer_starts_again_empty(void **state)
 {
 	(void)state;
 	cleanup_buffer struct buffer buffer = { 0 };
@@ -49,8 +49,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(text_of_every_length_is_appended_whole),
-		cmocka_unit_test(what_is_appended_stands_behind_what_was_there),
-		cmocka_unit_test(a_buffer_that_was_emptied_begins_anew),
+		cmocka_unit_test(appended_text_follows_the_existing_text),
+		cmocka_unit_test(a_cleared_buffer_starts_again_empty),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,8 +13,7 @@
 
 enum { most = 2 * capture_half_bytes };
 
-/* Captures `length` bytes of numbered lines in pieces of `piece` bytes and returns the kept text.
- */
+/* Captures `length` bytes of numbered lines in pieces of `piece` bytes. Returns the kept text. */
 static char *capture_lines(size_t length, size_t piece, struct buffer *source)
 {
 	static struct capture capture;

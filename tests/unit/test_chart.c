@@ -82,7 +82,7 @@ static void durations_have_ticks_at_round_numbers(void **state)
 	}
 }
 
-static void any_two_durations_have_a_scale_that_holds_both_and_has_ticks(void **state)
+static void any_two_durations_have_a_scale_with_ticks(void **state)
 {
 	(void)state;
 	srandom(5);
@@ -121,7 +121,7 @@ static void moments_have_ticks_at_round_times(void **state)
 	}
 }
 
-static void one_moment_is_in_the_middle_of_an_hour(void **state)
+static void a_single_moment_is_in_the_middle_of_an_hour(void **state)
 {
 	(void)state;
 	double now = AT("2026-11-21 06:10");
@@ -159,7 +159,7 @@ static void a_value_beyond_the_ends_stays_within_the_chart(void **state)
 
 /* ---- thinning ---- */
 
-static void thinning_leaves_the_ends_and_the_greatest_falls(void **state)
+static void thinning_keeps_the_ends_and_the_largest_falls(void **state)
 {
 	(void)state;
 	struct chart_point points[] = { { 1, 100 }, { 2, 99 }, { 3, 50 }, { 4, 49.9 }, { 5, 20 },
@@ -175,7 +175,7 @@ static void thinning_leaves_the_ends_and_the_greatest_falls(void **state)
 
 /* ---- drawing ---- */
 
-static void a_best_time_holds_until_it_is_beaten(void **state)
+static void a_best_time_lasts_until_it_is_beaten(void **state)
 {
 	(void)state;
 	double day = 24 * 3600e3;
@@ -191,7 +191,7 @@ static void a_best_time_holds_until_it_is_beaten(void **state)
 	assert_contains(svg, ">40 ns</text>");
 }
 
-static void names_are_an_axis_with_room_at_both_ends(void **state)
+static void an_axis_of_names_has_room_at_both_ends(void **state)
 {
 	(void)state;
 	const char *names[] = { "A100", "H200" };
@@ -208,7 +208,7 @@ static void names_are_an_axis_with_room_at_both_ends(void **state)
 	assert_contains(svg, "text-anchor=\"middle\">H200</text>");
 }
 
-static void what_is_no_time_is_left_out(void **state)
+static void values_that_are_no_times_are_left_out(void **state)
 {
 	(void)state;
 	const char *names[] = { "a", "b", "c", "d", "e" };
@@ -228,7 +228,7 @@ static void what_is_no_time_is_left_out(void **state)
 	assert_int_equal(times(svg, "nan"), 0);
 }
 
-static void nothing_to_show_is_no_chart(void **state)
+static void without_data_there_is_no_chart(void **state)
 {
 	(void)state;
 	const struct chart_line none = { .style = 0 },
@@ -244,8 +244,8 @@ static void nothing_to_show_is_no_chart(void **state)
 	}
 }
 
-/* What stands between class="line-N" ... and the path's data in one chart with all styles. */
-static void every_line_is_told_apart_without_colour(void **state)
+/* The text between class="line-N" and the path's data must differ between all lines. */
+static void every_line_is_distinguishable_without_colour(void **state)
 {
 	(void)state;
 	char *keys[chart_styles + 1];
@@ -264,7 +264,7 @@ static void every_line_is_told_apart_without_colour(void **state)
 	}
 }
 
-static void the_record_is_thicker_and_below_the_users(void **state)
+static void the_record_line_is_thicker_and_below_the_users(void **state)
 {
 	(void)state;
 	const struct chart_line lines[] = { { .style = 0, POINTS({ 0, 1 }) },
@@ -277,7 +277,7 @@ static void the_record_is_thicker_and_below_the_users(void **state)
 	assert_int_equal(times(svg, "<use "), 1);
 }
 
-static void ones_own_line_is_told_apart_by_more_than_its_colour(void **state)
+static void your_own_line_differs_in_more_than_its_colour(void **state)
 {
 	(void)state;
 	const struct chart_line lines[] = { { .style = 0, POINTS({ 0, 2 }, { 1e7, 1 }) },
@@ -289,7 +289,7 @@ static void ones_own_line_is_told_apart_by_more_than_its_colour(void **state)
 	assert_contains(
 		svg, "<path class=\"line-2\" fill=\"none\" stroke=\"currentColor\" stroke-width=\"4\"");
 	assert_true(strstr(svg, "<path class=\"line-1\"")
-		< strstr(svg, "<path class=\"line-2\"")); /* above the first */
+		< strstr(svg, "<path class=\"line-2\"")); /* drawn above the first line */
 	assert_int_equal(times(svg, "<circle"), 3);
 	assert_int_equal(times(svg, ">you</text>"), 1);
 	cleanup_buffer struct buffer own = { 0 }, other = { 0 };
@@ -299,7 +299,7 @@ static void ones_own_line_is_told_apart_by_more_than_its_colour(void **state)
 	assert_int_equal(times(other.data, "<circle"), 0);
 }
 
-static void marks_are_level_and_named_where_there_is_room(void **state)
+static void marks_are_aligned_and_named_where_there_is_room(void **state)
 {
 	(void)state;
 	const struct chart_line line = { .style = 0, POINTS({ 0, 100 }, { 1e7, 50 }) };
@@ -319,7 +319,7 @@ static void marks_are_level_and_named_where_there_is_room(void **state)
 	assert_int_equal(times(svg, "class=\"mark-time\""), 2);
 	assert_contains(svg, ">a bound</text>");
 	assert_contains(svg, ">a &lt;time&gt;</text>");
-	assert_int_equal(times(svg, ">another</text>"), 0); /* it would cover the one before */
+	assert_int_equal(times(svg, ">another</text>"), 0); /* it would overlap the previous name */
 	const struct chart equal = { .id = "x",
 		.alternative = "",
 		.lines = &(struct chart_line){ .style = 0, POINTS({ 0, 100 }) },
@@ -333,7 +333,7 @@ static void marks_are_level_and_named_where_there_is_room(void **state)
 	assert_string_equal(nothing, "");
 }
 
-static void names_and_the_alternative_are_escaped(void **state)
+static void names_and_the_text_alternative_are_escaped(void **state)
 {
 	(void)state;
 	const char *names[] = { "<b>\"&" };
@@ -350,7 +350,7 @@ static void names_and_the_alternative_are_escaped(void **state)
 	assert_int_equal(times(svg, "<script"), 0);
 }
 
-static void a_bar_is_as_long_as_its_part(void **state)
+static void a_bar_is_as_long_as_its_share(void **state)
 {
 	(void)state;
 	static const struct {
@@ -372,22 +372,22 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(durations_have_ticks_at_round_numbers),
-		cmocka_unit_test(any_two_durations_have_a_scale_that_holds_both_and_has_ticks),
+		cmocka_unit_test(any_two_durations_have_a_scale_with_ticks),
 		cmocka_unit_test(moments_have_ticks_at_round_times),
-		cmocka_unit_test(one_moment_is_in_the_middle_of_an_hour),
+		cmocka_unit_test(a_single_moment_is_in_the_middle_of_an_hour),
 		cmocka_unit_test(any_two_moments_have_few_ticks_between_them),
 		cmocka_unit_test(a_value_beyond_the_ends_stays_within_the_chart),
-		cmocka_unit_test(thinning_leaves_the_ends_and_the_greatest_falls),
-		cmocka_unit_test(a_best_time_holds_until_it_is_beaten),
-		cmocka_unit_test(names_are_an_axis_with_room_at_both_ends),
-		cmocka_unit_test(what_is_no_time_is_left_out),
-		cmocka_unit_test(nothing_to_show_is_no_chart),
-		cmocka_unit_test(every_line_is_told_apart_without_colour),
-		cmocka_unit_test(the_record_is_thicker_and_below_the_users),
-		cmocka_unit_test(ones_own_line_is_told_apart_by_more_than_its_colour),
-		cmocka_unit_test(marks_are_level_and_named_where_there_is_room),
-		cmocka_unit_test(names_and_the_alternative_are_escaped),
-		cmocka_unit_test(a_bar_is_as_long_as_its_part),
+		cmocka_unit_test(thinning_keeps_the_ends_and_the_largest_falls),
+		cmocka_unit_test(a_best_time_lasts_until_it_is_beaten),
+		cmocka_unit_test(an_axis_of_names_has_room_at_both_ends),
+		cmocka_unit_test(values_that_are_no_times_are_left_out),
+		cmocka_unit_test(without_data_there_is_no_chart),
+		cmocka_unit_test(every_line_is_distinguishable_without_colour),
+		cmocka_unit_test(the_record_line_is_thicker_and_below_the_users),
+		cmocka_unit_test(your_own_line_differs_in_more_than_its_colour),
+		cmocka_unit_test(marks_are_aligned_and_named_where_there_is_room),
+		cmocka_unit_test(names_and_the_text_alternative_are_escaped),
+		cmocka_unit_test(a_bar_is_as_long_as_its_share),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

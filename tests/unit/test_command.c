@@ -33,7 +33,7 @@ static int read_words(
 #define READ(arena, call, error, name, ...) \
 	read_words(arena, name, call, error, (char *[]){ name, __VA_ARGS__, NULL })
 
-static void options_stand_anywhere_and_repeat(void **state)
+static void options_may_be_anywhere_and_repeat(void **state)
 {
 	(void)state;
 	cleanup_arena struct arena *arena = arena_new();
@@ -53,7 +53,7 @@ static void options_stand_anywhere_and_repeat(void **state)
 	assert_string_equal(call.arguments[0], "--wait");
 }
 
-static void wrong_arguments_are_told_in_a_sentence(void **state)
+static void wrong_arguments_are_explained_in_a_sentence(void **state)
 {
 	(void)state;
 	static char submit[] = "submit", status[] = "status", history[] = "history";
@@ -137,7 +137,7 @@ static void every_command_explains_itself(void **state)
 
 /* ---- text on a terminal ---- */
 
-static void width_is_that_of_a_terminal(void **state)
+static void width_is_counted_in_columns_of_a_terminal(void **state)
 {
 	(void)state;
 	static const struct {
@@ -163,7 +163,7 @@ static void width_is_that_of_a_terminal(void **state)
 	assert_int_equal(display_width(out.data), 5);
 }
 
-static void a_table_gives_way_where_it_has_words(void **state)
+static void a_table_shortens_its_texts_first(void **state)
 {
 	(void)state;
 	static const struct table_column columns[] = { { "ID", true }, { "Leaderboard", false },
@@ -189,7 +189,7 @@ static void a_table_gives_way_where_it_has_words(void **state)
 		"        1  日本語日本語日…   1.2 ms\n");
 }
 
-static void a_bar_is_full_when_all_is_done(void **state)
+static void a_bar_is_full_when_everything_is_done(void **state)
 {
 	(void)state;
 	static const struct {
@@ -209,7 +209,7 @@ static void a_bar_is_full_when_all_is_done(void **state)
 	}
 }
 
-static void a_jobs_line_says_how_far_it_is(void **state)
+static void a_job_s_line_shows_its_progress(void **state)
 {
 	(void)state;
 	static const struct {
@@ -241,7 +241,7 @@ static void a_jobs_line_says_how_far_it_is(void **state)
 
 /* ---- addresses ---- */
 
-static void an_address_gets_its_scheme_and_no_more(void **state)
+static void an_address_gets_a_scheme_and_nothing_else(void **state)
 {
 	(void)state;
 	static const struct {
@@ -274,7 +274,7 @@ static void an_address_gets_its_scheme_and_no_more(void **state)
 	}
 }
 
-static void a_token_goes_over_http_to_this_machine_only(void **state)
+static void a_token_is_sent_over_http_only_to_this_machine(void **state)
 {
 	(void)state;
 	static const struct {
@@ -363,7 +363,7 @@ static void settings_survive_being_written_and_read(void **state)
 	assert_int_equal(settings.count, 1);
 }
 
-static void settings_that_others_can_read_are_not_read(void **state)
+static void settings_that_others_can_read_are_ignored(void **state)
 {
 	(void)state;
 	cleanup_arena struct arena *arena = arena_new();
@@ -414,7 +414,7 @@ static void choose(
 	assert_string_equal(server.token ? server.token : "", token);
 }
 
-static void a_token_of_the_environment_is_for_its_server_alone(void **state)
+static void a_token_of_the_environment_is_only_for_its_server(void **state)
 {
 	(void)state;
 	cleanup_arena struct arena *arena = arena_new();
@@ -452,7 +452,7 @@ static enum store_outcome put(struct store *store, const char *path, const char 
 	return outcome;
 }
 
-static void what_was_changed_is_never_written_over(void **state)
+static void changed_files_are_never_overwritten(void **state)
 {
 	(void)state;
 	cleanup_arena struct arena *arena = arena_new();
@@ -513,21 +513,21 @@ static int tear_down(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(options_stand_anywhere_and_repeat),
-		cmocka_unit_test(wrong_arguments_are_told_in_a_sentence),
+		cmocka_unit_test(options_may_be_anywhere_and_repeat),
+		cmocka_unit_test(wrong_arguments_are_explained_in_a_sentence),
 		cmocka_unit_test(a_submission_is_a_number_or_the_address_of_its_page),
 		cmocka_unit_test(every_command_explains_itself),
-		cmocka_unit_test(width_is_that_of_a_terminal),
-		cmocka_unit_test(a_table_gives_way_where_it_has_words),
-		cmocka_unit_test(a_bar_is_full_when_all_is_done),
-		cmocka_unit_test(a_jobs_line_says_how_far_it_is),
-		cmocka_unit_test(an_address_gets_its_scheme_and_no_more),
-		cmocka_unit_test(a_token_goes_over_http_to_this_machine_only),
+		cmocka_unit_test(width_is_counted_in_columns_of_a_terminal),
+		cmocka_unit_test(a_table_shortens_its_texts_first),
+		cmocka_unit_test(a_bar_is_full_when_everything_is_done),
+		cmocka_unit_test(a_job_s_line_shows_its_progress),
+		cmocka_unit_test(an_address_gets_a_scheme_and_nothing_else),
+		cmocka_unit_test(a_token_is_sent_over_http_only_to_this_machine),
 		cmocka_unit_test(settings_survive_being_written_and_read),
-		cmocka_unit_test(settings_that_others_can_read_are_not_read),
+		cmocka_unit_test(settings_that_others_can_read_are_ignored),
 		cmocka_unit_test(a_wrong_line_of_the_settings_is_named),
-		cmocka_unit_test(a_token_of_the_environment_is_for_its_server_alone),
-		cmocka_unit_test(what_was_changed_is_never_written_over),
+		cmocka_unit_test(a_token_of_the_environment_is_only_for_its_server),
+		cmocka_unit_test(changed_files_are_never_overwritten),
 		cmocka_unit_test(paths_of_a_server_stay_in_the_folder),
 	};
 	return cmocka_run_group_tests(tests, set_up, tear_down);

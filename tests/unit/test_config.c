@@ -38,7 +38,7 @@ static int load(const char *text, struct config *config, struct error *error)
 	return rc;
 }
 
-static void the_environment_wins_over_the_file_and_the_file_over_the_default(void **state)
+static void the_environment_overrides_the_file_and_the_file_the_default(void **state)
 {
 	(void)state;
 	struct config config;
@@ -61,7 +61,7 @@ static void refused(const char *text, const char *part)
 	assert_non_null(strstr(error.text, part));
 }
 
-static void a_mistake_in_the_file_is_refused_with_its_line(void **state)
+static void a_mistake_in_the_file_is_reported_with_its_line(void **state)
 {
 	(void)state;
 	refused("web_threads = 3\nweb_thread = 4\n", "line 2: there is no setting named web_thread");
@@ -70,7 +70,7 @@ static void a_mistake_in_the_file_is_refused_with_its_line(void **state)
 	refused("web_threads = 0\n", "from 1 to 256, not \"0\"");
 }
 
-static void the_environment_alone_counts_where_the_file_is_set_to_nothing(void **state)
+static void an_empty_file_name_means_the_environment_alone(void **state)
 {
 	(void)state;
 	struct config config;
@@ -82,7 +82,7 @@ static void the_environment_alone_counts_where_the_file_is_set_to_nothing(void *
 	assert_string_equal(config_file(), config_default_file);
 }
 
-static void a_password_that_everybody_may_read_is_refused_and_said_where(void **state)
+static void a_password_that_everybody_can_read_is_refused_with_its_place(void **state)
 {
 	(void)state;
 	struct config config;
@@ -98,7 +98,7 @@ static void a_password_that_everybody_may_read_is_refused_and_said_where(void **
 	assert_string_equal(config.database_password, "secret");
 }
 
-static void a_line_that_is_too_long_is_refused_rather_than_cut(void **state)
+static void a_line_that_is_too_long_is_refused_and_not_cut(void **state)
 {
 	(void)state;
 	char text[3000];
@@ -136,7 +136,7 @@ static void a_cluster_s_options_are_split_into_words(void **state)
 	assert_int_equal(config.slurm_models[1].jobs, 4);
 }
 
-static void what_srun_must_not_be_told_is_refused_with_its_line(void **state)
+static void wrong_slurm_settings_are_refused_with_their_line(void **state)
 {
 	(void)state;
 	refused("launcher = ssh\n", "line 1: launcher must be local or slurm, not \"ssh\"");
@@ -165,13 +165,13 @@ static void what_srun_must_not_be_told_is_refused_with_its_line(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_environment_wins_over_the_file_and_the_file_over_the_default),
-		cmocka_unit_test(a_mistake_in_the_file_is_refused_with_its_line),
-		cmocka_unit_test(the_environment_alone_counts_where_the_file_is_set_to_nothing),
-		cmocka_unit_test(a_password_that_everybody_may_read_is_refused_and_said_where),
-		cmocka_unit_test(a_line_that_is_too_long_is_refused_rather_than_cut),
+		cmocka_unit_test(the_environment_overrides_the_file_and_the_file_the_default),
+		cmocka_unit_test(a_mistake_in_the_file_is_reported_with_its_line),
+		cmocka_unit_test(an_empty_file_name_means_the_environment_alone),
+		cmocka_unit_test(a_password_that_everybody_can_read_is_refused_with_its_place),
+		cmocka_unit_test(a_line_that_is_too_long_is_refused_and_not_cut),
 		cmocka_unit_test(a_cluster_s_options_are_split_into_words),
-		cmocka_unit_test(what_srun_must_not_be_told_is_refused_with_its_line),
+		cmocka_unit_test(wrong_slurm_settings_are_refused_with_their_line),
 	};
 	return cmocka_run_group_tests(tests, make_file, remove_file);
 }

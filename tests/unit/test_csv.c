@@ -17,11 +17,11 @@ static void expect_text(const char *text, const char *field)
 	assert_string_equal(buffer_string(&out), field);
 }
 
-static void text_is_quoted_where_it_must_be(void **state)
+static void text_is_quoted_if_necessary(void **state)
 {
 	(void)state;
 	expect_text("ada", "ada");
-	expect_text("", "\"\""); /* or the next field would be the first of its line */
+	expect_text("", "\"\""); /* otherwise the next field would seem to be the first */
 	expect_text("two words", "two words");
 	expect_text("a,b", "\"a,b\"");
 	expect_text("say \"hi\"", "\"say \"\"hi\"\"\"");
@@ -29,7 +29,7 @@ static void text_is_quoted_where_it_must_be(void **state)
 	expect_text("\"", "\"\"\"\"");
 }
 
-static void a_formula_is_text(void **state)
+static void a_formula_is_turned_into_text(void **state)
 {
 	(void)state;
 	expect_text("=1+1", "'=1+1");
@@ -40,7 +40,7 @@ static void a_formula_is_text(void **state)
 	expect_text("a=1", "a=1");
 }
 
-static void fields_are_parted_by_commas_and_lines_end_with_crlf(void **state)
+static void commas_separate_fields_and_lines_end_with_crlf(void **state)
 {
 	(void)state;
 	cleanup_buffer struct buffer out = { 0 };
@@ -53,7 +53,7 @@ static void fields_are_parted_by_commas_and_lines_end_with_crlf(void **state)
 	assert_string_equal(buffer_string(&out), "0,\"a,b\",1.5\r\n1,\"a,b\",1.5\r\n");
 }
 
-static void a_number_has_the_fewest_digits_that_give_it_back(void **state)
+static void a_number_has_as_few_digits_as_identify_it(void **state)
 {
 	(void)state;
 	cleanup_buffer struct buffer first = { 0 };
@@ -85,10 +85,10 @@ static void an_unknown_number_is_an_empty_field(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(text_is_quoted_where_it_must_be),
-		cmocka_unit_test(a_formula_is_text),
-		cmocka_unit_test(fields_are_parted_by_commas_and_lines_end_with_crlf),
-		cmocka_unit_test(a_number_has_the_fewest_digits_that_give_it_back),
+		cmocka_unit_test(text_is_quoted_if_necessary),
+		cmocka_unit_test(a_formula_is_turned_into_text),
+		cmocka_unit_test(commas_separate_fields_and_lines_end_with_crlf),
+		cmocka_unit_test(a_number_has_as_few_digits_as_identify_it),
 		cmocka_unit_test(an_unknown_number_is_an_empty_field),
 	};
 	return cmocka_run_group_tests_name("csv", tests, NULL, NULL);

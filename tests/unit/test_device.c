@@ -58,7 +58,7 @@ static void models_have_their_usual_names(void **state)
 		assert_string_equal(device_model(arena, cases[i].product), cases[i].model);
 }
 
-static void a_name_that_is_too_long_is_cut(void **state)
+static void a_long_name_is_cut(void **state)
 {
 	(void)state;
 	cleanup_arena struct arena *arena = arena_new();
@@ -82,7 +82,7 @@ static void every_machine_has_a_device(void **state)
 	assert_true(strlen(devices[count - 1].product) > 0);
 }
 
-static void only_one_process_holds_a_lock(void **state)
+static void only_one_process_has_the_lock(void **state)
 {
 	(void)state;
 	char folder[] = "/tmp/podium-lock-XXXXXX";
@@ -97,7 +97,7 @@ static void only_one_process_holds_a_lock(void **state)
 	assert_false(device_lock_try(&second));
 	assert_true(device_lock_try(&third));
 	device_lock_release(&first);
-	assert_false(device_lock_try(&first)); /* the second lock has waited and has the turn */
+	assert_false(device_lock_try(&first)); /* `second` has waited and has the next turn */
 	assert_true(device_lock_try(&second));
 	assert_false(device_lock_try(&first));
 	device_lock_release(&second);
@@ -119,9 +119,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(our_declarations_match_the_library),
 		cmocka_unit_test(models_have_their_usual_names),
-		cmocka_unit_test(a_name_that_is_too_long_is_cut),
+		cmocka_unit_test(a_long_name_is_cut),
 		cmocka_unit_test(every_machine_has_a_device),
-		cmocka_unit_test(only_one_process_holds_a_lock),
+		cmocka_unit_test(only_one_process_has_the_lock),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

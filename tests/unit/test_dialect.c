@@ -1,4 +1,4 @@
-/* Dialects of sources, from their imports. */
+/* The dialect of a source, detected from its imports. */
 #include "cgi/action/dialect.h"
 #include "lib/base/scope.h"
 
@@ -39,7 +39,7 @@ static const struct {
 	{ "import ", "python" },
 };
 
-static void the_imports_of_a_source_in_python_tell(void **state)
+static void the_imports_decide_the_dialect_of_python(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < COUNT(SOURCES); i++)
@@ -48,8 +48,8 @@ static void the_imports_of_a_source_in_python_tell(void **state)
 			SOURCES[i].name);
 }
 
-/* Bytes after the source's length are ignored. */
-static void nothing_is_read_behind_the_last_byte(void **state)
+/* Bytes after the source's length must be ignored. */
+static void nothing_after_the_source_is_read(void **state)
 {
 	(void)state;
 	static const char source[] = "import triton";
@@ -60,13 +60,13 @@ static void nothing_is_read_behind_the_last_byte(void **state)
 	}
 }
 
-static void cuda_cpp_is_one(void **state)
+static void cuda_cpp_is_one_dialect(void **state)
 {
 	(void)state;
 	assert_string_equal(dialect_of_source("cu", "import triton", 13)->name, "cuda-cpp");
 }
 
-static void an_unknown_name_is_the_first_of_the_language(void **state)
+static void an_unknown_name_means_the_first_dialect_of_the_language(void **state)
 {
 	(void)state;
 	assert_string_equal(dialect_find("py", "triton")->title, "Triton");
@@ -78,10 +78,10 @@ static void an_unknown_name_is_the_first_of_the_language(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_imports_of_a_source_in_python_tell),
-		cmocka_unit_test(nothing_is_read_behind_the_last_byte),
-		cmocka_unit_test(cuda_cpp_is_one),
-		cmocka_unit_test(an_unknown_name_is_the_first_of_the_language),
+		cmocka_unit_test(the_imports_decide_the_dialect_of_python),
+		cmocka_unit_test(nothing_after_the_source_is_read),
+		cmocka_unit_test(cuda_cpp_is_one_dialect),
+		cmocka_unit_test(an_unknown_name_means_the_first_dialect_of_the_language),
 	};
 	return cmocka_run_group_tests_name("dialect", tests, NULL, NULL);
 }

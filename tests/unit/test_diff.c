@@ -30,20 +30,20 @@ static void expect_rows(const char *a, const char *b, size_t context, const char
 	assert_false(diff.is_coarse);
 }
 
-static void a_line_that_is_replaced_is_removed_and_added(void **state)
+static void a_replaced_line_is_removed_and_added(void **state)
 {
 	(void)state;
 	expect_rows("a\nb\nc\n", "a\nx\nc\n", 3, " a\n-b\n+x\n c\n");
 }
 
-static void lines_that_only_move_apart_stay(void **state)
+static void lines_that_only_move_apart_are_unchanged(void **state)
 {
 	(void)state;
 	expect_rows(
 		"a\nb\nc\na\nb\nb\na\n", "c\nb\na\nb\na\nc\n", 9, "-a\n-b\n c\n+b\n a\n b\n-b\n a\n+c\n");
 }
 
-static void what_is_far_from_a_change_is_a_gap(void **state)
+static void distant_unchanged_lines_become_a_gap(void **state)
 {
 	(void)state;
 	expect_rows("1\n2\n3\n4\n5\n6\n7\n8\n9\n", "1\n2\n3\nx\n5\n6\n7\n8\n9\ny\n", 1,
@@ -51,7 +51,7 @@ static void what_is_far_from_a_change_is_a_gap(void **state)
 	expect_rows("x\n2\n3\n4\n5\n", "y\n2\n3\n4\n5\n", 2, "-x\n+y\n 2\n 3\n@2\n");
 }
 
-static void texts_without_lines_or_without_a_difference_have_none(void **state)
+static void empty_and_equal_texts_have_no_difference(void **state)
 {
 	(void)state;
 	expect_rows("", "", 3, "");
@@ -60,7 +60,7 @@ static void texts_without_lines_or_without_a_difference_have_none(void **state)
 	expect_rows("a\nb\n", "a\nb\n", 3, "@2\n");
 }
 
-static void how_a_line_ends_makes_no_difference(void **state)
+static void line_ends_make_no_difference(void **state)
 {
 	(void)state;
 	expect_rows("a\r\nb\r\nc", "a\nb\nc\n", 3, "@3\n");
@@ -99,7 +99,7 @@ static void append_numbers(struct buffer *out, int first, int count)
 		buffer_printf(out, "%d\n", first + i);
 }
 
-static void texts_that_have_little_in_common_are_told_coarsely(void **state)
+static void very_different_texts_are_compared_coarsely(void **state)
 {
 	(void)state;
 	cleanup_arena struct arena *arena = arena_new();
@@ -115,7 +115,7 @@ static void texts_that_have_little_in_common_are_told_coarsely(void **state)
 	assert_false(diff.a.lines[0].changed);
 }
 
-static void many_lines_with_few_changes_are_told_exactly(void **state)
+static void many_lines_with_few_changes_are_compared_exactly(void **state)
 {
 	(void)state;
 	cleanup_arena struct arena *arena = arena_new();
@@ -133,14 +133,14 @@ static void many_lines_with_few_changes_are_told_exactly(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_line_that_is_replaced_is_removed_and_added),
-		cmocka_unit_test(lines_that_only_move_apart_stay),
-		cmocka_unit_test(what_is_far_from_a_change_is_a_gap),
-		cmocka_unit_test(texts_without_lines_or_without_a_difference_have_none),
-		cmocka_unit_test(how_a_line_ends_makes_no_difference),
+		cmocka_unit_test(a_replaced_line_is_removed_and_added),
+		cmocka_unit_test(lines_that_only_move_apart_are_unchanged),
+		cmocka_unit_test(distant_unchanged_lines_become_a_gap),
+		cmocka_unit_test(empty_and_equal_texts_have_no_difference),
+		cmocka_unit_test(line_ends_make_no_difference),
 		cmocka_unit_test(rows_have_the_numbers_of_their_lines),
-		cmocka_unit_test(texts_that_have_little_in_common_are_told_coarsely),
-		cmocka_unit_test(many_lines_with_few_changes_are_told_exactly),
+		cmocka_unit_test(very_different_texts_are_compared_coarsely),
+		cmocka_unit_test(many_lines_with_few_changes_are_compared_exactly),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

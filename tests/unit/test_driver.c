@@ -1,5 +1,5 @@
-/* The parts of the isolated engine that need the CUDA driver, with one that only pretends to be it.
- * tests/gpu/isolated_native is about the real one. */
+/* The parts of the isolated engine that need the CUDA driver, with a pretended driver.
+ * tests/gpu/isolated_native tests them with the real one. */
 #include "harness/isolated/driver.h"
 #include "harness/isolated/native.h"
 
@@ -29,7 +29,7 @@
 
 static struct pretend_cuda *pretends;
 
-static void declarations_are_those_of_the_library(void **state)
+static void declarations_match_the_library(void **state)
 {
 	(void)state;
 #ifdef PODIUM_TESTS_GPU_ISOLATED_DECLARATIONS_H
@@ -40,7 +40,7 @@ static void declarations_are_those_of_the_library(void **state)
 #endif
 }
 
-/* Once it is there by its name, who asks for libcuda.so.1 gets this one. */
+/* Loads the pretended driver, so that a later request for libcuda.so.1 gets it. */
 static int load(void **state)
 {
 	(void)state;
@@ -71,7 +71,7 @@ static int next_descriptor(void)
 	return next;
 }
 
-/* Among them one for each handle. */
+/* Open descriptors, including one for each handle. */
 static int count_descriptors(void)
 {
 	int count = 0;
@@ -82,7 +82,7 @@ static int count_descriptors(void)
 
 /* ---- memory ---- */
 
-static void a_driver_that_does_not_start_is_told(void **state)
+static void a_driver_that_does_not_start_is_reported(void **state)
 {
 	(void)state;
 	struct isolated_memory memory;
@@ -96,7 +96,7 @@ static void a_driver_that_does_not_start_is_told(void **state)
 	assert_int_equal(pretends->contexts, 1);
 }
 
-static void memory_of_the_gpu_is_mapped_by_two(void **state)
+static void gpu_memory_can_be_mapped_by_two_processes(void **state)
 {
 	(void)state;
 	struct isolated_memory memory, imported;
@@ -115,7 +115,7 @@ static void memory_of_the_gpu_is_mapped_by_two(void **state)
 	assert_int_equal(next_descriptor(), before);
 }
 
-static void what_cannot_be_had_leaves_nothing_behind(void **state)
+static void a_failed_allocation_leaves_nothing_behind(void **state)
 {
 	(void)state;
 	static const char *const calls[] = { "cuMemCreate", "cuMemAddressReserve", "cuMemMap",
@@ -134,7 +134,7 @@ static void what_cannot_be_had_leaves_nothing_behind(void **state)
 			assert_int_equal(isolated_memory_make(&memory, 1, 1), 0);
 		}
 		pretends->refuses = calls[i];
-		const bool is_imported = i == 0 || i == 4; /* those that an import does not make */
+		const bool is_imported = i == 0 || i == 4; /* calls that an import does not make */
 		assert_int_equal(isolated_memory_import(&imported, 1, memory.bytes, dup(memory.descriptor)),
 			is_imported ? 0 : ISOLATED_FAILED);
 		pretends->refuses = NULL;
@@ -155,7 +155,8 @@ struct match {
 };
 enum { UNFINISHED = 0x7f, FINISHED = 0x11, LAST = 65536 };
 
-/* Slot 0: writes and is done. Slot 1: is done and has not written. Slot 2: never answers. */
+/* Slot 0: writes, then rings "done". Slot 1: rings "done" without writing. Slot 2: never
+ * answers. */
 static int contestant(int page_descriptor, int socket, int memory_descriptor, int gate_descriptor)
 {
 	(void)gate_descriptor;
@@ -174,7 +175,7 @@ static int contestant(int page_descriptor, int socket, int memory_descriptor, in
 	return 0;
 }
 
-/* Descriptors of the page, the channel, the memory and the gate. */
+/* A contestant with the descriptors of the page, the channel, the memory and the gate. */
 typedef int role(int page, int socket, int memory, int gate);
 
 static void begin_with(struct match *match, role *play)
@@ -247,7 +248,7 @@ static void assert_seen(const struct match *match, uint8_t byte)
 		sizeof *match->call.probes);
 }
 
-static void probes_see_what_is_there_at_done(void **state)
+static void probes_show_the_memory_at_done(void **state)
 {
 	(void)state;
 	struct match match;
@@ -259,7 +260,7 @@ static void probes_see_what_is_there_at_done(void **state)
 	end(&match);
 }
 
-static void a_call_that_fails_is_not_probed(void **state)
+static void a_failed_call_is_not_probed(void **state)
 {
 	(void)state;
 	struct match match;
@@ -271,7 +272,7 @@ static void a_call_that_fails_is_not_probed(void **state)
 	end(&match);
 }
 
-static void a_driver_that_refuses_a_probe_is_told(void **state)
+static void a_driver_that_refuses_a_probe_is_reported(void **state)
 {
 	(void)state;
 	static const char *const calls[] = { "cuMemcpyDtoHAsync_v2", "cuStreamQuery" };
@@ -315,7 +316,7 @@ static void the_end_of_the_head_is_marked_in_its_stream(void **state)
 
 enum { LINES = 3, PITCH = 4096 };
 
-/* Its GPU waits for the gate. Says "done" with the number of the lines that were right then as the
+/* Its GPU waits for the gate. Rings "done" with the number of lines that were right then as its
  * spec. */
 static int wait_at_the_gate(
 	int page_descriptor, int socket, int memory_descriptor, int gate_descriptor)
@@ -341,7 +342,7 @@ static int wait_at_the_gate(
 	return 0;
 }
 
-static void what_is_withheld_is_there_behind_the_gate(void **state)
+static void withheld_data_arrive_when_the_gate_opens(void **state)
 {
 	(void)state;
 	static const uint64_t places[LINES] = { 0, PITCH, 2 * PITCH };
@@ -369,7 +370,7 @@ static void what_is_withheld_is_there_behind_the_gate(void **state)
 	end(&match);
 }
 
-static void no_more_is_withheld_than_there_is_room_for(void **state)
+static void no_more_data_are_withheld_than_there_is_room_for(void **state)
 {
 	(void)state;
 	struct isolated_call call = { .command = ISOLATED_CALL,
@@ -378,7 +379,7 @@ static void no_more_is_withheld_than_there_is_room_for(void **state)
 	assert_string_equal(isolated_why(), "A call cannot withhold 257 lines.");
 }
 
-static void a_gate_that_the_gpu_cannot_see_is_told(void **state)
+static void a_gate_that_the_gpu_cannot_see_is_reported(void **state)
 {
 	(void)state;
 	static const char *const calls[] = { "cuModuleLoadData", "cuMemHostRegister_v2" };
@@ -392,13 +393,13 @@ static void a_gate_that_the_gpu_cannot_see_is_told(void **state)
 		assert_non_null(strstr(isolated_why(), calls[i]));
 		pretends->refuses = NULL;
 	}
-	/* None is left by which somebody else could get what is of this process alone. */
+	/* No descriptor is left through which another process could reach this one's memory. */
 	assert_int_equal(count_descriptors() - pretends->handles, before);
 }
 
 /* ---- NVML ---- */
 
-static void done_is_said_once_the_gpu_has_ended(void **state)
+static void done_is_reported_only_after_the_gpu_has_finished(void **state)
 {
 	(void)state;
 	struct isolated_page *page;
@@ -419,7 +420,7 @@ static void done_is_said_once_the_gpu_has_ended(void **state)
 	close(descriptor);
 }
 
-static void a_gpu_that_is_not_there_has_no_state(void **state)
+static void a_missing_gpu_has_no_state(void **state)
 {
 	(void)state;
 	struct isolated_device_state seen = { 1, 2, 3, 4, 5 };
@@ -433,19 +434,19 @@ static void a_gpu_that_is_not_there_has_no_state(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(declarations_are_those_of_the_library),
-		cmocka_unit_test(a_driver_that_does_not_start_is_told),
-		cmocka_unit_test(memory_of_the_gpu_is_mapped_by_two),
-		cmocka_unit_test(what_cannot_be_had_leaves_nothing_behind),
-		cmocka_unit_test(probes_see_what_is_there_at_done),
-		cmocka_unit_test(a_call_that_fails_is_not_probed),
-		cmocka_unit_test(a_driver_that_refuses_a_probe_is_told),
+		cmocka_unit_test(declarations_match_the_library),
+		cmocka_unit_test(a_driver_that_does_not_start_is_reported),
+		cmocka_unit_test(gpu_memory_can_be_mapped_by_two_processes),
+		cmocka_unit_test(a_failed_allocation_leaves_nothing_behind),
+		cmocka_unit_test(probes_show_the_memory_at_done),
+		cmocka_unit_test(a_failed_call_is_not_probed),
+		cmocka_unit_test(a_driver_that_refuses_a_probe_is_reported),
 		cmocka_unit_test(the_end_of_the_head_is_marked_in_its_stream),
-		cmocka_unit_test(what_is_withheld_is_there_behind_the_gate),
-		cmocka_unit_test(no_more_is_withheld_than_there_is_room_for),
-		cmocka_unit_test(a_gate_that_the_gpu_cannot_see_is_told),
-		cmocka_unit_test(done_is_said_once_the_gpu_has_ended),
-		cmocka_unit_test(a_gpu_that_is_not_there_has_no_state),
+		cmocka_unit_test(withheld_data_arrive_when_the_gate_opens),
+		cmocka_unit_test(no_more_data_are_withheld_than_there_is_room_for),
+		cmocka_unit_test(a_gate_that_the_gpu_cannot_see_is_reported),
+		cmocka_unit_test(done_is_reported_only_after_the_gpu_has_finished),
+		cmocka_unit_test(a_missing_gpu_has_no_state),
 	};
 	return cmocka_run_group_tests(tests, load, NULL);
 }

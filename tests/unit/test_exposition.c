@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-static void no_label_ends_its_line_or_itself(void **state)
+static void no_label_value_can_end_its_label_or_line(void **state)
 {
 	(void)state;
 	cleanup_buffer struct buffer out = { 0 };
@@ -24,7 +24,7 @@ static void no_label_ends_its_line_or_itself(void **state)
 		"0.25\n");
 }
 
-static void every_route_has_a_place_of_its_own_and_the_rest_share_one(void **state)
+static void every_route_has_its_own_slot_and_unknown_addresses_share_one(void **state)
 {
 	(void)state;
 	size_t count = 1;
@@ -53,8 +53,8 @@ static void every_route_has_a_place_of_its_own_and_the_rest_share_one(void **sta
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(no_label_ends_its_line_or_itself),
-		cmocka_unit_test(every_route_has_a_place_of_its_own_and_the_rest_share_one),
+		cmocka_unit_test(no_label_value_can_end_its_label_or_line),
+		cmocka_unit_test(every_route_has_its_own_slot_and_unknown_addresses_share_one),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

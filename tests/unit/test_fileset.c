@@ -25,7 +25,7 @@ static int read_zip(
 	return fileset_from_zip(set, zip->data, zip->length, error);
 }
 
-/* Asserts that the zip is refused and that the sentence holds `part`. */
+/* Asserts that the zip is refused and that the message contains `part`. */
 static void assert_refused(const struct buffer *zip, const char *part)
 {
 	cleanup_arena struct arena *arena = arena_new();
@@ -37,7 +37,7 @@ static void assert_refused(const struct buffer *zip, const char *part)
 	assert_int_equal(error.text[strlen(error.text) - 1], '.');
 }
 
-static void a_zip_gives_its_files_without_debris_and_folders(void **state)
+static void a_zip_yields_its_files_without_debris_and_folders(void **state)
 {
 	(void)state;
 	static const struct zip_entry entries[] = {
@@ -63,7 +63,7 @@ static void a_zip_gives_its_files_without_debris_and_folders(void **state)
 	assert_null(fileset_find(&set, "samples"));
 }
 
-static void two_folders_at_the_top_stay(void **state)
+static void two_folders_at_the_top_are_kept(void **state)
 {
 	(void)state;
 	static const struct zip_entry entries[] = { { .name = "a/x", .bytes = "1" },
@@ -77,7 +77,7 @@ static void two_folders_at_the_top_stay(void **state)
 	assert_non_null(fileset_find(&set, "ab/x"));
 }
 
-static void deflated_files_come_out_whole(void **state)
+static void deflated_files_are_unpacked(void **state)
 {
 	(void)state;
 	cleanup_buffer struct buffer text = { 0 }, zip = { 0 };
@@ -95,7 +95,7 @@ static void deflated_files_come_out_whole(void **state)
 	assert_non_null(fileset_find(&set, "µ.txt"));
 }
 
-/* One or two entries that make a zip bad, and what the sentence must say. */
+/* One or two entries that make a zip bad, and a part of the message. */
 static const struct {
 	struct zip_entry entries[2];
 	const char *part;
@@ -140,7 +140,7 @@ static const struct {
 		"\"large\" unpacks to more than 4 MiB" },
 };
 
-static void every_bad_entry_is_refused_by_its_own_sentence(void **state)
+static void every_bad_entry_is_refused_with_its_own_message(void **state)
 {
 	(void)state;
 	memset(LONG_NAME, 'n', sizeof LONG_NAME - 1);
@@ -151,7 +151,7 @@ static void every_bad_entry_is_refused_by_its_own_sentence(void **state)
 	}
 }
 
-static void what_is_no_zip_is_called_by_its_name(void **state)
+static void files_that_are_no_zips_are_refused_by_name(void **state)
 {
 	(void)state;
 	static const struct {
@@ -172,7 +172,7 @@ static void what_is_no_zip_is_called_by_its_name(void **state)
 	assert_refused(&heavy, "larger than 8 MiB");
 }
 
-static void a_zip_cut_anywhere_is_refused(void **state)
+static void a_zip_cut_at_any_byte_is_refused(void **state)
 {
 	(void)state;
 	static const struct zip_entry entries[] = { { .name = "a.py", .bytes = "pass" },
@@ -198,7 +198,7 @@ static void bytes_around_the_archive_are_refused(void **state)
 	assert_refused(&zip, "has other bytes behind its end");
 }
 
-static void a_bomb_is_stopped_while_it_is_unpacked(void **state)
+static void a_bomb_is_stopped_during_unpacking(void **state)
 {
 	(void)state;
 	static const struct zip_entry bomb = {
@@ -208,7 +208,7 @@ static void a_bomb_is_stopped_while_it_is_unpacked(void **state)
 	assert_true(make_deflated_zip(&zip, &bomb, 1));
 	assert_true(zip.length < 10000);
 	assert_refused(&zip, "more than 200 times its packed size");
-	/* The same with headers that call it ten bytes long. */
+	/* The same zip with headers that claim ten bytes. */
 	for (size_t at = 0; at + 30 < zip.length; at++) {
 		bool local = memcmp(zip.data + at, "PK\3\4", 4) == 0,
 			 central = memcmp(zip.data + at, "PK\1\2", 4) == 0;
@@ -218,7 +218,7 @@ static void a_bomb_is_stopped_while_it_is_unpacked(void **state)
 	assert_refused(&zip, "more than 200 times its packed size");
 }
 
-static void many_files_are_counted_together(void **state)
+static void the_sizes_of_all_files_are_added(void **state)
 {
 	(void)state;
 	cleanup_arena struct arena *arena = arena_new();
@@ -234,7 +234,7 @@ static void many_files_are_counted_together(void **state)
 	assert_refused(&many, "holds 513 files; a task may have 512");
 	make_zip(&crowd, entries, fileset_most_entries + 1);
 	assert_refused(&crowd, "2049 entries");
-	/* Each is small enough and packs well, but not too well: noise of 1 byte in 64. */
+	/* Each file is small enough and compresses well, but not too well: 1 byte in 64 is noise. */
 	char *noise = arena_alloc(arena, 4 * 1024 * 1024);
 	uint64_t random = 7;
 	for (size_t i = 0; i < 4 * 1024 * 1024; i += 64)
@@ -247,7 +247,7 @@ static void many_files_are_counted_together(void **state)
 	assert_refused(&total, "unpacks to more than 16 MiB (counted up to its entry \"f4\")");
 }
 
-static void an_entry_in_a_method_that_libzip_knows_is_refused_too(void **state)
+static void compression_methods_other_than_deflate_are_refused(void **state)
 {
 	(void)state;
 	cleanup_buffer struct buffer zip = { 0 };
@@ -287,7 +287,7 @@ static void mutated_zips_never_give_a_bad_path(void **state)
 		for (size_t file = 0; file < set.count; file++)
 			assert_null(path_fault(set.files[file].path, strlen(set.files[file].path)));
 	}
-	assert_true(accepted > 0); /* a change of a time stamp harms nothing */
+	assert_true(accepted > 0); /* changing a time stamp does no harm */
 }
 
 /* Folders. */
@@ -341,7 +341,7 @@ static void assert_folder_refused(const char *path, const char *part)
 		fail_msg("expected a sentence with [%s], got [%s]", part, error.text);
 }
 
-static void a_folder_gives_its_files_in_the_order_of_their_paths(void **state)
+static void a_folder_yields_its_files_sorted_by_path(void **state)
 {
 	const struct folder *folder = *state;
 	cleanup_arena struct arena *arena = arena_new();
@@ -373,7 +373,7 @@ static void links_special_files_and_large_files_in_a_folder_are_refused(void **s
 	assert_folder_refused("/nonexistent", "Cannot open the folder \"/nonexistent\"");
 }
 
-static void quotes_are_safe_for_a_terminal_and_short(void **state)
+static void quoted_text_is_safe_for_a_terminal_and_short(void **state)
 {
 	(void)state;
 	cleanup_arena struct arena *arena = arena_new();
@@ -381,7 +381,7 @@ static void quotes_are_safe_for_a_terminal_and_short(void **state)
 	assert_string_equal(quote_bytes(arena, "", 0), "\"\"");
 	char text[200];
 	memset(text, 'a', sizeof text);
-	memcpy(text + 79, "µ", 2); /* is not cut in two */
+	memcpy(text + 79, "µ", 2); /* must not be cut in two */
 	const char *quoted = quote_bytes(arena, text, sizeof text);
 	assert_int_equal(strlen(quoted), 1 + 79 + strlen("...\""));
 }
@@ -389,22 +389,22 @@ static void quotes_are_safe_for_a_terminal_and_short(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_zip_gives_its_files_without_debris_and_folders),
-		cmocka_unit_test(two_folders_at_the_top_stay),
-		cmocka_unit_test(deflated_files_come_out_whole),
-		cmocka_unit_test(every_bad_entry_is_refused_by_its_own_sentence),
-		cmocka_unit_test(what_is_no_zip_is_called_by_its_name),
-		cmocka_unit_test(a_zip_cut_anywhere_is_refused),
+		cmocka_unit_test(a_zip_yields_its_files_without_debris_and_folders),
+		cmocka_unit_test(two_folders_at_the_top_are_kept),
+		cmocka_unit_test(deflated_files_are_unpacked),
+		cmocka_unit_test(every_bad_entry_is_refused_with_its_own_message),
+		cmocka_unit_test(files_that_are_no_zips_are_refused_by_name),
+		cmocka_unit_test(a_zip_cut_at_any_byte_is_refused),
 		cmocka_unit_test(bytes_around_the_archive_are_refused),
-		cmocka_unit_test(a_bomb_is_stopped_while_it_is_unpacked),
-		cmocka_unit_test(many_files_are_counted_together),
-		cmocka_unit_test(an_entry_in_a_method_that_libzip_knows_is_refused_too),
+		cmocka_unit_test(a_bomb_is_stopped_during_unpacking),
+		cmocka_unit_test(the_sizes_of_all_files_are_added),
+		cmocka_unit_test(compression_methods_other_than_deflate_are_refused),
 		cmocka_unit_test(mutated_zips_never_give_a_bad_path),
 		cmocka_unit_test_setup_teardown(
-			a_folder_gives_its_files_in_the_order_of_their_paths, make_folder, remove_folder),
+			a_folder_yields_its_files_sorted_by_path, make_folder, remove_folder),
 		cmocka_unit_test_setup_teardown(links_special_files_and_large_files_in_a_folder_are_refused,
 			make_folder, remove_folder),
-		cmocka_unit_test(quotes_are_safe_for_a_terminal_and_short),
+		cmocka_unit_test(quoted_text_is_safe_for_a_terminal_and_short),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -87,7 +87,7 @@ static void operations_take_the_time_of_the_fastest_units(void **state)
 	assert_near(floor_ns(&one), 2 * pow(8192, 3) / 9000e3);
 }
 
-static void the_greater_of_two_floors_counts(void **state)
+static void the_larger_of_two_floors_counts(void **state)
 {
 	(void)state;
 	struct floor_case one = {
@@ -189,7 +189,7 @@ static void a_cpu_has_no_floor(void **state)
 	assert_false(is_held(&one, 1));
 }
 
-static void several_gpus_are_as_fast_together(void **state)
+static void several_gpus_share_the_work(void **state)
 {
 	(void)state;
 	struct floor_case one = {
@@ -207,12 +207,12 @@ int main(void)
 		cmocka_unit_test(a_warm_cache_saves_twice_its_size),
 		cmocka_unit_test(bytes_that_fit_into_the_cache_take_cache_time),
 		cmocka_unit_test(operations_take_the_time_of_the_fastest_units),
-		cmocka_unit_test(the_greater_of_two_floors_counts),
+		cmocka_unit_test(the_larger_of_two_floors_counts),
 		cmocka_unit_test(honest_times_are_never_held),
 		cmocka_unit_test(measured_times_are_not_held),
 		cmocka_unit_test(without_formulas_the_floor_is_a_launch),
 		cmocka_unit_test(a_cpu_has_no_floor),
-		cmocka_unit_test(several_gpus_are_as_fast_together),
+		cmocka_unit_test(several_gpus_share_the_work),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-static void a_duration_has_a_fitting_unit_and_four_digits(void **state)
+static void a_duration_has_four_digits_and_a_fitting_unit(void **state)
 {
 	(void)state;
 	static const struct {
@@ -35,7 +35,7 @@ static void a_duration_has_a_fitting_unit_and_four_digits(void **state)
 	}
 }
 
-/* Among them those that lie in the middle between two texts, as far as a double can. */
+/* Includes values in the middle between two texts, as far as a double can be. */
 static void a_duration_is_rounded_as_printf_does(void **state)
 {
 	(void)state;
@@ -78,13 +78,13 @@ static void an_error_is_given_in_the_unit_of_its_duration(void **state)
 	format_text out;
 	format_duration_within(out, 31900, 210);
 	assert_string_equal(out, "31.90 ± 0.21 µs");
-	format_duration_err(out, 31900, 100); /* 1.96 of them */
+	format_duration_err(out, 31900, 100); /* half of the interval: 1.96 errors */
 	assert_string_equal(out, "31.90 ± 0.20 µs");
 	format_duration_err(out, 31900, (double)NAN);
 	assert_string_equal(out, "31.90 µs");
 }
 
-static void both_ends_of_a_range_have_the_digits_that_tell_them_apart(void **state)
+static void both_ends_of_a_range_have_enough_digits_to_differ(void **state)
 {
 	(void)state;
 	static const struct {
@@ -107,7 +107,7 @@ static void both_ends_of_a_range_have_the_digits_that_tell_them_apart(void **sta
 	}
 }
 
-static void a_small_error_gets_the_digits_that_show_it(void **state)
+static void a_small_error_has_enough_digits(void **state)
 {
 	(void)state;
 	static const struct {
@@ -165,7 +165,7 @@ static void times_are_read_as_utc_and_written_back(void **state)
 	assert_int_equal(parse_utc("2026-11-21 06:10 UTC", &ms), 0);
 }
 
-static void a_date_is_that_of_the_calendar(void **state)
+static void dates_match_the_calendar(void **state)
 {
 	(void)state;
 	for (int64_t seconds = -70000000000; seconds < 250000000000;
@@ -256,7 +256,7 @@ static void sizes_are_in_powers_of_a_thousand(void **state)
 	}
 }
 
-static void what_a_program_took_is_said_in_as_many_digits_as_were_measured(void **state)
+static void resource_use_has_as_many_digits_as_were_measured(void **state)
 {
 	(void)state;
 	static const struct {
@@ -283,17 +283,17 @@ static void what_a_program_took_is_said_in_as_many_digits_as_were_measured(void 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_a_program_took_is_said_in_as_many_digits_as_were_measured),
-		cmocka_unit_test(a_duration_has_a_fitting_unit_and_four_digits),
+		cmocka_unit_test(resource_use_has_as_many_digits_as_were_measured),
+		cmocka_unit_test(a_duration_has_four_digits_and_a_fitting_unit),
 		cmocka_unit_test(a_duration_is_rounded_as_printf_does),
 		cmocka_unit_test(a_duration_of_any_size_fits),
 		cmocka_unit_test(an_unknown_duration_is_empty),
 		cmocka_unit_test(an_error_is_given_in_the_unit_of_its_duration),
-		cmocka_unit_test(both_ends_of_a_range_have_the_digits_that_tell_them_apart),
-		cmocka_unit_test(a_small_error_gets_the_digits_that_show_it),
+		cmocka_unit_test(both_ends_of_a_range_have_enough_digits_to_differ),
+		cmocka_unit_test(a_small_error_has_enough_digits),
 		cmocka_unit_test(a_gap_is_a_percentage_above_the_best),
 		cmocka_unit_test(times_are_read_as_utc_and_written_back),
-		cmocka_unit_test(a_date_is_that_of_the_calendar),
+		cmocka_unit_test(dates_match_the_calendar),
 		cmocka_unit_test(an_integer_has_all_its_digits),
 		cmocka_unit_test(a_date_that_does_not_exist_is_refused),
 		cmocka_unit_test(relative_times_read_as_words),

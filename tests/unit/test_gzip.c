@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-static void what_is_packed_comes_out_again(void **state)
+static void unpacking_returns_the_packed_bytes(void **state)
 {
 	(void)state;
 	static const size_t sizes[] = { 0, 1, 65536, 3000001 };
@@ -25,7 +25,7 @@ static void what_is_packed_comes_out_again(void **state)
 	}
 }
 
-static void what_is_damaged_cut_or_a_bomb_is_refused(void **state)
+static void damaged_and_cut_data_and_bombs_are_refused(void **state)
 {
 	(void)state;
 	cleanup_buffer struct buffer zeros = { 0 }, packed = { 0 }, out = { 0 };
@@ -46,8 +46,8 @@ static void what_is_damaged_cut_or_a_bomb_is_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_packed_comes_out_again),
-		cmocka_unit_test(what_is_damaged_cut_or_a_bomb_is_refused),
+		cmocka_unit_test(unpacking_returns_the_packed_bytes),
+		cmocka_unit_test(damaged_and_cut_data_and_bombs_are_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

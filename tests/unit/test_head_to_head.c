@@ -1,4 +1,4 @@
-/* What pages say about a comparison, and which of them an entry of a ranking has. */
+/* The words of pages about a comparison, and the comparisons that an entry of a ranking shows. */
 #include "cgi/page/ranking_notes.h"
 #include "lib/base/scope.h"
 
@@ -17,7 +17,7 @@ static void assert_words(double low, double ratio, double high, const char *expe
 	assert_string_equal(head_to_head_words(arena, &row), expected);
 }
 
-static void an_interval_that_holds_1_is_a_tie(void **state)
+static void an_interval_that_contains_1_is_a_tie(void **state)
 {
 	(void)state;
 	assert_words(0.994, 0.998, 1.003, "0.998 (0.994 to 1.003): a tie");
@@ -26,7 +26,7 @@ static void an_interval_that_holds_1_is_a_tie(void **state)
 	assert_words(0.99999, 1, 1.00001, "1.000 (1.000 to 1.000): a tie");
 }
 
-static void who_was_faster_and_by_how_much_is_told(void **state)
+static void the_faster_side_and_its_lead_are_named(void **state)
 {
 	(void)state;
 	assert_words(0.985, 0.988, 0.991, "0.988 (0.985 to 0.991): 1.2 % faster");
@@ -44,7 +44,7 @@ static void no_decided_interval_is_rounded_to_1(void **state)
 		0.9999990, 0.9999992, 0.9999994, "0.999999 (0.999999 to 0.999999): 0.000 % faster");
 }
 
-static void an_entry_has_the_comparisons_that_it_has_asked_for(void **state)
+static void an_entry_has_the_comparisons_that_it_requested(void **state)
 {
 	(void)state;
 	struct head_to_head_row rows[] = { { .id = 4, .job_id = 12 }, { .id = 7, .job_id = 12 },
@@ -62,10 +62,10 @@ static void an_entry_has_the_comparisons_that_it_has_asked_for(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_interval_that_holds_1_is_a_tie),
-		cmocka_unit_test(who_was_faster_and_by_how_much_is_told),
+		cmocka_unit_test(an_interval_that_contains_1_is_a_tie),
+		cmocka_unit_test(the_faster_side_and_its_lead_are_named),
 		cmocka_unit_test(no_decided_interval_is_rounded_to_1),
-		cmocka_unit_test(an_entry_has_the_comparisons_that_it_has_asked_for),
+		cmocka_unit_test(an_entry_has_the_comparisons_that_it_requested),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,7 +11,8 @@
 
 #include <cmocka.h>
 
-/* Prints each token in brackets with a letter for its kind; plain ones without. */
+/* Compares the tokens, printed in brackets with a letter for their kind; plain text has no
+ * brackets. */
 static void expect(enum source_language language, const char *code, const char *expected)
 {
 	cleanup_buffer struct buffer got = { 0 };
@@ -71,14 +72,14 @@ static void raw_strings_end_with_their_delimiter(void **state)
 	expect(SOURCE_CUDA, "R\"no parenthesis\"", "Rs[\"no parenthesis\"]");
 }
 
-static void text_has_no_colours(void **state)
+static void plain_text_has_no_colours(void **state)
 {
 	(void)state;
 	expect(SOURCE_TEXT, "# int 1 'x'\n", "# int 1 'x'\n");
 	expect(SOURCE_PYTHON, "", "");
 }
 
-static void the_ending_tells_the_language(void **state)
+static void the_file_ending_decides_the_language(void **state)
 {
 	(void)state;
 	assert_int_equal(source_language_of("a.py"), SOURCE_PYTHON);
@@ -112,7 +113,7 @@ static void lines_are_numbered_escaped_and_linkable(void **state)
 	expect_html("\n", LINE("1", ""));
 }
 
-static void several_on_a_page_have_names_of_their_own(void **state)
+static void several_sources_on_a_page_have_different_anchors(void **state)
 {
 	(void)state;
 	cleanup_buffer struct buffer out = { 0 };
@@ -129,10 +130,10 @@ int main(void)
 		cmocka_unit_test(strings_of_python_may_have_prefixes_and_many_lines),
 		cmocka_unit_test(cuda_has_its_own_words),
 		cmocka_unit_test(raw_strings_end_with_their_delimiter),
-		cmocka_unit_test(text_has_no_colours),
-		cmocka_unit_test(the_ending_tells_the_language),
+		cmocka_unit_test(plain_text_has_no_colours),
+		cmocka_unit_test(the_file_ending_decides_the_language),
 		cmocka_unit_test(lines_are_numbered_escaped_and_linkable),
-		cmocka_unit_test(several_on_a_page_have_names_of_their_own),
+		cmocka_unit_test(several_sources_on_a_page_have_different_anchors),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

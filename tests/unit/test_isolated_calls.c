@@ -1,5 +1,5 @@
-/* Calls of the isolated engine: answers that come, come late, come out of turn or never come; the
- * head before a call and the probes after it. */
+/* Calls of the isolated engine: answers that come in time, late, out of turn or never; the head
+ * before a call and the probes after it. */
 #include "harness/isolated/native.h"
 
 #include "lib/base/scope.h"
@@ -51,7 +51,7 @@ static void many_calls_are_answered(void **state)
 	assert_int_equal(end(&match), 42);
 }
 
-static void numbers_of_calls_begin_again_after_the_last_one(void **state)
+static void call_numbers_wrap_around(void **state)
 {
 	(void)state;
 	struct match match;
@@ -66,7 +66,7 @@ static void numbers_of_calls_begin_again_after_the_last_one(void **state)
 	assert_int_equal(end(&match), 42);
 }
 
-static void only_calls_can_be_armed(void **state)
+static void only_call_slots_can_be_armed(void **state)
 {
 	(void)state;
 	struct match match;
@@ -84,7 +84,7 @@ static void only_calls_can_be_armed(void **state)
 	end(&match);
 }
 
-static void one_that_was_announced_is_ready_when_it_is_armed(void **state)
+static void an_announced_call_is_ready_when_it_is_armed(void **state)
 {
 	(void)state;
 	struct match match;
@@ -97,12 +97,12 @@ static void one_that_was_announced_is_ready_when_it_is_armed(void **state)
 		assert_int_equal(call_once(&match), 0);
 		assert_int_equal(match.call.number, i);
 	}
-	assert_int_equal(call_once(&match), 0); /* one that was not */
+	assert_int_equal(call_once(&match), 0); /* a call that was not announced */
 	assert_int_equal(match.call.number, 4);
 	end(&match);
 }
 
-/* ---- contestants that have ended, are late or silent ---- */
+/* ---- contestants that exit, are late or silent ---- */
 
 static int leave_when_armed(struct hands *hands)
 {
@@ -124,7 +124,7 @@ static int shut_up_when_called(struct hands *hands)
 	return stay_silent(hands);
 }
 
-static void a_contestant_that_ends_is_noticed(void **state)
+static void a_contestant_that_exits_is_noticed(void **state)
 {
 	(void)state;
 	struct match match;
@@ -148,7 +148,7 @@ static int answer_and_leave(struct hands *hands)
 	return 0;
 }
 
-static void the_last_answer_of_a_contestant_that_ends_counts(void **state)
+static void the_last_answer_before_the_exit_counts(void **state)
 {
 	(void)state;
 	for (int i = 0; i < 50; i++) {
@@ -166,7 +166,7 @@ static int stay_silent_when_called(struct hands *hands)
 	return stay_silent(hands);
 }
 
-static void a_contestant_that_never_answers_is_given_up(void **state)
+static void a_contestant_that_never_answers_times_out(void **state)
 {
 	(void)state;
 	struct match match;
@@ -201,7 +201,7 @@ static void a_late_answer_is_an_answer(void **state)
 	end_by_force(&match);
 }
 
-static void the_judge_waits_on_for_as_long_as_it_is_told(void **state)
+static void the_judge_waits_until_its_limit(void **state)
 {
 	(void)state;
 	const int64_t least_ns = INT64_C(1000) * 1000000;
@@ -222,13 +222,13 @@ static int stand_by_twice(struct hands *hands)
 	return 0;
 }
 
-static void the_end_of_the_judge_is_noticed(void **state)
+static void the_contestant_notices_the_end_of_the_judge(void **state)
 {
 	(void)state;
 	struct match match;
-	begin(&match, serve); /* asleep before the first call */
+	begin(&match, serve); /* sleeping before the first call */
 	assert_int_equal(end(&match), ISOLATED_GONE);
-	begin(&match, serve); /* and after one */
+	begin(&match, serve); /* sleeping after a call */
 	assert_int_equal(call_once(&match), 0);
 	assert_int_equal(end(&match), ISOLATED_GONE);
 	begin(&match, stand_by_twice); /* waiting for the bell */
@@ -237,7 +237,7 @@ static void the_end_of_the_judge_is_noticed(void **state)
 	assert_int_equal(end(&match), ISOLATED_GONE);
 }
 
-/* ---- contestants that lie ---- */
+/* ---- contestants that violate the protocol ---- */
 
 static int done_before_called(struct hands *hands)
 {
@@ -288,7 +288,7 @@ static void answers_out_of_turn_are_violations(void **state)
 	}
 }
 
-/* Writes ahead on request, and reports when it has. */
+/* Writes the next answer early on request, and reports it. */
 static int answer_ahead(struct hands *hands)
 {
 	uint32_t *word = hands->shared[1] ? &hands->page->ready : &hands->page->done;
@@ -334,7 +334,7 @@ static int end_with_what_is_asked(struct hands *hands)
 	return 0;
 }
 
-static void what_a_call_ended_with_is_checked(void **state)
+static void the_state_after_a_call_is_checked(void **state)
 {
 	(void)state;
 	struct match match;
@@ -353,7 +353,7 @@ static void what_a_call_ended_with_is_checked(void **state)
 
 /* ---- the head ---- */
 
-/* The first of the shared words is the head, which a GPU would write. */
+/* Answers after the head. The first shared word is the head, which a GPU would write. */
 static int answer_after_the_head(struct hands *hands)
 {
 	for (uint32_t number = 1;; number++) {
@@ -365,7 +365,7 @@ static int answer_after_the_head(struct hands *hands)
 	return 0;
 }
 
-/* And ends, one time, before the head does. */
+/* Answers before the head once. */
 static int answer_before_the_head(struct hands *hands)
 {
 	for (uint32_t number = 1;; number++) {
@@ -397,7 +397,7 @@ static void the_clock_starts_when_the_head_has_ended(void **state)
 	end_by_force(&match);
 }
 
-static void who_is_done_before_the_head_took_no_time(void **state)
+static void done_before_the_end_of_the_head_takes_no_time(void **state)
 {
 	(void)state;
 	for (uint32_t ends = 0; ends < 2; ends++) {
@@ -423,7 +423,7 @@ static int scribble_before_the_head(struct hands *hands)
 	return stay_silent(hands);
 }
 
-static void what_is_no_answer_is_none_before_the_head_either(void **state)
+static void an_invalid_answer_is_invalid_before_the_head_too(void **state)
 {
 	(void)state;
 	struct match match;
@@ -434,7 +434,7 @@ static void what_is_no_answer_is_none_before_the_head_either(void **state)
 	end_by_force(&match);
 }
 
-static void a_head_that_never_ends_is_given_up(void **state)
+static void a_head_that_never_ends_times_out(void **state)
 {
 	(void)state;
 	struct match match;
@@ -449,7 +449,7 @@ static void a_head_that_never_ends_is_given_up(void **state)
 
 /* ---- probes ---- */
 
-/* Writes its output, in one call only after "done". */
+/* Writes its output; in one call only after "done". */
 static int finish_late(struct hands *hands)
 {
 	for (uint32_t number = 1;; number++) {
@@ -467,7 +467,7 @@ static int finish_late(struct hands *hands)
 	return 0;
 }
 
-static void a_probe_sees_what_is_there_at_done(void **state)
+static void a_probe_shows_the_memory_at_done(void **state)
 {
 	(void)state;
 	struct match match;
@@ -499,7 +499,7 @@ static void a_probe_sees_what_is_there_at_done(void **state)
 	end_by_force(&match);
 }
 
-static void a_probe_has_a_size(void **state)
+static void a_probe_must_have_a_size(void **state)
 {
 	(void)state;
 	struct isolated_probe probe = { .address = 1, .bytes = isolated_most_probe_bytes + 1 };
@@ -514,24 +514,24 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_call_is_answered),
 		cmocka_unit_test(many_calls_are_answered),
-		cmocka_unit_test(numbers_of_calls_begin_again_after_the_last_one),
-		cmocka_unit_test(only_calls_can_be_armed),
-		cmocka_unit_test(one_that_was_announced_is_ready_when_it_is_armed),
-		cmocka_unit_test(a_contestant_that_ends_is_noticed),
-		cmocka_unit_test(the_last_answer_of_a_contestant_that_ends_counts),
-		cmocka_unit_test(a_contestant_that_never_answers_is_given_up),
+		cmocka_unit_test(call_numbers_wrap_around),
+		cmocka_unit_test(only_call_slots_can_be_armed),
+		cmocka_unit_test(an_announced_call_is_ready_when_it_is_armed),
+		cmocka_unit_test(a_contestant_that_exits_is_noticed),
+		cmocka_unit_test(the_last_answer_before_the_exit_counts),
+		cmocka_unit_test(a_contestant_that_never_answers_times_out),
 		cmocka_unit_test(a_late_answer_is_an_answer),
-		cmocka_unit_test(the_judge_waits_on_for_as_long_as_it_is_told),
-		cmocka_unit_test(the_end_of_the_judge_is_noticed),
+		cmocka_unit_test(the_judge_waits_until_its_limit),
+		cmocka_unit_test(the_contestant_notices_the_end_of_the_judge),
 		cmocka_unit_test(answers_out_of_turn_are_violations),
 		cmocka_unit_test(a_second_answer_is_a_violation),
-		cmocka_unit_test(what_a_call_ended_with_is_checked),
+		cmocka_unit_test(the_state_after_a_call_is_checked),
 		cmocka_unit_test(the_clock_starts_when_the_head_has_ended),
-		cmocka_unit_test(who_is_done_before_the_head_took_no_time),
-		cmocka_unit_test(what_is_no_answer_is_none_before_the_head_either),
-		cmocka_unit_test(a_head_that_never_ends_is_given_up),
-		cmocka_unit_test(a_probe_sees_what_is_there_at_done),
-		cmocka_unit_test(a_probe_has_a_size),
+		cmocka_unit_test(done_before_the_end_of_the_head_takes_no_time),
+		cmocka_unit_test(an_invalid_answer_is_invalid_before_the_head_too),
+		cmocka_unit_test(a_head_that_never_ends_times_out),
+		cmocka_unit_test(a_probe_shows_the_memory_at_done),
+		cmocka_unit_test(a_probe_must_have_a_size),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

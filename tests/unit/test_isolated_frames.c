@@ -67,7 +67,7 @@ static void send_raw(int socket, const void *bytes, size_t length, size_t descri
 	assert_int_equal(sendmsg(socket, &message, 0), length);
 }
 
-static void a_frame_that_is_none_is_a_violation(void **state)
+static void a_malformed_frame_is_a_violation(void **state)
 {
 	(void)state;
 	static const struct {
@@ -115,7 +115,7 @@ static void a_frame_that_is_none_is_a_violation(void **state)
 	}
 }
 
-static void nothing_comes_within_the_limit(void **state)
+static void waiting_for_a_frame_times_out(void **state)
 {
 	(void)state;
 	int ends[2];
@@ -128,7 +128,7 @@ static void nothing_comes_within_the_limit(void **state)
 	close_channel(ends);
 }
 
-static void the_last_words_arrive_before_the_end(void **state)
+static void the_last_frames_arrive_before_the_end(void **state)
 {
 	(void)state;
 	cleanup_free struct isolated_frame *sent = frame_of(ISOLATED_TEXT, "no such kernel"),
@@ -149,7 +149,7 @@ static void the_last_words_arrive_before_the_end(void **state)
 	}
 }
 
-static void who_does_not_read_does_not_hold_up_a_sender_that_is_left(void **state)
+static void a_reader_that_stops_does_not_block_the_sender(void **state)
 {
 	(void)state;
 	int ends[2], status;
@@ -174,7 +174,7 @@ static void who_does_not_read_does_not_hold_up_a_sender_that_is_left(void **stat
 	assert_int_equal(WEXITSTATUS(status), ISOLATED_GONE);
 }
 
-static void what_is_no_frame_is_not_sent(void **state)
+static void an_invalid_frame_is_not_sent(void **state)
 {
 	(void)state;
 	int ends[2];
@@ -193,11 +193,11 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_frame_arrives_as_it_was_sent),
 		cmocka_unit_test(descriptors_arrive_with_a_frame),
-		cmocka_unit_test(a_frame_that_is_none_is_a_violation),
-		cmocka_unit_test(nothing_comes_within_the_limit),
-		cmocka_unit_test(the_last_words_arrive_before_the_end),
-		cmocka_unit_test(who_does_not_read_does_not_hold_up_a_sender_that_is_left),
-		cmocka_unit_test(what_is_no_frame_is_not_sent),
+		cmocka_unit_test(a_malformed_frame_is_a_violation),
+		cmocka_unit_test(waiting_for_a_frame_times_out),
+		cmocka_unit_test(the_last_frames_arrive_before_the_end),
+		cmocka_unit_test(a_reader_that_stops_does_not_block_the_sender),
+		cmocka_unit_test(an_invalid_frame_is_not_sent),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

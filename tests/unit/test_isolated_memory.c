@@ -27,7 +27,7 @@ static int write_into_what_comes(struct hands *hands)
 	return isolated_send(hands->socket, frame, NULL) ? 4 : serve(hands);
 }
 
-static void memory_is_seen_by_both(void **state)
+static void both_processes_see_the_memory(void **state)
 {
 	(void)state;
 	struct match match;
@@ -70,7 +70,7 @@ static void the_size_of_memory_is_sealed(void **state)
 	isolated_memory_release(&memory);
 }
 
-static void memory_that_is_smaller_than_said_is_refused(void **state)
+static void memory_smaller_than_announced_is_refused(void **state)
 {
 	(void)state;
 	struct isolated_memory memory, imported;
@@ -91,12 +91,12 @@ static void memory_that_is_smaller_than_said_is_refused(void **state)
 	assert_int_equal(
 		isolated_memory_import(&imported, 0, UINT64_MAX, dup(memory.descriptor)), ISOLATED_FAILED);
 	assert_int_equal(next_descriptor(), before);
-	isolated_memory_release(&imported); /* nothing */
+	isolated_memory_release(&imported); /* must do nothing */
 	isolated_memory_release(&memory);
 	isolated_memory_release(&memory);
 }
 
-static void memory_that_cannot_be_had_is_refused(void **state)
+static void impossible_amounts_of_memory_are_refused(void **state)
 {
 	(void)state;
 	struct isolated_memory memory;
@@ -116,7 +116,7 @@ static void memory_that_cannot_be_had_is_refused(void **state)
 
 /* ---- CPUs ---- */
 
-static void judge_and_contestants_get_cores_of_their_own(void **state)
+static void judge_and_contestants_get_separate_cores(void **state)
 {
 	(void)state;
 	cpu_set_t set;
@@ -134,7 +134,7 @@ static void judge_and_contestants_get_cores_of_their_own(void **state)
 	}
 }
 
-static void a_thread_returns_to_where_it_was(void **state)
+static void a_thread_returns_to_its_old_cpus(void **state)
 {
 	(void)state;
 	cpu_set_t before, now;
@@ -160,12 +160,12 @@ static void a_thread_returns_to_where_it_was(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(memory_is_seen_by_both),
+		cmocka_unit_test(both_processes_see_the_memory),
 		cmocka_unit_test(the_size_of_memory_is_sealed),
-		cmocka_unit_test(memory_that_is_smaller_than_said_is_refused),
-		cmocka_unit_test(memory_that_cannot_be_had_is_refused),
-		cmocka_unit_test(judge_and_contestants_get_cores_of_their_own),
-		cmocka_unit_test(a_thread_returns_to_where_it_was),
+		cmocka_unit_test(memory_smaller_than_announced_is_refused),
+		cmocka_unit_test(impossible_amounts_of_memory_are_refused),
+		cmocka_unit_test(judge_and_contestants_get_separate_cores),
+		cmocka_unit_test(a_thread_returns_to_its_old_cpus),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

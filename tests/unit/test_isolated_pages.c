@@ -1,4 +1,4 @@
-/* Contestants that write over the shared page or try to shrink it. */
+/* Contestants that overwrite the shared page or try to shrink it. */
 #include "harness/isolated/native.h"
 
 #include "lib/base/scope.h"
@@ -30,7 +30,7 @@ static int write_over_what_is_the_judges(struct hands *hands)
 	return 0;
 }
 
-static void what_is_the_judges_may_be_written_over(void **state)
+static void overwriting_the_judge_s_fields_does_no_harm(void **state)
 {
 	(void)state;
 	struct match match;
@@ -60,7 +60,7 @@ static int serve_amid_scribbles(struct hands *hands)
 	return serve(hands);
 }
 
-static void a_page_of_scribbles_is_survived(void **state)
+static void a_page_of_random_bytes_does_no_harm(void **state)
 {
 	(void)state;
 	for (int i = 0; i < 20; i++) {
@@ -73,7 +73,7 @@ static void a_page_of_scribbles_is_survived(void **state)
 			assert_true(
 				rc || (match.call.status < ISOLATED_STATUSES && match.call.elapsed_ns >= 0));
 		}
-		/* The contestant may have written the command to leave itself. */
+		/* The contestant may have written the command to exit itself. */
 		assert_true(
 			rc == 0 || rc == ISOLATED_VIOLATION || rc == ISOLATED_TIMEOUT || rc == ISOLATED_GONE);
 		end_by_force(&match);
@@ -100,7 +100,7 @@ static int serve_amid_wakes(struct hands *hands)
 	return serve(hands);
 }
 
-static void wakes_of_the_contestants_own_are_no_bell(void **state)
+static void a_wake_by_the_contestant_is_no_bell(void **state)
 {
 	(void)state;
 	struct match match;
@@ -133,7 +133,7 @@ static int punch_a_hole(struct hands *hands)
 	return stay_silent(hands);
 }
 
-static void the_page_cannot_be_taken_away(void **state)
+static void the_page_cannot_be_shrunk(void **state)
 {
 	(void)state;
 	struct match match;
@@ -151,10 +151,10 @@ static void the_page_cannot_be_taken_away(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_the_judges_may_be_written_over),
-		cmocka_unit_test(a_page_of_scribbles_is_survived),
-		cmocka_unit_test(wakes_of_the_contestants_own_are_no_bell),
-		cmocka_unit_test(the_page_cannot_be_taken_away),
+		cmocka_unit_test(overwriting_the_judge_s_fields_does_no_harm),
+		cmocka_unit_test(a_page_of_random_bytes_does_no_harm),
+		cmocka_unit_test(a_wake_by_the_contestant_is_no_bell),
+		cmocka_unit_test(the_page_cannot_be_shrunk),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

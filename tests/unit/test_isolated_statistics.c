@@ -1,5 +1,5 @@
-/* The statistics of the isolated engine: estimates, what a block is charged, when a case ends, and
- * comparisons. Times in the tests are ns. */
+/* The statistics of the isolated engine: estimates, the charge of a block, the end of a case, and
+ * comparisons. Times are in ns. */
 #include "harness/isolated/statistics.h"
 
 #include "lib/base/scope.h"
@@ -18,7 +18,7 @@
 
 static const struct isolated_rule *const CUDA = &isolated_cuda_rule,
 										 *const CPU = &isolated_cpu_rule;
-/* The empty kernel's own time is no part of the constant, so each call is charged it. */
+/* The empty kernel's own time does not belong to the constant, so each call is charged for it. */
 static const double EMPTY = 600;
 
 static void assert_near(double value, double expected, double tolerance)
@@ -47,7 +47,7 @@ static double gauss(uint64_t *seed)
 
 enum { most_calls = 25, most_blocks = 12 };
 
-/* A block with memory of its own. */
+/* A block with its own memory. */
 struct made {
 	struct isolated_timing calls[most_calls], null[most_calls];
 	double heads[most_calls], null_heads[most_calls], bells[3], controls[5];
@@ -114,7 +114,7 @@ static struct isolated_summary summary_of(
 
 /* ---- estimates ---- */
 
-static void mean_median_and_least_of_values(void **state)
+static void mean_median_and_minimum_of_values(void **state)
 {
 	(void)state;
 	assert_is(isolated_mean(VALUES(1, 2, 6)), 3);
@@ -132,12 +132,12 @@ static void a_mean_does_not_depend_on_the_order(void **state)
 	assert_true(isolated_mean(VALUES(1, 1e16, -1e16, 1)) == 0.5);
 }
 
-static void the_center_is_the_estimate_of_Hodges_and_Lehmann(void **state)
+static void the_center_is_the_hodges_lehmann_estimate(void **state)
 {
 	(void)state;
 	assert_is(isolated_center(VALUES(7)), 7);
 	assert_is(isolated_center(VALUES(1, 2)), 1.5);
-	assert_is(isolated_center(VALUES(1, 2, 9)), 3.5); /* of 1, 1.5, 2, 5, 5.5, 9 */
+	assert_is(isolated_center(VALUES(1, 2, 9)), 3.5); /* the median of 1, 1.5, 2, 5, 5.5, 9 */
 }
 
 static void the_center_varies_less_than_the_median(void **state)
@@ -168,7 +168,7 @@ static void a_quarter_of_the_values_does_not_move_the_center(void **state)
 	assert_true(isolated_center((struct isolated_values){ values, COUNT(values) }) == 0);
 }
 
-static void deviation_and_standard_error_are_those_of_a_sample(void **state)
+static void deviation_and_standard_error_are_of_a_sample(void **state)
 {
 	(void)state;
 	assert_is(isolated_deviation(VALUES(1, 2, 3, 4, 5)), sqrt(2.5));
@@ -179,7 +179,7 @@ static void deviation_and_standard_error_are_those_of_a_sample(void **state)
 }
 
 /* Abramowitz and Stegun, table 26.10. */
-static void quantiles_are_those_of_Student(void **state)
+static void quantiles_are_of_student_s_distribution(void **state)
 {
 	(void)state;
 	static const struct {
@@ -192,7 +192,7 @@ static void quantiles_are_those_of_Student(void **state)
 		assert_near(isolated_t_quantile(table[i].level, table[i].freedom), table[i].t, 5e-4);
 }
 
-static void an_interval_holds_the_truth_as_often_as_it_says(void **state)
+static void an_interval_contains_the_truth_as_often_as_it_claims(void **state)
 {
 	(void)state;
 	enum { rounds = 2000, count = 8 };
@@ -211,9 +211,9 @@ static void an_interval_holds_the_truth_as_often_as_it_says(void **state)
 	assert_true(isinf(isolated_half_width(VALUES(1), 0.95)));
 }
 
-/* ---- what a block is charged ---- */
+/* ---- the charge of a block ---- */
 
-static void a_block_is_charged_the_center_of_its_calls_less_the_constant(void **state)
+static void a_block_is_charged_the_center_of_its_calls_minus_the_constant(void **state)
 {
 	(void)state;
 	static const double calls[] = { 100e3, 101e3, 103e3, 101e3, 900e3 };
@@ -254,7 +254,7 @@ static void the_difference_between_two_processes_belongs_to_the_constant(void **
 	assert_is(value_of(&made, CUDA), 89e3 + EMPTY);
 }
 
-static void a_submission_that_has_not_used_the_gpu_is_charged_all_but_the_bell(void **state)
+static void a_submission_that_does_not_use_the_gpu_is_charged_all_but_the_bell(void **state)
 {
 	(void)state;
 	struct made made;
@@ -269,7 +269,7 @@ static void a_submission_that_has_not_used_the_gpu_is_charged_all_but_the_bell(v
 	assert_is(value_of(&made, CUDA), 1);
 }
 
-static void a_constant_that_moves_is_noticed(void **state)
+static void a_changing_constant_is_noticed(void **state)
 {
 	(void)state;
 	static const struct {
@@ -290,7 +290,7 @@ static void a_constant_that_moves_is_noticed(void **state)
 
 /* ---- work before and after the calls ---- */
 
-static void work_that_is_left_behind_is_charged_beyond_noise(void **state)
+static void leftover_work_is_charged_beyond_noise(void **state)
 {
 	(void)state;
 	struct made made;
@@ -304,7 +304,7 @@ static void work_that_is_left_behind_is_charged_beyond_noise(void **state)
 	assert_is(value_of(&made, CPU), 50e3);
 }
 
-static void work_of_up_to_15_percent_of_the_judges_own_is_noise(void **state)
+static void work_of_up_to_15_percent_of_the_judge_s_own_is_noise(void **state)
 {
 	(void)state;
 	struct made made;
@@ -335,7 +335,7 @@ static void noise_of_the_null_contestant_excuses_five_times_its_spread(void **st
 	assert_is(isolated_overrun(&made.block, CUDA), 100e3);
 }
 
-static void work_before_a_call_behind_its_copy_and_after_it_adds_up(void **state)
+static void work_before_during_and_after_the_copy_adds_up(void **state)
 {
 	(void)state;
 	struct made made;
@@ -350,7 +350,7 @@ static void work_before_a_call_behind_its_copy_and_after_it_adds_up(void **state
 	for (size_t i = 0; i < 13; i++)
 		made.calls[i].head_ns = 2700e3;
 	assert_is(isolated_overrun(&made.block, CUDA), 800e3 + 2630e3);
-	/* The same work shows in both heads: it is charged once. */
+	/* The same work shows in both heads but is charged once. */
 	fill(&made.block.heads, made.heads, 13, 170e3);
 	fill(&made.block.null_heads, made.null_heads, 13, 70e3);
 	assert_is(isolated_overrun(&made.block, CUDA), 800e3 + 2630e3);
@@ -368,7 +368,7 @@ static void keeping_the_gpu_busy_during_empty_kernels_does_not_pay(void **state)
 	assert_true(isolated_disturbance(&made.block, CUDA) == 0);
 	assert_is(value_of(&made, CUDA), 50e3 + EMPTY);
 	make(&made, 25, 200e3, 190e3);
-	control(&made, 2, 150e3, 640e3); /* too few to tell */
+	control(&made, 2, 150e3, 640e3); /* too few to show it */
 	assert_true(isolated_disturbance(&made.block, CUDA) == 0);
 	control(&made, 3, 150e3, 190e3);
 	made.controls[1] = 1000e3;
@@ -390,7 +390,7 @@ static void disturbing_the_null_only_after_its_own_calls_gains_nothing(void **st
 	assert_true(isolated_order_over(&made.block) == 0);
 	make(&made, 5, 200e3, 190e3);
 	control(&made, 5, 150e3, 150e3);
-	delay_after(&made, 3, 9e3); /* two calls are too few to tell */
+	delay_after(&made, 3, 9e3); /* two calls are too few to show it */
 	assert_true(isolated_disturbance(&made.block, CUDA) == 0);
 }
 
@@ -406,7 +406,7 @@ static void a_disturbance_below_the_noise_of_a_block_shows_in_four(void **state)
 	assert_true(summary_of(&made, 3, CUDA).disturbance_ns == 0);
 	control(&made, 5, 150e3, 151.5e3);
 	assert_true(summary_of(&made, 8, CUDA).disturbance_ns == 0);
-	/* Half of such a delay is no part of the constant: the submission loses. */
+	/* Half of such a delay does not belong to the constant, so the submission loses. */
 	control(&made, 5, 150e3, 150e3);
 	delay_after(&made, 12, 4e3);
 	assert_true(isolated_disturbance(&made.block, CUDA) == 0);
@@ -432,7 +432,7 @@ static void a_disturbed_block_says_nothing_about_the_steady_disturbance(void **s
 	assert_is(isolated_steady_disturbance((struct isolated_blocks){ uneven, 4 }, CUDA), 2600);
 }
 
-static void no_block_subtracts_more_than_the_one_with_the_least_constant(void **state)
+static void no_block_subtracts_more_than_the_smallest_constant(void **state)
 {
 	(void)state;
 	struct made calm, disturbed;
@@ -472,14 +472,14 @@ static void a_case_ends_at_fixed_looks_when_its_mean_is_known(void **state)
 	assert_true(isolated_is_enough((struct isolated_values){ loose, 4 }, CPU));
 }
 
-static void for_a_short_case_400_ns_are_enough(void **state)
+static void for_a_short_case_an_error_of_400_ns_is_small_enough(void **state)
 {
 	(void)state;
 	assert_true(isolated_is_enough(VALUES(5e3, 5.2e3, 4.8e3, 5e3, 5.2e3, 4.8e3), CUDA));
 	assert_false(isolated_is_enough(VALUES(5e3, 5.9e3, 4.1e3, 5e3, 5.9e3, 4.1e3), CUDA));
 }
 
-static void looks_before_the_last_ask_for_more_confidence(void **state)
+static void early_looks_require_more_confidence(void **state)
 {
 	(void)state;
 	const struct isolated_values values = VALUES(100e3, 101e3, 99e3, 100.8e3, 99.2e3, 100e3);
@@ -556,7 +556,7 @@ static void a_single_block_is_as_uncertain_as_its_calls(void **state)
 	assert_is(summary_of(&made, 1, CPU).high_ns, summary_of(&made, 1, CPU).mean_ns);
 }
 
-static void what_a_process_adds_widens_the_interval(void **state)
+static void variation_between_processes_widens_the_interval(void **state)
 {
 	(void)state;
 	struct made made;
@@ -586,7 +586,7 @@ static void samples_are_thinned_evenly(void **state)
 
 enum { pairs = 12 };
 
-/* `first` and `second` by turns. */
+/* `first` and `second` alternating. */
 static struct isolated_values by_turns(double *at, size_t count, double first, double second)
 {
 	for (size_t i = 0; i < count; i++)
@@ -594,7 +594,7 @@ static struct isolated_values by_turns(double *at, size_t count, double first, d
 	return (struct isolated_values){ at, count };
 }
 
-static void a_comparison_in_turns_is_the_mean_of_logarithms(void **state)
+static void a_comparison_in_turns_averages_logarithms(void **state)
 {
 	(void)state;
 	const struct isolated_comparison found =
@@ -609,7 +609,7 @@ static void a_comparison_in_turns_is_the_mean_of_logarithms(void **state)
 	assert_false(found.is_apart);
 }
 
-static void a_comparison_apart_is_the_ratio_of_means(void **state)
+static void a_comparison_of_separate_runs_is_the_ratio_of_means(void **state)
 {
 	(void)state;
 	const struct isolated_values ours = VALUES(90e3, 91e3, 95e3), theirs = VALUES(100e3, 102e3);
@@ -627,7 +627,7 @@ static void a_comparison_apart_is_the_ratio_of_means(void **state)
 	assert_true(found.is_apart);
 }
 
-static void apart_compares_as_in_turns(void **state)
+static void separate_runs_compare_like_alternating_ones(void **state)
 {
 	(void)state;
 	double our[pairs], their[pairs];
@@ -645,7 +645,7 @@ static void apart_compares_as_in_turns(void **state)
 	assert_true(apart.low < apart.ratio && apart.ratio < apart.high && apart.high < 1);
 }
 
-static void one_block_each_leaves_a_factor_of_two(void **state)
+static void one_block_per_side_leaves_a_factor_of_two(void **state)
 {
 	(void)state;
 	const struct isolated_comparison single = isolated_apart(VALUES(90e3), VALUES(100e3), CUDA);
@@ -670,7 +670,7 @@ static void two_processes_differ_by_more_than_their_blocks_show(void **state)
 	assert_true(isolated_apart(ours, theirs, CUDA).low > 1);
 }
 
-/* `entry` and `rival` have slowed each other down, so that the two comparisons contradict. */
+/* `entry` and `rival` have slowed each other down, so the two comparisons contradict each other. */
 static void disturb(double our_in_turns_ns, double their_in_turns_ns)
 {
 	double our[pairs], their[pairs], our_alone[pairs], their_alone[pairs];
@@ -690,7 +690,7 @@ static void disturb(double our_in_turns_ns, double their_in_turns_ns)
 	assert_false(isolated_agree(in_turns, apart) || isolated_agree(apart, in_turns));
 }
 
-static void slowing_the_other_down_makes_nobody_faster(void **state)
+static void slowing_the_rival_down_gains_nothing(void **state)
 {
 	(void)state;
 	disturb(100e3, 1200e3);
@@ -728,53 +728,53 @@ static void a_comparison_ends_when_the_ratio_is_clear(void **state)
 	assert_true(is_decided(12, 100e3, 100.1e3, 100.1e3, 100e3)); /* equal */
 	assert_true(is_decided(12, 90e3, 91e3, 100e3, 100e3));       /* faster */
 	assert_false(is_decided(12, 90e3, 110e3, 100e3, 100e3));
-	/* The difference shows, but may be that of two processes, which counts for less in a long call.
-	 */
+	/* The difference is clear, but may come from the two processes, which matters less in a long
+	 * call. */
 	assert_false(is_decided(12, 15e3, 15.6e3, 15e3, 15e3));
 	assert_true(is_decided(12, 15e5, 15.6e5, 15e5, 15e5));
-	assert_false(is_decided(10, 90e3, 91e3, 100e3, 100e3)); /* no look */
+	assert_false(is_decided(10, 90e3, 91e3, 100e3, 100e3)); /* not a look */
 	assert_true(is_decided(38, 90e3, 110e3, 100e3, 100e3)); /* the last look */
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(mean_median_and_least_of_values),
+		cmocka_unit_test(mean_median_and_minimum_of_values),
 		cmocka_unit_test(a_mean_does_not_depend_on_the_order),
-		cmocka_unit_test(the_center_is_the_estimate_of_Hodges_and_Lehmann),
+		cmocka_unit_test(the_center_is_the_hodges_lehmann_estimate),
 		cmocka_unit_test(the_center_varies_less_than_the_median),
 		cmocka_unit_test(a_quarter_of_the_values_does_not_move_the_center),
-		cmocka_unit_test(deviation_and_standard_error_are_those_of_a_sample),
-		cmocka_unit_test(quantiles_are_those_of_Student),
-		cmocka_unit_test(an_interval_holds_the_truth_as_often_as_it_says),
-		cmocka_unit_test(a_block_is_charged_the_center_of_its_calls_less_the_constant),
+		cmocka_unit_test(deviation_and_standard_error_are_of_a_sample),
+		cmocka_unit_test(quantiles_are_of_student_s_distribution),
+		cmocka_unit_test(an_interval_contains_the_truth_as_often_as_it_claims),
+		cmocka_unit_test(a_block_is_charged_the_center_of_its_calls_minus_the_constant),
 		cmocka_unit_test(no_call_is_charged_less_than_a_nanosecond),
 		cmocka_unit_test(the_difference_between_two_processes_belongs_to_the_constant),
-		cmocka_unit_test(a_submission_that_has_not_used_the_gpu_is_charged_all_but_the_bell),
-		cmocka_unit_test(a_constant_that_moves_is_noticed),
-		cmocka_unit_test(work_that_is_left_behind_is_charged_beyond_noise),
-		cmocka_unit_test(work_of_up_to_15_percent_of_the_judges_own_is_noise),
+		cmocka_unit_test(a_submission_that_does_not_use_the_gpu_is_charged_all_but_the_bell),
+		cmocka_unit_test(a_changing_constant_is_noticed),
+		cmocka_unit_test(leftover_work_is_charged_beyond_noise),
+		cmocka_unit_test(work_of_up_to_15_percent_of_the_judge_s_own_is_noise),
 		cmocka_unit_test(noise_of_the_null_contestant_excuses_five_times_its_spread),
-		cmocka_unit_test(work_before_a_call_behind_its_copy_and_after_it_adds_up),
+		cmocka_unit_test(work_before_during_and_after_the_copy_adds_up),
 		cmocka_unit_test(keeping_the_gpu_busy_during_empty_kernels_does_not_pay),
 		cmocka_unit_test(disturbing_the_null_only_after_its_own_calls_gains_nothing),
 		cmocka_unit_test(a_disturbance_below_the_noise_of_a_block_shows_in_four),
 		cmocka_unit_test(a_disturbed_block_says_nothing_about_the_steady_disturbance),
-		cmocka_unit_test(no_block_subtracts_more_than_the_one_with_the_least_constant),
+		cmocka_unit_test(no_block_subtracts_more_than_the_smallest_constant),
 		cmocka_unit_test(a_case_ends_at_fixed_looks_when_its_mean_is_known),
-		cmocka_unit_test(for_a_short_case_400_ns_are_enough),
-		cmocka_unit_test(looks_before_the_last_ask_for_more_confidence),
+		cmocka_unit_test(for_a_short_case_an_error_of_400_ns_is_small_enough),
+		cmocka_unit_test(early_looks_require_more_confidence),
 		cmocka_unit_test(the_figures_of_a_case_come_from_its_blocks),
 		cmocka_unit_test(overrun_and_disturbance_are_means_over_the_blocks),
 		cmocka_unit_test(a_single_block_is_as_uncertain_as_its_calls),
-		cmocka_unit_test(what_a_process_adds_widens_the_interval),
+		cmocka_unit_test(variation_between_processes_widens_the_interval),
 		cmocka_unit_test(samples_are_thinned_evenly),
-		cmocka_unit_test(a_comparison_in_turns_is_the_mean_of_logarithms),
-		cmocka_unit_test(a_comparison_apart_is_the_ratio_of_means),
-		cmocka_unit_test(apart_compares_as_in_turns),
-		cmocka_unit_test(one_block_each_leaves_a_factor_of_two),
+		cmocka_unit_test(a_comparison_in_turns_averages_logarithms),
+		cmocka_unit_test(a_comparison_of_separate_runs_is_the_ratio_of_means),
+		cmocka_unit_test(separate_runs_compare_like_alternating_ones),
+		cmocka_unit_test(one_block_per_side_leaves_a_factor_of_two),
 		cmocka_unit_test(two_processes_differ_by_more_than_their_blocks_show),
-		cmocka_unit_test(slowing_the_other_down_makes_nobody_faster),
+		cmocka_unit_test(slowing_the_rival_down_gains_nothing),
 		cmocka_unit_test(comparisons_that_agree_give_the_ratio_nearer_to_one),
 		cmocka_unit_test(a_comparison_ends_when_the_ratio_is_clear),
 	};

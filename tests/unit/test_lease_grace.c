@@ -1,5 +1,4 @@
-/* When leases that have run out may be taken away: only when the database has answered for a whole
- * lease. */
+/* Expired leases may be reclaimed only after the database has answered for a whole lease. */
 #include "lib/job/lease_grace.h"
 
 #include <setjmp.h>
@@ -11,7 +10,7 @@
 
 enum { lease_ms = 30000, second = 1000, day = 24 * 3600 * 1000 };
 
-/* Answers once a second, from `here` to before `end`, with the database's clock `ahead`. */
+/* Answers once a second from `here` to just before `end`, with the database's clock `ahead`. */
 static void answers(struct lease_grace *contact, int64_t here, int64_t end, int64_t ahead)
 {
 	for (; here < end; here += second)
@@ -29,12 +28,12 @@ static void leases_count_from_the_first_answer(void **state)
 	assert_true(lease_grace_is_over(&contact, lease_ms));
 }
 
-static void a_silence_begins_them_anew(void **state)
+static void an_outage_restarts_the_count(void **state)
 {
 	(void)state;
 	struct lease_grace contact = { 0 };
 	answers(&contact, 0, 100 * second, day);
-	answers(&contact, 114 * second, 115 * second, day); /* half a lease is still there */
+	answers(&contact, 114 * second, 115 * second, day); /* the silence was shorter than the lease */
 	assert_true(lease_grace_is_over(&contact, lease_ms));
 	answers(&contact, 174 * second, 204 * second, day);
 	assert_false(lease_grace_is_over(&contact, lease_ms));
@@ -42,7 +41,7 @@ static void a_silence_begins_them_anew(void **state)
 	assert_true(lease_grace_is_over(&contact, lease_ms));
 }
 
-static void a_clock_of_the_database_that_is_set_begins_them_anew(void **state)
+static void a_change_of_the_database_s_clock_restarts_the_count(void **state)
 {
 	(void)state;
 	for (int64_t jump = -day; jump <= day; jump += 2 * day) {
@@ -55,7 +54,7 @@ static void a_clock_of_the_database_that_is_set_begins_them_anew(void **state)
 	}
 }
 
-static void a_lease_is_renewed_several_times_before_it_runs_out(void **state)
+static void a_lease_is_renewed_several_times_before_it_expires(void **state)
 {
 	(void)state;
 	assert_int_equal(lease_grace_pause_ms(lease_ms), 1000);
@@ -67,9 +66,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(leases_count_from_the_first_answer),
-		cmocka_unit_test(a_silence_begins_them_anew),
-		cmocka_unit_test(a_clock_of_the_database_that_is_set_begins_them_anew),
-		cmocka_unit_test(a_lease_is_renewed_several_times_before_it_runs_out),
+		cmocka_unit_test(an_outage_restarts_the_count),
+		cmocka_unit_test(a_change_of_the_database_s_clock_restarts_the_count),
+		cmocka_unit_test(a_lease_is_renewed_several_times_before_it_expires),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

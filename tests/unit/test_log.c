@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-/* What is logged between begin and end; the caller frees it. */
+/* The lines logged between begin and end. The caller frees them. */
 struct capture {
 	int old, ends[2];
 };
@@ -70,7 +70,7 @@ static const char *const HOSTILE[] = {
 	"µ€𝔘",
 };
 
-static void a_line_is_one_line_of_text_whatever_stands_in_it(void **state)
+static void any_text_becomes_one_line(void **state)
 {
 	(void)state;
 	static const char *const forms[] = { "text", "logfmt", "json" };
@@ -87,7 +87,7 @@ static void a_line_is_one_line_of_text_whatever_stands_in_it(void **state)
 	log_about(LOG_DEVICE, NULL);
 }
 
-/* The value of a member of logfmt, as a reader of it takes it; NULL when the line is not whole. */
+/* The value of a logfmt member as a reader parses it, or NULL if the line is incomplete. */
 static const char *member(const char *line, const char *wanted, char value[static 8192])
 {
 	const char *found = NULL;
@@ -121,7 +121,7 @@ static char *printable(const char *text)
 	return out.data;
 }
 
-static void readers_of_logfmt_and_json_get_the_message_and_no_member_more(void **state)
+static void no_message_adds_a_member_to_logfmt_or_json(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < COUNT(HOSTILE); i++) {
@@ -139,7 +139,7 @@ static void readers_of_logfmt_and_json_get_the_message_and_no_member_more(void *
 	}
 }
 
-static void a_long_message_is_cut_in_a_whole_character_and_its_line_stays_whole(void **state)
+static void a_long_message_is_cut_at_a_character_and_its_line_stays_complete(void **state)
 {
 	(void)state;
 	static const char *const pieces[] = { "x", "\\", "\"", "\n", "µ", "€", "x\\", "\xff" };
@@ -171,7 +171,7 @@ static void *log_in_a_thread(void *unused)
 	return NULL;
 }
 
-static void what_a_thread_is_at_stands_in_its_lines_and_in_no_others(void **state)
+static void a_thread_s_context_is_in_its_lines_only(void **state)
 {
 	(void)state;
 	pthread_t thread;
@@ -197,7 +197,7 @@ static void what_a_thread_is_at_stands_in_its_lines_and_in_no_others(void **stat
 	assert_null(strstr(after, "worker="));
 }
 
-static void a_form_that_is_none_is_refused_by_name(void **state)
+static void an_unknown_format_is_refused_by_name(void **state)
 {
 	(void)state;
 	struct error error = { 0 };
@@ -205,7 +205,7 @@ static void a_form_that_is_none_is_refused_by_name(void **state)
 	assert_non_null(strstr(error.text, "auto, text, logfmt or json, not \"xml\""));
 	assert_int_equal(log_set_format("json", &error), 0);
 	assert_string_equal(log_format(), "json");
-	struct capture capture = begin(); /* which is no terminal */
+	struct capture capture = begin(); /* not a terminal */
 	log_set_format("auto", NULL);
 	free(end(&capture));
 	assert_string_equal(log_format(), "logfmt");
@@ -215,11 +215,11 @@ int main(void)
 {
 	log_open("test");
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_line_is_one_line_of_text_whatever_stands_in_it),
-		cmocka_unit_test(readers_of_logfmt_and_json_get_the_message_and_no_member_more),
-		cmocka_unit_test(a_long_message_is_cut_in_a_whole_character_and_its_line_stays_whole),
-		cmocka_unit_test(what_a_thread_is_at_stands_in_its_lines_and_in_no_others),
-		cmocka_unit_test(a_form_that_is_none_is_refused_by_name),
+		cmocka_unit_test(any_text_becomes_one_line),
+		cmocka_unit_test(no_message_adds_a_member_to_logfmt_or_json),
+		cmocka_unit_test(a_long_message_is_cut_at_a_character_and_its_line_stays_complete),
+		cmocka_unit_test(a_thread_s_context_is_in_its_lines_only),
+		cmocka_unit_test(an_unknown_format_is_refused_by_name),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

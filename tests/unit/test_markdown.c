@@ -26,7 +26,7 @@ static void expect_without(const char *markdown, const char *unwanted)
 		fail_msg("%s gives %s", markdown, buffer_string(&out));
 }
 
-static void headings_stand_below_the_pages_own(void **state)
+static void headings_rank_below_the_page_s_own(void **state)
 {
 	(void)state;
 	expect("# A\n", "<h2>A</h2>\n");
@@ -47,7 +47,7 @@ static void raw_html_is_shown_as_text(void **state)
 		"<p><a rel=\"nofollow noopener\" href=\"/a\">&lt;img src=x onerror=alert(1)&gt;</a></p>\n");
 }
 
-static void line_breaks_and_comments_mean_what_they_mean(void **state)
+static void line_breaks_and_comments_work(void **state)
 {
 	(void)state;
 	expect("a<br>b<BR/>c\n", "<p>a<br />b<br />c</p>\n");
@@ -75,7 +75,7 @@ static void links_carry_nofollow(void **state)
 		"<p><a rel=\"nofollow noopener\" href=\"b%22onmouseover=%22c\">a</a></p>\n");
 }
 
-static void addresses_that_run_something_are_no_links(void **state)
+static void addresses_that_run_code_are_no_links(void **state)
 {
 	(void)state;
 	static const char *const addresses[] = { "javascript:alert(1)", "JaVaScRiPt:alert(1)",
@@ -94,7 +94,7 @@ static void addresses_that_run_something_are_no_links(void **state)
 	expect_without("<javascript:alert(1)>\n", "<a ");
 }
 
-static void images_are_links(void **state)
+static void images_become_links(void **state)
 {
 	(void)state;
 	expect("![chart](https://example.org/a.png)\n",
@@ -140,7 +140,7 @@ static void bytes_that_are_not_text_are_replaced(void **state)
 		"b</p>\n");
 }
 
-static void too_long_a_text_is_shown_as_it_is(void **state)
+static void a_text_that_is_too_long_is_shown_unformatted(void **state)
 {
 	(void)state;
 	cleanup_buffer struct buffer text = { 0 }, out = { 0 };
@@ -150,7 +150,7 @@ static void too_long_a_text_is_shown_as_it_is(void **state)
 	assert_memory_equal(out.data, "<pre class=\"log\" tabindex=\"0\">*&lt;b&gt;*", 39);
 }
 
-static void deep_nesting_ends(void **state)
+static void deep_nesting_is_limited(void **state)
 {
 	(void)state;
 	static const char *const openings[] = { "[", "> ", "*a ", "![", "- ", "`a", "<a ", "|" };
@@ -166,17 +166,17 @@ static void deep_nesting_ends(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(headings_stand_below_the_pages_own),
+		cmocka_unit_test(headings_rank_below_the_page_s_own),
 		cmocka_unit_test(raw_html_is_shown_as_text),
-		cmocka_unit_test(line_breaks_and_comments_mean_what_they_mean),
+		cmocka_unit_test(line_breaks_and_comments_work),
 		cmocka_unit_test(links_carry_nofollow),
-		cmocka_unit_test(addresses_that_run_something_are_no_links),
-		cmocka_unit_test(images_are_links),
+		cmocka_unit_test(addresses_that_run_code_are_no_links),
+		cmocka_unit_test(images_become_links),
 		cmocka_unit_test(tables_strikethrough_and_task_lists_work),
 		cmocka_unit_test(code_is_escaped),
 		cmocka_unit_test(bytes_that_are_not_text_are_replaced),
-		cmocka_unit_test(too_long_a_text_is_shown_as_it_is),
-		cmocka_unit_test(deep_nesting_ends),
+		cmocka_unit_test(a_text_that_is_too_long_is_shown_unformatted),
+		cmocka_unit_test(deep_nesting_is_limited),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

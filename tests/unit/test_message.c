@@ -1,5 +1,4 @@
-/* What a delivery says in each form, how it is signed, and how long after a failure it is made
- * again. */
+/* The text of a delivery in each form, its signature, and the pauses after failures. */
 #include "hooks/message.h"
 #include "hooks/signature.h"
 #include "lib/base/scope.h"
@@ -57,7 +56,7 @@ static void plain_json_has_a_version_an_id_and_the_data(void **state)
 	json_decref(root);
 }
 
-static void data_that_cannot_be_read_still_make_a_message(void **state)
+static void unreadable_data_still_make_a_message(void **state)
 {
 	(void)state;
 	static const char *const forms[] = { "json", "discord" },
@@ -104,7 +103,7 @@ static void plain(const char *text, size_t most, const char *expected)
 	assert_string_equal(buffer_string(&out), expected);
 }
 
-static void text_of_users_formats_nothing_and_is_cut_in_whole_characters(void **state)
+static void text_of_users_has_no_formatting_and_is_cut_at_characters(void **state)
 {
 	(void)state;
 	plain("a_b*c`d~e|f>g", 100, "a\\_b\\*c\\`d\\~e\\|f\\>g");
@@ -119,7 +118,7 @@ static void text_of_users_formats_nothing_and_is_cut_in_whole_characters(void **
 	plain("abc", 0, "");
 }
 
-static void a_signature_is_that_of_the_time_a_dot_and_the_body(void **state)
+static void the_signature_covers_the_time_a_dot_and_the_body(void **state)
 {
 	(void)state;
 	struct buffer body = { .data = (char[]){ "{\"a\":1}" }, .length = 7 };
@@ -130,7 +129,7 @@ static void a_signature_is_that_of_the_time_a_dot_and_the_body(void **state)
 		"t=1795316246,v1=5a9aa2628656006b47ffdf2f11a86f6664fcdf85c516948a4614611a99fe7ca0");
 }
 
-static void pauses_double_up_to_an_hour_and_are_never_quite_the_same(void **state)
+static void pauses_double_up_to_an_hour_with_a_random_part(void **state)
 {
 	(void)state;
 	for (int64_t failures = 1; failures < 70; failures++) {
@@ -147,11 +146,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(plain_json_has_a_version_an_id_and_the_data),
-		cmocka_unit_test(data_that_cannot_be_read_still_make_a_message),
+		cmocka_unit_test(unreadable_data_still_make_a_message),
 		cmocka_unit_test(a_discord_message_is_one_embed_within_its_limits),
-		cmocka_unit_test(text_of_users_formats_nothing_and_is_cut_in_whole_characters),
-		cmocka_unit_test(a_signature_is_that_of_the_time_a_dot_and_the_body),
-		cmocka_unit_test(pauses_double_up_to_an_hour_and_are_never_quite_the_same),
+		cmocka_unit_test(text_of_users_has_no_formatting_and_is_cut_at_characters),
+		cmocka_unit_test(the_signature_covers_the_time_a_dot_and_the_body),
+		cmocka_unit_test(pauses_double_up_to_an_hour_with_a_random_part),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

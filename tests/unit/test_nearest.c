@@ -1,4 +1,4 @@
-/* Which names somebody may have meant. */
+/* Suggestions for misspelt names. */
 #include "lib/base/buffer.h"
 #include "lib/base/nearest.h"
 #include "lib/base/scope.h"
@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-static void each_slip_of_a_finger_counts_once(void **state)
+static void each_typing_error_counts_once(void **state)
 {
 	(void)state;
 	static const struct {
@@ -36,7 +36,7 @@ static void each_slip_of_a_finger_counts_once(void **state)
 	}
 }
 
-static void a_long_name_is_compared_by_its_beginning(void **state)
+static void only_the_start_of_a_long_name_is_compared(void **state)
 {
 	(void)state;
 	char a[1000], b[1000];
@@ -62,7 +62,7 @@ static void expect(const char *wanted, const char *expected)
 	assert_string_equal(buffer_string(&found), expected);
 }
 
-static void the_nearest_come_first_and_strangers_not_at_all(void **state)
+static void the_nearest_names_come_first_and_others_are_left_out(void **state)
 {
 	(void)state;
 	expect("vectoradd-py", "vectoradd_py vectoradd_cu ");
@@ -77,9 +77,9 @@ static void the_nearest_come_first_and_strangers_not_at_all(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_slip_of_a_finger_counts_once),
-		cmocka_unit_test(a_long_name_is_compared_by_its_beginning),
-		cmocka_unit_test(the_nearest_come_first_and_strangers_not_at_all),
+		cmocka_unit_test(each_typing_error_counts_once),
+		cmocka_unit_test(only_the_start_of_a_long_name_is_compared),
+		cmocka_unit_test(the_nearest_names_come_first_and_others_are_left_out),
 	};
 	return cmocka_run_group_tests_name("nearest", tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* Which addresses are the internet's, how networks and lists of them are read, and where webhooks
- * may send to. */
+/* Addresses of the internet, parsing of networks and lists of them, and where webhooks may send
+ * to. */
 #include "lib/base/network.h"
 #include "lib/base/scope.h"
 #include "lib/webhook/address.h"
@@ -36,7 +36,7 @@ static const char *internal(const char *text)
 }
 
 /* The first and the last address of each network, and their neighbours outside. */
-static void addresses_are_told_apart_at_the_edges_of_each_network(void **state)
+static void internal_networks_end_at_the_right_addresses(void **state)
 {
 	(void)state;
 	static const struct {
@@ -142,7 +142,7 @@ static void addresses_are_told_apart_at_the_edges_of_each_network(void **state)
 				internal(cases[i].address) ? internal(cases[i].address) : "the internet's");
 }
 
-static void other_families_are_no_addresses(void **state)
+static void addresses_of_other_families_are_refused(void **state)
 {
 	(void)state;
 	struct sockaddr local = { .sa_family = AF_UNIX };
@@ -164,8 +164,8 @@ static void networks_are_read_exactly(void **state)
 			fail_msg("%s was read", wrong[i]);
 	unsigned char address[16];
 	struct sockaddr_storage inside = socket_of("10.1.255.255"), outside = socket_of("10.2.0.0");
-	assert_int_equal(network_parse("10.1.2.3/16", &network),
-		0); /* what is behind the network's bits does not count */
+	assert_int_equal(
+		network_parse("10.1.2.3/16", &network), 0); /* bits after the network's are ignored */
 	assert_true(network_of_socket((const struct sockaddr *)(const void *)&inside, address)
 		&& network_holds(&network, address));
 	assert_true(network_of_socket((const struct sockaddr *)(const void *)&outside, address)
@@ -176,7 +176,7 @@ static void networks_are_read_exactly(void **state)
 	assert_int_equal(network.bits, 128);
 }
 
-static void lists_hold_names_and_networks(void **state)
+static void lists_may_contain_names_and_networks(void **state)
 {
 	(void)state;
 	static const char list[] = "chat.example.org,10.1.0.0/16\tfd00::/8, hook-2";
@@ -209,7 +209,7 @@ static int read_address(
 	return webhook_address_read(arena, text, allowed, address, error);
 }
 
-static void webhooks_reach_https_on_the_internet_and_what_is_allowed_by_name(void **state)
+static void webhooks_may_use_https_on_the_internet_and_allowed_names(void **state)
 {
 	(void)state;
 	static const struct {
@@ -257,7 +257,7 @@ static void webhooks_reach_https_on_the_internet_and_what_is_allowed_by_name(voi
 	}
 }
 
-static void what_a_name_leads_to_is_looked_at_when_it_is_connected_to(void **state)
+static void a_name_s_address_is_checked_when_connecting(void **state)
 {
 	(void)state;
 	static const struct {
@@ -288,12 +288,12 @@ static void what_a_name_leads_to_is_looked_at_when_it_is_connected_to(void **sta
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(addresses_are_told_apart_at_the_edges_of_each_network),
-		cmocka_unit_test(other_families_are_no_addresses),
+		cmocka_unit_test(internal_networks_end_at_the_right_addresses),
+		cmocka_unit_test(addresses_of_other_families_are_refused),
 		cmocka_unit_test(networks_are_read_exactly),
-		cmocka_unit_test(lists_hold_names_and_networks),
-		cmocka_unit_test(webhooks_reach_https_on_the_internet_and_what_is_allowed_by_name),
-		cmocka_unit_test(what_a_name_leads_to_is_looked_at_when_it_is_connected_to),
+		cmocka_unit_test(lists_may_contain_names_and_networks),
+		cmocka_unit_test(webhooks_may_use_https_on_the_internet_and_allowed_names),
+		cmocka_unit_test(a_name_s_address_is_checked_when_connecting),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

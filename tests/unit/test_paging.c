@@ -18,7 +18,7 @@ static void expect(int64_t entries, int64_t page, struct paging expected)
 	assert_memory_equal(&paging, &expected, sizeof paging);
 }
 
-static void every_entry_stands_on_one_page(void **state)
+static void every_entry_is_on_one_page(void **state)
 {
 	(void)state;
 	expect(1, 1, (struct paging){ 1, 1, 1, 1 });
@@ -52,7 +52,7 @@ static void a_page_that_does_not_exist_is_not_found(void **state)
 	assert_int_equal(paging_make(&paging, 250, per_page, INT64_MIN, &error), ERROR_NOT_FOUND);
 }
 
-static void only_a_number_above_zero_is_taken_from_the_query(void **state)
+static void only_a_positive_number_is_accepted_from_the_query(void **state)
 {
 	(void)state;
 	static const struct {
@@ -85,10 +85,10 @@ static void only_a_number_above_zero_is_taken_from_the_query(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_entry_stands_on_one_page),
+		cmocka_unit_test(every_entry_is_on_one_page),
 		cmocka_unit_test(an_empty_list_has_one_page_without_entries),
 		cmocka_unit_test(a_page_that_does_not_exist_is_not_found),
-		cmocka_unit_test(only_a_number_above_zero_is_taken_from_the_query),
+		cmocka_unit_test(only_a_positive_number_is_accepted_from_the_query),
 	};
 	return cmocka_run_group_tests_name("paging", tests, NULL, NULL);
 }

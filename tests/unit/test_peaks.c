@@ -43,7 +43,7 @@ static void an_unknown_gpu_or_formula_gives_no_percentage(void **state)
 		assert_true(
 			isnan(rates_of_case(NULL, "8 * size", "size: 5", times[i], "H200").memory_percent));
 	assert_true(isnan(rates_of_case("size", NULL, "size: 5; dtype: fp8", 1000, "A100")
-						  .compute_percent)); /* the board has no fp8 */
+						  .compute_percent)); /* the GPU has no fp8 */
 }
 
 static void the_type_of_a_case_chooses_the_peak(void **state)

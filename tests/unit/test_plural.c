@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-static void one_is_told_apart_from_none_and_many(void **state)
+static void one_is_singular_and_none_and_many_are_plural(void **state)
 {
 	(void)state;
 	cleanup_arena struct arena *arena = arena_new();
@@ -18,7 +18,7 @@ static void one_is_told_apart_from_none_and_many(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_is_told_apart_from_none_and_many),
+		cmocka_unit_test(one_is_singular_and_none_and_many_are_plural),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* Reading problem sets: the place of the YAML, its keys, and its faults with file and line. Also
- * the part of the upload that becomes the task of a folder deep in a tree. */
+/* Problem sets: the place of the YAML, its keys, and faults with file and line. Also the part of an
+ * upload that becomes the task of a folder deep in a tree. */
 #include "lib/leaderboard/problem_set.h"
 
 #include "lib/base/format.h"

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-/* What nvcc 13.0 said of a file with eight kernels, compiled for sm_90a with the flags of a compile
+/* nvcc 13.0's output for a file with eight kernels, compiled for sm_90a with the flags of a compile
  * stage. */
 static const char NVCC_13[] =
 	"ptxas warning : Registers are spilled to local memory in function '_ZN5inner6spillsEPfi', "
@@ -83,7 +83,7 @@ static void figures_may_come_in_any_order(void **state)
 		"\"registers\":40,\"shared_bytes\":16384}]");
 }
 
-static void two_kernels_with_one_readable_name_are_separate(void **state)
+static void two_kernels_with_the_same_readable_name_are_separate(void **state)
 {
 	(void)state;
 	cleanup_arena struct arena *arena = arena_new();
@@ -166,7 +166,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(kernels_have_registers_shared_memory_and_spills),
 		cmocka_unit_test(figures_may_come_in_any_order),
-		cmocka_unit_test(two_kernels_with_one_readable_name_are_separate),
+		cmocka_unit_test(two_kernels_with_the_same_readable_name_are_separate),
 		cmocka_unit_test(symbols_become_readable_names),
 		cmocka_unit_test(hostile_output_stays_small_and_harmless),
 	};

@@ -10,8 +10,8 @@
 
 enum { most = 5 };
 
-/* Takes one for each of `count`, over and over until no minute has ended meanwhile; what was taken
- * last. */
+/* Takes one request for each of `count`, repeatedly until no minute ended meanwhile. Returns the
+ * last result. */
 static struct request_rate take_within_a_minute(
 	const char *prefix, int count, struct request_rate *first)
 {
@@ -28,7 +28,7 @@ static struct request_rate take_within_a_minute(
 	return last;
 }
 
-static void each_request_takes_one_until_none_is_left(void **state)
+static void each_request_uses_one_until_none_is_left(void **state)
 {
 	(void)state;
 	struct request_rate first, last = take_within_a_minute("token", most, &first);
@@ -42,7 +42,7 @@ static void each_request_takes_one_until_none_is_left(void **state)
 	assert_true(last.is_used_up);
 }
 
-static void nobody_takes_anothers(void **state)
+static void visitors_have_separate_limits(void **state)
 {
 	(void)state;
 	struct request_rate mine, theirs;
@@ -61,8 +61,8 @@ static void without_a_limit_nothing_is_counted(void **state)
 	assert_false(allowance.is_used_up);
 }
 
-/* A flood of others, each of whom asks once, is forgotten before somebody who asks often. */
-static void who_asks_often_is_remembered_in_a_flood(void **state)
+/* In a flood of visitors with one request each, frequent visitors must not be forgotten. */
+static void frequent_visitors_are_remembered_in_a_flood(void **state)
 {
 	(void)state;
 	enum { flood = 100000 };
@@ -83,10 +83,10 @@ static void who_asks_often_is_remembered_in_a_flood(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_request_takes_one_until_none_is_left),
-		cmocka_unit_test(nobody_takes_anothers),
+		cmocka_unit_test(each_request_uses_one_until_none_is_left),
+		cmocka_unit_test(visitors_have_separate_limits),
 		cmocka_unit_test(without_a_limit_nothing_is_counted),
-		cmocka_unit_test(who_asks_often_is_remembered_in_a_flood),
+		cmocka_unit_test(frequent_visitors_are_remembered_in_a_flood),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -267,7 +267,7 @@ static void a_benchmark_stage_takes_only_a_failed_test(void **state)
 	results_close(&other);
 }
 
-/* ---- a judge's ---- */
+/* ---- lines of a judge ---- */
 
 static const char JUDGED[] = "benchmark.0.median: 10.5\nbenchmark.0.low: 0\nbenchmark.0.high: "
 							 "11\nbenchmark.0.constant: 5100\n"
@@ -289,7 +289,7 @@ static void a_judge_reports_how_it_measured(void **state)
 	assert_string_equal(results->nonce, "0badcafe");
 }
 
-static void a_judges_values_are_checked(void **state)
+static void a_judge_s_values_are_checked(void **state)
 {
 	/* Samples: not base64; not whole floats; none; NaN; below 0. */
 	static const char *const wrong[] = {
@@ -329,7 +329,7 @@ static void a_judges_values_are_checked(void **state)
 	}
 }
 
-static void a_judges_values_are_ignored_from_a_harness(void **state)
+static void a_judge_s_values_are_ignored_from_a_harness(void **state)
 {
 	struct results *results = *state;
 	assert_true(add_text(results,
@@ -388,8 +388,8 @@ int main(void)
 		TEST_WITH(open_tests, a_compiler_s_error_lines_stay_in_their_text),
 		TEST_WITH(open_benchmarks, a_benchmark_stage_takes_only_a_failed_test),
 		TEST_WITH(open_benchmarks, a_judge_reports_how_it_measured),
-		TEST_WITH(open_benchmarks, a_judges_values_are_checked),
-		TEST_WITH(open_benchmarks, a_judges_values_are_ignored_from_a_harness),
+		TEST_WITH(open_benchmarks, a_judge_s_values_are_checked),
+		TEST_WITH(open_benchmarks, a_judge_s_values_are_ignored_from_a_harness),
 		TEST_WITH(open_tests, lines_after_the_check_belong_to_the_next_results),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -63,7 +63,7 @@ static void numbers_are_read_as_the_judge_writes_them(void **state)
 	assert_int_equal(count, 0);
 }
 
-static void nothing_to_show_is_no_picture(void **state)
+static void without_data_there_is_no_picture(void **state)
 {
 	(void)state;
 	struct samples_range range;
@@ -110,7 +110,7 @@ static void the_fastest_is_at_the_bottom_and_the_slowest_at_the_top(void **state
 		picture, "\"3 calls: median 200.0 ns, the fastest 100.0 ns, the slowest 300.0 ns\"");
 }
 
-static void what_is_not_finite_leaves_its_place_empty(void **state)
+static void values_that_are_not_finite_leave_a_gap(void **state)
 {
 	(void)state;
 	const struct samples some = SAMPLES(100, NAN, 200);
@@ -119,7 +119,7 @@ static void what_is_not_finite_leaves_its_place_empty(void **state)
 	assert_contains(picture, "\"2 calls:");
 }
 
-static void calls_far_off_are_marked_at_the_edge_and_squash_nothing(void **state)
+static void distant_calls_are_marked_at_the_edge(void **state)
 {
 	(void)state;
 	double ns[100];
@@ -143,7 +143,7 @@ static void calls_far_off_are_marked_at_the_edge_and_squash_nothing(void **state
 	assert_contains(picture, ", 3 beyond the edges of the picture\"");
 }
 
-static void the_interval_is_seen_where_it_is_wider_than_the_calls(void **state)
+static void the_interval_is_visible_if_it_is_wider_than_the_calls(void **state)
 {
 	(void)state;
 	struct samples samples = SAMPLES(1000, 1001, 1002, 1003);
@@ -172,7 +172,7 @@ static void thousands_of_calls_become_strokes(void **state)
 					  *borders = path_of(picture, "borders");
 	assert_int_equal(count_of(calls, 'M'), 240);
 	assert_true(strlen(picture) < 8000);
-	assert_string_equal(borders, ""); /* so many would be a grey area */
+	assert_string_equal(borders, ""); /* thousands of borders would be a grey area */
 }
 
 static void interval_median_and_borders_of_blocks_are_drawn(void **state)
@@ -225,13 +225,13 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(numbers_are_read_as_the_judge_writes_them),
-		cmocka_unit_test(nothing_to_show_is_no_picture),
+		cmocka_unit_test(without_data_there_is_no_picture),
 		cmocka_unit_test(one_call_is_a_dot_in_the_middle),
 		cmocka_unit_test(equal_calls_are_a_line_in_the_middle),
 		cmocka_unit_test(the_fastest_is_at_the_bottom_and_the_slowest_at_the_top),
-		cmocka_unit_test(what_is_not_finite_leaves_its_place_empty),
-		cmocka_unit_test(calls_far_off_are_marked_at_the_edge_and_squash_nothing),
-		cmocka_unit_test(the_interval_is_seen_where_it_is_wider_than_the_calls),
+		cmocka_unit_test(values_that_are_not_finite_leave_a_gap),
+		cmocka_unit_test(distant_calls_are_marked_at_the_edge),
+		cmocka_unit_test(the_interval_is_visible_if_it_is_wider_than_the_calls),
 		cmocka_unit_test(thousands_of_calls_become_strokes),
 		cmocka_unit_test(interval_median_and_borders_of_blocks_are_drawn),
 		cmocka_unit_test(no_number_breaks_the_picture),

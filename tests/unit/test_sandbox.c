@@ -109,7 +109,7 @@ static void the_filter_allows_only_the_intended_socket_families(void **state)
 	assert_int_equal(error_of_socket(true, AF_VSOCK, 0), EAFNOSUPPORT);
 }
 
-static void an_entry_of_another_build_is_refused(void **state)
+static void a_sandbox_entry_of_another_build_is_refused(void **state)
 {
 	(void)state;
 	static struct sandbox_entry entry;
@@ -125,7 +125,7 @@ int main(void)
 		cmocka_unit_test(without_a_gpu_there_is_no_node),
 		cmocka_unit_test(memory_and_threads_are_read_from_proc),
 		cmocka_unit_test(the_filter_allows_only_the_intended_socket_families),
-		cmocka_unit_test(an_entry_of_another_build_is_refused),
+		cmocka_unit_test(a_sandbox_entry_of_another_build_is_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -57,7 +57,7 @@ static void a_thousand_tiny_times_do_not_underflow(void **state)
 	assert_true(isfinite(score));
 }
 
-static void an_unknown_error_of_one_case_makes_the_whole_unknown(void **state)
+static void an_unknown_error_of_one_case_makes_the_total_unknown(void **state)
 {
 	(void)state;
 	const double errs[] = { 1, NAN, 1 };
@@ -70,7 +70,7 @@ static void an_unknown_error_of_one_case_makes_the_whole_unknown(void **state)
 	assert_true(err == 1);
 }
 
-static void times_that_are_none_are_refused(void **state)
+static void invalid_times_are_refused(void **state)
 {
 	(void)state;
 	static const double bad[] = { 0, -1, NAN, INFINITY, -INFINITY };
@@ -96,8 +96,8 @@ static bool near(double a, double b)
 static void a_comparison_weighs_the_cases_as_the_score_does(void **state)
 {
 	(void)state;
-	/* Twice as fast at 10 ns, as fast at 90 ns; intervals of 1 % and 3 %, the second wider below.
-	 */
+	/* Twice as fast at 10 ns and equal at 90 ns, with intervals of 1 % and 3 %. The second interval
+	 * is wider below. */
 	const struct task_ratio cases[] = {
 		{ .ratio = 0.5, .low = 0.5 / 1.01, .high = 0.5 * 1.01, .other_ns = 10 },
 		{ .ratio = 1, .low = 1 / 1.03, .high = 1.02, .other_ns = 90 },
@@ -110,7 +110,7 @@ static void a_comparison_weighs_the_cases_as_the_score_does(void **state)
 	assert_true(near(log(mean.high / mean.ratio), hypot(log(1.01) * 5 / 95, log(1.03) * 90 / 95)));
 	assert_true(near(log(geom.high / geom.ratio), hypot(log(1.01), log(1.03)) / 2));
 	assert_true(near(geom.ratio / geom.low, geom.high / geom.ratio));
-	/* A case alone keeps its own interval. */
+	/* A single case keeps its own interval. */
 	assert_true(near(task_ratio(RANKING_BY_GEOM, cases, 1).high, cases[0].high));
 	assert_true(near(task_ratio(RANKING_BY_MEAN, cases, 1).low, cases[0].low));
 }
@@ -120,8 +120,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_rule_gives_its_score_and_error),
 		cmocka_unit_test(a_thousand_tiny_times_do_not_underflow),
-		cmocka_unit_test(an_unknown_error_of_one_case_makes_the_whole_unknown),
-		cmocka_unit_test(times_that_are_none_are_refused),
+		cmocka_unit_test(an_unknown_error_of_one_case_makes_the_total_unknown),
+		cmocka_unit_test(invalid_times_are_refused),
 		cmocka_unit_test(a_comparison_weighs_the_cases_as_the_score_does),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* Tests the parsers for the output of Slurm's programs. */
+/* Parsers for the output of Slurm's programs. */
 #include "worker/slurm.h"
 
 #include "lib/base/scope.h"
@@ -179,7 +179,7 @@ static void control_characters_in_reasons_are_replaced(void **state)
 	assert_string_equal(job.reason, "?[2J(bad)?");
 }
 
-static void completing_jobs_are_not_over_yet(void **state)
+static void completing_jobs_are_not_finished(void **state)
 {
 	(void)state;
 	static const char *const over[] = { "TIMEOUT", "NODE_FAIL", "PREEMPTED", "CANCELLED", "FAILED",
@@ -210,7 +210,7 @@ static void leftovers_are_those_with_our_prefix_and_a_number(void **state)
 	assert_int_equal(slurm_read_leftovers(list, "podium-a-01-", left, 1), 1);
 }
 
-/* ---- the end ---- */
+/* ---- ends of jobs ---- */
 
 static void assert_end(const char *state_name, const char *said, const char *part)
 {
@@ -223,7 +223,7 @@ static void assert_end(const char *state_name, const char *said, const char *par
 	assert_int_equal(sentence.data[sentence.length - 1], '.');
 }
 
-static void the_state_says_why_a_job_has_ended(void **state)
+static void the_state_gives_the_reason_of_a_job_s_end(void **state)
 {
 	(void)state;
 	assert_end("NODE_FAIL", "",
@@ -292,9 +292,9 @@ int main(void)
 		cmocka_unit_test(the_newest_job_counts),
 		cmocka_unit_test(malformed_jobs_are_skipped),
 		cmocka_unit_test(control_characters_in_reasons_are_replaced),
-		cmocka_unit_test(completing_jobs_are_not_over_yet),
+		cmocka_unit_test(completing_jobs_are_not_finished),
 		cmocka_unit_test(leftovers_are_those_with_our_prefix_and_a_number),
-		cmocka_unit_test(the_state_says_why_a_job_has_ended),
+		cmocka_unit_test(the_state_gives_the_reason_of_a_job_s_end),
 		cmocka_unit_test(without_a_state_srun_s_output_gives_the_reason),
 		cmocka_unit_test(the_last_line_with_a_reason_is_the_error),
 	};

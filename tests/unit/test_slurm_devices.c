@@ -1,4 +1,4 @@
-/* Tests which GPUs a scheduler gave to podium-run, by the variables that it sets. */
+/* The GPUs that a scheduler gave to podium-run, according to the variables that it sets. */
 #include "worker/run/slurm_devices.h"
 
 #include "lib/base/scope.h"

@@ -46,7 +46,7 @@ static void each_file_can_be_read_as_a_string(void **state)
 	}
 }
 
-static void the_files_that_tasks_count_on_are_there_in_their_language(void **state)
+static void the_files_that_tasks_rely_on_exist_for_their_language(void **state)
 {
 	(void)state;
 	static const struct {
@@ -70,7 +70,7 @@ static void the_files_that_tasks_count_on_are_there_in_their_language(void **sta
 	}
 }
 
-static void each_file_has_a_name_of_its_own_and_a_meaning(void **state)
+static void each_file_has_its_own_name_and_a_description(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < stock_file_count; i++) {
@@ -84,8 +84,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_file_is_embedded_byte_for_byte),
 		cmocka_unit_test(each_file_can_be_read_as_a_string),
-		cmocka_unit_test(the_files_that_tasks_count_on_are_there_in_their_language),
-		cmocka_unit_test(each_file_has_a_name_of_its_own_and_a_meaning),
+		cmocka_unit_test(the_files_that_tasks_rely_on_exist_for_their_language),
+		cmocka_unit_test(each_file_has_its_own_name_and_a_description),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

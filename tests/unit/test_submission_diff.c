@@ -1,5 +1,4 @@
-/* Two submissions beside each other: which case stands beside which, and what is said of two times.
- */
+/* Two submissions side by side: which cases are paired, and the words about two times. */
 #include "cgi/page/submission_diff.h"
 #include "lib/base/scope.h"
 
@@ -28,7 +27,7 @@ static void assert_words(
 	assert_string_equal(submission_diff_words(arena, &times), expected);
 }
 
-static void a_difference_is_told_unless_it_is_noise_or_a_time_is_missing(void **state)
+static void a_difference_is_shown_unless_it_is_noise_or_a_time_is_missing(void **state)
 {
 	(void)state;
 	assert_words(1000, 1, 969, 1, "3.1 % faster");
@@ -41,7 +40,7 @@ static void a_difference_is_told_unless_it_is_noise_or_a_time_is_missing(void **
 	assert_words(0, 0, 990, 1, "");
 }
 
-static void cases_that_say_the_same_stand_beside_each_other(void **state)
+static void cases_with_the_same_arguments_are_paired(void **state)
 {
 	(void)state;
 	cleanup_arena struct arena *arena = arena_new();
@@ -75,7 +74,7 @@ static void cases_that_say_the_same_stand_beside_each_other(void **state)
 	assert_false(gpus->has_environments);
 }
 
-static void each_device_is_told_for_itself_and_hidden_times_are_not(void **state)
+static void devices_are_compared_separately_and_hidden_times_are_not(void **state)
 {
 	(void)state;
 	cleanup_arena struct arena *arena = arena_new();
@@ -96,7 +95,7 @@ static void each_device_is_told_for_itself_and_hidden_times_are_not(void **state
 	assert_false(gpus[1].has_scores);
 }
 
-static void what_differs_of_the_environments_is_told(void **state)
+static void differences_of_the_environments_are_shown(void **state)
 {
 	(void)state;
 	cleanup_arena struct arena *arena = arena_new();
@@ -117,7 +116,7 @@ static void what_differs_of_the_environments_is_told(void **state)
 	assert_true(found);
 }
 
-static void one_held_against_itself_is_on_both_sides(void **state)
+static void a_submission_can_be_compared_with_itself(void **state)
 {
 	(void)state;
 	cleanup_arena struct arena *arena = arena_new();
@@ -133,11 +132,11 @@ static void one_held_against_itself_is_on_both_sides(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_difference_is_told_unless_it_is_noise_or_a_time_is_missing),
-		cmocka_unit_test(cases_that_say_the_same_stand_beside_each_other),
-		cmocka_unit_test(each_device_is_told_for_itself_and_hidden_times_are_not),
-		cmocka_unit_test(what_differs_of_the_environments_is_told),
-		cmocka_unit_test(one_held_against_itself_is_on_both_sides),
+		cmocka_unit_test(a_difference_is_shown_unless_it_is_noise_or_a_time_is_missing),
+		cmocka_unit_test(cases_with_the_same_arguments_are_paired),
+		cmocka_unit_test(devices_are_compared_separately_and_hidden_times_are_not),
+		cmocka_unit_test(differences_of_the_environments_are_shown),
+		cmocka_unit_test(a_submission_can_be_compared_with_itself),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

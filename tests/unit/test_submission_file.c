@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-static void a_file_keeps_the_last_part_of_its_name(void **state)
+static void a_file_keeps_the_last_part_of_its_path(void **state)
 {
 	(void)state;
 	cleanup_arena struct arena *arena = arena_new();
@@ -93,7 +93,7 @@ static void a_size_is_refused_before_any_byte_is_read(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_file_keeps_the_last_part_of_its_name),
+		cmocka_unit_test(a_file_keeps_the_last_part_of_its_path),
 		cmocka_unit_test(pasted_code_gets_a_name),
 		cmocka_unit_test(files_that_cannot_run_are_refused),
 		cmocka_unit_test(a_size_is_refused_before_any_byte_is_read),

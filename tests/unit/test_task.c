@@ -57,7 +57,7 @@ static void a_small_task_gets_the_defaults(void **state)
 	"  defines: {FAST: , BLOCK: 128, NAME: '\"x\"'}\n  compile_flags: [-O3, " \
 	"--use_fast_math]\n" CASES
 
-static void a_task_for_several_gpus_wants_as_many_as_its_widest_case(void **state)
+static void a_task_for_several_gpus_needs_as_many_as_its_widest_case(void **state)
 {
 	(void)state;
 	cleanup_arena struct arena *arena = arena_new();
@@ -117,7 +117,7 @@ static void every_key_of_a_cu_task_is_kept(void **state)
 	assert_int_equal(task->compile_flag_count, 2);
 }
 
-static void case_values_are_written_as_python_writes_them(void **state)
+static void case_values_have_python_s_form(void **state)
 {
 	(void)state;
 	cleanup_arena struct arena *arena = arena_new();
@@ -130,7 +130,7 @@ static void case_values_are_written_as_python_writes_them(void **state)
 		"bf16");
 }
 
-/* The line of a case with truth values, where these files evaluate. */
+/* The line of a case with truth values for this evaluation. */
 static const char *truth_line(
 	struct arena *arena, const char *eval, const char *reference, const char *more)
 {
@@ -148,8 +148,9 @@ static const char *truth_line(
 	return world.task->benchmarks[0];
 }
 
-/* Evaluations that know no truth values take "False" for a text, which is true; a 0 is not. */
-static void truth_values_are_written_as_the_evaluation_reads_them(void **state)
+/* An evaluation that knows no truth values takes "False" for a text, which counts as true; 0 does
+ * not. */
+static void truth_values_have_the_form_that_the_evaluation_reads(void **state)
 {
 	(void)state;
 	static const struct {
@@ -180,7 +181,7 @@ static void truth_values_are_written_as_the_evaluation_reads_them(void **state)
 	"  - {name: reference.cuh, source: reference.cuh}\n  - {name: utils.h, source: '@STOCK@'}\n" \
 	"  - {name: task.h, source: reference.cuh}\n"
 
-static void options_of_the_compiler_stay_as_they_are_written(void **state)
+static void compiler_options_are_unchanged(void **state)
 {
 	(void)state;
 	cleanup_arena struct arena *arena = arena_new();
@@ -222,7 +223,7 @@ static void the_signature_of_a_kernel_must_be_declared_by_the_task(void **state)
 	json_decref(json);
 }
 
-/* Each is a whole task.yml and the distinctive part of its sentence. */
+/* A whole task.yml and the distinctive part of its message. */
 static const struct {
 	const char *yaml, *part;
 } REFUSED[] = {
@@ -346,7 +347,7 @@ static const struct {
 		"include_dirs: \"../x\" contains" },
 };
 
-static void every_fault_in_a_definition_has_its_own_sentence(void **state)
+static void every_fault_in_a_definition_has_its_own_message(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < COUNT(REFUSED); i++) {
@@ -359,7 +360,7 @@ static void every_fault_in_a_definition_has_its_own_sentence(void **state)
 	}
 }
 
-static void all_faults_are_found_at_once(void **state)
+static void all_faults_are_reported_together(void **state)
 {
 	(void)state;
 	cleanup_arena struct arena *arena = arena_new();
@@ -393,7 +394,7 @@ static void too_many_cases_are_refused(void **state)
 	assert_non_null(strstr(world.error.text, "there are 201 cases; at most 200 are allowed."));
 }
 
-static void one_source_under_many_names_cannot_grow_a_task(void **state)
+static void using_a_source_under_many_names_cannot_grow_a_task(void **state)
 {
 	(void)state;
 	cleanup_arena struct arena *arena = arena_new();
@@ -408,7 +409,7 @@ static void one_source_under_many_names_cannot_grow_a_task(void **state)
 	assert_non_null(strstr(world.error.text, "together they are larger than 16 MiB"));
 }
 
-static void shared_files_beside_the_tasks_folder_are_found(void **state)
+static void shared_files_next_to_the_task_s_folder_are_found(void **state)
 {
 	(void)state;
 	cleanup_arena struct arena *arena = arena_new();
@@ -481,7 +482,7 @@ static void json_round_trips_exactly(void **state)
 	}
 }
 
-static void damaged_json_is_refused_member_by_member(void **state)
+static void damage_of_any_json_member_is_refused(void **state)
 {
 	(void)state;
 	cleanup_arena struct arena *arena = arena_new();
@@ -496,8 +497,7 @@ static void damaged_json_is_refused_member_by_member(void **state)
 		struct error error;
 		assert_int_equal(task_from_json(arena, damaged, &task, &error), ERROR_INPUT);
 		json_object_del(damaged, key);
-		if (strcmp(key, "kernel_signature")
-			== 0) { /* definitions from before it was thought of lack it */
+		if (strcmp(key, "kernel_signature") == 0) { /* older definitions lack the member */
 			assert_int_equal(task_from_json(arena, damaged, &task, &error), 0);
 			assert_null(task->kernel_signature);
 			json_decref(damaged);
@@ -538,22 +538,22 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_small_task_gets_the_defaults),
-		cmocka_unit_test(a_task_for_several_gpus_wants_as_many_as_its_widest_case),
+		cmocka_unit_test(a_task_for_several_gpus_needs_as_many_as_its_widest_case),
 		cmocka_unit_test(every_key_of_a_py_task_is_kept),
 		cmocka_unit_test(every_key_of_a_cu_task_is_kept),
-		cmocka_unit_test(case_values_are_written_as_python_writes_them),
-		cmocka_unit_test(truth_values_are_written_as_the_evaluation_reads_them),
-		cmocka_unit_test(options_of_the_compiler_stay_as_they_are_written),
+		cmocka_unit_test(case_values_have_python_s_form),
+		cmocka_unit_test(truth_values_have_the_form_that_the_evaluation_reads),
+		cmocka_unit_test(compiler_options_are_unchanged),
 		cmocka_unit_test(the_signature_of_a_kernel_must_be_declared_by_the_task),
-		cmocka_unit_test(every_fault_in_a_definition_has_its_own_sentence),
-		cmocka_unit_test(all_faults_are_found_at_once),
+		cmocka_unit_test(every_fault_in_a_definition_has_its_own_message),
+		cmocka_unit_test(all_faults_are_reported_together),
 		cmocka_unit_test(too_many_cases_are_refused),
-		cmocka_unit_test(one_source_under_many_names_cannot_grow_a_task),
-		cmocka_unit_test(shared_files_beside_the_tasks_folder_are_found),
+		cmocka_unit_test(using_a_source_under_many_names_cannot_grow_a_task),
+		cmocka_unit_test(shared_files_next_to_the_task_s_folder_are_found),
 		cmocka_unit_test(contents_come_from_the_upload_and_the_stock),
 		cmocka_unit_test(a_stock_file_can_have_another_name),
 		cmocka_unit_test(json_round_trips_exactly),
-		cmocka_unit_test(damaged_json_is_refused_member_by_member),
+		cmocka_unit_test(damage_of_any_json_member_is_refused),
 		cmocka_unit_test(mutated_definitions_never_crash_and_what_passes_round_trips),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

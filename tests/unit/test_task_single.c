@@ -1,4 +1,5 @@
-/* Uploads without a task.yml: the older form with a single file, and what is neither. */
+/* Uploads without a task.yml: tasks in the older form of a single file, and uploads that are no
+ * task. */
 #include "tests/unit/task_world.h"
 
 #define SINGLE \
@@ -42,7 +43,7 @@ static void a_single_file_becomes_a_py_task(void **state)
 	assert_round_trip(arena, task);
 }
 
-static void templates_and_samples_of_a_single_file_must_be_what_a_submission_may_be(void **state)
+static void templates_and_samples_of_a_single_file_must_be_valid_submissions(void **state)
 {
 	(void)state;
 	static const struct {
@@ -136,7 +137,7 @@ static void the_first_comment_of_a_single_file_is_its_description(void **state)
 }
 
 /* Where the reference or the evaluation imports the submission, and where that puts it. */
-static void the_submission_gets_the_name_by_which_it_is_imported(void **state)
+static void the_submission_gets_the_name_under_which_it_is_imported(void **state)
 {
 	(void)state;
 	static const struct {
@@ -176,7 +177,7 @@ static void the_submission_gets_the_name_by_which_it_is_imported(void **state)
 	}
 }
 
-static void a_task_whose_own_evaluation_gives_a_score_is_run_by_the_stock_file(void **state)
+static void the_stock_file_runs_a_task_s_own_evaluation_that_gives_a_score(void **state)
 {
 	(void)state;
 	static const struct {
@@ -210,7 +211,7 @@ static void a_task_whose_own_evaluation_gives_a_score_is_run_by_the_stock_file(v
 	}
 }
 
-static void faults_of_a_single_file_with_an_evaluation_are_found_at_once(void **state)
+static void all_faults_of_a_single_file_with_an_evaluation_are_reported_together(void **state)
 {
 	(void)state;
 	cleanup_arena struct arena *arena = arena_new();
@@ -272,12 +273,12 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_single_file_becomes_a_py_task),
-		cmocka_unit_test(templates_and_samples_of_a_single_file_must_be_what_a_submission_may_be),
+		cmocka_unit_test(templates_and_samples_of_a_single_file_must_be_valid_submissions),
 		cmocka_unit_test(a_single_file_in_c_becomes_a_cu_task),
 		cmocka_unit_test(the_first_comment_of_a_single_file_is_its_description),
-		cmocka_unit_test(the_submission_gets_the_name_by_which_it_is_imported),
-		cmocka_unit_test(a_task_whose_own_evaluation_gives_a_score_is_run_by_the_stock_file),
-		cmocka_unit_test(faults_of_a_single_file_with_an_evaluation_are_found_at_once),
+		cmocka_unit_test(the_submission_gets_the_name_under_which_it_is_imported),
+		cmocka_unit_test(the_stock_file_runs_a_task_s_own_evaluation_that_gives_a_score),
+		cmocka_unit_test(all_faults_of_a_single_file_with_an_evaluation_are_reported_together),
 		cmocka_unit_test(uploads_without_a_definition_are_told_what_is_missing),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

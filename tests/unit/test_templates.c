@@ -94,7 +94,7 @@ static bool is_in(const struct raw_use *list, size_t count, const struct raw_use
 	return false;
 }
 
-static void nothing_is_printed_raw_but_what_is_listed(void **state)
+static void every_raw_use_is_listed(void **state)
 {
 	(void)state;
 	struct uses uses = { 0 };
@@ -108,7 +108,7 @@ static void nothing_is_printed_raw_but_what_is_listed(void **state)
 	globfree(&files);
 }
 
-static void nothing_is_listed_that_no_template_prints(void **state)
+static void every_listed_use_exists(void **state)
 {
 	(void)state;
 	struct uses uses = { 0 };
@@ -121,7 +121,7 @@ static void nothing_is_listed_that_no_template_prints(void **state)
 	globfree(&files);
 }
 
-static void a_raw_use_is_found_however_it_is_written(void **state)
+static void a_raw_use_is_found_in_any_spelling(void **state)
 {
 	(void)state;
 	struct uses uses = { 0 };
@@ -132,7 +132,7 @@ static void a_raw_use_is_found_however_it_is_written(void **state)
 		assert_string_equal(uses.list[i].expression, found[i]);
 }
 
-static void what_only_looks_like_a_raw_use_is_none(void **state)
+static void text_that_only_looks_like_a_raw_use_is_ignored(void **state)
 {
 	(void)state;
 	struct uses uses = { 0 };
@@ -143,10 +143,10 @@ static void what_only_looks_like_a_raw_use_is_none(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nothing_is_printed_raw_but_what_is_listed),
-		cmocka_unit_test(nothing_is_listed_that_no_template_prints),
-		cmocka_unit_test(a_raw_use_is_found_however_it_is_written),
-		cmocka_unit_test(what_only_looks_like_a_raw_use_is_none),
+		cmocka_unit_test(every_raw_use_is_listed),
+		cmocka_unit_test(every_listed_use_exists),
+		cmocka_unit_test(a_raw_use_is_found_in_any_spelling),
+		cmocka_unit_test(text_that_only_looks_like_a_raw_use_is_ignored),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

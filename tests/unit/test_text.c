@@ -32,7 +32,7 @@ static void utf8_ends_at_the_first_bad_byte(void **state)
 		assert_int_equal(text_utf8_prefix(cases[i].bytes, cases[i].length), cases[i].good);
 }
 
-static void names_are_plain_ascii_words(void **state)
+static void names_are_ascii_words(void **state)
 {
 	(void)state;
 	assert_true(text_is_user_name("ada"));
@@ -46,7 +46,7 @@ static void names_are_plain_ascii_words(void **state)
 	assert_false(text_is_leaderboard_name("a/b"));
 }
 
-static void what_a_terminal_would_obey_is_written_in_hexadecimal(void **state)
+static void control_characters_are_written_in_hexadecimal(void **state)
 {
 	(void)state;
 	cleanup_buffer struct buffer out = { 0 };
@@ -69,9 +69,9 @@ static void bytes_become_valid_utf8(void **state)
 	assert_true(text_is_utf8(out.data, out.length));
 }
 
-/* A submission may print nothing but these. If each were answered by a look at all the others, this
+/* A submission may print nothing but such bytes. If each required a look at all others, this test
  * would take hours. */
-static void bytes_that_are_no_text_cost_no_more_than_others(void **state)
+static void invalid_bytes_cost_no_more_than_others(void **state)
 {
 	(void)state;
 	static const char *const patterns[] = { "\0\0", "\0a", "\xff\xff",
@@ -88,7 +88,7 @@ static void bytes_that_are_no_text_cost_no_more_than_others(void **state)
 	}
 }
 
-static void an_arena_keeps_small_and_large_things_apart_and_zeroed(void **state)
+static void small_and_large_arena_blocks_are_separate_and_zeroed(void **state)
 {
 	(void)state;
 	cleanup_arena struct arena *arena = arena_new();
@@ -111,11 +111,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(utf8_ends_at_the_first_bad_byte),
-		cmocka_unit_test(names_are_plain_ascii_words),
-		cmocka_unit_test(what_a_terminal_would_obey_is_written_in_hexadecimal),
+		cmocka_unit_test(names_are_ascii_words),
+		cmocka_unit_test(control_characters_are_written_in_hexadecimal),
 		cmocka_unit_test(bytes_become_valid_utf8),
-		cmocka_unit_test(bytes_that_are_no_text_cost_no_more_than_others),
-		cmocka_unit_test(an_arena_keeps_small_and_large_things_apart_and_zeroed),
+		cmocka_unit_test(invalid_bytes_cost_no_more_than_others),
+		cmocka_unit_test(small_and_large_arena_blocks_are_separate_and_zeroed),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

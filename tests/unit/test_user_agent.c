@@ -1,4 +1,4 @@
-/* The words for programs, from what they say in their User-Agent header. */
+/* Names of programs according to their User-Agent header. */
 #include "cgi/page/user_agent.h"
 #include "lib/base/scope.h"
 
@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-static void browsers_and_programs_are_told_by_their_words(void **state)
+static void browsers_and_programs_are_recognised_by_their_words(void **state)
 {
 	(void)state;
 	static const struct {
@@ -45,6 +45,6 @@ static void browsers_and_programs_are_told_by_their_words(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(
-		browsers_and_programs_are_told_by_their_words) };
+		browsers_and_programs_are_recognised_by_their_words) };
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

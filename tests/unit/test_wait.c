@@ -1,4 +1,4 @@
-/* The order of a line, and the starts of its jobs on the devices. */
+/* The order of a queue, and the starts of its jobs on the devices. */
 #include "lib/base/scope.h"
 #include "lib/job/wait.h"
 
@@ -46,7 +46,7 @@ static void an_idle_device_starts_the_first_job_now_and_the_next_one_after_it(vo
 	assert_wait(&jobs[2], 3, 10000);
 }
 
-static void a_running_job_takes_its_remaining_time_and_a_late_one_its_delay_again(void **state)
+static void a_running_job_takes_its_remaining_time_and_a_late_job_its_delay_again(void **state)
 {
 	(void)state;
 	struct wait_job jobs[] = { RUNS(1, ada, "H200", 5000, 2000), WAITS(2, bob, "H200", 1000) };
@@ -61,7 +61,7 @@ static void a_running_job_takes_its_remaining_time_and_a_late_one_its_delay_agai
 	assert_wait(&jobs[1], 1, 4000);
 }
 
-static void devices_of_a_model_share_a_line_and_each_model_has_its_own(void **state)
+static void devices_of_a_model_share_a_queue(void **state)
 {
 	(void)state;
 	struct wait_job jobs[] = {
@@ -130,7 +130,7 @@ static void without_a_device_a_job_has_a_position_but_no_start(void **state)
 	assert_wait(&jobs[2], 1, NAN);
 }
 
-static void waits_are_rounded_coarsely(void **state)
+static void waiting_times_are_rounded_coarsely(void **state)
 {
 	(void)state;
 	static const struct {
@@ -168,13 +168,13 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_idle_device_starts_the_first_job_now_and_the_next_one_after_it),
-		cmocka_unit_test(a_running_job_takes_its_remaining_time_and_a_late_one_its_delay_again),
-		cmocka_unit_test(devices_of_a_model_share_a_line_and_each_model_has_its_own),
+		cmocka_unit_test(a_running_job_takes_its_remaining_time_and_a_late_job_its_delay_again),
+		cmocka_unit_test(devices_of_a_model_share_a_queue),
 		cmocka_unit_test(users_take_turns_and_users_with_running_jobs_come_later),
 		cmocka_unit_test(a_lower_priority_number_comes_first_for_every_user),
 		cmocka_unit_test(a_job_of_unknown_length_blocks_its_device),
 		cmocka_unit_test(without_a_device_a_job_has_a_position_but_no_start),
-		cmocka_unit_test(waits_are_rounded_coarsely),
+		cmocka_unit_test(waiting_times_are_rounded_coarsely),
 		cmocka_unit_test(the_median_is_the_middle_of_the_list),
 	};
 	return cmocka_run_group_tests_name("wait", tests, NULL, NULL);

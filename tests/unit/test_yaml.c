@@ -49,7 +49,7 @@ static void maps_and_lists_keep_their_order_and_lines(void **state)
 	assert_null(yaml_find(root, "x"));
 }
 
-/* What PyYAML 6 makes of a scalar, and what Python's str() writes for that. */
+/* PyYAML 6's value of a scalar, as Python's str() writes it. */
 static const struct {
 	const char *text;
 	enum yaml_kind kind;
@@ -136,7 +136,7 @@ static const struct {
 	{ "\"a\\x1b\"", YAML_TEXT, NULL },
 };
 
-static void scalars_mean_what_they_mean_to_python(void **state)
+static void scalars_have_python_s_values(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < COUNT(SCALARS); i++) {
@@ -180,7 +180,7 @@ static const struct {
 		"line 1: lists and maps are nested more than 16 deep" },
 };
 
-static void every_fault_is_refused_by_its_own_sentence(void **state)
+static void every_fault_is_refused_with_its_own_message(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < COUNT(REFUSED); i++)
@@ -196,7 +196,7 @@ static char *repeat(struct arena *arena, const char *piece, size_t count)
 	return text;
 }
 
-static void too_much_is_refused_before_it_costs_anything(void **state)
+static void too_large_input_is_refused_before_it_costs_time(void **state)
 {
 	(void)state;
 	cleanup_arena struct arena *arena = arena_new();
@@ -221,9 +221,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(maps_and_lists_keep_their_order_and_lines),
-		cmocka_unit_test(scalars_mean_what_they_mean_to_python),
-		cmocka_unit_test(every_fault_is_refused_by_its_own_sentence),
-		cmocka_unit_test(too_much_is_refused_before_it_costs_anything),
+		cmocka_unit_test(scalars_have_python_s_values),
+		cmocka_unit_test(every_fault_is_refused_with_its_own_message),
+		cmocka_unit_test(too_large_input_is_refused_before_it_costs_time),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,7 +22,7 @@ static void add(struct zip_pack *zip, const char *name, const void *bytes, size_
 	assert_int_equal(zip_pack_gzip(zip, name, gzip.data, gzip.length, &error), 0);
 }
 
-/* The content as libzip reads it, with its checksum verified. */
+/* The content as libzip reads it, which verifies the checksum. */
 static void assert_holds(zip_t *archive, const char *name, const void *bytes, size_t length)
 {
 	cleanup_free char *got = malloc(length + 1);
@@ -43,7 +43,7 @@ static zip_t *read_zip(const struct buffer *packed, size_t from)
 	return archive;
 }
 
-static void files_are_taken_over_as_they_were_packed(void **state)
+static void files_are_copied_in_packed_form(void **state)
 {
 	(void)state;
 	enum { many = 300000 };
@@ -51,7 +51,7 @@ static void files_are_taken_over_as_they_were_packed(void **state)
 	for (int i = 0; i < many; i++)
 		long_one[i] = (char)(i * 7 ^ i >> 8);
 	cleanup_buffer struct buffer packed = { 0 };
-	buffer_text(&packed, "before"); /* places count from where the zip begins */
+	buffer_text(&packed, "before"); /* offsets count from the start of the zip */
 	struct zip_pack zip = { .out = &packed };
 	add(&zip, "profile-1.ncu-rep", long_one, many);
 	add(&zip, "empty", "", 0);
@@ -65,7 +65,7 @@ static void files_are_taken_over_as_they_were_packed(void **state)
 	zip_discard(archive);
 }
 
-static void a_zip_without_files_is_one(void **state)
+static void a_zip_may_have_no_files(void **state)
 {
 	(void)state;
 	cleanup_buffer struct buffer packed = { 0 };
@@ -76,7 +76,7 @@ static void a_zip_without_files_is_one(void **state)
 	zip_discard(archive);
 }
 
-static void what_is_no_gzip_of_ours_is_refused(void **state)
+static void gzip_files_in_another_form_are_refused(void **state)
 {
 	(void)state;
 	static const unsigned char named[] = "\x1f\x8b\x08\x08 and a name in its head, behind flags";
@@ -92,9 +92,9 @@ static void what_is_no_gzip_of_ours_is_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(files_are_taken_over_as_they_were_packed),
-		cmocka_unit_test(a_zip_without_files_is_one),
-		cmocka_unit_test(what_is_no_gzip_of_ours_is_refused),
+		cmocka_unit_test(files_are_copied_in_packed_form),
+		cmocka_unit_test(a_zip_may_have_no_files),
+		cmocka_unit_test(gzip_files_in_another_form_are_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -136,7 +136,7 @@ def nginx_accepts_the_site_next_to_others():
 def an_edited_site_is_kept_and_uninstalling_removes_the_rest():
 	site = scratch / "etc/nginx/sites-available/podium"
 	site.write_text("# ours\n")
-	contains(install(), "was left as it is")
+	contains(install(), "was not changed")
 	equal(site.read_text(), "# ours\n")
 	(prefix / "bin/theirs").write_text("")
 	command(ROOT / "packaging/install", "--remove", "", prefix)

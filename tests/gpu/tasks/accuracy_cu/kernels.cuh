@@ -1,5 +1,5 @@
-/* Kernels of known lengths, for the sample and for measurements beside the engine. What `work`
- * means stands in accuracy_py/samples/right.py. */
+/* Kernels of known durations, for the sample and for measurements without the engine.
+ * accuracy_py/samples/right.py explains `work`. */
 #pragma once
 
 #include <chrono>

@@ -1,4 +1,3 @@
-/* The types of the task. */
 #pragma once
 
 #include "utils.h"
