@@ -109,7 +109,7 @@ int isolated_hand_over(int socket, const struct isolated_memory *memory)
 	if (errno == EPIPE || errno == ECONNRESET || errno == ENOTCONN)
 		return peer_is_gone();
 	return errno == EAGAIN ? isolated_fail(ISOLATED_VIOLATION,
-				"The submission's process does not take the inputs that it is given.")
+			   "The submission's process does not take the inputs that it is given.")
 						   : isolated_fail_errno("An input cannot be handed over");
 }
 

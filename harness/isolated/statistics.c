@@ -420,7 +420,7 @@ void isolated_samples(const struct isolated_block *block, const struct isolated_
 {
 	const double constant = isolated_constant(block, rule, limits),
 				 overrun = isolated_overrun(block, rule, limits),
-				 bell = isolated_center(block->bells);
+				 bell = isolated_least(block->bells);
 	/* After a shorter touch the GPU was still the judge's: the submission has not used it, and its
 	 * call cost no more than the doorbell. */
 	const double idle_touch_ns = block->bells.count ? center_of(block->null, touch_ns) / 2 : 0;

@@ -884,8 +884,13 @@ def poison_is_nan_or_no_bool_and_changes():
 
 
 def call_of(elapsed_ns, **more):
-	usual = {"touch_ns": 150e3, "take_ns": 30e3, "head_ns": 70e3, "rest_ns": 60e3}
+	usual = {"touch_ns": 150e3, "take_ns": 30e3, "head_ns": 70e3, "rest_ns": 60e3, "probed_ns": 6e3}
 	return types.SimpleNamespace(elapsed_ns=elapsed_ns, **{**usual, "is_after": False, **more})
+
+
+def quiet(empty_ns, call_ns=math.nan):
+	"""The null contestant's figures before a submission is loaded."""
+	return statistics.Quiet(empty_ns, call_ns, 0.0, *[statistics.Usual(60e3, 0.0)] * 3)
 
 
 def block_of(calls, null, **more):
@@ -900,7 +905,7 @@ CUDA, CPU = statistics.RULES["cuda"], statistics.RULES["cpu"]
 
 @test
 def everything_in_a_block_reaches_the_statistics():
-	block = block_of([100e3] * 12 + [90e3], [10e3] * 6, delta_ns=1e3, quiet_ns=150e3,
+	block = block_of([100e3] * 12 + [90e3], [10e3] * 6, delta_ns=1e3, quiet=quiet(150e3),
 		heads=[170e3] * 13, null_heads=[70e3] * 13, bells=[5e3] * 2, controls=[151e3] * 3)
 	block.calls[-1].touch_ns = 10e3  # it has not used the GPU: less the bell, not the constant
 	block.null += [call_of(19e3, is_after=True) for _ in range(7)]
@@ -935,7 +940,8 @@ def measured(over_of_blocks):
 	def block(measurement):
 		over_ns = left.pop(0) * 1000
 		trial.until = math.inf if left else 0
-		return block_of([200e3] * 25, [150e3] * 25, quiet_ns=150e3, controls=[150e3 + over_ns] * 5)
+		return block_of([200e3] * 25, [150e3] * 25, quiet=quiet(150e3),
+			controls=[150e3 + over_ns] * 5)
 
 	trial.rule, trial.until = CUDA, math.inf
 	trial.block, trial.warm_up = block, lambda measurement: None
@@ -1008,7 +1014,7 @@ def what_is_left_over_of_a_call_is_waited_for():
 	with clock_of_our_own() as wait:
 		device, once = staging.Device(None), staging.REST_NS
 		equal(rested(device), (0.0, []))
-		for _ in range(staging.KNOWN_SWITCHES):
+		for _ in range(13):
 			device.note_switch(200e3)
 		equal(rested(device, 20e3), (once + 20e3, [20e3]))
 		# The device is free at the third look; before, another process used it.
@@ -1018,7 +1024,7 @@ def what_is_left_over_of_a_call_is_waited_for():
 
 		# A switch as short as a touch cannot be seen.
 		device = staging.Device(None)
-		for _ in range(staging.KNOWN_SWITCHES):
+		for _ in range(13):
 			device.note_switch(20e3)
 		for touch_ns in (20e3, 50e3):
 			equal(rested(device, touch_ns), (once + touch_ns, [touch_ns]))
